@@ -194,6 +194,14 @@ impl Backends {
         Self { meshes: meshes.max(1) as u64, ..self }
     }
 
+    /// Opens the GPU if one was asked for: called while the first mesh is read, it saves the time
+    /// that opening takes. An error is that of the first [`choose`](Self::choose).
+    pub fn open_early(&self) {
+        if self.choice == BackendChoice::Gpu || self.gpu.name().is_some() {
+            _ = self.gpu.open();
+        }
+    }
+
     /// The choice that was made.
     pub(crate) fn choice(&self) -> BackendChoice {
         self.choice

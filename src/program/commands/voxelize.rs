@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::thread;
 
 use anyhow::{Result, bail};
 use trivox::{Lattice, Mesh, NoProgress, PlaceError, Progress, Voxelizer, place};
@@ -48,11 +49,12 @@ pub fn run(
 
     let steps: Arc<dyn Progress> =
         if plan.several { Arc::new(NoProgress) } else { progress.clone() };
+    let backends = Arc::new(compute.backends().for_meshes(tasks.len()));
     let voxelizer = Voxelizer::new()
         .up(job.up.into())
         .tile(job.tile)
         .lattice(lattice)
-        .backends(Arc::new(compute.backends().for_meshes(tasks.len())))
+        .backends(Arc::clone(&backends))
         .time_stages(job.json || job.verbose > 0);
     let memory = Memory::new(compute.memory);
     let at_once = batch::at_once(tasks, memory.total(), job.expected_res());
@@ -83,7 +85,10 @@ pub fn run(
         };
         result
     };
-    batch::run(tasks, at_once, work, |task, result| report.take(task, result))?;
+    thread::scope(|scope| {
+        scope.spawn(|| backends.open_early());
+        batch::run(tasks, at_once, work, |task, result| report.take(task, result))
+    })?;
     Ok(report.finish())
 }
 

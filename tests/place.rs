@@ -377,7 +377,7 @@ fn impossible_sizes_are_refused() {
 
 #[test]
 fn impossible_bounds_are_refused_whatever_the_axis() {
-    let bad = [(1.0, 0.0), (f64::NAN, 1.0), (0.0, f64::NAN), (-1.7e308, 1.7e308)];
+    let bad = [(0.0, 0.0), (1.0, 0.0), (f64::NAN, 1.0), (0.0, f64::NAN), (-1.7e308, 1.7e308)];
     let infinite = [(f64::NEG_INFINITY, 0.0), (0.0, f64::INFINITY), (f64::INFINITY, f64::INFINITY)];
     for (lo, hi) in bad.into_iter().chain(infinite) {
         for (a, name) in ['x', 'y', 'z'].into_iter().enumerate() {

@@ -159,7 +159,7 @@ pub(super) fn choose(
 ) -> Result<Lattice, PlaceError> {
     let [mesh_min, mesh_max] = mesh_bounds;
     let bounds = match options.bounds {
-        Some(bounds) => checked_bounds(bounds)?,
+        Some(bounds) => checked_bounds(bounds, mesh_bounds)?,
         None => Bounds { min: mesh_min, max: mesh_max },
     };
     check_sizing(options.sizing, &bounds, limit)?;
@@ -185,12 +185,17 @@ pub(super) fn choose(
     }
 }
 
-fn checked_bounds(bounds: Bounds) -> Result<Bounds, PlaceError> {
+/// Bounds may be flat where the mesh is.
+fn checked_bounds(
+    bounds: Bounds,
+    [mesh_min, mesh_max]: [[f64; 3]; 2],
+) -> Result<Bounds, PlaceError> {
     let Bounds { min, max } = bounds;
     for axis in 0..3 {
-        // Written so that a NaN fails it. Those of a flat mesh may be flat.
-        let is_possible = min[axis] <= max[axis] && (max[axis] - min[axis]).is_finite();
-        if !is_possible || bounds.longest() == 0.0 {
+        let is_flat = [mesh_min[axis], mesh_max[axis], max[axis]] == [min[axis]; 3];
+        // Written so that a NaN fails it.
+        let is_possible = min[axis] < max[axis] && (max[axis] - min[axis]).is_finite();
+        if !(is_possible || is_flat) || bounds.longest() == 0.0 {
             let (axis, min, max) = (AXES[axis], min[axis], max[axis]);
             return Err(PlaceError::Bounds { axis, min, max });
         }

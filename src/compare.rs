@@ -2,7 +2,7 @@
 //! grid in difference colours.
 
 use crate::grid::{
-    BrickKey, Colors, Mask, VoxelGrid, count, is_empty, join, overlay, run_bounds, set_bits,
+    BrickKey, Colors, Mask, VoxelGrid, count, is_empty, overlay, run_bounds, set_bits, union_bounds,
 };
 use crate::srgb::Rgba;
 
@@ -52,7 +52,7 @@ pub fn compare(a: &VoxelGrid, b: &VoxelGrid, named: usize) -> Comparison {
             *only += u64::from(count(mask)) * u64::from(both.len);
         }
         let here = run_bounds(both.start, both.len, &either);
-        bounds = Some(bounds.map_or(here, |bounds| join(bounds, here)));
+        bounds = Some(bounds.map_or(here, |bounds| union_bounds(bounds, here)));
     }
     let first = a.symmetric_difference(b).take(named);
     let first = first.map(|(voxel, is_in_a)| (voxel, usize::from(!is_in_a))).collect();

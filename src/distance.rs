@@ -40,6 +40,10 @@ use crate::voxelize::{Backend, BackendError};
 /// The widest band, in voxels.
 pub const MAX_WIDTH: f32 = 1024.0;
 
+pub(crate) const NOT_IN_TILES: BackendError = BackendError::NotInTiles(
+    "distances depend on the surface beyond the tile: compute them for the whole grid",
+);
+
 /// # Errors
 /// A width that is not above 0, or above [`MAX_WIDTH`].
 pub(crate) fn check_width(width: f32) -> Result<(), BackendError> {
@@ -69,9 +73,7 @@ pub fn distances(
 ) -> Result<DistanceField, BackendError> {
     check_width(width)?;
     if mesh.window().is_some() {
-        return Err(BackendError::NotInTiles(
-            "distances depend on the surface beyond the tile: compute them for the whole grid",
-        ));
+        return Err(NOT_IN_TILES);
     }
     let dims = mesh.lattice().dims;
     assert_eq!(dims, inside.dims(), "the grid of voxels inside");
@@ -97,7 +99,7 @@ fn parts(
     if let Some(device) = backend.device() {
         match gpu::parts(device, mesh, width, memory, progress) {
             Err(BackendError::Cancelled) => return Err(BackendError::Cancelled),
-            Err(error) => backend.replace_device(error)?,
+            Err(error) => backend.fall_back_to_cpu(error)?,
             Ok(parts) => return Ok(parts),
         }
     }

@@ -262,30 +262,8 @@ impl VoxelGrid {
 
     /// All bricks that hold a voxel, in canonical order, full ones included.
     pub fn bricks(&self) -> impl Iterator<Item = (BrickKey, Mask)> + '_ {
-        let full =
-            (self.full.iter()).flat_map(|run| (0..run.len).map(|n| (run.start.along_x(n), FULL)));
-        let partial = self.keys.iter().copied().zip(self.masks.iter().copied());
-        merge_by_key(partial, full).map(|(key, a, b)| (key, a.or(b).unwrap_or(FULL)))
-    }
-
-    /// The bricks that hold a voxel, from key `first` to key `last` inclusive, in canonical order.
-    /// The cost is a binary search plus the bricks returned.
-    pub fn bricks_between(
-        &self,
-        first: BrickKey,
-        last: BrickKey,
-    ) -> impl Iterator<Item = (BrickKey, Mask)> + '_ {
-        let begin = self.keys.partition_point(|&key| key < first);
-        let end = begin + self.keys[begin..].partition_point(|&key| key <= last);
-        let masks = self.masks[begin..end].iter().copied();
-        let partial = self.keys[begin..end].iter().copied().zip(masks);
-        let begin = self.full.partition_point(|run| run.start.along_x(run.len) <= first);
-        let runs = self.full[begin..].iter().take_while(move |run| run.start <= last);
-        let full = runs.flat_map(move |run| {
-            let end = run.start.along_x(run.len).min(last.along_x(1));
-            (run.start.max(first).0..end.0).map(|key| (BrickKey(key), FULL))
-        });
-        merge_by_key(partial, full).map(|(key, a, b)| (key, a.or(b).unwrap_or(FULL)))
+        self.brick_runs()
+            .flat_map(|run| (0..run.len).map(move |n| (run.start.along_x(n), run.mask)))
     }
 
     /// All occupied voxels, brick by brick.
@@ -296,7 +274,7 @@ impl VoxelGrid {
     /// Smallest and largest occupied voxel per axis; `None` for an empty grid.
     #[must_use]
     pub fn occupied_bounds(&self) -> Option<[[u32; 3]; 2]> {
-        self.brick_runs().map(|run| run_bounds(run.start, run.len, &run.mask)).reduce(join)
+        self.brick_runs().map(|run| run_bounds(run.start, run.len, &run.mask)).reduce(union_bounds)
     }
 
     /// The voxels that are in exactly one of two grids; `true` where it is this one.
@@ -389,26 +367,8 @@ pub(crate) fn run_bounds(start: BrickKey, len: u32, mask: &Mask) -> [[u32; 3]; 2
 }
 
 /// The union of two bounds.
-pub(crate) fn join(a: [[u32; 3]; 2], b: [[u32; 3]; 2]) -> [[u32; 3]; 2] {
+pub(crate) fn union_bounds(a: [[u32; 3]; 2], b: [[u32; 3]; 2]) -> [[u32; 3]; 2] {
     let min = std::array::from_fn(|i| a[0][i].min(b[0][i]));
     let max = std::array::from_fn(|i| a[1][i].max(b[1][i]));
     [min, max]
-}
-
-/// Merges two sequences sorted by key; each key comes once, with the values of both sides.
-fn merge_by_key<A, B>(
-    a: impl Iterator<Item = (BrickKey, A)>,
-    b: impl Iterator<Item = (BrickKey, B)>,
-) -> impl Iterator<Item = (BrickKey, Option<A>, Option<B>)> {
-    let (mut a, mut b) = (a.peekable(), b.peekable());
-    std::iter::from_fn(move || {
-        let key = match (a.peek(), b.peek()) {
-            (Some(&(a, _)), Some(&(b, _))) => a.min(b),
-            (Some(&(key, _)), None) | (None, Some(&(key, _))) => key,
-            (None, None) => return None,
-        };
-        let first = a.next_if(|&(k, _)| k == key).map(|(_, value)| value);
-        let second = b.next_if(|&(k, _)| k == key).map(|(_, value)| value);
-        Some((key, first, second))
-    })
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use web_time::Instant;
 
 use crate::grid::VoxelGrid;
-use crate::place::{PlacedMesh, Reach};
+use crate::place::{PlacedMesh, WindowReach};
 use crate::progress::Progress;
 use crate::solid::{Fill, FillReport, Solid, solidify};
 #[cfg(feature = "gpu")]
@@ -31,11 +31,11 @@ pub enum Mode {
 impl Mode {
     /// Which triangles of a mesh the voxels of a [window](PlacedMesh::in_window) can depend on.
     #[must_use]
-    pub fn reach(self) -> Reach {
+    pub fn reach(self) -> WindowReach {
         match self {
-            Self::Surface | Self::Thin => Reach::Box,
-            Self::Solid(Solid { fill: Fill::Vote, .. }) => Reach::Columns,
-            Self::Solid(_) => Reach::ColumnsAlongX,
+            Self::Surface | Self::Thin => WindowReach::Box,
+            Self::Solid(Solid { fill: Fill::Vote, .. }) => WindowReach::Columns,
+            Self::Solid(_) => WindowReach::ColumnsAlongX,
         }
     }
 }

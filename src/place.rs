@@ -48,7 +48,7 @@ pub use crate::place::lattice::Lattice;
 use crate::place::lattice::{MAX_SPAN, choose};
 use crate::place::window::Part;
 pub(crate) use crate::place::window::WINDOW_STEP;
-pub use crate::place::window::{Reach, Tile, TileError, Tiles, Window};
+pub use crate::place::window::{Tile, TileError, Tiles, Window, WindowReach};
 
 /// Most voxels along an axis of a grid in memory, padding included. A lattice may have
 /// [`MAX_SPAN_VOXELS`].

@@ -317,7 +317,7 @@ async fn winding(
 
 const CLOSED: &str = "the mesh is closed";
 
-/// Where winding numbers are 0 or 1, the voxels equal those of parity.
+/// Where no part overlaps another, the voxels equal those of parity.
 fn as_parity(wound: Done, reason: String) -> Done {
     Done { fill: Fill::Parity, reason, ..wound }
 }

@@ -98,7 +98,7 @@ impl Voxelizer {
     }
 
     /// The voxels of `mesh` in a window of a lattice that was chosen before, for it or for another
-    /// mesh.
+    /// mesh. The options of the lattice, and `tile`, have no effect.
     ///
     /// ```
     /// use trivox::{Lattice, Mesh, PlaceOptions, Sizing, VoxelGrid, Voxelizer, Window};

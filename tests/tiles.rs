@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use fastrand::Rng;
 use trivox::formats::read_mesh;
-use trivox::place::{MAX_DIM, Reach, TileError, Tiles};
+use trivox::place::{MAX_DIM, TileError, Tiles, WindowReach};
 use trivox::solid::{Fill, Solid};
 use trivox::voxelize::{BackendChoice, Backends};
 use trivox::{
@@ -175,11 +175,11 @@ fn the_lattice_of_a_window_begins_earlier_where_large_triangles_need_the_bits() 
     let mesh = solids::cube([0.0; 3], 256.0);
     let whole = place(&mesh, &resolution(256)).unwrap();
     let window = Window { from: [104; 3], to: [256; 3] };
-    let part = whole.in_window(&window, Reach::Box).unwrap();
+    let part = whole.in_window(&window, WindowReach::Box).unwrap();
     assert!(part.lattice().dims == [256; 3], "{:?}", part.lattice());
     // Small triangles do not: the window and eight voxels on one side.
     let whole = place(&solids::sphere(128.0, 60, 90), &resolution(256)).unwrap();
-    let part = whole.in_window(&window, Reach::Box).unwrap();
+    let part = whole.in_window(&window, WindowReach::Box).unwrap();
     assert!(part.lattice().dims.iter().all(|&dim| dim <= 176), "{:?}", part.lattice());
     assert!(part.len() * 3 < whole.len(), "{} of {}", part.len(), whole.len());
 }
@@ -338,7 +338,7 @@ fn a_grid_past_the_largest_is_made_tile_by_tile() {
     }
     let large = Window { from: [0; 3], to: [MAX_DIM, 8, 8] };
     let placed = place_on(&mesh, &lattice).unwrap();
-    assert!(placed.in_window(&large, Reach::Box).is_err());
+    assert!(placed.in_window(&large, WindowReach::Box).is_err());
     let text = format!("1/{}", 1_u64 << 30);
     let first = on_cpu().resolution(n).tile(Some(text.parse().unwrap())).run(&mesh).unwrap();
     assert_eq!(first.grid.dims(), [1024; 3]);
@@ -383,7 +383,7 @@ fn windows_that_a_lattice_does_not_have_are_refused() {
     let mesh = asset("cube.obj");
     let placed = place(&mesh, &resolution(60)).unwrap();
     let window = |from: u32, to: u32| {
-        placed.in_window(&Window { from: [0, from, 0], to: [60, to, 60] }, Reach::Box)
+        placed.in_window(&Window { from: [0, from, 0], to: [60, to, 60] }, WindowReach::Box)
     };
     assert!(window(0, 60).is_ok() && window(16, 24).is_ok());
     for (from, to) in [(4, 60), (0, 20), (0, 64), (8, 8), (16, 8)] {
@@ -393,7 +393,7 @@ fn windows_that_a_lattice_does_not_have_are_refused() {
     let corner = window(16, 24).unwrap();
     assert!(!placed.is_empty() && !corner.is_empty());
     let between = Window { from: [24; 3], to: [32; 3] };
-    assert!(placed.in_window(&between, Reach::Box).unwrap().is_empty());
+    assert!(placed.in_window(&between, WindowReach::Box).unwrap().is_empty());
 }
 
 #[test]
@@ -402,9 +402,9 @@ fn the_largest_window_is_placed_and_one_brick_more_is_refused() {
     let placed = place_on(&asset("cube.obj"), &lattice).unwrap();
     let window = |to: u32| Window { from: [0; 3], to: [to; 3] };
     // The halo is 8 voxels.
-    let largest = placed.in_window(&window(MAX_DIM - 8), Reach::Box).unwrap();
+    let largest = placed.in_window(&window(MAX_DIM - 8), WindowReach::Box).unwrap();
     assert_eq!(largest.lattice().dims, [MAX_DIM; 3]);
-    let refused = placed.in_window(&window(MAX_DIM), Reach::Box);
+    let refused = placed.in_window(&window(MAX_DIM), WindowReach::Box);
     assert_eq!(refused, Err(TileError::TooLarge { axis: 'x', voxels: MAX_DIM }.into()));
 }
 

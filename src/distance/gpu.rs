@@ -188,6 +188,10 @@ impl Measuring<'_> {
     fn visit(&mut self, bricks: Bricks, clusters: &[u32]) -> Result<(), BackendError> {
         let culling = &self.work.culling;
         let near = culling.near(&bricks, clusters);
+        if near.is_empty() {
+            culling.finish(bricks.rows());
+            return Ok(());
+        }
         let count = bricks.rows() * u64::from(bricks.to[0] - bricks.from[0]);
         if count > CULLED_BRICKS || count * near.len() as u64 > CULLED_CLUSTERS {
             if let Some(halves) = bricks.halves().filter(|_| bricks.rows() > 1) {

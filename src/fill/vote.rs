@@ -11,8 +11,8 @@ use rayon::prelude::*;
 
 use crate::fill::{AxisDisagreement, Voted, check_memory, refuse_cancelled};
 use crate::grid::{
-    BRICK, BrickKey, BrickRuns, Extent, FIRST_Z, Mask, OrderedGrid, VoxelGrid, Writer, count, join,
-    mask_voxels, overlay,
+    BRICK, BrickKey, BrickRuns, Extent, FIRST_Z, Mask, OrderedGrid, VoxelGrid, Writer, count,
+    mask_voxels, overlay, union_bounds,
 };
 use crate::progress::Progress;
 use crate::voxelize::BackendError;
@@ -57,7 +57,9 @@ pub fn vote(
         std::array::from_fn(|a| flips.map(|grid| grid.dims()[a]).into_iter().fold(1, u32::max));
     let world = flips[0].world;
     // Beyond these bounds two columns of each voxel have no flips, and agree.
-    let Some(bounds) = flips.into_iter().filter_map(VoxelGrid::occupied_bounds).reduce(join) else {
+    let Some(bounds) =
+        flips.into_iter().filter_map(VoxelGrid::occupied_bounds).reduce(union_bounds)
+    else {
         let grid = OrderedGrid::new(dims, world, Vec::new()).finish();
         return Ok(Voted { grid, disagreement: AxisDisagreement::default() });
     };

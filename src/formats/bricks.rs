@@ -325,8 +325,7 @@ fn read_colors(input: &mut dyn Read, header: &ColorHeader) -> Result<Colors, Rea
 
 fn check_colors(grid: &VoxelGrid, colors: &Colors) -> Result<(), ReadError> {
     for (key, mask, _) in colors.bricks() {
-        let voxels = grid.bricks_between(key, key).next().map_or([0; 8], |(_, voxels)| voxels);
-        if mask.iter().zip(voxels).any(|(mask, voxels)| mask & !voxels != 0) {
+        if mask.iter().zip(grid.mask_of(key)).any(|(mask, voxels)| mask & !voxels != 0) {
             let [x, y, z] = key.position();
             return Err(content(format!("brick ({x}, {y}, {z}) has colours without a voxel")));
         }

@@ -245,8 +245,7 @@ impl GridBuilder {
 
     /// Bytes of memory of the bricks and runs.
     pub(crate) fn bytes(&self) -> u64 {
-        let VoxelGrid { keys, full, .. } = &self.grid;
-        keys.len() as u64 * Self::BYTES_KEPT + (full.len() * size_of::<FullRun>()) as u64
+        self.grid.bytes()
     }
 
     /// The grid; for [`Combine::Crossings`] an empty grid and the crossings.

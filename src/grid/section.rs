@@ -1,7 +1,7 @@
 //! Sections: one layer of a grid, row by row. At most eight rows are in memory at a time.
 
 use super::brick::{BRICK, FIRST_Z, Mask, count, is_empty, mask_voxels};
-use super::{BrickRun, VoxelGrid, join, run_bounds};
+use super::{BrickRun, VoxelGrid, run_bounds, union_bounds};
 use crate::srgb::Rgba;
 
 /// The layer of voxels with one coordinate along an axis.
@@ -61,7 +61,9 @@ impl Section<'_> {
     pub fn bounds(&self) -> Option<[[u32; 2]; 2]> {
         let runs = self.runs(None);
         let bounds = runs.map(|run| run_bounds(run.start, run.len, &run.mask));
-        bounds.reduce(join).map(|ends| ends.map(|voxel| self.plane().map(|axis| voxel[axis])))
+        bounds
+            .reduce(union_bounds)
+            .map(|ends| ends.map(|voxel| self.plane().map(|axis| voxel[axis])))
     }
 
     /// The rows from the top, each from the left: the colours of voxels, `None` where a voxel is

@@ -269,7 +269,7 @@ impl Lattice {
 
 /// Which triangles the voxels of a window can depend on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Reach {
+pub enum WindowReach {
     /// Those at the window: surfaces.
     Box,
     /// Those that columns along `x` through the window can cross: solids by parity or winding.
@@ -278,7 +278,7 @@ pub enum Reach {
     Columns,
 }
 
-impl Reach {
+impl WindowReach {
     /// Whether it includes a triangle that overlaps the window along these axes.
     fn includes(self, overlaps: [bool; 3]) -> bool {
         match self {
@@ -311,7 +311,7 @@ impl PlacedMesh {
     ///
     /// # Errors
     /// A window that the lattice does not have; one that is larger than a grid can be.
-    pub fn in_window(&self, window: &Window, reach: Reach) -> Result<Self, PlaceError> {
+    pub fn in_window(&self, window: &Window, reach: WindowReach) -> Result<Self, PlaceError> {
         let whole = self.whole();
         whole.lattice.check_window(window)?;
         let halo = window.with_halo(whole.lattice.dims);

@@ -180,9 +180,10 @@ fn address_space_limit() -> Option<u64> {
     None
 }
 
-/// Resident memory of the process, in bytes.
+/// Memory of the process.
 #[derive(Debug, Default)]
 struct Used {
+    /// In bytes.
     resident: u64,
     /// The address space of the process, in bytes.
     mapped: u64,

@@ -45,7 +45,8 @@ impl Output {
     /// Checks that `path` has a known extension, is writable and is none of `inputs`.
     ///
     /// # Errors
-    /// An unknown extension; a folder; a folder that is missing or not writable.
+    /// An unknown extension, or none for standard output; a folder; a folder that is missing or not
+    /// writable; one of `inputs`.
     pub fn new(path: &Path, format: Option<GridFormat>, inputs: &Inputs) -> Result<Self> {
         if path == Path::new("-") {
             let format = format.context("standard output: give the format with --format")?;

@@ -43,7 +43,7 @@ impl Pipeline<'_> {
     /// # Errors
     /// As [`compute`](Self::compute).
     pub fn compute_again(&self, mesh: &PlacedMesh, used: &UsedBackend) -> Result<Voxelized> {
-        let again = self.voxelizer.run_on_other_backend(mesh, used);
+        let again = self.voxelizer.voxelize_on_other_backend(mesh, used);
         again.map_err(|error| self.memory.explain_step(error, self.is_solid))
     }
 

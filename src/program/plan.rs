@@ -4,9 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
+use clap::CommandFactory;
 use trivox::formats::{GridFormat, is_mesh};
 
-use crate::program::cli::Job;
+use crate::program::cli::{Cli, Job};
 use crate::program::destination::Destination;
 use crate::program::inputs::is_read_grid;
 use crate::program::inputs::{self, Input};
@@ -67,22 +68,12 @@ fn work(mesh: &Path, job: &Job) -> u64 {
     bytes + (128 << 10) + 14 * res * res
 }
 
-/// Words that may be typed as commands, and the correct command.
-const COMMANDS: [(&str, &str); 15] = [
-    ("adapters", "adapters"),
+/// Other words for commands.
+const SYNONYMS: [(&str, &str); 5] = [
     ("compare", "diff"),
-    ("completions", "completions"),
-    ("convert", "convert"),
-    ("diff", "diff"),
     ("draw", "render"),
-    ("formats", "formats"),
     ("help", "help"),
-    ("info", "info"),
-    ("man", "man"),
-    ("render", "render"),
-    ("slice", "slice"),
     ("stats", "info"),
-    ("verify", "verify"),
     ("version", "--version"),
 ];
 
@@ -92,8 +83,11 @@ fn refuse_likely_mistakes(job: &Job) -> Result<()> {
     let [first, others @ ..] = &job.meshes[..] else { return Ok(()) };
     let word = first.to_str().filter(|word| !word.contains(['.', '/', '\\', '@', '*']));
     if let Some(word) = word.filter(|_| !first.exists()) {
-        let alike = |(name, _): &&(&str, &str)| strsim::damerau_levenshtein(name, word);
-        let nearest = COMMANDS.iter().min_by_key(alike).filter(|one| alike(one) <= 2);
+        let cli = Cli::command();
+        let commands =
+            cli.get_subcommands().map(|command| (command.get_name(), command.get_name()));
+        let alike = |(name, _): &(&str, &str)| strsim::damerau_levenshtein(name, word);
+        let nearest = commands.chain(SYNONYMS).min_by_key(alike).filter(|one| alike(one) <= 2);
         let hint = match nearest {
             Some((_, typed)) => format!("did you mean `voxelize {typed}`?"),
             None => "see `voxelize --help`".to_owned(),

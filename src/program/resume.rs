@@ -46,12 +46,15 @@ pub struct Origin {
     options: String,
 }
 
-impl Origin {
-    /// The origin of the voxels that `job` makes of `mesh` in its present state.
-    ///
+/// All options on which voxels and their file depend, with the contents of the files that they
+/// name. Taken before these files are read, so that no record has a newer state of them.
+#[derive(Debug, Clone)]
+pub struct Options(String);
+
+impl Options {
     /// # Errors
-    /// The file cannot be read.
-    pub fn new(job: &Job, voxels: &VoxelArgs, few: &PaletteArgs, mesh: &Path) -> io::Result<Self> {
+    /// A file cannot be read.
+    pub fn new(job: &Job, voxels: &VoxelArgs, few: &PaletteArgs) -> io::Result<Self> {
         let Job { format, up, strict, color, distance, tile, .. } = job;
         // As text: a number survives it.
         let lattice = job.lattice.as_deref().map(fs::read_to_string).transpose()?;
@@ -60,17 +63,27 @@ impl Origin {
         let (palette, blocks) = (hash(palette)?, hash(blocks)?);
         let VoxelArgs { keep_transparent: keep, interior_color: interior, .. } = voxels;
         let mode = voxels.mode();
+        Ok(Self(format!(
+            "{:?}, {:?}, {mode:?}, strict {strict}, {up:?} up, {format:?}, {color:?}, keep {keep}, \
+             palette {palette:?}, blocks {blocks:?}, dither {dither}, {distance:?}, tile {tile:?} \
+             of {lattice:?}, interior {interior:?}",
+            place_options(job),
+            transform(job).ok()
+        )))
+    }
+}
+
+impl Origin {
+    /// The origin of the voxels that `options` make of `mesh` in its present state.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn new(Options(options): &Options, mesh: &Path) -> io::Result<Self> {
         Ok(Self {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             mesh: hash_of(mesh)?,
             extension: mesh.extension().map(|end| end.to_string_lossy().into_owned()),
-            options: format!(
-                "{:?}, {:?}, {mode:?}, strict {strict}, {up:?} up, {format:?}, {color:?}, keep \
-                 {keep}, palette {palette:?}, blocks {blocks:?}, dither {dither}, {distance:?}, \
-                 tile {tile:?} of {lattice:?}, interior {interior:?}",
-                place_options(job),
-                transform(job).ok()
-            ),
+            options: options.clone(),
         })
     }
 }

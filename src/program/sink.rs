@@ -67,7 +67,7 @@ impl Sink {
     /// Checks that `path` is writable and is none of `inputs`.
     ///
     /// # Errors
-    /// A folder; a folder that is missing or not writable.
+    /// A folder; a folder that is missing or not writable; one of `inputs`.
     pub fn new(path: &Path, inputs: &Inputs) -> Result<Self> {
         let inputs = inputs.clone();
         if path == Path::new("-") {

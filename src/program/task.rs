@@ -33,6 +33,8 @@ pub struct RunContext<'a> {
     pub voxels: &'a VoxelArgs,
     pub palette_args: &'a PaletteArgs,
     pub write_options: &'a WriteOptions,
+    /// What records of earlier runs are compared with; `None` without `--resume`.
+    pub resume: Option<&'a resume::Options>,
     /// The files that all tasks read.
     pub inputs: &'a Inputs,
     /// With the shared options, and this share of the memory.
@@ -50,11 +52,7 @@ impl RunContext<'_> {
         let began = Instant::now();
         // Recorded before the mesh is read: if the file changes meanwhile, the record must not
         // match it.
-        let origin = self
-            .job
-            .resume
-            .then(|| Origin::new(self.job, self.voxels, self.palette_args, &task.mesh).ok())
-            .flatten();
+        let origin = self.resume.and_then(|options| Origin::new(options, &task.mesh).ok());
         if let Some(skipped) = origin.as_ref().and_then(|origin| resume::kept(task, origin)) {
             return Ok(Outcome::Skipped(skipped));
         }

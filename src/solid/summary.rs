@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::fill::{AxisDisagreement, Confidence};
+use crate::grid::{Up, World};
 use crate::place::Lattice;
 use crate::solid::FillReport;
 use crate::topology::{FlipStatistics, Topology};
@@ -118,8 +119,7 @@ impl ConfidenceSummary {
 
 /// The centre of a voxel, in mesh units.
 fn center(voxel: [u32; 3], lattice: &Lattice) -> [f64; 3] {
-    let size = lattice.voxel_size;
-    [0, 1, 2].map(|a| lattice.origin[a] + (f64::from(voxel[a]) + 0.5) * size)
+    World::of(lattice, Up::default()).center(voxel)
 }
 
 /// Where rays along the three axes disagree.

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use crate::grid::{BRICK, BrickKey, FULL, Mask, VoxelGrid, run_bounds};
-use crate::grid::{is_empty, join};
+use crate::grid::{is_empty, union_bounds};
 #[cfg(doc)]
 use crate::trace::Ray;
 
@@ -310,7 +310,8 @@ fn full_with_colors(grid: &VoxelGrid) -> Vec<BrickKey> {
 fn occupied_bounds(grid: &VoxelGrid) -> Option<[[u32; 3]; 2]> {
     let bricks = grid.keys().par_iter().zip(grid.masks());
     let partial = bricks.filter(|(_, mask)| !is_empty(mask));
-    let partial = partial.map(|(&key, mask)| run_bounds(key, 1, mask)).reduce_with(join);
-    let full = grid.full_runs().map(|(start, len)| run_bounds(start, len, &FULL)).reduce(join);
-    partial.into_iter().chain(full).reduce(join)
+    let partial = partial.map(|(&key, mask)| run_bounds(key, 1, mask)).reduce_with(union_bounds);
+    let full =
+        grid.full_runs().map(|(start, len)| run_bounds(start, len, &FULL)).reduce(union_bounds);
+    partial.into_iter().chain(full).reduce(union_bounds)
 }

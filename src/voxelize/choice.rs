@@ -126,7 +126,7 @@ impl Backend for ChosenBackend {
     }
 
     #[cfg(feature = "gpu")]
-    fn replace_device(&self, error: BackendError) -> Result<(), BackendError> {
+    fn fall_back_to_cpu(&self, error: BackendError) -> Result<(), BackendError> {
         let Some((_, failure)) = &self.replacement else { return Err(error) };
         failure.get_or_init(|| error);
         Ok(())

@@ -62,7 +62,7 @@ pub trait Backend {
     /// # Errors
     /// The same error: there is no fallback.
     #[cfg(feature = "gpu")]
-    fn replace_device(&self, error: BackendError) -> Result<(), BackendError> {
+    fn fall_back_to_cpu(&self, error: BackendError) -> Result<(), BackendError> {
         Err(error)
     }
 }
@@ -128,8 +128,8 @@ impl<B: Backend + ?Sized> Backend for Arc<B> {
     }
 
     #[cfg(feature = "gpu")]
-    fn replace_device(&self, error: BackendError) -> Result<(), BackendError> {
-        self.as_ref().replace_device(error)
+    fn fall_back_to_cpu(&self, error: BackendError) -> Result<(), BackendError> {
+        self.as_ref().fall_back_to_cpu(error)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::distance::{DistanceField, check_width, distances};
+use crate::distance::{DistanceField, NOT_IN_TILES, check_width, distances};
 use crate::grid::VoxelGrid;
 use crate::mesh::Mesh;
 use crate::mode::Mode;
@@ -65,7 +65,7 @@ impl Voxelizer {
     /// ```
     ///
     /// # Errors
-    /// A width that is not above 0, or above [`MAX_WIDTH`](crate::distance::MAX_WIDTH); as
+    /// A width that is not above 0, or above [`MAX_WIDTH`](crate::distance::MAX_WIDTH); a tile; as
     /// [`run`](Self::run).
     pub fn distances(&self, mesh: &Mesh, width: f32) -> Result<Distances, VoxelizeError> {
         let voxelizer = self.for_distances(width)?;
@@ -86,7 +86,7 @@ impl Voxelizer {
     }
 
     /// The last step by itself: the distances around the surface of `mesh`, whose voxels inside are
-    /// `inside`, on the backend that found them.
+    /// `inside`: on the CPU if it found them, and else on the backend that is chosen for the mesh.
     ///
     /// # Errors
     /// The backend failed; a width out of range; too little memory; cancelled.
@@ -142,6 +142,9 @@ impl Voxelizer {
 
     fn for_distances(&self, width: f32) -> Result<Self, BackendError> {
         check_width(width)?;
+        if self.tile.is_some() {
+            return Err(NOT_IN_TILES);
+        }
         let mut voxelizer = self.clone().color(ColorSource::None);
         let fill = match self.mode {
             Mode::Solid(solid) => solid.fill,

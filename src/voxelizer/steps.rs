@@ -159,7 +159,7 @@ impl Voxelizer {
     ///
     /// # Errors
     /// The other backend cannot be started, or failed; too little memory; cancelled.
-    pub fn run_on_other_backend(
+    pub fn voxelize_on_other_backend(
         &self,
         mesh: &PlacedMesh,
         used: &UsedBackend,

@@ -21,6 +21,8 @@ fn likely_mistakes_are_answered_with_what_was_likely_meant() {
         ("mesh.obj out.vox", "out.vox: there is no such file: did you mean -o out.vox?"),
         ("inof mesh.obj", "inof: is neither a command nor a file: did you mean `voxelize info`?"),
         ("version", "did you mean `voxelize --version`?"),
+        ("jion a.npz b.npz", "did you mean `voxelize join`?"),
+        ("help!", "did you mean `voxelize help`?"),
         ("compare a.vox b.vox", "did you mean `voxelize diff`?"),
         ("stats a.vox", "did you mean `voxelize info`?"),
         ("verify a.vox mesh.obj", "did you mean `voxelize verify mesh.obj a.vox`?"),

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::bytes_of_bits;
-use crate::grid::{BRICK, BrickKey, Colors, Mask, VoxelGrid};
+use crate::grid::{BRICK, BrickKey, Colors, Mask, VoxelGrid, is_empty};
 
 /// A cache of the bricks at one `x` and a range of `y`, as large as the capacity allows. If all `y`
 /// fit, each brick is looked up once for its eight `x`; otherwise once per `x`.
@@ -53,7 +53,8 @@ impl<'a> Slab<'a> {
             let y = self.y.end;
             for z in 0..nz {
                 let key = BrickKey::new([x, y, z]);
-                for (_, mask) in grid.bricks_between(key, key) {
+                let mask = grid.mask_of(key);
+                if !is_empty(&mask) {
                     let own = self.colors.and_then(|colors| colors.index_of(key));
                     self.push(Run { y, z: z..z + 1, mask, own });
                 }

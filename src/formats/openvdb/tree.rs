@@ -13,7 +13,7 @@
 
 use crate::formats::openvdb::channel::{Channel, Entry};
 use crate::grid::{
-    BRICK, BrickKey, BrickRun, Mask, VoxelGrid, count, is_empty, join, run_bounds, set_bits,
+    BRICK, BrickKey, BrickRun, Mask, VoxelGrid, count, is_empty, run_bounds, set_bits, union_bounds,
 };
 
 /// Bricks along a lower node's edge.
@@ -215,7 +215,7 @@ fn extended(bounds: Option<Bounds>, run: &BrickRun) -> Option<Bounds> {
         return bounds;
     }
     let more = run_bounds(run.start, run.len, &run.mask);
-    Some(bounds.map_or(more, |bounds| join(bounds, more)))
+    Some(bounds.map_or(more, |bounds| union_bounds(bounds, more)))
 }
 
 /// The tree of a grid, of its colours, or of distances.
@@ -274,7 +274,7 @@ impl<'a> Tree<'a> {
 
     /// Minimum and maximum occupied voxel; `None` for an empty grid.
     pub(super) fn bounds(&self) -> Option<Bounds> {
-        self.root.iter().filter_map(|upper| upper.bounds).reduce(join)
+        self.root.iter().filter_map(|upper| upper.bounds).reduce(union_bounds)
     }
 
     /// Visits all upper nodes, with their entries.

@@ -12,6 +12,7 @@ use crate::program::deadline::Deadline;
 use crate::program::memory::Memory;
 use crate::program::plan::{Plan, Task};
 use crate::program::report::Report;
+use crate::program::resume::Options;
 use crate::program::sink::Inputs;
 use crate::program::task::RunContext;
 use crate::program::terminal::TerminalProgress;
@@ -33,6 +34,7 @@ pub fn run(
     refuse_contradictions(job, voxels, compute)?;
     compute.start_threads()?;
     refuse_impossible_sizes(job)?;
+    let resume = job.resume.then(|| Options::new(job, voxels, palette_args).ok()).flatten();
     let lattice = job.lattice.as_deref().map(lattice::read).transpose()?;
     transform(job)?;
     temporary::clean_up_when_interrupted()?;
@@ -70,6 +72,7 @@ pub fn run(
                 voxels,
                 palette_args,
                 write_options: &write_options,
+                resume: resume.as_ref(),
                 inputs: &inputs,
                 voxelizer: share.of(&voxelizer).progress(deadline.clone()),
                 memory: share,
@@ -86,7 +89,10 @@ pub fn run(
         result
     };
     thread::scope(|scope| {
-        scope.spawn(|| backends.open_early());
+        // With --resume there may be nothing to do.
+        if !job.resume {
+            scope.spawn(|| batch::catch_panic(|| Ok(backends.open_early())));
+        }
         batch::run(tasks, at_once, work, |task, result| report.take(task, result))
     })?;
     Ok(report.finish())

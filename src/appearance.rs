@@ -21,7 +21,8 @@ pub struct Appearance {
     /// image's first texel, `(1, 1)` that of its last, so `v` points down. Empty without textures.
     /// A triangle with a coordinate that is not finite is not textured.
     pub uvs: Vec<[[f32; 2]; 3]>,
-    /// The colour of each vertex. Empty where no material uses them.
+    /// The colour of each vertex, for materials with `has_vertex_colors`. May be empty where there
+    /// is none.
     pub vertex_colors: Vec<Linear>,
 }
 
@@ -97,9 +98,6 @@ impl Appearance {
         check_count("material indices", material_of.len(), false, triangles)?;
         check_count("triples of texture coordinates", uvs.len(), needs_uvs, triangles)?;
         check_count("vertex colours", vertex_colors.len(), needs_colors, vertices)?;
-        if !needs_colors && !vertex_colors.is_empty() {
-            return Err("there are vertex colours, but no material has `has_vertex_colors`".into());
-        }
         let last = material_of.iter().copied().max().unwrap_or(0);
         check_index("material", last, materials.len())?;
         let textures = textures.len();

@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 
 #[cfg(feature = "gpu")]
 use rayon::prelude::*;
-use trivox::appearance::Material;
 use trivox::formats::{MeshSpec, Sidecars, read_mesh};
 use trivox::solid::Solid;
 use trivox::transform::{CenteredGrid, Rotation, TransformError};
@@ -18,9 +17,9 @@ use trivox::voxelize::BackendChoice;
 use trivox::voxelize::Backends;
 use trivox::voxelizer::{Many, Source, Timings, Warning};
 use trivox::{
-    Appearance, Backend, BackendError, Bounds, ColorSource, Cpu, DistanceField, Mesh, Mode,
-    NoProgress, PlaceError, PlaceOptions, Progress, Sizing, Transform, VoxelizeError, Voxelized,
-    Voxelizer, place,
+    Backend, BackendError, Bounds, ColorSource, Cpu, DistanceField, Mesh, Mode, NoProgress,
+    PlaceError, PlaceOptions, Progress, Sizing, Transform, VoxelizeError, Voxelized, Voxelizer,
+    place,
 };
 
 const LIGHTHOUSE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/lighthouse.obj");
@@ -323,19 +322,6 @@ fn impossible_transforms_are_refused() {
     transform.grid = Some(CenteredGrid { dims: [4, 0, 4], fills: true });
     let error = on_cpu().transform(transform).run(&octahedron(1.0)).unwrap_err();
     assert!(matches!(error, VoxelizeError::Place(PlaceError::Dims { .. })), "{error}");
-}
-
-#[test]
-fn vertex_colours_that_no_material_uses_are_refused() {
-    let mut appearance = Appearance {
-        materials: vec![Material::default()],
-        vertex_colors: vec![[0, 0, 0, u16::MAX]; 6],
-        ..Appearance::default()
-    };
-    let error = octahedron(1.0).with_appearance(appearance.clone()).unwrap_err();
-    assert!(error.to_string().contains("no material has `has_vertex_colors`"), "{error}");
-    appearance.materials[0].has_vertex_colors = true;
-    octahedron(1.0).with_appearance(appearance).unwrap();
 }
 
 #[test]

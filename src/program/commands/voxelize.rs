@@ -91,7 +91,11 @@ pub fn run(
     thread::scope(|scope| {
         // With --resume there may be nothing to do.
         if !job.resume {
-            scope.spawn(|| batch::catch_panic(|| Ok(backends.open_early())));
+            let open = || {
+                backends.open_early();
+                Ok(())
+            };
+            scope.spawn(|| batch::catch_panic(open));
         }
         batch::run(tasks, at_once, work, |task, result| report.take(task, result))
     })?;

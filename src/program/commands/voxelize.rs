@@ -91,11 +91,12 @@ pub fn run(
     thread::scope(|scope| {
         // With --resume there may be nothing to do.
         if !job.resume {
+            let backends = &backends;
             let open = || {
                 backends.open_early();
                 Ok(())
             };
-            scope.spawn(|| batch::catch_panic(open));
+            scope.spawn(move || batch::catch_panic(open));
         }
         batch::run(tasks, at_once, work, |task, result| report.take(task, result))
     })?;

@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
 use trivox::Appearance;
 use trivox::appearance::{Alpha, Filter, Material, Texture, TextureRef, Wrap};
-use trivox::formats::{MeshSpec, ReadOptions, Sidecars, read_mesh_from};
+use trivox::formats::{MeshSpec, ReadError, ReadOptions, Sidecars, read_mesh_from};
 use trivox::srgb::{Linear, linear, linear_of};
 
 use crate::error::{Failure, option_error};
@@ -516,7 +516,7 @@ fn load(path: PathBuf) -> Result<PyMesh, Failure> {
 
 fn load_bytes(bytes: Vec<u8>, format: &str, sidecars: &Sidecars) -> Result<PyMesh, Failure> {
     let name = PathBuf::from(format!("mesh.{}", format.trim_start_matches('.')));
-    let spec = MeshSpec::of_path(&name)?;
+    let spec = MeshSpec::of_path(&name).map_err(ReadError::from)?;
     let loaded = read_mesh_from(bytes, spec, sidecars, &ReadOptions::default())?;
     Ok(PyMesh::new(loaded.mesh, loaded.warnings, None))
 }

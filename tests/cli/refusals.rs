@@ -59,6 +59,9 @@ fn impossible_sizes_are_refused() {
     }
     let digits = stderr(&voxelize(path, "mesh.obj --voxel-size 1e-300"));
     assert!(digits.len() < 200, "{digits}");
+    fs::write(path.join("flat.obj"), "v 0 0 2\nv 4 0 2\nv 0 3 2\nf 1 2 3\n").unwrap();
+    let flat = voxelize(path, "flat.obj --res 8 --bounds 0,0,2,4,3,2 --json");
+    assert_eq!(json(&flat)["dims"], serde_json::json!([8, 6, 1]), "{}", stderr(&flat));
     // A large mesh is no problem by itself: 1e30 units are divided into 8 voxels.
     assert_eq!(json(&voxelize(path, "large.obj --res 8 --json"))["dims"][0], 8);
 }

@@ -128,8 +128,11 @@ fn refuse_contradictions(job: &Job, voxels: &VoxelArgs, compute: &ComputeArgs) -
 
 /// Checks sizes and bounds that are invalid for any mesh, to report them once.
 fn refuse_impossible_sizes(job: &Job) -> Result<()> {
-    let point = Mesh::new(vec![[0.0; 3]], vec![[0; 3]])?;
     let options = place_options(job);
+    // Bounds may be flat where the mesh is.
+    let corner = options.bounds.map(|bounds| bounds.min);
+    let corner = corner.filter(|corner| corner.iter().all(|c| c.is_finite()));
+    let point = Mesh::new(vec![corner.unwrap_or_default()], vec![[0; 3]])?;
     let placed = match job.tile {
         None => place(&point, &options).err(),
         Some(_) => Lattice::of(&point, &options).err(),

@@ -17,20 +17,21 @@ use trivox::trace::gpu::tree::{NODE_WORDS, TreeParams};
 use trivox::trace::gpu::{self as rays, Header, RAY_GROUP, SCENE_SOURCE, WordNode};
 use trivox::voxelize::gpu::data::{self, Pair, Params};
 use wgpu::naga;
+use wgpu::naga::back::{hlsl, msl, pipeline_constants};
 
 #[allow(dead_code, reason = "the names are compared")]
 #[path = "../benches/cards/kernels.rs"]
 mod costs;
 
 /// Checked with no feature beyond WebGPU's core.
-fn validated(name: &str, source: &str) -> naga::Module {
+fn validated(name: &str, source: &str) -> (naga::Module, naga::valid::ModuleInfo) {
     let module = naga::front::wgsl::parse_str(source)
         .unwrap_or_else(|e| panic!("{name}: {}", e.emit_to_string(source)));
     let flags = naga::valid::ValidationFlags::all();
-    naga::valid::Validator::new(flags, naga::valid::Capabilities::empty())
+    let info = naga::valid::Validator::new(flags, naga::valid::Capabilities::empty())
         .validate(&module)
         .unwrap_or_else(|e| panic!("{name}: {}", e.emit_to_string(source)));
-    module
+    (module, info)
 }
 
 /// All files of the registry.
@@ -66,7 +67,7 @@ fn every_file_is_registered_once() {
 #[test]
 fn every_file_is_valid_with_its_imports_alone() {
     for file in files() {
-        let module = validated(file.path, &resolve(&file));
+        let (module, _) = validated(file.path, &resolve(&file));
         let is_kernel = KERNELS.iter().any(|kernel| kernel.file().path == file.path);
         assert_eq!(module.entry_points.len(), usize::from(is_kernel), "{}", file.path);
     }
@@ -116,7 +117,7 @@ fn kernels_begin_with_their_stage_and_dispatch() {
 #[test]
 fn kernels_have_the_entry_point_and_the_workgroup_of_the_registry() {
     for kernel in KERNELS {
-        let module = validated(kernel.name(), &kernel.source());
+        let (module, _) = validated(kernel.name(), &kernel.source());
         let entry = &module.entry_points[0];
         let path = kernel.file().path;
         let follows_rays =
@@ -148,7 +149,7 @@ fn bindings_are_read_as_naga_reads_them_and_fit_the_default_limits() {
     let limits = wgpu::Limits::default();
     for kernel in KERNELS {
         let read = bindings(&kernel.source());
-        assert_eq!(read, bindings_by_naga(&validated(kernel.name(), &kernel.source())));
+        assert_eq!(read, bindings_by_naga(&validated(kernel.name(), &kernel.source()).0));
         let is_storage = |b: &&Binding| b.ty != wgpu::BufferBindingType::Uniform;
         let storage = read.iter().filter(is_storage).count();
         assert!(storage <= limits.max_storage_buffers_per_shader_stage as usize);
@@ -162,6 +163,25 @@ fn bindings_are_read_as_naga_reads_them_and_fit_the_default_limits() {
 fn the_published_source_is_that_of_the_kernels() {
     assert_eq!(SCENE_SOURCE, module("trace/traverse").unwrap());
     validated("scene", SCENE_SOURCE);
+}
+
+/// The translators of wgpu for DX12 and Metal, which this machine may not have.
+#[test]
+fn every_kernel_is_translated_to_hlsl_and_msl() {
+    for kernel in KERNELS {
+        let (module, info) = validated(kernel.name(), &kernel.source());
+        // With the defaults of pipeline constants.
+        let (module, info) =
+            pipeline_constants::process_overrides(&module, &info, None, &Default::default())
+                .unwrap();
+        let mut text = String::new();
+        let (options, all) = (hlsl::Options::default(), hlsl::PipelineOptions::default());
+        let translated = hlsl::Writer::new(&mut text, &options, &all).write(&module, &info, None);
+        translated.unwrap_or_else(|e| panic!("{} to HLSL: {e}", kernel.name()));
+        let options = msl::Options { lang_version: (2, 4), ..msl::Options::default() };
+        let translated = msl::write_string(&module, &info, &options, &Default::default());
+        translated.unwrap_or_else(|e| panic!("{} to MSL: {e}", kernel.name()));
+    }
 }
 
 /// `TRIVOX_TINT` names a folder in which the npm package `webgpu` is installed.
@@ -200,7 +220,7 @@ fn tint_compiles_every_file_too() {
 /// Name and offset of each member, and the size, of a struct in a shader.
 fn layout(file: &str, name: &str) -> (Vec<(String, usize)>, usize) {
     let file = files().find(|one| one.path == file).unwrap();
-    let module = validated(file.path, &resolve(&file));
+    let (module, _) = validated(file.path, &resolve(&file));
     let found = module.types.iter().find(|(_, ty)| ty.name.as_deref() == Some(name));
     let naga::TypeInner::Struct { members, span } = &found.unwrap().1.inner else {
         panic!("{name} is no struct");

@@ -7,10 +7,9 @@ use anyhow::{Context, Result, anyhow, bail};
 use trivox::formats::{GridFormat, Sidecar, WriteOptions};
 use trivox::palette::count_colors;
 use trivox::solid::{FillReport, FillSummary};
-use trivox::voxelizer::{Measured, Placed, Timings as Times, Warning};
+use trivox::voxelizer::{Measured, Placed, Timings as Times};
 use trivox::{
-    ColorSource, DistanceField, Lattice, Mode, PlacedMesh, Progress, Up, VoxelGrid, Voxelized,
-    Voxelizer,
+    ColorSource, DistanceField, Lattice, Mode, PlacedMesh, Progress, Up, Voxelized, Voxelizer,
 };
 
 use crate::program::cli::{Job, PaletteArgs, VoxelArgs};
@@ -57,60 +56,46 @@ impl RunContext<'_> {
             return Ok(Outcome::Skipped(skipped));
         }
         let targets = self.targets(task)?;
-        let format = targets.format();
         let pipeline = self.pipeline(targets.hold_colors() && self.job.distance.is_none())?;
         let placed = pipeline.place(&task.mesh)?;
         targets.check(&placed)?;
-        let made =
-            pipeline.compute(&placed.mesh).with_context(|| task.mesh.display().to_string())?;
-        let is_doubtful = made.fill_report.as_ref().is_some_and(FillReport::is_doubtful);
-        let refused = self.job.strict && is_doubtful;
-        let check = || check(&pipeline, &placed.mesh, &made);
-        let check = self.job.check.then(|| timed(check)).transpose()?;
-        let mut judgement = Judgement { check, refused };
-        let width = self.job.distance.filter(|_| judgement.is_kept(self.job.force));
-        let measure = |width| timed(|| pipeline.measure(&placed.mesh, &made, width));
-        let measured = width.map(measure).transpose()?;
-        let distances = measured.as_ref().map(|(measured, _)| measured);
-        if let (Some((check, time)), Some(measured)) = (&mut judgement.check, distances) {
-            let (again, ms) = timed(|| check_distances(&pipeline, &placed.mesh, measured))?;
-            (*check, *time) = (again, *time + ms);
-        }
-        let is_kept = judgement.is_kept(self.job.force);
-        let targets = if is_kept { targets } else { Targets::default() };
-        let made = pipeline.color(&placed.mesh, made)?;
-        let field = distances.map(|measured| &measured.field);
-        let outputs = self.write(&targets, &made.grid, field)?;
-
-        let mut summary = summarize(&task.mesh, &placed, &made);
-        let blocks = format.and_then(|format| format.blocks(&made.grid));
-        summary.warnings.extend(self.without_effect(format));
-        let lost = format.map(|format| self.palette_args.without_effect(format, &made.grid));
-        summary.warnings.extend(lost.unwrap_or_default());
-        summary.warnings.extend(blocks.and_then(too_high));
-        summary.notes.extend(blocks.map(|blocks| size_of_schematic(blocks, self.job.up.into())));
-        summary.notes.extend(self.notes(&placed, format));
-        judgement.add_to(&mut summary);
-        if let Some((measured, time)) = &measured {
-            add_distances(&mut summary, measured, *time);
-            let field = &measured.field;
-            let cut = Warning::of_distances(&placed.mesh, field.width());
-            summary.warnings.extend(cut.map(|warning| warning.to_string()));
-        }
+        let computed = self.compute(&pipeline, &task.mesh, &placed.mesh)?;
+        let outputs = match computed.judgement.is_kept(self.job.force) {
+            true => self.write(&targets, &computed)?,
+            false => Outputs::default(),
+        };
+        let mut summary = self.summarize(&task.mesh, &placed, &computed, targets.format());
         if let Some((written, _)) = &outputs.written {
             // A doubtful solid must fail again in the next run.
-            let origin = origin.filter(|_| !refused);
-            let contents = || match field {
-                Some(field) => Contents::of_distances(field),
-                None => Contents::of(&made.grid),
-            };
+            let origin = origin.filter(|_| !computed.judgement.refused);
+            let contents = || computed.contents();
             let warning = self.remember(task, &written.names, origin, &placed.sidecars, contents);
             summary.warnings.extend(warning);
-            summary.has_palette = format.is_some_and(GridFormat::has_palette);
+            summary.has_palette = targets.format().is_some_and(GridFormat::has_palette);
         }
+        computed.judgement.add_to(&mut summary);
         outputs.add_to(&mut summary);
         summary.timings_ms.total = milliseconds(began.elapsed());
         Ok(Outcome::Made(Box::new(summary)))
+    }
+
+    /// Voxelizes the mesh, measures distances, compares the backends and colours the voxels, as
+    /// the job wants.
+    fn compute(&self, pipeline: &Pipeline, path: &Path, mesh: &PlacedMesh) -> Result<Computed> {
+        let made = pipeline.compute(mesh).with_context(|| path.display().to_string())?;
+        let is_doubtful = made.fill_report.as_ref().is_some_and(FillReport::is_doubtful);
+        let refused = self.job.strict && is_doubtful;
+        let check = || check(pipeline, mesh, &made);
+        let check = self.job.check.then(|| timed(check)).transpose()?;
+        let mut judgement = Judgement { check, refused };
+        let width = self.job.distance.filter(|_| judgement.is_kept(self.job.force));
+        let measure = |width| timed(|| pipeline.measure(mesh, &made, width));
+        let measured = width.map(measure).transpose()?;
+        if let (Some((check, time)), Some((measured, _))) = (&mut judgement.check, &measured) {
+            let (again, ms) = timed(|| check_distances(pipeline, mesh, measured))?;
+            (*check, *time) = (again, *time + ms);
+        }
+        Ok(Computed { made: pipeline.color(mesh, made)?, measured, judgement })
     }
 
     /// Where the results of `task` go, checked before the work begins.
@@ -128,13 +113,9 @@ impl RunContext<'_> {
     }
 
     /// Writes the voxels or the distances, and draws the voxels.
-    fn write(
-        &self,
-        targets: &Targets,
-        grid: &VoxelGrid,
-        field: Option<&DistanceField>,
-    ) -> Result<Outputs> {
-        let write = |output: &Output| match field {
+    fn write(&self, targets: &Targets, computed: &Computed) -> Result<Outputs> {
+        let grid = &computed.made.grid;
+        let write = |output: &Output| match computed.field() {
             Some(field) => output.write_distances(field, self.progress),
             None => output.write(grid, self.write_options, self.progress),
         };
@@ -160,6 +141,29 @@ impl RunContext<'_> {
             memory: self.memory,
             is_solid: matches!(self.voxels.mode(), Mode::Solid(_)),
         })
+    }
+
+    /// The summary before any output; `format` is that of the file to be written.
+    fn summarize(
+        &self,
+        path: &Path,
+        placed: &Placed,
+        computed: &Computed,
+        format: Option<GridFormat>,
+    ) -> Summary {
+        let Computed { made, measured, .. } = computed;
+        let mut summary = summary_of(path, placed, made);
+        let blocks = format.and_then(|format| format.blocks(&made.grid));
+        summary.warnings.extend(self.without_effect(format));
+        let lost = format.map(|format| self.palette_args.without_effect(format, &made.grid));
+        summary.warnings.extend(lost.unwrap_or_default());
+        summary.warnings.extend(blocks.and_then(too_high));
+        summary.notes.extend(blocks.map(|blocks| size_of_schematic(blocks, self.job.up.into())));
+        summary.notes.extend(self.notes(placed, format));
+        if let Some((measured, time)) = measured {
+            add_distances(&mut summary, measured, *time);
+        }
+        summary
     }
 
     /// Notes on defaults, and the options that change them.
@@ -211,7 +215,6 @@ impl RunContext<'_> {
 }
 
 /// The destinations of a task.
-#[derive(Default)]
 struct Targets {
     output: Option<Output>,
     preview: Option<Preview>,
@@ -237,6 +240,28 @@ impl Targets {
     }
 }
 
+/// What a task computed.
+struct Computed {
+    /// The voxels, in colour if the outputs hold colours.
+    made: Voxelized,
+    /// The distances, and the time in milliseconds.
+    measured: Option<(Measured, f64)>,
+    judgement: Judgement,
+}
+
+impl Computed {
+    fn field(&self) -> Option<&DistanceField> {
+        self.measured.as_ref().map(|(measured, _)| &measured.field)
+    }
+
+    fn contents(&self) -> Contents {
+        match self.field() {
+            Some(field) => Contents::of_distances(field),
+            None => Contents::of(&self.made.grid),
+        }
+    }
+}
+
 /// Reasons not to write the voxels.
 struct Judgement {
     /// The comparison of the backends, and its time in milliseconds.
@@ -258,6 +283,7 @@ impl Judgement {
 }
 
 /// What a task wrote and drew, and the time of each, in milliseconds.
+#[derive(Default)]
 struct Outputs {
     written: Option<(Written, f64)>,
     drawn: Option<(String, f64)>,
@@ -312,8 +338,8 @@ fn check_distances(pipeline: &Pipeline, mesh: &PlacedMesh, measured: &Measured) 
     Ok(Check::of_distances(&measured.field, &again.field, backends))
 }
 
-/// The summary before any check or output.
-fn summarize(path: &Path, placed: &Placed, made: &Voxelized) -> Summary {
+/// The summary of the voxels, before any check or output.
+fn summary_of(path: &Path, placed: &Placed, made: &Voxelized) -> Summary {
     let Placed { mesh, warnings, timings: Times { load, place, .. }, .. } = placed;
     let Voxelized { grid, lattice, fill_report, transparent, report, backend, timings, .. } = made;
     let fill = fill_report.as_ref().map(FillSummary::new);

@@ -42,7 +42,7 @@ pub struct Measured {
     pub field: DistanceField,
     /// What computed them.
     pub backend: UsedBackend,
-    /// That the GPU failed, if it did.
+    /// Whether the band is cut, and whether the GPU failed.
     pub warnings: Vec<Warning>,
 }
 
@@ -136,7 +136,8 @@ impl Voxelizer {
         let memory = (self.memory)();
         let run = || distances(by, mesh, inside, width, memory, &*self.progress);
         let field = self.run_on(by, run)??;
-        let warnings = by.warning().map(Warning::Backend).into_iter().collect();
+        let failure = by.warning().map(Warning::Backend);
+        let warnings = failure.into_iter().chain(Warning::of_distances(mesh, width)).collect();
         Ok(Measured { field, backend: UsedBackend::new(by), warnings })
     }
 
@@ -162,10 +163,9 @@ impl Voxelizer {
         let voxelized = self.voxelize(&mesh)?;
         let Voxelized { grid, lattice, triangles, fill_report, backend, .. } = voxelized;
         let (measured, time) = timed(|| self.measure(&mesh, grid, width, &backend))?;
-        let Measured { field, backend, warnings: failure } = measured;
+        let Measured { field, backend, warnings: of_distances } = measured;
         warnings.extend(voxelized.warnings);
-        warnings.extend(failure);
-        warnings.extend(Warning::of_distances(&mesh, width));
+        warnings.extend(of_distances);
         let timings = Timings { load, place, distance: Some(time), ..voxelized.timings };
         Ok(Distances { field, lattice, triangles, fill_report, backend, warnings, timings })
     }

@@ -77,7 +77,7 @@ impl Warning {
 
     /// The warning that the grid cuts off a band of `width` voxels around a mesh, if it does.
     #[must_use]
-    pub fn of_distances(mesh: &PlacedMesh, width: f32) -> Option<Self> {
+    pub(super) fn of_distances(mesh: &PlacedMesh, width: f32) -> Option<Self> {
         let lattice = mesh.lattice();
         let units_per_voxel = f64::from(lattice.units_per_voxel());
         // The centres of the first voxels beyond the grid's end are half a voxel from it.

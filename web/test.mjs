@@ -198,10 +198,75 @@ try {
     const made = native(asset('torus-knot.obj'), '--res', '40', '-o', out);
     await drop(tab, out);
     assert.equal(await term(tab, 'hash'), made.hash);
+    const isHidden = () => tab.$eval('#verification', (element) => element.hidden);
+    assert.ok(await isHidden(), 'a grid cannot be computed again');
+    assert.ok(await tab.$eval('#options', (element) => element.disabled), 'nor with other options');
     await drop(tab, asset('torus-knot.obj'));
+    assert.ok(!(await isHidden()));
     await job(tab, () => tab.click('#verify'));
     const verdict = await text(tab, 'verdict');
     assert.match(verdict, hasGpu ? /the same, bit for bit/ : /no GPU to compare with/);
+    await tab.close();
+  });
+
+  await test('the command is that of the grid that is shown, and writes another file than the model', async () => {
+    const tab = await opened('no-cache&res=32');
+    await drop(tab, asset('cube.obj'));
+    await tab.select('#format', 'obj');
+    assert.equal(await text(tab, 'command'), 'voxelize cube.obj -o cube-voxels.obj --res 32');
+    const isChanged = () => tab.$eval('#changed', (element) => !element.hidden);
+    assert.ok(!(await isChanged()));
+    await tab.select('[name=mode]', 'solid');
+    assert.ok(await isChanged());
+    assert.equal(await text(tab, 'command'), 'voxelize cube.obj -o cube-voxels.obj --res 32');
+    await job(tab, () => tab.click('#run'));
+    assert.ok(!(await isChanged()));
+    assert.match(await text(tab, 'command'), /--mode solid/);
+    await tab.evaluate(() => { document.querySelector('[name=res]').value = 5000; });
+    await drop(tab, asset('cube.obj'));
+    assert.match(await text(tab, 'error'), /options is not possible/);
+    await tab.close();
+  });
+
+  await test('an example that comes late does not replace the model that was chosen', async () => {
+    const tab = await opened('no-cache&res=16');
+    await tab.evaluate(() => {
+      const fetched = window.fetch;
+      window.fetch = async (...args) => {
+        const response = await fetched(...args);
+        await new Promise((resolve) => setTimeout(resolve, 2000));
+        document.body.dataset.late = true;
+        return response;
+      };
+    });
+    await tab.click('[data-example="torus-knot.obj"]');
+    await drop(tab, asset('cube.obj'));
+    await tab.waitForFunction(() => document.body.dataset.late);
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    assert.match(await term(tab, 'mesh'), /^cube.obj/);
+    await tab.close();
+  });
+
+  await test('of the files of a folder those are read that the model names', async () => {
+    const tab = await opened('no-cache&res=16');
+    const folder = mkdtempSync(join(scratch, 'gltf-'));
+    const floats = new Float32Array([0, 0, 0, 1, 0, 0, 0, 1, 0]);
+    writeFileSync(join(folder, 'triangle.buffer'), Buffer.from(floats.buffer));
+    writeFileSync(join(folder, 'other.bin'), 'of something else');
+    writeFileSync(join(folder, 'triangle.gltf'), JSON.stringify({
+      asset: { version: '2.0' }, scene: 0, scenes: [{ nodes: [0] }], nodes: [{ mesh: 0 }],
+      meshes: [{ primitives: [{ attributes: { POSITION: 0 } }] }],
+      accessors: [{ bufferView: 0, componentType: 5126, count: 3, type: 'VEC3', min: [0, 0, 0], max: [1, 1, 0] }],
+      bufferViews: [{ buffer: 0, byteLength: 36 }], buffers: [{ byteLength: 36, uri: 'triangle.buffer' }],
+    }));
+    await drop(tab, ...['triangle.gltf', 'triangle.buffer', 'other.bin'].map((name) => join(folder, name)));
+    assert.equal(await text(tab, 'error'), '');
+    assert.match(await term(tab, 'mesh'), /1.triangle$/);
+    const zip = join(folder, 'model.zip');
+    writeFileSync(zip, 'PK');
+    await drop(tab, zip);
+    assert.match(await text(tab, 'error'), /unpack it/);
+    assert.equal(await term(tab, 'hash'), null, 'the old result is not shown under the new name');
     await tab.close();
   });
 
@@ -307,7 +372,7 @@ try {
     await tab.keyboard.press('ArrowLeft');
     await tab.waitForFunction(() => document.body.dataset.frame, { timeout: 60_000 });
     const frame = await tab.evaluate(() => document.body.dataset.frame);
-    for (const [name, width, height] of [['wide', 1400, 900], ['tablet', 900, 1350], ['phone', 390, 1900]]) {
+    for (const [name, width, height] of [['wide', 1400, 900], ['tablet', 900, 1350], ['phone', 390, 1900], ['narrow', 320, 1900]]) {
       await tab.setViewport({ width, height });
       await tab.waitForFunction((width) => {
         const canvas = document.getElementById('canvas');
@@ -439,6 +504,32 @@ if (kind === 'chromium') {
     const printed = execFileSync('node', [join(root, 'dist/npm/example.mjs'), asset('cube.obj'), out, '64'], { encoding: 'utf8' });
     const expected = native(asset('cube.obj'), '--res', '64', '--backend', 'cpu');
     assert.ok(printed.includes(expected.hash), printed);
+  });
+  await test('the package refuses what it cannot compute', async () => {
+    const { Grid, Voxelizer } = await import(join(root, 'dist/npm/trivox.js'));
+    const voxelizer = await Voxelizer.open();
+    const bytes = readFileSync(asset('cube.obj'));
+    const mesh = { name: 'cube.obj', bytes: bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length) };
+    const grid = await voxelizer.voxelize(mesh, { res: 8 });
+    await assert.rejects(voxelizer.voxelize(mesh, { voxelSize: NaN }), /voxelSize: NaN is not possible/);
+    await assert.rejects(voxelizer.voxelize(mesh, { color: '#+12345' }), /is not possible for color/);
+    await assert.rejects(voxelizer.voxelize(mesh, { backend: 'gpu' }), /there is no WebGPU here/);
+    await assert.rejects(voxelizer.voxelize({ name: 'cube.obj', bytes: new Blob([bytes]) }), /bytes must be/);
+    await assert.rejects(Grid.open({ name: 5, bytes }), /a string is needed/);
+    assert.throws(() => grid.write(5), /a string is needed/);
+    assert.deepEqual([[0, 0, 0], [8, 0, 0], [2 ** 32, 0, 0], [NaN, 0, 0]].map((voxel) => grid.contains(...voxel)),
+      [true, false, false, false]);
+    const viewer = voxelizer.viewer(grid);
+    const view = {
+      size: [2 ** 32 - 1, 2], rows: [0, 2], yaw: 0, pitch: 0, zoom: 1, pan: [0, 0], samples: 1, hasShadow: false,
+      cut: null, background: [[0, 0, 0], [0, 0, 0]],
+    };
+    await assert.rejects(viewer.draw(view), /a size of 4294967295 x 2 is not possible/);
+    await assert.rejects(viewer.draw({ ...view, size: [4, 4], rows: [3, 2] }), /are not in a height of 4/);
+    assert.equal((await viewer.draw({ ...view, size: [4, 4], rows: [2, 2] })).length, 4 * 4 * 2);
+    grid.free();
+    grid.free();
+    assert.throws(() => grid.write('vox'), /this Grid was freed/);
   });
 }
 process.exit(failures ? 1 : 0);

@@ -1,5 +1,7 @@
 //! The acceleration structure for rays: a tree over a grid's bricks.
 
+use std::borrow::Cow;
+
 use rayon::prelude::*;
 
 use crate::grid::{BRICK, BrickKey, FULL, Mask, VoxelGrid, run_bounds};
@@ -67,7 +69,7 @@ pub(super) fn bit_in_mask([x, y, z]: [i32; 3]) -> (usize, u32) {
 /// about five bytes per brick besides the grid, and about twenty more while it is built.
 #[derive(Debug, Clone)]
 pub struct Scene<'a> {
-    grid: &'a VoxelGrid,
+    grid: Cow<'a, VoxelGrid>,
     pub(super) nodes: Vec<Node>,
     pub(super) children: Vec<u32>,
     /// The level of the root.
@@ -77,17 +79,29 @@ pub struct Scene<'a> {
     colored: Vec<BrickKey>,
 }
 
+impl Scene<'static> {
+    /// Builds the tree over `grid`, and keeps it.
+    #[must_use]
+    pub fn owning(grid: VoxelGrid) -> Self {
+        Self::of(Cow::Owned(grid))
+    }
+}
+
 impl<'a> Scene<'a> {
     /// Builds the tree over `grid`.
     #[must_use]
     pub fn new(grid: &'a VoxelGrid) -> Self {
+        Self::of(Cow::Borrowed(grid))
+    }
+
+    fn of(grid: Cow<'a, VoxelGrid>) -> Self {
         let mut scene = Self {
-            grid,
             nodes: Vec::new(),
             children: Vec::new(),
             top: top_of(grid.dims()),
-            bounds: occupied_bounds(grid),
-            colored: full_with_colors(grid),
+            bounds: occupied_bounds(&grid),
+            colored: full_with_colors(&grid),
+            grid,
         };
         let mut items = scene.brick_items();
         for level in 1..=scene.top {
@@ -105,8 +119,8 @@ impl<'a> Scene<'a> {
 
     /// The grid.
     #[must_use]
-    pub fn grid(&self) -> &'a VoxelGrid {
-        self.grid
+    pub fn grid(&self) -> &VoxelGrid {
+        &self.grid
     }
 
     /// Smallest and largest occupied voxel per axis, or `None` where there are none.

@@ -1,9 +1,12 @@
 /** Exact voxelization of triangle meshes: the same bits on every GPU, CPU and browser. */
 
+/// <reference lib="dom" />
+/// <reference lib="esnext.disposable" />
+
 /** A file: its name, whose extension says the format, and its bytes. */
 export interface File {
   name: string;
-  bytes: Uint8Array;
+  bytes: ArrayBuffer | ArrayBufferView;
 }
 
 /** What to compute: the options of the program `voxelize`, with its defaults. */
@@ -21,7 +24,7 @@ export interface Options {
   includeSurface?: boolean;
   /** Whether voxels stay in which everything is transparent. */
   keepTransparent?: boolean;
-  /** `auto` for the mesh's colours, `none`, or a colour such as `#C08040`. */
+  /** `auto` for the mesh's colours, `none`, or an sRGB colour in six hexadecimal digits such as `#C08040`. */
   color?: string;
   /** The mesh's up axis. */
   up?: 'y' | 'z';
@@ -36,6 +39,8 @@ export interface Report {
   bricks: number;
   /** The hash that `voxelize` prints: a function of the voxels alone. */
   hash: string;
+  /** Whether voxels have colours of their own. */
+  has_colors: boolean;
   warnings: string[];
   /** Of voxels of a mesh. */
   mesh?: string;
@@ -43,6 +48,8 @@ export interface Report {
   degenerate?: number;
   voxel_size?: number;
   origin?: [number, number, number];
+  /** Lattice units in a voxel, as a power of two. */
+  fraction_bits?: number;
   backend?: 'cpu' | 'gpu';
   adapter?: string | null;
   fill?: { rule: string; reason: string; caps: string | null } | null;
@@ -52,8 +59,12 @@ export interface Report {
   grid?: string;
 }
 
-/** What computes: the CPU by WebAssembly, and a GPU by WebGPU. */
+/**
+ * What computes: the CPU by WebAssembly, and a GPU by WebGPU. Where a method throws a `WebAssembly.RuntimeError`, the
+ * module has ended, most often for want of memory: compute in a Worker, and start another.
+ */
 export class Voxelizer {
+  private constructor();
   /** Opens the GPU where there is one, unless `gpu` is false. */
   static open(options?: { gpu?: boolean }): Promise<Voxelizer>;
   /** The GPU's name; `null` where there is none. */
@@ -66,15 +77,17 @@ export class Voxelizer {
    */
   voxelize(mesh: File, options?: Options, sidecars?: File[]): Promise<Grid>;
   /** The PNG that `voxelize render` draws. */
-  picture(grid: Grid, options?: PictureOptions): Promise<Uint8Array>;
+  picture(grid: Grid, options?: PictureOptions): Promise<Uint8Array<ArrayBuffer>>;
   /** Readies `grid` to be drawn again and again. */
   viewer(grid: Grid): Viewer;
-  /** Frees its memory at once. */
+  /** Frees its memory at once; not while it computes. */
   free(): void;
+  [Symbol.dispose](): void;
 }
 
 /** A set of voxels. */
 export class Grid {
+  private constructor();
   /**
    * Reads a file with voxels: .vox, .npy, .npz, .binvox, .vti, .vol, .bricks, .vdb, .nvdb, .schem,
    * .litematic.
@@ -84,22 +97,24 @@ export class Grid {
   readonly dims: [number, number, number];
   readonly occupied: number;
   readonly hash: string;
+  /** Whether a voxel is occupied; not outside the grid. */
   contains(x: number, y: number, z: number): boolean;
   /** The indices of the occupied voxels: x, y, z of one after the other. */
-  voxels(): Uint32Array;
+  voxels(): Uint32Array<ArrayBuffer>;
   /** The file that the program writes with this extension. */
-  write(extension: string): Uint8Array;
+  write(extension: string): Uint8Array<ArrayBuffer>;
   /** What a file with this extension does not hold: a sentence for each thing. */
   lost(extension: string): string[];
   /** Frees its memory at once. */
   free(): void;
+  [Symbol.dispose](): void;
 }
 
 /** The options of `voxelize render`. */
 export interface PictureOptions {
   /** Width and height in pixels. */
   size?: [number, number];
-  view?: 'iso' | 'front' | 'back' | 'left' | 'right' | 'top' | 'bottom';
+  view?: 'three-quarter' | 'iso' | 'front' | 'back' | 'left' | 'right' | 'top' | 'bottom';
   /** Degrees from the front to the right, and above the horizon; instead of those of `view`. */
   azimuth?: number;
   elevation?: number;
@@ -134,17 +149,23 @@ export interface ViewOptions {
 
 /** A grid that is drawn again and again, on the GPU where the voxelizer has one. */
 export class Viewer {
+  private constructor();
   /** Rows of a picture, as RGBA bytes. */
-  draw(options: ViewOptions): Promise<Uint8Array>;
+  draw(options: ViewOptions): Promise<Uint8Array<ArrayBuffer>>;
   /**
    * The same pixels as an image that stays on the GPU; nothing where the voxelizer has no GPU. Rejects where the
    * browser cannot present what it draws; such a browser may lose the GPU, and the voxelizer must be opened anew.
    */
   present(options: ViewOptions): Promise<ImageBitmap | undefined>;
+  /** Frees its memory at once; not while it draws. */
   free(): void;
+  [Symbol.dispose](): void;
 }
 
-/** Starts the WebAssembly module; all else does so by itself. `module` is where it is, or its bytes. */
+/**
+ * Starts the WebAssembly module; all else does so by itself. `module` is where it is, or its bytes. Where it fails,
+ * the next call tries again.
+ */
 export function init(module?: URL | string | BufferSource | Response): Promise<unknown>;
 /** Has `callback` called while something is computed; `share` is `null` where it is not known. */
 export function onProgress(callback: (step: string, share: number | null) => void): Promise<void>;

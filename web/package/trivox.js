@@ -8,19 +8,65 @@ let started;
 async function source() {
   const url = new URL('./wasm/trivox_web_bg.wasm', import.meta.url);
   if (url.protocol !== 'file:') return url;
-  const { readFile } = await import('node:fs/promises');
+  // By a variable, so that bundlers for browsers do not look for it.
+  const files = 'node:fs/promises';
+  const { readFile } = await import(/* webpackIgnore: true */ /* @vite-ignore */ files);
   return readFile(url);
 }
 
 export function init(module) {
-  started ??= (async () => start({ module_or_path: await (module ?? source()) }))();
+  started ??= (async () => start({ module_or_path: await (module ?? source()) }))().catch((error) => {
+    // The next call tries again.
+    started = undefined;
+    throw error;
+  });
   return started;
 }
 
-/** Frees what `object` has in WebAssembly's memory when it is collected, if not before. */
-function owned(object, inner) {
-  Object.defineProperty(object, 'inner', { value: inner });
-  return object;
+/** As JSON, which has no infinite numbers. */
+function json(options) {
+  return JSON.stringify(options, (name, value) => {
+    if (typeof value === 'number' && !Number.isFinite(value)) {
+      throw new TypeError(`${name}: ${value} is not possible: use a finite number`);
+    }
+    return value;
+  });
+}
+
+function text(what, value) {
+  if (typeof value !== 'string') throw new TypeError(`${what}: a string is needed, not ${typeof value}`);
+  return value;
+}
+
+function bytesOf({ name, bytes }) {
+  if (bytes instanceof Uint8Array) return bytes;
+  if (bytes instanceof ArrayBuffer) return new Uint8Array(bytes);
+  if (ArrayBuffer.isView(bytes)) return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  throw new TypeError(`${name}: bytes must be a Uint8Array or an ArrayBuffer: of a Blob, await blob.arrayBuffer()`);
+}
+
+/** What holds memory of WebAssembly: until it is freed or collected. */
+class Owner {
+  #inner;
+
+  constructor(inner) {
+    this.#inner = inner;
+  }
+
+  get inner() {
+    if (this.#inner === undefined) throw new Error(`this ${this.constructor.name} was freed`);
+    return this.#inner;
+  }
+
+  free() {
+    const inner = this.#inner;
+    this.#inner = undefined;
+    inner?.free();
+  }
+
+  [Symbol.dispose ?? Symbol.for('Symbol.dispose')]() {
+    this.free();
+  }
 }
 
 /** What the browser tells of its GPU; `undefined` where there is none. */
@@ -31,67 +77,66 @@ async function nameOfGpu() {
   return description || [vendor, architecture].filter(Boolean).join(' ') || 'GPU';
 }
 
-export class Voxelizer {
+export class Voxelizer extends Owner {
   static async open({ gpu = true } = {}) {
     await init();
     const name = gpu ? await nameOfGpu() : undefined;
-    const voxelizer = owned(new Voxelizer(), await wasm.Engine.open(name));
+    const reason = gpu ? 'there is no WebGPU here' : 'the GPU was not asked for';
+    const voxelizer = new Voxelizer(await wasm.Engine.open(name, reason));
     voxelizer.adapter = voxelizer.inner.adapter ?? null;
-    voxelizer.reason = gpu && name === undefined ? 'there is no WebGPU here' : voxelizer.inner.without ?? null;
+    voxelizer.reason = voxelizer.inner.without ?? null;
     return voxelizer;
   }
 
-  async voxelize({ name, bytes }, options = {}, sidecars = []) {
-    const names = sidecars.map((file) => file.name);
-    const contents = sidecars.map((file) => new Uint8Array(file.bytes));
-    const model = this.inner.read(name, bytes, names, contents, JSON.stringify(options));
+  async voxelize(mesh, options = {}, sidecars = []) {
+    const names = sidecars.map(({ name }) => text('the name of a sidecar file', name));
+    const contents = sidecars.map(bytesOf);
+    const name = text('the name of the mesh', mesh.name);
+    const model = this.inner.read(name, bytesOf(mesh), names, contents, json(options));
     try {
-      return gridOf(await this.inner.voxelize(model));
+      return new Grid(await this.inner.voxelize(model));
     } finally {
       model.free();
     }
   }
 
-  picture(grid, options = {}) {
-    return this.inner.picture(grid.inner, JSON.stringify({ size: [1024, 1024], ...options }));
+  async picture(grid, options = {}) {
+    return this.inner.picture(grid.inner, json({ size: [1024, 1024], ...options }));
   }
 
   viewer(grid) {
-    return owned(new Viewer(), this.inner.viewer(grid.inner));
-  }
-
-  free() {
-    this.inner.free();
+    return new Viewer(this.inner.viewer(grid.inner));
   }
 }
 
-function gridOf(voxels) {
-  const grid = owned(new Grid(), voxels);
-  grid.report = JSON.parse(voxels.report);
-  return grid;
-}
+export class Grid extends Owner {
+  constructor(inner) {
+    super(inner);
+    this.report = JSON.parse(inner.report);
+  }
 
-export class Grid {
-  static async open({ name, bytes }) {
+  static async open(file) {
     await init();
-    return gridOf(wasm.Voxels.open(name, bytes));
+    return new Grid(wasm.Voxels.open(text('the name of the file', file.name), bytesOf(file)));
   }
 
   get dims() { return this.report.dims; }
   get occupied() { return this.report.occupied; }
   get hash() { return this.report.hash; }
 
-  contains(x, y, z) { return this.inner.contains(x, y, z); }
+  contains(...voxel) {
+    const isInside = (index, axis) => Number.isInteger(index) && index >= 0 && index < this.dims[axis];
+    return voxel.length === 3 && voxel.every(isInside) && this.inner.contains(...voxel);
+  }
+
   voxels() { return this.inner.voxels(); }
-  write(extension) { return this.inner.write(extension); }
-  lost(extension) { return this.inner.lost(extension); }
-  free() { this.inner.free(); }
+  write(extension) { return this.inner.write(text('the extension', extension)); }
+  lost(extension) { return this.inner.lost(text('the extension', extension)); }
 }
 
-export class Viewer {
-  draw(options) { return this.inner.draw(JSON.stringify(options)); }
-  present(options) { return this.inner.present(JSON.stringify(options)); }
-  free() { this.inner.free(); }
+export class Viewer extends Owner {
+  async draw(options) { return this.inner.draw(json(options)); }
+  async present(options) { return this.inner.present(json(options)); }
 }
 
 export async function formats() {

@@ -8,7 +8,8 @@ const $ = (id) => document.getElementById(id);
 const form = $('settings');
 const canvas = $('canvas');
 const camera = new Camera(canvas);
-const state = { model: null, report: null, formats: null, job: 0, view: 0, example: null };
+/** `report` and `values`: of the grid that is shown, and the settings that it was made with. */
+const state = { model: null, report: null, values: null, formats: null, job: 0, view: 0, example: null };
 
 // --- The worker. Cancelling ends it, since WebAssembly does not listen while it computes.
 
@@ -61,17 +62,24 @@ const messages = {
     }
     if (!state.formats) {
       // It never started: nor would the next.
+      const error = new Error(`WebAssembly did not start: ${message}`);
+      pending.get('ready')?.reject(error);
       setBusy(false);
-      fail(`WebAssembly did not start: ${message}`);
+      fail(error.message);
       return;
     }
     const hint = 'The computation ended: most often the model needs more memory than a browser tab may take. '
       + 'Use a lower resolution, or the program on the command line.';
     const waiting = pending;
     pending = new Map();
-    for (const { reject } of waiting.values()) reject(new Error(`${hint}\n(${message})`));
-    state.report = null;
+    const error = new Error(`${hint}\n(${message})`);
+    for (const { reject } of waiting.values()) reject(error);
+    dropResult();
     startWorker();
+    if (waiting.size > 0) return;
+    // It ended while it drew.
+    setBusy(false);
+    fail(error.message);
   },
   notice({ message }) {
     warn(message);
@@ -89,8 +97,15 @@ const messages = {
   },
 };
 
-async function ask(type, message = {}) {
+/** Until the worker listens, unless the job was cancelled meanwhile. */
+async function ready() {
+  const own = state.job;
   await workerReady;
+  if (own !== state.job) throw new Cancelled();
+}
+
+async function ask(type, message = {}) {
+  await ready();
   lastId += 1;
   const id = lastId;
   return new Promise((resolve, reject) => {
@@ -101,24 +116,27 @@ async function ask(type, message = {}) {
 
 // --- Running
 
+/** `busy` is what is done at first, or false. */
 function setBusy(busy) {
-  form.classList.toggle('busy', busy);
+  form.classList.toggle('busy', Boolean(busy));
   $('cancel').disabled = !busy;
-  $('run').disabled = busy || !state.model;
+  $('run').disabled = Boolean(busy) || !state.model;
   $('progress').classList.toggle('idle', !busy);
-  document.querySelector('progress').value = 0;
-  $('step').textContent = '';
-  for (const id of ['download', 'verify', 'picture']) $(id).disabled = busy || !state.report;
-  document.body.setAttribute('aria-busy', busy);
+  document.querySelector('progress').removeAttribute('value');
+  $('step').textContent = busy || '';
+  for (const id of ['download', 'verify', 'picture']) $(id).disabled = Boolean(busy) || !state.report;
+  document.body.setAttribute('aria-busy', Boolean(busy));
 }
 
-/** Does `work` as the one job: a new one ends that which is in progress. */
-async function job(work) {
+/** Does `work` as the one job: a new one ends that which is in progress. `step` is what it does at first. */
+async function job(step, work) {
+  const focused = document.activeElement;
   if (document.body.getAttribute('aria-busy') === 'true') startWorker();
   const own = ++state.job;
   document.body.dataset.started = own;
   fail(null);
-  setBusy(true);
+  say('');
+  setBusy(step);
   try {
     await work();
   } catch (error) {
@@ -126,6 +144,8 @@ async function job(work) {
   } finally {
     if (own === state.job) {
       setBusy(false);
+      // A button that is disabled loses the focus.
+      if (document.activeElement === document.body) focused.focus();
       document.body.dataset.finished = own;
     }
   }
@@ -134,6 +154,12 @@ async function job(work) {
 function fail(message) {
   $('error').textContent = message ?? '';
   $('error').hidden = !message;
+  if (message) $('error').scrollIntoView({ block: 'nearest' });
+}
+
+/** To screen readers. */
+function say(message) {
+  $('status').textContent = message;
 }
 
 function warn(message) {
@@ -146,39 +172,75 @@ function warn(message) {
 const LARGEST = 1_000_000_000;
 
 async function open(files, example = null) {
-  if (files.length === 0) return;
-  await job(async () => {
-    await workerReady;
+  if (files.length === 0) {
+    fail('There was no file in it.');
+    return;
+  }
+  await job('reading', async () => {
+    await ready();
+    state.model = null;
+    dropResult();
     const { main, isMesh, others } = mainOf(files, state.formats);
+    $('model-name').textContent = main.name;
+    refuseUnknown(main.name);
     if (main.file.size > LARGEST) {
       throw new Error(`${main.name}: has ${grouped(main.file.size)} bytes, and a browser tab reads at most `
         + `${grouped(LARGEST)}: use the program on the command line`);
     }
     state.model = { name: main.name, files, isMesh, others };
     state.example = example;
-    $('model-name').textContent = main.name;
-    form.classList.toggle('grid', !isMesh);
+    $('options').disabled = !isMesh;
+    $('verification').hidden = !isMesh;
     camera.reset('three-quarter');
     await compute();
   });
 }
 
-async function compute() {
-  const { name, files, isMesh, others } = state.model;
-  const values = settings.read(form);
+function refuseUnknown(name) {
+  const extension = extensionOf(name);
+  if (['zip', '7z', 'rar', 'gz'].includes(extension)) {
+    throw new Error(`${name}: is an archive: unpack it, and drop what is in it`);
+  }
+  const { meshes, grids } = state.formats;
+  const known = [...meshes, ...grids.filter((format) => format.read)].map((format) => format.extension);
+  if (known.includes(extension)) return;
+  throw new Error(`${name}: is in no format that is read: use ${known.map((known) => `.${known}`).join(', ')}`);
+}
+
+/** Removes what is shown of a result: it is not that of the model and the settings any more. */
+function dropResult() {
+  state.report = null;
+  state.values = null;
   $('actions').hidden = true;
   $('verdict').replaceChildren();
   $('warnings').replaceChildren();
-  state.report = null;
+  $('report').replaceChildren();
+  $('saved-note').textContent = '';
+  document.body.classList.add('stale');
+  showChanged();
+}
+
+async function compute() {
+  const { name, files, isMesh, others } = state.model;
+  if (isMesh && !form.reportValidity()) {
+    dropResult();
+    throw new Error('One of the options is not possible.');
+  }
+  $('model-name').textContent = name;
+  const values = settings.read(form);
+  dropResult();
   const report = isMesh
     ? await ask('voxelize', { name, files, options: settings.options(values) })
     : await ask('open', { name, files });
-  state.report = report;
+  [state.report, state.values] = [report, values];
+  document.body.classList.remove('stale');
+  showChanged();
   if (others > 0) warn(`${others + 1} meshes were given; this is the first. Choose one to see another.`);
   report.warnings.forEach(warn);
   show(report);
   $('actions').hidden = false;
   saySame();
+  say(`Done: ${report.dims.join(' by ')} voxels, ${grouped(report.occupied)} of them occupied`);
   refresh(false);
 }
 
@@ -222,12 +284,20 @@ function show(report) {
   list($('report'), rows);
 }
 
+/** The command of the grid that is shown; the link is that of the form. */
 function saySame() {
   if (!state.model) return;
-  const { name, isMesh } = state.model;
-  const values = settings.read(form);
-  $('command').textContent = settings.command(values, name.split('/').pop(), $('format').value, !isMesh, pictureOptions());
-  history.replaceState(null, '', `?${settings.query(values, state.example)}`);
+  history.replaceState(null, '', `?${settings.query(settings.read(form), state.example)}`);
+  if (!state.values) return;
+  const { isMesh } = state.model;
+  $('command').textContent = settings.command(state.values, baseName(), $('format').value, !isMesh, pictureOptions());
+}
+
+/** Whether the form is not that of the grid that is shown. */
+function showChanged() {
+  const isChanged = state.values && state.model.isMesh
+    && JSON.stringify(settings.read(form)) !== JSON.stringify(state.values);
+  $('changed').hidden = !isChanged;
 }
 
 // --- Downloads
@@ -247,16 +317,19 @@ function save(file, name) {
   link.click();
 }
 
-const stem = () => state.model.name.split('/').pop().replace(/\.[^.]*$/, '');
+const baseName = () => state.model.name.split('/').pop();
 
-$('download').addEventListener('click', () => job(async () => {
+$('download').addEventListener('click', () => job(`writing .${$('format').value}`, async () => {
   const extension = $('format').value;
+  const name = settings.savedName(baseName(), extension);
   const isPicture = extension === 'png';
   const { file, lost } = isPicture
     ? await ask('picture', { options: pictureOptions(), backend: form.elements.backend.value })
     : await ask('write', { extension });
-  save(file, `${stem()}.${extension}`);
-  $('saved-note').textContent = [`${stem()}.${extension}, ${counted(file.size, 'byte')}.`, ...lost].join(' ');
+  save(file, name);
+  const isWhole = camera.pan.every((part) => part === 0) && $('cut-axis').value === '';
+  const left = isPicture && !isWhole ? ['the cut and the shift of the view are not in it: "Save picture" keeps them'] : lost;
+  $('saved-note').textContent = [`${name}, ${counted(file.size, 'byte')}`, ...left].join('; ');
 }));
 
 /** What `voxelize render` draws from where the view is; a cut and a shift it does not have. */
@@ -268,26 +341,27 @@ function pictureOptions() {
 }
 
 $('picture').addEventListener('click', () => {
-  canvas.toBlob((blob) => save(blob, `${stem()}.png`), 'image/png');
+  canvas.toBlob((blob) => save(blob, settings.savedName(baseName(), 'png')), 'image/png');
 });
 
-$('verify').addEventListener('click', () => job(async () => {
-  const { reports, reason } = await ask('verify', { options: settings.options(settings.read(form)) });
+$('verify').addEventListener('click', () => job('verifying', async () => {
+  const { reports, reason } = await ask('verify', { options: settings.options(state.values) });
   const { gpu, cpu } = reports;
   const rows = [];
   if (gpu) rows.push(['GPU', `${gpu.hash} (${duration(gpu.timings_ms.voxelize)})`, 'hash']);
   rows.push(['CPU', `${cpu.hash} (${duration(cpu.timings_ms.voxelize)})`, 'hash']);
-  const isSame = !gpu || gpu.hash === cpu.hash;
+  const isSame = [gpu ?? cpu, cpu].every(({ hash }) => hash === state.report.hash);
   const verdict = gpu ? (isSame ? 'the same, bit for bit' : 'different: please report this') : `no GPU to compare with: ${reason}`;
   rows.push(['', verdict, gpu ? (isSame ? 'same' : 'different') : '']);
   list($('verdict'), rows);
+  say(verdict);
 }));
 
 $('copy-command').addEventListener('click', () => copy($('command').textContent, $('copy-command')));
 $('copy-link').addEventListener('click', () => copy(location.href, $('copy-link')));
 
 async function copy(text, button) {
-  const label = button.textContent;
+  const label = button.dataset.label ??= button.textContent;
   try {
     await navigator.clipboard.writeText(text);
     button.textContent = 'Copied';
@@ -312,18 +386,20 @@ for (const button of document.querySelectorAll('[data-example]')) {
 }
 
 async function openExample(name) {
+  const before = state.job;
   const names = name === 'lighthouse.obj' ? [name, 'lighthouse.mtl', 'lighthouse.png'] : [name];
   const fetched = await Promise.all(names.map(async (name) => {
     const response = await fetch(`examples/${name}`);
     if (!response.ok) throw new Error(`examples/${name}: ${response.status} ${response.statusText}`);
     return { name, file: await response.blob() };
   })).catch((error) => fail(error.message));
-  if (fetched) await open(fetched, name);
+  // Another model may have been chosen meanwhile.
+  if (fetched && state.job === before) await open(fetched, name);
 }
 
 addEventListener('dragover', (event) => {
   event.preventDefault();
-  document.body.classList.add('dropping');
+  if (event.dataTransfer.types.includes('Files')) document.body.classList.add('dropping');
 });
 addEventListener('dragleave', (event) => {
   if (!event.relatedTarget) document.body.classList.remove('dropping');
@@ -336,18 +412,20 @@ addEventListener('drop', async (event) => {
 
 form.addEventListener('submit', (event) => {
   event.preventDefault();
-  if (state.model) job(compute);
+  if (state.model) job('reading', compute);
 });
 form.addEventListener('input', () => {
   showFields();
+  showChanged();
   saySame();
 });
 $('format').addEventListener('change', saySame);
 $('cancel').addEventListener('click', () => {
   state.job += 1;
-  state.report = null;
+  dropResult();
   startWorker();
   setBusy(false);
+  $('run').focus();
   $('model-name').textContent = `${state.model?.name ?? ''} (cancelled)`;
 });
 
@@ -404,7 +482,10 @@ function moved() {
   }, 200);
 }
 
-camera.addEventListener('change', moved);
+camera.addEventListener('change', () => {
+  $('preset').value = camera.preset ?? '';
+  moved();
+});
 $('cut').addEventListener('input', moved);
 $('cut-axis').addEventListener('change', () => {
   $('cut').disabled = $('cut-axis').value === '';
@@ -430,6 +511,7 @@ new ResizeObserver(() => {
 
 const link = new URLSearchParams(location.search);
 settings.write(form, Object.fromEntries(link));
+$('model-name').textContent = '';
 showFields();
 startWorker();
 setBusy(false);

@@ -32,13 +32,12 @@ export class Camera extends EventTarget {
     [this.yaw, this.pitch] = PRESETS[preset];
     this.zoom = 1;
     this.pan = [0, 0];
-    this.changed();
-    this.preset = preset;
+    this.changed(preset);
   }
 
-  changed() {
+  changed(preset = null) {
     /** The name of what is seen, until it moves. */
-    this.preset = null;
+    this.preset = preset;
     this.dispatchEvent(new Event('change'));
   }
 
@@ -56,7 +55,7 @@ export class Camera extends EventTarget {
   }
 
   zoomBy(factor) {
-    this.zoom = clamp(0.3, this.zoom * factor, 200);
+    this.zoom = clamp(0.3, this.zoom * factor, 100);
     this.changed();
   }
 

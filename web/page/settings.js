@@ -49,11 +49,18 @@ export function query(values, example) {
 
 const quoted = (word) => (/^[\w./:=,+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
 
+/** The name of the file that is saved: not that of the model. */
+export function savedName(name, extension) {
+  const stem = name.replace(/\.[^.]*$/, '');
+  const saved = `${stem}.${extension}`;
+  return saved.toLowerCase() === name.toLowerCase() ? `${stem}-voxels.${extension}` : saved;
+}
+
 /** The command that does the same. */
 export function command(values, name, extension, isGrid, picture) {
-  const stem = name.replace(/\.[^.]*$/, '');
-  const file = name.startsWith('-') ? `./${name}` : name;
-  const out = `${file === name ? '' : './'}${stem}.${extension}`;
+  // Not an option, and not a list of files.
+  const plain = (file) => (/^[-@]/.test(file) ? `./${file}` : file);
+  const [file, out] = [plain(name), plain(savedName(name, extension))];
   const words = ['voxelize', file, '-o', out];
   if (extension === 'png') {
     words.splice(1, 0, 'render');
@@ -64,7 +71,7 @@ export function command(values, name, extension, isGrid, picture) {
     words.splice(1, 0, 'convert');
   }
   if (isGrid) return words.map(quoted).join(' ');
-  words.push('--res', values.res);
+  words.push('--res', String(Number(values.res)));
   if (values.mode !== 'surface') words.push('--mode', values.mode);
   if (values.mode === 'solid' && values.fill !== 'auto') words.push('--fill', values.fill);
   if (values.mode === 'solid' && values['include-surface']) words.push('--include-surface');

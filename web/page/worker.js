@@ -8,6 +8,9 @@ const FRAME_MS = 40;
 /** A band of a picture at rest should; a move is noticed between bands. */
 const BAND_MS = 80;
 
+/** Bytes of the files with a mesh. */
+const LARGEST = 1_000_000_000;
+
 /** A GPU that fails so often while it draws draws no more. */
 const MAX_FAILURES = 4;
 
@@ -41,14 +44,44 @@ function show(next) {
   sharpened = null;
 }
 
-/** Whether a mesh may name such a file: what else was dropped is not read. */
-const isSidecar = ({ name }) => /\.(mtl|bin|png|jpe?g|tga|bmp|webp|gif)$/i.test(name);
-const bytesOf = async (file) => new Uint8Array(await file.arrayBuffer());
+const baseOf = (name) => name.split(/[/\\]/).pop();
+
+/** Of the files that were given with a mesh those that it may name: what else was dropped is not read. */
+async function sidecarsOf(mesh, files) {
+  const others = files.filter((file) => file !== mesh);
+  let isNamed = ({ name }) => /\.(mtl|png|jpe?g|tga|bmp|webp|gif)$/i.test(name);
+  if (/\.gltf$/i.test(mesh.name)) {
+    try {
+      const { buffers = [], images = [] } = JSON.parse(await mesh.file.text());
+      const uris = [...buffers, ...images].map(({ uri = '' }) => uri).filter((uri) => !uri.startsWith('data:'));
+      const named = new Set(uris.map((uri) => baseOf(decodeURIComponent(uri))));
+      isNamed = ({ name }) => named.has(baseOf(name));
+    } catch {
+      // It is read, and what is wrong with it said, elsewhere.
+    }
+  }
+  const sidecars = others.filter(isNamed);
+  const size = sidecars.reduce((sum, { file }) => sum + file.size, 0);
+  if (size > LARGEST) {
+    throw new Error(`${mesh.name}: the files with it have ${size.toLocaleString('en')} bytes, and a browser tab reads `
+      + `at most ${LARGEST.toLocaleString('en')}: choose only those that the model needs`);
+  }
+  return sidecars;
+}
+
+async function bytesOf({ name, file }) {
+  try {
+    return new Uint8Array(await file.arrayBuffer());
+  } catch (error) {
+    if (error.name !== 'NotReadableError') throw error;
+    throw new Error(`${name}: has changed since it was chosen: choose it again`);
+  }
+}
 
 async function voxelized(options) {
   // A browser has no adapter for a while after it lost one.
   if (hadGpu && gpuAllowed && !voxelizer.adapter) await open();
-  const named = async ({ name, file }) => ({ name, bytes: await bytesOf(file) });
+  const named = async (file) => ({ name: file.name, bytes: await bytesOf(file) });
   const sidecars = await Promise.all(model.sidecars.map(named));
   const made = await voxelizer.voxelize(await named(model), options, sidecars);
   // A device that was lost once is not asked again; a new one may do.
@@ -58,15 +91,15 @@ async function voxelized(options) {
 
 const requests = {
   async voxelize({ name, files, options }) {
-    const others = files.filter((file) => file.name !== name && isSidecar(file));
-    model = { ...files.find((file) => file.name === name), sidecars: others };
+    const mesh = files.find((file) => file.name === name);
+    model = { ...mesh, sidecars: await sidecarsOf(mesh, files) };
     const made = await voxelized(options);
     show(made);
     return made.report;
   },
   async open({ name, files }) {
     model = null;
-    const { file } = files.find((file) => file.name === name);
+    const file = files.find((file) => file.name === name);
     const opened = await Grid.open({ name, bytes: await bytesOf(file) });
     show(opened);
     return opened.report;

@@ -5,7 +5,7 @@ mod progress;
 mod view;
 
 use std::fmt::Display;
-use std::io::Cursor;
+use std::io::{self, Cursor, Write};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,6 +18,7 @@ use trivox::gpu::kernels::KERNELS;
 use trivox::grid::Colors;
 use trivox::render::{Background, RenderOptions, Renderer, View};
 use trivox::solid::{Fill, FillSummary, Solid};
+use trivox::trace::Scene;
 use trivox::voxelizer::{Placed, Timings, Warning};
 use trivox::{ColorSource, Gpu, Mode, PlacedMesh, Up, VoxelGrid, Voxelized, Voxelizer};
 use wasm_bindgen::prelude::*;
@@ -93,7 +94,8 @@ fn unknown(option: &str, value: &str, known: &str) -> JsError {
 }
 
 fn color_of(text: &str) -> Result<ColorSource, JsError> {
-    let digits = text.strip_prefix('#').filter(|digits| digits.len() == 6);
+    let is_hex = |digits: &&str| digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+    let digits = text.strip_prefix('#').filter(|digits| digits.len() == 6).filter(is_hex);
     let number = digits.and_then(|digits| u32::from_str_radix(digits, 16).ok());
     match (text, number) {
         ("auto", _) => Ok(ColorSource::Mesh),
@@ -160,10 +162,11 @@ pub struct Engine {
 
 #[wasm_bindgen]
 impl Engine {
-    /// Opens the GPU, if there is one, under this name; without a name only the CPU computes.
-    pub async fn open(gpu_name: Option<String>) -> Engine {
+    /// Opens the GPU, if there is one, under this name. Without a name only the CPU computes;
+    /// `without` is why.
+    pub async fn open(gpu_name: Option<String>, without: Option<String>) -> Engine {
         let Some(name) = gpu_name else {
-            return Self { gpu: None, without: Some("not asked for".into()) };
+            return Self { gpu: None, without };
         };
         let opened = async {
             let adapter = trivox::gpu::Adapter::find_async(None).await?;
@@ -247,7 +250,10 @@ impl Engine {
                     done => done,
                 }
             }
-            (None, "gpu") => return Err(failed(self.without.as_deref().unwrap_or_default())),
+            (None, "gpu") => {
+                let why = self.without.as_deref().unwrap_or_default();
+                return Err(failed(format!("there is no GPU to compute on: {why}")));
+            }
             (_, "auto" | "cpu") => model.voxelizer.voxelize(&model.mesh),
             (_, backend) => return Err(unknown("backend", backend, "auto, gpu or cpu")),
         };
@@ -279,10 +285,10 @@ impl Engine {
     /// # Errors
     /// They do not fit on the GPU; it fails.
     pub fn viewer(&self, voxels: &Voxels) -> Result<Viewer, JsError> {
+        let scene = Scene::owning(voxels.grid.clone());
         let gpu = self.gpu.as_ref();
-        let gpu =
-            gpu.map(|(gpu, _)| GpuView::new(gpu, &voxels.grid)).transpose().map_err(failed)?;
-        Ok(Viewer { grid: voxels.grid.clone(), gpu })
+        let gpu = gpu.map(|(gpu, _)| GpuView::new(gpu, &scene)).transpose().map_err(failed)?;
+        Ok(Viewer { scene, gpu })
     }
 }
 
@@ -406,9 +412,9 @@ impl Voxels {
     pub fn write(&self, extension: &str) -> Result<Uint8Array, JsError> {
         let format = GridFormat::of_extension(extension).map_err(failed)?;
         format.check_dims(self.grid.dims()).map_err(failed)?;
-        let mut bytes = Vec::new();
-        formats::write_grid(&self.grid, format, &mut bytes).map_err(failed)?;
-        Ok(Uint8Array::from(&bytes[..]))
+        let mut chunks = Chunks::default();
+        formats::write_grid(&self.grid, format, &mut chunks).map_err(failed)?;
+        Ok(chunks.joined())
     }
 
     /// What a file of this format does not hold: a sentence for each thing.
@@ -420,10 +426,54 @@ impl Voxels {
     }
 }
 
+/// The bytes of a file. In chunks: a list that grows is copied, and needs twice its memory.
+#[derive(Default)]
+struct Chunks(Vec<Vec<u8>>);
+
+impl Chunks {
+    const BYTES: usize = 1 << 20;
+
+    /// All bytes, outside WebAssembly's memory.
+    fn joined(self) -> Uint8Array {
+        let length: usize = self.0.iter().map(Vec::len).sum();
+        let all = Uint8Array::new_with_length(length as u32);
+        let mut start = 0;
+        for chunk in self.0 {
+            let end = start + chunk.len() as u32;
+            all.subarray(start, end).copy_from(&chunk);
+            start = end;
+        }
+        all
+    }
+}
+
+impl Write for Chunks {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.0.last().is_none_or(|chunk| chunk.len() == Self::BYTES) {
+            let mut chunk = Vec::new();
+            chunk.try_reserve_exact(Self::BYTES).map_err(|_| {
+                io::Error::other(
+                    "the file needs more memory than WebAssembly has: use a lower resolution, \
+                     or the program on the command line",
+                )
+            })?;
+            self.0.push(chunk);
+        }
+        let Some(chunk) = self.0.last_mut() else { return Ok(0) };
+        let count = bytes.len().min(Self::BYTES - chunk.len());
+        chunk.extend_from_slice(&bytes[..count]);
+        Ok(count)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 /// Voxels that are drawn again and again.
 #[wasm_bindgen]
 pub struct Viewer {
-    grid: VoxelGrid,
+    scene: Scene<'static>,
     gpu: Option<GpuView>,
 }
 
@@ -434,13 +484,13 @@ impl Viewer {
     /// # Errors
     /// Options that are not possible; the GPU fails.
     pub async fn draw(&self, options: &str) -> Result<Uint8Array, JsError> {
-        let options: ViewOptions = serde_json::from_str(options).map_err(failed)?;
+        let options = ViewOptions::parse(options).map_err(failed)?;
         match &self.gpu {
             Some(gpu) => {
-                let pixels = gpu.draw(&self.grid, options).await.map_err(failed)?;
+                let pixels = gpu.draw(&self.scene, options).await.map_err(failed)?;
                 Ok(Uint8Array::from(bytemuck::cast_slice::<u32, u8>(&pixels)))
             }
-            None => Ok(Uint8Array::from(&view::draw_on_cpu(&self.grid, options)[..])),
+            None => Ok(Uint8Array::from(&view::draw_on_cpu(&self.scene, options)[..])),
         }
     }
 
@@ -449,9 +499,9 @@ impl Viewer {
     /// # Errors
     /// Options that are not possible; the GPU fails, or the browser cannot present what it draws.
     pub async fn present(&self, options: &str) -> Result<Option<ImageBitmap>, JsError> {
-        let options: ViewOptions = serde_json::from_str(options).map_err(failed)?;
+        let options = ViewOptions::parse(options).map_err(failed)?;
         let Some(gpu) = &self.gpu else { return Ok(None) };
-        gpu.present(&self.grid, options).await.map(Some).map_err(failed)
+        gpu.present(&self.scene, options).await.map(Some).map_err(failed)
     }
 }
 

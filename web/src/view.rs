@@ -11,7 +11,7 @@ use trivox::gpu::Device;
 use trivox::trace::gpu::{GpuScene, SCENE_SOURCE};
 use trivox::trace::{DIRECTION_BITS, Ray, Scene};
 use trivox::wgpu;
-use trivox::{Gpu, GpuError, Up, VoxelGrid};
+use trivox::{Gpu, GpuError, Up};
 
 use wasm_bindgen::JsValue;
 use web_sys::{ImageBitmap, OffscreenCanvas};
@@ -48,6 +48,29 @@ pub struct ViewOptions {
     cut: Option<(usize, f64)>,
     /// Behind the voxels, at the top and at the bottom: sRGB.
     background: [[u8; 3]; 2],
+}
+
+/// Largest width and height of a picture, in pixels.
+const MAX_SIDE: u32 = 16_384;
+
+impl ViewOptions {
+    /// # Errors
+    /// A message: not the JSON of options; a size or rows that are not possible.
+    pub fn parse(json: &str) -> Result<Self, String> {
+        let options: Self = serde_json::from_str(json).map_err(|error| error.to_string())?;
+        let ([width, height], [first, rows]) = (options.size, options.rows);
+        if !(1..=MAX_SIDE).contains(&width) || !(1..=MAX_SIDE).contains(&height) {
+            return Err(format!(
+                "a size of {width} x {height} is not possible: use 1 to {MAX_SIDE}"
+            ));
+        }
+        if rows == 0 || first >= height || rows > height - first {
+            return Err(format!(
+                "rows {first} to {first} + {rows} are not in a height of {height}"
+            ));
+        }
+        Ok(options)
+    }
 }
 
 /// `View` in the shader.
@@ -110,7 +133,8 @@ fn linear(color: impl IntoIterator<Item = u8>) -> Vec3 {
 }
 
 impl ViewCamera {
-    fn new(grid: &VoxelGrid, options: ViewOptions) -> Self {
+    fn new(scene: &Scene, options: ViewOptions) -> Self {
+        let grid = scene.grid();
         let up_axis = grid.world.map_or(Up::default(), |world| world.up);
         // Right, up and front of the world.
         let axes: [Vec3; 3] = match up_axis {
@@ -127,7 +151,7 @@ impl ViewCamera {
         let sun = normalized(sum(of_world([0.25, 0.75, 0.2]), scaled(0.5, sum(back, right))));
 
         let whole = [[0; 3], grid.dims().map(|d| d - 1)];
-        let [lo, hi] = grid.occupied_bounds().unwrap_or(whole).map(|voxel| voxel.map(f64::from));
+        let [lo, hi] = scene.bounds().unwrap_or(whole).map(|voxel| voxel.map(f64::from));
         let half: Vec3 = std::array::from_fn(|a| (hi[a] + 1.0 - lo[a]) / 2.0);
         let radius = dot(half, half).sqrt();
         let [pan_x, pan_y] = options.pan;
@@ -274,8 +298,8 @@ fn failed(error: impl std::fmt::Display) -> GpuError {
 }
 
 /// The rows that `options` ask for, as RGBA bytes, drawn on the CPU.
-pub fn draw_on_cpu(grid: &VoxelGrid, options: ViewOptions) -> Vec<u8> {
-    ViewCamera::new(grid, options).draw(&Scene::new(grid))
+pub fn draw_on_cpu(scene: &Scene, options: ViewOptions) -> Vec<u8> {
+    ViewCamera::new(scene, options).draw(scene)
 }
 
 /// The source of the shader.
@@ -320,9 +344,9 @@ impl GpuView {
     ///
     /// # Errors
     /// The grid does not fit there; the device fails.
-    pub fn new(gpu: &Gpu, grid: &VoxelGrid) -> Result<Self, GpuError> {
+    pub fn new(gpu: &Gpu, scene: &Scene) -> Result<Self, GpuError> {
         let device = gpu.device();
-        let scene = GpuScene::upload(device, &Scene::new(grid))?;
+        let scene = GpuScene::upload(device, scene)?;
         let module = device.device.create_shader_module(wgpu::ShaderModuleDescriptor {
             label: Some("view"),
             source: wgpu::ShaderSource::Wgsl(source().into()),
@@ -407,11 +431,11 @@ impl GpuView {
     /// Encodes the tracing of the rows that `options` ask for.
     fn trace(
         &self,
-        grid: &VoxelGrid,
+        scene: &Scene,
         options: ViewOptions,
     ) -> Result<(wgpu::CommandEncoder, Film, Params), GpuError> {
         let device = self.scene.device();
-        let params = ViewCamera::new(grid, options).params()?;
+        let params = ViewCamera::new(scene, options).params()?;
         device.queue.write_buffer(&self.params, 0, bytemuck::bytes_of(&params));
         let film = self.film(u64::from(params.width) * u64::from(params.rows));
         let mut encoder = device.device.create_command_encoder(&Default::default());
@@ -449,8 +473,12 @@ impl GpuView {
     ///
     /// # Errors
     /// The device fails.
-    pub async fn draw(&self, grid: &VoxelGrid, options: ViewOptions) -> Result<Vec<u32>, GpuError> {
-        let (encoder, film, _) = self.trace(grid, options)?;
+    pub async fn draw(
+        &self,
+        scene: &Scene<'_>,
+        options: ViewOptions,
+    ) -> Result<Vec<u32>, GpuError> {
+        let (encoder, film, _) = self.trace(scene, options)?;
         self.read(encoder, Some(&film.pixels)).await
     }
 
@@ -461,12 +489,12 @@ impl GpuView {
     /// The device fails; the browser cannot present what it draws.
     pub async fn present(
         &self,
-        grid: &VoxelGrid,
+        scene: &Scene<'_>,
         options: ViewOptions,
     ) -> Result<ImageBitmap, GpuError> {
         let Screen { canvas, surface, pipeline } = self.screen()?;
         let device = self.scene.device();
-        let (mut encoder, film, params) = self.trace(grid, options)?;
+        let (mut encoder, film, params) = self.trace(scene, options)?;
         if [canvas.width(), canvas.height()] != [params.width, params.rows]
             || surface.get_configuration().is_none()
         {

@@ -97,15 +97,16 @@ const messages = {
   },
 };
 
-/** Until the worker listens, unless the job was cancelled meanwhile. */
-async function ready() {
+/** What `promise` gives, unless the job was cancelled meanwhile. */
+async function current(promise) {
   const own = state.job;
-  await workerReady;
+  const value = await promise;
   if (own !== state.job) throw new Cancelled();
+  return value;
 }
 
 async function ask(type, message = {}) {
-  await ready();
+  await current(workerReady);
   lastId += 1;
   const id = lastId;
   return new Promise((resolve, reject) => {
@@ -171,29 +172,26 @@ function warn(message) {
 /** Bytes of a file: WebAssembly has 4 GiB, in which the mesh is there as well. */
 const LARGEST = 1_000_000_000;
 
-async function open(files, example = null) {
-  if (files.length === 0) {
-    fail('There was no file in it.');
-    return;
+/** `given` is a list of files, or a promise of one. */
+async function open(given, example = null) {
+  const files = await current(given);
+  if (files.length === 0) throw new Error('There was no file in it.');
+  await current(workerReady);
+  state.model = null;
+  dropResult();
+  const { main, isMesh, others } = mainOf(files, state.formats);
+  $('model-name').textContent = main.name;
+  refuseUnknown(main.name);
+  if (main.file.size > LARGEST) {
+    throw new Error(`${main.name}: has ${grouped(main.file.size)} bytes, and a browser tab reads at most `
+      + `${grouped(LARGEST)}: use the program on the command line`);
   }
-  await job('reading', async () => {
-    await ready();
-    state.model = null;
-    dropResult();
-    const { main, isMesh, others } = mainOf(files, state.formats);
-    $('model-name').textContent = main.name;
-    refuseUnknown(main.name);
-    if (main.file.size > LARGEST) {
-      throw new Error(`${main.name}: has ${grouped(main.file.size)} bytes, and a browser tab reads at most `
-        + `${grouped(LARGEST)}: use the program on the command line`);
-    }
-    state.model = { name: main.name, files, isMesh, others };
-    state.example = example;
-    $('options').disabled = !isMesh;
-    $('verification').hidden = !isMesh;
-    camera.reset('three-quarter');
-    await compute();
-  });
+  state.model = { name: main.name, files, isMesh, others };
+  state.example = example;
+  $('options').disabled = !isMesh;
+  $('verification').hidden = !isMesh;
+  camera.reset('three-quarter');
+  await compute();
 }
 
 function refuseUnknown(name) {
@@ -377,7 +375,8 @@ $('choose-files').addEventListener('click', () => $('files').click());
 $('choose-folder').addEventListener('click', () => $('folder').click());
 for (const id of ['files', 'folder']) {
   $(id).addEventListener('change', () => {
-    open(ofInput($(id)));
+    const files = ofInput($(id));
+    job('reading', () => open(files));
     $(id).value = '';
   });
 }
@@ -385,16 +384,15 @@ for (const button of document.querySelectorAll('[data-example]')) {
   button.addEventListener('click', () => openExample(button.dataset.example));
 }
 
-async function openExample(name) {
-  const before = state.job;
+const openExample = (name) => job('loading', () => open(fetchExample(name), name));
+
+async function fetchExample(name) {
   const names = name === 'lighthouse.obj' ? [name, 'lighthouse.mtl', 'lighthouse.png'] : [name];
-  const fetched = await Promise.all(names.map(async (name) => {
+  return Promise.all(names.map(async (name) => {
     const response = await fetch(`examples/${name}`);
     if (!response.ok) throw new Error(`examples/${name}: ${response.status} ${response.statusText}`);
     return { name, file: await response.blob() };
-  })).catch((error) => fail(error.message));
-  // Another model may have been chosen meanwhile.
-  if (fetched && state.job === before) await open(fetched, name);
+  }));
 }
 
 addEventListener('dragover', (event) => {
@@ -404,10 +402,12 @@ addEventListener('dragover', (event) => {
 addEventListener('dragleave', (event) => {
   if (!event.relatedTarget) document.body.classList.remove('dropping');
 });
-addEventListener('drop', async (event) => {
+addEventListener('drop', (event) => {
   event.preventDefault();
   document.body.classList.remove('dropping');
-  open(await ofDrop(event.dataTransfer));
+  // What was dropped is there during this event only.
+  const files = ofDrop(event.dataTransfer);
+  job('reading', () => open(files));
 });
 
 form.addEventListener('submit', (event) => {

@@ -51,8 +51,8 @@ pub struct ColorOptions {
     pub keep_transparent: bool,
     /// The memory limit in bytes, colours included.
     pub memory: u64,
-    /// The colour of voxels far from the surface, of a solid; `None` for the mean over the
-    /// surface's voxels in the grid, which differs from tile to tile.
+    /// The colour of voxels far from the surface, of a solid; `None` for the mean over the voxels
+    /// that the surface touches in and next to the grid, which differs from tile to tile.
     pub interior: Option<Rgba>,
 }
 
@@ -103,7 +103,7 @@ pub fn color(
         return Ok(Colored { grid, transparent: 0 });
     }
     progress.start("color", octree::SHARES);
-    let needed = memory_bound(mesh, &grid) + Shading::bytes(appearance);
+    let needed = memory_bound(mesh, &grid, is_solid) + Shading::bytes(appearance);
     check_memory(needed, options.memory)?;
     let shading = Shading::new(appearance);
     let painter = Painter { mesh, shading, grid: &grid, is_solid, progress };
@@ -146,13 +146,22 @@ fn without_transparent(
 }
 
 /// An upper estimate of bytes: the list of all triangles, coloured bricks, the colours of the
-/// surface and of the grid.
-fn memory_bound(mesh: &PlacedMesh, grid: &VoxelGrid) -> u64 {
-    let bricks = grid.keys().len() as u64;
+/// surface and of the grid. Most full bricks of a solid have no colours of their own: those that
+/// have are counted when they are painted.
+fn memory_bound(mesh: &PlacedMesh, grid: &VoxelGrid, is_solid: bool) -> u64 {
     let voxels: u64 = grid.masks().par_iter().map(|mask| u64::from(count(mask))).sum();
-    let brick_bytes = (size_of::<ColoredBrick>() + 2 * size_of::<(BrickKey, Mask, u64)>()) as u64;
-    let voxel_bytes = 3 * size_of::<Rgba>() as u64;
-    mesh.len() as u64 * 4 + bricks * brick_bytes + voxels * voxel_bytes
+    let full = if is_solid { 0 } else { grid.full_runs().map(|(_, len)| u64::from(len)).sum() };
+    let bricks = grid.keys().len() as u64 + full;
+    mesh.len() as u64 * 4 + painted_bytes(bricks, voxels + 512 * full)
+}
+
+/// An upper estimate of the bytes of coloured bricks, and of the colours of their voxels: each is in
+/// three lists at once, or in two of which one grows. For a solid, bricks are in more lists, and so
+/// are the keys of their neighbours.
+fn painted_bytes(bricks: u64, voxels: u64) -> u64 {
+    let keys = 3 * 7 * size_of::<BrickKey>();
+    let brick_bytes = 3 * (size_of::<ColoredBrick>() + size_of::<(BrickKey, Mask, u64)>()) + keys;
+    bricks * brick_bytes as u64 + voxels * 3 * size_of::<Rgba>() as u64
 }
 
 /// A brick with coloured voxels.
@@ -304,10 +313,15 @@ impl Painter<'_> {
         let weights = Weights::new(self.mesh.whole().len());
         let arch = Arch::new();
         let paint = |scratch: &mut Scratch, painted: &mut Painted, key, triangles: &[u32]| {
-            if !self.progress.is_cancelled() {
-                let painter = self;
-                let brick = PaintBrick { painter, key, triangles, weights, scratch, painted };
-                arch.dispatch(brick);
+            if self.progress.is_cancelled() {
+                return 0;
+            }
+            let painter = self;
+            arch.dispatch(PaintBrick { painter, key, triangles, weights, scratch, painted });
+            let is_counted = !self.is_solid || self.grid.keys().binary_search(&key).is_ok();
+            match painted.bricks.last() {
+                Some(brick) if !is_counted => painted_bytes(1, count(&brick.visible).into()),
+                _ => 0,
             }
         };
         let done = |shares| self.progress.advance(shares);

@@ -56,7 +56,8 @@ pub struct Voxels {
     pub fill_time: Duration,
 }
 
-/// Voxelizes `mesh` as `mode` says.
+/// Voxelizes `mesh` as `mode` says. Of a mesh in a [window](PlacedMesh::in_window) the result has
+/// the window's halo too.
 ///
 /// ```
 /// use trivox::solid::{Fill, Solid};

@@ -138,12 +138,15 @@ pub enum PlaceError {
     },
     /// The mesh reaches so far past the bounds that its vertices do not fit the lattice.
     #[error(
-        "the mesh and the bounds together span {} voxels; at most {MAX_SPAN_VOXELS} can be \
-         represented exactly: use larger voxels or cut the mesh", short(.voxels)
+        "the mesh and the bounds together span {} voxels; at most {limit} can be represented \
+         exactly on this lattice: use larger voxels, cut the mesh, or if the lattice is that of \
+         another mesh, choose larger bounds for it", short(.voxels)
     )]
     TooFar {
         /// The distance in voxels.
         voxels: f64,
+        /// The most: at most [`MAX_SPAN_VOXELS`], and fewer on a lattice with finer units.
+        limit: u32,
     },
     /// A lattice, perhaps from a file, that no mesh can have.
     #[error("the lattice is not valid: {0}")]
@@ -386,6 +389,7 @@ pub fn place_on(mesh: &Mesh, lattice: &Lattice) -> Result<PlacedMesh, PlaceError
     if span.is_nan() || span > MAX_SPAN {
         return Err(PlaceError::TooFar {
             voxels: (span / f64::from(lattice.units_per_voxel())).ceil(),
+            limit: lattice.max_span_voxels(),
         });
     }
     Ok(on(mesh, *lattice))

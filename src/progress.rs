@@ -12,7 +12,8 @@ pub trait Progress: Send + Sync {
     fn start(&self, step: &str, total: u64);
     /// `units` more of the current step are done.
     fn advance(&self, units: u64);
-    /// Whether the caller has cancelled. Steps poll it often, and then return
+    /// Whether the caller has cancelled. Steps poll it between their parts, most within tenths of a
+    /// second, fills and the topology of large meshes within seconds, and then return
     /// [`BackendError::Cancelled`](crate::BackendError::Cancelled).
     fn is_cancelled(&self) -> bool {
         false

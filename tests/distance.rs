@@ -179,6 +179,7 @@ fn an_octahedron_has_the_distances_of_its_formula() {
     assert!(faces > 1000);
     assert_eq!(field.get([19, 19, 19]), -3.0);
     assert_eq!(field.get([0, 0, 0]), 3.0);
+    assert_eq!([40, 70_000, u32::MAX].map(|x| field.get([x, 0, 0])), [3.0; 3]);
 }
 
 #[test]

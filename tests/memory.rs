@@ -10,6 +10,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use common::solids;
 use peak_alloc::PeakAlloc;
+use trivox::appearance::Material;
+use trivox::color::{ColorOptions, color};
 use trivox::distance::distances;
 use trivox::fill::{along_x, flood, vote};
 use trivox::formats::{
@@ -21,8 +23,8 @@ use trivox::palette::count_colors;
 use trivox::solid::{Fill, Solid};
 use trivox::voxelize::RunOptions;
 use trivox::{
-    BackendError, Cpu, Mesh, Mode, NoProgress, PlaceOptions, Sizing, Topology, VoxelGrid, Voxels,
-    place, voxelize,
+    Appearance, BackendError, Cpu, Mesh, Mode, NoProgress, PlaceOptions, Sizing, Topology,
+    VoxelGrid, Voxels, place, voxelize,
 };
 
 /// Counts a buffer that grows by moving as the old and the new one together.
@@ -988,6 +990,48 @@ fn distances_take_no_more_memory_than_they_are_allowed() {
             }
         }
         assert!(make(4 * expected.bytes() + (64 << 20)).is_ok(), "{name}, {width}");
+    }
+}
+
+#[test]
+fn colours_take_no_more_memory_than_they_are_allowed() {
+    let _alone = alone();
+    // Squares in all layers, whose corners have colours of their own: all bricks are full.
+    let layers = 65;
+    let corners = (0..layers)
+        .flat_map(|z| [[0, 0], [64, 0], [64, 64], [0, 64]].map(|[x, y]| [x, y, z].map(f64::from)));
+    let squares = (0..layers).flat_map(|z| [[0, 1, 2], [0, 2, 3]].map(|c| c.map(|i| 4 * z + i)));
+    let shade = |corner: u32| [0, 1, 2].map(|a| (corner * (7919 + 977 * a) % 65536) as u16);
+    let vertex_colors = (0..4 * layers).map(shade).map(|[r, g, b]| [r, g, b, 65535]).collect();
+    let looks = Appearance {
+        materials: vec![Material { has_vertex_colors: true, ..Material::default() }],
+        vertex_colors,
+        ..Appearance::default()
+    };
+    let mesh = Mesh::new(corners.collect(), squares.collect()).unwrap();
+    let mesh = mesh.with_appearance(looks).unwrap();
+    let mesh = place(&mesh, &PlaceOptions::new(Sizing::VoxelSize(1.0))).unwrap();
+    let shell = Mode::Solid(Solid { fill: Fill::Flood, include_surface: true });
+    for mode in [Mode::Surface, shell] {
+        let voxels = voxelize(&Cpu::default(), &mesh, mode, &RunOptions::default(), &NoProgress);
+        let grid = voxels.unwrap().grid;
+        assert!(grid.bricks().all(|(_, mask)| mask == FULL));
+        let mut options = ColorOptions::new(mode);
+        options.memory = 0;
+        let (colored, peak) = loop {
+            let grid = grid.clone();
+            match peak(|| color(&mesh, grid, &options, &NoProgress)) {
+                (Ok(colored), peak) => break (colored, peak),
+                (Err(BackendError::Memory { needed, .. }), _) => {
+                    assert!(needed > options.memory);
+                    options.memory = needed;
+                }
+                (Err(error), _) => panic!("{error}"),
+            }
+        };
+        println!("{mode:?}: peak {peak}, allowed {}", options.memory);
+        assert!(colored.grid.colors.unwrap().own_count() > 100_000);
+        assert!(peak <= options.memory, "{mode:?}: took {peak} bytes of {}", options.memory);
     }
 }
 

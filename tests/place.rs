@@ -417,12 +417,18 @@ fn a_mesh_that_reaches_too_far_past_its_bounds_is_refused() {
         |far: f64| place(&cuboid([0.0; 3], [far, 1.0, 1.0]), &resolution(1).with_bounds(bounds));
     let limit = f64::from(MAX_SPAN_VOXELS);
     assert_eq!(reaching(limit).unwrap().lattice().fraction_bits, MIN_FRACTION_BITS);
-    assert_eq!(reaching(limit + 1.0), Err(PlaceError::TooFar { voxels: limit + 1.0 }));
+    assert_eq!(
+        reaching(limit + 1.0),
+        Err(PlaceError::TooFar { voxels: limit + 1.0, limit: limit as u32 })
+    );
     // To the other side, the whole cube that the grid is rounded up to counts too.
     let below =
         |far: f64| place(&cuboid([far, 0.0, 0.0], [1.0; 3]), &resolution(1).with_bounds(bounds));
     assert_eq!(below(64.0 - limit).unwrap().lattice().fraction_bits, MIN_FRACTION_BITS);
-    assert_eq!(below(63.0 - limit), Err(PlaceError::TooFar { voxels: limit + 1.0 }));
+    assert_eq!(
+        below(63.0 - limit),
+        Err(PlaceError::TooFar { voxels: limit + 1.0, limit: limit as u32 })
+    );
     assert!(matches!(reaching(1.7e308), Err(PlaceError::TooFar { .. })));
 }
 
@@ -432,7 +438,10 @@ fn a_mesh_that_reaches_too_far_past_a_given_lattice_is_refused() {
     let reaching = |far: f64| place_on(&cuboid([0.0; 3], [far, 1.0, 1.0]), &lattice);
     let limit = f64::from(1 << (SPAN_BITS - lattice.fraction_bits));
     assert!(reaching(limit).is_ok());
-    assert_eq!(reaching(limit + 1.0), Err(PlaceError::TooFar { voxels: limit + 1.0 }));
+    assert_eq!(
+        reaching(limit + 1.0),
+        Err(PlaceError::TooFar { voxels: limit + 1.0, limit: limit as u32 })
+    );
 }
 
 #[test]
@@ -472,7 +481,10 @@ fn every_refusal_says_the_numbers_and_the_remedy() {
             PlaceError::TooManyVoxels { axis: 'z', voxels: 7e4, limit: 1 << 16 },
             &["70000", "z axis", "65536"],
         ),
-        (PlaceError::TooFar { voxels: 2e6 }, &["2000000", "1048576", "larger voxels"]),
+        (
+            PlaceError::TooFar { voxels: 2e6, limit: 1 << 20 },
+            &["2000000", "1048576", "larger voxels"],
+        ),
     ];
     for (error, parts) in cases {
         let text = error.to_string();

@@ -16,7 +16,7 @@ use trivox::solid::{Fill, Solid};
 use trivox::voxelize::{BackendChoice, Backends};
 use trivox::{
     Backend, BackendError, Bounds, Cpu, Lattice, Mesh, Mode, NoProgress, PlaceError, PlaceOptions,
-    Sizing, Tile, VoxelGrid, VoxelizeError, Voxelizer, Window, place, place_on,
+    Sizing, Tile, VoxelGrid, VoxelizeError, Voxelizer, Window, place, place_on, voxelize,
 };
 
 const ASSETS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/assets");
@@ -182,6 +182,28 @@ fn the_lattice_of_a_window_begins_earlier_where_large_triangles_need_the_bits() 
     let part = whole.in_window(&window, WindowReach::Box).unwrap();
     assert!(part.lattice().dims.iter().all(|&dim| dim <= 176), "{:?}", part.lattice());
     assert!(part.len() * 3 < whole.len(), "{} of {}", part.len(), whole.len());
+}
+
+#[test]
+fn a_window_with_too_few_triangles_for_the_mode_is_refused() {
+    let mesh = place(&solids::cube([0.0; 3], 64.0), &resolution(64)).unwrap();
+    let window = Window { from: [16, 16, 16], to: [48; 3] };
+    let within = |reach, mode| {
+        let part = mesh.in_window(&window, reach).unwrap();
+        voxelize(&Cpu::default(), &part, mode, &Default::default(), &NoProgress)
+    };
+    let reaches = [WindowReach::Box, WindowReach::ColumnsAlongX, WindowReach::Columns];
+    let modes = [(Mode::Surface, 0), (solid(Fill::Winding), 1), (solid(Fill::Vote), 2)];
+    for (mode, least) in modes {
+        assert_eq!(mode.reach(), reaches[least]);
+        for (at, &reach) in reaches.iter().enumerate() {
+            let found = within(reach, mode);
+            match at >= least {
+                true => assert!(found.is_ok(), "{mode:?}, {reach:?}"),
+                false => assert!(matches!(found, Err(BackendError::NotInTiles(_))), "{mode:?}"),
+            }
+        }
+    }
 }
 
 #[test]

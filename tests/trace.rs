@@ -8,6 +8,8 @@ use common::rays::{Line, SIDE, adversarial, adversarial_line};
 use fastrand::Rng;
 use rayon::prelude::*;
 use trivox::VoxelGrid;
+use trivox::grid::{BRICK, BrickKey, Colors, FULL};
+use trivox::place::MAX_DIM;
 use trivox::trace::{Face, Hit, MAX_DISTANCE, Ray, Scene, UNIT};
 
 /// A quotient with a divisor above 0.
@@ -233,4 +235,28 @@ fn rays_that_are_none_are_refused() {
     assert!(Ray::from_units([(1 << 36) + 1, 0, 0], [1, 0, 0]).is_err());
     assert!(Ray::from_units([0; 3], [i32::MIN, 0, 0]).is_err());
     assert!(Ray::from_units([i64::MIN, 0, 0], [1, 0, 0]).is_err());
+}
+
+#[test]
+fn runs_of_full_bricks_reach_the_end_of_the_largest_grid() {
+    let most = MAX_DIM / BRICK;
+    for axis in 0..3 {
+        let at = |index: u32| std::array::from_fn(|a| if a == axis { index } else { 0 });
+        let last = BrickKey::new(at(most - 1));
+        let bricks = (0..most).map(|index| (BrickKey::new(at(index)), FULL)).collect();
+        let dims = std::array::from_fn(|a| if a == axis { MAX_DIM } else { BRICK });
+        let grid = VoxelGrid::from_bricks(dims, bricks).unwrap();
+        let own = vec![(last, FULL, (0..512).map(|i: u32| [i as u8, 0, 0, 255]).collect())];
+        let colors = Colors::from_bricks(own, [9, 9, 9, 255]);
+        for grid in [grid.clone(), grid.with_colors(colors)] {
+            let scene = Scene::new(&grid);
+            assert_eq!(scene.bounds(), Some([[0; 3], dims.map(|d| d - 1)]));
+            let mut origin = [4.5; 3];
+            origin[axis] = f64::from(MAX_DIM) + 2.0;
+            let mut direction = [0.0; 3];
+            direction[axis] = -1.0;
+            let hit = scene.first_hit(&Ray::new(origin, direction).unwrap()).unwrap();
+            assert_eq!((hit.voxel[axis], hit.distance), (MAX_DIM - 1, 2.0));
+        }
+    }
 }

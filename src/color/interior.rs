@@ -8,7 +8,7 @@
 use rayon::prelude::*;
 
 use crate::color::{LightSum, SurfaceColors};
-use crate::grid::{BRICK, BrickKey, Colors, FIRST_Z, Mask, VoxelGrid, is_empty, set_bits};
+use crate::grid::{BRICK, BrickKey, Colors, FIRST_Z, Mask, VoxelGrid, count, is_empty, set_bits};
 use crate::place::MAX_DIM;
 use crate::srgb::Rgba;
 
@@ -120,5 +120,7 @@ fn brick_colors(
         LightSum::of(&neighbors).mean().unwrap_or(surface.colors.rest())
     };
     let voxels = (0..8).flat_map(|x| set_bits(mask[x as usize]).map(move |bit| (x, bit)));
-    (mask, voxels.map(|(x, bit)| color(x, bit)).collect())
+    let mut colors = Vec::with_capacity(count(&mask) as usize);
+    colors.extend(voxels.map(|(x, bit)| color(x, bit)));
+    (mask, colors)
 }

@@ -28,18 +28,18 @@ const PARALLEL_TRIANGLES: usize = 1 << 9;
 pub(super) const SHARES: u64 = 1 << 32;
 
 /// Calls `work` for each brick of `grid` that triangles touch and, `with_neighbors`, for the
-/// touched neighbours of its bricks. Each task has scratch memory `M` and a result `T`. Calls
-/// `done` with the shares of each task that ends, [`SHARES`] in all. Returns the results, in no
-/// order.
+/// touched neighbours of its bricks. Each task has scratch memory `M` and a result `T`; `work`
+/// returns the bytes that it added to the result. Calls `done` with the shares of each task that
+/// ends, [`SHARES`] in all. Returns the results, in no order.
 ///
 /// # Errors
-/// The memory of the lists of triangles, if it exceeds `memory`, in bytes.
+/// The memory of the lists of triangles and of what was added, if it exceeds `memory`, in bytes.
 pub(super) fn bricks<M: Default, T: Default + Send>(
     mesh: &PlacedMesh,
     grid: &VoxelGrid,
     with_neighbors: bool,
     memory: u64,
-    work: &(impl Fn(&mut M, &mut T, BrickKey, &[u32]) + Sync),
+    work: &(impl Fn(&mut M, &mut T, BrickKey, &[u32]) -> u64 + Sync),
     done: &(impl Fn(u64) + Sync),
 ) -> Result<Vec<T>, u64> {
     let [x, y, z] = grid.dims().map(|d| d.div_ceil(BRICK));
@@ -54,7 +54,8 @@ pub(super) fn bricks<M: Default, T: Default + Send>(
     }
 }
 
-/// The memory of the lists of triangles of all nodes that are being visited, in bytes.
+/// The memory of the lists of triangles of all nodes that are being visited, and of what `work`
+/// added, in bytes.
 #[derive(Default)]
 struct ListMemory {
     allowed: u64,
@@ -65,10 +66,16 @@ struct ListMemory {
 impl ListMemory {
     /// Adds a list; `None` if it would exceed the memory, which is recorded.
     fn add(&self, bytes: u64) -> Option<ListBytes<'_>> {
-        let now = self.now.fetch_add(bytes, Relaxed) + bytes;
-        self.most.fetch_max(now, Relaxed);
+        let now = self.keep(bytes);
         let list = ListBytes { of: self, bytes };
         (now <= self.allowed).then_some(list)
+    }
+
+    /// Adds what is not dropped; returns the sum.
+    fn keep(&self, bytes: u64) -> u64 {
+        let now = self.now.fetch_add(bytes, Relaxed) + bytes;
+        self.most.fetch_max(now, Relaxed);
+        now
     }
 }
 
@@ -98,7 +105,7 @@ impl<W, D: Fn(u64) + Sync> Traversal<'_, W, D> {
     where
         M: Default,
         T: Default + Send,
-        W: Fn(&mut M, &mut T, BrickKey, &[u32]) + Sync,
+        W: Fn(&mut M, &mut T, BrickKey, &[u32]) -> u64 + Sync,
     {
         let is_small = node.bits <= SEQUENTIAL_BITS && triangles.len() < PARALLEL_TRIANGLES;
         if is_small || node.bits == 0 {
@@ -126,10 +133,12 @@ impl<W, D: Fn(u64) + Sync> Traversal<'_, W, D> {
 
     fn visit_all<M, T>(&self, node: Node, triangles: &[u32], scratch: &mut M, result: &mut T)
     where
-        W: Fn(&mut M, &mut T, BrickKey, &[u32]),
+        W: Fn(&mut M, &mut T, BrickKey, &[u32]) -> u64,
     {
         if node.bits == 0 {
-            return (self.work)(scratch, result, BrickKey::new(node.from), triangles);
+            let bytes = (self.work)(scratch, result, BrickKey::new(node.from), triangles);
+            self.lists.keep(bytes);
+            return;
         }
         let children = self.children(node, triangles);
         for index in 0..64 {

@@ -96,9 +96,12 @@ impl DistanceField {
     }
 
     /// The signed distance of voxel `(x, y, z)` in voxels; outside the band plus or minus the
-    /// width.
+    /// width, and outside the grid plus the width.
     #[must_use]
     pub fn get(&self, voxel: [u32; 3]) -> f32 {
+        if (0..3).any(|a| voxel[a] >= self.inside.dims()[a]) {
+            return self.width;
+        }
         let (slice, bit) = mask_place(voxel);
         self.slice(BrickKey::of_voxel(voxel), slice)[bit as usize]
     }

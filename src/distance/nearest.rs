@@ -12,8 +12,9 @@
 //! within `2^-48 d` of the plane through the edge, where the distances to edge and triangle differ
 //! by no more than that. Of a point beside the triangle only edges that it is beyond are looked at:
 //! the nearest point is on one of them, as the triangle is convex. If an edge is missed within
-//! `2^-48 d` of its plane, the others are farther by at most twice that. All together are the
-//! `slack`. The squares, divisions and the root add less than 16 roundings.
+//! `2^-48 d` of its plane, the others are farther by at most twice that. A point that is found above
+//! the triangle has the first two errors, one that is found beside it the last: each is within the
+//! `slack` of `2^-47 d`. The squares, divisions and the root add less than 16 roundings.
 //!
 //! # Culling
 //! A triangle is skipped in a row of voxels if its bounding box is farther from each of them than

@@ -74,11 +74,13 @@ pub fn generalized(
         needed: kept + bricks * BRICK_BYTES,
         allowed: memory,
     })?;
+    check_memory(kept + Caps::row_bytes(lattice), memory)?;
     let caps = Caps::new(regions, lattice);
     let kept = kept + caps.bytes();
     check_memory(kept, memory)?;
-    let sweep = Sweep { crossings, field: &field, caps: &caps };
+    let sweep = Sweep { crossings, field: &field, caps: &caps, progress };
     let Swept { runs, bytes, uncertain } = sweep.all(memory - kept);
+    refuse_cancelled(progress)?;
     let kept = kept + bytes;
     check_memory(kept, memory)?;
     let fits = |bytes| check_memory(bytes + kept, memory);
@@ -116,6 +118,12 @@ struct Caps {
 }
 
 impl Caps {
+    /// The memory of [`starts`](Self::starts).
+    fn row_bytes(lattice: &Lattice) -> u64 {
+        let [_, y, z] = lattice.dims.map(|d| u64::from(d.div_ceil(BRICK)));
+        y * z * size_of::<Option<i32>>() as u64
+    }
+
     fn new(regions: Vec<Region>, lattice: &Lattice) -> Self {
         let [x, y, z] = lattice.dims.map(|d| d.div_ceil(BRICK));
         let mut caps = Self {
@@ -151,6 +159,7 @@ struct Sweep<'a> {
     crossings: &'a Crossings,
     field: &'a Field,
     caps: &'a Caps,
+    progress: &'a dyn Progress,
 }
 
 /// What a sweep finds.
@@ -166,12 +175,17 @@ struct Swept {
 impl Sweep<'_> {
     /// Fills all rows, and keeps at most about `memory` bytes.
     fn all(&self, memory: u64) -> Swept {
-        let rows: Vec<usize> = (0..self.caps.starts.len()).collect();
+        let rows = self.caps.starts.len();
         let [bytes, uncertain] = [0, 0].map(AtomicU64::new);
-        let runs = (rows.par_chunks(TASK))
-            .map(|rows| {
+        let runs = (0..rows.div_ceil(TASK))
+            .into_par_iter()
+            .map(|task| {
                 let mut runs = Vec::new();
-                let count: u64 = rows.iter().map(|&row| self.row(row, &mut runs)).sum();
+                if self.progress.is_cancelled() {
+                    return runs;
+                }
+                let rows = task * TASK..rows.min((task + 1) * TASK);
+                let count: u64 = rows.map(|row| self.row(row, &mut runs)).sum();
                 uncertain.fetch_add(count, Relaxed);
                 let new = size_of_val(&runs[..]) as u64;
                 match bytes.fetch_add(new, Relaxed) + new <= memory {
@@ -319,7 +333,8 @@ mod tests {
         let cubes = caps.uncertain.len() as u64;
         assert_eq!(caps.bytes(), bricks * (8 + 8 + content) + rows * 8 + cubes * 24);
         let mut uncropped = 0;
-        let sweep = Sweep { crossings: &crossings, field: &field, caps: &caps };
+        let sweep =
+            Sweep { crossings: &crossings, field: &field, caps: &caps, progress: &NoProgress };
         let Swept { runs, bytes: list, .. } = sweep.all(u64::MAX);
         assert_eq!(list, 80 * runs.iter().map(Vec::len).sum::<usize>() as u64);
         let without_room = sweep.all(0);

@@ -54,6 +54,7 @@ impl Colors {
     pub fn from_bricks(mut bricks: Vec<(BrickKey, Mask, Vec<Rgba>)>, rest: Rgba) -> Self {
         bricks.par_sort_unstable_by_key(|&(key, ..)| key);
         let mut colors = Self::uniform(rest);
+        colors.reserve(bricks.len(), bricks.iter().map(|(.., own)| own.len()).sum());
         bricks.iter().for_each(|(key, mask, own)| colors.push(*key, *mask, own));
         colors
     }

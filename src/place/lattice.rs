@@ -53,6 +53,11 @@ pub struct Lattice {
 }
 
 impl Lattice {
+    /// The most voxels that a mesh on it spans.
+    pub(super) fn max_span_voxels(&self) -> u32 {
+        1 << (SPAN_BITS - self.fraction_bits)
+    }
+
     /// The lattice of `options` for `mesh`: that of [`place`], with up to [`MAX_SPAN_VOXELS`]
     /// voxels along an axis.
     ///
@@ -104,9 +109,9 @@ impl Lattice {
         ((p - self.anchor[axis]) * self.scale).round_ties_even() + anchor
     }
 
-    /// The same, of a vertex that is used. Such a coordinate is below `2^25`, and adding `2^52` and
-    /// a half of it leaves no bits for a fraction, so the sum is rounded to nearest, ties to even:
-    /// much faster than `round_ties_even` on processors for which that is a function. An unused
+    /// The same, of a vertex that is used. Its distance from the anchor is below `2^37` units, and
+    /// of anything below `2^51` adding `2^52` and a half of it leaves no bits for a fraction, so
+    /// the sum is rounded to nearest, ties to even: much faster than `round_ties_even` on processors for which that is a function. An unused
     /// vertex may be out of range or NaN; its coordinates have no meaning, but are defined.
     #[inline]
     pub(super) fn vertex_to_lattice(&self, p: f64, axis: usize) -> i32 {
@@ -286,7 +291,7 @@ impl Frame {
         let limit = self.limit;
         match self.too_many() {
             Some(a) => PlaceError::TooManyVoxels { axis: AXES[a], voxels: self.dims[a], limit },
-            None => PlaceError::TooFar { voxels: span().ceil() },
+            None => PlaceError::TooFar { voxels: span().ceil(), limit: lattice.max_span_voxels() },
         }
     }
 

@@ -268,7 +268,9 @@ impl Lattice {
 }
 
 /// Which triangles the voxels of a window can depend on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+///
+/// In ascending order: each includes the triangles of those before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum WindowReach {
     /// Those at the window: surfaces.
     Box,
@@ -296,6 +298,8 @@ pub(crate) struct Part {
     whole: PlacedMesh,
     /// The window that was asked for, in voxels of the whole lattice.
     window: Window,
+    /// Which triangles it has.
+    reach: WindowReach,
     /// The first voxel of the part's lattice.
     from: [u32; 3],
     /// The number of each triangle in the whole mesh.
@@ -304,7 +308,8 @@ pub(crate) struct Part {
 
 impl PlacedMesh {
     /// The mesh in a window, on a lattice that holds the window and a halo: the part of the whole
-    /// mesh that `reach` says. [`trivox::Mode::reach`](crate::Mode::reach) tells it for a mode.
+    /// mesh that `reach` says. [`trivox::Mode::reach`](crate::Mode::reach) tells it for a mode; a
+    /// mode that needs a larger one is refused.
     ///
     /// The bit budget of the part is that of its own triangles: those left out need no bits. Where
     /// large triangles remain, the part's lattice may begin before the halo.
@@ -334,7 +339,7 @@ impl PlacedMesh {
         let shift = from.map(|c| (c << bits) as i32);
         // An unused vertex may be anywhere.
         let shifted = |v: &[i32; 3]| [0, 1, 2].map(|a| v[a].wrapping_sub(shift[a]));
-        let part = Part { whole: whole.clone(), window: *window, from, sources };
+        let part = Part { whole: whole.clone(), window: *window, reach, from, sources };
         Ok(Self {
             lattice: whole.lattice.part(from, dims),
             vertices: Arc::new(whole.vertices.par_iter().map(shifted).collect()),
@@ -397,6 +402,11 @@ impl PlacedMesh {
     #[must_use]
     pub fn window(&self) -> Option<&Window> {
         self.part.as_ref().map(|part| &part.window)
+    }
+
+    /// Whether voxels of the window that depend on the triangles in `reach` can be found.
+    pub(crate) fn has(&self, reach: WindowReach) -> bool {
+        self.part.as_ref().is_none_or(|part| part.reach >= reach)
     }
 
     /// The window in this mesh's own lattice, which is larger by the halo.

@@ -146,8 +146,8 @@ impl Pairs {
     }
 
     /// The boxes that its triangle touches, of the first `extent` boxes of each block. Box normals
-    /// are not tested: all these boxes must meet the triangle's bounding box and keep the bit
-    /// budget. Removes the pairs.
+    /// are not tested: the bits of boxes that do not meet the triangle's bounding box, or do not
+    /// keep the bit budget, mean nothing, and callers mask them. Removes the pairs.
     pub fn solve_by(&mut self, set: InstructionSet, extent: [i32; 3]) -> [BlockMask; LANES] {
         set.dispatch(Solve { pairs: self, extent })
     }

@@ -46,6 +46,6 @@ impl Progress for Deadline {
     }
 
     fn is_cancelled(&self) -> bool {
-        self.limit.is_some_and(|limit| self.began.elapsed() > limit)
+        self.progress.is_cancelled() || self.limit.is_some_and(|limit| self.began.elapsed() > limit)
     }
 }

@@ -59,7 +59,9 @@ impl RunContext<'_> {
         let pipeline = self.pipeline(targets.hold_colors() && self.job.distance.is_none())?;
         let placed = pipeline.place(&task.mesh)?;
         targets.check(&placed)?;
-        let computed = self.compute(&pipeline, &task.mesh, &placed.mesh)?;
+        let computed = self
+            .compute(&pipeline, &placed.mesh)
+            .with_context(|| task.mesh.display().to_string())?;
         let outputs = match computed.judgement.is_kept(self.job.force) {
             true => self.write(&targets, &computed)?,
             false => Outputs::default(),
@@ -81,8 +83,8 @@ impl RunContext<'_> {
 
     /// Voxelizes the mesh, measures distances, compares the backends and colours the voxels, as
     /// the job wants.
-    fn compute(&self, pipeline: &Pipeline, path: &Path, mesh: &PlacedMesh) -> Result<Computed> {
-        let made = pipeline.compute(mesh).with_context(|| path.display().to_string())?;
+    fn compute(&self, pipeline: &Pipeline, mesh: &PlacedMesh) -> Result<Computed> {
+        let made = pipeline.compute(mesh)?;
         let is_doubtful = made.fill_report.as_ref().is_some_and(FillReport::is_doubtful);
         let refused = self.job.strict && is_doubtful;
         let check = || check(pipeline, mesh, &made);

@@ -206,7 +206,7 @@ impl<'a> Scene<'a> {
         for (start, len) in self.grid.full_runs() {
             let [mut x, y, z] = start.position();
             let end = x + len;
-            for key in between(&self.colored, start, BrickKey::new([end, y, z])) {
+            for key in between(&self.colored, start, start.along_x(len)) {
                 let [colored, ..] = key.position();
                 items.extend(full_items([x, y, z], colored));
                 x = colored + 1;
@@ -314,8 +314,7 @@ pub(super) fn top_of(dims: [u32; 3]) -> u32 {
 fn full_with_colors(grid: &VoxelGrid) -> Vec<BrickKey> {
     let Some(colors) = &grid.colors else { return vec![] };
     let of_run = |(start, len): (BrickKey, u32)| {
-        let [x, y, z] = start.position();
-        let colors = colors.between(start, BrickKey::new([x + len, y, z]));
+        let colors = colors.between(start, start.along_x(len));
         colors.filter(|(_, colors)| colors.differs_from_rest()).map(|(key, _)| key)
     };
     grid.full_runs().flat_map(of_run).collect()

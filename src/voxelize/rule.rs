@@ -1,7 +1,7 @@
 //! The rules by which triangles set voxels.
 
 use crate::grid::Combine;
-use crate::place::MAX_DIM;
+use crate::place::{MAX_DIM, WindowReach};
 use crate::predicate::crosses::Axis;
 
 /// The rule by which triangles set voxels.
@@ -50,6 +50,16 @@ impl Rule {
             Self::Conservative | Self::SixSeparating => None,
             Self::Parity(axis) => Some(axis),
             Self::Winding | Self::Crossings => Some(Axis::X),
+        }
+    }
+
+    /// Which triangles of a mesh the voxels of a [window](crate::PlacedMesh::in_window) can depend
+    /// on.
+    pub(crate) fn reach(self) -> WindowReach {
+        match self.counting_axis() {
+            None => WindowReach::Box,
+            Some(Axis::X) => WindowReach::ColumnsAlongX,
+            Some(Axis::Y | Axis::Z) => WindowReach::Columns,
         }
     }
 

@@ -65,6 +65,11 @@ impl Runner<'_> {
         if self.progress.is_cancelled() {
             return Err(BackendError::Cancelled);
         }
+        if !self.mesh.has(rule.reach()) {
+            return Err(BackendError::NotInTiles(
+                "the window has too few of the mesh's triangles: make it with the reach of the mode",
+            ));
+        }
         let began = Instant::now();
         let memory = self.options.memory.saturating_sub(kept);
         let options = RunOptions { memory, ..*self.options };

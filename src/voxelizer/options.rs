@@ -115,7 +115,7 @@ impl Voxelizer {
     }
 
     /// The colour of the voxels of a solid that are far from its surface. Without it they have the
-    /// mean colour of the surface's voxels; in a tile, only of those within the tile.
+    /// mean colour of the surface's voxels; in a tile, only of those in the tile and its halo.
     #[must_use]
     pub fn interior_color(self, color: Rgba) -> Self {
         Self { interior: Some(color), ..self }

@@ -165,7 +165,9 @@ impl<'a> Tasks<'a> {
             return Vec::new();
         }
         let spare = || self.spare.lock().unwrap_or_else(PoisonError::into_inner);
-        let slots = spare().pop().unwrap_or_else(|| Slots::new(self.bricks()));
+        let slots = spare().pop();
+        // Not while the others wait for the lock.
+        let slots = slots.unwrap_or_else(|| Slots::new(self.bricks()));
         let bricks = BrickCache::new(slots, budget);
         let (arch, mesh) = (Arch::new(), self.mesh);
         let bricks = match self.rule {

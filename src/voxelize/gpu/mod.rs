@@ -138,7 +138,10 @@ impl Gpu {
     /// Those of [`open`](Self::open).
     #[cfg(not(target_arch = "wasm32"))]
     pub fn new(adapter: &Adapter) -> Result<Self, BackendError> {
-        pollster::block_on(Self::open(adapter))
+        let gpu = Self::over(pollster::block_on(adapter.open_async())?);
+        // A device that hangs fails after its time limit.
+        gpu.device.block_on(gpu.test(Rule::Conservative, VoxelKernel::default()))?;
+        Ok(gpu)
     }
 
     /// Limits runs to `batch_limits`, within the device's limits. Small ones split the work into

@@ -53,7 +53,7 @@ fn impossible_sizes_are_refused() {
         ("mesh.obj --voxel-size 1 --bounds 0,0,0,0,1,1", "x axis"),
         ("mesh.obj --voxel-size 1 --bounds 0,0,2,1,1,1", "z axis"),
         ("mesh.obj --voxel-size 1 --bounds 0,nan,0,1,1,1", "y axis"),
-        ("large.obj --voxel-size 1 --bounds 0,0,0,1,1,1", "larger voxels or cut the mesh"),
+        ("large.obj --voxel-size 1 --bounds 0,0,0,1,1,1", "larger voxels, cut the mesh"),
     ] {
         refuses(path, &format!("{args} -o old.npy"), complaint);
     }

@@ -111,8 +111,9 @@ impl Lattice {
 
     /// The same, of a vertex that is used. Its distance from the anchor is below `2^37` units, and
     /// of anything below `2^51` adding `2^52` and a half of it leaves no bits for a fraction, so
-    /// the sum is rounded to nearest, ties to even: much faster than `round_ties_even` on processors for which that is a function. An unused
-    /// vertex may be out of range or NaN; its coordinates have no meaning, but are defined.
+    /// the sum is rounded to nearest, ties to even: much faster than `round_ties_even` on processors
+    /// for which that is a function. An unused vertex may be out of range or NaN; its coordinates
+    /// have no meaning, but are defined.
     #[inline]
     pub(super) fn vertex_to_lattice(&self, p: f64, axis: usize) -> i32 {
         const ROUNDING: f64 = 1.5 * (1u64 << 52) as f64;

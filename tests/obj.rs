@@ -605,7 +605,7 @@ fn fault(text: impl AsRef<[u8]>) -> String {
 }
 
 /// Bad fifth lines after the four corners of the square, and what is wrong with them.
-const BAD_LINES: [(&str, &str); 24] = [
+const BAD_LINES: [(&str, &str); 25] = [
     ("f 1 2 5", "vertex index 5 in '5' is out of range: there are 4"),
     ("f 1 2 -5", "vertex index -5 in '-5' is out of range: there are 4"),
     ("f 0 1 2", "vertex index 0 in '0': indices start at 1"),
@@ -635,11 +635,17 @@ const BAD_LINES: [(&str, &str); 24] = [
     ("v 1 2 0x3", "'0x3' is not a finite number"),
     ("v 1 2 1.#IND", "'1.#IND' is not a finite number"),
     ("v 1 2 3 x", "'x' is not a finite number"),
-    ("vt 0", "1 numbers where 2 belong"),
+    ("vt", "0 numbers where 2 belong"),
+    ("v 1", "1 number where 3 belong"),
     ("vt 0 u", "'u' is not a number"),
     ("vn 0 1", "2 numbers where 3 belong"),
     ("vn 0 1 up", "'up' is not a number"),
 ];
+
+#[test]
+fn a_texture_coordinate_may_be_one_number() {
+    assert!(read(with_square("vt .5\nvt .5 1 0\nf 1/1 2/2 3/1\n")).is_ok());
+}
 
 #[test]
 fn bad_lines_are_named_by_number_with_what_is_wrong() {

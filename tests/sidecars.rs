@@ -154,7 +154,7 @@ fn no_file_is_opened_for_untrusted_bytes() {
             assert_eq!(textures(loaded), 0, "{name}");
         }
         let said = read("a.gltf", &gltf, &sidecars).unwrap_err().to_string();
-        assert!(said.contains("it is not among the given files"), "{said}");
+        assert!(said.contains("which is not beside the model"), "{said}");
     }
     let inside = Sidecars::in_memory([("m.mtl", mtl(&image))]);
     let loaded = read("a.obj", &obj, &inside).unwrap();

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyException, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyIterator, PyString, PyTuple};
 use trivox::voxelizer;
@@ -71,6 +71,8 @@ pub struct Batch {
     most: usize,
     count: usize,
     entries: VecDeque<(Py<PyAny>, Entry)>,
+    /// What the items raised: it is raised after the results of the items before it.
+    fault: Option<PyErr>,
     /// Absent when there are no more items.
     sources: Option<Sender<voxelizer::Source>>,
     /// `Sync`, as Python asks of its objects.
@@ -133,6 +135,7 @@ impl Batch {
             most: 2 * threads + 2,
             count: 0,
             entries: VecDeque::new(),
+            fault: None,
             sources: Some(sources),
             outcomes: Mutex::new(Some(outcomes)),
             job,
@@ -140,15 +143,25 @@ impl Batch {
     }
 
     /// Takes items until enough are under way.
+    ///
+    /// # Errors
+    /// What the items raise, if it must not wait, such as `KeyboardInterrupt`.
     fn take_items(&mut self, py: Python<'_>) -> PyResult<()> {
         while self.entries.len() < self.most {
             let Some(items) = &self.items else { return Ok(()) };
-            let Some(item) = items.bind(py).clone().next() else {
-                self.items = None;
-                self.sources = None;
-                return Ok(());
+            let item = match items.bind(py).clone().next() {
+                Some(Ok(item)) => item,
+                other => {
+                    self.items = None;
+                    self.sources = None;
+                    let Some(Err(error)) = other else { return Ok(()) };
+                    if !error.is_instance_of::<PyException>(py) {
+                        return Err(error);
+                    }
+                    self.fault = Some(error);
+                    return Ok(());
+                }
             };
-            let item = item?;
             let (key, value) = match item.cast::<PyTuple>() {
                 Ok(pair) if pair.len() == 2 => (Some(pair.get_item(0)?), pair.get_item(1)?),
                 _ => (None, item.clone()),
@@ -184,6 +197,9 @@ impl Batch {
     }
 
     /// The next result of the library, with a look for signals now and then.
+    ///
+    /// # Errors
+    /// A signal's, such as `KeyboardInterrupt`: the work goes on until the batch is dropped.
     fn wait(&mut self, py: Python<'_>) -> PyResult<Outcome> {
         loop {
             let outcomes = self.outcomes.get_mut().unwrap_or_else(PoisonError::into_inner);
@@ -199,7 +215,7 @@ impl Batch {
                     other => other,
                 }));
             }
-            py.check_signals().inspect_err(|_| self.job.cancel())?;
+            py.check_signals()?;
         }
     }
 }
@@ -216,13 +232,19 @@ impl Batch {
     ) -> PyResult<Option<(Py<PyAny>, Bound<'py, PyAny>)>> {
         loop {
             self.take_items(py)?;
+            // A signal may interrupt the wait: the entry stays until its outcome is there.
+            let outcome = match self.entries.front() {
+                Some((_, Entry::Sent(_))) => Some(self.wait(py)?),
+                Some((_, Entry::Failed(_))) => None,
+                None => return self.fault.take().map_or(Ok(None), Err),
+            };
             let Some((key, entry)) = self.entries.pop_front() else { return Ok(None) };
-            let made = match entry {
-                Entry::Failed(error) => Err(error),
-                Entry::Sent(source) => {
-                    let made = self.wait(py)?;
-                    made.map_err(|failure| source.failure(failure).into_py(py))
+            let made = match (entry, outcome) {
+                (Entry::Failed(error), _) => Err(error),
+                (Entry::Sent(source), Some(outcome)) => {
+                    outcome.map_err(|failure| source.failure(failure).into_py(py))
                 }
+                (Entry::Sent(_), None) => unreachable!("an item that was sent has an outcome"),
             };
             let error = match made {
                 Ok(made) => {

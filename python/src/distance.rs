@@ -11,7 +11,7 @@ use trivox::{DistanceField, Up};
 
 use crate::error::Failure;
 use crate::grid::arrays::{self, filled, new_array};
-use crate::grid::files::{grid_format, write_file};
+use crate::grid::files::{bytes_of, grid_format, write_file};
 use crate::grid::{PyGrid, as_dtype};
 use crate::job;
 use crate::options::whole;
@@ -194,10 +194,10 @@ impl PyDistanceField {
     ///     Another extension.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         let field = Arc::clone(&self.field);
-        job::run(py, move |_| {
+        job::run(py, move |job| {
             let format = GridFormat::of_path(&path);
             let format = format.map_err(|error| Failure::from(error).at(&path))?;
-            let write = || write_file(&path, |out| write_distances(&field, format, out));
+            let write = || write_file(&path, job, |out| write_distances(&field, format, out));
             job::pool(None)?.install(write)
         })
     }
@@ -215,10 +215,8 @@ impl PyDistanceField {
     fn to_bytes<'py>(&self, py: Python<'py>, format: &str) -> PyResult<Bound<'py, PyBytes>> {
         let format = grid_format(format).map_err(|failure| failure.into_py(py))?;
         let field = Arc::clone(&self.field);
-        let bytes = job::run(py, move |_| {
-            let mut bytes = Vec::new();
-            job::pool(None)?.install(|| write_distances(&field, format, &mut bytes))?;
-            Ok(bytes)
+        let bytes = job::run(py, move |job| {
+            job::pool(None)?.install(|| bytes_of(job, |out| write_distances(&field, format, out)))
         })?;
         Ok(PyBytes::new(py, &bytes))
     }

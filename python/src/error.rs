@@ -4,7 +4,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use pyo3::exceptions::PyOSError;
+use pyo3::exceptions::{PyMemoryError, PyOSError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyModule;
@@ -61,6 +61,9 @@ impl Failure {
                     .and_then(|module| module.getattr(class))
                     .and_then(|class| class.call1((message, code, path)));
                 made.map_or_else(|error| error, |value| PyErr::from_value(value))
+            }
+            Self::Io { error, .. } if error.kind() == io::ErrorKind::OutOfMemory => {
+                PyMemoryError::new_err("there is too little memory for the bytes of the file")
             }
             Self::Io { error, path: None } => error.into(),
             Self::Io { error, path: Some(path) } => {

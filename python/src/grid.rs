@@ -10,7 +10,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use numpy::{
-    Element, IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods,
+    Element, IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArrayDyn, PyUntypedArray,
+    PyUntypedArrayMethods,
 };
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -23,7 +24,7 @@ use trivox::{Up, VoxelGrid};
 use crate::error::{Failure, option_error};
 use crate::glue;
 use crate::grid::arrays::{fill_dense, filled, new_array, write_colors};
-use crate::grid::files::{grid_format, write_file};
+use crate::grid::files::{bytes_of, grid_format, write_file};
 use crate::grid::make::{grid_of_coords, world_of};
 use crate::grid::picture::render_options;
 use crate::grid::rays::{Hits, first_hits};
@@ -161,7 +162,7 @@ impl PyGrid {
         let py = array.py();
         let world = world_of(py, origin, voxel_size, up)?;
         let numpy = PyModule::import(py, "numpy")?;
-        let array = numpy.call_method1("asarray", (array, "bool"))?;
+        let array = numpy.call_method1("ascontiguousarray", (array, "bool"))?;
         let shape = array.cast::<PyUntypedArray>()?.shape().to_vec();
         let [nx, ny, nz] = shape[..] else {
             let shape = shaped(&shape);
@@ -169,8 +170,14 @@ impl PyGrid {
             return Err(option_error(py, "option.shape", message));
         };
         let dims = [nx, ny, nz].map(|d| u32::try_from(d).unwrap_or(u32::MAX));
-        let coords = numpy.call_method1("argwhere", (array,))?;
-        grid_of_coords(&coords, dims, None, world)
+        // Other values than 0 and 1 are possible in an array of bool.
+        let bytes = array.call_method1("view", ("uint8",))?;
+        let bytes: PyReadonlyArrayDyn<'_, u8> = bytes.extract()?;
+        let bytes = bytes.as_slice().map_err(|error| Failure::bug(error).into_py(py))?;
+        let made = job::on_pool(py, || VoxelGrid::from_dense(dims, bytes))?;
+        let mut grid = made.map_err(|error| Failure::from(error).into_py(py))?;
+        grid.world = world;
+        Self::restored(py, grid, vec![])
     }
 
     /// Voxels along x, y and z.
@@ -440,8 +447,9 @@ impl PyGrid {
         let format = GridFormat::of_path(&path);
         let format = format.map_err(|error| Failure::from(error).at(&path).into_py(py))?;
         let (grid, file) = (Arc::clone(&self.grid), path.clone());
-        let lost = job::run(py, move |_| {
-            job::pool(None)?.install(|| write_file(&file, |out| write_grid(&grid, format, out)))?;
+        let lost = job::run(py, move |job| {
+            let write = || write_file(&file, job, |out| write_grid(&grid, format, out));
+            job::pool(None)?.install(write)?;
             Ok(format.lost(&grid))
         })?;
         glue::warn(py, Some(&path), &lost)
@@ -460,10 +468,8 @@ impl PyGrid {
     fn to_bytes<'py>(&self, py: Python<'py>, format: &str) -> PyResult<Bound<'py, PyBytes>> {
         let format = grid_format(format).map_err(|failure| failure.into_py(py))?;
         let grid = Arc::clone(&self.grid);
-        let bytes = job::run(py, move |_| {
-            let mut bytes = Vec::new();
-            job::pool(None)?.install(|| write_grid(&grid, format, &mut bytes))?;
-            Ok(bytes)
+        let bytes = job::run(py, move |job| {
+            job::pool(None)?.install(|| bytes_of(job, |out| write_grid(&grid, format, out)))
         })?;
         Ok(PyBytes::new(py, &bytes))
     }

@@ -253,7 +253,8 @@ fn positions(value: &Bound<'_, PyAny>) -> PyResult<Vec<[f64; 3]>> {
         return Err(shape_failure("vertices", "(n, 3)", &array));
     }
     if let Ok(array) = array.extract::<PyReadonlyArray2<'_, f64>>() {
-        if let Ok(flat) = array.as_slice() {
+        // Not `PyReadonlyArray::as_slice`, which takes columns in Fortran order for rows.
+        if let Some(flat) = array.as_array().as_slice() {
             return Ok(py.detach(|| bytemuck::cast_slice(flat).to_vec()));
         }
         return Ok(rows(&array, |c| c));

@@ -554,7 +554,8 @@ impl PyVoxelizer {
     /// -------
     /// dict
     ///     ``dims``: voxels along each axis; ``brick_pairs``: (triangle, brick) pairs, the measure
-    ///     of the work; ``core_seconds``: of one CPU core, within a factor of about two;
+    ///     of the work; ``core_seconds``: of one CPU core for the surface, within a factor of about
+    ///     four (a solid takes up to ten times as long);
     ///     ``memory``: bytes for the mesh and the grid's surface.
     fn estimate<'py>(&self, mesh: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
         let py = mesh.py();

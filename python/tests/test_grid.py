@@ -1,4 +1,7 @@
+import os
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -46,6 +49,57 @@ def test_centers_are_in_mesh_units(grid):
     assert np.array_equal(grid.centers(), expected)
     distance = np.abs(np.hypot(np.hypot(expected[:, 0], expected[:, 2]) - 2, expected[:, 1]) - 1)
     assert distance.max() < grid.voxel_size
+
+
+def test_dense_arrays_of_any_type_and_layout_are_the_same_voxels():
+    rng = np.random.default_rng(1)
+    for shape in [(1, 1, 1), (9, 17, 31), (40, 3, 8)]:
+        dense = rng.random(shape) < 0.3
+        expected = trivox.Grid.from_coords(np.argwhere(dense), shape)
+        wide = np.zeros([2 * n for n in shape], bool)
+        wide[::2, ::2, ::2] = dense
+        others = [dense, np.asfortranarray(dense), wide[::2, ::2, ::2], dense.tolist()]
+        others += [dense * np.float32(0.5), dense * np.int8(-3), (dense * np.uint8(2)).view(bool)]
+        for other in others:
+            assert trivox.Grid.from_dense(other) == expected
+    with pytest.raises(trivox.OptionError):
+        trivox.Grid.from_dense(np.zeros((0, 4, 4), bool))
+
+
+def test_bytes_are_read_from_whatever_holds_bytes(grid):
+    data = grid.to_bytes("npz")
+    for same in (data, bytearray(data), memoryview(data), np.frombuffer(data, np.uint8)):
+        assert trivox.load_bytes(same, "npz") == grid
+    with pytest.raises(TypeError):
+        trivox.load_bytes(list(data), "npz")
+    with pytest.raises(trivox.ReadError, match="unknown file extension '.abc'"):
+        trivox.load_bytes(data, "abc")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="POSIX only")
+def test_a_link_is_written_through(grid, tmp_path):
+    (tmp_path / "file.npz").touch()
+    (tmp_path / "link.npz").symlink_to("file.npz")
+    grid.save(tmp_path / "link.npz")
+    assert (tmp_path / "link.npz").is_symlink() and trivox.load(tmp_path / "file.npz") == grid
+
+
+LITTLE_MEMORY = """
+import resource, trivox
+grid = trivox.Grid.from_coords([[0, 0, 0]], (65536, 65536, 65536))
+resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))
+for format in ("npy", "vti", "vol"):
+    try:
+        grid.to_bytes(format)
+    except MemoryError:
+        print(format)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="RLIMIT_AS")
+def test_bytes_that_do_not_fit_are_a_memory_error():
+    done = subprocess.run([sys.executable, "-c", LITTLE_MEMORY], capture_output=True, text=True)
+    assert done.stdout.split() == ["npy", "vti", "vol"], done.stderr
 
 
 def test_dense_arrays_go_to_other_libraries_and_may_not_fit(grid):

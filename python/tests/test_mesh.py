@@ -17,6 +17,9 @@ def test_arrays_of_any_layout_are_the_same_mesh(tetrahedron):
     wide = np.zeros((8, 6))
     wide[::2, ::2] = CORNERS
     assert trivox.Mesh(wide[::2, ::2], np.asfortranarray(SIDES)) == tetrahedron
+    for dtype in ("f8", "f4", "i8"):
+        assert trivox.Mesh(np.asfortranarray(CORNERS, dtype), SIDES) == tetrahedron
+    assert trivox.Mesh(np.array(CORNERS.T.tolist()).T, SIDES) == tetrahedron
     assert trivox.Mesh(CORNERS.tolist(), SIDES.tolist()) == tetrahedron
     assert np.array_equal(tetrahedron.vertices, CORNERS) and np.array_equal(tetrahedron.faces, SIDES)
     assert np.array_equal(tetrahedron.bounds, [[0, 0, 0], [8, 8, 8]])

@@ -134,6 +134,24 @@ def test_a_run_whose_driver_was_killed_is_resumed(cluster, meshes, expected, tmp
     check(output, expected)
     again = trivox.ray.voxelize(meshes, output, trivox.Voxelizer(RESOLUTION))
     assert (again.skipped, again.done, again.failed) == (62, 0, 0)
+    for other in ({"mode": "solid"}, {"resolution": 32}):
+        vox = trivox.Voxelizer(**{"resolution": RESOLUTION} | other)
+        with pytest.raises(trivox.OptionError, match=f"of a run with {[*other][0]}=.*another folder"):
+            trivox.ray.voxelize(meshes, output, vox)
+    with pytest.raises(trivox.OptionError, match="format='parquet', not 'webdataset'"):
+        trivox.ray.voxelize(meshes, output, trivox.Voxelizer(RESOLUTION), format="webdataset")
+    other = trivox.Voxelizer(RESOLUTION, memory="4 GiB", time_limit=600)
+    assert trivox.ray.voxelize(meshes, output, other).skipped == 62
+
+
+def test_what_no_run_can_do_is_refused_at_once(tmp_path):
+    vox = trivox.Voxelizer(8)
+    with pytest.raises(TypeError, match="not one str"):
+        trivox.ray.voxelize("a.obj", str(tmp_path), vox)
+    with pytest.raises(trivox.OptionError, match="use 'parquet' or 'webdataset'"):
+        trivox.ray.voxelize([], str(tmp_path), vox, format="csv")
+    with pytest.raises(trivox.OptionError, match="batch_size=0 is not possible"):
+        trivox.ray.voxelize([], str(tmp_path), vox, batch_size=0)
 
 
 class Deadly(trivox.ray.Voxelize):

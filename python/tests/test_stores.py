@@ -56,6 +56,10 @@ def test_a_box_of_a_zarr_is_read(tmp_path):
     whole[tuple(grid.coords().T)] = grid.colors()
     np.testing.assert_array_equal(box.colors(), whole[3:70, 10:33, 60:69][x, y, z])
     np.testing.assert_allclose(box.origin, grid.origin + np.array([3, 10, 60]) * grid.voxel_size)
+    assert stores.load_zarr(tmp_path / "a.zarr", start=np.array([3, 10, 60]), stop=[70, 33, 69]) == box
+    for wrong in ({"start": (-4, 0, 0)}, {"stop": (400, 33, 69)}, {"start": (5, 5, 5), "stop": (9, 5, 9)}):
+        with pytest.raises(trivox.OptionError, match="there is no box from"):
+            stores.load_zarr(tmp_path / "a.zarr", **wrong)
 
 
 def test_empty_shards_are_not_stored(tmp_path):

@@ -231,6 +231,45 @@ def test_a_batch_takes_items_as_they_are_needed(tetrahedron):
         list(trivox.Voxelizer(8).many(1 // 0 for _ in range(3)))
 
 
+def test_what_the_items_raise_comes_after_the_results_before_it(tetrahedron):
+    def items():
+        yield from [tetrahedron] * 3
+        raise ValueError("no more")
+
+    batch = trivox.Voxelizer(8).many(items())
+    assert [next(batch)[0] for _ in range(3)] == [0, 1, 2]
+    with pytest.raises(ValueError, match="no more"):
+        next(batch)
+    assert list(batch) == []
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="POSIX only")
+def test_a_batch_goes_on_after_a_signal():
+    class Alarm(Exception):
+        pass
+
+    def ring(*_):
+        raise Alarm
+
+    vox = trivox.Voxelizer(1200, mode="solid", threads=2)
+    items = [("large", torus(400, 200))] + [(n, torus(3 + n, 3)) for n in range(1, 6)]
+    batch, found, alarms = vox.many(items), [], 0
+    before = signal.signal(signal.SIGALRM, ring)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.05)
+        while len(found) < len(items):
+            try:
+                found.append(next(batch))
+            except Alarm:
+                alarms += 1
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert alarms == 1 and [key for key, _ in found] == [key for key, _ in items]
+    for (_, mesh), (_, grid) in zip(items, found):
+        assert grid == vox(mesh)
+
+
 def test_progress_is_told_in_the_calling_thread_and_may_end_the_run():
     steps = []
 
@@ -327,15 +366,22 @@ def test_other_python_threads_run_meanwhile():
     assert len(ticks) > took / 0.005 / 10
 
 
+def hashes(mesh):
+    vox = trivox.Voxelizer(64)
+    tile = trivox.Voxelizer(64, tile="2/3")(mesh)
+    grids = [vox(mesh), tile, trivox.Grid.from_dense(tile.dense()), vox.distances(mesh, 2)]
+    return [grid.hash for grid in grids] + [vox.estimate(mesh)["brick_pairs"]]
+
+
 def child(queue, mesh):
-    queue.put(trivox.Voxelizer(64)(mesh).hash)
+    queue.put(hashes(mesh))
 
 
 @pytest.mark.parametrize("method", sorted({"fork", "spawn"} & set(multiprocessing.get_all_start_methods())))
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_a_child_process_works_after_its_parent_has(method):
     mesh = torus()
-    expected = trivox.Voxelizer(64)(mesh).hash
+    expected = hashes(mesh)
     context = multiprocessing.get_context(method)
     queue = context.Queue()
     process = context.Process(target=child, args=(queue, mesh))

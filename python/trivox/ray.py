@@ -30,7 +30,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from . import DistanceField, Grid, Mesh, TrivoxError, Voxelizer, read_mesh
+from . import DistanceField, Grid, Mesh, OptionError, TrivoxError, Voxelizer, read_mesh
 
 __all__ = ["Summary", "Voxelize", "expand", "read", "voxelize"]
 
@@ -41,12 +41,14 @@ FIELDS = ("id", "error", "code", "hash", "occupied", "dims", "origin", "voxel_si
 a .bricks file, for ``trivox.load_bytes``, or of distances of an .npz file, for ``numpy.load``."""
 
 
-def expand(paths: str | Iterable[str], **storage: Any) -> list[str]:
+def expand(
+    paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], **storage: Any
+) -> list[str]:
     """The files that patterns name.
 
     Parameters
     ----------
-    paths : str or iterable of str
+    paths : str, os.PathLike or iterable of them
         Local paths or fsspec URLs such as ``s3://bucket/meshes/*.glb``; those without ``*`` are kept
         as they are.
     **storage
@@ -60,7 +62,8 @@ def expand(paths: str | Iterable[str], **storage: Any) -> list[str]:
     import fsspec
 
     found = []
-    for path in [paths] if isinstance(paths, str) else paths:
+    for path in [paths] if isinstance(paths, (str, os.PathLike)) else paths:
+        path = os.fspath(path)
         if "*" in path:
             files = fsspec.open_files(path, **storage)
             found += sorted(file.full_name if "://" in path else file.path for file in files)
@@ -219,6 +222,10 @@ def _table(rows: Sequence[dict[str, Any]]) -> Any:
     return pa.Table.from_pylist(list(rows), schema=schema)
 
 
+WITHOUT_EFFECT = ("adapter", "backend", "memory", "threads", "time_limit")
+"""Options of a voxelizer that change no grid."""
+
+
 class _Sink:
     """Parts of an output, each written whole or not at all."""
 
@@ -231,6 +238,22 @@ class _Sink:
         self.format, self.member = format, member
         self.suffix = {"parquet": ".parquet", "webdataset": ".tar"}[format]
         self.system.makedirs(self.folder, exist_ok=True)
+
+    def check(self, voxelizer: Voxelizer, width: float | None) -> None:
+        """Raises ``OptionError`` if the folder is that of a run with other options."""
+        options = {k: v for k, v in voxelizer.options.items() if k not in WITHOUT_EFFECT}
+        options |= {"width": width, "format": self.format}
+        text = json.dumps(options, default=lambda value: np.asarray(value).tolist(), sort_keys=True)
+        path = self.path("_options.json")
+        if not self.system.exists(path):
+            self._put("_options.json", text.encode())
+            return
+        earlier, now = json.loads(self.system.cat_file(path)), json.loads(text)
+        for name in sorted(earlier.keys() | now.keys()):
+            old, new = earlier.get(name), now.get(name)
+            if old != new:
+                message = f"{self.folder} is of a run with {name}={old!r}, not {new!r}"
+                raise OptionError(f"{message}: use another folder", "option.output", self.folder)
 
     def name(self, ids: Iterable[str]) -> str:
         digest = hashlib.blake2b("\n".join(ids).encode(), digest_size=12).hexdigest()
@@ -387,7 +410,8 @@ def voxelize(
         Local paths or fsspec URLs; they are the ids, and repeated ones are one item.
     output : str
         A folder, as a path that all workers see or as an fsspec URL. Ids that are in its complete parts
-        are left out: a run that was interrupted is resumed by the same call.
+        are left out: a run that was interrupted is resumed by the same call. All runs into one folder
+        have the same options; only those that change no grid may differ.
     voxelizer : Voxelizer
         Its ``memory`` and ``time_limit`` hold for each item.
     format : {"parquet", "webdataset"}, default "parquet"
@@ -410,10 +434,25 @@ def voxelize(
     Returns
     -------
     Summary
+
+    Raises
+    ------
+    OptionError
+        A format or a number that is not possible; a folder of a run with other options.
+    TypeError
+        `items` is one path instead of an iterable of them.
     """
     import ray
 
+    if isinstance(items, (str, bytes, os.PathLike)):
+        raise TypeError(f"voxelize takes an iterable of paths, not one {type(items).__name__}: give [path]")
+    if format not in ("parquet", "webdataset"):
+        message = f"there is no format {format!r}: use 'parquet' or 'webdataset'"
+        raise OptionError(message, "option.format")
+    if batch_size < 1:
+        raise OptionError(f"batch_size={batch_size} is not possible: use 1 or more", "option.batch_size")
     sink = _Sink(output, format, storage or {}, "bricks" if width is None else "npz")
+    sink.check(voxelizer, width)
     ids = list(dict.fromkeys(str(item) for item in items))
     complete = sink.complete()
     rest = [n for n in ids if n not in complete or (retry_errors and complete[n][0] is not None)]

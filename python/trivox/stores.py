@@ -14,6 +14,7 @@ True
 from __future__ import annotations
 
 import json
+import operator
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -22,6 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ._errors import OptionError
 from ._trivox import Grid
 
 __all__ = [
@@ -103,13 +105,22 @@ def load_zarr(store: Any, *, start: tuple[int, int, int] | None = None,
     Returns
     -------
     Grid
+
+    Raises
+    ------
+    OptionError
+        A box that is empty, or not inside the grid.
     """
     import zarr
 
     group = zarr.open_group(os.fspath(store) if isinstance(store, os.PathLike) else store, mode="r")
     occupied = group["occupied"]
-    begin, end = start or (0, 0, 0), stop or occupied.shape
-    dims = tuple(int(b) - int(a) for a, b in zip(begin, end))
+    begin = (0, 0, 0) if start is None else tuple(map(operator.index, start))
+    end = occupied.shape if stop is None else tuple(map(operator.index, stop))
+    if not all(0 <= a < b <= d for a, b, d in zip(begin, end, occupied.shape, strict=True)):
+        message = f"there is no box from {begin} to {end} in a grid of {tuple(occupied.shape)} voxels"
+        raise OptionError(message, "option.box")
+    dims = tuple(b - a for a, b in zip(begin, end))
     step = occupied.shards[0] if occupied.shards else occupied.chunks[0]
     rgba = group["rgba"] if "rgba" in group else None
     found, colors = [np.empty((0, 3), np.int64)], [np.empty((0, 4), np.uint8)]

@@ -55,7 +55,11 @@ struct Queue {
 }
 
 /// A queue for each number of squares along each axis.
-pub(super) struct Queues(Vec<Queue>);
+pub(super) struct Queues {
+    queues: Vec<Queue>,
+    /// Of the polygons that were integrated last.
+    weights: Box<Weights>,
+}
 
 impl Default for Queues {
     fn default() -> Self {
@@ -65,14 +69,17 @@ impl Default for Queues {
             points: [[[0.0; LANES]; 2]; MAX_POINTS],
             pieces: [Piece::default(); LANES],
         };
-        Self((0..MAX_SQUARES * MAX_SQUARES).map(|_| empty()).collect())
+        Self {
+            queues: (0..MAX_SQUARES * MAX_SQUARES).map(|_| empty()).collect(),
+            weights: Box::new([[[0.0; LANES]; MAX_SQUARES + 1]; MAX_SQUARES + 1]),
+        }
     }
 }
 
 /// Integrated polygons.
 pub(super) struct Integrated<'a> {
     pub(super) pieces: &'a [Piece],
-    weights: Weights,
+    weights: &'a Weights,
     squares: [usize; 2],
 }
 
@@ -101,7 +108,7 @@ impl Queues {
             return false;
         }
         piece.first = [first[0] as i64, first[1] as i64];
-        let queue = &mut self.0[(squares[0] - 1) * MAX_SQUARES + squares[1] - 1];
+        let queue = &mut self.queues[(squares[0] - 1) * MAX_SQUARES + squares[1] - 1];
         let lane = queue.len % LANES;
         let origin = [first[0] + 0.5, first[1] + 0.5];
         let last = vertices[vertices.len() - 1];
@@ -113,7 +120,7 @@ impl Queues {
         queue.vertices = queue.vertices.max(vertices.len());
         queue.len += 1;
         if queue.len == LANES {
-            queue.integrate(simd, squares, done);
+            queue.integrate(simd, squares, &mut self.weights, done);
         }
         true
     }
@@ -121,10 +128,10 @@ impl Queues {
     /// Integrates all queued polygons.
     #[inline(always)]
     pub(super) fn finish<S: Simd>(&mut self, simd: S, mut done: impl FnMut(&Integrated)) {
-        for (index, queue) in self.0.iter_mut().enumerate() {
+        for (index, queue) in self.queues.iter_mut().enumerate() {
             if queue.len > 0 {
                 let squares = [index / MAX_SQUARES + 1, index % MAX_SQUARES + 1];
-                queue.integrate(simd, squares, &mut done);
+                queue.integrate(simd, squares, &mut self.weights, &mut done);
             }
         }
     }
@@ -153,11 +160,12 @@ impl Queue {
         &mut self,
         simd: S,
         squares: [usize; 2],
+        weights: &mut Weights,
         mut done: impl FnMut(&Integrated),
     ) {
         let len = std::mem::take(&mut self.len);
         let vertices = std::mem::take(&mut self.vertices);
-        let weights = simd.vectorize(Integrate { points: &self.points[..vertices], squares });
+        simd.vectorize(Integrate { points: &self.points[..vertices], squares, weights });
         done(&Integrated { pieces: &self.pieces[..len], weights, squares });
     }
 }
@@ -166,14 +174,21 @@ impl Queue {
 struct Integrate<'a> {
     points: &'a [[Values; 2]],
     squares: [usize; 2],
+    weights: &'a mut Weights,
 }
 
 impl WithSimd for Integrate<'_> {
-    type Output = Weights;
+    type Output = ();
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) -> Weights {
-        Edges { simd }.weights(self.points, self.squares)
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Self { points, squares, weights } = self;
+        let edges = Edges { simd };
+        // Three more than the squares. Most polygons span few: fewer sums are cleared.
+        match squares.into_iter().max() {
+            Some(..=2) => edges.weights::<5>(points, squares, weights),
+            _ => edges.weights::<{ MAX_SQUARES + 3 }>(points, squares, weights),
+        }
     }
 }
 
@@ -193,15 +208,19 @@ type Segment<S> = [[<S as Simd>::f64s; 2]; 2];
 
 /// Integrals by ramp: index 0 is the constant 1, and `k` is the ramp from square `k - 1` on; 0 for
 /// the two ramps past the last square.
-type Ramps<S> = [[<S as Simd>::f64s; MAX_SQUARES + 3]; MAX_SQUARES + 3];
+type Ramps<S, const N: usize> = [[<S as Simd>::f64s; N]; N];
 
 impl<S: Simd> Edges<S> {
     #[inline(always)]
-    fn weights(&self, points: &[[Values; 2]], squares: [usize; 2]) -> Weights {
-        let mut weights = [[[0.0; LANES]; MAX_SQUARES + 1]; MAX_SQUARES + 1];
+    fn weights<const N: usize>(
+        &self,
+        points: &[[Values; 2]],
+        squares: [usize; 2],
+        weights: &mut Weights,
+    ) {
         for vector in 0..LANES / S::F64_LANES {
-            let mut ramps = [[self.simd.splat_f64s(0.0); MAX_SQUARES + 3]; MAX_SQUARES + 3];
-            let Some(last) = points.last() else { return weights };
+            let mut ramps = [[self.simd.splat_f64s(0.0); N]; N];
+            let Some(last) = points.last() else { return };
             let mut from = Self::point(last, vector);
             for point in points {
                 let to = Self::point(point, vector);
@@ -215,7 +234,6 @@ impl<S: Simd> Edges<S> {
                 }
             }
         }
-        weights
     }
 
     #[inline(always)]
@@ -226,7 +244,12 @@ impl<S: Simd> Edges<S> {
     /// Adds an edge to the integrals, which are 2, 6 and 24 times as large for none, one and two
     /// ramps.
     #[inline(always)]
-    fn add_edge(&self, edge: Segment<S>, [columns, rows]: [usize; 2], ramps: &mut Ramps<S>) {
+    fn add_edge<const N: usize>(
+        &self,
+        edge: Segment<S>,
+        [columns, rows]: [usize; 2],
+        ramps: &mut Ramps<S, N>,
+    ) {
         let simd = self.simd;
         let dx = simd.sub_f64s(edge[1][0], edge[0][0]);
         let dy = simd.sub_f64s(edge[1][1], edge[0][1]);
@@ -248,7 +271,12 @@ impl<S: Simd> Edges<S> {
 
     /// Adds a segment on which the ramps of a column and a row are not negative.
     #[inline(always)]
-    fn add_part(&self, [p, q]: Segment<S>, [column, row]: [usize; 2], ramps: &mut Ramps<S>) {
+    fn add_part<const N: usize>(
+        &self,
+        [p, q]: Segment<S>,
+        [column, row]: [usize; 2],
+        ramps: &mut Ramps<S, N>,
+    ) {
         let simd = self.simd;
         let from_column = simd.splat_f64s((column - 1) as f64);
         let from_row = simd.splat_f64s((row - 1) as f64);
@@ -312,7 +340,7 @@ impl<S: Simd> Edges<S> {
     /// The integrals of tents, from those of ramps.
     #[inline(always)]
     #[expect(clippy::needless_range_loop, reason = "the indices are coordinates")]
-    fn tents(&self, ramps: &mut Ramps<S>, [columns, rows]: [usize; 2]) {
+    fn tents<const N: usize>(&self, ramps: &mut Ramps<S, N>, [columns, rows]: [usize; 2]) {
         let simd = self.simd;
         for column in 0..=columns {
             for row in 0..=rows {

@@ -4,7 +4,8 @@
 //! coordinates; then the numbers of vertices, faces and edges, which may follow `OFF` without a
 //! space, as in ModelNet. A vertex is a line with a position, a normal, a colour and texture
 //! coordinates; a face is a line with its number of corners, their indices, and optionally a
-//! colour. Colours are integers from 0 to 255 or fractions from 0 to 1.
+//! colour. Colours are integers from 0 to 255 or fractions from 0 to 1. Many programs write the
+//! fraction 1 as `1`, so the colours of all vertices are one or the other, and those of all faces.
 
 use crate::appearance::{Appearance, Material};
 use crate::formats::flat_colors::FlatColors;
@@ -51,11 +52,9 @@ pub fn read_with(bytes: &[u8], options: &ReadOptions) -> Result<Loaded, ReadErro
     let header = Header::read(&mut lines)?;
     header.check_room(bytes.len())?;
     let shown = options.appearance;
-    let mut faces = lines.clone();
-    for _ in 0..header.vertices {
-        faces.next("a vertex")?;
-    }
-    let counts = FaceCounts::of(faces, header.faces)?;
+    let mut ahead = lines.clone();
+    let vertex_scale = header.vertex_scale(&mut ahead)?;
+    let counts = FaceCounts::of(ahead, header.faces)?;
     if counts.triangles == 0 {
         return Err(ReadError::Content("no faces found: nothing to voxelize".into()));
     }
@@ -69,14 +68,14 @@ pub fn read_with(bytes: &[u8], options: &ReadOptions) -> Result<Loaded, ReadErro
     let for_mesh = 24 * header.vertices + 12 * counts.triangles + CUT * counts.largest;
     check_memory(bytes.len() as u64 + for_mesh + for_colors + REST, options.memory)?;
 
-    let mut build = Build::new(&header, &counts, shown);
+    let mut build = Build::new(&header, vertex_scale, &counts, shown);
     for vertex in 0..header.vertices {
         build.add_vertex(&header, &mut lines, vertex)?;
     }
     for face in 0..header.faces {
         build.add_face(&mut lines, face)?;
     }
-    build.finish(&header)
+    build.finish(&header, lines.count())
 }
 
 /// The lines of a file that are neither blank nor comments.
@@ -107,6 +106,15 @@ impl<'a> Lines<'a> {
         }
     }
 
+    /// The number of lines that follow.
+    fn count(mut self) -> u64 {
+        let mut count = 0;
+        while self.next("").is_ok() {
+            count += 1;
+        }
+        count
+    }
+
     /// The next token of the line, before a comment.
     fn token(&mut self) -> Option<&'a [u8]> {
         let mut ahead = self.tokens.clone();
@@ -132,8 +140,70 @@ impl<'a> Lines<'a> {
 struct Header {
     colors: bool,
     normals: bool,
+    texcoords: bool,
     vertices: u64,
     faces: u64,
+}
+
+/// A colour of three or four numbers.
+#[derive(Debug, Clone, Copy)]
+struct Numbers {
+    rgb: [f64; 3],
+    opacity: Option<f64>,
+    has_point: bool,
+}
+
+impl Numbers {
+    /// The next numbers of a line; `None` if they are no colour.
+    fn next(lines: &mut Lines) -> Option<Self> {
+        let mut has_point = false;
+        let mut next = || {
+            let token = lines.token()?;
+            has_point |= token.iter().any(|byte| b".eE".contains(byte));
+            Some(number(token))
+        };
+        let rgb = [next()??, next()??, next()??];
+        let opacity = match next() {
+            Some(opacity) => Some(opacity?),
+            None => None,
+        };
+        Some(Self { rgb, opacity, has_point })
+    }
+}
+
+/// Whether colours are fractions from 0 to 1 or integers from 0 to 255.
+#[derive(Debug, Clone, Copy, Default)]
+struct Scale {
+    has_points: bool,
+    /// The largest number.
+    largest: f64,
+}
+
+impl Scale {
+    fn add(&mut self, color: Numbers) {
+        let Numbers { rgb, opacity, has_point } = color;
+        self.has_points |= has_point;
+        self.largest = rgb.into_iter().chain(opacity).fold(self.largest, f64::max);
+    }
+
+    fn is_fraction(self) -> bool {
+        self.has_points || self.largest <= 1.0
+    }
+
+    fn color(self, Numbers { rgb, opacity, .. }: Numbers) -> Rgba {
+        let most = if self.is_fraction() { 255.0 } else { 1.0 };
+        let channel = |number: f64| (number * most).round().clamp(0.0, 255.0) as u8;
+        let [r, g, b] = rgb.map(channel);
+        [r, g, b, opacity.map_or(u8::MAX, channel)]
+    }
+
+    /// A warning if the numbers do not show what they are.
+    fn warning(self, whose: &str) -> Option<String> {
+        let is_assumed = !self.has_points && self.largest == 1.0;
+        is_assumed.then(|| {
+            format!("no number of the colours of {whose} exceeds 1: they are read as fractions")
+        })
+    }
 }
 
 fn not_off() -> ReadError {
@@ -176,8 +246,26 @@ impl Header {
             }
         };
         let faces = lines.integer("the number of faces")?;
-        let [colors, normals] = [b'C', b'N'].map(|letter| before.contains(&letter));
-        Ok(Self { colors, normals, vertices, faces })
+        let [colors, normals, texcoords] =
+            [b'C', b'N', b'T'].map(|letter| before.contains(&letter));
+        Ok(Self { colors, normals, texcoords, vertices, faces })
+    }
+
+    /// Moves to the last vertex. Returns the scale of the vertices' colours.
+    fn vertex_scale(&self, lines: &mut Lines) -> Result<Scale, ReadError> {
+        let mut scale = Scale::default();
+        for _ in 0..self.vertices {
+            lines.next("a vertex")?;
+            if self.colors {
+                for _ in 0..if self.normals { 6 } else { 3 } {
+                    lines.token();
+                }
+                if let Some(color) = Numbers::next(lines) {
+                    scale.add(color);
+                }
+            }
+        }
+        Ok(scale)
     }
 
     /// Rejects counts that exceed the file's length; the shortest records are `0 0 0` and `0`, with
@@ -203,6 +291,7 @@ struct FaceCounts {
     largest: u64,
     /// Triangles of faces with a colour.
     colored: u64,
+    scale: Scale,
 }
 
 impl FaceCounts {
@@ -211,18 +300,21 @@ impl FaceCounts {
         for _ in 0..faces {
             lines.next("a face")?;
             let corners = lines.integer("the number of a face's corners")?;
-            let mut tokens = 0;
-            while lines.token().is_some() {
-                tokens += 1;
-            }
-            if tokens < corners {
-                let what = format!("a face of {corners} corners, but {tokens} numbers follow");
-                return Err(lines.error(what));
+            for indices in 0..corners {
+                if lines.token().is_none() {
+                    let what = format!("a face of {corners} corners, but {indices} numbers follow");
+                    return Err(lines.error(what));
+                }
             }
             let triangles = corners.saturating_sub(2);
             counts.triangles += triangles;
             counts.largest = counts.largest.max(corners);
-            counts.colored += if tokens > corners { triangles } else { 0 };
+            if lines.clone().token().is_some() {
+                counts.colored += triangles;
+                if let Some(color) = Numbers::next(&mut lines) {
+                    counts.scale.add(color);
+                }
+            }
         }
         Ok(counts)
     }
@@ -236,17 +328,22 @@ struct Build {
     materials: FlatColors,
     has_face_colors: bool,
     shown: bool,
+    vertex_scale: Scale,
+    face_scale: Scale,
     cutter: Cutter,
     /// Faces of fewer than three corners.
     lean: u64,
     /// Faces whose colour is an index of an external colour map.
     indexed: u64,
+    /// Vertices without the colour that the header announces.
+    uncolored: u64,
+    /// Vertices with more numbers than the header announces.
+    longer: u64,
     corners: Vec<u32>,
-    numbers: Vec<f64>,
 }
 
 impl Build {
-    fn new(header: &Header, counts: &FaceCounts, shown: bool) -> Self {
+    fn new(header: &Header, vertex_scale: Scale, counts: &FaceCounts, shown: bool) -> Self {
         let vertices = header.vertices as usize;
         let material = Material { has_vertex_colors: header.colors, ..Material::default() };
         let has_face_colors = shown && counts.colored > 0;
@@ -259,11 +356,14 @@ impl Build {
             materials: FlatColors::new(vec![material]),
             has_face_colors,
             shown,
+            vertex_scale,
+            face_scale: counts.scale,
             cutter: Cutter::default(),
             lean: 0,
             indexed: 0,
+            uncolored: 0,
+            longer: 0,
             corners: Vec::new(),
-            numbers: Vec::new(),
         }
     }
 
@@ -279,12 +379,19 @@ impl Build {
             *coordinate = self.coordinate(lines, vertex)?;
         }
         self.positions.push(position);
-        if self.shown && header.colors {
-            for _ in 0..if header.normals { 3 } else { 0 } {
-                lines.token();
-            }
-            let color = self.color(lines).unwrap_or([u8::MAX; 4]);
+        if !self.shown {
+            return Ok(());
+        }
+        for _ in 0..if header.normals { 3 } else { 0 } {
+            lines.token();
+        }
+        if header.colors {
+            let color = Numbers::next(lines);
+            self.uncolored += u64::from(color.is_none());
+            let color = color.map_or([u8::MAX; 4], |color| self.vertex_scale.color(color));
             self.vertex_colors.push(linear_of_rgba(color));
+        } else if !header.texcoords {
+            self.longer += u64::from(lines.token().is_some());
         }
         Ok(())
     }
@@ -342,8 +449,8 @@ impl Build {
     /// The material of the colour at the end of a face's line.
     fn material(&mut self, lines: &mut Lines) -> u32 {
         let has_any = lines.clone().token().is_some();
-        match self.color(lines) {
-            Some(color) => self.materials.material_of(color),
+        match Numbers::next(lines) {
+            Some(color) => self.materials.material_of(self.face_scale.color(color)),
             None => {
                 self.indexed += u64::from(has_any);
                 0
@@ -351,28 +458,31 @@ impl Build {
         }
     }
 
-    /// The colour of the next three or four numbers: integers from 0 to 255, or fractions from 0 to
-    /// 1 if one has a decimal point.
-    fn color(&mut self, lines: &mut Lines) -> Option<Rgba> {
-        self.numbers.clear();
-        let mut is_fraction = false;
-        while self.numbers.len() < 4
-            && let Some(token) = lines.token()
-        {
-            is_fraction |= token.contains(&b'.');
-            self.numbers.push(number(token)?);
-        }
-        let most = if is_fraction { 255.0 } else { 1.0 };
-        let channel = |&number: &f64| (number * most).round().clamp(0.0, 255.0) as u8;
-        match &self.numbers[..] {
-            [r, g, b] => Some([channel(r), channel(g), channel(b), u8::MAX]),
-            [r, g, b, a] => Some([r, g, b, a].map(channel)),
-            _ => None,
-        }
-    }
-
-    fn finish(self, header: &Header) -> Result<Loaded, ReadError> {
+    /// The mesh; `more` lines follow its faces.
+    fn finish(self, header: &Header, more: u64) -> Result<Loaded, ReadError> {
         let mut warnings = Vec::new();
+        if more > 0 {
+            let lines = counted_as(more, "line was", "lines were");
+            warnings.push(format!("{lines} skipped after the faces that the header counts"));
+        }
+        if self.longer > 0 {
+            let vertices = counted_as(self.longer, "vertex has", "vertices have");
+            warnings.push(format!(
+                "{vertices} more numbers than 'OFF' announces, which were skipped: colours need \
+                 'COFF', normals 'NOFF'"
+            ));
+        }
+        if self.shown && header.texcoords {
+            warnings.push("texture coordinates were skipped: OFF names no image for them".into());
+        }
+        if self.uncolored > 0 {
+            let vertices = counted_as(self.uncolored, "vertex has", "vertices have");
+            warnings.push(format!("{vertices} no colour of three or four numbers: they are white"));
+        }
+        if self.shown {
+            warnings.extend(self.vertex_scale.warning("vertices"));
+            warnings.extend(self.face_scale.warning("faces"));
+        }
         if self.lean > 0 {
             let lean = counted_as(self.lean, "point or line was", "points and lines were");
             warnings.push(format!("{lean} skipped: no surface"));

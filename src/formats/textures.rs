@@ -2,6 +2,8 @@
 //! unreadable images are warnings, not errors.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
+use std::path::PathBuf;
 
 use crate::appearance::Texture;
 use crate::formats::sidecars::{Finder, IMAGE_FOLDERS, Sidecars};
@@ -11,7 +13,11 @@ use crate::formats::{ReadError, shortened};
 const NAMED: usize = 5;
 
 /// The textures read so far.
-pub(in crate::formats) struct Textures {
+pub(in crate::formats) struct Textures<'a> {
+    sidecars: &'a Sidecars,
+    finder: Finder<'a>,
+    /// The textures of the files that were read; `None` for those that could not be.
+    of_files: HashMap<PathBuf, Option<u32>>,
     textures: Vec<Texture>,
     /// Bytes of memory left.
     left: u64,
@@ -20,15 +26,45 @@ pub(in crate::formats) struct Textures {
     unread_count: usize,
 }
 
-impl Textures {
+impl<'a> Textures<'a> {
     /// No textures; `left` bytes of memory for all.
-    pub(in crate::formats) fn new(left: u64) -> Self {
-        Self { textures: Vec::new(), left, unread: Vec::new(), unread_count: 0 }
+    pub(in crate::formats) fn new(sidecars: &'a Sidecars, left: u64) -> Self {
+        Self {
+            sidecars,
+            finder: Finder::new(sidecars),
+            of_files: HashMap::new(),
+            textures: Vec::new(),
+            left,
+            unread: Vec::new(),
+            unread_count: 0,
+        }
     }
 
     /// Bytes of memory that are left.
     pub(in crate::formats) fn left(&self) -> u64 {
         self.left
+    }
+
+    /// Adds the image in the sidecar file that the model calls by one of `names`. A file is decoded
+    /// once, however often it is named. Returns its index, or `None` if that fails.
+    pub(in crate::formats) fn add_file(&mut self, names: &[&str]) -> Option<u32> {
+        let name = names.first().copied().unwrap_or_default();
+        let folders = [self.sidecars.base().to_owned()];
+        let find = |name: &&str| self.finder.find(name, &folders, &IMAGE_FOLDERS);
+        let Some(path) = names.iter().find_map(find) else {
+            return self.add(name, Err("there is no such file beside the model".into()));
+        };
+        let path = self.sidecars.canonical(path);
+        if let Some(&known) = self.of_files.get(&path) {
+            return known;
+        }
+        let bytes = self.sidecars.read(&path, self.left).map_err(|error| match error {
+            ReadError::Memory { .. } => "it is too large for the memory that is left".into(),
+            other => other.to_string(),
+        });
+        let index = self.add(name, bytes);
+        self.of_files.insert(path, index);
+        index
     }
 
     /// Decodes and adds the image in `bytes`. Returns its index, or `None` if that fails.
@@ -64,8 +100,8 @@ impl Textures {
         &self.textures[index as usize]
     }
 
-    /// All textures, and a warning about those that could not be read.
-    pub(in crate::formats) fn finish(self) -> (Vec<Texture>, Option<String>) {
+    /// All textures, and warnings about those that could not be read.
+    pub(in crate::formats) fn finish(self) -> (Vec<Texture>, Vec<String>) {
         let mut names = self.unread.join(", ");
         if self.unread_count > self.unread.len() {
             names += &format!(" and {} more", self.unread_count - self.unread.len());
@@ -75,24 +111,6 @@ impl Textures {
             1 => Some(format!("a texture was replaced by a plain colour: {names}")),
             n => Some(format!("{n} textures were replaced by plain colours: {names}")),
         };
-        (self.textures, warning)
+        (self.textures, self.finder.warning().into_iter().chain(warning).collect())
     }
-}
-
-/// The bytes of the sidecar file that a model calls `name`, in at most `limit` bytes of memory.
-///
-/// # Errors
-/// A message with the reason.
-pub(in crate::formats) fn file_bytes<'a>(
-    sidecars: &'a Sidecars,
-    name: &str,
-    limit: u64,
-) -> Result<Cow<'a, [u8]>, String> {
-    let folders = [sidecars.base().to_owned()];
-    let path = Finder::new(sidecars).find(name, &folders, &IMAGE_FOLDERS);
-    let path = path.ok_or("there is no such file beside the model")?;
-    sidecars.read(&path, limit).map_err(|error| match error {
-        ReadError::Memory { .. } => "it is too large for the memory that is left".into(),
-        other => other.to_string(),
-    })
 }

@@ -1,8 +1,13 @@
-//! A grid as arrays that a caller owns: a value for each occupied voxel, or for each voxel.
+//! A grid as arrays that a caller owns: a value for each occupied voxel, or for each voxel; and
+//! back.
 
 use rayon::prelude::*;
 
-use super::{BRICK, BrickKey, BrickRun, FULL, Mask, VoxelGrid, count, key_ranges, set_bits};
+use super::build::GridBuilder;
+use super::{
+    BRICK, BrickKey, BrickRun, FULL, GridError, Mask, VoxelGrid, check_dims, count, is_empty,
+    key_ranges, set_bits,
+};
 
 impl VoxelGrid {
     /// Fills `out`, one element for each occupied voxel in the order of [`voxels`](Self::voxels),
@@ -130,6 +135,54 @@ impl VoxelGrid {
     }
 }
 
+impl VoxelGrid {
+    /// The voxels whose element of `values` is not the default, such as 0 or false. The order is that
+    /// of [`fill_dense`](Self::fill_dense).
+    ///
+    /// # Errors
+    /// A dimension of 0 or above [`MAX_DIM`](crate::place::MAX_DIM).
+    ///
+    /// # Panics
+    /// `values` does not have one element for each voxel of the grid.
+    pub fn from_dense<T: Default + PartialEq + Sync>(
+        dims: [u32; 3],
+        values: &[T],
+    ) -> Result<Self, GridError> {
+        check_dims(dims)?;
+        let [nx, ny, nz] = dims.map(|d| d as usize);
+        assert_eq!(values.len(), nx * ny * nz, "elements");
+        let [_, y_bricks, z_bricks] = dims.map(|d| d.div_ceil(BRICK));
+        let edge = BRICK as usize;
+        let layers = values.par_chunks(edge * ny * nz).enumerate();
+        let layers = layers.map(|(x, layer)| {
+            let mut bricks = Vec::new();
+            for y in 0..y_bricks {
+                for z in 0..z_bricks {
+                    let [y0, z0] = [y, z].map(|brick| (brick * BRICK) as usize);
+                    let mut mask = Mask::default();
+                    for (slice, word) in layer.chunks(ny * nz).zip(&mut mask) {
+                        let rows = slice.chunks(nz).skip(y0).take(edge);
+                        for (row, values) in rows.enumerate() {
+                            let values = &values[z0..nz.min(z0 + edge)];
+                            for (bit, value) in values.iter().enumerate() {
+                                *word |= u64::from(*value != T::default()) << (8 * row + bit);
+                            }
+                        }
+                    }
+                    if !is_empty(&mask) {
+                        bricks.push((BrickKey::new([x as u32, y, z]), mask));
+                    }
+                }
+            }
+            bricks
+        });
+        let layers: Vec<Vec<(BrickKey, Mask)>> = layers.collect();
+        let mut builder = GridBuilder::new(dims)?;
+        builder.append(&layers)?;
+        Ok(builder.finish())
+    }
+}
+
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
@@ -174,6 +227,7 @@ mod tests {
             let index = |[x, y, z]: [u32; 3]| ((x * ny + y) * nz + z) as usize;
             assert!(grid.voxels().all(|voxel| dense[index(voxel)]), "{grid:?}");
             assert_eq!(dense.iter().filter(|&&is| is).count() as u64, grid.occupied());
+            assert_eq!(VoxelGrid::from_dense(grid.dims(), &dense).unwrap(), grid);
         }
     }
 }

@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail};
 use trivox::render::{Picture, RenderOptions, Renderer};
 use trivox::{Progress, VoxelGrid};
 
-use crate::program::sink::{Inputs, Sink};
+use crate::program::sink::{Inputs, Pending, Sink};
 
 /// A picture besides the main output.
 #[derive(Debug)]
@@ -36,12 +36,18 @@ impl Preview {
         self.0.refuse(inputs)
     }
 
-    /// Draws `grid`; returns the file's name.
+    /// Draws `grid`; the picture does not replace an existing one yet.
     ///
     /// # Errors
     /// The picture cannot be written.
-    pub fn draw(&self, grid: &VoxelGrid, progress: &dyn Progress) -> Result<String> {
-        self.write(&Renderer::new(grid).render_with(&Self::options(), progress)?)
+    pub fn draw(&self, grid: &VoxelGrid, progress: &dyn Progress) -> Result<Pending<'_>> {
+        let picture = Renderer::new(grid).render_with(&Self::options(), progress)?;
+        self.0.prepare(|out| Ok(picture.write_png(out)?))
+    }
+
+    /// The file's name.
+    pub fn name(&self) -> &str {
+        self.0.name()
     }
 
     /// Writes a picture; returns the file's name.

@@ -34,7 +34,9 @@ impl Shard {
         let work: Vec<u64> = all.iter().map(work).collect();
         let mut order: Vec<usize> = (0..all.len()).collect();
         order.sort_by_key(|&item| Reverse(work[item]));
-        let mut shards: BinaryHeap<_> = (1..=self.of).map(|index| Reverse((0, index))).collect();
+        // The first items go to the first shards, one each: shards past them are empty.
+        let shards = 1..=self.of.min(all.len());
+        let mut shards: BinaryHeap<_> = shards.map(|index| Reverse((0, index))).collect();
         let mut is_mine = vec![false; all.len()];
         for item in order {
             let Some(mut least) = shards.peek_mut() else { break };
@@ -73,6 +75,9 @@ mod tests {
 
     #[test]
     fn equal_work_is_dealt_in_turns_and_no_shard_has_an_item_more_than_its_share() {
+        // A shard of far more than there are items.
+        assert_eq!(Shard { index: 2, of: usize::MAX }.of(vec!['a', 'b'], |_| 1), ['b']);
+        assert_eq!(Shard { index: 3, of: usize::MAX }.of(vec!['a', 'b'], |_| 1), []);
         assert_eq!(Shard { index: 2, of: 3 }.of(vec![0, 1, 2, 3, 4, 5, 6, 7], |_| 9), [1, 4, 7]);
         for of in 1..10 {
             let all: Vec<u64> = (1..200).map(|item| item * item % 97).collect();

@@ -117,18 +117,50 @@ impl Sink {
         &self,
         write: impl FnOnce(&mut dyn Write) -> Result<(), WriteError>,
     ) -> Result<u64> {
+        let pending = self.prepare(write)?;
+        let bytes = pending.bytes;
+        pending.finish()?;
+        Ok(bytes)
+    }
+
+    /// Writes the output of `write`; a file does not replace an existing one yet.
+    ///
+    /// # Errors
+    /// Errors of `write` and of the operating system.
+    pub fn prepare(
+        &self,
+        write: impl FnOnce(&mut dyn Write) -> Result<(), WriteError>,
+    ) -> Result<Pending<'_>> {
         let named = || self.name.clone();
-        match &self.target {
-            Target::Stdout => counting(io::stdout().lock(), write).map_err(|error| match error {
-                WriteError::Io(error) => match stdout_error(error) {
-                    error if error.is::<Closed>() => Cut.into(),
-                    error => error,
-                },
-                other => other.into(),
-            }),
-            Target::Stream(path) => write_stream(path, write).with_context(named),
-            Target::File(path) => write_file(path, write).with_context(named),
-        }
+        let (bytes, file) = match &self.target {
+            Target::Stdout => (write_stdout(write)?, None),
+            Target::Stream(path) => (write_stream(path, write).with_context(named)?, None),
+            Target::File(path) => {
+                let (bytes, file) = write_temporary(path, write).with_context(named)?;
+                (bytes, Some((file, &**path)))
+            }
+        };
+        Ok(Pending { name: &self.name, bytes, file })
+    }
+}
+
+/// A complete output.
+#[derive(Debug)]
+pub struct Pending<'a> {
+    name: &'a str,
+    bytes: u64,
+    /// The temporary file, and the path that it gets.
+    file: Option<(TemporaryFile, &'a Path)>,
+}
+
+impl Pending<'_> {
+    /// Renames the file.
+    ///
+    /// # Errors
+    /// The operating system reports an error; an existing file is unchanged.
+    pub fn finish(self) -> Result<()> {
+        let rename = |(file, path): (TemporaryFile, &Path)| file.finish(path);
+        self.file.map_or(Ok(()), rename).with_context(|| self.name.to_owned())
     }
 }
 
@@ -161,6 +193,16 @@ pub fn replaceable(path: &Path, inputs: &Inputs) -> Result<TemporaryFile> {
     }
 }
 
+fn write_stdout(write: impl FnOnce(&mut dyn Write) -> Result<(), WriteError>) -> Result<u64> {
+    counting(io::stdout().lock(), write).map_err(|error| match error {
+        WriteError::Io(error) => match stdout_error(error) {
+            error if error.is::<Closed>() => Cut.into(),
+            error => error,
+        },
+        other => other.into(),
+    })
+}
+
 fn write_stream(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> Result<(), WriteError>,
@@ -168,14 +210,15 @@ fn write_stream(
     Ok(counting(File::options().write(true).open(path)?, write)?)
 }
 
-fn write_file(
+fn write_temporary(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> Result<(), WriteError>,
-) -> Result<u64> {
+) -> Result<(u64, TemporaryFile)> {
     let file = TemporaryFile::beside(path)?;
     let bytes = counting(file.file(), write)?;
-    file.finish(path)?;
-    Ok(bytes)
+    // Some file systems only report a full disk here.
+    file.file().sync_all()?;
+    Ok((bytes, file))
 }
 
 /// The number of bytes that `write` writes.

@@ -6,7 +6,6 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
-use trivox::palette::MAX_COLORS;
 use trivox::solid::FillSummary;
 use trivox::voxelize::report::{RunReport, StageReport};
 use trivox::{Comparison, DistanceField, Lattice, VoxelGrid, compare};
@@ -69,9 +68,6 @@ pub struct Summary {
     /// The picture, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub preview: Option<String>,
-    /// Whether the output format has a palette.
-    #[serde(skip)]
-    pub has_palette: bool,
     pub bytes: Option<u64>,
     pub timings_ms: Timings,
     /// Milliseconds of each stage, if the GPU measures them.
@@ -266,11 +262,6 @@ impl Summary {
         self.check.as_ref().is_some_and(|check| check.differing > 0)
     }
 
-    /// Whether the file's palette has fewer than this many colours.
-    fn has_few(&self, colors: usize) -> bool {
-        self.has_palette && colors > MAX_COLORS
-    }
-
     /// The summary without warnings, one line per item; more with `verbose`.
     pub fn block(&self, verbose: bool) -> String {
         let mut lines = Vec::new();
@@ -300,8 +291,7 @@ impl Summary {
         }
         line("hash", self.hash.clone());
         if let Some(colors) = self.colors {
-            let few = if self.has_few(colors) { ", as 255 or fewer in the file" } else { "" };
-            line("colours", format!("{}{few}", grouped(colors as u64)));
+            line("colours", grouped(colors as u64));
         }
         let adapter = self.adapter.as_ref().map(|a| format!(", {a}")).unwrap_or_default();
         let reason = if verbose { format!(" ({})", self.reason) } else { String::new() };

@@ -73,7 +73,6 @@ impl RunContext<'_> {
             let contents = || computed.contents();
             let warning = self.remember(task, &written.names, origin, &placed.sidecars, contents);
             summary.warnings.extend(warning);
-            summary.has_palette = targets.format().is_some_and(GridFormat::has_palette);
         }
         computed.judgement.add_to(&mut summary);
         outputs.add_to(&mut summary);
@@ -114,9 +113,14 @@ impl RunContext<'_> {
         Ok(Targets { output, preview })
     }
 
-    /// Writes the voxels or the distances, and draws the voxels.
+    /// Draws the voxels, and writes them or the distances. No file is replaced before all but the
+    /// last are complete.
     fn write(&self, targets: &Targets, computed: &Computed) -> Result<Outputs> {
         let grid = &computed.made.grid;
+        let drawn = match &targets.preview {
+            Some(preview) => Some((preview, timed(|| preview.draw(grid, self.progress))?)),
+            None => None,
+        };
         let write = |output: &Output| match computed.field() {
             Some(field) => output.write_distances(field, self.progress),
             None => output.write(grid, self.write_options, self.progress),
@@ -127,8 +131,13 @@ impl RunContext<'_> {
             Err(error) if error.is::<Cut>() => (None, Some(error)),
             written => (written?, None),
         };
-        let draw = |preview: &Preview| timed(|| preview.draw(grid, self.progress));
-        let drawn = targets.preview.as_ref().map(draw).transpose()?;
+        let drawn = match drawn {
+            Some((preview, (picture, time))) => {
+                picture.finish()?;
+                Some((preview.name().to_owned(), time))
+            }
+            None => None,
+        };
         match cut {
             Some(error) => Err(error),
             None => Ok(Outputs { written, drawn }),
@@ -162,6 +171,7 @@ impl RunContext<'_> {
         summary.warnings.extend(blocks.and_then(too_high));
         summary.notes.extend(blocks.map(|blocks| size_of_schematic(blocks, self.job.up.into())));
         summary.notes.extend(self.notes(placed, format));
+        summary.notes.extend(format.map(|format| format.lost(&made.grid)).unwrap_or_default());
         if let Some((measured, time)) = measured {
             add_distances(&mut summary, measured, *time);
         }
@@ -369,7 +379,6 @@ fn summary_of(path: &Path, placed: &Placed, made: &Voxelized) -> Summary {
         check: None,
         refused: false,
         output: None,
-        has_palette: false,
         preview: None,
         bytes: None,
         timings_ms: Timings {

@@ -137,7 +137,8 @@ impl Voxelizer {
         let run = || distances(by, mesh, inside, width, memory, &*self.progress);
         let field = self.run_on(by, run)??;
         let failure = by.warning().map(Warning::Backend);
-        let warnings = failure.into_iter().chain(Warning::of_distances(mesh, width)).collect();
+        let of_distances = self.install(|| Warning::of_distances(mesh, width))?;
+        let warnings = failure.into_iter().chain(of_distances).collect();
         Ok(Measured { field, backend: UsedBackend::new(by), warnings })
     }
 

@@ -14,8 +14,8 @@ pub struct Estimate {
     pub dims: [u32; 3],
     /// The estimated number of (triangle, brick) pairs, the measure of the work.
     pub brick_pairs: u64,
-    /// Seconds of one CPU core for the surface: 30 ns a pair. Measured models take half to twice
-    /// that.
+    /// Seconds of one CPU core for the surface: 30 ns a pair. Measured models take half to four
+    /// times that, and solids up to ten times.
     pub core_seconds: f64,
     /// Bytes for the placed mesh and the surface's grid, without colours: an upper bound for most
     /// meshes.
@@ -30,7 +30,7 @@ impl Voxelizer {
     pub fn estimate(&self, mesh: &Mesh) -> Result<Estimate, VoxelizeError> {
         let Placed { mesh, .. } = self.place(mesh)?;
         let dims = mesh.lattice().dims;
-        let brick_pairs = brick_pairs(&mesh);
+        let brick_pairs = self.install(|| brick_pairs(&mesh))?;
         let all_bricks = dims.iter().map(|&d| u64::from(d.div_ceil(BRICK))).product();
         let vertices = size_of_val(mesh.vertices()) as u64;
         let a_brick = 2 * GridBuilder::BYTES_KEPT + GridBuilder::BYTES_TO_ADD;

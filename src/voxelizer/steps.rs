@@ -285,16 +285,8 @@ impl Voxelizer {
         voxelized: Voxelized,
     ) -> Result<Voxelized, BackendError> {
         let Voxelized { grid, mut warnings, mut timings, fill_report, .. } = voxelized;
-        let kept = mesh.kept();
-        let kept = kept.as_ref();
-        let before = kept.map(|window| grid.window(window).occupied());
-        let (colored, time) = timed(|| self.install(|| self.colored(mesh, grid)))?;
-        let mut colored = colored?;
-        if let Some((window, before)) = kept.zip(before) {
-            colored.grid = colored.grid.window(window);
-            colored.transparent = before - colored.grid.occupied();
-        }
-        let Colored { grid, transparent } = colored;
+        let (colored, time) = timed(|| self.install(|| self.colored_window(mesh, grid)))?;
+        let Colored { grid, transparent } = colored?;
         self.refuse_cancelled()?;
         timings.color = mesh.appearance().map(|_| time);
         let of_voxels = || Warning::of_voxels(mesh, &grid, self.mode, self.interior, transparent);
@@ -303,6 +295,14 @@ impl Voxelizer {
         let is_new = |warning: &Warning| !is_said || !matches!(warning, Warning::Empty { .. });
         warnings.extend(self.install(|| of_voxels().filter(is_new).collect::<Vec<_>>())?);
         Ok(Voxelized { grid, transparent, warnings, timings, fill_report, ..voxelized })
+    }
+
+    /// As [`colored`](Self::colored); of a mesh in a window, without the halo.
+    fn colored_window(&self, mesh: &PlacedMesh, grid: VoxelGrid) -> Result<Colored, BackendError> {
+        let Some(window) = mesh.kept() else { return self.colored(mesh, grid) };
+        let before = grid.window(&window).occupied();
+        let grid = self.colored(mesh, grid)?.grid.window(&window);
+        Ok(Colored { transparent: before - grid.occupied(), grid })
     }
 
     /// The grid in the colours asked for, without transparent voxels.

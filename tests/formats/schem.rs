@@ -360,6 +360,13 @@ fn malformed_schematics_are_refused() {
         assert!(matches!(error, ReadError::Content(_)), "{error:?}");
         assert!(error.to_string().contains(why), "{error}, not {why}");
     }
+    // A million compounds in each other.
+    let mut nested = b"\x0a\0\0".to_vec();
+    nested.extend(b"\x0a\0\x06Blocks".repeat(1 << 20));
+    let mut zipped = GzEncoder::new(Vec::new(), Compression::fast());
+    zipped.write_all(&nested).unwrap();
+    let error = schem::read(&mut &zipped.finish().unwrap()[..]).unwrap_err();
+    assert_eq!(error.to_string(), "tags are more than 512 levels deep");
     let plain = schem::read(&mut &b"PK\x03\x04"[..]).unwrap_err().to_string();
     assert_eq!(plain, "not a Sponge schematic: it is not compressed by gzip");
 }

@@ -390,7 +390,7 @@ fn what_a_vox_does_not_hold_of_colours_is_said() {
     assert_eq!(GridFormat::Vox.lost(&grid), Vec::<String>::new());
     assert_eq!(GridFormat::Vox.lost(&painted(&grid, 254)), Vec::<String>::new());
     let many = GridFormat::Vox.lost(&painted(&grid, 300));
-    assert!(many.len() == 1 && many[0].contains("of 301 colours 255"), "{many:?}");
+    assert!(many.len() == 1 && many[0].contains("301 colours are approximated by 255"), "{many:?}");
     let glass = grid.with_colors(Colors::uniform([1, 2, 3, 254]));
     let lost = GridFormat::Vox.lost(&glass);
     assert!(lost.len() == 1 && lost[0].contains("opaque"), "{lost:?}");

@@ -36,6 +36,45 @@ fn colours_of_vertices_and_faces_are_read() {
     assert_eq!(warnings(read(indexed.as_bytes())), [said]);
 }
 
+/// The colours of the vertices of a triangle, and warnings.
+fn colored(header: &str, colors: [&str; 3]) -> (Vec<[u16; 4]>, Vec<String>) {
+    let [a, b, c] = colors;
+    let text = format!("{header}\n3 1 0\n0 0 0 {a}\n1 0 0 {b}\n0 1 0 {c}\n3 0 1 2\n");
+    let loaded = read(text.as_bytes()).unwrap();
+    let colors = loaded.mesh.appearance().map(|look| look.vertex_colors.clone());
+    (colors.unwrap_or_default(), loaded.warnings)
+}
+
+#[test]
+fn all_colours_of_vertices_are_fractions_or_integers() {
+    let [red, green] = [RED, [0, 255, 0, 255]].map(linear_of_rgba);
+    let expected = (vec![red, red, green], vec![]);
+    assert_eq!(colored("COFF", ["1 0 0 1", "1 0 0", "0 1.0 0"]), expected);
+    assert_eq!(colored("COFF", ["1 0 0", "1e0 0 0", "0 1 0"]), expected);
+    let said = "no number of the colours of vertices exceeds 1: they are read as fractions";
+    assert_eq!(colored("COFF", ["1 0 0 1", "1 0 0", "0 1 0"]), (expected.0, vec![said.into()]));
+    let dark = linear_of_rgba([1, 0, 0, 255]);
+    let integers = colored("COFF", ["1 0 0", "255 0 0", "0 255 0"]);
+    assert_eq!(integers, (vec![dark, red, green], vec![]));
+}
+
+#[test]
+fn what_is_skipped_is_said() {
+    let (none, warnings) = colored("OFF", ["9 9 9", "", ""]);
+    assert_eq!(none, Vec::<[u16; 4]>::new());
+    let longer = "1 vertex has more numbers than 'OFF' announces, which were skipped: colours need \
+                  'COFF', normals 'NOFF'";
+    assert_eq!(warnings, [longer]);
+    let (colors, warnings) = colored("COFF", ["255 0 0", "255 0 blue", ""]);
+    assert_eq!(colors, [RED, [255; 4], [255; 4]].map(linear_of_rgba));
+    assert_eq!(warnings, ["2 vertices have no colour of three or four numbers: they are white"]);
+    let said = "texture coordinates were skipped: OFF names no image for them";
+    assert_eq!(colored("STOFF", ["0 0", "1 0", "0 1"]).1, [said]);
+    let more = format!("OFF 4 1 0\n{SQUARE}3 0 1 2\n3 0 2 3\n\n# end\n3 0 1 3\n");
+    let said = "2 lines were skipped after the faces that the header counts";
+    assert_eq!(super::warnings(read(more.as_bytes())), [said]);
+}
+
 #[test]
 fn normals_come_before_colours() {
     let text =

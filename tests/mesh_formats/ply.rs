@@ -508,6 +508,33 @@ fn textures_are_found_in_any_case_and_by_the_paths_of_other_machines() {
 }
 
 #[test]
+fn a_texture_named_several_times_is_read_once() {
+    let names = ["glass.png", "GLASS.png", "./glass.png", "Maps/A red One.png", "glass.png"];
+    let header: String = names.iter().map(|name| format!("comment TextureFile {name}\n")).collect();
+    let faces = ["3 0 1 2 6 0 0 1 0 1 1 2", "3 0 1 2 6 0 0 1 0 1 1 3"];
+    let look = look(beside_textures(&painted_square(&header, ["", TEXCOORDS], [""; 4], &faces)).1);
+    assert_eq!(look.textures.len(), 2);
+    let texture = |triangle: usize| look.material(triangle).texture.unwrap().texture;
+    assert_eq!([0, 1].map(texture), [0, 1]);
+}
+
+#[test]
+fn colours_of_signed_bytes_are_unsigned() {
+    let mut file = b"ply\nformat binary_little_endian 1.0\nelement vertex 3\nproperty char x\n\
+        property char y\nproperty char z\nproperty char red\nproperty char green\n\
+        property char blue\nelement face 1\nproperty list uchar int vertex_indices\nend_header\n"
+        .to_vec();
+    for [x, y] in [[0, 0], [1, 0], [0, 1]] {
+        file.extend([x, y, 255, 255, 200, 100]);
+    }
+    file.extend([3, 0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0]);
+    let loaded = read(&file).unwrap();
+    assert_eq!(loaded.mesh.positions()[0], [0.0, 0.0, -1.0]);
+    let look = loaded.mesh.appearance().unwrap();
+    assert_eq!(rgba_of(look.vertex_colors[0]), [255, 200, 100, 255]);
+}
+
+#[test]
 fn textures_that_cannot_be_read_are_plain_and_a_warning_by_name() {
     let header = "comment TextureFile none.png\ncomment TextureFile square.ply\n\
                   comment TextureFile Maps\ncomment TextureFile glass.png\n";

@@ -1,17 +1,19 @@
 //! Reads and writes grids as files.
 
 use std::fs;
-use std::io::{BufWriter, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use pyo3::prelude::*;
+use pyo3::types::PyMemoryView;
 use tempfile::NamedTempFile;
-use trivox::formats::{GridFormat, WriteError, bricks, read_grid, read_grid_from};
+use trivox::Progress;
+use trivox::formats::{GridFormat, ReadError, WriteError, bricks, read_grid, read_grid_from};
 
 use crate::error::Failure;
 use crate::glue;
 use crate::grid::PyGrid;
-use crate::job;
+use crate::job::{self, Job};
 
 pub fn grid_format(name: &str) -> Result<GridFormat, Failure> {
     Ok(GridFormat::of_extension(name)?)
@@ -20,13 +22,19 @@ pub fn grid_format(name: &str) -> Result<GridFormat, Failure> {
 /// Writes beside the target, and renames.
 pub fn write_file(
     path: &Path,
+    job: &Job,
     write: impl FnOnce(&mut dyn Write) -> Result<(), WriteError>,
 ) -> Result<(), Failure> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let fail = |error| Failure::Io { error, path: Some(path.to_owned()) };
+    // A link stays, and what it leads to is replaced.
+    let behind_links = fs::canonicalize(path);
+    let path = behind_links.as_deref().unwrap_or(path);
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let mut file = NamedTempFile::new_in(folder.unwrap_or(Path::new("."))).map_err(fail)?;
-    let mut out = BufWriter::new(file.as_file_mut());
-    write(&mut out).map_err(|error| Failure::from(error).at(path))?;
+    let mut out = Interruptible { out: BufWriter::new(file.as_file_mut()), job };
+    let written = write(&mut out).map_err(|error| Failure::from(error).at(path));
+    job.check()?;
+    written?;
     out.flush().map_err(fail)?;
     drop(out);
     // The permissions of the file that is replaced, or those of any new file.
@@ -38,8 +46,57 @@ pub fn write_file(
         file.as_file().set_permissions(permissions).map_err(fail)?;
     }
     file.as_file().sync_all().map_err(fail)?;
+    job.check()?;
     file.persist(path).map_err(|error| fail(error.error))?;
     Ok(())
+}
+
+/// Fails once the job is cancelled.
+struct Interruptible<'a, W> {
+    out: W,
+    job: &'a Job,
+}
+
+impl<W: Write> Write for Interruptible<'_, W> {
+    fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
+        match self.job.is_cancelled() {
+            true => Err(io::Error::other("cancelled")),
+            false => self.out.write(buffer),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+/// The bytes that `write` writes.
+///
+/// # Errors
+/// Errors of `write`; an I/O error if there is too little memory.
+pub fn bytes_of(
+    job: &Job,
+    write: impl FnOnce(&mut dyn Write) -> Result<(), WriteError>,
+) -> Result<Vec<u8>, Failure> {
+    let mut out = Interruptible { out: Bytes(Vec::new()), job };
+    let written = write(&mut out);
+    job.check()?;
+    written?;
+    Ok(out.out.0)
+}
+
+/// Bytes in memory; where there is too little, an error instead of the process's end.
+struct Bytes(Vec<u8>);
+
+impl Write for Bytes {
+    fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
+        self.0.try_reserve(buffer.len()).map_err(|_| io::ErrorKind::OutOfMemory)?;
+        self.0.write(buffer)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Those that the process gives a new file: temporary ones are for their owner only.
@@ -97,7 +154,7 @@ pub fn load(py: Python<'_>, path: PathBuf) -> PyResult<PyGrid> {
 ///
 /// Parameters
 /// ----------
-/// data : bytes
+/// data : bytes-like
 /// format : str
 ///     Their format, such as ``"bricks"`` or ``"npz"``.
 ///
@@ -110,8 +167,10 @@ pub fn load(py: Python<'_>, path: PathBuf) -> PyResult<PyGrid> {
 /// ReadError
 ///     The bytes are malformed, or of a format that is not read.
 #[pyfunction]
-pub fn load_bytes(py: Python<'_>, data: Vec<u8>, format: &str) -> PyResult<PyGrid> {
-    let format = grid_format(format).map_err(|failure| failure.into_py(py))?;
+pub fn load_bytes(py: Python<'_>, data: &Bound<'_, PyAny>, format: &str) -> PyResult<PyGrid> {
+    let data: Vec<u8> = PyMemoryView::from(data)?.call_method0("tobytes")?.extract()?;
+    let format = GridFormat::of_extension(format).map_err(ReadError::from);
+    let format = format.map_err(|error| Failure::from(error).into_py(py))?;
     let loaded = job::run(py, move |_| {
         let read = || read_grid_from(&mut &data[..], format);
         Ok(job::pool(None)?.install(read)?)

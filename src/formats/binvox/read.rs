@@ -79,7 +79,9 @@ impl Header {
     /// The world position, if stated, and a warning.
     fn world(&self) -> Result<(Option<World>, Option<String>), ReadError> {
         let (Some(origin), Some(scale)) = (self.translate, self.scale) else {
-            return Ok((None, None));
+            let is_half = self.translate.is_some() || self.scale.is_some();
+            let warning = "where the grid lies is ignored: that needs both 'translate' and 'scale'";
+            return Ok((None, is_half.then(|| warning.to_owned())));
         };
         let [x, y, z] = self.dims;
         if x != y || y != z {

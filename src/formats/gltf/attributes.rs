@@ -18,7 +18,7 @@ pub(super) struct DocumentAppearance {
     pub(super) materials: Vec<Material>,
     number_of: HashMap<(Option<usize>, bool, bool), u32>,
     pub(super) textures: Vec<Texture>,
-    unread_textures: Option<String>,
+    unread_textures: Vec<String>,
     bad_materials: BTreeMap<usize, String>,
     bad_colors: Faults,
     bad_texcoords: Faults,
@@ -35,7 +35,7 @@ impl DocumentAppearance {
             materials: Vec::new(),
             number_of: HashMap::new(),
             textures: Vec::new(),
-            unread_textures: None,
+            unread_textures: Vec::new(),
             bad_materials: BTreeMap::new(),
             bad_colors: BTreeMap::new(),
             bad_texcoords: BTreeMap::new(),
@@ -143,7 +143,8 @@ impl DocumentAppearance {
         let materials = summed(&self.bad_materials, "a material was replaced by plain white");
         let colors = summed(&self.bad_colors, "colours of vertices were ignored");
         let texcoords = summed(&self.bad_texcoords, "a texture was replaced by a plain colour");
-        [materials, self.unread_textures.take(), texcoords, colors].into_iter().flatten()
+        let unread = std::mem::take(&mut self.unread_textures);
+        unread.into_iter().chain([materials, texcoords, colors].into_iter().flatten())
     }
 }
 

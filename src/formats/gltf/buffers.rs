@@ -105,7 +105,12 @@ pub(super) enum Source<'a> {
     Inside(&'a [u8]),
     /// In base 64.
     Text(&'a str),
-    File(&'a Sidecars, PathBuf),
+    File {
+        sidecars: &'a Sidecars,
+        path: PathBuf,
+        /// Its length when it was found.
+        bytes: u64,
+    },
 }
 
 /// Where the bytes of each buffer are, or why there are none.
@@ -132,8 +137,10 @@ pub(super) fn sources<'a>(
         let folders = [sidecars.base().to_owned()];
         // Some programs write names as they are.
         let found = [&decoded, uri].into_iter().find_map(|name| finder.find(name, &folders, &[]));
-        let path = found.unwrap_or_else(|| sidecars.base().join(decoded.as_ref()));
-        Ok(Source::File(sidecars, path))
+        let path = found.ok_or_else(|| {
+            format!("is in '{}', which is not beside the model: put it there", excerpt(&decoded))
+        })?;
+        Ok(Source::File { sidecars, bytes: sidecars.cost(&path), path })
     };
     buffers.iter().enumerate().map(&mut source).collect()
 }
@@ -144,7 +151,7 @@ impl<'a> Source<'a> {
         match self {
             Source::Inside(_) => 0,
             Source::Text(text) => text.len() as u64 / 4 * 3 + 6,
-            Source::File(sidecars, path) => sidecars.cost(path),
+            Source::File { bytes, .. } => *bytes,
         }
     }
 
@@ -152,10 +159,9 @@ impl<'a> Source<'a> {
         match self {
             Source::Inside(bytes) => Ok(Cow::Borrowed(bytes)),
             Source::Text(text) => decode(text).map(Cow::Owned),
-            Source::File(sidecars, path) => {
-                // Its length is in the bound already.
+            Source::File { sidecars, path, bytes } => {
                 let cannot = |error| format!("cannot be read from {}: {error}", path.display());
-                sidecars.read(&path, u64::MAX).map_err(cannot)
+                sidecars.read(&path, bytes).map_err(cannot)
             }
         }
     }

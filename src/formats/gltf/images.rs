@@ -13,23 +13,24 @@ use crate::formats::Sidecars;
 use crate::formats::gltf::accessors::Arrays;
 use crate::formats::gltf::buffers::data_of_uri;
 use crate::formats::gltf::materials::items;
-use crate::formats::textures::{Textures, file_bytes};
+use crate::formats::textures::Textures;
 
 /// The textures of a document; each image is read on first use.
 pub(super) struct Images<'a> {
     arrays: &'a Arrays<'a>,
-    sidecars: &'a Sidecars,
     textures: Vec<Result<Texture, String>>,
     images: Vec<Result<Image, String>>,
     samplers: Vec<Result<Sampler, String>>,
-    /// By the index of the image, or of the texture without one.
+    /// Textures by where their images are.
     read: HashMap<Key, Option<u32>>,
-    pixels: Textures,
+    pixels: Textures<'a>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Key {
     Image(usize),
+    /// Several images may be in one part of a buffer.
+    BufferView(usize),
     TextureWithoutImage(usize),
 }
 
@@ -39,19 +40,18 @@ impl<'a> Images<'a> {
         let document = arrays.document;
         Self {
             arrays,
-            sidecars,
             textures: items(document.textures),
             images: items(document.images),
             samplers: items(document.samplers),
             read: HashMap::new(),
-            pixels: Textures::new(left),
+            pixels: Textures::new(sidecars, left),
         }
     }
 
     /// The texture at `index` in the document, if it can be read.
     pub(super) fn texture(&mut self, index: usize) -> Option<TextureRef> {
         let image = self.image_of(index);
-        let key = image.as_ref().map_or(Key::TextureWithoutImage(index), |&at| Key::Image(at));
+        let key = image.as_ref().map_or(Key::TextureWithoutImage(index), |&at| self.key(at));
         let texture = match self.read.get(&key) {
             Some(&known) => known,
             None => {
@@ -68,6 +68,13 @@ impl<'a> Images<'a> {
         Some(sampler.copied().unwrap_or_default().texture_ref(texture))
     }
 
+    fn key(&self, image: usize) -> Key {
+        match self.images.get(image) {
+            Some(&Ok(Image { uri: None, buffer_view: Some(view), .. })) => Key::BufferView(view),
+            _ => Key::Image(image),
+        }
+    }
+
     /// The image index of a texture.
     fn image_of(&self, index: usize) -> Result<usize, String> {
         let texture = self.textures.get(index).ok_or("there is no such texture")?;
@@ -81,14 +88,22 @@ impl<'a> Images<'a> {
             None => self.pixels.add(&numbered, Err("there is no such image".into())),
             Some(Err(what)) => self.pixels.add(&numbered, Err(what.clone())),
             Some(Ok(image)) => {
-                let bytes = image.bytes(self.arrays, self.sidecars, self.pixels.left());
-                self.pixels.add(&image.called().unwrap_or(numbered), bytes)
+                let name = image.called().unwrap_or(numbered);
+                match image.source(self.arrays, self.pixels.left()) {
+                    Ok(Source::Bytes(bytes)) => self.pixels.add(&name, Ok(bytes)),
+                    // Some programs write names as they are.
+                    Ok(Source::File(uri)) => {
+                        let decoded = percent_decode_str(uri).decode_utf8_lossy();
+                        self.pixels.add_file(&[&decoded, uri])
+                    }
+                    Err(why) => self.pixels.add(&name, Err(why)),
+                }
             }
         }
     }
 
-    /// The textures that were read, and a warning about the others.
-    pub(super) fn finish(self) -> (Vec<Pixels>, Option<String>) {
+    /// The textures that were read, and warnings about the others.
+    pub(super) fn finish(self) -> (Vec<Pixels>, Vec<String>) {
         self.pixels.finish()
     }
 }
@@ -105,7 +120,7 @@ struct Texture {
 #[serde(default)]
 struct Extensions {
     #[serde(rename = "EXT_texture_webp")]
-    webp: Option<Source>,
+    webp: Option<WebpImage>,
     #[serde(rename = "KHR_texture_basisu")]
     basisu: Option<IgnoredAny>,
     #[serde(rename = "MSFT_texture_dds")]
@@ -113,7 +128,7 @@ struct Extensions {
 }
 
 #[derive(Deserialize)]
-struct Source {
+struct WebpImage {
     source: usize,
 }
 
@@ -144,6 +159,13 @@ struct Image {
     name: Option<String>,
 }
 
+/// Where an image is.
+enum Source<'a> {
+    Bytes(Cow<'a, [u8]>),
+    /// The URI of a sidecar file.
+    File(&'a str),
+}
+
 impl Image {
     /// The image's name for messages; its extension may indicate the format.
     fn called(&self) -> Option<String> {
@@ -151,30 +173,23 @@ impl Image {
         uri.or(self.name.as_ref()).cloned()
     }
 
-    fn bytes<'a>(
-        &self,
-        arrays: &'a Arrays,
-        sidecars: &'a Sidecars,
-        limit: u64,
-    ) -> Result<Cow<'a, [u8]>, String> {
+    /// Where the image is; embedded bytes take at most `limit` bytes of memory.
+    fn source<'a>(&'a self, arrays: &'a Arrays, limit: u64) -> Result<Source<'a>, String> {
         let Some(uri) = &self.uri else {
             let view = self.buffer_view.ok_or("it has no data")?;
-            return arrays.view(view).map(Cow::Borrowed);
+            return arrays.view(view).map(|bytes| Source::Bytes(Cow::Borrowed(bytes)));
         };
         if uri.len() as u64 / 4 * 3 > limit {
             return Err("it is too large for the memory that is left".into());
         }
         if let Some(data) = data_of_uri(uri) {
-            return data.map(Cow::Owned);
+            return data.map(|bytes| Source::Bytes(Cow::Owned(bytes)));
         }
         let uri = uri.strip_prefix("file://").unwrap_or(uri);
         if uri.contains("://") {
             return Err("it is not beside the model: download it, and write its name there".into());
         }
-        let decoded = percent_decode_str(uri).decode_utf8_lossy();
-        // Some programs write names as they are.
-        let as_written = |why| file_bytes(sidecars, uri, limit).map_err(|_| why);
-        file_bytes(sidecars, &decoded, limit).or_else(as_written)
+        Ok(Source::File(uri))
     }
 }
 

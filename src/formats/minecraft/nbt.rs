@@ -203,7 +203,10 @@ impl<R: Read> TagReader<R> {
         if tag == END && length > 0 {
             return Err(ReadError::Content("a list has elements without a type".into()));
         }
-        (0..length).try_for_each(|_| self.skip(tag, depth + 1))
+        match fixed_size(tag) {
+            Some(bytes) => self.skip_bytes(length * bytes),
+            None => (0..length).try_for_each(|_| self.skip(tag, depth + 1)),
+        }
     }
 
     /// Skips the value of a tag.
@@ -211,11 +214,10 @@ impl<R: Read> TagReader<R> {
         if depth > MAX_DEPTH {
             return Err(ReadError::Content(format!("tags are more than {MAX_DEPTH} levels deep")));
         }
+        if let Some(bytes) = fixed_size(tag) {
+            return self.skip_bytes(bytes);
+        }
         let bytes = match tag {
-            BYTE => 1,
-            SHORT => 2,
-            INT | FLOAT => 4,
-            LONG | DOUBLE => 8,
             STRING => self.short()?.into(),
             BYTE_ARRAY => self.length()?,
             INT_ARRAY => 4 * self.length()?,
@@ -229,9 +231,24 @@ impl<R: Read> TagReader<R> {
             }
             _ => return Err(ReadError::Content(format!("there is no type {tag} of tags"))),
         };
+        self.skip_bytes(bytes)
+    }
+
+    fn skip_bytes(&mut self, bytes: u64) -> Result<(), ReadError> {
         match io::copy(&mut self.input.by_ref().take(bytes), &mut io::sink())? == bytes {
             true => Ok(()),
             false => Err(io::Error::from(io::ErrorKind::UnexpectedEof).into()),
         }
+    }
+}
+
+/// The bytes of a value of this type, if all its values have as many.
+fn fixed_size(tag: u8) -> Option<u64> {
+    match tag {
+        BYTE => Some(1),
+        SHORT => Some(2),
+        INT | FLOAT => Some(4),
+        LONG | DOUBLE => Some(8),
+        _ => None,
     }
 }

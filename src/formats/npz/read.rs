@@ -38,6 +38,8 @@ struct Arrays {
     voxel_size: Option<f64>,
     up: Option<Up>,
     ignored: Vec<String>,
+    /// The first array that holds no voxels, and why.
+    unread: Option<String>,
     warnings: Vec<String>,
 }
 
@@ -91,7 +93,10 @@ impl Arrays {
                 Err(error) if name == OCCUPIED => return Err(error),
                 Err(ReadError::Io(error)) => return Err(error.into()),
                 // An array of another kind.
-                Err(_) => None,
+                Err(error) => {
+                    self.unread.get_or_insert_with(|| format!("{name}: {error}"));
+                    None
+                }
             },
         };
         match array {
@@ -107,7 +112,10 @@ impl Arrays {
     fn finish(mut self) -> Result<LoadedGrid, ReadError> {
         self.color()?;
         let (name, mut grid) = self.grid.ok_or_else(|| {
-            content(format!("there is no array of voxels: {OCCUPIED}, of shape (nx, ny, nz)"))
+            let unread = self.unread.map_or(String::new(), |why| format!("; {why}"));
+            content(format!(
+                "there is no array of voxels: {OCCUPIED}, of shape (nx, ny, nz){unread}"
+            ))
         })?;
         if let (Some(origin), Some(voxel_size)) = (self.origin, self.voxel_size) {
             let world = World { origin, voxel_size, up: self.up.unwrap_or_default() };
@@ -116,6 +124,10 @@ impl Arrays {
                 return Err(content(what));
             }
             grid.world = Some(world);
+        } else if self.origin.is_some() || self.voxel_size.is_some() || self.up.is_some() {
+            self.warnings.push(format!(
+                "where the grid lies is ignored: that needs both {ORIGIN} and {VOXEL_SIZE}"
+            ));
         }
         let mut warnings = self.warnings;
         let mut ignored = self.ignored;

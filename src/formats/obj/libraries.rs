@@ -150,8 +150,10 @@ fn beside(sidecars: &Sidecars) -> Option<PathBuf> {
 /// The file names in a line: names may contain spaces, and all but the last end in `.mtl`.
 fn each_name(mut names: &str) -> impl Iterator<Item = &str> {
     let split = move || {
-        let lower = names.to_ascii_lowercase();
-        let mut ends = lower.match_indices(".mtl").map(|(at, end)| at + end.len());
+        let windows = names.as_bytes().windows(4).enumerate();
+        let mut ends = windows
+            .filter(|(_, window)| window.eq_ignore_ascii_case(b".mtl"))
+            .map(|(at, _)| at + 4);
         let end = ends.find(|&end| names[end..].starts_with(char::is_whitespace));
         let (name, rest) = names.split_at(end.unwrap_or(names.len()));
         names = rest.trim_start();

@@ -4,6 +4,7 @@ use crate::formats::obj::contents::{Contents, Part};
 use crate::formats::obj::numbers::{Numbers, shown};
 use crate::formats::obj::parallel::{Fault, divided, each};
 use crate::formats::obj::text::{Keyword, Words, visit};
+use crate::numbers::counted_as;
 
 /// The colour of a vertex without one.
 const NO_COLOR: [f64; 3] = [f64::NAN; 3];
@@ -79,7 +80,7 @@ impl Reader<'_> {
             match keyword {
                 Keyword::Vertex => self.vertex(words),
                 Keyword::Texcoord => self.texcoord(words),
-                Keyword::Normal => self.attribute::<3>(words).map(|_| ()),
+                Keyword::Normal => self.attribute::<3>(words, 3).map(|_| ()),
                 Keyword::Face | Keyword::Other => Ok(()),
             }
             .map_err(|what| (line, what))
@@ -130,7 +131,8 @@ impl Reader<'_> {
 
     #[inline]
     fn texcoord(&mut self, words: Words) -> Result<(), String> {
-        let uv = self.attribute(words)?;
+        // Without `v` it is 0.
+        let uv = self.attribute(words, 1)?;
         if let Some(texcoord) = self.texcoords.get_mut(self.texcoord_count) {
             *texcoord = uv;
         }
@@ -138,12 +140,23 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// The first `N` numbers, which need not be finite; more may follow.
+    /// The first `N` numbers, which need not be finite; more may follow. At least `needed` must be
+    /// there; the others are 0.
     #[inline]
-    fn attribute<const N: usize>(&mut self, mut words: Words) -> Result<[f64; N], String> {
+    fn attribute<const N: usize>(
+        &mut self,
+        mut words: Words,
+        needed: usize,
+    ) -> Result<[f64; N], String> {
         let mut numbers = [0.0; N];
         for (count, number) in numbers.iter_mut().enumerate() {
-            let word = words.next().ok_or_else(|| format!("{count} numbers where {N} belong"))?;
+            let Some(word) = words.next() else {
+                let is = counted_as(count as u64, "number", "numbers");
+                if count < needed {
+                    return Err(format!("{is} where {N} belong"));
+                }
+                break;
+            };
             let parsed = self.numbers.parse(word);
             *number = parsed.ok_or_else(|| format!("'{}' is not a number", shown(word)))?;
         }
@@ -156,7 +169,10 @@ impl Reader<'_> {
 fn vertex_fault(words: Words) -> String {
     let count = words.clone().count();
     let checked = if count > 4 { 3 } else { 4 };
-    non_finite(words, checked).unwrap_or_else(|| format!("{count} numbers where 3 belong"))
+    non_finite(words, checked).unwrap_or_else(|| {
+        let is = counted_as(count as u64, "number", "numbers");
+        format!("{is} where 3 belong")
+    })
 }
 
 /// Describes the first of `most` words that is not a finite number.

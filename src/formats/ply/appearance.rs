@@ -8,7 +8,7 @@ use crate::formats::Sidecars;
 use crate::formats::flat_colors::{ALL_TRANSPARENT, FlatColors};
 use crate::formats::ply::channels::{Channels, corner_texcoords, texcoords};
 use crate::formats::ply::header::{Element, Header, Role};
-use crate::formats::textures::{Textures, file_bytes};
+use crate::formats::textures::Textures;
 use crate::numbers::counted_as;
 use crate::srgb::{Linear, Rgba};
 
@@ -123,11 +123,10 @@ impl HeaderTextures {
         warnings: &mut Vec<String>,
     ) -> Self {
         let mut materials = vec![Material::default()];
-        let mut textures = Textures::new(left);
+        let mut textures = Textures::new(sidecars, left);
         let mut read = |name: &&[u8]| {
             let name = String::from_utf8_lossy(name);
-            let bytes = file_bytes(sidecars, &name, textures.left());
-            let texture = textures.add(&name, bytes)?;
+            let texture = textures.add_file(&[&name])?;
             materials.push(textured(texture, textures.get(texture)));
             Some(materials.len() as u32 - 1)
         };

@@ -319,7 +319,12 @@ impl Slots {
         record: &mut Record,
     ) -> Result<(), Problem> {
         match self.0[at] {
-            Some(slot) => record[slot] = values.next(property.scalar)?,
+            Some(slot) => {
+                let number = values.next(property.scalar)?;
+                // Some programs call unsigned channels `char`.
+                let is_wrapped = property.scalar == Scalar::I8 && (LIGHT..=OPACITY).contains(&slot);
+                record[slot] = if is_wrapped && number < 0.0 { number + 256.0 } else { number };
+            }
             None => _ = skip(values, property)?,
         }
         Ok(())

@@ -198,7 +198,8 @@ impl Traversal {
             NodeKind::Group { children } => {
                 self.stack.extend(children.iter().map(|&child| (child, depth, pose)));
             }
-            NodeKind::Shape { model } => {
+            NodeKind::Shape { models } => {
+                let Some(model) = models.first() else { return Ok(()) };
                 let index = usize::try_from(*model).ok().filter(|&m| m < scene.models.len());
                 let index = index.ok_or_else(|| fault(format!("there is no model {model}")))?;
                 self.instances.push(Instance { model: index, pose });

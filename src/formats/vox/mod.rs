@@ -73,7 +73,10 @@ fn lost(grid: &VoxelGrid) -> Vec<String> {
     let mut lost = Vec::new();
     let count = count_colors(grid);
     if count > MAX_COLORS {
-        lost.push(format!("of {count} colours {MAX_COLORS} or fewer are kept, those most alike"));
+        lost.push(format!(
+            "{count} colours are approximated by {MAX_COLORS} or fewer, the most that the file's \
+             palette holds"
+        ));
     }
     if grid.colors.as_ref().is_some_and(|colors| !colors.are_opaque(grid.occupied())) {
         lost.push("how opaque voxels are is not kept: all are opaque".to_owned());

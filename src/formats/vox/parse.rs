@@ -63,7 +63,11 @@ impl<'a> Scene<'a> {
             b"nGRP" => self.add_node(&mut chunk, Self::group)?,
             b"nSHP" => self.add_node(&mut chunk, Self::shape)?,
             b"RGBA" => self.palette = Some(chunk.take(1024, "the palette")?.as_chunks().0),
-            // Errors are ignored, since materials have no effect.
+            // Errors are ignored, since layers and materials have no effect.
+            b"LAYR" => {
+                self.hidden_layers += usize::from(is_hidden_layer(&mut chunk).unwrap_or(false));
+                return Ok(());
+            }
             b"MATL" => {
                 self.materials.extend(material(&mut chunk).ok().flatten());
                 return Ok(());
@@ -110,19 +114,24 @@ impl<'a> Scene<'a> {
         Ok((NodeKind::Group { children: children.collect::<Result<_, _>>()? }, 1))
     }
 
-    /// The first of the models; the others are later frames.
     fn shape(chunk: &mut Cursor) -> Result<(NodeKind, usize), ReadError> {
         // A number and an empty dictionary take 8 bytes.
         let count = chunk.count(8, "models")?;
-        let mut first = None;
+        if count == 0 {
+            return Err(chunk.fault("the shape has no model"));
+        }
+        let mut models = Vec::with_capacity(count);
         for _ in 0..count {
-            let model = chunk.int("a model's number")?;
-            first.get_or_insert(model);
+            models.push(chunk.int("a model's number")?);
             chunk.dict()?;
         }
-        let model = first.ok_or_else(|| chunk.fault("the shape has no model"))?;
-        Ok((NodeKind::Shape { model }, count))
+        Ok((NodeKind::Shape { models }, count))
     }
+}
+
+fn is_hidden_layer(chunk: &mut Cursor) -> Result<bool, ReadError> {
+    chunk.int("the layer's number")?;
+    Ok(find(&chunk.dict()?, "_hidden") == Some(b"1"))
 }
 
 /// The index of a material that is not diffuse.

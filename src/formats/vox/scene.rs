@@ -20,6 +20,7 @@ pub(super) struct Scene<'a> {
     pub(super) palette: Option<&'a [Rgba]>,
     /// The indices with a material other than diffuse.
     pub(super) materials: Vec<u8>,
+    pub(super) hidden_layers: usize,
 }
 
 /// Voxels in a box.
@@ -42,9 +43,18 @@ pub(super) struct Node {
 }
 
 pub(super) enum NodeKind {
-    Transform { rotation: Rotation, translation: [i32; 3], child: i32 },
-    Group { children: Vec<i32> },
-    Shape { model: i32 },
+    Transform {
+        rotation: Rotation,
+        translation: [i32; 3],
+        child: i32,
+    },
+    Group {
+        children: Vec<i32>,
+    },
+    /// One model, or one for each frame of an animation.
+    Shape {
+        models: Vec<i32>,
+    },
 }
 
 impl Scene<'_> {
@@ -56,6 +66,17 @@ impl Scene<'_> {
         match count(|node| node.is_hidden) {
             0 => {}
             n => warnings.push(format!("hidden nodes are read like any other: there are {n}")),
+        }
+        match self.hidden_layers {
+            0 => {}
+            n => warnings.push(format!("hidden layers are read like any other: there are {n}")),
+        }
+        match self.unplaced() {
+            0 => {}
+            n => warnings.push(format!(
+                "{} not read: the scene graph does not place them",
+                counted_as(n as u64, "model is", "models are")
+            )),
         }
         match count(|node| node.frames > 1) {
             0 => {}
@@ -69,6 +90,18 @@ impl Scene<'_> {
             )),
         }
         warnings
+    }
+
+    /// The number of models that no node of the scene graph names.
+    fn unplaced(&self) -> usize {
+        let mut is_named = vec![self.nodes.is_empty(); self.models.len()];
+        for node in self.nodes.values() {
+            if let NodeKind::Shape { models } = &node.kind {
+                let indices = models.iter().filter_map(|&model| usize::try_from(model).ok());
+                indices.for_each(|index| is_named.get_mut(index).map_or((), |named| *named = true));
+            }
+        }
+        is_named.iter().filter(|&&named| !named).count()
     }
 }
 

@@ -21,7 +21,7 @@ use crate::grid::{BRICK, Up};
 pub fn read(input: &mut dyn BufRead) -> Result<LoadedGrid, ReadError> {
     let schematic = unzip(input, "a Sponge schematic", |tags| {
         let mut schematic = Schematic::default();
-        schematic.take_all(tags)?;
+        schematic.take_all(tags, 0)?;
         Ok(schematic)
     })?;
     schematic.finish()
@@ -41,11 +41,16 @@ struct Schematic {
 }
 
 impl Schematic {
-    /// Takes the tags of a compound, and of those in it that are ours to read.
-    fn take_all(&mut self, tags: &mut TagReader<impl Read>) -> Result<(), ReadError> {
+    /// Takes the tags of a compound, and of those in it that are ours to read. `depth` is the
+    /// number of compounds between it and the root.
+    fn take_all(&mut self, tags: &mut TagReader<impl Read>, depth: u32) -> Result<(), ReadError> {
+        /// `Schematic` in the root, `Blocks` in that.
+        const DEEPEST: u32 = 2;
         while let Some((tag, name)) = tags.next()? {
             match (tag, name.as_str()) {
-                (COMPOUND, "Schematic" | "Blocks" | "Metadata") => self.take_all(tags)?,
+                (COMPOUND, "Schematic" | "Blocks" | "Metadata") if depth < DEEPEST => {
+                    self.take_all(tags, depth + 1)?;
+                }
                 (COMPOUND, "trivox") => self.world.take(tags)?,
                 (INT, "Version") => self.version = Some(tags.int()?),
                 (SHORT, "Width") => self.size[0] = Some(tags.short()?.into()),
@@ -58,7 +63,7 @@ impl Schematic {
                         self.ignored.add(&name);
                     }
                 }
-                _ => tags.skip(tag, 0)?,
+                _ => tags.skip(tag, depth)?,
             }
         }
         Ok(())

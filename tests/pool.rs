@@ -1,6 +1,8 @@
 //! A voxelizer with threads of its own uses no others: rayon's global pool, of which a forked child
 //! has none of the threads, would wait there for ever.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::sync::mpsc;
 use std::time::Duration;
 

@@ -5,7 +5,9 @@ use std::io::{BufRead, BufWriter, ErrorKind, Read, Write};
 use crc32fast::Hasher;
 use serde::{Deserialize, Serialize};
 
-use crate::formats::{GridSpec, LoadedGrid, ReadError, WriteError, excerpt};
+use crate::formats::{
+    GridSpec, LoadedGrid, ReadError, WriteError, checked_world, content, excerpt,
+};
 use crate::grid::{BrickKey, Colors, FULL, Mask, Up, VoxelGrid, World, count, is_empty};
 use crate::srgb::Rgba;
 
@@ -144,12 +146,7 @@ impl Header {
             _ => return Err(content("the header's 'up' is neither y nor z")),
         };
         let world = World { origin, voxel_size, up };
-        match world.is_possible() {
-            true => Ok(Some(world)),
-            false => {
-                Err(content(format!("a grid cannot lie at {origin:?} with voxels of {voxel_size}")))
-            }
-        }
+        checked_world(world).map(Some)
     }
 }
 
@@ -232,10 +229,6 @@ fn write_colors(colors: &Colors, out: &mut impl Write) -> std::io::Result<()> {
         first += own.len() as u64;
     }
     colors.bricks().try_for_each(|(.., own)| out.write_all(own.as_flattened()))
-}
-
-fn content(what: impl Into<String>) -> ReadError {
-    ReadError::Content(what.into())
 }
 
 /// Reads a grid.

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use crate::grid::GridError;
+use crate::grid::{GridError, World};
 use crate::mesh::MeshError;
 
 /// Why a file could not be read.
@@ -77,5 +77,22 @@ pub(super) fn shortened(text: &str, longest: usize) -> String {
     match text.char_indices().nth(longest) {
         Some((end, _)) => format!("{}...", &text[..end]),
         None => text.to_owned(),
+    }
+}
+
+/// The error of content that is malformed, or not of the format.
+pub(super) fn content(what: impl Into<String>) -> ReadError {
+    ReadError::Content(what.into())
+}
+
+/// # Errors
+/// A world in which no grid can be.
+pub(super) fn checked_world(world: World) -> Result<World, ReadError> {
+    let World { origin, voxel_size, .. } = world;
+    match world.is_possible() {
+        true => Ok(world),
+        false => {
+            Err(content(format!("a grid cannot lie at {origin:?} with voxels of {voxel_size}")))
+        }
     }
 }

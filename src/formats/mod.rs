@@ -52,5 +52,5 @@ pub use crate::formats::table::{GridFormat, MESH_FORMATS, is_mesh};
 pub use crate::formats::write::{write_distances, write_grid, write_grid_with};
 
 use crate::formats::bytes::{bytes_within, check_memory};
-use crate::formats::error::{excerpt, shortened};
+use crate::formats::error::{checked_world, content, excerpt, shortened};
 use crate::formats::spec::{lost_colors, lost_opacity, lost_place, lost_up};

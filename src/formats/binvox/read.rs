@@ -4,7 +4,7 @@ use std::io::{BufRead, ErrorKind, Read};
 use std::ops::Range;
 
 use crate::formats::npy::bytes_of_bits;
-use crate::formats::{LoadedGrid, ReadError, excerpt};
+use crate::formats::{LoadedGrid, ReadError, checked_world, content, excerpt};
 use crate::grid::GridError;
 use crate::grid::{BRICK, BrickKey, FULL, Mask, Up, VoxelGrid, World};
 use crate::place::MAX_DIM;
@@ -38,10 +38,6 @@ pub fn read(input: &mut dyn BufRead) -> Result<LoadedGrid, ReadError> {
     let (world, warning) = header.world()?;
     grid.world = world;
     Ok(LoadedGrid { grid, warnings: warning.into_iter().collect() })
-}
-
-fn content(what: impl Into<String>) -> ReadError {
-    ReadError::Content(what.into())
 }
 
 /// Reads the next pair; `false` at the end of the file, which is an error before `voxels` are read.
@@ -90,12 +86,7 @@ impl Header {
             return Ok((None, Some(warning.to_owned())));
         }
         let world = World { origin, voxel_size: scale / f64::from(x), up: Up::Y };
-        match world.is_possible() {
-            true => Ok((Some(world), None)),
-            false => {
-                Err(content(format!("a grid cannot lie at {origin:?} with a scale of {scale}")))
-            }
-        }
+        Ok((Some(checked_world(world)?), None))
     }
 }
 

@@ -10,7 +10,7 @@ use percent_encoding::percent_decode_str;
 
 use crate::formats::gltf::json::{Buffer, unsupported_version};
 use crate::formats::sidecars::Finder;
-use crate::formats::{ReadError, Sidecars, excerpt};
+use crate::formats::{ReadError, Sidecars, content, excerpt};
 
 /// The parts of a file.
 pub(super) struct Container<'a> {
@@ -94,10 +94,6 @@ fn text_in_base_64(data: &str) -> Result<&str, String> {
 
 fn decode(text: &str) -> Result<Vec<u8>, String> {
     BASE_64.decode(text).map_err(|error| format!("is malformed base 64: {error}"))
-}
-
-fn content(what: impl Into<String>) -> ReadError {
-    ReadError::Content(what.into())
 }
 
 /// Where the bytes of a buffer are.

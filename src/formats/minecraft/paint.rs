@@ -4,10 +4,9 @@ use std::collections::HashMap;
 
 use super::blocks::{STONE, known_colors};
 use super::frame::Frame;
-use super::unzip::content;
 use crate::formats::brick_colors::{ColorRun, MaskColors, TOO_MANY_COLORS, colors};
 use crate::formats::tally::Tally;
-use crate::formats::{LoadedGrid, ReadError, excerpt};
+use crate::formats::{LoadedGrid, ReadError, content, excerpt};
 use crate::grid::{BRICK, BrickKey, FULL, Mask, VoxelGrid, World};
 use crate::srgb::Rgba;
 

@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, ErrorKind, Read};
 use flate2::bufread::GzDecoder;
 
 use super::nbt::{COMPOUND, TagReader};
-use crate::formats::ReadError;
+use crate::formats::{ReadError, content};
 
 /// The tags of a zipped file.
 pub(super) type Unzipped<'a, 'b> = TagReader<BufReader<GzDecoder<&'a mut (dyn BufRead + 'b)>>>;
@@ -49,8 +49,4 @@ fn take_root<T>(
         return Err(content("there are more bytes after the schematic"));
     }
     Ok(taken)
-}
-
-pub(super) fn content(what: impl Into<String>) -> ReadError {
-    ReadError::Content(what.into())
 }

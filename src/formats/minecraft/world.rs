@@ -3,8 +3,7 @@
 use std::io::Read;
 
 use super::nbt::{DOUBLE, LIST, STRING, TagReader};
-use super::unzip::content;
-use crate::formats::{ReadError, excerpt};
+use crate::formats::{ReadError, checked_world, content, excerpt};
 use crate::grid::{Up, World};
 
 /// The tags of the compound `trivox`.
@@ -44,12 +43,6 @@ impl WorldTags {
         else {
             return Ok(None);
         };
-        let world = World { origin, voxel_size, up };
-        match world.is_possible() {
-            true => Ok(Some(world)),
-            false => {
-                Err(content(format!("a grid cannot lie at {origin:?} with voxels of {voxel_size}")))
-            }
-        }
+        checked_world(World { origin, voxel_size, up }).map(Some)
     }
 }

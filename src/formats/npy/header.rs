@@ -2,8 +2,8 @@
 
 use std::io::{BufRead, Read};
 
-use super::{content, fill};
-use crate::formats::{ReadError, excerpt};
+use super::fill;
+use crate::formats::{ReadError, content, excerpt};
 use crate::grid::GridError;
 use crate::place::MAX_DIM;
 

@@ -25,7 +25,9 @@ use std::io::{BufRead, BufWriter, ErrorKind, Write};
 use self::header::{Element, Header, MAGIC};
 use self::slab::Slab;
 use crate::distance::DistanceField;
-use crate::formats::{GridSpec, LoadedGrid, ReadError, WriteError, lost_colors, lost_place};
+use crate::formats::{
+    GridSpec, LoadedGrid, ReadError, WriteError, content, lost_colors, lost_place,
+};
 use crate::grid::{BRICK, VoxelGrid};
 #[cfg(doc)]
 use crate::place::MAX_DIM;
@@ -152,10 +154,6 @@ fn end(input: &mut dyn BufRead, header: &Header) -> Result<(), ReadError> {
         [] => Ok(()),
         _ => Err(content(format!("there are more bytes after the array's {}", header.bytes()))),
     }
-}
-
-fn content(what: impl Into<String>) -> ReadError {
-    ReadError::Content(what.into())
 }
 
 /// Fills `bytes`; an error names `what` if the file ends early.

@@ -3,8 +3,8 @@
 use std::io::BufRead;
 
 use super::header::{Element, Header};
-use super::{ONES, bits_of_bytes, content, fill};
-use crate::formats::ReadError;
+use super::{ONES, bits_of_bytes, fill};
+use crate::formats::{ReadError, content};
 use crate::grid::{BrickKey, FULL, Mask, mask_place, mask_voxels};
 
 /// Reads the array after the header: its bricks, each once.

@@ -5,9 +5,9 @@ use std::io::{BufRead, BufWriter, Write};
 
 use super::header::{Element, Header};
 use super::slab::{Run, Slab};
-use super::{content, end, fill, header};
+use super::{end, fill, header};
 use crate::formats::brick_colors::{self, ColorRun, MaskColors};
-use crate::formats::{ReadError, WriteError};
+use crate::formats::{ReadError, WriteError, content};
 use crate::grid::{BRICK, BrickKey, Colors, Mask, VoxelGrid, set_bits};
 use crate::srgb::Rgba;
 

@@ -7,7 +7,7 @@ use crate::formats::brick_colors::TOO_MANY_COLORS;
 use crate::formats::npy::header::SmallArray;
 use crate::formats::npy::rgba::ColorArray;
 use crate::formats::spec::SIGN_ONLY;
-use crate::formats::{LoadedGrid, ReadError, excerpt, npy};
+use crate::formats::{LoadedGrid, ReadError, checked_world, content, excerpt, npy};
 use crate::grid::{Up, VoxelGrid, World};
 
 /// Maximum bytes read of an array of the world position.
@@ -22,10 +22,6 @@ pub fn read(input: &mut dyn BufRead) -> Result<LoadedGrid, ReadError> {
     let mut arrays = Arrays::default();
     zip::read(input, |name, content| arrays.take(name, content))?;
     arrays.finish()
-}
-
-fn content(what: impl Into<String>) -> ReadError {
-    ReadError::Content(what.into())
 }
 
 /// The arrays found so far.
@@ -118,12 +114,8 @@ impl Arrays {
             ))
         })?;
         if let (Some(origin), Some(voxel_size)) = (self.origin, self.voxel_size) {
-            let world = World { origin, voxel_size, up: self.up.unwrap_or_default() };
-            if !world.is_possible() {
-                let what = format!("a grid cannot lie at {origin:?} with voxels of {voxel_size}");
-                return Err(content(what));
-            }
-            grid.world = Some(world);
+            let up = self.up.unwrap_or_default();
+            grid.world = Some(checked_world(World { origin, voxel_size, up })?);
         } else if self.origin.is_some() || self.voxel_size.is_some() || self.up.is_some() {
             self.warnings.push(format!(
                 "where the grid lies is ignored: that needs both {ORIGIN} and {VOXEL_SIZE}"

@@ -9,7 +9,7 @@ use crc32fast::Hasher;
 use flate2::bufread::DeflateDecoder;
 
 use crate::formats::npz::deflate::Deflater;
-use crate::formats::{ReadError, WriteError};
+use crate::formats::{ReadError, WriteError, content};
 
 const LOCAL: u32 = 0x0403_4b50;
 const DESCRIPTOR: u32 = 0x0807_4b50;
@@ -188,10 +188,6 @@ impl<R: Read> Read for Checked<R> {
         self.count(&buffer[..read]);
         Ok(read)
     }
-}
-
-fn content(what: impl Into<String>) -> ReadError {
-    ReadError::Content(what.into())
 }
 
 /// Reads an archive to its end, and calls `take` with the name and content of each file. `take`

@@ -1,9 +1,8 @@
 //! Reading: collects leaves and tiles, anywhere in index space, into a grid.
 
 use crate::formats::brick_colors::{self, ColorRun, MaskColors, TOO_MANY_COLORS};
-use crate::formats::openvdb::source::content;
 use crate::formats::openvdb::world::WorldFromIndex;
-use crate::formats::{LoadedGrid, ReadError, description};
+use crate::formats::{LoadedGrid, ReadError, content, description};
 use crate::grid::GridError;
 use crate::grid::{
     BRICK, BrickKey, Colors, FULL, Mask, VoxelGrid, World, count, in_order, is_empty, run_bounds,

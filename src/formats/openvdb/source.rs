@@ -3,14 +3,10 @@
 use std::fmt;
 use std::io::{self, ErrorKind, Read};
 
-use crate::formats::{ReadError, excerpt};
+use crate::formats::{ReadError, content, excerpt};
 
 /// Longest text that is read, in bytes; names are some dozens of bytes.
 const MAX_TEXT: u32 = 1 << 16;
-
-pub(super) fn content(what: impl Into<String>) -> ReadError {
-    ReadError::Content(what.into())
-}
 
 /// The unread rest of a file.
 pub(super) struct Source<'a> {

@@ -7,7 +7,7 @@ use super::paint::Paint;
 use super::scene::{Model, NodeKind, ROOT, Rotation, Scene};
 use super::{ATTRIBUTE, Description, Frame};
 use crate::formats::description::Region;
-use crate::formats::{ReadError, excerpt};
+use crate::formats::{ReadError, content, excerpt};
 use crate::grid::{BrickKey, Mask, Up, VoxelGrid};
 use crate::grid::{GridError, mask_place};
 use crate::place::MAX_DIM;
@@ -113,10 +113,6 @@ pub(super) fn assemble(scene: &Scene) -> Result<Assembled, ReadError> {
     Ok(Assembled { grid, part: description.and_then(|description| description.part), used })
 }
 
-fn content(what: String) -> ReadError {
-    ReadError::Content(what)
-}
-
 /// An error about node `id`, at byte `at` of the file.
 fn fault(id: i32, at: usize, what: impl fmt::Display) -> ReadError {
     content(format!("node {id} of the scene graph, byte {at}: {what}"))
@@ -152,7 +148,7 @@ fn instances(scene: &Scene) -> Result<Vec<Instance>, ReadError> {
     match scene.models.len() {
         _ if !scene.nodes.is_empty() => Traversal::default().run(scene),
         1 => Ok(vec![Instance { model: 0, pose: Pose::NONE }]),
-        0 => Err(content("the file has no models".into())),
+        0 => Err(content("the file has no models")),
         n => Err(content(format!(
             "the file has {n} models but no scene graph that says where they are: frames of an \
              animation? save it with a current MagicaVoxel"
@@ -228,7 +224,7 @@ fn bounds(scene: &Scene, instances: &[Instance]) -> Result<[[i64; 3]; 2], ReadEr
     let union = all.reduce(|[a, b], [c, d]| {
         [[0, 1, 2].map(|i| a[i].min(c[i])), [0, 1, 2].map(|i| b[i].max(d[i]))]
     });
-    union.ok_or_else(|| content("the scene graph places no models".into()))
+    union.ok_or_else(|| content("the scene graph places no models"))
 }
 
 /// The number of voxels in the file, without instances.

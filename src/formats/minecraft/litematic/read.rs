@@ -6,11 +6,11 @@ use super::super::MAX_VOLUME;
 use super::super::frame::Frame;
 use super::super::nbt::{COMPOUND, INT, LIST, LONG_ARRAY, STRING, TagReader};
 use super::super::paint::{Painter, Palettes};
-use super::super::unzip::{content, unzip};
+use super::super::unzip::unzip;
 use super::super::world::WorldTags;
 use super::bits;
 use crate::formats::tally::Tally;
-use crate::formats::{LoadedGrid, ReadError, excerpt};
+use crate::formats::{LoadedGrid, ReadError, content, excerpt};
 use crate::grid::{BRICK, Up};
 use crate::place::MAX_DIM;
 

@@ -6,11 +6,11 @@ use std::io::{BufRead, Read};
 use super::super::frame::Frame;
 use super::super::nbt::{BYTE_ARRAY, COMPOUND, INT, LIST, SHORT, TagReader};
 use super::super::paint::{Painter, Palettes};
-use super::super::unzip::{content, unzip};
+use super::super::unzip::unzip;
 use super::super::world::WorldTags;
 use super::check_dims;
 use crate::formats::tally::Tally;
-use crate::formats::{LoadedGrid, ReadError, excerpt};
+use crate::formats::{LoadedGrid, ReadError, content, excerpt};
 use crate::grid::{BRICK, Up};
 
 /// Reads a grid: a voxel for every block but air, in the colour of the block's name. A schematic of

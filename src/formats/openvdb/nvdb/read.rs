@@ -12,14 +12,14 @@ use super::{
 use crate::formats::openvdb::blosc::Chunks;
 use crate::formats::openvdb::channel::rgba_of;
 use crate::formats::openvdb::nodes::{GridMetadata, NO_COLOR, Nodes};
-use crate::formats::openvdb::source::{Source, content};
+use crate::formats::openvdb::source::Source;
 use crate::formats::openvdb::tree::{
     LEAF_VOXELS, LOWER_VOXELS, UPPER_VOXELS, child_corner, set_indices,
 };
 use crate::formats::openvdb::world::WorldFromIndex;
 use crate::formats::openvdb::{COLOR, DENSITY, TEXT};
 use crate::formats::spec::SIGN_ONLY;
-use crate::formats::{LoadedGrid, ReadError, excerpt};
+use crate::formats::{LoadedGrid, ReadError, content, excerpt};
 use crate::grid::FULL;
 use crate::srgb::Rgba;
 

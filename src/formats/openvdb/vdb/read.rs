@@ -5,14 +5,14 @@ use std::io::BufRead;
 use super::values::{Kind, Values};
 use super::{LEAF_MASK, LOWER_MASK, MAGIC, UPPER_MASK, VERSION};
 use crate::formats::openvdb::nodes::{GridMetadata, NO_COLOR, Nodes};
-use crate::formats::openvdb::source::{Source, content};
+use crate::formats::openvdb::source::Source;
 use crate::formats::openvdb::tree::{
     LEAF_VOXELS, LOWER_VOXELS, UPPER_VOXELS, child_corner, set_indices,
 };
 use crate::formats::openvdb::world::WorldFromIndex;
 use crate::formats::openvdb::{COLOR, DENSITY, TEXT};
 use crate::formats::spec::SIGN_ONLY;
-use crate::formats::{LoadedGrid, ReadError, excerpt};
+use crate::formats::{LoadedGrid, ReadError, content, excerpt};
 
 /// The oldest version that is read, of 2013: the first with a compression flag per grid.
 const OLDEST: u32 = 222;

@@ -7,11 +7,11 @@ use flate2::read::ZlibDecoder;
 use half::f16;
 
 use super::{ACTIVE_MASK, BACKGROUND_ELSEWHERE, LEAF_MASK, SELECTED_BACKGROUND};
-use crate::formats::ReadError;
 use crate::formats::openvdb::blosc::Chunks;
 use crate::formats::openvdb::channel::rgba_of;
 use crate::formats::openvdb::nodes::NO_COLOR;
-use crate::formats::openvdb::source::{Source, content};
+use crate::formats::openvdb::source::Source;
+use crate::formats::{ReadError, content};
 use crate::grid::Mask;
 use crate::srgb::Rgba;
 

@@ -90,7 +90,7 @@ fn numbers_of<'py>(
             format!("{name} of shape {} is not possible: use {wanted}", shaped(array.shape()));
         return Err(option_error(py, "option.shape", message));
     }
-    numpy.call_method1("ascontiguousarray", (array, "float64"))?.extract().map_err(PyErr::from)
+    numpy.call_method1("ascontiguousarray", (array, "float64"))?.extract()
 }
 
 /// A shape as Python writes it.

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use rayon::ThreadPool;
 
@@ -127,6 +128,10 @@ pub fn run_on<T: Send + 'static>(
     progress: Option<&Bound<'_, PyAny>>,
     work: impl FnOnce(&Arc<Job>) -> Result<T, Failure> + Send + 'static,
 ) -> PyResult<T> {
+    if let Some(progress) = progress.filter(|progress| !progress.is_callable()) {
+        let kind = progress.get_type().name()?;
+        return Err(PyTypeError::new_err(format!("progress takes a callable, not {kind}")));
+    }
     let job = Arc::new(Job { path, ..Job::new(time_limit) });
     let (sender, mut receiver) = channel();
     let shared = Arc::clone(&job);

@@ -9,6 +9,7 @@ use numpy::{
     Element, IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2, PyReadonlyArray3,
     PyUntypedArray, PyUntypedArrayMethods,
 };
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
 use trivox::Appearance;
@@ -575,6 +576,11 @@ pub fn read_mesh(
         }
         Err(_) => {
             let path: PathBuf = source.extract()?;
+            if format.is_some() || sidecars.is_some() {
+                let message = "format and sidecars are those of bytes: a file has an extension, and \
+                               what it names is looked for beside it";
+                return Err(PyTypeError::new_err(message));
+            }
             job::run(py, move |_| job::pool(None)?.install(|| load(path)))?
         }
     };

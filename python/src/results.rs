@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use serde_json::Value;
 use trivox::formats::{GridFormat, MESH_FORMATS};
 use trivox::gpu::Adapter;
 use trivox::place::MAX_DIM;
@@ -11,7 +12,7 @@ use trivox::verify::{Fault, KnownPlacement, PlacementSource, VerifyOptions};
 use trivox::voxelize::RunOptions;
 use trivox::{Cpu, Sizing, VoxelGrid, compare, voxelize};
 
-use crate::error::Failure;
+use crate::error::{Failure, option_error};
 use crate::glue;
 use crate::grid::PyGrid;
 use crate::job::{self, Job};
@@ -36,20 +37,49 @@ use crate::voxelizer::parse_mode;
 /// ------
 /// OptionError
 ///     There is none, two overlap, or one lies on another lattice or nowhere.
+///
+/// Warns
+/// -----
+/// TrivoxWarning
+///     A tile of the grid is missing, as far as the tiles' reports say.
 #[pyfunction]
 pub fn join(tiles: &Bound<'_, PyAny>) -> PyResult<PyGrid> {
     let py = tiles.py();
-    let grids = tiles.try_iter()?.map(|tile| -> PyResult<Arc<VoxelGrid>> {
-        let tile = tile?.cast_into::<PyGrid>()?;
-        Ok(Arc::clone(&tile.get().grid))
-    });
-    let grids = grids.collect::<PyResult<Vec<_>>>()?;
+    let tiles = tiles.try_iter()?.map(|tile| Ok(tile?.cast_into::<PyGrid>()?));
+    let tiles = tiles.collect::<PyResult<Vec<_>>>()?;
+    if tiles.is_empty() {
+        return Err(option_error(py, "option.tiles", "there are no tiles to join"));
+    }
+    let missing = missing(tiles.iter().map(|tile| &*tile.get().report));
+    let grids: Vec<_> = tiles.iter().map(|tile| Arc::clone(&tile.get().grid)).collect();
     let work = move |_: &Arc<Job>| {
         let tiles: Vec<&VoxelGrid> = grids.iter().map(|grid| &**grid).collect();
         Ok(job::pool(None)?.install(|| VoxelGrid::join(&tiles))?)
     };
     let whole = job::run(py, work)?;
-    PyGrid::restored(py, whole, vec![])
+    glue::warn(py, None, missing.as_slice())?;
+    PyGrid::restored(py, whole, missing.into_iter().collect())
+}
+
+/// A warning, if the tiles of these reports are not all of their grid.
+fn missing<'a>(reports: impl Iterator<Item = &'a str>) -> Option<String> {
+    let volume = |from: [u64; 3], to: [u64; 3]| -> u128 {
+        (0..3).map(|a| u128::from(to[a].saturating_sub(from[a]))).product()
+    };
+    let (mut sum, mut whole) = (0, 0);
+    for report in reports {
+        let report: Value = serde_json::from_str(report).ok()?;
+        let corner = |name: &str| -> Option<[u64; 3]> {
+            let numbers = report["tile"][name].as_array()?.iter().map(Value::as_u64);
+            numbers.collect::<Option<Vec<_>>>()?.try_into().ok()
+        };
+        sum += volume(corner("from")?, corner("to")?);
+        whole = volume([0; 3], corner("of")?);
+    }
+    (sum < whole).then(|| {
+        let percent = 100.0 * sum as f64 / whole as f64;
+        format!("a tile is missing: these are {percent:.0} % of the grid")
+    })
 }
 
 /// Compares two grids voxel by voxel, by their indices, wherever they lie.

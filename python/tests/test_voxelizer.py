@@ -424,6 +424,18 @@ def test_tiles_joined_are_the_whole():
     whole = trivox.Voxelizer(50)(mesh)
     tiles = [trivox.Voxelizer(50, tile=f"{n}/4")(mesh) for n in range(1, 5)]
     assert trivox.join(tiles) == whole
+    with pytest.warns(trivox.TrivoxWarning, match="a tile is missing: these are 7. % of the grid"):
+        assert trivox.join(tiles[:3]) != whole
+    with pytest.raises(trivox.OptionError, match="no tiles"):
+        trivox.join([])
+
+
+def test_what_would_have_no_effect_is_a_type_error(tetrahedron, torus_obj):
+    with pytest.raises(TypeError, match="progress takes a callable, not int"):
+        trivox.Voxelizer(8)(tetrahedron, progress=5)
+    for options in ({"format": "stl"}, {"sidecars": {}}):
+        with pytest.raises(TypeError, match="are those of bytes"):
+            trivox.read_mesh(torus_obj, **options)
     assert tiles[3].report["tile"]["of"] == list(whole.dims)
     assert tiles[3].report["lattice"] == whole.report["lattice"]
     assert sum(tile.occupied for tile in tiles) == whole.occupied

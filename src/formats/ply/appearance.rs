@@ -3,6 +3,8 @@
 //! A texture takes precedence over vertex colours, and these over face colours: each is the
 //! complete colour, and they are not combined.
 
+use std::collections::HashMap;
+
 use crate::appearance::{Alpha, Appearance, Filter, Material, Texture, TextureRef, Wrap};
 use crate::formats::Sidecars;
 use crate::formats::flat_colors::{ALL_TRANSPARENT, FlatColors};
@@ -124,11 +126,14 @@ impl HeaderTextures {
     ) -> Self {
         let mut materials = vec![Material::default()];
         let mut textures = Textures::new(sidecars, left);
+        let mut of_texture = HashMap::new();
         let mut read = |name: &&[u8]| {
             let name = String::from_utf8_lossy(name);
             let texture = textures.add_file(&[&name])?;
-            materials.push(textured(texture, textures.get(texture)));
-            Some(materials.len() as u32 - 1)
+            Some(*of_texture.entry(texture).or_insert_with(|| {
+                materials.push(textured(texture, textures.get(texture)));
+                materials.len() as u32 - 1
+            }))
         };
         let material_of_texture = names.iter().map(&mut read).collect();
         let (textures, unread) = textures.finish();

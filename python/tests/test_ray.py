@@ -144,6 +144,30 @@ def test_a_run_whose_driver_was_killed_is_resumed(cluster, meshes, expected, tmp
     assert trivox.ray.voxelize(meshes, output, other).skipped == 62
 
 
+def test_a_folder_may_have_brackets_in_its_name(cluster, meshes, tmp_path):
+    (tmp_path / "out1").mkdir()
+    output, vox = str(tmp_path / "out[1]"), trivox.Voxelizer(8)
+    assert trivox.ray.voxelize(meshes[:3], output, vox, batch_size=2).done == 3
+    assert trivox.ray.voxelize(meshes[:3], output, vox).skipped == 3
+
+
+def test_files_in_folders_beside_a_remote_mesh_are_read():
+    system = pytest.importorskip("fsspec").filesystem("memory")
+    image = trivox.Voxelizer(8)(torus()).png(size=8)
+    system.pipe_file("/remote/m/a.mtl", b"newmtl a\nmap_Kd t.png\n")
+    system.pipe_file("/remote/m/t.png", image)
+    face = "v 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\nvt 1 0\nvt 0 1\nusemtl a\nf 1/1 2/2 3/3\n"
+    for name in ("./m/a.mtl", "m/a.mtl", "m\\a.mtl"):
+        system.pipe_file("/remote/a.obj", f"mtllib {name}\n{face}".encode())
+        read = trivox.ray.read("memory://remote/a.obj")
+        assert read.warnings == () and trivox.Voxelizer(8)(read).colors() is not None
+    uri = '{"asset": {"version": "2.0"}, "buffers": [{"uri": "b%20c/d.bin", "byteLength": 36}]}'
+    system.pipe_file("/remote/b c/d.bin", bytes(36))
+    system.pipe_file("/remote/a.gltf", uri.encode())
+    with pytest.raises(trivox.TrivoxError, match="(?!.*beside)"):
+        trivox.ray.read("memory://remote/a.gltf")
+
+
 def test_what_no_run_can_do_is_refused_at_once(tmp_path):
     vox = trivox.Voxelizer(8)
     with pytest.raises(TypeError, match="not one str"):

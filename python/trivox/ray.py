@@ -23,10 +23,12 @@ from collections.abc import Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
+from glob import escape
 from itertools import islice
 from multiprocessing import get_context
 from pathlib import PurePosixPath
 from typing import Any, Literal
+from urllib.parse import unquote
 
 import numpy as np
 
@@ -83,19 +85,21 @@ def read(path: str, **storage: Any) -> Mesh:
         name = PurePosixPath(remote).name
         waiting, done = [name], set()
         while waiting:
-            sidecar = waiting.pop()
+            sidecar = waiting.pop().replace("\\", "/").removeprefix("./")
             if sidecar in done or ".." in PurePosixPath(sidecar).parts or sidecar.startswith("/"):
                 continue
             done.add(sidecar)
             local = os.path.join(folder, sidecar)
             os.makedirs(os.path.dirname(local), exist_ok=True)
             try:
-                system.get_file(str(PurePosixPath(remote).with_name(sidecar)), local)
+                system.get_file(str(PurePosixPath(remote).parent / sidecar), local)
             except FileNotFoundError:
                 if sidecar == name:
                     raise FileNotFoundError(2, "No such file or directory", path) from None
                 continue  # The reader warns of a sidecar that is not there.
-            waiting += _named_in(local)
+            for named in _named_in(local):
+                # Relative to the file that names it, or to the mesh.
+                waiting += [named, str(PurePosixPath(sidecar).parent / named.replace("\\", "/"))]
         return read_mesh(os.path.join(folder, name))
 
 
@@ -107,7 +111,7 @@ def _named_in(path: str) -> list[str]:
             document = json.load(file)
         entries = document.get("buffers", []) + document.get("images", [])
         uris = [entry.get("uri", "") for entry in entries]
-        return [uri for uri in uris if uri and not uri.startswith("data:")]
+        return [unquote(uri) for uri in uris if uri and not uri.startswith("data:")]
     if suffix not in (".obj", ".mtl"):
         return []
     key = re.compile(r"^\s*(?:mtllib|map_\w+|bump|disp|decal|refl)\s+(.*\S)", re.IGNORECASE)
@@ -305,7 +309,7 @@ class _Sink:
     def complete(self) -> dict[str, tuple[str | None, str | None]]:
         """Code and hash of each id in a complete part."""
         done = {}
-        indices = self.system.glob(f"{self.folder}/part-*.index")
+        indices = [escape(path) for path in self.system.glob(f"{escape(self.folder)}/part-*.index")]
         # Many at once, where the file system can.
         for index in self.system.cat(indices).values() if indices else ():
             for line in index.decode().splitlines():
@@ -451,6 +455,8 @@ def voxelize(
         raise OptionError(message, "option.format")
     if batch_size < 1:
         raise OptionError(f"batch_size={batch_size} is not possible: use 1 or more", "option.batch_size")
+    if concurrency is not None and concurrency < 1:
+        raise OptionError(f"concurrency={concurrency} is not possible: use 1 or more", "option.concurrency")
     sink = _Sink(output, format, storage or {}, "bricks" if width is None else "npz")
     sink.check(voxelizer, width)
     ids = list(dict.fromkeys(str(item) for item in items))

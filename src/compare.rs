@@ -2,7 +2,8 @@
 //! grid in difference colours.
 
 use crate::grid::{
-    BrickKey, Colors, Mask, VoxelGrid, count, is_empty, overlay, run_bounds, set_bits, union_bounds,
+    BRICK, BrickKey, Colors, FULL, Mask, VoxelGrid, count, is_empty, overlay, run_bounds, set_bits,
+    union_bounds,
 };
 use crate::srgb::Rgba;
 
@@ -63,7 +64,8 @@ pub fn compare(a: &VoxelGrid, b: &VoxelGrid, named: usize) -> Comparison {
 }
 
 /// The union of `a` and `b`: voxels of both in the colour `both`, voxels of only A or only B in the
-/// colours `only`. Its position in the world is that of A or, if unknown, of B.
+/// colours `only`. Its position in the world is that of A or, if unknown, of B. The voxels of full
+/// bricks among full bricks, which cannot be seen, have the most frequent of these colours.
 ///
 /// ```
 /// use trivox::{VoxelGrid, compare::in_colors};
@@ -88,6 +90,7 @@ pub fn in_colors(a: &VoxelGrid, b: &VoxelGrid, both: Rgba, only: [Rgba; 2]) -> V
     }
     // The most frequent colour is the default, which takes no memory.
     let most = (0..3).max_by_key(|&set| counts[set]).unwrap_or_default();
+    let mut together = a.union(b);
     let mut colors = Colors::uniform(palette[most]);
     for here in overlay([a.brick_runs(), b.brick_runs()]) {
         let mut masks = shared_and_own(here.masks);
@@ -99,11 +102,30 @@ pub fn in_colors(a: &VoxelGrid, b: &VoxelGrid, both: Rgba, only: [Rgba; 2]) -> V
         };
         let voxels = (0..8).flat_map(|x| set_bits(mask[x]).map(move |bit| (x, bit)));
         let own: Vec<Rgba> = voxels.map(color).collect();
-        (0..here.len).for_each(|n| colors.push(here.start.along_x(n), mask, &own));
+        if !own.is_empty() {
+            let keys = (0..here.len).map(|n| here.start.along_x(n));
+            let seen = keys.filter(|&key| !is_enclosed(&together, key));
+            seen.for_each(|key| colors.push(key, mask, &own));
+        }
     }
-    let mut together = a.union(b).with_colors(colors);
     together.world = a.world.or(b.world);
-    together
+    together.with_colors(colors)
+}
+
+/// Whether a brick and its six neighbours are full.
+fn is_enclosed(grid: &VoxelGrid, key: BrickKey) -> bool {
+    let is_full = |at: [u32; 3]| grid.mask_of(BrickKey::new(at)) == FULL;
+    let at = key.position();
+    let last = grid.dims().map(|d| (d - 1) / BRICK);
+    is_full(at)
+        && (0..3).all(|a| {
+            let mut beside = [at; 2];
+            (0 < at[a] && at[a] < last[a]) && {
+                beside[0][a] -= 1;
+                beside[1][a] += 1;
+                beside.into_iter().all(is_full)
+            }
+        })
 }
 
 /// The voxels of a brick that are in both grids, only in the first, and only in the second.

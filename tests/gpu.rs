@@ -6,6 +6,7 @@
 mod common;
 
 use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use common::gpu::adapters;
@@ -13,15 +14,17 @@ use common::rules::RULES;
 use common::shapes::{degenerate_soup, placed, soup, unit_cube};
 use common::{oracle, shapes};
 use fastrand::Rng;
+use rayon::ThreadPoolBuilder;
 use trivox::gpu::Adapter;
 use trivox::place::Triangle;
 use trivox::render::{Background, RenderOptions, Renderer};
+use trivox::solid::Solid;
 use trivox::trace::{Ray, Scene};
 use trivox::voxelize::gpu::BatchLimits;
-use trivox::voxelize::{ChosenBackend, Rule, Run, RunOptions, VoxelKernel};
+use trivox::voxelize::{BackendChoice, ChosenBackend, Rule, Run, RunOptions, VoxelKernel};
 use trivox::{
-    Backend, BackendError, Bounds, Cpu, Gpu, GpuError, Mesh, NoProgress, PlaceOptions, PlacedMesh,
-    Progress, Sizing, VoxelGrid, place,
+    Backend, BackendError, Bounds, Cpu, Gpu, GpuError, Mesh, Mode, NoProgress, PlaceOptions,
+    PlacedMesh, Progress, Sizing, VoxelGrid, Voxelizer, place,
 };
 
 const VOXEL: i32 = 1 << 16;
@@ -335,4 +338,32 @@ fn auto_finishes_on_the_cpu_when_the_gpu_fails_and_says_so() {
 
     let refused = broken().run(&mesh, Rule::Conservative, &options, &NoProgress);
     assert!(matches!(refused, Err(BackendError::Failed(_))));
+}
+
+#[test]
+fn callers_on_threads_of_a_pool_and_on_others_share_a_gpu() {
+    const RUNS: usize = 20;
+    for adapter in adapters().into_iter().take(1) {
+        let pool = Arc::new(ThreadPoolBuilder::new().num_threads(2).build().unwrap());
+        let voxelizer = Voxelizer::new()
+            .resolution(24)
+            .mode(Mode::Solid(Solid::default()))
+            .backend(BackendChoice::Gpu)
+            .adapter(adapter.label())
+            .pool(Arc::clone(&pool));
+        let placed = Arc::new(voxelizer.place(&unit_cube()).unwrap().mesh);
+        let expected = voxelizer.voxelize(&placed).unwrap().grid;
+        let runs = Arc::new(move || {
+            for _ in 0..RUNS {
+                assert_eq!(voxelizer.voxelize(&placed).unwrap().grid, expected);
+            }
+        });
+        let (done, finished) = mpsc::channel();
+        let (outside, beside, of_pool) = (Arc::clone(&runs), done.clone(), runs);
+        std::thread::spawn(move || (outside(), beside.send(()).unwrap()));
+        std::thread::spawn(move || (pool.broadcast(|_| of_pool()), done.send(()).unwrap()));
+        for _ in 0..2 {
+            finished.recv_timeout(Duration::from_secs(120)).expect("no deadlock");
+        }
+    }
 }

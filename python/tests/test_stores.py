@@ -46,6 +46,14 @@ def test_zarr_without_colors_or_voxels(tmp_path):
     assert stores.load_zarr(tmp_path / "a.zarr") == empty
 
 
+def test_a_folder_of_other_files_is_not_replaced(tmp_path):
+    grid = trivox.Voxelizer(8)(octahedron())
+    (tmp_path / "thesis.txt").touch()
+    with pytest.raises(FileExistsError, match="other files"):
+        stores.save_zarr(grid, tmp_path)
+    assert (tmp_path / "thesis.txt").exists()
+
+
 def test_a_box_of_a_zarr_is_read(tmp_path):
     grid = trivox.Voxelizer(70, mode="solid")(octahedron())
     stores.save_zarr(grid, tmp_path / "a.zarr")

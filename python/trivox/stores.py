@@ -13,6 +13,7 @@ True
 
 from __future__ import annotations
 
+import errno
 import json
 import operator
 import os
@@ -53,7 +54,7 @@ def save_zarr(grid: Grid, store: Any, *, shard: int = 64) -> None:
     ----------
     grid : Grid
     store : str, os.PathLike or a store of zarr-python
-        Where the group is, or will be. A whole grid replaces what is there.
+        Where the group is, or will be. A whole grid replaces a group that is there.
     shard : int, default 64
         Voxels along a shard's edge: a multiple of 8. One shard is one file.
 
@@ -62,8 +63,15 @@ def save_zarr(grid: Grid, store: Any, *, shard: int = 64) -> None:
     ValueError
         A shard that is no multiple of 8; a tile that begins or ends within a shard; an array of another
         shape.
+    FileExistsError
+        A folder of other files, which the group would replace.
     """
     import zarr
+
+    if isinstance(store, (str, os.PathLike)) and os.path.isdir(store):
+        names = os.listdir(store)
+        if names and not {"zarr.json", ".zgroup", ".zarray"} & set(names):
+            raise FileExistsError(errno.EEXIST, "A folder of other files is there", os.fspath(store))
 
     if shard <= 0 or shard % _BRICK:
         raise ValueError(f"a shard of {shard} voxels is not possible: use a multiple of {_BRICK}")

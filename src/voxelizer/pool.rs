@@ -3,6 +3,7 @@
 //! The threads of a pool do not exist in a forked child: a pool that the parent started would wait
 //! there for ever. The pool is therefore keyed by the process id.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -20,6 +21,18 @@ pub(super) struct LazyPool {
 impl LazyPool {
     pub(super) const fn new(threads: usize) -> Self {
         Self { threads, pool: Mutex::new(None) }
+    }
+
+    /// The pool of so many threads that does the work of a GPU, whichever voxelizer it is for.
+    pub(super) fn of_gpu(threads: usize) -> Arc<Self> {
+        static POOLS: Mutex<BTreeMap<usize, Arc<LazyPool>>> = Mutex::new(BTreeMap::new());
+        let mut pools = POOLS.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(pools.entry(threads).or_insert_with(|| Arc::new(Self::new(threads))))
+    }
+
+    /// The number of threads; 0 for as many as there are cores.
+    pub(super) fn threads(&self) -> usize {
+        self.threads
     }
 
     /// Of a pool that is there already.

@@ -196,31 +196,25 @@ impl Voxelizer {
         }
     }
 
-    /// Runs `work` on the selected threads, with exclusive use of the GPU.
+    /// Runs `work` with exclusive use of the GPU, on as many threads as are selected, but on others.
     ///
-    /// A rayon thread that waits in a parallel operation executes other jobs of its pool. A job
-    /// that waited there for the lock on the GPU would deadlock if an operation further down the
-    /// same stack held it. So for a caller on a rayon thread the lock is held by a thread outside
-    /// any pool, and `work` runs in a pool other than the caller's, all of whose threads may be
-    /// blocked here.
+    /// A rayon thread that waits in a parallel operation executes other jobs of its pool. Were
+    /// `work` done by the selected pool, a job of that pool that waits for the lock on the GPU would
+    /// deadlock if an operation further down the same stack held it, or if all threads of the pool
+    /// waited for a caller outside of it. So no thread of the pool that does `work` ever waits for
+    /// the lock; and for a caller on a rayon thread it is held by a thread outside any pool.
     fn on_gpu<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Result<T, BackendError> {
-        /// For callers on threads of the selected pool.
-        static APART: LazyPool = LazyPool::new(0);
+        let threads = self.pool.as_deref().map_or(0, LazyPool::threads);
+        let pool = LazyPool::of_gpu(threads).get()?;
+        let run = || {
+            let _turn = self.backends.gpu_turn();
+            pool.install(work)
+        };
         if rayon::current_thread_index().is_none() {
-            let _turn = self.backends.gpu_turn();
-            return self.install(work);
+            return Ok(run());
         }
-        let selected = self.pool.as_deref().map(LazyPool::get).transpose()?;
-        let pool = match selected.filter(|pool| pool.current_thread_index().is_none()) {
-            Some(pool) => pool,
-            None => APART.get()?,
-        };
-        let apart = || {
-            let _turn = self.backends.gpu_turn();
-            Ok(pool.install(work))
-        };
-        std::thread::scope(|scope| scope.spawn(apart).join())
-            .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        let done = std::thread::scope(|scope| scope.spawn(run).join());
+        Ok(done.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
     }
 
     /// The asynchronous form of [`voxelize`](Self::voxelize), on an open GPU with this label, for a

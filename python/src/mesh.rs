@@ -385,6 +385,10 @@ fn textured(
         }
         _ => return Err(shape_failure("texture coordinates", "(n, 2) or (m, 3, 2)", &uvs)),
     };
+    if !uvs.as_flattened().as_flattened().iter().all(|c| c.is_finite()) {
+        let message = "a texture coordinate is not a finite 32-bit number";
+        return Err(Failure::own("MeshError", "mesh.not_finite", message).into_py(image.py()));
+    }
     let pixels = as_array(image)?;
     let (height, width, channels) = match *pixels.shape() {
         [height, width, channels @ (3 | 4)] if height * width > 0 => (height, width, channels),

@@ -140,6 +140,8 @@ def test_colours_out_of_range_are_refused(of, wrong):
     [
         ({"uv": np.zeros((4, 2))}, "uv and texture are given together"),
         ({"vertex_colors": np.eye(4, 3), "face_colors": np.eye(4, 3)}, "not several of them"),
+        ({"uv": np.full((4, 2), np.nan), "texture": np.zeros((1, 1, 3), "u1")}, "not a finite"),
+        ({"uv": np.full((4, 2), 1e39), "texture": np.zeros((1, 1, 3), "u1")}, "not a finite"),
     ],
 )
 def test_looks_that_do_not_go_together_are_refused(looks, message):

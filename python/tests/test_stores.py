@@ -49,7 +49,7 @@ def test_zarr_without_colors_or_voxels(tmp_path):
 def test_a_folder_of_other_files_is_not_replaced(tmp_path):
     grid = trivox.Voxelizer(8)(octahedron())
     (tmp_path / "thesis.txt").touch()
-    with pytest.raises(FileExistsError, match="other files"):
+    with pytest.raises(FileExistsError, match="name a new folder"):
         stores.save_zarr(grid, tmp_path)
     assert (tmp_path / "thesis.txt").exists()
 

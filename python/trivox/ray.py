@@ -108,10 +108,14 @@ def _named_in(path: str) -> list[str]:
     suffix = os.path.splitext(path)[1].lower()
     if suffix == ".gltf":
         with open(path, encoding="utf-8", errors="replace") as file:
-            document = json.load(file)
-        entries = document.get("buffers", []) + document.get("images", [])
-        uris = [entry.get("uri", "") for entry in entries]
-        return [unquote(uri) for uri in uris if uri and not uri.startswith("data:")]
+            try:
+                document = json.load(file)
+            except json.JSONDecodeError:
+                return []  # The reader says what is wrong.
+        lists = [document.get(key) for key in ("buffers", "images")] if isinstance(document, dict) else []
+        entries = [entry for some in lists if isinstance(some, list) for entry in some]
+        uris = [entry.get("uri") for entry in entries if isinstance(entry, dict)]
+        return [unquote(uri) for uri in uris if isinstance(uri, str) and not uri.startswith("data:")]
     if suffix not in (".obj", ".mtl"):
         return []
     key = re.compile(r"^\s*(?:mtllib|map_\w+|bump|disp|decal|refl)\s+(.*\S)", re.IGNORECASE)
@@ -307,9 +311,21 @@ class _Sink:
             self.system.pipe_file(target, content)
 
     def complete(self) -> dict[str, tuple[str | None, str | None]]:
-        """Code and hash of each id in a complete part."""
+        """Code and hash of each id in a complete part.
+
+        Parts without an index, which a run that was killed left, are removed: their items are made again,
+        and perhaps in other parts.
+        """
         done = {}
-        indices = [escape(path) for path in self.system.glob(f"{escape(self.folder)}/part-*.index")]
+        files = set(self.system.glob(f"{escape(self.folder)}/part-*"))
+        indices = []
+        for part in sorted(path for path in files if path.endswith(self.suffix)):
+            index = part.removesuffix(self.suffix) + ".index"
+            if index in files:
+                indices.append(escape(index))
+            else:
+                log.info("%s is not complete: it is removed", part)
+                self.system.rm_file(part)
         # Many at once, where the file system can.
         for index in self.system.cat(indices).values() if indices else ():
             for line in index.decode().splitlines():

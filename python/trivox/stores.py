@@ -71,7 +71,7 @@ def save_zarr(grid: Grid, store: Any, *, shard: int = 64) -> None:
     if isinstance(store, (str, os.PathLike)) and os.path.isdir(store):
         names = os.listdir(store)
         if names and not {"zarr.json", ".zgroup", ".zarray"} & set(names):
-            raise FileExistsError(errno.EEXIST, "A folder of other files is there", os.fspath(store))
+            raise FileExistsError(errno.EEXIST, "it has other files: name a new folder", os.fspath(store))
 
     if shard <= 0 or shard % _BRICK:
         raise ValueError(f"a shard of {shard} voxels is not possible: use a multiple of {_BRICK}")
@@ -263,7 +263,11 @@ def load_parquet(path: Any, ids: Iterable[Any] | None = None) -> dict[str, Grid]
         for group in range(file.num_row_groups):
             column = file.metadata.row_group(group).column(0)
             # A row group has the bricks of one grid.
-            groups[column.statistics.min].append(group)
+            if (statistics := column.statistics) is not None and statistics.has_min_max:
+                name = statistics.min
+            else:  # Those of an id of several kB are not kept.
+                name = file.read_row_group(group, columns=["id"])["id"][0].as_py()
+            groups[name].append(group)
         found = {}
         for name in places if ids is None else map(str, ids):
             table = file.read_row_groups(groups[name], columns=["x", "y", "z", "mask", "colors"])

@@ -204,7 +204,8 @@ impl Voxelizer {
     /// waited for a caller outside of it. So no thread of the pool that does `work` ever waits for
     /// the lock; and for a caller on a rayon thread it is held by a thread outside any pool.
     fn on_gpu<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Result<T, BackendError> {
-        let threads = self.pool.as_deref().map_or(0, LazyPool::threads);
+        let selected = self.pool.as_deref().map(LazyPool::threads);
+        let threads = selected.unwrap_or_else(rayon::current_num_threads);
         let pool = LazyPool::of_gpu(threads).get()?;
         let run = || {
             let _turn = self.backends.gpu_turn();

@@ -384,12 +384,10 @@ impl GpuView {
 
     /// What `words` words are read through: that of the last reading, if it was of as many.
     fn staging(&self, words: u64) -> wgpu::Buffer {
-        let mut staging = self.staging.borrow_mut();
-        if let Some(staging) = staging.as_ref().filter(|staging| staging.size() == 4 * words) {
-            return staging.clone();
-        }
+        // Taken, so that a picture that is asked for meanwhile does not copy to a mapped buffer.
+        let last = self.staging.take().filter(|staging| staging.size() == 4 * words);
         let usage = Usage::MAP_READ | Usage::COPY_DST;
-        staging.insert(self.scene.device().buffer("staging", words, usage)).clone()
+        last.unwrap_or_else(|| self.scene.device().buffer("staging", words, usage))
     }
 
     /// The canvas to present to, made on first use.
@@ -463,6 +461,7 @@ impl GpuView {
         }
         encoder.copy_buffer_to_buffer(&self.flag, 0, &staging, bytes, 4);
         let mut words = device.submit_and_read_async(encoder, &staging).await?;
+        self.staging.replace(Some(staging));
         match words.pop() {
             Some(0) => Ok(words),
             _ => Err(failed("its driver ended the search for a voxel early")),

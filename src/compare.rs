@@ -114,18 +114,18 @@ pub fn in_colors(a: &VoxelGrid, b: &VoxelGrid, both: Rgba, only: [Rgba; 2]) -> V
 
 /// Whether a brick and its six neighbours are full.
 fn is_enclosed(grid: &VoxelGrid, key: BrickKey) -> bool {
-    let is_full = |at: [u32; 3]| grid.mask_of(BrickKey::new(at)) == FULL;
     let at = key.position();
     let last = grid.dims().map(|d| (d - 1) / BRICK);
-    is_full(at)
-        && (0..3).all(|a| {
-            let mut beside = [at; 2];
-            (0 < at[a] && at[a] < last[a]) && {
-                beside[0][a] -= 1;
-                beside[1][a] += 1;
-                beside.into_iter().all(is_full)
-            }
-        })
+    let is_inside = (0..3).all(|a| 0 < at[a] && at[a] < last[a]);
+    let is_full = |at: [u32; 3]| grid.mask_of(BrickKey::new(at)) == FULL;
+    let is_full_beside = |a: usize, i: u32| {
+        let mut beside = at;
+        beside[a] = i;
+        is_full(beside)
+    };
+    is_inside
+        && is_full(at)
+        && (0..3).all(|a| is_full_beside(a, at[a] - 1) && is_full_beside(a, at[a] + 1))
 }
 
 /// The voxels of a brick that are in both grids, only in the first, and only in the second.

@@ -476,3 +476,20 @@ fn the_centre_of_a_voxel_is_half_a_voxel_past_its_corner() {
     assert_eq!(world.to_voxels(center), [2.5, 0.5, 7.5]);
     assert_eq!(world.to_voxels(world.origin), [0.0; 3]);
 }
+
+#[test]
+fn a_comparison_of_solids_shows_on_their_surface_what_is_only_in_one() {
+    let block = |x: u32| {
+        let bricks = (0..x * 64).map(|i| (BrickKey::new([i / 64, i / 8 % 8, i % 8]), FULL));
+        VoxelGrid::from_bricks([64; 3], bricks.collect()).unwrap()
+    };
+    let [grey, orange, blue] = [[200, 200, 200, 255], [213, 94, 0, 255], [0, 114, 178, 255]];
+    for half in [3, 5] {
+        let both = compare::in_colors(&block(8), &block(half), grey, [orange, blue]);
+        let colors = both.colors.as_ref().unwrap();
+        for voxel in both.voxels().filter(|voxel| voxel.iter().any(|&c| c == 0 || c == 63)) {
+            let expected = if voxel[0] < 8 * half { grey } else { orange };
+            assert_eq!(colors.of(voxel), expected, "{voxel:?}");
+        }
+    }
+}

@@ -602,11 +602,14 @@ fn the_bound_on_reading_holds_for_what_meshes_look_like() {
 fn textures_take_no_more_than_what_is_left_of_the_memory() {
     let _alone = alone();
     let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("large.png"), png(1000)).unwrap();
+    // A file that is named twice is read once.
+    for name in ["large.png", "other.png"] {
+        std::fs::write(folder.path().join(name), png(1000)).unwrap();
+    }
     let header = ply_header("ascii", 3, 2).replace(
         "end_header",
         "property list uchar float texcoord\nproperty int texnumber\ncomment TextureFile large.png\n\
-         comment TextureFile large.png\nend_header",
+         comment TextureFile other.png\nend_header",
     );
     let faces = "3 0 1 2 6 0 0 1 0 1 1 0\n3 0 1 2 6 0 0 1 0 1 1 1\n";
     let file = format!("{header}0 0 0\n1 0 0\n1 1 0\n{faces}");

@@ -419,6 +419,14 @@ def test_a_gpu_gives_the_same_grid():
         trivox.Voxelizer(8, backend="gpu", adapter="nobody's")(mesh)
 
 
+def test_what_would_have_no_effect_is_a_type_error(tetrahedron, torus_obj):
+    with pytest.raises(TypeError, match="progress takes a callable, not int"):
+        trivox.Voxelizer(8)(tetrahedron, progress=5)
+    for options in ({"format": "stl"}, {"sidecars": {}}):
+        with pytest.raises(TypeError, match="are those of bytes"):
+            trivox.read_mesh(torus_obj, **options)
+
+
 def test_tiles_joined_are_the_whole():
     mesh = torus()
     whole = trivox.Voxelizer(50)(mesh)
@@ -428,14 +436,6 @@ def test_tiles_joined_are_the_whole():
         assert trivox.join(tiles[:3]) != whole
     with pytest.raises(trivox.OptionError, match="no tiles"):
         trivox.join([])
-
-
-def test_what_would_have_no_effect_is_a_type_error(tetrahedron, torus_obj):
-    with pytest.raises(TypeError, match="progress takes a callable, not int"):
-        trivox.Voxelizer(8)(tetrahedron, progress=5)
-    for options in ({"format": "stl"}, {"sidecars": {}}):
-        with pytest.raises(TypeError, match="are those of bytes"):
-            trivox.read_mesh(torus_obj, **options)
     assert tiles[3].report["tile"]["of"] == list(whole.dims)
     assert tiles[3].report["lattice"] == whole.report["lattice"]
     assert sum(tile.occupied for tile in tiles) == whole.occupied

@@ -64,8 +64,8 @@ pub fn compare(a: &VoxelGrid, b: &VoxelGrid, named: usize) -> Comparison {
 }
 
 /// The union of `a` and `b`: voxels of both in the colour `both`, voxels of only A or only B in the
-/// colours `only`. Its position in the world is that of A or, if unknown, of B. The voxels of full
-/// bricks among full bricks, which cannot be seen, have the most frequent of these colours.
+/// colours `only`. Its position in the world is that of A or, if unknown, of B. To save memory, the
+/// hidden voxels of full bricks with six full neighbours have the most frequent of the colours.
 ///
 /// ```
 /// use trivox::{VoxelGrid, compare::in_colors};

@@ -1,5 +1,5 @@
-//! A voxelizer with threads of its own uses no others: rayon's global pool, of which a forked child
-//! has none of the threads, would wait there for ever.
+//! A voxelizer with its own threads must not use rayon's global pool: in a forked child the threads
+//! of that pool do not exist, and whoever waits for them hangs.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -11,7 +11,7 @@ use trivox::{Fill, Mode, Solid, Tile, Voxelizer};
 
 #[test]
 fn no_step_leaves_the_threads_that_were_asked_for() {
-    // A global pool whose only thread does nothing else any more.
+    // Block the only thread of the global pool: whatever uses the pool hangs.
     ThreadPoolBuilder::new().num_threads(1).build_global().unwrap();
     rayon::spawn(|| {
         loop {

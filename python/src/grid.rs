@@ -170,7 +170,7 @@ impl PyGrid {
             return Err(option_error(py, "option.shape", message));
         };
         let dims = [nx, ny, nz].map(|d| u32::try_from(d).unwrap_or(u32::MAX));
-        // Other values than 0 and 1 are possible in an array of bool.
+        // The bytes of a NumPy bool may be other than 0 and 1, which a Rust `bool` must not be.
         let bytes = array.call_method1("view", ("uint8",))?;
         let bytes: PyReadonlyArrayDyn<'_, u8> = bytes.extract()?;
         let bytes = bytes.as_slice().map_err(|error| Failure::bug(error).into_py(py))?;

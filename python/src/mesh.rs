@@ -254,7 +254,7 @@ fn positions(value: &Bound<'_, PyAny>) -> PyResult<Vec<[f64; 3]>> {
         return Err(shape_failure("vertices", "(n, 3)", &array));
     }
     if let Ok(array) = array.extract::<PyReadonlyArray2<'_, f64>>() {
-        // Not `PyReadonlyArray::as_slice`, which takes columns in Fortran order for rows.
+        // `PyReadonlyArray::as_slice` also accepts Fortran order, where columns are contiguous.
         if let Some(flat) = array.as_array().as_slice() {
             return Ok(py.detach(|| bytemuck::cast_slice(flat).to_vec()));
         }
@@ -581,8 +581,8 @@ pub fn read_mesh(
         Err(_) => {
             let path: PathBuf = source.extract()?;
             if format.is_some() || sidecars.is_some() {
-                let message = "format and sidecars are those of bytes: a file has an extension, and \
-                               what it names is looked for beside it";
+                let message = "format and sidecars apply to bytes only: a file's format is its \
+                               extension, and its sidecar files are beside it";
                 return Err(PyTypeError::new_err(message));
             }
             job::run(py, move |_| job::pool(None)?.install(|| load(path)))?

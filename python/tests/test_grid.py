@@ -76,6 +76,17 @@ def test_bytes_are_read_from_whatever_holds_bytes(grid):
         trivox.load_bytes(data, "abc")
 
 
+def test_what_an_npz_lacks_is_said(tmp_path):
+    path, dense = tmp_path / "a.npz", np.eye(4, dtype=bool)[None]
+    for place in ({"origin": np.zeros(3)}, {"voxel_size": np.float64(2)}):
+        np.savez(path, occupied=dense, **place)
+        with pytest.warns(trivox.TrivoxWarning, match="that needs both origin and voxel_size"):
+            assert trivox.load(path).origin is None
+    np.savez(path, voxels=dense.astype("f4"))
+    with pytest.raises(trivox.ReadError, match="no array of voxels: occupied.*; voxels: "):
+        trivox.load(path)
+
+
 @pytest.mark.skipif(os.name != "posix", reason="POSIX only")
 def test_a_link_is_written_through(grid, tmp_path):
     (tmp_path / "file.npz").touch()

@@ -423,7 +423,7 @@ def test_what_would_have_no_effect_is_a_type_error(tetrahedron, torus_obj):
     with pytest.raises(TypeError, match="progress takes a callable, not int"):
         trivox.Voxelizer(8)(tetrahedron, progress=5)
     for options in ({"format": "stl"}, {"sidecars": {}}):
-        with pytest.raises(TypeError, match="are those of bytes"):
+        with pytest.raises(TypeError, match="apply to bytes only"):
             trivox.read_mesh(torus_obj, **options)
 
 

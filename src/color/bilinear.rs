@@ -57,7 +57,7 @@ struct Queue {
 /// A queue for each number of squares along each axis.
 pub(super) struct Queues {
     queues: Vec<Queue>,
-    /// Of the polygons that were integrated last.
+    /// The output of the last integration, reused.
     weights: Box<Weights>,
 }
 
@@ -184,7 +184,7 @@ impl WithSimd for Integrate<'_> {
     fn with_simd<S: Simd>(self, simd: S) {
         let Self { points, squares, weights } = self;
         let edges = Edges { simd };
-        // Three more than the squares. Most polygons span few: fewer sums are cleared.
+        // At least 3 more than the squares. Most polygons span at most 2: a small array is cleared.
         match squares.into_iter().max() {
             Some(..=2) => edges.weights::<5>(points, squares, weights),
             _ => edges.weights::<{ MAX_SQUARES + 3 }>(points, squares, weights),

@@ -5,7 +5,7 @@
 //! space, as in ModelNet. A vertex is a line with a position, a normal, a colour and texture
 //! coordinates; a face is a line with its number of corners, their indices, and optionally a
 //! colour. Colours are integers from 0 to 255 or fractions from 0 to 1. Many programs write the
-//! fraction 1 as `1`, so the colours of all vertices are one or the other, and those of all faces.
+//! fraction 1 as `1`, so the scale is chosen once for all vertices and once for all faces.
 
 use crate::appearance::{Appearance, Material};
 use crate::formats::flat_colors::FlatColors;
@@ -201,7 +201,7 @@ impl Scale {
     fn warning(self, whose: &str) -> Option<String> {
         let is_assumed = !self.has_points && self.largest == 1.0;
         is_assumed.then(|| {
-            format!("no number of the colours of {whose} exceeds 1: they are read as fractions")
+            format!("the colours of {whose} have no value above 1: they are read as fractions")
         })
     }
 }

@@ -136,8 +136,8 @@ impl VoxelGrid {
 }
 
 impl VoxelGrid {
-    /// The voxels whose element of `values` is not the default, such as 0 or false. The order is that
-    /// of [`fill_dense`](Self::fill_dense).
+    /// The voxels whose element of `values` is not the default, such as 0 or false. The elements are
+    /// in the order of [`fill_dense`](Self::fill_dense).
     ///
     /// # Errors
     /// A dimension of 0 or above [`MAX_DIM`](crate::place::MAX_DIM).
@@ -152,35 +152,38 @@ impl VoxelGrid {
         let [nx, ny, nz] = dims.map(|d| d as usize);
         assert_eq!(values.len(), nx * ny * nz, "elements");
         let [_, y_bricks, z_bricks] = dims.map(|d| d.div_ceil(BRICK));
-        let edge = BRICK as usize;
-        let layers = values.par_chunks(edge * ny * nz).enumerate();
-        let layers = layers.map(|(x, layer)| {
-            let mut bricks = Vec::new();
-            for y in 0..y_bricks {
-                for z in 0..z_bricks {
-                    let [y0, z0] = [y, z].map(|brick| (brick * BRICK) as usize);
-                    let mut mask = Mask::default();
-                    for (slice, word) in layer.chunks(ny * nz).zip(&mut mask) {
-                        let rows = slice.chunks(nz).skip(y0).take(edge);
-                        for (row, values) in rows.enumerate() {
-                            let values = &values[z0..nz.min(z0 + edge)];
-                            for (bit, value) in values.iter().enumerate() {
-                                *word |= u64::from(*value != T::default()) << (8 * row + bit);
-                            }
-                        }
-                    }
-                    if !is_empty(&mask) {
-                        bricks.push((BrickKey::new([x as u32, y, z]), mask));
-                    }
-                }
-            }
-            bricks
+        // One layer of bricks along `x` is contiguous.
+        let layers = values.par_chunks(BRICK as usize * ny * nz).enumerate().map(|(x, layer)| {
+            let columns = (0..y_bricks).flat_map(|y| (0..z_bricks).map(move |z| [y, z]));
+            let brick = |[y, z]: [u32; 2]| {
+                let first = [y, z].map(|brick| (brick * BRICK) as usize);
+                (BrickKey::new([x as u32, y, z]), mask_of_values(layer, [ny, nz], first))
+            };
+            columns.map(brick).filter(|(_, mask)| !is_empty(mask)).collect()
         });
         let layers: Vec<Vec<(BrickKey, Mask)>> = layers.collect();
         let mut builder = GridBuilder::new(dims)?;
         builder.append(&layers)?;
         Ok(builder.finish())
     }
+}
+
+/// The mask of a brick in a layer of slices of `ny` rows of `nz` values; `y` and `z` are its first
+/// row and value.
+fn mask_of_values<T: Default + PartialEq>(
+    layer: &[T],
+    [ny, nz]: [usize; 2],
+    [y, z]: [usize; 2],
+) -> Mask {
+    let mut mask = Mask::default();
+    for (slice, word) in layer.chunks(ny * nz).zip(&mut mask) {
+        for (row, values) in slice.chunks(nz).skip(y).take(BRICK as usize).enumerate() {
+            for (bit, value) in values[z..].iter().take(BRICK as usize).enumerate() {
+                *word |= u64::from(*value != T::default()) << (8 * row + bit);
+            }
+        }
+    }
+    mask
 }
 
 #[cfg(test)]

@@ -144,7 +144,7 @@ impl Sink {
     }
 }
 
-/// A complete output.
+/// An output that is complete; a file has its temporary name until [`finish`](Self::finish).
 #[derive(Debug)]
 pub struct Pending<'a> {
     name: &'a str,

@@ -196,13 +196,13 @@ impl Voxelizer {
         }
     }
 
-    /// Runs `work` with exclusive use of the GPU, on as many threads as are selected, but on others.
+    /// Runs `work` with exclusive use of the GPU, in a separate thread pool of the selected size.
     ///
-    /// A rayon thread that waits in a parallel operation executes other jobs of its pool. Were
-    /// `work` done by the selected pool, a job of that pool that waits for the lock on the GPU would
-    /// deadlock if an operation further down the same stack held it, or if all threads of the pool
-    /// waited for a caller outside of it. So no thread of the pool that does `work` ever waits for
-    /// the lock; and for a caller on a rayon thread it is held by a thread outside any pool.
+    /// A waiting rayon thread runs other jobs of its pool. If `work` ran in the selected pool, two
+    /// deadlocks would be possible: a job that waits for the GPU's lock runs on the stack of the
+    /// job that holds it; or all threads of the pool wait for the lock, and none is left for the
+    /// holder. Threads of the separate pool never wait for the lock. For a caller on a rayon thread,
+    /// a plain thread holds it.
     fn on_gpu<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Result<T, BackendError> {
         let selected = self.pool.as_deref().map(LazyPool::threads);
         let threads = selected.unwrap_or_else(rayon::current_num_threads);

@@ -17,6 +17,19 @@ fn a_preview_is_the_picture_that_render_draws() {
     assert!(fs::read(path.join("c.png")).unwrap() == a);
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_preview_that_cannot_be_written_leaves_the_older_output() {
+    let folder = folder();
+    let path = folder.path();
+    std::os::unix::fs::symlink("/dev/full", path.join("a.png")).unwrap();
+    fs::write(path.join("mesh.vox"), "older").unwrap();
+    let run = voxelize(path, "mesh.obj --res 8 -o mesh.vox --preview a.png");
+    assert_eq!(run.status.code(), Some(2));
+    assert!(stderr(&run).contains("a.png: No space left"), "{}", stderr(&run));
+    assert_eq!(fs::read(path.join("mesh.vox")).unwrap(), b"older");
+}
+
 #[test]
 fn previews_that_cannot_be_are_refused_before_the_work() {
     let folder = with_meshes(2);

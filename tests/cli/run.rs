@@ -95,6 +95,13 @@ fn what_is_left_out_is_said() {
     assert!(said.contains("rounded to 1/256 of a voxel instead of 1/65536"), "{said}");
     let said = warnings("mesh.obj --voxel-size 1 --bounds 10,10,10,12,12,12");
     assert!(said.contains("no voxel is occupied"), "{said}");
+    let notes = |output: &str| {
+        let run = format!("mesh.obj --dims 8,8,4 --res 4 -o {output} --json -q");
+        json(&voxelize(folder.path(), &run))["notes"].to_string()
+    };
+    assert!(notes("a.npy").contains("where the grid lies"), "{}", notes("a.npy"));
+    assert!(notes("a.binvox").contains("8 x 8 x 4 voxels is padded to 8 x 8 x 8"));
+    assert_eq!(notes("a.npz"), "null");
 }
 
 #[test]

@@ -51,7 +51,7 @@ fn all_colours_of_vertices_are_fractions_or_integers() {
     let expected = (vec![red, red, green], vec![]);
     assert_eq!(colored("COFF", ["1 0 0 1", "1 0 0", "0 1.0 0"]), expected);
     assert_eq!(colored("COFF", ["1 0 0", "1e0 0 0", "0 1 0"]), expected);
-    let said = "no number of the colours of vertices exceeds 1: they are read as fractions";
+    let said = "the colours of vertices have no value above 1: they are read as fractions";
     assert_eq!(colored("COFF", ["1 0 0 1", "1 0 0", "0 1 0"]), (expected.0, vec![said.into()]));
     let dark = linear_of_rgba([1, 0, 0, 255]);
     let integers = colored("COFF", ["1 0 0", "255 0 0", "0 255 0"]);

@@ -26,7 +26,7 @@ pub fn write_file(
     write: impl FnOnce(&mut dyn Write) -> Result<(), WriteError>,
 ) -> Result<(), Failure> {
     let fail = |error| Failure::Io { error, path: Some(path.to_owned()) };
-    // A link stays, and what it leads to is replaced.
+    // A symbolic link is followed: its target is replaced.
     let behind_links = fs::canonicalize(path);
     let path = behind_links.as_deref().unwrap_or(path);
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());

@@ -48,6 +48,7 @@ mod write;
 use crate::formats::GridSpec;
 use crate::formats::description::Description;
 use crate::grid::{Up, VoxelGrid, World};
+use crate::numbers::grouped;
 use crate::palette::{MAX_COLORS, count_colors};
 
 pub use parts::Part;
@@ -74,8 +75,9 @@ fn lost(grid: &VoxelGrid) -> Vec<String> {
     let count = count_colors(grid);
     if count > MAX_COLORS {
         lost.push(format!(
-            "{count} colours are approximated by {MAX_COLORS} or fewer, the most that the file's \
-             palette holds"
+            "{} colours are approximated by {MAX_COLORS} or fewer, the most that the file's palette \
+             holds",
+            grouped(count as u64)
         ));
     }
     if grid.colors.as_ref().is_some_and(|colors| !colors.are_opaque(grid.occupied())) {

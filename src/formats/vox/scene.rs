@@ -97,8 +97,11 @@ impl Scene<'_> {
         let mut is_named = vec![self.nodes.is_empty(); self.models.len()];
         for node in self.nodes.values() {
             if let NodeKind::Shape { models } = &node.kind {
-                let indices = models.iter().filter_map(|&model| usize::try_from(model).ok());
-                indices.for_each(|index| is_named.get_mut(index).map_or((), |named| *named = true));
+                for index in models.iter().filter_map(|&model| usize::try_from(model).ok()) {
+                    if let Some(is_named) = is_named.get_mut(index) {
+                        *is_named = true;
+                    }
+                }
             }
         }
         is_named.iter().filter(|&&named| !named).count()

@@ -41,10 +41,10 @@ struct Schematic {
 }
 
 impl Schematic {
-    /// Takes the tags of a compound, and of those in it that are ours to read. `depth` is the
-    /// number of compounds between it and the root.
+    /// Reads the tags of a compound, and of the nested compounds that hold blocks or metadata.
+    /// `depth` is the nesting level: 0 at the root.
     fn take_all(&mut self, tags: &mut TagReader<impl Read>, depth: u32) -> Result<(), ReadError> {
-        /// `Schematic` in the root, `Blocks` in that.
+        /// That of `Blocks` in `Schematic` in the root.
         const DEEPEST: u32 = 2;
         while let Some((tag, name)) = tags.next()? {
             match (tag, name.as_str()) {

@@ -134,8 +134,7 @@ pub struct VoxelGrid {
     full: Vec<FullRun>,
     /// `None` where the source file does not state it.
     pub world: Option<World>,
-    /// `None` where no colours are known. Only occupied voxels may have colours of their own: a file
-    /// with others is refused when it is read.
+    /// `None` where no colours are known. Those of empty voxels have no effect.
     pub colors: Option<Colors>,
 }
 

@@ -7,8 +7,8 @@
 //! 1. [`formats`] reads a file into a [`Mesh`], which is always valid.
 //! 2. [`place`](mod@place) rounds the vertices once to an integer lattice.
 //! 3. A backend ([`voxelize`](mod@voxelize): [`Cpu`] or a GPU) determines which voxels the
-//!    triangles touch. Every decision is the sign of an integer polynomial ([`predicate`]), so all
-//!    backends agree to the bit. [`mode`] adds thin surfaces and solids ([`solid`], [`fill`],
+//!    triangles touch, by the signs of integer polynomials ([`predicate`]), so all backends agree
+//!    to the bit. [`mode`] adds thin surfaces and solids ([`solid`], [`fill`],
 //!    [`topology`]).
 //! 4. The result is a [`VoxelGrid`]: sparse bricks of 8x8x8 voxels in canonical order, with a
 //!    content hash.

@@ -22,8 +22,9 @@
 //! - without explicit bounds all vertices lie in the grid, and `F = min(16, 24 - ceil_log2(M))`
 //!   where `M` is the largest dimension.
 //!
-//! Rounding moves a vertex by at most half a unit, `2^-(F+1)` voxel: 1/131072 at 256 voxels,
-//! 1/512 at 65,536. Vertices that share a position share a lattice point, so a closed mesh stays
+//! Rounding moves a vertex by at most half a unit, `2^-(F+1)` voxel, and `2^-28` unit for the
+//! difference and the product in `f64` (below `2^24` units, each rounded by at most `2^-29`):
+//! 1/131072 voxel at 256 voxels, 1/512 at 65,536. Vertices that share a position share a lattice point, so a closed mesh stays
 //! closed.
 //!
 //! # One lattice for several meshes or tiles
@@ -43,9 +44,9 @@ use thiserror::Error;
 
 use crate::appearance::Appearance;
 use crate::mesh::Mesh;
-use crate::numbers::short;
+use crate::numbers::{AXES, short};
 pub use crate::place::lattice::Lattice;
-use crate::place::lattice::{MAX_SPAN, choose};
+use crate::place::lattice::MAX_SPAN;
 use crate::place::window::Part;
 pub(crate) use crate::place::window::WINDOW_STEP;
 pub use crate::place::window::{Tile, TileError, Tiles, Window, WindowReach};
@@ -156,6 +157,12 @@ pub enum PlaceError {
     Tile(#[from] TileError),
 }
 
+impl PlaceError {
+    fn bounds(axis: usize, bounds: &Bounds) -> Self {
+        Self::Bounds { axis: AXES[axis], min: bounds.min[axis], max: bounds.max[axis] }
+    }
+}
+
 /// The voxel size.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Sizing {
@@ -201,6 +208,21 @@ impl Bounds {
     fn longest(&self) -> f64 {
         (0..3).map(|a| self.max[a] - self.min[a]).fold(0.0, f64::max)
     }
+
+    /// # Errors
+    /// The bounds are inverted, not finite or a point. They may be flat.
+    fn check(&self) -> Result<(), PlaceError> {
+        // False for NaN.
+        let is_possible = |axis: &usize| {
+            let length = self.max[*axis] - self.min[*axis];
+            length >= 0.0 && length.is_finite()
+        };
+        match (0..3).find(|axis| !is_possible(axis)) {
+            Some(axis) => Err(PlaceError::bounds(axis, self)),
+            None if self.longest() == 0.0 => Err(PlaceError::bounds(0, self)),
+            None => Ok(()),
+        }
+    }
 }
 
 impl PlaceOptions {
@@ -226,6 +248,26 @@ impl PlaceOptions {
     #[must_use]
     pub fn with_dims(self, dims: [u32; 3]) -> Self {
         Self { dims: Some(dims), ..self }
+    }
+
+    /// Checks what does not depend on a mesh; `limit` is the most voxels along an axis, [`MAX_DIM`]
+    /// for a grid and [`MAX_SPAN_VOXELS`] in tiles.
+    ///
+    /// # Errors
+    /// A resolution, voxel size, bounds or dimensions that are not possible.
+    pub fn check(&self, limit: u32) -> Result<(), PlaceError> {
+        match self.sizing {
+            Sizing::Resolution(n) if n == 0 || n > limit => return Err(PlaceError::Resolution(n)),
+            // Also NaN.
+            Sizing::VoxelSize(s) if !(s > 0.0 && s.is_finite()) => {
+                return Err(PlaceError::VoxelSize(s));
+            }
+            _ => {}
+        }
+        if let Some(dims) = self.dims.filter(|dims| dims.iter().any(|d| !(1..=limit).contains(d))) {
+            return Err(PlaceError::Dims { dims, limit });
+        }
+        self.bounds.map_or(Ok(()), |bounds| bounds.check())
     }
 }
 
@@ -373,7 +415,7 @@ fn is_degenerate(&[a, b, c]: &Triangle) -> bool {
 /// An impossible size, resolution or bounds; a resolution for a mesh without extent; a grid past
 /// [`MAX_DIM`]; a mesh that reaches too far past the bounds.
 pub fn place(mesh: &Mesh, options: &PlaceOptions) -> Result<PlacedMesh, PlaceError> {
-    let lattice = choose(mesh.bounds(), options, MAX_DIM)?;
+    let lattice = Lattice::within(mesh.bounds(), options, MAX_DIM)?;
     Ok(on(mesh, lattice))
 }
 

@@ -392,10 +392,9 @@ impl<'a> Renderer<'a> {
 
     /// The parameters of a picture, beside the voxels.
     fn params(&self, options: &RenderOptions) -> Result<PictureParams, RenderError> {
-        options.check()?;
         let grid = self.scene.grid();
         let up = grid.world.map_or(Up::default(), |world| world.up);
-        let camera = Camera::new(grid, up, options);
+        let camera = Camera::new(grid, up, options)?;
         Ok(PictureParams::new(self.scene.bounds(), &camera, options))
     }
 }

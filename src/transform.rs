@@ -47,7 +47,7 @@ pub struct CenteredGrid {
     pub fills: bool,
 }
 
-/// A rotation about an axis, counterclockwise as seen from the axis's tip.
+/// A rotation about an axis, counter-clockwise as seen from the axis's tip.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rotation {
     /// 0, 1 or 2: x, y or z.

@@ -53,7 +53,7 @@ pub(crate) fn sin_cos(degrees: f64) -> (f64, f64) {
     }
 }
 
-/// `v` rotated about an axis by an angle of given sine and cosine, counterclockwise as seen from the
+/// `v` rotated about an axis by an angle of given sine and cosine, counter-clockwise as seen from the
 /// axis's tip.
 pub(crate) fn rotated(v: Vector, axis: usize, (sin, cos): (f64, f64)) -> Vector {
     let (right, up) = ((axis + 1) % 3, (axis + 2) % 3);
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn rotations_are_counterclockwise_about_each_axis() {
+    fn rotations_are_counter_clockwise_about_each_axis() {
         let quarter = sin_cos(90.0);
         for axis in 0..3 {
             let unit = |axis: usize| [0, 1, 2].map(|a| f64::from(u8::from(a == axis % 3)));

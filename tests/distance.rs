@@ -132,6 +132,47 @@ fn centres_in_the_plane_of_a_large_triangle_are_at_distance_0() {
 }
 
 #[test]
+fn a_sample_is_the_trilinear_interpolation_of_eight_voxels() {
+    let mut random = fastrand::Rng::with_seed(21);
+    let mesh = random_mesh(8, &mut random);
+    let mesh = place(&mesh, &PlaceOptions::new(Sizing::Resolution(19)).with_pad(2)).unwrap();
+    let inside: Vec<_> = (0..900).map(|_| mesh.lattice().dims.map(|d| random.u32(0..d))).collect();
+    let inside = VoxelGrid::from_voxels(mesh.lattice().dims, inside).unwrap();
+    let field = field(&mesh, inside, 2.5);
+    let dims = field.dims();
+    let [nx, ny, nz] = dims.map(|d| d as usize);
+    let mut dense = vec![0.0; nx * ny * nz];
+    field.fill_dense(&mut dense);
+    let value = |[x, y, z]: [usize; 3]| f64::from(dense[(x * ny + y) * nz + z]);
+    for voxel in (0..nx).flat_map(|x| (0..ny).flat_map(move |y| (0..nz).map(move |z| [x, y, z]))) {
+        let found = field.sample(voxel.map(|c| c as f64 + 0.5));
+        assert_eq!(found, Some(value(voxel) as f32), "{voxel:?}");
+        assert_eq!(field.get(voxel.map(|c| c as u32)), value(voxel) as f32, "{voxel:?}");
+    }
+    for _ in 0..2000 {
+        let point = dims.map(|d| random.f64() * f64::from(d));
+        // The weight of each voxel is the overlap of unit cubes around it and around the point.
+        let near: [f64; 3] =
+            std::array::from_fn(|a| (point[a] - 0.5).clamp(0.0, f64::from(dims[a] - 1)));
+        let weight = |voxel: [usize; 3]| -> f64 {
+            let share = |a: usize| 1.0 - (near[a] - voxel[a] as f64).abs();
+            (0..3).map(share).product()
+        };
+        let first = near.map(|c| c as usize);
+        let corners = (0..8).map(|c| [0, 1, 2].map(|a| first[a] + (c >> a & 1)));
+        let corners = corners.filter(|c| c[0] < nx && c[1] < ny && c[2] < nz);
+        let expected: f64 = corners.map(|voxel| weight(voxel) * value(voxel)).sum();
+        let found = field.sample(point).unwrap();
+        assert!((f64::from(found) - expected).abs() < 1e-6, "{point:?}: {found}, {expected}");
+    }
+    let [x, y, z] = dims.map(f64::from);
+    assert_eq!(field.sample([x, y, z]), Some(field.get(dims.map(|d| d - 1))));
+    for outside in [[-0.1, 1.0, 1.0], [1.0, y + 0.1, 1.0], [1.0, 1.0, f64::NAN]] {
+        assert_eq!(field.sample(outside), None, "{outside:?}");
+    }
+}
+
+#[test]
 fn segments_and_points_have_distances() {
     let corners = vec![[0.0; 3], [4.0, 3.0, 2.0], [8.0, 6.0, 4.0], [1.0, 7.0, 1.0]];
     let mesh = Mesh::new(corners, vec![[0, 1, 2], [3, 3, 3]]).unwrap();

@@ -449,7 +449,7 @@ fn rays_and_pictures_are_made_without_functions_that_platforms_round_differently
 
 /// A camera's axes: right, up and back.
 fn axes(options: &RenderOptions, up: Up) -> [[f64; 3]; 3] {
-    Camera::new(&scattered(), up, options).axes()
+    Camera::new(&scattered(), up, options).unwrap().axes()
 }
 
 #[test]
@@ -482,9 +482,17 @@ fn azimuth_and_elevation_are_those_of_the_named_views() {
 }
 
 #[test]
+fn no_camera_has_impossible_options() {
+    let options = RenderOptions::new([50, 40]);
+    for impossible in [options.with_azimuth(f64::NAN), options.with_zoom(0.0)] {
+        assert!(Camera::new(&scattered(), Up::Y, &impossible).is_err(), "{impossible:?}");
+    }
+}
+
+#[test]
 fn an_isometric_picture_has_axes_of_equal_length_and_equal_angles() {
     let options = RenderOptions::new([50, 50]).with_view(View::Iso);
-    let camera = Camera::new(&scattered(), Up::Y, &options);
+    let camera = Camera::new(&scattered(), Up::Y, &options).unwrap();
     assert_eq!(camera.projection(), Projection::Orthographic);
     let [right, up, _] = camera.axes();
     let drawn = [0, 1, 2].map(|a| [right[a], up[a]]);

@@ -11,12 +11,14 @@ use std::sync::Arc;
 
 use fastrand::Rng;
 use trivox::formats::read_mesh;
+use trivox::grid::Colors;
 use trivox::place::{MAX_DIM, TileError, Tiles, WindowReach};
 use trivox::solid::{Fill, Solid};
-use trivox::voxelize::{BackendChoice, Backends};
+use trivox::voxelize::{BackendChoice, Backends, RunOptions};
 use trivox::{
-    Backend, BackendError, Bounds, Cpu, Lattice, Mesh, Mode, NoProgress, PlaceError, PlaceOptions,
-    Sizing, Tile, VoxelGrid, VoxelizeError, Voxelizer, Window, place, place_on, voxelize,
+    Backend, BackendError, Bounds, Cpu, GridError, Lattice, Mesh, Mode, NoProgress, PlaceError,
+    PlaceOptions, Sizing, Tile, VoxelGrid, VoxelizeError, Voxelizer, Window, place, place_on,
+    voxelize,
 };
 
 const ASSETS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/assets");
@@ -324,6 +326,35 @@ fn assembling_a_wrong_tile_is_noticed() {
 }
 
 #[test]
+#[should_panic(expected = "the grid of the mesh")]
+fn a_tile_is_painted_once() {
+    let mesh = asset("torus-knot.obj");
+    let lattice = Lattice::of(&mesh, &resolution(64)).unwrap();
+    let window = Window { from: [24, 0, 0], to: [48, lattice.dims[1], lattice.dims[2]] };
+    let placed = place_on(&mesh, &lattice).unwrap();
+    let placed = placed.in_window(&window, WindowReach::Box).unwrap();
+    let painted = on_cpu().paint(&placed, on_cpu().voxelize(&placed).unwrap()).unwrap();
+    assert_eq!(painted.grid, on_cpu().run_window(&mesh, &lattice, &window).unwrap().grid);
+    let _ = on_cpu().paint(&placed, painted);
+}
+
+#[test]
+fn tiles_of_which_only_some_have_colours_are_refused() {
+    let red = |voxel| {
+        let grid = VoxelGrid::from_voxels([8, 8, 8], [voxel]).unwrap();
+        grid.with_colors(Colors::uniform([255, 0, 0, 255]))
+    };
+    let (colored, plain) = (red([1, 2, 3]), VoxelGrid::from_voxels([8, 8, 8], [[4; 3]]).unwrap());
+    let joined = |other: &VoxelGrid| {
+        VoxelGrid::assemble([16, 8, 8], &[([0; 3], &colored), ([8, 0, 0], other)])
+    };
+    assert_eq!(joined(&plain), Err(GridError::SomeColors));
+    let nothing = VoxelGrid::empty([8, 8, 8]).unwrap();
+    assert_eq!(joined(&nothing).unwrap().color([1, 2, 3]), Some([255, 0, 0, 255]));
+    assert_eq!(VoxelGrid::join(&[]), Err(GridError::NoTiles));
+}
+
+#[test]
 fn fills_that_depend_on_the_whole_grid_are_refused_in_tiles() {
     let refused = |mesh: &Mesh, mode: Mode| {
         let tile = "1/2".parse().ok();
@@ -421,6 +452,10 @@ fn windows_that_a_lattice_does_not_have_are_refused() {
 #[test]
 fn the_largest_window_is_placed_and_one_brick_more_is_refused() {
     let lattice = Lattice::of(&asset("cube.obj"), &resolution(2 * MAX_DIM)).unwrap();
+    let whole = place_on(&asset("cube.obj"), &lattice).unwrap();
+    let whole =
+        voxelize(&Cpu::default(), &whole, Mode::Surface, &RunOptions::default(), &NoProgress);
+    assert!(matches!(whole, Err(BackendError::Lattice(_))), "{:?}", whole.map(|made| made.grid));
     let placed = place_on(&asset("cube.obj"), &lattice).unwrap();
     let window = |to: u32| Window { from: [0; 3], to: [to; 3] };
     // The halo is 8 voxels.

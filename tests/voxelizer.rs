@@ -18,8 +18,8 @@ use trivox::voxelize::Backends;
 use trivox::voxelizer::{Many, Source, Timings, Warning};
 use trivox::{
     Backend, BackendError, Bounds, ColorSource, Cpu, DistanceField, Mesh, Mode, NoProgress,
-    PlaceError, PlaceOptions, Progress, Sizing, Transform, VoxelizeError, Voxelized, Voxelizer,
-    place,
+    PlaceError, PlaceOptions, Progress, Sizing, Transform, VoxelGrid, VoxelizeError, Voxelized,
+    Voxelizer, place,
 };
 
 const LIGHTHOUSE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/lighthouse.obj");
@@ -78,6 +78,10 @@ fn distances_are_restored_from_their_parts() {
     let mut distances: Vec<f32> = field.distances().map(|(_, distance)| distance).collect();
     let again = DistanceField::of_parts(field.width(), grids(), distances.clone()).unwrap();
     assert_eq!((again.hash(), again.world()), (field.hash(), field.world()));
+    let empty = || [(); 2].map(|()| VoxelGrid::empty([4; 3]).unwrap());
+    for width in [0.0, -1.0, f32::INFINITY, f32::NAN] {
+        assert!(DistanceField::of_parts(width, empty(), vec![]).is_none(), "{width}");
+    }
     distances.pop();
     assert!(DistanceField::of_parts(field.width(), grids(), distances).is_none());
 }

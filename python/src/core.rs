@@ -4,12 +4,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use trivox::place::{MAX_DIM, MAX_SPAN_VOXELS};
 use trivox::solid::{FillReport, FillSummary};
 use trivox::voxelize::{BackendChoice, Backends};
 use trivox::voxelizer::{Distances, Timings, UsedBackend, Warning};
 use trivox::{
-    ColorSource, Lattice, Mode, PlaceError, PlaceOptions, Tile, Transform, Up, Voxelized,
-    Voxelizer, Window, place,
+    ColorSource, Lattice, Mode, PlaceOptions, Tile, Transform, Up, Voxelized, Voxelizer, Window,
 };
 
 use crate::distance::PyDistanceField;
@@ -40,22 +40,10 @@ impl Plan {
     /// Refuses what no mesh can be placed with.
     ///
     /// # Errors
-    /// A resolution, voxel size or bounds that are not possible.
+    /// A resolution, voxel size, bounds or dimensions that are not possible.
     pub fn check(&self) -> Result<(), Failure> {
-        let triangle = vec![[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
-        let mesh = trivox::Mesh::new(triangle, vec![[0, 1, 2]])?;
-        let placed = match self.tile {
-            None => place(&mesh, &self.place).err(),
-            Some(_) => Lattice::of(&mesh, &self.place).err(),
-        };
-        match placed {
-            Some(
-                error @ (PlaceError::Resolution(_)
-                | PlaceError::VoxelSize(_)
-                | PlaceError::Bounds { .. }),
-            ) => Err(Failure::option("option.place", error)),
-            _ => Ok(()),
-        }
+        let limit = if self.tile.is_some() { MAX_SPAN_VOXELS } else { MAX_DIM };
+        self.place.check(limit).map_err(|error| Failure::option("option.place", error))
     }
 
     /// A voxelizer for this process, which `job` watches.

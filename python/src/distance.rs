@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use numpy::{PyArray1, PyReadwriteArrayDyn};
+use numpy::{IntoPyArray, PyArray1, PyReadwriteArrayDyn};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
+use rayon::prelude::*;
 use trivox::formats::{GridFormat, bricks, write_distances};
 use trivox::{DistanceField, Up};
 
@@ -14,7 +15,7 @@ use crate::grid::arrays::{self, filled, new_array};
 use crate::grid::files::{bytes_of, grid_format, write_file};
 use crate::grid::{PyGrid, as_dtype};
 use crate::job;
-use crate::options::whole;
+use crate::options::{vectors, whole};
 
 /// Signed distances from voxel centres to a surface, in a narrow band: a level set.
 ///
@@ -158,6 +159,37 @@ impl PyDistanceField {
             rows.iter_mut().zip(distances).for_each(|(row, distance)| *row = distance);
         })?;
         column.call_method1("reshape", (self.count,))
+    }
+
+    /// The signed distances at any points, in voxels: by trilinear interpolation between voxel
+    /// centres.
+    ///
+    /// Parameters
+    /// ----------
+    /// points : array_like, shape (n, 3) or (3,)
+    ///     In mesh units.
+    ///
+    /// Returns
+    /// -------
+    /// ndarray of float32, shape (n,)
+    ///     Outside the band a voxel counts as plus or minus the width. Outside the grid NaN.
+    ///
+    /// Raises
+    /// ------
+    /// OptionError
+    ///     An array of another shape.
+    fn sample<'py>(
+        &self,
+        py: Python<'py>,
+        points: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyArray1<f32>>> {
+        let points = vectors("points", points)?;
+        let world = self.field.world().unwrap_or_default();
+        let sample = |point: &[f64; 3]| self.field.sample(world.to_voxels(*point));
+        let sampled: Vec<f32> = job::on_pool(py, || {
+            points.par_iter().map(|point| sample(point).unwrap_or(f32::NAN)).collect()
+        })?;
+        Ok(sampled.into_pyarray(py))
     }
 
     /// The signed distances of all voxels, in voxels; outside the band plus or minus the width.

@@ -152,6 +152,8 @@ impl From<GridError> for Failure {
             GridError::Dims(_) => "grid.dims",
             GridError::Outside { .. } => "grid.outside",
             GridError::Tile { .. } | GridError::Overlap { .. } => "grid.tile",
+            GridError::NoTiles => "grid.no_tiles",
+            GridError::SomeColors => "grid.some_colors",
             GridError::NoPlace => "grid.no_place",
             GridError::OtherLattice => "grid.other_lattice",
             _ => "grid",

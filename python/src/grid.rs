@@ -37,7 +37,9 @@ use crate::options::{samples_of, shaped, whole, wholes};
 /// `voxel_size` further along each axis. All arrays list voxels in one order: brick by brick
 /// (8x8x8 voxels; bricks by z, then y, then x), in a brick by x, then y, then z.
 ///
-/// ``==``, ``hash()`` and `hash` are of dimensions and voxels; place and colours are not compared.
+/// ``a | b``, ``a & b`` and ``a - b`` are set operations on the voxels of grids of the same `dims` and
+/// place; the result has no colours. ``==``, ``hash()`` and `hash` are of dimensions and voxels; place
+/// and colours are not compared.
 /// ``trivox.diff(a, b).other_colors`` counts the voxels of another colour.
 #[pyclass(frozen, module = "trivox", name = "Grid")]
 pub struct PyGrid {
@@ -73,6 +75,23 @@ impl PyGrid {
     ) -> PyResult<Bound<'py, PyAny>> {
         let zeros = new_array(py, "zeros", &self.grid.dims().map(u64::from), dtype)?;
         fill_dense(&self.grid, zeros, value)
+    }
+
+    /// The set operation on this grid and `other`.
+    fn combined(
+        &self,
+        py: Python<'_>,
+        other: &Bound<'_, Self>,
+        operation: fn(&VoxelGrid, &VoxelGrid) -> VoxelGrid,
+    ) -> PyResult<Self> {
+        let (a, b) = (&self.grid, &other.get().grid);
+        if (a.dims(), a.world) != (b.dims(), b.world) {
+            let message = "the grids differ in dims, origin, voxel_size or up: voxelize both with \
+                           the same bounds and voxel size";
+            return Err(option_error(py, "option.place", message));
+        }
+        let grid = job::on_pool(py, || operation(a, b))?;
+        Self::restored(py, grid, vec![])
     }
 
     /// Extracts the voxels of a `Grid` or of a dense array.
@@ -548,6 +567,21 @@ impl PyGrid {
     fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
         let png = self.png(py, None, "three-quarter", None, None, None, 2)?;
         glue::module(py)?.call_method1("page", (self.__repr__(), png))?.extract()
+    }
+
+    /// ``a | b``: the voxels of either grid. Colours and reports are not kept.
+    fn __or__(&self, py: Python<'_>, other: &Bound<'_, Self>) -> PyResult<Self> {
+        self.combined(py, other, VoxelGrid::union)
+    }
+
+    /// ``a & b``: the voxels of both grids.
+    fn __and__(&self, py: Python<'_>, other: &Bound<'_, Self>) -> PyResult<Self> {
+        self.combined(py, other, VoxelGrid::intersection)
+    }
+
+    /// ``a - b``: the voxels of `a` that are not in `b`.
+    fn __sub__(&self, py: Python<'_>, other: &Bound<'_, Self>) -> PyResult<Self> {
+        self.combined(py, other, VoxelGrid::subtract)
     }
 
     fn __contains__(&self, voxel: [i64; 3]) -> bool {

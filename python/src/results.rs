@@ -12,7 +12,7 @@ use trivox::verify::{Fault, KnownPlacement, PlacementSource, VerifyOptions};
 use trivox::voxelize::RunOptions;
 use trivox::{Cpu, Sizing, VoxelGrid, compare, voxelize};
 
-use crate::error::{Failure, option_error};
+use crate::error::Failure;
 use crate::glue;
 use crate::grid::PyGrid;
 use crate::job::{self, Job};
@@ -47,9 +47,6 @@ pub fn join(tiles: &Bound<'_, PyAny>) -> PyResult<PyGrid> {
     let py = tiles.py();
     let tiles = tiles.try_iter()?.map(|tile| Ok(tile?.cast_into::<PyGrid>()?));
     let tiles = tiles.collect::<PyResult<Vec<_>>>()?;
-    if tiles.is_empty() {
-        return Err(option_error(py, "option.tiles", "there are no tiles to join"));
-    }
     let missing = missing(tiles.iter().map(|tile| &*tile.get().report));
     let grids: Vec<_> = tiles.iter().map(|tile| Arc::clone(&tile.get().grid)).collect();
     let work = move |_: &Arc<Job>| {

@@ -52,7 +52,7 @@ use crate::options::{
 /// scale : float, optional
 ///     Multiply the mesh's coordinates by this first.
 /// rotate : str or sequence of str, optional
-///     Then rotate the mesh about an axis by an angle in degrees, counterclockwise as seen from the
+///     Then rotate the mesh about an axis by an angle in degrees, counter-clockwise as seen from the
 ///     axis's tip, such as ``"x:90"``; several apply in the order given.
 /// center : bool, default False
 ///     Then move the centre of the mesh's bounding box to the origin.
@@ -116,8 +116,8 @@ pub struct PyVoxelizer {
     options: Py<PyDict>,
 }
 
-/// Most threads of a pool.
-const MAX_THREADS: u32 = u16::MAX as u32;
+/// Most threads of a pool, as of the program.
+const MAX_THREADS: u32 = 1024;
 
 fn parsed<T>(
     py: Python<'_>,
@@ -520,7 +520,7 @@ impl PyVoxelizer {
         Batch::new(&self.plan, items, parse_on_error(items.py(), on_error)?, None)
     }
 
-    /// The distances of many meshes, several meshes at once: `distances` in the way of `many`.
+    /// The distances of many meshes, several at once: as `many`, but of `distances`.
     ///
     /// Parameters
     /// ----------

@@ -29,6 +29,20 @@ def test_arrays_of_a_field_agree():
     assert (np.abs(dense) < 2.5).sum() == len(field)
 
 
+def test_a_sample_is_interpolated_between_voxel_centres():
+    field = trivox.Voxelizer(voxel_size=0.5).distances(tetrahedron(), width=2.5)
+    assert np.array_equal(field.sample(field.centers()), field.distances())
+    # Below the side at z = 0 the distance is the height, in voxels.
+    heights = np.linspace(-1, 1, 9)
+    points = np.column_stack([np.full(9, 2.0), np.full(9, 2.0), heights])
+    assert np.allclose(field.sample(points), -heights / 0.5, atol=1e-6)
+    assert field.sample([-1.5, -1.5, -1.5]) == np.float32(2.5)
+    assert np.isnan(field.sample([[0, 0, 100], [np.nan, 0, 0]])).all()
+    assert field.sample(np.zeros((0, 3))).shape == (0,)
+    with pytest.raises(trivox.OptionError, match=r"use \(n, 3\)"):
+        field.sample([1.0, 2.0])
+
+
 def test_a_field_is_an_array_for_other_libraries():
     field = trivox.Voxelizer(20).distances(tetrahedron())
     assert np.asarray(field).dtype == np.float32

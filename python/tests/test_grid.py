@@ -232,6 +232,21 @@ def test_pictures_are_arrays_and_png_files(grid):
         grid.render(20000)
 
 
+def test_set_operations_are_those_of_dense_arrays():
+    random = np.random.default_rng(5)
+    a, b = (random.random((20, 9, 17)) < 0.4 for _ in range(2))
+    place = {"origin": [1, 2, 3], "voxel_size": 0.5, "up": "z"}
+    one, two = (trivox.Grid.from_dense(dense, **place) for dense in (a, b))
+    for found, expected in [(one | two, a | b), (one & two, a & b), (one - two, a & ~b)]:
+        assert np.array_equal(found.dense(), expected)
+        assert found.origin.tolist() == [1, 2, 3] and (found.voxel_size, found.up) == (0.5, "z")
+    for elsewhere in (trivox.Grid.from_dense(b), trivox.Grid.from_dense(b[1:], **place)):
+        with pytest.raises(trivox.OptionError, match="the grids differ in dims, origin"):
+            one | elsewhere
+    with pytest.raises(TypeError):
+        one - 3
+
+
 def test_grids_survive_pickling(grid):
     copy = pickle.loads(pickle.dumps(grid))
     assert copy == grid and copy.report == grid.report

@@ -43,7 +43,7 @@ def test_a_voxelizer_is_its_options():
         ({"backend": "cuda"}, "'auto', 'cpu', 'gpu'"),
         ({"backend": "cpu", "adapter": "x"}, "leave one out"),
         ({"memory": "much"}, "2 GiB"),
-        ({"threads": 0}, "threads 0 is not possible: use 1 to 65535"),
+        ({"threads": 0}, "threads 0 is not possible: use 1 to 1024"),
         ({"time_limit": -1}, "seconds"),
         ({"time_limit": 0}, "time_limit 0 is not possible: use a positive number of seconds"),
         ({"resolution": -1}, "resolution -1 is not possible: use 1 to 65536"),

@@ -87,7 +87,7 @@ fn rounded(squared: Fraction, fraction_bits: u32) -> u32 {
     if int160_is_zero(squared.numerator) {
         return 0u;
     }
-    // In units of 2^-23, relatively: a conversion is wrong by less than 4, of which the root has
+    // In units of 2^-23, relatively: a conversion is wrong by less than 3, of which the root has
     // half; the root itself by less than 5, as it is 1 over an inverse root; each of the two
     // divisions by less than 3. All together are below 20, and so below 40 floats.
     let numerator = sqrt(int160_to_f32(squared.numerator));

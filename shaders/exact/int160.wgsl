@@ -84,7 +84,10 @@ fn int160_less(a: Int160, b: Int160) -> bool {
     return a[0] < b[0];
 }
 
-// a / 2^64, with a relative error below 2^-20: the words and the terms are not negative.
+// a / 2^64, with a relative error below 3 * 2^-23. By induction from the lowest word, in units of
+// 2^-23: a sum is rounded by at most 1. A word below 2^24 is converted exactly and, unless it is 0,
+// the words below it are less than half of the sum: 1 + 3 / 2 < 3. A larger word is rounded by 1,
+// and the words below it are less than 2^-24 of the sum: 1 + 1 + 3 / 2^24 < 3.
 fn int160_to_f32(a: Int160) -> f32 {
     let low = f32(a[0]) * 0x1p-64f + f32(a[1]) * 0x1p-32f;
     return low + f32(a[2]) + f32(a[3]) * 0x1p32f + f32(a[4]) * 0x1p64f;

@@ -6,7 +6,10 @@ use std::io::{BufRead, Cursor, Seek};
 use std::sync::{Arc, Mutex, PoisonError};
 
 #[cfg(feature = "images")]
-use image::{ImageError, ImageFormat, ImageReader, Limits};
+use image::{
+    ColorType, DynamicImage, ImageDecoder, ImageError, ImageFormat, ImageReader, ImageResult,
+    Limits,
+};
 
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -49,17 +52,32 @@ pub(crate) trait ReadSeek: BufRead + Seek {}
 #[cfg(feature = "images")]
 impl<T: BufRead + Seek> ReadSeek for T {}
 
+/// The decoder of an image. The extension of `name` decides for formats without a signature.
 #[cfg(feature = "images")]
-fn reader_of(bytes: &[u8]) -> ImageReader<Box<dyn ReadSeek + '_>> {
-    ImageReader::new(Box::new(Cursor::new(bytes)))
+fn decoder_of<'a>(
+    file: Box<dyn ReadSeek + 'a>,
+    name: &str,
+    limits: Limits,
+) -> ImageResult<impl ImageDecoder + 'a> {
+    let mut reader = ImageReader::new(file).with_guessed_format()?;
+    if reader.format().is_none()
+        && let Ok(format) = ImageFormat::from_path(name)
+    {
+        reader.set_format(format);
+    }
+    reader.limits(limits);
+    reader.into_decoder()
 }
 
-/// The dimensions in an image's header, in texels.
+/// The bytes of a decoder's image as [`Rgba`], and an estimate of the peak memory of decoding it: the
+/// image as it is stored, up to twice as much in the decoder (a progressive JPEG has coefficients of
+/// 16 bits), and the copy if that is not how it is stored.
 #[cfg(feature = "images")]
-fn dimensions(bytes: &[u8], format: Option<ImageFormat>) -> Result<[u32; 2], String> {
-    let mut reader = reader_of(bytes);
-    format.into_iter().for_each(|format| reader.set_format(format));
-    reader.into_dimensions().map(<[u32; 2]>::from).map_err(|error| error.to_string())
+fn memory_of(decoder: &impl ImageDecoder) -> [u64; 2] {
+    let (width, height) = decoder.dimensions();
+    let texels = u64::from(width).saturating_mul(u64::from(height)).saturating_mul(4);
+    let copy = if decoder.color_type() == ColorType::Rgba8 { 0 } else { texels };
+    [texels, decoder.total_bytes().saturating_mul(3).saturating_add(copy)]
 }
 
 /// An sRGB image with opacity.
@@ -129,35 +147,30 @@ impl Texture {
     /// A message: not an image, malformed, truncated or too large.
     #[cfg(feature = "images")]
     pub fn decode(bytes: &[u8], name: &str, limit: u64) -> Result<Self, String> {
-        let mut reader =
-            reader_of(bytes).with_guessed_format().map_err(|error| error.to_string())?;
-        if reader.format().is_none()
-            && let Ok(format) = ImageFormat::from_path(name)
-        {
-            reader.set_format(format);
-        }
-        let [width, height] = dimensions(bytes, reader.format())?.map(u64::from);
-        let texels = width * height;
+        let mut limits = Limits::default();
+        limits.max_alloc = Some(limit);
+        let as_text = |error| match error {
+            ImageError::Limits(_) => "it is too large for the memory that is left".into(),
+            other => other.to_string(),
+        };
+        let mut decoder = decoder_of(Self::file(bytes), name, limits.clone()).map_err(as_text)?;
+        let (width, height) = decoder.dimensions();
+        let texels = u64::from(width) * u64::from(height);
         if texels > MAX_TEXELS {
             return Err(format!(
                 "it has {width} x {height} texels, and {MAX_TEXELS} at most are read: \
                  make it smaller"
             ));
         }
-        if texels.saturating_mul(4) > limit {
+        let [_, peak] = memory_of(&decoder);
+        if peak > limit {
             return Err(format!(
                 "it has {width} x {height} texels, too many for the memory that is left"
             ));
         }
-        let mut limits = Limits::default();
-        // The decoder's image takes at least one byte per texel (grey), and ours four.
-        limits.max_alloc = Some(limit / 5);
-        reader.limits(limits);
-        let image = reader.decode().map_err(|error| match error {
-            ImageError::Limits(_) => "it is too large for the memory that is left".into(),
-            other => other.to_string(),
-        })?;
-        let image = image.into_rgba8();
+        limits.reserve(decoder.total_bytes()).map_err(as_text)?;
+        decoder.set_limits(limits).map_err(as_text)?;
+        let image = DynamicImage::from_decoder(decoder).map_err(as_text)?.into_rgba8();
         let size = [image.width(), image.height()];
         if size.contains(&0) {
             return Err("it has no pixels".into());
@@ -172,6 +185,19 @@ impl Texture {
     #[cfg(not(feature = "images"))]
     pub fn decode(_bytes: &[u8], _name: &str, _limit: u64) -> Result<Self, String> {
         Err("this build reads no images: it was compiled without the feature `images`".into())
+    }
+
+    /// The bytes of the texels of the image in `file`, and an estimate of the peak memory of decoding
+    /// it; `None` if it cannot be decoded.
+    #[cfg(feature = "images")]
+    pub(crate) fn peak_memory(file: Box<dyn ReadSeek + '_>, name: &str) -> Option<[u64; 2]> {
+        decoder_of(file, name, Limits::no_limits()).ok().map(|decoder| memory_of(&decoder))
+    }
+
+    /// `bytes` as a file.
+    #[cfg(feature = "images")]
+    pub(crate) fn file(bytes: &[u8]) -> Box<dyn ReadSeek + '_> {
+        Box::new(Cursor::new(bytes))
     }
 
     /// Texels along `u` and `v`.

@@ -125,7 +125,7 @@ impl Wide {
         Self { high: self.high + other.high + u128::from(carry), low }
     }
 
-    /// Times `2^by`, which must be less than `2^256`.
+    /// Times `2^by`. The product must be below `2^256`.
     fn shifted(self, by: u32) -> Self {
         match by {
             0 => self,
@@ -143,8 +143,6 @@ impl Wide {
 mod tests {
     use super::*;
 
-    /// Whether `distance`, in lattice units times `2^-fraction_bits`, is the float nearest to the
-    /// root of an integer.
     #[test]
     fn roots_of_integers_are_rounded_to_nearest() {
         let mut random = fastrand::Rng::with_seed(7);

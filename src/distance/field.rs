@@ -43,7 +43,7 @@ impl DistanceField {
 
     /// A field of its parts: the voxels with a distance, those inside, and the distances in the
     /// order of [`distances`](Self::distances), signed or not. `None` if they do not belong
-    /// together.
+    /// together, or the width is not above 0 and finite.
     #[must_use]
     pub fn of_parts(
         width: f32,
@@ -51,7 +51,9 @@ impl DistanceField {
         distances: Vec<f32>,
     ) -> Option<Self> {
         let is_distance = |distance: &f32| distance.abs() < width;
-        let is_whole = band.dims() == inside.dims()
+        let is_whole = width > 0.0
+            && width.is_finite()
+            && band.dims() == inside.dims()
             && band.occupied() == distances.len() as u64
             && distances.iter().all(is_distance);
         let distances = distances.into_iter().map(f32::abs).collect();
@@ -102,8 +104,51 @@ impl DistanceField {
         if (0..3).any(|a| voxel[a] >= self.inside.dims()[a]) {
             return self.width;
         }
-        let (slice, bit) = mask_place(voxel);
-        self.slice(BrickKey::of_voxel(voxel), slice)[bit as usize]
+        let (key, (slice, bit)) = (BrickKey::of_voxel(voxel), mask_place(voxel));
+        let (mask, inside) = (self.band.mask_of(key), self.inside.mask_of(key)[slice]);
+        let before: u32 = mask[..slice].iter().map(|word| word.count_ones()).sum();
+        let distance = match mask[slice] >> bit & 1 {
+            0 => self.width,
+            _ => {
+                let rank = before + (mask[slice] & ((1 << bit) - 1)).count_ones();
+                self.unsigned(key)[rank as usize]
+            }
+        };
+        signed(distance, inside >> bit & 1 == 1)
+    }
+
+    /// The signed distance at a point, in voxels: by trilinear interpolation between the eight
+    /// nearest voxel centres, in `f64`, rounded once. `point` is in voxels from the grid's minimum
+    /// corner, as [`World::to_voxels`] gives it. Less than half a voxel from the grid's boundary it
+    /// is that at the nearest point between centres. A voxel outside the band counts as plus or
+    /// minus the width. `None` outside the grid.
+    ///
+    /// ```
+    /// use trivox::{Mesh, Voxelizer};
+    ///
+    /// let corners = vec![[0.0, 0.0, 0.0], [8.0, 0.0, 0.0], [0.0, 8.0, 0.0], [0.0, 0.0, 8.0]];
+    /// let mesh = Mesh::new(corners, vec![[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])?;
+    /// let field = Voxelizer::new().resolution(8).distances(&mesh, 2.0)?.field;
+    /// let world = field.world().expect("its place");
+    /// // Half a unit, and half a voxel, below the side at z = 0.
+    /// assert_eq!(field.sample(world.to_voxels([2.0, 2.0, -0.5])), Some(0.5));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn sample(&self, point: [f64; 3]) -> Option<f32> {
+        let dims = self.dims();
+        // False for NaN.
+        if !(0..3).all(|a| (0.0..=f64::from(dims[a])).contains(&point[a])) {
+            return None;
+        }
+        let center = [0, 1, 2].map(|a| (point[a] - 0.5).clamp(0.0, f64::from(dims[a] - 1)));
+        let low = center.map(|c| c as u32);
+        let high = [0, 1, 2].map(|a| (low[a] + 1).min(dims[a] - 1));
+        let share = [0, 1, 2].map(|a| center[a] - f64::from(low[a]));
+        let along = |axis: usize, [from, to]: [f64; 2]| from + share[axis] * (to - from);
+        let edge = |x, y| along(2, [low[2], high[2]].map(|z| self.get([x, y, z]).into()));
+        let face = |x| along(1, [low[1], high[1]].map(|y| edge(x, y)));
+        Some(along(0, [low[0], high[0]].map(face)) as f32)
     }
 
     /// The voxels of the band with their signed distances in voxels, brick by brick.

@@ -150,11 +150,19 @@ impl Header {
     }
 }
 
-/// Writes `grid`, in constant memory. The data is generated twice, first for the checksum.
+/// Writes `grid`, in constant memory; a copy, if there are colours of empty voxels, which are left
+/// out. The data is generated twice, first for the checksum.
 ///
 /// # Errors
 /// `out` fails.
 pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
+    match grid.colors.as_ref().and_then(|colors| colors.of_occupied(grid)) {
+        Some(colors) => write_all(&grid.clone().with_colors(colors), out),
+        None => write_all(grid, out),
+    }
+}
+
+fn write_all(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
     let line = Header::of(grid).line().map_err(std::io::Error::from)?;
     let mut crc = Hasher::new();
     crc.update(line.as_bytes());

@@ -4,6 +4,7 @@ use thiserror::Error;
 
 use crate::grid::{GridError, World};
 use crate::mesh::MeshError;
+use crate::numbers::binary_bytes;
 
 /// Why a file could not be read.
 #[derive(Debug, Error)]
@@ -31,8 +32,8 @@ pub enum ReadError {
     Grid(#[from] GridError),
     /// Reading may exceed the memory limit.
     #[error(
-        "reading it may take {} MB of memory, but {} MB are left for that: allow more, or divide \
-         the mesh into several files", .needed.div_ceil(1_000_000), .limit / 1_000_000
+        "reading it may take {} of memory, but {} are left for that: allow more, or divide the mesh \
+         into several files", binary_bytes(*.needed), binary_bytes(*.limit)
     )]
     Memory {
         /// An upper bound of bytes.
@@ -69,6 +70,9 @@ impl From<UnknownFormat> for ReadError {
 }
 
 /// The beginning of a text from a file, for a message.
+/// Why a sidecar file is not used.
+pub(super) const TOO_LARGE: &str = "it is too large for the memory that is left";
+
 pub(super) fn excerpt(text: &str) -> String {
     shortened(text, 40)
 }

@@ -10,7 +10,7 @@ const MAX_EXACT: usize = 1 << 16;
 
 /// The beginning of a warning; the name of the coloured elements follows.
 pub(in crate::formats) const ALL_TRANSPARENT: &str =
-    "opacity was ignored, as nothing could be seen with it: that of";
+    "opacity was ignored, as all would be transparent: that of";
 
 /// Materials by colour, appended to other materials.
 pub(in crate::formats) struct FlatColors {

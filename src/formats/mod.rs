@@ -10,7 +10,6 @@ mod description;
 pub mod error;
 mod flat_colors;
 pub mod gltf;
-mod images;
 mod loaded;
 #[cfg(feature = "palette")]
 mod minecraft;

@@ -1,116 +1,288 @@
-//! The images that a model's file names, decoded to textures within a memory limit. Missing or
-//! unreadable images are warnings, not errors.
+//! The images of a mesh's materials: requested one by one, then decoded in parallel within a memory
+//! limit. Missing or unreadable images are warnings, not errors.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
-use std::path::PathBuf;
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+
+#[cfg(feature = "images")]
+use image::ImageFormat;
+use rayon::prelude::*;
 
 use crate::appearance::Texture;
+use crate::formats::ReadError;
+use crate::formats::error::{TOO_LARGE, shortened};
 use crate::formats::sidecars::{Finder, IMAGE_FOLDERS, Sidecars};
-use crate::formats::{ReadError, shortened};
+use crate::srgb::Rgba;
 
-/// Number of unreadable textures that a warning lists.
-const NAMED: usize = 5;
-
-/// The textures read so far.
-pub(in crate::formats) struct Textures<'a> {
-    sidecars: &'a Sidecars,
-    finder: Finder<'a>,
-    /// The textures of the files that were read; `None` for those that could not be.
-    of_files: HashMap<PathBuf, Option<u32>>,
-    textures: Vec<Texture>,
-    /// Bytes of memory left.
-    left: u64,
-    /// The first unreadable textures, each with the reason.
-    unread: Vec<String>,
-    unread_count: usize,
+/// The channels of an image that are used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum ImageChannels {
+    /// Colour and opacity.
+    Rgba,
+    /// Opacity, or brightness as opacity if the image is opaque.
+    Opacity,
 }
 
-impl<'a> Textures<'a> {
-    /// No textures; `left` bytes of memory for all.
-    pub(in crate::formats) fn new(sidecars: &'a Sidecars, left: u64) -> Self {
+/// The images that a mesh's materials request.
+#[derive(Debug)]
+pub(super) struct TextureLoader<'a> {
+    sidecars: &'a Sidecars,
+    finder: Finder<'a>,
+    requests: Vec<Request<'a>>,
+    of_files: HashMap<(PathBuf, ImageChannels), usize>,
+    missing: HashSet<String>,
+    failures: Failures,
+    /// Bytes of memory for the images.
+    limit: u64,
+}
+
+#[derive(Debug)]
+struct Request<'a> {
+    /// For messages; its extension may indicate the format.
+    name: String,
+    source: Source<'a>,
+    channels: ImageChannels,
+}
+
+#[derive(Debug)]
+enum Source<'a> {
+    File(PathBuf),
+    Bytes(Cow<'a, [u8]>),
+}
+
+/// The images that could be read.
+pub(super) struct LoadedTextures {
+    pub(super) list: Vec<Texture>,
+    /// The index of each request's texture, if it could be read.
+    of_requests: Vec<Option<u32>>,
+    pub(super) warnings: Vec<String>,
+}
+
+impl LoadedTextures {
+    /// The index of a request's texture, if it could be read.
+    pub(super) fn of_request(&self, request: usize) -> Option<u32> {
+        self.of_requests[request]
+    }
+}
+
+impl<'a> TextureLoader<'a> {
+    /// No images yet; they and their decoding may take at most `limit` bytes of memory.
+    pub(super) fn new(sidecars: &'a Sidecars, limit: u64) -> Self {
         Self {
             sidecars,
             finder: Finder::new(sidecars),
+            requests: Vec::new(),
             of_files: HashMap::new(),
-            textures: Vec::new(),
-            left,
-            unread: Vec::new(),
-            unread_count: 0,
+            missing: HashSet::new(),
+            failures: Failures::default(),
+            limit,
         }
     }
 
     /// Bytes of memory that are left.
-    pub(in crate::formats) fn left(&self) -> u64 {
-        self.left
+    pub(super) fn left(&self) -> u64 {
+        self.limit
     }
 
-    /// Adds the image in the sidecar file that the model calls by one of `names`. A file is decoded
-    /// once, however often it is named. Returns its index, or `None` if that fails.
-    pub(in crate::formats) fn add_file(&mut self, names: &[&str]) -> Option<u32> {
-        let name = names.first().copied().unwrap_or_default();
-        let folders = [self.sidecars.base().to_owned()];
-        let find = |name: &&str| self.finder.find(name, &folders, &IMAGE_FOLDERS);
-        let Some(path) = names.iter().find_map(find) else {
-            return self.add(name, Err("there is no such file beside the model".into()));
+    /// The sidecar file that the model calls by one of `names`, in or near `folders`. Different
+    /// spellings of a path give the same result.
+    pub(super) fn find(&mut self, names: &[&str], folders: &[PathBuf]) -> Option<PathBuf> {
+        let found = names.iter().find_map(|name| self.finder.find(name, folders, &IMAGE_FOLDERS));
+        if let (None, Some(&name)) = (&found, names.last())
+            && self.missing.insert(name.to_owned())
+        {
+            self.failures.add(name, "there is no such file beside the model");
+        }
+        found.map(|path| self.sidecars.canonical(path))
+    }
+
+    /// Requests the image at `path`, which [`find`](Self::find) gave. Returns the number of the
+    /// request: the same for repeated calls.
+    pub(super) fn request_file(&mut self, path: PathBuf, channels: ImageChannels) -> usize {
+        let next = self.requests.len();
+        let number = *self.of_files.entry((path.clone(), channels)).or_insert(next);
+        if number == next {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            self.requests.push(Request { name, source: Source::File(path), channels });
+        }
+        number
+    }
+
+    /// Requests the image beside the model that it calls by one of `names`, if there is one.
+    pub(super) fn request_beside(&mut self, names: &[&str]) -> Option<usize> {
+        let path = self.find(names, &[self.sidecars.base().to_owned()])?;
+        Some(self.request_file(path, ImageChannels::Rgba))
+    }
+
+    /// Requests the image in `bytes`. Returns the number of the request.
+    pub(super) fn request_bytes(&mut self, name: String, bytes: Cow<'a, [u8]>) -> usize {
+        // Borrowed bytes are counted already.
+        let own = if matches!(bytes, Cow::Owned(_)) { bytes.len() as u64 } else { 0 };
+        self.limit = self.limit.saturating_sub(own);
+        let source = Source::Bytes(bytes);
+        self.requests.push(Request { name, source, channels: ImageChannels::Rgba });
+        self.requests.len() - 1
+    }
+
+    /// Notes an image that cannot be requested.
+    pub(super) fn fail(&mut self, name: &str, why: &str) {
+        self.failures.add(name, why);
+    }
+
+    /// Decodes all images. Which of them fit does not depend on the number of threads.
+    pub(super) fn decode(self) -> LoadedTextures {
+        let Self { sidecars, finder, requests, mut failures, limit, .. } = self;
+        let peaks: Vec<u64> =
+            requests.iter().map(|request| request.peak_memory(sidecars)).collect();
+        let all = peaks.iter().copied().fold(0, u64::saturating_add);
+        let results: Vec<Result<Texture, String>> = match all <= limit {
+            true => {
+                let each = requests.par_iter().zip(&peaks);
+                each.map(|(request, &peak)| request.decode(sidecars, peak)).collect()
+            }
+            false => one_by_one(sidecars, &requests, limit),
         };
-        let path = self.sidecars.canonical(path);
-        if let Some(&known) = self.of_files.get(&path) {
-            return known;
-        }
-        let bytes = self.sidecars.read(&path, self.left).map_err(|error| match error {
-            ReadError::Memory { .. } => "it is too large for the memory that is left".into(),
-            other => other.to_string(),
-        });
-        let index = self.add(name, bytes);
-        self.of_files.insert(path, index);
-        index
-    }
-
-    /// Decodes and adds the image in `bytes`. Returns its index, or `None` if that fails.
-    pub(in crate::formats) fn add(
-        &mut self,
-        name: &str,
-        bytes: Result<Cow<[u8]>, String>,
-    ) -> Option<u32> {
-        let texture = bytes.and_then(|bytes| {
-            // Borrowed bytes are counted already.
-            let own = if matches!(bytes, Cow::Owned(_)) { bytes.len() as u64 } else { 0 };
-            Texture::decode(&bytes, name, self.left.saturating_sub(own))
-        });
-        match texture {
-            Ok(texture) => {
-                self.left = self.left.saturating_sub(texture.bytes());
-                self.textures.push(texture);
-                Some(self.textures.len() as u32 - 1)
-            }
-            Err(why) => {
-                self.unread_count += 1;
-                if self.unread.len() < NAMED {
-                    let (name, why) = (shortened(name, 80), shortened(&why, 120));
-                    self.unread.push(format!("'{name}' ({why})"));
-                }
-                None
+        let mut list = Vec::new();
+        let mut of_requests = Vec::with_capacity(requests.len());
+        for (request, result) in requests.iter().zip(results) {
+            of_requests.push(result.is_ok().then_some(list.len() as u32));
+            match result {
+                Ok(texture) => list.push(texture),
+                Err(why) => failures.add(&request.name, &why),
             }
         }
+        let warnings = finder.warning().into_iter().chain(failures.warning()).collect();
+        LoadedTextures { list, of_requests, warnings }
     }
+}
 
-    /// The texture at `index`.
-    pub(in crate::formats) fn get(&self, index: u32) -> &Texture {
-        &self.textures[index as usize]
-    }
+/// Decodes images one by one, as long as they fit.
+fn one_by_one(
+    sidecars: &Sidecars,
+    requests: &[Request],
+    limit: u64,
+) -> Vec<Result<Texture, String>> {
+    let mut left = limit;
+    let decode = |request: &Request| {
+        let result = request.decode(sidecars, left);
+        left -= result.as_ref().map_or(0, Texture::bytes).min(left);
+        result
+    };
+    requests.iter().map(decode).collect()
+}
 
-    /// All textures, and warnings about those that could not be read.
-    pub(in crate::formats) fn finish(self) -> (Vec<Texture>, Vec<String>) {
-        let mut names = self.unread.join(", ");
-        if self.unread_count > self.unread.len() {
-            names += &format!(" and {} more", self.unread_count - self.unread.len());
+impl Request<'_> {
+    /// An estimate of the peak memory of decoding, in bytes; the file's length if it cannot be
+    /// decoded.
+    fn peak_memory(&self, sidecars: &Sidecars) -> u64 {
+        match &self.source {
+            Source::File(path) => {
+                let cost = sidecars.cost(path);
+                cost.saturating_add(self.decoding_memory(sidecars))
+            }
+            Source::Bytes(_) => self.decoding_memory(sidecars),
         }
-        let warning = match self.unread_count {
+    }
+
+    /// As [`peak_memory`](Self::peak_memory), without the file itself.
+    #[cfg(feature = "images")]
+    fn decoding_memory(&self, sidecars: &Sidecars) -> u64 {
+        let file = match &self.source {
+            Source::File(path) => sidecars.open(path).ok(),
+            Source::Bytes(bytes) => Some(Texture::file(bytes)),
+        };
+        let peak = file.and_then(|file| Texture::peak_memory(file, &self.name));
+        peak.map_or(0, |[texels, peak]| match self.channels {
+            ImageChannels::Rgba => peak,
+            // The opacity map is a copy.
+            ImageChannels::Opacity => peak.max(2 * texels),
+        })
+    }
+
+    #[cfg(not(feature = "images"))]
+    fn decoding_memory(&self, _: &Sidecars) -> u64 {
+        0
+    }
+
+    /// Decodes the image, in at most `limit` bytes of memory.
+    fn decode(&self, sidecars: &Sidecars, limit: u64) -> Result<Texture, String> {
+        let texture = match &self.source {
+            Source::Bytes(bytes) => decoded(bytes, &self.name, limit),
+            Source::File(path) => {
+                let bytes = sidecars.read(path, limit).map_err(|error| match error {
+                    ReadError::Memory { .. } => TOO_LARGE.to_owned(),
+                    other => other.to_string(),
+                })?;
+                let own = if matches!(bytes, Cow::Owned(_)) { bytes.len() as u64 } else { 0 };
+                decoded(&bytes, &self.name, limit.saturating_sub(own))
+            }
+        }?;
+        Ok(match self.channels {
+            ImageChannels::Rgba => texture,
+            ImageChannels::Opacity => opacity(texture),
+        })
+    }
+}
+
+fn decoded(bytes: &[u8], name: &str, limit: u64) -> Result<Texture, String> {
+    const UNKNOWN: &str = "files of this kind are not read; save it as PNG or JPEG";
+    Texture::decode(bytes, name, limit)
+        .map_err(|why| if is_known(bytes, name) { why } else { UNKNOWN.to_owned() })
+}
+
+/// Whether the image is of a format that is read.
+#[cfg(feature = "images")]
+fn is_known(bytes: &[u8], name: &str) -> bool {
+    let format = image::guess_format(bytes).or_else(|_| ImageFormat::from_path(Path::new(name)));
+    format.is_ok_and(|format| format.reading_enabled())
+}
+
+/// Without the feature `images`, [`Texture::decode`] reports the error.
+#[cfg(not(feature = "images"))]
+fn is_known(_bytes: &[u8], _name: &str) -> bool {
+    true
+}
+
+/// The opacity map of `texture`: its opacity, or its brightness if it is fully opaque.
+fn opacity(texture: Texture) -> Texture {
+    if texture.has_transparency() {
+        return texture;
+    }
+    // Rec. 709 luma weights, in 256ths.
+    let brightness = |[r, g, b, _]: [u8; 4]| {
+        ((54 * u32::from(r) + 183 * u32::from(g) + 19 * u32::from(b) + 128) >> 8) as u8
+    };
+    let texels =
+        texture.texels().iter().map(|&texel| -> Rgba { [255, 255, 255, brightness(texel)] });
+    Texture::new(texture.size(), texels.collect())
+}
+
+/// Images that cannot be used: the first few, each with the reason.
+#[derive(Debug, Default)]
+struct Failures {
+    named: Vec<String>,
+    count: usize,
+}
+
+impl Failures {
+    fn add(&mut self, name: &str, why: &str) {
+        const NAMED: usize = 5;
+        self.count += 1;
+        if self.named.len() < NAMED {
+            self.named.push(format!("'{}' ({})", shortened(name, 80), shortened(why, 120)));
+        }
+    }
+
+    fn warning(&self) -> Option<String> {
+        let mut names = self.named.join(", ");
+        if self.count > self.named.len() {
+            names += &format!(" and {} more", self.count - self.named.len());
+        }
+        match self.count {
             0 => None,
             1 => Some(format!("a texture was replaced by a plain colour: {names}")),
             n => Some(format!("{n} textures were replaced by plain colours: {names}")),
-        };
-        (self.textures, self.finder.warning().into_iter().chain(warning).collect())
+        }
     }
 }

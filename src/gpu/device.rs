@@ -85,7 +85,8 @@ impl Device {
         format!("{} {}", info.driver, info.driver_info).trim().to_owned()
     }
 
-    /// Whether `kernel` passes `test`, which is run the first time only.
+    /// Whether `kernel` passes `test`, which is run the first time only (by several threads at the
+    /// same time, perhaps by each of them).
     #[cfg(not(target_arch = "wasm32"))]
     pub(crate) fn passes<E>(
         &self,

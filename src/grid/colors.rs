@@ -5,7 +5,8 @@
 
 use rayon::prelude::*;
 
-use crate::grid::brick::{BRICK, BrickKey, Mask, count, is_empty};
+use crate::grid::VoxelGrid;
+use crate::grid::brick::{BRICK, BrickKey, Mask, count, is_empty, set_bits};
 use crate::place::MAX_DIM;
 use crate::srgb::Rgba;
 
@@ -81,6 +82,25 @@ impl Colors {
         self.masks.push(mask);
         self.first.push(self.own.len() as u64);
         self.own.extend_from_slice(own);
+    }
+
+    /// These colours without those of empty voxels of `grid`; `None` if there are no such colours.
+    pub(crate) fn of_occupied(&self, grid: &VoxelGrid) -> Option<Self> {
+        let occupied = |key: BrickKey, mask: &Mask| -> Mask {
+            let occupied = grid.mask_of(key);
+            std::array::from_fn(|x| mask[x] & occupied[x])
+        };
+        if self.bricks().all(|(key, mask, _)| occupied(key, &mask) == mask) {
+            return None;
+        }
+        let mut kept = Self::uniform(self.rest);
+        for (key, mask, _) in self.bricks() {
+            let (brick, mask) = (self.of_brick(key), occupied(key, &mask));
+            let voxels = (0..8).flat_map(|x| set_bits(mask[x as usize]).map(move |bit| (x, bit)));
+            let own: Vec<Rgba> = voxels.map(|(x, bit)| brick.at(x, bit)).collect();
+            kept.push(key, mask, &own);
+        }
+        Some(kept)
     }
 
     /// The colour of all voxels without their own.

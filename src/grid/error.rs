@@ -34,7 +34,10 @@ pub enum GridError {
         /// Voxels of the whole along the axis.
         dim: u32,
     },
-    /// A tile that does not say where it lies, or no tile.
+    /// No tiles.
+    #[error("there are no tiles to join")]
+    NoTiles,
+    /// A tile that does not say where it lies.
     #[error("a tile has no place in the world")]
     NoPlace,
     /// Tiles with voxels of other sizes, shifted by parts of a voxel, or with other up axes.
@@ -43,6 +46,9 @@ pub enum GridError {
              place, or its up axis is another"
     )]
     OtherLattice,
+    /// Of tiles with voxels, some have colours and some have none.
+    #[error("some tiles have colours and others have none: make all of them with the same options")]
+    SomeColors,
     /// Two tiles have voxels in the same brick.
     #[error("two tiles overlap at voxel ({}, {}, {})", .voxel[0], .voxel[1], .voxel[2])]
     Overlap {

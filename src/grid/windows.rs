@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 
+use crate::grid::build::check_dims;
 use crate::grid::{
     BRICK, BrickKey, BrickRun, Colors, GridError, Mask, VoxelGrid, World, in_order, key_ranges,
 };
@@ -62,8 +63,7 @@ impl VoxelGrid {
     }
 
     /// The grid of `dims` voxels that `tiles` make together, each with the voxel at which it
-    /// begins: a multiple of 8 along each axis. The result lies where the first tile says. It has
-    /// colours if all tiles have.
+    /// begins: a multiple of 8 along each axis. The result lies where the first tile says.
     ///
     /// ```
     /// use trivox::VoxelGrid;
@@ -77,14 +77,15 @@ impl VoxelGrid {
     ///
     /// # Errors
     /// A dimension of 0 or above [`MAX_DIM`](crate::place::MAX_DIM); a tile that is not at a brick,
-    /// not within the dimensions, or shares a brick with another.
+    /// not within the dimensions, or shares a brick with another; colours in only some of the tiles
+    /// that have voxels.
     pub fn assemble(dims: [u32; 3], tiles: &[([u32; 3], &Self)]) -> Result<Self, GridError> {
         let world = tiles.first().and_then(|(at, tile)| {
             let mut world = tile.world?;
             world.origin = [0, 1, 2].map(|a| world.origin[a] - f64::from(at[a]) * world.voxel_size);
             Some(world)
         });
-        let empty = Self { world, ..Self::empty(dims)? };
+        check_dims(dims)?;
         let mut runs: Vec<BrickRun> = Vec::new();
         for (at, tile) in tiles {
             let is_inside =
@@ -104,28 +105,29 @@ impl VoxelGrid {
         let Ok((mut grid, _)) = in_order(dims, world, &[runs], fits, |runs, out| {
             runs.iter().for_each(|run| out.push(run.start, run.len, &run.mask));
         });
-        let colors: Option<Vec<&Colors>> = tiles.iter().map(|(_, t)| t.colors.as_ref()).collect();
-        grid.colors = colors.and_then(|colors| {
-            let rest = colors.first()?.rest();
+        let some_color = |(_, tile): &([u32; 3], &Self)| Some(tile.colors.as_ref()?.rest());
+        if let Some(rest) = tiles.iter().find_map(some_color) {
+            if tiles.iter().any(|(_, tile)| tile.colors.is_none() && tile.brick_count() > 0) {
+                return Err(GridError::SomeColors);
+            }
             let bricks = tiles.iter().flat_map(|(at, tile)| {
                 let bricks = tile.colors_beside(rest);
                 bricks.into_iter().map(|(key, mask, own)| (moved(key, at), mask, own))
             });
-            Some(Colors::from_bricks(bricks.collect(), rest))
-        });
-        Ok(if tiles.is_empty() { empty } else { grid })
+            grid.colors = Some(Colors::from_bricks(bricks.collect(), rest));
+        }
+        Ok(grid)
     }
 
     /// The grid that `tiles` make together, each at the place in the world that it has.
     ///
     /// # Errors
-    /// There is none; one has no place, or another voxel size or up axis than the first, or lies
-    /// between voxels of it;
-    /// as [`assemble`](Self::assemble).
+    /// There are no tiles; one has no place, or another voxel size or up axis than the first, or is
+    /// not shifted by whole voxels; as [`assemble`](Self::assemble).
     pub fn join(tiles: &[&Self]) -> Result<Self, GridError> {
         let worlds: Option<Vec<World>> = tiles.iter().map(|tile| tile.world).collect();
         let worlds = worlds.ok_or(GridError::NoPlace)?;
-        let first = worlds.first().ok_or(GridError::NoPlace)?;
+        let first = worlds.first().ok_or(GridError::NoTiles)?;
         let size = first.voxel_size;
         let origin = worlds
             .iter()

@@ -64,7 +64,38 @@ impl Lattice {
     /// # Errors
     /// As [`place`].
     pub fn of(mesh: &Mesh, options: &PlaceOptions) -> Result<Self, PlaceError> {
-        choose(mesh.bounds(), options, MAX_SPAN_VOXELS)
+        Self::within(mesh.bounds(), options, MAX_SPAN_VOXELS)
+    }
+
+    /// The lattice of `options` for a mesh within `mesh_bounds`, of at most `limit` voxels along an
+    /// axis.
+    pub(crate) fn within(
+        mesh_bounds: [[f64; 3]; 2],
+        options: &PlaceOptions,
+        limit: u32,
+    ) -> Result<Self, PlaceError> {
+        options.check(limit)?;
+        let bounds = match options.bounds {
+            Some(bounds) => fitting(bounds, mesh_bounds)?,
+            None => mesh_bounds.into(),
+        };
+        check_extent(options.sizing, &bounds)?;
+        let bits = || (MIN_FRACTION_BITS..=MAX_FRACTION_BITS).rev();
+        let frame_at = |fraction_bits| Frame::new(options, &bounds, fraction_bits, limit);
+        // The grid of explicit bounds must not depend on the mesh, which may leave fewer bits.
+        let grid_alone =
+            |frame: &Frame| options.bounds.is_some() && frame.fits([bounds.min, bounds.max]);
+        let needed = || bits().map(frame_at).find(grid_alone).map(|frame| frame.dims);
+        let dims = options.dims.map(|dims| dims.map(f64::from)).or_else(needed);
+        let frame_at = |fraction_bits| {
+            let frame = frame_at(fraction_bits);
+            Frame { dims: dims.unwrap_or(frame.dims), ..frame }
+        };
+        let fits = |frame: &Frame| frame.fits(mesh_bounds);
+        match bits().map(frame_at).find(fits) {
+            Some(frame) => Ok(frame.lattice()),
+            None => Err(frame_at(MIN_FRACTION_BITS).error(mesh_bounds)),
+        }
     }
 
     /// # Errors
@@ -157,74 +188,25 @@ pub(super) fn cube(dims: [u32; 3]) -> u32 {
     dims.into_iter().fold(MIN_CUBE, u32::max).next_power_of_two()
 }
 
-/// The lattice of `options` for a mesh within `mesh_bounds`, of at most `limit` voxels an axis.
-pub(super) fn choose(
-    mesh_bounds: [[f64; 3]; 2],
-    options: &PlaceOptions,
-    limit: u32,
-) -> Result<Lattice, PlaceError> {
-    let [mesh_min, mesh_max] = mesh_bounds;
-    let bounds = match options.bounds {
-        Some(bounds) => checked_bounds(bounds, mesh_bounds)?,
-        None => Bounds { min: mesh_min, max: mesh_max },
-    };
-    check_sizing(options.sizing, &bounds, limit)?;
-    if let Some(dims) = options.dims.filter(|dims| dims.iter().any(|d| !(1..=limit).contains(d))) {
-        return Err(PlaceError::Dims { dims, limit });
-    }
-
-    let bits = || (MIN_FRACTION_BITS..=MAX_FRACTION_BITS).rev();
-    let frame_at = |fraction_bits| Frame::new(options, &bounds, fraction_bits, limit);
-    // The grid of explicit bounds must not depend on the mesh, which may leave fewer bits.
-    let grid_alone =
-        |frame: &Frame| options.bounds.is_some() && frame.fits([bounds.min, bounds.max]);
-    let needed = || bits().map(frame_at).find(grid_alone).map(|frame| frame.dims);
-    let dims = options.dims.map(|dims| dims.map(f64::from)).or_else(needed);
-    let frame_at = |fraction_bits| {
-        let frame = frame_at(fraction_bits);
-        Frame { dims: dims.unwrap_or(frame.dims), ..frame }
-    };
-    let fits = |frame: &Frame| frame.fits(mesh_bounds);
-    match bits().map(frame_at).find(fits) {
-        Some(frame) => Ok(frame.lattice()),
-        None => Err(frame_at(MIN_FRACTION_BITS).error(mesh_bounds)),
-    }
-}
-
-/// Bounds may be flat where the mesh is.
-fn checked_bounds(
-    bounds: Bounds,
-    [mesh_min, mesh_max]: [[f64; 3]; 2],
-) -> Result<Bounds, PlaceError> {
+/// `bounds`, which may be flat only where the mesh is.
+fn fitting(bounds: Bounds, [mesh_min, mesh_max]: [[f64; 3]; 2]) -> Result<Bounds, PlaceError> {
     let Bounds { min, max } = bounds;
     for axis in 0..3 {
-        let is_flat = [mesh_min[axis], mesh_max[axis], max[axis]] == [min[axis]; 3];
-        // Written so that a NaN fails it.
-        let is_possible = min[axis] < max[axis] && (max[axis] - min[axis]).is_finite();
-        if !(is_possible || is_flat) || bounds.longest() == 0.0 {
-            let (axis, min, max) = (AXES[axis], min[axis], max[axis]);
-            return Err(PlaceError::Bounds { axis, min, max });
+        if min[axis] == max[axis] && [mesh_min[axis], mesh_max[axis]] != [min[axis]; 2] {
+            return Err(PlaceError::bounds(axis, &bounds));
         }
     }
     Ok(bounds)
 }
 
-fn check_sizing(sizing: Sizing, bounds: &Bounds, limit: u32) -> Result<(), PlaceError> {
+fn check_extent(sizing: Sizing, bounds: &Bounds) -> Result<(), PlaceError> {
     let extent = bounds.longest();
-    match sizing {
-        Sizing::Resolution(n) if n == 0 || n > limit => return Err(PlaceError::Resolution(n)),
-        Sizing::Resolution(_) if extent == 0.0 => return Err(PlaceError::NoExtent(bounds.min)),
-        // Written so that a NaN fails it.
-        Sizing::VoxelSize(s) if !(s > 0.0 && s.is_finite()) => {
-            return Err(PlaceError::VoxelSize(s));
-        }
-        _ => {}
+    if extent == 0.0 && matches!(sizing, Sizing::Resolution(_)) {
+        return Err(PlaceError::NoExtent(bounds.min));
     }
-    let largest_scale = scale(sizing, bounds, MAX_FRACTION_BITS);
-    if extent.is_finite() && largest_scale.is_finite() {
-        Ok(())
-    } else {
-        Err(PlaceError::ExtentRange { extent })
+    match extent.is_finite() && scale(sizing, bounds, MAX_FRACTION_BITS).is_finite() {
+        true => Ok(()),
+        false => Err(PlaceError::ExtentRange { extent }),
     }
 }
 

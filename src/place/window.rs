@@ -208,7 +208,7 @@ impl FromStr for Tile {
 
 impl fmt::Display for Tile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let number = self.index + 1;
+        let number = self.index.saturating_add(1);
         match self.of {
             Tiles::Along([x, y, z]) => write!(f, "{number}/{x}x{y}x{z}"),
             Tiles::Total(count) => write!(f, "{number}/{count}"),

@@ -2,7 +2,7 @@
 //! files lie too.
 
 use serde::Serialize;
-use trivox::render::{Camera, Projection, RenderOptions};
+use trivox::render::{Camera, Projection, RenderError, RenderOptions};
 use trivox::{VoxelGrid, World};
 
 /// The camera in the output of `render --json`.
@@ -22,9 +22,12 @@ pub struct CameraReport {
 
 impl CameraReport {
     /// The camera that frames `grid`.
-    pub fn new(grid: &VoxelGrid, options: &RenderOptions) -> Self {
+    ///
+    /// # Errors
+    /// Invalid options.
+    pub fn new(grid: &VoxelGrid, options: &RenderOptions) -> Result<Self, RenderError> {
         let World { origin, voxel_size, up } = grid.world.unwrap_or_default();
-        let camera = Camera::new(grid, up, options);
+        let camera = Camera::new(grid, up, options)?;
         let eye = camera.eye();
         let [right, above, back] = camera.axes();
         let (projection, unit) = match camera.projection() {
@@ -33,13 +36,13 @@ impl CameraReport {
         };
         let [left, top] = camera.film_corner();
         let [width, height] = options.size.map(|side| f64::from(side) * camera.pixel_side());
-        Self {
+        Ok(Self {
             projection,
             eye: [0, 1, 2].map(|a| origin[a] + voxel_size * eye[a]),
             right,
             up: above,
             back,
             screen_window: [left, left + width, top - height, top].map(|edge| edge * unit),
-        }
+        })
     }
 }

@@ -48,9 +48,8 @@ Examples:
 ///
 /// A voxel is occupied if its closed cube touches a closed triangle, or as --mode says.
 ///
-/// Exit codes: 0 done; 1 a comparison failed (--compare-backends, --strict, diff, verify); 2 bad
-/// usage, input or output; 128 + N stopped by signal N. One mesh that fails does not stop the
-/// others.
+/// Exit codes: 0 done; 1 a check failed (--compare-backends, --strict, diff, verify); 2 bad usage,
+/// input or output; 128 + N stopped by signal N. One mesh that fails does not stop the others.
 #[derive(Debug, Parser)]
 #[command(name = "voxelize", version = long_version(), max_term_width = 100)]
 #[command(after_help = EXAMPLES)]
@@ -86,7 +85,7 @@ pub enum Command {
     Info(InfoArgs),
     /// Write a voxel grid in another format.
     ///
-    /// What the new file does not hold is said in a warning.
+    /// Warnings say what the new format does not hold.
     Convert(ConvertArgs),
     /// Put the tiles of a grid together.
     ///
@@ -120,8 +119,9 @@ pub enum Command {
     ///
     /// Across z, x runs to the right and y upwards; across y, x to the right and z upwards; across
     /// x, y to the right and z upwards. The voxels go to standard output, a header to standard
-    /// error. A line is two rows of voxels in halves of a block, in their colours on a terminal
-    /// (unless NO_COLOR is set); with --ascii one row. A terminal shows as many columns as it has.
+    /// error. Each line of text shows two rows of voxels with half-block characters, in colour on a
+    /// terminal (unless NO_COLOR is set); with --ascii one row. A terminal shows as many columns as
+    /// it has.
     Slice(SliceArgs),
     /// Print a completion script for a shell.
     Completions(CompletionsArgs),
@@ -176,7 +176,7 @@ pub struct PaletteArgs {
     #[arg(help_heading = "Colours")]
     pub blocks: Option<PathBuf>,
 
-    /// Mix colours that are not in the palette of several that are.
+    /// Dither: approximate colours that are not in the palette by mixing those that are.
     #[arg(long)]
     #[arg(help_heading = "Colours")]
     pub dither: bool,

@@ -3,8 +3,8 @@
 use std::f64::consts::FRAC_1_SQRT_2;
 
 use crate::grid::{Up, VoxelGrid, run_bounds};
-use crate::render::RenderOptions;
 use crate::render::orbit::swept;
+use crate::render::{RenderError, RenderOptions};
 use crate::vector::{Vector, cross, dot, minus, plus, rotated, sin_cos, times};
 
 /// The viewing direction.
@@ -167,8 +167,15 @@ pub struct Camera {
 
 impl Camera {
     /// One that has all of `grid` in the picture, at a zoom of 1.
-    #[must_use]
-    pub fn new(grid: &VoxelGrid, up_axis: Up, options: &RenderOptions) -> Self {
+    ///
+    /// # Errors
+    /// As [`RenderOptions::check`].
+    pub fn new(
+        grid: &VoxelGrid,
+        up_axis: Up,
+        options: &RenderOptions,
+    ) -> Result<Self, RenderError> {
+        options.check()?;
         let [_, world_up, _] = world_axes(up_axis);
         let turn = options.turn.unwrap_or(0.0);
         let [back, up] =
@@ -191,7 +198,7 @@ impl Camera {
             pixel: 1.0,
         };
         camera.frame(grid, options, center);
-        camera
+        Ok(camera)
     }
 
     /// The direction with this azimuth and elevation in degrees, in the grid's axes.

@@ -3,8 +3,7 @@
 
 use crate::grid::{VoxelGrid, World};
 use crate::mesh::Mesh;
-use crate::place::PlaceError;
-use crate::place::{Bounds, Lattice, MAX_DIM, PlaceOptions, Sizing, place};
+use crate::place::{Bounds, Lattice, MAX_DIM, PlaceOptions, Sizing};
 
 /// The source of a mesh's placement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,24 +81,13 @@ fn of_file(mesh: &Mesh, dims: [u32; 3], world: World) -> (PlacementSource, Place
     let sizings = [Sizing::Resolution(resolution), Sizing::VoxelSize(voxel_size)];
     let own = sizings.map(|sizing| PlaceOptions::new(sizing).with_pad(pad));
     let is_files = |options: &PlaceOptions| {
-        lattice_within([min, max], options)
+        Lattice::within([min, max], options, MAX_DIM)
             .is_ok_and(|lattice| lattice.dims == dims && World::of(&lattice, up) == world)
     };
     match own.into_iter().find(is_files) {
         Some(options) => (PlacementSource::File, options),
         None => (PlacementSource::FileBounds, bounds_of_file(dims, world)),
     }
-}
-
-/// The lattice of a mesh with these bounds.
-fn lattice_within(
-    [min, max]: [[f64; 3]; 2],
-    options: &PlaceOptions,
-) -> Result<Lattice, PlaceError> {
-    let diagonal = Mesh::new(vec![min, max], vec![[0, 1, 1]]);
-    // A mesh's bounds are finite.
-    let diagonal = diagonal.map_err(|_| PlaceError::NoExtent(min))?;
-    Ok(*place(&diagonal, options)?.lattice())
 }
 
 fn bounds_of_file(dims: [u32; 3], world: World) -> PlaceOptions {

@@ -28,7 +28,7 @@ pub enum BackendError {
          driver, or use the CPU"
     )]
     SelfTest {
-        /// The kernel that was tested, of a rule the last.
+        /// The last kernel of the tested rule.
         kernel: &'static str,
         /// The driver's name and version.
         driver: String,
@@ -62,9 +62,15 @@ pub enum BackendError {
     /// A fill or distances that depend on more than a tile: why, and what to do instead.
     #[error("not available for tiles: {0}")]
     NotInTiles(&'static str),
+    /// The mesh's lattice is larger than any grid.
+    #[error(
+        "a lattice of {} x {} x {} voxels is larger than a grid, of at most {MAX_DIM} along each \
+         axis: voxelize it in windows", .0[0], .0[1], .0[2]
+    )]
+    Lattice([u64; 3]),
     /// The result is not a valid grid: a bug in this library.
     #[error("{0}: this is a bug in trivox")]
-    Grid(#[from] GridError),
+    Grid(GridError),
     /// The caller cancelled the work ([`Progress::is_cancelled`](crate::Progress::is_cancelled)).
     #[error("cancelled")]
     Cancelled,
@@ -76,4 +82,13 @@ pub enum BackendError {
         /// The operating system's reason.
         reason: String,
     },
+}
+
+impl From<GridError> for BackendError {
+    fn from(error: GridError) -> Self {
+        match error {
+            GridError::Dims(dims) => Self::Lattice(dims),
+            other => Self::Grid(other),
+        }
+    }
 }

@@ -72,7 +72,7 @@ impl Voxelizer {
         voxelizer.finish_distances(voxelizer.place(mesh)?, width)
     }
 
-    /// The same of the mesh in the file at `path`.
+    /// As [`distances`](Self::distances), of the mesh in the file at `path`.
     ///
     /// # Errors
     /// As [`distances`](Self::distances) and [`run_file`](Self::run_file).

@@ -50,7 +50,7 @@ impl Voxelizer {
         })
     }
 
-    /// The [`distances`](Self::distances) of many meshes, in the way of [`many`](Self::many).
+    /// As [`many`](Self::many), but the [`distances`](Self::distances) of each mesh.
     ///
     /// # Errors
     /// As [`many`](Self::many).

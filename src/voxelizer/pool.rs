@@ -1,7 +1,7 @@
 //! A thread pool that starts when it is first used, once in each process.
 //!
 //! The threads of a pool do not exist in a forked child: a pool that the parent started would wait
-//! there for ever. The pool is therefore keyed by the process id.
+//! there forever. The pool is therefore keyed by the process id.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};

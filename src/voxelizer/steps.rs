@@ -274,6 +274,9 @@ impl Voxelizer {
     ///
     /// # Errors
     /// Too little memory; cancelled.
+    ///
+    /// # Panics
+    /// As [`colored`](Self::colored): of a mesh in a window, also if the grid was painted already.
     pub fn paint(
         &self,
         mesh: &PlacedMesh,
@@ -304,7 +307,11 @@ impl Voxelizer {
     ///
     /// # Errors
     /// Too little memory; cancelled.
+    ///
+    /// # Panics
+    /// The dimensions of `grid` are not those of the mesh's lattice.
     pub fn colored(&self, mesh: &PlacedMesh, grid: VoxelGrid) -> Result<Colored, BackendError> {
+        assert_eq!(grid.dims(), mesh.lattice().dims, "the grid of the mesh");
         let mut options = ColorOptions::new(self.mode);
         options.keep_transparent = self.keep_transparent;
         options.memory = (self.memory)();

@@ -165,7 +165,7 @@ fn blocks_can_be_given() {
     for (text, why) in [
         ("oak_planks\n", "bad.txt: line 1: needs a block and a CSS colour"),
         ("\nstone red\nOak red\n", "'Oak' is no name of a block"),
-        ("stone red\nminecraft:stone blue\n", "the block 'minecraft:stone' is there twice"),
+        ("stone red\nminecraft:stone blue\n", "the block 'minecraft:stone' appears twice"),
         ("// None.\n", "a list of blocks has 1 to 127, but this has 0"),
     ] {
         fs::write(path.join("bad.txt"), text).unwrap();

@@ -307,7 +307,25 @@ fn colours_that_are_twice_in_an_npz_are_refused() {
     let (begin, end) = (name(b"rgba.npy") - 30, name(b"PK\x01\x02"));
     let twice = [&bytes[..end], &bytes[begin..]].concat();
     let error = read(GridFormat::Npz, &twice).unwrap_err().to_string();
-    assert_eq!(error, "rgba.npy is there twice");
+    assert_eq!(error, "rgba.npy appears twice");
+}
+
+#[test]
+fn colours_of_empty_voxels_are_left_out() {
+    for grid in grids() {
+        let grid = colored(&grid, true);
+        let half = VoxelGrid::from_voxels(grid.dims(), grid.voxels().step_by(2)).unwrap();
+        let less = grid.subtract(&half);
+        let expected = less.voxels().map(|voxel| grid.color(voxel));
+        let expected: Vec<Option<Rgba>> = expected.collect();
+        let less = less.clone().with_colors(grid.colors.clone().unwrap());
+        for format in WITH_OPACITY.into_iter().chain(OPAQUE) {
+            let again = read(format, &written(&less, format)).unwrap();
+            assert_eq!(again, less, "{format:?}");
+            let found: Vec<Option<Rgba>> = less.voxels().map(|voxel| again.color(voxel)).collect();
+            assert_eq!(found, expected, "{format:?}");
+        }
+    }
 }
 
 #[test]

@@ -124,7 +124,7 @@ fn a_triangle_is_read_from_an_embedded_a_binary_and_a_split_file() {
     let said = fault(read_mesh(&path));
     let absent = "which is not beside the model: put it there";
     assert_eq!(said, format!("buffer 0 (counted from 0) is in 'a buffer.bin', {absent}"));
-    // A device would be read for ever.
+    // A device would be read forever.
     #[cfg(unix)]
     {
         std::fs::write(&path, triangle().replace(&name, "/dev/zero")).unwrap();

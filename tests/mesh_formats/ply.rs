@@ -372,7 +372,7 @@ fn opacity_of_vertices_counts_unless_nothing_could_be_seen() {
     assert_eq!((colors[2], alpha), ([1, 2, 3, 128], Alpha::Blend));
     let file = painted_square("", [&with_alpha, ""], ["1 2 3 0"; 4], &["3 0 1 2"]);
     let loaded = read(file.as_bytes()).unwrap();
-    let expected = "opacity was ignored, as nothing could be seen with it: that of vertices";
+    let expected = "opacity was ignored, as all would be transparent: that of vertices";
     assert_eq!(loaded.warnings, [expected]);
     assert_eq!(loaded.mesh.appearance().unwrap().materials[0].alpha, Alpha::Opaque);
 }
@@ -405,7 +405,7 @@ fn opacity_of_faces_counts_unless_nothing_could_be_seen() {
     assert_eq!(plain(&glass, 2), [[0, 0, 255, 128], BLUE]);
     assert_eq!([0, 1].map(|i| glass.material(i).alpha), [Alpha::Blend, Alpha::Opaque]);
     let loaded = read(file(&["3 0 1 2 0 0 1 0"]).as_bytes()).unwrap();
-    let expected = "opacity was ignored, as nothing could be seen with it: that of faces";
+    let expected = "opacity was ignored, as all would be transparent: that of faces";
     assert_eq!(loaded.warnings, [expected]);
     assert_eq!(loaded.mesh.appearance().unwrap().material(0).alpha, Alpha::Opaque);
 }

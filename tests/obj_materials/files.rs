@@ -154,7 +154,10 @@ fn a_name_that_several_files_have_is_said() {
     let folder = folder.with("T.png", png(&TEXELS));
     let (appearance, warning) = folder.warned(format!("mtllib m.mtl\n{FACES}"));
     assert_eq!(appearance.textures[0].texels(), TEXELS);
-    assert_eq!(warning, "several files have the name, in other cases of letters: 'T.PNG'");
+    assert_eq!(
+        warning,
+        "several files have the name if case is ignored, and the first is used: 'T.PNG'"
+    );
 }
 
 #[test]
@@ -165,8 +168,9 @@ fn images_that_are_not_there_are_said_once_by_name() {
     let folder = Folder::new().with("m.mtl", mtl);
     let faces: String = (0..6).map(|n| format!("usemtl m{n}\n{PAINTED}")).collect();
     let (appearance, warning) = folder.warned(format!("mtllib m.mtl\n{faces}"));
-    let names = r"'c:\no\0.png', 'c:\no\1.png', 'c:\no\2.png'";
-    assert_eq!(warning, format!("images not found, plain colours are used instead: {names}"));
+    let missing = |n| format!(r"'c:\no\{n}.png' (there is no such file beside the model)");
+    let names = [0, 1, 2].map(missing).join(", ");
+    assert_eq!(warning, format!("3 textures were replaced by plain colours: {names}"));
     assert_eq!(appearance.material(1).color, screen([0.0, 0.0, 1.0]));
     assert!(appearance.textures.is_empty() && appearance.uvs.is_empty());
 }

@@ -145,7 +145,10 @@ fn of_two_definitions_the_first_counts() {
     let folder = defined("Kd 1 0 0\nnewmtl a\nKd 0 1 0");
     let (appearance, warning) = folder.warned(format!("mtllib m.mtl\nusemtl a\n{BARE}"));
     assert_eq!(only(&appearance).color, screen([1.0, 0.0, 0.0]));
-    assert_eq!(warning, "materials are defined again, and the first time counts: 'a'");
+    assert_eq!(
+        warning,
+        "materials are defined more than once, and their first definition is used: 'a'"
+    );
     let folder = defined("Kd 1 0 0\nnewmtl a\nKd 1 0 0");
     folder.quiet(format!("mtllib m.mtl\nusemtl a\n{BARE}"));
 }
@@ -156,12 +159,12 @@ fn what_of_a_material_has_no_effect_is_said_by_name() {
         (
             "Kd spectral red.rfl 1",
             PLAIN,
-            "colours of materials are not used that are no red, green and blue: 'a'",
+            "colours of materials were ignored that are given as spectra or XYZ: 'a'",
         ),
         (
             "Kd xyz 0.5 0.5 0.5",
             PLAIN,
-            "colours of materials are not used that are no red, green and blue: 'a'",
+            "colours of materials were ignored that are given as spectra or XYZ: 'a'",
         ),
         ("Kd 1 0", PLAIN, "malformed lines of material files were skipped: 'Kd 1 0'"),
         ("Kd", PLAIN, "malformed lines of material files were skipped: 'Kd '"),
@@ -179,7 +182,7 @@ fn what_of_a_material_has_no_effect_is_said_by_name() {
         (
             "Kd 255 51 0",
             screen([1.0, 0.2, 0.0]),
-            "colours of materials are past 1, and taken for numbers up to 255: 'a'",
+            "colours of materials exceed 1, and are read as 0 to 255: 'a'",
         ),
     ] {
         let (appearance, warning) =
@@ -374,7 +377,10 @@ fn an_image_of_opacity_lies_where_that_of_colour_does() {
     let folder = folder.with("t.png", png(&TEXELS)).with("o.png", png(&TEXELS));
     let (appearance, warning) = folder.warned(format!("mtllib m.mtl\nusemtl a\n{PAINTED}"));
     assert_eq!(appearance.uvs[0][1], [2.0, 1.0]);
-    assert_eq!(warning, "the opacity of materials lies where their colour's image does: 'a'");
+    assert_eq!(
+        warning,
+        "the scale and offset of opacity maps (map_d) were ignored: those of map_Kd are used: 'a'"
+    );
 }
 
 #[test]

@@ -38,7 +38,7 @@ fn they_are_values_as_on_a_screen() {
 fn they_may_be_numbers_up_to_255_and_that_is_said() {
     let loaded = read(&["0 0 0 255 0 0", "1 0 0 1 1 128", "2 1 0 300 0 2.5"]);
     let [said] = &loaded.warnings[..] else { panic!("{:?}", loaded.warnings) };
-    assert_eq!(said, "colours of vertices are past 1, and taken for numbers up to 255");
+    assert_eq!(said, "colours of vertices exceed 1, and are read as 0 to 255");
     let [one, two, three] = [
         [u16::MAX, 0, 0, u16::MAX],
         [linear_of(1), linear_of(1), linear_of(128), u16::MAX],

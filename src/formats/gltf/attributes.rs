@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use crate::appearance::{Material, Texture, TextureRef};
 use crate::formats::gltf::accessors::Arrays;
-use crate::formats::gltf::images::Images;
+use crate::formats::gltf::images::DocumentTextures;
 use crate::formats::gltf::json::Document;
 use crate::formats::gltf::materials::{Surface, UvTransform, surfaces};
 use crate::formats::gltf::parts::{Part, place};
@@ -92,25 +92,31 @@ impl DocumentAppearance {
         or_note(&mut self.bad_texcoords, [mesh, part], read)
     }
 
-    /// Assigns a material to each part of the `used` meshes, and reads their textures from
-    /// `images`.
+    /// The texture that a part shows, by its index in the document.
+    pub(super) fn texture_of(&self, part: &Part) -> Option<usize> {
+        part.texcoord?;
+        Some(self.surface(part.primitive.material).ok()?.color_texture?.texture)
+    }
+
+    /// Assigns a material to each part of the `used` meshes.
     pub(super) fn choose_materials(
         &mut self,
-        mut images: Images,
+        textures: DocumentTextures,
         parts: &mut [Vec<Part>],
         used: impl Iterator<Item = usize>,
     ) {
         let mut is_chosen = vec![false; parts.len()];
         for mesh in used {
             if !std::mem::replace(&mut is_chosen[mesh], true) {
-                parts[mesh].iter_mut().for_each(|part| self.choose_material(&mut images, part));
+                parts[mesh].iter_mut().for_each(|part| self.choose_material(&textures, part));
             }
         }
-        (self.textures, self.unread_textures) = images.finish();
+        (self.textures, self.unread_textures) = (textures.list, textures.warnings);
     }
 
-    fn choose_material(&mut self, images: &mut Images, part: &mut Part) {
+    fn choose_material(&mut self, textures: &DocumentTextures, part: &mut Part) {
         let index = part.primitive.material;
+        let texture = self.texture_of(part).and_then(|texture| textures.get(texture));
         let surface = match self.surface(index) {
             Ok(surface) => surface.clone(),
             Err(what) => {
@@ -119,8 +125,6 @@ impl DocumentAppearance {
                 Surface::DEFAULT
             }
         };
-        let color_texture = surface.color_texture.filter(|_| part.texcoord.is_some());
-        let texture = color_texture.and_then(|color_texture| images.texture(color_texture.texture));
         // Without a texture, no coordinates are needed.
         part.texcoord = part.texcoord.filter(|_| texture.is_some());
         let has_color = part.color.is_some();

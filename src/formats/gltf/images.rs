@@ -8,108 +8,132 @@ use percent_encoding::percent_decode_str;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use crate::appearance::{Filter, Texture as Pixels, TextureRef, Wrap};
+use crate::appearance::{Filter, Texture, TextureRef, Wrap};
 use crate::formats::Sidecars;
+use crate::formats::error::TOO_LARGE;
 use crate::formats::gltf::accessors::Arrays;
 use crate::formats::gltf::buffers::data_of_uri;
 use crate::formats::gltf::materials::items;
-use crate::formats::textures::Textures;
+use crate::formats::textures::TextureLoader;
 
-/// The textures of a document; each image is read on first use.
-pub(super) struct Images<'a> {
-    arrays: &'a Arrays<'a>,
-    textures: Vec<Result<Texture, String>>,
-    images: Vec<Result<Image, String>>,
-    samplers: Vec<Result<Sampler, String>>,
-    /// Textures by where their images are.
-    read: HashMap<Key, Option<u32>>,
-    pixels: Textures<'a>,
+/// The textures of a document that were read.
+pub(super) struct DocumentTextures {
+    pub(super) list: Vec<Texture>,
+    /// By index in the document.
+    references: HashMap<usize, TextureRef>,
+    pub(super) warnings: Vec<String>,
 }
 
+impl DocumentTextures {
+    /// Reads the textures at the indices `wanted`, each image once, in at most `limit` bytes of
+    /// memory.
+    pub(super) fn read(
+        arrays: &Arrays,
+        sidecars: &Sidecars,
+        wanted: impl Iterator<Item = usize>,
+        limit: u64,
+    ) -> Self {
+        let document = arrays.document;
+        let (textures, images) = (items(document.textures), items(document.images));
+        let samplers: Vec<Result<Sampler, String>> = items(document.samplers);
+        let mut loader = TextureLoader::new(sidecars, limit);
+        let mut images = Images { arrays, images: &images, requests: HashMap::new() };
+        let mut requests: HashMap<usize, (Option<usize>, Sampler)> = HashMap::new();
+        for index in wanted {
+            requests.entry(index).or_insert_with(|| match texture_of(&textures, index) {
+                Ok((image, sampler)) => {
+                    let sampler = sampler.and_then(|at| samplers.get(at)?.as_ref().ok().copied());
+                    (images.request(image, &mut loader), sampler.unwrap_or_default())
+                }
+                Err(why) => {
+                    loader.fail(&format!("texture {index}"), &why);
+                    (None, Sampler::default())
+                }
+            });
+        }
+        let loaded = loader.decode();
+        let reference = |(index, (request, sampler)): (usize, (Option<usize>, Sampler))| {
+            Some((index, sampler.texture_ref(loaded.of_request(request?)?)))
+        };
+        let references = requests.into_iter().filter_map(reference).collect();
+        Self { references, list: loaded.list, warnings: loaded.warnings }
+    }
+
+    /// The texture at `index` in the document, if it could be read.
+    pub(super) fn get(&self, index: usize) -> Option<TextureRef> {
+        self.references.get(&index).copied()
+    }
+}
+
+/// The indices of a texture's image and sampler.
+fn texture_of(
+    textures: &[Result<TextureInfo, String>],
+    index: usize,
+) -> Result<(usize, Option<usize>), String> {
+    let texture = textures.get(index).ok_or("there is no such texture")?;
+    let texture = texture.as_ref().map_err(Clone::clone)?;
+    let image = texture.source().ok_or_else(|| texture.fault().to_owned())?;
+    Ok((image, texture.sampler))
+}
+
+/// The images of a document, and the requests of those in use.
+struct Images<'a> {
+    arrays: &'a Arrays<'a>,
+    images: &'a [Result<ImageInfo, String>],
+    requests: HashMap<ImageKey, Option<usize>>,
+}
+
+/// Several images may be in one part of a buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Key {
+enum ImageKey {
     Image(usize),
-    /// Several images may be in one part of a buffer.
     BufferView(usize),
-    TextureWithoutImage(usize),
 }
 
 impl<'a> Images<'a> {
-    /// Those of a document with these `sidecars`, in at most `left` bytes of memory.
-    pub(super) fn new(arrays: &'a Arrays<'a>, sidecars: &'a Sidecars, left: u64) -> Self {
-        let document = arrays.document;
-        Self {
-            arrays,
-            textures: items(document.textures),
-            images: items(document.images),
-            samplers: items(document.samplers),
-            read: HashMap::new(),
-            pixels: Textures::new(sidecars, left),
-        }
-    }
-
-    /// The texture at `index` in the document, if it can be read.
-    pub(super) fn texture(&mut self, index: usize) -> Option<TextureRef> {
-        let image = self.image_of(index);
-        let key = image.as_ref().map_or(Key::TextureWithoutImage(index), |&at| self.key(at));
-        let texture = match self.read.get(&key) {
-            Some(&known) => known,
-            None => {
-                let read = match image {
-                    Ok(at) => self.read_image(at),
-                    Err(what) => self.pixels.add(&format!("texture {index}"), Err(what)),
-                };
-                self.read.insert(key, read);
-                read
+    /// The request of the image at `index`, the same for repeated calls; `None` if it has no data.
+    fn request(&mut self, index: usize, loader: &mut TextureLoader<'a>) -> Option<usize> {
+        let key = match self.images.get(index) {
+            Some(&Ok(ImageInfo { uri: None, buffer_view: Some(view), .. })) => {
+                ImageKey::BufferView(view)
             }
-        }?;
-        let sampler = self.textures.get(index).and_then(|texture| texture.as_ref().ok()?.sampler);
-        let sampler = sampler.and_then(|at| self.samplers.get(at)?.as_ref().ok());
-        Some(sampler.copied().unwrap_or_default().texture_ref(texture))
+            _ => ImageKey::Image(index),
+        };
+        let (arrays, images) = (self.arrays, self.images);
+        let request = || request_image(arrays, images, index, loader);
+        *self.requests.entry(key).or_insert_with(request)
     }
+}
 
-    fn key(&self, image: usize) -> Key {
-        match self.images.get(image) {
-            Some(&Ok(Image { uri: None, buffer_view: Some(view), .. })) => Key::BufferView(view),
-            _ => Key::Image(image),
+fn request_image<'a>(
+    arrays: &'a Arrays,
+    images: &'a [Result<ImageInfo, String>],
+    index: usize,
+    loader: &mut TextureLoader<'a>,
+) -> Option<usize> {
+    let mut name = format!("image {index}");
+    let image = images.get(index).ok_or_else(|| "there is no such image".to_owned());
+    let source = image.and_then(|image| {
+        let image = image.as_ref().map_err(Clone::clone)?;
+        image.called().into_iter().for_each(|called| name = called);
+        image.source(arrays, loader.left())
+    });
+    match source {
+        Ok(Source::Bytes(bytes)) => Some(loader.request_bytes(name, bytes)),
+        Ok(Source::File(uri)) => {
+            // Some programs write names as they are.
+            let decoded = percent_decode_str(uri).decode_utf8_lossy();
+            loader.request_beside(&[&decoded, uri])
         }
-    }
-
-    /// The image index of a texture.
-    fn image_of(&self, index: usize) -> Result<usize, String> {
-        let texture = self.textures.get(index).ok_or("there is no such texture")?;
-        let texture = texture.as_ref().map_err(Clone::clone)?;
-        texture.source().ok_or_else(|| texture.fault().to_owned())
-    }
-
-    fn read_image(&mut self, at: usize) -> Option<u32> {
-        let numbered = format!("image {at}");
-        match self.images.get(at) {
-            None => self.pixels.add(&numbered, Err("there is no such image".into())),
-            Some(Err(what)) => self.pixels.add(&numbered, Err(what.clone())),
-            Some(Ok(image)) => {
-                let name = image.called().unwrap_or(numbered);
-                match image.source(self.arrays, self.pixels.left()) {
-                    Ok(Source::Bytes(bytes)) => self.pixels.add(&name, Ok(bytes)),
-                    // Some programs write names as they are.
-                    Ok(Source::File(uri)) => {
-                        let decoded = percent_decode_str(uri).decode_utf8_lossy();
-                        self.pixels.add_file(&[&decoded, uri])
-                    }
-                    Err(why) => self.pixels.add(&name, Err(why)),
-                }
-            }
+        Err(why) => {
+            loader.fail(&name, &why);
+            None
         }
-    }
-
-    /// The textures that were read, and warnings about the others.
-    pub(super) fn finish(self) -> (Vec<Pixels>, Vec<String>) {
-        self.pixels.finish()
     }
 }
 
 #[derive(Deserialize)]
-struct Texture {
+struct TextureInfo {
     source: Option<usize>,
     sampler: Option<usize>,
     #[serde(default)]
@@ -132,7 +156,7 @@ struct WebpImage {
     source: usize,
 }
 
-impl Texture {
+impl TextureInfo {
     fn source(&self) -> Option<usize> {
         self.source.or(self.extensions.webp.as_ref().map(|webp| webp.source))
     }
@@ -153,7 +177,7 @@ impl Texture {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Image {
+struct ImageInfo {
     uri: Option<String>,
     buffer_view: Option<usize>,
     name: Option<String>,
@@ -166,7 +190,7 @@ enum Source<'a> {
     File(&'a str),
 }
 
-impl Image {
+impl ImageInfo {
     /// The image's name for messages; its extension may indicate the format.
     fn called(&self) -> Option<String> {
         let uri = self.uri.as_ref().filter(|uri| !uri.starts_with("data:"));
@@ -180,7 +204,7 @@ impl Image {
             return arrays.view(view).map(|bytes| Source::Bytes(Cow::Borrowed(bytes)));
         };
         if uri.len() as u64 / 4 * 3 > limit {
-            return Err("it is too large for the memory that is left".into());
+            return Err(TOO_LARGE.into());
         }
         if let Some(data) = data_of_uri(uri) {
             return data.map(|bytes| Source::Bytes(Cow::Owned(bytes)));

@@ -19,7 +19,7 @@ mod scene;
 use crate::formats::gltf::accessors::Arrays;
 use crate::formats::gltf::attributes::DocumentAppearance;
 use crate::formats::gltf::build::{Build, Totals};
-use crate::formats::gltf::images::Images;
+use crate::formats::gltf::images::DocumentTextures;
 use crate::formats::gltf::json::Document;
 use crate::formats::gltf::parts::{DECOMPRESS, DRACO, LeftOut, Parts};
 use crate::formats::gltf::pose::Skins;
@@ -102,12 +102,11 @@ pub fn read_with(
         }
     }
     if let Some(appearance) = &mut appearance {
-        let images = Images::new(&arrays, sidecars, limit - needed);
-        appearance.choose_materials(
-            images,
-            &mut parts,
-            instances.iter().map(|instance| instance.mesh),
-        );
+        let used = || instances.iter().map(|instance| instance.mesh);
+        let shown = used().flat_map(|mesh| &parts[mesh]);
+        let shown = shown.filter_map(|part| appearance.texture_of(part));
+        let textures = DocumentTextures::read(&arrays, sidecars, shown, limit - needed);
+        appearance.choose_materials(textures, &mut parts, used());
     }
     let materials = appearance.as_ref().map_or(0, |appearance| appearance.materials.len());
     // Computed again, without the attributes for textures that could not be read.

@@ -40,8 +40,8 @@ pub enum BlocksError {
          with a namespace and properties if needed, such as minecraft:oak_log[axis=y]"
     )]
     Name(String),
-    /// A block that is there twice.
-    #[error("the block '{0}' is there twice")]
+    /// A block that appears twice.
+    #[error("the block '{0}' appears twice")]
     Twice(String),
 }
 
@@ -58,7 +58,7 @@ impl Blocks {
     /// sRGB. A name without a namespace is Minecraft's.
     ///
     /// # Errors
-    /// No block or more than [`MAX_BLOCKS`], an impossible name, a name that is there twice.
+    /// No block or more than [`MAX_BLOCKS`], an impossible name, a name that appears twice.
     pub fn new(blocks: impl IntoIterator<Item = (String, [u8; 3])>) -> Result<Self, BlocksError> {
         let mut list: Vec<(String, Rgba)> = Vec::new();
         for (name, [r, g, b]) in blocks {

@@ -67,7 +67,7 @@ impl Arrays {
 
     fn take_colors(&mut self, content: &mut dyn Read) -> Result<(), ReadError> {
         if self.rgba.is_some() {
-            return Err(self::content(format!("{RGBA} is there twice")));
+            return Err(self::content(format!("{RGBA} appears twice")));
         }
         match ColorArray::read(&mut BufReader::new(content)) {
             Ok(rgba) => self.rgba = Some(rgba),
@@ -80,7 +80,7 @@ impl Arrays {
     fn take_array(&mut self, name: &str, content: &mut dyn Read) -> Result<(), ReadError> {
         let has_grid = self.grid.as_ref().is_some_and(|(name, _)| name == OCCUPIED);
         if has_grid && name == OCCUPIED {
-            return Err(self::content(format!("{OCCUPIED} is there twice")));
+            return Err(self::content(format!("{OCCUPIED} appears twice")));
         }
         let array = match has_grid {
             true => None,

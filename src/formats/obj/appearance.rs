@@ -8,20 +8,20 @@
 
 use crate::appearance::{Alpha, Appearance, Filter, Material, Texture, TextureRef, Wrap};
 use crate::formats::Sidecars;
-use crate::formats::images::{Images, Use};
 use crate::formats::obj::faces::{Gathered, of_slot};
 use crate::formats::obj::libraries::{Defined, Materials};
 use crate::formats::obj::materials::{Definition, Map, before_comment};
 use crate::formats::tally::Tally;
+use crate::formats::textures::{ImageChannels, LoadedTextures, TextureLoader};
 use crate::srgb::{linear, linear_of};
 
 /// The colour of materials without one: light grey.
 const DEFAULT_COLOR: [u16; 3] = [linear_of(200); 3];
 const WHITE: [u16; 3] = [u16::MAX; 3];
 
-/// The images of a material, by index.
+/// The images of a material: requests of a [`TextureLoader`].
 #[derive(Debug, Clone, Copy, Default)]
-struct Painted {
+struct MaterialImages {
     color: Option<usize>,
     opacity: Option<usize>,
 }
@@ -37,17 +37,16 @@ pub(super) fn appearance(
     let Gathered { slots, mut uvs, vertex_colors } = gathered;
     let used = used_slots(&slots);
     let has_vertex_colors = !vertex_colors.is_empty();
-    let mut images = Images::new(sidecars);
-    let painted = find(materials, &used, &mut images);
-    let (decoded, mut warnings) = images.decode(limit);
-    let textures = Textures::new(decoded);
+    let mut loader = TextureLoader::new(sidecars, limit);
+    let images = request_images(materials, &used, &mut loader);
+    let textures = Textures::new(loader.decode());
 
     let mut kept: Vec<Material> = Vec::new();
     let mut index_of_slot = vec![0; used.last().map_or(0, |&last| last as usize + 1)];
     let mut unseen = Unseen::default();
-    for (&slot, &painted) in used.iter().zip(&painted) {
+    for (&slot, &images) in used.iter().zip(&images) {
         let defined = materials.get(of_slot(slot).0);
-        let material = textures.material(defined, painted, has_vertex_colors);
+        let material = textures.material(defined, images, has_vertex_colors);
         if let Some(defined) = defined {
             unseen.add(defined, slot, &material, has_vertex_colors);
         }
@@ -57,16 +56,16 @@ pub(super) fn appearance(
         }
         index_of_slot[slot as usize] = kept.len() as u32 - 1;
     }
+    let LoadedTextures { list: textures, mut warnings, .. } = textures.loaded;
     warnings.extend(unseen.warnings());
     let mut material_of = slots;
     material_of.iter_mut().for_each(|slot| *slot = index_of_slot[*slot as usize]);
     if kept.len() == 1 {
         material_of = Vec::new();
     }
-    if textures.list.is_empty() {
+    if textures.is_empty() {
         uvs = Vec::new();
     }
-    let textures = textures.list;
     (Appearance { materials: kept, material_of, textures, uvs, vertex_colors }, warnings)
 }
 
@@ -80,53 +79,49 @@ fn used_slots(slots: &[u32]) -> Vec<u32> {
     (0..=most).filter(|&slot| is_used[slot as usize]).collect()
 }
 
-/// The images of the materials in these slots.
-fn find(materials: &Materials, slots: &[u32], images: &mut Images) -> Vec<Painted> {
-    let mut find = |&slot: &u32| match of_slot(slot) {
-        (number, false) => materials.get(number).map(|defined| find_of(defined, images)),
+/// Requests the images of the materials in these slots.
+fn request_images(
+    materials: &Materials,
+    slots: &[u32],
+    loader: &mut TextureLoader,
+) -> Vec<MaterialImages> {
+    let mut request = |&slot: &u32| match of_slot(slot) {
+        (number, false) => materials.get(number).map(|defined| request_of(defined, loader)),
         _ => None,
     };
-    slots.iter().map(|slot| find(slot).unwrap_or_default()).collect()
+    slots.iter().map(|slot| request(slot).unwrap_or_default()).collect()
 }
 
-fn find_of(defined: &Defined, images: &mut Images) -> Painted {
+fn request_of(defined: &Defined, loader: &mut TextureLoader) -> MaterialImages {
     let Defined { definition: Definition { color_map, opacity_map, .. }, folders, .. } = defined;
-    let mut locate = |map: &Option<Map>| {
+    let mut find = |map: &Option<Map>| {
         let file = &map.as_ref()?.file;
-        images.locate(&[file, before_comment(file)], folders)
+        loader.find(&[file, before_comment(file)], folders)
     };
-    let [color, opacity] = [locate(color_map), locate(opacity_map)];
+    let [color, opacity] = [find(color_map), find(opacity_map)];
     // The opacity of the colour image is used anyway.
     let opacity = opacity.filter(|path| Some(path) != color.as_ref());
-    Painted {
-        color: color.map(|path| images.number(path, Use::Color)),
-        opacity: opacity.map(|path| images.number(path, Use::Opacity)),
+    MaterialImages {
+        color: color.map(|path| loader.request_file(path, ImageChannels::Rgba)),
+        opacity: opacity.map(|path| loader.request_file(path, ImageChannels::Opacity)),
     }
 }
 
 /// The images that could be read.
 struct Textures {
-    list: Vec<Texture>,
+    loaded: LoadedTextures,
     /// Whether each texture has transparency.
-    are_clear: Vec<bool>,
-    /// The texture of each image, if it could be read.
-    index: Vec<Option<u32>>,
+    are_transparent: Vec<bool>,
 }
 
 impl Textures {
-    fn new(images: Vec<Option<Texture>>) -> Self {
-        let mut list = Vec::new();
-        let add = |image: Option<Texture>| {
-            list.push(image?);
-            Some(list.len() as u32 - 1)
-        };
-        let index = images.into_iter().map(add).collect();
-        let are_clear = list.iter().map(Texture::has_transparency).collect();
-        Self { list, are_clear, index }
+    fn new(loaded: LoadedTextures) -> Self {
+        let are_transparent = loaded.list.iter().map(Texture::has_transparency).collect();
+        Self { loaded, are_transparent }
     }
 
-    fn get(&self, image: Option<usize>, map: Option<&Map>) -> Option<TextureRef> {
-        let texture = self.index[image?]?;
+    fn get(&self, request: Option<usize>, map: Option<&Map>) -> Option<TextureRef> {
+        let texture = self.loaded.of_request(request?)?;
         let wrap = if map?.clamp { Wrap::Clamp } else { Wrap::Repeat };
         Some(TextureRef { texture, wrap: [wrap; 2], filter: Filter::Linear })
     }
@@ -135,13 +130,13 @@ impl Textures {
     fn material(
         &self,
         defined: Option<&Defined>,
-        painted: Painted,
+        images: MaterialImages,
         has_vertex_colors: bool,
     ) -> Material {
         let none = Definition::default();
         let definition = defined.map_or(&none, |defined| &defined.definition);
-        let texture = self.get(painted.color, definition.color_map.as_ref());
-        let opacity = self.get(painted.opacity, definition.opacity_map.as_ref());
+        let texture = self.get(images.color, definition.color_map.as_ref());
+        let opacity = self.get(images.opacity, definition.opacity_map.as_ref());
         let has_vertex_colors = has_vertex_colors && texture.is_none();
         let [r, g, b] = match definition.color {
             _ if has_vertex_colors => WHITE,
@@ -151,8 +146,9 @@ impl Textures {
             None => DEFAULT_COLOR,
         };
         let opaque = (definition.opacity() * f64::from(u16::MAX)).round() as u16;
-        let is_clear = |of: TextureRef| self.are_clear[of.texture as usize];
-        let is_blended = opaque < u16::MAX || opacity.is_some() || texture.is_some_and(is_clear);
+        let is_transparent = |of: TextureRef| self.are_transparent[of.texture as usize];
+        let is_blended =
+            opaque < u16::MAX || opacity.is_some() || texture.is_some_and(is_transparent);
         let alpha = if is_blended { Alpha::Blend } else { Alpha::Opaque };
         Material { color: [r, g, b, opaque], texture, opacity, has_vertex_colors, alpha }
     }
@@ -197,7 +193,7 @@ impl Unseen {
             ),
             vertex_colors.warning("colours of vertices are not shown on materials with an image"),
             colors.warning("colours of vertices are shown instead of those of materials"),
-            placements.warning("the opacity of materials lies where their colour's image does"),
+            placements.warning("the scale and offset of opacity maps (map_d) were ignored: those of map_Kd are used"),
         ];
         warnings.into_iter().flatten()
     }

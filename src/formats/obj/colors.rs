@@ -52,7 +52,7 @@ impl VertexColors {
 
     /// Warnings; `opacities` is the number of vertices with an opacity.
     pub(super) fn warnings(self, opacities: usize) -> impl Iterator<Item = String> {
-        let of_255 = "colours of vertices are past 1, and taken for numbers up to 255";
+        let of_255 = "colours of vertices exceed 1, and are read as 0 to 255";
         let missing = "some vertices have no colour, and are white";
         let opaque = "the seventh numbers of vertices are taken for opacities, and not used";
         let warnings =

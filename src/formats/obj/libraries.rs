@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
+use crate::formats::error::TOO_LARGE;
 use crate::formats::obj::contents::Contents;
 use crate::formats::obj::materials::{Definition, Library, Material, Placement, before_comment};
 use crate::formats::obj::text::lines;
@@ -170,13 +171,12 @@ fn each_once(mut paths: Vec<PathBuf>) -> Vec<PathBuf> {
 
 fn read_text(sidecars: &Sidecars, path: &Path, limit: u64) -> Result<String, String> {
     let limit = limit / PARSED;
-    let too_large = || "it is too large for the memory that is left".to_owned();
     let bytes = sidecars.read(path, limit).map_err(|error| match error {
         ReadError::Io(error) => error.to_string(),
-        _ => too_large(),
+        _ => TOO_LARGE.to_owned(),
     })?;
     if bytes.len() as u64 > limit {
-        return Err(too_large());
+        return Err(TOO_LARGE.to_owned());
     }
     let text = lines(bytes.into_owned());
     match text.contains('\0') {

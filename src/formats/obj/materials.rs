@@ -140,10 +140,12 @@ impl Library {
         let Ignored { malformed, spectra, options, repeated, of_255 } = &self.ignored;
         let warnings = [
             malformed.warning("malformed lines of material files were skipped"),
-            spectra.warning("colours of materials are not used that are no red, green and blue"),
+            spectra.warning("colours of materials were ignored that are given as spectra or XYZ"),
             options.warning("options of images have no effect"),
-            repeated.warning("materials are defined again, and the first time counts"),
-            of_255.warning("colours of materials are past 1, and taken for numbers up to 255"),
+            repeated.warning(
+                "materials are defined more than once, and their first definition is used",
+            ),
+            of_255.warning("colours of materials exceed 1, and are read as 0 to 255"),
         ];
         warnings.into_iter().flatten()
     }

@@ -10,7 +10,7 @@ use crate::formats::Sidecars;
 use crate::formats::flat_colors::{ALL_TRANSPARENT, FlatColors};
 use crate::formats::ply::channels::{Channels, corner_texcoords, texcoords};
 use crate::formats::ply::header::{Element, Header, Role};
-use crate::formats::textures::Textures;
+use crate::formats::textures::TextureLoader;
 use crate::numbers::counted_as;
 use crate::srgb::{Linear, Rgba};
 
@@ -125,20 +125,21 @@ impl HeaderTextures {
         warnings: &mut Vec<String>,
     ) -> Self {
         let mut materials = vec![Material::default()];
-        let mut textures = Textures::new(sidecars, left);
+        let mut loader = TextureLoader::new(sidecars, left);
+        let request = |name: &&[u8]| loader.request_beside(&[&String::from_utf8_lossy(name)]);
+        let requests: Vec<Option<usize>> = names.iter().map(request).collect();
+        let loaded = loader.decode();
         let mut of_texture = HashMap::new();
-        let mut read = |name: &&[u8]| {
-            let name = String::from_utf8_lossy(name);
-            let texture = textures.add_file(&[&name])?;
+        let material_of = |request: Option<usize>| {
+            let texture = loaded.of_request(request?)?;
             Some(*of_texture.entry(texture).or_insert_with(|| {
-                materials.push(textured(texture, textures.get(texture)));
+                materials.push(textured(texture, &loaded.list[texture as usize]));
                 materials.len() as u32 - 1
             }))
         };
-        let material_of_texture = names.iter().map(&mut read).collect();
-        let (textures, unread) = textures.finish();
-        warnings.extend(unread);
-        Self { materials, textures, material_of_texture }
+        let material_of_texture = requests.into_iter().map(material_of).collect();
+        warnings.extend(loaded.warnings);
+        Self { materials, textures: loaded.list, material_of_texture }
     }
 }
 

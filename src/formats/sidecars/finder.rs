@@ -99,7 +99,8 @@ impl<'a> Finder<'a> {
 
     /// What was found, but perhaps not the right one.
     pub(in crate::formats) fn warning(&self) -> Option<String> {
-        self.ambiguous.warning("several files have the name, in other cases of letters")
+        self.ambiguous
+            .warning("several files have the name if case is ignored, and the first is used")
     }
 }
 

@@ -79,7 +79,7 @@ pub enum ModeName {
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum FillName {
-    /// What suits the mesh, and says why
+    /// Chosen by the mesh's topology; the report says why
     Auto,
     /// Past an odd number of crossings along x: exact for closed meshes
     Parity,

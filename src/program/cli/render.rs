@@ -37,11 +37,11 @@ pub struct RenderArgs {
     #[arg(short, long, value_name = "OUT", required_unless_present = "picture")]
     pub output: Option<PathBuf>,
 
-    /// Draw N pictures, evenly around the up axis and framed alike, from the view on to the right.
+    /// Draw N frames of an orbit around the up axis: from the view to the right, framed alike.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=9999))]
     pub turntable: Option<u32>,
 
-    /// Pictures of an animation a second, 1 to 1000, of a .gif 1 to 50 [default: 24].
+    /// Frames per second of an animation, 1 to 1000; of a .gif 1 to 50 [default: 24].
     #[arg(long, value_name = "N", requires = "turntable")]
     #[arg(value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub fps: Option<u16>,
@@ -91,7 +91,7 @@ pub struct RenderArgs {
     #[arg(value_parser = parse_background)]
     pub background: Background,
 
-    /// Rays along each side of a pixel, 1 to 16: more are smoother, and slower by their square.
+    /// Rays along each side of a pixel, 1 to 16: the time grows with the square.
     #[arg(long, value_name = "N", default_value_t = 3)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_SAMPLES)))]
     pub samples: u32,

@@ -47,7 +47,7 @@ pub struct SliceArgs {
     #[arg(long)]
     pub json: bool,
 
-    /// Print errors only, and what is asked for.
+    /// Print only errors and what is asked for.
     #[arg(short, long)]
     pub quiet: bool,
 }

@@ -70,7 +70,7 @@ pub struct Job {
     #[arg(help_heading = "Size and place")]
     pub scale: Option<f64>,
 
-    /// Rotate the mesh about an axis by an angle in degrees, counterclockwise as seen from the
+    /// Rotate the mesh about an axis by an angle in degrees, counter-clockwise as seen from the
     /// axis's tip, such as x:90. May be repeated: rotations apply in the order given.
     #[arg(long, value_name = "AXIS:DEGREES")]
     #[arg(help_heading = "Size and place")]
@@ -87,7 +87,8 @@ pub struct Job {
     #[arg(help_heading = "Size and place")]
     pub bounds: Option<Bounds>,
 
-    /// Voxels to add on all six sides; the first layer holds what the outermost points touch.
+    /// Voxels to add on all six sides. Some of the first layer are occupied where the mesh touches
+    /// its bounding box.
     #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
     #[arg(value_parser = parse_count)]
     #[arg(help_heading = "Size and place")]

@@ -71,7 +71,7 @@ pub fn run(args: &DiffArgs) -> Result<ExitStatus> {
 fn picture(a: &VoxelGrid, b: &VoxelGrid) -> Result<Picture> {
     let options = Preview::options();
     let all = in_colors(a, b, IN_BOTH, ONLY_IN);
-    let camera = Camera::new(&all, all.world.map_or(Up::default(), |world| world.up), &options);
+    let camera = Camera::new(&all, all.world.map_or(Up::default(), |world| world.up), &options)?;
     let mut picture = Renderer::new(&all).render_from(&camera, &options)?;
     let differing = in_colors(&a.subtract(b), &b.subtract(a), IN_BOTH, ONLY_IN);
     let clear = options.with_background(Background::Transparent);

@@ -67,7 +67,7 @@ pub fn run(args: &RenderArgs) -> Result<ExitStatus> {
     let [width, height] = args.size;
     let timings_ms = Timings { load, render: draw };
     let Written { names: output, bytes, .. } = written;
-    let (camera, frames) = (CameraReport::new(&grid, &options), args.turntable);
+    let (camera, frames) = (CameraReport::new(&grid, &options)?, args.turntable);
     let (backend, adapter) = render_backend.names();
     let report = Report {
         input,

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::thread;
 
 use anyhow::{Result, bail};
-use trivox::{Lattice, Mesh, NoProgress, PlaceError, Progress, Voxelizer, place};
+use trivox::place::{MAX_DIM, MAX_SPAN_VOXELS};
+use trivox::{NoProgress, Progress, Voxelizer};
 
 use crate::program::cli::{ComputeArgs, Job, PaletteArgs, VoxelArgs};
 use crate::program::deadline::Deadline;
@@ -126,24 +127,8 @@ fn refuse_contradictions(job: &Job, voxels: &VoxelArgs, compute: &ComputeArgs) -
     Ok(())
 }
 
-/// Checks sizes and bounds that are invalid for any mesh, to report them once.
+/// Refuses sizes and bounds that are not possible for any mesh, to report them once.
 fn refuse_impossible_sizes(job: &Job) -> Result<()> {
-    let options = place_options(job);
-    // Bounds may be flat where the mesh is.
-    let corner = options.bounds.map(|bounds| bounds.min);
-    let corner = corner.filter(|corner| corner.iter().all(|c| c.is_finite()));
-    let point = Mesh::new(vec![corner.unwrap_or_default()], vec![[0; 3]])?;
-    let placed = match job.tile {
-        None => place(&point, &options).err(),
-        Some(_) => Lattice::of(&point, &options).err(),
-    };
-    match placed {
-        Some(
-            error @ (PlaceError::Resolution(_)
-            | PlaceError::VoxelSize(_)
-            | PlaceError::Bounds { .. }),
-        ) => Err(error.into()),
-        // Other errors may be specific to the mesh of one point used here.
-        _ => Ok(()),
-    }
+    let limit = if job.tile.is_some() { MAX_SPAN_VOXELS } else { MAX_DIM };
+    Ok(place_options(job).check(limit)?)
 }

@@ -142,12 +142,13 @@ fn paint(
     // The number of the block before, and its kind.
     let mut latest: Option<(u32, u16)> = None;
     for &byte in data {
+        // Of the fifth byte four bits are left, and no byte follows it.
+        if shift == 28 && byte > 0xf {
+            return Err(content(format!("the number of block {at} has more than 32 bits")));
+        }
         number |= u32::from(byte & 0x7f) << shift;
         if byte & 0x80 != 0 {
             shift += 7;
-            if shift > 28 {
-                return Err(content(format!("the number of block {at} is too long")));
-            }
             continue;
         }
         let kind = match latest {

@@ -86,12 +86,16 @@ impl Colored {
 ///
 /// # Errors
 /// The memory limit, or cancellation.
+///
+/// # Panics
+/// The dimensions of `grid` are not those of the mesh's lattice.
 pub fn color(
     mesh: &PlacedMesh,
     grid: VoxelGrid,
     options: &ColorOptions,
     progress: &dyn Progress,
 ) -> Result<Colored, BackendError> {
+    assert_eq!(grid.dims(), mesh.lattice().dims, "the grid of the mesh");
     let Some(appearance) = mesh.appearance() else {
         return Ok(Colored::without_colors(grid));
     };

@@ -93,7 +93,7 @@ pub struct Flooded {
     pub enclosed: u64,
 }
 
-fn refuse_cancelled(progress: &dyn Progress) -> Result<(), BackendError> {
+pub(crate) fn refuse_cancelled(progress: &dyn Progress) -> Result<(), BackendError> {
     if progress.is_cancelled() { Err(BackendError::Cancelled) } else { Ok(()) }
 }
 

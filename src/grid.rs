@@ -52,7 +52,7 @@ struct FullRun {
 }
 
 /// Which mesh axis points up. Formats that fix an up axis rotate to it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Up {
     /// `y` up, as most OBJ files are.
     #[default]
@@ -101,7 +101,7 @@ impl World {
     /// The centre of a voxel, in mesh units.
     #[must_use]
     pub fn center(&self, voxel: [u32; 3]) -> [f64; 3] {
-        [0, 1, 2].map(|a| self.origin[a] + (f64::from(voxel[a]) + 0.5) * self.voxel_size)
+        self.to_mesh_units(voxel.map(|c| f64::from(c) + 0.5))
     }
 
     /// A point in voxels from the grid's minimum corner: voxel `i` is the interval from `i` to
@@ -109,6 +109,12 @@ impl World {
     #[must_use]
     pub fn to_voxels(&self, point: [f64; 3]) -> [f64; 3] {
         [0, 1, 2].map(|a| (point[a] - self.origin[a]) / self.voxel_size)
+    }
+
+    /// The inverse of [`to_voxels`](Self::to_voxels), up to rounding: a point in mesh units.
+    #[must_use]
+    pub fn to_mesh_units(&self, point: [f64; 3]) -> [f64; 3] {
+        [0, 1, 2].map(|a| self.origin[a] + point[a] * self.voxel_size)
     }
 
     /// Whether the origin is finite, and the voxel size positive and finite.

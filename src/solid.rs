@@ -16,7 +16,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use crate::compare::compare;
-use crate::fill::{self, AxisDisagreement, Generalized, check_memory};
+use crate::fill::{self, AxisDisagreement, Generalized, check_memory, refuse_cancelled};
 use crate::grid::{VoxelGrid, Windings};
 use crate::place::MAX_DIM;
 use crate::predicate::crosses::Axis;
@@ -209,7 +209,9 @@ impl OrientedSurface {
                 check_memory(flipping + Topology::boundary_bytes(edges), memory)?;
                 Ok::<_, BackendError>(flip)
             };
-            let (topology, boundary, flips) = Topology::with_flips(whole, max_edges, allow)?;
+            let (topology, boundary, flips) =
+                Topology::with_flips(whole, max_edges, allow, runner.progress)?;
+            refuse_cancelled(runner.progress)?;
             let boundary = match boundary {
                 Ok(boundary) => Some(boundary),
                 Err(edges) if edges > MAX_EDGES as u64 => None,

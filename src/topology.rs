@@ -26,6 +26,7 @@ mod shells;
 mod weld;
 
 use crate::place::PlacedMesh;
+use crate::progress::Progress;
 pub use crate::topology::boundary::{Boundary, MAX_EDGES};
 pub use crate::topology::patches::FlipStatistics;
 pub(crate) use crate::topology::patches::Flips;
@@ -93,16 +94,18 @@ impl Topology {
     }
 
     /// The topology; the boundary, or the number of its edges if there are more than `max_edges`; and
-    /// the triangles to flip, if `flip` returns true for the topology and the edges that are kept.
+    /// the triangles to flip, if `flip` returns true for the topology and the edges that are kept. If
+    /// `progress` is cancelled, these triangles have no meaning.
     pub(crate) fn with_flips<E>(
         mesh: &PlacedMesh,
         max_edges: u64,
         flip: impl FnOnce(&Self, u64) -> Result<bool, E>,
+        progress: &dyn Progress,
     ) -> Result<Analysis, E> {
         let matching = Matching::new(mesh);
         let (topology, boundary) = Self::matched(&matching, max_edges);
         let kept = boundary.as_ref().map_or(0, |boundary| boundary.edges() as u64);
-        let flips = flip(&topology, kept)?.then(|| patches::flips(&matching, &topology));
+        let flips = flip(&topology, kept)?.then(|| patches::flips(&matching, &topology, progress));
         Ok((topology, boundary, flips))
     }
 

@@ -75,7 +75,7 @@ pub struct Voxelizer {
 type Memory = Arc<dyn Fn() -> u64 + Send + Sync>;
 
 /// The source of the voxels' colours.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum ColorSource {
     /// The mesh's materials, textures and vertex colours.

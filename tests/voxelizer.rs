@@ -311,6 +311,22 @@ fn cancelling_ends_the_work_soon_whenever_it_is() {
 }
 
 #[test]
+fn cancelling_ends_the_search_for_flipped_triangles() {
+    // Large triangles, each a patch: to look at all of them takes many seconds.
+    let mut random = fastrand::Rng::with_seed(3);
+    let corners: Vec<[f64; 3]> = (0..90_000).map(|_| [(); 3].map(|()| random.f64())).collect();
+    let triangles = (0..30_000).map(|i| [3 * i, 3 * i + 1, 3 * i + 2]).collect();
+    let soup = Mesh::new(corners, triangles).unwrap();
+    let cancel = Arc::new(Cancel { after: 40, asked: AtomicUsize::new(0) });
+    let voxelizer = on_cpu().resolution(64).mode(Mode::Solid(Solid::default()));
+    let began = Instant::now();
+    let error = voxelizer.progress(cancel.clone()).run(&soup).expect_err("cancelled");
+    assert!(error.is_cancelled(), "{error}");
+    let asked = cancel.asked.load(Ordering::SeqCst);
+    assert!(asked < 100, "asked {asked} times, {:?}", began.elapsed());
+}
+
+#[test]
 fn impossible_transforms_are_refused() {
     for scale in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         let mut transform = Transform::default();

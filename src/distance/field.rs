@@ -10,7 +10,8 @@ use crate::grid::{BRICK, BrickKey, VoxelGrid, World, count, mask_place, mask_vox
 /// than `width` voxels. Outside the band a voxel is only known to be inside or outside.
 ///
 /// A distance is the `f32` nearest to the exact distance to the mesh on its lattice, in voxels,
-/// negative inside. So two fields of the same mesh with the same options are equal to the bit.
+/// negative inside. So two fields of the same mesh with the same options are equal to the bit. The
+/// position is not compared.
 #[derive(Clone, PartialEq)]
 pub struct DistanceField {
     width: f32,

@@ -16,7 +16,7 @@ pub const MESH_FORMATS: [&MeshSpec; 6] =
     [&obj::SPEC, &stl::SPEC, &ply::SPEC, &off::SPEC, &gltf::SPEC, &gltf::BINARY_SPEC];
 
 /// The formats of grids.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum GridFormat {
     /// MagicaVoxel.

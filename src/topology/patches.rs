@@ -9,13 +9,14 @@
 //! Meshes Based on Ray Casting*, 2014, who cast rays from each patch outwards).
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::Relaxed};
 
 use rayon::prelude::*;
 
 use crate::place::{PlacedMesh, Triangle};
 use crate::predicate::boxes::BoxRange;
 use crate::predicate::crosses::{Axis, ProjectedTriangle};
+use crate::progress::Progress;
 use crate::topology::Topology;
 use crate::topology::edges::{Matching, Pair};
 
@@ -64,20 +65,22 @@ pub(crate) struct Flips {
 /// which little is seen, or both sides, keeps the orientation of most of its area; if both
 /// orientations have the same area, that of its first triangle in [`canonical`] order. But if two
 /// thirds of all sightings of the mesh are backs, such patches are flipped too.
-pub(super) fn flips(matching: &Matching, topology: &Topology) -> Flips {
+///
+/// If `progress` is cancelled, the result has no meaning.
+pub(super) fn flips(matching: &Matching, topology: &Topology, progress: &dyn Progress) -> Flips {
     let mesh = matching.mesh;
     let patches = if topology.non_manifold_edges == 0 && topology.inconsistent_edges == 0 {
         Patches::consistent(matching.shells())
     } else {
         Patches::new(mesh.len(), matching.pairs())
     };
-    let mut votes = Votes::of(mesh, &patches, COLUMNS[0]);
+    let mut votes = Votes::of(mesh, &patches, COLUMNS[0], progress);
     if !votes.are_clear() {
-        votes = Votes::of(mesh, &patches, COLUMNS[1]);
+        votes = Votes::of(mesh, &patches, COLUMNS[1], progress);
     }
     let unseen = votes.unseen();
     if unseen > MAX_UNSEEN && unseen > patches.len() / MAX_UNSEEN_PER {
-        votes = Votes::of(mesh, &patches, FINE_COLUMNS);
+        votes = Votes::of(mesh, &patches, FINE_COLUMNS, progress);
     }
     let all_face_back = most_face_back(votes.as_given) == Some(true);
     let seen = |patch: usize| votes.of_patches[patch].faces_back();
@@ -270,14 +273,25 @@ fn sum(a: [i64; 2], b: [i64; 2]) -> [i64; 2] {
 }
 
 impl Votes {
-    /// Along at most `columns` columns per axis.
-    fn of(mesh: &PlacedMesh, patches: &Patches, columns: u32) -> Self {
+    /// Along at most `columns` columns per axis. Incomplete if `progress` is cancelled.
+    fn of(mesh: &PlacedMesh, patches: &Patches, columns: u32, progress: &dyn Progress) -> Self {
+        let is_cancelled = AtomicBool::new(false);
+        // A triangle takes up to a millisecond.
+        let must_end = |index: u32| {
+            if index.is_multiple_of(64) && progress.is_cancelled() {
+                is_cancelled.store(true, Relaxed);
+            }
+            is_cancelled.load(Relaxed)
+        };
         let columns = Columns::new(mesh, columns);
         // The minimum and maximum height in each column.
         let ends: Vec<[AtomicI64; 2]> =
             (0..columns.count()).map(|_| [i64::MAX, i64::MIN].map(AtomicI64::new)).collect();
         let crosses = |&index: &u32| {
             let mut crosses = false;
+            if must_end(index) {
+                return crosses;
+            }
             columns.cross(&mesh.triangle(index as usize), |column, height, _| {
                 crosses = true;
                 let [min, max] = &ends[column];
@@ -301,7 +315,7 @@ impl Votes {
                     |a: &u32, b: &u32| patches.patch(*a as usize) == patches.patch(*b as usize);
                 for triangles in triangles.chunk_by(of_patch) {
                     let (mut of_run, mut crossings) = ([0; 2], 0);
-                    for &index in triangles {
+                    for &index in triangles.iter().take_while(|&&index| !must_end(index)) {
                         let mut sides = [0; 2];
                         columns.cross(&mesh.triangle(index as usize), |column, height, winding| {
                             crossings += 1;

@@ -14,7 +14,7 @@ use crate::voxelize::shared_gpu::SharedGpu;
 use crate::voxelize::{Backend, Rule, Run, RunOptions, brick_pairs};
 
 /// The requested backend.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum BackendChoice {
     /// The backend that is likely to be faster; the CPU if there is no GPU.

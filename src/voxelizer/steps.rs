@@ -309,7 +309,7 @@ impl Voxelizer {
     /// Too little memory; cancelled.
     ///
     /// # Panics
-    /// The dimensions of `grid` are not those of the mesh's lattice.
+    /// As [`color`](fn@color), with any source of colours.
     pub fn colored(&self, mesh: &PlacedMesh, grid: VoxelGrid) -> Result<Colored, BackendError> {
         assert_eq!(grid.dims(), mesh.lattice().dims, "the grid of the mesh");
         let mut options = ColorOptions::new(self.mode);

@@ -725,7 +725,7 @@ fn textures_that_cannot_be_read_are_plain_and_a_warning_by_name() {
         ),
         (
             r#"{"uri": "data:image/png;base64,AAAA"}"#,
-            "'image 0' (The image format could not be determined)",
+            "'image 0' (files of this kind are not read; save it as PNG or JPEG)",
         ),
         (r#"{"uri": "data:image/png,AAAA"}"#, "'image 0' (has data that are not in base 64)"),
         (r#"{"name": "bark"}"#, "'bark' (it has no data)"),
@@ -733,7 +733,7 @@ fn textures_that_cannot_be_read_are_plain_and_a_warning_by_name() {
             r#"{"name": "bark", "bufferView": 7}"#,
             "'bark' (is in the buffer view 7, which does not exist)",
         ),
-        (r#"7"#, "'image 0' (is malformed: invalid type: integer `7`, expected struct Image)"),
+        (r#"7"#, "'image 0' (is malformed: invalid type: integer `7`, expected an image)"),
         ("", "'image 0' (there is no such image)"),
     ] {
         assert_eq!(said(with_image(image)), replaced(expected), "{image}");

@@ -542,8 +542,8 @@ fn textures_that_cannot_be_read_are_plain_and_a_warning_by_name() {
     let file = painted_square(header, ["", TEXCOORDS], [""; 4], &faces);
     let loaded = beside_textures(&file).1.unwrap();
     let expected = "3 textures were replaced by plain colours: 'none.png' (there is no such file \
-                    beside the model), 'square.ply' (The image format could not be determined), 'Maps' \
-                    (there is no such file beside the model)";
+                    beside the model), 'Maps' (there is no such file beside the model), 'square.ply' \
+                    (files of this kind are not read; save it as PNG or JPEG)";
     assert_eq!(loaded.warnings, [expected]);
     let look = loaded.mesh.appearance().unwrap();
     assert_eq!([0, 1].map(|i| look.material(i).texture.is_some()), [false, true]);

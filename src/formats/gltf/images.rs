@@ -133,6 +133,7 @@ fn request_image<'a>(
 }
 
 #[derive(Deserialize)]
+#[serde(expecting = "a texture")]
 struct TextureInfo {
     source: Option<usize>,
     sampler: Option<usize>,
@@ -176,7 +177,7 @@ impl TextureInfo {
 }
 
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", expecting = "an image")]
 struct ImageInfo {
     uri: Option<String>,
     buffer_view: Option<usize>,

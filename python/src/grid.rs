@@ -37,9 +37,9 @@ use crate::options::{samples_of, shaped, whole, wholes};
 /// `voxel_size` further along each axis. All arrays list voxels in one order: brick by brick
 /// (8x8x8 voxels; bricks by z, then y, then x), in a brick by x, then y, then z.
 ///
-/// ``a | b``, ``a & b`` and ``a - b`` are set operations on the voxels of grids of the same `dims` and
-/// place; the result has no colours. ``==``, ``hash()`` and `hash` are of dimensions and voxels; place
-/// and colours are not compared.
+/// ``a | b``, ``a & b`` and ``a - b`` are set operations on the voxels of grids of the same `dims`
+/// and place; the result has no colours. ``==``, ``hash()`` and `hash` are of dimensions and voxels;
+/// place and colours are not compared.
 /// ``trivox.diff(a, b).other_colors`` counts the voxels of another colour.
 #[pyclass(frozen, module = "trivox", name = "Grid")]
 pub struct PyGrid {

@@ -52,7 +52,7 @@ use crate::options::{
 /// scale : float, optional
 ///     Multiply the mesh's coordinates by this first.
 /// rotate : str or sequence of str, optional
-///     Then rotate the mesh about an axis by an angle in degrees, counter-clockwise as seen from the
+///     Then rotate the mesh about an axis by an angle in degrees, counter-clockwise seen from the
 ///     axis's tip, such as ``"x:90"``; several apply in the order given.
 /// center : bool, default False
 ///     Then move the centre of the mesh's bounding box to the origin.

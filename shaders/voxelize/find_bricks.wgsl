@@ -18,8 +18,8 @@
 
 const FREE: u32 = 0u;
 const NO_ENTRY: u32 = 0xffffffffu;
-// The table is at most half full while the bricks fit, and probe sequences are far shorter. A longer
-// one counts as a full table: the host splits the work.
+// The table is at most half full while the bricks fit, and probe sequences are far shorter. A
+// longer one counts as a full table: the host splits the work.
 const MAX_PROBES: u32 = 256u;
 
 // Bricks that this workgroup claimed, and the index of the first of them.

@@ -69,9 +69,9 @@ fn decoder_of<'a>(
     reader.into_decoder()
 }
 
-/// The bytes of a decoder's image as [`Rgba`], and an estimate of the peak memory of decoding it: the
-/// image as it is stored, up to twice as much in the decoder (a progressive JPEG has coefficients of
-/// 16 bits), and the copy if that is not how it is stored.
+/// The bytes of a decoder's image as [`Rgba`], and an estimate of the peak memory of decoding it:
+/// the image as it is stored, up to twice as much in the decoder (a progressive JPEG has
+/// coefficients of 16 bits), and the copy if that is not how it is stored.
 #[cfg(feature = "images")]
 fn memory_of(decoder: &impl ImageDecoder) -> [u64; 2] {
     let (width, height) = decoder.dimensions();

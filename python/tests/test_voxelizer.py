@@ -37,7 +37,7 @@ def test_a_voxelizer_is_its_options():
         ({"resolution": 8, "voxel_size": 1}, "not both"),
         ({"resolution": 0}, "use 1 to 65536"),
         ({"voxel_size": -1.0}, "positive"),
-        ({"bounds": [[0, 0, 0], [1, 0, 1]]}, "y axis"),
+        ({"bounds": [[0, 2, 0], [1, 0, 1]]}, "y axis"),
         ({"mode": "hollow"}, "'surface', 'thin', 'solid'"),
         ({"fill": "vote"}, "mode='solid'"),
         ({"backend": "cuda"}, "'auto', 'cpu', 'gpu'"),
@@ -141,6 +141,14 @@ def test_the_report_of_a_fill_has_what_the_program_prints(tetrahedron):
     assert (fill["open_edges"], fill["boundary_loops"], fill["flipped_patches"]) == (3, 1, 0)
     assert 0 <= fill["lowest_confidence"]["value"] <= 1
     assert trivox.Voxelizer(16)(holed).report["fill"] is None
+
+
+def test_bounds_may_be_flat_where_the_mesh_is():
+    flat = trivox.Mesh([[0, 0, 5], [4, 0, 5], [0, 4, 5]], [[0, 1, 2]])
+    vox = trivox.Voxelizer(4, bounds=[[0, 0, 5], [4, 4, 5]])
+    assert vox(flat) == trivox.Voxelizer(4)(flat)
+    with pytest.raises(trivox.PlaceError, match="z axis"):
+        vox(trivox.Mesh([[0, 0, 5], [4, 0, 5], [0, 4, 6]], [[0, 1, 2]]))
 
 
 def test_modes_threads_and_memory_give_one_truth():

@@ -187,8 +187,8 @@ impl Texture {
         Err("this build reads no images: it was compiled without the feature `images`".into())
     }
 
-    /// The bytes of the texels of the image in `file`, and an estimate of the peak memory of decoding
-    /// it; `None` if it cannot be decoded.
+    /// The bytes of the texels of the image in `file`, and an estimate of the peak memory of
+    /// decoding it; `None` if it cannot be decoded.
     #[cfg(feature = "images")]
     pub(crate) fn peak_memory(file: Box<dyn ReadSeek + '_>, name: &str) -> Option<[u64; 2]> {
         decoder_of(file, name, Limits::no_limits()).ok().map(|decoder| memory_of(&decoder))

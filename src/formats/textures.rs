@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 #[cfg(feature = "images")]
 use image::ImageFormat;
@@ -234,7 +234,7 @@ fn decoded(bytes: &[u8], name: &str, limit: u64) -> Result<Texture, String> {
 /// Whether the image is of a format that is read.
 #[cfg(feature = "images")]
 fn is_known(bytes: &[u8], name: &str) -> bool {
-    let format = image::guess_format(bytes).or_else(|_| ImageFormat::from_path(Path::new(name)));
+    let format = image::guess_format(bytes).or_else(|_| ImageFormat::from_path(name));
     format.is_ok_and(|format| format.reading_enabled())
 }
 

@@ -278,10 +278,12 @@ impl Votes {
         let is_cancelled = AtomicBool::new(false);
         // A triangle takes up to a millisecond.
         let must_end = |index: u32| {
-            if index.is_multiple_of(64) && progress.is_cancelled() {
+            let is_known = is_cancelled.load(Relaxed);
+            let is_new = !is_known && index.is_multiple_of(64) && progress.is_cancelled();
+            if is_new {
                 is_cancelled.store(true, Relaxed);
             }
-            is_cancelled.load(Relaxed)
+            is_known || is_new
         };
         let columns = Columns::new(mesh, columns);
         // The minimum and maximum height in each column.

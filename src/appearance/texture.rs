@@ -52,12 +52,31 @@ pub(crate) trait ReadSeek: BufRead + Seek {}
 #[cfg(feature = "images")]
 impl<T: BufRead + Seek> ReadSeek for T {}
 
-/// The decoder of an image. The extension of `name` decides for formats without a signature.
+#[cfg(feature = "images")]
+fn limits_of(memory: u64) -> Limits {
+    let mut limits = Limits::default();
+    limits.max_alloc = Some(memory);
+    limits
+}
+
+#[cfg(feature = "images")]
+fn message(error: ImageError) -> String {
+    match error {
+        ImageError::Limits(_) => "it is too large for the memory that is left".into(),
+        ImageError::Unsupported(_) => {
+            "files of this kind are not read; save it as PNG or JPEG".into()
+        }
+        other => other.to_string(),
+    }
+}
+
+/// The decoder of an image, which takes at most `memory` bytes. The extension of `name` decides for
+/// formats without a signature.
 #[cfg(feature = "images")]
 fn decoder_of<'a>(
     file: Box<dyn ReadSeek + 'a>,
     name: &str,
-    limits: Limits,
+    memory: u64,
 ) -> ImageResult<impl ImageDecoder + 'a> {
     let mut reader = ImageReader::new(file).with_guessed_format()?;
     if reader.format().is_none()
@@ -65,7 +84,7 @@ fn decoder_of<'a>(
     {
         reader.set_format(format);
     }
-    reader.limits(limits);
+    reader.limits(limits_of(memory));
     reader.into_decoder()
 }
 
@@ -147,13 +166,7 @@ impl Texture {
     /// A message: not an image, malformed, truncated or too large.
     #[cfg(feature = "images")]
     pub fn decode(bytes: &[u8], name: &str, limit: u64) -> Result<Self, String> {
-        let mut limits = Limits::default();
-        limits.max_alloc = Some(limit);
-        let as_text = |error| match error {
-            ImageError::Limits(_) => "it is too large for the memory that is left".into(),
-            other => other.to_string(),
-        };
-        let mut decoder = decoder_of(Self::file(bytes), name, limits.clone()).map_err(as_text)?;
+        let mut decoder = decoder_of(Self::file(bytes), name, limit).map_err(message)?;
         let (width, height) = decoder.dimensions();
         let texels = u64::from(width) * u64::from(height);
         if texels > MAX_TEXELS {
@@ -168,9 +181,10 @@ impl Texture {
                 "it has {width} x {height} texels, too many for the memory that is left"
             ));
         }
-        limits.reserve(decoder.total_bytes()).map_err(as_text)?;
-        decoder.set_limits(limits).map_err(as_text)?;
-        let image = DynamicImage::from_decoder(decoder).map_err(as_text)?.into_rgba8();
+        let mut limits = limits_of(limit);
+        limits.reserve(decoder.total_bytes()).map_err(message)?;
+        decoder.set_limits(limits).map_err(message)?;
+        let image = DynamicImage::from_decoder(decoder).map_err(message)?.into_rgba8();
         let size = [image.width(), image.height()];
         if size.contains(&0) {
             return Err("it has no pixels".into());
@@ -188,10 +202,17 @@ impl Texture {
     }
 
     /// The bytes of the texels of the image in `file`, and an estimate of the peak memory of
-    /// decoding it; `None` if it cannot be decoded.
+    /// decoding it. Takes at most `limit` bytes of memory.
+    ///
+    /// # Errors
+    /// As [`decode`](Self::decode), of the header.
     #[cfg(feature = "images")]
-    pub(crate) fn peak_memory(file: Box<dyn ReadSeek + '_>, name: &str) -> Option<[u64; 2]> {
-        decoder_of(file, name, Limits::no_limits()).ok().map(|decoder| memory_of(&decoder))
+    pub(crate) fn peak_memory(
+        file: Box<dyn ReadSeek + '_>,
+        name: &str,
+        limit: u64,
+    ) -> Result<[u64; 2], String> {
+        decoder_of(file, name, limit).map(|decoder| memory_of(&decoder)).map_err(message)
     }
 
     /// `bytes` as a file.

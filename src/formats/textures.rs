@@ -5,8 +5,6 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
-#[cfg(feature = "images")]
-use image::ImageFormat;
 use rayon::prelude::*;
 
 use crate::appearance::Texture;
@@ -24,7 +22,7 @@ pub(super) enum ImageChannels {
     Opacity,
 }
 
-/// The images that a mesh's materials request.
+/// Collects the images that a mesh's materials use, and decodes them.
 #[derive(Debug)]
 pub(super) struct TextureLoader<'a> {
     sidecars: &'a Sidecars,
@@ -133,15 +131,15 @@ impl<'a> TextureLoader<'a> {
     /// Decodes all images. Which of them fit does not depend on the number of threads.
     pub(super) fn decode(self) -> LoadedTextures {
         let Self { sidecars, finder, requests, mut failures, limit, .. } = self;
-        let peaks: Vec<u64> =
-            requests.iter().map(|request| request.peak_memory(sidecars)).collect();
-        let all = peaks.iter().copied().fold(0, u64::saturating_add);
+        let peak = |request: &Request| request.peak_memory(sidecars, limit);
+        let peaks: Vec<Result<u64, String>> = requests.iter().map(peak).collect();
+        let all = peaks.iter().flatten().copied().fold(0, u64::saturating_add);
         let results: Vec<Result<Texture, String>> = match all <= limit {
             true => {
-                let each = requests.par_iter().zip(&peaks);
-                each.map(|(request, &peak)| request.decode(sidecars, peak)).collect()
+                let each = requests.par_iter().zip(peaks);
+                each.map(|(request, peak)| request.decode(sidecars, peak?)).collect()
             }
-            false => one_by_one(sidecars, &requests, limit),
+            false => one_by_one(sidecars, &requests, peaks, limit),
         };
         let mut list = Vec::new();
         let mut of_requests = Vec::with_capacity(requests.len());
@@ -157,65 +155,66 @@ impl<'a> TextureLoader<'a> {
     }
 }
 
-/// Decodes images one by one, as long as they fit.
+/// Decodes the images of known `peaks` one by one, as long as they fit.
 fn one_by_one(
     sidecars: &Sidecars,
     requests: &[Request],
+    peaks: Vec<Result<u64, String>>,
     limit: u64,
 ) -> Vec<Result<Texture, String>> {
     let mut left = limit;
-    let decode = |request: &Request| {
-        let result = request.decode(sidecars, left);
-        left -= result.as_ref().map_or(0, Texture::bytes).min(left);
-        result
+    let decode = |(request, peak): (&Request, Result<u64, String>)| {
+        let texture = peak.and_then(|_| request.decode(sidecars, left))?;
+        left -= texture.bytes().min(left);
+        Ok(texture)
     };
-    requests.iter().map(decode).collect()
+    requests.iter().zip(peaks).map(decode).collect()
 }
 
 impl Request<'_> {
-    /// An estimate of the peak memory of decoding, in bytes; the file's length if it cannot be
-    /// decoded.
-    fn peak_memory(&self, sidecars: &Sidecars) -> u64 {
-        match &self.source {
-            Source::File(path) => {
-                let cost = sidecars.cost(path);
-                cost.saturating_add(self.decoding_memory(sidecars))
-            }
-            Source::Bytes(_) => self.decoding_memory(sidecars),
-        }
+    /// An estimate of the peak memory of decoding, in bytes, the file included.
+    fn peak_memory(&self, sidecars: &Sidecars, limit: u64) -> Result<u64, String> {
+        let cost = match &self.source {
+            Source::File(path) => sidecars.cost(path),
+            Source::Bytes(_) => 0,
+        };
+        let left = limit.checked_sub(cost).ok_or(TOO_LARGE)?;
+        Ok(cost.saturating_add(self.decoding_memory(sidecars, left)?))
     }
 
     /// As [`peak_memory`](Self::peak_memory), without the file itself.
     #[cfg(feature = "images")]
-    fn decoding_memory(&self, sidecars: &Sidecars) -> u64 {
+    fn decoding_memory(&self, sidecars: &Sidecars, limit: u64) -> Result<u64, String> {
         let file = match &self.source {
-            Source::File(path) => sidecars.open(path).ok(),
-            Source::Bytes(bytes) => Some(Texture::file(bytes)),
+            Source::File(path) => sidecars.open(path).map_err(|error| error.to_string())?,
+            Source::Bytes(bytes) => Texture::file(bytes),
         };
-        let peak = file.and_then(|file| Texture::peak_memory(file, &self.name));
-        peak.map_or(0, |[texels, peak]| match self.channels {
+        let [texels, peak] = Texture::peak_memory(file, &self.name, limit)?;
+        Ok(match self.channels {
             ImageChannels::Rgba => peak,
             // The opacity map is a copy.
-            ImageChannels::Opacity => peak.max(2 * texels),
+            ImageChannels::Opacity => peak.max(texels.saturating_mul(2)),
         })
     }
 
+    /// Without the feature `images`, [`Texture::decode`] reports the error.
     #[cfg(not(feature = "images"))]
-    fn decoding_memory(&self, _: &Sidecars) -> u64 {
-        0
+    #[expect(clippy::unnecessary_wraps, reason = "as with the feature")]
+    fn decoding_memory(&self, _: &Sidecars, _: u64) -> Result<u64, String> {
+        Ok(0)
     }
 
     /// Decodes the image, in at most `limit` bytes of memory.
     fn decode(&self, sidecars: &Sidecars, limit: u64) -> Result<Texture, String> {
         let texture = match &self.source {
-            Source::Bytes(bytes) => decoded(bytes, &self.name, limit),
+            Source::Bytes(bytes) => Texture::decode(bytes, &self.name, limit),
             Source::File(path) => {
                 let bytes = sidecars.read(path, limit).map_err(|error| match error {
                     ReadError::Memory { .. } => TOO_LARGE.to_owned(),
                     other => other.to_string(),
                 })?;
                 let own = if matches!(bytes, Cow::Owned(_)) { bytes.len() as u64 } else { 0 };
-                decoded(&bytes, &self.name, limit.saturating_sub(own))
+                Texture::decode(&bytes, &self.name, limit.saturating_sub(own))
             }
         }?;
         Ok(match self.channels {
@@ -223,25 +222,6 @@ impl Request<'_> {
             ImageChannels::Opacity => opacity(texture),
         })
     }
-}
-
-fn decoded(bytes: &[u8], name: &str, limit: u64) -> Result<Texture, String> {
-    const UNKNOWN: &str = "files of this kind are not read; save it as PNG or JPEG";
-    Texture::decode(bytes, name, limit)
-        .map_err(|why| if is_known(bytes, name) { why } else { UNKNOWN.to_owned() })
-}
-
-/// Whether the image is of a format that is read.
-#[cfg(feature = "images")]
-fn is_known(bytes: &[u8], name: &str) -> bool {
-    let format = image::guess_format(bytes).or_else(|_| ImageFormat::from_path(name));
-    format.is_ok_and(|format| format.reading_enabled())
-}
-
-/// Without the feature `images`, [`Texture::decode`] reports the error.
-#[cfg(not(feature = "images"))]
-fn is_known(_bytes: &[u8], _name: &str) -> bool {
-    true
 }
 
 /// The opacity map of `texture`: its opacity, or its brightness if it is fully opaque.

@@ -91,7 +91,8 @@ enum ImageKey {
 }
 
 impl<'a> Images<'a> {
-    /// The request of the image at `index`, the same for repeated calls; `None` if it has no data.
+    /// Requests the image at `index`, if it has data. Returns the number of the request: the same for
+    /// repeated calls.
     fn request(&mut self, index: usize, loader: &mut TextureLoader<'a>) -> Option<usize> {
         let key = match self.images.get(index) {
             Some(&Ok(ImageInfo { uri: None, buffer_view: Some(view), .. })) => {

@@ -193,7 +193,9 @@ impl Unseen {
             ),
             vertex_colors.warning("colours of vertices are not shown on materials with an image"),
             colors.warning("colours of vertices are shown instead of those of materials"),
-            placements.warning("the scale and offset of opacity maps (map_d) were ignored: those of map_Kd are used"),
+            placements.warning(
+                "the scale and offset of opacity maps (map_d) were ignored: those of map_Kd are used",
+            ),
         ];
         warnings.into_iter().flatten()
     }

@@ -85,8 +85,8 @@ impl Device {
         format!("{} {}", info.driver, info.driver_info).trim().to_owned()
     }
 
-    /// Whether `kernel` passes `test`, which is run the first time only. Threads that ask at the same
-    /// time may each run it.
+    /// Whether `kernel` passes `test`, which is run the first time only. Threads that ask at the
+    /// same time may each run it.
     #[cfg(not(target_arch = "wasm32"))]
     pub(crate) fn passes<E>(
         &self,

@@ -91,8 +91,8 @@ enum ImageKey {
 }
 
 impl<'a> Images<'a> {
-    /// Requests the image at `index`, if it has data. Returns the number of the request: the same for
-    /// repeated calls.
+    /// Requests the image at `index`, if it has data. Returns the number of the request: the same
+    /// for repeated calls.
     fn request(&mut self, index: usize, loader: &mut TextureLoader<'a>) -> Option<usize> {
         let key = match self.images.get(index) {
             Some(&Ok(ImageInfo { uri: None, buffer_view: Some(view), .. })) => {

@@ -31,6 +31,21 @@ pub(super) enum MaskColors<'a> {
     Each(&'a [Rgba]),
 }
 
+/// As [`MaskColors`], but owned.
+pub(super) enum OwnedColors {
+    All(Rgba),
+    Each(Vec<Rgba>),
+}
+
+impl OwnedColors {
+    pub(super) fn as_slice(&self) -> MaskColors<'_> {
+        match self {
+            Self::All(color) => MaskColors::All(*color),
+            Self::Each(colors) => MaskColors::Each(colors),
+        }
+    }
+}
+
 impl ColorRun<'_> {
     fn end(&self) -> BrickKey {
         self.start.along_x(self.len)

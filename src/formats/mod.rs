@@ -24,6 +24,7 @@ pub mod ply;
 mod polygons;
 mod read;
 mod sidecars;
+mod slab;
 mod spec;
 pub mod stl;
 pub mod surface;

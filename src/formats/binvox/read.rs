@@ -4,9 +4,9 @@ use std::io::{BufRead, ErrorKind, Read};
 use std::ops::Range;
 
 use crate::formats::npy::bytes_of_bits;
+use crate::formats::slab::BrickSlab;
 use crate::formats::{LoadedGrid, ReadError, checked_world, content, excerpt};
-use crate::grid::GridError;
-use crate::grid::{BRICK, BrickKey, FULL, Mask, Up, VoxelGrid, World};
+use crate::grid::{BRICK, BrickKey, FULL, GridError, Mask, Up, VoxelGrid, World};
 use crate::place::MAX_DIM;
 
 /// Longest header that is read, in bytes; `write` makes about 100.
@@ -159,11 +159,8 @@ struct Bricks {
     dims: [u32; 3],
     /// The current slab, in bricks.
     x: u32,
-    /// For each brick of the slab, `y` fastest: 0 if empty, else the index of its mask plus 1.
-    /// Grows with the voxels read, so that a false header allocates nothing.
-    mask_numbers: Vec<u32>,
-    /// The masks, each with its brick's index in the slab.
-    masks: Vec<(usize, Mask)>,
+    /// By brick of the slab, `y` fastest.
+    masks: BrickSlab<Mask>,
     /// For each brick of the slab the index of its last run, plus 1; 0 for none.
     last: Vec<u32>,
     /// Runs of full bricks along `x`.
@@ -174,8 +171,8 @@ struct Bricks {
 
 impl Bricks {
     fn new(dims: [u32; 3]) -> Self {
-        let (mask_numbers, masks, last) = (Vec::new(), Vec::new(), Vec::new());
-        Self { dims, x: 0, mask_numbers, masks, last, runs: Vec::new(), bricks: Vec::new() }
+        let (masks, last) = (BrickSlab::new(), Vec::new());
+        Self { dims, x: 0, masks, last, runs: Vec::new(), bricks: Vec::new() }
     }
 
     /// Adds occupied voxels, a range of file indices after all ranges before.
@@ -200,32 +197,21 @@ impl Bricks {
             let end = (ys.end - y * BRICK).min(BRICK);
             let bits = (0xff_u32 << first) as u8 & (0xff_u32 >> (BRICK - end)) as u8;
             let word = u64::from_le_bytes(bytes_of_bits(bits)) << (z % BRICK);
-            self.mask(row + y as usize)[(x % BRICK) as usize] |= word;
+            self.masks.get_or_insert(row + y as usize, || [0; 8])[(x % BRICK) as usize] |= word;
         }
-    }
-
-    fn mask(&mut self, brick: usize) -> &mut Mask {
-        if self.mask_numbers.len() <= brick {
-            self.mask_numbers.resize(brick + 1, 0);
-        }
-        if self.mask_numbers[brick] == 0 {
-            self.masks.push((brick, [0; 8]));
-            // At most 8192 squared.
-            self.mask_numbers[brick] = self.masks.len() as u32;
-        }
-        &mut self.masks[self.mask_numbers[brick] as usize - 1].1
     }
 
     /// Moves the slab's bricks to `bricks` and `runs`.
     fn drain(&mut self) {
         let per_row = self.dims[1].div_ceil(BRICK) as usize;
-        self.last.resize(self.mask_numbers.len(), 0);
-        for (brick, mask) in self.masks.drain(..) {
-            self.mask_numbers[brick] = 0;
+        for (brick, mask) in self.masks.drain() {
             let key = BrickKey::new([self.x, (brick % per_row) as u32, (brick / per_row) as u32]);
             if mask != FULL {
                 self.bricks.push((key, mask));
                 continue;
+            }
+            if self.last.len() <= brick {
+                self.last.resize(brick + 1, 0);
             }
             let last = self.last[brick] as usize;
             match self.runs[..last].last_mut() {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::blocks::{STONE, known_colors};
 use super::frame::Frame;
-use crate::formats::brick_colors::{ColorRun, MaskColors, TOO_MANY_COLORS, colors};
+use crate::formats::brick_colors::{ColorRun, OwnedColors, TOO_MANY_COLORS, colors};
 use crate::formats::tally::Tally;
 use crate::formats::{LoadedGrid, ReadError, content, excerpt};
 use crate::grid::{BRICK, BrickKey, FULL, Mask, VoxelGrid, World};
@@ -82,22 +82,13 @@ struct PaintedBricks {
     start: BrickKey,
     len: u32,
     mask: Mask,
-    colors: BrickPaint,
-}
-
-enum BrickPaint {
-    All(Rgba),
-    Each(Vec<Rgba>),
+    colors: OwnedColors,
 }
 
 impl PaintedBricks {
     fn run(&self) -> ColorRun<'_> {
         let Self { start, len, mask, colors } = self;
-        let colors = match colors {
-            BrickPaint::All(color) => MaskColors::All(*color),
-            BrickPaint::Each(colors) => MaskColors::Each(colors),
-        };
-        ColorRun { start: *start, len: *len, mask, colors }
+        ColorRun { start: *start, len: *len, mask, colors: colors.as_slice() }
     }
 }
 
@@ -141,15 +132,15 @@ impl<'a> Painter<'a> {
             let first = occupied().next().map_or(UNKNOWN, color);
             let is_one = occupied().all(|kind| color(kind) == first);
             let colors = match is_one {
-                true => BrickPaint::All(first),
-                false => BrickPaint::Each(occupied().map(color).collect()),
+                true => OwnedColors::All(first),
+                false => OwnedColors::Each(occupied().map(color).collect()),
             };
             match self.bricks.last_mut() {
                 Some(PaintedBricks {
                     start: before,
                     len,
                     mask: FULL,
-                    colors: BrickPaint::All(same),
+                    colors: OwnedColors::All(same),
                 }) if mask == FULL && is_one && *same == first && before.along_x(*len) == start => {
                     *len += 1;
                 }

@@ -17,13 +17,13 @@
 pub(super) mod header;
 mod read;
 pub(super) mod rgba;
-mod slab;
+mod rows;
 
 use std::fmt;
 use std::io::{BufRead, BufWriter, ErrorKind, Write};
 
 use self::header::{Element, Header, MAGIC};
-use self::slab::Slab;
+use self::rows::Slab;
 use crate::distance::DistanceField;
 use crate::formats::{
     GridSpec, LoadedGrid, ReadError, WriteError, content, lost_colors, lost_place,

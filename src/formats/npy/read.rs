@@ -4,6 +4,7 @@ use std::io::BufRead;
 
 use super::header::{Element, Header};
 use super::{ONES, bits_of_bytes, fill};
+use crate::formats::slab::BrickSlab;
 use crate::formats::{ReadError, content};
 use crate::grid::{BrickKey, FULL, Mask, mask_place, mask_voxels};
 
@@ -14,7 +15,7 @@ pub(super) fn bricks(
 ) -> Result<Vec<(BrickKey, Mask)>, ReadError> {
     let [slow, mid, fast] = header.file_order(header.dims).map(|d| d as usize);
     let mut bricks = Vec::new();
-    let mut slab = ReadSlab { row: fast, ..ReadSlab::default() };
+    let mut slab = ReadSlab { row: fast, masks: BrickSlab::new() };
     let mut rows = vec![0; mid.min(8) * fast];
     for s in 0..slow {
         for m in (0..mid).step_by(8) {
@@ -45,15 +46,11 @@ fn check_bools(rows: &[u8], before: u64) -> Result<(), ReadError> {
 }
 
 /// A slab one brick thick, in the file's axes: word = slowest, bit = `8 mid + fast`.
-#[derive(Default)]
 struct ReadSlab {
     /// Voxels along the fastest axis.
     row: usize,
-    /// For each brick, fastest axis first: 0 if empty, else the index of its mask plus 1. Grows
-    /// with the data read, so that a false header allocates nothing.
-    mask_numbers: Vec<u32>,
-    /// The masks, each with its brick's index in the slab.
-    masks: Vec<(usize, Mask)>,
+    /// By brick, fastest axis first.
+    masks: BrickSlab<Mask>,
 }
 
 impl ReadSlab {
@@ -61,7 +58,6 @@ impl ReadSlab {
     fn add_rows(&mut self, slow: usize, mid: usize, rows: &[u8]) {
         let bricks = self.row.div_ceil(8);
         let begin = mid * bricks;
-        self.mask_numbers.resize(self.mask_numbers.len().max(begin + bricks), 0);
         for (m, row) in rows.chunks_exact(self.row).enumerate() {
             let (eights, rest) = row.as_chunks::<8>();
             let mut last = [0; 8];
@@ -70,26 +66,16 @@ impl ReadSlab {
                 let word = u64::from_le_bytes(*eight);
                 if word != 0 {
                     let bits = bits_of_bytes(ones_where_not_zero(word)) << (8 * m);
-                    self.mask(brick)[slow] |= bits;
+                    self.masks.get_or_insert(brick, || [0; 8])[slow] |= bits;
                 }
             }
         }
     }
 
-    fn mask(&mut self, brick: usize) -> &mut Mask {
-        if self.mask_numbers[brick] == 0 {
-            self.masks.push((brick, [0; 8]));
-            // At most 8192 squared.
-            self.mask_numbers[brick] = self.masks.len() as u32;
-        }
-        &mut self.masks[self.mask_numbers[brick] as usize - 1].1
-    }
-
     /// Moves the bricks of the slab at `slow` (in bricks) to `bricks`.
     fn drain(&mut self, slow: usize, header: &Header, bricks: &mut Vec<(BrickKey, Mask)>) {
         let per_row = self.row.div_ceil(8);
-        for (brick, mask) in self.masks.drain(..) {
-            self.mask_numbers[brick] = 0;
+        for (brick, mask) in self.masks.drain() {
             let position = [slow, brick / per_row, brick % per_row].map(|b| b as u32);
             let key = BrickKey::new(header.file_order(position));
             bricks.push((key, if header.is_fortran { exchange_x_z(&mask) } else { mask }));

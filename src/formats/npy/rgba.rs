@@ -4,9 +4,10 @@
 use std::io::{BufRead, BufWriter, Write};
 
 use super::header::{Element, Header};
-use super::slab::{Run, Slab};
+use super::rows::{Run, Slab};
 use super::{end, fill, header};
-use crate::formats::brick_colors::{self, ColorRun, MaskColors};
+use crate::formats::brick_colors::{self, ColorRun, OwnedColors};
+use crate::formats::slab::BrickSlab;
 use crate::formats::{ReadError, WriteError, content};
 use crate::grid::{BRICK, BrickKey, Colors, Mask, VoxelGrid, set_bits};
 use crate::srgb::Rgba;
@@ -63,19 +64,9 @@ struct Brick {
     colors: OwnedColors,
 }
 
-/// The colours of the voxels of a mask, in its order.
-enum OwnedColors {
-    All(Rgba),
-    Each(Vec<Rgba>),
-}
-
 impl Brick {
     fn color_run(&self) -> ColorRun<'_> {
-        let colors = match &self.colors {
-            OwnedColors::All(color) => MaskColors::All(*color),
-            OwnedColors::Each(colors) => MaskColors::Each(colors),
-        };
-        ColorRun { start: self.key, len: 1, mask: &self.mask, colors }
+        ColorRun { start: self.key, len: 1, mask: &self.mask, colors: self.colors.as_slice() }
     }
 
     /// Adds the voxel at bit `bit` of word `x`, after all voxels before.
@@ -134,7 +125,7 @@ impl ColorArray {
         let all = 4 * header.voxels();
         let mut row = vec![NONE; nz as usize];
         let mut bricks = Vec::new();
-        let mut slab = ReadSlab { row_bricks: nz.div_ceil(BRICK) as usize, ..ReadSlab::default() };
+        let mut slab = BrickSlab::new();
         for x in 0..nx {
             for y in 0..ny {
                 let before = 4 * u64::from(nz) * (u64::from(x) * u64::from(ny) + u64::from(y));
@@ -144,10 +135,10 @@ impl ColorArray {
                     bytes,
                     format_args!("the array, after {before} or more of {all} bytes"),
                 )?;
-                slab.add_row(x, y, &row);
+                add_row(&mut slab, [x, y], &row);
             }
             if x % BRICK == BRICK - 1 || x + 1 == nx {
-                slab.drain(&mut bricks);
+                bricks.extend(slab.drain().map(|(_, brick)| brick));
             }
         }
         end(input, header)?;
@@ -169,42 +160,18 @@ impl ColorArray {
     }
 }
 
-/// A slab one brick thick.
-#[derive(Default)]
-struct ReadSlab {
-    /// Bricks along `z`.
-    row_bricks: usize,
-    /// For each brick of the slab: 0 if empty, else its index in `bricks` plus 1. Grows with the
-    /// data read, so that a false header allocates nothing.
-    numbers: Vec<u32>,
-    bricks: Vec<Brick>,
-}
-
-impl ReadSlab {
-    /// Adds the row at `x` and `y`.
-    fn add_row(&mut self, x: u32, y: u32, row: &[Rgba]) {
-        let begin = (y / BRICK) as usize * self.row_bricks;
-        self.numbers.resize(self.numbers.len().max(begin + self.row_bricks), 0);
-        for (n, eight) in (0..).zip(row.chunks(BRICK as usize)) {
-            for (z, &color) in eight.iter().enumerate().filter(|&(_, &color)| color != NONE) {
-                let brick = self.brick([x / BRICK, y / BRICK, n], begin + n as usize, color);
-                brick.push((x % BRICK) as usize, (y % BRICK) as usize * 8 + z, color);
-            }
+/// Adds the row along `z` at `x` and `y`.
+fn add_row(slab: &mut BrickSlab<Brick>, [x, y]: [u32; 2], row: &[Rgba]) {
+    let bricks = row.len().div_ceil(BRICK as usize);
+    let begin = (y / BRICK) as usize * bricks;
+    for (n, eight) in row.chunks(BRICK as usize).enumerate() {
+        for (z, &color) in eight.iter().enumerate().filter(|&(_, &color)| color != NONE) {
+            let brick = slab.get_or_insert(begin + n, || Brick {
+                key: BrickKey::new([x / BRICK, y / BRICK, n as u32]),
+                mask: [0; 8],
+                colors: OwnedColors::All(color),
+            });
+            brick.push((x % BRICK) as usize, (y % BRICK) as usize * 8 + z, color);
         }
-    }
-
-    fn brick(&mut self, position: [u32; 3], brick: usize, color: Rgba) -> &mut Brick {
-        if self.numbers[brick] == 0 {
-            let key = BrickKey::new(position);
-            self.bricks.push(Brick { key, mask: [0; 8], colors: OwnedColors::All(color) });
-            // At most 8192 squared.
-            self.numbers[brick] = self.bricks.len() as u32;
-        }
-        &mut self.bricks[self.numbers[brick] as usize - 1]
-    }
-
-    fn drain(&mut self, bricks: &mut Vec<Brick>) {
-        self.numbers.fill(0);
-        bricks.append(&mut self.bricks);
     }
 }

@@ -27,6 +27,7 @@ pub use crate::grid::colors::{BrickColors, Colors, DEFAULT_COLOR};
 pub use crate::grid::error::GridError;
 pub(crate) use crate::grid::ordered::{Extent, OrderedGrid, Writer, bytes, in_order};
 pub use crate::grid::section::Section;
+use crate::names::named;
 use crate::place::Lattice;
 #[cfg(doc)]
 use crate::place::MAX_DIM;
@@ -61,16 +62,7 @@ pub enum Up {
     Z,
 }
 
-impl Up {
-    /// `y` or `z`.
-    #[must_use]
-    pub fn letter(self) -> char {
-        match self {
-            Self::Y => 'y',
-            Self::Z => 'z',
-        }
-    }
-}
+named!(Up, "up", { Y = "y", Z = "z" });
 
 /// Where a grid lies in its mesh's coordinates, after a [`Transform`](crate::Transform) if there was
 /// one.

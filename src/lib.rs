@@ -64,6 +64,7 @@ pub mod mesh;
 pub mod mesher;
 pub mod mode;
 mod morton;
+mod names;
 #[doc(hidden)]
 pub mod numbers;
 #[cfg(feature = "palette")]
@@ -91,6 +92,7 @@ pub use gpu::GpuError;
 pub use grid::{GridError, Up, VoxelGrid, World};
 pub use mesh::{Mesh, MeshError};
 pub use mode::{Mode, Voxels, voxelize};
+pub use names::UnknownName;
 #[cfg(feature = "palette")]
 pub use palette::Palette;
 pub use place::{

@@ -6,6 +6,7 @@ use std::time::Duration;
 use web_time::Instant;
 
 use crate::grid::VoxelGrid;
+use crate::names::named;
 use crate::place::{PlacedMesh, WindowReach};
 use crate::progress::Progress;
 use crate::solid::{Fill, FillReport, Solid, solidify};
@@ -27,6 +28,12 @@ pub enum Mode {
     /// Those whose centre is inside it.
     Solid(Solid),
 }
+
+named!(Mode, "mode", {
+    Surface = "surface",
+    Thin = "thin",
+    Solid(Solid { fill: Fill::Auto, include_surface: false }) = "solid",
+});
 
 impl Mode {
     /// Which triangles of a mesh the voxels of a [window](PlacedMesh::in_window) can depend on.

@@ -13,11 +13,11 @@ pub use report::{Caps, FillReport, FillWarning, Volume};
 pub use summary::{ConfidenceSummary, DisagreementSummary, DoubtSummary, FillSummary};
 
 use std::borrow::Cow;
-use std::fmt;
 
 use crate::compare::compare;
 use crate::fill::{self, AxisDisagreement, Generalized, check_memory, refuse_cancelled};
 use crate::grid::{VoxelGrid, Windings};
+use crate::names::named;
 use crate::place::MAX_DIM;
 use crate::predicate::crosses::Axis;
 use crate::topology::{Boundary, FlipStatistics, Flips, MAX_EDGES, Topology};
@@ -56,17 +56,13 @@ pub enum Fill {
     Vote,
 }
 
-impl fmt::Display for Fill {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Auto => "auto",
-            Self::Parity => "parity",
-            Self::Winding => "winding",
-            Self::Flood => "flood",
-            Self::Vote => "vote",
-        })
-    }
-}
+named!(Fill, "fill", {
+    Auto = "auto",
+    Parity = "parity",
+    Winding = "winding",
+    Flood = "flood",
+    Vote = "vote",
+});
 
 /// Maximum number of boundary edges for which [`Fill::Auto`] takes winding numbers; more take long.
 const AUTO_EDGES: usize = 1 << 15;

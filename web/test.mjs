@@ -512,7 +512,7 @@ if (kind === 'chromium') {
     const mesh = { name: 'cube.obj', bytes: bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length) };
     const grid = await voxelizer.voxelize(mesh, { res: 8 });
     await assert.rejects(voxelizer.voxelize(mesh, { voxelSize: NaN }), /voxelSize: NaN is not possible/);
-    await assert.rejects(voxelizer.voxelize(mesh, { color: '#+12345' }), /is not possible for color/);
+    await assert.rejects(voxelizer.voxelize(mesh, { color: '#+12345' }), /color '#\+12345' is not possible/);
     await assert.rejects(voxelizer.voxelize(mesh, { backend: 'gpu' }), /there is no WebGPU here/);
     await assert.rejects(voxelizer.voxelize({ name: 'cube.obj', bytes: new Blob([bytes]) }), /bytes must be/);
     await assert.rejects(Grid.open({ name: 5, bytes }), /a string is needed/);

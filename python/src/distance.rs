@@ -82,8 +82,8 @@ impl PyDistanceField {
 
     /// The axis that points up, ``"y"`` or ``"z"``.
     #[getter]
-    fn up(&self) -> char {
-        self.field.world().map_or(Up::default(), |world| world.up).letter()
+    fn up(&self) -> &'static str {
+        self.field.world().map_or(Up::default(), |world| world.up).name()
     }
 
     /// Bytes of memory.

@@ -247,8 +247,8 @@ impl PyGrid {
 
     /// The axis that points up, ``"y"`` or ``"z"``.
     #[getter]
-    fn up(&self) -> char {
-        self.world().map_or(Up::default(), |world| world.up).letter()
+    fn up(&self) -> &'static str {
+        self.world().map_or(Up::default(), |world| world.up).name()
     }
 
     /// Smallest and largest occupied voxel along each axis, as voxel indices, int32 of shape
@@ -657,16 +657,5 @@ pub fn as_dtype<'py>(
     match dtype {
         Some(dtype) => dense()?.call_method1("astype", (dtype,)),
         None => dense(),
-    }
-}
-
-pub fn up_of(py: Python<'_>, up: &str) -> PyResult<Up> {
-    match up {
-        "y" => Ok(Up::Y),
-        "z" => Ok(Up::Z),
-        _ => {
-            let message = format!("up '{up}' is not possible: use 'y' or 'z'");
-            Err(option_error(py, "option.up", message))
-        }
     }
 }

@@ -3,14 +3,24 @@
 
 use std::fmt::Display;
 use std::ops::RangeInclusive;
+use std::str::FromStr;
 
 use numpy::{PyArrayDescrMethods, PyReadonlyArrayDyn, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
+use trivox::UnknownName;
 use trivox::place::MAX_DIM;
 use trivox::render::MAX_SAMPLES;
 
 use crate::error::{Failure, option_error};
+
+/// The value with this name.
+///
+/// # Errors
+/// There is none.
+pub fn parsed<T: FromStr<Err = UnknownName>>(py: Python<'_>, name: &str) -> PyResult<T> {
+    name.parse().map_err(|error| option_error(py, "option.value", error))
+}
 
 /// A whole number.
 pub fn whole<T: TryFrom<i64> + PartialOrd + Display>(

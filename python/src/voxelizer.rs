@@ -10,7 +10,6 @@ use trivox::distance::MAX_WIDTH;
 use trivox::place::{MAX_DIM, MAX_SPAN_VOXELS};
 use trivox::solid::{Fill, Solid};
 use trivox::transform::{CenteredGrid, Rotation};
-use trivox::voxelize::BackendChoice;
 use trivox::{Bounds, Mode, PlaceOptions, Sizing, Tile, Transform, Up};
 
 use crate::batch::{Batch, OnError};
@@ -18,11 +17,12 @@ use crate::core::{self, Plan};
 use crate::distance::PyDistanceField;
 use crate::error::option_error;
 use crate::glue;
-use crate::grid::{PyGrid, up_of};
+use crate::grid::PyGrid;
 use crate::job::{self, Job};
 use crate::mesh::Source;
 use crate::options::{
-    bounds_of, center_of, color_of, include_surface_of, keep_transparent_of, pad_of, whole, wholes,
+    bounds_of, center_of, color_of, include_surface_of, keep_transparent_of, pad_of, parsed, whole,
+    wholes,
 };
 
 /// Turns meshes into voxels, with fixed options. Immutable, picklable, and safe to share between
@@ -119,48 +119,33 @@ pub struct PyVoxelizer {
 /// Most threads of a pool, as of the program.
 const MAX_THREADS: u32 = 1024;
 
-fn parsed<T>(
-    py: Python<'_>,
-    option: &'static str,
-    value: &str,
-    choices: &[(&str, T)],
-) -> PyResult<T>
-where
-    T: Copy,
-{
-    if let Some((_, choice)) = choices.iter().find(|(name, _)| *name == value) {
-        return Ok(*choice);
-    }
-    let names: Vec<String> = choices.iter().map(|(name, _)| format!("'{name}'")).collect();
-    let message = format!("{option} '{value}' is not possible: use {}", names.join(", "));
-    Err(option_error(py, "option.value", message))
-}
-
 /// What voxels are.
 ///
 /// # Errors
 /// A name that is not known; a fill for what is no solid.
 pub fn parse_mode(py: Python<'_>, mode: &str, fill: &str, include_surface: bool) -> PyResult<Mode> {
-    let fills = [
-        ("auto", Fill::Auto),
-        ("parity", Fill::Parity),
-        ("winding", Fill::Winding),
-        ("flood", Fill::Flood),
-        ("vote", Fill::Vote),
-    ];
-    let solid = Solid { fill: parsed(py, "fill", fill, &fills)?, include_surface };
-    let modes = [("surface", Mode::Surface), ("thin", Mode::Thin), ("solid", Mode::Solid(solid))];
-    let parsed = parsed(py, "mode", mode, &modes)?;
-    if mode != "solid" && (fill != "auto" || include_surface) {
-        let message = "fill and include_surface are of solids: give mode='solid'";
-        return Err(option_error(py, "option.combination", message));
+    let (mode, fill) = (parsed(py, mode)?, parsed(py, fill)?);
+    match mode {
+        Mode::Solid(_) => Ok(Mode::Solid(Solid { fill, include_surface })),
+        _ if fill != Fill::Auto || include_surface => {
+            let message = "fill and include_surface are of solids: give mode='solid'";
+            Err(option_error(py, "option.combination", message))
+        }
+        mode => Ok(mode),
     }
-    Ok(parsed)
 }
 
 fn parse_on_error(py: Python<'_>, on_error: &str) -> PyResult<OnError> {
-    let choices = [("return", OnError::Return), ("raise", OnError::Raise), ("skip", OnError::Skip)];
-    parsed(py, "on_error", on_error, &choices)
+    match on_error {
+        "return" => Ok(OnError::Return),
+        "raise" => Ok(OnError::Raise),
+        "skip" => Ok(OnError::Skip),
+        _ => {
+            let message =
+                format!("on_error '{on_error}' is not possible: use 'return', 'raise', 'skip'");
+            Err(option_error(py, "option.value", message))
+        }
+    }
 }
 
 /// # Errors
@@ -296,12 +281,7 @@ impl PyVoxelizer {
             (resolution, None) => Sizing::Resolution(resolution.unwrap_or(256)),
         };
         let mode_of = parse_mode(py, mode, fill, include_surface)?;
-        let backends = [
-            ("auto", BackendChoice::Auto),
-            ("cpu", BackendChoice::Cpu),
-            ("gpu", BackendChoice::Gpu),
-        ];
-        let choice = parsed(py, "backend", backend, &backends)?;
+        let choice = parsed(py, backend)?;
         if backend == "cpu" && adapter.is_some() {
             return refuse("adapter names a GPU, and backend='cpu' uses none: leave one out");
         }
@@ -318,7 +298,7 @@ impl PyVoxelizer {
         if let Some(bounds) = bounds {
             place = place.with_bounds(bounds);
         }
-        let up_of: Up = up_of(py, up)?;
+        let up_of: Up = parsed(py, up)?;
         let options = PyDict::new(py);
         let set = |name: &str, is_given: bool, value: Bound<'_, PyAny>| match is_given {
             true => options.set_item(name, value),

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::formats::{
     GridSpec, LoadedGrid, ReadError, WriteError, checked_world, content, excerpt,
 };
-use crate::grid::{BrickKey, Colors, FULL, Mask, Up, VoxelGrid, World, count, is_empty};
+use crate::grid::{BrickKey, Colors, FULL, Mask, VoxelGrid, World, count, is_empty};
 use crate::srgb::Rgba;
 
 /// The `.bricks` format.
@@ -89,13 +89,13 @@ impl ColorHeader {
 struct WorldHeader {
     origin: [f64; 3],
     voxel_size: f64,
-    up: char,
+    up: String,
 }
 
 impl Header {
     fn of(grid: &VoxelGrid) -> Self {
         let world = grid.world.map(|World { origin, voxel_size, up }| {
-            let up = up.letter();
+            let up = up.name().to_owned();
             WorldHeader { origin, voxel_size, up }
         });
         let (bricks, runs) = (grid.masks().len() as u64, grid.full_runs().len() as u64);
@@ -137,14 +137,10 @@ impl Header {
     }
 
     fn world(&self) -> Result<Option<World>, ReadError> {
-        let Some(WorldHeader { origin, voxel_size, up }) = self.world else {
+        let Some(WorldHeader { origin, voxel_size, ref up }) = self.world else {
             return Ok(None);
         };
-        let up = match up {
-            'y' => Up::Y,
-            'z' => Up::Z,
-            _ => return Err(content("the header's 'up' is neither y nor z")),
-        };
+        let up = up.parse().map_err(|_| content("the header's 'up' is neither y nor z"))?;
         let world = World { origin, voxel_size, up };
         checked_world(world).map(Some)
     }

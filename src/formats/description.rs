@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use crate::grid::{Up, VoxelGrid, World};
+use crate::grid::{VoxelGrid, World};
 
 /// The region of a grid that a part covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,7 +29,7 @@ impl fmt::Display for Description {
         let Self { dims: [x, y, z], world, part } = self;
         write!(f, "1 dims={x},{y},{z}")?;
         if let Some(World { origin: [x, y, z], voxel_size, up }) = world {
-            let up = up.letter();
+            let up = up.name();
             write!(f, " up={up} origin={x:?},{y:?},{z:?} voxel={voxel_size:?}")?;
         }
         if let Some(Region { base: [x, y, z], of: [dx, dy, dz] }) = part {
@@ -79,11 +79,7 @@ fn parse_region([from, of]: [&str; 2], dims: [u32; 3]) -> Option<Region> {
 }
 
 fn parse_world([up, origin, voxel]: [&str; 3]) -> Option<World> {
-    let up = match up {
-        "up=y" => Up::Y,
-        "up=z" => Up::Z,
-        _ => return None,
-    };
+    let up = up.strip_prefix("up=")?.parse().ok()?;
     let origin = numbers(origin.strip_prefix("origin=")?)?;
     let [voxel_size] = numbers(voxel.strip_prefix("voxel=")?)?;
     Some(World { origin, voxel_size, up }).filter(World::is_possible)
@@ -97,6 +93,7 @@ fn numbers<T: std::str::FromStr, const N: usize>(text: &str) -> Option<[T; N]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::grid::Up;
 
     #[test]
     fn descriptions_are_read_back_as_written() {

@@ -16,12 +16,14 @@ use clap::builder::NonEmptyStringValueParser;
 use clap::error::ErrorKind;
 use clap::{ArgGroup, Args, CommandFactory, Parser, Subcommand};
 
+use trivox::Mode;
+use trivox::solid::Fill;
 use trivox::srgb::Rgba;
+use trivox::voxelize::BackendChoice;
 
 use crate::program::cli::parse::{parse_interior, parse_size};
 
 pub use crate::program::cli::grids::{ConvertArgs, DiffArgs, InfoArgs, JoinArgs};
-pub use crate::program::cli::names::{BackendName, FillName, ModeName, RenderBackendName};
 pub use crate::program::cli::render::RenderArgs;
 pub use crate::program::cli::report::ReportArgs;
 pub use crate::program::cli::slice::SliceArgs;
@@ -133,14 +135,14 @@ pub enum Command {
 #[derive(Debug, Clone, Copy, Args)]
 pub struct VoxelArgs {
     /// Which voxels are occupied [default: surface].
-    #[arg(long, value_name = "MODE", ignore_case = true)]
+    #[arg(long, value_name = "MODE", ignore_case = true, value_parser = names::mode())]
     #[arg(help_heading = "Voxels")]
-    pub mode: Option<ModeName>,
+    pub mode: Option<Mode>,
 
     /// How the inside is found, of a solid or for distances [default: auto].
-    #[arg(long, value_name = "FILL", ignore_case = true)]
+    #[arg(long, value_name = "FILL", ignore_case = true, value_parser = names::fill())]
     #[arg(help_heading = "Voxels")]
-    pub fill: Option<FillName>,
+    pub fill: Option<Fill>,
 
     /// With --mode solid: the colour of voxels far from the surface, a CSS colour such as #C08040
     /// [default: the mean colour of the surface; of a tile, that in the tile].
@@ -187,8 +189,9 @@ pub struct PaletteArgs {
 pub struct ComputeArgs {
     /// Where to compute. All backends give the same bits.
     #[arg(long, value_name = "BACKEND", default_value = "auto", ignore_case = true)]
+    #[arg(value_parser = names::backend())]
     #[arg(help_heading = "Computing")]
-    pub backend: BackendName,
+    pub backend: BackendChoice,
 
     /// GPU adapter to use: any part of a name that `voxelize adapters` shows.
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]

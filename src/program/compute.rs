@@ -8,7 +8,7 @@ use crate::program::cli::ComputeArgs;
 impl ComputeArgs {
     /// The selected backends; none is started yet.
     pub fn backends(&self) -> Backends {
-        Backends::new(self.backend.into(), self.adapter.clone())
+        Backends::new(self.backend, self.adapter.clone())
     }
 
     /// # Errors

@@ -37,6 +37,6 @@ impl GridSummary {
 /// The placement of a grid.
 pub fn described(world: &World) -> String {
     let World { origin: [x, y, z], voxel_size, up } = world;
-    let up = up.letter();
+    let up = up.name();
     format!("voxels of {voxel_size} from ({x}, {y}, {z}), {up} up")
 }

@@ -2,27 +2,26 @@
 
 use anyhow::{Result, bail};
 use trivox::Mode;
-use trivox::solid::{Fill, Solid};
+use trivox::solid::Solid;
 
-use crate::program::cli::{Job, ModeName, VoxelArgs};
+use crate::program::cli::{Job, VoxelArgs};
 
 impl VoxelArgs {
     /// The mode.
     pub fn mode(&self) -> Mode {
-        match self.mode.unwrap_or(ModeName::Surface) {
-            ModeName::Surface => Mode::Surface,
-            ModeName::Thin => Mode::Thin,
-            ModeName::Solid => {
-                let fill = self.fill.map_or(Fill::default(), Fill::from);
-                Mode::Solid(Solid { fill, include_surface: self.include_surface })
+        match self.mode.unwrap_or_default() {
+            Mode::Solid(_) => {
+                let (fill, include_surface) = (self.fill.unwrap_or_default(), self.include_surface);
+                Mode::Solid(Solid { fill, include_surface })
             }
+            mode => mode,
         }
     }
 
     /// With --distance, what tells the inside.
     pub fn of_job(self, job: &Job) -> Self {
         match job.distance {
-            Some(_) => Self { mode: Some(ModeName::Solid), ..self },
+            Some(_) => Self { mode: Some(Mode::Solid(Solid::default())), ..self },
             None => self,
         }
     }
@@ -41,7 +40,7 @@ impl VoxelArgs {
     /// # Errors
     /// `option` is for solids, is given, and the mode is not solid.
     pub fn only_for_solids(&self, option: &str, is_given: bool) -> Result<()> {
-        if is_given && self.mode != Some(ModeName::Solid) {
+        if is_given && !matches!(self.mode, Some(Mode::Solid(_))) {
             bail!("{option} is for solids: add --mode solid, or leave it out");
         }
         Ok(())

@@ -3,10 +3,11 @@
 use anyhow::{Result, bail};
 use trivox::VoxelGrid;
 use trivox::render::Renderer;
+use trivox::voxelize::BackendChoice;
 #[cfg(feature = "gpu")]
 use trivox::{Gpu, gpu::Adapter};
 
-use crate::program::cli::{RenderArgs, RenderBackendName};
+use crate::program::cli::RenderArgs;
 
 /// The CPU, or an open GPU.
 pub enum RenderBackend {
@@ -26,13 +27,13 @@ impl RenderBackend {
     /// There is no such GPU, or it cannot be opened; an adapter is named for the CPU.
     pub fn new(args: &RenderArgs) -> Result<Self> {
         match (args.backend, &args.adapter) {
-            (Some(RenderBackendName::Cpu), Some(_)) => {
+            (Some(BackendChoice::Cpu), Some(_)) => {
                 bail!(
                     "--adapter names a GPU, and --backend cpu draws without one: leave one of \
                      them out"
                 )
             }
-            (None | Some(RenderBackendName::Cpu), None) => Ok(Self::Cpu),
+            (None | Some(BackendChoice::Cpu), None) => Ok(Self::Cpu),
             (_, name) => Self::on_gpu(name.as_deref()),
         }
     }

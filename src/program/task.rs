@@ -169,7 +169,7 @@ impl RunContext<'_> {
         let lost = format.map(|format| self.palette_args.without_effect(format, &made.grid));
         summary.warnings.extend(lost.unwrap_or_default());
         summary.warnings.extend(blocks.and_then(too_high));
-        summary.notes.extend(blocks.map(|blocks| size_of_schematic(blocks, self.job.up.into())));
+        summary.notes.extend(blocks.map(|blocks| size_of_schematic(blocks, self.job.up)));
         summary.notes.extend(self.notes(placed, format));
         summary.notes.extend(format.map(|format| format.lost(&made.grid)).unwrap_or_default());
         if let Some((measured, time)) = measured {

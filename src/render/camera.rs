@@ -3,6 +3,7 @@
 use std::f64::consts::FRAC_1_SQRT_2;
 
 use crate::grid::{Up, VoxelGrid, run_bounds};
+use crate::names::named;
 use crate::render::orbit::swept;
 use crate::render::{RenderError, RenderOptions};
 use crate::vector::{Vector, cross, dot, minus, plus, rotated, sin_cos, times};
@@ -32,31 +33,16 @@ pub enum View {
     ThreeQuarter,
 }
 
-impl View {
-    /// All views with their names, as options give them.
-    pub const NAMED: [(&'static str, Self); 8] = [
-        ("three-quarter", Self::ThreeQuarter),
-        ("iso", Self::Iso),
-        ("front", Self::Front),
-        ("back", Self::Back),
-        ("left", Self::Left),
-        ("right", Self::Right),
-        ("top", Self::Top),
-        ("bottom", Self::Bottom),
-    ];
-
-    /// The view with this name.
-    ///
-    /// # Errors
-    /// An unknown name; the message lists the known ones.
-    pub fn of_name(name: &str) -> Result<Self, String> {
-        let found = Self::NAMED.into_iter().find(|(known, _)| *known == name);
-        found.map(|(_, view)| view).ok_or_else(|| {
-            let known = Self::NAMED.map(|(known, _)| format!("'{known}'")).join(", ");
-            format!("view '{name}' is not possible: use one of {known}")
-        })
-    }
-}
+named!(View, "view", {
+    ThreeQuarter = "three-quarter",
+    Iso = "iso",
+    Front = "front",
+    Back = "back",
+    Left = "left",
+    Right = "right",
+    Top = "top",
+    Bottom = "bottom",
+});
 
 /// The projection of a picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,6 +52,8 @@ pub enum Projection {
     /// Parallel projection, perpendicular to the film.
     Orthographic,
 }
+
+named!(Projection, "camera", { Perspective = "perspective", Orthographic = "orthographic" });
 
 /// Sine of half the angle that the grid's bounding sphere subtends: about 30 degrees in total.
 const HALF_ANGLE_SINE: f64 = 0.26;

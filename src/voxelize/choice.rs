@@ -6,6 +6,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 #[cfg(feature = "gpu")]
 use crate::gpu::Device;
+use crate::names::named;
 use crate::place::PlacedMesh;
 use crate::progress::Progress;
 use crate::voxelize::BackendError;
@@ -24,6 +25,8 @@ pub enum BackendChoice {
     /// The CPU.
     Cpu,
 }
+
+named!(BackendChoice, "backend", { Auto = "auto", Gpu = "gpu", Cpu = "cpu" });
 
 /// A backend ready to run, with the reason for its choice. If [`BackendChoice::Auto`] chose a GPU
 /// and it fails, this and all later runs of this value use the CPU, with a warning.

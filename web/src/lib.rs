@@ -17,10 +17,11 @@ use trivox::formats::{self, GridFormat, MESH_FORMATS, MeshSpec, Sidecars};
 use trivox::gpu::kernels::KERNELS;
 use trivox::grid::Colors;
 use trivox::render::{Background, RenderOptions, Renderer, View};
-use trivox::solid::{Fill, FillSummary, Solid};
+use trivox::solid::{FillSummary, Solid};
 use trivox::trace::Scene;
+use trivox::voxelize::BackendChoice;
 use trivox::voxelizer::{Placed, Timings, Warning};
-use trivox::{ColorSource, Gpu, Mode, PlacedMesh, Up, VoxelGrid, Voxelized, Voxelizer};
+use trivox::{ColorSource, Gpu, Mode, PlacedMesh, VoxelGrid, Voxelized, Voxelizer};
 use wasm_bindgen::prelude::*;
 use web_sys::ImageBitmap;
 use web_time::Instant;
@@ -87,12 +88,6 @@ impl Default for Options {
     }
 }
 
-const FILLS: [Fill; 5] = [Fill::Auto, Fill::Parity, Fill::Winding, Fill::Flood, Fill::Vote];
-
-fn unknown(option: &str, value: &str, known: &str) -> JsError {
-    JsError::new(&format!("'{value}' is not possible for {option}: use {known}"))
-}
-
 fn color_of(text: &str) -> Result<ColorSource, JsError> {
     let is_hex = |digits: &&str| digits.bytes().all(|digit| digit.is_ascii_hexdigit());
     let digits = text.strip_prefix('#').filter(|digits| digits.len() == 6).filter(is_hex);
@@ -104,7 +99,9 @@ fn color_of(text: &str) -> Result<ColorSource, JsError> {
             let [_, r, g, b] = number.to_be_bytes();
             Ok(ColorSource::Uniform([r, g, b, u8::MAX]))
         }
-        _ => Err(unknown("color", text, "auto, none or a colour such as #C08040")),
+        _ => Err(failed(format!(
+            "color '{text}' is not possible: use 'auto', 'none' or a colour such as '#C08040'"
+        ))),
     }
 }
 
@@ -114,36 +111,26 @@ impl Options {
     }
 
     fn mode(&self) -> Result<Mode, JsError> {
-        match self.mode.as_str() {
-            "surface" => Ok(Mode::Surface),
-            "thin" => Ok(Mode::Thin),
-            "solid" => {
-                let fill = FILLS.into_iter().find(|fill| fill.to_string() == self.fill);
-                let fill = fill.ok_or_else(|| {
-                    unknown("fill", &self.fill, "auto, parity, winding, flood or vote")
-                })?;
-                Ok(Mode::Solid(Solid { fill, include_surface: self.include_surface }))
+        Ok(match self.mode.parse()? {
+            Mode::Solid(_) => {
+                let (fill, include_surface) = (self.fill.parse()?, self.include_surface);
+                Mode::Solid(Solid { fill, include_surface })
             }
-            mode => Err(unknown("mode", mode, "surface, thin or solid")),
-        }
+            mode => mode,
+        })
     }
 
     fn voxelizer(&self) -> Result<Voxelizer, JsError> {
-        let up = match self.up.as_str() {
-            "y" => Up::Y,
-            "z" => Up::Z,
-            up => return Err(unknown("up", up, "y or z")),
-        };
         let color = color_of(&self.color)?;
         let voxelizer = Voxelizer::new()
             .resolution(self.res)
             .pad(self.pad)
             .mode(self.mode()?)
-            .up(up)
+            .up(self.up.parse()?)
             .color(color)
             .keep_transparent(self.keep_transparent || color == ColorSource::None)
             .memory(MEMORY)
-            .backend(trivox::voxelize::BackendChoice::Cpu)
+            .backend(BackendChoice::Cpu)
             .progress(Arc::new(Reporter::default()));
         Ok(match self.voxel_size {
             Some(size) => voxelizer.voxel_size(size),
@@ -236,13 +223,17 @@ impl Engine {
     /// # Errors
     /// The GPU that was asked for fails, or is not there; too little memory.
     pub async fn voxelize(&self, model: &Model) -> Result<Voxels, JsError> {
-        let is_asked_for = model.options.backend == "gpu";
+        let choice: BackendChoice = model.options.backend.parse()?;
         let mut warning = None;
-        let done = match (&self.gpu, model.options.backend.as_str()) {
-            (Some((gpu, label)), "auto" | "gpu") => {
-                let done = model.voxelizer.voxelize_async(&model.mesh, gpu, label).await;
-                match done {
-                    Err(error) if !is_asked_for => {
+        let done = match (&self.gpu, choice) {
+            (None, BackendChoice::Gpu) => {
+                let why = self.without.as_deref().unwrap_or_default();
+                return Err(failed(format!("there is no GPU to compute on: {why}")));
+            }
+            (None, _) | (_, BackendChoice::Cpu) => model.voxelizer.voxelize(&model.mesh),
+            (Some((gpu, label)), choice) => {
+                match model.voxelizer.voxelize_async(&model.mesh, gpu, label).await {
+                    Err(error) if choice == BackendChoice::Auto => {
                         warning =
                             Some(format!("gpu, {label}: {error}; computed on the CPU instead"));
                         model.voxelizer.voxelize(&model.mesh)
@@ -250,12 +241,6 @@ impl Engine {
                     done => done,
                 }
             }
-            (None, "gpu") => {
-                let why = self.without.as_deref().unwrap_or_default();
-                return Err(failed(format!("there is no GPU to compute on: {why}")));
-            }
-            (_, "auto" | "cpu") => model.voxelizer.voxelize(&model.mesh),
-            (_, backend) => return Err(unknown("backend", backend, "auto, gpu or cpu")),
         };
         let of_file = of_file(&model.name);
         let done = done.map_err(|error| of_file(&error))?;
@@ -526,8 +511,7 @@ struct PictureOptions {
 
 impl PictureOptions {
     fn render_options(&self) -> Result<RenderOptions, JsError> {
-        let view = View::of_name(self.view.as_deref().unwrap_or("three-quarter"));
-        let view = view.map_err(|message| JsError::new(&message))?;
+        let view = self.view.as_deref().map_or(Ok(View::default()), str::parse)?;
         let options = RenderOptions::new(self.size).with_view(view);
         let options = self.azimuth.into_iter().fold(options, RenderOptions::with_azimuth);
         let options = self.elevation.into_iter().fold(options, RenderOptions::with_elevation);

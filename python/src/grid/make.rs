@@ -8,9 +8,9 @@ use trivox::grid::{BrickKey, Colors, Mask, World, mask_place};
 use trivox::srgb::Rgba;
 
 use crate::error::{Failure, option_error};
-use crate::grid::{PyGrid, up_of};
+use crate::grid::PyGrid;
 use crate::job;
-use crate::options::{numbers, shaped};
+use crate::options::{numbers, parsed, shaped};
 
 /// Makes a grid of the voxels in an array of shape (n, 3).
 pub fn grid_of_coords(
@@ -103,7 +103,7 @@ pub fn world_of(
     voxel_size: Option<f64>,
     up: &str,
 ) -> PyResult<Option<World>> {
-    let up = up_of(py, up)?;
+    let up = parsed(py, up)?;
     match (origin, voxel_size) {
         (Some(origin), Some(voxel_size)) => {
             let origin = numbers("origin", origin, &[3])?;

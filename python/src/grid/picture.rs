@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use pyo3::prelude::*;
-use trivox::render::{Background, MAX_SIDE, Picture, Projection, RenderOptions, Renderer, View};
+use trivox::render::{Background, MAX_SIDE, Picture, RenderOptions, Renderer, View};
 
 use crate::error::option_error;
 use crate::grid::PyGrid;
 use crate::job;
-use crate::options::{whole, wholes};
+use crate::options::{parsed, whole, wholes};
 
 impl PyGrid {
     pub fn picture(&self, py: Python<'_>, options: RenderOptions) -> PyResult<Picture> {
@@ -35,7 +35,7 @@ pub fn render_options(
         Some(size) if size.try_iter().is_ok() => wholes("size", size, 1..=MAX_SIDE)?,
         Some(size) => [whole("size", size, 1..=MAX_SIDE)?; 2],
     };
-    let view = View::of_name(view).map_err(|message| option_error(py, "option.view", message))?;
+    let view: View = parsed(py, view)?;
     let background = match background {
         None => Background::Gradient,
         Some(value) => match value.extract::<String>().as_deref() {
@@ -52,14 +52,6 @@ pub fn render_options(
     let mut options = RenderOptions::new(size).with_view(view).with_background(background);
     options.samples = samples;
     options.turn = turn;
-    options.projection = match camera {
-        None => None,
-        Some("perspective") => Some(Projection::Perspective),
-        Some("orthographic") => Some(Projection::Orthographic),
-        Some(camera) => {
-            let use_ = "use 'perspective' or 'orthographic'";
-            return refuse("option.camera", format!("camera '{camera}' is not possible: {use_}"));
-        }
-    };
+    options.projection = camera.map(|camera| parsed(py, camera)).transpose()?;
     Ok(options)
 }

@@ -28,7 +28,7 @@ use std::io::{self, Write};
 use self::frame::Frame;
 use self::nbt::Tags;
 use super::{WriteError, dense, lost_opacity};
-use crate::grid::{Up, VoxelGrid, World};
+use crate::grid::{VoxelGrid, World};
 
 /// Minecraft 1.13.2, the first version with these block names; later versions upgrade it.
 const DATA_VERSION: u32 = 1631;
@@ -65,6 +65,6 @@ fn write_world(tags: &mut Tags<impl Write>, world: &World) -> io::Result<()> {
     tags.compound("trivox")?;
     tags.doubles("Origin", world.origin)?;
     tags.double("VoxelSize", world.voxel_size)?;
-    tags.string("Up", if world.up == Up::Y { "y" } else { "z" })?;
+    tags.string("Up", world.up.name())?;
     tags.end()
 }

@@ -22,11 +22,9 @@ impl WorldTags {
                 (LIST, "Origin") => self.origin = tags.doubles()?,
                 (DOUBLE, "VoxelSize") => self.voxel_size = Some(tags.double()?),
                 (STRING, "Up") => {
-                    self.up = Some(match tags.text()?.as_str() {
-                        "y" => Up::Y,
-                        "z" => Up::Z,
-                        up => return Err(content(format!("'{}' cannot be up", excerpt(up)))),
-                    });
+                    let up = tags.text()?;
+                    let refused = |_| content(format!("'{}' cannot be up", excerpt(&up)));
+                    self.up = Some(up.parse().map_err(refused)?);
                 }
                 _ => tags.skip(tag, 0)?,
             }

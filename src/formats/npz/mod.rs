@@ -95,12 +95,13 @@ pub fn write_distances(field: &DistanceField, out: &mut dyn Write) -> Result<(),
 
 fn put_world(zip: &mut zip::Writer<impl Write>, world: Option<World>) -> Result<(), WriteError> {
     if let Some(World { origin, voxel_size, up }) = world {
-        let up = up.letter();
+        // An array of one character in UTF-32.
+        let up: Vec<u8> = up.name().chars().flat_map(|c| u32::from(c).to_le_bytes()).collect();
         let origin: Vec<u8> = origin.iter().flat_map(|c| c.to_le_bytes()).collect();
         for (name, descr, shape, bytes) in [
             (ORIGIN, "<f8", "(3,)", &origin[..]),
             (VOXEL_SIZE, "<f8", "()", &voxel_size.to_le_bytes()),
-            (UP, "<U1", "()", &u32::from(up).to_le_bytes()),
+            (UP, "<U1", "()", &up),
         ] {
             zip.file(name, |out| {
                 out.write_all(&npy_header(descr, shape))?;

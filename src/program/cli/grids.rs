@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use trivox::Up;
 use trivox::formats::GridFormat;
 
-use crate::program::cli::names::UpAxis;
+use crate::program::cli::names;
 use crate::program::cli::{Input, PaletteArgs, ReportArgs};
 
 #[derive(Debug, Args)]
@@ -49,8 +50,8 @@ pub struct ConvertArgs {
     pub to: Option<PathBuf>,
 
     /// The grid's up axis, in place of the one that its file has.
-    #[arg(long, value_name = "AXIS", ignore_case = true)]
-    pub up: Option<UpAxis>,
+    #[arg(long, value_name = "AXIS", ignore_case = true, value_parser = names::up())]
+    pub up: Option<Up>,
 
     #[command(flatten)]
     pub input: Input,

@@ -1,132 +1,116 @@
 //! Values of options that are one of several names.
 
-use clap::ValueEnum;
-use trivox::Up;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use std::str::FromStr;
+use trivox::UnknownName;
 use trivox::render::{Projection, View};
 use trivox::solid::Fill;
 use trivox::voxelize::BackendChoice;
+use trivox::{Mode, Up};
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub enum ViewName {
-    Front,
-    Back,
-    Left,
-    Right,
-    Top,
-    Bottom,
-    /// From the front, the right and above: isometric, without perspective
-    Iso,
-    /// From the front, the right and above, in perspective
-    ThreeQuarter,
+pub fn mode() -> impl TypedValueParser<Value = Mode> {
+    named(&[
+        ("surface", "Those that touch the mesh: a surface that nothing slips through"),
+        (
+            "thin",
+            "Those in which a line through voxel centres crosses the mesh: a surface one voxel thin",
+        ),
+        ("solid", "Those whose centre is inside the mesh"),
+    ])
 }
 
-impl From<ViewName> for View {
-    fn from(name: ViewName) -> Self {
-        match name {
-            ViewName::Front => Self::Front,
-            ViewName::Back => Self::Back,
-            ViewName::Left => Self::Left,
-            ViewName::Right => Self::Right,
-            ViewName::Top => Self::Top,
-            ViewName::Bottom => Self::Bottom,
-            ViewName::Iso => Self::Iso,
-            ViewName::ThreeQuarter => Self::ThreeQuarter,
+pub fn fill() -> impl TypedValueParser<Value = Fill> {
+    named(&[
+        ("auto", "Chosen by the mesh's topology; the report says why"),
+        ("parity", "Past an odd number of crossings along x: exact for closed meshes"),
+        (
+            "winding",
+            "Where the generalized winding number is at least 1/2: for holes and overlapping parts",
+        ),
+        (
+            "flood",
+            "What cannot be reached from outside, and the surface: for holes smaller than a voxel",
+        ),
+        ("vote", "What most rays along the three axes find inside, whichever way triangles face"),
+    ])
+}
+
+pub fn backend() -> impl TypedValueParser<Value = BackendChoice> {
+    named(&[
+        ("auto", "The GPU where that is likely to be faster, else the CPU"),
+        ("gpu", "The GPU, or an error"),
+        ("cpu", "The CPU"),
+    ])
+}
+
+pub fn render_backend() -> impl TypedValueParser<Value = BackendChoice> {
+    named(&[("gpu", "A GPU, or an error"), ("cpu", "The CPU")])
+}
+
+pub fn up() -> impl TypedValueParser<Value = Up> {
+    named(&[("y", ""), ("z", "")])
+}
+
+pub fn view() -> impl TypedValueParser<Value = View> {
+    named(&[
+        ("front", ""),
+        ("back", ""),
+        ("left", ""),
+        ("right", ""),
+        ("top", ""),
+        ("bottom", ""),
+        ("iso", "From the front, the right and above: isometric, without perspective"),
+        ("three-quarter", "From the front, the right and above, in perspective"),
+    ])
+}
+
+pub fn camera() -> impl TypedValueParser<Value = Projection> {
+    named(&[
+        ("perspective", "What is nearer is larger"),
+        ("orthographic", "What is parallel remains so"),
+    ])
+}
+
+/// The parser of the library's values with these names; each may have a line of help.
+fn named<T>(names: &[(&'static str, &'static str)]) -> impl TypedValueParser<Value = T> + use<T>
+where
+    T: FromStr<Err = UnknownName> + Clone + Send + Sync + 'static,
+{
+    let value = |&(name, help): &(&'static str, &'static str)| match help {
+        "" => PossibleValue::new(name),
+        help => PossibleValue::new(name).help(help),
+    };
+    PossibleValuesParser::new(names.iter().map(value)).try_map(|name| name.to_lowercase().parse())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::{Arg, Command};
+    use std::fmt::Display;
+
+    fn parses_all<T>(parser: impl TypedValueParser<Value = T>, values: &[T])
+    where
+        T: Display + PartialEq + Clone + Send + Sync + std::fmt::Debug + 'static,
+    {
+        let arg = Arg::new("value").value_parser(parser).ignore_case(true);
+        let command = Command::new("test").arg(arg);
+        for value in values {
+            let text = value.to_string().to_uppercase();
+            let parsed = command.clone().try_get_matches_from(["test".to_owned(), text.clone()]);
+            let parsed = parsed.map(|parsed| parsed.get_one::<T>("value").cloned());
+            assert_eq!(parsed.unwrap_or_else(|error| panic!("{error}")).as_ref(), Some(value));
         }
     }
-}
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub enum CameraName {
-    /// What is nearer is larger
-    Perspective,
-    /// What is parallel remains so
-    Orthographic,
-}
-
-impl From<CameraName> for Projection {
-    fn from(name: CameraName) -> Self {
-        match name {
-            CameraName::Perspective => Self::Perspective,
-            CameraName::Orthographic => Self::Orthographic,
-        }
-    }
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub enum UpAxis {
-    Y,
-    Z,
-}
-
-impl From<UpAxis> for Up {
-    fn from(axis: UpAxis) -> Self {
-        match axis {
-            UpAxis::Y => Self::Y,
-            UpAxis::Z => Self::Z,
-        }
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
-pub enum ModeName {
-    /// Those that touch the mesh: a surface that nothing slips through
-    Surface,
-    /// Those in which a line through voxel centres crosses the mesh: a surface one voxel thin
-    Thin,
-    /// Those whose centre is inside the mesh
-    Solid,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub enum FillName {
-    /// Chosen by the mesh's topology; the report says why
-    Auto,
-    /// Past an odd number of crossings along x: exact for closed meshes
-    Parity,
-    /// Where the generalized winding number is at least 1/2: for holes and overlapping parts
-    Winding,
-    /// What cannot be reached from outside, and the surface: for holes smaller than a voxel
-    Flood,
-    /// What most rays along the three axes find inside, whichever way triangles face
-    Vote,
-}
-
-impl From<FillName> for Fill {
-    fn from(name: FillName) -> Self {
-        match name {
-            FillName::Auto => Self::Auto,
-            FillName::Parity => Self::Parity,
-            FillName::Winding => Self::Winding,
-            FillName::Flood => Self::Flood,
-            FillName::Vote => Self::Vote,
-        }
-    }
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub enum RenderBackendName {
-    /// A GPU, or an error
-    Gpu,
-    /// The CPU
-    Cpu,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub enum BackendName {
-    /// The GPU where that is likely to be faster, else the CPU
-    Auto,
-    /// The GPU, or an error
-    Gpu,
-    /// The CPU
-    Cpu,
-}
-
-impl From<BackendName> for BackendChoice {
-    fn from(name: BackendName) -> Self {
-        match name {
-            BackendName::Auto => Self::Auto,
-            BackendName::Gpu => Self::Gpu,
-            BackendName::Cpu => Self::Cpu,
-        }
+    #[test]
+    fn all_values_of_the_library_are_values_of_options() {
+        parses_all(mode(), Mode::ALL);
+        parses_all(fill(), Fill::ALL);
+        parses_all(backend(), BackendChoice::ALL);
+        parses_all(render_backend(), &[BackendChoice::Cpu, BackendChoice::Gpu]);
+        parses_all(up(), Up::ALL);
+        parses_all(view(), View::ALL);
+        parses_all(camera(), Projection::ALL);
     }
 }

@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use bytesize::ByteSize;
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
-use trivox::ColorSource;
-use trivox::render::{Background, MAX_SAMPLES};
+use trivox::render::{Background, MAX_SAMPLES, Projection, View};
+use trivox::voxelize::BackendChoice;
+use trivox::{ColorSource, Up};
 
-use crate::program::cli::names::{CameraName, RenderBackendName, UpAxis, ViewName};
+use crate::program::cli::names;
 use crate::program::cli::parse::{
     parse_background, parse_color, parse_light, parse_number, parse_pixels, parse_res, parse_size,
 };
@@ -48,7 +49,8 @@ pub struct RenderArgs {
 
     /// From where the voxels are seen.
     #[arg(long, value_name = "VIEW", default_value = "three-quarter", ignore_case = true)]
-    pub view: ViewName,
+    #[arg(value_parser = names::view())]
+    pub view: View,
 
     /// Direction to the eye: degrees about the up axis, from the front (0) to the right (90)
     /// [default: that of the view].
@@ -79,8 +81,8 @@ pub struct RenderArgs {
 
     /// How the picture is projected [default: perspective in view three-quarter, else
     /// orthographic].
-    #[arg(long, value_name = "CAMERA", ignore_case = true)]
-    pub camera: Option<CameraName>,
+    #[arg(long, value_name = "CAMERA", ignore_case = true, value_parser = names::camera())]
+    pub camera: Option<Projection>,
 
     /// Width and height in pixels, or one number for both; at most 16384.
     #[arg(long, value_name = "WxH", default_value = "1024x1024", value_parser = parse_pixels)]
@@ -98,12 +100,14 @@ pub struct RenderArgs {
 
     /// The axis that points up [default: what the grid's file says, else y].
     #[arg(long, value_name = "AXIS", ignore_case = true, allow_hyphen_values = true)]
-    pub up: Option<UpAxis>,
+    #[arg(value_parser = names::up())]
+    pub up: Option<Up>,
 
     /// What to draw with; the picture is the same, to the bit [default: cpu, or the GPU that
     /// --adapter names].
     #[arg(long, value_name = "BACKEND", ignore_case = true)]
-    pub backend: Option<RenderBackendName>,
+    #[arg(value_parser = names::render_backend())]
+    pub backend: Option<BackendChoice>,
 
     /// GPU adapter to draw with: any part of a name that `voxelize adapters` shows.
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]

@@ -6,9 +6,9 @@ use std::time::Duration;
 use clap::Args;
 use trivox::formats::GridFormat;
 use trivox::transform::Rotation;
-use trivox::{Bounds, ColorSource, Tile};
+use trivox::{Bounds, ColorSource, Tile, Up};
 
-use crate::program::cli::names::UpAxis;
+use crate::program::cli::names;
 use crate::program::cli::parse::{
     parse_bounds, parse_color, parse_count, parse_cube, parse_dims, parse_number, parse_res,
     parse_seconds, parse_width,
@@ -118,9 +118,9 @@ pub struct Job {
     /// The mesh's up axis; formats with a fixed up axis (.vox, .glb, .schem,
     /// .litematic) are turned to it.
     #[arg(long, value_name = "AXIS", default_value = "y", ignore_case = true)]
-    #[arg(allow_hyphen_values = true)]
+    #[arg(allow_hyphen_values = true, value_parser = names::up())]
     #[arg(help_heading = "Size and place")]
-    pub up: UpAxis,
+    pub up: Up,
 
     /// Colours of the voxels, in formats that hold colours: auto takes those of the mesh, none
     /// ignores them, and a CSS colour such as #C08040, #fff or red is used for all voxels.

@@ -31,7 +31,7 @@ pub fn run(args: &ConvertArgs) -> Result<ExitStatus> {
     let progress = TerminalProgress::new(args.report.quiet);
     let LoadedGrid { mut grid, mut warnings, .. } = progress.load(&args.grid)?;
     if let Some(axis) = args.up {
-        grid.world = Some(World { up: axis.into(), ..grid.world.unwrap_or_default() });
+        grid.world = Some(World { up: axis, ..grid.world.unwrap_or_default() });
     }
     output.check_dims(grid.dims())?;
     warnings.extend(output.format().lost(&grid));

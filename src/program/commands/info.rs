@@ -85,7 +85,7 @@ struct GridInfo {
     colors: Option<usize>,
     voxel_size: Option<f64>,
     origin: Option<[f64; 3]>,
-    up: Option<char>,
+    up: Option<&'static str>,
     warnings: Vec<String>,
 }
 
@@ -102,7 +102,7 @@ impl GridInfo {
             colors: grid.colors.as_ref().map(|_| count_colors(&grid)),
             voxel_size: grid.world.map(|world| world.voxel_size),
             origin: grid.world.map(|world| world.origin),
-            up: grid.world.map(|world| world.up.letter()),
+            up: grid.world.map(|world| world.up.name()),
             warnings,
         }
     }

@@ -10,7 +10,7 @@ use trivox::voxelize::BackendChoice;
 use trivox::{Mode, PlaceOptions, Up, VoxelGrid, Voxelizer, World};
 
 use crate::program::camera::CameraReport;
-use crate::program::cli::{BackendName, ComputeArgs, RenderArgs, VoxelArgs};
+use crate::program::cli::{ComputeArgs, RenderArgs, VoxelArgs};
 use crate::program::frames::{Frames, Kind};
 use crate::program::grid_summary::GridSummary;
 use crate::program::memory::{Memory, Share};
@@ -35,7 +35,7 @@ pub fn run(args: &RenderArgs) -> Result<ExitStatus> {
         bail!("--json and -o - both write to standard output: leave one of them out");
     }
     let compute = ComputeArgs {
-        backend: BackendName::Cpu,
+        backend: BackendChoice::Cpu,
         adapter: None,
         threads: args.threads,
         memory: None,

@@ -54,7 +54,7 @@ pub fn run(
         if plan.several { Arc::new(NoProgress) } else { progress.clone() };
     let backends = Arc::new(compute.backends().for_meshes(tasks.len()));
     let voxelizer = Voxelizer::new()
-        .up(job.up.into())
+        .up(job.up)
         .tile(job.tile)
         .lattice(lattice)
         .backends(Arc::clone(&backends))

@@ -25,6 +25,7 @@ pub(crate) use crate::grid::build::{Combine, GridBuilder};
 pub use crate::grid::build::{Crossings, Windings};
 pub use crate::grid::colors::{BrickColors, Colors, DEFAULT_COLOR};
 pub use crate::grid::error::GridError;
+pub use crate::grid::hash::{ContentHash, ContentHashError};
 pub(crate) use crate::grid::ordered::{Extent, OrderedGrid, Writer, bytes, in_order};
 pub use crate::grid::section::Section;
 use crate::names::named;
@@ -39,6 +40,7 @@ mod brick_runs;
 mod build;
 mod colors;
 mod error;
+mod hash;
 mod ordered;
 mod runs;
 mod section;
@@ -302,7 +304,7 @@ impl VoxelGrid {
     /// the number of maximal runs of full bricks along `x` as `u64`, and for each the key of its
     /// first brick and its length, both `u64`.
     #[must_use]
-    pub fn hash(&self) -> GridHash {
+    pub fn hash(&self) -> ContentHash {
         let mut hasher = blake3::Hasher::new();
         hasher.update(b"trivox grid 1");
         self.dims.iter().for_each(|d| _ = hasher.update(&d.to_le_bytes()));
@@ -313,9 +315,7 @@ impl VoxelGrid {
         for run in &self.full {
             hash_words(&mut hasher, &[run.start.0, run.len.into()]);
         }
-        let mut hash = [0; 16];
-        hash.copy_from_slice(&hasher.finalize().as_bytes()[..16]);
-        GridHash(hash)
+        ContentHash::of(&hasher)
     }
 }
 
@@ -342,16 +342,6 @@ impl fmt::Debug for VoxelGrid {
         let [x, y, z] = self.dims;
         let (occupied, bricks) = (self.occupied(), self.brick_count());
         write!(f, "VoxelGrid({x}x{y}x{z}, {occupied} voxels in {bricks} bricks, {})", self.hash())
-    }
-}
-
-/// The content hash of a grid; prints as 32 hexadecimal digits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct GridHash([u8; 16]);
-
-impl fmt::Display for GridHash {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
     }
 }
 

@@ -2,16 +2,19 @@
 
 use std::sync::Arc;
 
-/// Receives progress. Methods are called from worker threads, in any order.
+/// Receives progress. Methods are called from worker threads, in any order; by default they do
+/// nothing.
 pub trait Progress: Send + Sync {
     /// A step begins; `total` is its length in the step's own units, or 0 if unknown.
     ///
     /// The steps of a [`Voxelizer`](crate::Voxelizer) are `load` and `parse` of a file, `place`,
     /// `voxelize`, for solids `analyze` and `fill`, then `color` or `distances`. Some come several
     /// times. A picture is `draw`.
-    fn start(&self, step: &str, total: u64);
+    fn start(&self, _step: &str, _total: u64) {}
+
     /// `units` more of the current step are done.
-    fn advance(&self, units: u64);
+    fn advance(&self, _units: u64) {}
+
     /// Whether the caller has cancelled. Steps poll it between their parts, most within tenths of a
     /// second, fills and the topology of large meshes within seconds, and then return
     /// [`BackendError::Cancelled`](crate::BackendError::Cancelled).
@@ -30,7 +33,4 @@ pub trait Progress: Send + Sync {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoProgress;
 
-impl Progress for NoProgress {
-    fn start(&self, _step: &str, _total: u64) {}
-    fn advance(&self, _units: u64) {}
-}
+impl Progress for NoProgress {}

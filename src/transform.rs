@@ -17,9 +17,9 @@ use crate::vector::{minus, rotated, sin_cos};
 ///
 /// let corners = vec![[0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [0.0, 2.0, 0.0]];
 /// let mesh = Mesh::new(corners, vec![[0, 1, 2]])?;
-/// let mut transform = Transform::default();
-/// transform.rotations = vec!["x:90".parse()?];
-/// transform.grid = Some(CenteredGrid { dims: [16; 3], fills: true });
+/// let transform = Transform::default()
+///     .with_rotation("x:90".parse()?)
+///     .with_grid(CenteredGrid { dims: [16; 3], fills: true });
 /// let grid = Voxelizer::new().transform(transform).run(&mesh)?.grid;
 /// assert_eq!(grid.dims(), [16; 3]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -88,6 +88,31 @@ impl FromStr for Rotation {
 }
 
 impl Transform {
+    /// Sets the factor of all coordinates.
+    #[must_use]
+    pub fn with_scale(self, scale: f64) -> Self {
+        Self { scale: Some(scale), ..self }
+    }
+
+    /// Adds a rotation, after those added before.
+    #[must_use]
+    pub fn with_rotation(mut self, rotation: Rotation) -> Self {
+        self.rotations.push(rotation);
+        self
+    }
+
+    /// Sets whether the centre of the bounding box is moved to the origin.
+    #[must_use]
+    pub fn with_center(self, center: bool) -> Self {
+        Self { center, ..self }
+    }
+
+    /// Sets the grid around the mesh.
+    #[must_use]
+    pub fn with_grid(self, grid: CenteredGrid) -> Self {
+        Self { grid: Some(grid), ..self }
+    }
+
     /// Whether coordinates change.
     #[must_use]
     pub fn changes_coordinates(&self) -> bool {

@@ -48,6 +48,26 @@ impl Default for VerifyOptions {
     }
 }
 
+impl VerifyOptions {
+    /// Sets what the caller knows of the mesh's placement.
+    #[must_use]
+    pub fn with_placement(self, placement: KnownPlacement) -> Self {
+        Self { placement, ..self }
+    }
+
+    /// Sets whether only the identity alignment is allowed.
+    #[must_use]
+    pub fn with_as_placed(self, as_placed: bool) -> Self {
+        Self { as_placed, ..self }
+    }
+
+    /// Sets the maximum number of wrong voxels to list.
+    #[must_use]
+    pub fn with_named(self, named: usize) -> Self {
+        Self { named, ..self }
+    }
+}
+
 /// Why a grid could not be verified.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]

@@ -37,7 +37,7 @@ fn no_step_leaves_the_threads_that_were_asked_for() {
         say("distances");
         voxelizer.estimate(&mesh).unwrap();
         say("estimate");
-        voxelizer.clone().tile(Some("1/8".parse::<Tile>().unwrap())).run(&mesh).unwrap();
+        voxelizer.clone().tile("1/8".parse::<Tile>().unwrap()).run(&mesh).unwrap();
         say("tile");
         say("end");
     });

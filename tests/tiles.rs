@@ -393,7 +393,7 @@ fn a_grid_past_the_largest_is_made_tile_by_tile() {
     let placed = place_on(&mesh, &lattice).unwrap();
     assert!(placed.in_window(&large, WindowReach::Box).is_err());
     let text = format!("1/{}", 1_u64 << 30);
-    let first = on_cpu().resolution(n).tile(Some(text.parse().unwrap())).run(&mesh).unwrap();
+    let first = on_cpu().resolution(n).tile(text.parse::<Tile>().unwrap()).run(&mesh).unwrap();
     assert_eq!(first.grid.dims(), [1024; 3]);
 }
 

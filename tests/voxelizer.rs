@@ -391,7 +391,7 @@ fn an_estimate_is_about_what_the_work_takes() {
     assert_eq!(estimate.dims, grid.dims());
     assert!((bricks..20 * bricks).contains(&estimate.brick_pairs), "{estimate:?} {bricks}");
     assert!(estimate.memory >= grid.bytes(), "{estimate:?} {}", grid.bytes());
-    let tile = voxelizer.clone().tile(Some("2/2x1x1".parse().unwrap()));
+    let tile = voxelizer.clone().tile("2/2x1x1".parse::<trivox::Tile>().unwrap());
     assert_eq!(tile.estimate(&mesh).unwrap().dims, tile.run(&mesh).unwrap().grid.dims());
     let finer = voxelizer.resolution(1024).estimate(&mesh).unwrap();
     assert!(finer.core_seconds > 3.0 * estimate.core_seconds);

@@ -96,7 +96,7 @@ impl PyDistanceField {
     /// machine, with any number of threads.
     #[getter]
     fn hash(&self, py: Python<'_>) -> PyResult<String> {
-        job::on_pool(py, || self.field.hash())
+        job::on_pool(py, || self.field.hash().to_string())
     }
 
     /// What became of the mesh, as a dict: as ``Grid.report``.

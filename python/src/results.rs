@@ -156,15 +156,16 @@ pub fn verify<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = mesh.py();
     let mode = parse_mode(py, mode, fill, include_surface)?;
-    let mut options = VerifyOptions::default();
-    options.as_placed = as_placed;
-    options.named = named as usize;
     let sizing = resolution.map(|voxels| whole("resolution", voxels, 1..=MAX_DIM)).transpose()?;
-    options.placement = KnownPlacement {
+    let placement = KnownPlacement {
         sizing: sizing.map(Sizing::Resolution).or(voxel_size.map(Sizing::VoxelSize)),
         bounds: bounds.map(bounds_of).transpose()?,
         pad: pad.map(|pad| pad_of(pad)).transpose()?,
     };
+    let options = VerifyOptions::default()
+        .with_placement(placement)
+        .with_as_placed(as_placed)
+        .with_named(named as usize);
     let (source, grid) = (Source::of(mesh)?, PyGrid::given(grid)?);
     let found = job::run(py, move |job| {
         let pool = job::pool(None)?;

@@ -4,7 +4,9 @@ use std::fmt;
 
 use rayon::prelude::*;
 
-use crate::grid::{BRICK, BrickKey, VoxelGrid, World, count, mask_place, mask_voxels, set_bits};
+use crate::grid::{
+    BRICK, BrickKey, ContentHash, VoxelGrid, World, count, mask_place, mask_voxels, set_bits,
+};
 
 /// A narrow-band level set: signed distances from voxel centres to a surface, for the voxels nearer
 /// than `width` voxels. Outside the band a voxel is only known to be inside or outside.
@@ -246,13 +248,13 @@ impl DistanceField {
     }
 
     /// A hash of the dimensions, the width, the voxels inside, those in the band and their
-    /// distances: the same on every machine. 32 hexadecimal digits.
+    /// distances: the same on every machine.
     ///
     /// The first 128 bits of BLAKE3 over the text `trivox distances 1`, the hashes of band and
     /// inside as [`VoxelGrid::hash`] prints them, and width and distances, without signs, as
     /// little-endian `f32`.
     #[must_use]
-    pub fn hash(&self) -> String {
+    pub fn hash(&self) -> ContentHash {
         let mut hasher = blake3::Hasher::new();
         hasher.update(b"trivox distances 1");
         hasher.update(self.band.hash().to_string().as_bytes());
@@ -262,7 +264,7 @@ impl DistanceField {
             let bytes: Vec<u8> = distances.iter().flat_map(|d| d.to_le_bytes()).collect();
             hasher.update(&bytes);
         }
-        hasher.finalize().to_hex()[..32].to_owned()
+        ContentHash::of(&hasher)
     }
 }
 

@@ -31,7 +31,7 @@ pub(super) const MAX_SPAN: f64 = (1_u32 << SPAN_BITS) as f64;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(try_from = "Unchecked")]
 pub struct Lattice {
     /// Voxels along each axis, padding included; 1 to [`MAX_SPAN_VOXELS`].
     pub dims: [u32; 3],
@@ -50,6 +50,30 @@ pub struct Lattice {
     /// The voxel whose minimum corner is the anchor, counted from this lattice's first voxel. It
     /// equals the padding, except in the lattice of a window.
     pub anchor_voxel: [i32; 3],
+}
+
+/// The fields of a [`Lattice`] before they are checked.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Unchecked {
+    dims: [u32; 3],
+    fraction_bits: u32,
+    scale: f64,
+    voxel_size: f64,
+    origin: [f64; 3],
+    anchor: [f64; 3],
+    anchor_voxel: [i32; 3],
+}
+
+impl TryFrom<Unchecked> for Lattice {
+    type Error = PlaceError;
+
+    fn try_from(fields: Unchecked) -> Result<Self, PlaceError> {
+        let Unchecked { dims, fraction_bits, scale, voxel_size, origin, anchor, anchor_voxel } =
+            fields;
+        let lattice = Self { dims, fraction_bits, scale, voxel_size, origin, anchor, anchor_voxel };
+        lattice.check().map(|()| lattice)
+    }
 }
 
 impl Lattice {
@@ -99,7 +123,7 @@ impl Lattice {
     }
 
     /// # Errors
-    /// A value is out of range, as can happen in a lattice from a file.
+    /// A value is out of range, or fields contradict each other.
     pub(super) fn check(&self) -> Result<(), PlaceError> {
         let is_positive = |number: f64| number > 0.0 && number.is_finite();
         let finite = self.origin.iter().chain(&self.anchor).all(|number| number.is_finite());

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::Serialize;
 use trivox::VoxelGrid;
-use trivox::grid::World;
+use trivox::grid::{ContentHash, World};
 
 use crate::program::numbers::{counted, sized};
 
@@ -14,7 +14,7 @@ pub struct GridSummary {
     pub file: String,
     pub dims: [u32; 3],
     pub occupied: u64,
-    pub hash: String,
+    pub hash: ContentHash,
 }
 
 impl GridSummary {
@@ -23,7 +23,7 @@ impl GridSummary {
             file: path.display().to_string(),
             dims: grid.dims(),
             occupied: grid.occupied(),
-            hash: grid.hash().to_string(),
+            hash: grid.hash(),
         }
     }
 

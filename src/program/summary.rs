@@ -6,6 +6,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
+use trivox::grid::ContentHash;
 use trivox::solid::FillSummary;
 use trivox::voxelize::report::{RunReport, StageReport};
 use trivox::{Comparison, DistanceField, Lattice, VoxelGrid, compare};
@@ -42,7 +43,7 @@ pub struct Summary {
     pub tile: Option<TileSummary>,
     pub occupied: u64,
     pub bricks: u64,
-    pub hash: String,
+    pub hash: ContentHash,
     pub backend: &'static str,
     pub adapter: Option<String>,
     /// The reason for this backend.
@@ -114,12 +115,12 @@ pub struct Skipped {
 pub struct Contents {
     dims: [u32; 3],
     pub occupied: u64,
-    hash: String,
+    hash: ContentHash,
 }
 
 impl Contents {
     pub fn of(grid: &VoxelGrid) -> Self {
-        Self { dims: grid.dims(), occupied: grid.occupied(), hash: grid.hash().to_string() }
+        Self { dims: grid.dims(), occupied: grid.occupied(), hash: grid.hash() }
     }
 
     pub fn of_distances(field: &DistanceField) -> Self {
@@ -289,7 +290,7 @@ impl Summary {
         if let Some(fill) = &self.fill {
             fill_summary::lines(fill).for_each(|(label, text)| line(label, text));
         }
-        line("hash", self.hash.clone());
+        line("hash", self.hash.to_string());
         if let Some(colors) = self.colors {
             line("colours", grouped(colors as u64));
         }

@@ -370,7 +370,7 @@ fn summary_of(path: &Path, placed: &Placed, made: &Voxelized) -> Summary {
         tile: mesh.window().map(|window| TileSummary { from: window.from, to: window.to }),
         occupied: grid.occupied(),
         bricks: grid.brick_count(),
-        hash: grid.hash().to_string(),
+        hash: grid.hash(),
         backend: backend.name(),
         adapter: backend.adapter.clone(),
         reason: backend.reason.clone(),

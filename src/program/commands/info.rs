@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
 use trivox::formats::{GridFormat, LoadedGrid, MeshSpec, is_mesh, read_grid, read_mesh};
+use trivox::grid::ContentHash;
 use trivox::palette::count_colors;
 use trivox::voxelize::{Rule, RunOptions};
 use trivox::{Backend, Cpu, Mesh, NoProgress, PlaceOptions, Sizing, Topology, place};
@@ -80,7 +81,7 @@ struct GridInfo {
     bricks: u64,
     /// Smallest and largest occupied voxel.
     bounds: Option<[[u32; 3]; 2]>,
-    hash: String,
+    hash: ContentHash,
     /// The number of distinct colours, if there are any.
     colors: Option<usize>,
     voxel_size: Option<f64>,
@@ -98,7 +99,7 @@ impl GridInfo {
             occupied: grid.occupied(),
             bricks: grid.brick_count(),
             bounds: grid.occupied_bounds(),
-            hash: grid.hash().to_string(),
+            hash: grid.hash(),
             colors: grid.colors.as_ref().map(|_| count_colors(&grid)),
             voxel_size: grid.world.map(|world| world.voxel_size),
             origin: grid.world.map(|world| world.origin),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
 use trivox::formats::is_mesh;
+use trivox::grid::ContentHash;
 use trivox::solid::FillSummary;
 use trivox::verify::{
     Alignment, Fault, KnownPlacement, PlacementSource, Slice, Verdict, VerifyError, VerifyOptions,
@@ -98,10 +99,9 @@ fn judge(
 fn options(args: &VerifyArgs) -> VerifyOptions {
     let size = args.voxel_size.map(Sizing::VoxelSize);
     let sizing = args.res.map(Sizing::Resolution).or(size);
-    let mut options = VerifyOptions::default();
-    options.placement = KnownPlacement { sizing, bounds: args.bounds, pad: args.pad };
-    options.as_placed = args.as_placed;
-    options
+    VerifyOptions::default()
+        .with_placement(KnownPlacement { sizing, bounds: args.bounds, pad: args.pad })
+        .with_as_placed(args.as_placed)
 }
 
 fn contradiction(verdict: &Verdict) -> Option<String> {
@@ -147,7 +147,7 @@ struct Exact {
     voxel_size: f64,
     origin: [f64; 3],
     occupied: u64,
-    hash: String,
+    hash: ContentHash,
 }
 
 #[derive(Debug, Serialize)]
@@ -207,7 +207,7 @@ impl Report {
     ) -> Self {
         let Lattice { dims, voxel_size, origin, .. } = verdict.lattice;
         let exact = &verdict.exact;
-        let (occupied, hash) = (exact.occupied(), exact.hash().to_string());
+        let (occupied, hash) = (exact.occupied(), exact.hash());
         Self {
             mesh: args.mesh.display().to_string(),
             grid,

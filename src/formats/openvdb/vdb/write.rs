@@ -60,7 +60,7 @@ pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
 pub fn write_distances(field: &DistanceField, out: &mut dyn Write) -> Result<(), WriteError> {
     let transform = WorldFromIndex::of_distances(field)?;
     let channels = [Channel::Distance(field)];
-    write_channels(field.band(), &channels, &transform, &uuid(field.hash()), out)
+    write_channels(field.band(), &channels, &transform, &uuid(field.hash().to_string()), out)
 }
 
 fn write_channels(

@@ -105,7 +105,7 @@ pub use transform::Transform;
 #[cfg(feature = "gpu")]
 pub use voxelize::gpu::Gpu;
 pub use voxelize::{Backend, BackendError, cpu::Cpu};
-pub use voxelizer::{ColorSource, VoxelizeError, Voxelized, Voxelizer};
+pub use voxelizer::{ColorSource, MeshSource, VoxelizeError, Voxelized, Voxelizer};
 #[cfg(feature = "gpu")]
 pub use wgpu;
 

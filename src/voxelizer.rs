@@ -11,14 +11,13 @@ mod many;
 mod options;
 mod pool;
 mod results;
+mod source;
 mod steps;
 mod warning;
 
 use std::fmt;
-use std::path::Path;
 use std::sync::Arc;
 
-use crate::formats::{MeshSpec, Sidecars, read_mesh_from};
 use crate::grid::Up;
 use crate::mesh::Mesh;
 use crate::mode::Mode;
@@ -32,8 +31,9 @@ use crate::voxelizer::pool::LazyPool;
 pub use crate::voxelizer::distances::{Distances, Measured};
 pub use crate::voxelizer::error::VoxelizeError;
 pub use crate::voxelizer::estimate::Estimate;
-pub use crate::voxelizer::many::{Many, Source};
+pub use crate::voxelizer::many::Many;
 pub use crate::voxelizer::results::{Placed, Timings, UsedBackend, Voxelized};
+pub use crate::voxelizer::source::MeshSource;
 pub use crate::voxelizer::warning::Warning;
 
 /// Turns meshes into voxels. Cheap to clone; clones share the GPU and the thread pool.
@@ -89,12 +89,13 @@ pub enum ColorSource {
 
 /// Whole runs.
 impl Voxelizer {
-    /// The voxels of `mesh`.
+    /// The voxels of the mesh in `source`: a [`Mesh`], the path of a file, or the bytes of one.
     ///
     /// # Errors
-    /// The mesh cannot be placed; the backend failed; too little memory; cancelled.
-    pub fn run(&self, mesh: &Mesh) -> Result<Voxelized, VoxelizeError> {
-        self.finish(self.place(mesh)?)
+    /// A file cannot be read; the mesh cannot be placed; the backend failed; too little memory;
+    /// cancelled.
+    pub fn run<'a>(&self, source: impl Into<MeshSource<'a>>) -> Result<Voxelized, VoxelizeError> {
+        self.finish(self.place(source)?)
     }
 
     /// The voxels of `mesh` in a window of a lattice that was chosen before, for it or for another
@@ -125,30 +126,6 @@ impl Voxelizer {
         window: &Window,
     ) -> Result<Voxelized, VoxelizeError> {
         self.finish(self.place_window(mesh, lattice, window)?)
-    }
-
-    /// The voxels of the mesh in the file at `path`, by its extension.
-    ///
-    /// # Errors
-    /// The file cannot be read; as [`run`](Self::run).
-    pub fn run_file(&self, path: impl AsRef<Path>) -> Result<Voxelized, VoxelizeError> {
-        self.finish(self.place_file(path)?)
-    }
-
-    /// The voxels of the mesh in `bytes`, a file of the format `spec`, with its `sidecars`: only
-    /// those are opened.
-    ///
-    /// # Errors
-    /// As [`run_file`](Self::run_file).
-    pub fn run_bytes(
-        &self,
-        bytes: Vec<u8>,
-        spec: &MeshSpec,
-        sidecars: &Sidecars,
-    ) -> Result<Voxelized, VoxelizeError> {
-        let options = self.read_options();
-        let read = || read_mesh_from(bytes, spec, sidecars, &options);
-        self.finish(self.read_and_place(read)?)
     }
 
     fn finish(&self, placed: Placed) -> Result<Voxelized, VoxelizeError> {

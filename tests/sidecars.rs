@@ -6,9 +6,9 @@ use std::fs;
 use std::io::Cursor;
 
 use image::{ImageFormat, Rgb, RgbImage};
-use trivox::Voxelizer;
 use trivox::formats::{Loaded, MeshSpec, ReadError, ReadOptions, Sidecars, read_mesh_from};
 use trivox::voxelize::BackendChoice;
+use trivox::{MeshSource, Voxelizer};
 
 const RED: [u8; 3] = [255, 0, 0];
 
@@ -175,9 +175,9 @@ fn a_material_file_in_memory_has_a_limit() {
 fn a_voxelizer_takes_sidecar_files_in_memory() {
     let files = [("m.mtl", mtl("t.png").into_bytes()), ("t.png", png())];
     let voxelizer = Voxelizer::new().backend(BackendChoice::Cpu).resolution(4);
-    let bytes = || obj("m.mtl").into_bytes();
     let color = |sidecars: Sidecars| {
-        let grid = voxelizer.run_bytes(bytes(), spec("a.obj"), &sidecars).unwrap().grid;
+        let (bytes, spec) = (obj("m.mtl").into_bytes(), spec("a.obj"));
+        let grid = voxelizer.run(MeshSource::Bytes { bytes, spec, sidecars }).unwrap().grid;
         grid.colors.map(|colors| colors.of([0; 3]))
     };
     assert_eq!(color(Sidecars::in_memory(files)), Some([255, 0, 0, 255]));

@@ -73,7 +73,7 @@ fn mixed_jobs_in_one_process_give_the_same_each_time_and_keep_no_memory() {
     for done in 0..jobs {
         let number = rng.usize(0..distinct);
         let (voxelizer, name, format) = job(number, &backends[rng.usize(0..backends.len())]);
-        let grid = voxelizer.run_file(asset(name)).unwrap().grid;
+        let grid = voxelizer.run(asset(name)).unwrap().grid;
         let mut file = Vec::new();
         write_grid(&grid, format, &mut file).unwrap();
         let result = (grid.hash(), blake3::hash(&file));

@@ -15,11 +15,11 @@ use trivox::transform::{CenteredGrid, Rotation, TransformError};
 use trivox::voxelize::BackendChoice;
 #[cfg(feature = "gpu")]
 use trivox::voxelize::Backends;
-use trivox::voxelizer::{Many, Source, Timings, Warning};
+use trivox::voxelizer::{Many, Timings, Warning};
 use trivox::{
-    Backend, BackendError, Bounds, ColorSource, Cpu, DistanceField, Mesh, Mode, NoProgress,
-    PlaceError, PlaceOptions, Progress, Sizing, Transform, VoxelGrid, VoxelizeError, Voxelized,
-    Voxelizer, place,
+    Backend, BackendError, Bounds, ColorSource, Cpu, DistanceField, Mesh, MeshSource, Mode,
+    NoProgress, PlaceError, PlaceOptions, Progress, Sizing, Transform, VoxelGrid, VoxelizeError,
+    Voxelized, Voxelizer, place,
 };
 
 const LIGHTHOUSE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/lighthouse.obj");
@@ -67,7 +67,7 @@ fn a_mesh_is_transformed_before_it_is_placed_wherever_it_comes_from() {
     assert_eq!(expected.dims(), [40, 32, 24]);
     let voxelizer = on_cpu().transform(transform);
     assert_eq!(voxelizer.run(&mesh).unwrap().grid, expected);
-    assert_eq!(voxelizer.run_file(Path::new(LIGHTHOUSE)).unwrap().grid, expected);
+    assert_eq!(voxelizer.run(Path::new(LIGHTHOUSE)).unwrap().grid, expected);
     assert_eq!(voxelizer.distances(&mesh, 3.0).unwrap().field.dims(), [40, 32, 24]);
 }
 
@@ -111,7 +111,7 @@ impl Progress for CancelIf {
 #[test]
 fn each_mesh_of_a_batch_may_be_cancelled_by_itself() {
     let voxelizer = on_cpu().threads(1).progress(Arc::new(OnlyTheFirst::default()));
-    let meshes = (0..3).map(|n| (n, Source::Mesh(octahedron(1.0))));
+    let meshes = (0..3).map(|n| (n, octahedron(1.0).into()));
     let results: Vec<_> = voxelizer.many(meshes).unwrap().map(|(_, result)| result).collect();
     let is_cancelled =
         |result: &Result<_, VoxelizeError>| result.as_ref().is_err_and(VoxelizeError::is_cancelled);
@@ -124,7 +124,7 @@ fn the_voxels_are_those_of_the_steps() {
     let placed = place(&mesh, &PlaceOptions::new(Sizing::Resolution(64))).unwrap();
     let grid = Cpu::default().voxelize(&placed, &NoProgress).unwrap();
     let voxelizer = on_cpu().resolution(64);
-    let of_file = voxelizer.run_file(Path::new(LIGHTHOUSE)).unwrap();
+    let of_file = voxelizer.run(Path::new(LIGHTHOUSE)).unwrap();
     assert!(of_file.grid.voxels().eq(grid.voxels()));
     assert!(of_file.grid.colors.is_some() && of_file.grid.world.is_some());
     assert_eq!(of_file.backend.name(), "cpu");
@@ -142,10 +142,11 @@ fn a_mesh_in_memory_has_the_sidecar_files_of_the_folder() {
     let path = Path::new(LIGHTHOUSE);
     let (bytes, spec) = (std::fs::read(path).unwrap(), MeshSpec::of_path(path).unwrap());
     let voxelizer = on_cpu().resolution(32);
-    let expected = voxelizer.run_file(path).unwrap();
-    let with = voxelizer.run_bytes(bytes.clone(), spec, &Sidecars::beside(path)).unwrap();
+    let expected = voxelizer.run(path).unwrap();
+    let of_bytes = |bytes, sidecars| MeshSource::Bytes { bytes, spec, sidecars };
+    let with = voxelizer.run(of_bytes(bytes.clone(), Sidecars::beside(path))).unwrap();
     assert_eq!(with.grid, expected.grid);
-    let without = voxelizer.run_bytes(bytes, spec, &Sidecars::none()).unwrap();
+    let without = voxelizer.run(of_bytes(bytes, Sidecars::none())).unwrap();
     assert!(without.grid.voxels().eq(expected.grid.voxels()));
     assert!(!without.warnings.is_empty());
 }
@@ -169,7 +170,7 @@ fn a_batch_is_in_order_and_has_errors_of_items() {
     let solid = Mode::Solid(Solid::default());
     let voxelizer = on_cpu().voxel_size(0.25).mode(solid).threads(4);
     let item = |i: usize| match i % 5 {
-        3 => (i, Source::File("not there.obj".into())),
+        3 => (i, "not there.obj".into()),
         _ => (i, octahedron(1.0 + i as f64).into()),
     };
     let results = voxelizer.many((0..30).map(item)).unwrap();
@@ -211,7 +212,7 @@ fn threads_of_one_rayon_pool_may_share_a_gpu() {
 fn distances_of_a_batch_are_those_of_each_mesh() {
     let voxelizer = on_cpu().voxel_size(0.25).threads(3);
     let item = |i: usize| match i {
-        2 => (i, Source::File("not there.obj".into())),
+        2 => (i, "not there.obj".into()),
         _ => (i, octahedron(1.0 + i as f64).into()),
     };
     let results: Vec<_> = voxelizer.many_distances((0..6).map(item), 2.5).unwrap().collect();
@@ -234,7 +235,7 @@ fn a_mesh_of_a_batch_that_needs_more_than_its_share_has_all_memory() {
         .map(|bits| 1 << bits)
         .find(|&memory: &u64| voxelizer.clone().memory(memory).run(&mesh).is_ok());
     let voxelizer = voxelizer.memory(needed.unwrap());
-    let items: Vec<(usize, Source)> = (0..6).map(|i| (i, mesh.clone().into())).collect();
+    let items: Vec<(usize, MeshSource)> = (0..6).map(|i| (i, mesh.clone().into())).collect();
     assert!(voxelizer.many(items.clone()).unwrap().all(|(_, result)| result.is_ok()));
     let too_little = voxelizer.memory(1 << 12);
     assert!(
@@ -288,7 +289,7 @@ fn steps_advance_by_their_totals() {
         assert!(of_step.iter().all(|(_, total, done)| *total > 0 && total == done), "{steps:?}");
     }
     let steps = Arc::new(Steps::default());
-    on_cpu().progress(steps.clone()).place_file(Path::new(LIGHTHOUSE)).unwrap();
+    on_cpu().progress(steps.clone()).place(Path::new(LIGHTHOUSE)).unwrap();
     let bytes = std::fs::metadata(LIGHTHOUSE).unwrap().len();
     assert!(steps.0.lock().unwrap().contains(&("load".to_owned(), bytes, bytes)), "{steps:?}");
 }

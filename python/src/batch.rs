@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use pyo3::exceptions::{PyException, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyIterator, PyString, PyTuple};
-use trivox::voxelizer;
+use trivox::{Mesh, MeshSource};
 
 use crate::core::{self, Plan};
 use crate::distance::PyDistanceField;
@@ -74,7 +74,7 @@ pub struct Batch {
     /// What the items raised: it is raised after the results of the items before it.
     fault: Option<PyErr>,
     /// Absent when there are no more items.
-    sources: Option<Sender<voxelizer::Source>>,
+    sources: Option<Sender<MeshSource<'static>>>,
     /// `Sync`, as Python asks of its objects.
     outcomes: Mutex<Option<Receiver<Result<Outcome, Failure>>>>,
     job: Arc<Job>,
@@ -100,7 +100,7 @@ impl Batch {
         }
         let job = Arc::new(Job::of_batch(plan.time_limit));
         let items = items.try_iter()?.unbind();
-        let (sources, received) = channel::<voxelizer::Source>();
+        let (sources, received) = channel::<MeshSource<'static>>();
         let (sender, outcomes) = channel();
         let start = || {
             let voxelizer = plan.voxelizer(&job)?;
@@ -187,8 +187,8 @@ impl Batch {
 
     fn send(&self, source: &Source) {
         let source = match source {
-            Source::Path(path) => voxelizer::Source::File(path.clone()),
-            Source::Mesh(mesh) => voxelizer::Source::Mesh((*mesh.mesh).clone()),
+            Source::Path(path) => path.clone().into(),
+            Source::Mesh(mesh) => Mesh::clone(&mesh.mesh).into(),
         };
         if let Some(sources) = &self.sources {
             // Fails if a thread panicked, which its result says.

@@ -91,11 +91,7 @@ impl Plan {
 /// As the library's.
 pub fn run(plan: &Plan, source: &Source, job: &Arc<Job>) -> Result<PyGrid, Failure> {
     let voxelizer = plan.voxelizer(job)?;
-    let made = match source {
-        Source::Mesh(mesh) => voxelizer.run(&mesh.mesh),
-        Source::Path(path) => voxelizer.run_file(path),
-    };
-    let made = made.map_err(|error| source.failure(error.into()))?;
+    let made = voxelizer.run(source.as_library()).map_err(|error| source.failure(error.into()))?;
     job::pool(plan.threads).map(|pool| pool.install(|| grid_of(made)))
 }
 
@@ -110,11 +106,9 @@ pub fn distances(
     job: &Arc<Job>,
 ) -> Result<PyDistanceField, Failure> {
     let voxelizer = plan.voxelizer(job)?;
-    let found = match source {
-        Source::Mesh(mesh) => voxelizer.distances(&mesh.mesh, width),
-        Source::Path(path) => voxelizer.distances_of_file(path, width),
-    };
-    let found = found.map_err(|error| source.failure(error.into()))?;
+    let found = voxelizer
+        .distances(source.as_library(), width)
+        .map_err(|error| source.failure(error.into()))?;
     job::pool(plan.threads).map(|pool| pool.install(|| field_of(found)))
 }
 

@@ -12,10 +12,10 @@ use numpy::{
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
-use trivox::Appearance;
 use trivox::appearance::{Alpha, Filter, Material, Texture, TextureRef, Wrap};
 use trivox::formats::{MeshSpec, ReadError, ReadOptions, Sidecars, read_mesh_from};
 use trivox::srgb::{Linear, linear, linear_of};
+use trivox::{Appearance, MeshSource};
 
 use crate::error::{Failure, option_error};
 use crate::glue;
@@ -502,6 +502,14 @@ impl Source {
         match self {
             Self::Mesh(mesh) => Ok(mesh),
             Self::Path(path) => load(path),
+        }
+    }
+
+    /// As the library takes it.
+    pub fn as_library(&self) -> MeshSource<'_> {
+        match self {
+            Self::Path(path) => path.into(),
+            Self::Mesh(mesh) => (&*mesh.mesh).into(),
         }
     }
 

@@ -544,7 +544,8 @@ impl PyVoxelizer {
         let (path, limit) = (source.path(), self.plan.time_limit);
         let estimate = job::run_on(py, path, limit, None, move |job| {
             let voxelizer = plan.voxelizer(job)?;
-            Ok(voxelizer.estimate(&source.load()?.mesh)?)
+            let estimate = voxelizer.estimate(source.as_library());
+            estimate.map_err(|error| source.failure(error.into()))
         })?;
         let fields = PyDict::new(py);
         fields.set_item("dims", estimate.dims)?;

@@ -1,5 +1,6 @@
 //! The formats by extension.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use crate::formats::openvdb::{nvdb, vdb};
@@ -167,10 +168,9 @@ impl GridFormat {
     /// # Errors
     /// As [`of_path`](Self::of_path).
     pub fn of_extension(extension: &str) -> Result<Self, UnknownFormat> {
-        let extension = extension.strip_prefix('.').unwrap_or(extension);
-        let extension = &*extension.to_lowercase();
+        let extension = plain(extension);
         let found = Self::ALL.into_iter().find(|format| format.extension() == extension);
-        found.ok_or_else(|| unknown_extension(extension, &Self::ALL.map(Self::extension)))
+        found.ok_or_else(|| unknown_extension(&extension, &Self::ALL.map(Self::extension)))
     }
 }
 
@@ -180,12 +180,17 @@ impl MeshSpec {
     /// # Errors
     /// No extension, or an unknown one.
     pub fn of_path(path: impl AsRef<Path>) -> Result<&'static Self, UnknownFormat> {
-        let extension = extension_of(path.as_ref());
+        Self::of_extension(&extension_of(path.as_ref()))
+    }
+
+    /// The format that files with this extension have, with or without its dot.
+    ///
+    /// # Errors
+    /// As [`of_path`](Self::of_path).
+    pub fn of_extension(extension: &str) -> Result<&'static Self, UnknownFormat> {
+        let extension = plain(extension);
         let found = MESH_FORMATS.into_iter().find(|spec| spec.extension == extension);
-        found.ok_or_else(|| {
-            let known = MESH_FORMATS.map(|spec| spec.extension);
-            unknown_extension(&extension, &known)
-        })
+        found.ok_or_else(|| unknown_extension(&extension, &MESH_FORMATS.map(|spec| spec.extension)))
     }
 }
 
@@ -195,8 +200,13 @@ pub fn is_mesh(path: &Path) -> bool {
     MeshSpec::of_path(path).is_ok()
 }
 
-fn extension_of(path: &Path) -> String {
-    path.extension().unwrap_or_default().to_string_lossy().to_lowercase()
+fn extension_of(path: &Path) -> Cow<'_, str> {
+    path.extension().unwrap_or_default().to_string_lossy()
+}
+
+/// In lower case, without a dot.
+fn plain(extension: &str) -> String {
+    extension.strip_prefix('.').unwrap_or(extension).to_lowercase()
 }
 
 fn unknown_extension(extension: &str, known: &[&str]) -> UnknownFormat {

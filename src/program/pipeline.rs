@@ -22,7 +22,7 @@ impl Pipeline<'_> {
     /// # Errors
     /// The mesh cannot be read or placed; too little memory.
     pub fn place(&self, path: &Path) -> Result<Placed> {
-        let placed = self.voxelizer.place_file(path);
+        let placed = self.voxelizer.place(path);
         placed
             .map_err(|error| self.memory.explain(error))
             .with_context(|| path.display().to_string())

@@ -1,17 +1,15 @@
 //! Distances instead of voxels.
 
-use std::path::Path;
-
 use crate::distance::{DistanceField, NOT_IN_TILES, check_width, distances};
 use crate::grid::VoxelGrid;
-use crate::mesh::Mesh;
 use crate::mode::Mode;
 use crate::place::{Lattice, PlacedMesh};
 use crate::solid::{FillReport, Solid};
 use crate::voxelize::{BackendError, ChosenBackend};
 use crate::voxelizer::steps::timed;
 use crate::voxelizer::{
-    ColorSource, Placed, Timings, UsedBackend, VoxelizeError, Voxelized, Voxelizer, Warning,
+    ColorSource, MeshSource, Placed, Timings, UsedBackend, VoxelizeError, Voxelized, Voxelizer,
+    Warning,
 };
 
 /// The distances around the surface of a mesh.
@@ -48,7 +46,7 @@ pub struct Measured {
 
 /// Distances.
 impl Voxelizer {
-    /// The signed distances of the voxels nearer than `width` voxels to the surface of `mesh`; the
+    /// The signed distances of the voxels nearer than `width` voxels to the surface of a mesh; the
     /// inside is that of [`Mode::Solid`], with the fill of this mode if it is set. The
     /// padding is at least the width, so that the band is whole, unless bounds, dimensions or a
     /// lattice are given.
@@ -67,22 +65,13 @@ impl Voxelizer {
     /// # Errors
     /// A width that is not above 0, or above [`MAX_WIDTH`](crate::distance::MAX_WIDTH); a tile; as
     /// [`run`](Self::run).
-    pub fn distances(&self, mesh: &Mesh, width: f32) -> Result<Distances, VoxelizeError> {
-        let voxelizer = self.for_distances(width)?;
-        voxelizer.finish_distances(voxelizer.place(mesh)?, width)
-    }
-
-    /// As [`distances`](Self::distances), of the mesh in the file at `path`.
-    ///
-    /// # Errors
-    /// As [`distances`](Self::distances) and [`run_file`](Self::run_file).
-    pub fn distances_of_file(
+    pub fn distances<'a>(
         &self,
-        path: impl AsRef<Path>,
+        source: impl Into<MeshSource<'a>>,
         width: f32,
     ) -> Result<Distances, VoxelizeError> {
         let voxelizer = self.for_distances(width)?;
-        voxelizer.finish_distances(voxelizer.place_file(path)?, width)
+        voxelizer.finish_distances(voxelizer.place(source)?, width)
     }
 
     /// The last step by itself: the distances around the surface of `mesh`, whose voxels inside are

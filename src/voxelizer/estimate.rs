@@ -1,10 +1,9 @@
 //! Estimates the work and the memory of a mesh.
 
 use crate::grid::{BRICK, GridBuilder};
-use crate::mesh::Mesh;
 use crate::voxelize::brick_pairs;
 use crate::voxelize::choice::NANOSECONDS_PER_PAIR;
-use crate::voxelizer::{Placed, VoxelizeError, Voxelizer};
+use crate::voxelizer::{MeshSource, Placed, VoxelizeError, Voxelizer};
 
 /// The estimated cost of voxelizing a mesh. No result depends on it.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -23,12 +22,15 @@ pub struct Estimate {
 }
 
 impl Voxelizer {
-    /// Estimates the cost of voxelizing `mesh`: places it and samples its triangles.
+    /// Estimates the cost of voxelizing a mesh: places it and samples its triangles.
     ///
     /// # Errors
-    /// The mesh cannot be placed.
-    pub fn estimate(&self, mesh: &Mesh) -> Result<Estimate, VoxelizeError> {
-        let Placed { mesh, .. } = self.place(mesh)?;
+    /// The mesh cannot be read or placed.
+    pub fn estimate<'a>(
+        &self,
+        source: impl Into<MeshSource<'a>>,
+    ) -> Result<Estimate, VoxelizeError> {
+        let Placed { mesh, .. } = self.place(source)?;
         let dims = mesh.lattice().dims;
         let brick_pairs = self.install(|| brick_pairs(&mesh))?;
         let all_bricks = dims.iter().map(|&d| u64::from(d.div_ceil(BRICK))).product();

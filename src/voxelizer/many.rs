@@ -1,35 +1,11 @@
 //! Many meshes, several at once.
 
 use std::fmt;
-use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use crate::mesh::Mesh;
 use crate::voxelize::BackendError;
 use crate::voxelizer::batch::Ordered;
-use crate::voxelizer::{Distances, VoxelizeError, Voxelized, Voxelizer};
-
-/// A mesh for [`Voxelizer::many`], and where it comes from.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub enum Source {
-    /// A file, with its sidecar files.
-    File(PathBuf),
-    /// A mesh in memory.
-    Mesh(Mesh),
-}
-
-impl From<PathBuf> for Source {
-    fn from(path: PathBuf) -> Self {
-        Self::File(path)
-    }
-}
-
-impl From<Mesh> for Source {
-    fn from(mesh: Mesh) -> Self {
-        Self::Mesh(mesh)
-    }
-}
+use crate::voxelizer::{Distances, MeshSource, VoxelizeError, Voxelized, Voxelizer};
 
 impl Voxelizer {
     /// The voxels of many meshes, several at once, in the order of `items`, each with its key. An
@@ -42,12 +18,9 @@ impl Voxelizer {
     /// The threads cannot be started.
     pub fn many<K: Send + 'static>(
         &self,
-        items: impl IntoIterator<Item = (K, Source), IntoIter: Send + 'static>,
+        items: impl IntoIterator<Item = (K, MeshSource<'static>), IntoIter: Send + 'static>,
     ) -> Result<Many<K>, BackendError> {
-        self.each(items, |voxelizer, source| match source {
-            Source::File(path) => voxelizer.run_file(path),
-            Source::Mesh(mesh) => voxelizer.run(mesh),
-        })
+        self.each(items, |voxelizer, source| voxelizer.run(source))
     }
 
     /// As [`many`](Self::many), but the [`distances`](Self::distances) of each mesh.
@@ -56,34 +29,31 @@ impl Voxelizer {
     /// As [`many`](Self::many).
     pub fn many_distances<K: Send + 'static>(
         &self,
-        items: impl IntoIterator<Item = (K, Source), IntoIter: Send + 'static>,
+        items: impl IntoIterator<Item = (K, MeshSource<'static>), IntoIter: Send + 'static>,
         width: f32,
     ) -> Result<Many<K, Distances>, BackendError> {
-        self.each(items, move |voxelizer, source| match source {
-            Source::File(path) => voxelizer.distances_of_file(path, width),
-            Source::Mesh(mesh) => voxelizer.distances(mesh, width),
-        })
+        self.each(items, move |voxelizer, source| voxelizer.distances(source, width))
     }
 
     /// What `run` makes of each item.
     fn each<K: Send + 'static, T: Send + 'static>(
         &self,
-        items: impl IntoIterator<Item = (K, Source), IntoIter: Send + 'static>,
-        run: impl Fn(&Self, &Source) -> Result<T, VoxelizeError> + Send + Sync + 'static,
+        items: impl IntoIterator<Item = (K, MeshSource<'static>), IntoIter: Send + 'static>,
+        run: impl Fn(&Self, MeshSource<'_>) -> Result<T, VoxelizeError> + Send + Sync + 'static,
     ) -> Result<Many<K, T>, BackendError> {
         let workers = self.install(rayon::current_num_threads)?;
         let (voxelizer, sharing) = (self.clone(), RwLock::new(()));
         let total = Arc::clone(&self.memory);
         let shared = self.clone().memory_from(move || total() / workers as u64);
-        let work = move |(key, source): (K, Source)| {
+        let work = move |(key, source): (K, MeshSource<'static>)| {
             let result = {
                 let _one_of_several = sharing.read().unwrap_or_else(PoisonError::into_inner);
-                run(&shared.for_mesh(), &source)
+                run(&shared.for_mesh(), source.again())
             };
             let result = match result {
                 Err(error) if error.is_memory() && workers > 1 => {
                     let _alone = sharing.write().unwrap_or_else(PoisonError::into_inner);
-                    run(&voxelizer.for_mesh(), &source)
+                    run(&voxelizer.for_mesh(), source)
                 }
                 result => result,
             };

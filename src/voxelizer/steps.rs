@@ -7,7 +7,7 @@ use std::time::Duration;
 use web_time::Instant;
 
 use crate::color::{ColorOptions, Colored, color};
-use crate::formats::{Loaded, ReadError, ReadOptions, read_mesh_reporting};
+use crate::formats::{Loaded, ReadError, ReadOptions, read_mesh_from, read_mesh_reporting};
 use crate::grid::{Colors, VoxelGrid, World};
 use crate::mesh::Mesh;
 #[cfg(feature = "gpu")]
@@ -20,7 +20,8 @@ use crate::voxelize::gpu::Gpu;
 use crate::voxelize::{BackendError, ChosenBackend, RunOptions};
 use crate::voxelizer::pool::LazyPool;
 use crate::voxelizer::{
-    ColorSource, Placed, Timings, UsedBackend, VoxelizeError, Voxelized, Voxelizer, Warning,
+    ColorSource, MeshSource, Placed, Timings, UsedBackend, VoxelizeError, Voxelized, Voxelizer,
+    Warning,
 };
 
 impl Voxelizer {
@@ -34,21 +35,21 @@ impl Voxelizer {
         }
     }
 
-    /// The first step: reads the mesh in the file at `path` and places it.
+    /// The first step: reads the mesh, unless it is in memory, transforms and places it.
     ///
     /// # Errors
     /// It cannot be read, or not placed so; too little memory.
-    pub fn place_file(&self, path: impl AsRef<Path>) -> Result<Placed, VoxelizeError> {
-        let (path, options) = (path.as_ref(), self.read_options());
-        self.read_and_place(|| read_mesh_reporting(path, &options, &*self.progress))
-    }
-
-    /// The first step for a mesh in memory: transforms and places it.
-    ///
-    /// # Errors
-    /// It cannot be placed so.
-    pub fn place(&self, mesh: &Mesh) -> Result<Placed, VoxelizeError> {
-        self.place_moved(&*self.moved(Cow::Borrowed(mesh))?)
+    pub fn place<'a>(&self, source: impl Into<MeshSource<'a>>) -> Result<Placed, VoxelizeError> {
+        let options = self.read_options();
+        match source.into() {
+            MeshSource::Mesh(mesh) => self.place_moved(&*self.moved(mesh)?),
+            MeshSource::File(path) => {
+                self.read_and_place(|| read_mesh_reporting(&path, &options, &*self.progress))
+            }
+            MeshSource::Bytes { bytes, spec, sidecars } => {
+                self.read_and_place(|| read_mesh_from(bytes, spec, &sidecars, &options))
+            }
+        }
     }
 
     /// The mesh with its coordinates transformed.
@@ -131,7 +132,7 @@ impl Voxelizer {
         Ok(loaded)
     }
 
-    pub(super) fn read_and_place(
+    fn read_and_place(
         &self,
         read: impl FnOnce() -> Result<Loaded, ReadError> + Send,
     ) -> Result<Placed, VoxelizeError> {

@@ -6,7 +6,6 @@ mod view;
 
 use std::fmt::Display;
 use std::io::{self, Cursor, Write};
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,10 +20,9 @@ use trivox::solid::{FillSummary, Solid};
 use trivox::trace::Scene;
 use trivox::voxelize::BackendChoice;
 use trivox::voxelizer::{Placed, Timings, Warning};
-use trivox::{ColorSource, Gpu, Mode, PlacedMesh, VoxelGrid, Voxelized, Voxelizer};
+use trivox::{ColorSource, Gpu, MeshSource, Mode, PlacedMesh, VoxelGrid, Voxelized, Voxelizer};
 use wasm_bindgen::prelude::*;
 use web_sys::ImageBitmap;
-use web_time::Instant;
 
 use crate::progress::Reporter;
 use crate::view::{GpuView, ViewOptions};
@@ -195,23 +193,16 @@ impl Engine {
         let of_file = of_file(name);
         let options = Options::parse(options)?;
         let voxelizer = options.voxelizer()?;
-        let began = Instant::now();
-        let spec = MeshSpec::of_path(Path::new(name)).map_err(|error| of_file(&error))?;
+        let spec = MeshSpec::of_path(name).map_err(|error| of_file(&error))?;
         let contents = contents.iter().map(Uint8Array::to_vec);
         let sidecars = Sidecars::in_memory(names.into_iter().zip(contents)).of_mesh(name);
-        let read_options = voxelizer.read_options();
-        let loaded = formats::read_mesh_from(bytes, spec, &sidecars, &read_options);
-        let loaded = loaded.map_err(|error| of_file(&error))?;
-        let load = began.elapsed();
-        let Placed { mesh, warnings, mut timings, .. } =
-            voxelizer.place(&loaded.mesh).map_err(|error| of_file(&error))?;
-        let warnings = loaded.warnings.into_iter().chain(warnings.iter().map(sentence));
-        timings.load = load;
+        let placed = voxelizer.place(MeshSource::Bytes { bytes, spec, sidecars });
+        let Placed { mesh, warnings, timings, .. } = placed.map_err(|error| of_file(&error))?;
         Ok(Model {
             name: name.into(),
             options,
             voxelizer,
-            warnings: warnings.collect(),
+            warnings: warnings.iter().map(sentence).collect(),
             timings,
             mesh,
         })
@@ -359,7 +350,7 @@ impl Voxels {
     /// The file does not hold a valid grid.
     pub fn open(name: &str, bytes: Vec<u8>) -> Result<Voxels, JsError> {
         let of_file = of_file(name);
-        let format = GridFormat::of_path(Path::new(name)).map_err(|error| of_file(&error))?;
+        let format = GridFormat::of_path(name).map_err(|error| of_file(&error))?;
         let loaded = formats::read_grid_from(&mut Cursor::new(bytes), format);
         let loaded = loaded.map_err(|error| of_file(&error))?;
         let mut report = contents(&loaded.grid);

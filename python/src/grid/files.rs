@@ -1,14 +1,14 @@
 //! Reads and writes grids as files.
 
-use std::fs;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use pyo3::prelude::*;
 use pyo3::types::PyMemoryView;
-use tempfile::NamedTempFile;
 use trivox::Progress;
-use trivox::formats::{GridFormat, ReadError, WriteError, bricks, read_grid, read_grid_from};
+use trivox::formats::{
+    GridFormat, ReadError, WriteError, bricks, read_grid, read_grid_from, replace_file,
+};
 
 use crate::error::Failure;
 use crate::glue;
@@ -19,36 +19,21 @@ pub fn grid_format(name: &str) -> Result<GridFormat, Failure> {
     Ok(GridFormat::of_extension(name)?)
 }
 
-/// Writes beside the target, and renames.
+/// Replaces the file at `path`, unless the job is cancelled before.
 pub fn write_file(
     path: &Path,
     job: &Job,
     write: impl FnOnce(&mut dyn Write) -> Result<(), WriteError>,
 ) -> Result<(), Failure> {
-    let fail = |error| Failure::Io { error, path: Some(path.to_owned()) };
-    // A symbolic link is followed: its target is replaced.
-    let behind_links = fs::canonicalize(path);
-    let path = behind_links.as_deref().unwrap_or(path);
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let mut file = NamedTempFile::new_in(folder.unwrap_or(Path::new("."))).map_err(fail)?;
-    let mut out = Interruptible { out: BufWriter::new(file.as_file_mut()), job };
-    let written = write(&mut out).map_err(|error| Failure::from(error).at(path));
-    job.check()?;
-    written?;
-    out.flush().map_err(fail)?;
-    drop(out);
-    // The permissions of the file that is replaced, or those of any new file.
-    let permissions = match fs::metadata(path) {
-        Ok(old) => Some(old.permissions()),
-        Err(_) => new_file_permissions(),
-    };
-    if let Some(permissions) = permissions {
-        file.as_file().set_permissions(permissions).map_err(fail)?;
-    }
-    file.as_file().sync_all().map_err(fail)?;
-    job.check()?;
-    file.persist(path).map_err(|error| fail(error.error))?;
-    Ok(())
+    let written = replace_file(path, |out| {
+        let mut out = Interruptible { out, job };
+        write(&mut out)?;
+        Ok(out.flush()?)
+    });
+    written.map_err(|error| match job.check() {
+        Ok(()) => Failure::from(error).at(path),
+        Err(cancelled) => cancelled,
+    })
 }
 
 /// Fails once the job is cancelled.
@@ -57,15 +42,20 @@ struct Interruptible<'a, W> {
     job: &'a Job,
 }
 
+impl<W> Interruptible<'_, W> {
+    fn check(&self) -> io::Result<()> {
+        if self.job.is_cancelled() { Err(io::Error::other("cancelled")) } else { Ok(()) }
+    }
+}
+
 impl<W: Write> Write for Interruptible<'_, W> {
     fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
-        match self.job.is_cancelled() {
-            true => Err(io::Error::other("cancelled")),
-            false => self.out.write(buffer),
-        }
+        self.check()?;
+        self.out.write(buffer)
     }
 
     fn flush(&mut self) -> io::Result<()> {
+        self.check()?;
         self.out.flush()
     }
 }
@@ -97,13 +87,6 @@ impl Write for Bytes {
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
-}
-
-/// Those that the process gives a new file: temporary ones are for their owner only.
-fn new_file_permissions() -> Option<fs::Permissions> {
-    let folder = tempfile::tempdir().ok()?;
-    let file = fs::File::create(folder.path().join("new")).ok()?;
-    file.metadata().ok().map(|new| new.permissions())
 }
 
 /// Makes a grid of what pickling wrote.

@@ -133,12 +133,7 @@ impl Voxelizer {
         let voxelized = self.voxelize(&mesh)?;
         let mut voxelized = self.paint(&mesh, voxelized)?;
         warnings.append(&mut voxelized.warnings);
-        let Timings { load, place, .. } = timings;
-        Ok(Voxelized {
-            warnings,
-            timings: Timings { load, place, ..voxelized.timings },
-            ..voxelized
-        })
+        Ok(Voxelized { warnings, timings: voxelized.timings.after(&timings), ..voxelized })
     }
 }
 

@@ -150,29 +150,13 @@ fn report(
     lattice: &Lattice,
     triangles: usize,
 ) -> Value {
-    let ms = |time: Duration| json!(time.as_secs_f64() * 1e3);
-    let mut timings = serde_json::Map::new();
-    let steps = [
-        ("load", Some(times.load).filter(|time| !time.is_zero())),
-        ("place", Some(times.place)),
-        ("start", Some(times.start)),
-        ("voxelize", Some(times.voxelize)),
-        ("fill", times.fill),
-        ("distance", times.distance),
-        ("color", times.color),
-    ];
-    for (step, time) in steps {
-        if let Some(time) = time {
-            timings.insert(step.to_owned(), ms(time));
-        }
-    }
     json!({
         "triangles": triangles,
         "lattice": lattice,
         "backend": backend.name(),
         "adapter": backend.adapter,
         "reason": backend.reason,
-        "timings_ms": timings,
+        "timings_ms": times,
         "fill": fill.map(FillSummary::new),
     })
 }

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use trivox::grid::ContentHash;
 use trivox::solid::FillSummary;
 use trivox::voxelize::report::{RunReport, StageReport};
+use trivox::voxelizer;
 use trivox::{Comparison, DistanceField, Lattice, VoxelGrid, compare};
 
 use crate::program::fill_summary;
@@ -212,24 +213,13 @@ impl fmt::Display for Check {
     }
 }
 
-/// Milliseconds per step, in order.
+/// Milliseconds per step.
 #[derive(Debug, Default, Serialize)]
 pub struct Timings {
-    pub load: f64,
-    pub place: f64,
-    /// Starting the backend: opening the device and compiling kernels.
-    pub start: f64,
-    pub voxelize: f64,
-    /// Filling a solid, including the analysis of the mesh.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub fill: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub distance: Option<f64>,
+    #[serde(flatten)]
+    pub steps: voxelizer::Timings,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub check: Option<f64>,
-    /// Colouring, for a mesh with materials or colours.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub color: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub write: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -345,18 +335,20 @@ impl fmt::Display for Failure {
 
 impl fmt::Display for Timings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { steps, check, write, preview, total } = self;
+        let ms = |time: Duration| Some(milliseconds(time));
         let steps = [
-            ("load", Some(self.load)),
-            ("place", Some(self.place)),
-            ("start", Some(self.start).filter(|start| *start >= 1.0)),
-            ("voxelize", Some(self.voxelize)),
-            ("fill", self.fill),
-            ("distance", self.distance),
-            ("check", self.check),
-            ("color", self.color),
-            ("write", self.write),
-            ("preview", self.preview),
-            ("total", Some(self.total)),
+            ("load", steps.load.and_then(ms)),
+            ("place", ms(steps.place)),
+            ("start", ms(steps.start).filter(|start| *start >= 1.0)),
+            ("voxelize", ms(steps.voxelize)),
+            ("fill", steps.fill.and_then(ms)),
+            ("distance", steps.distance.and_then(ms)),
+            ("check", *check),
+            ("color", steps.color.and_then(ms)),
+            ("write", *write),
+            ("preview", *preview),
+            ("total", Some(*total)),
         ];
         let steps: Vec<String> = (steps.iter())
             .filter_map(|(name, time)| time.map(|time| format!("{name} {}", duration(time))))

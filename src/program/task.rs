@@ -7,7 +7,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use trivox::formats::{GridFormat, Sidecar, WriteOptions};
 use trivox::palette::count_colors;
 use trivox::solid::{FillReport, FillSummary};
-use trivox::voxelizer::{Measured, Placed, Timings as Times};
+use trivox::voxelizer::{Measured, Placed};
 use trivox::{
     ColorSource, DistanceField, Lattice, Mode, PlacedMesh, Progress, Up, Voxelized, Voxelizer,
 };
@@ -90,9 +90,8 @@ impl RunContext<'_> {
         let check = self.job.check.then(|| timed(check)).transpose()?;
         let mut judgement = Judgement { check, refused };
         let width = self.job.distance.filter(|_| judgement.is_kept(self.job.force));
-        let measure = |width| timed(|| pipeline.measure(mesh, &made, width));
-        let measured = width.map(measure).transpose()?;
-        if let (Some((check, time)), Some((measured, _))) = (&mut judgement.check, &measured) {
+        let measured = width.map(|width| pipeline.measure(mesh, &made, width)).transpose()?;
+        if let (Some((check, time)), Some(measured)) = (&mut judgement.check, &measured) {
             let (again, ms) = timed(|| check_distances(pipeline, mesh, measured))?;
             (*check, *time) = (again, *time + ms);
         }
@@ -172,8 +171,8 @@ impl RunContext<'_> {
         summary.notes.extend(blocks.map(|blocks| size_of_schematic(blocks, self.job.up)));
         summary.notes.extend(self.notes(placed, format));
         summary.notes.extend(format.map(|format| format.lost(&made.grid)).unwrap_or_default());
-        if let Some((measured, time)) = measured {
-            add_distances(&mut summary, measured, *time);
+        if let Some(measured) = measured {
+            add_distances(&mut summary, measured);
         }
         summary
     }
@@ -256,14 +255,13 @@ impl Targets {
 struct Computed {
     /// The voxels, in colour if the outputs hold colours.
     made: Voxelized,
-    /// The distances, and the time in milliseconds.
-    measured: Option<(Measured, f64)>,
+    measured: Option<Measured>,
     judgement: Judgement,
 }
 
 impl Computed {
     fn field(&self) -> Option<&DistanceField> {
-        self.measured.as_ref().map(|(measured, _)| &measured.field)
+        self.measured.as_ref().map(|measured| &measured.field)
     }
 
     fn contents(&self) -> Contents {
@@ -313,11 +311,11 @@ impl Outputs {
     }
 }
 
-fn add_distances(summary: &mut Summary, measured: &Measured, time: f64) {
-    let Measured { field, backend, warnings, .. } = measured;
+fn add_distances(summary: &mut Summary, measured: &Measured) {
+    let Measured { field, backend, warnings, time, .. } = measured;
     let (width, voxels) = (field.width(), field.band().occupied());
     summary.distances = Some(DistanceSummary { width, voxels });
-    summary.timings_ms.distance = Some(time);
+    summary.timings_ms.steps.distance = Some(*time);
     summary.hash = field.hash();
     summary.warnings.extend(sentences(warnings));
     if backend.name() != summary.backend {
@@ -352,8 +350,8 @@ fn check_distances(pipeline: &Pipeline, mesh: &PlacedMesh, measured: &Measured) 
 
 /// The summary of the voxels, before any check or output.
 fn summary_of(path: &Path, placed: &Placed, made: &Voxelized) -> Summary {
-    let Placed { mesh, warnings, timings: Times { load, place, .. }, .. } = placed;
-    let Voxelized { grid, lattice, fill_report, transparent, report, backend, timings, .. } = made;
+    let Placed { mesh, warnings, timings, .. } = placed;
+    let Voxelized { grid, lattice, fill_report, transparent, report, backend, .. } = made;
     let fill = fill_report.as_ref().map(FillSummary::new);
     let stages = report.iter().flat_map(|report| &report.stages);
     let warnings = sentences(warnings).chain(sentences(&made.warnings)).collect();
@@ -381,15 +379,7 @@ fn summary_of(path: &Path, placed: &Placed, made: &Voxelized) -> Summary {
         output: None,
         preview: None,
         bytes: None,
-        timings_ms: Timings {
-            load: milliseconds(*load),
-            place: milliseconds(*place),
-            start: milliseconds(timings.start),
-            voxelize: milliseconds(timings.voxelize),
-            fill: timings.fill.map(milliseconds),
-            color: timings.color.map(milliseconds),
-            ..Timings::default()
-        },
+        timings_ms: Timings { steps: made.timings.after(timings), ..Timings::default() },
         gpu_ms: stages.filter_map(|stage| Some((stage.name, stage.ms?))).collect(),
         gpu: report.clone(),
         fill,

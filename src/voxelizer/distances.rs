@@ -1,5 +1,7 @@
 //! Distances instead of voxels.
 
+use std::time::Duration;
+
 use crate::distance::{DistanceField, NOT_IN_TILES, check_width, distances};
 use crate::grid::VoxelGrid;
 use crate::mode::Mode;
@@ -42,6 +44,8 @@ pub struct Measured {
     pub backend: UsedBackend,
     /// Whether the band is cut, and whether the GPU failed.
     pub warnings: Vec<Warning>,
+    /// The duration of the step.
+    pub time: Duration,
 }
 
 /// Distances.
@@ -124,11 +128,11 @@ impl Voxelizer {
     ) -> Result<Measured, BackendError> {
         let memory = (self.memory)();
         let run = || distances(by, mesh, inside, width, memory, &*self.progress);
-        let field = self.run_on(by, run)??;
+        let (field, time) = timed(|| self.run_on(by, run)?)?;
         let failure = by.warning().map(Warning::Backend);
         let of_distances = self.install(|| Warning::of_distances(mesh, width))?;
         let warnings = failure.into_iter().chain(of_distances).collect();
-        Ok(Measured { field, backend: UsedBackend::new(by), warnings })
+        Ok(Measured { field, backend: UsedBackend::new(by), warnings, time })
     }
 
     fn for_distances(&self, width: f32) -> Result<Self, BackendError> {
@@ -149,14 +153,14 @@ impl Voxelizer {
     }
 
     fn finish_distances(&self, placed: Placed, width: f32) -> Result<Distances, VoxelizeError> {
-        let Placed { mesh, mut warnings, timings: Timings { load, place, .. }, .. } = placed;
+        let Placed { mesh, mut warnings, timings, .. } = placed;
         let voxelized = self.voxelize(&mesh)?;
         let Voxelized { grid, lattice, triangles, fill_report, backend, .. } = voxelized;
-        let (measured, time) = timed(|| self.measure(&mesh, grid, width, &backend))?;
-        let Measured { field, backend, warnings: of_distances } = measured;
+        let measured = self.measure(&mesh, grid, width, &backend)?;
+        let Measured { field, backend, warnings: of_distances, time } = measured;
         warnings.extend(voxelized.warnings);
         warnings.extend(of_distances);
-        let timings = Timings { load, place, distance: Some(time), ..voxelized.timings };
+        let timings = Timings { distance: Some(time), ..voxelized.timings.after(&timings) };
         Ok(Distances { field, lattice, triangles, fill_report, backend, warnings, timings })
     }
 }

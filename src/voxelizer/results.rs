@@ -3,6 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
+use serde::{Serialize, Serializer};
+
 use crate::formats::Sidecar;
 use crate::grid::VoxelGrid;
 use crate::place::{Lattice, PlacedMesh, Window};
@@ -82,22 +84,49 @@ impl fmt::Display for UsedBackend {
     }
 }
 
-/// The time of each step.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+/// The time of each step. With serde, milliseconds of the steps that were taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[non_exhaustive]
 pub struct Timings {
-    /// Reading the file.
-    pub load: Duration,
+    /// Reading the file, for a mesh that was not in memory.
+    #[serde(serialize_with = "some_ms", skip_serializing_if = "Option::is_none")]
+    pub load: Option<Duration>,
     /// Placing the mesh on the lattice.
+    #[serde(serialize_with = "ms")]
     pub place: Duration,
     /// Choosing a backend, and opening the GPU for its first mesh.
+    #[serde(serialize_with = "ms")]
     pub start: Duration,
     /// The backend.
+    #[serde(serialize_with = "ms")]
     pub voxelize: Duration,
     /// Filling, for a solid.
+    #[serde(serialize_with = "some_ms", skip_serializing_if = "Option::is_none")]
     pub fill: Option<Duration>,
     /// Computing distances.
+    #[serde(serialize_with = "some_ms", skip_serializing_if = "Option::is_none")]
     pub distance: Option<Duration>,
     /// Colouring, for a mesh that has an appearance.
+    #[serde(serialize_with = "some_ms", skip_serializing_if = "Option::is_none")]
     pub color: Option<Duration>,
+}
+
+impl Timings {
+    /// With the times of reading and placing, which came before.
+    #[must_use]
+    pub fn after(self, placed: &Self) -> Self {
+        Self { load: placed.load, place: placed.place, ..self }
+    }
+}
+
+/// Milliseconds, rounded to three decimals, the resolution of clocks.
+fn ms<S: Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_f64((time.as_secs_f64() * 1e6).round() / 1e3)
+}
+
+fn some_ms<S: Serializer>(time: &Option<Duration>, serializer: S) -> Result<S::Ok, S::Error> {
+    match time {
+        Some(time) => ms(time, serializer),
+        None => serializer.serialize_none(),
+    }
 }

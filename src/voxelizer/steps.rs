@@ -139,7 +139,7 @@ impl Voxelizer {
         let (loaded, load) = timed(|| self.load(read))?;
         let Loaded { mesh, warnings, sidecars, .. } = loaded;
         let mut placed = self.place_moved(&*self.moved(Cow::Owned(mesh))?)?;
-        placed.timings.load = load;
+        placed.timings.load = Some(load);
         placed.sidecars = sidecars;
         placed.warnings.splice(..0, warnings.into_iter().map(Warning::File));
         Ok(placed)

@@ -54,7 +54,8 @@ export interface Report {
   adapter?: string | null;
   fill?: { rule: string; reason: string; caps: string | null } | null;
   transparent?: number;
-  timings_ms?: Record<string, number | null>;
+  /** Milliseconds of each step that was taken. */
+  timings_ms?: Record<string, number>;
   /** Of a grid that was opened. */
   grid?: string;
 }

@@ -276,7 +276,7 @@ function show(report) {
   if (report.backend) {
     rows.push(['backend', report.adapter ? `gpu, ${report.adapter}` : 'cpu']);
     const steps = ['load', 'place', 'voxelize', 'fill', 'color'];
-    const times = steps.map((step) => [step, report.timings_ms[step]]).filter(([, ms]) => ms !== null);
+    const times = steps.map((step) => [step, report.timings_ms[step]]).filter(([, ms]) => ms !== undefined);
     rows.push(['time', times.map(([step, ms]) => `${step}\u00a0${duration(ms)}`).join(', ')]);
   }
   list($('report'), rows);

@@ -297,13 +297,7 @@ impl Model {
             "adapter": done.backend.adapter,
             "fill": done.fill_report.as_ref().map(FillSummary::new),
             "transparent": done.transparent,
-            "timings_ms": {
-                "load": milliseconds(self.timings.load),
-                "place": milliseconds(self.timings.place),
-                "voxelize": milliseconds(done.timings.voxelize),
-                "fill": done.timings.fill.map(milliseconds),
-                "color": done.timings.color.map(milliseconds),
-            },
+            "timings_ms": done.timings.after(&self.timings),
             "warnings": warnings.collect::<Vec<_>>(),
         });
         if let (Value::Object(report), Value::Object(own)) = (&mut report, own) {
@@ -319,10 +313,6 @@ fn sentence(warning: &Warning) -> String {
         Some(better) => format!("{warning}; try the fill {better}"),
         None => warning.to_string(),
     }
-}
-
-fn milliseconds(time: Duration) -> f64 {
-    (time.as_secs_f64() * 1e6).round() / 1e3
 }
 
 fn contents(grid: &VoxelGrid) -> Value {

@@ -26,7 +26,9 @@ pub use crate::grid::build::{Crossings, Windings};
 pub use crate::grid::colors::{BrickColors, Colors, DEFAULT_COLOR};
 pub use crate::grid::error::GridError;
 pub use crate::grid::hash::{ContentHash, ContentHashError};
-pub(crate) use crate::grid::ordered::{Extent, OrderedGrid, Writer, bytes, in_order};
+pub(crate) use crate::grid::ordered::{
+    Extent, OrderedGrid, Writer, bytes, in_order, in_order_within,
+};
 pub use crate::grid::section::Section;
 use crate::names::named;
 use crate::place::Lattice;

@@ -1,7 +1,7 @@
 //! One ray per column along `x`: a prefix XOR of the bricks' words, 64 columns at once.
 
 use crate::fill::{Filled, check_memory, refuse_cancelled};
-use crate::grid::{BRICK, BrickKey, BrickRuns, VoxelGrid, Writer, in_order, key_ranges};
+use crate::grid::{BRICK, BrickKey, BrickRuns, VoxelGrid, Writer, in_order_within, key_ranges};
 use crate::progress::Progress;
 use crate::voxelize::BackendError;
 
@@ -44,7 +44,7 @@ pub fn along_x(
         progress.advance(1);
         unended
     };
-    let (grid, unended) = in_order(flips.dims(), flips.world, &parts, fits, write)?;
+    let (grid, unended) = in_order_within(flips.dims(), flips.world, &parts, fits, write)?;
     Ok(Filled { grid, unended: unended.into_iter().sum() })
 }
 

@@ -1,6 +1,8 @@
 //! Builds a grid from bricks in canonical order in two parallel passes: the first counts, the
 //! second writes to the final slots. No memory beyond the grid is needed.
 
+use std::convert::Infallible;
+
 use rayon::prelude::*;
 
 use super::brick::{is_empty, is_full};
@@ -135,9 +137,20 @@ impl OrderedGrid {
 }
 
 /// Builds a grid from the bricks that `write` pushes for each of `parts`, which are in canonical
-/// order and share no row. Returns it with the values that `write` returns. `write` runs twice per
-/// part, to count and to write; in between, `fits` checks the grid's size in bytes.
-pub(crate) fn in_order<P: Sync, T: Send, E>(
+/// order and share no row. `write` runs twice per part, to count and to write.
+pub(crate) fn in_order<P: Sync>(
+    dims: [u32; 3],
+    world: Option<World>,
+    parts: &[P],
+    write: impl Fn(&P, &mut Writer<'_>) + Sync,
+) -> VoxelGrid {
+    let Ok((grid, _)) = in_order_within(dims, world, parts, |_| Ok::<(), Infallible>(()), write);
+    grid
+}
+
+/// As [`in_order`], with the values that `write` returns. Between the two passes, `fits` checks the
+/// grid's size in bytes.
+pub(crate) fn in_order_within<P: Sync, T: Send, E>(
     dims: [u32; 3],
     world: Option<World>,
     parts: &[P],

@@ -1,9 +1,7 @@
 //! Set operations on grids. Voxels are compared by index; world positions are ignored.
 
-use std::convert::Infallible;
-
 use super::brick_runs::{BrickRun, key_ranges, overlay};
-use super::ordered::in_order;
+use super::ordered::{in_order, in_order_within};
 use super::{BRICK, FIRST_Z, Mask, VoxelGrid};
 
 /// Set operations, linear in the number of bricks and runs. The result has the first grid's world
@@ -56,7 +54,7 @@ impl VoxelGrid {
             false => Ok(()),
         };
         let cropped =
-            in_order(dims, self.world, &key_ranges(&[&self]), fits, |&[first, end], out| {
+            in_order_within(dims, self.world, &key_ranges(&[&self]), fits, |&[first, end], out| {
                 let runs = self.brick_runs_between(first, end);
                 let inside = runs.flat_map(|run| clipped(dims, &run));
                 inside.for_each(|BrickRun { start, len, mask }| out.push(start, len, &mask));
@@ -67,17 +65,13 @@ impl VoxelGrid {
     /// Applies `op` to the masks of both grids; `op(0, 0)` must be 0.
     fn combine(&self, other: &Self, op: impl Fn(u64, u64) -> u64 + Sync) -> Self {
         let dims = std::array::from_fn(|a| self.dims[a].max(other.dims[a]));
-        let fits = |_| Ok::<(), Infallible>(());
-        let combined =
-            in_order(dims, self.world, &key_ranges(&[self, other]), fits, |&[first, end], out| {
-                let runs = [self, other].map(|grid| grid.brick_runs_between(first, end));
-                for both in overlay(runs) {
-                    let [a, b] = &both.masks;
-                    out.push(both.start, both.len, &std::array::from_fn(|x| op(a[x], b[x])));
-                }
-            });
-        let Ok((grid, _)) = combined;
-        grid
+        in_order(dims, self.world, &key_ranges(&[self, other]), |&[first, end], out| {
+            let runs = [self, other].map(|grid| grid.brick_runs_between(first, end));
+            for both in overlay(runs) {
+                let [a, b] = &both.masks;
+                out.push(both.start, both.len, &std::array::from_fn(|x| op(a[x], b[x])));
+            }
+        })
     }
 }
 

@@ -1,7 +1,5 @@
 //! Windows of a grid, and a grid put together of windows.
 
-use std::convert::Infallible;
-
 use crate::grid::build::check_dims;
 use crate::grid::{
     BRICK, BrickKey, BrickRun, Colors, GridError, Mask, VoxelGrid, World, in_order, key_ranges,
@@ -28,13 +26,8 @@ impl VoxelGrid {
         let to = window.to.map(|c| c.div_ceil(BRICK));
         let is_inside = |at: [u32; 3], a: usize| (from[a]..to[a]).contains(&at[a]);
         let own = |at: [u32; 3]| BrickKey::new([0, 1, 2].map(|a| at[a] - from[a]));
-        let fits = |_| Ok::<(), Infallible>(());
-        let Ok((mut grid, _)) = in_order(
-            window.dims(),
-            self.world,
-            &key_ranges(&[self]),
-            fits,
-            |&[first, end], out| {
+        let mut grid =
+            in_order(window.dims(), self.world, &key_ranges(&[self]), |&[first, end], out| {
                 for BrickRun { start, len, mask } in self.brick_runs_between(first, end) {
                     let at = start.position();
                     let begin = at[0].max(from[0]);
@@ -43,8 +36,7 @@ impl VoxelGrid {
                         out.push(own([begin, at[1], at[2]]), end - begin, &mask);
                     }
                 }
-            },
-        );
+            });
         if let Some(world) = &mut grid.world {
             for a in 0..3 {
                 world.origin[a] += f64::from(window.from[a]) * world.voxel_size;
@@ -101,8 +93,7 @@ impl VoxelGrid {
         if let Some(two) = clash {
             return Err(GridError::Overlap { voxel: two[1].start.first_voxel() });
         }
-        let fits = |_| Ok::<(), Infallible>(());
-        let Ok((mut grid, _)) = in_order(dims, world, &[runs], fits, |runs, out| {
+        let mut grid = in_order(dims, world, &[runs], |runs, out| {
             runs.iter().for_each(|run| out.push(run.start, run.len, &run.mask));
         });
         let some_color = |(_, tile): &([u32; 3], &Self)| Some(tile.colors.as_ref()?.rest());

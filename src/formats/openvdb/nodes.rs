@@ -5,7 +5,8 @@ use crate::formats::openvdb::world::WorldFromIndex;
 use crate::formats::{LoadedGrid, ReadError, content, description};
 use crate::grid::GridError;
 use crate::grid::{
-    BRICK, BrickKey, Colors, FULL, Mask, VoxelGrid, World, count, in_order, is_empty, run_bounds,
+    BRICK, BrickKey, Colors, FULL, Mask, VoxelGrid, World, count, in_order_within, is_empty,
+    run_bounds,
 };
 use crate::place::MAX_DIM;
 use crate::srgb::Rgba;
@@ -136,7 +137,7 @@ impl Nodes {
         check_apart(rows().map(|row| (row.at, row.len)))?;
         let world = frame.world(described.map(|(_, world)| world), world_from_index);
         let fits = |_| Ok::<_, ReadError>(());
-        let (mut grid, _) = in_order(frame.dims, world, &[()], fits, |(), writer| {
+        let (mut grid, _) = in_order_within(frame.dims, world, &[()], fits, |(), writer| {
             rows().for_each(|row| writer.push(frame.key(row.at), row.len, row.mask));
         })?;
         if let Some((colors, metadata)) = colors {

@@ -104,7 +104,10 @@ impl Appearance {
         texture_refs().try_for_each(|of| check_index("texture", of.texture, textures))
     }
 
-    /// The material of a triangle.
+    /// The material of a triangle; the first for a triangle past the list of materials.
+    ///
+    /// # Panics
+    /// There is no such material, which [`Mesh::with_appearance`](crate::Mesh::with_appearance) refuses.
     #[must_use]
     #[inline]
     pub fn material(&self, triangle: usize) -> &Material {
@@ -112,6 +115,9 @@ impl Appearance {
     }
 
     /// Whether a triangle may be partly transparent.
+    ///
+    /// # Panics
+    /// A texture is missing, which [`Mesh::with_appearance`](crate::Mesh::with_appearance) refuses.
     #[must_use]
     pub fn has_transparency(&self) -> bool {
         let of_image = |of: &TextureRef| self.textures[of.texture as usize].has_transparency();

@@ -12,7 +12,7 @@
 //!    [`topology`]).
 //! 4. The result is a [`VoxelGrid`]: sparse bricks of 8x8x8 voxels in canonical order, with a
 //!    content hash.
-//! 5. [`color`](mod@color) computes the voxels' colours from the mesh's [`appearance`]; [`palette`]
+//! 5. [`color`](mod@color) computes the voxels' colours from the mesh's [`appearance`]; `palette`
 //!    reduces them for formats with a palette.
 //! 6. [`formats`] writes the grid, or its surface as a mesh ([`mesher`]).
 //!

@@ -302,6 +302,9 @@ impl PlacedMesh {
     }
 
     /// Triangle `index`, in the mesh's order.
+    ///
+    /// # Panics
+    /// There is no such triangle.
     #[must_use]
     #[inline]
     pub fn triangle(&self, index: usize) -> Triangle {

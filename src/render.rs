@@ -225,7 +225,7 @@ impl RenderOptions {
     }
 
     /// The options for `frames` pictures at equal angles around the up axis, beginning with this
-    /// view: the frames of a looping [`Animation`], or separate files.
+    /// view: the frames of a looping animation, or separate files.
     pub fn turntable(self, frames: u32) -> impl ExactSizeIterator<Item = Self> {
         let first = self.turn.unwrap_or(0.0);
         (0..frames).map(move |n| self.with_turn(first + 360.0 * f64::from(n) / f64::from(frames)))

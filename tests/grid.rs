@@ -340,6 +340,10 @@ fn brick_keys_order_by_z_then_y_then_x_and_give_their_position_back() {
     let keys: Vec<BrickKey> = positions.iter().map(|&p| BrickKey::new(p)).collect();
     assert!(keys.is_sorted_by(|a, b| a < b));
     assert!(keys.iter().map(|key| key.position()).eq(positions));
+    // A key is plain data, which may be cast from any bits.
+    let no_position: BrickKey = bytemuck::cast(1_u64 << 39);
+    let refused = VoxelGrid::from_bricks([8; 3], vec![(no_position, FULL)]);
+    assert!(matches!(refused, Err(GridError::Outside { .. })), "{refused:?}");
 }
 
 /// Two sets of one size or two, some of whose bricks and runs are the same.

@@ -627,6 +627,7 @@ fn a_webp_has_the_pictures_in_order_with_all_colours() {
     for fps in [0, 1001] {
         assert!(WebpAnimation::new(Vec::new(), &options, fps).is_err(), "{fps}");
     }
+    assert!(WebpAnimation::new(Vec::new(), &RenderOptions::new([0, 8]), 24).is_err());
     let mut animation = WebpAnimation::new(Vec::new(), &options, 50).unwrap();
     assert!(animation.add(&draw(&lopsided(), &RenderOptions::new([8, 9]))).is_err());
     assert!(animation.finish().is_err(), "no picture");
@@ -659,7 +660,9 @@ fn a_gif_has_the_pictures_in_order_in_256_colours_each() {
     for fps in [0, 51] {
         assert!(GifAnimation::new(Vec::new(), &options, fps).is_err(), "{fps}");
     }
-    assert!(GifAnimation::new(Vec::new(), &RenderOptions::new([65_536, 8]), 24).is_err());
+    for size in [[65_536, 8], [8, 0]] {
+        assert!(GifAnimation::new(Vec::new(), &RenderOptions::new(size), 24).is_err());
+    }
     // The last byte, the end of the file, does not fit.
     let mut room = [0; 800];
     let lengths: Vec<bool> = (0..2)
@@ -677,4 +680,5 @@ fn a_gif_has_the_pictures_in_order_in_256_colours_each() {
     assert_eq!(lengths, [true, false]);
     let mut animation = GifAnimation::new(Vec::new(), &options, 50).unwrap();
     assert!(animation.add(&draw(&lopsided(), &RenderOptions::new([8, 9]))).is_err());
+    assert!(animation.finish().is_err(), "no picture");
 }

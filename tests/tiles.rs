@@ -487,6 +487,8 @@ fn a_lattice_survives_json_and_a_wrong_one_is_refused() {
     ];
     for lattice in wrong {
         assert!(matches!(place_on(&mesh, &lattice), Err(PlaceError::Lattice(_))), "{lattice:?}");
+        let text = serde_json::to_string(&lattice).unwrap();
+        assert!(serde_json::from_str::<Lattice>(&text).is_err(), "{text}");
     }
     let offset = f64::from(lattice.anchor_voxel[0]) * lattice.voxel_size;
     let far = Lattice { anchor: [1e9; 3], origin: [1e9 - offset; 3], ..lattice };

@@ -69,10 +69,10 @@ impl From<UnknownFormat> for ReadError {
     }
 }
 
-/// The beginning of a text from a file, for a message.
 /// Why a sidecar file is not used.
 pub(super) const TOO_LARGE: &str = "it is too large for the memory that is left";
 
+/// The beginning of a text from a file, for a message.
 pub(super) fn excerpt(text: &str) -> String {
     shortened(text, 40)
 }

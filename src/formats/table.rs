@@ -11,6 +11,7 @@ use crate::formats::{
 #[cfg(feature = "palette")]
 use crate::formats::{litematic, minecraft, schem, vox};
 use crate::grid::VoxelGrid;
+use crate::place::MAX_DIM;
 
 /// The formats of meshes.
 pub const MESH_FORMATS: [&MeshSpec; 6] =
@@ -144,9 +145,11 @@ impl GridFormat {
     }
 
     /// A lower bound of the file size in bytes, for formats whose size depends mainly on `dims`.
+    /// `None` also for dimensions that no grid has.
     #[must_use]
     pub fn file_size(self, dims: [u32; 3]) -> Option<u64> {
-        (self.spec().file_size)(dims)
+        let is_possible = dims.iter().all(|dim| (1..=MAX_DIM).contains(dim));
+        is_possible.then(|| (self.spec().file_size)(dims)).flatten()
     }
 
     /// The properties of `grid` that a file of this format loses or changes, a sentence each.

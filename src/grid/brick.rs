@@ -47,7 +47,12 @@ impl BrickKey {
 
     /// The key with this [`packed`](Self::packed) value, if it is in range.
     pub(crate) fn from_packed(word: u64) -> Option<Self> {
-        (word < 1 << (3 * Self::BITS)).then_some(Self(word))
+        Some(Self(word)).filter(|key| key.is_of_brick())
+    }
+
+    /// Whether it is the key of a position: no bits are set besides the three coordinates.
+    pub(super) fn is_of_brick(self) -> bool {
+        self.0 < 1 << (3 * Self::BITS)
     }
 
     /// The key of the brick that contains a voxel.
@@ -150,7 +155,7 @@ pub(crate) fn is_full(mask: &Mask) -> bool {
     mask.iter().fold(u64::MAX, |all, slice| all & slice) == u64::MAX
 }
 
-/// The voxels of `mask`, offset by `base`.
+/// The voxels of `mask`, offset by `base`, which is at most `2^32 - 8` along each axis.
 pub fn mask_voxels(base: [u32; 3], mask: Mask) -> impl Iterator<Item = [u32; 3]> {
     mask.into_iter().zip(0u32..).flat_map(move |(word, x)| {
         set_bits(word).map(move |bit| [base[0] + x, base[1] + bit / 8, base[2] + bit % 8])

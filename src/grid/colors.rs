@@ -200,6 +200,9 @@ impl Colors {
 
 impl BrickColors<'_> {
     /// The colour of the voxel at bit `bit`, `8 y + z`, of word `x` of the brick's mask.
+    ///
+    /// # Panics
+    /// `x` is 8 or more. In debug builds also if `bit` is 64 or more.
     #[must_use]
     #[inline]
     pub fn at(&self, x: u32, bit: u32) -> Rgba {

@@ -14,6 +14,7 @@ const WORDS: usize = 1 << 18;
 const BATCH: usize = 1 << 15;
 
 /// A set of colours, indexed in the order of red, green and blue.
+#[derive(Debug)]
 pub(super) struct Distinct {
     /// The bit set.
     words: Vec<u64>,

@@ -14,6 +14,7 @@ const BATCH: usize = 1 << 12;
 
 /// The colours of a grid's voxels as palette indices. Takes 3 MiB, and for each distinct colour one
 /// byte, or 16 if dithered.
+#[derive(Debug)]
 pub struct IndexedColors {
     palette: Palette,
     distinct: Distinct,
@@ -21,6 +22,7 @@ pub struct IndexedColors {
 }
 
 /// The lookup table, by the index of a distinct colour.
+#[derive(Debug)]
 enum Table {
     Nearest(Vec<u8>),
     Dithered(Vec<Mixture>),

@@ -12,7 +12,8 @@ pub struct BoxRange {
 }
 
 impl BoxRange {
-    /// The boxes of `2^box_bits` units that the bounding box of `triangle` touches.
+    /// The boxes of `2^box_bits` units that the bounding box of `triangle` touches; `box_bits` is
+    /// at most 31.
     ///
     /// Box `i` meets `[min, max]` if and only if `(i + 1) 2^k >= min` and `i 2^k <= max`, hence
     /// from `floor((min - 1) / 2^k)` to `floor(max / 2^k)`.
@@ -25,7 +26,7 @@ impl BoxRange {
         Self { lo: [lo(0), lo(1), lo(2)], hi: [hi(0), hi(1), hi(2)] }
     }
 
-    /// The boxes whose centres are within the bounding box of `triangle`; `box_bits` is at least 1.
+    /// The boxes whose centres are within the bounding box of `triangle`; `box_bits` is 1 to 30.
     ///
     /// The centre of box `i` is at `(i + 1/2) 2^k`, hence from `ceil(min / 2^k - 1/2)` to
     /// `floor(max / 2^k - 1/2)`.

@@ -269,7 +269,8 @@ impl Height {
 
     /// The voxel `k`, of `S = 2^fraction_bits` units, whose half-open interval `[k S, (k + 1) S)`
     /// contains the crossing; the last of the grid's `count` voxels also contains its far face. The
-    /// index may be outside the grid.
+    /// index may be outside the grid. `fraction_bits` is at most
+    /// [`MAX_FRACTION_BITS`](crate::place::MAX_FRACTION_BITS).
     #[must_use]
     #[inline]
     pub fn voxel(&self, fraction_bits: u32, count: i32) -> i32 {

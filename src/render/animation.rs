@@ -1,6 +1,7 @@
 //! Animated PNG and GIF. Viewers without support for animated PNG show the first frame; GIF has 256
 //! colours per frame.
 
+use std::fmt;
 use std::io::{self, Write};
 
 use gif::{DisposalMethod, EncodingError, Frame, Repeat};
@@ -60,10 +61,7 @@ impl<W: Write> Animation<W> {
     /// # Errors
     /// The size differs, all frames are written already, or `out` cannot be written to.
     pub fn add(&mut self, picture: &Picture) -> io::Result<()> {
-        let [size, expected] = [picture.size(), self.size];
-        if size != expected {
-            return Err(invalid(format!("a picture of {size:?} pixels in one of {expected:?}")));
-        }
+        check_size(picture, self.size)?;
         match self.has_opacity {
             true => self.writer.write_image_data(picture.pixels().as_flattened())?,
             false => self.writer.write_image_data(&opaque_bytes(picture.pixels()))?,
@@ -77,6 +75,12 @@ impl<W: Write> Animation<W> {
     /// Frames are missing, or `out` cannot be written to.
     pub fn finish(self) -> io::Result<()> {
         Ok(self.writer.finish()?)
+    }
+}
+
+impl<W: Write> fmt::Debug for Animation<W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Animation").field("size", &self.size).finish_non_exhaustive()
     }
 }
 
@@ -94,6 +98,7 @@ const GIF_SPEED: i32 = 10;
 pub struct GifAnimation<W: Write> {
     encoder: gif::Encoder<W>,
     size: [u16; 2],
+    frames: u32,
     /// In 1/100 second.
     delay: u16,
 }
@@ -102,20 +107,20 @@ impl<W: Write> GifAnimation<W> {
     /// Starts a file for frames drawn with `options`, at `fps` Hz, 1 to [`MAX_GIF_FPS`].
     ///
     /// # Errors
-    /// Another `fps`; a picture larger than GIF allows; `out` cannot be written to.
+    /// Another `fps`; no pixels, or a picture larger than GIF allows; `out` cannot be written to.
     pub fn new(out: W, options: &RenderOptions, fps: u16) -> io::Result<Self> {
         if !(1..=MAX_GIF_FPS).contains(&fps) {
             return Err(invalid(format!(
                 "{fps} frames per second are not possible in a GIF: use 1 to {MAX_GIF_FPS}"
             )));
         }
-        let [Ok(width), Ok(height)] = options.size.map(u16::try_from) else {
+        let [Ok(width @ 1..), Ok(height @ 1..)] = options.size.map(u16::try_from) else {
             let [width, height] = options.size;
             return Err(invalid(format!("a GIF of {width}x{height} pixels is not possible")));
         };
         let mut encoder = gif::Encoder::new(out, width, height, &[]).map_err(gif_error)?;
         encoder.set_repeat(Repeat::Infinite).map_err(gif_error)?;
-        Ok(Self { encoder, size: [width, height], delay: 100 / fps })
+        Ok(Self { encoder, size: [width, height], frames: 0, delay: 100 / fps })
     }
 
     /// Writes the next frame.
@@ -123,24 +128,29 @@ impl<W: Write> GifAnimation<W> {
     /// # Errors
     /// `picture` has another size; the output cannot be written.
     pub fn add(&mut self, picture: &Picture) -> io::Result<()> {
-        let [size, expected] = [picture.size(), self.size.map(u32::from)];
-        if size != expected {
-            return Err(invalid(format!("a picture of {size:?} pixels in one of {expected:?}")));
-        }
+        check_size(picture, self.size.map(u32::from))?;
         let whole = |&[r, g, b, a]: &Rgba| [r, g, b, if a < 128 { 0 } else { u8::MAX }];
         let mut bytes: Vec<u8> = picture.pixels().iter().flat_map(whole).collect();
         let [width, height] = self.size;
         let frame = Frame::from_rgba_speed(width, height, &mut bytes, GIF_SPEED);
         let frame = Frame { delay: self.delay, dispose: DisposalMethod::Background, ..frame };
+        self.frames += 1;
         self.encoder.write_frame(&frame).map_err(gif_error)
     }
 
     /// Writes the end of the file.
     ///
     /// # Errors
-    /// `out` cannot be written to.
+    /// There are no frames; `out` cannot be written to.
     pub fn finish(self) -> io::Result<()> {
+        check_count(self.frames)?;
         self.encoder.into_inner().map_err(gif_error)?.flush()
+    }
+}
+
+impl<W: Write> fmt::Debug for GifAnimation<W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GifAnimation").field("size", &self.size).finish_non_exhaustive()
     }
 }
 
@@ -148,6 +158,24 @@ fn gif_error(error: EncodingError) -> io::Error {
     match error {
         EncodingError::Io(error) => error,
         other => io::Error::other(other),
+    }
+}
+
+/// # Errors
+/// `picture` is not of `expected` pixels.
+pub(super) fn check_size(picture: &Picture, expected: [u32; 2]) -> io::Result<()> {
+    match picture.size() {
+        size if size == expected => Ok(()),
+        size => Err(invalid(format!("a picture of {size:?} pixels in one of {expected:?}"))),
+    }
+}
+
+/// # Errors
+/// There are no frames.
+pub(super) fn check_count(frames: u32) -> io::Result<()> {
+    match frames {
+        0 => Err(invalid("an animation has at least one picture".to_owned())),
+        _ => Ok(()),
     }
 }
 

@@ -1,12 +1,13 @@
 //! Animated WebP: lossless frames (VP8L) in a RIFF container (J. Zern, P. Massimino and
 //! J. Alakuijala, *WebP Image Format*, RFC 9649, 2024).
 
+use std::fmt;
 use std::io::{self, Write};
 
 use image::codecs::webp::WebPEncoder;
 use image::{ExtendedColorType, ImageEncoder};
 
-use crate::render::animation::invalid;
+use crate::render::animation::{check_count, check_size, invalid};
 use crate::render::picture::image_error;
 use crate::render::picture::opaque_bytes;
 use crate::render::{Background, Picture, RenderOptions};
@@ -40,12 +41,15 @@ impl<W: Write> WebpAnimation<W> {
     /// Starts a file for frames drawn with `options`, at `fps` Hz, 1 to 1000.
     ///
     /// # Errors
-    /// Another `fps`.
+    /// Another `fps`; no pixels.
     pub fn new(out: W, options: &RenderOptions, fps: u16) -> io::Result<Self> {
         if !(1..=1000).contains(&fps) {
             return Err(invalid(format!(
                 "{fps} pictures a second are not possible in a WebP: use 1 to 1000"
             )));
+        }
+        if options.size.contains(&0) {
+            return Err(invalid("a WebP without pixels is not possible".into()));
         }
         let has_opacity = options.background == Background::Transparent;
         Ok(Self { out, size: options.size, has_opacity, fps, pictures: 0, frames: Vec::new() })
@@ -56,13 +60,10 @@ impl<W: Write> WebpAnimation<W> {
     /// # Errors
     /// `picture` has another size.
     pub fn add(&mut self, picture: &Picture) -> io::Result<()> {
-        let [size, expected] = [picture.size(), self.size];
-        if size != expected {
-            return Err(invalid(format!("a picture of {size:?} pixels in one of {expected:?}")));
-        }
+        check_size(picture, self.size)?;
         let mut file = Vec::new();
         let encoder = WebPEncoder::new_lossless(&mut file);
-        let [width, height] = size;
+        let [width, height] = self.size;
         let written = match self.has_opacity {
             true => {
                 let bytes = picture.pixels().as_flattened();
@@ -90,9 +91,7 @@ impl<W: Write> WebpAnimation<W> {
     /// # Errors
     /// There are no frames; the file would have 4 GiB or more; `out` cannot be written to.
     pub fn finish(mut self) -> io::Result<()> {
-        if self.pictures == 0 {
-            return Err(invalid("an animation has at least one picture".to_owned()));
-        }
+        check_count(self.pictures)?;
         let mut head = b"WEBP".to_vec();
         let opacity = if self.has_opacity { OPACITY } else { 0 };
         let mut canvas = vec![ANIMATED | opacity, 0, 0, 0];
@@ -105,6 +104,12 @@ impl<W: Write> WebpAnimation<W> {
         self.out.write_all(&bytes)?;
         self.out.write_all(&head)?;
         self.out.write_all(&self.frames)
+    }
+}
+
+impl<W: Write> fmt::Debug for WebpAnimation<W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WebpAnimation").field("size", &self.size).finish_non_exhaustive()
     }
 }
 

@@ -39,6 +39,17 @@ pub struct ChosenBackend {
     replacement: Option<(Cpu, OnceLock<BackendError>)>,
 }
 
+impl fmt::Debug for ChosenBackend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { adapter, reason, warning, .. } = self;
+        f.debug_struct("ChosenBackend")
+            .field("adapter", adapter)
+            .field("reason", reason)
+            .field("warning", warning)
+            .finish_non_exhaustive()
+    }
+}
+
 impl ChosenBackend {
     /// A GPU backend, without a fallback.
     #[must_use]

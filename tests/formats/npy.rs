@@ -120,6 +120,7 @@ fn the_size_of_npy_files_is_known_before_they_are_written() {
         assert_eq!(GridFormat::Npy.file_size(dims), Some(bytes.len() as u64));
     }
     assert_eq!(GridFormat::Npy.file_size([65536; 3]), Some(128 + (1 << 48)));
+    assert_eq!(GridFormat::Npy.file_size([u32::MAX; 3]), None);
     assert_eq!(GridFormat::Vox.file_size([1; 3]), None);
 }
 

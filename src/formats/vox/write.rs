@@ -50,6 +50,7 @@ pub fn check_dims(dims: [u32; 3]) -> Result<(), WriteError> {
 }
 
 /// A grid split into files with one palette; a single file if the grid fits MagicaVoxel's world.
+#[derive(Debug)]
 pub struct Files<'a> {
     grid: &'a VoxelGrid,
     colors: Option<(&'a Colors, IndexedColors)>,

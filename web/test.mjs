@@ -505,6 +505,25 @@ if (kind === 'chromium') {
     const expected = native(asset('cube.obj'), '--res', '64', '--backend', 'cpu');
     assert.ok(printed.includes(expected.hash), printed);
   });
+  await test('the package places meshes as the program does', async () => {
+    const { Voxelizer } = await import(join(root, 'dist/npm/trivox.js'));
+    const voxelizer = await Voxelizer.open();
+    const mesh = { name: 'knot.obj', bytes: readFileSync(asset('torus-knot.obj')) };
+    const cases = [
+      [{ cube: 24 }, ['--cube', '24']],
+      [{ dims: [32, 20, 40], voxelSize: 0.25 }, ['--dims', '32,20,40', '--voxel-size', '0.25']],
+      [{ res: 40, bounds: [[-1, -1, -1], [2, 1, 1]], pad: 1 }, ['--res', '40', '--bounds=-1,-1,-1,2,1,1', '--pad', '1']],
+      [
+        { res: 40, scale: 2, rotate: ['x:90', 'z:30'], center: true, mode: 'solid', interiorColor: '#102030' },
+        ['--res', '40', '--scale', '2', '--rotate', 'x:90', '--rotate', 'z:30', '--center', '--mode', 'solid'],
+      ],
+    ];
+    for (const [options, args] of cases) {
+      const grid = await voxelizer.voxelize(mesh, options);
+      const expected = native(asset('torus-knot.obj'), ...args, '--backend', 'cpu');
+      assert.deepEqual([grid.hash, grid.dims], [expected.hash, expected.dims], args.join(' '));
+    }
+  });
   await test('the package refuses what it cannot compute', async () => {
     const { Grid, Voxelizer } = await import(join(root, 'dist/npm/trivox.js'));
     const voxelizer = await Voxelizer.open();
@@ -513,6 +532,12 @@ if (kind === 'chromium') {
     const grid = await voxelizer.voxelize(mesh, { res: 8 });
     await assert.rejects(voxelizer.voxelize(mesh, { voxelSize: NaN }), /voxelSize: NaN is not possible/);
     await assert.rejects(voxelizer.voxelize(mesh, { color: '#+12345' }), /color '#\+12345' is not possible/);
+    await assert.rejects(voxelizer.voxelize(mesh, { fill: 'vote' }), /fill and includeSurface are of solids/);
+    await assert.rejects(voxelizer.voxelize(mesh, { interiorColor: '#ffffff' }), /interiorColor is of solids/);
+    await assert.rejects(voxelizer.voxelize(mesh, { res: 8, voxelSize: 1 }), /give res or voxelSize, not both/);
+    await assert.rejects(voxelizer.voxelize(mesh, { cube: 8, pad: 1 }), /leave bounds and pad out/);
+    await assert.rejects(voxelizer.voxelize(mesh, { rotate: ['x'] }), /rotate 'x' is not possible: use an axis/);
+    await assert.rejects(voxelizer.voxelize(mesh, { scale: -1 }), /a scale of -1 is not possible/);
     await assert.rejects(voxelizer.voxelize(mesh, { backend: 'gpu' }), /there is no WebGPU here/);
     await assert.rejects(voxelizer.voxelize({ name: 'cube.obj', bytes: new Blob([bytes]) }), /bytes must be/);
     await assert.rejects(Grid.open({ name: 5, bytes }), /a string is needed/);

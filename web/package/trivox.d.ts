@@ -11,12 +11,27 @@ export interface File {
 
 /** What to compute: the options of the program `voxelize`, with its defaults. */
 export interface Options {
-  /** Voxels along the longest axis; 256 by default. */
+  /** Voxels along the longest axis; 256 unless `voxelSize`, `cube` or `dims` is given. */
   res?: number;
   /** Edge length of a voxel in mesh units, instead of `res`. */
   voxelSize?: number;
+  /** Minimum and maximum corner of what is voxelized, in mesh units; the mesh's own by default. */
+  bounds?: [[number, number, number], [number, number, number]];
   /** Voxels to add on all six sides. */
   pad?: number;
+  /**
+   * A grid of so many voxels along each axis, with the mesh in its centre, as large as it fits unless `res` or
+   * `voxelSize` is given; without `bounds` and `pad`.
+   */
+  cube?: number;
+  /** As `cube`, of so many voxels along x, y and z. */
+  dims?: [number, number, number];
+  /** A factor of all coordinates, applied first. */
+  scale?: number;
+  /** Then rotations, such as `x:90`: an axis, and degrees counter-clockwise as seen from its tip. */
+  rotate?: string[];
+  /** Whether the centre of the mesh's bounding box is then moved to the origin. */
+  center?: boolean;
   mode?: 'surface' | 'thin' | 'solid';
   /** How the inside of a solid is found. */
   fill?: 'auto' | 'parity' | 'winding' | 'flood' | 'vote';
@@ -26,6 +41,8 @@ export interface Options {
   keepTransparent?: boolean;
   /** `auto` for the mesh's colours, `none`, or an sRGB colour in six hexadecimal digits such as `#C08040`. */
   color?: string;
+  /** The colour of a solid's voxels far from its surface; the mean of the surface's by default. */
+  interiorColor?: string;
   /** The mesh's up axis. */
   up?: 'y' | 'z';
   /** `auto` is the GPU where there is one, and the CPU where it fails. */

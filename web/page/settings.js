@@ -36,7 +36,8 @@ export function write(form, values) {
 /** As the package takes them. */
 export function options(values) {
   const { res, mode, fill, color, up, backend } = values;
-  return { res: Number(res), mode, fill, color, up, backend, includeSurface: values['include-surface'] };
+  const ofSolids = mode === 'solid' ? { fill, includeSurface: values['include-surface'] } : {};
+  return { res: Number(res), mode, color, up, backend, ...ofSolids };
 }
 
 /** As a link has them: what is not the default, and the example. */

@@ -1,6 +1,7 @@
 //! trivox in the browser: the bindings that `trivox.js` wraps. Options and reports are JSON, with
 //! the names of the program's options and of its report.
 
+mod options;
 mod progress;
 mod view;
 
@@ -9,26 +10,21 @@ use std::io::{self, Cursor, Write};
 use std::sync::Arc;
 
 use js_sys::Uint8Array;
-use serde::Deserialize;
 use serde_json::{Value, json};
 use trivox::formats::{self, GridFormat, MESH_FORMATS, MeshSpec, Sidecars};
 use trivox::gpu::kernels::KERNELS;
 use trivox::grid::Colors;
-use trivox::render::{Background, RenderOptions, Renderer, View};
-use trivox::solid::{FillSummary, Solid};
+use trivox::render::Renderer;
+use trivox::solid::FillSummary;
 use trivox::trace::Scene;
 use trivox::voxelize::BackendChoice;
 use trivox::voxelizer::{Placed, Timings, Warning};
-use trivox::{ColorSource, Gpu, MeshSource, Mode, PlacedMesh, VoxelGrid, Voxelized, Voxelizer};
+use trivox::{Gpu, MeshSource, PlacedMesh, VoxelGrid, Voxelized, Voxelizer};
 use wasm_bindgen::prelude::*;
 use web_sys::ImageBitmap;
 
-use crate::progress::Reporter;
+use crate::options::{Options, PictureOptions};
 use crate::view::{GpuView, ViewOptions};
-
-/// Bytes that a step may take: WebAssembly has 4 GiB, of which the mesh and what browsers refuse to
-/// give are not for it.
-const MEMORY: u64 = 3 << 30;
 
 /// Readies the module: messages of panics go to the console.
 #[wasm_bindgen(start)]
@@ -50,90 +46,6 @@ fn failed(error: impl Display) -> JsError {
 /// The error of a file, as the program words it.
 fn of_file(name: &str) -> impl Fn(&dyn Display) -> JsError + '_ {
     move |error| JsError::new(&format!("{name}: {error}"))
-}
-
-/// What to compute: the program's options.
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-struct Options {
-    res: u32,
-    voxel_size: Option<f64>,
-    pad: u32,
-    mode: String,
-    fill: String,
-    include_surface: bool,
-    keep_transparent: bool,
-    color: String,
-    up: String,
-    backend: String,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            res: 256,
-            voxel_size: None,
-            pad: 0,
-            mode: "surface".into(),
-            fill: "auto".into(),
-            include_surface: false,
-            keep_transparent: false,
-            color: "auto".into(),
-            up: "y".into(),
-            backend: "auto".into(),
-        }
-    }
-}
-
-fn color_of(text: &str) -> Result<ColorSource, JsError> {
-    let is_hex = |digits: &&str| digits.bytes().all(|digit| digit.is_ascii_hexdigit());
-    let digits = text.strip_prefix('#').filter(|digits| digits.len() == 6).filter(is_hex);
-    let number = digits.and_then(|digits| u32::from_str_radix(digits, 16).ok());
-    match (text, number) {
-        ("auto", _) => Ok(ColorSource::Mesh),
-        ("none", _) => Ok(ColorSource::None),
-        (_, Some(number)) => {
-            let [_, r, g, b] = number.to_be_bytes();
-            Ok(ColorSource::Uniform([r, g, b, u8::MAX]))
-        }
-        _ => Err(failed(format!(
-            "color '{text}' is not possible: use 'auto', 'none' or a colour such as '#C08040'"
-        ))),
-    }
-}
-
-impl Options {
-    fn parse(json: &str) -> Result<Self, JsError> {
-        serde_json::from_str(json).map_err(|error| failed(format!("options: {error}")))
-    }
-
-    fn mode(&self) -> Result<Mode, JsError> {
-        Ok(match self.mode.parse()? {
-            Mode::Solid(_) => {
-                let (fill, include_surface) = (self.fill.parse()?, self.include_surface);
-                Mode::Solid(Solid { fill, include_surface })
-            }
-            mode => mode,
-        })
-    }
-
-    fn voxelizer(&self) -> Result<Voxelizer, JsError> {
-        let color = color_of(&self.color)?;
-        let voxelizer = Voxelizer::new()
-            .resolution(self.res)
-            .pad(self.pad)
-            .mode(self.mode()?)
-            .up(self.up.parse()?)
-            .color(color)
-            .keep_transparent(self.keep_transparent || color == ColorSource::None)
-            .memory(MEMORY)
-            .backend(BackendChoice::Cpu)
-            .progress(Arc::new(Reporter::default()));
-        Ok(match self.voxel_size {
-            Some(size) => voxelizer.voxel_size(size),
-            None => voxelizer,
-        })
-    }
 }
 
 /// What computes: this thread, and the GPU where there is one.
@@ -213,7 +125,7 @@ impl Engine {
     /// # Errors
     /// The GPU that was asked for fails, or is not there; too little memory.
     pub async fn voxelize(&self, model: &Model) -> Result<Voxels, JsError> {
-        let choice: BackendChoice = model.options.backend.parse()?;
+        let choice = model.options.backend()?;
         let mut warning = None;
         let done = match (&self.gpu, choice) {
             (None, BackendChoice::Gpu) => {
@@ -243,8 +155,7 @@ impl Engine {
     /// # Errors
     /// Options that are not possible; the GPU fails.
     pub async fn picture(&self, voxels: &Voxels, options: &str) -> Result<Vec<u8>, JsError> {
-        let options: PictureOptions = serde_json::from_str(options).map_err(failed)?;
-        let options = options.render_options()?;
+        let options = PictureOptions::parse(options)?.render_options()?;
         let renderer = match &self.gpu {
             Some((gpu, _)) => Renderer::on_gpu(&voxels.grid, gpu).map_err(failed)?,
             None => Renderer::new(&voxels.grid),
@@ -467,40 +378,6 @@ impl Viewer {
         let options = ViewOptions::parse(options).map_err(failed)?;
         let Some(gpu) = &self.gpu else { return Ok(None) };
         gpu.present(&self.scene, options).await.map(Some).map_err(failed)
-    }
-}
-
-/// How a picture is drawn: the options of `voxelize render`.
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct PictureOptions {
-    size: [u32; 2],
-    #[serde(default)]
-    view: Option<String>,
-    #[serde(default)]
-    azimuth: Option<f64>,
-    #[serde(default)]
-    elevation: Option<f64>,
-    #[serde(default)]
-    zoom: Option<f64>,
-    #[serde(default)]
-    samples: Option<u32>,
-    #[serde(default)]
-    transparent: bool,
-}
-
-impl PictureOptions {
-    fn render_options(&self) -> Result<RenderOptions, JsError> {
-        let view = self.view.as_deref().map_or(Ok(View::default()), str::parse)?;
-        let options = RenderOptions::new(self.size).with_view(view);
-        let options = self.azimuth.into_iter().fold(options, RenderOptions::with_azimuth);
-        let options = self.elevation.into_iter().fold(options, RenderOptions::with_elevation);
-        let options = self.zoom.into_iter().fold(options, RenderOptions::with_zoom);
-        let options = self.samples.into_iter().fold(options, RenderOptions::with_samples);
-        Ok(match self.transparent {
-            true => options.with_background(Background::Transparent),
-            false => options,
-        })
     }
 }
 

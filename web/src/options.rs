@@ -1,0 +1,197 @@
+//! The options of callers, as JSON with the names of the program's options in camel case.
+
+use std::fmt::Display;
+use std::sync::Arc;
+
+use serde::Deserialize;
+use trivox::render::{Background, RenderOptions, View};
+use trivox::solid::{Fill, Solid};
+use trivox::srgb::Rgba;
+use trivox::transform::CenteredGrid;
+use trivox::voxelize::BackendChoice;
+use trivox::{ColorSource, Mode, Sizing, Transform, Voxelizer};
+use wasm_bindgen::prelude::*;
+
+use crate::failed;
+use crate::progress::Reporter;
+
+/// Bytes that a step may take: WebAssembly has 4 GiB, of which the mesh and what browsers refuse to
+/// give are not for it.
+const MEMORY: u64 = 3 << 30;
+
+/// What to compute. Options that are left out have the program's defaults.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct Options {
+    res: Option<u32>,
+    voxel_size: Option<f64>,
+    bounds: Option<[[f64; 3]; 2]>,
+    pad: Option<u32>,
+    cube: Option<u32>,
+    dims: Option<[u32; 3]>,
+    scale: Option<f64>,
+    rotate: Vec<String>,
+    center: bool,
+    mode: Option<String>,
+    fill: Option<String>,
+    include_surface: bool,
+    keep_transparent: bool,
+    color: Option<String>,
+    interior_color: Option<String>,
+    up: Option<String>,
+    backend: Option<String>,
+}
+
+impl Options {
+    /// # Errors
+    /// Not JSON; an unknown option, or a value of another type.
+    pub fn parse(json: &str) -> Result<Self, JsError> {
+        serde_json::from_str(json).map_err(|error| failed(format!("options: {error}")))
+    }
+
+    /// # Errors
+    /// No name of a backend.
+    pub fn backend(&self) -> Result<BackendChoice, JsError> {
+        Ok(self.backend.as_deref().map_or(Ok(BackendChoice::Auto), str::parse)?)
+    }
+
+    /// A voxelizer with these options, on the CPU.
+    ///
+    /// # Errors
+    /// A value that is not possible, or options that contradict each other.
+    pub fn voxelizer(&self) -> Result<Voxelizer, JsError> {
+        let mode = self.mode()?;
+        let color = self.color()?;
+        let voxelizer = Voxelizer::new()
+            .sizing(self.sizing()?)
+            .pad(self.pad.unwrap_or(0))
+            .transform(self.transform()?)
+            .mode(mode)
+            .up(self.up.as_deref().map_or(Ok(Default::default()), str::parse)?)
+            .color(color)
+            .keep_transparent(self.keep_transparent || color == ColorSource::None)
+            .memory(MEMORY)
+            .backend(BackendChoice::Cpu)
+            .progress(Arc::new(Reporter::default()));
+        let voxelizer = self.bounds.into_iter().fold(voxelizer, Voxelizer::bounds);
+        match (&self.interior_color, mode) {
+            (None, _) => Ok(voxelizer),
+            (Some(text), Mode::Solid(_)) => {
+                let color = hex_color(text).ok_or_else(|| {
+                    refused("interiorColor", text, "use a colour such as '#C08040'")
+                })?;
+                Ok(voxelizer.interior_color(color))
+            }
+            _ => Err(failed("interiorColor is of solids: give mode: 'solid', or leave it out")),
+        }
+    }
+
+    fn sizing(&self) -> Result<Sizing, JsError> {
+        match (self.res, self.voxel_size) {
+            (Some(_), Some(_)) => Err(failed("give res or voxelSize, not both")),
+            (None, Some(size)) => Ok(Sizing::VoxelSize(size)),
+            (res, None) => Ok(Sizing::Resolution(res.unwrap_or(256))),
+        }
+    }
+
+    fn transform(&self) -> Result<Transform, JsError> {
+        let dims = match (self.cube, self.dims) {
+            (Some(_), Some(_)) => return Err(failed("give cube or dims, not both")),
+            (cube, dims) => dims.or(cube.map(|n| [n; 3])),
+        };
+        if dims.is_some() && (self.bounds.is_some() || self.pad.is_some()) {
+            return Err(failed(
+                "cube and dims place the grid around the mesh: leave bounds and pad out",
+            ));
+        }
+        let transform = Transform::default().with_center(self.center);
+        let transform = self.scale.into_iter().fold(transform, Transform::with_scale);
+        let transform = self.rotate.iter().try_fold(transform, |transform, text| {
+            let rotation = text.parse().map_err(|error| refused("rotate", text, error))?;
+            Ok::<_, JsError>(transform.with_rotation(rotation))
+        })?;
+        let fills = self.res.is_none() && self.voxel_size.is_none();
+        Ok(match dims {
+            Some(dims) => transform.with_grid(CenteredGrid { dims, fills }),
+            None => transform,
+        })
+    }
+
+    fn mode(&self) -> Result<Mode, JsError> {
+        let fill: Option<Fill> = self.fill.as_deref().map(str::parse).transpose()?;
+        match self.mode.as_deref().map_or(Ok(Mode::Surface), str::parse)? {
+            Mode::Solid(_) => {
+                let (fill, include_surface) = (fill.unwrap_or_default(), self.include_surface);
+                Ok(Mode::Solid(Solid { fill, include_surface }))
+            }
+            _ if fill.is_some() || self.include_surface => Err(failed(
+                "fill and includeSurface are of solids: give mode: 'solid', or leave them out",
+            )),
+            mode => Ok(mode),
+        }
+    }
+
+    fn color(&self) -> Result<ColorSource, JsError> {
+        match self.color.as_deref() {
+            None | Some("auto") => Ok(ColorSource::Mesh),
+            Some("none") => Ok(ColorSource::None),
+            Some(text) => hex_color(text).map(ColorSource::Uniform).ok_or_else(|| {
+                refused("color", text, "use 'auto', 'none' or a colour such as '#C08040'")
+            }),
+        }
+    }
+}
+
+fn refused(option: &str, text: &str, why: impl Display) -> JsError {
+    failed(format!("{option} '{text}' is not possible: {why}"))
+}
+
+/// The colour of six hexadecimal digits after `#`.
+fn hex_color(text: &str) -> Option<Rgba> {
+    let digits = text.strip_prefix('#').filter(|digits| digits.len() == 6)?;
+    let is_hex = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+    let [_, r, g, b] = u32::from_str_radix(digits, 16).ok().filter(|_| is_hex)?.to_be_bytes();
+    Some([r, g, b, u8::MAX])
+}
+
+/// How a picture is drawn: the options of `voxelize render`.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct PictureOptions {
+    size: [u32; 2],
+    #[serde(default)]
+    view: Option<String>,
+    #[serde(default)]
+    azimuth: Option<f64>,
+    #[serde(default)]
+    elevation: Option<f64>,
+    #[serde(default)]
+    zoom: Option<f64>,
+    #[serde(default)]
+    samples: Option<u32>,
+    #[serde(default)]
+    transparent: bool,
+}
+
+impl PictureOptions {
+    /// # Errors
+    /// Not JSON; an unknown option, or a value of another type.
+    pub fn parse(json: &str) -> Result<Self, JsError> {
+        serde_json::from_str(json).map_err(|error| failed(format!("options: {error}")))
+    }
+
+    /// # Errors
+    /// No name of a view.
+    pub fn render_options(&self) -> Result<RenderOptions, JsError> {
+        let view = self.view.as_deref().map_or(Ok(View::default()), str::parse)?;
+        let options = RenderOptions::new(self.size).with_view(view);
+        let options = self.azimuth.into_iter().fold(options, RenderOptions::with_azimuth);
+        let options = self.elevation.into_iter().fold(options, RenderOptions::with_elevation);
+        let options = self.zoom.into_iter().fold(options, RenderOptions::with_zoom);
+        let options = self.samples.into_iter().fold(options, RenderOptions::with_samples);
+        Ok(match self.transparent {
+            true => options.with_background(Background::Transparent),
+            false => options,
+        })
+    }
+}

@@ -21,14 +21,13 @@ use crate::color::sums::{Sums, Weights};
 use crate::color::texel_polygon::TexelPolygon;
 use crate::color::texels::MAX_INTERPOLATED;
 use crate::color::touched::brick_masks;
-use crate::fill::check_memory;
 use crate::grid::{BRICK, BrickKey, Colors, FULL, Mask, VoxelGrid, count, is_empty, set_bits};
 use crate::mode::Mode;
 use crate::place::PlacedMesh;
 use crate::predicate::boxes::BoxRange;
 use crate::progress::Progress;
 use crate::srgb::{Rgba, linear_of, rgba_of, srgb_of};
-use crate::voxelize::BackendError;
+use crate::voxelize::{BackendError, check_memory};
 
 mod bilinear;
 mod clip;

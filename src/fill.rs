@@ -29,8 +29,6 @@ mod solid_angle;
 mod vote;
 
 use crate::grid::VoxelGrid;
-use crate::progress::Progress;
-use crate::voxelize::BackendError;
 
 pub use along_x::along_x;
 pub use flood::flood;
@@ -91,17 +89,4 @@ pub struct Flooded {
     pub grid: VoxelGrid,
     /// Enclosed voxels that are not on the surface.
     pub enclosed: u64,
-}
-
-pub(crate) fn refuse_cancelled(progress: &dyn Progress) -> Result<(), BackendError> {
-    if progress.is_cancelled() { Err(BackendError::Cancelled) } else { Ok(()) }
-}
-
-/// # Errors
-/// `needed` exceeds `allowed`, both in bytes.
-pub(crate) fn check_memory(needed: u64, allowed: u64) -> Result<(), BackendError> {
-    if needed > allowed {
-        return Err(BackendError::Memory { needed, allowed });
-    }
-    Ok(())
 }

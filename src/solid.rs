@@ -15,14 +15,14 @@ pub use summary::{ConfidenceSummary, DisagreementSummary, DoubtSummary, FillSumm
 use std::borrow::Cow;
 
 use crate::compare::compare;
-use crate::fill::{self, AxisDisagreement, Generalized, check_memory, refuse_cancelled};
+use crate::fill::{self, AxisDisagreement, Generalized};
 use crate::grid::{VoxelGrid, Windings};
 use crate::names::named;
 use crate::place::MAX_DIM;
 use crate::predicate::crosses::Axis;
 use crate::topology::{Boundary, FlipStatistics, Flips, MAX_EDGES, Topology};
-use crate::voxelize::BackendError;
 use crate::voxelize::runner::Runner;
+use crate::voxelize::{BackendError, check_cancelled, check_memory};
 use crate::voxelize::{Rule, Run};
 
 /// Options of a solid.
@@ -207,7 +207,7 @@ impl OrientedSurface {
             };
             let (topology, boundary, flips) =
                 Topology::with_flips(whole, max_edges, allow, runner.progress)?;
-            refuse_cancelled(runner.progress)?;
+            check_cancelled(runner.progress)?;
             let boundary = match boundary {
                 Ok(boundary) => Some(boundary),
                 Err(edges) if edges > MAX_EDGES as u64 => None,

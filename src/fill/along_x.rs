@@ -1,9 +1,9 @@
 //! One ray per column along `x`: a prefix XOR of the bricks' words, 64 columns at once.
 
-use crate::fill::{Filled, check_memory, refuse_cancelled};
+use crate::fill::Filled;
 use crate::grid::{BRICK, BrickKey, BrickRuns, VoxelGrid, Writer, in_order_within, key_ranges};
 use crate::progress::Progress;
-use crate::voxelize::BackendError;
+use crate::voxelize::{BackendError, check_cancelled, check_memory};
 
 /// The voxels that a ray along `x` finds inside, given the flips along `x`. A column that is inside
 /// after its last flip stays so to the end of the grid, and is counted.
@@ -35,7 +35,7 @@ pub fn along_x(
     // For each part: its start, its extent, and a writer.
     let working = parts.len() as u64 * 256;
     let fits = |bytes| {
-        refuse_cancelled(progress)?;
+        check_cancelled(progress)?;
         check_memory(bytes + working, memory)
     };
     let write = |&[first, end]: &[BrickKey; 2], out: &mut Writer<'_>| -> u64 {

@@ -4,12 +4,12 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use crate::fill::{Flooded, check_memory, refuse_cancelled};
+use crate::fill::Flooded;
 use crate::grid::{
     BRICK, BrickKey, FIRST_Z, FULL, Mask, VoxelGrid, World, bytes, in_order, is_empty,
 };
 use crate::progress::Progress;
-use crate::voxelize::BackendError;
+use crate::voxelize::{BackendError, check_cancelled, check_memory};
 
 /// Nodes between two reports of progress.
 const REPORT: u64 = 1 << 12;
@@ -54,7 +54,7 @@ pub fn flood(
     while let Some(index) = empties.queue.pop_front() {
         empties.visit(index);
         if empties.reached_nodes - reported >= REPORT {
-            refuse_cancelled(progress)?;
+            check_cancelled(progress)?;
             progress.advance(empties.reached_nodes - reported);
             reported = empties.reached_nodes;
         }

@@ -11,14 +11,13 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use rayon::prelude::*;
 
 use crate::fill::offsets::{CapBrick, Field, Region, Regions};
-use crate::fill::{check_memory, refuse_cancelled};
 use crate::grid::{
     BRICK, BrickKey, Crossings, Mask, VoxelGrid, in_order_within, is_empty, set_bits,
 };
 use crate::place::Lattice;
 use crate::progress::Progress;
 use crate::topology::Boundary;
-use crate::voxelize::BackendError;
+use crate::voxelize::{BackendError, check_cancelled, check_memory};
 
 /// Maximum memory of a brick at a cap, in bytes: its offsets, and its entries in two lists.
 const BRICK_BYTES: u64 = (size_of::<CapBrick>() + 4 * size_of::<Region>()) as u64;
@@ -71,7 +70,7 @@ pub fn generalized(
     let field = Field::new(boundary, lattice);
     progress.start("fill", field.work());
     let regions = field.regions((memory - kept) / BRICK_BYTES, progress);
-    refuse_cancelled(progress)?;
+    check_cancelled(progress)?;
     let Regions { regions, extremes } = regions.map_err(|bricks| BackendError::Memory {
         needed: kept + bricks * BRICK_BYTES,
         allowed: memory,
@@ -82,7 +81,7 @@ pub fn generalized(
     check_memory(kept, memory)?;
     let sweep = Sweep { crossings, field: &field, caps: &caps, progress };
     let Swept { runs, bytes, uncertain } = sweep.all(memory - kept);
-    refuse_cancelled(progress)?;
+    check_cancelled(progress)?;
     let kept = kept + bytes;
     check_memory(kept, memory)?;
     let fits = |bytes| check_memory(bytes + kept, memory);

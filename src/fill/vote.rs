@@ -9,13 +9,13 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use crate::fill::{AxisDisagreement, Voted, check_memory, refuse_cancelled};
+use crate::fill::{AxisDisagreement, Voted};
 use crate::grid::{
     BRICK, BrickKey, BrickRuns, Extent, FIRST_Z, Mask, OrderedGrid, VoxelGrid, Writer, count,
     mask_voxels, overlay, union_bounds,
 };
 use crate::progress::Progress;
-use crate::voxelize::BackendError;
+use crate::voxelize::{BackendError, check_cancelled, check_memory};
 
 /// Maximum memory for the layers of words of all slabs, in bytes, beyond two layers.
 const SLAB_BYTES: usize = 256 << 20;
@@ -77,7 +77,7 @@ pub fn vote(
     };
     let (extents, tallies): (Vec<Extent>, Vec<Tally>) =
         slabs.par_iter().zip(&mut layers).map(count).unzip();
-    refuse_cancelled(progress)?;
+    check_cancelled(progress)?;
     check_memory(working + Extent::bytes(&extents), memory)?;
 
     // The final state of one slab is the initial state of the next.

@@ -7,6 +7,7 @@ use crate::gpu::GpuError;
 use crate::grid::GridError;
 use crate::numbers::binary_bytes;
 use crate::place::MAX_DIM;
+use crate::progress::Progress;
 
 /// A backend could not voxelize.
 #[derive(Debug, Clone, PartialEq, Error)]
@@ -82,6 +83,30 @@ pub enum BackendError {
         /// The operating system's reason.
         reason: String,
     },
+}
+
+impl BackendError {
+    /// The error of a step that had what `kept` bytes leave of `memory`: with the memory of both.
+    pub(crate) fn beside(self, kept: u64, memory: u64) -> Self {
+        match self {
+            Self::Memory { needed, .. } => {
+                Self::Memory { needed: needed.saturating_add(kept), allowed: memory }
+            }
+            other => other,
+        }
+    }
+}
+
+/// # Errors
+/// `needed` exceeds `allowed`, both in bytes.
+pub(crate) fn check_memory(needed: u64, allowed: u64) -> Result<(), BackendError> {
+    if needed > allowed { Err(BackendError::Memory { needed, allowed }) } else { Ok(()) }
+}
+
+/// # Errors
+/// The caller cancelled.
+pub(crate) fn check_cancelled(progress: &dyn Progress) -> Result<(), BackendError> {
+    if progress.is_cancelled() { Err(BackendError::Cancelled) } else { Ok(()) }
 }
 
 impl From<GridError> for BackendError {

@@ -22,6 +22,7 @@ use crate::voxelize::report::RunReport;
 
 pub use choice::{BackendChoice, Backends, ChosenBackend};
 pub use error::BackendError;
+pub(crate) use error::{check_cancelled, check_memory};
 pub use rule::Rule;
 
 /// Voxelizes a placed mesh.

@@ -13,7 +13,7 @@ use crate::progress::Progress;
 #[cfg(feature = "gpu")]
 use crate::voxelize::gpu::Gpu;
 use crate::voxelize::report::RunReport;
-use crate::voxelize::{Backend, BackendError, Rule, Run, RunOptions};
+use crate::voxelize::{Backend, BackendError, Rule, Run, RunOptions, check_cancelled};
 
 /// What finds voxels.
 #[derive(Clone, Copy)]
@@ -62,9 +62,7 @@ pub(crate) struct Runner<'a> {
 impl Runner<'_> {
     /// The voxels that `rule` names, found in the memory that `kept` bytes leave.
     pub(crate) async fn run(&mut self, rule: Rule, kept: u64) -> Result<Run, BackendError> {
-        if self.progress.is_cancelled() {
-            return Err(BackendError::Cancelled);
-        }
+        check_cancelled(self.progress)?;
         if !self.mesh.has(rule.reach()) {
             return Err(BackendError::NotInTiles(
                 "the window has too few of the mesh's triangles: make it with the reach of the mode",
@@ -74,7 +72,7 @@ impl Runner<'_> {
         let memory = self.options.memory.saturating_sub(kept);
         let options = RunOptions { memory, ..*self.options };
         let run = self.by.run(&self.mesh, rule, &options, self.progress).await;
-        let mut run = self.within(kept, |_| run)?;
+        let mut run = run.map_err(|error| error.beside(kept, self.options.memory))?;
         self.time += began.elapsed();
         match (&mut self.report, run.report.take()) {
             (Some(report), Some(more)) => report.add(more),
@@ -97,12 +95,7 @@ impl Runner<'_> {
         kept: u64,
         work: impl FnOnce(u64) -> Result<T, BackendError>,
     ) -> Result<T, BackendError> {
-        work(self.options.memory.saturating_sub(kept)).map_err(|error| match error {
-            BackendError::Memory { needed, .. } => BackendError::Memory {
-                needed: needed.saturating_add(kept),
-                allowed: self.options.memory,
-            },
-            other => other,
-        })
+        let memory = self.options.memory;
+        work(memory.saturating_sub(kept)).map_err(|error| error.beside(kept, memory))
     }
 }

@@ -17,7 +17,7 @@ use crate::place::{Lattice, PlaceError, PlacedMesh, Window, place, place_on};
 use crate::solid::FillWarning;
 #[cfg(feature = "gpu")]
 use crate::voxelize::gpu::Gpu;
-use crate::voxelize::{BackendError, ChosenBackend, RunOptions};
+use crate::voxelize::{BackendError, ChosenBackend, RunOptions, check_cancelled};
 use crate::voxelizer::pool::LazyPool;
 use crate::voxelizer::{
     ColorSource, MeshSource, Placed, Timings, UsedBackend, VoxelizeError, Voxelized, Voxelizer,
@@ -251,7 +251,7 @@ impl Voxelizer {
         backend: UsedBackend,
     ) -> Result<Voxelized, BackendError> {
         let Voxels { mut grid, fill_report, report, voxelize_time, fill_time } = voxels;
-        self.refuse_cancelled()?;
+        check_cancelled(&*self.progress)?;
         grid.world = Some(World::of(mesh.lattice(), self.up));
         let warnings = fill_report.iter().flat_map(Warning::of_filling).collect();
         let fill = fill_report.as_ref().map(|_| fill_time);
@@ -286,7 +286,7 @@ impl Voxelizer {
         let Voxelized { grid, mut warnings, mut timings, fill_report, .. } = voxelized;
         let (colored, time) = timed(|| self.install(|| self.colored_window(mesh, grid)))?;
         let Colored { grid, transparent } = colored?;
-        self.refuse_cancelled()?;
+        check_cancelled(&*self.progress)?;
         timings.color = mesh.appearance().map(|_| time);
         let of_voxels = || Warning::of_voxels(mesh, &grid, self.mode, self.interior, transparent);
         // The doubt about an empty solid already says why it is empty.
@@ -338,11 +338,7 @@ impl Voxelizer {
 
     fn begin(&self, step: &str) -> Result<(), BackendError> {
         self.progress.start(step, 0);
-        self.refuse_cancelled()
-    }
-
-    fn refuse_cancelled(&self) -> Result<(), BackendError> {
-        if self.progress.is_cancelled() { Err(BackendError::Cancelled) } else { Ok(()) }
+        check_cancelled(&*self.progress)
     }
 
     /// Does `work` on the threads that were asked for.

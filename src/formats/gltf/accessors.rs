@@ -104,8 +104,8 @@ impl<'a> Arrays<'a> {
         Ok(out)
     }
 
-    /// The quaternions (x, y, z, w), or other vectors of four numbers, in the accessor.
-    pub(super) fn quaternions(&self, index: usize) -> Result<Vec<[f64; 4]>, String> {
+    /// The vectors of four numbers in the accessor.
+    pub(super) fn vec4s(&self, index: usize) -> Result<Vec<[f64; 4]>, String> {
         self.numbers(index, "VEC4", "rotations or weights")
     }
 

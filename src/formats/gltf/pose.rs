@@ -122,7 +122,7 @@ fn skin(
         let (numbers, weights) = (get("JOINTS")?, get("WEIGHTS")?);
         check_count(arrays, numbers, positions.len())?;
         check_count(arrays, weights, positions.len())?;
-        sets.push((arrays.joints(numbers)?, arrays.quaternions(weights)?));
+        sets.push((arrays.joints(numbers)?, arrays.vec4s(weights)?));
     }
     for (vertex, position) in positions.iter_mut().enumerate() {
         let influences = || {

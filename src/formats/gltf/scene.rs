@@ -232,7 +232,7 @@ pub(super) fn expanded<'a>(
         };
         let get = |name: &str| attributes.get(name).copied();
         let translations = get("TRANSLATION").map(|at| arrays.vectors(at)).transpose()?;
-        let rotations = get("ROTATION").map(|at| arrays.quaternions(at)).transpose()?;
+        let rotations = get("ROTATION").map(|at| arrays.vec4s(at)).transpose()?;
         let scales = get("SCALE").map(|at| arrays.vectors(at)).transpose()?;
         for n in 0..count {
             let node_from_mesh = Transform::of_trs(

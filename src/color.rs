@@ -27,7 +27,7 @@ use crate::place::PlacedMesh;
 use crate::predicate::boxes::BoxRange;
 use crate::progress::Progress;
 use crate::srgb::{Rgba, linear_of, rgba_of, srgb_of};
-use crate::voxelize::{BackendError, check_memory};
+use crate::voxelize::{BackendError, check_cancelled, check_memory};
 
 mod bilinear;
 mod clip;
@@ -132,9 +132,7 @@ pub fn color(
         needed: needed + lists,
         allowed: options.memory,
     })?;
-    if progress.is_cancelled() {
-        return Err(BackendError::Cancelled);
-    }
+    check_cancelled(progress)?;
     let (grid, transparent) = match is_solid || options.keep_transparent {
         true => (grid, 0),
         false => without_transparent(grid, &painted)?,

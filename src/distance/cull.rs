@@ -8,7 +8,7 @@ use crate::distance::clusters::Clusters;
 use crate::distance::reach::Reach;
 use crate::place::PlacedMesh;
 use crate::progress::Progress;
-use crate::voxelize::BackendError;
+use crate::voxelize::{BackendError, check_cancelled};
 
 /// Visits the bricks of a grid with the clusters near them: the grid is halved down to bricks, and
 /// each half keeps the clusters that may be the nearest to one of its voxels.
@@ -57,7 +57,7 @@ impl<'a> Culling<'a> {
     /// # Errors
     /// Cancelled.
     pub(super) fn check(&self) -> Result<(), BackendError> {
-        if self.progress.is_cancelled() { Err(BackendError::Cancelled) } else { Ok(()) }
+        check_cancelled(self.progress)
     }
 
     /// Calls `visit` in parallel with each row of `bricks` that some of `clusters` are near, and

@@ -8,7 +8,7 @@ use crate::place::PlacedMesh;
 use crate::progress::{NoProgress, Progress};
 use crate::voxelize::cpu::brick_cache::EvictionBudget;
 use crate::voxelize::cpu::tasks::Tasks;
-use crate::voxelize::{BackendError, Rule};
+use crate::voxelize::{BackendError, Rule, check_cancelled};
 
 /// Maximum bricks in the first slab: those of 1024^3 voxels.
 const FIRST_SLAB: u64 = 1 << 21;
@@ -41,9 +41,7 @@ pub(super) fn voxelize(
         let slab = first..tasks.layers().min(first + layers);
         budget.begin(memory.unordered);
         let batches = tasks.fill(&slab, &budget, progress);
-        if progress.is_cancelled() {
-            return Err(BackendError::Cancelled);
-        }
+        check_cancelled(progress)?;
         let fits = budget.dropped() == 0 && memory.holds(builder.bytes(), builder.order(&batches));
         if !fits {
             if slab.end - slab.start > 1 {

@@ -43,8 +43,6 @@ use crate::place::PlacedMesh;
 use crate::progress::Progress;
 use crate::trace::gpu::GpuScene;
 #[cfg(not(target_arch = "wasm32"))]
-use crate::voxelize::Backend;
-use crate::voxelize::BackendError;
 use crate::voxelize::gpu::buffers::{Sizes, mesh_buffer};
 use crate::voxelize::gpu::job::{
     BYTES_PER_BRICK, Job, MAX_PAIRS, MIN_CROSSINGS, Overflow, Results, SubBatch, UNITS,
@@ -56,7 +54,9 @@ use crate::voxelize::gpu::stages::{MAX_STEPS, OutputList, prepare};
 use crate::voxelize::gpu::upload::{Batch, UNSHARED_WORDS};
 use crate::voxelize::gpu::workspace::Workspace;
 use crate::voxelize::report::milliseconds;
-use crate::voxelize::{Rule, Run, RunOptions, VoxelKernel, brick_pairs};
+use crate::voxelize::{
+    Backend, BackendError, Rule, Run, RunOptions, VoxelKernel, brick_pairs, check_cancelled,
+};
 
 pub use job::BatchLimits;
 #[cfg(not(target_arch = "wasm32"))]
@@ -313,9 +313,7 @@ impl Gpu {
 
         let mut sub_batches = vec![SubBatch::whole(batch, job.mesh.lattice())];
         while let Some(sub_batch) = sub_batches.pop() {
-            if job.progress.is_cancelled() {
-                return Err(BackendError::Cancelled);
-            }
+            check_cancelled(job.progress)?;
             match workspace.run(&self.device, job, &sub_batch, results).await? {
                 None => {
                     results.limit_to(job.room);

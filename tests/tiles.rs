@@ -253,7 +253,7 @@ fn tiles_of_bounds_that_cut_the_mesh_are_the_whole() {
 fn tiles_on_a_gpu_are_the_whole_on_the_cpu() {
     let backends = Arc::new(Backends::new(BackendChoice::Gpu, None));
     let gpu = Voxelizer::new().interior_color(INTERIOR).backends(backends);
-    if let Err(VoxelizeError::Backend(error)) = gpu.run(&asset("cube.obj")) {
+    if let Err(VoxelizeError::Backend(error)) = gpu.run(asset("cube.obj")) {
         assert!(std::env::var_os("TRIVOX_GPU").is_none(), "{error}");
         eprintln!("skipped: no adapter ({error})");
         return;

@@ -73,7 +73,7 @@ fn a_mesh_is_transformed_before_it_is_placed_wherever_it_comes_from() {
 
 #[test]
 fn distances_are_restored_from_their_parts() {
-    let field = on_cpu().resolution(20).distances(&octahedron(1.0), 2.5).unwrap().field;
+    let field = on_cpu().resolution(20).distances(octahedron(1.0), 2.5).unwrap().field;
     let grids = || [field.band().clone(), field.inside().clone()];
     let mut distances: Vec<f32> = field.distances().map(|(_, distance)| distance).collect();
     let again = DistanceField::of_parts(field.width(), grids(), distances.clone()).unwrap();
@@ -154,7 +154,7 @@ fn a_mesh_in_memory_has_the_sidecar_files_of_the_folder() {
 #[test]
 fn warnings_say_what_is_left_out() {
     let far = Bounds { min: [10.0; 3], max: [12.0; 3] };
-    let missed = on_cpu().resolution(8).bounds(far).run(&octahedron(1.0)).unwrap();
+    let missed = on_cpu().resolution(8).bounds(far).run(octahedron(1.0)).unwrap();
     let said: Vec<String> = missed.warnings.iter().map(Warning::to_string).collect();
     assert_eq!(
         said,
@@ -179,7 +179,7 @@ fn a_batch_is_in_order_and_has_errors_of_items() {
         match result {
             Err(VoxelizeError::Read(_)) => assert_eq!(i % 5, 3),
             result => {
-                let alone = voxelizer.run(&octahedron(1.0 + i as f64)).unwrap();
+                let alone = voxelizer.run(octahedron(1.0 + i as f64)).unwrap();
                 assert_eq!(result.unwrap().grid, alone.grid, "{i}");
             }
         }
@@ -191,10 +191,10 @@ fn a_batch_is_in_order_and_has_errors_of_items() {
 fn threads_of_one_rayon_pool_may_share_a_gpu() {
     let voxelizer = Voxelizer::new().resolution(40).backend(BackendChoice::Gpu);
     let shared = voxelizer.backends(Arc::new(Backends::new(BackendChoice::Gpu, None)));
-    let expected = on_cpu().resolution(40).run(&octahedron(1.0)).unwrap();
+    let expected = on_cpu().resolution(40).run(octahedron(1.0)).unwrap();
     // Many small steps in each, so that a thread that waits finds work to steal.
     let of_one_pool = |voxelizer: &Voxelizer| {
-        let run = |_| voxelizer.run(&octahedron(1.0)).unwrap().grid;
+        let run = |_| voxelizer.run(octahedron(1.0)).unwrap().grid;
         (0..24).into_par_iter().map(run).collect::<Vec<_>>()
     };
     let pool = Arc::new(rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap());
@@ -203,7 +203,7 @@ fn threads_of_one_rayon_pool_may_share_a_gpu() {
     for own in [None, Some(2)] {
         let voxelizer = own.map_or(shared.clone(), |threads| shared.clone().threads(threads));
         let grids: Vec<_> =
-            (0..24).into_par_iter().map(|_| voxelizer.run(&octahedron(1.0))).collect();
+            (0..24).into_par_iter().map(|_| voxelizer.run(octahedron(1.0))).collect();
         assert!(grids.into_iter().all(|made| made.unwrap().grid == expected.grid));
     }
 }
@@ -222,7 +222,7 @@ fn distances_of_a_batch_are_those_of_each_mesh() {
             assert!(matches!(result, Err(VoxelizeError::Read(_))));
             continue;
         }
-        let alone = voxelizer.distances(&octahedron(1.0 + i as f64), 2.5).unwrap();
+        let alone = voxelizer.distances(octahedron(1.0 + i as f64), 2.5).unwrap();
         assert!(result.unwrap().field == alone.field, "{i}");
     }
 }
@@ -302,7 +302,7 @@ fn cancelling_ends_the_work_soon_whenever_it_is() {
         for after in [0, 1, 3, 10] {
             let cancel = Arc::new(Cancel { after, asked: AtomicUsize::new(0) });
             let began = Instant::now();
-            let result = voxelizer.clone().progress(cancel).run(&octahedron(1.0));
+            let result = voxelizer.clone().progress(cancel).run(octahedron(1.0));
             let error = result.expect_err("cancelled");
             assert!(error.is_cancelled(), "{error}");
             assert!(matches!(error, VoxelizeError::Backend(BackendError::Cancelled)));
@@ -332,16 +332,16 @@ fn impossible_transforms_are_refused() {
     for scale in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         let mut transform = Transform::default();
         transform.scale = Some(scale);
-        let error = on_cpu().transform(transform).run(&octahedron(1.0)).unwrap_err();
+        let error = on_cpu().transform(transform).run(octahedron(1.0)).unwrap_err();
         assert!(matches!(error, VoxelizeError::Transform(TransformError::Scale(_))), "{error}");
     }
     let mut transform = Transform::default();
     transform.rotations = vec![Rotation { axis: 3, degrees: 90.0 }];
-    let error = on_cpu().transform(transform).run(&octahedron(1.0)).unwrap_err();
+    let error = on_cpu().transform(transform).run(octahedron(1.0)).unwrap_err();
     assert!(matches!(error, VoxelizeError::Transform(TransformError::Axis(3))), "{error}");
     let mut transform = Transform::default();
     transform.grid = Some(CenteredGrid { dims: [4, 0, 4], fills: true });
-    let error = on_cpu().transform(transform).run(&octahedron(1.0)).unwrap_err();
+    let error = on_cpu().transform(transform).run(octahedron(1.0)).unwrap_err();
     assert!(matches!(error, VoxelizeError::Place(PlaceError::Dims { .. })), "{error}");
 }
 
@@ -350,14 +350,14 @@ fn given_dimensions_are_not_padded_for_distances() {
     let mut centered = Transform::default();
     centered.grid = Some(CenteredGrid { dims: [24; 3], fills: false });
     let inside = |voxelizer: Voxelizer| {
-        let field = voxelizer.distances(&octahedron(1.0), 3.0).unwrap().field;
+        let field = voxelizer.distances(octahedron(1.0), 3.0).unwrap().field;
         (field.dims(), field.inside().occupied())
     };
     let whole = inside(on_cpu().resolution(16));
     assert_eq!(whole.0, [22; 3]);
     assert_eq!(inside(on_cpu().resolution(16).transform(centered.clone())), ([24; 3], whole.1));
     let warnings = |voxelizer: Voxelizer, width: f32| {
-        voxelizer.distances(&octahedron(1.0), width).unwrap().warnings
+        voxelizer.distances(octahedron(1.0), width).unwrap().warnings
     };
     // Four voxels are around the mesh: the centre of the fifth is at 4.5.
     let voxelizer = on_cpu().resolution(16).transform(centered);

@@ -14,7 +14,7 @@ impl ComputeArgs {
     /// # Errors
     /// Options without effect, since only one backend is used.
     pub fn refuse_contradictions(&self) -> Result<()> {
-        if self.adapter.is_some() && BackendChoice::from(self.backend) == BackendChoice::Cpu {
+        if self.adapter.is_some() && self.backend == BackendChoice::Cpu {
             bail!("--adapter names a GPU, but --backend cpu uses none: leave one of them out");
         }
         Ok(())

@@ -58,7 +58,7 @@ pub fn run(args: &RenderArgs) -> Result<ExitStatus> {
     progress.finish();
     output.refuse(&sidecars)?;
     warnings.extend(render_backend.warning());
-    turn_up(&mut grid, args.up.map(Up::from));
+    turn_up(&mut grid, args.up);
     let (written, draw) =
         timed(|| output.write(&render_backend.renderer(&grid)?, &options, &progress))?;
     progress.finish();
@@ -200,13 +200,13 @@ fn turn_up(grid: &mut VoxelGrid, up: Option<Up>) {
 
 fn options(args: &RenderArgs) -> RenderOptions {
     let mut options = RenderOptions::new(args.size)
-        .with_view(args.view.into())
+        .with_view(args.view)
         .with_background(args.background)
         .with_zoom(args.zoom)
         .with_edges(!args.no_edges)
         .with_samples(args.samples);
     (options.azimuth, options.elevation, options.sun) = (args.azimuth, args.elevation, args.light);
-    options.projection = args.camera.map(Into::into);
+    options.projection = args.camera;
     options
 }
 

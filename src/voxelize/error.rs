@@ -72,7 +72,7 @@ pub enum BackendError {
     /// The result is not a valid grid: a bug in this library.
     #[error("{0}: this is a bug in trivox")]
     Grid(GridError),
-    /// The caller cancelled the work ([`Progress::is_cancelled`](crate::Progress::is_cancelled)).
+    /// The caller cancelled the work ([`Progress::is_cancelled`]).
     #[error("cancelled")]
     Cancelled,
     /// The worker threads could not be started.

@@ -76,6 +76,7 @@ pages! {
     commands_of_formats_run: "docs/formats.md" makes ["knot.glb", "knot.bricks", "again.npz"];
     commands_of_guide_run: "docs/guide.md" makes
         ["knot.vox", "cottage.schem", "turned.npz", "part.npz", "turning.png"];
+    commands_of_how_it_works_run: "docs/how-it-works.md" makes [];
     commands_of_large_grids_run: "docs/large-grids.md" makes ["whole.npz", "second.npz"];
     commands_of_library_run: "docs/library.md" makes ["raytraced.png"];
     commands_of_reliability_run: "docs/reliability.md" makes [];

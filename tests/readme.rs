@@ -62,7 +62,7 @@ macro_rules! pages {
 
 pages! {
     commands_of_the_readme_run: "README.md" makes
-        ["lighthouse.vox", "lighthouse.png", "castle.schem", "knot.npz", "knot.vti", "turning.png"];
+        ["lighthouse.vox", "lighthouse.png", "tower.schem", "knot.npz", "knot.vti", "turning.png"];
     commands_of_batches_run: "docs/batches.md" makes
         ["voxels/cube.vox", "small/lighthouse.npz", "sharded/torus-knot.vox", "report.jsonl"];
     commands_of_benchmarks_run: "docs/benchmarks.md" makes [];

@@ -155,8 +155,8 @@ impl VoxelGrid {
     /// A dimension of 0 or above [`MAX_DIM`]; a voxel outside `dims`.
     pub fn from_bricks(dims: [u32; 3], bricks: Vec<(BrickKey, Mask)>) -> Result<Self, GridError> {
         // Not of `BrickKey::new`, but cast from other bits.
-        if let Some((key, _)) = bricks.iter().find(|(key, _)| !key.is_of_brick()) {
-            return Err(GridError::Outside { voxel: key.first_voxel(), dims });
+        if !bricks.iter().all(|(key, _)| key.is_of_brick()) {
+            return Err(GridError::Outside { voxel: [u32::MAX; 3], dims });
         }
         let mut builder = GridBuilder::new(dims)?;
         builder.append(&[bricks])?;

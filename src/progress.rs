@@ -10,10 +10,12 @@ pub trait Progress: Send + Sync {
     /// The steps of a [`Voxelizer`](crate::Voxelizer) are `load` and `parse` of a file, `place`,
     /// `voxelize`, for solids `analyze` and `fill`, then `color` or `distances`. Some come several
     /// times. A picture is `draw`.
-    fn start(&self, _step: &str, _total: u64) {}
+    #[expect(unused_variables, reason = "ignored by default")]
+    fn start(&self, step: &str, total: u64) {}
 
     /// `units` more of the current step are done.
-    fn advance(&self, _units: u64) {}
+    #[expect(unused_variables, reason = "ignored by default")]
+    fn advance(&self, units: u64) {}
 
     /// Whether the caller has cancelled. Steps poll it between their parts, most within tenths of a
     /// second, fills and the topology of large meshes within seconds, and then return

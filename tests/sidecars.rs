@@ -176,7 +176,7 @@ fn a_voxelizer_takes_sidecar_files_in_memory() {
     let files = [("m.mtl", mtl("t.png").into_bytes()), ("t.png", png())];
     let voxelizer = Voxelizer::new().backend(BackendChoice::Cpu).resolution(4);
     let color = |sidecars: Sidecars| {
-        let (bytes, spec) = (obj("m.mtl").into_bytes(), spec("a.obj"));
+        let (bytes, spec) = (obj("m.mtl").into_bytes().into(), spec("a.obj"));
         let grid = voxelizer.run(MeshSource::Bytes { bytes, spec, sidecars }).unwrap().grid;
         grid.colors.map(|colors| colors.of([0; 3]))
     };

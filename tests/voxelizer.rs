@@ -111,7 +111,7 @@ impl Progress for CancelIf {
 #[test]
 fn each_mesh_of_a_batch_may_be_cancelled_by_itself() {
     let voxelizer = on_cpu().threads(1).progress(Arc::new(OnlyTheFirst::default()));
-    let meshes = (0..3).map(|n| (n, octahedron(1.0).into()));
+    let meshes = (0..3).map(|n| (n, octahedron(1.0)));
     let results: Vec<_> = voxelizer.many(meshes).unwrap().map(|(_, result)| result).collect();
     let is_cancelled =
         |result: &Result<_, VoxelizeError>| result.as_ref().is_err_and(VoxelizeError::is_cancelled);
@@ -143,10 +143,10 @@ fn a_mesh_in_memory_has_the_sidecar_files_of_the_folder() {
     let (bytes, spec) = (std::fs::read(path).unwrap(), MeshSpec::of_path(path).unwrap());
     let voxelizer = on_cpu().resolution(32);
     let expected = voxelizer.run(path).unwrap();
-    let of_bytes = |bytes, sidecars| MeshSource::Bytes { bytes, spec, sidecars };
-    let with = voxelizer.run(of_bytes(bytes.clone(), Sidecars::beside(path))).unwrap();
+    let of_bytes = |sidecars| MeshSource::Bytes { bytes: (&*bytes).into(), spec, sidecars };
+    let with = voxelizer.run(of_bytes(Sidecars::beside(path))).unwrap();
     assert_eq!(with.grid, expected.grid);
-    let without = voxelizer.run(of_bytes(bytes, Sidecars::none())).unwrap();
+    let without = voxelizer.run(of_bytes(Sidecars::none())).unwrap();
     assert!(without.grid.voxels().eq(expected.grid.voxels()));
     assert!(!without.warnings.is_empty());
 }
@@ -170,7 +170,7 @@ fn a_batch_is_in_order_and_has_errors_of_items() {
     let solid = Mode::Solid(Solid::default());
     let voxelizer = on_cpu().voxel_size(0.25).mode(solid).threads(4);
     let item = |i: usize| match i % 5 {
-        3 => (i, "not there.obj".into()),
+        3 => (i, MeshSource::from("not there.obj")),
         _ => (i, octahedron(1.0 + i as f64).into()),
     };
     let results = voxelizer.many((0..30).map(item)).unwrap();
@@ -212,7 +212,7 @@ fn threads_of_one_rayon_pool_may_share_a_gpu() {
 fn distances_of_a_batch_are_those_of_each_mesh() {
     let voxelizer = on_cpu().voxel_size(0.25).threads(3);
     let item = |i: usize| match i {
-        2 => (i, "not there.obj".into()),
+        2 => (i, MeshSource::from("not there.obj")),
         _ => (i, octahedron(1.0 + i as f64).into()),
     };
     let results: Vec<_> = voxelizer.many_distances((0..6).map(item), 2.5).unwrap().collect();
@@ -227,6 +227,17 @@ fn distances_of_a_batch_are_those_of_each_mesh() {
     }
 }
 
+/// `mesh` as an OBJ file.
+fn obj(mesh: &Mesh) -> String {
+    let vertex = |[x, y, z]: &[f64; 3]| format!("v {x} {y} {z}\n");
+    let face = |corners: &[u32; 3]| {
+        let [a, b, c] = corners.map(|index| index + 1);
+        format!("f {a} {b} {c}\n")
+    };
+    let vertices = mesh.positions().iter().map(vertex);
+    vertices.chain(mesh.triangles().iter().map(face)).collect()
+}
+
 #[test]
 fn a_mesh_of_a_batch_that_needs_more_than_its_share_has_all_memory() {
     let mesh = octahedron(1.0);
@@ -235,7 +246,9 @@ fn a_mesh_of_a_batch_that_needs_more_than_its_share_has_all_memory() {
         .map(|bits| 1 << bits)
         .find(|&memory: &u64| voxelizer.clone().memory(memory).run(&mesh).is_ok());
     let voxelizer = voxelizer.memory(needed.unwrap());
-    let items: Vec<(usize, MeshSource)> = (0..6).map(|i| (i, mesh.clone().into())).collect();
+    let mut items: Vec<(usize, MeshSource)> = (0..5).map(|i| (i, mesh.clone().into())).collect();
+    let (bytes, spec) = (obj(&mesh).into_bytes().into(), MeshSpec::of_extension(".obj").unwrap());
+    items.push((5, MeshSource::Bytes { bytes, spec, sidecars: Sidecars::none() }));
     assert!(voxelizer.many(items.clone()).unwrap().all(|(_, result)| result.is_ok()));
     let too_little = voxelizer.memory(1 << 12);
     assert!(

@@ -523,6 +523,14 @@ if (kind === 'chromium') {
       const expected = native(asset('torus-knot.obj'), ...args, '--backend', 'cpu');
       assert.deepEqual([grid.hash, grid.dims], [expected.hash, expected.dims], args.join(' '));
     }
+    // The hash has no colours.
+    const out = join(root, 'target/interior.bricks');
+    const mtl = { name: 'lighthouse.mtl', bytes: readFileSync(asset('lighthouse.mtl')) };
+    const lighthouse = { name: 'lighthouse.obj', bytes: readFileSync(asset('lighthouse.obj')) };
+    const png = { name: 'lighthouse.png', bytes: readFileSync(asset('lighthouse.png')) };
+    const grid = await voxelizer.voxelize(lighthouse, { res: 24, mode: 'solid', interiorColor: '#102030' }, [mtl, png]);
+    native(asset('lighthouse.obj'), '--res', '24', '--mode', 'solid', '--interior-color', '#102030', '--backend', 'cpu', '-o', out);
+    assert.deepEqual(Buffer.from(grid.write('bricks')), readFileSync(out));
   });
   await test('the package refuses what it cannot compute', async () => {
     const { Grid, Voxelizer } = await import(join(root, 'dist/npm/trivox.js'));

@@ -58,10 +58,10 @@ impl Plan {
             .up(self.up)
             .color(if self.color { ColorSource::Mesh } else { ColorSource::None })
             .keep_transparent(self.keep_transparent || !self.color)
-            .tile(self.tile)
             .backends(self.backends())
             .pool(job::pool(self.threads)?)
             .progress(Arc::<Job>::clone(job));
+        let voxelizer = self.tile.into_iter().fold(voxelizer, Voxelizer::tile);
         let voxelizer = match self.interior {
             Some([r, g, b]) => voxelizer.interior_color([r, g, b, u8::MAX]),
             None => voxelizer,

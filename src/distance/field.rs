@@ -12,10 +12,8 @@ use crate::grid::{
 /// than `width` voxels. Outside the band a voxel is only known to be inside or outside.
 ///
 /// A distance is the `f32` nearest to the exact distance to the mesh on its lattice, in voxels,
-/// negative inside. So two fields of the same mesh with the same options are equal to the bit. The
-/// position is not compared.
-///
-/// Equal fields have equal widths, voxels and distances; their places in the world may differ.
+/// negative inside. So two fields of the same mesh with the same options are equal to the bit. `==`
+/// does not compare where they lie in the world.
 #[derive(Clone, PartialEq)]
 pub struct DistanceField {
     width: f32,

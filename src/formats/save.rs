@@ -1,13 +1,13 @@
 //! Writes files by path.
 
-use std::fs::{self, File, OpenOptions, Permissions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::process;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::distance::DistanceField;
-use crate::formats::{GridFormat, UnknownFormat, WriteError, write_distances, write_grid};
+use crate::formats::{
+    GridFormat, UnknownFormat, WriteError, WriteOptions, write_distances, write_grid_with,
+};
 use crate::grid::VoxelGrid;
 
 /// Writes `grid` to the file at `path`, in the format of its extension, as [`replace_file`] does.
@@ -27,9 +27,21 @@ use crate::grid::VoxelGrid;
 /// An extension of no format that is written; the format cannot hold the grid; the file cannot be
 /// written.
 pub fn save_grid(grid: &VoxelGrid, path: impl AsRef<Path>) -> Result<(), WriteError> {
+    save_grid_with(grid, &WriteOptions::default(), path)
+}
+
+/// As [`save_grid`], with `options`.
+///
+/// # Errors
+/// As [`save_grid`].
+pub fn save_grid_with(
+    grid: &VoxelGrid,
+    options: &WriteOptions,
+    path: impl AsRef<Path>,
+) -> Result<(), WriteError> {
     let format = GridFormat::of_path(&path)?;
     format.check_dims(grid.dims())?;
-    replace_file(path, |out| write_grid(grid, format, out))
+    replace_file(path, |out| write_grid_with(grid, format, options, out))
 }
 
 /// Writes `field` to the file at `path`, in the format of its extension, as [`replace_file`] does.
@@ -42,54 +54,68 @@ pub fn save_distances(field: &DistanceField, path: impl AsRef<Path>) -> Result<(
     replace_file(path, |out| write_distances(field, format, out))
 }
 
-/// Writes a file beside `path` with `write`, and renames it to `path` once it is complete and on
-/// the disk. On failure, an existing file is unchanged, and no new one remains. The target of a
-/// symbolic link is replaced, not the link; permissions are kept.
+/// Writes a file in the folder of `path` with `write`, and renames it to `path` once it is complete
+/// and on the disk. On failure, an existing file is unchanged, and no new one remains; only a
+/// process that is killed leaves a file named `.trivox-N.partial`. The target of a symbolic link is
+/// replaced, not the link; permissions are kept.
 ///
 /// # Errors
-/// Those of `write`; the folder cannot be written to.
+/// Those of `write`; `path` is a folder, a pipe or a device; the folder cannot be written to.
 pub fn replace_file(
     path: impl AsRef<Path>,
     write: impl FnOnce(&mut dyn Write) -> Result<(), WriteError>,
 ) -> Result<(), WriteError> {
-    let path = path.as_ref();
-    let behind_links = fs::canonicalize(path);
-    let path = behind_links.as_deref().unwrap_or(path);
-    let old = fs::metadata(path).ok().map(|old| old.permissions());
-    let (mut file, pending) = Pending::beside(path)?;
+    let path = behind_links(path.as_ref());
+    let old = fs::metadata(&path).ok();
+    if old.as_ref().is_some_and(|old| !old.is_file()) {
+        let message = "is not a regular file, and cannot be replaced: name another file";
+        return Err(WriteError::Unsupported(message.to_owned()));
+    }
+    let (mut file, partial) = Partial::beside(&path)?;
+    if let Some(old) = old {
+        file.set_permissions(old.permissions())?;
+    }
     let mut out = BufWriter::new(&mut file);
     write(&mut out)?;
     out.flush()?;
     drop(out);
-    Ok(pending.persist(&file, path, old)?)
+    file.sync_all()?;
+    Ok(fs::rename(&partial.0, &path)?)
 }
 
-/// A file that is removed unless it is persisted.
-struct Pending(PathBuf);
+/// What `path` is a symbolic link to, even if that is missing; `path` if it is no link.
+fn behind_links(path: &Path) -> PathBuf {
+    /// The most links in a row that Linux follows.
+    const MAX_LINKS: usize = 40;
+    let mut path = path.to_owned();
+    for _ in 0..MAX_LINKS {
+        let Ok(target) = fs::read_link(&path) else { break };
+        // An absolute target replaces the folder.
+        path = path.parent().unwrap_or(Path::new("")).join(target);
+    }
+    path
+}
 
-impl Pending {
+/// A new file, which is removed when this is dropped unless it was renamed.
+struct Partial(PathBuf);
+
+impl Partial {
     fn beside(path: &Path) -> io::Result<(File, Self)> {
-        static COUNT: AtomicU64 = AtomicU64::new(0);
-        let mut name = path.file_name().unwrap_or_default().to_owned();
-        let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        name.push(format!(".{}-{count}.partial", process::id()));
-        let pending = path.with_file_name(name);
-        let file = OpenOptions::new().write(true).create_new(true).open(&pending)?;
-        Ok((file, Self(pending)))
-    }
-
-    fn persist(self, file: &File, path: &Path, old: Option<Permissions>) -> io::Result<()> {
-        if let Some(permissions) = old {
-            file.set_permissions(permissions)?;
+        let mut number = 0_u64;
+        loop {
+            let partial = path.with_file_name(format!(".trivox-{number}.partial"));
+            match OpenOptions::new().write(true).create_new(true).open(&partial) {
+                // Another thread's or process's, which may have been killed.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
+                file => return file.map(|file| (file, Self(partial))),
+            }
         }
-        file.sync_all()?;
-        fs::rename(&self.0, path)
     }
 }
 
-impl Drop for Pending {
+impl Drop for Partial {
     fn drop(&mut self) {
-        // After `persist` there is none.
+        // Fails if it was renamed.
         _ = fs::remove_file(&self.0);
     }
 }
@@ -135,12 +161,40 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let [path, link] = ["a.bin", "link.bin"].map(|name| folder.path().join(name));
         fs::write(&path, b"old").unwrap();
-        fs::set_permissions(&path, Permissions::from_mode(0o640)).unwrap();
-        symlink(&path, &link).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+        symlink("a.bin", &link).unwrap();
         replace_file(&link, |out| Ok(out.write_all(b"new")?)).unwrap();
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
         assert_eq!(fs::read(&path).unwrap(), b"new");
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
+        // A missing target is made.
+        fs::remove_file(&path).unwrap();
+        replace_file(&link, |out| Ok(out.write_all(b"newer")?)).unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(fs::read(&path).unwrap(), b"newer");
+    }
+
+    #[test]
+    fn files_of_killed_processes_and_long_names_are_no_obstacle() {
+        let folder = tempfile::tempdir().unwrap();
+        for number in 0..3 {
+            fs::write(folder.path().join(format!(".trivox-{number}.partial")), b"cut").unwrap();
+        }
+        let path = folder.path().join("a".repeat(250) + ".bin");
+        replace_file(&path, |out| Ok(out.write_all(b"whole")?)).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"whole");
+        assert_eq!(files(folder.path()).len(), 4);
+    }
+
+    #[test]
+    fn a_folder_is_refused_before_anything_is_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |_: &mut dyn Write| -> Result<(), WriteError> { panic!("called") };
+        let error = replace_file(folder.path(), write).unwrap_err();
+        assert!(error.to_string().starts_with("is not a regular file"), "{error}");
+        let missing = folder.path().join("missing/a.bin");
+        let error = replace_file(missing, write).unwrap_err();
+        assert!(matches!(error, WriteError::Io(_)), "{error}");
     }
 
     #[test]

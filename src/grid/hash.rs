@@ -25,6 +25,12 @@ impl ContentHash {
         Self(bytes)
     }
 
+    /// The hash with these bytes, which [`to_bytes`](Self::to_bytes) gave.
+    #[must_use]
+    pub fn from_bytes(bytes: [u8; 16]) -> Self {
+        Self(bytes)
+    }
+
     /// The bytes, in the order of the digits.
     #[must_use]
     pub fn to_bytes(self) -> [u8; 16] {
@@ -78,6 +84,7 @@ mod tests {
         let text = hash.to_string();
         assert_eq!(text, blake3::hash(b"trivox").to_hex()[..32]);
         assert_eq!(hash.to_bytes(), blake3::hash(b"trivox").as_bytes()[..16]);
+        assert_eq!(ContentHash::from_bytes(hash.to_bytes()), hash);
         assert_eq!(text.parse(), Ok(hash));
         assert_eq!(text.to_uppercase().parse(), Ok(hash));
         for wrong in ["", &text[1..], "+0000000000000000000000000000000", &format!("{text}0")] {

@@ -20,6 +20,6 @@ pub fn read(path: &Path) -> Result<Lattice> {
         value = lattice.take();
     }
     serde_json::from_value(value)
-        .context("holds no lattice, such as --json prints")
+        .context("is not a lattice as --json prints it")
         .with_context(named)
 }

@@ -12,13 +12,13 @@ impl Voxelizer {
     /// item that fails has an error, and the others go on. Each of the meshes that are worked on at
     /// the same time has an equal share of the memory; one that needs more is tried again with all
     /// of it, alone. The results that wait for the caller, up to four per thread, are not part of
-    /// it.
+    /// it, nor are [bytes](MeshSource::Bytes) of files, of which each mesh in work has a copy.
     ///
     /// # Errors
     /// The threads cannot be started.
-    pub fn many<K: Send + 'static>(
+    pub fn many<K: Send + 'static, S: Into<MeshSource<'static>> + 'static>(
         &self,
-        items: impl IntoIterator<Item = (K, MeshSource<'static>), IntoIter: Send + 'static>,
+        items: impl IntoIterator<Item = (K, S), IntoIter: Send + 'static>,
     ) -> Result<Many<K>, BackendError> {
         self.each(items, |voxelizer, source| voxelizer.run(source))
     }
@@ -27,18 +27,18 @@ impl Voxelizer {
     ///
     /// # Errors
     /// As [`many`](Self::many).
-    pub fn many_distances<K: Send + 'static>(
+    pub fn many_distances<K: Send + 'static, S: Into<MeshSource<'static>> + 'static>(
         &self,
-        items: impl IntoIterator<Item = (K, MeshSource<'static>), IntoIter: Send + 'static>,
+        items: impl IntoIterator<Item = (K, S), IntoIter: Send + 'static>,
         width: f32,
     ) -> Result<Many<K, Distances>, BackendError> {
         self.each(items, move |voxelizer, source| voxelizer.distances(source, width))
     }
 
     /// What `run` makes of each item.
-    fn each<K: Send + 'static, T: Send + 'static>(
+    fn each<K: Send + 'static, S: Into<MeshSource<'static>> + 'static, T: Send + 'static>(
         &self,
-        items: impl IntoIterator<Item = (K, MeshSource<'static>), IntoIter: Send + 'static>,
+        items: impl IntoIterator<Item = (K, S), IntoIter: Send + 'static>,
         run: impl Fn(&Self, MeshSource<'_>) -> Result<T, VoxelizeError> + Send + Sync + 'static,
     ) -> Result<Many<K, T>, BackendError> {
         let workers = self.install(rayon::current_num_threads)?;
@@ -46,12 +46,15 @@ impl Voxelizer {
         let total = Arc::clone(&self.memory);
         let shared = self.clone().memory_from(move || total() / workers as u64);
         let work = move |(key, source): (K, MeshSource<'static>)| {
+            if workers == 1 {
+                return (key, run(&voxelizer.for_mesh(), source));
+            }
             let result = {
                 let _one_of_several = sharing.read().unwrap_or_else(PoisonError::into_inner);
                 run(&shared.for_mesh(), source.again())
             };
             let result = match result {
-                Err(error) if error.is_memory() && workers > 1 => {
+                Err(error) if error.is_memory() => {
                     let _alone = sharing.write().unwrap_or_else(PoisonError::into_inner);
                     run(&voxelizer.for_mesh(), source)
                 }
@@ -59,7 +62,8 @@ impl Voxelizer {
             };
             (key, result)
         };
-        let results = Ordered::new(items.into_iter(), workers, work).map_err(|error| {
+        let items = items.into_iter().map(|(key, source)| (key, source.into()));
+        let results = Ordered::new(items, workers, work).map_err(|error| {
             BackendError::Threads { threads: workers, reason: error.to_string() }
         })?;
         Ok(Many { results })

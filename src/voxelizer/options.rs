@@ -114,28 +114,28 @@ impl Voxelizer {
         Self { keep_transparent, ..self }
     }
 
-    /// Sets the colour of the voxels of a solid that are far from its surface. Without it they have the
-    /// mean colour of the surface's voxels; in a tile, only of those in the tile and its halo.
+    /// Sets the colour of the voxels of a solid that are far from its surface. Without it they have
+    /// the mean colour of the surface's voxels; in a tile, only of those in the tile and its halo.
     #[must_use]
     pub fn interior_color(self, color: Rgba) -> Self {
         Self { interior: Some(color), ..self }
     }
 
-    /// Sets the lattice to place meshes on; `None` for one for each mesh. The size of
-    /// voxels, the bounds and the padding then have no effect.
+    /// Sets the lattice to place meshes on, chosen before, instead of one for each mesh. The size
+    /// of voxels, the bounds and the padding then have no effect.
     #[must_use]
-    pub fn lattice(self, lattice: impl Into<Option<Lattice>>) -> Self {
-        Self { lattice: lattice.into(), ..self }
+    pub fn lattice(self, lattice: Lattice) -> Self {
+        Self { lattice: Some(lattice), ..self }
     }
 
-    /// Sets the tile of the grid to compute; `None` for the whole. Tiles together are the whole to
+    /// Sets the tile of the grid to compute, instead of the whole. Tiles together are the whole to
     /// the bit.
     ///
     /// The whole may have up to [`MAX_SPAN_VOXELS`](crate::place::MAX_SPAN_VOXELS) voxels along an
     /// axis. The tile's dimensions and place in the world are its own.
     #[must_use]
-    pub fn tile(self, tile: impl Into<Option<Tile>>) -> Self {
-        Self { tile: tile.into(), ..self }
+    pub fn tile(self, tile: Tile) -> Self {
+        Self { tile: Some(tile), ..self }
     }
 
     /// Selects the backend. A GPU is opened for the first mesh that needs it.

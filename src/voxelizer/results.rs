@@ -112,7 +112,7 @@ pub struct Timings {
 }
 
 impl Timings {
-    /// With the times of reading and placing, which came before.
+    /// These times with those of reading and placing in `placed`, the steps that came before.
     #[must_use]
     pub fn after(self, placed: &Self) -> Self {
         Self { load: placed.load, place: placed.place, ..self }

@@ -1,7 +1,10 @@
 //! Where meshes come from.
 
 use std::borrow::Cow;
+use std::ffi::{OsStr, OsString};
+use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::formats::{MeshSpec, Sidecars};
 use crate::mesh::Mesh;
@@ -12,14 +15,14 @@ use crate::mesh::Mesh;
 /// use trivox::formats::{MeshSpec, Sidecars};
 /// use trivox::{MeshSource, Voxelizer};
 ///
-/// let bytes = std::fs::read("assets/cube.obj")?;
+/// let bytes = std::fs::read("assets/cube.obj")?.into();
 /// let spec = MeshSpec::of_extension("obj")?;
+/// let source = MeshSource::Bytes { bytes, spec, sidecars: Sidecars::none() };
 /// let voxelizer = Voxelizer::new().resolution(32);
-/// let of_bytes = voxelizer.run(MeshSource::Bytes { bytes, spec, sidecars: Sidecars::none() })?;
-/// assert_eq!(of_bytes.grid, voxelizer.run("assets/cube.obj")?.grid);
+/// assert_eq!(voxelizer.run(source)?.grid, voxelizer.run("assets/cube.obj")?.grid);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 #[non_exhaustive]
 pub enum MeshSource<'a> {
     /// A file, whose format is that of its extension, with the sidecar files beside it.
@@ -27,7 +30,7 @@ pub enum MeshSource<'a> {
     /// The bytes of a file.
     Bytes {
         /// All of them.
-        bytes: Vec<u8>,
+        bytes: Cow<'a, [u8]>,
         /// The file's format.
         spec: &'static MeshSpec,
         /// The only other files that are opened.
@@ -38,48 +41,71 @@ pub enum MeshSource<'a> {
 }
 
 impl MeshSource<'_> {
-    /// The same source for a second use. Copies bytes, but no mesh.
+    /// The same source for another use.
     pub(super) fn again(&self) -> MeshSource<'_> {
         match self {
             Self::File(path) => path.as_ref().into(),
             Self::Mesh(mesh) => mesh.as_ref().into(),
-            bytes @ Self::Bytes { .. } => bytes.clone(),
+            Self::Bytes { bytes, spec, sidecars } => {
+                MeshSource::Bytes { bytes: (&**bytes).into(), spec, sidecars: sidecars.clone() }
+            }
         }
     }
 }
 
-impl<'a> From<&'a str> for MeshSource<'a> {
-    fn from(path: &'a str) -> Self {
-        Self::File(Path::new(path).into())
+impl fmt::Debug for MeshSource<'_> {
+    /// Without the contents.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(path) => f.debug_tuple("File").field(path).finish(),
+            Self::Bytes { bytes, spec, .. } => {
+                write!(f, "Bytes(.{}, {} bytes)", spec.extension, bytes.len())
+            }
+            Self::Mesh(mesh) => write!(f, "Mesh({} triangles)", mesh.triangles().len()),
+        }
     }
 }
 
-impl<'a> From<&'a Path> for MeshSource<'a> {
-    fn from(path: &'a Path) -> Self {
-        Self::File(path.into())
-    }
-}
+/// Conversions from borrowed and from owned paths.
+macro_rules! paths {
+    ($($borrowed:ty, $owned:ty);*) => {
+        $(
+            impl<'a> From<&'a $borrowed> for MeshSource<'a> {
+                fn from(path: &'a $borrowed) -> Self {
+                    Self::File(Path::new(path).into())
+                }
+            }
 
-impl<'a> From<&'a PathBuf> for MeshSource<'a> {
-    fn from(path: &'a PathBuf) -> Self {
-        Self::File(path.into())
-    }
-}
+            impl<'a> From<&'a $owned> for MeshSource<'a> {
+                fn from(path: &'a $owned) -> Self {
+                    Self::File(Path::new(path).into())
+                }
+            }
 
-impl From<PathBuf> for MeshSource<'_> {
-    fn from(path: PathBuf) -> Self {
-        Self::File(path.into())
-    }
+            impl From<$owned> for MeshSource<'_> {
+                fn from(path: $owned) -> Self {
+                    Self::File(PathBuf::from(path).into())
+                }
+            }
+        )*
+    };
 }
+paths!(str, String; OsStr, OsString; Path, PathBuf);
 
-impl From<String> for MeshSource<'_> {
-    fn from(path: String) -> Self {
-        PathBuf::from(path).into()
+impl<'a> From<Cow<'a, Path>> for MeshSource<'a> {
+    fn from(path: Cow<'a, Path>) -> Self {
+        Self::File(path)
     }
 }
 
 impl<'a> From<&'a Mesh> for MeshSource<'a> {
     fn from(mesh: &'a Mesh) -> Self {
+        Self::Mesh(Cow::Borrowed(mesh))
+    }
+}
+
+impl<'a> From<&'a Arc<Mesh>> for MeshSource<'a> {
+    fn from(mesh: &'a Arc<Mesh>) -> Self {
         Self::Mesh(Cow::Borrowed(mesh))
     }
 }

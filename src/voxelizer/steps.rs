@@ -47,6 +47,7 @@ impl Voxelizer {
                 self.read_and_place(|| read_mesh_reporting(&path, &options, &*self.progress))
             }
             MeshSource::Bytes { bytes, spec, sidecars } => {
+                let bytes = bytes.into_owned();
                 self.read_and_place(|| read_mesh_from(bytes, spec, &sidecars, &options))
             }
         }

@@ -99,7 +99,7 @@ fn a_lattice_of_one_run_places_the_meshes_of_others() {
     let wrong =
         json(&first)["lattice"].to_string().replace("\"fraction_bits\":", "\"fraction_bits\":9");
     fs::write(path.join("wrong.json"), wrong).unwrap();
-    refuses(path, "0.obj --lattice short.json", "short.json: holds no lattice");
+    refuses(path, "0.obj --lattice short.json", "short.json: is not a lattice as --json prints it");
     refuses(path, "0.obj --lattice wrong.json", "fraction_bits is not from 4 to 16");
     refuses(path, "0.obj --lattice 0.obj", "0.obj: is not one JSON object");
     refuses(path, "0.obj --lattice gone.json", "gone.json");

@@ -107,7 +107,7 @@ impl Engine {
         let spec = MeshSpec::of_path(name).map_err(|error| of_file(&error))?;
         let contents = contents.iter().map(Uint8Array::to_vec);
         let sidecars = Sidecars::in_memory(names.into_iter().zip(contents)).of_mesh(name);
-        let placed = voxelizer.place(MeshSource::Bytes { bytes, spec, sidecars });
+        let placed = voxelizer.place(MeshSource::Bytes { bytes: bytes.into(), spec, sidecars });
         let Placed { mesh, warnings, timings, .. } = placed.map_err(|error| of_file(&error))?;
         Ok(Model {
             name: name.into(),

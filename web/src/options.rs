@@ -60,8 +60,8 @@ impl Options {
     /// # Errors
     /// A value that is not possible, or options that contradict each other.
     pub fn voxelizer(&self) -> Result<Voxelizer, JsError> {
-        let mode = self.mode()?;
-        let color = self.color()?;
+        let (mode, color) = (self.mode()?, self.color()?);
+        self.backend()?;
         let voxelizer = Voxelizer::new()
             .sizing(self.sizing()?)
             .pad(self.pad.unwrap_or(0))

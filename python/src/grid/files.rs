@@ -19,7 +19,7 @@ pub fn grid_format(name: &str) -> Result<GridFormat, Failure> {
     Ok(GridFormat::of_extension(name)?)
 }
 
-/// Replaces the file at `path`, unless the job is cancelled before.
+/// Replaces the file at `path`, unless the job is cancelled while it is written.
 pub fn write_file(
     path: &Path,
     job: &Job,

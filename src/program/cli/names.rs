@@ -93,6 +93,8 @@ mod tests {
     where
         T: Display + PartialEq + Clone + Send + Sync + std::fmt::Debug + 'static,
     {
+        let names = parser.possible_values().map(Iterator::count);
+        assert_eq!(names, Some(values.len()));
         let arg = Arg::new("value").value_parser(parser).ignore_case(true);
         let command = Command::new("test").arg(arg);
         for value in values {

@@ -55,10 +55,10 @@ pub fn run(
     let backends = Arc::new(compute.backends().for_meshes(tasks.len()));
     let voxelizer = Voxelizer::new()
         .up(job.up)
-        .tile(job.tile)
-        .lattice(lattice)
         .backends(Arc::clone(&backends))
         .time_stages(job.json || job.verbose > 0);
+    let voxelizer = job.tile.into_iter().fold(voxelizer, Voxelizer::tile);
+    let voxelizer = lattice.into_iter().fold(voxelizer, Voxelizer::lattice);
     let memory = Memory::new(compute.memory);
     let at_once = batch::at_once(tasks, memory.total(), job.expected_res());
     let memory = memory.shared_by(at_once);

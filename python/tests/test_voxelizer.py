@@ -40,7 +40,7 @@ def test_a_voxelizer_is_its_options():
         ({"bounds": [[0, 2, 0], [1, 0, 1]]}, "y axis"),
         ({"mode": "hollow"}, "'surface', 'thin', 'solid'"),
         ({"fill": "vote"}, "mode='solid'"),
-        ({"backend": "cuda"}, "'auto', 'cpu', 'gpu'"),
+        ({"backend": "cuda"}, "'auto', 'gpu', 'cpu'"),
         ({"backend": "cpu", "adapter": "x"}, "leave one out"),
         ({"memory": "much"}, "2 GiB"),
         ({"threads": 0}, "threads 0 is not possible: use 1 to 1024"),

@@ -7,7 +7,6 @@ mod view;
 
 use std::fmt::Display;
 use std::io::{self, Cursor, Write};
-use std::sync::Arc;
 
 use js_sys::Uint8Array;
 use serde_json::{Value, json};

@@ -43,6 +43,7 @@ use crate::place::PlacedMesh;
 use crate::progress::Progress;
 use crate::trace::gpu::GpuScene;
 #[cfg(not(target_arch = "wasm32"))]
+use crate::voxelize::Backend;
 use crate::voxelize::gpu::buffers::{Sizes, mesh_buffer};
 use crate::voxelize::gpu::job::{
     BYTES_PER_BRICK, Job, MAX_PAIRS, MIN_CROSSINGS, Overflow, Results, SubBatch, UNITS,
@@ -55,7 +56,7 @@ use crate::voxelize::gpu::upload::{Batch, UNSHARED_WORDS};
 use crate::voxelize::gpu::workspace::Workspace;
 use crate::voxelize::report::milliseconds;
 use crate::voxelize::{
-    Backend, BackendError, Rule, Run, RunOptions, VoxelKernel, brick_pairs, check_cancelled,
+    BackendError, Rule, Run, RunOptions, VoxelKernel, brick_pairs, check_cancelled,
 };
 
 pub use job::BatchLimits;

@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::srgb::Linear;
+pub use texture::decode::TextureError;
 pub use texture::{Filter, Texture, Wrap};
 
 pub(crate) mod texture;

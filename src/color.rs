@@ -291,6 +291,14 @@ impl LightSum {
     }
 }
 
+/// `floor(x)`, saturating. `f64::floor` is a function call on baseline x86-64, which has no
+/// rounding instruction.
+#[inline(always)]
+fn floor(x: f64) -> i64 {
+    let whole = x as i64;
+    whole - i64::from(whole as f64 > x)
+}
+
 struct Painter<'a> {
     mesh: &'a PlacedMesh,
     shading: Shading<'a>,

@@ -14,7 +14,7 @@ use std::path::Path;
 
 use thiserror::Error;
 
-use crate::appearance::Texture;
+use crate::appearance::{Texture, TextureError};
 use crate::grid::VoxelGrid;
 use crate::srgb::Rgba;
 
@@ -51,7 +51,7 @@ pub enum PaletteError {
     Io(#[from] std::io::Error),
     /// The file is not an image of a supported format.
     #[error("not an image to take a palette from: {0}")]
-    Image(String),
+    Image(#[from] TextureError),
     /// All colours are fully transparent.
     #[error("a palette needs a colour, but all pixels are fully transparent")]
     Empty,
@@ -104,8 +104,7 @@ impl Palette {
         /// Bytes, for an image of 16 million pixels.
         const LIMIT: u64 = 1 << 28;
         let bytes = std::fs::read(path)?;
-        let image = Texture::decode(&bytes, &path.to_string_lossy(), LIMIT);
-        Self::of_image(&image.map_err(PaletteError::Image)?)
+        Self::of_image(&Texture::decode(&bytes, &path.to_string_lossy(), LIMIT)?)
     }
 
     /// The palette with the least error for the voxels of `grid`; `None` if it has no colours.

@@ -13,6 +13,7 @@ mod pool;
 mod results;
 mod source;
 mod steps;
+mod summary;
 mod warning;
 
 use std::fmt;
@@ -34,6 +35,7 @@ pub use crate::voxelizer::estimate::Estimate;
 pub use crate::voxelizer::many::Many;
 pub use crate::voxelizer::results::{Placed, Timings, UsedBackend, Voxelized};
 pub use crate::voxelizer::source::MeshSource;
+pub use crate::voxelizer::summary::{BandSummary, Summary};
 pub use crate::voxelizer::warning::Warning;
 
 /// Turns meshes into voxels. Cheap to clone; clones share the GPU and the thread pool.

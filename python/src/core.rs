@@ -3,14 +3,11 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::json;
 use trivox::place::{MAX_DIM, MAX_SPAN_VOXELS};
-use trivox::solid::{FillReport, FillSummary};
 use trivox::voxelize::{BackendChoice, Backends};
-use trivox::voxelizer::{Distances, Timings, UsedBackend, Warning};
-use trivox::{
-    ColorSource, Lattice, Mode, PlaceOptions, Tile, Transform, Up, Voxelized, Voxelizer, Window,
-};
+use trivox::voxelizer::{Distances, Summary, Timings, Warning};
+use trivox::{ColorSource, Mode, PlaceOptions, Tile, Transform, Up, Voxelized, Voxelizer};
 
 use crate::distance::PyDistanceField;
 use crate::error::Failure;
@@ -115,22 +112,15 @@ pub fn distances(
 /// What Python gets of a result; to be called on a pool.
 pub fn grid_of(made: Voxelized) -> PyGrid {
     let warnings = made.warnings.iter().map(sentence).collect();
-    let steps = (&made.backend, &made.timings);
-    let mut report = report(steps, made.fill_report.as_ref(), &made.lattice, made.triangles);
-    report["occupied"] = json!(made.grid.occupied());
-    report["transparent"] = json!(made.transparent);
-    let tile = |Window { from, to }| json!({"from": from, "to": to, "of": made.lattice.dims});
-    report["tile"] = json!(made.window.map(tile));
-    PyGrid::new(made.grid, report.to_string(), warnings)
+    let report = report(&made.summary(), &made.timings);
+    PyGrid::new(made.grid, report, warnings)
 }
 
 /// As [`grid_of`].
 pub fn field_of(found: Distances) -> PyDistanceField {
     let warnings = found.warnings.iter().map(sentence).collect();
-    let steps = (&found.backend, &found.timings);
-    let mut report = report(steps, found.fill_report.as_ref(), &found.lattice, found.triangles);
-    report["occupied"] = json!(found.field.band().occupied());
-    PyDistanceField::new(found.field, report.to_string(), warnings)
+    let report = report(&found.summary(), &found.timings);
+    PyDistanceField::new(found.field, report, warnings)
 }
 
 /// A warning, with the option that helps.
@@ -143,20 +133,9 @@ fn sentence(warning: &Warning) -> String {
     }
 }
 
-/// With the keys of the program's JSON.
-fn report(
-    (backend, times): (&UsedBackend, &Timings),
-    fill: Option<&FillReport>,
-    lattice: &Lattice,
-    triangles: usize,
-) -> Value {
-    json!({
-        "triangles": triangles,
-        "lattice": lattice,
-        "backend": backend.name(),
-        "adapter": backend.adapter,
-        "reason": backend.reason,
-        "timings_ms": times,
-        "fill": fill.map(FillSummary::new),
-    })
+/// JSON with the keys of the program's.
+fn report(summary: &Summary, times: &Timings) -> String {
+    let mut report = json!(summary);
+    report["timings_ms"] = json!(times);
+    report.to_string()
 }

@@ -66,12 +66,13 @@ fn missing<'a>(reports: impl Iterator<Item = &'a str>) -> Option<String> {
     let (mut sum, mut whole) = (0, 0);
     for report in reports {
         let report: Value = serde_json::from_str(report).ok()?;
-        let corner = |name: &str| -> Option<[u64; 3]> {
-            let numbers = report["tile"][name].as_array()?.iter().map(Value::as_u64);
+        let corner = |corner: &Value| -> Option<[u64; 3]> {
+            let numbers = corner.as_array()?.iter().map(Value::as_u64);
             numbers.collect::<Option<Vec<_>>>()?.try_into().ok()
         };
-        sum += volume(corner("from")?, corner("to")?);
-        whole = volume([0; 3], corner("of")?);
+        let tile = &report["tile"];
+        sum += volume(corner(&tile["from"])?, corner(&tile["to"])?);
+        whole = volume([0; 3], corner(&report["lattice"]["dims"])?);
     }
     (sum < whole).then(|| {
         let percent = 100.0 * sum as f64 / whole as f64;

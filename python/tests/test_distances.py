@@ -78,7 +78,7 @@ def test_distances_of_many_meshes_are_those_of_each():
     assert [key for key, _ in found] == ["a", "none.obj", 2, 3]
     expected = vox.distances(tetrahedron(), 2.5)
     assert found[0][1] == expected and found[2][1] == expected
-    assert found[0][1].report["occupied"] == len(expected)
+    assert found[0][1].report["distances"]["voxels"] == len(expected)
     assert isinstance(found[1][1], FileNotFoundError) and isinstance(found[3][1], TypeError)
     assert len(list(vox.many_distances(items, on_error="skip"))) == 2
     with pytest.raises(FileNotFoundError):

@@ -444,7 +444,7 @@ def test_tiles_joined_are_the_whole():
         assert trivox.join(tiles[:3]) != whole
     with pytest.raises(trivox.OptionError, match="no tiles"):
         trivox.join([])
-    assert tiles[3].report["tile"]["of"] == list(whole.dims)
+    assert tiles[3].report["tile"]["to"] == list(whole.dims)
     assert tiles[3].report["lattice"] == whole.report["lattice"]
     assert sum(tile.occupied for tile in tiles) == whole.occupied
     assert whole.report["tile"] is None

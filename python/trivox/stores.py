@@ -76,7 +76,7 @@ def save_zarr(grid: Grid, store: Any, *, shard: int = 64) -> None:
     if shard <= 0 or shard % _BRICK:
         raise ValueError(f"a shard of {shard} voxels is not possible: use a multiple of {_BRICK}")
     tile = grid.report.get("tile")
-    at, shape = (tile["from"], tile["of"]) if tile else ([0, 0, 0], list(grid.dims))
+    at, shape = (tile["from"], grid.report["lattice"]["dims"]) if tile else ([0, 0, 0], list(grid.dims))
     for begin, size, whole in zip(at, grid.dims, shape):
         end = begin + size
         if begin % shard or (end % shard and end != whole):

@@ -2,7 +2,7 @@
 //! Clipping", Communications of the ACM 17(1), 1974). Uses only floating-point additions,
 //! multiplications, divisions and square roots: the same result on every machine.
 
-use crate::appearance::texture::floor;
+use crate::color::floor;
 use crate::color::texel_polygon::{TexelPolygon, bounds};
 use crate::place::Triangle;
 use crate::predicate::boxes::BoxRange;

@@ -2,7 +2,7 @@
 //! deltas, prefix-summed along rows, as font rasterizers do (R. Levien, "Inside the fastest font
 //! renderer in the world", 2016).
 
-use crate::appearance::texture::floor;
+use crate::color::floor;
 use crate::color::texel_polygon::bounds;
 
 /// Capacity in cells, including one extra per row.

@@ -6,11 +6,12 @@
 
 use std::cmp::Ordering;
 
+use crate::appearance::texture::Texture;
 use crate::appearance::texture::pyramid::{AxisReduction, Mipmapped, Pyramid, Sample, TexelAlpha};
-use crate::appearance::texture::{Texture, floor};
 use crate::appearance::{Filter, Wrap};
 use crate::color::bilinear::Integrated;
 use crate::color::coverage::{Coverage, Scratch, has_room};
+use crate::color::floor;
 use crate::color::texel_polygon::TexelPolygon;
 
 /// Largest span, in texels along an axis, for which the interpolant is integrated. Above it texels

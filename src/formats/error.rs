@@ -6,7 +6,8 @@ use crate::grid::{GridError, World};
 use crate::mesh::MeshError;
 use crate::numbers::binary_bytes;
 
-/// Why a file could not be read.
+/// Why a file could not be read. The message does not name the file, which the caller knows: print it
+/// as `{path}: {error}`.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ReadError {
@@ -46,7 +47,7 @@ pub enum ReadError {
     Unsupported(String),
 }
 
-/// Why a grid could not be written.
+/// Why a grid could not be written. The message does not name the file, as that of [`ReadError`].
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum WriteError {

@@ -5,18 +5,13 @@ mod finder;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::fs;
-#[cfg(feature = "images")]
-use std::fs::File;
-use std::io::{self, ErrorKind};
-#[cfg(feature = "images")]
-use std::io::{BufReader, Cursor};
+use std::fs::{self, File};
+use std::io::{self, BufReader, Cursor, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
-#[cfg(feature = "images")]
-use crate::appearance::texture::ReadSeek;
+use crate::appearance::texture::decode::ReadSeek;
 use crate::formats::{ReadError, bytes_within};
 
 pub(super) use crate::formats::sidecars::finder::{Finder, IMAGE_FOLDERS};
@@ -224,7 +219,6 @@ impl Sidecars {
         }
     }
 
-    #[cfg(feature = "images")]
     /// A file, to be read in parts.
     pub(super) fn open(&self, path: &Path) -> io::Result<Box<dyn ReadSeek + '_>> {
         match &self.files {

@@ -3,13 +3,15 @@
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
+use std::io::Cursor;
 use std::path::PathBuf;
 
 use rayon::prelude::*;
 
-use crate::appearance::Texture;
+use crate::appearance::texture::decode::{ImageMemory, ReadSeek};
+use crate::appearance::{Texture, TextureError};
 use crate::formats::ReadError;
-use crate::formats::error::{TOO_LARGE, shortened};
+use crate::formats::error::shortened;
 use crate::formats::sidecars::{Finder, IMAGE_FOLDERS, Sidecars};
 use crate::srgb::Rgba;
 
@@ -132,9 +134,9 @@ impl<'a> TextureLoader<'a> {
     pub(super) fn decode(self) -> LoadedTextures {
         let Self { sidecars, finder, requests, mut failures, limit, .. } = self;
         let peak = |request: &Request| request.peak_memory(sidecars, limit);
-        let peaks: Vec<Result<u64, String>> = requests.iter().map(peak).collect();
+        let peaks: Vec<Result<u64, TextureError>> = requests.iter().map(peak).collect();
         let all = peaks.iter().flatten().copied().fold(0, u64::saturating_add);
-        let results: Vec<Result<Texture, String>> = match all <= limit {
+        let results: Vec<Result<Texture, TextureError>> = match all <= limit {
             true => {
                 let each = requests.par_iter().zip(peaks);
                 each.map(|(request, peak)| request.decode(sidecars, peak?)).collect()
@@ -147,7 +149,7 @@ impl<'a> TextureLoader<'a> {
             of_requests.push(result.is_ok().then_some(list.len() as u32));
             match result {
                 Ok(texture) => list.push(texture),
-                Err(why) => failures.add(&request.name, &why),
+                Err(why) => failures.add(&request.name, &why.to_string()),
             }
         }
         let warnings = finder.warning().into_iter().chain(failures.warning()).collect();
@@ -159,11 +161,11 @@ impl<'a> TextureLoader<'a> {
 fn one_by_one(
     sidecars: &Sidecars,
     requests: &[Request],
-    peaks: Vec<Result<u64, String>>,
+    peaks: Vec<Result<u64, TextureError>>,
     limit: u64,
-) -> Vec<Result<Texture, String>> {
+) -> Vec<Result<Texture, TextureError>> {
     let mut left = limit;
-    let decode = |(request, peak): (&Request, Result<u64, String>)| {
+    let decode = |(request, peak): (&Request, Result<u64, TextureError>)| {
         let texture = peak.and_then(|_| request.decode(sidecars, left))?;
         left -= texture.bytes().min(left);
         Ok(texture)
@@ -173,45 +175,30 @@ fn one_by_one(
 
 impl Request<'_> {
     /// An estimate of the peak memory of decoding, in bytes, the file included.
-    fn peak_memory(&self, sidecars: &Sidecars, limit: u64) -> Result<u64, String> {
-        let cost = match &self.source {
-            Source::File(path) => sidecars.cost(path),
-            Source::Bytes(_) => 0,
+    fn peak_memory(&self, sidecars: &Sidecars, limit: u64) -> Result<u64, TextureError> {
+        let (file, cost): (Box<dyn ReadSeek>, u64) = match &self.source {
+            Source::File(path) => (sidecars.open(path)?, sidecars.cost(path)),
+            Source::Bytes(bytes) => (Box::new(Cursor::new(bytes)), 0),
         };
-        let left = limit.checked_sub(cost).ok_or(TOO_LARGE)?;
-        Ok(cost.saturating_add(self.decoding_memory(sidecars, left)?))
-    }
-
-    /// As [`peak_memory`](Self::peak_memory), without the file itself.
-    #[cfg(feature = "images")]
-    fn decoding_memory(&self, sidecars: &Sidecars, limit: u64) -> Result<u64, String> {
-        let file = match &self.source {
-            Source::File(path) => sidecars.open(path).map_err(|error| error.to_string())?,
-            Source::Bytes(bytes) => Texture::file(bytes),
-        };
-        let [texels, peak] = Texture::peak_memory(file, &self.name, limit)?;
-        Ok(match self.channels {
+        let left = limit.checked_sub(cost).ok_or(TextureError::Memory)?;
+        let ImageMemory { texels, peak } = Texture::memory(file, &self.name, left)?;
+        let peak = match self.channels {
             ImageChannels::Rgba => peak,
             // The opacity map is a copy.
             ImageChannels::Opacity => peak.max(texels.saturating_mul(2)),
-        })
-    }
-
-    /// Without the feature `images`, [`Texture::decode`] reports the error.
-    #[cfg(not(feature = "images"))]
-    #[expect(clippy::unnecessary_wraps, reason = "as with the feature")]
-    fn decoding_memory(&self, _: &Sidecars, _: u64) -> Result<u64, String> {
-        Ok(0)
+        };
+        Ok(cost.saturating_add(peak))
     }
 
     /// Decodes the image, in at most `limit` bytes of memory.
-    fn decode(&self, sidecars: &Sidecars, limit: u64) -> Result<Texture, String> {
+    fn decode(&self, sidecars: &Sidecars, limit: u64) -> Result<Texture, TextureError> {
         let texture = match &self.source {
             Source::Bytes(bytes) => Texture::decode(bytes, &self.name, limit),
             Source::File(path) => {
                 let bytes = sidecars.read(path, limit).map_err(|error| match error {
-                    ReadError::Memory { .. } => TOO_LARGE.to_owned(),
-                    other => other.to_string(),
+                    ReadError::Memory { .. } => TextureError::Memory,
+                    ReadError::Io(error) => TextureError::Io(error),
+                    other => TextureError::Malformed(other.to_string()),
                 })?;
                 let own = if matches!(bytes, Cow::Owned(_)) { bytes.len() as u64 } else { 0 };
                 Texture::decode(&bytes, &self.name, limit.saturating_sub(own))

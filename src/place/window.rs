@@ -14,6 +14,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use rayon::prelude::*;
+use serde::Serialize;
 use thiserror::Error;
 
 use crate::numbers::{AXES, counted};
@@ -30,7 +31,7 @@ const HALO: u32 = WINDOW_STEP;
 
 /// A box of voxels of a lattice, half-open. Its corners are corners of bricks, or lie at the end of
 /// the lattice.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 pub struct Window {
     /// The first voxel; multiples of 8.
     pub from: [u32; 3],

@@ -8,7 +8,7 @@ use crate::program::cli::Job;
 use crate::program::numbers::{counted, duration, grouped};
 use crate::program::pipeline::advised;
 use crate::program::plan::{Plan, Task};
-use crate::program::summary::{Failure, Outcome, Summary, milliseconds};
+use crate::program::summary::{Failure, MeshSummary, Outcome, milliseconds};
 use crate::program::terminal::TerminalProgress;
 use crate::program::{Closed, ExitStatus, print_error, print_json};
 
@@ -101,7 +101,7 @@ impl<'a> Report<'a> {
         }
     }
 
-    fn difference(&self, summary: &Summary) -> String {
+    fn difference(&self, summary: &MeshSummary) -> String {
         let check = summary.check.as_ref().map(ToString::to_string).unwrap_or_default();
         if self.plan.several {
             format!("error: {}: {check}\n", summary.mesh)
@@ -110,8 +110,8 @@ impl<'a> Report<'a> {
         }
     }
 
-    fn refusal(&self, summary: &Summary) -> String {
-        let doubts = summary.fill.iter().flat_map(|fill| &fill.doubts);
+    fn refusal(&self, summary: &MeshSummary) -> String {
+        let doubts = summary.result.fill.iter().flat_map(|fill| &fill.doubts);
         let doubts: Vec<String> =
             doubts.map(|doubt| advised(&doubt.text, doubt.better.as_ref())).collect();
         let doubts = doubts.join("; ");
@@ -123,8 +123,8 @@ impl<'a> Report<'a> {
         format!("error: {}: the fill is doubtful: {doubts}{written}\n", summary.mesh)
     }
 
-    fn description(&self, summary: &Summary) -> String {
-        let Summary { mesh, warnings, .. } = summary;
+    fn description(&self, summary: &MeshSummary) -> String {
+        let MeshSummary { mesh, warnings, .. } = summary;
         if !self.plan.several {
             let warnings = warnings.iter().map(|warning| format!("warning: {warning}\n"));
             let notes = summary.notes.iter().map(|note| format!("note: {note}\n"));
@@ -174,7 +174,7 @@ impl Totals {
             Outcome::Made(summary) if summary.refused => self.refused += 1,
             Outcome::Made(summary) => {
                 self.made += 1;
-                self.occupied += summary.occupied;
+                self.occupied += summary.result.occupied;
             }
         }
     }

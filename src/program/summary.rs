@@ -7,10 +7,9 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 use trivox::grid::ContentHash;
-use trivox::solid::FillSummary;
 use trivox::voxelize::report::{RunReport, StageReport};
-use trivox::voxelizer;
-use trivox::{Comparison, DistanceField, Lattice, VoxelGrid, compare};
+use trivox::voxelizer::{self, BandSummary, Summary};
+use trivox::{Comparison, DistanceField, VoxelGrid, Window, compare};
 
 use crate::program::fill_summary;
 use crate::program::numbers::{counted, duration, grouped, short, significant, sized};
@@ -20,45 +19,21 @@ use crate::program::output::Names;
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub enum Outcome {
-    Made(Box<Summary>),
+    Made(Box<MeshSummary>),
     Skipped(Skipped),
     Failed(Failure),
 }
 
-/// The voxels of a mesh; lengths are in mesh units.
+/// The result of one mesh.
 #[derive(Debug, Serialize)]
-pub struct Summary {
+pub struct MeshSummary {
     pub mesh: String,
-    pub triangles: usize,
+    #[serde(flatten)]
+    pub result: Summary,
     /// Triangles without area on the lattice.
     pub degenerate: usize,
-    pub dims: [u32; 3],
-    pub voxel_size: f64,
-    pub origin: [f64; 3],
-    /// Bits of a voxel's edge on the lattice.
-    pub fraction_bits: u32,
-    /// That of the whole grid, which `--lattice` reads.
-    pub lattice: Lattice,
-    /// Of one tile of the grid.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub tile: Option<TileSummary>,
-    pub occupied: u64,
-    pub bricks: u64,
+    /// That of the distances, if they were computed.
     pub hash: ContentHash,
-    pub backend: &'static str,
-    pub adapter: Option<String>,
-    /// The reason for this backend.
-    pub reason: String,
-    /// The fill of a solid.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub fill: Option<FillSummary>,
-    /// The band of distances, if they were computed; `occupied` are the voxels inside, and `hash`
-    /// is that of the distances.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub distances: Option<DistanceSummary>,
-    /// Voxels left out because they are completely transparent.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub transparent: u64,
     /// The number of distinct colours, if there are any.
     pub colors: Option<usize>,
     /// The result of `--compare-backends`.
@@ -82,22 +57,6 @@ pub struct Summary {
     /// Defaults that were applied, and the options that change them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-}
-
-/// The band of distances.
-#[derive(Debug, Clone, Copy, Serialize)]
-pub struct DistanceSummary {
-    /// In voxels.
-    pub width: f32,
-    /// How many voxels are nearer.
-    pub voxels: u64,
-}
-
-/// Where a tile lies in the whole grid, in voxels; half-open.
-#[derive(Debug, Serialize)]
-pub struct TileSummary {
-    pub from: [u32; 3],
-    pub to: [u32; 3],
 }
 
 /// A mesh whose output existed already.
@@ -227,11 +186,6 @@ pub struct Timings {
     pub total: f64,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
-fn is_zero(count: &u64) -> bool {
-    *count == 0
-}
-
 /// Runs `step`; returns its result and its time in milliseconds.
 ///
 /// # Errors
@@ -247,7 +201,7 @@ pub fn milliseconds(time: Duration) -> f64 {
     (time.as_secs_f64() * 1e6).round() / 1e3
 }
 
-impl Summary {
+impl MeshSummary {
     /// Whether the backends differ.
     pub fn differs(&self) -> bool {
         self.check.as_ref().is_some_and(|check| check.differing > 0)
@@ -257,36 +211,39 @@ impl Summary {
     pub fn block(&self, verbose: bool) -> String {
         let mut lines = Vec::new();
         let mut line = |label: &str, text: String| lines.push(format!("{label:<9} {text}\n"));
+        let Summary { triangles, dims, voxel_size, origin, lattice, occupied, bricks, .. } =
+            &self.result;
         let degenerate = match self.degenerate {
             0 => String::new(),
             n => format!(", {} of them degenerate", grouped(n as u64)),
         };
-        let triangles = counted(self.triangles as u64, "triangle");
+        let triangles = counted(*triangles as u64, "triangle");
         line("mesh", format!("{}, {triangles}{degenerate}", self.mesh));
-        line("grid", format!("{} of {}", sized(self.dims), significant(self.voxel_size)));
+        line("grid", format!("{} of {}", sized(*dims), significant(*voxel_size)));
         if verbose {
-            line("origin", self.origin.map(|c| short(&c)).join(", "));
-            if let Some(TileSummary { from: [x, y, z], .. }) = &self.tile {
-                let whole = sized(self.lattice.dims);
+            line("origin", origin.map(|c| short(&c)).join(", "));
+            if let Some(Window { from: [x, y, z], .. }) = &self.result.tile {
+                let whole = sized(lattice.dims);
                 line("tile", format!("from voxel ({x}, {y}, {z}) of {whole}"));
             }
-            line("lattice", format!("2^{} units a voxel", self.fraction_bits));
+            line("lattice", format!("2^{} units a voxel", lattice.fraction_bits));
         }
-        let (occupied, bricks) = (counted(self.occupied, "voxel"), counted(self.bricks, "brick"));
+        let (occupied, bricks) = (counted(*occupied, "voxel"), counted(*bricks, "brick"));
         line("occupied", format!("{occupied} in {bricks}"));
-        if let Some(DistanceSummary { width, voxels }) = self.distances {
+        if let Some(BandSummary { width, voxels, .. }) = self.result.distances {
             line("distances", format!("{} nearer than {width}", counted(voxels, "voxel")));
         }
-        if let Some(fill) = &self.fill {
+        if let Some(fill) = &self.result.fill {
             fill_summary::lines(fill).for_each(|(label, text)| line(label, text));
         }
         line("hash", self.hash.to_string());
         if let Some(colors) = self.colors {
             line("colours", grouped(colors as u64));
         }
-        let adapter = self.adapter.as_ref().map(|a| format!(", {a}")).unwrap_or_default();
-        let reason = if verbose { format!(" ({})", self.reason) } else { String::new() };
-        line("backend", format!("{}{adapter}{reason}", self.backend));
+        let Summary { backend, adapter, reason, .. } = &self.result;
+        let adapter = adapter.as_ref().map(|a| format!(", {a}")).unwrap_or_default();
+        let reason = if verbose { format!(" ({reason})") } else { String::new() };
+        line("backend", format!("{backend}{adapter}{reason}"));
         if let Some(check) = &self.check {
             line("check", check.to_string());
         }
@@ -306,8 +263,8 @@ impl Summary {
 
     /// The summary in one line.
     pub fn line(&self) -> String {
-        let Self { mesh, hash, .. } = self;
-        let (dims, occupied) = (sized(self.dims), grouped(self.occupied));
+        let Self { mesh, hash, result: Summary { dims, occupied, .. }, .. } = self;
+        let (dims, occupied) = (sized(*dims), grouped(*occupied));
         let check = self.check.as_ref().map(|check| format!(", {check}")).unwrap_or_default();
         let output = self.output.as_ref().map(|output| format!(", {output}")).unwrap_or_default();
         let time = duration(self.timings_ms.total);

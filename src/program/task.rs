@@ -6,11 +6,9 @@ use std::time::Instant;
 use anyhow::{Context, Result, anyhow, bail};
 use trivox::formats::{GridFormat, Sidecar, WriteOptions};
 use trivox::palette::count_colors;
-use trivox::solid::{FillReport, FillSummary};
-use trivox::voxelizer::{Measured, Placed};
-use trivox::{
-    ColorSource, DistanceField, Lattice, Mode, PlacedMesh, Progress, Up, Voxelized, Voxelizer,
-};
+use trivox::solid::FillReport;
+use trivox::voxelizer::{BandSummary, Measured, Placed};
+use trivox::{ColorSource, DistanceField, Mode, PlacedMesh, Progress, Up, Voxelized, Voxelizer};
 
 use crate::program::cli::{Job, PaletteArgs, VoxelArgs};
 use crate::program::destination::same_file;
@@ -22,7 +20,7 @@ use crate::program::preview::Preview;
 use crate::program::resume::{self, Origin};
 use crate::program::sink::{Cut, Inputs};
 use crate::program::summary::{
-    Check, Contents, DistanceSummary, Outcome, Summary, TileSummary, Timings, milliseconds, timed,
+    Check, Contents, MeshSummary, Outcome, Timings, milliseconds, timed,
 };
 use crate::program::transform::{place_options, transform};
 
@@ -160,7 +158,7 @@ impl RunContext<'_> {
         placed: &Placed,
         computed: &Computed,
         format: Option<GridFormat>,
-    ) -> Summary {
+    ) -> MeshSummary {
         let Computed { made, measured, .. } = computed;
         let mut summary = summary_of(path, placed, made);
         let blocks = format.and_then(|format| format.blocks(&made.grid));
@@ -286,7 +284,7 @@ impl Judgement {
         !differs && (!self.refused || is_forced)
     }
 
-    fn add_to(self, summary: &mut Summary) {
+    fn add_to(self, summary: &mut MeshSummary) {
         summary.refused = self.refused;
         (summary.check, summary.timings_ms.check) = self.check.unzip();
     }
@@ -300,7 +298,7 @@ struct Outputs {
 }
 
 impl Outputs {
-    fn add_to(self, summary: &mut Summary) {
+    fn add_to(self, summary: &mut MeshSummary) {
         if let Some((Written { names, bytes, warning }, time)) = self.written {
             summary.timings_ms.write = Some(time);
             summary.bytes = Some(bytes);
@@ -311,14 +309,13 @@ impl Outputs {
     }
 }
 
-fn add_distances(summary: &mut Summary, measured: &Measured) {
+fn add_distances(summary: &mut MeshSummary, measured: &Measured) {
     let Measured { field, backend, warnings, time, .. } = measured;
-    let (width, voxels) = (field.width(), field.band().occupied());
-    summary.distances = Some(DistanceSummary { width, voxels });
+    summary.result.distances = Some(BandSummary::of(field));
     summary.timings_ms.steps.distance = Some(*time);
     summary.hash = field.hash();
     summary.warnings.extend(sentences(warnings));
-    if backend.name() != summary.backend {
+    if backend.name() != summary.result.backend {
         summary.notes.push(format!("the distances were computed by {backend}"));
     }
 }
@@ -349,30 +346,16 @@ fn check_distances(pipeline: &Pipeline, mesh: &PlacedMesh, measured: &Measured) 
 }
 
 /// The summary of the voxels, before any check or output.
-fn summary_of(path: &Path, placed: &Placed, made: &Voxelized) -> Summary {
+fn summary_of(path: &Path, placed: &Placed, made: &Voxelized) -> MeshSummary {
     let Placed { mesh, warnings, timings, .. } = placed;
-    let Voxelized { grid, lattice, fill_report, transparent, report, backend, .. } = made;
-    let fill = fill_report.as_ref().map(FillSummary::new);
+    let Voxelized { grid, report, .. } = made;
     let stages = report.iter().flat_map(|report| &report.stages);
     let warnings = sentences(warnings).chain(sentences(&made.warnings)).collect();
-    let &Lattice { voxel_size, fraction_bits, .. } = lattice;
-    Summary {
+    MeshSummary {
         mesh: path.display().to_string(),
-        triangles: mesh.len(),
+        result: made.summary(),
         degenerate: mesh.degenerate(),
-        dims: grid.dims(),
-        voxel_size,
-        origin: grid.world.map_or(lattice.origin, |world| world.origin),
-        fraction_bits,
-        lattice: *lattice,
-        tile: mesh.window().map(|window| TileSummary { from: window.from, to: window.to }),
-        occupied: grid.occupied(),
-        bricks: grid.brick_count(),
         hash: grid.hash(),
-        backend: backend.name(),
-        adapter: backend.adapter.clone(),
-        reason: backend.reason.clone(),
-        transparent: *transparent,
         colors: grid.colors.as_ref().map(|_| count_colors(grid)),
         check: None,
         refused: false,
@@ -382,8 +365,6 @@ fn summary_of(path: &Path, placed: &Placed, made: &Voxelized) -> Summary {
         timings_ms: Timings { steps: made.timings.after(timings), ..Timings::default() },
         gpu_ms: stages.filter_map(|stage| Some((stage.name, stage.ms?))).collect(),
         gpu: report.clone(),
-        fill,
-        distances: None,
         warnings,
         notes: Vec::new(),
     }

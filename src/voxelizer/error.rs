@@ -7,7 +7,7 @@ use crate::place::PlaceError;
 use crate::transform::TransformError;
 use crate::voxelize::BackendError;
 
-/// A mesh could not be voxelized.
+/// A mesh could not be voxelized. The message does not name the file, as that of [`ReadError`].
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum VoxelizeError {

@@ -105,7 +105,7 @@ fn a_solid_says_how_it_was_filled_and_why() {
     assert!(ends.iter().all(|end| end[0] == 4.0), "the open edges are at x = 4: {open}");
 
     assert_eq!(fill("cube.obj --res 8 --fill flood")["enclosed"], 6 * 6 * 6);
-    assert!(json(&voxelize(path, "cube.obj --res 8 --json")).get("fill").is_none());
+    assert!(json(&voxelize(path, "cube.obj --res 8 --json"))["fill"].is_null());
 }
 
 #[test]

@@ -923,7 +923,7 @@ fn textures_that_do_not_fit_are_plain_and_a_warning() {
     };
     assert_eq!(read(4 << 20).warnings, Vec::<String>::new());
     let small = read(300_000);
-    let reason = "it has 300 x 300 texels, too many for the memory that is left";
+    let reason = "it is too large for the memory that is left";
     let expected = format!("a texture was replaced by a plain colour: 'large' ({reason})");
     assert_eq!(small.warnings, [expected]);
     assert!(small.mesh.appearance().unwrap().textures.is_empty());

@@ -207,10 +207,10 @@ fn an_image_of_too_many_texels_is_refused_by_its_header() {
         [signature, chunk(b"IHDR", &header), chunk(b"IDAT", &[])].concat()
     };
     let decode = |size: u32, limit: u64| {
-        trivox::appearance::Texture::decode(&image(size), "a.png", limit).unwrap_err()
+        trivox::appearance::Texture::decode(&image(size), "a.png", limit).unwrap_err().to_string()
     };
     let too_many = "it has 30000 x 30000 texels, and 268435456 at most are read: make it smaller";
     assert_eq!(decode(30_000, u64::MAX), too_many);
-    let too_large = "it has 1000 x 1000 texels, too many for the memory that is left";
+    let too_large = "it is too large for the memory that is left";
     assert_eq!(decode(1000, 3_999_999), too_large);
 }

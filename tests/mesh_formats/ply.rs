@@ -572,8 +572,8 @@ fn textures_that_do_not_fit_are_plain_and_a_warning() {
     };
     assert_eq!(read(4 << 20).warnings, Vec::<String>::new());
     let small = read(200_000);
-    let expected = "a texture was replaced by a plain colour: 'large.png' (it has 300 x 300 texels, \
-                    too many for the memory that is left)";
+    let expected = "a texture was replaced by a plain colour: 'large.png' (it is too large \
+                    for the memory that is left)";
     assert_eq!(small.warnings, [expected]);
     assert_eq!(small.mesh.appearance(), None);
 }

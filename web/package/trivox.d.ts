@@ -59,17 +59,20 @@ export interface Report {
   /** Whether voxels have colours of their own. */
   has_colors: boolean;
   warnings: string[];
+  /** `null` for a grid of a file that does not say. */
+  voxel_size: number | null;
+  origin: [number, number, number] | null;
   /** Of voxels of a mesh. */
   mesh?: string;
   triangles?: number;
   degenerate?: number;
-  voxel_size?: number;
-  origin?: [number, number, number];
   /** Lattice units in a voxel, as a power of two. */
   fraction_bits?: number;
   backend?: 'cpu' | 'gpu';
   adapter?: string | null;
-  fill?: { rule: string; reason: string; caps: string | null } | null;
+  /** Why this backend. */
+  reason?: string;
+  fill?: { rule: string; reason: string; caps?: string } | null;
   transparent?: number;
   /** Milliseconds of each step that was taken. */
   timings_ms?: Record<string, number>;

@@ -265,7 +265,7 @@ function show(report) {
   } else {
     rows.push(['file', report.grid]);
   }
-  const size = report.voxel_size === undefined ? '' : ` of ${Number(report.voxel_size.toPrecision(6))}`;
+  const size = report.voxel_size === null ? '' : ` of ${Number(report.voxel_size.toPrecision(6))}`;
   rows.push(['grid', `${report.dims.join(' x ')} voxels${size}`]);
   rows.push(['occupied', `${counted(report.occupied, 'voxel')} in ${counted(report.bricks, 'brick')}`]);
   if (report.fill) {

@@ -10,11 +10,9 @@ use std::io::{self, Cursor, Write};
 
 use js_sys::Uint8Array;
 use serde_json::{Value, json};
-use trivox::formats::{self, GridFormat, MESH_FORMATS, MeshSpec, Sidecars};
+use trivox::formats::{self, GridFormat, LoadedGrid, MESH_FORMATS, MeshSpec, Sidecars};
 use trivox::gpu::kernels::KERNELS;
-use trivox::grid::Colors;
 use trivox::render::Renderer;
-use trivox::solid::FillSummary;
 use trivox::trace::Scene;
 use trivox::voxelize::BackendChoice;
 use trivox::voxelizer::{Placed, Timings, Warning};
@@ -191,27 +189,15 @@ pub struct Model {
 impl Model {
     /// What the program reports with `--json`.
     fn report(&self, done: &Voxelized, warning: Option<String>) -> String {
-        let lattice = self.mesh.lattice();
-        let mut report = contents(&done.grid);
+        let mut report = json!(done.summary());
         let warnings = self.warnings.iter().cloned().chain(warning);
         let warnings = warnings.chain(done.warnings.iter().map(sentence));
-        let own = json!({
-            "mesh": self.name,
-            "triangles": self.mesh.len(),
-            "degenerate": self.mesh.degenerate(),
-            "voxel_size": lattice.voxel_size,
-            "origin": lattice.origin,
-            "fraction_bits": lattice.fraction_bits,
-            "backend": done.backend.name(),
-            "adapter": done.backend.adapter,
-            "fill": done.fill_report.as_ref().map(FillSummary::new),
-            "transparent": done.transparent,
-            "timings_ms": done.timings.after(&self.timings),
-            "warnings": warnings.collect::<Vec<_>>(),
-        });
-        if let (Value::Object(report), Value::Object(own)) = (&mut report, own) {
-            report.extend(own);
-        }
+        report["mesh"] = json!(self.name);
+        report["degenerate"] = json!(self.mesh.degenerate());
+        report["hash"] = json!(done.grid.hash());
+        report["has_colors"] = json!(has_colors(&done.grid));
+        report["timings_ms"] = json!(done.timings.after(&self.timings));
+        report["warnings"] = json!(warnings.collect::<Vec<_>>());
         report.to_string()
     }
 }
@@ -224,14 +210,8 @@ fn sentence(warning: &Warning) -> String {
     }
 }
 
-fn contents(grid: &VoxelGrid) -> Value {
-    json!({
-        "dims": grid.dims(),
-        "occupied": grid.occupied(),
-        "bricks": grid.brick_count(),
-        "hash": grid.hash().to_string(),
-        "has_colors": grid.colors.as_ref().is_some_and(|colors: &Colors| !colors.is_uniform()),
-    })
+fn has_colors(grid: &VoxelGrid) -> bool {
+    grid.colors.as_ref().is_some_and(|colors| !colors.is_uniform())
 }
 
 /// A grid, with the report on it.
@@ -252,16 +232,19 @@ impl Voxels {
         let format = GridFormat::of_path(name).map_err(|error| of_file(&error))?;
         let loaded = formats::read_grid_from(&mut Cursor::new(bytes), format);
         let loaded = loaded.map_err(|error| of_file(&error))?;
-        let mut report = contents(&loaded.grid);
-        if let Value::Object(report) = &mut report {
-            report.insert("grid".into(), name.into());
-            report.insert("warnings".into(), json!(loaded.warnings));
-            if let Some(world) = &loaded.grid.world {
-                report.insert("voxel_size".into(), json!(world.voxel_size));
-                report.insert("origin".into(), json!(world.origin));
-            }
-        }
-        Ok(Self { report: report.to_string(), grid: loaded.grid })
+        let LoadedGrid { grid, warnings, .. } = loaded;
+        let report = json!({
+            "grid": name,
+            "dims": grid.dims(),
+            "occupied": grid.occupied(),
+            "bricks": grid.brick_count(),
+            "hash": grid.hash(),
+            "has_colors": has_colors(&grid),
+            "voxel_size": grid.world.map(|world| world.voxel_size),
+            "origin": grid.world.map(|world| world.origin),
+            "warnings": warnings,
+        });
+        Ok(Self { report: report.to_string(), grid })
     }
 
     /// What there is to say of it, as JSON.

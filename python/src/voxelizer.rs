@@ -288,6 +288,9 @@ impl PyVoxelizer {
         if interior_color.is_some() && mode != "solid" {
             return refuse("interior_color is of solids: give mode='solid'");
         }
+        if keep_transparent && mode == "solid" {
+            return refuse("keep_transparent is of surfaces: a solid keeps all its voxels");
+        }
         let tile = match tile.map(str::parse::<Tile>).transpose() {
             Ok(tile) => tile,
             Err(error) => return Err(option_error(py, "option.tile", error)),

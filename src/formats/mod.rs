@@ -47,6 +47,8 @@ pub(crate) use crate::formats::read::read_mesh_reporting;
 pub use crate::formats::read::{
     read_grid, read_grid_from, read_grid_with, read_mesh, read_mesh_from, read_mesh_with,
 };
+#[doc(hidden)]
+pub use crate::formats::save::behind_links;
 pub use crate::formats::save::{replace_file, save_distances, save_grid, save_grid_with};
 pub use crate::formats::sidecars::{Sidecar, Sidecars};
 pub use crate::formats::spec::{GridSpec, MeshSpec};

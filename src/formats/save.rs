@@ -60,17 +60,24 @@ pub fn save_distances(field: &DistanceField, path: impl AsRef<Path>) -> Result<(
 /// replaced, not the link; permissions are kept.
 ///
 /// # Errors
-/// Those of `write`; `path` is a folder, a pipe or a device; the folder cannot be written to.
+/// Those of `write`; `path` is a folder, a pipe, a device or read-only; the folder cannot be written
+/// to.
 pub fn replace_file(
     path: impl AsRef<Path>,
     write: impl FnOnce(&mut dyn Write) -> Result<(), WriteError>,
 ) -> Result<(), WriteError> {
-    let path = behind_links(path.as_ref());
     let old = fs::metadata(&path).ok();
-    if old.as_ref().is_some_and(|old| !old.is_file()) {
-        let message = "is not a regular file, and cannot be replaced: name another file";
-        return Err(WriteError::Unsupported(message.to_owned()));
+    let refused = |message: &str| Err(WriteError::Unsupported(message.to_owned()));
+    match &old {
+        Some(old) if !old.is_file() => {
+            return refused("is not a regular file, and cannot be replaced: name another file");
+        }
+        Some(old) if old.permissions().readonly() => {
+            return refused("is read-only: make it writable, or name another file");
+        }
+        _ => {}
     }
+    let path = behind_links(path.as_ref())?;
     let (mut file, partial) = Partial::beside(&path)?;
     if let Some(old) = old {
         file.set_permissions(old.permissions())?;
@@ -83,17 +90,21 @@ pub fn replace_file(
     Ok(fs::rename(&partial.0, &path)?)
 }
 
-/// What `path` is a symbolic link to, even if that is missing; `path` if it is no link.
-fn behind_links(path: &Path) -> PathBuf {
-    /// The most links in a row that Linux follows.
+/// What `path` is a symbolic link to, even if that is missing; `path` if it is no link. Not for
+/// pipes: the text of a link in `/proc/self/fd` need not be a path.
+///
+/// # Errors
+/// More links in a row than Linux follows.
+#[doc(hidden)]
+pub fn behind_links(path: &Path) -> io::Result<PathBuf> {
     const MAX_LINKS: usize = 40;
     let mut path = path.to_owned();
     for _ in 0..MAX_LINKS {
-        let Ok(target) = fs::read_link(&path) else { break };
+        let Ok(target) = fs::read_link(&path) else { return Ok(path) };
         // An absolute target replaces the folder.
         path = path.parent().unwrap_or(Path::new("")).join(target);
     }
-    path
+    Err(io::Error::other("leads through too many links"))
 }
 
 /// A new file, which is removed when this is dropped unless it was renamed.

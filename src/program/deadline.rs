@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Error, anyhow};
 use trivox::Progress;
+use trivox::render::RenderError;
 use trivox::voxelizer::VoxelizeError;
 
 /// Progress that is cancelled when its time is over.
@@ -23,8 +24,10 @@ impl Deadline {
 
     /// The error of the work on `mesh`, which is the limit if that ended it.
     pub fn explain(&self, error: Error, mesh: &Path) -> Error {
-        let is_cancelled =
-            error.downcast_ref::<VoxelizeError>().is_some_and(VoxelizeError::is_cancelled);
+        let is_cancelled = match error.downcast_ref::<RenderError>() {
+            Some(error) => matches!(error, RenderError::Cancelled),
+            None => error.downcast_ref().is_some_and(VoxelizeError::is_cancelled),
+        };
         match self.limit {
             Some(limit) if is_cancelled => anyhow!(
                 "{}: takes longer than --time-limit {}: allow more, or use a lower resolution",

@@ -8,10 +8,9 @@ use std::path::{Path, PathBuf, is_separator};
 
 use anyhow::{Context, Result, anyhow, bail};
 use trivox::Tile;
-use trivox::formats::GridFormat;
+use trivox::formats::{GridFormat, behind_links};
 
 use crate::program::inputs::Input;
-use crate::program::sink::behind_links;
 use crate::program::temporary::{TemporaryFile, folder_of};
 
 /// The outputs of a run.
@@ -150,6 +149,22 @@ impl Destination {
             file.map(drop).with_context(named)?;
         }
         Ok(())
+    }
+}
+
+/// The outputs of all meshes of a run.
+#[derive(Debug, Default)]
+pub struct Outputs(HashSet<PathBuf>);
+
+impl Outputs {
+    /// The outputs at `paths`.
+    pub fn new<'a>(paths: impl IntoIterator<Item = &'a PathBuf>) -> Self {
+        Self(paths.into_iter().map(|path| led_to(path)).collect())
+    }
+
+    /// Whether `path` is one of them.
+    pub fn has(&self, path: &Path) -> bool {
+        self.0.contains(&led_to(path))
     }
 }
 

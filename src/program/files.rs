@@ -13,10 +13,19 @@ use crate::program::temporary::{Complete, TemporaryFile};
 #[derive(Debug)]
 pub struct Files {
     inputs: Inputs,
-    written: Vec<(PathBuf, Complete)>,
+    written: Vec<Written>,
     bytes: u64,
     /// Keeps this process's lock while the other files are closed.
     keeper: Option<TemporaryFile>,
+}
+
+#[derive(Debug)]
+struct Written {
+    /// The path as it was given.
+    name: PathBuf,
+    /// What is replaced: the target of a link.
+    target: PathBuf,
+    complete: Complete,
 }
 
 impl Files {
@@ -38,11 +47,12 @@ impl Files {
         if self.keeper.is_none() {
             self.keeper = Some(TemporaryFile::beside(&path).with_context(named)?);
         }
-        let file = replaceable(&path, &self.inputs).with_context(named)?;
+        let target = replaceable(&path, &self.inputs).with_context(named)?;
+        let file = TemporaryFile::beside(&target).with_context(named)?;
         self.bytes += counting(file.file(), write).with_context(named)?;
         // Everything is synchronized before the first file is renamed, so little can fail later.
         let complete = file.complete().with_context(named)?;
-        self.written.push((path, complete));
+        self.written.push(Written { name: path, target, complete });
         Ok(())
     }
 
@@ -52,9 +62,9 @@ impl Files {
     /// The operating system cannot rename a file; the message lists those already renamed.
     pub fn finish(self) -> Result<(Vec<String>, u64)> {
         let mut names = Vec::with_capacity(self.written.len());
-        for (path, file) in self.written {
-            let name = path.display().to_string();
-            file.finish(&path).with_context(|| match &names[..] {
+        for Written { name, target, complete } in self.written {
+            let name = name.display().to_string();
+            complete.finish(&target).with_context(|| match &names[..] {
                 [] => name.clone(),
                 done => format!("{name}, after {} were written", done.join(", ")),
             })?;

@@ -11,7 +11,7 @@ use trivox::render::{
 
 use crate::program::files::Files;
 use crate::program::output::{Names, Written};
-use crate::program::sink::{Inputs, Sink};
+use crate::program::sink::{Inputs, Sink, replaceable};
 
 /// Default frame rate, in pictures per second.
 const FPS: u16 = 24;
@@ -83,7 +83,9 @@ impl Frames {
         }
         let paths = (1..=number).map(|n| path.with_file_name(pattern.with(n)));
         let paths: Vec<PathBuf> = paths.collect();
-        paths.iter().try_for_each(|path| Sink::new(path, inputs).map(drop))?;
+        paths.iter().try_for_each(|path| {
+            replaceable(path, inputs).map(drop).with_context(|| path.display().to_string())
+        })?;
         Ok(Self { number, target: Target::Numbered { paths, inputs: inputs.clone() } })
     }
 

@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use anyhow::{Context, Result, bail};
-use tempfile::TempDir;
 use trivox::formats::{GridFormat, is_mesh};
 
 use crate::program::cli::{Cli, Command};
+use crate::program::temporary::TemporaryFolder;
 
 /// The name of standard input in messages.
 const STDIN: &str = "standard input";
@@ -143,7 +143,7 @@ pub fn with_stdin_named(text: &str) -> Cow<'_, str> {
 ///
 /// # Errors
 /// No format is given; standard input is used twice; it cannot be copied.
-pub fn replace_stdin(cli: &mut Cli) -> Result<Option<TempDir>> {
+pub fn replace_stdin(cli: &mut Cli) -> Result<Option<TemporaryFolder>> {
     let (paths, format): (Vec<&mut PathBuf>, &Option<String>) =
         match (&mut cli.command, &mut cli.job) {
             (Some(Command::Info(args)), _) => (vec![&mut args.file], &args.input.input_format),
@@ -173,7 +173,7 @@ pub fn replace_stdin(cli: &mut Cli) -> Result<Option<TempDir>> {
             bail!("standard input can be read once: name a file for the other")
         }
         (Some(path), Some(format)) => {
-            let folder = tempfile::Builder::new().prefix("voxelize-").tempdir()?;
+            let folder = TemporaryFolder::new()?;
             let extension = format.trim_start_matches('.');
             let copy = folder.path().join(format!("standard-input.{extension}"));
             let is_name = !extension.contains(std::path::is_separator);

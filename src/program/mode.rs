@@ -27,8 +27,11 @@ impl VoxelArgs {
     }
 
     /// # Errors
-    /// Options for solids without `--mode solid`.
+    /// Options for solids without `--mode solid`, and for surfaces with it.
     pub fn refuse_contradictions(&self) -> Result<()> {
+        if self.keep_transparent && matches!(self.mode, Some(Mode::Solid(_))) {
+            bail!("--keep-transparent is for surfaces: a solid keeps all its voxels, leave it out");
+        }
         let of_solids = [
             ("--fill", self.fill.is_some()),
             ("--include-surface", self.include_surface),

@@ -11,6 +11,7 @@ use serde::Serialize;
 use trivox::formats::{GridFormat, WriteOptions, vox, write_distances, write_grid_with};
 use trivox::{DistanceField, Progress, VoxelGrid};
 
+use crate::program::destination::Outputs;
 use crate::program::files::Files;
 use crate::program::numbers::{counted, grouped};
 use crate::program::sink::{Inputs, Sink, refuse_folder};
@@ -90,6 +91,25 @@ impl Output {
         }
     }
 
+    /// Checks that no part of a grid of `dims` voxels, if it is written as several files, would
+    /// replace one of `outputs`.
+    ///
+    /// # Errors
+    /// A part would.
+    pub fn refuse_parts(&self, dims: [u32; 3], outputs: &Outputs) -> Result<()> {
+        let Some(path) = self.parts_path(dims) else { return Ok(()) };
+        let [x, y, z] = dims.map(|d| d.div_ceil(vox::MAX_SCENE));
+        let indices = (0..x).flat_map(|x| (0..y).flat_map(move |y| (0..z).map(move |z| [x, y, z])));
+        match indices.map(|index| part_path(path, index)).find(|part| outputs.has(part)) {
+            Some(part) => bail!(
+                "{}: would be a part of this grid, but is the output of another mesh: rename one of \
+                 the meshes",
+                part.display()
+            ),
+            None => Ok(()),
+        }
+    }
+
     /// The path from which the names of the parts derive, if a grid of `dims` voxels is written as
     /// several files.
     fn parts_path(&self, dims: [u32; 3]) -> Option<&Path> {
@@ -151,7 +171,7 @@ impl Output {
         let parts = vox::Files::new(grid, options);
         let mut files = Files::new(self.sink.inputs());
         for part in parts.parts() {
-            files.add(part_path(path, part), |out| parts.write(part, out))?;
+            files.add(part_path(path, part.index()), |out| parts.write(part, out))?;
         }
         let (names, bytes) = files.finish()?;
         let warning = Some(several(&names, grid));
@@ -188,8 +208,7 @@ impl fmt::Display for Names {
 }
 
 /// The file name of a part, such as `out-0-1-0.vox` for `out.vox`.
-fn part_path(path: &Path, part: &vox::Part) -> PathBuf {
-    let [x, y, z] = part.index();
+fn part_path(path: &Path, [x, y, z]: [u32; 3]) -> PathBuf {
     let mut name = path.file_stem().unwrap_or_default().to_owned();
     name.push(format!("-{x}-{y}-{z}"));
     if let Some(extension) = path.extension() {

@@ -8,7 +8,7 @@ use clap::CommandFactory;
 use trivox::formats::{GridFormat, is_mesh};
 
 use crate::program::cli::{Cli, Job};
-use crate::program::destination::Destination;
+use crate::program::destination::{Destination, Outputs};
 use crate::program::inputs::is_read_grid;
 use crate::program::inputs::{self, Input};
 use crate::program::pipeline::DEFAULT_RES;
@@ -26,6 +26,8 @@ pub struct Task {
 pub struct Plan {
     /// In the order given.
     pub tasks: Vec<Task>,
+    /// The outputs of all shards.
+    pub outputs: Outputs,
     /// The number of meshes of all shards.
     pub named: usize,
     /// Whether the run is one of several meshes by its arguments, however many there are, so that a
@@ -49,6 +51,7 @@ impl Plan {
             Destination::new(job.output.as_deref(), job.format, in_folder, job.tile, several)?;
         // Outputs of all shards are checked, so that no shard overwrites another's file.
         let targets = destination.targets(&meshes)?;
+        let outputs = Outputs::new(targets.iter().flatten());
         let task = |(Input { mesh, .. }, target)| Task { mesh, target };
         let tasks = meshes.into_iter().zip(targets).map(task);
         let mut tasks: Vec<Task> = tasks.collect();
@@ -56,7 +59,7 @@ impl Plan {
             tasks = shard.of(tasks, |task| work(&task.mesh, job));
         }
         destination.prepare(tasks.iter().filter_map(|task| task.target.as_deref()))?;
-        Ok(Self { tasks, named, several })
+        Ok(Self { tasks, outputs, named, several })
     }
 }
 

@@ -6,7 +6,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use trivox::formats::{Sidecar, WriteError};
+use trivox::formats::{Sidecar, WriteError, behind_links};
 
 use crate::program::temporary::TemporaryFile;
 use crate::program::{Closed, stdout_error};
@@ -181,14 +181,14 @@ pub fn refuse_folder(path: &Path) -> Result<()> {
     }
 }
 
-/// A temporary file that can replace `path`.
+/// The file that is replaced by one named `path`: the target of a link.
 ///
 /// # Errors
-/// `path` is a link, a device or one of `inputs`; the folder is not writable.
-pub fn replaceable(path: &Path, inputs: &Inputs) -> Result<TemporaryFile> {
+/// `path` is a device, a pipe or one of `inputs`; the folder is not writable.
+pub fn replaceable(path: &Path, inputs: &Inputs) -> Result<PathBuf> {
     inputs.refuse(path)?;
     match target_of(path)? {
-        Target::File(file) if file == path => TemporaryFile::beside(path),
+        Target::File(file) => Ok(file),
         _ => bail!("is no file that can be replaced: name another output"),
     }
 }
@@ -236,30 +236,15 @@ pub fn counting(
 }
 
 fn target_of(path: &Path) -> Result<Target> {
-    let path = behind_links(path)?;
-    match fs::metadata(&path) {
-        Ok(there) if !there.is_file() => Ok(Target::Stream(path)),
+    match fs::metadata(path) {
+        Ok(there) if !there.is_file() => Ok(Target::Stream(path.to_owned())),
         Ok(there) if there.permissions().readonly() => bail!("is read-only"),
         _ => {
+            let path = behind_links(path)?;
             TemporaryFile::beside(&path)?;
             Ok(Target::File(path))
         }
     }
-}
-
-/// Maximum number of links followed: the operating systems' own limit.
-const MAX_LINKS: usize = 40;
-
-/// The file that `path` links to, which may not exist: renaming over a link would replace the link.
-pub fn behind_links(path: &Path) -> Result<PathBuf> {
-    let mut path = path.to_owned();
-    for _ in 0..MAX_LINKS {
-        match fs::read_link(&path) {
-            Ok(target) => path = path.parent().unwrap_or(Path::new("")).join(target),
-            Err(_) => return Ok(path),
-        }
-    }
-    bail!("leads through too many links")
 }
 
 struct Counted<W> {

@@ -11,7 +11,7 @@ use trivox::voxelizer::{BandSummary, Measured, Placed};
 use trivox::{ColorSource, DistanceField, Mode, PlacedMesh, Progress, Up, Voxelized, Voxelizer};
 
 use crate::program::cli::{Job, PaletteArgs, VoxelArgs};
-use crate::program::destination::same_file;
+use crate::program::destination::{Outputs, same_file};
 use crate::program::memory::Share;
 use crate::program::output::{Names, Output, Written};
 use crate::program::pipeline::{DEFAULT_RES, Pipeline, sentences};
@@ -34,6 +34,8 @@ pub struct RunContext<'a> {
     pub resume: Option<&'a resume::Options>,
     /// The files that all tasks read.
     pub inputs: &'a Inputs,
+    /// The files that all tasks write.
+    pub outputs: &'a Outputs,
     /// With the shared options, and this share of the memory.
     pub voxelizer: Voxelizer,
     pub memory: &'a Share,
@@ -56,13 +58,13 @@ impl RunContext<'_> {
         let targets = self.targets(task)?;
         let pipeline = self.pipeline(targets.hold_colors() && self.job.distance.is_none())?;
         let placed = pipeline.place(&task.mesh)?;
-        targets.check(&placed)?;
+        targets.check(&placed, self.outputs)?;
         let computed = self
             .compute(&pipeline, &placed.mesh)
             .with_context(|| task.mesh.display().to_string())?;
         let outputs = match computed.judgement.is_kept(self.job.force) {
             true => self.write(&targets, &computed)?,
-            false => Outputs::default(),
+            false => Finished::default(),
         };
         let mut summary = self.summarize(&task.mesh, &placed, &computed, targets.format());
         if let Some((written, _)) = &outputs.written {
@@ -112,7 +114,7 @@ impl RunContext<'_> {
 
     /// Draws the voxels, and writes them or the distances. No file is replaced before all but the
     /// last are complete.
-    fn write(&self, targets: &Targets, computed: &Computed) -> Result<Outputs> {
+    fn write(&self, targets: &Targets, computed: &Computed) -> Result<Finished> {
         let grid = &computed.made.grid;
         let drawn = match &targets.preview {
             Some(preview) => Some((preview, timed(|| preview.draw(grid, self.progress))?)),
@@ -137,7 +139,7 @@ impl RunContext<'_> {
         };
         match cut {
             Some(error) => Err(error),
-            None => Ok(Outputs { written, drawn }),
+            None => Ok(Finished { written, drawn }),
         }
     }
 
@@ -197,12 +199,17 @@ impl RunContext<'_> {
         resolution.into_iter().chain(lost).chain(unwritten).collect()
     }
 
-    /// The warning about a colour that the output's format does not hold.
+    /// The warning about a colour that the output does not hold.
     fn without_effect(&self, format: Option<GridFormat>) -> Option<String> {
-        let format = format.filter(|format| !format.spec().has_colors)?;
-        let extension = format.extension();
+        let what = match self.job.distance {
+            Some(_) => "distances".to_owned(),
+            None => {
+                let format = format.filter(|format| !format.spec().has_colors)?;
+                format!(".{} files", format.extension())
+            }
+        };
         matches!(self.job.color, ColorSource::Uniform(_))
-            .then(|| format!("--color had no effect: .{extension} files hold no colours"))
+            .then(|| format!("--color had no effect: {what} hold no colours"))
     }
 
     /// Writes the record for `--resume`; on failure a warning, since the voxels exist.
@@ -239,11 +246,12 @@ impl Targets {
     }
 
     /// Checks what is known of the mesh: its sidecar files, and the dimensions of its grid.
-    fn check(&self, placed: &Placed) -> Result<()> {
+    fn check(&self, placed: &Placed, outputs: &Outputs) -> Result<()> {
         let sidecars = Inputs::of_sidecars(&placed.sidecars);
         if let Some(output) = &self.output {
             output.refuse(&sidecars)?;
             output.check_dims(placed.mesh.window_dims())?;
+            output.refuse_parts(placed.mesh.window_dims(), outputs)?;
         }
         self.preview.as_ref().map_or(Ok(()), |preview| preview.refuse(&sidecars))
     }
@@ -292,12 +300,12 @@ impl Judgement {
 
 /// What a task wrote and drew, and the time of each, in milliseconds.
 #[derive(Default)]
-struct Outputs {
+struct Finished {
     written: Option<(Written, f64)>,
     drawn: Option<(String, f64)>,
 }
 
-impl Outputs {
+impl Finished {
     fn add_to(self, summary: &mut MeshSummary) {
         if let Some((Written { names, bytes, warning }, time)) = self.written {
             summary.timings_ms.write = Some(time);

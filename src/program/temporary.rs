@@ -15,7 +15,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use anyhow::{Context, Result, bail};
-use tempfile::{NamedTempFile, TempPath};
+use tempfile::{NamedTempFile, TempDir, TempPath};
 
 use crate::program::print_error;
 
@@ -115,12 +115,50 @@ impl Complete {
     }
 }
 
-/// Installs a handler that removes the temporary files when a signal ends the program.
+/// A temporary folder of the system; removed with its files when dropped, and on a signal.
+#[derive(Debug)]
+pub struct TemporaryFolder {
+    folder: TempDir,
+    // Dropped after the folder.
+    _entry: Entry,
+}
+
+impl TemporaryFolder {
+    /// Creates an empty folder.
+    ///
+    /// # Errors
+    /// The system has no folder for temporary files, or it is not writable.
+    pub fn new() -> Result<Self> {
+        clean_up_when_interrupted()?;
+        let mut there = there();
+        let folder = tempfile::Builder::new().prefix("voxelize-").tempdir()?;
+        let path = folder.path().to_owned();
+        there.insert(path.clone());
+        Ok(Self { folder, _entry: Entry(path) })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+}
+
+/// Installs, once, a handler that removes the temporary files when a signal ends the program.
 ///
 /// # Errors
 /// Signals cannot be handled.
-#[cfg(unix)]
 pub fn clean_up_when_interrupted() -> Result<()> {
+    static IS_INSTALLED: Mutex<bool> = Mutex::new(false);
+    let mut is_installed = IS_INSTALLED.lock().unwrap_or_else(PoisonError::into_inner);
+    if !*is_installed {
+        handle_signals()?;
+        *is_installed = true;
+    }
+    Ok(())
+}
+
+#[cfg(unix)]
+fn handle_signals() -> Result<()> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     let signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP]);
     let mut signals = signals.context("cannot handle signals")?;
@@ -138,21 +176,23 @@ pub fn clean_up_when_interrupted() -> Result<()> {
     Ok(())
 }
 
-/// Installs a handler that removes the temporary files on an interrupt.
-///
-/// # Errors
-/// Interrupts cannot be handled.
 #[cfg(not(unix))]
-pub fn clean_up_when_interrupted() -> Result<()> {
+fn handle_signals() -> Result<()> {
     ctrlc::set_handler(|| stop("interrupted", 130)).context("cannot handle interrupts")
 }
 
 fn stop(why: &str, code: i32) -> ! {
     let there = there();
+    let mut removed = "";
     for path in there.iter() {
-        _ = fs::remove_file(path);
+        // A folder has a copy of the input.
+        if path.is_dir() {
+            _ = fs::remove_dir_all(path);
+        } else {
+            _ = fs::remove_file(path);
+            removed = ": the unfinished output was removed";
+        }
     }
-    let removed = if there.is_empty() { "" } else { ": the unfinished output was removed" };
     let message = format!("error: {why}{removed}\n");
     // Standard error may be a full pipe, which must not block the exit.
     let (told, hears) = std::sync::mpsc::channel();

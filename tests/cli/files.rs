@@ -99,6 +99,50 @@ fn a_device_is_written_to_and_not_replaced() {
     );
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_pipe_is_written_to_under_any_name() {
+    let folder = folder();
+    let expected = voxelize(folder.path(), "mesh.obj --res 8 -o - --format npy -q").stdout;
+    for args in ["-o /dev/stdout --format npy", "-o >(cat) --format npy"] {
+        let script = format!("{{ {VOXELIZE} mesh.obj --res 8 -q {args}; }} | cat");
+        let output = Command::new("bash").current_dir(&folder).args(["-c", &script]).output();
+        let output = output.unwrap();
+        assert_eq!((stderr(&output), output.stdout), (String::new(), expected.clone()), "{args}");
+    }
+}
+
+/// A signal while the mesh still comes through standard input.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_signal_removes_the_copy_of_standard_input() {
+    use std::io::Write;
+    use std::process::Stdio;
+    let folder = folder();
+    for args in ["info - --input-format obj", "- --input-format obj -o a.vox"] {
+        let mut command = Command::new(VOXELIZE);
+        command.current_dir(&folder).env("TMPDIR", folder.path()).args(args.split(' '));
+        let mut run = command.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut pipe = run.stdin.take().unwrap();
+        pipe.write_all(b"v 0 0 0\n").unwrap();
+        let copy_begun = |name: &String| {
+            let copy = folder.path().join(name).join("standard-input.obj");
+            fs::metadata(copy).is_ok_and(|copy| copy.len() > 0)
+        };
+        let begun = (0..10_000).any(|_| {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+            files(folder.path()).iter().any(copy_begun)
+        });
+        assert!(begun, "{args}: no copy of standard input was seen");
+        let pid = run.id().to_string();
+        assert!(Command::new("kill").args(["-s", "TERM", &pid]).status().unwrap().success());
+        let output = run.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(143), "{args}");
+        assert_eq!(stderr(&output), "error: stopped by SIGTERM\n", "{args}");
+        assert_eq!(files(folder.path()), ["mesh.obj"], "{args}");
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn a_link_is_followed_and_permissions_are_kept() {

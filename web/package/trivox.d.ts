@@ -56,7 +56,7 @@ export interface Report {
   bricks: number;
   /** The hash that `voxelize` prints: a function of the voxels alone. */
   hash: string;
-  /** Whether voxels have colours of their own. */
+  /** Whether the voxels have colours. */
   has_colors: boolean;
   warnings: string[];
   /** `null` for a grid of a file that does not say. */
@@ -110,7 +110,7 @@ export class Voxelizer {
 export class Grid {
   private constructor();
   /**
-   * Reads a file with voxels: .vox, .npy, .npz, .binvox, .vti, .vol, .bricks, .vdb, .nvdb, .schem,
+   * Reads a file with voxels: .vox, .npy, .npz, .binvox, .bricks, .vdb, .nvdb, .schem,
    * .litematic.
    */
   static open(file: File): Promise<Grid>;

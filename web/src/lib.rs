@@ -211,7 +211,7 @@ fn sentence(warning: &Warning) -> String {
 }
 
 fn has_colors(grid: &VoxelGrid) -> bool {
-    grid.colors.as_ref().is_some_and(|colors| !colors.is_uniform())
+    grid.colors.is_some()
 }
 
 /// A grid, with the report on it.

@@ -62,6 +62,9 @@ impl Options {
     pub fn voxelizer(&self) -> Result<Voxelizer, JsError> {
         let (mode, color) = (self.mode()?, self.color()?);
         self.backend()?;
+        if self.keep_transparent && matches!(mode, Mode::Solid(_)) {
+            return Err(failed("keepTransparent is of surfaces: a solid keeps all its voxels"));
+        }
         let voxelizer = Voxelizer::new()
             .sizing(self.sizing()?)
             .pad(self.pad.unwrap_or(0))

@@ -52,6 +52,7 @@ pub fn run(args: &JoinArgs) -> Result<ExitStatus> {
     drop(tiles);
     output.check_dims(grid.dims())?;
     warnings.extend(output.format().lost(&grid));
+    warnings.extend(args.write.palette_args.without_effect(output.format(), &grid));
     let Written { names, bytes, warning } = output.write(&grid, &options, &progress)?;
     progress.finish();
     warnings.extend(warning);

@@ -30,6 +30,9 @@ use crate::program::{self, ignore_closed, print, print_json, print_warnings};
 pub fn run(args: &VerifyArgs) -> Result<program::ExitStatus> {
     args.compute.refuse_contradictions()?;
     args.voxels.refuse_contradictions()?;
+    if args.voxels.interior_color.is_some() {
+        bail!("--interior-color has no effect: colours are not verified, leave it out");
+    }
     if is_mesh(&args.grid) && !is_mesh(&args.mesh) {
         let [grid, mesh] = [&args.mesh, &args.grid].map(|path| path.display());
         bail!("the mesh comes first: did you mean `voxelize verify {mesh} {grid}`?");

@@ -75,9 +75,10 @@ pub fn run(
                 write_options: &write_options,
                 resume: resume.as_ref(),
                 inputs: &inputs,
+                outputs: &plan.outputs,
                 voxelizer: share.of(&voxelizer).progress(deadline.clone()),
                 memory: share,
-                progress: &*steps,
+                progress: &*deadline,
             };
             batch::catch_panic(|| context.voxelize(task))
                 .map_err(|error| deadline.explain(error, &task.mesh))
@@ -111,6 +112,9 @@ fn refuse_contradictions(job: &Job, voxels: &VoxelArgs, compute: &ComputeArgs) -
     }
     voxels.refuse_contradictions()?;
     voxels.only_for_solids("--strict", job.strict)?;
+    if job.distance.is_some() && voxels.interior_color.is_some() {
+        bail!("--interior-color is for voxels, but --distance writes distances: leave it out");
+    }
     if job.force && !job.strict {
         bail!(
             "--force is for --strict, to write a doubtful solid: leave it out (files are replaced \

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use clap::error::ErrorKind;
 
-use crate::program::cli::{Cli, Command};
+use crate::program::cli::{Cli, Command, Job};
 use crate::program::commands::{
     adapters, convert, diff, formats, info, join, manual, render, slice, verify, voxelize,
 };
@@ -43,7 +43,10 @@ fn run(mut cli: Cli) -> anyhow::Result<ExitStatus> {
         (Some(Command::Slice(args)), _) => slice::run(&args),
         (Some(Command::Completions(args)), _) => manual::completions(args.shell),
         (Some(Command::Man), _) => manual::page(),
-        (None, Some(job)) => voxelize::run(&job, &cli.voxels, &cli.palette_args, &cli.compute),
+        (None, Some(job)) => {
+            let job = Job { transform: cli.transform, ..job };
+            voxelize::run(&job, &cli.voxels, &cli.palette_args, &cli.compute)
+        }
         // Without arguments, clap prints the usage error and exits.
         (None, None) => {
             let what = "a mesh is missing: voxelize mesh.obj -o out.vox";

@@ -16,7 +16,7 @@ use numpy::{
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
-use trivox::formats::{GridFormat, write_grid};
+use trivox::formats::{GridFormat, check_file, write_grid};
 use trivox::grid::World;
 use trivox::place::MAX_DIM;
 use trivox::{Up, VoxelGrid};
@@ -25,7 +25,7 @@ use crate::error::{Failure, option_error};
 use crate::glue;
 use crate::grid::arrays::{fill_dense, filled, new_array, write_colors};
 use crate::grid::files::{bytes_of, grid_format, write_file};
-use crate::grid::make::{grid_of_coords, world_of};
+use crate::grid::make::{grid_of_coords, refuse_measures, world_of};
 use crate::grid::picture::render_options;
 use crate::grid::rays::{Hits, first_hits};
 use crate::job;
@@ -158,7 +158,7 @@ impl PyGrid {
     /// Parameters
     /// ----------
     /// array : array_like of bool, shape (nx, ny, nz)
-    ///     Voxels by index ``[x, y, z]``; what is not zero is occupied.
+    ///     Voxels by index ``[x, y, z]``; what is not zero is occupied. Floats are 0 or 1.
     /// origin, voxel_size, up
     ///     As in `from_coords`.
     ///
@@ -169,7 +169,7 @@ impl PyGrid {
     /// Raises
     /// ------
     /// OptionError
-    ///     An array of another shape.
+    ///     An array of another shape; floats other than 0 and 1, such as distances.
     #[staticmethod]
     #[pyo3(signature = (array, *, origin=None, voxel_size=None, up="y"))]
     fn from_dense(
@@ -181,6 +181,8 @@ impl PyGrid {
         let py = array.py();
         let world = world_of(py, origin, voxel_size, up)?;
         let numpy = PyModule::import(py, "numpy")?;
+        let array = numpy.call_method1("asarray", (array,))?;
+        refuse_measures(&numpy, &array)?;
         let array = numpy.call_method1("ascontiguousarray", (array, "bool"))?;
         let shape = array.cast::<PyUntypedArray>()?.shape().to_vec();
         let [nx, ny, nz] = shape[..] else {
@@ -467,6 +469,8 @@ impl PyGrid {
         let format = format.map_err(|error| Failure::from(error).at(&path).into_py(py))?;
         let (grid, file) = (Arc::clone(&self.grid), path.clone());
         let lost = job::run(py, move |job| {
+            let checked = check_file(&grid, format, &file);
+            checked.map_err(|error| Failure::from(error).at(&file))?;
             let write = || write_file(&file, job, |out| write_grid(&grid, format, out));
             job::pool(None)?.install(write)?;
             Ok(format.lost(&grid))

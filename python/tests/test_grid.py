@@ -59,7 +59,7 @@ def test_dense_arrays_of_any_type_and_layout_are_the_same_voxels():
         wide = np.zeros([2 * n for n in shape], bool)
         wide[::2, ::2, ::2] = dense
         others = [dense, np.asfortranarray(dense), wide[::2, ::2, ::2], dense.tolist()]
-        others += [dense * np.float32(0.5), dense * np.int8(-3), (dense * np.uint8(2)).view(bool)]
+        others += [dense * np.float32(1), dense * np.int8(-3), (dense * np.uint8(2)).view(bool)]
         for other in others:
             assert trivox.Grid.from_dense(other) == expected
     with pytest.raises(trivox.OptionError):
@@ -230,6 +230,37 @@ def test_pictures_are_arrays_and_png_files(grid):
         grid.render(view="side")
     with pytest.raises(trivox.OptionError, match="16384"):
         grid.render(20000)
+
+
+def test_floats_that_are_measured_are_no_voxels():
+    measured = trivox.Voxelizer(16).distances(torus(), width=2)
+    for array in (measured.dense(), np.full((2, 2, 2), np.nan), np.full((2, 2, 2), 0.3)):
+        with pytest.raises(trivox.OptionError, match="array > 0.5, or distances < 0") as caught:
+            trivox.Grid.from_dense(array)
+        assert caught.value.code == "option.values"
+    expected = measured.dense() < 0
+    for of_zeros_and_ones in (expected, expected.astype(np.float32), expected.astype(np.int64) * 7):
+        assert trivox.Grid.from_dense(of_zeros_and_ones).occupied == expected.sum() > 0
+
+
+def test_a_grid_that_no_file_holds_is_refused_at_once(tmp_path):
+    huge = trivox.Grid.from_coords([[0, 0, 1]], [65536] * 3)
+    for name, why in (("a.npy", "there is space for"), ("a.vox", "one .vox file holds at most 2000")):
+        with pytest.raises(trivox.WriteError, match=why):
+            huge.save(tmp_path / name)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_end_of_python_leaves_no_unfinished_file(tmp_path):
+    script = """
+import os, threading, time, trivox
+grid = trivox.Grid.from_coords([[0, 0, 1]], [1024] * 3)
+threading.Thread(target=grid.save, args=("a.npy",), daemon=True).start()
+while not any(name.endswith(".tmp") for name in os.listdir()):
+    time.sleep(0.001)
+"""
+    subprocess.run([sys.executable, "-c", script], cwd=tmp_path, check=True, timeout=60)
+    assert os.listdir(tmp_path) == []
 
 
 def test_set_operations_are_those_of_dense_arrays():

@@ -9,6 +9,7 @@
 Logs go to the logger ``trivox``; what a caller may not expect is a `TrivoxWarning`.
 """
 
+import atexit as _atexit
 from importlib.metadata import version as _version
 
 from ._errors import (
@@ -32,6 +33,7 @@ from ._trivox import (
     Voxelizer,
     _grid_formats,
     _mesh_formats,
+    _remove_unfinished,
     adapters,
     diff,
     join,
@@ -42,6 +44,8 @@ from ._trivox import (
 )
 
 __version__ = _version("trivox")
+
+_atexit.register(_remove_unfinished)
 
 MESH_FORMATS: tuple[str, ...] = tuple(_mesh_formats())
 """Extensions of the mesh formats that are read."""

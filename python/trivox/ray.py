@@ -19,9 +19,11 @@ import re
 import tarfile
 import tempfile
 import time
+import uuid
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
 from dataclasses import dataclass, field
 from glob import escape
 from itertools import islice
@@ -299,13 +301,18 @@ class _Sink:
 
     def _put(self, name: str, content: bytes) -> None:
         target = self.path(name)
-        temporary = self.path(f".{name}.{os.getpid()}.tmp")
         if getattr(self.system, "protocol", None) in ("file", ("file", "local")):
-            with open(temporary, "wb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(temporary, target)
+            temporary = self.path(f".{name}.{uuid.uuid4().hex}.tmp")
+            try:
+                with open(temporary, "wb") as file:
+                    file.write(content)
+                    file.flush()
+                    os.fsync(file.fileno())
+                os.replace(temporary, target)
+            except BaseException:
+                with suppress(FileNotFoundError):
+                    os.remove(temporary)
+                raise
         else:
             # Object stores show an object only once it is complete.
             self.system.pipe_file(target, content)

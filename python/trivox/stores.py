@@ -14,9 +14,12 @@ True
 from __future__ import annotations
 
 import errno
+import itertools
 import json
 import operator
 import os
+import shutil
+import uuid
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -87,17 +90,21 @@ def save_zarr(grid: Grid, store: Any, *, shard: int = 64) -> None:
     group = zarr.open_group(os.fspath(store) if isinstance(store, os.PathLike) else store,
                             mode="a" if tile else "w", zarr_format=3)
     if grid.origin is not None and grid.voxel_size is not None:
-        origin = grid.origin - np.asarray(at) * grid.voxel_size
-        group.attrs.update(
-            {"origin": origin.tolist(), "voxel_size": grid.voxel_size, "up": grid.up}
-        )
+        # Of the lattice: computed from a tile's, it would depend on the tile in its last bits.
+        origin = grid.report["lattice"]["origin"] if tile else grid.origin.tolist()
+        group.attrs.update({"origin": origin, "voxel_size": grid.voxel_size, "up": grid.up})
+    shards = [range(a // shard, -(-(a + d) // shard)) for a, d in zip(at, grid.dims)]
     occupied = _array(group, "occupied", shape, [], shard, "bool")
+    _remove(occupied, shards)
     for corner, block in _occupied_shards(grid, shard):
         occupied[_region(at, corner, block)] = block
     if grid.has_colors:
         rgba = _array(group, "rgba", shape, [4], shard, "uint8")
+        _remove(rgba, [*shards, range(1)])
         for corner, block in _color_shards(grid, shard):
             rgba[_region(at, corner, block)] = block
+    elif "rgba" in group:
+        _remove(group["rgba"], [*shards, range(1)])
 
 
 def load_zarr(store: Any, *, start: tuple[int, int, int] | None = None,
@@ -331,10 +338,12 @@ def _write_bricks(grids: Iterable[tuple[Any, Grid]], file: Any) -> None:
 @contextmanager
 def _whole_file(path: str | os.PathLike[str]) -> Iterator[str]:
     """The name of a file to write, which gets the name `path` if all goes well."""
-    path = os.fspath(path)
-    temporary = f"{path}.{os.getpid()}.tmp"
+    path = os.path.realpath(os.fspath(path))
+    temporary = f"{path}.{uuid.uuid4().hex}.tmp"
     try:
         yield temporary
+        if os.path.exists(path):
+            shutil.copymode(path, temporary)
         os.replace(temporary, path)
     except BaseException:
         if os.path.exists(temporary):
@@ -352,15 +361,32 @@ def _array(group: Any, name: str, shape: list[int], more: list[int], shard: int,
                 "write the tiles of one grid, with one shard, to one group"
             )
         return array
-    return group.create_array(
-        name,
-        shape=whole,
-        chunks=(*[_BRICK] * 3, *more),
-        shards=(*[shard] * 3, *more),
-        dtype=dtype,
-        fill_value=0,
-        dimension_names=["x", "y", "z", "channel"][: len(whole)],
-    )
+    from zarr.errors import ContainsArrayError
+
+    try:
+        return group.create_array(
+            name,
+            shape=whole,
+            chunks=(*[_BRICK] * 3, *more),
+            shards=(*[shard] * 3, *more),
+            dtype=dtype,
+            fill_value=0,
+            dimension_names=["x", "y", "z", "channel"][: len(whole)],
+        )
+    except ContainsArrayError:
+        # Another process made it in between, for another tile.
+        return _array(group, name, shape, more, shard, dtype)
+
+
+def _remove(array: Any, shards: list[range]) -> None:
+    """Removes shards of an earlier save: those that get no voxel are not written again."""
+    from zarr.core.sync import sync
+
+    async def remove() -> None:
+        for index in itertools.product(*shards):
+            await array.store.delete(f"{array.path}/{array.metadata.encode_chunk_key(index)}")
+
+    sync(remove())
 
 
 def _region(at: list[int], corner: NDArray[Any], block: NDArray[Any]) -> tuple[slice, ...]:

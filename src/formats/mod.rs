@@ -33,6 +33,8 @@ mod table;
 mod tally;
 mod textures;
 mod tokens;
+#[doc(hidden)]
+pub mod unfinished;
 #[cfg(feature = "palette")]
 pub mod vox;
 pub mod vti;
@@ -48,7 +50,7 @@ pub use crate::formats::read::{
     read_grid, read_grid_from, read_grid_with, read_mesh, read_mesh_from, read_mesh_with,
 };
 #[doc(hidden)]
-pub use crate::formats::save::behind_links;
+pub use crate::formats::save::{check_file, check_space};
 pub use crate::formats::save::{replace_file, save_distances, save_grid, save_grid_with};
 pub use crate::formats::sidecars::{Sidecar, Sidecars};
 pub use crate::formats::spec::{GridSpec, MeshSpec};

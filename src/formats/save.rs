@@ -1,14 +1,16 @@
 //! Writes files by path.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::fs;
+use std::io::{BufWriter, Write};
+use std::path::Path;
 
 use crate::distance::DistanceField;
+use crate::formats::unfinished::{Unfinished, behind_links, folder_of};
 use crate::formats::{
     GridFormat, UnknownFormat, WriteError, WriteOptions, write_distances, write_grid_with,
 };
 use crate::grid::VoxelGrid;
+use crate::numbers::grouped;
 
 /// Writes `grid` to the file at `path`, in the format of its extension, as [`replace_file`] does.
 ///
@@ -40,8 +42,46 @@ pub fn save_grid_with(
     path: impl AsRef<Path>,
 ) -> Result<(), WriteError> {
     let format = GridFormat::of_path(&path)?;
-    format.check_dims(grid.dims())?;
+    check_file(grid, format, path.as_ref())?;
     replace_file(path, |out| write_grid_with(grid, format, options, out))
+}
+
+/// Checks that `format` can hold `grid`, and that the disk has room for the file at `path` if its
+/// size is known.
+///
+/// # Errors
+/// The format or the disk cannot hold it.
+#[doc(hidden)]
+pub fn check_file(grid: &VoxelGrid, format: GridFormat, path: &Path) -> Result<(), WriteError> {
+    format.check_dims(grid.dims())?;
+    format.file_size(grid.dims()).map_or(Ok(()), |size| check_space(path, size))
+}
+
+/// Checks that the disk has room for a file of `size` bytes at `path`.
+///
+/// # Errors
+/// It has not.
+#[doc(hidden)]
+pub fn check_space(path: &Path, size: u64) -> Result<(), WriteError> {
+    match available_space(path) {
+        Some(space) if space < size => Err(WriteError::Unsupported(format!(
+            "the file would have at least {} bytes, but there is space for {}: use a sparse format \
+             such as .vox, or a lower resolution",
+            grouped(size),
+            grouped(space)
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// The bytes that the disk has left for `path`; `None` if the system does not say, and writing fails
+/// instead.
+fn available_space(path: &Path) -> Option<u64> {
+    #[cfg(any(unix, windows))]
+    let space = fs4::available_space(folder_of(path)).ok();
+    #[cfg(not(any(unix, windows)))]
+    let space = folder_of(path).to_str().and(None);
+    space
 }
 
 /// Writes `field` to the file at `path`, in the format of its extension, as [`replace_file`] does.
@@ -55,9 +95,9 @@ pub fn save_distances(field: &DistanceField, path: impl AsRef<Path>) -> Result<(
 }
 
 /// Writes a file in the folder of `path` with `write`, and renames it to `path` once it is complete
-/// and on the disk. On failure, an existing file is unchanged, and no new one remains; only a
-/// process that is killed leaves a file named `.trivox-N.partial`. The target of a symbolic link is
-/// replaced, not the link; permissions are kept.
+/// and on the disk. On failure, an existing file is unchanged, and no new one remains; what a killed
+/// process leaves, a `.trivox-*.tmp`, is removed by the next one that writes in the folder. The
+/// target of a symbolic link is replaced, not the link; permissions are kept.
 ///
 /// # Errors
 /// Those of `write`; `path` is a folder, a pipe, a device or read-only; the folder cannot be written
@@ -78,57 +118,12 @@ pub fn replace_file(
         _ => {}
     }
     let path = behind_links(path.as_ref())?;
-    let (mut file, partial) = Partial::beside(&path)?;
-    if let Some(old) = old {
-        file.set_permissions(old.permissions())?;
-    }
-    let mut out = BufWriter::new(&mut file);
+    let unfinished = Unfinished::beside(&path)?;
+    let mut out = BufWriter::new(unfinished.file());
     write(&mut out)?;
     out.flush()?;
     drop(out);
-    file.sync_all()?;
-    Ok(fs::rename(&partial.0, &path)?)
-}
-
-/// What `path` is a symbolic link to, even if that is missing; `path` if it is no link. Not for
-/// pipes: the text of a link in `/proc/self/fd` need not be a path.
-///
-/// # Errors
-/// More links in a row than Linux follows.
-#[doc(hidden)]
-pub fn behind_links(path: &Path) -> io::Result<PathBuf> {
-    const MAX_LINKS: usize = 40;
-    let mut path = path.to_owned();
-    for _ in 0..MAX_LINKS {
-        let Ok(target) = fs::read_link(&path) else { return Ok(path) };
-        // An absolute target replaces the folder.
-        path = path.parent().unwrap_or(Path::new("")).join(target);
-    }
-    Err(io::Error::other("leads through too many links"))
-}
-
-/// A new file, which is removed when this is dropped unless it was renamed.
-struct Partial(PathBuf);
-
-impl Partial {
-    fn beside(path: &Path) -> io::Result<(File, Self)> {
-        let mut number = 0_u64;
-        loop {
-            let partial = path.with_file_name(format!(".trivox-{number}.partial"));
-            match OpenOptions::new().write(true).create_new(true).open(&partial) {
-                // Another thread's or process's, which may have been killed.
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
-                file => return file.map(|file| (file, Self(partial))),
-            }
-        }
-    }
-}
-
-impl Drop for Partial {
-    fn drop(&mut self) {
-        // Fails if it was renamed.
-        _ = fs::remove_file(&self.0);
-    }
+    Ok(unfinished.finish(&path)?)
 }
 
 impl From<UnknownFormat> for WriteError {
@@ -141,6 +136,7 @@ impl From<UnknownFormat> for WriteError {
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
+    use std::io;
 
     fn files(folder: &Path) -> Vec<String> {
         let name = |entry: io::Result<fs::DirEntry>| entry.unwrap().file_name();
@@ -186,15 +182,24 @@ mod tests {
     }
 
     #[test]
-    fn files_of_killed_processes_and_long_names_are_no_obstacle() {
+    fn long_names_are_no_obstacle() {
         let folder = tempfile::tempdir().unwrap();
-        for number in 0..3 {
-            fs::write(folder.path().join(format!(".trivox-{number}.partial")), b"cut").unwrap();
-        }
-        let path = folder.path().join("a".repeat(250) + ".bin");
-        replace_file(&path, |out| Ok(out.write_all(b"whole")?)).unwrap();
-        assert_eq!(fs::read(&path).unwrap(), b"whole");
-        assert_eq!(files(folder.path()).len(), 4);
+        let name = "a".repeat(250) + ".bin";
+        replace_file(folder.path().join(&name), |out| Ok(out.write_all(b"whole")?)).unwrap();
+        assert_eq!(files(folder.path()), [name]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_that_is_read_only_is_not_replaced() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.bin");
+        fs::write(&path, b"old").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o444)).unwrap();
+        let error = replace_file(&path, |_| Ok(())).unwrap_err();
+        assert!(error.to_string().starts_with("is read-only"), "{error}");
+        assert_eq!(fs::read(&path).unwrap(), b"old");
     }
 
     #[test]

@@ -19,9 +19,10 @@ use clap::{ArgGroup, Args, CommandFactory, Parser, Subcommand};
 use trivox::Mode;
 use trivox::solid::Fill;
 use trivox::srgb::Rgba;
+use trivox::transform::Rotation;
 use trivox::voxelize::BackendChoice;
 
-use crate::program::cli::parse::{parse_interior, parse_size};
+use crate::program::cli::parse::{parse_interior, parse_number, parse_size};
 
 pub use crate::program::cli::grids::{ConvertArgs, DiffArgs, InfoArgs, JoinArgs};
 pub use crate::program::cli::render::RenderArgs;
@@ -62,6 +63,8 @@ pub struct Cli {
     pub command: Option<Command>,
     #[command(flatten)]
     pub job: Option<Job>,
+    #[command(flatten)]
+    pub transform: TransformArgs,
     #[command(flatten)]
     pub voxels: VoxelArgs,
     #[command(flatten)]
@@ -160,6 +163,26 @@ pub struct VoxelArgs {
     #[arg(long)]
     #[arg(help_heading = "Colours")]
     pub keep_transparent: bool,
+}
+
+/// How the mesh is transformed first.
+#[derive(Debug, Clone, Default, Args)]
+pub struct TransformArgs {
+    /// Multiply the mesh's coordinates by S before it is voxelized.
+    #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = parse_number)]
+    #[arg(help_heading = "Size and place")]
+    pub scale: Option<f64>,
+
+    /// Rotate the mesh about an axis by an angle in degrees, counter-clockwise as seen from the
+    /// axis's tip, such as x:90. May be repeated: rotations apply in the order given.
+    #[arg(long, value_name = "AXIS:DEGREES")]
+    #[arg(help_heading = "Size and place")]
+    pub rotate: Vec<Rotation>,
+
+    /// Move the centre of the mesh's bounding box to the origin, after scaling and rotation.
+    #[arg(long)]
+    #[arg(help_heading = "Size and place")]
+    pub center: bool,
 }
 
 /// The colours of formats that have few.

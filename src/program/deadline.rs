@@ -52,3 +52,23 @@ impl Progress for Deadline {
         self.progress.is_cancelled() || self.limit.is_some_and(|limit| self.began.elapsed() > limit)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use trivox::{BackendError, NoProgress};
+
+    #[test]
+    fn the_limit_is_named_for_whatever_it_cancelled() {
+        let deadline = Deadline::new(Arc::new(NoProgress), Some(Duration::ZERO));
+        assert!(deadline.is_cancelled());
+        let voxels = VoxelizeError::from(BackendError::Cancelled);
+        for error in [Error::from(voxels), RenderError::Cancelled.into()] {
+            let error = error.context("a.obj");
+            let said = deadline.explain(error, Path::new("a.obj")).to_string();
+            assert!(said.starts_with("a.obj: takes longer than --time-limit 0:"), "{said}");
+        }
+        let other = deadline.explain(anyhow!("malformed"), Path::new("a.obj"));
+        assert_eq!(other.to_string(), "malformed");
+    }
+}

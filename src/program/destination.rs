@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf, is_separator};
 
 use anyhow::{Context, Result, anyhow, bail};
 use trivox::Tile;
-use trivox::formats::{GridFormat, behind_links};
+use trivox::formats::GridFormat;
+use trivox::formats::unfinished::{Unfinished, behind_links, folder_of};
 
 use crate::program::inputs::Input;
-use crate::program::temporary::{TemporaryFile, folder_of};
 
 /// The outputs of a run.
 #[derive(Debug, Clone)]
@@ -145,7 +145,7 @@ impl Destination {
                 _ => anyhow::Error::from(error).context("cannot make the folder"),
             });
             made.with_context(named)?;
-            let file = TemporaryFile::beside(&folder.join(format.extension()));
+            let file = Unfinished::beside(&folder.join(format.extension()));
             file.map(drop).with_context(named)?;
         }
         Ok(())

@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail};
 use trivox::formats::{GridFormat, is_mesh};
 
 use crate::program::cli::{Cli, Command};
-use crate::program::temporary::TemporaryFolder;
+use crate::program::signals::CopyFolder;
 
 /// The name of standard input in messages.
 const STDIN: &str = "standard input";
@@ -143,7 +143,7 @@ pub fn with_stdin_named(text: &str) -> Cow<'_, str> {
 ///
 /// # Errors
 /// No format is given; standard input is used twice; it cannot be copied.
-pub fn replace_stdin(cli: &mut Cli) -> Result<Option<TemporaryFolder>> {
+pub fn replace_stdin(cli: &mut Cli) -> Result<Option<CopyFolder>> {
     let (paths, format): (Vec<&mut PathBuf>, &Option<String>) =
         match (&mut cli.command, &mut cli.job) {
             (Some(Command::Info(args)), _) => (vec![&mut args.file], &args.input.input_format),
@@ -173,7 +173,7 @@ pub fn replace_stdin(cli: &mut Cli) -> Result<Option<TemporaryFolder>> {
             bail!("standard input can be read once: name a file for the other")
         }
         (Some(path), Some(format)) => {
-            let folder = TemporaryFolder::new()?;
+            let folder = CopyFolder::new()?;
             let extension = format.trim_start_matches('.');
             let copy = folder.path().join(format!("standard-input.{extension}"));
             let is_name = !extension.contains(std::path::is_separator);

@@ -13,9 +13,10 @@ use trivox::Lattice;
 /// The file cannot be read, or holds none.
 pub fn read(path: &Path) -> Result<Lattice> {
     let named = || path.display().to_string();
-    let text = fs::read_to_string(path).with_context(named)?;
-    let mut value: Value =
-        serde_json::from_str(&text).context("is not one JSON object").with_context(named)?;
+    let bytes = fs::read(path).with_context(named)?;
+    let mut value: Value = serde_json::from_slice(&bytes)
+        .context("is not one JSON object: name what `voxelize ... --json > lattice.json` wrote")
+        .with_context(named)?;
     if let Some(lattice) = value.get_mut("lattice") {
         value = lattice.take();
     }

@@ -1,4 +1,4 @@
-//! Writes files atomically: to a temporary file in the same folder, which is then renamed. A grid
+//! Writes files atomically: to an unfinished file in the same folder, which is then renamed. A grid
 //! that exceeds the limits of a format is written as several files: none is renamed before all are
 //! complete.
 
@@ -8,14 +8,15 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
-use trivox::formats::{GridFormat, WriteOptions, vox, write_distances, write_grid_with};
+use trivox::formats::{
+    GridFormat, WriteOptions, check_space, vox, write_distances, write_grid_with,
+};
 use trivox::{DistanceField, Progress, VoxelGrid};
 
 use crate::program::destination::Outputs;
 use crate::program::files::Files;
 use crate::program::numbers::{counted, grouped};
 use crate::program::sink::{Inputs, Sink, refuse_folder};
-use crate::program::temporary::folder_of;
 
 /// The destination of a grid, checked before the work begins.
 #[derive(Debug, Clone)]
@@ -56,9 +57,10 @@ impl Output {
         let named = || path.display().to_string();
         refuse_folder(path).with_context(named)?;
         let format = match format {
-            Some(format) => format,
-            None => format_of(path).with_context(named)?,
+            Some(format) => refuse_other_extension(path, format).map(|()| format),
+            None => format_of(path),
         };
+        let format = format.with_context(named)?;
         Ok(Self { sink: Sink::new(path, inputs)?, format })
     }
 
@@ -86,7 +88,7 @@ impl Output {
             self.format.check_dims(dims).with_context(named)?;
         }
         match (self.sink.file(), self.format.file_size(dims)) {
-            (Some(path), Some(size)) => check_space(path, size).with_context(named),
+            (Some(path), Some(size)) => Ok(check_space(path, size).with_context(named)?),
             _ => Ok(()),
         }
     }
@@ -179,6 +181,18 @@ impl Output {
     }
 }
 
+/// # Errors
+/// The extension of `path` is that of another format.
+fn refuse_other_extension(path: &Path, format: GridFormat) -> Result<()> {
+    match GridFormat::of_path(path) {
+        Ok(other) if other != format => bail!(
+            "has the extension of another format than --format {}: leave one of them out",
+            format.extension()
+        ),
+        _ => Ok(()),
+    }
+}
+
 /// The format that a file of this name has.
 fn format_of(path: &Path) -> Result<GridFormat> {
     let extension = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
@@ -233,20 +247,6 @@ fn several(names: &[String], grid: &VoxelGrid) -> String {
         grouped(side),
         counted(names.len() as u64, "file"),
     )
-}
-
-/// Checks that the disk has room for `size` bytes.
-fn check_space(path: &Path, size: u64) -> Result<()> {
-    // If the system does not report free space, writing will fail instead.
-    match fs4::available_space(folder_of(path)) {
-        Ok(space) if space < size => bail!(
-            "the file would have at least {} bytes, but there is space for {}: use a sparse format \
-             (.vox), or a lower resolution",
-            grouped(size),
-            grouped(space)
-        ),
-        _ => Ok(()),
-    }
 }
 
 /// Reports the bytes that are written.

@@ -43,7 +43,6 @@ pub struct MeshSummary {
     pub refused: bool,
     pub output: Option<Names>,
     /// The picture, if requested.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub preview: Option<String>,
     pub bytes: Option<u64>,
     pub timings_ms: Timings,
@@ -55,7 +54,6 @@ pub struct MeshSummary {
     pub gpu: Option<RunReport>,
     pub warnings: Vec<String>,
     /// Defaults that were applied, and the options that change them.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
 

@@ -4,7 +4,7 @@ use anyhow::{Result, bail};
 use trivox::transform::CenteredGrid;
 use trivox::{PlaceOptions, Transform};
 
-use crate::program::cli::Job;
+use crate::program::cli::{Job, TransformArgs};
 use crate::program::pipeline::{DEFAULT_RES, sizing};
 
 impl Job {
@@ -15,20 +15,31 @@ impl Job {
     }
 }
 
+impl TransformArgs {
+    /// The transformation that they specify.
+    ///
+    /// # Errors
+    /// A scale that is not positive.
+    pub fn transform(&self) -> Result<Transform> {
+        if let Some(scale) = self.scale.filter(|scale| !(*scale > 0.0 && scale.is_finite())) {
+            bail!("--scale {scale} is not possible: use a positive number");
+        }
+        let mut transform = Transform::default();
+        transform.scale = self.scale;
+        transform.rotations.clone_from(&self.rotate);
+        transform.center = self.center;
+        Ok(transform)
+    }
+}
+
 /// The transformation that a job specifies.
 ///
 /// # Errors
 /// A scale that is not positive.
 pub fn transform(job: &Job) -> Result<Transform> {
-    if let Some(scale) = job.scale.filter(|scale| !(*scale > 0.0 && scale.is_finite())) {
-        bail!("--scale {scale} is not possible: use a positive number");
-    }
     let dims = job.dims.or(job.cube.map(|n| [n; 3]));
     let fills = job.res.is_none() && job.voxel_size.is_none();
-    let mut transform = Transform::default();
-    transform.scale = job.scale;
-    transform.rotations.clone_from(&job.rotate);
-    transform.center = job.center;
+    let mut transform = job.transform.transform()?;
     transform.grid = dims.map(|dims| CenteredGrid { dims, fills });
     Ok(transform)
 }

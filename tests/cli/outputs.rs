@@ -259,7 +259,7 @@ fn parts_without_voxels_have_no_file_and_all_others_or_none_are_written() {
     let before = files(path);
     let run = voxelize(path, "ends.obj --res 2500 -o ends.vox");
     assert_eq!(run.status.code(), Some(2));
-    let why = "error: ends-1-1-1.vox: is no file that can be replaced";
+    let why = "error: ends-1-1-1.vox: is a folder";
     assert!(stderr(&run).starts_with(why), "{}", stderr(&run));
     assert_eq!(files(path), before);
     assert_eq!(fs::read_to_string(path.join("ends-0-0-0.vox")).unwrap(), "an old file");

@@ -77,12 +77,39 @@ fn impossible_files_are_refused() {
         ("mesh.obj --res 8 -o out.xyz", "unknown file extension '.xyz': use one of .vox, .npy"),
         ("mesh.obj --res 8 -o out", "no file extension"),
         ("mesh.obj --res 8 -o gone/out.vox", "there is no folder 'gone'"),
-        ("mesh.obj --res 8 -o mesh.obj --format npy", "would overwrite an input: name another"),
-        ("mesh.obj --res 2001 -o - --format vox", "name a file, to have several written"),
+        ("mesh.obj --res 8 -o mesh.obj --format obj", "would overwrite an input: name another"),
+        ("mesh.obj --res 8 -o a.npz --format vox", "a.npz: has the extension of another format"),
+        (
+            "mesh.obj --res 2001 -o - --format vox",
+            "writes several files beside each other if a file is named",
+        ),
         ("info gone.vox", "gone.vox: No such file"),
         ("info old.npy", "old.npy"),
     ] {
         refuses(path, args, complaint);
+    }
+}
+
+#[test]
+fn options_without_effect_are_refused_or_reported() {
+    let folder = folder();
+    let path = folder.path();
+    for (args, complaint) in [
+        ("mesh.obj --mode solid --keep-transparent", "--keep-transparent is for surfaces"),
+        ("mesh.obj --distance 2 --keep-transparent", "--keep-transparent is for surfaces"),
+        ("mesh.obj --distance 2 --interior-color red", "--interior-color is for voxels"),
+        ("verify mesh.obj a.npz --mode solid --interior-color red", "colours are not verified"),
+        ("mesh.obj --lattice mesh.obj", "mesh.obj: is not one JSON object: name what `voxelize"),
+    ] {
+        refuses(path, args, complaint);
+    }
+    assert!(voxelize(path, "mesh.obj --res 8 -o a.npz").status.success());
+    for (args, warning) in [
+        ("join a.npz -o b.npz --dither", "--dither had no effect: .npz files hold no palette"),
+        ("mesh.obj --distance 2 --color red -o a.vdb", "--color had no effect: distances hold no"),
+    ] {
+        let run = voxelize(path, args);
+        assert!(run.status.success() && stderr(&run).contains(warning), "{args}: {}", stderr(&run));
     }
 }
 

@@ -182,7 +182,7 @@ fn what_was_made_with_other_options_is_made_again() {
         ("npy", "--res 12", "--res 12 --up z"),
         ("npy", "--res 14", "--res 12 --pad 1"),
         ("npy", "--voxel-size 0.5", "--voxel-size 0.51"),
-        ("vox", "--res 12", "--res 12 --format npy"),
+        ("data", "--res 12 --format vox", "--res 12 --format npy"),
         ("vox", &format!("--res 12 {bounds}"), "--res 12 --bounds 1,0,0,5,8,2"),
         ("npy", &format!("--voxel-size 0.5 {bounds}"), "--voxel-size 0.5 --bounds 0,0,0,4,8,3"),
         ("npy", &format!("--voxel-size 0.5 {bounds}"), &format!("--voxel-size 0.25 {bounds}")),

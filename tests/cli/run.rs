@@ -101,7 +101,7 @@ fn what_is_left_out_is_said() {
     };
     assert!(notes("a.npy").contains("where the grid lies"), "{}", notes("a.npy"));
     assert!(notes("a.binvox").contains("8 x 8 x 4 voxels is padded to 8 x 8 x 8"));
-    assert_eq!(notes("a.npz"), "null");
+    assert_eq!(notes("a.npz"), "[]");
 }
 
 #[test]

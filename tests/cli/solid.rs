@@ -251,7 +251,7 @@ fn verify_judges_by_the_mode_that_is_asked_for() {
         for mode in ["surface", "thin", "solid"] {
             let args = format!("verify cube.obj {grid}.npy --res 8 --pad 1 --mode {mode} --json");
             let (json, code) = report(path, &args);
-            assert_eq!(json["right"], mode == grid, "{grid} as {mode}: {json}");
+            assert_eq!(json["equal"], mode == grid, "{grid} as {mode}: {json}");
             assert_eq!(code, Some(i32::from(mode != grid)));
             assert_eq!(json.get("fill").is_some(), mode == "solid", "{json}");
             if mode != grid && json["iou"].as_f64().unwrap() < 0.9 {

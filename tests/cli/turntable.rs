@@ -170,11 +170,15 @@ fn if_one_picture_cannot_be_written_none_is() {
     let folder = with_grid();
     let path = folder.path();
     fs::write(path.join("b-1.png"), "old").unwrap();
-    // Another name for a file elsewhere, which a new one would not be.
-    std::os::unix::fs::symlink("elsewhere.png", path.join("b-3.png")).unwrap();
+    // The target of a link is replaced, but not that of this one.
+    std::os::unix::fs::symlink("elsewhere.png", path.join("b-2.png")).unwrap();
+    std::os::unix::fs::symlink("/dev/full", path.join("b-3.png")).unwrap();
     let args = format!("render a.npz {SMALL} --turntable 3 -o b-#.png");
     refuses(path, &args, "b-3.png: is no file that can be replaced");
     assert_eq!(fs::read_to_string(path.join("b-1.png")).unwrap(), "old");
+    let args = args.replace("--turntable 3", "--turntable 2");
+    assert!(voxelize(path, &args).status.success());
+    assert!(path.join("elsewhere.png").exists());
 }
 
 #[cfg(unix)]

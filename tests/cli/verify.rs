@@ -26,17 +26,19 @@ fn what_the_program_writes_is_right() {
         ("--res 30 --pad 2 --up z", "a.vox", "file"),
         ("--voxel-size 0.3", "a.vox", "file"),
         ("--res 30 --bounds -1,-1,-1,5,5,5", "a.vox", "file bounds"),
+        ("--res 30 --rotate z:30 --scale 2 --center", "a.vox", "file"),
         ("--res 30", "a.npy", "fit"),
         ("--res 30 --pad 1", "a.npy", "fit"),
     ] {
         assert!(voxelize(path, &format!("mesh.obj {options} -o {file}")).status.success());
-        let (json, code) = report(path, &format!("verify mesh.obj {file} --json"));
-        assert_eq!((code, &json["right"]), (Some(0), &true.into()), "{options}: {json}");
+        let transform = options.find("--rotate").map_or("", |at| &options[at..]);
+        let (json, code) = report(path, &format!("verify mesh.obj {file} --json {transform}"));
+        assert_eq!((code, &json["equal"]), (Some(0), &true.into()), "{options}: {json}");
         assert_eq!(json["placed"]["by"], by, "{options}");
         assert_eq!(json["exact"]["hash"], json["grid"]["hash"], "{options}");
         let options = options.replace(" --up z", "");
         let stated = format!("verify mesh.obj {file} --as-placed --json {options}");
-        assert_eq!(report(path, &stated).0["right"], true, "{options}");
+        assert_eq!(report(path, &stated).0["equal"], true, "{options}");
     }
     let text = stdout(&voxelize(path, "verify mesh.obj a.npy --backend cpu"));
     assert!(
@@ -54,7 +56,7 @@ fn faults_are_listed_with_their_places_and_drawn() {
         assert!(voxelize(path, &format!("mesh.obj --res 16 -o {file}")).status.success());
         faulty(path, file);
         let (json, code) = report(path, &format!("verify mesh.obj {file} --json"));
-        assert_eq!((code, &json["right"]), (Some(1), &false.into()), "{json}");
+        assert_eq!((code, &json["equal"]), (Some(1), &false.into()), "{json}");
         let voxels = serde_json::json!([
             { "voxel": [0, 0, 0], "position": [0.125, 0.125, 0.125], "fault": "missing" },
             { "voxel": [0, 15, 0], "position": [0.125, 3.875, 0.125], "fault": "spurious" },
@@ -97,7 +99,7 @@ fn faults_in_thin_and_solid_grids_are_listed_and_another_mode_is_hinted_at() {
         let made = format!("solid.obj --res 32 --mode {mode} -o {file}");
         assert!(voxelize(path, &made).status.success());
         let (json, code) = report(path, &format!("verify solid.obj {file} --mode {mode} --json"));
-        assert_eq!((code, &json["right"]), (Some(0), &true.into()), "{json}");
+        assert_eq!((code, &json["equal"]), (Some(0), &true.into()), "{json}");
         // Judged as the surface, it is wrong.
         let output = voxelize(path, &format!("verify solid.obj {file}"));
         let text = stdout(&output);

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyMemoryView;
 use trivox::Progress;
 use trivox::formats::{
-    GridFormat, ReadError, WriteError, bricks, read_grid, read_grid_from, replace_file,
+    GridFormat, ReadError, WriteError, bricks, read_grid, read_grid_from, replace_file, unfinished,
 };
 
 use crate::error::Failure;
@@ -87,6 +87,14 @@ impl Write for Bytes {
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
+}
+
+/// Removes the files that this process has not finished: a save that Ctrl-C ended may outlive the
+/// interpreter's last line.
+#[pyfunction]
+#[pyo3(name = "_remove_unfinished")]
+pub fn remove_unfinished(py: Python<'_>) {
+    py.detach(|| drop(unfinished::remove_unfinished()));
 }
 
 /// Makes a grid of what pickling wrote.

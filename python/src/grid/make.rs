@@ -1,6 +1,7 @@
 //! Makes grids of arrays.
 
 use numpy::{PyArrayDescrMethods, PyReadonlyArray2, PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::basic::CompareOp;
 use pyo3::prelude::*;
 use rayon::prelude::*;
 use trivox::VoxelGrid;
@@ -94,6 +95,27 @@ fn colors_of(voxels: &[[u32; 3]], colors: &[Rgba]) -> Colors {
         (voxels[0].0.0, mask, voxels.iter().map(|&(_, color)| color).collect())
     });
     Colors::from_bricks(bricks.collect(), [0; 4])
+}
+
+/// Refuses floats that are measured or estimated, such as distances and probabilities.
+///
+/// # Errors
+/// Floats other than 0 and 1.
+pub fn refuse_measures(numpy: &Bound<'_, PyModule>, array: &Bound<'_, PyAny>) -> PyResult<()> {
+    let dtype = array.getattr("dtype")?;
+    if dtype.getattr("kind")?.extract::<String>()? != "f" {
+        return Ok(());
+    }
+    let is = |value: u8| array.rich_compare(value, CompareOp::Eq);
+    let is_either = numpy.call_method1("logical_or", (is(0)?, is(1)?))?;
+    if is_either.call_method0("all")?.extract()? {
+        return Ok(());
+    }
+    let message = format!(
+        "an array of {dtype} with other values than 0 and 1 does not say which voxels are occupied: \
+         give booleans, such as array > 0.5, or distances < 0"
+    );
+    Err(option_error(array.py(), "option.values", message))
 }
 
 /// The place of a grid: `origin` and `voxel_size` are given together or not at all.

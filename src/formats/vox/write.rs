@@ -42,9 +42,9 @@ pub fn check_dims(dims: [u32; 3]) -> Result<(), WriteError> {
     let too_long = AXES.into_iter().zip(dims).find(|&(_, d)| d > MAX_SCENE);
     too_long.map_or(Ok(()), |(axis, voxels)| {
         Err(WriteError::Unsupported(format!(
-            "the grid is {voxels} voxels along the {axis} axis, but MagicaVoxel holds at most \
-             {MAX_SCENE}, and one .vox file no more: name a file, to have several written, use a \
-             lower resolution, or write .npy"
+            "the grid is {voxels} voxels along the {axis} axis, but one .vox file holds at most \
+             {MAX_SCENE}: use a lower resolution or another format such as .npz; the program \
+             `voxelize` writes several files beside each other if a file is named"
         )))
     })
 }

@@ -6,7 +6,7 @@ use clap::Args;
 use trivox::Bounds;
 
 use crate::program::cli::parse::{parse_bounds, parse_count, parse_number, parse_res};
-use crate::program::cli::{ComputeArgs, Input, ReportArgs, VoxelArgs};
+use crate::program::cli::{ComputeArgs, Input, ReportArgs, TransformArgs, VoxelArgs};
 
 #[derive(Debug, Args)]
 pub struct VerifyArgs {
@@ -39,6 +39,9 @@ pub struct VerifyArgs {
     /// Voxels that were added on all six sides.
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_count)]
     pub pad: Option<u32>,
+
+    #[command(flatten)]
+    pub transform: TransformArgs,
 
     #[command(flatten)]
     pub voxels: VoxelArgs,

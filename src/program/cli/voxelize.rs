@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use clap::Args;
 use trivox::formats::GridFormat;
-use trivox::transform::Rotation;
 use trivox::{Bounds, ColorSource, Tile, Up};
 
+use crate::program::cli::TransformArgs;
 use crate::program::cli::names;
 use crate::program::cli::parse::{
     parse_bounds, parse_color, parse_count, parse_cube, parse_dims, parse_number, parse_res,
@@ -65,21 +65,9 @@ pub struct Job {
     #[arg(help_heading = "Size and place")]
     pub dims: Option<[u32; 3]>,
 
-    /// Multiply the mesh's coordinates by S before it is voxelized.
-    #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = parse_number)]
-    #[arg(help_heading = "Size and place")]
-    pub scale: Option<f64>,
-
-    /// Rotate the mesh about an axis by an angle in degrees, counter-clockwise as seen from the
-    /// axis's tip, such as x:90. May be repeated: rotations apply in the order given.
-    #[arg(long, value_name = "AXIS:DEGREES")]
-    #[arg(help_heading = "Size and place")]
-    pub rotate: Vec<Rotation>,
-
-    /// Move the centre of the mesh's bounding box to the origin, after scaling and rotation.
-    #[arg(long)]
-    #[arg(help_heading = "Size and place")]
-    pub center: bool,
+    /// Set by `main`: clap nests no groups of arguments in one that is optional.
+    #[arg(skip)]
+    pub transform: TransformArgs,
 
     /// Box to voxelize, in mesh units [default: the mesh's own].
     #[arg(long, value_name = "X0,Y0,Z0,X1,Y1,Z1", value_parser = parse_bounds)]

@@ -11,7 +11,7 @@ use crate::program::numbers::counted;
 use crate::program::output::{Names, Output, Written};
 use crate::program::sink::Inputs;
 use crate::program::terminal::TerminalProgress;
-use crate::program::{ExitStatus, temporary};
+use crate::program::{ExitStatus, signals};
 
 /// Reads the grid, writes it, and reports what the new file does not hold.
 ///
@@ -24,7 +24,7 @@ pub fn run(args: &ConvertArgs) -> Result<ExitStatus> {
     if args.report.json && to.as_os_str() == "-" {
         bail!("--json and - both write to standard output: leave one of them out");
     }
-    temporary::clean_up_when_interrupted()?;
+    signals::clean_up_when_interrupted()?;
     let options = args.write.palette_args.write_options()?;
     let inputs = Inputs::new(args.write.palette_args.files().chain([&*args.grid]));
     let output = Output::new(to, args.write.format, &inputs)?;

@@ -13,7 +13,7 @@ use crate::program::numbers::{counted, ratio};
 use crate::program::preview::Preview;
 use crate::program::sink::Inputs;
 use crate::program::terminal::TerminalProgress;
-use crate::program::{ExitStatus, ignore_closed, print, print_json, print_warnings, temporary};
+use crate::program::{ExitStatus, ignore_closed, print, print_json, print_warnings, signals};
 
 /// Maximum number of differing voxels listed.
 const NAMED: usize = 8;
@@ -34,7 +34,7 @@ const SHOWS_THROUGH: f64 = 0.75;
 /// A file cannot be read, the picture cannot be written, or standard output cannot be written to.
 pub fn run(args: &DiffArgs) -> Result<ExitStatus> {
     let preview = args.preview.as_ref().map(|path| {
-        temporary::clean_up_when_interrupted()?;
+        signals::clean_up_when_interrupted()?;
         Preview::new(path, &Inputs::new([&*args.a, &*args.b]))
     });
     let preview = preview.transpose()?;

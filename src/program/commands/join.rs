@@ -15,7 +15,7 @@ use crate::program::numbers::counted;
 use crate::program::output::{Names, Output, Written};
 use crate::program::sink::Inputs;
 use crate::program::terminal::TerminalProgress;
-use crate::program::{ExitStatus, temporary};
+use crate::program::{ExitStatus, signals};
 
 /// Reads the tiles, puts them together where they lie, and writes the whole.
 ///
@@ -26,7 +26,7 @@ pub fn run(args: &JoinArgs) -> Result<ExitStatus> {
     if args.report.json && args.output.as_os_str() == "-" {
         bail!("--json and -o - both write to standard output: leave one of them out");
     }
-    temporary::clean_up_when_interrupted()?;
+    signals::clean_up_when_interrupted()?;
     let options = args.write.palette_args.write_options()?;
     let progress = TerminalProgress::new(args.report.quiet);
     let tiles = args.grids.iter().map(PathBuf::as_path);

@@ -22,7 +22,7 @@ use crate::program::render_backend::RenderBackend;
 use crate::program::sink::{Inputs, Sink};
 use crate::program::summary::timed;
 use crate::program::terminal::TerminalProgress;
-use crate::program::{ExitStatus, temporary};
+use crate::program::{ExitStatus, signals};
 
 /// Reads the grid, draws it and writes the pictures.
 ///
@@ -41,7 +41,7 @@ pub fn run(args: &RenderArgs) -> Result<ExitStatus> {
         memory: None,
     };
     compute.start_threads()?;
-    temporary::clean_up_when_interrupted()?;
+    signals::clean_up_when_interrupted()?;
     let is_animation = args.turntable.is_some() && Kind::of(args.target()) != Kind::Png;
     if !to_stdout && !is_animation {
         check_extension(args.target()).with_context(|| args.target().display().to_string())?;

@@ -17,9 +17,7 @@ use crate::program::numbers::{AXES, counted};
 use crate::program::preview::check_extension;
 use crate::program::sink::{Inputs, Sink};
 use crate::program::terminal::TerminalProgress;
-use crate::program::{
-    ExitStatus, print_error, print_json, print_warnings, stdout_error, temporary,
-};
+use crate::program::{ExitStatus, print_error, print_json, print_warnings, signals, stdout_error};
 
 mod picture;
 mod text;
@@ -35,7 +33,7 @@ pub fn run(args: &SliceArgs) -> Result<ExitStatus> {
         bail!("--json and -o - both write to standard output: leave one of them out");
     }
     let sink = args.output.as_ref().map(|output| {
-        temporary::clean_up_when_interrupted()?;
+        signals::clean_up_when_interrupted()?;
         if !to_stdout {
             check_extension(output).with_context(|| output.display().to_string())?;
         }

@@ -37,6 +37,7 @@ pub fn run(args: &VerifyArgs) -> Result<program::ExitStatus> {
         let [grid, mesh] = [&args.mesh, &args.grid].map(|path| path.display());
         bail!("the mesh comes first: did you mean `voxelize verify {mesh} {grid}`?");
     }
+    let transform = args.transform.transform()?;
     args.compute.start_threads()?;
     let progress = Arc::new(TerminalProgress::new(args.report.quiet));
     let voxelizer =
@@ -47,9 +48,10 @@ pub fn run(args: &VerifyArgs) -> Result<program::ExitStatus> {
     let grid = progress.load(&args.grid)?;
     let judged = memory.divided(|memory| {
         let voxelizer = memory.of(&voxelizer);
-        let mesh = voxelizer.load_file(&args.mesh).map_err(|error| memory.explain(error))?;
-        let (verdict, made) = judge(args, &mesh.mesh, &grid.grid, memory, &voxelizer)?;
-        Ok((mesh.warnings, verdict, made))
+        let loaded = voxelizer.load_file(&args.mesh).map_err(|error| memory.explain(error))?;
+        let mesh = transform.apply(loaded.mesh)?;
+        let (verdict, made) = judge(args, &mesh, &grid.grid, memory, &voxelizer)?;
+        Ok((loaded.warnings, verdict, made))
     });
     progress.finish();
     let (mesh_warnings, verdict, made) = judged.with_context(|| args.mesh.display().to_string())?;
@@ -118,7 +120,7 @@ struct Report {
     mesh: String,
     grid: GridSummary,
     /// Whether no voxel is wrong.
-    right: bool,
+    equal: bool,
     exact: Exact,
     placed: PlacedBy,
     alignment: Aligned,
@@ -214,7 +216,7 @@ impl Report {
         Self {
             mesh: args.mesh.display().to_string(),
             grid,
-            right: verdict.is_right(),
+            equal: verdict.is_right(),
             exact: Exact { dims, voxel_size, origin, occupied, hash },
             placed: PlacedBy::new(verdict.source),
             alignment: Aligned::new(verdict),
@@ -251,7 +253,7 @@ impl Report {
         if let Some(fill) = &self.fill {
             fill_summary::lines(fill).for_each(|(label, text)| line(label, text));
         }
-        line("right", counted(self.agreeing, "voxel"));
+        line("agreeing", counted(self.agreeing, "voxel"));
         line("missing", counted(self.missing, "voxel"));
         line("spurious", counted(self.spurious, "voxel"));
         line("iou", ratio(self.iou));
@@ -274,7 +276,7 @@ impl Report {
 
     fn verdict(&self) -> String {
         let aligned = if self.alignment.moved { ", aligned as said above" } else { "" };
-        if self.right {
+        if self.equal {
             return format!("right: every voxel is exact{aligned}");
         }
         let (missing, spurious) = (counted(self.missing, "voxel"), grouped(self.spurious));

@@ -18,7 +18,7 @@ use crate::program::sink::Inputs;
 use crate::program::task::RunContext;
 use crate::program::terminal::TerminalProgress;
 use crate::program::transform::{place_options, transform};
-use crate::program::{ExitStatus, batch, inputs, lattice, temporary};
+use crate::program::{ExitStatus, batch, inputs, lattice, signals};
 
 /// Runs the job with these options.
 ///
@@ -38,7 +38,7 @@ pub fn run(
     let resume = job.resume.then(|| Options::new(job, voxels, palette_args).ok()).flatten();
     let lattice = job.lattice.as_deref().map(lattice::read).transpose()?;
     transform(job)?;
-    temporary::clean_up_when_interrupted()?;
+    signals::clean_up_when_interrupted()?;
     let plan = Plan::new(job)?;
     if plan.several && job.preview.is_some() {
         bail!("--preview draws one mesh: use `voxelize render` for each of several");

@@ -1,0 +1,257 @@
+//! Files that are being written, beside those that they will replace.
+//!
+//! A process marks its unfinished files with a tag of its own, and holds a lock on at least one of
+//! them while any exist. Files whose tag has no lock belong to no living process of this machine,
+//! nor of another one if the file system shares locks. The next process that writes in the folder
+//! removes them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, SystemTime};
+
+/// The unfinished files that may exist.
+static UNFINISHED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+/// Folders that were already searched for files of killed processes.
+static SWEPT: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+const PREFIX: &str = ".trivox-";
+const SUFFIX: &str = ".tmp";
+
+/// Younger files are kept: their process may not have locked them yet.
+const OLD: Duration = Duration::from_secs(60);
+
+fn unfinished() -> MutexGuard<'static, BTreeSet<PathBuf>> {
+    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A file that is being written; removed when dropped.
+#[derive(Debug)]
+pub struct Unfinished {
+    file: File,
+    // Dropped after the file.
+    entry: Entry,
+}
+
+/// A complete file, synchronized to disk; removed when dropped.
+#[derive(Debug)]
+pub struct Complete(Entry);
+
+/// A path in the list; its file is removed when it is dropped, and then its entry.
+#[derive(Debug)]
+struct Entry(PathBuf);
+
+impl Drop for Entry {
+    fn drop(&mut self) {
+        // Fails if it was renamed.
+        _ = fs::remove_file(&self.0);
+        unfinished().remove(&self.0);
+    }
+}
+
+impl Unfinished {
+    /// Creates an empty file in the folder of `target`.
+    ///
+    /// # Errors
+    /// The folder is missing or not writable.
+    pub fn beside(target: &Path) -> io::Result<Self> {
+        let folder = folder_of(target);
+        if !folder.is_dir() {
+            let message = format!("there is no folder '{}'", folder.display());
+            return Err(io::Error::new(io::ErrorKind::NotFound, message));
+        }
+        sweep_once(folder);
+        let path = folder.join(new_name());
+        let mut unfinished = unfinished();
+        // The reason only: the temporary name means nothing to the user.
+        let file =
+            OpenOptions::new().write(true).create_new(true).open(&path).map_err(|error| {
+                let kind = error.kind();
+                io::Error::new(
+                    kind,
+                    format!("cannot write in folder '{}': {kind}", folder.display()),
+                )
+            })?;
+        unfinished.insert(path.clone());
+        drop(unfinished);
+        // On file systems without locks nothing is cleaned up either.
+        _ = file.try_lock();
+        Ok(Self { file, entry: Entry(path) })
+    }
+
+    /// The file for writing.
+    #[must_use]
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// Synchronizes the file to disk and closes it, since the number of open files is limited.
+    ///
+    /// # Errors
+    /// The operating system reports an error.
+    pub fn complete(self) -> io::Result<Complete> {
+        // Some file systems only report a full disk here.
+        self.file.sync_all()?;
+        Ok(Complete(self.entry))
+    }
+
+    /// Synchronizes the file to disk and renames it, as [`Complete::finish`].
+    ///
+    /// # Errors
+    /// The operating system reports an error; `target` is unchanged.
+    pub fn finish(self, target: &Path) -> io::Result<()> {
+        self.complete()?.finish(target)
+    }
+}
+
+impl Complete {
+    /// Renames the file to `target`, and keeps the permissions of an existing `target`.
+    ///
+    /// # Errors
+    /// The operating system reports an error; `target` is unchanged.
+    pub fn finish(self, target: &Path) -> io::Result<()> {
+        let Self(entry) = self;
+        if let Ok(old) = fs::metadata(target) {
+            fs::set_permissions(&entry.0, old.permissions())?;
+        }
+        let _uninterrupted = unfinished();
+        fs::rename(&entry.0, target)
+    }
+}
+
+/// The end of all unfinished files of this process. While it lives, no file is created or renamed.
+#[derive(Debug)]
+pub struct Removed(MutexGuard<'static, BTreeSet<PathBuf>>);
+
+impl Removed {
+    /// Whether there were any.
+    #[must_use]
+    pub fn any(&self) -> bool {
+        !self.0.is_empty()
+    }
+}
+
+/// Removes the unfinished files of this process, which ends: a signal, or the end of Python.
+#[must_use]
+pub fn remove_unfinished() -> Removed {
+    let (mut unfinished, own) = (unfinished(), tag());
+    // Not those of the process that this one was forked from.
+    unfinished.retain(|path| path.file_name().and_then(tag_of).is_some_and(|tag| tag == own));
+    unfinished.iter().for_each(|path| _ = fs::remove_file(path));
+    Removed(unfinished)
+}
+
+/// The folder of a file.
+#[must_use]
+pub fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    }
+}
+
+/// What `path` is a symbolic link to, even if that is missing; `path` if it is no link. Not for
+/// pipes: the text of a link in `/proc/self/fd` need not be a path.
+///
+/// # Errors
+/// More links in a row than Linux follows.
+pub fn behind_links(path: &Path) -> io::Result<PathBuf> {
+    const MAX_LINKS: usize = 40;
+    let mut path = path.to_owned();
+    for _ in 0..MAX_LINKS {
+        let Ok(target) = fs::read_link(&path) else { return Ok(path) };
+        // An absolute target replaces the folder.
+        path = path.parent().unwrap_or(Path::new("")).join(target);
+    }
+    Err(io::Error::other("leads through too many links"))
+}
+
+/// A name that no other file has.
+fn new_name() -> String {
+    static NUMBER: AtomicU64 = AtomicU64::new(0);
+    format!("{PREFIX}{}-{}{SUFFIX}", tag(), NUMBER.fetch_add(1, Ordering::Relaxed))
+}
+
+/// The tag of this process in the names of its unfinished files, unique among processes.
+fn tag() -> String {
+    static BEGUN: OnceLock<u128> = OnceLock::new();
+    let now = || SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let nanoseconds = BEGUN.get_or_init(|| now().as_nanos());
+    // A forked child has the time of its parent.
+    format!("{:x}.{nanoseconds:x}", std::process::id())
+}
+
+/// Removes the unfinished files of killed processes in `folder`, once per folder.
+fn sweep_once(folder: &Path) {
+    let key = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+    let is_first = SWEPT.lock().unwrap_or_else(PoisonError::into_inner).insert(key);
+    if is_first {
+        // Failures are ignored: such files do no harm.
+        _ = sweep(folder);
+    }
+}
+
+fn sweep(folder: &Path) -> io::Result<()> {
+    let mut by_tag: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
+    let own = tag();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if let Some(tag) = tag_of(&entry.file_name()).filter(|found| *found != own)
+            && entry.file_type()?.is_file()
+        {
+            by_tag.entry(tag).or_default().push(entry.path());
+        }
+    }
+    for paths in by_tag.values().filter(|paths| paths.iter().all(|path| is_abandoned(path))) {
+        paths.iter().for_each(|path| _ = fs::remove_file(path));
+    }
+    Ok(())
+}
+
+/// The tag in the name of an unfinished file.
+fn tag_of(name: &OsStr) -> Option<String> {
+    let tag_and_rest = name.to_str()?.strip_prefix(PREFIX)?.strip_suffix(SUFFIX)?;
+    Some(tag_and_rest.split_once('-')?.0.to_owned())
+}
+
+/// Whether an unfinished file is old and not locked by any process.
+fn is_abandoned(path: &Path) -> bool {
+    let is_old = || fs::metadata(path)?.modified()?.elapsed().map_err(io::Error::other);
+    let is_unlocked =
+        || File::options().write(true).open(path)?.try_lock().map_err(io::Error::from);
+    is_old().is_ok_and(|age| age > OLD) && is_unlocked().is_ok()
+}
+
+#[cfg(all(test, target_os = "linux"))]
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+    use std::thread;
+
+    #[test]
+    fn a_file_that_cannot_be_finished_is_gone_before_it_is_off_the_list() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = folder.path().join("out.vox");
+        let Unfinished { entry, .. } = Unfinished::beside(&target).unwrap();
+        let path = entry.0.clone();
+        // A device cannot be synchronized.
+        let device = File::open("/dev/null").unwrap();
+        let cut = Unfinished { file: device, entry };
+
+        let listed = unfinished();
+        let finishing = thread::spawn(move || cut.finish(&target));
+        let is_gone = (0..5000).any(|_| {
+            thread::sleep(Duration::from_millis(1));
+            !path.exists()
+        });
+        assert!(is_gone && listed.contains(&path));
+        drop(listed);
+        assert!(finishing.join().unwrap().is_err());
+        assert!(!unfinished().contains(&path));
+    }
+}

@@ -15,7 +15,7 @@ use trivox::color::{ColorOptions, color};
 use trivox::distance::distances;
 use trivox::fill::{along_x, flood, vote};
 use trivox::formats::{
-    GridFormat, Loaded, ReadError, ReadOptions, Sidecars, WriteOptions, gltf, npy, obj, ply,
+    GridFormat, LoadedMesh, ReadError, ReadOptions, Sidecars, WriteOptions, gltf, npy, obj, ply,
     read_grid, read_mesh_with, stl, write_grid, write_grid_with,
 };
 use trivox::grid::{BrickKey, Colors, FULL, count};
@@ -49,7 +49,7 @@ fn peak<T>(work: impl FnOnce() -> T) -> (T, u64) {
     (result, ALLOCATOR.peak_usage().saturating_sub(before) as u64)
 }
 
-fn read_within(text: &[u8], limit: u64) -> Result<Loaded, ReadError> {
+fn read_within(text: &[u8], limit: u64) -> Result<LoadedMesh, ReadError> {
     obj::read_with(text.to_vec(), &Sidecars::none(), &ReadOptions::default().within(limit))
 }
 
@@ -283,7 +283,7 @@ fn a_mesh_is_refused_where_reading_may_take_too_much_and_read_where_not() {
     assert!(peak < 16_384, "{peak}");
 }
 
-type Reader = fn(&[u8], u64) -> Result<Loaded, ReadError>;
+type Reader = fn(&[u8], u64) -> Result<LoadedMesh, ReadError>;
 
 const STL: Reader = |bytes, limit| stl::read_with(bytes, &ReadOptions::default().within(limit));
 const PLY: Reader =

@@ -6,10 +6,10 @@ mod common;
 
 use common::shapes::mesh_of;
 use fastrand::Rng;
-use trivox::formats::{Loaded, ReadError, ReadOptions, Sidecars, obj, read_mesh};
+use trivox::formats::{LoadedMesh, ReadError, ReadOptions, Sidecars, obj, read_mesh};
 use trivox::{Backend, Bounds, Cpu, Mesh, NoProgress, PlaceOptions, Sizing, VoxelGrid, place};
 
-fn read(text: impl AsRef<[u8]>) -> Result<Loaded, ReadError> {
+fn read(text: impl AsRef<[u8]>) -> Result<LoadedMesh, ReadError> {
     obj::read(text.as_ref().to_vec(), &Sidecars::none())
 }
 

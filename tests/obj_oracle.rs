@@ -17,7 +17,7 @@ use std::panic::catch_unwind;
 use std::path::Path;
 
 use fastrand::Rng;
-use trivox::formats::{Loaded, ReadError, ReadOptions, Sidecars, obj};
+use trivox::formats::{LoadedMesh, ReadError, ReadOptions, Sidecars, obj};
 
 type Point = [f64; 3];
 
@@ -46,12 +46,12 @@ fn faces(text: &str) -> Option<Vec<Vec<Point>>> {
     Some(faces)
 }
 
-fn read(bytes: &[u8]) -> Result<Loaded, ReadError> {
+fn read(bytes: &[u8]) -> Result<LoadedMesh, ReadError> {
     let options = ReadOptions::default().without_appearance();
     obj::read_with(bytes.to_vec(), &Sidecars::none(), &options)
 }
 
-fn triangles(loaded: &Loaded) -> Vec<[Point; 3]> {
+fn triangles(loaded: &LoadedMesh) -> Vec<[Point; 3]> {
     let positions = loaded.mesh.positions();
     loaded.mesh.triangles().iter().map(|t| t.map(|i| positions[i as usize])).collect()
 }

@@ -6,7 +6,7 @@ use std::fs;
 use std::io::Cursor;
 
 use image::{ImageFormat, Rgb, RgbImage};
-use trivox::formats::{Loaded, MeshSpec, ReadError, ReadOptions, Sidecars, read_mesh_from};
+use trivox::formats::{LoadedMesh, MeshSpec, ReadError, ReadOptions, Sidecars, read_mesh_from};
 use trivox::voxelize::BackendChoice;
 use trivox::{MeshSource, Voxelizer};
 
@@ -61,12 +61,12 @@ fn spec(name: &str) -> &'static MeshSpec {
     MeshSpec::of_path(name).unwrap()
 }
 
-fn read(name: &str, file: &str, sidecars: &Sidecars) -> Result<Loaded, ReadError> {
+fn read(name: &str, file: &str, sidecars: &Sidecars) -> Result<LoadedMesh, ReadError> {
     read_mesh_from(file.into(), spec(name), sidecars, &ReadOptions::default())
 }
 
 /// Whether the mesh has its texture, and nothing is to be said.
-fn is_textured(loaded: Loaded) -> bool {
+fn is_textured(loaded: LoadedMesh) -> bool {
     assert_eq!(loaded.warnings, Vec::<String>::new());
     let [texture] = &loaded.mesh.appearance().unwrap().textures[..] else { return false };
     texture.texels().iter().all(|&[r, g, b, _]| [r, g, b] == RED)
@@ -142,7 +142,7 @@ fn no_file_is_opened_for_untrusted_bytes() {
     let data = "data:;base64,".to_owned() + &"A".repeat(80);
     let (obj, gltf) = (obj(&library), gltf(&buffer, &image));
     let with_data = gltf.replace(&buffer, &data);
-    let textures = |loaded: Loaded| loaded.mesh.appearance().map_or(0, |a| a.textures.len());
+    let textures = |loaded: LoadedMesh| loaded.mesh.appearance().map_or(0, |a| a.textures.len());
     // The names are right: with a folder on disk all are read.
     for (name, file) in [("a.obj", &obj), ("a.ply", &ply), ("a.gltf", &gltf)] {
         assert_eq!(textures(read(name, file, &Sidecars::folder("")).unwrap()), 1, "{name}");

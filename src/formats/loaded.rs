@@ -7,7 +7,7 @@ use crate::mesh::Mesh;
 /// A mesh, and warnings about content that was ignored.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub struct Loaded {
+pub struct LoadedMesh {
     /// The mesh.
     pub mesh: Mesh,
     /// One sentence for each kind of thing that was skipped.
@@ -16,7 +16,7 @@ pub struct Loaded {
     pub sidecars: Vec<Sidecar>,
 }
 
-impl Loaded {
+impl LoadedMesh {
     /// A mesh without sidecar files.
     pub(super) fn new(mesh: Mesh, warnings: Vec<String>) -> Self {
         Self { mesh, warnings, sidecars: Vec::new() }

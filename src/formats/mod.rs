@@ -41,7 +41,7 @@ pub mod vti;
 mod write;
 
 pub use crate::formats::error::{ReadError, UnknownFormat, WriteError};
-pub use crate::formats::loaded::{Loaded, LoadedGrid};
+pub use crate::formats::loaded::{LoadedGrid, LoadedMesh};
 #[cfg(feature = "palette")]
 pub use crate::formats::minecraft::{litematic, schem};
 pub use crate::formats::options::{ReadOptions, WriteOptions};

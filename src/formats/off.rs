@@ -11,7 +11,7 @@ use crate::appearance::{Appearance, Material};
 use crate::formats::flat_colors::FlatColors;
 use crate::formats::polygons::{CUT, Cutter};
 use crate::formats::tokens::{Tokens, number, quoted};
-use crate::formats::{Loaded, MeshSpec, ReadError, ReadOptions, check_memory};
+use crate::formats::{LoadedMesh, MeshSpec, ReadError, ReadOptions, check_memory};
 use crate::mesh::Mesh;
 use crate::numbers::counted_as;
 use crate::srgb::{Linear, Rgba, linear_of_rgba};
@@ -36,7 +36,7 @@ const REST: u64 = 4 << 10;
 /// # Errors
 /// Not OFF, malformed or truncated content, indices out of range, coordinates that are not finite,
 /// no faces.
-pub fn read(bytes: &[u8]) -> Result<Loaded, ReadError> {
+pub fn read(bytes: &[u8]) -> Result<LoadedMesh, ReadError> {
     read_with(bytes, &ReadOptions::default())
 }
 
@@ -44,7 +44,7 @@ pub fn read(bytes: &[u8]) -> Result<Loaded, ReadError> {
 ///
 /// # Errors
 /// The memory limit, or as [`read`].
-pub fn read_with(bytes: &[u8], options: &ReadOptions) -> Result<Loaded, ReadError> {
+pub fn read_with(bytes: &[u8], options: &ReadOptions) -> Result<LoadedMesh, ReadError> {
     if bytes.is_empty() {
         return Err(ReadError::Content("the file is empty".into()));
     }
@@ -459,7 +459,7 @@ impl Build {
     }
 
     /// The mesh; `more` lines follow its faces.
-    fn finish(self, header: &Header, more: u64) -> Result<Loaded, ReadError> {
+    fn finish(self, header: &Header, more: u64) -> Result<LoadedMesh, ReadError> {
         let mut warnings = Vec::new();
         if more > 0 {
             let lines = counted_as(more, "line was", "lines were");
@@ -494,7 +494,7 @@ impl Build {
         }
         let mesh = Mesh::new(self.positions, self.triangles)?;
         if !self.shown || !header.colors && !self.has_face_colors {
-            return Ok(Loaded::new(mesh, warnings));
+            return Ok(LoadedMesh::new(mesh, warnings));
         }
         let (mut materials, changes) = self.materials.finish();
         warnings.extend(changes);
@@ -507,6 +507,6 @@ impl Build {
             vertex_colors: self.vertex_colors,
             ..Appearance::default()
         })?;
-        Ok(Loaded::new(mesh, warnings))
+        Ok(LoadedMesh::new(mesh, warnings))
     }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::formats::bytes::{REPORT, Reporting, check_memory, checked_bytes};
 use crate::formats::{
-    GridFormat, Loaded, LoadedGrid, MeshSpec, ReadError, ReadOptions, Sidecars, is_mesh,
+    GridFormat, LoadedGrid, LoadedMesh, MeshSpec, ReadError, ReadOptions, Sidecars, is_mesh,
 };
 use crate::progress::{NoProgress, Progress};
 
@@ -14,7 +14,7 @@ use crate::progress::{NoProgress, Progress};
 ///
 /// # Errors
 /// The file cannot be read, is of no format that is read, or does not hold a valid mesh.
-pub fn read_mesh(path: impl AsRef<Path>) -> Result<Loaded, ReadError> {
+pub fn read_mesh(path: impl AsRef<Path>) -> Result<LoadedMesh, ReadError> {
     read_mesh_with(path, &ReadOptions::default())
 }
 
@@ -24,7 +24,10 @@ pub fn read_mesh(path: impl AsRef<Path>) -> Result<Loaded, ReadError> {
 ///
 /// # Errors
 /// The bound exceeds the limit ([`ReadError::Memory`]), or as [`read_mesh`].
-pub fn read_mesh_with(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Loaded, ReadError> {
+pub fn read_mesh_with(
+    path: impl AsRef<Path>,
+    options: &ReadOptions,
+) -> Result<LoadedMesh, ReadError> {
     read_mesh_reporting(path.as_ref(), options, &NoProgress)
 }
 
@@ -34,7 +37,7 @@ pub(crate) fn read_mesh_reporting(
     path: &Path,
     options: &ReadOptions,
     progress: &dyn Progress,
-) -> Result<Loaded, ReadError> {
+) -> Result<LoadedMesh, ReadError> {
     refuse_folder(path)?;
     // A missing file is reported before an unknown format.
     fs::metadata(path)?;
@@ -49,10 +52,10 @@ fn parse(
     spec: &MeshSpec,
     sidecars: &Sidecars,
     options: &ReadOptions,
-) -> Result<Loaded, ReadError> {
+) -> Result<LoadedMesh, ReadError> {
     let sidecars = sidecars.with_new_log();
     let loaded = (spec.read)(bytes, &sidecars, options)?;
-    Ok(Loaded { sidecars: sidecars.looked_for(), ..loaded })
+    Ok(LoadedMesh { sidecars: sidecars.looked_for(), ..loaded })
 }
 
 /// Reads the mesh in `bytes`, a file of the format `spec`, with its `sidecars` (material files,
@@ -66,7 +69,7 @@ pub fn read_mesh_from(
     spec: &MeshSpec,
     sidecars: &Sidecars,
     options: &ReadOptions,
-) -> Result<Loaded, ReadError> {
+) -> Result<LoadedMesh, ReadError> {
     check_memory(bytes.len() as u64, options.memory)?;
     parse(bytes, spec, sidecars, options)
 }

@@ -4,7 +4,7 @@ use std::io::{BufRead, Write};
 
 use crate::distance::DistanceField;
 use crate::formats::{
-    Loaded, LoadedGrid, ReadError, ReadOptions, Sidecars, WriteError, WriteOptions,
+    LoadedGrid, LoadedMesh, ReadError, ReadOptions, Sidecars, WriteError, WriteOptions,
 };
 use crate::grid::{Up, VoxelGrid};
 
@@ -66,7 +66,7 @@ pub struct MeshSpec {
     /// Rejects files of other formats before the whole file is read, by their first
     /// [`START`](crate::formats::bytes::START) bytes, and their length if it is known.
     pub(super) check_start: fn(&[u8], Option<u64>) -> Result<(), ReadError>,
-    pub(super) read: fn(Vec<u8>, &Sidecars, &ReadOptions) -> Result<Loaded, ReadError>,
+    pub(super) read: fn(Vec<u8>, &Sidecars, &ReadOptions) -> Result<LoadedMesh, ReadError>,
 }
 
 /// The warning about distances that are read as a grid.

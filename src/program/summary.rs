@@ -13,7 +13,7 @@ use trivox::{Comparison, DistanceField, VoxelGrid, Window, compare};
 
 use crate::program::fill_summary;
 use crate::program::numbers::{counted, duration, grouped, short, significant, sized};
-use crate::program::output::Names;
+use crate::program::write::output::Names;
 
 /// The result of a mesh. In JSON it has the fields of its variant.
 #[derive(Debug, Serialize)]

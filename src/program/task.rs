@@ -11,18 +11,18 @@ use trivox::voxelizer::{BandSummary, Measured, Placed};
 use trivox::{ColorSource, DistanceField, Mode, PlacedMesh, Progress, Up, Voxelized, Voxelizer};
 
 use crate::program::cli::{Job, PaletteArgs, VoxelArgs};
-use crate::program::destination::{Outputs, same_file};
 use crate::program::memory::Share;
-use crate::program::output::{Names, Output, Written};
 use crate::program::pipeline::{DEFAULT_RES, Pipeline, sentences};
 use crate::program::plan::Task;
-use crate::program::preview::Preview;
 use crate::program::resume::{self, Origin};
-use crate::program::sink::{Cut, Inputs};
 use crate::program::summary::{
     Check, Contents, MeshSummary, Outcome, Timings, milliseconds, timed,
 };
 use crate::program::transform::{place_options, transform};
+use crate::program::write::destination::{Outputs, same_file};
+use crate::program::write::output::{Names, Output, Written};
+use crate::program::write::preview::Preview;
+use crate::program::write::sink::{Cut, Inputs};
 
 /// What the tasks of a run share.
 pub struct RunContext<'a> {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use web_time::Instant;
 
 use crate::color::{ColorOptions, Colored, color};
-use crate::formats::{Loaded, ReadError, ReadOptions, read_mesh_from, read_mesh_reporting};
+use crate::formats::{LoadedMesh, ReadError, ReadOptions, read_mesh_from, read_mesh_reporting};
 use crate::grid::{Colors, VoxelGrid, World};
 use crate::mesh::Mesh;
 #[cfg(feature = "gpu")]
@@ -108,15 +108,15 @@ impl Voxelizer {
     ///
     /// # Errors
     /// It cannot be read; too little memory.
-    pub fn load_file(&self, path: impl AsRef<Path>) -> Result<Loaded, VoxelizeError> {
+    pub fn load_file(&self, path: impl AsRef<Path>) -> Result<LoadedMesh, VoxelizeError> {
         let (path, options) = (path.as_ref(), self.read_options());
         self.load(|| read_mesh_reporting(path, &options, &*self.progress))
     }
 
     fn load(
         &self,
-        read: impl FnOnce() -> Result<Loaded, ReadError> + Send,
-    ) -> Result<Loaded, VoxelizeError> {
+        read: impl FnOnce() -> Result<LoadedMesh, ReadError> + Send,
+    ) -> Result<LoadedMesh, VoxelizeError> {
         self.begin("load")?;
         let before = (self.memory)();
         let loaded = self.install(read)??;
@@ -135,10 +135,10 @@ impl Voxelizer {
 
     fn read_and_place(
         &self,
-        read: impl FnOnce() -> Result<Loaded, ReadError> + Send,
+        read: impl FnOnce() -> Result<LoadedMesh, ReadError> + Send,
     ) -> Result<Placed, VoxelizeError> {
         let (loaded, load) = timed(|| self.load(read))?;
-        let Loaded { mesh, warnings, sidecars, .. } = loaded;
+        let LoadedMesh { mesh, warnings, sidecars, .. } = loaded;
         let mut placed = self.place_moved(&*self.moved(Cow::Owned(mesh))?)?;
         placed.timings.load = Some(load);
         placed.sidecars = sidecars;

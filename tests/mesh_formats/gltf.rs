@@ -4,12 +4,12 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use trivox::appearance::{Alpha, Appearance, Filter, Wrap};
 use trivox::formats::gltf::{read as read_with_sidecars, read_with};
-use trivox::formats::{Loaded, ReadError, ReadOptions, Sidecars, read_mesh};
+use trivox::formats::{LoadedMesh, ReadError, ReadOptions, Sidecars, read_mesh};
 use trivox::srgb::Rgba;
 
 use super::{A, B, BLUE, C, D, RED, corners, fault, look, png, triangles, warnings};
 
-fn read(bytes: impl AsRef<[u8]>) -> Result<Loaded, ReadError> {
+fn read(bytes: impl AsRef<[u8]>) -> Result<LoadedMesh, ReadError> {
     read_with_sidecars(bytes.as_ref(), &Sidecars::none())
 }
 

@@ -16,11 +16,11 @@ use std::path::Path;
 use fastrand::Rng;
 use trivox::Mesh;
 use trivox::appearance::Appearance;
-use trivox::formats::{Loaded, ReadError, Sidecars};
+use trivox::formats::{LoadedMesh, ReadError, Sidecars};
 use trivox::srgb::Rgba;
 
 /// A reader of files' bytes.
-type Reader = fn(&[u8]) -> Result<Loaded, ReadError>;
+type Reader = fn(&[u8]) -> Result<LoadedMesh, ReadError>;
 
 /// Small files of each format, with some of everything.
 fn seeds() -> Vec<(&'static str, Reader, Vec<u8>)> {
@@ -45,19 +45,19 @@ fn corners(mesh: &Mesh) -> Vec<[[f64; 3]; 3]> {
 }
 
 /// The corners of the triangles in what must be read without a warning.
-fn triangles(result: Result<Loaded, ReadError>) -> Vec<[[f64; 3]; 3]> {
+fn triangles(result: Result<LoadedMesh, ReadError>) -> Vec<[[f64; 3]; 3]> {
     let loaded = result.unwrap();
     assert_eq!(loaded.warnings, Vec::<String>::new());
     corners(&loaded.mesh)
 }
 
 /// The warnings of what is read all the same.
-fn warnings(result: Result<Loaded, ReadError>) -> Vec<String> {
+fn warnings(result: Result<LoadedMesh, ReadError>) -> Vec<String> {
     result.unwrap().warnings
 }
 
 /// What a mesh that is read without a warning looks like.
-fn look(result: Result<Loaded, ReadError>) -> Appearance {
+fn look(result: Result<LoadedMesh, ReadError>) -> Appearance {
     let loaded = result.unwrap();
     assert_eq!(loaded.warnings, Vec::<String>::new());
     loaded.mesh.appearance().unwrap().clone()
@@ -78,7 +78,7 @@ const RED: Rgba = [255, 0, 0, 255];
 const GREEN: Rgba = [0, 255, 0, 255];
 const BLUE: Rgba = [0, 0, 255, 255];
 
-fn fault(result: Result<Loaded, ReadError>) -> String {
+fn fault(result: Result<LoadedMesh, ReadError>) -> String {
     result.map(|loaded| loaded.mesh).unwrap_err().to_string()
 }
 

@@ -2,12 +2,12 @@
 
 use trivox::appearance::{Alpha, Appearance};
 use trivox::formats::ply::{read as read_with_sidecars, read_with};
-use trivox::formats::{Loaded, ReadError, ReadOptions, Sidecars, read_mesh};
+use trivox::formats::{LoadedMesh, ReadError, ReadOptions, Sidecars, read_mesh};
 use trivox::srgb::{Rgba, linear_of, linear_of_rgba, rgba_of};
 
 use super::{A, B, BLUE, C, D, GREEN, RED, corners, fault, look, png, triangles, warnings};
 
-pub(crate) fn read(bytes: &[u8]) -> Result<Loaded, ReadError> {
+pub(crate) fn read(bytes: &[u8]) -> Result<LoadedMesh, ReadError> {
     read_with_sidecars(bytes, &Sidecars::none())
 }
 
@@ -429,7 +429,7 @@ fn more_colours_of_faces_than_65536_are_rounded_and_a_warning() {
 const TEXCOORDS: &str = "list uchar float texcoord, int texnumber";
 
 /// A folder with two textures, and the square in it.
-fn beside_textures(file: &str) -> (tempfile::TempDir, Result<Loaded, ReadError>) {
+fn beside_textures(file: &str) -> (tempfile::TempDir, Result<LoadedMesh, ReadError>) {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("Maps")).unwrap();
     std::fs::write(folder.path().join("Maps/A red One.png"), png([1, 1], &[RED])).unwrap();

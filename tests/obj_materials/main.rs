@@ -13,7 +13,7 @@ use std::path::PathBuf;
 
 use tempfile::TempDir;
 use trivox::appearance::{Material, Texture};
-use trivox::formats::{Loaded, ReadOptions, Sidecars, obj, read_mesh, read_mesh_with};
+use trivox::formats::{LoadedMesh, ReadOptions, Sidecars, obj, read_mesh, read_mesh_with};
 use trivox::srgb::{Linear, linear, linear_of};
 use trivox::{Appearance, Mesh};
 
@@ -54,7 +54,7 @@ impl Folder {
     }
 
     /// Reads a mesh with these lines besides [`CORNERS`].
-    fn read(&self, lines: impl AsRef<[u8]>) -> Loaded {
+    fn read(&self, lines: impl AsRef<[u8]>) -> LoadedMesh {
         let path = self.path("mesh.obj");
         fs::write(&path, [CORNERS.as_bytes(), lines.as_ref()].concat()).unwrap();
         let loaded = read_mesh(&path).unwrap();
@@ -67,7 +67,7 @@ impl Folder {
     }
 
     /// The same files in memory are found by the same rules.
-    fn check_in_memory(&self, on_disk: &Loaded) {
+    fn check_in_memory(&self, on_disk: &LoadedMesh) {
         let mut files = Vec::new();
         let mut folders = vec![self.0.path().to_owned()];
         while let Some(folder) = folders.pop() {

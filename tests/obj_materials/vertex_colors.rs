@@ -5,7 +5,7 @@ use trivox::formats::read_mesh;
 use crate::*;
 
 /// A mesh of these vertices in one triangle, and of those that follow in others.
-fn read(vertices: &[&str]) -> Loaded {
+fn read(vertices: &[&str]) -> LoadedMesh {
     let lines: String = vertices.iter().map(|vertex| format!("v {vertex}\n")).collect();
     let faces: String =
         (3..=vertices.len()).map(|i| format!("f {} {} {i}\n", i - 2, i - 1)).collect();
@@ -14,7 +14,7 @@ fn read(vertices: &[&str]) -> Loaded {
 }
 
 /// The colours of the vertices at `x` = 0, 1, 2...
-fn colors(loaded: &Loaded) -> Vec<Linear> {
+fn colors(loaded: &LoadedMesh) -> Vec<Linear> {
     let appearance = loaded.mesh.appearance().unwrap();
     let color_at = |x: f64| {
         let at = loaded.mesh.positions().iter().position(|position| position[0] == x).unwrap();

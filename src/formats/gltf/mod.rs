@@ -24,7 +24,9 @@ use crate::formats::gltf::json::Document;
 use crate::formats::gltf::parts::{DECOMPRESS, DRACO, LeftOut, Parts};
 use crate::formats::gltf::pose::Skins;
 use crate::formats::gltf::scene::{Instance, expanded, instance_count, scene};
-use crate::formats::{Loaded, MeshSpec, ReadError, ReadOptions, Sidecars, check_memory, excerpt};
+use crate::formats::{
+    LoadedMesh, MeshSpec, ReadError, ReadOptions, Sidecars, check_memory, excerpt,
+};
 use crate::mesh::MeshError;
 use crate::numbers::{counted, counted_as};
 
@@ -52,7 +54,7 @@ const INSTANCE: u64 = (size_of::<Instance>() + 10 * size_of::<f64>()) as u64;
 /// # Errors
 /// No glTF, malformed or cut off, extensions that are required and not known, buffers that are
 /// missing or too short, indices out of range, coordinates that are not finite, no triangles.
-pub fn read(bytes: &[u8], sidecars: &Sidecars) -> Result<Loaded, ReadError> {
+pub fn read(bytes: &[u8], sidecars: &Sidecars) -> Result<LoadedMesh, ReadError> {
     read_with(bytes, sidecars, &ReadOptions::default())
 }
 
@@ -64,7 +66,7 @@ pub fn read_with(
     bytes: &[u8],
     sidecars: &Sidecars,
     options: &ReadOptions,
-) -> Result<Loaded, ReadError> {
+) -> Result<LoadedMesh, ReadError> {
     let limit = options.memory;
     if bytes.is_empty() {
         return Err(ReadError::Content("the file is empty".into()));
@@ -121,7 +123,7 @@ pub fn read_with(
     let mut warnings = warnings(&document, &left_out, scene.scenes_left_out);
     warnings.extend(skins.warnings());
     warnings.extend(appearance.iter_mut().flat_map(DocumentAppearance::warnings));
-    Ok(Loaded::new(build.finish(appearance)?, warnings))
+    Ok(LoadedMesh::new(build.finish(appearance)?, warnings))
 }
 
 /// Extensions, by the beginnings of their names, that are supported, or affect neither shape nor

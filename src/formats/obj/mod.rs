@@ -31,7 +31,7 @@ use crate::formats::obj::libraries::Materials;
 use crate::formats::obj::text::{check_text, clean};
 use crate::formats::obj::vertices::{Vertices, fault_of_vertex};
 use crate::formats::polygons::crossing_warning;
-use crate::formats::{Loaded, MeshSpec, ReadError, ReadOptions, Sidecars, check_memory};
+use crate::formats::{LoadedMesh, MeshSpec, ReadError, ReadOptions, Sidecars, check_memory};
 use crate::mesh::{Mesh, MeshError};
 use crate::numbers::counted_as;
 
@@ -49,7 +49,7 @@ pub const SPEC: MeshSpec = MeshSpec {
 ///
 /// # Errors
 /// Not text, malformed lines, indices out of range, coordinates that are not finite, no faces.
-pub fn read(bytes: Vec<u8>, sidecars: &Sidecars) -> Result<Loaded, ReadError> {
+pub fn read(bytes: Vec<u8>, sidecars: &Sidecars) -> Result<LoadedMesh, ReadError> {
     read_with(bytes, sidecars, &ReadOptions::default())
 }
 
@@ -61,7 +61,7 @@ pub fn read_with(
     bytes: Vec<u8>,
     sidecars: &Sidecars,
     options: &ReadOptions,
-) -> Result<Loaded, ReadError> {
+) -> Result<LoadedMesh, ReadError> {
     let text = clean(bytes, options.memory)?;
     let contents = Contents::of(&text);
     check_memory(contents.memory, options.memory)?;
@@ -96,11 +96,11 @@ pub fn read_with(
     warnings.extend(materials.warnings.iter().cloned());
     warnings.extend(colors.iter().flat_map(|colors| colors.warnings(vertices.opacities)));
     if !materials.are_there && colors.is_none() {
-        return Ok(Loaded::new(mesh, warnings));
+        return Ok(LoadedMesh::new(mesh, warnings));
     }
     let (appearance, said) = appearance(&materials, gathered, sidecars, left);
     warnings.extend(said);
-    Ok(Loaded::new(mesh.with_appearance(appearance)?, warnings))
+    Ok(LoadedMesh::new(mesh.with_appearance(appearance)?, warnings))
 }
 
 fn nothing_found(left_out: &LeftOut, faces: &Faces) -> ReadError {

@@ -16,7 +16,7 @@ use crate::formats::ply::body::{Binary, FaceCounts, Text, Values, count_faces, r
 use crate::formats::ply::build::{Build, Part};
 use crate::formats::ply::header::{Encoding, Header, Role};
 use crate::formats::polygons::CUT;
-use crate::formats::{Loaded, MeshSpec, ReadError, ReadOptions, Sidecars, check_memory};
+use crate::formats::{LoadedMesh, MeshSpec, ReadError, ReadOptions, Sidecars, check_memory};
 use crate::mesh::Mesh;
 use crate::numbers::{counted, counted_as};
 
@@ -42,7 +42,7 @@ const REST: u64 = 16 << 10;
 /// # Errors
 /// No PLY file, malformed or cut off, indices out of range, coordinates that are not finite, no
 /// faces.
-pub fn read(bytes: &[u8], sidecars: &Sidecars) -> Result<Loaded, ReadError> {
+pub fn read(bytes: &[u8], sidecars: &Sidecars) -> Result<LoadedMesh, ReadError> {
     read_with(bytes, sidecars, &ReadOptions::default())
 }
 
@@ -54,7 +54,7 @@ pub fn read_with(
     bytes: &[u8],
     sidecars: &Sidecars,
     options: &ReadOptions,
-) -> Result<Loaded, ReadError> {
+) -> Result<LoadedMesh, ReadError> {
     if bytes.is_empty() {
         return Err(ReadError::Content("the file is empty".into()));
     }
@@ -82,7 +82,11 @@ struct File<'a> {
 
 impl File<'_> {
     /// Reads the records after the header, at most `most_values` numbers.
-    fn read<'a, V: Values<'a>>(&self, most_values: usize, values: V) -> Result<Loaded, ReadError> {
+    fn read<'a, V: Values<'a>>(
+        &self,
+        most_values: usize,
+        values: V,
+    ) -> Result<LoadedMesh, ReadError> {
         let header = self.header;
         header.check_room(most_values as u64)?;
         let vertices = header.count(Role::Vertex);
@@ -129,7 +133,7 @@ impl File<'_> {
             Some(appearance) => mesh.with_appearance(appearance)?,
             None => mesh,
         };
-        Ok(Loaded::new(mesh, warnings))
+        Ok(LoadedMesh::new(mesh, warnings))
     }
 
     /// An upper bound of the memory for reading, in bytes, without textures.

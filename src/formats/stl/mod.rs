@@ -12,7 +12,7 @@ mod text;
 
 use crate::formats::flat_colors::FlatColors;
 use crate::formats::stl::colors::Scheme;
-use crate::formats::{Loaded, MeshSpec, ReadError, ReadOptions, check_memory};
+use crate::formats::{LoadedMesh, MeshSpec, ReadError, ReadOptions, check_memory};
 use crate::mesh::Mesh;
 use crate::mesh::MeshError;
 use crate::numbers::{counted, grouped};
@@ -42,7 +42,7 @@ const REST: u64 = 4 << 10;
 /// # Errors
 /// Neither text nor binary STL, malformed or truncated content, coordinates that are not finite, no
 /// triangles.
-pub fn read(bytes: &[u8]) -> Result<Loaded, ReadError> {
+pub fn read(bytes: &[u8]) -> Result<LoadedMesh, ReadError> {
     read_with(bytes, &ReadOptions::default())
 }
 
@@ -50,7 +50,7 @@ pub fn read(bytes: &[u8]) -> Result<Loaded, ReadError> {
 ///
 /// # Errors
 /// The memory limit, or as [`read`].
-pub fn read_with(bytes: &[u8], options: &ReadOptions) -> Result<Loaded, ReadError> {
+pub fn read_with(bytes: &[u8], options: &ReadOptions) -> Result<LoadedMesh, ReadError> {
     let limit = options.memory;
     if bytes.is_empty() {
         return Err(ReadError::Content("the file is empty".into()));
@@ -59,7 +59,7 @@ pub fn read_with(bytes: &[u8], options: &ReadOptions) -> Result<Loaded, ReadErro
     if !whole && text::is_text(bytes) {
         let vertices = text::most_vertices(bytes) as u64;
         check_memory(bytes.len() as u64 + vertices * TRIANGLE / 3 + REST, limit)?;
-        return Ok(Loaded::new(soup(text::read(bytes)?)?, Vec::new()));
+        return Ok(LoadedMesh::new(soup(text::read(bytes)?)?, Vec::new()));
     }
     let (records, mut warnings) = records(bytes)?;
     let count = records.len() as u64;
@@ -74,7 +74,7 @@ pub fn read_with(bytes: &[u8], options: &ReadOptions) -> Result<Loaded, ReadErro
     if let Some(scheme) = scheme {
         mesh = mesh.with_appearance(colors::appearance(scheme, records))?;
     }
-    Ok(Loaded::new(mesh, warnings))
+    Ok(LoadedMesh::new(mesh, warnings))
 }
 
 /// The mesh of unshared vertices, three per triangle.

@@ -8,9 +8,9 @@ use trivox::formats::LoadedGrid;
 use crate::program::cli::ConvertArgs;
 use crate::program::grid_summary::GridSummary;
 use crate::program::numbers::counted;
-use crate::program::output::{Names, Output, Written};
-use crate::program::sink::Inputs;
 use crate::program::terminal::TerminalProgress;
+use crate::program::write::output::{Names, Output, Written};
+use crate::program::write::sink::Inputs;
 use crate::program::{ExitStatus, signals};
 
 /// Reads the grid, writes it, and reports what the new file does not hold.

@@ -10,9 +10,9 @@ use trivox::{Comparison, Up, VoxelGrid, compare};
 use crate::program::cli::DiffArgs;
 use crate::program::grid_summary::{GridSummary, described};
 use crate::program::numbers::{counted, ratio};
-use crate::program::preview::Preview;
-use crate::program::sink::Inputs;
 use crate::program::terminal::TerminalProgress;
+use crate::program::write::preview::Preview;
+use crate::program::write::sink::Inputs;
 use crate::program::{ExitStatus, ignore_closed, print, print_json, print_warnings, signals};
 
 /// Maximum number of differing voxels listed.

@@ -9,12 +9,12 @@ use trivox::formats::LoadedGrid;
 use trivox::{Tile, VoxelGrid};
 
 use crate::program::cli::JoinArgs;
-use crate::program::destination::tile_named;
 use crate::program::grid_summary::GridSummary;
 use crate::program::numbers::counted;
-use crate::program::output::{Names, Output, Written};
-use crate::program::sink::Inputs;
 use crate::program::terminal::TerminalProgress;
+use crate::program::write::destination::tile_named;
+use crate::program::write::output::{Names, Output, Written};
+use crate::program::write::sink::Inputs;
 use crate::program::{ExitStatus, signals};
 
 /// Reads the tiles, puts them together where they lie, and writes the whole.

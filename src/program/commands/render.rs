@@ -11,17 +11,17 @@ use trivox::{Mode, PlaceOptions, Up, VoxelGrid, Voxelizer, World};
 
 use crate::program::camera::CameraReport;
 use crate::program::cli::{ComputeArgs, RenderArgs, VoxelArgs};
-use crate::program::frames::{Frames, Kind};
 use crate::program::grid_summary::GridSummary;
 use crate::program::memory::{Memory, Share};
 use crate::program::numbers::{counted, duration};
-use crate::program::output::{Names, Written};
 use crate::program::pipeline::{Pipeline, sentences, sizing};
-use crate::program::preview::check_extension;
 use crate::program::render_backend::RenderBackend;
-use crate::program::sink::{Inputs, Sink};
 use crate::program::summary::timed;
 use crate::program::terminal::TerminalProgress;
+use crate::program::write::frames::{Frames, Kind};
+use crate::program::write::output::{Names, Written};
+use crate::program::write::preview::check_extension;
+use crate::program::write::sink::{Inputs, Sink};
 use crate::program::{ExitStatus, signals};
 
 /// Reads the grid, draws it and writes the pictures.
@@ -153,9 +153,9 @@ fn refuse_contradictions(args: &RenderArgs) -> Result<()> {
 }
 
 /// The grid or the voxels of the mesh, with warnings, and the sidecar files of the mesh.
-type Loaded = (VoxelGrid, Vec<String>, Inputs);
+type Drawn = (VoxelGrid, Vec<String>, Inputs);
 
-fn load(args: &RenderArgs, progress: &Arc<TerminalProgress>) -> Result<Loaded> {
+fn load(args: &RenderArgs, progress: &Arc<TerminalProgress>) -> Result<Drawn> {
     if is_mesh(&args.file) {
         return Memory::new(args.memory).divided(|memory| voxels_of(args, memory, progress));
     }
@@ -167,11 +167,7 @@ fn load(args: &RenderArgs, progress: &Arc<TerminalProgress>) -> Result<Loaded> {
 }
 
 /// Voxelizes the mesh as the main command does.
-fn voxels_of(
-    args: &RenderArgs,
-    memory: &Share,
-    progress: &Arc<TerminalProgress>,
-) -> Result<Loaded> {
+fn voxels_of(args: &RenderArgs, memory: &Share, progress: &Arc<TerminalProgress>) -> Result<Drawn> {
     let color = args.color.unwrap_or_default();
     let voxelizer = Voxelizer::new()
         .backend(BackendChoice::Cpu)

@@ -14,9 +14,9 @@ use crate::program::commands::slice::picture::Drawing;
 use crate::program::commands::slice::text::Style;
 use crate::program::grid_summary::GridSummary;
 use crate::program::numbers::{AXES, counted};
-use crate::program::preview::check_extension;
-use crate::program::sink::{Inputs, Sink};
 use crate::program::terminal::TerminalProgress;
+use crate::program::write::preview::check_extension;
+use crate::program::write::sink::{Inputs, Sink};
 use crate::program::{ExitStatus, print_error, print_json, print_warnings, signals, stdout_error};
 
 mod picture;

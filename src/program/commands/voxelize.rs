@@ -14,10 +14,10 @@ use crate::program::memory::Memory;
 use crate::program::plan::{Plan, Task};
 use crate::program::report::Report;
 use crate::program::resume::Options;
-use crate::program::sink::Inputs;
 use crate::program::task::RunContext;
 use crate::program::terminal::TerminalProgress;
 use crate::program::transform::{place_options, transform};
+use crate::program::write::sink::Inputs;
 use crate::program::{ExitStatus, batch, inputs, lattice, signals};
 
 /// Runs the job with these options.

@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail};
 use trivox::render::{Picture, RenderOptions, Renderer};
 use trivox::{Progress, VoxelGrid};
 
-use crate::program::sink::{Inputs, Pending, Sink};
+use crate::program::write::sink::{Inputs, Pending, Sink};
 
 /// A picture besides the main output.
 #[derive(Debug)]

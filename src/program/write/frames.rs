@@ -9,9 +9,9 @@ use trivox::render::{
     Animation, GifAnimation, MAX_GIF_FPS, Picture, RenderOptions, Renderer, WebpAnimation,
 };
 
-use crate::program::files::Files;
-use crate::program::output::{Names, Written};
-use crate::program::sink::{Inputs, Sink, replaceable};
+use crate::program::write::files::Files;
+use crate::program::write::output::{Names, Written};
+use crate::program::write::sink::{Inputs, Sink, replaceable};
 
 /// Default frame rate, in pictures per second.
 const FPS: u16 = 24;

@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use trivox::formats::WriteError;
 use trivox::formats::unfinished::{Complete, Unfinished};
 
-use crate::program::sink::{Inputs, counting, replaceable};
+use crate::program::write::sink::{Inputs, counting, replaceable};
 
 /// Complete files that are not renamed yet.
 #[derive(Debug)]

@@ -13,10 +13,10 @@ use trivox::formats::{
 };
 use trivox::{DistanceField, Progress, VoxelGrid};
 
-use crate::program::destination::Outputs;
-use crate::program::files::Files;
 use crate::program::numbers::{counted, grouped};
-use crate::program::sink::{Inputs, Sink, refuse_folder};
+use crate::program::write::destination::Outputs;
+use crate::program::write::files::Files;
+use crate::program::write::sink::{Inputs, Sink, refuse_folder};
 
 /// The destination of a grid, checked before the work begins.
 #[derive(Debug, Clone)]

@@ -172,6 +172,11 @@ pub enum Sizing {
     VoxelSize(f64),
 }
 
+impl Sizing {
+    /// The resolution where none is given.
+    pub const DEFAULT_RESOLUTION: u32 = 256;
+}
+
 /// An axis-aligned box in mesh units.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bounds {

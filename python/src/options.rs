@@ -8,6 +8,7 @@ use std::str::FromStr;
 use numpy::{PyArrayDescrMethods, PyReadonlyArrayDyn, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
+use pyo3::types::PyBool;
 use trivox::UnknownName;
 use trivox::place::MAX_DIM;
 use trivox::render::MAX_SAMPLES;
@@ -30,6 +31,9 @@ pub fn whole<T: TryFrom<i64> + PartialOrd + Display>(
 ) -> PyResult<T> {
     let py = value.py();
     let number = match value.extract::<i64>() {
+        Ok(_) if value.is_instance_of::<PyBool>() => {
+            return Err(PyTypeError::new_err(format!("{name} takes a whole number, not bool")));
+        }
         Ok(number) => T::try_from(number).ok(),
         Err(error) if error.is_instance_of::<PyOverflowError>(py) => None,
         Err(_) => {

@@ -10,7 +10,7 @@ use trivox::gpu::Adapter;
 use trivox::place::MAX_DIM;
 use trivox::verify::{Fault, KnownPlacement, PlacementSource, VerifyOptions};
 use trivox::voxelize::RunOptions;
-use trivox::{Cpu, Sizing, VoxelGrid, compare, voxelize};
+use trivox::{Cpu, Mesh, Sizing, VoxelGrid, VoxelizeError, compare, voxelize};
 
 use crate::error::Failure;
 use crate::glue;
@@ -18,7 +18,7 @@ use crate::grid::PyGrid;
 use crate::job::{self, Job};
 use crate::mesh::Source;
 use crate::options::{bounds_of, named_of, pad_of, whole};
-use crate::voxelizer::parse_mode;
+use crate::voxelizer::{parse_mode, texts, transform_of};
 
 /// Puts the tiles of a grid together, each where it lies.
 ///
@@ -126,6 +126,8 @@ pub fn diff<'py>(
 ///     What is not zero in an array is occupied; ``Grid.from_dense`` also takes its place.
 /// mode, fill, include_surface
 ///     What the grid's voxels are, as in `Voxelizer`.
+/// scale, rotate, center
+///     How the mesh was transformed first, as in `Voxelizer`.
 /// resolution, voxel_size, bounds, pad
 ///     How the mesh was placed, where that is known. Otherwise the grid's origin and voxel size
 ///     say, or the ways in which tools commonly fit a mesh to a grid are tried.
@@ -140,7 +142,7 @@ pub fn diff<'py>(
 ///     Truthy if no voxel is wrong.
 #[pyfunction]
 #[pyo3(signature = (mesh, grid, *, mode="surface", fill="auto", include_surface=false,
-    resolution=None, voxel_size=None, bounds=None, pad=None, as_placed=false, named=8))]
+    scale=None, rotate=None, center=false, resolution=None, voxel_size=None, bounds=None, pad=None, as_placed=false, named=8))]
 #[expect(clippy::too_many_arguments, reason = "keyword arguments")]
 pub fn verify<'py>(
     mesh: &Bound<'py, PyAny>,
@@ -148,6 +150,9 @@ pub fn verify<'py>(
     mode: &str,
     fill: &str,
     include_surface: bool,
+    scale: Option<f64>,
+    rotate: Option<&Bound<'py, PyAny>>,
+    center: bool,
     resolution: Option<&Bound<'py, PyAny>>,
     voxel_size: Option<f64>,
     bounds: Option<&Bound<'py, PyAny>>,
@@ -157,6 +162,13 @@ pub fn verify<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = mesh.py();
     let mode = parse_mode(py, mode, fill, include_surface)?;
+    let rotate = rotate.map(texts).transpose()?.unwrap_or_default();
+    let transform = transform_of(py, scale, &rotate, center)?;
+    if resolution.is_some() && voxel_size.is_some() {
+        return Err(
+            Failure::option("option", "give resolution or voxel_size, not both").into_py(py)
+        );
+    }
     let sizing = resolution.map(|voxels| whole("resolution", voxels, 1..=MAX_DIM)).transpose()?;
     let placement = KnownPlacement {
         sizing: sizing.map(Sizing::Resolution).or(voxel_size.map(Sizing::VoxelSize)),
@@ -170,9 +182,16 @@ pub fn verify<'py>(
     let (source, grid) = (Source::of(mesh)?, PyGrid::given(grid)?);
     let found = job::run(py, move |job| {
         let pool = job::pool(None)?;
-        let mesh = pool.install(|| source.load())?;
+        let mesh = pool.install(|| source.load())?.mesh;
+        let mesh = match transform.changes_coordinates() {
+            true => {
+                let moved = pool.install(|| transform.apply(Mesh::clone(&mesh)));
+                Arc::new(moved.map_err(VoxelizeError::from)?)
+            }
+            false => mesh,
+        };
         let judge = || {
-            trivox::verify::verify(&mesh.mesh, &grid, &options, &mut |placed| {
+            trivox::verify::verify(&mesh, &grid, &options, &mut |placed| {
                 let made = voxelize(&Cpu::default(), placed, mode, &RunOptions::default(), &**job);
                 made.map(|voxels| voxels.grid)
             })

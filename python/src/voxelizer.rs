@@ -9,7 +9,7 @@ use pyo3::types::{PyDict, PyTuple};
 use trivox::distance::MAX_WIDTH;
 use trivox::place::{MAX_DIM, MAX_SPAN_VOXELS};
 use trivox::solid::{Fill, Solid};
-use trivox::transform::{CenteredGrid, Rotation};
+use trivox::transform::CenteredGrid;
 use trivox::{Bounds, Mode, PlaceOptions, Sizing, Tile, Transform, Up};
 
 use crate::batch::{Batch, OnError};
@@ -196,21 +196,35 @@ fn seconds(py: Python<'_>, limit: f64) -> PyResult<Duration> {
 }
 
 /// One text, or several.
-fn texts(value: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+pub fn texts(value: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
     let texts = value.extract::<String>().map(|text| vec![text]);
     texts.or_else(|_| value.extract()).map_err(|_: PyErr| {
         PyTypeError::new_err("rotate takes text such as 'x:90', or a sequence of such texts")
     })
 }
 
-fn rotations(py: Python<'_>, texts: &[String]) -> PyResult<Vec<Rotation>> {
+/// The transformation of a mesh that these options ask for.
+pub fn transform_of(
+    py: Python<'_>,
+    scale: Option<f64>,
+    rotate: &[String],
+    center: bool,
+) -> PyResult<Transform> {
+    if let Some(scale) = scale.filter(|scale| !(*scale > 0.0 && scale.is_finite())) {
+        let message = format!("scale {scale} is not possible: use a positive number");
+        return Err(option_error(py, "option.range", message));
+    }
     let rotation = |text: &String| {
         text.parse().map_err(|error| {
             let message = format!("rotate '{text}' is not possible: {error}");
             option_error(py, "option.rotate", message)
         })
     };
-    texts.iter().map(rotation).collect()
+    let mut transform = Transform::default();
+    transform.scale = scale;
+    transform.rotations = rotate.iter().map(rotation).collect::<PyResult<_>>()?;
+    transform.center = center;
+    Ok(transform)
 }
 
 #[pymethods]
@@ -265,20 +279,15 @@ impl PyVoxelizer {
                 "cube and dims place the grid around the mesh: leave bounds and pad out",
             );
         }
-        let mut transform = Transform::default();
-        transform.scale = scale;
-        transform.rotations = rotations(py, &rotate)?;
-        transform.center = center;
+        let mut transform = transform_of(py, scale, &rotate, center)?;
         let fills = resolution.is_none() && voxel_size.is_none();
         transform.grid = grid.map(|dims| CenteredGrid { dims, fills });
-        if let Some(scale) = scale.filter(|scale| !(*scale > 0.0 && scale.is_finite())) {
-            let message = format!("scale {scale} is not possible: use a positive number");
-            return Err(option_error(py, "option.range", message));
-        }
         let sizing = match (resolution, voxel_size) {
             (Some(_), Some(_)) => return refuse("give resolution or voxel_size, not both"),
             (None, Some(size)) => Sizing::VoxelSize(size),
-            (resolution, None) => Sizing::Resolution(resolution.unwrap_or(256)),
+            (resolution, None) => {
+                Sizing::Resolution(resolution.unwrap_or(Sizing::DEFAULT_RESOLUTION))
+            }
         };
         let mode_of = parse_mode(py, mode, fill, include_surface)?;
         let choice = parsed(py, backend)?;

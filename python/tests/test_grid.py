@@ -304,6 +304,10 @@ def test_a_verdict_names_the_wrong_voxels(grid):
     verdict = trivox.verify(torus(), faulty)
     assert not verdict and (verdict.missing, verdict.spurious) == (1, 0)
     assert verdict.first == [(tuple(coords[0].tolist()), "missing")] and verdict.exact == grid
+    moved = {"scale": 2, "rotate": ["z:30"], "center": True}
+    assert trivox.verify(torus(), trivox.Voxelizer(20, **moved)(torus()), **moved)
+    with pytest.raises(trivox.OptionError, match="resolution or voxel_size, not both"):
+        trivox.verify(torus(), grid, resolution=40, voxel_size=1)
 
 
 def test_a_dense_array_may_be_judged_and_compared(grid):

@@ -96,7 +96,7 @@ pub fn advised(doubt: &impl fmt::Display, better: Option<impl fmt::Display>) -> 
 }
 
 /// The default resolution.
-pub const DEFAULT_RES: u32 = 256;
+pub const DEFAULT_RES: u32 = Sizing::DEFAULT_RESOLUTION;
 
 /// The voxel size; at most one of the options is given.
 pub fn sizing(res: Option<u32>, voxel_size: Option<f64>) -> Sizing {

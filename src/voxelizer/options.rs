@@ -27,7 +27,7 @@ impl Voxelizer {
     #[must_use]
     pub fn new() -> Self {
         Self {
-            place: PlaceOptions::new(Sizing::Resolution(256)),
+            place: PlaceOptions::new(Sizing::Resolution(Sizing::DEFAULT_RESOLUTION)),
             transform: Transform::default(),
             up: Up::default(),
             mode: Mode::default(),

@@ -93,7 +93,7 @@ impl Options {
         match (self.res, self.voxel_size) {
             (Some(_), Some(_)) => Err(failed("give res or voxelSize, not both")),
             (None, Some(size)) => Ok(Sizing::VoxelSize(size)),
-            (res, None) => Ok(Sizing::Resolution(res.unwrap_or(256))),
+            (res, None) => Ok(Sizing::Resolution(res.unwrap_or(Sizing::DEFAULT_RESOLUTION))),
         }
     }
 

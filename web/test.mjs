@@ -542,6 +542,8 @@ if (kind === 'chromium') {
     await assert.rejects(voxelizer.voxelize(mesh, { color: '#+12345' }), /color '#\+12345' is not possible/);
     await assert.rejects(voxelizer.voxelize(mesh, { fill: 'vote' }), /fill and includeSurface are of solids/);
     await assert.rejects(voxelizer.voxelize(mesh, { interiorColor: '#ffffff' }), /interiorColor is of solids/);
+    const solid = { mode: 'solid', keepTransparent: true };
+    await assert.rejects(voxelizer.voxelize(mesh, solid), /keepTransparent is of surfaces/);
     await assert.rejects(voxelizer.voxelize(mesh, { res: 8, voxelSize: 1 }), /give res or voxelSize, not both/);
     await assert.rejects(voxelizer.voxelize(mesh, { cube: 8, pad: 1 }), /leave bounds and pad out/);
     await assert.rejects(voxelizer.voxelize(mesh, { rotate: ['x'] }), /rotate 'x' is not possible: use an axis/);

@@ -1,10 +1,11 @@
 #![doc = include_str!("../../docs/bricks.md")]
 
-use std::io::{BufRead, BufWriter, ErrorKind, Read, Write};
+use std::io::{BufRead, BufWriter, Read, Write};
 
 use crc32fast::Hasher;
 use serde::{Deserialize, Serialize};
 
+use crate::formats::bytes::fill;
 use crate::formats::{
     GridSpec, LoadedGrid, ReadError, WriteError, checked_world, content, excerpt,
 };
@@ -377,11 +378,4 @@ fn words<const N: usize>(input: &mut dyn Read, what: &str) -> Result<[u64; N], R
     let mut bytes = [[0; 8]; N];
     fill(input, bytes.as_flattened_mut(), what)?;
     Ok(bytes.map(u64::from_le_bytes))
-}
-
-fn fill(input: &mut dyn Read, bytes: &mut [u8], what: &str) -> Result<(), ReadError> {
-    input.read_exact(bytes).map_err(|e| match e.kind() {
-        ErrorKind::UnexpectedEof => content(format!("the file ends in {what}")),
-        _ => ReadError::Io(e),
-    })
 }

@@ -1,10 +1,11 @@
 //! The bytes of files, within a memory limit.
 
+use std::fmt::Display;
 use std::fs::File;
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::path::Path;
 
-use crate::formats::ReadError;
+use crate::formats::{ReadError, content};
 use crate::progress::{NoProgress, Progress};
 
 /// Fails if `needed` bytes exceed `limit`.
@@ -54,6 +55,18 @@ pub(super) fn checked_bytes(
         )));
     }
     Ok(bytes)
+}
+
+/// Fills `bytes`; an error names `what` if the file ends early.
+pub(super) fn fill(
+    input: &mut (impl Read + ?Sized),
+    bytes: &mut [u8],
+    what: impl Display,
+) -> Result<(), ReadError> {
+    input.read_exact(bytes).map_err(|error| match error.kind() {
+        ErrorKind::UnexpectedEof => content(format!("the file ends in {what}")),
+        _ => ReadError::Io(error),
+    })
 }
 
 /// Bytes of a grid's file between two reports of progress.

@@ -5,7 +5,9 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use crate::distance::DistanceField;
-use crate::formats::unfinished::{Unfinished, behind_links, folder_of};
+#[cfg(any(unix, windows))]
+use crate::formats::unfinished::folder_of;
+use crate::formats::unfinished::{Unfinished, behind_links};
 use crate::formats::{
     GridFormat, UnknownFormat, WriteError, WriteOptions, write_distances, write_grid_with,
 };
@@ -76,12 +78,14 @@ pub fn check_space(path: &Path, size: u64) -> Result<(), WriteError> {
 
 /// The bytes that the disk has left for `path`; `None` if the system does not say, and writing fails
 /// instead.
+#[cfg(any(unix, windows))]
 fn available_space(path: &Path) -> Option<u64> {
-    #[cfg(any(unix, windows))]
-    let space = fs4::available_space(folder_of(path)).ok();
-    #[cfg(not(any(unix, windows)))]
-    let space = folder_of(path).to_str().and(None);
-    space
+    fs4::available_space(folder_of(path)).ok()
+}
+
+#[cfg(not(any(unix, windows)))]
+fn available_space(_path: &Path) -> Option<u64> {
+    None
 }
 
 /// Writes `field` to the file at `path`, in the format of its extension, as [`replace_file`] does.

@@ -16,7 +16,7 @@ use crate::gpu::{Kernel, MAX_GROUPS};
 const TIMEOUT: std::time::Duration = std::time::Duration::from_secs(120);
 
 /// Locks, ignoring poison: no holder leaves the data in an invalid state.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

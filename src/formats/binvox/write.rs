@@ -19,11 +19,11 @@ pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
     let mut out = BufWriter::new(out);
     out.write_all(header(grid).as_bytes())?;
     let mut runs = Runs { out, written: 0, ones: 0..0 };
-    let mut slab = Slab::default();
+    let mut cache = BrickCache::default();
     for x in 0..nx {
         for z in 0..nz {
             let column = (u64::from(x) * edge + u64::from(z)) * edge;
-            for row in slab.row(grid, x / BRICK, z / BRICK) {
+            for row in cache.row(grid, x / BRICK, z / BRICK) {
                 row.runs([x, z].map(|c| c % BRICK), |ys| {
                     runs.ones(column + u64::from(ys.start)..column + u64::from(ys.end))
                 })?;
@@ -46,7 +46,7 @@ fn header(grid: &VoxelGrid) -> String {
 /// A cache of the bricks at one `x` and a range of `z`, as large as the capacity allows. If all `z`
 /// fit, each brick is looked up once for its eight `x`; otherwise once per `x`.
 #[derive(Default)]
-struct Slab {
+struct BrickCache {
     x: u32,
     z: Range<u32>,
     /// Sorted by `z`, then `y`.
@@ -60,7 +60,7 @@ struct Row {
     mask: Mask,
 }
 
-impl Slab {
+impl BrickCache {
     /// Capacity in rows; the last `z` may exceed it by at most 8192.
     const CAPACITY: usize = 1 << 15;
 

@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, Read};
 
-use super::fill;
+use crate::formats::bytes::fill;
 use crate::formats::{ReadError, content, excerpt};
 use crate::grid::GridError;
 use crate::place::MAX_DIM;

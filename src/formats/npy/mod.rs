@@ -19,11 +19,10 @@ mod read;
 pub(super) mod rgba;
 mod rows;
 
-use std::fmt;
-use std::io::{BufRead, BufWriter, ErrorKind, Write};
+use std::io::{BufRead, BufWriter, Write};
 
 use self::header::{Element, Header, MAGIC};
-use self::rows::Slab;
+use self::rows::BrickCache;
 use crate::distance::DistanceField;
 use crate::formats::{
     GridSpec, LoadedGrid, ReadError, WriteError, content, lost_colors, lost_place,
@@ -63,12 +62,12 @@ pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
     out.write_all(&header("|b1", &grid.dims()))?;
     // The voxels of one x and one brick along y: contiguous in the file.
     let mut rows = vec![0; (BRICK.min(ny) * nz) as usize];
-    let mut slab = Slab::default();
+    let mut cache = BrickCache::default();
     for x in 0..nx {
         for y in 0..ny.div_ceil(BRICK) {
             let rows = &mut rows[..(BRICK.min(ny - y * BRICK) * nz) as usize];
             rows.fill(0);
-            for run in slab.row(grid, x / BRICK, y) {
+            for run in cache.row(grid, x / BRICK, y) {
                 run.fill(x % BRICK, rows, nz as usize);
             }
             out.write_all(rows)?;
@@ -154,16 +153,4 @@ fn end(input: &mut dyn BufRead, header: &Header) -> Result<(), ReadError> {
         [] => Ok(()),
         _ => Err(content(format!("there are more bytes after the array's {}", header.bytes()))),
     }
-}
-
-/// Fills `bytes`; an error names `what` if the file ends early.
-fn fill(
-    input: &mut dyn BufRead,
-    bytes: &mut [u8],
-    what: impl fmt::Display,
-) -> Result<(), ReadError> {
-    input.read_exact(bytes).map_err(|e| match e.kind() {
-        ErrorKind::UnexpectedEof => content(format!("the file ends in {what}")),
-        _ => ReadError::Io(e),
-    })
 }

@@ -3,7 +3,8 @@
 use std::io::BufRead;
 
 use super::header::{Element, Header};
-use super::{ONES, bits_of_bytes, fill};
+use super::{ONES, bits_of_bytes};
+use crate::formats::bytes::fill;
 use crate::formats::slab::BrickSlab;
 use crate::formats::{ReadError, content};
 use crate::grid::{BrickKey, FULL, Mask, mask_place, mask_voxels};

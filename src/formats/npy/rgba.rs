@@ -4,9 +4,10 @@
 use std::io::{BufRead, BufWriter, Write};
 
 use super::header::{Element, Header};
-use super::rows::{Run, Slab};
-use super::{end, fill, header};
+use super::rows::{BrickCache, Run};
+use super::{end, header};
 use crate::formats::brick_colors::{self, ColorRun, OwnedColors};
+use crate::formats::bytes::fill;
 use crate::formats::slab::BrickSlab;
 use crate::formats::{ReadError, WriteError, content};
 use crate::grid::{BRICK, BrickKey, Colors, Mask, VoxelGrid, set_bits};
@@ -28,10 +29,10 @@ pub(in crate::formats) fn write(
     let mut out = BufWriter::new(out);
     out.write_all(&header("|u1", &[nx, ny, nz, 4]))?;
     let mut row = vec![NONE; nz as usize];
-    let mut slab = Slab::with_colors(colors);
+    let mut cache = BrickCache::with_colors(colors);
     for (x, y) in (0..nx).flat_map(|x| (0..ny).map(move |y| (x, y))) {
         row.fill(NONE);
-        for run in slab.row(grid, x / BRICK, y / BRICK) {
+        for run in cache.row(grid, x / BRICK, y / BRICK) {
             fill_colors(run, colors, [x % BRICK, y % BRICK], &mut row);
         }
         out.write_all(row.as_flattened())?;

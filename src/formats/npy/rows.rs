@@ -8,7 +8,7 @@ use crate::grid::{BRICK, BrickKey, Colors, Mask, VoxelGrid, is_empty};
 /// A cache of the bricks at one `x` and a range of `y`, as large as the capacity allows. If all `y`
 /// fit, each brick is looked up once for its eight `x`; otherwise once per `x`.
 #[derive(Default)]
-pub(super) struct Slab<'a> {
+pub(super) struct BrickCache<'a> {
     colors: Option<&'a Colors>,
     x: u32,
     y: Range<u32>,
@@ -25,7 +25,7 @@ pub(super) struct Run {
     pub(super) own: Option<usize>,
 }
 
-impl<'a> Slab<'a> {
+impl<'a> BrickCache<'a> {
     /// Capacity in runs of 96 bytes; the last `y` may exceed it by at most 8192.
     const CAPACITY: usize = 3 << 13;
 

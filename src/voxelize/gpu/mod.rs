@@ -33,11 +33,11 @@ mod work;
 mod workspace;
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock};
 
 use web_time::Instant;
 
-use crate::gpu::{Adapter, Clock, Device, GpuError};
+use crate::gpu::{Adapter, Clock, Device, GpuError, lock};
 use crate::grid::BRICK;
 use crate::place::PlacedMesh;
 use crate::progress::Progress;
@@ -264,10 +264,6 @@ impl Backend for Gpu {
 
 /// Minimum capacity of pairs.
 const MIN_PAIRS: u32 = 1 << 12;
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 impl Gpu {
     /// Runs a job, batch by batch.

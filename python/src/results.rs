@@ -142,7 +142,8 @@ pub fn diff<'py>(
 ///     Truthy if no voxel is wrong.
 #[pyfunction]
 #[pyo3(signature = (mesh, grid, *, mode="surface", fill="auto", include_surface=false,
-    scale=None, rotate=None, center=false, resolution=None, voxel_size=None, bounds=None, pad=None, as_placed=false, named=8))]
+    scale=None, rotate=None, center=false, resolution=None, voxel_size=None, bounds=None, pad=None,
+    as_placed=false, named=8))]
 #[expect(clippy::too_many_arguments, reason = "keyword arguments")]
 pub fn verify<'py>(
     mesh: &Bound<'py, PyAny>,
@@ -165,9 +166,8 @@ pub fn verify<'py>(
     let rotate = rotate.map(texts).transpose()?.unwrap_or_default();
     let transform = transform_of(py, scale, &rotate, center)?;
     if resolution.is_some() && voxel_size.is_some() {
-        return Err(
-            Failure::option("option", "give resolution or voxel_size, not both").into_py(py)
-        );
+        let message = "give resolution or voxel_size, not both";
+        return Err(Failure::option("option.combination", message).into_py(py));
     }
     let sizing = resolution.map(|voxels| whole("resolution", voxels, 1..=MAX_DIM)).transpose()?;
     let placement = KnownPlacement {

@@ -174,7 +174,7 @@ fn one_vox_past_magica_voxels_world_is_refused_with_the_reason() {
         };
         let long = dims.into_iter().max().unwrap();
         assert!(why.contains(&format!("{long} voxels along the {axis} axis")), "{why}");
-        assert!(why.contains("2000") && why.contains("several") && why.contains(".npy"), "{why}");
+        assert!(why.contains("2000") && why.contains("several") && why.contains(".npz"), "{why}");
     }
 }
 

@@ -116,7 +116,8 @@ def test_tiles_fill_one_zarr_in_any_order(tmp_path):
 
 def test_a_tile_that_is_saved_again_leaves_nothing_of_before(tmp_path):
     file = tmp_path / "a.zarr"
-    stores.save_zarr(trivox.Voxelizer(256, mode="solid", tile="1/8")(octahedron()), file)
+    options = {"mode": "solid", "interior_color": (1, 2, 3)}
+    stores.save_zarr(trivox.Voxelizer(256, tile="1/8", **options)(octahedron()), file)
     other = trivox.Voxelizer(256, mode="thin", tile="1/8", color=False)(octahedron())
     stores.save_zarr(other, file)
     assert stores.load_zarr(file).occupied == other.occupied
@@ -125,8 +126,9 @@ def test_a_tile_that_is_saved_again_leaves_nothing_of_before(tmp_path):
 
 def test_the_origin_of_tiles_is_that_of_the_whole(tmp_path):
     box = [[0.1, 0.1, 0.1], [1.38, 1.38, 1.38]]
+    mesh = trivox.Mesh(np.asarray(octahedron().vertices) * 0.12 + 0.74, octahedron().faces)
     for number in range(1, 9):
-        tile = trivox.Voxelizer(voxel_size=0.01, bounds=box, tile=f"{number}/8")(octahedron())
+        tile = trivox.Voxelizer(voxel_size=0.01, bounds=box, tile=f"{number}/8")(mesh)
         stores.save_zarr(tile, tmp_path / "a.zarr")
         origin = zarr.open_group(str(tmp_path / "a.zarr"), mode="r").attrs["origin"]
         assert origin == tile.report["lattice"]["origin"] == [0.1, 0.1, 0.1], number

@@ -51,7 +51,7 @@ impl Plan {
             Destination::new(job.output.as_deref(), job.format, in_folder, job.tile, several)?;
         // Outputs of all shards are checked, so that no shard overwrites another's file.
         let targets = destination.targets(&meshes)?;
-        let all_targets: Vec<PathBuf> = targets.iter().flatten().cloned().collect();
+        let outputs = Outputs::new(targets.iter().flatten().cloned().collect());
         let task = |(Input { mesh, .. }, target)| Task { mesh, target };
         let tasks = meshes.into_iter().zip(targets).map(task);
         let mut tasks: Vec<Task> = tasks.collect();
@@ -59,8 +59,6 @@ impl Plan {
             tasks = shard.of(tasks, |task| work(&task.mesh, job));
         }
         destination.prepare(tasks.iter().filter_map(|task| task.target.as_deref()))?;
-        // Their folders exist now.
-        let outputs = Outputs::new(&all_targets);
         Ok(Self { tasks, outputs, named, several })
     }
 }

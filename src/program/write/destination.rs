@@ -5,11 +5,12 @@ use std::fs;
 use std::io::ErrorKind;
 use std::iter;
 use std::path::{Path, PathBuf, is_separator};
+use std::sync::OnceLock;
 
 use anyhow::{Context, Result, anyhow, bail};
 use trivox::Tile;
 use trivox::formats::GridFormat;
-use trivox::formats::unfinished::{Unfinished, behind_links, folder_of};
+use trivox::formats::temporary::{TemporaryFile, behind_links, folder_of};
 
 use crate::program::inputs::Input;
 
@@ -145,7 +146,7 @@ impl Destination {
                 _ => anyhow::Error::from(error).context("cannot make the folder"),
             });
             made.with_context(named)?;
-            let file = Unfinished::beside(&folder.join(format.extension()));
+            let file = TemporaryFile::beside(&folder.join(format.extension()));
             file.map(drop).with_context(named)?;
         }
         Ok(())
@@ -153,18 +154,23 @@ impl Destination {
 }
 
 /// The outputs of all meshes of a run.
-#[derive(Debug, Default)]
-pub struct Outputs(HashSet<PathBuf>);
+#[derive(Debug)]
+pub struct Outputs {
+    paths: Vec<PathBuf>,
+    /// What they lead to, once it is needed: for many paths that takes seconds.
+    files: OnceLock<HashSet<PathBuf>>,
+}
 
 impl Outputs {
     /// The outputs at `paths`.
-    pub fn new<'a>(paths: impl IntoIterator<Item = &'a PathBuf>) -> Self {
-        Self(paths.into_iter().map(|path| led_to(path)).collect())
+    pub fn new(paths: Vec<PathBuf>) -> Self {
+        Self { paths, files: OnceLock::new() }
     }
 
-    /// Whether `path` is one of them.
+    /// Whether `path` is one of them. Their folders must exist.
     pub fn has(&self, path: &Path) -> bool {
-        self.0.contains(&led_to(path))
+        let led_to_all = || self.paths.iter().map(|path| led_to(path)).collect();
+        self.files.get_or_init(led_to_all).contains(&led_to(path))
     }
 }
 

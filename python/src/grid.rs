@@ -25,7 +25,7 @@ use crate::error::{Failure, option_error};
 use crate::glue;
 use crate::grid::arrays::{fill_dense, filled, new_array, write_colors};
 use crate::grid::files::{bytes_of, grid_format, write_file};
-use crate::grid::make::{grid_of_coords, refuse_measures, world_of};
+use crate::grid::make::{grid_of_coords, refuse_non_binary, world_of};
 use crate::grid::picture::render_options;
 use crate::grid::rays::{Hits, first_hits};
 use crate::job;
@@ -182,7 +182,7 @@ impl PyGrid {
         let world = world_of(py, origin, voxel_size, up)?;
         let numpy = PyModule::import(py, "numpy")?;
         let array = numpy.call_method1("asarray", (array,))?;
-        refuse_measures(&numpy, &array)?;
+        refuse_non_binary(&numpy, &array)?;
         let array = numpy.call_method1("ascontiguousarray", (array, "bool"))?;
         let shape = array.cast::<PyUntypedArray>()?.shape().to_vec();
         let [nx, ny, nz] = shape[..] else {

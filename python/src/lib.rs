@@ -24,7 +24,7 @@ mod _trivox {
     #[pymodule_export]
     use crate::grid::PyGrid;
     #[pymodule_export]
-    use crate::grid::files::{load, load_bytes, remove_unfinished, restore_grid};
+    use crate::grid::files::{load, load_bytes, remove_temporary_files, restore_grid};
     #[pymodule_export]
     use crate::mesh::{PyMesh, read_mesh, restore_mesh};
     #[pymodule_export]

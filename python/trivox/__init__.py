@@ -33,7 +33,7 @@ from ._trivox import (
     Voxelizer,
     _grid_formats,
     _mesh_formats,
-    _remove_unfinished,
+    _remove_temporary_files,
     adapters,
     diff,
     join,
@@ -45,7 +45,7 @@ from ._trivox import (
 
 __version__ = _version("trivox")
 
-_atexit.register(_remove_unfinished)
+_atexit.register(_remove_temporary_files)
 
 MESH_FORMATS: tuple[str, ...] = tuple(_mesh_formats())
 """Extensions of the mesh formats that are read."""

@@ -15,7 +15,7 @@ __all__ = [
     "_Batch",
     "_grid_formats",
     "_mesh_formats",
-    "_remove_unfinished",
+    "_remove_temporary_files",
     "_restore_field",
     "_restore_grid",
     "_restore_mesh",
@@ -329,7 +329,7 @@ def _restore_field(
     report: str,
     warnings: list[str],
 ) -> DistanceField: ...
-def _remove_unfinished() -> None: ...
+def _remove_temporary_files() -> None: ...
 def _restore_grid(bytes: bytes, report: str, warnings: list[str]) -> Grid: ...
 def _restore_mesh(
     positions: bytes,

@@ -6,8 +6,7 @@ use crate::grid::{GridError, World};
 use crate::mesh::MeshError;
 use crate::numbers::binary_bytes;
 
-/// Why a file could not be read. The message does not name the file, which the caller knows: print it
-/// as `{path}: {error}`.
+/// Why a file could not be read. The message does not name the file: print `{path}: {error}`.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ReadError {

@@ -31,10 +31,10 @@ pub mod stl;
 pub mod surface;
 mod table;
 mod tally;
+#[doc(hidden)]
+pub mod temporary;
 mod textures;
 mod tokens;
-#[doc(hidden)]
-pub mod unfinished;
 #[cfg(feature = "palette")]
 pub mod vox;
 pub mod vti;

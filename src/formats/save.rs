@@ -6,8 +6,8 @@ use std::path::Path;
 
 use crate::distance::DistanceField;
 #[cfg(any(unix, windows))]
-use crate::formats::unfinished::folder_of;
-use crate::formats::unfinished::{Unfinished, behind_links};
+use crate::formats::temporary::folder_of;
+use crate::formats::temporary::{TemporaryFile, behind_links};
 use crate::formats::{
     GridFormat, UnknownFormat, WriteError, WriteOptions, write_distances, write_grid_with,
 };
@@ -76,8 +76,7 @@ pub fn check_space(path: &Path, size: u64) -> Result<(), WriteError> {
     }
 }
 
-/// The bytes that the disk has left for `path`; `None` if the system does not say, and writing fails
-/// instead.
+/// The free space of the disk with `path`, in bytes; `None` if the system does not report it.
 #[cfg(any(unix, windows))]
 fn available_space(path: &Path) -> Option<u64> {
     fs4::available_space(folder_of(path)).ok()
@@ -99,13 +98,12 @@ pub fn save_distances(field: &DistanceField, path: impl AsRef<Path>) -> Result<(
 }
 
 /// Writes a file in the folder of `path` with `write`, and renames it to `path` once it is complete
-/// and on the disk. On failure, an existing file is unchanged, and no new one remains; what a killed
-/// process leaves, a `.trivox-*.tmp`, is removed by the next one that writes in the folder. The
-/// target of a symbolic link is replaced, not the link; permissions are kept.
+/// and on the disk. On failure, an existing file is unchanged, and no new one remains. A killed
+/// process leaves its temporary file, `.trivox-*.tmp`; the next process that writes in the folder
+/// removes it. The target of a symbolic link is replaced, not the link; permissions are kept.
 ///
 /// # Errors
-/// Those of `write`; `path` is a folder, a pipe, a device or read-only; the folder cannot be written
-/// to.
+/// Those of `write`; `path` is a folder, a pipe, a device or read-only; the folder is not writable.
 pub fn replace_file(
     path: impl AsRef<Path>,
     write: impl FnOnce(&mut dyn Write) -> Result<(), WriteError>,
@@ -122,12 +120,12 @@ pub fn replace_file(
         _ => {}
     }
     let path = behind_links(path.as_ref())?;
-    let unfinished = Unfinished::beside(&path)?;
-    let mut out = BufWriter::new(unfinished.file());
+    let file = TemporaryFile::beside(&path)?;
+    let mut out = BufWriter::new(file.file());
     write(&mut out)?;
     out.flush()?;
     drop(out);
-    Ok(unfinished.finish(&path)?)
+    Ok(file.finish(&path)?)
 }
 
 impl From<UnknownFormat> for WriteError {

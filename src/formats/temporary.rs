@@ -1,6 +1,7 @@
-//! Files that are being written, beside those that they will replace.
+//! Temporary files: a file is written beside the one that it replaces, and renamed once it is
+//! complete.
 //!
-//! A process marks its unfinished files with a tag of its own, and holds a lock on at least one of
+//! A process marks its temporary files with a tag of its own, and holds a lock on at least one of
 //! them while any exist. Files whose tag has no lock belong to no living process of this machine,
 //! nor of another one if the file system shares locks. The next process that writes in the folder
 //! removes them.
@@ -14,8 +15,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, SystemTime};
 
-/// The unfinished files that may exist.
-static UNFINISHED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+/// The temporary files of this process that may exist.
+static FILES: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
 /// Folders that were already searched for files of killed processes.
 static SWEPT: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
@@ -26,13 +27,13 @@ const SUFFIX: &str = ".tmp";
 /// Younger files are kept: their process may not have locked them yet.
 const OLD: Duration = Duration::from_secs(60);
 
-fn unfinished() -> MutexGuard<'static, BTreeSet<PathBuf>> {
-    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
+fn files() -> MutexGuard<'static, BTreeSet<PathBuf>> {
+    FILES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A file that is being written; removed when dropped.
 #[derive(Debug)]
-pub struct Unfinished {
+pub struct TemporaryFile {
     file: File,
     // Dropped after the file.
     entry: Entry,
@@ -50,11 +51,11 @@ impl Drop for Entry {
     fn drop(&mut self) {
         // Fails if it was renamed.
         _ = fs::remove_file(&self.0);
-        unfinished().remove(&self.0);
+        files().remove(&self.0);
     }
 }
 
-impl Unfinished {
+impl TemporaryFile {
     /// Creates an empty file in the folder of `target`.
     ///
     /// # Errors
@@ -67,7 +68,7 @@ impl Unfinished {
         }
         sweep_once(folder);
         let path = folder.join(new_name());
-        let mut unfinished = unfinished();
+        let mut files = files();
         // The reason only: the temporary name means nothing to the user.
         let file =
             OpenOptions::new().write(true).create_new(true).open(&path).map_err(|error| {
@@ -77,8 +78,8 @@ impl Unfinished {
                     format!("cannot write in folder '{}': {kind}", folder.display()),
                 )
             })?;
-        unfinished.insert(path.clone());
-        drop(unfinished);
+        files.insert(path.clone());
+        drop(files);
         // On file systems without locks nothing is cleaned up either.
         _ = file.try_lock();
         Ok(Self { file, entry: Entry(path) })
@@ -119,12 +120,13 @@ impl Complete {
         if let Ok(old) = fs::metadata(target) {
             fs::set_permissions(&entry.0, old.permissions())?;
         }
-        let _uninterrupted = unfinished();
+        let _uninterrupted = files();
         fs::rename(&entry.0, target)
     }
 }
 
-/// The end of all unfinished files of this process. While it lives, no file is created or renamed.
+/// The list of the files that were removed. While it is held, no temporary file is created or
+/// renamed.
 #[derive(Debug)]
 pub struct Removed(MutexGuard<'static, BTreeSet<PathBuf>>);
 
@@ -136,14 +138,15 @@ impl Removed {
     }
 }
 
-/// Removes the unfinished files of this process, which ends: a signal, or the end of Python.
+/// Removes the temporary files of this process, for its end: by a signal, or with the Python
+/// interpreter.
 #[must_use]
-pub fn remove_unfinished() -> Removed {
-    let (mut unfinished, own) = (unfinished(), tag());
+pub fn remove_temporary_files() -> Removed {
+    let (mut files, own) = (files(), tag());
     // Not those of the process that this one was forked from.
-    unfinished.retain(|path| path.file_name().and_then(tag_of).is_some_and(|tag| tag == own));
-    unfinished.iter().for_each(|path| _ = fs::remove_file(path));
-    Removed(unfinished)
+    files.retain(|path| path.file_name().and_then(tag_of).is_some_and(|tag| tag == own));
+    files.iter().for_each(|path| _ = fs::remove_file(path));
+    Removed(files)
 }
 
 /// The folder of a file.
@@ -177,7 +180,7 @@ fn new_name() -> String {
     format!("{PREFIX}{}-{}{SUFFIX}", tag(), NUMBER.fetch_add(1, Ordering::Relaxed))
 }
 
-/// The tag of this process in the names of its unfinished files, unique among processes.
+/// The tag of this process in the names of its temporary files, unique among processes.
 fn tag() -> String {
     static BEGUN: OnceLock<u128> = OnceLock::new();
     let now = || SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
@@ -186,7 +189,7 @@ fn tag() -> String {
     format!("{:x}.{nanoseconds:x}", std::process::id())
 }
 
-/// Removes the unfinished files of killed processes in `folder`, once per folder.
+/// Removes the temporary files of killed processes in `folder`, once per folder.
 fn sweep_once(folder: &Path) {
     let key = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
     let is_first = SWEPT.lock().unwrap_or_else(PoisonError::into_inner).insert(key);
@@ -213,13 +216,13 @@ fn sweep(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// The tag in the name of an unfinished file.
+/// The tag in the name of an temporary file.
 fn tag_of(name: &OsStr) -> Option<String> {
     let tag_and_rest = name.to_str()?.strip_prefix(PREFIX)?.strip_suffix(SUFFIX)?;
     Some(tag_and_rest.split_once('-')?.0.to_owned())
 }
 
-/// Whether an unfinished file is old and not locked by any process.
+/// Whether an temporary file is old and not locked by any process.
 fn is_abandoned(path: &Path) -> bool {
     let is_old = || fs::metadata(path)?.modified()?.elapsed().map_err(io::Error::other);
     let is_unlocked =
@@ -237,13 +240,13 @@ mod tests {
     fn a_file_that_cannot_be_finished_is_gone_before_it_is_off_the_list() {
         let folder = tempfile::tempdir().unwrap();
         let target = folder.path().join("out.vox");
-        let Unfinished { entry, .. } = Unfinished::beside(&target).unwrap();
+        let TemporaryFile { entry, .. } = TemporaryFile::beside(&target).unwrap();
         let path = entry.0.clone();
         // A device cannot be synchronized.
         let device = File::open("/dev/null").unwrap();
-        let cut = Unfinished { file: device, entry };
+        let cut = TemporaryFile { file: device, entry };
 
-        let listed = unfinished();
+        let listed = files();
         let finishing = thread::spawn(move || cut.finish(&target));
         let is_gone = (0..5000).any(|_| {
             thread::sleep(Duration::from_millis(1));
@@ -252,6 +255,6 @@ mod tests {
         assert!(is_gone && listed.contains(&path));
         drop(listed);
         assert!(finishing.join().unwrap().is_err());
-        assert!(!unfinished().contains(&path));
+        assert!(!files().contains(&path));
     }
 }

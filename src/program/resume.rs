@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
 use trivox::formats::Sidecar;
-use trivox::formats::unfinished::{Unfinished, folder_of};
+use trivox::formats::temporary::{TemporaryFile, folder_of};
 
 use crate::program::cli::{Job, PaletteArgs, VoxelArgs};
 use crate::program::plan::Task;
@@ -127,7 +127,7 @@ pub fn remember(
         sidecars.iter().map(|sidecar| state_of(sidecar, folder)).collect::<Result<_>>()?;
     let record = Record { origin, sidecars, bytes: hash_of(target)?, contents };
     fs::create_dir_all(folder_of(&path)).with_context(|| path.display().to_string())?;
-    let file = Unfinished::beside(&path)?;
+    let file = TemporaryFile::beside(&path)?;
     serde_json::to_writer(file.file(), &record)?;
     file.finish(&path).with_context(|| path.display().to_string())
 }

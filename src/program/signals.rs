@@ -1,4 +1,4 @@
-//! Signals end the program without leaving unfinished files.
+//! Removes temporary files when a signal ends the program.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use tempfile::TempDir;
-use trivox::formats::unfinished::remove_unfinished;
+use trivox::formats::temporary::remove_temporary_files;
 
 use crate::program::print_error;
 
@@ -19,7 +19,7 @@ static COPY: OnceLock<PathBuf> = OnceLock::new();
 pub struct CopyFolder(TempDir);
 
 impl CopyFolder {
-    /// Creates the folder, of which there is one, among the system's temporary files.
+    /// Creates the folder in the system's folder for temporary files. A process has one.
     ///
     /// # Errors
     /// It cannot be created; signals cannot be handled.
@@ -36,7 +36,7 @@ impl CopyFolder {
     }
 }
 
-/// Installs, once, a handler that removes the unfinished files when a signal ends the program.
+/// Installs, once, a handler that removes the temporary files when a signal ends the program.
 ///
 /// # Errors
 /// Signals cannot be handled.
@@ -78,8 +78,8 @@ fn stop(why: &str, code: i32) -> ! {
     if let Some(folder) = COPY.get() {
         _ = fs::remove_dir_all(folder);
     }
-    let unfinished = remove_unfinished();
-    let removed = if unfinished.any() { ": the unfinished output was removed" } else { "" };
+    let files = remove_temporary_files();
+    let removed = if files.any() { ": the unfinished output was removed" } else { "" };
     let message = format!("error: {why}{removed}\n");
     // Standard error may be a full pipe, which must not block the exit.
     let (told, hears) = std::sync::mpsc::channel();

@@ -1,4 +1,4 @@
-//! What the program, Python and browsers report on a result.
+//! The report on a result, the same in the program, the Python package and the browser package.
 
 use serde::Serialize;
 
@@ -23,11 +23,11 @@ pub struct Summary {
     pub origin: [f64; 3],
     /// Bits of a voxel's edge on the lattice.
     pub fraction_bits: u32,
-    /// The lattice of the whole grid, which `--lattice` reads.
+    /// The lattice of the whole grid, as `--lattice` reads it.
     pub lattice: Lattice,
     /// Where a tile lies in the whole grid.
     pub tile: Option<Window>,
-    /// The number of occupied voxels; of distances, of voxels inside.
+    /// The number of occupied voxels; for distances, of voxels inside the mesh.
     pub occupied: u64,
     /// The number of bricks that have these voxels.
     pub bricks: u64,

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyMemoryView;
 use trivox::Progress;
 use trivox::formats::{
-    GridFormat, ReadError, WriteError, bricks, read_grid, read_grid_from, replace_file, unfinished,
+    GridFormat, ReadError, WriteError, bricks, read_grid, read_grid_from, replace_file, temporary,
 };
 
 use crate::error::Failure;
@@ -89,12 +89,12 @@ impl Write for Bytes {
     }
 }
 
-/// Removes the files that this process has not finished: a save that Ctrl-C ended may outlive the
-/// interpreter's last line.
+/// Removes this process's temporary files when the interpreter exits: a save that Ctrl-C cancelled
+/// may still run then.
 #[pyfunction]
-#[pyo3(name = "_remove_unfinished")]
-pub fn remove_unfinished(py: Python<'_>) {
-    py.detach(|| drop(unfinished::remove_unfinished()));
+#[pyo3(name = "_remove_temporary_files")]
+pub fn remove_temporary_files(py: Python<'_>) {
+    py.detach(|| drop(temporary::remove_temporary_files()));
 }
 
 /// Makes a grid of what pickling wrote.

@@ -97,11 +97,11 @@ fn colors_of(voxels: &[[u32; 3]], colors: &[Rgba]) -> Colors {
     Colors::from_bricks(bricks.collect(), [0; 4])
 }
 
-/// Refuses floats that are measured or estimated, such as distances and probabilities.
+/// Refuses a float array with values other than 0 and 1, such as distances and probabilities.
 ///
 /// # Errors
-/// Floats other than 0 and 1.
-pub fn refuse_measures(numpy: &Bound<'_, PyModule>, array: &Bound<'_, PyAny>) -> PyResult<()> {
+/// There are other values.
+pub fn refuse_non_binary(numpy: &Bound<'_, PyModule>, array: &Bound<'_, PyAny>) -> PyResult<()> {
     let dtype = array.getattr("dtype")?;
     if dtype.getattr("kind")?.extract::<String>()? != "f" {
         return Ok(());
@@ -112,8 +112,8 @@ pub fn refuse_measures(numpy: &Bound<'_, PyModule>, array: &Bound<'_, PyAny>) ->
         return Ok(());
     }
     let message = format!(
-        "an array of {dtype} with other values than 0 and 1 does not say which voxels are occupied: \
-         give booleans, such as array > 0.5, or distances < 0"
+        "an array of {dtype} has values other than 0 and 1: give booleans, such as array > 0.5, or \
+         distances < 0"
     );
     Err(option_error(array.py(), "option.values", message))
 }

@@ -57,7 +57,7 @@ impl<T: BufRead + Seek> ReadSeek for T {}
 pub(crate) struct ImageMemory {
     /// The bytes of its texels.
     pub(crate) texels: u64,
-    /// An estimate of the peak while it is decoded, in bytes.
+    /// An estimate of the peak memory of decoding, in bytes.
     pub(crate) peak: u64,
 }
 

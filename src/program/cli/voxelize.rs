@@ -65,7 +65,7 @@ pub struct Job {
     #[arg(help_heading = "Size and place")]
     pub dims: Option<[u32; 3]>,
 
-    /// Set by `main`: clap nests no groups of arguments in one that is optional.
+    /// Set by `main` from `Cli::transform`: clap has no nested groups in an optional one.
     #[arg(skip)]
     pub transform: TransformArgs,
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use trivox::formats::WriteError;
-use trivox::formats::unfinished::{Complete, Unfinished};
+use trivox::formats::temporary::{Complete, TemporaryFile};
 
 use crate::program::write::sink::{Inputs, counting, replaceable};
 
@@ -16,7 +16,7 @@ pub struct Files {
     written: Vec<Written>,
     bytes: u64,
     /// Keeps this process's lock while the other files are closed.
-    keeper: Option<Unfinished>,
+    keeper: Option<TemporaryFile>,
 }
 
 #[derive(Debug)]
@@ -45,10 +45,10 @@ impl Files {
     ) -> Result<()> {
         let named = || path.display().to_string();
         if self.keeper.is_none() {
-            self.keeper = Some(Unfinished::beside(&path).with_context(named)?);
+            self.keeper = Some(TemporaryFile::beside(&path).with_context(named)?);
         }
         let target = replaceable(&path, &self.inputs).with_context(named)?;
-        let file = Unfinished::beside(&target).with_context(named)?;
+        let file = TemporaryFile::beside(&target).with_context(named)?;
         self.bytes += counting(file.file(), write).with_context(named)?;
         // Everything is synchronized before the first file is renamed, so little can fail later.
         let complete = file.complete().with_context(named)?;

@@ -1,4 +1,4 @@
-//! Writes files atomically: to an unfinished file in the same folder, which is then renamed. A grid
+//! Writes files atomically: to a temporary file in the same folder, which is then renamed. A grid
 //! that exceeds the limits of a format is written as several files: none is renamed before all are
 //! complete.
 
@@ -182,7 +182,7 @@ impl Output {
 }
 
 /// # Errors
-/// The extension of `path` is that of another format.
+/// `path` has the extension of another format.
 fn refuse_other_extension(path: &Path, format: GridFormat) -> Result<()> {
     match GridFormat::of_path(path) {
         Ok(other) if other != format => bail!(

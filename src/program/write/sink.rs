@@ -6,7 +6,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use trivox::formats::unfinished::{Unfinished, behind_links};
+use trivox::formats::temporary::{TemporaryFile, behind_links};
 use trivox::formats::{Sidecar, WriteError};
 
 use crate::program::{Closed, stdout_error};
@@ -136,7 +136,7 @@ impl Sink {
             Target::Stdout => (write_stdout(write)?, None),
             Target::Stream(path) => (write_stream(path, write).with_context(named)?, None),
             Target::File(path) => {
-                let (bytes, file) = write_unfinished(path, write).with_context(named)?;
+                let (bytes, file) = write_temporary(path, write).with_context(named)?;
                 (bytes, Some((file, &**path)))
             }
         };
@@ -149,8 +149,8 @@ impl Sink {
 pub struct Pending<'a> {
     name: &'a str,
     bytes: u64,
-    /// The unfinished file, and the path that it gets.
-    file: Option<(Unfinished, &'a Path)>,
+    /// The temporary file, and the path that it gets.
+    file: Option<(TemporaryFile, &'a Path)>,
 }
 
 impl Pending<'_> {
@@ -159,7 +159,7 @@ impl Pending<'_> {
     /// # Errors
     /// The operating system reports an error; an existing file is unchanged.
     pub fn finish(self) -> Result<()> {
-        let rename = |(file, path): (Unfinished, &Path)| file.finish(path);
+        let rename = |(file, path): (TemporaryFile, &Path)| file.finish(path);
         self.file.map_or(Ok(()), rename).with_context(|| self.name.to_owned())
     }
 }
@@ -211,11 +211,11 @@ fn write_stream(
     Ok(counting(File::options().write(true).open(path)?, write)?)
 }
 
-fn write_unfinished(
+fn write_temporary(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> Result<(), WriteError>,
-) -> Result<(u64, Unfinished)> {
-    let file = Unfinished::beside(path)?;
+) -> Result<(u64, TemporaryFile)> {
+    let file = TemporaryFile::beside(path)?;
     let bytes = counting(file.file(), write)?;
     // Some file systems only report a full disk here.
     file.file().sync_all()?;
@@ -242,7 +242,7 @@ fn target_of(path: &Path) -> Result<Target> {
         Ok(there) if there.permissions().readonly() => bail!("is read-only"),
         _ => {
             let path = behind_links(path)?;
-            Unfinished::beside(&path)?;
+            TemporaryFile::beside(&path)?;
             Ok(Target::File(path))
         }
     }

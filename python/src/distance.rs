@@ -99,7 +99,7 @@ impl PyDistanceField {
         job::on_pool(py, || self.field.hash().to_string())
     }
 
-    /// What became of the mesh, as a dict: as ``Grid.report``.
+    /// The report, as that of `Grid`; distances has the width of the band and its number of voxels.
     #[getter]
     fn report<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         PyModule::import(py, "json")?.call_method1("loads", (&self.report,))

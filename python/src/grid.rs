@@ -277,9 +277,9 @@ impl PyGrid {
         self.grid.colors.is_some()
     }
 
-    /// What became of the mesh, as a dict: triangles, lattice, occupied, transparent, backend,
-    /// adapter, reason, timings_ms, tile, and fill: how a solid was filled, or None. The values are
-    /// those of the program's ``--json``. Empty for a grid that was not voxelized here.
+    /// The report on the voxelization, a dict with keys of the program's ``--json``: triangles, dims,
+    /// voxel_size, origin, lattice, tile, occupied, bricks, transparent, backend, adapter, reason,
+    /// timings_ms, and fill: how a solid was filled, or None. Empty for a grid of a file or an array.
     #[getter]
     fn report<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         PyModule::import(py, "json")?.call_method1("loads", (&self.report,))

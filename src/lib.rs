@@ -20,8 +20,8 @@
 //! compares two grids; [`verify`](mod@verify) checks a grid from any program against its mesh.
 //!
 //! Default features: `cli` (the program `voxelize`), `gpu` (wgpu), `images` (textures and PNG
-//! pictures) and `palette` (`.vox`, `.schem`, `.litematic` and palettes). The library needs none of
-//! them.
+//! pictures), `memory` (how much a process may take) and `palette` (`.vox`, `.schem`, `.litematic`
+//! and palettes). The library needs none of them.
 //!
 //! ```
 //! use trivox::{Mesh, Voxelizer};
@@ -54,12 +54,15 @@ pub mod appearance;
 pub mod color;
 pub mod compare;
 pub mod distance;
+pub mod error_code;
 pub mod fill;
 pub mod formats;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 pub mod grid;
 mod lanes;
+#[cfg(feature = "memory")]
+pub mod memory;
 pub mod mesh;
 pub mod mesher;
 pub mod mode;
@@ -87,6 +90,7 @@ pub use appearance::Appearance;
 pub use color::{ColorOptions, Colored, color};
 pub use compare::{Comparison, compare};
 pub use distance::DistanceField;
+pub use error_code::{ErrorCode, code_of};
 #[cfg(feature = "gpu")]
 pub use gpu::GpuError;
 pub use grid::{GridError, Up, VoxelGrid, World};

@@ -11,18 +11,25 @@ use crate::program::cli::{Cli, Command, Job};
 use crate::program::commands::{
     adapters, convert, diff, formats, info, join, manual, render, slice, verify, voxelize,
 };
+use crate::program::errors::ErrorReport;
 use crate::program::tips::with_tip;
-use crate::program::{Closed, ExitStatus, inputs, print_error};
+use crate::program::{Closed, ExitStatus, inputs, print_error, print_json};
 
 fn main() -> ExitCode {
     let cli = Cli::try_parse().unwrap_or_else(|error| with_tip(error).exit());
+    let is_json = cli.is_json();
     let status = run(cli).or_else(|error| error.downcast().map(|Closed { status }| status));
     match status {
         Ok(ExitStatus::Done) => ExitCode::SUCCESS,
         Ok(ExitStatus::Differs) => ExitCode::from(1),
         Ok(ExitStatus::Failed) => ExitCode::from(2),
         Err(error) => {
-            print_error(&format!("error: {error:#}\n"));
+            let report = ErrorReport::new(&error);
+            print_error(&format!("error: {}\n", report.error));
+            if is_json {
+                // Nothing is left to do where it cannot be printed.
+                _ = print_json(&report);
+            }
             ExitCode::from(2)
         }
     }

@@ -14,6 +14,7 @@ mod results;
 mod source;
 mod steps;
 mod summary;
+mod verify;
 mod warning;
 
 use std::fmt;
@@ -36,7 +37,8 @@ pub use crate::voxelizer::many::Many;
 pub use crate::voxelizer::results::{Placed, Timings, UsedBackend, Voxelized};
 pub use crate::voxelizer::source::MeshSource;
 pub use crate::voxelizer::summary::{BandSummary, Summary};
-pub use crate::voxelizer::warning::Warning;
+pub use crate::voxelizer::verify::Verified;
+pub use crate::voxelizer::warning::{Remedy, Warning};
 
 /// Turns meshes into voxels. Cheap to clone; clones share the GPU and the thread pool.
 ///
@@ -83,9 +85,11 @@ pub enum ColorSource {
     /// The mesh's materials, textures and vertex colours.
     #[default]
     Mesh,
-    /// No colours. Fully transparent voxels are still left out, unless `keep_transparent` is set.
+    /// No colours, but the mesh's transparency: fully transparent voxels are left out.
+    Transparency,
+    /// The mesh's appearance is ignored: no colours, and no voxels are left out.
     None,
-    /// All voxels have this colour.
+    /// All voxels have this colour. Fully transparent voxels are left out.
     Uniform(Rgba),
 }
 

@@ -326,6 +326,23 @@ fn every_direct_dependency_has_a_note() {
 }
 
 #[test]
+fn every_code_of_an_error_is_explained() {
+    let source = text_of("src/error_code.rs");
+    let source = source.split("#[cfg(test)]").next().unwrap();
+    let is_code = |text: &&str| text.chars().all(|c| c.is_ascii_lowercase() || "._".contains(c));
+    let features = ["gpu", "palette"];
+    let codes = source.split('"').skip(1).step_by(2).filter(is_code);
+    let mut codes: BTreeSet<&str> = codes.filter(|code| !features.contains(code)).collect();
+    assert!(codes.len() > 40 && codes.contains("mesh.no_triangles"), "{codes:?}");
+    codes.extend(["time_limit", "other"]);
+    let page = text_of("docs/troubleshooting.md");
+    let (_, table) = page.split_once("\n| code |").unwrap();
+    let cells = table.lines().filter_map(|line| line.strip_prefix("| `")?.split_once('|'));
+    let named = cells.flat_map(|(cell, _)| cell.split('`').step_by(2));
+    assert_eq!(named.filter(|code| !code.trim().is_empty()).collect::<BTreeSet<_>>(), codes);
+}
+
+#[test]
 fn the_readme_is_short() {
     let lines = text_of("README.md").lines().count();
     assert!(lines <= 200, "{lines} lines");

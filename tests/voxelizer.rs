@@ -410,3 +410,21 @@ fn an_estimate_is_about_what_the_work_takes() {
     let finer = voxelizer.resolution(1024).estimate(&mesh).unwrap();
     assert!(finer.core_seconds > 3.0 * estimate.core_seconds);
 }
+
+#[cfg(feature = "gpu")]
+#[test]
+fn without_a_gpu_a_browser_says_why_the_cpu_computes_unless_a_gpu_was_asked_for() {
+    use trivox::voxelize::BackendChoice;
+    let run = |choice| {
+        let voxelizer = Voxelizer::new().resolution(9).backend(choice);
+        let placed = voxelizer.place(&octahedron(1.0)).unwrap();
+        let run = voxelizer.voxelize_async(&placed.mesh, Err("there is no WebGPU here"));
+        pollster::block_on(run).map(|made| (made.backend.name(), made.backend.reason))
+    };
+    let on_cpu = |reason: &str| Ok(("cpu", reason.to_owned()));
+    assert_eq!(run(BackendChoice::Auto), on_cpu("there is no WebGPU here"));
+    assert_eq!(run(BackendChoice::Cpu), on_cpu("asked for"));
+    let refused = run(BackendChoice::Gpu).unwrap_err();
+    assert_eq!(trivox::ErrorCode::code(&refused), "backend.no_adapter");
+    assert!(refused.to_string().ends_with("there is no WebGPU here"), "{refused}");
+}

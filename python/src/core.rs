@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::json;
 use trivox::place::{MAX_DIM, MAX_SPAN_VOXELS};
 use trivox::voxelize::{BackendChoice, Backends};
-use trivox::voxelizer::{Distances, Summary, Timings, Warning};
+use trivox::voxelizer::{Distances, Remedy, Summary, Timings, Warning};
 use trivox::{ColorSource, Mode, PlaceOptions, Tile, Transform, Up, Voxelized, Voxelizer};
 
 use crate::distance::PyDistanceField;
@@ -40,7 +40,7 @@ impl Plan {
     /// A resolution, voxel size, bounds or dimensions that are not possible.
     pub fn check(&self) -> Result<(), Failure> {
         let limit = if self.tile.is_some() { MAX_SPAN_VOXELS } else { MAX_DIM };
-        self.place.check(limit).map_err(|error| Failure::option("option.place", error))
+        self.place.check(limit).map_err(|error| Failure::own("option.place", error))
     }
 
     /// A voxelizer for this process, which `job` watches.
@@ -54,7 +54,7 @@ impl Plan {
             .mode(self.mode)
             .up(self.up)
             .color(if self.color { ColorSource::Mesh } else { ColorSource::None })
-            .keep_transparent(self.keep_transparent || !self.color)
+            .keep_transparent(self.keep_transparent)
             .backends(self.backends())
             .pool(job::pool(self.threads)?)
             .progress(Arc::<Job>::clone(job));
@@ -65,7 +65,7 @@ impl Plan {
         };
         Ok(match self.memory {
             Some(bytes) => voxelizer.memory(bytes),
-            None => voxelizer,
+            None => voxelizer.memory_from(trivox::memory::left),
         })
     }
 
@@ -124,13 +124,12 @@ pub fn field_of(found: Distances) -> PyDistanceField {
 }
 
 /// A warning, with the option that helps.
-fn sentence(warning: &Warning) -> String {
-    match (warning, warning.better_fill()) {
-        (_, Some(better)) => format!("{warning}; try fill=\"{better}\""),
-        (Warning::Transparent { .. }, _) => format!("{warning}: keep_transparent=True keeps them"),
-        (Warning::InteriorOfTile, _) => format!("{warning} with interior_color"),
-        _ => warning.to_string(),
-    }
+pub fn sentence(warning: &Warning) -> String {
+    warning.with_remedy(|remedy| match remedy {
+        Remedy::Fill(fill) => format!("fill=\"{fill}\""),
+        Remedy::KeepTransparent => "keep_transparent=True".to_owned(),
+        Remedy::InteriorColor => "interior_color".to_owned(),
+    })
 }
 
 /// JSON with the keys of the program's.

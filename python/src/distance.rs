@@ -325,7 +325,7 @@ pub fn restore_field(
     report: String,
     warnings: Vec<String>,
 ) -> PyResult<PyDistanceField> {
-    let malformed = || Failure::own("ReadError", "read.pickle", "the pickled field is malformed");
+    let malformed = || Failure::own("read.pickle", "the pickled field is malformed");
     let make = || -> Result<PyDistanceField, Failure> {
         let grids = [bricks::read(&mut band)?.grid, bricks::read(&mut inside)?.grid];
         let distances = bytemuck::allocation::pod_collect_to_vec(distances);

@@ -103,7 +103,7 @@ impl trivox::Progress for Job {
 /// The work took longer than it may.
 pub fn late() -> Failure {
     let message = "the time limit is exceeded: allow more time, or use a lower resolution";
-    Failure::own("TimeLimitError", "time_limit", message)
+    Failure::own("time_limit", message)
 }
 
 /// As [`run_on`], without a time limit.
@@ -249,7 +249,7 @@ pub fn pool(threads: Option<usize>) -> Result<Arc<ThreadPool>, Failure> {
     let builder = rayon::ThreadPoolBuilder::new().num_threads(key.1);
     let pool = builder.thread_name(|n| format!("trivox-{n}")).build().map_err(|error| {
         let message = format!("could not start {} threads: {error}", key.1);
-        Failure::own("BackendError", "backend.threads", message)
+        Failure::own("backend.threads", message)
     })?;
     let mut pools = pools();
     if let Some(pool) = find(&pools) {

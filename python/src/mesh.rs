@@ -13,7 +13,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
 use trivox::appearance::{Alpha, Filter, Material, Texture, TextureRef, Wrap};
-use trivox::formats::{MeshSpec, ReadError, ReadOptions, Sidecars, read_mesh_from};
+use trivox::formats::{MeshSpec, ReadError, ReadOptions, Sidecars, read_mesh_from, read_mesh_with};
 use trivox::srgb::{Linear, linear, linear_of};
 use trivox::{Appearance, MeshSource};
 
@@ -197,7 +197,7 @@ pub fn restore_mesh(
     warnings: Vec<String>,
     path: Option<PathBuf>,
 ) -> PyResult<PyMesh> {
-    let malformed = || Failure::own("ReadError", "read.pickle", "the pickled mesh is malformed");
+    let malformed = || Failure::own("read.pickle", "the pickled mesh is malformed");
     let make = || {
         let positions: Vec<f64> = bytemuck::allocation::pod_collect_to_vec(positions);
         let triangles: Vec<u32> = bytemuck::allocation::pod_collect_to_vec(triangles);
@@ -219,7 +219,7 @@ pub fn restore_mesh(
 fn shape_failure(what: &str, wanted: &str, array: &Bound<'_, PyUntypedArray>) -> PyErr {
     let shape = shaped(array.shape());
     let message = format!("{what} of shape {shape} are not possible: use {wanted}");
-    Failure::own("MeshError", "mesh.shape", message).into_py(array.py())
+    Failure::own("mesh.shape", message).into_py(array.py())
 }
 
 /// `value` as an array, without a copy where it is one.
@@ -288,7 +288,7 @@ fn triangles(value: &Bound<'_, PyAny>) -> PyResult<Vec<[u32; 3]>> {
         "u" => indices::<u64>(&converted::<u64>(&array)?.extract()?),
         _ => {
             let message = format!("faces of type {} are not possible: use integers", array.dtype());
-            Err(Failure::own("MeshError", "mesh.type", message).into_py(py))
+            Err(Failure::own("mesh.type", message).into_py(py))
         }
     }
 }
@@ -301,7 +301,7 @@ where
     if let Some(index) = array.as_array().iter().find(|&&index| u32::try_from(index).is_err()) {
         let message =
             format!("a triangle uses vertex {index}, which no mesh has: vertices count from 0");
-        let failure = Failure::own("MeshError", "mesh.index_out_of_range", message);
+        let failure = Failure::own("mesh.index_out_of_range", message);
         return Err(failure.into_py(array.py()));
     }
     Ok(rows(array, |index| u32::try_from(index).unwrap_or_default()))
@@ -387,14 +387,14 @@ fn textured(
     };
     if !uvs.as_flattened().as_flattened().iter().all(|c| c.is_finite()) {
         let message = "a texture coordinate is not a finite 32-bit number";
-        return Err(Failure::own("MeshError", "mesh.not_finite", message).into_py(image.py()));
+        return Err(Failure::own("mesh.not_finite", message).into_py(image.py()));
     }
     let pixels = as_array(image)?;
     let (height, width, channels) = match *pixels.shape() {
         [height, width, channels @ (3 | 4)] if height * width > 0 => (height, width, channels),
         _ => return Err(shape_failure("a texture's pixels", "(height, width, 3 or 4)", &pixels)),
     };
-    let wrong = |_| Failure::own("MeshError", "mesh.type", "a texture's pixels are uint8");
+    let wrong = |_| Failure::own("mesh.type", "a texture's pixels are uint8");
     let array = pixels.extract::<PyReadonlyArray3<'_, u8>>();
     let array = array.map_err(|error| wrong(error).into_py(image.py()))?;
     let view = array.as_array();
@@ -443,7 +443,7 @@ fn linear_colors(value: &Bound<'_, PyAny>, count: usize, what: &str) -> PyResult
     if kind != "f" {
         let message =
             format!("{what} of type {} are not possible: use uint8 or float", array.dtype());
-        return Err(Failure::own("MeshError", "mesh.type", message).into_py(value.py()));
+        return Err(Failure::own("mesh.type", message).into_py(value.py()));
     }
     let array = converted::<f64>(&array)?.extract::<PyReadonlyArray2<'_, f64>>()?;
     let view = array.as_array();
@@ -452,7 +452,7 @@ fn linear_colors(value: &Bound<'_, PyAny>, count: usize, what: &str) -> PyResult
             "{what} as floats are from 0 to 1, and one is {wrong}: divide by 255, or give uint8 \
              from 0 to 255"
         );
-        return Err(Failure::own("MeshError", "mesh.color", message).into_py(value.py()));
+        return Err(Failure::own("mesh.color", message).into_py(value.py()));
     }
     let alpha = |n: usize| if channels == 4 { view[[n, 3]] } else { 1.0 };
     let color = |n: usize| {
@@ -498,13 +498,6 @@ impl Source {
         }
     }
 
-    pub fn load(self) -> Result<PyMesh, Failure> {
-        match self {
-            Self::Mesh(mesh) => Ok(mesh),
-            Self::Path(path) => load(path),
-        }
-    }
-
     /// As the library takes it.
     pub fn as_library(&self) -> MeshSource<'_> {
         match self {
@@ -522,8 +515,13 @@ impl Source {
     }
 }
 
+/// Reading takes at most the memory that is left.
+fn read_options() -> ReadOptions {
+    ReadOptions::default().within(trivox::memory::left())
+}
+
 fn load(path: PathBuf) -> Result<PyMesh, Failure> {
-    let loaded = trivox::formats::read_mesh(&path);
+    let loaded = read_mesh_with(&path, &read_options());
     let loaded = loaded.map_err(|error| Failure::from(error).at(&path))?;
     Ok(PyMesh::new(loaded.mesh, loaded.warnings, Some(path)))
 }
@@ -531,7 +529,7 @@ fn load(path: PathBuf) -> Result<PyMesh, Failure> {
 fn load_bytes(bytes: Vec<u8>, format: &str, sidecars: &Sidecars) -> Result<PyMesh, Failure> {
     let name = PathBuf::from(format!("mesh.{}", format.trim_start_matches('.')));
     let spec = MeshSpec::of_path(&name).map_err(ReadError::from)?;
-    let loaded = read_mesh_from(bytes, spec, sidecars, &ReadOptions::default())?;
+    let loaded = read_mesh_from(bytes, spec, sidecars, &read_options())?;
     Ok(PyMesh::new(loaded.mesh, loaded.warnings, None))
 }
 

@@ -9,9 +9,10 @@ use trivox::formats::{GridFormat, MESH_FORMATS};
 use trivox::gpu::Adapter;
 use trivox::place::MAX_DIM;
 use trivox::verify::{Fault, KnownPlacement, PlacementSource, VerifyOptions};
-use trivox::voxelize::RunOptions;
-use trivox::{Cpu, Mesh, Sizing, VoxelGrid, VoxelizeError, compare, voxelize};
+use trivox::voxelize::BackendChoice;
+use trivox::{ColorSource, Sizing, VoxelGrid, Voxelizer, compare};
 
+use crate::core::sentence;
 use crate::error::Failure;
 use crate::glue;
 use crate::grid::PyGrid;
@@ -167,7 +168,7 @@ pub fn verify<'py>(
     let transform = transform_of(py, scale, &rotate, center)?;
     if resolution.is_some() && voxel_size.is_some() {
         let message = "give resolution or voxel_size, not both";
-        return Err(Failure::option("option.combination", message).into_py(py));
+        return Err(Failure::own("option.combination", message).into_py(py));
     }
     let sizing = resolution.map(|voxels| whole("resolution", voxels, 1..=MAX_DIM)).transpose()?;
     let placement = KnownPlacement {
@@ -180,24 +181,22 @@ pub fn verify<'py>(
         .with_as_placed(as_placed)
         .with_named(named as usize);
     let (source, grid) = (Source::of(mesh)?, PyGrid::given(grid)?);
-    let found = job::run(py, move |job| {
-        let pool = job::pool(None)?;
-        let mesh = pool.install(|| source.load())?.mesh;
-        let mesh = match transform.changes_coordinates() {
-            true => {
-                let moved = pool.install(|| transform.apply(Mesh::clone(&mesh)));
-                Arc::new(moved.map_err(VoxelizeError::from)?)
-            }
-            false => mesh,
-        };
-        let judge = || {
-            trivox::verify::verify(&mesh, &grid, &options, &mut |placed| {
-                let made = voxelize(&Cpu::default(), placed, mode, &RunOptions::default(), &**job);
-                made.map(|voxels| voxels.grid)
-            })
-        };
-        Ok(pool.install(judge)?)
+    let path = source.path();
+    let verified = job::run(py, move |job| {
+        let voxelizer = Voxelizer::new()
+            .mode(mode)
+            .transform(transform)
+            .color(ColorSource::Transparency)
+            .backend(BackendChoice::Cpu)
+            .pool(job::pool(None)?)
+            .memory_from(trivox::memory::left)
+            .progress(Arc::<Job>::clone(job));
+        let verified = voxelizer.verify(source.as_library(), &grid, &options);
+        verified.map_err(|error| source.failure(error.into()))
     })?;
+    let warnings: Vec<String> = verified.warnings.iter().map(sentence).collect();
+    glue::warn(py, path.as_deref(), &warnings)?;
+    let found = verified.verdict;
     let source = match found.source {
         PlacementSource::Options => "stated",
         PlacementSource::File => "file",

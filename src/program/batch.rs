@@ -8,8 +8,9 @@ use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 
+use crate::program::errors::CodedError;
 use crate::program::plan::Task;
 
 /// Estimated memory per byte of a mesh file, in bytes: the text, the mesh, the placed mesh. Large
@@ -50,7 +51,8 @@ pub fn catch_panic<R>(work: impl FnOnce() -> Result<R>) -> Result<R> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<&str>().copied();
         let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-        bail!("{}: this is a bug in voxelize", text.unwrap_or("a panic"))
+        let message = format!("{}: this is a bug in voxelize", text.unwrap_or("a panic"));
+        Err(CodedError { code: "bug", message }.into())
     })
 }
 
@@ -168,7 +170,7 @@ mod tests {
         let work = |&task: &u32| {
             catch_panic(|| match task {
                 1 => panic!("task {task}"),
-                2 => bail!("refused"),
+                2 => anyhow::bail!("refused"),
                 _ => Ok(task),
             })
             .map_err(|error| error.to_string())

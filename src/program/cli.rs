@@ -74,6 +74,23 @@ pub struct Cli {
 }
 
 impl Cli {
+    /// Whether the result is to be printed as JSON.
+    pub fn is_json(&self) -> bool {
+        match &self.command {
+            Some(Command::Adapters(args)) => args.json,
+            Some(Command::Formats(args)) => args.json,
+            Some(Command::Info(args)) => args.json,
+            Some(Command::Convert(args)) => args.report.json,
+            Some(Command::Join(args)) => args.report.json,
+            Some(Command::Diff(args)) => args.report.json,
+            Some(Command::Verify(args)) => args.report.json,
+            Some(Command::Render(args)) => args.report.json,
+            Some(Command::Slice(args)) => args.json,
+            Some(Command::Completions(_) | Command::Man) => false,
+            None => self.job.as_ref().is_some_and(|job| job.json),
+        }
+    }
+
     /// Prints a usage error in clap's words, and exits with 2.
     pub fn complain(kind: ErrorKind, what: &str) -> ! {
         Self::command().error(kind, what).exit()

@@ -13,11 +13,10 @@ use crate::program::cli::parse::css_color;
 use crate::program::cli::{PaletteArgs, VoxelArgs};
 
 impl VoxelArgs {
-    /// Configures `voxelizer` for these voxels. `has_colors` says whether their colours are used.
-    pub fn of(&self, voxelizer: Voxelizer, color: ColorSource, has_colors: bool) -> Voxelizer {
-        let keep_transparent = self.keep_transparent || color == ColorSource::None;
-        let color = if has_colors { color } else { ColorSource::None };
-        let voxelizer = voxelizer.mode(self.mode()).color(color).keep_transparent(keep_transparent);
+    /// Configures `voxelizer` for these voxels.
+    pub fn of(&self, voxelizer: Voxelizer, color: ColorSource) -> Voxelizer {
+        let voxelizer = voxelizer.mode(self.mode()).color(color);
+        let voxelizer = voxelizer.keep_transparent(self.keep_transparent);
         self.interior_color.into_iter().fold(voxelizer, Voxelizer::interior_color)
     }
 }

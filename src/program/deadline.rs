@@ -4,10 +4,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use anyhow::{Error, anyhow};
+use anyhow::Error;
 use trivox::Progress;
 use trivox::render::RenderError;
 use trivox::voxelizer::VoxelizeError;
+
+use crate::program::errors::CodedError;
 
 /// Progress that is cancelled when its time is over.
 pub struct Deadline {
@@ -29,11 +31,14 @@ impl Deadline {
             None => error.downcast_ref().is_some_and(VoxelizeError::is_cancelled),
         };
         match self.limit {
-            Some(limit) if is_cancelled => anyhow!(
-                "{}: takes longer than --time-limit {}: allow more, or use a lower resolution",
-                mesh.display(),
-                limit.as_secs_f64()
-            ),
+            Some(limit) if is_cancelled => {
+                let message = format!(
+                    "{}: takes longer than --time-limit {}: allow more, or use a lower resolution",
+                    mesh.display(),
+                    limit.as_secs_f64()
+                );
+                CodedError { code: "time_limit", message }.into()
+            }
             _ => error,
         }
     }
@@ -56,6 +61,7 @@ impl Progress for Deadline {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use anyhow::anyhow;
     use trivox::{BackendError, NoProgress};
 
     #[test]

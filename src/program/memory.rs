@@ -1,15 +1,15 @@
 //! The memory limit, which counts the whole process.
 
+use std::error::Error as StdError;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use anyhow::{Error, Result};
 use bytesize::ByteSize;
-use sysinfo::{
-    MemoryRefreshKind, Pid, ProcessRefreshKind, ProcessesToUpdate, RefreshKind, System,
-    get_current_pid,
-};
 use trivox::formats::ReadError;
+use trivox::memory::{address_space_left, address_space_limit, available, of_process};
 use trivox::{BackendError, VoxelizeError, Voxelizer};
+
+use crate::program::errors::{CodedError, ErrorReport};
 
 /// Bytes reserved for what has no limit of its own: stacks of threads, the process itself.
 const RESERVE: u64 = 32 << 20;
@@ -24,7 +24,6 @@ pub struct Memory {
     is_asked: bool,
     /// The number of meshes that share it.
     at_once: u64,
-    process: Option<Pid>,
     /// Held shared by each mesh that has a share, and exclusively by one that has all memory.
     running: Arc<RwLock<()>>,
 }
@@ -33,8 +32,7 @@ impl Memory {
     /// The limit `asked`, in bytes; by default nine tenths of the memory that is available now.
     pub fn new(asked: Option<ByteSize>) -> Self {
         let total = asked.map_or_else(|| available() / 10 * 9, |size| size.as_u64());
-        let (is_asked, process) = (asked.is_some(), get_current_pid().ok());
-        Self { total, is_asked, at_once: 1, process, running: Arc::default() }
+        Self { total, is_asked: asked.is_some(), at_once: 1, running: Arc::default() }
     }
 
     /// The same limit for `at_once` meshes at a time.
@@ -51,34 +49,71 @@ impl Memory {
     /// is in work.
     ///
     /// # Errors
-    /// Errors of `work`.
+    /// Errors of `work`; those of memory say which limit would be enough.
     pub fn divided<T>(&self, work: impl Fn(&Share) -> Result<T>) -> Result<T> {
+        let work_with = |of| {
+            let share = Share { memory: self.clone(), of };
+            work(&share).map_err(|error| self.explain(error))
+        };
         let shared = {
             let _one_of_several = self.running.read().unwrap_or_else(PoisonError::into_inner);
-            work(&Share { memory: self.clone(), of: self.at_once })
+            work_with(self.at_once)
         };
         match shared {
-            Err(error) if self.at_once > 1 && error.downcast_ref::<Short>().is_some() => {
+            Err(error) if self.at_once > 1 && ErrorReport::new(&error).code == MEMORY => {
                 let _alone = self.running.write().unwrap_or_else(PoisonError::into_inner);
-                work(&Share { memory: self.clone(), of: 1 })
+                work_with(1)
             }
             result => result,
         }
     }
 
-    fn taken(&self) -> u64 {
-        let resident = self.process.map_or(0, |process| used(process).resident);
-        resident.saturating_add(RESERVE + RESERVE_A_MESH * self.at_once)
+    /// Adds to a memory error which limit would be enough.
+    fn explain(&self, error: Error) -> Error {
+        let shortages = error.chain().map(shortage).enumerate();
+        let mut shortages = shortages.filter_map(|(depth, shortage)| Some((depth, shortage?)));
+        let Some((depth, Shortage { what, needed, remedy })) = shortages.next() else {
+            return error;
+        };
+        let contexts: Vec<String> = error.chain().take(depth).map(ToString::to_string).collect();
+        let message = match address_space_limit() {
+            Some(limit) if needed > self.address_space_left() => format!(
+                "for {what} the program needs about {} MiB more memory, but the limit of its \
+                 address space is {} MiB: {remedy}, or raise the limit (ulimit -v)",
+                needed.div_ceil(1 << 20),
+                limit >> 20
+            ),
+            _ => {
+                let needed = needed.saturating_add(self.taken()).div_ceil(1 << 20);
+                let total = match self.total >> 20 {
+                    0 => "less than 1".to_owned(),
+                    total => total.to_string(),
+                };
+                let bound = match self.is_asked {
+                    true => format!("--memory allows {total} MiB"),
+                    false => format!("the machine has {total} MiB to give"),
+                };
+                format!(
+                    "for {what} the program needs about {needed} MiB of memory, but {bound}: \
+                     {remedy}, or allow --memory {needed}MiB"
+                )
+            }
+        };
+        let explained = Error::from(CodedError { code: MEMORY, message });
+        contexts.into_iter().rev().fold(explained, Error::context)
     }
 
-    /// Bytes that can still be mapped within the limit of the address space. Beyond it an
-    /// allocation fails, which ends the process, so it must be refused before.
+    fn taken(&self) -> u64 {
+        of_process().resident.saturating_add(self.reserve())
+    }
+
+    fn reserve(&self) -> u64 {
+        RESERVE + RESERVE_A_MESH * self.at_once
+    }
+
+    /// Bytes of the address space that meshes may take. Allocators map more than requested.
     fn address_space_left(&self) -> u64 {
-        let Some(limit) = address_space_limit() else { return u64::MAX };
-        let mapped = self.process.map_or(0, |process| used(process).mapped);
-        // Allocators map more than requested.
-        limit.saturating_sub(mapped).saturating_sub(RESERVE + RESERVE_A_MESH * self.at_once) / 10
-            * 9
+        address_space_left().saturating_sub(self.reserve()) / 10 * 9
     }
 }
 
@@ -102,102 +137,36 @@ impl Share {
         let share = self.clone();
         voxelizer.clone().memory_from(move || share.left())
     }
+}
 
-    /// Adds to a memory error which limit would be enough.
-    pub fn explain(&self, error: impl Into<VoxelizeError>) -> Error {
-        self.explain_step(error, false)
-    }
+/// The code of an error of too little memory.
+const MEMORY: &str = "memory";
 
-    /// The same for a step that is followed by others, which may need more.
-    pub fn explain_step(&self, error: impl Into<VoxelizeError>, others_follow: bool) -> Error {
-        let how_much = if others_follow { "at least" } else { "up to" };
-        let error = error.into();
-        // A mesh takes as much memory at every resolution.
-        let (what, needed, remedy) = match error {
-            VoxelizeError::Read(ReadError::Memory { needed, .. }) => {
-                ("reading the mesh", needed, "divide the mesh")
-            }
-            VoxelizeError::Backend(BackendError::Memory { needed, .. }) => {
-                ("the grid", needed, "use a lower resolution, divide the mesh")
-            }
-            error => return error.into(),
-        };
-        let Memory { total, is_asked, .. } = &self.memory;
-        if let (Some(limit), true) =
-            (address_space_limit(), needed > self.memory.address_space_left())
-        {
-            let needed = needed.div_ceil(1 << 20);
-            let message = format!(
-                "for {what} the program needs {how_much} {needed} MiB more memory, but the limit \
-                 of its address space is {} MiB: {remedy}, or raise the limit (ulimit -v)",
-                limit >> 20
-            );
-            return Short(message).into();
+/// Memory that a step of the library lacks.
+struct Shortage {
+    what: &'static str,
+    /// Bytes, besides what the program has taken.
+    needed: u64,
+    remedy: &'static str,
+}
+
+/// What is lacking, if this is an error of too little memory.
+fn shortage(error: &(dyn StdError + 'static)) -> Option<Shortage> {
+    let of_grid = |error: &BackendError| match *error {
+        BackendError::Memory { needed, .. } => {
+            let remedy = "use a lower resolution, divide the mesh";
+            Some(Shortage { what: "the grid", needed, remedy })
         }
-        let needed = needed.saturating_add(self.memory.taken()).div_ceil(1 << 20);
-        let total = match total >> 20 {
-            0 => "less than 1".to_owned(),
-            total => total.to_string(),
-        };
-        let bound = match is_asked {
-            true => format!("--memory allows {total} MiB"),
-            false => format!("the machine has {total} MiB to give"),
-        };
-        let message = format!(
-            "for {what} the program needs {how_much} {needed} MiB of memory, but {bound}: \
-             {remedy}, or allow --memory {needed}MiB"
-        );
-        Short(message).into()
+        _ => None,
+    };
+    match error.downcast_ref() {
+        // A mesh takes as much memory at every resolution.
+        Some(&VoxelizeError::Read(ReadError::Memory { needed, .. })) => {
+            Some(Shortage { what: "reading the mesh", needed, remedy: "divide the mesh" })
+        }
+        Some(VoxelizeError::Backend(error)) => of_grid(error),
+        _ => error.downcast_ref().and_then(of_grid),
     }
-}
-
-/// Why the memory was not enough.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-struct Short(String);
-
-/// Memory available on the machine, or in the process's control group, in bytes.
-fn available() -> u64 {
-    let refresh = RefreshKind::nothing().with_memory(MemoryRefreshKind::nothing().with_ram());
-    let system = System::new_with_specifics(refresh);
-    let group = system.cgroup_limits().map_or(u64::MAX, |limits| limits.free_memory);
-    match system.available_memory().min(group) {
-        // Not every system reports it.
-        0 => u64::MAX,
-        bytes => bytes,
-    }
-}
-
-/// The limit of the address space (`ulimit -v`) in bytes, if there is one.
-#[cfg(unix)]
-fn address_space_limit() -> Option<u64> {
-    use rustix::process::{Resource, getrlimit};
-    getrlimit(Resource::As).current
-}
-
-#[cfg(not(unix))]
-fn address_space_limit() -> Option<u64> {
-    None
-}
-
-/// Memory of the process.
-#[derive(Debug, Default)]
-struct Used {
-    /// In bytes.
-    resident: u64,
-    /// The address space of the process, in bytes.
-    mapped: u64,
-}
-
-fn used(process: Pid) -> Used {
-    let mut system = System::new();
-    let memory = ProcessRefreshKind::nothing().with_memory().without_tasks();
-    system.refresh_processes_specifics(ProcessesToUpdate::Some(&[process]), false, memory);
-    let process = system.process(process);
-    process.map_or_else(Used::default, |process| Used {
-        resident: process.memory(),
-        mapped: process.virtual_memory(),
-    })
 }
 
 #[cfg(test)]
@@ -231,15 +200,13 @@ mod tests {
         let memory = Memory::new(Some(ByteSize::gib(64))).shared_by(4);
         let needed = 20 << 30;
         let work = |share: &Share| match share.left() {
-            left if left < needed => {
-                Err(share.explain(BackendError::Memory { needed, allowed: left }))
-            }
+            left if left < needed => Err(BackendError::Memory { needed, allowed: left }.into()),
             left => Ok(left),
         };
         assert!(memory.divided(work).unwrap() > needed);
         let too_small = Memory::new(Some(ByteSize::gib(16))).shared_by(4);
         let message = too_small.divided(work).unwrap_err().to_string();
-        let rest = message.strip_prefix("for the grid the program needs up to ").unwrap();
+        let rest = message.strip_prefix("for the grid the program needs about ").unwrap();
         let mib: u64 = rest.split(' ').next().unwrap().parse().unwrap();
         // With what the process takes.
         assert!((20 << 10..21 << 10).contains(&mib), "{message}");

@@ -10,7 +10,7 @@ use trivox::formats::{GridFormat, is_mesh};
 use crate::program::cli::{Cli, Job};
 use crate::program::inputs::is_read_grid;
 use crate::program::inputs::{self, Input};
-use crate::program::pipeline::DEFAULT_RES;
+use crate::program::transform::DEFAULT_RES;
 use crate::program::write::destination::{Destination, Outputs};
 
 /// One mesh to voxelize.

@@ -6,10 +6,10 @@ use anyhow::Result;
 
 use crate::program::cli::Job;
 use crate::program::numbers::{counted, duration, grouped};
-use crate::program::pipeline::advised;
 use crate::program::plan::{Plan, Task};
 use crate::program::summary::{Failure, MeshSummary, Outcome, milliseconds};
 use crate::program::terminal::TerminalProgress;
+use crate::program::warnings::advised;
 use crate::program::{Closed, ExitStatus, print_error, print_json};
 
 /// Writes reports to standard error, and JSON to standard output if requested.
@@ -44,18 +44,10 @@ impl<'a> Report<'a> {
     /// Reports the result of `task`.
     ///
     /// # Errors
-    /// The task's error if it is the only one; standard output cannot be written to, or is
-    /// [`Closed`] and no output remains to be made.
+    /// Standard output cannot be written to, or is [`Closed`] and no output remains to be made.
     pub fn take(&mut self, task: &Task, result: Result<Outcome>) -> Result<()> {
-        let outcome = match result {
-            Ok(outcome) => outcome,
-            Err(error) if !self.plan.several => {
-                // A closed pipe must not hide the mesh's error.
-                _ = self.print(&Outcome::Failed(Failure::new(&task.mesh, &error)));
-                return Err(error);
-            }
-            Err(error) => Outcome::Failed(Failure::new(&task.mesh, &error)),
-        };
+        let failed = |error| Outcome::Failed(Failure::new(&task.mesh, &error));
+        let outcome = result.unwrap_or_else(failed);
         self.totals.add(&outcome);
         let progress = self.progress;
         progress.aside(|| {
@@ -92,7 +84,10 @@ impl<'a> Report<'a> {
 
     fn talk(&self, outcome: &Outcome) {
         match outcome {
-            Outcome::Failed(failure) => print_error(&format!("error: {failure}\n")),
+            Outcome::Failed(failure) if self.plan.several => {
+                print_error(&format!("error: {failure}\n"));
+            }
+            Outcome::Failed(failure) => print_error(&format!("error: {}\n", failure.report.error)),
             Outcome::Made(summary) if summary.differs() => print_error(&self.difference(summary)),
             Outcome::Made(summary) if summary.refused => print_error(&self.refusal(summary)),
             _ if self.job.quiet => {}

@@ -11,6 +11,7 @@ use trivox::voxelize::report::{RunReport, StageReport};
 use trivox::voxelizer::{self, BandSummary, Summary};
 use trivox::{Comparison, DistanceField, VoxelGrid, Window, compare};
 
+use crate::program::errors::ErrorReport;
 use crate::program::fill_summary;
 use crate::program::numbers::{counted, duration, grouped, short, significant, sized};
 use crate::program::write::output::Names;
@@ -38,8 +39,7 @@ pub struct MeshSummary {
     pub colors: Option<usize>,
     /// The result of `--compare-backends`.
     pub check: Option<Check>,
-    /// Whether the output was refused by `--strict`.
-    #[serde(skip)]
+    /// Whether the solid is doubtful and `--strict` was given.
     pub refused: bool,
     pub output: Option<Names>,
     /// The picture, if requested.
@@ -104,13 +104,13 @@ impl Skipped {
 #[derive(Debug, Serialize)]
 pub struct Failure {
     mesh: String,
-    /// The error chain.
-    error: String,
+    #[serde(flatten)]
+    pub report: ErrorReport,
 }
 
 impl Failure {
     pub fn new(mesh: &Path, error: &anyhow::Error) -> Self {
-        Self { mesh: mesh.display().to_string(), error: format!("{error:#}") }
+        Self { mesh: mesh.display().to_string(), report: ErrorReport::new(error) }
     }
 }
 
@@ -279,7 +279,7 @@ impl fmt::Display for Skipped {
 impl fmt::Display for Failure {
     /// The error, with the mesh's name unless the message has it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { mesh, error } = self;
+        let Self { mesh, report: ErrorReport { error, .. } } = self;
         if error.starts_with(mesh.as_str()) {
             f.write_str(error)
         } else {

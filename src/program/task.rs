@@ -8,17 +8,16 @@ use trivox::formats::{GridFormat, Sidecar, WriteOptions};
 use trivox::palette::count_colors;
 use trivox::solid::FillReport;
 use trivox::voxelizer::{BandSummary, Measured, Placed};
-use trivox::{ColorSource, DistanceField, Mode, PlacedMesh, Progress, Up, Voxelized, Voxelizer};
+use trivox::{ColorSource, DistanceField, PlacedMesh, Progress, Up, Voxelized, Voxelizer};
 
 use crate::program::cli::{Job, PaletteArgs, VoxelArgs};
-use crate::program::memory::Share;
-use crate::program::pipeline::{DEFAULT_RES, Pipeline, sentences};
 use crate::program::plan::Task;
 use crate::program::resume::{self, Origin};
 use crate::program::summary::{
     Check, Contents, MeshSummary, Outcome, Timings, milliseconds, timed,
 };
-use crate::program::transform::{place_options, transform};
+use crate::program::transform::{DEFAULT_RES, place_options, transform};
+use crate::program::warnings::sentences;
 use crate::program::write::destination::{Outputs, same_file};
 use crate::program::write::output::{Names, Output, Written};
 use crate::program::write::preview::Preview;
@@ -36,9 +35,8 @@ pub struct RunContext<'a> {
     pub inputs: &'a Inputs,
     /// The files that all tasks write.
     pub outputs: &'a Outputs,
-    /// With the shared options, and this share of the memory.
+    /// With the shared options, and a share of the memory.
     pub voxelizer: Voxelizer,
-    pub memory: &'a Share,
     pub progress: &'a dyn Progress,
 }
 
@@ -56,12 +54,11 @@ impl RunContext<'_> {
             return Ok(Outcome::Skipped(skipped));
         }
         let targets = self.targets(task)?;
-        let pipeline = self.pipeline(targets.hold_colors() && self.job.distance.is_none())?;
-        let placed = pipeline.place(&task.mesh)?;
+        let named = || task.mesh.display().to_string();
+        let voxelizer = self.voxelizer(targets.hold_colors() && self.job.distance.is_none())?;
+        let placed = voxelizer.place(&task.mesh).with_context(named)?;
         targets.check(&placed, self.outputs)?;
-        let computed = self
-            .compute(&pipeline, &placed.mesh)
-            .with_context(|| task.mesh.display().to_string())?;
+        let computed = self.compute(&voxelizer, &placed.mesh).with_context(named)?;
         let outputs = match computed.judgement.is_kept(self.job.force) {
             true => self.write(&targets, &computed)?,
             false => Finished::default(),
@@ -82,20 +79,21 @@ impl RunContext<'_> {
 
     /// Voxelizes the mesh, measures distances, compares the backends and colours the voxels, as
     /// the job wants.
-    fn compute(&self, pipeline: &Pipeline, mesh: &PlacedMesh) -> Result<Computed> {
-        let made = pipeline.compute(mesh)?;
+    fn compute(&self, voxelizer: &Voxelizer, mesh: &PlacedMesh) -> Result<Computed> {
+        let made = voxelizer.voxelize(mesh)?;
         let is_doubtful = made.fill_report.as_ref().is_some_and(FillReport::is_doubtful);
         let refused = self.job.strict && is_doubtful;
-        let check = || check(pipeline, mesh, &made);
+        let check = || check(voxelizer, mesh, &made);
         let check = self.job.check.then(|| timed(check)).transpose()?;
         let mut judgement = Judgement { check, refused };
         let width = self.job.distance.filter(|_| judgement.is_kept(self.job.force));
-        let measured = width.map(|width| pipeline.measure(mesh, &made, width)).transpose()?;
+        let measure = |width| voxelizer.measure(mesh, made.grid.clone(), width, &made.backend);
+        let measured = width.map(measure).transpose()?;
         if let (Some((check, time)), Some(measured)) = (&mut judgement.check, &measured) {
-            let (again, ms) = timed(|| check_distances(pipeline, mesh, measured))?;
+            let (again, ms) = timed(|| check_distances(voxelizer, mesh, measured))?;
             (*check, *time) = (again, *time + ms);
         }
-        Ok(Computed { made: pipeline.color(mesh, made)?, measured, judgement })
+        Ok(Computed { made: voxelizer.paint(mesh, made)?, measured, judgement })
     }
 
     /// Where the results of `task` go, checked before the work begins.
@@ -143,14 +141,14 @@ impl RunContext<'_> {
         }
     }
 
-    fn pipeline(&self, has_colors: bool) -> Result<Pipeline<'_>> {
-        Ok(Pipeline {
-            voxelizer: (self.voxels.of(self.voxelizer.clone(), self.job.color, has_colors))
-                .transform(transform(self.job)?)
-                .place_options(place_options(self.job)),
-            memory: self.memory,
-            is_solid: matches!(self.voxels.mode(), Mode::Solid(_)),
-        })
+    /// The voxelizer with all options; the output has colours or none.
+    fn voxelizer(&self, has_colors: bool) -> Result<Voxelizer> {
+        let color = match self.job.color {
+            ColorSource::Mesh | ColorSource::Uniform(_) if !has_colors => ColorSource::Transparency,
+            color => color,
+        };
+        let voxelizer = self.voxels.of(self.voxelizer.clone(), color);
+        Ok(voxelizer.transform(transform(self.job)?).place_options(place_options(self.job)))
     }
 
     /// The summary before any output; `format` is that of the file to be written.
@@ -340,15 +338,19 @@ fn refuse_one_file(output: Option<&Path>, preview: Option<&Path>) -> Result<()> 
 }
 
 /// Voxelizes again on the other backend, and compares.
-fn check(pipeline: &Pipeline, mesh: &PlacedMesh, made: &Voxelized) -> Result<Check> {
-    let again = pipeline.compute_again(mesh, &made.backend).context("--compare-backends")?;
+fn check(voxelizer: &Voxelizer, mesh: &PlacedMesh, made: &Voxelized) -> Result<Check> {
+    let again = voxelizer.voxelize_on_other_backend(mesh, &made.backend);
+    let again = again.context("--compare-backends")?;
     let backends = [made.backend.to_string(), again.backend.to_string()];
     Ok(Check::new(&made.grid, &again.grid, backends))
 }
 
 /// Measures again on the other backend, and compares.
-fn check_distances(pipeline: &Pipeline, mesh: &PlacedMesh, measured: &Measured) -> Result<Check> {
-    let again = pipeline.measure_again(mesh, measured).context("--compare-backends")?;
+fn check_distances(voxelizer: &Voxelizer, mesh: &PlacedMesh, measured: &Measured) -> Result<Check> {
+    let Measured { field, backend, .. } = measured;
+    let (inside, width) = (field.inside().clone(), field.width());
+    let again = voxelizer.measure_on_other_backend(mesh, inside, width, backend);
+    let again = again.context("--compare-backends")?;
     let backends = [measured.backend.to_string(), again.backend.to_string()];
     Ok(Check::of_distances(&measured.field, &again.field, backends))
 }

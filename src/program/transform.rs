@@ -1,11 +1,21 @@
-//! `--scale`, `--rotate`, `--center`, `--cube` and `--dims`, and where other meshes are placed.
+//! The options of size and place.
 
 use anyhow::{Result, bail};
 use trivox::transform::CenteredGrid;
-use trivox::{PlaceOptions, Transform};
+use trivox::{PlaceOptions, Sizing, Transform};
 
 use crate::program::cli::{Job, TransformArgs};
-use crate::program::pipeline::{DEFAULT_RES, sizing};
+
+/// The default resolution.
+pub const DEFAULT_RES: u32 = Sizing::DEFAULT_RESOLUTION;
+
+/// The voxel size; at most one of the options is given.
+pub fn sizing(res: Option<u32>, voxel_size: Option<f64>) -> Sizing {
+    match voxel_size {
+        Some(size) => Sizing::VoxelSize(size),
+        None => Sizing::Resolution(res.unwrap_or(DEFAULT_RES)),
+    }
+}
 
 impl Job {
     /// The resolution along the longest axis, if the options alone determine it.

@@ -69,6 +69,15 @@ impl ChosenBackend {
         Self { backend, adapter: None, reason, warning: None, replacement: None }
     }
 
+    /// The CPU after the GPU with this label failed.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn cpu_instead_of(label: &str, error: &BackendError) -> Self {
+        Self {
+            warning: Some(instead_of(label, error)),
+            ..Self::cpu(format!("gpu, {label} failed"))
+        }
+    }
+
     /// Adds the CPU as a fallback.
     #[must_use]
     pub fn or_cpu(self) -> Self {
@@ -105,12 +114,15 @@ impl ChosenBackend {
     #[must_use]
     pub fn warning(&self) -> Option<String> {
         match (self.failure(), &self.adapter) {
-            (Some(error), Some(adapter)) => {
-                Some(format!("gpu, {adapter}: {error}; computed on the CPU instead"))
-            }
+            (Some(error), Some(adapter)) => Some(instead_of(adapter, error)),
             _ => self.warning.clone(),
         }
     }
+}
+
+/// The warning that the CPU computed, as the GPU with this label failed.
+fn instead_of(label: &str, error: &BackendError) -> String {
+    format!("gpu, {label}: {error}; computed on the CPU instead")
 }
 
 impl Backend for ChosenBackend {

@@ -5,6 +5,7 @@ use thiserror::Error;
 use crate::formats::ReadError;
 use crate::place::PlaceError;
 use crate::transform::TransformError;
+use crate::verify::VerifyError;
 use crate::voxelize::BackendError;
 
 /// A mesh could not be voxelized. The message does not name the file, as that of [`ReadError`].
@@ -20,9 +21,21 @@ pub enum VoxelizeError {
     /// The mesh cannot be placed on a lattice.
     #[error(transparent)]
     Place(#[from] PlaceError),
+    /// The mesh cannot be placed to verify a grid.
+    #[error(transparent)]
+    Verify(VerifyError),
     /// The voxels cannot be computed.
     #[error(transparent)]
     Backend(#[from] BackendError),
+}
+
+impl From<VerifyError> for VoxelizeError {
+    fn from(error: VerifyError) -> Self {
+        match error {
+            VerifyError::Backend(error) => Self::Backend(error),
+            error @ VerifyError::Place { .. } => Self::Verify(error),
+        }
+    }
 }
 
 impl VoxelizeError {

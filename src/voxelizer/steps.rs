@@ -7,7 +7,11 @@ use std::time::Duration;
 use web_time::Instant;
 
 use crate::color::{ColorOptions, Colored, color};
-use crate::formats::{LoadedMesh, ReadError, ReadOptions, read_mesh_from, read_mesh_reporting};
+use crate::formats::{
+    LoadedMesh, ReadError, ReadOptions, Sidecar, read_mesh_from, read_mesh_reporting,
+};
+#[cfg(feature = "gpu")]
+use crate::gpu::GpuError;
 use crate::grid::{Colors, VoxelGrid, World};
 use crate::mesh::Mesh;
 #[cfg(feature = "gpu")]
@@ -16,13 +20,29 @@ use crate::mode::{Mode, Voxels, voxelize};
 use crate::place::{Lattice, PlaceError, PlacedMesh, Window, place, place_on};
 use crate::solid::FillWarning;
 #[cfg(feature = "gpu")]
-use crate::voxelize::gpu::Gpu;
+use crate::voxelize::{BackendChoice, gpu::Gpu};
 use crate::voxelize::{BackendError, ChosenBackend, RunOptions, check_cancelled};
 use crate::voxelizer::pool::LazyPool;
 use crate::voxelizer::{
     ColorSource, MeshSource, Placed, Timings, UsedBackend, VoxelizeError, Voxelized, Voxelizer,
     Warning,
 };
+
+/// A mesh, and what reading its file gave besides it.
+pub(super) struct Read<'a> {
+    pub(super) mesh: Cow<'a, Mesh>,
+    /// The sidecar files that were looked for.
+    sidecars: Vec<Sidecar>,
+    pub(super) warnings: Vec<Warning>,
+    /// The time of reading; `None` for a mesh in memory.
+    time: Option<Duration>,
+}
+
+impl<'a> Read<'a> {
+    fn in_memory(mesh: Cow<'a, Mesh>) -> Self {
+        Self { mesh, sidecars: Vec::new(), warnings: Vec::new(), time: None }
+    }
+}
 
 impl Voxelizer {
     /// What is read of a mesh's file: its appearance only where something depends on it.
@@ -40,21 +60,34 @@ impl Voxelizer {
     /// # Errors
     /// It cannot be read, or not placed so; too little memory.
     pub fn place<'a>(&self, source: impl Into<MeshSource<'a>>) -> Result<Placed, VoxelizeError> {
+        let Read { mesh, sidecars, warnings, time } = self.read(source.into())?;
+        let mut placed = self.place_moved(&*self.moved(mesh)?)?;
+        placed.timings.load = time;
+        placed.sidecars = sidecars;
+        placed.warnings.splice(..0, warnings);
+        Ok(placed)
+    }
+
+    /// Reads the mesh, unless it is in memory.
+    pub(super) fn read<'a>(&self, source: MeshSource<'a>) -> Result<Read<'a>, VoxelizeError> {
         let options = self.read_options();
-        match source.into() {
-            MeshSource::Mesh(mesh) => self.place_moved(&*self.moved(mesh)?),
+        let (loaded, time) = match source {
+            MeshSource::Mesh(mesh) => return Ok(Read::in_memory(mesh)),
             MeshSource::File(path) => {
-                self.read_and_place(|| read_mesh_reporting(&path, &options, &*self.progress))
+                timed(|| self.load(|| read_mesh_reporting(&path, &options, &*self.progress)))?
             }
             MeshSource::Bytes { bytes, spec, sidecars } => {
                 let bytes = bytes.into_owned();
-                self.read_and_place(|| read_mesh_from(bytes, spec, &sidecars, &options))
+                timed(|| self.load(|| read_mesh_from(bytes, spec, &sidecars, &options)))?
             }
-        }
+        };
+        let LoadedMesh { mesh, warnings, sidecars, .. } = loaded;
+        let warnings = warnings.into_iter().map(Warning::File).collect();
+        Ok(Read { mesh: Cow::Owned(mesh), sidecars, warnings, time: Some(time) })
     }
 
     /// The mesh with its coordinates transformed.
-    fn moved<'a>(&self, mesh: Cow<'a, Mesh>) -> Result<Cow<'a, Mesh>, VoxelizeError> {
+    pub(super) fn moved<'a>(&self, mesh: Cow<'a, Mesh>) -> Result<Cow<'a, Mesh>, VoxelizeError> {
         if !self.transform.changes_coordinates() {
             return Ok(mesh);
         }
@@ -133,19 +166,6 @@ impl Voxelizer {
         Ok(loaded)
     }
 
-    fn read_and_place(
-        &self,
-        read: impl FnOnce() -> Result<LoadedMesh, ReadError> + Send,
-    ) -> Result<Placed, VoxelizeError> {
-        let (loaded, load) = timed(|| self.load(read))?;
-        let LoadedMesh { mesh, warnings, sidecars, .. } = loaded;
-        let mut placed = self.place_moved(&*self.moved(Cow::Owned(mesh))?)?;
-        placed.timings.load = Some(load);
-        placed.sidecars = sidecars;
-        placed.warnings.splice(..0, warnings.into_iter().map(Warning::File));
-        Ok(placed)
-    }
-
     /// The second step: the voxels, without colours. For a mesh in a window, the grid includes a
     /// halo of one brick. [`paint`](Self::paint) needs the halo, and removes it.
     ///
@@ -220,23 +240,42 @@ impl Voxelizer {
         Ok(done.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
     }
 
-    /// The asynchronous form of [`voxelize`](Self::voxelize), on an open GPU with this label, for a
-    /// browser, where nothing may wait.
+    /// The asynchronous form of [`voxelize`](Self::voxelize) for a browser, where nothing may wait.
+    /// `gpu` is an open GPU with its label, or why there is none. The CPU computes if it was asked
+    /// for, and if nothing was asked for and there is no GPU, or it fails.
     ///
     /// # Errors
-    /// The GPU failed; too little memory; cancelled.
+    /// The GPU was asked for, and there is none, or it failed; too little memory; cancelled.
     #[cfg(feature = "gpu")]
     pub async fn voxelize_async(
         &self,
         mesh: &PlacedMesh,
-        gpu: &Gpu,
-        label: &str,
+        gpu: Result<(&Gpu, &str), &str>,
     ) -> Result<Voxelized, BackendError> {
+        let on_cpu = |by| self.voxelize_on(by, Duration::ZERO, mesh);
+        let (gpu, label, reason) = match (self.backends.choice(), gpu) {
+            (BackendChoice::Cpu, _) => return on_cpu(ChosenBackend::cpu("asked for")),
+            (BackendChoice::Auto, Err(why)) => return on_cpu(ChosenBackend::cpu(why)),
+            (BackendChoice::Gpu, Err(why)) => {
+                return Err(GpuError::NoAdapter(format!("no GPU to compute on: {why}")).into());
+            }
+            (BackendChoice::Auto, Ok((gpu, label))) => (gpu, label, "there is a GPU"),
+            (BackendChoice::Gpu, Ok((gpu, label))) => (gpu, label, "asked for"),
+        };
         let options = self.run_options();
-        let voxels = voxelize_async(gpu, mesh, self.mode, &options, &*self.progress).await?;
-        let backend =
-            UsedBackend { adapter: Some(label.to_owned()), reason: "asked for".to_owned() };
-        self.placed_voxels(mesh, voxels, backend)
+        match voxelize_async(gpu, mesh, self.mode, &options, &*self.progress).await {
+            Ok(voxels) => {
+                let (adapter, reason) = (Some(label.to_owned()), reason.to_owned());
+                self.placed_voxels(mesh, voxels, UsedBackend { adapter, reason })
+            }
+            Err(error)
+                if self.backends.choice() == BackendChoice::Gpu
+                    || error == BackendError::Cancelled =>
+            {
+                Err(error)
+            }
+            Err(error) => on_cpu(ChosenBackend::cpu_instead_of(label, &error)),
+        }
     }
 
     fn run_options(&self) -> RunOptions {
@@ -326,7 +365,7 @@ impl Voxelizer {
         };
         match self.color {
             ColorSource::Mesh => {}
-            ColorSource::None => colored.grid.colors = None,
+            ColorSource::Transparency | ColorSource::None => colored.grid.colors = None,
             ColorSource::Uniform(color) => colored.grid.colors = Some(Colors::uniform(color)),
         }
         Ok(colored)
@@ -334,7 +373,8 @@ impl Voxelizer {
 
     /// Whether voxels may be left out for being transparent.
     fn leaves_out(&self) -> bool {
-        !self.keep_transparent && !matches!(self.mode, Mode::Solid(_))
+        let is_solid = matches!(self.mode, Mode::Solid(_));
+        !self.keep_transparent && !is_solid && self.color != ColorSource::None
     }
 
     fn begin(&self, step: &str) -> Result<(), BackendError> {

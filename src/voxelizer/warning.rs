@@ -57,6 +57,17 @@ pub enum Warning {
     },
 }
 
+/// An option that avoids what a [`Warning`] is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Remedy {
+    /// Another fill.
+    Fill(Fill),
+    /// To keep transparent voxels.
+    KeepTransparent,
+    /// To set the interior colour.
+    InteriorColor,
+}
+
 impl Warning {
     /// Those about a mesh on its lattice.
     pub(super) fn of_mesh(mesh: &PlacedMesh) -> Vec<Self> {
@@ -92,12 +103,20 @@ impl Warning {
         is_cut.then_some(Self::CutBand { width })
     }
 
-    /// For a doubtful fill, one that may do better.
+    /// The sentence, with the option that helps where there is one; `spelled` names it as the
+    /// caller's users do.
     #[must_use]
-    pub fn better_fill(&self) -> Option<Fill> {
+    pub fn with_remedy(&self, spelled: impl FnOnce(Remedy) -> String) -> String {
         match self {
-            Self::Fill(doubt) => doubt.better(),
-            _ => None,
+            Self::Fill(doubt) => match doubt.better() {
+                Some(better) => format!("{self}; try {}", spelled(Remedy::Fill(better))),
+                None => self.to_string(),
+            },
+            Self::Transparent { .. } => {
+                format!("{self}: {} keeps them", spelled(Remedy::KeepTransparent))
+            }
+            Self::InteriorOfTile => format!("{self} with {}", spelled(Remedy::InteriorColor)),
+            _ => self.to_string(),
         }
     }
 

@@ -79,8 +79,8 @@ fn json(output: &Output) -> serde_json::Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// Runs `args`, which must fail with exit code 2, one sentence that contains `complaint`, and
-/// nothing made or changed.
+/// Runs `args`, which must fail with exit code 2, one sentence that contains `complaint` (with
+/// `--json` also as JSON), and nothing made or changed.
 fn refuses(folder: &Path, args: &str, complaint: &str) {
     fs::write(folder.join("old.npy"), "an old file").unwrap();
     let before = files(folder);
@@ -89,7 +89,9 @@ fn refuses(folder: &Path, args: &str, complaint: &str) {
     assert_eq!(output.status.code(), Some(2), "{args}: {message}");
     assert!(message.contains(complaint), "{args}: {message}");
     assert!(message.starts_with("error: ") && message.lines().count() == 1, "{args}: {message}");
-    assert!(output.stdout.is_empty(), "{args}");
+    let lines = json_lines(&output);
+    assert_eq!(lines.len(), usize::from(args.contains("--json")), "{args}");
+    assert!(lines.iter().all(|line| line["error"].is_string()), "{args}: {lines:?}");
     assert_eq!(files(folder), before, "{args}");
     assert_eq!(fs::read_to_string(folder.join("old.npy")).unwrap(), "an old file", "{args}");
 }

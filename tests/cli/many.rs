@@ -32,7 +32,7 @@ fn a_mesh_that_fails_does_not_stop_the_others() {
         assert_eq!(line.get("error").is_some(), ["broken.obj", "gone.obj"].contains(&mesh));
         assert_eq!(line.get("hash").is_some(), line.get("error").is_none());
     }
-    assert_eq!(lines[1].as_object().unwrap().len(), 2);
+    assert_eq!((lines[1].as_object().unwrap().len(), &lines[1]["code"]), (3, &"read.line".into()));
     assert!(lines[1]["error"].as_str().unwrap().contains("line 1: 'zero'"), "{}", lines[1]);
     let said = stderr(&run);
     assert!(said.contains("\nerror: broken.obj: line 1: 'zero'"), "{said}");

@@ -17,7 +17,7 @@ fn a_grid_past_the_bound_is_refused_with_a_figure_that_does() {
     let args = "mesh.obj --res 4096 --backend cpu --json --memory";
     let refused = voxelize(folder.path(), &format!("{args} 60MiB"));
     assert_eq!(refused.status.code(), Some(2), "{}", stderr(&refused));
-    assert!(stderr(&refused).starts_with("error: mesh.obj: for the grid the program needs up to"));
+    assert!(stderr(&refused).starts_with("error: mesh.obj: for the grid the program needs about"));
     assert!(stderr(&refused).contains("but --memory allows 60 MiB"), "{}", stderr(&refused));
 
     let bound = suggested(&refused);

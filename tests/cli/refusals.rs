@@ -157,3 +157,49 @@ fn options_that_would_have_no_effect_are_refused() {
     refuses(path, "mesh.obj --res 8 --json -o - --format npy", "leave one of them out");
     refuses(path, "mesh.obj --res 8 --resume -o - --format npy", "leave one of them out");
 }
+
+#[test]
+fn with_json_a_failure_is_one_object_with_its_code() {
+    let folder = folder();
+    let path = folder.path();
+    fs::write(path.join("word.obj"), "v 0 0 zero\n").unwrap();
+    fs::write(path.join("far.obj"), "v 0 0 0\nv 1e308 0 0\nv -1e308 1 0\nf 1 2 3\n").unwrap();
+    for (args, code) in [
+        ("gone.obj", "io"),
+        ("word.obj", "read.line"),
+        ("far.obj", "place.extent_range"),
+        ("mesh.obj --res 4096 --memory 40MB", "memory"),
+        ("mesh.obj --time-limit 0.000001", "time_limit"),
+        ("mesh.obj --color red --interior-color red", "other"),
+        ("info gone.npz", "io"),
+        ("info word.obj", "read.line"),
+        ("convert gone.npz other.vox", "io"),
+        ("join gone.npz -o other.vox", "io"),
+        ("diff gone.npz gone.npz", "io"),
+        ("verify mesh.obj gone.npz", "io"),
+        ("verify gone.obj gone.npz", "io"),
+        ("render gone.npz other.png", "io"),
+        ("render word.obj other.png", "read.line"),
+        ("slice gone.npz", "io"),
+    ] {
+        let run = voxelize(path, &format!("{args} --json"));
+        assert_eq!(run.status.code(), Some(2), "{args}");
+        let lines = json_lines(&run);
+        let [line] = &lines[..] else { panic!("{args}: {lines:?}") };
+        assert_eq!(line["code"], code, "{args}: {line}");
+        let said = stderr(&run);
+        assert!(said.contains(line["error"].as_str().unwrap()), "{args}: {line} and {said}");
+    }
+}
+
+#[test]
+fn with_json_a_folder_has_a_line_for_each_file_that_cannot_be_read() {
+    let folder = folder();
+    let path = folder.path();
+    fs::create_dir(path.join("set")).unwrap();
+    fs::write(path.join("set/bad.obj"), "v 0 0 zero\n").unwrap();
+    fs::copy(path.join("mesh.obj"), path.join("set/good.obj")).unwrap();
+    let lines = json_lines(&voxelize(path, "info set --json"));
+    assert_eq!((&lines[0]["file"], &lines[0]["code"]), (&"bad.obj".into(), &"read.line".into()));
+    assert_eq!((&lines[1]["file"], lines[1].get("code")), (&"good.obj".into(), None));
+}

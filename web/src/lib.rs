@@ -5,7 +5,6 @@ mod options;
 mod progress;
 mod view;
 
-use std::fmt::Display;
 use std::io::{self, Cursor, Write};
 
 use js_sys::Uint8Array;
@@ -14,9 +13,8 @@ use trivox::formats::{self, GridFormat, LoadedGrid, MESH_FORMATS, MeshSpec, Side
 use trivox::gpu::kernels::KERNELS;
 use trivox::render::Renderer;
 use trivox::trace::Scene;
-use trivox::voxelize::BackendChoice;
-use trivox::voxelizer::{Placed, Timings, Warning};
-use trivox::{Gpu, MeshSource, PlacedMesh, VoxelGrid, Voxelized, Voxelizer};
+use trivox::voxelizer::{Placed, Remedy, Timings, Warning};
+use trivox::{ErrorCode, Gpu, MeshSource, PlacedMesh, VoxelGrid, Voxelized, Voxelizer};
 use wasm_bindgen::prelude::*;
 use web_sys::ImageBitmap;
 
@@ -36,13 +34,37 @@ pub fn on_progress(callback: js_sys::Function) {
     progress::set(callback);
 }
 
-fn failed(error: impl Display) -> JsError {
-    JsError::new(&error.to_string())
+/// An error; in JavaScript an `Error` with the `code` of [`ErrorCode`].
+pub struct Failure {
+    message: String,
+    code: &'static str,
 }
 
-/// The error of a file, as the program words it.
-fn of_file(name: &str) -> impl Fn(&dyn Display) -> JsError + '_ {
-    move |error| JsError::new(&format!("{name}: {error}"))
+impl Failure {
+    /// Of options.
+    fn option(message: impl Into<String>) -> Self {
+        Self { message: message.into(), code: "option" }
+    }
+
+    /// Of a file, as the program words it.
+    fn of_file<E: ErrorCode>(name: &str) -> impl Fn(E) -> Self {
+        move |error| Self { message: format!("{name}: {error}"), code: error.code() }
+    }
+}
+
+impl<E: ErrorCode> From<E> for Failure {
+    fn from(error: E) -> Self {
+        Self { message: error.to_string(), code: error.code() }
+    }
+}
+
+impl From<Failure> for JsValue {
+    fn from(Failure { message, code }: Failure) -> Self {
+        let error = js_sys::Error::new(&message);
+        // Fails for frozen objects only.
+        _ = js_sys::Reflect::set(&error, &"code".into(), &code.into());
+        error.into()
+    }
 }
 
 /// What computes: this thread, and the GPU where there is one.
@@ -97,18 +119,15 @@ impl Engine {
         names: Vec<String>,
         contents: Vec<Uint8Array>,
         options: &str,
-    ) -> Result<Model, JsError> {
-        let of_file = of_file(name);
-        let options = Options::parse(options)?;
-        let voxelizer = options.voxelizer()?;
-        let spec = MeshSpec::of_path(name).map_err(|error| of_file(&error))?;
+    ) -> Result<Model, Failure> {
+        let voxelizer = Options::parse(options)?.voxelizer()?;
+        let spec = MeshSpec::of_path(name).map_err(Failure::of_file(name))?;
         let contents = contents.iter().map(Uint8Array::to_vec);
         let sidecars = Sidecars::in_memory(names.into_iter().zip(contents)).of_mesh(name);
         let placed = voxelizer.place(MeshSource::Bytes { bytes: bytes.into(), spec, sidecars });
-        let Placed { mesh, warnings, timings, .. } = placed.map_err(|error| of_file(&error))?;
+        let Placed { mesh, warnings, timings, .. } = placed.map_err(Failure::of_file(name))?;
         Ok(Model {
             name: name.into(),
-            options,
             voxelizer,
             warnings: warnings.iter().map(sentence).collect(),
             timings,
@@ -116,50 +135,33 @@ impl Engine {
         })
     }
 
-    /// The voxels of `model`, on the backend that its options ask for. Where the GPU fails that
-    /// nobody asked for, the CPU takes its place.
+    /// The voxels of `model`, on the backend that its options ask for.
     ///
     /// # Errors
     /// The GPU that was asked for fails, or is not there; too little memory.
-    pub async fn voxelize(&self, model: &Model) -> Result<Voxels, JsError> {
-        let choice = model.options.backend()?;
-        let mut warning = None;
-        let done = match (&self.gpu, choice) {
-            (None, BackendChoice::Gpu) => {
-                let why = self.without.as_deref().unwrap_or_default();
-                return Err(failed(format!("there is no GPU to compute on: {why}")));
-            }
-            (None, _) | (_, BackendChoice::Cpu) => model.voxelizer.voxelize(&model.mesh),
-            (Some((gpu, label)), choice) => {
-                match model.voxelizer.voxelize_async(&model.mesh, gpu, label).await {
-                    Err(error) if choice == BackendChoice::Auto => {
-                        warning =
-                            Some(format!("gpu, {label}: {error}; computed on the CPU instead"));
-                        model.voxelizer.voxelize(&model.mesh)
-                    }
-                    done => done,
-                }
-            }
-        };
-        let of_file = of_file(&model.name);
-        let done = done.map_err(|error| of_file(&error))?;
-        let done = model.voxelizer.paint(&model.mesh, done).map_err(|error| of_file(&error))?;
-        Ok(Voxels { report: model.report(&done, warning), grid: done.grid })
+    pub async fn voxelize(&self, model: &Model) -> Result<Voxels, Failure> {
+        let Model { voxelizer, mesh, .. } = model;
+        let without = self.without.as_deref().unwrap_or_default();
+        let gpu = self.gpu.as_ref().map(|(gpu, label)| (gpu, label.as_str())).ok_or(without);
+        let of_file = || Failure::of_file(&model.name);
+        let done = voxelizer.voxelize_async(mesh, gpu).await.map_err(of_file())?;
+        let done = voxelizer.paint(mesh, done).map_err(of_file())?;
+        Ok(Voxels { report: model.report(&done), grid: done.grid })
     }
 
     /// The PNG that `voxelize render` draws of the voxels.
     ///
     /// # Errors
     /// Options that are not possible; the GPU fails.
-    pub async fn picture(&self, voxels: &Voxels, options: &str) -> Result<Vec<u8>, JsError> {
+    pub async fn picture(&self, voxels: &Voxels, options: &str) -> Result<Vec<u8>, Failure> {
         let options = PictureOptions::parse(options)?.render_options()?;
         let renderer = match &self.gpu {
-            Some((gpu, _)) => Renderer::on_gpu(&voxels.grid, gpu).map_err(failed)?,
+            Some((gpu, _)) => Renderer::on_gpu(&voxels.grid, gpu)?,
             None => Renderer::new(&voxels.grid),
         };
-        let picture = renderer.render_async(&options).await.map_err(failed)?;
+        let picture = renderer.render_async(&options).await?;
         let mut png = Vec::new();
-        picture.write_png(&mut png).map_err(failed)?;
+        picture.write_png(&mut png)?;
         Ok(png)
     }
 
@@ -167,19 +169,18 @@ impl Engine {
     ///
     /// # Errors
     /// They do not fit on the GPU; it fails.
-    pub fn viewer(&self, voxels: &Voxels) -> Result<Viewer, JsError> {
+    pub fn viewer(&self, voxels: &Voxels) -> Result<Viewer, Failure> {
         let scene = Scene::owning(voxels.grid.clone());
         let gpu = self.gpu.as_ref();
-        let gpu = gpu.map(|(gpu, _)| GpuView::new(gpu, &scene)).transpose().map_err(failed)?;
+        let gpu = gpu.map(|(gpu, _)| GpuView::new(gpu, &scene)).transpose()?;
         Ok(Viewer { scene, gpu })
     }
 }
 
-/// A mesh on its lattice, with the options that it was placed with.
+/// A mesh on its lattice, and the voxelizer that placed it.
 #[wasm_bindgen]
 pub struct Model {
     name: String,
-    options: Options,
     voxelizer: Voxelizer,
     mesh: PlacedMesh,
     warnings: Vec<String>,
@@ -188,10 +189,9 @@ pub struct Model {
 
 impl Model {
     /// What the program reports with `--json`.
-    fn report(&self, done: &Voxelized, warning: Option<String>) -> String {
+    fn report(&self, done: &Voxelized) -> String {
         let mut report = json!(done.summary());
-        let warnings = self.warnings.iter().cloned().chain(warning);
-        let warnings = warnings.chain(done.warnings.iter().map(sentence));
+        let warnings = self.warnings.iter().cloned().chain(done.warnings.iter().map(sentence));
         report["mesh"] = json!(self.name);
         report["degenerate"] = json!(self.mesh.degenerate());
         report["hash"] = json!(done.grid.hash());
@@ -202,12 +202,13 @@ impl Model {
     }
 }
 
-/// A warning, with the fill that may help.
+/// A warning, with the option that helps.
 fn sentence(warning: &Warning) -> String {
-    match warning.better_fill() {
-        Some(better) => format!("{warning}; try the fill {better}"),
-        None => warning.to_string(),
-    }
+    warning.with_remedy(|remedy| match remedy {
+        Remedy::Fill(fill) => format!("the fill {fill}"),
+        Remedy::KeepTransparent => "keepTransparent".to_owned(),
+        Remedy::InteriorColor => "interiorColor".to_owned(),
+    })
 }
 
 fn has_colors(grid: &VoxelGrid) -> bool {
@@ -227,11 +228,10 @@ impl Voxels {
     ///
     /// # Errors
     /// The file does not hold a valid grid.
-    pub fn open(name: &str, bytes: Vec<u8>) -> Result<Voxels, JsError> {
-        let of_file = of_file(name);
-        let format = GridFormat::of_path(name).map_err(|error| of_file(&error))?;
+    pub fn open(name: &str, bytes: Vec<u8>) -> Result<Voxels, Failure> {
+        let format = GridFormat::of_path(name).map_err(Failure::of_file(name))?;
         let loaded = formats::read_grid_from(&mut Cursor::new(bytes), format);
-        let loaded = loaded.map_err(|error| of_file(&error))?;
+        let loaded = loaded.map_err(Failure::of_file(name))?;
         let LoadedGrid { grid, warnings, .. } = loaded;
         let report = json!({
             "grid": name,
@@ -267,11 +267,11 @@ impl Voxels {
     ///
     /// # Errors
     /// An unknown format, or one that cannot hold the grid.
-    pub fn write(&self, extension: &str) -> Result<Uint8Array, JsError> {
-        let format = GridFormat::of_extension(extension).map_err(failed)?;
-        format.check_dims(self.grid.dims()).map_err(failed)?;
+    pub fn write(&self, extension: &str) -> Result<Uint8Array, Failure> {
+        let format = GridFormat::of_extension(extension)?;
+        format.check_dims(self.grid.dims())?;
         let mut chunks = Chunks::default();
-        formats::write_grid(&self.grid, format, &mut chunks).map_err(failed)?;
+        formats::write_grid(&self.grid, format, &mut chunks)?;
         Ok(chunks.joined())
     }
 
@@ -279,8 +279,8 @@ impl Voxels {
     ///
     /// # Errors
     /// An unknown format.
-    pub fn lost(&self, extension: &str) -> Result<Vec<String>, JsError> {
-        Ok(GridFormat::of_extension(extension).map_err(failed)?.lost(&self.grid))
+    pub fn lost(&self, extension: &str) -> Result<Vec<String>, Failure> {
+        Ok(GridFormat::of_extension(extension)?.lost(&self.grid))
     }
 }
 
@@ -341,11 +341,11 @@ impl Viewer {
     ///
     /// # Errors
     /// Options that are not possible; the GPU fails.
-    pub async fn draw(&self, options: &str) -> Result<Uint8Array, JsError> {
-        let options = ViewOptions::parse(options).map_err(failed)?;
+    pub async fn draw(&self, options: &str) -> Result<Uint8Array, Failure> {
+        let options = ViewOptions::parse(options).map_err(Failure::option)?;
         match &self.gpu {
             Some(gpu) => {
-                let pixels = gpu.draw(&self.scene, options).await.map_err(failed)?;
+                let pixels = gpu.draw(&self.scene, options).await?;
                 Ok(Uint8Array::from(bytemuck::cast_slice::<u32, u8>(&pixels)))
             }
             None => Ok(Uint8Array::from(&view::draw_on_cpu(&self.scene, options)[..])),
@@ -356,10 +356,10 @@ impl Viewer {
     ///
     /// # Errors
     /// Options that are not possible; the GPU fails, or the browser cannot present what it draws.
-    pub async fn present(&self, options: &str) -> Result<Option<ImageBitmap>, JsError> {
-        let options = ViewOptions::parse(options).map_err(failed)?;
+    pub async fn present(&self, options: &str) -> Result<Option<ImageBitmap>, Failure> {
+        let options = ViewOptions::parse(options).map_err(Failure::option)?;
         let Some(gpu) = &self.gpu else { return Ok(None) };
-        gpu.present(&self.scene, options).await.map(Some).map_err(failed)
+        Ok(Some(gpu.present(&self.scene, options).await?))
     }
 }
 

@@ -10,9 +10,8 @@ use trivox::srgb::Rgba;
 use trivox::transform::CenteredGrid;
 use trivox::voxelize::BackendChoice;
 use trivox::{ColorSource, Mode, Sizing, Transform, Voxelizer};
-use wasm_bindgen::prelude::*;
 
-use crate::failed;
+use crate::Failure;
 use crate::progress::Reporter;
 
 /// Bytes that a step may take: WebAssembly has 4 GiB, of which the mesh and what browsers refuse to
@@ -45,25 +44,21 @@ pub struct Options {
 impl Options {
     /// # Errors
     /// Not JSON; an unknown option, or a value of another type.
-    pub fn parse(json: &str) -> Result<Self, JsError> {
-        serde_json::from_str(json).map_err(|error| failed(format!("options: {error}")))
+    pub fn parse(json: &str) -> Result<Self, Failure> {
+        serde_json::from_str(json).map_err(|error| Failure::option(format!("options: {error}")))
     }
 
-    /// # Errors
-    /// No name of a backend.
-    pub fn backend(&self) -> Result<BackendChoice, JsError> {
-        Ok(self.backend.as_deref().map_or(Ok(BackendChoice::Auto), str::parse)?)
-    }
-
-    /// A voxelizer with these options, on the CPU.
+    /// A voxelizer with these options.
     ///
     /// # Errors
     /// A value that is not possible, or options that contradict each other.
-    pub fn voxelizer(&self) -> Result<Voxelizer, JsError> {
+    pub fn voxelizer(&self) -> Result<Voxelizer, Failure> {
         let (mode, color) = (self.mode()?, self.color()?);
-        self.backend()?;
+        let backend = self.backend.as_deref().map_or(Ok(BackendChoice::Auto), str::parse)?;
         if self.keep_transparent && matches!(mode, Mode::Solid(_)) {
-            return Err(failed("keepTransparent is of surfaces: a solid keeps all its voxels"));
+            return Err(Failure::option(
+                "keepTransparent is of surfaces: a solid keeps all its voxels",
+            ));
         }
         let voxelizer = Voxelizer::new()
             .sizing(self.sizing()?)
@@ -72,9 +67,9 @@ impl Options {
             .mode(mode)
             .up(self.up.as_deref().map_or(Ok(Default::default()), str::parse)?)
             .color(color)
-            .keep_transparent(self.keep_transparent || color == ColorSource::None)
+            .keep_transparent(self.keep_transparent)
             .memory(MEMORY)
-            .backend(BackendChoice::Cpu)
+            .backend(backend)
             .progress(Arc::new(Reporter::default()));
         let voxelizer = self.bounds.into_iter().fold(voxelizer, Voxelizer::bounds);
         match (&self.interior_color, mode) {
@@ -85,25 +80,27 @@ impl Options {
                 })?;
                 Ok(voxelizer.interior_color(color))
             }
-            _ => Err(failed("interiorColor is of solids: give mode: 'solid', or leave it out")),
+            _ => Err(Failure::option(
+                "interiorColor is of solids: give mode: 'solid', or leave it out",
+            )),
         }
     }
 
-    fn sizing(&self) -> Result<Sizing, JsError> {
+    fn sizing(&self) -> Result<Sizing, Failure> {
         match (self.res, self.voxel_size) {
-            (Some(_), Some(_)) => Err(failed("give res or voxelSize, not both")),
+            (Some(_), Some(_)) => Err(Failure::option("give res or voxelSize, not both")),
             (None, Some(size)) => Ok(Sizing::VoxelSize(size)),
             (res, None) => Ok(Sizing::Resolution(res.unwrap_or(Sizing::DEFAULT_RESOLUTION))),
         }
     }
 
-    fn transform(&self) -> Result<Transform, JsError> {
+    fn transform(&self) -> Result<Transform, Failure> {
         let dims = match (self.cube, self.dims) {
-            (Some(_), Some(_)) => return Err(failed("give cube or dims, not both")),
+            (Some(_), Some(_)) => return Err(Failure::option("give cube or dims, not both")),
             (cube, dims) => dims.or(cube.map(|n| [n; 3])),
         };
         if dims.is_some() && (self.bounds.is_some() || self.pad.is_some()) {
-            return Err(failed(
+            return Err(Failure::option(
                 "cube and dims place the grid around the mesh: leave bounds and pad out",
             ));
         }
@@ -111,7 +108,7 @@ impl Options {
         let transform = self.scale.into_iter().fold(transform, Transform::with_scale);
         let transform = self.rotate.iter().try_fold(transform, |transform, text| {
             let rotation = text.parse().map_err(|error| refused("rotate", text, error))?;
-            Ok::<_, JsError>(transform.with_rotation(rotation))
+            Ok::<_, Failure>(transform.with_rotation(rotation))
         })?;
         let fills = self.res.is_none() && self.voxel_size.is_none();
         Ok(match dims {
@@ -120,21 +117,21 @@ impl Options {
         })
     }
 
-    fn mode(&self) -> Result<Mode, JsError> {
+    fn mode(&self) -> Result<Mode, Failure> {
         let fill: Option<Fill> = self.fill.as_deref().map(str::parse).transpose()?;
         match self.mode.as_deref().map_or(Ok(Mode::Surface), str::parse)? {
             Mode::Solid(_) => {
                 let (fill, include_surface) = (fill.unwrap_or_default(), self.include_surface);
                 Ok(Mode::Solid(Solid { fill, include_surface }))
             }
-            _ if fill.is_some() || self.include_surface => Err(failed(
+            _ if fill.is_some() || self.include_surface => Err(Failure::option(
                 "fill and includeSurface are of solids: give mode: 'solid', or leave them out",
             )),
             mode => Ok(mode),
         }
     }
 
-    fn color(&self) -> Result<ColorSource, JsError> {
+    fn color(&self) -> Result<ColorSource, Failure> {
         match self.color.as_deref() {
             None | Some("auto") => Ok(ColorSource::Mesh),
             Some("none") => Ok(ColorSource::None),
@@ -145,8 +142,8 @@ impl Options {
     }
 }
 
-fn refused(option: &str, text: &str, why: impl Display) -> JsError {
-    failed(format!("{option} '{text}' is not possible: {why}"))
+fn refused(option: &str, text: &str, why: impl Display) -> Failure {
+    Failure::option(format!("{option} '{text}' is not possible: {why}"))
 }
 
 /// The colour of six hexadecimal digits after `#`.
@@ -179,13 +176,13 @@ pub struct PictureOptions {
 impl PictureOptions {
     /// # Errors
     /// Not JSON; an unknown option, or a value of another type.
-    pub fn parse(json: &str) -> Result<Self, JsError> {
-        serde_json::from_str(json).map_err(|error| failed(format!("options: {error}")))
+    pub fn parse(json: &str) -> Result<Self, Failure> {
+        serde_json::from_str(json).map_err(|error| Failure::option(format!("options: {error}")))
     }
 
     /// # Errors
     /// No name of a view.
-    pub fn render_options(&self) -> Result<RenderOptions, JsError> {
+    pub fn render_options(&self) -> Result<RenderOptions, Failure> {
         let view = self.view.as_deref().map_or(Ok(View::default()), str::parse)?;
         let options = RenderOptions::new(self.size).with_view(view);
         let options = self.azimuth.into_iter().fold(options, RenderOptions::with_azimuth);

@@ -49,7 +49,7 @@ pub fn grid_of_coords(
                 let [dx, dy, dz] = dims;
                 let message =
                     format!("voxel ({x}, {y}, {z}) lies outside a grid of {dx}x{dy}x{dz}");
-                return Err(Failure::option("grid.outside", message));
+                return Err(Failure::own("grid.outside", message));
             }
             Ok([x as u32, y as u32, z as u32])
         };

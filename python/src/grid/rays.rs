@@ -76,9 +76,8 @@ fn first_hit(
     (origin, direction): (&[f64; 3], &[f64; 3]),
 ) -> Result<Option<Hit>, Failure> {
     let world = scene.grid().world.unwrap_or_default();
-    let ray = Ray::new(world.to_voxels(*origin), *direction).map_err(|error| {
-        Failure::option("option.ray", format!("ray {index}, in voxels: {error}"))
-    })?;
+    let ray = Ray::new(world.to_voxels(*origin), *direction)
+        .map_err(|error| Failure::own("option.ray", format!("ray {index}, in voxels: {error}")))?;
     Ok(scene.first_hit(&ray))
 }
 

@@ -11,6 +11,7 @@ use trivox::voxelize::{Rule, RunOptions};
 use trivox::{Backend, Cpu, Mesh, NoProgress, PlaceOptions, Sizing, Topology, place};
 
 use crate::program::cli::InfoArgs;
+use crate::program::errors::ErrorReport;
 use crate::program::inputs::{is_read_grid, sorted};
 use crate::program::numbers::{counted, grouped, short, significant, sized};
 use crate::program::terminal::TerminalProgress;
@@ -66,11 +67,22 @@ fn table(args: &InfoArgs) -> Result<ExitStatus> {
             Ok((_, row)) => print(&format!("{file:width$}  {row}"))?,
             Err(error) => {
                 print_error(&format!("error: {}: {error:#}\n", path.display()));
+                if args.json {
+                    print_json(&NotRead { file, error: ErrorReport::new(&error) })?;
+                }
                 status = ExitStatus::Failed;
             }
         }
     }
     Ok(status)
+}
+
+/// A file of a folder that cannot be read.
+#[derive(Debug, Serialize)]
+struct NotRead {
+    file: String,
+    #[serde(flatten)]
+    error: ErrorReport,
 }
 
 #[derive(Debug, Serialize)]

@@ -7,17 +7,18 @@ use serde::Serialize;
 use trivox::formats::{LoadedGrid, is_mesh};
 use trivox::render::{RenderOptions, Renderer};
 use trivox::voxelize::BackendChoice;
-use trivox::{Mode, PlaceOptions, Up, VoxelGrid, Voxelizer, World};
+use trivox::{PlaceOptions, Up, VoxelGrid, Voxelizer, World};
 
 use crate::program::camera::CameraReport;
 use crate::program::cli::{ComputeArgs, RenderArgs, VoxelArgs};
 use crate::program::grid_summary::GridSummary;
 use crate::program::memory::{Memory, Share};
 use crate::program::numbers::{counted, duration};
-use crate::program::pipeline::{Pipeline, sentences, sizing};
 use crate::program::render_backend::RenderBackend;
 use crate::program::summary::timed;
 use crate::program::terminal::TerminalProgress;
+use crate::program::transform::sizing;
+use crate::program::warnings::sentences;
 use crate::program::write::frames::{Frames, Kind};
 use crate::program::write::output::{Names, Written};
 use crate::program::write::preview::check_extension;
@@ -157,7 +158,8 @@ type Drawn = (VoxelGrid, Vec<String>, Inputs);
 
 fn load(args: &RenderArgs, progress: &Arc<TerminalProgress>) -> Result<Drawn> {
     if is_mesh(&args.file) {
-        return Memory::new(args.memory).divided(|memory| voxels_of(args, memory, progress));
+        let drawn = Memory::new(args.memory).divided(|memory| voxels_of(args, memory, progress));
+        return drawn.with_context(|| args.file.display().to_string());
     }
     let LoadedGrid { grid, mut warnings, .. } = progress.load(&args.file)?;
     if grid.brick_count() == 0 {
@@ -169,20 +171,16 @@ fn load(args: &RenderArgs, progress: &Arc<TerminalProgress>) -> Result<Drawn> {
 /// Voxelizes the mesh as the main command does.
 fn voxels_of(args: &RenderArgs, memory: &Share, progress: &Arc<TerminalProgress>) -> Result<Drawn> {
     let color = args.color.unwrap_or_default();
-    let voxelizer = Voxelizer::new()
+    let voxelizer = memory
+        .of(&Voxelizer::new())
         .backend(BackendChoice::Cpu)
         .up(args.up.map_or(Up::default(), Up::from))
         .progress(progress.clone())
         .place_options(PlaceOptions::new(sizing(args.res, args.voxel_size)));
-    let pipeline = Pipeline {
-        voxelizer: args.voxels.of(memory.of(&voxelizer), color, true),
-        memory,
-        is_solid: matches!(args.voxels.mode(), Mode::Solid(_)),
-    };
-    let placed = pipeline.place(&args.file)?;
-    let named = || args.file.display().to_string();
-    let made = pipeline.compute(&placed.mesh).with_context(named)?;
-    let made = pipeline.color(&placed.mesh, made).with_context(named)?;
+    let voxelizer = args.voxels.of(voxelizer, color);
+    let placed = voxelizer.place(&args.file)?;
+    let made = voxelizer.voxelize(&placed.mesh)?;
+    let made = voxelizer.paint(&placed.mesh, made)?;
     let warnings = sentences(&placed.warnings).chain(sentences(&made.warnings)).collect();
     Ok((made.grid, warnings, Inputs::of_sidecars(&placed.sidecars)))
 }

@@ -8,19 +8,18 @@ use trivox::formats::is_mesh;
 use trivox::grid::ContentHash;
 use trivox::solid::FillSummary;
 use trivox::verify::{
-    Alignment, Fault, KnownPlacement, PlacementSource, Slice, Verdict, VerifyError, VerifyOptions,
-    Wrong, verify,
+    Alignment, Fault, KnownPlacement, PlacementSource, Slice, Verdict, VerifyOptions, Wrong,
 };
-use trivox::voxelizer::{UsedBackend, Warning};
-use trivox::{ColorSource, Lattice, Mesh, Sizing, VoxelGrid, Voxelized, Voxelizer};
+use trivox::voxelizer::Verified;
+use trivox::{ColorSource, Lattice, Sizing, Voxelizer};
 
 use crate::program::cli::VerifyArgs;
 use crate::program::fill_summary;
 use crate::program::grid_summary::{GridSummary, described};
-use crate::program::memory::{Memory, Share};
+use crate::program::memory::Memory;
 use crate::program::numbers::{AXES, counted, grouped, ratio, significant, sized};
-use crate::program::pipeline::sentences;
 use crate::program::terminal::TerminalProgress;
+use crate::program::warnings::sentences;
 use crate::program::{self, ignore_closed, print, print_json, print_warnings};
 
 /// Reads the mesh and the grid, and reports the wrong voxels.
@@ -42,63 +41,29 @@ pub fn run(args: &VerifyArgs) -> Result<program::ExitStatus> {
     let progress = Arc::new(TerminalProgress::new(args.report.quiet));
     let voxelizer =
         Voxelizer::new().backends(Arc::new(args.compute.backends())).progress(progress.clone());
-    // Of the mesh's appearance, only transparency matters.
-    let voxelizer = args.voxels.of(voxelizer, ColorSource::Mesh, false);
+    let voxelizer = args.voxels.of(voxelizer, ColorSource::Transparency).transform(transform);
     let memory = Memory::new(args.compute.memory);
     let grid = progress.load(&args.grid)?;
-    let judged = memory.divided(|memory| {
-        let voxelizer = memory.of(&voxelizer);
-        let loaded = voxelizer.load_file(&args.mesh).map_err(|error| memory.explain(error))?;
-        let mesh = transform.apply(loaded.mesh)?;
-        let (verdict, made) = judge(args, &mesh, &grid.grid, memory, &voxelizer)?;
-        Ok((loaded.warnings, verdict, made))
+    let verified = memory.divided(|memory| {
+        Ok(memory.of(&voxelizer).verify(&args.mesh, &grid.grid, &options(args))?)
     });
     progress.finish();
-    let (mesh_warnings, verdict, made) = judged.with_context(|| args.mesh.display().to_string())?;
+    let verified = verified.with_context(|| args.mesh.display().to_string())?;
 
-    let of_mesh = mesh_warnings.iter().map(|text| format!("{}: {text}", args.mesh.display()));
+    let of_mesh = sentences(&verified.warnings);
+    let of_mesh = of_mesh.map(|text| format!("{}: {text}", args.mesh.display()));
     let of_grid = grid.warnings.iter().map(|text| format!("{}: {text}", args.grid.display()));
-    let warnings = of_mesh.chain(of_grid).chain(contradiction(&verdict));
-    let of_voxels = sentences(&made.warnings);
+    let verdict = &verified.verdict;
+    let warnings = of_mesh.chain(of_grid).chain(contradiction(verdict));
     let side = GridSummary::new(&args.grid, &grid.grid);
-    let report = Report::new(args, side, &verdict, &made, warnings.chain(of_voxels).collect());
+    let report = Report::new(args, side, &verified, warnings.collect());
     print_warnings(&report.warnings, args.report.quiet);
     if args.report.json {
         ignore_closed(print_json(&report))?;
     } else if !args.report.quiet {
-        ignore_closed(print(&report.text(&verdict)))?;
+        ignore_closed(print(&report.text(verdict)))?;
     }
     Ok(if verdict.is_right() { program::ExitStatus::Done } else { program::ExitStatus::Differs })
-}
-
-/// Statistics of making the exact grid.
-struct Made {
-    backend: UsedBackend,
-    /// The fill of a solid.
-    fill: Option<FillSummary>,
-    warnings: Vec<Warning>,
-}
-
-/// The verdict and its statistics.
-fn judge(
-    args: &VerifyArgs,
-    mesh: &Mesh,
-    grid: &VoxelGrid,
-    memory: &Share,
-    voxelizer: &Voxelizer,
-) -> Result<(Verdict, Made)> {
-    let mut made = None;
-    let verdict = verify(mesh, grid, &options(args), &mut |placed| {
-        let Voxelized { grid, fill_report, backend, warnings, .. } = voxelizer.voxelize(placed)?;
-        let fill = fill_report.as_ref().map(FillSummary::new);
-        made = Some(Made { backend, fill, warnings });
-        Ok(voxelizer.colored(placed, grid)?.grid)
-    });
-    let verdict = verdict.map_err(|error| match error {
-        VerifyError::Backend(error) => memory.explain(error),
-        error => error.into(),
-    })?;
-    Ok((verdict, made.context("no backend was asked: this is a bug in voxelize")?))
 }
 
 fn options(args: &VerifyArgs) -> VerifyOptions {
@@ -206,8 +171,7 @@ impl Report {
     fn new(
         args: &VerifyArgs,
         grid: GridSummary,
-        verdict: &Verdict,
-        Made { backend, fill, .. }: &Made,
+        Verified { verdict, backend, fill_report, .. }: &Verified,
         warnings: Vec<String>,
     ) -> Self {
         let Lattice { dims, voxel_size, origin, .. } = verdict.lattice;
@@ -222,7 +186,7 @@ impl Report {
             alignment: Aligned::new(verdict),
             backend: backend.name(),
             adapter: backend.adapter.clone(),
-            fill: fill.clone(),
+            fill: fill_report.as_ref().map(FillSummary::new),
             agreeing: verdict.agreeing,
             missing: verdict.missing,
             spurious: verdict.spurious,

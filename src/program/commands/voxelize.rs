@@ -77,7 +77,6 @@ pub fn run(
                 inputs: &inputs,
                 outputs: &plan.outputs,
                 voxelizer: share.of(&voxelizer).progress(deadline.clone()),
-                memory: share,
                 progress: &*deadline,
             };
             batch::catch_panic(|| context.voxelize(task))

@@ -1,0 +1,23 @@
+//! Warnings as sentences, with the option of the program that avoids them.
+
+use std::fmt;
+
+use trivox::voxelizer::{Remedy, Warning};
+
+/// The warnings as sentences.
+pub fn sentences(warnings: &[Warning]) -> impl Iterator<Item = String> + '_ {
+    let spelled = |remedy| match remedy {
+        Remedy::Fill(fill) => format!("--fill {fill}"),
+        Remedy::KeepTransparent => "--keep-transparent".to_owned(),
+        Remedy::InteriorColor => "--interior-color".to_owned(),
+    };
+    warnings.iter().map(move |warning| warning.with_remedy(spelled))
+}
+
+/// What is doubtful about a solid, with the option for a `better` fill.
+pub fn advised(doubt: &impl fmt::Display, better: Option<impl fmt::Display>) -> String {
+    match better {
+        Some(better) => format!("{doubt}; try --fill {better}"),
+        None => doubt.to_string(),
+    }
+}

@@ -99,7 +99,7 @@ coded!(
     BlocksError = "option.blocks",
     ContentHashError = "option.hash",
     RayError = "option.ray",
-    RotationError = "option.rotation",
+    RotationError = "option.rotate",
     TileError = "place.tile",
     UnknownFormat = "write.unsupported",
     UnknownName = "option.value",

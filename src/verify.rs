@@ -91,7 +91,7 @@ fn describe(source: &PlacementSource) -> &'static str {
         PlacementSource::File | PlacementSource::FileBounds => {
             "where the grid's file says that it lies"
         }
-        PlacementSource::Fitted { .. } => "so that it fills the grid",
+        PlacementSource::Fitted { .. } | PlacementSource::Centered => "so that it fills the grid",
     }
 }
 

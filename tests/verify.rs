@@ -294,7 +294,7 @@ fn what_is_stated_counts_and_contradictions_are_told() {
     let grid = exact(&mesh, &options);
     let mut stated = VerifyOptions::default();
     let sizing = Some(Sizing::VoxelSize(0.5));
-    stated.placement = KnownPlacement { sizing, bounds: Some(bounds), pad: Some(1) };
+    stated.placement = KnownPlacement { sizing, bounds: Some(bounds), pad: Some(1), dims: None };
     let verdict = judge(&mesh, &grid, &stated);
     assert_eq!((verdict.is_right(), verdict.source), (true, PlacementSource::Options));
     // The grid's size and the rest give the voxels' size.

@@ -538,6 +538,11 @@ if (kind === 'chromium') {
     const bytes = readFileSync(asset('cube.obj'));
     const mesh = { name: 'cube.obj', bytes: bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length) };
     const grid = await voxelizer.voxelize(mesh, { res: 8 });
+    await assert.rejects(voxelizer.voxelize(mesh, { scale: -1 }), { name: 'Error', code: 'place.scale' });
+    await assert.rejects(voxelizer.voxelize(mesh, { backend: 'gpu' }), { code: 'backend.no_adapter' });
+    await assert.rejects(voxelizer.voxelize(mesh, { mode: 'wires' }), { code: 'option.value' });
+    assert.match(grid.report.reason, /^there is no WebGPU here$/);
+    assert.equal((await voxelizer.voxelize(mesh, { res: 8, backend: 'cpu' })).report.reason, 'asked for');
     await assert.rejects(voxelizer.voxelize(mesh, { voxelSize: NaN }), /voxelSize: NaN is not possible/);
     await assert.rejects(voxelizer.voxelize(mesh, { color: '#+12345' }), /color '#\+12345' is not possible/);
     await assert.rejects(voxelizer.voxelize(mesh, { fill: 'vote' }), /fill and includeSurface are of solids/);

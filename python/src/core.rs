@@ -7,7 +7,7 @@ use serde_json::json;
 use trivox::place::{MAX_DIM, MAX_SPAN_VOXELS};
 use trivox::voxelize::{BackendChoice, Backends};
 use trivox::voxelizer::{Distances, Remedy, Summary, Timings, Warning};
-use trivox::{ColorSource, Mode, PlaceOptions, Tile, Transform, Up, Voxelized, Voxelizer};
+use trivox::{ColorSource, Lattice, Mode, PlaceOptions, Tile, Transform, Up, Voxelized, Voxelizer};
 
 use crate::distance::PyDistanceField;
 use crate::error::Failure;
@@ -22,10 +22,11 @@ pub struct Plan {
     pub transform: Transform,
     pub mode: Mode,
     pub up: Up,
-    pub color: bool,
+    pub color: ColorSource,
     pub keep_transparent: bool,
     pub interior: Option<[u8; 3]>,
     pub tile: Option<Tile>,
+    pub lattice: Option<Lattice>,
     pub choice: BackendChoice,
     pub adapter: Option<String>,
     pub threads: Option<usize>,
@@ -53,12 +54,13 @@ impl Plan {
             .transform(self.transform.clone())
             .mode(self.mode)
             .up(self.up)
-            .color(if self.color { ColorSource::Mesh } else { ColorSource::None })
+            .color(self.color)
             .keep_transparent(self.keep_transparent)
             .backends(self.backends())
             .pool(job::pool(self.threads)?)
             .progress(Arc::<Job>::clone(job));
         let voxelizer = self.tile.into_iter().fold(voxelizer, Voxelizer::tile);
+        let voxelizer = self.lattice.into_iter().fold(voxelizer, Voxelizer::lattice);
         let voxelizer = match self.interior {
             Some([r, g, b]) => voxelizer.interior_color([r, g, b, u8::MAX]),
             None => voxelizer,

@@ -8,10 +8,10 @@ use std::str::FromStr;
 use numpy::{PyArrayDescrMethods, PyReadonlyArrayDyn, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::PyBool;
-use trivox::UnknownName;
+use pyo3::types::{PyBool, PyDict};
 use trivox::place::MAX_DIM;
 use trivox::render::MAX_SAMPLES;
+use trivox::{ColorSource, Lattice, Tile, UnknownName};
 
 use crate::error::{Failure, option_error};
 
@@ -135,9 +135,49 @@ macro_rules! flags {
 flags!(
     center_of "center",
     include_surface_of "include_surface",
-    color_of "color",
     keep_transparent_of "keep_transparent"
 );
+
+/// Whose colours: True for the mesh's, False for none, or the colour of all voxels.
+pub fn color_of(value: &Bound<'_, PyAny>) -> PyResult<ColorSource> {
+    match value.extract() {
+        Ok(true) => Ok(ColorSource::Mesh),
+        Ok(false) => Ok(ColorSource::None),
+        Err(_) if value.try_iter().is_ok() => {
+            let [r, g, b] = wholes("color", value, 0..=u8::MAX)?;
+            Ok(ColorSource::Uniform([r, g, b, u8::MAX]))
+        }
+        Err(_) => {
+            let kind = value.get_type().name()?;
+            let message = format!("color takes True, False or (red, green, blue), not {kind}");
+            Err(PyTypeError::new_err(message))
+        }
+    }
+}
+
+pub fn tile_of(value: &Bound<'_, PyAny>) -> PyResult<Option<Tile>> {
+    if value.is_none() {
+        return Ok(None);
+    }
+    let text: String = value
+        .extract()
+        .map_err(|_| PyTypeError::new_err("tile takes text such as '3/8' or '3/2x2x2'"))?;
+    text.parse().map(Some).map_err(|error| option_error(value.py(), "option.tile", error))
+}
+
+/// A lattice as reports have it.
+pub fn lattice_of(value: &Bound<'_, PyAny>) -> PyResult<Lattice> {
+    let py = value.py();
+    if !value.is_instance_of::<PyDict>() {
+        let message = "lattice takes a dict: grid.report[\"lattice\"] of another grid";
+        return Err(PyTypeError::new_err(message));
+    }
+    let json = PyModule::import(py, "json")?.call_method1("dumps", (value,))?;
+    serde_json::from_str(&json.extract::<String>()?).map_err(|error| {
+        let message = format!("lattice is none of a grid's report: {error}");
+        option_error(py, "option.lattice", message)
+    })
+}
 
 pub fn pad_of(value: &Bound<'_, PyAny>) -> PyResult<u32> {
     whole("pad", value, 0..=MAX_DIM)

@@ -18,7 +18,7 @@ use crate::glue;
 use crate::grid::PyGrid;
 use crate::job::{self, Job};
 use crate::mesh::Source;
-use crate::options::{bounds_of, named_of, pad_of, whole};
+use crate::options::{bounds_of, named_of, pad_of, whole, wholes};
 use crate::voxelizer::{parse_mode, texts, transform_of};
 
 /// Puts the tiles of a grid together, each where it lies.
@@ -129,8 +129,8 @@ pub fn diff<'py>(
 ///     What the grid's voxels are, as in `Voxelizer`.
 /// scale, rotate, center
 ///     How the mesh was transformed first, as in `Voxelizer`.
-/// resolution, voxel_size, bounds, pad
-///     How the mesh was placed, where that is known. Otherwise the grid's origin and voxel size
+/// resolution, voxel_size, bounds, pad, cube, dims
+///     How the mesh was placed, as in `Voxelizer`, where that is known. Otherwise the grid's origin and voxel size
 ///     say, or the ways in which tools commonly fit a mesh to a grid are tried.
 /// as_placed : bool, default False
 ///     Whether no permutation, mirror or shift of the axes is looked for.
@@ -144,7 +144,7 @@ pub fn diff<'py>(
 #[pyfunction]
 #[pyo3(signature = (mesh, grid, *, mode="surface", fill="auto", include_surface=false,
     scale=None, rotate=None, center=false, resolution=None, voxel_size=None, bounds=None, pad=None,
-    as_placed=false, named=8))]
+    cube=None, dims=None, as_placed=false, named=8))]
 #[expect(clippy::too_many_arguments, reason = "keyword arguments")]
 pub fn verify<'py>(
     mesh: &Bound<'py, PyAny>,
@@ -159,6 +159,8 @@ pub fn verify<'py>(
     voxel_size: Option<f64>,
     bounds: Option<&Bound<'py, PyAny>>,
     pad: Option<&Bound<'py, PyAny>>,
+    cube: Option<&Bound<'py, PyAny>>,
+    dims: Option<&Bound<'py, PyAny>>,
     as_placed: bool,
     #[pyo3(from_py_with = named_of)] named: u32,
 ) -> PyResult<Bound<'py, PyAny>> {
@@ -171,10 +173,18 @@ pub fn verify<'py>(
         return Err(Failure::own("option.combination", message).into_py(py));
     }
     let sizing = resolution.map(|voxels| whole("resolution", voxels, 1..=MAX_DIM)).transpose()?;
+    let cube = cube.map(|cube| whole("cube", cube, 1..=MAX_DIM)).transpose()?;
+    let dims = dims.map(|dims| wholes("dims", dims, 1..=MAX_DIM)).transpose()?;
+    let is_boxed = bounds.is_some() || pad.is_some();
+    if cube.is_some() && (dims.is_some() || is_boxed) || dims.is_some() && is_boxed {
+        let message = "give cube, or dims, or bounds and pad";
+        return Err(Failure::own("option.combination", message).into_py(py));
+    }
     let placement = KnownPlacement {
         sizing: sizing.map(Sizing::Resolution).or(voxel_size.map(Sizing::VoxelSize)),
         bounds: bounds.map(bounds_of).transpose()?,
         pad: pad.map(|pad| pad_of(pad)).transpose()?,
+        dims: dims.or(cube.map(|n| [n; 3])),
     };
     let options = VerifyOptions::default()
         .with_placement(placement)
@@ -202,6 +212,7 @@ pub fn verify<'py>(
         PlacementSource::File => "file",
         PlacementSource::FileBounds => "file_bounds",
         PlacementSource::Fitted { .. } => "fitted",
+        PlacementSource::Centered => "centered",
     };
     let first = found.first.iter().map(|wrong| {
         let fault = if wrong.fault == Fault::Missing { "missing" } else { "spurious" };

@@ -7,10 +7,11 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use trivox::distance::MAX_WIDTH;
+use trivox::numbers::short;
 use trivox::place::{MAX_DIM, MAX_SPAN_VOXELS};
 use trivox::solid::{Fill, Solid};
 use trivox::transform::CenteredGrid;
-use trivox::{Bounds, Mode, PlaceOptions, Sizing, Tile, Transform, Up};
+use trivox::{Bounds, ColorSource, Mode, PlaceOptions, Sizing, Tile, Transform, Up};
 
 use crate::batch::{Batch, OnError};
 use crate::core::{self, Plan};
@@ -21,8 +22,8 @@ use crate::grid::PyGrid;
 use crate::job::{self, Job};
 use crate::mesh::Source;
 use crate::options::{
-    bounds_of, center_of, color_of, include_surface_of, keep_transparent_of, pad_of, parsed, whole,
-    wholes,
+    bounds_of, center_of, color_of, include_surface_of, keep_transparent_of, lattice_of, pad_of,
+    parsed, tile_of, whole, wholes,
 };
 
 /// Turns meshes into voxels, with fixed options. Immutable, picklable, and safe to share between
@@ -66,8 +67,9 @@ use crate::options::{
 ///     Whether a solid also has the voxels that its surface touches.
 /// up : {"y", "z"}, default "y"
 ///     The mesh's up axis; files and pictures turn accordingly.
-/// color : bool, default True
-///     Whether voxels get the mesh's colours, if it has any. Without, transparent voxels are kept.
+/// color : bool or (int, int, int), default True
+///     Whether voxels get the mesh's colours, if it has any; or the colour, sRGB, of all voxels.
+///     With False the mesh's appearance is ignored, and transparent voxels are kept.
 /// keep_transparent : bool, default False
 ///     Whether voxels in which all is transparent are kept.
 /// interior_color : (int, int, int), optional
@@ -78,6 +80,9 @@ use crate::options::{
 ///     from 1 with x fastest. Tiles put together are the whole to the bit; it may have up to
 ///     1,048,576 voxels along an axis. ``grid.report["tile"]`` says where the tile lies; see
 ///     `join`.
+/// lattice : dict, optional
+///     Place the mesh on the lattice of another grid: its ``grid.report["lattice"]``. Not with
+///     `resolution`, `voxel_size`, `bounds`, `pad`, `cube` or `dims`.
 /// backend : {"auto", "cpu", "gpu"}, default "auto"
 ///     "auto" takes a hardware GPU where that is likely to be faster.
 /// adapter : str, optional
@@ -85,8 +90,9 @@ use crate::options::{
 /// threads : int, optional
 ///     CPU threads; as many as there are cores by default.
 /// memory : int or str, optional
-///     Most memory for a grid and the work on it: bytes, or text such as "2 GiB". It does not bound
-///     the arrays that a grid gives, such as `dense`.
+///     Most memory for a grid and the work on it: bytes, or text such as "2 GiB"; nine tenths of
+///     what is available by default. It does not bound the arrays that a grid gives, such as
+///     `dense`.
 /// time_limit : float, optional
 ///     Seconds that one call may take, and in `many` the work on one mesh; more is a
 ///     `TimeLimitError`.
@@ -189,8 +195,10 @@ fn parse_memory(value: &Bound<'_, PyAny>) -> PyResult<u64> {
 fn seconds(py: Python<'_>, limit: f64) -> PyResult<Duration> {
     let time = Duration::try_from_secs_f64(limit).ok().filter(|time| !time.is_zero());
     time.ok_or_else(|| {
-        let message =
-            format!("time_limit {limit} is not possible: use a positive number of seconds");
+        let limit = short(&limit);
+        let message = format!(
+            "time_limit {limit} is not possible: use a positive number of seconds, below 1e19"
+        );
         option_error(py, "option.range", message)
     })
 }
@@ -232,8 +240,14 @@ impl PyVoxelizer {
     #[new]
     #[pyo3(signature = (resolution=None, *, voxel_size=None, bounds=None, pad=0, cube=None,
         dims=None, scale=None, rotate=None, center=false, mode="surface", fill="auto",
-        include_surface=false, up="y", color=true, keep_transparent=false, interior_color=None,
-        tile=None, backend="auto", adapter=None, threads=None, memory=None, time_limit=None))]
+        include_surface=false, up="y", color=ColorSource::Mesh, keep_transparent=false, interior_color=None,
+        tile=None, lattice=None, backend="auto", adapter=None, threads=None, memory=None,
+        time_limit=None),
+        text_signature = "(resolution=None, *, voxel_size=None, bounds=None, pad=0, cube=None, \
+        dims=None, scale=None, rotate=None, center=False, mode='surface', fill='auto', \
+        include_surface=False, up='y', color=True, keep_transparent=False, interior_color=None, \
+        tile=None, lattice=None, backend='auto', adapter=None, threads=None, memory=None, \
+        time_limit=None)")]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments")]
     fn new(
         py: Python<'_>,
@@ -250,10 +264,11 @@ impl PyVoxelizer {
         fill: &str,
         #[pyo3(from_py_with = include_surface_of)] include_surface: bool,
         up: &str,
-        #[pyo3(from_py_with = color_of)] color: bool,
+        #[pyo3(from_py_with = color_of)] color: ColorSource,
         #[pyo3(from_py_with = keep_transparent_of)] keep_transparent: bool,
         interior_color: Option<&Bound<'_, PyAny>>,
-        tile: Option<&str>,
+        #[pyo3(from_py_with = tile_of)] tile: Option<Tile>,
+        lattice: Option<&Bound<'_, PyAny>>,
         backend: &str,
         adapter: Option<String>,
         threads: Option<&Bound<'_, PyAny>>,
@@ -300,10 +315,11 @@ impl PyVoxelizer {
         if keep_transparent && mode == "solid" {
             return refuse("keep_transparent is of surfaces: a solid keeps all its voxels");
         }
-        let tile = match tile.map(str::parse::<Tile>).transpose() {
-            Ok(tile) => tile,
-            Err(error) => return Err(option_error(py, "option.tile", error)),
-        };
+        let has_size = resolution.is_some() || voxel_size.is_some() || grid.is_some();
+        if lattice.is_some() && (has_size || bounds.is_some() || pad > 0) {
+            return refuse("lattice is the size and the place of the grid: leave the others out");
+        }
+        let lattice_of = lattice.map(lattice_of).transpose()?;
         let memory = memory.map(parse_memory).transpose()?;
         let time = time_limit.map(|limit| seconds(py, limit)).transpose()?;
         let mut place = PlaceOptions::new(sizing).with_pad(pad);
@@ -319,7 +335,7 @@ impl PyVoxelizer {
         let any = |value: &str| pyo3::types::PyString::new(py, value).into_any();
         match sizing {
             Sizing::VoxelSize(size) => options.set_item("voxel_size", size)?,
-            Sizing::Resolution(_) if grid.is_some() && fills => {}
+            Sizing::Resolution(_) if lattice.is_some() || grid.is_some() && fills => {}
             Sizing::Resolution(resolution) => options.set_item("resolution", resolution)?,
         }
         if let Some(Bounds { min, max }) = bounds {
@@ -347,12 +363,19 @@ impl PyVoxelizer {
         for (name, value, default) in [
             ("center", center, false),
             ("include_surface", include_surface, false),
-            ("color", color, true),
             ("keep_transparent", keep_transparent, false),
         ] {
             if value != default {
                 options.set_item(name, value)?;
             }
+        }
+        match color {
+            ColorSource::Mesh => {}
+            ColorSource::Uniform([r, g, b, _]) => options.set_item("color", (r, g, b))?,
+            _ => options.set_item("color", false)?,
+        }
+        if let Some(lattice) = lattice {
+            options.set_item("lattice", lattice)?;
         }
         if let Some(color) = interior_color {
             options.set_item("interior_color", color.map(u32::from).to_vec())?;
@@ -381,6 +404,7 @@ impl PyVoxelizer {
             keep_transparent,
             interior: interior_color,
             tile,
+            lattice: lattice_of,
             choice,
             adapter,
             threads: threads.map(|threads| threads as usize),

@@ -306,8 +306,28 @@ def test_a_verdict_names_the_wrong_voxels(grid):
     assert verdict.first == [(tuple(coords[0].tolist()), "missing")] and verdict.exact == grid
     moved = {"scale": 2, "rotate": ["z:30"], "center": True}
     assert trivox.verify(torus(), trivox.Voxelizer(20, **moved)(torus()), **moved)
+    dense = trivox.Voxelizer(20, cube=31)(torus()).dense()
+    assert trivox.verify(torus(), dense, resolution=20, cube=31)
+    assert trivox.verify(torus(), dense, resolution=20, dims=(31, 31, 31))
     with pytest.raises(trivox.OptionError, match="resolution or voxel_size, not both"):
         trivox.verify(torus(), grid, resolution=40, voxel_size=1)
+    with pytest.raises(trivox.OptionError, match="cube, or dims, or bounds and pad"):
+        trivox.verify(torus(), grid, cube=40, pad=1)
+
+
+def test_a_verdict_leaves_out_transparent_voxels_and_warns_as_the_voxelizer_does(tmp_path):
+    (tmp_path / "two.mtl").write_text("newmtl clear\nd 0\nnewmtl red\nKd 1 0 0\n")
+    corners = "v 0 0 0\nv 9 0 0\nv 0 9 0\nv 0 0 5\nv 9 0 5\nv 0 9 5\n"
+    faces = "usemtl clear\nf 1 2 3\nusemtl red\nf 4 5 6\n"
+    (tmp_path / "two.obj").write_text("mtllib two.mtl\n" + corners + faces)
+    with pytest.warns(trivox.TrivoxWarning, match="transparent"):
+        grid = trivox.Voxelizer(20)(tmp_path / "two.obj")
+    assert trivox.verify(tmp_path / "two.obj", grid)
+    open_box = trivox.Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
+    with pytest.warns(trivox.TrivoxWarning, match="doubtful"):
+        solid = trivox.Voxelizer(8, mode="solid")(open_box)
+    with pytest.warns(trivox.TrivoxWarning, match="doubtful"):
+        trivox.verify(open_box, solid, mode="solid")
 
 
 def test_a_dense_array_may_be_judged_and_compared(grid):

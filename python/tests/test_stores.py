@@ -118,10 +118,31 @@ def test_a_tile_that_is_saved_again_leaves_nothing_of_before(tmp_path):
     file = tmp_path / "a.zarr"
     options = {"mode": "solid", "interior_color": (1, 2, 3)}
     stores.save_zarr(trivox.Voxelizer(256, tile="1/8", **options)(octahedron()), file)
-    other = trivox.Voxelizer(256, mode="thin", tile="1/8", color=False)(octahedron())
+    other = trivox.Voxelizer(256, mode="thin", tile="1/8")(octahedron())
     stores.save_zarr(other, file)
     assert stores.load_zarr(file).occupied == other.occupied
-    assert not zarr.open_group(str(file), mode="r")["rgba"][:].any()
+    assert np.count_nonzero(zarr.open_group(str(file), mode="r")["rgba"][..., 3]) == other.occupied
+
+
+def test_tiles_of_another_grid_are_refused(tmp_path):
+    def tile(number, resolution=128, **options):
+        return trivox.Voxelizer(resolution, tile=f"{number}/2x1x1", **options)(octahedron())
+
+    file = tmp_path / "a.zarr"
+    stores.save_zarr(tile(1), file)
+    for other, what in [
+        (tile(2, scale=2.0), "another lattice"),
+        (tile(2, up="z"), "another up axis"),
+        (tile(2, color=False), "another choice of colours"),
+    ]:
+        with pytest.raises(ValueError, match=f"{what} than this tile: make all tiles"):
+            stores.save_zarr(other, file)
+    stores.save_zarr(tile(2), file)
+    whole = trivox.Voxelizer(128)(octahedron())
+    assert stores.load_zarr(file) == whole
+    stores.save_zarr(whole, tmp_path / "whole.zarr")
+    with pytest.raises(ValueError, match="another lattice"):
+        stores.save_zarr(tile(1), tmp_path / "whole.zarr")
 
 
 def test_the_origin_of_tiles_is_that_of_the_whole(tmp_path):
@@ -140,7 +161,7 @@ def test_a_tile_within_a_shard_is_refused(tmp_path):
         stores.save_zarr(tile, tmp_path / "a.zarr")
     stores.save_zarr(tile, tmp_path / "a.zarr", shard=8)
     with pytest.raises(ValueError, match="one grid, with one shard"):
-        stores.save_zarr(trivox.Voxelizer(90, tile="2/2x1x1")(octahedron()), tmp_path / "a.zarr", shard=8)
+        stores.save_zarr(trivox.Voxelizer(100, tile="1/2x1x1")(octahedron()), tmp_path / "a.zarr", shard=16)
 
 
 def test_parquet_holds_the_bricks_of_many_grids(tmp_path):

@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 
+import numpy as np
 import pytest
 
 import trivox
@@ -75,7 +76,7 @@ def test_impossible_options_are_refused_at_once(options, message):
         ({"bounds": "all"}, "bounds"),
         ({"dims": 8}, "dims"),
         ({"rotate": 90}, "rotate"),
-        ({"color": "red"}, "color takes True or False, not str"),
+        ({"color": 3}, "color takes True, False or (red, green, blue), not int"),
         ({"interior_color": "red", "mode": "solid"}, "3 whole numbers from 0 to 255"),
     ],
 )
@@ -149,6 +150,46 @@ def test_bounds_may_be_flat_where_the_mesh_is():
     assert vox(flat) == trivox.Voxelizer(4)(flat)
     with pytest.raises(trivox.PlaceError, match="z axis"):
         vox(trivox.Mesh([[0, 0, 5], [4, 0, 5], [0, 4, 6]], [[0, 1, 2]]))
+
+
+LITTLE_MEMORY = """
+import resource, trivox
+mesh = trivox.Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])
+resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))
+for make in (lambda: trivox.Voxelizer(8).distances(mesh, width=512), lambda: trivox.Voxelizer(30_000)(mesh)):
+    try:
+        make()
+    except trivox.MemoryLimitError as error:
+        print(error.code)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="RLIMIT_AS")
+def test_the_memory_is_bounded_without_an_option():
+    done = subprocess.run([sys.executable, "-c", LITTLE_MEMORY], capture_output=True, text=True)
+    assert done.stdout.split() == ["memory", "memory"], done.stderr
+
+
+def test_meshes_share_a_lattice_and_may_have_one_color():
+    large, small = torus(), trivox.Mesh(np.asarray(torus().vertices) * 0.5, torus().faces)
+    first = trivox.Voxelizer(40, pad=2)(large)
+    lattice = first.report["lattice"]
+    vox = trivox.Voxelizer(lattice=lattice, color=(200, 100, 0))
+    second = vox(small)
+    assert second.dims == first.dims and second.report["lattice"] == lattice
+    assert (second.colors() == [200, 100, 0, 255]).all()
+    assert pickle.loads(pickle.dumps(vox)) == vox and hash(pickle.loads(pickle.dumps(vox))) == hash(vox)
+    assert vox.options == {"color": (200, 100, 0), "lattice": lattice}
+    for wrong, match in [
+        ({"lattice": lattice, "resolution": 9}, "leave the others out"),
+        ({"lattice": {"dims": 3}}, "none of a grid's report"),
+        ({"color": (1, 2, 300)}, "0 to 255"),
+        ({"time_limit": 1e300}, "below 1e19"),
+    ]:
+        with pytest.raises(trivox.OptionError, match=match):
+            trivox.Voxelizer(**wrong)
+    with pytest.raises(TypeError, match="tile takes text"):
+        trivox.Voxelizer(tile=(1, 3))
 
 
 def test_modes_threads_and_memory_give_one_truth():

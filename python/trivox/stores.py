@@ -64,8 +64,9 @@ def save_zarr(grid: Grid, store: Any, *, shard: int = 64) -> None:
     Raises
     ------
     ValueError
-        A shard that is no multiple of 8; a tile that begins or ends within a shard; an array of another
-        shape.
+        A shard that is no multiple of 8; a tile that begins or ends within a shard, or is of another grid
+        than the tiles in the group: of another lattice or up axis, or the only one with or without
+        colours.
     FileExistsError
         A folder of other files, which the group would replace.
     """
@@ -89,10 +90,19 @@ def save_zarr(grid: Grid, store: Any, *, shard: int = 64) -> None:
             )
     group = zarr.open_group(os.fspath(store) if isinstance(store, os.PathLike) else store,
                             mode="a" if tile else "w", zarr_format=3)
+    attributes: dict[str, Any] = {}
     if grid.origin is not None and grid.voxel_size is not None:
         # Of the lattice: computed from a tile's, it would depend on the tile in its last bits.
         origin = grid.report["lattice"]["origin"] if tile else grid.origin.tolist()
-        group.attrs.update({"origin": origin, "voxel_size": grid.voxel_size, "up": grid.up})
+        attributes.update(origin=origin, voxel_size=grid.voxel_size, up=grid.up)
+    if tile:
+        attributes["lattice"] = grid.report["lattice"]
+        # A tile without voxels has no colours either way.
+        if len(grid):
+            attributes["has_colors"] = grid.has_colors
+        if "origin" in group.attrs:
+            _check_same(group.attrs, attributes)
+    group.attrs.update(attributes)
     shards = [range(a // shard, -(-(a + d) // shard)) for a, d in zip(at, grid.dims)]
     occupied = _array(group, "occupied", shape, [], shard, "bool")
     _remove(occupied, shards)
@@ -105,6 +115,16 @@ def save_zarr(grid: Grid, store: Any, *, shard: int = 64) -> None:
             rgba[_region(at, corner, block)] = block
     elif "rgba" in group:
         _remove(group["rgba"], [*shards, range(1)])
+
+
+def _check_same(before: Any, now: dict[str, Any]) -> None:
+    for name, what in [("lattice", "lattice"), ("up", "up axis"), ("has_colors", "choice of colours")]:
+        is_known = name == "lattice" or name in before
+        if is_known and name in now and before.get(name) != now[name]:
+            raise ValueError(
+                f"the group holds a grid of another {what} than this tile: make all tiles with the same options, "
+                "or use a new group"
+            )
 
 
 def load_zarr(store: Any, *, start: tuple[int, int, int] | None = None,

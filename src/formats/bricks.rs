@@ -20,11 +20,8 @@ pub const SPEC: GridSpec = GridSpec {
               memory, after a line of JSON",
     read: Some(read),
     write: Some(|grid, _, out| write(grid, out)),
-    check_dims: |_| Ok(()),
-    file_size: |_| None,
-    lost: |_| Vec::new(),
-    distances: None,
     has_colors: true,
+    ..GridSpec::PLAIN
 };
 
 const FORMAT: &str = "trivox bricks";

@@ -17,13 +17,10 @@ pub const SPEC: GridSpec = GridSpec {
     name: "Mitsuba",
     carries: "up to 65,536 voxels an axis, as 32-bit floats; position and voxel size, rounded to \
               such",
-    read: None,
     write: Some(|grid, _, out| write(grid, out)),
-    check_dims: |_| Ok(()),
     file_size: |dims| Some(HEADER + 4 * dense::volume(dims)),
     lost: |grid| [lost_up(grid), lost_colors(grid), lost_digits(grid)].concat(),
-    distances: None,
-    has_colors: false,
+    ..GridSpec::PLAIN
 };
 
 /// Bytes before the values.

@@ -94,6 +94,9 @@ fn available_space(_path: &Path) -> Option<u64> {
 pub fn save_distances(field: &DistanceField, path: impl AsRef<Path>) -> Result<(), WriteError> {
     let format = GridFormat::of_path(&path)?;
     format.check_distances()?;
+    if let Some(size) = format.distances_size(field.dims()) {
+        check_space(path.as_ref(), size)?;
+    }
     replace_file(path, |out| write_distances(field, format, out))
 }
 

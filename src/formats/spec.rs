@@ -29,11 +29,28 @@ pub struct GridSpec {
     /// The properties of a grid that a file loses, a sentence each.
     pub(super) lost: fn(&VoxelGrid) -> Vec<String>,
     pub(super) distances: Option<WriteDistances>,
+    pub(super) distances_size: fn([u32; 3]) -> Option<u64>,
     /// Whether the format stores colours.
     pub has_colors: bool,
 }
 
 impl GridSpec {
+    /// What most formats have in common, and no name: not read and not written, for grids of any
+    /// dimensions, without colours or distances.
+    pub(super) const PLAIN: Self = Self {
+        extension: "",
+        name: "",
+        carries: "",
+        read: None,
+        write: None,
+        check_dims: |_| Ok(()),
+        file_size: |_| None,
+        lost: |_| Vec::new(),
+        distances: None,
+        distances_size: |_| None,
+        has_colors: false,
+    };
+
     /// Whether the format can be read.
     #[must_use]
     pub fn is_read(&self) -> bool {

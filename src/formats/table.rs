@@ -148,8 +148,13 @@ impl GridFormat {
     /// `None` also for dimensions that no grid has.
     #[must_use]
     pub fn file_size(self, dims: [u32; 3]) -> Option<u64> {
-        let is_possible = dims.iter().all(|dim| (1..=MAX_DIM).contains(dim));
-        is_possible.then(|| (self.spec().file_size)(dims)).flatten()
+        is_possible(dims).then(|| (self.spec().file_size)(dims)).flatten()
+    }
+
+    /// As [`file_size`](Self::file_size), of a file of distances.
+    #[must_use]
+    pub fn distances_size(self, dims: [u32; 3]) -> Option<u64> {
+        is_possible(dims).then(|| (self.spec().distances_size)(dims)).flatten()
     }
 
     /// The properties of `grid` that a file of this format loses or changes, a sentence each.
@@ -205,6 +210,11 @@ pub fn is_mesh(path: &Path) -> bool {
 
 fn extension_of(path: &Path) -> Cow<'_, str> {
     path.extension().unwrap_or_default().to_string_lossy()
+}
+
+/// Whether a grid has such dimensions.
+fn is_possible(dims: [u32; 3]) -> bool {
+    dims.iter().all(|dim| (1..=MAX_DIM).contains(dim))
 }
 
 /// In lower case, without a dot.

@@ -17,13 +17,10 @@ pub const SPEC: GridSpec = GridSpec {
     extension: "vti",
     name: "VTK",
     carries: "up to 65,536 voxels an axis, as bytes; position, voxel size and up axis; RGBA",
-    read: None,
     write: Some(|grid, _, out| write(grid, out)),
-    check_dims: |_| Ok(()),
     file_size: |dims| Some((head(dims, None, false) + TAIL).len() as u64 + 8 + dense::volume(dims)),
-    lost: |_| Vec::new(),
-    distances: None,
     has_colors: true,
+    ..GridSpec::PLAIN
 };
 
 const TAIL: &str = "\n  </AppendedData>\n</VTKFile>\n";

@@ -15,7 +15,10 @@ pub fn read(path: &Path) -> Result<Lattice> {
     let named = || path.display().to_string();
     let bytes = fs::read(path).with_context(named)?;
     let mut value: Value = serde_json::from_slice(&bytes)
-        .context("is not one JSON object: name what `voxelize ... --json > lattice.json` wrote")
+        .context(
+            "is not one JSON object: name what `voxelize ... --json > lattice.json` wrote; of several \
+             meshes keep one line",
+        )
         .with_context(named)?;
     if let Some(lattice) = value.get_mut("lattice") {
         value = lattice.take();

@@ -107,7 +107,7 @@ impl RunContext<'_> {
         let preview = self.job.preview.as_ref();
         let preview = preview.map(|path| Preview::new(path, inputs)).transpose()?;
         refuse_one_file(task.target.as_deref(), self.job.preview.as_deref())?;
-        Ok(Targets { output, preview })
+        Ok(Targets { output, preview, has_distances: self.job.distance.is_some() })
     }
 
     /// Draws the voxels, and writes them or the distances. No file is replaced before all but the
@@ -232,6 +232,8 @@ impl RunContext<'_> {
 struct Targets {
     output: Option<Output>,
     preview: Option<Preview>,
+    /// Whether the output is distances, not voxels.
+    has_distances: bool,
 }
 
 impl Targets {
@@ -248,8 +250,12 @@ impl Targets {
         let sidecars = Inputs::of_sidecars(&placed.sidecars);
         if let Some(output) = &self.output {
             output.refuse(&sidecars)?;
-            output.check_dims(placed.mesh.window_dims())?;
-            output.refuse_parts(placed.mesh.window_dims(), outputs)?;
+            let dims = placed.mesh.window_dims();
+            match self.has_distances {
+                true => output.check_distances_dims(dims)?,
+                false => output.check_dims(dims)?,
+            }
+            output.refuse_parts(dims, outputs)?;
         }
         self.preview.as_ref().map_or(Ok(()), |preview| preview.refuse(&sidecars))
     }

@@ -2,7 +2,9 @@
 
 use std::io::IsTerminal;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
@@ -12,17 +14,20 @@ use trivox::formats::{LoadedGrid, read_grid_with};
 
 use crate::program::print_error;
 
-/// A progress bar on standard error, shown one second after a step starts, if that is a terminal.
+/// A progress bar on standard error, shown one second after a step starts, if that is a terminal;
+/// else a line every 30 seconds.
 #[derive(Debug, Default)]
 pub struct TerminalProgress {
     quiet: bool,
-    bar: Mutex<Option<Arc<Bar>>>,
+    bar: Arc<Mutex<Option<Arc<Bar>>>>,
+    /// Starts the thread that shows the bars.
+    watcher: OnceLock<()>,
 }
 
 impl TerminalProgress {
     /// Shows nothing if `quiet`.
     pub fn new(quiet: bool) -> Self {
-        Self { quiet, bar: Mutex::new(None) }
+        Self { quiet, ..Self::default() }
     }
 
     /// Starts counting items of kind `things`.
@@ -30,7 +35,7 @@ impl TerminalProgress {
         if !self.quiet {
             let template =
                 "{prefix:10} {bar:40} {percent:>3} %, {pos} of {len}  {elapsed}, {eta} left";
-            self.replace(Some(Arc::new(Bar::new(things, Some(total as u64), template))));
+            self.show(Bar::new(things, Some(total as u64), template));
         }
     }
 
@@ -45,22 +50,44 @@ impl TerminalProgress {
     /// Runs `print` while the bar is hidden.
     pub fn aside<T>(&self, print: impl FnOnce() -> T) -> T {
         match self.bar() {
-            Some(bar) => bar.0.suspend(print),
+            Some(bar) => bar.bar.suspend(print),
             None => print(),
         }
     }
 
     /// Removes the bar.
     pub fn finish(&self) {
-        self.replace(None);
+        *lock(&self.bar) = None;
     }
 
     fn bar(&self) -> Option<Arc<Bar>> {
-        self.bar.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        lock(&self.bar).clone()
     }
 
-    fn replace(&self, bar: Option<Arc<Bar>>) {
-        *self.bar.lock().unwrap_or_else(PoisonError::into_inner) = bar;
+    fn show(&self, bar: Bar) {
+        *lock(&self.bar) = Some(Arc::new(bar));
+        self.watcher.get_or_init(|| {
+            let shared = Arc::downgrade(&self.bar);
+            // Without it nothing is shown.
+            _ = thread::Builder::new().spawn(move || watch(&shared));
+        });
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Shows the bar of the moment, until its owner is gone.
+fn watch(shared: &Weak<Mutex<Option<Arc<Bar>>>>) {
+    let is_terminal = std::io::stderr().is_terminal();
+    while let Some(shared) = shared.upgrade() {
+        let bar = lock(&shared).clone();
+        drop(shared);
+        if let Some(bar) = bar {
+            if is_terminal { bar.draw() } else { bar.log() }
+        }
+        thread::sleep(TICK);
     }
 }
 
@@ -72,20 +99,25 @@ impl Progress for TerminalProgress {
                 Some(_) => "{prefix:10} {bar:40} {percent:>3} %  {elapsed}, {eta} left",
                 None => "{prefix:10} {spinner} {elapsed}",
             };
-            self.replace(Some(Arc::new(Bar::new(step, total, template))));
+            self.show(Bar::new(step, total, template));
         }
     }
 
     fn advance(&self, units: u64) {
         if let Some(bar) = self.bar() {
-            bar.0.inc(units);
+            bar.bar.inc(units);
         }
     }
 }
 
-/// A bar that a thread shows after a delay; cleared when dropped.
+/// A bar, cleared when dropped.
 #[derive(Debug)]
-struct Bar(ProgressBar);
+struct Bar {
+    bar: ProgressBar,
+    is_drawn: AtomicBool,
+    /// Lines in a log.
+    lines: AtomicU32,
+}
 
 const DELAY: Duration = Duration::from_secs(1);
 /// Interval of progress lines in a log, if standard error is not a terminal.
@@ -99,23 +131,27 @@ impl Bar {
             bar.set_style(style.progress_chars("=> "));
         }
         bar.set_prefix(step.to_owned());
-        let weak = bar.downgrade();
-        let is_terminal = std::io::stderr().is_terminal();
-        std::thread::spawn(move || {
-            if !is_terminal {
-                loop {
-                    std::thread::sleep(LINE);
-                    let Some(bar) = weak.upgrade().filter(|bar| !bar.is_finished()) else { return };
-                    print_error(&line(&bar));
-                }
-            }
-            std::thread::sleep(DELAY);
-            if let Some(bar) = weak.upgrade().filter(|bar| !bar.is_finished()) {
-                bar.set_draw_target(ProgressDrawTarget::stderr());
-                bar.enable_steady_tick(TICK);
-            }
-        });
-        Self(bar)
+        Self { bar, is_drawn: AtomicBool::new(false), lines: AtomicU32::new(0) }
+    }
+
+    /// Draws it on the terminal, once its step takes long.
+    fn draw(&self) {
+        if self.bar.elapsed() < DELAY {
+            return;
+        }
+        if !self.is_drawn.swap(true, Ordering::Relaxed) {
+            self.bar.set_draw_target(ProgressDrawTarget::stderr());
+        }
+        self.bar.tick();
+    }
+
+    /// Prints a line if one is due.
+    fn log(&self) {
+        let lines = self.lines.load(Ordering::Relaxed);
+        if self.bar.elapsed() >= LINE * (lines + 1) {
+            self.lines.store(lines + 1, Ordering::Relaxed);
+            print_error(&line(&self.bar));
+        }
     }
 }
 
@@ -136,6 +172,6 @@ fn line(bar: &ProgressBar) -> String {
 
 impl Drop for Bar {
     fn drop(&mut self) {
-        self.0.finish_and_clear();
+        self.bar.finish_and_clear();
     }
 }

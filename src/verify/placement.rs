@@ -4,6 +4,7 @@
 use crate::grid::{VoxelGrid, World};
 use crate::mesh::Mesh;
 use crate::place::{Bounds, Lattice, MAX_DIM, PlaceOptions, Sizing};
+use crate::transform::{CenteredGrid, Transform};
 
 /// The source of a mesh's placement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,6 +24,8 @@ pub enum PlacementSource {
         /// Voxels of padding on all sides.
         pad: u32,
     },
+    /// Unknown: the mesh was scaled to fill the grid, in its centre, as a [`CenteredGrid`].
+    Centered,
 }
 
 /// What the caller knows of the mesh's placement; `None` is derived from the grid.
@@ -34,12 +37,18 @@ pub struct KnownPlacement {
     pub bounds: Option<Bounds>,
     /// Voxels of padding around it; 0 by default.
     pub pad: Option<u32>,
+    /// The dimensions of a grid with the mesh in its centre ([`CenteredGrid`]); `bounds` and `pad`
+    /// are not used.
+    pub dims: Option<[u32; 3]>,
 }
 
 impl KnownPlacement {
-    fn options(&self, grid: &VoxelGrid) -> Option<PlaceOptions> {
+    fn options(&self, mesh: &Mesh, grid: &VoxelGrid) -> Option<PlaceOptions> {
         if *self == Self::default() {
             return None;
+        }
+        if let Some(dims) = self.dims {
+            return Some(centered(mesh, dims, self.sizing));
         }
         let pad = self.pad.unwrap_or(0);
         let fitted =
@@ -52,6 +61,14 @@ impl KnownPlacement {
     }
 }
 
+/// The options that place `mesh` in the centre of a grid of `dims`, which it fills without a
+/// `sizing`.
+fn centered(mesh: &Mesh, dims: [u32; 3], sizing: Option<Sizing>) -> PlaceOptions {
+    let grid = CenteredGrid { dims, fills: sizing.is_none() };
+    let sizing = sizing.unwrap_or(Sizing::Resolution(Sizing::DEFAULT_RESOLUTION));
+    Transform::default().with_grid(grid).place_options(mesh, PlaceOptions::new(sizing))
+}
+
 fn longest(dims: [u32; 3]) -> u32 {
     dims[0].max(dims[1]).max(dims[2])
 }
@@ -62,12 +79,12 @@ pub(super) fn placements(
     grid: &VoxelGrid,
     stated: &KnownPlacement,
 ) -> Vec<(PlacementSource, PlaceOptions)> {
-    if let Some(options) = stated.options(grid) {
+    if let Some(options) = stated.options(mesh, grid) {
         return vec![(PlacementSource::Options, options)];
     }
     match grid.world {
         Some(world) => vec![of_file(mesh, grid.dims(), world)],
-        None => fitted(grid),
+        None => fitted(mesh, grid),
     }
 }
 
@@ -98,8 +115,9 @@ fn bounds_of_file(dims: [u32; 3], world: World) -> PlaceOptions {
 }
 
 /// Placements by size: the mesh's longest axis is fitted to the grid, or to its occupied voxels,
-/// with or without their outermost layers, which may be touched by the outermost points only.
-fn fitted(grid: &VoxelGrid) -> Vec<(PlacementSource, PlaceOptions)> {
+/// with or without their outermost layers, which may be touched by the outermost points only; or it
+/// fills the grid from its centre.
+fn fitted(mesh: &Mesh, grid: &VoxelGrid) -> Vec<(PlacementSource, PlaceOptions)> {
     let dim = longest(grid.dims());
     let occupied = grid
         .occupied_bounds()
@@ -120,5 +138,6 @@ fn fitted(grid: &VoxelGrid) -> Vec<(PlacementSource, PlaceOptions)> {
         let options = PlaceOptions::new(Sizing::Resolution(resolution)).with_pad(pad);
         (PlacementSource::Fitted { resolution, pad }, options)
     };
-    fits.into_iter().map(options).collect()
+    let centered = (PlacementSource::Centered, centered(mesh, grid.dims(), None));
+    fits.into_iter().map(options).chain([centered]).collect()
 }

@@ -91,6 +91,9 @@ fn a_dense_file_that_the_disk_cannot_hold_is_refused_before_the_work() {
     let message = stderr(&output);
     assert!(message.starts_with("error: mesh.npy: the file would have at least 8,7"), "{message}");
     assert!(message.contains("use a sparse format such as .vox"), "{message}");
+    let distances = voxelize(folder.path(), "mesh.obj --res 32768 --distance 1 -o mesh.npy");
+    let message = stderr(&distances);
+    assert!(message.starts_with("error: mesh.npy: the file would have at least 35,"), "{message}");
     assert_eq!(fs::read(folder.path().join("mesh.npy")).unwrap(), b"old");
     assert_eq!(files(folder.path()), ["mesh.npy", "mesh.obj"]);
 }

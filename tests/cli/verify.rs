@@ -27,6 +27,8 @@ fn what_the_program_writes_is_right() {
         ("--voxel-size 0.3", "a.vox", "file"),
         ("--res 30 --bounds -1,-1,-1,5,5,5", "a.vox", "file bounds"),
         ("--res 30 --rotate z:30 --scale 2 --center", "a.vox", "file"),
+        ("--cube 30", "a.npy", "centre"),
+        ("--cube 40 --res 30", "a.npz", "file bounds"),
         ("--res 30", "a.npy", "fit"),
         ("--res 30 --pad 1", "a.npy", "fit"),
     ] {
@@ -40,6 +42,9 @@ fn what_the_program_writes_is_right() {
         let stated = format!("verify mesh.obj {file} --as-placed --json {options}");
         assert_eq!(report(path, &stated).0["equal"], true, "{options}");
     }
+    assert!(voxelize(path, "mesh.obj --cube 40 --res 30 -o b.npy").status.success());
+    let (json, code) = report(path, "verify mesh.obj b.npy --cube 40 --res 30 --json");
+    assert_eq!((code, &json["missing"], &json["spurious"]), (Some(0), &0.into(), &0.into()));
     let text = stdout(&voxelize(path, "verify mesh.obj a.npy --backend cpu"));
     assert!(
         text.contains("fitted to the grid, as no placement was given: as with --res 30 --pad 1"),

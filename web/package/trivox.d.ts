@@ -94,7 +94,8 @@ export class Voxelizer {
   readonly reason: string | null;
   /**
    * The voxels of a mesh. `sidecars` are the files beside it: materials, textures, buffers, with names as the
-   * mesh has them. Rejects with the message that the program prints.
+   * mesh has them. Rejects with an `Error` of the message that the program prints; its `code` is stable, such as
+   * `read.line`.
    */
   voxelize(mesh: File, options?: Options, sidecars?: File[]): Promise<Grid>;
   /** The PNG that `voxelize render` draws. */

@@ -23,11 +23,9 @@ pub const SPEC: GridSpec = GridSpec {
     carries: "up to 65,536 voxels an axis, padded to a cube; position and voxel size",
     read: Some(read),
     write: Some(|grid, _, out| write(grid, out)),
-    check_dims: |_| Ok(()),
     file_size: |dims| Some(2 * u64::from(edge(dims)).pow(3).div_ceil(LONGEST_RUN)),
     lost,
-    distances: None,
-    has_colors: false,
+    ..GridSpec::PLAIN
 };
 
 /// Most voxels in one run.

@@ -24,6 +24,7 @@ use std::io::{BufRead, BufWriter, Write};
 use self::header::{Element, Header, MAGIC};
 use self::rows::BrickCache;
 use crate::distance::DistanceField;
+use crate::formats::dense;
 use crate::formats::{
     GridSpec, LoadedGrid, ReadError, WriteError, content, lost_colors, lost_place,
 };
@@ -38,15 +39,15 @@ pub const SPEC: GridSpec = GridSpec {
     carries: "up to 65,536 voxels an axis; occupancy only; RGBA is read",
     read: Some(read),
     write: Some(|grid, _, out| write(grid, out)),
-    check_dims: |_| Ok(()),
-    file_size: |dims| Some(file_size(dims)),
+    file_size: |dims| Some(dense::volume(dims) + header("|b1", &dims).len() as u64),
     lost: |grid| {
         let place_for_colors = |lost: String| format!("{lost}: write .npz");
         let colors = lost_colors(grid).into_iter().map(place_for_colors);
         lost_place(grid).into_iter().chain(colors).collect()
     },
     distances: Some(write_distances),
-    has_colors: false,
+    distances_size: |dims| Some(4 * dense::volume(dims) + header("<f4", &dims).len() as u64),
+    ..GridSpec::PLAIN
 };
 
 /// 1 in each byte of a word.
@@ -91,13 +92,6 @@ pub fn write_distances(field: &DistanceField, out: &mut dyn Write) -> Result<(),
         layer.iter().try_for_each(|distance| out.write_all(&distance.to_le_bytes()))?;
     }
     Ok(out.flush()?)
-}
-
-/// The file size, in bytes, of a grid of `dims` voxels.
-#[must_use]
-pub fn file_size(dims: [u32; 3]) -> u64 {
-    let voxels: u64 = dims.iter().map(|&d| u64::from(d)).product();
-    voxels + header("|b1", &dims).len() as u64
 }
 
 /// Bytes before the header's text: the magic string, a version and the length of the text.

@@ -29,11 +29,9 @@ pub const SPEC: GridSpec = GridSpec {
     carries: "up to 65,536 voxels an axis; position, voxel size, up axis and RGBA as arrays",
     read: Some(read),
     write: Some(|grid, _, out| write(grid, out)),
-    check_dims: |_| Ok(()),
-    file_size: |_| None,
-    lost: |_| Vec::new(),
     distances: Some(write_distances),
     has_colors: true,
+    ..GridSpec::PLAIN
 };
 
 const OCCUPIED: &str = "occupied.npy";

@@ -19,13 +19,9 @@ pub const SPEC: GridSpec = GridSpec {
     name: "glTF 2.0",
     carries: "visible faces in rectangles of up to 64 by 64 voxels, with T-junctions; position; \
               RGBA",
-    read: None,
     write: Some(|grid, _, out| write(grid, out)),
-    check_dims: |_| Ok(()),
-    file_size: |_| None,
-    lost: |_| Vec::new(),
-    distances: None,
     has_colors: true,
+    ..GridSpec::PLAIN
 };
 
 /// Bytes of a rectangle's two triangles.

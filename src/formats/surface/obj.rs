@@ -15,13 +15,10 @@ pub const SPEC: GridSpec = GridSpec {
     extension: "obj",
     name: "Wavefront",
     carries: "visible faces in quads of up to 64 by 64 voxels, with T-junctions; position; RGB",
-    read: None,
     write: Some(|grid, _, out| write(grid, out)),
-    check_dims: |_| Ok(()),
-    file_size: |_| None,
     lost: |grid| [lost_up(grid), lost_opacity(grid)].concat(),
-    distances: None,
     has_colors: true,
+    ..GridSpec::PLAIN
 };
 
 /// Writes the surface of `grid`, in constant memory.

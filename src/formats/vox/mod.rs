@@ -64,10 +64,9 @@ pub const SPEC: GridSpec = GridSpec {
     read: Some(read),
     write: Some(write),
     check_dims,
-    file_size: |_| None,
     lost,
-    distances: None,
     has_colors: true,
+    ..GridSpec::PLAIN
 };
 
 fn lost(grid: &VoxelGrid) -> Vec<String> {

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use clap::Args;
 use trivox::Bounds;
 
-use crate::program::cli::parse::{parse_bounds, parse_count, parse_number, parse_res};
+use crate::program::cli::parse::{
+    parse_bounds, parse_count, parse_cube, parse_dims, parse_number, parse_res,
+};
 use crate::program::cli::{ComputeArgs, Input, ReportArgs, TransformArgs, VoxelArgs};
 
 #[derive(Debug, Args)]
@@ -39,6 +41,16 @@ pub struct VerifyArgs {
     /// Voxels that were added on all six sides.
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_count)]
     pub pad: Option<u32>,
+
+    /// The grid was made with this --cube: the mesh is in its centre.
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_cube)]
+    #[arg(conflicts_with_all = ["dims", "bounds", "pad"])]
+    pub cube: Option<u32>,
+
+    /// The grid was made with these --dims: the mesh is in its centre.
+    #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = parse_dims)]
+    #[arg(conflicts_with_all = ["bounds", "pad"])]
+    pub dims: Option<[u32; 3]>,
 
     #[command(flatten)]
     pub transform: TransformArgs,

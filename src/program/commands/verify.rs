@@ -69,8 +69,9 @@ pub fn run(args: &VerifyArgs) -> Result<program::ExitStatus> {
 fn options(args: &VerifyArgs) -> VerifyOptions {
     let size = args.voxel_size.map(Sizing::VoxelSize);
     let sizing = args.res.map(Sizing::Resolution).or(size);
+    let dims = args.dims.or(args.cube.map(|n| [n; 3]));
     VerifyOptions::default()
-        .with_placement(KnownPlacement { sizing, bounds: args.bounds, pad: args.pad })
+        .with_placement(KnownPlacement { sizing, bounds: args.bounds, pad: args.pad, dims })
         .with_as_placed(args.as_placed)
 }
 
@@ -122,7 +123,7 @@ struct Exact {
 
 #[derive(Debug, Serialize)]
 struct PlacedBy {
-    /// `options`, `file`, `file bounds` or `fit`.
+    /// `options`, `file`, `file bounds`, `fit` or `centre`.
     by: &'static str,
     #[serde(flatten)]
     fit: Option<Fit>,
@@ -257,6 +258,7 @@ impl PlacedBy {
             PlacementSource::Fitted { resolution, pad } => {
                 ("fit", Some(Fit { res: resolution, pad }))
             }
+            PlacementSource::Centered => ("centre", None),
         };
         Self { by, fit }
     }
@@ -269,6 +271,9 @@ impl PlacedBy {
                 )
             }
             None if self.by == "options" => "as the options say".into(),
+            None if self.by == "centre" => {
+                "in the grid's centre, as no placement was given: as with --dims".into()
+            }
             None => "as the grid's file says".into(),
         }
     }

@@ -87,10 +87,21 @@ impl Output {
         if self.parts_path(dims).is_none() {
             self.format.check_dims(dims).with_context(named)?;
         }
-        match (self.sink.file(), self.format.file_size(dims)) {
-            (Some(path), Some(size)) => Ok(check_space(path, size).with_context(named)?),
-            _ => Ok(()),
-        }
+        self.check_space(self.format.file_size(dims))
+    }
+
+    /// Checks that the disk has room for a file of distances in a grid of `dims` voxels, if its
+    /// size is known.
+    ///
+    /// # Errors
+    /// It has not.
+    pub fn check_distances_dims(&self, dims: [u32; 3]) -> Result<()> {
+        self.check_space(self.format.distances_size(dims))
+    }
+
+    fn check_space(&self, size: Option<u64>) -> Result<()> {
+        let Some((path, size)) = self.sink.file().zip(size) else { return Ok(()) };
+        check_space(path, size).with_context(|| self.sink.name().to_owned())
     }
 
     /// Checks that no part of a grid of `dims` voxels, if it is written as several files, would
@@ -149,8 +160,11 @@ impl Output {
         field: &DistanceField,
         progress: &dyn Progress,
     ) -> Result<Written> {
-        progress.start("write", 0);
-        let bytes = self.sink.write(|out| write_distances(field, self.format, out))?;
+        progress.start("write", self.format.distances_size(field.dims()).unwrap_or(0));
+        let write = |out: &mut dyn Write| {
+            write_distances(field, self.format, &mut Reporting { out, progress })
+        };
+        let bytes = self.sink.write(write)?;
         Ok(Written { names: Names::One(self.sink.name().to_owned()), bytes, warning: None })
     }
 

@@ -28,10 +28,9 @@ pub const SPEC: GridSpec = GridSpec {
     read: Some(read),
     write: Some(write),
     check_dims,
-    file_size: |_| None,
     lost,
-    distances: None,
     has_colors: true,
+    ..GridSpec::PLAIN
 };
 
 /// Dimensions are unsigned 16-bit integers.

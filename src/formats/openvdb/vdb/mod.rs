@@ -23,11 +23,10 @@ pub const SPEC: GridSpec = GridSpec {
               RGB",
     read: Some(read),
     write: Some(|grid, _, out| write(grid, out)),
-    check_dims: |_| Ok(()),
-    file_size: |_| None,
     lost: lost_opacity,
     distances: Some(write_distances),
     has_colors: true,
+    ..GridSpec::PLAIN
 };
 
 /// "VDB " as the low half of a 64-bit number.

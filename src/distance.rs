@@ -44,9 +44,11 @@ pub(crate) const NOT_IN_TILES: BackendError = BackendError::NotInTiles(
     "distances depend on the surface beyond the tile: compute them for the whole grid",
 );
 
+/// Checks the width of a band, in voxels.
+///
 /// # Errors
 /// A width that is not above 0, or above [`MAX_WIDTH`].
-pub(crate) fn check_width(width: f32) -> Result<(), BackendError> {
+pub fn check_width(width: f32) -> Result<(), BackendError> {
     match width > 0.0 && width <= MAX_WIDTH {
         true => Ok(()),
         false => Err(BackendError::Width { width, most: MAX_WIDTH }),

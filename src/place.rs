@@ -260,7 +260,7 @@ impl PlaceOptions {
     ///
     /// # Errors
     /// A resolution, voxel size, bounds or dimensions that are not possible.
-    pub fn check(&self, limit: u32) -> Result<(), PlaceError> {
+    pub(crate) fn check(&self, limit: u32) -> Result<(), PlaceError> {
         match self.sizing {
             Sizing::Resolution(n) if n == 0 || n > limit => return Err(PlaceError::Resolution(n)),
             // Also NaN.

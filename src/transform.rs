@@ -119,17 +119,26 @@ impl Transform {
         self.scale.is_some() || !self.rotations.is_empty() || self.center
     }
 
+    /// Checks what does not depend on a mesh.
+    ///
+    /// # Errors
+    /// A scale that is not positive; an axis that is none.
+    pub(crate) fn check(&self) -> Result<(), TransformError> {
+        if let Some(scale) = self.scale.filter(|scale| !(*scale > 0.0 && scale.is_finite())) {
+            return Err(TransformError::Scale(scale));
+        }
+        match self.rotations.iter().find(|turn| turn.axis > 2) {
+            Some(turn) => Err(TransformError::Axis(turn.axis)),
+            None => Ok(()),
+        }
+    }
+
     /// The mesh with its coordinates transformed.
     ///
     /// # Errors
     /// A scale that is not positive; an axis that is none; a transformed coordinate is not finite.
     pub fn apply(&self, mut mesh: Mesh) -> Result<Mesh, TransformError> {
-        if let Some(scale) = self.scale.filter(|scale| !(*scale > 0.0 && scale.is_finite())) {
-            return Err(TransformError::Scale(scale));
-        }
-        if let Some(&Rotation { axis, .. }) = self.rotations.iter().find(|turn| turn.axis > 2) {
-            return Err(TransformError::Axis(axis));
-        }
+        self.check()?;
         if self.scale.is_some() || !self.rotations.is_empty() {
             let scale = self.scale.unwrap_or(1.0);
             let turn = |turn: &Rotation| (turn.axis, sin_cos(turn.degrees));

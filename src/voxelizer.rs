@@ -23,7 +23,7 @@ use std::sync::Arc;
 use crate::grid::Up;
 use crate::mesh::Mesh;
 use crate::mode::Mode;
-use crate::place::{Lattice, PlaceOptions, Tile, Window};
+use crate::place::{Lattice, MAX_DIM, MAX_SPAN_VOXELS, PlaceOptions, Tile, Window};
 use crate::progress::Progress;
 use crate::srgb::Rgba;
 use crate::transform::Transform;
@@ -95,6 +95,16 @@ pub enum ColorSource {
 
 /// Whole runs.
 impl Voxelizer {
+    /// Checks the options that no mesh can change, to report them before any mesh is read.
+    ///
+    /// # Errors
+    /// A resolution, voxel size, bounds, dimensions, scale or rotation that is not possible.
+    pub fn check(&self) -> Result<(), VoxelizeError> {
+        self.transform.check()?;
+        let limit = if self.tile.is_some() { MAX_SPAN_VOXELS } else { MAX_DIM };
+        Ok(self.place.check(limit)?)
+    }
+
     /// The voxels of the mesh in `source`: a [`Mesh`], the path of a file, or the bytes of one.
     ///
     /// # Errors

@@ -4,7 +4,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use serde_json::json;
-use trivox::place::{MAX_DIM, MAX_SPAN_VOXELS};
 use trivox::voxelize::{BackendChoice, Backends};
 use trivox::voxelizer::{Distances, Remedy, Summary, Timings, Warning};
 use trivox::{ColorSource, Lattice, Mode, PlaceOptions, Tile, Transform, Up, Voxelized, Voxelizer};
@@ -40,8 +39,17 @@ impl Plan {
     /// # Errors
     /// A resolution, voxel size, bounds or dimensions that are not possible.
     pub fn check(&self) -> Result<(), Failure> {
-        let limit = if self.tile.is_some() { MAX_SPAN_VOXELS } else { MAX_DIM };
-        self.place.check(limit).map_err(|error| Failure::own("option.place", error))
+        self.of_place().check().map_err(|error| Failure::own("option.place", error))
+    }
+
+    /// A voxelizer with the options of size and place.
+    fn of_place(&self) -> Voxelizer {
+        let voxelizer = Voxelizer::new()
+            .place_options(self.place)
+            .transform(self.transform.clone())
+            .up(self.up);
+        let voxelizer = self.tile.into_iter().fold(voxelizer, Voxelizer::tile);
+        self.lattice.into_iter().fold(voxelizer, Voxelizer::lattice)
     }
 
     /// A voxelizer for this process, which `job` watches.
@@ -49,18 +57,14 @@ impl Plan {
     /// # Errors
     /// The operating system refused to start threads.
     pub fn voxelizer(&self, job: &Arc<Job>) -> Result<Voxelizer, Failure> {
-        let voxelizer = Voxelizer::new()
-            .place_options(self.place)
-            .transform(self.transform.clone())
+        let voxelizer = self
+            .of_place()
             .mode(self.mode)
-            .up(self.up)
             .color(self.color)
             .keep_transparent(self.keep_transparent)
             .backends(self.backends())
             .pool(job::pool(self.threads)?)
             .progress(Arc::<Job>::clone(job));
-        let voxelizer = self.tile.into_iter().fold(voxelizer, Voxelizer::tile);
-        let voxelizer = self.lattice.into_iter().fold(voxelizer, Voxelizer::lattice);
         let voxelizer = match self.interior {
             Some([r, g, b]) => voxelizer.interior_color([r, g, b, u8::MAX]),
             None => voxelizer,

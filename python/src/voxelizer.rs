@@ -6,7 +6,7 @@ use std::time::Duration;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use trivox::distance::MAX_WIDTH;
+use trivox::distance::check_width;
 use trivox::numbers::short;
 use trivox::place::{MAX_DIM, MAX_SPAN_VOXELS};
 use trivox::solid::{Fill, Solid};
@@ -16,7 +16,7 @@ use trivox::{Bounds, ColorSource, Mode, PlaceOptions, Sizing, Tile, Transform, U
 use crate::batch::{Batch, OnError};
 use crate::core::{self, Plan};
 use crate::distance::PyDistanceField;
-use crate::error::option_error;
+use crate::error::{Failure, option_error};
 use crate::glue;
 use crate::grid::PyGrid;
 use crate::job::{self, Job};
@@ -154,18 +154,6 @@ fn parse_on_error(py: Python<'_>, on_error: &str) -> PyResult<OnError> {
     }
 }
 
-/// # Errors
-/// A width that no band has.
-fn check_width(py: Python<'_>, width: f32) -> PyResult<()> {
-    // Written so that a NaN fails it.
-    if width > 0.0 && width <= MAX_WIDTH {
-        return Ok(());
-    }
-    let message =
-        format!("a width of {width} voxels is not possible: use more than 0, at most {MAX_WIDTH}");
-    Err(option_error(py, "option.width", message))
-}
-
 /// A number of bytes, or text with a unit.
 fn parse_memory(value: &Bound<'_, PyAny>) -> PyResult<u64> {
     if let Ok(bytes) = value.extract::<u64>() {
@@ -218,10 +206,6 @@ pub fn transform_of(
     rotate: &[String],
     center: bool,
 ) -> PyResult<Transform> {
-    if let Some(scale) = scale.filter(|scale| !(*scale > 0.0 && scale.is_finite())) {
-        let message = format!("scale {scale} is not possible: use a positive number");
-        return Err(option_error(py, "option.range", message));
-    }
     let rotation = |text: &String| {
         text.parse().map_err(|error| {
             let message = format!("rotate '{text}' is not possible: {error}");
@@ -505,7 +489,7 @@ impl PyVoxelizer {
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<PyDistanceField> {
         let py = mesh.py();
-        check_width(py, width)?;
+        check_width(width).map_err(|error| Failure::from(error).into_py(py))?;
         let source = Source::of(mesh)?;
         let path = source.path();
         let plan = self.plan.clone();
@@ -556,7 +540,7 @@ impl PyVoxelizer {
         width: f32,
         on_error: &str,
     ) -> PyResult<Batch> {
-        check_width(items.py(), width)?;
+        check_width(width).map_err(|error| Failure::from(error).into_py(items.py()))?;
         Batch::new(&self.plan, items, parse_on_error(items.py(), on_error)?, Some(width))
     }
 

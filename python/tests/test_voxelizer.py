@@ -59,7 +59,7 @@ def test_a_voxelizer_is_its_options():
         ({"cube": 8, "dims": (8, 8, 8)}, "cube or dims, not both"),
         ({"cube": 8, "pad": 1}, "leave bounds and pad out"),
         ({"dims": (8, 8, 8), "bounds": [[0, 0, 0], [1, 1, 1]]}, "leave bounds and pad out"),
-        ({"scale": -1}, "scale -1 is not possible: use a positive number"),
+        ({"scale": -1}, "a scale of -1 is not possible: use a positive number"),
         ({"rotate": "w:90"}, "rotate 'w:90' .* such as x:90"),
     ],
 )

@@ -54,11 +54,11 @@ pub struct Options(String);
 impl Options {
     /// # Errors
     /// A file cannot be read.
-    pub fn new(job: &Job, voxels: &VoxelArgs, few: &PaletteArgs) -> io::Result<Self> {
+    pub fn new(job: &Job, voxels: &VoxelArgs, palette_args: &PaletteArgs) -> io::Result<Self> {
         let Job { format, up, strict, color, distance, tile, .. } = job;
         // As text: a number survives it.
         let lattice = job.lattice.as_deref().map(fs::read_to_string).transpose()?;
-        let PaletteArgs { palette, blocks, dither } = few;
+        let PaletteArgs { palette, blocks, dither } = palette_args;
         let hash = |path: &Option<PathBuf>| path.as_deref().map(hash_of).transpose();
         let (palette, blocks) = (hash(palette)?, hash(blocks)?);
         let VoxelArgs { keep_transparent: keep, interior_color: interior, .. } = voxels;
@@ -68,7 +68,7 @@ impl Options {
              palette {palette:?}, blocks {blocks:?}, dither {dither}, {distance:?}, tile {tile:?} \
              of {lattice:?}, interior {interior:?}",
             place_options(job),
-            transform(job).ok()
+            transform(job)
         )))
     }
 }

@@ -16,7 +16,7 @@ use crate::program::resume::{self, Origin};
 use crate::program::summary::{
     Check, Contents, MeshSummary, Outcome, Timings, milliseconds, timed,
 };
-use crate::program::transform::{DEFAULT_RES, place_options, transform};
+use crate::program::transform::DEFAULT_RES;
 use crate::program::warnings::sentences;
 use crate::program::write::destination::{Outputs, same_file};
 use crate::program::write::output::{Names, Output, Written};
@@ -55,7 +55,7 @@ impl RunContext<'_> {
         }
         let targets = self.targets(task)?;
         let named = || task.mesh.display().to_string();
-        let voxelizer = self.voxelizer(targets.hold_colors() && self.job.distance.is_none())?;
+        let voxelizer = self.voxelizer(targets.hold_colors() && self.job.distance.is_none());
         let placed = voxelizer.place(&task.mesh).with_context(named)?;
         targets.check(&placed, self.outputs)?;
         let computed = self.compute(&voxelizer, &placed.mesh).with_context(named)?;
@@ -141,14 +141,13 @@ impl RunContext<'_> {
         }
     }
 
-    /// The voxelizer with all options; the output has colours or none.
-    fn voxelizer(&self, has_colors: bool) -> Result<Voxelizer> {
+    /// The voxelizer for an output with or without colours.
+    fn voxelizer(&self, has_colors: bool) -> Voxelizer {
         let color = match self.job.color {
             ColorSource::Mesh | ColorSource::Uniform(_) if !has_colors => ColorSource::Transparency,
             color => color,
         };
-        let voxelizer = self.voxels.of(self.voxelizer.clone(), color);
-        Ok(voxelizer.transform(transform(self.job)?).place_options(place_options(self.job)))
+        self.voxels.of(self.voxelizer.clone(), color)
     }
 
     /// The summary before any output; `format` is that of the file to be written.

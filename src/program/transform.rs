@@ -1,6 +1,5 @@
 //! The options of size and place.
 
-use anyhow::{Result, bail};
 use trivox::transform::CenteredGrid;
 use trivox::{PlaceOptions, Sizing, Transform};
 
@@ -27,31 +26,22 @@ impl Job {
 
 impl TransformArgs {
     /// The transformation that they specify.
-    ///
-    /// # Errors
-    /// A scale that is not positive.
-    pub fn transform(&self) -> Result<Transform> {
-        if let Some(scale) = self.scale.filter(|scale| !(*scale > 0.0 && scale.is_finite())) {
-            bail!("--scale {scale} is not possible: use a positive number");
-        }
+    pub fn transform(&self) -> Transform {
         let mut transform = Transform::default();
         transform.scale = self.scale;
         transform.rotations.clone_from(&self.rotate);
         transform.center = self.center;
-        Ok(transform)
+        transform
     }
 }
 
 /// The transformation that a job specifies.
-///
-/// # Errors
-/// A scale that is not positive.
-pub fn transform(job: &Job) -> Result<Transform> {
+pub fn transform(job: &Job) -> Transform {
     let dims = job.dims.or(job.cube.map(|n| [n; 3]));
     let fills = job.res.is_none() && job.voxel_size.is_none();
-    let mut transform = job.transform.transform()?;
+    let mut transform = job.transform.transform();
     transform.grid = dims.map(|dims| CenteredGrid { dims, fills });
-    Ok(transform)
+    transform
 }
 
 /// The placement of meshes that are not centred in a grid.

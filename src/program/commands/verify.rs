@@ -36,12 +36,13 @@ pub fn run(args: &VerifyArgs) -> Result<program::ExitStatus> {
         let [grid, mesh] = [&args.mesh, &args.grid].map(|path| path.display());
         bail!("the mesh comes first: did you mean `voxelize verify {mesh} {grid}`?");
     }
-    let transform = args.transform.transform()?;
     args.compute.start_threads()?;
     let progress = Arc::new(TerminalProgress::new(args.report.quiet));
     let voxelizer =
         Voxelizer::new().backends(Arc::new(args.compute.backends())).progress(progress.clone());
-    let voxelizer = args.voxels.of(voxelizer, ColorSource::Transparency).transform(transform);
+    let voxelizer = args.voxels.of(voxelizer, ColorSource::Transparency);
+    let voxelizer = voxelizer.transform(args.transform.transform());
+    voxelizer.check()?;
     let memory = Memory::new(args.compute.memory);
     let grid = progress.load(&args.grid)?;
     let verified = memory.divided(|memory| {

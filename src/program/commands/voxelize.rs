@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::thread;
 
 use anyhow::{Result, bail};
-use trivox::place::{MAX_DIM, MAX_SPAN_VOXELS};
 use trivox::{NoProgress, Progress, Voxelizer};
 
 use crate::program::cli::{ComputeArgs, Job, PaletteArgs, VoxelArgs};
@@ -34,10 +33,15 @@ pub fn run(
     let voxels = &voxels.of_job(job);
     refuse_contradictions(job, voxels, compute)?;
     compute.start_threads()?;
-    refuse_impossible_sizes(job)?;
+    let voxelizer = Voxelizer::new()
+        .transform(transform(job))
+        .place_options(place_options(job))
+        .up(job.up)
+        .time_stages(job.json || job.verbose > 0);
+    let voxelizer = job.tile.into_iter().fold(voxelizer, Voxelizer::tile);
+    voxelizer.check()?;
     let resume = job.resume.then(|| Options::new(job, voxels, palette_args).ok()).flatten();
     let lattice = job.lattice.as_deref().map(lattice::read).transpose()?;
-    transform(job)?;
     signals::clean_up_when_interrupted()?;
     let plan = Plan::new(job)?;
     if plan.several && job.preview.is_some() {
@@ -53,11 +57,7 @@ pub fn run(
     let steps: Arc<dyn Progress> =
         if plan.several { Arc::new(NoProgress) } else { progress.clone() };
     let backends = Arc::new(compute.backends().for_meshes(tasks.len()));
-    let voxelizer = Voxelizer::new()
-        .up(job.up)
-        .backends(Arc::clone(&backends))
-        .time_stages(job.json || job.verbose > 0);
-    let voxelizer = job.tile.into_iter().fold(voxelizer, Voxelizer::tile);
+    let voxelizer = voxelizer.backends(Arc::clone(&backends));
     let voxelizer = lattice.into_iter().fold(voxelizer, Voxelizer::lattice);
     let memory = Memory::new(compute.memory);
     let at_once = batch::at_once(tasks, memory.total(), job.expected_res());
@@ -128,10 +128,4 @@ fn refuse_contradictions(job: &Job, voxels: &VoxelArgs, compute: &ComputeArgs) -
         bail!("--resume looks for a file, but -o - is standard output: leave one of them out");
     }
     Ok(())
-}
-
-/// Refuses sizes and bounds that are not possible for any mesh, to report them once.
-fn refuse_impossible_sizes(job: &Job) -> Result<()> {
-    let limit = if job.tile.is_some() { MAX_SPAN_VOXELS } else { MAX_DIM };
-    Ok(place_options(job).check(limit)?)
 }

@@ -1,0 +1,359 @@
+//! Paints bricks: the colours of the voxels of each brick, from the triangles that touch it.
+
+use pulp::{Arch, Simd, WithSimd};
+
+use crate::color::bilinear::{Integrated, Piece, Queues};
+use crate::color::clip::{ClipScratch, Plane, clip, corners};
+use crate::color::coverage;
+use crate::color::octree;
+use crate::color::shade::{Shade, Shading, TriangleShading};
+use crate::color::sums::{Sums, Weights};
+use crate::color::texel_polygon::TexelPolygon;
+use crate::color::texels::MAX_INTERPOLATED;
+use crate::color::touched::brick_masks;
+use crate::grid::{BRICK, BrickKey, FULL, Mask, VoxelGrid, count, is_empty, set_bits};
+use crate::place::PlacedMesh;
+use crate::predicate::boxes::BoxRange;
+use crate::progress::Progress;
+use crate::srgb::{Rgba, rgba_of};
+
+/// An upper estimate of the bytes of coloured bricks, and of the colours of their voxels: each is in
+/// three lists at once, or in two of which one grows. For a solid, bricks are in more lists, and so
+/// are the keys of their neighbours.
+pub(super) fn painted_bytes(bricks: u64, voxels: u64) -> u64 {
+    let keys = 3 * 7 * size_of::<BrickKey>();
+    let brick_bytes = 3 * (size_of::<ColoredBrick>() + size_of::<(BrickKey, Mask, u64)>()) + keys;
+    bricks * brick_bytes as u64 + voxels * 3 * size_of::<Rgba>() as u64
+}
+
+/// A brick with coloured voxels.
+pub(super) struct ColoredBrick {
+    pub(super) key: BrickKey,
+    /// The voxels that a triangle touches.
+    pub(super) touched: Mask,
+    /// The touched voxels that are not fully transparent.
+    pub(super) visible: Mask,
+    /// The index of its first colour.
+    first: usize,
+}
+
+/// The bricks of one task.
+#[derive(Default)]
+pub(super) struct Painted {
+    pub(super) bricks: Vec<ColoredBrick>,
+    /// Brick by brick, one for each visible voxel.
+    pub(super) colors: Vec<Rgba>,
+}
+
+impl Painted {
+    pub(super) fn colors_of(&self, brick: &ColoredBrick) -> &[Rgba] {
+        &self.colors[brick.first..][..count(&brick.visible) as usize]
+    }
+}
+
+/// What the painting of all bricks shares.
+pub(super) struct Painter<'a> {
+    pub(super) mesh: &'a PlacedMesh,
+    pub(super) shading: Shading<'a>,
+    pub(super) grid: &'a VoxelGrid,
+    pub(super) is_solid: bool,
+    pub(super) progress: &'a dyn Progress,
+}
+
+/// Scratch memory of a task.
+pub(super) struct Scratch {
+    clipped: ClipScratch,
+    texels: TexelPolygon,
+    coverage: coverage::Scratch,
+    queues: Queues,
+    /// Empty between bricks.
+    sums: Vec<Sums>,
+    colors: Vec<Rgba>,
+}
+
+impl Default for Scratch {
+    fn default() -> Self {
+        Self {
+            clipped: ClipScratch::default(),
+            texels: TexelPolygon::EMPTY,
+            coverage: coverage::Scratch::default(),
+            queues: Queues::default(),
+            sums: vec![Sums::default(); 512],
+            colors: vec![[0; 4]; 512],
+        }
+    }
+}
+
+impl Painter<'_> {
+    /// The bricks that triangles touch, in no order.
+    ///
+    /// # Errors
+    /// As [`octree::bricks`].
+    pub(super) fn paint(&self, memory: u64) -> Result<Vec<Painted>, u64> {
+        let weights = Weights::new(self.mesh.whole().len());
+        let arch = Arch::new();
+        let paint = |scratch: &mut Scratch, painted: &mut Painted, key, triangles: &[u32]| {
+            if self.progress.is_cancelled() {
+                return 0;
+            }
+            let painter = self;
+            arch.dispatch(PaintBrick { painter, key, triangles, weights, scratch, painted });
+            let is_counted = !self.is_solid || self.grid.keys().binary_search(&key).is_ok();
+            match painted.bricks.last() {
+                Some(brick) if !is_counted => painted_bytes(1, count(&brick.visible).into()),
+                _ => 0,
+            }
+        };
+        let done = |shares| self.progress.advance(shares);
+        octree::bricks(self.mesh, self.grid, self.is_solid, memory, &paint, &done)
+    }
+}
+
+/// Colours a brick.
+struct PaintBrick<'a> {
+    painter: &'a Painter<'a>,
+    key: BrickKey,
+    /// The triangles that touch it.
+    triangles: &'a [u32],
+    weights: Weights,
+    scratch: &'a mut Scratch,
+    painted: &'a mut Painted,
+}
+
+impl WithSimd for PaintBrick<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(mut self, simd: S) {
+        let Painter { grid, is_solid, .. } = self.painter;
+        // For a solid, voxels outside too: the exposed voxels next to them take the mean of their
+        // colours.
+        let wanted = if *is_solid { FULL } else { grid.mask_of(self.key) };
+        if let Some(color) = self.uniform_color().filter(|_| !is_solid) {
+            return self.push(wanted, wanted, |colors| {
+                colors.extend(std::iter::repeat_n(color, count(&wanted) as usize));
+            });
+        }
+        let shadings: Vec<_> = self.triangles.iter().map(|&index| self.shading(index)).collect();
+        let masks = match shadings.iter().any(|shading| shading.uniform().is_some()) {
+            true => brick_masks(simd, self.painter.mesh, self.triangles, self.base()),
+            false => Vec::new(),
+        };
+        let (mut touched, mut visible, mut mixed) = (Mask::default(), Mask::default(), wanted);
+        if !masks.is_empty() {
+            let by_shade = ByShade::new(&shadings, &masks);
+            mixed = std::array::from_fn(|x| wanted[x] & by_shade.mixed[x]);
+            for (shade, mask) in &by_shade.shades {
+                let own: Mask = std::array::from_fn(|x| mask[x] & wanted[x] & !mixed[x]);
+                add(&mut touched, &own);
+                if let Some(color) = color_of(*shade) {
+                    add(&mut visible, &own);
+                    voxels_of(&own).for_each(|voxel| self.scratch.colors[voxel] = color);
+                }
+            }
+        }
+        if !is_empty(&mixed) {
+            self.sum(simd, &shadings, &masks, &mixed);
+        }
+        self.resolve(&mixed, &mut touched, &mut visible);
+        let colors = std::mem::take(&mut self.scratch.colors);
+        self.push(touched, visible, |to| to.extend(voxels_of(&visible).map(|v| colors[v])));
+        self.scratch.colors = colors;
+    }
+}
+
+impl<'a> PaintBrick<'a> {
+    /// The colour of the brick, if all its triangles have the same constant colour.
+    fn uniform_color(&self) -> Option<Rgba> {
+        let Painter { shading, mesh, .. } = self.painter;
+        let flat = |&triangle: &u32| shading.flat(mesh.source(triangle as usize));
+        let first = flat(self.triangles.first()?);
+        let is_uniform = self.triangles.iter().all(|triangle| flat(triangle) == first);
+        first.and_then(color_of).filter(|_| is_uniform)
+    }
+
+    /// Adds the shades of all triangles to the sums of the `mixed` voxels. `masks` has the voxels
+    /// that each triangle touches; empty if they are unknown.
+    #[inline(always)]
+    fn sum<S: Simd>(
+        &mut self,
+        simd: S,
+        shadings: &[TriangleShading],
+        masks: &[Mask],
+        mixed: &Mask,
+    ) {
+        let base = self.base();
+        let brick = BoxRange { lo: base, hi: self.last_voxel(base) };
+        for index in 0..shadings.len() {
+            let range = match masks.get(index) {
+                Some(mask) => bounds(&std::array::from_fn(|x| mask[x] & mixed[x]), base),
+                None => Some(brick),
+            };
+            if let Some(range) = range {
+                self.add(simd, index, shadings, &range.intersect(&brick), mixed);
+            }
+        }
+        let Scratch { queues, sums, .. } = &mut *self.scratch;
+        queues.finish(simd, |integrated| add_pieces(integrated, shadings, sums));
+    }
+
+    /// Converts the sums of the `mixed` voxels to colours.
+    fn resolve(&mut self, mixed: &Mask, touched: &mut Mask, visible: &mut Mask) {
+        let Scratch { sums, colors, .. } = &mut *self.scratch;
+        for voxel in voxels_of(mixed) {
+            let sums = std::mem::take(&mut sums[voxel]);
+            let bit = 1 << (voxel % 64);
+            touched[voxel / 64] |= if sums.is_touched() { bit } else { 0 };
+            if let Some(mean) = sums.mean() {
+                visible[voxel / 64] |= bit;
+                colors[voxel] = rgba_of(mean);
+            }
+        }
+    }
+
+    fn push(&mut self, touched: Mask, visible: Mask, colors: impl FnOnce(&mut Vec<Rgba>)) {
+        let first = self.painted.colors.len();
+        colors(&mut self.painted.colors);
+        self.painted.bricks.push(ColoredBrick { key: self.key, touched, visible, first });
+    }
+
+    fn shading(&self, triangle: u32) -> TriangleShading<'a> {
+        let Painter { shading, mesh, .. } = self.painter;
+        shading.of(mesh.source(triangle as usize), mesh.indices()[triangle as usize])
+    }
+
+    /// The minimum corner.
+    fn base(&self) -> [i32; 3] {
+        self.key.position().map(|b| (b * BRICK) as i32)
+    }
+
+    fn last_voxel(&self, base: [i32; 3]) -> [i32; 3] {
+        let dims = self.painter.grid.dims();
+        std::array::from_fn(|a| (base[a] + BRICK as i32).min(dims[a] as i32) - 1)
+    }
+
+    /// Clips a triangle to the `mixed` voxels within `range` and adds the polygons to their sums.
+    #[inline(always)]
+    fn add<S: Simd>(
+        &mut self,
+        simd: S,
+        index: usize,
+        shadings: &[TriangleShading],
+        range: &BoxRange,
+        mixed: &Mask,
+    ) {
+        let mesh = self.painter.mesh;
+        let fraction_bits = mesh.lattice().fraction_bits;
+        let shading = &shadings[index];
+        let triangle = mesh.triangle(self.triangles[index] as usize);
+        let base = self.base();
+        let range = BoxRange::of_triangle(&triangle, fraction_bits).intersect(range);
+        let corners = corners(&triangle, base, fraction_bits);
+        let plane = Plane::new(&corners);
+        let texel_map = shading.texel_map(plane);
+        let is_interpolated = shading.interpolated().is_some();
+        let Scratch { clipped, texels, coverage, queues, sums, .. } = &mut *self.scratch;
+        clip(
+            &corners,
+            base,
+            &range,
+            clipped,
+            #[inline(always)]
+            |[x, y, z], polygon| {
+                let voxel = (64 * x + 8 * y + z) as usize;
+                if mixed[voxel / 64] >> (voxel % 64) & 1 == 0 {
+                    return;
+                }
+                let weight = self.weights.of(plane.area(polygon));
+                if let Some(map) = &texel_map {
+                    map.map(polygon, texels);
+                }
+                if is_interpolated {
+                    let [low, high] = texels.bounds();
+                    let color = shading.mean_color(&plane, polygon);
+                    let piece = Piece::new(index, voxel, weight, color);
+                    let done = |integrated: &Integrated| add_pieces(integrated, shadings, sums);
+                    let is_small = (high[0] - low[0]).max(high[1] - low[1]) <= MAX_INTERPOLATED;
+                    if is_small && queues.push(simd, texels.points(), [low, high], piece, done) {
+                        return;
+                    }
+                }
+                let shade = shading.mean(&plane, polygon, texel_map.as_ref(), texels, coverage);
+                sums[voxel].add(weight, &shade);
+            },
+        );
+    }
+}
+
+/// Adds integrated pieces of triangles to the sums of their voxels.
+#[inline(always)]
+fn add_pieces(integrated: &Integrated, shadings: &[TriangleShading], sums: &mut [Sums]) {
+    for (index, piece) in integrated.pieces.iter().enumerate() {
+        let shading = &shadings[piece.triangle as usize];
+        if let Some(sampler) = shading.interpolated() {
+            let shade = shading.shade(sampler.weighted(integrated, index), piece.color);
+            sums[piece.voxel as usize].add(piece.weight, &shade);
+        }
+    }
+}
+
+/// The voxels of a brick by the shade of the triangles that touch them.
+struct ByShade {
+    /// For each shade the voxels that its triangles touch.
+    shades: Vec<(Shade, Mask)>,
+    /// The voxels that triangles of several shades touch, or triangles of varying shade.
+    mixed: Mask,
+}
+
+impl ByShade {
+    fn new(shadings: &[TriangleShading], masks: &[Mask]) -> Self {
+        /// Bounds the time of the search.
+        const MAX_SHADES: usize = 16;
+        let mut shades: Vec<(Shade, Mask)> = Vec::new();
+        let mut mixed = [0; 8];
+        for (shading, mask) in shadings.iter().zip(masks) {
+            let found = |shade| shades.iter().position(|&(other, _)| other == shade);
+            match shading.uniform().map(|shade| (shade, found(shade))) {
+                Some((_, Some(index))) => add(&mut shades[index].1, mask),
+                Some((shade, None)) if shades.len() < MAX_SHADES => shades.push((shade, *mask)),
+                _ => add(&mut mixed, mask),
+            }
+        }
+        let mut any = [0; 8];
+        for (_, mask) in &shades {
+            (0..8).for_each(|x| mixed[x] |= any[x] & mask[x]);
+            add(&mut any, mask);
+        }
+        Self { shades, mixed }
+    }
+}
+
+fn add(to: &mut Mask, mask: &Mask) {
+    (0..8).for_each(|x| to[x] |= mask[x]);
+}
+
+/// The colour of voxels that only triangles of one shade touch; `None` if they are transparent.
+fn color_of(shade: Shade) -> Option<Rgba> {
+    let mut sums = Sums::default();
+    sums.add(1, &shade);
+    sums.mean().map(rgba_of)
+}
+
+/// The indices of a mask's voxels in their brick.
+fn voxels_of(mask: &Mask) -> impl Iterator<Item = usize> + '_ {
+    let words = mask.iter().enumerate();
+    words.flat_map(|(x, &word)| set_bits(word).map(move |bit| 64 * x + bit as usize))
+}
+
+/// The bounding box of a mask's voxels in the brick with the minimum corner `base`.
+fn bounds(mask: &Mask, base: [i32; 3]) -> Option<BoxRange> {
+    let any = mask.iter().fold(0, |any, word| any | word);
+    let mut slices = (0..8).filter(|&x| mask[x as usize] != 0);
+    let first = slices.next()?;
+    let last = slices.next_back().unwrap_or(first);
+    let columns = (0..8).fold(0, |columns, y| columns | any >> (8 * y) & 0xFF);
+    let lo = [first, any.trailing_zeros() as i32 / 8, columns.trailing_zeros() as i32];
+    let hi = [last, 7 - any.leading_zeros() as i32 / 8, 63 - columns.leading_zeros() as i32];
+    let at = |corner: [i32; 3]| std::array::from_fn(|a| base[a] + corner[a]);
+    Some(BoxRange { lo: at(lo), hi: at(hi) })
+}

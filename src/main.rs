@@ -16,7 +16,7 @@ use crate::program::tips::with_tip;
 use crate::program::{Closed, ExitStatus, inputs, print_error, print_json};
 
 fn main() -> ExitCode {
-    let cli = Cli::try_parse().unwrap_or_else(|error| with_tip(error).exit());
+    let cli = Cli::try_parse().unwrap_or_else(|error| refuse(&with_tip(error)));
     let is_json = cli.is_json();
     let status = run(cli).or_else(|error| error.downcast().map(|Closed { status }| status));
     match status {
@@ -33,6 +33,18 @@ fn main() -> ExitCode {
             ExitCode::from(2)
         }
     }
+}
+
+/// Prints a usage error, or the help that was asked for, and exits.
+fn refuse(error: &clap::Error) -> ! {
+    // The arguments could not be parsed: look for the option in them.
+    if error.use_stderr() && std::env::args_os().any(|arg| arg == "--json") {
+        let text = error.to_string();
+        let line = text.lines().next().unwrap_or_default();
+        let error = line.strip_prefix("error: ").unwrap_or(line).to_owned();
+        _ = print_json(&ErrorReport { error, code: "usage" });
+    }
+    error.exit()
 }
 
 fn run(mut cli: Cli) -> anyhow::Result<ExitStatus> {

@@ -334,7 +334,7 @@ fn every_code_of_an_error_is_explained() {
     let codes = source.split('"').skip(1).step_by(2).filter(is_code);
     let mut codes: BTreeSet<&str> = codes.filter(|code| !features.contains(code)).collect();
     assert!(codes.len() > 40 && codes.contains("mesh.no_triangles"), "{codes:?}");
-    codes.extend(["time_limit", "other"]);
+    codes.extend(["time_limit", "usage", "other"]);
     let page = text_of("docs/troubleshooting.md");
     let (_, table) = page.split_once("\n| code |").unwrap();
     let cells = table.lines().filter_map(|line| line.strip_prefix("| `")?.split_once('|'));

@@ -165,6 +165,9 @@ fn with_json_a_failure_is_one_object_with_its_code() {
     fs::write(path.join("word.obj"), "v 0 0 zero\n").unwrap();
     fs::write(path.join("far.obj"), "v 0 0 0\nv 1e308 0 0\nv -1e308 1 0\nf 1 2 3\n").unwrap();
     for (args, code) in [
+        ("--wires", "usage"),
+        ("mesh.obj --res ten", "usage"),
+        ("info", "usage"),
         ("gone.obj", "io"),
         ("word.obj", "read.line"),
         ("far.obj", "place.extent_range"),

@@ -417,7 +417,7 @@ fn without_a_gpu_a_browser_says_why_the_cpu_computes_unless_a_gpu_was_asked_for(
     use trivox::voxelize::BackendChoice;
     let run = |choice| {
         let voxelizer = Voxelizer::new().resolution(9).backend(choice);
-        let placed = voxelizer.place(&octahedron(1.0)).unwrap();
+        let placed = voxelizer.place(octahedron(1.0)).unwrap();
         let run = voxelizer.voxelize_async(&placed.mesh, Err("there is no WebGPU here"));
         pollster::block_on(run).map(|made| (made.backend.name(), made.backend.reason))
     };

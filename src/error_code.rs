@@ -127,6 +127,7 @@ impl ErrorCode for ReadError {
             Self::Grid(_) => "read.grid",
             Self::Memory { .. } => "memory",
             Self::Unsupported(_) => "read.unsupported",
+            Self::Cancelled => "cancelled",
         }
     }
 }
@@ -221,6 +222,7 @@ impl ErrorCode for WriteError {
         match self {
             Self::Io(error) => error.code(),
             Self::Unsupported(_) => "write.unsupported",
+            Self::Cancelled => "cancelled",
         }
     }
 }

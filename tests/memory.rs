@@ -262,11 +262,13 @@ fn a_mesh_is_refused_where_reading_may_take_too_much_and_read_where_not() {
     let path = folder.path().join("tube.obj");
     std::fs::write(&path, &text).unwrap();
     assert_eq!(
-        read_mesh_with(&path, &ReadOptions::default().within(bound)).unwrap().mesh,
+        read_mesh_with(&path, &ReadOptions::default().within(bound), &NoProgress).unwrap().mesh,
         expected
     );
     let refused = |limit| {
-        read_mesh_with(&path, &ReadOptions::default().within(limit)).unwrap_err().to_string()
+        read_mesh_with(&path, &ReadOptions::default().within(limit), &NoProgress)
+            .unwrap_err()
+            .to_string()
     };
     let said = refused(50_000);
     assert!(

@@ -320,7 +320,8 @@ fn a_file_of_another_kind_is_refused_by_its_start() {
         file.set_len(2_000_000_000).unwrap();
         std::io::Write::write_all(&mut &file, &[[0; 80], [255; 80]].concat()).unwrap();
         let options = ReadOptions::default().within(1 << 20);
-        let refused = trivox::formats::read_mesh_with(&path, &options).map(|_| ()).unwrap_err();
+        let refused =
+            trivox::formats::read_mesh_with(&path, &options, &NoProgress).map(|_| ()).unwrap_err();
         assert!(refused.to_string().starts_with(expected), "{refused}");
     }
 }
@@ -749,7 +750,11 @@ fn a_pipe_is_read_up_to_the_memory_there_is() {
         std::thread::scope(|scope| {
             // Fails where the reader goes away, as it should.
             scope.spawn(|| _ = std::fs::write(&pipe, text));
-            trivox::formats::read_mesh_with(&pipe, &ReadOptions::default().within(limit))
+            trivox::formats::read_mesh_with(
+                &pipe,
+                &ReadOptions::default().within(limit),
+                &NoProgress,
+            )
         })
     };
     assert_eq!(corners(&read(1000, 10_000_000).unwrap().mesh), vec![[A, B, C]]);

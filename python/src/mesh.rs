@@ -19,7 +19,7 @@ use trivox::{Appearance, MeshSource};
 
 use crate::error::{Failure, option_error};
 use crate::glue;
-use crate::job;
+use crate::job::{self, Job};
 use crate::options::shaped;
 
 /// A triangle mesh, checked and immutable.
@@ -520,8 +520,8 @@ fn read_options() -> ReadOptions {
     ReadOptions::default().within(trivox::memory::left())
 }
 
-fn load(path: PathBuf) -> Result<PyMesh, Failure> {
-    let loaded = read_mesh_with(&path, &read_options());
+fn load(path: PathBuf, job: &Job) -> Result<PyMesh, Failure> {
+    let loaded = read_mesh_with(&path, &read_options(), job);
     let loaded = loaded.map_err(|error| Failure::from(error).at(&path))?;
     Ok(PyMesh::new(loaded.mesh, loaded.warnings, Some(path)))
 }
@@ -591,7 +591,7 @@ pub fn read_mesh(
                                extension, and its sidecar files are beside it";
                 return Err(PyTypeError::new_err(message));
             }
-            job::run(py, move |_| job::pool(None)?.install(|| load(path)))?
+            job::run(py, move |job| job::pool(None)?.install(|| load(path, job)))?
         }
     };
     glue::warn(py, mesh.path.as_deref(), &mesh.warnings)?;

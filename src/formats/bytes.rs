@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::Path;
 
-use crate::formats::{ReadError, content};
+use crate::formats::{ReadError, Reporting, content};
 use crate::progress::{NoProgress, Progress};
 
 /// Fails if `needed` bytes exceed `limit`.
@@ -31,9 +31,10 @@ pub(super) fn checked_bytes(
     check: fn(&[u8], Option<u64>) -> Result<(), ReadError>,
     progress: &dyn Progress,
 ) -> Result<Vec<u8>, ReadError> {
-    let mut file = Reporting { file: File::open(path)?, progress };
-    let needed = file.file.metadata()?.len();
+    let file = File::open(path)?;
+    let needed = file.metadata()?.len();
     progress.start("load", needed);
+    let mut file = Reporting::new(file, progress);
     let mut start = Vec::new();
     Read::by_ref(&mut file).take(START).read_to_end(&mut start)?;
     check(&start, Some(needed).filter(|&len| len > 0))?;
@@ -65,23 +66,6 @@ pub(super) fn fill(
 ) -> Result<(), ReadError> {
     input.read_exact(bytes).map_err(|error| match error.kind() {
         ErrorKind::UnexpectedEof => content(format!("the file ends in {what}")),
-        _ => ReadError::Io(error),
+        _ => error.into(),
     })
-}
-
-/// Bytes of a grid's file between two reports of progress.
-pub(super) const REPORT: usize = 64 << 10;
-
-/// A file that reports what is read of it.
-pub(super) struct Reporting<'a> {
-    pub(super) file: File,
-    pub(super) progress: &'a dyn Progress,
-}
-
-impl Read for Reporting<'_> {
-    fn read(&mut self, bytes: &mut [u8]) -> std::io::Result<usize> {
-        let read = self.file.read(bytes)?;
-        self.progress.advance(read as u64);
-        Ok(read)
-    }
 }

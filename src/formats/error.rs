@@ -1,10 +1,15 @@
 //! Errors of reading and writing files.
 
+use std::io;
+
 use thiserror::Error;
 
+use crate::formats::reporting;
 use crate::grid::{GridError, World};
 use crate::mesh::MeshError;
 use crate::numbers::binary_bytes;
+#[cfg(doc)]
+use crate::progress::Progress;
 
 /// Why a file could not be read. The message does not name the file: print `{path}: {error}`.
 #[derive(Debug, Error)]
@@ -12,7 +17,7 @@ use crate::numbers::binary_bytes;
 pub enum ReadError {
     /// An I/O error.
     #[error(transparent)]
-    Io(#[from] std::io::Error),
+    Io(io::Error),
     /// One line of a text file is malformed.
     #[error("line {line}: {what}")]
     Line {
@@ -44,6 +49,9 @@ pub enum ReadError {
     /// No reader for this extension.
     #[error("{0}")]
     Unsupported(String),
+    /// The caller cancelled the work ([`Progress::is_cancelled`]).
+    #[error("the work was cancelled")]
+    Cancelled,
 }
 
 /// Why a grid could not be written. The message does not name the file, as that of [`ReadError`].
@@ -52,10 +60,25 @@ pub enum ReadError {
 pub enum WriteError {
     /// An I/O error.
     #[error(transparent)]
-    Io(#[from] std::io::Error),
+    Io(io::Error),
     /// The format cannot hold this grid.
     #[error("{0}")]
     Unsupported(String),
+    /// The caller cancelled the work ([`Progress::is_cancelled`]).
+    #[error("the work was cancelled")]
+    Cancelled,
+}
+
+impl From<io::Error> for ReadError {
+    fn from(error: io::Error) -> Self {
+        if reporting::is_cancelled(&error) { Self::Cancelled } else { Self::Io(error) }
+    }
+}
+
+impl From<io::Error> for WriteError {
+    fn from(error: io::Error) -> Self {
+        if reporting::is_cancelled(&error) { Self::Cancelled } else { Self::Io(error) }
+    }
 }
 
 /// The name of a file that no known format has; the message lists the known extensions.

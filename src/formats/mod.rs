@@ -23,6 +23,7 @@ mod options;
 pub mod ply;
 mod polygons;
 mod read;
+mod reporting;
 mod save;
 mod sidecars;
 mod slab;
@@ -45,10 +46,10 @@ pub use crate::formats::loaded::{LoadedGrid, LoadedMesh};
 #[cfg(feature = "palette")]
 pub use crate::formats::minecraft::{litematic, schem};
 pub use crate::formats::options::{ReadOptions, WriteOptions};
-pub(crate) use crate::formats::read::read_mesh_reporting;
 pub use crate::formats::read::{
     read_grid, read_grid_from, read_grid_with, read_mesh, read_mesh_from, read_mesh_with,
 };
+pub use crate::formats::reporting::Reporting;
 #[doc(hidden)]
 pub use crate::formats::save::{check_file, check_space};
 pub use crate::formats::save::{replace_file, save_distances, save_grid, save_grid_with};

@@ -4,9 +4,11 @@ use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
-use crate::formats::bytes::{REPORT, Reporting, check_memory, checked_bytes};
+use crate::formats::bytes::{check_memory, checked_bytes};
+use crate::formats::reporting::INTERVAL;
 use crate::formats::{
-    GridFormat, LoadedGrid, LoadedMesh, MeshSpec, ReadError, ReadOptions, Sidecars, is_mesh,
+    GridFormat, LoadedGrid, LoadedMesh, MeshSpec, ReadError, ReadOptions, Reporting, Sidecars,
+    is_mesh,
 };
 use crate::progress::{NoProgress, Progress};
 
@@ -15,29 +17,22 @@ use crate::progress::{NoProgress, Progress};
 /// # Errors
 /// The file cannot be read, is of no format that is read, or does not hold a valid mesh.
 pub fn read_mesh(path: impl AsRef<Path>) -> Result<LoadedMesh, ReadError> {
-    read_mesh_with(path, &ReadOptions::default())
+    read_mesh_with(path, &ReadOptions::default(), &NoProgress)
 }
 
 /// Reads the mesh in the file at `path` with `options`. If a file of this length could exceed the
 /// memory limit, an upper bound of the memory is computed first, which takes a fraction of the
 /// reading time. The bound is about twice what most OBJ meshes take, and tighter in other formats.
+/// The step `load` of `progress` is in bytes of the file, the step `parse` of unknown length.
 ///
 /// # Errors
-/// The bound exceeds the limit ([`ReadError::Memory`]), or as [`read_mesh`].
+/// The bound exceeds the limit ([`ReadError::Memory`]), cancellation, or as [`read_mesh`].
 pub fn read_mesh_with(
     path: impl AsRef<Path>,
     options: &ReadOptions,
-) -> Result<LoadedMesh, ReadError> {
-    read_mesh_reporting(path.as_ref(), options, &NoProgress)
-}
-
-/// As [`read_mesh_with`]. The step `load` of `progress` is in bytes of the file, the step `parse`
-/// of unknown length.
-pub(crate) fn read_mesh_reporting(
-    path: &Path,
-    options: &ReadOptions,
     progress: &dyn Progress,
 ) -> Result<LoadedMesh, ReadError> {
+    let path = path.as_ref();
     refuse_folder(path)?;
     // A missing file is reported before an unknown format.
     fs::metadata(path)?;
@@ -92,7 +87,7 @@ pub fn read_grid(path: impl AsRef<Path>) -> Result<LoadedGrid, ReadError> {
 /// As [`read_grid`]. The step `load` of `progress` is in bytes of the file.
 ///
 /// # Errors
-/// As [`read_grid`].
+/// Cancellation, or as [`read_grid`].
 pub fn read_grid_with(
     path: impl AsRef<Path>,
     progress: &dyn Progress,
@@ -104,7 +99,8 @@ pub fn read_grid_with(
     let format = GridFormat::of_path(path)?;
     // A pipe has no length.
     progress.start("load", file.metadata()?.len());
-    read_grid_from(&mut BufReader::with_capacity(REPORT, Reporting { file, progress }), format)
+    let file = Reporting::new(file, progress);
+    read_grid_from(&mut BufReader::with_capacity(INTERVAL, file), format)
 }
 
 /// Reads the grid in a file of the format `format`.

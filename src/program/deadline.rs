@@ -5,9 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::Error;
-use trivox::Progress;
-use trivox::render::RenderError;
-use trivox::voxelizer::VoxelizeError;
+use trivox::{Progress, code_of};
 
 use crate::program::errors::CodedError;
 
@@ -26,10 +24,7 @@ impl Deadline {
 
     /// The error of the work on `mesh`, which is the limit if that ended it.
     pub fn explain(&self, error: Error, mesh: &Path) -> Error {
-        let is_cancelled = match error.downcast_ref::<RenderError>() {
-            Some(error) => matches!(error, RenderError::Cancelled),
-            None => error.downcast_ref().is_some_and(VoxelizeError::is_cancelled),
-        };
+        let is_cancelled = error.chain().any(|error| code_of(error) == Some("cancelled"));
         match self.limit {
             Some(limit) if is_cancelled => {
                 let message = format!(
@@ -62,6 +57,9 @@ impl Progress for Deadline {
 mod tests {
     use super::*;
     use anyhow::anyhow;
+    use trivox::formats::{ReadError, WriteError};
+    use trivox::render::RenderError;
+    use trivox::voxelizer::VoxelizeError;
     use trivox::{BackendError, NoProgress};
 
     #[test]
@@ -69,7 +67,14 @@ mod tests {
         let deadline = Deadline::new(Arc::new(NoProgress), Some(Duration::ZERO));
         assert!(deadline.is_cancelled());
         let voxels = VoxelizeError::from(BackendError::Cancelled);
-        for error in [Error::from(voxels), RenderError::Cancelled.into()] {
+        let read = VoxelizeError::from(ReadError::Cancelled);
+        let errors: [Error; 4] = [
+            voxels.into(),
+            read.into(),
+            WriteError::Cancelled.into(),
+            RenderError::Cancelled.into(),
+        ];
+        for error in errors {
             let error = error.context("a.obj");
             let said = deadline.explain(error, Path::new("a.obj")).to_string();
             assert!(said.starts_with("a.obj: takes longer than --time-limit 0:"), "{said}");

@@ -42,7 +42,7 @@ impl VoxelizeError {
     /// Whether [`Progress::is_cancelled`](crate::Progress::is_cancelled) ended the work.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
-        matches!(self, Self::Backend(BackendError::Cancelled))
+        matches!(self, Self::Backend(BackendError::Cancelled) | Self::Read(ReadError::Cancelled))
     }
 
     /// Whether more memory than is allowed was needed.

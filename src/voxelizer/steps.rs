@@ -7,9 +7,7 @@ use std::time::Duration;
 use web_time::Instant;
 
 use crate::color::{ColorOptions, Colored, color};
-use crate::formats::{
-    LoadedMesh, ReadError, ReadOptions, Sidecar, read_mesh_from, read_mesh_reporting,
-};
+use crate::formats::{LoadedMesh, ReadError, ReadOptions, Sidecar, read_mesh_from, read_mesh_with};
 #[cfg(feature = "gpu")]
 use crate::gpu::GpuError;
 use crate::grid::{Colors, VoxelGrid, World};
@@ -74,7 +72,7 @@ impl Voxelizer {
         let (loaded, time) = match source {
             MeshSource::Mesh(mesh) => return Ok(Read::in_memory(mesh)),
             MeshSource::File(path) => {
-                timed(|| self.load(|| read_mesh_reporting(&path, &options, &*self.progress)))?
+                timed(|| self.load(|| read_mesh_with(&path, &options, &*self.progress)))?
             }
             MeshSource::Bytes { bytes, spec, sidecars } => {
                 let bytes = bytes.into_owned();
@@ -143,7 +141,7 @@ impl Voxelizer {
     /// It cannot be read; too little memory.
     pub fn load_file(&self, path: impl AsRef<Path>) -> Result<LoadedMesh, VoxelizeError> {
         let (path, options) = (path.as_ref(), self.read_options());
-        self.load(|| read_mesh_reporting(path, &options, &*self.progress))
+        self.load(|| read_mesh_with(path, &options, &*self.progress))
     }
 
     fn load(

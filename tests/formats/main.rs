@@ -21,7 +21,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use trivox::formats::{
-    GridFormat, ReadError, WriteError, read_grid_from, read_grid_with, write_grid,
+    GridFormat, ReadError, Reporting, WriteError, read_grid_from, read_grid_with, write_grid,
 };
 use trivox::grid::{BRICK, BrickKey, FULL};
 use trivox::{Progress, Up, VoxelGrid, World};
@@ -185,6 +185,30 @@ fn progress_of_reading_is_in_bytes_of_the_file() {
         read_grid_with(&path, &progress).unwrap();
         let [done, total] = progress.0.map(AtomicU64::into_inner);
         assert_eq!([done, total], [bytes.len() as u64; 2], "{format:?}");
+    }
+}
+
+/// Is cancelled.
+struct Cancelled;
+
+impl Progress for Cancelled {
+    fn is_cancelled(&self) -> bool {
+        true
+    }
+}
+
+#[test]
+fn a_cancelled_file_is_neither_read_nor_written() {
+    let folder = tempfile::TempDir::new().unwrap();
+    for (format, bytes) in small_files() {
+        let path = folder.path().join("grid").with_extension(format.extension());
+        std::fs::write(&path, &bytes).unwrap();
+        let read = read_grid_with(&path, &Cancelled).map(|_| ());
+        assert!(matches!(read, Err(ReadError::Cancelled)), "{format:?}: {read:?}");
+        let mut out = Vec::new();
+        let written = write_grid(&tiny(), format, &mut Reporting::new(&mut out, &Cancelled));
+        assert!(matches!(written, Err(WriteError::Cancelled)), "{format:?}: {written:?}");
+        assert!(out.is_empty(), "{format:?}");
     }
 }
 

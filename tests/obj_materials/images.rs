@@ -1,6 +1,7 @@
 //! Images of every format that is read, and files that are none.
 
 use image::{DynamicImage, ImageBuffer, ImageFormat};
+use trivox::NoProgress;
 use trivox::formats::read_mesh_with;
 
 use crate::*;
@@ -224,7 +225,7 @@ fn images_take_the_memory_that_is_left_and_no_more() {
         let options = ReadOptions::default().within(megabytes * 1_000_000 + 300_000);
         for threads in [1, 4] {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            let read = || read_mesh_with(folder.path("mesh.obj"), &options).unwrap();
+            let read = || read_mesh_with(folder.path("mesh.obj"), &options, &NoProgress).unwrap();
             let loaded = pool.install(read);
             let textures = appearance(&loaded.mesh).textures;
             assert_eq!(textures.len(), expected, "{megabytes} MB: {:?}", loaded.warnings);

@@ -15,7 +15,7 @@ use tempfile::TempDir;
 use trivox::appearance::{Material, Texture};
 use trivox::formats::{LoadedMesh, ReadOptions, Sidecars, obj, read_mesh, read_mesh_with};
 use trivox::srgb::{Linear, linear, linear_of};
-use trivox::{Appearance, Mesh};
+use trivox::{Appearance, Mesh, NoProgress};
 
 /// A triangle's corners and texture coordinates, all different in each.
 const CORNERS: &str = "v 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\nvt 1 0\nvt 0.25 0.75\n";
@@ -168,6 +168,6 @@ fn looks_that_are_not_asked_for_are_not_looked_for() {
     let folder = Folder::new();
     folder.read(format!("v 9 9 9 0.5 0.5 0.5\nmtllib no.mtl\nusemtl a\n{PAINTED}"));
     let options = ReadOptions::default().without_appearance();
-    let loaded = read_mesh_with(folder.path("mesh.obj"), &options).unwrap();
+    let loaded = read_mesh_with(folder.path("mesh.obj"), &options, &NoProgress).unwrap();
     assert_eq!((loaded.warnings.len(), loaded.mesh.appearance()), (0, None));
 }

@@ -1,13 +1,13 @@
 //! Reads and writes grids as files.
 
-use std::io::{self, Write};
+use std::io::{self, BufReader, Write};
 use std::path::{Path, PathBuf};
 
 use pyo3::prelude::*;
 use pyo3::types::PyMemoryView;
-use trivox::Progress;
 use trivox::formats::{
-    GridFormat, ReadError, WriteError, bricks, read_grid, read_grid_from, replace_file, temporary,
+    GridFormat, ReadError, Reporting, WriteError, bricks, read_grid_from, read_grid_with,
+    replace_file, temporary,
 };
 
 use crate::error::Failure;
@@ -25,39 +25,8 @@ pub fn write_file(
     job: &Job,
     write: impl FnOnce(&mut dyn Write) -> Result<(), WriteError>,
 ) -> Result<(), Failure> {
-    let written = replace_file(path, |out| {
-        let mut out = Interruptible { out, job };
-        write(&mut out)?;
-        Ok(out.flush()?)
-    });
-    written.map_err(|error| match job.check() {
-        Ok(()) => Failure::from(error).at(path),
-        Err(cancelled) => cancelled,
-    })
-}
-
-/// Fails once the job is cancelled.
-struct Interruptible<'a, W> {
-    out: W,
-    job: &'a Job,
-}
-
-impl<W> Interruptible<'_, W> {
-    fn check(&self) -> io::Result<()> {
-        if self.job.is_cancelled() { Err(io::Error::other("cancelled")) } else { Ok(()) }
-    }
-}
-
-impl<W: Write> Write for Interruptible<'_, W> {
-    fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
-        self.check()?;
-        self.out.write(buffer)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.check()?;
-        self.out.flush()
-    }
+    let written = replace_file(path, |out| write(&mut Reporting::new(out, job)));
+    written.map_err(|error| Failure::from(error).at(path))
 }
 
 /// The bytes that `write` writes.
@@ -68,11 +37,9 @@ pub fn bytes_of(
     job: &Job,
     write: impl FnOnce(&mut dyn Write) -> Result<(), WriteError>,
 ) -> Result<Vec<u8>, Failure> {
-    let mut out = Interruptible { out: Bytes(Vec::new()), job };
-    let written = write(&mut out);
-    job.check()?;
-    written?;
-    Ok(out.out.0)
+    let mut bytes = Bytes(Vec::new());
+    write(&mut Reporting::new(&mut bytes, job))?;
+    Ok(bytes.0)
 }
 
 /// Bytes in memory; where there is too little, an error instead of the process's end.
@@ -133,8 +100,8 @@ pub fn restore_grid(
 #[pyfunction]
 pub fn load(py: Python<'_>, path: PathBuf) -> PyResult<PyGrid> {
     let file = path.clone();
-    let loaded = job::run(py, move |_| {
-        let read = || read_grid(&file);
+    let loaded = job::run(py, move |job| {
+        let read = || read_grid_with(&file, &**job);
         job::pool(None)?.install(read).map_err(|error| Failure::from(error).at(&file))
     })?;
     glue::warn(py, Some(&path), &loaded.warnings)?;
@@ -162,8 +129,9 @@ pub fn load_bytes(py: Python<'_>, data: &Bound<'_, PyAny>, format: &str) -> PyRe
     let data: Vec<u8> = PyMemoryView::from(data)?.call_method0("tobytes")?.extract()?;
     let format = GridFormat::of_extension(format).map_err(ReadError::from);
     let format = format.map_err(|error| Failure::from(error).into_py(py))?;
-    let loaded = job::run(py, move |_| {
-        let read = || read_grid_from(&mut &data[..], format);
+    let loaded = job::run(py, move |job| {
+        let mut data = BufReader::new(Reporting::new(&data[..], &**job));
+        let read = || read_grid_from(&mut data, format);
         Ok(job::pool(None)?.install(read)?)
     })?;
     glue::warn(py, None, &loaded.warnings)?;

@@ -55,7 +55,7 @@ fn read_pair(
             content("there are more bytes after the voxels")
         }
         ErrorKind::UnexpectedEof => content(format!("the file ends after {at} of {voxels} voxels")),
-        _ => ReadError::Io(e),
+        _ => e.into(),
     })
 }
 

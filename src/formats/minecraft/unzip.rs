@@ -28,7 +28,7 @@ pub(super) fn unzip<T>(
             ErrorKind::InvalidData | ErrorKind::InvalidInput => {
                 content(format!("the file is damaged: {error}"))
             }
-            _ => ReadError::Io(error),
+            _ => error.into(),
         },
         other => other,
     })

@@ -71,7 +71,7 @@ impl Arrays {
         }
         match ColorArray::read(&mut BufReader::new(content)) {
             Ok(rgba) => self.rgba = Some(rgba),
-            Err(ReadError::Io(error)) => return Err(error.into()),
+            Err(error @ (ReadError::Io(_) | ReadError::Cancelled)) => return Err(error),
             Err(error) => self.warnings.push(format!("{RGBA} is ignored: {error}")),
         }
         Ok(())
@@ -87,7 +87,7 @@ impl Arrays {
             false => match npy::read(&mut BufReader::new(content)) {
                 Ok(loaded) => Some(loaded.grid),
                 Err(error) if name == OCCUPIED => return Err(error),
-                Err(ReadError::Io(error)) => return Err(error.into()),
+                Err(error @ (ReadError::Io(_) | ReadError::Cancelled)) => return Err(error),
                 // An array of another kind.
                 Err(error) => {
                     self.unread.get_or_insert_with(|| format!("{name}: {error}"));

@@ -204,7 +204,7 @@ fn ended(error: io::Error, what: impl fmt::Display) -> ReadError {
         ErrorKind::InvalidInput | ErrorKind::InvalidData => {
             content(format!("{what}: {}", excerpt(&error.to_string())))
         }
-        _ => ReadError::Io(error),
+        _ => error.into(),
     }
 }
 

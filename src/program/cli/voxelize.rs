@@ -158,7 +158,7 @@ pub struct Job {
     #[arg(help_heading = "Many meshes")]
     pub resume: bool,
 
-    /// Give up on a mesh that takes longer; the others go on. Reading and writing of a file are not
+    /// Give up on a mesh that takes longer; the others go on. Only the parsing of a file is not
     /// interrupted.
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     #[arg(allow_negative_numbers = true)]

@@ -3,13 +3,13 @@
 //! complete.
 
 use std::fmt;
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
 use trivox::formats::{
-    GridFormat, WriteOptions, check_space, vox, write_distances, write_grid_with,
+    GridFormat, Reporting, WriteOptions, check_space, vox, write_distances, write_grid_with,
 };
 use trivox::{DistanceField, Progress, VoxelGrid};
 
@@ -143,10 +143,10 @@ impl Output {
     ) -> Result<Written> {
         progress.start("write", self.format.file_size(grid.dims()).unwrap_or(0));
         if let Some(path) = self.parts_path(grid.dims()) {
-            return self.write_parts(grid, options, path);
+            return self.write_parts(grid, options, path, progress);
         }
         let bytes = self.sink.write(|out| {
-            write_grid_with(grid, self.format, options, &mut Reporting { out, progress })
+            write_grid_with(grid, self.format, options, &mut Reporting::new(out, progress))
         })?;
         Ok(Written { names: Names::One(self.sink.name().to_owned()), bytes, warning: None })
     }
@@ -162,7 +162,7 @@ impl Output {
     ) -> Result<Written> {
         progress.start("write", self.format.distances_size(field.dims()).unwrap_or(0));
         let write = |out: &mut dyn Write| {
-            write_distances(field, self.format, &mut Reporting { out, progress })
+            write_distances(field, self.format, &mut Reporting::new(out, progress))
         };
         let bytes = self.sink.write(write)?;
         Ok(Written { names: Names::One(self.sink.name().to_owned()), bytes, warning: None })
@@ -183,11 +183,13 @@ impl Output {
         grid: &VoxelGrid,
         options: &WriteOptions,
         path: &Path,
+        progress: &dyn Progress,
     ) -> Result<Written> {
         let parts = vox::Files::new(grid, options);
         let mut files = Files::new(self.sink.inputs());
         for part in parts.parts() {
-            files.add(part_path(path, part.index()), |out| parts.write(part, out))?;
+            let path = part_path(path, part.index());
+            files.add(path, |out| parts.write(part, &mut Reporting::new(out, progress)))?;
         }
         let (names, bytes) = files.finish()?;
         let warning = Some(several(&names, grid));
@@ -261,22 +263,4 @@ fn several(names: &[String], grid: &VoxelGrid) -> String {
         grouped(side),
         counted(names.len() as u64, "file"),
     )
-}
-
-/// Reports the bytes that are written.
-struct Reporting<'a> {
-    out: &'a mut dyn Write,
-    progress: &'a dyn Progress,
-}
-
-impl Write for Reporting<'_> {
-    fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
-        let written = self.out.write(buffer)?;
-        self.progress.advance(written as u64);
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
-    }
 }

@@ -11,7 +11,7 @@
 mod greedy;
 mod tile;
 
-use crate::grid::{BRICK, BrickKey, VoxelGrid};
+use crate::grid::{BRICK, BrickKey, VoxelGrid, count};
 use crate::srgb::Rgba;
 
 use tile::Tile;
@@ -76,10 +76,19 @@ pub fn rectangles<E>(
     grid: &VoxelGrid,
     mut take: impl FnMut(&Rectangle) -> Result<(), E>,
 ) -> Result<(), E> {
+    rectangles_of(grid, tiles(grid).map(|(tile, _)| tile), &mut take)
+}
+
+/// Calls `take` with the rectangles of `tiles`, by their first bricks.
+pub(crate) fn rectangles_of<E>(
+    grid: &VoxelGrid,
+    tiles: impl IntoIterator<Item = [u32; 3]>,
+    take: &mut impl FnMut(&Rectangle) -> Result<(), E>,
+) -> Result<(), E> {
     let mut tile = Tile::new(grid);
-    for corner in tiles(grid) {
+    for corner in tiles {
         tile.load(corner);
-        tile.rectangles(&mut take)?;
+        tile.rectangles(take)?;
     }
     Ok(())
 }
@@ -87,8 +96,9 @@ pub fn rectangles<E>(
 /// Bricks along the edge of a tile.
 const EDGE: u32 = u64::BITS / BRICK;
 
-/// The first brick of each tile that is not empty: `x` fastest, then `y`, then `z`.
-fn tiles(grid: &VoxelGrid) -> impl Iterator<Item = [u32; 3]> + '_ {
+/// The first brick of each tile that is not empty, and the tile's number of voxels: `x` fastest,
+/// then `y`, then `z`.
+pub(crate) fn tiles(grid: &VoxelGrid) -> impl Iterator<Item = ([u32; 3], u32)> + '_ {
     let [nx, ny, nz] = grid.dims().map(|d| d.div_ceil(BRICK));
     let every = |n: u32| (0..n).step_by(EDGE as usize);
     let layer_is_empty = move |z: u32| {
@@ -98,14 +108,13 @@ fn tiles(grid: &VoxelGrid) -> impl Iterator<Item = [u32; 3]> + '_ {
     let layers = every(nz).filter(move |&z| !layer_is_empty(z));
     let rows = layers.flat_map(move |z| every(ny).map(move |y| [y, z]));
     rows.flat_map(move |[y, z]| {
-        let mut is_occupied = vec![false; nx.div_ceil(EDGE) as usize];
+        let mut voxels = vec![0; nx.div_ceil(EDGE) as usize];
         let end = [nx, (y + EDGE).min(ny), (z + EDGE).min(nz)];
         for run in grid.brick_runs_in([0, y, z], end) {
-            let x = run.start.position()[0];
-            let last = x + run.len - 1;
-            is_occupied[(x / EDGE) as usize..=(last / EDGE) as usize].fill(true);
+            let first = run.start.position()[0];
+            (first..first + run.len).for_each(|x| voxels[(x / EDGE) as usize] += count(&run.mask));
         }
-        let tiles = every(nx).zip(is_occupied).filter(|&(_, is_occupied)| is_occupied);
-        tiles.map(move |(x, _)| [x, y, z]).collect::<Vec<_>>()
+        let tiles = every(nx).zip(voxels).filter(|&(_, voxels)| voxels > 0);
+        tiles.map(move |(x, voxels)| ([x, y, z], voxels)).collect::<Vec<_>>()
     })
 }

@@ -5,11 +5,13 @@ pub mod binvox;
 mod brick_colors;
 pub mod bricks;
 mod bytes;
+mod deflate;
 mod dense;
 mod description;
 pub mod error;
 mod flat_colors;
 pub mod gltf;
+mod in_order;
 mod loaded;
 #[cfg(feature = "palette")]
 mod minecraft;

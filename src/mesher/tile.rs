@@ -100,25 +100,33 @@ impl<'a> Tile<'a> {
             return Ok(());
         }
         let mut colors = vec![[0; 4]; if self.has_varied_colors { 64 * 64 } else { 0 }];
-        for axis in 0..3 {
-            for layer in 0..u64::BITS {
+        let mut bricks = Vec::with_capacity(EDGE.pow(2) as usize);
+        for (axis, brick) in (0..3).flat_map(|axis| (0..EDGE).map(move |brick| (axis, brick))) {
+            bricks.clear();
+            bricks.extend(self.visible.iter().filter(|visible| visible.at[axis] == brick));
+            if bricks.is_empty() {
+                continue;
+            }
+            for layer in BRICK * brick..BRICK * (brick + 1) {
                 for is_upper in [false, true] {
                     let side = Side { axis, layer, is_upper };
-                    self.rectangles_of(side, &mut colors, take)?;
+                    self.rectangles_of(side, &bricks, &mut colors, take)?;
                 }
             }
         }
         Ok(())
     }
 
+    /// Calls `take` with the rectangles of `side`, which is in the layer of `bricks`.
     fn rectangles_of<E>(
         &self,
         side: Side,
+        bricks: &[&Visible],
         colors: &mut [Rgba],
         take: &mut impl FnMut(&Rectangle) -> Result<(), E>,
     ) -> Result<(), E> {
         let mut cells = [0; 64];
-        if !self.collect_faces(side, &mut cells, colors) {
+        if !self.collect_faces(side, bricks, &mut cells, colors) {
             return Ok(());
         }
         if self.has_varied_colors {
@@ -136,11 +144,16 @@ impl<'a> Tile<'a> {
 
     /// Sets the bits of the faces of `side` and, if colours vary, their colours. Returns whether
     /// there is a face.
-    fn collect_faces(&self, side: Side, cells: &mut Plane, colors: &mut [Rgba]) -> bool {
+    fn collect_faces(
+        &self,
+        side: Side,
+        bricks: &[&Visible],
+        cells: &mut Plane,
+        colors: &mut [Rgba],
+    ) -> bool {
         let [u, v] = across(side.axis);
         let mut has_faces = false;
-        let is_in_layer = |brick: &&Visible| brick.at[side.axis] == side.layer / BRICK;
-        for brick in self.visible.iter().filter(is_in_layer) {
+        for brick in bricks {
             let faces = self.faces(brick.index, side);
             if faces == 0 {
                 continue;

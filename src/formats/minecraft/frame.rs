@@ -1,8 +1,9 @@
 //! The axes of the game.
 
-use std::io;
+use std::io::{self, Write};
 
-use super::kinds::Kinds;
+use super::kinds::{AIR, Kinds};
+use crate::formats::deflate::{CHUNK, Content, Deflater};
 use crate::grid::{BRICK, BrickKey, Up, VoxelGrid};
 
 /// A grid in the game's axes.
@@ -42,40 +43,54 @@ impl Frame {
         }
     }
 
-    /// Calls `take` with all rows of blocks, in file order.
-    pub(super) fn rows(
+    /// Writes all rows of blocks in file order, several at a time, as what `encode` makes of them.
+    /// Each time but the last their number is a multiple of 64.
+    pub(super) fn write<W: Write>(
         &self,
         grid: &VoxelGrid,
         kinds: &Kinds,
-        mut take: impl FnMut(&[u8]) -> io::Result<()>,
+        out: &mut Deflater<W>,
+        encode: impl Fn(Vec<u8>) -> Vec<u8> + Sync,
     ) -> io::Result<()> {
+        let [width, height, length] = self.size().map(u64::from);
+        let at_once = (CHUNK as u64).div_ceil(width).next_multiple_of(64);
+        let rows = height * length;
+        let firsts = (0..rows.div_ceil(at_once)).map(|n| n * at_once);
+        out.write_each(firsts, |first| {
+            let mut blocks = vec![AIR; (at_once.min(rows - first) * width) as usize];
+            self.fill(grid, kinds, first, &mut blocks);
+            Content::Bytes(encode(blocks).into())
+        })
+    }
+
+    /// Sets the blocks that are not air in consecutive rows, from the row `first` in file order on.
+    fn fill(&self, grid: &VoxelGrid, kinds: &Kinds, first: u64, blocks: &mut [u8]) {
         let width = self.width as usize;
-        // The rows of one height and of one brick across.
-        let mut rows = vec![0; width * BRICK as usize];
-        for height in 0..self.height {
-            let bricks = self.length.div_ceil(BRICK);
-            for n in 0..bricks {
-                let across = if self.up == Up::Y { n } else { bricks - 1 - n };
-                let count = BRICK.min(self.length - across * BRICK);
-                let rows = &mut rows[..width * count as usize];
-                rows.fill(0);
-                let brick = self.brick(height / BRICK, across);
-                for run in grid.brick_runs_between(brick, brick.next_row()) {
-                    let begin = (run.start.position()[0] * BRICK) as usize;
-                    let end = (begin + (run.len * BRICK) as usize).min(width);
-                    for (inside, row) in (0..).zip(rows.chunks_exact_mut(width)) {
-                        let bit = self.bit(height % BRICK, inside);
-                        kinds.put(grid, &run, bit, &mut row[begin..end]);
-                    }
-                }
-                let mut in_order = rows.chunks_exact(width);
-                match self.up {
-                    Up::Y => in_order.try_for_each(&mut take)?,
-                    Up::Z => in_order.rev().try_for_each(&mut take)?,
+        let (mut row, mut rest) = (first, blocks);
+        while !rest.is_empty() {
+            let [height, along] = [row / u64::from(self.length), row % u64::from(self.length)];
+            let [height, along] = [height as u32, along as u32];
+            let across = if self.up == Up::Y { along } else { self.length - 1 - along };
+            // The rows that are left in this brick, at this height, and in all.
+            let in_brick = match self.up {
+                Up::Y => BRICK - across % BRICK,
+                Up::Z => across % BRICK + 1,
+            };
+            let count = in_brick.min(self.length - along).min((rest.len() / width) as u32);
+            let rows;
+            (rows, rest) = rest.split_at_mut(count as usize * width);
+            let brick = self.brick(height / BRICK, across / BRICK);
+            for run in grid.brick_runs_between(brick, brick.next_row()) {
+                let begin = (run.start.position()[0] * BRICK) as usize;
+                let end = (begin + (run.len * BRICK) as usize).min(width);
+                for (n, row) in (0..).zip(rows.chunks_exact_mut(width)) {
+                    let across = if self.up == Up::Y { across + n } else { across - n };
+                    let bit = self.bit(height % BRICK, across % BRICK);
+                    kinds.put(grid, &run, bit, &mut row[begin..end]);
                 }
             }
+            row += u64::from(count);
         }
-        Ok(())
     }
 
     /// The first brick of a row, by its height and its position across, in bricks.

@@ -5,6 +5,9 @@ use crate::formats::WriteOptions;
 use crate::grid::{BRICK, BrickRun, VoxelGrid};
 use crate::palette::{IndexedColors, Palette};
 
+/// The index of air.
+pub(super) const AIR: u8 = 0;
+
 /// The palette of blocks, and the block of each voxel.
 pub(super) struct Kinds {
     /// Block names by index; the first is air.

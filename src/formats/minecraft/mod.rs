@@ -15,6 +15,7 @@
 
 pub(in crate::formats) mod blocks;
 mod frame;
+mod gzip;
 mod kinds;
 pub mod litematic;
 mod nbt;

@@ -10,7 +10,6 @@
 //! A file of distances has the arrays of [`write_distances`]; read as a grid, it is the solid
 //! inside.
 
-mod deflate;
 mod read;
 mod zip;
 

@@ -6,9 +6,10 @@
 use std::io::{self, BufRead, Read, Write};
 
 use crc32fast::Hasher;
+use flate2::Compression;
 use flate2::bufread::DeflateDecoder;
 
-use crate::formats::npz::deflate::Deflater;
+use crate::formats::deflate::Deflater;
 use crate::formats::{ReadError, WriteError, content};
 
 const LOCAL: u32 = 0x0403_4b50;
@@ -122,7 +123,7 @@ fn deflate(
     out: &mut dyn Write,
     write: impl FnOnce(&mut dyn Write) -> Result<(), WriteError>,
 ) -> Result<(u32, u64), WriteError> {
-    let mut content = Deflater::new(out);
+    let mut content = Deflater::new(out, Compression::fast());
     write(&mut content)?;
     Ok(content.finish()?)
 }

@@ -8,7 +8,7 @@
 
 use std::io::{BufWriter, Write};
 
-use super::{Element, Size, elements, is_opaque, world};
+use super::{Element, Size, Surface, is_opaque, world};
 use crate::formats::{GridSpec, WriteError};
 use crate::grid::{Up, VoxelGrid, World};
 use crate::srgb::linear_of_rgba;
@@ -34,13 +34,14 @@ const UNSIGNED_INT: u32 = 5125;
 const ARRAY_BUFFER: u32 = 34962;
 const ELEMENT_ARRAY_BUFFER: u32 = 34963;
 
-/// Writes the surface of `grid`, in constant memory.
+/// Writes the surface of `grid`.
 ///
 /// # Errors
 /// `out` fails; the file would exceed 4 GiB, the format's limit.
 pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
     let mut out = BufWriter::new(out);
-    let layout = Layout { size: Size::of(grid)?, has_colors: grid.colors.is_some() };
+    let surface = Surface::new(grid);
+    let layout = Layout { size: surface.size.checked()?, has_colors: grid.colors.is_some() };
     let mut text = document(grid, layout);
     // A chunk's length is a multiple of 4.
     text.extend(std::iter::repeat_n(' ', text.len().next_multiple_of(4) - text.len()));
@@ -54,8 +55,8 @@ pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
     if layout.bytes() > 0 {
         write_numbers(&mut out, [layout.bytes() as u32])?;
         out.write_all(b"BIN\0")?;
-        write_vertices(grid, &mut out)?;
-        write_triangles(grid, &mut out)?;
+        surface.write(&mut out, put_vertex)?;
+        surface.write(&mut out, put_triangles)?;
     }
     Ok(out.flush()?)
 }
@@ -75,24 +76,18 @@ fn write_numbers<const N: usize>(out: &mut dyn Write, numbers: [u32; N]) -> std:
     out.write_all(numbers.map(u32::to_le_bytes).as_flattened())
 }
 
-fn write_vertices(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
-    elements(grid, |element| {
-        let Element::Vertex(corner, color) = element else { return Ok(()) };
-        out.write_all(corner.map(|c| (c as f32).to_le_bytes()).as_flattened())?;
-        if let Some(color) = color {
-            let light = linear_of_rgba(color).map(u16::to_le_bytes);
-            out.write_all(light.as_flattened())?;
-        }
-        Ok(())
-    })
+fn put_vertex(element: Element, bytes: &mut Vec<u8>) {
+    let Element::Vertex(corner, color) = element else { return };
+    bytes.extend(corner.map(|c| (c as f32).to_le_bytes()).as_flattened());
+    if let Some(color) = color {
+        bytes.extend(linear_of_rgba(color).map(u16::to_le_bytes).as_flattened());
+    }
 }
 
-fn write_triangles(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
-    elements(grid, |element| {
-        let Element::Quad(vertices) = element else { return Ok(()) };
-        let [a, b, c, d] = vertices.map(|number| number as u32);
-        Ok(write_numbers(out, [a, b, c, a, c, d])?)
-    })
+fn put_triangles(element: Element, bytes: &mut Vec<u8>) {
+    let Element::Quad(vertices) = element else { return };
+    let [a, b, c, d] = vertices.map(|number| number as u32);
+    bytes.extend([a, b, c, a, c, d].map(u32::to_le_bytes).as_flattened());
 }
 
 /// The binary chunk: vertices, then triangles.

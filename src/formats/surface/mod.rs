@@ -7,16 +7,23 @@
 //! it remeshed. Faces between two voxels are omitted, also between a transparent and an opaque one.
 //!
 //! Rectangles share a vertex if the colours are equal and they are close in the file; sharing
-//! depends on the grid alone. Writing generates the surface up to three times, in constant memory.
+//! depends on the grid alone. Writing generates the surface two or three times, in parallel, so that
+//! it is never in memory as a whole.
 
 pub mod glb;
 pub mod obj;
 pub mod ply;
 mod share;
 
+use std::convert::Infallible;
+use std::io::Write;
+
+use rayon::prelude::*;
+
 use crate::formats::WriteError;
+use crate::formats::in_order::encode_in_order;
 use crate::grid::{VoxelGrid, World};
-use crate::mesher;
+use crate::mesher::{self, Rectangle};
 use crate::srgb::Rgba;
 
 use share::VertexCache;
@@ -29,23 +36,96 @@ enum Element {
     Quad([u64; 4]),
 }
 
-/// Calls `take` with the elements of the surface of `grid`, in a fixed order.
-fn elements(
-    grid: &VoxelGrid,
-    mut take: impl FnMut(Element) -> Result<(), WriteError>,
-) -> Result<(), WriteError> {
-    let mut cache = VertexCache::new();
-    mesher::rectangles(grid, |rectangle| {
-        let mut quad = [0; 4];
-        for (vertex, corner) in quad.iter_mut().zip(rectangle.corners()) {
-            let (index, is_new) = cache.index(corner, rectangle.color.unwrap_or_default());
-            *vertex = index;
-            if is_new {
-                take(Element::Vertex(corner, rectangle.color))?;
-            }
+/// The surface of a grid, in patches that are generated in parallel.
+struct Surface<'a> {
+    grid: &'a VoxelGrid,
+    patches: Vec<Patch>,
+    size: Size,
+}
+
+/// Neighbouring tiles of the mesher, whose rectangles share vertices.
+struct Patch {
+    tiles: Vec<[u32; 3]>,
+    /// The index of its first vertex.
+    first: u64,
+}
+
+impl<'a> Surface<'a> {
+    /// Counts the vertices and quads of `grid`.
+    fn new(grid: &'a VoxelGrid) -> Self {
+        let mut patches = Patch::all(grid);
+        let sizes: Vec<Size> = patches.par_iter().map(|patch| patch.size(grid)).collect();
+        let mut size = Size::default();
+        for (patch, Size { vertices, quads }) in patches.iter_mut().zip(sizes) {
+            patch.first = size.vertices;
+            size.vertices += vertices;
+            size.quads += quads;
         }
-        take(Element::Quad(quad))
-    })
+        Self { grid, patches, size }
+    }
+
+    /// Writes what `encode` makes of all elements, in a fixed order.
+    fn write(
+        &self,
+        out: &mut dyn Write,
+        encode: impl Fn(Element, &mut Vec<u8>) + Sync,
+    ) -> Result<(), WriteError> {
+        let encode = |patch: &Patch| {
+            let mut bytes = Vec::new();
+            patch.elements(self.grid, |element| encode(element, &mut bytes));
+            bytes
+        };
+        Ok(encode_in_order(self.patches.iter(), encode, |bytes| out.write_all(&bytes))?)
+    }
+}
+
+impl Patch {
+    /// Voxels above which a patch gets no more tiles: enough for the clearing of a cache of vertices
+    /// to cost little.
+    const VOXELS: u32 = 1 << 16;
+
+    /// The patches of `grid`, without the indices of their first vertices.
+    fn all(grid: &VoxelGrid) -> Vec<Self> {
+        let (mut patches, mut left) = (Vec::new(), 0);
+        for (tile, voxels) in mesher::tiles(grid) {
+            match patches.last_mut() {
+                Some(Self { tiles, .. }) if left > 0 => tiles.push(tile),
+                _ => {
+                    patches.push(Self { tiles: vec![tile], first: 0 });
+                    left = Self::VOXELS;
+                }
+            }
+            left = left.saturating_sub(voxels);
+        }
+        patches
+    }
+
+    /// Calls `take` with the elements, in a fixed order.
+    fn elements(&self, grid: &VoxelGrid, mut take: impl FnMut(Element)) {
+        let mut cache = VertexCache::new(self.first);
+        let mut add = |rectangle: &Rectangle| {
+            let mut quad = [0; 4];
+            for (vertex, corner) in quad.iter_mut().zip(rectangle.corners()) {
+                let (index, is_new) = cache.index(corner, rectangle.color.unwrap_or_default());
+                *vertex = index;
+                if is_new {
+                    take(Element::Vertex(corner, rectangle.color));
+                }
+            }
+            take(Element::Quad(quad));
+            Ok::<(), Infallible>(())
+        };
+        let Ok(()) = mesher::rectangles_of(grid, self.tiles.iter().copied(), &mut add);
+    }
+
+    fn size(&self, grid: &VoxelGrid) -> Size {
+        let mut size = Size::default();
+        self.elements(grid, |element| match element {
+            Element::Vertex(..) => size.vertices += 1,
+            Element::Quad(_) => size.quads += 1,
+        });
+        size
+    }
 }
 
 /// The numbers of vertices and quads of a surface.
@@ -56,22 +136,10 @@ struct Size {
 }
 
 impl Size {
-    /// The size of the surface of `grid`, for a format with 32-bit vertex indices.
+    /// The same, for a format with 32-bit vertex indices.
     ///
     /// # Errors
     /// More than 32 bits can index.
-    fn of(grid: &VoxelGrid) -> Result<Self, WriteError> {
-        let mut size = Self::default();
-        elements(grid, |element| {
-            match element {
-                Element::Vertex(..) => size.vertices += 1,
-                Element::Quad(_) => size.quads += 1,
-            }
-            Ok(())
-        })?;
-        size.checked()
-    }
-
     fn checked(self) -> Result<Self, WriteError> {
         let Self { vertices, quads } = self;
         match vertices.max(quads) > u32::MAX.into() {

@@ -4,11 +4,12 @@
 //! MeshLab and Blender read them; there is no material file. The format has no opacity and no up
 //! axis.
 
-use std::io::{BufWriter, Write};
+use std::io::{self, BufWriter, Write};
 
-use super::{Element, elements, placed, world};
+use super::{Element, Surface, placed, world};
 use crate::formats::{GridSpec, WriteError, lost_opacity, lost_up};
 use crate::grid::VoxelGrid;
+use crate::srgb::Rgba;
 
 /// Wavefront OBJ, as a mesh of voxel faces.
 pub const SPEC: GridSpec = GridSpec {
@@ -21,31 +22,32 @@ pub const SPEC: GridSpec = GridSpec {
     ..GridSpec::PLAIN
 };
 
-/// Writes the surface of `grid`, in constant memory.
+/// Writes the surface of `grid`.
 ///
 /// # Errors
 /// `out` fails.
 pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
     let mut out = BufWriter::new(out);
     let world = world(grid);
-    elements(grid, |element| {
-        match element {
-            Element::Vertex(corner, color) => {
-                let [x, y, z] = placed(&world, corner);
-                write!(out, "v {x} {y} {z}")?;
-                if let Some([r, g, b, _]) = color {
-                    // Three digits distinguish all 8-bit values.
-                    let [r, g, b] = [r, g, b].map(|value| f64::from(value) / 255.0);
-                    write!(out, " {r:.3} {g:.3} {b:.3}")?;
-                }
-                writeln!(out)?;
-            }
+    Surface::new(grid).write(&mut out, |element, bytes| {
+        let written = match element {
+            Element::Vertex(corner, color) => write_vertex(placed(&world, corner), color, bytes),
             Element::Quad(vertices) => {
                 let [a, b, c, d] = vertices.map(|number| number + 1);
-                writeln!(out, "f {a} {b} {c} {d}")?;
+                writeln!(bytes, "f {a} {b} {c} {d}")
             }
-        }
-        Ok(())
+        };
+        written.expect("a list takes all bytes");
     })?;
     Ok(out.flush()?)
+}
+
+fn write_vertex([x, y, z]: [f64; 3], color: Option<Rgba>, out: &mut Vec<u8>) -> io::Result<()> {
+    write!(out, "v {x} {y} {z}")?;
+    if let Some([r, g, b, _]) = color {
+        // Three digits distinguish all 8-bit values.
+        let [r, g, b] = [r, g, b].map(|value| f64::from(value) / 255.0);
+        write!(out, " {r:.3} {g:.3} {b:.3}")?;
+    }
+    writeln!(out)
 }

@@ -6,7 +6,7 @@
 
 use std::io::{BufWriter, Write};
 
-use super::{Element, Size, elements, is_opaque, placed, world};
+use super::{Element, Size, Surface, is_opaque, placed, world};
 use crate::formats::{GridSpec, WriteError, lost_up};
 use crate::grid::{VoxelGrid, World};
 
@@ -21,13 +21,14 @@ pub const SPEC: GridSpec = GridSpec {
     ..GridSpec::PLAIN
 };
 
-/// Writes the surface of `grid`, in constant memory.
+/// Writes the surface of `grid`.
 ///
 /// # Errors
 /// `out` fails; the surface has more than 2^32 - 1 rectangles or corners.
 pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
     let mut out = BufWriter::new(out);
-    let size = Size::of(grid)?;
+    let surface = Surface::new(grid);
+    let size = surface.size.checked()?;
     let world = world(grid);
     let is_double = !suits_floats(&world, grid.dims());
     let channels = match &grid.colors {
@@ -35,20 +36,19 @@ pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
         Some(_) => 3 + usize::from(!is_opaque(grid)),
     };
     out.write_all(header(size, is_double, channels).as_bytes())?;
-    elements(grid, |element| {
-        let Element::Vertex(corner, color) = element else { return Ok(()) };
-        for coordinate in placed(&world, corner) {
-            match is_double {
-                true => out.write_all(&coordinate.to_le_bytes())?,
-                false => out.write_all(&(coordinate as f32).to_le_bytes())?,
-            }
+    surface.write(&mut out, |element, bytes| {
+        let Element::Vertex(corner, color) = element else { return };
+        let place = placed(&world, corner);
+        match is_double {
+            true => bytes.extend(place.map(f64::to_le_bytes).as_flattened()),
+            false => bytes.extend(place.map(|c| (c as f32).to_le_bytes()).as_flattened()),
         }
-        Ok(out.write_all(&color.unwrap_or_default()[..channels])?)
+        bytes.extend(&color.unwrap_or_default()[..channels]);
     })?;
-    elements(grid, |element| {
-        let Element::Quad(vertices) = element else { return Ok(()) };
-        out.write_all(&[4])?;
-        Ok(out.write_all(vertices.map(|number| (number as u32).to_le_bytes()).as_flattened())?)
+    surface.write(&mut out, |element, bytes| {
+        let Element::Quad(vertices) = element else { return };
+        bytes.push(4);
+        bytes.extend(vertices.map(|number| (number as u32).to_le_bytes()).as_flattened());
     })?;
     Ok(out.flush()?)
 }

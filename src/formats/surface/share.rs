@@ -20,10 +20,11 @@ struct Vertex {
 }
 
 impl VertexCache {
-    pub(super) fn new() -> Self {
+    /// The first new vertex gets the index `first`.
+    pub(super) fn new(first: u64) -> Self {
         // `u32::MAX` is no voxel corner.
         let none = Vertex { corner: [u32::MAX; 3], color: [0; 4], index: 0 };
-        Self { table: vec![none; 1 << BITS], next: 0 }
+        Self { table: vec![none; 1 << BITS], next: first }
     }
 
     /// The index of the vertex at `corner` with this `color`, and whether it is new.

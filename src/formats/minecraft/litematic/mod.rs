@@ -12,15 +12,14 @@
 
 mod read;
 
-use std::io::{self, BufWriter, Write};
-
-use flate2::{Compression, write::GzEncoder};
+use std::io::{self, Write};
 
 pub use self::read::read;
 use super::frame::Frame;
 use super::kinds::Kinds;
 use super::nbt::Tags;
-use super::{DATA_VERSION, schem, write_world};
+use super::{DATA_VERSION, gzip, schem, write_world};
+use crate::formats::deflate::Deflater;
 use crate::formats::{GridSpec, WriteError, WriteOptions, dense};
 use crate::grid::VoxelGrid;
 use crate::place::MAX_DIM;
@@ -62,18 +61,21 @@ pub fn write(
     out: &mut dyn Write,
 ) -> Result<(), WriteError> {
     check_dims(grid.dims())?;
-    let mut tags = Tags { out: GzEncoder::new(BufWriter::new(out), Compression::default()) };
     let frame = Frame::new(grid);
-    tags.compound("")?;
-    tags.int("MinecraftDataVersion", DATA_VERSION)?;
-    tags.int("Version", VERSION)?;
-    write_metadata(&mut tags, grid, &frame)?;
-    tags.compound("Regions")?;
-    tags.compound(NAME)?;
-    write_region(&mut tags, grid, &frame, &Kinds::new(grid, options))?;
-    // Ends the region, the regions and the root.
-    (0..3).try_for_each(|_| tags.end())?;
-    Ok(tags.out.finish()?.flush()?)
+    let kinds = Kinds::new(grid, options);
+    let written = gzip::write(out, |out| {
+        let mut tags = Tags { out };
+        tags.compound("")?;
+        tags.int("MinecraftDataVersion", DATA_VERSION)?;
+        tags.int("Version", VERSION)?;
+        write_metadata(&mut tags, grid, &frame)?;
+        tags.compound("Regions")?;
+        tags.compound(NAME)?;
+        write_region(&mut tags, grid, &frame, &kinds)?;
+        // Ends the region, the regions and the root.
+        (0..3).try_for_each(|_| tags.end())
+    });
+    Ok(written?)
 }
 
 fn write_metadata(tags: &mut Tags<impl Write>, grid: &VoxelGrid, frame: &Frame) -> io::Result<()> {
@@ -103,7 +105,7 @@ fn write_place(tags: &mut Tags<impl Write>, name: &str, place: [u32; 3]) -> io::
 }
 
 fn write_region(
-    tags: &mut Tags<impl Write>,
+    tags: &mut Tags<&mut Deflater<impl Write>>,
     grid: &VoxelGrid,
     frame: &Frame,
     kinds: &Kinds,
@@ -121,9 +123,7 @@ fn write_region(
     // At most 2^31 blocks of 7 bits.
     let words = (dense::volume(grid.dims()) * u64::from(bits)).div_ceil(64);
     tags.longs("BlockStates", words as u32)?;
-    let mut packer = Packer { out: &mut tags.out, bits, word: 0, filled: 0 };
-    frame.rows(grid, kinds, |row| row.iter().try_for_each(|&number| packer.push(number)))?;
-    packer.finish()
+    frame.write(grid, kinds, tags.out, |numbers| packed(&numbers, bits))
 }
 
 /// Writes a block's compound of the palette: its name, and the properties in square brackets.
@@ -143,35 +143,24 @@ fn write_state(tags: &mut Tags<impl Write>, block: &str) -> io::Result<()> {
     tags.end()
 }
 
-/// Packs numbers into 64-bit words.
-struct Packer<W> {
-    out: W,
-    /// Of a number, at most 8.
-    bits: u32,
-    word: u64,
-    /// Bits of `word` that are taken, fewer than 64.
-    filled: u32,
-}
-
-impl<W: Write> Packer<W> {
-    fn push(&mut self, number: u8) -> io::Result<()> {
+/// Packs numbers of up to 8 `bits` into 64-bit words.
+fn packed(numbers: &[u8], bits: u32) -> Vec<u8> {
+    let mut words = Vec::with_capacity((numbers.len() * bits as usize).div_ceil(64) * 8);
+    // The bits that are in no word yet, fewer than 64.
+    let (mut pending, mut filled) = (0_u64, 0);
+    for &number in numbers {
         let number = u64::from(number);
-        self.word |= number << self.filled;
-        self.filled += self.bits;
-        if self.filled < 64 {
-            return Ok(());
-        }
-        self.out.write_all(&self.word.to_be_bytes())?;
-        self.filled -= 64;
-        // The number's bits that did not fit: `filled` of them, fewer than `bits`.
-        self.word = number >> (self.bits - self.filled);
-        Ok(())
-    }
-
-    fn finish(mut self) -> io::Result<()> {
-        match self.filled {
-            0 => Ok(()),
-            _ => self.out.write_all(&self.word.to_be_bytes()),
+        pending |= number << filled;
+        filled += bits;
+        if filled >= 64 {
+            words.extend(pending.to_be_bytes());
+            filled -= 64;
+            // The number's bits that did not fit: `filled` of them, fewer than `bits`.
+            pending = number >> (bits - filled);
         }
     }
+    if filled > 0 {
+        words.extend(pending.to_be_bytes());
+    }
+    words
 }

@@ -6,16 +6,14 @@
 
 mod read;
 
-use std::io::{self, BufWriter, Write};
-
-use flate2::{Compression, write::GzEncoder};
+use std::io::{self, Write};
 
 pub use self::read::read;
 pub use super::blocks::{Blocks, BlocksError, MAX_BLOCKS};
 use super::frame::Frame;
 use super::kinds::Kinds;
 use super::nbt::Tags;
-use super::{DATA_VERSION, lost, write_world};
+use super::{DATA_VERSION, gzip, lost, write_world};
 use crate::formats::{GridSpec, WriteError, WriteOptions, dense};
 use crate::grid::VoxelGrid;
 
@@ -50,21 +48,23 @@ pub fn write(
     check_dims(grid.dims())?;
     let kinds = Kinds::new(grid, options);
     let frame = Frame::new(grid);
-    let mut tags = Tags { out: GzEncoder::new(BufWriter::new(out), Compression::default()) };
-    tags.compound("")?;
-    tags.compound("Schematic")?;
-    write_head(&mut tags, grid, &frame)?;
-    tags.compound("Blocks")?;
-    tags.compound("Palette")?;
-    for (number, name) in (0..).zip(&kinds.names) {
-        tags.int(name, number)?;
-    }
-    tags.end()?;
-    tags.bytes("Data", dense::volume(grid.dims()) as u32)?;
-    frame.rows(grid, &kinds, |row| tags.out.write_all(row))?;
-    // Ends the blocks, the schematic and the root.
-    (0..3).try_for_each(|_| tags.end())?;
-    Ok(tags.out.finish()?.flush()?)
+    let written = gzip::write(out, |out| {
+        let mut tags = Tags { out };
+        tags.compound("")?;
+        tags.compound("Schematic")?;
+        write_head(&mut tags, grid, &frame)?;
+        tags.compound("Blocks")?;
+        tags.compound("Palette")?;
+        for (number, name) in (0..).zip(&kinds.names) {
+            tags.int(name, number)?;
+        }
+        tags.end()?;
+        tags.bytes("Data", dense::volume(grid.dims()) as u32)?;
+        frame.write(grid, &kinds, tags.out, |blocks| blocks)?;
+        // Ends the blocks, the schematic and the root.
+        (0..3).try_for_each(|_| tags.end())
+    });
+    Ok(written?)
 }
 
 fn write_head(tags: &mut Tags<impl Write>, grid: &VoxelGrid, frame: &Frame) -> io::Result<()> {

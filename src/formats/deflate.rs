@@ -5,17 +5,19 @@
 //! Specification*, RFC 1951, 1996; the `pigz` program does the same. The stream depends on the
 //! content alone, not on the number of threads or the lengths of the writes.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 use std::sync::OnceLock;
 
 use crc32fast::Hasher;
 use flate2::{Compress, Compression, FlushCompress};
-use rayon::prelude::*;
+
+use crate::formats::in_order::encode_in_order;
 
 /// Bytes of content per chunk: several times the 32 KiB window of deflate, so that chunks cost
 /// little compression.
-const CHUNK: usize = 128 << 10;
-/// Chunks compressed at a time; each takes about 0.6 MiB.
+pub(super) const CHUNK: usize = 128 << 10;
+/// Chunks that are buffered; to compress one takes about 0.6 MiB.
 const BATCH: usize = 8;
 /// The end of the empty stored block.
 const FLUSHED: [u8; 4] = [0, 0, 0xff, 0xff];
@@ -25,20 +27,45 @@ const LAST_BLOCK: [u8; 2] = [3, 0];
 /// Writes deflated content to `out`.
 pub(super) struct Deflater<W> {
     out: W,
+    level: Compression,
     /// Less than a batch.
     content: Vec<u8>,
     crc: Hasher,
     len: u64,
+    /// Most of a sparse array: the first chunk of zeros.
+    zeros: OnceLock<Chunk>,
 }
 
+/// A part of the content.
+pub(super) enum Content<'a> {
+    /// So many zeros.
+    Zeros(usize),
+    Bytes(Cow<'a, [u8]>),
+}
+
+#[derive(Clone)]
 struct Chunk {
     deflated: Vec<u8>,
+    /// Of the content, as its length.
     crc: Hasher,
+    len: usize,
 }
 
 impl<W: Write> Deflater<W> {
-    pub(super) fn new(out: W) -> Self {
-        Self { out, content: Vec::new(), crc: Hasher::new(), len: 0 }
+    pub(super) fn new(out: W, level: Compression) -> Self {
+        let (crc, zeros) = (Hasher::new(), OnceLock::new());
+        Self { out, level, content: Vec::new(), crc, len: 0, zeros }
+    }
+
+    /// Adds what `make` makes of each of `items`, in their order; content is made and deflated in
+    /// parallel. Each is a chunk, and should have about [`CHUNK`] bytes.
+    pub(super) fn write_each<'a, T: Send>(
+        &mut self,
+        items: impl Iterator<Item = T>,
+        make: impl Fn(T) -> Content<'a> + Sync,
+    ) -> io::Result<()> {
+        self.write_chunks()?;
+        self.put_each(items, make)
     }
 
     /// Ends the stream. Returns the CRC-32 and the length of the content.
@@ -49,14 +76,31 @@ impl<W: Write> Deflater<W> {
     }
 
     fn write_chunks(&mut self) -> io::Result<()> {
-        let chunks = self.content.par_chunks(CHUNK);
-        let chunks: Vec<Chunk> = chunks.map(Chunk::of).collect();
-        for Chunk { deflated, crc } in chunks {
-            self.out.write_all(&deflated)?;
-            self.crc.combine(&crc);
-        }
-        self.content.clear();
+        let mut content = std::mem::take(&mut self.content);
+        self.put_each(content.chunks(CHUNK), |chunk| match chunk == &[0; CHUNK][..] {
+            true => Content::Zeros(CHUNK),
+            false => Content::Bytes(chunk.into()),
+        })?;
+        content.clear();
+        self.content = content;
         Ok(())
+    }
+
+    fn put_each<'a, T: Send>(
+        &mut self,
+        items: impl Iterator<Item = T>,
+        make: impl Fn(T) -> Content<'a> + Sync,
+    ) -> io::Result<()> {
+        let Self { out, level, crc, len, zeros, .. } = self;
+        encode_in_order(
+            items,
+            |item| Chunk::of(&make(item), *level, zeros),
+            |chunk| {
+                crc.combine(&chunk.crc);
+                *len += chunk.len as u64;
+                out.write_all(&chunk.deflated)
+            },
+        )
     }
 }
 
@@ -64,7 +108,6 @@ impl<W: Write> Write for Deflater<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let (part, _) = bytes.split_at(bytes.len().min(BATCH * CHUNK - self.content.len()));
         self.content.extend_from_slice(part);
-        self.len += part.len() as u64;
         if self.content.len() == BATCH * CHUNK {
             self.write_chunks()?;
         }
@@ -78,17 +121,21 @@ impl<W: Write> Write for Deflater<W> {
 }
 
 impl Chunk {
-    fn of(content: &[u8]) -> Self {
-        /// Most of a sparse array.
-        static ZEROS: OnceLock<Vec<u8>> = OnceLock::new();
+    fn of(content: &Content, level: Compression, zeros: &OnceLock<Self>) -> Self {
+        match content {
+            Content::Bytes(bytes) => Self::of_bytes(bytes, level),
+            Content::Zeros(len) => {
+                let made = || Self::of_bytes(&vec![0; *len], level);
+                let first = zeros.get_or_init(made);
+                if first.len == *len { first.clone() } else { made() }
+            }
+        }
+    }
+
+    fn of_bytes(content: &[u8], level: Compression) -> Self {
         let mut crc = Hasher::new();
         crc.update(content);
-        let deflated = if content == &[0; CHUNK][..] {
-            ZEROS.get_or_init(|| deflate(content, room(content))).clone()
-        } else {
-            deflate(content, room(content))
-        };
-        Self { deflated, crc }
+        Self { deflated: deflate(content, level, room(content)), crc, len: content.len() }
     }
 }
 
@@ -98,11 +145,11 @@ fn room(content: &[u8]) -> usize {
     content.len() + content.len() / 16 + 1024
 }
 
-fn deflate(content: &[u8], room: usize) -> Vec<u8> {
+fn deflate(content: &[u8], level: Compression, room: usize) -> Vec<u8> {
     // The output must fit: once it is full, the next call of `miniz_oxide` may end without the
     // empty block.
     let mut deflated = Vec::with_capacity(room);
-    let mut compress = Compress::new(Compression::fast(), false);
+    let mut compress = Compress::new(level, false);
     let status = compress.compress_vec(content, &mut deflated, FlushCompress::Sync);
     let is_complete = compress.total_in() == content.len() as u64 && deflated.ends_with(&FLUSHED);
     assert!(status.is_ok() && is_complete, "deflate stopped within a chunk: {status:?}");
@@ -125,7 +172,7 @@ mod tests {
         let pool = ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
             let mut stream = Vec::new();
-            let mut deflater = Deflater::new(&mut stream);
+            let mut deflater = Deflater::new(&mut stream, Compression::fast());
             content.chunks(step).for_each(|part| deflater.write_all(part).unwrap());
             let (crc, len) = deflater.finish().unwrap();
             (stream, crc, len)
@@ -167,9 +214,12 @@ mod tests {
     #[test]
     fn a_chunk_that_does_not_fit_is_noticed() {
         let content: Vec<u8> = (0..2000_u32).map(|n| (n * n % 251) as u8).collect();
-        let needed = deflate(&content, room(&content)).len();
+        let needed = deflate(&content, Compression::fast(), room(&content)).len();
         for room in needed.saturating_sub(20)..needed {
-            assert!(catch_unwind(|| deflate(&content, room)).is_err(), "{room} of {needed} bytes");
+            assert!(
+                catch_unwind(|| deflate(&content, Compression::fast(), room)).is_err(),
+                "{room} of {needed} bytes"
+            );
         }
     }
 }

@@ -42,8 +42,9 @@ fn wu(all: &PaletteCounts<Oklab>) -> PaletteBuf<Oklab> {
     found.expect("some colours").palette(PaletteSize::from_usize_clamped(MAX_COLORS))
 }
 
-/// Samples of k-means, each of which moves the nearest centroid towards it.
-const SAMPLES: u32 = 1 << 18;
+/// Samples of k-means, each of which moves the nearest centroid towards it. Twice as many lower the
+/// mean error by 1 %.
+const SAMPLES: u32 = 1 << 17;
 
 /// Refines the palette `first`.
 fn kmeans(all: &PaletteCounts<Oklab>, first: PaletteBuf<Oklab>) -> PaletteBuf<Oklab> {

@@ -4,9 +4,10 @@ use std::io::{BufWriter, Write};
 
 use super::parts::{Part, parts};
 use super::{ATTRIBUTE, Description, Frame, MAX_MODEL, MAX_SCENE};
+use crate::formats::in_order::encode_in_order;
 use crate::formats::write::check_world;
 use crate::formats::{WriteError, WriteOptions};
-use crate::grid::{BRICK, BrickKey, Colors, VoxelGrid, World, count, mask_voxels};
+use crate::grid::{BRICK, BrickKey, BrickRun, Colors, Mask, VoxelGrid, World, count, mask_voxels};
 use crate::numbers::AXES;
 use crate::palette::IndexedColors;
 use crate::srgb::Rgba;
@@ -121,21 +122,33 @@ impl<'a> Files<'a> {
         write_head(out, b"XYZI", model.content_len() as i32, 0)?;
         out.write_all(&model.voxels.to_le_bytes())?;
 
+        /// Bricks that are encoded at once.
+        const BRICKS: usize = 64;
         let [first, end] = model.bricks();
-        let mut bytes = Vec::with_capacity(4 * BRICK.pow(3) as usize);
-        for run in self.grid.brick_runs_in(first, end) {
-            for key in (0..run.len).map(|n| run.start.along_x(n)) {
-                bytes.clear();
-                let color_of = self.colors_of(key);
-                for voxel in mask_voxels(key.first_voxel(), run.mask) {
-                    let place = std::array::from_fn(|a| voxel[a] - model.base[a]);
-                    let [x, y, z] = model.frame.vox_from_grid(place).map(|c| c as u8);
-                    bytes.extend([x, y, z, color_of(voxel)]);
-                }
-                out.write_all(&bytes)?;
+        let runs = self.grid.brick_runs_in(first, end);
+        let each = |run: BrickRun| (0..run.len).map(move |n| (run.start.along_x(n), run.mask));
+        let mut bricks = runs.flat_map(each);
+        let batches = std::iter::from_fn(|| {
+            let batch: Vec<(BrickKey, Mask)> = bricks.by_ref().take(BRICKS).collect();
+            (!batch.is_empty()).then_some(batch)
+        });
+        let encode = |batch: Vec<(BrickKey, Mask)>| self.voxels(model, &batch);
+        Ok(encode_in_order(batches, encode, |bytes| out.write_all(&bytes))?)
+    }
+
+    /// The places in `model` and the palette indices of the voxels of `bricks`.
+    fn voxels(&self, model: &Model, bricks: &[(BrickKey, Mask)]) -> Vec<u8> {
+        let voxels: u32 = bricks.iter().map(|(_, mask)| count(mask)).sum();
+        let mut bytes = Vec::with_capacity(4 * voxels as usize);
+        for &(key, mask) in bricks {
+            let color_of = self.colors_of(key);
+            for voxel in mask_voxels(key.first_voxel(), mask) {
+                let place = std::array::from_fn(|a| voxel[a] - model.base[a]);
+                let [x, y, z] = model.frame.vox_from_grid(place).map(|c| c as u8);
+                bytes.extend([x, y, z, color_of(voxel)]);
             }
         }
-        Ok(())
+        bytes
     }
 
     /// The palette indices, from 1, of the voxels of a brick.

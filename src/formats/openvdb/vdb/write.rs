@@ -4,20 +4,18 @@
 use std::io::{BufWriter, Write};
 
 use half::f16;
-use rayon::prelude::*;
 
 use super::{
     ACTIVE_MASK, BACKGROUND_ELSEWHERE, LEAF_MASK, LOWER_MASK, MAGIC, SELECTED_BACKGROUND,
     UPPER_MASK, VERSION,
 };
 use crate::distance::DistanceField;
+use crate::formats::in_order::encode_in_order;
 use crate::formats::openvdb::TEXT;
 use crate::formats::openvdb::channel::Entry;
 use crate::formats::openvdb::channel::{Channel, colors_of, half, rounded, world_distance};
 use crate::formats::openvdb::record::{Record, put_bits};
-use crate::formats::openvdb::tree::{
-    Counts, LEAVES_AT_ONCE, LEAVES_PER_TASK, Lower, Tree, brick_at,
-};
+use crate::formats::openvdb::tree::{Counts, LEAVES_PER_TASK, Lower, Tree, brick_at};
 use crate::formats::openvdb::world::WorldFromIndex;
 use crate::formats::{WriteError, description};
 use crate::grid::{Colors, Mask, VoxelGrid, count};
@@ -135,17 +133,26 @@ fn uuid(digits: String) -> String {
     groups.map(|group| String::from_utf8_lossy(&digits[group]).into_owned()).join("-")
 }
 
+/// Bytes that are hashed at once.
+const HASHED: usize = 1 << 18;
+
 /// A hash of voxels and colours.
 fn hash_with(grid: &VoxelGrid, colors: &Colors) -> String {
     let mut hasher = blake3::Hasher::new();
     hasher.update(grid.hash().to_string().as_bytes());
     hasher.update(&colors.rest());
+    let mut bytes = Vec::new();
     for (key, mask, own) in colors.bricks() {
-        hasher.update(key.position().map(u32::to_le_bytes).as_flattened());
-        hasher.update(mask.map(u64::to_le_bytes).as_flattened());
-        hasher.update(own.as_flattened());
+        bytes.extend(key.position().map(u32::to_le_bytes).as_flattened());
+        bytes.extend(mask.map(u64::to_le_bytes).as_flattened());
+        bytes.extend(own.as_flattened());
+        // Long inputs are hashed several chunks at a time.
+        if bytes.len() >= HASHED {
+            hasher.update_rayon(&bytes);
+            bytes.clear();
+        }
     }
-    hasher.finalize().to_hex().to_string()
+    hasher.update(&bytes).finalize().to_hex().to_string()
 }
 
 fn grid_head(tree: &Tree, world_from_index: &WorldFromIndex) -> Record {
@@ -288,12 +295,8 @@ fn put_node(record: &mut Record, entries: impl Iterator<Item = Entry> + Clone, c
 
 fn write_buffers(channel: Channel, lower: &Lower, out: &mut dyn Write) -> std::io::Result<()> {
     let leaves: Vec<([u32; 3], &Mask)> = lower.leaves().collect();
-    for leaves in leaves.chunks(LEAVES_AT_ONCE) {
-        let parts = leaves.par_chunks(LEAVES_PER_TASK).map(|leaves| buffers_of(channel, leaves));
-        let parts: Vec<Record> = parts.collect();
-        parts.iter().try_for_each(|part| out.write_all(&part.0))?;
-    }
-    Ok(())
+    let tasks = leaves.chunks(LEAVES_PER_TASK);
+    encode_in_order(tasks, |leaves| buffers_of(channel, leaves), |part| out.write_all(&part.0))
 }
 
 fn buffers_of(channel: Channel, leaves: &[([u32; 3], &Mask)]) -> Record {

@@ -6,7 +6,7 @@
 //! content alone, not on the number of threads or the lengths of the writes.
 
 use std::borrow::Cow;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::sync::OnceLock;
 
 use crc32fast::Hasher;
@@ -41,6 +41,16 @@ pub(super) enum Content<'a> {
     /// So many zeros.
     Zeros(usize),
     Bytes(Cow<'a, [u8]>),
+}
+
+impl Content<'_> {
+    /// Writes it as it is.
+    pub(super) fn write_to(&self, out: &mut dyn Write) -> io::Result<()> {
+        match self {
+            Self::Zeros(len) => io::copy(&mut io::repeat(0).take(*len as u64), out).map(|_| ()),
+            Self::Bytes(bytes) => out.write_all(bytes),
+        }
+    }
 }
 
 #[derive(Clone)]

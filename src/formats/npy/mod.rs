@@ -15,20 +15,21 @@
 //! dictionary, and the elements.
 
 pub(super) mod header;
+mod layers;
 mod read;
 pub(super) mod rgba;
-mod rows;
 
-use std::io::{BufRead, BufWriter, Write};
+use std::io::{self, BufRead, BufWriter, Write};
 
 use self::header::{Element, Header, MAGIC};
-use self::rows::BrickCache;
+use self::layers::Layers;
 use crate::distance::DistanceField;
+use crate::formats::deflate::Deflater;
 use crate::formats::dense;
 use crate::formats::{
     GridSpec, LoadedGrid, ReadError, WriteError, content, lost_colors, lost_place,
 };
-use crate::grid::{BRICK, VoxelGrid};
+use crate::grid::{Colors, VoxelGrid};
 #[cfg(doc)]
 use crate::place::MAX_DIM;
 
@@ -58,23 +59,35 @@ pub(super) const ONES: u64 = 0x0101_0101_0101_0101;
 /// # Errors
 /// `out` fails.
 pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
-    let [nx, ny, nz] = grid.dims();
-    let mut out = BufWriter::new(out);
     out.write_all(&header("|b1", &grid.dims()))?;
-    // The voxels of one x and one brick along y: contiguous in the file.
-    let mut rows = vec![0; (BRICK.min(ny) * nz) as usize];
-    let mut cache = BrickCache::default();
-    for x in 0..nx {
-        for y in 0..ny.div_ceil(BRICK) {
-            let rows = &mut rows[..(BRICK.min(ny - y * BRICK) * nz) as usize];
-            rows.fill(0);
-            for run in cache.row(grid, x / BRICK, y) {
-                run.fill(x % BRICK, rows, nz as usize);
-            }
-            out.write_all(rows)?;
-        }
+    for layers in Layers::all(grid, None) {
+        layers.parts(1).try_for_each(|part| layers.occupied(&part).write_to(out))?;
     }
-    Ok(out.flush()?)
+    Ok(())
+}
+
+/// As [`write`](fn@write), in parallel.
+pub(super) fn deflate(grid: &VoxelGrid, out: &mut Deflater<impl Write>) -> io::Result<()> {
+    out.write_all(&header("|b1", &grid.dims()))?;
+    for layers in Layers::all(grid, None) {
+        out.write_each(layers.parts(1), |part| layers.occupied(&part))?;
+    }
+    Ok(())
+}
+
+/// Deflates the colours of `grid` in C order, `uint8` of shape `(nx, ny, nz, 4)`: red, green, blue
+/// and opacity in sRGB, zeros for empty voxels.
+pub(super) fn deflate_colors(
+    grid: &VoxelGrid,
+    colors: &Colors,
+    out: &mut Deflater<impl Write>,
+) -> io::Result<()> {
+    let [nx, ny, nz] = grid.dims();
+    out.write_all(&header("|u1", &[nx, ny, nz, 4]))?;
+    for layers in Layers::all(grid, Some(colors)) {
+        out.write_each(layers.parts(4), |part| layers.colors(&part, colors))?;
+    }
+    Ok(())
 }
 
 /// Writes `field` as `float32` in C order: signed distances in voxels, outside the band plus or

@@ -1,56 +1,17 @@
-//! Colour arrays: `uint8` of shape `(nx, ny, nz, 4)`: red, green, blue and opacity in sRGB, zeros
-//! for empty voxels.
+//! Reading of colour arrays: `uint8` of shape `(nx, ny, nz, 4)`: red, green, blue and opacity in
+//! sRGB, zeros for empty voxels.
 
-use std::io::{BufRead, BufWriter, Write};
+use std::io::BufRead;
 
+use super::end;
 use super::header::{Element, Header};
-use super::rows::{BrickCache, Run};
-use super::{end, header};
+use super::layers::NONE;
 use crate::formats::brick_colors::{self, ColorRun, OwnedColors};
 use crate::formats::bytes::fill;
 use crate::formats::slab::BrickSlab;
-use crate::formats::{ReadError, WriteError, content};
+use crate::formats::{ReadError, content};
 use crate::grid::{BRICK, BrickKey, Colors, Mask, VoxelGrid, set_bits};
 use crate::srgb::Rgba;
-
-/// An empty voxel.
-const NONE: Rgba = [0; 4];
-
-/// Writes the colours of `grid` in C order, in at most 4 MiB of memory.
-///
-/// # Errors
-/// `out` fails.
-pub(in crate::formats) fn write(
-    grid: &VoxelGrid,
-    colors: &Colors,
-    out: &mut dyn Write,
-) -> Result<(), WriteError> {
-    let [nx, ny, nz] = grid.dims();
-    let mut out = BufWriter::new(out);
-    out.write_all(&header("|u1", &[nx, ny, nz, 4]))?;
-    let mut row = vec![NONE; nz as usize];
-    let mut cache = BrickCache::with_colors(colors);
-    for (x, y) in (0..nx).flat_map(|x| (0..ny).map(move |y| (x, y))) {
-        row.fill(NONE);
-        for run in cache.row(grid, x / BRICK, y / BRICK) {
-            fill_colors(run, colors, [x % BRICK, y % BRICK], &mut row);
-        }
-        out.write_all(row.as_flattened())?;
-    }
-    Ok(out.flush()?)
-}
-
-/// Sets the colours of the voxels at `x` and `y` within the bricks, in a row along `z`.
-fn fill_colors(run: &Run, colors: &Colors, [x, y]: [u32; 2], row: &mut [Rgba]) {
-    let bits = u64::from(run.mask[x as usize].to_le_bytes()[y as usize]);
-    let own = run.own.map(|index| colors.brick(index));
-    for z in run.z.clone() {
-        for bit in set_bits(bits) {
-            let color = own.map_or(colors.rest(), |brick| brick.at(x, 8 * y + bit));
-            row[(z * BRICK + bit) as usize] = color;
-        }
-    }
-}
 
 /// A colour array by brick, in canonical order.
 pub(in crate::formats) struct ColorArray {

@@ -49,9 +49,9 @@ const WIDTH: &str = "width.npy";
 pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
     let mut zip = zip::Writer::new(BufWriter::new(out));
     put_world(&mut zip, grid.world)?;
-    zip.file(OCCUPIED, |out| npy::write(grid, out))?;
+    zip.file(OCCUPIED, |out| npy::deflate(grid, out))?;
     if let Some(colors) = &grid.colors {
-        zip.file(RGBA, |out| npy::rgba::write(grid, colors, out))?;
+        zip.file(RGBA, |out| npy::deflate_colors(grid, colors, out))?;
     }
     Ok(zip.finish()?.flush()?)
 }
@@ -68,7 +68,7 @@ pub fn write_distances(field: &DistanceField, out: &mut dyn Write) -> Result<(),
     let count = field.band().occupied();
     zip.file(WIDTH, |out| {
         out.write_all(&npy_header("<f4", "()"))?;
-        Ok(out.write_all(&field.width().to_le_bytes())?)
+        out.write_all(&field.width().to_le_bytes())
     })?;
     zip.file(COORDS, |out| {
         out.write_all(&npy_header("<i4", &format!("({count}, 3)")))?;
@@ -76,7 +76,7 @@ pub fn write_distances(field: &DistanceField, out: &mut dyn Write) -> Result<(),
         for (voxel, _) in field.distances() {
             out.write_all(voxel.map(u32::to_le_bytes).as_flattened())?;
         }
-        Ok(out.flush()?)
+        out.flush()
     })?;
     zip.file(DISTANCES, |out| {
         out.write_all(&npy_header("<f4", &format!("({count},)")))?;
@@ -84,9 +84,9 @@ pub fn write_distances(field: &DistanceField, out: &mut dyn Write) -> Result<(),
         for (_, distance) in field.distances() {
             out.write_all(&distance.to_le_bytes())?;
         }
-        Ok(out.flush()?)
+        out.flush()
     })?;
-    zip.file(OCCUPIED, |out| npy::write(field.inside(), out))?;
+    zip.file(OCCUPIED, |out| npy::deflate(field.inside(), out))?;
     Ok(zip.finish()?.flush()?)
 }
 
@@ -102,7 +102,7 @@ fn put_world(zip: &mut zip::Writer<impl Write>, world: Option<World>) -> Result<
         ] {
             zip.file(name, |out| {
                 out.write_all(&npy_header(descr, shape))?;
-                Ok(out.write_all(bytes)?)
+                out.write_all(bytes)
             })?;
         }
     }

@@ -10,7 +10,7 @@ use flate2::Compression;
 use flate2::bufread::DeflateDecoder;
 
 use crate::formats::deflate::Deflater;
-use crate::formats::{ReadError, WriteError, content};
+use crate::formats::{ReadError, content};
 
 const LOCAL: u32 = 0x0403_4b50;
 const DESCRIPTOR: u32 = 0x0807_4b50;
@@ -55,8 +55,8 @@ impl<W: Write> Writer<W> {
     pub(super) fn file(
         &mut self,
         name: &'static str,
-        write: impl FnOnce(&mut dyn Write) -> Result<(), WriteError>,
-    ) -> Result<(), WriteError> {
+        write: impl FnOnce(&mut Deflater<&mut dyn Write>) -> io::Result<()>,
+    ) -> io::Result<()> {
         let offset = self.out.len;
         let head = bytes(&[&LOCAL.to_le_bytes(), &common(0, [IN_EXTRA; 2], name, 20)]);
         self.out.write_all(&head)?;
@@ -64,7 +64,9 @@ impl<W: Write> Writer<W> {
         // This field makes readers expect 64-bit lengths in the descriptor.
         self.out.write_all(&extra_64(&[0, 0]))?;
         let begin = self.out.len;
-        let (crc, len) = deflate(&mut self.out, write)?;
+        let mut content = Deflater::new(&mut self.out as &mut dyn Write, Compression::fast());
+        write(&mut content)?;
+        let (crc, len) = content.finish()?;
         let deflated = self.out.len - begin;
         self.out.write_all(&bytes(&[
             &DESCRIPTOR.to_le_bytes(),
@@ -116,16 +118,6 @@ impl<W: Write> Writer<W> {
         self.out.write_all(&tail)?;
         Ok(self.out.inner)
     }
-}
-
-/// Deflates the content that `write` writes. Returns its CRC-32 and its length.
-fn deflate(
-    out: &mut dyn Write,
-    write: impl FnOnce(&mut dyn Write) -> Result<(), WriteError>,
-) -> Result<(u32, u64), WriteError> {
-    let mut content = Deflater::new(out, Compression::fast());
-    write(&mut content)?;
-    Ok(content.finish()?)
 }
 
 /// The common fields of a local header and a central directory record.

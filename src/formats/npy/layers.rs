@@ -1,0 +1,202 @@
+//! Dense arrays in C order, from the bricks of a grid: layers along `x`, in parts of whole rows.
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use super::bytes_of_bits;
+use crate::formats::deflate::{CHUNK, Content};
+use crate::grid::{BRICK, BrickKey, Colors, Mask, VoxelGrid, is_empty, set_bits};
+use crate::srgb::Rgba;
+
+/// An empty voxel.
+pub(super) const NONE: Rgba = [0; 4];
+
+/// Layers of voxels along `x` that lie in the same bricks, or as much of one along `y` as the
+/// capacity allows.
+pub(super) struct Layers<'a> {
+    colors: Option<&'a Colors>,
+    dims: [u32; 3],
+    /// In voxels.
+    xs: Range<u32>,
+    /// In bricks.
+    ys: Range<u32>,
+    /// Sorted by `y`, then `z`.
+    runs: Vec<Run>,
+}
+
+/// Consecutive bricks along `z` with one mask, mostly full ones.
+struct Run {
+    y: u32,
+    z: Range<u32>,
+    mask: Mask,
+    /// The index of the brick's own colours, for a run of one brick that has them.
+    own: Option<usize>,
+}
+
+/// Consecutive rows of one layer.
+pub(super) struct Part {
+    /// In voxels.
+    x: u32,
+    /// In bricks.
+    ys: Range<u32>,
+}
+
+impl<'a> Layers<'a> {
+    /// Capacity in runs of 96 bytes; may be exceeded by [`ROWS`](Self::ROWS) rows of at most 8192.
+    const CAPACITY: usize = 3 << 13;
+
+    /// Rows of bricks that are looked up at once.
+    const ROWS: u32 = 16;
+
+    /// The layers of `grid` in file order, with `colors`. If all `y` fit the capacity, each brick is
+    /// looked up once for its eight `x`; otherwise once per `x`.
+    pub(super) fn all(
+        grid: &'a VoxelGrid,
+        colors: Option<&'a Colors>,
+    ) -> impl Iterator<Item = Self> {
+        let [nx, ny, _] = grid.dims();
+        let mut next = Some([0, 0]);
+        std::iter::from_fn(move || {
+            let [x, y] = next?;
+            let mut layers =
+                Self { colors, dims: grid.dims(), xs: x..x + 1, ys: y..y, runs: vec![] };
+            layers.load(grid);
+            if layers.ys == (0..ny.div_ceil(BRICK)) {
+                layers.xs.end = nx.min((x / BRICK + 1) * BRICK);
+            }
+            next = match layers.ys.end < ny.div_ceil(BRICK) {
+                true => Some([x, layers.ys.end]),
+                false => (layers.xs.end < nx).then_some([layers.xs.end, 0]),
+            };
+            Some(layers)
+        })
+    }
+
+    /// Looks up the bricks from the first `y` on.
+    fn load(&mut self, grid: &VoxelGrid) {
+        let [_, ny, nz] = self.dims.map(|d| d.div_ceil(BRICK));
+        let x = self.xs.start / BRICK;
+        while self.ys.end < ny && self.runs.len() < Self::CAPACITY {
+            let ys = self.ys.end..ny.min(self.ys.end + Self::ROWS);
+            self.ys.end = ys.end;
+            let rows = ys.into_par_iter().map(|y| {
+                let mut runs = Vec::new();
+                for z in 0..nz {
+                    let key = BrickKey::new([x, y, z]);
+                    let mask = grid.mask_of(key);
+                    if !is_empty(&mask) {
+                        let own = self.colors.and_then(|colors| colors.index_of(key));
+                        Run { y, z: z..z + 1, mask, own }.append_to(&mut runs);
+                    }
+                }
+                runs
+            });
+            let rows: Vec<Vec<Run>> = rows.collect();
+            self.runs.extend(rows.into_iter().flatten());
+        }
+    }
+
+    /// The parts, in file order, of about [`CHUNK`] bytes with so many for a voxel.
+    pub(super) fn parts(&self, bytes: u32) -> impl Iterator<Item = Part> + use<> {
+        let row = u64::from(BRICK * bytes) * u64::from(self.dims[2]);
+        let at_once = (CHUNK as u64 / row).max(1) as u32;
+        let (xs, ys) = (self.xs.clone(), self.ys.clone());
+        xs.flat_map(move |x| {
+            let end = ys.end;
+            let firsts = ys.clone().step_by(at_once as usize);
+            firsts.map(move |y| Part { x, ys: y..end.min(y + at_once) })
+        })
+    }
+
+    /// A byte for each voxel: whether it is occupied.
+    pub(super) fn occupied(&self, part: &Part) -> Content<'static> {
+        let nz = self.dims[2] as usize;
+        self.content(part, |run, row, bits, bytes: &mut [u8]| {
+            let [begin, end] = [run.z.start, run.z.end].map(|z| (z * BRICK) as usize);
+            let eight = bytes_of_bits(bits);
+            for place in bytes[nz * row..][begin..end.min(nz)].chunks_mut(BRICK as usize) {
+                place.copy_from_slice(&eight[..place.len()]);
+            }
+        })
+    }
+
+    /// The colour of each voxel in `colors`.
+    pub(super) fn colors(&self, part: &Part, colors: &Colors) -> Content<'static> {
+        let nz = self.dims[2] as usize;
+        self.content(part, |run, row, bits, rgba: &mut [Rgba]| {
+            let own = run.own.map(|index| colors.brick(index));
+            // In the layer of its bricks, a row is one of eight words of eight bits.
+            let y = row as u32 % BRICK;
+            for z in run.z.clone() {
+                for bit in set_bits(bits.into()) {
+                    let color =
+                        own.map_or(colors.rest(), |own| own.at(part.x % BRICK, BRICK * y + bit));
+                    rgba[nz * row + (z * BRICK + bit) as usize] = color;
+                }
+            }
+        })
+    }
+
+    /// The content of `part`. `put` sets the voxels of a run in a row, given by its index, from the
+    /// bits of a brick's row.
+    fn content<T: Copy + Default>(
+        &self,
+        part: &Part,
+        put: impl Fn(&Run, usize, u8, &mut [T]),
+    ) -> Content<'static>
+    where
+        Vec<T>: IntoBytes,
+    {
+        let [_, ny, nz] = self.dims;
+        let rows = ny.min(part.ys.end * BRICK) - part.ys.start * BRICK;
+        let voxels = rows as usize * nz as usize;
+        let from = self.runs.partition_point(|run| run.y < part.ys.start);
+        let runs = self.runs[from..].iter().take_while(|run| run.y < part.ys.end);
+        let word = |run: &Run| run.mask[(part.x % BRICK) as usize];
+        let mut runs = runs.filter(|run| word(run) != 0).peekable();
+        if runs.peek().is_none() {
+            return Content::Zeros(voxels * size_of::<T>());
+        }
+        let mut values = vec![T::default(); voxels];
+        for run in runs {
+            let first = ((run.y - part.ys.start) * BRICK) as usize;
+            for (row, bits) in (first..rows as usize).zip(word(run).to_le_bytes()) {
+                put(run, row, bits, &mut values);
+            }
+        }
+        Content::Bytes(values.into_bytes().into())
+    }
+}
+
+/// A list of values as bytes, without a copy.
+trait IntoBytes {
+    fn into_bytes(self) -> Vec<u8>;
+}
+
+impl IntoBytes for Vec<u8> {
+    fn into_bytes(self) -> Vec<u8> {
+        self
+    }
+}
+
+impl IntoBytes for Vec<Rgba> {
+    fn into_bytes(self) -> Vec<u8> {
+        self.into_flattened()
+    }
+}
+
+impl Run {
+    /// Appends it to `runs`, or extends the last one.
+    fn append_to(self, runs: &mut Vec<Self>) {
+        match runs.last_mut() {
+            Some(run) if run.is_continued_by(&self) => run.z.end = self.z.end,
+            _ => runs.push(self),
+        }
+    }
+
+    fn is_continued_by(&self, next: &Self) -> bool {
+        let is_next = self.y == next.y && self.z.end == next.z.start && self.mask == next.mask;
+        is_next && self.own.is_none() && next.own.is_none()
+    }
+}

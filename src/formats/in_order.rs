@@ -1,44 +1,62 @@
 //! Parallel encoding: parts of a file are encoded by several threads, and written in order.
 
-use rayon::prelude::*;
+use std::collections::VecDeque;
+use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
 
-/// Parts that are encoded at a time for each thread.
-const PARTS: usize = 4;
-
-/// Calls `take` with what `encode` makes of each of `items`, in their order. A batch of items is
-/// encoded in parallel while the results of the batch before are taken by the caller's thread, so
-/// up to eight results for each thread are in memory.
+/// Calls `take` with what `encode` makes of each of `items`, in their order. Items are encoded in
+/// parallel while earlier results are taken by the caller's thread; at most two items for each
+/// thread are being encoded or wait to be taken.
 ///
 /// # Errors
-/// The first error of `take`; at most one more batch is encoded then.
+/// The first error of `take`.
 pub(super) fn encode_in_order<T: Send, P: Send, E>(
-    items: impl Iterator<Item = T>,
+    mut items: impl Iterator<Item = T>,
     encode: impl Fn(T) -> P + Sync,
     mut take: impl FnMut(P) -> Result<(), E>,
 ) -> Result<(), E> {
     let threads = rayon::current_num_threads();
-    let mut items = items.fuse();
     if threads == 1 {
         return items.try_for_each(|item| take(encode(item)));
     }
-    let mut encoded: Vec<P> = Vec::new();
-    loop {
-        let batch: Vec<T> = items.by_ref().take(PARTS * threads).collect();
-        if batch.is_empty() && encoded.is_empty() {
-            return Ok(());
+    let encode = &encode;
+    rayon::in_place_scope_fifo(|scope| {
+        let mut encoded = VecDeque::with_capacity(2 * threads);
+        loop {
+            while encoded.len() < 2 * threads
+                && let Some(item) = items.next()
+            {
+                let (sender, receiver) = sync_channel(1);
+                // Fails after an error of `take`: nobody waits for it then.
+                scope.spawn_fifo(move |_| _ = sender.send(encode(item)));
+                encoded.push_back(receiver);
+            }
+            // `None` also after a panic of `encode`, which the scope resumes.
+            let Some(part) = encoded.pop_front().and_then(wait_for) else { return Ok(()) };
+            take(part)?;
         }
-        let (mut next, mut taken) = (Vec::new(), Ok(()));
-        rayon::in_place_scope(|scope| {
-            scope.spawn(|_| next = batch.into_par_iter().map(&encode).collect());
-            taken = encoded.drain(..).try_for_each(&mut take);
-        });
-        taken?;
-        encoded = next;
+    })
+}
+
+/// A result, while this thread does other work; `None` if there will be none.
+fn wait_for<P>(receiver: Receiver<P>) -> Option<P> {
+    loop {
+        match receiver.try_recv() {
+            Ok(part) => return Some(part),
+            Err(TryRecvError::Disconnected) => return None,
+            Err(TryRecvError::Empty) => match rayon::yield_now() {
+                Some(rayon::Yield::Executed) => {}
+                Some(rayon::Yield::Idle) => std::thread::yield_now(),
+                // No thread of a pool: it has no other work.
+                None => return receiver.recv().ok(),
+            },
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
     use rayon::ThreadPoolBuilder;
 
     use super::*;
@@ -64,5 +82,21 @@ mod tests {
                 assert_eq!(taken, (0..end).map(|item| 3 * item).collect::<Vec<_>>());
             }
         }
+    }
+
+    #[test]
+    fn results_are_taken_by_a_thread_of_no_pool() {
+        let mut taken = Vec::new();
+        let all: Result<(), ()> =
+            encode_in_order(0..100, |item| 3 * item, |part| Ok(taken.push(part)));
+        assert_eq!((all, taken), (Ok(()), (0..100).map(|item| 3 * item).collect()));
+    }
+
+    #[test]
+    fn a_panic_of_an_encoder_is_not_lost() {
+        let pool = ThreadPoolBuilder::new().num_threads(2).build().expect("threads");
+        let encode = |item| if item == 50 { panic!("item {item}") } else { item };
+        let all = || encode_in_order(0..100, encode, |_| Ok::<(), ()>(()));
+        assert!(catch_unwind(AssertUnwindSafe(|| pool.install(all))).is_err());
     }
 }

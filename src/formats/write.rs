@@ -6,8 +6,10 @@ use crate::distance::DistanceField;
 use crate::formats::{GridFormat, WriteError, WriteOptions};
 use crate::grid::{VoxelGrid, World};
 
-/// Writes `grid` to `out`. Output is deterministic. Takes at most 4 MiB of memory for any grid,
-/// and 12 MiB for `.npz`; indexed formats also take up to 32 bytes per distinct colour.
+/// Writes `grid` to `out`. Output is deterministic. Takes at most 4 MiB of memory for any grid, and
+/// 4 MiB more for each thread for `.npz`, schematics and meshes of voxels; indexed formats also take
+/// up to 32 bytes per distinct colour. A mesh takes more where most voxels of a tile of 64 x 64 x 64
+/// are isolated: at most two such tiles are in memory for each thread.
 ///
 /// # Errors
 /// `out` fails, or the format cannot hold the grid.

@@ -43,17 +43,20 @@ impl Frame {
         }
     }
 
-    /// Writes all rows of blocks in file order, several at a time, as what `encode` makes of them.
-    /// Each time but the last their number is a multiple of 64.
+    /// Writes all rows of blocks in file order, several at a time, as what `encode` makes of them: so
+    /// many bits for a block. Each time but the last these are whole words of 64 bits.
     pub(super) fn write<W: Write>(
         &self,
         grid: &VoxelGrid,
         kinds: &Kinds,
         out: &mut Deflater<W>,
+        bits: u32,
         encode: impl Fn(Vec<u8>) -> Vec<u8> + Sync,
     ) -> io::Result<()> {
         let [width, height, length] = self.size().map(u64::from);
-        let at_once = (CHUNK as u64).div_ceil(width).next_multiple_of(64);
+        // The fewest rows in whole words.
+        let whole = 64 >> (width * u64::from(bits)).trailing_zeros().min(6);
+        let at_once = (CHUNK as u64).div_ceil(width).next_multiple_of(whole);
         let rows = height * length;
         let firsts = (0..rows.div_ceil(at_once)).map(|n| n * at_once);
         out.write_each(firsts, |first| {

@@ -43,11 +43,12 @@ pub(super) struct Part {
 }
 
 impl<'a> Layers<'a> {
-    /// Capacity in runs of 96 bytes; may be exceeded by [`ROWS`](Self::ROWS) rows of at most 8192.
+    /// Capacity in runs of 96 bytes; may be exceeded by [`AT_ONCE`](Self::AT_ONCE), or by a row of at
+    /// most 8192.
     const CAPACITY: usize = 3 << 13;
 
-    /// Rows of bricks that are looked up at once.
-    const ROWS: u32 = 16;
+    /// Bricks that are looked up at once, in whole rows.
+    const AT_ONCE: u32 = 1 << 12;
 
     /// The layers of `grid` in file order, with `colors`. If all `y` fit the capacity, each brick is
     /// looked up once for its eight `x`; otherwise once per `x`.
@@ -77,8 +78,11 @@ impl<'a> Layers<'a> {
     fn load(&mut self, grid: &VoxelGrid) {
         let [_, ny, nz] = self.dims.map(|d| d.div_ceil(BRICK));
         let x = self.xs.start / BRICK;
+        let rows = (Self::AT_ONCE / nz).max(1);
+        let most = Self::CAPACITY + (rows * nz) as usize;
+        self.runs.reserve_exact(most.min(ny as usize * nz as usize));
         while self.ys.end < ny && self.runs.len() < Self::CAPACITY {
-            let ys = self.ys.end..ny.min(self.ys.end + Self::ROWS);
+            let ys = self.ys.end..ny.min(self.ys.end + rows);
             self.ys.end = ys.end;
             let rows = ys.into_par_iter().map(|y| {
                 let mut runs = Vec::new();

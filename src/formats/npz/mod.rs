@@ -42,7 +42,7 @@ const COORDS: &str = "coords.npy";
 const DISTANCES: &str = "distances.npy";
 const WIDTH: &str = "width.npy";
 
-/// Writes `grid`, in at most 12 MiB of memory.
+/// Writes `grid`, in constant memory for each thread.
 ///
 /// # Errors
 /// `out` fails.

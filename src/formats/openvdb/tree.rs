@@ -28,10 +28,6 @@ const LOWER_SIZE: usize = LOWER.pow(3) as usize;
 const UPPER_SIZE: usize = UPPER.pow(3) as usize;
 /// Voxels along a leaf's edge.
 pub(super) const LEAF_VOXELS: u32 = BRICK;
-/// Leaves that are written at a time, of at most 7 KiB each.
-pub(super) const LEAVES_AT_ONCE: usize = 256;
-/// Leaves per task.
-pub(super) const LEAVES_PER_TASK: usize = 32;
 /// Voxels along a lower node's edge.
 pub(super) const LOWER_VOXELS: u32 = LOWER * BRICK;
 /// Voxels along an upper node's edge.

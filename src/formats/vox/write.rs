@@ -123,7 +123,7 @@ impl<'a> Files<'a> {
         out.write_all(&model.voxels.to_le_bytes())?;
 
         /// Bricks that are encoded at once.
-        const BRICKS: usize = 64;
+        const BRICKS: usize = 256;
         let [first, end] = model.bricks();
         let runs = self.grid.brick_runs_in(first, end);
         let each = |run: BrickRun| (0..run.len).map(move |n| (run.start.along_x(n), run.mask));

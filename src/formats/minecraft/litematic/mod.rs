@@ -51,7 +51,7 @@ fn bits(kinds: usize) -> u32 {
     (usize::BITS - kinds.saturating_sub(1).leading_zeros()).max(2)
 }
 
-/// Writes `grid`, in constant memory.
+/// Writes `grid`, in constant memory for each thread.
 ///
 /// # Errors
 /// `out` fails, or the grid is too large.
@@ -123,7 +123,7 @@ fn write_region(
     // At most 2^31 blocks of 7 bits.
     let words = (dense::volume(grid.dims()) * u64::from(bits)).div_ceil(64);
     tags.longs("BlockStates", words as u32)?;
-    frame.write(grid, kinds, tags.out, |numbers| packed(&numbers, bits))
+    frame.write(grid, kinds, tags.out, bits, |numbers| packed(&numbers, bits))
 }
 
 /// Writes a block's compound of the palette: its name, and the properties in square brackets.

@@ -36,7 +36,7 @@ fn check_dims(dims: [u32; 3]) -> Result<(), WriteError> {
     super::check_dims(dims, u16::MAX.into())
 }
 
-/// Writes `grid`, in constant memory.
+/// Writes `grid`, in constant memory for each thread.
 ///
 /// # Errors
 /// `out` fails, or the grid is too large.
@@ -60,7 +60,7 @@ pub fn write(
         }
         tags.end()?;
         tags.bytes("Data", dense::volume(grid.dims()) as u32)?;
-        frame.write(grid, &kinds, tags.out, |blocks| blocks)?;
+        frame.write(grid, &kinds, tags.out, u8::BITS, |blocks| blocks)?;
         // Ends the blocks, the schematic and the root.
         (0..3).try_for_each(|_| tags.end())
     });

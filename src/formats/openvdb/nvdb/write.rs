@@ -18,9 +18,7 @@ use crate::formats::openvdb::channel::Entry;
 use crate::formats::openvdb::channel::{Channel, Value, float, world_distance};
 use crate::formats::openvdb::record::{Record, put_bits};
 use crate::formats::openvdb::source::Hashing;
-use crate::formats::openvdb::tree::{
-    Bounds, LEAVES_AT_ONCE, LEAVES_PER_TASK, Lower, Tree, UPPER_VOXELS, brick_at,
-};
+use crate::formats::openvdb::tree::{Bounds, Lower, Tree, UPPER_VOXELS, brick_at};
 use crate::formats::openvdb::world::WorldFromIndex;
 use crate::formats::{WriteError, description};
 use crate::grid::{Colors, Mask, VoxelGrid, is_empty, run_bounds, set_bits};
@@ -385,6 +383,11 @@ fn words(value: Value) -> [u64; 2] {
     }
     words
 }
+
+/// Leaves that are encoded at a time, of at most 7 KiB each.
+const LEAVES_AT_ONCE: usize = 256;
+/// Leaves per task.
+const LEAVES_PER_TASK: usize = 32;
 
 fn write_leaves(
     channel: Channel,

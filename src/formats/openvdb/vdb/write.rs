@@ -15,7 +15,7 @@ use crate::formats::openvdb::TEXT;
 use crate::formats::openvdb::channel::Entry;
 use crate::formats::openvdb::channel::{Channel, colors_of, half, rounded, world_distance};
 use crate::formats::openvdb::record::{Record, put_bits};
-use crate::formats::openvdb::tree::{Counts, LEAVES_PER_TASK, Lower, Tree, brick_at};
+use crate::formats::openvdb::tree::{Counts, Lower, Tree, brick_at};
 use crate::formats::openvdb::world::WorldFromIndex;
 use crate::formats::{WriteError, description};
 use crate::grid::{Colors, Mask, VoxelGrid, count};
@@ -293,9 +293,12 @@ fn put_node(record: &mut Record, entries: impl Iterator<Item = Entry> + Clone, c
     entries.filter(|&entry| entry == Entry::Full).for_each(|_| record.bytes(&halves));
 }
 
+/// Leaves that are encoded at once, of at most 7 KiB each.
+const LEAVES: usize = 128;
+
 fn write_buffers(channel: Channel, lower: &Lower, out: &mut dyn Write) -> std::io::Result<()> {
     let leaves: Vec<([u32; 3], &Mask)> = lower.leaves().collect();
-    let tasks = leaves.chunks(LEAVES_PER_TASK);
+    let tasks = leaves.chunks(LEAVES);
     encode_in_order(tasks, |leaves| buffers_of(channel, leaves), |part| out.write_all(&part.0))
 }
 

@@ -1,15 +1,23 @@
-"""Times trivox for Python beside other packages that voxelize meshes, on one mesh and machine.
+"""Times trivox beside other packages and programs that voxelize meshes, on one mesh and machine.
 
-Usage: python packages.py MESH RESOLUTION [PACKAGE...]
+Usage: python packages.py MESH RESOLUTION [--chart FILE.svg] [PACKAGE...]
 Each line says what is computed: the packages do not compute the same. *Step* is from a mesh in memory to
-voxels; *whole* is from the file to voxels, each package with its own reader. Packages that are not installed
-are left out. Build the wheel with --release.
+voxels; *whole* is from the file to voxels, each package with its own reader; that of a program is a process,
+from a .glb to a .vox. Packages and programs that are not installed are left out. Build the wheel with
+--release, and install the programs from crates.io (`cargo install voxquant`).
 """
 
+import argparse
 import importlib.metadata
 import importlib.util
-import sys
+import pathlib
+import shutil
+import struct
+import subprocess
+import tempfile
 import time
+
+import chart
 
 import numpy as np
 
@@ -17,6 +25,11 @@ import trivox
 
 SECONDS = 20.0
 PACKAGES = ("trimesh", "open3d", "pyvista", "point_cloud_utils")
+# What each program computes, and its arguments for a .glb, a .vox and a resolution.
+PROGRAMS = {
+    "voxelize": ("all voxels that the surface touches", ["{glb}", "--res", "{res}", "--quiet", "-o", "{vox}"]),
+    "voxquant": ("about the touched voxels", ["-i", "{glb}", "-o", "{vox}", "-r", "{res}"]),
+}
 
 
 def best_ms(call, runs=9):
@@ -83,6 +96,34 @@ def with_trivox(resolution, **options):
     return trivox.read_mesh, vox, len
 
 
+def voxels_of_vox(path):
+    """The number of voxels in the models of a .vox file."""
+    data, at, voxels = path.read_bytes(), 20, 0
+    while at < len(data):
+        name, content, _ = struct.unpack_from("<4sII", data, at)
+        voxels += struct.unpack_from("<I", data, at + 12)[0] if name == b"XYZI" else 0
+        at += 12 + content
+    return voxels
+
+
+def time_program(name, glb, resolution):
+    """The time of a process, and the number of voxels."""
+    with tempfile.TemporaryDirectory() as folder:
+        vox = pathlib.Path(folder, "out.vox")
+        places = {"glb": glb, "vox": vox, "res": resolution}
+        command = [name, *(argument.format(**places) for argument in PROGRAMS[name][1])]
+        whole, _ = best_ms(lambda: subprocess.run(command, check=True, capture_output=True))
+        return whole, voxels_of_vox(vox)
+
+
+def as_glb(mesh, folder):
+    import trimesh
+
+    path = pathlib.Path(folder, "mesh.glb")
+    trimesh.Trimesh(mesh.vertices, mesh.faces, process=False).export(path)
+    return path
+
+
 def overhead_ms(vox, mesh):
     """A call from Python, and what of it is above the library's own steps; the least of runs."""
     whole, above = [], []
@@ -94,7 +135,7 @@ def overhead_ms(vox, mesh):
     return min(whole), min(above)
 
 
-def main(path, resolution, packages):
+def main(path, resolution, packages, chart_path):
     mesh = trivox.read_mesh(path)
     pitch = float((mesh.vertices.max(0) - mesh.vertices.min(0)).max() / resolution)
     rows = [
@@ -103,13 +144,24 @@ def main(path, resolution, packages):
         ("trivox, solid", "all voxels whose centre is inside", *with_trivox(resolution, mode="solid")),
         *((name, *globals()[f"with_{name}"](pitch)) for name in packages),
     ]
-    print(f"{path}: {len(mesh.faces):,} triangles, {resolution} voxels along the longest axis\n")
+    title = f"{pathlib.Path(path).name}: {len(mesh.faces):,} triangles, {resolution} voxels along the longest axis"
+    print(f"{title}\n")
     print("| package | computes | step, ms | whole, ms | voxels |\n|---|---|--:|--:|--:|")
+    bars = []
     for name, what, load, voxelize, count in rows:
         theirs = load(path)
         step, voxels = best_ms(lambda: voxelize(theirs))
         whole, _ = best_ms(lambda: voxelize(load(path)))
         print(f"| {name} | {what} | {step:,.1f} | {whole:,.1f} | {count(voxels):,} |", flush=True)
+        bars.append((name, what, step, whole))
+    with tempfile.TemporaryDirectory() as folder:
+        for name in filter(shutil.which, PROGRAMS if importlib.util.find_spec("trimesh") else ()):
+            whole, voxels = time_program(name, as_glb(mesh, folder), resolution)
+            what = PROGRAMS[name][0]
+            print(f"| {name}, program | {what} | | {whole:,.1f} | {voxels:,} |", flush=True)
+            bars.append((f"{name}, program", what, None, whole))
+    if chart_path:
+        pathlib.Path(chart_path).write_text(chart.draw(title, bars))
     vox = with_trivox(resolution)[1]
     grid = vox(mesh)
     whole, above = overhead_ms(vox, mesh)
@@ -122,5 +174,11 @@ def main(path, resolution, packages):
 
 
 if __name__ == "__main__":
-    wanted = sys.argv[3:] or PACKAGES
-    main(sys.argv[1], int(sys.argv[2]), [name for name in wanted if importlib.util.find_spec(name)])
+    arguments = argparse.ArgumentParser(usage=__doc__)
+    arguments.add_argument("mesh")
+    arguments.add_argument("resolution", type=int)
+    arguments.add_argument("packages", nargs="*", default=PACKAGES)
+    arguments.add_argument("--chart")
+    given = arguments.parse_args()
+    installed = [name for name in given.packages if importlib.util.find_spec(name)]
+    main(given.mesh, given.resolution, installed, given.chart)

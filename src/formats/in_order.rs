@@ -71,13 +71,13 @@ mod tests {
                     encode_in_order(
                         0..count,
                         |item| 3 * item,
-                        |part| match failing == Some(part / 3) {
-                            true => Err(part),
-                            false => Ok(taken.push(part)),
+                        |part| {
+                            taken.push(part);
+                            if failing == Some(part / 3) { Err(part) } else { Ok(()) }
                         },
                     )
                 });
-                let end = failing.unwrap_or(count);
+                let end = failing.map_or(count, |item| item + 1);
                 assert_eq!(result, failing.map_or(Ok(()), |item: i32| Err(3 * item)));
                 assert_eq!(taken, (0..end).map(|item| 3 * item).collect::<Vec<_>>());
             }
@@ -87,9 +87,12 @@ mod tests {
     #[test]
     fn results_are_taken_by_a_thread_of_no_pool() {
         let mut taken = Vec::new();
-        let all: Result<(), ()> =
-            encode_in_order(0..100, |item| 3 * item, |part| Ok(taken.push(part)));
-        assert_eq!((all, taken), (Ok(()), (0..100).map(|item| 3 * item).collect()));
+        let encode = |item| 3 * item;
+        let all = encode_in_order(0..100, encode, |part| {
+            taken.push(part);
+            Ok::<(), ()>(())
+        });
+        assert_eq!((all, taken), (Ok(()), (0..100).map(encode).collect()));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Dense arrays in C order, from the bricks of a grid: layers along `x`, in parts of whole rows.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use rayon::prelude::*;
 
@@ -34,10 +35,10 @@ struct Run {
     own: Option<usize>,
 }
 
-/// Consecutive rows of one layer.
+/// Consecutive rows: whole layers, or a part of one.
 pub(super) struct Part {
     /// In voxels.
-    x: u32,
+    xs: Range<u32>,
     /// In bricks.
     ys: Range<u32>,
 }
@@ -52,10 +53,7 @@ impl<'a> Layers<'a> {
 
     /// The layers of `grid` in file order, with `colors`. If all `y` fit the capacity, each brick is
     /// looked up once for its eight `x`; otherwise once per `x`.
-    pub(super) fn all(
-        grid: &'a VoxelGrid,
-        colors: Option<&'a Colors>,
-    ) -> impl Iterator<Item = Self> {
+    fn all(grid: &'a VoxelGrid, colors: Option<&'a Colors>) -> impl Iterator<Item = Self> {
         let [nx, ny, _] = grid.dims();
         let mut next = Some([0, 0]);
         std::iter::from_fn(move || {
@@ -71,6 +69,18 @@ impl<'a> Layers<'a> {
                 false => (layers.xs.end < nx).then_some([layers.xs.end, 0]),
             };
             Some(layers)
+        })
+    }
+
+    /// The parts of all layers, each with its layers, in file order; `bytes` is that of a voxel.
+    pub(super) fn all_parts(
+        grid: &'a VoxelGrid,
+        colors: Option<&'a Colors>,
+        bytes: u32,
+    ) -> impl Iterator<Item = (Arc<Self>, Part)> {
+        Self::all(grid, colors).flat_map(move |layers| {
+            let layers = Arc::new(layers);
+            layers.parts(bytes).map(move |part| (Arc::clone(&layers), part))
         })
     }
 
@@ -101,25 +111,28 @@ impl<'a> Layers<'a> {
         }
     }
 
-    /// The parts, in file order, of about [`CHUNK`] bytes with so many for a voxel.
-    pub(super) fn parts(&self, bytes: u32) -> impl Iterator<Item = Part> + use<> {
-        let row = u64::from(BRICK * bytes) * u64::from(self.dims[2]);
-        let at_once = (CHUNK as u64 / row).max(1) as u32;
+    /// The parts, in file order, of at most about [`CHUNK`] bytes with so many for a voxel.
+    fn parts(&self, bytes: u32) -> impl Iterator<Item = Part> + use<> {
+        let [_, ny, nz] = self.dims.map(u64::from);
+        let fit = |size: u64| (CHUNK as u64 / size).max(1) as usize;
+        let (voxel, brick) = (u64::from(bytes), u64::from(BRICK));
+        let (layers, rows) = (fit(ny * nz * voxel), fit(brick * nz * voxel));
         let (xs, ys) = (self.xs.clone(), self.ys.clone());
-        xs.flat_map(move |x| {
-            let end = ys.end;
-            let firsts = ys.clone().step_by(at_once as usize);
-            firsts.map(move |y| Part { x, ys: y..end.min(y + at_once) })
+        let ends = [xs.end, ys.end];
+        xs.step_by(layers).flat_map(move |x| {
+            let xs = x..ends[0].min(x + layers as u32);
+            let part = move |y| Part { xs: xs.clone(), ys: y..ends[1].min(y + rows as u32) };
+            ys.clone().step_by(rows).map(part)
         })
     }
 
     /// A byte for each voxel: whether it is occupied.
     pub(super) fn occupied(&self, part: &Part) -> Content<'static> {
-        let nz = self.dims[2] as usize;
-        self.content(part, |run, row, bits, bytes: &mut [u8]| {
+        self.content(part, |run, _, bits, row: &mut [u8]| {
             let [begin, end] = [run.z.start, run.z.end].map(|z| (z * BRICK) as usize);
             let eight = bytes_of_bits(bits);
-            for place in bytes[nz * row..][begin..end.min(nz)].chunks_mut(BRICK as usize) {
+            let end = end.min(row.len());
+            for place in row[begin..end].chunks_mut(BRICK as usize) {
                 place.copy_from_slice(&eight[..place.len()]);
             }
         })
@@ -127,46 +140,45 @@ impl<'a> Layers<'a> {
 
     /// The colour of each voxel in `colors`.
     pub(super) fn colors(&self, part: &Part, colors: &Colors) -> Content<'static> {
-        let nz = self.dims[2] as usize;
-        self.content(part, |run, row, bits, rgba: &mut [Rgba]| {
+        self.content(part, |run, [x, y], bits, row: &mut [Rgba]| {
             let own = run.own.map(|index| colors.brick(index));
-            // In the layer of its bricks, a row is one of eight words of eight bits.
-            let y = row as u32 % BRICK;
             for z in run.z.clone() {
                 for bit in set_bits(bits.into()) {
-                    let color =
-                        own.map_or(colors.rest(), |own| own.at(part.x % BRICK, BRICK * y + bit));
-                    rgba[nz * row + (z * BRICK + bit) as usize] = color;
+                    let color = own.map_or(colors.rest(), |own| own.at(x, BRICK * y + bit));
+                    row[(z * BRICK + bit) as usize] = color;
                 }
             }
         })
     }
 
-    /// The content of `part`. `put` sets the voxels of a run in a row, given by its index, from the
-    /// bits of a brick's row.
+    /// The content of `part`. `put` sets the voxels of a run in a row, from its `x` and `y` in the
+    /// bricks and its bits there.
     fn content<T: Copy + Default>(
         &self,
         part: &Part,
-        put: impl Fn(&Run, usize, u8, &mut [T]),
+        put: impl Fn(&Run, [u32; 2], u8, &mut [T]),
     ) -> Content<'static>
     where
         Vec<T>: IntoBytes,
     {
         let [_, ny, nz] = self.dims;
         let rows = ny.min(part.ys.end * BRICK) - part.ys.start * BRICK;
-        let voxels = rows as usize * nz as usize;
+        let layer = rows as usize * nz as usize;
+        let voxels = layer * part.xs.len();
         let from = self.runs.partition_point(|run| run.y < part.ys.start);
         let runs = self.runs[from..].iter().take_while(|run| run.y < part.ys.end);
-        let word = |run: &Run| run.mask[(part.x % BRICK) as usize];
-        let mut runs = runs.filter(|run| word(run) != 0).peekable();
-        if runs.peek().is_none() {
+        let word = |run: &Run, x: u32| run.mask[(x % BRICK) as usize];
+        if runs.clone().all(|run| part.xs.clone().all(|x| word(run, x) == 0)) {
             return Content::Zeros(voxels * size_of::<T>());
         }
         let mut values = vec![T::default(); voxels];
-        for run in runs {
-            let first = ((run.y - part.ys.start) * BRICK) as usize;
-            for (row, bits) in (first..rows as usize).zip(word(run).to_le_bytes()) {
-                put(run, row, bits, &mut values);
+        for (x, layer) in part.xs.clone().zip(values.chunks_exact_mut(layer)) {
+            for run in runs.clone() {
+                let first = ((run.y - part.ys.start) * BRICK) as usize * nz as usize;
+                let rows = layer[first..].chunks_exact_mut(nz as usize);
+                for ((y, row), bits) in (0..).zip(rows).zip(word(run, x).to_le_bytes()) {
+                    put(run, [x % BRICK, y], bits, row);
+                }
             }
         }
         Content::Bytes(values.into_bytes().into())

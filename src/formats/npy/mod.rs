@@ -60,8 +60,8 @@ pub(super) const ONES: u64 = 0x0101_0101_0101_0101;
 /// `out` fails.
 pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
     out.write_all(&header("|b1", &grid.dims()))?;
-    for layers in Layers::all(grid, None) {
-        layers.parts(1).try_for_each(|part| layers.occupied(&part).write_to(out))?;
+    for (layers, part) in Layers::all_parts(grid, None, 1) {
+        layers.occupied(&part).write_to(out)?;
     }
     Ok(())
 }
@@ -69,10 +69,7 @@ pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
 /// As [`write`](fn@write), in parallel.
 pub(super) fn deflate(grid: &VoxelGrid, out: &mut Deflater<impl Write>) -> io::Result<()> {
     out.write_all(&header("|b1", &grid.dims()))?;
-    for layers in Layers::all(grid, None) {
-        out.write_each(layers.parts(1), |part| layers.occupied(&part))?;
-    }
-    Ok(())
+    out.write_each(Layers::all_parts(grid, None, 1), |(layers, part)| layers.occupied(&part))
 }
 
 /// Deflates the colours of `grid` in C order, `uint8` of shape `(nx, ny, nz, 4)`: red, green, blue
@@ -84,10 +81,8 @@ pub(super) fn deflate_colors(
 ) -> io::Result<()> {
     let [nx, ny, nz] = grid.dims();
     out.write_all(&header("|u1", &[nx, ny, nz, 4]))?;
-    for layers in Layers::all(grid, Some(colors)) {
-        out.write_each(layers.parts(4), |part| layers.colors(&part, colors))?;
-    }
-    Ok(())
+    let parts = Layers::all_parts(grid, Some(colors), 4);
+    out.write_each(parts, |(layers, part)| layers.colors(&part, colors))
 }
 
 /// Writes `field` as `float32` in C order: signed distances in voxels, outside the band plus or

@@ -2,8 +2,8 @@
 
 use crate::srgb::Rgba;
 
-/// The logarithm of the cache's size: the vertices of a tile of a typical surface.
-const BITS: u32 = 14;
+/// The logarithm of the cache's size: the vertices of a few tiles of a typical surface.
+const BITS: u32 = 16;
 
 /// Indexes vertices by a direct-mapped cache of fixed size. A vertex that was evicted is written
 /// again with a new index.

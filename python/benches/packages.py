@@ -144,7 +144,7 @@ def main(path, resolution, packages, chart_path):
         ("trivox, solid", "all voxels whose centre is inside", *with_trivox(resolution, mode="solid")),
         *((name, *globals()[f"with_{name}"](pitch)) for name in packages),
     ]
-    title = f"{pathlib.Path(path).name}: {len(mesh.faces):,} triangles, {resolution} voxels along the longest axis"
+    title = f"{pathlib.Path(path).name}, {len(mesh.faces):,} triangles, {resolution} voxels along the longest axis"
     print(f"{title}\n")
     print("| package | computes | step, ms | whole, ms | voxels |\n|---|---|--:|--:|--:|")
     bars = []

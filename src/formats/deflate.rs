@@ -67,8 +67,8 @@ impl<W: Write> Deflater<W> {
         Self { out, level, content: Vec::new(), crc, len: 0, zeros }
     }
 
-    /// Adds what `make` makes of each of `items`, in their order; content is made and deflated in
-    /// parallel. Each is a chunk, and should have about [`CHUNK`] bytes.
+    /// Adds the content of each of `items`, in their order; `make` computes it. Contents are computed
+    /// and deflated in parallel; each is a chunk, and should have about [`CHUNK`] bytes.
     pub(super) fn write_each<'a, T: Send>(
         &mut self,
         items: impl Iterator<Item = T>,

@@ -3,9 +3,8 @@
 use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
 
-/// Calls `take` with what `encode` makes of each of `items`, in their order. Items are encoded in
-/// parallel while earlier results are taken by the caller's thread; at most two items for each
-/// thread are being encoded or wait to be taken.
+/// Encodes `items` in parallel, and calls `take` with the results in the order of the items, on the
+/// caller's thread. At most two items for each thread are being encoded or wait to be taken.
 ///
 /// # Errors
 /// The first error of `take`.

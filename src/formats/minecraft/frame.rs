@@ -43,8 +43,8 @@ impl Frame {
         }
     }
 
-    /// Writes all rows of blocks in file order, several at a time, as what `encode` makes of them: so
-    /// many bits for a block. Each time but the last these are whole words of 64 bits.
+    /// Writes all rows of blocks in file order. `encode` converts the numbers of the blocks of several
+    /// rows to bytes, with `bits` bits for each; they fill whole 64-bit words, except in the last call.
     pub(super) fn write<W: Write>(
         &self,
         grid: &VoxelGrid,
@@ -61,15 +61,18 @@ impl Frame {
         let firsts = (0..rows.div_ceil(at_once)).map(|n| n * at_once);
         out.write_each(firsts, |first| {
             let mut blocks = vec![AIR; (at_once.min(rows - first) * width) as usize];
-            self.fill(grid, kinds, first, &mut blocks);
-            Content::Bytes(encode(blocks).into())
+            let is_air = self.fill(grid, kinds, first, &mut blocks);
+            let encoded = encode(blocks);
+            // The number of air is 0 in every encoding.
+            if is_air { Content::Zeros(encoded.len()) } else { Content::Bytes(encoded.into()) }
         })
     }
 
     /// Sets the blocks that are not air in consecutive rows, from the row `first` in file order on.
-    fn fill(&self, grid: &VoxelGrid, kinds: &Kinds, first: u64, blocks: &mut [u8]) {
+    /// Returns whether all are air.
+    fn fill(&self, grid: &VoxelGrid, kinds: &Kinds, first: u64, blocks: &mut [u8]) -> bool {
         let width = self.width as usize;
-        let (mut row, mut rest) = (first, blocks);
+        let (mut row, mut rest, mut is_air) = (first, blocks, true);
         while !rest.is_empty() {
             let [height, along] = [row / u64::from(self.length), row % u64::from(self.length)];
             let [height, along] = [height as u32, along as u32];
@@ -84,6 +87,7 @@ impl Frame {
             (rows, rest) = rest.split_at_mut(count as usize * width);
             let brick = self.brick(height / BRICK, across / BRICK);
             for run in grid.brick_runs_between(brick, brick.next_row()) {
+                is_air = false;
                 let begin = (run.start.position()[0] * BRICK) as usize;
                 let end = (begin + (run.len * BRICK) as usize).min(width);
                 for (n, row) in (0..).zip(rows.chunks_exact_mut(width)) {
@@ -94,6 +98,7 @@ impl Frame {
             }
             row += u64::from(count);
         }
+        is_air
     }
 
     /// The first brick of a row, by its height and its position across, in bricks.

@@ -64,7 +64,7 @@ impl<'a> Surface<'a> {
         Self { grid, patches, size }
     }
 
-    /// Writes what `encode` makes of all elements, in a fixed order.
+    /// Writes all elements in a fixed order; `encode` appends the bytes of one.
     fn write(
         &self,
         out: &mut dyn Write,

@@ -19,7 +19,8 @@ pub trait Progress: Send + Sync {
 
     /// Whether the caller has cancelled. Steps poll it between their parts, most within tenths of a
     /// second, fills and the topology of large meshes within seconds, and then return
-    /// [`BackendError::Cancelled`](crate::BackendError::Cancelled).
+    /// [`BackendError::Cancelled`](crate::BackendError::Cancelled), or the `Cancelled` of their own
+    /// error.
     fn is_cancelled(&self) -> bool {
         false
     }

@@ -24,7 +24,7 @@ def draw(title, rows):
     """The chart of `rows`: name, what it computes, time of the step or None, and of the whole job, in ms."""
     times = [ms for *_, step, whole in rows for ms in (step, whole) if ms]
     low = 10 ** math.floor(math.log10(min(times)))
-    decades = math.ceil(math.log10(max(times) / low))
+    decades = max(1, math.ceil(math.log10(max(times) / low)))
     height = TOP + ROW * len(rows) + 28
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" '

@@ -174,11 +174,13 @@ def main(path, resolution, packages, chart_path):
 
 
 if __name__ == "__main__":
-    arguments = argparse.ArgumentParser(usage=__doc__)
+    arguments = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     arguments.add_argument("mesh")
     arguments.add_argument("resolution", type=int)
     arguments.add_argument("packages", nargs="*", default=PACKAGES)
     arguments.add_argument("--chart")
-    given = arguments.parse_args()
+    given = arguments.parse_intermixed_args()
     installed = [name for name in given.packages if importlib.util.find_spec(name)]
     main(given.mesh, given.resolution, installed, given.chart)

@@ -2,8 +2,8 @@
 //!
 //! Each chunk is compressed without the ones before it and ends with an empty stored block (a sync
 //! flush), so that chunks can be concatenated. After L. P. Deutsch, *DEFLATE Compressed Data Format
-//! Specification*, RFC 1951, 1996; the `pigz` program does the same. The stream depends on the
-//! content alone, not on the number of threads or the lengths of the writes.
+//! Specification*, RFC 1951, 1996; the `pigz` program does the same. The stream does not depend on the
+//! number of threads, nor on the lengths of writes.
 
 use std::borrow::Cow;
 use std::io::{self, Read, Write};
@@ -32,7 +32,7 @@ pub(super) struct Deflater<W> {
     content: Vec<u8>,
     crc: Hasher,
     len: u64,
-    /// Most of a sparse array: the first chunk of zeros.
+    /// The first chunk of zeros, for reuse: most of a sparse array is zeros.
     zeros: OnceLock<Chunk>,
 }
 
@@ -178,11 +178,11 @@ mod tests {
 
     use super::*;
 
-    fn deflated(content: &[u8], step: usize, threads: usize) -> (Vec<u8>, u32, u64) {
+    fn deflated(content: &[u8], level: u32, step: usize, threads: usize) -> (Vec<u8>, u32, u64) {
         let pool = ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
             let mut stream = Vec::new();
-            let mut deflater = Deflater::new(&mut stream, Compression::fast());
+            let mut deflater = Deflater::new(&mut stream, Compression::new(level));
             content.chunks(step).for_each(|part| deflater.write_all(part).unwrap());
             let (crc, len) = deflater.finish().unwrap();
             (stream, crc, len)
@@ -207,7 +207,8 @@ mod tests {
                         }
                     }
                 }
-                let (stream, crc, found) = deflated(&content, usize::MAX, 1);
+                let level = if kind % 2 == 0 { 1 } else { 6 };
+                let (stream, crc, found) = deflated(&content, level, usize::MAX, 1);
                 assert_eq!((crc, found), (crc32fast::hash(&content), len as u64));
                 let mut inflated = Vec::new();
                 let mut decoder = DeflateDecoder::new(&stream[..]);
@@ -215,7 +216,9 @@ mod tests {
                 assert!(inflated == content, "{len} bytes of kind {kind}");
                 assert_eq!(decoder.total_in(), stream.len() as u64, "the stream has an end");
                 for (step, threads) in [(1000, 2), (77_777, 5)] {
-                    assert!(deflated(&content, step, threads) == (stream.clone(), crc, found));
+                    assert!(
+                        deflated(&content, level, step, threads) == (stream.clone(), crc, found)
+                    );
                 }
             }
         }

@@ -9,10 +9,11 @@ use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
 /// # Errors
 /// The first error of `take`.
 pub(super) fn encode_in_order<T: Send, P: Send, E>(
-    mut items: impl Iterator<Item = T>,
+    items: impl Iterator<Item = T>,
     encode: impl Fn(T) -> P + Sync,
     mut take: impl FnMut(P) -> Result<(), E>,
 ) -> Result<(), E> {
+    let mut items = items.fuse();
     let threads = rayon::current_num_threads();
     if threads == 1 {
         return items.try_for_each(|item| take(encode(item)));
@@ -25,7 +26,7 @@ pub(super) fn encode_in_order<T: Send, P: Send, E>(
                 && let Some(item) = items.next()
             {
                 let (sender, receiver) = sync_channel(1);
-                // Fails after an error of `take`: nobody waits for it then.
+                // Fails if `take` failed: the receiver is gone.
                 scope.spawn_fifo(move |_| _ = sender.send(encode(item)));
                 encoded.push_back(receiver);
             }
@@ -36,7 +37,7 @@ pub(super) fn encode_in_order<T: Send, P: Send, E>(
     })
 }
 
-/// A result, while this thread does other work; `None` if there will be none.
+/// Waits for a result, and does other work of the pool meanwhile; `None` if its encoder panicked.
 fn wait_for<P>(receiver: Receiver<P>) -> Option<P> {
     loop {
         match receiver.try_recv() {

@@ -55,11 +55,13 @@ impl<'a, T> Reporting<'a, T> {
         }
         // Nothing is reported then: later transfers, such as that of a buffer when it is dropped,
         // fail too.
-        if self.progress.is_cancelled() {
-            return Err(io::Error::other(Cancelled));
-        }
+        self.check()?;
         self.report();
         Ok(())
+    }
+
+    fn check(&self) -> io::Result<()> {
+        if self.progress.is_cancelled() { Err(io::Error::other(Cancelled)) } else { Ok(()) }
     }
 
     /// After a transfer.
@@ -97,6 +99,7 @@ impl<T: Write> Write for Reporting<'_, T> {
     }
 
     fn flush(&mut self) -> io::Result<()> {
+        self.check()?;
         self.inner.flush()
     }
 }

@@ -7,9 +7,13 @@ use crate::formats::{GridFormat, WriteError, WriteOptions};
 use crate::grid::{VoxelGrid, World};
 
 /// Writes `grid` to `out`. Output is deterministic. Takes at most 4 MiB of memory for any grid, and
-/// 4 MiB more for each thread for `.npz`, schematics and meshes of voxels; indexed formats also take
-/// up to 32 bytes per distinct colour. A mesh takes more where most voxels of a tile of 64 x 64 x 64
-/// are isolated: at most two such tiles are in memory for each thread.
+/// up to 10 MiB more for each thread for formats that are encoded in parallel (`.vox`, `.vdb`,
+/// `.npz`, schematics, meshes of voxels); indexed formats also take up to 32 bytes per distinct
+/// colour. A mesh takes more where a tile of 64 x 64 x 64 voxels has tens of thousands of isolated
+/// ones: at most two such tiles are in memory for each thread.
+///
+/// Other tasks of the caller's rayon pool may run meanwhile on the same thread: do not hold a lock
+/// that they take.
 ///
 /// # Errors
 /// `out` fails, or the format cannot hold the grid.

@@ -25,7 +25,12 @@ pub fn write_file(
     job: &Job,
     write: impl FnOnce(&mut dyn Write) -> Result<(), WriteError>,
 ) -> Result<(), Failure> {
-    let written = replace_file(path, |out| write(&mut Reporting::new(out, job)));
+    let written = replace_file(path, |out| {
+        let mut out = Reporting::new(out, job);
+        write(&mut out)?;
+        // A file of few bytes is not replaced either once the job is cancelled.
+        Ok(out.flush()?)
+    });
     written.map_err(|error| Failure::from(error).at(path))
 }
 

@@ -44,7 +44,7 @@ impl Frame {
     }
 
     /// Writes all rows of blocks in file order. `encode` converts the numbers of the blocks of several
-    /// rows to bytes, with `bits` bits for each; they fill whole 64-bit words, except in the last call.
+    /// rows to bytes, with `bits` bits for each; they fill whole 64-bit words, except for the last rows.
     pub(super) fn write<W: Write>(
         &self,
         grid: &VoxelGrid,

@@ -24,12 +24,12 @@ use std::io::{self, BufRead, BufWriter, Write};
 use self::header::{Element, Header, MAGIC};
 use self::layers::Layers;
 use crate::distance::DistanceField;
-use crate::formats::deflate::Deflater;
+use crate::formats::deflate::{CHUNK, Content, Deflater};
 use crate::formats::dense;
 use crate::formats::{
     GridSpec, LoadedGrid, ReadError, WriteError, content, lost_colors, lost_place,
 };
-use crate::grid::{Colors, VoxelGrid};
+use crate::grid::{BRICK, Colors, VoxelGrid};
 #[cfg(doc)]
 use crate::place::MAX_DIM;
 
@@ -59,17 +59,19 @@ pub(super) const ONES: u64 = 0x0101_0101_0101_0101;
 /// # Errors
 /// `out` fails.
 pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
+    let mut out = BufWriter::new(out);
     out.write_all(&header("|b1", &grid.dims()))?;
     for (layers, part) in Layers::all_parts(grid, None, 1) {
-        layers.occupied(&part).write_to(out)?;
+        layers.occupied(&part).write_to(&mut out)?;
     }
-    Ok(())
+    Ok(out.flush()?)
 }
 
 /// As [`write`](fn@write), in parallel.
 pub(super) fn deflate(grid: &VoxelGrid, out: &mut Deflater<impl Write>) -> io::Result<()> {
     out.write_all(&header("|b1", &grid.dims()))?;
-    out.write_each(Layers::all_parts(grid, None, 1), |(layers, part)| layers.occupied(&part))
+    let parts = Layers::all_parts(grid, None, 1);
+    deflate_parts(grid, 1, out, parts, |(layers, part)| layers.occupied(&part))
 }
 
 /// Deflates the colours of `grid` in C order, `uint8` of shape `(nx, ny, nz, 4)`: red, green, blue
@@ -82,7 +84,23 @@ pub(super) fn deflate_colors(
     let [nx, ny, nz] = grid.dims();
     out.write_all(&header("|u1", &[nx, ny, nz, 4]))?;
     let parts = Layers::all_parts(grid, Some(colors), 4);
-    out.write_each(parts, |(layers, part)| layers.colors(&part, colors))
+    deflate_parts(grid, 4, out, parts, |(layers, part)| layers.colors(&part, colors))
+}
+
+/// Deflates the parts of an array with `bytes` for a voxel; in parallel, unless they are so small
+/// that several fit a chunk.
+fn deflate_parts<T: Send>(
+    grid: &VoxelGrid,
+    bytes: u64,
+    out: &mut Deflater<impl Write>,
+    mut parts: impl Iterator<Item = T>,
+    make: impl Fn(T) -> Content<'static> + Sync,
+) -> io::Result<()> {
+    let [_, ny, nz] = grid.dims().map(u64::from);
+    match u64::from(BRICK) * ny * nz * bytes < CHUNK as u64 / 2 {
+        true => parts.try_for_each(|part| make(part).write_to(out)),
+        false => out.write_each(parts, make),
+    }
 }
 
 /// Writes `field` as `float32` in C order: signed distances in voxels, outside the band plus or

@@ -158,8 +158,8 @@ pub struct Job {
     #[arg(help_heading = "Many meshes")]
     pub resume: bool,
 
-    /// Give up on a mesh that takes longer; the others go on. Only the parsing of a file is not
-    /// interrupted.
+    /// Give up on a mesh that takes longer; the others go on. Only the parsing of a file and the
+    /// preparation of its writing are not interrupted.
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     #[arg(allow_negative_numbers = true)]
     #[arg(help_heading = "Many meshes")]

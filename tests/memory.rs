@@ -688,12 +688,12 @@ fn scattered(dims: [u32; 3], count: usize) -> VoxelGrid {
 
 /// Bytes that writing a format may take.
 fn most(format: GridFormat) -> u64 {
-    use GridFormat::{Glb, Litematic, Npz, Obj, Ply, Schem};
+    use GridFormat::{Glb, Litematic, Npz, Obj, Ply, Schem, Vdb, Vox};
     let threads = match format {
-        Npz | Schem | Litematic | Ply | Obj | Glb => rayon::current_num_threads(),
+        Glb | Litematic | Npz | Obj | Ply | Schem | Vdb | Vox => rayon::current_num_threads(),
         _ => 0,
     };
-    (1 + threads as u64) * (4 << 20)
+    (4 + 10 * threads as u64) << 20
 }
 
 #[test]

@@ -82,7 +82,7 @@ impl<'a> Surface<'a> {
 impl Patch {
     /// Voxels above which a patch gets no more tiles: enough for the clearing of a cache of vertices
     /// to cost little.
-    const VOXELS: u32 = 1 << 14;
+    const VOXELS: u32 = 1 << 13;
 
     /// The patches of `grid`, without the indices of their first vertices.
     fn all(grid: &VoxelGrid) -> Vec<Self> {

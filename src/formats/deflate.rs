@@ -2,8 +2,8 @@
 //!
 //! Each chunk is compressed without the ones before it and ends with an empty stored block (a sync
 //! flush), so that chunks can be concatenated. After L. P. Deutsch, *DEFLATE Compressed Data Format
-//! Specification*, RFC 1951, 1996; the `pigz` program does the same. The stream does not depend on the
-//! number of threads, nor on the lengths of writes.
+//! Specification*, RFC 1951, 1996; the `pigz` program does the same. The stream does not depend on
+//! the number of threads, nor on the lengths of writes.
 
 use std::borrow::Cow;
 use std::io::{self, Read, Write};
@@ -38,7 +38,7 @@ pub(super) struct Deflater<W> {
 
 /// A part of the content.
 pub(super) enum Content<'a> {
-    /// So many zeros.
+    /// This many zero bytes.
     Zeros(usize),
     Bytes(Cow<'a, [u8]>),
 }
@@ -56,8 +56,9 @@ impl Content<'_> {
 #[derive(Clone)]
 struct Chunk {
     deflated: Vec<u8>,
-    /// Of the content, as its length.
+    /// The CRC-32 of the content.
     crc: Hasher,
+    /// The length of the content.
     len: usize,
 }
 
@@ -67,8 +68,8 @@ impl<W: Write> Deflater<W> {
         Self { out, level, content: Vec::new(), crc, len: 0, zeros }
     }
 
-    /// Adds the content of each of `items`, in their order; `make` computes it. Contents are computed
-    /// and deflated in parallel; each is a chunk, and should have about [`CHUNK`] bytes.
+    /// Adds the content that `make` computes for each of `items`, in their order. Contents are
+    /// computed and deflated in parallel; each is a chunk, and should have about [`CHUNK`] bytes.
     pub(super) fn write_each<'a, T: Send>(
         &mut self,
         items: impl Iterator<Item = T>,

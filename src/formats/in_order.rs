@@ -37,7 +37,7 @@ pub(super) fn encode_in_order<T: Send, P: Send, E>(
     })
 }
 
-/// Waits for a result, and does other work of the pool meanwhile; `None` if its encoder panicked.
+/// Waits for a result, running other tasks of the pool meanwhile; `None` if its encoder panicked.
 fn wait_for<P>(receiver: Receiver<P>) -> Option<P> {
     loop {
         match receiver.try_recv() {

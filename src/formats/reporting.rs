@@ -38,7 +38,7 @@ pub(super) const INTERVAL: usize = 1 << 16;
 pub struct Reporting<'a, T> {
     inner: T,
     progress: &'a dyn Progress,
-    /// Bytes since the last report; `None` before the first.
+    /// Bytes transferred since the last report; `None` before the first report.
     unreported: Option<usize>,
 }
 

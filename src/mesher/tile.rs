@@ -117,7 +117,7 @@ impl<'a> Tile<'a> {
         Ok(())
     }
 
-    /// Calls `take` with the rectangles of `side`, which is in the layer of `bricks`.
+    /// Calls `take` with the rectangles of `side`; `bricks` are the visible bricks in its layer.
     fn rectangles_of<E>(
         &self,
         side: Side,

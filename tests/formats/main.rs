@@ -23,7 +23,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use trivox::formats::{
     GridFormat, ReadError, Reporting, WriteError, read_grid_from, read_grid_with, write_grid,
 };
-use trivox::grid::{BRICK, BrickKey, FULL};
+use trivox::grid::{BRICK, BrickKey, Colors, FULL};
 use trivox::{Progress, Up, VoxelGrid, World};
 
 fn written(grid: &VoxelGrid, format: GridFormat) -> Vec<u8> {
@@ -209,6 +209,38 @@ fn a_cancelled_file_is_neither_read_nor_written() {
         let written = write_grid(&tiny(), format, &mut Reporting::new(&mut out, &Cancelled));
         assert!(matches!(written, Err(WriteError::Cancelled)), "{format:?}: {written:?}");
         assert!(out.is_empty(), "{format:?}");
+    }
+}
+
+/// Larger than what is encoded at once: chunks of 128 KiB, 256 bricks, tiles of 64 voxels.
+#[test]
+fn grids_of_many_parallel_parts_are_read_back() {
+    let grid = random_grid([11, 203, 301], 3000, &mut fastrand::Rng::with_seed(7));
+    let colors = |grid: &VoxelGrid| {
+        let own = grid.bricks().map(|(key, mask)| {
+            let count = mask.iter().map(|word| word.count_ones()).sum::<u32>();
+            let [x, y, z] = key.position().map(|c| c as u8);
+            (key, mask, (0..count).map(|n| [8 * x, 8 * y, z ^ n as u8, 255]).collect())
+        });
+        Colors::from_bricks(own.collect(), [1, 2, 3, 255])
+    };
+    let colored = grid.clone().with_colors(colors(&grid));
+    let formats = [GridFormat::Npy, GridFormat::Npz, GridFormat::Vox, GridFormat::Vdb];
+    for up in [Up::Y, Up::Z] {
+        for grid in [&grid, &colored] {
+            let mut grid = grid.clone();
+            grid.world = Some(World { origin: [0.0; 3], voxel_size: 1.0, up });
+            for format in formats.into_iter().chain([GridFormat::Schem, GridFormat::Litematic]) {
+                let found = read(format, &written(&grid, format)).unwrap();
+                assert_eq!(found.hash(), grid.hash(), "{format:?}, {up:?} up");
+                if format == GridFormat::Npz {
+                    let color = |grid: &VoxelGrid| {
+                        grid.voxels().map(|voxel| grid.color(voxel)).collect::<Vec<_>>()
+                    };
+                    assert!(color(&found) == color(&grid), "{up:?} up");
+                }
+            }
+        }
     }
 }
 

@@ -43,8 +43,8 @@ impl Frame {
         }
     }
 
-    /// Writes all rows of blocks in file order. `encode` converts the numbers of the blocks of several
-    /// rows to bytes, with `bits` bits for each; they fill whole 64-bit words, except for the last rows.
+    /// Writes all rows of blocks in file order. `encode` packs the block indices of several rows,
+    /// `bits` bits each. All but the last call get rows that fill whole 64-bit words.
     pub(super) fn write<W: Write>(
         &self,
         grid: &VoxelGrid,
@@ -63,7 +63,7 @@ impl Frame {
             let mut blocks = vec![AIR; (at_once.min(rows - first) * width) as usize];
             let is_air = self.fill(grid, kinds, first, &mut blocks);
             let encoded = encode(blocks);
-            // The number of air is 0 in every encoding.
+            // Air has index 0, so its bytes are zeros.
             if is_air { Content::Zeros(encoded.len()) } else { Content::Bytes(encoded.into()) }
         })
     }

@@ -1,4 +1,4 @@
-//! Dense arrays in C order, from the bricks of a grid: layers along `x`, in parts of whole rows.
+//! Converts the bricks of a grid to dense arrays in C order, in parts of whole rows along `z`.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -44,8 +44,8 @@ pub(super) struct Part {
 }
 
 impl<'a> Layers<'a> {
-    /// Capacity in runs of 96 bytes; may be exceeded by [`AT_ONCE`](Self::AT_ONCE), or by a row of at
-    /// most 8192.
+    /// Capacity, in runs of 96 bytes. Exceeded by at most [`AT_ONCE`](Self::AT_ONCE) runs, or by one
+    /// row of up to 8192.
     const CAPACITY: usize = 3 << 13;
 
     /// Bricks that are looked up at once, in whole rows.
@@ -72,7 +72,7 @@ impl<'a> Layers<'a> {
         })
     }
 
-    /// The parts of all layers, each with its layers, in file order; `bytes` is that of a voxel.
+    /// The parts of all layers, each with its layers, in file order; `bytes` is the size of a voxel.
     pub(super) fn all_parts(
         grid: &'a VoxelGrid,
         colors: Option<&'a Colors>,
@@ -111,7 +111,7 @@ impl<'a> Layers<'a> {
         }
     }
 
-    /// The parts, in file order, of at most about [`CHUNK`] bytes with so many for a voxel.
+    /// The parts, in file order, of at most about [`CHUNK`] bytes; `bytes` is the size of a voxel.
     fn parts(&self, bytes: u32) -> impl Iterator<Item = Part> + use<> {
         let [_, ny, nz] = self.dims.map(u64::from);
         let fit = |size: u64| (CHUNK as u64 / size).max(1) as usize;
@@ -203,7 +203,7 @@ impl IntoBytes for Vec<Rgba> {
 }
 
 impl Run {
-    /// Appends it to `runs`, or extends the last one.
+    /// Appends this run to `runs`, or extends the last run by it.
     fn append_to(self, runs: &mut Vec<Self>) {
         match runs.last_mut() {
             Some(run) if run.is_continued_by(&self) => run.z.end = self.z.end,

@@ -42,7 +42,7 @@ const COORDS: &str = "coords.npy";
 const DISTANCES: &str = "distances.npy";
 const WIDTH: &str = "width.npy";
 
-/// Writes `grid`, in constant memory for each thread.
+/// Writes `grid`. Memory per thread is constant.
 ///
 /// # Errors
 /// `out` fails.

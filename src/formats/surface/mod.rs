@@ -8,7 +8,7 @@
 //!
 //! Rectangles share a vertex if the colours are equal and they are close in the file; sharing
 //! depends on the grid alone. Writing generates the surface two or three times, in parallel, so that
-//! it is never in memory as a whole.
+//! it need not fit in memory.
 
 pub mod glb;
 pub mod obj;
@@ -136,7 +136,7 @@ struct Size {
 }
 
 impl Size {
-    /// The same, for a format with 32-bit vertex indices.
+    /// This size, if 32-bit indices suffice.
     ///
     /// # Errors
     /// More than 32 bits can index.

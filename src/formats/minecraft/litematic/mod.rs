@@ -51,7 +51,7 @@ fn bits(kinds: usize) -> u32 {
     (usize::BITS - kinds.saturating_sub(1).leading_zeros()).max(2)
 }
 
-/// Writes `grid`, in constant memory for each thread.
+/// Writes `grid`. Memory per thread is constant.
 ///
 /// # Errors
 /// `out` fails, or the grid is too large.

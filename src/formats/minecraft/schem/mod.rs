@@ -36,7 +36,7 @@ fn check_dims(dims: [u32; 3]) -> Result<(), WriteError> {
     super::check_dims(dims, u16::MAX.into())
 }
 
-/// Writes `grid`, in constant memory for each thread.
+/// Writes `grid`. Memory per thread is constant.
 ///
 /// # Errors
 /// `out` fails, or the grid is too large.

@@ -44,15 +44,15 @@ pub(super) struct Part {
 }
 
 impl<'a> Layers<'a> {
-    /// Capacity, in runs of 96 bytes. Exceeded by at most [`AT_ONCE`](Self::AT_ONCE) runs, or by one
-    /// row of up to 8192.
+    /// Capacity, in runs of 96 bytes. Exceeded by at most [`AT_ONCE`](Self::AT_ONCE) runs, or by
+    /// one row of up to 8192.
     const CAPACITY: usize = 3 << 13;
 
     /// Bricks that are looked up at once, in whole rows.
     const AT_ONCE: u32 = 1 << 12;
 
-    /// The layers of `grid` in file order, with `colors`. If all `y` fit the capacity, each brick is
-    /// looked up once for its eight `x`; otherwise once per `x`.
+    /// The layers of `grid` in file order, with `colors`. If all `y` fit the capacity, each brick
+    /// is looked up once for its eight `x`; otherwise once per `x`.
     fn all(grid: &'a VoxelGrid, colors: Option<&'a Colors>) -> impl Iterator<Item = Self> {
         let [nx, ny, _] = grid.dims();
         let mut next = Some([0, 0]);
@@ -72,7 +72,7 @@ impl<'a> Layers<'a> {
         })
     }
 
-    /// The parts of all layers, each with its layers, in file order; `bytes` is the size of a voxel.
+    /// The parts of all layers in file order, each with its layers; `bytes` is a voxel's size.
     pub(super) fn all_parts(
         grid: &'a VoxelGrid,
         colors: Option<&'a Colors>,

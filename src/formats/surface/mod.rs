@@ -7,8 +7,8 @@
 //! it remeshed. Faces between two voxels are omitted, also between a transparent and an opaque one.
 //!
 //! Rectangles share a vertex if the colours are equal and they are close in the file; sharing
-//! depends on the grid alone. Writing generates the surface two or three times, in parallel, so that
-//! it need not fit in memory.
+//! depends on the grid alone. Writing generates the surface two or three times, in parallel, so
+//! that it need not fit in memory.
 
 pub mod glb;
 pub mod obj;
@@ -80,8 +80,8 @@ impl<'a> Surface<'a> {
 }
 
 impl Patch {
-    /// Voxels above which a patch gets no more tiles: enough for the clearing of a cache of vertices
-    /// to cost little.
+    /// A patch with this many voxels gets no more tiles. Fewer voxels would make the
+    /// initialization of its vertex cache a noticeable cost.
     const VOXELS: u32 = 1 << 13;
 
     /// The patches of `grid`, without the indices of their first vertices.

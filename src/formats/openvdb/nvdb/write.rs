@@ -6,13 +6,12 @@
 
 use std::io::{BufWriter, Write};
 
-use rayon::prelude::*;
-
 use super::{
     ALIGNMENT, BLIND, CRC_DIGITS, CRC_LABEL, FLOAT, FOG_VOLUME, GRID, LEVEL_SET, MAGIC,
     NO_CHECKSUM, ROOT_ENTRY, Sizes, TREE, UNKNOWN_CLASS, VECTOR, VERSION,
 };
 use crate::distance::DistanceField;
+use crate::formats::in_order::encode_in_order;
 use crate::formats::openvdb::TEXT;
 use crate::formats::openvdb::channel::Entry;
 use crate::formats::openvdb::channel::{Channel, Value, float, world_distance};
@@ -384,10 +383,8 @@ fn words(value: Value) -> [u64; 2] {
     words
 }
 
-/// Leaves that are encoded at a time, of at most 7 KiB each.
-const LEAVES_AT_ONCE: usize = 256;
-/// Leaves per task.
-const LEAVES_PER_TASK: usize = 32;
+/// Leaves that are encoded at once, of at most 7 KiB each.
+const LEAVES: usize = 32;
 
 fn write_leaves(
     channel: Channel,
@@ -396,14 +393,14 @@ fn write_leaves(
     out: &mut dyn Write,
 ) -> std::io::Result<()> {
     let leaves: Vec<([u32; 3], &Mask)> = lower.leaves().collect();
-    let mut buffer = vec![0; leaves.len().min(LEAVES_AT_ONCE) * sizes.leaf];
-    for leaves in leaves.chunks(LEAVES_AT_ONCE) {
-        let buffer = &mut buffer[..leaves.len() * sizes.leaf];
-        let parts = buffer.par_chunks_mut(sizes.leaf).zip(leaves).with_min_len(LEAVES_PER_TASK);
-        parts.for_each(|(leaf, &(corner, mask))| put_leaf(leaf, channel, sizes, corner, mask));
-        out.write_all(buffer)?;
-    }
-    Ok(())
+    let encode = |leaves: &[([u32; 3], &Mask)]| {
+        let mut bytes = vec![0; leaves.len() * sizes.leaf];
+        for (leaf, &(corner, mask)) in bytes.chunks_exact_mut(sizes.leaf).zip(leaves) {
+            put_leaf(leaf, channel, sizes, corner, mask);
+        }
+        bytes
+    };
+    encode_in_order(leaves.chunks(LEAVES), encode, |bytes| out.write_all(&bytes))
 }
 
 fn put_leaf(leaf: &mut [u8], channel: Channel, sizes: Sizes, corner: [u32; 3], mask: &Mask) {

@@ -30,7 +30,7 @@
 //! # One lattice for several meshes or tiles
 //!
 //! A [`Lattice`] can be chosen first ([`Lattice::of`]), kept in a file, and used for any number of
-//! meshes ([`place_on`]). It may have up to [`MAX_SPAN_VOXELS`] voxels an axis, more than a grid in
+//! meshes ([`place_on`]). It may have up to [`MAX_SPAN_VOXELS`] voxels per axis, more than a grid in
 //! memory. A window of it ([`PlacedMesh::in_window`]) has the same lattice points, shifted by whole
 //! bricks, so the voxels of a tile are those of the whole.
 

@@ -236,7 +236,7 @@ fn the_command_line_page_is_the_programs_help() {
     assert!(names.len() > 7, "{names:?}");
     let mut page =
         "# Command line\n\nThe help of every command, as the program prints it. `voxelize \
-                    -h` and `voxelize COMMAND -h` are shorter.\n\n"
+                    -h` and `voxelize COMMAND -h` are shorter.\n\n- [`voxelize`](#voxelize)\n"
             .to_owned();
     for name in &names {
         page += &format!("- [`voxelize {name}`](#voxelize-{name})\n");

@@ -16,7 +16,7 @@ use crate::srgb::Rgba;
 pub const SPEC: GridSpec = GridSpec {
     extension: "bricks",
     name: "raw bricks",
-    carries: "up to 65,536 voxels an axis; position, voxel size and up axis; RGBA; all as it is in \
+    carries: "up to 65,536 voxels per axis; position, voxel size and up axis; RGBA; all as in \
               memory, after a line of JSON",
     read: Some(read),
     write: Some(|grid, _, out| write(grid, out)),

@@ -15,8 +15,8 @@ use crate::grid::{VoxelGrid, World};
 pub const SPEC: GridSpec = GridSpec {
     extension: "vol",
     name: "Mitsuba",
-    carries: "up to 65,536 voxels an axis, as 32-bit floats; position and voxel size, rounded to \
-              such",
+    carries: "up to 65,536 voxels per axis, as 32-bit floats; position and voxel size, rounded to \
+              32-bit floats",
     write: Some(|grid, _, out| write(grid, out)),
     file_size: |dims| Some(HEADER + 4 * dense::volume(dims)),
     lost: |grid| [lost_up(grid), lost_colors(grid), lost_digits(grid)].concat(),

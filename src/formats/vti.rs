@@ -16,7 +16,7 @@ use crate::grid::{Up, VoxelGrid, World};
 pub const SPEC: GridSpec = GridSpec {
     extension: "vti",
     name: "VTK",
-    carries: "up to 65,536 voxels an axis, as bytes; position, voxel size and up axis; RGBA",
+    carries: "up to 65,536 voxels per axis, as bytes; position, voxel size and up axis; RGBA",
     write: Some(|grid, _, out| write(grid, out)),
     file_size: |dims| Some((head(dims, None, false) + TAIL).len() as u64 + 8 + dense::volume(dims)),
     has_colors: true,

@@ -118,18 +118,19 @@ pub enum Command {
     /// Compare two voxel grids, in any formats.
     ///
     /// Voxels are compared by their indices. Where one grid is larger, the other counts as empty.
-    /// The verdict also says in one line whether colours or places differ; with --exact that counts
-    /// too.
+    /// The verdict also says in one line whether colours or positions differ; with --exact that
+    /// counts too.
     ///
-    /// Exit codes: 0 equal, 1 different dimensions or voxels (with --exact also colours or places),
-    /// 2 bad usage or input.
+    /// Exit codes: 0 equal, 1 different dimensions or voxels (with --exact also colours or
+    /// positions), 2 bad usage or input.
     Diff(DiffArgs),
     /// Check a voxel grid, made by any program, against the exact voxels of its mesh.
     ///
     /// The mesh is placed as the options below say; without any, where the grid's file says that it
-    /// lies; else so that its longest axis fills the grid, or what is occupied of it. If the grid
-    /// disagrees, the 48 permutations and mirrors of its axes are tried, with shifts by whole
-    /// voxels; where one explains much more, the verdict is about that, and says so.
+    /// lies; else so that its longest axis fills the grid or the bounding box of the occupied
+    /// voxels. If the grid disagrees, the 48 permutations and mirrorings of its axes are tried, with
+    /// shifts by whole voxels; if one leaves at most a quarter of the wrong voxels, the verdict is
+    /// about that one, and says so.
     ///
     /// Exit codes: 0 no voxel is wrong, 1 some are, 2 bad usage or input.
     Verify(VerifyArgs),
@@ -142,8 +143,8 @@ pub enum Command {
     /// Across z, x runs to the right and y upwards; across y, x to the right and z upwards; across
     /// x, y to the right and z upwards. The voxels go to standard output, a header to standard
     /// error. Each line of text shows two rows of voxels with half-block characters, in colour on a
-    /// terminal (unless NO_COLOR is set); with --ascii one row. A terminal shows as many columns as
-    /// it has.
+    /// terminal (unless NO_COLOR is set); with --ascii one row. On a terminal, lines are cut at its
+    /// width.
     Slice(SliceArgs),
     /// Print a completion script for a shell.
     Completions(CompletionsArgs),
@@ -206,7 +207,7 @@ pub struct TransformArgs {
 #[derive(Debug, Args)]
 pub struct PaletteArgs {
     /// Colours to use in formats that have few (.vox): those of the pixels of an image, at most 255
-    /// [default: those of the voxels, or the 255 by which they look most alike].
+    /// [default: those of the voxels; more than 255 are quantized to 255].
     #[arg(long, value_name = "IMAGE")]
     #[arg(help_heading = "Colours")]
     pub palette: Option<PathBuf>,
@@ -244,8 +245,8 @@ pub struct ComputeArgs {
     #[arg(help_heading = "Computing")]
     pub threads: Option<u16>,
 
-    /// Most memory that the program may take, such as 512MiB or 4GB; what needs more is refused
-    /// [default: nine tenths of what is available].
+    /// Memory limit of the program, without GPU memory, such as 512MiB or 4GB; a step that may need
+    /// more is refused [default: nine tenths of what is available].
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     #[arg(help_heading = "Computing")]
     pub memory: Option<ByteSize>,

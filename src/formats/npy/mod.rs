@@ -37,7 +37,7 @@ use crate::place::MAX_DIM;
 pub const SPEC: GridSpec = GridSpec {
     extension: "npy",
     name: "NumPy",
-    carries: "up to 65,536 voxels an axis; occupancy only; RGBA is read",
+    carries: "up to 65,536 voxels per axis; occupancy only; RGBA is read",
     read: Some(read),
     write: Some(|grid, _, out| write(grid, out)),
     file_size: |dims| Some(dense::volume(dims) + header("|b1", &dims).len() as u64),

@@ -25,7 +25,7 @@ pub use read::read;
 pub const SPEC: GridSpec = GridSpec {
     extension: "npz",
     name: "NumPy",
-    carries: "up to 65,536 voxels an axis; position, voxel size, up axis and RGBA as arrays",
+    carries: "up to 65,536 voxels per axis; position, voxel size, up axis and RGBA as arrays",
     read: Some(read),
     write: Some(|grid, _, out| write(grid, out)),
     distances: Some(write_distances),

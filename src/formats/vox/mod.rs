@@ -59,8 +59,8 @@ pub use write::{Files, check_dims, write};
 pub const SPEC: GridSpec = GridSpec {
     extension: "vox",
     name: "MagicaVoxel",
-    carries: "any size, past 2,000 voxels an axis as several files; 255 colours; position, voxel \
-              size and up axis in an attribute of ours",
+    carries: "any size, past 2,000 voxels per axis as several files; 255 colours; position, voxel \
+              size and up axis in a custom attribute",
     read: Some(read),
     write: Some(write),
     check_dims,

@@ -10,11 +10,8 @@ use trivox::{Mode, Up};
 
 pub fn mode() -> impl TypedValueParser<Value = Mode> {
     named(&[
-        ("surface", "Those that touch the mesh: a surface that nothing slips through"),
-        (
-            "thin",
-            "Those in which a line through voxel centres crosses the mesh: a surface one voxel thin",
-        ),
+        ("surface", "Those that touch the mesh: conservative, 26-separating"),
+        ("thin", "Where an axis-parallel line through their centre crosses the mesh: 6-separating"),
         ("solid", "Those whose centre is inside the mesh"),
     ])
 }
@@ -22,16 +19,16 @@ pub fn mode() -> impl TypedValueParser<Value = Mode> {
 pub fn fill() -> impl TypedValueParser<Value = Fill> {
     named(&[
         ("auto", "Chosen by the mesh's topology; the report says why"),
-        ("parity", "Past an odd number of crossings along x: exact for closed meshes"),
+        ("parity", "Where a ray along x has an odd number of crossings: exact for closed meshes"),
         (
             "winding",
             "Where the generalized winding number is at least 1/2: for holes and overlapping parts",
         ),
         (
             "flood",
-            "What cannot be reached from outside, and the surface: for holes smaller than a voxel",
+            "The surface, and what a flood fill from outside does not reach: for small holes",
         ),
-        ("vote", "What most rays along the three axes find inside, whichever way triangles face"),
+        ("vote", "Where most rays along the three axes are inside, whichever way triangles face"),
     ])
 }
 
@@ -66,8 +63,8 @@ pub fn view() -> impl TypedValueParser<Value = View> {
 
 pub fn camera() -> impl TypedValueParser<Value = Projection> {
     named(&[
-        ("perspective", "What is nearer is larger"),
-        ("orthographic", "What is parallel remains so"),
+        ("perspective", "Nearer voxels appear larger"),
+        ("orthographic", "Parallel lines stay parallel"),
     ])
 }
 

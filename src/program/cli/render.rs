@@ -38,7 +38,8 @@ pub struct RenderArgs {
     #[arg(short, long, value_name = "OUT", required_unless_present = "picture")]
     pub output: Option<PathBuf>,
 
-    /// Draw N frames of an orbit around the up axis: from the view to the right, framed alike.
+    /// Draw N frames of one orbit of the camera around the up axis, from the view to the right, all
+    /// at one scale.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=9999))]
     pub turntable: Option<u32>,
 
@@ -52,13 +53,13 @@ pub struct RenderArgs {
     #[arg(value_parser = names::view())]
     pub view: View,
 
-    /// Direction to the eye: degrees about the up axis, from the front (0) to the right (90)
+    /// Direction to the camera: degrees about the up axis, from the front (0) to the right (90)
     /// [default: that of the view].
     #[arg(long, value_name = "DEGREES", allow_negative_numbers = true)]
     #[arg(value_parser = parse_number)]
     pub azimuth: Option<f64>,
 
-    /// Direction to the eye: degrees above the horizon, -90 to 90 [default: that of the view].
+    /// Direction to the camera: degrees above the horizon, -90 to 90 [default: that of the view].
     #[arg(long, value_name = "DEGREES", allow_negative_numbers = true)]
     #[arg(value_parser = parse_number)]
     pub elevation: Option<f64>,
@@ -70,7 +71,7 @@ pub struct RenderArgs {
     pub zoom: f64,
 
     /// Direction to the sun, in degrees as --azimuth and --elevation; the elevation is 0 to 90. The
-    /// sun does not move with the view [default: to the left of the eye and above it].
+    /// sun does not move with the view [default: to the left of the camera and above it].
     #[arg(long, value_name = "AZIMUTH,ELEVATION", value_parser = parse_light)]
     #[arg(allow_hyphen_values = true)]
     pub light: Option<[f64; 2]>,
@@ -93,7 +94,7 @@ pub struct RenderArgs {
     #[arg(value_parser = parse_background)]
     pub background: Background,
 
-    /// Rays along each side of a pixel, 1 to 16: the time grows with the square.
+    /// Supersampling: N x N rays for each pixel, N from 1 to 16.
     #[arg(long, value_name = "N", default_value_t = 3)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_SAMPLES)))]
     pub samples: u32,

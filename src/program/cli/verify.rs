@@ -33,7 +33,7 @@ pub struct VerifyArgs {
     #[arg(value_parser = parse_number)]
     pub voxel_size: Option<f64>,
 
-    /// Box that was voxelized, in mesh units [default: the mesh's own].
+    /// Box that was voxelized, in mesh units [default: the mesh's bounding box].
     #[arg(long, value_name = "X0,Y0,Z0,X1,Y1,Z1", value_parser = parse_bounds)]
     #[arg(allow_hyphen_values = true)]
     pub bounds: Option<Bounds>,

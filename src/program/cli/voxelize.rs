@@ -69,23 +69,23 @@ pub struct Job {
     #[arg(skip)]
     pub transform: TransformArgs,
 
-    /// Box to voxelize, in mesh units [default: the mesh's own].
+    /// Box to voxelize, in mesh units [default: the mesh's bounding box].
     #[arg(long, value_name = "X0,Y0,Z0,X1,Y1,Z1", value_parser = parse_bounds)]
     #[arg(allow_hyphen_values = true)]
     #[arg(help_heading = "Size and place")]
     pub bounds: Option<Bounds>,
 
-    /// Voxels to add on all six sides. Some of the first layer are occupied where the mesh touches
-    /// its bounding box.
+    /// Layers of voxels to add on all six sides. In the innermost one, the voxels that the mesh
+    /// touches are occupied.
     #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
     #[arg(value_parser = parse_count)]
     #[arg(help_heading = "Size and place")]
     pub pad: u32,
 
-    /// Compute signed distances instead of voxels: of the voxels nearer than W voxels to the
-    /// surface, from their centres, negative inside; --fill finds the inside. W is at most 1024.
-    /// Without --bounds, --cube, --dims or --lattice the grid is padded by W. Formats: .vdb and
-    /// .nvdb (level sets, in mesh units), .npz and .npy (in voxels).
+    /// Compute signed distances instead of occupancy, in a narrow band: for each voxel whose centre
+    /// is nearer than W voxels to the surface; negative inside, as --fill finds it. W is at most
+    /// 1024. Without --bounds, --cube, --dims or --lattice the grid is padded by W. Formats: .vdb
+    /// and .nvdb (level sets, in mesh units), .npz and .npy (in voxels).
     #[arg(long, value_name = "W", value_parser = parse_width, allow_negative_numbers = true)]
     #[arg(conflicts_with_all = ["preview", "mode", "include_surface", "tile"])]
     #[arg(help_heading = "Voxels", display_order = 1000)]
@@ -145,7 +145,7 @@ pub struct Job {
     #[arg(help_heading = "Size and place")]
     pub tile: Option<Tile>,
 
-    /// Place the mesh on the lattice in a JSON file: that of another run, as --json prints it.
+    /// Place the mesh on the lattice of another run: a file with what --json printed there.
     #[arg(long, value_name = "JSON")]
     #[arg(conflicts_with_all = ["res", "voxel_size", "bounds", "pad", "cube", "dims"])]
     #[arg(help_heading = "Size and place")]

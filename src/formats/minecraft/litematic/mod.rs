@@ -28,8 +28,8 @@ use crate::place::MAX_DIM;
 pub const SPEC: GridSpec = GridSpec {
     extension: "litematic",
     name: "Litematica schematic",
-    carries: "up to 65,536 voxels an axis and 2,147,483,647 in all, empty ones too; the nearest \
-              of 49 or chosen blocks; position, voxel size and up axis in metadata of ours",
+    carries: "up to 65,536 voxels per axis and 2,147,483,647 in all, empty ones too; the nearest \
+              of 49 or chosen blocks; position, voxel size and up axis in custom metadata",
     read: Some(read),
     write: Some(write),
     check_dims,

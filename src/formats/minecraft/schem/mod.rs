@@ -21,8 +21,8 @@ use crate::grid::VoxelGrid;
 pub const SPEC: GridSpec = GridSpec {
     extension: "schem",
     name: "Sponge schematic",
-    carries: "up to 65,535 voxels an axis and 2,147,483,647 in all, empty ones too; the nearest \
-              of 49 or chosen blocks; position, voxel size and up axis in metadata of ours",
+    carries: "up to 65,535 voxels per axis and 2,147,483,647 in all, empty ones too; the nearest \
+              of 49 or chosen blocks; position, voxel size and up axis in custom metadata",
     read: Some(read),
     write: Some(write),
     check_dims,

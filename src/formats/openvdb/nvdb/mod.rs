@@ -22,7 +22,7 @@ use crate::formats::{GridSpec, lost_opacity};
 pub const SPEC: GridSpec = GridSpec {
     extension: "nvdb",
     name: "NanoVDB",
-    carries: "up to 65,536 voxels an axis; position and voxel size; up axis in blind data of ours; \
+    carries: "up to 65,536 voxels per axis; position and voxel size; up axis in custom blind data; \
               RGB",
     read: Some(read),
     write: Some(|grid, _, out| write(grid, out)),

@@ -19,7 +19,7 @@ use crate::formats::{GridSpec, lost_opacity};
 pub const SPEC: GridSpec = GridSpec {
     extension: "vdb",
     name: "OpenVDB",
-    carries: "up to 65,536 voxels an axis; position and voxel size; up axis in metadata of ours; \
+    carries: "up to 65,536 voxels per axis; position and voxel size; up axis in custom metadata; \
               RGB",
     read: Some(read),
     write: Some(|grid, _, out| write(grid, out)),

@@ -19,7 +19,7 @@ use crate::color::shade::Shading;
 use crate::grid::{BrickKey, Colors, Mask, VoxelGrid, count, is_empty};
 use crate::mode::Mode;
 use crate::place::PlacedMesh;
-use crate::progress::Progress;
+use crate::progress::{Latch, Progress};
 use crate::srgb::{Rgba, linear_of, rgba_of, srgb_of};
 use crate::voxelize::{BackendError, check_cancelled, check_memory};
 
@@ -118,6 +118,7 @@ pub fn color(
         let grid = grid.with_colors(Colors::uniform(rgba_of(color)));
         return Ok(Colored { grid, transparent: 0 });
     }
+    let progress = &Latch::new(progress);
     progress.start("color", octree::SHARES);
     let needed = memory_bound(mesh, &grid, is_solid) + Shading::bytes(appearance);
     check_memory(needed, options.memory)?;

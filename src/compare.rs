@@ -2,8 +2,8 @@
 //! grid in difference colours.
 
 use crate::grid::{
-    BRICK, BrickKey, Colors, FULL, Mask, VoxelGrid, count, is_empty, overlay, run_bounds, set_bits,
-    union_bounds,
+    BRICK, BrickKey, Colors, FULL, Mask, VoxelGrid, count, is_empty, mask_places, overlay,
+    run_bounds, union_bounds,
 };
 use crate::srgb::Rgba;
 
@@ -96,12 +96,11 @@ pub fn in_colors(a: &VoxelGrid, b: &VoxelGrid, both: Rgba, only: [Rgba; 2]) -> V
         let mut masks = shared_and_own(here.masks);
         masks[most] = [0; 8];
         let mask = std::array::from_fn(|x| masks[0][x] | masks[1][x] | masks[2][x]);
-        let color = |(x, bit): (usize, u32)| {
-            let set = (0..3).find(|&set| masks[set][x] >> bit & 1 == 1);
+        let color = |(x, bit): (u32, u32)| {
+            let set = (0..3).find(|&set| masks[set][x as usize] >> bit & 1 == 1);
             palette[set.unwrap_or(most)]
         };
-        let voxels = (0..8).flat_map(|x| set_bits(mask[x]).map(move |bit| (x, bit)));
-        let own: Vec<Rgba> = voxels.map(color).collect();
+        let own: Vec<Rgba> = mask_places(mask).map(color).collect();
         if !own.is_empty() {
             let keys = (0..here.len).map(|n| here.start.along_x(n));
             let seen = keys.filter(|&key| !is_enclosed(&together, key));
@@ -147,9 +146,8 @@ fn count_other_colors(grids: [&VoxelGrid; 2], colors: [&Colors; 2]) -> u64 {
     let count_in = |(key, mask): (BrickKey, Mask)| {
         let [a, b] = colors.map(|colors| colors.of_brick(key));
         let differs = |&(x, bit): &(u32, u32)| a.at(x, bit) != b.at(x, bit);
-        let voxels = (0..8).flat_map(|x| set_bits(mask[x as usize]).map(move |bit| (x, bit)));
         match a.differs_from_rest() || b.differs_from_rest() {
-            true => voxels.filter(differs).count() as u64,
+            true => mask_places(mask).filter(differs).count() as u64,
             false if colors[0].rest() != colors[1].rest() => count(&mask).into(),
             false => 0,
         }

@@ -15,9 +15,8 @@ use std::fmt;
 
 use rayon::prelude::*;
 
-use crate::grid::brick::mask_bounds;
 pub use crate::grid::brick::{BRICK, BrickKey, FULL, Mask, count, mask_place, mask_voxels};
-pub(crate) use crate::grid::brick::{FIRST_Z, is_empty, set_bits};
+pub(crate) use crate::grid::brick::{FIRST_Z, is_empty, mask_bounds, mask_places, set_bits};
 pub use crate::grid::brick_runs::{BrickRun, BrickRuns};
 pub(crate) use crate::grid::brick_runs::{Overlap, key_ranges, overlay};
 use crate::grid::build::check_dims;

@@ -8,7 +8,7 @@ use web_time::Instant;
 use crate::grid::VoxelGrid;
 use crate::names::named;
 use crate::place::{PlacedMesh, WindowReach};
-use crate::progress::Progress;
+use crate::progress::{Latch, Progress};
 use crate::solid::{Fill, FillReport, Solid, solidify};
 #[cfg(feature = "gpu")]
 use crate::voxelize::gpu::Gpu;
@@ -117,6 +117,7 @@ async fn voxelize_by(
 ) -> Result<Voxels, BackendError> {
     let began = Instant::now();
     let mesh = Cow::Borrowed(mesh);
+    let progress = &Latch::new(progress);
     let mut runner = Runner { by, mesh, options, progress, report: None, time: Duration::ZERO };
     let (grid, fill_report) = match mode {
         Mode::Surface => (runner.run(Rule::Conservative, 0).await?.grid, None),

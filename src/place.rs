@@ -269,6 +269,11 @@ impl PlaceOptions {
             }
             _ => {}
         }
+        // Without explicit dimensions, these include the padding.
+        if self.dims.is_some() && self.pad > limit {
+            let voxels = 2.0 * f64::from(self.pad);
+            return Err(PlaceError::TooManyVoxels { axis: 'x', voxels, limit });
+        }
         if let Some(dims) = self.dims.filter(|dims| dims.iter().any(|d| !(1..=limit).contains(d))) {
             return Err(PlaceError::Dims { dims, limit });
         }
@@ -365,7 +370,8 @@ impl PlacedMesh {
         self.count(is_degenerate)
     }
 
-    /// The number of triangles that reach outside the grid; 0 without explicit bounds.
+    /// The number of triangles that reach outside the grid: 0 unless bounds, dimensions or a
+    /// lattice are given.
     #[must_use]
     pub fn outside(&self) -> usize {
         let end = self.lattice.dims.map(|d| i64::from(d) << self.lattice.fraction_bits);

@@ -1,6 +1,8 @@
 //! Progress reports and cancellation of long steps.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// Receives progress. Methods are called from worker threads, in any order; by default they do
 /// nothing.
@@ -17,8 +19,8 @@ pub trait Progress: Send + Sync {
     #[expect(unused_variables, reason = "ignored by default")]
     fn advance(&self, units: u64) {}
 
-    /// Whether the caller has cancelled. Steps poll it between their parts, most within tenths of a
-    /// second, fills and the topology of large meshes within seconds, and then return
+    /// Whether the caller has cancelled; a step fails if any of its polls is true. Steps poll it
+    /// between their parts, most within tenths of a second, fills and the topology of large meshes within seconds, and then return
     /// [`BackendError::Cancelled`](crate::BackendError::Cancelled), or the `Cancelled` of their own
     /// error.
     fn is_cancelled(&self) -> bool {
@@ -37,3 +39,42 @@ pub trait Progress: Send + Sync {
 pub struct NoProgress;
 
 impl Progress for NoProgress {}
+
+/// Stays cancelled once a poll is true: a step that skipped a part must fail, even if a later poll is
+/// false.
+pub(crate) struct Latch<'a> {
+    progress: &'a dyn Progress,
+    is_cancelled: AtomicBool,
+}
+
+impl<'a> Latch<'a> {
+    pub(crate) fn new(progress: &'a dyn Progress) -> Self {
+        Self { progress, is_cancelled: AtomicBool::new(false) }
+    }
+}
+
+impl Progress for Latch<'_> {
+    fn start(&self, step: &str, total: u64) {
+        self.progress.start(step, total);
+    }
+
+    fn advance(&self, units: u64) {
+        self.progress.advance(units);
+    }
+
+    fn is_cancelled(&self) -> bool {
+        if !self.is_cancelled.load(Relaxed) && self.progress.is_cancelled() {
+            self.is_cancelled.store(true, Relaxed);
+        }
+        self.is_cancelled.load(Relaxed)
+    }
+}
+
+/// Cancels, and reports nothing: for a preparation that is no step of its own.
+pub(crate) struct Unreported<'a>(pub(crate) &'a dyn Progress);
+
+impl Progress for Unreported<'_> {
+    fn is_cancelled(&self) -> bool {
+        self.0.is_cancelled()
+    }
+}

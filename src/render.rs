@@ -26,7 +26,7 @@ use thiserror::Error;
 #[cfg(feature = "gpu")]
 use crate::gpu::GpuError;
 use crate::grid::{Up, VoxelGrid};
-use crate::progress::{NoProgress, Progress};
+use crate::progress::{Latch, NoProgress, Progress};
 #[cfg(feature = "images")]
 pub use crate::render::animation::{Animation, GifAnimation, MAX_GIF_FPS};
 pub use crate::render::camera::{Camera, Projection, View};
@@ -346,6 +346,7 @@ impl<'a> Renderer<'a> {
         options: &RenderOptions,
         progress: &dyn Progress,
     ) -> Result<Picture, RenderError> {
+        let progress = &Latch::new(progress);
         progress.start("draw", options.size[1].into());
         #[cfg(feature = "gpu")]
         let drawn = match &self.gpu {

@@ -3,12 +3,12 @@
 //! The steps are public too: [`read_mesh`](crate::formats::read_mesh),
 //! [`place`](fn@crate::place), [`voxelize`](fn@crate::voxelize), [`color`](fn@crate::color).
 
-mod batch;
 mod distances;
 mod error;
 mod estimate;
 mod many;
 mod options;
+mod ordered;
 mod pool;
 mod results;
 mod source;
@@ -98,9 +98,12 @@ impl Voxelizer {
     /// Checks the options that no mesh can change, to report them before any mesh is read.
     ///
     /// # Errors
-    /// A resolution, voxel size, bounds, dimensions, scale or rotation that is not possible.
+    /// A resolution, voxel size, bounds, dimensions, lattice, scale or rotation that is not possible.
     pub fn check(&self) -> Result<(), VoxelizeError> {
         self.transform.check()?;
+        if let Some(lattice) = &self.lattice {
+            return Ok(lattice.check()?);
+        }
         let limit = if self.tile.is_some() { MAX_SPAN_VOXELS } else { MAX_DIM };
         Ok(self.place.check(limit)?)
     }

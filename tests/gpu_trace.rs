@@ -10,11 +10,12 @@ use common::shapes::{placed, soup};
 use fastrand::Rng;
 use rayon::prelude::*;
 use trivox::grid::Colors;
+use trivox::place::WindowReach;
 use trivox::render::{Background, Projection, RenderOptions, Renderer, View};
 use trivox::trace::gpu::{GpuScene, SCENE_SOURCE, SceneBuffers};
 use trivox::trace::{Hit, Ray, Scene};
 use trivox::voxelize::gpu::BatchLimits;
-use trivox::{Backend, Cpu, Gpu, NoProgress, Up, VoxelGrid, World};
+use trivox::{Backend, Cpu, Gpu, NoProgress, Up, VoxelGrid, Window, World};
 
 /// How many rays to compare on each adapter.
 fn rays() -> usize {
@@ -144,12 +145,15 @@ fn what_is_voxelized_on_a_gpu_and_stays_there_is_hit_as_on_the_cpu() {
         let mut rng = Rng::with_seed(count as u64);
         placed(&soup(&mut rng, count, dim as i32 * VOXEL, VOXEL / 4), [dim, dim, dim])
     };
+    let far = placed(&[[[5 * VOXEL, 5 * VOXEL, 40 * VOXEL]; 3]], [9, 9, 64]);
+    let window = Window { from: [0; 3], to: [9, 9, 8] };
     let meshes = [
         ("a point", placed(&[[[5 * VOXEL + 3; 3]; 3]], [70, 9, 11])),
         ("a soup", of_size(400, 100)),
         ("a few in a large grid", of_size(12, 250)),
         ("one brick", of_size(2, 8)),
         ("nothing", placed(&[[[5 * VOXEL, 5 * VOXEL, 40 * VOXEL]; 3]], [9, 9, 9])),
+        ("a window without triangles", far.in_window(&window, WindowReach::Box).unwrap()),
     ];
     let everything = VoxelGrid::from_voxels([1; 3], [[0; 3]]).unwrap();
     for adapter in adapters() {

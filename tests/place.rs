@@ -182,6 +182,16 @@ fn bounds_make_the_same_grid_for_all_meshes_however_far_they_reach() {
 }
 
 #[test]
+fn padding_past_any_lattice_is_refused() {
+    let far = voxel_size(1000.0).with_dims([10; 3]).with_pad(5_000_000);
+    let error = place(&unit_cube(), &far).unwrap_err();
+    assert!(matches!(error, PlaceError::TooManyVoxels { .. }), "{error}");
+    let infinite = voxel_size(1e308).with_pad(10);
+    let error = place(&unit_cube(), &infinite).unwrap_err();
+    assert!(matches!(error, PlaceError::Lattice(_)), "{error}");
+}
+
+#[test]
 fn a_resolution_divides_the_bounds_rather_than_the_mesh() {
     let bounds = Bounds { min: [0.0; 3], max: [8.0, 4.0, 2.0] };
     let lattice = lattice(&unit_cube(), &resolution(16).with_bounds(bounds).with_pad(1));

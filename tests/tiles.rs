@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use fastrand::Rng;
 use trivox::formats::read_mesh;
-use trivox::grid::Colors;
+use trivox::grid::{BrickKey, Colors};
 use trivox::place::{MAX_DIM, TileError, Tiles, WindowReach};
 use trivox::solid::{Fill, Solid};
 use trivox::voxelize::{BackendChoice, Backends, RunOptions};
@@ -323,6 +323,18 @@ fn assembling_a_wrong_tile_is_noticed() {
     assert!(VoxelGrid::assemble(lattice.dims, &twice).is_err());
     assert!(VoxelGrid::assemble(lattice.dims, &[([4, 0, 0], &grids[0])]).is_err());
     assert!(VoxelGrid::assemble(lattice.dims, &[(windows[1].from, &whole)]).is_err());
+}
+
+#[test]
+fn colours_of_empty_voxels_are_not_assembled() {
+    let [a, b] = [[0, 0, 0], [8, 0, 0]].map(|at| VoxelGrid::from_voxels([16, 8, 8], [at]).unwrap());
+    let brick = |x: u32, color| (BrickKey::new([x, 0, 0]), [1, 0, 0, 0, 0, 0, 0, 0], vec![color]);
+    let bricks = vec![brick(0, [1, 2, 3, 255]), brick(1, [4, 5, 6, 255])];
+    let colors = Colors::from_bricks(bricks, [0; 4]);
+    let both = a.union(&b).with_colors(colors.clone());
+    let tiles = [a.with_colors(colors.clone()), b.with_colors(colors)];
+    let again = VoxelGrid::assemble([16, 8, 8], &[([0; 3], &tiles[0]), ([0; 3], &tiles[1])]);
+    assert!(again.unwrap() == both);
 }
 
 #[test]

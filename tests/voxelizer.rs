@@ -17,9 +17,9 @@ use trivox::voxelize::BackendChoice;
 use trivox::voxelize::Backends;
 use trivox::voxelizer::{Many, Timings, Warning};
 use trivox::{
-    Backend, BackendError, Bounds, ColorSource, Cpu, DistanceField, Mesh, MeshSource, Mode,
-    NoProgress, PlaceError, PlaceOptions, Progress, Sizing, Transform, VoxelGrid, VoxelizeError,
-    Voxelized, Voxelizer, place,
+    Backend, BackendError, Bounds, ColorSource, Cpu, DistanceField, Lattice, Mesh, MeshSource,
+    Mode, NoProgress, PlaceError, PlaceOptions, Progress, Sizing, Transform, VoxelGrid,
+    VoxelizeError, Voxelized, Voxelizer, place,
 };
 
 const LIGHTHOUSE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/lighthouse.obj");
@@ -322,6 +322,61 @@ fn cancelling_ends_the_work_soon_whenever_it_is() {
             assert!(began.elapsed() < Duration::from_secs(2), "{mode:?} {:?}", began.elapsed());
         }
     }
+}
+
+/// Cancels at one poll, and not at later ones.
+#[derive(Debug)]
+struct CancelOnce(Cancel);
+
+impl Progress for CancelOnce {
+    fn is_cancelled(&self) -> bool {
+        self.0.asked.fetch_add(1, Ordering::SeqCst) == self.0.after
+    }
+}
+
+#[test]
+fn a_grid_is_whole_even_if_the_cancellation_is_withdrawn() {
+    let open = || read_mesh(Path::new(LIGHTHOUSE)).unwrap().mesh;
+    for mode in [Mode::Surface, Mode::Solid(Solid::default())] {
+        let voxelizer = on_cpu().resolution(300).mode(mode).threads(2);
+        let whole = voxelizer.run(open()).unwrap().grid;
+        let mut cancelled = 0;
+        for after in 0..60 {
+            let cancel = CancelOnce(Cancel { after, asked: AtomicUsize::new(0) });
+            match voxelizer.clone().progress(Arc::new(cancel)).run(open()) {
+                Ok(result) => assert!(result.grid == whole, "{mode:?}, poll {after}"),
+                Err(error) => {
+                    assert!(error.is_cancelled(), "{error}");
+                    cancelled += 1;
+                }
+            }
+        }
+        assert!(cancelled > 20, "{mode:?}: {cancelled}");
+    }
+}
+
+#[test]
+fn the_search_for_too_large_a_grid_is_cancelled_too() {
+    let cancel = Arc::new(Cancel { after: 3, asked: AtomicUsize::new(0) });
+    let voxelizer = on_cpu().resolution(65_536).memory(1 << 20);
+    let error = voxelizer.run(octahedron(1.0)).expect_err("too little memory");
+    assert!(error.is_memory(), "{error}");
+    let error = voxelizer.progress(cancel).run(octahedron(1.0)).expect_err("cancelled");
+    assert!(error.is_cancelled(), "{error}");
+}
+
+#[test]
+fn options_are_checked_as_runs_use_them() {
+    let lattice =
+        Lattice::of(&octahedron(1.0), &PlaceOptions::new(Sizing::Resolution(20))).unwrap();
+    let voxelizer = || on_cpu().resolution(0);
+    assert!(voxelizer().check().is_err());
+    // The lattice has a voxel size.
+    voxelizer().lattice(lattice).check().unwrap();
+    voxelizer().lattice(lattice).run(octahedron(1.0)).unwrap();
+    let wrong = Lattice { scale: 2.0 * lattice.scale, ..lattice };
+    assert!(voxelizer().lattice(wrong).check().is_err());
+    assert!(voxelizer().lattice(wrong).run(octahedron(1.0)).is_err());
 }
 
 #[test]

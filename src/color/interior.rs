@@ -8,7 +8,9 @@
 use rayon::prelude::*;
 
 use crate::color::{LightSum, SurfaceColors};
-use crate::grid::{BRICK, BrickKey, Colors, FIRST_Z, Mask, VoxelGrid, count, is_empty, set_bits};
+use crate::grid::{
+    BRICK, BrickKey, Colors, FIRST_Z, Mask, VoxelGrid, count, is_empty, mask_places,
+};
 use crate::place::MAX_DIM;
 use crate::srgb::Rgba;
 
@@ -119,8 +121,7 @@ fn brick_colors(
         let neighbors: Vec<Rgba> = sides.filter_map(neighbor).collect();
         LightSum::of(&neighbors).mean().unwrap_or(surface.colors.rest())
     };
-    let voxels = (0..8).flat_map(|x| set_bits(mask[x as usize]).map(move |bit| (x, bit)));
     let mut colors = Vec::with_capacity(count(&mask) as usize);
-    colors.extend(voxels.map(|(x, bit)| color(x, bit)));
+    colors.extend(mask_places(mask).map(|(x, bit)| color(x, bit)));
     (mask, colors)
 }

@@ -11,7 +11,9 @@ use crate::color::sums::{Sums, Weights};
 use crate::color::texel_polygon::TexelPolygon;
 use crate::color::texels::MAX_INTERPOLATED;
 use crate::color::touched::brick_masks;
-use crate::grid::{BRICK, BrickKey, FULL, Mask, VoxelGrid, count, is_empty, set_bits};
+use crate::grid::{
+    BRICK, BrickKey, FULL, Mask, VoxelGrid, count, is_empty, mask_bounds, mask_places,
+};
 use crate::place::PlacedMesh;
 use crate::predicate::boxes::BoxRange;
 use crate::progress::Progress;
@@ -340,20 +342,15 @@ fn color_of(shade: Shade) -> Option<Rgba> {
 }
 
 /// The indices of a mask's voxels in their brick.
-fn voxels_of(mask: &Mask) -> impl Iterator<Item = usize> + '_ {
-    let words = mask.iter().enumerate();
-    words.flat_map(|(x, &word)| set_bits(word).map(move |bit| 64 * x + bit as usize))
+fn voxels_of(mask: &Mask) -> impl Iterator<Item = usize> + use<> {
+    mask_places(*mask).map(|(x, bit)| (64 * x + bit) as usize)
 }
 
 /// The bounding box of a mask's voxels in the brick with the minimum corner `base`.
 fn bounds(mask: &Mask, base: [i32; 3]) -> Option<BoxRange> {
-    let any = mask.iter().fold(0, |any, word| any | word);
-    let mut slices = (0..8).filter(|&x| mask[x as usize] != 0);
-    let first = slices.next()?;
-    let last = slices.next_back().unwrap_or(first);
-    let columns = (0..8).fold(0, |columns, y| columns | any >> (8 * y) & 0xFF);
-    let lo = [first, any.trailing_zeros() as i32 / 8, columns.trailing_zeros() as i32];
-    let hi = [last, 7 - any.leading_zeros() as i32 / 8, 63 - columns.leading_zeros() as i32];
-    let at = |corner: [i32; 3]| std::array::from_fn(|a| base[a] + corner[a]);
-    Some(BoxRange { lo: at(lo), hi: at(hi) })
+    if is_empty(mask) {
+        return None;
+    }
+    let [lo, hi] = mask_bounds(mask).map(|corner| [0, 1, 2].map(|a| base[a] + corner[a] as i32));
+    Some(BoxRange { lo, hi })
 }

@@ -15,7 +15,7 @@ use crate::grid::{
     BRICK, BrickKey, Crossings, Mask, VoxelGrid, in_order_within, is_empty, set_bits,
 };
 use crate::place::Lattice;
-use crate::progress::Progress;
+use crate::progress::{Latch, Progress};
 use crate::topology::Boundary;
 use crate::voxelize::{BackendError, check_cancelled, check_memory};
 
@@ -68,6 +68,7 @@ pub fn generalized(
     let kept = Field::bytes(boundary);
     check_memory(kept, memory)?;
     let field = Field::new(boundary, lattice);
+    let progress = &Latch::new(progress);
     progress.start("fill", field.work());
     let regions = field.regions((memory - kept) / BRICK_BYTES, progress);
     check_cancelled(progress)?;

@@ -129,7 +129,7 @@ impl BrickKey {
     }
 }
 
-/// The place of a voxel in its brick's mask: the slice, and the bit in it.
+/// The place of a voxel in its brick's mask: the index of the word, and the bit in it.
 #[must_use]
 #[inline(always)]
 pub fn mask_place(voxel: [u32; 3]) -> (usize, u32) {
@@ -162,6 +162,11 @@ pub fn mask_voxels(base: [u32; 3], mask: Mask) -> impl Iterator<Item = [u32; 3]>
     })
 }
 
+/// The [places](mask_place) of the voxels of `mask`, in its order.
+pub(crate) fn mask_places(mask: Mask) -> impl Iterator<Item = (u32, u32)> {
+    (0..).zip(mask).flat_map(|(word, bits)| set_bits(bits).map(move |bit| (word, bit)))
+}
+
 /// The indices of the set bits of `word`, from the lowest up.
 pub(crate) fn set_bits(mut word: u64) -> impl Iterator<Item = u32> {
     std::iter::from_fn(move || {
@@ -172,7 +177,7 @@ pub(crate) fn set_bits(mut word: u64) -> impl Iterator<Item = u32> {
 }
 
 /// Smallest and largest voxel per axis of a mask that is not empty.
-pub(super) fn mask_bounds(mask: &Mask) -> [[u32; 3]; 2] {
+pub(crate) fn mask_bounds(mask: &Mask) -> [[u32; 3]; 2] {
     let is_occupied = |slice: &u64| *slice != 0;
     let first_x = mask.iter().position(is_occupied).unwrap_or_default() as u32;
     let last_x = mask.iter().rposition(is_occupied).unwrap_or_default() as u32;

@@ -6,7 +6,7 @@
 use rayon::prelude::*;
 
 use crate::grid::VoxelGrid;
-use crate::grid::brick::{BRICK, BrickKey, Mask, count, is_empty, set_bits};
+use crate::grid::brick::{BRICK, BrickKey, Mask, count, is_empty, mask_places};
 use crate::place::MAX_DIM;
 use crate::srgb::Rgba;
 
@@ -96,8 +96,7 @@ impl Colors {
         let mut kept = Self::uniform(self.rest);
         for (key, mask, _) in self.bricks() {
             let (brick, mask) = (self.of_brick(key), occupied(key, &mask));
-            let voxels = (0..8).flat_map(|x| set_bits(mask[x as usize]).map(move |bit| (x, bit)));
-            let own: Vec<Rgba> = voxels.map(|(x, bit)| brick.at(x, bit)).collect();
+            let own: Vec<Rgba> = mask_places(mask).map(|(x, bit)| brick.at(x, bit)).collect();
             kept.push(key, mask, &own);
         }
         Some(kept)
@@ -109,7 +108,7 @@ impl Colors {
         self.rest
     }
 
-    /// Whether all voxels have the same colour.
+    /// Whether no voxel has another colour than [`rest`](Self::rest).
     #[must_use]
     pub fn is_uniform(&self) -> bool {
         self.own.iter().all(|&color| color == self.rest)

@@ -5,7 +5,7 @@ use thiserror::Error;
 use crate::place::MAX_DIM;
 
 /// Why bricks or voxels do not make a [`VoxelGrid`](crate::VoxelGrid).
-#[derive(Debug, Clone, PartialEq, Error)]
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum GridError {
     /// A grid with no voxels along an axis, or too many.

@@ -3,6 +3,7 @@
 use crate::grid::build::check_dims;
 use crate::grid::{
     BRICK, BrickKey, BrickRun, Colors, GridError, Mask, VoxelGrid, World, in_order, key_ranges,
+    mask_places,
 };
 use crate::numbers::AXES;
 use crate::place::{WINDOW_STEP, Window};
@@ -147,13 +148,13 @@ impl VoxelGrid {
     fn colors_beside(&self, rest: Rgba) -> ColoredBricks {
         let Some(colors) = &self.colors else { return Vec::new() };
         if colors.rest() == rest {
+            let occupied = colors.of_occupied(self);
+            let colors = occupied.as_ref().unwrap_or(colors);
             return colors.bricks().map(|(key, mask, own)| (key, mask, own.to_vec())).collect();
         }
         let all = self.bricks().map(|(key, mask)| {
             let brick = colors.of_brick(key);
-            let voxels = (0..8)
-                .flat_map(|x| crate::grid::set_bits(mask[x as usize]).map(move |bit| (x, bit)));
-            (key, mask, voxels.map(|(x, bit)| brick.at(x, bit)).collect())
+            (key, mask, mask_places(mask).map(|(x, bit)| brick.at(x, bit)).collect())
         });
         all.collect()
     }

@@ -117,14 +117,19 @@ impl Lattice {
         };
         let fits = |frame: &Frame| frame.fits(mesh_bounds);
         match bits().map(frame_at).find(fits) {
-            Some(frame) => Ok(frame.lattice()),
+            Some(frame) => {
+                let lattice = frame.lattice();
+                // Padding can move the origin out of the range of numbers.
+                lattice.check()?;
+                Ok(lattice)
+            }
             None => Err(frame_at(MIN_FRACTION_BITS).error(mesh_bounds)),
         }
     }
 
     /// # Errors
     /// A value is out of range, or fields contradict each other.
-    pub(super) fn check(&self) -> Result<(), PlaceError> {
+    pub(crate) fn check(&self) -> Result<(), PlaceError> {
         let is_positive = |number: f64| number > 0.0 && number.is_finite();
         let finite = self.origin.iter().chain(&self.anchor).all(|number| number.is_finite());
         let largest = MAX_SPAN_VOXELS as i32;
@@ -135,7 +140,7 @@ impl Lattice {
         } else if !is_positive(self.scale) || !is_positive(self.voxel_size) {
             "scale and voxel_size must be positive numbers"
         } else if !finite || self.anchor_voxel.iter().any(|at| !(-largest..=largest).contains(at)) {
-            "origin, anchor and anchor_voxel must be finite numbers, and the last within the grid"
+            "origin and anchor must be finite numbers, and anchor_voxel from -1048576 to 1048576"
         } else if !self.is_consistent() {
             "scale and voxel_size, or origin, anchor and anchor_voxel, contradict each other"
         } else {
@@ -164,10 +169,10 @@ impl Lattice {
         ((p - self.anchor[axis]) * self.scale).round_ties_even() + anchor
     }
 
-    /// The same, of a vertex that is used. Its distance from the anchor is below `2^37` units, and
-    /// of anything below `2^51` adding `2^52` and a half of it leaves no bits for a fraction, so
-    /// the sum is rounded to nearest, ties to even: much faster than `round_ties_even` on processors
-    /// for which that is a function. An unused vertex may be out of range or NaN; its coordinates
+    /// The same, of a vertex that is used. Its distance from the anchor is below `2^37` units. For
+    /// `|x| < 2^51`, `(x + 1.5 * 2^52) - 1.5 * 2^52` is `x` rounded to nearest, ties to even, because
+    /// the doubles from `2^52` to `2^53` are the integers; it is much faster than `round_ties_even`
+    /// where that is a function call. An unused vertex may be out of range or NaN; its coordinates
     /// have no meaning, but are defined.
     #[inline]
     pub(super) fn vertex_to_lattice(&self, p: f64, axis: usize) -> i32 {
@@ -274,8 +279,7 @@ impl Frame {
             voxel_size: voxel_size(options.sizing, bounds),
             origin: bounds.min.map(|min| min - pad * units_per_voxel / scale),
             anchor: bounds.min,
-            // Padding past any grid is refused by its dimensions.
-            anchor_voxel: [options.pad.min(MAX_SPAN_VOXELS) as i32; 3],
+            anchor_voxel: [options.pad as i32; 3],
         };
         let dims = std::array::from_fn(|a| {
             let inner = ((bounds.max[a] - bounds.min[a]) * scale).round_ties_even();

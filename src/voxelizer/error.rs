@@ -8,7 +8,7 @@ use crate::transform::TransformError;
 use crate::verify::VerifyError;
 use crate::voxelize::BackendError;
 
-/// A mesh could not be voxelized. The message does not name the file, as that of [`ReadError`].
+/// A mesh could not be voxelized. Like that of [`ReadError`], the message does not name the file.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum VoxelizeError {

@@ -13,8 +13,8 @@ pub struct Estimate {
     pub dims: [u32; 3],
     /// The estimated number of (triangle, brick) pairs, the measure of the work.
     pub brick_pairs: u64,
-    /// Seconds of one CPU core for the surface: 30 ns a pair. Measured models take half to four
-    /// times that, and solids up to ten times.
+    /// Seconds of one CPU core for the surface: 30 ns a pair. Measured models take half to twice
+    /// that, and solids up to ten times.
     pub core_seconds: f64,
     /// Bytes for the placed mesh and the surface's grid, without colours: an upper bound for most
     /// meshes.

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::voxelize::BackendError;
-use crate::voxelizer::batch::Ordered;
+use crate::voxelizer::ordered::Ordered;
 use crate::voxelizer::{Distances, MeshSource, VoxelizeError, Voxelized, Voxelizer};
 
 impl Voxelizer {

@@ -443,7 +443,7 @@ for x, y, z in numpy.argwhere(occupied): print(x, y, z, *rgba[x, y, z])
 fn what_numpy_writes_as_npz_is_read() {
     let folder = tempfile::tempdir().unwrap();
     let script = "
-import numpy
+import numpy, zipfile
 grid = numpy.random.default_rng(4).random((19, 9, 30)) < 0.1
 place = dict(origin=numpy.array([1.5, 2, 3]), voxel_size=numpy.float64(0.25), up='z')
 numpy.savez('stored.npz', occupied=grid, **place)
@@ -455,6 +455,14 @@ place = dict(origin=numpy.array([1, 2, 3]), voxel_size=numpy.int32(1))
 numpy.savez('integers.npz', occupied=grid, **place)
 numpy.savez('flat.npz', occupied=grid, origin=numpy.array([1.5, 2]))
 numpy.savez('none.npz', numpy.arange(5))
+class Stream:
+    def __init__(self, name): self.file = open(name, 'wb')
+    def write(self, data): return self.file.write(data)
+    def flush(self): self.file.flush()
+for name, method in [('streamed', zipfile.ZIP_DEFLATED), ('streamed stored', zipfile.ZIP_STORED)]:
+    with zipfile.ZipFile(Stream(name + '.npz'), 'w', method) as archive:
+        archive.writestr('empty.txt', b'')
+        with archive.open('occupied.npy', 'w') as array: numpy.save(array, grid)
 for x, y, z in numpy.argwhere(grid): print(x, y, z)
 ";
     let Some(output) = python(script, folder.path()) else { return };
@@ -463,21 +471,27 @@ for x, y, z in numpy.argwhere(grid): print(x, y, z)
         let bytes = std::fs::read(folder.path().join(name)).unwrap();
         trivox::formats::npz::read(&mut &bytes[..])
     };
-    for name in ["stored.npz", "deflated.npz", "floats.npz", "integers.npz", "unnamed.npz"] {
+    for name in
+        ["stored.npz", "deflated.npz", "floats.npz", "integers.npz", "unnamed.npz", "streamed.npz"]
+    {
         let loaded = load(name).unwrap();
         let voxels = loaded.grid.voxels().map(|[x, y, z]| format!("{x} {y} {z}")).collect();
         assert_eq!(expected, voxels, "{name}");
         let world = match name {
-            "unnamed.npz" => None,
+            "unnamed.npz" | "streamed.npz" => None,
             "integers.npz" => Some(([1.0, 2.0, 3.0], 1.0, Up::Y)),
             _ => Some(([1.5, 2.0, 3.0], 0.25, Up::Z)),
         };
         let world = world.map(|(origin, voxel_size, up)| World { origin, voxel_size, up });
         assert_eq!(loaded.grid.world, world, "{name}");
-        assert_eq!(loaded.warnings.len(), usize::from(name == "deflated.npz"), "{name}");
+        let has_more = ["deflated.npz", "streamed.npz"].contains(&name);
+        assert_eq!(loaded.warnings.len(), usize::from(has_more), "{name}");
     }
     let flat = "origin.npy: elements of type <f8 and shape (2,): use three numbers of float64";
-    for (name, why) in [("none.npz", "no array of voxels"), ("flat.npz", flat)] {
+    let stream = "stored without its length";
+    for (name, why) in
+        [("none.npz", "no array of voxels"), ("flat.npz", flat), ("streamed stored.npz", stream)]
+    {
         let error: ReadError = load(name).unwrap_err();
         assert!(error.to_string().contains(why), "{error}");
     }

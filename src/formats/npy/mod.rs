@@ -19,6 +19,7 @@ mod layers;
 mod read;
 pub(super) mod rgba;
 
+use std::fmt::Display;
 use std::io::{self, BufRead, BufWriter, Write};
 
 use self::header::{Element, Header, MAGIC};
@@ -124,7 +125,7 @@ pub fn write_distances(field: &DistanceField, out: &mut dyn Write) -> Result<(),
 const START: usize = 10;
 
 /// The header of an array in C order with elements of type `descr`.
-pub(super) fn header(descr: &str, shape: &[u32]) -> Vec<u8> {
+pub(super) fn header<N: Display>(descr: &str, shape: &[N]) -> Vec<u8> {
     let shape: String = shape.iter().map(|length| format!("{length}, ")).collect();
     let mut text = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({shape}), }}");
     // The elements begin at a multiple of 64 bytes, as NumPy writes them.

@@ -67,11 +67,11 @@ pub fn write_distances(field: &DistanceField, out: &mut dyn Write) -> Result<(),
     put_world(&mut zip, field.world())?;
     let count = field.band().occupied();
     zip.file(WIDTH, |out| {
-        out.write_all(&npy_header("<f4", "()"))?;
+        out.write_all(&npy::header::<u64>("<f4", &[]))?;
         out.write_all(&field.width().to_le_bytes())
     })?;
     zip.file(COORDS, |out| {
-        out.write_all(&npy_header("<i4", &format!("({count}, 3)")))?;
+        out.write_all(&npy::header("<i4", &[count, 3]))?;
         let mut out = BufWriter::new(out);
         for (voxel, _) in field.distances() {
             out.write_all(voxel.map(u32::to_le_bytes).as_flattened())?;
@@ -79,7 +79,7 @@ pub fn write_distances(field: &DistanceField, out: &mut dyn Write) -> Result<(),
         out.flush()
     })?;
     zip.file(DISTANCES, |out| {
-        out.write_all(&npy_header("<f4", &format!("({count},)")))?;
+        out.write_all(&npy::header("<f4", &[count]))?;
         let mut out = BufWriter::new(out);
         for (_, distance) in field.distances() {
             out.write_all(&distance.to_le_bytes())?;
@@ -96,23 +96,15 @@ fn put_world(zip: &mut zip::Writer<impl Write>, world: Option<World>) -> Result<
         let up: Vec<u8> = up.name().chars().flat_map(|c| u32::from(c).to_le_bytes()).collect();
         let origin: Vec<u8> = origin.iter().flat_map(|c| c.to_le_bytes()).collect();
         for (name, descr, shape, bytes) in [
-            (ORIGIN, "<f8", "(3,)", &origin[..]),
-            (VOXEL_SIZE, "<f8", "()", &voxel_size.to_le_bytes()),
-            (UP, "<U1", "()", &up),
+            (ORIGIN, "<f8", &[3_u64][..], &origin[..]),
+            (VOXEL_SIZE, "<f8", &[], &voxel_size.to_le_bytes()),
+            (UP, "<U1", &[], &up),
         ] {
             zip.file(name, |out| {
-                out.write_all(&npy_header(descr, shape))?;
+                out.write_all(&npy::header(descr, shape))?;
                 out.write_all(bytes)
             })?;
         }
     }
     Ok(())
-}
-
-/// The 128-byte header of a small `.npy` array.
-fn npy_header(descr: &str, shape: &str) -> Vec<u8> {
-    const LEN: usize = 118;
-    let text = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");
-    let text = format!("{text:<width$}\n", width = LEN - 1);
-    [&b"\x93NUMPY\x01\0"[..], &(LEN as u16).to_le_bytes(), text.as_bytes()].concat()
 }

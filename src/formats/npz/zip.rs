@@ -231,8 +231,10 @@ fn read_file(
     let name = Fields::new(input, name.into())?.0;
     let name = String::from_utf8_lossy(&name).into_owned();
     let mut extra = Fields::new(input, extra.into())?;
+    let mut has_long_lengths = false;
     while extra.0.len() >= 4 {
         let (id, size) = (extra.u16(), usize::from(extra.u16()));
+        has_long_lengths |= id == EXTRA_64;
         if id == EXTRA_64 && size >= 16 && extra.0.len() >= 16 {
             (len, deflated) = (extra.u64(), extra.u64());
             extra.skip(size - 16);
@@ -253,9 +255,17 @@ fn read_file(
             let mut content = Checked::new(DeflateDecoder::new(&mut *input));
             drained(&mut content, &name, take)?
         }
+        STORED => {
+            let message = "is stored without its length in front of it: compress it, or write the \
+                           archive to a file that can seek";
+            return Err(content(format!("{name} {message}")));
+        }
         _ => return Err(content(format!("{name} is compressed in a way that is not supported"))),
     };
-    let (crc, len) = if has_descriptor { read_descriptor(input, found.1)? } else { (crc, len) };
+    let (crc, len) = match has_descriptor {
+        true => read_descriptor(input, found.1, has_long_lengths)?,
+        false => (crc, len),
+    };
     match found == (crc, len) {
         true => Ok(()),
         false => Err(content(format!("{name} is damaged: its check sum is another"))),
@@ -282,9 +292,14 @@ fn drained<R: Read>(
     Ok((content.crc.clone().finalize(), content.len))
 }
 
-/// The CRC-32 and the length in the descriptor of a file of `len` bytes. Its signature is optional,
-/// and its lengths have 32 or 64 bits (section 4.3.9).
-fn read_descriptor(input: &mut dyn BufRead, len: u64) -> Result<(u32, u64), ReadError> {
+/// The CRC-32 and the length in the descriptor of a file of `len` bytes. Its signature is optional.
+/// Its lengths have 64 bits if the extra field for them is in the local header (section 4.3.9); some
+/// writers omit that field.
+fn read_descriptor(
+    input: &mut dyn BufRead,
+    len: u64,
+    has_long_lengths: bool,
+) -> Result<(u32, u64), ReadError> {
     let mut crc = Fields::new(input, 4)?.u32();
     if crc == DESCRIPTOR {
         crc = Fields::new(input, 4)?.u32();
@@ -292,7 +307,7 @@ fn read_descriptor(input: &mut dyn BufRead, len: u64) -> Result<(u32, u64), Read
     let mut lens = Fields::new(input, 8)?;
     let (_, second) = (lens.u32(), u64::from(lens.u32()));
     // With 64-bit lengths, `second` is the upper half of the first.
-    if second == len && len > 0 {
+    if second == len && !has_long_lengths {
         return Ok((crc, second));
     }
     Ok((crc, Fields::new(input, 8)?.u64()))

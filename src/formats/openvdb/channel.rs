@@ -4,7 +4,7 @@ use half::f16;
 
 use crate::distance::DistanceField;
 use crate::grid::{
-    BrickColors, BrickRun, Colors, FULL, Mask, Overlap, VoxelGrid, is_empty, overlay, set_bits,
+    BrickColors, BrickRun, Colors, FULL, Mask, Overlap, VoxelGrid, is_empty, mask_places, overlay,
 };
 use crate::srgb::{Rgba, linear_of, srgb_of};
 
@@ -143,8 +143,7 @@ impl Value {
 
 /// The colours of the voxels of a mask, in its order.
 pub(super) fn colors_of(colors: BrickColors, mask: &Mask) -> impl Iterator<Item = Rgba> {
-    let bits = (0..).zip(mask).flat_map(|(x, &word)| set_bits(word).map(move |bit| (x, bit)));
-    bits.map(move |(x, bit)| colors.at(x, bit))
+    mask_places(*mask).map(move |(x, bit)| colors.at(x, bit))
 }
 
 /// The linear light of an sRGB value, from 0 to 1.

@@ -14,7 +14,7 @@ mod tasks;
 mod triangle_batch;
 
 use crate::place::PlacedMesh;
-use crate::progress::Progress;
+use crate::progress::{Latch, Progress};
 use crate::voxelize::BackendError;
 use crate::voxelize::{Backend, Rule, Run, RunOptions};
 
@@ -52,7 +52,8 @@ impl Backend for Cpu {
         options: &RunOptions,
         progress: &dyn Progress,
     ) -> Result<Run, BackendError> {
-        let voxelize = || slabs::voxelize(mesh, rule, options.memory, progress);
+        let progress = Latch::new(progress);
+        let voxelize = || slabs::voxelize(mesh, rule, options.memory, &progress);
         let builder = match &self.pool {
             Some(pool) => pool.install(voxelize),
             None => voxelize(),

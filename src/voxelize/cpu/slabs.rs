@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::grid::{BRICK, BrickKey, GridBuilder, Mask, count};
 use crate::place::PlacedMesh;
-use crate::progress::{NoProgress, Progress};
+use crate::progress::{Progress, Unreported};
 use crate::voxelize::cpu::brick_cache::EvictionBudget;
 use crate::voxelize::cpu::tasks::Tasks;
 use crate::voxelize::{BackendError, Rule, check_cancelled};
@@ -27,13 +27,13 @@ pub(super) fn voxelize(
 ) -> Result<GridBuilder, BackendError> {
     let tasks = Tasks::new(mesh, rule);
     let mut memory = MemoryLimit::new(memory, &tasks);
+    let mut builder =
+        GridBuilder::new(rule.grid_dims(mesh.lattice().dims))?.combining(rule.combine());
     if rule == Rule::Conservative {
-        memory.check_early(mesh, &tasks)?;
+        memory.check_early(mesh, &tasks, progress)?;
     }
     progress.start("voxelize", tasks.layers());
 
-    let mut builder =
-        GridBuilder::new(rule.grid_dims(mesh.lattice().dims))?.combining(rule.combine());
     let mut budget = tasks.budget();
     let mut first = 0;
     let mut layers = tasks.layers_within(FIRST_SLAB);
@@ -106,8 +106,13 @@ impl MemoryLimit {
     /// voxels of a grid 8 times as coarse, which takes about 1/64 of the time and memory.
     ///
     /// # Errors
-    /// The bricks alone exceed the memory.
-    fn check_early(&self, mesh: &PlacedMesh, tasks: &Tasks) -> Result<(), BackendError> {
+    /// The bricks alone exceed the memory; cancelled.
+    fn check_early(
+        &self,
+        mesh: &PlacedMesh,
+        tasks: &Tasks,
+        progress: &dyn Progress,
+    ) -> Result<(), BackendError> {
         let [x, y, z] = mesh.lattice().dims.map(|d| u64::from(d.div_ceil(BRICK)));
         // Surfaces with more bricks than this are rare; they are rejected later.
         let likely_most = 8 * (x * y + y * z + z * x);
@@ -117,8 +122,8 @@ impl MemoryLimit {
         }
         let Some(coarse) = mesh.coarser(BRICK.ilog2()) else { return Ok(()) };
         let left = self.allowed.max(AFFORDABLE);
-        let coarse =
-            voxelize(&coarse, Rule::Conservative, left, &NoProgress).map(GridBuilder::finish);
+        let coarse = voxelize(&coarse, Rule::Conservative, left, &Unreported(progress))
+            .map(GridBuilder::finish);
         let coarse = coarse.map_err(|error| match error {
             // A brick of the coarse grid corresponds to at least 8 x 8 bricks of this one.
             BackendError::Memory { needed, .. } => {

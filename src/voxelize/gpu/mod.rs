@@ -38,9 +38,10 @@ use std::sync::{Mutex, OnceLock};
 use web_time::Instant;
 
 use crate::gpu::{Adapter, Clock, Device, GpuError, lock};
-use crate::grid::BRICK;
+use crate::grid::{BRICK, VoxelGrid};
 use crate::place::PlacedMesh;
 use crate::progress::Progress;
+use crate::trace::Scene;
 use crate::trace::gpu::GpuScene;
 #[cfg(not(target_arch = "wasm32"))]
 use crate::voxelize::Backend;
@@ -165,6 +166,10 @@ impl Gpu {
     /// # Errors
     /// The triangles, the pairs or the voxels exceed a buffer; the device fails.
     pub async fn scene_async(&self, mesh: &PlacedMesh) -> Result<GpuScene, BackendError> {
+        if mesh.is_empty() {
+            let empty = VoxelGrid::empty(mesh.lattice().dims)?;
+            return Ok(GpuScene::upload(&self.device, &Scene::new(&empty))?);
+        }
         let job = Job { keeps_bricks: true, ..Job::new(mesh, self.batch_limits) };
         let results = self.voxelize_batches(&job).await?;
         let (bricks, count) =

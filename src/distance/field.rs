@@ -268,9 +268,9 @@ impl DistanceField {
     }
 }
 
-/// Zero has no sign.
+/// Inside, a zero is -0.
 fn signed(distance: f32, is_inside: bool) -> f32 {
-    if is_inside && distance > 0.0 { -distance } else { distance }
+    if is_inside { -distance } else { distance }
 }
 
 impl fmt::Debug for DistanceField {

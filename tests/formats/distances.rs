@@ -43,8 +43,26 @@ fn sheet() -> DistanceField {
     Voxelizer::new().resolution(20).pad(9).distances(&mesh, 3.0).unwrap().field
 }
 
-fn fields() -> [(&'static str, DistanceField); 3] {
-    [("box", part_of_cube()), ("knot", knot(3.0)), ("sheet", sheet())]
+/// A unit cube with voxel centres on three of its sides: some are inside, at a distance of -0.
+fn on_centres() -> DistanceField {
+    let mesh = read_mesh(&Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/cube.obj")).unwrap();
+    let field = Voxelizer::new().voxel_size(0.4).distances(&mesh.mesh, 2.0).unwrap().field;
+    let zeros = field.distances().filter(|&(voxel, distance)| {
+        distance == 0.0 && distance.is_sign_negative() && field.inside().contains(voxel)
+    });
+    assert_eq!(zeros.count(), 4);
+    field
+}
+
+fn fields() -> [(&'static str, DistanceField); 5] {
+    [
+        ("box", part_of_cube()),
+        ("knot", knot(3.0)),
+        // Whole bricks are in the band.
+        ("wide", knot(20.0)),
+        ("sheet", sheet()),
+        ("centres", on_centres()),
+    ]
 }
 
 /// A folder with each field in all formats.

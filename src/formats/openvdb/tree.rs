@@ -246,7 +246,8 @@ impl<'a> Tree<'a> {
         let parts = self.entries(corner, UPPER_BRICKS).inspect(|(run, entry)| {
             bounds = extended(bounds, run);
             is_any = true;
-            leaf_voxels += if *entry == Entry::Full { 0 } else { u64::from(count(&run.mask)) };
+            let voxels = u64::from(run.len) * u64::from(count(&run.mask));
+            leaf_voxels += if *entry == Entry::Full { 0 } else { voxels };
         });
         slots.fill(parts);
         let counts = Counts { leaf_voxels, ..slots.counts() };

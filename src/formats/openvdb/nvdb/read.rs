@@ -386,12 +386,15 @@ impl Reader<'_> {
     }
 
     /// Decodes the value at the beginning of `bytes`; `None` for a density that is not above 0, or a
-    /// distance not below 0.
+    /// distance that is neither below 0 nor -0, the distance inside of a centre on the surface.
     fn decode(&self, bytes: &[u8]) -> Option<Rgba> {
         let float = |n: usize| f32::from_bits(u32_at(bytes, 4 * n));
         match self.has_colors() {
             true => Some(rgba_of([0, 1, 2].map(float))),
-            false if self.is_level_set => (float(0) < 0.0).then_some(NO_COLOR),
+            false if self.is_level_set => {
+                let is_inside = float(0) <= 0.0 && float(0).is_sign_negative();
+                is_inside.then_some(NO_COLOR)
+            }
             false => (float(0) > 0.0).then_some(NO_COLOR),
         }
     }

@@ -136,12 +136,12 @@ impl Kind {
         (1..=self.greatest_bits()).contains(&bits_of(bytes))
     }
 
-    /// Whether a float is below 0: the bits of its magnitude, after the sign, are those of a
-    /// positive float.
+    /// Whether a float is below 0 or is -0, the distance of a voxel inside whose centre is on the
+    /// surface: it has a sign, and is not NaN.
     fn is_negative(self, bytes: &[u8]) -> bool {
         let sign = 1 << (8 * bytes.len() - 1);
         let bits = bits_of(bytes);
-        bits & sign != 0 && (1..=self.greatest_bits()).contains(&(bits & !sign))
+        bits & sign != 0 && (bits & !sign) <= self.greatest_bits()
     }
 
     /// The bits of the greatest number, infinity included.

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use pyo3::exceptions::{PyException, PyTypeError};
+use pyo3::exceptions::{PyException, PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyIterator, PyString, PyTuple};
 use trivox::{Mesh, MeshSource};
@@ -78,6 +78,8 @@ pub struct Batch {
     /// `Sync`, as Python asks of its objects.
     outcomes: Mutex<Option<Receiver<Result<Outcome, Failure>>>>,
     job: Arc<Job>,
+    /// The process that made it: a forked one has none of its threads.
+    process: u32,
 }
 
 impl Batch {
@@ -139,6 +141,7 @@ impl Batch {
             sources: Some(sources),
             outcomes: Mutex::new(Some(outcomes)),
             job,
+            process: std::process::id(),
         })
     }
 
@@ -178,7 +181,8 @@ impl Batch {
                     self.send(&source);
                     Entry::Sent(source)
                 }
-                Err(error) => Entry::Failed(error),
+                Err(error) if error.is_instance_of::<PyException>(py) => Entry::Failed(error),
+                Err(error) => return Err(error),
             };
             self.entries.push_back((key.unbind(), entry));
         }
@@ -230,6 +234,13 @@ impl Batch {
         &mut self,
         py: Python<'py>,
     ) -> PyResult<Option<(Py<PyAny>, Bound<'py, PyAny>)>> {
+        if self.process != std::process::id() {
+            let message = format!(
+                "this iterator belongs to process {}: call many in the process that uses it",
+                self.process
+            );
+            return Err(PyRuntimeError::new_err(message));
+        }
         loop {
             self.take_items(py)?;
             // A signal may interrupt the wait: the entry stays until its outcome is there.

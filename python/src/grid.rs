@@ -13,7 +13,7 @@ use numpy::{
     Element, IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArrayDyn, PyUntypedArray,
     PyUntypedArrayMethods,
 };
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
 use trivox::formats::{GridFormat, check_file, write_grid};
@@ -29,7 +29,7 @@ use crate::grid::make::{grid_of_coords, refuse_non_binary, world_of};
 use crate::grid::picture::render_options;
 use crate::grid::rays::{Hits, first_hits};
 use crate::job;
-use crate::options::{samples_of, shaped, whole, wholes};
+use crate::options::{array_of, samples_of, shaped, whole, wholes};
 
 /// A sparse voxel grid: an immutable set of voxels, where they lie, and their colours.
 ///
@@ -181,7 +181,7 @@ impl PyGrid {
         let py = array.py();
         let world = world_of(py, origin, voxel_size, up)?;
         let numpy = PyModule::import(py, "numpy")?;
-        let array = numpy.call_method1("asarray", (array,))?;
+        let array = array_of(array)?;
         refuse_non_binary(&numpy, &array)?;
         let array = numpy.call_method1("ascontiguousarray", (array, "bool"))?;
         let shape = array.cast::<PyUntypedArray>()?.shape().to_vec();
@@ -488,12 +488,19 @@ impl PyGrid {
     /// Returns
     /// -------
     /// bytes
+    ///
+    /// Warns
+    /// -----
+    /// TrivoxWarning
+    ///     For each property that the format does not hold.
     fn to_bytes<'py>(&self, py: Python<'py>, format: &str) -> PyResult<Bound<'py, PyBytes>> {
         let format = grid_format(format).map_err(|failure| failure.into_py(py))?;
         let grid = Arc::clone(&self.grid);
-        let bytes = job::run(py, move |job| {
-            job::pool(None)?.install(|| bytes_of(job, |out| write_grid(&grid, format, out)))
+        let (bytes, lost) = job::run(py, move |job| {
+            let write = || bytes_of(job, |out| write_grid(&grid, format, out));
+            Ok((job::pool(None)?.install(write)?, format.lost(&grid)))
         })?;
+        glue::warn(py, None, &lost)?;
         Ok(PyBytes::new(py, &bytes))
     }
 
@@ -588,12 +595,20 @@ impl PyGrid {
         self.combined(py, other, VoxelGrid::subtract)
     }
 
-    fn __contains__(&self, voxel: [i64; 3]) -> bool {
-        let inside = voxel.map(u32::try_from);
-        match inside {
-            [Ok(x), Ok(y), Ok(z)] => self.grid.contains([x, y, z]),
-            _ => false,
+    fn __contains__(&self, voxel: [Bound<'_, PyAny>; 3]) -> PyResult<bool> {
+        let mut inside = [0; 3];
+        for (inside, index) in inside.iter_mut().zip(voxel) {
+            match index.extract::<i64>() {
+                Ok(index) if index >= 0 && index <= i64::from(u32::MAX) => *inside = index as u32,
+                Ok(_) => return Ok(false),
+                // An integer past any grid.
+                Err(error) if error.is_instance_of::<PyOverflowError>(index.py()) => {
+                    return Ok(false);
+                }
+                Err(error) => return Err(error),
+            }
         }
+        Ok(self.grid.contains(inside))
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use numpy::{
-    Element, IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2, PyReadonlyArray3,
-    PyUntypedArray, PyUntypedArrayMethods,
+    Element, IntoPyArray, PyArray1, PyArray2, PyArrayDescrMethods, PyArrayMethods,
+    PyReadonlyArray2, PyReadonlyArray3, PyUntypedArray, PyUntypedArrayMethods,
 };
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -20,7 +20,7 @@ use trivox::{Appearance, MeshSource};
 use crate::error::{Failure, option_error};
 use crate::glue;
 use crate::job::{self, Job};
-use crate::options::shaped;
+use crate::options::{array_of, shaped};
 
 /// A triangle mesh, checked and immutable.
 ///
@@ -179,7 +179,7 @@ impl PyMesh {
         let look = self.mesh.appearance().map(postcard::to_stdvec).transpose();
         let look = look.map_err(|error| Failure::bug(error).into_py(py))?;
         let look = look.map(|bytes| PyBytes::new(py, &bytes));
-        let path = self.path.as_ref().map(|path| path.to_string_lossy().into_owned());
+        let path = self.path.as_deref();
         let state = (positions, triangles, look, self.warnings.to_vec(), path).into_pyobject(py)?;
         let restore = PyModule::import(py, "trivox._trivox")?.getattr("_restore_mesh")?;
         Ok((restore, state))
@@ -222,12 +222,6 @@ fn shape_failure(what: &str, wanted: &str, array: &Bound<'_, PyUntypedArray>) ->
     Failure::own("mesh.shape", message).into_py(array.py())
 }
 
-/// `value` as an array, without a copy where it is one.
-fn as_array<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyUntypedArray>> {
-    let numpy = PyModule::import(value.py(), "numpy")?;
-    Ok(numpy.call_method1("asarray", (value,))?.cast_into::<PyUntypedArray>()?)
-}
-
 /// `value` as an array of `T`, converted where it is of another type.
 fn converted<'py, T: Element>(value: &Bound<'py, PyUntypedArray>) -> PyResult<Bound<'py, PyAny>> {
     value.call_method1("astype", (numpy::dtype::<T>(value.py()),))
@@ -248,7 +242,7 @@ where
 }
 
 fn positions(value: &Bound<'_, PyAny>) -> PyResult<Vec<[f64; 3]>> {
-    let array = as_array(value)?;
+    let array = array_of(value)?;
     let py = value.py();
     if array.ndim() != 2 || array.shape()[1] != 3 {
         return Err(shape_failure("vertices", "(n, 3)", &array));
@@ -263,12 +257,29 @@ fn positions(value: &Bound<'_, PyAny>) -> PyResult<Vec<[f64; 3]>> {
     if let Ok(array) = array.extract::<PyReadonlyArray2<'_, f32>>() {
         return Ok(rows(&array, f64::from));
     }
+    let refuse = |message: String| Err(Failure::own("mesh.type", message).into_py(py));
+    let dtype = array.dtype();
+    match dtype.kind() {
+        b'f' => {}
+        b'i' | b'u' => {
+            // Of 64-bit integers, float64 holds these.
+            let is_exact = |end: &str| -> PyResult<bool> {
+                array.call_method0(end)?.call_method0("__abs__")?.le(1_u64 << 53)
+            };
+            if array.len() > 0 && !(is_exact("min")? && is_exact("max")?) {
+                return refuse("vertices of integers past 2^53 are not exact as float64".into());
+            }
+        }
+        _ => {
+            return refuse(format!("vertices of type {dtype} are not possible: use numbers"));
+        }
+    }
     let array = converted::<f64>(&array)?.extract::<PyReadonlyArray2<'_, f64>>()?;
     Ok(rows(&array, |c| c))
 }
 
 fn triangles(value: &Bound<'_, PyAny>) -> PyResult<Vec<[u32; 3]>> {
-    let array = as_array(value)?;
+    let array = array_of(value)?;
     let py = value.py();
     if array.ndim() != 2 || (array.shape()[1] != 3 && array.shape()[0] > 0) {
         return Err(shape_failure("faces", "(m, 3): triangulate polygons first", &array));
@@ -366,7 +377,7 @@ fn textured(
     vertices: usize,
     triangles: &[[u32; 3]],
 ) -> PyResult<Appearance> {
-    let uvs = as_array(uv)?;
+    let uvs = array_of(uv)?;
     let floats = converted::<f32>(&uvs)?;
     let turned = |u: f32, v: f32| [u, 1.0 - v];
     let uvs: Vec<[[f32; 2]; 3]> = match *uvs.shape() {
@@ -389,7 +400,7 @@ fn textured(
         let message = "a texture coordinate is not a finite 32-bit number";
         return Err(Failure::own("mesh.not_finite", message).into_py(image.py()));
     }
-    let pixels = as_array(image)?;
+    let pixels = array_of(image)?;
     let (height, width, channels) = match *pixels.shape() {
         [height, width, channels @ (3 | 4)] if height * width > 0 => (height, width, channels),
         _ => return Err(shape_failure("a texture's pixels", "(height, width, 3 or 4)", &pixels)),
@@ -423,7 +434,7 @@ fn alpha_of(colors: &[Linear]) -> Alpha {
 
 /// sRGB colours, uint8 or float, in linear light.
 fn linear_colors(value: &Bound<'_, PyAny>, count: usize, what: &str) -> PyResult<Vec<Linear>> {
-    let array = as_array(value)?;
+    let array = array_of(value)?;
     let channels = match *array.shape() {
         [n, channels @ (3 | 4)] if n == count => channels,
         _ => {
@@ -490,11 +501,11 @@ impl Source {
         }
     }
 
-    /// The file that the caller named.
+    /// The file that it is from.
     pub fn path(&self) -> Option<PathBuf> {
         match self {
             Self::Path(path) => Some(path.clone()),
-            Self::Mesh(_) => None,
+            Self::Mesh(mesh) => mesh.path.clone(),
         }
     }
 
@@ -510,7 +521,10 @@ impl Source {
     pub fn failure(&self, failure: Failure) -> Failure {
         match self {
             Self::Path(path) => failure.at(path),
-            Self::Mesh(_) => failure,
+            Self::Mesh(mesh) => match &mesh.path {
+                Some(path) => failure.at(path),
+                None => failure,
+            },
         }
     }
 }

@@ -84,6 +84,27 @@ pub fn vectors(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Vec<[f64; 3]>> 
     Ok(flat.as_chunks().0.to_vec())
 }
 
+/// `value` as an array of NumPy, without a copy where it is one whose elements are aligned.
+///
+/// # Errors
+/// NumPy makes no array of it; it is a masked array, whose mask would be lost.
+pub fn array_of<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyUntypedArray>> {
+    let py = value.py();
+    let numpy = PyModule::import(py, "numpy")?;
+    if !value.get_type().is(&numpy.getattr("ndarray")?)
+        && value.is_instance(&PyModule::import(py, "numpy.ma")?.getattr("MaskedArray")?)?
+    {
+        let message = "a masked array is not possible: use array.filled(value) or \
+                       array.compressed()";
+        return Err(PyTypeError::new_err(message));
+    }
+    let array = numpy.call_method1("asarray", (value,))?;
+    // Fields of records may have any address, which Rust's slices may not.
+    let is_aligned: bool = array.getattr("flags")?.getattr("aligned")?.extract()?;
+    let array = if is_aligned { array } else { array.call_method0("copy")? };
+    Ok(array.cast_into::<PyUntypedArray>()?)
+}
+
 /// An array of numbers of a shape that `is_fit`, in C order; `wanted` names such shapes.
 fn numbers_of<'py>(
     name: &str,
@@ -93,9 +114,7 @@ fn numbers_of<'py>(
 ) -> PyResult<PyReadonlyArrayDyn<'py, f64>> {
     let py = value.py();
     let wrong = || PyTypeError::new_err(format!("{name} takes numbers of shape {wanted}"));
-    let numpy = PyModule::import(py, "numpy")?;
-    let array = numpy.call_method1("asarray", (value,)).map_err(|_| wrong())?;
-    let array = array.cast_into::<PyUntypedArray>()?;
+    let array = array_of(value).map_err(|_| wrong())?;
     if !matches!(array.dtype().kind(), b'f' | b'i' | b'u') {
         return Err(wrong());
     }
@@ -104,6 +123,7 @@ fn numbers_of<'py>(
             format!("{name} of shape {} is not possible: use {wanted}", shaped(array.shape()));
         return Err(option_error(py, "option.shape", message));
     }
+    let numpy = PyModule::import(py, "numpy")?;
     numpy.call_method1("ascontiguousarray", (array, "float64"))?.extract()
 }
 

@@ -359,7 +359,7 @@ impl PyVoxelizer {
             _ => options.set_item("color", false)?,
         }
         if let Some(lattice) = lattice {
-            options.set_item("lattice", lattice)?;
+            options.set_item("lattice", deep_copy(lattice)?)?;
         }
         if let Some(color) = interior_color {
             options.set_item("interior_color", color.map(u32::from).to_vec())?;
@@ -578,7 +578,7 @@ impl PyVoxelizer {
     /// The options that were given, as a dict; ``Voxelizer(**options)`` is an equal voxelizer.
     #[getter]
     fn options<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        self.options.bind(py).copy()
+        Ok(deep_copy(self.options.bind(py))?.cast_into()?)
     }
 
     fn __eq__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<bool> {
@@ -589,7 +589,12 @@ impl PyVoxelizer {
     }
 
     fn __hash__(&self, py: Python<'_>) -> PyResult<isize> {
-        self.options.bind(py).repr()?.hash()
+        // Equal lattices may be written differently.
+        let options = self.options.bind(py).copy()?;
+        if options.contains("lattice")? {
+            options.del_item("lattice")?;
+        }
+        options.repr()?.hash()
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
@@ -606,4 +611,9 @@ impl PyVoxelizer {
     ) -> PyResult<(Bound<'py, PyTuple>, Bound<'py, PyDict>)> {
         Ok((PyTuple::empty(py), self.options(py)?))
     }
+}
+
+/// A copy that shares no lists or dicts with `value`.
+fn deep_copy<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    PyModule::import(value.py(), "copy")?.call_method1("deepcopy", (value,))
 }

@@ -397,3 +397,34 @@ def test_impossible_rays_are_refused(grid, origins, directions, message):
         grid.first_hits(origins, directions)
     with pytest.raises(TypeError, match="origins takes numbers"):
         grid.first_hits("north", directions)
+
+
+def test_a_dense_array_of_other_values_is_refused():
+    for array in (np.full((2, 2, 2), -1.5, object), np.full((2, 2, 2), "0"), np.full((2, 2, 2), 0.5j)):
+        with pytest.raises(trivox.OptionError, match="booleans or integers"):
+            trivox.Grid.from_dense(array)
+    with pytest.raises(TypeError, match="masked"):
+        trivox.Grid.from_dense(np.ma.masked_array(np.ones((2, 2, 2), bool), True))
+    ones = [np.ones((2, 2, 2), dtype) for dtype in (bool, "u1", "i8", "f4")]
+    assert len({trivox.Grid.from_dense(array) for array in ones}) == 1
+
+
+def test_an_up_axis_without_a_place_is_refused():
+    for make in (
+        lambda **place: trivox.Grid.from_dense(np.ones((2, 2, 2), bool), **place),
+        lambda **place: trivox.Grid.from_coords([[0, 0, 0]], (2, 2, 2), **place),
+    ):
+        with pytest.raises(trivox.OptionError, match="give origin and voxel_size too"):
+            make(up="z")
+        assert make(up="z", origin=(0, 0, 0), voxel_size=1).up == "z"
+
+
+def test_bytes_warn_of_what_the_format_does_not_hold(grid):
+    with pytest.warns(trivox.TrivoxWarning, match="padded"):
+        assert trivox.load_bytes(grid.to_bytes("binvox"), "binvox").occupied == grid.occupied
+
+
+def test_indices_past_any_grid_are_not_in_it(grid):
+    assert (2**63, 0, 0) not in grid and (-(2**70), 0, 0) not in grid and (2**32, 0, 0) not in grid
+    with pytest.raises(trivox.TrivoxError, match="outside a grid"):
+        trivox.Grid.from_coords(np.array([[2**64 - 1, 0, 0]], "u8"), (2, 2, 2))

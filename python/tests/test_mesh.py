@@ -25,6 +25,41 @@ def test_arrays_of_any_layout_are_the_same_mesh(tetrahedron):
     assert np.array_equal(tetrahedron.bounds, [[0, 0, 0], [8, 8, 8]])
 
 
+def test_arrays_that_are_not_aligned_are_the_same_mesh(tetrahedron):
+    record = np.zeros(4, [("flag", "u1"), ("xyz", "<f4", 3), ("abc", "<i4", 3), ("uvw", "<u4", 3)])
+    record["xyz"], record["abc"], record["uvw"] = CORNERS, SIDES, SIDES
+    assert not record["xyz"].flags.aligned
+    for faces in ("abc", "uvw"):
+        assert trivox.Mesh(record["xyz"], record[faces]) == tetrahedron
+    flat = np.frombuffer(b" " + CORNERS.tobytes(), "f8", offset=1).reshape(-1, 3)
+    assert not flat.flags.aligned and trivox.Mesh(flat, SIDES) == tetrahedron
+    grid = trivox.Voxelizer(8)(tetrahedron)
+    origins = np.frombuffer(b" " + np.full((2, 3), -1.0).tobytes(), "f8", offset=1).reshape(-1, 3)
+    assert grid.first_hits(origins, -origins)
+    assert trivox.Voxelizer(8, bounds=np.array([-origins[0], origins[0]])[::-1]).options
+
+
+def test_numbers_that_would_change_are_refused():
+    masked = np.ma.masked_array(CORNERS, CORNERS > 7)
+    for vertices in (masked, CORNERS.astype(str), CORNERS > 7, CORNERS + 1j):
+        with pytest.raises((TypeError, trivox.MeshError)):
+            trivox.Mesh(vertices, SIDES)
+    exact = CORNERS.astype("i8") * (1 << 50)
+    assert np.array_equal(trivox.Mesh(exact, SIDES).vertices, exact)
+    for vertices in (exact + 1, -exact - 1, (exact + 1).astype("u8")):
+        with pytest.raises(trivox.MeshError, match="2\\^53"):
+            trivox.Mesh(vertices, SIDES)
+
+
+def test_errors_name_the_file_of_a_mesh_that_was_read(torus_obj):
+    for mesh in (torus_obj, trivox.read_mesh(torus_obj)):
+        with pytest.raises(trivox.PlaceError) as error:
+            trivox.Voxelizer(voxel_size=1e-9)(mesh)
+        assert str(error.value.path) == torus_obj
+        with pytest.warns(trivox.TrivoxWarning, match="torus.obj: "):
+            trivox.Voxelizer(8, bounds=[[0, 0, 0], [1, 1, 1]])(mesh)
+
+
 @pytest.mark.parametrize(
     ("vertices", "faces", "code", "message"),
     [

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import trivox
-from conftest import ASSETS, torus, write_obj
+from conftest import ASSETS, SIDES, torus, write_obj
 
 
 def test_a_voxelizer_is_its_options():
@@ -500,3 +500,43 @@ def test_tiles_joined_are_the_whole():
         trivox.join([whole, whole])
     with pytest.raises(trivox.OptionError):
         trivox.join([])
+
+
+def test_nobody_can_change_the_options_of_a_voxelizer(tetrahedron):
+    vox = trivox.Voxelizer(8, bounds=[[0, 0, 0], [8, 8, 8]])
+    grid, before = vox(tetrahedron), hash(vox)
+    vox.options["bounds"][0][0] = -50.0
+    assert hash(vox) == before and pickle.loads(pickle.dumps(vox))(tetrahedron) == grid
+    lattice = trivox.Voxelizer(8)(tetrahedron).report["lattice"]
+    vox = trivox.Voxelizer(lattice=lattice)
+    same = trivox.Voxelizer(lattice=dict(reversed(lattice.items())))
+    assert vox == same and hash(vox) == hash(same)
+    lattice["origin"][0] += 1000
+    assert pickle.loads(pickle.dumps(vox)) == same
+
+
+def test_an_interrupt_while_a_mesh_is_converted_ends_a_batch():
+    class Scan:
+        faces = SIDES
+
+        @property
+        def vertices(self):
+            raise KeyboardInterrupt
+
+    for on_error in ("return", "raise", "skip"):
+        with pytest.raises(KeyboardInterrupt):
+            list(trivox.Voxelizer(8).many([Scan()], on_error=on_error))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_batch_of_another_process_is_an_error(tetrahedron):
+    batch = trivox.Voxelizer(8, backend="cpu").many([tetrahedron])
+    child = os.fork()
+    if child == 0:
+        try:
+            next(batch)
+        except RuntimeError:
+            os._exit(7)
+        os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+    assert len(list(batch)) == 1

@@ -1,17 +1,17 @@
 //! Makes grids of arrays.
 
-use numpy::{PyArrayDescrMethods, PyReadonlyArray2, PyUntypedArray, PyUntypedArrayMethods};
+use numpy::{PyArrayDescrMethods, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::basic::CompareOp;
 use pyo3::prelude::*;
 use rayon::prelude::*;
-use trivox::VoxelGrid;
 use trivox::grid::{BrickKey, Colors, Mask, World, mask_place};
 use trivox::srgb::Rgba;
+use trivox::{Up, VoxelGrid};
 
 use crate::error::{Failure, option_error};
 use crate::grid::PyGrid;
 use crate::job;
-use crate::options::{numbers, parsed, shaped};
+use crate::options::{array_of, numbers, parsed, shaped};
 
 /// Makes a grid of the voxels in an array of shape (n, 3).
 pub fn grid_of_coords(
@@ -21,8 +21,7 @@ pub fn grid_of_coords(
     world: Option<World>,
 ) -> PyResult<PyGrid> {
     let py = coords.py();
-    let array = PyModule::import(py, "numpy")?.call_method1("asarray", (coords,))?;
-    let untyped = array.cast::<PyUntypedArray>()?;
+    let untyped = array_of(coords)?;
     if !matches!(untyped.shape(), [_, 3] | [0]) {
         let shape = shaped(untyped.shape());
         let message = format!("coords of shape {shape} are not possible: use (n, 3)");
@@ -37,7 +36,13 @@ pub fn grid_of_coords(
         );
         return Err(option_error(py, "option.dtype", message));
     }
-    let array = array.call_method1("reshape", ((-1, 3),))?.call_method1("astype", ("int64",))?;
+    let array = untyped.call_method1("reshape", ((-1, 3),))?;
+    // Past the range of int64, a voxel is outside in either type.
+    let clipped = match kind.kind() {
+        b'u' => array.call_method1("clip", (0, i64::MAX))?,
+        _ => array,
+    };
+    let array = clipped.call_method1("astype", ("int64",))?;
     let array: PyReadonlyArray2<'_, i64> = array.extract()?;
     let colors = colors.map(|colors| rgba(colors, array.shape()[0])).transpose()?;
     let view = array.as_array();
@@ -66,7 +71,7 @@ pub fn grid_of_coords(
 
 /// The colours in an array of as many rows as there are voxels.
 fn rgba(colors: &Bound<'_, PyAny>, count: usize) -> PyResult<Vec<Rgba>> {
-    let array = PyModule::import(colors.py(), "numpy")?.call_method1("asarray", (colors,))?;
+    let array = array_of(colors)?;
     match array.extract::<PyReadonlyArray2<'_, u8>>() {
         Ok(array) if array.shape() == [count, 3] || array.shape() == [count, 4] => {
             let color = |row: numpy::ndarray::ArrayView1<'_, u8>| {
@@ -97,14 +102,20 @@ fn colors_of(voxels: &[[u32; 3]], colors: &[Rgba]) -> Colors {
     Colors::from_bricks(bricks.collect(), [0; 4])
 }
 
-/// Refuses a float array with values other than 0 and 1, such as distances and probabilities.
+/// Refuses an array of other types than booleans and integers, such as distances and probabilities,
+/// except for floats that are all 0 or 1.
 ///
 /// # Errors
 /// There are other values.
 pub fn refuse_non_binary(numpy: &Bound<'_, PyModule>, array: &Bound<'_, PyAny>) -> PyResult<()> {
     let dtype = array.getattr("dtype")?;
-    if dtype.getattr("kind")?.extract::<String>()? != "f" {
+    let kind: String = dtype.getattr("kind")?.extract()?;
+    if ["b", "i", "u"].contains(&&*kind) {
         return Ok(());
+    }
+    if kind != "f" {
+        let message = format!("an array of {dtype} is not possible: give booleans or integers");
+        return Err(option_error(array.py(), "option.dtype", message));
     }
     let is = |value: u8| array.rich_compare(value, CompareOp::Eq);
     let is_either = numpy.call_method1("logical_or", (is(0)?, is(1)?))?;
@@ -125,7 +136,7 @@ pub fn world_of(
     voxel_size: Option<f64>,
     up: &str,
 ) -> PyResult<Option<World>> {
-    let up = parsed(py, up)?;
+    let up: Up = parsed(py, up)?;
     match (origin, voxel_size) {
         (Some(origin), Some(voxel_size)) => {
             let origin = numbers("origin", origin, &[3])?;
@@ -137,7 +148,11 @@ pub fn world_of(
             }
             Ok(Some(World { origin, voxel_size, up }))
         }
-        (None, None) => Ok(None),
+        (None, None) if up == Up::Y => Ok(None),
+        (None, None) => {
+            let message = "up is a part of the place: give origin and voxel_size too";
+            Err(option_error(py, "option.combination", message))
+        }
         _ => {
             let message = "origin and voxel_size are given together";
             Err(option_error(py, "option.combination", message))

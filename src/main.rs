@@ -39,12 +39,24 @@ fn main() -> ExitCode {
 fn refuse(error: &clap::Error) -> ! {
     // The arguments could not be parsed: look for the option in them.
     if error.use_stderr() && std::env::args_os().any(|arg| arg == "--json") {
-        let text = error.to_string();
-        let line = text.lines().next().unwrap_or_default();
-        let error = line.strip_prefix("error: ").unwrap_or(line).to_owned();
+        let error = one_line(&error.to_string());
         _ = print_json(&ErrorReport { error, code: "usage" });
     }
     error.exit()
+}
+
+/// What a usage error says, with its tips and without the usage, on one line.
+fn one_line(text: &str) -> String {
+    let text = text.strip_prefix("error: ").unwrap_or(text);
+    let lines = text.lines().map(str::trim);
+    let is_usage =
+        |line: &&str| line.starts_with("Usage:") || line.starts_with("For more information");
+    let lines = lines.take_while(|line| !is_usage(line)).filter(|line| !line.is_empty());
+    lines.fold(String::new(), |said, line| match said.chars().last() {
+        None => line.to_owned(),
+        Some(':') => format!("{said} {line}"),
+        Some(_) => format!("{said}; {line}"),
+    })
 }
 
 fn run(mut cli: Cli) -> anyhow::Result<ExitStatus> {

@@ -50,7 +50,7 @@ pub enum PaletteError {
     #[error(transparent)]
     Io(#[from] std::io::Error),
     /// The file is not an image of a supported format.
-    #[error("not an image to take a palette from: {0}")]
+    #[error("not an image to take a palette from")]
     Image(#[from] TextureError),
     /// All colours are fully transparent.
     #[error("a palette needs a colour, but all pixels are fully transparent")]

@@ -283,7 +283,7 @@ pub fn read(input: &mut dyn BufRead) -> Result<LoadedGrid, ReadError> {
              copy it again"
         )));
     }
-    Ok(LoadedGrid { grid, warnings: Vec::new() })
+    Ok(LoadedGrid::new(grid, Vec::new()))
 }
 
 fn read_colors(input: &mut dyn Read, header: &ColorHeader) -> Result<Colors, ReadError> {

@@ -31,4 +31,13 @@ pub struct LoadedGrid {
     pub grid: VoxelGrid,
     /// One sentence for each kind of thing that was skipped.
     pub warnings: Vec<String>,
+    /// Of one of several files: the dimensions of the grid that they make together. The last warning
+    /// says so.
+    pub whole: Option<[u32; 3]>,
+}
+
+impl LoadedGrid {
+    pub(super) fn new(grid: VoxelGrid, warnings: Vec<String>) -> Self {
+        Self { grid, warnings, whole: None }
+    }
 }

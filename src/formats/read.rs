@@ -6,6 +6,7 @@ use std::path::Path;
 
 use crate::formats::bytes::{check_memory, checked_bytes};
 use crate::formats::reporting::INTERVAL;
+use crate::formats::table::unread;
 use crate::formats::{
     GridFormat, LoadedGrid, LoadedMesh, MeshSpec, ReadError, ReadOptions, Reporting, Sidecars,
     is_mesh,
@@ -96,7 +97,7 @@ pub fn read_grid_with(
     refuse_folder(path)?;
     let file = File::open(path)?;
     refuse_mesh(path)?;
-    let format = GridFormat::of_path(path)?;
+    let format = GridFormat::of_path(path).map_err(|_| unread(path))?;
     // A pipe has no length.
     progress.start("load", file.metadata()?.len());
     let file = Reporting::new(file, progress);

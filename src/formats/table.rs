@@ -208,6 +208,13 @@ pub fn is_mesh(path: &Path) -> bool {
     MeshSpec::of_path(path).is_ok()
 }
 
+/// The error for a file of this name, of an unknown format, where a grid is read.
+pub(super) fn unread(path: &Path) -> UnknownFormat {
+    let grids = GridFormat::ALL.into_iter().filter(|format| format.spec().is_read());
+    let known: Vec<&str> = grids.map(GridFormat::extension).collect();
+    unknown_extension(&plain(&extension_of(path)), &known)
+}
+
 fn extension_of(path: &Path) -> Cow<'_, str> {
     path.extension().unwrap_or_default().to_string_lossy()
 }

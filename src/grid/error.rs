@@ -49,10 +49,13 @@ pub enum GridError {
     /// Of tiles with voxels, some have colours and some have none.
     #[error("some tiles have colours and others have none: make all of them with the same options")]
     SomeColors,
-    /// Two tiles have voxels in the same brick.
-    #[error("two tiles overlap at voxel ({}, {}, {})", .voxel[0], .voxel[1], .voxel[2])]
+    /// The grids of two tiles overlap.
+    #[error(
+        "two tiles overlap at voxel ({}, {}, {}): make them by one run, in a format that keeps their \
+         dimensions (.binvox pads them)", .voxel[0], .voxel[1], .voxel[2]
+    )]
     Overlap {
-        /// The first voxel of the brick.
+        /// The first voxel that they share.
         voxel: [u32; 3],
     },
 }

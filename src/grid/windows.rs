@@ -70,8 +70,8 @@ impl VoxelGrid {
     ///
     /// # Errors
     /// A dimension of 0 or above [`MAX_DIM`](crate::place::MAX_DIM); a tile that is not at a brick,
-    /// not within the dimensions, or shares a brick with another; colours in only some of the tiles
-    /// that have voxels.
+    /// not within the dimensions, or overlaps another; colours in only some of the tiles that have
+    /// voxels.
     pub fn assemble(dims: [u32; 3], tiles: &[([u32; 3], &Self)]) -> Result<Self, GridError> {
         let world = tiles.first().and_then(|(at, tile)| {
             let mut world = tile.world?;
@@ -89,11 +89,18 @@ impl VoxelGrid {
             let moved = |run: BrickRun| BrickRun { start: moved(run.start, at), ..run };
             runs.extend(tile.brick_runs().map(moved));
         }
-        runs.sort_unstable_by_key(|run| run.start);
-        let clash = runs.windows(2).find(|two| two[1].start < two[0].start.along_x(two[0].len));
-        if let Some(two) = clash {
-            return Err(GridError::Overlap { voxel: two[1].start.first_voxel() });
+        for (index, (at, tile)) in tiles.iter().enumerate() {
+            let shared = tiles[..index].iter().find_map(|(other_at, other)| {
+                let low = [0, 1, 2].map(|a| at[a].max(other_at[a]));
+                let is_in =
+                    |a: usize| low[a] < (at[a] + tile.dims[a]).min(other_at[a] + other.dims[a]);
+                (0..3).all(is_in).then_some(low)
+            });
+            if let Some(voxel) = shared {
+                return Err(GridError::Overlap { voxel });
+            }
         }
+        runs.sort_unstable_by_key(|run| run.start);
         let mut grid = in_order(dims, world, &[runs], |runs, out| {
             runs.iter().for_each(|run| out.push(run.start, run.len, &run.mask));
         });

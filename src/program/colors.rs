@@ -71,6 +71,7 @@ fn read_blocks(path: &Path) -> Result<Blocks> {
     let text = String::from_utf8(fs::read(path)?).ok().context(
         "is no text: write a block and its CSS colour on each line, such as 'oak_planks #a2834f'",
     )?;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     let lines = (1..).zip(text.lines().map(str::trim));
     let lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with("//"));
     let blocks: Result<Vec<_>> = lines

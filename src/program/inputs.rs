@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use anyhow::{Context, Result, bail};
-use trivox::formats::{GridFormat, is_mesh};
+use trivox::formats::{GridFormat, MESH_FORMATS, is_mesh};
 
 use crate::program::cli::{Cli, Command};
 use crate::program::signals::CopyFolder;
@@ -90,11 +90,33 @@ fn add_meshes(
         if recursive && path.is_dir() && !path.is_symlink() {
             let below = below.join(path.file_name().unwrap_or_default());
             add_meshes(&path, &below, recursive, meshes)?;
-        } else if is_mesh(&path) && path.is_file() {
+        } else if is_mesh(&path) && (path.is_file() || path.is_symlink() && !path.exists()) {
+            // A link to a missing file is an error when it is read.
             meshes.push(Input { mesh: path, below: below.to_owned() });
         }
     }
     Ok(())
+}
+
+/// # Errors
+/// Neither a mesh nor a grid has the extension of `path`.
+pub fn refuse_unknown(path: &Path) -> Result<()> {
+    if is_mesh(path) || GridFormat::of_path(path).is_ok() {
+        return Ok(());
+    }
+    let grids = GridFormat::ALL.into_iter().filter(|format| format.spec().is_read());
+    let known = MESH_FORMATS.iter().map(|spec| spec.extension).chain(grids.map(|f| f.extension()));
+    let mut known: Vec<String> = known.map(|extension| format!(".{extension}")).collect();
+    known.dedup();
+    let name = path.display();
+    match path.extension() {
+        None => bail!("{name}: no file extension: use one of {}", known.join(", ")),
+        Some(extension) => bail!(
+            "{name}: unknown file extension '.{}': use one of {}",
+            extension.to_string_lossy(),
+            known.join(", ")
+        ),
+    }
 }
 
 /// Whether a path is that of a grid, by its extension.

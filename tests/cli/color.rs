@@ -150,7 +150,8 @@ fn a_palette_can_be_given() {
 fn blocks_can_be_given() {
     let folder = in_colors();
     let path = folder.path();
-    let blocks = "// Of a house.\n\noak_planks #a2834f\nminecraft:lapis_block rgb(31, 67, 140)\n";
+    let blocks =
+        "\u{feff}// Of a house.\n\noak_planks #a2834f\nminecraft:lapis_block rgb(31, 67, 140)\n";
     fs::write(path.join("blocks.txt"), blocks).unwrap();
     let run = voxelize(path, "three.obj --res 9 --blocks blocks.txt -o house.schem");
     let blocks = "note: the schematic is ";
@@ -167,6 +168,7 @@ fn blocks_can_be_given() {
         ("\nstone red\nOak red\n", "'Oak' is no name of a block"),
         ("stone red\nminecraft:stone blue\n", "the block 'minecraft:stone' appears twice"),
         ("// None.\n", "a list of blocks has 1 to 127, but this has 0"),
+        ("stone #888\nair #fff\n", "'air' is no block to build of"),
     ] {
         fs::write(path.join("bad.txt"), text).unwrap();
         refuses(path, "three.obj --res 9 --blocks bad.txt -o new.schem", why);

@@ -83,7 +83,9 @@ fn what_cannot_be_converted_is_refused_and_changes_nothing() {
     for (args, complaint) in [
         ("convert gone.npy b.npy", "gone.npy: No such file"),
         ("convert mesh.obj b.npy", "mesh.obj: is a mesh, and not a grid of voxels: voxelize it"),
-        ("convert long.npy b.stl", "b.stl: unknown file extension '.stl'"),
+        ("convert long.npy b.stl", "b.stl: .stl files are read, but not written: use one of .vox"),
+        ("convert long.npy b.xyz", "b.xyz: unknown file extension '.xyz'"),
+        ("convert a.fbx b.npy", "a.fbx: No such file"),
         ("convert long.npy - --format vox", "2001 voxels along the x axis"),
         ("convert long.npy long.npy", "long.npy: would overwrite an input: name another file"),
         ("convert old.npy b.vox", "old.npy: "),

@@ -218,3 +218,14 @@ fn an_interrupt_leaves_no_file_of_any_of_those_at_work() {
     assert!(begun, "two temporary files at once were not seen");
     assert_eq!(files(&out), Vec::<String>::new());
 }
+
+#[cfg(unix)]
+#[test]
+fn a_link_to_a_missing_mesh_in_a_folder_is_an_error() {
+    let folder = with_meshes(1);
+    std::os::unix::fs::symlink("gone.obj", folder.path().join("lost.obj")).unwrap();
+    let run = voxelize(folder.path(), ". --res 8 --json -q");
+    assert_eq!(run.status.code(), Some(2));
+    assert_eq!(json_lines(&run).len(), 3);
+    assert!(stderr(&run).contains("lost.obj: No such file"), "{}", stderr(&run));
+}

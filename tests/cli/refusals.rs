@@ -74,6 +74,8 @@ fn impossible_files_are_refused() {
     for (args, complaint) in [
         ("gone.obj --res 8", "gone.obj: No such file"),
         ("mesh.xyz --res 8", "unknown file extension '.xyz': use one of .obj, .stl"),
+        ("info mesh.fbx", "mesh.fbx: unknown file extension '.fbx': use one of .obj, .stl"),
+        ("render mesh.fbx a.png", "mesh.fbx: unknown file extension '.fbx': use one of .obj"),
         ("mesh.obj --res 8 -o out.xyz", "unknown file extension '.xyz': use one of .vox, .npy"),
         ("mesh.obj --res 8 -o out", "no file extension"),
         ("mesh.obj --res 8 -o gone/out.vox", "there is no folder 'gone'"),
@@ -190,8 +192,18 @@ fn with_json_a_failure_is_one_object_with_its_code() {
         let lines = json_lines(&run);
         let [line] = &lines[..] else { panic!("{args}: {lines:?}") };
         assert_eq!(line["code"], code, "{args}: {line}");
-        let said = stderr(&run);
-        assert!(said.contains(line["error"].as_str().unwrap()), "{args}: {line} and {said}");
+        let said: Vec<String> = stderr(&run).split_whitespace().map(String::from).collect();
+        let said = said.join(" ");
+        let error = line["error"].as_str().unwrap();
+        assert!(error.split("; ").all(|part| said.contains(part)), "{args}: {line} and {said}");
+    }
+    for (args, error) in [
+        ("mesh.obj --solid", "unexpected argument '--solid' found; tip: use --mode solid"),
+        ("render mesh.obj", "the following required arguments were not provided: --output <OUT>"),
+        ("mesh.obj --backend x", "invalid value 'x' for '--backend <BACKEND>'; [possible values: "),
+    ] {
+        let line = json_lines(&voxelize(path, &format!("{args} --json"))).remove(0);
+        assert!(line["error"].as_str().unwrap().starts_with(error), "{line}");
     }
 }
 

@@ -46,6 +46,35 @@ fn tiles_joined_are_the_file_of_the_whole() {
 }
 
 #[test]
+fn tiles_that_are_padded_to_cubes_are_not_joined() {
+    let folder = folder();
+    for number in [1, 2] {
+        let args = format!("mesh.obj --res 64 --tile {number}/2 -o {number}.binvox -q");
+        assert!(voxelize(folder.path(), &args).status.success());
+    }
+    refuses(folder.path(), "join 1.binvox 2.binvox -o both.npz", ".binvox pads them");
+}
+
+#[test]
+fn files_of_several_vox_grids_are_not_joined() {
+    let folder = folder();
+    let path = folder.path();
+    let text = "v 0 0 0\nv 5000 0 0\nv 0 3 2\nv 4999 7 5\nf 1 2 3\nf 2 4 3\n";
+    fs::write(path.join("long.obj"), text).unwrap();
+    for (name, bounds) in [("a", ""), ("b", "--bounds 0,0,0,4000,7,5")] {
+        let args = format!("long.obj --voxel-size 1 {bounds} -o {name}.vox -q");
+        assert!(voxelize(path, &args).status.success());
+    }
+    let parts = |of: [&str; 3]| of.map(|name| format!("{name}.vox")).join(" ");
+    let [zero, one, two] = ["a-0-0-0", "a-1-0-0", "a-2-0-0"];
+    refuses(path, &format!("join {} -o j.npz", parts(["b-0-0-0", "b-1-0-0", two])), "of one run");
+    refuses(path, &format!("join {zero}.vox {one}.vox -o j.npz"), "give all files of the run");
+    let joined = voxelize(path, &format!("join {} -o j.npz", parts([zero, one, two])));
+    assert!(joined.status.success() && !stderr(&joined).contains("part of"), "{}", stderr(&joined));
+    assert_eq!(read_grid(path.join("j.npz")).unwrap().grid.dims(), [5000, 7, 5]);
+}
+
+#[test]
 fn tiles_with_other_up_axes_are_not_joined() {
     let folder = folder();
     for (number, up) in [(1, "y"), (2, "z")] {

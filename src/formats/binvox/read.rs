@@ -37,7 +37,7 @@ pub fn read(input: &mut dyn BufRead) -> Result<LoadedGrid, ReadError> {
     let mut grid = bricks.finish()?;
     let (world, warning) = header.world()?;
     grid.world = world;
-    Ok(LoadedGrid { grid, warnings: warning.into_iter().collect() })
+    Ok(LoadedGrid::new(grid, warning.into_iter().collect()))
 }
 
 /// Reads the next pair; `false` at the end of the file, which is an error before `voxels` are read.

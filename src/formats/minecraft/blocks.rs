@@ -27,6 +27,9 @@ pub struct Blocks {
     blocks: Vec<(String, Rgba)>,
 }
 
+/// Blocks in which there is nothing.
+pub(super) const AIR: [&str; 4] = ["air", "cave_air", "void_air", "structure_void"];
+
 /// Why blocks cannot be chosen from.
 #[derive(Debug, Error, PartialEq, Eq)]
 #[non_exhaustive]
@@ -36,10 +39,13 @@ pub enum BlocksError {
     Count(usize),
     /// A name that Minecraft does not allow.
     #[error(
-        "'{0}' is no name of a block: use lower-case letters, digits, _ and -, such as white_wool, \
-         with a namespace and properties if needed, such as minecraft:oak_log[axis=y]"
+        "'{0}' is no name of a block: use lower-case letters, digits, _, -, . and /, such as \
+         white_wool, with a namespace and properties if needed, such as minecraft:oak_log[axis=y]"
     )]
     Name(String),
+    /// A block in which there is nothing.
+    #[error("'{0}' is no block to build of: its voxels would be empty")]
+    Air(String),
     /// A block that appears twice.
     #[error("the block '{0}' appears twice")]
     Twice(String),
@@ -58,14 +64,18 @@ impl Blocks {
     /// sRGB. A name without a namespace is Minecraft's.
     ///
     /// # Errors
-    /// No block or more than [`MAX_BLOCKS`], an impossible name, a name that appears twice.
+    /// No block or more than [`MAX_BLOCKS`], an impossible name, air, a name that appears twice.
     pub fn new(blocks: impl IntoIterator<Item = (String, [u8; 3])>) -> Result<Self, BlocksError> {
         let mut list: Vec<(String, Rgba)> = Vec::new();
         for (name, [r, g, b]) in blocks {
             if !is_name(&name) {
                 return Err(BlocksError::Name(crate::formats::excerpt(&name)));
             }
-            let has_namespace = name.split('[').next().is_some_and(|name| name.contains(':'));
+            let location = name.split('[').next().unwrap_or_default();
+            if AIR.contains(&location.strip_prefix("minecraft:").unwrap_or(location)) {
+                return Err(BlocksError::Air(name));
+            }
+            let has_namespace = location.contains(':');
             let full = if has_namespace { name } else { format!("minecraft:{name}") };
             if list.iter().any(|(other, _)| *other == full) {
                 return Err(BlocksError::Twice(full));
@@ -250,6 +260,11 @@ mod tests {
         assert!(Blocks::new(numbered(MAX_BLOCKS)).is_ok());
         assert_eq!(Blocks::new(numbered(MAX_BLOCKS + 1)), Err(BlocksError::Count(MAX_BLOCKS + 1)));
         let twice = ["stone", "minecraft:stone"].map(|name| (name.to_owned(), [0; 3]));
+        for air in ["air", "minecraft:cave_air", "void_air", "structure_void", "air[a=b]"] {
+            let list = ["stone", air].map(|name| (name.to_owned(), [0; 3]));
+            assert_eq!(Blocks::new(list), Err(BlocksError::Air(air.to_owned())));
+        }
+        assert!(Blocks::new([("other:air".to_owned(), [0; 3])]).is_ok());
         assert_eq!(Blocks::new(twice), Err(BlocksError::Twice("minecraft:stone".into())));
     }
 }

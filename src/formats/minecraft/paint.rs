@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::blocks::{STONE, known_colors};
+use super::blocks::{AIR, STONE, known_colors};
 use super::frame::Frame;
 use crate::formats::brick_colors::{ColorRun, OwnedColors, TOO_MANY_COLORS, colors};
 use crate::formats::tally::Tally;
@@ -12,8 +12,6 @@ use crate::srgb::Rgba;
 
 /// The colour of blocks whose colour is not known.
 const UNKNOWN: Rgba = [150, 150, 150, 255];
-/// Blocks in which there is nothing.
-const AIR: [&str; 4] = ["air", "cave_air", "void_air", "structure_void"];
 /// Most kinds of blocks: the game has about 30,000 states.
 const MAX_KINDS: usize = u16::MAX as usize - 1;
 
@@ -173,7 +171,7 @@ impl<'a> Painter<'a> {
             used.for_each(|(_, name)| unknown.add(name));
             warnings.extend(unknown.warning("blocks whose colour is not known are grey"));
         }
-        Ok(LoadedGrid { grid, warnings })
+        Ok(LoadedGrid::new(grid, warnings))
     }
 
     fn grid(&self) -> Result<VoxelGrid, ReadError> {

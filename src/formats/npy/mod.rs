@@ -164,7 +164,7 @@ pub fn read(input: &mut dyn BufRead) -> Result<LoadedGrid, ReadError> {
         end(input, &header)?;
         VoxelGrid::from_bricks(header.dims, bricks)?
     };
-    Ok(LoadedGrid { grid, warnings: Vec::new() })
+    Ok(LoadedGrid::new(grid, Vec::new()))
 }
 
 /// # Errors

@@ -133,7 +133,7 @@ impl Arrays {
                 "{n} more of its arrays are ignored: the voxels are those of {name}"
             ));
         }
-        Ok(LoadedGrid { grid, warnings })
+        Ok(LoadedGrid::new(grid, warnings))
     }
 
     /// Sets the grid's colours, or makes the grid from them.

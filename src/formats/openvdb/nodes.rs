@@ -152,7 +152,7 @@ impl Nodes {
                 Err(why) => warnings.push(format!("its colours are not read: {why}")),
             }
         }
-        Ok(LoadedGrid { grid, warnings })
+        Ok(LoadedGrid::new(grid, warnings))
     }
 
     /// The colours of `grid`, which is `frame`; `None` if they would take too much memory.

@@ -21,8 +21,9 @@ pub fn read(input: &mut dyn BufRead) -> Result<LoadedGrid, ReadError> {
     let scene = parse(&file)?;
     let Assembled { grid, part, used } = assemble(&scene)?;
     let mut warnings = scene.warnings(&used);
+    let whole = part.as_ref().map(|part| part.of);
     warnings.extend(part.map(|Region { base, of: [x, y, z] }| {
         format!("it is a part of a grid of {x}x{y}x{z} voxels, from voxel {base:?} on")
     }));
-    Ok(LoadedGrid { grid, warnings })
+    Ok(LoadedGrid { whole, ..LoadedGrid::new(grid, warnings) })
 }

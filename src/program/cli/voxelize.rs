@@ -127,7 +127,8 @@ pub struct Job {
     #[arg(help_heading = "Computing")]
     pub check: bool,
 
-    /// With a folder: also take the meshes in the folders below it; -o gets the same folders.
+    /// With a folder: also take the meshes in the folders below it; -o gets the same folders. Links
+    /// to folders are not followed.
     #[arg(long)]
     #[arg(help_heading = "Many meshes")]
     pub recursive: bool,

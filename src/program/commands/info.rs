@@ -12,7 +12,7 @@ use trivox::{Backend, Cpu, Mesh, NoProgress, PlaceOptions, Sizing, Topology, pla
 
 use crate::program::cli::InfoArgs;
 use crate::program::errors::ErrorReport;
-use crate::program::inputs::{is_read_grid, sorted};
+use crate::program::inputs::{is_read_grid, refuse_unknown, sorted};
 use crate::program::numbers::{counted, grouped, short, significant, sized};
 use crate::program::terminal::TerminalProgress;
 use crate::program::{ExitStatus, print, print_error, print_json};
@@ -26,6 +26,7 @@ pub fn run(args: &InfoArgs) -> Result<ExitStatus> {
         return table(args);
     }
     let named = || args.file.display().to_string();
+    refuse_unknown(&args.file)?;
     if is_mesh(&args.file) {
         let info = MeshInfo::read(&args.file).with_context(named)?;
         if args.json { print_json(&info) } else { print(&info.text()) }?;

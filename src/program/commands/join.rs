@@ -1,7 +1,7 @@
 //! `voxelize join`: tiles of a grid, put together.
 
 use std::iter;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
@@ -20,8 +20,8 @@ use crate::program::{ExitStatus, signals};
 /// Reads the tiles, puts them together where they lie, and writes the whole.
 ///
 /// # Errors
-/// A tile is missing, cannot be read, or does not say where it lies; they do not fit together; the file cannot
-/// be written.
+/// A tile is missing, cannot be read, or does not say where it lies; they do not fit together; the
+/// file cannot be written.
 pub fn run(args: &JoinArgs) -> Result<ExitStatus> {
     if args.report.json && args.output.as_os_str() == "-" {
         bail!("--json and -o - both write to standard output: leave one of them out");
@@ -34,8 +34,24 @@ pub fn run(args: &JoinArgs) -> Result<ExitStatus> {
     let output = Output::new(&args.output, args.write.format, &inputs)?;
     refuse_missing(&args.grids)?;
     let (mut tiles, mut warnings) = (Vec::new(), Vec::new());
+    // The dimensions that a file gives the whole.
+    let mut stated: Option<(&Path, [u32; 3])> = None;
     for path in &args.grids {
-        let LoadedGrid { grid, warnings: of_grid, .. } = progress.load(path)?;
+        let LoadedGrid { grid, warnings: mut of_grid, whole, .. } = progress.load(path)?;
+        if let Some(whole) = whole {
+            // It is a part, which is what `join` is for.
+            of_grid.pop();
+            let &mut (first, expected) = stated.get_or_insert((path, whole));
+            if whole != expected {
+                let ([x, y, z], [a, b, c]) = (whole, expected);
+                bail!(
+                    "{} is a part of a grid of {x}x{y}x{z} voxels, but {} of one of \
+                     {a}x{b}x{c}: join the files of one run",
+                    path.display(),
+                    first.display()
+                );
+            }
+        }
         if grid.world.is_none() {
             bail!(
                 "{}: does not say where it lies: join tiles in a format that does, such as .npz",
@@ -48,6 +64,14 @@ pub fn run(args: &JoinArgs) -> Result<ExitStatus> {
     }
     let grid = VoxelGrid::join(&tiles.iter().collect::<Vec<_>>())
         .context("the grids are not tiles of one")?;
+    if let Some((first, whole)) = stated.filter(|&(_, whole)| whole != grid.dims()) {
+        let ([x, y, z], [a, b, c]) = (whole, grid.dims());
+        bail!(
+            "{} is a part of a grid of {x}x{y}x{z} voxels, but the files make one of {a}x{b}x{c}: \
+             give all files of the run",
+            first.display()
+        );
+    }
     warnings.extend(gap(&grid, &tiles));
     drop(tiles);
     output.check_dims(grid.dims())?;

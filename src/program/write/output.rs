@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
 use trivox::formats::{
-    GridFormat, Reporting, WriteOptions, check_space, vox, write_distances, write_grid_with,
+    GridFormat, Reporting, WriteOptions, check_space, is_mesh, vox, write_distances,
+    write_grid_with,
 };
 use trivox::{DistanceField, Progress, VoxelGrid};
 
@@ -223,6 +224,11 @@ fn format_of(path: &Path) -> Result<GridFormat> {
         ),
         "" if path.to_str().is_some_and(|name| GridFormat::of_extension(name).is_ok()) => {
             bail!("this is an extension without a name: use, for example, out.{}", path.display())
+        }
+        _ if is_mesh(path) && GridFormat::of_path(path).is_err() => {
+            let list = GridFormat::ALL.into_iter().filter(|format| format.spec().is_written());
+            let list: Vec<String> = list.map(|format| format!(".{}", format.extension())).collect();
+            bail!(".{extension} files are read, but not written: use one of {}", list.join(", "))
         }
         _ => Ok(GridFormat::of_path(path)?),
     }

@@ -20,7 +20,8 @@ pub trait Progress: Send + Sync {
     fn advance(&self, units: u64) {}
 
     /// Whether the caller has cancelled; a step fails if any of its polls is true. Steps poll it
-    /// between their parts, most within tenths of a second, fills and the topology of large meshes within seconds, and then return
+    /// between their parts, most within tenths of a second, fills and the topology of large meshes
+    /// within seconds, and then return
     /// [`BackendError::Cancelled`](crate::BackendError::Cancelled), or the `Cancelled` of their own
     /// error.
     fn is_cancelled(&self) -> bool {

@@ -226,6 +226,23 @@ impl Batch {
 
 #[pymethods]
 impl Batch {
+    /// Ends the batch: the work under way is cancelled, and there are no more results.
+    fn close(&mut self) {
+        self.job.cancel();
+        (self.items, self.sources, self.fault) = (None, None, None);
+        self.entries.clear();
+        *self.outcomes.get_mut().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    fn __enter__(this: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        this
+    }
+
+    #[pyo3(signature = (*_exception))]
+    fn __exit__(&mut self, _exception: &Bound<'_, PyTuple>) {
+        self.close();
+    }
+
     fn __iter__(this: PyRef<'_, Self>) -> PyRef<'_, Self> {
         this
     }

@@ -25,7 +25,7 @@ use crate::error::{Failure, option_error};
 use crate::glue;
 use crate::grid::arrays::{fill_dense, filled, new_array, write_colors};
 use crate::grid::files::{bytes_of, grid_format, write_file};
-use crate::grid::make::{grid_of_coords, refuse_non_binary, world_of};
+use crate::grid::make::{grid_of_coords, indices, refuse_non_binary, world_of};
 use crate::grid::picture::render_options;
 use crate::grid::rays::{Hits, first_hits};
 use crate::job;
@@ -289,6 +289,36 @@ impl PyGrid {
     #[getter]
     fn warnings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, &self.warnings)
+    }
+
+    /// Which of these voxels are occupied; those outside the grid are not.
+    ///
+    /// Parameters
+    /// ----------
+    /// voxels : array_like of int, shape (n, 3)
+    ///     Voxel indices. Those of points in mesh units are
+    ///     ``np.floor((points - grid.origin) / grid.voxel_size).astype(int)``.
+    ///
+    /// Returns
+    /// -------
+    /// ndarray of bool, shape (n,)
+    ///
+    /// Raises
+    /// ------
+    /// OptionError
+    ///     Another shape, or no integers.
+    fn contains<'py>(&self, voxels: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray1<bool>>> {
+        let py = voxels.py();
+        let voxels = indices(voxels, "voxels")?;
+        let view = voxels.as_array();
+        let is_occupied = |row: numpy::ndarray::ArrayView1<'_, i64>| match [row[0], row[1], row[2]]
+            .map(u32::try_from)
+        {
+            [Ok(x), Ok(y), Ok(z)] => self.grid.contains([x, y, z]),
+            _ => false,
+        };
+        let found: Vec<bool> = py.detach(|| view.outer_iter().map(is_occupied).collect());
+        Ok(found.into_pyarray(py))
     }
 
     /// The occupied voxels.

@@ -13,7 +13,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
 use trivox::appearance::{Alpha, Filter, Material, Texture, TextureRef, Wrap};
-use trivox::formats::{MeshSpec, ReadError, ReadOptions, Sidecars, read_mesh_from, read_mesh_with};
+use trivox::formats::{MeshFile, MeshSpec, ReadError, ReadOptions, Sidecars, read_mesh_from};
 use trivox::srgb::{Linear, linear, linear_of};
 use trivox::{Appearance, MeshSource};
 
@@ -535,8 +535,12 @@ fn read_options() -> ReadOptions {
 }
 
 fn load(path: PathBuf, job: &Job) -> Result<PyMesh, Failure> {
-    let loaded = read_mesh_with(&path, &read_options(), job);
-    let loaded = loaded.map_err(|error| Failure::from(error).at(&path))?;
+    let options = read_options();
+    let pool = job::pool(None)?;
+    // Not on the pool, whose threads must not wait for a disk.
+    let loaded = MeshFile::read(&path, &options, job)
+        .and_then(|file| pool.install(|| file.parse(&options, job)))
+        .map_err(|error| Failure::from(error).at(&path))?;
     Ok(PyMesh::new(loaded.mesh, loaded.warnings, Some(path)))
 }
 
@@ -605,7 +609,7 @@ pub fn read_mesh(
                                extension, and its sidecar files are beside it";
                 return Err(PyTypeError::new_err(message));
             }
-            job::run(py, move |job| job::pool(None)?.install(|| load(path, job)))?
+            job::run(py, move |job| load(path, job))?
         }
     };
     glue::warn(py, mesh.path.as_deref(), &mesh.warnings)?;

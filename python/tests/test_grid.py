@@ -428,3 +428,14 @@ def test_indices_past_any_grid_are_not_in_it(grid):
     assert (2**63, 0, 0) not in grid and (-(2**70), 0, 0) not in grid and (2**32, 0, 0) not in grid
     with pytest.raises(trivox.TrivoxError, match="outside a grid"):
         trivox.Grid.from_coords(np.array([[2**64 - 1, 0, 0]], "u8"), (2, 2, 2))
+
+
+def test_many_voxels_are_looked_up_at_once(grid):
+    voxels = np.random.default_rng(1).integers(-3, 43, (2000, 3))
+    found = grid.contains(voxels)
+    assert found.dtype == bool and found.tolist() == [tuple(voxel) in grid for voxel in voxels.tolist()]
+    assert 0 < found.sum() < 2000 and grid.contains(grid.coords()).all()
+    assert grid.contains([]).shape == (0,)
+    for wrong in ([[0.5, 1, 2]], [1, 2, 3]):
+        with pytest.raises(trivox.OptionError, match="voxels of"):
+            grid.contains(wrong)

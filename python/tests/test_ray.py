@@ -228,6 +228,16 @@ def test_samples_of_webdataset_are_grids(meshes, expected, tmp_path):
         assert trivox.load_bytes(sample["bricks"], "bricks").hash == expected[path]
 
 
+def test_a_file_name_that_is_not_utf8_is_a_row(cluster, meshes, tmp_path):
+    items = [meshes[0], os.fsdecode(b"\xff.obj")]
+    output = str(tmp_path / "out")
+    for _ in range(2):
+        assert trivox.ray.voxelize(items, output, trivox.Voxelizer(8)).items == 2
+    found = rows(output)
+    assert len(found) == 2
+    assert [row["id"] for row in found if row["error"]] == ["\\udcff.obj"]
+
+
 def test_the_callable_class_is_for_map_batches_of_ray_data(cluster, meshes, expected):
     items = ray.data.from_items([{"id": path} for path in meshes])
     found = items.map_batches(

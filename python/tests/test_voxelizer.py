@@ -540,3 +540,28 @@ def test_a_batch_of_another_process_is_an_error(tetrahedron):
         os._exit(1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
     assert len(list(batch)) == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes")
+def test_files_that_stall_do_not_stall_others(tmp_path, tetrahedron):
+    pipe = tmp_path / "stalled.obj"
+    os.mkfifo(pipe)
+    script = f"""
+import trivox
+vox = trivox.Voxelizer(8, backend="cpu", time_limit=0.3)
+for _ in range(6):
+    try:
+        vox({str(pipe)!r})
+    except trivox.TimeLimitError:
+        pass
+assert trivox.Voxelizer(9)({str(ASSETS / "cube.obj")!r}).occupied
+os._exit(0)
+"""
+    subprocess.run([sys.executable, "-c", "import os\n" + script], check=True, timeout=60)
+
+
+def test_a_batch_can_be_closed(tetrahedron):
+    with trivox.Voxelizer(8).many(tetrahedron for _ in range(1000)) as batch:
+        assert isinstance(next(batch)[1], trivox.Grid)
+    assert list(batch) == []
+    batch.close()

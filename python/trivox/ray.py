@@ -229,7 +229,17 @@ def _table(rows: Sequence[dict[str, Any]]) -> Any:
             ("grid", pa.large_binary()),
         ]
     )
-    return pa.Table.from_pylist(list(rows), schema=schema)
+    return pa.Table.from_pylist([_printable(row) for row in rows], schema=schema)
+
+
+def _printable(row: dict[str, Any]) -> dict[str, Any]:
+    """With escapes in place of the bytes of file names that are not UTF-8, which Arrow refuses."""
+    text = {
+        name: value.encode("utf-8", "backslashreplace").decode()
+        for name, value in row.items()
+        if isinstance(value, str)
+    }
+    return row | text
 
 
 WITHOUT_EFFECT = ("adapter", "backend", "memory", "threads", "time_limit")
@@ -266,7 +276,7 @@ class _Sink:
                 raise OptionError(f"{message}: use another folder", "option.output", self.folder)
 
     def name(self, ids: Iterable[str]) -> str:
-        digest = hashlib.blake2b("\n".join(ids).encode(), digest_size=12).hexdigest()
+        digest = hashlib.blake2b("\n".join(ids).encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
         return f"part-{digest}"
 
     def path(self, name: str) -> str:
@@ -288,7 +298,7 @@ class _Sink:
             return out.getvalue()
         with tarfile.open(fileobj=out, mode="w") as tar:
             for row in rows:
-                key = hashlib.blake2b(row["id"].encode(), digest_size=12).hexdigest()
+                key = hashlib.blake2b(row["id"].encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
                 meta = {name: value for name, value in row.items() if name != "grid"}
                 members = {"json": json.dumps(meta).encode()}
                 if row["grid"] is not None:

@@ -49,7 +49,7 @@ pub use crate::formats::loaded::{LoadedGrid, LoadedMesh};
 pub use crate::formats::minecraft::{litematic, schem};
 pub use crate::formats::options::{ReadOptions, WriteOptions};
 pub use crate::formats::read::{
-    read_grid, read_grid_from, read_grid_with, read_mesh, read_mesh_from, read_mesh_with,
+    MeshFile, read_grid, read_grid_from, read_grid_with, read_mesh, read_mesh_from, read_mesh_with,
 };
 pub use crate::formats::reporting::Reporting;
 #[doc(hidden)]

@@ -1,5 +1,6 @@
 //! Reads meshes and grids.
 
+use std::borrow::Cow;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -33,25 +34,67 @@ pub fn read_mesh_with(
     options: &ReadOptions,
     progress: &dyn Progress,
 ) -> Result<LoadedMesh, ReadError> {
-    let path = path.as_ref();
-    refuse_folder(path)?;
-    // A missing file is reported before an unknown format.
-    fs::metadata(path)?;
-    let spec = MeshSpec::of_path(path)?;
-    let bytes = checked_bytes(path, options.memory, spec.check_start, progress)?;
-    progress.start("parse", 0);
-    parse(bytes, spec, &Sidecars::beside(path), options)
+    MeshFile::read(path, options, progress)?.parse(options, progress)
 }
 
-fn parse(
+/// The bytes of a mesh's file, not parsed yet.
+///
+/// Reading waits for the disk or the network, and parsing computes on a pool of threads: with this
+/// type, no thread of the pool waits.
+#[derive(Debug)]
+pub struct MeshFile<'a> {
     bytes: Vec<u8>,
-    spec: &MeshSpec,
-    sidecars: &Sidecars,
-    options: &ReadOptions,
-) -> Result<LoadedMesh, ReadError> {
-    let sidecars = sidecars.with_new_log();
-    let loaded = (spec.read)(bytes, &sidecars, options)?;
-    Ok(LoadedMesh { sidecars: sidecars.looked_for(), ..loaded })
+    spec: &'a MeshSpec,
+    sidecars: Cow<'a, Sidecars>,
+}
+
+impl<'a> MeshFile<'a> {
+    /// The file at `path`. The step `load` of `progress` is in bytes.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is of no format that is read; the limit; cancellation.
+    pub fn read(
+        path: impl AsRef<Path>,
+        options: &ReadOptions,
+        progress: &dyn Progress,
+    ) -> Result<Self, ReadError> {
+        let path = path.as_ref();
+        refuse_folder(path)?;
+        // A missing file is reported before an unknown format.
+        fs::metadata(path)?;
+        let spec = MeshSpec::of_path(path)?;
+        let bytes = checked_bytes(path, options.memory, spec.check_start, progress)?;
+        Ok(Self { bytes, spec, sidecars: Cow::Owned(Sidecars::beside(path)) })
+    }
+
+    /// `bytes` in the format `spec`, with `sidecars`.
+    ///
+    /// # Errors
+    /// The limit.
+    pub fn of_bytes(
+        bytes: Vec<u8>,
+        spec: &'a MeshSpec,
+        sidecars: &'a Sidecars,
+        options: &ReadOptions,
+    ) -> Result<Self, ReadError> {
+        check_memory(bytes.len() as u64, options.memory)?;
+        Ok(Self { bytes, spec, sidecars: Cow::Borrowed(sidecars) })
+    }
+
+    /// The mesh. The step `parse` of `progress` is of unknown length.
+    ///
+    /// # Errors
+    /// As [`read_mesh_with`].
+    pub fn parse(
+        self,
+        options: &ReadOptions,
+        progress: &dyn Progress,
+    ) -> Result<LoadedMesh, ReadError> {
+        progress.start("parse", 0);
+        let sidecars = self.sidecars.with_new_log();
+        let loaded = (self.spec.read)(self.bytes, &sidecars, options)?;
+        Ok(LoadedMesh { sidecars: sidecars.looked_for(), ..loaded })
+    }
 }
 
 /// Reads the mesh in `bytes`, a file of the format `spec`, with its `sidecars` (material files,
@@ -66,8 +109,7 @@ pub fn read_mesh_from(
     sidecars: &Sidecars,
     options: &ReadOptions,
 ) -> Result<LoadedMesh, ReadError> {
-    check_memory(bytes.len() as u64, options.memory)?;
-    parse(bytes, spec, sidecars, options)
+    MeshFile::of_bytes(bytes, spec, sidecars, options)?.parse(options, &NoProgress)
 }
 
 fn refuse_folder(path: &Path) -> Result<(), ReadError> {

@@ -49,13 +49,13 @@ pub enum GridError {
     /// Of tiles with voxels, some have colours and some have none.
     #[error("some tiles have colours and others have none: make all of them with the same options")]
     SomeColors,
-    /// The grids of two tiles overlap.
+    /// Two tiles overlap.
     #[error(
         "two tiles overlap at voxel ({}, {}, {}): make them by one run, in a format that keeps their \
          dimensions (.binvox pads them)", .voxel[0], .voxel[1], .voxel[2]
     )]
     Overlap {
-        /// The first voxel that they share.
+        /// The first voxel, or that of the first brick, that they share.
         voxel: [u32; 3],
     },
 }

@@ -70,8 +70,8 @@ impl VoxelGrid {
     ///
     /// # Errors
     /// A dimension of 0 or above [`MAX_DIM`](crate::place::MAX_DIM); a tile that is not at a brick,
-    /// not within the dimensions, or overlaps another; colours in only some of the tiles that have
-    /// voxels.
+    /// not within the dimensions, or shares a brick with another; colours in only some of the tiles
+    /// that have voxels.
     pub fn assemble(dims: [u32; 3], tiles: &[([u32; 3], &Self)]) -> Result<Self, GridError> {
         let world = tiles.first().and_then(|(at, tile)| {
             let mut world = tile.world?;
@@ -89,18 +89,11 @@ impl VoxelGrid {
             let moved = |run: BrickRun| BrickRun { start: moved(run.start, at), ..run };
             runs.extend(tile.brick_runs().map(moved));
         }
-        for (index, (at, tile)) in tiles.iter().enumerate() {
-            let shared = tiles[..index].iter().find_map(|(other_at, other)| {
-                let low = [0, 1, 2].map(|a| at[a].max(other_at[a]));
-                let is_in =
-                    |a: usize| low[a] < (at[a] + tile.dims[a]).min(other_at[a] + other.dims[a]);
-                (0..3).all(is_in).then_some(low)
-            });
-            if let Some(voxel) = shared {
-                return Err(GridError::Overlap { voxel });
-            }
-        }
         runs.sort_unstable_by_key(|run| run.start);
+        let clash = runs.windows(2).find(|two| two[1].start < two[0].start.along_x(two[0].len));
+        if let Some(two) = clash {
+            return Err(GridError::Overlap { voxel: two[1].start.first_voxel() });
+        }
         let mut grid = in_order(dims, world, &[runs], |runs, out| {
             runs.iter().for_each(|run| out.push(run.start, run.len, &run.mask));
         });
@@ -122,7 +115,8 @@ impl VoxelGrid {
     ///
     /// # Errors
     /// There are no tiles; one has no place, or another voxel size or up axis than the first, or is
-    /// not shifted by whole voxels; as [`assemble`](Self::assemble).
+    /// not shifted by whole voxels; two overlap, occupied there or not; as
+    /// [`assemble`](Self::assemble).
     pub fn join(tiles: &[&Self]) -> Result<Self, GridError> {
         let worlds: Option<Vec<World>> = tiles.iter().map(|tile| tile.world).collect();
         let worlds = worlds.ok_or(GridError::NoPlace)?;
@@ -147,6 +141,9 @@ impl VoxelGrid {
         let dims = [0, 1, 2].map(|a| end(a).max().unwrap_or(0));
         let placed: Vec<([u32; 3], &Self)> =
             at.iter().copied().zip(tiles.iter().copied()).collect();
+        if let Some(voxel) = overlap(&placed) {
+            return Err(GridError::Overlap { voxel });
+        }
         let whole = Self::assemble(dims, &placed)?;
         Ok(whole.with_world(World { origin, ..*first }))
     }
@@ -165,6 +162,17 @@ impl VoxelGrid {
         });
         all.collect()
     }
+}
+
+/// The first voxel that two of the tiles have in common, occupied or not.
+fn overlap(tiles: &[([u32; 3], &VoxelGrid)]) -> Option<[u32; 3]> {
+    let end = |(at, tile): &([u32; 3], &VoxelGrid), a: usize| at[a].saturating_add(tile.dims[a]);
+    tiles.iter().enumerate().find_map(|(index, tile)| {
+        tiles[..index].iter().find_map(|other| {
+            let low = [0, 1, 2].map(|a| tile.0[a].max(other.0[a]));
+            (0..3).all(|a| low[a] < end(tile, a).min(end(other, a))).then_some(low)
+        })
+    })
 }
 
 fn moved(key: BrickKey, by: &[u32; 3]) -> BrickKey {

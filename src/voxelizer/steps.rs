@@ -7,7 +7,7 @@ use std::time::Duration;
 use web_time::Instant;
 
 use crate::color::{ColorOptions, Colored, color};
-use crate::formats::{LoadedMesh, ReadError, ReadOptions, Sidecar, read_mesh_from, read_mesh_with};
+use crate::formats::{LoadedMesh, MeshFile, ReadError, ReadOptions, Sidecar};
 #[cfg(feature = "gpu")]
 use crate::gpu::GpuError;
 use crate::grid::{Colors, VoxelGrid, World};
@@ -72,11 +72,12 @@ impl Voxelizer {
         let (loaded, time) = match source {
             MeshSource::Mesh(mesh) => return Ok(Read::in_memory(mesh)),
             MeshSource::File(path) => {
-                timed(|| self.load(|| read_mesh_with(&path, &options, &*self.progress)))?
+                timed(|| self.load(|| MeshFile::read(&path, &options, &*self.progress), &options))?
             }
             MeshSource::Bytes { bytes, spec, sidecars } => {
                 let bytes = bytes.into_owned();
-                timed(|| self.load(|| read_mesh_from(bytes, spec, &sidecars, &options)))?
+                let file = || MeshFile::of_bytes(bytes, spec, &sidecars, &options);
+                timed(|| self.load(file, &options))?
             }
         };
         let LoadedMesh { mesh, warnings, sidecars, .. } = loaded;
@@ -141,16 +142,19 @@ impl Voxelizer {
     /// It cannot be read; too little memory.
     pub fn load_file(&self, path: impl AsRef<Path>) -> Result<LoadedMesh, VoxelizeError> {
         let (path, options) = (path.as_ref(), self.read_options());
-        self.load(|| read_mesh_with(path, &options, &*self.progress))
+        self.load(|| MeshFile::read(path, &options, &*self.progress), &options)
     }
 
-    fn load(
+    fn load<'a>(
         &self,
-        read: impl FnOnce() -> Result<LoadedMesh, ReadError> + Send,
+        read: impl FnOnce() -> Result<MeshFile<'a>, ReadError>,
+        options: &ReadOptions,
     ) -> Result<LoadedMesh, VoxelizeError> {
         self.begin("load")?;
         let before = (self.memory)();
-        let loaded = self.install(read)??;
+        // Not on the pool, whose threads should not wait for a disk.
+        let file = read()?;
+        let loaded = self.install(|| file.parse(options, &*self.progress))??;
         let (positions, triangles) = (loaded.mesh.positions(), loaded.mesh.triangles());
         let held = size_of_val(positions) as u64 + size_of_val(triangles) as u64;
         // The placed mesh has half as many bytes per vertex. The limit may be measured, and then

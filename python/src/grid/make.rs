@@ -13,25 +13,23 @@ use crate::grid::PyGrid;
 use crate::job;
 use crate::options::{array_of, numbers, parsed, shaped};
 
-/// Makes a grid of the voxels in an array of shape (n, 3).
-pub fn grid_of_coords(
-    coords: &Bound<'_, PyAny>,
-    dims: [u32; 3],
-    colors: Option<&Bound<'_, PyAny>>,
-    world: Option<World>,
-) -> PyResult<PyGrid> {
-    let py = coords.py();
-    let untyped = array_of(coords)?;
+/// Voxel indices: integers of shape (n, 3), named `name`.
+///
+/// # Errors
+/// Another shape or type.
+pub fn indices<'py>(value: &Bound<'py, PyAny>, name: &str) -> PyResult<PyReadonlyArray2<'py, i64>> {
+    let py = value.py();
+    let untyped = array_of(value)?;
     if !matches!(untyped.shape(), [_, 3] | [0]) {
         let shape = shaped(untyped.shape());
-        let message = format!("coords of shape {shape} are not possible: use (n, 3)");
+        let message = format!("{name} of shape {shape} are not possible: use (n, 3)");
         return Err(option_error(py, "option.shape", message));
     }
     let kind = untyped.dtype();
     // An empty list is an array of floats.
     if !matches!(kind.kind(), b'i' | b'u') && !untyped.is_empty() {
         let message = format!(
-            "coords of type {kind} are not possible: use voxel indices, which are integers (points \
+            "{name} of type {kind} are not possible: use voxel indices, which are integers (points \
              are voxelized, or floored first)"
         );
         return Err(option_error(py, "option.dtype", message));
@@ -43,7 +41,18 @@ pub fn grid_of_coords(
         _ => array,
     };
     let array = clipped.call_method1("astype", ("int64",))?;
-    let array: PyReadonlyArray2<'_, i64> = array.extract()?;
+    array.extract()
+}
+
+/// Makes a grid of the voxels in an array of shape (n, 3).
+pub fn grid_of_coords(
+    coords: &Bound<'_, PyAny>,
+    dims: [u32; 3],
+    colors: Option<&Bound<'_, PyAny>>,
+    world: Option<World>,
+) -> PyResult<PyGrid> {
+    let py = coords.py();
+    let array = indices(coords, "coords")?;
     let colors = colors.map(|colors| rgba(colors, array.shape()[0])).transpose()?;
     let view = array.as_array();
     let make = || -> Result<VoxelGrid, Failure> {

@@ -106,8 +106,7 @@ pub fn refuse_unknown(path: &Path) -> Result<()> {
     }
     let grids = GridFormat::ALL.into_iter().filter(|format| format.spec().is_read());
     let known = MESH_FORMATS.iter().map(|spec| spec.extension).chain(grids.map(|f| f.extension()));
-    let mut known: Vec<String> = known.map(|extension| format!(".{extension}")).collect();
-    known.dedup();
+    let known: Vec<String> = known.map(|extension| format!(".{extension}")).collect();
     let name = path.display();
     match path.extension() {
         None => bail!("{name}: no file extension: use one of {}", known.join(", ")),

@@ -45,7 +45,7 @@ fn sheet() -> DistanceField {
 
 /// A unit cube with voxel centres on three of its sides: some are inside, at a distance of -0.
 fn on_centres() -> DistanceField {
-    let mesh = read_mesh(&Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/cube.obj")).unwrap();
+    let mesh = read_mesh(Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/cube.obj")).unwrap();
     let field = Voxelizer::new().voxel_size(0.4).distances(&mesh.mesh, 2.0).unwrap().field;
     let zeros = field.distances().filter(|&(voxel, distance)| {
         distance == 0.0 && distance.is_sign_negative() && field.inside().contains(voxel)

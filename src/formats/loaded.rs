@@ -31,13 +31,22 @@ pub struct LoadedGrid {
     pub grid: VoxelGrid,
     /// One sentence for each kind of thing that was skipped.
     pub warnings: Vec<String>,
-    /// Of one of several files: the dimensions of the grid that they make together. The last warning
-    /// says so.
-    pub whole: Option<[u32; 3]>,
+    /// Its place, if the file is one of several that make a grid together. The last warning says so.
+    pub part: Option<Part>,
+}
+
+/// The place of a part in a grid that is written as several files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Part {
+    /// Its first voxel.
+    pub from: [u32; 3],
+    /// The dimensions of the whole grid.
+    pub of: [u32; 3],
 }
 
 impl LoadedGrid {
     pub(super) fn new(grid: VoxelGrid, warnings: Vec<String>) -> Self {
-        Self { grid, warnings, whole: None }
+        Self { grid, warnings, part: None }
     }
 }

@@ -44,7 +44,7 @@ pub mod vti;
 mod write;
 
 pub use crate::formats::error::{ReadError, UnknownFormat, WriteError};
-pub use crate::formats::loaded::{LoadedGrid, LoadedMesh};
+pub use crate::formats::loaded::{LoadedGrid, LoadedMesh, Part};
 #[cfg(feature = "palette")]
 pub use crate::formats::minecraft::{litematic, schem};
 pub use crate::formats::options::{ReadOptions, WriteOptions};

@@ -65,10 +65,15 @@ fn files_of_several_vox_grids_are_not_joined() {
         let args = format!("long.obj --voxel-size 1 {bounds} -o {name}.vox -q");
         assert!(voxelize(path, &args).status.success());
     }
+    assert!(voxelize(path, "mesh.obj --res 8 -o mesh.vox -q").status.success());
     let parts = |of: [&str; 3]| of.map(|name| format!("{name}.vox")).join(" ");
     let [zero, one, two] = ["a-0-0-0", "a-1-0-0", "a-2-0-0"];
     refuses(path, &format!("join {} -o j.npz", parts(["b-0-0-0", "b-1-0-0", two])), "of one run");
-    refuses(path, &format!("join {zero}.vox {one}.vox -o j.npz"), "give all files of the run");
+    refuses(path, &format!("join {zero}.vox mesh.vox -o j.npz"), "mesh.vox is no part");
+    // One is missing; a part without voxels would have no file.
+    let joined = voxelize(path, &format!("join {one}.vox {two}.vox -o j.npz"));
+    assert!(stderr(&joined).contains("is one missing?"), "{}", stderr(&joined));
+    assert_eq!(read_grid(path.join("j.npz")).unwrap().grid.dims(), [5000, 7, 5]);
     let joined = voxelize(path, &format!("join {} -o j.npz", parts([zero, one, two])));
     assert!(joined.status.success() && !stderr(&joined).contains("part of"), "{}", stderr(&joined));
     assert_eq!(read_grid(path.join("j.npz")).unwrap().grid.dims(), [5000, 7, 5]);

@@ -5,7 +5,7 @@ use std::io::BufRead;
 use super::assemble::{Assembled, assemble};
 use super::parse::parse;
 use crate::formats::description::Region;
-use crate::formats::{LoadedGrid, ReadError};
+use crate::formats::{LoadedGrid, Part, ReadError};
 
 /// Reads the grid of a `.vox` file: all models that the scene graph places, hidden or not, in the
 /// palette's colours; of an animation the first frame. Its dimensions are those of the `trivox`
@@ -21,9 +21,9 @@ pub fn read(input: &mut dyn BufRead) -> Result<LoadedGrid, ReadError> {
     let scene = parse(&file)?;
     let Assembled { grid, part, used } = assemble(&scene)?;
     let mut warnings = scene.warnings(&used);
-    let whole = part.as_ref().map(|part| part.of);
-    warnings.extend(part.map(|Region { base, of: [x, y, z] }| {
-        format!("it is a part of a grid of {x}x{y}x{z} voxels, from voxel {base:?} on")
+    let part = part.map(|Region { base, of }| Part { from: base, of });
+    warnings.extend(part.map(|Part { from, of: [x, y, z] }| {
+        format!("it is a part of a grid of {x}x{y}x{z} voxels, from voxel {from:?} on")
     }));
-    Ok(LoadedGrid { whole, ..LoadedGrid::new(grid, warnings) })
+    Ok(LoadedGrid { part, ..LoadedGrid::new(grid, warnings) })
 }

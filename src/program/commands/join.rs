@@ -1,11 +1,11 @@
 //! `voxelize join`: tiles of a grid, put together.
 
 use std::iter;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
-use trivox::formats::LoadedGrid;
+use trivox::formats::{LoadedGrid, Part};
 use trivox::{Tile, VoxelGrid};
 
 use crate::program::cli::JoinArgs;
@@ -34,24 +34,14 @@ pub fn run(args: &JoinArgs) -> Result<ExitStatus> {
     let output = Output::new(&args.output, args.write.format, &inputs)?;
     refuse_missing(&args.grids)?;
     let (mut tiles, mut warnings) = (Vec::new(), Vec::new());
-    // The dimensions that a file gives the whole.
-    let mut stated: Option<(&Path, [u32; 3])> = None;
+    let mut parts = Vec::new();
     for path in &args.grids {
-        let LoadedGrid { grid, warnings: mut of_grid, whole, .. } = progress.load(path)?;
-        if let Some(whole) = whole {
-            // It is a part, which is what `join` is for.
+        let LoadedGrid { grid, warnings: mut of_grid, part, .. } = progress.load(path)?;
+        if part.is_some() {
+            // That it is a part, which is what `join` is for.
             of_grid.pop();
-            let &mut (first, expected) = stated.get_or_insert((path, whole));
-            if whole != expected {
-                let ([x, y, z], [a, b, c]) = (whole, expected);
-                bail!(
-                    "{} is a part of a grid of {x}x{y}x{z} voxels, but {} of one of \
-                     {a}x{b}x{c}: join the files of one run",
-                    path.display(),
-                    first.display()
-                );
-            }
         }
+        parts.push(part);
         if grid.world.is_none() {
             bail!(
                 "{}: does not say where it lies: join tiles in a format that does, such as .npz",
@@ -62,16 +52,15 @@ pub fn run(args: &JoinArgs) -> Result<ExitStatus> {
         warnings.extend(of_grid.into_iter().map(|warning| format!("{name}: {warning}")));
         tiles.push(grid);
     }
-    let grid = VoxelGrid::join(&tiles.iter().collect::<Vec<_>>())
-        .context("the grids are not tiles of one")?;
-    if let Some((first, whole)) = stated.filter(|&(_, whole)| whole != grid.dims()) {
-        let ([x, y, z], [a, b, c]) = (whole, grid.dims());
-        bail!(
-            "{} is a part of a grid of {x}x{y}x{z} voxels, but the files make one of {a}x{b}x{c}: \
-             give all files of the run",
-            first.display()
-        );
-    }
+    let grid = match whole_of(&args.grids, &parts)? {
+        // Parts without voxels have no file: the dimensions are the stated ones.
+        Some(dims) => {
+            let from = parts.iter().flatten().map(|part| part.from);
+            VoxelGrid::assemble(dims, &from.zip(&tiles).collect::<Vec<_>>())
+        }
+        None => VoxelGrid::join(&tiles.iter().collect::<Vec<_>>()),
+    };
+    let grid = grid.context("the grids are not tiles of one")?;
     warnings.extend(gap(&grid, &tiles));
     drop(tiles);
     output.check_dims(grid.dims())?;
@@ -84,6 +73,24 @@ pub fn run(args: &JoinArgs) -> Result<ExitStatus> {
     let report = Report { tiles: args.grids.len(), whole, output: names, bytes, warnings };
     args.report.print(&report, &report.warnings, || report.text())?;
     Ok(ExitStatus::Done)
+}
+
+/// The dimensions of the whole grid, if the files say that they are its parts.
+///
+/// # Errors
+/// They are parts of several grids, or only some are parts.
+fn whole_of(paths: &[PathBuf], parts: &[Option<Part>]) -> Result<Option<[u32; 3]>> {
+    let wholes: Vec<_> = parts.iter().map(|part| part.map(|part| part.of)).collect();
+    let Some(first) = wholes.first().copied() else { return Ok(None) };
+    let Some(other) = wholes.iter().position(|whole| *whole != first) else { return Ok(first) };
+    let described = |index: usize| {
+        let name = paths[index].display();
+        match wholes[index] {
+            Some([x, y, z]) => format!("{name} is a part of a grid of {x}x{y}x{z} voxels"),
+            None => format!("{name} is no part of a larger grid"),
+        }
+    };
+    bail!("{}, but {}: join the files of one run", described(0), described(other))
 }
 
 /// # Errors

@@ -50,7 +50,7 @@ fn peak<T>(work: impl FnOnce() -> T) -> (T, u64) {
 }
 
 fn read_within(text: &[u8], limit: u64) -> Result<LoadedMesh, ReadError> {
-    obj::read_with(text.to_vec(), &Sidecars::none(), &ReadOptions::default().within(limit))
+    obj::read_with(text.to_vec(), &Sidecars::none(), &ReadOptions::default().with_memory(limit))
 }
 
 /// What reading `text` may take.
@@ -235,7 +235,7 @@ fn reading_materials_and_images_takes_no_more_memory_than_is_left() {
         |[a, b, c, d]: [usize; 4]| format!("usemtl {}\nf {a}/1 {b}/1 {c}/1 {d}/1\n", a % 5000);
     let text = format!("mtllib m.mtl\nvt 0 0\n{}", tube(100, position, quad)).into_bytes();
     let read = |limit: u64| {
-        let options = ReadOptions::default().within(limit);
+        let options = ReadOptions::default().with_memory(limit);
         obj::read_with(text.clone(), &Sidecars::beside(&path("mesh.obj")), &options)
     };
     let Err(ReadError::Memory { needed, .. }) = read(0) else { panic!("read in no memory") };
@@ -262,11 +262,13 @@ fn a_mesh_is_refused_where_reading_may_take_too_much_and_read_where_not() {
     let path = folder.path().join("tube.obj");
     std::fs::write(&path, &text).unwrap();
     assert_eq!(
-        read_mesh_with(&path, &ReadOptions::default().within(bound), &NoProgress).unwrap().mesh,
+        read_mesh_with(&path, &ReadOptions::default().with_memory(bound), &NoProgress)
+            .unwrap()
+            .mesh,
         expected
     );
     let refused = |limit| {
-        read_mesh_with(&path, &ReadOptions::default().within(limit), &NoProgress)
+        read_mesh_with(&path, &ReadOptions::default().with_memory(limit), &NoProgress)
             .unwrap_err()
             .to_string()
     };
@@ -287,11 +289,14 @@ fn a_mesh_is_refused_where_reading_may_take_too_much_and_read_where_not() {
 
 type Reader = fn(&[u8], u64) -> Result<LoadedMesh, ReadError>;
 
-const STL: Reader = |bytes, limit| stl::read_with(bytes, &ReadOptions::default().within(limit));
-const PLY: Reader =
-    |bytes, limit| ply::read_with(bytes, &Sidecars::none(), &ReadOptions::default().within(limit));
-const GLTF: Reader =
-    |bytes, limit| gltf::read_with(bytes, &Sidecars::none(), &ReadOptions::default().within(limit));
+const STL: Reader =
+    |bytes, limit| stl::read_with(bytes, &ReadOptions::default().with_memory(limit));
+const PLY: Reader = |bytes, limit| {
+    ply::read_with(bytes, &Sidecars::none(), &ReadOptions::default().with_memory(limit))
+};
+const GLTF: Reader = |bytes, limit| {
+    gltf::read_with(bytes, &Sidecars::none(), &ReadOptions::default().with_memory(limit))
+};
 
 /// Reads `bytes` within the least memory that is not refused; that must suffice. Returns the peak.
 fn checked_peak_of(name: &str, read: Reader, bytes: &[u8]) -> (u64, u64) {
@@ -618,7 +623,7 @@ fn textures_take_no_more_than_what_is_left_of_the_memory() {
     let file = format!("{header}0 0 0\n1 0 0\n1 1 0\n{faces}");
     let mut read = [0; 3];
     for limit in (1..=20).map(|mb| mb << 20) {
-        let options = ReadOptions::default().within(limit);
+        let options = ReadOptions::default().with_memory(limit);
         let path = folder.path().join("mesh.ply");
         let (loaded, peak) =
             peak(|| ply::read_with(file.as_bytes(), &Sidecars::beside(&path), &options).unwrap());

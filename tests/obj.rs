@@ -297,7 +297,7 @@ fn utf_16_is_text_of_either_byte_order_with_or_without_a_mark() {
         assert_eq!(triangles(&little), vec![[A, B, C]]);
         assert_eq!(triangles(&big), vec![[A, B, C]]);
         let needed = little.len() as u64 * 5 / 2;
-        let options = ReadOptions::default().within(needed - 1);
+        let options = ReadOptions::default().with_memory(needed - 1);
         let refused = obj::read_with(little, &Sidecars::none(), &options);
         assert!(matches!(refused, Err(ReadError::Memory { .. })));
     }
@@ -319,7 +319,7 @@ fn a_file_of_another_kind_is_refused_by_its_start() {
         let file = std::fs::File::create(&path).unwrap();
         file.set_len(2_000_000_000).unwrap();
         std::io::Write::write_all(&mut &file, &[[0; 80], [255; 80]].concat()).unwrap();
-        let options = ReadOptions::default().within(1 << 20);
+        let options = ReadOptions::default().with_memory(1 << 20);
         let refused =
             trivox::formats::read_mesh_with(&path, &options, &NoProgress).map(|_| ()).unwrap_err();
         assert!(refused.to_string().starts_with(expected), "{refused}");
@@ -752,7 +752,7 @@ fn a_pipe_is_read_up_to_the_memory_there_is() {
             scope.spawn(|| _ = std::fs::write(&pipe, text));
             trivox::formats::read_mesh_with(
                 &pipe,
-                &ReadOptions::default().within(limit),
+                &ReadOptions::default().with_memory(limit),
                 &NoProgress,
             )
         })

@@ -531,7 +531,7 @@ impl Source {
 
 /// Reading takes at most the memory that is left.
 fn read_options() -> ReadOptions {
-    ReadOptions::default().within(trivox::memory::left())
+    ReadOptions::default().with_memory(trivox::memory::left())
 }
 
 fn load(path: PathBuf, job: &Job) -> Result<PyMesh, Failure> {

@@ -25,7 +25,7 @@ impl Default for ReadOptions {
 impl ReadOptions {
     /// With a memory limit of `memory` bytes.
     #[must_use]
-    pub fn within(self, memory: u64) -> Self {
+    pub fn with_memory(self, memory: u64) -> Self {
         Self { memory, ..self }
     }
 

@@ -46,7 +46,7 @@ impl Voxelizer {
     /// What is read of a mesh's file: its appearance only where something depends on it.
     #[must_use]
     pub fn read_options(&self) -> ReadOptions {
-        let options = ReadOptions::default().within((self.memory)());
+        let options = ReadOptions::default().with_memory((self.memory)());
         match self.color == ColorSource::Mesh || self.leaves_out() {
             true => options,
             false => options.without_appearance(),

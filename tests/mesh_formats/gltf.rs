@@ -918,7 +918,7 @@ fn textures_that_do_not_fit_are_plain_and_a_warning() {
     let large = BASE64_STANDARD.encode(png([300, 300], &[RED; 90_000]));
     let file = with_image(&format!(r#"{{"uri": "data:;base64,{large}", "name": "large"}}"#));
     let read = |memory| {
-        let options = ReadOptions::default().within(memory);
+        let options = ReadOptions::default().with_memory(memory);
         read_with(file.as_bytes(), &Sidecars::none(), &options).unwrap()
     };
     assert_eq!(read(4 << 20).warnings, Vec::<String>::new());

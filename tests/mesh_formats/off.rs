@@ -118,6 +118,6 @@ fn what_is_wrong_is_refused_with_the_line() {
     ] {
         assert_eq!(fault(read(text.as_bytes())), expected, "{text}");
     }
-    let refused = read_with(TEXT.as_bytes(), &ReadOptions::default().within(1000));
+    let refused = read_with(TEXT.as_bytes(), &ReadOptions::default().with_memory(1000));
     assert!(matches!(refused, Err(ReadError::Memory { .. })));
 }

@@ -566,7 +566,7 @@ fn textures_that_do_not_fit_are_plain_and_a_warning() {
     let (folder, _) = beside_textures(&file);
     std::fs::write(folder.path().join("large.png"), png([300, 300], &[RED; 90_000])).unwrap();
     let read = |memory| {
-        let options = ReadOptions::default().within(memory);
+        let options = ReadOptions::default().with_memory(memory);
         read_with(file.as_bytes(), &Sidecars::beside(&folder.path().join("square.ply")), &options)
             .unwrap()
     };

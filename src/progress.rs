@@ -41,8 +41,8 @@ pub struct NoProgress;
 
 impl Progress for NoProgress {}
 
-/// Stays cancelled once a poll is true: a step that skipped a part must fail, even if a later poll is
-/// false.
+/// Stays cancelled once a poll is true: a step that skipped a part must fail, even if later polls
+/// are false.
 pub(crate) struct Latch<'a> {
     progress: &'a dyn Progress,
     is_cancelled: AtomicBool,
@@ -51,6 +51,11 @@ pub(crate) struct Latch<'a> {
 impl<'a> Latch<'a> {
     pub(crate) fn new(progress: &'a dyn Progress) -> Self {
         Self { progress, is_cancelled: AtomicBool::new(false) }
+    }
+
+    /// Whether an earlier poll was true; does not poll.
+    pub(crate) fn is_latched(&self) -> bool {
+        self.is_cancelled.load(Relaxed)
     }
 }
 
@@ -64,10 +69,10 @@ impl Progress for Latch<'_> {
     }
 
     fn is_cancelled(&self) -> bool {
-        if !self.is_cancelled.load(Relaxed) && self.progress.is_cancelled() {
+        if !self.is_latched() && self.progress.is_cancelled() {
             self.is_cancelled.store(true, Relaxed);
         }
-        self.is_cancelled.load(Relaxed)
+        self.is_latched()
     }
 }
 

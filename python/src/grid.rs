@@ -291,7 +291,7 @@ impl PyGrid {
         PyTuple::new(py, &self.warnings)
     }
 
-    /// Which of these voxels are occupied; those outside the grid are not.
+    /// Whether each of these voxels is occupied; voxels outside the grid are not.
     ///
     /// Parameters
     /// ----------

@@ -262,7 +262,7 @@ fn positions(value: &Bound<'_, PyAny>) -> PyResult<Vec<[f64; 3]>> {
     match dtype.kind() {
         b'f' => {}
         b'i' | b'u' => {
-            // Of 64-bit integers, float64 holds these.
+            // float64 represents every integer up to 2^53.
             let is_exact = |end: &str| -> PyResult<bool> {
                 array.call_method0(end)?.call_method0("__abs__")?.le(1_u64 << 53)
             };

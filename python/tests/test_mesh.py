@@ -34,9 +34,12 @@ def test_arrays_that_are_not_aligned_are_the_same_mesh(tetrahedron):
     flat = np.frombuffer(b" " + CORNERS.tobytes(), "f8", offset=1).reshape(-1, 3)
     assert not flat.flags.aligned and trivox.Mesh(flat, SIDES) == tetrahedron
     grid = trivox.Voxelizer(8)(tetrahedron)
-    origins = np.frombuffer(b" " + np.full((2, 3), -1.0).tobytes(), "f8", offset=1).reshape(-1, 3)
-    assert grid.first_hits(origins, -origins)
-    assert trivox.Voxelizer(8, bounds=np.array([-origins[0], origins[0]])[::-1]).options
+    points = np.array([[-1.0, -1.0, -1.0], [9.0, 9.0, 9.0]])
+    unaligned = np.frombuffer(b" " + points.tobytes(), "f8", offset=1).reshape(-1, 3)
+    found, expected = (grid.first_hits(p, -p) for p in (unaligned, points))
+    assert all(np.array_equal(a, b) for a, b in zip(found, expected)) and (found[0][0] >= 0).all()
+    same = [trivox.Voxelizer(8, bounds=bounds) for bounds in (unaligned, points)]
+    assert same[0] == same[1]
 
 
 def test_numbers_that_would_change_are_refused():

@@ -91,8 +91,8 @@ fn append_pair(lane: u32, level: u32, pair: Pair) {
     appended.first = starts[level].y;
     if appended.first != NO_CANDIDATE {
         appended.first += before & CANDIDATE_MASK;
-        // At most two workgroups begin among at most 512 candidates: `first_pairs` has two words for
-        // each pair.
+        // At most two workgroups begin among at most 512 candidates: `first_pairs` has two words
+        // for each pair.
         var begins = (appended.first + GROUP - 1u) / GROUP;
         while begins * GROUP < appended.first + count {
             first_pairs[groups_of(level) + begins] = slot;

@@ -1,5 +1,7 @@
 //! Meshes and grids that were read.
 
+use std::fmt;
+
 use crate::formats::sidecars::Sidecar;
 use crate::grid::VoxelGrid;
 use crate::mesh::Mesh;
@@ -31,18 +33,26 @@ pub struct LoadedGrid {
     pub grid: VoxelGrid,
     /// One sentence for each kind of thing that was skipped.
     pub warnings: Vec<String>,
-    /// Its place, if the file is one of several that make a grid together. The last warning says so.
+    /// Set if the file holds a part of a grid that was written as several files. Its text is also
+    /// one of the warnings.
     pub part: Option<Part>,
 }
 
-/// The place of a part in a grid that is written as several files.
+/// A part of a grid that is written as several files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Part {
-    /// Its first voxel.
+    /// The index of its first voxel in the whole grid.
     pub from: [u32; 3],
     /// The dimensions of the whole grid.
     pub of: [u32; 3],
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { from, of: [x, y, z] } = self;
+        write!(f, "it is a part of a grid of {x}x{y}x{z} voxels, from voxel {from:?} on")
+    }
 }
 
 impl LoadedGrid {

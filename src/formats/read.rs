@@ -3,11 +3,12 @@
 use std::borrow::Cow;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
+use std::iter;
 use std::path::Path;
 
 use crate::formats::bytes::{check_memory, checked_bytes};
 use crate::formats::reporting::INTERVAL;
-use crate::formats::table::unread;
+use crate::formats::table::grid_of_path;
 use crate::formats::{
     GridFormat, LoadedGrid, LoadedMesh, MeshSpec, ReadError, ReadOptions, Reporting, Sidecars,
     is_mesh,
@@ -67,7 +68,7 @@ impl<'a> MeshFile<'a> {
         Ok(Self { bytes, spec, sidecars: Cow::Owned(Sidecars::beside(path)) })
     }
 
-    /// `bytes` in the format `spec`, with `sidecars`.
+    /// A file of the format `spec` that is in memory. `sidecars` has the files that it names.
     ///
     /// # Errors
     /// The limit.
@@ -139,7 +140,7 @@ pub fn read_grid_with(
     refuse_folder(path)?;
     let file = File::open(path)?;
     refuse_mesh(path)?;
-    let format = GridFormat::of_path(path).map_err(|_| unread(path))?;
+    let format = grid_of_path(path, iter::empty())?;
     // A pipe has no length.
     progress.start("load", file.metadata()?.len());
     let file = Reporting::new(file, progress);

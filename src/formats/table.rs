@@ -208,11 +208,29 @@ pub fn is_mesh(path: &Path) -> bool {
     MeshSpec::of_path(path).is_ok()
 }
 
-/// The error for a file of this name, of an unknown format, where a grid is read.
-pub(super) fn unread(path: &Path) -> UnknownFormat {
-    let grids = GridFormat::ALL.into_iter().filter(|format| format.spec().is_read());
-    let known: Vec<&str> = grids.map(GridFormat::extension).collect();
-    unknown_extension(&plain(&extension_of(path)), &known)
+/// Checks that a file of this name is a mesh or a grid.
+///
+/// # Errors
+/// The extension is unknown; the message lists those of the formats that are read.
+pub fn check_known_extension(path: &Path) -> Result<(), UnknownFormat> {
+    let meshes = MESH_FORMATS.iter().map(|spec| spec.extension);
+    match is_mesh(path) {
+        true => Ok(()),
+        false => grid_of_path(path, meshes).map(|_| ()),
+    }
+}
+
+/// The format of a grid in a file of this name. An error lists `others` and the extensions of the
+/// grids that are read.
+pub(super) fn grid_of_path(
+    path: &Path,
+    others: impl Iterator<Item = &'static str>,
+) -> Result<GridFormat, UnknownFormat> {
+    GridFormat::of_path(path).map_err(|_| {
+        let grids = GridFormat::ALL.into_iter().filter(|format| format.spec().is_read());
+        let known: Vec<&str> = others.chain(grids.map(GridFormat::extension)).collect();
+        unknown_extension(&plain(&extension_of(path)), &known)
+    })
 }
 
 fn extension_of(path: &Path) -> Cow<'_, str> {

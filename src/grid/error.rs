@@ -51,8 +51,8 @@ pub enum GridError {
     SomeColors,
     /// Two tiles overlap.
     #[error(
-        "two tiles overlap at voxel ({}, {}, {}): make them by one run, in a format that keeps their \
-         dimensions (.binvox pads them)", .voxel[0], .voxel[1], .voxel[2]
+        "two tiles overlap at voxel ({}, {}, {}): make them with one lattice, in a format that keeps \
+         their dimensions (.binvox pads them)", .voxel[0], .voxel[1], .voxel[2]
     )]
     Overlap {
         /// The first voxel, or that of the first brick, that they share.

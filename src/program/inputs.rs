@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use anyhow::{Context, Result, bail};
-use trivox::formats::{GridFormat, MESH_FORMATS, is_mesh};
+use trivox::formats::{GridFormat, is_mesh};
 
 use crate::program::cli::{Cli, Command};
 use crate::program::signals::CopyFolder;
@@ -96,26 +96,6 @@ fn add_meshes(
         }
     }
     Ok(())
-}
-
-/// # Errors
-/// Neither a mesh nor a grid has the extension of `path`.
-pub fn refuse_unknown(path: &Path) -> Result<()> {
-    if is_mesh(path) || GridFormat::of_path(path).is_ok() {
-        return Ok(());
-    }
-    let grids = GridFormat::ALL.into_iter().filter(|format| format.spec().is_read());
-    let known = MESH_FORMATS.iter().map(|spec| spec.extension).chain(grids.map(|f| f.extension()));
-    let known: Vec<String> = known.map(|extension| format!(".{extension}")).collect();
-    let name = path.display();
-    match path.extension() {
-        None => bail!("{name}: no file extension: use one of {}", known.join(", ")),
-        Some(extension) => bail!(
-            "{name}: unknown file extension '.{}': use one of {}",
-            extension.to_string_lossy(),
-            known.join(", ")
-        ),
-    }
 }
 
 /// Whether a path is that of a grid, by its extension.

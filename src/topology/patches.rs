@@ -9,14 +9,14 @@
 //! Meshes Based on Ray Casting*, 2014, who cast rays from each patch outwards).
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
 
 use rayon::prelude::*;
 
 use crate::place::{PlacedMesh, Triangle};
 use crate::predicate::boxes::BoxRange;
 use crate::predicate::crosses::{Axis, ProjectedTriangle};
-use crate::progress::Progress;
+use crate::progress::{Latch, Progress};
 use crate::topology::Topology;
 use crate::topology::edges::{Matching, Pair};
 
@@ -275,15 +275,11 @@ fn sum(a: [i64; 2], b: [i64; 2]) -> [i64; 2] {
 impl Votes {
     /// Along at most `columns` columns per axis. Incomplete if `progress` is cancelled.
     fn of(mesh: &PlacedMesh, patches: &Patches, columns: u32, progress: &dyn Progress) -> Self {
-        let is_cancelled = AtomicBool::new(false);
+        let progress = Latch::new(progress);
         // A triangle takes up to a millisecond.
-        let must_end = |index: u32| {
-            let is_known = is_cancelled.load(Relaxed);
-            let is_new = !is_known && index.is_multiple_of(64) && progress.is_cancelled();
-            if is_new {
-                is_cancelled.store(true, Relaxed);
-            }
-            is_known || is_new
+        let must_end = |index: u32| match index.is_multiple_of(64) {
+            true => progress.is_cancelled(),
+            false => progress.is_latched(),
         };
         let columns = Columns::new(mesh, columns);
         // The minimum and maximum height in each column.

@@ -70,7 +70,7 @@ fn files_of_several_vox_grids_are_not_joined() {
     let [zero, one, two] = ["a-0-0-0", "a-1-0-0", "a-2-0-0"];
     refuses(path, &format!("join {} -o j.npz", parts(["b-0-0-0", "b-1-0-0", two])), "of one run");
     refuses(path, &format!("join {zero}.vox mesh.vox -o j.npz"), "mesh.vox is no part");
-    // One is missing; a part without voxels would have no file.
+    // The first file is missing. That is no error: parts without voxels have no file.
     let joined = voxelize(path, &format!("join {one}.vox {two}.vox -o j.npz"));
     assert!(stderr(&joined).contains("is one missing?"), "{}", stderr(&joined));
     assert_eq!(read_grid(path.join("j.npz")).unwrap().grid.dims(), [5000, 7, 5]);

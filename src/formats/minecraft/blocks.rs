@@ -64,7 +64,7 @@ impl Blocks {
     /// sRGB. A name without a namespace is Minecraft's.
     ///
     /// # Errors
-    /// No block or more than [`MAX_BLOCKS`], an impossible name, air, a name that appears twice.
+    /// No block, or more than [`MAX_BLOCKS`]; an invalid name, air, or a name that appears twice.
     pub fn new(blocks: impl IntoIterator<Item = (String, [u8; 3])>) -> Result<Self, BlocksError> {
         let mut list: Vec<(String, Rgba)> = Vec::new();
         for (name, [r, g, b]) in blocks {

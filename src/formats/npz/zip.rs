@@ -293,8 +293,8 @@ fn drained<R: Read>(
 }
 
 /// The CRC-32 and the length in the descriptor of a file of `len` bytes. Its signature is optional.
-/// Its lengths have 64 bits if the extra field for them is in the local header (section 4.3.9); some
-/// writers omit that field.
+/// Its lengths have 64 bits if the local header has the extra field for such lengths (section
+/// 4.3.9); some writers omit that field.
 fn read_descriptor(
     input: &mut dyn BufRead,
     len: u64,

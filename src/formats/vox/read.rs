@@ -22,8 +22,6 @@ pub fn read(input: &mut dyn BufRead) -> Result<LoadedGrid, ReadError> {
     let Assembled { grid, part, used } = assemble(&scene)?;
     let mut warnings = scene.warnings(&used);
     let part = part.map(|Region { base, of }| Part { from: base, of });
-    warnings.extend(part.map(|Part { from, of: [x, y, z] }| {
-        format!("it is a part of a grid of {x}x{y}x{z} voxels, from voxel {from:?} on")
-    }));
+    warnings.extend(part.map(|part| part.to_string()));
     Ok(LoadedGrid { part, ..LoadedGrid::new(grid, warnings) })
 }

@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
-use trivox::formats::{GridFormat, LoadedGrid, MeshSpec, is_mesh, read_grid, read_mesh};
+use trivox::formats::{
+    GridFormat, LoadedGrid, MeshSpec, check_known_extension, is_mesh, read_grid, read_mesh,
+};
 use trivox::grid::ContentHash;
 use trivox::palette::count_colors;
 use trivox::voxelize::{Rule, RunOptions};
@@ -12,7 +14,7 @@ use trivox::{Backend, Cpu, Mesh, NoProgress, PlaceOptions, Sizing, Topology, pla
 
 use crate::program::cli::InfoArgs;
 use crate::program::errors::ErrorReport;
-use crate::program::inputs::{is_read_grid, refuse_unknown, sorted};
+use crate::program::inputs::{is_read_grid, sorted};
 use crate::program::numbers::{counted, grouped, short, significant, sized};
 use crate::program::terminal::TerminalProgress;
 use crate::program::{ExitStatus, print, print_error, print_json};
@@ -26,7 +28,7 @@ pub fn run(args: &InfoArgs) -> Result<ExitStatus> {
         return table(args);
     }
     let named = || args.file.display().to_string();
-    refuse_unknown(&args.file)?;
+    check_known_extension(&args.file).with_context(named)?;
     if is_mesh(&args.file) {
         let info = MeshInfo::read(&args.file).with_context(named)?;
         if args.json { print_json(&info) } else { print(&info.text()) }?;

@@ -37,10 +37,8 @@ pub fn run(args: &JoinArgs) -> Result<ExitStatus> {
     let mut parts = Vec::new();
     for path in &args.grids {
         let LoadedGrid { grid, warnings: mut of_grid, part, .. } = progress.load(path)?;
-        if part.is_some() {
-            // That it is a part, which is what `join` is for.
-            of_grid.pop();
-        }
+        // Parts are what `join` is for.
+        of_grid.retain(|warning| part.is_none_or(|part| *warning != part.to_string()));
         parts.push(part);
         if grid.world.is_none() {
             bail!(

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
-use trivox::formats::{LoadedGrid, is_mesh};
+use trivox::formats::{LoadedGrid, check_known_extension, is_mesh};
 use trivox::render::{RenderOptions, Renderer};
 use trivox::voxelize::BackendChoice;
 use trivox::{PlaceOptions, Up, VoxelGrid, Voxelizer, World};
@@ -12,7 +12,6 @@ use trivox::{PlaceOptions, Up, VoxelGrid, Voxelizer, World};
 use crate::program::camera::CameraReport;
 use crate::program::cli::{ComputeArgs, RenderArgs, VoxelArgs};
 use crate::program::grid_summary::GridSummary;
-use crate::program::inputs::refuse_unknown;
 use crate::program::memory::{Memory, Share};
 use crate::program::numbers::{counted, duration};
 use crate::program::render_backend::RenderBackend;
@@ -162,7 +161,7 @@ fn load(args: &RenderArgs, progress: &Arc<TerminalProgress>) -> Result<Drawn> {
         let drawn = Memory::new(args.memory).divided(|memory| voxels_of(args, memory, progress));
         return drawn.with_context(|| args.file.display().to_string());
     }
-    refuse_unknown(&args.file)?;
+    check_known_extension(&args.file).with_context(|| args.file.display().to_string())?;
     let LoadedGrid { grid, mut warnings, .. } = progress.load(&args.file)?;
     if grid.brick_count() == 0 {
         warnings.push("no voxel is occupied: the picture is empty".to_owned());

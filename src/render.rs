@@ -30,6 +30,7 @@ use crate::progress::{Latch, NoProgress, Progress};
 #[cfg(feature = "images")]
 pub use crate::render::animation::{Animation, GifAnimation, MAX_GIF_FPS};
 pub use crate::render::camera::{Camera, Projection, View};
+use crate::render::ground::GroundOcclusion;
 pub use crate::render::picture::Picture;
 use crate::render::shade::{PictureParams, Shader};
 #[cfg(feature = "images")]
@@ -408,8 +409,7 @@ fn pixels(
     progress: &dyn Progress,
 ) -> Vec<Rgba> {
     let [width, height] = [width, height].map(|side| side as usize);
-    let ground = params.ground.as_ref();
-    let occlusion = ground.map(|ground| ground.occlusion(scene)).unwrap_or_default();
+    let occlusion = GroundOcclusion::new();
     let mut pixels = vec![[0; 4]; width * height];
     let bands = pixels.par_chunks_mut(width * BAND).enumerate();
     bands.for_each(|(band, pixels)| {

@@ -1,7 +1,7 @@
 //! The ground below the voxels, with its ambient occlusion: sampled on a regular grid, and
 //! interpolated in between.
 
-use rayon::prelude::*;
+use std::sync::OnceLock;
 
 use crate::render::camera::Camera;
 use crate::render::light::{
@@ -40,8 +40,17 @@ pub(super) struct Ground {
     pub(super) directions: Vec<Direction>,
 }
 
-/// The occluded share of the sky at each sample, by rows along the first axis.
-pub(super) type GroundOcclusion = Vec<u32>;
+/// The occluded share of the sky at each sample, by rows along the first axis. Computed at the first
+/// use: a picture shows a part of the ground, and 96 rays a sample are a quarter of a small picture's
+/// time.
+#[derive(Debug)]
+pub(super) struct GroundOcclusion(Vec<OnceLock<u32>>);
+
+impl GroundOcclusion {
+    pub(super) fn new() -> Self {
+        Self(vec![OnceLock::new(); GROUND_SAMPLES * GROUND_SAMPLES])
+    }
+}
 
 impl Ground {
     /// `None` without voxels, or if the camera does not look down on it.
@@ -76,15 +85,11 @@ impl Ground {
         })
     }
 
-    /// The ambient occlusion of all samples.
-    pub(super) fn occlusion(&self, scene: &Scene) -> GroundOcclusion {
-        let occlusion = |index: usize| {
-            let from = self.sample(index);
-            let occluded =
-                self.directions.iter().filter(|&&to| is_occluded(scene, from, to)).count();
-            occluded as u32 * ONE / GROUND_DIRECTIONS as u32
-        };
-        (0..GROUND_SAMPLES * GROUND_SAMPLES).into_par_iter().map(occlusion).collect()
+    /// The occluded share of the sky at a sample.
+    fn occlusion(&self, scene: &Scene, index: usize) -> u32 {
+        let from = self.sample(index);
+        let occluded = self.directions.iter().filter(|&&to| is_occluded(scene, from, to)).count();
+        occluded as u32 * ONE / GROUND_DIRECTIONS as u32
     }
 
     fn sample(&self, index: usize) -> [i64; 3] {
@@ -116,12 +121,20 @@ impl Ground {
     }
 
     /// The occluded share of the sky at a point of the sampled square: bilinear between samples.
-    pub(super) fn occlusion_at(&self, occlusion: &GroundOcclusion, point: [i64; 3]) -> u32 {
+    pub(super) fn occlusion_at(
+        &self,
+        scene: &Scene,
+        occlusion: &GroundOcclusion,
+        point: [i64; 3],
+    ) -> u32 {
         // Below 127 steps of 16 bits.
         let at = [0, 1].map(|i| ((point[self.level[i]] - self.corner[i]) >> self.step_bits) as u32);
         let [i, j] = at.map(|c| (c / self.step) as usize);
         let [u, v] = at.map(|c| ((c % self.step) << 15) / self.step);
-        let sample = |i: usize, j: usize| occlusion[j * GROUND_SAMPLES + i];
+        let sample = |i: usize, j: usize| {
+            let index = j * GROUND_SAMPLES + i;
+            *occlusion.0[index].get_or_init(|| self.occlusion(scene, index))
+        };
         let along = |j: usize| lerp_fixed(sample(i, j), sample(i + 1, j), u);
         // Fades to 0 at the border of the table.
         let last = (GROUND_SAMPLES as u32 - 1) * self.step;

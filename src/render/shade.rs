@@ -222,7 +222,7 @@ impl<'a> Shader<'a> {
         let [sun_shade, sky_shade] = self.params.ground_shades;
         let is_shadowed = is_occluded(self.scene, point, self.params.light.sun_directions[index]);
         let sun = if is_shadowed { ONE - sun_shade } else { ONE };
-        let sky = ONE - scale(sky_shade, ground.occlusion_at(self.occlusion, point));
+        let sky = ONE - scale(sky_shade, ground.occlusion_at(self.scene, self.occlusion, point));
         (scale(sky, sun), is_shadowed)
     }
 

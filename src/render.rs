@@ -295,6 +295,8 @@ impl RenderOptions {
 #[derive(Debug)]
 pub struct Renderer<'a> {
     scene: Scene<'a>,
+    /// Of the ground, by the axis that is up: pictures from all sides share it.
+    occlusion: [GroundOcclusion; 3],
     #[cfg(feature = "gpu")]
     gpu: Option<gpu::GpuShader>,
 }
@@ -305,6 +307,7 @@ impl<'a> Renderer<'a> {
     pub fn new(grid: &'a VoxelGrid) -> Self {
         Self {
             scene: Scene::new(grid),
+            occlusion: Default::default(),
             #[cfg(feature = "gpu")]
             gpu: None,
         }
@@ -318,7 +321,7 @@ impl<'a> Renderer<'a> {
     pub fn on_gpu(grid: &'a VoxelGrid, gpu: &Gpu) -> Result<Self, GpuError> {
         let scene = Scene::new(grid);
         let on_gpu = gpu::GpuShader::new(GpuScene::upload(gpu.device(), &scene)?);
-        Ok(Self { scene, gpu: Some(on_gpu) })
+        Ok(Self { scene, occlusion: Default::default(), gpu: Some(on_gpu) })
     }
 
     /// Draws a picture that frames the whole grid.
@@ -352,10 +355,10 @@ impl<'a> Renderer<'a> {
         #[cfg(feature = "gpu")]
         let drawn = match &self.gpu {
             Some(gpu) => gpu.wait_for_pixels(params, options.size, progress)?,
-            None => pixels(&self.scene, params, options.size, progress),
+            None => self.pixels(params, options.size, progress),
         };
         #[cfg(not(feature = "gpu"))]
-        let drawn = pixels(&self.scene, params, options.size, progress);
+        let drawn = self.pixels(params, options.size, progress);
         if progress.is_cancelled() {
             return Err(RenderError::Cancelled);
         }
@@ -387,7 +390,7 @@ impl<'a> Renderer<'a> {
         let params = self.params(options)?;
         let pixels = match &self.gpu {
             Some(gpu) => gpu.pixels(&params, options.size, &NoProgress).await?,
-            None => pixels(&self.scene, &params, options.size, &NoProgress),
+            None => self.pixels(&params, options.size, &NoProgress),
         };
         Ok(Picture::new(options.size, pixels))
     }
@@ -399,32 +402,32 @@ impl<'a> Renderer<'a> {
         let camera = Camera::new(grid, up, options)?;
         Ok(PictureParams::new(self.scene.bounds(), &camera, options))
     }
-}
 
-/// Draws all pixels of a picture on the CPU; some, if cancelled.
-fn pixels(
-    scene: &Scene,
-    params: &PictureParams,
-    [width, height]: [u32; 2],
-    progress: &dyn Progress,
-) -> Vec<Rgba> {
-    let [width, height] = [width, height].map(|side| side as usize);
-    let occlusion = GroundOcclusion::new();
-    let mut pixels = vec![[0; 4]; width * height];
-    let bands = pixels.par_chunks_mut(width * BAND).enumerate();
-    bands.for_each(|(band, pixels)| {
-        let mut shader = Shader::new(scene, params, &occlusion);
-        for (row, pixels) in (band * BAND..).zip(pixels.chunks_mut(width)) {
-            if progress.is_cancelled() {
-                return;
+    /// Draws all pixels of a picture on the CPU; some, if cancelled.
+    fn pixels(
+        &self,
+        params: &PictureParams,
+        [width, height]: [u32; 2],
+        progress: &dyn Progress,
+    ) -> Vec<Rgba> {
+        let [width, height] = [width, height].map(|side| side as usize);
+        let occlusion = &self.occlusion[params.ground.as_ref().map_or(0, |ground| ground.up)];
+        let mut pixels = vec![[0; 4]; width * height];
+        let bands = pixels.par_chunks_mut(width * BAND).enumerate();
+        bands.for_each(|(band, pixels)| {
+            let mut shader = Shader::new(&self.scene, params, occlusion);
+            for (row, pixels) in (band * BAND..).zip(pixels.chunks_mut(width)) {
+                if progress.is_cancelled() {
+                    return;
+                }
+                for (column, pixel) in pixels.iter_mut().enumerate() {
+                    *pixel = shader.pixel([column, row]);
+                }
+                progress.advance(1);
             }
-            for (column, pixel) in pixels.iter_mut().enumerate() {
-                *pixel = shader.pixel([column, row]);
-            }
-            progress.advance(1);
-        }
-    });
-    pixels
+        });
+        pixels
+    }
 }
 
 /// Draws a picture that frames the whole `grid`, on the CPU.

@@ -40,14 +40,14 @@ pub(super) struct Ground {
     pub(super) directions: Vec<Direction>,
 }
 
-/// The occluded share of the sky at each sample, by rows along the first axis. Computed at the first
-/// use: a picture shows a part of the ground, and 96 rays a sample are a quarter of a small picture's
-/// time.
+/// The occluded share of the sky at each sample, by rows along the first axis. It depends on the
+/// voxels and the up axis alone. Each sample, of 96 rays, is computed at its first use: a picture
+/// shows a part of the ground.
 #[derive(Debug)]
 pub(super) struct GroundOcclusion(Vec<OnceLock<u32>>);
 
-impl GroundOcclusion {
-    pub(super) fn new() -> Self {
+impl Default for GroundOcclusion {
+    fn default() -> Self {
         Self(vec![OnceLock::new(); GROUND_SAMPLES * GROUND_SAMPLES])
     }
 }

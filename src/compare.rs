@@ -2,7 +2,7 @@
 //! grid in difference colours.
 
 use crate::grid::{
-    BRICK, BrickKey, Colors, FULL, Mask, VoxelGrid, count, is_empty, mask_places, overlay,
+    BRICK, BrickKey, Colors, FULL, Mask, VoxelGrid, World, count, is_empty, mask_places, overlay,
     run_bounds, union_bounds,
 };
 use crate::srgb::Rgba;
@@ -107,7 +107,7 @@ pub fn in_colors(a: &VoxelGrid, b: &VoxelGrid, both: Rgba, only: [Rgba; 2]) -> V
             seen.for_each(|key| colors.push(key, mask, &own));
         }
     }
-    together.world = a.world.or(b.world);
+    together.world = if a.world == World::default() { b.world } else { a.world };
     together.with_colors(colors)
 }
 

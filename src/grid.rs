@@ -67,30 +67,52 @@ pub enum Up {
 
 named!(Up, "up", { Y = "y", Z = "z" });
 
+/// The relation of a grid's voxels to the world.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct World {
+    /// Which axis points up.
+    pub up: Up,
+    /// `None` where the source file does not state it.
+    pub place: Option<Place>,
+}
+
+impl World {
+    /// That of a grid with its minimum corner at `origin`, in mesh units, and voxels of this edge
+    /// length.
+    #[must_use]
+    pub fn at(origin: [f64; 3], voxel_size: f64, up: Up) -> Self {
+        Self { up, place: Some(Place { origin, voxel_size }) }
+    }
+
+    /// That of the lattice's grid.
+    #[must_use]
+    pub fn of(lattice: &Lattice, up: Up) -> Self {
+        Self::at(lattice.origin, lattice.voxel_size, up)
+    }
+}
+
 /// Where a grid lies in its mesh's coordinates, after a [`Transform`](crate::Transform) if there was
 /// one.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct World {
+pub struct Place {
     /// The grid's minimum corner, in mesh units.
     pub origin: [f64; 3],
     /// A voxel's edge, in mesh units.
     pub voxel_size: f64,
-    /// Which axis points up.
-    pub up: Up,
 }
 
-impl Default for World {
+impl Default for Place {
     /// The place of a grid that has none: its corner at the origin, voxels of size 1.
     fn default() -> Self {
-        Self { origin: [0.0; 3], voxel_size: 1.0, up: Up::default() }
+        Self { origin: [0.0; 3], voxel_size: 1.0 }
     }
 }
 
-impl World {
+impl Place {
     /// The origin and voxel size of the lattice's grid.
     #[must_use]
-    pub fn of(lattice: &Lattice, up: Up) -> Self {
-        Self { origin: lattice.origin, voxel_size: lattice.voxel_size, up }
+    pub fn of(lattice: &Lattice) -> Self {
+        Self { origin: lattice.origin, voxel_size: lattice.voxel_size }
     }
 
     /// The centre of a voxel, in mesh units.
@@ -133,8 +155,8 @@ pub struct VoxelGrid {
     masks: Vec<Mask>,
     /// Sorted.
     full: Vec<FullRun>,
-    /// `None` where the source file does not state it.
-    pub world: Option<World>,
+    /// Which axis is up, and where the grid lies.
+    pub world: World,
     /// `None` where no colours are known. Those of empty voxels have no effect.
     pub colors: Option<Colors>,
 }
@@ -191,7 +213,7 @@ impl VoxelGrid {
     /// The same voxels at `world`.
     #[must_use]
     pub fn with_world(self, world: World) -> Self {
-        Self { world: Some(world), ..self }
+        Self { world, ..self }
     }
 
     /// The same voxels, in these `colors`.

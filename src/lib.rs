@@ -93,7 +93,7 @@ pub use distance::DistanceField;
 pub use error_code::{ErrorCode, code_of};
 #[cfg(feature = "gpu")]
 pub use gpu::GpuError;
-pub use grid::{GridError, Up, VoxelGrid, World};
+pub use grid::{GridError, Place, Up, VoxelGrid, World};
 pub use mesh::{Mesh, MeshError};
 pub use mode::{Mode, Voxels, voxelize};
 pub use names::UnknownName;

@@ -25,7 +25,7 @@ use thiserror::Error;
 
 #[cfg(feature = "gpu")]
 use crate::gpu::GpuError;
-use crate::grid::{Up, VoxelGrid};
+use crate::grid::VoxelGrid;
 use crate::progress::{Latch, NoProgress, Progress};
 #[cfg(feature = "images")]
 pub use crate::render::animation::{Animation, GifAnimation, MAX_GIF_FPS};
@@ -398,8 +398,7 @@ impl<'a> Renderer<'a> {
     /// The parameters of a picture, beside the voxels.
     fn params(&self, options: &RenderOptions) -> Result<PictureParams, RenderError> {
         let grid = self.scene.grid();
-        let up = grid.world.map_or(Up::default(), |world| world.up);
-        let camera = Camera::new(grid, up, options)?;
+        let camera = Camera::new(grid, grid.world.up, options)?;
         Ok(PictureParams::new(self.scene.bounds(), &camera, options))
     }
 

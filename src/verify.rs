@@ -22,7 +22,7 @@ pub use slice::Slice;
 
 use crate::compare::{Comparison, compare, iou};
 use crate::grid::GridError;
-use crate::grid::{VoxelGrid, World};
+use crate::grid::{Place, VoxelGrid};
 use crate::mesh::Mesh;
 use crate::place::PlaceError;
 use crate::place::{Lattice, PlacedMesh, place};
@@ -126,7 +126,7 @@ pub struct Verdict {
     /// The source of the placement.
     pub source: PlacementSource,
     /// The placement in the grid's file, if it contradicts that of the caller.
-    pub contradicted: Option<World>,
+    pub contradicted: Option<Place>,
     /// The grid's alignment relative to the exact grid. The fields below refer to the aligned grid.
     pub alignment: Alignment,
     /// Number of differing voxels without the alignment.
@@ -283,7 +283,7 @@ impl Candidate {
             exact,
             lattice,
             source,
-            contradicted: grid.world.filter(|world| !lies_at(&lattice, world)),
+            contradicted: grid.world.place.filter(|place| !lies_at(&lattice, place)),
             alignment,
             differing_as_placed,
             agreeing: both,
@@ -336,9 +336,9 @@ fn center(lattice: &Lattice, voxel: [i64; 3]) -> [f64; 3] {
 }
 
 /// Whether `world` is the placement of the lattice's grid, up to rounding.
-fn lies_at(lattice: &Lattice, world: &World) -> bool {
+fn lies_at(lattice: &Lattice, place: &Place) -> bool {
     // Tolerance: a thousandth of a voxel over the whole grid.
-    let close = |a: f64, b: f64, tolerance: f64| (a - b).abs() <= tolerance * world.voxel_size;
-    (0..3).all(|a| close(lattice.origin[a], world.origin[a], 1e-3))
-        && close(lattice.voxel_size, world.voxel_size, 1e-3 / f64::from(crate::place::MAX_DIM))
+    let close = |a: f64, b: f64, tolerance: f64| (a - b).abs() <= tolerance * place.voxel_size;
+    (0..3).all(|a| close(lattice.origin[a], place.origin[a], 1e-3))
+        && close(lattice.voxel_size, place.voxel_size, 1e-3 / f64::from(crate::place::MAX_DIM))
 }

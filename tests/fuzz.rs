@@ -187,7 +187,7 @@ fn seeds() -> Vec<(&'static str, String, Vec<u8>)> {
 fn grid() -> VoxelGrid {
     let full = (0..512).map(|i| [8 + i % 8, i / 8 % 8, i / 64]);
     let few = [[0, 0, 0], [17, 3, 4], [3, 11, 9]];
-    let world = World { origin: [-1.5, 0.25, 2.0], voxel_size: 0.125, up: Up::Y };
+    let world = World::at([-1.5, 0.25, 2.0], 0.125, Up::Y);
     VoxelGrid::from_voxels([18, 12, 10], full.chain(few)).unwrap().with_world(world)
 }
 

@@ -274,7 +274,7 @@ fn colored() -> VoxelGrid {
 fn pictures_are_those_of_the_cpu() {
     let mut plain = colored();
     plain.colors = None;
-    plain.world = Some(World { origin: [0.0; 3], voxel_size: 1.0, up: Up::Z });
+    plain.world = World::at([0.0; 3], 1.0, Up::Z);
     let empty = VoxelGrid::empty([5, 6, 7]).unwrap();
     let options = RenderOptions::new([61, 47]);
     // With the ground in the picture there are a million rays more.

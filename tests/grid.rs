@@ -474,7 +474,7 @@ fn a_voxel_has_a_colour_if_it_is_there_and_the_grid_has_colours() {
 
 #[test]
 fn the_centre_of_a_voxel_is_half_a_voxel_past_its_corner() {
-    let world = World { origin: [-1.5, 0.0, 4.0], voxel_size: 0.25, up: Up::Y };
+    let world = World::at([-1.5, 0.0, 4.0], 0.25, Up::Y);
     let center = world.center([2, 0, 7]);
     assert_eq!(center, [-0.875, 0.125, 5.875]);
     assert_eq!(world.to_voxels(center), [2.5, 0.5, 7.5]);

@@ -70,7 +70,7 @@ fn draw(grid: &VoxelGrid, options: &RenderOptions) -> Picture {
 #[test]
 fn silhouettes_along_the_axes_are_the_voxels_projected_pixel_for_pixel() {
     for up in [Up::Y, Up::Z] {
-        let world = World { origin: [0.0; 3], voxel_size: 1.0, up };
+        let world = World::at([0.0; 3], 1.0, up);
         let grid = scattered().with_world(world);
         for view in &VIEWS[..6] {
             for scale in [1, 3] {
@@ -274,7 +274,7 @@ fn lopsided() -> VoxelGrid {
 #[test]
 fn a_quarter_turn_further_is_the_next_view() {
     for up in [Up::Y, Up::Z] {
-        let grid = lopsided().with_world(World { origin: [0.0; 3], voxel_size: 1.0, up });
+        let grid = lopsided().with_world(World::at([0.0; 3], 1.0, up));
         let from = |view, turn| {
             let options = RenderOptions::new([60, 50]).with_view(view).with_turn(turn);
             draw(&grid, &options)

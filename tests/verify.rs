@@ -300,7 +300,7 @@ fn what_is_stated_counts_and_contradictions_are_told() {
     // The grid's size and the rest give the voxels' size.
     stated.placement.sizing = None;
     assert!(judge(&mesh, &grid, &stated).is_right());
-    let elsewhere = World { origin: [0.25; 3], voxel_size: 0.5, up: Up::Y };
+    let elsewhere = World::at([0.25; 3], 0.5, Up::Y);
     let grid = grid.with_world(elsewhere);
     let verdict = judge(&mesh, &grid, &stated);
     assert_eq!((verdict.is_right(), verdict.contradicted), (true, Some(elsewhere)));
@@ -422,7 +422,7 @@ fn another_mesh_is_wrong_in_every_alignment() {
 fn impossible_placements_are_errors_that_say_whose() {
     let mesh = crooked();
     let grid = at_resolution(&mesh, 24);
-    let far = World { origin: [1e9; 3], voxel_size: 0.5, up: Up::Y };
+    let far = World::at([1e9; 3], 0.5, Up::Y);
     let far = grid.clone().with_world(far);
     let mut options = VerifyOptions::default();
     let error = verify(&mesh, &far, &options, &mut voxelize).unwrap_err();

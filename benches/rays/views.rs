@@ -17,7 +17,7 @@ const OFF: f64 = 1.0 / 64.0;
 
 /// The rays through the pixels of a square picture that shows all of the grid, row by row.
 pub fn primary_rays(grid: &VoxelGrid, side: u32) -> Result<Vec<Ray>> {
-    let up = grid.world.map_or(Up::default(), |world| world.up);
+    let up = grid.world.up;
     let camera = Camera::new(grid, up, &RenderOptions::new([side; 2]))?;
     let [right, up, back] = camera.axes();
     let [left, top] = camera.film_corner();

@@ -83,7 +83,7 @@ impl PyDistanceField {
     /// The axis that points up, ``"y"`` or ``"z"``.
     #[getter]
     fn up(&self) -> &'static str {
-        self.field.world().map_or(Up::default(), |world| world.up).name()
+        self.field.world().up.name()
     }
 
     /// Bytes of memory.

@@ -250,7 +250,7 @@ impl PyGrid {
     /// The axis that points up, ``"y"`` or ``"z"``.
     #[getter]
     fn up(&self) -> &'static str {
-        self.world().map_or(Up::default(), |world| world.up).name()
+        self.world().up.name()
     }
 
     /// Smallest and largest occupied voxel along each axis, as voxel indices, int32 of shape

@@ -69,16 +69,16 @@ impl DistanceField {
         self.band.dims()
     }
 
-    /// The position in the mesh's coordinates.
+    /// Which axis is up, and where the field lies.
     #[must_use]
-    pub fn world(&self) -> Option<World> {
+    pub fn world(&self) -> World {
         self.band.world
     }
 
-    /// With this position.
+    /// The same distances at `world`.
     #[must_use]
     pub fn with_world(mut self, world: World) -> Self {
-        (self.band.world, self.inside.world) = (Some(world), Some(world));
+        (self.band.world, self.inside.world) = (world, world);
         self
     }
 
@@ -122,7 +122,7 @@ impl DistanceField {
 
     /// The signed distance at a point, in voxels: by trilinear interpolation between the eight
     /// nearest voxel centres, in `f64`, rounded once. `point` is in voxels from the grid's minimum
-    /// corner, as [`World::to_voxels`] gives it. Less than half a voxel from the grid's boundary it
+    /// corner, as [`Place::to_voxels`] gives it. Less than half a voxel from the grid's boundary it
     /// is that at the nearest point between centres. A voxel outside the band counts as plus or
     /// minus the width. `None` outside the grid.
     ///
@@ -132,9 +132,9 @@ impl DistanceField {
     /// let corners = vec![[0.0, 0.0, 0.0], [8.0, 0.0, 0.0], [0.0, 8.0, 0.0], [0.0, 0.0, 8.0]];
     /// let mesh = Mesh::new(corners, vec![[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])?;
     /// let field = Voxelizer::new().resolution(8).distances(&mesh, 2.0)?.field;
-    /// let world = field.world().expect("its place");
+    /// let place = field.world().place.expect("that of the mesh");
     /// // Half a unit, and half a voxel, below the side at z = 0.
-    /// assert_eq!(field.sample(world.to_voxels([2.0, 2.0, -0.5])), Some(0.5));
+    /// assert_eq!(field.sample(place.to_voxels([2.0, 2.0, -0.5])), Some(0.5));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]

@@ -311,7 +311,7 @@ impl<'a> Empties<'a> {
     }
 
     /// The grid of voxels that were not reached, including the surface.
-    fn unreached(self, dims: [u32; 3], world: Option<World>) -> VoxelGrid {
+    fn unreached(self, dims: [u32; 3], world: World) -> VoxelGrid {
         let Self { nodes, starts, reached, queue, .. } = self;
         drop(queue);
         let rows = starts.len() - 1;

@@ -12,7 +12,7 @@ use rayon::prelude::*;
 
 use crate::fill::offsets::{CapBrick, Field, Region, Regions};
 use crate::grid::{
-    BRICK, BrickKey, Crossings, Mask, VoxelGrid, in_order_within, is_empty, set_bits,
+    BRICK, BrickKey, Crossings, Mask, VoxelGrid, World, in_order_within, is_empty, set_bits,
 };
 use crate::place::Lattice;
 use crate::progress::{Latch, Progress};
@@ -88,7 +88,7 @@ pub fn generalized(
     let fits = |bytes| check_memory(bytes + kept, memory);
     // Whole bricks; voxels beyond the end of the grid are removed afterwards.
     let dims = lattice.dims.map(|d| d.next_multiple_of(BRICK));
-    let (grid, _) = in_order_within(dims, None, &runs, fits, |runs, out| {
+    let (grid, _) = in_order_within(dims, World::default(), &runs, fits, |runs, out| {
         runs.iter().for_each(|&(start, len, mask)| out.push(start, len, &mask));
     })?;
     let is_inside = |&&(center, _): &&([u32; 3], u64)| grid.contains(center);
@@ -349,7 +349,7 @@ mod tests {
         let write = |runs: &Vec<MaskRun>, out: &mut Writer<'_>| {
             runs.iter().for_each(|(start, len, mask)| out.push(*start, *len, mask));
         };
-        in_order_within(whole, None, &runs, note, write).expect("it fits");
+        in_order_within(whole, World::default(), &runs, note, write).expect("it fits");
         let kept = Field::bytes(&boundary);
         assert_eq!(kept, Clusters::bytes(4), "four edges");
         let mut steps = vec![

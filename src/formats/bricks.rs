@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::formats::bytes::fill;
 use crate::formats::{
-    GridSpec, LoadedGrid, ReadError, WriteError, checked_world, content, excerpt,
+    GridSpec, LoadedGrid, ReadError, WriteError, checked_place, content, excerpt,
 };
-use crate::grid::{BrickKey, Colors, FULL, Mask, VoxelGrid, World, count, is_empty};
+use crate::grid::{BrickKey, Colors, FULL, Mask, Place, VoxelGrid, World, count, is_empty};
 use crate::srgb::Rgba;
 
 /// The `.bricks` format.
@@ -85,16 +85,20 @@ impl ColorHeader {
 
 #[derive(Debug, Serialize, Deserialize)]
 struct WorldHeader {
-    origin: [f64; 3],
-    voxel_size: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    origin: Option<[f64; 3]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    voxel_size: Option<f64>,
     up: String,
 }
 
 impl Header {
     fn of(grid: &VoxelGrid) -> Self {
-        let world = grid.world.map(|World { origin, voxel_size, up }| {
-            let up = up.name().to_owned();
-            WorldHeader { origin, voxel_size, up }
+        let World { up, place } = grid.world;
+        let world = (grid.world != World::default()).then(|| WorldHeader {
+            origin: place.map(|place| place.origin),
+            voxel_size: place.map(|place| place.voxel_size),
+            up: up.name().to_owned(),
         });
         let (bricks, runs) = (grid.masks().len() as u64, grid.full_runs().len() as u64);
         let header = Self {
@@ -134,13 +138,17 @@ impl Header {
         Ok(format!("{line:<width$}\n", width = masks_at as usize - 1))
     }
 
-    fn world(&self) -> Result<Option<World>, ReadError> {
-        let Some(WorldHeader { origin, voxel_size, ref up }) = self.world else {
-            return Ok(None);
+    fn world(&self) -> Result<World, ReadError> {
+        let Some(WorldHeader { origin, voxel_size, up }) = &self.world else {
+            return Ok(World::default());
         };
         let up = up.parse().map_err(|_| content("the header's 'up' is neither y nor z"))?;
-        let world = World { origin, voxel_size, up };
-        checked_world(world).map(Some)
+        let place = match (*origin, *voxel_size) {
+            (Some(origin), Some(voxel_size)) => Some(checked_place(Place { origin, voxel_size })?),
+            (None, None) => None,
+            _ => return Err(content("the header's 'world' needs both 'origin' and 'voxel_size'")),
+        };
+        Ok(World { up, place })
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use crate::grid::{VoxelGrid, World};
+use crate::grid::{Place, VoxelGrid, World};
 
 /// The region of a grid that a part covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,12 +15,13 @@ pub(super) struct Region {
 }
 
 /// The attribute, such as `1 dims=55,99,100 up=y origin=-1.5,0.0,2.0 voxel=0.125`: a version, the
-/// grid's dimensions and, if known, its [`World`]. Numbers have as many digits as they need to be
-/// read back exactly. For a part, `from=2000,0,0 of=2055,99,100` follows.
+/// grid's dimensions, its [`World`] unless that is the default, without `origin` and `voxel` if the
+/// place is not known. Numbers have as many digits as they need to be read back exactly. For a part,
+/// `from=2000,0,0 of=2055,99,100` follows.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Description {
     pub dims: [u32; 3],
-    pub world: Option<World>,
+    pub world: World,
     pub part: Option<Region>,
 }
 
@@ -28,9 +29,11 @@ impl fmt::Display for Description {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { dims: [x, y, z], world, part } = self;
         write!(f, "1 dims={x},{y},{z}")?;
-        if let Some(World { origin: [x, y, z], voxel_size, up }) = world {
-            let up = up.name();
-            write!(f, " up={up} origin={x:?},{y:?},{z:?} voxel={voxel_size:?}")?;
+        if *world != World::default() {
+            write!(f, " up={}", world.up)?;
+        }
+        if let Some(Place { origin: [x, y, z], voxel_size }) = world.place {
+            write!(f, " origin={x:?},{y:?},{z:?} voxel={voxel_size:?}")?;
         }
         if let Some(Region { base: [x, y, z], of: [dx, dy, dz] }) = part {
             write!(f, " from={x},{y},{z} of={dx},{dy},{dz}")?;
@@ -42,20 +45,24 @@ impl fmt::Display for Description {
 impl Description {
     /// `None` if the text is malformed or of another version.
     pub(super) fn parse(text: &str) -> Option<Self> {
-        let words: Vec<&str> = text.split(' ').collect();
-        let (dims, world, part) = match words[..] {
-            ["1", dims] => (dims, None, None),
-            ["1", dims, from, of] => (dims, None, Some([from, of])),
-            ["1", dims, up, origin, voxel] => (dims, Some([up, origin, voxel]), None),
-            ["1", dims, up, origin, voxel, from, of] => {
-                (dims, Some([up, origin, voxel]), Some([from, of]))
-            }
-            _ => return None,
+        let mut words = text.strip_prefix("1 ")?.split(' ').peekable();
+        let mut value = |name| {
+            let word = words.next_if(|word| word.starts_with(name))?;
+            word.strip_prefix(name)
         };
-        let dims = numbers(dims.strip_prefix("dims=")?)?;
-        let world = world.map(|words| parse_world(words).ok_or(())).transpose().ok()?;
-        let part = part.map(|words| parse_region(words, dims).ok_or(())).transpose().ok()?;
-        Some(Self { dims, world, part })
+        let dims = numbers(value("dims=")?)?;
+        let mut world = World::default();
+        if let Some(up) = value("up=") {
+            world.up = up.parse().ok()?;
+            if let Some(origin) = value("origin=") {
+                world.place = Some(parse_place(origin, value("voxel=")?)?);
+            }
+        }
+        let part = match value("from=") {
+            Some(from) => Some(parse_region(from, value("of=")?, dims)?),
+            None => None,
+        };
+        words.next().is_none().then_some(Self { dims, world, part })
     }
 }
 
@@ -65,24 +72,22 @@ pub(super) fn describe(grid: &VoxelGrid) -> String {
 }
 
 /// The inverse of [`describe`]; `None` if the text is malformed or describes a part.
-pub(super) fn parse_description(text: &str) -> Option<([u32; 3], Option<World>)> {
+pub(super) fn parse_description(text: &str) -> Option<([u32; 3], World)> {
     let Description { dims, world, part } = Description::parse(text)?;
     part.is_none().then_some((dims, world))
 }
 
 /// The region of a part of `dims` voxels, which must be inside the grid.
-fn parse_region([from, of]: [&str; 2], dims: [u32; 3]) -> Option<Region> {
-    let base: [u32; 3] = numbers(from.strip_prefix("from=")?)?;
-    let of: [u32; 3] = numbers(of.strip_prefix("of=")?)?;
+fn parse_region(from: &str, of: &str, dims: [u32; 3]) -> Option<Region> {
+    let base: [u32; 3] = numbers(from)?;
+    let of: [u32; 3] = numbers(of)?;
     let is_inside = |a: usize| base[a].checked_add(dims[a]).is_some_and(|end| end <= of[a]);
     (0..3).all(is_inside).then_some(Region { base, of })
 }
 
-fn parse_world([up, origin, voxel]: [&str; 3]) -> Option<World> {
-    let up = up.strip_prefix("up=")?.parse().ok()?;
-    let origin = numbers(origin.strip_prefix("origin=")?)?;
-    let [voxel_size] = numbers(voxel.strip_prefix("voxel=")?)?;
-    Some(World { origin, voxel_size, up }).filter(World::is_possible)
+fn parse_place(origin: &str, voxel: &str) -> Option<Place> {
+    let (origin, [voxel_size]) = (numbers(origin)?, numbers(voxel)?);
+    Some(Place { origin, voxel_size }).filter(Place::is_possible)
 }
 
 fn numbers<T: std::str::FromStr, const N: usize>(text: &str) -> Option<[T; N]> {
@@ -99,18 +104,20 @@ mod tests {
     fn descriptions_are_read_back_as_written() {
         let region = Region { base: [2000, 0, 4000], of: [2055, 99, 4100] };
         for (up, c) in [(Up::Y, 0.1 + 0.2), (Up::Z, -0.0), (Up::Y, 5e-324), (Up::Z, f64::MAX)] {
-            let world = World { origin: [c, -c, 1.0 / 3.0], voxel_size: f64::MIN_POSITIVE, up };
-            for (world, part) in [
+            let place = Place { origin: [c, -c, 1.0 / 3.0], voxel_size: f64::MIN_POSITIVE };
+            for (place, part) in [
                 (None, None),
-                (Some(world), None),
+                (Some(place), None),
                 (None, Some(region)),
-                (Some(world), Some(region)),
+                (Some(place), Some(region)),
             ] {
+                let world = World { up, place };
                 let description = Description { dims: [55, 99, 100], world, part };
                 let text = description.to_string();
                 let read = Description::parse(&text).expect(&text);
                 assert_eq!(read, description, "{text}");
-                let bits = |d: Description| d.world.map(|world| world.origin.map(f64::to_bits));
+                let bits =
+                    |d: Description| d.world.place.map(|place| place.origin.map(f64::to_bits));
                 assert_eq!(bits(read), bits(description), "{text}");
             }
         }
@@ -128,6 +135,7 @@ mod tests {
             ("5,6,7", "5,6,4294967296"),
             ("up=y", "up=x"),
             ("up=y ", ""),
+            ("voxel=0.5", ""),
             ("2.0 ", "NaN "),
             ("2.0 ", "1e999 "),
             ("voxel=0.5", "voxel=0.0"),

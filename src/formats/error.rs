@@ -5,7 +5,7 @@ use std::io;
 use thiserror::Error;
 
 use crate::formats::reporting;
-use crate::grid::{GridError, World};
+use crate::grid::{GridError, Place};
 use crate::mesh::MeshError;
 use crate::numbers::binary_bytes;
 #[cfg(doc)]
@@ -113,11 +113,11 @@ pub(super) fn content(what: impl Into<String>) -> ReadError {
 }
 
 /// # Errors
-/// A world in which no grid can be.
-pub(super) fn checked_world(world: World) -> Result<World, ReadError> {
-    let World { origin, voxel_size, .. } = world;
-    match world.is_possible() {
-        true => Ok(world),
+/// A place where no grid can be.
+pub(super) fn checked_place(place: Place) -> Result<Place, ReadError> {
+    let Place { origin, voxel_size } = place;
+    match place.is_possible() {
+        true => Ok(place),
         false => {
             Err(content(format!("a grid cannot lie at {origin:?} with voxels of {voxel_size}")))
         }

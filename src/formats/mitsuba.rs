@@ -9,7 +9,7 @@
 use std::io::{BufWriter, Write};
 
 use crate::formats::{GridSpec, WriteError, dense, lost_colors, lost_up};
-use crate::grid::{VoxelGrid, World};
+use crate::grid::{Place, VoxelGrid};
 
 /// Mitsuba's `.vol`.
 pub const SPEC: GridSpec = GridSpec {
@@ -51,7 +51,7 @@ pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
 
 /// The rounding of the corners, if it exceeds a hundredth of a voxel.
 fn lost_digits(grid: &VoxelGrid) -> Vec<String> {
-    let Some(World { voxel_size, .. }) = grid.world else { return Vec::new() };
+    let Some(Place { voxel_size, .. }) = grid.world.place else { return Vec::new() };
     let exact = corners(grid).into_iter().flatten();
     let error = exact.map(|c| (f64::from(c as f32) - c).abs() / voxel_size).fold(0.0, f64::max);
     let lost = || {
@@ -64,7 +64,7 @@ fn lost_digits(grid: &VoxelGrid) -> Vec<String> {
 }
 
 fn corners(grid: &VoxelGrid) -> [[f64; 3]; 2] {
-    let World { origin, voxel_size, .. } = grid.world.unwrap_or_default();
+    let Place { origin, voxel_size } = grid.world.place.unwrap_or_default();
     let dims = grid.dims().map(f64::from);
     let corner = |n: f64| [0, 1, 2].map(|a| origin[a] + n * dims[a] * voxel_size);
     [corner(0.0), corner(1.0)]

@@ -61,5 +61,5 @@ pub use crate::formats::table::{GridFormat, MESH_FORMATS, check_known_extension,
 pub use crate::formats::write::{write_distances, write_grid, write_grid_with};
 
 use crate::formats::bytes::{bytes_within, check_memory};
-use crate::formats::error::{checked_world, content, excerpt, shortened};
+use crate::formats::error::{checked_place, content, excerpt, shortened};
 use crate::formats::spec::{lost_colors, lost_opacity, lost_place, lost_up};

@@ -92,13 +92,15 @@ pub(super) const SIGN_ONLY: &str = "of its distances only the sign is read: the 
 /// The losses of a format without a world position.
 pub(super) fn lost_place(grid: &VoxelGrid) -> Vec<String> {
     let lost = "where the grid lies, its voxel size and which axis is up are not kept";
-    grid.world.map(|_| lost.to_owned()).into_iter().collect()
+    match grid.world.place {
+        Some(_) => vec![lost.to_owned()],
+        None => lost_up(grid),
+    }
 }
 
 /// The losses of a format with a world position, but without an up axis: `y` is assumed.
 pub(super) fn lost_up(grid: &VoxelGrid) -> Vec<String> {
-    let is_turned = grid.world.is_some_and(|world| world.up == Up::Z);
-    is_turned.then(|| "that z is up is not kept".to_owned()).into_iter().collect()
+    (grid.world.up == Up::Z).then(|| "that z is up is not kept".to_owned()).into_iter().collect()
 }
 
 /// The losses of a format without colours.

@@ -10,7 +10,7 @@
 use std::io::{BufWriter, Write};
 
 use crate::formats::{GridSpec, WriteError, dense};
-use crate::grid::{Up, VoxelGrid, World};
+use crate::grid::{Place, Up, VoxelGrid, World};
 
 /// VTK's `.vti`.
 pub const SPEC: GridSpec = GridSpec {
@@ -18,7 +18,9 @@ pub const SPEC: GridSpec = GridSpec {
     name: "VTK",
     carries: "up to 65,536 voxels per axis, as bytes; position, voxel size and up axis; RGBA",
     write: Some(|grid, _, out| write(grid, out)),
-    file_size: |dims| Some((head(dims, None, false) + TAIL).len() as u64 + 8 + dense::volume(dims)),
+    file_size: |dims| {
+        Some((head(dims, World::default(), false) + TAIL).len() as u64 + 8 + dense::volume(dims))
+    },
     has_colors: true,
     ..GridSpec::PLAIN
 };
@@ -44,16 +46,13 @@ pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
 }
 
 /// Everything before the first array's length.
-fn head(dims: [u32; 3], world: Option<World>, has_colors: bool) -> String {
+fn head(dims: [u32; 3], world: World, has_colors: bool) -> String {
     let [nx, ny, nz] = dims;
-    let World { origin: [x, y, z], voxel_size: s, .. } = world.unwrap_or_default();
-    let up = match world.map(|world| world.up) {
-        Some(up) => field(match up {
-            Up::Y => 1,
-            Up::Z => 2,
-        }),
-        None => String::new(),
-    };
+    let Place { origin: [x, y, z], voxel_size: s } = world.place.unwrap_or_default();
+    let up = field(match world.up {
+        Up::Y => 1,
+        Up::Z => 2,
+    });
     let extent = format!("0 {nx} 0 {ny} 0 {nz}");
     let colors = if has_colors { color_array(8 + dense::volume(dims)) } else { String::new() };
     format!(

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use crate::distance::DistanceField;
 use crate::formats::{GridFormat, WriteError, WriteOptions};
-use crate::grid::{VoxelGrid, World};
+use crate::grid::{Place, VoxelGrid};
 
 /// Writes `grid` to `out`. Output is deterministic. Takes at most 4 MiB of memory for any grid, and
 /// up to 10 MiB more for each thread for formats that are encoded in parallel (`.vox`, `.vdb`,
@@ -39,16 +39,16 @@ pub fn write_grid_with(
     let unwritten =
         || WriteError::Unsupported(format!(".{extension} files are read, but not written"));
     let write = format.spec().write.ok_or_else(unwritten)?;
-    check_world(grid.world)?;
+    check_place(grid.world.place)?;
     write(grid, options, out)
 }
 
 /// # Errors
 /// The grid's place is impossible, which readers refuse.
-pub(super) fn check_world(world: Option<World>) -> Result<(), WriteError> {
-    match world.filter(|world| !world.is_possible()) {
-        Some(world) => Err(WriteError::Unsupported(format!(
-            "a grid cannot lie at {world:?}: use a finite origin and a positive voxel size"
+pub(super) fn check_place(place: Option<Place>) -> Result<(), WriteError> {
+    match place.filter(|place| !place.is_possible()) {
+        Some(place) => Err(WriteError::Unsupported(format!(
+            "a grid cannot lie at {place:?}: use a finite origin and a positive voxel size"
         ))),
         None => Ok(()),
     }
@@ -65,6 +65,6 @@ pub fn write_distances(
     out: &mut dyn Write,
 ) -> Result<(), WriteError> {
     format.check_distances()?;
-    check_world(field.band().world)?;
+    check_place(field.world().place)?;
     format.spec().distances.map_or(Ok(()), |write| write(field, out))
 }

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use crate::grid::GridError;
 use crate::grid::brick::{BRICK, BrickKey, Mask, is_empty, is_full, mask_voxels, set_bits};
-use crate::grid::{FullRun, VoxelGrid};
+use crate::grid::{FullRun, VoxelGrid, World};
 use crate::place::MAX_DIM;
 
 /// Approximate number of bricks that one task merges.
@@ -126,7 +126,7 @@ impl GridBuilder {
             keys: vec![],
             masks: vec![],
             full: vec![],
-            world: None,
+            world: World::default(),
             colors: None,
         };
         Self { grid, combine: Combine::Union, windings: Windings::default(), sorted: Vec::new() }

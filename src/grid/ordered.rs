@@ -102,7 +102,7 @@ pub(crate) struct OrderedGrid {
 impl OrderedGrid {
     /// Allocates the slots of `parts`. `dims` must be those of an existing grid; they are not
     /// checked.
-    pub(crate) fn new(dims: [u32; 3], world: Option<World>, parts: Vec<Extent>) -> Self {
+    pub(crate) fn new(dims: [u32; 3], world: World, parts: Vec<Extent>) -> Self {
         let bricks = parts.iter().map(|part| part.bricks).sum();
         let runs = parts.iter().map(|part| part.runs).sum();
         let grid = VoxelGrid {
@@ -140,7 +140,7 @@ impl OrderedGrid {
 /// order and share no row. `write` runs twice per part, to count and to write.
 pub(crate) fn in_order<P: Sync>(
     dims: [u32; 3],
-    world: Option<World>,
+    world: World,
     parts: &[P],
     write: impl Fn(&P, &mut Writer<'_>) + Sync,
 ) -> VoxelGrid {
@@ -152,7 +152,7 @@ pub(crate) fn in_order<P: Sync>(
 /// grid's size in bytes.
 pub(crate) fn in_order_within<P: Sync, T: Send, E>(
     dims: [u32; 3],
-    world: Option<World>,
+    world: World,
     parts: &[P],
     fits: impl FnOnce(u64) -> Result<(), E>,
     write: impl Fn(&P, &mut Writer<'_>) -> T + Sync,

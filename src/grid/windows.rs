@@ -2,8 +2,8 @@
 
 use crate::grid::build::check_dims;
 use crate::grid::{
-    BRICK, BrickKey, BrickRun, Colors, GridError, Mask, VoxelGrid, World, in_order, key_ranges,
-    mask_places,
+    BRICK, BrickKey, BrickRun, Colors, GridError, Mask, Place, VoxelGrid, World, in_order,
+    key_ranges, mask_places,
 };
 use crate::numbers::AXES;
 use crate::place::{WINDOW_STEP, Window};
@@ -38,9 +38,9 @@ impl VoxelGrid {
                     }
                 }
             });
-        if let Some(world) = &mut grid.world {
+        if let Some(place) = &mut grid.world.place {
             for a in 0..3 {
-                world.origin[a] += f64::from(window.from[a]) * world.voxel_size;
+                place.origin[a] += f64::from(window.from[a]) * place.voxel_size;
             }
         }
         grid.colors = self.colors.as_ref().map(|colors| {
@@ -73,11 +73,13 @@ impl VoxelGrid {
     /// not within the dimensions, or shares a brick with another; colours in only some of the tiles
     /// that have voxels.
     pub fn assemble(dims: [u32; 3], tiles: &[([u32; 3], &Self)]) -> Result<Self, GridError> {
-        let world = tiles.first().and_then(|(at, tile)| {
-            let mut world = tile.world?;
-            world.origin = [0, 1, 2].map(|a| world.origin[a] - f64::from(at[a]) * world.voxel_size);
-            Some(world)
-        });
+        let first = tiles.first().map(|&(at, tile)| (at, tile.world));
+        let (at, mut world) = first.unwrap_or_default();
+        if let Some(place) = &mut world.place {
+            for a in 0..3 {
+                place.origin[a] -= f64::from(at[a]) * place.voxel_size;
+            }
+        }
         check_dims(dims)?;
         let mut runs: Vec<BrickRun> = Vec::new();
         for (at, tile) in tiles {
@@ -118,20 +120,23 @@ impl VoxelGrid {
     /// not shifted by whole voxels; two overlap, occupied there or not; as
     /// [`assemble`](Self::assemble).
     pub fn join(tiles: &[&Self]) -> Result<Self, GridError> {
-        let worlds: Option<Vec<World>> = tiles.iter().map(|tile| tile.world).collect();
-        let worlds = worlds.ok_or(GridError::NoPlace)?;
-        let first = worlds.first().ok_or(GridError::NoTiles)?;
+        let places: Option<Vec<Place>> = tiles.iter().map(|tile| tile.world.place).collect();
+        let places = places.ok_or(GridError::NoPlace)?;
+        let (first, up) = match (&places[..], tiles) {
+            ([first, ..], [tile, ..]) => (*first, tile.world.up),
+            _ => return Err(GridError::NoTiles),
+        };
         let size = first.voxel_size;
-        let origin = worlds
+        let origin = places
             .iter()
-            .fold(first.origin, |origin, world| [0, 1, 2].map(|a| origin[a].min(world.origin[a])));
+            .fold(first.origin, |origin, place| [0, 1, 2].map(|a| origin[a].min(place.origin[a])));
         let mut at = Vec::with_capacity(tiles.len());
-        for world in &worlds {
-            let distance = [0, 1, 2].map(|a| (world.origin[a] - origin[a]) / size);
+        for (place, tile) in places.iter().zip(tiles) {
+            let distance = [0, 1, 2].map(|a| (place.origin[a] - origin[a]) / size);
             // Formats that keep a place in 32 bits round it.
             let is_near = distance.iter().all(|d| (d - d.round()).abs() < 0.05);
-            let is_same_size = (world.voxel_size - size).abs() <= 1e-5 * size;
-            if !is_near || !is_same_size || world.up != first.up {
+            let is_same_size = (place.voxel_size - size).abs() <= 1e-5 * size;
+            if !is_near || !is_same_size || tile.world.up != up {
                 return Err(GridError::OtherLattice);
             }
             at.push(distance.map(|d| d.round() as u32));
@@ -145,7 +150,7 @@ impl VoxelGrid {
             return Err(GridError::Overlap { voxel });
         }
         let whole = Self::assemble(dims, &placed)?;
-        Ok(whole.with_world(World { origin, ..*first }))
+        Ok(whole.with_world(World { up, place: Some(Place { origin, ..first }) }))
     }
 
     /// The voxels that have another colour than `rest`, or one of their own.

@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 use trivox::render::{Camera, Projection, RenderError, RenderOptions};
-use trivox::{VoxelGrid, World};
+use trivox::{Place, VoxelGrid};
 
 /// The camera in the output of `render --json`.
 #[derive(Debug, Serialize)]
@@ -26,8 +26,8 @@ impl CameraReport {
     /// # Errors
     /// Invalid options.
     pub fn new(grid: &VoxelGrid, options: &RenderOptions) -> Result<Self, RenderError> {
-        let World { origin, voxel_size, up } = grid.world.unwrap_or_default();
-        let camera = Camera::new(grid, up, options)?;
+        let Place { origin, voxel_size } = grid.world.place.unwrap_or_default();
+        let camera = Camera::new(grid, grid.world.up, options)?;
         let eye = camera.eye();
         let [right, above, back] = camera.axes();
         let (projection, unit) = match camera.projection() {

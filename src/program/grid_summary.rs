@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::Serialize;
 use trivox::VoxelGrid;
-use trivox::grid::{ContentHash, World};
+use trivox::grid::{ContentHash, Place};
 
 use crate::program::numbers::{counted, sized};
 
@@ -34,9 +34,8 @@ impl GridSummary {
     }
 }
 
-/// The placement of a grid.
-pub fn described(world: &World) -> String {
-    let World { origin: [x, y, z], voxel_size, up } = world;
-    let up = up.name();
-    format!("voxels of {voxel_size} from ({x}, {y}, {z}), {up} up")
+/// The place of a grid.
+pub fn described(place: &Place) -> String {
+    let Place { origin: [x, y, z], voxel_size } = place;
+    format!("voxels of {voxel_size} from ({x}, {y}, {z})")
 }

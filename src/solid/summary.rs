@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::fill::{AxisDisagreement, Confidence};
-use crate::grid::{Up, World};
+use crate::grid::Place;
 use crate::place::Lattice;
 use crate::solid::FillReport;
 use crate::topology::{FlipStatistics, Topology};
@@ -119,7 +119,7 @@ impl ConfidenceSummary {
 
 /// The centre of a voxel, in mesh units.
 fn center(voxel: [u32; 3], lattice: &Lattice) -> [f64; 3] {
-    World::of(lattice, Up::default()).center(voxel)
+    Place::of(lattice).center(voxel)
 }
 
 /// Where rays along the three axes disagree.

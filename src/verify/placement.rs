@@ -1,7 +1,7 @@
 //! The placement of a grid's mesh: as stated by the caller, else by the grid's file, else the
 //! common ways in which tools fit a mesh to a grid.
 
-use crate::grid::{VoxelGrid, World};
+use crate::grid::{Place, VoxelGrid};
 use crate::mesh::Mesh;
 use crate::place::{Bounds, Lattice, MAX_DIM, PlaceOptions, Sizing};
 use crate::transform::{CenteredGrid, Transform};
@@ -82,15 +82,15 @@ pub(super) fn placements(
     if let Some(options) = stated.options(mesh, grid) {
         return vec![(PlacementSource::Options, options)];
     }
-    match grid.world {
-        Some(world) => vec![of_file(mesh, grid.dims(), world)],
+    match grid.world.place {
+        Some(place) => vec![of_file(mesh, grid.dims(), place)],
         None => fitted(mesh, grid),
     }
 }
 
 /// Options that give exactly the file's lattice from the mesh's bounds, or else explicit bounds.
-fn of_file(mesh: &Mesh, dims: [u32; 3], world: World) -> (PlacementSource, PlaceOptions) {
-    let World { origin, voxel_size, up } = world;
+fn of_file(mesh: &Mesh, dims: [u32; 3], place: Place) -> (PlacementSource, PlaceOptions) {
+    let Place { origin, voxel_size } = place;
     let [min, max] = mesh.bounds();
     // If clamped, the options will not give the file's lattice.
     let pad = ((min[0] - origin[0]) / voxel_size).round().clamp(0.0, f64::from(MAX_DIM)) as u32;
@@ -99,16 +99,16 @@ fn of_file(mesh: &Mesh, dims: [u32; 3], world: World) -> (PlacementSource, Place
     let own = sizings.map(|sizing| PlaceOptions::new(sizing).with_pad(pad));
     let is_files = |options: &PlaceOptions| {
         Lattice::within([min, max], options, MAX_DIM)
-            .is_ok_and(|lattice| lattice.dims == dims && World::of(&lattice, up) == world)
+            .is_ok_and(|lattice| lattice.dims == dims && Place::of(&lattice) == place)
     };
     match own.into_iter().find(is_files) {
         Some(options) => (PlacementSource::File, options),
-        None => (PlacementSource::FileBounds, bounds_of_file(dims, world)),
+        None => (PlacementSource::FileBounds, bounds_of_file(dims, place)),
     }
 }
 
-fn bounds_of_file(dims: [u32; 3], world: World) -> PlaceOptions {
-    let World { origin, voxel_size, .. } = world;
+fn bounds_of_file(dims: [u32; 3], place: Place) -> PlaceOptions {
+    let Place { origin, voxel_size } = place;
     // Minus half a voxel, so that rounding does not add a layer.
     let max = [0, 1, 2].map(|a| origin[a] + (f64::from(dims[a]) - 0.5) * voxel_size);
     PlaceOptions::new(Sizing::VoxelSize(voxel_size)).with_bounds(Bounds { min: origin, max })

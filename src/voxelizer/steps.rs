@@ -294,7 +294,7 @@ impl Voxelizer {
     ) -> Result<Voxelized, BackendError> {
         let Voxels { mut grid, fill_report, report, voxelize_time, fill_time } = voxels;
         check_cancelled(&*self.progress)?;
-        grid.world = Some(World::of(mesh.lattice(), self.up));
+        grid.world = World::of(mesh.lattice(), self.up);
         let warnings = fill_report.iter().flat_map(Warning::of_filling).collect();
         let fill = fill_report.as_ref().map(|_| fill_time);
         let timings = Timings { voxelize: voxelize_time, fill, ..Timings::default() };

@@ -67,7 +67,7 @@ impl Summary {
             triangles,
             dims: grid.dims(),
             voxel_size: lattice.voxel_size,
-            origin: grid.world.map_or(lattice.origin, |world| world.origin),
+            origin: grid.world.place.map_or(lattice.origin, |place| place.origin),
             fraction_bits: lattice.fraction_bits,
             lattice,
             tile: None,

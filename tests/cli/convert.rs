@@ -36,7 +36,7 @@ fn an_up_axis_that_was_forgotten_can_be_given_later() {
     // A file without a place.
     assert!(voxelize(path, "convert y.npz y.npy").status.success());
     assert!(voxelize(path, "convert y.npy placed.npz --up Z").status.success());
-    let world = World { origin: [0.0; 3], voxel_size: 1.0, up: Up::Z };
+    let world = World::at([0.0; 3], 1.0, Up::Z);
     assert_eq!(grid("placed.npz").world, Some(world));
 }
 

@@ -385,7 +385,7 @@ for x, y, z in numpy.argwhere(occupied): print(x, y, z, *rgba[x, y, z])
 
 /// What others read: neither cubic nor a mirror image of itself, with full bricks of one colour.
 fn for_others(is_opaque: bool) -> VoxelGrid {
-    let world = World { origin: [-1.5, 10.25, 2.0], voxel_size: 0.125, up: Up::Z };
+    let world = World::at([-1.5, 10.25, 2.0], 0.125, Up::Z);
     let grid = random_grid([29, 19, 43], 900, &mut fastrand::Rng::with_seed(8));
     assert!(grid.bricks().filter(|(_, mask)| *mask == FULL).count() > 3);
     colored(&grid.with_world(world), is_opaque)

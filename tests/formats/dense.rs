@@ -132,7 +132,7 @@ fn headers_of_bricks_of_every_length_are_padded_to_a_multiple_of_64_bytes() {
             format!("0.{}5", &"123456789123456"[..count.min(15)]).parse().unwrap()
         };
         let origin = [number(0), number(1), number(2)];
-        let world = World { origin, voxel_size: number(3), up: Up::Y };
+        let world = World::at(origin, number(3), Up::Y);
         let grid = VoxelGrid::from_voxels(dims, [[0; 3]]).unwrap().with_world(world);
         let bytes = written(&grid, GridFormat::Bricks);
         let line = bytes.split(|&byte| byte == b'\n').next().unwrap();
@@ -160,7 +160,7 @@ fn binvox_gives_back_the_grid_padded_to_a_cube() {
         let edge = *grid.dims().iter().max().unwrap();
         assert_eq!(back.dims(), [edge; 3]);
         assert!(back.voxels().eq(grid.voxels()), "{grid:?}");
-        let unsaid = World { origin: [0.0; 3], voxel_size: 1.0, up: Up::Y };
+        let unsaid = World::at([0.0; 3], 1.0, Up::Y);
         let (world, read) = (grid.world.unwrap_or(unsaid), back.world.unwrap());
         assert_eq!((read.origin, read.up), (world.origin, Up::Y));
         assert!(is_near(read.voxel_size, world.voxel_size), "{read:?} of {world:?}");
@@ -236,7 +236,7 @@ fn vti_and_vol_hold_the_voxels_with_x_fastest() {
 #[test]
 fn a_vol_far_from_the_origin_says_by_how_much_its_corners_are_rounded() {
     let lost = |x: f64| {
-        let world = World { origin: [x, 0.0, 0.0], voxel_size: 0.05, up: Up::Y };
+        let world = World::at([x, 0.0, 0.0], 0.05, Up::Y);
         GridFormat::Vol.lost(&VoxelGrid::from_voxels([20, 12, 8], []).unwrap().with_world(world))
     };
     assert_eq!(lost(100.0), Vec::<String>::new());
@@ -360,7 +360,7 @@ fn a_damaged_npz_is_refused() {
 
 /// A grid that is not cubic, and whose every mirror is another.
 fn asymmetric() -> VoxelGrid {
-    let world = World { origin: [-1.5, 10.25, 2.0], voxel_size: 0.125, up: Up::Z };
+    let world = World::at([-1.5, 10.25, 2.0], 0.125, Up::Z);
     random_grid([19, 9, 30], 300, &mut fastrand::Rng::with_seed(3)).with_world(world)
 }
 
@@ -482,7 +482,7 @@ for x, y, z in numpy.argwhere(grid): print(x, y, z)
             "integers.npz" => Some(([1.0, 2.0, 3.0], 1.0, Up::Y)),
             _ => Some(([1.5, 2.0, 3.0], 0.25, Up::Z)),
         };
-        let world = world.map(|(origin, voxel_size, up)| World { origin, voxel_size, up });
+        let world = world.map(|(origin, voxel_size, up)| World::at(origin, voxel_size, up));
         assert_eq!(loaded.grid.world, world, "{name}");
         let has_more = ["deflated.npz", "streamed.npz"].contains(&name);
         assert_eq!(loaded.warnings.len(), usize::from(has_more), "{name}");

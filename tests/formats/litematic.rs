@@ -111,7 +111,7 @@ impl Region {
 
 /// Where a voxel lies in the game.
 fn turned([x, y, z]: [u32; 3], grid: &VoxelGrid) -> [u32; 3] {
-    match grid.world.map_or(Up::Y, |world| world.up) {
+    match grid.world.up {
         Up::Y => [x, y, z],
         Up::Z => [x, z, grid.dims()[1] - 1 - y],
     }

@@ -83,7 +83,7 @@ fn grids() -> Vec<VoxelGrid> {
             let mut grid = random_grid(dims, count, &mut random);
             let up = if (n + count) % 2 == 0 { Up::Y } else { Up::Z };
             let origin = [random.f64(), -1e9 * random.f64(), 1e-9 * random.f64()];
-            let world = World { origin, voxel_size: random.f64() / 3.0, up };
+            let world = World::at(origin, random.f64() / 3.0, up);
             grid.world = (count != 1).then_some(world);
             grids.push(grid);
         }
@@ -97,7 +97,7 @@ fn voxel_set(grid: &VoxelGrid) -> BTreeSet<[i64; 3]> {
 
 /// Two voxels, y up: the one at the origin, and the last.
 fn tiny() -> VoxelGrid {
-    let world = World { origin: [-1.5, 0.0, 2.0], voxel_size: 0.125, up: Up::Y };
+    let world = World::at([-1.5, 0.0, 2.0], 0.125, Up::Y);
     VoxelGrid::from_voxels([1, 2, 3], [[0, 0, 0], [0, 1, 2]]).unwrap().with_world(world)
 }
 
@@ -126,7 +126,7 @@ fn vox_gives_back_the_grid_that_was_written() {
 fn npy_gives_back_the_voxels_that_were_written() {
     for mut grid in grids() {
         let back = read(GridFormat::Npy, &written(&grid, GridFormat::Npy)).unwrap();
-        grid.world = None;
+        grid.world = World::default();
         assert!(back == grid, "{grid:?}, read {back:?}");
     }
 }
@@ -229,7 +229,7 @@ fn grids_of_many_parallel_parts_are_read_back() {
     for up in [Up::Y, Up::Z] {
         for grid in [&grid, &colored] {
             let mut grid = grid.clone();
-            grid.world = Some(World { origin: [0.0; 3], voxel_size: 1.0, up });
+            grid.world = World::at([0.0; 3], 1.0, up);
             for format in formats.into_iter().chain([GridFormat::Schem, GridFormat::Litematic]) {
                 let found = read(format, &written(&grid, format)).unwrap();
                 assert_eq!(found.hash(), grid.hash(), "{format:?}, {up:?} up");
@@ -313,7 +313,7 @@ fn a_message_is_short_however_long_what_it_quotes() {
 
 #[test]
 fn a_grid_in_an_impossible_place_is_not_written() {
-    let possible = World { origin: [0.0; 3], voxel_size: 1.0, up: Up::Y };
+    let possible = World::at([0.0; 3], 1.0, Up::Y);
     let impossible = [
         World { origin: [0.0, f64::NAN, 0.0], ..possible },
         World { origin: [f64::INFINITY, 0.0, 0.0], ..possible },

@@ -65,7 +65,7 @@ fn nanovdb_reads_what_is_written() {
         let rest = line.strip_prefix(&*expected).unwrap_or_else(|| panic!("{line}, {expected}"));
         let (_, numbers) = rest.split_once(" 0 ").unwrap_or_else(|| panic!("{line}"));
         let numbers: Vec<f64> = numbers.split(' ').map(|number| number.parse().unwrap()).collect();
-        let (origin, size) = grid.world.map_or(([0.0; 3], 1.0), |w| (w.origin, w.voxel_size));
+        let (origin, size) = grid.world.place.map_or(([0.0; 3], 1.0), |p| (p.origin, p.voxel_size));
         let place = |c: [u32; 3]| [0, 1, 2].map(|a| origin[a] + size * f64::from(c[a]));
         let mut places = vec![place([0; 3]), place([2, 1, 0])];
         if let Some([lo, hi]) = grid.occupied_bounds() {
@@ -87,7 +87,7 @@ fn as_pbrt_has_them(grids: &[VoxelGrid], moved: f64) -> Option<Vec<String>> {
             let name = format!("{n}.{}", format.extension());
             std::fs::write(folder.path().join(name), written(grid, format)).unwrap();
         }
-        let (origin, size) = grid.world.map_or(([0.0; 3], 1.0), |w| (w.origin, w.voxel_size));
+        let (origin, size) = grid.world.place.map_or(([0.0; 3], 1.0), |p| (p.origin, p.voxel_size));
         let [x, y, z] = origin.map(|c| c + moved * size);
         std::fs::write(folder.path().join(format!("{n}.txt")), format!("{x} {y} {z} {size}"))
             .unwrap();
@@ -151,7 +151,7 @@ fn what_nanovdb_writes_is_read() {
             .collect();
         assert!(found == expected, "{name}: {} voxels, not {}", found.len(), expected.len());
         let origin = [1.0 - 160.5 * 0.25, 2.0 - 8.5 * 0.25, 3.0 + 999.5 * 0.25];
-        assert_eq!(loaded.grid.world, Some(World { origin, voxel_size: 0.25, up: Up::Y }));
+        assert_eq!(loaded.grid.world, World::at(origin, 0.25, Up::Y));
         assert_eq!(loaded.warnings.len(), usize::from(name == "several"), "{:?}", loaded.warnings);
     }
     for name in ["zip", "blosc"] {

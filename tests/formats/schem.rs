@@ -95,7 +95,7 @@ impl Schematic {
 
 /// Where a voxel lies in the game.
 fn turned([x, y, z]: [u32; 3], grid: &VoxelGrid) -> [u32; 3] {
-    match grid.world.map_or(Up::Y, |world| world.up) {
+    match grid.world.up {
         Up::Y => [x, y, z],
         Up::Z => [x, z, grid.dims()[1] - 1 - y],
     }
@@ -135,7 +135,7 @@ fn fastnbt_reads_stone_block_for_block() {
         assert!(bytes == written(&grid, GridFormat::Schem));
         let schematic = Schematic::of(&bytes);
         let [x, y, z] = grid.dims();
-        let is_turned = grid.world.is_some_and(|world| world.up == Up::Z);
+        let is_turned = grid.world.up == Up::Z;
         assert_eq!(schematic.size(), if is_turned { [x, z, y] } else { [x, y, z] });
         let found = schematic.named();
         assert_eq!(found.len() as u64, grid.occupied(), "{grid:?}");
@@ -154,7 +154,7 @@ fn fastnbt_reads_stone_block_for_block() {
 #[test]
 fn the_size_in_blocks_is_the_one_in_the_file() {
     for up in [Up::Y, Up::Z] {
-        let world = World { origin: [0.0; 3], voxel_size: 1.0, up };
+        let world = World::at([0.0; 3], 1.0, up);
         let grid = VoxelGrid::from_voxels([2, 3, 4], [[0; 3]]).unwrap().with_world(world);
         let size = Schematic::of(&written(&grid, GridFormat::Schem)).size();
         assert_eq!(size, if up == Up::Y { [2, 3, 4] } else { [2, 4, 3] });

@@ -21,7 +21,7 @@ use super::{grids, random_grid, tiny, written};
 const MESHES: [GridFormat; 3] = [GridFormat::Ply, GridFormat::Obj, GridFormat::Glb];
 
 fn world(grid: &VoxelGrid) -> World {
-    grid.world.unwrap_or(World { origin: [0.0; 3], voxel_size: 1.0, up: Up::Y })
+    grid.world.unwrap_or(World::at([0.0; 3], 1.0, Up::Y))
 }
 
 /// A mesh in the coordinates of the grid's mesh.
@@ -167,7 +167,7 @@ fn obj_has_colours_as_display_values_behind_coordinates() {
 
 /// One voxel, red.
 fn one_voxel() -> VoxelGrid {
-    let world = World { origin: [-1.5, 0.0, 2.0], voxel_size: 0.125, up: Up::Z };
+    let world = World::at([-1.5, 0.0, 2.0], 0.125, Up::Z);
     let grid = VoxelGrid::from_voxels([1; 3], [[0; 3]]).unwrap().with_world(world);
     grid.with_colors(Colors::uniform([255, 0, 51, 255]))
 }
@@ -268,7 +268,7 @@ fn the_same_grid_has_the_same_bytes() {
 #[test]
 fn ply_has_doubles_where_floats_would_be_off_by_a_ten_thousandth_of_a_voxel() {
     let is_double = |dims: [u32; 3], origin: f64, voxel_size: f64| {
-        let world = World { origin: [0.0, origin, 0.0], voxel_size, up: Up::Y };
+        let world = World::at([0.0, origin, 0.0], voxel_size, Up::Y);
         let grid = VoxelGrid::from_voxels(dims, [[0; 3]]).unwrap().with_world(world);
         let bytes = written(&grid, GridFormat::Ply);
         let text = String::from_utf8_lossy(&bytes[..200]).into_owned();
@@ -328,7 +328,7 @@ fn corners_of_one_colour_are_shared() {
 
 /// Neither cubic nor a mirror image of itself, with rectangles of many sizes.
 fn for_trimesh(up: Up) -> VoxelGrid {
-    let world = World { origin: [-1.5, 1e4, 2.0], voxel_size: 0.125, up };
+    let world = World::at([-1.5, 1e4, 2.0], 0.125, up);
     let grid = random_grid([70, 39, 43], 900, &mut fastrand::Rng::with_seed(8));
     colored(&grid.with_world(world), true)
 }

@@ -134,7 +134,7 @@ fn tiles_of_the_root_are_read_and_written() {
             .contains(&true)
     );
     let origin = [-1.5 - 512.0, -512.0, 2.0];
-    assert_eq!(grid.world, Some(World { origin, voxel_size: 0.125, up: Up::Y }));
+    assert_eq!(grid.world, World::at(origin, 0.125, Up::Y));
     for format in [GridFormat::Vdb, GridFormat::Nvdb] {
         let bytes = written(&grid, format);
         assert!(bytes.len() < 2000, "{} bytes", bytes.len());
@@ -158,7 +158,7 @@ fn tiles_that_cannot_be_are_refused() {
 #[test]
 fn a_grid_that_lies_nowhere_is_not_written() {
     for (origin, voxel_size) in [([f64::NAN, 0.0, 0.0], 1.0), ([0.0; 3], 0.0), ([0.0; 3], -1.0)] {
-        let grid = tiny().with_world(World { origin, voxel_size, up: Up::Z });
+        let grid = tiny().with_world(World::at(origin, voxel_size, Up::Z));
         for format in [GridFormat::Vdb, GridFormat::Nvdb] {
             let error = write_grid(&grid, format, &mut Vec::new()).unwrap_err().to_string();
             assert!(error.contains("cannot lie"), "{error}");
@@ -169,7 +169,7 @@ fn a_grid_that_lies_nowhere_is_not_written() {
 /// What is written for others to read.
 pub(crate) fn for_others() -> Vec<VoxelGrid> {
     let mut random = fastrand::Rng::with_seed(7);
-    let world = World { origin: [-3.25, 10.0, 0.125], voxel_size: 0.375, up: Up::Z };
+    let world = World::at([-3.25, 10.0, 0.125], 0.375, Up::Z);
     let full = |dims: [u32; 3]| {
         let [nx, ny, nz] = dims;
         let voxels = (0..nx * ny * nz).map(|i| [i % nx, i / nx % ny, i / nx / ny]);
@@ -229,7 +229,7 @@ for n in range(len(glob.glob('*.vdb'))):
             format!("True fog volume 0.0 True {count} {leaves} {tiles} {count} density ");
         let numbers = line.strip_prefix(&*expected).unwrap_or_else(|| panic!("{line}, {expected}"));
         let numbers: Vec<f64> = numbers.split(' ').map(|number| number.parse().unwrap()).collect();
-        let (origin, size) = grid.world.map_or(([0.0; 3], 1.0), |w| (w.origin, w.voxel_size));
+        let (origin, size) = grid.world.place.map_or(([0.0; 3], 1.0), |p| (p.origin, p.voxel_size));
         let corners =
             [[0.0; 3], [2.0, 1.0, 0.0]].map(|c| [0, 1, 2].map(|a| origin[a] + size * c[a]));
         for (found, expected) in numbers.iter().zip(corners.as_flattened()) {

@@ -116,7 +116,7 @@ fn expected_places(grid: &VoxelGrid) -> BTreeSet<[i64; 3]> {
 /// Where a voxel of a grid belongs in MagicaVoxel's world.
 fn place(grid: &VoxelGrid, voxel: [u32; 3]) -> [i64; 3] {
     let dims = grid.dims().map(i64::from);
-    let is_y_up = grid.world.is_some_and(|world| world.up == Up::Y);
+    let is_y_up = grid.world.up == Up::Y;
     let ground = |height: i64| if height > 1000 { 1000 - height } else { 0 };
     let [x, y, z] = voxel.map(i64::from);
     if is_y_up {
@@ -196,7 +196,7 @@ fn vox_past_32_bit_lengths_is_refused_before_anything_is_written() {
 
 #[test]
 fn a_world_that_is_not_finite_is_refused() {
-    let world = World { origin: [0.0, f64::NAN, 0.0], voxel_size: 1.0, up: Up::Z };
+    let world = World::at([0.0, f64::NAN, 0.0], 1.0, Up::Z);
     let grid = VoxelGrid::empty([1, 1, 1]).unwrap().with_world(world);
     let result = vox::write(&grid, &WriteOptions::default(), &mut std::io::sink());
     assert!(matches!(result, Err(WriteError::Unsupported(_))));
@@ -324,10 +324,10 @@ fn grids_past_magica_voxels_world_are_several_files_that_know_where_they_lie() {
     let mut random = fastrand::Rng::with_seed(9);
     for (dims, count) in [([2001, 5, 3], 2), ([3, 4001, 7], 3), ([2300, 9, 6000], 6)] {
         for up in [Up::Y, Up::Z] {
-            let world = World { origin: [-1.5, 0.25, 1e6], voxel_size: 0.125, up };
+            let world = World::at([-1.5, 0.25, 1e6], 0.125, up);
             let mut grid = random_grid(dims, 30_000, &mut random).with_world(world);
             if up == Up::Z {
-                grid.world = None;
+                grid.world = World::default();
             }
             let grid = painted(&grid, 254);
             let files = files_of(&grid);

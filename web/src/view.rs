@@ -135,7 +135,7 @@ fn linear(color: impl IntoIterator<Item = u8>) -> Vec3 {
 impl ViewCamera {
     fn new(scene: &Scene, options: ViewOptions) -> Self {
         let grid = scene.grid();
-        let up_axis = grid.world.map_or(Up::default(), |world| world.up);
+        let up_axis = grid.world.up;
         // Right, up and front of the world.
         let axes: [Vec3; 3] = match up_axis {
             Up::Y => [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],

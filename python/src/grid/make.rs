@@ -155,7 +155,7 @@ pub fn world_of(
                 let message = "use finite numbers for origin, and a positive one for voxel_size";
                 return Err(option_error(py, "option.world", message));
             }
-            Ok(Some(World { origin, voxel_size, up }))
+            Ok(World::at(origin, voxel_size, up))
         }
         (None, None) if up == Up::Y => Ok(None),
         (None, None) => {

@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use crate::formats::npy::bytes_of_bits;
 use crate::formats::slab::BrickSlab;
-use crate::formats::{LoadedGrid, ReadError, checked_world, content, excerpt};
-use crate::grid::{BRICK, BrickKey, FULL, GridError, Mask, Up, VoxelGrid, World};
+use crate::formats::{LoadedGrid, ReadError, checked_place, content, excerpt};
+use crate::grid::{BRICK, BrickKey, FULL, GridError, Mask, Place, Up, VoxelGrid, World};
 use crate::place::MAX_DIM;
 
 /// Longest header that is read, in bytes; `write` makes about 100.
@@ -35,8 +35,8 @@ pub fn read(input: &mut dyn BufRead) -> Result<LoadedGrid, ReadError> {
         at = end;
     }
     let mut grid = bricks.finish()?;
-    let (world, warning) = header.world()?;
-    grid.world = world;
+    let (place, warning) = header.place()?;
+    grid.world = World { up: Up::Y, place };
     Ok(LoadedGrid::new(grid, warning.into_iter().collect()))
 }
 
@@ -72,8 +72,8 @@ impl Header {
         self.dims.iter().map(|&d| u64::from(d)).product()
     }
 
-    /// The world position, if stated, and a warning.
-    fn world(&self) -> Result<(Option<World>, Option<String>), ReadError> {
+    /// The place, if stated, and a warning.
+    fn place(&self) -> Result<(Option<Place>, Option<String>), ReadError> {
         let (Some(origin), Some(scale)) = (self.translate, self.scale) else {
             let is_half = self.translate.is_some() || self.scale.is_some();
             let warning = "where the grid lies is ignored: that needs both 'translate' and 'scale'";
@@ -85,8 +85,8 @@ impl Header {
                 "where the grid lies is ignored: its 'scale' is that of a cube, but it is none";
             return Ok((None, Some(warning.to_owned())));
         }
-        let world = World { origin, voxel_size: scale / f64::from(x), up: Up::Y };
-        Ok((Some(checked_world(world)?), None))
+        let place = Place { origin, voxel_size: scale / f64::from(x) };
+        Ok((Some(checked_place(place)?), None))
     }
 }
 

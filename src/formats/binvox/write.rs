@@ -7,7 +7,7 @@ use super::{LONGEST_RUN, edge};
 use crate::formats::WriteError;
 use crate::formats::npy::ONES;
 use crate::formats::npy::bits_of_bytes;
-use crate::grid::{BRICK, BrickKey, FULL, Mask, VoxelGrid, World};
+use crate::grid::{BRICK, BrickKey, FULL, Mask, Place, VoxelGrid};
 
 /// Writes `grid`, in at most 4 MiB of memory.
 ///
@@ -36,7 +36,7 @@ pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
 
 fn header(grid: &VoxelGrid) -> String {
     let edge = edge(grid.dims());
-    let World { origin: [x, y, z], voxel_size, .. } = grid.world.unwrap_or_default();
+    let Place { origin: [x, y, z], voxel_size } = grid.world.place.unwrap_or_default();
     let scale = voxel_size * f64::from(edge);
     format!(
         "#binvox 1\ndim {edge} {edge} {edge}\ntranslate {x:?} {y:?} {z:?}\nscale {scale:?}\ndata\n"

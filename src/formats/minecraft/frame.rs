@@ -16,7 +16,7 @@ pub(super) struct Frame {
 
 impl Frame {
     pub(super) fn new(grid: &VoxelGrid) -> Self {
-        let up = grid.world.map_or(Up::default(), |world| world.up);
+        let up = grid.world.up;
         let [width, y, z] = grid.dims();
         let [height, length] = if up == Up::Y { [y, z] } else { [z, y] };
         Self { width, height, length, up }

@@ -29,7 +29,7 @@ use std::io::{self, Write};
 use self::frame::Frame;
 use self::nbt::Tags;
 use super::{WriteError, dense, lost_opacity};
-use crate::grid::{VoxelGrid, World};
+use crate::grid::{Place, VoxelGrid, World};
 
 /// Minecraft 1.13.2, the first version with these block names; later versions upgrade it.
 const DATA_VERSION: u32 = 1631;
@@ -64,8 +64,10 @@ fn lost(grid: &VoxelGrid) -> Vec<String> {
 /// Writes the compound `trivox`, of a schematic's metadata.
 fn write_world(tags: &mut Tags<impl Write>, world: &World) -> io::Result<()> {
     tags.compound("trivox")?;
-    tags.doubles("Origin", world.origin)?;
-    tags.double("VoxelSize", world.voxel_size)?;
+    if let Some(Place { origin, voxel_size }) = world.place {
+        tags.doubles("Origin", origin)?;
+        tags.double("VoxelSize", voxel_size)?;
+    }
     tags.string("Up", world.up.name())?;
     tags.end()
 }

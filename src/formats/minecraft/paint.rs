@@ -151,11 +151,7 @@ impl<'a> Painter<'a> {
     ///
     /// # Errors
     /// The frame's dimensions are not possible.
-    pub(super) fn finish(
-        mut self,
-        world: Option<World>,
-        ignored: &Tally,
-    ) -> Result<LoadedGrid, ReadError> {
+    pub(super) fn finish(mut self, world: World, ignored: &Tally) -> Result<LoadedGrid, ReadError> {
         self.bricks.sort_unstable_by_key(|bricks| bricks.start);
         let mut grid = self.grid()?;
         grid.world = world;

@@ -3,8 +3,8 @@
 use std::io::Read;
 
 use super::nbt::{DOUBLE, LIST, STRING, TagReader};
-use crate::formats::{ReadError, checked_world, content, excerpt};
-use crate::grid::{Up, World};
+use crate::formats::{ReadError, checked_place, content, excerpt};
+use crate::grid::{Place, Up, World};
 
 /// The tags of the compound `trivox`.
 #[derive(Default)]
@@ -32,15 +32,14 @@ impl WorldTags {
         Ok(())
     }
 
-    /// The world, if all tags were there.
+    /// The world; by default that of the game, where `y` is up.
     ///
     /// # Errors
-    /// An impossible one.
-    pub(super) fn world(&self) -> Result<Option<World>, ReadError> {
-        let (Some(origin), Some(voxel_size), Some(up)) = (self.origin, self.voxel_size, self.up)
-        else {
-            return Ok(None);
-        };
-        checked_world(World { origin, voxel_size, up }).map(Some)
+    /// An impossible place.
+    pub(super) fn world(&self) -> Result<World, ReadError> {
+        let place = self.origin.zip(self.voxel_size);
+        let place = place.map(|(origin, voxel_size)| Place { origin, voxel_size });
+        let place = place.map(checked_place).transpose()?;
+        Ok(World { up: self.up.unwrap_or(Up::Y), place })
     }
 }

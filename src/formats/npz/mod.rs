@@ -17,7 +17,7 @@ use std::io::{BufWriter, Write};
 
 use crate::distance::DistanceField;
 use crate::formats::{GridSpec, WriteError, npy};
-use crate::grid::{VoxelGrid, World};
+use crate::grid::{Place, VoxelGrid, World};
 
 pub use read::read;
 
@@ -90,21 +90,22 @@ pub fn write_distances(field: &DistanceField, out: &mut dyn Write) -> Result<(),
     Ok(zip.finish()?.flush()?)
 }
 
-fn put_world(zip: &mut zip::Writer<impl Write>, world: Option<World>) -> Result<(), WriteError> {
-    if let Some(World { origin, voxel_size, up }) = world {
+fn put_world(zip: &mut zip::Writer<impl Write>, world: World) -> Result<(), WriteError> {
+    let mut put = |name, descr, shape: &[u64], bytes: &[u8]| {
+        zip.file(name, |out| {
+            out.write_all(&npy::header(descr, shape))?;
+            out.write_all(bytes)
+        })
+    };
+    if let Some(Place { origin, voxel_size }) = world.place {
+        put(ORIGIN, "<f8", &[3], origin.map(f64::to_le_bytes).as_flattened())?;
+        put(VOXEL_SIZE, "<f8", &[], &voxel_size.to_le_bytes())?;
+    }
+    if world != World::default() {
         // An array of one character in UTF-32.
-        let up: Vec<u8> = up.name().chars().flat_map(|c| u32::from(c).to_le_bytes()).collect();
-        let origin: Vec<u8> = origin.iter().flat_map(|c| c.to_le_bytes()).collect();
-        for (name, descr, shape, bytes) in [
-            (ORIGIN, "<f8", &[3_u64][..], &origin[..]),
-            (VOXEL_SIZE, "<f8", &[], &voxel_size.to_le_bytes()),
-            (UP, "<U1", &[], &up),
-        ] {
-            zip.file(name, |out| {
-                out.write_all(&npy::header(descr, shape))?;
-                out.write_all(bytes)
-            })?;
-        }
+        let up: Vec<u8> =
+            world.up.name().chars().flat_map(|c| u32::from(c).to_le_bytes()).collect();
+        put(UP, "<U1", &[], &up)?;
     }
     Ok(())
 }

@@ -7,8 +7,8 @@ use crate::formats::brick_colors::TOO_MANY_COLORS;
 use crate::formats::npy::header::SmallArray;
 use crate::formats::npy::rgba::ColorArray;
 use crate::formats::spec::SIGN_ONLY;
-use crate::formats::{LoadedGrid, ReadError, checked_world, content, excerpt, npy};
-use crate::grid::{Up, VoxelGrid, World};
+use crate::formats::{LoadedGrid, ReadError, checked_place, content, excerpt, npy};
+use crate::grid::{Place, Up, VoxelGrid};
 
 /// Maximum bytes read of an array of the world position.
 const MAX_SMALL: u64 = 1 << 10;
@@ -113,10 +113,10 @@ impl Arrays {
                 "there is no array of voxels: {OCCUPIED}, of shape (nx, ny, nz){unread}"
             ))
         })?;
+        grid.world.up = self.up.unwrap_or_default();
         if let (Some(origin), Some(voxel_size)) = (self.origin, self.voxel_size) {
-            let up = self.up.unwrap_or_default();
-            grid.world = Some(checked_world(World { origin, voxel_size, up })?);
-        } else if self.origin.is_some() || self.voxel_size.is_some() || self.up.is_some() {
+            grid.world.place = Some(checked_place(Place { origin, voxel_size })?);
+        } else if self.origin.is_some() || self.voxel_size.is_some() {
             self.warnings.push(format!(
                 "where the grid lies is ignored: that needs both {ORIGIN} and {VOXEL_SIZE}"
             ));

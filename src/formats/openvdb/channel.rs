@@ -119,7 +119,7 @@ impl<'a> Channel<'a> {
 
 /// A distance of `field`, given in voxels, in world units.
 pub(super) fn world_distance(field: &DistanceField, voxels: f32) -> f32 {
-    let voxel_size = field.world().map_or(1.0, |world| world.voxel_size);
+    let voxel_size = field.world().place.unwrap_or_default().voxel_size;
     (f64::from(voxels) * voxel_size) as f32
 }
 

@@ -5,7 +5,7 @@ use crate::formats::openvdb::world::WorldFromIndex;
 use crate::formats::{LoadedGrid, ReadError, content, description};
 use crate::grid::GridError;
 use crate::grid::{
-    BRICK, BrickKey, Colors, FULL, Mask, VoxelGrid, World, count, in_order_within, is_empty,
+    BRICK, BrickKey, Colors, FULL, Mask, Place, VoxelGrid, World, count, in_order_within, is_empty,
     run_bounds,
 };
 use crate::place::MAX_DIM;
@@ -322,19 +322,16 @@ impl Frame {
 
     /// The grid's world: that of the description, exact to the last bit, if the file's transform
     /// still agrees with it; otherwise from the transform.
-    fn world(
-        &self,
-        described: Option<Option<World>>,
-        world_from_index: Option<WorldFromIndex>,
-    ) -> Option<World> {
+    fn world(&self, described: Option<World>, world_from_index: Option<WorldFromIndex>) -> World {
         let is_unmoved =
-            |&world: &Option<World>| Some(WorldFromIndex::of_world(world)) == world_from_index;
+            |world: &World| Some(WorldFromIndex::of_place(world.place)) == world_from_index;
         if let Some(world) = described.filter(|world| self.base == [0; 3] && is_unmoved(world)) {
             return world;
         }
-        let up = described.flatten().map(|world| world.up).unwrap_or_default();
+        let up = described.unwrap_or_default().up;
         let corner = self.base.map(|c| f64::from(c) * f64::from(BRICK) - 0.5);
-        let transform = world_from_index?;
-        Some(World { origin: transform.apply(corner), voxel_size: transform.scale, up })
+        let place_of =
+            |of: WorldFromIndex| Place { origin: of.apply(corner), voxel_size: of.scale };
+        World { up, place: world_from_index.map(place_of) }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::distance::DistanceField;
 use crate::formats::WriteError;
-use crate::grid::{Up, World};
+use crate::grid::Place;
 
 /// `world = scale * index + translation`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -17,7 +17,7 @@ impl WorldFromIndex {
     /// # Errors
     /// Distances in world units are not in the normal range of 32-bit floats.
     pub(super) fn of_distances(field: &DistanceField) -> Result<Self, WriteError> {
-        let transform = Self::of_world(field.band().world);
+        let transform = Self::of_place(field.world().place);
         let range = f64::from(f32::MIN_POSITIVE)..=f64::from(f32::MAX);
         // Distances of 2^-10 voxels or more must not become subnormal, which have fewer bits.
         let [least, most] = [2f64.powi(-10), field.width().into()].map(|d| d * transform.scale);
@@ -31,17 +31,17 @@ impl WorldFromIndex {
         )))
     }
 
-    /// The transform of a world; by default the corner is at the origin, and voxels have size 1.
-    pub(super) fn of_world(world: Option<World>) -> Self {
-        let World { origin, voxel_size, up: _ } = world.unwrap_or_default();
+    /// The transform of a place; by default the corner is at the origin, and voxels have size 1.
+    pub(super) fn of_place(place: Option<Place>) -> Self {
+        let Place { origin, voxel_size } = place.unwrap_or_default();
         Self { scale: voxel_size, translation: origin.map(|c| c + 0.5 * voxel_size) }
     }
 
     /// The transform of a diagonal matrix and a translation, if the scale is uniform and valid.
     pub(super) fn of_diagonal(diagonal: [f64; 3], translation: [f64; 3]) -> Option<Self> {
         let [scale, y, z] = diagonal;
-        let world = World { origin: translation, voxel_size: scale, up: Up::default() };
-        (scale == y && scale == z && world.is_possible()).then_some(Self { scale, translation })
+        let place = Place { origin: translation, voxel_size: scale };
+        (scale == y && scale == z && place.is_possible()).then_some(Self { scale, translation })
     }
 
     /// The transform of a matrix, whose rows are the images of the axes, if it is diagonal.

@@ -8,9 +8,9 @@
 
 use std::io::{BufWriter, Write};
 
-use super::{Element, Size, Surface, is_opaque, world};
+use super::{Element, Size, Surface, is_opaque};
 use crate::formats::{GridSpec, WriteError};
-use crate::grid::{Up, VoxelGrid, World};
+use crate::grid::{Place, Up, VoxelGrid, World};
 use crate::srgb::linear_of_rgba;
 
 /// Binary glTF, as a mesh of voxel faces.
@@ -120,7 +120,7 @@ impl Layout {
 fn document(grid: &VoxelGrid, layout: Layout) -> String {
     let head =
         r#""asset":{"version":"2.0","generator":"trivox"},"scene":0,"scenes":[{"nodes":[0]}]"#;
-    let matrix = matrix(&world(grid));
+    let matrix = matrix(grid.world);
     match grid.occupied_bounds() {
         None => format!(r#"{{{head},"nodes":[{{"name":"voxels","matrix":{matrix:?}}}]}}"#),
         Some(bounds) => {
@@ -168,8 +168,8 @@ fn mesh([min, last]: [[u32; 3]; 2], layout: Layout, is_opaque: bool) -> String {
 }
 
 /// The matrix from voxels to glTF coordinates, column-major.
-fn matrix(World { origin: [x, y, z], voxel_size: s, up }: &World) -> [f64; 16] {
-    let (x, y, z, s) = (*x, *y, *z, *s);
+fn matrix(World { up, place }: World) -> [f64; 16] {
+    let Place { origin: [x, y, z], voxel_size: s } = place.unwrap_or_default();
     match up {
         Up::Y => [s, 0.0, 0.0, 0.0, 0.0, s, 0.0, 0.0, 0.0, 0.0, s, 0.0, x, y, z, 1.0],
         // `0.0 - y` is never -0.

@@ -22,7 +22,7 @@ use rayon::prelude::*;
 
 use crate::formats::WriteError;
 use crate::formats::in_order::encode_in_order;
-use crate::grid::{VoxelGrid, World};
+use crate::grid::{Place, VoxelGrid};
 use crate::mesher::{self, Rectangle};
 use crate::srgb::Rgba;
 
@@ -153,13 +153,8 @@ impl Size {
     }
 }
 
-/// The world of `grid`; by default its corner is at the origin and voxels have size 1.
-fn world(grid: &VoxelGrid) -> World {
-    grid.world.unwrap_or_default()
-}
-
 /// The position, in mesh units, of a corner of voxels.
-fn placed(World { origin, voxel_size, .. }: &World, corner: [u32; 3]) -> [f64; 3] {
+fn placed(Place { origin, voxel_size }: &Place, corner: [u32; 3]) -> [f64; 3] {
     std::array::from_fn(|a| origin[a] + f64::from(corner[a]) * voxel_size)
 }
 

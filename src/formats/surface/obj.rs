@@ -6,7 +6,7 @@
 
 use std::io::{self, BufWriter, Write};
 
-use super::{Element, Surface, placed, world};
+use super::{Element, Surface, placed};
 use crate::formats::{GridSpec, WriteError, lost_opacity, lost_up};
 use crate::grid::VoxelGrid;
 use crate::srgb::Rgba;
@@ -28,10 +28,10 @@ pub const SPEC: GridSpec = GridSpec {
 /// `out` fails.
 pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
     let mut out = BufWriter::new(out);
-    let world = world(grid);
+    let place = grid.world.place.unwrap_or_default();
     Surface::new(grid).write(&mut out, |element, bytes| {
         let written = match element {
-            Element::Vertex(corner, color) => write_vertex(placed(&world, corner), color, bytes),
+            Element::Vertex(corner, color) => write_vertex(placed(&place, corner), color, bytes),
             Element::Quad(vertices) => {
                 let [a, b, c, d] = vertices.map(|number| number + 1);
                 writeln!(bytes, "f {a} {b} {c} {d}")

@@ -6,9 +6,9 @@
 
 use std::io::{BufWriter, Write};
 
-use super::{Element, Size, Surface, is_opaque, placed, world};
+use super::{Element, Size, Surface, is_opaque, placed};
 use crate::formats::{GridSpec, WriteError, lost_up};
-use crate::grid::{VoxelGrid, World};
+use crate::grid::{Place, VoxelGrid};
 
 /// Stanford PLY, as a mesh of voxel faces.
 pub const SPEC: GridSpec = GridSpec {
@@ -29,8 +29,8 @@ pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
     let mut out = BufWriter::new(out);
     let surface = Surface::new(grid);
     let size = surface.size.checked()?;
-    let world = world(grid);
-    let is_double = !suits_floats(&world, grid.dims());
+    let place = grid.world.place.unwrap_or_default();
+    let is_double = !suits_floats(&place, grid.dims());
     let channels = match &grid.colors {
         None => 0,
         Some(_) => 3 + usize::from(!is_opaque(grid)),
@@ -38,10 +38,10 @@ pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
     out.write_all(header(size, is_double, channels).as_bytes())?;
     surface.write(&mut out, |element, bytes| {
         let Element::Vertex(corner, color) = element else { return };
-        let place = placed(&world, corner);
+        let point = placed(&place, corner);
         match is_double {
-            true => bytes.extend(place.map(f64::to_le_bytes).as_flattened()),
-            false => bytes.extend(place.map(|c| (c as f32).to_le_bytes()).as_flattened()),
+            true => bytes.extend(point.map(f64::to_le_bytes).as_flattened()),
+            false => bytes.extend(point.map(|c| (c as f32).to_le_bytes()).as_flattened()),
         }
         bytes.extend(&color.unwrap_or_default()[..channels]);
     })?;
@@ -54,12 +54,12 @@ pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
 }
 
 /// Whether 32-bit floats represent all voxel corners to a ten-thousandth of a voxel.
-fn suits_floats(world: &World, dims: [u32; 3]) -> bool {
-    let corners = [placed(world, [0; 3]), placed(world, dims)];
+fn suits_floats(place: &Place, dims: [u32; 3]) -> bool {
+    let corners = [placed(place, [0; 3]), placed(place, dims)];
     let largest = corners.as_flattened().iter().fold(0.0, |most: f64, c| most.max(c.abs())) as f32;
     // The spacing of floats is largest at the largest value; past the last float it is not a
     // number.
-    f64::from(largest.next_up() - largest) / 2.0 <= 1e-4 * world.voxel_size
+    f64::from(largest.next_up() - largest) / 2.0 <= 1e-4 * place.voxel_size
 }
 
 fn header(Size { vertices, quads }: Size, is_double: bool, channels: usize) -> String {

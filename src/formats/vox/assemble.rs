@@ -8,7 +8,7 @@ use super::scene::{Model, NodeKind, ROOT, Rotation, Scene};
 use super::{ATTRIBUTE, Description, Frame};
 use crate::formats::description::Region;
 use crate::formats::{ReadError, content, excerpt};
-use crate::grid::{BrickKey, Mask, Up, VoxelGrid};
+use crate::grid::{BrickKey, Mask, Up, VoxelGrid, World};
 use crate::grid::{GridError, mask_place};
 use crate::place::MAX_DIM;
 
@@ -93,7 +93,7 @@ pub(super) fn assemble(scene: &Scene) -> Result<Assembled, ReadError> {
                 let at = scene.nodes[&ROOT].at;
                 fault(ROOT, at, format_args!("the attribute '{ATTRIBUTE}' {what}"))
             })?;
-            let frame = Frame::new(description.dims, description.world);
+            let frame = Frame { dims: description.dims, up: description.world.up };
             (frame, frame.corner(), Some(description))
         }
         None => {
@@ -108,7 +108,9 @@ pub(super) fn assemble(scene: &Scene) -> Result<Assembled, ReadError> {
     let paint = placed.paint(&bricks);
     let (colors, used) = (paint.colors(scene.palette, description.is_some()), paint.used());
     let mut grid = VoxelGrid::from_bricks(frame.dims, bricks)?;
-    grid.world = description.and_then(|description| description.world);
+    // MagicaVoxel's own axes.
+    let plain = World { up: Up::Z, place: None };
+    grid.world = description.map_or(plain, |description| description.world);
     grid.colors = colors;
     Ok(Assembled { grid, part: description.and_then(|description| description.part), used })
 }
@@ -125,7 +127,7 @@ fn checked_description(text: &[u8], [lo, hi]: [[i64; 3]; 2]) -> Result<Descripti
         format!("is malformed, or of a version that is not known: {}", excerpt(&text))
     })?;
     let dims = checked_dims(description.dims.map(i64::from)).map_err(|e| format!("lies: {e}"))?;
-    let frame = Frame::new(dims, description.world);
+    let frame = Frame { dims, up: description.world.up };
     let (corner, size) = (frame.corner(), frame.size().map(i64::from));
     match (0..3).all(|a| lo[a] >= corner[a] && hi[a] < corner[a] + size[a]) {
         true => Ok(description),

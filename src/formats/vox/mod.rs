@@ -47,7 +47,7 @@ mod write;
 
 use crate::formats::GridSpec;
 use crate::formats::description::Description;
-use crate::grid::{Up, VoxelGrid, World};
+use crate::grid::{Up, VoxelGrid};
 use crate::numbers::grouped;
 use crate::palette::{MAX_COLORS, count_colors};
 
@@ -103,11 +103,6 @@ struct Frame {
 }
 
 impl Frame {
-    /// A grid without a world is assumed to be `z` up.
-    fn new(dims: [u32; 3], world: Option<World>) -> Self {
-        Self { dims, up: world.map_or(Up::Z, |world| world.up) }
-    }
-
     /// Voxels along MagicaVoxel's axes.
     fn size(&self) -> [u32; 3] {
         let [x, y, z] = self.dims;

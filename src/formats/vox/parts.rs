@@ -2,7 +2,7 @@
 
 use super::MAX_SCENE;
 use crate::formats::description::Region;
-use crate::grid::{BRICK, BrickRun, VoxelGrid, World};
+use crate::grid::{BRICK, BrickRun, Place, VoxelGrid, World};
 
 /// Bricks along the edge of the largest part.
 const PART_BRICKS: u32 = MAX_SCENE / BRICK;
@@ -48,11 +48,16 @@ impl Part {
         (self.dims != self.of).then_some(Region { base: self.base, of: self.of })
     }
 
-    /// The part's world position in a grid at `world`.
+    /// The part's world in a grid at `world`.
     pub(super) fn world(&self, world: World) -> World {
-        let moved = |a| world.origin[a] + f64::from(self.base[a]) * world.voxel_size;
-        let origin = if self.base == [0; 3] { world.origin } else { [0, 1, 2].map(moved) };
-        World { origin, ..world }
+        let moved = |place: Place| match self.base {
+            [0, 0, 0] => place,
+            base => {
+                let origin = |a| place.origin[a] + f64::from(base[a]) * place.voxel_size;
+                Place { origin: [0, 1, 2].map(origin), ..place }
+            }
+        };
+        World { place: world.place.map(moved), ..world }
     }
 
     /// The half-open box of bricks, as its minimum and end corners.

@@ -5,7 +5,7 @@ use std::io::{BufWriter, Write};
 use super::parts::{Part, parts};
 use super::{ATTRIBUTE, Description, Frame, MAX_MODEL, MAX_SCENE};
 use crate::formats::in_order::encode_in_order;
-use crate::formats::write::check_world;
+use crate::formats::write::check_place;
 use crate::formats::{WriteError, WriteOptions};
 use crate::grid::{BRICK, BrickKey, BrickRun, Colors, Mask, VoxelGrid, World, count, mask_voxels};
 use crate::numbers::AXES;
@@ -77,8 +77,8 @@ impl<'a> Files<'a> {
     /// # Errors
     /// `out` fails; more bytes than 32-bit lengths can express.
     pub fn write(&self, part: &Part, out: &mut dyn Write) -> Result<(), WriteError> {
-        let world = self.grid.world.map(|world| part.world(world));
-        check_world(world)?;
+        let world = part.world(self.grid.world);
+        check_place(world.place)?;
         let models = models(self.grid, part, world);
         let scene = scene_graph(part, world, &models);
         let palette = self.palette_chunk();
@@ -199,7 +199,7 @@ impl Model {
 }
 
 /// The models of a part that are not empty; for an empty part one empty model.
-fn models(grid: &VoxelGrid, part: &Part, world: Option<World>) -> Vec<Model> {
+fn models(grid: &VoxelGrid, part: &Part, world: World) -> Vec<Model> {
     let [nx, ny, nz] = part.dims.map(|d| d.div_ceil(MAX_MODEL));
     let mut voxels = vec![0; (nx * ny * nz) as usize];
     let [first, end] = part.bricks();
@@ -215,7 +215,7 @@ fn models(grid: &VoxelGrid, part: &Part, world: Option<World>) -> Vec<Model> {
         let place = [index % nx, index / nx % ny, index / nx / ny].map(|p| p * MAX_MODEL);
         let dims = std::array::from_fn(|a| MAX_MODEL.min(part.dims[a] - place[a]));
         let base = std::array::from_fn(|a| part.base[a] + place[a]);
-        Model { base, frame: Frame::new(dims, world), voxels }
+        Model { base, frame: Frame { dims, up: world.up }, voxels }
     };
     let is_empty = voxels.iter().all(|&n| n == 0);
     let wanted = |&(index, n): &(u32, u32)| n > 0 || is_empty && index == 0;
@@ -223,8 +223,8 @@ fn models(grid: &VoxelGrid, part: &Part, world: Option<World>) -> Vec<Model> {
 }
 
 /// Transform 0 over group 1 over a transform and a shape for each model.
-fn scene_graph(part: &Part, world: Option<World>, models: &[Model]) -> Vec<u8> {
-    let scene = Frame::new(part.dims, world);
+fn scene_graph(part: &Part, world: World, models: &[Model]) -> Vec<u8> {
+    let scene = Frame { dims: part.dims, up: world.up };
     let text = Description { dims: part.dims, world, part: part.region() }.to_string();
     let root = Transform { id: 0, attributes: &[(ATTRIBUTE, &text)], child: 1, layer: -1 };
     let mut graph = root.chunk(&[]);

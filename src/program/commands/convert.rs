@@ -2,7 +2,6 @@
 
 use anyhow::{Result, bail};
 use serde::Serialize;
-use trivox::World;
 use trivox::formats::LoadedGrid;
 
 use crate::program::cli::ConvertArgs;
@@ -31,7 +30,7 @@ pub fn run(args: &ConvertArgs) -> Result<ExitStatus> {
     let progress = TerminalProgress::new(args.report.quiet);
     let LoadedGrid { mut grid, mut warnings, .. } = progress.load(&args.grid)?;
     if let Some(axis) = args.up {
-        grid.world = Some(World { up: axis, ..grid.world.unwrap_or_default() });
+        grid.world.up = axis;
     }
     output.check_dims(grid.dims())?;
     warnings.extend(output.format().lost(&grid));

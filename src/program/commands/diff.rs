@@ -5,7 +5,7 @@ use serde::Serialize;
 use trivox::compare::in_colors;
 use trivox::render::{Background, Camera, Picture, Renderer};
 use trivox::srgb::Rgba;
-use trivox::{Comparison, Up, VoxelGrid, compare};
+use trivox::{Comparison, VoxelGrid, compare};
 
 use crate::program::cli::DiffArgs;
 use crate::program::grid_summary::{GridSummary, described};
@@ -71,7 +71,7 @@ pub fn run(args: &DiffArgs) -> Result<ExitStatus> {
 fn picture(a: &VoxelGrid, b: &VoxelGrid) -> Result<Picture> {
     let options = Preview::options();
     let all = in_colors(a, b, IN_BOTH, ONLY_IN);
-    let camera = Camera::new(&all, all.world.map_or(Up::default(), |world| world.up), &options)?;
+    let camera = Camera::new(&all, all.world.up, &options)?;
     let mut picture = Renderer::new(&all).render_from(&camera, &options)?;
     let differing = in_colors(&a.subtract(b), &b.subtract(a), IN_BOTH, ONLY_IN);
     let clear = options.with_background(Background::Transparent);
@@ -91,13 +91,15 @@ fn besides(a: &VoxelGrid, b: &VoxelGrid, found: &Comparison) -> Vec<String> {
         Some(other) => Some(format!("{} of other colours", counted(other, "voxel"))),
         None => only([a.colors.is_some(), b.colors.is_some()], "colours"),
     };
-    let place = match [a.world, b.world] {
+    let place = match [a.world.place, b.world.place] {
         [Some(a), Some(b)] if a != b => {
             Some(format!("places: A has {}, B has {}", described(&a), described(&b)))
         }
-        worlds => only(worlds.map(|world| world.is_some()), "a place"),
+        places => only(places.map(|place| place.is_some()), "a place"),
     };
-    colors.into_iter().chain(place).collect()
+    let [up_a, up_b] = [a.world.up, b.world.up];
+    let up = (up_a != up_b).then(|| format!("up axes: A has {up_a}, B has {up_b}"));
+    colors.into_iter().chain(place).chain(up).collect()
 }
 
 #[derive(Debug, Serialize)]

@@ -10,10 +10,11 @@ use trivox::formats::{
 use trivox::grid::ContentHash;
 use trivox::palette::count_colors;
 use trivox::voxelize::{Rule, RunOptions};
-use trivox::{Backend, Cpu, Mesh, NoProgress, PlaceOptions, Sizing, Topology, place};
+use trivox::{Backend, Cpu, Mesh, NoProgress, Place, PlaceOptions, Sizing, Topology, place};
 
 use crate::program::cli::InfoArgs;
 use crate::program::errors::ErrorReport;
+use crate::program::grid_summary::described;
 use crate::program::inputs::{is_read_grid, sorted};
 use crate::program::numbers::{counted, grouped, short, significant, sized};
 use crate::program::terminal::TerminalProgress;
@@ -101,7 +102,7 @@ struct GridInfo {
     colors: Option<usize>,
     voxel_size: Option<f64>,
     origin: Option<[f64; 3]>,
-    up: Option<&'static str>,
+    up: &'static str,
     warnings: Vec<String>,
 }
 
@@ -116,9 +117,9 @@ impl GridInfo {
             bounds: grid.occupied_bounds(),
             hash: grid.hash(),
             colors: grid.colors.as_ref().map(|_| count_colors(&grid)),
-            voxel_size: grid.world.map(|world| world.voxel_size),
-            origin: grid.world.map(|world| world.origin),
-            up: grid.world.map(|world| world.up.name()),
+            voxel_size: grid.world.place.map(|place| place.voxel_size),
+            origin: grid.world.place.map(|place| place.origin),
+            up: grid.world.up.name(),
             warnings,
         }
     }
@@ -136,12 +137,11 @@ impl GridInfo {
             }
             None => String::new(),
         };
-        let world = match (self.voxel_size, self.origin, self.up) {
-            (Some(size), Some([x, y, z]), Some(up)) => {
-                format!("voxels of {size} from ({x}, {y}, {z}), {up} up")
-            }
-            _ => "not in the file".to_owned(),
+        let place = match (self.voxel_size, self.origin) {
+            (Some(voxel_size), Some(origin)) => described(&Place { origin, voxel_size }),
+            _ => "no place in the file".to_owned(),
         };
+        let up = self.up;
         let (occupied, bricks) = (counted(self.occupied, "voxel"), counted(self.bricks, "brick"));
         let mut lines = vec![
             format!("format    {}", self.format),
@@ -149,7 +149,7 @@ impl GridInfo {
             format!("occupied  {occupied} in {bricks}{bounds}"),
             format!("hash      {}", self.hash),
             format!("colours   {}", self.colors.map_or("none".into(), |n| grouped(n as u64))),
-            format!("world     {world}"),
+            format!("world     {place}, {up} up"),
         ];
         lines.extend(self.warnings.iter().map(|warning| format!("warning: {warning}")));
         lines.join("\n")

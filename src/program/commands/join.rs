@@ -40,7 +40,7 @@ pub fn run(args: &JoinArgs) -> Result<ExitStatus> {
         // Parts are what `join` is for.
         of_grid.retain(|warning| part.is_none_or(|part| *warning != part.to_string()));
         parts.push(part);
-        if grid.world.is_none() {
+        if grid.world.place.is_none() {
             bail!(
                 "{}: does not say where it lies: join tiles in a format that does, such as .npz",
                 path.display()

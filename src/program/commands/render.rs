@@ -7,7 +7,7 @@ use serde::Serialize;
 use trivox::formats::{LoadedGrid, check_known_extension, is_mesh};
 use trivox::render::{RenderOptions, Renderer};
 use trivox::voxelize::BackendChoice;
-use trivox::{PlaceOptions, Up, VoxelGrid, Voxelizer, World};
+use trivox::{PlaceOptions, Up, VoxelGrid, Voxelizer};
 
 use crate::program::camera::CameraReport;
 use crate::program::cli::{ComputeArgs, RenderArgs, VoxelArgs};
@@ -189,7 +189,7 @@ fn voxels_of(args: &RenderArgs, memory: &Share, progress: &Arc<TerminalProgress>
 /// Sets the up axis of the grid, if requested.
 fn turn_up(grid: &mut VoxelGrid, up: Option<Up>) {
     if let Some(up) = up {
-        grid.world = Some(World { up, ..grid.world.unwrap_or_default() });
+        grid.world.up = up;
     }
 }
 

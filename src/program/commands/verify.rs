@@ -77,8 +77,7 @@ fn options(args: &VerifyArgs) -> VerifyOptions {
 }
 
 fn contradiction(verdict: &Verdict) -> Option<String> {
-    let world = verdict.contradicted?;
-    let of_file = described(&world);
+    let of_file = described(&verdict.contradicted?);
     Some(format!("the grid's file says that it has {of_file}; it is judged as the options say"))
 }
 

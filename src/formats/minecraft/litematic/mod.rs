@@ -21,7 +21,7 @@ use super::nbt::Tags;
 use super::{DATA_VERSION, gzip, schem, write_world};
 use crate::formats::deflate::Deflater;
 use crate::formats::{GridSpec, WriteError, WriteOptions, dense};
-use crate::grid::VoxelGrid;
+use crate::grid::{VoxelGrid, World};
 use crate::place::MAX_DIM;
 
 /// Litematica's `.litematic`.
@@ -90,8 +90,8 @@ fn write_metadata(tags: &mut Tags<impl Write>, grid: &VoxelGrid, frame: &Frame) 
     tags.int("TotalBlocks", grid.occupied() as u32)?;
     tags.int("TotalVolume", dense::volume(grid.dims()) as u32)?;
     write_place(tags, "EnclosingSize", frame.size())?;
-    if let Some(world) = grid.world {
-        write_world(tags, &world)?;
+    if grid.world != World::default() {
+        write_world(tags, &grid.world)?;
     }
     tags.end()
 }

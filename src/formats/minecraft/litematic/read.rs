@@ -11,7 +11,7 @@ use super::super::world::WorldTags;
 use super::bits;
 use crate::formats::tally::Tally;
 use crate::formats::{LoadedGrid, ReadError, content, excerpt};
-use crate::grid::{BRICK, Up};
+use crate::grid::BRICK;
 use crate::place::MAX_DIM;
 
 /// Most regions.
@@ -169,7 +169,7 @@ impl Schematic {
         let world = self.world.world()?;
         let (low, size) = bounds(&self.regions)?;
         let [width, height, length] = size;
-        let frame = Frame { width, height, length, up: world.map_or(Up::default(), |w| w.up) };
+        let frame = Frame { width, height, length, up: world.up };
         let mut painter = Painter::new(frame, &self.kinds);
         let placed: Result<Vec<_>, _> =
             self.regions.iter().map(|region| Blocks::new(region, low)).collect();

@@ -15,7 +15,7 @@ use super::kinds::Kinds;
 use super::nbt::Tags;
 use super::{DATA_VERSION, gzip, lost, write_world};
 use crate::formats::{GridSpec, WriteError, WriteOptions, dense};
-use crate::grid::VoxelGrid;
+use crate::grid::{VoxelGrid, World};
 
 /// Sponge's `.schem`.
 pub const SPEC: GridSpec = GridSpec {
@@ -76,9 +76,9 @@ fn write_head(tags: &mut Tags<impl Write>, grid: &VoxelGrid, frame: &Frame) -> i
         tags.short(name, blocks as u16)?;
     }
     tags.ints("Offset", [0; 3])?;
-    if let Some(world) = grid.world {
+    if grid.world != World::default() {
         tags.compound("Metadata")?;
-        write_world(tags, &world)?;
+        write_world(tags, &grid.world)?;
         tags.end()?;
     }
     Ok(())

@@ -11,7 +11,7 @@ use super::super::world::WorldTags;
 use super::check_dims;
 use crate::formats::tally::Tally;
 use crate::formats::{LoadedGrid, ReadError, content, excerpt};
-use crate::grid::{BRICK, Up};
+use crate::grid::BRICK;
 
 /// Reads a grid: a voxel for every block but air, in the colour of the block's name. A schematic of
 /// stone only has no colours.
@@ -87,7 +87,7 @@ impl Schematic {
         let (Some(palette), Some(data)) = (self.palette, self.data) else {
             return Err(content("the schematic has no blocks: 'Palette' or 'Data' is missing"));
         };
-        let frame = Frame { width, height, length, up: world.map_or(Up::default(), |w| w.up) };
+        let frame = Frame { width, height, length, up: world.up };
         if frame.dims().contains(&0) {
             return Err(content("a schematic needs at least one block along each axis"));
         }

@@ -40,7 +40,7 @@ const NO_STATISTICS: [f32; 8] = [0.0; 8];
 /// # Errors
 /// `out` fails; an impossible world position or voxel size; more nodes than the format can count.
 pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
-    write_channels(grid, Channel::all(grid), &WorldFromIndex::of_world(grid.world), out)
+    write_channels(grid, Channel::all(grid), &WorldFromIndex::of_place(grid.world.place), out)
 }
 
 /// Writes `field` as a level set of floats, in world units.

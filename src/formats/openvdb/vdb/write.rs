@@ -47,7 +47,7 @@ pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
         None => grid.hash().to_string(),
         Some(colors) => hash_with(grid, colors),
     };
-    let transform = WorldFromIndex::of_world(grid.world);
+    let transform = WorldFromIndex::of_place(grid.world.place);
     write_channels(grid, &channels, &transform, &uuid(digits), out)
 }
 

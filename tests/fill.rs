@@ -643,9 +643,9 @@ fn what_is_filled_lies_where_the_flips_lie() {
     let world = World::of(&lattice, Up::Z);
     for voxels in [vec![], vec![[1, 2, 3]]] {
         let grid = VoxelGrid::from_voxels([8; 3], voxels).unwrap().with_world(world);
-        assert_eq!(along_x(&grid, u64::MAX, &NoProgress).unwrap().grid.world, Some(world));
-        assert_eq!(flood(&grid, u64::MAX, &NoProgress).unwrap().grid.world, Some(world));
-        assert_eq!(vote([&grid; 3], u64::MAX, &NoProgress).unwrap().grid.world, Some(world));
+        assert_eq!(along_x(&grid, u64::MAX, &NoProgress).unwrap().grid.world, world);
+        assert_eq!(flood(&grid, u64::MAX, &NoProgress).unwrap().grid.world, world);
+        assert_eq!(vote([&grid; 3], u64::MAX, &NoProgress).unwrap().grid.world, world);
     }
 }
 

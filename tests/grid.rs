@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, HashSet};
 use fastrand::Rng;
 use trivox::grid::{BRICK, BrickKey, Colors, FULL, Mask, VoxelGrid, count, mask_voxels};
 use trivox::place::MAX_DIM;
-use trivox::{GridError, Lattice, NoProgress, Up, World, compare};
+use trivox::{GridError, Lattice, NoProgress, Place, Up, World, compare};
 
 /// The reference: what a grid means.
 type Set = HashSet<[u32; 3]>;
@@ -176,7 +176,7 @@ fn dims_are_part_of_the_hash_and_the_world_is_not() {
     let placed = grid.clone().with_world(World::of(&lattice, Up::Z));
     assert_eq!(placed.hash(), grid.hash());
     assert_eq!(placed, grid);
-    let world = placed.world.unwrap();
+    let world = placed.world.place.unwrap();
     assert_eq!((world.origin, world.voxel_size), ([1.0, 2.0, 3.0], 32_768.0));
 }
 
@@ -474,11 +474,11 @@ fn a_voxel_has_a_colour_if_it_is_there_and_the_grid_has_colours() {
 
 #[test]
 fn the_centre_of_a_voxel_is_half_a_voxel_past_its_corner() {
-    let world = World::at([-1.5, 0.0, 4.0], 0.25, Up::Y);
-    let center = world.center([2, 0, 7]);
+    let place = Place { origin: [-1.5, 0.0, 4.0], voxel_size: 0.25 };
+    let center = place.center([2, 0, 7]);
     assert_eq!(center, [-0.875, 0.125, 5.875]);
-    assert_eq!(world.to_voxels(center), [2.5, 0.5, 7.5]);
-    assert_eq!(world.to_voxels(world.origin), [0.0; 3]);
+    assert_eq!(place.to_voxels(center), [2.5, 0.5, 7.5]);
+    assert_eq!(place.to_voxels(place.origin), [0.0; 3]);
 }
 
 #[test]

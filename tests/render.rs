@@ -219,6 +219,17 @@ fn a_png_has_the_pictures_pixels() {
 }
 
 #[test]
+fn a_png_that_cannot_be_written_to_its_end_is_an_error() {
+    let picture = draw(&scattered(), &RenderOptions::new([31, 17]));
+    let mut bytes = Vec::new();
+    picture.write_png(&mut bytes).unwrap();
+    for room in [0, bytes.len() - 1] {
+        assert!(picture.write_png(&mut vec![0; room][..]).is_err(), "{room} bytes");
+    }
+    picture.write_png(&mut vec![0; bytes.len()][..]).unwrap();
+}
+
+#[test]
 fn an_empty_grid_is_a_picture_of_the_background() {
     let grid = VoxelGrid::empty([5, 6, 7]).unwrap();
     for view in VIEWS {

@@ -398,7 +398,7 @@ fn a_grid_past_the_largest_is_made_tile_by_tile() {
         let grid = on_cpu().mode(mode).run_window(&mesh, &lattice, &end).unwrap().grid;
         assert_eq!(grid.occupied(), depth * 64 * 64, "{mode:?}");
         assert!(grid.contains([63, 0, 0]), "{mode:?}");
-        let world = grid.world.unwrap();
+        let world = grid.world.place.unwrap();
         assert_eq!(world.origin, [n - 64, 524_288, 8].map(|c| f64::from(c) / f64::from(n)));
     }
     let large = Window { from: [0; 3], to: [MAX_DIM, 8, 8] };

@@ -303,7 +303,7 @@ fn what_is_stated_counts_and_contradictions_are_told() {
     let elsewhere = World::at([0.25; 3], 0.5, Up::Y);
     let grid = grid.with_world(elsewhere);
     let verdict = judge(&mesh, &grid, &stated);
-    assert_eq!((verdict.is_right(), verdict.contradicted), (true, Some(elsewhere)));
+    assert_eq!((verdict.is_right(), verdict.contradicted), (true, elsewhere.place));
     assert!(!judge_unaided(&mesh, &grid).is_right());
 }
 

@@ -126,7 +126,7 @@ fn the_voxels_are_those_of_the_steps() {
     let voxelizer = on_cpu().resolution(64);
     let of_file = voxelizer.run(Path::new(LIGHTHOUSE)).unwrap();
     assert!(of_file.grid.voxels().eq(grid.voxels()));
-    assert!(of_file.grid.colors.is_some() && of_file.grid.world.is_some());
+    assert!(of_file.grid.colors.is_some() && of_file.grid.world.place.is_some());
     assert_eq!(of_file.backend.name(), "cpu");
     assert!(of_file.timings.load > Some(Duration::ZERO) && of_file.timings.color.is_some());
     assert_eq!(voxelizer.run(&mesh).unwrap().grid, of_file.grid);

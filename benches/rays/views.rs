@@ -2,9 +2,9 @@
 //! too, without rounding, so that everybody follows the same.
 
 use fastrand::Rng;
+use trivox::VoxelGrid;
 use trivox::render::{Camera, RenderOptions};
 use trivox::trace::{Face, Hit, Ray, Scene};
-use trivox::{Up, VoxelGrid};
 
 use crate::common::Result;
 

@@ -14,7 +14,8 @@ use trivox::predicate::crosses::blocks::{Hit, Pairs, Position};
 use trivox::predicate::{Axis, InstructionSet, touches};
 use trivox::voxelize::{BackendChoice, RunOptions};
 use trivox::{
-    Backend, Bounds, Cpu, NoProgress, PlaceOptions, Sizing, Up, VoxelGrid, Voxelizer, World, place,
+    Backend, Bounds, Cpu, NoProgress, Place, PlaceOptions, Sizing, Up, VoxelGrid, Voxelizer, World,
+    place,
 };
 
 use crate::common::columns::{self, Column};
@@ -311,11 +312,11 @@ pub fn round_trips(data: &[u8]) {
     let formats = written_formats();
     let format = formats[usize::from(numbers.byte()) % formats.len()];
     let mut bricks: Vec<(BrickKey, Mask)> = Vec::new();
-    let world = (kind & 1 == 1).then(|| World {
+    let place = (kind & 1 == 1).then(|| Place {
         origin: [(); 3].map(|()| f64::from(numbers.word() as i32) / 1024.0),
         voxel_size: f64::from(numbers.word() % 4096 + 1) / 512.0,
-        up: if kind & 2 == 2 { Up::Z } else { Up::Y },
     });
+    let up = if kind & 2 == 2 { Up::Z } else { Up::Y };
     let opacity = if kind & 4 == 4 { 0 } else { 255 };
     let rest = numbers.word().to_le_bytes().map(|c| c | opacity);
     while !numbers.is_empty() && bricks.len() < 64 {
@@ -333,7 +334,7 @@ pub fn round_trips(data: &[u8]) {
         bricks.push((key, mask));
     }
     let mut grid = VoxelGrid::from_bricks(dims, bricks).expect("inside");
-    grid.world = world;
+    grid.world = World { up, place };
     if kind & 8 == 8 {
         let own = grid.bricks().map(|(key, mask)| {
             let seed = u32::from_le_bytes(rest) ^ key.position()[0];

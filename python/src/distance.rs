@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 use rayon::prelude::*;
 use trivox::formats::{GridFormat, bricks, write_distances};
-use trivox::{DistanceField, Up};
+use trivox::DistanceField;
 
 use crate::error::Failure;
 use crate::grid::arrays::{self, filled, new_array};
@@ -71,13 +71,13 @@ impl PyDistanceField {
     /// The minimum corner in mesh units, float64 of shape (3,).
     #[getter]
     fn origin<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<f64>>> {
-        self.field.world().map(|world| PyArray1::from_slice(py, &world.origin))
+        self.field.world().place.map(|place| PyArray1::from_slice(py, &place.origin))
     }
 
     /// A voxel's edge in mesh units.
     #[getter]
     fn voxel_size(&self) -> Option<f64> {
-        self.field.world().map(|world| world.voxel_size)
+        self.field.world().place.map(|place| place.voxel_size)
     }
 
     /// The axis that points up, ``"y"`` or ``"z"``.
@@ -184,8 +184,8 @@ impl PyDistanceField {
         points: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyArray1<f32>>> {
         let points = vectors("points", points)?;
-        let world = self.field.world().unwrap_or_default();
-        let sample = |point: &[f64; 3]| self.field.sample(world.to_voxels(*point));
+        let place = self.field.world().place.unwrap_or_default();
+        let sample = |point: &[f64; 3]| self.field.sample(place.to_voxels(*point));
         let sampled: Vec<f32> = job::on_pool(py, || {
             points.par_iter().map(|point| sample(point).unwrap_or(f32::NAN)).collect()
         })?;

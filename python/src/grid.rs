@@ -17,9 +17,9 @@ use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
 use trivox::formats::{GridFormat, check_file, write_grid};
-use trivox::grid::World;
+use trivox::grid::Place;
 use trivox::place::MAX_DIM;
-use trivox::{Up, VoxelGrid};
+use trivox::VoxelGrid;
 
 use crate::error::{Failure, option_error};
 use crate::glue;
@@ -62,8 +62,8 @@ impl PyGrid {
         job::on_pool(py, || Self::new(grid, "{}".to_owned(), warnings))
     }
 
-    fn world(&self) -> Option<World> {
-        self.grid.world
+    fn place(&self) -> Option<Place> {
+        self.grid.world.place
     }
 
     /// A dense array with `value` where a voxel is occupied.
@@ -238,19 +238,19 @@ impl PyGrid {
     /// The grid's minimum corner in mesh units, float64 of shape (3,); None where it is not known.
     #[getter]
     fn origin<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<f64>>> {
-        self.world().map(|world| PyArray1::from_slice(py, &world.origin))
+        self.place().map(|place| PyArray1::from_slice(py, &place.origin))
     }
 
     /// A voxel's edge in mesh units; None where it is not known.
     #[getter]
     fn voxel_size(&self) -> Option<f64> {
-        self.world().map(|world| world.voxel_size)
+        self.place().map(|place| place.voxel_size)
     }
 
     /// The axis that points up, ``"y"`` or ``"z"``.
     #[getter]
     fn up(&self) -> &'static str {
-        self.world().up.name()
+        self.grid.world.up.name()
     }
 
     /// Smallest and largest occupied voxel along each axis, as voxel indices, int32 of shape

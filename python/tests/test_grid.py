@@ -409,13 +409,16 @@ def test_a_dense_array_of_other_values_is_refused():
     assert len({trivox.Grid.from_dense(array) for array in ones}) == 1
 
 
-def test_an_up_axis_without_a_place_is_refused():
+def test_an_up_axis_needs_no_place(tmp_path):
     for make in (
         lambda **place: trivox.Grid.from_dense(np.ones((2, 2, 2), bool), **place),
         lambda **place: trivox.Grid.from_coords([[0, 0, 0]], (2, 2, 2), **place),
     ):
-        with pytest.raises(trivox.OptionError, match="give origin and voxel_size too"):
-            make(up="z")
+        grid = make(up="z")
+        assert (grid.up, grid.origin, grid.voxel_size) == ("z", None, None)
+        grid.save(tmp_path / "grid.npz")
+        assert trivox.load(tmp_path / "grid.npz").up == "z"
+        assert pickle.loads(pickle.dumps(grid)).up == "z"
         assert make(up="z", origin=(0, 0, 0), voxel_size=1).up == "z"
 
 

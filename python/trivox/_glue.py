@@ -130,7 +130,13 @@ def _meshio(mesh: Any) -> dict[str, Any]:
     points = mesh.points
     if points.shape[1] == 2:
         points = np.column_stack([points, np.zeros(len(points))])
-    return {"vertices": points, "faces": np.concatenate(faces) if faces else np.zeros((0, 3), int)}
+    arrays = {"vertices": points, "faces": np.concatenate(faces) if faces else np.zeros((0, 3), int)}
+    channels = [mesh.point_data[name] for name in ("red", "green", "blue") if name in mesh.point_data]
+    if len(channels) == 3:
+        colors = np.column_stack(channels)
+        # meshio reads unsigned bytes of PLY as signed ones.
+        arrays["vertex_colors"] = colors.view("uint8") if colors.dtype == "int8" else colors
+    return arrays
 
 
 def page(text: str, png: bytes) -> str:

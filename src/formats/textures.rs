@@ -51,6 +51,9 @@ enum Source<'a> {
     Bytes(Cow<'a, [u8]>),
 }
 
+/// What a decoder may take besides the texels: for a palette, a colour profile and texts of a PNG.
+const METADATA: u64 = 1 << 20;
+
 /// The images that could be read.
 pub(super) struct LoadedTextures {
     pub(super) list: Vec<Texture>,
@@ -139,7 +142,8 @@ impl<'a> TextureLoader<'a> {
         let results: Vec<Result<Texture, TextureError>> = match all <= limit {
             true => {
                 let each = requests.par_iter().zip(peaks);
-                each.map(|(request, peak)| request.decode(sidecars, peak?)).collect()
+                each.map(|(request, peak)| request.decode(sidecars, peak?.saturating_add(METADATA)))
+                    .collect()
             }
             false => one_by_one(sidecars, &requests, peaks, limit),
         };

@@ -74,10 +74,12 @@ impl Picture {
     /// # Errors
     /// `out` cannot be written to.
     #[cfg(feature = "images")]
-    pub fn write_png(&self, out: impl Write) -> io::Result<()> {
+    pub fn write_png(&self, mut out: impl Write) -> io::Result<()> {
         let [width, height] = self.size;
+        // The encoder writes the end of the file when it is dropped, and loses that write's error.
+        let mut file = Vec::new();
         let encoder =
-            PngEncoder::new_with_quality(out, CompressionType::Default, FilterType::Adaptive);
+            PngEncoder::new_with_quality(&mut file, CompressionType::Default, FilterType::Adaptive);
         let is_opaque = self.pixels.iter().all(|pixel| pixel[3] == u8::MAX);
         let written = if is_opaque {
             encoder.write_image(&opaque_bytes(&self.pixels), width, height, ExtendedColorType::Rgb8)
@@ -85,7 +87,9 @@ impl Picture {
             let bytes = self.pixels.as_flattened();
             encoder.write_image(bytes, width, height, ExtendedColorType::Rgba8)
         };
-        written.map_err(image_error)
+        written.map_err(image_error)?;
+        out.write_all(&file)?;
+        out.flush()
     }
 }
 

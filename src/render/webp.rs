@@ -103,7 +103,8 @@ impl<W: Write> WebpAnimation<W> {
         self.out.write_all(b"RIFF")?;
         self.out.write_all(&bytes)?;
         self.out.write_all(&head)?;
-        self.out.write_all(&self.frames)
+        self.out.write_all(&self.frames)?;
+        self.out.flush()
     }
 }
 

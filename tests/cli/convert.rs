@@ -3,6 +3,7 @@
 use super::diff::{stdout, write};
 use super::*;
 
+use trivox::formats::GridFormat;
 use trivox::{Up, VoxelGrid, World};
 
 #[test]
@@ -35,9 +36,32 @@ fn an_up_axis_that_was_forgotten_can_be_given_later() {
     assert_eq!(grid("turned.vox").world, grid("z.npz").world);
     // A file without a place.
     assert!(voxelize(path, "convert y.npz y.npy").status.success());
-    assert!(voxelize(path, "convert y.npy placed.npz --up Z").status.success());
-    let world = World::at([0.0; 3], 1.0, Up::Z);
-    assert_eq!(grid("placed.npz").world, Some(world));
+    assert!(voxelize(path, "convert y.npy unplaced.npz --up Z").status.success());
+    assert_eq!(grid("unplaced.npz").world, World { up: Up::Z, place: None });
+}
+
+#[test]
+fn voxels_of_magicavoxel_stand_upright_in_every_format() {
+    let folder = folder();
+    let path = folder.path();
+    // A pole along z in MagicaVoxel's axes, in a file of one model without our attribute.
+    let mut vox = b"VOX \x96\0\0\0MAIN\0\0\0\0\x30\0\0\0".to_vec();
+    vox.extend(b"SIZE\x0c\0\0\0\0\0\0\0\x01\0\0\0\x01\0\0\0\x02\0\0\0");
+    vox.extend(b"XYZI\x0c\0\0\0\0\0\0\0\x02\0\0\0\0\0\0\x01\0\0\x01\x01");
+    fs::write(path.join("pole.vox"), vox).unwrap();
+    let read = |name: &str| read_grid(path.join(name)).unwrap().grid;
+    for name in ["pole.npz", "pole.bricks", "pole.schem", "pole.litematic", "pole.vdb", "pole.nvdb"]
+    {
+        let run = voxelize(path, &format!("convert pole.vox {name}"));
+        assert!(run.status.success(), "{}", stderr(&run));
+        let back = voxelize(path, &format!("convert {name} back.vox"));
+        assert!(back.status.success(), "{}", stderr(&back));
+        let (grid, back) = (read(name), read("back.vox"));
+        assert_eq!((grid.dims(), grid.world.up), ([1, 1, 2], Up::Z), "{name}");
+        assert_eq!(back, read("pole.vox"), "{name}");
+    }
+    let blocks = GridFormat::Schem.blocks(&read("pole.vox"));
+    assert_eq!(blocks, Some([1, 2, 1]), "width, height and length");
 }
 
 #[test]

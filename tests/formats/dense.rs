@@ -141,7 +141,7 @@ fn headers_of_bricks_of_every_length_are_padded_to_a_multiple_of_64_bytes() {
         assert_eq!(line.len() + 1, (text + 4 + 1).next_multiple_of(64), "{world:?}");
         lengths.insert(text % 64);
         let back = read(GridFormat::Bricks, &bytes).unwrap();
-        assert_eq!((&back, back.world), (&grid, Some(world)));
+        assert_eq!((&back, back.world), (&grid, world));
     }
     assert_eq!(lengths.len(), 64, "{lengths:?}");
 }
@@ -160,10 +160,9 @@ fn binvox_gives_back_the_grid_padded_to_a_cube() {
         let edge = *grid.dims().iter().max().unwrap();
         assert_eq!(back.dims(), [edge; 3]);
         assert!(back.voxels().eq(grid.voxels()), "{grid:?}");
-        let unsaid = World::at([0.0; 3], 1.0, Up::Y);
-        let (world, read) = (grid.world.unwrap_or(unsaid), back.world.unwrap());
-        assert_eq!((read.origin, read.up), (world.origin, Up::Y));
-        assert!(is_near(read.voxel_size, world.voxel_size), "{read:?} of {world:?}");
+        let (place, read) = (grid.world.place.unwrap_or_default(), back.world.place.unwrap());
+        assert_eq!((read.origin, back.world.up), (place.origin, Up::Y));
+        assert!(is_near(read.voxel_size, place.voxel_size), "{read:?} of {place:?}");
         let least = GridFormat::Binvox.file_size(grid.dims()).unwrap();
         assert!(bytes.len() as u64 >= least);
     }
@@ -227,7 +226,7 @@ fn vti_and_vol_hold_the_voxels_with_x_fastest() {
         assert_eq!(GridFormat::Vol.file_size(dims), Some(vol.len() as u64));
         let least = GridFormat::Vti.file_size(dims).unwrap();
         assert!(least <= vti.len() as u64 && vti.len() as u64 - least < 300);
-        if grid.world.is_none() {
+        if grid.world.place.is_none() {
             assert_eq!(least, vti.len() as u64);
         }
     }
@@ -285,13 +284,16 @@ fn binvox_of_other_programs_is_read() {
         trivox::formats::binvox::read(&mut &bytes[..]).unwrap()
     };
     let loaded = read("#binvox 2\n# comment\r\ndim 2 2 2\r\ndata\n", &[0, 1, 200, 1, 0, 6]);
-    assert_eq!((voxel_set(&loaded.grid), loaded.grid.world), ([[0, 1, 0]].into(), None));
+    assert_eq!(
+        (voxel_set(&loaded.grid), loaded.grid.world),
+        ([[0, 1, 0]].into(), World::default())
+    );
     // Not a cube: x, z, y.
     let header = "#binvox 1\ndim 2 3 4\ntranslate 0 0 0\nscale 1\ndata\n";
     let loaded = read(header, &[0, 17, 1, 1, 0, 6]);
     assert_eq!(loaded.grid.dims(), [2, 4, 3]);
     assert_eq!(voxel_set(&loaded.grid), [[1, 1, 1]].into());
-    assert!(loaded.grid.world.is_none() && loaded.warnings[0].contains("is ignored"));
+    assert!(loaded.grid.world.place.is_none() && loaded.warnings[0].contains("is ignored"));
 }
 
 #[test]
@@ -429,7 +431,7 @@ for x, y, z in numpy.argwhere(occupied): print(x, y, z, *rgba[x, y, z])
     // A full brick, and voxels with colours of their own.
     let block = (0..512).map(|i| [8 + i / 64, i / 8 % 8, 8 + i % 8]);
     let grid = VoxelGrid::from_voxels([19, 9, 30], asymmetric().voxels().chain(block)).unwrap();
-    let grid = colored(&grid.with_world(asymmetric().world.unwrap()), false);
+    let grid = colored(&grid.with_world(asymmetric().world), false);
     let Some((head, lines)) = other_reader_of(&grid, GridFormat::Bricks, "numpy", &script) else {
         return;
     };
@@ -478,11 +480,10 @@ for x, y, z in numpy.argwhere(grid): print(x, y, z)
         let voxels = loaded.grid.voxels().map(|[x, y, z]| format!("{x} {y} {z}")).collect();
         assert_eq!(expected, voxels, "{name}");
         let world = match name {
-            "unnamed.npz" | "streamed.npz" => None,
-            "integers.npz" => Some(([1.0, 2.0, 3.0], 1.0, Up::Y)),
-            _ => Some(([1.5, 2.0, 3.0], 0.25, Up::Z)),
+            "unnamed.npz" | "streamed.npz" => World::default(),
+            "integers.npz" => World::at([1.0, 2.0, 3.0], 1.0, Up::Y),
+            _ => World::at([1.5, 2.0, 3.0], 0.25, Up::Z),
         };
-        let world = world.map(|(origin, voxel_size, up)| World::at(origin, voxel_size, up));
         assert_eq!(loaded.grid.world, world, "{name}");
         let has_more = ["deflated.npz", "streamed.npz"].contains(&name);
         assert_eq!(loaded.warnings.len(), usize::from(has_more), "{name}");

@@ -79,7 +79,7 @@ fn folder() -> tempfile::TempDir {
             values.iter().flat_map(|value: &f32| value.to_le_bytes()).collect()
         };
         fs::write(folder.path().join(name).with_extension("raw"), dense).unwrap();
-        let world = field.world().unwrap();
+        let world = field.world().place.unwrap();
         let [x, y, z] = world.origin;
         let [nx, ny, nz] = field.dims();
         let (width, size) = (field.width(), world.voxel_size);

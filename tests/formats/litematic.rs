@@ -12,7 +12,7 @@ use trivox::formats::litematic;
 use trivox::formats::schem::{Blocks, MAX_BLOCKS};
 use trivox::formats::{GridFormat, LoadedGrid, ReadError, WriteOptions, write_grid_with};
 use trivox::grid::{BrickKey, Colors};
-use trivox::{Up, VoxelGrid};
+use trivox::{Up, VoxelGrid, World};
 
 use super::colored::{colored, listed};
 use super::{grids, read, tiny, written};
@@ -225,7 +225,7 @@ fn regions_of_other_programs_are_put_together() {
     let tags = nbt!({"Version": 6, "SubVersion": 1, "MinecraftDataVersion": 2975,
         "Regions": {"a": negative, "b": other}, "Metadata": {"Name": "two"}});
     let LoadedGrid { grid, warnings, .. } = loaded(&tags).unwrap();
-    assert_eq!((grid.dims(), grid.world), ([5, 3, 3], None));
+    assert_eq!((grid.dims(), grid.world), ([5, 3, 3], World::default()));
     let [red, grey] = [[161, 39, 34, 255], [150, 150, 150, 255]];
     assert_eq!(listed(&grid), [([1, 0, 1], grey), ([4, 2, 0], red)].into());
     assert_eq!(

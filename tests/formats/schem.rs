@@ -40,14 +40,14 @@ struct Schematic {
 
 #[derive(Deserialize)]
 struct Metadata {
-    trivox: Place,
+    trivox: Tags,
 }
 
 #[derive(Deserialize, PartialEq, Debug)]
 #[serde(rename_all = "PascalCase")]
-struct Place {
-    origin: [f64; 3],
-    voxel_size: f64,
+struct Tags {
+    origin: Option<[f64; 3]>,
+    voxel_size: Option<f64>,
     up: String,
 }
 
@@ -142,9 +142,10 @@ fn fastnbt_reads_stone_block_for_block() {
         for voxel in grid.voxels() {
             assert_eq!(found.get(&turned(voxel, &grid)), Some(&"minecraft:stone"), "{voxel:?}");
         }
-        let expected = grid.world.map(|World { origin, voxel_size, up }| Place {
-            origin,
-            voxel_size,
+        let World { up, place } = grid.world;
+        let expected = (grid.world != World::default()).then(|| Tags {
+            origin: place.map(|place| place.origin),
+            voxel_size: place.map(|place| place.voxel_size),
             up: if up == Up::Y { "y" } else { "z" }.to_owned(),
         });
         assert_eq!(schematic.metadata.map(|metadata| metadata.trivox), expected);
@@ -315,7 +316,7 @@ fn schematics_of_other_programs_are_read() {
     }});
     for (tags, ignored) in [(second, "'BlockEntities'"), (third, "'Entities'")] {
         let LoadedGrid { grid, warnings, .. } = loaded(&tags).unwrap();
-        assert_eq!((grid.dims(), grid.world), ([3, 2, 1], None));
+        assert_eq!((grid.dims(), grid.world), ([3, 2, 1], World::default()));
         let [red, grey] = [[161, 39, 34, 255], [150, 150, 150, 255]];
         assert_eq!(listed(&grid), [([1, 0, 0], red), ([2, 0, 0], grey), ([2, 1, 0], red)].into());
         let unknown = "blocks whose colour is not known are grey: 'oak_stairs'";

@@ -10,8 +10,8 @@ use trivox::solid::{Fill, Solid};
 use trivox::srgb::{Linear, linear_of, linear_of_rgba};
 use trivox::voxelize::RunOptions;
 use trivox::{
-    Bounds, Cpu, Mesh, Mode, NoProgress, PlaceOptions, PlacedMesh, Sizing, Topology, Up, VoxelGrid,
-    World, place, voxelize,
+    Bounds, Cpu, Mesh, Mode, NoProgress, Place, PlaceOptions, PlacedMesh, Sizing, Topology, Up,
+    VoxelGrid, World, place, voxelize,
 };
 
 use super::colored::{colored, has_module};
@@ -20,8 +20,8 @@ use super::{grids, random_grid, tiny, written};
 
 const MESHES: [GridFormat; 3] = [GridFormat::Ply, GridFormat::Obj, GridFormat::Glb];
 
-fn world(grid: &VoxelGrid) -> World {
-    grid.world.unwrap_or(World::at([0.0; 3], 1.0, Up::Y))
+fn place_of(grid: &VoxelGrid) -> Place {
+    grid.world.place.unwrap_or(Place { origin: [0.0; 3], voxel_size: 1.0 })
 }
 
 /// A mesh in the coordinates of the grid's mesh.
@@ -35,7 +35,7 @@ fn read(grid: &VoxelGrid, format: GridFormat) -> Mesh {
     let loaded = loaded.unwrap();
     assert_eq!(loaded.warnings, Vec::<String>::new());
     let mesh = loaded.mesh;
-    if format != GridFormat::Glb || world(grid).up == Up::Y {
+    if format != GridFormat::Glb || grid.world.up == Up::Y {
         return mesh;
     }
     let turned = mesh.positions().iter().map(|&[x, y, z]| [x, -z, y]);
@@ -48,7 +48,7 @@ fn read(grid: &VoxelGrid, format: GridFormat) -> Mesh {
 
 /// The mesh on the lattice that the grid lies on.
 fn placed(mesh: &Mesh, grid: &VoxelGrid) -> PlacedMesh {
-    let World { origin: min, voxel_size, .. } = world(grid);
+    let Place { origin: min, voxel_size } = place_of(grid);
     // Half a voxel less, so that no rounding gives a voxel more.
     let end = |a: usize| min[a] + (f64::from(grid.dims()[a]) - 0.5) * voxel_size;
     let bounds = Bounds { min, max: [end(0), end(1), end(2)] };
@@ -98,7 +98,7 @@ fn volume_and_area_are_those_of_the_voxels() {
 
 /// The colour of each triangle's first corner, with the colour that the voxel behind it has.
 fn compared(grid: &VoxelGrid, mesh: &Mesh) -> Vec<[Linear; 2]> {
-    let World { origin, voxel_size, .. } = world(grid);
+    let Place { origin, voxel_size } = place_of(grid);
     let colors = grid.colors.as_ref().unwrap();
     let look = &mesh.appearance().unwrap().vertex_colors;
     let of = |triangle: &[u32; 3]| {
@@ -381,9 +381,9 @@ for name in ['ply', 'glb']:
             Ok::<(), ()>(())
         })
         .unwrap();
-        let World { origin, voxel_size, up } = grid.world.unwrap();
+        let Place { origin, voxel_size } = grid.world.place.unwrap();
         let told = serde_json::json!({"quads": quads, "colors": colors, "origin": origin,
-            "size": voxel_size, "is_turned": up == Up::Z});
+            "size": voxel_size, "is_turned": grid.world.up == Up::Z});
         std::fs::write(folder.path().join("told.json"), told.to_string()).unwrap();
         let Some(output) = python(script, folder.path()) else { return };
         let facts = format!("True True {faces} {} True", grid.occupied());

@@ -357,14 +357,11 @@ for name, grid in ('ball', ball), ('holes', holes):
             _ => "",
         };
         assert!(warned.contains(expected) && warned.is_empty() == expected.is_empty(), "{warned}");
-        let world = World {
-            origin: [1.0 + (-128.5) * 0.25, 2.0 - 0.125, 3.0 + 15.5 * 0.25],
-            voxel_size: 0.25,
-            up: Up::Y,
-        };
+        let origin = [1.0 + (-128.5) * 0.25, 2.0 - 0.125, 3.0 + 15.5 * 0.25];
+        let world = World::at(origin, 0.25, Up::Y);
         match name {
-            "float" | "half" => assert_eq!(loaded.grid.world, Some(world)),
-            "turned" => assert_eq!(loaded.grid.world, None),
+            "float" | "half" => assert_eq!(loaded.grid.world, world),
+            "turned" => assert_eq!(loaded.grid.world, World::default()),
             _ => {}
         }
     }

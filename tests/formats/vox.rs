@@ -6,7 +6,7 @@ use trivox::formats::{GridFormat, ReadError, WriteError, WriteOptions, vox};
 use trivox::grid::{BrickKey, Colors, FULL, mask_voxels};
 use trivox::palette::Palette;
 use trivox::srgb::Rgba;
-use trivox::{GridError, Up, VoxelGrid, World};
+use trivox::{GridError, Place, Up, VoxelGrid, World};
 
 use super::{grids, random_grid, read, tiny, voxel_set, written};
 
@@ -112,6 +112,9 @@ fn floor_half(size: u32) -> u32 {
 fn expected_places(grid: &VoxelGrid) -> BTreeSet<[i64; 3]> {
     grid.voxels().map(|voxel| place(grid, voxel)).collect()
 }
+
+/// The world of a file without our attribute.
+const PLAIN: World = World { up: Up::Z, place: None };
 
 /// Where a voxel of a grid belongs in MagicaVoxel's world.
 fn place(grid: &VoxelGrid, voxel: [u32; 3]) -> [i64; 3] {
@@ -327,7 +330,7 @@ fn grids_past_magica_voxels_world_are_several_files_that_know_where_they_lie() {
             let world = World::at([-1.5, 0.25, 1e6], 0.125, up);
             let mut grid = random_grid(dims, 30_000, &mut random).with_world(world);
             if up == Up::Z {
-                grid.world = World::default();
+                grid.world.place = None;
             }
             let grid = painted(&grid, 254);
             let files = files_of(&grid);
@@ -342,9 +345,12 @@ fn grids_past_magica_voxels_world_are_several_files_that_know_where_they_lie() {
                 assert_eq!(part.base(), base);
                 assert_eq!((back.grid.dims(), part.dims()), (part.dims(), back.grid.dims()));
                 assert!((0..3).all(|a| part.dims()[a] == 2000.min(dims[a] - base[a])));
-                let origin = |w: World| [0, 1, 2].map(|a| w.origin[a] + 0.125 * f64::from(base[a]));
-                let expected = grid.world.map(|w| World { origin: origin(w), ..w });
-                assert_eq!(back.grid.world, expected);
+                let moved = |p: Place| Place {
+                    origin: [0, 1, 2].map(|a| p.origin[a] + 0.125 * f64::from(base[a])),
+                    ..p
+                };
+                let place = grid.world.place.map(moved);
+                assert_eq!(back.grid.world, World { place, ..grid.world });
                 let [x, y, z] = dims;
                 let said =
                     format!("a part of a grid of {x}x{y}x{z} voxels, from voxel {base:?} on");
@@ -448,7 +454,7 @@ fn read_vox(chunks: &[Vec<u8>]) -> Result<VoxelGrid, ReadError> {
 #[test]
 fn vox_without_a_scene_graph_is_its_only_model() {
     let grid = read_vox(&[bent()]).unwrap();
-    assert_eq!((grid.dims(), grid.world), ([5, 4, 2], None));
+    assert_eq!((grid.dims(), grid.world), ([5, 4, 2], PLAIN));
     assert_eq!(voxel_set(&grid), BTreeSet::from([[0, 0, 0], [4, 0, 0], [4, 3, 1]]));
     let error = read_vox(&[bent(), bent()]).unwrap_err().to_string();
     assert!(error.contains("2 models but no scene graph"), "{error}");
@@ -613,7 +619,7 @@ fn a_root_that_lies_about_the_grid_is_refused() {
         assert!(error.contains(why), "{to}: {error}");
     }
     // Canary: the key is what makes it ours. Without it the extent of the models is read.
-    assert_eq!(read_with("trivox", "trivux").unwrap().world, None);
+    assert_eq!(read_with("trivox", "trivux").unwrap().world, PLAIN);
 }
 
 #[test]

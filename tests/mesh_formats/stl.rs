@@ -167,6 +167,13 @@ fn colours_are_red_first_where_the_header_has_one_and_the_top_bit_means_that() {
 }
 
 #[test]
+fn meshlab_sets_the_top_bit_of_its_colours_and_has_no_opacity() {
+    let header = b"STLB MeshLab COLOR=\x7f\x7f\x7f MATERIAL=\x7f\x7f\x7f ";
+    assert_eq!(colors(&with_attributes(header, [0x801f, 0x83e0])), [RED, GREEN]);
+    assert_eq!(colors(&with_attributes(header, [0, 0])), [[127, 127, 127, 255]; 2]);
+}
+
+#[test]
 fn attributes_that_are_no_colours_are_a_warning() {
     let loaded = read(&with_attributes(b"", [0x8000 | 31, 31])).unwrap();
     assert_eq!(loaded.mesh.appearance(), None);

@@ -80,6 +80,20 @@ fn pngs_with_a_palette_are_read() {
     assert_eq!(found.texels(), [RED, GREEN, [0, 0, 255, 7], GREY]);
 }
 
+#[test]
+fn small_pngs_with_large_palettes_and_texts_are_read() {
+    let mut bytes = Vec::new();
+    let mut encoder = png::Encoder::new(&mut bytes, 1, 1);
+    encoder.set_color(png::ColorType::Indexed);
+    encoder.set_depth(png::BitDepth::Eight);
+    encoder.set_palette([255, 0, 0].repeat(256));
+    encoder.add_text_chunk("Comment".to_owned(), "x".repeat(40_000)).unwrap();
+    let mut writer = encoder.write_header().unwrap();
+    writer.write_image_data(&[255]).unwrap();
+    writer.finish().unwrap();
+    assert_eq!(texture(&with_image("t.png", bytes)).texels(), [RED]);
+}
+
 /// A JPEG of 8 x 8 equal texels, of these components; four are cyan, magenta, yellow and black,
 /// inverted as Adobe writes them.
 fn jpeg(components: &[u8]) -> Vec<u8> {

@@ -110,7 +110,9 @@ fn they_stay_with_their_vertices_among_very_many_faces() {
     let lines: String = vertices.iter().map(|vertex| format!("v {vertex}\n")).collect();
     let faces = "f 3 1 2\nf -1 -2 -3\n".repeat(100_000);
     let folder = Folder::new().with("mesh.obj", lines + &faces);
-    let mesh = read_mesh(folder.path("mesh.obj")).unwrap().mesh;
+    let loaded = read_mesh(folder.path("mesh.obj")).unwrap();
+    assert_eq!(loaded.warnings, Vec::<String>::new());
+    let mesh = loaded.mesh;
     let appearance = mesh.appearance().unwrap();
     assert_eq!(mesh.positions().len(), 3);
     for (position, color) in mesh.positions().iter().zip(&appearance.vertex_colors) {

@@ -1,6 +1,8 @@
 // Keeps the page's files, so that it works without a network. web/build puts in the names and a version.
 
-const VERSION = '__VERSION__';
+// Caches belong to the origin, which other pages may share: the name begins with this page's own.
+const PREFIX = `trivox ${registration.scope} `;
+const VERSION = `${PREFIX}__VERSION__`;
 const FILES = ['__FILES__'];
 
 addEventListener('install', (event) => {
@@ -13,7 +15,8 @@ addEventListener('install', (event) => {
 
 addEventListener('activate', (event) => {
   event.waitUntil((async () => {
-    const old = (await caches.keys()).filter((name) => name !== VERSION);
+    const names = await caches.keys();
+    const old = names.filter((name) => name.startsWith(PREFIX) && name !== VERSION);
     await Promise.all(old.map((name) => caches.delete(name)));
     await clients.claim();
   })());

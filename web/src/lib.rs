@@ -240,8 +240,8 @@ impl Voxels {
             "bricks": grid.brick_count(),
             "hash": grid.hash(),
             "has_colors": has_colors(&grid),
-            "voxel_size": grid.world.map(|world| world.voxel_size),
-            "origin": grid.world.map(|world| world.origin),
+            "voxel_size": grid.world.place.map(|place| place.voxel_size),
+            "origin": grid.world.place.map(|place| place.origin),
             "warnings": warnings,
         });
         Ok(Self { report: report.to_string(), grid })

@@ -4,7 +4,7 @@ use numpy::{Element, PyReadonlyArray2, PyReadwriteArrayDyn};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use trivox::VoxelGrid;
-use trivox::grid::{BrickKey, Mask, World};
+use trivox::grid::{BrickKey, Mask, Place};
 
 use crate::error::{Failure, option_error};
 use crate::job;
@@ -77,7 +77,7 @@ pub fn coords<'py>(
 
 /// Their centres in mesh units.
 pub fn centers<'py>(py: Python<'py>, grid: &VoxelGrid, rows: u64) -> PyResult<Bound<'py, PyAny>> {
-    let Some(World { origin, voxel_size, .. }) = grid.world else {
+    let Some(Place { origin, voxel_size }) = grid.world.place else {
         let message = "the grid does not say where it lies: use coords()";
         return Err(option_error(py, "option.world", message));
     };

@@ -49,7 +49,7 @@ pub fn grid_of_coords(
     coords: &Bound<'_, PyAny>,
     dims: [u32; 3],
     colors: Option<&Bound<'_, PyAny>>,
-    world: Option<World>,
+    world: World,
 ) -> PyResult<PyGrid> {
     let py = coords.py();
     let array = indices(coords, "coords")?;
@@ -138,13 +138,13 @@ pub fn refuse_non_binary(numpy: &Bound<'_, PyModule>, array: &Bound<'_, PyAny>) 
     Err(option_error(array.py(), "option.values", message))
 }
 
-/// The place of a grid: `origin` and `voxel_size` are given together or not at all.
+/// The world of a grid: `origin` and `voxel_size` are given together or not at all.
 pub fn world_of(
     py: Python<'_>,
     origin: Option<&Bound<'_, PyAny>>,
     voxel_size: Option<f64>,
     up: &str,
-) -> PyResult<Option<World>> {
+) -> PyResult<World> {
     let up: Up = parsed(py, up)?;
     match (origin, voxel_size) {
         (Some(origin), Some(voxel_size)) => {
@@ -157,11 +157,7 @@ pub fn world_of(
             }
             Ok(World::at(origin, voxel_size, up))
         }
-        (None, None) if up == Up::Y => Ok(None),
-        (None, None) => {
-            let message = "up is a part of the place: give origin and voxel_size too";
-            Err(option_error(py, "option.combination", message))
-        }
+        (None, None) => Ok(World { up, place: None }),
         _ => {
             let message = "origin and voxel_size are given together";
             Err(option_error(py, "option.combination", message))

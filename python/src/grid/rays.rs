@@ -42,7 +42,7 @@ pub fn first_hits<'py>(
         }
     }
     let grid = Arc::clone(grid);
-    let voxel_size = grid.world.unwrap_or_default().voxel_size;
+    let voxel_size = grid.world.place.unwrap_or_default().voxel_size;
     let work = move |job: &Arc<Job>| {
         job::pool(None)?.install(|| {
             let scene = Scene::new(&grid);
@@ -75,8 +75,8 @@ fn first_hit(
     index: usize,
     (origin, direction): (&[f64; 3], &[f64; 3]),
 ) -> Result<Option<Hit>, Failure> {
-    let world = scene.grid().world.unwrap_or_default();
-    let ray = Ray::new(world.to_voxels(*origin), *direction)
+    let place = scene.grid().world.place.unwrap_or_default();
+    let ray = Ray::new(place.to_voxels(*origin), *direction)
         .map_err(|error| Failure::own("option.ray", format!("ray {index}, in voxels: {error}")))?;
     Ok(scene.first_hit(&ray))
 }

@@ -13,15 +13,17 @@ pub(super) struct VertexColors {
 }
 
 impl VertexColors {
-    /// The scale of the colours of the vertices of each part, of which some may have none; `None`
-    /// if no vertex has a colour.
-    pub(super) fn of(parts: &[Vec<[f64; 3]>]) -> Option<Self> {
+    /// The scale of the colours of the vertices of each part, of `counts` vertices, of which some may
+    /// have none; `None` if no vertex has a colour.
+    pub(super) fn of(parts: &[Vec<[f64; 3]>], counts: impl Iterator<Item = usize>) -> Option<Self> {
         let colors = || parts.iter().flatten();
         let is_missing = |color: &[f64; 3]| color.iter().any(|value| value.is_nan());
         let is_any_there = colors().any(|color| !is_missing(color));
+        let is_part_without = |(part, count): (&Vec<_>, usize)| part.is_empty() && count > 0;
         is_any_there.then(|| Self {
             are_of_255: colors().any(|&color| exceeds_display(color)),
-            are_some_missing: colors().any(is_missing) || parts.iter().any(Vec::is_empty),
+            are_some_missing: colors().any(is_missing)
+                || parts.iter().zip(counts).any(is_part_without),
         })
     }
 

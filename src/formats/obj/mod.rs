@@ -78,15 +78,15 @@ pub fn read_with(
     if faces.triangles.is_empty() {
         return Err(nothing_found(&contents.left_out, &faces));
     }
+    let counts = || contents.parts.iter().map(|part| part.counts[0]);
     let colors = match options.appearance {
-        true => VertexColors::of(&vertices.colors),
+        true => VertexColors::of(&vertices.colors, counts()),
         false => None,
     };
     let mut warnings = warnings(&contents, &vertices, &faces);
     let mut gathered = faces.gathered;
     if let Some(colors) = colors {
-        let counts = contents.parts.iter().map(|part| part.counts[0]);
-        gathered.vertex_colors = colors.linear(&vertices.colors, counts);
+        gathered.vertex_colors = colors.linear(&vertices.colors, counts());
     }
     let mesh = Mesh::new(vertices.positions, faces.triangles).map_err(|error| match error {
         MeshError::NotFinite { vertex, .. } => fault_of_vertex(&contents, vertex)

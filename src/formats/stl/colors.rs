@@ -17,8 +17,8 @@ pub(super) enum Scheme {
     /// `VisCAM` and `SolidView`: blue, green, red from the lowest bit; valid if the top bit is set.
     BlueFirst,
     /// Magics, with a default colour in the header: red, green, blue; valid if the top bit is
-    /// clear.
-    RedFirst { of_whole: Rgba },
+    /// clear. `MeshLab` writes the same, but valid if the top bit is set, and a header without opacity.
+    RedFirst { of_whole: Rgba, is_meshlab: bool },
     /// Magics, where all triangles have the default colour.
     Whole(Rgba),
 }
@@ -32,12 +32,13 @@ impl Scheme {
     ) -> Option<Self> {
         let mut attributes = records.iter().map(attribute);
         let has_attributes = attributes.clone().any(|attribute| attribute != 0);
-        if let Some(of_whole) = of_whole(&bytes[..HEADER]) {
+        if let Some((of_whole, is_meshlab)) = of_whole(&bytes[..HEADER]) {
             // Files with a colour in the header only have zero attributes, which would be all
             // black.
-            let scheme =
-                if has_attributes { Self::RedFirst { of_whole } } else { Self::Whole(of_whole) };
-            return Some(scheme);
+            return Some(match has_attributes {
+                true => Self::RedFirst { of_whole, is_meshlab },
+                false => Self::Whole(of_whole),
+            });
         }
         if attributes.any(|attribute| (1..TOP_BIT).contains(&attribute)) {
             warnings.push("attributes of triangles were ignored: they are not colours".into());
@@ -52,8 +53,10 @@ impl Scheme {
         match self {
             Self::BlueFirst if is_top_set => [high, middle, low, 255],
             Self::BlueFirst => GREY,
-            Self::RedFirst { .. } if !is_top_set => [low, middle, high, 255],
-            Self::RedFirst { of_whole } | Self::Whole(of_whole) => of_whole,
+            Self::RedFirst { is_meshlab, .. } if is_top_set == is_meshlab => {
+                [low, middle, high, 255]
+            }
+            Self::RedFirst { of_whole, .. } | Self::Whole(of_whole) => of_whole,
         }
     }
 }
@@ -63,13 +66,16 @@ fn channel(bits: u16) -> u8 {
     (((bits & 31) * 255 + 15) / 31) as u8
 }
 
-/// The colour in the header of a Magics file. A last channel of 0 is not opacity, as it would make
-/// everything invisible.
-fn of_whole(header: &[u8]) -> Option<Rgba> {
+/// The colour in the header of a Magics file, and whether `MeshLab` wrote it: the colour's three
+/// bytes, then ` MATERIAL=`. A last channel of 0 is not opacity, as it would make everything
+/// invisible.
+fn of_whole(header: &[u8]) -> Option<(Rgba, bool)> {
     const MARK: &[u8] = b"COLOR=";
     let at = header[..80].windows(MARK.len()).position(|word| word == MARK)?;
-    let color: Rgba = *header[at + MARK.len()..80].first_chunk()?;
-    Some(if color[3] == 0 { [color[0], color[1], color[2], 255] } else { color })
+    let rest = &header[at + MARK.len()..80];
+    let [r, g, b, a] = *rest.first_chunk()?;
+    let is_meshlab = rest[3..].starts_with(b" MATERIAL=");
+    Some(([r, g, b, if a == 0 || is_meshlab { 255 } else { a }], is_meshlab))
 }
 
 /// The appearance of the triangles.

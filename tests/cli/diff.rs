@@ -94,10 +94,7 @@ fn what_differs_besides_voxels_is_said_and_counts_only_where_that_is_asked_for()
         assert!(voxelize(path, args).status.success(), "{args}");
     }
     for (grids, verdict) in [
-        (
-            "mesh.vox far.vox",
-            "equal voxels, but places: A has voxels of 0.5 from (0, 0, 0), y up, B",
-        ),
+        ("mesh.vox far.vox", "equal voxels, but places: A has voxels of 0.5 from (0, 0, 0), B"),
         ("mesh.vox mesh.npy", "only A has a place"),
         ("green.bricks red.bricks", "voxels of other colours"),
         ("mesh.npy red.bricks", "only B has colours"),

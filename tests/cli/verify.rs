@@ -172,7 +172,7 @@ fn options_that_contradict_the_file_are_a_warning() {
     assert!(voxelize(path, "mesh.obj --res 16 -o a.vox").status.success());
     let output = voxelize(path, "verify mesh.obj a.vox --res 20");
     assert_eq!(output.status.code(), Some(1));
-    let warning = "warning: the grid's file says that it has voxels of 0.25 from (0, 0, 0), y up;";
+    let warning = "warning: the grid's file says that it has voxels of 0.25 from (0, 0, 0);";
     assert!(stderr(&output).starts_with(warning), "{}", stderr(&output));
     assert!(voxelize(path, "verify mesh.obj a.vox --res 16").stderr.is_empty());
 }

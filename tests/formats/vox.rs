@@ -151,7 +151,7 @@ fn dot_vox_finds_every_voxel_in_its_place() {
 #[test]
 fn large_grids_are_several_models_and_empty_ones_are_left_out() {
     let corners = [[0, 0, 0], [599, 0, 0], [599, 299, 520]];
-    let grid = VoxelGrid::from_voxels([600, 300, 521], corners).unwrap();
+    let grid = VoxelGrid::from_voxels([600, 300, 521], corners).unwrap().with_world(PLAIN);
     let data = dot_vox::load_bytes(&written(&grid, GridFormat::Vox)).unwrap();
     let size = |m: &dot_vox::Model| [m.size.x, m.size.y, m.size.z];
     let sizes: Vec<_> = data.models.iter().map(size).collect();
@@ -369,7 +369,7 @@ fn grids_past_magica_voxels_world_are_several_files_that_know_where_they_lie() {
 #[test]
 fn each_of_several_files_stands_in_the_middle_of_its_world() {
     let corners = [[0, 0, 0], [2000, 0, 4099]];
-    let grid = VoxelGrid::from_voxels([2005, 1, 4100], corners).unwrap();
+    let grid = VoxelGrid::from_voxels([2005, 1, 4100], corners).unwrap().with_world(PLAIN);
     let files = files_of(&grid);
     assert_eq!(files.iter().map(|(part, _)| part.index()).collect::<Vec<_>>(), [[0; 3], [1, 0, 2]]);
     let place = |bytes: &[u8]| walk(&dot_vox::load_bytes(bytes).unwrap(), floor_half);

@@ -7,8 +7,8 @@ use numpy::{IntoPyArray, PyArray1, PyReadwriteArrayDyn};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 use rayon::prelude::*;
-use trivox::formats::{GridFormat, bricks, write_distances};
 use trivox::DistanceField;
+use trivox::formats::{GridFormat, bricks, write_distances};
 
 use crate::error::Failure;
 use crate::grid::arrays::{self, filled, new_array};

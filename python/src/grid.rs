@@ -16,10 +16,10 @@ use numpy::{
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
+use trivox::VoxelGrid;
 use trivox::formats::{GridFormat, check_file, write_grid};
 use trivox::grid::Place;
 use trivox::place::MAX_DIM;
-use trivox::VoxelGrid;
 
 use crate::error::{Failure, option_error};
 use crate::glue;

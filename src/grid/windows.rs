@@ -76,9 +76,8 @@ impl VoxelGrid {
         let first = tiles.first().map(|&(at, tile)| (at, tile.world));
         let (at, mut world) = first.unwrap_or_default();
         if let Some(place) = &mut world.place {
-            for a in 0..3 {
-                place.origin[a] -= f64::from(at[a]) * place.voxel_size;
-            }
+            let moved = |a: usize| place.origin[a] - f64::from(at[a]) * place.voxel_size;
+            place.origin = [0, 1, 2].map(moved);
         }
         check_dims(dims)?;
         let mut runs: Vec<BrickRun> = Vec::new();

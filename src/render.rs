@@ -410,11 +410,13 @@ impl<'a> Renderer<'a> {
         progress: &dyn Progress,
     ) -> Vec<Rgba> {
         let [width, height] = [width, height].map(|side| side as usize);
+        // Without the GPU, which in browsers cannot be shared between threads.
+        let scene = &self.scene;
         let occlusion = &self.occlusion[params.ground.as_ref().map_or(0, |ground| ground.up)];
         let mut pixels = vec![[0; 4]; width * height];
         let bands = pixels.par_chunks_mut(width * BAND).enumerate();
         bands.for_each(|(band, pixels)| {
-            let mut shader = Shader::new(&self.scene, params, occlusion);
+            let mut shader = Shader::new(scene, params, occlusion);
             for (row, pixels) in (band * BAND..).zip(pixels.chunks_mut(width)) {
                 if progress.is_cancelled() {
                     return;

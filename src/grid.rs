@@ -16,7 +16,9 @@ use std::fmt;
 use rayon::prelude::*;
 
 pub use crate::grid::brick::{BRICK, BrickKey, FULL, Mask, count, mask_place, mask_voxels};
-pub(crate) use crate::grid::brick::{FIRST_Z, is_empty, mask_bounds, mask_places, set_bits};
+pub(crate) use crate::grid::brick::{
+    FIRST_Z, is_empty, mask_below, mask_bounds, mask_places, set_bits,
+};
 pub use crate::grid::brick_runs::{BrickRun, BrickRuns};
 pub(crate) use crate::grid::brick_runs::{Overlap, key_ranges, overlay};
 use crate::grid::build::check_dims;

@@ -531,3 +531,95 @@ fn a_texture_that_is_repeated_a_thousand_times_in_a_voxel_is_its_mean() {
         assert_eq!(surface_colors(&in_one_voxel(&mesh)).of([0; 3]), expected, "{size:?}");
     }
 }
+
+/// A square over the whole of one voxel, with these texture coordinates of its corners.
+fn textured_square(texture: Texture, filter: Filter, uv: [[f32; 2]; 4]) -> Mesh {
+    let [a, b, c, d] = uv;
+    let look = Appearance {
+        materials: vec![Material {
+            texture: Some(TextureRef { texture: 0, wrap: [Wrap::Repeat; 2], filter }),
+            alpha: Alpha::Blend,
+            ..Material::default()
+        }],
+        textures: vec![texture],
+        uvs: vec![[a, b, c], [a, c, d]],
+        ..Appearance::default()
+    };
+    let corners = vec![[0.0, 0.0, 1.0], [2.0, 0.0, 1.0], [2.0, 2.0, 1.0], [0.0, 2.0, 1.0]];
+    let mesh = Mesh::new(corners, vec![[0, 1, 2], [0, 2, 3]]).unwrap();
+    mesh.with_appearance(look).unwrap()
+}
+
+#[test]
+fn a_texture_read_along_a_line_is_weighted_by_the_surface_along_it() {
+    // The middle, which the centroids of both triangles see, is transparent.
+    let texel = |i: usize| match i {
+        4..12 => [0; 4],
+        _ => [BLUE, RED][usize::from(i < 4)],
+    };
+    let columns = Texture::new([16, 2], (0..32).map(|i| texel(i % 16)).collect());
+    let rows = Texture::new([2, 16], (0..32).map(|i| texel(i / 2)).collect());
+    let diagonal = Texture::new([16, 16], (0..256).map(|i| texel(i / 16)).collect());
+    for filter in [Filter::Linear, Filter::Nearest] {
+        for (texture, [u, v]) in
+            [(&columns, [1.0, 0.0]), (&rows, [0.0, 1.0]), (&diagonal, [0.7, 1.0])]
+        {
+            // The other coordinate is the same at all corners.
+            let at = |share: f32| [0.3 + u * (share - 0.3), 0.3 + v * (share - 0.3)];
+            let uv = [at(0.0), at(1.0), at(1.0), at(0.0)];
+            let mesh = in_one_voxel(&textured_square(texture.clone(), filter, uv));
+            let [r, g, b, opacity] = surface_colors(&mesh).of([0; 3]);
+            let color = format!("{filter:?}, {u}, {v}: {:?}", [r, g, b, opacity]);
+            assert!(r.abs_diff(188) <= 1 && g == 0 && b.abs_diff(188) <= 1, "{color}");
+            // A linear filter makes half a texel at each side translucent.
+            assert!(opacity > 215, "{color}");
+        }
+    }
+}
+
+#[test]
+fn a_triangle_within_equal_texels_has_their_colour() {
+    const LEFT: [u8; 4] = [10, 200, 90, 255];
+    let texels = (0..64).map(|i| if i % 8 < 4 { LEFT } else { BLUE });
+    let texture = Texture::new([8, 8], texels.collect());
+    for (filter, last, is_pure) in [
+        (Filter::Linear, 0.437, true),
+        (Filter::Linear, 0.49, false),
+        (Filter::Nearest, 0.5, true),
+        (Filter::Nearest, 0.52, false),
+    ] {
+        let uv = [[0.2, 0.1], [last, 0.1], [last, 0.5], [0.2, 0.5]];
+        let mesh = in_one_voxel(&textured_square(texture.clone(), filter, uv));
+        let color = surface_colors(&mesh).of([0; 3]);
+        assert_eq!(color == LEFT, is_pure, "{filter:?} {last}: {color:?}");
+    }
+}
+
+#[test]
+fn voxels_that_triangles_touch_only_in_points_have_their_colour() {
+    // The edges of these triangles run through corners of voxels, where they round.
+    let positions = [
+        [[1, 0, 2], [1, 5, 6], [3, 1, 1]],
+        [[1, 1, 0], [0, 3, 5], [3, 5, 2]],
+        [[18, 0, 0], [18, 4, 0], [18, 0, 4]],
+    ];
+    let positions: Vec<_> = positions.concat().into_iter().map(|p| p.map(f64::from)).collect();
+    let [blue, red] = [BLUE, RED].map(linear_of_rgba);
+    let faded = |[r, g, b, a]: [u16; 4]| [r / 2, g / 2, b / 2, a];
+    let look = Appearance {
+        materials: vec![Material { has_vertex_colors: true, ..plain([255; 4]) }],
+        vertex_colors: [blue, blue, faded(blue), blue, blue, faded(blue), red, red, faded(red)]
+            .to_vec(),
+        ..Appearance::default()
+    };
+    let mesh = Mesh::new(positions, vec![[0, 1, 2], [3, 4, 5], [6, 7, 8]]).unwrap();
+    let mesh = mesh.with_appearance(look).unwrap();
+    let mesh = place(&mesh, &PlaceOptions::new(Sizing::Resolution(36))).unwrap();
+    let grid = painted(&mesh, Mode::Surface).grid;
+    let colors = grid.colors.as_ref().unwrap();
+    assert_eq!(colors.own_count(), grid.occupied());
+    for voxel in grid.voxels() {
+        let [r, _, b, _] = colors.of(voxel);
+        assert_eq!([r > 0, b > 0], if voxel[0] < 20 { [false, true] } else { [true, false] });
+    }
+}

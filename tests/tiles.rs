@@ -10,15 +10,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use fastrand::Rng;
+use trivox::appearance::Material;
 use trivox::formats::read_mesh;
 use trivox::grid::{BrickKey, Colors};
 use trivox::place::{MAX_DIM, TileError, Tiles, WindowReach};
 use trivox::solid::{Fill, Solid};
 use trivox::voxelize::{BackendChoice, Backends, RunOptions};
 use trivox::{
-    Backend, BackendError, Bounds, Cpu, GridError, Lattice, Mesh, Mode, NoProgress, PlaceError,
-    PlaceOptions, Sizing, Tile, VoxelGrid, VoxelizeError, Voxelizer, Window, place, place_on,
-    voxelize,
+    Appearance, Backend, BackendError, Bounds, Cpu, GridError, Lattice, Mesh, Mode, NoProgress,
+    PlaceError, PlaceOptions, Sizing, Tile, VoxelGrid, VoxelizeError, Voxelizer, Window, place,
+    place_on, voxelize,
 };
 
 const ASSETS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/assets");
@@ -143,6 +144,32 @@ fn tiles_of_the_models_are_the_whole_in_every_mode() {
             if [Mode::Thin, solid(Fill::Auto), SHELL].contains(&mode) {
                 check(&named, &voxelizer, &mesh, resolution(100).with_pad(3), [4; 3]);
             }
+        }
+    }
+}
+
+#[test]
+fn tiles_of_a_solid_that_the_grid_cuts_are_the_whole_at_any_size() {
+    let red = Material { color: [65535, 0, 0, 65535], ..Material::default() };
+    let blue = Material { color: [0, 0, 65535, 65535], ..Material::default() };
+    let look = Appearance {
+        materials: vec![red, blue],
+        material_of: (0..12).map(|face| face / 2 % 2).collect(),
+        ..Appearance::default()
+    };
+    for size in [32, 36, 40, 64] {
+        // Of the last layers, the surface touches what is next to them, outside.
+        let extent = f64::from(size);
+        let cube = solids::cube([5.0; 3], extent - 4.9).with_appearance(look.clone()).unwrap();
+        let bounds = Bounds { min: [0.0; 3], max: [extent; 3] };
+        let options = PlaceOptions::new(Sizing::VoxelSize(1.0)).with_bounds(bounds);
+        let voxelizer = on_cpu().mode(solid(Fill::Auto));
+        check(&format!("{size}"), &voxelizer, &cube, options, [2, 1, 3]);
+        let colors = voxelizer.place_options(options).run(&cube).unwrap().grid.colors.unwrap();
+        for axis in 0..3 {
+            let mut last = [size / 2; 3];
+            last[axis] = size - 1;
+            assert_eq!(colors.of(last), INTERIOR, "{size}, axis {axis}");
         }
     }
 }

@@ -5,7 +5,6 @@
 use crate::color::floor;
 use crate::color::texel_polygon::{TexelPolygon, bounds};
 use crate::place::Triangle;
-use crate::predicate::boxes::BoxRange;
 
 /// A triangle, clipped: a convex polygon.
 #[derive(Debug, Clone, Copy)]
@@ -131,17 +130,15 @@ impl Default for ClipScratch {
     }
 }
 
-/// Calls `each` with every voxel of `range` that a triangle touches, from `base`, and the triangle
-/// clipped to it. The corners are in voxels from `base`, the minimum corner of a brick.
+/// Calls `each` with every voxel that a triangle touches, within the first and the last along each
+/// axis, and the triangle clipped to it. All are in voxels from the minimum corner of a brick.
 #[inline(always)]
 pub(super) fn clip(
     corners: &[[f64; 3]; 3],
-    base: [i32; 3],
-    range: &BoxRange,
+    [xs, ys, zs]: [[i32; 2]; 3],
     ClipScratch([in_x, in_y, in_z]): &mut ClipScratch,
     mut each: impl FnMut([i32; 3], &Polygon),
 ) {
-    let [xs, ys, zs] = [0, 1, 2].map(|a| [range.lo[a] - base[a], range.hi[a] - base[a]]);
     // Closures that are not inlined would be compiled without the caller's vector instructions.
     Polygon::of_triangle(corners).slabs(
         0,

@@ -159,13 +159,16 @@ impl<W, D: Fn(u64) + Sync> Traversal<'_, W, D> {
         Children::new(triangles, &masks, wanted, self.lists)
     }
 
-    /// Whether the grid has voxels in the node, or next to it if neighbours are wanted.
+    /// Whether a node in the grid has voxels, or is next to some if neighbours are wanted.
     fn is_wanted(&self, Node { from, bits }: Node) -> bool {
         let margin = u32::from(self.with_neighbors);
         let end = self.grid.dims().map(|d| d.div_ceil(BRICK));
+        if (0..3).any(|a| from[a] >= end[a]) {
+            return false;
+        }
         let to = [0, 1, 2].map(|a| end[a].min(from[a] + (1 << bits) + margin));
         let from = from.map(|c| c.saturating_sub(margin));
-        (0..3).all(|a| from[a] < to[a]) && self.grid.brick_runs_in(from, to).next().is_some()
+        self.grid.brick_runs_in(from, to).next().is_some()
     }
 }
 

@@ -12,10 +12,9 @@ use crate::color::texel_polygon::TexelPolygon;
 use crate::color::texels::MAX_INTERPOLATED;
 use crate::color::touched::brick_masks;
 use crate::grid::{
-    BRICK, BrickKey, FULL, Mask, VoxelGrid, count, is_empty, mask_bounds, mask_places,
+    BRICK, BrickKey, Mask, VoxelGrid, count, is_empty, mask_below, mask_bounds, mask_places,
 };
 use crate::place::PlacedMesh;
-use crate::predicate::boxes::BoxRange;
 use crate::progress::Progress;
 use crate::srgb::{Rgba, rgba_of};
 
@@ -128,9 +127,13 @@ impl WithSimd for PaintBrick<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(mut self, simd: S) {
         let Painter { grid, is_solid, .. } = self.painter;
-        // For a solid, voxels outside too: the exposed voxels next to them take the mean of their
+        // For a solid, empty voxels too: the exposed voxels next to them take the mean of their
         // colours.
-        let wanted = if *is_solid { FULL } else { grid.mask_of(self.key) };
+        let first = self.key.first_voxel();
+        let wanted = match is_solid {
+            true => mask_below([0, 1, 2].map(|a| grid.dims()[a] - first[a])),
+            false => grid.mask_of(self.key),
+        };
         if let Some(color) = self.uniform_color().filter(|_| !is_solid) {
             return self.push(wanted, wanted, |colors| {
                 colors.extend(std::iter::repeat_n(color, count(&wanted) as usize));
@@ -156,8 +159,13 @@ impl WithSimd for PaintBrick<'_> {
         }
         if !is_empty(&mixed) {
             self.sum(simd, &shadings, &masks, &mixed);
+            let missed = self.resolve(&mixed, &mut touched, &mut visible);
+            // Triangles touch all voxels of a surface.
+            if !is_solid && !is_empty(&missed) {
+                self.sum_missed(simd, &shadings, &missed);
+                self.resolve(&missed, &mut touched, &mut visible);
+            }
         }
-        self.resolve(&mixed, &mut touched, &mut visible);
         let colors = std::mem::take(&mut self.scratch.colors);
         self.push(touched, visible, |to| to.extend(voxels_of(&visible).map(|v| colors[v])));
         self.scratch.colors = colors;
@@ -184,33 +192,53 @@ impl<'a> PaintBrick<'a> {
         masks: &[Mask],
         mixed: &Mask,
     ) {
-        let base = self.base();
-        let brick = BoxRange { lo: base, hi: self.last_voxel(base) };
         for index in 0..shadings.len() {
-            let range = match masks.get(index) {
-                Some(mask) => bounds(&std::array::from_fn(|x| mask[x] & mixed[x]), base),
-                None => Some(brick),
-            };
-            if let Some(range) = range {
-                self.add(simd, index, shadings, &range.intersect(&brick), mixed);
+            let own = masks.get(index).map(|mask| std::array::from_fn(|x| mask[x] & mixed[x]));
+            let own = own.as_ref().unwrap_or(mixed);
+            if !is_empty(own) {
+                self.add(simd, index, shadings, &self.corners(index), mask_bounds(own), mixed);
             }
         }
         let Scratch { queues, sums, .. } = &mut *self.scratch;
         queues.finish(simd, |integrated| add_pieces(integrated, shadings, sums));
     }
 
-    /// Converts the sums of the `mixed` voxels to colours.
-    fn resolve(&mut self, mixed: &Mask, touched: &mut Mask, visible: &mut Mask) {
+    /// As [`sum`](Self::sum), for voxels that lost all their polygons to rounding: triangles touch
+    /// them only in points and edges. Triangles shrink towards the centre of each voxel, which is
+    /// as if the voxel grew: by more than the rounding error.
+    #[cold]
+    fn sum_missed<S: Simd>(&mut self, simd: S, shadings: &[TriangleShading], missed: &Mask) {
+        const SCALE: f64 = 1.0 - 1.0 / 65536.0;
+        let masks = brick_masks(simd, self.painter.mesh, self.triangles, self.base());
+        for (index, mask) in masks.iter().enumerate() {
+            for place @ (x, bit) in mask_places(std::array::from_fn(|x| mask[x] & missed[x])) {
+                let voxel = [x, bit / 8, bit % 8];
+                let center = voxel.map(|c| f64::from(c) + 0.5);
+                let shrunk = self
+                    .corners(index)
+                    .map(|corner| [0, 1, 2].map(|a| center[a] + SCALE * (corner[a] - center[a])));
+                self.add(simd, index, shadings, &shrunk, [voxel; 2], &mask_of(place));
+            }
+        }
+        let Scratch { queues, sums, .. } = &mut *self.scratch;
+        queues.finish(simd, |integrated| add_pieces(integrated, shadings, sums));
+    }
+
+    /// Converts the sums of the `mixed` voxels to colours. Returns the voxels without any.
+    fn resolve(&mut self, mixed: &Mask, touched: &mut Mask, visible: &mut Mask) -> Mask {
         let Scratch { sums, colors, .. } = &mut *self.scratch;
+        let mut missed = Mask::default();
         for voxel in voxels_of(mixed) {
             let sums = std::mem::take(&mut sums[voxel]);
             let bit = 1 << (voxel % 64);
-            touched[voxel / 64] |= if sums.is_touched() { bit } else { 0 };
+            let of = if sums.is_touched() { &mut *touched } else { &mut missed };
+            of[voxel / 64] |= bit;
             if let Some(mean) = sums.mean() {
                 visible[voxel / 64] |= bit;
                 colors[voxel] = rgba_of(mean);
             }
         }
+        missed
     }
 
     fn push(&mut self, touched: Mask, visible: Mask, colors: impl FnOnce(&mut Vec<Rgba>)) {
@@ -229,36 +257,34 @@ impl<'a> PaintBrick<'a> {
         self.key.position().map(|b| (b * BRICK) as i32)
     }
 
-    fn last_voxel(&self, base: [i32; 3]) -> [i32; 3] {
-        let dims = self.painter.grid.dims();
-        std::array::from_fn(|a| (base[a] + BRICK as i32).min(dims[a] as i32) - 1)
+    /// The corners of a triangle, in voxels from the minimum corner of the brick.
+    #[inline(always)]
+    fn corners(&self, index: usize) -> [[f64; 3]; 3] {
+        let mesh = self.painter.mesh;
+        let triangle = mesh.triangle(self.triangles[index] as usize);
+        corners(&triangle, self.base(), mesh.lattice().fraction_bits)
     }
 
-    /// Clips a triangle to the `mixed` voxels within `range` and adds the polygons to their sums.
+    /// Clips a triangle with these corners to the `mixed` voxels from `first` to `last` and adds
+    /// the polygons to their sums.
     #[inline(always)]
     fn add<S: Simd>(
         &mut self,
         simd: S,
         index: usize,
         shadings: &[TriangleShading],
-        range: &BoxRange,
+        corners: &[[f64; 3]; 3],
+        [first, last]: [[u32; 3]; 2],
         mixed: &Mask,
     ) {
-        let mesh = self.painter.mesh;
-        let fraction_bits = mesh.lattice().fraction_bits;
         let shading = &shadings[index];
-        let triangle = mesh.triangle(self.triangles[index] as usize);
-        let base = self.base();
-        let range = BoxRange::of_triangle(&triangle, fraction_bits).intersect(range);
-        let corners = corners(&triangle, base, fraction_bits);
-        let plane = Plane::new(&corners);
+        let plane = Plane::new(corners);
         let texel_map = shading.texel_map(plane);
         let is_interpolated = shading.interpolated().is_some();
         let Scratch { clipped, texels, coverage, queues, sums, .. } = &mut *self.scratch;
         clip(
-            &corners,
-            base,
-            &range,
+            corners,
+            [0, 1, 2].map(|a| [first[a] as i32, last[a] as i32]),
             clipped,
             #[inline(always)]
             |[x, y, z], polygon| {
@@ -346,11 +372,9 @@ fn voxels_of(mask: &Mask) -> impl Iterator<Item = usize> + use<> {
     mask_places(*mask).map(|(x, bit)| (64 * x + bit) as usize)
 }
 
-/// The bounding box of a mask's voxels in the brick with the minimum corner `base`.
-fn bounds(mask: &Mask, base: [i32; 3]) -> Option<BoxRange> {
-    if is_empty(mask) {
-        return None;
-    }
-    let [lo, hi] = mask_bounds(mask).map(|corner| [0, 1, 2].map(|a| base[a] + corner[a] as i32));
-    Some(BoxRange { lo, hi })
+/// The mask of one voxel, by its [place](crate::grid::mask_place).
+fn mask_of((x, bit): (u32, u32)) -> Mask {
+    let mut mask = Mask::default();
+    mask[x as usize] = 1 << bit;
+    mask
 }

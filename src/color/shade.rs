@@ -9,7 +9,7 @@ use crate::appearance::{Alpha, Appearance, Filter, Material, TextureRef, Wrap};
 use crate::color::Color;
 use crate::color::clip::{Plane, Polygon, TexelMap};
 use crate::color::coverage::{Coverage, Scratch, has_room};
-use crate::color::texel_polygon::TexelPolygon;
+use crate::color::texel_polygon::{TexelPolygon, bounds};
 use crate::color::texels::Sampler;
 use crate::srgb::{Linear, Rgba};
 
@@ -263,9 +263,8 @@ impl<'a> Shading<'a> {
             });
             shading.uvs = near_zero(uvs.map(|uv| uv.map(f64::from)), repeats);
         }
-        let has_equal_corners = corners.is_none_or(|[a, b, c]| a == b && b == c);
-        if has_equal_corners && shading.sampler.is_none() {
-            shading.uniform = Some(shading.shade([1.0; 5], shading.color([0.0; 2])));
+        if corners.is_none_or(|[a, b, c]| a == b && b == c) {
+            shading.uniform = shading.constant(shading.color([0.0; 2]));
         }
         shading
     }
@@ -285,6 +284,32 @@ fn near_zero(mut uvs: [[f64; 2]; 3], repeats: [bool; 2]) -> [[f64; 2]; 3] {
     uvs
 }
 
+/// A triangle in the texture, in texels; if all its points lie near a line, with a height of at
+/// least a 1024th of a texel. Its parts then have areas in proportion to those of the surface,
+/// by which the texels along the line are weighted.
+fn widened(mut corners: [[f64; 2]; 3]) -> [[f64; 2]; 3] {
+    const HEIGHT: f64 = 1.0 / 1024.0;
+    let edge = |corner: usize| {
+        let [p, q] = [corners[(corner + 1) % 3], corners[(corner + 2) % 3]];
+        [q[0] - p[0], q[1] - p[1]]
+    };
+    let square = |[x, y]: [f64; 2]| x * x + y * y;
+    // The corner opposite the longest edge.
+    let is_longer = |a: usize, b: usize| square(edge(b)) > square(edge(a));
+    let apex = (1..3).fold(0, |a, b| if is_longer(a, b) { b } else { a });
+    let (along, from) = (edge(apex), corners[(apex + 1) % 3]);
+    let length = square(along).sqrt();
+    // Towards higher indices: of a point between two texels, the texel is the second.
+    let sign = if along[0] - along[1] > 0.0 { 1.0 } else { -1.0 };
+    let normal = [-sign * along[1] / length, sign * along[0] / length];
+    let height: f64 = (0..2).map(|a| normal[a] * (corners[apex][a] - from[a])).sum();
+    // Not for corners that are all the same.
+    if height.abs() < HEIGHT {
+        (0..2).for_each(|a| corners[apex][a] += normal[a] * (HEIGHT - height));
+    }
+    corners
+}
+
 /// The material of a triangle, with its texture coordinates and vertex colours.
 pub(super) struct TriangleShading<'a> {
     material: &'a PreparedMaterial,
@@ -298,6 +323,23 @@ pub(super) struct TriangleShading<'a> {
 }
 
 impl TriangleShading<'_> {
+    /// The shade for the constant surface colour `color`, where the texture is constant as well.
+    fn constant(&self, color: Color) -> Option<Shade> {
+        let Some(sampler) = &self.sampler else { return Some(self.shade([1.0; 5], color)) };
+        let size = sampler.size();
+        let [low, high] = bounds(&self.uvs.map(|uv| [0, 1].map(|a| uv[a] * size[a])));
+        let has_map = self.material.opacity_map.is_some();
+        if low != high && (has_map || !sampler.is_constant([low, high])) {
+            return None;
+        }
+        let sample = match self.material.alpha {
+            Alpha::Mask(_) => self.point(sampler, low, color[3]),
+            _ if has_map => self.point(sampler, low, color[3]),
+            _ => sampler.at(low, sampler.pyramid.texel_alpha()),
+        };
+        Some(self.shade(sample, color))
+    }
+
     /// The shade, where it is constant over the triangle.
     pub(super) fn uniform(&self) -> Option<Shade> {
         self.uniform
@@ -328,7 +370,7 @@ impl TriangleShading<'_> {
         const FARTHEST: f64 = (1_u64 << 45) as f64;
         let size = self.sampler.as_ref()?.size();
         let texel = |uv: [f64; 2]| [0, 1].map(|a| (uv[a] * size[a]).clamp(-FARTHEST, FARTHEST));
-        Some(TexelMap::new(plane, self.uvs.map(texel)))
+        Some(TexelMap::new(plane, widened(self.uvs.map(texel))))
     }
 
     /// The mean over a clipped polygon of the triangle; `texel_map` is the map to its texture, and

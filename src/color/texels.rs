@@ -13,6 +13,7 @@ use crate::color::bilinear::Integrated;
 use crate::color::coverage::{Coverage, Scratch, has_room};
 use crate::color::floor;
 use crate::color::texel_polygon::TexelPolygon;
+use crate::srgb::Rgba;
 
 /// Largest span, in texels along an axis, for which the interpolant is integrated. Above it texels
 /// count as squares: the difference shrinks as polygons grow.
@@ -76,6 +77,26 @@ impl Sampler<'_> {
         self.filter == Filter::Linear && !has_cutoff
     }
 
+    /// Whether the filter reads equal texels at all points within these bounds, in texels. False
+    /// for many texels.
+    #[inline]
+    pub(super) fn is_constant(&self, [low, high]: [[f64; 2]; 2]) -> bool {
+        const MOST: i64 = 64;
+        let reach = if self.filter == Filter::Linear { 0.5 } else { 0.0 };
+        let first = low.map(|c| floor(c - reach));
+        // The texel that begins at the upper bound has no share.
+        let last = high.map(|c| floor(-(c + reach)).saturating_neg() - 1);
+        let last = [0, 1].map(|a| last[a].max(first[a]));
+        let [columns, rows] = [0, 1].map(|a| last[a].saturating_sub(first[a]).saturating_add(1));
+        if columns.saturating_mul(rows) > MOST {
+            return false;
+        }
+        let all = (first[1]..=last[1]).flat_map(|y| (first[0]..=last[0]).map(move |x| [x, y]));
+        let mut texels = all.map(|at| self.raw_texel(at));
+        let one = texels.next();
+        texels.all(|texel| Some(texel) == one)
+    }
+
     /// The weighted sum of the texels of an integrated polygon.
     #[inline(always)]
     pub(super) fn weighted(&self, integrated: &Integrated, index: usize) -> Sample {
@@ -130,13 +151,18 @@ impl Sampler<'_> {
         }
     }
 
-    /// A texel by its index before wrapping.
+    /// The sample of a texel by its index before wrapping.
     #[inline(always)]
     fn texel(&self, at: [i64; 2], texel_alpha: TexelAlpha) -> Sample {
+        texel_alpha.sample(self.raw_texel(at))
+    }
+
+    #[inline(always)]
+    fn raw_texel(&self, at: [i64; 2]) -> Rgba {
         let size = self.texture.size();
         let x = self.wrap[0].index(at[0], size[0]) as u32;
         let y = self.wrap[1].index(at[1], size[1]) as u32;
-        texel_alpha.sample(self.texture.texel(x, y))
+        self.texture.texel(x, y)
     }
 
     /// The mean of the bilinear interpolant between four texels, `[i, j]` being the first. `s`, `t`

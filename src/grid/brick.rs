@@ -140,6 +140,14 @@ pub fn mask_place(voxel: [u32; 3]) -> (usize, u32) {
 /// The voxels of a slice that are first along `z`.
 pub(crate) const FIRST_Z: u64 = 0x0101_0101_0101_0101;
 
+/// The voxels of a brick whose coordinates in it are below `ends`.
+pub(crate) fn mask_below(ends: [u32; 3]) -> Mask {
+    let [x, y, z] = ends.map(|end| end.min(BRICK));
+    let rows = (0..y).fold(0, |rows, row| rows | 0xff_u64 << (8 * row));
+    let columns = ((1_u64 << z) - 1) * FIRST_Z;
+    std::array::from_fn(|i| if (i as u32) < x { rows & columns } else { 0 })
+}
+
 /// How many voxels a mask holds.
 #[must_use]
 pub fn count(mask: &Mask) -> u32 {

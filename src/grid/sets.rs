@@ -2,7 +2,7 @@
 
 use super::brick_runs::{BrickRun, key_ranges, overlay};
 use super::ordered::{in_order, in_order_within};
-use super::{BRICK, FIRST_Z, Mask, VoxelGrid};
+use super::{BRICK, Mask, VoxelGrid, mask_below};
 
 /// Set operations, linear in the number of bricks and runs. The result has the first grid's world
 /// position, the larger dimension along each axis, and no colours.
@@ -81,11 +81,9 @@ fn clipped(dims: [u32; 3], run: &BrickRun) -> impl Iterator<Item = BrickRun> + u
     let &BrickRun { start, len, mask } = run;
     let from = start.first_voxel();
     let [x, y, z] = [0, 1, 2].map(|a| dims[a].saturating_sub(from[a]));
-    let rows = (0..y.min(BRICK)).fold(0, |rows, row| rows | 0xff_u64 << (8 * row));
-    let columns = ((1_u64 << z.min(BRICK)) - 1) * FIRST_Z;
     let trimmed = move |slices: u32| -> Mask {
-        let trim = |i: usize| if (i as u32) < slices { mask[i] & rows & columns } else { 0 };
-        std::array::from_fn(trim)
+        let within = mask_below([slices, y, z]);
+        std::array::from_fn(|i| mask[i] & within[i])
     };
     let whole = len.min(x / BRICK);
     let last = u32::from(whole < len && x % BRICK > 0);

@@ -126,7 +126,7 @@ impl WithSimd for PaintBrick<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(mut self, simd: S) {
-        let Painter { grid, is_solid, .. } = self.painter;
+        let Painter { mesh, shading, grid, is_solid, .. } = self.painter;
         // For a solid, empty voxels too: the exposed voxels next to them take the mean of their
         // colours.
         let first = self.key.first_voxel();
@@ -134,14 +134,17 @@ impl WithSimd for PaintBrick<'_> {
             true => mask_below([0, 1, 2].map(|a| grid.dims()[a] - first[a])),
             false => grid.mask_of(self.key),
         };
-        if let Some(color) = self.uniform_color().filter(|_| !is_solid) {
-            return self.push(wanted, wanted, |colors| {
-                colors.extend(std::iter::repeat_n(color, count(&wanted) as usize));
-            });
+        let flat = |&triangle: &u32| shading.flat(mesh.source(triangle as usize));
+        if let Some(color) = only_color(self.triangles.iter().map(flat)).filter(|_| !is_solid) {
+            return self.push_uniform(wanted, color);
         }
         let shadings: Vec<_> = self.triangles.iter().map(|&index| self.shading(index)).collect();
+        let only = only_color(shadings.iter().map(TriangleShading::uniform));
+        if let Some(color) = only.filter(|_| !is_solid) {
+            return self.push_uniform(wanted, color);
+        }
         let masks = match shadings.iter().any(|shading| shading.uniform().is_some()) {
-            true => brick_masks(simd, self.painter.mesh, self.triangles, self.base()),
+            true => brick_masks(simd, mesh, self.triangles, self.base()),
             false => Vec::new(),
         };
         let (mut touched, mut visible, mut mixed) = (Mask::default(), Mask::default(), wanted);
@@ -173,15 +176,6 @@ impl WithSimd for PaintBrick<'_> {
 }
 
 impl<'a> PaintBrick<'a> {
-    /// The colour of the brick, if all its triangles have the same constant colour.
-    fn uniform_color(&self) -> Option<Rgba> {
-        let Painter { shading, mesh, .. } = self.painter;
-        let flat = |&triangle: &u32| shading.flat(mesh.source(triangle as usize));
-        let first = flat(self.triangles.first()?);
-        let is_uniform = self.triangles.iter().all(|triangle| flat(triangle) == first);
-        first.and_then(color_of).filter(|_| is_uniform)
-    }
-
     /// Adds the shades of all triangles to the sums of the `mixed` voxels. `masks` has the voxels
     /// that each triangle touches; empty if they are unknown.
     #[inline(always)]
@@ -239,6 +233,11 @@ impl<'a> PaintBrick<'a> {
             }
         }
         missed
+    }
+
+    fn push_uniform(&mut self, mask: Mask, color: Rgba) {
+        let count = count(&mask) as usize;
+        self.push(mask, mask, |colors| colors.extend(std::iter::repeat_n(color, count)));
     }
 
     fn push(&mut self, touched: Mask, visible: Mask, colors: impl FnOnce(&mut Vec<Rgba>)) {
@@ -358,6 +357,12 @@ impl ByShade {
 
 fn add(to: &mut Mask, mask: &Mask) {
     (0..8).for_each(|x| to[x] |= mask[x]);
+}
+
+/// The colour of all voxels that triangles of these shades touch, if they are all the same.
+fn only_color(mut shades: impl Iterator<Item = Option<Shade>>) -> Option<Rgba> {
+    let first = shades.next()??;
+    shades.all(|shade| shade == Some(first)).then(|| color_of(first)).flatten()
 }
 
 /// The colour of voxels that only triangles of one shade touch; `None` if they are transparent.

@@ -45,8 +45,8 @@ pub struct ColorOptions {
     pub keep_transparent: bool,
     /// The memory limit in bytes, colours included.
     pub memory: u64,
-    /// The colour of voxels far from the surface, of a solid; `None` for the mean over the voxels
-    /// that the surface touches in and next to the grid, which differs from tile to tile.
+    /// The colour of voxels far from the surface, of a solid; `None` for the mean over all voxels
+    /// that the surface touches, empty ones included, which differs from tile to tile.
     pub interior: Option<Rgba>,
 }
 

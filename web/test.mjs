@@ -181,12 +181,13 @@ try {
       return [document.getElementById('saved').download, [...new Uint8Array(await blobs[0].arrayBuffer())]];
     }, format);
     const said = (await text(tab, 'command')).split(' ');
-    const out = join(scratch, `lighthouse.${format}`);
-    assert.deepEqual(said.slice(0, command.length + 4),
-      ['voxelize', ...command, 'lighthouse.obj', '-o', `lighthouse.${format}`]);
+    // The texture is lighthouse.png.
+    const name = format === 'png' ? 'lighthouse-voxels.png' : `lighthouse.${format}`;
+    const out = join(scratch, name);
+    assert.deepEqual(said.slice(0, command.length + 4), ['voxelize', ...command, 'lighthouse.obj', '-o', name]);
     // The very command that the page gives.
     execFileSync(program, [...command, asset('lighthouse.obj'), '-o', out, ...said.slice(command.length + 4), '--quiet']);
-    assert.equal(fetched[0], `lighthouse.${format}`);
+    assert.equal(fetched[0], name);
     assert.ok(Buffer.from(fetched[1]).equals(readFileSync(out)), 'bytes differ');
     await tab.close();
     return `${fetched[1].length} bytes`;
@@ -265,8 +266,70 @@ try {
     const zip = join(folder, 'model.zip');
     writeFileSync(zip, 'PK');
     await drop(tab, zip);
-    assert.match(await text(tab, 'error'), /unpack it/);
-    assert.equal(await term(tab, 'hash'), null, 'the old result is not shown under the new name');
+    assert.match(await text(tab, 'error'), /^model.zip: is an archive: unpack it/);
+    await drop(tab, join(folder, 'other.bin'));
+    assert.match(await text(tab, 'error'), /^other.bin: is a part of a model/);
+    assert.equal(await text(tab, 'model-name'), 'triangle.gltf', 'the last model stays');
+    await job(tab, () => tab.click('#download'));
+    assert.match(await text(tab, 'saved-note'), /^triangle.vox, /);
+    await tab.close();
+  });
+
+  await test('of several models one is opened, and the page says which; its files are not overwritten', async () => {
+    const tab = await opened('no-cache&res=16');
+    const vox = join(scratch, 'cube.vox');
+    native(asset('cube.obj'), '--res', '16', '-o', vox);
+    await drop(tab, vox, asset('cube.obj'));
+    assert.match(await text(tab, 'warnings'), /^2 models were given, and this is cube.obj/);
+    assert.equal(await text(tab, 'command'), 'voxelize cube.obj -o cube-voxels.vox --res 16');
+    const other = join(scratch, 'other.vox');
+    native(asset('cube.obj'), '--res', '16', '-o', other);
+    await drop(tab, vox, other);
+    assert.match(await text(tab, 'warnings'), /^2 models were given, and this is cube.vox/);
+    await tab.close();
+  });
+
+  await test('files that cannot be opened end a job in progress, and leave no result that cannot be saved', async () => {
+    const tab = await opened('no-cache&res=16');
+    await drop(tab, asset('cube.obj'));
+    // The drop comes while the worker still verifies.
+    const other = join(scratch, 'model.7z');
+    writeFileSync(other, '7z');
+    const input = await tab.$('#files');
+    await input.uploadFile(other);
+    await tab.waitForFunction(() => document.getElementById('error').textContent.includes('unpack'));
+    const result = () => tab.$eval('#actions', (actions) => !actions.hidden);
+    assert.ok(await result());
+    await tab.evaluate(() => {
+      document.getElementById('verify').click();
+      const transfer = new DataTransfer();
+      transfer.items.add(new File(['PK'], 'late.zip'));
+      dispatchEvent(new DragEvent('drop', { dataTransfer: transfer }));
+    });
+    await tab.waitForFunction(() => document.getElementById('error').textContent.includes('late.zip'));
+    assert.ok(!(await result()), 'the worker that held the grid has ended');
+    await job(tab, () => tab.click('#run'));
+    assert.ok(await result());
+    await job(tab, () => tab.click('#download'));
+    assert.match(await text(tab, 'saved-note'), /^cube.vox, /);
+    await tab.close();
+  });
+
+  await test('a saved picture is of the model that is shown', async () => {
+    const tab = await opened('no-cache&res=16');
+    await drop(tab, asset('torus-knot.obj'));
+    await drawn(tab);
+    const when = await tab.evaluate(() => new Promise((resolve) => {
+      const canvas = document.getElementById('canvas');
+      canvas.toBlob = () => resolve([canvas.dataset.samples, document.getElementById('model-name').textContent]);
+      const button = document.getElementById('picture');
+      // As soon as the next model is there, before it is drawn.
+      new MutationObserver(() => { if (!button.disabled) button.click(); })
+        .observe(button, { attributes: true, attributeFilter: ['disabled'] });
+      document.querySelector('[data-example="cube.obj"]').click();
+    }));
+    assert.ok(when[0] >= 1, `samples: ${when[0]}`);
+    assert.equal(when[1], 'cube.obj');
     await tab.close();
   });
 
@@ -481,7 +544,20 @@ try {
 
     await test('works without a network once it was loaded', async () => {
       const tab = await opened('res=32');
+      const caches = () => tab.evaluate(() => window.caches.keys());
       await tab.waitForFunction(() => navigator.serviceWorker.controller, { timeout: 60_000 });
+      const [own, ...more] = await caches();
+      assert.ok(own.startsWith(`trivox ${url} `) && more.length === 0, `${own} ${more}`);
+      // A new version deletes the old ones of this page only.
+      const old = `trivox ${url} old`;
+      await tab.evaluate(async (names) => {
+        for (const name of names) await window.caches.open(name);
+        await (await navigator.serviceWorker.ready).unregister();
+        location.reload();
+      }, [old, 'of another page']);
+      await tab.waitForFunction(async (old) => navigator.serviceWorker.controller
+        && !(await window.caches.keys()).includes(old), { timeout: 60_000 }, old);
+      assert.deepEqual((await caches()).sort(), ['of another page', own]);
       await tab.setOfflineMode(true);
       await tab.goto(`${url}?res=32&model=cube.obj`, { waitUntil: 'load' });
       await tab.waitForFunction(() => document.querySelector('#report dd.hash'), { timeout: 60_000 });
@@ -532,6 +608,21 @@ if (kind === 'chromium') {
     native(asset('lighthouse.obj'), '--res', '24', '--mode', 'solid', '--interior-color', '#102030', '--backend', 'cpu', '-o', out);
     assert.deepEqual(Buffer.from(grid.write('bricks')), readFileSync(out));
   });
+  await test('the colours of the package are those of its voxels, in their order', async () => {
+    const { Voxelizer } = await import(join(root, 'dist/npm/trivox.js'));
+    const voxelizer = await Voxelizer.open();
+    const triangle = (x, color) => ['0 0', '8 0', '0 8'].map((yz) => `v ${x} ${yz} ${color}`);
+    const lines = [...triangle(0, '1 0 0'), ...triangle(16, '0 0 1'), 'f 1 2 3', 'f 4 5 6'];
+    const mesh = { name: 'two.obj', bytes: Buffer.from(lines.join('\n')) };
+    const grid = await voxelizer.voxelize(mesh, { res: 16 });
+    const [voxels, colors] = [grid.voxels(), grid.colors()];
+    assert.deepEqual([voxels.length, colors.length], [3 * grid.occupied, 4 * grid.occupied]);
+    assert.ok(grid.occupied > 50);
+    for (let i = 0; i < grid.occupied; i += 1) {
+      const expected = voxels[3 * i] < 8 ? [255, 0, 0, 255] : [0, 0, 255, 255];
+      assert.deepEqual([...colors.subarray(4 * i, 4 * i + 4)], expected, `voxel ${i}`);
+    }
+  });
   await test('the package refuses what it cannot compute', async () => {
     const { Grid, Voxelizer } = await import(join(root, 'dist/npm/trivox.js'));
     const voxelizer = await Voxelizer.open();
@@ -555,7 +646,17 @@ if (kind === 'chromium') {
     await assert.rejects(voxelizer.voxelize(mesh, { scale: -1 }), /a scale of -1 is not possible/);
     await assert.rejects(voxelizer.voxelize(mesh, { backend: 'gpu' }), /there is no WebGPU here/);
     await assert.rejects(voxelizer.voxelize({ name: 'cube.obj', bytes: new Blob([bytes]) }), /bytes must be/);
-    await assert.rejects(Grid.open({ name: 5, bytes }), /a string is needed/);
+    await assert.rejects(Grid.open({ name: 5, bytes }), { name: 'TypeError', message: /a string is needed/, code: 'option' });
+    const bounds = [[0, 0, 0], [1, NaN, 1]];
+    await assert.rejects(voxelizer.voxelize(mesh, { bounds }), /bounds\[1\]\[1\]: NaN is not possible/);
+    await assert.rejects(voxelizer.voxelize(mesh, { res: 12.5 }), { message: /^res: .*12.5/, code: 'option' });
+    await assert.rejects(voxelizer.voxelize(mesh, { resolution: 8 }), /unknown field `resolution`/);
+    assert.equal((await voxelizer.picture(grid, { size: undefined, samples: 1 }))[0], 0x89);
+    await assert.rejects(voxelizer.viewer(grid).draw(), { message: /missing field/, code: 'option' });
+    const computing = voxelizer.voxelize(mesh, { res: 8 });
+    assert.throws(() => voxelizer.free(), /this Voxelizer is in use/);
+    (await computing).free();
+    assert.equal(grid.colors(), null);
     assert.throws(() => grid.write(5), /a string is needed/);
     assert.deepEqual([[0, 0, 0], [8, 0, 0], [2 ** 32, 0, 0], [NaN, 0, 0]].map((voxel) => grid.contains(...voxel)),
       [true, false, false, false]);

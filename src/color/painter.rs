@@ -160,14 +160,19 @@ impl WithSimd for PaintBrick<'_> {
                 }
             }
         }
-        if !is_empty(&mixed) {
-            self.sum(simd, &shadings, &masks, &mixed);
-            let missed = self.resolve(&mixed, &mut touched, &mut visible);
-            // Triangles touch all voxels of a surface.
-            if !is_solid && !is_empty(&missed) {
-                self.sum_missed(simd, &shadings, &missed);
-                self.resolve(&missed, &mut touched, &mut visible);
+        let (mut missed, mut around) = (Mask::default(), None);
+        while !is_empty(&mixed) {
+            self.sum(simd, &shadings, &masks, &mixed, around);
+            let untouched = self.resolve(&mixed, &mut touched, &mut visible);
+            // Triangles touch all voxels of a surface: of these, rounding lost all polygons.
+            if around.is_none() && !is_solid {
+                missed = untouched;
             }
+            let Some((x, bit)) = mask_places(missed).next() else { break };
+            mixed = Mask::default();
+            mixed[x as usize] = 1 << bit;
+            missed[x as usize] &= !mixed[x as usize];
+            around = Some([x, bit / 8, bit % 8].map(|c| f64::from(c) + 0.5));
         }
         let colors = std::mem::take(&mut self.scratch.colors);
         self.push(touched, visible, |to| to.extend(voxels_of(&visible).map(|v| colors[v])));
@@ -178,6 +183,9 @@ impl WithSimd for PaintBrick<'_> {
 impl<'a> PaintBrick<'a> {
     /// Adds the shades of all triangles to the sums of the `mixed` voxels. `masks` has the voxels
     /// that each triangle touches; empty if they are unknown.
+    ///
+    /// For a voxel that triangles touch only in points and edges, which rounding can lose,
+    /// triangles shrink `around` its centre. That is as if the voxel grew.
     #[inline(always)]
     fn sum<S: Simd>(
         &mut self,
@@ -185,33 +193,20 @@ impl<'a> PaintBrick<'a> {
         shadings: &[TriangleShading],
         masks: &[Mask],
         mixed: &Mask,
+        around: Option<[f64; 3]>,
     ) {
+        /// By more than the rounding error.
+        const SCALE: f64 = 1.0 - 1.0 / 65536.0;
+        let shrunk = |corner: [f64; 3]| match around {
+            Some(center) => [0, 1, 2].map(|a| center[a] + SCALE * (corner[a] - center[a])),
+            None => corner,
+        };
         for index in 0..shadings.len() {
             let own = masks.get(index).map(|mask| std::array::from_fn(|x| mask[x] & mixed[x]));
             let own = own.as_ref().unwrap_or(mixed);
             if !is_empty(own) {
-                self.add(simd, index, shadings, &self.corners(index), mask_bounds(own), mixed);
-            }
-        }
-        let Scratch { queues, sums, .. } = &mut *self.scratch;
-        queues.finish(simd, |integrated| add_pieces(integrated, shadings, sums));
-    }
-
-    /// As [`sum`](Self::sum), for voxels that lost all their polygons to rounding: triangles touch
-    /// them only in points and edges. Triangles shrink towards the centre of each voxel, which is
-    /// as if the voxel grew: by more than the rounding error.
-    #[cold]
-    fn sum_missed<S: Simd>(&mut self, simd: S, shadings: &[TriangleShading], missed: &Mask) {
-        const SCALE: f64 = 1.0 - 1.0 / 65536.0;
-        let masks = brick_masks(simd, self.painter.mesh, self.triangles, self.base());
-        for (index, mask) in masks.iter().enumerate() {
-            for place @ (x, bit) in mask_places(std::array::from_fn(|x| mask[x] & missed[x])) {
-                let voxel = [x, bit / 8, bit % 8];
-                let center = voxel.map(|c| f64::from(c) + 0.5);
-                let shrunk = self
-                    .corners(index)
-                    .map(|corner| [0, 1, 2].map(|a| center[a] + SCALE * (corner[a] - center[a])));
-                self.add(simd, index, shadings, &shrunk, [voxel; 2], &mask_of(place));
+                let corners = self.corners(index).map(shrunk);
+                self.add(simd, index, shadings, &corners, mask_bounds(own), mixed);
             }
         }
         let Scratch { queues, sums, .. } = &mut *self.scratch;
@@ -375,11 +370,4 @@ fn color_of(shade: Shade) -> Option<Rgba> {
 /// The indices of a mask's voxels in their brick.
 fn voxels_of(mask: &Mask) -> impl Iterator<Item = usize> + use<> {
     mask_places(*mask).map(|(x, bit)| (64 * x + bit) as usize)
-}
-
-/// The mask of one voxel, by its [place](crate::grid::mask_place).
-fn mask_of((x, bit): (u32, u32)) -> Mask {
-    let mut mask = Mask::default();
-    mask[x as usize] = 1 << bit;
-    mask
 }

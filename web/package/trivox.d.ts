@@ -1,10 +1,13 @@
 /** Exact voxelization of triangle meshes: the same bits on every GPU, CPU and browser. */
 
-/// <reference lib="dom" />
 /// <reference lib="esnext.disposable" />
 
+/** A type of pages, of workers and, for some, of Node. */
+type Global<Name extends string> =
+  typeof globalThis extends { [name in Name]: { prototype: infer Type } } ? Type : never;
+
 /** A file: its name, whose extension says the format, and its bytes. */
-export interface File {
+export interface NamedFile {
   name: string;
   bytes: ArrayBuffer | ArrayBufferView;
 }
@@ -97,12 +100,12 @@ export class Voxelizer {
    * mesh has them. Rejects with an `Error` of the message that the program prints; its `code` is stable, such as
    * `read.line`.
    */
-  voxelize(mesh: File, options?: Options, sidecars?: File[]): Promise<Grid>;
+  voxelize(mesh: NamedFile, options?: Options, sidecars?: NamedFile[]): Promise<Grid>;
   /** The PNG that `voxelize render` draws. */
   picture(grid: Grid, options?: PictureOptions): Promise<Uint8Array<ArrayBuffer>>;
   /** Readies `grid` to be drawn again and again. */
   viewer(grid: Grid): Viewer;
-  /** Frees its memory at once; not while it computes. */
+  /** Frees its memory at once; an error while it computes. */
   free(): void;
   [Symbol.dispose](): void;
 }
@@ -114,15 +117,17 @@ export class Grid {
    * Reads a file with voxels: .vox, .npy, .npz, .binvox, .bricks, .vdb, .nvdb, .schem,
    * .litematic.
    */
-  static open(file: File): Promise<Grid>;
+  static open(file: NamedFile): Promise<Grid>;
   readonly report: Report;
   readonly dims: [number, number, number];
   readonly occupied: number;
   readonly hash: string;
   /** Whether a voxel is occupied; not outside the grid. */
   contains(x: number, y: number, z: number): boolean;
-  /** The indices of the occupied voxels: x, y, z of one after the other. */
+  /** The indices of the occupied voxels: x, y, z of one after the other, 12 bytes a voxel. */
   voxels(): Uint32Array<ArrayBuffer>;
+  /** Their colours in the same order: sRGB and opacity, 4 bytes a voxel; `null` for a grid without colours. */
+  colors(): Uint8Array<ArrayBuffer> | null;
   /** The file that the program writes with this extension. */
   write(extension: string): Uint8Array<ArrayBuffer>;
   /** What a file with this extension does not hold: a sentence for each thing. */
@@ -178,8 +183,8 @@ export class Viewer {
    * The same pixels as an image that stays on the GPU; nothing where the voxelizer has no GPU. Rejects where the
    * browser cannot present what it draws; such a browser may lose the GPU, and the voxelizer must be opened anew.
    */
-  present(options: ViewOptions): Promise<ImageBitmap | undefined>;
-  /** Frees its memory at once; not while it draws. */
+  present(options: ViewOptions): Promise<Global<'ImageBitmap'> | undefined>;
+  /** Frees its memory at once; an error while it draws. */
   free(): void;
   [Symbol.dispose](): void;
 }
@@ -188,7 +193,9 @@ export class Viewer {
  * Starts the WebAssembly module; all else does so by itself. `module` is where it is, or its bytes. Where it fails,
  * the next call tries again.
  */
-export function init(module?: URL | string | BufferSource | Response): Promise<unknown>;
+export function init(
+  module?: string | ArrayBuffer | ArrayBufferView | Global<'URL'> | Global<'Response'>,
+): Promise<unknown>;
 /** Has `callback` called while something is computed; `share` is `null` where it is not known. */
 export function onProgress(callback: (step: string, share: number | null) => void): Promise<void>;
 /** The file formats, as `voxelize formats --json` lists them. */

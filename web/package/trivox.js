@@ -18,23 +18,36 @@ export function init(module) {
   started ??= (async () => start({ module_or_path: await (module ?? source()) }))().catch((error) => {
     // The next call tries again.
     started = undefined;
-    throw error;
+    // Most often a server or a bundler gave a page instead of it.
+    const hint = 'Is wasm/trivox_web_bg.wasm where init looks for it? See "Bundlers" in the README of trivox.';
+    throw new Error(`the WebAssembly module did not start: ${error.message}. ${hint}`, { cause: error });
   });
   return started;
 }
 
+/** An error of an argument, with the code of those that the module refuses. */
+function refusal(message) {
+  return Object.assign(new TypeError(message), { code: 'option' });
+}
+
 /** As JSON, which has no infinite numbers. */
 function json(options) {
-  return JSON.stringify(options, (name, value) => {
+  const check = (name, value) => {
     if (typeof value === 'number' && !Number.isFinite(value)) {
-      throw new TypeError(`${name}: ${value} is not possible: use a finite number`);
+      throw refusal(`${name}: ${value} is not possible: use a finite number`);
     }
-    return value;
-  });
+    if (value === null || typeof value !== 'object') return;
+    const isList = Array.isArray(value);
+    for (const [key, part] of Object.entries(value)) {
+      check(isList ? `${name}[${key}]` : [name, key].filter(Boolean).join('.'), part);
+    }
+  };
+  check('', options);
+  return JSON.stringify(options);
 }
 
 function text(what, value) {
-  if (typeof value !== 'string') throw new TypeError(`${what}: a string is needed, not ${typeof value}`);
+  if (typeof value !== 'string') throw refusal(`${what}: a string is needed, not ${typeof value}`);
   return value;
 }
 
@@ -42,12 +55,13 @@ function bytesOf({ name, bytes }) {
   if (bytes instanceof Uint8Array) return bytes;
   if (bytes instanceof ArrayBuffer) return new Uint8Array(bytes);
   if (ArrayBuffer.isView(bytes)) return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  throw new TypeError(`${name}: bytes must be a Uint8Array or an ArrayBuffer: of a Blob, await blob.arrayBuffer()`);
+  throw refusal(`${name}: bytes must be a Uint8Array or an ArrayBuffer: of a Blob, await blob.arrayBuffer()`);
 }
 
 /** What holds memory of WebAssembly: until it is freed or collected. */
 class Owner {
   #inner;
+  #users = 0;
 
   constructor(inner) {
     this.#inner = inner;
@@ -58,7 +72,19 @@ class Owner {
     return this.#inner;
   }
 
+  /** What `work` gives; until then none of `owners` can be freed. */
+  static async using(owners, work) {
+    const inners = owners.map((owner) => owner.inner);
+    owners.forEach((owner) => { owner.#users += 1; });
+    try {
+      return await work(...inners);
+    } finally {
+      owners.forEach((owner) => { owner.#users -= 1; });
+    }
+  }
+
   free() {
+    if (this.#users > 0) throw new Error(`this ${this.constructor.name} is in use: free it when what it does is done`);
     const inner = this.#inner;
     this.#inner = undefined;
     inner?.free();
@@ -92,16 +118,19 @@ export class Voxelizer extends Owner {
     const names = sidecars.map(({ name }) => text('the name of a sidecar file', name));
     const contents = sidecars.map(bytesOf);
     const name = text('the name of the mesh', mesh.name);
-    const model = this.inner.read(name, bytesOf(mesh), names, contents, json(options));
-    try {
-      return new Grid(await this.inner.voxelize(model));
-    } finally {
-      model.free();
-    }
+    return Owner.using([this], async (engine) => {
+      const model = engine.read(name, bytesOf(mesh), names, contents, json(options));
+      try {
+        return new Grid(await engine.voxelize(model));
+      } finally {
+        model.free();
+      }
+    });
   }
 
   async picture(grid, options = {}) {
-    return this.inner.picture(grid.inner, json({ size: [1024, 1024], ...options }));
+    const sized = json({ ...options, size: options.size ?? [1024, 1024] });
+    return Owner.using([this, grid], (engine, voxels) => engine.picture(voxels, sized));
   }
 
   viewer(grid) {
@@ -130,13 +159,14 @@ export class Grid extends Owner {
   }
 
   voxels() { return this.inner.voxels(); }
+  colors() { return this.inner.colors() ?? null; }
   write(extension) { return this.inner.write(text('the extension', extension)); }
   lost(extension) { return this.inner.lost(text('the extension', extension)); }
 }
 
 export class Viewer extends Owner {
-  async draw(options) { return this.inner.draw(json(options)); }
-  async present(options) { return this.inner.present(json(options)); }
+  async draw(options = {}) { return Owner.using([this], (viewer) => viewer.draw(json(options))); }
+  async present(options = {}) { return Owner.using([this], (viewer) => viewer.present(json(options))); }
 }
 
 export async function formats() {
@@ -152,7 +182,14 @@ export async function shaders() {
 
 export async function onProgress(callback) {
   await init();
-  wasm.onProgress((step, share) => callback(step, share < 0 ? null : share));
+  wasm.onProgress((step, share) => {
+    try {
+      callback(step, share < 0 ? null : share);
+    } catch (error) {
+      // It does not end the work, and is reported as those of timers are.
+      setTimeout(() => { throw error; });
+    }
+  });
 }
 
 export async function version() {

@@ -18,8 +18,10 @@ let pending;
 let workerReady;
 let lastId = 0;
 
+/** A new worker has no grid: what is shown of a result goes with the old one. */
 function startWorker() {
   worker?.terminate();
+  dropResult();
   for (const { reject } of pending?.values() ?? []) reject(new Cancelled());
   pending = new Map();
   worker = new Worker('worker.js', { type: 'module' });
@@ -74,7 +76,6 @@ const messages = {
     pending = new Map();
     const error = new Error(`${hint}\n(${message})`);
     for (const { reject } of waiting.values()) reject(error);
-    dropResult();
     startWorker();
     if (waiting.size > 0) return;
     // It ended while it drew.
@@ -93,7 +94,9 @@ const messages = {
   },
   sharpened({ number, samples }) {
     // Of an older view it says nothing about what is shown.
-    if (number === state.view) canvas.dataset.samples = samples;
+    if (number !== state.view) return;
+    canvas.dataset.samples = samples;
+    canvas.dispatchEvent(new Event('sharpened'));
   },
 };
 
@@ -137,6 +140,7 @@ async function job(step, work) {
   document.body.dataset.started = own;
   fail(null);
   say('');
+  $('saved-note').textContent = '';
   setBusy(step);
   try {
     await work();
@@ -177,10 +181,8 @@ async function open(given, example = null) {
   const files = await current(given);
   if (files.length === 0) throw new Error('There was no file in it.');
   await current(workerReady);
-  state.model = null;
-  dropResult();
+  // Until the files are known to be a model, the last one and its result stay.
   const { main, isMesh, others } = mainOf(files, state.formats);
-  $('model-name').textContent = main.name;
   refuseUnknown(main.name);
   if (main.file.size > LARGEST) {
     throw new Error(`${main.name}: has ${grouped(main.file.size)} bytes, and a browser tab reads at most `
@@ -198,6 +200,9 @@ function refuseUnknown(name) {
   const extension = extensionOf(name);
   if (['zip', '7z', 'rar', 'gz'].includes(extension)) {
     throw new Error(`${name}: is an archive: unpack it, and drop what is in it`);
+  }
+  if (['mtl', 'bin', 'png', 'jpg', 'jpeg', 'tga', 'bmp', 'webp', 'gif'].includes(extension)) {
+    throw new Error(`${name}: is a part of a model: drop the model with it, such as the .obj or .gltf`);
   }
   const { meshes, grids } = state.formats;
   const known = [...meshes, ...grids.filter((format) => format.read)].map((format) => format.extension);
@@ -233,12 +238,14 @@ async function compute() {
   [state.report, state.values] = [report, values];
   document.body.classList.remove('stale');
   showChanged();
-  if (others > 0) warn(`${others + 1} meshes were given; this is the first. Choose one to see another.`);
+  if (others > 0) warn(`${others + 1} models were given, and this is ${name}: choose one to see another.`);
   report.warnings.forEach(warn);
   show(report);
   $('actions').hidden = false;
   saySame();
-  say(`Done: ${report.dims.join(' by ')} voxels, ${grouped(report.occupied)} of them occupied`);
+  const warnings = $('warnings').childElementCount;
+  say(`Done: ${report.dims.join(' by ')} voxels, ${grouped(report.occupied)} of them occupied`
+    + (warnings > 0 ? `; ${counted(warnings, 'warning')}` : ''));
   refresh(false);
 }
 
@@ -288,7 +295,13 @@ function saySame() {
   history.replaceState(null, '', `?${settings.query(settings.read(form), state.example)}`);
   if (!state.values) return;
   const { isMesh } = state.model;
-  $('command').textContent = settings.command(state.values, baseName(), $('format').value, !isMesh, pictureOptions());
+  const command = settings.command(state.values, baseName(), $('format').value, !isMesh, pictureOptions(), fileNames());
+  // Lines end between words only, not at a hyphen.
+  $('command').replaceChildren(...command.split(' ').flatMap((word, index) => {
+    const span = document.createElement('span');
+    span.textContent = word;
+    return index > 0 ? [' ', span] : [span];
+  }));
 }
 
 /** Whether the form is not that of the grid that is shown. */
@@ -315,11 +328,14 @@ function save(file, name) {
   link.click();
 }
 
-const baseName = () => state.model.name.split('/').pop();
+const baseOf = (name) => name.split('/').pop();
+const baseName = () => baseOf(state.model.name);
+const fileNames = () => state.model.files.map(({ name }) => baseOf(name));
+const savedName = (extension) => settings.savedName(baseName(), extension, fileNames());
 
 $('download').addEventListener('click', () => job(`writing .${$('format').value}`, async () => {
   const extension = $('format').value;
-  const name = settings.savedName(baseName(), extension);
+  const name = savedName(extension);
   const isPicture = extension === 'png';
   const { file, lost } = isPicture
     ? await ask('picture', { options: pictureOptions(), backend: form.elements.backend.value })
@@ -338,8 +354,14 @@ function pictureOptions() {
   return { azimuth: degrees(yaw) % 360, elevation: degrees(pitch), zoom: Number(zoom.toFixed(3)) };
 }
 
-$('picture').addEventListener('click', () => {
-  canvas.toBlob((blob) => save(blob, settings.savedName(baseName(), 'png')), 'image/png');
+$('picture').addEventListener('click', async () => {
+  // Until then the canvas may show the model before.
+  const own = state.job;
+  while (canvas.dataset.samples === undefined) {
+    await new Promise((resolve) => canvas.addEventListener('sharpened', resolve, { once: true }));
+  }
+  if (own !== state.job) return;
+  canvas.toBlob((blob) => save(blob, savedName('png')), 'image/png');
 });
 
 $('verify').addEventListener('click', () => job('verifying', async () => {
@@ -389,8 +411,11 @@ const openExample = (name) => job('loading', () => open(fetchExample(name), name
 async function fetchExample(name) {
   const names = name === 'lighthouse.obj' ? [name, 'lighthouse.mtl', 'lighthouse.png'] : [name];
   return Promise.all(names.map(async (name) => {
-    const response = await fetch(`examples/${name}`);
-    if (!response.ok) throw new Error(`examples/${name}: ${response.status} ${response.statusText}`);
+    const file = `examples/${name}`;
+    const response = await fetch(file).catch((error) => {
+      throw new Error(`${file}: cannot be loaded (${error.message}): is there a network?`);
+    });
+    if (!response.ok) throw new Error(`${file}: ${response.status} ${response.statusText}`);
     return { name, file: await response.blob() };
   }));
 }
@@ -422,7 +447,6 @@ form.addEventListener('input', () => {
 $('format').addEventListener('change', saySame);
 $('cancel').addEventListener('click', () => {
   state.job += 1;
-  dropResult();
   startWorker();
   setBusy(false);
   $('run').focus();
@@ -518,4 +542,5 @@ setBusy(false);
 const wanted = link.get('model') ?? (link.size === 0 ? 'lighthouse.obj' : null);
 const known = [...document.querySelectorAll('[data-example]')].map((button) => button.dataset.example);
 if (known.includes(wanted)) openExample(wanted);
-if ('serviceWorker' in navigator && !link.has('no-cache')) navigator.serviceWorker.register('offline.js');
+// Without it the page needs a network.
+if (!link.has('no-cache')) navigator.serviceWorker?.register('offline.js').catch(() => {});

@@ -13,7 +13,9 @@ export async function ofDrop(transfer) {
 async function ofEntry(entry, folder) {
   const name = folder + entry.name;
   if (entry.isFile) {
-    const file = await new Promise((resolve, reject) => entry.file(resolve, reject));
+    const file = await new Promise((resolve, reject) => {
+      entry.file(resolve, (error) => reject(new Error(`${name}: ${error.message}`)));
+    });
     return [{ name, file }];
   }
   const reader = entry.createReader();
@@ -33,13 +35,15 @@ export function ofInput(input) {
 
 export const extensionOf = (name) => name.split('/').pop().match(/\.([^.]+)$/)?.[1].toLowerCase() ?? '';
 
-/** The file to open: the first mesh, or the first grid, or whatever there is. */
+/** The file to open: the first mesh, or the first grid, or whatever there is; and how many others there are. */
 export function mainOf(files, formats) {
   const known = (list) => new Set(list.map((format) => format.extension));
   const meshes = known(formats.meshes);
   const grids = known(formats.grids.filter((format) => format.read));
   const sorted = [...files].sort((a, b) => (a.name < b.name ? -1 : 1));
-  const found = sorted.filter((file) => meshes.has(extensionOf(file.name)));
-  const main = found[0] ?? sorted.find((file) => grids.has(extensionOf(file.name))) ?? sorted[0];
-  return { main, isMesh: found.length > 0 || !grids.has(extensionOf(main.name)), others: Math.max(0, found.length - 1) };
+  const isMesh = ({ name }) => meshes.has(extensionOf(name));
+  const isGrid = ({ name }) => grids.has(extensionOf(name)) && !isMesh({ name });
+  const models = [...sorted.filter(isMesh), ...sorted.filter(isGrid)];
+  const main = models[0] ?? sorted[0];
+  return { main, isMesh: !isGrid(main), others: Math.max(0, models.length - 1) };
 }

@@ -9,7 +9,7 @@ addEventListener('install', (event) => {
   event.waitUntil((async () => {
     const cache = await caches.open(VERSION);
     await cache.addAll(FILES.map((file) => new Request(file, { cache: 'no-cache' })));
-    await skipWaiting();
+    // A new version waits until no page of the old one is open: pages start workers later.
   })());
 });
 

@@ -50,18 +50,19 @@ export function query(values, example) {
 
 const quoted = (word) => (/^[\w./:=,+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
 
-/** The name of the file that is saved: not that of the model. */
-export function savedName(name, extension) {
-  const stem = name.replace(/\.[^.]*$/, '');
-  const saved = `${stem}.${extension}`;
-  return saved.toLowerCase() === name.toLowerCase() ? `${stem}-voxels.${extension}` : saved;
+/** The name of the file that is saved: none of the files of the model. */
+export function savedName(name, extension, files) {
+  const taken = new Set(files.map((file) => file.toLowerCase()));
+  let stem = name.replace(/\.[^.]*$/, '');
+  while (taken.has(`${stem}.${extension}`.toLowerCase())) stem += '-voxels';
+  return `${stem}.${extension}`;
 }
 
 /** The command that does the same. */
-export function command(values, name, extension, isGrid, picture) {
+export function command(values, name, extension, isGrid, picture, files) {
   // Not an option, and not a list of files.
   const plain = (file) => (/^[-@]/.test(file) ? `./${file}` : file);
-  const [file, out] = [plain(name), plain(savedName(name, extension))];
+  const [file, out] = [plain(name), plain(savedName(name, extension, files))];
   const words = ['voxelize', file, '-o', out];
   if (extension === 'png') {
     words.splice(1, 0, 'render');

@@ -73,8 +73,9 @@ async function bytesOf({ name, file }) {
   try {
     return new Uint8Array(await file.arrayBuffer());
   } catch (error) {
-    if (error.name !== 'NotReadableError') throw error;
-    throw new Error(`${name}: has changed since it was chosen: choose it again`);
+    // Its message names no file.
+    const isGone = ['NotReadableError', 'NotFoundError'].includes(error.name);
+    throw new Error(isGone ? `${name}: has changed since it was chosen: choose it again` : `${name}: ${error.message}`);
   }
 }
 

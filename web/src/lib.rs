@@ -18,7 +18,7 @@ use trivox::{ErrorCode, Gpu, MeshSource, PlacedMesh, VoxelGrid, Voxelized, Voxel
 use wasm_bindgen::prelude::*;
 use web_sys::ImageBitmap;
 
-use crate::options::{Options, PictureOptions};
+use crate::options::{Options, PictureOptions, parse};
 use crate::view::{GpuView, ViewOptions};
 
 /// Readies the module: messages of panics go to the console.
@@ -120,7 +120,7 @@ impl Engine {
         contents: Vec<Uint8Array>,
         options: &str,
     ) -> Result<Model, Failure> {
-        let voxelizer = Options::parse(options)?.voxelizer()?;
+        let voxelizer = parse::<Options>(options)?.voxelizer()?;
         let spec = MeshSpec::of_path(name).map_err(Failure::of_file(name))?;
         let contents = contents.iter().map(Uint8Array::to_vec);
         let sidecars = Sidecars::in_memory(names.into_iter().zip(contents)).of_mesh(name);
@@ -154,7 +154,7 @@ impl Engine {
     /// # Errors
     /// Options that are not possible; the GPU fails.
     pub async fn picture(&self, voxels: &Voxels, options: &str) -> Result<Vec<u8>, Failure> {
-        let options = PictureOptions::parse(options)?.render_options()?;
+        let options = parse::<PictureOptions>(options)?.render_options()?;
         let renderer = match &self.gpu {
             Some((gpu, _)) => Renderer::on_gpu(&voxels.grid, gpu)?,
             None => Renderer::new(&voxels.grid),
@@ -259,8 +259,24 @@ impl Voxels {
     }
 
     /// The indices of the occupied voxels: x, y, z of one after the other.
-    pub fn voxels(&self) -> Vec<u32> {
-        self.grid.voxels().flatten().collect()
+    ///
+    /// # Errors
+    /// WebAssembly has too little memory.
+    pub fn voxels(&self) -> Result<Vec<u32>, Failure> {
+        let mut indices = with_room(3 * self.grid.occupied())?;
+        indices.extend(self.grid.voxels().flatten());
+        Ok(indices)
+    }
+
+    /// Their colours in the same order: sRGB and opacity. Nothing for a grid without colours.
+    ///
+    /// # Errors
+    /// WebAssembly has too little memory.
+    pub fn colors(&self) -> Result<Option<Vec<u8>>, Failure> {
+        let Some(colors) = &self.grid.colors else { return Ok(None) };
+        let mut bytes = with_room(4 * self.grid.occupied())?;
+        bytes.extend(self.grid.voxels().flat_map(|voxel| colors.of(voxel)));
+        Ok(Some(bytes))
     }
 
     /// The file that the program writes with this extension.
@@ -281,6 +297,22 @@ impl Voxels {
     /// An unknown format.
     pub fn lost(&self, extension: &str) -> Result<Vec<String>, Failure> {
         Ok(GridFormat::of_extension(extension)?.lost(&self.grid))
+    }
+}
+
+/// An empty list with room for `count` values.
+fn with_room<T>(count: u64) -> Result<Vec<T>, Failure> {
+    let mut list = Vec::new();
+    let reserved = usize::try_from(count).map(|count| list.try_reserve_exact(count));
+    match reserved {
+        Ok(Ok(())) => Ok(list),
+        _ => Err(Failure {
+            message: format!(
+                "a list of {count} values needs more memory than WebAssembly has: use a lower \
+                 resolution, or write a file"
+            ),
+            code: "memory",
+        }),
     }
 }
 
@@ -342,7 +374,7 @@ impl Viewer {
     /// # Errors
     /// Options that are not possible; the GPU fails.
     pub async fn draw(&self, options: &str) -> Result<Uint8Array, Failure> {
-        let options = ViewOptions::parse(options).map_err(Failure::option)?;
+        let options = ViewOptions::parse(options)?;
         match &self.gpu {
             Some(gpu) => {
                 let pixels = gpu.draw(&self.scene, options).await?;
@@ -357,7 +389,7 @@ impl Viewer {
     /// # Errors
     /// Options that are not possible; the GPU fails, or the browser cannot present what it draws.
     pub async fn present(&self, options: &str) -> Result<Option<ImageBitmap>, Failure> {
-        let options = ViewOptions::parse(options).map_err(Failure::option)?;
+        let options = ViewOptions::parse(options)?;
         let Some(gpu) = &self.gpu else { return Ok(None) };
         Ok(Some(gpu.present(&self.scene, options).await?))
     }

@@ -4,6 +4,8 @@ use std::fmt::Display;
 use std::sync::Arc;
 
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 use trivox::render::{Background, RenderOptions, View};
 use trivox::solid::{Fill, Solid};
 use trivox::srgb::Rgba;
@@ -41,13 +43,22 @@ pub struct Options {
     backend: Option<String>,
 }
 
-impl Options {
-    /// # Errors
-    /// Not JSON; an unknown option, or a value of another type.
-    pub fn parse(json: &str) -> Result<Self, Failure> {
-        serde_json::from_str(json).map_err(|error| Failure::option(format!("options: {error}")))
-    }
+/// Options from JSON.
+///
+/// # Errors
+/// Not JSON; an unknown option, or a value of another type: the message names the option.
+pub fn parse<T: DeserializeOwned>(json: &str) -> Result<T, Failure> {
+    let not_json = |error: serde_json::Error| Failure::option(format!("options: {error}"));
+    // From a value, so that errors name no line of the JSON.
+    let value: Value = serde_json::from_str(json).map_err(not_json)?;
+    serde_path_to_error::deserialize(value).map_err(|error| {
+        let path = error.path().to_string();
+        let name = if path == "." { "options" } else { &path };
+        Failure::option(format!("{name}: {}", error.inner()))
+    })
+}
 
+impl Options {
     /// A voxelizer with these options.
     ///
     /// # Errors
@@ -174,12 +185,6 @@ pub struct PictureOptions {
 }
 
 impl PictureOptions {
-    /// # Errors
-    /// Not JSON; an unknown option, or a value of another type.
-    pub fn parse(json: &str) -> Result<Self, Failure> {
-        serde_json::from_str(json).map_err(|error| Failure::option(format!("options: {error}")))
-    }
-
     /// # Errors
     /// No name of a view.
     pub fn render_options(&self) -> Result<RenderOptions, Failure> {

@@ -17,6 +17,9 @@ use wasm_bindgen::JsValue;
 use web_sys::{ImageBitmap, OffscreenCanvas};
 use wgpu::BufferUsages as Usage;
 
+use crate::Failure;
+use crate::options::parse;
+
 /// The colour of voxels that have none.
 const PLAIN: [u8; 4] = [222, 221, 217, 255];
 const GAMMA: f64 = 2.2;
@@ -55,19 +58,19 @@ const MAX_SIDE: u32 = 16_384;
 
 impl ViewOptions {
     /// # Errors
-    /// A message: not the JSON of options; a size or rows that are not possible.
-    pub fn parse(json: &str) -> Result<Self, String> {
-        let options: Self = serde_json::from_str(json).map_err(|error| error.to_string())?;
+    /// As [`parse`]; a size or rows that are not possible.
+    pub fn parse(json: &str) -> Result<Self, Failure> {
+        let options: Self = parse(json)?;
         let ([width, height], [first, rows]) = (options.size, options.rows);
         if !(1..=MAX_SIDE).contains(&width) || !(1..=MAX_SIDE).contains(&height) {
-            return Err(format!(
+            return Err(Failure::option(format!(
                 "a size of {width} x {height} is not possible: use 1 to {MAX_SIDE}"
-            ));
+            )));
         }
         if rows == 0 || first >= height || rows > height - first {
-            return Err(format!(
+            return Err(Failure::option(format!(
                 "rows {first} to {first} + {rows} are not in a height of {height}"
-            ));
+            )));
         }
         Ok(options)
     }

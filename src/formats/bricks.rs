@@ -6,8 +6,9 @@ use crc32fast::Hasher;
 use serde::{Deserialize, Serialize};
 
 use crate::formats::bytes::fill;
+use crate::formats::checked::Checked;
 use crate::formats::{
-    GridSpec, LoadedGrid, ReadError, WriteError, checked_place, content, excerpt,
+    GridSpec, LoadedGrid, ReadError, WriteError, checked_place, content, excerpt, shortened,
 };
 use crate::grid::{BrickKey, Colors, FULL, Mask, Place, VoxelGrid, World, count, is_empty};
 use crate::srgb::Rgba;
@@ -168,11 +169,12 @@ fn write_all(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
     let line = Header::of(grid).line().map_err(std::io::Error::from)?;
     let mut crc = Hasher::new();
     crc.update(line.as_bytes());
-    let mut sink = BufWriter::with_capacity(1 << 16, Checksum(&mut crc));
+    let mut checked = Checked::continuing(crc, std::io::sink());
+    let mut sink = BufWriter::with_capacity(1 << 16, &mut checked);
     write_words(grid, &mut sink)?;
     sink.flush()?;
     drop(sink);
-    let line = line.replacen(&crc_field(NO_CRC), &crc_field(&digits(crc)), 1);
+    let line = line.replacen(&crc_field(NO_CRC), &crc_field(&digits(checked.crc)), 1);
     let mut out = BufWriter::with_capacity(1 << 16, out);
     out.write_all(line.as_bytes())?;
     write_words(grid, &mut out)?;
@@ -185,34 +187,6 @@ fn digits(crc: Hasher) -> String {
 
 fn crc_field(digits: &str) -> String {
     format!("\"crc32\":\"{digits}\"")
-}
-
-/// Updates a CRC-32.
-struct Checksum<'a>(&'a mut Hasher);
-
-impl Write for Checksum<'_> {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.update(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
-/// A reader that updates a CRC-32 of the bytes read.
-struct Input<'a> {
-    input: &'a mut dyn BufRead,
-    crc: Hasher,
-}
-
-impl Read for Input<'_> {
-    fn read(&mut self, bytes: &mut [u8]) -> std::io::Result<usize> {
-        let len = self.input.read(bytes)?;
-        self.crc.update(&bytes[..len]);
-        Ok(len)
-    }
 }
 
 fn write_words(grid: &VoxelGrid, out: &mut impl Write) -> std::io::Result<()> {
@@ -249,7 +223,7 @@ fn write_colors(colors: &Colors, out: &mut impl Write) -> std::io::Result<()> {
 pub fn read(input: &mut dyn BufRead) -> Result<LoadedGrid, ReadError> {
     let mut crc = Hasher::new();
     let header = read_header(input, &mut crc)?;
-    let input = &mut Input { input, crc };
+    let input = &mut Checked::continuing(crc, input);
     let mut masks: Vec<Mask> = Vec::new();
     for _ in 0..header.bricks {
         let mask = words(input, "the masks")?;
@@ -271,7 +245,7 @@ pub fn read(input: &mut dyn BufRead) -> Result<LoadedGrid, ReadError> {
         runs.push((key, len.ok_or_else(|| content("the length of a run is not possible"))?));
     }
     let colors = header.colors.as_ref().map(|header| read_colors(input, header)).transpose()?;
-    if !input.input.fill_buf()?.is_empty() {
+    if !input.inner.fill_buf()?.is_empty() {
         return Err(content(format!("there are more than the {} bytes of the grid", header.bytes)));
     }
     let count = bricks.len() as u64 + runs.iter().map(|&(_, len)| u64::from(len)).sum::<u64>();
@@ -344,6 +318,7 @@ fn read_header(input: &mut dyn BufRead, crc: &mut Hasher) -> Result<Header, Read
     }
     let text = String::from_utf8_lossy(&line);
     let header: Header = serde_json::from_str(&text).map_err(|error| {
+        let error = shortened(&error.to_string(), 120);
         content(format!("the header is malformed: {error}: {}", excerpt(&text)))
     })?;
     let stated = header.crc32.as_deref().unwrap_or(NO_CRC);

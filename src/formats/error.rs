@@ -8,6 +8,7 @@ use crate::formats::reporting;
 use crate::grid::{GridError, Place};
 use crate::mesh::MeshError;
 use crate::numbers::binary_bytes;
+use crate::place::MAX_DIM;
 #[cfg(doc)]
 use crate::progress::Progress;
 
@@ -95,21 +96,39 @@ impl From<UnknownFormat> for ReadError {
 /// Why a sidecar file is not used.
 pub(super) const TOO_LARGE: &str = "it is too large for the memory that is left";
 
-/// The beginning of a text from a file, for a message.
+/// The beginning of a text from a file, for a message. All such texts go through here.
 pub(super) fn excerpt(text: &str) -> String {
     shortened(text, 40)
 }
 
+/// The first `longest` characters of a text from a file, for a message. Characters that a terminal
+/// obeys are escaped: controls, and those that reverse the direction of writing.
 pub(super) fn shortened(text: &str, longest: usize) -> String {
-    match text.char_indices().nth(longest) {
-        Some((end, _)) => format!("{}...", &text[..end]),
-        None => text.to_owned(),
+    let is_obeyed =
+        |c: char| c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let mut shown = String::new();
+    let mut characters = text.chars();
+    for c in characters.by_ref().take(longest) {
+        if is_obeyed(c) { shown.extend(c.escape_default()) } else { shown.push(c) }
     }
+    if characters.next().is_some() {
+        shown.push_str("...");
+    }
+    shown
 }
 
 /// The error of content that is malformed, or not of the format.
 pub(super) fn content(what: impl Into<String>) -> ReadError {
     ReadError::Content(what.into())
+}
+
+/// # Errors
+/// An axis of no voxels, or of more than [`MAX_DIM`].
+pub(super) fn checked_dims(dims: [u64; 3]) -> Result<[u32; 3], GridError> {
+    match dims.iter().all(|&d| d > 0 && d <= u64::from(MAX_DIM)) {
+        true => Ok(dims.map(|d| d as u32)),
+        false => Err(GridError::Dims(dims)),
+    }
 }
 
 /// # Errors
@@ -121,5 +140,18 @@ pub(super) fn checked_place(place: Place) -> Result<Place, ReadError> {
         false => {
             Err(content(format!("a grid cannot lie at {origin:?} with voxels of {voxel_size}")))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_from_files_are_short_and_no_orders_to_a_terminal() {
+        assert_eq!(excerpt("caf\u{e9} 'a'"), "caf\u{e9} 'a'");
+        assert_eq!(excerpt("\u{1b}[2J\n\u{9b}\u{202e}"), "\\u{1b}[2J\\n\\u{9b}\\u{202e}");
+        assert_eq!(excerpt(&"\u{e9}".repeat(41)), "\u{e9}".repeat(40) + "...");
+        assert_eq!(excerpt(&"x".repeat(40)), "x".repeat(40));
     }
 }

@@ -5,6 +5,7 @@ pub mod binvox;
 mod brick_colors;
 pub mod bricks;
 mod bytes;
+mod checked;
 mod deflate;
 mod dense;
 mod description;
@@ -61,5 +62,5 @@ pub use crate::formats::table::{GridFormat, MESH_FORMATS, check_known_extension,
 pub use crate::formats::write::{write_distances, write_grid, write_grid_with};
 
 use crate::formats::bytes::{bytes_within, check_memory};
-use crate::formats::error::{checked_place, content, excerpt, shortened};
+use crate::formats::error::{checked_dims, checked_place, content, excerpt, shortened};
 use crate::formats::spec::{lost_colors, lost_opacity, lost_place, lost_up};

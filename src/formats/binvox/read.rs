@@ -5,9 +5,8 @@ use std::ops::Range;
 
 use crate::formats::npy::bytes_of_bits;
 use crate::formats::slab::BrickSlab;
-use crate::formats::{LoadedGrid, ReadError, checked_place, content, excerpt};
+use crate::formats::{LoadedGrid, ReadError, checked_dims, checked_place, content, excerpt};
 use crate::grid::{BRICK, BrickKey, FULL, GridError, Mask, Place, Up, VoxelGrid, World};
-use crate::place::MAX_DIM;
 
 /// Longest header that is read, in bytes; `write` makes about 100.
 const MAX_HEADER: u64 = 1 << 12;
@@ -15,7 +14,7 @@ const MAX_HEADER: u64 = 1 << 12;
 /// Reads a grid, which need not be a cube, as some tools write. Every value but 0 is occupied.
 ///
 /// # Errors
-/// Not `.binvox`; no dimensions, or one of 0 or above [`MAX_DIM`]; an impossible world position;
+/// Not `.binvox`; no dimensions, or one of 0 or above [`MAX_DIM`](crate::place::MAX_DIM); an impossible world position;
 /// too few or too many voxels.
 pub fn read(input: &mut dyn BufRead) -> Result<LoadedGrid, ReadError> {
     let header = read_header(input)?;
@@ -123,7 +122,7 @@ fn read_header(input: &mut dyn BufRead) -> Result<Header, ReadError> {
             "dim" => {
                 // The file's order of axes, slowest first.
                 let [x, z, y] = numbers(words).ok_or_else(malformed)?;
-                header.dims = dims([x, y, z])?;
+                header.dims = checked_dims([x, y, z])?;
             }
             "translate" => header.translate = Some(numbers(words).ok_or_else(malformed)?),
             "scale" => {
@@ -145,13 +144,6 @@ fn numbers<'a, T: std::str::FromStr, const N: usize>(
 ) -> Option<[T; N]> {
     let numbers: Option<Vec<T>> = words.map(|word| word.parse().ok()).collect();
     numbers?.try_into().ok()
-}
-
-fn dims(dims: [u64; 3]) -> Result<[u32; 3], ReadError> {
-    match dims.iter().all(|&d| d > 0 && d <= u64::from(MAX_DIM)) {
-        true => Ok(dims.map(|d| d as u32)),
-        false => Err(GridError::Dims(dims).into()),
-    }
 }
 
 /// Collects voxels in file order into bricks, one slab of bricks along `x` at a time.

@@ -10,7 +10,7 @@ use percent_encoding::percent_decode_str;
 
 use crate::formats::gltf::json::{Buffer, unsupported_version};
 use crate::formats::sidecars::Finder;
-use crate::formats::{ReadError, Sidecars, content, excerpt};
+use crate::formats::{ReadError, Sidecars, content, excerpt, shortened};
 
 /// The parts of a file.
 pub(super) struct Container<'a> {
@@ -156,7 +156,8 @@ impl<'a> Source<'a> {
             Source::Inside(bytes) => Ok(Cow::Borrowed(bytes)),
             Source::Text(text) => decode(text).map(Cow::Owned),
             Source::File { sidecars, path, bytes } => {
-                let cannot = |error| format!("cannot be read from {}: {error}", path.display());
+                let from = shortened(&path.display().to_string(), 120);
+                let cannot = |error| format!("cannot be read from {from}: {error}");
                 sidecars.read(&path, bytes).map_err(cannot)
             }
         }

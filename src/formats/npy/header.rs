@@ -3,9 +3,7 @@
 use std::io::{BufRead, Read};
 
 use crate::formats::bytes::fill;
-use crate::formats::{ReadError, content, excerpt};
-use crate::grid::GridError;
-use crate::place::MAX_DIM;
+use crate::formats::{ReadError, checked_dims, content, excerpt};
 
 pub(super) const MAGIC: [u8; 6] = *b"\x93NUMPY";
 /// Longest header that is read, in bytes. NumPy's own limit is 10,000; `write` makes about 80.
@@ -210,10 +208,7 @@ fn dims(shape: &str) -> Result<([u32; 3], bool), ReadError> {
             return Err(content(what));
         }
     };
-    match dims.iter().all(|&d| d > 0 && d <= u64::from(MAX_DIM)) {
-        true => Ok((dims.map(|d| d as u32), has_channels)),
-        false => Err(GridError::Dims(dims).into()),
-    }
+    Ok((checked_dims(dims)?, has_channels))
 }
 
 #[cfg(test)]

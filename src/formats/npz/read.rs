@@ -90,7 +90,7 @@ impl Arrays {
                 Err(error @ (ReadError::Io(_) | ReadError::Cancelled)) => return Err(error),
                 // An array of another kind.
                 Err(error) => {
-                    self.unread.get_or_insert_with(|| format!("{name}: {error}"));
+                    self.unread.get_or_insert_with(|| format!("{}: {error}", excerpt(name)));
                     None
                 }
             },
@@ -130,7 +130,8 @@ impl Arrays {
         if !ignored.is_empty() {
             let n = ignored.len();
             warnings.push(format!(
-                "{n} more of its arrays are ignored: the voxels are those of {name}"
+                "{n} more of its arrays are ignored: the voxels are those of {}",
+                excerpt(&name)
             ));
         }
         Ok(LoadedGrid::new(grid, warnings))

@@ -5,12 +5,12 @@
 
 use std::io::{self, BufRead, Read, Write};
 
-use crc32fast::Hasher;
 use flate2::Compression;
 use flate2::bufread::DeflateDecoder;
 
+use crate::formats::checked::Checked;
 use crate::formats::deflate::Deflater;
-use crate::formats::{ReadError, content};
+use crate::formats::{ReadError, content, excerpt};
 
 const LOCAL: u32 = 0x0403_4b50;
 const DESCRIPTOR: u32 = 0x0807_4b50;
@@ -145,44 +145,6 @@ fn bytes(parts: &[&[u8]]) -> Vec<u8> {
     parts.concat()
 }
 
-/// A reader or writer that computes length and CRC-32.
-struct Checked<T> {
-    inner: T,
-    crc: Hasher,
-    len: u64,
-}
-
-impl<T> Checked<T> {
-    fn new(inner: T) -> Self {
-        Self { inner, crc: Hasher::new(), len: 0 }
-    }
-
-    fn count(&mut self, bytes: &[u8]) {
-        self.crc.update(bytes);
-        self.len += bytes.len() as u64;
-    }
-}
-
-impl<W: Write> Write for Checked<W> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.inner.write(bytes)?;
-        self.count(&bytes[..written]);
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.inner.flush()
-    }
-}
-
-impl<R: Read> Read for Checked<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.inner.read(buffer)?;
-        self.count(&buffer[..read]);
-        Ok(read)
-    }
-}
-
 /// Reads an archive to its end, and calls `take` with the name and content of each file. `take`
 /// need not read all of the content.
 pub(super) fn read(
@@ -243,24 +205,26 @@ fn read_file(
         }
     }
     let has_descriptor = flags & HAS_DESCRIPTOR != 0;
+    let called = excerpt(&name);
+    let mut take = |content: &mut dyn Read| take(&name, content);
     if flags & ENCRYPTED != 0 {
-        return Err(content(format!("{name} is encrypted")));
+        return Err(content(format!("{called} is encrypted")));
     }
     let found = match method {
         STORED if !has_descriptor => {
             let mut content = Checked::new(input.take(deflated));
-            drained(&mut content, &name, take)?
+            drained(&mut content, &called, &mut take)?
         }
         DEFLATED => {
             let mut content = Checked::new(DeflateDecoder::new(&mut *input));
-            drained(&mut content, &name, take)?
+            drained(&mut content, &called, &mut take)?
         }
         STORED => {
             let message = "is stored without its length in front of it: compress it, or write the \
                            archive to a file that can seek";
-            return Err(content(format!("{name} {message}")));
+            return Err(content(format!("{called} {message}")));
         }
-        _ => return Err(content(format!("{name} is compressed in a way that is not supported"))),
+        _ => return Err(content(format!("{called} is compressed in a way that is not supported"))),
     };
     let (crc, len) = match has_descriptor {
         true => read_descriptor(input, found.1, has_long_lengths)?,
@@ -268,23 +232,23 @@ fn read_file(
     };
     match found == (crc, len) {
         true => Ok(()),
-        false => Err(content(format!("{name} is damaged: its check sum is another"))),
+        false => Err(content(format!("{called} is damaged: its check sum is another"))),
     }
 }
 
 /// Reads a file to its end. Returns its CRC-32 and its length.
 fn drained<R: Read>(
     content: &mut Checked<R>,
-    name: &str,
-    take: &mut impl FnMut(&str, &mut dyn Read) -> Result<(), ReadError>,
+    called: &str,
+    take: &mut impl FnMut(&mut dyn Read) -> Result<(), ReadError>,
 ) -> Result<(u32, u64), ReadError> {
     let malformed = |error: io::Error| match error.kind() {
         io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof => {
-            self::content(format!("{name} is cut off, or damaged"))
+            self::content(format!("{called} is cut off, or damaged"))
         }
         _ => error.into(),
     };
-    take(name, content).map_err(|error| match error {
+    take(content).map_err(|error| match error {
         ReadError::Io(error) => malformed(error),
         other => other,
     })?;

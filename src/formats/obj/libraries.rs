@@ -9,7 +9,7 @@ use crate::formats::obj::materials::{Definition, Library, Material, Placement, b
 use crate::formats::obj::text::lines;
 use crate::formats::sidecars::{Finder, folder_of};
 use crate::formats::tally::Tally;
-use crate::formats::{ReadError, Sidecars};
+use crate::formats::{ReadError, Sidecars, excerpt};
 
 /// An upper bound of bytes of memory per byte of a material file.
 const PARSED: u64 = 64;
@@ -186,5 +186,5 @@ fn read_text(sidecars: &Sidecars, path: &Path, limit: u64) -> Result<String, Str
 }
 
 fn quoted(path: &Path) -> String {
-    format!("'{}'", path.file_name().unwrap_or_default().to_string_lossy())
+    format!("'{}'", excerpt(&path.file_name().unwrap_or_default().to_string_lossy()))
 }

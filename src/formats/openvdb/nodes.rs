@@ -2,8 +2,7 @@
 
 use crate::formats::brick_colors::{self, ColorRun, MaskColors, TOO_MANY_COLORS};
 use crate::formats::openvdb::world::WorldFromIndex;
-use crate::formats::{LoadedGrid, ReadError, content, description};
-use crate::grid::GridError;
+use crate::formats::{LoadedGrid, ReadError, checked_dims, content, description};
 use crate::grid::{
     BRICK, BrickKey, Colors, FULL, Mask, Place, VoxelGrid, World, count, in_order_within, is_empty,
     run_bounds,
@@ -295,10 +294,7 @@ impl Frame {
         // Voxel positions come from i32.
         let base = lo.map(|c| c.div_euclid(BRICK_EDGE) as i32);
         let dims = [0, 1, 2].map(|a| (hi[a] + 1 - i64::from(base[a]) * BRICK_EDGE) as u64);
-        match dims.iter().all(|&d| d <= u64::from(MAX_DIM)) {
-            true => Ok(Self { base, dims: dims.map(|d| d as u32) }),
-            false => Err(GridError::Dims(dims).into()),
-        }
+        Ok(Self { base, dims: checked_dims(dims)? })
     }
 
     /// The key of a brick inside.

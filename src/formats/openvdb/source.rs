@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io::{self, ErrorKind, Read};
 
+use crate::formats::checked::Checked;
 use crate::formats::{ReadError, content, excerpt};
 
 /// Longest text that is read, in bytes; names are some dozens of bytes.
@@ -140,8 +141,13 @@ impl<'a> Source<'a> {
     /// Skips `len` bytes.
     pub(super) fn skip(&mut self, len: u64, what: impl fmt::Display) -> Result<(), ReadError> {
         let mut skipped_bytes = self.input.by_ref().take(len);
-        let skipped = match &mut self.crc {
-            Some(crc) => io::copy(&mut skipped_bytes, &mut Hashing { crc, out: io::sink() })?,
+        let skipped = match self.crc.take() {
+            Some(crc) => {
+                let mut checked = Checked::continuing(crc, io::sink());
+                let skipped = io::copy(&mut skipped_bytes, &mut checked)?;
+                self.crc = Some(checked.crc);
+                skipped
+            }
             None => io::copy(&mut skipped_bytes, &mut io::sink())?,
         };
         self.at += skipped;
@@ -163,37 +169,26 @@ impl<'a> Source<'a> {
         self.skip(len, what)
     }
 
+    /// The next byte; `None` at the end of the file.
+    pub(super) fn next_byte(&mut self) -> Result<Option<u8>, ReadError> {
+        let mut bytes = Vec::new();
+        self.at += self.input.by_ref().take(1).read_to_end(&mut bytes)? as u64;
+        Ok(bytes.first().copied())
+    }
+
     /// # Errors
     /// There are more bytes.
     pub(super) fn end(&mut self) -> Result<(), ReadError> {
-        let mut byte = [0];
-        match self.input.read(&mut byte)? {
-            0 => Ok(()),
-            _ => Err(content(format!("there are more bytes after the last grid's, {}", self.at))),
+        let at = self.at;
+        match self.next_byte()? {
+            None => Ok(()),
+            Some(_) => Err(content(format!("there are more bytes after the last grid's, {at}"))),
         }
     }
 
     /// An error about the bytes just read.
     pub(super) fn fault(&self, what: impl fmt::Display) -> ReadError {
         content(format!("before byte {}: {what}", self.at))
-    }
-}
-
-/// A writer that updates a CRC-32 of the bytes written.
-pub(super) struct Hashing<'a, W> {
-    pub(super) crc: &'a mut crc32fast::Hasher,
-    pub(super) out: W,
-}
-
-impl<W: io::Write> io::Write for Hashing<'_, W> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.out.write(bytes)?;
-        self.crc.update(&bytes[..written]);
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
     }
 }
 

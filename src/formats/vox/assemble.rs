@@ -7,10 +7,9 @@ use super::paint::Paint;
 use super::scene::{Model, NodeKind, ROOT, Rotation, Scene};
 use super::{ATTRIBUTE, Description, Frame};
 use crate::formats::description::Region;
-use crate::formats::{ReadError, content, excerpt};
+use crate::formats::{ReadError, checked_dims, content, excerpt};
+use crate::grid::mask_place;
 use crate::grid::{BrickKey, Mask, Up, VoxelGrid, World};
-use crate::grid::{GridError, mask_place};
-use crate::place::MAX_DIM;
 
 /// Deepest nesting of nodes.
 const MAX_DEPTH: usize = 256;
@@ -98,7 +97,7 @@ pub(super) fn assemble(scene: &Scene) -> Result<Assembled, ReadError> {
         }
         None => {
             let [lo, hi] = bounds;
-            let dims = checked_dims([0, 1, 2].map(|a| hi[a] - lo[a] + 1))?;
+            let dims = checked_dims([0, 1, 2].map(|a| (hi[a] - lo[a] + 1) as u64))?;
             (Frame { dims, up: Up::Z }, lo, None)
         }
     };
@@ -126,7 +125,7 @@ fn checked_description(text: &[u8], [lo, hi]: [[i64; 3]; 2]) -> Result<Descripti
     let description = Description::parse(&text).ok_or_else(|| {
         format!("is malformed, or of a version that is not known: {}", excerpt(&text))
     })?;
-    let dims = checked_dims(description.dims.map(i64::from)).map_err(|e| format!("lies: {e}"))?;
+    let dims = checked_dims(description.dims.map(u64::from)).map_err(|e| format!("lies: {e}"))?;
     let frame = Frame { dims, up: description.world.up };
     let (corner, size) = (frame.corner(), frame.size().map(i64::from));
     match (0..3).all(|a| lo[a] >= corner[a] && hi[a] < corner[a] + size[a]) {
@@ -135,13 +134,6 @@ fn checked_description(text: &[u8], [lo, hi]: [[i64; 3]; 2]) -> Result<Descripti
             "says that the grid is {size:?} from {corner:?}, but its models reach from {lo:?} to \
              {hi:?}: was the file edited? remove the attribute"
         )),
-    }
-}
-
-fn checked_dims(dims: [i64; 3]) -> Result<[u32; 3], GridError> {
-    match dims.iter().all(|&d| d > 0 && d <= i64::from(MAX_DIM)) {
-        true => Ok(dims.map(|d| d as u32)),
-        false => Err(GridError::Dims(dims.map(|d| d as u64))),
     }
 }
 

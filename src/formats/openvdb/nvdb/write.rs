@@ -11,12 +11,12 @@ use super::{
     NO_CHECKSUM, ROOT_ENTRY, Sizes, TREE, UNKNOWN_CLASS, VECTOR, VERSION,
 };
 use crate::distance::DistanceField;
+use crate::formats::checked::Checked;
 use crate::formats::in_order::encode_in_order;
 use crate::formats::openvdb::TEXT;
 use crate::formats::openvdb::channel::Entry;
 use crate::formats::openvdb::channel::{Channel, Value, float, world_distance};
 use crate::formats::openvdb::record::{Record, put_bits};
-use crate::formats::openvdb::source::Hashing;
 use crate::formats::openvdb::tree::{Bounds, Lower, Tree, UPPER_VOXELS, brick_at};
 use crate::formats::openvdb::world::WorldFromIndex;
 use crate::formats::{WriteError, description};
@@ -86,11 +86,11 @@ fn write_grid(
     out: &mut dyn Write,
 ) -> std::io::Result<()> {
     out.write_all(&grid_head(tree, layout, world_from_index).0)?;
-    let mut crc = crc32fast::Hasher::new();
-    let mut nodes = Hashing { crc: &mut crc, out: &mut *out };
+    let mut nodes = Checked::new(&mut *out);
     write_uppers(tree, layout, &mut nodes)?;
     write_lowers(tree, layout, &mut nodes)?;
     tree.each_lower(|lower| write_leaves(tree.channel, layout.sizes, lower, &mut nodes))?;
+    let mut crc = nodes.crc;
     let Some(text) = &layout.text else { return Ok(()) };
     let text = &text[..text.len() - CRC_DIGITS];
     crc.update(text.as_bytes());

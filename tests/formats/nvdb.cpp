@@ -296,6 +296,10 @@ static void write() {
     nanovdb::io::writeGrid("blosc.nvdb", handle, nanovdb::io::Codec::BLOSC);
     auto surface = nanovdb::createLevelSetSphere<float>(10.0f);
     nanovdb::io::writeGrid("level.nvdb", surface, nanovdb::io::Codec::NONE);
+    // As nanovdb_convert does it: a segment for each grid.
+    std::ofstream segments("segments.nvdb", std::ios::binary);
+    nanovdb::io::writeGrid(segments, surface, nanovdb::io::Codec::NONE);
+    nanovdb::io::writeGrid(segments, handle, nanovdb::io::Codec::ZIP);
     std::vector<nanovdb::GridHandle<>> handles;
     handles.push_back(std::move(surface));
     handles.push_back(std::move(handle));

@@ -143,7 +143,7 @@ fn what_nanovdb_writes_is_read() {
     });
     let expected: BTreeSet<[i64; 3]> = voxels.collect();
     assert!(expected.len() > 1000);
-    for name in ["none", "zip", "blosc", "several"] {
+    for name in ["none", "zip", "blosc", "several", "segments"] {
         let loaded = load(name).unwrap_or_else(|error| panic!("{name}: {error}"));
         let base = [-160, -8, 1000];
         let found: BTreeSet<_> = (voxel_set(&loaded.grid).into_iter())
@@ -152,7 +152,8 @@ fn what_nanovdb_writes_is_read() {
         assert!(found == expected, "{name}: {} voxels, not {}", found.len(), expected.len());
         let origin = [1.0 - 160.5 * 0.25, 2.0 - 8.5 * 0.25, 3.0 + 999.5 * 0.25];
         assert_eq!(loaded.grid.world, World::at(origin, 0.25, Up::Y));
-        assert_eq!(loaded.warnings.len(), usize::from(name == "several"), "{:?}", loaded.warnings);
+        let said = if name.starts_with('s') { 1 } else { 0 };
+        assert_eq!(loaded.warnings.len(), said, "{name}: {:?}", loaded.warnings);
     }
     for name in ["zip", "blosc"] {
         let bytes = std::fs::read(folder.path().join(name).with_extension("nvdb")).unwrap();
@@ -165,6 +166,25 @@ fn what_nanovdb_writes_is_read() {
     let expected = voxels.filter(|voxel| squared(voxel) < 100);
     assert!(ball.grid == VoxelGrid::from_voxels([26; 3], expected).unwrap(), "{ball:?}");
     assert!(ball.warnings[0].contains("only the sign"), "{:?}", ball.warnings);
+}
+
+#[test]
+fn all_segments_are_read_before_a_grid_is_chosen() {
+    let density = written(&tiny(), GridFormat::Nvdb);
+    let mut fog = written(&far(), GridFormat::Nvdb);
+    // The name in the head of the segment.
+    fog[192..199].copy_from_slice(b"another");
+    for parts in [[&fog, &density], [&density, &fog]] {
+        let loaded = nvdb::read(&mut &parts.map(|part| &part[..]).concat()[..]).unwrap();
+        assert!(loaded.grid == tiny());
+        assert_eq!(loaded.warnings, ["only the grid density is read, not another"]);
+    }
+    let twice = [&fog[..], &fog].concat();
+    let loaded = nvdb::read(&mut &twice[..]).unwrap();
+    assert!(loaded.grid == far());
+    assert_eq!(loaded.warnings, ["only the grid another is read, not another"]);
+    let error = read(GridFormat::Nvdb, &[&density[..], b"NanoVDB1"].concat()).unwrap_err();
+    assert!(error.to_string().contains("there are more bytes after the last grid"), "{error}");
 }
 
 /// Lengths and places at which something begins or ends, with some in between.
@@ -210,7 +230,7 @@ fn malformed_nvdb_is_refused_with_the_reason() {
         ("version 33.3", 10, 0x20),
         ("compression 3", 14, 3),
         ("a grid's name cannot be a text", 16 + 138, 1),
-        ("no grid in it is a fog volume or a level set of floats: there are []", 12, 0),
+        ("there are more bytes after the last grid", 12, 0),
         ("no grid in it is a fog volume or a level set of floats: there are [", 48, 2),
         ("no grid in it is a fog volume or a level set of floats: there are [", 52, 3),
         ("the file ends in blind data", 24, 0),

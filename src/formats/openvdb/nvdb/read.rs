@@ -31,57 +31,95 @@ const LAST_WITH_ROOT: u32 = MAJOR_VERSION << 21 | 6 << 10;
 const MAX_TEXT: u64 = 1 << 12;
 
 /// Reads the grid of floats named `density`, or else the first fog volume, or else the first level
-/// set. Voxels are occupied if active and above 0; of a level set, if below 0. Colours are those of
-/// the grid of vectors named `Cd`.
+/// set, of all segments of the file. Voxels are occupied if active and above 0; of a level set, if
+/// below 0. Colours are those of the grid of vectors named `Cd`.
 ///
 /// # Errors
 /// Malformed content; no such grid; a major version other than 32; nodes not in level order; voxels
 /// more than 65,536 apart.
 pub fn read(input: &mut dyn BufRead) -> Result<LoadedGrid, ReadError> {
     let mut source = Source::new(input);
-    let head = FileHead::read(&mut source)?;
-    let grids = (0..head.grids).map(|_| GridHead::read(&mut source));
-    let grids: Vec<GridHead> = grids.collect::<Result<_, _>>()?;
-    let wanted = wanted(&grids)?;
-    let colored = grids.iter().position(GridHead::is_color);
-    let (mut found, mut colors) = (None, None);
-    for (n, grid) in grids.iter().enumerate() {
-        let end = source.at().saturating_add(grid.file_bytes);
-        if n == wanted {
-            found = Some(read_codec(&mut source, head.codec, grid, Sizes::of(1))?);
-        } else if Some(n) == colored {
-            colors = Some(read_codec(&mut source, head.codec, grid, Sizes::of(3))?);
-        }
-        source.skip_to(end, "the next grid")?;
+    let mut found = Found::default();
+    let magic = source.array("the first 8 bytes: not a NanoVDB file")?;
+    check_magic(magic, "not a NanoVDB file: it")?;
+    found.read_segment(&mut source)?;
+    while let Some(first) = source.next_byte()? {
+        let mut magic = [first; 8];
+        source.fill(&mut magic[1..], "more bytes after the last grid")?;
+        check_magic(magic, "there are more bytes after the last grid: what follows")?;
+        found.read_segment(&mut source)?;
     }
-    source.end()?;
-    // `wanted` is in range, so there is one.
-    let (nodes, mut metadata) = found.unwrap_or_default();
-    let others = grids.len() - 1 - usize::from(colors.is_some());
-    if others > 0 {
-        let name = excerpt(&grids[wanted].name);
-        metadata.warnings.push(format!("only the grid {name} is read, not {others} others"));
-    }
-    nodes.into_grid(metadata, colors)
+    found.into_grid()
 }
 
-/// The file header.
-struct FileHead {
-    grids: u16,
-    codec: u16,
+fn check_magic(magic: [u8; 8], what: &str) -> Result<(), ReadError> {
+    match MAGICS.contains(&magic) {
+        true => Ok(()),
+        false => Err(content(format!("{what} begins with neither 'NanoVDB0' nor 'NanoVDB2'"))),
+    }
 }
 
-impl FileHead {
-    fn read(source: &mut Source) -> Result<Self, ReadError> {
-        let magic = source.array("the first 8 bytes: not a NanoVDB file")?;
-        if !MAGICS.contains(&magic) {
-            return Err(content(
-                "not a NanoVDB file: it begins with neither 'NanoVDB0' nor 'NanoVDB2'",
-            ));
-        }
+/// The grids that were read of the segments so far. A segment is a head, and grids of one
+/// compression; `nanovdb_convert` writes one for each grid.
+#[derive(Default)]
+struct Found {
+    chosen: Option<Chosen>,
+    colors: Option<(Nodes, GridMetadata)>,
+    /// The names of the other grids.
+    passed: Vec<String>,
+}
+
+/// The grid of which the voxels are.
+struct Chosen {
+    rank: Rank,
+    name: String,
+    nodes: Nodes,
+    metadata: GridMetadata,
+}
+
+impl Found {
+    /// Reads a segment after its magic. A grid of it is chosen instead of an earlier one if its
+    /// rank is before that one's.
+    fn read_segment(&mut self, source: &mut Source) -> Result<(), ReadError> {
         check_version(source)?;
-        let [grids, codec] = [source.u16("the head")?, source.u16("the head")?];
-        Ok(Self { grids, codec })
+        let [count, codec] = [source.u16("the head")?, source.u16("the head")?];
+        let grids = (0..count).map(|_| GridHead::read(source));
+        let grids: Vec<GridHead> = grids.collect::<Result<_, _>>()?;
+        let ranked = grids.iter().enumerate().filter_map(|(n, grid)| Some((grid.rank()?, n)));
+        let best = self.chosen.as_ref().map(|chosen| chosen.rank);
+        let wanted = ranked.min().filter(|&(rank, _)| best.is_none_or(|best| rank < best));
+        for (n, grid) in grids.into_iter().enumerate() {
+            let end = source.at().saturating_add(grid.file_bytes);
+            if let Some((rank, _)) = wanted.filter(|&(_, wanted)| wanted == n) {
+                self.passed.extend(self.chosen.take().map(|chosen| chosen.name));
+                let (nodes, metadata) = read_codec(source, codec, &grid, Sizes::of(1))?;
+                self.chosen = Some(Chosen { rank, name: grid.name, nodes, metadata });
+            } else if self.colors.is_none() && grid.is_color() {
+                self.colors = Some(read_codec(source, codec, &grid, Sizes::of(3))?);
+            } else {
+                self.passed.push(grid.name);
+            }
+            source.skip_to(end, "the next grid")?;
+        }
+        Ok(())
+    }
+
+    fn into_grid(self) -> Result<LoadedGrid, ReadError> {
+        let Self { chosen, colors, mut passed } = self;
+        if chosen.is_none() && colors.is_some() {
+            passed.push(COLOR.to_owned());
+        }
+        let others = excerpt(&passed.join(", "));
+        let Some(Chosen { name, nodes, mut metadata, .. }) = chosen else {
+            return Err(content(format!(
+                "no grid in it is a fog volume or a level set of floats: there are [{others}]"
+            )));
+        };
+        if !passed.is_empty() {
+            let name = excerpt(&name);
+            metadata.warnings.push(format!("only the grid {name} is read, not {others}"));
+        }
+        nodes.into_grid(metadata, colors)
     }
 }
 
@@ -96,7 +134,15 @@ fn check_version(source: &mut Source) -> Result<(), ReadError> {
     }
 }
 
-/// The metadata of a grid in the file header.
+/// What is read of a file with several grids, the first first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    Density,
+    FogVolume,
+    LevelSet,
+}
+
+/// The metadata of a grid in the head of a segment.
 struct GridHead {
     name: String,
     file_bytes: u64,
@@ -116,29 +162,20 @@ impl GridHead {
         })
     }
 
-    fn is_read(&self) -> bool {
-        self.kind == FLOAT && [UNKNOWN_CLASS, FOG_VOLUME, LEVEL_SET].contains(&self.class)
+    /// `None` for a grid that is not read.
+    fn rank(&self) -> Option<Rank> {
+        match self.class {
+            _ if self.kind != FLOAT => None,
+            UNKNOWN_CLASS | FOG_VOLUME | LEVEL_SET if self.name == DENSITY => Some(Rank::Density),
+            UNKNOWN_CLASS | FOG_VOLUME => Some(Rank::FogVolume),
+            LEVEL_SET => Some(Rank::LevelSet),
+            _ => None,
+        }
     }
 
     fn is_color(&self) -> bool {
         self.kind == VECTOR && self.name == COLOR
     }
-}
-
-/// The index of the grid to read.
-fn wanted(grids: &[GridHead]) -> Result<usize, ReadError> {
-    let named = grids.iter().position(|grid| grid.is_read() && grid.name == DENSITY);
-    let of_class = |is_level_set: bool| {
-        let is_of_class = |grid: &GridHead| (grid.class == LEVEL_SET) == is_level_set;
-        grids.iter().position(|grid| grid.is_read() && is_of_class(grid))
-    };
-    named.or_else(|| of_class(false)).or_else(|| of_class(true)).ok_or_else(|| {
-        let names: Vec<&str> = grids.iter().map(|grid| &*grid.name).collect();
-        let names = excerpt(&names.join(", "));
-        content(format!(
-            "no grid in it is a fog volume or a level set of floats: there are [{names}]"
-        ))
-    })
 }
 
 fn read_codec(

@@ -1,9 +1,10 @@
-//! Per-face colours: one material for each distinct colour.
+//! Colours without textures: of faces, one material for each distinct colour, and of vertices,
+//! some of which may have none.
 
 use std::collections::HashMap;
 
 use crate::appearance::{Alpha, Material};
-use crate::srgb::{Rgba, linear_of_rgba};
+use crate::srgb::{Linear, Rgba, linear_of_rgba};
 
 /// Number of distinct colours that are kept exactly.
 const MAX_EXACT: usize = 1 << 16;
@@ -11,6 +12,16 @@ const MAX_EXACT: usize = 1 << 16;
 /// The beginning of a warning; the name of the coloured elements follows.
 pub(in crate::formats) const ALL_TRANSPARENT: &str =
     "opacity was ignored, as all would be transparent: that of";
+
+/// The colour of a vertex without one.
+pub(in crate::formats) const NO_COLOR: Linear = [0; 4];
+
+/// Whether a vertex of this triangle has no colour. Then the colours of the others are not used
+/// either: what lies between them is not known.
+#[inline]
+pub(in crate::formats) fn lacks_color(triangle: [u32; 3], colors: &[Linear]) -> bool {
+    triangle.iter().any(|&vertex| colors[vertex as usize] == NO_COLOR)
+}
 
 /// Materials by colour, appended to other materials.
 pub(in crate::formats) struct FlatColors {

@@ -398,6 +398,26 @@ fn colours_of_faces_are_materials() {
 }
 
 #[test]
+fn zeros_are_no_colour_in_files_of_blender_only() {
+    let properties = ["uchar red, uchar green, uchar blue, uchar alpha", ""];
+    let corners = ["9 9 9 255", "9 9 9 255", "9 9 9 255", "0 0 0 0"];
+    let file = |header| painted_square(header, properties, corners, &["3 0 1 2", "3 0 2 3"]);
+    let loaded = read(file("comment Created in Blender version 5.0.1\n").as_bytes()).unwrap();
+    let said = "1 triangle has no colour (0 0 0 0 in files of Blender): shown in white";
+    assert_eq!(loaded.warnings, [said]);
+    let look = loaded.mesh.appearance().unwrap();
+    let shown =
+        [0, 1].map(|triangle| look.material(triangle)).map(|m| (m.has_vertex_colors, m.alpha));
+    assert_eq!(shown, [(true, Alpha::Opaque), (false, Alpha::Opaque)]);
+    assert_eq!(rgba_of(look.vertex_colors[0]), [9, 9, 9, 255]);
+
+    let loaded = read(file("comment Created by hand\n").as_bytes()).unwrap();
+    assert_eq!(loaded.warnings, Vec::<String>::new());
+    let material = loaded.mesh.appearance().unwrap().material(1);
+    assert_eq!((material.has_vertex_colors, material.alpha), (true, Alpha::Blend));
+}
+
+#[test]
 fn opacity_of_faces_counts_unless_nothing_could_be_seen() {
     let properties = ["", "float red, float green, float blue, float alpha"];
     let file = |faces: &[&str]| painted_square("", properties, [""; 4], faces);

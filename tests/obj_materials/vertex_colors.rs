@@ -47,16 +47,15 @@ fn they_may_be_numbers_up_to_255_and_that_is_said() {
     assert_eq!(colors(&loaded), [one, two, three]);
 }
 
+const SOME_MISSING: &str =
+    "some vertices have no colour: their faces have the colour of the material";
+
 #[test]
-fn a_vertex_without_is_white_wherever_it_is() {
+fn a_face_with_a_vertex_without_a_colour_has_that_of_the_material() {
     let [red, green] = ["1 0 0", "0 1 0"];
-    let expected = |which: &[usize]| {
-        let color = |vertex| match which.contains(&vertex) {
-            false => WHITE,
-            true if vertex % 2 == 0 => screen([1.0, 0.0, 0.0]),
-            true => screen([0.0, 1.0, 0.0]),
-        };
-        (0..5).map(color).collect::<Vec<Linear>>()
+    let expected = |vertex| match vertex % 2 == 0 {
+        true => screen([1.0, 0.0, 0.0]),
+        false => screen([0.0, 1.0, 0.0]),
     };
     for which in 1..31 {
         let which: Vec<usize> = (0..5).filter(|vertex| which >> vertex & 1 == 1).collect();
@@ -67,25 +66,49 @@ fn a_vertex_without_is_white_wherever_it_is() {
         let vertices: Vec<String> = (0..5).map(vertex).collect();
         let vertices: Vec<&str> = vertices.iter().map(|vertex| &vertex[..]).collect();
         let loaded = read(&vertices);
-        assert_eq!(loaded.warnings, ["some vertices have no colour, and are white"], "{which:?}");
-        assert_eq!(colors(&loaded), expected(&which), "{which:?}");
+        assert_eq!(loaded.warnings, [SOME_MISSING], "{which:?}");
+        let colors = colors(&loaded);
+        which.iter().for_each(|&vertex| assert_eq!(colors[vertex], expected(vertex), "{which:?}"));
+        for first in 0..3 {
+            let is_colored = (first..first + 3).all(|vertex| which.contains(&vertex));
+            let material = appearance(&loaded.mesh).material(first).clone();
+            assert_eq!(material.has_vertex_colors, is_colored, "{which:?}");
+            assert_eq!(material.color, if is_colored { WHITE } else { PLAIN }, "{which:?}");
+        }
     }
+}
+
+/// As Blender 5.0 writes two objects, one with a material, the other with colours.
+#[test]
+fn objects_without_colours_keep_their_materials_beside_objects_with_colours() {
+    let mesh = "mtllib b.mtl\no plain\nv 0 0 0\nv 1 0 0\nv 0 0 -1\nusemtl Red\nf 1 2 3\n\
+                o colored\nv 2 0 0 0.2 0.4 0.6\nv 3 0 0 0.2 0.4 0.6\nv 2 0 -1 0.2 0.4 0.6\n\
+                f 4 5 6\n";
+    let folder = Folder::new().with("b.mtl", "newmtl Red\nKd 0.8 0.1 0.1\nd 0.5\n");
+    let folder = folder.with("mesh.obj", mesh);
+    let loaded = read_mesh(folder.path("mesh.obj")).unwrap();
+    let said = "colours of vertices are shown instead of those of materials: 'Red'";
+    assert_eq!(loaded.warnings, [SOME_MISSING, said]);
+    let look = appearance(&loaded.mesh);
+    let [plain, colored] = [0, 1].map(|triangle| look.material(triangle));
+    let [r, g, b, _] = screen([0.8, 0.1, 0.1]);
+    assert_eq!((plain.color, plain.has_vertex_colors), ([r, g, b, 32768], false));
+    assert_eq!((colored.color[3], colored.has_vertex_colors), (32768, true));
 }
 
 #[test]
 fn a_vertex_with_a_weight_among_coloured_ones_is_where_it_should_be() {
     let loaded = read(&["0 0 0 1 0 0", "1 0 4 2", "2 1 0 0 0 1"]);
     assert_eq!(loaded.mesh.positions(), [[0.0; 3], [1.0, 0.0, 4.0], [2.0, 1.0, 0.0]]);
-    assert_eq!(colors(&loaded)[1], WHITE);
+    assert_eq!(loaded.warnings.last().unwrap(), SOME_MISSING);
 }
 
 #[test]
-fn a_colour_that_is_none_is_white() {
+fn a_colour_that_is_not_made_of_numbers_is_none() {
     for color in ["nan 0 0", "red green blue", "1 1 x"] {
         let loaded = read(&["0 0 0 1 0 0", &format!("1 0 0 {color}"), "2 1 0 0 0 1"]);
-        let [red, blue] = [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]].map(screen);
-        assert_eq!(colors(&loaded), [red, WHITE, blue], "{color}");
-        assert_eq!(loaded.warnings, ["some vertices have no colour, and are white"], "{color}");
+        assert_eq!(only(&appearance(&loaded.mesh)).color, PLAIN, "{color}");
+        assert_eq!(loaded.warnings, [SOME_MISSING], "{color}");
         let loaded = read(&[&format!("0 0 0 {color}"), "1 0 0", "2 1 0"]);
         assert_eq!(loaded.mesh.appearance(), None, "{color}");
     }

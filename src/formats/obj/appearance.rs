@@ -4,11 +4,12 @@
 //! - a grey `Kd` is ignored if there is an image: it is an exporter's default, and most readers
 //!   ignore it. Other colours multiply the image.
 //! - the opacity of a colour image is used, with or without `map_d`.
-//! - vertex colours replace the colour of a material without an image.
+//! - vertex colours replace the colour of a material without an image, in triangles of which all
+//!   vertices have one.
 
 use crate::appearance::{Alpha, Appearance, Filter, Material, Texture, TextureRef, Wrap};
 use crate::formats::Sidecars;
-use crate::formats::obj::faces::{Gathered, of_slot};
+use crate::formats::obj::faces::{Gathered, Slot};
 use crate::formats::obj::libraries::{Defined, Materials};
 use crate::formats::obj::materials::{Definition, Map, before_comment};
 use crate::formats::tally::Tally;
@@ -36,7 +37,7 @@ pub(super) fn appearance(
 ) -> (Appearance, Vec<String>) {
     let Gathered { slots, mut uvs, vertex_colors } = gathered;
     let used = used_slots(&slots);
-    let has_vertex_colors = !vertex_colors.is_empty();
+    let has_colors = !vertex_colors.is_empty();
     let mut loader = TextureLoader::new(sidecars, limit);
     let images = request_images(materials, &used, &mut loader);
     let textures = Textures::new(loader.decode());
@@ -44,17 +45,24 @@ pub(super) fn appearance(
     let mut kept: Vec<Material> = Vec::new();
     let mut index_of_slot = vec![0; used.last().map_or(0, |&last| last as usize + 1)];
     let mut unseen = Unseen::default();
+    let (mut last, mut first_kept) = (None, 0);
     for (&slot, &images) in used.iter().zip(&images) {
-        let defined = materials.get(of_slot(slot).0);
+        let Slot { material: number, is_plain, is_colorless } = Slot::of(slot);
+        let defined = materials.get(number);
+        let has_vertex_colors = has_colors && !is_colorless;
         let material = textures.material(defined, images, has_vertex_colors);
         if let Some(defined) = defined {
-            unseen.add(defined, slot, &material, has_vertex_colors);
+            unseen.add(defined, is_plain, &material, has_vertex_colors);
         }
-        // If its images could not be read, the material is the same with and without them.
-        if !of_slot(slot).1 || kept.last() != Some(&material) {
+        if last.replace(number) != Some(number) {
+            first_kept = kept.len();
+        }
+        // If its images could not be read, for example, slots of a material look the same.
+        let same = (first_kept..kept.len()).find(|&at| kept[at] == material);
+        index_of_slot[slot as usize] = same.unwrap_or(kept.len()) as u32;
+        if same.is_none() {
             kept.push(material);
         }
-        index_of_slot[slot as usize] = kept.len() as u32 - 1;
     }
     let LoadedTextures { list: textures, mut warnings, .. } = textures.loaded;
     warnings.extend(unseen.warnings());
@@ -85,8 +93,10 @@ fn request_images(
     slots: &[u32],
     loader: &mut TextureLoader,
 ) -> Vec<MaterialImages> {
-    let mut request = |&slot: &u32| match of_slot(slot) {
-        (number, false) => materials.get(number).map(|defined| request_of(defined, loader)),
+    let mut request = |&slot: &u32| match Slot::of(slot) {
+        Slot { material, is_plain: false, .. } => {
+            materials.get(material).map(|defined| request_of(defined, loader))
+        }
         _ => None,
     };
     slots.iter().map(|slot| request(slot).unwrap_or_default()).collect()
@@ -165,11 +175,17 @@ struct Unseen {
 
 impl Unseen {
     /// Notes the properties of `defined` that `material`, its conversion in `slot`, does not have.
-    fn add(&mut self, defined: &Defined, slot: u32, material: &Material, has_vertex_colors: bool) {
+    fn add(
+        &mut self,
+        defined: &Defined,
+        is_plain: bool,
+        material: &Material,
+        has_vertex_colors: bool,
+    ) {
         let Defined { name, definition, .. } = defined;
         let Definition { color, color_map, opacity_map, .. } = definition;
         let is_colored = color.is_some_and(|[r, g, b]| r != g || g != b);
-        if of_slot(slot).1 {
+        if is_plain {
             self.images.add(name);
         }
         if material.texture.is_some() && has_vertex_colors {

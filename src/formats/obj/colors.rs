@@ -1,5 +1,6 @@
 //! Vertex colours: sRGB values from 0 to 1 or from 0 to 255.
 
+use crate::formats::flat_colors::NO_COLOR;
 use crate::formats::obj::materials::exceeds_display;
 use crate::srgb::{Linear, linear, linear_of};
 
@@ -27,8 +28,8 @@ impl VertexColors {
         })
     }
 
-    /// Converts the colours of all parts, of `counts` vertices each, to linear light. Missing ones
-    /// become white.
+    /// Converts the colours of all parts, of `counts` vertices each, to linear light; [`NO_COLOR`]
+    /// for those that are missing.
     pub(super) fn linear(
         self,
         parts: &[Vec<[f64; 3]>],
@@ -38,14 +39,14 @@ impl VertexColors {
         for (part, count) in parts.iter().zip(counts) {
             let end = all.len() + count;
             all.extend(part.iter().map(|&color| self.linear_of(color)));
-            all.resize(end, [u16::MAX; 4]);
+            all.resize(end, NO_COLOR);
         }
         all
     }
 
     fn linear_of(self, color: [f64; 3]) -> Linear {
         if color.iter().any(|value| value.is_nan()) {
-            return [u16::MAX; 4];
+            return NO_COLOR;
         }
         let most = if self.are_of_255 { 1.0 } else { 255.0 };
         let [r, g, b] = color.map(|value| linear_of_steps(value * most));
@@ -55,7 +56,7 @@ impl VertexColors {
     /// Warnings; `opacities` is the number of vertices with an opacity.
     pub(super) fn warnings(self, opacities: usize) -> impl Iterator<Item = String> {
         let of_255 = "colours of vertices exceed 1, and are read as 0 to 255";
-        let missing = "some vertices have no colour, and are white";
+        let missing = "some vertices have no colour: their faces have the colour of the material";
         let opaque = "the seventh numbers of vertices are taken for opacities, and not used";
         let warnings =
             [(self.are_of_255, of_255), (self.are_some_missing, missing), (opacities > 0, opaque)];

@@ -16,8 +16,10 @@ use crate::formats::tally::Tally;
 const PART: usize = 256 << 10;
 /// Bytes of memory per vertex: a position, a colour, and the colour in linear light.
 const VERTEX: u64 = 24 + 24 + 8;
-/// Bytes of memory per triangle with materials: a slot and texture coordinates.
-const PAINTED: u64 = 4 + 24;
+/// Bytes of memory per triangle: its vertices and its slot.
+const TRIANGLE: u64 = 12 + 4;
+/// More bytes per triangle with materials: texture coordinates.
+const PAINTED: u64 = 24;
 /// Bytes of memory per corner of the largest polygon: the corner, as its list grows, and its
 /// triangulation.
 const POLYGON: u64 = 36 + 24 + CUT;
@@ -153,7 +155,7 @@ impl<'a> Contents<'a> {
         let [vertices, texcoords, _] = self.totals.map(|count| count as u64);
         let triangles: u64 = self.parts.iter().map(|part| part.triangles as u64).sum();
         let materials = self.materials.names.len() as u64;
-        let per_triangle = if materials > 0 { 12 + PAINTED } else { 12 };
+        let per_triangle = TRIANGLE + if materials > 0 { PAINTED } else { 0 };
         self.memory += VERTEX * vertices + 16 * texcoords + per_triangle * triangles;
         self.memory += self.materials.names.bytes() + self.libraries.bytes() + materials * MATERIAL;
     }

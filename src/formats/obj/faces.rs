@@ -1,5 +1,6 @@
 //! The third pass: faces, as triangles.
 
+use crate::formats::flat_colors::{NO_COLOR, lacks_color};
 use crate::formats::obj::contents::{Contents, Counts, Part};
 use crate::formats::obj::libraries::Materials;
 use crate::formats::obj::materials::Placement;
@@ -13,14 +14,31 @@ use crate::srgb::Linear;
 /// The texture coordinates of a triangle without any.
 const NO_UVS: [[f32; 2]; 3] = [[f32::NAN; 2]; 3];
 
+/// The bit of a slot without images.
+const PLAIN: u32 = 1;
+/// The bit of a slot without the colours of vertices.
+const COLORLESS: u32 = 2;
+
 /// The slot of a material index, without or with its images.
 fn slot(material: u32, is_plain: bool) -> u32 {
-    2 * material + u32::from(is_plain)
+    4 * material + if is_plain { PLAIN } else { 0 }
 }
 
-/// The material index of a slot, and whether it is without images.
-pub(super) fn of_slot(slot: u32) -> (u32, bool) {
-    (slot / 2, slot % 2 == 1)
+/// How a triangle shows its material.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Slot {
+    pub(super) material: u32,
+    /// Whether it has no texture coordinates.
+    pub(super) is_plain: bool,
+    /// Whether some of its vertices have no colour.
+    pub(super) is_colorless: bool,
+}
+
+impl Slot {
+    pub(super) fn of(slot: u32) -> Self {
+        let [is_plain, is_colorless] = [PLAIN, COLORLESS].map(|bit| slot & bit != 0);
+        Self { material: slot / 4, is_plain, is_colorless }
+    }
 }
 
 /// The appearance attributes of triangles and vertices.
@@ -32,6 +50,22 @@ pub(super) struct Gathered {
     pub(super) uvs: Vec<[[f32; 2]; 3]>,
     /// The colour of each vertex. Empty if there are none.
     pub(super) vertex_colors: Vec<Linear>,
+}
+
+impl Gathered {
+    /// Sets the colours of vertices, where [`NO_COLOR`] is none: a triangle with such a vertex has
+    /// the colour of its material.
+    pub(super) fn set_colors(&mut self, colors: Vec<Linear>, triangles: &[[u32; 3]]) {
+        if colors.contains(&NO_COLOR) {
+            self.slots.resize(triangles.len(), slot(0, false));
+            for (slot, &triangle) in self.slots.iter_mut().zip(triangles) {
+                if lacks_color(triangle, &colors) {
+                    *slot |= COLORLESS;
+                }
+            }
+        }
+        self.vertex_colors = colors;
+    }
 }
 
 /// The triangles of all faces of a text, in order.

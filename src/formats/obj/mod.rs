@@ -86,7 +86,8 @@ pub fn read_with(
     let mut warnings = warnings(&contents, &vertices, &faces);
     let mut gathered = faces.gathered;
     if let Some(colors) = colors {
-        gathered.vertex_colors = colors.linear(&vertices.colors, counts());
+        let colors = colors.linear(&vertices.colors, counts());
+        gathered.set_colors(colors, &faces.triangles);
     }
     let mesh = Mesh::new(vertices.positions, faces.triangles).map_err(|error| match error {
         MeshError::NotFinite { vertex, .. } => fault_of_vertex(&contents, vertex)

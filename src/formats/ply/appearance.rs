@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use crate::appearance::{Alpha, Appearance, Filter, Material, Texture, TextureRef, Wrap};
 use crate::formats::Sidecars;
-use crate::formats::flat_colors::{ALL_TRANSPARENT, FlatColors};
+use crate::formats::flat_colors::{ALL_TRANSPARENT, FlatColors, NO_COLOR, lacks_color};
 use crate::formats::ply::channels::{Channels, corner_texcoords, texcoords};
 use crate::formats::ply::header::{Element, Header, Role};
 use crate::formats::textures::TextureLoader;
@@ -18,6 +18,9 @@ use crate::srgb::{Linear, Rgba};
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Attributes {
     pub(super) vertex_colors: bool,
+    /// Whether a vertex of four zeros has no colour: so does Blender write the vertices of meshes
+    /// without colours, where other meshes have some.
+    pub(super) zeros_are_no_color: bool,
     pub(super) face_colors: bool,
     pub(super) vertex_texcoords: bool,
     pub(super) corner_texcoords: bool,
@@ -35,6 +38,7 @@ impl Attributes {
         let faces = &[Role::Face, Role::Strip];
         let mut attributes = Self {
             vertex_colors: any(has_color, &[Role::Vertex]),
+            zeros_are_no_color: header.is_of_blender && any(has_color, &[Role::Vertex]),
             face_colors: any(has_color, faces),
             vertex_texcoords: any(|element| texcoords(element).is_some(), &[Role::Vertex]),
             corner_texcoords: any(|element| corner_texcoords(element).is_some(), faces),
@@ -74,7 +78,7 @@ impl Attributes {
 
     /// Whether triangles differ in their material.
     fn has_materials(self) -> bool {
-        self.has_texcoords() || self.face_colors
+        self.has_texcoords() || self.face_colors || self.zeros_are_no_color
     }
 }
 
@@ -100,6 +104,10 @@ pub(super) struct AppearanceBuilder {
     textures: Vec<Texture>,
     /// The material of each texture in the header, if the texture could be read.
     material_of_texture: Vec<Option<u32>>,
+    /// The material of triangles without colours, where there is one.
+    colorless: Option<u32>,
+    /// Triangles with this material.
+    colorless_triangles: u64,
     /// Faces with a missing texture or missing texture coordinates.
     misplaced: u64,
 }
@@ -152,7 +160,9 @@ impl AppearanceBuilder {
         textures: HeaderTextures,
         warnings: &mut Vec<String>,
     ) -> Self {
-        let HeaderTextures { materials, textures, material_of_texture } = textures;
+        let HeaderTextures { mut materials, textures, material_of_texture } = textures;
+        let colorless = attributes.zeros_are_no_color.then_some(materials.len() as u32);
+        materials.extend(colorless.map(|_| Material::default()));
         if textures.is_empty() {
             attributes = attributes.without_texcoords();
         } else if attributes.vertex_colors {
@@ -169,6 +179,8 @@ impl AppearanceBuilder {
             colors: FlatColors::new(materials),
             textures,
             material_of_texture,
+            colorless,
+            colorless_triangles: 0,
             misplaced: 0,
         }
     }
@@ -209,7 +221,11 @@ impl AppearanceBuilder {
     #[inline]
     pub(super) fn add(&mut self, vertices: [u32; 3], corners: [u32; 3], material: FaceMaterial) {
         if self.attributes.has_materials() {
-            self.material_of.push(material.material);
+            let colorless = self.colorless.filter(|_| {
+                material.material == DEFAULT && lacks_color(vertices, &self.vertex_colors)
+            });
+            self.colorless_triangles += u64::from(colorless.is_some());
+            self.material_of.push(colorless.unwrap_or(material.material));
         }
         if self.attributes.has_texcoords() {
             self.uvs.push([0, 1, 2].map(|i| {
@@ -225,7 +241,7 @@ impl AppearanceBuilder {
     }
 
     /// The appearance of all triangles, if the file has any.
-    pub(super) fn finish(self, warnings: &mut Vec<String>) -> Option<Appearance> {
+    pub(super) fn finish(mut self, warnings: &mut Vec<String>) -> Option<Appearance> {
         if self.misplaced > 0 {
             let faces = counted_as(self.misplaced, "face has", "faces have");
             warnings.push(format!(
@@ -236,6 +252,17 @@ impl AppearanceBuilder {
         let Attributes { vertex_colors, .. } = self.attributes;
         if !vertex_colors && !self.attributes.has_materials() {
             return None;
+        }
+        if self.colorless_triangles > 0 {
+            let triangles = counted_as(self.colorless_triangles, "triangle has", "triangles have");
+            warnings.push(format!(
+                "{triangles} no colour (0 0 0 0 in files of Blender): shown in white"
+            ));
+        }
+        if self.colorless.is_some() {
+            // Not used, and not transparent.
+            let missing = self.vertex_colors.iter_mut().filter(|color| **color == NO_COLOR);
+            missing.for_each(|color| *color = [u16::MAX; 4]);
         }
         let (mut materials, changes) = self.colors.finish();
         warnings.extend(changes);

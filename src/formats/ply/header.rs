@@ -117,6 +117,8 @@ pub(super) struct Header<'a> {
     pub(super) elements: Vec<Element<'a>>,
     /// The files of textures that comments name, in order.
     pub(super) textures: Vec<&'a [u8]>,
+    /// Whether a comment says that Blender wrote the file.
+    pub(super) is_of_blender: bool,
     /// Unknown keywords.
     pub(super) unknown: Tally,
 }
@@ -158,6 +160,7 @@ impl<'a> Header<'a> {
         let mut encoding = None;
         let mut elements: Vec<Element> = Vec::new();
         let mut textures = Vec::new();
+        let mut is_of_blender = false;
         let mut unknown = Tally::default();
         let mut last_fault = None;
         tokens.rest_of_line();
@@ -184,7 +187,11 @@ impl<'a> Header<'a> {
                     textures.push(tokens.rest_of_line().trim_ascii());
                     continue;
                 }
-                None | Some(b"comment" | b"obj_info" | b"end_header") => {}
+                Some(b"comment") => {
+                    let comment = tokens.clone().rest_of_line().trim_ascii();
+                    is_of_blender |= comment.starts_with(b"Created in Blender");
+                }
+                None | Some(b"obj_info" | b"end_header") => {}
                 Some(other) => {
                     let what = format!("{} is no keyword of a PLY header", quoted(other));
                     last_fault = Some(tokens.error(what));
@@ -202,7 +209,7 @@ impl<'a> Header<'a> {
             ReadError::Content(what.into())
         };
         let encoding = encoding.ok_or_else(missing)?;
-        let header = Self { encoding, elements, textures, unknown };
+        let header = Self { encoding, elements, textures, is_of_blender, unknown };
         header.check()?;
         Ok(header)
     }

@@ -223,18 +223,23 @@ fn parts_that_share_vertices_have_them_once() {
 }
 
 #[test]
-fn the_default_scene_is_read_or_all_or_all_nodes_or_all_meshes() {
+fn the_default_scene_is_read_or_the_first_or_all_nodes_or_all_meshes() {
     let nodes = r#"{"mesh": 0}, {"mesh": 0, "translation": [5, 0, 0]}"#;
     let count = |text: String| corners(&read(text).unwrap().mesh).len() / 2;
-    let scenes = r#""scenes": [{"nodes": [0]}, {"nodes": [1, 0]}]"#;
+    let scenes = r#""scenes": [{"nodes": [0]}, {"nodes": [1, 0], "name": "pair"}]"#;
     let two = square(FAN, nodes).replace(r#""scenes": [{"nodes": [0]}]"#, scenes);
     assert_eq!(count(two.clone()), 1);
-    let skipped = "1 scene was skipped: another is the one to show first";
+    let skipped = "1 scene was skipped, 'pair': the default scene is read";
     assert_eq!(warnings(read(&two)), [skipped]);
-    assert_eq!(count(two.replace(r#""scene": 0"#, r#""scene": 1"#)), 2);
+    let second = two.replace(r#""scene": 0"#, r#""scene": 1"#);
+    let skipped = "1 scene was skipped, 'scene 0': the default scene is read";
+    assert_eq!(warnings(read(&second)), [skipped]);
+    assert_eq!(count(second), 2);
     let none = two.replace(r#""scene": 0, "#, "");
-    assert_eq!(count(none.clone()), 2);
-    assert_eq!(warnings(read(&none)), Vec::<String>::new());
+    assert_eq!(count(none.clone()), 1);
+    let skipped =
+        "1 scene was skipped, 'pair': the file has no default scene, so its first is read";
+    assert_eq!(warnings(read(&none)), [skipped]);
     assert_eq!(count(none.replace(&format!("{scenes}, "), "")), 2);
     let no_nodes = none.replace(&format!("{scenes}, "), "").replace(nodes, "");
     assert_eq!(count(no_nodes), 1);
@@ -260,6 +265,9 @@ fn what_is_left_out_is_a_warning() {
     let extended = square(FAN, node).replacen(r#""scene": 0"#, used, 1);
     let ignored = "the extension EXT_unknown was ignored: the shape may differ";
     assert_eq!(warnings(read(extended)), [ignored]);
+    let used = r#""extensionsUsed": ["FB_ngon_encoding"], "scene": 0"#;
+    let extended = square(FAN, node).replacen(r#""scene": 0"#, used, 1);
+    assert_eq!(warnings(read(extended)), Vec::<String>::new());
     let looks = r#""extensionsUsed": ["KHR_techniques_webgl"],
         "extensionsRequired": ["KHR_techniques_webgl"], "scene": 0"#;
     let extended = square(FAN, node).replacen(r#""scene": 0"#, looks, 1);
@@ -743,11 +751,16 @@ fn textures_that_cannot_be_read_are_plain_and_a_warning_by_name() {
         ("", "'texture 0' (there is no such texture)"),
         (
             r#"{"extensions": {"KHR_texture_basisu": {"source": 0}}}"#,
-            "'texture 0' (a KTX 2 image of KHR_texture_basisu is not read: use PNG, JPEG or WebP)",
+            "'texture 0' (an image of KHR_texture_basisu is not read: use PNG, JPEG or WebP)",
         ),
         (
+            r#"{"extensions": {"EXT_texture_avif": {"source": 0}}}"#,
+            "'texture 0' (an image of EXT_texture_avif is not read: use PNG, JPEG or WebP)",
+        ),
+        (r#"{"extensions": {"EXT_other": {"x": 0}}}"#, "'texture 0' (it has no image)"),
+        (
             r#"{"extensions": {"MSFT_texture_dds": {"source": 0}}}"#,
-            "'texture 0' (a DDS image of MSFT_texture_dds is not read: use PNG, JPEG or WebP)",
+            "'texture 0' (an image of MSFT_texture_dds is not read: use PNG, JPEG or WebP)",
         ),
     ] {
         let file = painted("", &format!(r#""textures": [{texture}], "images": [{{"uri": "a"}}]"#));

@@ -2,19 +2,19 @@
 //! samplers.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use percent_encoding::percent_decode_str;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use crate::appearance::{Filter, Texture, TextureRef, Wrap};
-use crate::formats::Sidecars;
 use crate::formats::error::TOO_LARGE;
 use crate::formats::gltf::accessors::Arrays;
 use crate::formats::gltf::buffers::data_of_uri;
 use crate::formats::gltf::materials::items;
 use crate::formats::textures::TextureLoader;
+use crate::formats::{Sidecars, excerpt};
 
 /// The textures of a document that were read.
 pub(super) struct DocumentTextures {
@@ -72,8 +72,7 @@ fn texture_of(
 ) -> Result<(usize, Option<usize>), String> {
     let texture = textures.get(index).ok_or("there is no such texture")?;
     let texture = texture.as_ref().map_err(Clone::clone)?;
-    let image = texture.source().ok_or_else(|| texture.fault().to_owned())?;
-    Ok((image, texture.sampler))
+    Ok((texture.source()?, texture.sampler))
 }
 
 /// The images of a document, and the requests of those in use.
@@ -139,40 +138,34 @@ struct TextureInfo {
     source: Option<usize>,
     sampler: Option<usize>,
     #[serde(default)]
-    extensions: Extensions,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Extensions {
-    #[serde(rename = "EXT_texture_webp")]
-    webp: Option<WebpImage>,
-    #[serde(rename = "KHR_texture_basisu")]
-    basisu: Option<IgnoredAny>,
-    #[serde(rename = "MSFT_texture_dds")]
-    dds: Option<IgnoredAny>,
+    extensions: BTreeMap<String, Extension>,
 }
 
 #[derive(Deserialize)]
-struct WebpImage {
-    source: usize,
+#[serde(untagged)]
+enum Extension {
+    /// An image of another type.
+    Image {
+        source: usize,
+    },
+    Other(IgnoredAny),
 }
 
 impl TextureInfo {
-    fn source(&self) -> Option<usize> {
-        self.source.or(self.extensions.webp.as_ref().map(|webp| webp.source))
-    }
-
-    /// The reason why there is no image.
-    fn fault(&self) -> &'static str {
-        match self.extensions {
-            Extensions { basisu: Some(_), .. } => {
-                "a KTX 2 image of KHR_texture_basisu is not read: use PNG, JPEG or WebP"
-            }
-            Extensions { dds: Some(_), .. } => {
-                "a DDS image of MSFT_texture_dds is not read: use PNG, JPEG or WebP"
-            }
-            _ => "it has no image",
+    fn source(&self) -> Result<usize, String> {
+        let images = self.extensions.iter().filter_map(|(name, extension)| match *extension {
+            Extension::Image { source } => Some((name, source)),
+            Extension::Other(_) => None,
+        });
+        match (self.source, images.clone().find(|(name, _)| *name == "EXT_texture_webp")) {
+            (Some(source), _) | (None, Some((_, source))) => Ok(source),
+            (None, None) => Err(match images.map(|(name, _)| name).next() {
+                Some(name) => {
+                    let name = excerpt(name);
+                    format!("an image of {name} is not read: use PNG, JPEG or WebP")
+                }
+                None => "it has no image".into(),
+            }),
         }
     }
 }

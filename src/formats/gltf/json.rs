@@ -54,6 +54,7 @@ pub(super) struct Asset {
 pub(super) struct Scene {
     #[serde(default)]
     pub(super) nodes: Vec<usize>,
+    pub(super) name: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]

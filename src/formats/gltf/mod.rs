@@ -24,6 +24,7 @@ use crate::formats::gltf::json::Document;
 use crate::formats::gltf::parts::{DECOMPRESS, DRACO, LeftOut, Parts};
 use crate::formats::gltf::pose::Skins;
 use crate::formats::gltf::scene::{Instance, expanded, instance_count, scene};
+use crate::formats::tally::Tally;
 use crate::formats::{
     LoadedMesh, MeshSpec, ReadError, ReadOptions, Sidecars, check_memory, excerpt,
 };
@@ -120,7 +121,7 @@ pub fn read_with(
     if totals.triangles == 0 {
         return Err(nothing_to_voxelize(&left_out));
     }
-    let mut warnings = warnings(&document, &left_out, scene.scenes_left_out);
+    let mut warnings = warnings(&document, &left_out, scene.other_scenes);
     warnings.extend(skins.warnings());
     warnings.extend(appearance.iter_mut().flat_map(DocumentAppearance::warnings));
     Ok(LoadedMesh::new(build.finish(appearance)?, warnings))
@@ -128,7 +129,7 @@ pub fn read_with(
 
 /// Extensions, by the beginnings of their names, that are supported, or affect neither shape nor
 /// colours.
-const HARMLESS: [&str; 24] = [
+const HARMLESS: [&str; 25] = [
     "KHR_materials_",
     "KHR_texture_",
     "KHR_lights_",
@@ -148,6 +149,7 @@ const HARMLESS: [&str; 24] = [
     "EXT_mesh_features",
     "EXT_structural_metadata",
     "CESIUM_primitive_outline",
+    "FB_ngon_encoding",
     "MSFT_lod",
     "MSFT_texture_",
     "OMI_",
@@ -201,7 +203,7 @@ fn nothing_to_voxelize(left_out: &LeftOut) -> ReadError {
     })
 }
 
-fn warnings(document: &Document, left_out: &LeftOut, scenes_left_out: usize) -> Vec<String> {
+fn warnings(document: &Document, left_out: &LeftOut, other_scenes: Tally) -> Vec<String> {
     let mut warnings = Vec::new();
     let mut warn = |count: u64, one: &str, more: &str, what: &str| {
         if count > 0 {
@@ -214,8 +216,13 @@ fn warnings(document: &Document, left_out: &LeftOut, scenes_left_out: usize) -> 
     warn(without_positions, "primitive was", "primitives were", "skipped: no positions");
     let zeros = "positions or indices without data, which are all zero";
     warn(zero, "primitive has", "primitives have", zeros);
-    let scenes = scenes_left_out as u64;
-    warn(scenes, "scene was", "scenes were", "skipped: another is the one to show first");
+    let scenes = other_scenes.quoted_and_counted();
+    let which = match document.scene {
+        Some(_) => "the default scene is read",
+        None => "the file has no default scene, so its first is read",
+    };
+    let scenes = format!("skipped, {scenes}: {which}");
+    warn(other_scenes.count as u64, "scene was", "scenes were", &scenes);
     for name in &document.extensions_used {
         if is_one_of(name, &LOOKS_ONLY) {
             let name = excerpt(name);

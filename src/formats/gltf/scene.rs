@@ -4,6 +4,7 @@ use std::array::from_fn;
 
 use crate::formats::gltf::accessors::Arrays;
 use crate::formats::gltf::json::{Document, Instancing, Node};
+use crate::formats::tally::Tally;
 
 /// A mesh in the scene.
 #[derive(Debug, Clone, Copy)]
@@ -134,15 +135,16 @@ pub(super) struct Scene<'a> {
     pub(super) instances: Vec<Instance<'a>>,
     /// The transform of each node; `None` if it is not in the scene.
     pub(super) scene_from_node: Vec<Option<Transform>>,
-    pub(super) scenes_left_out: usize,
+    /// The names of the scenes that are not read.
+    pub(super) other_scenes: Tally,
 }
 
-/// The default scene.
+/// The default scene, or else the first.
 ///
 /// # Errors
 /// A node or scene out of range; a node with two parents, or in a cycle.
 pub(super) fn scene<'a>(document: &'a Document) -> Result<Scene<'a>, String> {
-    let (roots, left_out) = roots(document)?;
+    let (roots, other_scenes) = roots(document)?;
     if document.nodes.is_empty() {
         let place = |(mesh, content): (usize, &'a crate::formats::gltf::json::Mesh)| Instance {
             mesh,
@@ -151,7 +153,7 @@ pub(super) fn scene<'a>(document: &'a Document) -> Result<Scene<'a>, String> {
             instancing: None,
         };
         let instances = document.meshes.iter().enumerate().map(place).collect();
-        return Ok(Scene { instances, scene_from_node: Vec::new(), scenes_left_out: 0 });
+        return Ok(Scene { instances, scene_from_node: Vec::new(), other_scenes });
     }
     let mut instances = Vec::new();
     let mut placed = vec![None; document.nodes.len()];
@@ -180,7 +182,7 @@ pub(super) fn scene<'a>(document: &'a Document) -> Result<Scene<'a>, String> {
         }
         stack.extend(node.children.iter().rev().map(|&child| (child, scene_from_node)));
     }
-    Ok(Scene { instances, scene_from_node: placed, scenes_left_out: left_out })
+    Ok(Scene { instances, scene_from_node: placed, other_scenes })
 }
 
 /// The number of instances, including those of `EXT_mesh_gpu_instancing`.
@@ -248,23 +250,23 @@ pub(super) fn expanded<'a>(
     Ok(all)
 }
 
-/// The root nodes, each once: of the default scene; without one, of all scenes; without scenes, the
-/// nodes without a parent.
-fn roots(document: &Document) -> Result<(Vec<usize>, usize), String> {
+/// The root nodes of the default scene, or else of the first, which most programs show; without
+/// scenes, the nodes without a parent. With the names of the other scenes.
+fn roots(document: &Document) -> Result<(Vec<usize>, Tally), String> {
     let Document { scene, scenes, nodes, .. } = document;
-    if let Some(index) = *scene {
-        let missing = || format!("scene {index} (counted from 0) does not exist");
-        let scene = scenes.get(index).ok_or_else(missing)?;
-        return Ok((scene.nodes.clone(), scenes.len() - 1));
+    let mut others = Tally::default();
+    if scene.is_none() && scenes.is_empty() {
+        let mut has_parent = vec![false; nodes.len()];
+        let children = nodes.iter().flat_map(|node| &node.children);
+        children.for_each(|&child| _ = has_parent.get_mut(child).map(|has| *has = true));
+        return Ok(((0..nodes.len()).filter(|&node| !has_parent[node]).collect(), others));
     }
-    let mut is_taken = vec![false; nodes.len()];
-    let mut is_first = |&index: &usize| {
-        is_taken.get_mut(index).is_none_or(|is_taken| !std::mem::replace(is_taken, true))
-    };
-    if !scenes.is_empty() {
-        let all = scenes.iter().flat_map(|scene| scene.nodes.iter().copied());
-        return Ok((all.filter(&mut is_first).collect(), 0));
+    let read = scene.unwrap_or_default();
+    let missing = || format!("scene {read} (counted from 0) does not exist");
+    let roots = scenes.get(read).ok_or_else(missing)?.nodes.clone();
+    for (index, scene) in scenes.iter().enumerate().filter(|&(index, _)| index != read) {
+        let number = || format!("scene {index}");
+        others.add(&scene.name.clone().unwrap_or_else(number));
     }
-    nodes.iter().flat_map(|node| &node.children).for_each(|child| _ = is_first(child));
-    Ok(((0..nodes.len()).filter(is_first).collect(), 0))
+    Ok((roots, others))
 }

@@ -1,7 +1,7 @@
 //! The OFF reader: Geomview's Object File Format, as text.
 //!
 //! The header is `OFF`, with the prefixes `C` for vertex colours, `N` for normals, `ST` for texture
-//! coordinates; then the numbers of vertices, faces and edges, which may follow `OFF` without a
+//! coordinates, which Geomview's manual orders `STCNOFF`, and other programs `NCOFF`; then the numbers of vertices, faces and edges, which may follow `OFF` without a
 //! space, as in ModelNet. A vertex is a line with a position, a normal, a colour and texture
 //! coordinates; a face is a line with its number of corners, their indices, and optionally a
 //! colour. Colours are integers from 0 to 255 or fractions from 0 to 1. Many programs write the
@@ -154,8 +154,14 @@ struct Numbers {
 }
 
 impl Numbers {
-    /// The next numbers of a line; `None` if they are no colour.
-    fn next(lines: &mut Lines) -> Option<Self> {
+    /// The next numbers of a line that ends with `after` other numbers; `None` if they are no
+    /// colour.
+    fn next(lines: &mut Lines, after: usize) -> Option<Self> {
+        let mut ahead = lines.clone();
+        let count = std::iter::from_fn(|| ahead.token()).count().saturating_sub(after);
+        if count < 3 {
+            return None;
+        }
         let mut has_point = false;
         let mut next = || {
             let token = lines.token()?;
@@ -163,10 +169,7 @@ impl Numbers {
             Some(number(token))
         };
         let rgb = [next()??, next()??, next()??];
-        let opacity = match next() {
-            Some(opacity) => Some(opacity?),
-            None => None,
-        };
+        let opacity = if count > 3 { Some(next()??) } else { None };
         Some(Self { rgb, opacity, has_point })
     }
 }
@@ -214,9 +217,23 @@ fn not_off() -> ReadError {
 fn header_of(token: &[u8]) -> Option<(&[u8], &[u8])> {
     let at = token.windows(3).position(|part| part == b"OFF")?;
     let (before, after) = (&token[..at], &token[at + 3..]);
-    let is_known = matches!(before, b"" | b"C" | b"N" | b"CN" | b"ST" | b"STC" | b"STN" | b"STCN")
-        || matches!(before, [.., b'4'] | [.., b'n']);
+    let is_known = attributes(before).is_some() || matches!(before, [.., b'4'] | [.., b'n']);
     (is_known && after.iter().all(u8::is_ascii_digit)).then_some((before, after))
+}
+
+/// Whether the prefix announces colours, normals and texture coordinates; `None` if it has anything
+/// else.
+fn attributes(mut prefix: &[u8]) -> Option<[bool; 3]> {
+    const NAMES: [&[u8]; 3] = [b"C", b"N", b"ST"];
+    let mut are_there = [false; 3];
+    while !prefix.is_empty() {
+        let which = NAMES.iter().position(|name| prefix.starts_with(name))?;
+        if std::mem::replace(&mut are_there[which], true) {
+            return None;
+        }
+        prefix = &prefix[NAMES[which].len()..];
+    }
+    Some(are_there)
 }
 
 impl Header {
@@ -226,10 +243,10 @@ impl Header {
         let Some((before, after)) = header_of(first) else {
             return Err(not_off());
         };
-        if before.ends_with(b"4") || before.ends_with(b"n") {
+        let Some([colors, normals, texcoords]) = attributes(before) else {
             let what = format!("{}: only vertices of three coordinates are read", quoted(first));
             return Err(lines.error(what));
-        }
+        };
         let is_binary = |token: Option<&[u8]>| token == Some(b"BINARY");
         if is_binary(lines.clone().token()) {
             let what = "binary OFF is not read: save the mesh as text, or as PLY";
@@ -246,9 +263,15 @@ impl Header {
             }
         };
         let faces = lines.integer("the number of faces")?;
-        let [colors, normals, texcoords] =
-            [b'C', b'N', b'T'].map(|letter| before.contains(&letter));
         Ok(Self { colors, normals, texcoords, vertices, faces })
+    }
+
+    /// The colour of a vertex, behind its normal and before its texture coordinates.
+    fn vertex_color(&self, lines: &mut Lines) -> Option<Numbers> {
+        for _ in 0..if self.normals { 3 } else { 0 } {
+            lines.token();
+        }
+        Numbers::next(lines, if self.texcoords { 2 } else { 0 })
     }
 
     /// Moves to the last vertex. Returns the scale of the vertices' colours.
@@ -257,12 +280,10 @@ impl Header {
         for _ in 0..self.vertices {
             lines.next("a vertex")?;
             if self.colors {
-                for _ in 0..if self.normals { 6 } else { 3 } {
+                for _ in 0..3 {
                     lines.token();
                 }
-                if let Some(color) = Numbers::next(lines) {
-                    scale.add(color);
-                }
+                self.vertex_color(lines).into_iter().for_each(|color| scale.add(color));
             }
         }
         Ok(scale)
@@ -311,9 +332,7 @@ impl FaceCounts {
             counts.largest = counts.largest.max(corners);
             if lines.clone().token().is_some() {
                 counts.colored += triangles;
-                if let Some(color) = Numbers::next(&mut lines) {
-                    counts.scale.add(color);
-                }
+                Numbers::next(&mut lines, 0).into_iter().for_each(|color| counts.scale.add(color));
             }
         }
         Ok(counts)
@@ -382,15 +401,12 @@ impl Build {
         if !self.shown {
             return Ok(());
         }
-        for _ in 0..if header.normals { 3 } else { 0 } {
-            lines.token();
-        }
         if header.colors {
-            let color = Numbers::next(lines);
+            let color = header.vertex_color(lines);
             self.uncolored += u64::from(color.is_none());
             let color = color.map_or([u8::MAX; 4], |color| self.vertex_scale.color(color));
             self.vertex_colors.push(linear_of_rgba(color));
-        } else if !header.texcoords {
+        } else if !header.normals && !header.texcoords {
             self.longer += u64::from(lines.token().is_some());
         }
         Ok(())
@@ -449,7 +465,7 @@ impl Build {
     /// The material of the colour at the end of a face's line.
     fn material(&mut self, lines: &mut Lines) -> u32 {
         let has_any = lines.clone().token().is_some();
-        match Numbers::next(lines) {
+        match Numbers::next(lines, 0) {
             Some(color) => self.materials.material_of(self.face_scale.color(color)),
             None => {
                 self.indexed += u64::from(has_any);

@@ -76,11 +76,28 @@ fn what_is_skipped_is_said() {
 }
 
 #[test]
-fn normals_come_before_colours() {
-    let text =
-        "CNOFF\n3 1 0\n0 0 0 0 0 1 255 0 0\n1 0 0 0 0 1 255 0 0\n0 1 0 0 0 1 255 0 0\n3 0 1 2\n";
-    let loaded = read(text.as_bytes()).unwrap();
-    assert_eq!(loaded.mesh.appearance().unwrap().vertex_colors, [linear_of_rgba(RED); 3]);
+fn colours_follow_normals_and_precede_texture_coordinates_in_any_order_of_the_letters() {
+    let glass = [RED[0], RED[1], RED[2], 128];
+    for (color, expected) in [("255 0 0", RED), ("255 0 0 128", glass)] {
+        for [header, before, after] in [
+            ["CNOFF", "0 0 1", ""],
+            ["NCOFF", "0 0 1", ""],
+            ["STCOFF", "", "0.5 0.5"],
+            ["CSTOFF", "", "0.5 0.5"],
+            ["STCNOFF", "0 0 1", "0.5 0.5"],
+            ["NCSTOFF", "0 0 1", "0.5 0.5"],
+        ] {
+            let (colors, _) = colored(header, [&format!("{before} {color} {after}"); 3]);
+            assert_eq!(colors, [linear_of_rgba(expected); 3], "{header}");
+        }
+    }
+    for header in ["CCOFF", "SCOFF", "XOFF"] {
+        let said = "not an OFF file: it does not begin with 'OFF'";
+        assert_eq!(fault(read(format!("{header} 3 1 0\n").as_bytes())), said);
+    }
+    let (_, warnings) = colored("STCOFF", ["255 0 0 1", "255 0 0 0 0", "255 0 0 0 0"]);
+    let said = "1 vertex has no colour of three or four numbers: they are white";
+    assert!(warnings.iter().any(|warning| warning == said), "{warnings:?}");
 }
 
 #[test]

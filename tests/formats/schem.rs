@@ -56,6 +56,7 @@ struct Tags {
 struct Blocks {
     palette: HashMap<String, i32>,
     data: ByteArray,
+    block_entities: Vec<Value>,
 }
 
 fn unzipped(bytes: &[u8]) -> Vec<u8> {
@@ -69,6 +70,7 @@ impl Schematic {
         let File { schematic } = fastnbt::from_bytes(&unzipped(bytes)).unwrap();
         assert_eq!((schematic.version, schematic.data_version), (3, 1631));
         assert_eq!(schematic.offset.iter().copied().collect::<Vec<_>>(), [0; 3]);
+        assert!(schematic.blocks.block_entities.is_empty());
         schematic
     }
 
@@ -124,6 +126,7 @@ fn a_schematic_has_the_tags_it_always_had() {
         \x03\0\x0fminecraft:stone\0\0\0\x01\
         \0\
         \x07\0\x04Data\0\0\0\x06\x01\0\0\0\0\x01\
+        \x09\0\x0dBlockEntities\x0a\0\0\0\0\
         \0\0\0";
     assert_eq!(tags.escape_ascii().to_string(), expected.escape_ascii().to_string());
 }
@@ -342,6 +345,13 @@ fn malformed_schematics_are_refused() {
         Value::Compound(tags)
     };
     assert_eq!(loaded(&stone(&[0, 1])).unwrap().grid.occupied(), 1);
+    let Value::Compound(mut huge) = stone(&[0, 1]) else { panic!("a compound") };
+    for name in ["Width", "Height"] {
+        huge.insert(name.to_owned(), Value::Short(-1));
+    }
+    let why =
+        "a schematic of 65535x65535x1 blocks, with empty ones more than 2147483647, is not read";
+    assert_eq!(loaded(&Value::Compound(huge)).unwrap_err().to_string(), why);
     for (tags, why) in [
         (stone(&[1]), "there are 1 blocks, but its size is of 2"),
         (stone(&[1, 1, 1]), "more than the 2 blocks"),

@@ -2,7 +2,7 @@
 //! Specification*, version 3, 2021).
 //!
 //! The number of a block is a byte. The offset is 0: a schematic is pasted with its minimum corner
-//! at the player. Schematics of versions 1 to 3 are read.
+//! at the player. WorldEdit reads version 3 from 7.3 on. Schematics of versions 1 to 3 are read.
 
 mod read;
 
@@ -61,6 +61,8 @@ pub fn write(
         tags.end()?;
         tags.bytes("Data", dense::volume(grid.dims()) as u32)?;
         frame.write(grid, &kinds, tags.out, u8::BITS, |blocks| blocks)?;
+        // Optional in the specification, but WorldEdit always writes it, so readers may rely on it.
+        tags.compounds("BlockEntities", 0)?;
         // Ends the blocks, the schematic and the root.
         (0..3).try_for_each(|_| tags.end())
     });

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::io::{BufRead, Read};
 
+use super::super::MAX_VOLUME;
 use super::super::frame::Frame;
 use super::super::nbt::{BYTE_ARRAY, COMPOUND, INT, LIST, SHORT, TagReader};
 use super::super::paint::{Painter, Palettes};
@@ -91,7 +92,12 @@ impl Schematic {
         if frame.dims().contains(&0) {
             return Err(content("a schematic needs at least one block along each axis"));
         }
-        check_dims(frame.dims()).map_err(|error| content(error.to_string()))?;
+        if check_dims(frame.dims()).is_err() {
+            return Err(content(format!(
+                "a schematic of {width}x{height}x{length} blocks, with empty ones more than \
+                 {MAX_VOLUME}, is not read"
+            )));
+        }
         let mut painter = Painter::new(frame, &palette.kinds);
         paint(&mut painter, [width, height, length], &palette.numbers, &data)?;
         painter.finish(world, &self.ignored)

@@ -140,13 +140,11 @@ impl Appearance {
             let is_uniform = texture.or(*opacity).is_none() && !has_vertex_colors;
             (is_uniform && alpha.is_opaque()).then_some([*r, *g, *b, u16::MAX])
         };
-        let is_used = |index: usize| match &self.material_of[..] {
-            [] => index == 0,
-            materials => materials.contains(&(index as u32)),
-        };
-        let mut used = (0..self.materials.len()).filter(|&index| is_used(index));
-        let first = color_of(&self.materials[used.next()?])?;
-        used.all(|index| color_of(&self.materials[index]) == Some(first)).then_some(first)
+        let of_all = self.material_of.is_empty().then_some(0);
+        let used = self.material_of.iter().copied().chain(of_all);
+        let mut colors = used.map(|index| color_of(self.materials.get(index as usize)?));
+        let first = colors.next()??;
+        colors.all(|color| color == Some(first)).then_some(first)
     }
 }
 

@@ -177,7 +177,13 @@ fn what_is_no_palette_is_refused_with_the_reason() {
     assert!(matches!(Palette::read(&path), Err(PaletteError::Io(_))));
     std::fs::write(&path, "no image").unwrap();
     assert!(Palette::read(&path).unwrap_err().to_string().contains("not an image"));
-    std::fs::write(&path, png(&[[1, 2, 3], [4, 5, 6]])).unwrap();
+    let whole = png(&[[1, 2, 3], [4, 5, 6]]);
+    for len in 8..whole.len() - 12 {
+        let error = Texture::decode(&whole[..len], "palette.png", u64::MAX).unwrap_err();
+        assert_eq!(error.to_string(), "it is cut off", "{len} bytes");
+        assert_eq!(trivox::code_of(&error), Some("read.image"));
+    }
+    std::fs::write(&path, whole).unwrap();
     assert_eq!(Palette::read(&path).unwrap().colors(), [[1, 2, 3, 255], [4, 5, 6, 255]]);
 }
 

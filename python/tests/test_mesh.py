@@ -226,6 +226,24 @@ def test_meshio_meshes_are_meshes(tetrahedron):
         trivox.Mesh(meshio.Mesh(CORNERS, [("triangle", SIDES), ("tetra", [[0, 1, 2, 3]])]))
 
 
+def test_colours_that_meshio_reads_from_ply_are_those_of_the_file(tmp_path):
+    meshio = pytest.importorskip("meshio")
+    names = ("red", "green", "blue")
+    colors = np.array([[255, 0, 51], [0, 128, 102], [9, 8, 127], [255, 255, 255]], np.uint8)
+    path = tmp_path / "colors.ply"
+    vertices = [" ".join(map(str, [*corner, *color])) for corner, color in zip(CORNERS.tolist(), colors.tolist())]
+    header = ["ply", "format ascii 1.0", f"element vertex {len(CORNERS)}"]
+    header += [f"property float {axis}" for axis in "xyz"] + [f"property uchar {name}" for name in names]
+    header += [f"element face {len(SIDES)}", "property list uchar int vertex_indices", "end_header"]
+    faces = [" ".join(map(str, [3, *side])) for side in SIDES.tolist()]
+    path.write_text("\n".join([*header, *vertices, *faces, ""]))
+    expected = trivox.Mesh(CORNERS, SIDES, vertex_colors=colors)
+    assert trivox.Mesh(meshio.read(path)) == expected
+    # As meshio reads unsigned bytes of binary files.
+    data = dict(zip(names, colors.view("int8").T))
+    assert trivox.Mesh(meshio.Mesh(CORNERS, [("triangle", SIDES)], point_data=data)) == expected
+
+
 def test_pyvista_meshes_are_meshes(tetrahedron):
     pyvista = pytest.importorskip("pyvista")
     theirs = pyvista.PolyData.from_regular_faces(CORNERS, SIDES)

@@ -159,6 +159,9 @@ fn limits_of(memory: u64) -> Limits {
 impl From<ImageError> for TextureError {
     fn from(error: ImageError) -> Self {
         match error {
+            ImageError::IoError(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+                Self::Malformed("it is cut off".into())
+            }
             ImageError::IoError(error) => Self::Io(error),
             ImageError::Limits(_) => Self::Memory,
             ImageError::Unsupported(_) => Self::Unsupported,

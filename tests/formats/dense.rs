@@ -249,6 +249,28 @@ fn refused(format: GridFormat, bytes: &[u8], why: &str) {
     assert!(error.contains(why) && error.len() < 300, "'{error}' does not say '{why}'");
 }
 
+/// A file stores the edge of the cube: there are fewer floats for it than for the size of voxels.
+#[test]
+fn binvox_gives_back_the_voxel_size_wherever_a_scale_exists_for_it() {
+    let mut is_rounded = false;
+    for edge in [1_u32, 2, 3, 7, 49, 64, 96] {
+        for step in 1..200 {
+            let size = f64::from(step) * 0.01;
+            let grid = VoxelGrid::empty([edge; 3]).unwrap();
+            let grid = grid.with_world(World::at([0.0; 3], size, Up::Y));
+            let back = read(GridFormat::Binvox, &written(&grid, GridFormat::Binvox)).unwrap();
+            if back.world != grid.world {
+                let scale = size * f64::from(edge);
+                for scale in [scale.next_down(), scale, scale.next_up()] {
+                    assert_ne!(scale / f64::from(edge), size);
+                }
+                is_rounded = true;
+            }
+        }
+    }
+    assert!(is_rounded);
+}
+
 #[test]
 fn malformed_binvox_is_refused_with_the_reason() {
     let file = |header: &str, data: &[u8]| [header.as_bytes(), b"data\n", data].concat();

@@ -382,6 +382,16 @@ fn a_damaged_npz_is_refused() {
     refused(GridFormat::Npz, &damaged, "not supported");
 }
 
+#[test]
+fn names_in_an_npz_are_shown_in_part_and_without_orders_to_the_terminal() {
+    // Encrypted, not compressed, of no length, with a name of the longest.
+    let mut file = b"PK\x03\x04\x14\0\x01\0\0\0".to_vec();
+    file.extend([&[0; 16][..], &u16::MAX.to_le_bytes(), &[0; 2], b"\x1b[2J"].concat());
+    file.extend([b'x'; u16::MAX as usize - 4]);
+    let error = read(GridFormat::Npz, &file).unwrap_err().to_string();
+    assert_eq!(error, format!("\\u{{1b}}[2J{}... is encrypted", "x".repeat(36)));
+}
+
 /// A grid that is not cubic, and whose every mirror is another.
 fn asymmetric() -> VoxelGrid {
     let world = World::at([-1.5, 10.25, 2.0], 0.125, Up::Z);

@@ -55,7 +55,7 @@ pub fn compare(a: &VoxelGrid, b: &VoxelGrid, named: usize) -> Comparison {
         let here = run_bounds(both.start, both.len, &either);
         bounds = Some(bounds.map_or(here, |bounds| union_bounds(bounds, here)));
     }
-    let first = a.symmetric_difference(b).take(named);
+    let first = a.differing_voxels(b).take(named);
     let first = first.map(|(voxel, is_in_a)| (voxel, usize::from(!is_in_a))).collect();
     let both = a.occupied() - only[0];
     let colors = a.colors.as_ref().zip(b.colors.as_ref());

@@ -38,6 +38,7 @@ use crate::place::MAX_DIM;
 use crate::srgb::Rgba;
 
 mod arrays;
+mod boxes;
 mod brick;
 mod brick_runs;
 mod build;
@@ -305,8 +306,9 @@ impl VoxelGrid {
         self.brick_runs().map(|run| run_bounds(run.start, run.len, &run.mask)).reduce(union_bounds)
     }
 
-    /// The voxels that are in exactly one of two grids; `true` where it is this one.
-    pub fn symmetric_difference<'a>(
+    /// The voxels that are in exactly one of two grids, brick by brick; `true` where it is this one.
+    /// [`symmetric_difference`](Self::symmetric_difference) is the grid of them.
+    pub fn differing_voxels<'a>(
         &'a self,
         other: &'a Self,
     ) -> impl Iterator<Item = ([u32; 3], bool)> + 'a {

@@ -27,7 +27,7 @@ fn voxelize_on(cpu: &Cpu, mesh: &PlacedMesh) -> VoxelGrid {
 }
 
 fn assert_same(grid: &VoxelGrid, expected: &VoxelGrid, what: &str) {
-    let difference: Vec<_> = grid.symmetric_difference(expected).take(5).collect();
+    let difference: Vec<_> = grid.differing_voxels(expected).take(5).collect();
     assert!(grid == expected, "{what}: {grid:?} rather than {expected:?}: {difference:?}");
 }
 

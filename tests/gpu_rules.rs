@@ -59,7 +59,7 @@ fn report(gpu: &Gpu, mesh: &PlacedMesh, (rule, kernel): (Rule, VoxelKernel)) -> 
 }
 
 fn assert_same(grid: &VoxelGrid, expected: &VoxelGrid, what: &str) {
-    let difference: Vec<_> = grid.symmetric_difference(expected).take(5).collect();
+    let difference: Vec<_> = grid.differing_voxels(expected).take(5).collect();
     assert!(grid == expected, "{what}: {grid:?} rather than {expected:?}: {difference:?}");
 }
 

@@ -269,11 +269,14 @@ fn the_difference_is_what_either_grid_alone_holds() {
         };
         let mut expected = [only(&a, &b, true), only(&b, &a, false)].concat();
         let (a, b) = (grid_of(dims, &a), grid_of(dims, &b));
-        let mut difference: Vec<_> = a.symmetric_difference(&b).collect();
+        let mut difference: Vec<_> = a.differing_voxels(&b).collect();
         expected.sort_unstable();
         difference.sort_unstable();
         assert_eq!(difference, expected, "seed {seed}");
-        assert_eq!(a.symmetric_difference(&a).count(), 0);
+        let voxels = expected.iter().map(|(voxel, _)| *voxel);
+        let grid = VoxelGrid::from_voxels(dims, voxels).unwrap();
+        assert_eq!(a.symmetric_difference(&b), grid);
+        assert_eq!(a.differing_voxels(&a).count(), 0);
     }
 }
 
@@ -439,7 +442,7 @@ fn what_is_solid_is_walked_in_runs() {
     assert_eq!(a.subtract(&b).occupied(), 8 * 1_248 * 1_248);
     let found = compare(&a, &b, 3);
     assert_eq!((found.both, found.only), (b.occupied(), [8 * 1_248 * 1_248, 0]));
-    assert_eq!(a.symmetric_difference(&b).take(9).count(), 9);
+    assert_eq!(a.differing_voxels(&b).take(9).count(), 9);
 }
 
 #[test]
@@ -495,5 +498,72 @@ fn a_comparison_of_solids_shows_on_their_surface_what_is_only_in_one() {
             let expected = if voxel[0] < 8 * half { grey } else { orange };
             assert_eq!(colors.of(voxel), expected, "{voxel:?}");
         }
+    }
+}
+
+#[test]
+fn a_grid_in_another_box_has_the_voxels_of_the_box_in_their_colours() {
+    let mut in_runs = 0;
+    for seed in 0..300 {
+        let mut rng = Rng::with_seed(seed);
+        let dims = random_dims(&mut rng);
+        let set = random_set(&mut rng, dims);
+        let mut grid = grid_of(dims, &set).with_world(World::at([1.0, 2.0, 3.0], 0.5, Up::Z));
+        in_runs += u32::from(grid.brick_runs().any(|run| run.len > 1));
+        let color = |[x, y, z]: [u32; 3]| [x as u8, y as u8, z as u8, 255];
+        let own = |(key, mask): (BrickKey, Mask)| {
+            let voxels = mask_voxels(key.first_voxel(), mask);
+            (key, mask, voxels.map(color).collect())
+        };
+        // The other bricks have no colours of their own.
+        let bricks = grid.bricks().enumerate().filter(|(n, _)| n % 3 > 0);
+        let colors = Colors::from_bricks(bricks.map(|(_, brick)| own(brick)).collect(), [9; 4]);
+        grid.colors = Some(colors);
+        let low = dims.map(|dim| rng.i64(-20..i64::from(dim) + 9));
+        let size = [(); 3].map(|()| rng.u32(1..40));
+        let found = grid.in_box(low, size).unwrap();
+        let inside = |voxel: &[u32; 3]| {
+            let at = [0, 1, 2].map(|a| i64::from(voxel[a]) - low[a]);
+            let is_inside = (0..3).all(|a| (0..i64::from(size[a])).contains(&at[a]));
+            is_inside.then(|| (at.map(|c| c as u32), grid.color(*voxel)))
+        };
+        let mut expected: Vec<_> = set.iter().filter_map(inside).collect();
+        let mut voxels: Vec<_> = found.voxels().map(|voxel| (voxel, found.color(voxel))).collect();
+        expected.sort_unstable();
+        voxels.sort_unstable();
+        assert_eq!(found.dims(), size);
+        assert!(voxels == expected, "seed {seed}: {low:?}, {size:?}");
+        let place = found.world.place.unwrap();
+        assert_eq!(place.origin, [0, 1, 2].map(|a| (a + 1) as f64 + 0.5 * low[a] as f64));
+        let canonical = VoxelGrid::from_voxels(size, found.voxels()).unwrap();
+        assert_eq!(found, canonical);
+    }
+    assert!(in_runs > 10, "{in_runs}");
+    let whole = VoxelGrid::from_voxels([MAX_DIM, 1, 1], [[0; 3], [MAX_DIM - 1, 0, 0]]).unwrap();
+    let moved = whole.in_box([-3, 0, 0], [MAX_DIM, 1, 1]).unwrap();
+    assert_eq!(moved, VoxelGrid::from_voxels([MAX_DIM, 1, 1], [[3, 0, 0]]).unwrap());
+    assert_eq!(whole.in_box([i64::MIN, 0, i64::MAX], [5; 3]).unwrap().occupied(), 0);
+    assert!(whole.in_box([0; 3], [MAX_DIM + 1, 1, 1]).is_err());
+}
+
+#[test]
+fn grids_of_one_lattice_are_brought_into_one_box() {
+    let at = |origin: [f64; 3], size: f64, up| {
+        let grid = VoxelGrid::from_voxels([3, 2, 2], [[0; 3], [2, 1, 1]]).unwrap();
+        grid.with_world(World::at(origin, size, up))
+    };
+    let grid = at([0.0; 3], 0.5, Up::Y);
+    let [one, other] = grid.in_one_box(&at([-0.5, 1.0, 0.0], 0.5, Up::Y)).unwrap();
+    assert_eq!((one.dims(), other.dims(), one.world), ([4, 4, 2], [4, 4, 2], other.world));
+    assert_eq!(one.voxels().collect::<Set>(), Set::from([[1, 0, 0], [3, 1, 1]]));
+    assert_eq!(other.voxels().collect::<Set>(), Set::from([[0, 2, 0], [2, 3, 1]]));
+    for (other, why) in [
+        (at([0.25, 0.0, 0.0], 0.5, Up::Y), GridError::OtherLattice),
+        (at([0.0; 3], 0.25, Up::Y), GridError::OtherLattice),
+        (at([0.0; 3], 0.5, Up::Z), GridError::OtherLattice),
+        (at([1e5, 0.0, 0.0], 0.5, Up::Y), GridError::Dims([200_003, 2, 2])),
+        (at([0.0; 3], 0.5, Up::Y).with_world(World::default()), GridError::NoPlace),
+    ] {
+        assert_eq!(grid.in_one_box(&other).unwrap_err(), why);
     }
 }

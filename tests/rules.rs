@@ -22,7 +22,7 @@ fn run(cpu: &Cpu, mesh: &PlacedMesh, rule: Rule) -> VoxelGrid {
 }
 
 fn assert_same(grid: &VoxelGrid, expected: &VoxelGrid, what: &str) {
-    let difference: Vec<_> = grid.symmetric_difference(expected).take(5).collect();
+    let difference: Vec<_> = grid.differing_voxels(expected).take(5).collect();
     assert!(grid == expected, "{what}: {grid:?} rather than {expected:?}: {difference:?}");
 }
 

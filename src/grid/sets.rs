@@ -1,4 +1,5 @@
-//! Set operations on grids. Voxels are compared by index; world positions are ignored.
+//! Set operations on grids. Voxels are compared by index; world positions are ignored:
+//! [`VoxelGrid::in_one_box`] is for grids that lie elsewhere.
 
 use super::brick_runs::{BrickRun, key_ranges, overlay};
 use super::ordered::{in_order, in_order_within};
@@ -33,6 +34,13 @@ impl VoxelGrid {
     #[must_use]
     pub fn subtract(&self, other: &Self) -> Self {
         self.combine(other, |a, b| a & !b)
+    }
+
+    /// The voxels that are in exactly one of the grids;
+    /// [`differing_voxels`](Self::differing_voxels) says in which.
+    #[must_use]
+    pub fn symmetric_difference(&self, other: &Self) -> Self {
+        self.combine(other, |a, b| a ^ b)
     }
 
     /// The grid cropped to `dims`, which must not exceed its own. The result takes at most `memory`
@@ -77,7 +85,7 @@ impl VoxelGrid {
 
 /// Clips `run` to a grid of `dims` voxels: the bricks that fit along `x`, and the one that the
 /// grid's end cuts.
-fn clipped(dims: [u32; 3], run: &BrickRun) -> impl Iterator<Item = BrickRun> + use<> {
+pub(super) fn clipped(dims: [u32; 3], run: &BrickRun) -> impl Iterator<Item = BrickRun> + use<> {
     let &BrickRun { start, len, mask } = run;
     let from = start.first_voxel();
     let [x, y, z] = [0, 1, 2].map(|a| dims[a].saturating_sub(from[a]));

@@ -125,20 +125,14 @@ impl VoxelGrid {
             ([first, ..], [tile, ..]) => (*first, tile.world.up),
             _ => return Err(GridError::NoTiles),
         };
-        let size = first.voxel_size;
         let origin = places
             .iter()
             .fold(first.origin, |origin, place| [0, 1, 2].map(|a| origin[a].min(place.origin[a])));
         let mut at = Vec::with_capacity(tiles.len());
         for (place, tile) in places.iter().zip(tiles) {
-            let distance = [0, 1, 2].map(|a| (place.origin[a] - origin[a]) / size);
-            // Formats that keep a place in 32 bits round it.
-            let is_near = distance.iter().all(|d| (d - d.round()).abs() < 0.05);
-            let is_same_size = (place.voxel_size - size).abs() <= 1e-5 * size;
-            if !is_near || !is_same_size || tile.world.up != up {
-                return Err(GridError::OtherLattice);
-            }
-            at.push(distance.map(|d| d.round() as u32));
+            let voxel = voxels_between(Place { origin, ..first }, *place);
+            let voxel = voxel.filter(|_| tile.world.up == up).ok_or(GridError::OtherLattice)?;
+            at.push(voxel.map(|c| u32::try_from(c).unwrap_or(u32::MAX)));
         }
         let end =
             |a: usize| at.iter().zip(tiles).map(move |(at, t)| at[a].saturating_add(t.dims[a]));
@@ -166,6 +160,17 @@ impl VoxelGrid {
         });
         all.collect()
     }
+}
+
+/// The voxels from one place to another; `None` if their voxels have other sizes, or are shifted by
+/// parts of a voxel.
+pub(super) fn voxels_between(from: Place, to: Place) -> Option<[i64; 3]> {
+    let size = from.voxel_size;
+    let distance = [0, 1, 2].map(|a| (to.origin[a] - from.origin[a]) / size);
+    // Formats that keep a place in 32 bits round it.
+    let is_near = distance.iter().all(|d| (d - d.round()).abs() < 0.05);
+    let is_same_size = (to.voxel_size - size).abs() <= 1e-5 * size;
+    (is_near && is_same_size).then(|| distance.map(|d| d.round() as i64))
 }
 
 /// The first voxel that two of the tiles have in common, occupied or not.

@@ -1,0 +1,150 @@
+//! A grid in another box: cropped, padded, or in one box with another grid.
+
+use rayon::prelude::*;
+
+use crate::grid::build::check_dims;
+use crate::grid::sets::clipped;
+use crate::grid::windows::voxels_between;
+use crate::grid::{
+    BRICK, BrickKey, BrickRun, Colors, FIRST_Z, GridError, Mask, VoxelGrid, in_order, mask_places,
+    overlay,
+};
+
+impl VoxelGrid {
+    /// The voxels in a box of `dims` voxels that begins at voxel `low`, which may lie outside of
+    /// this grid: cropped where the box is smaller, padded where it is larger. Place and colours go
+    /// with the voxels.
+    ///
+    /// ```
+    /// use trivox::VoxelGrid;
+    ///
+    /// let grid = VoxelGrid::from_voxels([4, 4, 4], [[0, 0, 0], [2, 3, 1]])?;
+    /// let cropped = grid.in_box([2, 2, 0], [2, 2, 3])?;
+    /// assert_eq!(cropped, VoxelGrid::from_voxels([2, 2, 3], [[0, 1, 1]])?);
+    /// let padded = grid.in_box([-1; 3], [6; 3])?;
+    /// assert_eq!(padded, VoxelGrid::from_voxels([6; 3], [[1, 1, 1], [3, 4, 2]])?);
+    /// # Ok::<(), trivox::GridError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A dimension of 0 or above [`MAX_DIM`](crate::place::MAX_DIM).
+    pub fn in_box(&self, low: [i64; 3], dims: [u32; 3]) -> Result<Self, GridError> {
+        check_dims(dims)?;
+        let along =
+            |grid: &Self, axis: usize| grid.displaced(axis, low[axis].saturating_neg(), dims[axis]);
+        let mut grid = along(&along(&along(self, 0), 1), 2);
+        grid.world = self.world;
+        if let Some(place) = &mut grid.world.place {
+            place.origin = [0, 1, 2].map(|a| place.origin[a] + low[a] as f64 * place.voxel_size);
+        }
+        grid.colors = self.colors.as_ref().map(|colors| grid.colors_from(colors, low));
+        Ok(grid)
+    }
+
+    /// Both grids in the smallest box that holds both, for set operations by where they lie. Grids
+    /// without a place are taken to begin at the same voxel.
+    ///
+    /// ```
+    /// use trivox::{Up, VoxelGrid, World};
+    ///
+    /// let grid = VoxelGrid::from_voxels([2, 1, 1], [[1, 0, 0]])?;
+    /// let left = grid.clone().with_world(World::at([0.0; 3], 0.5, Up::Y));
+    /// let right = grid.with_world(World::at([1.0, 0.0, 0.0], 0.5, Up::Y));
+    /// let [left, right] = left.in_one_box(&right)?;
+    /// let both = VoxelGrid::from_voxels([4, 1, 1], [[1, 0, 0], [3, 0, 0]])?;
+    /// assert_eq!(left.union(&right), both);
+    /// # Ok::<(), trivox::GridError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Only one has a place; their voxels have other sizes, or are shifted by parts of a voxel, or
+    /// their up axes differ; the box has more than [`MAX_DIM`](crate::place::MAX_DIM) voxels along
+    /// an axis.
+    pub fn in_one_box(&self, other: &Self) -> Result<[Self; 2], GridError> {
+        let between = match (self.world.place, other.world.place) {
+            (Some(from), Some(to)) => voxels_between(from, to),
+            (None, None) => Some([0; 3]),
+            _ => return Err(GridError::NoPlace),
+        };
+        let is_up = self.world.up == other.world.up;
+        let to = between.filter(|_| is_up).ok_or(GridError::OtherLattice)?;
+        let low = to.map(|to| to.min(0));
+        let ends =
+            |a: usize| i64::from(self.dims[a]).max(to[a].saturating_add(other.dims[a].into()));
+        let dims = [0, 1, 2].map(|a| ends(a).abs_diff(low[a]));
+        let fitting = dims.map(|dim| u32::try_from(dim).unwrap_or(u32::MAX));
+        check_dims(fitting).map_err(|_| GridError::Dims(dims))?;
+        Ok([self.in_box(low, fitting)?, other.in_box([0, 1, 2].map(|a| low[a] - to[a]), fitting)?])
+    }
+
+    /// The voxels moved along one axis, in a grid with `dim` voxels along it, without colours.
+    fn displaced(&self, axis: usize, by: i64, dim: u32) -> Self {
+        let mut dims = self.dims;
+        dims[axis] = dim;
+        let (bricks, voxels) = (by.div_euclid(8), by.rem_euclid(8) as u32);
+        let bricks_in_grid = i64::from(dim.div_ceil(BRICK));
+        // Each brick reaches into two.
+        let moved = |by: i64| {
+            self.brick_runs().filter_map(move |BrickRun { start, len, mask }| {
+                let mut at = start.position();
+                let extent = if axis == 0 { len } else { 1 };
+                let begin = i64::from(at[axis]).saturating_add(by);
+                let end = begin.saturating_add(extent.into()).min(bricks_in_grid);
+                let begin = begin.max(0);
+                at[axis] = u32::try_from(begin).ok().filter(|_| begin < end)?;
+                let len = if axis == 0 { (end - begin) as u32 } else { len };
+                Some(BrickRun { start: BrickKey::new(at), len, mask })
+            })
+        };
+        in_order(dims, self.world, &[()], |(), out| {
+            for both in overlay([moved(bricks.saturating_add(1)), moved(bricks)]) {
+                let mask = spliced(&both.masks, axis, voxels);
+                let run = BrickRun { start: both.start, len: both.len, mask };
+                clipped(dims, &run).for_each(|run| out.push(run.start, run.len, &run.mask));
+            }
+        })
+    }
+
+    /// The colours of these voxels, which are `low` further in a grid with `colors`.
+    fn colors_from(&self, colors: &Colors, low: [i64; 3]) -> Colors {
+        // The bricks that those with colours reach into: one or two along each axis.
+        let reached = |key: BrickKey| {
+            let first = key.first_voxel();
+            (0..8).filter_map(move |corner| {
+                let at = [0, 1, 2].map(|a| {
+                    let voxel = i64::from(first[a] + (corner >> a & 1) * (BRICK - 1));
+                    let voxel = voxel.saturating_sub(low[a]);
+                    u32::try_from(voxel.div_euclid(8)).ok()
+                });
+                let [Some(x), Some(y), Some(z)] = at else { return None };
+                let is_inside = (0..3).all(|a| [x, y, z][a] < self.dims[a].div_ceil(BRICK));
+                is_inside.then(|| BrickKey::new([x, y, z]))
+            })
+        };
+        let mut keys: Vec<BrickKey> = colors.bricks().flat_map(|(key, ..)| reached(key)).collect();
+        keys.par_sort_unstable();
+        keys.dedup();
+        let bricks = keys.into_par_iter().map(|key| {
+            let (mask, first) = (self.mask_of(key), key.first_voxel());
+            let color = |(x, bit)| {
+                let voxel = [first[0] + x, first[1] + bit / 8, first[2] + bit % 8];
+                colors.of([0, 1, 2].map(|a| (i64::from(voxel[a]) + low[a]) as u32))
+            };
+            (key, mask, mask_places(mask).map(color).collect())
+        });
+        Colors::from_bricks(bricks.collect(), colors.rest())
+    }
+}
+
+/// The brick that has, along `axis`, the last `by` layers of the first brick and then the first
+/// layers of the second.
+fn spliced([before, brick]: &[Mask; 2], axis: usize, by: u32) -> Mask {
+    let low = FIRST_Z * ((1 << by) - 1);
+    std::array::from_fn(|x| match axis {
+        _ if by == 0 => brick[x],
+        0 if x < by as usize => before[x + 8 - by as usize],
+        0 => brick[x - by as usize],
+        1 => before[x] >> (64 - 8 * by) | brick[x] << (8 * by),
+        _ => before[x] >> (8 - by) & low | brick[x] << by & !low,
+    })
+}

@@ -230,7 +230,7 @@ impl ErrorCode for WriteError {
 impl ErrorCode for VerifyError {
     fn code(&self) -> &'static str {
         match self {
-            Self::Place { .. } => "place.verify",
+            Self::Place { .. } | Self::Pad { .. } => "place.verify",
             Self::Backend(error) => error.code(),
         }
     }

@@ -80,6 +80,18 @@ pub enum VerifyError {
         /// The reason.
         error: PlaceError,
     },
+    /// The padding that was stated, on both sides, is as large as the grid.
+    #[error(
+        "cannot place the mesh as the options say: a padding of {pad} on both sides leaves nothing \
+         of a grid of {voxels} voxels: use a smaller padding, or state the resolution or the voxel \
+         size"
+    )]
+    Pad {
+        /// Voxels of padding on each side.
+        pad: u32,
+        /// Voxels of the grid along its longest axis.
+        voxels: u32,
+    },
     /// The backend failed.
     #[error(transparent)]
     Backend(#[from] BackendError),
@@ -210,7 +222,7 @@ pub fn verify(
 ) -> Result<Verdict, VerifyError> {
     let mut best: Option<Verdict> = None;
     let mut refusal = None;
-    for (source, place_options) in placement::placements(mesh, grid, &options.placement) {
+    for (source, place_options) in placement::placements(mesh, grid, &options.placement)? {
         let placed = match place(mesh, &place_options) {
             Ok(placed) => placed,
             Err(error) => {

@@ -429,6 +429,9 @@ fn impossible_placements_are_errors_that_say_whose() {
     assert!(error.to_string().contains("where the grid's file says"), "{error}");
     options.placement.pad = Some(12);
     let error = verify(&mesh, &grid, &options, &mut voxelize).unwrap_err();
+    assert_eq!(error, VerifyError::Pad { pad: 12, voxels: 24 });
+    options.placement.sizing = Some(Sizing::Resolution(0));
+    let error = verify(&mesh, &grid, &options, &mut voxelize).unwrap_err();
     let VerifyError::Place { error, by } = error else { panic!("{error}") };
     assert_eq!((error, by), (PlaceError::Resolution(0), PlacementSource::Options));
     let point = mesh_of(&[[[1.0; 3]; 3]]);

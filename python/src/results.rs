@@ -8,7 +8,7 @@ use serde_json::Value;
 use trivox::formats::{GridFormat, MESH_FORMATS};
 use trivox::gpu::Adapter;
 use trivox::place::MAX_DIM;
-use trivox::verify::{Fault, KnownPlacement, PlacementSource, VerifyOptions};
+use trivox::verify::{Fault, KnownPlacement, VerifyOptions};
 use trivox::voxelize::BackendChoice;
 use trivox::{ColorSource, Sizing, VoxelGrid, Voxelizer, compare};
 
@@ -207,20 +207,13 @@ pub fn verify<'py>(
     let warnings: Vec<String> = verified.warnings.iter().map(sentence).collect();
     glue::warn(py, path.as_deref(), &warnings)?;
     let found = verified.verdict;
-    let source = match found.source {
-        PlacementSource::Options => "stated",
-        PlacementSource::File => "file",
-        PlacementSource::FileBounds => "file_bounds",
-        PlacementSource::Fitted { .. } => "fitted",
-        PlacementSource::Centered => "centered",
-    };
     let first = found.first.iter().map(|wrong| {
         let fault = if wrong.fault == Fault::Missing { "missing" } else { "spurious" };
         let [x, y, z] = wrong.voxel;
         ((x, y, z), fault)
     });
     let fields = PyDict::new(py);
-    fields.set_item("source", source)?;
+    fields.set_item("source", found.source.name())?;
     fields.set_item("alignment", found.alignment.to_string())?;
     fields.set_item("agreeing", found.agreeing)?;
     fields.set_item("missing", found.missing)?;

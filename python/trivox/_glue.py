@@ -189,7 +189,8 @@ class Verdict:
     exact : trivox.Grid
         The exact grid, as the mesh was placed.
     source : str
-        Who says how the mesh lies: "stated", "file", "file_bounds" or "fitted".
+        What says how the mesh lies, in the words of the program: "options", "file", "file bounds",
+        "fit" (its longest axis fills the grid) or "centre" (it fills the grid from its centre).
     alignment : str
         How the grid lies relative to the exact one, in words.
     agreeing, missing, spurious : int

@@ -5,6 +5,7 @@ use crate::grid::{Place, VoxelGrid};
 use crate::mesh::Mesh;
 use crate::place::{Bounds, Lattice, MAX_DIM, PlaceOptions, Sizing};
 use crate::transform::{CenteredGrid, Transform};
+use crate::verify::VerifyError;
 
 /// The source of a mesh's placement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,6 +29,20 @@ pub enum PlacementSource {
     Centered,
 }
 
+impl PlacementSource {
+    /// The source in a word or two, as in the program's `--json` and in Python.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Options => "options",
+            Self::File => "file",
+            Self::FileBounds => "file bounds",
+            Self::Fitted { .. } => "fit",
+            Self::Centered => "centre",
+        }
+    }
+}
+
 /// What the caller knows of the mesh's placement; `None` is derived from the grid.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct KnownPlacement {
@@ -43,18 +58,21 @@ pub struct KnownPlacement {
 }
 
 impl KnownPlacement {
-    fn options(&self, mesh: &Mesh, grid: &VoxelGrid) -> Option<PlaceOptions> {
-        if *self == Self::default() {
-            return None;
-        }
+    /// # Errors
+    /// The padding leaves nothing of the grid.
+    fn options(&self, mesh: &Mesh, grid: &VoxelGrid) -> Result<PlaceOptions, VerifyError> {
         if let Some(dims) = self.dims {
-            return Some(centered(mesh, dims, self.sizing));
+            return Ok(centered(mesh, dims, self.sizing));
         }
-        let pad = self.pad.unwrap_or(0);
-        let fitted =
-            || Sizing::Resolution(longest(grid.dims()).saturating_sub(pad.saturating_mul(2)));
-        let options = PlaceOptions::new(self.sizing.unwrap_or_else(fitted)).with_pad(pad);
-        Some(match self.bounds {
+        let (pad, voxels) = (self.pad.unwrap_or(0), longest(grid.dims()));
+        let fitted = voxels.saturating_sub(pad.saturating_mul(2));
+        let sizing = match (self.sizing, fitted) {
+            (Some(sizing), _) => sizing,
+            (None, 0) => return Err(VerifyError::Pad { pad, voxels }),
+            (None, fitted) => Sizing::Resolution(fitted),
+        };
+        let options = PlaceOptions::new(sizing).with_pad(pad);
+        Ok(match self.bounds {
             Some(bounds) => options.with_bounds(bounds),
             None => options,
         })
@@ -74,18 +92,21 @@ fn longest(dims: [u32; 3]) -> u32 {
 }
 
 /// The placements of `mesh` to try for `grid`, likeliest first; one only, unless unknown.
+///
+/// # Errors
+/// The padding that was stated leaves nothing of the grid.
 pub(super) fn placements(
     mesh: &Mesh,
     grid: &VoxelGrid,
     stated: &KnownPlacement,
-) -> Vec<(PlacementSource, PlaceOptions)> {
-    if let Some(options) = stated.options(mesh, grid) {
-        return vec![(PlacementSource::Options, options)];
-    }
-    match grid.world.place {
+) -> Result<Vec<(PlacementSource, PlaceOptions)>, VerifyError> {
+    Ok(match grid.world.place {
+        _ if *stated != KnownPlacement::default() => {
+            vec![(PlacementSource::Options, stated.options(mesh, grid)?)]
+        }
         Some(place) => vec![of_file(mesh, grid.dims(), place)],
         None => fitted(mesh, grid),
-    }
+    })
 }
 
 /// Options that give exactly the file's lattice from the mesh's bounds, or else explicit bounds.

@@ -39,7 +39,7 @@ impl Slice {
     pub(super) fn worst(pair: GridPair) -> Option<Self> {
         let dims = pair.dims();
         let mut counts = dims.map(|d| vec![0u64; d as usize]);
-        for (voxel, _) in pair.exact.symmetric_difference(pair.grid) {
+        for (voxel, _) in pair.exact.differing_voxels(pair.grid) {
             (0..3).for_each(|a| counts[a][voxel[a] as usize] += 1);
         }
         let slices = (0..3).flat_map(|axis| (0..dims[axis]).map(move |index| (axis, index)));
@@ -53,7 +53,7 @@ impl Slice {
         let plane = [[1, 2], [0, 2], [0, 1]][axis];
         let dims = plane.map(|a| i64::from(pair.dims()[a]));
         let in_slice =
-            pair.exact.symmetric_difference(pair.grid).filter(|(voxel, _)| voxel[axis] == index);
+            pair.exact.differing_voxels(pair.grid).filter(|(voxel, _)| voxel[axis] == index);
         let points: Vec<[i64; 2]> =
             in_slice.map(|(voxel, _)| plane.map(|a| i64::from(voxel[a]))).collect();
         let [columns, rows] = [0, 1].map(|i| window(&points, i, dims[i]));

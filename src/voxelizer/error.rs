@@ -33,7 +33,7 @@ impl From<VerifyError> for VoxelizeError {
     fn from(error: VerifyError) -> Self {
         match error {
             VerifyError::Backend(error) => Self::Backend(error),
-            error @ VerifyError::Place { .. } => Self::Verify(error),
+            error @ (VerifyError::Place { .. } | VerifyError::Pad { .. }) => Self::Verify(error),
         }
     }
 }

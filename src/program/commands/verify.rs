@@ -208,8 +208,8 @@ impl Report {
         let size = significant(*voxel_size);
         let occupied = counted(*occupied, "voxel");
         line("exact", format!("{}, {occupied} occupied, hash {hash}", sized(*dims)));
-        let who = self.placed.text();
-        line("placed", format!("voxels of {size} from ({x}, {y}, {z}), {who}"));
+        let how = how(verdict.source);
+        line("placed", format!("voxels of {size} from ({x}, {y}, {z}), {how}"));
         if self.alignment.moved {
             line("aligned", alignment(verdict));
         }
@@ -251,30 +251,24 @@ impl Report {
 
 impl PlacedBy {
     fn new(source: PlacementSource) -> Self {
-        let (by, fit) = match source {
-            PlacementSource::Options => ("options", None),
-            PlacementSource::File => ("file", None),
-            PlacementSource::FileBounds => ("file bounds", None),
-            PlacementSource::Fitted { resolution, pad } => {
-                ("fit", Some(Fit { res: resolution, pad }))
-            }
-            PlacementSource::Centered => ("centre", None),
+        let fit = match source {
+            PlacementSource::Fitted { resolution, pad } => Some(Fit { res: resolution, pad }),
+            _ => None,
         };
-        Self { by, fit }
+        Self { by: source.name(), fit }
     }
+}
 
-    fn text(&self) -> String {
-        match &self.fit {
-            Some(Fit { res, pad }) => {
-                format!(
-                    "fitted to the grid, as no placement was given: as with --res {res} --pad {pad}"
-                )
-            }
-            None if self.by == "options" => "as the options say".into(),
-            None if self.by == "centre" => {
-                "in the grid's centre, as no placement was given: as with --dims".into()
-            }
-            None => "as the grid's file says".into(),
+/// How the mesh was placed.
+fn how(source: PlacementSource) -> String {
+    match source {
+        PlacementSource::Options => "as the options say".to_owned(),
+        PlacementSource::File | PlacementSource::FileBounds => "as the grid's file says".to_owned(),
+        PlacementSource::Fitted { resolution, pad } => format!(
+            "fitted to the grid, as no placement was given: as with --res {resolution} --pad {pad}"
+        ),
+        PlacementSource::Centered => {
+            "in the grid's centre, as no placement was given: as with --dims".to_owned()
         }
     }
 }

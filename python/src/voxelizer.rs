@@ -95,7 +95,8 @@ use crate::options::{
 ///     `dense`.
 /// time_limit : float, optional
 ///     Seconds that one call may take, and in `many` the work on one mesh; more is a
-///     `TimeLimitError`.
+///     `TimeLimitError`. In `many`, the parsing of a file, with the reading of the material files,
+///     images and buffers that it names, is not interrupted.
 ///
 /// Raises
 /// ------

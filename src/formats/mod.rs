@@ -31,6 +31,7 @@ mod save;
 mod sidecars;
 mod slab;
 mod spec;
+mod stalling;
 pub mod stl;
 pub mod surface;
 mod table;

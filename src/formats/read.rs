@@ -8,6 +8,7 @@ use std::path::Path;
 
 use crate::formats::bytes::{check_memory, checked_bytes};
 use crate::formats::reporting::INTERVAL;
+use crate::formats::stalling::interruptible;
 use crate::formats::table::grid_of_path;
 use crate::formats::{
     GridFormat, LoadedGrid, LoadedMesh, MeshSpec, ReadError, ReadOptions, Reporting, Sidecars,
@@ -50,7 +51,8 @@ pub struct MeshFile<'a> {
 }
 
 impl<'a> MeshFile<'a> {
-    /// The file at `path`. The step `load` of `progress` is in bytes.
+    /// The file at `path`. The step `load` of `progress` is in bytes; cancellation also ends the
+    /// wait for a file that stalls.
     ///
     /// # Errors
     /// The file cannot be read, or is of no format that is read; the limit; cancellation.
@@ -59,12 +61,16 @@ impl<'a> MeshFile<'a> {
         options: &ReadOptions,
         progress: &dyn Progress,
     ) -> Result<Self, ReadError> {
-        let path = path.as_ref();
+        let (path, limit) = (path.as_ref().to_owned(), options.memory);
+        interruptible(progress, move |progress| MeshFile::of_path(&path, limit, progress))
+    }
+
+    fn of_path(path: &Path, limit: u64, progress: &dyn Progress) -> Result<Self, ReadError> {
         refuse_folder(path)?;
         // A missing file is reported before an unknown format.
         fs::metadata(path)?;
         let spec = MeshSpec::of_path(path)?;
-        let bytes = checked_bytes(path, options.memory, spec.check_start, progress)?;
+        let bytes = checked_bytes(path, limit, spec.check_start, progress)?;
         Ok(Self { bytes, spec, sidecars: Cow::Owned(Sidecars::beside(path)) })
     }
 

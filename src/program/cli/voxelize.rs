@@ -159,7 +159,8 @@ pub struct Job {
     #[arg(help_heading = "Many meshes")]
     pub resume: bool,
 
-    /// Give up on a mesh that takes longer; the others go on. Only the parsing of a file and the
+    /// Give up on a mesh that takes longer, also because its file stalls; the others go on. Only
+    /// the parsing of a file, with the material files, images and buffers that it names, and the
     /// preparation of its writing are not interrupted.
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     #[arg(allow_negative_numbers = true)]

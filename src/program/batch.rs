@@ -9,7 +9,9 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use anyhow::{Context, Result};
+use trivox::ColorSource;
 
+use crate::program::cli::Job;
 use crate::program::errors::CodedError;
 use crate::program::plan::Task;
 
@@ -19,17 +21,33 @@ const BYTES_A_FILE_BYTE: u64 = 16;
 /// Estimated memory per voxel of the grid's largest face, in bytes: a surface has about ten bricks
 /// of 100 bytes per 64 voxels of a face.
 const BYTES_A_FACE_VOXEL: u64 = 16;
+/// The same for colours, by measure of a solid, and for distances per voxel of their width.
+const COLOR_BYTES_A_FACE_VOXEL: u64 = 240;
+const DISTANCE_BYTES_A_FACE_VOXEL: u64 = 280;
 
 /// The number of `tasks` to run at once: one per thread, or as many of the largest as fit into
-/// `memory` bytes. `res` is the resolution, if the size was given as one.
-pub fn at_once(tasks: &[Task], memory: u64, res: Option<u32>) -> usize {
-    let threads = rayon::current_num_threads();
-    let face = u64::from(res.unwrap_or(0)).pow(2);
-    let needs = |task: &Task| {
-        let file = fs::metadata(&task.mesh).map_or(0, |file| file.len());
-        BYTES_A_FILE_BYTE * file + BYTES_A_FACE_VOXEL * face
+/// `memory` bytes.
+pub fn at_once(tasks: &[Task], memory: u64, job: &Job) -> usize {
+    let needs = tasks.iter().map(|task| estimate(task, job, BYTES_A_FACE_VOXEL)).collect();
+    at_once_within(memory, needs).min(rayon::current_num_threads())
+}
+
+/// The estimated memory, in bytes, that suffices for all steps of each of `tasks`.
+pub fn sufficient(tasks: &[Task], job: &Job) -> u64 {
+    let more = match job.distance {
+        Some(width) => DISTANCE_BYTES_A_FACE_VOXEL * width.ceil() as u64,
+        None if job.color == ColorSource::None => 0,
+        None => COLOR_BYTES_A_FACE_VOXEL,
     };
-    at_once_within(memory, tasks.iter().map(needs).collect()).min(threads)
+    let needs = tasks.iter().map(|task| estimate(task, job, BYTES_A_FACE_VOXEL + more));
+    needs.max().unwrap_or(0)
+}
+
+/// Bytes for the file of `task`, and for the face of its grid if the resolution is known.
+fn estimate(task: &Task, job: &Job, a_face_voxel: u64) -> u64 {
+    let file = fs::metadata(&task.mesh).map_or(0, |file| file.len());
+    let face = u64::from(job.expected_res().unwrap_or(0)).pow(2);
+    (BYTES_A_FILE_BYTE * file).saturating_add(a_face_voxel * face)
 }
 
 /// The number of items that fit into `budget` bytes whichever are chosen, given the bytes that each

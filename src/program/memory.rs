@@ -24,6 +24,8 @@ pub struct Memory {
     is_asked: bool,
     /// The number of meshes that share it.
     at_once: u64,
+    /// An estimate of the bytes that suffice for a mesh.
+    sufficient: u64,
     /// Held shared by each mesh that has a share, and exclusively by one that has all memory.
     running: Arc<RwLock<()>>,
 }
@@ -32,12 +34,19 @@ impl Memory {
     /// The limit `asked`, in bytes; by default nine tenths of the memory that is available now.
     pub fn new(asked: Option<ByteSize>) -> Self {
         let total = asked.map_or_else(|| available() / 10 * 9, |size| size.as_u64());
-        Self { total, is_asked: asked.is_some(), at_once: 1, running: Arc::default() }
+        let is_asked = asked.is_some();
+        Self { total, is_asked, at_once: 1, sufficient: 0, running: Arc::default() }
     }
 
     /// The same limit for `at_once` meshes at a time.
     pub fn shared_by(self, at_once: usize) -> Self {
         Self { at_once: at_once.max(1) as u64, ..self }
+    }
+
+    /// The same limit for meshes of which each step has enough with `sufficient` bytes, so that
+    /// the limit that an error advises does not only suffice for the step that failed.
+    pub fn sufficient(self, sufficient: u64) -> Self {
+        Self { sufficient, ..self }
     }
 
     /// The limit in bytes.
@@ -84,7 +93,10 @@ impl Memory {
                 limit >> 20
             ),
             _ => {
-                let needed = needed.saturating_add(self.taken()).div_ceil(1 << 20);
+                let mib = |bytes: u64| bytes.saturating_add(self.taken()).div_ceil(1 << 20);
+                let (needed, sufficient) = (mib(needed), mib(needed.max(self.sufficient)));
+                // What the process takes differs from run to run.
+                let advised = sufficient + sufficient / 4;
                 let total = match self.total >> 20 {
                     0 => "less than 1".to_owned(),
                     total => total.to_string(),
@@ -95,7 +107,7 @@ impl Memory {
                 };
                 format!(
                     "for {what} the program needs about {needed} MiB of memory, but {bound}: \
-                     {remedy}, or allow --memory {needed}MiB"
+                     {remedy}, or allow --memory {advised}MiB"
                 )
             }
         };

@@ -2,6 +2,7 @@
 
 mod program;
 
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -13,36 +14,44 @@ use crate::program::commands::{
 };
 use crate::program::errors::ErrorReport;
 use crate::program::tips::with_tip;
-use crate::program::{Closed, ExitStatus, inputs, print_error, print_json};
+use crate::program::{Closed, ExitStatus, inputs, print_json, signals, stdout_error};
 
 fn main() -> ExitCode {
-    let cli = Cli::try_parse().unwrap_or_else(|error| refuse(&with_tip(error)));
-    let is_json = cli.is_json();
-    let status = run(cli).or_else(|error| error.downcast().map(|Closed { status }| status));
+    let (status, is_json) = match Cli::try_parse() {
+        Ok(cli) => {
+            let is_json = cli.is_json();
+            (signals::handle(is_json).and_then(|()| run(cli)), is_json)
+        }
+        Err(error) if error.use_stderr() => refuse(&with_tip(error)),
+        // Help or the version, which was asked for.
+        Err(text) => (print_text(&text), false),
+    };
+    let status = status.or_else(|error| error.downcast().map(|Closed { status }| status));
     match status {
         Ok(ExitStatus::Done) => ExitCode::SUCCESS,
         Ok(ExitStatus::Differs) => ExitCode::from(1),
         Ok(ExitStatus::Failed) => ExitCode::from(2),
         Err(error) => {
-            let report = ErrorReport::new(&error);
-            print_error(&format!("error: {}\n", report.error));
-            if is_json {
-                // Nothing is left to do where it cannot be printed.
-                _ = print_json(&report);
-            }
+            ErrorReport::new(&error).print(is_json);
             ExitCode::from(2)
         }
     }
 }
 
-/// Prints a usage error, or the help that was asked for, and exits.
+/// Prints a usage error, and exits.
 fn refuse(error: &clap::Error) -> ! {
     // The arguments could not be parsed: look for the option in them.
-    if error.use_stderr() && std::env::args_os().any(|arg| arg == "--json") {
+    if std::env::args_os().any(|arg| arg == "--json") {
         let error = one_line(&error.to_string());
         _ = print_json(&ErrorReport { error, code: "usage" });
     }
     error.exit()
+}
+
+/// Prints what clap has for standard output.
+fn print_text(text: &clap::Error) -> anyhow::Result<ExitStatus> {
+    text.print().and_then(|()| io::stdout().flush()).map_err(stdout_error)?;
+    Ok(ExitStatus::Done)
 }
 
 /// What a usage error says, with its tips and without the usage, on one line.

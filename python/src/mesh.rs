@@ -227,15 +227,11 @@ fn converted<'py, T: Element>(value: &Bound<'py, PyUntypedArray>) -> PyResult<Bo
     value.call_method1("astype", (numpy::dtype::<T>(value.py()),))
 }
 
-/// Rows of an array, each by `convert`; copied on all threads where the array is contiguous.
-fn rows<T, U, const N: usize>(
+/// Rows of an array, each number by `convert`.
+fn rows<T: Element + Copy, U, const N: usize>(
     array: &PyReadonlyArray2<'_, T>,
-    convert: impl Fn(T) -> U + Sync,
-) -> Vec<[U; N]>
-where
-    T: Element + Copy + Sync,
-    U: Copy + Send,
-{
+    convert: impl Fn(T) -> U,
+) -> Vec<[U; N]> {
     let view = array.as_array();
     let row = |row: numpy::ndarray::ArrayView1<'_, T>| std::array::from_fn(|a| convert(row[a]));
     view.outer_iter().map(row).collect()
@@ -473,7 +469,7 @@ fn linear_colors(value: &Bound<'_, PyAny>, count: usize, what: &str) -> PyResult
     Ok((0..count).map(color).collect())
 }
 
-/// What names a mesh: a path, the mesh itself, or bytes of a file.
+/// What names a mesh: a path, or the mesh itself.
 pub enum Source {
     Path(PathBuf),
     Mesh(PyMesh),

@@ -250,14 +250,6 @@ fn modified(path: &Path) -> Option<SystemTime> {
     fs::metadata(path).and_then(|file| file.modified()).ok()
 }
 
-/// The folder of the file at `path`.
-pub(super) fn folder_of(path: &Path) -> PathBuf {
-    match path.parent() {
-        Some(folder) if folder != Path::new("") => folder.to_owned(),
-        _ => PathBuf::from("."),
-    }
-}
-
 fn normalized_path(path: &Path) -> String {
     normalized(&path.to_string_lossy())
 }

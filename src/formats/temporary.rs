@@ -216,13 +216,13 @@ fn sweep(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// The tag in the name of an temporary file.
+/// The tag in the name of a temporary file.
 fn tag_of(name: &OsStr) -> Option<String> {
     let tag_and_rest = name.to_str()?.strip_prefix(PREFIX)?.strip_suffix(SUFFIX)?;
     Some(tag_and_rest.split_once('-')?.0.to_owned())
 }
 
-/// Whether an temporary file is old and not locked by any process.
+/// Whether a temporary file is old and not locked by any process.
 fn is_abandoned(path: &Path) -> bool {
     let is_old = || fs::metadata(path)?.modified()?.elapsed().map_err(io::Error::other);
     let is_unlocked =

@@ -5,6 +5,8 @@ use std::error::Error;
 use serde::Serialize;
 use trivox::code_of;
 
+use crate::program::{print_error, print_json};
+
 /// An error of the program itself.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
@@ -29,5 +31,14 @@ impl ErrorReport {
         };
         let code = error.chain().find_map(|error| of_program(error).or_else(|| code_of(error)));
         Self { error: format!("{error:#}"), code: code.unwrap_or("other") }
+    }
+
+    /// Prints the error that ends the program.
+    pub fn print(&self, is_json: bool) {
+        print_error(&format!("error: {}\n", self.error));
+        if is_json {
+            // Nothing is left to do where it cannot be printed.
+            _ = print_json(self);
+        }
     }
 }

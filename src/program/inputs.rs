@@ -70,8 +70,7 @@ pub fn list(arg: &Path) -> Option<&str> {
 /// The meshes in a folder, by name; with `recursive` also those in subfolders.
 fn meshes_in(folder: &Path, recursive: bool) -> Result<Vec<Input>> {
     let mut meshes = Vec::new();
-    add_meshes(folder, Path::new(""), recursive, &mut meshes)
-        .with_context(|| folder.display().to_string())?;
+    add_meshes(folder, Path::new(""), recursive, &mut meshes)?;
     if meshes.is_empty() {
         let deeper = if recursive { "" } else { ", or look below it with --recursive" };
         bail!("{}: no mesh is in this folder: name another{deeper}", folder.display());
@@ -79,13 +78,8 @@ fn meshes_in(folder: &Path, recursive: bool) -> Result<Vec<Input>> {
     Ok(meshes)
 }
 
-fn add_meshes(
-    folder: &Path,
-    below: &Path,
-    recursive: bool,
-    meshes: &mut Vec<Input>,
-) -> io::Result<()> {
-    for path in sorted(folder)? {
+fn add_meshes(folder: &Path, below: &Path, recursive: bool, meshes: &mut Vec<Input>) -> Result<()> {
+    for path in sorted(folder).with_context(|| folder.display().to_string())? {
         // Links to folders are not followed: they may be cyclic.
         if recursive && path.is_dir() && !path.is_symlink() {
             let below = below.join(path.file_name().unwrap_or_default());
@@ -112,7 +106,8 @@ pub fn sorted(folder: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 /// The files that match the pattern `arg`, for shells that do not expand patterns; `None` if it is
-/// not a pattern or is a file.
+/// not a pattern or is a file. Brackets are a set of characters unless files match that have them
+/// in their names.
 fn matching(arg: &Path) -> Result<Option<Vec<PathBuf>>> {
     let Some(pattern) = arg.to_str().filter(|text| text.contains(['*', '?'])) else {
         return Ok(None);
@@ -120,13 +115,16 @@ fn matching(arg: &Path) -> Result<Option<Vec<PathBuf>>> {
     if arg.exists() {
         return Ok(None);
     }
-    let paths = glob::glob(pattern).with_context(|| pattern.to_owned())?;
-    let mut paths = paths.collect::<Result<Vec<_>, _>>()?;
-    paths.retain(|path| path.is_file());
-    match paths.is_empty() {
-        true => bail!("{pattern}: no file matches this pattern"),
-        false => Ok(Some(paths)),
+    // In a pattern `[[]` is the character `[`.
+    for pattern in [&pattern.replace('[', "[[]"), pattern] {
+        let paths = glob::glob(pattern).with_context(|| arg.display().to_string())?;
+        let mut paths = paths.collect::<Result<Vec<_>, _>>()?;
+        paths.retain(|path| path.is_file());
+        if !paths.is_empty() {
+            return Ok(Some(paths));
+        }
     }
+    bail!("{pattern}: no file matches this pattern")
 }
 
 /// The temporary file that is a copy of standard input.

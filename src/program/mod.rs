@@ -40,7 +40,7 @@ pub enum ExitStatus {
     Done,
     /// A comparison failed: exit code 1.
     Differs,
-    /// A mesh has no voxels, which was reported: exit code 2.
+    /// A mesh failed, which was reported: exit code 2.
     Failed,
 }
 

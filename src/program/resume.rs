@@ -11,10 +11,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
-use trivox::formats::Sidecar;
+use trivox::Lattice;
 use trivox::formats::temporary::{TemporaryFile, folder_of};
+use trivox::formats::{Sidecar, WriteOptions};
 
-use crate::program::cli::{Job, PaletteArgs, VoxelArgs};
+use crate::program::cli::{Job, VoxelArgs};
 use crate::program::plan::Task;
 use crate::program::summary::{Contents, Skipped};
 use crate::program::transform::{place_options, transform};
@@ -46,30 +47,30 @@ pub struct Origin {
     options: String,
 }
 
-/// All options on which voxels and their file depend, with the contents of the files that they
-/// name. Taken before these files are read, so that no record has a newer state of them.
+/// All options on which voxels and their file depend, with what was read from the files that they
+/// name: a pipe can be read once.
 #[derive(Debug, Clone)]
 pub struct Options(String);
 
 impl Options {
-    /// # Errors
-    /// A file cannot be read.
-    pub fn new(job: &Job, voxels: &VoxelArgs, palette_args: &PaletteArgs) -> io::Result<Self> {
+    /// Those of `job`, with the lattice, palette and blocks of its files.
+    pub fn new(
+        job: &Job,
+        voxels: &VoxelArgs,
+        lattice: Option<&Lattice>,
+        write: &WriteOptions,
+    ) -> Self {
         let Job { format, up, strict, color, distance, tile, .. } = job;
-        // As text: a number survives it.
-        let lattice = job.lattice.as_deref().map(fs::read_to_string).transpose()?;
-        let PaletteArgs { palette, blocks, dither } = palette_args;
-        let hash = |path: &Option<PathBuf>| path.as_deref().map(hash_of).transpose();
-        let (palette, blocks) = (hash(palette)?, hash(blocks)?);
         let VoxelArgs { keep_transparent: keep, interior_color: interior, .. } = voxels;
         let mode = voxels.mode();
-        Ok(Self(format!(
+        // A palette and blocks are long.
+        let write = blake3::hash(format!("{write:?}").as_bytes()).to_hex();
+        Self(format!(
             "{:?}, {:?}, {mode:?}, strict {strict}, {up:?} up, {format:?}, {color:?}, keep {keep}, \
-             palette {palette:?}, blocks {blocks:?}, dither {dither}, {distance:?}, tile {tile:?} \
-             of {lattice:?}, interior {interior:?}",
+             write {write}, {distance:?}, tile {tile:?} of {lattice:?}, interior {interior:?}",
             place_options(job),
             transform(job)
-        )))
+        ))
     }
 }
 
@@ -77,8 +78,11 @@ impl Origin {
     /// The origin of the voxels that `options` make of `mesh` in its present state.
     ///
     /// # Errors
-    /// The file cannot be read.
+    /// The file cannot be read, or only once.
     pub fn new(Options(options): &Options, mesh: &Path) -> io::Result<Self> {
+        if !fs::metadata(mesh)?.is_file() {
+            return Err(io::Error::other("the mesh is a pipe, which can be read only once"));
+        }
         Ok(Self {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             mesh: hash_of(mesh)?,

@@ -1,15 +1,16 @@
-//! Removes temporary files when a signal ends the program.
+//! What remains to be done when a signal ends the program: temporary files are removed, and it is
+//! said why.
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
 use tempfile::TempDir;
 use trivox::formats::temporary::remove_temporary_files;
 
-use crate::program::print_error;
+use crate::program::errors::ErrorReport;
 
 /// The folder with the copy of standard input.
 static COPY: OnceLock<PathBuf> = OnceLock::new();
@@ -22,9 +23,8 @@ impl CopyFolder {
     /// Creates the folder in the system's folder for temporary files. A process has one.
     ///
     /// # Errors
-    /// It cannot be created; signals cannot be handled.
+    /// It cannot be created.
     pub fn new() -> Result<Self> {
-        clean_up_when_interrupted()?;
         let folder = tempfile::Builder::new().prefix("voxelize-").tempdir()?;
         _ = COPY.set(folder.path().to_owned());
         Ok(Self(folder))
@@ -36,22 +36,13 @@ impl CopyFolder {
     }
 }
 
-/// Installs, once, a handler that removes the temporary files when a signal ends the program.
+/// Installs a handler of the signals that end the program: it removes the temporary files, and
+/// says what happened, also as JSON if that is asked for.
 ///
 /// # Errors
 /// Signals cannot be handled.
-pub fn clean_up_when_interrupted() -> Result<()> {
-    static IS_INSTALLED: Mutex<bool> = Mutex::new(false);
-    let mut is_installed = IS_INSTALLED.lock().unwrap_or_else(PoisonError::into_inner);
-    if !*is_installed {
-        handle_signals()?;
-        *is_installed = true;
-    }
-    Ok(())
-}
-
 #[cfg(unix)]
-fn handle_signals() -> Result<()> {
+pub fn handle(is_json: bool) -> Result<()> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     let signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP]);
     let mut signals = signals.context("cannot handle signals")?;
@@ -63,28 +54,33 @@ fn handle_signals() -> Result<()> {
             _ => "SIGHUP",
         };
         // The exit code with which shells report a signal.
-        stop(&format!("stopped by {name}"), 128 + signal);
+        stop(&format!("stopped by {name}"), 128 + signal, is_json);
     };
     std::thread::Builder::new().spawn(handle).context("cannot handle signals")?;
     Ok(())
 }
 
+/// As on Unix.
+///
+/// # Errors
+/// Interrupts cannot be handled.
 #[cfg(not(unix))]
-fn handle_signals() -> Result<()> {
-    ctrlc::set_handler(|| stop("interrupted", 130)).context("cannot handle interrupts")
+pub fn handle(is_json: bool) -> Result<()> {
+    let stop = move || stop("interrupted", 130, is_json);
+    ctrlc::set_handler(stop).context("cannot handle interrupts")
 }
 
-fn stop(why: &str, code: i32) -> ! {
+fn stop(why: &str, code: i32, is_json: bool) -> ! {
     if let Some(folder) = COPY.get() {
         _ = fs::remove_dir_all(folder);
     }
     let files = remove_temporary_files();
     let removed = if files.any() { ": the unfinished output was removed" } else { "" };
-    let message = format!("error: {why}{removed}\n");
-    // Standard error may be a full pipe, which must not block the exit.
+    let report = ErrorReport { error: format!("{why}{removed}"), code: "cancelled" };
+    // Standard error and output may be full pipes, which must not block the exit.
     let (told, hears) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
-        print_error(&message);
+        report.print(is_json);
         _ = told.send(());
     });
     _ = hears.recv_timeout(Duration::from_millis(500));

@@ -1,5 +1,6 @@
 //! One task: reads, voxelizes, checks, writes and draws one mesh.
 
+use std::io;
 use std::path::Path;
 use std::time::Instant;
 
@@ -49,15 +50,17 @@ impl RunContext<'_> {
         let began = Instant::now();
         // Recorded before the mesh is read: if the file changes meanwhile, the record must not
         // match it.
-        let origin = self.resume.and_then(|options| Origin::new(options, &task.mesh).ok());
-        if let Some(skipped) = origin.as_ref().and_then(|origin| resume::kept(task, origin)) {
+        let origin = self.resume.map(|options| Origin::new(options, &task.mesh));
+        let kept = origin.as_ref().and_then(|origin| resume::kept(task, origin.as_ref().ok()?));
+        if let Some(skipped) = kept {
             return Ok(Outcome::Skipped(skipped));
         }
         let targets = self.targets(task)?;
         let named = || task.mesh.display().to_string();
         let voxelizer = self.voxelizer(targets.hold_colors() && self.job.distance.is_none());
         let placed = voxelizer.place(&task.mesh).with_context(named)?;
-        targets.check(&placed, self.outputs)?;
+        let sidecars = Inputs::of_mesh(&task.mesh, &voxelizer, &placed, targets.files());
+        targets.check(&placed, &sidecars.with_context(named)?, self.outputs)?;
         let computed = self.compute(&voxelizer, &placed.mesh).with_context(named)?;
         let outputs = match computed.judgement.is_kept(self.job.force) {
             true => self.write(&targets, &computed)?,
@@ -214,14 +217,16 @@ impl RunContext<'_> {
         &self,
         task: &Task,
         names: &Names,
-        origin: Option<Origin>,
+        origin: Option<io::Result<Origin>>,
         sidecars: &[Sidecar],
         contents: impl FnOnce() -> Contents,
     ) -> Option<String> {
-        let origin = origin?;
-        let why = match names {
-            Names::One(_) => resume::remember(task, origin, sidecars, contents()).err()?,
-            Names::Several(_) => anyhow!("it is several files"),
+        let why = match (origin?, names) {
+            (Err(error), _) => error.into(),
+            (Ok(origin), Names::One(_)) => {
+                resume::remember(task, origin, sidecars, contents()).err()?
+            }
+            (Ok(_), Names::Several(_)) => anyhow!("it is several files"),
         };
         Some(format!("--resume will make the output again: its record cannot be written: {why:#}"))
     }
@@ -244,11 +249,16 @@ impl Targets {
         self.preview.is_some() || self.format().is_some_and(|format| format.spec().has_colors)
     }
 
+    /// The files that are replaced, which may not exist yet.
+    fn files(&self) -> impl Iterator<Item = &Path> {
+        let output = self.output.as_ref().and_then(Output::file);
+        output.into_iter().chain(self.preview.as_ref().and_then(Preview::file))
+    }
+
     /// Checks what is known of the mesh: its sidecar files, and the dimensions of its grid.
-    fn check(&self, placed: &Placed, outputs: &Outputs) -> Result<()> {
-        let sidecars = Inputs::of_sidecars(&placed.sidecars);
+    fn check(&self, placed: &Placed, sidecars: &Inputs, outputs: &Outputs) -> Result<()> {
         if let Some(output) = &self.output {
-            output.refuse(&sidecars)?;
+            output.refuse(sidecars)?;
             let dims = placed.mesh.window_dims();
             match self.has_distances {
                 true => output.check_distances_dims(dims)?,
@@ -256,7 +266,7 @@ impl Targets {
             }
             output.refuse_parts(dims, outputs)?;
         }
-        self.preview.as_ref().map_or(Ok(()), |preview| preview.refuse(&sidecars))
+        self.preview.as_ref().map_or(Ok(()), |preview| preview.refuse(sidecars))
     }
 }
 
@@ -310,10 +320,10 @@ struct Finished {
 
 impl Finished {
     fn add_to(self, summary: &mut MeshSummary) {
-        if let Some((Written { names, bytes, warning }, time)) = self.written {
+        if let Some((Written { names, bytes, warnings }, time)) = self.written {
             summary.timings_ms.write = Some(time);
             summary.bytes = Some(bytes);
-            summary.warnings.extend(warning);
+            summary.warnings.extend(warnings);
             summary.output = Some(names);
         }
         (summary.preview, summary.timings_ms.preview) = self.drawn.unzip();

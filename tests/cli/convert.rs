@@ -115,7 +115,7 @@ fn what_cannot_be_converted_is_refused_and_changes_nothing() {
         ("convert old.npy b.vox", "old.npy: "),
         ("convert long.npy .", ".: is a folder"),
         ("convert long.npy -", "give the format with --format"),
-        ("convert long.npy - --format npy --json", "--json and - both write to standard output"),
+        ("convert long.npy - --format npy --json", "--json and -o - both write to standard output"),
         ("convert long.npy nowhere/b.npy", "there is no folder 'nowhere'"),
         ("convert grid.vti b.npy", "grid.vti: .vti files are written, but not read"),
     ] {

@@ -20,9 +20,11 @@ fn a_full_disk_leaves_the_old_file_and_no_other() {
 /// Begins a run that writes 2 GB to `out.npy`, and returns once its temporary file exists.
 #[cfg(unix)]
 fn begin_to_write(path: &Path) -> std::process::Child {
-    let args = ["mesh.obj", "--res", "2000", "-o", "out.npy", "-q"];
+    use std::process::Stdio;
+    let args = ["mesh.obj", "--res", "2000", "-o", "out.npy", "-q", "--json"];
     let mut command = Command::new(VOXELIZE);
-    let run = command.current_dir(path).args(args).stderr(std::process::Stdio::piped()).spawn();
+    command.current_dir(path).args(args).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let run = command.spawn();
     let begun = (0..10_000).any(|_| {
         std::thread::sleep(std::time::Duration::from_millis(1));
         // An empty one may be that of the check that the folder is writable.
@@ -50,8 +52,9 @@ fn a_signal_leaves_the_old_file_and_no_other() {
         assert!(Command::new("kill").args(["-s", signal, &pid]).status().unwrap().success());
         let output = run.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(code), "{signal}");
-        let said = format!("error: stopped by SIG{signal}: the unfinished output was removed\n");
-        assert_eq!(stderr(&output), said);
+        let why = format!("stopped by SIG{signal}: the unfinished output was removed");
+        assert_eq!(stderr(&output), format!("error: {why}\n"));
+        assert_eq!(json_lines(&output), [serde_json::json!({"error": why, "code": "cancelled"})]);
         assert_eq!(files(path), ["mesh.obj", "out.npy"], "{signal}");
         assert_eq!(fs::read_to_string(path.join("out.npy")).unwrap(), "an old file");
     }
@@ -83,6 +86,21 @@ fn the_next_run_removes_what_a_killed_one_left_but_nothing_of_a_living_one() {
     drop(lock);
     assert!(voxelize(path, "mesh.obj --res 8 -o a.vox").status.success());
     assert_eq!(files(path), ["a.vox", "mesh.obj"]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn help_that_cannot_be_printed_is_an_error() {
+    for args in ["--help", "--version", "verify -h", "formats"] {
+        let script = format!("{VOXELIZE} {args} > /dev/full");
+        let output = Command::new("sh").args(["-c", &script]).output().unwrap();
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{args}: {said}");
+        assert!(said.starts_with("error: standard output: No space left"), "{args}: {said}");
+    }
+    let script = format!("set -o pipefail; {VOXELIZE} --help | true");
+    let output = Command::new("bash").args(["-c", &script]).output().unwrap();
+    assert_eq!((output.status.code(), stderr(&output)), (Some(0), String::new()));
 }
 
 #[cfg(target_os = "linux")]

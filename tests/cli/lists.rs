@@ -114,3 +114,31 @@ fn shards_are_counted_from_1() {
     let said = stderr(&voxelize(folder.path(), "mesh.obj --res 8 --shard 0/3"));
     assert!(said.contains("parts are counted from 1: write 1/3 to 3/3"), "{said}");
 }
+
+#[test]
+fn brackets_in_a_pattern_are_those_of_names_where_there_are_such() {
+    let folder = folder();
+    let path = folder.path();
+    fs::create_dir_all(path.join("run[1]")).unwrap();
+    fs::copy(path.join("mesh.obj"), path.join("run[1]/a[2].obj")).unwrap();
+    fs::copy(path.join("mesh.obj"), path.join("b1.obj")).unwrap();
+    let found = |args: &str| meshes(&voxelize(path, &format!("{args} --res 8 --json -q")));
+    assert_eq!(found("run[1]/a[2].obj"), ["run[1]/a[2].obj"]);
+    assert_eq!(found("run[1]/*.obj"), ["run[1]/a[2].obj"]);
+    assert_eq!(found("?[1].obj"), ["b1.obj"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_folder_that_cannot_be_read_is_the_one_that_is_named() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = folder();
+    let closed = folder.path().join("in/closed");
+    fs::create_dir_all(&closed).unwrap();
+    fs::set_permissions(&closed, fs::Permissions::from_mode(0o000)).unwrap();
+    if fs::read_dir(&closed).is_ok() {
+        eprintln!("skipped: this user may read any folder");
+        return;
+    }
+    refuses(folder.path(), "in --recursive --res 8", "error: in/closed: Permission denied");
+}

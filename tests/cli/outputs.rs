@@ -166,6 +166,10 @@ fn no_file_that_a_run_reads_is_replaced() {
         ("lighthouse.obj --res 8 -o out.vox --preview lighthouse.png", "lighthouse.png"),
         ("lighthouse.obj --res 8 -o lighthouse.mtl --format npz", "lighthouse.mtl"),
         ("render lighthouse.obj --res 8 -o lighthouse.png", "lighthouse.png"),
+        // Files that a run without colours does not read.
+        ("lighthouse.obj --res 8 --color none --preview lighthouse.png", "lighthouse.png"),
+        ("lighthouse.obj --res 8 --distance 1 -o lighthouse.png --format npz", "lighthouse.png"),
+        ("render lighthouse.obj --res 8 --color none lighthouse.png", "lighthouse.png"),
         ("mesh.obj --res 8 -o out.vox --palette p.png --preview p.png", "p.png"),
         ("mesh.obj --res 8 -o b.txt --format schem --blocks b.txt", "b.txt"),
         ("mesh.obj --lattice l.json -o l.json --format npz", "l.json"),
@@ -218,6 +222,23 @@ fn an_output_that_is_a_link_to_a_mesh_of_the_run_is_refused() {
     let complaint = "out/0.obj: would overwrite an input: name another file";
     refuses(path, "0.obj 1.obj --res 8 -o out --format obj", complaint);
     refuses(path, "0.obj 1.obj --res 8 -o out --format obj --shard 1/2", complaint);
+}
+
+#[test]
+fn files_that_look_like_parts_of_a_new_vox_but_are_older_are_named() {
+    let folder = folder();
+    let path = folder.path();
+    for file in ["big-0-0-0.vox", "big-7-0-0.vox", "big-07-0-0.vox", "big-1-1.vox", "big-1-1-1.npz"]
+    {
+        fs::write(path.join(file), "old").unwrap();
+    }
+    let warned =
+        |args: &str| json(&voxelize(path, &format!("{args} --json")))["warnings"].to_string();
+    let said = warned("mesh.obj --res 8 -o big.vox");
+    assert!(said.contains("from an earlier run: big-0-0-0.vox, big-7-0-0.vox: remove"), "{said}");
+    let said = warned("mesh.obj --res 2100 -o big.vox");
+    assert!(said.contains("from an earlier run: big-7-0-0.vox, big.vox: remove them"), "{said}");
+    assert_eq!(warned("mesh.obj --res 8 -o small.vox"), "[]");
 }
 
 #[test]

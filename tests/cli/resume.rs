@@ -236,3 +236,35 @@ fn a_run_that_was_killed_is_finished() {
     assert_eq!(done(), 40);
     assert_eq!(kept(path, "@list.txt --res 300 -o out").len(), 40);
 }
+
+#[cfg(unix)]
+#[test]
+fn the_files_that_options_name_may_be_pipes() {
+    let folder = folder();
+    let path = folder.path();
+    let lattice = json(&voxelize(path, "mesh.obj --res 12 --json"))["lattice"].to_string();
+    fs::write(path.join("lattice.json"), lattice).unwrap();
+    fs::write(path.join("blocks.txt"), "stone #777777\n").unwrap();
+    let args = "mesh.obj -o out.schem --resume --lattice <(cat lattice.json) --blocks";
+    let skips = |blocks: &str| {
+        let script = format!("{VOXELIZE} {args} <(echo '{blocks}')");
+        let run = Command::new("bash").current_dir(path).args(["-c", &script]).output().unwrap();
+        assert!(run.status.success(), "{}", stderr(&run));
+        stderr(&run).contains("skipped")
+    };
+    assert!(!skips("stone #777777") && skips("stone #777777") && !skips("dirt #773311"));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_mesh_that_is_a_pipe_is_made_again_and_that_is_said() {
+    let folder = folder();
+    let script = format!(
+        "mkfifo pipe.obj; cat mesh.obj > pipe.obj & {VOXELIZE} pipe.obj --res 8 -o out.vox --resume"
+    );
+    let run = Command::new("bash").current_dir(&folder).args(["-c", &script]).output().unwrap();
+    assert!(run.status.success(), "{}", stderr(&run));
+    let why =
+        "warning: --resume will make the output again: its record cannot be written: the mesh";
+    assert!(stderr(&run).contains(why), "{}", stderr(&run));
+}

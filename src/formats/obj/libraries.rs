@@ -7,8 +7,9 @@ use crate::formats::error::TOO_LARGE;
 use crate::formats::obj::contents::Contents;
 use crate::formats::obj::materials::{Definition, Library, Material, Placement, before_comment};
 use crate::formats::obj::text::lines;
-use crate::formats::sidecars::{Finder, folder_of};
+use crate::formats::sidecars::Finder;
 use crate::formats::tally::Tally;
+use crate::formats::temporary::folder_of;
 use crate::formats::{ReadError, Sidecars, excerpt};
 
 /// An upper bound of bytes of memory per byte of a material file.
@@ -91,7 +92,7 @@ fn read_all(
         match read_text(sidecars, &path, limit) {
             Ok(text) => {
                 library.add(&text);
-                folders.push(folder_of(&path));
+                folders.push(folder_of(&path).to_owned());
             }
             Err(why) => {
                 warnings.push(format!("material file {} is not used: {why}", quoted(&path)));

@@ -4,13 +4,13 @@ use anyhow::{Result, bail};
 use serde::Serialize;
 use trivox::formats::LoadedGrid;
 
+use crate::program::ExitStatus;
 use crate::program::cli::ConvertArgs;
 use crate::program::grid_summary::GridSummary;
 use crate::program::numbers::counted;
 use crate::program::terminal::TerminalProgress;
 use crate::program::write::output::{Names, Output, Written};
-use crate::program::write::sink::Inputs;
-use crate::program::{ExitStatus, signals};
+use crate::program::write::sink::{Inputs, refuse_shared_stdout};
 
 /// Reads the grid, writes it, and reports what the new file does not hold.
 ///
@@ -20,10 +20,7 @@ pub fn run(args: &ConvertArgs) -> Result<ExitStatus> {
     let Some(to) = args.output.as_ref().or(args.to.as_ref()) else {
         bail!("name the file to write: voxelize convert A B");
     };
-    if args.report.json && to.as_os_str() == "-" {
-        bail!("--json and - both write to standard output: leave one of them out");
-    }
-    signals::clean_up_when_interrupted()?;
+    refuse_shared_stdout(args.report.json, to)?;
     let options = args.write.palette_args.write_options()?;
     let inputs = Inputs::new(args.write.palette_args.files().chain([&*args.grid]));
     let output = Output::new(to, args.write.format, &inputs)?;
@@ -35,9 +32,9 @@ pub fn run(args: &ConvertArgs) -> Result<ExitStatus> {
     output.check_dims(grid.dims())?;
     warnings.extend(output.format().lost(&grid));
     warnings.extend(args.write.palette_args.without_effect(output.format(), &grid));
-    let Written { names, bytes, warning } = output.write(&grid, &options, &progress)?;
+    let Written { names, bytes, warnings: of_file } = output.write(&grid, &options, &progress)?;
     progress.finish();
-    warnings.extend(warning);
+    warnings.extend(of_file);
     let input = GridSummary::new(&args.grid, &grid);
     let report = Report { input, output: names, bytes, warnings };
     args.report.print(&report, &report.warnings, || report.text())?;

@@ -13,7 +13,7 @@ use crate::program::numbers::{counted, ratio};
 use crate::program::terminal::TerminalProgress;
 use crate::program::write::preview::Preview;
 use crate::program::write::sink::Inputs;
-use crate::program::{ExitStatus, ignore_closed, print, print_json, print_warnings, signals};
+use crate::program::{ExitStatus, ignore_closed, print, print_json, print_warnings};
 
 /// Maximum number of differing voxels listed.
 const NAMED: usize = 8;
@@ -33,11 +33,8 @@ const SHOWS_THROUGH: f64 = 0.75;
 /// # Errors
 /// A file cannot be read, the picture cannot be written, or standard output cannot be written to.
 pub fn run(args: &DiffArgs) -> Result<ExitStatus> {
-    let preview = args.preview.as_ref().map(|path| {
-        signals::clean_up_when_interrupted()?;
-        Preview::new(path, &Inputs::new([&*args.a, &*args.b]))
-    });
-    let preview = preview.transpose()?;
+    let inputs = Inputs::new([&*args.a, &*args.b]);
+    let preview = args.preview.as_ref().map(|path| Preview::new(path, &inputs)).transpose()?;
     let progress = TerminalProgress::new(args.report.quiet);
     let (a, b) = (progress.load(&args.a)?, progress.load(&args.b)?);
     progress.finish();

@@ -8,14 +8,14 @@ use serde::Serialize;
 use trivox::formats::{LoadedGrid, Part};
 use trivox::{Tile, VoxelGrid};
 
+use crate::program::ExitStatus;
 use crate::program::cli::JoinArgs;
 use crate::program::grid_summary::GridSummary;
 use crate::program::numbers::counted;
 use crate::program::terminal::TerminalProgress;
 use crate::program::write::destination::tile_named;
 use crate::program::write::output::{Names, Output, Written};
-use crate::program::write::sink::Inputs;
-use crate::program::{ExitStatus, signals};
+use crate::program::write::sink::{Inputs, refuse_shared_stdout};
 
 /// Reads the tiles, puts them together where they lie, and writes the whole.
 ///
@@ -23,10 +23,7 @@ use crate::program::{ExitStatus, signals};
 /// A tile is missing, cannot be read, or does not say where it lies; they do not fit together; the
 /// file cannot be written.
 pub fn run(args: &JoinArgs) -> Result<ExitStatus> {
-    if args.report.json && args.output.as_os_str() == "-" {
-        bail!("--json and -o - both write to standard output: leave one of them out");
-    }
-    signals::clean_up_when_interrupted()?;
+    refuse_shared_stdout(args.report.json, &args.output)?;
     let options = args.write.palette_args.write_options()?;
     let progress = TerminalProgress::new(args.report.quiet);
     let tiles = args.grids.iter().map(PathBuf::as_path);
@@ -64,9 +61,9 @@ pub fn run(args: &JoinArgs) -> Result<ExitStatus> {
     output.check_dims(grid.dims())?;
     warnings.extend(output.format().lost(&grid));
     warnings.extend(args.write.palette_args.without_effect(output.format(), &grid));
-    let Written { names, bytes, warning } = output.write(&grid, &options, &progress)?;
+    let Written { names, bytes, warnings: of_file } = output.write(&grid, &options, &progress)?;
     progress.finish();
-    warnings.extend(warning);
+    warnings.extend(of_file);
     let whole = GridSummary::new(&args.output, &grid);
     let report = Report { tiles: args.grids.len(), whole, output: names, bytes, warnings };
     args.report.print(&report, &report.warnings, || report.text())?;

@@ -1,5 +1,6 @@
 //! `voxelize render`: draws a grid, or the voxels of a mesh.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
@@ -9,6 +10,7 @@ use trivox::render::{RenderOptions, Renderer};
 use trivox::voxelize::BackendChoice;
 use trivox::{PlaceOptions, Up, VoxelGrid, Voxelizer};
 
+use crate::program::ExitStatus;
 use crate::program::camera::CameraReport;
 use crate::program::cli::{ComputeArgs, RenderArgs, VoxelArgs};
 use crate::program::grid_summary::GridSummary;
@@ -22,8 +24,7 @@ use crate::program::warnings::sentences;
 use crate::program::write::frames::{Frames, Kind};
 use crate::program::write::output::{Names, Written};
 use crate::program::write::preview::check_extension;
-use crate::program::write::sink::{Inputs, Sink};
-use crate::program::{ExitStatus, signals};
+use crate::program::write::sink::{Inputs, Sink, refuse_shared_stdout};
 
 /// Reads the grid, draws it and writes the pictures.
 ///
@@ -32,9 +33,7 @@ use crate::program::{ExitStatus, signals};
 /// written.
 pub fn run(args: &RenderArgs) -> Result<ExitStatus> {
     let to_stdout = args.target().as_os_str() == "-";
-    if args.report.json && to_stdout {
-        bail!("--json and -o - both write to standard output: leave one of them out");
-    }
+    refuse_shared_stdout(args.report.json, args.target())?;
     let compute = ComputeArgs {
         backend: BackendChoice::Cpu,
         adapter: None,
@@ -42,7 +41,6 @@ pub fn run(args: &RenderArgs) -> Result<ExitStatus> {
         memory: None,
     };
     compute.start_threads()?;
-    signals::clean_up_when_interrupted()?;
     let is_animation = args.turntable.is_some() && Kind::of(args.target()) != Kind::Png;
     if !to_stdout && !is_animation {
         check_extension(args.target()).with_context(|| args.target().display().to_string())?;
@@ -55,7 +53,8 @@ pub fn run(args: &RenderArgs) -> Result<ExitStatus> {
     let render_backend = RenderBackend::new(args)?;
 
     let progress = Arc::new(TerminalProgress::new(args.report.quiet));
-    let ((mut grid, mut warnings, sidecars), load) = timed(|| load(args, &progress))?;
+    let ((mut grid, mut warnings, sidecars), load) =
+        timed(|| load(args, &output.files(), &progress))?;
     progress.finish();
     output.refuse(&sidecars)?;
     warnings.extend(render_backend.warning());
@@ -102,6 +101,14 @@ impl Pictures {
         })
     }
 
+    /// The files that are replaced, which may not exist yet.
+    fn files(&self) -> Vec<&Path> {
+        match self {
+            Self::Picture(sink) => sink.file().into_iter().collect(),
+            Self::Frames(frames) => frames.files(),
+        }
+    }
+
     /// Checks that no picture is one of `inputs`, which were not known before.
     fn refuse(&self, inputs: &Inputs) -> Result<()> {
         match self {
@@ -123,8 +130,7 @@ impl Pictures {
             }
             Self::Picture(sink) => {
                 let picture = renderer.render_with(options, progress)?;
-                let bytes = sink.write(|out| Ok(picture.write_png(out)?))?;
-                Ok(Written { names: Names::One(sink.name().to_owned()), bytes, warning: None })
+                Written::one(sink, |out| Ok(picture.write_png(out)?))
             }
         }
     }
@@ -156,9 +162,10 @@ fn refuse_contradictions(args: &RenderArgs) -> Result<()> {
 /// The grid or the voxels of the mesh, with warnings, and the sidecar files of the mesh.
 type Drawn = (VoxelGrid, Vec<String>, Inputs);
 
-fn load(args: &RenderArgs, progress: &Arc<TerminalProgress>) -> Result<Drawn> {
+fn load(args: &RenderArgs, replaced: &[&Path], progress: &Arc<TerminalProgress>) -> Result<Drawn> {
     if is_mesh(&args.file) {
-        let drawn = Memory::new(args.memory).divided(|memory| voxels_of(args, memory, progress));
+        let memory = Memory::new(args.memory);
+        let drawn = memory.divided(|memory| voxels_of(args, replaced, memory, progress));
         return drawn.with_context(|| args.file.display().to_string());
     }
     check_known_extension(&args.file).with_context(|| args.file.display().to_string())?;
@@ -170,7 +177,12 @@ fn load(args: &RenderArgs, progress: &Arc<TerminalProgress>) -> Result<Drawn> {
 }
 
 /// Voxelizes the mesh as the main command does.
-fn voxels_of(args: &RenderArgs, memory: &Share, progress: &Arc<TerminalProgress>) -> Result<Drawn> {
+fn voxels_of(
+    args: &RenderArgs,
+    replaced: &[&Path],
+    memory: &Share,
+    progress: &Arc<TerminalProgress>,
+) -> Result<Drawn> {
     let color = args.color.unwrap_or_default();
     let voxelizer = memory
         .of(&Voxelizer::new())
@@ -180,10 +192,11 @@ fn voxels_of(args: &RenderArgs, memory: &Share, progress: &Arc<TerminalProgress>
         .place_options(PlaceOptions::new(sizing(args.res, args.voxel_size)));
     let voxelizer = args.voxels.of(voxelizer, color);
     let placed = voxelizer.place(&args.file)?;
+    let sidecars = Inputs::of_mesh(&args.file, &voxelizer, &placed, replaced.iter().copied())?;
     let made = voxelizer.voxelize(&placed.mesh)?;
     let made = voxelizer.paint(&placed.mesh, made)?;
     let warnings = sentences(&placed.warnings).chain(sentences(&made.warnings)).collect();
-    Ok((made.grid, warnings, Inputs::of_sidecars(&placed.sidecars)))
+    Ok((made.grid, warnings, sidecars))
 }
 
 /// Sets the up axis of the grid, if requested.

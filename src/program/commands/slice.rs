@@ -3,7 +3,7 @@
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::ops::Range;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use serde::Serialize;
 use terminal_size::{Width, terminal_size_of};
 use trivox::formats::LoadedGrid;
@@ -16,8 +16,8 @@ use crate::program::grid_summary::GridSummary;
 use crate::program::numbers::{AXES, counted};
 use crate::program::terminal::TerminalProgress;
 use crate::program::write::preview::check_extension;
-use crate::program::write::sink::{Inputs, Sink};
-use crate::program::{ExitStatus, print_error, print_json, print_warnings, signals, stdout_error};
+use crate::program::write::sink::{Inputs, Sink, refuse_shared_stdout};
+use crate::program::{ExitStatus, print_error, print_json, print_warnings, stdout_error};
 
 mod picture;
 mod text;
@@ -28,13 +28,9 @@ mod text;
 /// Bad usage; a file that cannot be read; a layer outside the grid; an output that cannot be
 /// written.
 pub fn run(args: &SliceArgs) -> Result<ExitStatus> {
-    let to_stdout = args.output.as_deref() == Some("-".as_ref());
-    if args.json && to_stdout {
-        bail!("--json and -o - both write to standard output: leave one of them out");
-    }
     let sink = args.output.as_ref().map(|output| {
-        signals::clean_up_when_interrupted()?;
-        if !to_stdout {
+        refuse_shared_stdout(args.json, output)?;
+        if output.as_os_str() != "-" {
             check_extension(output).with_context(|| output.display().to_string())?;
         }
         Sink::new(output, &Inputs::new([&*args.grid]))

@@ -16,8 +16,8 @@ use crate::program::resume::Options;
 use crate::program::task::RunContext;
 use crate::program::terminal::TerminalProgress;
 use crate::program::transform::{place_options, transform};
-use crate::program::write::sink::Inputs;
-use crate::program::{ExitStatus, batch, inputs, lattice, signals};
+use crate::program::write::sink::{Inputs, refuse_shared_stdout};
+use crate::program::{ExitStatus, batch, inputs, lattice};
 
 /// Runs the job with these options.
 ///
@@ -40,14 +40,13 @@ pub fn run(
         .time_stages(job.json || job.verbose > 0);
     let voxelizer = job.tile.into_iter().fold(voxelizer, Voxelizer::tile);
     voxelizer.check()?;
-    let resume = job.resume.then(|| Options::new(job, voxels, palette_args).ok()).flatten();
     let lattice = job.lattice.as_deref().map(lattice::read).transpose()?;
-    signals::clean_up_when_interrupted()?;
     let plan = Plan::new(job)?;
     if plan.several && job.preview.is_some() {
         bail!("--preview draws one mesh: use `voxelize render` for each of several");
     }
     let write_options = palette_args.write_options()?;
+    let resume = job.resume.then(|| Options::new(job, voxels, lattice.as_ref(), &write_options));
     let lists = job.meshes.iter().filter_map(|arg| inputs::list(arg).map(Path::new));
     let inputs = Inputs::new(palette_args.files().chain(job.lattice.as_deref()).chain(lists));
     let tasks = &plan.tasks;
@@ -60,8 +59,8 @@ pub fn run(
     let voxelizer = voxelizer.backends(Arc::clone(&backends));
     let voxelizer = lattice.into_iter().fold(voxelizer, Voxelizer::lattice);
     let memory = Memory::new(compute.memory);
-    let at_once = batch::at_once(tasks, memory.total(), job.expected_res());
-    let memory = memory.shared_by(at_once);
+    let at_once = batch::at_once(tasks, memory.total(), job);
+    let memory = memory.shared_by(at_once).sufficient(batch::sufficient(tasks, job));
     if plan.several {
         progress.count("meshes", tasks.len());
     }
@@ -120,11 +119,9 @@ fn refuse_contradictions(job: &Job, voxels: &VoxelArgs, compute: &ComputeArgs) -
              without it)"
         );
     }
-    let to_stdout = job.output.as_deref() == Some("-".as_ref());
-    if job.json && to_stdout {
-        bail!("--json and -o - both write to standard output: leave one of them out");
-    }
-    if job.resume && to_stdout {
+    let Some(output) = &job.output else { return Ok(()) };
+    refuse_shared_stdout(job.json, output)?;
+    if job.resume && output.as_os_str() == "-" {
         bail!("--resume looks for a file, but -o - is standard output: leave one of them out");
     }
     Ok(())

@@ -7,20 +7,21 @@ use anyhow::{Context, Result};
 use trivox::formats::WriteError;
 use trivox::formats::temporary::{Complete, TemporaryFile};
 
+use crate::program::write::output::{Names, Written};
 use crate::program::write::sink::{Inputs, counting, replaceable};
 
 /// Complete files that are not renamed yet.
 #[derive(Debug)]
 pub struct Files {
     inputs: Inputs,
-    written: Vec<Written>,
+    written: Vec<Pending>,
     bytes: u64,
     /// Keeps this process's lock while the other files are closed.
     keeper: Option<TemporaryFile>,
 }
 
 #[derive(Debug)]
-struct Written {
+struct Pending {
     /// The path as it was given.
     name: PathBuf,
     /// What is replaced: the target of a link.
@@ -52,17 +53,17 @@ impl Files {
         self.bytes += counting(file.file(), write).with_context(named)?;
         // Everything is synchronized before the first file is renamed, so little can fail later.
         let complete = file.complete().with_context(named)?;
-        self.written.push(Written { name: path, target, complete });
+        self.written.push(Pending { name: path, target, complete });
         Ok(())
     }
 
-    /// Renames all files; returns their names and total size in bytes.
+    /// Renames all files.
     ///
     /// # Errors
     /// The operating system cannot rename a file; the message lists those already renamed.
-    pub fn finish(self) -> Result<(Vec<String>, u64)> {
+    pub fn finish(self) -> Result<Written> {
         let mut names = Vec::with_capacity(self.written.len());
-        for Written { name, target, complete } in self.written {
+        for Pending { name, target, complete } in self.written {
             let name = name.display().to_string();
             complete.finish(&target).with_context(|| match &names[..] {
                 [] => name.clone(),
@@ -70,6 +71,6 @@ impl Files {
             })?;
             names.push(name);
         }
-        Ok((names, self.bytes))
+        Ok(Written { names: Names::Several(names), bytes: self.bytes, warnings: Vec::new() })
     }
 }

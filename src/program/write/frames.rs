@@ -10,7 +10,7 @@ use trivox::render::{
 };
 
 use crate::program::write::files::Files;
-use crate::program::write::output::{Names, Written};
+use crate::program::write::output::Written;
 use crate::program::write::sink::{Inputs, Sink, replaceable};
 
 /// Default frame rate, in pictures per second.
@@ -89,6 +89,14 @@ impl Frames {
         Ok(Self { number, target: Target::Numbered { paths, inputs: inputs.clone() } })
     }
 
+    /// The files that are replaced, which may not exist yet.
+    pub fn files(&self) -> Vec<&Path> {
+        match &self.target {
+            Target::Animation { sink, .. } => sink.file().into_iter().collect(),
+            Target::Numbered { paths, .. } => paths.iter().map(PathBuf::as_path).collect(),
+        }
+    }
+
     /// Checks that no file is one of `inputs`, which were not known before.
     ///
     /// # Errors
@@ -127,7 +135,7 @@ impl Frames {
                         io::Result::Ok(())
                     })
                 };
-                let bytes = sink.write(|out| {
+                Written::one(sink, |out| {
                     match kind {
                         Kind::Png => {
                             let mut animation = Animation::new(out, options, self.number, *fps)?;
@@ -146,8 +154,7 @@ impl Frames {
                         }
                     }
                     Ok(())
-                })?;
-                Ok(Written { names: Names::One(sink.name().to_owned()), bytes, warning: None })
+                })
             }
             Target::Numbered { paths, inputs } => {
                 let mut files = Files::new(inputs);
@@ -156,8 +163,7 @@ impl Frames {
                     files.add(path.clone(), |out: &mut dyn Write| Ok(picture.write_png(out)?))?;
                     progress.advance(1);
                 }
-                let (names, bytes) = files.finish()?;
-                Ok(Written { names: Names::Several(names), bytes, warning: None })
+                files.finish()
             }
         }
     }

@@ -2,6 +2,7 @@
 //! that exceeds the limits of a format is written as several files: none is renamed before all are
 //! complete.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -9,11 +10,12 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
 use trivox::formats::{
-    GridFormat, Reporting, WriteOptions, check_space, is_mesh, vox, write_distances,
-    write_grid_with,
+    GridFormat, Reporting, WriteError, WriteOptions, check_space, is_mesh, temporary::folder_of,
+    vox, write_distances, write_grid_with,
 };
 use trivox::{DistanceField, Progress, VoxelGrid};
 
+use crate::program::inputs::sorted;
 use crate::program::numbers::{counted, grouped};
 use crate::program::write::destination::Outputs;
 use crate::program::write::files::Files;
@@ -32,8 +34,21 @@ pub struct Written {
     pub names: Names,
     /// Total size in bytes.
     pub bytes: u64,
-    /// A warning.
-    pub warning: Option<String>,
+    pub warnings: Vec<String>,
+}
+
+impl Written {
+    /// One file: the output of `write`.
+    ///
+    /// # Errors
+    /// As [`Sink::write`].
+    pub fn one(
+        sink: &Sink,
+        write: impl FnOnce(&mut dyn Write) -> Result<(), WriteError>,
+    ) -> Result<Self> {
+        let bytes = sink.write(write)?;
+        Ok(Self { names: Names::One(sink.name().to_owned()), bytes, warnings: Vec::new() })
+    }
 }
 
 /// The file names of a grid: in JSON a string, or a list if there are several.
@@ -71,6 +86,11 @@ impl Output {
     /// It is one of them.
     pub fn refuse(&self, inputs: &Inputs) -> Result<()> {
         self.sink.refuse(inputs)
+    }
+
+    /// The file that is replaced, which may not exist yet.
+    pub fn file(&self) -> Option<&Path> {
+        self.sink.file()
     }
 
     /// The output format.
@@ -146,10 +166,13 @@ impl Output {
         if let Some(path) = self.parts_path(grid.dims()) {
             return self.write_parts(grid, options, path, progress);
         }
-        let bytes = self.sink.write(|out| {
+        let mut written = Written::one(&self.sink, |out| {
             write_grid_with(grid, self.format, options, &mut Reporting::new(out, progress))
         })?;
-        Ok(Written { names: Names::One(self.sink.name().to_owned()), bytes, warning: None })
+        if let Some(path) = self.sink.file().filter(|_| self.format == GridFormat::Vox) {
+            written.warnings.extend(leftovers(path, &HashSet::from([path.to_owned()])));
+        }
+        Ok(written)
     }
 
     /// Writes `field` as [`write`](Self::write) does a grid.
@@ -162,11 +185,9 @@ impl Output {
         progress: &dyn Progress,
     ) -> Result<Written> {
         progress.start("write", self.format.distances_size(field.dims()).unwrap_or(0));
-        let write = |out: &mut dyn Write| {
+        Written::one(&self.sink, |out| {
             write_distances(field, self.format, &mut Reporting::new(out, progress))
-        };
-        let bytes = self.sink.write(write)?;
-        Ok(Written { names: Names::One(self.sink.name().to_owned()), bytes, warning: None })
+        })
     }
 
     /// Checks that the format can hold distances.
@@ -188,13 +209,16 @@ impl Output {
     ) -> Result<Written> {
         let parts = vox::Files::new(grid, options);
         let mut files = Files::new(self.sink.inputs());
+        let mut paths = HashSet::new();
         for part in parts.parts() {
             let path = part_path(path, part.index());
+            paths.insert(path.clone());
             files.add(path, |out| parts.write(part, &mut Reporting::new(out, progress)))?;
         }
-        let (names, bytes) = files.finish()?;
-        let warning = Some(several(&names, grid));
-        Ok(Written { names: Names::Several(names), bytes, warning })
+        let mut written = files.finish()?;
+        written.warnings.push(several(paths.len() as u64, grid));
+        written.warnings.extend(leftovers(path, &paths));
+        Ok(written)
     }
 }
 
@@ -254,11 +278,52 @@ fn part_path(path: &Path, [x, y, z]: [u32; 3]) -> PathBuf {
     path.with_file_name(name)
 }
 
+/// The most files that a warning names.
+const NAMED: usize = 8;
+
+/// A warning about files of earlier runs that look like the grid at `path` or like its parts, besides
+/// those `written`.
+fn leftovers(path: &Path, written: &HashSet<PathBuf>) -> Option<String> {
+    // In a folder of many grids, most have no parts: its files are not listed for each.
+    let mut corners = (0..8).map(|bits| [bits >> 2 & 1, bits >> 1 & 1, bits & 1]);
+    if written.contains(path) && !corners.any(|corner| part_path(path, corner).exists()) {
+        return None;
+    }
+    let mut older = sorted(folder_of(path)).unwrap_or_default();
+    older.retain_mut(|file| {
+        *file = path.with_file_name(file.file_name().unwrap_or_default());
+        !written.contains(file) && (file == path || is_part(path, file))
+    });
+    if older.is_empty() {
+        return None;
+    }
+    let mut names: Vec<String> =
+        older.iter().take(NAMED).map(|file| file.display().to_string()).collect();
+    if older.len() > NAMED {
+        names.push(format!("{} more", grouped((older.len() - NAMED) as u64)));
+    }
+    Some(format!(
+        "other files have names as if they were this grid or parts of it, perhaps from an earlier \
+         run: {}: remove them",
+        names.join(", ")
+    ))
+}
+
+/// Whether `file` has the name of a part of the grid at `path`.
+fn is_part(path: &Path, file: &Path) -> bool {
+    let index = || {
+        let name = file.file_stem()?.to_str()?.strip_prefix(path.file_stem()?.to_str()?)?;
+        let index = name.split('-').skip(1).map(str::parse).collect::<Result<Vec<_>, _>>().ok()?;
+        index.try_into().ok()
+    };
+    index().is_some_and(|index| part_path(path, index) == file)
+}
+
 /// A warning that a grid is several files.
-fn several(names: &[String], grid: &VoxelGrid) -> String {
+fn several(files: u64, grid: &VoxelGrid) -> String {
     let side = u64::from(vox::MAX_SCENE);
     let parts: u64 = grid.dims().map(|d| u64::from(d).div_ceil(side)).iter().product();
-    let empty = match parts - names.len() as u64 {
+    let empty = match parts - files {
         0 => String::new(),
         1 => "; 1 part holds no voxel and has no file".to_owned(),
         n => format!("; {} hold no voxel and have no file", counted(n, "part")),
@@ -267,6 +332,6 @@ fn several(names: &[String], grid: &VoxelGrid) -> String {
         "MagicaVoxel shows {} voxels along an axis, so the grid is {} with parts of that size, \
          each called by its place along x, y and z and centred by itself{empty}",
         grouped(side),
-        counted(names.len() as u64, "file"),
+        counted(files, "file"),
     )
 }

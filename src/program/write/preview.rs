@@ -36,6 +36,11 @@ impl Preview {
         self.0.refuse(inputs)
     }
 
+    /// The file that is replaced, which may not exist yet.
+    pub fn file(&self) -> Option<&Path> {
+        self.0.file()
+    }
+
     /// Draws `grid`; the picture does not replace an existing one yet.
     ///
     /// # Errors

@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use trivox::formats::temporary::{TemporaryFile, behind_links};
-use trivox::formats::{Sidecar, WriteError};
+use trivox::formats::{GridFormat, Sidecar, WriteError};
+use trivox::voxelizer::Placed;
+use trivox::{ColorSource, VoxelizeError, Voxelizer};
 
 use crate::program::{Closed, stdout_error};
 
@@ -37,9 +39,25 @@ impl Inputs {
         inputs
     }
 
-    /// The sidecar files of a mesh.
-    pub fn of_sidecars(sidecars: &[Sidecar]) -> Self {
-        Self::new(sidecars.iter().map(|sidecar| &*sidecar.path))
+    /// The sidecar files of the mesh at `path`, which `voxelizer` placed. If it read the mesh
+    /// without colours, the material files and images are looked for only if one of `replaced` may
+    /// be such a file: it exists, and its extension is not that of a grid.
+    ///
+    /// # Errors
+    /// The mesh cannot be read with colours.
+    pub fn of_mesh<'a>(
+        path: &Path,
+        voxelizer: &Voxelizer,
+        placed: &Placed,
+        mut replaced: impl Iterator<Item = &'a Path>,
+    ) -> Result<Self, VoxelizeError> {
+        let of = |sidecars: &[Sidecar]| Self::new(sidecars.iter().map(|sidecar| &*sidecar.path));
+        let may_be_image = |file: &Path| file.is_file() && GridFormat::of_path(file).is_err();
+        if voxelizer.read_options().appearance || !replaced.any(may_be_image) {
+            return Ok(of(&placed.sidecars));
+        }
+        let in_color = voxelizer.clone().color(ColorSource::Mesh);
+        Ok(of(&in_color.load_file(path)?.sidecars))
     }
 
     /// # Errors
@@ -171,6 +189,15 @@ impl Pending<'_> {
      or write to a file"
 )]
 pub struct Cut;
+
+/// # Errors
+/// Both the report, as JSON, and the file `output` would go to standard output.
+pub fn refuse_shared_stdout(is_json: bool, output: &Path) -> Result<()> {
+    match is_json && output == Path::new("-") {
+        true => bail!("--json and -o - both write to standard output: leave one of them out"),
+        false => Ok(()),
+    }
+}
 
 /// # Errors
 /// `path` is a folder.

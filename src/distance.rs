@@ -55,8 +55,8 @@ pub fn check_width(width: f32) -> Result<(), BackendError> {
     }
 }
 
-/// The distances of the voxels of `mesh`'s grid that are nearer than `width` voxels, negative where
-/// `inside` has the voxel, in at most `memory` bytes beside the mesh and `inside`. Computed by
+/// The distances of the voxels of `mesh`'s grid that are nearer than `width` voxels, as rounded:
+/// one that is rounded to `width` is not. Negative where `inside` has the voxel, in at most `memory` bytes beside the mesh and `inside`. Computed by
 /// `backend`.
 ///
 /// # Errors

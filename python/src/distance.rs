@@ -7,20 +7,23 @@ use numpy::{IntoPyArray, PyArray1, PyReadwriteArrayDyn};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 use rayon::prelude::*;
-use trivox::DistanceField;
-use trivox::formats::{GridFormat, bricks, write_distances};
+use trivox::formats::{GridFormat, bricks, read_grid_with, write_distances};
+use trivox::grid::{BrickKey, mask_place};
+use trivox::{DistanceField, VoxelGrid};
 
 use crate::error::Failure;
 use crate::grid::arrays::{self, filled, new_array};
 use crate::grid::files::{bytes_of, grid_format, write_file};
+use crate::grid::make::indices;
 use crate::grid::{PyGrid, as_dtype};
 use crate::job;
-use crate::options::{vectors, whole};
+use crate::options::{numbers, vectors, whole};
 
 /// Signed distances from voxel centres to a surface, in a narrow band: a level set.
 ///
-/// Made by `Voxelizer.distances` and `many_distances`. A distance is in voxels, negative inside,
-/// and the float32 nearest to the exact one. Arrays list voxels in the order of ``Grid``'s.
+/// Made by `Voxelizer.distances` and `many_distances`, and read by `load_distances`. A distance is in voxels, negative inside,
+/// and the float32 nearest to the exact one; the band has the voxels whose distance, so rounded, is
+/// below the width. Arrays list voxels in the order of ``Grid``'s.
 /// ``np.asarray(field)`` and ``torch.from_dlpack(field)`` are `dense`. Two fields are equal if
 /// their dimensions, width, voxels and distances are; their place is not compared.
 #[pyclass(frozen, module = "trivox", name = "DistanceField")]
@@ -45,6 +48,40 @@ impl PyDistanceField {
 
 #[pymethods]
 impl PyDistanceField {
+    /// Makes a field of arrays, such as those in a file of another program.
+    ///
+    /// Parameters
+    /// ----------
+    /// coords : array_like of int, shape (n, 3)
+    ///     The voxels of the band as x, y, z, in any order.
+    /// distances : array_like of float, shape (n,)
+    ///     The distance of each, in voxels, negative inside, as float32.
+    /// inside : Grid
+    ///     The voxels whose centre is inside, in the band or not; the field has its dimensions and
+    ///     its place.
+    /// width : float
+    ///     All distances are below it.
+    ///
+    /// Returns
+    /// -------
+    /// DistanceField
+    ///
+    /// Raises
+    /// ------
+    /// OptionError
+    ///     Arrays of other shapes; a voxel that is repeated or outside of the grid; a distance that
+    ///     is not below `width`, or whose sign contradicts `inside`.
+    #[staticmethod]
+    fn from_coords(
+        coords: &Bound<'_, PyAny>,
+        distances: &Bound<'_, PyAny>,
+        inside: &Bound<'_, PyGrid>,
+        width: f32,
+    ) -> PyResult<Self> {
+        let inside = Arc::clone(&inside.get().grid);
+        field_of_arrays(coords, distances, &inside, width)
+    }
+
     /// Voxels along x, y and z.
     #[getter]
     fn dims(&self) -> (u32, u32, u32) {
@@ -311,6 +348,102 @@ impl PyDistanceField {
         let (count, width) = (self.count, self.field.width());
         format!("<trivox.DistanceField: {x} x {y} x {z}, {count} voxels nearer than {width}>")
     }
+}
+
+fn field_of_arrays(
+    coords: &Bound<'_, PyAny>,
+    distances: &Bound<'_, PyAny>,
+    inside: &VoxelGrid,
+    width: f32,
+) -> PyResult<PyDistanceField> {
+    let py = coords.py();
+    let coords = indices(coords, "coords")?;
+    let rows = coords.as_array();
+    let distances = numbers("distances", distances, &[rows.nrows()])?;
+    let refused = |message: String| Failure::own("option.distances", message);
+    let make = || -> Result<PyDistanceField, Failure> {
+        let dims = inside.dims();
+        let mut band = Vec::with_capacity(distances.len());
+        for (row, &distance) in rows.outer_iter().zip(&distances) {
+            let [x, y, z] = [row[0], row[1], row[2]];
+            // Past every grid where it is no index.
+            let voxel = [x, y, z].map(|c| u32::try_from(c).unwrap_or(u32::MAX));
+            if (0..3).any(|a| voxel[a] >= dims[a]) {
+                let [dx, dy, dz] = dims;
+                let message =
+                    format!("voxel ({x}, {y}, {z}) lies outside a grid of {dx}x{dy}x{dz}");
+                return Err(Failure::own("grid.outside", message));
+            }
+            let distance = distance as f32;
+            let is_inside = inside.contains(voxel);
+            // NaN is not below either.
+            if !(distance.abs() < width) || distance != 0.0 && (distance < 0.0) != is_inside {
+                let side = if is_inside { "inside" } else { "outside" };
+                return Err(refused(format!(
+                    "a distance of {distance} is not possible for voxel ({x}, {y}, {z}), which is \
+                     {side}: use numbers of voxels below the width, {width}, negative inside"
+                )));
+            }
+            band.push((voxel, distance));
+        }
+        // In the order of a field: by brick, then in the order of its mask.
+        band.par_sort_unstable_by_key(|&(v, _)| (BrickKey::of_voxel(v), mask_place(v)));
+        if let Some(twice) = band.windows(2).find(|two| two[0].0 == two[1].0) {
+            return Err(refused(format!("voxel {:?} appears twice in coords", twice[0].0)));
+        }
+        let voxels = VoxelGrid::from_voxels(dims, band.iter().map(|&(voxel, _)| voxel))?;
+        let grids = [voxels.with_world(inside.world), inside.clone()];
+        let distances = band.into_iter().map(|(_, distance)| distance).collect();
+        let field = DistanceField::of_parts(width, grids, distances);
+        let field = field.ok_or_else(|| refused(format!("a width of {width} is not possible")))?;
+        Ok(PyDistanceField::new(field, "{}".to_owned(), vec![]))
+    };
+    job::on_pool(py, make)?.map_err(|failure| failure.into_py(py))
+}
+
+/// Reads signed distances from an ``.npz`` file, as `DistanceField.save` and the program's
+/// ``--distance`` write it. The field equals the one that was saved.
+///
+/// Parameters
+/// ----------
+/// path : str or os.PathLike
+///
+/// Returns
+/// -------
+/// DistanceField
+///
+/// Raises
+/// ------
+/// FileNotFoundError
+///     With the file's name.
+/// ReadError
+///     A file of another format, or one that is malformed or holds no distances.
+/// OptionError
+///     The arrays contradict each other.
+#[pyfunction]
+pub fn load_distances(py: Python<'_>, path: PathBuf) -> PyResult<PyDistanceField> {
+    let refused = |code, message: &str| Failure::own(code, message).at(&path).into_py(py);
+    if path.extension().is_none_or(|end| !end.eq_ignore_ascii_case("npz")) {
+        let message = "distances are read from .npz files only: save them as .npz";
+        return Err(refused("read.unsupported", message));
+    }
+    let file = path.clone();
+    let inside = job::run(py, move |job| {
+        let read = || read_grid_with(&file, &**job);
+        job::pool(None)?.install(read).map_err(|error| Failure::from(error).at(&file))
+    })?;
+    let arrays = PyModule::import(py, "numpy")?.call_method1("load", (&path,))?;
+    let array = |name: &str| match arrays.contains(name)? {
+        true => arrays.get_item(name),
+        false => {
+            let message = format!("there is no array {name}: trivox.load reads its voxels");
+            Err(refused("read.content", &message))
+        }
+    };
+    let (coords, distances, width) = (array("coords")?, array("distances")?, array("width")?);
+    let width = width.call_method0("item")?.extract()?;
+    arrays.call_method0("close")?;
+    field_of_arrays(&coords, &distances, &inside.grid, width)
 }
 
 /// Makes a field of what pickling wrote.

@@ -2,7 +2,7 @@
 
 pub mod arrays;
 pub mod files;
-mod make;
+pub mod make;
 mod picture;
 mod rays;
 
@@ -16,10 +16,10 @@ use numpy::{
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
-use trivox::VoxelGrid;
 use trivox::formats::{GridFormat, check_file, write_grid};
 use trivox::grid::Place;
 use trivox::place::MAX_DIM;
+use trivox::{GridError, VoxelGrid};
 
 use crate::error::{Failure, option_error};
 use crate::glue;
@@ -37,9 +37,11 @@ use crate::options::{array_of, samples_of, shaped, whole, wholes};
 /// `voxel_size` further along each axis. All arrays list voxels in one order: brick by brick
 /// (8x8x8 voxels; bricks by z, then y, then x), in a brick by x, then y, then z.
 ///
-/// ``a | b``, ``a & b`` and ``a - b`` are set operations on the voxels of grids of the same `dims`
-/// and place; the result has no colours. ``==``, ``hash()`` and `hash` are of dimensions and voxels;
-/// place and colours are not compared.
+/// ``a | b``, ``a & b``, ``a - b`` and ``a ^ b`` (what only one has) are set operations on the voxels
+/// where they lie: of grids whose boxes differ, the result has the smallest box that holds both.
+/// The grids must have voxels of one lattice: the same `voxel_size` and `up`, and origins that
+/// differ by whole voxels; or both have no place. The result has no colours. ``==``, ``hash()`` and
+/// `hash` are of dimensions and voxels; place and colours are not compared.
 /// ``trivox.diff(a, b).other_colors`` counts the voxels of another colour.
 #[pyclass(frozen, module = "trivox", name = "Grid")]
 pub struct PyGrid {
@@ -85,12 +87,30 @@ impl PyGrid {
         operation: fn(&VoxelGrid, &VoxelGrid) -> VoxelGrid,
     ) -> PyResult<Self> {
         let (a, b) = (&self.grid, &other.get().grid);
-        if (a.dims(), a.world) != (b.dims(), b.world) {
-            let message = "the grids differ in dims, origin, voxel_size or up: voxelize both with \
-                           the same bounds and voxel size";
-            return Err(option_error(py, "option.place", message));
-        }
-        let grid = job::on_pool(py, || operation(a, b))?;
+        let combine = || {
+            if (a.dims(), a.world) == (b.dims(), b.world) {
+                return Ok(operation(a, b));
+            }
+            let [a, b] = a.in_one_box(b)?;
+            Ok(operation(&a, &b))
+        };
+        let combined = job::on_pool(py, combine)?.map_err(|error| match error {
+            GridError::NoPlace | GridError::OtherLattice => {
+                let message = "the grids are not of one lattice: they differ in voxel_size or up, or \
+                               by parts of a voxel, or only one has a place: voxelize both with the \
+                               same bounds and voxel_size, or the second with \
+                               lattice=first.report[\"lattice\"]";
+                option_error(py, "option.place", message)
+            }
+            error => Failure::from(error).into_py(py),
+        });
+        Self::restored(py, combined?, vec![])
+    }
+
+    /// The voxels in a box of `dims` that begins at voxel `low`.
+    fn in_box(&self, py: Python<'_>, low: [i64; 3], dims: [u32; 3]) -> PyResult<Self> {
+        let grid = job::on_pool(py, || self.grid.in_box(low, dims))?;
+        let grid = grid.map_err(|error| Failure::from(error).into_py(py))?;
         Self::restored(py, grid, vec![])
     }
 
@@ -321,6 +341,93 @@ impl PyGrid {
         Ok(found.into_pyarray(py))
     }
 
+    /// The part of the grid in a box, with its colours and place.
+    ///
+    /// Parameters
+    /// ----------
+    /// bounds : array_like of int, shape (2, 3), optional
+    ///     Smallest and largest voxel along each axis, as ``grid.bounds`` gives them; by default
+    ///     those of the occupied voxels.
+    ///
+    /// Returns
+    /// -------
+    /// Grid
+    ///
+    /// Raises
+    /// ------
+    /// OptionError
+    ///     A box that is empty or not within the grid (`pad` makes a grid larger); without `bounds`,
+    ///     a grid of which no voxel is occupied.
+    #[pyo3(signature = (bounds=None))]
+    fn crop(&self, py: Python<'_>, bounds: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+        let [low, high] = match bounds {
+            Some(bounds) => {
+                let corners = indices(bounds, "bounds")?;
+                let corners: Vec<i64> = corners.as_array().iter().copied().collect();
+                match corners.as_chunks() {
+                    (&[low, high], []) => [low, high],
+                    (corners, _) => {
+                        let message = format!(
+                            "bounds of shape ({}, 3) are not possible: use (2, 3), the smallest and \
+                             the largest voxel",
+                            corners.len()
+                        );
+                        return Err(option_error(py, "option.shape", message));
+                    }
+                }
+            }
+            None => job::on_pool(py, || self.grid.occupied_bounds())?
+                .ok_or_else(|| {
+                    let message = "no voxel is occupied: give the bounds to crop to";
+                    option_error(py, "option.bounds", message)
+                })?
+                .map(|corner| corner.map(i64::from)),
+        };
+        let dims = self.grid.dims();
+        if (0..3).any(|a| low[a] < 0 || low[a] > high[a] || high[a] >= i64::from(dims[a])) {
+            let [x, y, z] = dims.map(|dim| dim - 1);
+            let message = format!(
+                "bounds from {low:?} to {high:?} are not a box in this grid, whose voxels go from \
+                 [0, 0, 0] to [{x}, {y}, {z}]"
+            );
+            return Err(option_error(py, "option.bounds", message));
+        }
+        self.in_box(py, low, [0, 1, 2].map(|a| (high[a] - low[a] + 1) as u32))
+    }
+
+    /// The grid with layers of empty voxels around it, with its colours, where it lies.
+    ///
+    /// Parameters
+    /// ----------
+    /// width : int, or sequence of 3 pairs of int
+    ///     Layers on all six sides; or those before and after the grid along each axis, as
+    ///     ``numpy.pad`` takes them.
+    ///
+    /// Returns
+    /// -------
+    /// Grid
+    ///
+    /// Raises
+    /// ------
+    /// OptionError
+    ///     More than 65,536 voxels along an axis; a number below 0.
+    fn pad(&self, py: Python<'_>, width: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let width: [[u32; 2]; 3] = match width.try_iter() {
+            Ok(axes) => {
+                let axes = axes.map(|axis| wholes("width", &axis?, 0..=MAX_DIM));
+                axes.collect::<PyResult<Vec<_>>>()?.try_into().map_err(|_| {
+                    let message =
+                        "width takes a number of layers, or ((x0, x1), (y0, y1), (z0, z1))";
+                    option_error(py, "option.shape", message)
+                })?
+            }
+            Err(_) => [[whole("width", width, 0..=MAX_DIM)?; 2]; 3],
+        };
+        let dims = self.grid.dims();
+        let low = width.map(|[before, _]| -i64::from(before));
+        self.in_box(py, low, [0, 1, 2].map(|a| dims[a] + width[a][0] + width[a][1]))
+    }
+
     /// The occupied voxels.
     ///
     /// Parameters
@@ -451,7 +558,8 @@ impl PyGrid {
     ///     from the grid's corner along each axis. Of a grid that does not say where it lies, in
     ///     voxels from its corner.
     /// directions : array_like, shape (n, 3) or (3,)
-    ///     Of any length but 0.
+    ///     Of any length but 0. A direction is scaled so that its longest component is 2^24, and
+    ///     rounded to whole numbers.
     ///
     /// Returns
     /// -------
@@ -623,6 +731,11 @@ impl PyGrid {
     /// ``a - b``: the voxels of `a` that are not in `b`.
     fn __sub__(&self, py: Python<'_>, other: &Bound<'_, Self>) -> PyResult<Self> {
         self.combined(py, other, VoxelGrid::subtract)
+    }
+
+    /// ``a ^ b``: the voxels that only one of the grids has.
+    fn __xor__(&self, py: Python<'_>, other: &Bound<'_, Self>) -> PyResult<Self> {
+        self.combined(py, other, VoxelGrid::symmetric_difference)
     }
 
     fn __contains__(&self, voxel: [Bound<'_, PyAny>; 3]) -> PyResult<bool> {

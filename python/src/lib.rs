@@ -20,7 +20,7 @@ mod _trivox {
     #[pymodule_export]
     use crate::batch::Batch;
     #[pymodule_export]
-    use crate::distance::{PyDistanceField, restore_field};
+    use crate::distance::{PyDistanceField, load_distances, restore_field};
     #[pymodule_export]
     use crate::grid::PyGrid;
     #[pymodule_export]

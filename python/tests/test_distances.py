@@ -130,3 +130,44 @@ def test_a_doubtful_inside_is_a_warning():
     with pytest.warns(trivox.TrivoxWarning) as caught:
         trivox.Voxelizer(16, mode="solid", fill="vote").distances(sheet)
     assert any(str(one.message).endswith('; try fill="winding"') for one in caught)
+
+
+def test_a_field_is_read_back_from_its_file_and_made_of_its_arrays(tmp_path):
+    field = trivox.Voxelizer(20, up="z").distances(tetrahedron(), width=2)
+    field.save(tmp_path / "field.npz")
+    again = trivox.load_distances(tmp_path / "field.npz")
+    assert again == field and again.hash == field.hash and again.up == "z"
+    assert np.array_equal(again.origin, field.origin) and again.voxel_size == field.voxel_size
+    assert np.array_equal(again.sample([[1, 1, 1]]), field.sample([[1, 1, 1]]))
+    order = np.random.default_rng(2).permutation(len(field))
+    coords, distances, inside = field.coords()[order], field.distances()[order], field.inside()
+    assert trivox.DistanceField.from_coords(coords, distances, inside, 2) == field
+
+    make = trivox.DistanceField.from_coords
+    for call, message in [
+        (lambda: make(coords, -distances, inside, 2), "negative inside"),
+        (lambda: make(coords, distances, inside, 1), "below the width, 1"),
+        (lambda: make(coords, distances * np.nan, inside, 2), "a distance of NaN"),
+        (lambda: make([[0, 0, 0]] * 2, [1.5, 1.5], inside, 2), "appears twice"),
+        (lambda: make(coords + 99, distances, inside, 2), "lies outside a grid"),
+        (lambda: make(coords, distances[1:], inside, 2), "distances of shape"),
+        (lambda: make([], [], inside, 0), "a width of 0 is not possible"),
+    ]:
+        with pytest.raises(trivox.OptionError, match=message):
+            call()
+
+
+def test_files_without_distances_are_refused(tmp_path):
+    grid = trivox.Voxelizer(8)(tetrahedron())
+    for name, message in [
+        ("grid.npz", "there is no array coords: trivox.load"),
+        ("grid.vdb", "save them as .npz"),
+    ]:
+        grid.save(tmp_path / name)
+        with pytest.raises(trivox.ReadError, match=message):
+            trivox.load_distances(tmp_path / name)
+    (tmp_path / "broken.npz").write_bytes(b"PK")
+    with pytest.raises(trivox.ReadError, match="broken.npz"):
+        trivox.load_distances(tmp_path / "broken.npz")
+    with pytest.raises(FileNotFoundError):
+        trivox.load_distances(tmp_path / "gone.npz")

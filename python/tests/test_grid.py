@@ -268,14 +268,69 @@ def test_set_operations_are_those_of_dense_arrays():
     a, b = (random.random((20, 9, 17)) < 0.4 for _ in range(2))
     place = {"origin": [1, 2, 3], "voxel_size": 0.5, "up": "z"}
     one, two = (trivox.Grid.from_dense(dense, **place) for dense in (a, b))
-    for found, expected in [(one | two, a | b), (one & two, a & b), (one - two, a & ~b)]:
+    results = [(one | two, a | b), (one & two, a & b), (one - two, a & ~b), (one ^ two, a ^ b)]
+    for found, expected in results:
         assert np.array_equal(found.dense(), expected)
         assert found.origin.tolist() == [1, 2, 3] and (found.voxel_size, found.up) == (0.5, "z")
-    for elsewhere in (trivox.Grid.from_dense(b), trivox.Grid.from_dense(b[1:], **place)):
-        with pytest.raises(trivox.OptionError, match="the grids differ in dims, origin"):
-            one | elsewhere
     with pytest.raises(TypeError):
         one - 3
+
+
+def test_set_operations_on_grids_of_one_lattice_take_the_box_of_both():
+    make = trivox.Grid.from_coords
+    one = make([[0, 0, 0], [3, 1, 1]], (4, 2, 2), origin=[0, 0, 0], voxel_size=0.5)
+    two = make([[0, 0, 0], [1, 1, 1]], (2, 2, 2), origin=[1, 0, -0.5], voxel_size=0.5)
+    # In voxels of the common box, two begins at (2, 0, 0), and one at (0, 0, 1).
+    expected = {
+        "|": {(0, 0, 1), (3, 1, 2), (2, 0, 0), (3, 1, 1)},
+        "&": set(),
+        "-": {(0, 0, 1), (3, 1, 2)},
+        "^": {(0, 0, 1), (3, 1, 2), (2, 0, 0), (3, 1, 1)},
+    }
+    found = {"|": one | two, "&": one & two, "-": one - two, "^": one ^ two}
+    for operation, grid in found.items():
+        assert grid.dims == (4, 2, 3) and grid.origin.tolist() == [0, 0, -0.5]
+        assert {tuple(voxel) for voxel in grid.coords().tolist()} == expected[operation], operation
+    shifted = {"origin": [0.25, 0, 0], "voxel_size": 0.5}
+    coarse = {"origin": [0, 0, 0], "voxel_size": 1}
+    for place in ({}, shifted, coarse):
+        with pytest.raises(trivox.OptionError, match="the grids are not of one lattice"):
+            one | make([[0, 0, 0]], (4, 2, 2), **place)
+
+
+def test_a_grid_is_cropped_and_padded_with_its_colours_where_it_lies():
+    colors = np.array([[10, 20, 30, 255], [40, 50, 60, 255]], np.uint8)
+    coords = [[1, 2, 3], [5, 2, 9]]
+    grid = trivox.Grid.from_coords(
+        coords, (8, 8, 12), colors=colors, origin=[1, 1, 1], voxel_size=2, up="z"
+    )
+    tight = grid.crop()
+    assert tight.dims == (5, 1, 7) and tight.coords().tolist() == [[0, 0, 0], [4, 0, 6]]
+    assert tight.origin.tolist() == [3, 5, 7] and (tight.voxel_size, tight.up) == (2, "z")
+    assert np.array_equal(tight.colors(), colors)
+    assert np.array_equal(tight.centers(), grid.centers())
+    part = grid.crop([[1, 0, 0], [7, 7, 3]])
+    assert part.dims == (7, 8, 4) and part.coords().tolist() == [[0, 2, 3]]
+    assert np.array_equal(grid.dense()[1:8, 0:8, 0:4], part.dense())
+    wide = tight.pad(3)
+    assert np.array_equal(wide.dense(), np.pad(tight.dense(), 3))
+    assert np.array_equal(wide.centers(), grid.centers())
+    sides = ((1, 2), (2, 5), (3, 2))
+    assert np.array_equal(tight.pad(sides).dense(), np.pad(tight.dense(), sides))
+    assert tight.pad(((1, 2), (2, 5), (3, 2))) == grid
+    for call, message in [
+        (lambda: grid.crop([[0, 0, 0], [8, 7, 11]]), "are not a box in this grid"),
+        (lambda: grid.crop([[3, 0, 0], [2, 7, 11]]), "are not a box in this grid"),
+        (lambda: grid.crop([[0, 0, 0]]), r"use \(2, 3\)"),
+        (lambda: trivox.Grid.from_dense(np.zeros((2, 2, 2), bool)).crop(), "no voxel is occupied"),
+        (lambda: grid.pad(-1), "width -1 is not possible"),
+        (lambda: grid.pad([(1, 1)]), r"\(x0, x1\)"),
+        (lambda: grid.pad(65_000), "use 1 to 65536 per axis"),
+    ]:
+        with pytest.raises(trivox.OptionError, match=message):
+            call()
+    with pytest.raises(TypeError):
+        grid.pad(1.5)
 
 
 def test_grids_survive_pickling(grid):

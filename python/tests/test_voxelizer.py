@@ -362,6 +362,17 @@ def test_a_time_limit_holds_for_each_mesh_of_a_batch(tetrahedron):
     assert all(isinstance(grid, trivox.Grid) for _, grid in quick)
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="a folder has no pipes")
+def test_a_time_limit_ends_the_wait_for_a_file_that_stalls(tmp_path, tetrahedron):
+    stalled = tmp_path / "stalled.obj"
+    os.mkfifo(stalled)
+    batch = trivox.Voxelizer(8, time_limit=0.3, threads=1).many([stalled, tetrahedron, stalled])
+    (_, first), (_, second), (_, third) = batch
+    for error in (first, third):
+        assert isinstance(error, trivox.TimeLimitError) and "stalled.obj" in str(error)
+    assert isinstance(second, trivox.Grid)
+
+
 @pytest.mark.parametrize("one", ["cube.obj", b"cube.obj", ASSETS / "cube.obj", torus()], ids=type)
 def test_one_mesh_is_no_batch(one):
     with pytest.raises(TypeError, match=r"an iterable of meshes, .*: give \[item\]"):

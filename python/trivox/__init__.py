@@ -39,6 +39,7 @@ from ._trivox import (
     join,
     load,
     load_bytes,
+    load_distances,
     read_mesh,
     verify,
 )
@@ -81,6 +82,7 @@ __all__ = [
     "join",
     "load",
     "load_bytes",
+    "load_distances",
     "progress_bar",
     "read_mesh",
     "verify",

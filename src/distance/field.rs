@@ -9,7 +9,8 @@ use crate::grid::{
 };
 
 /// A narrow-band level set: signed distances from voxel centres to a surface, for the voxels nearer
-/// than `width` voxels. Outside the band a voxel is only known to be inside or outside.
+/// than `width` voxels, after rounding. Outside the band a voxel is only known to be inside or
+/// outside.
 ///
 /// A distance is the `f32` nearest to the exact distance to the mesh on its lattice, in voxels,
 /// negative inside. So two fields of the same mesh with the same options are equal to the bit. `==`

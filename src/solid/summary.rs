@@ -51,7 +51,8 @@ pub struct FillSummary {
     /// One of the most certain voxels in bricks at caps.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub highest_confidence: Option<ConfidenceSummary>,
-    /// Voxels of the solid with a winding number below 3/4.
+    /// Voxels of the solid with a winding number below 3/4: counted near the caps, estimated
+    /// elsewhere, as [`Generalized::uncertain`](crate::fill::Generalized::uncertain) says.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub uncertain_voxels: Option<u64>,
     /// Triangles whose orientation was flipped.
@@ -81,7 +82,7 @@ pub struct FillSummary {
     pub leaked: Option<u64>,
     /// Volume of the voxels, in cubic mesh units.
     pub voxel_volume: f64,
-    /// Volume of a closed mesh, in cubic mesh units.
+    /// Volume of a closed mesh, in cubic mesh units; negative if it is inside out.
     pub mesh_volume: Option<f64>,
 }
 

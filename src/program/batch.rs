@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use anyhow::{Context, Result};
-use trivox::ColorSource;
+use trivox::{ColorSource, PlacedMesh};
 
 use crate::program::cli::Job;
 use crate::program::errors::CodedError;
@@ -21,32 +21,44 @@ const BYTES_A_FILE_BYTE: u64 = 16;
 /// Estimated memory per voxel of the grid's largest face, in bytes: a surface has about ten bricks
 /// of 100 bytes per 64 voxels of a face.
 const BYTES_A_FACE_VOXEL: u64 = 16;
-/// The same for colours, by measure of a solid, and for distances per voxel of their width.
+/// The same for a fill; for colours, by measure of a solid; for distances, per voxel of their width.
+const FILL_BYTES_A_FACE_VOXEL: u64 = 16;
 const COLOR_BYTES_A_FACE_VOXEL: u64 = 240;
 const DISTANCE_BYTES_A_FACE_VOXEL: u64 = 280;
 
 /// The number of `tasks` to run at once: one per thread, or as many of the largest as fit into
 /// `memory` bytes.
 pub fn at_once(tasks: &[Task], memory: u64, job: &Job) -> usize {
-    let needs = tasks.iter().map(|task| estimate(task, job, BYTES_A_FACE_VOXEL)).collect();
-    at_once_within(memory, needs).min(rayon::current_num_threads())
+    let needs = |task| estimate(task, expected_face(job), BYTES_A_FACE_VOXEL);
+    at_once_within(memory, tasks.iter().map(needs).collect()).min(rayon::current_num_threads())
 }
 
-/// The estimated memory, in bytes, that suffices for all steps of each of `tasks`.
-pub fn sufficient(tasks: &[Task], job: &Job) -> u64 {
+/// The estimated memory, in bytes, that suffices for all steps of `task`: of a mesh that is
+/// `placed`, or else of one with colours, as far as the options say how large its grid is.
+pub fn sufficient(task: &Task, job: &Job, placed: Option<&PlacedMesh>) -> u64 {
+    let is_colored = placed.is_none_or(|mesh| mesh.appearance().is_some());
     let more = match job.distance {
         Some(width) => DISTANCE_BYTES_A_FACE_VOXEL * width.ceil() as u64,
-        None if job.color == ColorSource::None => 0,
-        None => COLOR_BYTES_A_FACE_VOXEL,
+        None if is_colored && job.color == ColorSource::Mesh => COLOR_BYTES_A_FACE_VOXEL,
+        None => FILL_BYTES_A_FACE_VOXEL,
     };
-    let needs = tasks.iter().map(|task| estimate(task, job, BYTES_A_FACE_VOXEL + more));
-    needs.max().unwrap_or(0)
+    let face = placed.map_or_else(|| expected_face(job), |mesh| face_of(mesh.window_dims()));
+    estimate(task, face, BYTES_A_FACE_VOXEL + more)
 }
 
-/// Bytes for the file of `task`, and for the face of its grid if the resolution is known.
-fn estimate(task: &Task, job: &Job, a_face_voxel: u64) -> u64 {
+/// Voxels of the largest face of a grid, 0 if the options alone do not determine them.
+fn expected_face(job: &Job) -> u64 {
+    face_of([job.expected_res().unwrap_or(0); 3])
+}
+
+fn face_of(dims: [u32; 3]) -> u64 {
+    let [x, y, z] = dims.map(u64::from);
+    (x * y).max(y * z).max(z * x)
+}
+
+/// Bytes for the file of `task` and a grid with this face.
+fn estimate(task: &Task, face: u64, a_face_voxel: u64) -> u64 {
     let file = fs::metadata(&task.mesh).map_or(0, |file| file.len());
-    let face = u64::from(job.expected_res().unwrap_or(0)).pow(2);
     (BYTES_A_FILE_BYTE * file).saturating_add(a_face_voxel * face)
 }
 

@@ -1,6 +1,7 @@
 //! The memory limit, which counts the whole process.
 
 use std::error::Error as StdError;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use anyhow::{Error, Result};
@@ -24,8 +25,6 @@ pub struct Memory {
     is_asked: bool,
     /// The number of meshes that share it.
     at_once: u64,
-    /// An estimate of the bytes that suffice for a mesh.
-    sufficient: u64,
     /// Held shared by each mesh that has a share, and exclusively by one that has all memory.
     running: Arc<RwLock<()>>,
 }
@@ -34,19 +33,12 @@ impl Memory {
     /// The limit `asked`, in bytes; by default nine tenths of the memory that is available now.
     pub fn new(asked: Option<ByteSize>) -> Self {
         let total = asked.map_or_else(|| available() / 10 * 9, |size| size.as_u64());
-        let is_asked = asked.is_some();
-        Self { total, is_asked, at_once: 1, sufficient: 0, running: Arc::default() }
+        Self { total, is_asked: asked.is_some(), at_once: 1, running: Arc::default() }
     }
 
     /// The same limit for `at_once` meshes at a time.
     pub fn shared_by(self, at_once: usize) -> Self {
         Self { at_once: at_once.max(1) as u64, ..self }
-    }
-
-    /// The same limit for meshes of which each step has enough with `sufficient` bytes, so that
-    /// the limit that an error advises does not only suffice for the step that failed.
-    pub fn sufficient(self, sufficient: u64) -> Self {
-        Self { sufficient, ..self }
     }
 
     /// The limit in bytes.
@@ -61,8 +53,8 @@ impl Memory {
     /// Errors of `work`; those of memory say which limit would be enough.
     pub fn divided<T>(&self, work: impl Fn(&Share) -> Result<T>) -> Result<T> {
         let work_with = |of| {
-            let share = Share { memory: self.clone(), of };
-            work(&share).map_err(|error| self.explain(error))
+            let share = Share { memory: self.clone(), of, sufficient: Arc::default() };
+            work(&share).map_err(|error| self.explain(error, share.sufficient.load(Relaxed)))
         };
         let shared = {
             let _one_of_several = self.running.read().unwrap_or_else(PoisonError::into_inner);
@@ -77,8 +69,9 @@ impl Memory {
         }
     }
 
-    /// Adds to a memory error which limit would be enough.
-    fn explain(&self, error: Error) -> Error {
+    /// Adds to a memory error which limit would be enough, of at least `sufficient` bytes for the
+    /// mesh.
+    fn explain(&self, error: Error, sufficient: u64) -> Error {
         let shortages = error.chain().map(shortage).enumerate();
         let mut shortages = shortages.filter_map(|(depth, shortage)| Some((depth, shortage?)));
         let Some((depth, Shortage { what, needed, remedy })) = shortages.next() else {
@@ -94,7 +87,7 @@ impl Memory {
             ),
             _ => {
                 let mib = |bytes: u64| bytes.saturating_add(self.taken()).div_ceil(1 << 20);
-                let (needed, sufficient) = (mib(needed), mib(needed.max(self.sufficient)));
+                let (needed, sufficient) = (mib(needed), mib(needed.max(sufficient)));
                 // What the process takes differs from run to run.
                 let advised = sufficient + sufficient / 4;
                 let total = match self.total >> 20 {
@@ -135,9 +128,17 @@ pub struct Share {
     memory: Memory,
     /// The number of shares.
     of: u64,
+    /// An estimate of the bytes that suffice for the mesh.
+    sufficient: Arc<AtomicU64>,
 }
 
 impl Share {
+    /// Notes that each step of the mesh has enough with so many bytes, so that the limit that an
+    /// error advises does not only suffice for the step that failed.
+    pub fn suffices(&self, bytes: u64) {
+        self.sufficient.store(bytes, Relaxed);
+    }
+
     /// Bytes that the mesh may take now, beyond the memory of the process.
     pub fn left(&self) -> u64 {
         let resident = self.memory.total.saturating_sub(self.memory.taken());

@@ -11,7 +11,9 @@ use trivox::solid::FillReport;
 use trivox::voxelizer::{BandSummary, Measured, Placed};
 use trivox::{ColorSource, DistanceField, PlacedMesh, Progress, Up, Voxelized, Voxelizer};
 
+use crate::program::batch;
 use crate::program::cli::{Job, PaletteArgs, VoxelArgs};
+use crate::program::memory::Share;
 use crate::program::plan::Task;
 use crate::program::resume::{self, Origin};
 use crate::program::summary::{
@@ -36,8 +38,9 @@ pub struct RunContext<'a> {
     pub inputs: &'a Inputs,
     /// The files that all tasks write.
     pub outputs: &'a Outputs,
-    /// With the shared options, and a share of the memory.
+    /// With the shared options, and the share of the memory.
     pub voxelizer: Voxelizer,
+    pub memory: &'a Share,
     pub progress: &'a dyn Progress,
 }
 
@@ -59,6 +62,7 @@ impl RunContext<'_> {
         let named = || task.mesh.display().to_string();
         let voxelizer = self.voxelizer(targets.hold_colors() && self.job.distance.is_none());
         let placed = voxelizer.place(&task.mesh).with_context(named)?;
+        self.memory.suffices(batch::sufficient(task, self.job, Some(&placed.mesh)));
         let sidecars = Inputs::of_mesh(&task.mesh, &voxelizer, &placed, targets.files());
         targets.check(&placed, &sidecars.with_context(named)?, self.outputs)?;
         let computed = self.compute(&voxelizer, &placed.mesh).with_context(named)?;

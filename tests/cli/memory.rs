@@ -48,6 +48,13 @@ fn the_figure_for_the_first_step_does_for_all() {
         let made = run(&suggested(&run("1MiB")));
         assert!(made.status.success(), "{args}: {}", stderr(&made));
     }
+    // The size of the grid is known once the mesh is read.
+    let run = |memory: &str| {
+        let mesh = assets.join("lighthouse.obj --voxel-size 0.05 -o a.npz").display().to_string();
+        voxelize(folder.path(), &format!("{mesh} --backend cpu --memory {memory}"))
+    };
+    let made = run(&suggested(&run(&suggested(&run("1MiB")))));
+    assert!(made.status.success(), "{}", stderr(&made));
 }
 
 #[test]

@@ -60,12 +60,13 @@ pub fn run(
     let voxelizer = lattice.into_iter().fold(voxelizer, Voxelizer::lattice);
     let memory = Memory::new(compute.memory);
     let at_once = batch::at_once(tasks, memory.total(), job);
-    let memory = memory.shared_by(at_once).sufficient(batch::sufficient(tasks, job));
+    let memory = memory.shared_by(at_once);
     if plan.several {
         progress.count("meshes", tasks.len());
     }
     let work = |task: &Task| {
         let result = memory.divided(|share| {
+            share.suffices(batch::sufficient(task, job, None));
             let deadline = Arc::new(Deadline::new(steps.clone(), job.time_limit));
             let context = RunContext {
                 job,
@@ -75,6 +76,7 @@ pub fn run(
                 resume: resume.as_ref(),
                 inputs: &inputs,
                 outputs: &plan.outputs,
+                memory: share,
                 voxelizer: share.of(&voxelizer).progress(deadline.clone()),
                 progress: &*deadline,
             };

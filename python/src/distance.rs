@@ -376,8 +376,8 @@ fn field_of_arrays(
             }
             let distance = distance as f32;
             let is_inside = inside.contains(voxel);
-            // NaN is not below either.
-            if !(distance.abs() < width) || distance != 0.0 && (distance < 0.0) != is_inside {
+            let is_below = distance.abs() < width;
+            if !is_below || distance != 0.0 && (distance < 0.0) != is_inside {
                 let side = if is_inside { "inside" } else { "outside" };
                 return Err(refused(format!(
                     "a distance of {distance} is not possible for voxel ({x}, {y}, {z}), which is \

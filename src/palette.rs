@@ -100,9 +100,10 @@ impl Palette {
     ///
     /// # Errors
     /// The file cannot be read or is not an image, or as [`of_image`](Self::of_image).
-    pub fn read(path: &Path) -> Result<Self, PaletteError> {
+    pub fn read(path: impl AsRef<Path>) -> Result<Self, PaletteError> {
         /// Bytes, for an image of 16 million pixels.
         const LIMIT: u64 = 1 << 28;
+        let path = path.as_ref();
         let bytes = std::fs::read(path)?;
         Self::of_image(&Texture::decode(&bytes, &path.to_string_lossy(), LIMIT)?)
     }

@@ -28,7 +28,7 @@ use crate::gpu::GpuError;
 use crate::grid::VoxelGrid;
 use crate::progress::{Latch, NoProgress, Progress};
 #[cfg(feature = "images")]
-pub use crate::render::animation::{Animation, GifAnimation, MAX_GIF_FPS};
+pub use crate::render::animation::{GifAnimation, MAX_GIF_FPS, PngAnimation};
 pub use crate::render::camera::{Camera, Projection, View};
 use crate::render::ground::GroundOcclusion;
 pub use crate::render::picture::Picture;

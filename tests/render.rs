@@ -11,7 +11,7 @@ use common::progress::Counts;
 use fastrand::Rng;
 use trivox::grid::{Colors, DEFAULT_COLOR};
 use trivox::render::{
-    Animation, Background, Camera, GifAnimation, MAX_MARGIN, MAX_SIDE, Picture, Projection,
+    Background, Camera, GifAnimation, MAX_MARGIN, MAX_SIDE, Picture, PngAnimation, Projection,
     RenderError, RenderOptions, Renderer, View, WebpAnimation, render,
 };
 use trivox::{Up, VoxelGrid, World};
@@ -377,7 +377,7 @@ fn an_animation_has_the_pictures_in_order() {
         let frames: Vec<Picture> =
             options.turntable(5).map(|frame| draw(&lopsided(), &frame)).collect();
         let mut bytes = Vec::new();
-        let mut animation = Animation::new(&mut bytes, &options, 5, 12).unwrap();
+        let mut animation = PngAnimation::new(&mut bytes, &options, 5, 12).unwrap();
         frames.iter().for_each(|frame| animation.add(frame).unwrap());
         animation.finish().unwrap();
         let channels = if background == Background::Transparent { 4 } else { 3 };
@@ -396,7 +396,7 @@ fn animations_that_are_not_possible_are_refused() {
     let options = RenderOptions::new([8, 9]);
     let picture = draw(&scattered(), &options);
     let turned = draw(&scattered(), &RenderOptions::new([9, 8]));
-    let begin = |pictures, fps| Animation::new(std::io::sink(), &options, pictures, fps);
+    let begin = |pictures, fps| PngAnimation::new(std::io::sink(), &options, pictures, fps);
     assert!(begin(0, 24).is_err());
     let message = begin(1, 0).err().unwrap().to_string();
     assert!(message.contains("use 1 or more"), "{message}");

@@ -15,13 +15,13 @@ use crate::srgb::Rgba;
 ///
 /// ```
 /// use trivox::VoxelGrid;
-/// use trivox::render::{Animation, RenderOptions, Renderer};
+/// use trivox::render::{PngAnimation, RenderOptions, Renderer};
 ///
 /// let grid = VoxelGrid::from_voxels([2, 2, 2], [[0, 0, 0], [1, 1, 1]])?;
 /// let renderer = Renderer::new(&grid);
 /// let options = RenderOptions::new([64, 48]);
 /// let mut png = Vec::new();
-/// let mut animation = Animation::new(&mut png, &options, 3, 24)?;
+/// let mut animation = PngAnimation::new(&mut png, &options, 3, 24)?;
 /// for frame in options.turntable(3) {
 ///     animation.add(&renderer.render(&frame)?)?;
 /// }
@@ -29,13 +29,13 @@ use crate::srgb::Rgba;
 /// # assert!(png.starts_with(b"\x89PNG"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct Animation<W: Write> {
+pub struct PngAnimation<W: Write> {
     writer: Writer<W>,
     size: [u32; 2],
     has_opacity: bool,
 }
 
-impl<W: Write> Animation<W> {
+impl<W: Write> PngAnimation<W> {
     /// Begins a file of `frames` frames, drawn with `options`, at `fps` frames per second.
     ///
     /// # Errors
@@ -78,9 +78,9 @@ impl<W: Write> Animation<W> {
     }
 }
 
-impl<W: Write> fmt::Debug for Animation<W> {
+impl<W: Write> fmt::Debug for PngAnimation<W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Animation").field("size", &self.size).finish_non_exhaustive()
+        f.debug_struct("PngAnimation").field("size", &self.size).finish_non_exhaustive()
     }
 }
 

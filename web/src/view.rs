@@ -8,6 +8,7 @@ use std::rc::Rc;
 use bytemuck::{Pod, Zeroable};
 use serde::Deserialize;
 use trivox::gpu::Device;
+use trivox::grid::DEFAULT_COLOR;
 use trivox::trace::gpu::{GpuScene, SCENE_SOURCE};
 use trivox::trace::{DIRECTION_BITS, Ray, Scene};
 use trivox::wgpu;
@@ -20,8 +21,6 @@ use wgpu::BufferUsages as Usage;
 use crate::Failure;
 use crate::options::parse;
 
-/// The colour of voxels that have none.
-const PLAIN: [u8; 4] = [222, 221, 217, 255];
 const GAMMA: f64 = 2.2;
 /// Tangent of half the angle of the view.
 const HALF_ANGLE: f64 = 0.36;
@@ -261,7 +260,7 @@ impl ViewCamera {
             direct = if blocked { 0.0 } else { direct };
         }
         let shade = 0.34 + 0.16 * dot(normal, [0.1, 0.6, 0.3]) + 0.62 * direct;
-        let color = scene.grid().colors.as_ref().map_or(PLAIN, |colors| colors.of(hit.voxel));
+        let color = scene.grid().colors.as_ref().map_or(DEFAULT_COLOR, |colors| colors.of(hit.voxel));
         scaled(shade * (1.0 - 0.45 * edge), linear([color[0], color[1], color[2]]))
     }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use trivox::Progress;
 use trivox::render::{
-    Animation, GifAnimation, MAX_GIF_FPS, Picture, RenderOptions, Renderer, WebpAnimation,
+    GifAnimation, MAX_GIF_FPS, Picture, PngAnimation, RenderOptions, Renderer, WebpAnimation,
 };
 
 use crate::program::write::files::Files;
@@ -138,7 +138,7 @@ impl Frames {
                 Written::one(sink, |out| {
                     match kind {
                         Kind::Png => {
-                            let mut animation = Animation::new(out, options, self.number, *fps)?;
+                            let mut animation = PngAnimation::new(out, options, self.number, *fps)?;
                             draw_all(&mut |picture| animation.add(picture))?;
                             animation.finish()?;
                         }

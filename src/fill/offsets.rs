@@ -22,7 +22,7 @@ use rayon::prelude::*;
 use crate::fill::clusters::{Clusters, Errors};
 use crate::fill::extremes::{Candidates, Valued, lesser};
 use crate::fill::solid_angle::{Edge, Point, Taylor};
-use crate::grid::{BRICK, Mask};
+use crate::grid::{BRICK, Mask, brick_slot};
 use crate::lanes::{LANES, Lanes};
 use crate::place::Lattice;
 use crate::progress::Progress;
@@ -255,7 +255,7 @@ impl WithSimd for Decide<'_> {
             let voxel = cube.voxel(lane as u32);
             let h = minus(field.center(voxel), all.center);
             (first[0].0[lane], first[1].0[lane], first[2].0[lane]) = (h[0], h[1], h[2]);
-            *lane_slot = slot(voxel) - slot(cube.at);
+            *lane_slot = brick_slot(voxel) - brick_slot(cube.at);
         }
         for start in (0..cube.size.pow(3)).step_by(LANES) {
             let at = cube.voxel(start);
@@ -277,11 +277,11 @@ impl WithSimd for Decide<'_> {
                 let offsets = (number + half).floor();
                 let above = number - offsets;
                 for (lane_slot, offset) in slots.iter().zip(offsets.0) {
-                    brick.content.offsets[slot(at) + lane_slot] = offset as i32;
+                    brick.content.offsets[brick_slot(at) + lane_slot] = offset as i32;
                 }
                 if above.least() < UNCERTAIN - 0.5 {
                     for (lane_slot, above) in slots.iter().zip(above.0) {
-                        brick.content.mark(slot(at) + lane_slot, above);
+                        brick.content.mark(brick_slot(at) + lane_slot, above);
                     }
                 }
                 continue;
@@ -506,8 +506,8 @@ impl Field {
     #[inline]
     fn set(&self, brick: &mut Brick, voxel: [u32; 3], number: f64, error: f64) {
         let offset = offset(number);
-        brick.content.offsets[slot(voxel)] = offset;
-        brick.content.mark(slot(voxel), number - f64::from(offset));
+        brick.content.offsets[brick_slot(voxel)] = offset;
+        brick.content.mark(brick_slot(voxel), number - f64::from(offset));
         if (0..3).all(|a| voxel[a] < self.dims[a]) {
             brick.extremes.add(half_distance(number), error, voxel);
         }
@@ -605,12 +605,6 @@ fn children(cube: &Cube) -> impl Iterator<Item = Cube> {
         let at = [0, 1, 2].map(|a| cube.at[a] + half * (child >> a & 1));
         Cube { at, size: half, ..cube.clone() }
     })
-}
-
-/// The index of a voxel within its brick.
-fn slot(voxel: [u32; 3]) -> usize {
-    let [x, y, z] = voxel.map(|c| c % BRICK);
-    (64 * x + 8 * y + z) as usize
 }
 
 /// The distance of `number` from the nearest `i + 1/2`.

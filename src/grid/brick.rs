@@ -137,6 +137,13 @@ pub fn mask_place(voxel: [u32; 3]) -> (usize, u32) {
     (x as usize, 8 * y + z)
 }
 
+/// The index of a voxel among the 512 of its brick, in the order of masks.
+#[inline(always)]
+pub(crate) fn brick_slot(voxel: [u32; 3]) -> usize {
+    let (word, bit) = mask_place(voxel);
+    64 * word + bit as usize
+}
+
 /// The voxels of a slice that are first along `z`.
 pub(crate) const FIRST_Z: u64 = 0x0101_0101_0101_0101;
 

@@ -6,7 +6,7 @@
 use rayon::prelude::*;
 
 use crate::grid::VoxelGrid;
-use crate::grid::brick::{BRICK, BrickKey, Mask, count, is_empty, mask_places};
+use crate::grid::brick::{BrickKey, Mask, count, is_empty, mask_place, mask_places};
 use crate::place::MAX_DIM;
 use crate::srgb::Rgba;
 
@@ -164,8 +164,7 @@ impl Colors {
         if voxel.iter().any(|&c| c >= MAX_DIM) {
             return self.rest;
         }
-        let [x, y, z] = voxel.map(|c| c % BRICK);
-        self.of_brick(BrickKey::of_voxel(voxel)).at(x, 8 * y + z)
+        self.of_brick(BrickKey::of_voxel(voxel)).of(voxel)
     }
 
     /// The bricks with own colours, in canonical order: each with its mask and its colours, in the
@@ -211,6 +210,13 @@ impl BrickColors<'_> {
         }
         let below = (word & ((1 << bit) - 1)).count_ones() as usize;
         self.own[usize::from(self.before[x as usize]) + below]
+    }
+
+    /// The colour of a voxel of the grid that is in this brick.
+    #[inline]
+    pub(crate) fn of(&self, voxel: [u32; 3]) -> Rgba {
+        let (x, bit) = mask_place(voxel);
+        self.at(x as u32, bit)
     }
 
     /// The voxels with their own colour.

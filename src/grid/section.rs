@@ -87,8 +87,7 @@ impl Section<'_> {
             for key in (0..len).map(|n| start.along_x(n)) {
                 let colors = colors.map(|colors| colors.of_brick(key));
                 for voxel in mask_voxels(key.first_voxel(), mask) {
-                    let [x, y, z] = voxel.map(|c| c % BRICK);
-                    let color = colors.map_or(default, |colors| colors.at(x, 8 * y + z));
+                    let color = colors.map_or(default, |colors| colors.of(voxel));
                     rows[(voxel[up] % BRICK) as usize][voxel[right] as usize] = Some(color);
                 }
             }

@@ -210,7 +210,7 @@ fn a_polynomial_decides_the_voxels_whose_numbers_are_farther_from_a_half_than_it
             let h = from_center(&cube, voxel).map(|c| c * field.units_per_voxel / radius);
             let squared = dot(h, h);
             let error = constant_error + taylor.error * 0.5 * (squared + squared.powi(2));
-            let (number, found) = (number(voxel), brick.content.offsets[slot(voxel)]);
+            let (number, found) = (number(voxel), brick.content.offsets[brick_slot(voxel)]);
             let distance = half_distance(number);
             let is_open = open.contains(&voxel);
             let expected = distance <= error || error >= MAX_VOXEL_ERROR;

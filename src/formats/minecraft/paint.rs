@@ -7,7 +7,7 @@ use super::frame::Frame;
 use crate::formats::brick_colors::{ColorRun, OwnedColors, TOO_MANY_COLORS, colors};
 use crate::formats::tally::Tally;
 use crate::formats::{LoadedGrid, ReadError, content, excerpt};
-use crate::grid::{BRICK, BrickKey, FULL, Mask, VoxelGrid, World};
+use crate::grid::{BrickKey, FULL, Mask, VoxelGrid, World, brick_slot};
 use crate::srgb::Rgba;
 
 /// The colour of blocks whose colour is not known.
@@ -105,14 +105,8 @@ impl<'a> Painter<'a> {
         let voxel = self.frame.grid_from_game(place);
         let key = BrickKey::of_voxel(voxel);
         let kinds = self.slab.entry(key).or_insert_with(|| Box::new([0; 512]));
-        kinds[Self::slot(voxel)] = kind;
+        kinds[brick_slot(voxel)] = kind;
         self.used[usize::from(kind)] = true;
-    }
-
-    /// The index of a voxel in its brick, in the order of mask words and of bits within a word.
-    fn slot(voxel: [u32; 3]) -> usize {
-        let [x, y, z] = voxel.map(|c| c % BRICK);
-        (64 * x + 8 * y + z) as usize
     }
 
     /// Ends the current eight heights.

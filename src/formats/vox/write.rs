@@ -155,10 +155,8 @@ impl<'a> Files<'a> {
     fn colors_of(&self, key: BrickKey) -> impl Fn([u32; 3]) -> u8 {
         let colors = self.colors.as_ref().map(|(colors, indexed)| (colors.of_brick(key), indexed));
         move |voxel| {
-            colors.map_or(UNCOLORED, |(colors, indexed)| {
-                let [x, y, z] = voxel.map(|c| c % BRICK);
-                1 + indexed.index(voxel, &colors.at(x, 8 * y + z))
-            })
+            colors
+                .map_or(UNCOLORED, |(colors, indexed)| 1 + indexed.index(voxel, &colors.of(voxel)))
         }
     }
 }

@@ -1,11 +1,12 @@
 //! The OFF reader: Geomview's Object File Format, as text.
 //!
 //! The header is `OFF`, with the prefixes `C` for vertex colours, `N` for normals, `ST` for texture
-//! coordinates, which Geomview's manual orders `STCNOFF`, and other programs `NCOFF`; then the numbers of vertices, faces and edges, which may follow `OFF` without a
-//! space, as in ModelNet. A vertex is a line with a position, a normal, a colour and texture
-//! coordinates; a face is a line with its number of corners, their indices, and optionally a
-//! colour. Colours are integers from 0 to 255 or fractions from 0 to 1. Many programs write the
-//! fraction 1 as `1`, so the scale is chosen once for all vertices and once for all faces.
+//! coordinates: `STCNOFF` in Geomview's manual, but other programs write `NCOFF`. Then follow the
+//! numbers of vertices, faces and edges, which may be behind `OFF` without a space, as in ModelNet.
+//! A vertex is a line with a position, a normal, a colour and texture coordinates; a face is a line
+//! with its number of corners, their indices, and optionally a colour. Colours are integers from 0
+//! to 255 or fractions from 0 to 1. Many programs write the fraction 1 as `1`, so the scale is
+//! chosen once for all vertices and once for all faces.
 
 use crate::appearance::{Appearance, Material};
 use crate::formats::flat_colors::FlatColors;
@@ -266,11 +267,15 @@ impl Header {
         Ok(Self { colors, normals, texcoords, vertices, faces })
     }
 
-    /// The colour of a vertex, behind its normal and before its texture coordinates.
-    fn vertex_color(&self, lines: &mut Lines) -> Option<Numbers> {
+    /// Passes over the normal of a vertex, if there is one.
+    fn pass_normal(&self, lines: &mut Lines) {
         for _ in 0..if self.normals { 3 } else { 0 } {
             lines.token();
         }
+    }
+
+    /// The colour of a vertex, before its texture coordinates.
+    fn vertex_color(&self, lines: &mut Lines) -> Option<Numbers> {
         Numbers::next(lines, if self.texcoords { 2 } else { 0 })
     }
 
@@ -283,6 +288,7 @@ impl Header {
                 for _ in 0..3 {
                     lines.token();
                 }
+                self.pass_normal(lines);
                 self.vertex_color(lines).into_iter().for_each(|color| scale.add(color));
             }
         }
@@ -401,12 +407,13 @@ impl Build {
         if !self.shown {
             return Ok(());
         }
+        header.pass_normal(lines);
         if header.colors {
             let color = header.vertex_color(lines);
             self.uncolored += u64::from(color.is_none());
             let color = color.map_or([u8::MAX; 4], |color| self.vertex_scale.color(color));
             self.vertex_colors.push(linear_of_rgba(color));
-        } else if !header.normals && !header.texcoords {
+        } else if !header.texcoords {
             self.longer += u64::from(lines.token().is_some());
         }
         Ok(())

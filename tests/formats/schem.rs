@@ -349,8 +349,7 @@ fn malformed_schematics_are_refused() {
     for name in ["Width", "Height"] {
         huge.insert(name.to_owned(), Value::Short(-1));
     }
-    let why =
-        "a schematic of 65535x65535x1 blocks, with empty ones more than 2147483647, is not read";
+    let why = "the size is 65535x65535x1 blocks, but at most 2147483647 are read, empty ones too";
     assert_eq!(loaded(&Value::Compound(huge)).unwrap_err().to_string(), why);
     for (tags, why) in [
         (stone(&[1]), "there are 1 blocks, but its size is of 2"),

@@ -65,6 +65,7 @@ fn what_is_skipped_is_said() {
     let longer = "1 vertex has more numbers than 'OFF' announces, which were skipped: colours need \
                   'COFF', normals 'NOFF'";
     assert_eq!(warnings, [longer]);
+    assert_eq!(colored("NOFF", ["0 0 1 9", "0 0 1", "0 0 1"]).1, [longer]);
     let (colors, warnings) = colored("COFF", ["255 0 0", "255 0 blue", ""]);
     assert_eq!(colors, [RED, [255; 4], [255; 4]].map(linear_of_rgba));
     assert_eq!(warnings, ["2 vertices have no colour of three or four numbers: they are white"]);

@@ -14,8 +14,8 @@ const MAX_HEADER: u64 = 1 << 12;
 /// Reads a grid, which need not be a cube, as some tools write. Every value but 0 is occupied.
 ///
 /// # Errors
-/// Not `.binvox`; no dimensions, or one of 0 or above [`MAX_DIM`](crate::place::MAX_DIM); an impossible world position;
-/// too few or too many voxels.
+/// Not `.binvox`; no dimensions, or one of 0 or above [`MAX_DIM`](crate::place::MAX_DIM); an
+/// impossible world position; too few or too many voxels.
 pub fn read(input: &mut dyn BufRead) -> Result<LoadedGrid, ReadError> {
     let header = read_header(input)?;
     let mut bricks = Bricks::new(header.dims);

@@ -37,8 +37,8 @@ pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
 fn header(grid: &VoxelGrid) -> String {
     let edge = edge(grid.dims());
     let Place { origin: [x, y, z], voxel_size } = grid.world.place.unwrap_or_default();
-    // The nearest float to the cube's edge. If any float divided by `edge` is `voxel_size`, this one
-    // is: those that are form an interval around the exact edge, and it is the nearest to that.
+    // The nearest float to the cube's edge. If any float divided by `edge` is `voxel_size`, this
+    // one is: such floats form an interval around the exact edge, and this is the nearest to it.
     let scale = voxel_size * f64::from(edge);
     format!(
         "#binvox 1\ndim {edge} {edge} {edge}\ntranslate {x:?} {y:?} {z:?}\nscale {scale:?}\ndata\n"

@@ -18,8 +18,8 @@ use crate::srgb::{Linear, Rgba};
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Attributes {
     pub(super) vertex_colors: bool,
-    /// Whether a vertex of four zeros has no colour: so does Blender write the vertices of meshes
-    /// without colours, where other meshes have some.
+    /// Whether a vertex of four zeros has no colour: Blender writes these for meshes without
+    /// colours, where other meshes have some.
     pub(super) zeros_are_no_color: bool,
     pub(super) face_colors: bool,
     pub(super) vertex_texcoords: bool,

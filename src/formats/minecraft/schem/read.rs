@@ -94,8 +94,8 @@ impl Schematic {
         }
         if check_dims(frame.dims()).is_err() {
             return Err(content(format!(
-                "a schematic of {width}x{height}x{length} blocks, with empty ones more than \
-                 {MAX_VOLUME}, is not read"
+                "the size is {width}x{height}x{length} blocks, but at most {MAX_VOLUME} are read, \
+                 empty ones too"
             )));
         }
         let mut painter = Painter::new(frame, &palette.kinds);

@@ -56,8 +56,8 @@ pub fn check_width(width: f32) -> Result<(), BackendError> {
 }
 
 /// The distances of the voxels of `mesh`'s grid that are nearer than `width` voxels, as rounded:
-/// one that is rounded to `width` is not. Negative where `inside` has the voxel, in at most `memory` bytes beside the mesh and `inside`. Computed by
-/// `backend`.
+/// one that is rounded to `width` is not. They are negative where `inside` has the voxel. Computed
+/// by `backend`, in at most `memory` bytes beside the mesh and `inside`.
 ///
 /// # Errors
 /// A width that is not above 0, or above [`MAX_WIDTH`]; too little memory; cancelled; a mesh in a

@@ -66,8 +66,8 @@ pub fn handle(is_json: bool) -> Result<()> {
 /// Interrupts cannot be handled.
 #[cfg(not(unix))]
 pub fn handle(is_json: bool) -> Result<()> {
-    let stop = move || stop("interrupted", 130, is_json);
-    ctrlc::set_handler(stop).context("cannot handle interrupts")
+    ctrlc::set_handler(move || stop("interrupted", 130, is_json))
+        .context("cannot handle interrupts")
 }
 
 fn stop(why: &str, code: i32, is_json: bool) -> ! {

@@ -303,8 +303,8 @@ fn leftovers(path: &Path, written: &HashSet<PathBuf>) -> Option<String> {
         names.push(format!("{} more", grouped((older.len() - NAMED) as u64)));
     }
     Some(format!(
-        "other files have names as if they were this grid or parts of it, perhaps from an earlier \
-         run: {}: remove them",
+        "beside it lie files with names as if they were this grid or parts of it: {}: remove them if \
+         an earlier run made them",
         names.join(", ")
     ))
 }

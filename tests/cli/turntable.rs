@@ -206,3 +206,16 @@ fn an_interrupt_leaves_nothing() {
         assert_eq!(files(path), before, "{output}");
     }
 }
+
+#[test]
+fn numbered_pictures_of_an_earlier_run_that_follow_the_last_are_named() {
+    let folder = with_grid();
+    let path = folder.path();
+    let warnings = |number: u32| {
+        let run = format!("render a.npz {SMALL} --turntable {number} --json -o b-##.png");
+        json(&voxelize(path, &run))["warnings"].to_string()
+    };
+    assert_eq!(warnings(3), "[]");
+    assert!(warnings(2).contains("b-03.png and perhaps others follow"), "{}", warnings(2));
+    assert_eq!(warnings(3), "[]");
+}

@@ -66,7 +66,8 @@ pub fn run(args: &RenderArgs) -> Result<ExitStatus> {
     let input = GridSummary::new(&args.file, &grid);
     let [width, height] = args.size;
     let timings_ms = Timings { load, render: draw };
-    let Written { names: output, bytes, .. } = written;
+    let Written { names: output, bytes, warnings: of_files } = written;
+    warnings.extend(of_files);
     let (camera, frames) = (CameraReport::new(&grid, &options)?, args.turntable);
     let (backend, adapter) = render_backend.names();
     let report = Report {

@@ -28,8 +28,17 @@ pub struct Frames {
 
 #[derive(Debug)]
 enum Target {
-    Animation { sink: Sink, kind: Kind, fps: u16 },
-    Numbered { paths: Vec<PathBuf>, inputs: Inputs },
+    Animation {
+        sink: Sink,
+        kind: Kind,
+        fps: u16,
+    },
+    /// With the path of the picture that would be next.
+    Numbered {
+        paths: Vec<PathBuf>,
+        next: PathBuf,
+        inputs: Inputs,
+    },
 }
 
 /// The format of an animation.
@@ -86,7 +95,8 @@ impl Frames {
         paths.iter().try_for_each(|path| {
             replaceable(path, inputs).map(drop).with_context(|| path.display().to_string())
         })?;
-        Ok(Self { number, target: Target::Numbered { paths, inputs: inputs.clone() } })
+        let next = path.with_file_name(pattern.with(number + 1));
+        Ok(Self { number, target: Target::Numbered { paths, next, inputs: inputs.clone() } })
     }
 
     /// The files that are replaced, which may not exist yet.
@@ -156,14 +166,22 @@ impl Frames {
                     Ok(())
                 })
             }
-            Target::Numbered { paths, inputs } => {
+            Target::Numbered { paths, next, inputs } => {
                 let mut files = Files::new(inputs);
                 for (frame, path) in frames.zip(paths) {
                     let picture = renderer.render(&frame)?;
                     files.add(path.clone(), |out: &mut dyn Write| Ok(picture.write_png(out)?))?;
                     progress.advance(1);
                 }
-                files.finish()
+                let mut written = files.finish()?;
+                if next.exists() {
+                    written.warnings.push(format!(
+                        "{} and perhaps others follow the last picture: remove them if an earlier \
+                         run made them",
+                        next.display()
+                    ));
+                }
+                Ok(written)
             }
         }
     }

@@ -359,6 +359,10 @@ def test_a_verdict_names_the_wrong_voxels(grid):
     verdict = trivox.verify(torus(), faulty)
     assert not verdict and (verdict.missing, verdict.spurious) == (1, 0)
     assert verdict.first == [(tuple(coords[0].tolist()), "missing")] and verdict.exact == grid
+    dense = grid.dense()
+    sources = [(grid, {}), (dense, {}), (dense, {"resolution": 40})]
+    found = [trivox.verify(torus(), grid, **placed).source for grid, placed in sources]
+    assert found == ["file", "fit", "options"]
     moved = {"scale": 2, "rotate": ["z:30"], "center": True}
     assert trivox.verify(torus(), trivox.Voxelizer(20, **moved)(torus()), **moved)
     dense = trivox.Voxelizer(20, cube=31)(torus()).dense()
@@ -368,6 +372,8 @@ def test_a_verdict_names_the_wrong_voxels(grid):
         trivox.verify(torus(), grid, resolution=40, voxel_size=1)
     with pytest.raises(trivox.OptionError, match="cube, or dims, or bounds and pad"):
         trivox.verify(torus(), grid, cube=40, pad=1)
+    with pytest.raises(trivox.PlaceError, match="a padding of 20 on both sides leaves nothing"):
+        trivox.verify(torus(), grid, pad=20)
 
 
 def test_a_verdict_leaves_out_transparent_voxels_and_warns_as_the_voxelizer_does(tmp_path):

@@ -53,7 +53,9 @@ impl Inputs {
     ) -> Result<Self, VoxelizeError> {
         let of = |sidecars: &[Sidecar]| Self::new(sidecars.iter().map(|sidecar| &*sidecar.path));
         let may_be_image = |file: &Path| file.is_file() && GridFormat::of_path(file).is_err();
-        if voxelizer.read_options().appearance || !replaced.any(may_be_image) {
+        let is_known = voxelizer.read_options().appearance;
+        // A pipe cannot be read again.
+        if is_known || !path.is_file() || !replaced.any(may_be_image) {
             return Ok(of(&placed.sidecars));
         }
         let in_color = voxelizer.clone().color(ColorSource::Mesh);

@@ -21,9 +21,9 @@ use crate::options::{numbers, vectors, whole};
 
 /// Signed distances from voxel centres to a surface, in a narrow band: a level set.
 ///
-/// Made by `Voxelizer.distances` and `many_distances`, and read by `load_distances`. A distance is in
-/// voxels, negative inside, and the float32 nearest to the exact one; the band has the voxels whose
-/// distance, so rounded, is below the width. Arrays list voxels in the order of ``Grid``'s.
+/// Made by `Voxelizer.distances` and `many_distances`, and read by `load_distances`. A distance is
+/// in voxels, negative inside, and the float32 nearest to the exact one; the band has the voxels
+/// whose distance, so rounded, is below the width. Arrays list voxels in the order of ``Grid``'s.
 /// ``np.asarray(field)`` and ``torch.from_dlpack(field)`` are `dense`. Two fields are equal if
 /// their dimensions, width, voxels and distances are; their place is not compared.
 #[pyclass(frozen, module = "trivox", name = "DistanceField")]

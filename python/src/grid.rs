@@ -37,8 +37,8 @@ use crate::options::{array_of, samples_of, shaped, whole, wholes};
 /// `voxel_size` further along each axis. All arrays list voxels in one order: brick by brick
 /// (8x8x8 voxels; bricks by z, then y, then x), in a brick by x, then y, then z.
 ///
-/// ``a | b``, ``a & b``, ``a - b`` and ``a ^ b`` (what only one has) are set operations on the voxels
-/// where they lie: of grids whose boxes differ, the result has the smallest box that holds both.
+/// ``a | b``, ``a & b``, ``a - b`` and ``a ^ b`` (what only one has) are set operations on the
+/// voxels where they lie: of grids whose boxes differ, the result has the smallest box that holds both.
 /// The grids must have voxels of one lattice: the same `voxel_size` and `up`, and origins that
 /// differ by whole voxels; or both have no place. The result has no colours. ``==``, ``hash()`` and
 /// `hash` are of dimensions and voxels; place and colours are not compared.
@@ -96,9 +96,9 @@ impl PyGrid {
         };
         let combined = job::on_pool(py, combine)?.map_err(|error| match error {
             GridError::NoPlace | GridError::OtherLattice => {
-                let message = "the grids are not of one lattice: they differ in voxel_size or up, or \
-                               by parts of a voxel, or only one has a place: voxelize both with the \
-                               same bounds and voxel_size, or the second with \
+                let message = "the grids are not of one lattice: they differ in voxel_size or up, \
+                               or by parts of a voxel, or only one has a place: voxelize both with \
+                               the same bounds and voxel_size, or the second with \
                                lattice=first.report[\"lattice\"]";
                 option_error(py, "option.place", message)
             }
@@ -356,8 +356,8 @@ impl PyGrid {
     /// Raises
     /// ------
     /// OptionError
-    ///     A box that is empty or not within the grid (`pad` makes a grid larger); without `bounds`,
-    ///     a grid of which no voxel is occupied.
+    ///     A box that is empty or not within the grid (`pad` makes a grid larger); without
+    ///     `bounds`, a grid of which no voxel is occupied.
     #[pyo3(signature = (bounds=None))]
     fn crop(&self, py: Python<'_>, bounds: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
         let [low, high] = match bounds {
@@ -368,8 +368,8 @@ impl PyGrid {
                     (&[low, high], []) => [low, high],
                     (corners, _) => {
                         let message = format!(
-                            "bounds of shape ({}, 3) are not possible: use (2, 3), the smallest and \
-                             the largest voxel",
+                            "bounds of shape ({}, 3) are not possible: use (2, 3), the smallest \
+                             and the largest voxel",
                             corners.len()
                         );
                         return Err(option_error(py, "option.shape", message));

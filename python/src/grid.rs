@@ -38,8 +38,8 @@ use crate::options::{array_of, samples_of, shaped, whole, wholes};
 /// (8x8x8 voxels; bricks by z, then y, then x), in a brick by x, then y, then z.
 ///
 /// ``a | b``, ``a & b``, ``a - b`` and ``a ^ b`` (what only one has) are set operations on the
-/// voxels where they lie: of grids whose boxes differ, the result has the smallest box that holds both.
-/// The grids must have voxels of one lattice: the same `voxel_size` and `up`, and origins that
+/// voxels where they lie: of grids whose boxes differ, the result has the smallest box that holds
+/// both. The grids must have voxels of one lattice: the same `voxel_size` and `up`, and origins that
 /// differ by whole voxels; or both have no place. The result has no colours. ``==``, ``hash()`` and
 /// `hash` are of dimensions and voxels; place and colours are not compared.
 /// ``trivox.diff(a, b).other_colors`` counts the voxels of another colour.

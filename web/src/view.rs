@@ -260,7 +260,8 @@ impl ViewCamera {
             direct = if blocked { 0.0 } else { direct };
         }
         let shade = 0.34 + 0.16 * dot(normal, [0.1, 0.6, 0.3]) + 0.62 * direct;
-        let color = scene.grid().colors.as_ref().map_or(DEFAULT_COLOR, |colors| colors.of(hit.voxel));
+        let color =
+            scene.grid().colors.as_ref().map_or(DEFAULT_COLOR, |colors| colors.of(hit.voxel));
         scaled(shade * (1.0 - 0.45 * edge), linear([color[0], color[1], color[2]]))
     }
 

@@ -6,7 +6,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use trivox::formats::temporary::{TemporaryFile, behind_links};
+use trivox::formats::temporary::{Complete, TemporaryFile, behind_links};
 use trivox::formats::{GridFormat, Sidecar, WriteError};
 use trivox::voxelizer::Placed;
 use trivox::{ColorSource, VoxelizeError, Voxelizer};
@@ -170,7 +170,7 @@ pub struct Pending<'a> {
     name: &'a str,
     bytes: u64,
     /// The temporary file, and the path that it gets.
-    file: Option<(TemporaryFile, &'a Path)>,
+    file: Option<(Complete, &'a Path)>,
 }
 
 impl Pending<'_> {
@@ -179,7 +179,7 @@ impl Pending<'_> {
     /// # Errors
     /// The operating system reports an error; an existing file is unchanged.
     pub fn finish(self) -> Result<()> {
-        let rename = |(file, path): (TemporaryFile, &Path)| file.finish(path);
+        let rename = |(file, path): (Complete, &Path)| file.finish(path);
         self.file.map_or(Ok(()), rename).with_context(|| self.name.to_owned())
     }
 }
@@ -243,12 +243,10 @@ fn write_stream(
 fn write_temporary(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> Result<(), WriteError>,
-) -> Result<(u64, TemporaryFile)> {
+) -> Result<(u64, Complete)> {
     let file = TemporaryFile::beside(path)?;
     let bytes = counting(file.file(), write)?;
-    // Some file systems only report a full disk here.
-    file.file().sync_all()?;
-    Ok((bytes, file))
+    Ok((bytes, file.complete()?))
 }
 
 /// The number of bytes that `write` writes.

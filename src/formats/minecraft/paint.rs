@@ -61,7 +61,7 @@ fn plain_name(name: &str) -> &str {
     name.strip_prefix("minecraft:").unwrap_or(name)
 }
 
-/// The kinds of the blocks of one brick by [`Painter::slot`]; 0 is air.
+/// The kinds of the blocks of one brick by [slot](brick_slot); 0 is air.
 type BrickKinds = [u16; 512];
 
 /// Puts blocks into bricks, eight heights at a time.

@@ -253,7 +253,7 @@ impl LightSum {
     }
 }
 
-/// `floor(x)`, saturating. `f64::floor` is a function call on baseline x86-64, which has no
+/// `floor(x)` of an `x` that fits `i64`. `f64::floor` is a function call on baseline x86-64, which has no
 /// rounding instruction.
 #[inline(always)]
 fn floor(x: f64) -> i64 {

@@ -326,8 +326,7 @@ impl TriangleShading<'_> {
     /// The shade for the constant surface colour `color`, where the texture is constant as well.
     fn constant(&self, color: Color) -> Option<Shade> {
         let Some(sampler) = &self.sampler else { return Some(self.shade([1.0; 5], color)) };
-        let size = sampler.size();
-        let [low, high] = bounds(&self.uvs.map(|uv| [0, 1].map(|a| uv[a] * size[a])));
+        let [low, high] = bounds(&self.corners_in_texels(sampler));
         let has_map = self.material.opacity_map.is_some();
         if low != high && (has_map || !sampler.is_constant([low, high])) {
             return None;
@@ -366,11 +365,16 @@ impl TriangleShading<'_> {
     /// The map from the triangle to its texture.
     #[inline]
     pub(super) fn texel_map(&self, plane: Plane) -> Option<TexelMap> {
+        let corners = self.corners_in_texels(self.sampler.as_ref()?);
+        Some(TexelMap::new(plane, widened(corners)))
+    }
+
+    #[inline]
+    fn corners_in_texels(&self, sampler: &Sampler) -> [[f64; 2]; 3] {
         /// In texels: `f64` keeps a fraction up to it, and it fits `i64`.
         const FARTHEST: f64 = (1_u64 << 45) as f64;
-        let size = self.sampler.as_ref()?.size();
-        let texel = |uv: [f64; 2]| [0, 1].map(|a| (uv[a] * size[a]).clamp(-FARTHEST, FARTHEST));
-        Some(TexelMap::new(plane, widened(self.uvs.map(texel))))
+        let size = sampler.size();
+        self.uvs.map(|uv| [0, 1].map(|a| (uv[a] * size[a]).clamp(-FARTHEST, FARTHEST)))
     }
 
     /// The mean over a clipped polygon of the triangle; `texel_map` is the map to its texture, and

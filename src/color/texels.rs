@@ -85,9 +85,9 @@ impl Sampler<'_> {
         let reach = if self.filter == Filter::Linear { 0.5 } else { 0.0 };
         let first = low.map(|c| floor(c - reach));
         // The texel that begins at the upper bound has no share.
-        let last = high.map(|c| floor(-(c + reach)).saturating_neg() - 1);
+        let last = high.map(|c| -floor(-(c + reach)) - 1);
         let last = [0, 1].map(|a| last[a].max(first[a]));
-        let [columns, rows] = [0, 1].map(|a| last[a].saturating_sub(first[a]).saturating_add(1));
+        let [columns, rows] = [0, 1].map(|a| last[a] - first[a] + 1);
         if columns.saturating_mul(rows) > MOST {
             return false;
         }

@@ -410,10 +410,10 @@ fn a_texture_whose_texels_do_not_fit_its_size_is_not_read() {
 #[test]
 fn many_triangles_in_the_same_bricks_need_memory_for_their_lists() {
     let corners = [[0.0, 0.0, 0.5], [255.0, 0.0, 0.5], [0.0, 255.0, 0.5]];
-    let mesh = Mesh::new(corners.to_vec(), vec![[0, 1, 2]; 20_000]).unwrap();
+    let mesh = Mesh::new(corners.to_vec(), vec![[0, 1, 2]; 4_000]).unwrap();
     let look = Appearance {
         materials: vec![plain(RED), plain(BLUE)],
-        material_of: (0..20_000).map(|index| index % 2).collect(),
+        material_of: (0..4_000).map(|index| index % 2).collect(),
         ..Appearance::default()
     };
     let mesh = placed(&mesh.with_appearance(look).unwrap(), 1.0);
@@ -438,7 +438,7 @@ fn many_triangles_in_the_same_bricks_need_memory_for_their_lists() {
         }
     };
     // Each triangle is in the list of at least 10 children of the root.
-    assert!(refused > 1 && memory > 20_000 * 4 * 10, "{refused}, {memory}");
+    assert!(refused > 1 && memory > 4_000 * 4 * 10, "{refused}, {memory}");
     assert!(found.grid == whole.grid);
 }
 

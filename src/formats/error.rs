@@ -101,15 +101,15 @@ pub(super) fn excerpt(text: &str) -> String {
     shortened(text, 40)
 }
 
-/// The first `longest` characters of a text from a file, for a message. Characters that a terminal
-/// obeys are escaped: controls, and those that reverse the direction of writing.
+/// The first `longest` characters of a text from a file, for a message. Control characters and
+/// bidirectional overrides are escaped.
 pub(super) fn shortened(text: &str, longest: usize) -> String {
-    let is_obeyed =
+    let is_control =
         |c: char| c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     let mut shown = String::new();
     let mut characters = text.chars();
     for c in characters.by_ref().take(longest) {
-        if is_obeyed(c) { shown.extend(c.escape_default()) } else { shown.push(c) }
+        if is_control(c) { shown.extend(c.escape_default()) } else { shown.push(c) }
     }
     if characters.next().is_some() {
         shown.push_str("...");
@@ -148,7 +148,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_from_files_are_short_and_no_orders_to_a_terminal() {
+    fn texts_from_files_are_bounded_and_escaped() {
         assert_eq!(excerpt("caf\u{e9} 'a'"), "caf\u{e9} 'a'");
         assert_eq!(excerpt("\u{1b}[2J\n\u{9b}\u{202e}"), "\\u{1b}[2J\\n\\u{9b}\\u{202e}");
         assert_eq!(excerpt(&"\u{e9}".repeat(41)), "\u{e9}".repeat(40) + "...");

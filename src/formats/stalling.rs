@@ -41,7 +41,7 @@ impl<T: Send> Progress for Relay<T> {
     }
 }
 
-/// Does `work` on a thread of its own, which is left to itself if it is cancelled while it stalls.
+/// Does `work` on a thread of its own, which is detached if it is cancelled while it stalls.
 ///
 /// # Errors
 /// Those of `work`; cancellation; no thread can be started.

@@ -1,5 +1,5 @@
-//! Set operations on grids. Voxels are compared by index; world positions are ignored:
-//! [`VoxelGrid::in_one_box`] is for grids that lie elsewhere.
+//! Set operations on grids. Voxels are compared by index; world positions are ignored.
+//! [`VoxelGrid::in_one_box`] gives grids of one lattice the same indices.
 
 use super::brick_runs::{BrickRun, key_ranges, overlay};
 use super::ordered::{in_order, in_order_within};

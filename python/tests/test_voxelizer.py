@@ -429,7 +429,7 @@ def test_other_python_threads_run_meanwhile():
 def hashes(mesh):
     vox = trivox.Voxelizer(64)
     tile = trivox.Voxelizer(64, tile="2/3")(mesh)
-    grids = [vox(mesh), tile, trivox.Grid.from_dense(tile.dense()), vox.distances(mesh, 2)]
+    grids = [vox(mesh), vox(ASSETS / "cube.obj"), tile, trivox.Grid.from_dense(tile.dense()), vox.distances(mesh, 2)]
     return [grid.hash for grid in grids] + [vox.estimate(mesh)["brick_pairs"]]
 
 

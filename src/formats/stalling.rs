@@ -1,39 +1,40 @@
 //! Work that may stall, as on a pipe that nobody writes to or a network that is gone.
 
-use std::panic::resume_unwind;
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Sender, channel};
 use std::thread;
 use std::time::Duration;
+use std::{io, mem, process};
 
 use crate::formats::ReadError;
 use crate::progress::Progress;
 
-/// How long a cancellation may go unnoticed.
+/// The interval at which progress is reported and cancellation checked.
 const POLL: Duration = Duration::from_millis(20);
 
-/// What the thread that works tells the one that waits.
-enum Message<T> {
+/// A call of [`Progress`].
+enum Call {
     Start(String, u64),
     Advance(u64),
-    Done(T),
 }
 
-/// Progress of the thread that works.
-struct Relay<T> {
-    sender: Sender<Message<T>>,
+/// The progress of work on another thread.
+struct Relay {
+    calls: Sender<Call>,
     is_cancelled: Arc<AtomicBool>,
 }
 
-impl<T: Send> Progress for Relay<T> {
+impl Progress for Relay {
     fn start(&self, step: &str, total: u64) {
         // Sending fails once nobody waits.
-        _ = self.sender.send(Message::Start(step.to_owned(), total));
+        _ = self.calls.send(Call::Start(step.to_owned(), total));
     }
 
     fn advance(&self, units: u64) {
-        _ = self.sender.send(Message::Advance(units));
+        _ = self.calls.send(Call::Advance(units));
     }
 
     fn is_cancelled(&self) -> bool {
@@ -41,7 +42,35 @@ impl<T: Send> Progress for Relay<T> {
     }
 }
 
-/// Does `work` on a thread of its own, which is detached if it is cancelled while it stalls.
+type Job = Box<dyn FnOnce() + Send>;
+
+/// A thread that runs jobs until the sender is dropped.
+struct Worker {
+    jobs: Sender<Job>,
+    /// The process of the thread: a forked child has only the sender.
+    process: u32,
+}
+
+thread_local! {
+    /// The idle worker of this thread: starting one would take longer than reading a small file.
+    static WORKER: Cell<Option<Worker>> = const { Cell::new(None) };
+}
+
+impl Worker {
+    fn of_this_thread() -> io::Result<Self> {
+        let process = process::id();
+        match WORKER.take() {
+            Some(worker) if worker.process == process => return Ok(worker),
+            // Dropping the sender of another process could wait for its thread.
+            other => mem::forget(other),
+        }
+        let (jobs, received) = channel::<Job>();
+        thread::Builder::new().spawn(move || received.iter().for_each(|job| job()))?;
+        Ok(Self { jobs, process })
+    }
+}
+
+/// Does `work` on another thread, which is detached if `progress` is cancelled while it stalls.
 ///
 /// # Errors
 /// Those of `work`; cancellation; no thread can be started.
@@ -50,23 +79,22 @@ pub(super) fn interruptible<T: Send + 'static>(
     work: impl FnOnce(&dyn Progress) -> Result<T, ReadError> + Send + 'static,
 ) -> Result<T, ReadError> {
     let is_cancelled = Arc::new(AtomicBool::new(false));
-    let (sender, messages) = channel();
-    let relay = Relay { sender, is_cancelled: Arc::clone(&is_cancelled) };
-    let work = move || {
-        let done = work(&relay);
-        _ = relay.sender.send(Message::Done(done));
-    };
-    let thread = thread::Builder::new().spawn(work)?;
+    let (calls, made_calls) = channel();
+    let (sender, results) = channel();
+    let relay = Relay { calls, is_cancelled: Arc::clone(&is_cancelled) };
+    let job = move || _ = sender.send(catch_unwind(AssertUnwindSafe(|| work(&relay))));
+    let worker = Worker::of_this_thread()?;
+    worker.jobs.send(Box::new(job)).expect("a worker ends after its sender");
     loop {
-        match messages.recv_timeout(POLL) {
-            Ok(Message::Start(step, total)) => progress.start(&step, total),
-            Ok(Message::Advance(units)) => progress.advance(units),
-            Ok(Message::Done(done)) => return done,
-            Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => match thread.join() {
-                Err(panic) => resume_unwind(panic),
-                Ok(()) => unreachable!("a thread that ends well has sent its result"),
-            },
+        // Only the result wakes this thread: a wake-up per call costs more than a small file.
+        let result = results.recv_timeout(POLL);
+        made_calls.try_iter().for_each(|call| match call {
+            Call::Start(step, total) => progress.start(&step, total),
+            Call::Advance(units) => progress.advance(units),
+        });
+        if let Ok(result) = result {
+            WORKER.set(Some(worker));
+            return result.unwrap_or_else(|panic| resume_unwind(panic));
         }
         if progress.is_cancelled() {
             is_cancelled.store(true, Relaxed);
@@ -104,6 +132,20 @@ mod tests {
         assert!(matches!(given_up, Err(ReadError::Cancelled)));
         // It can know that nobody waits.
         assert!(hears.recv().unwrap());
+    }
+
+    #[test]
+    fn work_is_done_by_one_worker_unless_it_stalls() {
+        let worker = || interruptible(&NoProgress, |_| Ok(thread::current().id())).unwrap();
+        let first = worker();
+        assert_eq!(worker(), first);
+        let (_never, stalled) = mpsc::channel::<()>();
+        let stalls = move |_: &dyn Progress| {
+            _ = stalled.recv_timeout(Duration::from_secs(1));
+            Ok(())
+        };
+        interruptible(&Impatient::default(), stalls).unwrap_err();
+        assert_ne!(worker(), first);
     }
 
     #[test]

@@ -77,6 +77,8 @@ pub struct Batch {
     sources: Option<Sender<MeshSource<'static>>>,
     /// `Sync`, as Python asks of its objects.
     outcomes: Mutex<Option<Receiver<Result<Outcome, Failure>>>>,
+    /// The outcome that was received last, until it is returned.
+    received: Option<Result<Outcome, Failure>>,
     job: Arc<Job>,
     /// The process that made it: a forked one has none of its threads.
     process: u32,
@@ -140,6 +142,7 @@ impl Batch {
             fault: None,
             sources: Some(sources),
             outcomes: Mutex::new(Some(outcomes)),
+            received: None,
             job,
             process: std::process::id(),
         })
@@ -200,26 +203,28 @@ impl Batch {
         }
     }
 
-    /// The next result of the library, with a look for signals now and then.
+    /// Waits for the next outcome, and checks for signals at intervals.
     ///
     /// # Errors
     /// A signal's, such as `KeyboardInterrupt`: the work goes on until the batch is dropped.
     fn wait(&mut self, py: Python<'_>) -> PyResult<Outcome> {
         loop {
-            let outcomes = self.outcomes.get_mut().unwrap_or_else(PoisonError::into_inner);
-            let Some(receiver) = outcomes.take() else {
-                return Ok(Err(Failure::bug("a batch ended early")));
-            };
-            let (receiver, received) = job::receive(py, receiver, job::POLL);
-            *outcomes = Some(receiver);
-            if let Some(outcome) = received {
+            // Also between receiving an outcome and returning it: the exception of a signal that
+            // came during the wait would otherwise replace the outcome.
+            py.check_signals()?;
+            if let Some(outcome) = self.received.take() {
                 return Ok(outcome.and_then(|outcome| outcome).map_err(|failure| match failure {
                     // Not by the batch: only a deadline is left.
                     Failure::Cancelled => job::late(),
                     other => other,
                 }));
             }
-            py.check_signals()?;
+            let outcomes = self.outcomes.get_mut().unwrap_or_else(PoisonError::into_inner);
+            let Some(receiver) = outcomes.take() else {
+                return Ok(Err(Failure::bug("a batch ended early")));
+            };
+            let (receiver, received) = job::receive(py, receiver, job::POLL);
+            (*outcomes, self.received) = (Some(receiver), received);
         }
     }
 }
@@ -231,6 +236,7 @@ impl Batch {
         self.job.cancel();
         (self.items, self.sources, self.fault) = (None, None, None);
         self.entries.clear();
+        self.received = None;
         *self.outcomes.get_mut().unwrap_or_else(PoisonError::into_inner) = None;
     }
 

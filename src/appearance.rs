@@ -108,7 +108,8 @@ impl Appearance {
     /// The material of a triangle; the first for a triangle past the list of materials.
     ///
     /// # Panics
-    /// There is no such material, which [`Mesh::with_appearance`](crate::Mesh::with_appearance) refuses.
+    /// There is no such material, which [`Mesh::with_appearance`](crate::Mesh::with_appearance)
+    /// refuses.
     #[must_use]
     #[inline]
     pub fn material(&self, triangle: usize) -> &Material {

@@ -45,8 +45,8 @@ pub struct ColorOptions {
     pub keep_transparent: bool,
     /// The memory limit in bytes, colours included.
     pub memory: u64,
-    /// The colour of voxels far from the surface, of a solid; `None` for the mean over all voxels
-    /// that the surface touches, empty ones included, which differs from tile to tile.
+    /// The colour of voxels far from the surface, of a solid; `None` for the mean colour of all
+    /// voxels that the surface touches, whether occupied or not. The mean differs between tiles.
     pub interior: Option<Rgba>,
 }
 
@@ -253,8 +253,8 @@ impl LightSum {
     }
 }
 
-/// `floor(x)` of an `x` that fits `i64`. `f64::floor` is a function call on baseline x86-64, which has no
-/// rounding instruction.
+/// `floor(x)` of an `x` that fits `i64`. `f64::floor` is a function call on baseline x86-64, which
+/// has no rounding instruction.
 #[inline(always)]
 fn floor(x: f64) -> i64 {
     let whole = x as i64;

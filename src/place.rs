@@ -24,15 +24,15 @@
 //!
 //! Rounding moves a vertex by at most half a unit, `2^-(F+1)` voxel, and `2^-28` unit for the
 //! difference and the product in `f64` (below `2^24` units, each rounded by at most `2^-29`):
-//! 1/131072 voxel at 256 voxels, 1/512 at 65,536. Vertices that share a position share a lattice point, so a closed mesh stays
-//! closed.
+//! 1/131072 voxel at 256 voxels, 1/512 at 65,536. Vertices that share a position share a lattice
+//! point, so a closed mesh stays closed.
 //!
 //! # One lattice for several meshes or tiles
 //!
 //! A [`Lattice`] can be chosen first ([`Lattice::of`]), kept in a file, and used for any number of
-//! meshes ([`place_on`]). It may have up to [`MAX_SPAN_VOXELS`] voxels per axis, more than a grid in
-//! memory. A window of it ([`PlacedMesh::in_window`]) has the same lattice points, shifted by whole
-//! bricks, so the voxels of a tile are those of the whole.
+//! meshes ([`place_on`]). It may have up to [`MAX_SPAN_VOXELS`] voxels per axis, more than a grid
+//! in memory. A window of it ([`PlacedMesh::in_window`]) has the same lattice points, shifted by
+//! whole bricks, so the voxels of a tile are those of the whole.
 
 mod lattice;
 mod window;

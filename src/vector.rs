@@ -1,5 +1,5 @@
-//! Vectors of three integers, doubles or lanes. Each expression has one order of operations, so that
-//! doubles are rounded alike everywhere.
+//! Vectors of three integers, doubles or lanes. Each expression has one order of operations, so
+//! that doubles are rounded alike everywhere.
 
 use std::ops::{Add, Mul, Sub};
 
@@ -53,8 +53,8 @@ pub(crate) fn sin_cos(degrees: f64) -> (f64, f64) {
     }
 }
 
-/// `v` rotated about an axis by an angle of given sine and cosine, counter-clockwise as seen from the
-/// axis's tip.
+/// `v` rotated about an axis by an angle of given sine and cosine, counter-clockwise as seen from
+/// the axis's tip.
 pub(crate) fn rotated(v: Vector, axis: usize, (sin, cos): (f64, f64)) -> Vector {
     let (right, up) = ((axis + 1) % 3, (axis + 2) % 3);
     let mut rotated = v;

@@ -98,7 +98,8 @@ impl Voxelizer {
     /// Checks the options that no mesh can change, to report them before any mesh is read.
     ///
     /// # Errors
-    /// A resolution, voxel size, bounds, dimensions, lattice, scale or rotation that is not possible.
+    /// A resolution, voxel size, bounds, dimensions, lattice, scale or rotation that is not
+    /// possible.
     pub fn check(&self) -> Result<(), VoxelizeError> {
         self.transform.check()?;
         if let Some(lattice) = &self.lattice {

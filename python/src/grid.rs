@@ -395,7 +395,7 @@ impl PyGrid {
         self.in_box(py, low, [0, 1, 2].map(|a| (high[a] - low[a] + 1) as u32))
     }
 
-    /// The grid with layers of empty voxels around it, with its colours, where it lies.
+    /// The grid padded with layers of empty voxels. Colours and world position are kept.
     ///
     /// Parameters
     /// ----------

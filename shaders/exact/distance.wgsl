@@ -58,8 +58,8 @@ fn is_dot_at_most_0(a: Int64Vector, b: Int64Vector) -> bool {
 }
 
 // Whether the root of `squared` / 2^fraction_bits, rounded to the nearest f32, is at least the one
-// with these bits. The root is compared with the midpoint of this float and the float below; a tie goes
-// to the even one. The root is within a relative 2^-16 of the float, so both sides of the
+// with these bits. The root is compared with the midpoint of this float and the float below; a tie
+// goes to the even one. The root is within a relative 2^-16 of the float, so both sides of the
 // comparison are about as large, and below 2^153.
 fn rounds_to_at_least(squared: Fraction, fraction_bits: u32, bits: u32) -> bool {
     let mantissa = (bits & 0x7fffffu) | 0x800000u;

@@ -18,9 +18,9 @@ use crate::place::PlacedMesh;
 use crate::progress::Progress;
 use crate::srgb::{Rgba, rgba_of};
 
-/// An upper estimate of the bytes of coloured bricks, and of the colours of their voxels: each is in
-/// three lists at once, or in two of which one grows. For a solid, bricks are in more lists, and so
-/// are the keys of their neighbours.
+/// An upper estimate of the bytes of coloured bricks, and of the colours of their voxels: each is
+/// in three lists at once, or in two of which one grows. For a solid, bricks are in more lists, and
+/// so are the keys of their neighbours.
 pub(super) fn painted_bytes(bricks: u64, voxels: u64) -> u64 {
     let keys = 3 * 7 * size_of::<BrickKey>();
     let brick_bytes = 3 * (size_of::<ColoredBrick>() + size_of::<(BrickKey, Mask, u64)>()) + keys;
@@ -184,8 +184,8 @@ impl<'a> PaintBrick<'a> {
     /// Adds the shades of all triangles to the sums of the `mixed` voxels. `masks` has the voxels
     /// that each triangle touches; empty if they are unknown.
     ///
-    /// For a voxel that triangles touch only in points and edges, which rounding can lose,
-    /// triangles shrink `around` its centre. That is as if the voxel grew.
+    /// `around` is the centre of a voxel whose polygons rounding lost, because triangles touch it
+    /// only in points and edges. Triangles are scaled towards it, as if the voxel were larger.
     #[inline(always)]
     fn sum<S: Simd>(
         &mut self,

@@ -284,9 +284,9 @@ fn near_zero(mut uvs: [[f64; 2]; 3], repeats: [bool; 2]) -> [[f64; 2]; 3] {
     uvs
 }
 
-/// A triangle in the texture, in texels; if all its points lie near a line, with a height of at
-/// least a 1024th of a texel. Its parts then have areas in proportion to those of the surface,
-/// by which the texels along the line are weighted.
+/// A triangle in the texture, in texels. One whose height is less than a 1024th of a texel is
+/// widened to that: the areas of its parts are then proportional to their areas on the surface, and
+/// are the weights of the texels along it.
 fn widened(mut corners: [[f64; 2]; 3]) -> [[f64; 2]; 3] {
     const HEIGHT: f64 = 1.0 / 1024.0;
     let edge = |corner: usize| {
@@ -331,10 +331,9 @@ impl TriangleShading<'_> {
         if low != high && (has_map || !sampler.is_constant([low, high])) {
             return None;
         }
-        let sample = match self.material.alpha {
-            Alpha::Mask(_) => self.point(sampler, low, color[3]),
-            _ if has_map => self.point(sampler, low, color[3]),
-            _ => sampler.at(low, sampler.pyramid.texel_alpha()),
+        let sample = match has_map || matches!(self.material.alpha, Alpha::Mask(_)) {
+            true => self.point(sampler, low, color[3]),
+            false => sampler.at(low, sampler.pyramid.texel_alpha()),
         };
         Some(self.shade(sample, color))
     }

@@ -123,9 +123,9 @@ impl DistanceField {
 
     /// The signed distance at a point, in voxels: by trilinear interpolation between the eight
     /// nearest voxel centres, in `f64`, rounded once. `point` is in voxels from the grid's minimum
-    /// corner, as [`Place::to_voxels`](crate::Place::to_voxels) gives it. Less than half a voxel from the grid's boundary it
-    /// is that at the nearest point between centres. A voxel outside the band counts as plus or
-    /// minus the width. `None` outside the grid.
+    /// corner, as [`Place::to_voxels`](crate::Place::to_voxels) gives it. Less than half a voxel
+    /// from the grid's boundary it is that at the nearest point between centres. A voxel outside
+    /// the band counts as plus or minus the width. `None` outside the grid.
     ///
     /// ```
     /// use trivox::{Mesh, Voxelizer};

@@ -7,13 +7,13 @@
 //! `|p - a|^2` is as well. So are a triangle's normal `n`, and, in many cases, `n . (p - a)` and
 //! the edge functions `(n x e) . (p - a)`. If they exceed `2^53`, they have an absolute error,
 //! which with at most 18 roundings is below `2^-49 |n| d` and `2^-48 |n| |e| d`, where `d` is the
-//! largest 1-norm of a `p - a` in the brick. The first moves the distance to the plane by
-//! `2^-49 d`. The second takes a point above the triangle for one beside it, or the reverse, only
-//! within `2^-48 d` of the plane through the edge, where the distances to edge and triangle differ
-//! by no more than that. Of a point beside the triangle only edges that it is beyond are looked at:
-//! the nearest point is on one of them, as the triangle is convex. If an edge is missed within
-//! `2^-48 d` of its plane, the others are farther by at most twice that. A point that is found above
-//! the triangle has the first two errors, one that is found beside it the last: each is within the
+//! largest 1-norm of a `p - a` in the brick. The first moves the distance to the plane by `2^-49
+//! d`. The second takes a point above the triangle for one beside it, or the reverse, only within
+//! `2^-48 d` of the plane through the edge, where the distances to edge and triangle differ by no
+//! more than that. Of a point beside the triangle only edges that it is beyond are looked at: the
+//! nearest point is on one of them, as the triangle is convex. If an edge is missed within `2^-48
+//! d` of its plane, the others are farther by at most twice that. A point that is found above the
+//! triangle has the first two errors, one that is found beside it the last: each is within the
 //! `slack` of `2^-47 d`. The squares, divisions and the root add less than 16 roundings.
 //!
 //! # Culling

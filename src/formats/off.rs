@@ -267,7 +267,7 @@ impl Header {
         Ok(Self { colors, normals, texcoords, vertices, faces })
     }
 
-    /// Passes over the normal of a vertex, if there is one.
+    /// Skips the normal of a vertex, if there is one.
     fn pass_normal(&self, lines: &mut Lines) {
         for _ in 0..if self.normals { 3 } else { 0 } {
             lines.token();
@@ -289,7 +289,9 @@ impl Header {
                     lines.token();
                 }
                 self.pass_normal(lines);
-                self.vertex_color(lines).into_iter().for_each(|color| scale.add(color));
+                if let Some(color) = self.vertex_color(lines) {
+                    scale.add(color);
+                }
             }
         }
         Ok(scale)
@@ -338,7 +340,9 @@ impl FaceCounts {
             counts.largest = counts.largest.max(corners);
             if lines.clone().token().is_some() {
                 counts.colored += triangles;
-                Numbers::next(&mut lines, 0).into_iter().for_each(|color| counts.scale.add(color));
+                if let Some(color) = Numbers::next(&mut lines, 0) {
+                    counts.scale.add(color);
+                }
             }
         }
         Ok(counts)

@@ -9,8 +9,8 @@ use crate::grid::{Place, VoxelGrid};
 /// Writes `grid` to `out`. Output is deterministic. Takes at most 4 MiB of memory for any grid, and
 /// up to 10 MiB more for each thread for formats that are encoded in parallel (`.vox`, `.vdb`,
 /// `.nvdb`, `.npz`, schematics, meshes of voxels); indexed formats also take up to 32 bytes per
-/// distinct colour. A mesh takes more where a tile of 64 x 64 x 64 voxels has tens of thousands of isolated
-/// ones: at most two such tiles are in memory for each thread.
+/// distinct colour. A mesh takes more where a tile of 64 x 64 x 64 voxels has tens of thousands of
+/// isolated ones: at most two such tiles are in memory for each thread.
 ///
 /// Other tasks of the caller's rayon pool may run meanwhile on the same thread: do not hold a lock
 /// that they take.

@@ -136,8 +136,8 @@ impl VoxelGrid {
 }
 
 impl VoxelGrid {
-    /// The voxels whose element of `values` is not the default, such as 0 or false. The elements are
-    /// in the order of [`fill_dense`](Self::fill_dense).
+    /// The voxels whose element of `values` is not the default, such as 0 or false. The elements
+    /// are in the order of [`fill_dense`](Self::fill_dense).
     ///
     /// # Errors
     /// A dimension of 0 or above [`MAX_DIM`](crate::place::MAX_DIM).

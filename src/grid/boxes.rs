@@ -11,9 +11,8 @@ use crate::grid::{
 };
 
 impl VoxelGrid {
-    /// The voxels in a box of `dims` voxels that begins at voxel `low`, which may lie outside of
-    /// this grid: cropped where the box is smaller, padded where it is larger. Place and colours go
-    /// with the voxels.
+    /// The grid cropped or padded to a box of `dims` voxels whose minimum corner is the voxel `low`,
+    /// inside or outside of this grid. Colours and world position are kept.
     ///
     /// ```
     /// use trivox::VoxelGrid;
@@ -41,8 +40,8 @@ impl VoxelGrid {
         Ok(grid)
     }
 
-    /// Both grids in the smallest box that holds both, for set operations by where they lie. Grids
-    /// without a place are taken to begin at the same voxel.
+    /// Both grids padded to their common bounding box, for set operations by world position. Grids
+    /// without a place are taken to have the same minimum corner.
     ///
     /// ```
     /// use trivox::{Up, VoxelGrid, World};
@@ -57,9 +56,8 @@ impl VoxelGrid {
     /// ```
     ///
     /// # Errors
-    /// Only one has a place; their voxels have other sizes, or are shifted by parts of a voxel, or
-    /// their up axes differ; the box has more than [`MAX_DIM`](crate::place::MAX_DIM) voxels along
-    /// an axis.
+    /// Only one has a place; the grids differ in voxel size, up axis, or by a fraction of a voxel in
+    /// position; the box has more than [`MAX_DIM`](crate::place::MAX_DIM) voxels along an axis.
     pub fn in_one_box(&self, other: &Self) -> Result<[Self; 2], GridError> {
         let between = match (self.world.place, other.world.place) {
             (Some(from), Some(to)) => voxels_between(from, to),

@@ -137,7 +137,7 @@ pub fn mask_place(voxel: [u32; 3]) -> (usize, u32) {
     (x as usize, 8 * y + z)
 }
 
-/// The index of a voxel among the 512 of its brick, in the order of masks.
+/// The linear index of a voxel in its brick, 0 to 511, in the order of masks.
 #[inline(always)]
 pub(crate) fn brick_slot(voxel: [u32; 3]) -> usize {
     let (word, bit) = mask_place(voxel);

@@ -36,8 +36,8 @@ impl VoxelGrid {
         self.combine(other, |a, b| a & !b)
     }
 
-    /// The voxels that are in exactly one of the grids;
-    /// [`differing_voxels`](Self::differing_voxels) says in which.
+    /// The voxels that are in exactly one of the grids.
+    /// [`differing_voxels`](Self::differing_voxels) lists them with the grid that has them.
     #[must_use]
     pub fn symmetric_difference(&self, other: &Self) -> Self {
         self.combine(other, |a, b| a ^ b)

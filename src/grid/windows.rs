@@ -162,8 +162,8 @@ impl VoxelGrid {
     }
 }
 
-/// The voxels from one place to another; `None` if their voxels have other sizes, or are shifted by
-/// parts of a voxel.
+/// The offset between two places, in voxels; `None` if the voxel sizes differ, or the offset is not
+/// whole.
 pub(super) fn voxels_between(from: Place, to: Place) -> Option<[i64; 3]> {
     let size = from.voxel_size;
     let distance = [0, 1, 2].map(|a| (to.origin[a] - from.origin[a]) / size);

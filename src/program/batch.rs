@@ -21,7 +21,8 @@ const BYTES_A_FILE_BYTE: u64 = 16;
 /// Estimated memory per voxel of the grid's largest face, in bytes: a surface has about ten bricks
 /// of 100 bytes per 64 voxels of a face.
 const BYTES_A_FACE_VOXEL: u64 = 16;
-/// The same for a fill; for colours, by measure of a solid; for distances, per voxel of their width.
+/// The same for a fill; for colours, as measured for a solid; for distances, per voxel of the
+/// band's width.
 const FILL_BYTES_A_FACE_VOXEL: u64 = 16;
 const COLOR_BYTES_A_FACE_VOXEL: u64 = 240;
 const DISTANCE_BYTES_A_FACE_VOXEL: u64 = 280;

@@ -128,9 +128,9 @@ pub enum Command {
     ///
     /// The mesh is placed as the options below say; without any, where the grid's file says that it
     /// lies; else so that its longest axis fills the grid or the bounding box of the occupied
-    /// voxels. If the grid disagrees, the 48 permutations and mirrorings of its axes are tried, with
-    /// shifts by whole voxels; if one leaves at most a quarter of the wrong voxels, the verdict is
-    /// about that one, and says so.
+    /// voxels. If the grid disagrees, the 48 permutations and mirrorings of its axes are tried,
+    /// with shifts by whole voxels; if one leaves at most a quarter of the wrong voxels, the
+    /// verdict is about that one, and says so.
     ///
     /// Exit codes: 0 no voxel is wrong, 1 some are, 2 bad usage or input.
     Verify(VerifyArgs),

@@ -115,7 +115,7 @@ fn matching(arg: &Path) -> Result<Option<Vec<PathBuf>>> {
     if arg.exists() {
         return Ok(None);
     }
-    // In a pattern `[[]` is the character `[`.
+    // The pattern `[[]` matches the character `[`.
     for pattern in [&pattern.replace('[', "[[]"), pattern] {
         let paths = glob::glob(pattern).with_context(|| arg.display().to_string())?;
         let mut paths = paths.collect::<Result<Vec<_>, _>>()?;

@@ -128,14 +128,15 @@ pub struct Share {
     memory: Memory,
     /// The number of shares.
     of: u64,
-    /// An estimate of the bytes that suffice for the mesh.
+    /// An estimate of the bytes that suffice for all steps of the mesh.
     sufficient: Arc<AtomicU64>,
 }
 
 impl Share {
-    /// Notes that each step of the mesh has enough with so many bytes, so that the limit that an
-    /// error advises does not only suffice for the step that failed.
-    pub fn suffices(&self, bytes: u64) {
+    /// Sets the estimate of the bytes that suffice for all steps of the mesh. An error of too
+    /// little memory advises a limit that suffices for all of them, not only for the step that
+    /// failed.
+    pub fn set_sufficient(&self, bytes: u64) {
         self.sufficient.store(bytes, Relaxed);
     }
 

@@ -28,8 +28,8 @@ impl Shard {
         }
     }
 
-    /// The items of this shard, in their order. From the one with the most `work` to the one with the
-    /// least, each item goes to the shard with the least work so far.
+    /// The items of this shard, in their order. From the one with the most `work` to the one with
+    /// the least, each item goes to the shard with the least work so far.
     pub fn of<T>(self, all: Vec<T>, work: impl Fn(&T) -> u64) -> Vec<T> {
         let work: Vec<u64> = all.iter().map(work).collect();
         let mut order: Vec<usize> = (0..all.len()).collect();

@@ -1,5 +1,4 @@
-//! What remains to be done when a signal ends the program: temporary files are removed, and it is
-//! said why.
+//! Handles signals that end the program: removes temporary files, and reports the reason.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -62,7 +62,7 @@ impl RunContext<'_> {
         let named = || task.mesh.display().to_string();
         let voxelizer = self.voxelizer(targets.hold_colors() && self.job.distance.is_none());
         let placed = voxelizer.place(&task.mesh).with_context(named)?;
-        self.memory.suffices(batch::sufficient(task, self.job, Some(&placed.mesh)));
+        self.memory.set_sufficient(batch::sufficient(task, self.job, Some(&placed.mesh)));
         let sidecars = Inputs::of_mesh(&task.mesh, &voxelizer, &placed, targets.files());
         targets.check(&placed, &sidecars.with_context(named)?, self.outputs)?;
         let computed = self.compute(&voxelizer, &placed.mesh).with_context(named)?;

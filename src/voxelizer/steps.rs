@@ -225,8 +225,8 @@ impl Voxelizer {
     /// A waiting rayon thread runs other jobs of its pool. If `work` ran in the selected pool, two
     /// deadlocks would be possible: a job that waits for the GPU's lock runs on the stack of the
     /// job that holds it; or all threads of the pool wait for the lock, and none is left for the
-    /// holder. Threads of the separate pool never wait for the lock. For a caller on a rayon thread,
-    /// a plain thread holds it.
+    /// holder. Threads of the separate pool never wait for the lock. For a caller on a rayon
+    /// thread, a plain thread holds it.
     fn on_gpu<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Result<T, BackendError> {
         let selected = self.pool.as_deref().map(LazyPool::threads);
         let threads = selected.unwrap_or_else(rayon::current_num_threads);

@@ -23,8 +23,8 @@ pub struct Verified {
 }
 
 impl Voxelizer {
-    /// Verifies `grid`, made by any program, against the exact voxels of the mesh in `source`, which
-    /// is transformed first. The mesh is placed as `options` say, not as this voxelizer does.
+    /// Verifies `grid`, made by any program, against the exact voxels of the mesh in `source`,
+    /// which is transformed first. The mesh is placed as `options` say, not as this voxelizer does.
     ///
     /// # Errors
     /// A file cannot be read; the mesh cannot be placed as stated; the backend failed; too little

@@ -236,11 +236,11 @@ fn files_that_look_like_parts_of_a_new_vox_but_are_older_are_named() {
         |args: &str| json(&voxelize(path, &format!("{args} --json")))["warnings"].to_string();
     let said = warned("mesh.obj --res 8 -o big.vox");
     assert!(
-        said.contains("or parts of it: big-0-0-0.vox, big-7-0-0.vox: remove them if"),
+        said.contains("or of its parts: big-0-0-0.vox, big-7-0-0.vox: remove them if"),
         "{said}"
     );
     let said = warned("mesh.obj --res 2100 -o big.vox");
-    assert!(said.contains("or parts of it: big-7-0-0.vox, big.vox: remove them if"), "{said}");
+    assert!(said.contains("or of its parts: big-7-0-0.vox, big.vox: remove them if"), "{said}");
     assert_eq!(warned("mesh.obj --res 8 -o small.vox"), "[]");
 }
 

@@ -37,8 +37,8 @@ fn tiles_joined_are_the_file_of_the_whole() {
         assert!(gap.as_str().unwrap().ends_with("of the whole grid empty: is one missing?"));
         let diff = voxelize(path, &format!("diff --exact whole.{format} joined.{format}"));
         assert!(diff.status.success(), "{options}: {}", stderr(&diff));
-        // An .nvdb holds the mean colour of its grid as the colour of empty voxels, and a tile's is its
-        // own: `diff --exact` above has compared the voxels.
+        // An .nvdb holds the mean colour of its grid as the colour of empty voxels, and a tile's is
+        // its own: `diff --exact` above has compared the voxels.
         let read = |name: &str| fs::read(path.join(format!("{name}.{format}"))).unwrap();
         assert!(format == "nvdb" || read("whole") == read("joined"), "{options}");
         fs::remove_dir_all(path.join("tiles")).unwrap();

@@ -14,8 +14,9 @@ const MAX_HEADER: u64 = 1 << 12;
 /// Reads a grid, which need not be a cube, as some tools write. Every value but 0 is occupied.
 ///
 /// # Errors
-/// Not `.binvox`; no dimensions, or one of 0 or above [`MAX_DIM`](crate::place::MAX_DIM); an
-/// impossible world position; too few or too many voxels.
+/// The file is not `.binvox`; dimensions are missing, 0 or above
+/// [`MAX_DIM`](crate::place::MAX_DIM); the world position is not finite or out of range; there are
+/// too few or too many voxels.
 pub fn read(input: &mut dyn BufRead) -> Result<LoadedGrid, ReadError> {
     let header = read_header(input)?;
     let mut bricks = Bricks::new(header.dims);
@@ -75,13 +76,12 @@ impl Header {
     fn place(&self) -> Result<(Option<Place>, Option<String>), ReadError> {
         let (Some(origin), Some(scale)) = (self.translate, self.scale) else {
             let is_half = self.translate.is_some() || self.scale.is_some();
-            let warning = "where the grid lies is ignored: that needs both 'translate' and 'scale'";
+            let warning = "the grid's position is ignored: it needs both 'translate' and 'scale'";
             return Ok((None, is_half.then(|| warning.to_owned())));
         };
         let [x, y, z] = self.dims;
         if x != y || y != z {
-            let warning =
-                "where the grid lies is ignored: its 'scale' is that of a cube, but it is none";
+            let warning = "the grid's position is ignored: 'scale' is defined for cubes only";
             return Ok((None, Some(warning.to_owned())));
         }
         let place = Place { origin, voxel_size: scale / f64::from(x) };

@@ -118,7 +118,7 @@ impl Arrays {
             grid.world.place = Some(checked_place(Place { origin, voxel_size })?);
         } else if self.origin.is_some() || self.voxel_size.is_some() {
             self.warnings.push(format!(
-                "where the grid lies is ignored: that needs both {ORIGIN} and {VOXEL_SIZE}"
+                "the grid's position is ignored: it needs both {ORIGIN} and {VOXEL_SIZE}"
             ));
         }
         let mut warnings = self.warnings;

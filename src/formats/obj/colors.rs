@@ -14,8 +14,8 @@ pub(super) struct VertexColors {
 }
 
 impl VertexColors {
-    /// The scale of the colours of the vertices of each part, of `counts` vertices, of which some may
-    /// have none; `None` if no vertex has a colour.
+    /// The scale of the colours of the vertices of each part, of `counts` vertices, of which some
+    /// may have none; `None` if no vertex has a colour.
     pub(super) fn of(parts: &[Vec<[f64; 3]>], counts: impl Iterator<Item = usize>) -> Option<Self> {
         let colors = || parts.iter().flatten();
         let is_missing = |color: &[f64; 3]| color.iter().any(|value| value.is_nan());

@@ -17,7 +17,8 @@ pub(super) enum Scheme {
     /// `VisCAM` and `SolidView`: blue, green, red from the lowest bit; valid if the top bit is set.
     BlueFirst,
     /// Magics, with a default colour in the header: red, green, blue; valid if the top bit is
-    /// clear. `MeshLab` writes the same, but valid if the top bit is set, and a header without opacity.
+    /// clear. `MeshLab` writes the same, but valid if the top bit is set, and a header without
+    /// opacity.
     RedFirst { of_whole: Rgba, is_meshlab: bool },
     /// Magics, where all triangles have the default colour.
     Whole(Rgba),

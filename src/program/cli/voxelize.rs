@@ -92,8 +92,8 @@ pub struct Job {
     pub distance: Option<f32>,
 
     /// With --mode solid or --distance: if the fill is doubtful, write nothing and exit with 1. It
-    /// is doubtful if holes are so large that more than 30 % of the solid is uncertain, for example;
-    /// smaller ones are capped, and the summary says so.
+    /// is doubtful if holes are so large that more than 30 % of the solid is uncertain, for
+    /// example; smaller ones are capped, and the summary says so.
     #[arg(long)]
     #[arg(help_heading = "Voxels", display_order = 1000)]
     pub strict: bool,

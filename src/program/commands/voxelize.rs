@@ -66,7 +66,7 @@ pub fn run(
     }
     let work = |task: &Task| {
         let result = memory.divided(|share| {
-            share.suffices(batch::sufficient(task, job, None));
+            share.set_sufficient(batch::sufficient(task, job, None));
             let deadline = Arc::new(Deadline::new(steps.clone(), job.time_limit));
             let context = RunContext {
                 job,

@@ -14,14 +14,14 @@ use crate::program::write::sink::{Inputs, counting, replaceable};
 #[derive(Debug)]
 pub struct Files {
     inputs: Inputs,
-    written: Vec<Pending>,
+    written: Vec<Replacement>,
     bytes: u64,
     /// Keeps this process's lock while the other files are closed.
     keeper: Option<TemporaryFile>,
 }
 
 #[derive(Debug)]
-struct Pending {
+struct Replacement {
     /// The path as it was given.
     name: PathBuf,
     /// What is replaced: the target of a link.
@@ -53,7 +53,7 @@ impl Files {
         self.bytes += counting(file.file(), write).with_context(named)?;
         // Everything is synchronized before the first file is renamed, so little can fail later.
         let complete = file.complete().with_context(named)?;
-        self.written.push(Pending { name: path, target, complete });
+        self.written.push(Replacement { name: path, target, complete });
         Ok(())
     }
 
@@ -63,7 +63,7 @@ impl Files {
     /// The operating system cannot rename a file; the message lists those already renamed.
     pub fn finish(self) -> Result<Written> {
         let mut names = Vec::with_capacity(self.written.len());
-        for Pending { name, target, complete } in self.written {
+        for Replacement { name, target, complete } in self.written {
             let name = name.display().to_string();
             complete.finish(&target).with_context(|| match &names[..] {
                 [] => name.clone(),

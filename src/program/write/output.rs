@@ -281,8 +281,8 @@ fn part_path(path: &Path, [x, y, z]: [u32; 3]) -> PathBuf {
 /// The most files that a warning names.
 const NAMED: usize = 8;
 
-/// A warning about files of earlier runs that look like the grid at `path` or like its parts, besides
-/// those `written`.
+/// A warning about files that have the name of the grid at `path` or of one of its parts, and that
+/// are not among those `written`: an earlier run may have made them.
 fn leftovers(path: &Path, written: &HashSet<PathBuf>) -> Option<String> {
     // In a folder of many grids, most have no parts: its files are not listed for each.
     let mut corners = (0..8).map(|bits| [bits >> 2 & 1, bits >> 1 & 1, bits & 1]);
@@ -303,8 +303,8 @@ fn leftovers(path: &Path, written: &HashSet<PathBuf>) -> Option<String> {
         names.push(format!("{} more", grouped((older.len() - NAMED) as u64)));
     }
     Some(format!(
-        "beside it lie files with names as if they were this grid or parts of it: {}: remove them if \
-         an earlier run made them",
+        "files beside it have the names of this grid or of its parts: {}: remove them if an earlier \
+         run made them",
         names.join(", ")
     ))
 }

@@ -9,8 +9,8 @@ use crate::voxelize::cpu::triangle_batch::BATCH_LEN;
 /// A range of triangles, and the box of voxels to set.
 pub(super) struct ClippedTriangles<'a> {
     pub(super) triangles: Range<usize>,
-    /// The first and last layer of bricks that each group of [`BATCH_LEN`] triangles touches; empty if
-    /// the box has all layers.
+    /// The first and last layer of bricks that each group of [`BATCH_LEN`] triangles touches; empty
+    /// if the box has all layers.
     pub(super) layers: &'a [[i32; 2]],
     /// The box, inclusive, within the grid.
     pub(super) clip: BoxRange,

@@ -1,7 +1,7 @@
 //! Voxelization on a GPU: one invocation per (triangle, node) candidate, level by level, and
-//! finally per (triangle, row of voxels) or (triangle, voxel) candidate ([`VoxelKernel`]), all with the
-//! exact `touches`; rules that test columns use (triangle, column through a brick) candidates and
-//! the exact `crosses`.
+//! finally per (triangle, row of voxels) or (triangle, voxel) candidate ([`VoxelKernel`]), all with
+//! the exact `touches`; rules that test columns use (triangle, column through a brick) candidates
+//! and the exact `crosses`.
 //!
 //! A level takes (triangle, node) pairs, expands each to the child nodes within the triangle's
 //! bounds, tests one child per invocation, and appends those touched to the pairs of the level

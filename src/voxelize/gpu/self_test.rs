@@ -63,8 +63,8 @@ const DIMS: [u32; 3] = [70, 71, 72];
 /// of 64 voxels.
 const SIZES: [(u32, u32); 3] = [(400, 8), (30, 50), (3, 139)];
 
-/// Triangles with vertices at the corners, centres and edges of voxels, or one lattice unit away, in
-/// a grid of `dims`. `sizes` are those of [`SIZES`].
+/// Triangles with vertices at the corners, centres and edges of voxels, or one lattice unit away,
+/// in a grid of `dims`. `sizes` are those of [`SIZES`].
 pub(crate) fn adversarial_mesh(dims: [u32; 3], sizes: &[(u32, u32)]) -> PlacedMesh {
     let mut state = 1;
     // A linear congruential generator (D. Knuth, MMIX).

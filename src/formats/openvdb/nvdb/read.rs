@@ -66,10 +66,10 @@ struct Found {
     chosen: Option<Chosen>,
     colors: Option<(Nodes, GridMetadata)>,
     /// The names of the other grids.
-    passed: Vec<String>,
+    others: Vec<String>,
 }
 
-/// The grid of which the voxels are.
+/// The grid whose voxels are read.
 struct Chosen {
     rank: Rank,
     name: String,
@@ -91,13 +91,13 @@ impl Found {
         for (n, grid) in grids.into_iter().enumerate() {
             let end = source.at().saturating_add(grid.file_bytes);
             if let Some((rank, _)) = wanted.filter(|&(_, wanted)| wanted == n) {
-                self.passed.extend(self.chosen.take().map(|chosen| chosen.name));
+                self.others.extend(self.chosen.take().map(|chosen| chosen.name));
                 let (nodes, metadata) = read_codec(source, codec, &grid, Sizes::of(1))?;
                 self.chosen = Some(Chosen { rank, name: grid.name, nodes, metadata });
             } else if self.colors.is_none() && grid.is_color() {
                 self.colors = Some(read_codec(source, codec, &grid, Sizes::of(3))?);
             } else {
-                self.passed.push(grid.name);
+                self.others.push(grid.name);
             }
             source.skip_to(end, "the next grid")?;
         }
@@ -105,19 +105,19 @@ impl Found {
     }
 
     fn into_grid(self) -> Result<LoadedGrid, ReadError> {
-        let Self { chosen, colors, mut passed } = self;
+        let Self { chosen, colors, mut others } = self;
         if chosen.is_none() && colors.is_some() {
-            passed.push(COLOR.to_owned());
+            others.push(COLOR.to_owned());
         }
-        let others = excerpt(&passed.join(", "));
+        let names = excerpt(&others.join(", "));
         let Some(Chosen { name, nodes, mut metadata, .. }) = chosen else {
             return Err(content(format!(
-                "no grid in it is a fog volume or a level set of floats: there are [{others}]"
+                "no grid in it is a fog volume or a level set of floats: there are [{names}]"
             )));
         };
-        if !passed.is_empty() {
+        if !others.is_empty() {
             let name = excerpt(&name);
-            metadata.warnings.push(format!("only the grid {name} is read, not {others}"));
+            metadata.warnings.push(format!("only the grid {name} is read, not {names}"));
         }
         nodes.into_grid(metadata, colors)
     }
@@ -134,7 +134,7 @@ fn check_version(source: &mut Source) -> Result<(), ReadError> {
     }
 }
 
-/// What is read of a file with several grids, the first first.
+/// Grids in order of preference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
     Density,
@@ -422,8 +422,8 @@ impl Reader<'_> {
         self.sizes.value == 12
     }
 
-    /// Decodes the value at the beginning of `bytes`; `None` for a density that is not above 0, or a
-    /// distance that is neither below 0 nor -0, the distance inside of a centre on the surface.
+    /// Decodes the value at the beginning of `bytes`; `None` for a density that is not above 0, or
+    /// a distance that is neither below 0 nor -0, the distance inside of a centre on the surface.
     fn decode(&self, bytes: &[u8]) -> Option<Rgba> {
         let float = |n: usize| f32::from_bits(u32_at(bytes, 4 * n));
         match self.has_colors() {

@@ -306,8 +306,8 @@ impl VoxelGrid {
         self.brick_runs().map(|run| run_bounds(run.start, run.len, &run.mask)).reduce(union_bounds)
     }
 
-    /// The voxels that are in exactly one of two grids, brick by brick, with `true` for those of this
-    /// grid. [`symmetric_difference`](Self::symmetric_difference) is the grid of them.
+    /// The voxels that are in exactly one of two grids, brick by brick, with `true` for those of
+    /// this grid. [`symmetric_difference`](Self::symmetric_difference) is the grid of them.
     pub fn differing_voxels<'a>(
         &'a self,
         other: &'a Self,

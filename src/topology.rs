@@ -93,9 +93,9 @@ impl Topology {
         (topology, boundary.ok())
     }
 
-    /// The topology; the boundary, or the number of its edges if there are more than `max_edges`;
-    /// and the triangles to flip, if `flip` returns true for the topology and the edges that are
-    /// kept. If `progress` is cancelled, these triangles have no meaning.
+    /// The topology, with the boundary, or only its number of edges if there are more than
+    /// `max_edges`. The triangles to flip are computed if `flip`, called with the topology and the
+    /// number of edges kept, returns true. They have no meaning if `progress` is cancelled.
     pub(crate) fn with_flips<E>(
         mesh: &PlacedMesh,
         max_edges: u64,

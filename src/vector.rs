@@ -53,8 +53,8 @@ pub(crate) fn sin_cos(degrees: f64) -> (f64, f64) {
     }
 }
 
-/// `v` rotated about an axis by an angle of given sine and cosine, counter-clockwise as seen from
-/// the axis's tip.
+/// `v` rotated about an axis, counter-clockwise as seen from the axis's tip, by the angle with this
+/// sine and cosine.
 pub(crate) fn rotated(v: Vector, axis: usize, (sin, cos): (f64, f64)) -> Vector {
     let (right, up) = ((axis + 1) % 3, (axis + 2) % 3);
     let mut rotated = v;

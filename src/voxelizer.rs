@@ -98,8 +98,7 @@ impl Voxelizer {
     /// Checks the options that no mesh can change, to report them before any mesh is read.
     ///
     /// # Errors
-    /// A resolution, voxel size, bounds, dimensions, lattice, scale or rotation that is not
-    /// possible.
+    /// An invalid resolution, voxel size, bounds, dimensions, lattice, scale or rotation.
     pub fn check(&self) -> Result<(), VoxelizeError> {
         self.transform.check()?;
         if let Some(lattice) = &self.lattice {

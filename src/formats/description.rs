@@ -16,8 +16,7 @@ pub(super) struct Region {
 
 /// The attribute, such as `1 dims=55,99,100 up=y origin=-1.5,0.0,2.0 voxel=0.125`: a version, the
 /// grid's dimensions, its [`World`] unless that is the default, without `origin` and `voxel` if the
-/// place is not known. Numbers have as many digits as they need to be read back exactly. For a
-/// part,
+/// place is not known. Numbers have the fewest digits that read back exactly. For a part,
 /// `from=2000,0,0 of=2055,99,100` follows.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Description {

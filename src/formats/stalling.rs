@@ -12,7 +12,7 @@ use std::{io, mem, process};
 use crate::formats::ReadError;
 use crate::progress::Progress;
 
-/// The interval at which progress is reported and cancellation checked.
+/// The interval of progress reports and of checks for cancellation.
 const POLL: Duration = Duration::from_millis(20);
 
 /// A call of [`Progress`].
@@ -47,7 +47,7 @@ type Job = Box<dyn FnOnce() + Send>;
 /// A thread that runs jobs until the sender is dropped.
 struct Worker {
     jobs: Sender<Job>,
-    /// The process of the thread: a forked child has only the sender.
+    /// The id of the process that has the thread: a fork copies the sender, but not the thread.
     process: u32,
 }
 
@@ -57,11 +57,12 @@ thread_local! {
 }
 
 impl Worker {
+    /// The idle worker of this thread, or a new one.
     fn of_this_thread() -> io::Result<Self> {
         let process = process::id();
         match WORKER.take() {
             Some(worker) if worker.process == process => return Ok(worker),
-            // Dropping the sender of another process could wait for its thread.
+            // Not dropped: the sender's lock may be held by a thread that a fork did not copy.
             other => mem::forget(other),
         }
         let (jobs, received) = channel::<Job>();
@@ -70,7 +71,8 @@ impl Worker {
     }
 }
 
-/// Does `work` on another thread, which is detached if `progress` is cancelled while it stalls.
+/// Runs `work` on this thread's worker and waits for its result. If `progress` is cancelled
+/// meanwhile, the worker is abandoned: it ends once `work` returns.
 ///
 /// # Errors
 /// Those of `work`; cancellation; no thread can be started.

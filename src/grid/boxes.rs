@@ -11,7 +11,7 @@ use crate::grid::{
 };
 
 impl VoxelGrid {
-    /// The grid cropped or padded to a box of `dims` voxels whose minimum corner is the voxel `low`,
+    /// The grid cropped or padded to a box of `dims` voxels. Its minimum corner is the voxel `low`,
     /// inside or outside of this grid. Colours and world position are kept.
     ///
     /// ```
@@ -56,8 +56,9 @@ impl VoxelGrid {
     /// ```
     ///
     /// # Errors
-    /// Only one has a place; the grids differ in voxel size, up axis, or by a fraction of a voxel in
-    /// position; the box has more than [`MAX_DIM`](crate::place::MAX_DIM) voxels along an axis.
+    /// Only one has a place; the grids differ in voxel size or up axis, or their offset is not a
+    /// whole number of voxels; the box has more than [`MAX_DIM`](crate::place::MAX_DIM) voxels
+    /// along an axis.
     pub fn in_one_box(&self, other: &Self) -> Result<[Self; 2], GridError> {
         let between = match (self.world.place, other.world.place) {
             (Some(from), Some(to)) => voxels_between(from, to),

@@ -37,7 +37,7 @@ impl VoxelGrid {
     }
 
     /// The voxels that are in exactly one of the grids.
-    /// [`differing_voxels`](Self::differing_voxels) lists them with the grid that has them.
+    /// [`differing_voxels`](Self::differing_voxels) lists them, and says in which grid each is.
     #[must_use]
     pub fn symmetric_difference(&self, other: &Self) -> Self {
         self.combine(other, |a, b| a ^ b)

@@ -80,7 +80,7 @@ def test_what_an_npz_lacks_is_said(tmp_path):
     path, dense = tmp_path / "a.npz", np.eye(4, dtype=bool)[None]
     for place in ({"origin": np.zeros(3)}, {"voxel_size": np.float64(2)}):
         np.savez(path, occupied=dense, **place)
-        with pytest.warns(trivox.TrivoxWarning, match="that needs both origin.npy and voxel_size.npy"):
+        with pytest.warns(trivox.TrivoxWarning, match="it needs both origin.npy and voxel_size.npy"):
             assert trivox.load(path).origin is None
     np.savez(path, voxels=dense.astype("f4"))
     with pytest.raises(trivox.ReadError, match="no array of voxels: occupied.npy.*; voxels.npy: "):

@@ -15,7 +15,7 @@ use common::shapes::{degenerate_soup, placed, soup, unit_cube};
 use common::{oracle, shapes};
 use fastrand::Rng;
 use rayon::ThreadPoolBuilder;
-use trivox::gpu::Adapter;
+use trivox::gpu::{Adapter, Device};
 use trivox::place::Triangle;
 use trivox::render::{Background, RenderOptions, Renderer};
 use trivox::solid::Solid;
@@ -26,6 +26,7 @@ use trivox::{
     Backend, BackendError, Bounds, Cpu, Gpu, GpuError, Mesh, Mode, NoProgress, PlaceOptions,
     PlacedMesh, Progress, Sizing, VoxelGrid, Voxelizer, place,
 };
+use wgpu::Limits;
 
 const VOXEL: i32 = 1 << 16;
 
@@ -162,6 +163,86 @@ fn asynchronous_runs_overlap_and_give_the_same() {
                 });
             }
         });
+    }
+}
+
+/// The devices of a renderer: one on each adapter, with the defaults of wgpu and its own handler of
+/// errors, which counts them.
+fn devices_of_a_renderer(limits: &Limits) -> Vec<(wgpu::Device, wgpu::Queue, Arc<AtomicI32>)> {
+    let promised = adapters().len();
+    let instance = wgpu::Instance::default();
+    let found = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::all()));
+    let open = |adapter: wgpu::Adapter| {
+        let descriptor =
+            wgpu::DeviceDescriptor { required_limits: limits.clone(), ..Default::default() };
+        let (device, queue) = pollster::block_on(adapter.request_device(&descriptor)).ok()?;
+        let errors = Arc::new(AtomicI32::new(0));
+        let counted = errors.clone();
+        device.on_uncaptured_error(Arc::new(move |_| {
+            counted.fetch_add(1, Ordering::Relaxed);
+        }));
+        Some((device, queue, errors))
+    };
+    let devices: Vec<_> = found.into_iter().filter_map(open).collect();
+    assert!(devices.len() >= promised, "{} devices of {promised}", devices.len());
+    devices
+}
+
+/// An error of the renderer's: a buffer beyond the limits.
+fn fail(device: &wgpu::Device) {
+    let size = device.limits().max_buffer_size + 4;
+    let usage = wgpu::BufferUsages::STORAGE;
+    let _ = device.create_buffer(&wgpu::BufferDescriptor {
+        label: None,
+        size,
+        usage,
+        mapped_at_creation: false,
+    });
+}
+
+#[test]
+fn the_device_of_a_renderer_computes_the_same_and_keeps_its_errors() {
+    let mesh = placed(&soup(&mut Rng::with_seed(9), 200, 20 * VOXEL, 1), [20; 3]);
+    let expected = cpu_grid(&mesh);
+    let ray = Ray::new([-3.0, 7.3, 8.1], [1.0, 0.1, 0.05]).unwrap();
+    let solid = Voxelizer::new().resolution(20).mode(Mode::Solid(Solid::default()));
+    for (device, queue, errors) in devices_of_a_renderer(&Limits::default()) {
+        let shared = Device::from_wgpu(device.clone(), queue).unwrap();
+        let gpu = Arc::new(Gpu::on_device(shared.clone()).unwrap());
+        let label = shared.label();
+        fail(&device);
+        assert_eq!(errors.load(Ordering::Relaxed), 1, "{label}: the renderer's error is its own");
+        assert_eq!(gpu_grid(&gpu, &mesh), expected, "{label}");
+        // Bound in a group that the renderer makes.
+        let scene = gpu.scene(&mesh).unwrap();
+        let _ = scene.buffers().bind_group(&shared);
+        let hits = scene.first_hits(&[ray]).unwrap();
+        assert_eq!(hits, [Scene::new(&expected).first_hit(&ray)], "{label}");
+
+        let own = solid.clone().gpu(gpu.clone());
+        let voxelized = own.run(unit_cube()).unwrap();
+        assert_eq!(voxelized.backend.adapter.as_deref(), Some(&*label));
+        assert_eq!(voxelized.grid.occupied(), 20_u64.pow(3), "{label}");
+        let chosen = own.clone().backend(BackendChoice::Cpu).run(unit_cube()).unwrap();
+        assert_eq!(chosen.grid, voxelized.grid);
+
+        assert_eq!(errors.load(Ordering::Relaxed), 1, "{label}: no error of trivox's");
+        device.destroy();
+        let lost = gpu.voxelize(&mesh, &NoProgress);
+        assert!(matches!(lost, Err(BackendError::Gpu(GpuError::Device(_)))), "{label}: {lost:?}");
+        assert_eq!(errors.load(Ordering::Relaxed), 1, "{label}: no error of trivox's");
+    }
+}
+
+#[test]
+fn a_device_whose_limits_are_too_low_is_refused() {
+    let limits = Limits { max_storage_buffers_per_shader_stage: 7, ..Limits::default() };
+    for (device, queue, _) in devices_of_a_renderer(&limits) {
+        let error = Device::from_wgpu(device, queue).unwrap_err();
+        let what = "storage buffers per stage";
+        let GpuError::Unsuitable { adapter, .. } = &error else { panic!("{error}") };
+        let expected = format!("{adapter}: the limit of {what} is 7, but at least 8 is needed");
+        assert_eq!(error.to_string(), expected);
     }
 }
 

@@ -81,12 +81,15 @@ pub(super) fn parts(
     memory: u64,
     progress: &dyn Progress,
 ) -> Result<Vec<Part>, BackendError> {
-    let is_right = device.passes(kernels::MEASURE, || passes_self_test(device))?;
-    if !is_right {
-        let (kernel, driver) = (kernels::MEASURE.name(), device.driver());
-        return Err(BackendError::SelfTest { kernel, driver });
-    }
-    measured_parts(device, mesh, width, memory, progress)
+    let parts = || {
+        let is_right = device.passes(kernels::MEASURE, || passes_self_test(device))?;
+        if !is_right {
+            let (kernel, driver) = (kernels::MEASURE.name(), device.driver());
+            return Err(BackendError::SelfTest { kernel, driver });
+        }
+        measured_parts(device, mesh, width, memory, progress)
+    };
+    device.in_scopes(parts)?
 }
 
 /// The band, without a self-test of the kernel.

@@ -1,7 +1,7 @@
 //! The machine's adapters, and opening a device on one of them.
 
 use crate::gpu::error::GpuError;
-use crate::gpu::{Device, GROUP};
+use crate::gpu::{Device, GROUP, MAX_GROUPS};
 
 /// Storage buffers that a kernel may bind: the WebGPU default limit.
 const STORAGE_BUFFERS: u32 = 8;
@@ -83,13 +83,13 @@ impl Adapter {
     /// The name by which it is displayed and selected, such as `vulkan: NVIDIA H200`.
     #[must_use]
     pub fn label(&self) -> String {
-        format!("{}: {}", self.info.backend, self.info.name)
+        label(&self.info)
     }
 
     /// The driver's name and version; empty if unknown.
     #[must_use]
     pub fn driver(&self) -> String {
-        format!("{} {}", self.info.driver, self.info.driver_info).trim().to_owned()
+        driver(&self.info)
     }
 
     /// Whether it is implemented in software, on the CPU.
@@ -103,28 +103,7 @@ impl Adapter {
     /// # Errors
     /// A limit or a feature is missing.
     pub fn check(&self) -> Result<(), GpuError> {
-        let limits = self.adapter.limits();
-        let needs = [
-            (
-                "storage buffers per stage",
-                limits.max_storage_buffers_per_shader_stage,
-                STORAGE_BUFFERS,
-            ),
-            ("invocations per workgroup", limits.max_compute_invocations_per_workgroup, GROUP),
-            ("workgroup size", limits.max_compute_workgroup_size_x, GROUP),
-            ("workgroup storage bytes", limits.max_compute_workgroup_storage_size, 8 * GROUP),
-        ];
-        for (what, has, needs) in needs {
-            if has < needs {
-                let adapter = self.label();
-                return Err(GpuError::Unsuitable {
-                    adapter,
-                    what,
-                    has: has.into(),
-                    needs: needs.into(),
-                });
-            }
-        }
+        check_limits(&self.adapter.limits(), || self.label())?;
         let flags = self.adapter.get_downlevel_capabilities().flags;
         if flags.contains(
             wgpu::DownlevelFlags::COMPUTE_SHADERS | wgpu::DownlevelFlags::INDIRECT_EXECUTION,
@@ -149,7 +128,40 @@ impl Adapter {
         };
         let opened = self.adapter.request_device(&descriptor).await;
         let (device, queue) = opened.map_err(|e| GpuError::Device(e.to_string()))?;
-        Ok(Device::new(device, queue, self.is_software()))
+        Ok(Device::opened(device, queue))
+    }
+}
+
+/// The label of an adapter.
+pub(super) fn label(info: &wgpu::AdapterInfo) -> String {
+    format!("{}: {}", info.backend, info.name)
+}
+
+/// The name and version of an adapter's driver.
+pub(super) fn driver(info: &wgpu::AdapterInfo) -> String {
+    format!("{} {}", info.driver, info.driver_info).trim().to_owned()
+}
+
+/// Checks that the kernels can run within `limits`, those of the adapter or of a device of it.
+pub(super) fn check_limits(
+    limits: &wgpu::Limits,
+    adapter: impl FnOnce() -> String,
+) -> Result<(), GpuError> {
+    let needs = [
+        ("storage buffers per stage", limits.max_storage_buffers_per_shader_stage, STORAGE_BUFFERS),
+        ("invocations per workgroup", limits.max_compute_invocations_per_workgroup, GROUP),
+        ("workgroup size", limits.max_compute_workgroup_size_x, GROUP),
+        ("workgroup storage bytes", limits.max_compute_workgroup_storage_size, 8 * GROUP),
+        ("workgroups per dimension", limits.max_compute_workgroups_per_dimension, MAX_GROUPS),
+    ];
+    match needs.into_iter().find(|(_, has, needs)| has < needs) {
+        None => Ok(()),
+        Some((what, has, needs)) => Err(GpuError::Unsuitable {
+            adapter: adapter(),
+            what,
+            has: has.into(),
+            needs: needs.into(),
+        }),
     }
 }
 

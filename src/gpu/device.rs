@@ -8,6 +8,7 @@ use std::task::{Context, Poll, Waker};
 
 use wgpu::BufferUsages as Usage;
 
+use crate::gpu::adapter::{check_limits, driver, label};
 use crate::gpu::error::GpuError;
 use crate::gpu::pipeline::{Constants, Pipeline};
 use crate::gpu::{Kernel, MAX_GROUPS};
@@ -37,7 +38,9 @@ impl Fault {
 /// Cache of compiled kernels, by name and pipeline constants.
 type Pipelines = HashMap<(&'static str, Constants), Arc<Pipeline>>;
 
-/// An open device. Its errors are asynchronous; the next [`check`](Self::check) returns them.
+/// An open device: one that [`Adapter::open`](crate::gpu::Adapter::open) opened, or
+/// [one of yours](Self::from_wgpu). Its errors are asynchronous; the next [`check`](Self::check)
+/// returns them.
 #[derive(Debug, Clone)]
 pub struct Device {
     /// The device.
@@ -55,20 +58,24 @@ pub struct Device {
 }
 
 impl Device {
-    /// Wraps an open device; a `software` device has no timeout.
-    pub(super) fn new(device: wgpu::Device, queue: wgpu::Queue, software: bool) -> Self {
-        let fault = Fault::default();
-        let reported = fault.clone();
-        device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
+    /// A device that this library opened: all its errors are this library's.
+    pub(super) fn opened(device: wgpu::Device, queue: wgpu::Queue) -> Self {
+        let opened = Self::over(device, queue);
+        let reported = opened.fault.clone();
+        opened.device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
             reported.set(error.to_string());
         }));
-        let reported = fault.clone();
-        device.set_device_lost_callback(move |reason, message| {
+        let reported = opened.fault.clone();
+        opened.device.set_device_lost_callback(move |reason, message| {
             reported.set(format!("the device was lost ({reason:?}): {message}"));
         });
-        let timeout = (!software).then_some(TIMEOUT);
-        let (pipelines, tested) = Default::default();
-        Self { device, queue, fault, timeout, pipelines, tested }
+        opened
+    }
+
+    fn over(device: wgpu::Device, queue: wgpu::Queue) -> Self {
+        let (fault, pipelines, tested) = Default::default();
+        let wrapped = Self { device, queue, fault, timeout: None, pipelines, tested };
+        Self { timeout: (!wrapped.is_software()).then_some(TIMEOUT), ..wrapped }
     }
 
     /// Returns the first error that the device reported, if any.
@@ -79,10 +86,21 @@ impl Device {
         self.fault.get().map_or(Ok(()), |message| Err(GpuError::Device(message)))
     }
 
+    /// The label of its [adapter](crate::gpu::Adapter::label).
+    #[must_use]
+    pub fn label(&self) -> String {
+        label(&self.device.adapter_info())
+    }
+
+    /// Whether it is implemented in software, on the CPU.
+    #[must_use]
+    pub fn is_software(&self) -> bool {
+        self.device.adapter_info().device_type == wgpu::DeviceType::Cpu
+    }
+
     /// The driver's name and version.
     pub(crate) fn driver(&self) -> String {
-        let info = self.device.adapter_info();
-        format!("{} {}", info.driver, info.driver_info).trim().to_owned()
+        driver(&self.device.adapter_info())
     }
 
     /// Whether `kernel` passes `test`, which is run the first time only. Threads that ask at the
@@ -242,9 +260,61 @@ impl Device {
     }
 }
 
-/// Blocking forms, for native targets.
+/// Errors of this library's own work. On native targets they are caught in error scopes, which see
+/// the calls of one thread: a device may be shared with other code. In a browser the device is
+/// always this library's, and its handler sees them.
+impl Device {
+    /// Calls `work`, and returns the first error of the device, which may be an older one.
+    pub(crate) fn in_scopes<T>(&self, work: impl FnOnce() -> T) -> Result<T, GpuError> {
+        #[cfg(not(target_arch = "wasm32"))]
+        let scopes = {
+            use wgpu::ErrorFilter::{Internal, OutOfMemory, Validation};
+            [Internal, OutOfMemory, Validation].map(|filter| self.device.push_error_scope(filter))
+        };
+        let result = work();
+        #[cfg(not(target_arch = "wasm32"))]
+        for scope in scopes.into_iter().rev() {
+            // Ready at once.
+            if let Some(error) = pollster::block_on(scope.pop()) {
+                self.fault.set(error.to_string());
+            }
+        }
+        self.check().map(|()| result)
+    }
+
+    /// [`in_scopes`](Self::in_scopes) for every poll of a future.
+    pub(crate) async fn scoped<T, E: From<GpuError>>(
+        &self,
+        future: impl Future<Output = Result<T, E>>,
+    ) -> Result<T, E> {
+        let mut future = std::pin::pin!(future);
+        let poll = |context: &mut Context<'_>| {
+            self.in_scopes(|| future.as_mut().poll(context))
+                .unwrap_or_else(|error| Poll::Ready(Err(error.into())))
+        };
+        std::future::poll_fn(poll).await
+    }
+}
+
+/// Blocking forms, and devices of other code, for native targets.
 #[cfg(not(target_arch = "wasm32"))]
 impl Device {
+    /// A device of yours, such as that of a renderer: its pipelines can then bind the buffers that
+    /// trivox makes, and nothing is copied. Make it of the version of wgpu that this crate exports
+    /// as [`trivox::wgpu`](crate::wgpu).
+    ///
+    /// The limits that your device was requested with bound the size of buffers: request those of
+    /// the adapter for large meshes. Your handlers of uncaptured errors and of a lost device stay
+    /// as they are, and see no error of trivox's calls: these return it. After one, wrap the device
+    /// again.
+    ///
+    /// # Errors
+    /// A limit of the device is too low for the kernels. The defaults of wgpu suffice.
+    pub fn from_wgpu(device: wgpu::Device, queue: wgpu::Queue) -> Result<Self, GpuError> {
+        check_limits(&device.limits(), || label(&device.adapter_info()))?;
+        Ok(Self::over(device, queue))
+    }
+
     /// The blocking form of [`submit_and_read_async`](Self::submit_and_read_async).
     ///
     /// # Errors
@@ -363,6 +433,22 @@ mod tests {
         let read = device.submit_and_read(encoder, &staging);
         let error = read.expect_err("no time").to_string();
         assert_eq!(error, "the GPU failed: it did not respond within 1ms; it may be hung");
+    }
+
+    #[test]
+    fn of_a_shared_device_each_sees_its_own_errors() {
+        let Some(renderer) = open() else { return };
+        let wrap = || Device::from_wgpu(renderer.device.clone(), renderer.queue.clone());
+        let words = renderer.device.limits().max_buffer_size / 4 + 1;
+        let shared = wrap().expect("its limits are those of the adapter");
+        let made = shared.in_scopes(|| shared.buffer("too large", words, Usage::STORAGE));
+        assert!(matches!(made, Err(GpuError::Device(_))), "{made:?}");
+        assert_eq!(renderer.check(), Ok(()));
+
+        let shared = wrap().expect("the error was not the renderer's");
+        let _ = renderer.buffer("too large", words, Usage::STORAGE);
+        assert!(renderer.check().is_err());
+        assert_eq!(shared.in_scopes(|| ()), Ok(()));
     }
 
     #[test]

@@ -11,14 +11,14 @@ pub enum GpuError {
     /// There is no adapter, or none with the requested name.
     #[error("{0}")]
     NoAdapter(String),
-    /// A limit of the adapter is too low for the shaders.
-    #[error("adapter {adapter} has {what} of {has}, but {needs} is needed")]
+    /// A limit of the adapter, or of a device of it, is too low for the kernels.
+    #[error("{adapter}: the limit of {what} is {has}, but at least {needs} is needed")]
     Unsuitable {
         /// The adapter's label.
         adapter: String,
         /// The limit's name.
         what: &'static str,
-        /// The adapter's limit.
+        /// The limit.
         has: u64,
         /// The required minimum.
         needs: u64,

@@ -88,6 +88,15 @@ impl GpuShader {
         size: [u32; 2],
         progress: &dyn Progress,
     ) -> Result<Vec<Rgba>, GpuError> {
+        self.scene.device().scoped(self.unscoped_pixels(picture, size, progress)).await
+    }
+
+    async fn unscoped_pixels(
+        &self,
+        picture: &PictureParams,
+        size: [u32; 2],
+        progress: &dyn Progress,
+    ) -> Result<Vec<Rgba>, GpuError> {
         let device = self.scene.device();
         let (mut params, tables) = draw_params(picture, size);
         let [width, height] = size;

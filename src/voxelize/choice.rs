@@ -2,6 +2,8 @@
 //! GPU.
 
 use std::fmt;
+#[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
+use std::sync::Arc;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 #[cfg(feature = "gpu")]
@@ -11,6 +13,8 @@ use crate::place::PlacedMesh;
 use crate::progress::Progress;
 use crate::voxelize::BackendError;
 use crate::voxelize::cpu::Cpu;
+#[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
+use crate::voxelize::gpu::Gpu;
 use crate::voxelize::shared_gpu::SharedGpu;
 use crate::voxelize::{Backend, Rule, Run, RunOptions, brick_pairs};
 
@@ -238,9 +242,21 @@ impl Backends {
         self.gpu.name()
     }
 
-    /// The same with another choice and adapter; no GPU is opened yet.
-    pub(crate) fn with(&self, choice: BackendChoice, adapter: Option<String>) -> Self {
-        Self { meshes: self.meshes, ..Self::new(choice, adapter) }
+    /// The same with another choice; no GPU is opened yet.
+    pub(crate) fn with_choice(&self, choice: BackendChoice) -> Self {
+        Self { choice, gpu: self.gpu.unopened(), meshes: self.meshes, turn: Mutex::default() }
+    }
+
+    /// The same with the GPU that has `name` in its label; it is not opened yet.
+    pub(crate) fn with_adapter(&self, name: String) -> Self {
+        Self { meshes: self.meshes, ..Self::new(self.choice, Some(name)) }
+    }
+
+    /// The same with a GPU that is open, whatever the mesh.
+    #[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
+    pub(crate) fn with_gpu(&self, gpu: Arc<Gpu>) -> Self {
+        let gpu = SharedGpu::of(gpu);
+        Self { choice: BackendChoice::Gpu, gpu, meshes: self.meshes, turn: Mutex::default() }
     }
 
     /// The backend for `mesh`. A GPU is opened when it is first chosen.

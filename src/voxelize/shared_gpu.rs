@@ -23,6 +23,8 @@ mod with_gpu {
     #[derive(Debug, Default)]
     pub struct SharedGpu {
         name: Option<String>,
+        /// One that the caller opened.
+        given: Option<Arc<Gpu>>,
         adapter: OnceLock<Result<Adapter, GpuError>>,
         open: Mutex<Open>,
     }
@@ -48,6 +50,16 @@ mod with_gpu {
             Self { name, ..Self::default() }
         }
 
+        /// A GPU that is open. If it fails, it is not opened again.
+        pub fn of(gpu: Arc<Gpu>) -> Self {
+            Self { given: Some(gpu), ..Self::default() }
+        }
+
+        /// The same GPU; not opened yet, unless it was given.
+        pub fn unopened(&self) -> Self {
+            Self { name: self.name.clone(), given: self.given.clone(), ..Self::default() }
+        }
+
         /// The name of the adapter that was requested.
         pub fn name(&self) -> Option<&str> {
             self.name.as_deref()
@@ -55,23 +67,23 @@ mod with_gpu {
 
         /// Whether it is open and a hardware GPU. Does not wait while another thread opens it.
         pub fn is_ready(&self) -> bool {
-            let is_working = match self.open.try_lock() {
-                Ok(open) => open.is_working(),
-                Err(TryLockError::Poisoned(open)) => open.into_inner().is_working(),
-                Err(TryLockError::WouldBlock) => false,
+            let is_working = match (&self.given, self.open.try_lock()) {
+                (Some(gpu), _) => gpu.device().check().is_ok(),
+                (None, Ok(open)) => open.is_working(),
+                (None, Err(TryLockError::Poisoned(open))) => open.into_inner().is_working(),
+                (None, Err(TryLockError::WouldBlock)) => false,
             };
             is_working && self.why_not().is_none()
         }
 
         /// The reason not to use it, if there is one: no adapter, or a software adapter.
         pub fn why_not(&self) -> Option<String> {
-            match self.adapter() {
-                Err(_) => Some("no GPU adapter".into()),
-                Ok(adapter) if adapter.is_software() => {
-                    Some(format!("no hardware GPU: {} is software", adapter.label()))
-                }
-                Ok(_) => None,
-            }
+            let (label, is_software) = match (&self.given, self.adapter()) {
+                (Some(gpu), _) => (gpu.device().label(), gpu.device().is_software()),
+                (None, Ok(adapter)) => (adapter.label(), adapter.is_software()),
+                (None, Err(_)) => return Some("no GPU adapter".into()),
+            };
+            is_software.then(|| format!("no hardware GPU: {label} is software"))
         }
 
         /// Opens it on first use, and again if it was lost or ran out of memory: a mesh that is too
@@ -81,6 +93,9 @@ mod with_gpu {
         /// There is no adapter, none with that name, or it fails to open; the same error every
         /// time.
         pub fn open(&self) -> Result<Opened, BackendError> {
+            if let Some(gpu) = &self.given {
+                return Ok((Box::new(gpu.clone()), gpu.device().label()));
+            }
             let adapter = self.adapter()?;
             let mut open = self.open_gpu();
             let has_failed = matches!(open.gpu, Some(Ok(_))) && !open.is_working();
@@ -152,6 +167,11 @@ mod without_gpu {
         /// Never opened.
         pub fn new(name: Option<String>) -> Self {
             Self { name }
+        }
+
+        /// The same.
+        pub fn unopened(&self) -> Self {
+            Self { name: self.name.clone() }
         }
 
         /// The name of the adapter that was requested.

@@ -10,6 +10,8 @@ use crate::place::{Bounds, Lattice, PlaceOptions, Sizing, Tile};
 use crate::progress::{NoProgress, Progress};
 use crate::srgb::Rgba;
 use crate::transform::Transform;
+#[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
+use crate::voxelize::gpu::Gpu;
 use crate::voxelize::{BackendChoice, Backends};
 use crate::voxelizer::pool::LazyPool;
 use crate::voxelizer::{ColorSource, Voxelizer};
@@ -141,15 +143,20 @@ impl Voxelizer {
     /// Selects the backend. A GPU is opened for the first mesh that needs it.
     #[must_use]
     pub fn backend(self, choice: BackendChoice) -> Self {
-        let adapter = self.backends.adapter().map(str::to_owned);
-        Self { backends: Arc::new(self.backends.with(choice, adapter)), ..self }
+        Self { backends: Arc::new(self.backends.with_choice(choice)), ..self }
     }
 
     /// Selects the GPU adapter by a part of its label.
     #[must_use]
     pub fn adapter(self, name: impl Into<String>) -> Self {
-        let choice = self.backends.choice();
-        Self { backends: Arc::new(self.backends.with(choice, Some(name.into()))), ..self }
+        Self { backends: Arc::new(self.backends.with_adapter(name.into())), ..self }
+    }
+
+    /// Computes on a GPU that is open, such as [that of a renderer](crate::gpu::Device::from_wgpu).
+    #[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
+    #[must_use]
+    pub fn gpu(self, gpu: Arc<Gpu>) -> Self {
+        Self { backends: Arc::new(self.backends.with_gpu(gpu)), ..self }
     }
 
     /// Uses backends that are shared with others.

@@ -206,14 +206,16 @@ impl GpuScene {
         };
         let colors = own.map(|colors| color_words(scene, colors)).unwrap_or_default();
         let storage = |label, bytes: &[u8]| device.filled(label, bytes, Usage::STORAGE);
-        let buffers = SceneBuffers {
-            header: device.filled("scene", bytemuck::bytes_of(&header), Usage::UNIFORM)?,
-            nodes: storage("nodes", bytemuck::cast_slice(&nodes))?,
-            children: storage("children", bytemuck::cast_slice(scene.children()))?,
-            bricks: storage("bricks", bytemuck::cast_slice(&bricks))?,
-            colors: storage("colours", bytemuck::cast_slice(&colors))?,
+        let upload = || {
+            Ok(SceneBuffers {
+                header: device.filled("scene", bytemuck::bytes_of(&header), Usage::UNIFORM)?,
+                nodes: storage("nodes", bytemuck::cast_slice(&nodes))?,
+                children: storage("children", bytemuck::cast_slice(scene.children()))?,
+                bricks: storage("bricks", bytemuck::cast_slice(&bricks))?,
+                colors: storage("colours", bytemuck::cast_slice(&colors))?,
+            })
         };
-        Self::new(device, buffers)
+        Self::new(device, device.in_scopes(upload)??)
     }
 
     /// The scene of `count` bricks of a grid of `dims`, in GPU memory as voxelizing leaves them.
@@ -251,7 +253,7 @@ impl GpuScene {
     pub async fn first_hits_async(&self, rays: &[Ray]) -> Result<Vec<Option<Hit>>, GpuError> {
         let mut hits = Vec::with_capacity(rays.len());
         for rays in rays.chunks(MAX_PASS_RAYS) {
-            let words = self.hit_words(rays).await?;
+            let words = self.device.scoped(self.hit_words(rays)).await?;
             let found = words.as_chunks::<HIT_WORDS>().0.iter();
             if found.clone().any(|words| words[2] == GAVE_UP) {
                 return Err(gave_up());

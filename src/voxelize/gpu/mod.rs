@@ -101,9 +101,13 @@ impl Gpu {
     /// A limit of the adapter is too low, its driver fails, or it computes wrong voxels
     /// ([`BackendError::SelfTest`]).
     pub async fn open(adapter: &Adapter) -> Result<Self, BackendError> {
-        let gpu = Self::over(adapter.open_async().await?);
-        gpu.test(Rule::Conservative, VoxelKernel::default()).await?;
-        Ok(gpu)
+        Self::over(adapter.open_async().await?).tested().await
+    }
+
+    async fn tested(self) -> Result<Self, BackendError> {
+        let test = self.test(Rule::Conservative, VoxelKernel::default());
+        self.device.scoped(test).await?;
+        Ok(self)
     }
 
     /// Over an open device, untested.
@@ -140,10 +144,18 @@ impl Gpu {
     /// Those of [`open`](Self::open).
     #[cfg(not(target_arch = "wasm32"))]
     pub fn new(adapter: &Adapter) -> Result<Self, BackendError> {
-        let gpu = Self::over(pollster::block_on(adapter.open_async())?);
+        Self::on_device(adapter.open()?)
+    }
+
+    /// On an open device, which may be [one of yours](Device::from_wgpu). Compiles and tests as
+    /// [`open`](Self::open) does.
+    ///
+    /// # Errors
+    /// Its driver fails, or it computes wrong voxels ([`BackendError::SelfTest`]).
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn on_device(device: Device) -> Result<Self, BackendError> {
         // A device that hangs fails after its time limit.
-        gpu.device.block_on(gpu.test(Rule::Conservative, VoxelKernel::default()))?;
-        Ok(gpu)
+        device.clone().block_on(Self::over(device).tested())
     }
 
     /// Limits runs to `batch_limits`, within the device's limits. Small ones split the work into
@@ -166,6 +178,10 @@ impl Gpu {
     /// # Errors
     /// The triangles, the pairs or the voxels exceed a buffer; the device fails.
     pub async fn scene_async(&self, mesh: &PlacedMesh) -> Result<GpuScene, BackendError> {
+        self.device.scoped(self.scene_unscoped(mesh)).await
+    }
+
+    async fn scene_unscoped(&self, mesh: &PlacedMesh) -> Result<GpuScene, BackendError> {
         if mesh.is_empty() {
             let empty = VoxelGrid::empty(mesh.lattice().dims)?;
             return Ok(GpuScene::upload(&self.device, &Scene::new(&empty))?);
@@ -199,8 +215,11 @@ impl Gpu {
         options: &RunOptions,
         progress: &dyn Progress,
     ) -> Result<Run, BackendError> {
-        self.test(rule, options.kernel).await?;
-        self.run_untested(mesh, rule, options, progress).await
+        let run = async {
+            self.test(rule, options.kernel).await?;
+            self.run_untested(mesh, rule, options, progress).await
+        };
+        self.device.scoped(run).await
     }
 
     async fn run_untested(

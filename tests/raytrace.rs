@@ -1,10 +1,16 @@
-//! The example of a ray tracer: it is as short as it is said to be, and draws what it shows.
+//! The examples of ray tracers: the one on the CPU is as short as it is said to be, and draws what
+//! it shows; the one on a GPU draws the same.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 #[path = "../examples/raytrace.rs"]
 #[allow(dead_code, reason = "the program's entry point is not called")]
 mod raytrace;
+
+#[cfg(feature = "gpu")]
+#[path = "../examples/raytrace_gpu/main.rs"]
+#[allow(dead_code, reason = "the program's entry point is not called")]
+mod raytrace_gpu;
 
 const SOURCE: &str = include_str!("../examples/raytrace.rs");
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
@@ -45,4 +51,23 @@ fn the_picture_in_the_readme_is_what_it_draws() {
     assert!(differing(&shown, &drawn) < 100, "{run}");
     let turned = image::imageops::rotate180(&drawn);
     assert!(differing(&shown, &turned) > 10_000, "another picture goes unnoticed");
+}
+
+#[cfg(feature = "gpu")]
+#[test]
+fn a_gpu_draws_what_the_cpu_does() {
+    let adapter = wgpu::Instance::default().request_adapter(&Default::default());
+    let Ok(adapter) = pollster::block_on(adapter) else {
+        assert!(std::env::var_os("TRIVOX_GPU").is_none(), "an adapter was promised");
+        println!("skipped: no adapter");
+        return;
+    };
+    let model = format!("{ROOT}/assets/lighthouse.obj");
+    let drawn = raytrace_gpu::draw(&adapter, &model, 40, 50).unwrap();
+    let expected = draw("lighthouse.obj", 40, 50);
+    let off = |(a, b): (&u8, &u8)| u32::from(a.abs_diff(*b));
+    let differences = || drawn.iter().zip(expected.iter()).map(off);
+    // A ray that misses an edge by less than floats resolve is one of 64 of its pixel.
+    assert!(differences().all(|off| off < 16), "{:?}", differences().max());
+    assert!(differences().sum::<u32>() < 50 * 50, "{}", differences().sum::<u32>());
 }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use trivox::distance::gpu::{BRICK_VOXELS, Cluster, Item, MeasureParams};
-use trivox::gpu::kernels::{Binding, File, KERNELS, Kernel, MODULES, bindings, module, resolve};
+use trivox::gpu::kernels::{Binding, File, KERNELS, Kernel, MODULES, bindings, resolve};
 use trivox::gpu::{self, kernels};
 use trivox::grid::BRICK;
 use trivox::render::gpu::{DrawParams, NO_GROUND, SUM_WORDS};
@@ -161,7 +161,8 @@ fn bindings_are_read_as_naga_reads_them_and_fit_the_default_limits() {
 
 #[test]
 fn the_published_source_is_that_of_the_kernels() {
-    assert_eq!(SCENE_SOURCE, module("trace/traverse").unwrap());
+    let text = "// #import trace/traverse\n// #import trace/float_rays\n";
+    assert_eq!([SCENE_SOURCE, text, "\n"].concat(), resolve(&File { path: "", text }));
     validated("scene", SCENE_SOURCE);
 }
 

@@ -67,9 +67,6 @@ struct DrawParams {
 // Light and shares of light are fixed-point numbers: multiples of 1 / ONE.
 const ONE: u32 = 32768u;
 
-// Distance of the origins of secondary rays from their surface, in units.
-const RAY_OFFSET: Int64 = Int64(4u, 0u);
-
 // Stored in place of the up axis.
 const NO_GROUND: u32 = 3u;
 

@@ -1,6 +1,7 @@
 // Shading of samples, in integers: equal to the host's, `src/render/shade.rs`.
 //
 // #import trace/traverse
+// #import trace/faces
 // #import draw/params
 // #import draw/hit
 // #import draw/faces
@@ -88,10 +89,7 @@ fn surface_hit(ray: Ray, touch: Touch) -> SurfaceHit {
     if !touch.exists {
         return ground_hit(ray);
     }
-    var face = face_of(touch, ray);
-    if face == NO_FACE {
-        face = front_face(ray);
-    }
+    let face = seen_face(ray, touch);
     return SurfaceHit(VOXEL, touch.voxel, face, offset_from(point_on(ray, touch, face), face));
 }
 

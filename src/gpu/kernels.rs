@@ -50,6 +50,8 @@ pub const MODULES: &[File] = &[
     file!("trace/rays"),
     file!("trace/dda"),
     file!("trace/traverse"),
+    file!("trace/faces"),
+    file!("trace/float_rays"),
     file!("trace/tree"),
     file!("draw/params"),
     file!("draw/hit"),

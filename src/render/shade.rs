@@ -1,5 +1,5 @@
 //! Shading of pixels, in integers from the ray on, so that all devices draw the same picture. The
-//! twin of `shaders/draw/`.
+//! twin of `shaders/draw/` and `shaders/trace/faces.wgsl`.
 
 use crate::grid::DEFAULT_COLOR;
 use crate::render::camera::Camera;
@@ -230,7 +230,7 @@ impl<'a> Shader<'a> {
     fn shade_voxel(&mut self, ray: &Ray, touch: &Touch, index: usize) -> Sample {
         let light = &self.params.light;
         let voxel = touch.voxel();
-        let face = touch.face(ray).unwrap_or_else(|| front_face(ray));
+        let face = seen_face(ray, touch);
         let surface = self.surface(voxel, face);
         let point = point_on(ray, touch, face);
         let (u, v) = tangent_axes(face.axis);
@@ -338,13 +338,16 @@ fn mean(samples: impl IntoIterator<Item = Sample>) -> Rgba {
     [r, g, b, ((covered * 510 + all) / (2 * all)) as u8]
 }
 
-/// The face shown where a ray begins in a voxel: the one most nearly perpendicular to it, facing
-/// it.
-fn front_face(ray: &Ray) -> Face {
-    let (_, direction) = ray.in_units();
-    let longer = |a: usize, b: usize| if direction[b].abs() > direction[a].abs() { b } else { a };
-    let axis = longer(longer(0, 1), 2);
-    Face { axis, is_upper: direction[axis] < 0 }
+/// The face that is seen: the one through which the ray enters the voxel, or, where it begins in
+/// the voxel, the one most nearly perpendicular to it that faces it.
+fn seen_face(ray: &Ray, touch: &Touch) -> Face {
+    touch.face(ray).unwrap_or_else(|| {
+        let (_, direction) = ray.in_units();
+        let longer =
+            |a: usize, b: usize| if direction[b].abs() > direction[a].abs() { b } else { a };
+        let axis = longer(longer(0, 1), 2);
+        Face { axis, is_upper: direction[axis] < 0 }
+    })
 }
 
 /// The point where a ray meets a face, in units: exact along the normal, rounded down along the

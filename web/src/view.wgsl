@@ -34,24 +34,6 @@ struct View {
 // Not 0 once a ray has given up: the host refuses the picture.
 @group(0) @binding(2) var<storage, read_write> flag: atomic<u32>;
 
-fn in_units(place: f32) -> Int64 {
-    let whole = clamp(floor(place), -16384.0, 16384.0);
-    return int64_add(int64_shifted(i32(whole), FRACTION_BITS), Int64(u32((place - whole) * 65536.0), 0u));
-}
-
-fn as_float(a: Int64) -> f32 {
-    return f32(bitcast<i32>(a.y)) * 4294967296.0 + f32(a.x);
-}
-
-fn longest_of(v: vec3<f32>) -> f32 {
-    let a = abs(v);
-    return max(a.x, max(a.y, a.z));
-}
-
-fn direction_of(towards: vec3<f32>) -> vec3<i32> {
-    return vec3<i32>(round(towards / longest_of(towards) * 16777216.0));
-}
-
 fn linear_of(color: u32) -> vec3<f32> {
     let srgb = vec3<f32>(f32(color & 255u), f32((color >> 8u) & 255u), f32((color >> 16u) & 255u)) / 255.0;
     return pow(srgb, vec3<f32>(2.2));
@@ -93,17 +75,12 @@ fn light(towards: vec3<f32>, row: f32) -> vec3<f32> {
     if !touch.exists || (axis < 3u && touch.voxel[axis] >= view.cut) {
         return behind;
     }
-    let face = face_of(touch, ray);
-    if face < NO_FACE {
-        normal = vec3<f32>(0.0);
-        normal[face % 3u] = select(-1.0, 1.0, face >= 3u);
+    if face_of(touch, ray) != NO_FACE {
+        normal = hit_normal(ray, touch);
     } else if all(normal == vec3<f32>(0.0)) {
         normal = -normalize(towards);
     }
-    // Units over units: the time at which `start + time * direction` is there.
-    let time = as_float(touch.time.distance) / 65536.0 / f32(touch.time.length);
-    let path = time * vec3<f32>(ray.direction);
-    let place = start + path;
+    let place = hit_point(ray, touch);
     let away = length(place - view.eye.xyz);
 
     // Edges are a pixel wide, and fade where voxels are only a few.
@@ -115,12 +92,7 @@ fn light(towards: vec3<f32>, row: f32) -> vec3<f32> {
 
     var direct = max(dot(normal, view.sun.xyz), 0.0);
     if view.has_shadow == 1u && direct > 0.0 {
-        let off = place + normal / 64.0;
-        let shadow = Ray(
-            array<Int64, 3>(in_units(off.x), in_units(off.y), in_units(off.z)),
-            direction_of(view.sun.xyz),
-        );
-        if first_hit(shadow).exists {
+        if first_hit(ray_of(place + normal / 64.0, view.sun.xyz)).exists {
             direct = 0.0;
         }
     }

@@ -4,8 +4,10 @@
 //! Five buffers of a layout, version 1, that [`SCENE_SOURCE`] documents and reads: the header (a
 //! uniform), the nodes, the children, the bricks and the colours. A shader that begins with this
 //! source and binds the buffers as group 1 can call `first_hit(ray)`. It returns the voxel of
-//! [`Scene::first_hit`], and the time as a fraction of integers. Some drivers end loops early
-//! without an error: call `has_given_up()` at the shader's end to detect this.
+//! [`Scene::first_hit`], and the time as a fraction of integers. `ray_of` makes a ray of floats;
+//! `hit_point`, `hit_normal`, `linear_color_of` and `secondary_ray` shade what it meets. Some
+//! drivers end loops early without an error: call `has_given_up()` at the shader's end to detect
+//! this.
 //!
 //! [`GpuScene::upload`] copies a scene from the host; [`Gpu::scene`](crate::Gpu::scene) voxelizes a
 //! mesh and keeps the voxels in GPU memory.
@@ -35,10 +37,18 @@ macro_rules! files {
     };
 }
 
-/// WGSL to prepend to a shader that traces rays: exact integers, the layout of a scene, and
-/// `first_hit`. It is `trace/traverse` with its imports.
-pub const SCENE_SOURCE: &str =
-    files!("exact/int64", "trace/scene", "trace/rays", "trace/dda", "trace/traverse");
+/// WGSL to prepend to a shader that traces rays: exact integers, the layout of a scene,
+/// `first_hit`, and rays and hits in floats. It is `trace/traverse` and `trace/float_rays` with
+/// their imports.
+pub const SCENE_SOURCE: &str = files!(
+    "exact/int64",
+    "trace/scene",
+    "trace/rays",
+    "trace/dda",
+    "trace/traverse",
+    "trace/faces",
+    "trace/float_rays"
+);
 
 /// Invocations per workgroup of kernels that trace rays.
 pub const RAY_GROUP: u32 = 64;

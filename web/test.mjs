@@ -445,6 +445,11 @@ try {
       await tab.screenshot({ path: join(shots, `${kind}-${name}.png`) });
       const overflow = await tab.evaluate(() => document.documentElement.scrollWidth - innerWidth);
       assert.ok(overflow <= 0, `${name}: ${overflow} pixels wider than the screen`);
+      // The keyboard goes through the parts as they are seen.
+      const corners = await tab.$$eval('main > *', (parts) => parts.map((part) => part.getBoundingClientRect())
+        .map(({ left, top }) => [left, top]));
+      const isAfter = ([left, top], [before, above]) => left > before || (left === before && top > above);
+      assert.ok(corners.every((corner, part) => part === 0 || isAfter(corner, corners[part - 1])), `${name}: ${corners}`);
     }
     const drawnBy = await tab.evaluate(() => document.body.dataset.drawn);
     await tab.close();

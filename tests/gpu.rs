@@ -5,7 +5,7 @@
 
 mod common;
 
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
@@ -26,7 +26,7 @@ use trivox::{
     Backend, BackendError, Bounds, Cpu, Gpu, GpuError, Mesh, Mode, NoProgress, PlaceOptions,
     PlacedMesh, Progress, Sizing, VoxelGrid, Voxelizer, place,
 };
-use wgpu::Limits;
+use wgpu::{BufferUsages as Usage, Limits};
 
 const VOXEL: i32 = 1 << 16;
 
@@ -190,12 +190,10 @@ fn devices_of_a_renderer(limits: &Limits) -> Vec<(wgpu::Device, wgpu::Queue, Arc
 
 /// An error of the renderer's: a buffer beyond the limits.
 fn fail(device: &wgpu::Device) {
-    let size = device.limits().max_buffer_size + 4;
-    let usage = wgpu::BufferUsages::STORAGE;
     let _ = device.create_buffer(&wgpu::BufferDescriptor {
         label: None,
-        size,
-        usage,
+        size: device.limits().max_buffer_size + 4,
+        usage: Usage::STORAGE,
         mapped_at_creation: false,
     });
 }
@@ -207,12 +205,28 @@ fn the_device_of_a_renderer_computes_the_same_and_keeps_its_errors() {
     let ray = Ray::new([-3.0, 7.3, 8.1], [1.0, 0.1, 0.05]).unwrap();
     let solid = Voxelizer::new().resolution(20).mode(Mode::Solid(Solid::default()));
     for (device, queue, errors) in devices_of_a_renderer(&Limits::default()) {
-        let shared = Device::from_wgpu(device.clone(), queue).unwrap();
+        let shared = Device::from_wgpu(device.clone(), queue.clone()).unwrap();
         let gpu = Arc::new(Gpu::on_device(shared.clone()).unwrap());
         let label = shared.label();
         fail(&device);
         assert_eq!(errors.load(Ordering::Relaxed), 1, "{label}: the renderer's error is its own");
-        assert_eq!(gpu_grid(&gpu, &mesh), expected, "{label}");
+        // While the renderer draws.
+        let (is_done, frame) =
+            (AtomicBool::new(false), shared.buffer("frame", 64, Usage::COPY_DST));
+        let grid = std::thread::scope(|threads| {
+            threads.spawn(|| {
+                while !is_done.load(Ordering::Relaxed) {
+                    let mut encoder = device.create_command_encoder(&Default::default());
+                    encoder.clear_buffer(&frame, 0, None);
+                    queue.submit([encoder.finish()]);
+                    device.poll(wgpu::PollType::wait_indefinitely()).unwrap();
+                }
+            });
+            let grid = threads.spawn(|| gpu_grid(&gpu, &mesh)).join();
+            is_done.store(true, Ordering::Relaxed);
+            grid.unwrap()
+        });
+        assert_eq!(grid, expected, "{label}");
         // Bound in a group that the renderer makes.
         let scene = gpu.scene(&mesh).unwrap();
         let _ = scene.buffers().bind_group(&shared);

@@ -128,8 +128,13 @@ export class Grid {
   voxels(): Uint32Array<ArrayBuffer>;
   /** Their colours in the same order: sRGB and opacity, 4 bytes a voxel; `null` for a grid without colours. */
   colors(): Uint8Array<ArrayBuffer> | null;
-  /** The file that the program writes with this extension. */
+  /**
+   * The file that the program writes with this extension. A `RangeError` where it is too long for one array, which
+   * holds 2 GiB to 8 GiB by browser: `writeTo` has no such limit.
+   */
   write(extension: string): Uint8Array<ArrayBuffer>;
+  /** Calls `take` with each part of that file in order, of about 1 MiB. What `take` throws ends it, and is thrown. */
+  writeTo(extension: string, take: (part: Uint8Array<ArrayBuffer>) => void): void;
   /** What a file with this extension does not hold: a sentence for each thing. */
   lost(extension: string): string[];
   /** Frees its memory at once. */

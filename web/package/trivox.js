@@ -51,11 +51,27 @@ function text(what, value) {
   return value;
 }
 
+/** The length of the longest array in WebAssembly's memory. */
+const LONGEST = 2 ** 31 - 1;
+
 function bytesOf({ name, bytes }) {
+  if (bytes?.byteLength > LONGEST) {
+    throw refusal(`${name}: has ${bytes.byteLength} bytes, and WebAssembly reads at most ${LONGEST}: use the program`);
+  }
   if (bytes instanceof Uint8Array) return bytes;
   if (bytes instanceof ArrayBuffer) return new Uint8Array(bytes);
   if (ArrayBuffer.isView(bytes)) return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   throw refusal(`${name}: bytes must be a Uint8Array or an ArrayBuffer: of a Blob, await blob.arrayBuffer()`);
+}
+
+/** An array of `length` bytes for `what`: the longest is of 2 GiB to 8 GiB, and memory may be short of it. */
+function room(length, what) {
+  try {
+    return new Uint8Array(length);
+  } catch (error) {
+    const message = `${what} has ${length} bytes, too many for one array here: take its parts by writeTo`;
+    throw Object.assign(new RangeError(message, { cause: error }), { code: 'memory' });
+  }
 }
 
 /** What holds memory of WebAssembly: until it is freed or collected. */
@@ -160,7 +176,39 @@ export class Grid extends Owner {
 
   voxels() { return this.inner.voxels(); }
   colors() { return this.inner.colors() ?? null; }
-  write(extension) { return this.inner.write(text('the extension', extension)); }
+
+  writeTo(extension, take) {
+    let failure;
+    const sink = {
+      take(bytes) {
+        try {
+          take(bytes.slice());
+        } catch (error) {
+          failure = { error };
+          throw error;
+        }
+      },
+    };
+    try {
+      this.inner.write(text('the extension', extension), sink);
+    } catch (error) {
+      throw failure ? failure.error : error;
+    }
+  }
+
+  write(extension) {
+    const parts = [];
+    let length = 0;
+    this.writeTo(extension, (part) => { length += part.length; parts.push(part); });
+    const file = room(length, `the .${extension} file`);
+    let start = 0;
+    for (const part of parts) {
+      file.set(part, start);
+      start += part.length;
+    }
+    return file;
+  }
+
   lost(extension) { return this.inner.lost(text('the extension', extension)); }
 }
 

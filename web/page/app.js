@@ -11,7 +11,7 @@ const camera = new Camera(canvas);
 /** `report` and `values`: of the grid that is shown, and the settings that it was made with. */
 const state = { model: null, report: null, values: null, formats: null, job: 0, view: 0, example: null };
 
-// --- The worker. Cancelling ends it, since WebAssembly does not listen while it computes.
+// --- The worker. WebAssembly does not listen while it computes: to end a computation ends the worker.
 
 let worker;
 let pending;
@@ -77,8 +77,8 @@ const messages = {
     const error = new Error(`${hint}\n(${message})`);
     for (const { reject } of waiting.values()) reject(error);
     startWorker();
-    if (waiting.size > 0) return;
-    // It ended while it drew.
+    if (waiting.size > 0 && isBusy()) return;
+    // It ended while it drew, or did what was cancelled.
     setBusy(false);
     fail(error.message);
   },
@@ -112,10 +112,10 @@ async function ask(type, message = {}) {
   await current(workerReady);
   lastId += 1;
   const id = lastId;
-  return new Promise((resolve, reject) => {
+  return current(new Promise((resolve, reject) => {
     pending.set(id, { resolve, reject });
     worker.postMessage({ type, id, ...message });
-  });
+  }));
 }
 
 // --- Running
@@ -132,15 +132,22 @@ function setBusy(busy) {
   document.body.setAttribute('aria-busy', Boolean(busy));
 }
 
+const isBusy = () => document.body.getAttribute('aria-busy') === 'true';
+
+/** Ends the job in progress, if there is one. Where a result is shown, the worker has its grid, and is kept. */
+function endJob() {
+  state.job += 1;
+  if (isBusy() && !state.report) startWorker();
+}
+
 /** Does `work` as the one job: a new one ends that which is in progress. `step` is what it does at first. */
 async function job(step, work) {
   const focused = document.activeElement;
-  if (document.body.getAttribute('aria-busy') === 'true') startWorker();
-  const own = ++state.job;
+  endJob();
+  const own = state.job;
   document.body.dataset.started = own;
   fail(null);
   say('');
-  $('saved-note').textContent = '';
   setBusy(step);
   try {
     await work();
@@ -218,7 +225,7 @@ function dropResult() {
   $('verdict').replaceChildren();
   $('warnings').replaceChildren();
   $('report').replaceChildren();
-  $('saved-note').textContent = '';
+  dropSaved();
   document.body.classList.add('stale');
   showChanged();
 }
@@ -227,11 +234,14 @@ async function compute() {
   const { name, files, isMesh, others } = state.model;
   if (isMesh && !form.reportValidity()) {
     dropResult();
-    throw new Error('One of the options is not possible.');
+    const { validationMessage } = form.querySelector('input:invalid');
+    throw new Error(`One of the options is not possible: ${validationMessage}`);
   }
   $('model-name').textContent = name;
   const values = settings.read(form);
   dropResult();
+  // It may still do what was cancelled.
+  if (pending.size > 0) startWorker();
   const report = isMesh
     ? await ask('voxelize', { name, files, options: settings.options(values) })
     : await ask('open', { name, files });
@@ -320,12 +330,22 @@ function fillFormats() {
   $('format').replaceChildren(...written.map(option), new Option('.png (picture)', 'png'));
 }
 
-function save(file, name) {
+/** Saves the file, and leaves a link to it: a dialog may be dismissed, and a browser may refuse. */
+function save(file, name, remarks = []) {
+  dropSaved();
   const link = $('saved');
-  if (link.href) URL.revokeObjectURL(link.href);
   link.href = URL.createObjectURL(file);
   link.download = name;
+  link.textContent = name;
+  $('saved-about').textContent = [`, ${counted(file.size, 'byte')}`, ...remarks].join('; ');
   link.click();
+}
+
+function dropSaved() {
+  const link = $('saved');
+  URL.revokeObjectURL(link.href);
+  link.removeAttribute('href');
+  for (const id of ['saved', 'saved-about']) $(id).textContent = '';
 }
 
 const baseOf = (name) => name.split('/').pop();
@@ -335,15 +355,14 @@ const savedName = (extension) => settings.savedName(baseName(), extension, fileN
 
 $('download').addEventListener('click', () => job(`writing .${$('format').value}`, async () => {
   const extension = $('format').value;
-  const name = savedName(extension);
+  dropSaved();
   const isPicture = extension === 'png';
   const { file, lost } = isPicture
     ? await ask('picture', { options: pictureOptions(), backend: form.elements.backend.value })
     : await ask('write', { extension });
-  save(file, name);
   const isWhole = camera.pan.every((part) => part === 0) && $('cut-axis').value === '';
   const left = isPicture && !isWhole ? ['the cut and the shift of the view are not in it: "Save picture" keeps them'] : lost;
-  $('saved-note').textContent = [`${name}, ${counted(file.size, 'byte')}`, ...left].join('; ');
+  save(file, savedName(extension), left);
 }));
 
 /** What `voxelize render` draws from where the view is; a cut and a shift it does not have. */
@@ -361,7 +380,9 @@ $('picture').addEventListener('click', async () => {
     await new Promise((resolve) => canvas.addEventListener('sharpened', resolve, { once: true }));
   }
   if (own !== state.job) return;
-  canvas.toBlob((blob) => save(blob, savedName('png')), 'image/png');
+  canvas.toBlob((blob) => {
+    if (blob) save(blob, savedName('png')); else fail('The browser made no picture: make its window smaller.');
+  }, 'image/png');
 });
 
 $('verify').addEventListener('click', () => job('verifying', async () => {
@@ -430,6 +451,8 @@ addEventListener('dragleave', (event) => {
 addEventListener('drop', (event) => {
   event.preventDefault();
   document.body.classList.remove('dropping');
+  // Text that was selected can be dropped as well.
+  if (!event.dataTransfer.types.includes('Files')) return;
   // What was dropped is there during this event only.
   const files = ofDrop(event.dataTransfer);
   job('reading', () => open(files));
@@ -446,11 +469,10 @@ form.addEventListener('input', () => {
 });
 $('format').addEventListener('change', saySame);
 $('cancel').addEventListener('click', () => {
-  state.job += 1;
-  startWorker();
+  endJob();
   setBusy(false);
   $('run').focus();
-  $('model-name').textContent = `${state.model?.name ?? ''} (cancelled)`;
+  if (state.report) say('Cancelled'); else $('model-name').textContent = `${state.model?.name ?? ''} (cancelled)`;
 });
 
 function showFields() {

@@ -90,6 +90,29 @@ async function voxelized(options) {
   return made;
 }
 
+/** Parts of a file that become one Blob: Blobs are outside this worker's memory, and may be on disk. */
+const PARTS = 64;
+
+/** The grid as a file, of any size. */
+async function blobOf(extension) {
+  const blobs = [];
+  let parts = [];
+  grid.writeTo(extension, (part) => {
+    if (parts.push(part) < PARTS) return;
+    blobs.push(new Blob(parts));
+    parts = [];
+  });
+  const file = new Blob([...blobs, ...parts]);
+  try {
+    // A browser that had no room for all of it says so only when it is read.
+    await file.slice(-1).arrayBuffer();
+  } catch {
+    throw new Error(`the .${extension} file has ${file.size.toLocaleString('en')} bytes, for which the browser has no room `
+      + 'in memory or on disk: choose another format or a lower resolution, or use the program on the command line');
+  }
+  return file;
+}
+
 const requests = {
   async voxelize({ name, files, options }) {
     const mesh = files.find((file) => file.name === name);
@@ -115,7 +138,7 @@ const requests = {
     return { reports, reason: voxelizer.reason };
   },
   async write({ extension }) {
-    return { file: new Blob([grid.write(extension)]), lost: grid.lost(extension) };
+    return { file: await blobOf(extension), lost: grid.lost(extension) };
   },
   async picture({ options, backend }) {
     const by = backend === 'cpu' ? await Voxelizer.open({ gpu: false }) : voxelizer;

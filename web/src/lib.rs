@@ -5,11 +5,11 @@ mod options;
 mod progress;
 mod view;
 
-use std::io::{self, Cursor, Write};
+use std::io::{self, BufWriter, Cursor, Write};
 
 use js_sys::Uint8Array;
 use serde_json::{Value, json};
-use trivox::formats::{self, GridFormat, LoadedGrid, MESH_FORMATS, MeshSpec, Sidecars};
+use trivox::formats::{self, GridFormat, LoadedGrid, MESH_FORMATS, MeshSpec, Sidecars, WriteError};
 use trivox::gpu::kernels::KERNELS;
 use trivox::render::Renderer;
 use trivox::trace::Scene;
@@ -279,16 +279,17 @@ impl Voxels {
         Ok(Some(bytes))
     }
 
-    /// The file that the program writes with this extension.
+    /// Hands the file that the program writes with this extension to `sink`, part by part: the whole
+    /// may be larger than WebAssembly's memory.
     ///
     /// # Errors
-    /// An unknown format, or one that cannot hold the grid.
-    pub fn write(&self, extension: &str) -> Result<Uint8Array, Failure> {
+    /// An unknown format, or one that cannot hold the grid; `sink` throws.
+    pub fn write(&self, extension: &str, sink: &Sink) -> Result<(), Failure> {
         let format = GridFormat::of_extension(extension)?;
         format.check_dims(self.grid.dims())?;
-        let mut chunks = Chunks::default();
-        formats::write_grid(&self.grid, format, &mut chunks)?;
-        Ok(chunks.joined())
+        let mut out = BufWriter::with_capacity(PART_BYTES, SinkWriter(sink));
+        formats::write_grid(&self.grid, format, &mut out)?;
+        Ok(out.flush().map_err(WriteError::from)?)
     }
 
     /// What a file of this format does not hold: a sentence for each thing.
@@ -316,43 +317,25 @@ fn with_room<T>(count: u64) -> Result<Vec<T>, Failure> {
     }
 }
 
-/// The bytes of a file. In chunks: a list that grows is copied, and needs twice its memory.
-#[derive(Default)]
-struct Chunks(Vec<Vec<u8>>);
+/// Bytes of a file that are handed over at once.
+const PART_BYTES: usize = 1 << 20;
 
-impl Chunks {
-    const BYTES: usize = 1 << 20;
-
-    /// All bytes, outside WebAssembly's memory.
-    fn joined(self) -> Uint8Array {
-        let length: usize = self.0.iter().map(Vec::len).sum();
-        let all = Uint8Array::new_with_length(length as u32);
-        let mut start = 0;
-        for chunk in self.0 {
-            let end = start + chunk.len() as u32;
-            all.subarray(start, end).copy_from(&chunk);
-            start = end;
-        }
-        all
-    }
+#[wasm_bindgen]
+extern "C" {
+    /// What takes a file.
+    pub type Sink;
+    /// Takes a part. `bytes` is WebAssembly's memory, which changes after the call.
+    #[wasm_bindgen(method, catch)]
+    fn take(this: &Sink, bytes: &[u8]) -> Result<(), JsValue>;
 }
 
-impl Write for Chunks {
+/// Writes to a [`Sink`].
+struct SinkWriter<'a>(&'a Sink);
+
+impl Write for SinkWriter<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.0.last().is_none_or(|chunk| chunk.len() == Self::BYTES) {
-            let mut chunk = Vec::new();
-            chunk.try_reserve_exact(Self::BYTES).map_err(|_| {
-                io::Error::other(
-                    "the file needs more memory than WebAssembly has: use a lower resolution, \
-                     or the program on the command line",
-                )
-            })?;
-            self.0.push(chunk);
-        }
-        let Some(chunk) = self.0.last_mut() else { return Ok(0) };
-        let count = bytes.len().min(Self::BYTES - chunk.len());
-        chunk.extend_from_slice(&bytes[..count]);
-        Ok(count)
+        let taken = self.0.take(bytes).map(|()| bytes.len());
+        taken.map_err(|error| io::Error::other(format!("{error:?}")))
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -260,6 +260,35 @@ fn a_device_whose_limits_are_too_low_is_refused() {
     }
 }
 
+/// Begins other work of the thread's pool, as a thread does that waits for others.
+struct Waits;
+
+impl Progress for Waits {
+    fn start(&self, _: &str, _: u64) {
+        for _ in 0..100 {
+            _ = rayon::yield_now();
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+}
+
+#[test]
+fn voxelizers_take_turns_on_a_gpu_that_they_were_given() {
+    for adapter in adapters().into_iter().take(1) {
+        let gpu = Arc::new(Gpu::new(&adapter).unwrap());
+        let (done, finished) = mpsc::channel();
+        for _ in 0..2 {
+            let voxelizer = Voxelizer::new().resolution(8).threads(1).progress(Arc::new(Waits));
+            let voxelizer = voxelizer.gpu(gpu.clone()).backend(BackendChoice::Gpu);
+            let done = done.clone();
+            std::thread::spawn(move || done.send(voxelizer.run(unit_cube()).is_ok()).unwrap());
+        }
+        for _ in 0..2 {
+            assert_eq!(finished.recv_timeout(Duration::from_secs(60)), Ok(true), "no deadlock");
+        }
+    }
+}
+
 #[test]
 fn a_lost_device_is_an_error_and_not_a_grid() {
     on_every_adapter(|adapter, label| {

@@ -199,58 +199,89 @@ fn a_stage_of_ones_own_follows_rays_through_the_buffers() {
     assert!(expected.iter().any(|&x| x > 0), "no voxel is met");
     for adapter in adapters() {
         let gpu = Gpu::new(&adapter).unwrap();
-        let (scene, device) = (gpu.scene(&mesh).unwrap(), gpu.device());
-        let source = [SCENE_SOURCE, OWN_STAGE].concat();
-        let module = device.device.create_shader_module(wgpu::ShaderModuleDescriptor {
-            label: None,
-            source: wgpu::ShaderSource::Wgsl(source.into()),
-        });
-        let own_layout = device.device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
-            label: None,
-            entries: &[wgpu::BindGroupLayoutEntry {
-                binding: 0,
-                visibility: wgpu::ShaderStages::COMPUTE,
-                ty: wgpu::BindingType::Buffer {
-                    ty: wgpu::BufferBindingType::Storage { read_only: false },
-                    has_dynamic_offset: false,
-                    min_binding_size: None,
-                },
-                count: None,
-            }],
-        });
-        let layout = device.device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-            label: None,
-            bind_group_layouts: &[Some(&own_layout), Some(&SceneBuffers::layout(device))],
-            immediate_size: 0,
-        });
-        let pipeline = device.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-            label: None,
-            layout: Some(&layout),
-            module: &module,
-            entry_point: Some("own"),
-            compilation_options: Default::default(),
-            cache: None,
-        });
-        let usage = wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::STORAGE;
-        let found = device.buffer("found", 64, usage);
-        let usage = wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ;
-        let staging = device.buffer("staging", 64, usage);
-        let own = device.device.create_bind_group(&wgpu::BindGroupDescriptor {
-            label: None,
-            layout: &own_layout,
-            entries: &[wgpu::BindGroupEntry { binding: 0, resource: found.as_entire_binding() }],
-        });
-        let mut encoder = device.device.create_command_encoder(&Default::default());
-        let mut pass = encoder.begin_compute_pass(&Default::default());
-        pass.set_pipeline(&pipeline);
-        pass.set_bind_group(0, &own, &[]);
-        pass.set_bind_group(1, &scene.buffers().bind_group(device), &[]);
-        pass.dispatch_workgroups(1, 1, 1);
-        drop(pass);
-        encoder.copy_buffer_to_buffer(&found, 0, &staging, 0, 256);
-        let words = device.submit_and_read(encoder, &staging).unwrap();
-        assert_eq!(words, expected, "{}", adapter.label());
+        let found = found_by(OWN_STAGE, &gpu.scene(&mesh).unwrap());
+        assert_eq!(found, expected, "{}", adapter.label());
     }
+}
+
+/// A shader that somebody else wrote: rays of length 0 from points in empty and in full voxels.
+const STAGE_WITHOUT_DIRECTIONS: &str = "
+@group(0) @binding(0) var<storage, read_write> found: array<u32>;
+
+@compute @workgroup_size(64)
+fn own(@builtin(global_invocation_id) id: vec3<u32>) {
+    let ray = ray_of(vec3<f32>(f32(id.x), 8.5, 8.5), vec3<f32>(0.0));
+    found[id.x] = u32(contains(vec3<i32>(i32(id.x), 8, 8))) + 2u * u32(first_hit(ray).exists)
+        + 4u * u32(has_given_up());
+}
+";
+
+#[test]
+fn a_ray_without_a_direction_ends_and_touches_nothing() {
+    let ends = [[0, 0, 0], [63, 63, 63]];
+    let voxels = (0..64).step_by(3).map(|x| [x, 8, 8]).chain(ends);
+    let grid = VoxelGrid::from_voxels([64; 3], voxels).unwrap();
+    let expected: Vec<u32> = (0..64).map(|x| u32::from(x % 3 == 0)).collect();
+    for adapter in adapters() {
+        let device = adapter.open().unwrap();
+        let scene = GpuScene::upload(&device, &Scene::new(&grid)).unwrap();
+        let found = found_by(STAGE_WITHOUT_DIRECTIONS, &scene);
+        assert_eq!(found, expected, "{}", adapter.label());
+    }
+}
+
+/// What the stage `own` of a shader on [`SCENE_SOURCE`] finds, a word for each of 64 invocations.
+fn found_by(stage: &str, scene: &GpuScene) -> Vec<u32> {
+    let device = scene.device();
+    let source = [SCENE_SOURCE, stage].concat();
+    let module = device.device.create_shader_module(wgpu::ShaderModuleDescriptor {
+        label: None,
+        source: wgpu::ShaderSource::Wgsl(source.into()),
+    });
+    let own_layout = device.device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+        label: None,
+        entries: &[wgpu::BindGroupLayoutEntry {
+            binding: 0,
+            visibility: wgpu::ShaderStages::COMPUTE,
+            ty: wgpu::BindingType::Buffer {
+                ty: wgpu::BufferBindingType::Storage { read_only: false },
+                has_dynamic_offset: false,
+                min_binding_size: None,
+            },
+            count: None,
+        }],
+    });
+    let layout = device.device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+        label: None,
+        bind_group_layouts: &[Some(&own_layout), Some(&SceneBuffers::layout(device))],
+        immediate_size: 0,
+    });
+    let pipeline = device.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+        label: None,
+        layout: Some(&layout),
+        module: &module,
+        entry_point: Some("own"),
+        compilation_options: Default::default(),
+        cache: None,
+    });
+    let usage = wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::STORAGE;
+    let found = device.buffer("found", 64, usage);
+    let usage = wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ;
+    let staging = device.buffer("staging", 64, usage);
+    let own = device.device.create_bind_group(&wgpu::BindGroupDescriptor {
+        label: None,
+        layout: &own_layout,
+        entries: &[wgpu::BindGroupEntry { binding: 0, resource: found.as_entire_binding() }],
+    });
+    let mut encoder = device.device.create_command_encoder(&Default::default());
+    let mut pass = encoder.begin_compute_pass(&Default::default());
+    pass.set_pipeline(&pipeline);
+    pass.set_bind_group(0, &own, &[]);
+    pass.set_bind_group(1, &scene.buffers().bind_group(device), &[]);
+    pass.dispatch_workgroups(1, 1, 1);
+    drop(pass);
+    encoder.copy_buffer_to_buffer(&found, 0, &staging, 0, 256);
+    device.submit_and_read(encoder, &staging).unwrap()
 }
 
 /// Rubble on a full block, in colours of many kinds: full bricks with colours of their own, and

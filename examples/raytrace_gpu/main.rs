@@ -89,7 +89,8 @@ pub(crate) fn draw(
     });
 
     let words = u64::from(4 * side * side);
-    let uniform = shared.buffer("camera", 20, Usage::UNIFORM | Usage::COPY_DST);
+    let camera_words = size_of::<Camera>() as u64 / 4;
+    let uniform = shared.buffer("camera", camera_words, Usage::UNIFORM | Usage::COPY_DST);
     let sums = shared.buffer("sums", words, Usage::STORAGE | Usage::COPY_SRC);
     let staging = shared.buffer("staging", words, Usage::MAP_READ | Usage::COPY_DST);
     let own_group = device.create_bind_group(&wgpu::BindGroupDescriptor {

@@ -4,7 +4,7 @@
 // #import trace/faces
 
 // The ray from `origin`, in voxels from the grid's minimum corner and at most 2^20 along each axis,
-// towards `direction`, which is not 0.
+// towards `direction`, of any length. One of length 0 touches nothing.
 fn ray_of(origin: vec3<f32>, direction: vec3<f32>) -> Ray {
     return Ray(
         array<Int64, 3>(in_units(origin.x), in_units(origin.y), in_units(origin.z)),
@@ -43,10 +43,11 @@ fn linear_color_of(voxel: vec3<i32>) -> vec4<f32> {
     return vec4<f32>(select(light, srgb.rgb / 12.92, srgb.rgb <= vec3<f32>(0.04045)), srgb.a);
 }
 
-// A direction scaled so that its longest component is 2^24, and rounded.
+// A direction scaled so that its longest component is 2^24, and rounded; 0 stays 0.
 fn direction_of(direction: vec3<f32>) -> vec3<i32> {
     let lengths = abs(direction);
-    let longest = max(lengths.x, max(lengths.y, lengths.z));
+    // At least the smallest normal number: 0 / 0 may be anything.
+    let longest = max(max(lengths.x, lengths.y), max(lengths.z, 0x1p-126));
     let most = vec3<f32>(16777216.0);
     // A quotient of equal numbers may be rounded up.
     return vec3<i32>(clamp(round(direction / longest * most), -most, most));
@@ -59,7 +60,7 @@ fn in_units(voxels: f32) -> Int64 {
     return int64_add(int64_shifted(i32(whole), FRACTION_BITS), Int64(part, 0u));
 }
 
-// A coordinate below 2^31 voxels in voxels.
+// A coordinate in voxels; its absolute value is below 2^31.
 fn in_voxels(units: Int64) -> f32 {
     let whole = bitcast<i32>((units.y << 16u) | (units.x >> 16u));
     return f32(whole) + f32(units.x & 0xffffu) / 65536.0;

@@ -12,7 +12,7 @@ const RAY_GROUP: u32 = 64u;
 struct Ray {
     // In units, at most 2^36 from the grid's minimum corner along each axis.
     origin: array<Int64, 3>,
-    // At most 2^24 along each axis, not all 0.
+    // At most 2^24 along each axis. A ray whose direction is 0 touches nothing.
     direction: vec3<i32>,
 }
 

@@ -30,9 +30,10 @@ fn first_hit(ray: Ray) -> Touch {
     return first;
 }
 
-// The time at which the ray enters the box of the occupied voxels, if it does.
+// The time at which the ray enters the box of the occupied voxels, if it does. A ray without a
+// direction would never leave it.
 fn scene_entry(ray: Ray) -> Touch {
-    if scene.root == NO_NODES {
+    if scene.root == NO_NODES || all(ray.direction == vec3<i32>(0)) {
         return NO_TOUCH;
     }
     var begin = TIME_ZERO;

@@ -13,6 +13,9 @@ use crate::gpu::error::GpuError;
 use crate::gpu::pipeline::{Constants, Pipeline};
 use crate::gpu::{Kernel, MAX_GROUPS};
 
+/// The error of a lost device.
+const LOST: &str = "the device was lost";
+
 /// Timeout of one wait on hardware; drivers reset a hung GPU within seconds.
 const TIMEOUT: std::time::Duration = std::time::Duration::from_secs(120);
 
@@ -67,7 +70,7 @@ impl Device {
         }));
         let reported = opened.fault.clone();
         opened.device.set_device_lost_callback(move |reason, message| {
-            reported.set(format!("the device was lost ({reason:?}): {message}"));
+            reported.set(format!("{LOST} ({reason:?}): {message}"));
         });
         opened
     }
@@ -249,14 +252,17 @@ impl Device {
     /// Submits `encoder`, and returns the contents of `staging` afterwards, as `u32` words.
     ///
     /// # Errors
-    /// The device failed.
+    /// The commands are invalid; the device failed.
     pub async fn submit_and_read_async(
         &self,
         encoder: wgpu::CommandEncoder,
         staging: &wgpu::Buffer,
     ) -> Result<Vec<u32>, GpuError> {
-        self.submit(encoder, staging, staging.size()).await?;
-        self.mapped(staging, staging.size(), bytemuck::pod_collect_to_vec)
+        let read = async {
+            self.submit(encoder, staging, staging.size()).await?;
+            self.mapped(staging, staging.size(), bytemuck::pod_collect_to_vec)
+        };
+        self.scoped(read).await
     }
 }
 
@@ -266,20 +272,40 @@ impl Device {
 impl Device {
     /// Calls `work`, and returns the first error of the device, which may be an older one.
     pub(crate) fn in_scopes<T>(&self, work: impl FnOnce() -> T) -> Result<T, GpuError> {
-        #[cfg(not(target_arch = "wasm32"))]
-        let scopes = {
-            use wgpu::ErrorFilter::{Internal, OutOfMemory, Validation};
-            [Internal, OutOfMemory, Validation].map(|filter| self.device.push_error_scope(filter))
-        };
+        #[cfg(target_arch = "wasm32")]
         let result = work();
         #[cfg(not(target_arch = "wasm32"))]
-        for scope in scopes.into_iter().rev() {
-            // Ready at once.
-            if let Some(error) = pollster::block_on(scope.pop()) {
-                self.fault.set(error.to_string());
+        let result = {
+            let (result, error) = self.caught(work);
+            if let Some(error) = error {
+                let is_lost = self.is_lost();
+                self.fault.set(if is_lost { LOST.into() } else { error.to_string() });
             }
-        }
+            result
+        };
         self.check().map(|()| result)
+    }
+
+    /// Calls `work`, and catches its errors. Returns the first of the kind that explains most: what
+    /// could not be had makes calls invalid that use it.
+    #[cfg(not(target_arch = "wasm32"))]
+    fn caught<T>(&self, work: impl FnOnce() -> T) -> (T, Option<wgpu::Error>) {
+        use wgpu::ErrorFilter::{Internal, OutOfMemory, Validation};
+        let scopes =
+            [Validation, Internal, OutOfMemory].map(|filter| self.device.push_error_scope(filter));
+        let result = work();
+        // Ready at once.
+        let errors = scopes.into_iter().rev().map(|scope| pollster::block_on(scope.pop()));
+        (result, errors.fold(None, Option::or))
+    }
+
+    /// Whether the device is lost. It reports this to one callback only, which is the renderer's;
+    /// what is made on it is invalid.
+    #[cfg(not(target_arch = "wasm32"))]
+    fn is_lost(&self) -> bool {
+        let write =
+            || self.queue.write_buffer(&self.buffer("probe", 1, Usage::COPY_DST), 0, &[0; 4]);
+        matches!(self.caught(write).1, Some(wgpu::Error::Validation { .. }))
     }
 
     /// [`in_scopes`](Self::in_scopes) for every poll of a future.
@@ -305,8 +331,12 @@ impl Device {
     ///
     /// The limits that your device was requested with bound the size of buffers: request those of
     /// the adapter for large meshes. Your handlers of uncaptured errors and of a lost device stay
-    /// as they are, and see no error of trivox's calls: these return it. After one, wrap the device
-    /// again.
+    /// as they are, and see no error of a call of trivox that returns a `Result`. After a
+    /// [`GpuError::Device`], wrap the device again, or a new one if it was lost.
+    ///
+    /// Other threads may use the device and the queue at the same time. A thread that waits in
+    /// trivox polls the device, which calls callbacks of yours that are due, such as those of
+    /// `map_async`.
     ///
     /// # Errors
     /// A limit of the device is too low for the kernels. The defaults of wgpu suffice.
@@ -318,7 +348,7 @@ impl Device {
     /// The blocking form of [`submit_and_read_async`](Self::submit_and_read_async).
     ///
     /// # Errors
-    /// The device failed.
+    /// The commands are invalid; the device failed.
     pub fn submit_and_read(
         &self,
         encoder: wgpu::CommandEncoder,
@@ -446,9 +476,29 @@ mod tests {
         assert_eq!(renderer.check(), Ok(()));
 
         let shared = wrap().expect("the error was not the renderer's");
+        let (staging, mut encoder) = (shared.staging(1), shared.encoder());
+        encoder.copy_buffer_to_buffer(&staging, 0, &staging, 0, 8);
+        let read = shared.submit_and_read(encoder, &staging);
+        assert!(matches!(read, Err(GpuError::Device(_))), "{read:?}");
+        assert_eq!(renderer.check(), Ok(()));
+
+        let shared = wrap().expect("the error was not the renderer's");
         let _ = renderer.buffer("too large", words, Usage::STORAGE);
         assert!(renderer.check().is_err());
         assert_eq!(shared.in_scopes(|| ()), Ok(()));
+    }
+
+    #[test]
+    fn a_shared_device_that_is_lost_is_said_to_be() {
+        let Some(renderer) = open() else { return };
+        let wrap = || Device::from_wgpu(renderer.device.clone(), renderer.queue.clone());
+        let upload = || {
+            let shared = wrap().expect("its limits are those of the adapter");
+            shared.in_scopes(|| shared.filled("small", &[0; 4], Usage::STORAGE)).map(|_| ())
+        };
+        assert_eq!(upload(), Ok(()));
+        renderer.device.destroy();
+        assert_eq!(upload(), Err(GpuError::Device("the device was lost".into())));
     }
 
     #[test]

@@ -2,9 +2,7 @@
 //! GPU.
 
 use std::fmt;
-#[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
-use std::sync::Arc;
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 #[cfg(feature = "gpu")]
 use crate::gpu::Device;
@@ -206,8 +204,8 @@ pub struct Backends {
     gpu: SharedGpu,
     /// Number of meshes that share one start of the GPU.
     meshes: u64,
-    /// Held by whoever uses the GPU.
-    turn: Mutex<()>,
+    /// Held by whoever uses the GPU; that of a given GPU, which other voxelizers may use too.
+    turn: Arc<Mutex<()>>,
 }
 
 impl Backends {
@@ -215,7 +213,7 @@ impl Backends {
     /// means that GPU. Nothing is opened yet.
     #[must_use]
     pub fn new(choice: BackendChoice, adapter: Option<String>) -> Self {
-        Self { choice, gpu: SharedGpu::new(adapter), meshes: 1, turn: Mutex::default() }
+        Self { choice, gpu: SharedGpu::new(adapter), meshes: 1, turn: Arc::default() }
     }
 
     /// For `meshes` of similar size, over which the start of the GPU is amortized.
@@ -244,7 +242,8 @@ impl Backends {
 
     /// The same with another choice; no GPU is opened yet.
     pub(crate) fn with_choice(&self, choice: BackendChoice) -> Self {
-        Self { choice, gpu: self.gpu.unopened(), meshes: self.meshes, turn: Mutex::default() }
+        let (gpu, turn) = (self.gpu.unopened(), self.turn.clone());
+        Self { choice, gpu, meshes: self.meshes, turn }
     }
 
     /// The same with the GPU that has `name` in its label; it is not opened yet.
@@ -255,8 +254,8 @@ impl Backends {
     /// The same with a GPU that is open, whatever the mesh.
     #[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
     pub(crate) fn with_gpu(&self, gpu: Arc<Gpu>) -> Self {
-        let gpu = SharedGpu::of(gpu);
-        Self { choice: BackendChoice::Gpu, gpu, meshes: self.meshes, turn: Mutex::default() }
+        let (choice, turn) = (BackendChoice::Gpu, gpu.turn.clone());
+        Self { choice, gpu: SharedGpu::of(gpu), meshes: self.meshes, turn }
     }
 
     /// The backend for `mesh`. A GPU is opened when it is first chosen.

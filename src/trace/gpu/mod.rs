@@ -40,6 +40,10 @@ macro_rules! files {
 /// WGSL to prepend to a shader that traces rays: exact integers, the layout of a scene,
 /// `first_hit`, and rays and hits in floats. It is `trace/traverse` and `trace/float_rays` with
 /// their imports.
+///
+/// It takes group 1 and many names, such as `Ray`, `Node`, `Scene`, `scene`, `nodes`, `position`,
+/// `along` and `contains`: name your own declarations otherwise. WGSL allows these names for
+/// parameters and for variables in functions.
 pub const SCENE_SOURCE: &str = files!(
     "exact/int64",
     "trace/scene",
@@ -143,7 +147,8 @@ impl SceneBuffers {
         [&self.header, &self.nodes, &self.children, &self.bricks, &self.colors]
     }
 
-    /// The bind group layout of all of them, for other pipelines.
+    /// The bind group layout of all of them, for other pipelines. Every stage sees them: four
+    /// storage buffers and one uniform count towards its limits.
     #[must_use]
     pub fn layout(device: &Device) -> wgpu::BindGroupLayout {
         let entry = |binding| wgpu::BindGroupLayoutEntry {

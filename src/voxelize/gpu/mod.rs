@@ -33,6 +33,8 @@ mod work;
 mod workspace;
 
 use std::collections::HashMap;
+#[cfg(not(target_arch = "wasm32"))]
+use std::sync::Arc;
 use std::sync::{Mutex, OnceLock};
 
 use web_time::Instant;
@@ -91,6 +93,9 @@ pub struct Gpu {
     /// Serializes blocking runs, so that threads share one workspace.
     #[cfg(not(target_arch = "wasm32"))]
     run_lock: Mutex<()>,
+    /// Held by the voxelizer that uses it.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(crate) turn: Arc<Mutex<()>>,
 }
 
 impl Gpu {
@@ -121,6 +126,8 @@ impl Gpu {
             tested: Mutex::default(),
             #[cfg(not(target_arch = "wasm32"))]
             run_lock: Mutex::default(),
+            #[cfg(not(target_arch = "wasm32"))]
+            turn: Arc::default(),
         }
     }
 

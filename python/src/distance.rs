@@ -4,17 +4,19 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use numpy::{IntoPyArray, PyArray1, PyReadwriteArrayDyn};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 use rayon::prelude::*;
-use trivox::formats::{GridFormat, bricks, read_grid_with, write_distances};
+use trivox::formats::{GridFormat, LoadedGrid, SIGN_ONLY, bricks, write_distances};
 use trivox::grid::{BrickKey, mask_place};
 use trivox::{DistanceField, VoxelGrid};
 
 use crate::error::Failure;
+use crate::glue;
 use crate::grid::arrays::{self, filled, new_array};
-use crate::grid::files::{bytes_of, grid_format, write_file};
-use crate::grid::make::indices;
+use crate::grid::files::{bytes_of, grid_format, read, write_file};
+use crate::grid::make::{indices, voxel_in};
 use crate::grid::{PyGrid, as_dtype};
 use crate::job;
 use crate::options::{numbers, vectors, whole};
@@ -78,8 +80,10 @@ impl PyDistanceField {
         inside: &Bound<'_, PyGrid>,
         width: f32,
     ) -> PyResult<Self> {
-        let inside = Arc::clone(&inside.get().grid);
-        field_of_arrays(coords, distances, &inside, width)
+        let py = coords.py();
+        let field = field_of_arrays(coords, distances, &inside.get().grid, width);
+        let field = field.map_err(|failure| failure.into_py(py))?;
+        Ok(Self::new(field, "{}".to_owned(), vec![]))
     }
 
     /// Voxels along x, y and z.
@@ -355,30 +359,23 @@ fn field_of_arrays(
     distances: &Bound<'_, PyAny>,
     inside: &VoxelGrid,
     width: f32,
-) -> PyResult<PyDistanceField> {
+) -> Result<DistanceField, Failure> {
     let py = coords.py();
     let coords = indices(coords, "coords")?;
     let rows = coords.as_array();
     let distances = numbers("distances", distances, &[rows.nrows()])?;
     let refused = |message: String| Failure::own("option.distances", message);
-    let make = || -> Result<PyDistanceField, Failure> {
+    let make = || -> Result<DistanceField, Failure> {
         let dims = inside.dims();
         let mut band = Vec::with_capacity(distances.len());
         for (row, &distance) in rows.outer_iter().zip(&distances) {
-            let [x, y, z] = [row[0], row[1], row[2]];
-            // Past every grid where it is no index.
-            let voxel = [x, y, z].map(|c| u32::try_from(c).unwrap_or(u32::MAX));
-            if (0..3).any(|a| voxel[a] >= dims[a]) {
-                let [dx, dy, dz] = dims;
-                let message =
-                    format!("voxel ({x}, {y}, {z}) lies outside a grid of {dx}x{dy}x{dz}");
-                return Err(Failure::own("grid.outside", message));
-            }
+            let voxel = voxel_in(dims, row)?;
             let distance = distance as f32;
             let is_inside = inside.contains(voxel);
             let is_below = distance.abs() < width;
             if !is_below || distance != 0.0 && (distance < 0.0) != is_inside {
                 let side = if is_inside { "inside" } else { "outside" };
+                let [x, y, z] = voxel;
                 return Err(refused(format!(
                     "a distance of {distance} is not possible for voxel ({x}, {y}, {z}), which is \
                      {side}: use numbers of voxels below the width, {width}, negative inside"
@@ -395,10 +392,9 @@ fn field_of_arrays(
         let grids = [voxels.with_world(inside.world), inside.clone()];
         let distances = band.into_iter().map(|(_, distance)| distance).collect();
         let field = DistanceField::of_parts(width, grids, distances);
-        let field = field.ok_or_else(|| refused(format!("a width of {width} is not possible")))?;
-        Ok(PyDistanceField::new(field, "{}".to_owned(), vec![]))
+        field.ok_or_else(|| refused(format!("a width of {width} is not possible")))
     };
-    job::on_pool(py, make)?.map_err(|failure| failure.into_py(py))
+    job::on_pool(py, make)?
 }
 
 /// Reads signed distances from an ``.npz`` file, as `DistanceField.save` and the program's
@@ -417,9 +413,8 @@ fn field_of_arrays(
 /// FileNotFoundError
 ///     With the file's name.
 /// ReadError
-///     A file of another format, or one that is malformed or holds no distances.
-/// OptionError
-///     The arrays contradict each other.
+///     A file of another format, or one that is malformed or holds no distances, or whose arrays
+///     contradict each other.
 #[pyfunction]
 pub fn load_distances(py: Python<'_>, path: PathBuf) -> PyResult<PyDistanceField> {
     let refused = |code, message: &str| Failure::own(code, message).at(&path).into_py(py);
@@ -427,23 +422,31 @@ pub fn load_distances(py: Python<'_>, path: PathBuf) -> PyResult<PyDistanceField
         let message = "distances are read from .npz files only: save them as .npz";
         return Err(refused("read.unsupported", message));
     }
-    let file = path.clone();
-    let inside = job::run(py, move |job| {
-        let read = || read_grid_with(&file, &**job);
-        job::pool(None)?.install(read).map_err(|error| Failure::from(error).at(&file))
-    })?;
-    let arrays = PyModule::import(py, "numpy")?.call_method1("load", (&path,))?;
-    let array = |name: &str| match arrays.contains(name)? {
-        true => arrays.get_item(name),
-        false => {
-            let message = format!("there is no array {name}: trivox.load reads its voxels");
-            Err(refused("read.content", &message))
-        }
+    let LoadedGrid { grid: inside, mut warnings, .. } = read(py, path.clone())?;
+    warnings.retain(|warning| warning != SIGN_ONLY);
+    glue::warn(py, Some(&path), &warnings)?;
+    let field = || {
+        let arrays = PyModule::import(py, "numpy")?.call_method1("load", (&path,))?;
+        let array = |name: &str| match arrays.contains(name)? {
+            true => Ok(arrays.get_item(name)?),
+            false => {
+                let message = format!("there is no array {name}: trivox.load reads its voxels");
+                Err(Failure::own("read.content", message))
+            }
+        };
+        let (coords, distances, width) = (array("coords")?, array("distances")?, array("width")?);
+        let width = width.call_method0("item")?.extract()?;
+        arrays.call_method0("close")?;
+        field_of_arrays(&coords, &distances, &inside, width)
     };
-    let (coords, distances, width) = (array("coords")?, array("distances")?, array("width")?);
-    let width = width.call_method0("item")?.extract()?;
-    arrays.call_method0("close")?;
-    field_of_arrays(&coords, &distances, &inside.grid, width)
+    let field = field().map_err(|failure| match failure.into_py(py) {
+        // Of arrays, which does not name the file.
+        error if error.is_instance_of::<PyValueError>(py) => {
+            refused("read.content", &error.value(py).to_string())
+        }
+        other => other,
+    })?;
+    Ok(PyDistanceField::new(field, "{}".to_owned(), warnings))
 }
 
 /// Makes a field of what pickling wrote.

@@ -166,6 +166,22 @@ def test_files_without_distances_are_refused(tmp_path):
         grid.save(tmp_path / name)
         with pytest.raises(trivox.ReadError, match=message):
             trivox.load_distances(tmp_path / name)
+    field = trivox.Voxelizer(8).distances(tetrahedron(), width=2)
+    field.save(tmp_path / "field.npz")
+    arrays = dict(np.load(tmp_path / "field.npz"))
+    for changed, message in [
+        ({"distances": -arrays["distances"]}, "other.npz: a distance of .* is not possible"),
+        ({"coords": arrays["coords"][1:]}, "other.npz: distances of shape"),
+        ({"width": np.ones(2)}, "other.npz: "),
+    ]:
+        np.savez(tmp_path / "other.npz", **(arrays | changed))
+        with pytest.raises(trivox.ReadError, match=message):
+            trivox.load_distances(tmp_path / "other.npz")
+    del arrays["voxel_size"]
+    np.savez(tmp_path / "other.npz", **arrays)
+    with pytest.warns(trivox.TrivoxWarning, match="other.npz: the grid's position is ignored") as caught:
+        again = trivox.load_distances(tmp_path / "other.npz")
+    assert len(caught) == len(again.warnings) == 1 and again == field and again.origin is None
     (tmp_path / "broken.npz").write_bytes(b"PK")
     with pytest.raises(trivox.ReadError, match="broken.npz"):
         trivox.load_distances(tmp_path / "broken.npz")

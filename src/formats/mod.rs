@@ -58,7 +58,7 @@ pub use crate::formats::reporting::Reporting;
 pub use crate::formats::save::{check_file, check_space};
 pub use crate::formats::save::{replace_file, save_distances, save_grid, save_grid_with};
 pub use crate::formats::sidecars::{Sidecar, Sidecars};
-pub use crate::formats::spec::{GridSpec, MeshSpec};
+pub use crate::formats::spec::{GridSpec, MeshSpec, SIGN_ONLY};
 pub use crate::formats::table::{GridFormat, MESH_FORMATS, check_known_extension, is_mesh};
 pub use crate::formats::write::{write_distances, write_grid, write_grid_with};
 

@@ -86,8 +86,8 @@ pub struct MeshSpec {
     pub(super) read: fn(Vec<u8>, &Sidecars, &ReadOptions) -> Result<LoadedMesh, ReadError>,
 }
 
-/// The warning about distances that are read as a grid.
-pub(super) const SIGN_ONLY: &str = "of its distances only the sign is read: the solid inside";
+/// The warning of a reader of grids about a file of distances.
+pub const SIGN_ONLY: &str = "of its distances only the sign is read: the solid inside";
 
 /// The losses of a format without a world position.
 pub(super) fn lost_place(grid: &VoxelGrid) -> Vec<String> {

@@ -27,11 +27,11 @@ impl PaletteArgs {
         self.palette.iter().chain(&self.blocks).map(PathBuf::as_path)
     }
 
-    /// Warnings about options that do not change a file of `grid` in this format.
-    pub fn without_effect(&self, format: GridFormat, grid: &VoxelGrid) -> Vec<String> {
+    /// Warnings about options without effect on a file of `grid` in this format, or on no file.
+    pub fn without_effect(&self, format: Option<GridFormat>, grid: &VoxelGrid) -> Vec<String> {
         let Self { palette, blocks, dither } = self;
-        let extension = format.extension();
-        let [has_palette, has_blocks] = [format.has_palette(), format.blocks(grid).is_some()];
+        let has_palette = format.is_some_and(GridFormat::has_palette);
+        let has_blocks = format.is_some_and(|format| format.blocks(grid).is_some());
         [
             ("--palette", palette.is_some(), has_palette, "palette"),
             ("--blocks", blocks.is_some(), has_blocks, "blocks"),
@@ -39,12 +39,14 @@ impl PaletteArgs {
         ]
         .into_iter()
         .filter(|&(_, is_given, ..)| is_given)
-        .filter_map(|(option, _, is_held, what)| match is_held {
-            false => Some(format!("{option} had no effect: .{extension} files hold no {what}")),
-            true if grid.colors.is_none() => {
-                Some(format!("{option} had no effect: the voxels have no colours"))
-            }
-            true => None,
+        .filter_map(|(option, _, is_held, what)| {
+            let why = match format {
+                None => "no voxels are written".to_owned(),
+                Some(format) if !is_held => format!(".{} files hold no {what}", format.extension()),
+                Some(_) if grid.colors.is_none() => "the voxels have no colours".to_owned(),
+                Some(_) => return None,
+            };
+            Some(format!("{option} had no effect: {why}"))
         })
         .collect()
     }

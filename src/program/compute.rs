@@ -10,21 +10,23 @@ impl ComputeArgs {
     pub fn backends(&self) -> Backends {
         Backends::new(self.backend, self.adapter.clone())
     }
+}
 
-    /// # Errors
-    /// Options without effect, since only one backend is used.
-    pub fn refuse_contradictions(&self) -> Result<()> {
-        if self.adapter.is_some() && self.backend == BackendChoice::Cpu {
-            bail!("--adapter names a GPU, but --backend cpu uses none: leave one of them out");
-        }
-        Ok(())
+/// # Errors
+/// An adapter is named, and the only backend is the CPU.
+pub fn refuse_contradictions(backend: Option<BackendChoice>, adapter: Option<&str>) -> Result<()> {
+    if adapter.is_some() && backend == Some(BackendChoice::Cpu) {
+        bail!("--adapter names a GPU, but --backend cpu uses none: leave one of them out");
     }
+    Ok(())
+}
 
-    /// Starts the threads: one pool for all computations.
-    pub fn start_threads(&self) -> Result<()> {
-        // 0 threads: one per core.
-        let threads = self.threads.unwrap_or(0);
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.into());
-        pool.build_global().context("cannot start the threads: use fewer (--threads)")
-    }
+/// Starts the threads: one pool for all computations.
+///
+/// # Errors
+/// The operating system refuses to start them.
+pub fn start_threads(number: Option<u16>) -> Result<()> {
+    // 0 threads: one per core.
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(number.unwrap_or(0).into());
+    pool.build_global().context("cannot start the threads: use fewer (--threads)")
 }

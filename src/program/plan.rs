@@ -8,8 +8,7 @@ use clap::CommandFactory;
 use trivox::formats::{GridFormat, is_mesh};
 
 use crate::program::cli::{Cli, Job};
-use crate::program::inputs::is_read_grid;
-use crate::program::inputs::{self, Input};
+use crate::program::inputs::{self, Input, is_read_grid};
 use crate::program::transform::DEFAULT_RES;
 use crate::program::write::destination::{Destination, Outputs};
 

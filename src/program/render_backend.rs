@@ -1,6 +1,6 @@
 //! The backend that draws pictures.
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use trivox::VoxelGrid;
 use trivox::render::Renderer;
 use trivox::voxelize::BackendChoice;
@@ -8,6 +8,7 @@ use trivox::voxelize::BackendChoice;
 use trivox::{Gpu, gpu::Adapter};
 
 use crate::program::cli::RenderArgs;
+use crate::program::compute::refuse_contradictions;
 
 /// The CPU, or an open GPU.
 pub enum RenderBackend {
@@ -26,15 +27,11 @@ impl RenderBackend {
     /// # Errors
     /// There is no such GPU, or it cannot be opened; an adapter is named for the CPU.
     pub fn new(args: &RenderArgs) -> Result<Self> {
-        match (args.backend, &args.adapter) {
-            (Some(BackendChoice::Cpu), Some(_)) => {
-                bail!(
-                    "--adapter names a GPU, and --backend cpu draws without one: leave one of \
-                     them out"
-                )
-            }
+        let name = args.adapter.as_deref();
+        refuse_contradictions(args.backend, name)?;
+        match (args.backend, name) {
             (None | Some(BackendChoice::Cpu), None) => Ok(Self::Cpu),
-            (_, name) => Self::on_gpu(name.as_deref()),
+            _ => Self::on_gpu(name),
         }
     }
 
@@ -47,7 +44,7 @@ impl RenderBackend {
 
     #[cfg(not(feature = "gpu"))]
     fn on_gpu(_: Option<&str>) -> Result<Self> {
-        bail!("built without the GPU backend (cargo feature `gpu`)")
+        anyhow::bail!("built without the GPU backend (cargo feature `gpu`)")
     }
 
     /// A renderer of `grid`.

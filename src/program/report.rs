@@ -9,7 +9,6 @@ use crate::program::numbers::{counted, duration, grouped};
 use crate::program::plan::{Plan, Task};
 use crate::program::summary::{Failure, MeshSummary, Outcome, milliseconds};
 use crate::program::terminal::TerminalProgress;
-use crate::program::warnings::advised;
 use crate::program::{Closed, ExitStatus, print_error, print_json};
 
 /// Writes reports to standard error, and JSON to standard output if requested.
@@ -83,56 +82,55 @@ impl<'a> Report<'a> {
     }
 
     fn talk(&self, outcome: &Outcome) {
-        match outcome {
-            Outcome::Failed(failure) if self.plan.several => {
-                print_error(&format!("error: {failure}\n"));
+        let text = match outcome {
+            Outcome::Failed(failure) if self.plan.several => format!("error: {failure}\n"),
+            Outcome::Failed(failure) => format!("error: {}\n", failure.report.error),
+            Outcome::Made(summary) => self.description(summary),
+            Outcome::Skipped(_) if self.job.quiet => return,
+            Outcome::Skipped(skipped) => format!("{skipped}\n"),
+        };
+        print_error(&text);
+    }
+
+    /// The error if nothing is kept. Else the summary, or an error in its place; then warnings, and
+    /// notes unless each mesh has one line.
+    fn description(&self, summary: &MeshSummary) -> String {
+        let Job { quiet, verbose, force, .. } = *self.job;
+        let several = self.plan.several;
+        let mesh = if several { format!("{}: ", summary.mesh) } else { String::new() };
+        if let Some(check) = summary.check.as_ref().filter(|_| summary.differs()) {
+            return format!("error: {mesh}{check}\n");
+        }
+        let mut warnings: Vec<&str> = summary.warnings.iter().map(String::as_str).collect();
+        let is_block = !several || verbose > 0;
+        let first = match summary.refused {
+            true => {
+                let doubts = summary.result.fill.iter().flat_map(|fill| &fill.doubts);
+                let doubts: Vec<&str> = doubts.map(|doubt| &*doubt.text).collect();
+                let is_doubt = |text: &mut &str| doubts.iter().any(|doubt| text.contains(doubt));
+                self.refusal(summary, &warnings.extract_if(.., is_doubt).collect::<Vec<_>>())
             }
-            Outcome::Failed(failure) => print_error(&format!("error: {}\n", failure.report.error)),
-            Outcome::Made(summary) if summary.differs() => print_error(&self.difference(summary)),
-            Outcome::Made(summary) if summary.refused => print_error(&self.refusal(summary)),
-            _ if self.job.quiet => {}
-            Outcome::Skipped(skipped) => print_error(&format!("{skipped}\n")),
-            Outcome::Made(summary) => print_error(&self.description(summary)),
+            false if quiet => String::new(),
+            false if is_block => summary.block(verbose > 0),
+            false => summary.line(),
+        };
+        if quiet || summary.refused && !force {
+            return first;
         }
+        let warnings = warnings.iter().map(|warning| format!("warning: {mesh}{warning}\n"));
+        let notes = summary.notes.iter().filter(|_| is_block);
+        let notes = notes.map(|note| format!("note: {mesh}{note}\n"));
+        let end = if several && is_block { "\n" } else { "" };
+        first + &warnings.chain(notes).collect::<String>() + end
     }
 
-    fn difference(&self, summary: &MeshSummary) -> String {
-        let check = summary.check.as_ref().map(ToString::to_string).unwrap_or_default();
-        if self.plan.several {
-            format!("error: {}: {check}\n", summary.mesh)
-        } else {
-            format!("error: {check}\n")
-        }
-    }
-
-    fn refusal(&self, summary: &MeshSummary) -> String {
-        let doubts = summary.result.fill.iter().flat_map(|fill| &fill.doubts);
-        let doubts: Vec<String> =
-            doubts.map(|doubt| advised(&doubt.text, doubt.better.as_ref())).collect();
-        let doubts = doubts.join("; ");
+    fn refusal(&self, summary: &MeshSummary, doubts: &[&str]) -> String {
         let written = match (&self.job.output, &summary.output) {
             (_, Some(output)) => format!("; written nevertheless: {output}"),
             (Some(_), None) => "; nothing is written (--force writes it nevertheless)".to_owned(),
             (None, None) => String::new(),
         };
-        format!("error: {}: the fill is doubtful: {doubts}{written}\n", summary.mesh)
-    }
-
-    fn description(&self, summary: &MeshSummary) -> String {
-        let MeshSummary { mesh, warnings, .. } = summary;
-        if !self.plan.several {
-            let warnings = warnings.iter().map(|warning| format!("warning: {warning}\n"));
-            let notes = summary.notes.iter().map(|note| format!("note: {note}\n"));
-            return summary.block(self.job.verbose > 0)
-                + &warnings.chain(notes).collect::<String>();
-        }
-        let warnings = warnings.iter().map(|warning| format!("warning: {mesh}: {warning}\n"));
-        let warnings: String = warnings.collect();
-        if self.job.verbose > 0 {
-            format!("{}{warnings}\n", summary.block(true))
-        } else {
-            summary.line() + &warnings
-        }
+        format!("error: {}: {}{written}\n", summary.mesh, doubts.join("; "))
     }
 
     fn last_line(&self) -> String {

@@ -168,9 +168,11 @@ impl RunContext<'_> {
         let Computed { made, measured, .. } = computed;
         let mut summary = summary_of(path, placed, made);
         let blocks = format.and_then(|format| format.blocks(&made.grid));
-        summary.warnings.extend(self.without_effect(format));
-        let lost = format.map(|format| self.palette_args.without_effect(format, &made.grid));
-        summary.warnings.extend(lost.unwrap_or_default());
+        let is_one_color = matches!(self.job.color, ColorSource::Uniform(_));
+        let colorless = self.colorless(format).filter(|_| is_one_color);
+        let unused = colorless.map(|what| format!("--color had no effect: {what} hold no colours"));
+        summary.warnings.extend(unused);
+        summary.warnings.extend(self.palette_args.without_effect(format, &made.grid));
         summary.warnings.extend(blocks.and_then(too_high));
         summary.notes.extend(blocks.map(|blocks| size_of_schematic(blocks, self.job.up)));
         summary.notes.extend(self.notes(placed, format));
@@ -189,13 +191,8 @@ impl RunContext<'_> {
         let resolution = is_default.then(|| {
             format!("no resolution given: {DEFAULT_RES} voxels along the longest axis (--res)")
         });
-        let mesh = &placed.mesh;
-        let has_colors = mesh.appearance().is_some() && *color == ColorSource::Mesh;
-        let lost = format.filter(|_| has_colors).and_then(|format| match self.job.distance {
-            Some(_) => Some("distances".to_owned()),
-            None if format.spec().has_colors => None,
-            None => Some(format!(".{} files", format.extension())),
-        });
+        let has_colors = placed.mesh.appearance().is_some() && *color == ColorSource::Mesh;
+        let lost = self.colorless(format).filter(|_| has_colors);
         let lost = lost
             .map(|what| format!("the mesh has colours, but {what} hold none: they are left out"));
         let is_unwritten = format.is_none() && self.job.preview.is_none() && !self.job.check;
@@ -203,17 +200,15 @@ impl RunContext<'_> {
         resolution.into_iter().chain(lost).chain(unwritten).collect()
     }
 
-    /// The warning about a colour that the output does not hold.
-    fn without_effect(&self, format: Option<GridFormat>) -> Option<String> {
-        let what = match self.job.distance {
-            Some(_) => "distances".to_owned(),
-            None => {
-                let format = format.filter(|format| !format.spec().has_colors)?;
-                format!(".{} files", format.extension())
+    /// What is written, if neither it nor a picture holds colours.
+    fn colorless(&self, format: Option<GridFormat>) -> Option<String> {
+        match (self.job.distance, format) {
+            (Some(_), _) => Some("distances".to_owned()),
+            (None, Some(format)) if self.job.preview.is_none() && !format.spec().has_colors => {
+                Some(format!(".{} files", format.extension()))
             }
-        };
-        matches!(self.job.color, ColorSource::Uniform(_))
-            .then(|| format!("--color had no effect: {what} hold no colours"))
+            _ => None,
+        }
     }
 
     /// Writes the record for `--resume`; on failure a warning, since the voxels exist.

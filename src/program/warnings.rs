@@ -1,7 +1,5 @@
 //! Warnings as sentences, with the option of the program that avoids them.
 
-use std::fmt;
-
 use trivox::voxelizer::{Remedy, Warning};
 
 /// The warnings as sentences.
@@ -12,12 +10,4 @@ pub fn sentences(warnings: &[Warning]) -> impl Iterator<Item = String> + '_ {
         Remedy::InteriorColor => "--interior-color".to_owned(),
     };
     warnings.iter().map(move |warning| warning.with_remedy(spelled))
-}
-
-/// What is doubtful about a solid, with the option for a `better` fill.
-pub fn advised(doubt: &impl fmt::Display, better: Option<impl fmt::Display>) -> String {
-    match better {
-        Some(better) => format!("{doubt}; try --fill {better}"),
-        None => doubt.to_string(),
-    }
 }

@@ -188,9 +188,17 @@ fn options_that_a_format_has_no_use_for_are_said() {
         ("--color #102030 -o a.npy", "--color had no effect: .npy files hold no colours"),
         ("--dither -o a.npz", "--dither had no effect: .npz files hold no palette"),
         ("--blocks blocks.txt -o a.vox", "--blocks had no effect: .vox files hold no blocks"),
+        ("--dither --preview a.png", "--dither had no effect: no voxels are written"),
     ] {
         let said = stderr(&voxelize(path, &format!("three.obj --res 9 {args}")));
         assert!(said.contains(warning), "{said}");
+    }
+    // The picture has them.
+    for color in ["#102030", "auto"] {
+        let args = format!("three.obj --res 9 --color {color} -o a.npy --preview a.png");
+        let said = stderr(&voxelize(path, &args));
+        assert!(!said.contains("had no effect") && !said.contains("hold none"), "{said}");
+        assert!(said.contains("note: the voxels' colours are not kept"), "{said}");
     }
 }
 

@@ -189,6 +189,7 @@ fn what_is_said_of_a_mesh_names_it() {
     let said = stderr(&voxelize(folder.path(), "0.obj rich.obj --res 8 -v"));
     assert!(said.contains("mesh      rich.obj, 2 triangles\ngrid      8 x 8 x 2"), "{said}");
     assert!(said.contains("triangle-brick pairs, fewer than the"), "{said}");
+    assert!(said.contains("\nnote: rich.obj: no file is written"), "{said}");
 }
 
 #[cfg(unix)]

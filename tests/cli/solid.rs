@@ -150,6 +150,14 @@ fn strict_refuses_a_doubtful_fill_and_force_writes_it() {
     assert_eq!(forced.status.code(), Some(1));
     assert!(stderr(&forced).contains("written nevertheless: out.npy"), "{}", stderr(&forced));
     assert_eq!(read_grid(path.join("out.npy")).unwrap().grid.occupied(), 512);
+    // What else is to be said of it.
+    for (first, of) in [("", ""), ("cube.obj", "torn.obj: ")] {
+        let args = "torn.obj --res 8 --mode solid --fill vote --strict --force --color red";
+        let said = stderr(&voxelize(path, &format!("{first} {args} --format npy -o out/")));
+        let warning = format!("warning: {of}--color had no effect: .npy files hold no colours\n");
+        assert!(said.contains(&warning), "{said}");
+        assert_eq!(said.matches("the fill is doubtful").count(), 1, "{said}");
+    }
 
     for mesh in ["cube", "open"] {
         let args = format!("{mesh}.obj --res 8 --mode solid --strict -o {mesh}.npy");

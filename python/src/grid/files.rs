@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use pyo3::prelude::*;
 use pyo3::types::PyMemoryView;
 use trivox::formats::{
-    GridFormat, ReadError, Reporting, WriteError, bricks, read_grid_from, read_grid_with,
-    replace_file, temporary,
+    GridFormat, LoadedGrid, ReadError, Reporting, WriteError, bricks, read_grid_from,
+    read_grid_with, replace_file, temporary,
 };
 
 use crate::error::Failure;
@@ -104,13 +104,17 @@ pub fn restore_grid(
 ///     A file that is malformed, or of a format that is not read.
 #[pyfunction]
 pub fn load(py: Python<'_>, path: PathBuf) -> PyResult<PyGrid> {
-    let file = path.clone();
-    let loaded = job::run(py, move |job| {
-        let read = || read_grid_with(&file, &**job);
-        job::pool(None)?.install(read).map_err(|error| Failure::from(error).at(&file))
-    })?;
+    let loaded = read(py, path.clone())?;
     glue::warn(py, Some(&path), &loaded.warnings)?;
     PyGrid::restored(py, loaded.grid, loaded.warnings)
+}
+
+/// The grid in the file at `path`.
+pub fn read(py: Python<'_>, path: PathBuf) -> PyResult<LoadedGrid> {
+    job::run(py, move |job| {
+        let read = || read_grid_with(&path, &**job);
+        job::pool(None)?.install(read).map_err(|error| Failure::from(error).at(&path))
+    })
 }
 
 /// Reads a grid of voxels from the bytes of a file.

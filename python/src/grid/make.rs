@@ -1,5 +1,6 @@
 //! Makes grids of arrays.
 
+use numpy::ndarray::ArrayView1;
 use numpy::{PyArrayDescrMethods, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::basic::CompareOp;
 use pyo3::prelude::*;
@@ -44,6 +45,22 @@ pub fn indices<'py>(value: &Bound<'py, PyAny>, name: &str) -> PyResult<PyReadonl
     array.extract()
 }
 
+/// The voxel of a row of [`indices`].
+///
+/// # Errors
+/// It is not in a grid of these dimensions.
+pub fn voxel_in(dims: [u32; 3], row: ArrayView1<'_, i64>) -> Result<[u32; 3], Failure> {
+    let [x, y, z] = [row[0], row[1], row[2]];
+    // Past every grid where it is no index.
+    let voxel = [x, y, z].map(|c| u32::try_from(c).unwrap_or(u32::MAX));
+    if (0..3).all(|a| voxel[a] < dims[a]) {
+        return Ok(voxel);
+    }
+    let [dx, dy, dz] = dims;
+    let message = format!("voxel ({x}, {y}, {z}) lies outside a grid of {dx}x{dy}x{dz}");
+    Err(Failure::own("grid.outside", message))
+}
+
 /// Makes a grid of the voxels in an array of shape (n, 3).
 pub fn grid_of_coords(
     coords: &Bound<'_, PyAny>,
@@ -56,18 +73,8 @@ pub fn grid_of_coords(
     let colors = colors.map(|colors| rgba(colors, array.shape()[0])).transpose()?;
     let view = array.as_array();
     let make = || -> Result<VoxelGrid, Failure> {
-        let voxel = |row: numpy::ndarray::ArrayView1<'_, i64>| {
-            let [x, y, z] = [row[0], row[1], row[2]];
-            let inside = [x, y, z].iter().zip(dims).all(|(&c, d)| (0..i64::from(d)).contains(&c));
-            if !inside {
-                let [dx, dy, dz] = dims;
-                let message =
-                    format!("voxel ({x}, {y}, {z}) lies outside a grid of {dx}x{dy}x{dz}");
-                return Err(Failure::own("grid.outside", message));
-            }
-            Ok([x as u32, y as u32, z as u32])
-        };
-        let voxels: Vec<[u32; 3]> = view.outer_iter().map(voxel).collect::<Result<_, _>>()?;
+        let voxels = view.outer_iter().map(|row| voxel_in(dims, row));
+        let voxels = voxels.collect::<Result<Vec<[u32; 3]>, _>>()?;
         let colors = colors.map(|colors| colors_of(&voxels, &colors));
         let mut grid = VoxelGrid::from_voxels(dims, voxels)?;
         grid.world = world;

@@ -130,7 +130,6 @@ impl GridInfo {
     }
 
     fn text(&self) -> String {
-        let [x, y, z] = self.dims;
         let bounds = match self.bounds {
             Some([[x0, y0, z0], [x1, y1, z1]]) => {
                 format!(", from ({x0}, {y0}, {z0}) to ({x1}, {y1}, {z1})")
@@ -145,7 +144,7 @@ impl GridInfo {
         let (occupied, bricks) = (counted(self.occupied, "voxel"), counted(self.bricks, "brick"));
         let mut lines = vec![
             format!("format    {}", self.format),
-            format!("grid      {x} x {y} x {z} voxels"),
+            format!("grid      {}", sized(self.dims)),
             format!("occupied  {occupied} in {bricks}{bounds}"),
             format!("hash      {}", self.hash),
             format!("colours   {}", self.colors.map_or("none".into(), |n| grouped(n as u64))),
@@ -318,8 +317,7 @@ impl MeshInfo {
 
     /// The line in a table.
     fn row(&self) -> String {
-        let [min, max] = self.bounds;
-        let [x, y, z] = [0, 1, 2].map(|a| significant(max[a] - min[a]));
+        let [x, y, z] = self.extent.map(significant);
         let triangles = counted(self.triangles as u64, "triangle");
         format!("{triangles}, {x} x {y} x {z} units")
     }

@@ -60,7 +60,7 @@ pub fn run(args: &JoinArgs) -> Result<ExitStatus> {
     drop(tiles);
     output.check_dims(grid.dims())?;
     warnings.extend(output.format().lost(&grid));
-    warnings.extend(args.write.palette_args.without_effect(output.format(), &grid));
+    warnings.extend(args.write.palette_args.without_effect(Some(output.format()), &grid));
     let Written { names, bytes, warnings: of_file } = output.write(&grid, &options, &progress)?;
     progress.finish();
     warnings.extend(of_file);

@@ -8,11 +8,12 @@ use serde::Serialize;
 use trivox::formats::{LoadedGrid, check_known_extension, is_mesh};
 use trivox::render::{RenderOptions, Renderer};
 use trivox::voxelize::BackendChoice;
-use trivox::{PlaceOptions, Up, VoxelGrid, Voxelizer};
+use trivox::{PlaceOptions, VoxelGrid, Voxelizer};
 
 use crate::program::ExitStatus;
 use crate::program::camera::CameraReport;
-use crate::program::cli::{ComputeArgs, RenderArgs, VoxelArgs};
+use crate::program::cli::{RenderArgs, VoxelArgs};
+use crate::program::compute::start_threads;
 use crate::program::grid_summary::GridSummary;
 use crate::program::memory::{Memory, Share};
 use crate::program::numbers::{counted, duration};
@@ -34,13 +35,7 @@ use crate::program::write::sink::{Inputs, Sink, refuse_shared_stdout};
 pub fn run(args: &RenderArgs) -> Result<ExitStatus> {
     let to_stdout = args.target().as_os_str() == "-";
     refuse_shared_stdout(args.report.json, args.target())?;
-    let compute = ComputeArgs {
-        backend: BackendChoice::Cpu,
-        adapter: None,
-        threads: args.threads,
-        memory: None,
-    };
-    compute.start_threads()?;
+    start_threads(args.threads)?;
     let is_animation = args.turntable.is_some() && Kind::of(args.target()) != Kind::Png;
     if !to_stdout && !is_animation {
         check_extension(args.target()).with_context(|| args.target().display().to_string())?;
@@ -58,7 +53,9 @@ pub fn run(args: &RenderArgs) -> Result<ExitStatus> {
     progress.finish();
     output.refuse(&sidecars)?;
     warnings.extend(render_backend.warning());
-    turn_up(&mut grid, args.up);
+    if let Some(up) = args.up {
+        grid.world.up = up;
+    }
     let (written, draw) =
         timed(|| output.write(&render_backend.renderer(&grid)?, &options, &progress))?;
     progress.finish();
@@ -161,13 +158,13 @@ fn refuse_contradictions(args: &RenderArgs) -> Result<()> {
 }
 
 /// The grid or the voxels of the mesh, with warnings, and the sidecar files of the mesh.
-type Drawn = (VoxelGrid, Vec<String>, Inputs);
+type Loaded = (VoxelGrid, Vec<String>, Inputs);
 
-fn load(args: &RenderArgs, replaced: &[&Path], progress: &Arc<TerminalProgress>) -> Result<Drawn> {
+fn load(args: &RenderArgs, replaced: &[&Path], progress: &Arc<TerminalProgress>) -> Result<Loaded> {
     if is_mesh(&args.file) {
         let memory = Memory::new(args.memory);
-        let drawn = memory.divided(|memory| voxels_of(args, replaced, memory, progress));
-        return drawn.with_context(|| args.file.display().to_string());
+        let loaded = memory.divided(|memory| voxels_of(args, replaced, memory, progress));
+        return loaded.with_context(|| args.file.display().to_string());
     }
     check_known_extension(&args.file).with_context(|| args.file.display().to_string())?;
     let LoadedGrid { grid, mut warnings, .. } = progress.load(&args.file)?;
@@ -183,12 +180,11 @@ fn voxels_of(
     replaced: &[&Path],
     memory: &Share,
     progress: &Arc<TerminalProgress>,
-) -> Result<Drawn> {
+) -> Result<Loaded> {
     let color = args.color.unwrap_or_default();
     let voxelizer = memory
         .of(&Voxelizer::new())
         .backend(BackendChoice::Cpu)
-        .up(args.up.map_or(Up::default(), Up::from))
         .progress(progress.clone())
         .place_options(PlaceOptions::new(sizing(args.res, args.voxel_size)));
     let voxelizer = args.voxels.of(voxelizer, color);
@@ -198,13 +194,6 @@ fn voxels_of(
     let made = voxelizer.paint(&placed.mesh, made)?;
     let warnings = sentences(&placed.warnings).chain(sentences(&made.warnings)).collect();
     Ok((made.grid, warnings, sidecars))
-}
-
-/// Sets the up axis of the grid, if requested.
-fn turn_up(grid: &mut VoxelGrid, up: Option<Up>) {
-    if let Some(up) = up {
-        grid.world.up = up;
-    }
 }
 
 fn options(args: &RenderArgs) -> RenderOptions {

@@ -14,20 +14,22 @@ use trivox::voxelizer::Verified;
 use trivox::{ColorSource, Lattice, Sizing, Voxelizer};
 
 use crate::program::cli::VerifyArgs;
+use crate::program::compute::{refuse_contradictions, start_threads};
 use crate::program::fill_summary;
 use crate::program::grid_summary::{GridSummary, described};
 use crate::program::memory::Memory;
 use crate::program::numbers::{AXES, counted, grouped, ratio, significant, sized};
 use crate::program::terminal::TerminalProgress;
 use crate::program::warnings::sentences;
-use crate::program::{self, ignore_closed, print, print_json, print_warnings};
+use crate::program::{ExitStatus, ignore_closed, print, print_json, print_warnings};
 
 /// Reads the mesh and the grid, and reports the wrong voxels.
 ///
 /// # Errors
 /// Bad usage; a file that cannot be read; a mesh that cannot be placed; a failed backend.
-pub fn run(args: &VerifyArgs) -> Result<program::ExitStatus> {
-    args.compute.refuse_contradictions()?;
+pub fn run(args: &VerifyArgs) -> Result<ExitStatus> {
+    let compute = &args.compute;
+    refuse_contradictions(Some(compute.backend), compute.adapter.as_deref())?;
     args.voxels.refuse_contradictions()?;
     if args.voxels.interior_color.is_some() {
         bail!("--interior-color has no effect: colours are not verified, leave it out");
@@ -36,14 +38,14 @@ pub fn run(args: &VerifyArgs) -> Result<program::ExitStatus> {
         let [grid, mesh] = [&args.mesh, &args.grid].map(|path| path.display());
         bail!("the mesh comes first: did you mean `voxelize verify {mesh} {grid}`?");
     }
-    args.compute.start_threads()?;
+    start_threads(compute.threads)?;
     let progress = Arc::new(TerminalProgress::new(args.report.quiet));
     let voxelizer =
-        Voxelizer::new().backends(Arc::new(args.compute.backends())).progress(progress.clone());
+        Voxelizer::new().backends(Arc::new(compute.backends())).progress(progress.clone());
     let voxelizer = args.voxels.of(voxelizer, ColorSource::Transparency);
     let voxelizer = voxelizer.transform(args.transform.transform());
     voxelizer.check()?;
-    let memory = Memory::new(args.compute.memory);
+    let memory = Memory::new(compute.memory);
     let grid = progress.load(&args.grid)?;
     let verified = memory.divided(|memory| {
         Ok(memory.of(&voxelizer).verify(&args.mesh, &grid.grid, &options(args))?)
@@ -64,7 +66,7 @@ pub fn run(args: &VerifyArgs) -> Result<program::ExitStatus> {
     } else if !args.report.quiet {
         ignore_closed(print(&report.text(verdict)))?;
     }
-    Ok(if verdict.is_right() { program::ExitStatus::Done } else { program::ExitStatus::Differs })
+    Ok(if verdict.is_right() { ExitStatus::Done } else { ExitStatus::Differs })
 }
 
 fn options(args: &VerifyArgs) -> VerifyOptions {

@@ -8,6 +8,7 @@ use anyhow::{Result, bail};
 use trivox::{NoProgress, Progress, Voxelizer};
 
 use crate::program::cli::{ComputeArgs, Job, PaletteArgs, VoxelArgs};
+use crate::program::compute::{self, start_threads};
 use crate::program::deadline::Deadline;
 use crate::program::memory::Memory;
 use crate::program::plan::{Plan, Task};
@@ -32,7 +33,7 @@ pub fn run(
 ) -> Result<ExitStatus> {
     let voxels = &voxels.of_job(job);
     refuse_contradictions(job, voxels, compute)?;
-    compute.start_threads()?;
+    start_threads(compute.threads)?;
     let voxelizer = Voxelizer::new()
         .transform(transform(job))
         .place_options(place_options(job))
@@ -106,9 +107,9 @@ pub fn run(
 }
 
 /// Refuses options without effect, and contradictory options.
-fn refuse_contradictions(job: &Job, voxels: &VoxelArgs, compute: &ComputeArgs) -> Result<()> {
+fn refuse_contradictions(job: &Job, voxels: &VoxelArgs, args: &ComputeArgs) -> Result<()> {
     if !job.check {
-        compute.refuse_contradictions()?;
+        compute::refuse_contradictions(Some(args.backend), args.adapter.as_deref())?;
     }
     voxels.refuse_contradictions()?;
     voxels.only_for_solids("--strict", job.strict)?;

@@ -74,7 +74,8 @@ impl Frames {
             let (sink, kind, fps) = (Sink::new(path, inputs)?, Kind::of(path), fps.unwrap_or(FPS));
             if kind == Kind::Gif && fps > MAX_GIF_FPS {
                 bail!(
-                    "{}: a .gif has at most {MAX_GIF_FPS} pictures a second: use --fps 50",
+                    "{}: a .gif has at most {MAX_GIF_FPS} pictures a second: use --fps \
+                     {MAX_GIF_FPS}",
                     named()
                 );
             }

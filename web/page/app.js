@@ -232,12 +232,12 @@ function dropResult() {
 
 async function compute() {
   const { name, files, isMesh, others } = state.model;
+  $('model-name').textContent = name;
   if (isMesh && !form.reportValidity()) {
     dropResult();
     const { validationMessage } = form.querySelector('input:invalid');
     throw new Error(`One of the options is not possible: ${validationMessage}`);
   }
-  $('model-name').textContent = name;
   const values = settings.read(form);
   dropResult();
   // It may still do what was cancelled.

@@ -141,8 +141,13 @@ const requests = {
     return { file: await blobOf(extension), lost: grid.lost(extension) };
   },
   async picture({ options, backend }) {
-    const by = backend === 'cpu' ? await Voxelizer.open({ gpu: false }) : voxelizer;
-    return { file: new Blob([await by.picture(grid, options)], { type: 'image/png' }), lost: [] };
+    const cpu = backend === 'cpu' ? await Voxelizer.open({ gpu: false }) : null;
+    try {
+      const bytes = await (cpu ?? voxelizer).picture(grid, options);
+      return { file: new Blob([bytes], { type: 'image/png' }), lost: [] };
+    } finally {
+      cpu?.free();
+    }
   },
   shaders,
 };

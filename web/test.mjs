@@ -65,13 +65,16 @@ async function test(name, work) {
 }
 
 const faults = [];
-async function opened(query, { by = browser, prepare = () => {} } = {}) {
+const WIDE = { width: 1400, height: 900 };
+/** With a small view, which is drawn soon. */
+const SMALL = { width: 700, height: 500 };
+async function opened(query, { by = browser, prepare = () => {}, size = WIDE } = {}) {
   const tab = await by.newPage();
   tab.on('pageerror', (error) => faults.push(String(error)));
   tab.on('console', (message) => {
     if (message.type() === 'error') faults.push(message.text());
   });
-  await tab.setViewport({ width: 1400, height: 900 });
+  await tab.setViewport(size);
   await prepare(tab);
   await tab.goto(`${url}?${query}`, { waitUntil: 'load' });
   await tab.waitForFunction(() => document.body.dataset.version, { timeout: 120_000 });
@@ -315,7 +318,7 @@ try {
   });
 
   await test('a download that is cancelled leaves the result, and one that is dismissed a link to the file', async () => {
-    const tab = await opened('no-cache&res=16');
+    const tab = await opened('no-cache&res=16', { size: SMALL });
     await drop(tab, asset('cube.obj'));
     const hash = await term(tab, 'hash');
     await tab.evaluate(() => {
@@ -343,7 +346,7 @@ try {
   });
 
   await test('a file that the browser has no room for is refused, and the result stays', async () => {
-    const tab = await opened('no-cache&res=16');
+    const tab = await opened('no-cache&res=16', { size: SMALL });
     await drop(tab, asset('cube.obj'));
     await tab.workers()[0].evaluate(() => {
       Blob.prototype.arrayBuffer = async () => { throw new DOMException('failed', 'NotReadableError'); };
@@ -357,7 +360,7 @@ try {
   });
 
   await test('a text that is dropped ends nothing', async () => {
-    const tab = await opened('no-cache&res=16');
+    const tab = await opened('no-cache&res=16', { size: SMALL });
     await drop(tab, asset('cube.obj'));
     const before = await lastJob(tab, 'started');
     await tab.evaluate(() => {
@@ -370,7 +373,7 @@ try {
   });
 
   await test('on a phone the keyboard goes down the page', async () => {
-    const tab = await opened('no-cache&res=16');
+    const tab = await opened('no-cache&res=16', { size: SMALL });
     await drop(tab, asset('cube.obj'));
     await tab.setViewport({ width: 390, height: 844 });
     const passed = [];
@@ -409,6 +412,50 @@ try {
     }));
     assert.ok(when[0] >= 1, `samples: ${when[0]}`);
     assert.equal(when[1], 'cube.obj');
+    await tab.close();
+  });
+
+  await test('the picture of the model before is pale until the next is drawn', async () => {
+    const tab = await opened('no-cache&res=32&backend=cpu');
+    await drop(tab, asset('torus-knot.obj'));
+    await tab.waitForFunction(() => document.getElementById('canvas').dataset.samples, { timeout: 120_000 });
+    const found = await tab.evaluate(() => new Promise((resolve) => {
+      const canvas = document.getElementById('canvas');
+      // There the cube is, and not the knot.
+      const isCube = () => canvas.getContext('2d').getImageData(0.3 * canvas.width, 0.75 * canvas.height, 1, 1).data[0] < 170;
+      const before = isCube();
+      let wasStale = false;
+      new MutationObserver(() => {
+        const isStale = document.body.classList.contains('stale');
+        if (wasStale && !isStale) resolve([before, isCube()]);
+        wasStale = isStale;
+      }).observe(document.body, { attributes: true, attributeFilter: ['class'] });
+      document.querySelector('[data-example="cube.obj"]').click();
+    }));
+    assert.deepEqual(found, [false, true]);
+    await tab.close();
+  });
+
+  await test('a screen reader hears what is done, and which keys the view takes', async () => {
+    const tab = await opened('no-cache&res=16', { size: SMALL });
+    await drop(tab, asset('cube.obj'));
+    assert.equal(await text(tab, 'status'), 'Done: 16 by 16 by 16 voxels, 1,352 of them occupied');
+    // A reader passes keys on to an application only.
+    assert.equal(await tab.$eval('#canvas', (canvas) => canvas.getAttribute('role')), 'application');
+    await tab.evaluate(() => { navigator.clipboard.writeText = async () => {}; });
+    await tab.click('#copy-command');
+    await tab.waitForFunction(() => document.getElementById('status').textContent === 'Copied');
+    await tab.evaluate(() => {
+      const step = document.getElementById('step');
+      document.body.dataset.steps = '';
+      new MutationObserver(() => { document.body.dataset.steps += `${step.textContent}|`; }).observe(step, { childList: true });
+    });
+    await tab.select('[name=mode]', 'solid');
+    await tab.evaluate(() => { document.querySelector('[name=res]').value = 1500; });
+    await job(tab, () => tab.click('#run'));
+    const steps = (await tab.evaluate(() => document.body.dataset.steps)).split('|').slice(0, -1);
+    assert.ok(steps.includes('voxelize'), `${steps}`);
+    assert.ok(steps.every((step, index) => step !== steps[index + 1]), `a step is read out twice: ${steps}`);
     await tab.close();
   });
 

@@ -50,7 +50,8 @@ const messages = {
   progress({ step, share }) {
     const bar = document.querySelector('progress');
     if (share === null) bar.removeAttribute('value'); else bar.value = share;
-    $('step').textContent = step;
+    // Each change is read out.
+    if ($('step').textContent !== step) $('step').textContent = step;
   },
   done({ id, value }) {
     pending.get(id)?.resolve(value);
@@ -86,6 +87,8 @@ const messages = {
     warn(message);
   },
   frame({ size, rows, image, pixels, took }) {
+    // The first of a new grid; until then the one before is seen.
+    if (state.report) document.body.classList.remove('stale');
     if (image) present(size, rows, image); else paint(size, rows, pixels);
     document.body.dataset.drawn = image ? 'presented' : 'read back';
     // Milliseconds from the opening of the page to the first picture.
@@ -246,7 +249,6 @@ async function compute() {
     ? await ask('voxelize', { name, files, options: settings.options(values) })
     : await ask('open', { name, files });
   [state.report, state.values] = [report, values];
-  document.body.classList.remove('stale');
   showChanged();
   if (others > 0) warn(`${others + 1} models were given, and this is ${name}: choose one to see another.`);
   report.warnings.forEach(warn);
@@ -256,7 +258,8 @@ async function compute() {
   const warnings = $('warnings').childElementCount;
   say(`Done: ${report.dims.join(' by ')} voxels, ${grouped(report.occupied)} of them occupied`
     + (warnings > 0 ? `; ${counted(warnings, 'warning')}` : ''));
-  refresh(false);
+  // At first a whole picture, for that of the model before to go.
+  moved();
 }
 
 const grouped = (number) => number.toLocaleString('en');
@@ -409,6 +412,7 @@ async function copy(text, button) {
   } catch {
     button.textContent = 'Not allowed: select it, and copy';
   }
+  say(button.textContent);
   setTimeout(() => { button.textContent = label; }, 1500);
 }
 

@@ -2,7 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { createReadStream, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync, createReadStream, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
@@ -706,6 +708,20 @@ if (kind === 'chromium') {
     const printed = execFileSync('node', [join(root, 'dist/npm/example.mjs'), asset('cube.obj'), out, '64'], { encoding: 'utf8' });
     const expected = native(asset('cube.obj'), '--res', '64', '--backend', 'cpu');
     assert.ok(printed.includes(expected.hash), printed);
+  });
+  await test('the example in the README of the package has the native hash', async () => {
+    const readme = readFileSync(join(root, 'dist/npm/README.md'), 'utf8');
+    const folder = join(root, 'target/example');
+    rmSync(folder, { recursive: true, force: true });
+    mkdirSync(join(folder, 'node_modules'), { recursive: true });
+    symlinkSync(join(root, 'dist/npm'), join(folder, 'node_modules/trivox'));
+    writeFileSync(join(folder, 'example.mjs'), readme.match(/```js\n([^]*?)```/)[1]);
+    copyFileSync(asset('cube.obj'), join(folder, 'model.obj'));
+    const printed = execFileSync('node', ['example.mjs'], { cwd: folder, encoding: 'utf8' });
+    const out = join(folder, 'native.vox');
+    const expected = native(asset('cube.obj'), '--res', '128', '--mode', 'solid', '--backend', 'cpu', '-o', out);
+    assert.ok(printed.includes(expected.hash), printed);
+    assert.deepEqual(readFileSync(join(folder, 'model.vox')), readFileSync(out));
   });
   await test('the package places meshes as the program does', async () => {
     const { Voxelizer } = await import(join(root, 'dist/npm/trivox.js'));

@@ -16,12 +16,14 @@
 //!    reduces them for formats with a palette.
 //! 6. [`formats`] writes the grid, or its surface as a mesh ([`mesher`]).
 //!
-//! [`render`](mod@render) draws a grid, by exact ray tracing ([`trace`]). [`compare`](fn@compare)
-//! compares two grids; [`verify`](mod@verify) checks a grid from any program against its mesh.
+//! [`transform`] scales, rotates and centres a mesh first. [`distance`] computes signed distances
+//! instead of voxels. [`render`](mod@render) draws a grid, by exact ray tracing ([`trace`]).
+//! [`compare`](fn@compare) compares two grids; [`verify`](mod@verify) checks a grid from any program
+//! against its mesh.
 //!
-//! Default features: `cli` (the program `voxelize`), `gpu` (wgpu), `images` (textures and PNG
-//! pictures), `memory` (how much a process may take) and `palette` (`.vox`, `.schem`, `.litematic`
-//! and palettes). The library needs none of them.
+//! Default features: `cli` (the program `voxelize`), `gpu` (wgpu), `images` (textures, pictures and
+//! animations), `memory` (how much memory the process may take) and `palette` (palettes, `.vox`,
+//! `.schem` and `.litematic`). The library needs none of them.
 //!
 //! ```
 //! use trivox::{Mesh, Voxelizer};
@@ -44,8 +46,6 @@
 //! let mesh = Mesh::new(corners, vec![[0, 1, 2]])?;
 //! let placed = place(&mesh, &PlaceOptions::new(Sizing::Resolution(4)))?;
 //! let grid = Cpu::default().voxelize(&placed, &NoProgress)?;
-//! assert_eq!(grid.dims(), [4, 4, 1]);
-//! // The hypotenuse runs through corners of voxels, and touching counts.
 //! assert_eq!(grid.occupied(), 13);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

@@ -72,7 +72,7 @@ pages! {
     commands_of_distances_run: "docs/distances.md" makes ["knot.vdb", "knot.npz", "knot.npy"];
     commands_of_dependencies_run: "docs/dependencies.md" makes [];
     commands_of_exactness_run: "docs/exactness.md" makes [];
-    commands_of_faq_run: "docs/faq.md" makes ["knot.vdb"];
+    commands_of_faq_run: "docs/faq.md" makes ["map.npz"];
     commands_of_formats_run: "docs/formats.md" makes ["knot.glb", "knot.bricks", "again.npz"];
     commands_of_guide_run: "docs/guide.md" makes
         ["knot.vox", "cottage.schem", "turned.npz", "part.npz", "turning.png"];
@@ -249,6 +249,12 @@ fn the_command_line_page_is_the_programs_help() {
     // Trailing spaces, which help has on empty lines of options, are not kept.
     let lines: Vec<&str> = page.lines().map(str::trim_end).collect();
     hold("docs/cli.md", &(lines.join("\n") + "\n"));
+}
+
+#[test]
+fn help_leaves_out_the_option_that_verify_refuses() {
+    let lists = |command| printed(&[command, "--help"]).contains("--interior-color");
+    assert!(lists("render") && !lists("verify"));
 }
 
 #[test]

@@ -103,7 +103,7 @@ pub enum Command {
     Adapters(AdaptersArgs),
     /// List the file formats that are read and written, and what each carries.
     Formats(FormatsArgs),
-    /// Say what a voxel grid or a mesh holds.
+    /// Print what a voxel grid or a mesh holds.
     Info(InfoArgs),
     /// Write a voxel grid in another format.
     ///
@@ -111,9 +111,9 @@ pub enum Command {
     Convert(ConvertArgs),
     /// Put the tiles of a grid together.
     ///
-    /// Each tile lies where its file says, so the format must hold that (see `voxelize formats`).
-    /// Tiles that `--tile` made, of one mesh with the same options, are together what the run
-    /// without it makes, to the bit.
+    /// The position of a tile is read from its file, so the format must hold it (see `voxelize
+    /// formats`). Tiles that `--tile` made of one mesh, with the same options, join to the grid of
+    /// the run without `--tile`, to the bit.
     Join(JoinArgs),
     /// Compare two voxel grids, in any formats.
     ///
@@ -126,11 +126,11 @@ pub enum Command {
     Diff(DiffArgs),
     /// Check a voxel grid, made by any program, against the exact voxels of its mesh.
     ///
-    /// The mesh is placed as the options below say; without any, where the grid's file says that it
-    /// lies; else so that its longest axis fills the grid or the bounding box of the occupied
-    /// voxels. If the grid disagrees, the 48 permutations and mirrorings of its axes are tried,
-    /// with shifts by whole voxels; if one leaves at most a quarter of the wrong voxels, the
-    /// verdict is about that one, and says so.
+    /// The mesh is placed by the options below. Without any, the position in the grid's file is
+    /// taken. If the file has none, the longest axis of the mesh fills the grid or the bounding box
+    /// of the occupied voxels. If the grid disagrees, the 48 permutations and mirrorings of its
+    /// axes are tried, with shifts by whole voxels. If one leaves at most a quarter of the wrong
+    /// voxels, the verdict is about that one, and says so.
     ///
     /// Exit codes: 0 no voxel is wrong, 1 some are, 2 bad usage or input.
     Verify(VerifyArgs),
@@ -171,7 +171,7 @@ pub struct VoxelArgs {
     #[arg(help_heading = "Colours")]
     pub interior_color: Option<Rgba>,
 
-    /// With --mode solid: also fill the voxels that the surface touches.
+    /// With --mode solid: add the voxels that the surface touches.
     #[arg(long = "include-surface", visible_alias = "shell")]
     #[arg(help_heading = "Voxels")]
     pub include_surface: bool,
@@ -206,7 +206,7 @@ pub struct TransformArgs {
 /// The colours of formats that have few.
 #[derive(Debug, Args)]
 pub struct PaletteArgs {
-    /// Colours to use in formats that have few (.vox): those of the pixels of an image, at most 255
+    /// Palette of a .vox file: the colours of the pixels of an image, at most 255
     /// [default: those of the voxels; more than 255 are quantized to 255].
     #[arg(long, value_name = "IMAGE")]
     #[arg(help_heading = "Colours")]

@@ -93,7 +93,7 @@ pub struct DiffArgs {
     #[command(flatten)]
     pub input: Input,
 
-    /// Exit with 1 also where only the colours of the voxels or the positions of the grids differ.
+    /// Exit with 1 also if only colours or positions differ.
     #[arg(long)]
     pub exact: bool,
 

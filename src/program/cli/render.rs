@@ -104,7 +104,7 @@ pub struct RenderArgs {
     #[arg(value_parser = names::up())]
     pub up: Option<Up>,
 
-    /// What to draw with; the picture is the same, to the bit [default: cpu, or the GPU that
+    /// Where to draw. All backends draw the same picture, to the bit [default: cpu, or the GPU that
     /// --adapter names].
     #[arg(long, value_name = "BACKEND", ignore_case = true)]
     #[arg(value_parser = names::render_backend())]
@@ -127,7 +127,7 @@ pub struct RenderArgs {
     #[arg(value_parser = parse_res)]
     pub res: Option<u32>,
 
-    /// A voxel's edge, in the mesh's units.
+    /// Edge length of a voxel, in mesh units.
     #[arg(long, value_name = "S", allow_negative_numbers = true, conflicts_with = "res")]
     #[arg(help_heading = OF_MESHES, value_parser = parse_number)]
     pub voxel_size: Option<f64>,
@@ -135,13 +135,13 @@ pub struct RenderArgs {
     #[command(flatten, next_help_heading = OF_MESHES)]
     pub voxels: VoxelArgs,
 
-    /// Colours of the voxels: auto for those of the mesh, none to look at its shape alone, or one
+    /// Colours of the voxels: auto for those of the mesh, none to see its shape alone, or one
     /// such as #C08040 [default: auto].
     #[arg(long, alias = "colour", value_name = "COLOR", value_parser = parse_color)]
     #[arg(help_heading = OF_MESHES)]
     pub color: Option<ColorSource>,
 
-    /// Most memory that making the voxels may take, such as 512MiB or 4GB; what needs more is
+    /// Memory limit for making the voxels, such as 512MiB or 4GB; a step that may need more is
     /// refused [default: nine tenths of what is available].
     #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = OF_MESHES)]
     pub memory: Option<ByteSize>,

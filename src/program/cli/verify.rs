@@ -11,6 +11,8 @@ use crate::program::cli::parse::{
 use crate::program::cli::{ComputeArgs, Input, ReportArgs, TransformArgs, VoxelArgs};
 
 #[derive(Debug, Args)]
+// Refused with a message: colours are not verified.
+#[command(mut_arg("interior_color", |argument| argument.hide(true)))]
 pub struct VerifyArgs {
     /// The mesh that the grid was made from, such as .obj (see `voxelize formats`).
     #[arg(value_name = "MESH")]
@@ -28,7 +30,7 @@ pub struct VerifyArgs {
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_res)]
     pub res: Option<u32>,
 
-    /// A voxel's edge, in mesh units.
+    /// Edge length of a voxel, in mesh units.
     #[arg(long, value_name = "S", allow_negative_numbers = true, conflicts_with = "res")]
     #[arg(value_parser = parse_number)]
     pub voxel_size: Option<f64>,
@@ -38,7 +40,7 @@ pub struct VerifyArgs {
     #[arg(allow_hyphen_values = true)]
     pub bounds: Option<Bounds>,
 
-    /// Voxels that were added on all six sides.
+    /// Layers of voxels that were added on all six sides.
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_count)]
     pub pad: Option<u32>,
 
@@ -58,7 +60,7 @@ pub struct VerifyArgs {
     #[command(flatten)]
     pub voxels: VoxelArgs,
 
-    /// Do not look for a rotation, mirroring or shift under which the grid fits the mesh.
+    /// Check the grid as it is placed: try no permutation, mirroring or shift.
     #[arg(long)]
     pub as_placed: bool,
 

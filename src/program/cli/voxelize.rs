@@ -100,7 +100,7 @@ pub struct Job {
 
     /// With --strict: write a doubtful solid, but still exit with 1.
     #[arg(long)]
-    #[arg(help_heading = "Voxels", display_order = 1000)]
+    #[arg(help_heading = "Voxels", display_order = 1001)]
     pub force: bool,
 
     /// The mesh's up axis; formats with a fixed up axis (.vox, .glb, .schem,
@@ -146,7 +146,7 @@ pub struct Job {
     #[arg(help_heading = "Size and place")]
     pub tile: Option<Tile>,
 
-    /// Place the mesh on the lattice of another run: a file with what --json printed there.
+    /// Place the mesh on the lattice of another run: a file with what its --json printed.
     #[arg(long, value_name = "JSON")]
     #[arg(conflicts_with_all = ["res", "voxel_size", "bounds", "pad", "cube", "dims"])]
     #[arg(help_heading = "Size and place")]
@@ -159,9 +159,9 @@ pub struct Job {
     #[arg(help_heading = "Many meshes")]
     pub resume: bool,
 
-    /// Give up on a mesh that takes longer, also because its file stalls; the others go on. Only
-    /// the parsing of a file, with the material files, images and buffers that it names, and the
-    /// preparation of its writing are not interrupted.
+    /// Maximum time for each mesh, also while its file stalls. A mesh that takes longer fails; the
+    /// others go on. Two steps are not interrupted: parsing the file, with the material files,
+    /// images and buffers that it names, and preparing the output.
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     #[arg(allow_negative_numbers = true)]
     #[arg(help_heading = "Many meshes")]

@@ -5,7 +5,6 @@ mod program;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use clap::Parser;
 use clap::error::ErrorKind;
 
 use crate::program::cli::{Cli, Command, Job};
@@ -17,11 +16,8 @@ use crate::program::tips::with_tip;
 use crate::program::{Closed, ExitStatus, inputs, print_json, signals, stdout_error};
 
 fn main() -> ExitCode {
-    let (status, is_json) = match Cli::try_parse() {
-        Ok(cli) => {
-            let is_json = cli.is_json();
-            (signals::handle(is_json).and_then(|()| run(cli)), is_json)
-        }
+    let (status, is_json) = match Cli::of_process() {
+        Ok((cli, is_json)) => (signals::handle(is_json).and_then(|()| run(cli)), is_json),
         Err(error) if error.use_stderr() => refuse(&with_tip(error)),
         // Help or the version, which was asked for.
         Err(text) => (print_text(&text), false),

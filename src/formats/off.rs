@@ -11,10 +11,10 @@
 use crate::appearance::{Appearance, Material};
 use crate::formats::flat_colors::FlatColors;
 use crate::formats::polygons::{CUT, Cutter};
+use crate::formats::tally::{lean_warning, warning_of};
 use crate::formats::tokens::{Tokens, number, quoted};
 use crate::formats::{LoadedMesh, MeshSpec, ReadError, ReadOptions, check_memory};
 use crate::mesh::Mesh;
-use crate::numbers::counted_as;
 use crate::srgb::{Linear, Rgba, linear_of_rgba};
 
 /// Geomview's.
@@ -101,7 +101,7 @@ impl<'a> Lines<'a> {
                 Some(_) => return Ok(()),
                 None => {
                     let what = format!("the file ends where {what} belongs: it is cut off");
-                    return Err(self.tokens.error(what));
+                    return Err(self.error(what));
                 }
             }
         }
@@ -128,7 +128,7 @@ impl<'a> Lines<'a> {
     fn integer(&mut self, what: &str) -> Result<u64, ReadError> {
         let token = self.token().unwrap_or_default();
         let integer = str::from_utf8(token).ok().and_then(|token| token.parse().ok());
-        integer.ok_or_else(|| self.tokens.error(format!("{} where {what} belongs", quoted(token))))
+        integer.ok_or_else(|| self.error(format!("{} where {what} belongs", quoted(token))))
     }
 
     fn error(&self, what: String) -> ReadError {
@@ -488,37 +488,25 @@ impl Build {
     /// The mesh; `more` lines follow its faces.
     fn finish(self, header: &Header, more: u64) -> Result<LoadedMesh, ReadError> {
         let mut warnings = Vec::new();
-        if more > 0 {
-            let lines = counted_as(more, "line was", "lines were");
-            warnings.push(format!("{lines} skipped after the faces that the header counts"));
-        }
-        if self.longer > 0 {
-            let vertices = counted_as(self.longer, "vertex has", "vertices have");
-            warnings.push(format!(
-                "{vertices} more numbers than 'OFF' announces, which were skipped: colours need \
-                 'COFF', normals 'NOFF'"
-            ));
-        }
+        let after = "skipped after the faces that the header counts";
+        warnings.extend(warning_of(more, ["line was", "lines were"], after));
+        let vertices_have = ["vertex has", "vertices have"];
+        let more_numbers = "more numbers than 'OFF' announces, which were skipped: colours need \
+                            'COFF', normals 'NOFF'";
+        warnings.extend(warning_of(self.longer, vertices_have, more_numbers));
         if self.shown && header.texcoords {
             warnings.push("texture coordinates were skipped: OFF names no image for them".into());
         }
-        if self.uncolored > 0 {
-            let vertices = counted_as(self.uncolored, "vertex has", "vertices have");
-            warnings.push(format!("{vertices} no colour of three or four numbers: they are white"));
-        }
+        let white = "no colour of three or four numbers: they are white";
+        warnings.extend(warning_of(self.uncolored, vertices_have, white));
         if self.shown {
             warnings.extend(self.vertex_scale.warning("vertices"));
             warnings.extend(self.face_scale.warning("faces"));
         }
-        if self.lean > 0 {
-            let lean = counted_as(self.lean, "point or line was", "points and lines were");
-            warnings.push(format!("{lean} skipped: no surface"));
-        }
+        warnings.extend(lean_warning(self.lean));
         warnings.extend(self.cutter.warning());
-        if self.indexed > 0 {
-            let faces = counted_as(self.indexed, "face has", "faces have");
-            warnings.push(format!("{faces} no colour of three or four numbers, and the plain one"));
-        }
+        let plain = "no colour of three or four numbers, and the plain one";
+        warnings.extend(warning_of(self.indexed, ["face has", "faces have"], plain));
         let mesh = Mesh::new(self.positions, self.triangles)?;
         if !self.shown || !header.colors && !self.has_face_colors {
             return Ok(LoadedMesh::new(mesh, warnings));

@@ -1,6 +1,23 @@
-//! Counts of names for warnings.
+//! Counts for warnings.
 
 use crate::formats::excerpt;
+use crate::numbers::counted_as;
+
+/// A warning about `count` things, called `one` or `more`; `None` if there are none.
+pub(super) fn warning_of(count: u64, [one, more]: [&str; 2], what: &str) -> Option<String> {
+    (count > 0).then(|| format!("{} {what}", counted_as(count, one, more)))
+}
+
+/// A warning about points, lines and faces of fewer than three corners.
+pub(super) fn lean_warning(count: u64) -> Option<String> {
+    warning_of(count, ["point or line was", "points and lines were"], "skipped: no surface")
+}
+
+/// What is wrong with a mesh of these only.
+pub(super) fn only_lean(count: u64) -> String {
+    let lean = counted_as(count, "point or line", "points and lines");
+    format!("no faces found, only {lean}: nothing to voxelize")
+}
 
 /// A tally of names, of which a warning lists the first few.
 #[derive(Debug, Default)]

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use bytesize::ByteSize;
 use clap::builder::NonEmptyStringValueParser;
 use clap::error::ErrorKind;
-use clap::{ArgGroup, Args, CommandFactory, Parser, Subcommand};
+use clap::{ArgGroup, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use trivox::Mode;
 use trivox::solid::Fill;
@@ -74,21 +74,16 @@ pub struct Cli {
 }
 
 impl Cli {
-    /// Whether the result is to be printed as JSON.
-    pub fn is_json(&self) -> bool {
-        match &self.command {
-            Some(Command::Adapters(args)) => args.json,
-            Some(Command::Formats(args)) => args.json,
-            Some(Command::Info(args)) => args.json,
-            Some(Command::Convert(args)) => args.report.json,
-            Some(Command::Join(args)) => args.report.json,
-            Some(Command::Diff(args)) => args.report.json,
-            Some(Command::Verify(args)) => args.report.json,
-            Some(Command::Render(args)) => args.report.json,
-            Some(Command::Slice(args)) => args.json,
-            Some(Command::Completions(_) | Command::Man) => false,
-            None => self.job.as_ref().is_some_and(|job| job.json),
-        }
+    /// The arguments of this process, and whether `--json` is one of them.
+    ///
+    /// # Errors
+    /// Bad usage; help or the version is asked for.
+    pub fn of_process() -> Result<(Self, bool), clap::Error> {
+        let mut matches = Self::command().try_get_matches()?;
+        let of_command = matches.subcommand().map_or(&matches, |(_, of_command)| of_command);
+        let is_json = of_command.try_get_one("json").is_ok_and(|json| json == Some(&true));
+        let cli = Self::from_arg_matches_mut(&mut matches);
+        Ok((cli.map_err(|error| error.format(&mut Self::command()))?, is_json))
     }
 
     /// Prints a usage error in clap's words, and exits with 2.

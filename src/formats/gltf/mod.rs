@@ -24,12 +24,12 @@ use crate::formats::gltf::json::Document;
 use crate::formats::gltf::parts::{DECOMPRESS, DRACO, LeftOut, Parts};
 use crate::formats::gltf::pose::Skins;
 use crate::formats::gltf::scene::{Instance, expanded, instance_count, scene};
-use crate::formats::tally::Tally;
+use crate::formats::tally::{Tally, warning_of};
 use crate::formats::{
     LoadedMesh, MeshSpec, ReadError, ReadOptions, Sidecars, check_memory, excerpt,
 };
 use crate::mesh::MeshError;
-use crate::numbers::{counted, counted_as};
+use crate::numbers::counted;
 
 /// Khronos'.
 pub const SPEC: MeshSpec = MeshSpec { extension: "gltf", ..BINARY_SPEC };
@@ -205,24 +205,22 @@ fn nothing_to_voxelize(left_out: &LeftOut) -> ReadError {
 
 fn warnings(document: &Document, left_out: &LeftOut, other_scenes: Tally) -> Vec<String> {
     let mut warnings = Vec::new();
-    let mut warn = |count: u64, one: &str, more: &str, what: &str| {
-        if count > 0 {
-            warnings.push(format!("{} {what}", counted_as(count, one, more)));
-        }
+    let mut warn = |count: u64, names: [&str; 2], what: &str| {
+        warnings.extend(warning_of(count, names, what));
     };
     let LeftOut { points_and_lines, without_positions, zero } = *left_out;
-    let lean = "skipped: they have no surface";
-    warn(points_and_lines, "set of points or lines was", "sets of points or lines were", lean);
-    warn(without_positions, "primitive was", "primitives were", "skipped: no positions");
+    let sets_were = ["set of points or lines was", "sets of points or lines were"];
+    warn(points_and_lines, sets_were, "skipped: they have no surface");
+    warn(without_positions, ["primitive was", "primitives were"], "skipped: no positions");
     let zeros = "positions or indices without data, which are all zero";
-    warn(zero, "primitive has", "primitives have", zeros);
+    warn(zero, ["primitive has", "primitives have"], zeros);
     let scenes = other_scenes.quoted_and_counted();
     let which = match document.scene {
         Some(_) => "the default scene is read",
         None => "the file has no default scene, so its first is read",
     };
     let scenes = format!("skipped, {scenes}: {which}");
-    warn(other_scenes.count as u64, "scene was", "scenes were", &scenes);
+    warn(other_scenes.count as u64, ["scene was", "scenes were"], &scenes);
     for name in &document.extensions_used {
         if is_one_of(name, &LOOKS_ONLY) {
             let name = excerpt(name);

@@ -31,9 +31,9 @@ use crate::formats::obj::libraries::Materials;
 use crate::formats::obj::text::{check_text, clean};
 use crate::formats::obj::vertices::{Vertices, fault_of_vertex};
 use crate::formats::polygons::crossing_warning;
+use crate::formats::tally::{lean_warning, only_lean, warning_of};
 use crate::formats::{LoadedMesh, MeshSpec, ReadError, ReadOptions, Sidecars, check_memory};
 use crate::mesh::{Mesh, MeshError};
-use crate::numbers::counted_as;
 
 /// Wavefront's.
 pub const SPEC: MeshSpec = MeshSpec {
@@ -107,40 +107,25 @@ pub fn read_with(
 fn nothing_found(left_out: &LeftOut, faces: &Faces) -> ReadError {
     ReadError::Content(match left_out.points_and_lines + faces.lean {
         0 => "no faces found: is this an OBJ mesh?".into(),
-        n => {
-            let lean = counted_as(n as u64, "point or line", "points and lines");
-            format!("no faces found, only {lean}: nothing to voxelize")
-        }
+        lean => only_lean(lean as u64),
     })
 }
 
 fn warnings(contents: &Contents, vertices: &Vertices, faces: &Faces) -> Vec<String> {
     let LeftOut { points_and_lines, free_form, calls, unknown } = &contents.left_out;
-    let mut warnings = Vec::new();
-    let mut warn = |count: usize, one: &str, more: &str, what: &str| {
-        if count > 0 {
-            warnings.push(format!("{} {what}", counted_as(count as u64, one, more)));
-        }
+    let mut warnings = Vec::from_iter(lean_warning((points_and_lines + faces.lean) as u64));
+    let mut warn = |count: usize, names: [&str; 2], what: &str| {
+        warnings.extend(warning_of(count as u64, names, what));
     };
-    let lean = points_and_lines + faces.lean;
-    let skipped = "skipped: no surface";
-    warn(lean, "point or line was", "points and lines were", skipped);
     let ignored = "a weight: it was ignored, since polygons do not use weights";
-    warn(vertices.weights, "vertex has", "vertices have", ignored);
-    let skipped = "skipped: convert them to polygons";
-    warn(
-        *free_form,
-        "free-form curve or surface was",
-        "free-form curves and surfaces were",
-        skipped,
-    );
+    warn(vertices.weights, ["vertex has", "vertices have"], ignored);
+    let were = ["free-form curve or surface was", "free-form curves and surfaces were"];
+    warn(*free_form, were, "skipped: convert them to polygons");
     let lines = ["line was skipped", "lines were skipped"];
     let names = calls.quoted_and_others();
-    let called = format!("that may include a file or run a command: {names}");
-    warn(calls.count, lines[0], lines[1], &called);
+    warn(calls.count, lines, &format!("that may include a file or run a command: {names}"));
     let names = unknown.quoted_and_others();
-    let unknown_names = format!("with unknown OBJ keywords: {names}");
-    warn(unknown.count, lines[0], lines[1], &unknown_names);
+    warn(unknown.count, lines, &format!("with unknown OBJ keywords: {names}"));
     warnings.extend(crossing_warning(faces.crossing));
     warnings.extend(vertices.mended.clone());
     if let Some(fault) = faces.bad_corners.clone() {

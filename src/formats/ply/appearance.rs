@@ -10,8 +10,8 @@ use crate::formats::Sidecars;
 use crate::formats::flat_colors::{ALL_TRANSPARENT, FlatColors, NO_COLOR, lacks_color};
 use crate::formats::ply::channels::{Channels, corner_texcoords, texcoords};
 use crate::formats::ply::header::{Element, Header, Role};
+use crate::formats::tally::warning_of;
 use crate::formats::textures::TextureLoader;
-use crate::numbers::counted_as;
 use crate::srgb::{Linear, Rgba};
 
 /// The appearance properties that are read.
@@ -242,23 +242,16 @@ impl AppearanceBuilder {
 
     /// The appearance of all triangles, if the file has any.
     pub(super) fn finish(mut self, warnings: &mut Vec<String>) -> Option<Appearance> {
-        if self.misplaced > 0 {
-            let faces = counted_as(self.misplaced, "face has", "faces have");
-            warnings.push(format!(
-                "{faces} a texture that the header does not name, or not two coordinates a corner: \
-                 a plain colour is shown"
-            ));
-        }
+        let misplaced = "a texture that the header does not name, or not two coordinates a corner: \
+                         a plain colour is shown";
+        warnings.extend(warning_of(self.misplaced, ["face has", "faces have"], misplaced));
         let Attributes { vertex_colors, .. } = self.attributes;
         if !vertex_colors && !self.attributes.has_materials() {
             return None;
         }
-        if self.colorless_triangles > 0 {
-            let triangles = counted_as(self.colorless_triangles, "triangle has", "triangles have");
-            warnings.push(format!(
-                "{triangles} no colour (0 0 0 0 in files of Blender): shown in white"
-            ));
-        }
+        let white = "no colour (0 0 0 0 in files of Blender): shown in white";
+        let triangles_have = ["triangle has", "triangles have"];
+        warnings.extend(warning_of(self.colorless_triangles, triangles_have, white));
         if self.colorless.is_some() {
             // Not used, and not transparent.
             let missing = self.vertex_colors.iter_mut().filter(|color| **color == NO_COLOR);

@@ -16,9 +16,10 @@ use crate::formats::ply::body::{Binary, FaceCounts, Text, Values, count_faces, r
 use crate::formats::ply::build::{Build, Part};
 use crate::formats::ply::header::{Encoding, Header, Role};
 use crate::formats::polygons::CUT;
+use crate::formats::tally::{lean_warning, only_lean, warning_of};
 use crate::formats::{LoadedMesh, MeshSpec, ReadError, ReadOptions, Sidecars, check_memory};
 use crate::mesh::Mesh;
-use crate::numbers::{counted, counted_as};
+use crate::numbers::counted;
 
 /// Stanford's.
 pub const SPEC: MeshSpec = MeshSpec {
@@ -117,16 +118,16 @@ impl File<'_> {
         } else {
             read_records(header, values, Part::All, &mut build)?
         };
-        if end.extra() > 0 {
-            let lines = counted_as(end.extra(), "line has", "lines have");
-            warnings
-                .push(format!("{lines} more numbers than the header declares: they were skipped"));
-        }
+        let more = "more numbers than the header declares: they were skipped";
+        warnings.extend(warning_of(end.extra(), ["line has", "lines have"], more));
         let lean = build.lean.saturating_add(header.count(Role::Edge));
         if build.triangles.is_empty() {
             return Err(nothing_to_voxelize(vertices, lean));
         }
-        warn_of_rest(lean, build.cutter.warning(), end.left(), &mut warnings);
+        warnings.extend(lean_warning(lean));
+        warnings.extend(build.cutter.warning());
+        let skipped = "after the last element were skipped";
+        warnings.extend(warning_of(end.left() as u64, ["byte", "bytes"], skipped));
         let appearance = build.appearance.finish(&mut warnings);
         let mesh = Mesh::new(build.positions, build.triangles)?;
         let mesh = match appearance {
@@ -176,21 +177,6 @@ fn nothing_to_voxelize(vertices: u64, lean: u64) -> ReadError {
             let points = counted(points, "point");
             format!("no faces found, only {points}: reconstruct the surface of a point cloud first")
         }
-        (_, lean) => {
-            let lean = counted_as(lean, "point or line", "points and lines");
-            format!("no faces found, only {lean}: nothing to voxelize")
-        }
+        (_, lean) => only_lean(lean),
     })
-}
-
-fn warn_of_rest(lean: u64, crossing: Option<String>, left: usize, warnings: &mut Vec<String>) {
-    if lean > 0 {
-        let lean = counted_as(lean, "point or line was", "points and lines were");
-        warnings.push(format!("{lean} skipped: no surface"));
-    }
-    warnings.extend(crossing);
-    if left > 0 {
-        let left = counted(left as u64, "byte");
-        warnings.push(format!("{left} after the last element were skipped"));
-    }
 }

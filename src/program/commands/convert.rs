@@ -54,6 +54,6 @@ impl Report {
     fn text(&self) -> String {
         let Self { input, output, bytes, .. } = self;
         let read = input.text();
-        format!("{:<9} {read}\n{:<9} {output}, {}\n", "read", "wrote", counted(*bytes, "byte"))
+        format!("read      {read}\nwrote     {output}, {}\n", counted(*bytes, "byte"))
     }
 }

@@ -134,11 +134,7 @@ impl Report {
     fn text(&self) -> String {
         let Self { tiles, whole, bytes, .. } = self;
         let (whole, bytes) = (whole.text(), counted(*bytes, "byte"));
-        format!(
-            "{:<9} {}\n{:<9} {whole}, {bytes}\n",
-            "joined",
-            counted(*tiles as u64, "tile"),
-            "wrote"
-        )
+        let tiles = counted(*tiles as u64, "tile");
+        format!("joined    {tiles}\nwrote     {whole}, {bytes}\n")
     }
 }

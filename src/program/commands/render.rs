@@ -254,9 +254,8 @@ impl Report {
         let written = counted(*bytes, "byte");
         let on = self.adapter.as_ref().map(|label| format!(" on {label}")).unwrap_or_default();
         format!(
-            "{:<9} {read}\n{:<9} {pictures}{width} x {height} pixels in {drawn}{on}\n{:<9} \
-             {output}, {written}\n",
-            "read", "drew", "wrote"
+            "read      {read}\ndrew      {pictures}{width} x {height} pixels in {drawn}{on}\nwrote     \
+             {output}, {written}\n"
         )
     }
 }

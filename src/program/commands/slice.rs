@@ -183,9 +183,8 @@ impl Report {
     fn text(&self) -> String {
         let Self { axis, index, plane: [right, up], size: [width, height], voxels, .. } = self;
         let slice = format!(
-            "{:<9} {axis} = {index}, {} occupied; {right} to the right from 0 to {}, {up} upwards \
+            "slice     {axis} = {index}, {} occupied; {right} to the right from 0 to {}, {up} upwards \
              from 0 to {}\n",
-            "slice",
             counted(*voxels, "voxel"),
             width - 1,
             height - 1
@@ -193,7 +192,7 @@ impl Report {
         let drawn = self.drawing.as_ref().map(|drawn| {
             let Drawn { output, width, height, bytes } = drawn;
             let bytes = counted(*bytes, "byte");
-            format!("{:<9} {output}, {width} x {height} pixels, {bytes}\n", "wrote")
+            format!("wrote     {output}, {width} x {height} pixels, {bytes}\n")
         });
         slice + &drawn.unwrap_or_default()
     }

@@ -220,7 +220,7 @@ impl ErrorCode for GridError {
 impl ErrorCode for WriteError {
     fn code(&self) -> &'static str {
         match self {
-            Self::Io(error) => error.code(),
+            Self::Io(_) => "write.io",
             Self::Unsupported(_) => "write.unsupported",
             Self::Cancelled => "cancelled",
         }
@@ -294,6 +294,7 @@ mod tests {
         let line = ReadError::Line { line: 7, what: "malformed".to_owned() };
         assert_eq!(code_of(&Named(line)), Some("read.line"));
         assert_eq!(code_of(&io::Error::other("disk")), Some("io"));
+        assert_eq!(code_of(&WriteError::from(io::Error::other("disk"))), Some("write.io"));
         assert_eq!(code_of(&std::fmt::Error), None);
     }
 }

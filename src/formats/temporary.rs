@@ -190,7 +190,7 @@ fn tag() -> String {
 }
 
 /// Removes the temporary files of killed processes in `folder`, once per folder.
-fn sweep_once(folder: &Path) {
+pub fn sweep_once(folder: &Path) {
     let key = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
     let is_first = SWEPT.lock().unwrap_or_else(PoisonError::into_inner).insert(key);
     if is_first {

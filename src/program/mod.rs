@@ -32,6 +32,7 @@ pub mod write;
 use std::io::{self, Write};
 
 use anyhow::Result;
+use trivox::formats::WriteError;
 
 /// The result of a command, as an exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,7 +57,7 @@ pub struct Closed {
 pub fn stdout_error(error: io::Error) -> anyhow::Error {
     match error.kind() {
         io::ErrorKind::BrokenPipe => Closed { status: ExitStatus::Done }.into(),
-        _ => anyhow::Error::from(error).context("standard output"),
+        _ => anyhow::Error::from(WriteError::from(error)).context("standard output"),
     }
 }
 

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
 use trivox::Lattice;
-use trivox::formats::temporary::{TemporaryFile, folder_of};
+use trivox::formats::temporary::{TemporaryFile, folder_of, sweep_once};
 use trivox::formats::{Sidecar, WriteOptions};
 
 use crate::program::cli::{Job, VoxelArgs};
@@ -96,7 +96,10 @@ impl Origin {
 /// files nor the output have changed since.
 pub fn kept(task: &Task, origin: &Origin) -> Option<Skipped> {
     let target = task.target.as_deref().filter(|target| target.is_file())?;
-    let record: Record = serde_json::from_slice(&fs::read(record_of(target)?).ok()?).ok()?;
+    let path = record_of(target)?;
+    // No record is written there where all outputs are kept.
+    sweep_once(folder_of(&path));
+    let record: Record = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
     let is_as_left = |path: &Path, bytes: &str| hash_of(path).is_ok_and(|now| now == bytes);
     let is_as_read = |(path, bytes): (&PathBuf, &Option<String>)| {
         let path = folder_of(&task.mesh).join(path);

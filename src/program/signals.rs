@@ -38,18 +38,22 @@ impl CopyFolder {
 /// Installs a handler of the signals that end the program: it removes the temporary files, and
 /// says what happened, also as JSON if that is asked for.
 ///
+/// SIGXFSZ is caught and does not end it: the write past the limit of `ulimit -f` fails, and that
+/// error names the file.
+///
 /// # Errors
 /// Signals cannot be handled.
 #[cfg(unix)]
 pub fn handle(is_json: bool) -> Result<()> {
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-    let signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP]);
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXCPU, SIGXFSZ};
+    let signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP, SIGXCPU, SIGXFSZ]);
     let mut signals = signals.context("cannot handle signals")?;
     let handle = move || {
-        let Some(signal) = signals.forever().next() else { return };
+        let Some(signal) = signals.forever().find(|&signal| signal != SIGXFSZ) else { return };
         let name = match signal {
             SIGINT => "SIGINT",
             SIGTERM => "SIGTERM",
+            SIGXCPU => "SIGXCPU",
             _ => "SIGHUP",
         };
         // The exit code with which shells report a signal.

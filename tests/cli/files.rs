@@ -8,13 +8,17 @@ fn a_full_disk_leaves_the_old_file_and_no_other() {
     let folder = folder();
     fs::write(folder.path().join("out.npy"), "an old file").unwrap();
     // 8 blocks of 512 or 1024 bytes are the most that a file may grow to; the grid needs 64^2.
-    let script =
-        format!("trap '' XFSZ; ulimit -f 1; exec {VOXELIZE} mesh.obj --res 200 -o out.npy");
-    let output = Command::new("sh").current_dir(&folder).args(["-c", &script]).output().unwrap();
-    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
-    assert!(stderr(&output).starts_with("error: out.npy: "), "{}", stderr(&output));
-    assert_eq!(files(folder.path()), ["mesh.obj", "out.npy"]);
-    assert_eq!(fs::read_to_string(folder.path().join("out.npy")).unwrap(), "an old file");
+    for signal_is in ["", "trap '' XFSZ; "] {
+        let script =
+            format!("{signal_is}ulimit -f 1; exec {VOXELIZE} mesh.obj --res 200 -o out.npy --json");
+        let output =
+            Command::new("sh").current_dir(&folder).args(["-c", &script]).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+        assert!(stderr(&output).starts_with("error: out.npy: "), "{}", stderr(&output));
+        assert_eq!(json_lines(&output)[0]["code"], "write.io");
+        assert_eq!(files(folder.path()), ["mesh.obj", "out.npy"]);
+        assert_eq!(fs::read_to_string(folder.path().join("out.npy")).unwrap(), "an old file");
+    }
 }
 
 /// Begins a run that writes 2 GB to `out.npy`, and returns once its temporary file exists.
@@ -43,7 +47,7 @@ fn temporary(path: &Path) -> Vec<String> {
 #[cfg(unix)]
 #[test]
 fn a_signal_leaves_the_old_file_and_no_other() {
-    for (signal, code) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
+    for (signal, code) in [("INT", 130), ("TERM", 143), ("HUP", 129), ("XCPU", 152)] {
         let folder = folder();
         let path = folder.path();
         fs::write(path.join("out.npy"), "an old file").unwrap();

@@ -46,6 +46,18 @@ fn what_is_done_is_skipped_and_said() {
 }
 
 #[test]
+fn records_that_a_killed_run_began_are_removed_though_all_outputs_are_kept() {
+    let folder = with_meshes(1);
+    let path = folder.path();
+    assert_eq!(kept(path, "0.obj --res 12 -o out/"), none());
+    let begun = path.join("out/.voxelize/.trivox-1.2-3.tmp");
+    let hour_ago = SystemTime::now() - Duration::from_secs(3600);
+    fs::File::create(begun).unwrap().set_modified(hour_ago).unwrap();
+    assert_eq!(kept(path, "0.obj --res 12 -o out/"), ["0.obj"]);
+    assert_eq!(files(&path.join("out/.voxelize")), ["0.vox.json"]);
+}
+
+#[test]
 fn no_gpu_is_started_for_what_is_skipped() {
     let folder = with_meshes(2);
     assert_eq!(kept(folder.path(), "0.obj 1.obj --res 12 -o out"), none());

@@ -9,8 +9,8 @@ use std::sync::OnceLock;
 
 use anyhow::{Context, Result, anyhow, bail};
 use trivox::Tile;
-use trivox::formats::GridFormat;
 use trivox::formats::temporary::{TemporaryFile, behind_links, folder_of};
+use trivox::formats::{GridFormat, WriteError};
 
 use crate::program::inputs::Input;
 
@@ -143,11 +143,11 @@ impl Destination {
                         "a file lies where the folder belongs: remove it, or name another folder"
                     )
                 }
-                _ => anyhow::Error::from(error).context("cannot make the folder"),
+                _ => anyhow::Error::from(WriteError::from(error)).context("cannot make the folder"),
             });
             made.with_context(named)?;
             let file = TemporaryFile::beside(&folder.join(format.extension()));
-            file.map(drop).with_context(named)?;
+            file.map(drop).map_err(WriteError::from).with_context(named)?;
         }
         Ok(())
     }

@@ -135,6 +135,11 @@ pub enum FillWarning {
         /// The fraction of the solid's voxels with a winding number below 3/4.
         share: f64,
     },
+    /// Generalized winding numbers in a tile: how large the holes are shows only in the whole.
+    Unjudged {
+        /// Boundary loops.
+        loops: u64,
+    },
     /// A mesh that encloses no voxel centre.
     Nothing,
     /// A flood fill entered the inside.
@@ -158,7 +163,7 @@ impl FillWarning {
             | Self::InsideOut { .. }
             | Self::AxisDisagreement(_)
             | Self::Leak { .. } => Some(Fill::Winding),
-            Self::Uncertain { .. } | Self::Nothing => None,
+            Self::Uncertain { .. } | Self::Unjudged { .. } | Self::Nothing => None,
         }
     }
 
@@ -174,6 +179,7 @@ impl FillWarning {
             Self::Opposed { .. } => "opposed",
             Self::AxisDisagreement(_) => "axis disagreement",
             Self::Uncertain { .. } => "uncertain",
+            Self::Unjudged { .. } => "unjudged",
             Self::Nothing => "nothing",
             Self::Leak { .. } => "leak",
         }
@@ -241,6 +247,12 @@ impl fmt::Display for FillWarning {
                  mesh",
                 counted(*loops, "boundary loop"),
                 percent(*share)
+            ),
+            Self::Unjudged { loops } => write!(
+                f,
+                "the mesh has holes ({}), and a tile does not show whether they are large; voxelize \
+                 the whole mesh once at a lower resolution",
+                counted(*loops, "boundary loop")
             ),
             Self::Nothing => f.write_str(
                 "no voxel of the grid has its centre inside the mesh; use smaller voxels or larger \
@@ -408,9 +420,14 @@ fn doubts_of_caps(topology: &Topology, caps: &Caps, occupied: u64) -> Vec<FillWa
     let edges = topology.unbalanced_edges - topology.odd_edges;
     let orientation = (edges > 0).then_some(FillWarning::Orientation { edges });
     let &Caps { loops, uncertain, .. } = caps;
-    let share = uncertain.unwrap_or(0) as f64 / occupied as f64;
-    let uncertain = (share > MAX_UNCERTAIN).then_some(FillWarning::Uncertain { loops, share });
-    orientation.into_iter().chain(uncertain).collect()
+    let large = match uncertain {
+        Some(uncertain) => {
+            let share = uncertain as f64 / occupied as f64;
+            (share > MAX_UNCERTAIN).then_some(FillWarning::Uncertain { loops, share })
+        }
+        None => (occupied > 0).then_some(FillWarning::Unjudged { loops }),
+    };
+    orientation.into_iter().chain(large).collect()
 }
 
 fn doubts_of_parity(topology: &Topology, findings: &Findings) -> Vec<FillWarning> {

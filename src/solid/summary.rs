@@ -91,7 +91,7 @@ pub struct FillSummary {
 #[non_exhaustive]
 pub struct DoubtSummary {
     /// `holes`, `orientation`, `may overlap`, `overlap`, `inside out`, `opposed`, `axis
-    /// disagreement`, `uncertain`, `nothing` or `leak`.
+    /// disagreement`, `uncertain`, `unjudged`, `nothing` or `leak`.
     pub kind: &'static str,
     /// A sentence.
     pub text: String,

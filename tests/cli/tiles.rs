@@ -45,6 +45,34 @@ fn tiles_joined_are_the_file_of_the_whole() {
     }
 }
 
+/// How large holes are is not known in a tile, so `--strict` cannot pass it.
+#[test]
+fn strict_refuses_a_tile_whose_holes_it_cannot_judge() {
+    let folder = folder();
+    let path = folder.path();
+    // A bowl: what is below the plane that cuts an octahedron.
+    let bowl =
+        "v 1 0 0\nv 0 0 1\nv -1 0 0\nv 0 0 -1\nv 0 -1 0\nf 1 5 2\nf 2 5 3\nf 3 5 4\nf 4 5 1\n";
+    fs::write(path.join("bowl.obj"), bowl).unwrap();
+    let run = |args: &str| voxelize(path, &format!("{args} --mode solid --json"));
+    let whole = run("bowl.obj --res 32 --strict -o whole.npz");
+    assert_eq!(whole.status.code(), Some(1), "{}", stderr(&whole));
+    assert_eq!(json_lines(&whole)[0]["fill"]["doubts"][0]["kind"], "uncertain");
+    for tile in ["1/2", "2/2"] {
+        let tile = run(&format!("bowl.obj --res 32 --strict --tile {tile} -o tile.npz"));
+        assert_eq!(tile.status.code(), Some(1), "{}", stderr(&tile));
+        assert!(stderr(&tile).contains("a tile does not show whether they are large"));
+        assert_eq!(json_lines(&tile)[0]["fill"]["doubts"][0]["kind"], "unjudged");
+        assert!(!path.join("tile.npz").exists());
+    }
+    // Nothing is doubtful in a tile without an inside, or of a closed mesh.
+    let empty = run("bowl.obj --res 32 --pad 8 --strict --tile 1/1x4x1");
+    assert!(empty.status.success(), "{}", stderr(&empty));
+    assert_eq!(json(&empty)["occupied"], 0);
+    let closed = run(&format!("{LIGHTHOUSE} --res 32 --strict --tile 1/2"));
+    assert!(closed.status.success(), "{}", stderr(&closed));
+}
+
 #[test]
 fn tiles_that_are_padded_to_cubes_are_not_joined() {
     let folder = folder();

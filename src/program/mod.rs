@@ -95,7 +95,16 @@ pub fn print_warnings(warnings: &[String], quiet: bool) {
     }
 }
 
-/// Writes `text` to standard error; ignores failures, which cannot be reported.
+/// Writes `text` to standard error; ignores failures, which cannot be reported. Control characters
+/// of file names, which could change the terminal, are escaped.
 pub fn print_error(text: &str) {
-    _ = io::stderr().lock().write_all(inputs::with_stdin_named(text).as_bytes());
+    let is_escaped = |letter: char| letter.is_control() && !['\n', '\t'].contains(&letter);
+    let escaped = inputs::with_stdin_named(text).chars().fold(String::new(), |mut all, letter| {
+        match is_escaped(letter) {
+            true => all.extend(letter.escape_default()),
+            false => all.push(letter),
+        }
+        all
+    });
+    _ = io::stderr().lock().write_all(escaped.as_bytes());
 }

@@ -42,6 +42,22 @@ fn a_mesh_that_fails_does_not_stop_the_others() {
     assert!(quiet.lines().count() == 2 && quiet.starts_with("error: broken.obj"), "{quiet}");
 }
 
+#[cfg(unix)]
+#[test]
+fn control_characters_of_file_names_do_not_reach_the_terminal() {
+    let folder = folder();
+    let path = folder.path();
+    fs::create_dir(path.join("set")).unwrap();
+    fs::copy(path.join("mesh.obj"), path.join("set/good\u{1b}[31m.obj")).unwrap();
+    fs::write(path.join("set/bad\u{1b}]0;\r.obj"), "v 0 0 zero\n").unwrap();
+    let run = voxelize(path, "set --res 8 --json");
+    let said = stderr(&run);
+    assert!(said.starts_with("error: set/bad\\u{1b}]0;\\r.obj: line 1: 'zero'"), "{said:?}");
+    assert!(said.contains("\nset/good\\u{1b}[31m.obj: 8 x"), "{said:?}");
+    assert!(!said.contains(['\u{1b}', '\r']), "{said:?}");
+    assert_eq!(json_lines(&run)[1]["mesh"], "set/good\u{1b}[31m.obj");
+}
+
 #[test]
 fn one_mesh_that_fails_has_a_json_line_too() {
     let folder = folder();

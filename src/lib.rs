@@ -33,6 +33,7 @@
 //! let grid = Voxelizer::new().resolution(4).run(&mesh)?.grid;
 //! assert_eq!(grid.dims(), [4, 4, 1]);
 //! // The hypotenuse runs through corners of voxels, and touching counts.
+//! // Touching counts: the hypotenuse runs through corners of voxels.
 //! assert_eq!(grid.occupied(), 13);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -46,6 +47,7 @@
 //! let mesh = Mesh::new(corners, vec![[0, 1, 2]])?;
 //! let placed = place(&mesh, &PlaceOptions::new(Sizing::Resolution(4)))?;
 //! let grid = Cpu::default().voxelize(&placed, &NoProgress)?;
+//! // Touching counts: the hypotenuse runs through corners of voxels.
 //! assert_eq!(grid.occupied(), 13);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

@@ -128,7 +128,7 @@ pub fn replace_file(
     write(&mut out)?;
     out.flush()?;
     drop(out);
-    Ok(file.finish(&path)?)
+    file.finish(&path)
 }
 
 impl From<UnknownFormat> for WriteError {

@@ -15,6 +15,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, SystemTime};
 
+use crate::formats::WriteError;
+
 /// The temporary files of this process that may exist.
 static FILES: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
@@ -60,11 +62,11 @@ impl TemporaryFile {
     ///
     /// # Errors
     /// The folder is missing or not writable.
-    pub fn beside(target: &Path) -> io::Result<Self> {
+    pub fn beside(target: &Path) -> Result<Self, WriteError> {
         let folder = folder_of(target);
         if !folder.is_dir() {
             let message = format!("there is no folder '{}'", folder.display());
-            return Err(io::Error::new(io::ErrorKind::NotFound, message));
+            return Err(io::Error::new(io::ErrorKind::NotFound, message).into());
         }
         sweep_once(folder);
         let path = folder.join(new_name());
@@ -95,7 +97,7 @@ impl TemporaryFile {
     ///
     /// # Errors
     /// The operating system reports an error.
-    pub fn complete(self) -> io::Result<Complete> {
+    pub fn complete(self) -> Result<Complete, WriteError> {
         // Some file systems only report a full disk here.
         self.file.sync_all()?;
         Ok(Complete(self.entry))
@@ -105,7 +107,7 @@ impl TemporaryFile {
     ///
     /// # Errors
     /// The operating system reports an error; `target` is unchanged.
-    pub fn finish(self, target: &Path) -> io::Result<()> {
+    pub fn finish(self, target: &Path) -> Result<(), WriteError> {
         self.complete()?.finish(target)
     }
 }
@@ -115,13 +117,13 @@ impl Complete {
     ///
     /// # Errors
     /// The operating system reports an error; `target` is unchanged.
-    pub fn finish(self, target: &Path) -> io::Result<()> {
+    pub fn finish(self, target: &Path) -> Result<(), WriteError> {
         let Self(entry) = self;
         if let Ok(old) = fs::metadata(target) {
             fs::set_permissions(&entry.0, old.permissions())?;
         }
         let _uninterrupted = files();
-        fs::rename(&entry.0, target)
+        Ok(fs::rename(&entry.0, target)?)
     }
 }
 
@@ -163,7 +165,7 @@ pub fn folder_of(path: &Path) -> &Path {
 ///
 /// # Errors
 /// More links in a row than Linux follows.
-pub fn behind_links(path: &Path) -> io::Result<PathBuf> {
+pub fn behind_links(path: &Path) -> Result<PathBuf, WriteError> {
     const MAX_LINKS: usize = 40;
     let mut path = path.to_owned();
     for _ in 0..MAX_LINKS {
@@ -171,7 +173,7 @@ pub fn behind_links(path: &Path) -> io::Result<PathBuf> {
         // An absolute target replaces the folder.
         path = path.parent().unwrap_or(Path::new("")).join(target);
     }
-    Err(io::Error::other("leads through too many links"))
+    Err(io::Error::other("leads through too many links").into())
 }
 
 /// A name that no other file has.

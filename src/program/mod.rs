@@ -98,13 +98,13 @@ pub fn print_warnings(warnings: &[String], quiet: bool) {
 /// Writes `text` to standard error; ignores failures, which cannot be reported. Control characters
 /// of file names, which could change the terminal, are escaped.
 pub fn print_error(text: &str) {
-    let is_escaped = |letter: char| letter.is_control() && !['\n', '\t'].contains(&letter);
-    let escaped = inputs::with_stdin_named(text).chars().fold(String::new(), |mut all, letter| {
-        match is_escaped(letter) {
-            true => all.extend(letter.escape_default()),
-            false => all.push(letter),
+    let mut escaped = String::new();
+    for letter in inputs::with_stdin_named(text).chars() {
+        match letter {
+            '\n' | '\t' => escaped.push(letter),
+            _ if letter.is_control() => escaped.extend(letter.escape_default()),
+            _ => escaped.push(letter),
         }
-        all
-    });
+    }
     _ = io::stderr().lock().write_all(escaped.as_bytes());
 }

@@ -97,7 +97,7 @@ impl Origin {
 pub fn kept(task: &Task, origin: &Origin) -> Option<Skipped> {
     let target = task.target.as_deref().filter(|target| target.is_file())?;
     let path = record_of(target)?;
-    // No record is written there where all outputs are kept.
+    // Writing a record sweeps the folder, but no record is written if all outputs are kept.
     sweep_once(folder_of(&path));
     let record: Record = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
     let is_as_left = |path: &Path, bytes: &str| hash_of(path).is_ok_and(|now| now == bytes);

@@ -250,8 +250,8 @@ impl fmt::Display for FillWarning {
             ),
             Self::Unjudged { loops } => write!(
                 f,
-                "the mesh has holes ({}), and a tile does not show whether they are large; voxelize \
-                 the whole mesh once at a lower resolution",
+                "the mesh has holes ({}), and a tile does not show whether they are large; \
+                 voxelize the whole mesh once at a lower resolution",
                 counted(*loops, "boundary loop")
             ),
             Self::Nothing => f.write_str(

@@ -50,7 +50,7 @@ fn tiles_joined_are_the_file_of_the_whole() {
 fn strict_refuses_a_tile_whose_holes_it_cannot_judge() {
     let folder = folder();
     let path = folder.path();
-    // A bowl: what is below the plane that cuts an octahedron.
+    // The lower half of an octahedron, open at the top.
     let bowl =
         "v 1 0 0\nv 0 0 1\nv -1 0 0\nv 0 0 -1\nv 0 -1 0\nf 1 5 2\nf 2 5 3\nf 3 5 4\nf 4 5 1\n";
     fs::write(path.join("bowl.obj"), bowl).unwrap();

@@ -254,8 +254,9 @@ impl Report {
         let written = counted(*bytes, "byte");
         let on = self.adapter.as_ref().map(|label| format!(" on {label}")).unwrap_or_default();
         format!(
-            "read      {read}\ndrew      {pictures}{width} x {height} pixels in {drawn}{on}\nwrote     \
-             {output}, {written}\n"
+            "read      {read}\n\
+             drew      {pictures}{width} x {height} pixels in {drawn}{on}\n\
+             wrote     {output}, {written}\n"
         )
     }
 }

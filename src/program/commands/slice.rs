@@ -183,8 +183,8 @@ impl Report {
     fn text(&self) -> String {
         let Self { axis, index, plane: [right, up], size: [width, height], voxels, .. } = self;
         let slice = format!(
-            "slice     {axis} = {index}, {} occupied; {right} to the right from 0 to {}, {up} upwards \
-             from 0 to {}\n",
+            "slice     {axis} = {index}, {} occupied; {right} to the right from 0 to {}, {up} \
+             upwards from 0 to {}\n",
             counted(*voxels, "voxel"),
             width - 1,
             height - 1

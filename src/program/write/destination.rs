@@ -147,7 +147,7 @@ impl Destination {
             });
             made.with_context(named)?;
             let file = TemporaryFile::beside(&folder.join(format.extension()));
-            file.map(drop).map_err(WriteError::from).with_context(named)?;
+            file.map(drop).with_context(named)?;
         }
         Ok(())
     }

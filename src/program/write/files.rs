@@ -46,14 +46,13 @@ impl Files {
     ) -> Result<()> {
         let named = || path.display().to_string();
         if self.keeper.is_none() {
-            self.keeper =
-                Some(TemporaryFile::beside(&path).map_err(WriteError::from).with_context(named)?);
+            self.keeper = Some(TemporaryFile::beside(&path).with_context(named)?);
         }
         let target = replaceable(&path, &self.inputs).with_context(named)?;
-        let file = TemporaryFile::beside(&target).map_err(WriteError::from).with_context(named)?;
+        let file = TemporaryFile::beside(&target).with_context(named)?;
         self.bytes += counting(file.file(), write).with_context(named)?;
         // Everything is synchronized before the first file is renamed, so little can fail later.
-        let complete = file.complete().map_err(WriteError::from).with_context(named)?;
+        let complete = file.complete().with_context(named)?;
         self.written.push(Replacement { name: path, target, complete });
         Ok(())
     }
@@ -66,12 +65,10 @@ impl Files {
         let mut names = Vec::with_capacity(self.written.len());
         for Replacement { name, target, complete } in self.written {
             let name = name.display().to_string();
-            complete.finish(&target).map_err(WriteError::from).with_context(
-                || match &names[..] {
-                    [] => name.clone(),
-                    done => format!("{name}, after {} were written", done.join(", ")),
-                },
-            )?;
+            complete.finish(&target).with_context(|| match &names[..] {
+                [] => name.clone(),
+                done => format!("{name}, after {} were written", done.join(", ")),
+            })?;
             names.push(name);
         }
         Ok(Written { names: Names::Several(names), bytes: self.bytes, warnings: Vec::new() })

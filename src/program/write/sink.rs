@@ -179,7 +179,7 @@ impl Pending<'_> {
     /// # Errors
     /// The operating system reports an error; an existing file is unchanged.
     pub fn finish(self) -> Result<()> {
-        let rename = |(file, path): (Complete, &Path)| file.finish(path).map_err(WriteError::from);
+        let rename = |(file, path): (Complete, &Path)| file.finish(path);
         self.file.map_or(Ok(()), rename).with_context(|| self.name.to_owned())
     }
 }
@@ -245,9 +245,9 @@ fn write_temporary(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> Result<(), WriteError>,
 ) -> Result<(u64, Complete)> {
-    let file = TemporaryFile::beside(path).map_err(WriteError::from)?;
+    let file = TemporaryFile::beside(path)?;
     let bytes = counting(file.file(), write)?;
-    Ok((bytes, file.complete().map_err(WriteError::from)?))
+    Ok((bytes, file.complete()?))
 }
 
 /// The number of bytes that `write` writes.
@@ -269,8 +269,8 @@ fn target_of(path: &Path) -> Result<Target> {
         Ok(there) if !there.is_file() => Ok(Target::Stream(path.to_owned())),
         Ok(there) if there.permissions().readonly() => bail!("is read-only"),
         _ => {
-            let path = behind_links(path).map_err(WriteError::from)?;
-            TemporaryFile::beside(&path).map_err(WriteError::from)?;
+            let path = behind_links(path)?;
+            TemporaryFile::beside(&path)?;
             Ok(Target::File(path))
         }
     }

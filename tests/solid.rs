@@ -854,6 +854,34 @@ fn the_wall_of_a_cavity_is_not_flipped_because_it_is_seen_through_a_hole_or_thro
 }
 
 #[test]
+fn neither_padding_nor_bounds_change_the_solid_of_a_soup() {
+    let mut rng = Rng::with_seed(4);
+    for count in [30, 400] {
+        // Corners up to 100: of size 1, the grid has 100 voxels an axis.
+        let mut corner = || [0; 3].map(|_| 100.0 * rng.f64());
+        let mut triangles: Vec<_> = (0..count).map(|_| [corner(), corner(), corner()]).collect();
+        triangles.push([[0.0; 3], [100.0; 3], [0.0, 0.0, 100.0]]);
+        let mesh = mesh_of(&triangles);
+        let options = PlaceOptions::new(Sizing::VoxelSize(1.0));
+        for fill in [Fill::Auto, Fill::Winding] {
+            let (expected, filling) = solid(&place(&mesh, &options).unwrap(), fill);
+            assert!(expected.occupied() > 1_000 && filling.flips.unwrap().flipped_triangles > 0);
+            for pad in [1, 3, 20] {
+                let (padded, _) = solid(&place(&mesh, &options.with_pad(pad)).unwrap(), fill);
+                let within = padded.in_box([i64::from(pad); 3], expected.dims()).unwrap();
+                assert!(within == expected, "{count}, {fill}, {pad}: {padded:?}, not {expected:?}");
+            }
+            for max in [[100.0, 50.0, 100.0], [31.0, 7.0, 64.0]] {
+                let bounds = Bounds { min: [0.0; 3], max };
+                let (cut, _) = solid(&place(&mesh, &options.with_bounds(bounds)).unwrap(), fill);
+                let expected = expected.in_box([0; 3], cut.dims()).unwrap();
+                assert!(cut == expected, "{count}, {fill}, {max:?}: {cut:?}, not {expected:?}");
+            }
+        }
+    }
+}
+
+#[test]
 fn the_order_of_triangles_does_not_tell_how_an_unseen_patch_faces() {
     // Neither orientation of the inner shell has more area.
     let inner = cuboid([2.0; 3], [6.0; 3]);

@@ -252,12 +252,15 @@ def test_a_grid_that_no_file_holds_is_refused_at_once(tmp_path):
 
 
 def test_the_end_of_python_leaves_no_unfinished_file(tmp_path):
+    # Compressing 1 GiB takes long, and writes little: a slow disk would delay the end of a process.
     script = """
 import os, threading, time, trivox
 grid = trivox.Grid.from_coords([[0, 0, 1]], [1024] * 3)
-threading.Thread(target=grid.save, args=("a.npy",), daemon=True).start()
-while not any(name.endswith(".tmp") for name in os.listdir()):
+saving = threading.Thread(target=grid.save, args=("a.npz",), daemon=True)
+saving.start()
+while saving.is_alive() and not any(name.endswith(".tmp") for name in os.listdir()):
     time.sleep(0.001)
+assert saving.is_alive()
 """
     subprocess.run([sys.executable, "-c", script], cwd=tmp_path, check=True, timeout=60)
     assert os.listdir(tmp_path) == []

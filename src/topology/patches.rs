@@ -4,8 +4,8 @@
 //! A *patch* is a component connected through edges with exactly two triangles. Within a patch the
 //! orientation of one triangle determines all others, unless it is one-sided like a Moebius strip.
 //! Which of the two orientations is right is decided by visibility from outside: along columns of a
-//! coarse grid, from both ends of all three axes, the first triangle shows its front or its back
-//! (compare K. Takayama and others, *A Simple Method for Correcting Facet Orientations in Polygon
+//! coarse grid of the mesh's bounding box, from both ends of all three axes, the first triangle shows
+//! its front or its back (compare K. Takayama and others, *A Simple Method for Correcting Facet Orientations in Polygon
 //! Meshes Based on Ray Casting*, 2014, who cast rays from each patch outwards).
 
 use std::collections::BTreeMap;
@@ -74,13 +74,16 @@ pub(super) fn flips(matching: &Matching, topology: &Topology, progress: &dyn Pro
     } else {
         Patches::new(mesh.len(), matching.pairs())
     };
-    let mut votes = Votes::of(mesh, &patches, COLUMNS[0], progress);
+    let bounds = bounds(mesh);
+    let votes_along =
+        |columns: u32| Votes::of(mesh, &patches, &Columns::new(&bounds, columns), progress);
+    let mut votes = votes_along(COLUMNS[0]);
     if !votes.are_clear() {
-        votes = Votes::of(mesh, &patches, COLUMNS[1], progress);
+        votes = votes_along(COLUMNS[1]);
     }
     let unseen = votes.unseen();
     if unseen > MAX_UNSEEN && unseen > patches.len() / MAX_UNSEEN_PER {
-        votes = Votes::of(mesh, &patches, FINE_COLUMNS, progress);
+        votes = votes_along(FINE_COLUMNS);
     }
     let all_face_back = most_face_back(votes.as_given) == Some(true);
     let seen = |patch: usize| votes.of_patches[patch].faces_back();
@@ -273,15 +276,19 @@ fn sum(a: [i64; 2], b: [i64; 2]) -> [i64; 2] {
 }
 
 impl Votes {
-    /// Along at most `columns` columns per axis. Incomplete if `progress` is cancelled.
-    fn of(mesh: &PlacedMesh, patches: &Patches, columns: u32, progress: &dyn Progress) -> Self {
+    /// Incomplete if `progress` is cancelled.
+    fn of(
+        mesh: &PlacedMesh,
+        patches: &Patches,
+        columns: &Columns,
+        progress: &dyn Progress,
+    ) -> Self {
         let progress = Latch::new(progress);
         // A triangle takes up to a millisecond.
         let must_end = |index: u32| match index.is_multiple_of(64) {
             true => progress.is_cancelled(),
             false => progress.is_latched(),
         };
-        let columns = Columns::new(mesh, columns);
         // The minimum and maximum height in each column.
         let ends: Vec<[AtomicI64; 2]> =
             (0..columns.count()).map(|_| [i64::MAX, i64::MIN].map(AtomicI64::new)).collect();
@@ -366,29 +373,41 @@ fn twice_area(&[a, b, c]: &Triangle) -> i128 {
     (normal[0] * normal[0] + normal[1] * normal[1] + normal[2] * normal[2]).sqrt() as i128
 }
 
-/// The columns of a coarse grid along all axes.
+/// Minimum and maximum corner of the triangles; of no triangles, a point.
+fn bounds(mesh: &PlacedMesh) -> [[i32; 3]; 2] {
+    let corners = (0..mesh.len()).into_par_iter().flat_map_iter(|index| mesh.triangle(index));
+    corners
+        .map(|corner| [corner; 2])
+        .reduce_with(|[min, max], [other_min, other_max]| {
+            let min = [0, 1, 2].map(|a| min[a].min(other_min[a]));
+            [min, [0, 1, 2].map(|a| max[a].max(other_max[a]))]
+        })
+        .unwrap_or_default()
+}
+
+/// The columns along all axes of a coarse grid of the mesh's bounding box: which patches are
+/// flipped depends on the mesh only, and not on the grid's bounds or padding.
 struct Columns {
+    /// The minimum corner.
+    from: [i32; 3],
     fraction_bits: u32,
-    grid: BoxRange,
+    dims: [i32; 3],
 }
 
 impl Columns {
-    /// At most `most` columns along an axis.
-    fn new(mesh: &PlacedMesh, most: u32) -> Self {
-        let lattice = mesh.lattice();
-        let longest = lattice.dims.into_iter().max().unwrap_or(1);
-        // Columns are at least a lattice unit wide.
-        let bits = longest.div_ceil(most).next_power_of_two().ilog2() as i32
-            - (most / longest).max(1).ilog2() as i32;
-        let fraction_bits = (lattice.fraction_bits as i32 + bits).max(1) as u32;
-        let units = |d: u32| (u64::from(d) << lattice.fraction_bits).div_ceil(1 << fraction_bits);
-        let hi = lattice.dims.map(|d| units(d) as i32 - 1);
-        Self { fraction_bits, grid: BoxRange { lo: [0; 3], hi } }
+    /// At most `most` columns along an axis. They are at least two lattice units wide, so that their
+    /// centres are lattice points.
+    fn new(&[min, max]: &[[i32; 3]; 2], most: u32) -> Self {
+        let extent = [0, 1, 2].map(|a| max[a].abs_diff(min[a]).max(1));
+        let longest = extent.into_iter().fold(1, u32::max);
+        let fraction_bits = longest.div_ceil(most).next_power_of_two().ilog2().max(1);
+        let dims = extent.map(|units| units.div_ceil(1 << fraction_bits) as i32);
+        Self { from: min, fraction_bits, dims }
     }
 
     /// The columns along an axis by the two others.
     fn dims(&self, axis: Axis) -> [i32; 2] {
-        axis.project(self.grid.hi).0.map(|last| last + 1)
+        axis.project(self.dims).0
     }
 
     fn count(&self) -> usize {
@@ -402,7 +421,8 @@ impl Columns {
     /// Calls `each` with the columns that cross `triangle`, the height of the crossing, and its
     /// direction.
     fn cross(&self, triangle: &Triangle, mut each: impl FnMut(usize, i64, i32)) {
-        let centers = BoxRange::of_centers(triangle, self.fraction_bits).intersect(&self.grid);
+        let triangle = &triangle.map(|corner| [0, 1, 2].map(|a| corner[a] - self.from[a]));
+        let centers = BoxRange::of_centers(triangle, self.fraction_bits);
         let is_empty = |axis: usize| centers.lo[axis] > centers.hi[axis];
         if usize::from(is_empty(0)) + usize::from(is_empty(1)) + usize::from(is_empty(2)) > 1 {
             return;

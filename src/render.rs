@@ -32,6 +32,7 @@ pub use crate::render::animation::{GifAnimation, MAX_GIF_FPS, PngAnimation};
 pub use crate::render::camera::{Camera, Projection, View};
 use crate::render::ground::GroundOcclusion;
 pub use crate::render::picture::Picture;
+use crate::render::prepass::DepthPrepass;
 use crate::render::shade::{PictureParams, Shader};
 #[cfg(feature = "images")]
 pub use crate::render::webp::WebpAnimation;
@@ -52,6 +53,7 @@ mod ground;
 mod light;
 mod orbit;
 mod picture;
+mod prepass;
 mod shade;
 #[cfg(feature = "images")]
 mod webp;
@@ -413,10 +415,11 @@ impl<'a> Renderer<'a> {
         // Without the GPU, which in browsers cannot be shared between threads.
         let scene = &self.scene;
         let occlusion = &self.occlusion[params.ground.as_ref().map_or(0, |ground| ground.up)];
+        let prepass = &DepthPrepass::new(scene, &params.film);
         let mut pixels = vec![[0; 4]; width * height];
         let bands = pixels.par_chunks_mut(width * BAND).enumerate();
         bands.for_each(|(band, pixels)| {
-            let mut shader = Shader::new(scene, params, occlusion);
+            let mut shader = Shader::new(scene, params, prepass, occlusion);
             for (row, pixels) in (band * BAND..).zip(pixels.chunks_mut(width)) {
                 if progress.is_cancelled() {
                     return;

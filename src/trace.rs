@@ -40,7 +40,7 @@ use thiserror::Error;
 
 use crate::numbers::short;
 pub use crate::trace::scene::{Node, Scene};
-pub(crate) use crate::trace::traverse::Touch;
+pub(crate) use crate::trace::traverse::{Time, Touch};
 
 #[cfg(feature = "gpu")]
 pub mod gpu;

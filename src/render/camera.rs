@@ -255,7 +255,7 @@ impl Camera {
     }
 
     /// Projects a point to the film; also returns its depth along the viewing direction.
-    fn project(&self, point: Vector) -> [[f64; 2]; 2] {
+    pub(super) fn project(&self, point: Vector) -> [[f64; 2]; 2] {
         let from_eye = minus(point, self.eye);
         let (x, y, depth) =
             (dot(from_eye, self.right), dot(from_eye, self.up), -dot(from_eye, self.back));
@@ -272,6 +272,12 @@ impl Camera {
             0 => self.corner[0] + pixels * self.pixel,
             _ => self.corner[1] - pixels * self.pixel,
         }
+    }
+
+    /// The inverse of [`on_film`](Self::on_film).
+    pub(super) fn in_pixels(&self, axis: usize, on_film: f64) -> f64 {
+        let from_corner = on_film - self.corner[axis];
+        if axis == 0 { from_corner / self.pixel } else { -from_corner / self.pixel }
     }
 
     /// The width of a pixel at a point, in voxels.

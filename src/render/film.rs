@@ -1,8 +1,10 @@
 //! The camera rays of a picture's samples, in integers: each is the sum of a column term and a row
 //! term, so that CPU and GPU trace the same rays.
 
+use std::ops::Range;
+
 use crate::render::camera::{Camera, Projection};
-use crate::trace::{DIRECTION_BITS, MAX_DISTANCE, Ray, UNIT};
+use crate::trace::{DIRECTION_BITS, MAX_DISTANCE, Ray, Time, UNIT};
 use crate::vector::{Vector, minus, plus, times};
 
 /// The term that a column or a row of samples adds to its rays.
@@ -18,6 +20,11 @@ pub(super) struct RayTerm {
 pub(super) struct Film {
     /// The terms of each column and of each row of samples.
     pub(super) terms: [Vec<RayTerm>; 2],
+    /// In pixels.
+    pub(super) size: [u32; 2],
+    camera: Camera,
+    /// The length of a direction before it is rounded, per voxel of depth.
+    scale: f64,
 }
 
 /// Largest film coordinate of an orthographic ray, in voxels. No grid is visible beyond, and
@@ -33,17 +40,19 @@ impl Film {
         };
         let across = |x: f64| times(camera.right, x);
         let along = |y: f64| times(camera.up, y);
-        let terms = match camera.projection {
+        let (terms, scale) = match camera.projection {
             Projection::Orthographic => {
                 let origin = |v: Vector| v.map(|c| (c / UNIT).round_ties_even() as i64);
                 let term = |v: Vector| RayTerm { origin: origin(v), direction: [0; 3] };
                 let near = |c: f64| c.clamp(-FARTHEST, FARTHEST);
-                let ahead = rounded(times(camera.back, -f64::from(1 << DIRECTION_BITS)));
+                let scale = f64::from(1 << DIRECTION_BITS);
+                let ahead = rounded(times(camera.back, -scale));
                 let row = |y: f64| term(plus(along(near(y)), camera.eye));
-                [
+                let terms = [
                     at(0).map(|x| term(across(near(x)))).collect(),
                     at(1).map(|y| RayTerm { direction: ahead, ..row(y) }).collect(),
-                ]
+                ];
+                (terms, scale)
             }
             Projection::Perspective => {
                 // Rounding two terms increases their sum by at most 1.
@@ -55,13 +64,14 @@ impl Film {
                 let origin = camera.eye.map(|c| (c / UNIT).round_ties_even() as i64);
                 let term = |v: Vector| rounded(times(v, scale));
                 let row = |y: f64| term(minus(along(y), camera.back));
-                [
+                let terms = [
                     at(0).map(|x| RayTerm { origin: [0; 3], direction: term(across(x)) }).collect(),
                     at(1).map(|y| RayTerm { origin, direction: row(y) }).collect(),
-                ]
+                ];
+                (terms, scale)
             }
         };
-        Self { terms }
+        Self { terms, size, camera: *camera, scale }
     }
 
     /// The ray of a sample: the sum of its column term and its row term.
@@ -72,6 +82,55 @@ impl Film {
         let direction = std::array::from_fn(|a| column.direction[a] + row.direction[a]);
         Ray::of(origin, direction)
     }
+
+    /// The pixels with a ray that meets the ball.
+    ///
+    /// A ray is the sum of two rounded terms: its origin is off by at most 1 unit per axis, its
+    /// direction by at most 1. At depth `d`, after `d / scale` times its direction, it is at most
+    /// `sqrt(3) (2^-16 + d / scale)` voxels from the exact ray of its sample, which therefore meets
+    /// a ball of a larger radius `r`. In perspective, a point of that ball is at `x / d` on the
+    /// film, where `x` and `d` differ by at most `r` from those of the centre, and `x / d` by at
+    /// most `r (1 + |x / d|) / (d - r)`. `2^-6` voxel is far more than the rounding errors of this
+    /// function.
+    pub(super) fn pixels_near(&self, center: Vector, radius: f64) -> Footprint {
+        let [on_film, [depth, _]] = self.camera.project(center);
+        let farthest = depth.max(0.0) + radius;
+        let radius = radius + 1.0 / 64.0 + 2.0 * farthest / self.scale;
+        let reach = match self.camera.projection {
+            Projection::Orthographic => [radius; 2],
+            Projection::Perspective if depth > radius => {
+                on_film.map(|c| radius * (1.0 + c.abs()) / (depth - radius))
+            }
+            // The eye is in the ball, or before it.
+            Projection::Perspective => {
+                let [columns, rows] = self.size.map(|side| 0..side as usize);
+                return Footprint { columns, rows, depth: 0.0 };
+            }
+        };
+        let [columns, rows] = [0, 1].map(|axis| {
+            let at = self.camera.in_pixels(axis, on_film[axis]);
+            let reach = reach[axis] / self.camera.pixel_side();
+            let pixel = |position: f64| (position.max(0.0) as usize).min(self.size[axis] as usize);
+            pixel(at - reach)..pixel(at + reach + 1.0)
+        });
+        Footprint { columns, rows, depth: depth - radius }
+    }
+
+    /// A time before which no ray reaches `depth`. Per unit of time, a ray is deeper by `scale` and
+    /// a rounding error of at most `sqrt(3)` units; it begins at a depth of at most `sqrt(3)` units.
+    pub(super) fn time_at(&self, depth: f64) -> Time {
+        let units = (depth / UNIT - 2.0) / (self.scale + 2.0);
+        Time::at_most(units)
+    }
+}
+
+/// What a ball covers on the film, and perhaps a little more.
+#[derive(Debug)]
+pub(super) struct Footprint {
+    pub(super) columns: Range<usize>,
+    pub(super) rows: Range<usize>,
+    /// The least depth of the points of the ball that rays meet, in voxels from the eye.
+    pub(super) depth: f64,
 }
 
 fn longest(v: Vector) -> f64 {

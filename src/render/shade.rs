@@ -6,6 +6,7 @@ use crate::render::camera::Camera;
 use crate::render::film::Film;
 use crate::render::ground::{Ground, GroundOcclusion};
 use crate::render::light::{Light, ONE, RAY_OFFSET, fixed, is_occluded, lerp_fixed, scale, to_sun};
+use crate::render::prepass::DepthPrepass;
 use crate::render::{Background, RenderOptions};
 use crate::srgb::{Rgba, linear_of, srgb_of};
 use crate::trace::{FRACTION_BITS, Face, Ray, Scene, Touch};
@@ -162,6 +163,7 @@ struct Sample {
 pub(super) struct Shader<'a> {
     scene: &'a Scene<'a>,
     params: &'a PictureParams,
+    prepass: &'a DepthPrepass,
     occlusion: &'a GroundOcclusion,
     /// Direct-mapped by a hash of the face.
     cache: Vec<Surface>,
@@ -172,10 +174,11 @@ impl<'a> Shader<'a> {
     pub(super) fn new(
         scene: &'a Scene<'a>,
         params: &'a PictureParams,
+        prepass: &'a DepthPrepass,
         occlusion: &'a GroundOcclusion,
     ) -> Self {
         let empty = Surface { key: 0, albedo: [0; 3], sky: 0, is_lit: None, corners: [0; 4] };
-        Self { scene, params, occlusion, cache: vec![empty; CACHE_SLOTS] }
+        Self { scene, params, prepass, occlusion, cache: vec![empty; CACHE_SLOTS] }
     }
 
     /// The pixel of a column and a row.
@@ -183,14 +186,18 @@ impl<'a> Shader<'a> {
         let last = self.params.samples - 1;
         let subpixels = (0..=last).flat_map(|row| (0..=last).map(move |column| [column, row]));
         let is_corner = |subpixel: &[usize; 2]| subpixel.iter().all(|&i| i == 0 || i == last);
-        let corners: Vec<Sample> =
-            subpixels.clone().filter(is_corner).map(|s| self.sample(at, s)).collect();
-        // Equal corners stand for the pixel.
-        if corners.iter().all(|corner| corner.key == corners[0].key) {
-            return mean(corners);
+        let (mut sum, mut key, mut are_equal) = (Sum::default(), None, true);
+        for subpixel in subpixels.clone().filter(is_corner) {
+            let corner = self.sample(at, subpixel);
+            are_equal &= *key.get_or_insert(corner.key) == corner.key;
+            sum.add(&corner);
         }
-        let others = subpixels.filter(|s| !is_corner(s)).map(|s| self.sample(at, s));
-        mean(corners.into_iter().chain(others))
+        // Equal corners stand for the pixel.
+        if !are_equal {
+            let others = subpixels.filter(|subpixel| !is_corner(subpixel));
+            others.for_each(|subpixel| sum.add(&self.sample(at, subpixel)));
+        }
+        sum.mean()
     }
 
     /// A sample of a pixel, by its position in the pixel from the top left.
@@ -199,7 +206,8 @@ impl<'a> Shader<'a> {
         let sample = [0, 1].map(|i| pixel[i] * samples + subpixel[i]);
         let index = subpixel[1] * samples + subpixel[0];
         let ray = self.params.film.ray(sample);
-        match self.scene.first_touch(&ray) {
+        let start = self.prepass.start(&self.params.film, pixel);
+        match start.and_then(|start| self.scene.first_touch_from(&ray, start)) {
             Some(touch) => self.shade_voxel(&ray, &touch, index),
             None => self.shade_background(&ray, sample[1], index),
         }
@@ -323,19 +331,31 @@ impl<'a> Shader<'a> {
     }
 }
 
-/// The pixel with these samples.
-fn mean(samples: impl IntoIterator<Item = Sample>) -> Rgba {
-    let (mut sum, mut covered, mut all) = ([0; 3], 0, 0);
-    for sample in samples {
-        all += 1;
+/// The sum of samples of a pixel.
+#[derive(Debug, Default)]
+struct Sum {
+    light: Color,
+    /// Samples that are not transparent, and all.
+    covered: u32,
+    all: u32,
+}
+
+impl Sum {
+    fn add(&mut self, sample: &Sample) {
         if let Some(color) = sample.color {
-            sum = [0, 1, 2].map(|i| sum[i] + color[i]);
-            covered += 1;
+            self.light = [0, 1, 2].map(|i| self.light[i] + color[i]);
+            self.covered += 1;
         }
+        self.all += 1;
     }
-    let divisor = covered.max(1);
-    let [r, g, b] = sum.map(|light| srgb_of(((light + divisor / 2) / divisor) as u16));
-    [r, g, b, ((covered * 510 + all) / (2 * all)) as u8]
+
+    /// The pixel.
+    fn mean(&self) -> Rgba {
+        let Self { light, covered, all } = *self;
+        let divisor = covered.max(1);
+        let [r, g, b] = light.map(|light| srgb_of(((light + divisor / 2) / divisor) as u16));
+        [r, g, b, ((covered * 510 + all) / (2 * all)) as u8]
+    }
 }
 
 /// The face that is seen: the one through which the ray enters the voxel, or, where it begins in

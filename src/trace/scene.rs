@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use rayon::prelude::*;
 
 use crate::grid::{BRICK, BrickKey, FULL, Mask, VoxelGrid, run_bounds};
-use crate::grid::{is_empty, union_bounds};
+use crate::grid::{is_empty, mask_voxels, union_bounds};
 #[cfg(doc)]
 use crate::trace::Ray;
 
@@ -194,6 +194,42 @@ impl<'a> Scene<'a> {
             }
         }
         self.voxel(at, voxel) == Cell::Full
+    }
+
+    /// Visits cells that are not empty, from those of the root to voxels: `visit` gets the least
+    /// voxel, the side in voxels and whether the cell is divided; its children are visited if it is
+    /// and `visit` returns true.
+    pub(crate) fn visit(&self, mut visit: impl FnMut([u32; 3], u32, bool) -> bool) {
+        if !self.nodes.is_empty() {
+            self.visit_cells(self.top, self.root(), [0; 3], &mut visit);
+        }
+    }
+
+    fn visit_cells(
+        &self,
+        level: u32,
+        index: usize,
+        corner: [u32; 3],
+        visit: &mut impl FnMut([u32; 3], u32, bool) -> bool,
+    ) {
+        let side = 1 << (3 * level);
+        let Node { partial, full, first, .. } = match level {
+            0 => Node { full: *self.mask(index), ..Node::EMPTY },
+            _ => self.nodes[index],
+        };
+        let mut children = first..;
+        let filled = std::array::from_fn(|x| partial[x] | full[x]);
+        for voxel in mask_voxels([0; 3], filled) {
+            let (word, bit) = bit_in_mask(voxel.map(|c| c as i32));
+            let at = [0, 1, 2].map(|a| corner[a] + side * voxel[a]);
+            let child = if partial[word] >> bit & 1 == 1 { children.next() } else { None };
+            if visit(at, side, child.is_some())
+                && let Some(child) = child
+            {
+                let child = self.children[child as usize] as usize;
+                self.visit_cells(level - 1, child, at, visit);
+            }
+        }
     }
 
     fn brick_items(&self) -> Vec<Item> {

@@ -11,7 +11,12 @@ impl Scene<'_> {
     }
 
     pub(crate) fn first_touch(&self, ray: &Ray) -> Option<Touch> {
-        let start = self.entry(ray)?;
+        self.first_touch_from(ray, Time::ZERO)
+    }
+
+    /// The first touch, of a ray that touches no voxel up to `start`.
+    pub(crate) fn first_touch_from(&self, ray: &Ray, start: Time) -> Option<Touch> {
+        let start = self.entry(ray, start)?;
         let has_two = [0, 1, 2].map(|a| ray.runs_in_plane(a));
         if has_two == [false; 3] {
             return Traversal::new(self, ray, [false; 3]).search(start);
@@ -31,10 +36,11 @@ impl Scene<'_> {
         first
     }
 
-    /// The time at which the ray enters the box of the occupied voxels, if it does.
-    fn entry(&self, ray: &Ray) -> Option<Time> {
+    /// The first time from `start` on at which the ray is in the box of the occupied voxels, if it
+    /// is.
+    fn entry(&self, ray: &Ray, start: Time) -> Option<Time> {
         let [min, max] = self.bounds()?;
-        let (mut begin, mut end) = (Time::ZERO, None);
+        let (mut begin, mut end) = (start, None);
         for a in 0..3 {
             let (lo, hi) =
                 (i64::from(min[a]) << FRACTION_BITS, (i64::from(max[a]) + 1) << FRACTION_BITS);
@@ -64,13 +70,20 @@ impl Ray {
 /// A time on a ray as a fraction: a distance along an axis, in units, over the absolute direction
 /// along that axis, above 0.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Time {
+pub(crate) struct Time {
     pub(super) distance: i64,
     pub(super) length: i64,
 }
 
 impl Time {
     const ZERO: Self = Self { distance: 0, length: 1 };
+
+    /// `time`, or an earlier one within the bit budget; from 0 on.
+    pub(crate) fn at_most(time: f64) -> Self {
+        let (length, most) = (1 << 14, 1_i64 << 36);
+        let distance = ((time * length as f64) as i64).clamp(0, most);
+        Self { distance, length }
+    }
 
     /// Products are below 2^61.
     fn is_before(&self, other: &Self) -> bool {

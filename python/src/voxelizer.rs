@@ -220,6 +220,15 @@ pub fn transform_of(
     Ok(transform)
 }
 
+/// Sets an option that was given.
+fn set<'py>(
+    options: &Bound<'py, PyDict>,
+    name: &str,
+    value: Option<impl IntoPyObject<'py>>,
+) -> PyResult<()> {
+    value.map_or(Ok(()), |value| options.set_item(name, value))
+}
+
 #[pymethods]
 impl PyVoxelizer {
     #[new]
@@ -313,73 +322,37 @@ impl PyVoxelizer {
         }
         let up_of: Up = parsed(py, up)?;
         let options = PyDict::new(py);
-        let set = |name: &str, is_given: bool, value: Bound<'_, PyAny>| match is_given {
-            true => options.set_item(name, value),
-            false => Ok(()),
+        let resolution = match sizing {
+            Sizing::Resolution(n) if lattice.is_none() && !(grid.is_some() && fills) => Some(n),
+            _ => None,
         };
-        let any = |value: &str| pyo3::types::PyString::new(py, value).into_any();
-        match sizing {
-            Sizing::VoxelSize(size) => options.set_item("voxel_size", size)?,
-            Sizing::Resolution(_) if lattice.is_some() || grid.is_some() && fills => {}
-            Sizing::Resolution(resolution) => options.set_item("resolution", resolution)?,
-        }
-        if let Some(Bounds { min, max }) = bounds {
-            options.set_item("bounds", vec![min.to_vec(), max.to_vec()])?;
-        }
-        if let Some(cube) = cube {
-            options.set_item("cube", cube)?;
-        }
-        if let Some(dims) = dims {
-            options.set_item("dims", dims.to_vec())?;
-        }
-        if let Some(scale) = scale {
-            options.set_item("scale", scale)?;
-        }
-        if !rotate.is_empty() {
-            options.set_item("rotate", rotate)?;
-        }
-        if pad > 0 {
-            options.set_item("pad", pad)?;
-        }
-        set("mode", mode != "surface", any(mode))?;
-        set("fill", fill != "auto", any(fill))?;
-        set("up", up != "y", any(up))?;
-        set("backend", backend != "auto", any(backend))?;
-        for (name, value, default) in [
-            ("center", center, false),
-            ("include_surface", include_surface, false),
-            ("keep_transparent", keep_transparent, false),
-        ] {
-            if value != default {
-                options.set_item(name, value)?;
-            }
-        }
+        set(&options, "voxel_size", voxel_size)?;
+        set(&options, "resolution", resolution)?;
+        set(&options, "bounds", bounds.map(|Bounds { min, max }| [min, max]))?;
+        set(&options, "cube", cube)?;
+        set(&options, "dims", dims)?;
+        set(&options, "scale", scale)?;
+        set(&options, "rotate", (!rotate.is_empty()).then_some(rotate))?;
+        set(&options, "pad", (pad > 0).then_some(pad))?;
+        set(&options, "mode", (mode != "surface").then_some(mode))?;
+        set(&options, "fill", (fill != "auto").then_some(fill))?;
+        set(&options, "up", (up != "y").then_some(up))?;
+        set(&options, "backend", (backend != "auto").then_some(backend))?;
+        set(&options, "center", center.then_some(true))?;
+        set(&options, "include_surface", include_surface.then_some(true))?;
+        set(&options, "keep_transparent", keep_transparent.then_some(true))?;
         match color {
             ColorSource::Mesh => {}
             ColorSource::Uniform([r, g, b, _]) => options.set_item("color", (r, g, b))?,
             _ => options.set_item("color", false)?,
         }
-        if let Some(lattice) = lattice {
-            options.set_item("lattice", deep_copy(lattice)?)?;
-        }
-        if let Some(color) = interior_color {
-            options.set_item("interior_color", color.map(u32::from).to_vec())?;
-        }
-        if let Some(tile) = tile {
-            options.set_item("tile", tile.to_string())?;
-        }
-        if let Some(adapter) = &adapter {
-            options.set_item("adapter", adapter)?;
-        }
-        if let Some(threads) = threads {
-            options.set_item("threads", threads)?;
-        }
-        if let Some(memory) = memory {
-            options.set_item("memory", memory)?;
-        }
-        if let Some(time_limit) = time_limit {
-            options.set_item("time_limit", time_limit)?;
-        }
+        set(&options, "lattice", lattice.map(deep_copy).transpose()?)?;
+        set(&options, "interior_color", interior_color.map(|rgb| rgb.map(u32::from)))?;
+        set(&options, "tile", tile.map(|tile| tile.to_string()))?;
+        set(&options, "adapter", adapter.as_ref())?;
+        set(&options, "threads", threads)?;
+        set(&options, "memory", memory)?;
+        set(&options, "time_limit", time_limit)?;
         let plan = Plan {
             place,
             transform,

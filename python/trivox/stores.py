@@ -1,6 +1,7 @@
 """Grids as Zarr v3 arrays, safetensors files and Parquet tables of bricks, through the packages that own the formats.
 
-Needs ``pip install trivox[stores]``.
+Needs the packages of the extra ``stores``: ``pip install 'trivox[stores]'``, or in a clone
+``pip install './python[stores]'``.
 
 >>> import tempfile, trivox, trivox.stores
 >>> mesh = trivox.Mesh([[0, 0, 0], [4, 0, 0], [0, 4, 0]], [[0, 1, 2]])

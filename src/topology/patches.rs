@@ -31,6 +31,9 @@ const MAX_UNSEEN: usize = 64;
 const MAX_UNSEEN_PER: usize = 64;
 /// With fewer sightings of a patch the mesh is looked at along more columns.
 const CLEAR: i64 = 64;
+/// Maximum number of crossings along more columns, as estimated by those along the first: some
+/// seconds. A mesh has so many if hundreds of its triangles lie behind each other everywhere.
+const MAX_CROSSINGS: i64 = 1 << 28;
 /// Triangles per task.
 const TASK: usize = 1 << 10;
 /// A patch is judged if at least one in so many of its crossings is a sighting. Through holes and
@@ -78,11 +81,14 @@ pub(super) fn flips(matching: &Matching, topology: &Topology, progress: &dyn Pro
     let votes_along =
         |columns: u32| Votes::of(mesh, &patches, &Columns::new(&bounds, columns), progress);
     let mut votes = votes_along(COLUMNS[0]);
-    if !votes.are_clear() {
+    let at_first = votes.crossings();
+    let is_fast = |columns: u32| at_first * i64::from(columns / COLUMNS[0]).pow(2) <= MAX_CROSSINGS;
+    if !votes.are_clear() && is_fast(COLUMNS[1]) {
         votes = votes_along(COLUMNS[1]);
     }
     let unseen = votes.unseen();
-    if unseen > MAX_UNSEEN && unseen > patches.len() / MAX_UNSEEN_PER {
+    let are_many = unseen > MAX_UNSEEN && unseen > patches.len() / MAX_UNSEEN_PER;
+    if are_many && is_fast(FINE_COLUMNS) {
         votes = votes_along(FINE_COLUMNS);
     }
     let all_face_back = most_face_back(votes.as_given) == Some(true);
@@ -342,6 +348,10 @@ impl Votes {
             })
             .reduce(|| [0; 2], sum);
         Self { of_patches, as_given }
+    }
+
+    fn crossings(&self) -> i64 {
+        self.of_patches.iter().map(|patch| patch.crossings.load(Relaxed)).sum()
     }
 
     /// Whether each patch is seen clearly.

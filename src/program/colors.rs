@@ -11,6 +11,7 @@ use trivox::{ColorSource, VoxelGrid, Voxelizer};
 
 use crate::program::cli::parse::css_color;
 use crate::program::cli::{PaletteArgs, VoxelArgs};
+use crate::program::write::sink::refuse_folder;
 
 impl VoxelArgs {
     /// Configures `voxelizer` for these voxels.
@@ -58,11 +59,13 @@ impl PaletteArgs {
     pub fn write_options(&self) -> Result<WriteOptions> {
         let mut options = WriteOptions::default().with_dither(self.dither);
         if let Some(path) = &self.blocks {
-            let blocks = read_blocks(path).with_context(|| path.display().to_string())?;
+            let blocks = refuse_folder(path).and_then(|()| read_blocks(path));
+            let blocks = blocks.with_context(|| path.display().to_string())?;
             options = options.with_blocks(blocks);
         }
         let Some(path) = &self.palette else { return Ok(options) };
-        let palette = Palette::read(path).with_context(|| path.display().to_string())?;
+        let palette = refuse_folder(path).and_then(|()| Ok(Palette::read(path)?));
+        let palette = palette.with_context(|| path.display().to_string())?;
         Ok(options.with_palette(palette))
     }
 }

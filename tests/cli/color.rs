@@ -144,6 +144,9 @@ fn a_palette_can_be_given() {
     assert_eq!(fs::read(path.join("again.vox")).unwrap(), fs::read(path.join("few.vox")).unwrap());
     refuses(path, "three.obj --res 9 --palette none.png -o new.vox", "none.png: ");
     refuses(path, "three.obj --res 9 --palette three.mtl -o new.vox", "three.mtl: not an image");
+    for option in ["--palette . -o new.vox", "--blocks . -o new.schem"] {
+        refuses(path, &format!("three.obj --res 9 {option}"), ".: is a folder: name a file in it");
+    }
 }
 
 #[test]

@@ -102,6 +102,7 @@ fn options_without_effect_are_refused_or_reported() {
         ("mesh.obj --distance 2 --interior-color red", "--interior-color is for voxels"),
         ("verify mesh.obj a.npz --mode solid --interior-color red", "colours are not verified"),
         ("mesh.obj --lattice mesh.obj", "mesh.obj: is not one JSON object: name what `voxelize"),
+        ("mesh.obj --lattice .", ".: is a folder: name a file in it"),
     ] {
         refuses(path, args, complaint);
     }

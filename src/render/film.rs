@@ -23,7 +23,7 @@ pub(super) struct Film {
     /// In pixels.
     pub(super) size: [u32; 2],
     camera: Camera,
-    /// The length of a direction before it is rounded, per voxel of depth.
+    /// Depth that an unrounded direction gains: units per unit of time.
     scale: f64,
 }
 
@@ -83,7 +83,7 @@ impl Film {
         Ray::of(origin, direction)
     }
 
-    /// The pixels with a ray that meets the ball.
+    /// A conservative footprint: all pixels with a ray that meets the ball.
     ///
     /// A ray is the sum of two rounded terms: its origin is off by at most 1 unit per axis, its
     /// direction by at most 1. At depth `d`, after `d / scale` times its direction, it is at most
@@ -92,7 +92,7 @@ impl Film {
     /// film, where `x` and `d` differ by at most `r` from those of the centre, and `x / d` by at
     /// most `r (1 + |x / d|) / (d - r)`. `2^-6` voxel is far more than the rounding errors of this
     /// function.
-    pub(super) fn pixels_near(&self, center: Vector, radius: f64) -> Footprint {
+    pub(super) fn footprint(&self, center: Vector, radius: f64) -> Footprint {
         let [on_film, [depth, _]] = self.camera.project(center);
         let farthest = depth.max(0.0) + radius;
         let radius = radius + 1.0 / 64.0 + 2.0 * farthest / self.scale;
@@ -116,20 +116,21 @@ impl Film {
         Footprint { columns, rows, depth: depth - radius }
     }
 
-    /// A time before which no ray reaches `depth`. Per unit of time, a ray is deeper by `scale` and
-    /// a rounding error of at most `sqrt(3)` units; it begins at a depth of at most `sqrt(3)` units.
+    /// A lower bound of the time at which a ray reaches `depth`, in voxels. Rounding moves a ray's
+    /// origin by at most `sqrt(3)` units, and changes the depth that it gains per unit of time,
+    /// `scale`, by at most `sqrt(3)`.
     pub(super) fn time_at(&self, depth: f64) -> Time {
         let units = (depth / UNIT - 2.0) / (self.scale + 2.0);
         Time::at_most(units)
     }
 }
 
-/// What a ball covers on the film, and perhaps a little more.
+/// The pixels that may show a ball, as half-open ranges, and a lower bound of its depth.
 #[derive(Debug)]
 pub(super) struct Footprint {
     pub(super) columns: Range<usize>,
     pub(super) rows: Range<usize>,
-    /// The least depth of the points of the ball that rays meet, in voxels from the eye.
+    /// In voxels from the eye, along the viewing direction.
     pub(super) depth: f64,
 }
 

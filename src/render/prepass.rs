@@ -1,6 +1,6 @@
-//! A depth prepass: the depth at which rays may first hit a voxel, for each block of pixels. Most rays
-//! miss all voxels, and are not traced; the others begin at that depth (compare the beam optimization
-//! of S. Laine and T. Karras, *Efficient Sparse Voxel Octrees*, 2010).
+//! A depth prepass: a lower bound of the depth of the voxels that each block of pixels shows. Rays
+//! of blocks that show none are not traced; the others begin at that depth (compare the beam
+//! optimization of S. Laine and T. Karras, *Efficient Sparse Voxel Octrees*, 2010).
 
 use crate::render::film::{Film, Footprint};
 use crate::trace::{Scene, Time};
@@ -9,14 +9,14 @@ use crate::vector::Vector;
 /// Pixels along each side of a block.
 const BLOCK: usize = 2;
 
-/// Cells of the scene that cover more pixels along a side are divided.
+/// A cell whose footprint is wider or higher than this, in pixels, is subdivided.
 const CELL_PIXELS: usize = 4;
 
 /// A conservative rasterization of the occupied voxels, in blocks of pixels.
 #[derive(Debug)]
 pub(super) struct DepthPrepass {
     blocks_per_row: usize,
-    /// In voxels from the eye, rounded down; infinite where no ray hits a voxel.
+    /// A lower bound for each block, in voxels from the eye; infinite where all rays miss.
     depths: Vec<f32>,
 }
 
@@ -27,8 +27,7 @@ impl DepthPrepass {
         scene.visit(|voxel, side, is_divided| {
             let half = f64::from(side) / 2.0;
             let center: Vector = voxel.map(|c| f64::from(c) + half);
-            let Footprint { columns, rows, depth } =
-                film.pixels_near(center, half * 3.0_f64.sqrt());
+            let Footprint { columns, rows, depth } = film.footprint(center, half * 3.0_f64.sqrt());
             if is_divided && (columns.len() > CELL_PIXELS || rows.len() > CELL_PIXELS) {
                 return !columns.is_empty() && !rows.is_empty();
             }
@@ -44,7 +43,7 @@ impl DepthPrepass {
         Self { blocks_per_row, depths }
     }
 
-    /// A time before which no ray of the pixel hits a voxel; `None` if none does.
+    /// A lower bound of the time at which rays of the pixel hit a voxel; `None` if all miss.
     pub(super) fn start(&self, film: &Film, [column, row]: [usize; 2]) -> Option<Time> {
         let depth = self.depths[row / BLOCK * self.blocks_per_row + column / BLOCK];
         depth.is_finite().then(|| film.time_at(f64::from(depth)))
@@ -60,8 +59,8 @@ mod tests {
     use crate::grid::{Up, VoxelGrid};
     use crate::render::{Camera, Projection, RenderOptions, View};
 
-    /// Traces the rays of all samples from the depth of the prepass on, and completely. Returns how many miss
-    /// all voxels, and how many of those are traced.
+    /// Traces all samples twice: after the prepass, and from the eye. Returns how many rays miss all
+    /// voxels, and how many of these the prepass does not cull.
     fn check(scene: &Scene, camera: &Camera, options: &RenderOptions) -> [usize; 2] {
         let film = Film::new(camera, options.size, options.samples);
         let prepass = DepthPrepass::new(scene, &film);
@@ -82,7 +81,7 @@ mod tests {
         misses
     }
 
-    /// A ball of `size` voxels with holes, and voxels in the corners of the grid.
+    /// A ball with random holes in a grid of `size` voxels an axis, whose corners are occupied.
     fn ball(size: u32, rng: &mut Rng) -> VoxelGrid {
         let center = f64::from(size - 1) / 2.0;
         let all = (0..size.pow(3)).map(|i| [i % size, i / size % size, i / size / size]);

@@ -4,9 +4,10 @@
 //! A *patch* is a component connected through edges with exactly two triangles. Within a patch the
 //! orientation of one triangle determines all others, unless it is one-sided like a Moebius strip.
 //! Which of the two orientations is right is decided by visibility from outside: along columns of a
-//! coarse grid of the mesh's bounding box, from both ends of all three axes, the first triangle shows
-//! its front or its back (compare K. Takayama and others, *A Simple Method for Correcting Facet Orientations in Polygon
-//! Meshes Based on Ray Casting*, 2014, who cast rays from each patch outwards).
+//! coarse grid over the mesh's bounding box, from both ends of all three axes, the first triangle
+//! shows its front or its back (compare K. Takayama and others, *A Simple Method for Correcting Facet
+//! Orientations in Polygon Meshes Based on Ray Casting*, 2014, who cast rays from each patch
+//! outwards).
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
@@ -31,8 +32,8 @@ const MAX_UNSEEN: usize = 64;
 const MAX_UNSEEN_PER: usize = 64;
 /// With fewer sightings of a patch the mesh is looked at along more columns.
 const CLEAR: i64 = 64;
-/// Maximum number of crossings along more columns, as estimated by those along the first: some
-/// seconds. A mesh has so many if hundreds of its triangles lie behind each other everywhere.
+/// Maximum number of crossings of a refinement, estimated from the first columns: some seconds. Only
+/// meshes with a depth complexity of hundreds exceed it.
 const MAX_CROSSINGS: i64 = 1 << 28;
 /// Triangles per task.
 const TASK: usize = 1 << 10;
@@ -81,14 +82,15 @@ pub(super) fn flips(matching: &Matching, topology: &Topology, progress: &dyn Pro
     let votes_along =
         |columns: u32| Votes::of(mesh, &patches, &Columns::new(&bounds, columns), progress);
     let mut votes = votes_along(COLUMNS[0]);
-    let at_first = votes.crossings();
-    let is_fast = |columns: u32| at_first * i64::from(columns / COLUMNS[0]).pow(2) <= MAX_CROSSINGS;
-    if !votes.are_clear() && is_fast(COLUMNS[1]) {
+    let coarse_crossings = votes.crossings();
+    let is_within_limit =
+        |columns: u32| coarse_crossings * i64::from(columns / COLUMNS[0]).pow(2) <= MAX_CROSSINGS;
+    if !votes.are_clear() && is_within_limit(COLUMNS[1]) {
         votes = votes_along(COLUMNS[1]);
     }
     let unseen = votes.unseen();
-    let are_many = unseen > MAX_UNSEEN && unseen > patches.len() / MAX_UNSEEN_PER;
-    if are_many && is_fast(FINE_COLUMNS) {
+    let is_much_unseen = unseen > MAX_UNSEEN && unseen > patches.len() / MAX_UNSEEN_PER;
+    if is_much_unseen && is_within_limit(FINE_COLUMNS) {
         votes = votes_along(FINE_COLUMNS);
     }
     let all_face_back = most_face_back(votes.as_given) == Some(true);
@@ -383,7 +385,7 @@ fn twice_area(&[a, b, c]: &Triangle) -> i128 {
     (normal[0] * normal[0] + normal[1] * normal[1] + normal[2] * normal[2]).sqrt() as i128
 }
 
-/// Minimum and maximum corner of the triangles; of no triangles, a point.
+/// Bounding box of the triangles, as minimum and maximum corner; the origin if there are none.
 fn bounds(mesh: &PlacedMesh) -> [[i32; 3]; 2] {
     let corners = (0..mesh.len()).into_par_iter().flat_map_iter(|index| mesh.triangle(index));
     corners
@@ -395,8 +397,8 @@ fn bounds(mesh: &PlacedMesh) -> [[i32; 3]; 2] {
         .unwrap_or_default()
 }
 
-/// The columns along all axes of a coarse grid of the mesh's bounding box: which patches are
-/// flipped depends on the mesh only, and not on the grid's bounds or padding.
+/// Columns along all axes, in a coarse grid over the mesh's bounding box: padding and bounds of the
+/// voxel grid do not move them.
 struct Columns {
     /// The minimum corner.
     from: [i32; 3],
@@ -468,6 +470,48 @@ mod tests {
     use super::*;
     use crate::mesh::Mesh;
     use crate::place::{PlaceOptions, Sizing, place};
+    use crate::progress::NoProgress;
+
+    #[test]
+    fn columns_are_not_refined_at_a_high_depth_complexity() {
+        // A small cube inside out, above a stack of squares: only columns of width 1 see it, since
+        // those of width 4 and 16 have their centres at 4 n + 2 and 16 n + 8.
+        let flipped = |squares: u32| {
+            let [lo, hi] = [[100.2, 500.2, 100.2], [101.8, 501.8, 101.8]];
+            let mut vertices: Vec<[f64; 3]> = (0..8)
+                .map(|i| [0, 1, 2].map(|a| if i >> a & 1 == 1 { hi[a] } else { lo[a] }))
+                .collect();
+            let inwards = [
+                [0, 4, 6, 2],
+                [1, 3, 7, 5],
+                [0, 1, 5, 4],
+                [2, 6, 7, 3],
+                [0, 2, 3, 1],
+                [4, 5, 7, 6],
+            ]
+            .map(|[a, b, c, d]| [a, d, c, b]);
+            let mut quads = inwards.to_vec();
+            for square in 0..squares {
+                let (first, y) = (vertices.len() as u32, 0.25 * f64::from(square));
+                vertices.extend([
+                    [0.0, y, 0.0],
+                    [0.0, y, 512.0],
+                    [512.0, y, 512.0],
+                    [512.0, y, 0.0],
+                ]);
+                quads.push([first, first + 1, first + 2, first + 3]);
+            }
+            let triangles = quads.into_iter().flat_map(|[a, b, c, d]| [[a, b, c], [a, c, d]]);
+            let mesh = Mesh::new(vertices, triangles.collect()).unwrap();
+            let mesh = place(&mesh, &PlaceOptions::new(Sizing::Resolution(512))).unwrap();
+            let flip = |_: &Topology, _| Ok::<_, ()>(true);
+            let (.., flips) = Topology::with_flips(&mesh, 0, flip, &NoProgress).unwrap();
+            flips.unwrap().statistics.flipped_triangles
+        };
+        // The lowest square shows its back from below.
+        assert_eq!(flipped(100), 12 + 2);
+        assert_eq!(flipped(1_100), 2);
+    }
 
     #[test]
     fn without_faulty_edges_shells_and_matched_pairs_give_the_same_patches() {

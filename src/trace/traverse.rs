@@ -14,7 +14,7 @@ impl Scene<'_> {
         self.first_touch_from(ray, Time::ZERO)
     }
 
-    /// The first touch, of a ray that touches no voxel up to `start`.
+    /// The same, of a ray that touches no voxel before `start` or at it: the traversal begins there.
     pub(crate) fn first_touch_from(&self, ray: &Ray, start: Time) -> Option<Touch> {
         let start = self.entry(ray, start)?;
         let has_two = [0, 1, 2].map(|a| ray.runs_in_plane(a));
@@ -78,7 +78,7 @@ pub(crate) struct Time {
 impl Time {
     const ZERO: Self = Self { distance: 0, length: 1 };
 
-    /// `time`, or an earlier one within the bit budget; from 0 on.
+    /// A lower bound of `time` within the bit budget, at least 0.
     pub(crate) fn at_most(time: f64) -> Self {
         let (length, most) = (1 << 14, 1_i64 << 36);
         let distance = ((time * length as f64) as i64).clamp(0, most);

@@ -11,7 +11,7 @@ use crate::program::cli::parse::{
 use crate::program::cli::{ComputeArgs, Input, ReportArgs, TransformArgs, VoxelArgs};
 
 #[derive(Debug, Args)]
-// `verify` refuses it and names the reason: colours are not verified.
+// Hidden, and refused with the reason: `verify` does not compare colours.
 #[command(mut_arg("interior_color", |argument| argument.hide(true)))]
 pub struct VerifyArgs {
     /// The mesh that the grid was made from, such as .obj (see `voxelize formats`).

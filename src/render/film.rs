@@ -120,8 +120,7 @@ impl Film {
     /// origin by at most `sqrt(3)` units, and changes the depth that it gains per unit of time,
     /// `scale`, by at most `sqrt(3)`.
     pub(super) fn time_at(&self, depth: f64) -> Time {
-        let units = (depth / UNIT - 2.0) / (self.scale + 2.0);
-        Time::at_most(units)
+        Time::at_most((depth / UNIT - 2.0) / (self.scale + 2.0))
     }
 }
 

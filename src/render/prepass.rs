@@ -59,8 +59,8 @@ mod tests {
     use crate::grid::{Up, VoxelGrid};
     use crate::render::{Camera, Projection, RenderOptions, View};
 
-    /// Traces all samples twice: after the prepass, and from the eye. Returns how many rays miss all
-    /// voxels, and how many of these the prepass does not cull.
+    /// Traces all samples twice: after the prepass, and from the eye. Returns how many rays miss
+    /// all voxels, and how many of these the prepass does not cull.
     fn check(scene: &Scene, camera: &Camera, options: &RenderOptions) -> [usize; 2] {
         let film = Film::new(camera, options.size, options.samples);
         let prepass = DepthPrepass::new(scene, &film);

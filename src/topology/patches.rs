@@ -5,8 +5,8 @@
 //! orientation of one triangle determines all others, unless it is one-sided like a Moebius strip.
 //! Which of the two orientations is right is decided by visibility from outside: along columns of a
 //! coarse grid over the mesh's bounding box, from both ends of all three axes, the first triangle
-//! shows its front or its back (compare K. Takayama and others, *A Simple Method for Correcting Facet
-//! Orientations in Polygon Meshes Based on Ray Casting*, 2014, who cast rays from each patch
+//! shows its front or its back (compare K. Takayama and others, *A Simple Method for Correcting
+//! Facet Orientations in Polygon Meshes Based on Ray Casting*, 2014, who cast rays from each patch
 //! outwards).
 
 use std::collections::BTreeMap;
@@ -32,8 +32,8 @@ const MAX_UNSEEN: usize = 64;
 const MAX_UNSEEN_PER: usize = 64;
 /// With fewer sightings of a patch the mesh is looked at along more columns.
 const CLEAR: i64 = 64;
-/// Maximum number of crossings of a refinement, estimated from the first columns: some seconds. Only
-/// meshes with a depth complexity of hundreds exceed it.
+/// Maximum number of crossings of a refinement, estimated from the first columns: some seconds.
+/// Only meshes with a depth complexity of hundreds exceed it.
 const MAX_CROSSINGS: i64 = 1 << 28;
 /// Triangles per task.
 const TASK: usize = 1 << 10;
@@ -407,8 +407,8 @@ struct Columns {
 }
 
 impl Columns {
-    /// At most `most` columns along an axis. They are at least two lattice units wide, so that their
-    /// centres are lattice points.
+    /// At most `most` columns along an axis. They are at least two lattice units wide, so that
+    /// their centres are lattice points.
     fn new(&[min, max]: &[[i32; 3]; 2], most: u32) -> Self {
         let extent = [0, 1, 2].map(|a| max[a].abs_diff(min[a]).max(1));
         let longest = extent.into_iter().fold(1, u32::max);

@@ -196,8 +196,8 @@ impl<'a> Scene<'a> {
         self.voxel(at, voxel) == Cell::Full
     }
 
-    /// Traverses the cells that are not empty, depth first. `visit` gets a cell's minimum voxel, its
-    /// side in voxels and whether it has children, and returns whether to descend.
+    /// Traverses the cells that are not empty, depth first. `visit` gets a cell's minimum voxel,
+    /// its side in voxels and whether it has children, and returns whether to descend.
     pub(crate) fn visit(&self, mut visit: impl FnMut([u32; 3], u32, bool) -> bool) {
         if !self.nodes.is_empty() {
             self.visit_cells(self.top, self.root(), [0; 3], &mut visit);

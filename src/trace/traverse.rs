@@ -14,7 +14,7 @@ impl Scene<'_> {
         self.first_touch_from(ray, Time::ZERO)
     }
 
-    /// The same, of a ray that touches no voxel before `start` or at it: the traversal begins there.
+    /// The first touch of a ray that touches none up to and at `start`: the traversal begins there.
     pub(crate) fn first_touch_from(&self, ray: &Ray, start: Time) -> Option<Touch> {
         let start = self.entry(ray, start)?;
         let has_two = [0, 1, 2].map(|a| ray.runs_in_plane(a));

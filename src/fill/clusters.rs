@@ -201,6 +201,7 @@ impl Node {
     /// Y^n / d^2`, since a homogeneous polynomial and its polar form have the same norm (S. Banach,
     /// 1938). For each `m`, the sum over `n` is `(m + 1) reach^m / (d - radius)^(m + 2)`: the
     /// series of [`taylor_remainder`] for a step of `reach` at a distance of `d - radius`.
+    #[inline]
     fn errors(&self, center: Point, radius: f64) -> Errors {
         let outside = |a: usize| (self.lo[a] - center[a]).max(center[a] - self.hi[a]).max(0.0);
         let distance = norm([0, 1, 2].map(outside));
@@ -212,12 +213,16 @@ impl Node {
         let taylor = by_length.min(taylor_remainder(self.area, radius, distance));
         let multipoles = match self.content {
             Content::Edges(_) => 0.0,
-            Content::Children(_) => {
-                let distance = norm(minus(self.center, center)) - radius;
-                taylor_remainder(self.area, self.reach, distance)
-            }
+            Content::Children(_) => self.multipole_error(center, radius),
         };
         Errors { taylor, multipoles }
+    }
+
+    /// [`Errors::multipoles`] of a node with children; infinite if the ball may reach a loop.
+    #[inline]
+    fn multipole_error(&self, center: Point, radius: f64) -> f64 {
+        let distance = norm(minus(self.center, center)) - radius;
+        taylor_remainder(self.area, self.reach, distance)
     }
 
     /// Whether rays towards `+x` from the bounding box reach the box from `lo` to `hi`.
@@ -356,11 +361,11 @@ impl WithSimd for Number<'_> {
                     }
                 }
                 Content::Children(children) => {
-                    let Errors { multipoles, .. } = node.errors(p, 0.0);
+                    let node_error = node.multipole_error(p, 0.0);
                     // An error of 0 is the caller's sign that no node was approximated.
-                    if multipoles > 0.0 && multipoles < tolerance && !node.may_shade(p, p) {
+                    if node_error > 0.0 && node_error < tolerance && !node.may_shade(p, p) {
                         far.add(index, minus(p, node.center));
-                        error += multipoles;
+                        error += node_error;
                     } else {
                         nodes.extend(children);
                     }

@@ -187,6 +187,18 @@ impl Cube {
     }
 }
 
+/// The clusters that [`Field::split_near`] removes, and the errors of those that remain.
+#[derive(Debug, Default)]
+struct Split {
+    far: Vec<u32>,
+    /// The sum of the error bounds of `far`.
+    errors: Errors,
+    /// An error bound of the polynomials of the near clusters, except leaves, whose bound
+    /// [`Clusters::expand`] computes. Infinite if rays towards `+x` of one that is not a leaf may
+    /// reach the cube: only edges tell where `b` has steps.
+    near_error: f64,
+}
+
 /// The Taylor polynomial of a sum over clusters in a ball.
 #[derive(Debug, Clone, Copy, Default)]
 struct Expansion {
@@ -406,60 +418,52 @@ impl Field {
     fn estimate(&self, cube: &mut Cube) -> Expansion {
         let (center, radius) = self.ball(cube);
         cube.far = cube.far.translated(center, radius);
-        let (far, errors) = self.split_near(cube);
+        let Split { far, errors, near_error } = self.split_near(cube);
         if !far.is_empty() {
             let (number, taylor) = self.clusters.expand(&far, center, radius);
             cube.far.add(number, &Taylor { error: errors.taylor, ..taylor }, errors.multipoles);
         }
         let mut all = cube.far;
-        match self.near_error(cube) {
-            Some(error) => {
-                let (number, taylor) = self.clusters.expand(&cube.near, center, radius);
-                all.add(number, &taylor, error);
-            }
-            None => all.constant_error = f64::INFINITY,
+        if near_error < MAX_ERROR {
+            let (number, taylor) = self.clusters.expand(&cube.near, center, radius);
+            all.add(number, &taylor, near_error);
+        } else {
+            all.constant_error = f64::INFINITY;
         }
         all.constant_error += ROUNDING;
         all
     }
 
     /// Removes from the near clusters, and their descendants, those that are far from the cube and
-    /// whose rays towards `+x` do not reach it; returns them, and the sum of their error bounds.
-    fn split_near(&self, cube: &mut Cube) -> (Vec<u32>, Errors) {
+    /// whose rays towards `+x` do not reach it.
+    fn split_near(&self, cube: &mut Cube) -> Split {
         let (center, radius) = self.ball(cube);
         let [lo, hi] = self.bounds(cube.at, cube.size);
-        let (mut far, mut sum) = (Vec::new(), Errors::default());
+        let mut split = Split::default();
         let mut nodes = std::mem::take(&mut cube.near);
         while let Some(node) = nodes.pop() {
             let errors = self.clusters.errors(node, center, radius);
             let is_far = errors.sum() <= CUBE_TOLERANCE;
-            if is_far && !self.clusters.may_shade(node, lo, hi) {
-                far.push(node);
-                sum.taylor += errors.taylor;
-                sum.multipoles += errors.multipoles;
+            let may_shade = || self.clusters.may_shade(node, lo, hi);
+            if is_far && !may_shade() {
+                split.far.push(node);
+                split.errors.taylor += errors.taylor;
+                split.errors.multipoles += errors.multipoles;
                 continue;
             }
             match self.clusters.children(node) {
                 Some(children) if is_far || self.clusters.reach(node) > MAX_REACH * radius => {
                     nodes.extend(children);
+                    continue;
                 }
-                _ => cube.near.push(node),
+                Some(_) => {
+                    split.near_error += if may_shade() { f64::INFINITY } else { errors.sum() }
+                }
+                None => {}
             }
+            cube.near.push(node);
         }
-        (far, sum)
-    }
-
-    /// An error bound of the polynomials of the cube's near clusters, except leaves, whose bound
-    /// [`Clusters::expand`] computes. `None` if it is too large to decide any voxel, or if a
-    /// cluster's rays towards `+x` may reach the cube: only edges tell where `b` has steps.
-    fn near_error(&self, cube: &Cube) -> Option<f64> {
-        let (center, radius) = self.ball(cube);
-        let [lo, hi] = self.bounds(cube.at, cube.size);
-        let mut clusters = cube.near.iter().filter(|&&node| self.clusters.children(node).is_some());
-        clusters.try_fold(0.0, |sum, &node| {
-            let sum = sum + self.clusters.errors(node, center, radius).sum();
-            (sum < MAX_ERROR && !self.clusters.may_shade(node, lo, hi)).then_some(sum)
-        })
+        split
     }
 
     /// Computes the offsets of a cube within a brick, given the polynomial of all loops.

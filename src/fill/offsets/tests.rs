@@ -134,7 +134,7 @@ fn the_error_of_an_estimate_is_the_sum_of_those_of_its_clusters() {
         let taylor = Taylor { error: 1e-7, ..Taylor::default() };
         let far = Expansion { taylor, constant_error: 3e-7, ..Expansion::default() };
         let mut cube = Cube { at, size, near: field.all.clone(), far };
-        let (far, errors) = field.split_near(&mut cube.clone());
+        let Split { far, errors, .. } = field.split_near(&mut cube.clone());
         let all = field.estimate(&mut cube);
         // What was there was expanded in a larger ball.
         assert!(is_near(cube.far.taylor.error, errors.taylor), "{cube:?}");

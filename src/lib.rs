@@ -32,7 +32,6 @@
 //! let mesh = Mesh::new(corners, vec![[0, 1, 2]])?;
 //! let grid = Voxelizer::new().resolution(4).run(&mesh)?.grid;
 //! assert_eq!(grid.dims(), [4, 4, 1]);
-//! // The hypotenuse runs through corners of voxels, and touching counts.
 //! // Touching counts: the hypotenuse runs through corners of voxels.
 //! assert_eq!(grid.occupied(), 13);
 //! # Ok::<(), Box<dyn std::error::Error>>(())

@@ -258,10 +258,10 @@ impl RenderOptions {
         Self { margin, ..self }
     }
 
-    /// Whether they are possible, which drawing asks too.
+    /// Checks the options, as all that draws does.
     ///
     /// # Errors
-    /// They are not.
+    /// An option is out of range.
     pub fn check(&self) -> Result<(), RenderError> {
         let Self { size, samples, margin, turn, .. } = *self;
         if size.iter().any(|side| !(1..=MAX_SIDE).contains(side)) {

@@ -17,7 +17,7 @@ use crate::formats::{LoadedMesh, MeshSpec, ReadError, ReadOptions, check_memory}
 use crate::mesh::Mesh;
 use crate::srgb::{Linear, Rgba, linear_of_rgba};
 
-/// Geomview's.
+/// OFF of Geomview, `.off`.
 pub const SPEC: MeshSpec = MeshSpec {
     extension: "off",
     name: "OFF",

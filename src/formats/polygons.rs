@@ -84,7 +84,9 @@ fn has_area([a, b, c]: [[f64; 3]; 3]) -> bool {
 /// Ear clipping drops collinear corners and the tips of spikes; each is restored as a triangle
 /// without area between its neighbours.
 fn spikes(n: u32, cut: &[u32]) -> impl Iterator<Item = [u32; 3]> {
-    let dropped = (0..n).filter(|corner| !cut.contains(corner));
+    let mut is_used = vec![false; n as usize];
+    cut.iter().for_each(|&corner| is_used[corner as usize] = true);
+    let dropped = (0..n).filter(move |&corner| !is_used[corner as usize]);
     dropped.map(move |corner| [(corner + n - 1) % n, corner, (corner + 1) % n])
 }
 

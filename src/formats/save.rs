@@ -1,7 +1,7 @@
 //! Writes files by path.
 
 use std::fs;
-use std::io::{BufWriter, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use crate::distance::DistanceField;
@@ -59,19 +59,23 @@ pub fn check_file(grid: &VoxelGrid, format: GridFormat, path: &Path) -> Result<(
     format.file_size(grid.dims()).map_or(Ok(()), |size| check_space(path, size))
 }
 
-/// Checks that the disk has room for a file of `size` bytes at `path`.
+/// Checks that the disk has room for a file of `size` bytes at `path`, or at its target if it is a
+/// symbolic link.
 ///
 /// # Errors
-/// It has not.
+/// The disk has less space.
 #[doc(hidden)]
 pub fn check_space(path: &Path, size: u64) -> Result<(), WriteError> {
-    match available_space(path) {
-        Some(space) if space < size => Err(WriteError::Unsupported(format!(
-            "the file would have at least {} bytes, but there is space for {}: use a sparse format \
-             such as .vox, or a lower resolution",
-            grouped(size),
-            grouped(space)
-        ))),
+    match available_space(&behind_links(path)?) {
+        Some(space) if space < size => {
+            let message = format!(
+                "the file would have at least {} bytes, but there is space for {}: use a sparse \
+                 format such as .vox, or a lower resolution",
+                grouped(size),
+                grouped(space)
+            );
+            Err(io::Error::new(io::ErrorKind::StorageFull, message).into())
+        }
         _ => Ok(()),
     }
 }
@@ -112,13 +116,15 @@ pub fn replace_file(
     write: impl FnOnce(&mut dyn Write) -> Result<(), WriteError>,
 ) -> Result<(), WriteError> {
     let old = fs::metadata(&path).ok();
-    let refused = |message: &str| Err(WriteError::Unsupported(message.to_owned()));
+    let refused = |kind, message: &str| Err(io::Error::new(kind, message).into());
     match &old {
         Some(old) if !old.is_file() => {
-            return refused("is not a regular file, and cannot be replaced: name another file");
+            let message = "is not a regular file, and cannot be replaced: name another file";
+            return refused(io::ErrorKind::InvalidInput, message);
         }
         Some(old) if old.permissions().readonly() => {
-            return refused("is read-only: make it writable, or name another file");
+            let message = "is read-only: make it writable, or name another file";
+            return refused(io::ErrorKind::PermissionDenied, message);
         }
         _ => {}
     }
@@ -141,7 +147,6 @@ impl From<UnknownFormat> for WriteError {
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
-    use std::io;
 
     fn files(folder: &Path) -> Vec<String> {
         let name = |entry: io::Result<fs::DirEntry>| entry.unwrap().file_name();

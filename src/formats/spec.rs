@@ -18,7 +18,7 @@ type WriteGrid = fn(&VoxelGrid, &WriteOptions, &mut dyn Write) -> Result<(), Wri
 pub struct GridSpec {
     /// The file extension, without the dot.
     pub extension: &'static str,
-    /// Whose format it is.
+    /// The name of the format, for people.
     pub name: &'static str,
     /// What a file stores, and the largest grid.
     pub carries: &'static str,
@@ -76,7 +76,7 @@ impl GridSpec {
 pub struct MeshSpec {
     /// The file extension, without the dot.
     pub extension: &'static str,
-    /// Whose format it is.
+    /// The name of the format, for people.
     pub name: &'static str,
     /// What is read from a file.
     pub carries: &'static str,

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use crate::formats::openvdb::{nvdb, vdb};
 use crate::formats::{
-    GridSpec, MeshSpec, UnknownFormat, WriteError, binvox, bricks, gltf, mitsuba, npy, npz, obj,
-    off, ply, stl, surface, vti,
+    GridSpec, MeshSpec, ReadError, UnknownFormat, WriteError, binvox, bricks, gltf, mitsuba, npy,
+    npz, obj, off, ply, stl, surface, vti,
 };
 #[cfg(feature = "palette")]
 use crate::formats::{litematic, minecraft, schem, vox};
@@ -212,11 +212,11 @@ pub fn is_mesh(path: &Path) -> bool {
 ///
 /// # Errors
 /// The extension is unknown; the message lists those of the formats that are read.
-pub fn check_known_extension(path: &Path) -> Result<(), UnknownFormat> {
+pub fn check_known_extension(path: &Path) -> Result<(), ReadError> {
     let meshes = MESH_FORMATS.iter().map(|spec| spec.extension);
     match is_mesh(path) {
         true => Ok(()),
-        false => grid_of_path(path, meshes).map(|_| ()),
+        false => Ok(grid_of_path(path, meshes).map(|_| ())?),
     }
 }
 

@@ -43,7 +43,12 @@ pub struct TemporaryFile {
 
 /// A complete file, synchronized to disk; removed when dropped.
 #[derive(Debug)]
-pub struct Complete(Entry);
+pub struct Complete {
+    /// Keeps the lock; `None` if the file was closed.
+    file: Option<File>,
+    // Dropped after the file.
+    entry: Entry,
+}
 
 /// A path in the list; its file is removed when it is dropped, and then its entry.
 #[derive(Debug)]
@@ -93,14 +98,14 @@ impl TemporaryFile {
         &self.file
     }
 
-    /// Synchronizes the file to disk and closes it, since the number of open files is limited.
+    /// Synchronizes the file to disk.
     ///
     /// # Errors
     /// The operating system reports an error.
     pub fn complete(self) -> Result<Complete, WriteError> {
         // Some file systems only report a full disk here.
         self.file.sync_all()?;
-        Ok(Complete(self.entry))
+        Ok(Complete { file: Some(self.file), entry: self.entry })
     }
 
     /// Synchronizes the file to disk and renames it, as [`Complete::finish`].
@@ -113,12 +118,20 @@ impl TemporaryFile {
 }
 
 impl Complete {
+    /// Closes the file, since the number of open files is limited. Until it is renamed, another
+    /// temporary file of this process must stay open.
+    #[must_use]
+    pub fn closed(self) -> Self {
+        Self { file: None, ..self }
+    }
+
     /// Renames the file to `target`, and keeps the permissions of an existing `target`.
     ///
     /// # Errors
     /// The operating system reports an error; `target` is unchanged.
     pub fn finish(self, target: &Path) -> Result<(), WriteError> {
-        let Self(entry) = self;
+        let Self { file, entry } = self;
+        drop(file);
         if let Ok(old) = fs::metadata(target) {
             fs::set_permissions(&entry.0, old.permissions())?;
         }
@@ -237,6 +250,20 @@ fn is_abandoned(path: &Path) -> bool {
 mod tests {
     use super::*;
     use std::thread;
+
+    #[test]
+    fn a_complete_file_keeps_its_lock_unless_it_is_closed() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = TemporaryFile::beside(&folder.path().join("out.vox")).unwrap();
+        let complete = file.complete().unwrap();
+        let lock = || File::options().write(true).open(&complete.entry.0).unwrap().try_lock();
+        assert!(lock().is_err());
+        let path = complete.entry.0.clone();
+        let closed = complete.closed();
+        assert!(File::options().write(true).open(&path).unwrap().try_lock().is_ok());
+        drop(closed);
+        assert!(!path.exists());
+    }
 
     #[test]
     fn a_file_that_cannot_be_finished_is_gone_before_it_is_off_the_list() {

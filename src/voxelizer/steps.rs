@@ -43,7 +43,7 @@ impl<'a> Read<'a> {
 }
 
 impl Voxelizer {
-    /// What is read of a mesh's file: its appearance only where something depends on it.
+    /// The options for reading a mesh: its appearance only if colours or transparency need it.
     #[must_use]
     pub fn read_options(&self) -> ReadOptions {
         let options = ReadOptions::default().with_memory((self.memory)());

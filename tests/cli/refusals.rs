@@ -179,6 +179,7 @@ fn with_json_a_failure_is_one_object_with_its_code() {
         ("mesh.obj --color red --interior-color red", "other"),
         ("info gone.npz", "io"),
         ("info word.obj", "read.line"),
+        ("info gone.xyz", "read.unsupported"),
         ("convert gone.npz other.vox", "io"),
         ("join gone.npz -o other.vox", "io"),
         ("diff gone.npz gone.npz", "io"),

@@ -1187,9 +1187,32 @@ fn skinned_meshes_are_where_their_joints_place_them() {
     let said = "skin 0 (counted from 0) was ignored: it has the joint 9, not in the scene";
     assert_eq!(loaded.warnings, [said]);
     assert_eq!(corners(&loaded.mesh), [moved([100.0, 0.0, 0.0])]);
+    let document = with_arrays(primitive, rest, &arrays);
+    let count = r#""count": 2, "type": "MAT4""#;
+    assert!(document.contains(count), "{document}");
+    let loaded = read(document.replace(count, &count.replace('2', "1000000000000000000"))).unwrap();
+    assert!(loaded.warnings[0].contains("bind matrices whose accessor 2"), "{loaded:?}");
+    assert!(loaded.warnings[0].ends_with("more than there are bytes"), "{loaded:?}");
     let one = rest.replace(r#""joints": [1, 2]"#, r#""joints": [1]"#);
     let said = fault(read(with_arrays(primitive, &one, &arrays)));
     assert!(said.ends_with("the joint 1 is out of range: there are 1"), "{said}");
+}
+
+#[test]
+fn the_work_of_all_poses_is_limited() {
+    // Accessor 2 has no data: a short file has 65,535 vertices, moved by 600 targets.
+    let targets = vec![r#"{"POSITION": 2}"#; 600].join(", ");
+    let primitive = format!(r#"{{"attributes": {{"POSITION": 2}}, "targets": [{targets}]}}"#);
+    let loaded = |nodes: usize| {
+        let nodes = vec![r#"{"mesh": 0}"#; nodes].join(", ");
+        let document = with_arrays(&primitive, &format!(r#""nodes": [{nodes}]"#), &[]);
+        let count = r#"5126, "count": 3, "type": "VEC3"}]"#;
+        assert!(document.contains(count), "{document}");
+        read(document.replace(count, &count.replace("count\": 3", "count\": 65535")))
+    };
+    assert_eq!(loaded(3).unwrap().mesh.positions().len(), 3 * 65535);
+    let said = fault(loaded(500));
+    assert!(said.starts_with("its nodes repeat meshes too often: posing them takes 19,"), "{said}");
 }
 
 #[test]

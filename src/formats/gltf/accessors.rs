@@ -203,19 +203,20 @@ impl<'a> Arrays<'a> {
         named(index, self.accessor(index).and_then(read))
     }
 
-    /// The number of elements, limited by the bytes of all buffers or a small constant, so that the
-    /// size of an accessor without a buffer view is proportional to the file.
+    /// The number of elements.
     pub(super) fn count(&self, index: usize) -> Result<usize, String> {
-        let count = |accessor: &Accessor| {
-            let count = accessor.count;
-            let what = format!("says that it has {count} elements, more than there are bytes");
-            if count > self.bytes.max(MOST_ZEROS) { Err(what) } else { Ok(count) }
-        };
-        named(index, self.accessor(index).and_then(count))
+        named(index, self.accessor(index).map(|accessor| accessor.count))
     }
 
+    /// An accessor. Its count is limited by the bytes of all buffers or a small constant, so that
+    /// the size of one without a buffer view is proportional to the file.
     fn accessor(&self, index: usize) -> Result<&Accessor, String> {
-        self.document.accessors.get(index).ok_or_else(|| "does not exist".to_owned())
+        let accessor = self.document.accessors.get(index).ok_or("does not exist")?;
+        let count = accessor.count;
+        match count > self.bytes.max(MOST_ZEROS) {
+            true => Err(format!("says that it has {count} elements, more than there are bytes")),
+            false => Ok(accessor),
+        }
     }
 
     /// Adds the elements to `out`. Without a buffer view they are `zero`, except for sparse ones

@@ -9,17 +9,23 @@ use crate::formats::gltf::attributes::DocumentAppearance;
 use crate::formats::gltf::parts::{Part, in_primitive};
 use crate::formats::gltf::pose::Skins;
 use crate::formats::gltf::scene::Instance;
-use crate::mesh::Mesh;
-use crate::mesh::MeshError;
+use crate::mesh::{Mesh, MeshError};
+use crate::numbers::grouped;
 use crate::srgb::Linear;
 
 const WHITE: Linear = [u16::MAX; 4];
 
+/// Maximum of [`Totals::steps`]; about a minute.
+const MAX_STEPS: u64 = 1 << 34;
+
 /// The sizes of the mesh to build.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Totals {
     pub(super) vertices: u64,
     pub(super) triangles: u64,
+    /// Parts, their vertices and indices, and the displacements by morph targets: a measure of the
+    /// time. A small file can name one accessor in many targets, parts and nodes.
+    steps: u64,
     /// The largest number of indices of a part.
     indices: u64,
     /// Vertices of the largest part with texture coordinates.
@@ -34,20 +40,59 @@ pub(super) struct Totals {
 impl Totals {
     /// The totals of `instances`.
     pub(super) fn of(instances: &[Instance], parts: &[Vec<Part>]) -> Self {
-        let mut totals = Self::default();
-        for part in instances.iter().flat_map(|instance| &parts[instance.mesh]) {
-            totals.vertices = totals.vertices.saturating_add(part.new_vertices);
-            totals.triangles = totals.triangles.saturating_add(part.triangles);
-            totals.indices = totals.indices.max(part.indices);
-            totals.posing = totals.posing.max(part.posing_memory());
-            if part.texcoord.is_some() {
-                totals.painted = totals.painted.max(part.vertices);
-            }
-            totals.has_uvs |= part.texcoord.is_some();
-            totals.has_appearance |= part.has_appearance;
-            totals.has_colors |= part.color.is_some();
+        let of_mesh =
+            |parts: &Vec<Part>| parts.iter().map(Self::of_part).fold(Self::default(), Self::plus);
+        let meshes: Vec<Self> = parts.iter().map(of_mesh).collect();
+        instances.iter().map(|instance| meshes[instance.mesh]).fold(Self::default(), Self::plus)
+    }
+
+    fn of_part(part: &Part) -> Self {
+        let targets = part.primitive.targets.len() as u64;
+        let poses = (1 + targets).saturating_mul(part.vertices);
+        Self {
+            vertices: part.new_vertices,
+            triangles: part.triangles,
+            steps: poses.saturating_add(part.indices).saturating_add(1),
+            indices: part.indices,
+            painted: if part.texcoord.is_some() { part.vertices } else { 0 },
+            posing: part.posing_memory(),
+            has_appearance: part.has_appearance,
+            has_colors: part.color.is_some(),
+            has_uvs: part.texcoord.is_some(),
         }
-        totals
+    }
+
+    fn plus(self, other: Self) -> Self {
+        Self {
+            vertices: self.vertices.saturating_add(other.vertices),
+            triangles: self.triangles.saturating_add(other.triangles),
+            steps: self.steps.saturating_add(other.steps),
+            indices: self.indices.max(other.indices),
+            painted: self.painted.max(other.painted),
+            posing: self.posing.max(other.posing),
+            has_appearance: self.has_appearance | other.has_appearance,
+            has_colors: self.has_colors | other.has_colors,
+            has_uvs: self.has_uvs | other.has_uvs,
+        }
+    }
+
+    /// # Errors
+    /// Too many vertices, triangles, or steps.
+    pub(super) fn check(&self) -> Result<(), ReadError> {
+        for (what, count) in [("vertices", self.vertices), ("triangles", self.triangles)] {
+            if count > u64::from(u32::MAX) {
+                return Err(MeshError::TooLarge { what, count: count as usize }.into());
+            }
+        }
+        if self.steps > MAX_STEPS {
+            return Err(ReadError::Content(format!(
+                "its nodes repeat meshes too often: posing them takes {} steps, more than {}; \
+                 export the scene without morph targets, or in parts",
+                grouped(self.steps),
+                grouped(MAX_STEPS)
+            )));
+        }
+        Ok(())
     }
 
     /// An upper bound of bytes of memory: for building, besides the `file`; or for placing the mesh

@@ -1,7 +1,7 @@
 //! The glTF 2.0 reader: JSON documents with embedded buffers or sidecar files, and binary files.
 //!
 //! Reads the triangles of all meshes in the scene, transformed by their nodes, and their base
-//! colours. By hand: the crate `gltf` reads transforms as 32-bit numbers, rejects quantized meshes
+//! colours. Hand-written: the crate `gltf` reads transforms as 32-bit numbers, rejects quantized meshes
 //! and panics if arrays contradict the document; and only a small part of a document is needed
 //! here.
 
@@ -28,13 +28,12 @@ use crate::formats::tally::{Tally, warning_of};
 use crate::formats::{
     LoadedMesh, MeshSpec, ReadError, ReadOptions, Sidecars, check_memory, excerpt,
 };
-use crate::mesh::MeshError;
 use crate::numbers::counted;
 
-/// Khronos'.
+/// glTF 2.0 of Khronos, `.gltf`.
 pub const SPEC: MeshSpec = MeshSpec { extension: "gltf", ..BINARY_SPEC };
 
-/// Khronos' binary form.
+/// The binary form of glTF 2.0, `.glb`.
 pub const BINARY_SPEC: MeshSpec = MeshSpec {
     extension: "glb",
     name: "glTF 2.0",
@@ -87,6 +86,8 @@ pub fn read_with(
     let instance_count = instance_count(&scene.instances, &arrays).map_err(ReadError::Content)?;
     let for_instances = for_buffers.saturating_add(instance_count.saturating_mul(INSTANCE));
     check_memory(for_instances, limit)?;
+    let for_matrices = Skins::most_memory(&arrays, &scene.instances);
+    check_memory(for_instances.saturating_add(for_matrices), limit)?;
     let skins = Skins::new(&arrays, &scene.instances, &scene.scene_from_node);
     let instances = expanded(scene.instances, &arrays).map_err(ReadError::Content)?;
     let mut appearance = options.appearance.then(|| DocumentAppearance::new(&document));
@@ -99,11 +100,7 @@ pub fn read_with(
     let totals = Totals::of(&instances, &parts);
     let needed = totals.memory(for_instances);
     check_memory(needed, limit)?;
-    for (what, count) in [("vertices", totals.vertices), ("triangles", totals.triangles)] {
-        if count > u64::from(u32::MAX) {
-            return Err(MeshError::TooLarge { what, count: count as usize }.into());
-        }
-    }
+    totals.check()?;
     if let Some(appearance) = &mut appearance {
         let used = || instances.iter().map(|instance| instance.mesh);
         let shown = used().flat_map(|mesh| &parts[mesh]);

@@ -16,15 +16,22 @@ pub(super) struct Skins {
 }
 
 impl Skins {
+    /// Bytes of the bind matrices of a skin, which are read whole; each skin's are freed before the
+    /// next one's are read.
+    pub(super) fn most_memory(arrays: &Arrays, instances: &[Instance]) -> u64 {
+        let skins = used(instances).filter_map(|index| arrays.document.skins.get(index));
+        let matrices = skins.filter_map(|skin| arrays.count(skin.inverse_bind_matrices?).ok());
+        matrices.max().map_or(0, |count| (count * size_of::<[f64; 16]>()) as u64)
+    }
+
     /// The skins of `instances`, with joints placed by `scene_from_node`.
     pub(super) fn new(
         arrays: &Arrays,
         instances: &[Instance],
         scene_from_node: &[Option<Transform>],
     ) -> Self {
-        let used = instances.iter().filter_map(|instance| instance.pose.skin);
         let mut scene_from_mesh = BTreeMap::new();
-        for index in used {
+        for index in used(instances) {
             scene_from_mesh.entry(index).or_insert_with(|| {
                 let skin = arrays.document.skins.get(index);
                 joints(arrays, skin.ok_or("does not exist")?, scene_from_node)
@@ -67,6 +74,11 @@ impl Skins {
         skin(arrays, part, joints, positions)?;
         Ok(joints[0].is_mirror())
     }
+}
+
+/// The skins of instances.
+fn used(instances: &[Instance]) -> impl Iterator<Item = usize> {
+    instances.iter().filter_map(|instance| instance.pose.skin)
 }
 
 /// For each joint the transform from mesh space to scene space.

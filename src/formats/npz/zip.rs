@@ -1,6 +1,6 @@
 //! Streaming zip archives, as far as `.npz` needs them.
 //!
-//! By hand: the crate `zip` reads seekable files, or entries with the lengths before the content; a
+//! Hand-written: the crate `zip` reads seekable files, or entries with the lengths before the content; a
 //! pipe offers neither. After PKWARE, *APPNOTE.TXT* 6.3.10.
 
 use std::io::{self, BufRead, Read, Write};

@@ -1,6 +1,6 @@
 //! Parses material files (MTL): the colour, opacity and images of each material.
 //!
-//! By hand: `tobj` drops the options of images, stops at the first malformed line, and rejects
+//! Hand-written: `tobj` drops the options of images, stops at the first malformed line, and rejects
 //! colours of one number. The format is that of Wavefront, "Material Library File" (1995), with
 //! common deviations:
 //! - `Tr` is transparency, but `Tr 1` means opaque, as MeshLab writes it;

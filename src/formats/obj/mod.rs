@@ -8,7 +8,7 @@
 //! Material files are located (`libraries`) and parsed (`materials`), and converted with their
 //! images (`appearance`).
 //!
-//! By hand: the crate `tobj` takes more than twice the processor time, on one thread, and reports
+//! Hand-written: the crate `tobj` takes more than twice the processor time, on one thread, and reports
 //! errors without their line. It is the oracle of the tests.
 
 mod appearance;
@@ -35,7 +35,7 @@ use crate::formats::tally::{lean_warning, only_lean, warning_of};
 use crate::formats::{LoadedMesh, MeshSpec, ReadError, ReadOptions, Sidecars, check_memory};
 use crate::mesh::{Mesh, MeshError};
 
-/// Wavefront's.
+/// OBJ of Wavefront, `.obj`.
 pub const SPEC: MeshSpec = MeshSpec {
     extension: "obj",
     name: "Wavefront",

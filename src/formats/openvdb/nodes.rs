@@ -12,7 +12,7 @@ use crate::srgb::Rgba;
 
 /// A brick's edge in voxels, for signed positions.
 const BRICK_EDGE: i64 = BRICK as i64;
-/// Limit of rows of full bricks in tiles: those of the largest solid, 16 bytes each. A file of a
+/// Limit of rows of full bricks in tiles: those of the largest solid. A file of a
 /// few KiB can encode more.
 const MAX_FULL_ROWS: u64 = (MAX_DIM as u64 / BRICK as u64).pow(2);
 

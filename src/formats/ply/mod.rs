@@ -1,7 +1,7 @@
 //! The PLY reader: text and binary, of either byte order.
 //!
 //! A header declares elements, each a number of records with the same properties; unused elements
-//! and properties are skipped. By hand: the crate `ply-rs-bw` parses text as 32-bit numbers and
+//! and properties are skipped. Hand-written: the crate `ply-rs-bw` parses text as 32-bit numbers and
 //! allocates several times per face; here all faces share one buffer.
 
 mod appearance;
@@ -21,7 +21,7 @@ use crate::formats::{LoadedMesh, MeshSpec, ReadError, ReadOptions, Sidecars, che
 use crate::mesh::Mesh;
 use crate::numbers::counted;
 
-/// Stanford's.
+/// PLY of Stanford, `.ply`.
 pub const SPEC: MeshSpec = MeshSpec {
     extension: "ply",
     name: "Stanford",

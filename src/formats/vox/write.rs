@@ -35,10 +35,10 @@ pub fn write(
     files.write(&files.parts()[0], out)
 }
 
-/// Whether MagicaVoxel's world can hold a grid of `dims` voxels.
+/// Checks that MagicaVoxel's world can hold a grid of `dims` voxels.
 ///
 /// # Errors
-/// It cannot.
+/// The grid is too large.
 pub fn check_dims(dims: [u32; 3]) -> Result<(), WriteError> {
     let too_long = AXES.into_iter().zip(dims).find(|&(_, d)| d > MAX_SCENE);
     too_long.map_or(Ok(()), |(axis, voxels)| {

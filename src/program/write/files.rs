@@ -52,7 +52,7 @@ impl Files {
         let file = TemporaryFile::beside(&target).with_context(named)?;
         self.bytes += counting(file.file(), write).with_context(named)?;
         // Everything is synchronized before the first file is renamed, so little can fail later.
-        let complete = file.complete().with_context(named)?;
+        let complete = file.complete().with_context(named)?.closed();
         self.written.push(Replacement { name: path, target, complete });
         Ok(())
     }

@@ -83,7 +83,7 @@ impl Output {
     /// Checks that the output is none of `inputs`, which were not known before.
     ///
     /// # Errors
-    /// It is one of them.
+    /// The file is one of `inputs`.
     pub fn refuse(&self, inputs: &Inputs) -> Result<()> {
         self.sink.refuse(inputs)
     }
@@ -115,7 +115,7 @@ impl Output {
     /// size is known.
     ///
     /// # Errors
-    /// It has not.
+    /// The disk has less space.
     pub fn check_distances_dims(&self, dims: [u32; 3]) -> Result<()> {
         self.check_space(self.format.distances_size(dims))
     }

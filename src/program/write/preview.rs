@@ -31,7 +31,7 @@ impl Preview {
     /// Checks that the picture is none of `inputs`, which were not known before.
     ///
     /// # Errors
-    /// It is one of them.
+    /// The file is one of `inputs`.
     pub fn refuse(&self, inputs: &Inputs) -> Result<()> {
         self.0.refuse(inputs)
     }

@@ -104,7 +104,7 @@ impl Sink {
     /// Checks that the file is none of `inputs`, which were not known before.
     ///
     /// # Errors
-    /// It is one of them.
+    /// The file is one of `inputs`.
     pub fn refuse(&self, inputs: &Inputs) -> Result<()> {
         let file = self.file().map_or(Ok(()), |path| inputs.refuse(path));
         file.with_context(|| self.name.clone())

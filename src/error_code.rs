@@ -9,7 +9,7 @@ use std::io;
 
 use crate::appearance::TextureError;
 #[cfg(feature = "palette")]
-use crate::formats::schem::BlocksError;
+use crate::formats::BlocksError;
 use crate::formats::{ReadError, UnknownFormat, WriteError};
 #[cfg(feature = "gpu")]
 use crate::gpu::GpuError;

@@ -15,8 +15,8 @@ use trivox::color::{ColorOptions, color};
 use trivox::distance::distances;
 use trivox::fill::{along_x, flood, vote};
 use trivox::formats::{
-    GridFormat, LoadedMesh, ReadError, ReadOptions, Sidecars, WriteOptions, gltf, npy, obj, ply,
-    read_grid, read_mesh_with, stl, write_grid, write_grid_with,
+    GridFormat, LoadedMesh, MeshSpec, ReadError, ReadOptions, Sidecars, WriteOptions, read_grid,
+    read_grid_from, read_mesh_from, read_mesh_with, write_grid, write_grid_with,
 };
 use trivox::grid::{BrickKey, Colors, FULL, count};
 use trivox::palette::count_colors;
@@ -50,7 +50,19 @@ fn peak<T>(work: impl FnOnce() -> T) -> (T, u64) {
 }
 
 fn read_within(text: &[u8], limit: u64) -> Result<LoadedMesh, ReadError> {
-    obj::read_with(text.to_vec(), &Sidecars::none(), &ReadOptions::default().with_memory(limit))
+    read_as("obj", text, &Sidecars::none(), limit)
+}
+
+/// Reads `bytes`, a file with this extension, in `limit` bytes of memory.
+fn read_as(
+    extension: &str,
+    bytes: &[u8],
+    sidecars: &Sidecars,
+    limit: u64,
+) -> Result<LoadedMesh, ReadError> {
+    let spec = MeshSpec::of_extension(extension).unwrap();
+    let options = ReadOptions::default().with_memory(limit);
+    read_mesh_from(bytes.to_vec(), spec, sidecars, &options)
 }
 
 /// What reading `text` may take.
@@ -64,7 +76,7 @@ fn bound(text: &[u8]) -> u64 {
 /// What reading `text` takes at its peak, which must not be more than it may.
 fn checked_peak(name: &str, text: &[u8]) -> u64 {
     let bound = bound(text);
-    let (_, peak) = peak(|| _ = obj::read(text.to_vec(), &Sidecars::none()));
+    let (_, peak) = peak(|| _ = read_within(text, u64::MAX));
     let len = text.len() as f64;
     println!("{name}: peak {:.1}, bound {:.1} bytes a byte", peak as f64 / len, bound as f64 / len);
     assert!(peak <= bound, "{name}: reading took {peak} bytes, the bound was {bound}");
@@ -234,10 +246,8 @@ fn reading_materials_and_images_takes_no_more_memory_than_is_left() {
     let quad =
         |[a, b, c, d]: [usize; 4]| format!("usemtl {}\nf {a}/1 {b}/1 {c}/1 {d}/1\n", a % 5000);
     let text = format!("mtllib m.mtl\nvt 0 0\n{}", tube(100, position, quad)).into_bytes();
-    let read = |limit: u64| {
-        let options = ReadOptions::default().with_memory(limit);
-        obj::read_with(text.clone(), &Sidecars::beside(&path("mesh.obj")), &options)
-    };
+    let sidecars = Sidecars::beside(&path("mesh.obj"));
+    let read = |limit: u64| read_as("obj", &text, &sidecars, limit);
     let Err(ReadError::Memory { needed, .. }) = read(0) else { panic!("read in no memory") };
     let mut found = Vec::new();
     for megabytes in [0, 1, 5, 8, 10, 12, 16, 20, 25, 30, 100] {
@@ -254,7 +264,7 @@ fn a_mesh_is_refused_where_reading_may_take_too_much_and_read_where_not() {
     let _alone = alone();
     let text = tube(20, position, two_triangles);
     let bound = bound(text.as_bytes());
-    let expected = obj::read(text.clone().into(), &Sidecars::none()).unwrap().mesh;
+    let expected = read_within(text.as_ref(), u64::MAX).unwrap().mesh;
     assert_eq!(read_within(text.as_bytes(), bound).unwrap().mesh, expected);
     assert!(read_within(text.as_bytes(), bound - 1).is_err());
 
@@ -289,14 +299,9 @@ fn a_mesh_is_refused_where_reading_may_take_too_much_and_read_where_not() {
 
 type Reader = fn(&[u8], u64) -> Result<LoadedMesh, ReadError>;
 
-const STL: Reader =
-    |bytes, limit| stl::read_with(bytes, &ReadOptions::default().with_memory(limit));
-const PLY: Reader = |bytes, limit| {
-    ply::read_with(bytes, &Sidecars::none(), &ReadOptions::default().with_memory(limit))
-};
-const GLTF: Reader = |bytes, limit| {
-    gltf::read_with(bytes, &Sidecars::none(), &ReadOptions::default().with_memory(limit))
-};
+const STL: Reader = |bytes, limit| read_as("stl", bytes, &Sidecars::none(), limit);
+const PLY: Reader = |bytes, limit| read_as("ply", bytes, &Sidecars::none(), limit);
+const GLTF: Reader = |bytes, limit| read_as("gltf", bytes, &Sidecars::none(), limit);
 
 /// Reads `bytes` within the least memory that is not refused; that must suffice. Returns the peak.
 fn checked_peak_of(name: &str, read: Reader, bytes: &[u8]) -> (u64, u64) {
@@ -305,10 +310,7 @@ fn checked_peak_of(name: &str, read: Reader, bytes: &[u8]) -> (u64, u64) {
         assert!(needed > limit && needed > bound, "{name}: {needed} are needed of {limit}");
         bound = needed;
     }
-    let (_, peak) = peak(|| {
-        let bytes = bytes.to_vec();
-        _ = read(&bytes, bound);
-    });
+    let (_, peak) = peak(|| _ = read(bytes, bound));
     let len = bytes.len() as f64;
     println!("{name}: peak {:.1}, bound {:.1} bytes a byte", peak as f64 / len, bound as f64 / len);
     assert!(peak <= bound, "{name}: reading took {peak} bytes, the bound was {bound}");
@@ -623,10 +625,8 @@ fn textures_take_no_more_than_what_is_left_of_the_memory() {
     let file = format!("{header}0 0 0\n1 0 0\n1 1 0\n{faces}");
     let mut read = [0; 3];
     for limit in (1..=20).map(|mb| mb << 20) {
-        let options = ReadOptions::default().with_memory(limit);
-        let path = folder.path().join("mesh.ply");
-        let (loaded, peak) =
-            peak(|| ply::read_with(file.as_bytes(), &Sidecars::beside(&path), &options).unwrap());
+        let sidecars = Sidecars::beside(&folder.path().join("mesh.ply"));
+        let (loaded, peak) = peak(|| read_as("ply", file.as_bytes(), &sidecars, limit).unwrap());
         assert!(peak <= limit, "{limit} bytes were left, {peak} were taken");
         let textures = loaded.mesh.appearance().map_or(0, |look| look.textures.len());
         assert_eq!(loaded.warnings.is_empty(), textures == 2);
@@ -864,7 +864,7 @@ fn reading_npy_takes_a_fraction_of_a_dense_slab() {
     assert!(written.is_err(), "more than the header went into 128 bytes");
     let zeros = io::repeat(0).take(len - 129);
     let mut file = BufReader::new((&header[..]).chain(zeros).chain(&[1][..]));
-    let (grid, peak) = peak(|| npy::read(&mut file).unwrap());
+    let (grid, peak) = peak(|| read_grid_from(&mut file, GridFormat::Npy).unwrap());
     assert_eq!(grid.grid.voxels().collect::<Vec<_>>(), [dims.map(|d| d - 1)]);
     // A mask for each brick of the slab would be 64 bytes, 32 MiB.
     assert!(peak < 8 << 20, "{peak}");

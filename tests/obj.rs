@@ -6,11 +6,17 @@ mod common;
 
 use common::shapes::mesh_of;
 use fastrand::Rng;
-use trivox::formats::{LoadedMesh, ReadError, ReadOptions, Sidecars, obj, read_mesh};
+use trivox::formats::{
+    LoadedMesh, MeshSpec, ReadError, ReadOptions, Sidecars, read_mesh, read_mesh_from,
+};
 use trivox::{Backend, Bounds, Cpu, Mesh, NoProgress, PlaceOptions, Sizing, VoxelGrid, place};
 
 fn read(text: impl AsRef<[u8]>) -> Result<LoadedMesh, ReadError> {
-    obj::read(text.as_ref().to_vec(), &Sidecars::none())
+    read_with(text.as_ref().to_vec(), &ReadOptions::default())
+}
+
+fn read_with(text: Vec<u8>, options: &ReadOptions) -> Result<LoadedMesh, ReadError> {
+    read_mesh_from(text, MeshSpec::of_extension("obj").unwrap(), &Sidecars::none(), options)
 }
 
 /// The corners of the triangles in a file that must be read without a warning.
@@ -298,7 +304,7 @@ fn utf_16_is_text_of_either_byte_order_with_or_without_a_mark() {
         assert_eq!(triangles(&big), vec![[A, B, C]]);
         let needed = little.len() as u64 * 5 / 2;
         let options = ReadOptions::default().with_memory(needed - 1);
-        let refused = obj::read_with(little, &Sidecars::none(), &options);
+        let refused = read_with(little, &options);
         assert!(matches!(refused, Err(ReadError::Memory { .. })));
     }
 }

@@ -17,7 +17,7 @@ use std::panic::catch_unwind;
 use std::path::Path;
 
 use fastrand::Rng;
-use trivox::formats::{LoadedMesh, ReadError, ReadOptions, Sidecars, obj};
+use trivox::formats::{LoadedMesh, MeshSpec, ReadError, ReadOptions, Sidecars, read_mesh_from};
 
 type Point = [f64; 3];
 
@@ -48,7 +48,8 @@ fn faces(text: &str) -> Option<Vec<Vec<Point>>> {
 
 fn read(bytes: &[u8]) -> Result<LoadedMesh, ReadError> {
     let options = ReadOptions::default().without_appearance();
-    obj::read_with(bytes.to_vec(), &Sidecars::none(), &options)
+    let spec = MeshSpec::of_extension("obj").unwrap();
+    read_mesh_from(bytes.to_vec(), spec, &Sidecars::none(), &options)
 }
 
 fn triangles(loaded: &LoadedMesh) -> Vec<[Point; 3]> {

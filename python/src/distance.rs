@@ -8,7 +8,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 use rayon::prelude::*;
-use trivox::formats::{GridFormat, LoadedGrid, SIGN_ONLY, bricks, write_distances};
+use trivox::formats::{GridFormat, LoadedGrid, SIGN_ONLY, read_grid_from, write_distances, write_grid};
 use trivox::grid::{BrickKey, mask_place};
 use trivox::{DistanceField, VoxelGrid};
 
@@ -335,8 +335,8 @@ impl PyDistanceField {
         let field = &*self.field;
         let parts = || -> Result<[Vec<u8>; 3], Failure> {
             let [mut band, mut inside] = [vec![], vec![]];
-            bricks::write(field.band(), &mut band)?;
-            bricks::write(field.inside(), &mut inside)?;
+            write_grid(field.band(), GridFormat::Bricks, &mut band)?;
+            write_grid(field.inside(), GridFormat::Bricks, &mut inside)?;
             let distances: Vec<f32> = field.distances().map(|(_, distance)| distance).collect();
             Ok([band, inside, bytemuck::cast_slice(&distances).to_vec()])
         };
@@ -463,7 +463,7 @@ pub fn restore_field(
 ) -> PyResult<PyDistanceField> {
     let malformed = || Failure::own("read.pickle", "the pickled field is malformed");
     let make = || -> Result<PyDistanceField, Failure> {
-        let grids = [bricks::read(&mut band)?.grid, bricks::read(&mut inside)?.grid];
+        let grids = [read_grid_from(&mut band, GridFormat::Bricks)?.grid, read_grid_from(&mut inside, GridFormat::Bricks)?.grid];
         let distances = bytemuck::allocation::pod_collect_to_vec(distances);
         let field = DistanceField::of_parts(width, grids, distances).ok_or_else(malformed)?;
         Ok(PyDistanceField::new(field, report, warnings))

@@ -3,16 +3,8 @@
 
 use std::fmt;
 
+use crate::formats::Part;
 use crate::grid::{Place, VoxelGrid, World};
-
-/// The region of a grid that a part covers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Region {
-    /// The part's first voxel, in the grid.
-    pub base: [u32; 3],
-    /// The dimensions of the whole grid.
-    pub of: [u32; 3],
-}
 
 /// The attribute, such as `1 dims=55,99,100 up=y origin=-1.5,0.0,2.0 voxel=0.125`: a version, the
 /// grid's dimensions, its [`World`] unless that is the default, without `origin` and `voxel` if the
@@ -22,7 +14,7 @@ pub(super) struct Region {
 pub(super) struct Description {
     pub dims: [u32; 3],
     pub world: World,
-    pub part: Option<Region>,
+    pub part: Option<Part>,
 }
 
 impl fmt::Display for Description {
@@ -35,7 +27,7 @@ impl fmt::Display for Description {
         if let Some(Place { origin: [x, y, z], voxel_size }) = world.place {
             write!(f, " origin={x:?},{y:?},{z:?} voxel={voxel_size:?}")?;
         }
-        if let Some(Region { base: [x, y, z], of: [dx, dy, dz] }) = part {
+        if let Some(Part { from: [x, y, z], of: [dx, dy, dz] }) = part {
             write!(f, " from={x},{y},{z} of={dx},{dy},{dz}")?;
         }
         Ok(())
@@ -59,7 +51,7 @@ impl Description {
             }
         }
         let part = match value("from=") {
-            Some(from) => Some(parse_region(from, value("of=")?, dims)?),
+            Some(from) => Some(parse_part(from, value("of=")?, dims)?),
             None => None,
         };
         words.next().is_none().then_some(Self { dims, world, part })
@@ -77,12 +69,12 @@ pub(super) fn parse_description(text: &str) -> Option<([u32; 3], World)> {
     part.is_none().then_some((dims, world))
 }
 
-/// The region of a part of `dims` voxels, which must be inside the grid.
-fn parse_region(from: &str, of: &str, dims: [u32; 3]) -> Option<Region> {
-    let base: [u32; 3] = numbers(from)?;
+/// A part of `dims` voxels, which must be inside the grid.
+fn parse_part(from: &str, of: &str, dims: [u32; 3]) -> Option<Part> {
+    let from: [u32; 3] = numbers(from)?;
     let of: [u32; 3] = numbers(of)?;
-    let is_inside = |a: usize| base[a].checked_add(dims[a]).is_some_and(|end| end <= of[a]);
-    (0..3).all(is_inside).then_some(Region { base, of })
+    let is_inside = |a: usize| from[a].checked_add(dims[a]).is_some_and(|end| end <= of[a]);
+    (0..3).all(is_inside).then_some(Part { from, of })
 }
 
 fn parse_place(origin: &str, voxel: &str) -> Option<Place> {
@@ -102,7 +94,7 @@ mod tests {
 
     #[test]
     fn descriptions_are_read_back_as_written() {
-        let region = Region { base: [2000, 0, 4000], of: [2055, 99, 4100] };
+        let region = Part { from: [2000, 0, 4000], of: [2055, 99, 4100] };
         for (up, c) in [(Up::Y, 0.1 + 0.2), (Up::Z, -0.0), (Up::Y, 5e-324), (Up::Z, f64::MAX)] {
             let place = Place { origin: [c, -c, 1.0 / 3.0], voxel_size: f64::MIN_POSITIVE };
             for (place, part) in [

@@ -1,29 +1,29 @@
 //! File formats: one module each, which defines its [`MeshSpec`] or [`GridSpec`]. A table of these
 //! by extension selects the reader or the writer of a file.
 
-pub mod binvox;
+mod binvox;
 mod brick_colors;
-pub mod bricks;
+mod bricks;
 mod bytes;
 mod checked;
 mod deflate;
 mod dense;
 mod description;
-pub mod error;
+mod error;
 mod flat_colors;
-pub mod gltf;
+mod gltf;
 mod in_order;
 mod loaded;
 #[cfg(feature = "palette")]
 mod minecraft;
-pub mod mitsuba;
-pub mod npy;
-pub mod npz;
-pub mod obj;
-pub mod off;
-pub mod openvdb;
+mod mitsuba;
+mod npy;
+mod npz;
+mod obj;
+mod off;
+mod openvdb;
 mod options;
-pub mod ply;
+mod ply;
 mod polygons;
 mod read;
 mod reporting;
@@ -32,8 +32,8 @@ mod sidecars;
 mod slab;
 mod spec;
 mod stalling;
-pub mod stl;
-pub mod surface;
+mod stl;
+mod surface;
 mod table;
 mod tally;
 #[doc(hidden)]
@@ -41,14 +41,14 @@ pub mod temporary;
 mod textures;
 mod tokens;
 #[cfg(feature = "palette")]
-pub mod vox;
-pub mod vti;
+mod vox;
+mod vti;
 mod write;
 
 pub use crate::formats::error::{ReadError, UnknownFormat, WriteError};
 pub use crate::formats::loaded::{LoadedGrid, LoadedMesh, Part};
 #[cfg(feature = "palette")]
-pub use crate::formats::minecraft::{litematic, schem};
+pub use crate::formats::minecraft::schem::{Blocks, BlocksError, MAX_BLOCKS};
 pub use crate::formats::options::{ReadOptions, WriteOptions};
 pub use crate::formats::read::{
     MeshFile, read_grid, read_grid_from, read_grid_with, read_mesh, read_mesh_from, read_mesh_with,
@@ -60,6 +60,8 @@ pub use crate::formats::save::{replace_file, save_distances, save_grid, save_gri
 pub use crate::formats::sidecars::{Sidecar, Sidecars};
 pub use crate::formats::spec::{GridSpec, MeshSpec, SIGN_ONLY};
 pub use crate::formats::table::{GridFormat, MESH_FORMATS, check_known_extension, is_mesh};
+#[cfg(feature = "palette")]
+pub use crate::formats::vox::{MAX_SCENE, VoxFiles, VoxPart};
 pub use crate::formats::write::{write_distances, write_grid, write_grid_with};
 
 use crate::formats::bytes::{bytes_within, check_memory};

@@ -26,7 +26,7 @@ pub const SPEC: MeshSpec = MeshSpec {
         Some(token) if !token.starts_with(b"#") && header_of(token).is_none() => Err(not_off()),
         _ => Ok(()),
     },
-    read: |bytes, _, options| read_with(&bytes, options),
+    read: |bytes, _, options| read(&bytes, options),
 };
 
 /// Bytes of memory independent of the file.
@@ -37,18 +37,7 @@ const REST: u64 = 4 << 10;
 /// # Errors
 /// Not OFF, malformed or truncated content, indices out of range, coordinates that are not finite,
 /// no faces.
-pub fn read(bytes: &[u8]) -> Result<LoadedMesh, ReadError> {
-    read_with(bytes, &ReadOptions::default())
-}
-
-/// As [`read`], with `options`; the memory limit includes `bytes`.
-///
-/// # Errors
-/// The memory limit, or as [`read`].
-pub fn read_with(bytes: &[u8], options: &ReadOptions) -> Result<LoadedMesh, ReadError> {
-    if bytes.is_empty() {
-        return Err(ReadError::Content("the file is empty".into()));
-    }
+fn read(bytes: &[u8], options: &ReadOptions) -> Result<LoadedMesh, ReadError> {
     let mut lines = Lines { tokens: Tokens::new(bytes) };
     let header = Header::read(&mut lines)?;
     header.check_room(bytes.len())?;

@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader};
 use std::iter;
 use std::path::Path;
 
-use crate::formats::bytes::{check_memory, checked_bytes};
+use crate::formats::bytes::checked_bytes;
 use crate::formats::reporting::INTERVAL;
 use crate::formats::stalling::interruptible;
 use crate::formats::table::grid_of_path;
@@ -75,17 +75,9 @@ impl<'a> MeshFile<'a> {
     }
 
     /// A file of the format `spec` that is in memory. `sidecars` has the files that it names.
-    ///
-    /// # Errors
-    /// The limit.
-    pub fn of_bytes(
-        bytes: Vec<u8>,
-        spec: &'a MeshSpec,
-        sidecars: &'a Sidecars,
-        options: &ReadOptions,
-    ) -> Result<Self, ReadError> {
-        check_memory(bytes.len() as u64, options.memory)?;
-        Ok(Self { bytes, spec, sidecars: Cow::Borrowed(sidecars) })
+    #[must_use]
+    pub fn of_bytes(bytes: Vec<u8>, spec: &'a MeshSpec, sidecars: &'a Sidecars) -> Self {
+        Self { bytes, spec, sidecars: Cow::Borrowed(sidecars) }
     }
 
     /// The mesh. The step `parse` of `progress` is of unknown length.
@@ -98,6 +90,9 @@ impl<'a> MeshFile<'a> {
         progress: &dyn Progress,
     ) -> Result<LoadedMesh, ReadError> {
         progress.start("parse", 0);
+        if self.bytes.is_empty() {
+            return Err(ReadError::Content("the file is empty".into()));
+        }
         let sidecars = self.sidecars.with_new_log();
         let loaded = (self.spec.read)(self.bytes, &sidecars, options)?;
         Ok(LoadedMesh { sidecars: sidecars.looked_for(), ..loaded })
@@ -116,7 +111,7 @@ pub fn read_mesh_from(
     sidecars: &Sidecars,
     options: &ReadOptions,
 ) -> Result<LoadedMesh, ReadError> {
-    MeshFile::of_bytes(bytes, spec, sidecars, options)?.parse(options, &NoProgress)
+    MeshFile::of_bytes(bytes, spec, sidecars).parse(options, &NoProgress)
 }
 
 fn refuse_folder(path: &Path) -> Result<(), ReadError> {

@@ -3,13 +3,15 @@
 use std::borrow::Cow;
 use std::path::Path;
 
+#[cfg(feature = "palette")]
+use crate::formats::minecraft::{self, litematic, schem};
 use crate::formats::openvdb::{nvdb, vdb};
+#[cfg(feature = "palette")]
+use crate::formats::vox;
 use crate::formats::{
     GridSpec, MeshSpec, ReadError, UnknownFormat, WriteError, binvox, bricks, gltf, mitsuba, npy,
     npz, obj, off, ply, stl, surface, vti,
 };
-#[cfg(feature = "palette")]
-use crate::formats::{litematic, minecraft, schem, vox};
 use crate::grid::VoxelGrid;
 use crate::place::MAX_DIM;
 

@@ -76,14 +76,12 @@ impl TemporaryFile {
         sweep_once(folder);
         let path = folder.join(new_name());
         let mut files = files();
-        // The reason only: the temporary name means nothing to the user.
+        // Without the temporary name, which means nothing to the user.
         let file =
             OpenOptions::new().write(true).create_new(true).open(&path).map_err(|error| {
-                let kind = error.kind();
-                io::Error::new(
-                    kind,
-                    format!("cannot write in folder '{}': {kind}", folder.display()),
-                )
+                let folder = folder.display();
+                let message = format!("cannot write in folder '{folder}': {error}");
+                io::Error::new(error.kind(), message)
             })?;
         files.insert(path.clone());
         drop(files);

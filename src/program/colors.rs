@@ -4,13 +4,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use trivox::formats::schem::Blocks;
+use trivox::formats::Blocks;
 use trivox::formats::{GridFormat, WriteOptions};
 use trivox::palette::Palette;
 use trivox::{ColorSource, VoxelGrid, Voxelizer};
 
 use crate::program::cli::parse::css_color;
 use crate::program::cli::{PaletteArgs, VoxelArgs};
+use crate::program::paths::shown;
 use crate::program::write::sink::refuse_folder;
 
 impl VoxelArgs {
@@ -60,12 +61,12 @@ impl PaletteArgs {
         let mut options = WriteOptions::default().with_dither(self.dither);
         if let Some(path) = &self.blocks {
             let blocks = refuse_folder(path).and_then(|()| read_blocks(path));
-            let blocks = blocks.with_context(|| path.display().to_string())?;
+            let blocks = blocks.with_context(|| shown(path))?;
             options = options.with_blocks(blocks);
         }
         let Some(path) = &self.palette else { return Ok(options) };
         let palette = refuse_folder(path).and_then(|()| Ok(Palette::read(path)?));
-        let palette = palette.with_context(|| path.display().to_string())?;
+        let palette = palette.with_context(|| shown(path))?;
         Ok(options.with_palette(palette))
     }
 }

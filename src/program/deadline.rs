@@ -8,6 +8,7 @@ use anyhow::Error;
 use trivox::{Progress, code_of};
 
 use crate::program::errors::CodedError;
+use crate::program::paths::shown;
 
 /// Progress that is cancelled when its time is over.
 pub struct Deadline {
@@ -29,7 +30,7 @@ impl Deadline {
             Some(limit) if is_cancelled => {
                 let message = format!(
                     "{}: takes longer than --time-limit {}: allow more, or use a lower resolution",
-                    mesh.display(),
+                    shown(mesh),
                     limit.as_secs_f64()
                 );
                 CodedError { code: "time_limit", message }.into()

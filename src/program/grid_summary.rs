@@ -7,6 +7,7 @@ use trivox::VoxelGrid;
 use trivox::grid::{ContentHash, Place};
 
 use crate::program::numbers::{counted, sized};
+use crate::program::paths::path_text;
 
 /// A grid of a file.
 #[derive(Debug, Serialize)]
@@ -20,7 +21,7 @@ pub struct GridSummary {
 impl GridSummary {
     pub fn new(path: &Path, grid: &VoxelGrid) -> Self {
         Self {
-            file: path.display().to_string(),
+            file: path_text(path),
             dims: grid.dims(),
             occupied: grid.occupied(),
             hash: grid.hash(),

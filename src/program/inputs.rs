@@ -11,6 +11,7 @@ use anyhow::{Context, Result, bail};
 use trivox::formats::{GridFormat, is_mesh};
 
 use crate::program::cli::{Cli, Command};
+use crate::program::paths::shown;
 use crate::program::signals::CopyFolder;
 
 /// The name of standard input in messages.
@@ -73,20 +74,34 @@ fn meshes_in(folder: &Path, recursive: bool) -> Result<Vec<Input>> {
     add_meshes(folder, Path::new(""), recursive, &mut meshes)?;
     if meshes.is_empty() {
         let deeper = if recursive { "" } else { ", or look below it with --recursive" };
-        bail!("{}: no mesh is in this folder: name another{deeper}", folder.display());
+        bail!("{}: no mesh is in this folder: name another{deeper}", shown(folder));
     }
     Ok(meshes)
 }
 
 fn add_meshes(folder: &Path, below: &Path, recursive: bool, meshes: &mut Vec<Input>) -> Result<()> {
-    for path in sorted(folder).with_context(|| folder.display().to_string())? {
-        // Links to folders are not followed: they may be cyclic.
-        if recursive && path.is_dir() && !path.is_symlink() {
-            let below = below.join(path.file_name().unwrap_or_default());
-            add_meshes(&path, &below, recursive, meshes)?;
-        } else if is_mesh(&path) && (path.is_file() || path.is_symlink() && !path.exists()) {
-            // A link to a missing file is an error when it is read.
+    for path in sorted(folder).with_context(|| shown(folder))? {
+        let kind = fs::metadata(&path);
+        if kind.as_ref().is_ok_and(fs::Metadata::is_dir) {
+            // Links to folders are not followed: they may be cyclic.
+            if recursive && !path.is_symlink() {
+                let below = below.join(path.file_name().unwrap_or_default());
+                add_meshes(&path, &below, recursive, meshes)?;
+            }
+        } else if is_mesh(&path) {
+            if kind.is_ok_and(|kind| !kind.is_file()) {
+                let advice = "is a pipe or a device: name it itself, or take it out of the folder";
+                bail!("{}: {advice}", shown(&path));
+            }
+            // What cannot be looked at, such as a link to a missing file, is an error when it is
+            // read.
             meshes.push(Input { mesh: path, below: below.to_owned() });
+        } else if let Err(error) = kind
+            && recursive
+            && !path.is_symlink()
+        {
+            // It may be a folder of meshes.
+            return Err(error).with_context(|| shown(&path));
         }
     }
     Ok(())
@@ -117,9 +132,9 @@ fn matching(arg: &Path) -> Result<Option<Vec<PathBuf>>> {
     }
     // The pattern `[[]` matches the character `[`.
     for pattern in [&pattern.replace('[', "[[]"), pattern] {
-        let paths = glob::glob(pattern).with_context(|| arg.display().to_string())?;
+        let paths = glob::glob(pattern).with_context(|| shown(arg))?;
         let mut paths = paths.collect::<Result<Vec<_>, _>>()?;
-        paths.retain(|path| path.is_file());
+        paths.retain(|path| !path.is_dir());
         if !paths.is_empty() {
             return Ok(Some(paths));
         }
@@ -182,7 +197,7 @@ pub fn replace_stdin(cli: &mut Cli) -> Result<Option<CopyFolder>> {
             let copied = File::create(&copy)
                 .and_then(|mut file| io::copy(&mut io::stdin().lock(), &mut file));
             copied.context("cannot copy standard input to a file")?;
-            _ = STDIN_COPY.set(copy.display().to_string());
+            _ = STDIN_COPY.set(shown(&copy));
             *path = copy;
             Ok(Some(folder))
         }
@@ -223,7 +238,7 @@ fn parse_list(bytes: &[u8]) -> Result<Vec<PathBuf>> {
             bail!(
                 "line {}: a list cannot name another: write ./{} if that is a mesh",
                 index + 1,
-                path.display()
+                shown(&path)
             );
         }
         meshes.push(path);
@@ -253,7 +268,7 @@ fn refuse_repeated(meshes: &[Input]) -> Result<()> {
         // A missing file is reported when it is read.
         let file = fs::canonicalize(mesh).unwrap_or_else(|_| mesh.clone());
         if let Some(before) = names.insert(file, mesh) {
-            bail!("{}: {}", mesh.display(), repeated(before, mesh));
+            bail!("{}: {}", shown(mesh), repeated(before, mesh));
         }
     }
     Ok(())
@@ -263,7 +278,7 @@ fn repeated(before: &Path, mesh: &Path) -> String {
     if before == mesh {
         "the mesh is named twice: name it once".into()
     } else {
-        let before = before.display();
+        let before = shown(before);
         format!("the same mesh as {before}: name it once (a list, @LIST, may leave links out)")
     }
 }

@@ -7,6 +7,7 @@ use anyhow::{Context, Result};
 use serde_json::Value;
 use trivox::Lattice;
 
+use crate::program::paths::shown;
 use crate::program::write::sink::refuse_folder;
 
 /// The lattice in a JSON file: by itself, or in what `--json` printed.
@@ -14,7 +15,7 @@ use crate::program::write::sink::refuse_folder;
 /// # Errors
 /// The file cannot be read, or holds none.
 pub fn read(path: &Path) -> Result<Lattice> {
-    let named = || path.display().to_string();
+    let named = || shown(path);
     refuse_folder(path).with_context(named)?;
     let bytes = fs::read(path).with_context(named)?;
     let mut value: Value = serde_json::from_slice(&bytes)

@@ -81,7 +81,8 @@ impl Memory {
         let message = match address_space_limit() {
             Some(limit) if needed > self.address_space_left() => format!(
                 "for {what} the program needs about {} MiB more memory, but the limit of its \
-                 address space is {} MiB: {remedy}, or raise the limit (ulimit -v)",
+                 address space is {} MiB, of which each thread takes 64 or more: {remedy}, use \
+                 fewer --threads, or raise the limit (ulimit -v)",
                 needed.div_ceil(1 << 20),
                 limit >> 20
             ),

@@ -15,6 +15,7 @@ pub mod lattice;
 pub mod memory;
 pub mod mode;
 pub mod numbers;
+pub mod paths;
 pub mod plan;
 pub mod render_backend;
 pub mod report;

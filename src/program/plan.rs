@@ -9,6 +9,7 @@ use trivox::formats::{GridFormat, is_mesh};
 
 use crate::program::cli::{Cli, Job};
 use crate::program::inputs::{self, Input, is_read_grid};
+use crate::program::paths::shown;
 use crate::program::transform::DEFAULT_RES;
 use crate::program::write::destination::{Destination, Outputs};
 
@@ -97,7 +98,7 @@ fn refuse_likely_mistakes(job: &Job) -> Result<()> {
         bail!("{word}: is neither a command nor a file: {hint}");
     }
     if let Some(last) = others.last().filter(|last| !last.exists()) {
-        let name = last.display();
+        let name = shown(last);
         let is_written = GridFormat::of_path(last).is_ok_and(|format| format.spec().is_written());
         // What may be a mesh fails alone, and does not stop the others.
         if is_written && !is_mesh(last) && job.output.is_none() {
@@ -112,7 +113,7 @@ fn refuse_likely_mistakes(job: &Job) -> Result<()> {
         Some(grid) => bail!(
             "{}: is a grid of voxels, and not a mesh: use `voxelize convert` to write it in \
              another format, `voxelize render` to draw it",
-            grid.display()
+            shown(grid)
         ),
         None => Ok(()),
     }

@@ -6,6 +6,7 @@ use anyhow::Result;
 
 use crate::program::cli::Job;
 use crate::program::numbers::{counted, duration, grouped};
+use crate::program::paths::escaped;
 use crate::program::plan::{Plan, Task};
 use crate::program::summary::{Failure, MeshSummary, Outcome, milliseconds};
 use crate::program::terminal::TerminalProgress;
@@ -97,7 +98,7 @@ impl<'a> Report<'a> {
     fn description(&self, summary: &MeshSummary) -> String {
         let Job { quiet, verbose, force, .. } = *self.job;
         let several = self.plan.several;
-        let mesh = if several { format!("{}: ", summary.mesh) } else { String::new() };
+        let mesh = if several { format!("{}: ", escaped(&summary.mesh)) } else { String::new() };
         if let Some(check) = summary.check.as_ref().filter(|_| summary.differs()) {
             return format!("error: {mesh}{check}\n");
         }
@@ -130,7 +131,7 @@ impl<'a> Report<'a> {
             (Some(_), None) => "; nothing is written (--force writes it nevertheless)".to_owned(),
             (None, None) => String::new(),
         };
-        format!("error: {}: {}{written}\n", summary.mesh, doubts.join("; "))
+        format!("error: {}: {}{written}\n", escaped(&summary.mesh), doubts.join("; "))
     }
 
     fn last_line(&self) -> String {

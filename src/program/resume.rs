@@ -16,6 +16,7 @@ use trivox::formats::temporary::{TemporaryFile, folder_of, sweep_once};
 use trivox::formats::{Sidecar, WriteOptions};
 
 use crate::program::cli::{Job, VoxelArgs};
+use crate::program::paths::shown;
 use crate::program::plan::Task;
 use crate::program::summary::{Contents, Skipped};
 use crate::program::transform::{place_options, transform};
@@ -133,20 +134,20 @@ pub fn remember(
     let sidecars =
         sidecars.iter().map(|sidecar| state_of(sidecar, folder)).collect::<Result<_>>()?;
     let record = Record { origin, sidecars, bytes: hash_of(target)?, contents };
-    fs::create_dir_all(folder_of(&path)).with_context(|| path.display().to_string())?;
+    fs::create_dir_all(folder_of(&path)).with_context(|| shown(&path))?;
     let file = TemporaryFile::beside(&path)?;
     serde_json::to_writer(file.file(), &record)?;
-    file.finish(&path).with_context(|| path.display().to_string())
+    file.finish(&path).with_context(|| shown(&path))
 }
 
 /// The path of a sidecar file, relative to the `folder` of its mesh if it lies there, and its hash.
 fn state_of(sidecar: &Sidecar, folder: &Path) -> Result<(PathBuf, Option<String>)> {
     let Sidecar { path, modified, .. } = sidecar;
-    let named = || path.display().to_string();
+    let named = || shown(path);
     let bytes = modified.map(|_| hash_of(path)).transpose().with_context(named)?;
     let file = fs::metadata(path).ok().filter(fs::Metadata::is_file);
     let now = file.and_then(|file| file.modified().ok());
-    ensure!(now == *modified, "{} was changed while it was read", path.display());
+    ensure!(now == *modified, "{} was changed while it was read", shown(path));
     // Some readers know a file by its absolute path.
     let inside = path.strip_prefix(folder).ok().map(Path::to_owned);
     let inside = inside.or_else(|| {

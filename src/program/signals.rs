@@ -39,15 +39,18 @@ impl CopyFolder {
 /// says what happened, also as JSON if that is asked for.
 ///
 /// SIGXFSZ is caught and does not end it: the write past the limit of `ulimit -f` fails, and that
-/// error names the file.
+/// error names the file. A signal that is ignored from the start, as by `nohup`, stays ignored.
 ///
 /// # Errors
 /// Signals cannot be handled.
 #[cfg(unix)]
 pub fn handle(is_json: bool) -> Result<()> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXCPU, SIGXFSZ};
-    let signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP, SIGXCPU, SIGXFSZ]);
-    let mut signals = signals.context("cannot handle signals")?;
+    let ignored = ignored();
+    let handled = [SIGINT, SIGTERM, SIGHUP, SIGXCPU, SIGXFSZ].into_iter();
+    let handled = handled.filter(|signal| ignored >> (signal - 1) & 1 == 0);
+    let mut signals =
+        signal_hook::iterator::Signals::new(handled).context("cannot handle signals")?;
     let handle = move || {
         let Some(signal) = signals.forever().find(|&signal| signal != SIGXFSZ) else { return };
         let name = match signal {
@@ -61,6 +64,15 @@ pub fn handle(is_json: bool) -> Result<()> {
     };
     std::thread::Builder::new().spawn(handle).context("cannot handle signals")?;
     Ok(())
+}
+
+/// The signals that this process ignores: signal `n` is bit `n - 1`. None where the system has no
+/// `/proc`.
+#[cfg(unix)]
+fn ignored() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
 }
 
 /// As on Unix.

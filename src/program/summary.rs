@@ -14,6 +14,7 @@ use trivox::{Comparison, DistanceField, VoxelGrid, Window, compare};
 use crate::program::errors::ErrorReport;
 use crate::program::fill_summary;
 use crate::program::numbers::{counted, duration, grouped, short, significant, sized};
+use crate::program::paths::{escaped, path_text};
 use crate::program::write::output::Names;
 
 /// The result of a mesh. In JSON it has the fields of its variant.
@@ -91,10 +92,10 @@ impl Skipped {
     /// The summary of the existing file `output`.
     pub fn new(mesh: &Path, output: &Path, contents: Contents) -> Self {
         Self {
-            mesh: mesh.display().to_string(),
+            mesh: path_text(mesh),
             skipped: true,
             reason: "complete, of this mesh with these options",
-            output: output.display().to_string(),
+            output: path_text(output),
             contents,
         }
     }
@@ -110,7 +111,7 @@ pub struct Failure {
 
 impl Failure {
     pub fn new(mesh: &Path, error: &anyhow::Error) -> Self {
-        Self { mesh: mesh.display().to_string(), report: ErrorReport::new(error) }
+        Self { mesh: path_text(mesh), report: ErrorReport::new(error) }
     }
 }
 
@@ -216,7 +217,7 @@ impl MeshSummary {
             n => format!(", {} of them degenerate", grouped(n as u64)),
         };
         let triangles = counted(*triangles as u64, "triangle");
-        line("mesh", format!("{}, {triangles}{degenerate}", self.mesh));
+        line("mesh", format!("{}, {triangles}{degenerate}", escaped(&self.mesh)));
         line("grid", format!("{} of {}", sized(*dims), significant(*voxel_size)));
         if verbose {
             line("origin", origin.map(|c| short(&c)).join(", "));
@@ -266,13 +267,15 @@ impl MeshSummary {
         let check = self.check.as_ref().map(|check| format!(", {check}")).unwrap_or_default();
         let output = self.output.as_ref().map(|output| format!(", {output}")).unwrap_or_default();
         let time = duration(self.timings_ms.total);
+        let mesh = escaped(mesh);
         format!("{mesh}: {dims}, {occupied} occupied, {hash}{check}, {time}{output}\n")
     }
 }
 
 impl fmt::Display for Skipped {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: skipped, {} is there: {}", self.mesh, self.output, self.reason)
+        let [mesh, output] = [&self.mesh, &self.output].map(|name| escaped(name));
+        write!(f, "{mesh}: skipped, {output} is there: {}", self.reason)
     }
 }
 
@@ -280,10 +283,10 @@ impl fmt::Display for Failure {
     /// The error, with the mesh's name unless the message has it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { mesh, report: ErrorReport { error, .. } } = self;
-        if error.starts_with(mesh.as_str()) {
-            f.write_str(error)
-        } else {
-            write!(f, "{mesh}: {error}")
+        let mesh = escaped(mesh);
+        match error.starts_with(&mesh) {
+            true => f.write_str(error),
+            false => write!(f, "{mesh}: {error}"),
         }
     }
 }

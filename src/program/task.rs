@@ -14,6 +14,7 @@ use trivox::{ColorSource, DistanceField, PlacedMesh, Progress, Up, Voxelized, Vo
 use crate::program::batch;
 use crate::program::cli::{Job, PaletteArgs, VoxelArgs};
 use crate::program::memory::Share;
+use crate::program::paths::{path_text, shown};
 use crate::program::plan::Task;
 use crate::program::resume::{self, Origin};
 use crate::program::summary::{
@@ -59,7 +60,7 @@ impl RunContext<'_> {
             return Ok(Outcome::Skipped(skipped));
         }
         let targets = self.targets(task)?;
-        let named = || task.mesh.display().to_string();
+        let named = || shown(&task.mesh);
         let voxelizer = self.voxelizer(targets.hold_colors() && self.job.distance.is_none());
         let placed = voxelizer.place(&task.mesh).with_context(named)?;
         self.memory.set_sufficient(batch::sufficient(task, self.job, Some(&placed.mesh)));
@@ -345,7 +346,7 @@ fn refuse_one_file(output: Option<&Path>, preview: Option<&Path>) -> Result<()> 
     match output.zip(preview) {
         Some((output, preview)) if same_file(output, preview) => bail!(
             "{}: would be both the voxels and their picture: name another file for --preview",
-            output.display()
+            shown(output)
         ),
         _ => Ok(()),
     }
@@ -376,7 +377,7 @@ fn summary_of(path: &Path, placed: &Placed, made: &Voxelized) -> MeshSummary {
     let stages = report.iter().flat_map(|report| &report.stages);
     let warnings = sentences(warnings).chain(sentences(&made.warnings)).collect();
     MeshSummary {
-        mesh: path.display().to_string(),
+        mesh: path_text(path),
         result: made.summary(),
         degenerate: mesh.degenerate(),
         hash: grid.hash(),

@@ -12,6 +12,7 @@ use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use trivox::Progress;
 use trivox::formats::{LoadedGrid, read_grid_with};
 
+use crate::program::paths::shown;
 use crate::program::print_error;
 
 /// A progress bar on standard error, shown one second after a step starts, if that is a terminal;
@@ -44,7 +45,7 @@ impl TerminalProgress {
     /// # Errors
     /// As [`read_grid_with`], with the name of the file.
     pub fn load(&self, path: &Path) -> Result<LoadedGrid> {
-        read_grid_with(path, self).with_context(|| path.display().to_string())
+        read_grid_with(path, self).with_context(|| shown(path))
     }
 
     /// Runs `print` while the bar is hidden.

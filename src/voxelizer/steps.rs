@@ -1,6 +1,7 @@
 //! The steps: read, place, voxelize, colour.
 
 use std::borrow::Cow;
+use std::io;
 use std::path::Path;
 use std::time::Duration;
 
@@ -76,7 +77,7 @@ impl Voxelizer {
             }
             MeshSource::Bytes { bytes, spec, sidecars } => {
                 let bytes = bytes.into_owned();
-                let file = || MeshFile::of_bytes(bytes, spec, &sidecars, &options);
+                let file = || Ok(MeshFile::of_bytes(bytes, spec, &sidecars));
                 timed(|| self.load(file, &options))?
             }
         };
@@ -238,8 +239,13 @@ impl Voxelizer {
         if rayon::current_thread_index().is_none() {
             return Ok(run());
         }
-        let done = std::thread::scope(|scope| scope.spawn(run).join());
-        Ok(done.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+        std::thread::scope(|scope| {
+            let holder = std::thread::Builder::new().spawn_scoped(scope, run);
+            let refused =
+                |error: io::Error| BackendError::Threads { threads: 1, reason: error.to_string() };
+            let done = holder.map_err(refused)?.join();
+            Ok(done.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+        })
     }
 
     /// The asynchronous form of [`voxelize`](Self::voxelize) for a browser, where nothing may wait.

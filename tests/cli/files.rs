@@ -21,12 +21,12 @@ fn a_full_disk_leaves_the_old_file_and_no_other() {
     }
 }
 
-/// Begins a run that writes 2 GB to `out.npy`, and returns once its temporary file exists.
+/// Begins a run of `command` that writes 2 GB to `out.npy`, and returns once its temporary file
+/// exists.
 #[cfg(unix)]
-fn begin_to_write(path: &Path) -> std::process::Child {
+fn begin_to_write(mut command: Command, path: &Path) -> std::process::Child {
     use std::process::Stdio;
     let args = ["mesh.obj", "--res", "2000", "-o", "out.npy", "-q", "--json"];
-    let mut command = Command::new(VOXELIZE);
     command.current_dir(path).args(args).stdout(Stdio::piped()).stderr(Stdio::piped());
     let run = command.spawn();
     let begun = (0..10_000).any(|_| {
@@ -44,6 +44,23 @@ fn temporary(path: &Path) -> Vec<String> {
     files(path).into_iter().filter(|name| name.ends_with(".tmp")).collect()
 }
 
+/// As `nohup` does.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_signal_that_is_ignored_from_the_start_stays_ignored() {
+    let folder = folder();
+    let path = folder.path();
+    let mut ignoring = Command::new("env");
+    ignoring.args(["--default-signal", "--ignore-signal=HUP", VOXELIZE]);
+    let mut run = begin_to_write(ignoring, path);
+    let pid = run.id().to_string();
+    let send =
+        |signal: &str| Command::new("kill").args(["-s", signal, &pid]).status().unwrap().success();
+    assert!(send("HUP") && send("TERM"));
+    // The first would have ended it with 129.
+    assert_eq!(run.wait().unwrap().code(), Some(143));
+}
+
 #[cfg(unix)]
 #[test]
 fn a_signal_leaves_the_old_file_and_no_other() {
@@ -51,7 +68,7 @@ fn a_signal_leaves_the_old_file_and_no_other() {
         let folder = folder();
         let path = folder.path();
         fs::write(path.join("out.npy"), "an old file").unwrap();
-        let run = begin_to_write(path);
+        let run = begin_to_write(signalled(), path);
         let pid = run.id().to_string();
         assert!(Command::new("kill").args(["-s", signal, &pid]).status().unwrap().success());
         let output = run.wait_with_output().unwrap();
@@ -69,7 +86,7 @@ fn a_signal_leaves_the_old_file_and_no_other() {
 fn the_next_run_removes_what_a_killed_one_left_but_nothing_of_a_living_one() {
     let folder = folder();
     let path = folder.path();
-    let mut killed = begin_to_write(path);
+    let mut killed = begin_to_write(signalled(), path);
     killed.kill().unwrap();
     killed.wait().unwrap();
     let left = temporary(path);
@@ -142,7 +159,7 @@ fn a_signal_removes_the_copy_of_standard_input() {
     use std::process::Stdio;
     let folder = folder();
     for args in ["info - --input-format obj", "- --input-format obj -o a.vox"] {
-        let mut command = Command::new(VOXELIZE);
+        let mut command = signalled();
         command.current_dir(&folder).env("TMPDIR", folder.path()).args(args.split(' '));
         let mut run = command.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut pipe = run.stdin.take().unwrap();

@@ -57,6 +57,15 @@ fn voxelize(folder: &Path, args: &str) -> Output {
     Command::new(VOXELIZE).current_dir(folder).args(args).output().unwrap()
 }
 
+/// The program, with the default action for each signal: whoever runs these tests may ignore some,
+/// as `nohup` and shells do for what runs in the background.
+#[cfg(unix)]
+fn signalled() -> Command {
+    let mut command = Command::new("env");
+    command.args(["--default-signal", VOXELIZE]);
+    command
+}
+
 fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }

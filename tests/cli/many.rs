@@ -240,7 +240,7 @@ fn an_interrupt_leaves_no_file_of_any_of_those_at_work() {
     // 2 GB each, which are not written in the time it takes to see that they have begun.
     let args = "0.obj 1.obj 2.obj 3.obj --res 2000 -o out --format npy --threads 4 -q";
     let args = args.split(' ');
-    let mut run = Command::new(VOXELIZE).current_dir(path).args(args).spawn().unwrap();
+    let mut run = signalled().current_dir(path).args(args).spawn().unwrap();
     let out = path.join("out");
     let begun = (0..10_000).any(|_| {
         std::thread::sleep(std::time::Duration::from_millis(1));
@@ -251,6 +251,54 @@ fn an_interrupt_leaves_no_file_of_any_of_those_at_work() {
     assert_eq!(run.wait().unwrap().code(), Some(130));
     assert!(begun, "two temporary files at once were not seen");
     assert_eq!(files(&out), Vec::<String>::new());
+}
+
+#[cfg(unix)]
+#[test]
+fn names_that_are_not_text_can_be_told_apart() {
+    use std::os::unix::ffi::OsStrExt;
+    let folder = with_meshes(0);
+    let path = folder.path();
+    for name in [&b"x\xff.obj"[..], b"x\xfe.obj", b"two\nlines.obj"] {
+        fs::write(path.join(std::ffi::OsStr::from_bytes(name)), "f 1 2 3\n").unwrap();
+    }
+    let run = voxelize(path, ". --res 8 --json -q");
+    let names: Vec<_> = json_lines(&run).into_iter().map(|line| line["mesh"].clone()).collect();
+    assert_eq!(names, ["./mesh.obj", "./two\nlines.obj", "./x\\xfe.obj", "./x\\xff.obj"]);
+    let said = stderr(&run);
+    let failed = said.lines().filter(|line| line.starts_with("error: ")).count();
+    assert_eq!((failed, said.contains("two\\nlines.obj: ")), (3, true), "{said}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_is_in_a_folder_and_no_file_is_refused() {
+    let folder = with_meshes(1);
+    let path = folder.path();
+    assert!(Command::new("mkfifo").arg(path.join("pipe.obj")).status().unwrap().success());
+    refuses(path, ". --res 8", "./pipe.obj: is a pipe or a device: name it itself");
+}
+
+/// A folder that can be listed, but in which nothing can be looked at.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_mesh_in_a_folder_that_cannot_be_looked_at_is_an_error() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = with_meshes(1);
+    let inside = folder.path().join("in");
+    fs::create_dir(&inside).unwrap();
+    fs::copy(folder.path().join("mesh.obj"), inside.join("mesh.obj")).unwrap();
+    let allow = |mode| fs::set_permissions(&inside, fs::Permissions::from_mode(mode)).unwrap();
+    allow(0o444);
+    let is_stopped = fs::metadata(inside.join("mesh.obj")).is_err();
+    let run = voxelize(folder.path(), "in --res 8 --json -q");
+    allow(0o755);
+    if !is_stopped {
+        eprintln!("skipped: this user may look into any folder");
+        return;
+    }
+    assert_eq!((run.status.code(), json_lines(&run).len()), (Some(2), 1));
+    assert!(stderr(&run).contains("in/mesh.obj: Permission denied"), "{}", stderr(&run));
 }
 
 #[cfg(unix)]

@@ -142,6 +142,22 @@ fn what_is_of_other_sidecar_files_is_made_again() {
     }
 }
 
+#[test]
+fn a_texture_that_comes_where_it_is_looked_for_is_noticed() {
+    for place in ["red.png", "textures/red.png"] {
+        let folder = folder();
+        let path = folder.path();
+        textured(path);
+        let image = fs::read(path.join("red.png")).unwrap();
+        fs::remove_file(path.join("red.png")).unwrap();
+        let run = || kept(path, "mesh.obj --res 12 -o out.vox");
+        assert_eq!((run(), run()), (none(), vec!["mesh.obj".to_owned()]), "{place}");
+        fs::create_dir_all(path.join("textures")).unwrap();
+        fs::write(path.join(place), &image).unwrap();
+        assert_eq!((run(), run()), (none(), vec!["mesh.obj".to_owned()]), "{place}");
+    }
+}
+
 /// A mesh in `folder` with a material, a texture, and the name of a folder in place of another.
 fn textured(folder: &Path) {
     fs::create_dir_all(folder).unwrap();

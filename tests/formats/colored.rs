@@ -3,8 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use trivox::formats::openvdb::{nvdb, vdb};
-use trivox::formats::{GridFormat, npy, npz};
+use trivox::formats::{GridFormat, read_grid_from};
 use trivox::grid::{Colors, FULL, Mask};
 use trivox::srgb::{Rgba, linear_of};
 use trivox::{Up, VoxelGrid, World};
@@ -356,8 +355,8 @@ for x, y, z in numpy.argwhere(occupied): print(x, y, z, *rgba[x, y, z])
     let load = |name: &str| {
         let bytes = std::fs::read(folder.path().join(name)).unwrap();
         match name.ends_with("npy") {
-            true => npy::read(&mut &bytes[..]).unwrap(),
-            false => npz::read(&mut &bytes[..]).unwrap(),
+            true => read_grid_from(&mut &bytes[..], GridFormat::Npy).unwrap(),
+            false => read_grid_from(&mut &bytes[..], GridFormat::Npz).unwrap(),
         }
     };
     for (name, warning) in [
@@ -554,7 +553,7 @@ for x, y, z in random_voxels + [(-1, 5, 200), (3, 260, 260), (7, 271, 263)]:
     let Some(output) = python_of("TRIVOX_OPENVDB_PYTHON", script, folder.path()) else { return };
     let load = |name: &str| {
         let bytes = std::fs::read(folder.path().join(name).with_extension("vdb")).unwrap();
-        vdb::read(&mut &bytes[..])
+        read_grid_from(&mut &bytes[..], GridFormat::Vdb)
     };
     for name in ["float", "half"] {
         let loaded = load(name).unwrap();
@@ -622,7 +621,7 @@ fn colours_that_nanovdb_writes_are_read() {
     let Some(_) = nanovdb(&["writecolors"], folder.path()) else { return };
     for name in ["none", "zip", "blosc"] {
         let bytes = std::fs::read(folder.path().join(name).with_extension("nvdb")).unwrap();
-        let loaded = nvdb::read(&mut &bytes[..]).unwrap();
+        let loaded = read_grid_from(&mut &bytes[..], GridFormat::Nvdb).unwrap();
         assert!(loaded.warnings.is_empty(), "{:?}", loaded.warnings);
         let colors = loaded.grid.colors.as_ref().unwrap();
         // The value is that of the place: x, y, z.

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use trivox::formats::{GridFormat, ReadError};
+use trivox::formats::{GridFormat, ReadError, read_grid_from};
 use trivox::grid::{BrickKey, FULL};
 use trivox::srgb::Rgba;
 use trivox::{Up, VoxelGrid, World};
@@ -303,7 +303,7 @@ fn malformed_binvox_is_refused_with_the_reason() {
 fn binvox_of_other_programs_is_read() {
     let read = |text: &str, data: &[u8]| {
         let bytes = [text.as_bytes(), data].concat();
-        trivox::formats::binvox::read(&mut &bytes[..]).unwrap()
+        read_grid_from(&mut &bytes[..], GridFormat::Binvox).unwrap()
     };
     let loaded = read("#binvox 2\n# comment\r\ndim 2 2 2\r\ndata\n", &[0, 1, 200, 1, 0, 6]);
     assert_eq!(
@@ -503,7 +503,7 @@ for x, y, z in numpy.argwhere(grid): print(x, y, z)
     let expected: BTreeSet<_> = output.lines().map(String::from).collect();
     let load = |name: &str| {
         let bytes = std::fs::read(folder.path().join(name)).unwrap();
-        trivox::formats::npz::read(&mut &bytes[..])
+        read_grid_from(&mut &bytes[..], GridFormat::Npz)
     };
     for name in
         ["stored.npz", "deflated.npz", "floats.npz", "integers.npz", "unnamed.npz", "streamed.npz"]

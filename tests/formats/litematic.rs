@@ -8,9 +8,10 @@ use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 use serde::Deserialize;
-use trivox::formats::litematic;
-use trivox::formats::schem::{Blocks, MAX_BLOCKS};
-use trivox::formats::{GridFormat, LoadedGrid, ReadError, WriteOptions, write_grid_with};
+use trivox::formats::{
+    Blocks, GridFormat, LoadedGrid, MAX_BLOCKS, ReadError, WriteOptions, read_grid_from,
+    write_grid_with,
+};
 use trivox::grid::{BrickKey, Colors};
 use trivox::{Up, VoxelGrid, World};
 
@@ -189,7 +190,7 @@ fn file(tags: &Value) -> Vec<u8> {
 }
 
 fn loaded(tags: &Value) -> Result<LoadedGrid, ReadError> {
-    litematic::read(&mut &file(tags)[..])
+    read_grid_from(&mut &file(tags)[..], GridFormat::Litematic)
 }
 
 fn place([x, y, z]: [i32; 3]) -> Value {
@@ -276,7 +277,9 @@ fn malformed_litematics_are_refused() {
         assert!(matches!(error, ReadError::Content(_)), "{error:?}");
         assert!(error.to_string().contains(why), "{error}, not {why}");
     }
-    let schem = litematic::read(&mut &written(&tiny(), GridFormat::Schem)[..]).unwrap_err();
+    let schem =
+        read_grid_from(&mut &written(&tiny(), GridFormat::Schem)[..], GridFormat::Litematic)
+            .unwrap_err();
     assert_eq!(schem.to_string(), "not a Litematica schematic: it has no 'Version'");
 }
 
@@ -297,7 +300,9 @@ fn lengths_that_lie_are_refused_before_they_are_read() {
         (1 << 28, "2147483648 bytes"),
         ((1 << 28) - 1, "ends before its blocks do"),
     ] {
-        let error = litematic::read(&mut &lying(words, 1000)[..]).unwrap_err().to_string();
+        let error = read_grid_from(&mut &lying(words, 1000)[..], GridFormat::Litematic)
+            .unwrap_err()
+            .to_string();
         assert!(error.contains(why), "{error}, not {why}");
     }
 }

@@ -9,8 +9,7 @@ use std::process::Command;
 use std::sync::LazyLock;
 
 use tempfile::TempDir;
-use trivox::formats::openvdb::nvdb;
-use trivox::formats::{GridFormat, ReadError};
+use trivox::formats::{GridFormat, ReadError, read_grid_from};
 use trivox::grid::{Colors, FULL, mask_voxels};
 use trivox::{Up, VoxelGrid, World};
 
@@ -134,7 +133,7 @@ fn what_nanovdb_writes_is_read() {
     let Some(_) = nanovdb(&["write"], folder.path()) else { return };
     let load = |name: &str| {
         let bytes = std::fs::read(folder.path().join(name).with_extension("nvdb")).unwrap();
-        nvdb::read(&mut &bytes[..])
+        read_grid_from(&mut &bytes[..], GridFormat::Nvdb)
     };
     let text = std::fs::read_to_string(folder.path().join("voxels.txt")).unwrap();
     let voxels = text.lines().map(|line| {
@@ -175,12 +174,14 @@ fn all_segments_are_read_before_a_grid_is_chosen() {
     // The name in the head of the segment.
     fog[192..199].copy_from_slice(b"another");
     for parts in [[&fog, &density], [&density, &fog]] {
-        let loaded = nvdb::read(&mut &parts.map(|part| &part[..]).concat()[..]).unwrap();
+        let loaded =
+            read_grid_from(&mut &parts.map(|part| &part[..]).concat()[..], GridFormat::Nvdb)
+                .unwrap();
         assert!(loaded.grid == tiny());
         assert_eq!(loaded.warnings, ["only the grid density is read, not another"]);
     }
     let twice = [&fog[..], &fog].concat();
-    let loaded = nvdb::read(&mut &twice[..]).unwrap();
+    let loaded = read_grid_from(&mut &twice[..], GridFormat::Nvdb).unwrap();
     assert!(loaded.grid == far());
     assert_eq!(loaded.warnings, ["only the grid another is read, not another"]);
     let error = read(GridFormat::Nvdb, &[&density[..], b"NanoVDB1"].concat()).unwrap_err();

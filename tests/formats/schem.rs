@@ -8,9 +8,10 @@ use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 use serde::Deserialize;
-use trivox::formats::schem::Blocks as BlockList;
-use trivox::formats::{GridFormat, LoadedGrid, ReadError, WriteOptions, schem};
-use trivox::formats::{write_grid, write_grid_with};
+use trivox::formats::{
+    Blocks as BlockList, GridFormat, LoadedGrid, ReadError, WriteOptions, read_grid_from,
+    write_grid, write_grid_with,
+};
 use trivox::grid::Colors;
 use trivox::srgb::Rgba;
 use trivox::{Up, VoxelGrid, World};
@@ -292,7 +293,7 @@ fn file(tags: &Value) -> Vec<u8> {
 }
 
 fn loaded(tags: &Value) -> Result<LoadedGrid, ReadError> {
-    schem::read(&mut &file(tags)[..])
+    read_grid_from(&mut &file(tags)[..], GridFormat::Schem)
 }
 
 #[test]
@@ -376,9 +377,9 @@ fn malformed_schematics_are_refused() {
     nested.extend(b"\x0a\0\x06Blocks".repeat(1 << 20));
     let mut zipped = GzEncoder::new(Vec::new(), Compression::fast());
     zipped.write_all(&nested).unwrap();
-    let error = schem::read(&mut &zipped.finish().unwrap()[..]).unwrap_err();
+    let error = read_grid_from(&mut &zipped.finish().unwrap()[..], GridFormat::Schem).unwrap_err();
     assert_eq!(error.to_string(), "tags are more than 512 levels deep");
-    let plain = schem::read(&mut &b"PK\x03\x04"[..]).unwrap_err().to_string();
+    let plain = read_grid_from(&mut &b"PK\x03\x04"[..], GridFormat::Schem).unwrap_err().to_string();
     assert_eq!(plain, "not a Sponge schematic: it is not compressed by gzip");
 }
 

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use trivox::formats::{GridFormat, Sidecars, gltf, obj, ply};
+use trivox::formats::{GridFormat, MeshSpec, ReadOptions, Sidecars, read_mesh_from};
 use trivox::grid::Colors;
 use trivox::mesher;
 use trivox::solid::{Fill, Solid};
@@ -27,12 +27,8 @@ fn place_of(grid: &VoxelGrid) -> Place {
 /// A mesh in the coordinates of the grid's mesh.
 fn read(grid: &VoxelGrid, format: GridFormat) -> Mesh {
     let bytes = written(grid, format);
-    let loaded = match format {
-        GridFormat::Ply => ply::read(&bytes, &Sidecars::none()),
-        GridFormat::Obj => obj::read(bytes, &Sidecars::none()),
-        _ => gltf::read(&bytes, &Sidecars::none()),
-    };
-    let loaded = loaded.unwrap();
+    let spec = MeshSpec::of_extension(format.extension()).unwrap();
+    let loaded = read_mesh_from(bytes, spec, &Sidecars::none(), &ReadOptions::default()).unwrap();
     assert_eq!(loaded.warnings, Vec::<String>::new());
     let mesh = loaded.mesh;
     if format != GridFormat::Glb || grid.world.up == Up::Y {

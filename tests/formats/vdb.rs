@@ -5,8 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use trivox::formats::openvdb::vdb;
-use trivox::formats::{GridFormat, write_grid};
+use trivox::formats::{GridFormat, read_grid_from, write_grid};
 use trivox::grid::{BrickKey, FULL, Mask};
 use trivox::{Up, VoxelGrid, World};
 
@@ -122,7 +121,7 @@ fn vdb_and_nvdb_give_back_the_grid_that_was_written() {
 #[test]
 fn tiles_of_the_root_are_read_and_written() {
     let bytes = of_root_tiles(&[[4096, -4096, 0], [0, -4096, 0], [-4096, 0, 8192]]);
-    let loaded = vdb::read(&mut &bytes[..]).unwrap();
+    let loaded = read_grid_from(&mut &bytes[..], GridFormat::Vdb).unwrap();
     assert_eq!(loaded.warnings.len(), 1, "the text does not fit the voxels");
     let grid = loaded.grid;
     assert_eq!((grid.dims(), grid.occupied()), ([12288, 8192, 12288], 3 * 4096_u64.pow(3)));
@@ -144,8 +143,9 @@ fn tiles_of_the_root_are_read_and_written() {
 
 #[test]
 fn tiles_that_cannot_be_are_refused() {
-    let refusal =
-        |corners: &[[i32; 3]]| vdb::read(&mut &of_root_tiles(corners)[..]).unwrap_err().to_string();
+    let refusal = |corners: &[[i32; 3]]| {
+        read_grid_from(&mut &of_root_tiles(corners)[..], GridFormat::Vdb).unwrap_err().to_string()
+    };
     assert!(refusal(&[[0, 0, 0], [65536, 0, 0]]).contains("69632"));
     assert!(refusal(&[[0, 4096, 0], [0, 4096, 0]]).contains("two nodes of the tree"));
     assert!(refusal(&[[0, 0, 8]]).contains("no node of the root lies at [0, 0, 8]"));
@@ -315,7 +315,7 @@ for name, grid in ('ball', ball), ('holes', holes):
     let Some(_) = python_of("TRIVOX_OPENVDB_PYTHON", script, folder.path()) else { return };
     let load = |name: &str| {
         let bytes = std::fs::read(folder.path().join(name).with_extension("vdb")).unwrap();
-        vdb::read(&mut &bytes[..])
+        read_grid_from(&mut &bytes[..], GridFormat::Vdb)
     };
     let expected = |name: &str| -> BTreeSet<[i64; 3]> {
         let text = std::fs::read_to_string(folder.path().join(name).with_extension("txt")).unwrap();

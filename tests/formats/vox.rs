@@ -2,7 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use trivox::formats::{GridFormat, ReadError, WriteError, WriteOptions, vox};
+use trivox::formats::{
+    GridFormat, ReadError, VoxFiles, VoxPart, WriteError, WriteOptions, read_grid_from, write_grid,
+    write_grid_with,
+};
 use trivox::grid::{BrickKey, Colors, FULL, mask_voxels};
 use trivox::palette::Palette;
 use trivox::srgb::Rgba;
@@ -171,7 +174,7 @@ fn a_grid_without_voxels_is_one_empty_model() {
 fn one_vox_past_magica_voxels_world_is_refused_with_the_reason() {
     for (dims, axis) in [([2001, 1, 1], 'x'), ([1, 2001, 1], 'y'), ([1, 2000, 65536], 'z')] {
         let grid = VoxelGrid::empty(dims).unwrap();
-        let written = vox::write(&grid, &WriteOptions::default(), &mut std::io::sink());
+        let written = write_grid(&grid, GridFormat::Vox, &mut std::io::sink());
         let Err(WriteError::Unsupported(why)) = written else {
             panic!("{dims:?} was written");
         };
@@ -189,8 +192,7 @@ fn vox_past_32_bit_lengths_is_refused_before_anything_is_written() {
     let bricks = keys.map(|key| (key, FULL)).collect();
     let grid = VoxelGrid::from_bricks([832, 832, 800], bricks).unwrap();
     let mut bytes = Vec::new();
-    let Err(WriteError::Unsupported(why)) = vox::write(&grid, &WriteOptions::default(), &mut bytes)
-    else {
+    let Err(WriteError::Unsupported(why)) = write_grid(&grid, GridFormat::Vox, &mut bytes) else {
         panic!("it was written");
     };
     assert!(why.contains("2147483647") && why.contains(".npy"), "{why}");
@@ -201,7 +203,7 @@ fn vox_past_32_bit_lengths_is_refused_before_anything_is_written() {
 fn a_world_that_is_not_finite_is_refused() {
     let world = World::at([0.0, f64::NAN, 0.0], 1.0, Up::Z);
     let grid = VoxelGrid::empty([1, 1, 1]).unwrap().with_world(world);
-    let result = vox::write(&grid, &WriteOptions::default(), &mut std::io::sink());
+    let result = write_grid(&grid, GridFormat::Vox, &mut std::io::sink());
     assert!(matches!(result, Err(WriteError::Unsupported(_))));
 }
 
@@ -301,7 +303,7 @@ fn a_given_palette_keeps_its_order_and_every_voxel_has_the_nearest_colour() {
     let grid = VoxelGrid::from_voxels([2, 1, 1], [[0, 0, 0], [1, 0, 0]]).unwrap();
     let grid = grid.with_colors(Colors::from_bricks(vec![dark], [220, 230, 240, 255]));
     let mut bytes = Vec::new();
-    vox::write(&grid, &options, &mut bytes).unwrap();
+    write_grid_with(&grid, GridFormat::Vox, &options, &mut bytes).unwrap();
     let data = dot_vox::load_bytes(&bytes).unwrap();
     let indices: Vec<u8> = data.models[0].voxels.iter().map(|v| v.i).collect();
     assert_eq!(indices, [2, 1]);
@@ -312,8 +314,8 @@ fn a_given_palette_keeps_its_order_and_every_voxel_has_the_nearest_colour() {
 }
 
 /// The parts of a grid as files, each with its place.
-fn files_of(grid: &VoxelGrid) -> Vec<(vox::Part, Vec<u8>)> {
-    let files = vox::Files::new(grid, &WriteOptions::default());
+fn files_of(grid: &VoxelGrid) -> Vec<(VoxPart, Vec<u8>)> {
+    let files = VoxFiles::new(grid, &WriteOptions::default());
     let parts = files.parts().iter().map(|part| {
         let mut bytes = Vec::new();
         files.write(part, &mut bytes).unwrap();
@@ -340,7 +342,7 @@ fn grids_past_magica_voxels_world_are_several_files_that_know_where_they_lie() {
                 let mut bytes = &bytes[..];
                 let palette = &bytes[bytes.len() - 1024..];
                 assert_eq!(palette, &files[0].1[files[0].1.len() - 1024..]);
-                let back = vox::read(&mut bytes).unwrap();
+                let back = read_grid_from(&mut bytes, GridFormat::Vox).unwrap();
                 let base = part.index().map(|i| 2000 * i);
                 assert_eq!(part.base(), base);
                 assert_eq!((back.grid.dims(), part.dims()), (part.dims(), back.grid.dims()));
@@ -384,8 +386,7 @@ fn each_of_several_files_stands_in_the_middle_of_its_world() {
 fn full_rows_across_parts_are_in_all_of_them() {
     let row = (0..700).map(|x| (BrickKey::new([x, 0, 0]), FULL)).collect();
     let grid = VoxelGrid::from_bricks([5600, 8, 8], row).unwrap();
-    let count =
-        |(_, bytes): &(vox::Part, Vec<u8>)| read(GridFormat::Vox, bytes).unwrap().occupied();
+    let count = |(_, bytes): &(VoxPart, Vec<u8>)| read(GridFormat::Vox, bytes).unwrap().occupied();
     let counts: Vec<u64> = files_of(&grid).iter().map(count).collect();
     assert_eq!(counts, [128_000, 128_000, 102_400]);
 }
@@ -624,8 +625,9 @@ fn a_root_that_lies_about_the_grid_is_refused() {
 
 #[test]
 fn hidden_nodes_and_later_frames_are_said() {
-    let warnings =
-        |chunks: &[Vec<u8>]| trivox::formats::vox::read(&mut &file(chunks)[..]).unwrap().warnings;
+    let warnings = |chunks: &[Vec<u8>]| {
+        read_grid_from(&mut &file(chunks)[..], GridFormat::Vox).unwrap().warnings
+    };
     let plain = [bent(), transform(0, 1, &[]), shape(1, 0)];
     assert_eq!(warnings(&plain), Vec::<String>::new());
 
@@ -690,7 +692,7 @@ fn materials_that_voxels_have_are_said() {
         |index, kind| chunk("MATL", &[ints(&[index]), dict(&[("_type", kind)])].concat());
     let warnings = |materials: &[Vec<u8>]| {
         let chunks = [&[bent()], materials].concat();
-        vox::read(&mut &file(&chunks)[..]).unwrap().warnings
+        read_grid_from(&mut &file(&chunks)[..], GridFormat::Vox).unwrap().warnings
     };
     let cut_off = chunk("MATL", &ints(&[9, 7]));
     assert_eq!(

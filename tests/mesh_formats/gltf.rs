@@ -3,14 +3,13 @@
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use trivox::appearance::{Alpha, Appearance, Filter, Wrap};
-use trivox::formats::gltf::{read as read_with_sidecars, read_with};
-use trivox::formats::{LoadedMesh, ReadError, ReadOptions, Sidecars, read_mesh};
+use trivox::formats::{LoadedMesh, ReadError, ReadOptions, read_mesh};
 use trivox::srgb::Rgba;
 
-use super::{A, B, BLUE, C, D, RED, corners, fault, look, png, triangles, warnings};
+use super::{A, B, BLUE, C, D, RED, corners, fault, look, png, read_as, triangles, warnings};
 
-fn read(bytes: impl AsRef<[u8]>) -> Result<LoadedMesh, ReadError> {
-    read_with_sidecars(bytes.as_ref(), &Sidecars::none())
+pub(crate) fn read(bytes: impl AsRef<[u8]>) -> Result<LoadedMesh, ReadError> {
+    read_as("gltf", bytes, &ReadOptions::default())
 }
 
 /// The data of Khronos' sample `Triangle`: three indices, two bytes of padding, three positions.
@@ -932,7 +931,7 @@ fn textures_that_do_not_fit_are_plain_and_a_warning() {
     let file = with_image(&format!(r#"{{"uri": "data:;base64,{large}", "name": "large"}}"#));
     let read = |memory| {
         let options = ReadOptions::default().with_memory(memory);
-        read_with(file.as_bytes(), &Sidecars::none(), &options).unwrap()
+        read_as("gltf", &file, &options).unwrap()
     };
     assert_eq!(read(4 << 20).warnings, Vec::<String>::new());
     let small = read(300_000);
@@ -1073,7 +1072,7 @@ fn a_scene_without_looks_or_not_asked_for_looks_like_nothing() {
     assert_eq!(read(unused).unwrap().mesh.appearance(), None);
     let options = ReadOptions::default().without_appearance();
     let file = with_image(r#"{"uri": "none.png"}"#);
-    let loaded = read_with(file.as_bytes(), &Sidecars::none(), &options).unwrap();
+    let loaded = read_as("gltf", &file, &options).unwrap();
     assert_eq!((loaded.mesh.appearance(), loaded.warnings), (None, vec![]));
 }
 

@@ -16,25 +16,35 @@ use std::path::Path;
 use fastrand::Rng;
 use trivox::Mesh;
 use trivox::appearance::Appearance;
-use trivox::formats::{LoadedMesh, ReadError, Sidecars};
+use trivox::formats::{LoadedMesh, MeshSpec, ReadError, ReadOptions, Sidecars, read_mesh_from};
 use trivox::srgb::Rgba;
 
 /// A reader of files' bytes.
 type Reader = fn(&[u8]) -> Result<LoadedMesh, ReadError>;
 
+/// Reads `bytes`, a file with this extension, without sidecar files.
+fn read_as(
+    extension: &str,
+    bytes: impl AsRef<[u8]>,
+    options: &ReadOptions,
+) -> Result<LoadedMesh, ReadError> {
+    let spec = MeshSpec::of_extension(extension).unwrap();
+    read_mesh_from(bytes.as_ref().to_vec(), spec, &Sidecars::none(), options)
+}
+
 /// Small files of each format, with some of everything.
 fn seeds() -> Vec<(&'static str, Reader, Vec<u8>)> {
-    let gltf: Reader = |bytes| trivox::formats::gltf::read(bytes, &Sidecars::none());
+    let gltf: Reader = |bytes| gltf::read(bytes);
     vec![
-        ("binary STL", trivox::formats::stl::read, stl::binary()),
-        ("text STL", trivox::formats::stl::read, stl::TEXT.into()),
+        ("binary STL", stl::read, stl::binary()),
+        ("text STL", stl::read, stl::TEXT.into()),
         ("text PLY", ply::read, ply::TEXT.into()),
         ("little-endian PLY", ply::read, ply::binary(false)),
         ("big-endian PLY", ply::read, ply::binary(true)),
-        ("text OFF", trivox::formats::off::read, off::TEXT.into()),
+        ("text OFF", off::read, off::TEXT.into()),
         ("glTF", gltf, gltf::embedded()),
         ("GLB", gltf, gltf::binary()),
-        ("coloured STL", trivox::formats::stl::read, stl::colored()),
+        ("coloured STL", stl::read, stl::colored()),
         ("coloured text PLY", ply::read, ply::COLORED.into()),
         ("GLB with a texture", gltf, gltf::painted_binary()),
     ]

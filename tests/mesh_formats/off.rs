@@ -1,10 +1,13 @@
 //! OFF: Geomview's text.
 
-use trivox::formats::off::{read, read_with};
-use trivox::formats::{ReadError, ReadOptions};
+use trivox::formats::{LoadedMesh, ReadError, ReadOptions};
 use trivox::srgb::linear_of_rgba;
 
-use super::{A, B, BLUE, C, D, RED, corners, fault, triangles, warnings};
+use super::{A, B, BLUE, C, D, RED, corners, fault, read_as, triangles, warnings};
+
+pub(crate) fn read(bytes: &[u8]) -> Result<LoadedMesh, ReadError> {
+    read_as("off", bytes, &ReadOptions::default())
+}
 
 pub(crate) const TEXT: &str = "COFF # coloured\n4 2 0\n0 0 0 255 0 0\n1 0 0 255 0 0 255\n\n\
     # of fractions\n1 1 0 0.0 0.0 1.0\n0 1 0 0. 0. 1. 1.\n3 0 1 2\n4 0 1 2 3 255 0 0\n";
@@ -29,7 +32,7 @@ fn colours_of_vertices_and_faces_are_read() {
     assert_eq!(look.material_of, [0, 1, 1]);
     assert!(look.materials[0].has_vertex_colors && !look.materials[1].has_vertex_colors);
     assert_eq!(look.materials[1].color, linear_of_rgba(RED));
-    let bare = read_with(TEXT.as_bytes(), &ReadOptions::default().without_appearance()).unwrap();
+    let bare = read_as("off", TEXT, &ReadOptions::default().without_appearance()).unwrap();
     assert_eq!((bare.mesh.appearance(), corners(&bare.mesh)), (None, corners(&loaded.mesh)));
     let indexed = format!("OFF 4 1 0\n{SQUARE}3 0 1 2 7\n");
     let said = "1 face has no colour of three or four numbers, and the plain one";
@@ -136,6 +139,6 @@ fn what_is_wrong_is_refused_with_the_line() {
     ] {
         assert_eq!(fault(read(text.as_bytes())), expected, "{text}");
     }
-    let refused = read_with(TEXT.as_bytes(), &ReadOptions::default().with_memory(1000));
+    let refused = read_as("off", TEXT, &ReadOptions::default().with_memory(1000));
     assert!(matches!(refused, Err(ReadError::Memory { .. })));
 }

@@ -1,14 +1,17 @@
 //! PLY: text and binary.
 
 use trivox::appearance::{Alpha, Appearance};
-use trivox::formats::ply::{read as read_with_sidecars, read_with};
-use trivox::formats::{LoadedMesh, ReadError, ReadOptions, Sidecars, read_mesh};
+use trivox::formats::{
+    LoadedMesh, MeshSpec, ReadError, ReadOptions, Sidecars, read_mesh, read_mesh_from,
+};
 use trivox::srgb::{Rgba, linear_of, linear_of_rgba, rgba_of};
 
-use super::{A, B, BLUE, C, D, GREEN, RED, corners, fault, look, png, triangles, warnings};
+use super::{
+    A, B, BLUE, C, D, GREEN, RED, corners, fault, look, png, read_as, triangles, warnings,
+};
 
 pub(crate) fn read(bytes: &[u8]) -> Result<LoadedMesh, ReadError> {
-    read_with_sidecars(bytes, &Sidecars::none())
+    read_as("ply", bytes, &ReadOptions::default())
 }
 
 /// With colours, an element of its own, and more properties than are read.
@@ -587,8 +590,9 @@ fn textures_that_do_not_fit_are_plain_and_a_warning() {
     std::fs::write(folder.path().join("large.png"), png([300, 300], &[RED; 90_000])).unwrap();
     let read = |memory| {
         let options = ReadOptions::default().with_memory(memory);
-        read_with(file.as_bytes(), &Sidecars::beside(&folder.path().join("square.ply")), &options)
-            .unwrap()
+        let sidecars = Sidecars::beside(&folder.path().join("square.ply"));
+        let spec = MeshSpec::of_extension("ply").unwrap();
+        read_mesh_from(file.clone().into(), spec, &sidecars, &options).unwrap()
     };
     assert_eq!(read(4 << 20).warnings, Vec::<String>::new());
     let small = read(200_000);
@@ -632,7 +636,7 @@ fn faces_without_a_texture_have_the_colours_of_vertices() {
 fn a_mesh_without_colours_or_not_asked_for_looks_like_nothing() {
     assert_eq!(read(with_square(1, "3 0 1 2").as_bytes()).unwrap().mesh.appearance(), None);
     let options = ReadOptions::default().without_appearance();
-    let loaded = read_with(COLORED.as_bytes(), &Sidecars::none(), &options).unwrap();
+    let loaded = read_as("ply", COLORED, &options).unwrap();
     assert_eq!((loaded.mesh.appearance(), loaded.warnings), (None, vec![]));
     assert!(read(COLORED.as_bytes()).unwrap().mesh.appearance().is_some());
 }

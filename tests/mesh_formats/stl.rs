@@ -1,11 +1,14 @@
 //! STL, of both kinds.
 
 use trivox::appearance::Alpha;
-use trivox::formats::ReadOptions;
-use trivox::formats::stl::{read, read_with};
+use trivox::formats::{LoadedMesh, ReadError, ReadOptions};
 use trivox::srgb::{Rgba, rgba_of};
 
-use super::{A, B, BLUE, C, D, GREEN, RED, fault, look, triangles, warnings};
+use super::{A, B, BLUE, C, D, GREEN, RED, fault, look, read_as, triangles, warnings};
+
+pub(crate) fn read(bytes: &[u8]) -> Result<LoadedMesh, ReadError> {
+    read_as("stl", bytes, &ReadOptions::default())
+}
 
 pub(crate) const TEXT: &str = "solid a square\n\
     facet normal 0 0 1\n outer loop\n  vertex 0 0 0\n  vertex 1 0 0\n  vertex 1 1 0\n endloop\n\
@@ -186,7 +189,7 @@ fn triangles_without_colours_or_not_asked_for_look_like_nothing() {
     assert_eq!(read(&binary()).unwrap().mesh.appearance(), None);
     assert_eq!(read(TEXT.as_bytes()).unwrap().mesh.appearance(), None);
     let options = ReadOptions::default().without_appearance();
-    assert_eq!(read_with(&colored(), &options).unwrap().mesh.appearance(), None);
+    assert_eq!(read_as("stl", colored(), &options).unwrap().mesh.appearance(), None);
 }
 
 #[test]

@@ -13,7 +13,9 @@ use std::path::PathBuf;
 
 use tempfile::TempDir;
 use trivox::appearance::{Material, Texture};
-use trivox::formats::{LoadedMesh, ReadOptions, Sidecars, obj, read_mesh, read_mesh_with};
+use trivox::formats::{
+    LoadedMesh, MeshSpec, ReadOptions, Sidecars, read_mesh, read_mesh_from, read_mesh_with,
+};
 use trivox::srgb::{Linear, linear, linear_of};
 use trivox::{Appearance, Mesh, NoProgress};
 
@@ -84,7 +86,8 @@ impl Folder {
         }
         let bytes = fs::read(self.path("mesh.obj")).unwrap();
         let sidecars = Sidecars::in_memory(files).of_mesh("mesh.obj");
-        let in_memory = obj::read(bytes, &sidecars).unwrap();
+        let (spec, options) = (MeshSpec::of_extension("obj").unwrap(), ReadOptions::default());
+        let in_memory = read_mesh_from(bytes, spec, &sidecars, &options).unwrap();
         // Some texture coordinates are NaN, which is not equal to itself.
         assert_eq!(format!("{:?}", in_memory.mesh), format!("{:?}", on_disk.mesh));
         assert_eq!(in_memory.warnings, on_disk.warnings);

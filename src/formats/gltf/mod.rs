@@ -40,7 +40,7 @@ pub const BINARY_SPEC: MeshSpec = MeshSpec {
     carries: "triangles of the scene in its default pose, y up; base colours, their textures, \
               vertex colours",
     check_start: |start, _| buffers::check_start(start),
-    read: |bytes, sidecars, options| read_with(&bytes, sidecars, options),
+    read: |bytes, sidecars, options| read(&bytes, sidecars, options),
 };
 
 /// Bytes of memory independent of the file.
@@ -54,23 +54,8 @@ const INSTANCE: u64 = (size_of::<Instance>() + 10 * size_of::<f64>()) as u64;
 /// # Errors
 /// No glTF, malformed or cut off, extensions that are required and not known, buffers that are
 /// missing or too short, indices out of range, coordinates that are not finite, no triangles.
-pub fn read(bytes: &[u8], sidecars: &Sidecars) -> Result<LoadedMesh, ReadError> {
-    read_with(bytes, sidecars, &ReadOptions::default())
-}
-
-/// As [`read`], with `options`; the memory limit includes `bytes`.
-///
-/// # Errors
-/// It could take more; all that [`read`] refuses.
-pub fn read_with(
-    bytes: &[u8],
-    sidecars: &Sidecars,
-    options: &ReadOptions,
-) -> Result<LoadedMesh, ReadError> {
+fn read(bytes: &[u8], sidecars: &Sidecars, options: &ReadOptions) -> Result<LoadedMesh, ReadError> {
     let limit = options.memory;
-    if bytes.is_empty() {
-        return Err(ReadError::Content("the file is empty".into()));
-    }
     let buffers::Container { json, binary } = buffers::open(bytes)?;
     let for_document = bytes.len() as u64 + json::most_memory(json) + REST;
     check_memory(for_document, limit)?;

@@ -41,7 +41,7 @@ pub const SPEC: MeshSpec = MeshSpec {
     name: "Wavefront",
     carries: "positions, faces of any shape, groups; materials, images, colours of vertices",
     check_start: |start, _| check_text(start),
-    read: read_with,
+    read,
 };
 
 /// Reads the mesh in `bytes`, all groups and objects together. Material files and images
@@ -49,15 +49,7 @@ pub const SPEC: MeshSpec = MeshSpec {
 ///
 /// # Errors
 /// Not text, malformed lines, indices out of range, coordinates that are not finite, no faces.
-pub fn read(bytes: Vec<u8>, sidecars: &Sidecars) -> Result<LoadedMesh, ReadError> {
-    read_with(bytes, sidecars, &ReadOptions::default())
-}
-
-/// As [`read`], with `options`; the memory limit includes `bytes`.
-///
-/// # Errors
-/// It could take more memory than it may; all that [`read`] refuses.
-pub fn read_with(
+fn read(
     bytes: Vec<u8>,
     sidecars: &Sidecars,
     options: &ReadOptions,

@@ -12,9 +12,6 @@ use crate::formats::{ReadError, check_memory};
 /// # Errors
 /// Empty or not text; the memory limit.
 pub(super) fn clean(bytes: Vec<u8>, limit: u64) -> Result<String, ReadError> {
-    if bytes.is_empty() {
-        return Err(ReadError::Content("the file is empty".into()));
-    }
     if utf_16(&bytes).is_some() {
         // Two bytes become at most three.
         check_memory((bytes.len() as u64).saturating_mul(5) / 2, limit)?;

@@ -28,7 +28,7 @@ pub const SPEC: MeshSpec = MeshSpec {
     carries: "faces of any shape, triangle strips, text or binary; colours of vertices or faces, \
               textures",
     check_start: |start, _| header::check_start(start),
-    read: |bytes, sidecars, options| read_with(&bytes, sidecars, options),
+    read: |bytes, sidecars, options| read(&bytes, sidecars, options),
 };
 
 /// Bytes per number of a list, which grows while it is read.
@@ -43,22 +43,7 @@ const REST: u64 = 16 << 10;
 /// # Errors
 /// No PLY file, malformed or cut off, indices out of range, coordinates that are not finite, no
 /// faces.
-pub fn read(bytes: &[u8], sidecars: &Sidecars) -> Result<LoadedMesh, ReadError> {
-    read_with(bytes, sidecars, &ReadOptions::default())
-}
-
-/// As [`read`], with `options`; the memory limit includes `bytes`.
-///
-/// # Errors
-/// It could take more; all that [`read`] refuses.
-pub fn read_with(
-    bytes: &[u8],
-    sidecars: &Sidecars,
-    options: &ReadOptions,
-) -> Result<LoadedMesh, ReadError> {
-    if bytes.is_empty() {
-        return Err(ReadError::Content("the file is empty".into()));
-    }
+fn read(bytes: &[u8], sidecars: &Sidecars, options: &ReadOptions) -> Result<LoadedMesh, ReadError> {
     let start = header::len(bytes)?;
     let for_header = bytes.len() as u64 + HEADER * start as u64 + REST;
     check_memory(for_header, options.memory)?;

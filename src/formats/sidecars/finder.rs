@@ -51,13 +51,23 @@ impl<'a> Finder<'a> {
         }
         let found = folders.iter().find_map(|folder| self.walk(folder, &name));
         let base = name.rsplit('/').next().unwrap_or_default();
-        found.or_else(|| folders.iter().find_map(|folder| self.walk(folder, base))).or_else(|| {
+        let found = found.or_else(|| folders.iter().find_map(|folder| self.walk(folder, base)));
+        let found = found.or_else(|| {
             folders.iter().find_map(|folder| {
                 let inside = inside.iter().filter_map(|inside| self.entry(folder, inside));
                 let inside: Vec<PathBuf> = inside.collect();
                 inside.iter().find_map(|folder| self.walk(folder, base))
             })
-        })
+        });
+        if found.is_none() {
+            // Where a file of exactly this name would be found is on record, for `--resume`.
+            for folder in folders {
+                let places = inside.iter().map(|inside| folder.join(inside));
+                let places = places.chain([folder.clone()]).map(|place| place.join(base));
+                places.for_each(|place| _ = self.sidecars.is_file(&place));
+            }
+        }
+        found
     }
 
     /// The file that is reached from `folder`, whatever the case of letters in `name`.

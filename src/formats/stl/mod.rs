@@ -23,7 +23,7 @@ pub const SPEC: MeshSpec = MeshSpec {
     name: "STL",
     carries: "triangles, text or binary; colours of triangles",
     check_start,
-    read: |bytes, _, options| read_with(&bytes, options),
+    read: |bytes, _, options| read(&bytes, options),
 };
 
 /// Bytes before the triangles of a binary file.
@@ -42,19 +42,8 @@ const REST: u64 = 4 << 10;
 /// # Errors
 /// Neither text nor binary STL, malformed or truncated content, coordinates that are not finite, no
 /// triangles.
-pub fn read(bytes: &[u8]) -> Result<LoadedMesh, ReadError> {
-    read_with(bytes, &ReadOptions::default())
-}
-
-/// As [`read`], with `options`; the memory limit includes `bytes`.
-///
-/// # Errors
-/// The memory limit, or as [`read`].
-pub fn read_with(bytes: &[u8], options: &ReadOptions) -> Result<LoadedMesh, ReadError> {
+fn read(bytes: &[u8], options: &ReadOptions) -> Result<LoadedMesh, ReadError> {
     let limit = options.memory;
-    if bytes.is_empty() {
-        return Err(ReadError::Content("the file is empty".into()));
-    }
     let whole = binary_count(bytes).is_some_and(|count| HEADER + count * RECORD == bytes.len());
     if !whole && text::is_text(bytes) {
         let vertices = text::most_vertices(bytes) as u64;

@@ -6,7 +6,7 @@ use std::fmt;
 use super::paint::Paint;
 use super::scene::{Model, NodeKind, ROOT, Rotation, Scene};
 use super::{ATTRIBUTE, Description, Frame};
-use crate::formats::description::Region;
+use crate::formats::Part;
 use crate::formats::{ReadError, checked_dims, content, excerpt};
 use crate::grid::mask_place;
 use crate::grid::{BrickKey, Mask, Up, VoxelGrid, World};
@@ -74,7 +74,7 @@ impl Instance {
 pub(super) struct Assembled {
     pub(super) grid: VoxelGrid,
     /// The region of a larger grid, if it is a part of one.
-    pub(super) part: Option<Region>,
+    pub(super) part: Option<Part>,
     /// The palette indices that voxels use.
     pub(super) used: [bool; 256],
 }

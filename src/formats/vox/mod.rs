@@ -51,9 +51,9 @@ use crate::grid::{Up, VoxelGrid};
 use crate::numbers::grouped;
 use crate::palette::{MAX_COLORS, count_colors};
 
-pub use parts::Part;
+pub use parts::VoxPart;
 pub use read::read;
-pub use write::{Files, check_dims, write};
+pub use write::{VoxFiles, check_dims, write};
 
 /// MagicaVoxel's `.vox`.
 pub const SPEC: GridSpec = GridSpec {

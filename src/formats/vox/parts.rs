@@ -1,7 +1,7 @@
 //! Grids larger than MagicaVoxel's world, split into parts with one file each.
 
 use super::MAX_SCENE;
-use crate::formats::description::Region;
+use crate::formats::Part;
 use crate::grid::{BRICK, BrickRun, Place, VoxelGrid, World};
 
 /// Bricks along the edge of the largest part.
@@ -9,7 +9,7 @@ const PART_BRICKS: u32 = MAX_SCENE / BRICK;
 
 /// The part of a grid in one file: [`MAX_SCENE`] voxels along each axis, fewer at the grid's end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Part {
+pub struct VoxPart {
     index: [u32; 3],
     /// The minimum corner, in the grid's voxels.
     pub(super) base: [u32; 3],
@@ -18,7 +18,7 @@ pub struct Part {
     of: [u32; 3],
 }
 
-impl Part {
+impl VoxPart {
     fn new(index: [u32; 3], of: [u32; 3]) -> Self {
         let base = index.map(|i| i * MAX_SCENE);
         let dims = std::array::from_fn(|a| MAX_SCENE.min(of[a] - base[a]));
@@ -43,9 +43,9 @@ impl Part {
         self.dims
     }
 
-    /// The region of the grid; `None` for the whole grid.
-    pub(super) fn region(&self) -> Option<Region> {
-        (self.dims != self.of).then_some(Region { base: self.base, of: self.of })
+    /// The part of the grid; `None` for the whole grid.
+    pub(super) fn part(&self) -> Option<Part> {
+        (self.dims != self.of).then_some(Part { from: self.base, of: self.of })
     }
 
     /// The part's world in a grid at `world`.
@@ -68,7 +68,7 @@ impl Part {
 }
 
 /// The parts of `grid` that are not empty, `x` fastest; for an empty grid the first part.
-pub(super) fn parts(grid: &VoxelGrid) -> Vec<Part> {
+pub(super) fn parts(grid: &VoxelGrid) -> Vec<VoxPart> {
     let [nx, ny, nz] = grid.dims().map(|d| d.div_ceil(MAX_SCENE));
     let mut is_held = vec![false; (nx * ny * nz) as usize];
     for BrickRun { start, len, .. } in grid.brick_runs() {
@@ -81,6 +81,6 @@ pub(super) fn parts(grid: &VoxelGrid) -> Vec<Part> {
     if !is_held.contains(&true) {
         is_held[0] = true;
     }
-    let part = |i| Part::new([i % nx, i / nx % ny, i / nx / ny], grid.dims());
+    let part = |i| VoxPart::new([i % nx, i / nx % ny, i / nx / ny], grid.dims());
     (0..).zip(is_held).filter(|&(_, is_held)| is_held).map(|(index, _)| part(index)).collect()
 }

@@ -4,8 +4,7 @@ use std::io::BufRead;
 
 use super::assemble::{Assembled, assemble};
 use super::parse::parse;
-use crate::formats::description::Region;
-use crate::formats::{LoadedGrid, Part, ReadError};
+use crate::formats::{LoadedGrid, ReadError};
 
 /// Reads the grid of a `.vox` file: all models that the scene graph places, hidden or not, in the
 /// palette's colours; of an animation the first frame. Its dimensions are those of the `trivox`
@@ -21,7 +20,6 @@ pub fn read(input: &mut dyn BufRead) -> Result<LoadedGrid, ReadError> {
     let scene = parse(&file)?;
     let Assembled { grid, part, used } = assemble(&scene)?;
     let mut warnings = scene.warnings(&used);
-    let part = part.map(|Region { base, of }| Part { from: base, of });
     warnings.extend(part.map(|part| part.to_string()));
     Ok(LoadedGrid { part, ..LoadedGrid::new(grid, warnings) })
 }

@@ -2,7 +2,7 @@
 
 use std::io::{BufWriter, Write};
 
-use super::parts::{Part, parts};
+use super::parts::{VoxPart, parts};
 use super::{ATTRIBUTE, Description, Frame, MAX_MODEL, MAX_SCENE};
 use crate::formats::in_order::encode_in_order;
 use crate::formats::write::check_place;
@@ -23,7 +23,7 @@ const MODEL_BRICKS: u32 = MAX_MODEL / BRICK;
 /// Writes `grid`, in its colours or those of the options' palette.
 ///
 /// # Errors
-/// `out` fails; more than 2000 voxels along an axis, which MagicaVoxel would clip (use [`Files`]);
+/// `out` fails; more than 2000 voxels along an axis, which MagicaVoxel would clip (use [`VoxFiles`]);
 /// more bytes than 32-bit lengths can express.
 pub fn write(
     grid: &VoxelGrid,
@@ -31,7 +31,7 @@ pub fn write(
     out: &mut dyn Write,
 ) -> Result<(), WriteError> {
     check_dims(grid.dims())?;
-    let files = Files::new(grid, options);
+    let files = VoxFiles::new(grid, options);
     files.write(&files.parts()[0], out)
 }
 
@@ -52,13 +52,13 @@ pub fn check_dims(dims: [u32; 3]) -> Result<(), WriteError> {
 
 /// A grid split into files with one palette; a single file if the grid fits MagicaVoxel's world.
 #[derive(Debug)]
-pub struct Files<'a> {
+pub struct VoxFiles<'a> {
     grid: &'a VoxelGrid,
     colors: Option<(&'a Colors, IndexedColors)>,
-    parts: Vec<Part>,
+    parts: Vec<VoxPart>,
 }
 
-impl<'a> Files<'a> {
+impl<'a> VoxFiles<'a> {
     /// The files of `grid`.
     #[must_use]
     pub fn new(grid: &'a VoxelGrid, options: &WriteOptions) -> Self {
@@ -68,7 +68,7 @@ impl<'a> Files<'a> {
 
     /// The parts that are not empty, in order; for an empty grid the first part.
     #[must_use]
-    pub fn parts(&self) -> &[Part] {
+    pub fn parts(&self) -> &[VoxPart] {
         &self.parts
     }
 
@@ -76,7 +76,7 @@ impl<'a> Files<'a> {
     ///
     /// # Errors
     /// `out` fails; more bytes than 32-bit lengths can express.
-    pub fn write(&self, part: &Part, out: &mut dyn Write) -> Result<(), WriteError> {
+    pub fn write(&self, part: &VoxPart, out: &mut dyn Write) -> Result<(), WriteError> {
         let world = part.world(self.grid.world);
         check_place(world.place)?;
         let models = models(self.grid, part, world);
@@ -187,7 +187,7 @@ impl Model {
     }
 
     /// The pivot's position in MagicaVoxel's world, in the scene of `part`.
-    fn pivot(&self, part: &Part, scene: &Frame) -> [i64; 3] {
+    fn pivot(&self, part: &VoxPart, scene: &Frame) -> [i64; 3] {
         let first: [u32; 3] = std::array::from_fn(|a| self.base[a] - part.base[a]);
         let last = std::array::from_fn(|a| first[a] + self.frame.dims[a] - 1);
         let [a, b] = [first, last].map(|end| scene.vox_from_grid(end));
@@ -197,7 +197,7 @@ impl Model {
 }
 
 /// The models of a part that are not empty; for an empty part one empty model.
-fn models(grid: &VoxelGrid, part: &Part, world: World) -> Vec<Model> {
+fn models(grid: &VoxelGrid, part: &VoxPart, world: World) -> Vec<Model> {
     let [nx, ny, nz] = part.dims.map(|d| d.div_ceil(MAX_MODEL));
     let mut voxels = vec![0; (nx * ny * nz) as usize];
     let [first, end] = part.bricks();
@@ -221,9 +221,9 @@ fn models(grid: &VoxelGrid, part: &Part, world: World) -> Vec<Model> {
 }
 
 /// Transform 0 over group 1 over a transform and a shape for each model.
-fn scene_graph(part: &Part, world: World, models: &[Model]) -> Vec<u8> {
+fn scene_graph(part: &VoxPart, world: World, models: &[Model]) -> Vec<u8> {
     let scene = Frame { dims: part.dims, up: world.up };
-    let text = Description { dims: part.dims, world, part: part.region() }.to_string();
+    let text = Description { dims: part.dims, world, part: part.part() }.to_string();
     let root = Transform { id: 0, attributes: &[(ATTRIBUTE, &text)], child: 1, layer: -1 };
     let mut graph = root.chunk(&[]);
     // At most 8 cubed models.

@@ -10,6 +10,7 @@ use trivox::{Comparison, VoxelGrid, compare};
 use crate::program::cli::DiffArgs;
 use crate::program::grid_summary::{GridSummary, described};
 use crate::program::numbers::{counted, ratio};
+use crate::program::paths::shown;
 use crate::program::terminal::TerminalProgress;
 use crate::program::write::preview::Preview;
 use crate::program::write::sink::Inputs;
@@ -40,7 +41,7 @@ pub fn run(args: &DiffArgs) -> Result<ExitStatus> {
     progress.finish();
     let found = compare(&a.grid, &b.grid, NAMED);
     let mut warnings = [(a.warnings, &args.a), (b.warnings, &args.b)].map(|(warnings, path)| {
-        warnings.into_iter().map(move |warning| format!("{}: {warning}", path.display()))
+        warnings.into_iter().map(move |warning| format!("{}: {warning}", shown(path)))
     });
     let mut warnings: Vec<String> = warnings.iter_mut().flatten().collect();
     let besides = besides(&a.grid, &b.grid, &found);

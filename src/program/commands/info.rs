@@ -17,6 +17,7 @@ use crate::program::errors::ErrorReport;
 use crate::program::grid_summary::described;
 use crate::program::inputs::{is_read_grid, sorted};
 use crate::program::numbers::{counted, grouped, short, significant, sized};
+use crate::program::paths::shown;
 use crate::program::terminal::TerminalProgress;
 use crate::program::{ExitStatus, print, print_error, print_json};
 
@@ -28,7 +29,7 @@ pub fn run(args: &InfoArgs) -> Result<ExitStatus> {
     if args.file.is_dir() {
         return table(args);
     }
-    let named = || args.file.display().to_string();
+    let named = || shown(&args.file);
     check_known_extension(&args.file).with_context(named)?;
     if is_mesh(&args.file) {
         let info = MeshInfo::read(&args.file).with_context(named)?;
@@ -43,7 +44,7 @@ pub fn run(args: &InfoArgs) -> Result<ExitStatus> {
 
 /// Prints a line for each mesh and grid in a folder; with JSON an object for each.
 fn table(args: &InfoArgs) -> Result<ExitStatus> {
-    let named = || args.file.display().to_string();
+    let named = || shown(&args.file);
     let mut status = ExitStatus::Done;
     let is_known = |path: &PathBuf| path.is_file() && (is_mesh(path) || is_read_grid(path));
     let paths: Vec<PathBuf> =
@@ -70,7 +71,7 @@ fn table(args: &InfoArgs) -> Result<ExitStatus> {
             }
             Ok((_, row)) => print(&format!("{file:width$}  {row}"))?,
             Err(error) => {
-                print_error(&format!("error: {}: {error:#}\n", path.display()));
+                print_error(&format!("error: {}: {error:#}\n", shown(&path)));
                 if args.json {
                     print_json(&NotRead { file, error: ErrorReport::new(&error) })?;
                 }

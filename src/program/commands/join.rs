@@ -12,6 +12,7 @@ use crate::program::ExitStatus;
 use crate::program::cli::JoinArgs;
 use crate::program::grid_summary::GridSummary;
 use crate::program::numbers::counted;
+use crate::program::paths::shown;
 use crate::program::terminal::TerminalProgress;
 use crate::program::write::destination::tile_named;
 use crate::program::write::output::{Names, Output, Written};
@@ -40,10 +41,10 @@ pub fn run(args: &JoinArgs) -> Result<ExitStatus> {
         if grid.world.place.is_none() {
             bail!(
                 "{}: does not say where it lies: join tiles in a format that does, such as .npz",
-                path.display()
+                shown(path)
             );
         }
-        let name = path.display();
+        let name = shown(path);
         warnings.extend(of_grid.into_iter().map(|warning| format!("{name}: {warning}")));
         tiles.push(grid);
     }
@@ -79,7 +80,7 @@ fn whole_of(paths: &[PathBuf], parts: &[Option<Part>]) -> Result<Option<[u32; 3]
     let Some(first) = wholes.first().copied() else { return Ok(None) };
     let Some(other) = wholes.iter().position(|whole| *whole != first) else { return Ok(first) };
     let described = |index: usize| {
-        let name = paths[index].display();
+        let name = shown(&paths[index]);
         match wholes[index] {
             Some([x, y, z]) => format!("{name} is a part of a grid of {x}x{y}x{z} voxels"),
             None => format!("{name} is no part of a larger grid"),

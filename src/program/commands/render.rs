@@ -17,6 +17,7 @@ use crate::program::compute::start_threads;
 use crate::program::grid_summary::GridSummary;
 use crate::program::memory::{Memory, Share};
 use crate::program::numbers::{counted, duration};
+use crate::program::paths::shown;
 use crate::program::render_backend::RenderBackend;
 use crate::program::summary::timed;
 use crate::program::terminal::TerminalProgress;
@@ -38,12 +39,12 @@ pub fn run(args: &RenderArgs) -> Result<ExitStatus> {
     start_threads(args.threads)?;
     let is_animation = args.turntable.is_some() && Kind::of(args.target()) != Kind::Png;
     if !to_stdout && !is_animation {
-        check_extension(args.target()).with_context(|| args.target().display().to_string())?;
+        check_extension(args.target()).with_context(|| shown(args.target()))?;
     }
     let options = options(args);
     options.check()?;
     let output = Pictures::new(args)?;
-    let named = || args.file.display().to_string();
+    let named = || shown(&args.file);
     refuse_contradictions(args).with_context(named)?;
     let render_backend = RenderBackend::new(args)?;
 
@@ -164,9 +165,9 @@ fn load(args: &RenderArgs, replaced: &[&Path], progress: &Arc<TerminalProgress>)
     if is_mesh(&args.file) {
         let memory = Memory::new(args.memory);
         let loaded = memory.divided(|memory| voxels_of(args, replaced, memory, progress));
-        return loaded.with_context(|| args.file.display().to_string());
+        return loaded.with_context(|| shown(&args.file));
     }
-    check_known_extension(&args.file).with_context(|| args.file.display().to_string())?;
+    check_known_extension(&args.file).with_context(|| shown(&args.file))?;
     let LoadedGrid { grid, mut warnings, .. } = progress.load(&args.file)?;
     if grid.brick_count() == 0 {
         warnings.push("no voxel is occupied: the picture is empty".to_owned());

@@ -14,6 +14,7 @@ use crate::program::commands::slice::picture::Drawing;
 use crate::program::commands::slice::text::Style;
 use crate::program::grid_summary::GridSummary;
 use crate::program::numbers::{AXES, counted};
+use crate::program::paths::shown;
 use crate::program::terminal::TerminalProgress;
 use crate::program::write::preview::check_extension;
 use crate::program::write::sink::{Inputs, Sink, refuse_shared_stdout};
@@ -31,12 +32,12 @@ pub fn run(args: &SliceArgs) -> Result<ExitStatus> {
     let sink = args.output.as_ref().map(|output| {
         refuse_shared_stdout(args.json, output)?;
         if output.as_os_str() != "-" {
-            check_extension(output).with_context(|| output.display().to_string())?;
+            check_extension(output).with_context(|| shown(output))?;
         }
         Sink::new(output, &Inputs::new([&*args.grid]))
     });
     let sink = sink.transpose()?;
-    let named = || args.grid.display().to_string();
+    let named = || shown(&args.grid);
     let loaded = TerminalProgress::new(args.quiet).load(&args.grid)?;
     let LoadedGrid { grid, mut warnings, .. } = loaded;
     let (axis, index) = place(args, grid.dims());

@@ -19,6 +19,7 @@ use crate::program::fill_summary;
 use crate::program::grid_summary::{GridSummary, described};
 use crate::program::memory::Memory;
 use crate::program::numbers::{AXES, counted, grouped, ratio, significant, sized};
+use crate::program::paths::{path_text, shown};
 use crate::program::terminal::TerminalProgress;
 use crate::program::warnings::sentences;
 use crate::program::{ExitStatus, ignore_closed, print, print_json, print_warnings};
@@ -35,7 +36,7 @@ pub fn run(args: &VerifyArgs) -> Result<ExitStatus> {
         bail!("--interior-color has no effect: colours are not verified, leave it out");
     }
     if is_mesh(&args.grid) && !is_mesh(&args.mesh) {
-        let [grid, mesh] = [&args.mesh, &args.grid].map(|path| path.display());
+        let [grid, mesh] = [&args.mesh, &args.grid].map(shown);
         bail!("the mesh comes first: did you mean `voxelize verify {mesh} {grid}`?");
     }
     start_threads(compute.threads)?;
@@ -51,11 +52,11 @@ pub fn run(args: &VerifyArgs) -> Result<ExitStatus> {
         Ok(memory.of(&voxelizer).verify(&args.mesh, &grid.grid, &options(args))?)
     });
     progress.finish();
-    let verified = verified.with_context(|| args.mesh.display().to_string())?;
+    let verified = verified.with_context(|| shown(&args.mesh))?;
 
     let of_mesh = sentences(&verified.warnings);
-    let of_mesh = of_mesh.map(|text| format!("{}: {text}", args.mesh.display()));
-    let of_grid = grid.warnings.iter().map(|text| format!("{}: {text}", args.grid.display()));
+    let of_mesh = of_mesh.map(|text| format!("{}: {text}", shown(&args.mesh)));
+    let of_grid = grid.warnings.iter().map(|text| format!("{}: {text}", shown(&args.grid)));
     let verdict = &verified.verdict;
     let warnings = of_mesh.chain(of_grid).chain(contradiction(verdict));
     let side = GridSummary::new(&args.grid, &grid.grid);
@@ -181,7 +182,7 @@ impl Report {
         let exact = &verdict.exact;
         let (occupied, hash) = (exact.occupied(), exact.hash());
         Self {
-            mesh: args.mesh.display().to_string(),
+            mesh: path_text(&args.mesh),
             grid,
             equal: verdict.is_right(),
             exact: Exact { dims, voxel_size, origin, occupied, hash },

@@ -99,7 +99,8 @@ pub fn run(
                 backends.open_early();
                 Ok(())
             };
-            scope.spawn(move || batch::catch_panic(open));
+            // If no thread can be started, the GPU is opened by the first mesh.
+            _ = thread::Builder::new().spawn_scoped(scope, move || batch::catch_panic(open));
         }
         batch::run(tasks, at_once, work, |task, result| report.take(task, result))
     })?;

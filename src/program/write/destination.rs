@@ -13,6 +13,7 @@ use trivox::formats::temporary::{TemporaryFile, behind_links, folder_of};
 use trivox::formats::{GridFormat, WriteError};
 
 use crate::program::inputs::Input;
+use crate::program::paths::shown;
 
 /// The outputs of a run.
 #[derive(Debug, Clone)]
@@ -69,7 +70,7 @@ impl Destination {
         }
         if !is_folder && (path.exists() || path.extension().is_some()) {
             return Err(anyhow!("names a file, but several meshes need a folder: end it with /"))
-                .with_context(|| path.display().to_string());
+                .with_context(|| shown(path));
         }
         // Tiles of a mesh may share the folder.
         let suffix = tile.map(tile_suffix).unwrap_or_default();
@@ -93,16 +94,16 @@ impl Destination {
             {
                 bail!(
                     "{}: would overwrite an input: name another file, or a folder of its own",
-                    target.display()
+                    shown(target)
                 );
             }
             if let Some(other) = key.and_then(|key| meshes_by_target.insert(key, mesh)) {
                 let target = target.unwrap_or_default();
                 bail!(
                     "{}: {} and {} would both be written there: {}",
-                    target.display(),
-                    other.display(),
-                    mesh.display(),
+                    shown(&target),
+                    shown(other),
+                    shown(mesh),
                     way_out(other, mesh)
                 );
             }
@@ -117,7 +118,7 @@ impl Destination {
             Self::File(path) => Some(path.clone()),
             Self::Folder(folder, format, tile) => {
                 let stem = mesh.file_stem().context("is a folder: name a file in it");
-                let mut name = stem.with_context(|| mesh.display().to_string())?.to_owned();
+                let mut name = stem.with_context(|| shown(mesh))?.to_owned();
                 name.push(tile);
                 name.push(".");
                 name.push(format.extension());
@@ -136,7 +137,7 @@ impl Destination {
         };
         let below: BTreeSet<&Path> = targets.map(folder_of).collect();
         for folder in iter::once(&**folder).chain(below) {
-            let named = || folder.display().to_string();
+            let named = || shown(folder);
             let made = fs::create_dir_all(folder).map_err(|error| match error.kind() {
                 ErrorKind::AlreadyExists | ErrorKind::NotADirectory => {
                     anyhow!(

@@ -7,6 +7,7 @@ use anyhow::{Context, Result};
 use trivox::formats::WriteError;
 use trivox::formats::temporary::{Complete, TemporaryFile};
 
+use crate::program::paths::{path_text, shown};
 use crate::program::write::output::{Names, Written};
 use crate::program::write::sink::{Inputs, counting, replaceable};
 
@@ -44,7 +45,7 @@ impl Files {
         path: PathBuf,
         write: impl FnOnce(&mut dyn Write) -> Result<(), WriteError>,
     ) -> Result<()> {
-        let named = || path.display().to_string();
+        let named = || shown(&path);
         if self.keeper.is_none() {
             self.keeper = Some(TemporaryFile::beside(&path).with_context(named)?);
         }
@@ -64,7 +65,7 @@ impl Files {
     pub fn finish(self) -> Result<Written> {
         let mut names = Vec::with_capacity(self.written.len());
         for Replacement { name, target, complete } in self.written {
-            let name = name.display().to_string();
+            let name = path_text(&name);
             complete.finish(&target).with_context(|| match &names[..] {
                 [] => name.clone(),
                 done => format!("{name}, after {} were written", done.join(", ")),

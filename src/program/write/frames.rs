@@ -9,6 +9,7 @@ use trivox::render::{
     GifAnimation, MAX_GIF_FPS, Picture, PngAnimation, RenderOptions, Renderer, WebpAnimation,
 };
 
+use crate::program::paths::shown;
 use crate::program::write::files::Files;
 use crate::program::write::output::Written;
 use crate::program::write::sink::{Inputs, Sink, replaceable};
@@ -68,7 +69,7 @@ impl Frames {
     /// # Errors
     /// An invalid destination; `fps` with numbered files.
     pub fn new(path: &Path, inputs: &Inputs, number: u32, fps: Option<u16>) -> Result<Self> {
-        let named = || path.display().to_string();
+        let named = || shown(path);
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         let Some(pattern) = Pattern::parse(name).with_context(named)? else {
             let (sink, kind, fps) = (Sink::new(path, inputs)?, Kind::of(path), fps.unwrap_or(FPS));
@@ -94,7 +95,7 @@ impl Frames {
         let paths = (1..=number).map(|n| path.with_file_name(pattern.with(n)));
         let paths: Vec<PathBuf> = paths.collect();
         paths.iter().try_for_each(|path| {
-            replaceable(path, inputs).map(drop).with_context(|| path.display().to_string())
+            replaceable(path, inputs).map(drop).with_context(|| shown(path))
         })?;
         let next = path.with_file_name(pattern.with(number + 1));
         Ok(Self { number, target: Target::Numbered { paths, next, inputs: inputs.clone() } })
@@ -115,9 +116,9 @@ impl Frames {
     pub fn refuse(&self, inputs: &Inputs) -> Result<()> {
         match &self.target {
             Target::Animation { sink, .. } => sink.refuse(inputs),
-            Target::Numbered { paths, .. } => paths.iter().try_for_each(|path| {
-                inputs.refuse(path).with_context(|| path.display().to_string())
-            }),
+            Target::Numbered { paths, .. } => {
+                paths.iter().try_for_each(|path| inputs.refuse(path).with_context(|| shown(path)))
+            }
         }
     }
 
@@ -179,7 +180,7 @@ impl Frames {
                     written.warnings.push(format!(
                         "{} and perhaps others follow the last picture: remove them if an earlier \
                          run made them",
-                        next.display()
+                        shown(next)
                     ));
                 }
                 Ok(written)

@@ -10,13 +10,14 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
 use trivox::formats::{
-    GridFormat, Reporting, WriteError, WriteOptions, check_space, is_mesh, temporary::folder_of,
-    vox, write_distances, write_grid_with,
+    GridFormat, MAX_SCENE, Reporting, VoxFiles, WriteError, WriteOptions, check_space, is_mesh,
+    temporary::folder_of, write_distances, write_grid_with,
 };
 use trivox::{DistanceField, Progress, VoxelGrid};
 
 use crate::program::inputs::sorted;
 use crate::program::numbers::{counted, grouped};
+use crate::program::paths::shown;
 use crate::program::write::destination::Outputs;
 use crate::program::write::files::Files;
 use crate::program::write::sink::{Inputs, Sink, refuse_folder};
@@ -70,7 +71,7 @@ impl Output {
             let format = format.context("standard output: give the format with --format")?;
             return Ok(Self { sink: Sink::new(path, inputs)?, format });
         }
-        let named = || path.display().to_string();
+        let named = || shown(path);
         refuse_folder(path).with_context(named)?;
         let format = match format {
             Some(format) => refuse_other_extension(path, format).map(|()| format),
@@ -132,13 +133,13 @@ impl Output {
     /// A part would.
     pub fn refuse_parts(&self, dims: [u32; 3], outputs: &Outputs) -> Result<()> {
         let Some(path) = self.parts_path(dims) else { return Ok(()) };
-        let [x, y, z] = dims.map(|d| d.div_ceil(vox::MAX_SCENE));
+        let [x, y, z] = dims.map(|d| d.div_ceil(MAX_SCENE));
         let indices = (0..x).flat_map(|x| (0..y).flat_map(move |y| (0..z).map(move |z| [x, y, z])));
         match indices.map(|index| part_path(path, index)).find(|part| outputs.has(part)) {
             Some(part) => bail!(
                 "{}: would be a part of this grid, but is the output of another mesh: rename one of \
                  the meshes",
-                part.display()
+                shown(&part)
             ),
             None => Ok(()),
         }
@@ -207,7 +208,7 @@ impl Output {
         path: &Path,
         progress: &dyn Progress,
     ) -> Result<Written> {
-        let parts = vox::Files::new(grid, options);
+        let parts = VoxFiles::new(grid, options);
         let mut files = Files::new(self.sink.inputs());
         let mut paths = HashSet::new();
         for part in parts.parts() {
@@ -247,7 +248,7 @@ fn format_of(path: &Path) -> Result<GridFormat> {
              .litematic, which Litematica does"
         ),
         "" if path.to_str().is_some_and(|name| GridFormat::of_extension(name).is_ok()) => {
-            bail!("this is an extension without a name: use, for example, out.{}", path.display())
+            bail!("this is an extension without a name: use, for example, out.{}", shown(path))
         }
         _ if is_mesh(path) && GridFormat::of_path(path).is_err() => {
             let list = GridFormat::ALL.into_iter().filter(|format| format.spec().is_written());
@@ -297,8 +298,7 @@ fn leftovers(path: &Path, written: &HashSet<PathBuf>) -> Option<String> {
     if older.is_empty() {
         return None;
     }
-    let mut names: Vec<String> =
-        older.iter().take(NAMED).map(|file| file.display().to_string()).collect();
+    let mut names: Vec<String> = older.iter().take(NAMED).map(shown).collect();
     if older.len() > NAMED {
         names.push(format!("{} more", grouped((older.len() - NAMED) as u64)));
     }
@@ -321,7 +321,7 @@ fn is_part(path: &Path, file: &Path) -> bool {
 
 /// A warning that a grid is several files.
 fn several(files: u64, grid: &VoxelGrid) -> String {
-    let side = u64::from(vox::MAX_SCENE);
+    let side = u64::from(MAX_SCENE);
     let parts: u64 = grid.dims().map(|d| u64::from(d).div_ceil(side)).iter().product();
     let empty = match parts - files {
         0 => String::new(),

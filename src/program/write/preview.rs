@@ -6,6 +6,7 @@ use anyhow::{Context, Result, bail};
 use trivox::render::{Picture, RenderOptions, Renderer};
 use trivox::{Progress, VoxelGrid};
 
+use crate::program::paths::shown;
 use crate::program::write::sink::{Inputs, Pending, Sink};
 
 /// A picture besides the main output.
@@ -24,7 +25,7 @@ impl Preview {
     /// # Errors
     /// `path` is not suitable.
     pub fn new(path: &Path, inputs: &Inputs) -> Result<Self> {
-        check_extension(path).with_context(|| path.display().to_string())?;
+        check_extension(path).with_context(|| shown(path))?;
         Ok(Self(Sink::new(path, inputs)?))
     }
 

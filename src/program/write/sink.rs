@@ -11,6 +11,7 @@ use trivox::formats::{GridFormat, Sidecar, WriteError};
 use trivox::voxelizer::Placed;
 use trivox::{ColorSource, VoxelizeError, Voxelizer};
 
+use crate::program::paths::path_text;
 use crate::program::{Closed, stdout_error};
 
 /// The destination of a file, checked before the work begins.
@@ -93,7 +94,7 @@ impl Sink {
         if path == Path::new("-") {
             return Ok(Self { name: "standard output".to_owned(), target: Target::Stdout, inputs });
         }
-        let name = path.display().to_string();
+        let name = path_text(path);
         let named = || name.clone();
         refuse_folder(path).with_context(named)?;
         let target = target_of(path).with_context(named)?;

@@ -10,7 +10,9 @@ mod report;
 mod summary;
 
 pub use report::{Caps, FillReport, FillWarning, Volume};
-pub use summary::{ConfidenceSummary, DisagreementSummary, DoubtSummary, FillSummary};
+pub use summary::{
+    ConfidenceSummary, DisagreementSummary, DoubtSummary, FillSummary, TopologySummary,
+};
 
 use std::borrow::Cow;
 

@@ -535,7 +535,7 @@ fn load(path: PathBuf, job: &Job) -> Result<PyMesh, Failure> {
     let pool = job::pool(None)?;
     // Not on the pool, whose threads must not wait for a disk.
     let loaded = MeshFile::read(&path, &options, job)
-        .and_then(|file| pool.install(|| file.parse(&options, job)))
+        .and_then(|file| pool.install(|| file.parse(job)))
         .map_err(|error| Failure::from(error).at(&path))?;
     Ok(PyMesh::new(loaded.mesh, loaded.warnings, Some(path)))
 }

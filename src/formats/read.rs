@@ -36,10 +36,10 @@ pub fn read_mesh_with(
     options: &ReadOptions,
     progress: &dyn Progress,
 ) -> Result<LoadedMesh, ReadError> {
-    MeshFile::read(path, options, progress)?.parse(options, progress)
+    MeshFile::read(path, options, progress)?.parse(progress)
 }
 
-/// The bytes of a mesh's file, not parsed yet.
+/// The bytes of a mesh's file, not parsed yet, and the options for it.
 ///
 /// Reading waits for the disk or the network, and parsing computes on a pool of threads: with this
 /// type, no thread of the pool waits.
@@ -48,6 +48,7 @@ pub struct MeshFile<'a> {
     bytes: Vec<u8>,
     spec: &'a MeshSpec,
     sidecars: Cow<'a, Sidecars>,
+    options: ReadOptions,
 }
 
 impl<'a> MeshFile<'a> {
@@ -61,40 +62,45 @@ impl<'a> MeshFile<'a> {
         options: &ReadOptions,
         progress: &dyn Progress,
     ) -> Result<Self, ReadError> {
-        let (path, limit) = (path.as_ref().to_owned(), options.memory);
-        interruptible(progress, move |progress| MeshFile::of_path(&path, limit, progress))
+        let (path, options) = (path.as_ref().to_owned(), *options);
+        interruptible(progress, move |progress| MeshFile::of_path(&path, options, progress))
     }
 
-    fn of_path(path: &Path, limit: u64, progress: &dyn Progress) -> Result<Self, ReadError> {
+    fn of_path(
+        path: &Path,
+        options: ReadOptions,
+        progress: &dyn Progress,
+    ) -> Result<Self, ReadError> {
         refuse_folder(path)?;
         // A missing file is reported before an unknown format.
         fs::metadata(path)?;
         let spec = MeshSpec::of_path(path)?;
-        let bytes = checked_bytes(path, limit, spec.check_start, progress)?;
-        Ok(Self { bytes, spec, sidecars: Cow::Owned(Sidecars::beside(path)) })
+        let bytes = checked_bytes(path, options.memory, spec.check_start, progress)?;
+        Ok(Self { bytes, spec, sidecars: Cow::Owned(Sidecars::beside(path)), options })
     }
 
     /// A file of the format `spec` that is in memory. `sidecars` has the files that it names.
     #[must_use]
-    pub fn of_bytes(bytes: Vec<u8>, spec: &'a MeshSpec, sidecars: &'a Sidecars) -> Self {
-        Self { bytes, spec, sidecars: Cow::Borrowed(sidecars) }
+    pub fn of_bytes(
+        bytes: Vec<u8>,
+        spec: &'a MeshSpec,
+        sidecars: &'a Sidecars,
+        options: &ReadOptions,
+    ) -> Self {
+        Self { bytes, spec, sidecars: Cow::Borrowed(sidecars), options: *options }
     }
 
     /// The mesh. The step `parse` of `progress` is of unknown length.
     ///
     /// # Errors
     /// As [`read_mesh_with`].
-    pub fn parse(
-        self,
-        options: &ReadOptions,
-        progress: &dyn Progress,
-    ) -> Result<LoadedMesh, ReadError> {
+    pub fn parse(self, progress: &dyn Progress) -> Result<LoadedMesh, ReadError> {
         progress.start("parse", 0);
         if self.bytes.is_empty() {
             return Err(ReadError::Content("the file is empty".into()));
         }
         let sidecars = self.sidecars.with_new_log();
-        let loaded = (self.spec.read)(self.bytes, &sidecars, options)?;
+        let loaded = (self.spec.read)(self.bytes, &sidecars, &self.options)?;
         Ok(LoadedMesh { sidecars: sidecars.looked_for(), ..loaded })
     }
 }
@@ -111,7 +117,7 @@ pub fn read_mesh_from(
     sidecars: &Sidecars,
     options: &ReadOptions,
 ) -> Result<LoadedMesh, ReadError> {
-    MeshFile::of_bytes(bytes, spec, sidecars).parse(options, &NoProgress)
+    MeshFile::of_bytes(bytes, spec, sidecars, options).parse(&NoProgress)
 }
 
 fn refuse_folder(path: &Path) -> Result<(), ReadError> {

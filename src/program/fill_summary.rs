@@ -8,12 +8,13 @@ use crate::program::numbers::counted;
 
 /// The summary as lines of text, each with its label.
 pub fn lines(fill: &FillSummary) -> impl Iterator<Item = (&'static str, String)> {
-    let mut facts = vec![counted(fill.shells, "shell")];
+    let topology = &fill.topology;
+    let mut facts = vec![counted(topology.shells, "shell")];
     let faults = [
-        (fill.open_edges, "open"),
-        (fill.non_manifold_edges, "non-manifold"),
-        (fill.odd_edges - fill.open_edges, "odd"),
-        (fill.inconsistent_edges, "inconsistent"),
+        (topology.open_edges, "open"),
+        (topology.non_manifold_edges, "non-manifold"),
+        (topology.odd_edges - topology.open_edges, "odd"),
+        (topology.inconsistent_edges, "inconsistent"),
     ];
     let faults = faults.iter().filter(|(number, _)| *number > 0);
     facts.extend(faults.map(|(number, what)| counted(*number, &format!("{what} edge"))));

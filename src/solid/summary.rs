@@ -22,25 +22,10 @@ pub struct FillSummary {
     pub doubts: Vec<DoubtSummary>,
     /// The whole report as text.
     pub sentence: String,
-    /// Whether every edge has an even number of triangles.
-    pub closed: bool,
-    /// Whether every edge is traversed equally often in both directions.
-    pub oriented: bool,
-    /// Components connected through edges.
-    pub shells: u64,
-    /// Edges of the mesh.
-    pub edges: u64,
-    /// Edges with exactly one triangle.
-    pub open_edges: u64,
-    /// Edges with more than two triangles.
-    pub non_manifold_edges: u64,
-    /// Edges with exactly two triangles, which traverse it in the same direction.
-    pub inconsistent_edges: u64,
-    /// Edges with an odd number of triangles.
-    pub odd_edges: u64,
-    /// Edges that are not traversed equally often in both directions.
-    pub unbalanced_edges: u64,
-    /// Such an edge, by its ends in mesh units.
+    /// The topology of the mesh, after triangles were flipped.
+    #[serde(flatten)]
+    pub topology: TopologySummary,
+    /// An unbalanced edge, by its ends in mesh units.
     pub example: Option<[[f64; 3]; 2]>,
     /// Boundary loops that were capped.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -84,6 +69,46 @@ pub struct FillSummary {
     pub voxel_volume: f64,
     /// Volume of a closed mesh, in cubic mesh units; negative if it is inside out.
     pub mesh_volume: Option<f64>,
+}
+
+/// The shells and edges of a [`Topology`], for serde.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct TopologySummary {
+    /// Whether every edge has an even number of triangles.
+    pub closed: bool,
+    /// Whether every edge is traversed equally often in both directions.
+    pub oriented: bool,
+    /// Components connected through edges.
+    pub shells: u64,
+    /// Edges of the mesh.
+    pub edges: u64,
+    /// Edges with exactly one triangle.
+    pub open_edges: u64,
+    /// Edges with more than two triangles.
+    pub non_manifold_edges: u64,
+    /// Edges with exactly two triangles, which traverse it in the same direction.
+    pub inconsistent_edges: u64,
+    /// Edges with an odd number of triangles.
+    pub odd_edges: u64,
+    /// Edges that are not traversed equally often in both directions.
+    pub unbalanced_edges: u64,
+}
+
+impl From<&Topology> for TopologySummary {
+    fn from(topology: &Topology) -> Self {
+        Self {
+            closed: topology.is_closed(),
+            oriented: topology.is_oriented(),
+            shells: topology.shells,
+            edges: topology.edges,
+            open_edges: topology.open_edges,
+            non_manifold_edges: topology.non_manifold_edges,
+            inconsistent_edges: topology.inconsistent_edges,
+            odd_edges: topology.odd_edges,
+            unbalanced_edges: topology.unbalanced_edges,
+        }
+    }
 }
 
 /// A warning about the fill.
@@ -148,17 +173,6 @@ impl FillSummary {
     #[must_use]
     pub fn new(filling: &FillReport) -> Self {
         let lattice = &filling.lattice;
-        let Topology {
-            shells,
-            edges,
-            open_edges,
-            non_manifold_edges,
-            inconsistent_edges,
-            odd_edges,
-            unbalanced_edges,
-            example,
-            ..
-        } = filling.topology;
         let in_mesh_units = |point: [i32; 3]| {
             [0, 1, 2].map(|a| lattice.origin[a] + f64::from(point[a]) / lattice.scale)
         };
@@ -190,16 +204,8 @@ impl FillSummary {
                 })
                 .collect(),
             sentence: filling.sentence(),
-            closed: filling.topology.is_closed(),
-            oriented: filling.topology.is_oriented(),
-            shells,
-            edges,
-            open_edges,
-            non_manifold_edges,
-            inconsistent_edges,
-            odd_edges,
-            unbalanced_edges,
-            example: example.map(|edge| edge.map(in_mesh_units)),
+            topology: TopologySummary::from(&filling.topology),
+            example: filling.topology.example.map(|edge| edge.map(in_mesh_units)),
             unended_columns: filling.unended,
             overlapping_columns: filling.windings.map(|windings| windings.overlapping),
             opposed_columns: filling.windings.map(|windings| windings.opposed),

@@ -73,12 +73,12 @@ impl Voxelizer {
         let (loaded, time) = match source {
             MeshSource::Mesh(mesh) => return Ok(Read::in_memory(mesh)),
             MeshSource::File(path) => {
-                timed(|| self.load(|| MeshFile::read(&path, &options, &*self.progress), &options))?
+                timed(|| self.load(|| MeshFile::read(&path, &options, &*self.progress)))?
             }
             MeshSource::Bytes { bytes, spec, sidecars } => {
                 let bytes = bytes.into_owned();
-                let file = || Ok(MeshFile::of_bytes(bytes, spec, &sidecars));
-                timed(|| self.load(file, &options))?
+                let file = || Ok(MeshFile::of_bytes(bytes, spec, &sidecars, &options));
+                timed(|| self.load(file))?
             }
         };
         let LoadedMesh { mesh, warnings, sidecars, .. } = loaded;
@@ -143,19 +143,18 @@ impl Voxelizer {
     /// It cannot be read; too little memory.
     pub fn load_file(&self, path: impl AsRef<Path>) -> Result<LoadedMesh, VoxelizeError> {
         let (path, options) = (path.as_ref(), self.read_options());
-        self.load(|| MeshFile::read(path, &options, &*self.progress), &options)
+        self.load(|| MeshFile::read(path, &options, &*self.progress))
     }
 
     fn load<'a>(
         &self,
         read: impl FnOnce() -> Result<MeshFile<'a>, ReadError>,
-        options: &ReadOptions,
     ) -> Result<LoadedMesh, VoxelizeError> {
         self.begin("load")?;
         let before = (self.memory)();
         // Not on the pool, whose threads should not wait for a disk.
         let file = read()?;
-        let loaded = self.install(|| file.parse(options, &*self.progress))??;
+        let loaded = self.install(|| file.parse(&*self.progress))??;
         let (positions, triangles) = (loaded.mesh.positions(), loaded.mesh.triangles());
         let held = size_of_val(positions) as u64 + size_of_val(triangles) as u64;
         // The placed mesh has half as many bytes per vertex. The limit may be measured, and then

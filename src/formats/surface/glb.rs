@@ -8,6 +8,8 @@
 
 use std::io::{BufWriter, Write};
 
+use serde_json::{Value, json};
+
 use super::{Element, Size, Surface, is_opaque};
 use crate::formats::{GridSpec, WriteError};
 use crate::grid::{Place, Up, VoxelGrid, World};
@@ -42,7 +44,7 @@ pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
     let mut out = BufWriter::new(out);
     let surface = Surface::new(grid);
     let layout = Layout { size: surface.size.checked()?, has_colors: grid.colors.is_some() };
-    let mut text = document(grid, layout);
+    let mut text = document(grid, layout).to_string();
     // A chunk's length is a multiple of 4.
     text.extend(std::iter::repeat_n(' ', text.len().next_multiple_of(4) - text.len()));
     let chunk = if layout.bytes() > 0 { 8 + layout.bytes() } else { 0 };
@@ -116,55 +118,87 @@ impl Layout {
     }
 }
 
-/// The JSON document, with members in a fixed order.
-fn document(grid: &VoxelGrid, layout: Layout) -> String {
-    let head =
-        r#""asset":{"version":"2.0","generator":"trivox"},"scene":0,"scenes":[{"nodes":[0]}]"#;
+/// The JSON document. Its members are in alphabetical order, which is the order of `serde_json`
+/// without and, here, with its feature `preserve_order`.
+fn document(grid: &VoxelGrid, layout: Layout) -> Value {
+    let asset = json!({ "generator": "trivox", "version": "2.0" });
     let matrix = matrix(grid.world);
-    match grid.occupied_bounds() {
-        None => format!(r#"{{{head},"nodes":[{{"name":"voxels","matrix":{matrix:?}}}]}}"#),
-        Some(bounds) => {
-            let mesh = mesh(bounds, layout, is_opaque(grid));
-            format!(
-                r#"{{{head},"nodes":[{{"name":"voxels","mesh":0,"matrix":{matrix:?}}}],{mesh}}}"#
-            )
-        }
-    }
+    let scenes = json!([{ "nodes": [0] }]);
+    let Some(bounds) = grid.occupied_bounds() else {
+        let nodes = json!([{ "matrix": matrix, "name": "voxels" }]);
+        return json!({ "asset": asset, "nodes": nodes, "scene": 0, "scenes": scenes });
+    };
+    let attributes = match layout.has_colors {
+        true => json!({ "COLOR_0": 2, "POSITION": 0 }),
+        false => json!({ "POSITION": 0 }),
+    };
+    let color = json!({
+        "baseColorFactor": [1, 1, 1, 1],
+        "metallicFactor": 0,
+        "roughnessFactor": 1,
+    });
+    json!({
+        "accessors": accessors(bounds, layout),
+        "asset": asset,
+        "bufferViews": [
+            {
+                "buffer": 0,
+                "byteLength": layout.vertex_bytes(),
+                "byteOffset": 0,
+                "byteStride": layout.stride(),
+                "target": ARRAY_BUFFER,
+            },
+            {
+                "buffer": 0,
+                "byteLength": layout.triangle_bytes(),
+                "byteOffset": layout.vertex_bytes(),
+                "target": ELEMENT_ARRAY_BUFFER,
+            },
+        ],
+        "buffers": [{ "byteLength": layout.bytes() }],
+        "materials": [{
+            "alphaMode": if is_opaque(grid) { "OPAQUE" } else { "BLEND" },
+            "pbrMetallicRoughness": color,
+        }],
+        "meshes": [{
+            "primitives": [{ "attributes": attributes, "indices": 1, "material": 0 }],
+        }],
+        "nodes": [{ "matrix": matrix, "mesh": 0, "name": "voxels" }],
+        "scene": 0,
+        "scenes": scenes,
+    })
 }
 
-/// The mesh, its material, accessors, buffer views and buffer.
-fn mesh([min, last]: [[u32; 3]; 2], layout: Layout, is_opaque: bool) -> String {
-    let max = last.map(|c| c + 1);
+/// The accessors of positions, indices and colours.
+fn accessors([min, last]: [[u32; 3]; 2], layout: Layout) -> Vec<Value> {
     let Size { vertices, quads } = layout.size;
-    let [stride, bytes] = [layout.stride(), layout.bytes()];
-    let [vertex_bytes, triangle_bytes] = [layout.vertex_bytes(), layout.triangle_bytes()];
-    let [attribute, accessor] = match layout.has_colors {
-        false => [String::new(), String::new()],
-        true => [
-            r#","COLOR_0":2"#.to_owned(),
-            format!(
-                r#",{{"bufferView":0,"byteOffset":12,"componentType":{UNSIGNED_SHORT},"normalized":true,"count":{vertices},"type":"VEC4"}}"#
-            ),
-        ],
-    };
-    let alpha = if is_opaque { "OPAQUE" } else { "BLEND" };
-    [
-        format!(
-            r#""meshes":[{{"primitives":[{{"attributes":{{"POSITION":0{attribute}}},"indices":1,"material":0}}]}}]"#
-        ),
-        format!(
-            r#""materials":[{{"pbrMetallicRoughness":{{"baseColorFactor":[1,1,1,1],"metallicFactor":0,"roughnessFactor":1}},"alphaMode":"{alpha}"}}]"#
-        ),
-        format!(
-            r#""accessors":[{{"bufferView":0,"componentType":{FLOAT},"count":{vertices},"type":"VEC3","min":{min:?},"max":{max:?}}},{{"bufferView":1,"componentType":{UNSIGNED_INT},"count":{},"type":"SCALAR"}}{accessor}]"#,
-            6 * quads
-        ),
-        format!(
-            r#""bufferViews":[{{"buffer":0,"byteOffset":0,"byteLength":{vertex_bytes},"byteStride":{stride},"target":{ARRAY_BUFFER}}},{{"buffer":0,"byteOffset":{vertex_bytes},"byteLength":{triangle_bytes},"target":{ELEMENT_ARRAY_BUFFER}}}]"#
-        ),
-        format!(r#""buffers":[{{"byteLength":{bytes}}}]"#),
-    ]
-    .join(",")
+    let mut accessors = vec![
+        json!({
+            "bufferView": 0,
+            "componentType": FLOAT,
+            "count": vertices,
+            "max": last.map(|c| c + 1),
+            "min": min,
+            "type": "VEC3",
+        }),
+        json!({
+            "bufferView": 1,
+            "componentType": UNSIGNED_INT,
+            "count": 6 * quads,
+            "type": "SCALAR",
+        }),
+    ];
+    if layout.has_colors {
+        accessors.push(json!({
+            "bufferView": 0,
+            "byteOffset": 12,
+            "componentType": UNSIGNED_SHORT,
+            "count": vertices,
+            "normalized": true,
+            "type": "VEC4",
+        }));
+    }
+    accessors
 }
 
 /// The matrix from voxels to glTF coordinates, column-major.

@@ -9,6 +9,7 @@ use trivox::formats::{
 };
 use trivox::grid::ContentHash;
 use trivox::palette::count_colors;
+use trivox::solid::TopologySummary;
 use trivox::voxelize::{Rule, RunOptions};
 use trivox::{Backend, Cpu, Mesh, NoProgress, Place, PlaceOptions, Sizing, Topology, place};
 
@@ -178,19 +179,12 @@ struct MeshInfo {
 /// The topology of a mesh.
 #[derive(Debug, Serialize)]
 struct SurfaceInfo {
-    closed: bool,
-    /// Whether the triangles at every edge have consistent orientation.
-    oriented: bool,
-    shells: u64,
-    edges: u64,
-    /// Edges with one triangle.
-    open_edges: u64,
+    #[serde(flatten)]
+    topology: TopologySummary,
     /// The number of boundary loops; `None` if there are too many boundary edges to follow.
     boundary_loops: Option<usize>,
     /// Edges that are not traversed equally often in both directions.
     boundary_edges: u64,
-    non_manifold_edges: u64,
-    inconsistent_edges: u64,
     collapsed_triangles: u64,
     /// In square mesh units.
     area: f64,
@@ -222,18 +216,12 @@ impl SurfaceInfo {
         };
         let inside_out = windings.map(|windings| windings.opposed > 0);
         Ok(Some(Self {
-            closed: topology.is_closed(),
-            oriented: topology.is_oriented(),
-            shells: topology.shells,
-            edges: topology.edges,
-            open_edges: topology.open_edges,
+            topology: TopologySummary::from(&topology),
             // A loop passes an edge of several triangles several times.
             boundary_edges: boundary
                 .as_ref()
                 .map_or(topology.unbalanced_edges, |boundary| boundary.edges() as u64),
             boundary_loops: boundary.map(|boundary| boundary.loops().len()),
-            non_manifold_edges: topology.non_manifold_edges,
-            inconsistent_edges: topology.inconsistent_edges,
             collapsed_triangles: topology.collapsed,
             area: topology.area / scale / scale,
             volume: topology.is_oriented().then_some(volume),
@@ -245,6 +233,7 @@ impl SurfaceInfo {
     }
 
     fn lines(&self) -> Vec<String> {
+        let topology = &self.topology;
         let edges = |number: u64, what: &str| counted(number, &format!("{what} edge"));
         let boundary = match self.boundary_loops {
             _ if self.boundary_edges == 0 => "none".to_owned(),
@@ -257,8 +246,8 @@ impl SurfaceInfo {
             }
             None => edges(self.boundary_edges, "boundary"),
         };
-        let surface = match (self.closed, self.oriented, self.volume) {
-            (false, ..) => format!("open: {}", edges(self.open_edges, "open")),
+        let surface = match (topology.closed, topology.oriented, self.volume) {
+            (false, ..) => format!("open: {}", edges(topology.open_edges, "open")),
             (true, false, _) => "closed, not consistently oriented".to_owned(),
             (true, true, Some(volume)) if volume < 0.0 => "closed, inside out".to_owned(),
             (true, true, _) => "closed, consistently oriented".to_owned(),
@@ -277,13 +266,13 @@ impl SurfaceInfo {
             None => "none: the mesh is not closed and oriented".to_owned(),
         };
         vec![
-            format!("surface   {surface}, {}", counted(self.shells, "shell")),
+            format!("surface   {surface}, {}", counted(topology.shells, "shell")),
             format!("boundary  {boundary}"),
             format!(
                 "edges     {}, {}, {}",
-                counted(self.edges, "edge"),
-                edges(self.non_manifold_edges, "non-manifold"),
-                edges(self.inconsistent_edges, "inconsistent")
+                counted(topology.edges, "edge"),
+                edges(topology.non_manifold_edges, "non-manifold"),
+                edges(topology.inconsistent_edges, "inconsistent")
             ),
             format!("overlaps  {overlaps}"),
             format!("volume    {volume}"),

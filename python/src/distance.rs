@@ -8,7 +8,9 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 use rayon::prelude::*;
-use trivox::formats::{GridFormat, LoadedGrid, SIGN_ONLY, read_grid_from, write_distances, write_grid};
+use trivox::formats::{
+    GridFormat, LoadedGrid, SIGN_ONLY, read_grid_from, write_distances, write_grid,
+};
 use trivox::grid::{BrickKey, mask_place};
 use trivox::{DistanceField, VoxelGrid};
 
@@ -463,7 +465,10 @@ pub fn restore_field(
 ) -> PyResult<PyDistanceField> {
     let malformed = || Failure::own("read.pickle", "the pickled field is malformed");
     let make = || -> Result<PyDistanceField, Failure> {
-        let grids = [read_grid_from(&mut band, GridFormat::Bricks)?.grid, read_grid_from(&mut inside, GridFormat::Bricks)?.grid];
+        let grids = [
+            read_grid_from(&mut band, GridFormat::Bricks)?.grid,
+            read_grid_from(&mut inside, GridFormat::Bricks)?.grid,
+        ];
         let distances = bytemuck::allocation::pod_collect_to_vec(distances);
         let field = DistanceField::of_parts(width, grids, distances).ok_or_else(malformed)?;
         Ok(PyDistanceField::new(field, report, warnings))

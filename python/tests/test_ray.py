@@ -1,4 +1,5 @@
 import collections
+import errno
 import glob
 import io
 import os
@@ -88,7 +89,7 @@ def test_every_item_is_there_once_though_a_worker_is_killed(cluster, meshes, exp
     killed, done = [], threading.Event()
 
     def kill():
-        while not glob.glob(f"{output}/*.index"):
+        while not glob.glob(f"{output}/part-*.parquet") and not done.is_set():
             time.sleep(0.005)
         from psutil import process_iter
 
@@ -102,9 +103,11 @@ def test_every_item_is_there_once_though_a_worker_is_killed(cluster, meshes, exp
     killer = threading.Thread(target=kill)
     killer.start()
     slow = trivox.Voxelizer(RESOLUTION)
-    summary = trivox.ray.voxelize(meshes, output, slow, batch_size=4, concurrency=3)
-    done.set()
-    killer.join()
+    try:
+        summary = trivox.ray.voxelize(meshes, output, slow, batch_size=4, concurrency=3)
+    finally:
+        done.set()
+        killer.join()
     assert killed, "no worker was found to be killed"
     assert (summary.done, summary.failed) == (60, 2)
     assert summary.codes == {"read.line": 1, "FileNotFoundError": 1}
@@ -124,7 +127,7 @@ def test_a_run_whose_driver_was_killed_is_resumed(cluster, meshes, expected, tmp
     environment = os.environ | {"RAY_ADDRESS": ""}
     driver = subprocess.Popen([sys.executable, "-c", DRIVER, output, *meshes], env=environment)
     until = time.monotonic() + 90
-    while not glob.glob(f"{output}/*.index") and time.monotonic() < until:
+    while not glob.glob(f"{output}/part-*.parquet") and time.monotonic() < until:
         time.sleep(0.01)
     driver.kill()
     driver.wait()
@@ -134,14 +137,15 @@ def test_a_run_whose_driver_was_killed_is_resumed(cluster, meshes, expected, tmp
     check(output, expected)
     again = trivox.ray.voxelize(meshes, output, trivox.Voxelizer(RESOLUTION))
     assert (again.skipped, again.done, again.failed) == (62, 0, 0)
+    assert again.skipped_failed == 2
+    assert again.skipped_codes == {"read.line": 1, "FileNotFoundError": 1}
     for other in ({"mode": "solid"}, {"resolution": 32}):
         vox = trivox.Voxelizer(**{"resolution": RESOLUTION} | other)
         with pytest.raises(trivox.OptionError, match=f"of a run with {[*other][0]}=.*another folder"):
             trivox.ray.voxelize(meshes, output, vox)
     with pytest.raises(trivox.OptionError, match="format='parquet', not 'webdataset'"):
         trivox.ray.voxelize(meshes, output, trivox.Voxelizer(RESOLUTION), format="webdataset")
-    # What a run leaves that was killed between a part and its index.
-    os.remove(glob.glob(f"{output}/*.index")[0])
+    os.remove(glob.glob(f"{output}/part-*.parquet")[0])
     some = trivox.ray.voxelize(meshes, output, trivox.Voxelizer(RESOLUTION), batch_size=3)
     assert 0 < some.done + some.failed <= 4
     check(output, expected)
@@ -181,6 +185,161 @@ def test_what_no_run_can_do_is_refused_at_once(tmp_path):
         trivox.ray.voxelize([], str(tmp_path), vox, format="csv")
     with pytest.raises(trivox.OptionError, match="batch_size=0 is not possible"):
         trivox.ray.voxelize([], str(tmp_path), vox, batch_size=0)
+    output = tmp_path / "out"
+    with pytest.raises(TypeError, match="trivox.Voxelizer, not int"):
+        trivox.ray.voxelize([], str(output), 16)
+    for width in (-3, float("nan"), 2000):
+        with pytest.raises(trivox.OptionError, match=f"width of {width} voxels".replace("nan", "NaN")):
+            trivox.ray.voxelize([], str(output), vox, width=width)
+    with pytest.raises(TypeError):
+        trivox.ray.voxelize([], str(output), vox, width="3")
+    with pytest.raises(trivox.BackendError, match="not available for tiles"):
+        trivox.ray.voxelize([], str(output), trivox.Voxelizer(64, tile="1/8"), width=3)
+    assert not output.exists()
+    trivox.ray.voxelize([], str(output), vox, width=1024)
+
+
+def ids(rows):
+    return sorted(row["id"] for row in rows)
+
+
+def write(output, items, work=None, format="parquet"):
+    """What a worker does with a batch."""
+    sink = trivox.ray._Sink(str(output), format, {})
+    return trivox.ray._Writer(work or trivox.ray.Voxelize(trivox.Voxelizer(8)), sink)(items)
+
+
+def test_a_run_removes_no_part_that_another_is_writing(meshes, tmp_path, monkeypatch):
+    put = trivox.ray._Sink._put
+
+    def put_beside_a_run(sink, name, content):
+        put(sink, name, content)
+        if name.startswith("part-"):
+            trivox.ray.voxelize([], str(tmp_path), trivox.Voxelizer(8))
+
+    monkeypatch.setattr(trivox.ray._Sink, "_put", put_beside_a_run)
+    write(tmp_path, meshes[:3])
+    assert ids(rows(tmp_path)) == meshes[:3]
+    assert trivox.ray.voxelize(meshes[:3], str(tmp_path), trivox.Voxelizer(8)).skipped == 3
+
+
+class Interrupted(trivox.ray.Voxelize):
+    def row(self, name, content=None):
+        raise KeyboardInterrupt
+
+
+def test_a_batch_that_a_worker_without_driver_still_writes_is_made_as_it_is(cluster, meshes, tmp_path):
+    output, vox = str(tmp_path / "out"), trivox.Voxelizer(8)
+    with pytest.raises(KeyboardInterrupt):
+        write(output, meshes[1:4], Interrupted(vox))
+    assert trivox.ray.voxelize(meshes[:6], output, vox, batch_size=2).done == 6
+    write(output, meshes[1:4])
+    assert ids(rows(output)) == meshes[:6]
+    assert not glob.glob(f"{output}/*.started")
+
+
+def test_marks_of_batches_whose_items_are_in_others_are_removed(meshes, tmp_path):
+    for items in (meshes[:2], meshes[1:4]):
+        with pytest.raises(KeyboardInterrupt):
+            write(tmp_path, items, Interrupted(trivox.Voxelizer(8)))
+    write(tmp_path, meshes[:3])
+    trivox.ray.voxelize([], str(tmp_path), trivox.Voxelizer(8))
+    [mark] = glob.glob(f"{tmp_path}/*.started")
+    write(tmp_path, meshes[1:4])
+    assert not os.path.exists(mark)
+
+
+@pytest.mark.parametrize("format", ["parquet", "webdataset"])
+def test_rows_have_each_item_once(meshes, tmp_path, format):
+    new = write_obj(tmp_path / "new.obj", torus())
+    os.rename(new, tmp_path / "later.obj")
+    output = tmp_path / "out"
+    write(output, [*meshes[:3], new], format=format)
+    os.rename(tmp_path / "later.obj", new)
+    write(output, [meshes[2], new, meshes[20]], format=format)
+    write(output, [meshes[20], meshes[3]], format=format)
+    found = list(trivox.ray.rows(str(output)))
+    assert ids(found) == sorted([*meshes[:4], meshes[20], new])
+    assert [row["id"] for row in found if row["error"]] == [meshes[20]]
+    for row in found:
+        assert tuple(row) == trivox.ray.FIELDS
+        if row["grid"] is not None:
+            assert trivox.load_bytes(row["grid"], "bricks").hash == row["hash"]
+    assert found == list(trivox.ray.rows(str(output)))
+    with pytest.raises(FileNotFoundError, match="nowhere"):
+        list(trivox.ray.rows(str(tmp_path / "nowhere")))
+
+
+def test_errors_of_earlier_runs_are_counted(cluster, meshes, tmp_path):
+    output, vox = str(tmp_path / "out"), trivox.Voxelizer(8)
+    items = [meshes[0], meshes[20], str(tmp_path / "new.obj")]
+    trivox.ray.voxelize(items, output, vox)
+    summary = trivox.ray.voxelize([*items, meshes[1]], output, vox)
+    assert (summary.done, summary.failed, summary.skipped, summary.skipped_failed) == (1, 0, 3, 2)
+    assert summary.skipped_codes == {"read.line": 1, "FileNotFoundError": 1}
+    write_obj(tmp_path / "new.obj", torus())
+    summary = trivox.ray.voxelize(items, output, vox, retry_errors=True)
+    assert (summary.done, summary.failed, summary.skipped, summary.skipped_failed) == (1, 1, 1, 0)
+    assert trivox.ray.voxelize(items, output, vox).skipped_codes == {"read.line": 1}
+    assert ids(trivox.ray.rows(output)) == sorted([*items, meshes[1]])
+
+
+class Hasty(trivox.ray.Voxelize):
+    def row(self, name, content=None):
+        for mark in glob.glob(f"{self.column}/*.started"):
+            os.remove(mark)
+        return super().row(name, content)
+
+
+def test_a_batch_may_be_ended_by_another_run(meshes, tmp_path):
+    write(tmp_path, meshes[:2], Hasty(trivox.Voxelizer(8), column=tmp_path))
+    assert ids(rows(tmp_path)) == meshes[:2]
+
+
+def test_damaged_files_are_named(meshes, tmp_path):
+    vox = trivox.Voxelizer(8)
+    write(tmp_path, meshes[:2])
+    trivox.ray.voxelize([], str(tmp_path), vox)
+    [part] = glob.glob(f"{tmp_path}/*.parquet")
+    mark = part.replace(".parquet", ".started")
+    for path, content in [
+        (part, b"PAR1"), (part, b""), (part.replace(".parquet", ".tar"), b"x" * 2000), (mark, b""),
+        (f"{tmp_path}/_options.json", b"{"), (f"{tmp_path}/_options.json", b"[]"),
+    ]:
+        before = open(path, "rb").read() if os.path.exists(path) else None
+        with open(path, "wb") as file:
+            file.write(content)
+        with pytest.raises(trivox.ReadError, match="damaged.*remove it, and run again") as caught:
+            trivox.ray.voxelize([], str(tmp_path), vox)
+        assert caught.value.path == path and str(caught.value).count(path) == 1
+        os.remove(path)
+        if before is not None:
+            with open(path, "wb") as file:
+                file.write(before)
+    with pytest.raises(trivox.OptionError, match="use another folder") as caught:
+        trivox.ray.voxelize([], str(tmp_path), vox, width=3)
+    assert str(caught.value).count(str(tmp_path)) == 1
+
+
+def test_a_full_disk_is_an_error_with_the_name_of_the_part(meshes, tmp_path, monkeypatch):
+    def full(descriptor):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left on device .*the same call resumes.*part-") as caught:
+        write(tmp_path, meshes[:2])
+    assert caught.value.errno == errno.ENOSPC
+    assert os.listdir(tmp_path) == []
+
+
+def test_an_error_of_a_worker_is_raised_as_it_is(cluster, meshes, tmp_path, monkeypatch):
+    def write(writer, ids):
+        raise OSError(errno.ENOSPC, "full", "a part")
+
+    monkeypatch.setattr(trivox.ray, "_write", write)
+    with pytest.raises(OSError, match="full: 'a part'") as caught:
+        trivox.ray.voxelize(meshes[:2], str(tmp_path), trivox.Voxelizer(8))
+    assert type(caught.value) is OSError
 
 
 class Deadly(trivox.ray.Voxelize):
@@ -216,6 +375,22 @@ def test_meshes_are_read_from_any_file_system_with_their_sidecars(tmp_path):
     assert row["code"] == "FileNotFoundError" and "memory://set/none.obj" in row["error"]
 
 
+def test_errors_of_remote_meshes_name_the_url():
+    system = pytest.importorskip("fsspec").filesystem("memory")
+    worker = trivox.ray.Voxelize(trivox.Voxelizer(8))
+    point = "v 0 0 0\nv 0 0 0\nv 0 0 0\nf 1 2 3\n"
+    for content, error in [
+        ("v 0 0 0\nf 1 2 99\n", "ReadError: memory://bad/a.obj: line 2"),
+        (point, "PlaceError: memory://bad/a.obj: all vertices"),
+    ]:
+        system.pipe_file("/bad/a.obj", content.encode())
+        assert worker.row("memory://bad/a.obj")["error"].startswith(error)
+    system.pipe_file("/bad/a.obj", b"")
+    with pytest.raises(trivox.ReadError) as caught:
+        trivox.ray.read("memory://bad/a.obj")
+    assert caught.value.path == "memory://bad/a.obj"
+
+
 def test_samples_of_webdataset_are_grids(meshes, expected, tmp_path):
     webdataset = pytest.importorskip("webdataset")
     sink = trivox.ray._Sink(str(tmp_path), "webdataset", {})
@@ -229,13 +404,15 @@ def test_samples_of_webdataset_are_grids(meshes, expected, tmp_path):
 
 
 def test_a_file_name_that_is_not_utf8_is_a_row(cluster, meshes, tmp_path):
-    items = [meshes[0], os.fsdecode(b"\xff.obj")]
-    output = str(tmp_path / "out")
-    for _ in range(2):
-        assert trivox.ray.voxelize(items, output, trivox.Voxelizer(8)).items == 2
-    found = rows(output)
-    assert len(found) == 2
-    assert [row["id"] for row in found if row["error"]] == ["\\udcff.obj"]
+    # The third name looks like what is written for the second.
+    items = [meshes[0], os.fsdecode(b"\xff.obj"), "\\udcff.obj"]
+    for format in ("parquet", "webdataset"):
+        output, vox = str(tmp_path / format), trivox.Voxelizer(8)
+        assert trivox.ray.voxelize(items, output, vox, format=format).failed == 2
+        assert trivox.ray.voxelize(items, output, vox, format=format).skipped == 3
+        assert ids(trivox.ray.rows(output)) == sorted(items)
+    found = rows(tmp_path / "parquet")
+    assert [row["id"] for row in found if row["error"]] == ["\\udcff.obj", "\\\\udcff.obj"]
 
 
 def test_the_callable_class_is_for_map_batches_of_ray_data(cluster, meshes, expected):

@@ -1,5 +1,6 @@
 """Zarr, safetensors and Parquet hold the grid that was saved; others read it."""
 
+import itertools
 import os
 
 import numpy as np
@@ -211,3 +212,35 @@ def test_parquet_of_a_batch_is_whole_or_not_there(tmp_path):
     with pytest.raises(FileNotFoundError):
         stores.save_parquet(trivox.Voxelizer(20).many([("a", mesh), "none.obj"]), tmp_path / "a.parquet")
     assert os.listdir(tmp_path) == []
+
+
+def test_parquet_holds_names_that_are_not_utf8(tmp_path):
+    pytest.importorskip("pyarrow.parquet")
+    names = [os.fsdecode(b"\xff.obj"), "\\udcff.obj", "\\\\udcff.obj", "C:\\up\\a.obj", "\\\udcff.obj"]
+    path = tmp_path / "a.parquet"
+    stores.save_parquet(trivox.Voxelizer(20).many([(name, octahedron()) for name in names]), path)
+    assert list(stores.load_parquet(path)) == names
+    assert list(stores.load_parquet(path, names[:1])) == names[:1]
+    assert stores._escaped(names[3]) == names[3]
+
+
+def test_escapes_of_names_are_reversible():
+    pieces = ["\\", "\udcff", "udcff", "ud800", "u", "a"]
+    names = {"".join(some) for n in range(6) for some in itertools.product(pieces, repeat=n)}
+    escaped = {name: stores._escaped(name) for name in names}
+    assert len(set(escaped.values())) == len(names)
+    for name, text in escaped.items():
+        text.encode()
+        assert stores._restored(text) == name
+
+
+def test_a_parquet_file_of_another_origin_is_refused(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    pq = pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"id": ["a"]}), path)
+    with pytest.raises(trivox.ReadError, match="a.parquet: it has no metadata 'trivox': .*trivox.ray.rows"):
+        stores.load_parquet(path)
+    path.write_bytes(b"no such thing")
+    with pytest.raises(trivox.ReadError, match="a.parquet: it is not a Parquet file"):
+        stores.load_parquet(path)

@@ -3,13 +3,20 @@
 `voxelize` writes Parquet or WebDataset parts straight from the workers, so that grids do not pass
 through Ray's object store. `Voxelize` is the callable class for pipelines of one's own.
 
-Each part is written under a temporary name and renamed, and its name is made of the ids in it: a batch
-that is tried again, because its worker died, replaces its own part. A later run with the same output
-leaves out the ids that are in complete parts.
+A part is one file or object, with its ids and error codes in it, and it appears whole: a local file is
+renamed, and an object store shows an object once it is complete. So every part that is there is complete,
+and no run removes one. Its name is a digest of its ids: all tries of a batch write the same items to the
+same name. A later run with the same output leaves out the ids that are in parts.
+
+A worker writes the ids of a batch to a ``.started`` file before it begins, and removes that file at the
+end. A run first finishes the batches of such files as they are, because a worker of an earlier run may
+still write them. Runs at the same time may nevertheless put one item into parts of different batches, and
+``retry_errors`` does so on purpose: `rows` gives each item once.
 """
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import io
 import json
@@ -17,11 +24,11 @@ import logging
 import os
 import re
 import tarfile
-import tempfile
 import time
 import uuid
-from collections.abc import Iterable, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections import Counter
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -29,14 +36,16 @@ from glob import escape
 from itertools import islice
 from multiprocessing import get_context
 from pathlib import PurePosixPath
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 from urllib.parse import unquote
 
 import numpy as np
 
-from . import DistanceField, Grid, Mesh, OptionError, TrivoxError, Voxelizer, read_mesh
+from . import DistanceField, Grid, Mesh, OptionError, ReadError, TrivoxError, Voxelizer, read_mesh
+from ._errors import MemoryLimitError
+from .stores import _escaped, _restored
 
-__all__ = ["Summary", "Voxelize", "expand", "read", "voxelize"]
+__all__ = ["Summary", "Voxelize", "expand", "read", "rows", "voxelize"]
 
 log = logging.getLogger("trivox.ray")
 
@@ -83,46 +92,51 @@ def read(path: str, **storage: Any) -> Mesh:
     import fsspec
 
     system, remote = fsspec.core.url_to_fs(path, **storage)
-    with tempfile.TemporaryDirectory(prefix="trivox-") as folder:
-        name = PurePosixPath(remote).name
-        waiting, done = [name], set()
-        while waiting:
-            sidecar = waiting.pop().replace("\\", "/").removeprefix("./")
-            if sidecar in done or ".." in PurePosixPath(sidecar).parts or sidecar.startswith("/"):
-                continue
-            done.add(sidecar)
-            local = os.path.join(folder, sidecar)
-            os.makedirs(os.path.dirname(local), exist_ok=True)
-            try:
-                system.get_file(str(PurePosixPath(remote).parent / sidecar), local)
-            except FileNotFoundError:
-                if sidecar == name:
-                    raise FileNotFoundError(2, "No such file or directory", path) from None
-                continue  # The reader warns of a sidecar that is not there.
-            for named in _named_in(local):
-                # Relative to the file that names it, or to the mesh.
-                waiting += [named, str(PurePosixPath(sidecar).parent / named.replace("\\", "/"))]
-        return read_mesh(os.path.join(folder, name))
+    folder, _, name = remote.rpartition("/")
+    files: dict[str, bytes] = {}
+    waiting, seen = [name], set()
+    while waiting:
+        file = waiting.pop().replace("\\", "/").removeprefix("./")
+        if file in seen or ".." in PurePosixPath(file).parts or file.startswith("/"):
+            continue
+        seen.add(file)
+        try:
+            files[file] = system.cat_file(f"{folder}/{file}")
+        except (FileNotFoundError, IsADirectoryError):
+            if file == name:
+                raise FileNotFoundError(errno.ENOENT, "No such file or directory", path) from None
+            continue  # The reader warns of a sidecar that is not there.
+        for named in _named_in(file, files[file]):
+            # Relative to the file that names it, or to the mesh.
+            waiting += [named, str(PurePosixPath(file).parent / named.replace("\\", "/"))]
+    try:
+        return read_mesh(files.pop(name), _extension(name), sidecars=files)
+    except TrivoxError as error:
+        error.path = path
+        raise
 
 
-def _named_in(path: str) -> list[str]:
+def _extension(name: str) -> str:
+    return os.path.splitext(name)[1].lstrip(".")
+
+
+def _named_in(name: str, content: bytes) -> list[str]:
     """The files that an OBJ, MTL or glTF file names."""
-    suffix = os.path.splitext(path)[1].lower()
-    if suffix == ".gltf":
-        with open(path, encoding="utf-8", errors="replace") as file:
-            try:
-                document = json.load(file)
-            except json.JSONDecodeError:
-                return []  # The reader says what is wrong.
+    format = _extension(name).lower()
+    if format == "gltf":
+        try:
+            document = json.loads(content.decode("utf-8", "replace"))
+        except json.JSONDecodeError:
+            return []  # The reader says what is wrong.
         lists = [document.get(key) for key in ("buffers", "images")] if isinstance(document, dict) else []
         entries = [entry for some in lists if isinstance(some, list) for entry in some]
         uris = [entry.get("uri") for entry in entries if isinstance(entry, dict)]
         return [unquote(uri) for uri in uris if isinstance(uri, str) and not uri.startswith("data:")]
-    if suffix not in (".obj", ".mtl"):
+    if format not in ("obj", "mtl"):
         return []
     key = re.compile(r"^\s*(?:mtllib|map_\w+|bump|disp|decal|refl)\s+(.*\S)", re.IGNORECASE)
-    with open(path, encoding="utf-8", errors="replace") as file:
-        lines = [match[1] for match in map(key.match, file) if match]
+    text = io.TextIOWrapper(io.BytesIO(content), encoding="utf-8", errors="replace")
+    lines = [match[1] for match in map(key.match, text) if match]
     # A name may have spaces; options come before it.
     return [name for line in lines for name in {line, line.split()[-1]}]
 
@@ -146,6 +160,13 @@ class Voxelize:
     storage : dict, optional
         Options of the fsspec file system.
 
+    Raises
+    ------
+    OptionError, BackendError
+        A width that is not possible, or distances with ``tile``.
+    TypeError
+        `voxelizer` is no `Voxelizer`.
+
     Examples
     --------
     >>> rows = ray.data.from_items([{"id": "a.glb"}]).map_batches(        # doctest: +SKIP
@@ -162,6 +183,7 @@ class Voxelize:
         width: float | None = None,
         storage: dict[str, Any] | None = None,
     ):
+        _check(voxelizer, width)
         self.voxelizer = Voxelizer(**({"threads": 1} | voxelizer.options))
         self.column, self.data, self.keep_grid = column, data, keep_grid
         self.width, self.storage = width, storage or {}
@@ -180,7 +202,7 @@ class Voxelize:
             if content is None:
                 mesh = read(name, **self.storage) if "://" in name else name
             else:
-                mesh = read_mesh(bytes(content), os.path.splitext(name)[1].lstrip("."))
+                mesh = read_mesh(bytes(content), _extension(name))
             made = (
                 self.voxelizer(mesh)
                 if self.width is None
@@ -188,9 +210,24 @@ class Voxelize:
             )
             row = _row(name, made, self.keep_grid)
         except Exception as error:
+            if isinstance(error, TrivoxError):
+                error.path = error.path or name
             row = _row(name, error, False)
         row["seconds"] = time.perf_counter() - began
         return row
+
+
+def _check(voxelizer: Voxelizer, width: float | None) -> None:
+    """Raises what the arguments would raise for every item."""
+    if not isinstance(voxelizer, Voxelizer):
+        kind = type(voxelizer).__name__
+        raise TypeError(f"voxelizer is a trivox.Voxelizer, not {kind}: give trivox.Voxelizer(resolution, ...)")
+    if width is not None:
+        dot = Mesh(np.eye(3), [[0, 1, 2]])
+        trial = Voxelizer(1, tile=voxelizer.options.get("tile"), backend="cpu", memory=1)
+        # The arguments are checked before the memory, of which there is too little for any work.
+        with suppress(MemoryLimitError):
+            trial.distances(dot, width)
 
 
 def _row(name: str, result: Grid | DistanceField | Exception, keep_grid: bool) -> dict[str, Any]:
@@ -239,11 +276,16 @@ def _printable(row: dict[str, Any]) -> dict[str, Any]:
         for name, value in row.items()
         if isinstance(value, str)
     }
-    return row | text
+    return row | text | {"id": _escaped(row["id"])}
 
 
 WITHOUT_EFFECT = ("adapter", "backend", "memory", "threads", "time_limit")
 """Options of a voxelizer that change no grid."""
+
+
+INDEX = "__index__"
+"""The first member of a .tar part: a line of JSON, id and code, for each item. Readers of WebDataset skip it:
+its name has no extension."""
 
 
 class _Sink:
@@ -268,26 +310,46 @@ class _Sink:
         if not self.system.exists(path):
             self._put("_options.json", text.encode())
             return
-        earlier, now = json.loads(self.system.cat_file(path)), json.loads(text)
+        earlier, now = self._load(path, dict), json.loads(text)
         for name in sorted(earlier.keys() | now.keys()):
             old, new = earlier.get(name), now.get(name)
             if old != new:
-                message = f"{self.folder} is of a run with {name}={old!r}, not {new!r}"
-                raise OptionError(f"{message}: use another folder", "option.output", self.folder)
+                message = f"the folder is of a run with {name}={old!r}, not {new!r}: use another folder"
+                raise OptionError(message, "option.output", self.folder)
 
-    def name(self, ids: Iterable[str]) -> str:
-        digest = hashlib.blake2b("\n".join(ids).encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
-        return f"part-{digest}"
+    def name(self, ids: list[str]) -> str:
+        return f"part-{_digest(json.dumps(ids))}"
 
     def path(self, name: str) -> str:
         return f"{self.folder}/{name}"
 
+    def begin(self, ids: list[str]) -> bool:
+        """Marks a batch as begun. False if it is marked already."""
+        mark = self.name(ids) + ".started"
+        if self.system.exists(self.path(mark)):
+            return False
+        self._put(mark, json.dumps(ids).encode())
+        return True
+
+    def end(self, ids: list[str]) -> None:
+        self._remove(self.path(self.name(ids) + ".started"))
+
+    def marks(self) -> dict[str, list[str]]:
+        """The ids of the batches that are marked as begun, by the names of the marks."""
+        marks = {}
+        for mark in _files(self.system, self.folder, ".started"):
+            with suppress(FileNotFoundError):  # A run at the same time has ended the batch.
+                marks[mark] = self._load(mark, list)
+        return marks
+
+    def tidy(self, done: Container[str]) -> None:
+        """Removes marks of batches whose items are all done, perhaps in other batches."""
+        for mark, ids in self.marks().items():
+            if all(name in done for name in ids):
+                self._remove(mark)
+
     def write(self, name: str, rows: list[dict[str, Any]]) -> None:
-        content = self.encode(rows)
-        index = "\n".join(json.dumps([row["id"], row["code"], row["hash"]]) for row in rows)
-        self._put(name + self.suffix, content)
-        # The index is written last: a part without one is not complete.
-        self._put(name + ".index", index.encode())
+        self._put(name + self.suffix, self.encode(rows))
 
     def encode(self, rows: list[dict[str, Any]]) -> bytes:
         out = io.BytesIO()
@@ -296,59 +358,195 @@ class _Sink:
 
             pq.write_table(_table(rows), out, compression="zstd", use_dictionary=False)
             return out.getvalue()
+        rows = [_printable(row) for row in rows]
         with tarfile.open(fileobj=out, mode="w") as tar:
+
+            def add(name: str, content: bytes) -> None:
+                member = tarfile.TarInfo(name)
+                member.size = len(content)
+                tar.addfile(member, io.BytesIO(content))
+
+            add(INDEX, "\n".join(json.dumps([row["id"], row["code"]]) for row in rows).encode())
             for row in rows:
-                key = hashlib.blake2b(row["id"].encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
+                key = _digest(row["id"])
                 meta = {name: value for name, value in row.items() if name != "grid"}
-                members = {"json": json.dumps(meta).encode()}
+                add(f"{key}.json", json.dumps(meta).encode())
                 if row["grid"] is not None:
-                    members[self.member] = row["grid"]
-                for suffix, content in members.items():
-                    member = tarfile.TarInfo(f"{key}.{suffix}")
-                    member.size = len(content)
-                    tar.addfile(member, io.BytesIO(content))
+                    add(f"{key}.{self.member}", row["grid"])
         return out.getvalue()
 
     def _put(self, name: str, content: bytes) -> None:
         target = self.path(name)
-        if getattr(self.system, "protocol", None) in ("file", ("file", "local")):
-            temporary = self.path(f".{name}.{uuid.uuid4().hex}.tmp")
-            try:
-                with open(temporary, "wb") as file:
-                    file.write(content)
-                    file.flush()
-                    os.fsync(file.fileno())
-                os.replace(temporary, target)
-            except BaseException:
-                with suppress(FileNotFoundError):
-                    os.remove(temporary)
-                raise
-        else:
-            # Object stores show an object only once it is complete.
-            self.system.pipe_file(target, content)
-
-    def complete(self) -> dict[str, tuple[str | None, str | None]]:
-        """Code and hash of each id in a complete part.
-
-        Parts without an index, which a run that was killed left, are removed: their items are made again,
-        and perhaps in other parts.
-        """
-        done = {}
-        files = set(self.system.glob(f"{escape(self.folder)}/part-*"))
-        indices = []
-        for part in sorted(path for path in files if path.endswith(self.suffix)):
-            index = part.removesuffix(self.suffix) + ".index"
-            if index in files:
-                indices.append(escape(index))
+        is_local = getattr(self.system, "protocol", None) in ("file", ("file", "local"))
+        try:
+            if is_local:
+                _replace(target, content)
             else:
-                log.info("%s is not complete: it is removed", part)
-                self.system.rm_file(part)
-        # Many at once, where the file system can.
-        for index in self.system.cat(indices).values() if indices else ():
-            for line in index.decode().splitlines():
-                name, code, digest = json.loads(line)
-                done[name] = (code, digest)
-        return done
+                # Object stores show an object only once it is complete.
+                self.system.pipe_file(target, content)
+        except OSError as error:
+            message = f"{error.strerror or error} (when that is mended, the same call resumes the run)"
+            raise OSError(error.errno or errno.EIO, message, target) from error
+
+    def _load(self, path: str, kind: type) -> Any:
+        try:
+            value = json.loads(self.system.cat_file(path))
+            if not isinstance(value, kind):
+                raise ValueError(f"a {kind.__name__} is expected")
+        except ValueError as error:
+            message = f"the file is damaged ({error}): remove it, and run again with the options of before"
+            raise ReadError(message, "read.content", path) from error
+        return value
+
+    def _remove(self, path: str) -> None:
+        with suppress(FileNotFoundError):  # A run at the same time has removed it.
+            self.system.rm_file(path)
+
+
+def _digest(text: str) -> str:
+    return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
+
+
+def _replace(path: str, content: bytes) -> None:
+    folder, name = os.path.split(path)
+    temporary = os.path.join(folder, f".{name}.{uuid.uuid4().hex}.tmp")
+    try:
+        with open(temporary, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        with suppress(FileNotFoundError):
+            os.remove(temporary)
+        raise
+
+
+def _files(system: Any, folder: str, *suffixes: str) -> list[str]:
+    system.invalidate_cache(folder)  # Other processes write to it.
+    return sorted(p for p in system.glob(f"{escape(folder)}/part-*") if p.endswith(suffixes))
+
+
+T = TypeVar("T")
+
+
+def _of_part(system: Any, part: str, read: Callable[[Any], Iterable[T]], **options: Any) -> Iterator[T]:
+    try:
+        with system.open(part, "rb", **options) as file:
+            yield from read(file)
+    except Exception as error:
+        message = f"the part cannot be read ({error}): if it is damaged, remove it, and run again"
+        raise ReadError(message, "read.content", part) from error
+
+
+@dataclass(frozen=True, order=True)
+class _Place:
+    """Where a row of an item is. The least of several counts: one without an error, if there is one."""
+
+    is_error: bool
+    part: str
+    code: str | None = field(compare=False)
+
+
+def _places(system: Any, folder: str) -> dict[str, _Place]:
+    """Where the row of each id is that counts."""
+
+    def index(part: str) -> list[tuple[str, str | None]]:
+        read = _parquet_index if part.endswith(".parquet") else _tar_index
+        return list(_of_part(system, part, read, block_size=1 << 18))
+
+    places: dict[str, _Place] = {}
+    parts = _files(system, folder, ".parquet", ".tar")
+    with ThreadPoolExecutor(16) as pool:
+        for part, items in zip(parts, pool.map(index, parts)):
+            for name, code in items:
+                place = _Place(code is not None, part, code)
+                name = _restored(name)
+                places[name] = min(place, places.get(name, place))
+    return places
+
+
+def _parquet_index(file: Any) -> Iterable[tuple[str, str | None]]:
+    import pyarrow.parquet as pq
+
+    table = pq.ParquetFile(file).read(columns=["id", "code"])
+    return zip(table["id"].to_pylist(), table["code"].to_pylist())
+
+
+def _tar_index(file: Any) -> Iterable[tuple[str, str | None]]:
+    with tarfile.open(fileobj=file, mode="r|") as tar:
+        first = tar.next()
+        if first is None or first.name != INDEX:
+            raise ValueError(f"its first member is not {INDEX}")
+        return map(json.loads, _content(tar, first).splitlines())
+
+
+def _parquet_rows(file: Any) -> Iterator[dict[str, Any]]:
+    import pyarrow.parquet as pq
+
+    for batch in pq.ParquetFile(file).iter_batches(64):
+        yield from batch.to_pylist()
+
+
+def _tar_rows(file: Any) -> Iterator[dict[str, Any]]:
+    with tarfile.open(fileobj=file, mode="r|") as tar:
+        members = ((member.name, _content(tar, member)) for member in tar)
+        row: dict[str, Any] = {}
+        for name, content in members:
+            if name.endswith(".json"):
+                if row:
+                    yield row
+                row = json.loads(content) | {"grid": None}
+            elif name != INDEX:
+                row["grid"] = content
+        if row:
+            yield row
+
+
+def _content(tar: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
+    file = tar.extractfile(member)
+    if file is None:
+        raise ValueError(f"its member {member.name} is not a file")
+    return file.read()
+
+
+def rows(output: str, **storage: Any) -> Iterator[dict[str, Any]]:
+    """The rows of an output of `voxelize`, each item once.
+
+    An item may be in several parts: ``retry_errors`` tried it again, or two runs made it at the same time.
+    A row without an error counts, else that of the first part by name.
+
+    Parameters
+    ----------
+    output : str
+        The folder, as it was given to `voxelize`.
+    **storage
+        Options of the fsspec file system.
+
+    Yields
+    ------
+    dict
+        With the keys `FIELDS`. ``id`` is the item that was given.
+
+    Raises
+    ------
+    FileNotFoundError
+        There is no such folder.
+    ReadError
+        A part that is damaged.
+    """
+    import fsspec
+
+    system, folder = fsspec.core.url_to_fs(output, **storage)
+    if not system.exists(folder):
+        raise FileNotFoundError(errno.ENOENT, "No such file or directory", output)
+    places = _places(system, folder)
+    for part in sorted({place.part for place in places.values()}):
+        read = _parquet_rows if part.endswith(".parquet") else _tar_rows
+        for row in _of_part(system, part, read):
+            name = _restored(row["id"])
+            if name in places and places[name].part == part:
+                yield row | {"id": name}
 
 
 class _Writer:
@@ -359,16 +557,14 @@ class _Writer:
 
     def __call__(self, ids: list[str]) -> list[tuple[str, str, str]]:
         name = self.sink.name(ids)
-        started = self.sink.path(f"{name}.started")
-        if self.sink.system.exists(started):
+        if self.sink.begin(ids):
+            rows = [self.voxelize.row(item) for item in ids]
+        else:
             # An earlier try did not end: one of these items may kill its worker.
             log.warning("%s: tried again, each item in a process of its own", name)
             rows = list(_isolated(self.voxelize, ids))
-        else:
-            self.sink.system.touch(started)
-            rows = [self.voxelize.row(item) for item in ids]
         self.sink.write(name, rows)
-        self.sink.system.rm_file(started)
+        self.sink.end(ids)
         return [(row["id"], row["code"], row["error"]) for row in rows if row["code"] is not None]
 
 
@@ -400,13 +596,15 @@ class Summary:
     items : int
         How many there are.
     skipped : int
-        Those of them that an earlier run had completed.
+        Those of them that an earlier run had completed, `skipped_failed` of them with an error.
     done, failed : int
         Those that this run voxelized, and those that have an error.
     seconds : float
         Time of this run, that of starting workers included.
     codes : dict of str to int
-        How often each error code came.
+        How often each error code came in this run.
+    skipped_codes : dict of str to int
+        How often each error code is among the skipped items. ``retry_errors=True`` tries these again.
     """
 
     items: int
@@ -415,6 +613,12 @@ class Summary:
     failed: int = 0
     seconds: float = 0.0
     codes: dict[str, int] = field(default_factory=dict)
+    skipped_codes: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def skipped_failed(self) -> int:
+        """How many of the skipped items have an error."""
+        return sum(self.skipped_codes.values())
 
     def count(self, failures: list[tuple[str, str, str]], items: int) -> None:
         """Adds a batch of so many items, some of which failed."""
@@ -446,8 +650,8 @@ def voxelize(
     items : iterable of str
         Local paths or fsspec URLs; they are the ids, and repeated ones are one item.
     output : str
-        A folder, as a path that all workers see or as an fsspec URL. Ids that are in its complete parts
-        are left out: a run that was interrupted is resumed by the same call. All runs into one folder
+        A folder, as a path that all workers see or as an fsspec URL. Ids that are in its parts are left
+        out: a run that was interrupted is resumed by the same call. All runs into one folder
         have the same options; only those that change no grid may differ.
     voxelizer : Voxelizer
         Its ``memory`` and ``time_limit`` hold for each item.
@@ -464,7 +668,7 @@ def voxelize(
         .npz.
     retry_errors : bool, default False
         Whether items with an error in an earlier run are tried again. Their older rows stay in their
-        parts: take the row without an error.
+        parts; `rows` gives the one without an error.
     storage : dict, optional
         Options of the fsspec file system.
 
@@ -474,10 +678,15 @@ def voxelize(
 
     Raises
     ------
-    OptionError
-        A format or a number that is not possible; a folder of a run with other options.
+    OptionError, BackendError
+        A format, a width or a number that is not possible; distances with ``tile``; a folder of a run with
+        other options.
+    ReadError
+        A file in the folder that is damaged.
+    OSError
+        A part that cannot be written, for example on a full disk. The same call resumes the run.
     TypeError
-        `items` is one path instead of an iterable of them.
+        `items` is one path instead of an iterable of them; `voxelizer` is no `Voxelizer`.
     """
     import ray
 
@@ -490,14 +699,23 @@ def voxelize(
         raise OptionError(f"batch_size={batch_size} is not possible: use 1 or more", "option.batch_size")
     if concurrency is not None and concurrency < 1:
         raise OptionError(f"concurrency={concurrency} is not possible: use 1 or more", "option.concurrency")
+    work = Voxelize(voxelizer, width=width, storage=storage)
     sink = _Sink(output, format, storage or {}, "bricks" if width is None else "npz")
     sink.check(voxelizer, width)
     ids = list(dict.fromkeys(str(item) for item in items))
-    complete = sink.complete()
-    rest = [n for n in ids if n not in complete or (retry_errors and complete[n][0] is not None)]
+    # In this order: a batch that another run ends in between is seen as complete.
+    begun = sink.marks().values()
+    places = _places(sink.system, sink.folder)
+    rest = [n for n in ids if n not in places or (retry_errors and places[n].is_error)]
     summary = Summary(items=len(ids), skipped=len(ids) - len(rest))
+    if not retry_errors:
+        summary.skipped_codes = dict(Counter(places[n].code for n in ids if n in places and places[n].is_error))
     log.info("%d items, %d of them complete", summary.items, summary.skipped)
+    if summary.skipped_failed:
+        log.warning("%d of them with an error: retry_errors=True tries them again", summary.skipped_failed)
+    done = {*places, *ids}
     if not rest:
+        sink.tidy(done)
         return summary
     if not ray.is_initialized():
         ray.init(log_to_driver=False)
@@ -508,17 +726,17 @@ def voxelize(
         # Ray has room for so many; as many again wait, so that no worker does.
         concurrency = 2 * max(1, int(min(of, default=1)))
     began = logged = time.monotonic()
-    writer = ray.put(_Writer(Voxelize(voxelizer, width=width, storage=storage), sink))
+    writer = ray.put(_Writer(work, sink))
     # A task whose worker died goes to another. A worker keeps its process, and with it its GPU.
     write = ray.remote(
         num_cpus=num_cpus, num_gpus=num_gpus, max_retries=-1, max_calls=0
     )(_write)
-    batches = (rest[at : at + batch_size] for at in range(0, len(rest), batch_size))
+    batches = _batches(rest, begun, batch_size)
     running: dict[Any, int] = {}
     try:
         while True:
-            for ids in islice(batches, concurrency - len(running)):
-                running[write.remote(writer, ids)] = len(ids)
+            for batch in islice(batches, concurrency - len(running)):
+                running[write.remote(writer, batch)] = len(batch)
             if not running:
                 break
             ready, _ = ray.wait(list(running), timeout=10)
@@ -531,8 +749,24 @@ def voxelize(
                 log.info(
                     "%d of %d, %.1f a second, %d failed", finished, len(rest), rate, summary.failed
                 )
+    except ray.exceptions.RayTaskError as error:
+        raise error.cause from error
     finally:
         for task in running:
             ray.cancel(task)
+    sink.tidy(done)
     summary.seconds = time.monotonic() - began
     return summary
+
+
+def _batches(names: list[str], begun: Iterable[list[str]], size: int) -> Iterator[list[str]]:
+    """Batches of so many names; first those that were begun, as they are."""
+    rest = dict.fromkeys(names)
+    for ids in begun:
+        if all(name in rest for name in ids):
+            yield ids
+            for name in ids:
+                del rest[name]
+    names = list(rest)
+    for at in range(0, len(names), size):
+        yield names[at : at + size]

@@ -19,6 +19,7 @@ import itertools
 import json
 import operator
 import os
+import re
 import shutil
 import uuid
 from collections.abc import Iterable, Iterator
@@ -28,7 +29,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._errors import OptionError
+from ._errors import OptionError, ReadError
 from ._trivox import Grid
 
 __all__ = [
@@ -247,7 +248,9 @@ def save_parquet(grids: Iterable[tuple[Any, Grid]], path: Any) -> None:
     Parameters
     ----------
     grids : iterable of (id, Grid)
-        Such as ``vox.many(paths, on_error="skip")``; ids are written as text.
+        Such as ``vox.many(paths, on_error="skip")``; ids are written as text. In the name of a file that
+        is not UTF-8, the byte FF is written as ``\\udcff``; before such text that is in a name itself,
+        backslashes are doubled. `load_parquet` gives the names as they were.
     path : str, os.PathLike or a file object
         A file by its path is written whole or not at all.
 
@@ -282,11 +285,20 @@ def load_parquet(path: Any, ids: Iterable[Any] | None = None) -> dict[str, Grid]
     ------
     KeyError
         An id that is not in the file.
+    ReadError
+        A file that `save_parquet` did not write.
     """
     import pyarrow.parquet as pq
 
-    with pq.ParquetFile(path) as file:
-        places = json.loads(file.metadata.metadata[b"trivox"])
+    try:
+        file = pq.ParquetFile(path)
+    except ValueError as error:
+        raise _foreign(path, f"it is not a Parquet file, or damaged ({error})") from error
+    with file:
+        try:
+            places = json.loads((file.metadata.metadata or {})[b"trivox"])
+        except (KeyError, ValueError) as error:
+            raise _foreign(path, "it has no metadata 'trivox'") from error
         groups: dict[str, list[int]] = {name: [] for name in places}
         for group in range(file.num_row_groups):
             column = file.metadata.row_group(group).column(0)
@@ -297,7 +309,7 @@ def load_parquet(path: Any, ids: Iterable[Any] | None = None) -> dict[str, Grid]
                 name = file.read_row_group(group, columns=["id"])["id"][0].as_py()
             groups[name].append(group)
         found = {}
-        for name in places if ids is None else map(str, ids):
+        for name in places if ids is None else (_escaped(str(key)) for key in ids):
             table = file.read_row_groups(groups[name], columns=["x", "y", "z", "mask", "colors"])
             bricks = np.stack([table[axis].to_numpy() for axis in "xyz"], -1).astype(np.int64)
             masks = np.frombuffer(b"".join(table["mask"].to_pylist()), np.uint8)
@@ -309,8 +321,36 @@ def load_parquet(path: Any, ids: Iterable[Any] | None = None) -> dict[str, Grid]
                 colors = np.frombuffer(own, np.uint8).reshape(-1, 4)
             place = dict(places[name])
             place.pop("hash")
-            found[name] = Grid.from_coords(coords, place.pop("dims"), colors=colors, **place)
+            found[_restored(name)] = Grid.from_coords(coords, place.pop("dims"), colors=colors, **place)
         return found
+
+
+def _foreign(path: Any, what: str) -> ReadError:
+    name = os.fspath(path) if isinstance(path, (str, os.PathLike)) else None
+    message = f"{what}: load_parquet reads files of save_parquet; for parts of trivox.ray use trivox.ray.rows"
+    return ReadError(message, "read.content", name)
+
+
+def _escaped(name: str) -> str:
+    """With ``\\udcff`` in place of the surrogate U+DCFF, which UTF-8 does not hold.
+
+    Backslashes before it, and before text that looks like it, are doubled. So their number is odd before
+    what was a surrogate, and even before text: no two names become one, and `_restored` is the inverse.
+    """
+
+    def escape(match: re.Match[str]) -> str:
+        slashes, what = match[1] * 2, match[2]
+        return f"{slashes}{what}" if len(what) > 1 else f"{slashes}\\u{ord(what):04x}"
+
+    return re.sub(r"(\\*)([\ud800-\udfff]|(?<=\\)ud[89a-f][0-9a-f]{2})", escape, name)
+
+
+def _restored(text: str) -> str:
+    def restore(match: re.Match[str]) -> str:
+        slashes, is_surrogate = divmod(len(match[1]), 2)
+        return "\\" * slashes + (chr(int(match[2][1:], 16)) if is_surrogate else match[2])
+
+    return re.sub(r"(\\+)(ud[89a-f][0-9a-f]{2})", restore, text)
 
 
 def _write_bricks(grids: Iterable[tuple[Any, Grid]], file: Any) -> None:
@@ -324,7 +364,7 @@ def _write_bricks(grids: Iterable[tuple[Any, Grid]], file: Any) -> None:
     places: dict[str, Any] = {}
     with pq.ParquetWriter(file, schema, compression="zstd", use_dictionary=["id"]) as writer:
         for key, grid in grids:
-            name = str(key)
+            name = _escaped(str(key))
             if isinstance(grid, Exception):
                 raise grid
             if name in places:

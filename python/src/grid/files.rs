@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use pyo3::prelude::*;
 use pyo3::types::PyMemoryView;
 use trivox::formats::{
-    GridFormat, LoadedGrid, ReadError, Reporting, WriteError, read_grid_from,
-    read_grid_with, replace_file, temporary,
+    GridFormat, LoadedGrid, ReadError, Reporting, WriteError, read_grid_from, read_grid_with,
+    replace_file, temporary,
 };
 
 use crate::error::Failure;
@@ -79,7 +79,8 @@ pub fn restore_grid(
     warnings: Vec<String>,
 ) -> PyResult<PyGrid> {
     let made = job::on_pool(py, || {
-        read_grid_from(&mut bytes, GridFormat::Bricks).map(|l| PyGrid::new(l.grid, report, warnings))
+        read_grid_from(&mut bytes, GridFormat::Bricks)
+            .map(|l| PyGrid::new(l.grid, report, warnings))
     })?;
     made.map_err(|error| Failure::from(error).into_py(py))
 }

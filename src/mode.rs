@@ -13,7 +13,7 @@ use crate::solid::{Fill, FillReport, Solid, solidify};
 #[cfg(feature = "gpu")]
 use crate::voxelize::gpu::Gpu;
 use crate::voxelize::report::RunReport;
-use crate::voxelize::runner::{By, Runner, without_waiting};
+use crate::voxelize::runner::{BackendRef, Runner, without_waiting};
 use crate::voxelize::{Backend, BackendError, Rule, RunOptions};
 
 /// Which voxels of a mesh are occupied.
@@ -90,7 +90,7 @@ pub fn voxelize(
     options: &RunOptions,
     progress: &dyn Progress,
 ) -> Result<Voxels, BackendError> {
-    without_waiting(voxelize_by(By::Backend(backend), mesh, mode, options, progress))
+    without_waiting(voxelize_by(BackendRef::Backend(backend), mesh, mode, options, progress))
 }
 
 /// The asynchronous form of [`voxelize`] on a GPU, for a browser, where nothing may wait.
@@ -105,11 +105,11 @@ pub async fn voxelize_async(
     options: &RunOptions,
     progress: &dyn Progress,
 ) -> Result<Voxels, BackendError> {
-    voxelize_by(By::Gpu(gpu), mesh, mode, options, progress).await
+    voxelize_by(BackendRef::Gpu(gpu), mesh, mode, options, progress).await
 }
 
 async fn voxelize_by(
-    by: By<'_>,
+    by: BackendRef<'_>,
     mesh: &PlacedMesh,
     mode: Mode,
     options: &RunOptions,

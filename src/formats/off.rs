@@ -10,8 +10,8 @@
 
 use crate::appearance::{Appearance, Material};
 use crate::formats::flat_colors::FlatColors;
-use crate::formats::polygons::{CUT, Cutter};
-use crate::formats::tally::{lean_warning, warning_of};
+use crate::formats::polygons::{TRIANGULATION, Triangulator};
+use crate::formats::tally::{points_and_lines_warning, warning_of};
 use crate::formats::tokens::{Tokens, number, quoted};
 use crate::formats::{LoadedMesh, MeshSpec, ReadError, ReadOptions, check_memory};
 use crate::mesh::Mesh;
@@ -55,7 +55,7 @@ fn read(bytes: &[u8], options: &ReadOptions) -> Result<LoadedMesh, ReadError> {
         }
         false => 0,
     };
-    let for_mesh = 24 * header.vertices + 12 * counts.triangles + CUT * counts.largest;
+    let for_mesh = 24 * header.vertices + 12 * counts.triangles + TRIANGULATION * counts.largest;
     check_memory(bytes.len() as u64 + for_mesh + for_colors + REST, options.memory)?;
 
     let mut build = Build::new(&header, vertex_scale, &counts, shown);
@@ -137,13 +137,13 @@ struct Header {
 
 /// A colour of three or four numbers.
 #[derive(Debug, Clone, Copy)]
-struct Numbers {
+struct ColorNumbers {
     rgb: [f64; 3],
     opacity: Option<f64>,
     has_point: bool,
 }
 
-impl Numbers {
+impl ColorNumbers {
     /// The next numbers of a line that ends with `after` other numbers; `None` if they are no
     /// colour.
     fn next(lines: &mut Lines, after: usize) -> Option<Self> {
@@ -173,8 +173,8 @@ struct Scale {
 }
 
 impl Scale {
-    fn add(&mut self, color: Numbers) {
-        let Numbers { rgb, opacity, has_point } = color;
+    fn add(&mut self, color: ColorNumbers) {
+        let ColorNumbers { rgb, opacity, has_point } = color;
         self.has_points |= has_point;
         self.largest = rgb.into_iter().chain(opacity).fold(self.largest, f64::max);
     }
@@ -183,7 +183,7 @@ impl Scale {
         self.has_points || self.largest <= 1.0
     }
 
-    fn color(self, Numbers { rgb, opacity, .. }: Numbers) -> Rgba {
+    fn color(self, ColorNumbers { rgb, opacity, .. }: ColorNumbers) -> Rgba {
         let most = if self.is_fraction() { 255.0 } else { 1.0 };
         let channel = |number: f64| (number * most).round().clamp(0.0, 255.0) as u8;
         let [r, g, b] = rgb.map(channel);
@@ -264,8 +264,8 @@ impl Header {
     }
 
     /// The colour of a vertex, before its texture coordinates.
-    fn vertex_color(&self, lines: &mut Lines) -> Option<Numbers> {
-        Numbers::next(lines, if self.texcoords { 2 } else { 0 })
+    fn vertex_color(&self, lines: &mut Lines) -> Option<ColorNumbers> {
+        ColorNumbers::next(lines, if self.texcoords { 2 } else { 0 })
     }
 
     /// Moves to the last vertex. Returns the scale of the vertices' colours.
@@ -329,7 +329,7 @@ impl FaceCounts {
             counts.largest = counts.largest.max(corners);
             if lines.clone().token().is_some() {
                 counts.colored += triangles;
-                if let Some(color) = Numbers::next(&mut lines, 0) {
+                if let Some(color) = ColorNumbers::next(&mut lines, 0) {
                     counts.scale.add(color);
                 }
             }
@@ -348,9 +348,9 @@ struct Build {
     shown: bool,
     vertex_scale: Scale,
     face_scale: Scale,
-    cutter: Cutter,
+    triangulator: Triangulator,
     /// Faces of fewer than three corners.
-    lean: u64,
+    points_and_lines: u64,
     /// Faces whose colour is an index of an external colour map.
     indexed: u64,
     /// Vertices without the colour that the header announces.
@@ -376,8 +376,8 @@ impl Build {
             shown,
             vertex_scale,
             face_scale: counts.scale,
-            cutter: Cutter::default(),
-            lean: 0,
+            triangulator: Triangulator::default(),
+            points_and_lines: 0,
             indexed: 0,
             uncolored: 0,
             longer: 0,
@@ -441,14 +441,14 @@ impl Build {
         let material = if self.has_face_colors { self.material(lines) } else { 0 };
         let before = self.triangles.len();
         match self.corners[..] {
-            [] | [_] | [_, _] => self.lean += 1,
+            [] | [_] | [_, _] => self.points_and_lines += 1,
             [a, b, c] => self.triangles.push([a, b, c]),
             _ => {
                 let outline = self.corners.iter().map(|&i| self.positions[i as usize]);
                 let outline: Vec<[f64; 3]> = outline.collect();
-                let cut = self.cutter.cut(&outline);
+                let triangles = self.triangulator.triangulate(&outline);
                 let corners = &self.corners;
-                self.triangles.extend(cut.iter().map(|t| t.map(|i| corners[i as usize])));
+                self.triangles.extend(triangles.iter().map(|t| t.map(|i| corners[i as usize])));
             }
         }
         if self.has_face_colors {
@@ -465,7 +465,7 @@ impl Build {
     /// The material of the colour at the end of a face's line.
     fn material(&mut self, lines: &mut Lines) -> u32 {
         let has_any = lines.clone().token().is_some();
-        match Numbers::next(lines, 0) {
+        match ColorNumbers::next(lines, 0) {
             Some(color) => self.materials.material_of(self.face_scale.color(color)),
             None => {
                 self.indexed += u64::from(has_any);
@@ -492,8 +492,8 @@ impl Build {
             warnings.extend(self.vertex_scale.warning("vertices"));
             warnings.extend(self.face_scale.warning("faces"));
         }
-        warnings.extend(lean_warning(self.lean));
-        warnings.extend(self.cutter.warning());
+        warnings.extend(points_and_lines_warning(self.points_and_lines));
+        warnings.extend(self.triangulator.warning());
         let plain = "no colour of three or four numbers, and the plain one";
         warnings.extend(warning_of(self.indexed, ["face has", "faces have"], plain));
         let mesh = Mesh::new(self.positions, self.triangles)?;

@@ -3,12 +3,12 @@
 
 use earcut::{Earcut, utils3d::project3d_to_2d};
 
-/// Bytes per corner of triangulating a polygon: its corners in space and in the plane, the nodes of
+/// Bytes of memory per corner of a polygon that is triangulated: its corners in space and in the plane, the nodes of
 /// the ear clipping and the triangles.
-pub(in crate::formats) const CUT: u64 = 512;
+pub(in crate::formats) const TRIANGULATION: u64 = 512;
 /// Triangulates polygons, and counts those that cannot be triangulated correctly.
 #[derive(Default)]
-pub(in crate::formats) struct Cutter {
+pub(in crate::formats) struct Triangulator {
     earcut: Earcut<f64>,
     /// Polygons that intersect themselves or are far from planar.
     pub(in crate::formats) crossing: u64,
@@ -24,7 +24,7 @@ pub(in crate::formats) fn crossing_warning(count: u64) -> Option<String> {
     Some(format!("{polygons}: part of the area may be missing"))
 }
 
-impl Cutter {
+impl Triangulator {
     /// A warning, if a polygon intersects itself or is far from planar.
     pub(in crate::formats) fn warning(&self) -> Option<String> {
         crossing_warning(self.crossing)
@@ -33,7 +33,7 @@ impl Cutter {
     /// The triangles, as indices into `corners`, of a polygon of at least four corners; every
     /// corner is in one of them, and there are at most [`most_triangles`]. A polygon without area
     /// gives triangles without area.
-    pub(in crate::formats) fn cut(&mut self, corners: &[[f64; 3]]) -> Vec<[u32; 3]> {
+    pub(in crate::formats) fn triangulate(&mut self, corners: &[[f64; 3]]) -> Vec<[u32; 3]> {
         let n = corners.len() as u32;
         let fan: Vec<[u32; 3]> = (2..n).map(|i| [0, i - 1, i]).collect();
         let Some(flat) = flatten(corners) else {
@@ -132,7 +132,7 @@ mod tests {
                 .map(|_| [(); 3].map(|()| f64::from(rng.i32(0..=range))))
                 .map(|[x, y, z]| if round % 2 == 0 { [x, y, 0.0] } else { [x, y, z] })
                 .collect();
-            let triangles = Cutter::default().cut(&corners);
+            let triangles = Triangulator::default().triangulate(&corners);
             assert!(triangles.len() <= most_triangles(n), "{triangles:?}: {corners:?}");
             let is_in = |corner: u32| triangles.iter().any(|triangle| triangle.contains(&corner));
             assert!((0..n as u32).all(is_in), "{triangles:?}: {corners:?}");

@@ -9,14 +9,14 @@ pub(super) fn warning_of(count: u64, [one, more]: [&str; 2], what: &str) -> Opti
 }
 
 /// A warning about points, lines and faces of fewer than three corners.
-pub(super) fn lean_warning(count: u64) -> Option<String> {
+pub(super) fn points_and_lines_warning(count: u64) -> Option<String> {
     warning_of(count, ["point or line was", "points and lines were"], "skipped: no surface")
 }
 
 /// What is wrong with a mesh of these only.
-pub(super) fn only_lean(count: u64) -> String {
-    let lean = counted_as(count, "point or line", "points and lines");
-    format!("no faces found, only {lean}: nothing to voxelize")
+pub(super) fn only_points_and_lines(count: u64) -> String {
+    let found = counted_as(count, "point or line", "points and lines");
+    format!("no faces found, only {found}: nothing to voxelize")
 }
 
 /// A tally of names, of which a warning lists the first few.

@@ -51,7 +51,7 @@ impl<'a> Report<'a> {
         self.totals.add(&outcome);
         let progress = self.progress;
         progress.aside(|| {
-            self.talk(&outcome);
+            self.print_text(&outcome);
             self.print(&outcome)
         })
     }
@@ -82,7 +82,7 @@ impl<'a> Report<'a> {
         }
     }
 
-    fn talk(&self, outcome: &Outcome) {
+    fn print_text(&self, outcome: &Outcome) {
         let text = match outcome {
             Outcome::Failed(failure) if self.plan.several => format!("error: {failure}\n"),
             Outcome::Failed(failure) => format!("error: {}\n", failure.report.error),

@@ -93,11 +93,11 @@ fn stop(why: &str, code: i32, is_json: bool) -> ! {
     let removed = if files.any() { ": the unfinished output was removed" } else { "" };
     let report = ErrorReport { error: format!("{why}{removed}"), code: "cancelled" };
     // Standard error and output may be full pipes, which must not block the exit.
-    let (told, hears) = std::sync::mpsc::channel();
+    let (sender, receiver) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
         report.print(is_json);
-        _ = told.send(());
+        _ = sender.send(());
     });
-    _ = hears.recv_timeout(Duration::from_millis(500));
+    _ = receiver.recv_timeout(Duration::from_millis(500));
     std::process::exit(code)
 }

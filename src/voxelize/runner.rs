@@ -15,9 +15,9 @@ use crate::voxelize::gpu::Gpu;
 use crate::voxelize::report::RunReport;
 use crate::voxelize::{Backend, BackendError, Rule, Run, RunOptions, check_cancelled};
 
-/// What finds voxels.
+/// A backend that blocks, or one that is awaited.
 #[derive(Clone, Copy)]
-pub(crate) enum By<'a> {
+pub(crate) enum BackendRef<'a> {
     /// A backend that blocks until it is done.
     Backend(&'a dyn Backend),
     /// A GPU that is awaited.
@@ -25,7 +25,7 @@ pub(crate) enum By<'a> {
     Gpu(&'a Gpu),
 }
 
-impl By<'_> {
+impl BackendRef<'_> {
     async fn run(
         self,
         mesh: &PlacedMesh,
@@ -41,7 +41,7 @@ impl By<'_> {
     }
 }
 
-/// The output of a future that never waits: one that finds voxels by [`By::Backend`].
+/// The output of a future that never waits: one that finds voxels by [`BackendRef::Backend`].
 pub(crate) fn without_waiting<T>(future: impl Future<Output = T>) -> T {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(output) => output,
@@ -51,7 +51,7 @@ pub(crate) fn without_waiting<T>(future: impl Future<Output = T>) -> T {
 
 /// A backend at work on one mesh.
 pub(crate) struct Runner<'a> {
-    pub(crate) by: By<'a>,
+    pub(crate) by: BackendRef<'a>,
     pub(crate) mesh: Cow<'a, PlacedMesh>,
     pub(crate) options: &'a RunOptions,
     pub(crate) progress: &'a dyn Progress,

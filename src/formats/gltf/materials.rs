@@ -13,12 +13,12 @@ use crate::srgb::Linear;
 pub(super) struct Surface {
     pub(super) color: Linear,
     pub(super) alpha: Alpha,
-    pub(super) color_texture: Option<Painting>,
+    pub(super) color_texture: Option<BaseColorTexture>,
 }
 
 /// A texture with its set of texture coordinates and their transform.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Painting {
+pub(super) struct BaseColorTexture {
     /// Its index in the document.
     pub(super) texture: usize,
     /// The set of texture coordinates.
@@ -49,11 +49,11 @@ impl Surface {
                 Alpha::Mask(light(alpha_cutoff))
             }
         };
-        Self { color, alpha, color_texture: base.base_color_texture.map(Painting::of) }
+        Self { color, alpha, color_texture: base.base_color_texture.map(BaseColorTexture::of) }
     }
 }
 
-impl Painting {
+impl BaseColorTexture {
     fn of(info: TextureInfo) -> Self {
         let transform = info.extensions.transform.unwrap_or_default();
         Self {

@@ -9,7 +9,7 @@ use crate::formats::ReadError;
 use crate::formats::obj::names::{Names, Uses};
 use crate::formats::obj::parallel::{Fault, each};
 use crate::formats::obj::text::{Keyword, after_keyword, first_word, parts, visit};
-use crate::formats::polygons::{CUT, most_triangles};
+use crate::formats::polygons::{TRIANGULATION, most_triangles};
 use crate::formats::tally::Tally;
 
 /// Bytes of text that a thread parses at a time: little enough for the CPU cache.
@@ -22,7 +22,7 @@ const TRIANGLE: u64 = 12 + 4;
 const PAINTED: u64 = 24;
 /// Bytes of memory per corner of the largest polygon: the corner, as its list grows, and its
 /// triangulation.
-const POLYGON: u64 = 36 + 24 + CUT;
+const POLYGON: u64 = 36 + 24 + TRIANGULATION;
 /// Bytes of a material in all its forms, besides its name and its file's text.
 const MATERIAL: u64 = 1024;
 /// Bytes of memory per part.

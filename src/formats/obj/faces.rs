@@ -8,7 +8,7 @@ use crate::formats::obj::numbers::{index, shown};
 use crate::formats::obj::parallel::{Fault, divided, each};
 use crate::formats::obj::text::{Keyword, Words, after_keyword, first_word, visit};
 use crate::formats::obj::vertices::Vertices;
-use crate::formats::polygons::Cutter;
+use crate::formats::polygons::Triangulator;
 use crate::srgb::Linear;
 
 /// The texture coordinates of a triangle without any.
@@ -75,7 +75,7 @@ pub(super) struct Faces {
     /// The appearance of the triangles.
     pub(super) gathered: Gathered,
     /// Faces of fewer than three corners.
-    pub(super) lean: usize,
+    pub(super) points_and_lines: usize,
     /// Polygons that cannot be triangulated correctly.
     pub(super) crossing: u64,
     /// A warning about invalid indices of texture coordinates and normals.
@@ -110,11 +110,11 @@ impl Faces {
                 uvs,
                 len: 0,
                 corners: Vec::new(),
-                cutter: Cutter::default(),
+                triangulator: Triangulator::default(),
                 others: Self::default(),
             };
             reader.read(part);
-            reader.others.crossing = reader.cutter.crossing;
+            reader.others.crossing = reader.triangulator.crossing;
             (reader.len, reader.others)
         });
 
@@ -145,7 +145,7 @@ impl Faces {
 
     /// Adds what was found in the next part, besides triangles.
     fn append(&mut self, next: Self) {
-        self.lean += next.lean;
+        self.points_and_lines += next.points_and_lines;
         self.crossing += next.crossing;
         self.other_bad_corners += next.other_bad_corners;
         match (&self.bad_corners, next.bad_corners) {
@@ -181,7 +181,7 @@ struct Reader<'a> {
     len: usize,
     /// The corners of the current face.
     corners: Vec<Corner>,
-    cutter: Cutter,
+    triangulator: Triangulator,
     /// Everything but triangles.
     others: Faces,
 }
@@ -251,12 +251,12 @@ impl Reader<'_> {
             }
         }
         match self.corners.len() {
-            0..=2 => self.others.lean += 1,
+            0..=2 => self.others.points_and_lines += 1,
             3 => self.add([0, 1, 2]),
             _ => {
                 let position = |corner: &Corner| self.vertices.positions[corner.vertex as usize];
                 let positions: Vec<[f64; 3]> = self.corners.iter().map(position).collect();
-                for corners in self.cutter.cut(&positions) {
+                for corners in self.triangulator.triangulate(&positions) {
                     self.add(corners);
                 }
             }

@@ -31,7 +31,7 @@ use crate::formats::obj::libraries::Materials;
 use crate::formats::obj::text::{check_text, clean};
 use crate::formats::obj::vertices::{Vertices, fault_of_vertex};
 use crate::formats::polygons::crossing_warning;
-use crate::formats::tally::{lean_warning, only_lean, warning_of};
+use crate::formats::tally::{only_points_and_lines, points_and_lines_warning, warning_of};
 use crate::formats::{LoadedMesh, MeshSpec, ReadError, ReadOptions, Sidecars, check_memory};
 use crate::mesh::{Mesh, MeshError};
 
@@ -97,15 +97,17 @@ fn read(
 }
 
 fn nothing_found(left_out: &LeftOut, faces: &Faces) -> ReadError {
-    ReadError::Content(match left_out.points_and_lines + faces.lean {
+    ReadError::Content(match left_out.points_and_lines + faces.points_and_lines {
         0 => "no faces found: is this an OBJ mesh?".into(),
-        lean => only_lean(lean as u64),
+        points_and_lines => only_points_and_lines(points_and_lines as u64),
     })
 }
 
 fn warnings(contents: &Contents, vertices: &Vertices, faces: &Faces) -> Vec<String> {
     let LeftOut { points_and_lines, free_form, calls, unknown } = &contents.left_out;
-    let mut warnings = Vec::from_iter(lean_warning((points_and_lines + faces.lean) as u64));
+    let mut warnings = Vec::from_iter(points_and_lines_warning(
+        (points_and_lines + faces.points_and_lines) as u64,
+    ));
     let mut warn = |count: usize, names: [&str; 2], what: &str| {
         warnings.extend(warning_of(count as u64, names, what));
     };

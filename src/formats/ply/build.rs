@@ -1,7 +1,7 @@
 //! Builds the mesh from the records of a PLY file.
 
 use crate::formats::ply::appearance::{AppearanceBuilder, Face, FaceMaterial};
-use crate::formats::polygons::Cutter;
+use crate::formats::polygons::Triangulator;
 
 /// The roles of the records that are read.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -16,9 +16,9 @@ pub(super) struct Build {
     pub(super) positions: Vec<[f64; 3]>,
     pub(super) triangles: Vec<[u32; 3]>,
     pub(super) appearance: AppearanceBuilder,
-    pub(super) cutter: Cutter,
+    pub(super) triangulator: Triangulator,
     /// Faces of fewer than three corners.
-    pub(super) lean: u64,
+    pub(super) points_and_lines: u64,
 }
 
 impl Build {
@@ -28,8 +28,8 @@ impl Build {
             positions: Vec::with_capacity(vertices),
             triangles: Vec::with_capacity(triangles),
             appearance,
-            cutter: Cutter::default(),
-            lean: 0,
+            triangulator: Triangulator::default(),
+            points_and_lines: 0,
         }
     }
 
@@ -37,7 +37,7 @@ impl Build {
     pub(super) fn add_face(&mut self, corners: &[i64], face: Face) -> Result<(), String> {
         let triangles = match *corners {
             [] | [_] | [_, _] => {
-                self.lean += 1;
+                self.points_and_lines += 1;
                 return Ok(());
             }
             [_, _, _] => {
@@ -49,7 +49,7 @@ impl Build {
                 for &corner in corners {
                     outline.push(self.positions[self.vertex(corner)? as usize]);
                 }
-                self.cutter.cut(&outline)
+                self.triangulator.triangulate(&outline)
             }
         };
         let material = self.appearance.material_of(face, corners.len());

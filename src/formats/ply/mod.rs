@@ -15,8 +15,8 @@ use crate::formats::ply::appearance::{AppearanceBuilder, Attributes, HeaderTextu
 use crate::formats::ply::body::{Binary, FaceCounts, Text, Values, count_faces, read_records};
 use crate::formats::ply::build::{Build, Part};
 use crate::formats::ply::header::{Encoding, Header, Role};
-use crate::formats::polygons::CUT;
-use crate::formats::tally::{lean_warning, only_lean, warning_of};
+use crate::formats::polygons::TRIANGULATION;
+use crate::formats::tally::{only_points_and_lines, points_and_lines_warning, warning_of};
 use crate::formats::{LoadedMesh, MeshSpec, ReadError, ReadOptions, Sidecars, check_memory};
 use crate::mesh::Mesh;
 use crate::numbers::counted;
@@ -105,12 +105,12 @@ impl File<'_> {
         };
         let more = "more numbers than the header declares: they were skipped";
         warnings.extend(warning_of(end.extra(), ["line has", "lines have"], more));
-        let lean = build.lean.saturating_add(header.count(Role::Edge));
+        let points_and_lines = build.points_and_lines.saturating_add(header.count(Role::Edge));
         if build.triangles.is_empty() {
-            return Err(nothing_to_voxelize(vertices, lean));
+            return Err(nothing_to_voxelize(vertices, points_and_lines));
         }
-        warnings.extend(lean_warning(lean));
-        warnings.extend(build.cutter.warning());
+        warnings.extend(points_and_lines_warning(points_and_lines));
+        warnings.extend(build.triangulator.warning());
         let skipped = "after the last element were skipped";
         warnings.extend(warning_of(end.left() as u64, ["byte", "bytes"], skipped));
         let appearance = build.appearance.finish(&mut warnings);
@@ -140,7 +140,7 @@ impl File<'_> {
             fixed
                 + for_faces
                 + (12 + attributes.per_triangle()) * room
-                + (CUT + CORNER) * largest
+                + (TRIANGULATION + CORNER) * largest
                 + texcoords
         };
         let upper = most_values as u64;
@@ -155,13 +155,13 @@ impl File<'_> {
     }
 }
 
-fn nothing_to_voxelize(vertices: u64, lean: u64) -> ReadError {
-    ReadError::Content(match (vertices, lean) {
+fn nothing_to_voxelize(vertices: u64, points_and_lines: u64) -> ReadError {
+    ReadError::Content(match (vertices, points_and_lines) {
         (0, 0) => "no faces found: is this a PLY mesh?".into(),
         (points, 0) => {
             let points = counted(points, "point");
             format!("no faces found, only {points}: reconstruct the surface of a point cloud first")
         }
-        (_, lean) => only_lean(lean),
+        (_, points_and_lines) => only_points_and_lines(points_and_lines),
     })
 }

@@ -82,13 +82,13 @@ impl Destination {
     /// # Errors
     /// Two meshes would have the same output, or an output is one of the meshes.
     pub fn targets(&self, meshes: &[Input]) -> Result<Vec<Option<PathBuf>>> {
-        let inputs: HashSet<PathBuf> = meshes.iter().map(|input| led_to(&input.mesh)).collect();
+        let inputs: HashSet<PathBuf> = meshes.iter().map(|input| resolved(&input.mesh)).collect();
         let mut meshes_by_target = HashMap::new();
         let mut targets = Vec::with_capacity(meshes.len());
         for input in meshes {
             let mesh = &*input.mesh;
             let target = self.target(input)?;
-            let key = target.as_deref().map(led_to);
+            let key = target.as_deref().map(resolved);
             if let Some(target) =
                 target.as_deref().filter(|_| key.as_ref().is_some_and(|key| inputs.contains(key)))
             {
@@ -170,8 +170,8 @@ impl Outputs {
 
     /// Whether `path` is one of them. Their folders must exist.
     pub fn has(&self, path: &Path) -> bool {
-        let led_to_all = || self.paths.iter().map(|path| led_to(path)).collect();
-        self.files.get_or_init(led_to_all).contains(&led_to(path))
+        let resolve_all = || self.paths.iter().map(|path| resolved(path)).collect();
+        self.files.get_or_init(resolve_all).contains(&resolved(path))
     }
 }
 
@@ -188,12 +188,12 @@ fn way_out(one: &Path, other: &Path) -> &'static str {
 
 /// Whether two paths lead to one file, which may not exist yet.
 pub fn same_file(one: &Path, other: &Path) -> bool {
-    led_to(one) == led_to(other)
+    resolved(one) == resolved(other)
 }
 
 /// The canonical path of a file that may not exist yet, so that two names of one file compare
 /// equal.
-fn led_to(path: &Path) -> PathBuf {
+fn resolved(path: &Path) -> PathBuf {
     // A broken path is reported when the mesh is read.
     let path = behind_links(path).unwrap_or_else(|_| path.to_owned());
     let folder = fs::canonicalize(folder_of(&path));

@@ -270,6 +270,14 @@ def test_rows_have_each_item_once(meshes, tmp_path, format):
         list(trivox.ray.rows(str(tmp_path / "nowhere")))
 
 
+@pytest.mark.parametrize("format", ["parquet", "webdataset"])
+def test_parts_are_on_any_file_system(meshes, format):
+    output, vox = f"memory://parts-{format}", trivox.Voxelizer(8)
+    write(output, meshes[:3], format=format)
+    assert trivox.ray.voxelize(meshes[:3], output, vox, format=format).skipped == 3
+    assert ids(trivox.ray.rows(output)) == meshes[:3]
+
+
 def test_errors_of_earlier_runs_are_counted(cluster, meshes, tmp_path):
     output, vox = str(tmp_path / "out"), trivox.Voxelizer(8)
     items = [meshes[0], meshes[20], str(tmp_path / "new.obj")]

@@ -36,7 +36,7 @@ from glob import escape
 from itertools import islice
 from multiprocessing import get_context
 from pathlib import PurePosixPath
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 from urllib.parse import unquote
 
 import numpy as np
@@ -221,7 +221,7 @@ def _check(voxelizer: Voxelizer, width: float | None) -> None:
     """Raises what the arguments would raise for every item."""
     if not isinstance(voxelizer, Voxelizer):
         kind = type(voxelizer).__name__
-        raise TypeError(f"voxelizer is a trivox.Voxelizer, not {kind}: give trivox.Voxelizer(resolution, ...)")
+        raise TypeError(f"voxelizer is a trivox.Voxelizer, not {kind}: give trivox.Voxelizer(resolution)")
     if width is not None:
         dot = Mesh(np.eye(3), [[0, 1, 2]])
         trial = Voxelizer(1, tile=voxelizer.options.get("tile"), backend="cpu", memory=1)
@@ -439,13 +439,12 @@ def _of_part(system: Any, part: str, read: Callable[[Any], Iterable[T]], **optio
         raise ReadError(message, "read.content", part) from error
 
 
-@dataclass(frozen=True, order=True)
-class _Place:
+class _Place(NamedTuple):
     """Where a row of an item is. The least of several counts: one without an error, if there is one."""
 
     is_error: bool
     part: str
-    code: str | None = field(compare=False)
+    code: str | None
 
 
 def _places(system: Any, folder: str) -> dict[str, _Place]:
@@ -459,8 +458,9 @@ def _places(system: Any, folder: str) -> dict[str, _Place]:
     parts = _files(system, folder, ".parquet", ".tar")
     with ThreadPoolExecutor(16) as pool:
         for part, items in zip(parts, pool.map(index, parts)):
+            shared: dict[str | None, _Place] = {}
             for name, code in items:
-                place = _Place(code is not None, part, code)
+                place = shared.setdefault(code, _Place(code is not None, part, code))
                 name = _restored(name)
                 places[name] = min(place, places.get(name, place))
     return places
@@ -490,14 +490,14 @@ def _parquet_rows(file: Any) -> Iterator[dict[str, Any]]:
 
 def _tar_rows(file: Any) -> Iterator[dict[str, Any]]:
     with tarfile.open(fileobj=file, mode="r|") as tar:
-        members = ((member.name, _content(tar, member)) for member in tar)
         row: dict[str, Any] = {}
-        for name, content in members:
-            if name.endswith(".json"):
+        for member in tar:
+            content = _content(tar, member)
+            if member.name.endswith(".json"):
                 if row:
                     yield row
                 row = json.loads(content) | {"grid": None}
-            elif name != INDEX:
+            elif member.name != INDEX:
                 row["grid"] = content
         if row:
             yield row
@@ -545,7 +545,7 @@ def rows(output: str, **storage: Any) -> Iterator[dict[str, Any]]:
         read = _parquet_rows if part.endswith(".parquet") else _tar_rows
         for row in _of_part(system, part, read):
             name = _restored(row["id"])
-            if name in places and places[name].part == part:
+            if places[name].part == part:
                 yield row | {"id": name}
 
 
@@ -707,9 +707,9 @@ def voxelize(
     begun = sink.marks().values()
     places = _places(sink.system, sink.folder)
     rest = [n for n in ids if n not in places or (retry_errors and places[n].is_error)]
-    summary = Summary(items=len(ids), skipped=len(ids) - len(rest))
-    if not retry_errors:
-        summary.skipped_codes = dict(Counter(places[n].code for n in ids if n in places and places[n].is_error))
+    skipped = [places[n] for n in set(ids).difference(rest)]
+    summary = Summary(items=len(ids), skipped=len(skipped))
+    summary.skipped_codes = dict(Counter(place.code for place in skipped if place.code is not None))
     log.info("%d items, %d of them complete", summary.items, summary.skipped)
     if summary.skipped_failed:
         log.warning("%d of them with an error: retry_errors=True tries them again", summary.skipped_failed)

@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 use std::fs::File;
-use std::io::{ErrorKind, Read};
+use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 
 use crate::formats::{ReadError, Reporting, content};
@@ -38,15 +38,13 @@ pub(super) fn checked_bytes(
     let mut start = Vec::new();
     Read::by_ref(&mut file).take(START).read_to_end(&mut start)?;
     check(&start, Some(needed).filter(|&len| len > 0))?;
-    if needed > limit {
-        return Err(ReadError::Memory { needed, limit });
-    }
+    check_memory(needed, limit)?;
     // A pipe has no length. Its buffer grows by doubling, during which both copies exist.
     let most = if needed > 0 { needed } else { limit / 3 };
     let mut bytes = start;
     bytes
         .try_reserve_exact((needed as usize).saturating_sub(bytes.len()))
-        .map_err(std::io::Error::from)?;
+        .map_err(io::Error::from)?;
     let left = most.saturating_add(1).saturating_sub(bytes.len() as u64);
     file.take(left).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > most {
@@ -56,6 +54,24 @@ pub(super) fn checked_bytes(
         )));
     }
     Ok(bytes)
+}
+
+/// Reads `len` bytes; allocates no more than the input has.
+pub(super) fn read_exactly(input: &mut (impl Read + ?Sized), len: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    input.take(len).read_to_end(&mut bytes)?;
+    match bytes.len() as u64 == len {
+        true => Ok(bytes),
+        false => Err(ErrorKind::UnexpectedEof.into()),
+    }
+}
+
+/// Skips `len` bytes.
+pub(super) fn skip(input: &mut (impl Read + ?Sized), len: u64) -> io::Result<()> {
+    match io::copy(&mut input.take(len), &mut io::sink())? == len {
+        true => Ok(()),
+        false => Err(ErrorKind::UnexpectedEof.into()),
+    }
 }
 
 /// Fills `bytes`; an error names `what` if the file ends early.

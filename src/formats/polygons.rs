@@ -3,8 +3,8 @@
 
 use earcut::{Earcut, utils3d::project3d_to_2d};
 
-/// Bytes of memory per corner of a polygon that is triangulated: its corners in space and in the plane, the nodes of
-/// the ear clipping and the triangles.
+/// Bytes of memory per corner of a polygon that is triangulated: its corners in space and in the
+/// plane, the nodes of the ear clipping and the triangles.
 pub(in crate::formats) const TRIANGULATION: u64 = 512;
 /// Triangulates polygons, and counts those that cannot be triangulated correctly.
 #[derive(Default)]

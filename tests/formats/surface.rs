@@ -219,15 +219,18 @@ f 2 8 7 3
 
 #[test]
 fn glb_has_the_bytes_it_always_had() {
-    let mut text = r#"{"asset":{"version":"2.0","generator":"trivox"},"scene":0,"scenes":[{"nodes":[0]}],
-"nodes":[{"name":"voxels","mesh":0,"matrix":[0.125, 0.0, 0.0, 0.0, 0.0, 0.0, -0.125, 0.0, 0.0, 0.125, 0.0, 0.0, -1.5, 2.0, 0.0, 1.0]}],
-"meshes":[{"primitives":[{"attributes":{"POSITION":0,"COLOR_0":2},"indices":1,"material":0}]}],
-"materials":[{"pbrMetallicRoughness":{"baseColorFactor":[1,1,1,1],"metallicFactor":0,"roughnessFactor":1},"alphaMode":"OPAQUE"}],
-"accessors":[{"bufferView":0,"componentType":5126,"count":8,"type":"VEC3","min":[0, 0, 0],"max":[1, 1, 1]},
+    let mut text = r#"{"accessors":[
+{"bufferView":0,"componentType":5126,"count":8,"max":[1,1,1],"min":[0,0,0],"type":"VEC3"},
 {"bufferView":1,"componentType":5125,"count":36,"type":"SCALAR"},
-{"bufferView":0,"byteOffset":12,"componentType":5123,"normalized":true,"count":8,"type":"VEC4"}],
-"bufferViews":[{"buffer":0,"byteOffset":0,"byteLength":160,"byteStride":20,"target":34962},
-{"buffer":0,"byteOffset":160,"byteLength":144,"target":34963}],"buffers":[{"byteLength":304}]}"#
+{"bufferView":0,"byteOffset":12,"componentType":5123,"count":8,"normalized":true,"type":"VEC4"}],
+"asset":{"generator":"trivox","version":"2.0"},
+"bufferViews":[{"buffer":0,"byteLength":160,"byteOffset":0,"byteStride":20,"target":34962},
+{"buffer":0,"byteLength":144,"byteOffset":160,"target":34963}],"buffers":[{"byteLength":304}],
+"materials":[{"alphaMode":"OPAQUE",
+"pbrMetallicRoughness":{"baseColorFactor":[1,1,1,1],"metallicFactor":0,"roughnessFactor":1}}],
+"meshes":[{"primitives":[{"attributes":{"COLOR_0":2,"POSITION":0},"indices":1,"material":0}]}],
+"nodes":[{"matrix":[0.125,0.0,0.0,0.0,0.0,0.0,-0.125,0.0,0.0,0.125,0.0,0.0,-1.5,2.0,0.0,1.0],
+"mesh":0,"name":"voxels"}],"scene":0,"scenes":[{"nodes":[0]}]}"#
         .replace('\n', "");
     while !text.len().is_multiple_of(4) {
         text.push(' ');

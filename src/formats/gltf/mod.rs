@@ -1,9 +1,10 @@
 //! The glTF 2.0 reader: JSON documents with embedded buffers or sidecar files, and binary files.
 //!
 //! Reads the triangles of all meshes in the scene, transformed by their nodes, and their base
-//! colours. Hand-written: the crate `gltf` reads transforms as 32-bit numbers, rejects quantized meshes
-//! and panics if arrays contradict the document; and only a small part of a document is needed
-//! here.
+//! colours.
+//!
+//! Hand-written: the crate `gltf` reads transforms as 32-bit numbers, rejects quantized meshes and
+//! panics if arrays contradict the document; and only a small part of a document is needed here.
 
 mod accessors;
 mod attributes;

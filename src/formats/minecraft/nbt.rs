@@ -3,6 +3,7 @@
 use std::io::{self, Read, Write};
 
 use crate::formats::ReadError;
+use crate::formats::bytes::{read_exactly, skip};
 
 const END: u8 = 0;
 const BYTE: u8 = 1;
@@ -152,7 +153,7 @@ impl<R: Read> TagReader<R> {
     /// The bytes of an array. Memory grows with what is read.
     pub(super) fn bytes(&mut self) -> io::Result<Vec<u8>> {
         let length = self.length()?;
-        self.read_bytes(length)
+        read_exactly(&mut self.input, length)
     }
 
     /// The bytes of an array of 64-bit words, `most` at most. Memory grows with what is read.
@@ -163,16 +164,7 @@ impl<R: Read> TagReader<R> {
                 "there are {length} bytes of block numbers, but at most {most} are possible here"
             )));
         }
-        Ok(self.read_bytes(length)?)
-    }
-
-    fn read_bytes(&mut self, length: u64) -> io::Result<Vec<u8>> {
-        let mut bytes = Vec::new();
-        self.input.by_ref().take(length).read_to_end(&mut bytes)?;
-        match bytes.len() as u64 == length {
-            true => Ok(bytes),
-            false => Err(io::ErrorKind::UnexpectedEof.into()),
-        }
+        Ok(read_exactly(&mut self.input, length)?)
     }
 
     /// A list of three doubles; `None` if it is another list.
@@ -204,7 +196,7 @@ impl<R: Read> TagReader<R> {
             return Err(ReadError::Content("a list has elements without a type".into()));
         }
         match fixed_size(tag) {
-            Some(bytes) => self.skip_bytes(length * bytes),
+            Some(bytes) => Ok(skip(&mut self.input, length * bytes)?),
             None => (0..length).try_for_each(|_| self.skip(tag, depth + 1)),
         }
     }
@@ -215,7 +207,7 @@ impl<R: Read> TagReader<R> {
             return Err(ReadError::Content(format!("tags are more than {MAX_DEPTH} levels deep")));
         }
         if let Some(bytes) = fixed_size(tag) {
-            return self.skip_bytes(bytes);
+            return Ok(skip(&mut self.input, bytes)?);
         }
         let bytes = match tag {
             STRING => self.short()?.into(),
@@ -231,14 +223,7 @@ impl<R: Read> TagReader<R> {
             }
             _ => return Err(ReadError::Content(format!("there is no type {tag} of tags"))),
         };
-        self.skip_bytes(bytes)
-    }
-
-    fn skip_bytes(&mut self, bytes: u64) -> Result<(), ReadError> {
-        match io::copy(&mut self.input.by_ref().take(bytes), &mut io::sink())? == bytes {
-            true => Ok(()),
-            false => Err(io::Error::from(io::ErrorKind::UnexpectedEof).into()),
-        }
+        Ok(skip(&mut self.input, bytes)?)
     }
 }
 

@@ -1,13 +1,14 @@
 //! Streaming zip archives, as far as `.npz` needs them.
 //!
-//! Hand-written: the crate `zip` reads seekable files, or entries with the lengths before the content; a
-//! pipe offers neither. After PKWARE, *APPNOTE.TXT* 6.3.10.
+//! Hand-written: the crate `zip` reads seekable files, or entries with the lengths before the
+//! content; a pipe offers neither. After PKWARE, *APPNOTE.TXT* 6.3.10.
 
 use std::io::{self, BufRead, Read, Write};
 
 use flate2::Compression;
 use flate2::bufread::DeflateDecoder;
 
+use crate::formats::bytes::{read_exactly, skip};
 use crate::formats::checked::Checked;
 use crate::formats::deflate::Deflater;
 use crate::formats::{ReadError, content, excerpt};
@@ -160,7 +161,7 @@ pub(super) fn read(
                 u64::from(head.u16()) + u64::from(head.u16()) + u64::from(head.u16())
             })?,
             END_64 => skip_fields(input, 8, Fields::u64)?,
-            LOCATOR_64 => skip(input, 16)?,
+            LOCATOR_64 => skip(input, 16).map_err(cut_off)?,
             END => {
                 skip_fields(input, 18, |end| {
                     end.skip(16);
@@ -284,13 +285,14 @@ fn skip_fields(
     more: impl FnOnce(&mut Fields) -> u64,
 ) -> Result<(), ReadError> {
     let more = more(&mut Fields::new(input, head)?);
-    skip(input, more)
+    skip(input, more).map_err(cut_off)
 }
 
-fn skip(input: &mut dyn BufRead, len: u64) -> Result<(), ReadError> {
-    match io::copy(&mut input.take(len), &mut io::sink())? == len {
-        true => Ok(()),
-        false => Err(content("the zip archive is cut off")),
+/// An error of the archive's own structure.
+fn cut_off(error: io::Error) -> ReadError {
+    match error.kind() {
+        io::ErrorKind::UnexpectedEof => content("the zip archive is cut off"),
+        _ => error.into(),
     }
 }
 
@@ -300,12 +302,7 @@ struct Fields(Vec<u8>);
 impl Fields {
     /// Reads the next `len` bytes, at most 65,535.
     fn new(input: &mut dyn BufRead, len: u64) -> Result<Self, ReadError> {
-        let mut bytes = Vec::new();
-        input.take(len).read_to_end(&mut bytes)?;
-        match bytes.len() as u64 == len {
-            true => Ok(Self(bytes)),
-            false => Err(content("the zip archive is cut off")),
-        }
+        read_exactly(input, len).map(Self).map_err(cut_off)
     }
 
     fn skip(&mut self, len: usize) {

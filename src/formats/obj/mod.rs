@@ -8,8 +8,8 @@
 //! Material files are located (`libraries`) and parsed (`materials`), and converted with their
 //! images (`appearance`).
 //!
-//! Hand-written: the crate `tobj` takes more than twice the processor time, on one thread, and reports
-//! errors without their line. It is the oracle of the tests.
+//! Hand-written: the crate `tobj` takes more than twice the processor time, on one thread, and
+//! reports errors without their line. It is the oracle of the tests.
 
 mod appearance;
 mod colors;

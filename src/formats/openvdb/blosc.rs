@@ -7,6 +7,8 @@
 
 use std::io::{self, ErrorKind, Read};
 
+use crate::formats::bytes::read_exactly;
+
 const HEAD: usize = 16;
 /// Limit of a block's size, above that of any writer.
 const MAX_BLOCK: usize = 1 << 24;
@@ -151,15 +153,5 @@ impl<R: Read> Read for Chunks<R> {
             self.next_block()?;
         }
         self.block.read(bytes)
-    }
-}
-
-/// Reads `len` bytes; allocates no more than the input has.
-pub(super) fn read_exactly(input: &mut impl Read, len: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    input.take(len).read_to_end(&mut bytes)?;
-    match bytes.len() as u64 == len {
-        true => Ok(bytes),
-        false => Err(ErrorKind::UnexpectedEof.into()),
     }
 }

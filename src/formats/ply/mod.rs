@@ -1,8 +1,10 @@
 //! The PLY reader: text and binary, of either byte order.
 //!
 //! A header declares elements, each a number of records with the same properties; unused elements
-//! and properties are skipped. Hand-written: the crate `ply-rs-bw` parses text as 32-bit numbers and
-//! allocates several times per face; here all faces share one buffer.
+//! and properties are skipped.
+//!
+//! Hand-written: the crate `ply-rs-bw` parses text as 32-bit numbers and allocates several times
+//! per face; here all faces share one buffer.
 
 mod appearance;
 mod body;

@@ -1,9 +1,10 @@
 //! The STL reader, of text and of binary files.
 //!
 //! A binary file is an 80-byte header, a count, and 50 bytes per triangle. It has no magic number,
-//! and many begin with `solid`, like text. So a file is classified by its length first. Hand-written:
-//! the crate `stl_io` checks only that word, parses text as 32-bit numbers with lower-case
-//! keywords, and merges vertices by a hash map, which dominates the time.
+//! and many begin with `solid`, like text. So a file is classified by its length first.
+//!
+//! Hand-written: the crate `stl_io` checks only that word, parses text as 32-bit numbers with
+//! lower-case keywords, and merges vertices by a hash map, which dominates the time.
 //!
 //! Every triangle gets three vertices of its own.
 

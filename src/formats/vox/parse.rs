@@ -1,7 +1,7 @@
 //! Parses the chunks of a file into a scene.
 //!
-//! Hand-written: the crate `dot_vox` skips malformed chunks, stops silently at a wrong chunk length,
-//! uses a node's id as its position in the file and panics on an invalid rotation.
+//! Hand-written: the crate `dot_vox` skips malformed chunks, stops silently at a wrong chunk
+//! length, uses a node's id as its position in the file and panics on an invalid rotation.
 
 use std::borrow::Cow;
 use std::fmt;

@@ -23,8 +23,8 @@ const MODEL_BRICKS: u32 = MAX_MODEL / BRICK;
 /// Writes `grid`, in its colours or those of the options' palette.
 ///
 /// # Errors
-/// `out` fails; more than 2000 voxels along an axis, which MagicaVoxel would clip (use [`VoxFiles`]);
-/// more bytes than 32-bit lengths can express.
+/// `out` fails; more than 2000 voxels along an axis, which MagicaVoxel would clip (use
+/// [`VoxFiles`]); more bytes than 32-bit lengths can express.
 pub fn write(
     grid: &VoxelGrid,
     options: &WriteOptions,

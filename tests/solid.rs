@@ -809,7 +809,7 @@ fn large_holes_are_doubtful_and_narrow_gaps_are_not() {
         assert_eq!(filling.fill, Fill::Winding, "{what}");
         match (&filling.doubts[..], expected) {
             ([], None) => {}
-            ([FillWarning::Uncertain { loops: 1, share }], Some(expected)) => {
+            ([FillWarning::Uncertain { loops: 1, share, .. }], Some(expected)) => {
                 assert!((share - expected).abs() < 0.05, "{what}: {share}");
                 let text = format!(
                     "the mesh has large holes (1 boundary loop): {:.0} % of the solid is uncertain; \
@@ -821,6 +821,25 @@ fn large_holes_are_doubtful_and_narrow_gaps_are_not() {
             (doubts, _) => panic!("{what}: {doubts:?}"),
         }
     }
+}
+
+#[test]
+fn an_inner_wall_is_not_called_a_hole() {
+    let block = cuboid([0.0; 3], [8.0; 3]);
+    let corner = |x: f64, y: f64, z: f64| {
+        let at = block.positions().iter().position(|&position| position == [x, y, z]);
+        at.unwrap() as u32
+    };
+    // From edge to edge.
+    let [a, b] = [corner(0.0, 0.0, 0.0), corner(0.0, 0.0, 8.0)];
+    let [c, d] = [corner(8.0, 8.0, 8.0), corner(8.0, 8.0, 0.0)];
+    let wall = [[a, b, c], [a, c, d]];
+    let mesh = with_triangles(&block, [block.triangles(), &wall].concat());
+    let (grid, filling) = solid(&at_resolution(&mesh, 64), Fill::Auto);
+    assert_eq!((grid.occupied(), filling.topology.open_edges), (64 * 64 * 64, 0));
+    let [doubt] = &filling.doubts[..] else { panic!("{:?}", filling.doubts) };
+    assert!(doubt.to_string().starts_with("surfaces end at others, as inner walls do"), "{doubt}");
+    assert_eq!(doubt.better(), Some(Fill::Vote));
 }
 
 #[test]

@@ -8,7 +8,7 @@
 
 use std::io::{BufWriter, Write};
 
-use crate::formats::{GridSpec, WriteError, dense, lost_colors, lost_up};
+use crate::formats::{GridSpec, WriteError, assumed_place, dense, lost_colors, lost_up};
 use crate::grid::{Place, VoxelGrid};
 
 /// Mitsuba's `.vol`.
@@ -19,7 +19,9 @@ pub const SPEC: GridSpec = GridSpec {
               32-bit floats",
     write: Some(|grid, _, out| write(grid, out)),
     file_size: |dims| Some(HEADER + 4 * dense::volume(dims)),
-    lost: |grid| [lost_up(grid), lost_colors(grid), lost_digits(grid)].concat(),
+    lost: |grid| {
+        [assumed_place(grid), lost_up(grid), lost_colors(grid), lost_digits(grid)].concat()
+    },
     ..GridSpec::PLAIN
 };
 

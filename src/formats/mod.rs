@@ -66,4 +66,4 @@ pub use crate::formats::write::{write_distances, write_grid, write_grid_with};
 
 use crate::formats::bytes::{bytes_within, check_memory};
 use crate::formats::error::{checked_dims, checked_place, content, excerpt, shortened};
-use crate::formats::spec::{lost_colors, lost_opacity, lost_place, lost_up};
+use crate::formats::spec::{assumed_place, lost_colors, lost_opacity, lost_place, lost_up};

@@ -98,6 +98,13 @@ pub(super) fn lost_place(grid: &VoxelGrid) -> Vec<String> {
     }
 }
 
+/// What a file with a world position states of a grid whose place is not known.
+pub(super) fn assumed_place(grid: &VoxelGrid) -> Vec<String> {
+    let assumed = "where the grid lies is not known: the file says that it begins at (0, 0, 0), in \
+                   voxels of 1";
+    if grid.world.place.is_none() { vec![assumed.to_owned()] } else { Vec::new() }
+}
+
 /// The losses of a format with a world position, but without an up axis: `y` is assumed.
 pub(super) fn lost_up(grid: &VoxelGrid) -> Vec<String> {
     (grid.world.up == Up::Z).then(|| "that z is up is not kept".to_owned()).into_iter().collect()

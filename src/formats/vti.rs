@@ -9,7 +9,7 @@
 
 use std::io::{BufWriter, Write};
 
-use crate::formats::{GridSpec, WriteError, dense};
+use crate::formats::{GridSpec, WriteError, assumed_place, dense};
 use crate::grid::{Place, Up, VoxelGrid, World};
 
 /// VTK's `.vti`.
@@ -21,6 +21,7 @@ pub const SPEC: GridSpec = GridSpec {
     file_size: |dims| {
         Some((head(dims, World::default(), false) + TAIL).len() as u64 + 8 + dense::volume(dims))
     },
+    lost: assumed_place,
     has_colors: true,
     ..GridSpec::PLAIN
 };

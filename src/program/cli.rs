@@ -22,7 +22,7 @@ use trivox::srgb::Rgba;
 use trivox::transform::Rotation;
 use trivox::voxelize::BackendChoice;
 
-use crate::program::cli::parse::{parse_interior, parse_number, parse_size};
+use crate::program::cli::parse::{parse_in, parse_interior, parse_number, parse_size};
 
 pub use crate::program::cli::grids::{ConvertArgs, DiffArgs, InfoArgs, JoinArgs};
 pub use crate::program::cli::render::RenderArgs;
@@ -236,7 +236,7 @@ pub struct ComputeArgs {
 
     /// CPU threads, at most 1024 [default: one per core].
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    #[arg(value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(value_parser = parse_in::<u16, 1, 1024>)]
     #[arg(help_heading = "Computing")]
     pub threads: Option<u16>,
 

@@ -132,6 +132,8 @@ pub enum FillWarning {
     Uncertain {
         /// Boundary loops.
         loops: u64,
+        /// Edges with one triangle. Without any, the boundary is that of inner walls.
+        open_edges: u64,
         /// The fraction of the solid's voxels with a winding number below 3/4.
         share: f64,
     },
@@ -163,6 +165,7 @@ impl FillWarning {
             | Self::InsideOut { .. }
             | Self::AxisDisagreement(_)
             | Self::Leak { .. } => Some(Fill::Winding),
+            Self::Uncertain { open_edges: 0, .. } => Some(Fill::Vote),
             Self::Uncertain { .. } | Self::Unjudged { .. } | Self::Nothing => None,
         }
     }
@@ -241,7 +244,14 @@ impl fmt::Display for FillWarning {
                 }
                 Ok(())
             }
-            Self::Uncertain { loops, share } => write!(
+            Self::Uncertain { loops, share, open_edges: 0 } => write!(
+                f,
+                "surfaces end at others, as inner walls do ({}), and are closed like holes: {} of \
+                 the solid is uncertain; remove the inner walls",
+                counted(*loops, "boundary loop"),
+                percent(*share)
+            ),
+            Self::Uncertain { loops, share, .. } => write!(
                 f,
                 "the mesh has large holes ({}): {} of the solid is uncertain; close the holes in the \
                  mesh",
@@ -423,7 +433,8 @@ fn doubts_of_caps(topology: &Topology, caps: &Caps, occupied: u64) -> Vec<FillWa
     let large = match uncertain {
         Some(uncertain) => {
             let share = uncertain as f64 / occupied as f64;
-            (share > MAX_UNCERTAIN).then_some(FillWarning::Uncertain { loops, share })
+            let open_edges = topology.open_edges;
+            (share > MAX_UNCERTAIN).then_some(FillWarning::Uncertain { loops, open_edges, share })
         }
         None => (occupied > 0).then_some(FillWarning::Unjudged { loops }),
     };

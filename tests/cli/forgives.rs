@@ -102,7 +102,7 @@ fn options_that_other_programs_have_get_a_tip() {
         ("mesh.obj -m solid", "tip: use --mode M"),
         ("mesh.obj --outdir out", "tip: use -o DIR/"),
         ("mesh.obj --json=out.json", "--json writes to standard output: use `> out.json`"),
-        ("slice a.npz -z -1", "use a whole number, 0 or more"),
+        ("slice a.npz -z -1", "use a whole number from 0 to 4294967295"),
         ("render a.npz a.png --resolution 512", "tip: use --size WxH for the pixels"),
         ("render mesh.obj", "--output <OUT>"),
         ("render mesh.obj a.png -o b.png", "cannot be used with"),

@@ -163,6 +163,8 @@ fn binvox_gives_back_the_grid_padded_to_a_cube() {
         let (place, read) = (grid.world.place.unwrap_or_default(), back.world.place.unwrap());
         assert_eq!((read.origin, back.world.up), (place.origin, Up::Y));
         assert!(is_near(read.voxel_size, place.voxel_size), "{read:?} of {place:?}");
+        let lost = GridFormat::Binvox.lost(&grid).join("; ");
+        assert_eq!(lost.contains("where the grid lies is not known"), grid.world.place.is_none());
         let least = GridFormat::Binvox.file_size(grid.dims()).unwrap();
         assert!(bytes.len() as u64 >= least);
     }

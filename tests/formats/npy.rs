@@ -121,6 +121,10 @@ fn the_size_of_npy_files_is_known_before_they_are_written() {
     }
     assert_eq!(GridFormat::Npy.file_size([65536; 3]), Some(128 + (1 << 48)));
     assert_eq!(GridFormat::Npy.file_size([u32::MAX; 3]), None);
+    // Compressed, an empty grid has the fewest bytes.
+    let empty = written(&VoxelGrid::empty([256; 3]).unwrap(), GridFormat::Npz);
+    let least = GridFormat::Npz.file_size([256; 3]).unwrap();
+    assert!((least..8 * least).contains(&(empty.len() as u64)), "{least}, {}", empty.len());
     assert_eq!(GridFormat::Vox.file_size([1; 3]), None);
 }
 

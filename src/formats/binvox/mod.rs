@@ -10,7 +10,7 @@
 mod read;
 mod write;
 
-use crate::formats::{GridSpec, lost_colors, lost_up};
+use crate::formats::{GridSpec, assumed_place, lost_colors, lost_up};
 use crate::grid::VoxelGrid;
 
 pub use read::read;
@@ -41,5 +41,6 @@ fn lost(grid: &VoxelGrid) -> Vec<String> {
     let n = edge(grid.dims());
     let padded = format!("the grid of {x} x {y} x {z} voxels is padded to {n} x {n} x {n}");
     let padded = Some(padded).filter(|_| [x, y, z] != [n; 3]);
-    padded.into_iter().chain(lost_up(grid)).chain(lost_colors(grid)).collect()
+    let assumed = assumed_place(grid).into_iter().chain(lost_up(grid));
+    padded.into_iter().chain(assumed).chain(lost_colors(grid)).collect()
 }

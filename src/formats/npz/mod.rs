@@ -16,7 +16,7 @@ mod zip;
 use std::io::{BufWriter, Write};
 
 use crate::distance::DistanceField;
-use crate::formats::{GridSpec, WriteError, npy};
+use crate::formats::{GridSpec, WriteError, dense, npy};
 use crate::grid::{Place, VoxelGrid, World};
 
 pub use read::read;
@@ -28,10 +28,15 @@ pub const SPEC: GridSpec = GridSpec {
     carries: "up to 65,536 voxels per axis; position, voxel size, up axis and RGBA as arrays",
     read: Some(read),
     write: Some(|grid, _, out| write(grid, out)),
+    file_size: |dims| Some(dense::volume(dims) / MOST_DEFLATED),
     distances: Some(write_distances),
+    distances_size: |dims| Some(dense::volume(dims) / MOST_DEFLATED),
     has_colors: true,
     ..GridSpec::PLAIN
 };
+
+/// Bytes of which deflate makes one at most: a match of 258 bytes takes 2 bits.
+const MOST_DEFLATED: u64 = 1032;
 
 const OCCUPIED: &str = "occupied.npy";
 const RGBA: &str = "rgba.npy";

@@ -80,7 +80,10 @@ pub fn parse_res(text: &str) -> Result<u32, String> {
         "es" | "esolution" => "long options have two hyphens: --res N",
         _ => "use a whole number of voxels along the longest axis, or --dims X,Y,Z for a box",
     };
-    text.parse().map_err(|_| why.to_owned())
+    match text.parse::<u64>() {
+        Ok(number) => u32::try_from(number).map_err(|_| format!("the most are {MAX_DIM}")),
+        Err(_) => Err(why.to_owned()),
+    }
 }
 
 pub fn parse_cube(text: &str) -> Result<u32, String> {
@@ -89,7 +92,16 @@ pub fn parse_cube(text: &str) -> Result<u32, String> {
 }
 
 pub fn parse_count(text: &str) -> Result<u32, String> {
-    text.parse().map_err(|_| "use a whole number, 0 or more".to_owned())
+    text.parse().map_err(|_| format!("use a whole number from 0 to {}", u32::MAX))
+}
+
+/// The parser of a whole number from `LEAST` to `MOST`.
+pub fn parse_in<T: TryFrom<u32>, const LEAST: u32, const MOST: u32>(
+    text: &str,
+) -> Result<T, String> {
+    let number = text.parse().ok().filter(|number| (LEAST..=MOST).contains(number));
+    let number = number.and_then(|number| T::try_from(number).ok());
+    number.ok_or_else(|| format!("use a whole number from {LEAST} to {MOST}"))
 }
 
 pub fn parse_number(text: &str) -> Result<f64, String> {
@@ -116,10 +128,10 @@ pub fn parse_dims(text: &str) -> Result<[u32; 3], String> {
 
 pub fn parse_bounds(text: &str) -> Result<Bounds, String> {
     let numbers: Result<Vec<f64>, _> = text.split(',').map(|n| n.trim().parse()).collect();
-    let numbers = numbers.map_err(|_| "not six numbers with commas between".to_owned())?;
+    let numbers = numbers.map_err(|_| "use six numbers with commas between".to_owned())?;
     match numbers[..] {
         [x0, y0, z0, x1, y1, z1] => Ok(Bounds { min: [x0, y0, z0], max: [x1, y1, z1] }),
-        _ => Err(format!("{} numbers where six belong: X0,Y0,Z0,X1,Y1,Z1", numbers.len())),
+        _ => Err("use six numbers: X0,Y0,Z0,X1,Y1,Z1".to_owned()),
     }
 }
 

@@ -11,7 +11,8 @@ use trivox::{ColorSource, Up};
 
 use crate::program::cli::names;
 use crate::program::cli::parse::{
-    parse_background, parse_color, parse_light, parse_number, parse_pixels, parse_res, parse_size,
+    parse_background, parse_color, parse_in, parse_light, parse_number, parse_pixels, parse_res,
+    parse_size,
 };
 use crate::program::cli::{Input, ReportArgs, VoxelArgs};
 
@@ -40,12 +41,12 @@ pub struct RenderArgs {
 
     /// Draw N frames of one orbit of the camera around the up axis, from the view to the right, all
     /// at one scale.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=9999))]
+    #[arg(long, value_name = "N", value_parser = parse_in::<u32, 1, 9999>)]
     pub turntable: Option<u32>,
 
     /// Frames per second of an animation, 1 to 1000; of a .gif 1 to 50 [default: 24].
     #[arg(long, value_name = "N", requires = "turntable")]
-    #[arg(value_parser = clap::value_parser!(u16).range(1..=1000))]
+    #[arg(value_parser = parse_in::<u16, 1, 1000>)]
     pub fps: Option<u16>,
 
     /// From where the voxels are seen.
@@ -96,7 +97,7 @@ pub struct RenderArgs {
 
     /// Supersampling: N x N rays for each pixel, N from 1 to 16.
     #[arg(long, value_name = "N", default_value_t = 3)]
-    #[arg(value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_SAMPLES)))]
+    #[arg(value_parser = parse_in::<u32, 1, MAX_SAMPLES>)]
     pub samples: u32,
 
     /// The axis that points up [default: what the grid's file says, else y].
@@ -116,7 +117,7 @@ pub struct RenderArgs {
 
     /// CPU threads, at most 1024 [default: one per core].
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    #[arg(value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(value_parser = parse_in::<u16, 1, 1024>)]
     pub threads: Option<u16>,
 
     #[command(flatten)]

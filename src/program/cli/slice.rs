@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Args};
 
 use crate::program::cli::Input;
-use crate::program::cli::parse::parse_count;
+use crate::program::cli::parse::{parse_count, parse_in};
 
 #[derive(Debug, Args)]
 #[command(group(ArgGroup::new("place").args(["x", "y", "z"])))]
@@ -40,7 +40,7 @@ pub struct SliceArgs {
     /// Pixels along the side of a voxel, 1 to 256; from 8 on there are lines between them [default:
     /// what makes a picture of about 1024 pixels, at most 32].
     #[arg(long, value_name = "N", requires = "output")]
-    #[arg(value_parser = clap::value_parser!(u32).range(1..=256))]
+    #[arg(value_parser = parse_in::<u32, 1, 256>)]
     pub scale: Option<u32>,
 
     /// Print one JSON object to standard output, with counts and not the voxels.

@@ -1,4 +1,4 @@
-//! The command line: arguments and their defaults. No logic.
+//! The command line: arguments and their defaults.
 
 mod grids;
 mod names;
@@ -243,6 +243,7 @@ pub struct ComputeArgs {
     /// Memory limit of the program, without GPU memory, such as 512MiB or 4GB; a step that may need
     /// more is refused [default: nine tenths of what is available].
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    #[arg(allow_hyphen_values = true)]
     #[arg(help_heading = "Computing")]
     pub memory: Option<ByteSize>,
 }

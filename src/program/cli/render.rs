@@ -145,6 +145,7 @@ pub struct RenderArgs {
     /// Memory limit for making the voxels, such as 512MiB or 4GB; a step that may need more is
     /// refused [default: nine tenths of what is available].
     #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = OF_MESHES)]
+    #[arg(allow_hyphen_values = true)]
     pub memory: Option<ByteSize>,
 }
 

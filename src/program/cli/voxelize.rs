@@ -61,7 +61,7 @@ pub struct Job {
 
     /// Make a grid of X x Y x Z voxels, with the mesh centred and not distorted, as --cube does.
     #[arg(long, value_name = "X,Y,Z", conflicts_with_all = ["bounds", "pad"])]
-    #[arg(value_parser = parse_dims)]
+    #[arg(value_parser = parse_dims, allow_hyphen_values = true)]
     #[arg(help_heading = "Size and place")]
     pub dims: Option<[u32; 3]>,
 

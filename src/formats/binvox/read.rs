@@ -3,7 +3,7 @@
 use std::io::{BufRead, ErrorKind, Read};
 use std::ops::Range;
 
-use crate::formats::npy::bytes_of_bits;
+use crate::formats::dense::{bytes_of_bits, volume};
 use crate::formats::slab::BrickSlab;
 use crate::formats::{LoadedGrid, ReadError, checked_dims, checked_place, content, excerpt};
 use crate::grid::{BRICK, BrickKey, FULL, GridError, Mask, Place, Up, VoxelGrid, World};
@@ -69,7 +69,7 @@ struct Header {
 
 impl Header {
     fn voxels(&self) -> u64 {
-        self.dims.iter().map(|&d| u64::from(d)).product()
+        volume(self.dims)
     }
 
     /// The place, if stated, and a warning.

@@ -5,8 +5,7 @@ use std::ops::Range;
 
 use super::{LONGEST_RUN, edge};
 use crate::formats::WriteError;
-use crate::formats::npy::ONES;
-use crate::formats::npy::bits_of_bytes;
+use crate::formats::dense::{ONES, bits_of_bytes};
 use crate::grid::{BRICK, BrickKey, FULL, Mask, Place, VoxelGrid};
 
 /// Writes `grid`, in at most 4 MiB of memory.

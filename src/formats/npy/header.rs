@@ -3,6 +3,7 @@
 use std::io::{BufRead, Read};
 
 use crate::formats::bytes::fill;
+use crate::formats::dense::volume;
 use crate::formats::{ReadError, checked_dims, content, excerpt};
 
 pub(super) const MAGIC: [u8; 6] = *b"\x93NUMPY";
@@ -43,7 +44,7 @@ impl Header {
     }
 
     pub(super) fn voxels(&self) -> u64 {
-        self.dims.iter().map(|&d| u64::from(d)).product()
+        volume(self.dims)
     }
 
     /// The array's axes from slowest to fastest in the file: C order, or Fortran order, which is

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::bytes_of_bits;
 use crate::formats::deflate::{CHUNK, Content};
+use crate::formats::dense::bytes_of_bits;
 use crate::grid::{BRICK, BrickKey, Colors, Mask, VoxelGrid, is_empty, set_bits};
 use crate::srgb::Rgba;
 

@@ -52,9 +52,6 @@ pub const SPEC: GridSpec = GridSpec {
     ..GridSpec::PLAIN
 };
 
-/// 1 in each byte of a word.
-pub(super) const ONES: u64 = 0x0101_0101_0101_0101;
-
 /// Writes `grid` as `bool` in C order, one byte per voxel, in at most 4 MiB of memory.
 ///
 /// # Errors
@@ -134,19 +131,6 @@ pub(super) fn header<N: Display>(descr: &str, shape: &[N]) -> Vec<u8> {
     text.push('\n');
     let length = (text.len() as u16).to_le_bytes();
     [&MAGIC[..], &[1, 0], &length, text.as_bytes()].concat()
-}
-
-/// Unpacks bits: byte `i` is bit `i`.
-pub(super) fn bytes_of_bits(bits: u8) -> [u8; 8] {
-    // Byte i keeps bit i alone, at most 128; adding 127 carries it, if set, to the byte's top.
-    let spread = (u64::from(bits) * ONES) & 0x8040_2010_0804_0201;
-    (((spread + 0x7f * ONES) >> 7) & ONES).to_le_bytes()
-}
-
-/// Packs bits: bit `i` is byte `i`, which must be 0 or 1.
-pub(super) fn bits_of_bytes(word: u64) -> u64 {
-    // Byte i, at bit 8 i, is shifted by 56 - 7 i to bit 56 + i; no two partial products overlap.
-    word.wrapping_mul(0x0102_0408_1020_4080) >> 56
 }
 
 /// Reads a grid.

@@ -3,8 +3,8 @@
 use std::io::BufRead;
 
 use super::header::{Element, Header};
-use super::{ONES, bits_of_bytes};
 use crate::formats::bytes::fill;
+use crate::formats::dense::{ONES, bits_of_bytes};
 use crate::formats::slab::BrickSlab;
 use crate::formats::{ReadError, content};
 use crate::grid::{BrickKey, FULL, Mask, mask_place, mask_voxels};
@@ -103,8 +103,8 @@ fn exchange_x_z(mask: &Mask) -> Mask {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{bits_of_bytes, bytes_of_bits};
     use super::*;
+    use crate::formats::dense::bytes_of_bits;
 
     #[test]
     fn bytes_and_bits_convert_as_defined() {

@@ -61,6 +61,8 @@ impl Made {
 
 type Outcome = Result<Made, Failure>;
 
+type KeyAndResult<'py> = (Py<PyAny>, Bound<'py, PyAny>);
+
 /// The results of `Voxelizer.many` and `Voxelizer.many_distances`: an iterator of (key, Grid,
 /// DistanceField or exception).
 #[pyclass(module = "trivox", name = "_Batch")]
@@ -116,8 +118,10 @@ impl Batch {
                     Ok(Made::Grid(pool.install(|| result.map(core::grid_of))?))
                 })),
                 Some(width) => {
+                    let warning = plan.without_effect_on_distances();
                     Box::new(voxelizer.many_distances(items, width)?.map(move |((), result)| {
-                        Ok(Made::Field(pool.install(|| result.map(core::field_of))?))
+                        let field = |found| core::field_of(found, warning.clone());
+                        Ok(Made::Field(pool.install(|| result.map(field))?))
                     }))
                 }
             };
@@ -227,36 +231,18 @@ impl Batch {
             (*outcomes, self.received) = (Some(receiver), received);
         }
     }
-}
 
-#[pymethods]
-impl Batch {
-    /// Ends the batch: the work under way is cancelled, and there are no more results.
-    fn close(&mut self) {
-        self.job.cancel();
-        (self.items, self.sources, self.fault) = (None, None, None);
-        self.entries.clear();
-        self.received = None;
-        *self.outcomes.get_mut().unwrap_or_else(PoisonError::into_inner) = None;
+    /// The batch, for one call of Python's.
+    ///
+    /// # Errors
+    /// A call of another thread, or of the items, is not over.
+    fn in_turn<'py>(this: &Bound<'py, Self>) -> PyResult<PyRefMut<'py, Self>> {
+        let message = "this iterator is in use: let one thread at a time use it, such as with a \
+                       threading.Lock";
+        this.try_borrow_mut().map_err(|_| PyRuntimeError::new_err(message))
     }
 
-    fn __enter__(this: PyRef<'_, Self>) -> PyRef<'_, Self> {
-        this
-    }
-
-    #[pyo3(signature = (*_exception))]
-    fn __exit__(&mut self, _exception: &Bound<'_, PyTuple>) {
-        self.close();
-    }
-
-    fn __iter__(this: PyRef<'_, Self>) -> PyRef<'_, Self> {
-        this
-    }
-
-    fn __next__<'py>(
-        &mut self,
-        py: Python<'py>,
-    ) -> PyResult<Option<(Py<PyAny>, Bound<'py, PyAny>)>> {
+    fn next<'py>(&mut self, py: Python<'py>) -> PyResult<Option<KeyAndResult<'py>>> {
         if self.process != std::process::id() {
             let message = format!(
                 "this iterator belongs to process {}: call many in the process that uses it",
@@ -297,6 +283,37 @@ impl Batch {
                 OnError::Skip => glue::log_failed(py, key.bind(py), &error)?,
             }
         }
+    }
+}
+
+#[pymethods]
+impl Batch {
+    /// Ends the batch: the work under way is cancelled, and there are no more results.
+    fn close(this: &Bound<'_, Self>) -> PyResult<()> {
+        let mut batch = Self::in_turn(this)?;
+        batch.job.cancel();
+        (batch.items, batch.sources, batch.fault) = (None, None, None);
+        batch.entries.clear();
+        batch.received = None;
+        *batch.outcomes.get_mut().unwrap_or_else(PoisonError::into_inner) = None;
+        Ok(())
+    }
+
+    fn __enter__(this: Py<Self>) -> Py<Self> {
+        this
+    }
+
+    #[pyo3(signature = (*_exception))]
+    fn __exit__(this: &Bound<'_, Self>, _exception: &Bound<'_, PyTuple>) -> PyResult<()> {
+        Self::close(this)
+    }
+
+    fn __iter__(this: Py<Self>) -> Py<Self> {
+        this
+    }
+
+    fn __next__<'py>(this: &Bound<'py, Self>) -> PyResult<Option<KeyAndResult<'py>>> {
+        Self::in_turn(this)?.next(this.py())
     }
 }
 

@@ -52,6 +52,20 @@ impl Plan {
         self.lattice.into_iter().fold(voxelizer, Voxelizer::lattice)
     }
 
+    /// A warning of options that were given and have no effect on distances.
+    pub fn without_effect_on_distances(&self) -> Option<String> {
+        let is_closed = matches!(self.mode, Mode::Solid(solid) if solid.include_surface);
+        let names = [
+            ("mode=\"thin\"", self.mode == Mode::Thin),
+            ("include_surface", is_closed),
+            ("interior_color", self.interior.is_some()),
+            ("color", matches!(self.color, ColorSource::Uniform(_))),
+        ];
+        let given: Vec<&str> = names.iter().filter(|(_, is)| *is).map(|(name, _)| *name).collect();
+        let sentence = || format!("options without effect on distances: {}", given.join(", "));
+        (!given.is_empty()).then(sentence)
+    }
+
     /// A voxelizer for this process, which `job` watches.
     ///
     /// # Errors
@@ -112,7 +126,8 @@ pub fn distances(
     let found = voxelizer
         .distances(source.as_library(), width)
         .map_err(|error| source.failure(error.into()))?;
-    job::pool(plan.threads).map(|pool| pool.install(|| field_of(found)))
+    let warning = plan.without_effect_on_distances();
+    job::pool(plan.threads).map(|pool| pool.install(|| field_of(found, warning)))
 }
 
 /// What Python gets of a result; to be called on a pool.
@@ -122,9 +137,9 @@ pub fn grid_of(made: Voxelized) -> PyGrid {
     PyGrid::new(made.grid, report, warnings)
 }
 
-/// As [`grid_of`].
-pub fn field_of(found: Distances) -> PyDistanceField {
-    let warnings = found.warnings.iter().map(sentence).collect();
+/// As [`grid_of`], with a warning of the options.
+pub fn field_of(found: Distances, warning: Option<String>) -> PyDistanceField {
+    let warnings = found.warnings.iter().map(sentence).chain(warning).collect();
     let report = report(&found.summary(), &found.timings);
     PyDistanceField::new(found.field, report, warnings)
 }

@@ -8,6 +8,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 use rayon::prelude::*;
+use trivox::distance::check_width;
 use trivox::formats::{
     GridFormat, LoadedGrid, SIGN_ONLY, read_grid_from, write_distances, write_grid,
 };
@@ -17,11 +18,11 @@ use trivox::{DistanceField, VoxelGrid};
 use crate::error::Failure;
 use crate::glue;
 use crate::grid::arrays::{self, filled, new_array};
-use crate::grid::files::{bytes_of, grid_format, read, write_file};
+use crate::grid::files::{bytes_of, check_room, grid_format, read, write_file};
 use crate::grid::make::{indices, voxel_in};
 use crate::grid::{PyGrid, as_dtype};
 use crate::job;
-use crate::options::{numbers, vectors, whole};
+use crate::options::{named, numbers, vectors, whole};
 
 /// Signed distances from voxel centres to a surface, in a narrow band: a level set.
 ///
@@ -64,7 +65,7 @@ impl PyDistanceField {
     ///     The voxels whose centre is inside, in the band or not; the field has its dimensions and
     ///     its place.
     /// width : float
-    ///     All distances are below it.
+    ///     All distances are below it; at most 1024.
     ///
     /// Returns
     /// -------
@@ -80,7 +81,7 @@ impl PyDistanceField {
         coords: &Bound<'_, PyAny>,
         distances: &Bound<'_, PyAny>,
         inside: &Bound<'_, PyGrid>,
-        width: f32,
+        #[pyo3(from_py_with = named::width)] width: f32,
     ) -> PyResult<Self> {
         let py = coords.py();
         let field = field_of_arrays(coords, distances, &inside.get().grid, width);
@@ -173,7 +174,7 @@ impl PyDistanceField {
     fn coords<'py>(
         &self,
         py: Python<'py>,
-        order: &str,
+        #[pyo3(from_py_with = named::order)] order: &str,
         batch: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let batch = batch.map(|batch| whole("batch", batch, i32::MIN..=i32::MAX)).transpose()?;
@@ -287,10 +288,23 @@ impl PyDistanceField {
     /// Returns
     /// -------
     /// bytes
-    fn to_bytes<'py>(&self, py: Python<'py>, format: &str) -> PyResult<Bound<'py, PyBytes>> {
+    ///
+    /// Raises
+    /// ------
+    /// WriteError
+    ///     Another format.
+    /// MemoryLimitError
+    ///     The bytes do not fit.
+    fn to_bytes<'py>(
+        &self,
+        py: Python<'py>,
+        #[pyo3(from_py_with = named::format)] format: &str,
+    ) -> PyResult<Bound<'py, PyBytes>> {
         let format = grid_format(format).map_err(|failure| failure.into_py(py))?;
         let field = Arc::clone(&self.field);
         let bytes = job::run(py, move |job| {
+            format.check_distances()?;
+            check_room(format.distances_size(field.dims()))?;
             job::pool(None)?.install(|| bytes_of(job, |out| write_distances(&field, format, out)))
         })?;
         Ok(PyBytes::new(py, &bytes))
@@ -362,6 +376,7 @@ fn field_of_arrays(
     inside: &VoxelGrid,
     width: f32,
 ) -> Result<DistanceField, Failure> {
+    check_width(width)?;
     let py = coords.py();
     let coords = indices(coords, "coords")?;
     let rows = coords.as_array();
@@ -394,7 +409,7 @@ fn field_of_arrays(
         let grids = [voxels.with_world(inside.world), inside.clone()];
         let distances = band.into_iter().map(|(_, distance)| distance).collect();
         let field = DistanceField::of_parts(width, grids, distances);
-        field.ok_or_else(|| refused(format!("a width of {width} is not possible")))
+        field.ok_or_else(|| Failure::bug("checked distances are no field"))
     };
     job::on_pool(py, make)?
 }

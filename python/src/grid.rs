@@ -24,12 +24,12 @@ use trivox::{GridError, VoxelGrid};
 use crate::error::{Failure, option_error};
 use crate::glue;
 use crate::grid::arrays::{fill_dense, filled, new_array, write_colors};
-use crate::grid::files::{bytes_of, grid_format, write_file};
-use crate::grid::make::{grid_of_coords, indices, refuse_non_binary, world_of};
+use crate::grid::files::{bytes_of, check_room, grid_format, write_file};
+use crate::grid::make::{grid_of_coords, indices, indices_of, refuse_non_binary, world_of};
 use crate::grid::picture::render_options;
 use crate::grid::rays::{Hits, first_hits};
 use crate::job;
-use crate::options::{array_of, samples_of, shaped, whole, wholes};
+use crate::options::{array_of, named, samples_of, shaped, whole, wholes};
 
 /// A sparse voxel grid: an immutable set of voxels, where they lie, and their colours.
 ///
@@ -66,6 +66,14 @@ impl PyGrid {
 
     fn place(&self) -> Option<Place> {
         self.grid.world.place
+    }
+
+    /// Whether a voxel is occupied; outside the grid none is.
+    fn has(&self, voxel: [i64; 3]) -> bool {
+        match voxel.map(u32::try_from) {
+            [Ok(x), Ok(y), Ok(z)] => self.grid.contains([x, y, z]),
+            _ => false,
+        }
     }
 
     /// A dense array with `value` where a voxel is occupied.
@@ -165,8 +173,8 @@ impl PyGrid {
         dims: &Bound<'_, PyAny>,
         colors: Option<&Bound<'_, PyAny>>,
         origin: Option<&Bound<'_, PyAny>>,
-        voxel_size: Option<f64>,
-        up: &str,
+        #[pyo3(from_py_with = named::voxel_size)] voxel_size: Option<f64>,
+        #[pyo3(from_py_with = named::up)] up: &str,
     ) -> PyResult<Self> {
         let world = world_of(coords.py(), origin, voxel_size, up)?;
         let dims = wholes("dims", dims, 1..=MAX_DIM)?;
@@ -195,8 +203,8 @@ impl PyGrid {
     fn from_dense(
         array: &Bound<'_, PyAny>,
         origin: Option<&Bound<'_, PyAny>>,
-        voxel_size: Option<f64>,
-        up: &str,
+        #[pyo3(from_py_with = named::voxel_size)] voxel_size: Option<f64>,
+        #[pyo3(from_py_with = named::up)] up: &str,
     ) -> PyResult<Self> {
         let py = array.py();
         let world = world_of(py, origin, voxel_size, up)?;
@@ -331,13 +339,8 @@ impl PyGrid {
         let py = voxels.py();
         let voxels = indices(voxels, "voxels")?;
         let view = voxels.as_array();
-        let is_occupied = |row: numpy::ndarray::ArrayView1<'_, i64>| match [row[0], row[1], row[2]]
-            .map(u32::try_from)
-        {
-            [Ok(x), Ok(y), Ok(z)] => self.grid.contains([x, y, z]),
-            _ => false,
-        };
-        let found: Vec<bool> = py.detach(|| view.outer_iter().map(is_occupied).collect());
+        let found: Vec<bool> =
+            py.detach(|| view.outer_iter().map(|row| self.has([row[0], row[1], row[2]])).collect());
         Ok(found.into_pyarray(py))
     }
 
@@ -362,19 +365,10 @@ impl PyGrid {
     fn crop(&self, py: Python<'_>, bounds: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
         let [low, high] = match bounds {
             Some(bounds) => {
-                let corners = indices(bounds, "bounds")?;
-                let corners: Vec<i64> = corners.as_array().iter().copied().collect();
-                match corners.as_chunks() {
-                    (&[low, high], []) => [low, high],
-                    (corners, _) => {
-                        let message = format!(
-                            "bounds of shape ({}, 3) are not possible: use (2, 3), the smallest \
-                             and the largest voxel",
-                            corners.len()
-                        );
-                        return Err(option_error(py, "option.shape", message));
-                    }
-                }
+                let wanted = "(2, 3), the smallest and the largest voxel";
+                let corners = indices_of(bounds, "bounds", wanted, |shape| shape == [2, 3])?;
+                let corners = corners.as_array();
+                [0, 1].map(|n| [0, 1, 2].map(|a| corners[[n, a]]))
             }
             None => job::on_pool(py, || self.grid.occupied_bounds())?
                 .ok_or_else(|| {
@@ -399,9 +393,9 @@ impl PyGrid {
     ///
     /// Parameters
     /// ----------
-    /// width : int, or sequence of 3 pairs of int
-    ///     Layers on all six sides; or those before and after the grid along each axis, as
-    ///     ``numpy.pad`` takes them.
+    /// width : int, pair of int, or sequence of 3 pairs of int
+    ///     Layers on all six sides; those before and after the grid along every axis; or those along
+    ///     each axis, as ``numpy.pad`` takes them.
     ///
     /// Returns
     /// -------
@@ -412,16 +406,19 @@ impl PyGrid {
     /// OptionError
     ///     More than 65,536 voxels along an axis; a number below 0.
     fn pad(&self, py: Python<'_>, width: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let width: [[u32; 2]; 3] = match width.try_iter() {
-            Ok(axes) => {
-                let axes = axes.map(|axis| wholes("width", &axis?, 0..=MAX_DIM));
-                axes.collect::<PyResult<Vec<_>>>()?.try_into().map_err(|_| {
-                    let message =
-                        "width takes a number of layers, or ((x0, x1), (y0, y1), (z0, z1))";
-                    option_error(py, "option.shape", message)
-                })?
+        let shape = array_of(width).map(|array| array.shape().to_vec());
+        let width: [[u32; 2]; 3] = match shape.as_deref() {
+            Ok([]) => [[whole("width", width, 0..=MAX_DIM)?; 2]; 3],
+            Ok([2]) => [wholes("width", width, 0..=MAX_DIM)?; 3],
+            Ok([3, 2]) => {
+                let axis = |a: usize| wholes("width", &width.get_item(a)?, 0..=MAX_DIM);
+                [axis(0)?, axis(1)?, axis(2)?]
             }
-            Err(_) => [[whole("width", width, 0..=MAX_DIM)?; 2]; 3],
+            _ => {
+                let message = "width takes a number of layers, (before, after), or \
+                               ((x0, x1), (y0, y1), (z0, z1))";
+                return Err(option_error(py, "option.shape", message));
+            }
         };
         let dims = self.grid.dims();
         let low = width.map(|[before, _]| -i64::from(before));
@@ -446,7 +443,7 @@ impl PyGrid {
     fn coords<'py>(
         &self,
         py: Python<'py>,
-        order: &str,
+        #[pyo3(from_py_with = named::order)] order: &str,
         batch: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let batch = batch.map(|batch| whole("batch", batch, i32::MIN..=i32::MAX)).transpose()?;
@@ -627,14 +624,27 @@ impl PyGrid {
     /// -------
     /// bytes
     ///
+    /// Raises
+    /// ------
+    /// WriteError
+    ///     An unknown format, or one that cannot hold the grid.
+    /// MemoryLimitError
+    ///     The bytes do not fit.
+    ///
     /// Warns
     /// -----
     /// TrivoxWarning
     ///     For each property that the format does not hold.
-    fn to_bytes<'py>(&self, py: Python<'py>, format: &str) -> PyResult<Bound<'py, PyBytes>> {
+    fn to_bytes<'py>(
+        &self,
+        py: Python<'py>,
+        #[pyo3(from_py_with = named::format)] format: &str,
+    ) -> PyResult<Bound<'py, PyBytes>> {
         let format = grid_format(format).map_err(|failure| failure.into_py(py))?;
         let grid = Arc::clone(&self.grid);
         let (bytes, lost) = job::run(py, move |job| {
+            format.check_dims(grid.dims())?;
+            check_room(format.file_size(grid.dims()))?;
             let write = || bytes_of(job, |out| write_grid(&grid, format, out));
             Ok((job::pool(None)?.install(write)?, format.lost(&grid)))
         })?;
@@ -669,9 +679,9 @@ impl PyGrid {
         &self,
         py: Python<'py>,
         size: Option<&Bound<'py, PyAny>>,
-        view: &str,
-        turn: Option<f64>,
-        camera: Option<&str>,
+        #[pyo3(from_py_with = named::view)] view: &str,
+        #[pyo3(from_py_with = named::turn)] turn: Option<f64>,
+        #[pyo3(from_py_with = named::camera)] camera: Option<&str>,
         background: Option<&Bound<'py, PyAny>>,
         #[pyo3(from_py_with = samples_of)] samples: u32,
     ) -> PyResult<Bound<'py, PyAny>> {
@@ -695,9 +705,9 @@ impl PyGrid {
         &self,
         py: Python<'py>,
         size: Option<&Bound<'py, PyAny>>,
-        view: &str,
-        turn: Option<f64>,
-        camera: Option<&str>,
+        #[pyo3(from_py_with = named::view)] view: &str,
+        #[pyo3(from_py_with = named::turn)] turn: Option<f64>,
+        #[pyo3(from_py_with = named::camera)] camera: Option<&str>,
         background: Option<&Bound<'py, PyAny>>,
         #[pyo3(from_py_with = samples_of)] samples: u32,
     ) -> PyResult<Bound<'py, PyBytes>> {
@@ -738,20 +748,17 @@ impl PyGrid {
         self.combined(py, other, VoxelGrid::symmetric_difference)
     }
 
-    fn __contains__(&self, voxel: [Bound<'_, PyAny>; 3]) -> PyResult<bool> {
-        let mut inside = [0; 3];
-        for (inside, index) in inside.iter_mut().zip(voxel) {
-            match index.extract::<i64>() {
-                Ok(index) if index >= 0 && index <= i64::from(u32::MAX) => *inside = index as u32,
-                Ok(_) => return Ok(false),
-                // An integer past any grid.
-                Err(error) if error.is_instance_of::<PyOverflowError>(index.py()) => {
-                    return Ok(false);
-                }
-                Err(error) => return Err(error),
+    fn __contains__(&self, voxel: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let voxel: [i64; 3] = match voxel.extract() {
+            Ok(voxel) => voxel,
+            // An integer past any grid.
+            Err(error) if error.is_instance_of::<PyOverflowError>(voxel.py()) => return Ok(false),
+            Err(_) => {
+                let row = indices_of(voxel, "voxels", "(3,)", |shape| shape == [3])?;
+                [0, 1, 2].map(|a| row.as_array()[[0, a]])
             }
-        }
-        Ok(self.grid.contains(inside))
+        };
+        Ok(self.has(voxel))
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {

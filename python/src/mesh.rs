@@ -19,8 +19,9 @@ use trivox::{Appearance, MeshSource};
 
 use crate::error::{Failure, option_error};
 use crate::glue;
+use crate::grid::files::bytes_in;
 use crate::job::{self, Job};
-use crate::options::{array_of, shaped};
+use crate::options::{array_of, named, shaped, wrong_type};
 
 /// A triangle mesh, checked and immutable.
 ///
@@ -237,8 +238,24 @@ fn rows<T: Element + Copy, U, const N: usize>(
     view.outer_iter().map(row).collect()
 }
 
-fn positions(value: &Bound<'_, PyAny>) -> PyResult<Vec<[f64; 3]>> {
+/// An array of one axis or more.
+///
+/// # Errors
+/// It is one value, such as None or a function.
+fn array_named<'py>(
+    name: &str,
+    value: &Bound<'py, PyAny>,
+    wanted: &str,
+) -> PyResult<Bound<'py, PyUntypedArray>> {
     let array = array_of(value)?;
+    match array.ndim() {
+        0 => Err(wrong_type(name, value, &format!("an array of shape {wanted}"))),
+        _ => Ok(array),
+    }
+}
+
+fn positions(value: &Bound<'_, PyAny>) -> PyResult<Vec<[f64; 3]>> {
+    let array = array_named("vertices", value, "(n, 3)")?;
     let py = value.py();
     if array.ndim() != 2 || array.shape()[1] != 3 {
         return Err(shape_failure("vertices", "(n, 3)", &array));
@@ -275,7 +292,7 @@ fn positions(value: &Bound<'_, PyAny>) -> PyResult<Vec<[f64; 3]>> {
 }
 
 fn triangles(value: &Bound<'_, PyAny>) -> PyResult<Vec<[u32; 3]>> {
-    let array = array_of(value)?;
+    let array = array_named("faces", value, "(m, 3)")?;
     let py = value.py();
     if array.ndim() != 2 || (array.shape()[1] != 3 && array.shape()[0] > 0) {
         return Err(shape_failure("faces", "(m, 3): triangulate polygons first", &array));
@@ -551,7 +568,7 @@ fn load_bytes(bytes: Vec<u8>, format: &str, sidecars: &Sidecars) -> Result<PyMes
 ///
 /// Parameters
 /// ----------
-/// source : str, os.PathLike or bytes
+/// source : str, os.PathLike or bytes-like
 ///     A file, or what is in one.
 /// format : str, optional
 ///     For bytes: their format, an extension such as ``"obj"``, ``"stl"``, ``"ply"``, ``"gltf"`` or
@@ -582,17 +599,17 @@ fn load_bytes(bytes: Vec<u8>, format: &str, sidecars: &Sidecars) -> Result<PyMes
 #[pyo3(signature = (source, format=None, *, sidecars=None))]
 pub fn read_mesh(
     source: &Bound<'_, PyAny>,
-    format: Option<String>,
-    sidecars: Option<HashMap<String, Vec<u8>>>,
+    format: Option<&Bound<'_, PyAny>>,
+    #[pyo3(from_py_with = named::sidecars)] sidecars: Option<HashMap<String, Vec<u8>>>,
 ) -> PyResult<PyMesh> {
     let py = source.py();
-    let mesh = match source.cast::<PyBytes>() {
+    let format = format.map(named::format).transpose()?.map(str::to_owned);
+    let mesh = match bytes_in(source) {
         Ok(bytes) => {
             let Some(format) = format else {
                 let message = "bytes do not say what they are: give format, such as 'obj'";
                 return Err(option_error(py, "option.format", message));
             };
-            let bytes = bytes.as_bytes().to_vec();
             let sidecars = Sidecars::in_memory(sidecars.unwrap_or_default());
             job::run(py, move |_| {
                 job::pool(None)?.install(|| load_bytes(bytes, &format, &sidecars))

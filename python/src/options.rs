@@ -1,6 +1,7 @@
 //! Converts the values of options from Python. A wrong type is a `TypeError`, a value out of range
 //! an `OptionError`; both name the option.
 
+use std::collections::HashMap;
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
@@ -14,6 +15,106 @@ use trivox::render::MAX_SAMPLES;
 use trivox::{ColorSource, Lattice, Tile, UnknownName};
 
 use crate::error::{Failure, option_error};
+
+/// What an option takes.
+pub trait Taken<'a>: Sized {
+    /// # Errors
+    /// `value` is of another type, which a `TypeError` says of the option `name`.
+    fn taken(name: &str, value: &'a Bound<'_, PyAny>) -> PyResult<Self>;
+}
+
+impl Taken<'_> for bool {
+    fn taken(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Self> {
+        value.extract().map_err(|_| wrong_type(name, value, "True or False"))
+    }
+}
+
+impl Taken<'_> for f64 {
+    fn taken(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Self> {
+        match value.extract() {
+            Ok(number) if !is_flag(value) => Ok(number),
+            Err(error) if !error.is_instance_of::<PyTypeError>(value.py()) => Err(error),
+            _ => Err(wrong_type(name, value, "a number")),
+        }
+    }
+}
+
+impl Taken<'_> for f32 {
+    fn taken(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Self> {
+        f64::taken(name, value).map(|number| number as Self)
+    }
+}
+
+impl<'a> Taken<'a> for &'a str {
+    fn taken(name: &str, value: &'a Bound<'_, PyAny>) -> PyResult<Self> {
+        value.extract().map_err(|_| wrong_type(name, value, "text"))
+    }
+}
+
+impl Taken<'_> for HashMap<String, Vec<u8>> {
+    fn taken(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Self> {
+        value.extract().map_err(|_| {
+            PyTypeError::new_err(format!("{name} takes a dict of text to bytes, by file name"))
+        })
+    }
+}
+
+impl<'a, T: Taken<'a>> Taken<'a> for Option<T> {
+    fn taken(name: &str, value: &'a Bound<'_, PyAny>) -> PyResult<Self> {
+        (!value.is_none()).then(|| T::taken(name, value)).transpose()
+    }
+}
+
+/// A value that is not what the option `name` takes.
+pub fn wrong_type(name: &str, value: &Bound<'_, PyAny>, takes: &str) -> PyErr {
+    match value.get_type().name() {
+        Ok(kind) => PyTypeError::new_err(format!("{name} takes {takes}, not {kind}")),
+        Err(error) => error,
+    }
+}
+
+/// Whether it is True or False, of Python or of NumPy, which convert to numbers.
+pub fn is_flag(value: &Bound<'_, PyAny>) -> bool {
+    value.is_instance_of::<PyBool>()
+        || value.get_type().name().is_ok_and(|kind| kind == "bool" || kind == "bool_")
+}
+
+/// Functions for `from_py_with`, which does not tell them the name of the option: each has it.
+pub mod named {
+    use super::{Bound, HashMap, PyAny, PyResult, Taken};
+
+    macro_rules! options {
+        ($($name:ident: $takes:ty),* $(,)?) => {$(
+            #[allow(clippy::needless_lifetimes, reason = "text borrows from the value")]
+            pub fn $name<'a>(value: &'a Bound<'_, PyAny>) -> PyResult<$takes> {
+                <$takes>::taken(stringify!($name), value)
+            }
+        )*};
+    }
+
+    options!(
+        adapter: Option<&'a str>,
+        as_placed: bool,
+        backend: &'a str,
+        camera: Option<&'a str>,
+        center: bool,
+        fill: &'a str,
+        format: &'a str,
+        include_surface: bool,
+        keep_transparent: bool,
+        mode: &'a str,
+        on_error: &'a str,
+        order: &'a str,
+        scale: Option<f64>,
+        sidecars: Option<HashMap<String, Vec<u8>>>,
+        time_limit: Option<f64>,
+        turn: Option<f64>,
+        up: &'a str,
+        view: &'a str,
+        voxel_size: Option<f64>,
+        width: f32,
+    );
+}
 
 /// The value with this name.
 ///
@@ -31,15 +132,10 @@ pub fn whole<T: TryFrom<i64> + PartialOrd + Display>(
 ) -> PyResult<T> {
     let py = value.py();
     let number = match value.extract::<i64>() {
-        Ok(_) if value.is_instance_of::<PyBool>() => {
-            return Err(PyTypeError::new_err(format!("{name} takes a whole number, not bool")));
-        }
+        Ok(_) if is_flag(value) => return Err(wrong_type(name, value, "a whole number")),
         Ok(number) => T::try_from(number).ok(),
         Err(error) if error.is_instance_of::<PyOverflowError>(py) => None,
-        Err(_) => {
-            let kind = value.get_type().name()?;
-            return Err(PyTypeError::new_err(format!("{name} takes a whole number, not {kind}")));
-        }
+        Err(_) => return Err(wrong_type(name, value, "a whole number")),
     };
     number.filter(|number| range.contains(number)).ok_or_else(|| {
         let (least, most) = (range.start(), range.end());
@@ -141,23 +237,6 @@ pub fn bounds_of(value: &Bound<'_, PyAny>) -> PyResult<trivox::Bounds> {
     Ok(trivox::Bounds { min: [x0, y0, z0], max: [x1, y1, z1] })
 }
 
-/// Functions for `from_py_with`, which cannot know the option.
-macro_rules! flags {
-    ($($of:ident $name:literal),*) => {$(
-        pub fn $of(value: &Bound<'_, PyAny>) -> PyResult<bool> {
-            let kind = value.get_type().name()?;
-            let message = || format!("{} takes True or False, not {kind}", $name);
-            value.extract().map_err(|_: PyErr| PyTypeError::new_err(message()))
-        }
-    )*};
-}
-
-flags!(
-    center_of "center",
-    include_surface_of "include_surface",
-    keep_transparent_of "keep_transparent"
-);
-
 /// Whose colours: True for the mesh's, False for none, or the colour of all voxels.
 pub fn color_of(value: &Bound<'_, PyAny>) -> PyResult<ColorSource> {
     match value.extract() {
@@ -167,11 +246,7 @@ pub fn color_of(value: &Bound<'_, PyAny>) -> PyResult<ColorSource> {
             let [r, g, b] = wholes("color", value, 0..=u8::MAX)?;
             Ok(ColorSource::Uniform([r, g, b, u8::MAX]))
         }
-        Err(_) => {
-            let kind = value.get_type().name()?;
-            let message = format!("color takes True, False or (red, green, blue), not {kind}");
-            Err(PyTypeError::new_err(message))
-        }
+        Err(_) => Err(wrong_type("color", value, "True, False or (red, green, blue)")),
     }
 }
 

@@ -18,7 +18,7 @@ use crate::glue;
 use crate::grid::PyGrid;
 use crate::job::{self, Job};
 use crate::mesh::Source;
-use crate::options::{bounds_of, named_of, pad_of, whole, wholes};
+use crate::options::{bounds_of, named, named_of, pad_of, whole, wholes};
 use crate::voxelizer::{parse_mode, texts, transform_of};
 
 /// Puts the tiles of a grid together, each where it lies.
@@ -149,19 +149,19 @@ pub fn diff<'py>(
 pub fn verify<'py>(
     mesh: &Bound<'py, PyAny>,
     grid: &Bound<'py, PyAny>,
-    mode: &str,
-    fill: &str,
-    include_surface: bool,
-    scale: Option<f64>,
+    #[pyo3(from_py_with = named::mode)] mode: &str,
+    #[pyo3(from_py_with = named::fill)] fill: &str,
+    #[pyo3(from_py_with = named::include_surface)] include_surface: bool,
+    #[pyo3(from_py_with = named::scale)] scale: Option<f64>,
     rotate: Option<&Bound<'py, PyAny>>,
-    center: bool,
+    #[pyo3(from_py_with = named::center)] center: bool,
     resolution: Option<&Bound<'py, PyAny>>,
-    voxel_size: Option<f64>,
+    #[pyo3(from_py_with = named::voxel_size)] voxel_size: Option<f64>,
     bounds: Option<&Bound<'py, PyAny>>,
     pad: Option<&Bound<'py, PyAny>>,
     cube: Option<&Bound<'py, PyAny>>,
     dims: Option<&Bound<'py, PyAny>>,
-    as_placed: bool,
+    #[pyo3(from_py_with = named::as_placed)] as_placed: bool,
     #[pyo3(from_py_with = named_of)] named: u32,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = mesh.py();

@@ -22,8 +22,7 @@ use crate::grid::PyGrid;
 use crate::job::{self, Job};
 use crate::mesh::Source;
 use crate::options::{
-    bounds_of, center_of, color_of, include_surface_of, keep_transparent_of, lattice_of, pad_of,
-    parsed, tile_of, whole, wholes,
+    bounds_of, color_of, is_flag, lattice_of, named, pad_of, parsed, tile_of, whole, wholes,
 };
 
 /// Turns meshes into voxels, with fixed options. Immutable, picklable, and safe to share between
@@ -157,7 +156,9 @@ fn parse_on_error(py: Python<'_>, on_error: &str) -> PyResult<OnError> {
 
 /// A number of bytes, or text with a unit.
 fn parse_memory(value: &Bound<'_, PyAny>) -> PyResult<u64> {
-    if let Ok(bytes) = value.extract::<u64>() {
+    if let Ok(bytes) = value.extract::<u64>()
+        && !is_flag(value)
+    {
         return Ok(bytes);
     }
     let refuse = || {
@@ -246,28 +247,28 @@ impl PyVoxelizer {
     fn new(
         py: Python<'_>,
         resolution: Option<&Bound<'_, PyAny>>,
-        voxel_size: Option<f64>,
+        #[pyo3(from_py_with = named::voxel_size)] voxel_size: Option<f64>,
         bounds: Option<&Bound<'_, PyAny>>,
         #[pyo3(from_py_with = pad_of)] pad: u32,
         cube: Option<&Bound<'_, PyAny>>,
         dims: Option<&Bound<'_, PyAny>>,
-        scale: Option<f64>,
+        #[pyo3(from_py_with = named::scale)] scale: Option<f64>,
         rotate: Option<&Bound<'_, PyAny>>,
-        #[pyo3(from_py_with = center_of)] center: bool,
-        mode: &str,
-        fill: &str,
-        #[pyo3(from_py_with = include_surface_of)] include_surface: bool,
-        up: &str,
+        #[pyo3(from_py_with = named::center)] center: bool,
+        #[pyo3(from_py_with = named::mode)] mode: &str,
+        #[pyo3(from_py_with = named::fill)] fill: &str,
+        #[pyo3(from_py_with = named::include_surface)] include_surface: bool,
+        #[pyo3(from_py_with = named::up)] up: &str,
         #[pyo3(from_py_with = color_of)] color: ColorSource,
-        #[pyo3(from_py_with = keep_transparent_of)] keep_transparent: bool,
+        #[pyo3(from_py_with = named::keep_transparent)] keep_transparent: bool,
         interior_color: Option<&Bound<'_, PyAny>>,
         #[pyo3(from_py_with = tile_of)] tile: Option<Tile>,
         lattice: Option<&Bound<'_, PyAny>>,
-        backend: &str,
-        adapter: Option<String>,
+        #[pyo3(from_py_with = named::backend)] backend: &str,
+        #[pyo3(from_py_with = named::adapter)] adapter: Option<&str>,
         threads: Option<&Bound<'_, PyAny>>,
         memory: Option<&Bound<'_, PyAny>>,
-        time_limit: Option<f64>,
+        #[pyo3(from_py_with = named::time_limit)] time_limit: Option<f64>,
     ) -> PyResult<Self> {
         let refuse = |message: &str| Err(option_error(py, "option.combination", message));
         let most = if tile.is_some() { MAX_SPAN_VOXELS } else { MAX_DIM };
@@ -349,7 +350,7 @@ impl PyVoxelizer {
         set(&options, "lattice", lattice.map(deep_copy).transpose()?)?;
         set(&options, "interior_color", interior_color.map(|rgb| rgb.map(u32::from)))?;
         set(&options, "tile", tile.map(|tile| tile.to_string()))?;
-        set(&options, "adapter", adapter.as_ref())?;
+        set(&options, "adapter", adapter)?;
         set(&options, "threads", threads)?;
         set(&options, "memory", memory)?;
         set(&options, "time_limit", time_limit)?;
@@ -364,7 +365,7 @@ impl PyVoxelizer {
             tile,
             lattice: lattice_of,
             choice,
-            adapter,
+            adapter: adapter.map(str::to_owned),
             threads: threads.map(|threads| threads as usize),
             memory,
             time_limit: time,
@@ -454,12 +455,13 @@ impl PyVoxelizer {
     /// Warns
     /// -----
     /// TrivoxWarning
-    ///     Something that the caller might not expect, such as a doubtful inside.
+    ///     Something that the caller might not expect, such as a doubtful inside, or an option of
+    ///     this voxelizer that has no effect on distances.
     #[pyo3(signature = (mesh, width=3.0, *, progress=None))]
     fn distances(
         &self,
         mesh: &Bound<'_, PyAny>,
-        width: f32,
+        #[pyo3(from_py_with = named::width)] width: f32,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<PyDistanceField> {
         let py = mesh.py();
@@ -490,7 +492,11 @@ impl PyVoxelizer {
     ///     In the order of `items`. The key is the one given, else the path, else the item's
     ///     number. Warnings are in ``grid.warnings`` alone.
     #[pyo3(signature = (items, *, on_error="return"))]
-    fn many(&self, items: &Bound<'_, PyAny>, on_error: &str) -> PyResult<Batch> {
+    fn many(
+        &self,
+        items: &Bound<'_, PyAny>,
+        #[pyo3(from_py_with = named::on_error)] on_error: &str,
+    ) -> PyResult<Batch> {
         Batch::new(&self.plan, items, parse_on_error(items.py(), on_error)?, None)
     }
 
@@ -511,8 +517,8 @@ impl PyVoxelizer {
     fn many_distances(
         &self,
         items: &Bound<'_, PyAny>,
-        width: f32,
-        on_error: &str,
+        #[pyo3(from_py_with = named::width)] width: f32,
+        #[pyo3(from_py_with = named::on_error)] on_error: &str,
     ) -> PyResult<Batch> {
         check_width(width).map_err(|error| Failure::from(error).into_py(items.py()))?;
         Batch::new(&self.plan, items, parse_on_error(items.py(), on_error)?, Some(width))

@@ -121,6 +121,28 @@ def test_a_field_is_saved(tmp_path):
 def test_impossible_widths_are_refused(width):
     with pytest.raises(trivox.OptionError, match="at most 1024"):
         trivox.Voxelizer(16).distances(tetrahedron(), width)
+    inside = trivox.Grid.from_coords([], (4, 4, 4))
+    with pytest.raises(trivox.OptionError, match="at most 1024") as caught:
+        trivox.DistanceField.from_coords([], [], inside, width)
+    assert caught.value.code == "option.width"
+
+
+def test_options_without_effect_on_distances_are_a_warning():
+    for options, names in [
+        ({"mode": "thin", "color": (1, 2, 3)}, 'mode="thin", color'),
+        (
+            {"mode": "solid", "include_surface": True, "interior_color": (1, 2, 3)},
+            "include_surface, interior_color",
+        ),
+    ]:
+        vox = trivox.Voxelizer(8, **options)
+        sentence = f"options without effect on distances: {names}"
+        with pytest.warns(trivox.TrivoxWarning) as caught:
+            assert vox.distances(tetrahedron()).warnings == (sentence,)
+        assert [str(one.message) for one in caught] == [sentence]
+        assert [field.warnings for _, field in vox.many_distances([tetrahedron()])] == [(sentence,)]
+    for options in ({}, {"mode": "solid", "fill": "winding"}, {"color": False}):
+        assert trivox.Voxelizer(8, **options).distances(tetrahedron()).warnings == ()
 
 
 def test_a_doubtful_inside_is_a_warning():
@@ -151,7 +173,7 @@ def test_a_field_is_read_back_from_its_file_and_made_of_its_arrays(tmp_path):
         (lambda: make([[0, 0, 0]] * 2, [1.5, 1.5], inside, 2), "appears twice"),
         (lambda: make(coords + 99, distances, inside, 2), "lies outside a grid"),
         (lambda: make(coords, distances[1:], inside, 2), "distances of shape"),
-        (lambda: make([], [], inside, 0), "a width of 0 is not possible"),
+        (lambda: make([], [], inside, 0), "a width of 0 voxels is not possible"),
     ]:
         with pytest.raises(trivox.OptionError, match=message):
             call()

@@ -74,6 +74,10 @@ def test_bytes_are_read_from_whatever_holds_bytes(grid):
         trivox.load_bytes(list(data), "npz")
     with pytest.raises(trivox.ReadError, match="unknown file extension '.abc'"):
         trivox.load_bytes(data, "abc")
+    for mesh in ("obj", ".ply", "stl"):
+        with pytest.raises(trivox.ReadError, match="is a format of meshes, .*read_mesh") as caught:
+            trivox.load_bytes(b"", mesh)
+        assert caught.value.code == "read.unsupported"
 
 
 def test_what_an_npz_lacks_is_said(tmp_path):
@@ -99,10 +103,12 @@ LITTLE_MEMORY = """
 import resource, trivox
 grid = trivox.Grid.from_coords([[0, 0, 0]], (65536, 65536, 65536))
 resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))
-for format in ("npy", "vti", "vol"):
+field = trivox.DistanceField.from_coords([], [], grid, 2)
+for value, format in [(grid, "npy"), (grid, "vti"), (grid, "vol"), (grid, "binvox"), (grid, "npz"), (field, "npy")]:
     try:
-        grid.to_bytes(format)
-    except MemoryError:
+        value.to_bytes(format)
+    except trivox.MemoryLimitError as error:
+        assert "the bytes would be at least" in str(error)
         print(format)
 """
 
@@ -110,7 +116,7 @@ for format in ("npy", "vti", "vol"):
 @pytest.mark.skipif(sys.platform != "linux", reason="RLIMIT_AS")
 def test_bytes_that_do_not_fit_are_a_memory_error():
     done = subprocess.run([sys.executable, "-c", LITTLE_MEMORY], capture_output=True, text=True)
-    assert done.stdout.split() == ["npy", "vti", "vol"], done.stderr
+    assert done.stdout.split() == ["npy", "vti", "vol", "binvox", "npz", "npy"], done.stderr
 
 
 def test_dense_arrays_go_to_other_libraries_and_may_not_fit(grid):
@@ -324,13 +330,20 @@ def test_a_grid_is_cropped_and_padded_with_its_colours_where_it_lies():
     sides = ((1, 2), (2, 5), (3, 2))
     assert np.array_equal(tight.pad(sides).dense(), np.pad(tight.dense(), sides))
     assert tight.pad(((1, 2), (2, 5), (3, 2))) == grid
+    assert np.array_equal(tight.pad((1, 2)).dense(), np.pad(tight.dense(), (1, 2)))
+    assert tight.pad(np.array([[1, 2]] * 3)) == tight.pad([1, 2])
     for call, message in [
         (lambda: grid.crop([[0, 0, 0], [8, 7, 11]]), "are not a box in this grid"),
         (lambda: grid.crop([[3, 0, 0], [2, 7, 11]]), "are not a box in this grid"),
         (lambda: grid.crop([[0, 0, 0]]), r"use \(2, 3\)"),
+        (lambda: grid.crop([0, 0, 0, 3, 3, 3]), r"bounds of shape \(6,\) .*: use \(2, 3\)"),
+        (lambda: grid.crop("x"), r"use \(2, 3\)"),
         (lambda: trivox.Grid.from_dense(np.zeros((2, 2, 2), bool)).crop(), "no voxel is occupied"),
         (lambda: grid.pad(-1), "width -1 is not possible"),
         (lambda: grid.pad([(1, 1)]), r"\(x0, x1\)"),
+        (lambda: grid.pad((1, 2, 3)), r"\(before, after\), or \(\(x0, x1\)"),
+        (lambda: grid.pad(((1, 2), 3)), r"\(x0, x1\)"),
+        (lambda: grid.pad((1, -1)), "width -1 is not possible"),
         (lambda: grid.pad(65_000), "use 1 to 65536 per axis"),
     ]:
         with pytest.raises(trivox.OptionError, match=message):
@@ -509,3 +522,8 @@ def test_many_voxels_are_looked_up_at_once(grid):
     for wrong in ([[0.5, 1, 2]], [1, 2, 3]):
         with pytest.raises(trivox.OptionError, match="voxels of"):
             grid.contains(wrong)
+    assert np.array(grid.coords()[0]) in grid
+    for wrong, code in [((0, 0), "option.shape"), ("x", "option.shape"), ((0.0, 0, 0), "option.dtype")]:
+        with pytest.raises(trivox.OptionError, match="voxels of") as caught:
+            wrong in grid
+        assert caught.value.code == code

@@ -90,7 +90,9 @@ def test_files_and_bytes_give_the_mesh_of_the_arrays(tmp_path):
     read = trivox.read_mesh(path)
     assert np.array_equal(read.vertices[read.faces], mesh.vertices[mesh.faces])
     assert str(read.path) == path
-    assert trivox.read_mesh((tmp_path / "a.obj").read_bytes(), "obj") == read
+    data = (tmp_path / "a.obj").read_bytes()
+    for same in (data, bytearray(data), memoryview(data), np.frombuffer(data, np.uint8)):
+        assert trivox.read_mesh(same, "obj") == read
     red = b"mtllib look.mtl\nusemtl red\n" + (tmp_path / "a.obj").read_bytes()
     sidecars = {"look.mtl": b"newmtl red\nKd 1 0 0\n"}
     assert trivox.read_mesh(red, "obj", sidecars=sidecars).has_colors
@@ -204,6 +206,26 @@ def test_any_object_with_vertices_and_faces_is_a_mesh(tetrahedron):
         trivox.Voxelizer(8)(3)
     with pytest.raises(TypeError, match="use trivox.read_mesh"):
         trivox.Mesh("spot.obj")
+
+
+def test_arrays_that_are_none_are_named():
+    class Lacking:
+        vertices, faces = None, SIDES
+
+    class Methods:
+        faces = SIDES
+
+        def vertices(self):
+            return CORNERS
+
+    for call, message in [
+        (lambda: trivox.Mesh(None, SIDES), r"vertices takes an array of shape \(n, 3\), not NoneType"),
+        (lambda: trivox.Mesh(CORNERS, len), r"faces takes an array of shape \(m, 3\), not builtin"),
+        (lambda: trivox.Mesh(Methods()), r"vertices takes an array of shape \(n, 3\), not method"),
+        (lambda: trivox.Mesh(Lacking()), "the vertices of this Lacking are None"),
+    ]:
+        with pytest.raises(TypeError, match=message):
+            call()
 
 
 def test_trimesh_meshes_and_scenes_are_meshes(tetrahedron):

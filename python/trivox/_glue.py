@@ -55,6 +55,9 @@ def mesh_arrays(mesh: Any) -> dict[str, Any]:
             f"{type(mesh).__name__} is no mesh: give a path, a trivox.Mesh, a mesh of trimesh, "
             "Open3D, PyVista or meshio, or an object with vertices and faces"
         )
+    for name in ("vertices", "faces"):
+        if arrays[name] is None:
+            raise TypeError(f"the {name} of this {type(mesh).__name__} are None: give an array of shape (n, 3)")
     return {name: value for name, value in arrays.items() if value is not None}
 
 

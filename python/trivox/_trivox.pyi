@@ -1,9 +1,9 @@
 import os
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Literal, TypeAlias, TypedDict, TypeVar, final, overload
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Literal, SupportsIndex, TypeAlias, TypedDict, TypeVar, final, overload
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from ._glue import Difference, Verdict
 
@@ -30,6 +30,9 @@ __all__ = [
 ]
 
 _Path: TypeAlias = str | os.PathLike[str]
+_Bytes: TypeAlias = bytes | bytearray | memoryview | NDArray[np.uint8]
+_Ints: TypeAlias = Sequence[SupportsIndex] | NDArray[np.integer[Any]]
+_Background: TypeAlias = Literal["gradient", "transparent"] | _Ints
 _MeshLike: TypeAlias = Mesh | _Path | Any
 _Mode: TypeAlias = Literal["surface", "thin", "solid"]
 _Fill: TypeAlias = Literal["auto", "parity", "winding", "flood", "vote"]
@@ -83,7 +86,7 @@ class Grid:
     @staticmethod
     def from_coords(
         coords: ArrayLike,
-        dims: tuple[int, int, int] | list[int] | NDArray[np.integer[Any]],
+        dims: _Ints,
         *,
         colors: ArrayLike | None = None,
         origin: ArrayLike | None = None,
@@ -125,13 +128,13 @@ class Grid:
     @property
     def warnings(self) -> tuple[str, ...]: ...
     def crop(self, bounds: ArrayLike | None = None) -> Grid: ...
-    def pad(self, width: int | ArrayLike) -> Grid: ...
-    def coords(self, order: _Order = "xyz", batch: int | None = None) -> NDArray[np.int32]: ...
+    def pad(self, width: SupportsIndex | ArrayLike) -> Grid: ...
+    def coords(self, order: _Order = "xyz", batch: SupportsIndex | None = None) -> NDArray[np.int32]: ...
     def centers(self) -> NDArray[np.float64]: ...
     def bricks(self) -> tuple[NDArray[np.int32], NDArray[np.uint64]]: ...
     @overload
     def dense(
-        self, dtype: Literal["bool"] | type[bool] | type[np.bool_] = "bool"
+        self, dtype: Literal["bool"] | type[bool] | type[np.bool_] | None = "bool"
     ) -> NDArray[np.bool_]: ...
     @overload
     def dense(self, dtype: Literal["uint8"] | type[np.uint8]) -> NDArray[np.uint8]: ...
@@ -139,6 +142,8 @@ class Grid:
     def dense(self, dtype: Literal["float32"] | type[np.float32]) -> NDArray[np.float32]: ...
     @overload
     def dense(self, dtype: np.dtype[_S]) -> NDArray[_S]: ...
+    @overload
+    def dense(self, dtype: DTypeLike) -> NDArray[Any]: ...
     def colors(self) -> NDArray[np.uint8] | None: ...
     def contains(self, voxels: ArrayLike) -> NDArray[np.bool_]: ...
     def first_hits(
@@ -148,23 +153,23 @@ class Grid:
     def to_bytes(self, format: str) -> bytes: ...
     def render(
         self,
-        size: int | tuple[int, int] | None = None,
+        size: SupportsIndex | _Ints | None = None,
         *,
         view: _View = "three-quarter",
         turn: float | None = None,
         camera: Literal["perspective", "orthographic"] | None = None,
-        background: Literal["gradient", "transparent"] | tuple[int, int, int] | None = None,
-        samples: int = 3,
+        background: _Background | None = None,
+        samples: SupportsIndex = 3,
     ) -> NDArray[np.uint8]: ...
     def png(
         self,
-        size: int | tuple[int, int] | None = None,
+        size: SupportsIndex | _Ints | None = None,
         *,
         view: _View = "three-quarter",
         turn: float | None = None,
         camera: Literal["perspective", "orthographic"] | None = None,
-        background: Literal["gradient", "transparent"] | tuple[int, int, int] | None = None,
-        samples: int = 3,
+        background: _Background | None = None,
+        samples: SupportsIndex = 3,
     ) -> bytes: ...
     def __len__(self) -> int: ...
     def __or__(self, other: Grid, /) -> Grid: ...
@@ -210,7 +215,7 @@ class DistanceField:
     @property
     def warnings(self) -> tuple[str, ...]: ...
     def inside(self) -> Grid: ...
-    def coords(self, order: _Order = "xyz", batch: int | None = None) -> NDArray[np.int32]: ...
+    def coords(self, order: _Order = "xyz", batch: SupportsIndex | None = None) -> NDArray[np.int32]: ...
     def centers(self) -> NDArray[np.float64]: ...
     def distances(self) -> NDArray[np.float32]: ...
     def sample(self, points: ArrayLike) -> NDArray[np.float32]: ...
@@ -236,13 +241,13 @@ class _Batch(Iterator[tuple[Any, _R]]):
 class Voxelizer:
     def __new__(
         cls,
-        resolution: int | None = None,
+        resolution: SupportsIndex | None = None,
         *,
         voxel_size: float | None = None,
         bounds: ArrayLike | None = None,
-        pad: int = 0,
-        cube: int | None = None,
-        dims: tuple[int, int, int] | list[int] | NDArray[np.integer[Any]] | None = None,
+        pad: SupportsIndex = 0,
+        cube: SupportsIndex | None = None,
+        dims: _Ints | None = None,
         scale: float | None = None,
         rotate: str | Iterable[str] | None = None,
         center: bool = False,
@@ -250,15 +255,15 @@ class Voxelizer:
         fill: _Fill = "auto",
         include_surface: bool = False,
         up: _Up = "y",
-        color: bool | tuple[int, int, int] | list[int] = True,
+        color: bool | _Ints = True,
         keep_transparent: bool = False,
-        interior_color: tuple[int, int, int] | list[int] | None = None,
+        interior_color: _Ints | None = None,
         tile: str | None = None,
         lattice: dict[str, Any] | None = None,
         backend: Literal["auto", "cpu", "gpu"] = "auto",
         adapter: str | None = None,
-        threads: int | None = None,
-        memory: int | str | None = None,
+        threads: SupportsIndex | None = None,
+        memory: SupportsIndex | str | None = None,
         time_limit: float | None = None,
     ) -> Voxelizer: ...
     def __call__(self, mesh: _MeshLike, *, progress: _Progress | None = None) -> Grid: ...
@@ -304,18 +309,16 @@ class Voxelizer:
     def __getnewargs_ex__(self) -> tuple[tuple[()], dict[str, Any]]: ...
 
 def read_mesh(
-    source: _Path | bytes,
+    source: _Path | _Bytes,
     format: str | None = None,
     *,
     sidecars: dict[str, bytes] | None = None,
 ) -> Mesh: ...
 def load(path: _Path) -> Grid: ...
-def load_bytes(
-    data: bytes | bytearray | memoryview | NDArray[np.uint8], format: str
-) -> Grid: ...
+def load_bytes(data: _Bytes, format: str) -> Grid: ...
 def load_distances(path: _Path) -> DistanceField: ...
 def join(tiles: Iterable[Grid]) -> Grid: ...
-def diff(a: Grid | NDArray[Any], b: Grid | NDArray[Any], *, named: int = 8) -> Difference: ...
+def diff(a: Grid | NDArray[Any], b: Grid | NDArray[Any], *, named: SupportsIndex = 8) -> Difference: ...
 def verify(
     mesh: _MeshLike,
     grid: Grid | NDArray[Any],
@@ -326,14 +329,14 @@ def verify(
     scale: float | None = None,
     rotate: str | Iterable[str] | None = None,
     center: bool = False,
-    resolution: int | None = None,
+    resolution: SupportsIndex | None = None,
     voxel_size: float | None = None,
     bounds: ArrayLike | None = None,
-    pad: int | None = None,
-    cube: int | None = None,
-    dims: tuple[int, int, int] | list[int] | NDArray[np.integer[Any]] | None = None,
+    pad: SupportsIndex | None = None,
+    cube: SupportsIndex | None = None,
+    dims: _Ints | None = None,
     as_placed: bool = False,
-    named: int = 8,
+    named: SupportsIndex = 8,
 ) -> Verdict: ...
 def adapters() -> list[_Adapter]: ...
 def _grid_formats() -> list[tuple[str, bool, bool]]: ...

@@ -4,19 +4,49 @@ use std::io::{self, BufReader, Write};
 use std::path::{Path, PathBuf};
 
 use pyo3::prelude::*;
-use pyo3::types::PyMemoryView;
+use pyo3::types::{PyBytes, PyMemoryView};
 use trivox::formats::{
-    GridFormat, LoadedGrid, ReadError, Reporting, WriteError, read_grid_from, read_grid_with,
-    replace_file, temporary,
+    GridFormat, LoadedGrid, ReadError, Reporting, WriteError, is_mesh, read_grid_from,
+    read_grid_with, replace_file, temporary,
 };
+use trivox::numbers::binary_bytes;
 
 use crate::error::Failure;
 use crate::glue;
 use crate::grid::PyGrid;
 use crate::job::{self, Job};
+use crate::options::named;
 
 pub fn grid_format(name: &str) -> Result<GridFormat, Failure> {
     Ok(GridFormat::of_extension(name)?)
+}
+
+/// # Errors
+/// Bytes of this size, if it is known, are more than there is memory for.
+pub fn check_room(size: Option<u64>) -> Result<(), Failure> {
+    let left = trivox::memory::left();
+    match size.filter(|&size| size > left) {
+        None => Ok(()),
+        Some(size) => {
+            let [size, left] = [size, left].map(binary_bytes);
+            let message = format!(
+                "the bytes would be at least {size}, and there is memory for {left}: use a sparse \
+                 format such as 'bricks' or 'vdb', or a lower resolution"
+            );
+            Err(Failure::own("memory", message))
+        }
+    }
+}
+
+/// The bytes of any object that has some.
+///
+/// # Errors
+/// It has none.
+pub fn bytes_in(data: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
+    if let Ok(bytes) = data.cast::<PyBytes>() {
+        return Ok(bytes.as_bytes().to_vec());
+    }
+    PyMemoryView::from(data)?.call_method0("tobytes")?.extract()
 }
 
 /// Replaces the file at `path`, unless the job is cancelled while it is written.
@@ -135,8 +165,20 @@ pub fn read(py: Python<'_>, path: PathBuf) -> PyResult<LoadedGrid> {
 /// ReadError
 ///     The bytes are malformed, or of a format that is not read.
 #[pyfunction]
-pub fn load_bytes(py: Python<'_>, data: &Bound<'_, PyAny>, format: &str) -> PyResult<PyGrid> {
-    let data: Vec<u8> = PyMemoryView::from(data)?.call_method0("tobytes")?.extract()?;
+pub fn load_bytes(
+    py: Python<'_>,
+    data: &Bound<'_, PyAny>,
+    #[pyo3(from_py_with = named::format)] format: &str,
+) -> PyResult<PyGrid> {
+    let data = bytes_in(data)?;
+    let extension = format.trim_start_matches('.');
+    if is_mesh(Path::new(&format!("mesh.{extension}"))) {
+        let message = format!(
+            ".{extension} is a format of meshes, and not of grids of voxels: voxelize \
+             trivox.read_mesh(data, format)"
+        );
+        return Err(Failure::own("read.unsupported", message).into_py(py));
+    }
     let format = GridFormat::of_extension(format).map_err(ReadError::from);
     let format = format.map_err(|error| Failure::from(error).into_py(py))?;
     let loaded = job::run(py, move |job| {

@@ -19,11 +19,21 @@ use crate::options::{array_of, numbers, parsed, shaped};
 /// # Errors
 /// Another shape or type.
 pub fn indices<'py>(value: &Bound<'py, PyAny>, name: &str) -> PyResult<PyReadonlyArray2<'py, i64>> {
+    indices_of(value, name, "(n, 3)", |shape| matches!(shape, [_, 3] | [0]))
+}
+
+/// The same of a shape that `is_fit`; `wanted` names such shapes.
+pub fn indices_of<'py>(
+    value: &Bound<'py, PyAny>,
+    name: &str,
+    wanted: &str,
+    is_fit: impl Fn(&[usize]) -> bool,
+) -> PyResult<PyReadonlyArray2<'py, i64>> {
     let py = value.py();
     let untyped = array_of(value)?;
-    if !matches!(untyped.shape(), [_, 3] | [0]) {
+    if !is_fit(untyped.shape()) {
         let shape = shaped(untyped.shape());
-        let message = format!("{name} of shape {shape} are not possible: use (n, 3)");
+        let message = format!("{name} of shape {shape} are not possible: use {wanted}");
         return Err(option_error(py, "option.shape", message));
     }
     let kind = untyped.dtype();

@@ -381,12 +381,6 @@ def test_meshes_are_read_from_any_file_system_with_their_sidecars(tmp_path):
     assert trivox.ray.expand("memory://set/*.obj") == ["memory:///set/torus.obj"]
     row = trivox.ray.Voxelize(trivox.Voxelizer(16)).row("memory://set/none.obj")
     assert row["code"] == "FileNotFoundError" and "memory://set/none.obj" in row["error"]
-    # Options without effect on distances are no warning for each item.
-    vox = trivox.Voxelizer(16, mode="thin", color=(1, 2, 3))
-    assert trivox.ray.Voxelize(vox, width=2).row("memory://set/torus.obj")["error"] is None
-    vox = trivox.Voxelizer(16, mode="solid", fill="flood", include_surface=True, interior_color=(1, 2, 3))
-    worker = trivox.ray.Voxelize(vox, width=2)
-    assert worker.voxelizer.options == {"threads": 1, "resolution": 16, "mode": "solid", "fill": "flood"}
 
 
 def test_errors_of_remote_meshes_name_the_url():

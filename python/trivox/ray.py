@@ -184,18 +184,7 @@ class Voxelize:
         storage: dict[str, Any] | None = None,
     ):
         _check(voxelizer, width)
-        options = {"threads": 1} | voxelizer.options
-        if width is not None:
-            # Those without effect on distances would give a warning for each item.
-            ignored = [("include_surface", True), ("mode", "thin")]
-            options = {
-                name: value
-                for name, value in options.items()
-                if (name, value) not in ignored
-                and name != "interior_color"
-                and not (name == "color" and value)
-            }
-        self.voxelizer = Voxelizer(**options)
+        self.voxelizer = Voxelizer(**({"threads": 1} | voxelizer.options))
         self.column, self.data, self.keep_grid = column, data, keep_grid
         self.width, self.storage = width, storage or {}
 

@@ -394,8 +394,8 @@ impl PyGrid {
     /// Parameters
     /// ----------
     /// width : int, pair of int, or sequence of 3 pairs of int
-    ///     Layers on all six sides; those before and after the grid along every axis; or those along
-    ///     each axis, as ``numpy.pad`` takes them.
+    ///     Layers on all six sides; before and after the grid along every axis; or before and after
+    ///     it along each axis, as ``numpy.pad`` takes them.
     ///
     /// Returns
     /// -------

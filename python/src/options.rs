@@ -19,7 +19,7 @@ use crate::error::{Failure, option_error};
 /// What an option takes.
 pub trait Taken<'a>: Sized {
     /// # Errors
-    /// `value` is of another type, which a `TypeError` says of the option `name`.
+    /// A `TypeError` that names the option, if `value` is of another type.
     fn taken(name: &str, value: &'a Bound<'_, PyAny>) -> PyResult<Self>;
 }
 

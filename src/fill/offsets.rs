@@ -193,9 +193,9 @@ struct Split {
     far: Vec<u32>,
     /// The sum of the error bounds of `far`.
     errors: Errors,
-    /// An error bound of the polynomials of the near clusters, except leaves, whose bound
-    /// [`Clusters::expand`] computes. Infinite if rays towards `+x` of one that is not a leaf may
-    /// reach the cube: only edges tell where `b` has steps.
+    /// An error bound of the polynomials of the near clusters that are not leaves; that of leaves
+    /// comes from [`Clusters::expand`]. Infinite if rays towards `+x` of one of them may reach the
+    /// cube: only edges tell where `b` has steps.
     near_error: f64,
 }
 

@@ -99,13 +99,6 @@ pub fn print_warnings(warnings: &[String], quiet: bool) {
 /// Writes `text` to standard error; ignores failures, which cannot be reported. Control characters
 /// of file names, which could change the terminal, are escaped.
 pub fn print_error(text: &str) {
-    let mut escaped = String::new();
-    for letter in inputs::with_stdin_named(text).chars() {
-        match letter {
-            '\n' | '\t' => escaped.push(letter),
-            _ if letter.is_control() => escaped.extend(letter.escape_default()),
-            _ => escaped.push(letter),
-        }
-    }
+    let escaped = paths::escaped_except(&inputs::with_stdin_named(text), &['\n', '\t']);
     _ = io::stderr().lock().write_all(escaped.as_bytes());
 }

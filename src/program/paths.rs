@@ -23,11 +23,16 @@ pub fn shown(path: impl AsRef<Path>) -> String {
     escaped(&path_text(path))
 }
 
-/// A text with its control characters escaped.
+/// A text with all control characters escaped.
 pub fn escaped(text: &str) -> String {
+    escaped_except(text, &[])
+}
+
+/// A text with the control characters escaped that are not `kept`.
+pub fn escaped_except(text: &str, kept: &[char]) -> String {
     let mut escaped = String::new();
     for letter in text.chars() {
-        match letter.is_control() {
+        match letter.is_control() && !kept.contains(&letter) {
             true => escaped.extend(letter.escape_default()),
             false => escaped.push(letter),
         }

@@ -66,8 +66,8 @@ pub fn handle(is_json: bool) -> Result<()> {
     Ok(())
 }
 
-/// The signals that this process ignores: signal `n` is bit `n - 1`. None where the system has no
-/// `/proc`.
+/// A bit mask of the signals that this process ignores: signal `n` is bit `n - 1`. 0 on systems
+/// without `/proc`.
 #[cfg(unix)]
 fn ignored() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();

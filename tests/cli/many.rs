@@ -253,7 +253,8 @@ fn an_interrupt_leaves_no_file_of_any_of_those_at_work() {
     assert_eq!(files(&out), Vec::<String>::new());
 }
 
-#[cfg(unix)]
+/// Some systems refuse such names.
+#[cfg(target_os = "linux")]
 #[test]
 fn names_that_are_not_text_can_be_told_apart() {
     use std::os::unix::ffi::OsStrExt;
@@ -279,7 +280,7 @@ fn what_is_in_a_folder_and_no_file_is_refused() {
     refuses(path, ". --res 8", "./pipe.obj: is a pipe or a device: name it itself");
 }
 
-/// A folder that can be listed, but in which nothing can be looked at.
+/// A folder with permission to read, and none to search.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_mesh_in_a_folder_that_cannot_be_looked_at_is_an_error() {

@@ -38,10 +38,10 @@ pub fn check_room(size: Option<u64>) -> Result<(), Failure> {
     }
 }
 
-/// The bytes of any object that has some.
+/// A copy of the bytes of an object with a buffer.
 ///
 /// # Errors
-/// It has none.
+/// It has no buffer.
 pub fn bytes_in(data: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
     if let Ok(bytes) = data.cast::<PyBytes>() {
         return Ok(bytes.as_bytes().to_vec());

@@ -206,7 +206,8 @@ fn dims(shape: &str) -> Result<([u32; 3], bool), ReadError> {
         [x, y, z, 4] => ([x, y, z], true),
         _ => {
             let what = format!(
-                "an array of shape {shown} is not a grid: use (nx, ny, nz), or (nx, ny, nz, 4) of colours"
+                "an array of shape {shown} is not a grid: use (nx, ny, nz), or (nx, ny, nz, 4) of \
+                 colours"
             );
             return Err(content(what));
         }

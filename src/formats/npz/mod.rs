@@ -28,15 +28,15 @@ pub const SPEC: GridSpec = GridSpec {
     carries: "up to 65,536 voxels per axis; position, voxel size, up axis and RGBA as arrays",
     read: Some(read),
     write: Some(|grid, _, out| write(grid, out)),
-    file_size: |dims| Some(dense::volume(dims) / MOST_DEFLATED),
+    file_size: |dims| Some(dense::volume(dims) / MAX_RATIO),
     distances: Some(write_distances),
-    distances_size: |dims| Some(dense::volume(dims) / MOST_DEFLATED),
+    distances_size: |dims| Some(dense::volume(dims) / MAX_RATIO),
     has_colors: true,
     ..GridSpec::PLAIN
 };
 
-/// Bytes of which deflate makes one at most: a match of 258 bytes takes 2 bits.
-const MOST_DEFLATED: u64 = 1032;
+/// Maximum compression ratio of deflate: a match of 258 bytes takes 2 bits.
+const MAX_RATIO: u64 = 1032;
 
 const OCCUPIED: &str = "occupied.npy";
 const RGBA: &str = "rgba.npy";

@@ -12,8 +12,8 @@ use crate::srgb::Rgba;
 
 /// A brick's edge in voxels, for signed positions.
 const BRICK_EDGE: i64 = BRICK as i64;
-/// Limit of rows of full bricks in tiles: those of the largest solid. A file of a
-/// few KiB can encode more.
+/// Maximum number of rows of full bricks that tiles stand for: as many as the largest solid has. A
+/// file of a few KiB can encode more.
 const MAX_FULL_ROWS: u64 = (MAX_DIM as u64 / BRICK as u64).pow(2);
 
 /// The content of a tree of densities or colours. Positions are in bricks.

@@ -60,7 +60,7 @@ impl<'a> Finder<'a> {
             })
         });
         if found.is_none() {
-            // Where a file of exactly this name would be found is on record, for `--resume`.
+            // `is_file` records where a file of exactly this name would be found, for `--resume`.
             for folder in folders {
                 let places = inside.iter().map(|inside| folder.join(inside));
                 let places = places.chain([folder.clone()]).map(|place| place.join(base));

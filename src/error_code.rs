@@ -196,7 +196,7 @@ impl ErrorCode for GpuError {
     fn code(&self) -> &'static str {
         match self {
             Self::NoAdapter(_) => "backend.no_adapter",
-            Self::Unsuitable { .. } => "backend.unsuitable",
+            Self::Unsuitable { .. } | Self::OldOpenGl { .. } => "backend.unsuitable",
             Self::Device(_) => "backend.device",
             Self::TooLarge { .. } => "backend.too_large",
         }

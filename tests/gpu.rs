@@ -176,6 +176,10 @@ fn devices_of_a_renderer(limits: &Limits) -> Vec<(wgpu::Device, wgpu::Queue, Arc
         let descriptor =
             wgpu::DeviceDescriptor { required_limits: limits.clone(), ..Default::default() };
         let (device, queue) = pollster::block_on(adapter.request_device(&descriptor)).ok()?;
+        let wrapped = Device::from_wgpu(device.clone(), queue.clone());
+        if matches!(wrapped, Err(GpuError::OldOpenGl { .. })) {
+            return None;
+        }
         let errors = Arc::new(AtomicI32::new(0));
         let counted = errors.clone();
         device.on_uncaptured_error(Arc::new(move |_| {

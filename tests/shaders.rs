@@ -418,6 +418,7 @@ fn every_constant_that_host_and_shaders_share_has_one_value() {
         ("KIND_ROW", data::KIND_ROW),
         ("KIND_COLUMN", data::KIND_COLUMN),
         ("KIND_VOXEL", data::KIND_VOXEL),
+        ("KIND_DIRECTED_COLUMN", data::KIND_DIRECTED_COLUMN),
         ("SCENE_VERSION", rays::SCENE_VERSION),
         ("SCENE_BRICK_WORDS", gpu::BRICK_WORDS as u32),
         ("SCENE_KEY_WORDS", gpu::KEY_WORDS as u32),

@@ -33,5 +33,5 @@ pub const COSTS: &[Cost] = &[
     // The count includes the exact integers that heights need.
     cost("six_separating", 1214, 36, 9),
     cost("parity", 1027, 36, 9),
-    cost("list_crossings", 1069, 36, 7),
+    cost("mark_crossings", 1069, 36, 9),
 ];

@@ -1,6 +1,7 @@
 // The number of candidates of a triangle in a node: child nodes or, in a brick, rows of voxels,
 // columns or single voxels.
 //
+// #import exact/crosses
 // #import voxelize/nodes
 // #import voxelize/columns
 
@@ -10,10 +11,13 @@ override CANDIDATE_KIND: u32 = 0u;
 const KIND_ROW: u32 = 0u;
 const KIND_COLUMN: u32 = 1u;
 const KIND_VOXEL: u32 = 2u;
+// Columns along x, with bricks by direction.
+const KIND_DIRECTED_COLUMN: u32 = 3u;
 
 // The node is one level above `level`.
 fn count_in_node(triangle: Triangle, node: vec3<i32>, level: u32) -> u32 {
-    if CANDIDATE_KIND == KIND_COLUMN && (level == 0u) {
+    let is_column = (CANDIDATE_KIND == KIND_COLUMN) || (CANDIDATE_KIND == KIND_DIRECTED_COLUMN);
+    if is_column && (level == 0u) {
         return column_count(triangle, node);
     }
     let range = children_in_bounds(triangle, node, level);
@@ -21,4 +25,13 @@ fn count_in_node(triangle: Triangle, node: vec3<i32>, level: u32) -> u32 {
         return row_count(range);
     }
     return node_count(range);
+}
+
+// The pair of a triangle and a node one level above `level`.
+fn pair_of(id: u32, triangle: Triangle, node: vec3<i32>, level: u32) -> Pair {
+    var packed = pack_node(node);
+    if CANDIDATE_KIND == KIND_DIRECTED_COLUMN && (level == 0u) {
+        packed.y |= select(0u, LEAVES, project_triangle(triangle, AXIS_X).winding < 0);
+    }
+    return new_pair(id, packed, count_in_node(triangle, node, level));
 }

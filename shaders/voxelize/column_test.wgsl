@@ -19,8 +19,6 @@ struct ColumnHit {
     brick: vec3<i32>,
     column: Column,
     height: Height,
-    // As in ProjectedTriangle.
-    winding: i32,
 }
 
 // The column with the given rank: columns along x first, then y, then z.
@@ -58,8 +56,7 @@ fn column_hit(group: vec3<u32>, lane: u32) -> ColumnHit {
     if !covers(projected, center) {
         return hit;
     }
-    let height = at(projected, center);
-    return ColumnHit(true, candidate.index, brick, column, height, projected.winding);
+    return ColumnHit(true, candidate.index, brick, column, at(projected, center));
 }
 
 // The voxel of the hit's column with the coordinate `along` its axis.

@@ -59,7 +59,8 @@ fn pack_node(node: vec3<i32>) -> vec2<u32> {
 }
 
 fn unpack_node(pair: Pair) -> vec3<i32> {
-    return vec3<i32>(vec3<u32>(pair.node_xy & 0xffffu, pair.node_xy >> 16u, node_z(pair)));
+    let z = node_z(pair) & ~LEAVES;
+    return vec3<i32>(vec3<u32>(pair.node_xy & 0xffffu, pair.node_xy >> 16u, z));
 }
 
 // Rows of voxels along z, at most 8 each in a brick.

@@ -15,11 +15,11 @@ fn child_of(candidate: Candidate) -> Pair {
     }
     let triangle = shifted_triangle_at(candidate.pair.triangle);
     let node = node_at(candidates_of(candidate.pair, triangle), candidate.rank);
-    let candidates = count_in_node(triangle, node, params.level - 1u);
-    if (candidates == 0u) || !touches(triangle, node_cube(node, params.level)) {
+    let pair = pair_of(candidate.pair.triangle, triangle, node, params.level - 1u);
+    if (candidates_in(pair) == 0u) || !touches(triangle, node_cube(node, params.level)) {
         return NO_PAIR;
     }
-    return new_pair(candidate.pair.triangle, pack_node(node), candidates);
+    return pair;
 }
 
 @compute @workgroup_size(GROUP)

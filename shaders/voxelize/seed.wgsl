@@ -31,8 +31,7 @@ fn start_of(id: u32, triangle: Triangle, level: u32) -> Pair {
     if level > 0u {
         return new_pair(id, vec2<u32>(0u, NO_NODE), node_count(nodes_in_bounds(triangle, level)));
     }
-    let brick = all_nodes_in_bounds(triangle, 1u).lo;
-    return new_pair(id, pack_node(brick), count_in_node(triangle, brick, 0u));
+    return pair_of(id, triangle, all_nodes_in_bounds(triangle, 1u).lo, 0u);
 }
 
 @compute @workgroup_size(GROUP)

@@ -22,8 +22,9 @@ const BOUNDING_CLUSTERS: usize = 1 << 10;
 /// Clusters after which a batch is full. It takes a GPU well below a second; after two seconds a
 /// driver may reset it. The clusters of one brick are never divided.
 const BATCH_CLUSTERS: usize = 1 << 18;
-/// Maximum bricks of a batch.
+/// Maximum bricks of a batch, and of a part of it that one thread decodes.
 const BATCH_BRICKS: usize = 1 << 12;
+const PART_BRICKS: usize = 1 << 7;
 /// Maximum bricks that are culled at a time, and maximum sum of their clusters.
 const CULLED_BRICKS: u64 = 1 << 16;
 const CULLED_CLUSTERS: u64 = 1 << 20;
@@ -274,18 +275,24 @@ impl Measuring<'_> {
             return Ok(());
         };
         self.device.block_on(mapping)?;
-        let mut part = Part::default();
-        self.device.mapped(&staging, staging.size(), |bytes| {
-            let nearest = bytes.as_chunks::<{ 4 * BRICK_VOXELS }>().0;
-            bricks.iter().zip(nearest).try_for_each(|(&key, nearest)| {
-                let mask = within(nearest, self.work.width, &mut part.1);
-                self.work.add(key, mask, &mut part)
-            })
-        })??;
-        part.0.shrink_to_fit();
-        part.1.shrink_to_fit();
-        self.parts.push(part);
-        self.work.culling.finish(rows);
+        let work = self.work;
+        let part_of = |(bricks, nearest): (&[BrickKey], &[[u8; 4 * BRICK_VOXELS]])| {
+            let mut part = Part::default();
+            for (&key, nearest) in bricks.iter().zip(nearest) {
+                let mask = within(nearest, work.width, &mut part.1);
+                work.add(key, mask, &mut part)?;
+            }
+            part.0.shrink_to_fit();
+            part.1.shrink_to_fit();
+            Ok(part)
+        };
+        let parts: Result<Vec<Part>, BackendError> =
+            self.device.mapped(&staging, staging.size(), |bytes| {
+                let nearest = bytes.as_chunks().0.par_chunks(PART_BRICKS);
+                bricks.par_chunks(PART_BRICKS).zip(nearest).map(part_of).collect()
+            })?;
+        self.parts.extend(parts?);
+        work.culling.finish(rows);
         Ok(())
     }
 }

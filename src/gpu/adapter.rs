@@ -103,7 +103,7 @@ impl Adapter {
     /// # Errors
     /// A limit or a feature is missing.
     pub fn check(&self) -> Result<(), GpuError> {
-        check_limits(&self.adapter.limits(), || self.label())?;
+        check(&self.info, &self.adapter.limits())?;
         let flags = self.adapter.get_downlevel_capabilities().flags;
         if flags.contains(
             wgpu::DownlevelFlags::COMPUTE_SHADERS | wgpu::DownlevelFlags::INDIRECT_EXECUTION,
@@ -137,16 +137,27 @@ pub(super) fn label(info: &wgpu::AdapterInfo) -> String {
     format!("{}: {}", info.backend, info.name)
 }
 
+/// Whether `version`, as a driver of OpenGL states it, is below 4.3, the first with compute shaders.
+/// That of OpenGL ES begins with its name.
+fn is_old_opengl(version: &str) -> bool {
+    let mut numbers = version.split(['.', ' ']).map_while(|number| number.parse::<u32>().ok());
+    let (major, minor) = (numbers.next(), numbers.next());
+    major.is_some() && (major, minor) < (Some(4), Some(3))
+}
+
 /// The name and version of an adapter's driver.
 pub(super) fn driver(info: &wgpu::AdapterInfo) -> String {
     format!("{} {}", info.driver, info.driver_info).trim().to_owned()
 }
 
-/// Checks that the kernels can run within `limits`, those of the adapter or of a device of it.
-pub(super) fn check_limits(
-    limits: &wgpu::Limits,
-    adapter: impl FnOnce() -> String,
-) -> Result<(), GpuError> {
+/// Checks that the kernels can run on an adapter, or on a device of it, with these limits.
+pub(super) fn check(info: &wgpu::AdapterInfo, limits: &wgpu::Limits) -> Result<(), GpuError> {
+    // NVIDIA's driver gives exactly the version that wgpu 30 asks for, 3.3, with compute shaders as
+    // an extension, for which naga does not write them.
+    if info.backend == wgpu::Backend::Gl && is_old_opengl(&info.driver_info) {
+        let (adapter, version) = (label(info), info.driver_info.clone());
+        return Err(GpuError::OldOpenGl { adapter, version });
+    }
     let needs = [
         ("storage buffers per stage", limits.max_storage_buffers_per_shader_stage, STORAGE_BUFFERS),
         ("invocations per workgroup", limits.max_compute_invocations_per_workgroup, GROUP),
@@ -157,7 +168,7 @@ pub(super) fn check_limits(
     match needs.into_iter().find(|(_, has, needs)| has < needs) {
         None => Ok(()),
         Some((what, has, needs)) => Err(GpuError::Unsuitable {
-            adapter: adapter(),
+            adapter: label(info),
             what,
             has: has.into(),
             needs: needs.into(),
@@ -194,5 +205,20 @@ impl Adapter {
     /// A limit or a feature is missing, or the driver fails.
     pub fn open(&self) -> Result<Device, GpuError> {
         pollster::block_on(self.open_async())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn opengl_before_4_3_is_too_old() {
+        for old in ["3.3.0 NVIDIA 580.159.04", "4.2 (Core Profile) Mesa 22.3.6", "2.1 Metal - 83"] {
+            assert!(is_old_opengl(old), "{old}");
+        }
+        for new in ["4.5 (Core Profile) Mesa 22.3.6", "4.3.0", "OpenGL ES 3.2 v1.r38p1", ""] {
+            assert!(!is_old_opengl(new), "{new}");
+        }
     }
 }

@@ -341,7 +341,7 @@ impl Device {
     /// # Errors
     /// A limit of the device is too low for the kernels. The defaults of wgpu suffice.
     pub fn from_wgpu(device: wgpu::Device, queue: wgpu::Queue) -> Result<Self, GpuError> {
-        adapter::check_limits(&device.limits(), || label(&device.adapter_info()))?;
+        adapter::check(&device.adapter_info(), &device.limits())?;
         Ok(Self::over(device, queue))
     }
 

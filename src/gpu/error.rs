@@ -23,6 +23,14 @@ pub enum GpuError {
         /// The required minimum.
         needs: u64,
     },
+    /// An adapter of OpenGL without compute shaders.
+    #[error("{adapter}: OpenGL {version} has no compute shaders: install a Vulkan driver")]
+    OldOpenGl {
+        /// The adapter's label.
+        adapter: String,
+        /// The version of OpenGL, as the driver states it.
+        version: String,
+    },
     /// The device was lost, ran out of memory, timed out or reported an error.
     #[error("the GPU failed: {0}")]
     Device(String),

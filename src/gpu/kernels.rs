@@ -90,8 +90,8 @@ kernels! {
     SIX_SEPARATING = "voxelize/six_separating";
     /// Flips voxels at which the parity of crossings changes.
     PARITY = "voxelize/parity";
-    /// Lists crossings with their direction.
-    LIST_CROSSINGS = "voxelize/list_crossings";
+    /// Marks crossings by their direction.
+    MARK_CROSSINGS = "voxelize/mark_crossings";
     /// Distances of voxels to the nearest triangle.
     MEASURE = "distance/measure";
     /// First hits of a list of rays.

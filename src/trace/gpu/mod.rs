@@ -15,6 +15,7 @@
 pub mod tree;
 
 use bytemuck::{Pod, Zeroable};
+use rayon::prelude::*;
 use wgpu::BufferUsages as Usage;
 
 use crate::gpu::GpuError;
@@ -269,11 +270,11 @@ impl GpuScene {
         let mut hits = Vec::with_capacity(rays.len());
         for rays in rays.chunks(MAX_PASS_RAYS) {
             let words = self.device.scoped(self.hit_words(rays)).await?;
-            let found = words.as_chunks::<HIT_WORDS>().0.iter();
-            if found.clone().any(|words| words[2] == GAVE_UP) {
+            let found = words.as_chunks::<HIT_WORDS>().0;
+            if found.iter().any(|words| words[2] == GAVE_UP) {
                 return Err(gave_up());
             }
-            hits.extend(rays.iter().zip(found).map(|(ray, words)| hit(ray, words)));
+            hits.par_extend(rays.par_iter().zip(found).map(|(ray, words)| hit(ray, words)));
         }
         Ok(hits)
     }
@@ -289,7 +290,7 @@ impl GpuScene {
 
     async fn hit_words(&self, rays: &[Ray]) -> Result<Vec<u32>, GpuError> {
         let device = &self.device;
-        let list: Vec<[u32; RAY_WORDS]> = rays.iter().map(ray_words).collect();
+        let list: Vec<[u32; RAY_WORDS]> = rays.par_iter().map(ray_words).collect();
         let hit_words = (rays.len() * HIT_WORDS) as u64;
         let params = [rays.len() as u32, MAX_GROUPS, 0, 0];
         let params = device.filled("params", bytemuck::bytes_of(&params), Usage::UNIFORM)?;

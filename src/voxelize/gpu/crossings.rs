@@ -1,9 +1,9 @@
-//! Counts crossings in bricks, from which winding numbers are summed.
+//! Counts the crossings that the stages list: those of voxels that had one of the same direction.
 
 use rayon::prelude::*;
 
 use crate::grid::{BrickKey, Mask};
-use crate::voxelize::gpu::data::{CROSSING_WORDS, LEAVES};
+use crate::voxelize::gpu::data::{CROSSING_WORDS, KEY_WORDS, LEAVES};
 
 /// Bytes of a crossing in the stages' list.
 pub(super) const CROSSING_BYTES: usize = 4 * CROSSING_WORDS;
@@ -11,7 +11,7 @@ pub(super) const CROSSING_BYTES: usize = 4 * CROSSING_WORDS;
 /// A crossing of a column and a triangle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Crossing {
-    /// Its brick; [`leaving`](BrickKey::leaving) if the column leaves the solid.
+    /// Its brick, with the direction mark.
     brick: BrickKey,
     /// Index of the voxel in the brick: 64x + 8y + z.
     voxel: u16,
@@ -20,15 +20,21 @@ pub(super) struct Crossing {
 impl Crossing {
     /// Decodes a crossing of the stages' list.
     pub(super) fn from_bytes(bytes: &[u8; CROSSING_BYTES]) -> Self {
-        let (words, _) = bytes.as_chunks::<4>();
-        let [xy, z] = [0, 1].map(|i| u32::from_le_bytes(words[i]));
-        let [x, y, z, leaves] = [xy & 0xffff, xy >> 16, z & !LEAVES, z & LEAVES];
-        let brick = BrickKey::of_grid_voxel([x, y, z].map(|c| c as i32));
-        Self {
-            brick: if leaves == 0 { brick } else { brick.leaving() },
-            voxel: (64 * (x % 8) + 8 * (y % 8) + z % 8) as u16,
-        }
+        let [xy, z] = words(bytes);
+        Self { brick: brick_of([xy, z & 0xffff]), voxel: (z >> 16) as u16 }
     }
+}
+
+/// The words of a brick's key or of a crossing.
+pub(super) fn words(bytes: &[u8; 4 * KEY_WORDS]) -> [u32; KEY_WORDS] {
+    let (words, _) = bytes.as_chunks::<4>();
+    std::array::from_fn(|i| u32::from_le_bytes(words[i]))
+}
+
+/// The brick of a key.
+pub(super) fn brick_of([xy, z]: [u32; KEY_WORDS]) -> BrickKey {
+    let brick = BrickKey::new([xy & 0xffff, xy >> 16, z & !LEAVES]);
+    if z & LEAVES == 0 { brick } else { brick.leaving() }
 }
 
 /// Counts `crossings` in unary: a brick occurs as often as the largest count of its voxels, and a
@@ -57,12 +63,11 @@ fn layers(crossings: &[Crossing]) -> Vec<(BrickKey, Mask)> {
 mod tests {
     use super::*;
 
-    fn crossing([x, y, z]: [u32; 3], leaves: bool) -> Crossing {
-        let [low, high] = [x | y << 16, z | u32::from(leaves) << 31].map(u32::to_le_bytes);
-        let mut bytes = [0; CROSSING_BYTES];
-        bytes[..4].copy_from_slice(&low);
-        bytes[4..].copy_from_slice(&high);
-        Crossing::from_bytes(&bytes)
+    fn crossing(voxel: [u32; 3], leaves: bool) -> Crossing {
+        let [[x, y, z], place] = [voxel.map(|c| c / 8), voxel.map(|c| c % 8)];
+        let z =
+            z | if leaves { LEAVES } else { 0 } | (64 * place[0] + 8 * place[1] + place[2]) << 16;
+        Crossing::from_bytes(bytemuck::cast_ref(&[(x | y << 16).to_le(), z.to_le()]))
     }
 
     #[test]

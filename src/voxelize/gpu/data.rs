@@ -7,10 +7,10 @@ pub use crate::gpu::{BRICK_WORDS, GROUP, KEY_WORDS};
 
 /// Maximum candidates of a pair: the children of a node, or the nodes a triangle starts with.
 pub const MAX_CANDIDATES: u32 = 512;
-/// Words of a crossing: its voxel, x and y packed as in a pair, and z with its direction.
+/// Words of a listed crossing: its brick's key, with the voxel in the high half of the last word.
 pub const CROSSING_WORDS: usize = 2;
-/// Bit of a crossing's last word: the column leaves the solid.
-pub const LEAVES: u32 = 1 << 31;
+/// Bit of the z of a brick's key: its crossings leave the solid.
+pub const LEAVES: u32 = 1 << 15;
 /// Words of a triangle (three vertex indices), and of a vertex (three coordinates).
 pub const TRIANGLE_WORDS: usize = 3;
 
@@ -93,3 +93,5 @@ pub const KIND_ROW: u32 = 0;
 pub const KIND_COLUMN: u32 = 1;
 /// See [`KIND_ROW`].
 pub const KIND_VOXEL: u32 = 2;
+/// Columns along `x`, with bricks by direction.
+pub const KIND_DIRECTED_COLUMN: u32 = 3;

@@ -35,7 +35,7 @@ pub struct BatchLimits {
     pub pairs: u32,
     /// Bricks, 72 bytes each and up to 32 more for the hash table.
     pub bricks: u32,
-    /// Listed crossings, 8 bytes each.
+    /// Listed crossings, 8 bytes each: those of voxels that have one of the same direction.
     pub crossings: u32,
     /// Candidates per pass, so that a pass stays far below a driver's time limit.
     pub candidates: u32,
@@ -53,8 +53,6 @@ const _: () = assert!(MAX_PAIRS as u64 * (MAX_CANDIDATES as u64) < 1 << 32);
 const MAX_BRICKS: u32 = 1 << 21;
 /// 128 MiB.
 const MAX_CROSSINGS: u32 = 1 << 24;
-/// Maximum crossings of a triangle in a brick: the columns of the brick along an axis.
-pub(super) const MIN_CROSSINGS: u32 = BRICK * BRICK;
 /// At about 200 operations each, half a second on a GPU of 0.1 TFLOPS; drivers time out after two
 /// seconds or more.
 const MAX_CANDIDATES_A_PASS: u32 = 1 << 28;
@@ -84,8 +82,8 @@ impl BatchLimits {
             triangles: self.triangles.min(other.triangles).max(1),
             pairs: self.pairs.min(other.pairs).max(1),
             bricks: self.bricks.min(other.bricks).max(1),
-            // At least those of one triangle in one brick, so that splitting terminates.
-            crossings: self.crossings.min(other.crossings).max(MIN_CROSSINGS),
+            // None of one triangle are listed, so splitting terminates.
+            crossings: self.crossings.min(other.crossings).max(1),
             // At least those of one pair, so that splitting terminates.
             candidates: self.candidates.min(other.candidates).max(MAX_CANDIDATES),
             // MIN_GROUPS x 65,535 workgroups cover all candidates of a pass.

@@ -6,9 +6,12 @@
 //! A level takes (triangle, node) pairs, expands each to the child nodes within the triangle's
 //! bounds, tests one child per invocation, and appends those touched to the pairs of the level
 //! below. The candidates of the pairs that a workgroup appends get whole workgroups, which balances
-//! the load. The last level sets or flips bits in bricks, whose indices come from a hash table; or,
-//! for winding numbers, lists crossings. Only these are read back, with the counters: a run is one
-//! submission and one wait.
+//! the load. The last level sets or flips bits in bricks, whose indices come from a hash table. Only
+//! these are read back, with the counters: a run is one submission and one wait.
+//!
+//! Winding numbers need the number of crossings of a voxel by direction. A brick has a key for each
+//! direction; bits mark the first crossing of a voxel, and a list takes the others, which the host
+//! adds, after one more wait.
 //!
 //! A crossing is in one voxel, hence in one brick, and is found by the pair of its triangle and
 //! this brick: exactly once, regardless of how the work is split.
@@ -49,12 +52,11 @@ use crate::trace::gpu::GpuScene;
 use crate::voxelize::Backend;
 use crate::voxelize::gpu::buffers::{Sizes, mesh_buffer};
 use crate::voxelize::gpu::job::{
-    BYTES_PER_BRICK, Job, MAX_PAIRS, MIN_CROSSINGS, Overflow, Results, SubBatch, UNITS,
-    sub_batch_bricks,
+    BYTES_PER_BRICK, Job, MAX_PAIRS, Overflow, Results, SubBatch, UNITS, sub_batch_bricks,
 };
 use crate::voxelize::gpu::readback::Readback;
 use crate::voxelize::gpu::self_test::SelfTest;
-use crate::voxelize::gpu::stages::{MAX_STEPS, OutputList, prepare};
+use crate::voxelize::gpu::stages::{MAX_STEPS, prepare};
 use crate::voxelize::gpu::upload::{Batch, UNSHARED_WORDS};
 use crate::voxelize::gpu::workspace::Workspace;
 use crate::voxelize::report::milliseconds;
@@ -295,6 +297,8 @@ impl Backend for Gpu {
 
 /// Minimum capacity of pairs.
 const MIN_PAIRS: u32 = 1 << 12;
+/// Minimum capacity of crossings: 128 KiB.
+const MIN_CROSSINGS: u32 = 1 << 14;
 
 impl Gpu {
     /// Runs a job, batch by batch.
@@ -375,10 +379,7 @@ impl Gpu {
         batch: &Batch,
         workspace: &'a mut Option<Workspace>,
     ) -> Result<&'a mut Workspace, GpuError> {
-        let output = OutputList::of(job.rule);
-        let is_enough = |kept: &Workspace| {
-            kept.mesh().size() >= 4 * batch.words() && kept.sizes().capacity(output) > 0
-        };
+        let is_enough = |kept: &Workspace| kept.mesh().size() >= 4 * batch.words();
         let new = match workspace.take() {
             Some(kept) if is_enough(&kept) => kept,
             Some(kept) => {
@@ -391,7 +392,7 @@ impl Gpu {
             }
         };
         let workspace = workspace.insert(new);
-        workspace.expect(&self.device, job.rule, || estimate(output, job.mesh))?;
+        workspace.expect(&self.device, job.rule, || expected_bricks(job.mesh))?;
         Ok(workspace)
     }
 
@@ -404,14 +405,10 @@ impl Gpu {
         readback: Readback,
     ) -> Result<Workspace, GpuError> {
         let pairs = brick_pairs(job.mesh).clamp(MIN_PAIRS.into(), MAX_PAIRS.into()) as u32;
-        let crossings = match OutputList::of(job.rule) {
-            OutputList::Bricks => 0,
-            OutputList::Crossings => estimate(OutputList::Crossings, job.mesh),
-        };
         let sizes = Sizes {
             pairs: pairs.min(self.batch_limits.pairs).max(kept.pairs),
             bricks: pairs.min(self.batch_limits.bricks).max(kept.bricks),
-            crossings: crossings.min(self.batch_limits.crossings).max(kept.crossings),
+            crossings: MIN_CROSSINGS.min(self.batch_limits.crossings).max(kept.crossings),
         };
         let mesh = mesh_buffer(&self.device, batch.words())?;
         Workspace::new(&self.device, mesh, sizes, readback)
@@ -447,17 +444,9 @@ impl Gpu {
     }
 }
 
-/// Estimated number of output records of `mesh`, at least 1.
-fn estimate(output: OutputList, mesh: &PlacedMesh) -> u32 {
-    let (pairs, dims) = (brick_pairs(mesh).max(1), mesh.lattice().dims);
-    let most = match output {
-        OutputList::Bricks => pairs.min(outer_bricks(dims)),
-        // A closed surface that fills the grid is crossed twice by each column along x.
-        OutputList::Crossings => {
-            let [_, y, z] = dims.map(u64::from);
-            (pairs * u64::from(MIN_CROSSINGS)).min(2 * y * z)
-        }
-    };
+/// Estimated number of bricks of `mesh`, at least 1.
+fn expected_bricks(mesh: &PlacedMesh) -> u32 {
+    let most = brick_pairs(mesh).max(1).min(outer_bricks(mesh.lattice().dims));
     u32::try_from(most).unwrap_or(u32::MAX)
 }
 

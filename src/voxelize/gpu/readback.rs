@@ -1,4 +1,4 @@
-//! Readback of a run: counters, timestamps, and the expected number of bricks or crossings, in one
+//! Readback of a run: counters, timestamps, and the expected number of bricks, in one
 //! buffer, so that the host waits once.
 
 use std::collections::HashMap;
@@ -9,7 +9,7 @@ use web_time::Instant;
 use crate::gpu::{Clock, Device, GpuError};
 use crate::grid::{BrickKey, Mask};
 use crate::voxelize::Rule;
-use crate::voxelize::gpu::crossings::{CROSSING_BYTES, Crossing, count};
+use crate::voxelize::gpu::crossings::{CROSSING_BYTES, Crossing, brick_of, count, words};
 use crate::voxelize::gpu::data::{BRICK_WORDS, COUNTERS, KEY_WORDS};
 use crate::voxelize::gpu::stages::{MAX_STEPS, OutputList};
 use crate::voxelize::report::{RunReport, milliseconds};
@@ -26,7 +26,7 @@ const MAX_FIRST_BYTES: u64 = (BRICK_BYTES as u64) << 16;
 /// A staging buffer, and predictions of the output of the next run.
 pub(super) struct Readback {
     pub(super) staging: wgpu::Buffer,
-    /// Predicted number of records, by rule.
+    /// Predicted number of bricks, by rule.
     expected: HashMap<Rule, u32>,
 }
 
@@ -73,13 +73,13 @@ impl Readback {
         Self { staging: device.staging(LIST_AT / 4), expected: HashMap::new() }
     }
 
-    /// Number of records to read with the counters of a run by `rule`: those of the last run plus
+    /// Number of bricks to read with the counters of a run by `rule`: those of the last run plus
     /// an eighth, since successive frames and sub-batches are similar.
     pub(super) fn expected(&self, rule: Rule) -> u32 {
         self.expected.get(&rule).copied().unwrap_or(0)
     }
 
-    /// Predicts `guess()` records, within limits, for the first run by `rule`.
+    /// Predicts `guess()` bricks, within limits, for the first run by `rule`.
     pub(super) fn expect(
         &mut self,
         device: &Device,
@@ -87,17 +87,16 @@ impl Readback {
         guess: impl FnOnce() -> u32,
     ) -> Result<(), GpuError> {
         if !self.expected.contains_key(&rule) {
-            let output = OutputList::of(rule);
-            let guess = guess().min((MAX_FIRST_BYTES / output.bytes()) as u32);
-            self.grow(device, output, guess)?;
+            let guess = guess().min((MAX_FIRST_BYTES / OutputList::Bricks.bytes()) as u32);
+            self.grow(device, OutputList::Bricks, guess)?;
             self.expected.insert(rule, guess);
         }
         Ok(())
     }
 
-    /// Updates the prediction with the number of records of a run by `rule`.
+    /// Updates the prediction with the number of bricks of a run by `rule`.
     pub(super) fn learn(&mut self, rule: Rule, found: u32) {
-        let room = (self.staging.size() - LIST_AT) / OutputList::of(rule).bytes();
+        let room = (self.staging.size() - LIST_AT) / OutputList::Bricks.bytes();
         let predicted = (u64::from(found) + u64::from(found / 8)).min(room);
         self.expected.insert(rule, predicted as u32);
     }
@@ -155,8 +154,6 @@ pub(super) fn counters(staging: &[u8]) -> Vec<u32> {
 
 fn brick(bytes: &[u8; BRICK_BYTES]) -> (BrickKey, Mask) {
     let (key, mask) = bytes.split_at(4 * KEY_WORDS);
-    let (key, mask) = (key.as_chunks::<4>().0, mask.as_chunks::<8>().0);
-    let [xy, z] = [0, 1].map(|i| u32::from_le_bytes(key[i]));
-    let key = BrickKey::new([xy & 0xffff, xy >> 16, z]);
-    (key, std::array::from_fn(|x| u64::from_le_bytes(mask[x])))
+    let (key, mask) = (key.as_chunks().0, mask.as_chunks::<8>().0);
+    (brick_of(words(&key[0])), std::array::from_fn(|x| u64::from_le_bytes(mask[x])))
 }

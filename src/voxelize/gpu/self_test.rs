@@ -127,7 +127,7 @@ mod tests {
     }
 
     /// Each fault: the kernel that is wrong, the rule that uses it, and the replaced text.
-    const FAULTS: [(Rule, VoxelKernel, &str, &str, &str); 21] = {
+    const FAULTS: [(Rule, VoxelKernel, &str, &str, &str); 22] = {
         const ROWS: VoxelKernel = VoxelKernel::Rows;
         const TOUCH: Rule = Rule::Conservative;
         const THIN: Rule = Rule::SixSeparating;
@@ -137,7 +137,13 @@ mod tests {
             (TOUCH, ROWS, "seed", "let slot = starts[level].x + ", "let slot = "),
             (TOUCH, ROWS, "refine", "let slot = starts[level].x + ", "let slot = "),
             (TOUCH, ROWS, "find_bricks", "found_base + rank", "rank"),
-            (Rule::Winding, ROWS, "list_crossings", "listed_base + rank", "rank"),
+            (
+                Rule::Winding,
+                ROWS,
+                "mark_crossings",
+                "let slot = atomicAdd(&counters[CROSSINGS], 1u)",
+                "let slot = 0u",
+            ),
             // Candidates are numbered or found wrongly.
             (TOUCH, ROWS, "seed", "appended.first += before & CANDIDATE_MASK;", ""),
             (TOUCH, ROWS, "refine", "first * GROUP);", "0u);"),
@@ -170,7 +176,8 @@ mod tests {
             (TOUCH, VoxelKernel::Voxels, "voxels", "(carry >> 16u)", "0u"),
             (THIN, ROWS, "six_separating", "- select(0u, ub, a < 0)", ""),
             (PARITY, ROWS, "parity", "(closed && all(rise == limit_rise))", "false"),
-            (Rule::Winding, ROWS, "list_crossings", "hit.winding < 0", "hit.winding > 0"),
+            (Rule::Winding, ROWS, "refine", "AXIS_X).winding < 0", "AXIS_X).winding > 0"),
+            (Rule::Winding, ROWS, "seed", "AXIS_X).winding < 0", "AXIS_X).winding > 0"),
             // The tie rules.
             (THIN, ROWS, "six_separating", "(along.y < 0) ||", "(along.y > 0) ||"),
             (TOUCH, ROWS, "voxel_rows", "over - axis.error", "over + axis.error"),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::gpu::{self, Constants, Device, GpuError, Pipeline, kernels};
 use crate::voxelize::gpu::data::{
-    BRICK_WORDS, BRICKS, CANDIDATE_GROUPS, CROSSING_WORDS, CROSSINGS, KIND_COLUMN, KIND_ROW,
+    BRICK_WORDS, CANDIDATE_GROUPS, CROSSING_WORDS, KIND_COLUMN, KIND_DIRECTED_COLUMN, KIND_ROW,
     KIND_VOXEL, LEVELS, PAIR_GROUPS,
 };
 use crate::voxelize::{Rule, VoxelKernel};
@@ -19,7 +19,7 @@ pub(super) enum Stage {
     Voxels,
     SixSeparating,
     Parity,
-    ListCrossings,
+    MarkCrossings,
 }
 
 impl Stage {
@@ -30,16 +30,15 @@ impl Stage {
             (Rule::Conservative, VoxelKernel::Voxels) => Self::Voxels,
             (Rule::SixSeparating, _) => Self::SixSeparating,
             (Rule::Parity(_), _) => Self::Parity,
-            (Rule::Winding | Rule::Crossings, _) => Self::ListCrossings,
+            (Rule::Winding | Rule::Crossings, _) => Self::MarkCrossings,
         }
     }
 
     /// The kind of its candidates in a brick: the kernels' constant `CANDIDATE_KIND`.
     fn candidate_kind(self) -> Constants {
         match self {
-            Self::SixSeparating | Self::Parity | Self::ListCrossings => {
-                &[("CANDIDATE_KIND", KIND_COLUMN)]
-            }
+            Self::SixSeparating | Self::Parity => &[("CANDIDATE_KIND", KIND_COLUMN)],
+            Self::MarkCrossings => &[("CANDIDATE_KIND", KIND_DIRECTED_COLUMN)],
             Self::Voxels => &[("CANDIDATE_KIND", KIND_VOXEL)],
             _ => &[("CANDIDATE_KIND", KIND_ROW)],
         }
@@ -54,7 +53,7 @@ impl Stage {
             Self::Voxels => kernels::VOXELS,
             Self::SixSeparating => kernels::SIX_SEPARATING,
             Self::Parity => kernels::PARITY,
-            Self::ListCrossings => kernels::LIST_CROSSINGS,
+            Self::MarkCrossings => kernels::MARK_CROSSINGS,
         }
     }
 
@@ -100,35 +99,20 @@ pub(super) enum Size {
     Indirect(u64),
 }
 
-/// The records of the output list.
+/// The output lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum OutputList {
     Bricks,
+    /// Crossings of voxels that have one of the same direction in their brick.
     Crossings,
 }
 
 impl OutputList {
-    /// Bricks if a result fits one bit per voxel; winding numbers do not.
-    pub(super) fn of(rule: Rule) -> Self {
-        match rule {
-            Rule::Conservative | Rule::SixSeparating | Rule::Parity(_) => Self::Bricks,
-            Rule::Winding | Rule::Crossings => Self::Crossings,
-        }
-    }
-
     /// Bytes per record.
     pub(super) fn bytes(self) -> u64 {
         match self {
             Self::Bricks => 4 * BRICK_WORDS as u64,
             Self::Crossings => 4 * CROSSING_WORDS as u64,
-        }
-    }
-
-    /// The counter of the records.
-    pub(super) fn counter(self) -> usize {
-        match self {
-            Self::Bricks => BRICKS,
-            Self::Crossings => CROSSINGS,
         }
     }
 }
@@ -148,9 +132,7 @@ pub(super) fn steps(rule: Rule, kernel: VoxelKernel, top_level: u32) -> Vec<Step
     let mut steps = vec![step(Stage::Seed, 0, Size::Triangles)];
     let candidates = Size::Indirect(CANDIDATE_GROUPS);
     steps.extend((1..=top_level).rev().map(|level| step(Stage::Refine, level, candidates)));
-    if OutputList::of(rule) == OutputList::Bricks {
-        steps.push(step(Stage::FindBricks, 0, Size::Indirect(PAIR_GROUPS)));
-    }
+    steps.push(step(Stage::FindBricks, 0, Size::Indirect(PAIR_GROUPS)));
     steps.push(step(last, 0, candidates));
     steps
 }
@@ -169,14 +151,14 @@ mod tests {
     use crate::predicate::crosses::Axis;
 
     #[test]
-    fn a_run_takes_one_step_a_level_and_two_more_or_one_without_bricks() {
-        for rule in [Rule::Conservative, Rule::SixSeparating, Rule::Parity(Axis::Z)] {
+    fn a_run_takes_one_step_a_level_and_two_more() {
+        for rule in [Rule::Conservative, Rule::SixSeparating, Rule::Parity(Axis::Z), Rule::Winding]
+        {
             for kernel in [VoxelKernel::Rows, VoxelKernel::Voxels] {
                 assert_eq!(steps(rule, kernel, 1).len(), 2 + 2);
                 assert_eq!(steps(rule, kernel, 5).len(), MAX_STEPS as usize);
             }
         }
-        assert_eq!(steps(Rule::Winding, VoxelKernel::Rows, 5).len(), 6 + 1);
     }
 
     #[test]
@@ -185,11 +167,11 @@ mod tests {
             (Rule::Conservative, VoxelKernel::Rows, KIND_ROW),
             (Rule::Conservative, VoxelKernel::Voxels, KIND_VOXEL),
             (Rule::SixSeparating, VoxelKernel::Rows, KIND_COLUMN),
-            (Rule::Winding, VoxelKernel::Voxels, KIND_COLUMN),
+            (Rule::Winding, VoxelKernel::Voxels, KIND_DIRECTED_COLUMN),
         ];
         for (rule, kernel, kind) in kinds {
             for step in steps(rule, kernel, 1) {
-                let counts = step.stage.kernel().source().contains("count_in_node(triangle, ");
+                let counts = step.stage.kernel().source().contains("pair_of(");
                 let expected = [("CANDIDATE_KIND", kind)];
                 assert_eq!(step.constants, &expected[..usize::from(counts)], "{step:?}");
             }

@@ -88,22 +88,23 @@ impl Workspace {
         self.record(device, job, sub_batch, &steps, &mut encoder);
         report.host_ms.submit += milliseconds(began.elapsed());
 
-        let (output, sizes) = (OutputList::of(job.rule), self.buffers.sizes);
+        let sizes = self.buffers.sizes;
         let expected = match job.keeps_bricks {
             true => 0,
-            false => self.readback.expected(job.rule).min(sizes.capacity(output)),
+            false => self.readback.expected(job.rule).min(sizes.bricks),
         };
         let read = |staging: &[u8]| {
             let counters = readback::counters(staging);
             if overflow(&counters, &sizes, job).is_none() {
-                lists.extend(output, staging, counters[output.counter()].min(expected) as usize);
+                let found = counters[BRICKS].min(expected);
+                lists.extend(OutputList::Bricks, staging, found as usize);
             }
             let times = |clock: &crate::gpu::Clock| {
                 clock.milliseconds(&staging[CLOCK_AT..readback::LIST_AT as usize])
             };
             (counters, job.clock.map(times))
         };
-        let source = self.list_range(output, 0..expected);
+        let source = self.list_range(OutputList::Bricks, 0..expected);
         let fetched = self.readback.fetch(device, encoder, &source, report, read);
         let (counters, times) = fetched.await?;
         let counts = Counts::new(sub_batch.triangle_count(), &counters, &sizes);
@@ -113,13 +114,16 @@ impl Workspace {
         if overflow.is_some() {
             return Ok(overflow);
         }
-        let found = counters[output.counter()];
+        let [found, listed] = [counters[BRICKS], counters[CROSSINGS]];
         if job.keeps_bricks {
             results.kept = Some((self.copy_bricks(device, found)?, found));
             return Ok(None);
         }
         if found > expected {
-            self.read_rest(device, output, expected..found, results).await?;
+            self.read(device, OutputList::Bricks, expected..found, results).await?;
+        }
+        if listed > 0 {
+            self.read(device, OutputList::Crossings, 0..listed, results).await?;
         }
         self.readback.learn(job.rule, found);
         let began = Instant::now();
@@ -150,18 +154,19 @@ impl Workspace {
         self.readback.expect(device, rule, guess)
     }
 
-    /// Reads the records past the expected number, and grows the staging buffer by an eighth more.
-    async fn read_rest(
+    /// Reads records that were not read with the counters. The staging buffer grows by an eighth
+    /// more than a list that begins with them would need.
+    async fn read(
         &mut self,
         device: &Device,
         output: OutputList,
-        rest: Range<u32>,
+        range: Range<u32>,
         results: &mut Results,
     ) -> Result<(), GpuError> {
         let Results { lists, report, .. } = results;
-        let room = rest.end.saturating_add(rest.end / 8).min(self.buffers.sizes.capacity(output));
+        let room = range.end.saturating_add(range.end / 8).min(self.buffers.sizes.capacity(output));
         self.readback.grow(device, output, room)?;
-        let source = self.list_range(output, rest);
+        let source = self.list_range(output, range);
         let read = |staging: &[u8]| lists.extend(output, staging, source.range.len());
         self.readback.fetch(device, device.encoder(), &source, report, read).await
     }
@@ -363,14 +368,10 @@ mod tests {
         written.map(|(buffer, words)| (buffer.clone(), words)).into()
     }
 
-    /// Whether a run by `rule` writes the buffer with that index in [`written`].
+    /// Whether a run by `rule` writes the buffer with that index in [`written`]: crossings are
+    /// listed where the large triangles of the mesh coincide with the sheet.
     fn is_used(rule: Rule, index: usize) -> bool {
-        let of_bricks = (2..5).contains(&index);
-        let of_crossings = index == 5;
-        match OutputList::of(rule) {
-            OutputList::Bricks => !of_crossings,
-            OutputList::Crossings => !of_bricks,
-        }
+        index < 5 || rule == Rule::Winding
     }
 
     /// Runs the job with buffers twice as large as the capacities in its parameters, filled with

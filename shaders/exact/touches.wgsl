@@ -147,17 +147,32 @@ fn edge_separates(e: vec2<i32>, start: vec2<i32>, across: vec2<i32>, half: i32) 
         || (int64_less(p, minus_r) && int64_less(q, minus_r));
 }
 
-// The triangle's own plane. A component of the normal is at most 2^49, the sums below 2^76.
-fn plane_separates(v: Triangle, half: i32) -> bool {
+// The plane of a triangle.
+struct Plane {
+    normal: array<Int64, 3>,
+    // The 1-norm of the normal.
+    size: Int64,
+    // The product of the normal and a point of the plane.
+    offset: Int96,
+}
+
+// A component of the normal is at most 2^49, the sums below 2^76.
+fn plane_of(v: Triangle) -> Plane {
     let e = v.b - v.a;
     let f = v.c - v.b;
     let nx = int64_sub(int64_mul(e.y, f.z), int64_mul(e.z, f.y));
     let ny = int64_sub(int64_mul(e.z, f.x), int64_mul(e.x, f.z));
     let nz = int64_sub(int64_mul(e.x, f.y), int64_mul(e.y, f.x));
-    let d = int96_add(
+    let offset = int96_add(
         int96_mul(nx, v.a.x),
         int96_add(int96_mul(ny, v.a.y), int96_mul(nz, v.a.z)),
     );
     let size = int64_add(int64_abs(nx), int64_add(int64_abs(ny), int64_abs(nz)));
-    return int96_less(int96_mul(size, half), int96_abs(d));
+    return Plane(array<Int64, 3>(nx, ny, nz), size, offset);
+}
+
+// The triangle's own plane.
+fn plane_separates(v: Triangle, half: i32) -> bool {
+    let plane = plane_of(v);
+    return int96_less(int96_mul(plane.size, half), int96_abs(plane.offset));
 }

@@ -8,11 +8,16 @@
 // the triangle and of the first voxel, above and below. The error bound follows that of `touches`.
 // Let m be the sum of the absolute values of the products in over(k), for the last k.
 //
-// - If m < 2^24, all partial sums are integers that f32 holds: the result is exact.
+// - All inputs are multiples of a power of two, g, which divided by g give the same roundings; so
+//   let g be 1. If m < 2^24, all partial sums are integers that f32 holds: the result is exact.
 // - Otherwise: at most fourteen roundings on any path from an input to `over` less its error, in
 //   any order and with products distributed over sums (of the plane: two products, and twelve terms
 //   to add up; edges have fewer). So |error| <= 14u(1 + 14u) m, and the computed m is at least m (1
 //   - 14u): |error| is less than 16u = 2^-19 times the computed m.
+//
+// Where a sign is in doubt, integers decide: the edges' axes for each voxel in doubt of them, the
+// plane once for the row, since the product of its normal and a corner moves by a constant. Faces of
+// boxes in planes between voxels have most of their voxels in doubt of the plane alone.
 //
 // The box normals need no test: the row holds only voxels that the triangle's bounds touch.
 //
@@ -52,8 +57,16 @@ fn row_with(row: Row, axis: RowAxis, last: f32) -> Row {
     return result;
 }
 
-fn error_of(m: f32) -> f32 {
-    return select(RELATIVE_ERROR * m, 0.0, m < EXACT_BELOW);
+// unit: the power of g that divides every product.
+fn error_of(m: f32, unit: f32) -> f32 {
+    return select(RELATIVE_ERROR * m, 0.0, m < EXACT_BELOW * unit);
+}
+
+// The largest power of two that divides all coordinates and the half edge: at most 2^23.
+fn common_power(v: Triangle, half: i32) -> f32 {
+    let all = v.a | v.b | v.c;
+    let bits = all.x | all.y | all.z | half;
+    return f32(bits & -bits);
 }
 
 // As in `touches`, at the first voxel; `step` is the increase of p and q per voxel.
@@ -64,6 +77,7 @@ fn edge_axis(
     h: f32,
     step: f32,
     last: f32,
+    unit: f32,
 ) -> RowAxis {
     let p = e.y * start.x - e.x * start.y;
     let q = e.y * across.x - e.x * across.y;
@@ -72,7 +86,7 @@ fn edge_axis(
         abs(e.y * start.x) + abs(e.x * start.y),
         abs(e.y * across.x) + abs(e.x * across.y),
     ) + r + last * abs(step);
-    return RowAxis(min(p, q) - r, -max(p, q) - r, step, error_of(m));
+    return RowAxis(min(p, q) - r, -max(p, q) - r, step, error_of(m, unit));
 }
 
 fn row_with_edge(
@@ -82,17 +96,18 @@ fn row_with_edge(
     across: vec3<i32>,
     h: f32,
     last: f32,
+    unit: f32,
 ) -> Row {
     let e = vec3<f32>(end - start);
     let s = vec3<f32>(start);
     let t = vec3<f32>(across);
     // Relative to the next voxel, the corners are 2h lower.
-    let x = row_with(row, edge_axis(e.yz, s.yz, t.yz, h, 2.0 * h * e.y, last), last);
-    let y = row_with(x, edge_axis(e.zx, s.zx, t.zx, h, -2.0 * h * e.x, last), last);
-    return row_with(y, edge_axis(e.xy, s.xy, t.xy, h, 0.0, last), last);
+    let x = row_with(row, edge_axis(e.yz, s.yz, t.yz, h, 2.0 * h * e.y, last, unit), last);
+    let y = row_with(x, edge_axis(e.zx, s.zx, t.zx, h, -2.0 * h * e.x, last, unit), last);
+    return row_with(y, edge_axis(e.xy, s.xy, t.xy, h, 0.0, last, unit), last);
 }
 
-fn plane_axis(v: Triangle, h: f32, last: f32) -> RowAxis {
+fn plane_axis(v: Triangle, h: f32, last: f32, unit: f32) -> RowAxis {
     let e = vec3<f32>(v.b - v.a);
     let f = vec3<f32>(v.c - v.b);
     let s = vec3<f32>(v.a);
@@ -104,7 +119,7 @@ fn plane_axis(v: Triangle, h: f32, last: f32) -> RowAxis {
     let sizes = abs(plus) + abs(minus);
     let terms = sizes * (abs(s) + h);
     let m = terms.x + terms.y + terms.z + sizes.z * (2.0 * h * last);
-    return RowAxis(d - r, -d - r, -2.0 * h * n.z, error_of(m));
+    return RowAxis(d - r, -d - r, -2.0 * h * n.z, error_of(m, unit));
 }
 
 // A bit for each of four voxels.
@@ -112,40 +127,69 @@ fn bits_of(voxels: vec4<bool>) -> u32 {
     return dot(select(vec4<u32>(0u), vec4<u32>(1u, 2u, 4u, 8u), voxels), vec4<u32>(1u));
 }
 
-// Whether the triangle touches voxel k of the row, in integers.
-fn touches_in_row(v: Triangle, half: i32, k: u32) -> bool {
-    let up = vec3<i32>(0, 0, 2 * half * i32(k));
-    let moved = Triangle(v.a - up, v.b - up, v.c - up);
-    return !(edges_separate(moved, half) || plane_separates(moved, half));
-}
-
-// A bit for each voxel of a row.
+// A bit for each voxel of a row, by the axes of one kind.
 struct RowVerdict {
-    touched: u32,
+    separated: u32,
     in_doubt: u32,
 }
 
-// The f32 verdict on a row of `count` voxels, the first at the origin.
-fn row_verdict(v: Triangle, half: i32, count: u32) -> RowVerdict {
-    let h = f32(half);
-    let last = f32(count - 1u);
-    let nothing = Quad(vec4<f32>(-1.0), vec4<f32>(-1.0));
-    var row = Row(nothing, nothing);
-    row = row_with_edge(row, v.a, v.b, v.c, h, last);
-    row = row_with_edge(row, v.b, v.c, v.a, h, last);
-    row = row_with_edge(row, v.c, v.a, v.b, h, last);
-    row = row_with(row, plane_axis(v, h, last), last);
-
+fn verdict_on(row: Row) -> RowVerdict {
     let zero = vec4<f32>(0.0);
-    let certainly_separated =
-        bits_of(row.low.at_least > zero) | (bits_of(row.high.at_least > zero) << 4u);
-    let maybe_separated =
-        bits_of(row.low.at_most > zero) | (bits_of(row.high.at_most > zero) << 4u);
-    let all_voxels = (1u << count) - 1u;
-    return RowVerdict(
-        all_voxels & ~maybe_separated,
-        all_voxels & maybe_separated & ~certainly_separated,
-    );
+    let separated = bits_of(row.low.at_least > zero) | (bits_of(row.high.at_least > zero) << 4u);
+    let perhaps = bits_of(row.low.at_most > zero) | (bits_of(row.high.at_most > zero) << 4u);
+    return RowVerdict(separated, perhaps & ~separated);
+}
+
+const NO_AXES: Row = Row(
+    Quad(vec4<f32>(-1.0), vec4<f32>(-1.0)),
+    Quad(vec4<f32>(-1.0), vec4<f32>(-1.0)),
+);
+
+// The f32 verdict of the nine axes of the edges on a row of `last` + 1 voxels, the first at the
+// origin.
+fn edges_row_verdict(v: Triangle, h: f32, last: f32, power: f32) -> RowVerdict {
+    let unit = power * power;
+    var row = row_with_edge(NO_AXES, v.a, v.b, v.c, h, last, unit);
+    row = row_with_edge(row, v.b, v.c, v.a, h, last, unit);
+    row = row_with_edge(row, v.c, v.a, v.b, h, last, unit);
+    return verdict_on(row);
+}
+
+// Likewise of the plane.
+fn plane_row_verdict(v: Triangle, h: f32, last: f32, power: f32) -> RowVerdict {
+    let unit = power * power * power;
+    return verdict_on(row_with(NO_AXES, plane_axis(v, h, last, unit), last));
+}
+
+// Those of `voxels` that the edges' axes separate, in integers.
+fn edges_separate_in_row(v: Triangle, half: i32, voxels: u32) -> u32 {
+    var separated = 0u;
+    var rest = voxels;
+    while rest != 0u {
+        let k = countTrailingZeros(rest);
+        rest &= rest - 1u;
+        let up = vec3<i32>(0, 0, 2 * half * i32(k));
+        if edges_separate(Triangle(v.a - up, v.b - up, v.c - up), half) {
+            separated |= 1u << k;
+        }
+    }
+    return separated;
+}
+
+// Those of `voxels` that the plane separates, in integers. The sums stay below 2^77: relative to a
+// voxel of the row, corners are at most 2^24.
+fn plane_separates_in_row(v: Triangle, half: i32, voxels: u32) -> u32 {
+    let plane = plane_of(v);
+    let reach = int96_mul(plane.size, half);
+    // Relative to the next voxel, the corners are 2 half lower.
+    let step = int96_mul(plane.normal[2], -2 * half);
+    var offset = plane.offset;
+    var separated = 0u;
+    for (var k = 0u; (voxels >> k) != 0u; k++) {
+        separated |= select(0u, 1u << k, int96_less(reach, int96_abs(offset)));
+        offset = int96_add(offset, step);
+    }
+    return separated & voxels;
 }
 
 // Bit k: whether the triangle touches voxel k of the `count` voxels, at most 8, from `first` on
@@ -156,15 +200,15 @@ fn touched_voxels(triangle: Triangle, first: Cube, count: u32) -> u32 {
         triangle.b - first.center,
         triangle.c - first.center,
     );
-    let verdict = row_verdict(v, first.half, count);
-    var touched = verdict.touched;
-    var in_doubt = verdict.in_doubt;
-    while in_doubt != 0u {
-        let k = countTrailingZeros(in_doubt);
-        in_doubt &= in_doubt - 1u;
-        if touches_in_row(v, first.half, k) {
-            touched |= 1u << k;
-        }
+    let h = f32(first.half);
+    let last = f32(count - 1u);
+    let power = common_power(v, first.half);
+    let edges = edges_row_verdict(v, h, last, power);
+    let plane = plane_row_verdict(v, h, last, power);
+    var touched = ((1u << count) - 1u) & ~(edges.separated | plane.separated);
+    let in_doubt = plane.in_doubt & touched;
+    if in_doubt != 0u {
+        touched &= ~plane_separates_in_row(v, first.half, in_doubt);
     }
-    return touched;
+    return touched & ~edges_separate_in_row(v, first.half, edges.in_doubt & touched);
 }

@@ -22,6 +22,12 @@ fn decide(@builtin(global_invocation_id) id: vec3<u32>) {
         triangle.b - first.center,
         triangle.c - first.center,
     );
-    output[id.x] = touched_voxels(triangle, first, count)
-        | (row_verdict(v, first.half, count).in_doubt << 8u);
+    let h = f32(first.half);
+    let last = f32(count - 1u);
+    let power = common_power(v, first.half);
+    let edges = edges_row_verdict(v, h, last, power);
+    let plane = plane_row_verdict(v, h, last, power);
+    let open = ((1u << count) - 1u) & ~(edges.separated | plane.separated);
+    let in_doubt = open & (edges.in_doubt | plane.in_doubt);
+    output[id.x] = touched_voxels(triangle, first, count) | (in_doubt << 8u);
 }

@@ -15,9 +15,8 @@
 //   to add up; edges have fewer). So |error| <= 14u(1 + 14u) m, and the computed m is at least m (1
 //   - 14u): |error| is less than 16u = 2^-19 times the computed m.
 //
-// Where a sign is in doubt, integers decide: the edges' axes for each voxel in doubt of them, the
-// plane once for the row, since the product of its normal and a corner moves by a constant. Faces of
-// boxes in planes between voxels have most of their voxels in doubt of the plane alone.
+// Where a sign is in doubt, integers decide, once for the row: they too move by a constant. Of faces
+// in planes between voxels, most voxels are in doubt.
 //
 // The box normals need no test: the row holds only voxels that the triangle's bounds touch.
 //
@@ -161,19 +160,79 @@ fn plane_row_verdict(v: Triangle, h: f32, last: f32, power: f32) -> RowVerdict {
     return verdict_on(row_with(NO_AXES, plane_axis(v, h, last, unit), last));
 }
 
-// Those of `voxels` that the edges' axes separate, in integers.
-fn edges_separate_in_row(v: Triangle, half: i32, voxels: u32) -> u32 {
-    var separated = 0u;
+// Those of `voxels` that the edges' axes separate, in integers. Every axis in a loop, which rarely
+// runs, as in `edges_separate`; floats exclude the axes that leave no doubt.
+fn edges_separate_in_row(v: Triangle, half: i32, voxels: u32, last: f32, power: f32) -> u32 {
+    var start = v.a;
+    var end = v.b;
+    var across = v.c;
+    var up = vec3<i32>(0, 0, 2 * half);
     var rest = voxels;
-    while rest != 0u {
-        let k = countTrailingZeros(rest);
-        rest &= rest - 1u;
-        let up = vec3<i32>(0, 0, 2 * half * i32(k));
-        if edges_separate(Triangle(v.a - up, v.b - up, v.c - up), half) {
-            separated |= 1u << k;
+    for (var axis = 0u; (axis < 9u) && (rest != 0u); axis++) {
+        let e = (end - start).yz;
+        let verdict = edge_row_verdict(e, start.yz, across.yz, up.yz, half, last, power);
+        let in_doubt = verdict.in_doubt & rest;
+        if in_doubt != 0u {
+            rest &= ~edge_separates_in_row(e, start.yz, across.yz, up.yz, half, in_doubt);
+        }
+        // The next axis of the edge, then the next edge.
+        up = up.yzx;
+        if axis % 3u < 2u {
+            start = start.yzx;
+            end = end.yzx;
+            across = across.yzx;
+        } else {
+            let first = start.yzx;
+            start = end.yzx;
+            end = across.yzx;
+            across = first;
         }
     }
-    return separated;
+    return voxels & ~rest;
+}
+
+// The f32 verdict of an axis as in `edge_separates_in_row`.
+fn edge_row_verdict(
+    e: vec2<i32>,
+    start: vec2<i32>,
+    across: vec2<i32>,
+    up: vec2<i32>,
+    half: i32,
+    last: f32,
+    power: f32,
+) -> RowVerdict {
+    let d = vec2<f32>(e);
+    let u = vec2<f32>(up);
+    let step = d.x * u.y - d.y * u.x;
+    let axis =
+        edge_axis(d, vec2<f32>(start), vec2<f32>(across), f32(half), step, last, power * power);
+    return verdict_on(row_with(NO_AXES, axis, last));
+}
+
+// Those of `voxels` that an axis as in `edge_separates` separates. `up` is from one voxel to the
+// next, along at most one of the dimensions. At most 2^52.
+fn edge_separates_in_row(
+    e: vec2<i32>,
+    start: vec2<i32>,
+    across: vec2<i32>,
+    up: vec2<i32>,
+    half: i32,
+    voxels: u32,
+) -> u32 {
+    var p = int64_sub(int64_mul(e.y, start.x), int64_mul(e.x, start.y));
+    var q = int64_sub(int64_mul(e.y, across.x), int64_mul(e.x, across.y));
+    let r = int64_mul(half, abs(e.x) + abs(e.y));
+    let minus_r = int64_neg(r);
+    let step = int64_sub(int64_mul(e.x, up.y), int64_mul(e.y, up.x));
+    var separated = 0u;
+    for (var k = 0u; (voxels >> k) != 0u; k++) {
+        let is_separated = (int64_less(r, p) && int64_less(r, q))
+            || (int64_less(p, minus_r) && int64_less(q, minus_r));
+        separated |= select(0u, 1u << k, is_separated);
+        p = int64_add(p, step);
+        q = int64_add(q, step);
+    }
+    return separated & voxels;
 }
 
 // Those of `voxels` that the plane separates, in integers. The sums stay below 2^77: relative to a
@@ -210,5 +269,5 @@ fn touched_voxels(triangle: Triangle, first: Cube, count: u32) -> u32 {
     if in_doubt != 0u {
         touched &= ~plane_separates_in_row(v, first.half, in_doubt);
     }
-    return touched & ~edges_separate_in_row(v, first.half, edges.in_doubt & touched);
+    return touched & ~edges_separate_in_row(v, first.half, edges.in_doubt & touched, last, power);
 }

@@ -8,7 +8,7 @@ use crate::grid::{FullRun, VoxelGrid, World};
 use crate::place::MAX_DIM;
 
 /// Approximate number of bricks that one task merges.
-const BATCH: usize = 1 << 13;
+const BATCH: usize = 1 << 11;
 
 /// How masks with the same brick key are merged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

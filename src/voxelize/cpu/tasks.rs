@@ -130,32 +130,39 @@ impl<'a> Tasks<'a> {
             (0..self.chunks()).map(move |chunk| (chunk, layers.clone()))
         });
         let tasks: Vec<(usize, Range<u64>)> = tasks.collect();
+        // Not in the tasks, which would all wait for the first.
+        let group_layers = match thickness == self.layers() {
+            true => &[],
+            false => self.group_layers(),
+        };
         let run = |(chunk, layers): (usize, Range<u64>)| match progress.is_cancelled() {
             true => Vec::new(),
-            false => self.run(chunk, &layers, budget),
+            false => self.run(chunk, &layers, group_layers, budget),
         };
         let batches = tasks.into_par_iter().map(run);
         batches.flatten_iter().collect()
     }
 
-    /// The first and last layer that each group of [`BATCH_LEN`] of `triangles` touches; empty if
-    /// `layers` are all layers.
-    fn group_layers(&self, triangles: &Range<usize>, layers: &Range<u64>) -> &[[i32; 2]] {
-        if *layers == (0..self.layers()) {
-            return &[];
-        }
-        let group_layers = self.group_layers.get_or_init(|| {
-            let groups = 0..self.mesh.len().div_ceil(BATCH_LEN);
+    /// The first and last layer that each group of [`BATCH_LEN`] triangles touches.
+    fn group_layers(&self) -> &[[i32; 2]] {
+        self.group_layers.get_or_init(|| {
+            let groups = (0..self.mesh.len().div_ceil(BATCH_LEN)).into_par_iter();
             groups.map(|group| layers_of(self.mesh, self.rule, group)).collect()
-        });
-        &group_layers[triangles.start / BATCH_LEN..triangles.end.div_ceil(BATCH_LEN)]
+        })
     }
 
-    /// Runs one task and returns its bricks.
-    fn run(&self, chunk: usize, layers: &Range<u64>, budget: &EvictionBudget) -> Vec<BrickBatch> {
+    /// Runs one task and returns its bricks. `group_layers` is empty if `layers` are all layers.
+    fn run(
+        &self,
+        chunk: usize,
+        layers: &Range<u64>,
+        group_layers: &[[i32; 2]],
+        budget: &EvictionBudget,
+    ) -> Vec<BrickBatch> {
         let first = chunk * self.chunk;
         let triangles = first..self.mesh.len().min(first + self.chunk);
-        let group_layers = self.group_layers(&triangles, layers);
+        let groups = triangles.start / BATCH_LEN..triangles.end.div_ceil(BATCH_LEN);
+        let group_layers = group_layers.get(groups).unwrap_or_default();
         let dims = self.mesh.lattice().dims.map(|d| d as i32);
         let z = [layers.start, layers.end].map(|layer| layer as i32 * BRICK as i32);
         let clip =

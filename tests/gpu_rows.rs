@@ -137,7 +137,7 @@ fn every_row_of_the_small_lattice_is_decided_as_the_oracle_does() {
     for (nth, kernel) in all_kernels().chunks(1).enumerate() {
         // All of them on the first adapter, some on the others.
         let stride = if nth == 0 { 1 } else { 61 };
-        // All floats are exact at scale 1, and at any power of two. Near 2^21 the budget is used up.
+        // All floats are exact at powers of two. Near 2^21 the budget is used up.
         for (scale, expect_doubt) in [(1, false), (1 << 21, false), ((1 << 21) - 1, true)] {
             let rows = lattice_rows(scale).step_by(stride);
             let tally = &compare(kernel, rows, |t, c, h| {

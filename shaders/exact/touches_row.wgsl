@@ -8,15 +8,17 @@
 // the triangle and of the first voxel, above and below. The error bound follows that of `touches`.
 // Let m be the sum of the absolute values of the products in over(k), for the last k.
 //
-// - All inputs are multiples of a power of two, g, which divided by g give the same roundings; so
-//   let g be 1. If m < 2^24, all partial sums are integers that f32 holds: the result is exact.
+// - Let g be the largest power of two that divides all inputs, and `unit` g^2 for an edge, whose
+//   products have two factors, and g^3 for the plane. If m < 2^24 unit, all partial sums are
+//   multiples of the unit that f32 holds: the result is exact. So it is if the computed m is below
+//   2^23 unit.
 // - Otherwise: at most fourteen roundings on any path from an input to `over` less its error, in
 //   any order and with products distributed over sums (of the plane: two products, and twelve terms
 //   to add up; edges have fewer). So |error| <= 14u(1 + 14u) m, and the computed m is at least m (1
 //   - 14u): |error| is less than 16u = 2^-19 times the computed m.
 //
-// Where a sign is in doubt, integers decide, once for the row: they too move by a constant. Of faces
-// in planes between voxels, most voxels are in doubt.
+// Where a sign is in doubt, integers decide, once for the row: they too move by a constant. Of a
+// face in a plane between voxels, most voxels are in doubt.
 //
 // The box normals need no test: the row holds only voxels that the triangle's bounds touch.
 //
@@ -56,12 +58,11 @@ fn row_with(row: Row, axis: RowAxis, last: f32) -> Row {
     return result;
 }
 
-// unit: the power of g that divides every product.
 fn error_of(m: f32, unit: f32) -> f32 {
     return select(RELATIVE_ERROR * m, 0.0, m < EXACT_BELOW * unit);
 }
 
-// The largest power of two that divides all coordinates and the half edge: at most 2^23.
+// g, at most 2^23: the half edge is not 0.
 fn common_power(v: Triangle, half: i32) -> f32 {
     let all = v.a | v.b | v.c;
     let bits = all.x | all.y | all.z | half;
@@ -160,8 +161,8 @@ fn plane_row_verdict(v: Triangle, h: f32, last: f32, power: f32) -> RowVerdict {
     return verdict_on(row_with(NO_AXES, plane_axis(v, h, last, unit), last));
 }
 
-// Those of `voxels` that the edges' axes separate, in integers. Every axis in a loop, which rarely
-// runs, as in `edges_separate`; floats exclude the axes that leave no doubt.
+// Those of `voxels` that the edges' axes separate, in integers. A loop over the axes as in
+// `edges_separate`; floats exclude those that leave no doubt.
 fn edges_separate_in_row(v: Triangle, half: i32, voxels: u32, last: f32, power: f32) -> u32 {
     var start = v.a;
     var end = v.b;

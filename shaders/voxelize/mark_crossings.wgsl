@@ -1,7 +1,7 @@
-// Stage: marks every crossing of a column along x and a triangle, in the brick of its direction: the
-// first voxel whose centre is at the crossing or past it. A crossing of a voxel that is marked
-// already is listed, so that none is lost: by direction, voxels with several crossings are few.
-// Which of them is listed depends on the order of the invocations; how many, does not.
+// Stage: marks every crossing of a column along x and a triangle, in the brick of its direction:
+// the first voxel whose centre is at the crossing or past it. A crossing of a voxel that is marked
+// already is listed. Few voxels have several of one direction. Which of them is listed depends on
+// the order of the invocations; how many are, does not.
 // Dispatch: one invocation per (triangle, column through a brick) candidate.
 //
 // #import voxelize/column_test

@@ -137,8 +137,8 @@ pub(super) fn label(info: &wgpu::AdapterInfo) -> String {
     format!("{}: {}", info.backend, info.name)
 }
 
-/// Whether `version`, as a driver of OpenGL states it, is below 4.3, the first with compute shaders.
-/// That of OpenGL ES begins with its name.
+/// Whether `version`, as a driver of OpenGL states it, is below 4.3, the first with compute
+/// shaders. That of OpenGL ES begins with its name.
 fn is_old_opengl(version: &str) -> bool {
     let mut numbers = version.split(['.', ' ']).map_while(|number| number.parse::<u32>().ok());
     let (major, minor) = (numbers.next(), numbers.next());

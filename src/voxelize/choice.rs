@@ -172,11 +172,11 @@ impl fmt::Display for ChosenBackend {
 
 /// CPU time per (triangle, brick) pair: 15 to 60 ns per thread on the models measured.
 pub(crate) const NANOSECONDS_PER_PAIR: u64 = 30;
-/// Time to open a GPU: 190 ms on an NVIDIA H200 whose driver has the kernels in its cache, and 800 ms
+/// Time to open a GPU: 190 ms on an NVIDIA H200 whose driver has the kernels in its cache, 800 ms
 /// the first time.
 const START_MILLISECONDS: u64 = 200;
-/// Fixed overhead of a run on an open GPU, for transfers, a wait, and sorting the bricks: 0.25 to 1 ms
-/// on an NVIDIA H200.
+/// Fixed overhead of a run on an open GPU, for transfers, a wait, and sorting the bricks: 0.25 to
+/// 1 ms on an NVIDIA H200.
 const RUN_MILLISECONDS: u64 = 1;
 
 /// Number of pairs that all CPU threads process in a time.

@@ -157,12 +157,17 @@ impl GridBuilder {
     pub(crate) fn order(&mut self, parts: &[Vec<(BrickKey, Mask)>]) -> u64 {
         let sorted = &mut self.sorted;
         sorted.clear();
-        sorted.reserve_exact(parts.iter().map(Vec::len).sum());
-        for (part, bricks) in (0..).zip(parts) {
-            sorted.extend(
-                (0..).zip(bricks).map(|(index, &(key, _))| (key.undirected(), part, index)),
-            );
-        }
+        grow(sorted, parts.iter().map(Vec::len).sum(), BrickRef::default());
+        let mut free = &mut sorted[..];
+        let slots = parts.iter().map(|part| free.split_off_mut(..part.len()).unwrap_or_default());
+        let slots: Vec<&mut [BrickRef]> = slots.collect();
+        (0..parts.len() as u32).into_par_iter().zip(parts).zip(slots).for_each(
+            |((part, bricks), slots)| {
+                for (index, (slot, &(key, _))) in (0..).zip(slots.iter_mut().zip(bricks)) {
+                    *slot = (key.undirected(), part, index);
+                }
+            },
+        );
         // Unstable: all merges are commutative.
         sorted.par_sort_unstable_by_key(|&(key, ..)| key);
         match self.combine {
@@ -366,12 +371,12 @@ impl Sweep {
 }
 
 /// Extends `list` to `len`. A reallocation reserves an eighth more, since doubling takes too much
-/// memory for a grid that barely fits.
-fn grow<T: Copy>(list: &mut Vec<T>, len: usize, value: T) {
+/// memory for a grid that barely fits. All threads fill it: fresh memory costs page faults.
+fn grow<T: Copy + Send + Sync>(list: &mut Vec<T>, len: usize, value: T) {
     if list.capacity() < len {
         list.reserve_exact(len - list.len() + list.len() / 8);
     }
-    list.resize(len, value);
+    list.par_extend(rayon::iter::repeat_n(value, len - list.len()));
 }
 
 /// Batches of about [`BATCH`] bricks, each of whole rows.

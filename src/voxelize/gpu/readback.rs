@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use rayon::prelude::*;
 use web_time::Instant;
 
 use crate::gpu::{Clock, Device, GpuError};
@@ -52,7 +53,7 @@ impl Lists {
         let list = &staging[LIST_AT as usize..];
         match output {
             OutputList::Bricks => {
-                self.bricks.extend(list.as_chunks().0.iter().take(len).map(brick));
+                self.bricks.par_extend(list.as_chunks().0.par_iter().take(len).map(brick));
             }
             OutputList::Crossings => {
                 let crossings = list.as_chunks::<CROSSING_BYTES>().0.iter();

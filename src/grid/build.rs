@@ -371,12 +371,12 @@ impl Sweep {
 }
 
 /// Extends `list` to `len`. A reallocation reserves an eighth more, since doubling takes too much
-/// memory for a grid that barely fits. All threads fill it: fresh memory costs page faults.
+/// memory for a grid that barely fits. All threads fill a long one: fresh memory costs page faults.
 fn grow<T: Copy + Send + Sync>(list: &mut Vec<T>, len: usize, value: T) {
     if list.capacity() < len {
         list.reserve_exact(len - list.len() + list.len() / 8);
     }
-    list.par_extend(rayon::iter::repeat_n(value, len - list.len()));
+    list.par_extend(rayon::iter::repeat_n(value, len - list.len()).with_min_len(BATCH));
 }
 
 /// Batches of about [`BATCH`] bricks, each of whole rows.

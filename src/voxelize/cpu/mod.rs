@@ -56,7 +56,9 @@ impl Backend for Cpu {
         let voxelize = || slabs::voxelize(mesh, rule, options.memory, &progress);
         let builder = match &self.pool {
             Some(pool) => pool.install(voxelize),
-            None => voxelize(),
+            // In the pool as a whole: each parallel step of a thread outside it waits for a thread
+            // of the pool to wake up.
+            None => rayon::scope(|_| voxelize()),
         };
         let builder = builder?;
         let windings = builder.windings();

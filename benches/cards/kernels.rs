@@ -28,10 +28,10 @@ pub const COSTS: &[Cost] = &[
     cost("find_bricks", 205, 12, 5),
     // Counters, first pair, its candidates, pair, vertex indices, vertices, the brick's index, its
     // word, atomic.
-    cost("voxel_rows", 1149, 84, 9),
+    cost("voxel_rows", 1197, 84, 9),
     cost("voxels", 773, 48, 9),
     // The count includes the exact integers that heights need.
     cost("six_separating", 1214, 36, 9),
     cost("parity", 1027, 36, 9),
-    cost("mark_crossings", 1069, 36, 9),
+    cost("mark_crossings", 1059, 36, 9),
 ];

@@ -1,6 +1,6 @@
 //! Predicted times of voxelization on graphics cards, from the counts of a run on any adapter and
-//! the cards' public limits. They are lower bounds, since every rate is the highest; no card has
-//! judged them yet. If the adapter is one of the cards, measured times are printed beside them.
+//! the cards' public limits. They are lower bounds, since every rate is the highest. If the adapter
+//! is one of the cards, measured times are printed beside them: `RESULTS.md` has those of an H200.
 //!
 //! Prints Markdown tables. `--quick` takes two models at a small resolution, and `--only NAME` one.
 

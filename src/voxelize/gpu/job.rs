@@ -248,11 +248,12 @@ impl Results {
         self.limit_to(job.room);
     }
 
-    /// Builds the grid from all bricks.
+    /// Builds the grid from all bricks, in the pool as a whole, as on the CPU.
     pub(super) fn build(self, job: &Job) -> Result<GridBuilder, GridError> {
         let grid = GridBuilder::new(job.rule.grid_dims(job.mesh.lattice().dims))?;
         let mut grid = grid.combining(job.rule.combine());
-        grid.append(&[self.lists.bricks])?;
+        let parts = [self.lists.bricks];
+        rayon::scope(|_| grid.append(&parts))?;
         Ok(grid)
     }
 }

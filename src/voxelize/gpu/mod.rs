@@ -262,8 +262,7 @@ impl Gpu {
             return Err(BackendError::Memory { needed, allowed: options.memory });
         }
         let report = Some(std::mem::take(&mut results.report));
-        // In the pool as a whole, as on the CPU.
-        let builder = rayon::scope(|_| results.build(&job))
+        let builder = (results.build(&job))
             .map_err(|e| BackendError::Failed(format!("it returned a wrong grid: {e}")))?;
         let windings = builder.windings();
         let (grid, crossings) = builder.finish_with_crossings();

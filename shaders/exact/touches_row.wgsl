@@ -161,8 +161,9 @@ fn plane_row_verdict(v: Triangle, h: f32, last: f32, power: f32) -> RowVerdict {
     return verdict_on(row_with(NO_AXES, plane_axis(v, h, last, unit), last));
 }
 
-// Those of `voxels` that the edges' axes separate, in integers. A loop over the axes as in
-// `edges_separate`; floats exclude those that leave no doubt.
+// Those of `voxels` that the edges' axes separate, in integers where the floats of an axis leave a
+// doubt: the compiler may round them otherwise than before. A loop over the axes as in
+// `edges_separate`.
 fn edges_separate_in_row(v: Triangle, half: i32, voxels: u32, last: f32, power: f32) -> u32 {
     var start = v.a;
     var end = v.b;
@@ -172,6 +173,7 @@ fn edges_separate_in_row(v: Triangle, half: i32, voxels: u32, last: f32, power: 
     for (var axis = 0u; (axis < 9u) && (rest != 0u); axis++) {
         let e = (end - start).yz;
         let verdict = edge_row_verdict(e, start.yz, across.yz, up.yz, half, last, power);
+        rest &= ~verdict.separated;
         let in_doubt = verdict.in_doubt & rest;
         if in_doubt != 0u {
             rest &= ~edge_separates_in_row(e, start.yz, across.yz, up.yz, half, in_doubt);

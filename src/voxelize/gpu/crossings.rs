@@ -2,11 +2,14 @@
 
 use rayon::prelude::*;
 
-use crate::grid::{BrickKey, Mask};
+use crate::grid::{BRICK, BrickKey, Mask};
 use crate::voxelize::gpu::data::{CROSSING_WORDS, KEY_WORDS, LEAVES};
 
 /// Bytes of a crossing in the stages' list.
 pub(super) const CROSSING_BYTES: usize = 4 * CROSSING_WORDS;
+
+/// Voxels of a brick.
+const VOXELS: u16 = (BRICK * BRICK * BRICK) as u16;
 
 /// A crossing of a column and a triangle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -21,7 +24,7 @@ impl Crossing {
     /// Decodes a crossing of the stages' list.
     pub(super) fn from_bytes(bytes: &[u8; CROSSING_BYTES]) -> Self {
         let [xy, z] = words(bytes);
-        Self { brick: brick_of([xy, z & 0xffff]), voxel: (z >> 16) as u16 }
+        Self { brick: brick_of([xy, z & 0xffff]), voxel: (z >> 16) as u16 % VOXELS }
     }
 }
 

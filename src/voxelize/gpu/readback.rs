@@ -1,5 +1,5 @@
-//! Readback of a run: counters, timestamps, and the expected number of bricks, in one
-//! buffer, so that the host waits once.
+//! Readback of a run: counters, timestamps, and the expected number of bricks, in one buffer, so
+//! that the host waits once.
 
 use std::collections::HashMap;
 use std::ops::Range;

@@ -127,7 +127,7 @@ mod tests {
     }
 
     /// Each fault: the kernel that is wrong, the rule that uses it, and the replaced text.
-    const FAULTS: [(Rule, VoxelKernel, &str, &str, &str); 22] = {
+    const FAULTS: [(Rule, VoxelKernel, &str, &str, &str); 25] = {
         const ROWS: VoxelKernel = VoxelKernel::Rows;
         const TOUCH: Rule = Rule::Conservative;
         const THIN: Rule = Rule::SixSeparating;
@@ -178,6 +178,10 @@ mod tests {
             (PARITY, ROWS, "parity", "(closed && all(rise == limit_rise))", "false"),
             (Rule::Winding, ROWS, "refine", "AXIS_X).winding < 0", "AXIS_X).winding > 0"),
             (Rule::Winding, ROWS, "seed", "AXIS_X).winding < 0", "AXIS_X).winding > 0"),
+            // Rows in doubt: from one voxel to the next, and what is exact.
+            (TOUCH, ROWS, "voxel_rows", "normal[2], -2 * half", "normal[2], 2 * half"),
+            (TOUCH, ROWS, "voxel_rows", "q = int64_add(q, step);", ""),
+            (TOUCH, ROWS, "voxel_rows", "f32(bits & -bits)", "f32(bits)"),
             // The tie rules.
             (THIN, ROWS, "six_separating", "(along.y < 0) ||", "(along.y > 0) ||"),
             (TOUCH, ROWS, "voxel_rows", "over - axis.error", "over + axis.error"),

@@ -8,7 +8,7 @@ use std::task::{Context, Poll, Waker};
 
 use wgpu::BufferUsages as Usage;
 
-use crate::gpu::adapter::{self, driver, label};
+use crate::gpu::adapter::{driver, label};
 use crate::gpu::error::GpuError;
 use crate::gpu::pipeline::{Constants, Pipeline};
 use crate::gpu::{Kernel, MAX_GROUPS};
@@ -341,7 +341,7 @@ impl Device {
     /// # Errors
     /// A limit of the device is too low for the kernels. The defaults of wgpu suffice.
     pub fn from_wgpu(device: wgpu::Device, queue: wgpu::Queue) -> Result<Self, GpuError> {
-        adapter::check(&device.adapter_info(), &device.limits())?;
+        crate::gpu::adapter::check(&device.adapter_info(), &device.limits())?;
         Ok(Self::over(device, queue))
     }
 

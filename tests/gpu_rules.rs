@@ -340,7 +340,7 @@ fn shrunken_limits_run_in_parts_and_change_nothing() {
 
 #[test]
 fn a_list_that_is_too_short_is_made_longer_and_nothing_counts_twice() {
-    // Far more crossings of one direction in a voxel than there is room for at first.
+    // More listed crossings than the initial capacity: 32 of one direction in each voxel.
     let sheet = [[0, 0, 0], [0, 16 * UNIT, 0], [0, 0, 16 * UNIT]];
     let sheets = (0..512).map(|i| moved(sheet, [i * UNIT / 32, 0, 0]));
     let mesh = placed(&sheets.collect::<Vec<_>>(), [16; 3]);
@@ -427,8 +427,7 @@ fn counts_are_those_of_a_known_mesh() {
             let last = report.stages.iter().find(|s| s.name == stage).unwrap();
             assert_eq!((last.invocations, last.tests), (16 * pairs, 16 * pairs), "{rule:?}");
             let read = if pairs == 0 { 0 } else { 64 * pairs + 8 };
-            // An entry and a number, and a brick read and written. Each centre is in one of the
-            // triangles.
+            // Per pair its table entry and the brick index there; one brick, read and written.
             let more = if pairs == 0 { 0 } else { 8 * pairs + 2 * 72 };
             assert_eq!(last.bytes, read + more, "{rule:?}");
         }

@@ -23,7 +23,7 @@ pub const COSTS: &[Cost] = &[
     // Vertex indices, vertices, and the workgroup's additions to two counters.
     cost("seed", 508, 24, 4),
     // Counters, first pair, its candidates, vertex indices, vertices, pair, two additions.
-    cost("refine", 1117, 60, 8),
+    cost("refine", 1117, 48, 8),
     // The counter, pair, table entry, its pair, addition to a counter.
     cost("find_bricks", 205, 12, 5),
     // Counters, first pair, its candidates, pair, vertex indices, vertices, the brick's index, its

@@ -113,27 +113,24 @@ fn plane_verdict(v: Triangle, half: i32) -> u32 {
 
 // The nine cross products of a box normal and an edge. A loop, not unrolled: it rarely runs.
 fn edges_separate(v: Triangle, half: i32) -> bool {
-    var start = v.a;
-    var end = v.b;
-    var across = v.c;
+    var t = v;
     for (var axis = 0u; axis < 9u; axis++) {
-        let e = end - start;
-        if edge_separates(e.yz, start.yz, across.yz, half) {
+        let e = t.b - t.a;
+        if edge_separates(e.yz, t.a.yz, t.c.yz, half) {
             return true;
         }
-        // The next axis of the edge, then the next edge.
-        if axis % 3u < 2u {
-            start = start.yzx;
-            end = end.yzx;
-            across = across.yzx;
-        } else {
-            let first = start.yzx;
-            start = end.yzx;
-            end = across.yzx;
-            across = first;
-        }
+        t = turned(t, axis);
     }
     return false;
+}
+
+// Rotates the dimensions, so that the edge ab has its next axis in yz; and after the three axes of
+// an edge also the corners, so that ab is the next edge.
+fn turned(v: Triangle, axis: u32) -> Triangle {
+    if axis % 3u < 2u {
+        return Triangle(v.a.yzx, v.b.yzx, v.c.yzx);
+    }
+    return Triangle(v.b.yzx, v.c.yzx, v.a.yzx);
 }
 
 // The axis e x n, where n is the box normal perpendicular to the two given dimensions. Both ends of

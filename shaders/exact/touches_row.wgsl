@@ -17,8 +17,8 @@
 //   to add up; edges have fewer). So |error| <= 14u(1 + 14u) m, and the computed m is at least m (1
 //   - 14u): |error| is less than 16u = 2^-19 times the computed m.
 //
-// Where a sign is in doubt, integers decide, once for the row: they too move by a constant. Of a
-// face in a plane between voxels, most voxels are in doubt.
+// Signs in doubt are decided in integers, which are set up once per row too. A face that lies in a
+// plane between voxels leaves most of its voxels in doubt.
 //
 // The box normals need no test: the row holds only voxels that the triangle's bounds touch.
 //
@@ -62,7 +62,7 @@ fn error_of(m: f32, unit: f32) -> f32 {
     return select(RELATIVE_ERROR * m, 0.0, m < EXACT_BELOW * unit);
 }
 
-// g, at most 2^23: the half edge is not 0.
+// g: the lowest set bit of all inputs. At most 2^23, since the half edge is not 0.
 fn common_power(v: Triangle, half: i32) -> f32 {
     let all = v.a | v.b | v.c;
     let bits = all.x | all.y | all.z | half;
@@ -161,35 +161,23 @@ fn plane_row_verdict(v: Triangle, h: f32, last: f32, power: f32) -> RowVerdict {
     return verdict_on(row_with(NO_AXES, plane_axis(v, h, last, unit), last));
 }
 
-// Those of `voxels` that the edges' axes separate, in integers where the floats of an axis leave a
-// doubt: the compiler may round them otherwise than before. A loop over the axes as in
-// `edges_separate`.
+// Those of `voxels` that the edges' axes separate. An axis is decided in integers if its floats are
+// in doubt. The compiler may round this second evaluation of the floats differently from the first,
+// so what it separates counts too. Not unrolled, as in `edges_separate`.
 fn edges_separate_in_row(v: Triangle, half: i32, voxels: u32, last: f32, power: f32) -> u32 {
-    var start = v.a;
-    var end = v.b;
-    var across = v.c;
+    var t = v;
     var up = vec3<i32>(0, 0, 2 * half);
     var rest = voxels;
     for (var axis = 0u; (axis < 9u) && (rest != 0u); axis++) {
-        let e = (end - start).yz;
-        let verdict = edge_row_verdict(e, start.yz, across.yz, up.yz, half, last, power);
+        let e = (t.b - t.a).yz;
+        let verdict = edge_row_verdict(e, t.a.yz, t.c.yz, up.yz, half, last, power);
         rest &= ~verdict.separated;
         let in_doubt = verdict.in_doubt & rest;
         if in_doubt != 0u {
-            rest &= ~edge_separates_in_row(e, start.yz, across.yz, up.yz, half, in_doubt);
+            rest &= ~edge_separates_in_row(e, t.a.yz, t.c.yz, up.yz, half, in_doubt);
         }
-        // The next axis of the edge, then the next edge.
+        t = turned(t, axis);
         up = up.yzx;
-        if axis % 3u < 2u {
-            start = start.yzx;
-            end = end.yzx;
-            across = across.yzx;
-        } else {
-            let first = start.yzx;
-            start = end.yzx;
-            end = across.yzx;
-            across = first;
-        }
     }
     return voxels & ~rest;
 }

@@ -14,8 +14,8 @@ struct Pair {
 }
 
 const NO_NODE: u32 = 0xffffu;
-// Marks the z of a brick, which is below 2^13, if columns along x leave the solid through the
-// triangle: of rules that count crossings by direction, which keep a mask for each.
+// Flag in the z of a brick, which is below 2^13: columns along x leave the solid through the
+// triangle. Set for rules that count crossings by direction: they keep one mask per direction.
 const LEAVES: u32 = 0x8000u;
 // The first candidate of a pair that is not dispatched.
 const NO_CANDIDATE: u32 = 0xffffffffu;

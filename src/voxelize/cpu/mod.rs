@@ -56,8 +56,8 @@ impl Backend for Cpu {
         let voxelize = || slabs::voxelize(mesh, rule, options.memory, &progress);
         let builder = match &self.pool {
             Some(pool) => pool.install(voxelize),
-            // In the pool as a whole: each parallel step of a thread outside it waits for a thread
-            // of the pool to wake up.
+            // As one job of the pool: a thread outside it blocks in every parallel call until a
+            // thread of the pool has woken up.
             None => rayon::scope(|_| voxelize()),
         };
         let builder = builder?;

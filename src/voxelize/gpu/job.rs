@@ -248,7 +248,7 @@ impl Results {
         self.limit_to(job.room);
     }
 
-    /// Builds the grid from all bricks, in the pool as a whole, as on the CPU.
+    /// Builds the grid from all bricks, as one job of the pool, like a run on the CPU.
     pub(super) fn build(self, job: &Job) -> Result<GridBuilder, GridError> {
         let grid = GridBuilder::new(job.rule.grid_dims(job.mesh.lattice().dims))?;
         let mut grid = grid.combining(job.rule.combine());

@@ -340,14 +340,35 @@ def test_a_full_disk_is_an_error_with_the_name_of_the_part(meshes, tmp_path, mon
     assert os.listdir(tmp_path) == []
 
 
-def test_an_error_of_a_worker_is_raised_as_it_is(cluster, meshes, tmp_path, monkeypatch):
-    def write(writer, ids):
-        raise OSError(errno.ENOSPC, "full", "a part")
+def test_an_error_of_a_worker_is_raised_as_it_is(cluster, meshes, expected, tmp_path, monkeypatch):
+    class Full(trivox.ray._Sink):
+        """A disk that is full for the first item, and slow for others."""
 
-    monkeypatch.setattr(trivox.ray, "_write", write)
+        def write(self, name, rows):
+            if rows[0]["id"] == meshes[0]:
+                raise OSError(errno.ENOSPC, "full", "a part")
+            time.sleep(2)
+            super().write(name, rows)
+
+    cancelled, cancel = [], ray.cancel
+    monkeypatch.setattr(trivox.ray, "_Sink", Full)
+    monkeypatch.setattr(ray, "cancel", lambda task: (cancelled.append(task), cancel(task)))
+    some = meshes[:7]
     with pytest.raises(OSError, match="full: 'a part'") as caught:
-        trivox.ray.voxelize(meshes[:2], str(tmp_path), trivox.Voxelizer(8))
+        trivox.ray.voxelize(some, str(tmp_path), trivox.Voxelizer(RESOLUTION), batch_size=1)
     assert type(caught.value) is OSError
+    # Six batches are submitted to three workers. One failed, and those that were begun are completed.
+    assert 1 <= len(cancelled) <= 5
+    for task in cancelled:
+        with pytest.raises((ray.exceptions.TaskCancelledError, KeyboardInterrupt)):
+            ray.get(task, timeout=20)
+    monkeypatch.undo()
+    until = time.monotonic() + 60
+    while len(rows(tmp_path)) < 5 - len(cancelled) and time.monotonic() < until:
+        time.sleep(0.1)
+    assert len(rows(tmp_path)) == 5 - len(cancelled)
+    trivox.ray.voxelize(some, str(tmp_path), trivox.Voxelizer(RESOLUTION))
+    check(tmp_path, {name: expected[name] for name in some})
 
 
 class Deadly(trivox.ray.Voxelize):

@@ -331,6 +331,11 @@ class _Sink:
         self._put(mark, json.dumps(ids).encode())
         return True
 
+    def begun(self) -> set[str]:
+        """The names of the batches that are begun or written."""
+        files = _files(self.system, self.folder, ".started", self.suffix)
+        return {PurePosixPath(file).stem for file in files}
+
     def end(self, ids: list[str]) -> None:
         self._remove(self.path(self.name(ids) + ".started"))
 
@@ -645,6 +650,9 @@ def voxelize(
 ) -> Summary:
     """Voxelizes files on a Ray cluster into parts of a Parquet dataset or of WebDataset.
 
+    After an error or an interrupt, workers complete the batches that they have begun, and the others are
+    cancelled.
+
     Parameters
     ----------
     items : iterable of str
@@ -732,16 +740,17 @@ def voxelize(
         num_cpus=num_cpus, num_gpus=num_gpus, max_retries=-1, max_calls=0
     )(_write)
     batches = _batches(rest, begun, batch_size)
-    running: dict[Any, int] = {}
+    running: dict[Any, list[str]] = {}
     try:
         while True:
             for batch in islice(batches, concurrency - len(running)):
-                running[write.remote(writer, batch)] = len(batch)
+                running[write.remote(writer, batch)] = batch
             if not running:
                 break
             ready, _ = ray.wait(list(running), timeout=10)
             for task in ready:
-                summary.count(ray.get(task), running.pop(task))
+                batch = running.pop(task)
+                summary.count(ray.get(task), len(batch))
             now = time.monotonic()
             if now - logged > 10:
                 logged, finished = now, summary.done + summary.failed
@@ -752,8 +761,12 @@ def voxelize(
     except ray.exceptions.RayTaskError as error:
         raise error.cause from error
     finally:
-        for task in running:
-            ray.cancel(task)
+        # A batch that is begun is completed, so that its work is not lost. Besides, Ray 2.60 aborts a driver
+        # that cancels a task whose result arrives at the same time (ray-project/ray#54527).
+        marked = sink.begun() if running else set()
+        for task, batch in running.items():
+            if sink.name(batch) not in marked:
+                ray.cancel(task)
     sink.tidy(done)
     summary.seconds = time.monotonic() - began
     return summary

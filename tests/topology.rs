@@ -304,17 +304,24 @@ fn a_wall_within_a_box_has_odd_edges_and_no_open_ones() {
 #[test]
 fn volumes_are_exact_at_the_ends_of_the_lattice() {
     let end = f64::from(1 << 24);
-    let fills = |min: [f64; 3], max: [f64; 3], bounds: Bounds| {
+    let fills = |mesh: &Mesh, bounds: Bounds| {
         let options = PlaceOptions::new(Sizing::VoxelSize(f64::from(UNIT))).with_bounds(bounds);
-        let mesh = place(&cuboid(min, max), &options).unwrap();
+        let mesh = place(mesh, &options).unwrap();
         assert_eq!(mesh.lattice().fraction_bits, 16);
         Topology::of(&mesh)
     };
-    let all = fills([0.0; 3], [end; 3], Bounds { min: [0.0; 3], max: [end; 3] });
-    assert_eq!((all.volume_times_six, all.area), (6 << 72, 6.0 * end * end));
+    let everything = Bounds { min: [0.0; 3], max: [end; 3] };
+    let all = cuboid([0.0; 3], [end; 3]);
+    let one = fills(&all, everything);
+    assert_eq!((one.volume_times_six, one.area), (6 << 72, 6.0 * end * end));
+    // As many as a sum has room for, and more.
+    let copies = 2000;
+    let many = fills(&with_triangles(&all, all.triangles().repeat(copies)), everything);
+    assert_eq!(many.volume_times_six, one.volume_times_six * copies as i128);
+    assert_eq!(many.area, one.area * copies as f64);
     // A mesh far from its grid.
     let grid = Bounds { min: [0.0; 3], max: [64.0 * f64::from(UNIT); 3] };
-    let beyond = fills([64.0 * f64::from(UNIT) - end; 3], [-1.0; 3], grid);
+    let beyond = fills(&cuboid([64.0 * f64::from(UNIT) - end; 3], [-1.0; 3]), grid);
     let side = (1 << 24) - (64 << 16) - 1_i128;
     assert_eq!(beyond.volume_times_six, 6 * side.pow(3));
 }

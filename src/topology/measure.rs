@@ -1,10 +1,12 @@
 //! Volume and area of a placed mesh, as sums of integers, which do not depend on the order.
 
-use std::ops::Add;
+use std::ops::{Add, Range};
 
+use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
-use crate::place::{Lattice, PlacedMesh, Triangle};
+use crate::lanes::LANES;
+use crate::place::{Lattice, PlacedMesh};
 use crate::vector::{cross, dot, minus, norm};
 
 /// Triangles summed per task.
@@ -22,11 +24,10 @@ pub(super) struct Measure {
 
 impl Measure {
     pub(super) fn of(mesh: &PlacedMesh) -> Self {
-        let center = center(mesh.lattice());
+        let (arch, center) = (Arch::new(), center(mesh.lattice()));
         let sum = |chunk: usize| {
             let triangles = chunk * CHUNK..mesh.len().min((chunk + 1) * CHUNK);
-            let terms = triangles.map(|index| Sums::of(mesh.triangle(index), center));
-            terms.fold(Sums::default(), Sums::add)
+            arch.dispatch(Sum { mesh, triangles, center })
         };
         let chunks = (0..mesh.len().div_ceil(CHUNK)).into_par_iter();
         let sums = chunks.map(sum).reduce(Sums::default, Sums::add);
@@ -52,20 +53,58 @@ struct Sums {
     twice_area: i128,
 }
 
-impl Sums {
-    /// Adds the tetrahedron from `center` to the triangle, and the triangle's area.
-    ///
-    /// Corners and centre differ by at most `2^24` per axis, so the normal is at most `2^49` long
-    /// in each component, exact in `i64` and in `f64`, and less than `2^50` in all; the sum of
-    /// three products is less than `2^75`.
-    fn of([a, b, c]: Triangle, center: [i64; 3]) -> Self {
-        let [a, b, c] = [a, b, c].map(|corner| corner.map(i64::from));
-        let normal = cross(minus(b, a), minus(c, a));
-        let height = minus(a, center);
-        let length = norm(normal.map(|component| component as f64));
-        Self {
-            volume_times_six: dot(height.map(i128::from), normal.map(i128::from)),
-            twice_area: i128::from((length * f64::from(1u32 << AREA_BITS)) as i64),
+/// Sums the tetrahedra from `center` to up to [`CHUNK`] triangles, and their areas.
+struct Sum<'a> {
+    mesh: &'a PlacedMesh,
+    triangles: Range<usize>,
+    center: [i64; 3],
+}
+
+impl WithSimd for Sum<'_> {
+    type Output = Sums;
+
+    /// Corners and centre differ by at most `2^24` per axis, so a normal is at most `2^49` long in
+    /// each component, exact in `i64` and in `f64`, and less than `2^50` in all. Its components are
+    /// split into multiples of `2^24` and the rest: each part of a product is at most `2^49`, and
+    /// the sum of three in each of the triangles of a lane, of which there are
+    /// `2^14 / LANES`, is below `2^62`. An area is below `2^62`, and is split in two halves.
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> Sums {
+        const BITS: u32 = 24;
+        const HALF: u32 = 32;
+        let Self { mesh, triangles, center } = self;
+        let low_bits = |value: i64, bits: u32| value & ((1 << bits) - 1);
+        let (mut volume_low, mut volume_high) = ([0; LANES], [0; LANES]);
+        let (mut area_low, mut area_high) = ([0; LANES], [0; LANES]);
+        for first in triangles.clone().step_by(LANES) {
+            // Those past the end have no area, and no volume.
+            let mut corners = [[[0; LANES]; 3]; 3];
+            for lane in 0..LANES.min(triangles.end - first) {
+                let triangle = mesh.triangle(first + lane);
+                for corner in 0..3 {
+                    for axis in 0..3 {
+                        corners[corner][axis][lane] = triangle[corner][axis];
+                    }
+                }
+            }
+            for lane in 0..LANES {
+                let corner = |index: usize| [0, 1, 2].map(|a| i64::from(corners[index][a][lane]));
+                let a = corner(0);
+                let normal = cross(minus(corner(1), a), minus(corner(2), a));
+                let height = minus(a, center);
+                volume_low[lane] += dot(height, normal.map(|c| low_bits(c, BITS)));
+                volume_high[lane] += dot(height, normal.map(|c| c >> BITS));
+                let length = norm(normal.map(|c| c as f64));
+                let twice_area = (length * f64::from(1u32 << AREA_BITS)) as i64;
+                area_low[lane] += low_bits(twice_area, HALF);
+                area_high[lane] += twice_area >> HALF;
+            }
+        }
+        let sum = |lanes: [i64; LANES]| lanes.map(i128::from).iter().sum::<i128>();
+        let joined = |low, high, bits: u32| (sum(high) << bits) + sum(low);
+        Sums {
+            volume_times_six: joined(volume_low, volume_high, BITS),
+            twice_area: joined(area_low, area_high, HALF),
         }
     }
 }

@@ -83,7 +83,7 @@ impl Axis {
     /// The inverse of [`project`](Self::project).
     #[must_use]
     #[inline]
-    pub fn unproject(self, [first, second]: [i32; 2], along: i32) -> [i32; 3] {
+    pub fn unproject<T>(self, [first, second]: [T; 2], along: T) -> [T; 3] {
         match self {
             Self::X => [along, first, second],
             Self::Y => [second, along, first],

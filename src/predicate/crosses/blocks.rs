@@ -51,8 +51,19 @@ pub struct Hit {
     pub winding: i32,
 }
 
+/// The crossings of pairs with the columns of their blocks.
+#[derive(Clone, Copy)]
+pub(crate) struct Crossings {
+    /// A bit for each column that crosses, by lane.
+    pub(crate) covered: [u16; LANES],
+    /// [`Hit::along`] by column and lane, of columns that cross.
+    pub(crate) along: [Coordinate; COLUMNS],
+    /// [`Hit::winding`] by lane.
+    pub(crate) windings: Coordinate,
+}
+
 /// Columns of a block.
-const COLUMNS: usize = (BLOCK * BLOCK) as usize;
+pub(crate) const COLUMNS: usize = (BLOCK * BLOCK) as usize;
 /// Lanes whose columns fit into one word.
 const WORD: usize = u64::BITS as usize / COLUMNS;
 
@@ -90,7 +101,13 @@ impl WithSimd for Solve<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) -> Vec<Hit> {
         let mut hits = Vec::new();
-        self.pairs.solve(self.extent, self.position, |hit| hits.push(hit));
+        let Crossings { covered, along, windings } = self.pairs.solve(self.extent, self.position);
+        for_each_bit(covered, |column, lane| {
+            let [first, second] = self.pairs.column(column);
+            let column_of_lane = [first[lane], second[lane]];
+            let (along, winding) = (along[column][lane], windings[lane]);
+            hits.push(Hit { lane, column: column_of_lane, along, winding });
+        });
         hits
     }
 }
@@ -151,20 +168,14 @@ impl Pairs {
     }
 
     /// [`solve_by`](Self::solve_by) within a function that is compiled for some instruction set.
-    /// Calls `found` with each crossing.
+    /// The columns keep their meaning until other pairs are added.
     #[inline(always)]
-    pub(crate) fn solve(
-        &mut self,
-        extent: [i32; 2],
-        position: Position,
-        mut found: impl FnMut(Hit),
-    ) {
+    pub(crate) fn solve(&mut self, extent: [i32; 2], position: Position) -> Crossings {
         debug_assert!(extent.iter().all(|columns| (1..=BLOCK).contains(columns)), "{extent:?}");
         let len = std::mem::take(&mut self.len);
         let edges = Edges::new(self);
         let fixed = Fixed::new(position, self.fraction_bits);
 
-        // A bit for each column, by lane.
         let (mut covered, mut uncertain) = ([0u16; LANES], [0u16; LANES]);
         let mut along = [[0; LANES]; COLUMNS];
         for i in 0..extent[0] {
@@ -186,31 +197,19 @@ impl Pairs {
         if uncertain[..len].iter().any(|&columns| columns != 0) {
             self.resolve(&uncertain[..len], position, &mut along);
         }
-        for (lanes, first) in covered.chunks_exact(WORD).zip((0..LANES).step_by(WORD)) {
-            // One loop over the bits of several lanes: one exit to mispredict instead of one each.
-            let mut word = 0;
-            for (&columns, lane) in lanes.iter().zip(0..) {
-                word |= u64::from(columns) << (COLUMNS * lane);
-            }
-            while word != 0 {
-                let bit = word.trailing_zeros() as usize;
-                word &= word - 1;
-                let (column, lane) = (bit % COLUMNS, (first + bit / COLUMNS) % LANES);
-                found(Hit {
-                    lane,
-                    column: self.column(column, lane),
-                    along: along[column][lane],
-                    winding: edges.windings[lane],
-                });
-            }
-        }
+        Crossings { covered, along, windings: edges.windings }
     }
 
-    /// The indices of a column of the block in `lane`.
+    /// The indices of a column of each lane's block.
     #[inline(always)]
-    fn column(&self, column: usize, lane: usize) -> [i32; 2] {
+    pub(crate) fn column(&self, column: usize) -> [Coordinate; 2] {
         let [i, j] = [column as i32 / BLOCK, column as i32 % BLOCK];
-        [self.lowest[0][lane] + i, self.lowest[1][lane] + j]
+        let mut indices = self.lowest;
+        for lane in 0..LANES {
+            indices[0][lane] += i;
+            indices[1][lane] += j;
+        }
+        indices
     }
 
     /// Replaces the positions of the `uncertain` crossings by exact ones.
@@ -220,7 +219,8 @@ impl Pairs {
             (0..COLUMNS).filter(move |column| columns >> column & 1 == 1).map(move |c| (c, lane))
         };
         for (column, lane) in uncertain.iter().enumerate().flat_map(columns) {
-            let center = self.column(column, lane).map(|c| center_of(c, self.fraction_bits));
+            let center =
+                self.column(column).map(|indices| center_of(indices[lane], self.fraction_bits));
             // Projected along z, a point stays as it is.
             let triangle = self.corners.map(|corner| corner.map(|axis| axis[lane]));
             let height = ProjectedTriangle::new(&triangle, Axis::Z).height(center);
@@ -228,6 +228,23 @@ impl Pairs {
                 Position::Voxel(count) => height.voxel(self.fraction_bits, count),
                 Position::FirstCenter => height.first_center(self.fraction_bits),
             };
+        }
+    }
+}
+
+/// Calls `each` with the column and the lane of each bit.
+#[inline(always)]
+pub(crate) fn for_each_bit(columns: [u16; LANES], mut each: impl FnMut(usize, usize)) {
+    for (lanes, first) in columns.chunks_exact(WORD).zip((0..LANES).step_by(WORD)) {
+        // One loop over the bits of several lanes: one exit to mispredict instead of one each.
+        let mut word = 0;
+        for (&columns, lane) in lanes.iter().zip(0..) {
+            word |= u64::from(columns) << (COLUMNS * lane);
+        }
+        while word != 0 {
+            let bit = word.trailing_zeros() as usize;
+            word &= word - 1;
+            each(bit % COLUMNS, (first + bit / COLUMNS) % LANES);
         }
     }
 }

@@ -73,6 +73,36 @@ pub(super) struct BrickCache<'a> {
     budget: &'a EvictionBudget,
 }
 
+/// Where the voxel of each lane is.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Places {
+    keys: [BrickKey; LANES],
+    slots: [u32; LANES],
+    slices: [u32; LANES],
+    bits: [u64; LANES],
+}
+
+impl Places {
+    #[inline(always)]
+    pub(super) fn of(&self, lane: usize) -> Place {
+        Place {
+            key: self.keys[lane],
+            slot: self.slots[lane] as usize,
+            slice: self.slices[lane] as usize % 8,
+            bit: self.bits[lane],
+        }
+    }
+}
+
+/// A voxel's brick with its slot, and its word and bit in the brick's mask.
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    key: BrickKey,
+    slot: usize,
+    slice: usize,
+    bit: u64,
+}
+
 /// The slots of a cache, for reuse.
 pub(super) struct Slots {
     /// [`BrickKey::NONE`] for an empty slot.
@@ -116,24 +146,44 @@ impl<'a> BrickCache<'a> {
         self.mask_mut(BrickKey::of_grid_voxel(voxel))[slice] |= bit;
     }
 
-    /// Flips one voxel.
+    /// Where voxels are in the cache. `leaves` tells which are of crossings that leave the mesh:
+    /// their bricks are separate.
     #[inline(always)]
-    pub(super) fn flip_voxel(&mut self, voxel: [i32; 3]) {
-        let (slice, bit) = bit_in_brick(voxel);
-        self.mask_mut(BrickKey::of_grid_voxel(voxel))[slice] ^= bit;
+    pub(super) fn places(&self, [x, y, z]: &[Coordinate; 3], leaves: &[bool; LANES]) -> Places {
+        let mut places = Places::default();
+        for lane in 0..LANES {
+            let voxel = [x[lane], y[lane], z[lane]];
+            let key = BrickKey::of_grid_voxel(voxel);
+            let key = if leaves[lane] { key.leaving() } else { key };
+            places.keys[lane] = key;
+            places.slots[lane] = key.hash_index(self.slots.bits) as u32;
+            let (slice, bit) = bit_in_brick(voxel);
+            places.slices[lane] = slice as u32;
+            places.bits[lane] = bit;
+        }
+        places
     }
 
-    /// Counts a crossing at a voxel, with `winding` 1 or -1 in separate bricks. A mask counts to 1:
-    /// on a second crossing at a voxel, the brick is evicted first.
+    /// Sets a voxel.
     #[inline(always)]
-    pub(super) fn count(&mut self, voxel: [i32; 3], winding: i32) {
-        let key = BrickKey::of_grid_voxel(voxel);
-        let key = if winding < 0 { key.leaving() } else { key };
-        let (slice, bit) = bit_in_brick(voxel);
-        if self.mask_mut(key)[slice] & bit != 0 {
-            self.replace(key.hash_index(self.slots.bits), key);
+    pub(super) fn set(&mut self, place: Place) {
+        self.mask_at(place)[place.slice] |= place.bit;
+    }
+
+    /// Flips a voxel.
+    #[inline(always)]
+    pub(super) fn flip(&mut self, place: Place) {
+        self.mask_at(place)[place.slice] ^= place.bit;
+    }
+
+    /// Counts a crossing at a voxel. A mask counts to 1: on a second crossing at a voxel, the brick
+    /// is evicted first.
+    #[inline(always)]
+    pub(super) fn count(&mut self, place: Place) {
+        if self.mask_at(place)[place.slice] & place.bit != 0 {
+            self.replace(place.slot, place.key);
         }
-        self.mask_mut(key)[slice] |= bit;
+        self.mask_at(place)[place.slice] |= place.bit;
     }
 
     /// Sets the voxels in `masks` of `len` blocks with minimum corners `lowest` and `extent` voxels
@@ -212,7 +262,17 @@ impl<'a> BrickCache<'a> {
     /// The mask of a brick, which is brought into the cache.
     #[inline(always)]
     fn mask_mut(&mut self, key: BrickKey) -> &mut Mask {
-        let slot = key.hash_index(self.slots.bits);
+        self.mask_in(key.hash_index(self.slots.bits), key)
+    }
+
+    #[inline(always)]
+    fn mask_at(&mut self, place: Place) -> &mut Mask {
+        self.mask_in(place.slot, place.key)
+    }
+
+    /// [`mask_mut`](Self::mask_mut), of a brick whose slot is known.
+    #[inline(always)]
+    fn mask_in(&mut self, slot: usize, key: BrickKey) -> &mut Mask {
         if self.slots.keys[slot] != key {
             self.replace(slot, key);
         }

@@ -1,6 +1,8 @@
 //! Column tests: the crossings of triangles with blocks of up to 4 x 4 columns of voxels.
 //! (triangle, block) pairs are queued until they fill a vector.
 
+#![allow(clippy::needless_range_loop, reason = "several arrays share each index")]
+
 use std::ops::Range;
 
 use pulp::{Simd, WithSimd};
@@ -9,9 +11,11 @@ use crate::place::PlacedMesh;
 use crate::predicate::blocks::{BLOCK, LANES};
 use crate::predicate::boxes::BoxRange;
 use crate::predicate::crosses::Axis;
-use crate::predicate::crosses::blocks::{Hit, Pairs, Position, ProjectedCorners};
+use crate::predicate::crosses::blocks::{
+    COLUMNS, Crossings, Pairs, Position, ProjectedCorners, for_each_bit,
+};
 use crate::voxelize::Rule;
-use crate::voxelize::cpu::brick_cache::BrickCache;
+use crate::voxelize::cpu::brick_cache::{BrickCache, Places};
 use crate::voxelize::cpu::clipped::ClippedTriangles;
 use crate::voxelize::cpu::strips::Strips;
 use crate::voxelize::cpu::triangle_batch::TriangleBatch;
@@ -100,13 +104,15 @@ struct ColumnQueues<S> {
     columns: Columns,
     /// Pairs by the extent of their block.
     by_extent: [[Pairs; BLOCK as usize]; BLOCK as usize],
+    /// Where the voxels of crossings are, reused.
+    places: [Places; COLUMNS],
 }
 
 impl<S: Simd> ColumnQueues<S> {
     fn new(simd: S, columns: Columns) -> Self {
         let pairs = |_| Pairs::new(columns.fraction_bits);
         let by_extent = std::array::from_fn(|_| std::array::from_fn(pairs));
-        Self { simd, columns, by_extent }
+        Self { simd, columns, by_extent, places: [Places::default(); COLUMNS] }
     }
 
     /// Queues a triangle with all blocks that it may cross, of the `extent` columns from `lowest`
@@ -151,7 +157,8 @@ impl<S: Simd> ColumnQueues<S> {
         let pairs = &mut self.by_extent[first][second];
         pairs.push(triangle, lowest);
         if pairs.len() == LANES {
-            self.simd.vectorize(Solve { columns: &self.columns, pairs, extent, bricks });
+            let (columns, places) = (&self.columns, &mut self.places);
+            self.simd.vectorize(Solve { columns, pairs, extent, places, bricks });
         }
     }
 
@@ -159,8 +166,9 @@ impl<S: Simd> ColumnQueues<S> {
     fn finish(&mut self, bricks: &mut BrickCache) {
         for (row, first) in self.by_extent.iter_mut().zip(1..) {
             for (pairs, second) in row.iter_mut().zip(1..) {
-                let (columns, extent) = (&self.columns, [first, second]);
-                self.simd.vectorize(Solve { columns, pairs, extent, bricks });
+                let (columns, places) = (&self.columns, &mut self.places);
+                let extent = [first, second];
+                self.simd.vectorize(Solve { columns, pairs, extent, places, bricks });
             }
         }
     }
@@ -171,6 +179,7 @@ struct Solve<'r, 'a> {
     columns: &'r Columns,
     pairs: &'r mut Pairs,
     extent: [i32; 2],
+    places: &'r mut [Places; COLUMNS],
     bricks: &'r mut BrickCache<'a>,
 }
 
@@ -179,9 +188,10 @@ impl WithSimd for Solve<'_, '_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
-        let Self { columns, pairs, extent, bricks } = self;
+        let Self { columns, pairs, extent, places, bricks } = self;
         if !pairs.is_empty() {
-            pairs.solve(extent, columns.position, |hit| columns.set(hit, bricks));
+            let crossings = pairs.solve(extent, columns.position);
+            columns.set(pairs, extent, crossings, places, bricks);
         }
     }
 }
@@ -228,17 +238,47 @@ impl Columns {
         Strips::new(triangle, lowest, self.fraction_bits, &(start..end))
     }
 
-    /// Sets the voxel of a crossing, if it is within reach.
+    /// Sets the voxels of the crossings that are within reach.
     #[inline(always)]
-    fn set(&self, Hit { column, along, winding, .. }: Hit, bricks: &mut BrickCache) {
-        if !self.reach.contains(&along) {
-            return;
+    fn set(
+        &self,
+        pairs: &Pairs,
+        extent: [i32; 2],
+        crossings: Crossings,
+        places: &mut [Places; COLUMNS],
+        bricks: &mut BrickCache,
+    ) {
+        let Crossings { mut covered, along, windings } = crossings;
+        let is_directed = matches!(self.rule, Rule::Winding | Rule::Crossings);
+        let mut leaves = [false; LANES];
+        for lane in 0..LANES {
+            leaves[lane] = is_directed & (windings[lane] < 0);
         }
-        let voxel = self.axis.unproject(column, along.clamp(0, self.count));
-        match self.rule {
-            Rule::Conservative | Rule::SixSeparating => bricks.set_voxel(voxel),
-            Rule::Parity(_) => bricks.flip_voxel(voxel),
-            Rule::Winding | Rule::Crossings => bricks.count(voxel, winding),
+        for i in 0..extent[0] {
+            for j in 0..extent[1] {
+                let column = (i * BLOCK + j) as usize % COLUMNS;
+                let mut along = along[column];
+                for lane in 0..LANES {
+                    let is_within = self.reach.contains(&along[lane]);
+                    covered[lane] &= !(u16::from(!is_within) << column);
+                    along[lane] = along[lane].clamp(0, self.count);
+                }
+                let voxels = self.axis.unproject(pairs.column(column), along);
+                places[column] = bricks.places(&voxels, &leaves);
+            }
         }
+        // A closure that is not inlined would be compiled without the caller's instructions.
+        for_each_bit(
+            covered,
+            #[inline(always)]
+            |column, lane| {
+                let place = places[column].of(lane);
+                match self.rule {
+                    Rule::Conservative | Rule::SixSeparating => bricks.set(place),
+                    Rule::Parity(_) => bricks.flip(place),
+                    Rule::Winding | Rule::Crossings => bricks.count(place),
+                }
+            },
+        );
     }
 }

@@ -399,21 +399,32 @@ try {
     return `${passed.length} controls`;
   });
 
-  await test('a saved picture is of the model that is shown', async () => {
+  await test('a saved picture is of the model that is shown, and is saved once', async () => {
     const tab = await opened('no-cache&res=16');
     await drop(tab, asset('torus-knot.obj'));
     await drawn(tab);
     const when = await tab.evaluate(() => new Promise((resolve) => {
       const canvas = document.getElementById('canvas');
-      canvas.toBlob = () => resolve([canvas.dataset.samples, document.getElementById('model-name').textContent]);
+      let saved = 0;
+      canvas.toBlob = () => {
+        saved += 1;
+        const first = [canvas.dataset.samples, document.getElementById('model-name').textContent];
+        setTimeout(() => resolve([...first, saved]), 500);
+      };
       const button = document.getElementById('picture');
       // As soon as the next model is there, before it is drawn.
-      new MutationObserver(() => { if (!button.disabled) button.click(); })
-        .observe(button, { attributes: true, attributeFilter: ['disabled'] });
+      const observer = new MutationObserver(() => {
+        if (button.disabled) return;
+        observer.disconnect();
+        button.click();
+        button.click();
+      });
+      observer.observe(button, { attributes: true, attributeFilter: ['disabled'] });
       document.querySelector('[data-example="cube.obj"]').click();
     }));
     assert.ok(when[0] >= 1, `samples: ${when[0]}`);
     assert.equal(when[1], 'cube.obj');
+    assert.equal(when[2], 1);
     await tab.close();
   });
 

@@ -1,5 +1,7 @@
 //! Volume and area of a placed mesh, as sums of integers, which do not depend on the order.
 
+#![allow(clippy::needless_range_loop, reason = "several arrays share each index")]
+
 use std::ops::{Add, Range};
 
 use pulp::{Arch, Simd, WithSimd};

@@ -376,12 +376,18 @@ function pictureOptions() {
   return { azimuth: degrees(yaw) % 360, elevation: degrees(pitch), zoom: Number(zoom.toFixed(3)) };
 }
 
+let isPictureAwaited = false;
+
 $('picture').addEventListener('click', async () => {
+  // Further clicks ask for the same picture.
+  if (isPictureAwaited) return;
+  isPictureAwaited = true;
   // Until then the canvas may show the model before.
   const own = state.job;
   while (canvas.dataset.samples === undefined) {
     await new Promise((resolve) => canvas.addEventListener('sharpened', resolve, { once: true }));
   }
+  isPictureAwaited = false;
   if (own !== state.job) return;
   canvas.toBlob((blob) => {
     if (blob) save(blob, savedName('png')); else fail('The browser made no picture: make its window smaller.');

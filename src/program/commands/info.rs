@@ -20,7 +20,7 @@ use crate::program::inputs::{is_read_grid, sorted};
 use crate::program::numbers::{counted, grouped, short, significant, sized};
 use crate::program::paths::shown;
 use crate::program::terminal::TerminalProgress;
-use crate::program::{ExitStatus, print, print_error, print_json};
+use crate::program::{Closed, ExitStatus, print, print_error, print_json};
 
 /// Reads the file and describes it.
 ///
@@ -64,20 +64,26 @@ fn table(args: &InfoArgs) -> Result<ExitStatus> {
             let info = loaded.map(|loaded| GridInfo::new(loaded, &path));
             info.map(|info| (serde_json::to_value(&info), info.row()))
         };
-        match info {
+        let printed = match info {
             Ok((json, _)) if args.json => {
                 let mut json = json?;
                 json["file"] = file.into();
-                print_json(&json)?;
+                print_json(&json)
             }
-            Ok((_, row)) => print(&format!("{file:width$}  {row}"))?,
+            Ok((_, row)) => print(&format!("{file:width$}  {row}")),
             Err(error) => {
-                print_error(&format!("error: {}: {error:#}\n", shown(&path)));
-                if args.json {
-                    print_json(&NotRead { file, error: ErrorReport::new(&error) })?;
-                }
                 status = ExitStatus::Failed;
+                print_error(&format!("error: {}: {error:#}\n", shown(&path)));
+                match args.json {
+                    true => print_json(&NotRead { file, error: ErrorReport::new(&error) }),
+                    false => Ok(()),
+                }
             }
+        };
+        match printed {
+            // Nobody reads on; a file that could not be read still counts.
+            Err(error) if error.is::<Closed>() => return Ok(status),
+            printed => printed?,
         }
     }
     Ok(status)

@@ -67,9 +67,9 @@ impl WithSimd for Sum<'_> {
 
     /// Corners and centre differ by at most `2^24` per axis, so a normal is at most `2^49` long in
     /// each component, exact in `i64` and in `f64`, and less than `2^50` in all. Its components are
-    /// split into multiples of `2^24` and the rest: each part of a product is at most `2^49`, and
-    /// the sum of three in each of the triangles of a lane, of which there are
-    /// `2^14 / LANES`, is below `2^62`. An area is below `2^62`, and is split in two halves.
+    /// split into multiples of `2^24` and the rest: each part of a product is at most `2^49`. A lane
+    /// sums three of them for each of `2^14 / LANES` triangles, which is below `2^62`. An area is
+    /// below `2^62`, and is split in two halves.
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) -> Sums {
         const BITS: u32 = 24;

@@ -103,10 +103,8 @@ impl WithSimd for Solve<'_> {
         let mut hits = Vec::new();
         let Crossings { covered, along, windings } = self.pairs.solve(self.extent, self.position);
         for_each_bit(covered, |column, lane| {
-            let [first, second] = self.pairs.column(column);
-            let column_of_lane = [first[lane], second[lane]];
             let (along, winding) = (along[column][lane], windings[lane]);
-            hits.push(Hit { lane, column: column_of_lane, along, winding });
+            hits.push(Hit { lane, column: self.pairs.column(column, lane), along, winding });
         });
         hits
     }
@@ -200,16 +198,21 @@ impl Pairs {
         Crossings { covered, along, windings: edges.windings }
     }
 
-    /// The indices of a column of each lane's block.
+    /// The indices of a column of the block in `lane`.
     #[inline(always)]
-    pub(crate) fn column(&self, column: usize) -> [Coordinate; 2] {
+    pub(crate) fn column(&self, column: usize, lane: usize) -> [i32; 2] {
         let [i, j] = [column as i32 / BLOCK, column as i32 % BLOCK];
-        let mut indices = self.lowest;
+        [self.lowest[0][lane] + i, self.lowest[1][lane] + j]
+    }
+
+    /// The indices of a column of the blocks in all lanes.
+    #[inline(always)]
+    pub(crate) fn columns(&self, column: usize) -> [Coordinate; 2] {
+        let mut columns = [[0; LANES]; 2];
         for lane in 0..LANES {
-            indices[0][lane] += i;
-            indices[1][lane] += j;
+            [columns[0][lane], columns[1][lane]] = self.column(column, lane);
         }
-        indices
+        columns
     }
 
     /// Replaces the positions of the `uncertain` crossings by exact ones.
@@ -219,8 +222,7 @@ impl Pairs {
             (0..COLUMNS).filter(move |column| columns >> column & 1 == 1).map(move |c| (c, lane))
         };
         for (column, lane) in uncertain.iter().enumerate().flat_map(columns) {
-            let center =
-                self.column(column).map(|indices| center_of(indices[lane], self.fraction_bits));
+            let center = self.column(column, lane).map(|c| center_of(c, self.fraction_bits));
             // Projected along z, a point stays as it is.
             let triangle = self.corners.map(|corner| corner.map(|axis| axis[lane]));
             let height = ProjectedTriangle::new(&triangle, Axis::Z).height(center);

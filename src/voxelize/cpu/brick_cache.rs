@@ -146,20 +146,26 @@ impl<'a> BrickCache<'a> {
         self.mask_mut(BrickKey::of_grid_voxel(voxel))[slice] |= bit;
     }
 
-    /// Where voxels are in the cache. `leaves` tells which are of crossings that leave the mesh:
-    /// their bricks are separate.
+    /// Where a voxel is in the cache. `leaves` tells whether it is that of a crossing that leaves the
+    /// mesh: the bricks of these are separate.
+    #[inline(always)]
+    pub(super) fn place(&self, voxel: [i32; 3], leaves: bool) -> Place {
+        let key = BrickKey::of_grid_voxel(voxel);
+        let key = if leaves { key.leaving() } else { key };
+        let (slice, bit) = bit_in_brick(voxel);
+        Place { key, slot: key.hash_index(self.slots.bits), slice, bit }
+    }
+
+    /// [`place`](Self::place) for all lanes.
     #[inline(always)]
     pub(super) fn places(&self, [x, y, z]: &[Coordinate; 3], leaves: &[bool; LANES]) -> Places {
         let mut places = Places::default();
         for lane in 0..LANES {
-            let voxel = [x[lane], y[lane], z[lane]];
-            let key = BrickKey::of_grid_voxel(voxel);
-            let key = if leaves[lane] { key.leaving() } else { key };
-            places.keys[lane] = key;
-            places.slots[lane] = key.hash_index(self.slots.bits) as u32;
-            let (slice, bit) = bit_in_brick(voxel);
-            places.slices[lane] = slice as u32;
-            places.bits[lane] = bit;
+            let place = self.place([x[lane], y[lane], z[lane]], leaves[lane]);
+            places.keys[lane] = place.key;
+            places.slots[lane] = place.slot as u32;
+            places.slices[lane] = place.slice as u32;
+            places.bits[lane] = place.bit;
         }
         places
     }

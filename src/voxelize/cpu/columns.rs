@@ -15,7 +15,7 @@ use crate::predicate::crosses::blocks::{
     COLUMNS, Crossings, Pairs, Position, ProjectedCorners, for_each_bit,
 };
 use crate::voxelize::Rule;
-use crate::voxelize::cpu::brick_cache::{BrickCache, Places};
+use crate::voxelize::cpu::brick_cache::{BrickCache, Place, Places};
 use crate::voxelize::cpu::clipped::ClippedTriangles;
 use crate::voxelize::cpu::strips::Strips;
 use crate::voxelize::cpu::triangle_batch::TriangleBatch;
@@ -191,7 +191,7 @@ impl WithSimd for Solve<'_, '_> {
         let Self { columns, pairs, extent, places, bricks } = self;
         if !pairs.is_empty() {
             let crossings = pairs.solve(extent, columns.position);
-            columns.set(pairs, extent, crossings, places, bricks);
+            columns.set(pairs, extent, &crossings, places, bricks);
         }
     }
 }
@@ -244,15 +244,34 @@ impl Columns {
         &self,
         pairs: &Pairs,
         extent: [i32; 2],
-        crossings: Crossings,
+        crossings: &Crossings,
         places: &mut [Places; COLUMNS],
         bricks: &mut BrickCache,
     ) {
-        let Crossings { mut covered, along, windings } = crossings;
+        /// Of smaller blocks, most columns do not cross: vectors would compute too many places.
+        const LEAST: i32 = 6;
+        let Crossings { along, windings, .. } = crossings;
+        let mut covered = crossings.covered;
         let is_directed = matches!(self.rule, Rule::Winding | Rule::Crossings);
         let mut leaves = [false; LANES];
         for lane in 0..LANES {
             leaves[lane] = is_directed & (windings[lane] < 0);
+        }
+        // Closures that are not inlined would be compiled without the caller's instructions.
+        if extent[0] * extent[1] < LEAST {
+            for_each_bit(
+                covered,
+                #[inline(always)]
+                |column, lane| {
+                    let along = along[column][lane];
+                    if self.reach.contains(&along) {
+                        let along = along.clamp(0, self.count);
+                        let voxel = self.axis.unproject(pairs.column(column, lane), along);
+                        self.put(bricks.place(voxel, leaves[lane]), bricks);
+                    }
+                },
+            );
+            return;
         }
         for i in 0..extent[0] {
             for j in 0..extent[1] {
@@ -263,22 +282,24 @@ impl Columns {
                     covered[lane] &= !(u16::from(!is_within) << column);
                     along[lane] = along[lane].clamp(0, self.count);
                 }
-                let voxels = self.axis.unproject(pairs.column(column), along);
+                let voxels = self.axis.unproject(pairs.columns(column), along);
                 places[column] = bricks.places(&voxels, &leaves);
             }
         }
-        // A closure that is not inlined would be compiled without the caller's instructions.
         for_each_bit(
             covered,
             #[inline(always)]
-            |column, lane| {
-                let place = places[column].of(lane);
-                match self.rule {
-                    Rule::Conservative | Rule::SixSeparating => bricks.set(place),
-                    Rule::Parity(_) => bricks.flip(place),
-                    Rule::Winding | Rule::Crossings => bricks.count(place),
-                }
-            },
+            |column, lane| self.put(places[column].of(lane), bricks),
         );
+    }
+
+    /// Sets the voxel of a crossing by the rule.
+    #[inline(always)]
+    fn put(&self, place: Place, bricks: &mut BrickCache) {
+        match self.rule {
+            Rule::Conservative | Rule::SixSeparating => bricks.set(place),
+            Rule::Parity(_) => bricks.flip(place),
+            Rule::Winding | Rule::Crossings => bricks.count(place),
+        }
     }
 }

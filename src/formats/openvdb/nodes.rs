@@ -15,12 +15,17 @@ const BRICK_EDGE: i64 = BRICK as i64;
 /// Maximum number of rows of full bricks that tiles stand for: as many as the largest solid has. A
 /// file of a few KiB can encode more.
 const MAX_FULL_ROWS: u64 = (MAX_DIM as u64 / BRICK as u64).pow(2);
+/// Number of tiles from which on they are joined and counted before all are read: a compressed file
+/// of a few MiB can encode a thousand times as many.
+const MANY_TILES: usize = 1 << 20;
 
 /// The content of a tree of densities or colours. Positions are in bricks.
 #[derive(Default)]
 pub(super) struct Nodes {
     leaves: Vec<([i32; 3], Mask)>,
     tiles: Vec<Tile>,
+    /// The number of tiles when they were last joined.
+    joined: usize,
     /// The colours of the leaves' voxels, in file order; empty for densities.
     colors: Vec<Rgba>,
     background: Rgba,
@@ -91,6 +96,19 @@ impl Nodes {
     pub(super) fn tile(&mut self, corner: [i32; 3], edge: u32, color: Rgba) {
         let edge = edge / BRICK;
         self.tiles.push(Tile { at: bricks(corner), edge, len: edge, color });
+    }
+
+    /// Bounds the memory of tiles; to be called when up to some ten thousand were added.
+    ///
+    /// # Errors
+    /// Tiles overlap; too many rows of full bricks.
+    pub(super) fn check_tiles(&mut self) -> Result<(), ReadError> {
+        if self.tiles.len() >= MANY_TILES.max(2 * self.joined) {
+            self.tiles = joined(std::mem::take(&mut self.tiles));
+            self.joined = self.tiles.len();
+            count_rows(&self.tiles)?;
+        }
+        Ok(())
     }
 
     /// Adds the colour of the next voxel of the leaves.
@@ -199,11 +217,11 @@ fn joined(mut tiles: Vec<Tile>) -> Vec<Tile> {
     tiles
 }
 
-/// The rows of full bricks of tiles, in canonical order.
+/// The number of rows of full bricks of joined tiles.
 ///
 /// # Errors
 /// Tiles overlap; too many rows.
-fn full_rows(tiles: &[Tile]) -> Result<Vec<FullRow>, ReadError> {
+fn count_rows(tiles: &[Tile]) -> Result<usize, ReadError> {
     for tiles in tiles.chunk_by(|a, b| a.edge == b.edge) {
         check_apart(tiles.iter().map(|tile| (tile.at, tile.len)))?;
     }
@@ -213,7 +231,15 @@ fn full_rows(tiles: &[Tile]) -> Result<Vec<FullRow>, ReadError> {
             "its tiles are {count} rows of full bricks, but at most {MAX_FULL_ROWS} are read"
         )));
     }
-    let mut rows = Vec::with_capacity(count as usize);
+    Ok(count as usize)
+}
+
+/// The rows of full bricks of joined tiles, in canonical order.
+///
+/// # Errors
+/// As [`count_rows`].
+fn full_rows(tiles: &[Tile]) -> Result<Vec<FullRow>, ReadError> {
+    let mut rows = Vec::with_capacity(count_rows(tiles)?);
     for &Tile { at: [x, y, z], edge, len, color } in tiles {
         for (dz, dy) in (0..edge as i32).flat_map(|z| (0..edge as i32).map(move |y| (z, y))) {
             rows.push(FullRow { at: [x, y + dy, z + dz], len, color });
@@ -329,5 +355,46 @@ impl Frame {
         let place_of =
             |of: WorldFromIndex| Place { origin: of.apply(corner), voxel_size: of.scale };
         World { up, place: world_from_index.map(place_of) }
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+
+    /// Adds tiles of `edge` bricks, the n-th at `corner_of(n)` in edges, as nodes of a thousand do.
+    fn add(count: usize, edge: u32, corner_of: fn(i32) -> [i32; 3]) -> Result<Nodes, ReadError> {
+        let (mut nodes, edge) = (Nodes::default(), BRICK * edge);
+        for n in 0..count {
+            nodes.tile(corner_of(n as i32).map(|c| edge as i32 * c), edge, NO_COLOR);
+            if n % 1000 == 0 {
+                nodes.check_tiles()?;
+            }
+        }
+        Ok(nodes)
+    }
+
+    #[test]
+    fn tiles_in_a_row_are_joined_before_they_are_too_many() {
+        let count = 4 * MANY_TILES;
+        let nodes = add(count, 1, |n| [n % 4096, n / 4096 % 64, n / 4096 / 64]).unwrap();
+        assert!(nodes.tiles.len() < MANY_TILES + 1000, "{}", nodes.tiles.len());
+        let rows = full_rows(&joined(nodes.tiles)).unwrap();
+        assert_eq!(rows.len(), count / 4096);
+        assert!(rows.iter().all(|row| row.at[0] == 0 && row.len == 4096));
+    }
+
+    #[test]
+    fn tiles_that_overlap_or_are_too_many_rows_are_refused_before_all_are_read() {
+        let refusal = |edge, corner_of| match add(MANY_TILES + 1000, edge, corner_of) {
+            Err(error) => error.to_string(),
+            Ok(nodes) => panic!("{} tiles", nodes.tiles.len()),
+        };
+        let overlap = refusal(1, |_| [1, 2, 3]);
+        assert!(overlap.contains("two nodes of the tree lie at [8, 16, 24]"), "{overlap}");
+        // Apart from each other by an edge, so that none are joined.
+        let rows = refusal(16, |n| [n % 128, n / 128 % 128, n / 16384].map(|c| 2 * c));
+        assert!(rows.contains("rows of full bricks, but at most 67108864 are read"), "{rows}");
     }
 }

@@ -358,6 +358,7 @@ impl Reader<'_> {
                     let value =
                         self.decode(&entry[20..]).filter(|_| state != 0 || self.is_level_set);
                     value.into_iter().for_each(|v| self.nodes.tile(corner, UPPER_VOXELS, v));
+                    self.nodes.check_tiles()?;
                 }
                 _ => children.push(Child { at: at.wrapping_add(child), corner }),
             }
@@ -394,6 +395,7 @@ impl Reader<'_> {
                 self.nodes.tile(place(n), edge, value);
             }
         }
+        self.nodes.check_tiles()?;
         let child = |n| Child { at: at.wrapping_add(u64_at(entry(n), 0)), corner: place(n) };
         Ok(set_indices(&nodes).map(child).collect())
     }

@@ -263,6 +263,7 @@ impl Reader<'_, '_> {
             let is_active = self.source.u8("a tile of the root")? != 0;
             if let Some(value) = value.filter(|_| is_active || self.values.is_level_set()) {
                 self.nodes.tile(corner, UPPER_VOXELS, value);
+                self.nodes.check_tiles()?;
             }
         }
         for _ in 0..children {
@@ -315,6 +316,7 @@ impl Reader<'_, '_> {
                 nodes.tile(child_corner(corner, place, per_axis, edge), edge, value);
             }
         })?;
+        self.nodes.check_tiles()?;
         Ok(children)
     }
 }

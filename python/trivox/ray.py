@@ -763,10 +763,12 @@ def voxelize(
     finally:
         # A batch that is begun is completed, so that its work is not lost. Besides, Ray 2.60 aborts a driver
         # that cancels a task whose result arrives at the same time (ray-project/ray#54527).
-        marked = sink.begun() if running else set()
-        for task, batch in running.items():
-            if sink.name(batch) not in marked:
-                ray.cancel(task)
+        # If the folder cannot be listed, none is cancelled, and the first error is raised.
+        with suppress(OSError):
+            marked = sink.begun() if running else set()
+            for task, batch in running.items():
+                if sink.name(batch) not in marked:
+                    ray.cancel(task)
     sink.tidy(done)
     summary.seconds = time.monotonic() - began
     return summary

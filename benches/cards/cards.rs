@@ -34,7 +34,7 @@ const DISPATCH: f64 = 5e-6;
 const WAIT: f64 = 200e-6;
 
 /// Bytes a second at which the host copies to or from memory that the GPU sees: one thread's
-/// `memcpy`. Measured on an H200: an upload of 15.7 MB takes 1.54 ms, of which 0.25 ms on the link.
+/// `memcpy`. Measured on an H200: an upload of 15.7 MB takes 1.54 ms; PCIe takes 0.25 ms of it.
 const HOST_COPY: f64 = 12e9;
 
 pub const CARDS: [Card; 3] = [

@@ -124,8 +124,9 @@ fn edges_separate(v: Triangle, half: i32) -> bool {
     return false;
 }
 
-// Rotates the dimensions, so that the edge ab has its next axis in yz; and after the three axes of
-// an edge also the corners, so that ab is the next edge.
+// The triangle for the next of the nine axes. The axis is the cross product of the edge ab and the
+// box normal x: dimensions are rotated for the next normal, and after three normals also the
+// corners, for the next edge.
 fn turned(v: Triangle, axis: u32) -> Triangle {
     if axis % 3u < 2u {
         return Triangle(v.a.yzx, v.b.yzx, v.c.yzx);

@@ -62,7 +62,7 @@ fn error_of(m: f32, unit: f32) -> f32 {
     return select(RELATIVE_ERROR * m, 0.0, m < EXACT_BELOW * unit);
 }
 
-// g: the lowest set bit of all inputs. At most 2^23, since the half edge is not 0.
+// The greatest power of two that divides all inputs, called g above. At most 2^23: half is not 0.
 fn common_power(v: Triangle, half: i32) -> f32 {
     let all = v.a | v.b | v.c;
     let bits = all.x | all.y | all.z | half;

@@ -67,13 +67,14 @@ impl WithSimd for Sum<'_> {
 
     /// Corners and centre differ by at most `2^24` per axis, so a normal is at most `2^49` long in
     /// each component, exact in `i64` and in `f64`, and less than `2^50` in all. Its components are
-    /// split into multiples of `2^24` and the rest: each part of a product is at most `2^49`. A lane
-    /// sums three of them for each of `2^14 / LANES` triangles, which is below `2^62`. An area is
-    /// below `2^62`, and is split in two halves.
+    /// split into multiples of `2^24` and the rest: each part of a product is at most `2^49`.
+    ///
+    /// A lane adds three such parts for each of `2^14 / LANES` triangles: the sum is below `2^62`.
+    /// An area is below `2^62`, and is split at bit 32.
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) -> Sums {
-        const BITS: u32 = 24;
-        const HALF: u32 = 32;
+        const LOW_NORMAL_BITS: u32 = 24;
+        const LOW_AREA_BITS: u32 = 32;
         let Self { mesh, triangles, center } = self;
         let low_bits = |value: i64, bits: u32| value & ((1 << bits) - 1);
         let (mut volume_low, mut volume_high) = ([0; LANES], [0; LANES]);
@@ -94,19 +95,19 @@ impl WithSimd for Sum<'_> {
                 let a = corner(0);
                 let normal = cross(minus(corner(1), a), minus(corner(2), a));
                 let height = minus(a, center);
-                volume_low[lane] += dot(height, normal.map(|c| low_bits(c, BITS)));
-                volume_high[lane] += dot(height, normal.map(|c| c >> BITS));
+                volume_low[lane] += dot(height, normal.map(|c| low_bits(c, LOW_NORMAL_BITS)));
+                volume_high[lane] += dot(height, normal.map(|c| c >> LOW_NORMAL_BITS));
                 let length = norm(normal.map(|c| c as f64));
                 let twice_area = (length * f64::from(1u32 << AREA_BITS)) as i64;
-                area_low[lane] += low_bits(twice_area, HALF);
-                area_high[lane] += twice_area >> HALF;
+                area_low[lane] += low_bits(twice_area, LOW_AREA_BITS);
+                area_high[lane] += twice_area >> LOW_AREA_BITS;
             }
         }
         let sum = |lanes: [i64; LANES]| lanes.map(i128::from).iter().sum::<i128>();
         let joined = |low, high, bits: u32| (sum(high) << bits) + sum(low);
         Sums {
-            volume_times_six: joined(volume_low, volume_high, BITS),
-            twice_area: joined(area_low, area_high, HALF),
+            volume_times_six: joined(volume_low, volume_high, LOW_NORMAL_BITS),
+            twice_area: joined(area_low, area_high, LOW_AREA_BITS),
         }
     }
 }

@@ -15,8 +15,8 @@ use crate::srgb::Linear;
 
 const WHITE: Linear = [u16::MAX; 4];
 
-/// Maximum of [`Totals::steps`]. So many displacements by morph targets whose accessors have no data
-/// take 14 s on one thread of an AMD EPYC.
+/// Maximum of [`Totals::steps`]. So many displacements by morph targets take 14 s on one thread of
+/// an AMD EPYC, if their accessors have no data.
 const MAX_STEPS: u64 = 1 << 34;
 
 /// The sizes of the mesh to build.

@@ -15,8 +15,8 @@ const BRICK_EDGE: i64 = BRICK as i64;
 /// Maximum number of rows of full bricks that tiles stand for: as many as the largest solid has. A
 /// file of a few KiB can encode more.
 const MAX_FULL_ROWS: u64 = (MAX_DIM as u64 / BRICK as u64).pow(2);
-/// Number of tiles from which on they are joined and counted before all are read: a compressed file
-/// of a few MiB can encode a thousand times as many.
+/// From this number of tiles on, they are joined and checked while more are read: a few MiB of a
+/// compressed file can encode a thousand times as many.
 const MANY_TILES: usize = 1 << 20;
 
 /// The content of a tree of densities or colours. Positions are in bricks.
@@ -98,7 +98,8 @@ impl Nodes {
         self.tiles.push(Tile { at: bricks(corner), edge, len: edge, color });
     }
 
-    /// Bounds the memory of tiles; to be called when up to some ten thousand were added.
+    /// Bounds the memory of tiles: joins and checks them each time their number has doubled. To be
+    /// called after each node, which has at most 32,768 tiles.
     ///
     /// # Errors
     /// Tiles overlap; too many rows of full bricks.

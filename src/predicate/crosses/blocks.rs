@@ -51,14 +51,14 @@ pub struct Hit {
     pub winding: i32,
 }
 
-/// The crossings of pairs with the columns of their blocks.
+/// What [`Pairs::solve`] finds: which columns of its block each pair's triangle crosses, and where.
 #[derive(Clone, Copy)]
 pub(crate) struct Crossings {
-    /// A bit for each column that crosses, by lane.
+    /// By lane, a bit for each column that the triangle crosses.
     pub(crate) covered: [u16; LANES],
-    /// [`Hit::along`] by column and lane, of columns that cross.
+    /// By column and lane, [`Hit::along`]; without meaning where the column is not crossed.
     pub(crate) along: [Coordinate; COLUMNS],
-    /// [`Hit::winding`] by lane.
+    /// By lane, [`Hit::winding`].
     pub(crate) windings: Coordinate,
 }
 
@@ -166,7 +166,7 @@ impl Pairs {
     }
 
     /// [`solve_by`](Self::solve_by) within a function that is compiled for some instruction set.
-    /// The columns keep their meaning until other pairs are added.
+    /// [`column`](Self::column) refers to these pairs until others are added.
     #[inline(always)]
     pub(crate) fn solve(&mut self, extent: [i32; 2], position: Position) -> Crossings {
         debug_assert!(extent.iter().all(|columns| (1..=BLOCK).contains(columns)), "{extent:?}");

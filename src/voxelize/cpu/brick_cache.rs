@@ -73,34 +73,35 @@ pub(super) struct BrickCache<'a> {
     budget: &'a EvictionBudget,
 }
 
-/// Where the voxel of each lane is.
+/// The cache address of a voxel: the key of its brick, the slot, and the word and the bit in the
+/// mask.
+#[derive(Clone, Copy)]
+pub(super) struct Address {
+    key: BrickKey,
+    slot: usize,
+    word: usize,
+    bit: u64,
+}
+
+/// An [`Address`] per lane.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Places {
+pub(super) struct Addresses {
     keys: [BrickKey; LANES],
     slots: [u32; LANES],
-    slices: [u32; LANES],
+    words: [u32; LANES],
     bits: [u64; LANES],
 }
 
-impl Places {
+impl Addresses {
     #[inline(always)]
-    pub(super) fn of(&self, lane: usize) -> Place {
-        Place {
+    pub(super) fn of(&self, lane: usize) -> Address {
+        Address {
             key: self.keys[lane],
             slot: self.slots[lane] as usize,
-            slice: self.slices[lane] as usize % 8,
+            word: self.words[lane] as usize % 8,
             bit: self.bits[lane],
         }
     }
-}
-
-/// A voxel's brick with its slot, and its word and bit in the brick's mask.
-#[derive(Clone, Copy)]
-pub(super) struct Place {
-    key: BrickKey,
-    slot: usize,
-    slice: usize,
-    bit: u64,
 }
 
 /// The slots of a cache, for reuse.
@@ -139,57 +140,59 @@ impl<'a> BrickCache<'a> {
         Self { slots, evicted: Vec::new(), dropped: 0, budget }
     }
 
+    /// The address of a voxel; that of a crossing that leaves the mesh, if `is_leaving`.
+    #[inline(always)]
+    pub(super) fn address(&self, [x, y, z]: [i32; 3], is_leaving: bool) -> Address {
+        let key = BrickKey::of_grid_voxel([x, y, z]);
+        let key = if is_leaving { key.leaving() } else { key };
+        let (word, bit) = (x as usize % 8, 1 << (8 * (y & 7) + (z & 7)));
+        Address { key, slot: key.hash_index(self.slots.bits), word, bit }
+    }
+
+    /// [`address`](Self::address) for all lanes.
+    #[inline(always)]
+    pub(super) fn addresses(
+        &self,
+        [x, y, z]: &[Coordinate; 3],
+        is_leaving: &[bool; LANES],
+    ) -> Addresses {
+        let mut addresses = Addresses::default();
+        for lane in 0..LANES {
+            let address = self.address([x[lane], y[lane], z[lane]], is_leaving[lane]);
+            addresses.keys[lane] = address.key;
+            addresses.slots[lane] = address.slot as u32;
+            addresses.words[lane] = address.word as u32;
+            addresses.bits[lane] = address.bit;
+        }
+        addresses
+    }
+
     /// Sets one voxel.
     #[inline(always)]
     pub(super) fn set_voxel(&mut self, voxel: [i32; 3]) {
-        let (slice, bit) = bit_in_brick(voxel);
-        self.mask_mut(BrickKey::of_grid_voxel(voxel))[slice] |= bit;
+        self.set(self.address(voxel, false));
     }
 
-    /// Where a voxel is in the cache. `leaves` tells whether it is that of a crossing that leaves the
-    /// mesh: the bricks of these are separate.
+    /// Sets the voxel at an address.
     #[inline(always)]
-    pub(super) fn place(&self, voxel: [i32; 3], leaves: bool) -> Place {
-        let key = BrickKey::of_grid_voxel(voxel);
-        let key = if leaves { key.leaving() } else { key };
-        let (slice, bit) = bit_in_brick(voxel);
-        Place { key, slot: key.hash_index(self.slots.bits), slice, bit }
+    pub(super) fn set(&mut self, at: Address) {
+        self.mask_at(at)[at.word] |= at.bit;
     }
 
-    /// [`place`](Self::place) for all lanes.
+    /// Flips the voxel at an address.
     #[inline(always)]
-    pub(super) fn places(&self, [x, y, z]: &[Coordinate; 3], leaves: &[bool; LANES]) -> Places {
-        let mut places = Places::default();
-        for lane in 0..LANES {
-            let place = self.place([x[lane], y[lane], z[lane]], leaves[lane]);
-            places.keys[lane] = place.key;
-            places.slots[lane] = place.slot as u32;
-            places.slices[lane] = place.slice as u32;
-            places.bits[lane] = place.bit;
+    pub(super) fn flip(&mut self, at: Address) {
+        self.mask_at(at)[at.word] ^= at.bit;
+    }
+
+    /// Counts a crossing at an address. A mask counts to 1: on a second crossing at a voxel, the
+    /// brick is evicted first.
+    #[inline(always)]
+    pub(super) fn count(&mut self, at: Address) {
+        if self.mask_at(at)[at.word] & at.bit != 0 {
+            self.replace(at.slot, at.key);
         }
-        places
-    }
-
-    /// Sets a voxel.
-    #[inline(always)]
-    pub(super) fn set(&mut self, place: Place) {
-        self.mask_at(place)[place.slice] |= place.bit;
-    }
-
-    /// Flips a voxel.
-    #[inline(always)]
-    pub(super) fn flip(&mut self, place: Place) {
-        self.mask_at(place)[place.slice] ^= place.bit;
-    }
-
-    /// Counts a crossing at a voxel. A mask counts to 1: on a second crossing at a voxel, the brick
-    /// is evicted first.
-    #[inline(always)]
-    pub(super) fn count(&mut self, place: Place) {
-        if self.mask_at(place)[place.slice] & place.bit != 0 {
-            self.replace(place.slot, place.key);
-        }
-        self.mask_at(place)[place.slice] |= place.bit;
+        self.set(at);
     }
 
     /// Sets the voxels in `masks` of `len` blocks with minimum corners `lowest` and `extent` voxels
@@ -272,8 +275,8 @@ impl<'a> BrickCache<'a> {
     }
 
     #[inline(always)]
-    fn mask_at(&mut self, place: Place) -> &mut Mask {
-        self.mask_in(place.slot, place.key)
+    fn mask_at(&mut self, at: Address) -> &mut Mask {
+        self.mask_in(at.slot, at.key)
     }
 
     /// [`mask_mut`](Self::mask_mut), of a brick whose slot is known.
@@ -306,12 +309,6 @@ impl<'a> BrickCache<'a> {
             batch.push((old, mask));
         }
     }
-}
-
-/// The word and the bit of a voxel in its brick's mask.
-#[inline(always)]
-fn bit_in_brick([x, y, z]: [i32; 3]) -> (usize, u64) {
-    (x as usize % 8, 1 << (8 * (y & 7) + (z & 7)))
 }
 
 /// Clips a slice of 4 x 4 voxels, with its minimum corner at `y` and `z` of a brick, to the brick.

@@ -15,7 +15,7 @@ use crate::predicate::crosses::blocks::{
     COLUMNS, Crossings, Pairs, Position, ProjectedCorners, for_each_bit,
 };
 use crate::voxelize::Rule;
-use crate::voxelize::cpu::brick_cache::{BrickCache, Place, Places};
+use crate::voxelize::cpu::brick_cache::{Address, Addresses, BrickCache};
 use crate::voxelize::cpu::clipped::ClippedTriangles;
 use crate::voxelize::cpu::strips::Strips;
 use crate::voxelize::cpu::triangle_batch::TriangleBatch;
@@ -104,15 +104,15 @@ struct ColumnQueues<S> {
     columns: Columns,
     /// Pairs by the extent of their block.
     by_extent: [[Pairs; BLOCK as usize]; BLOCK as usize],
-    /// Where the voxels of crossings are, reused.
-    places: [Places; COLUMNS],
+    /// Scratch memory of a test: by column, the addresses of the crossed voxels.
+    addresses: [Addresses; COLUMNS],
 }
 
 impl<S: Simd> ColumnQueues<S> {
     fn new(simd: S, columns: Columns) -> Self {
         let pairs = |_| Pairs::new(columns.fraction_bits);
         let by_extent = std::array::from_fn(|_| std::array::from_fn(pairs));
-        Self { simd, columns, by_extent, places: [Places::default(); COLUMNS] }
+        Self { simd, columns, by_extent, addresses: [Addresses::default(); COLUMNS] }
     }
 
     /// Queues a triangle with all blocks that it may cross, of the `extent` columns from `lowest`
@@ -157,8 +157,8 @@ impl<S: Simd> ColumnQueues<S> {
         let pairs = &mut self.by_extent[first][second];
         pairs.push(triangle, lowest);
         if pairs.len() == LANES {
-            let (columns, places) = (&self.columns, &mut self.places);
-            self.simd.vectorize(Solve { columns, pairs, extent, places, bricks });
+            let (columns, addresses) = (&self.columns, &mut self.addresses);
+            self.simd.vectorize(Solve { columns, pairs, extent, addresses, bricks });
         }
     }
 
@@ -166,9 +166,9 @@ impl<S: Simd> ColumnQueues<S> {
     fn finish(&mut self, bricks: &mut BrickCache) {
         for (row, first) in self.by_extent.iter_mut().zip(1..) {
             for (pairs, second) in row.iter_mut().zip(1..) {
-                let (columns, places) = (&self.columns, &mut self.places);
+                let (columns, addresses) = (&self.columns, &mut self.addresses);
                 let extent = [first, second];
-                self.simd.vectorize(Solve { columns, pairs, extent, places, bricks });
+                self.simd.vectorize(Solve { columns, pairs, extent, addresses, bricks });
             }
         }
     }
@@ -179,7 +179,7 @@ struct Solve<'r, 'a> {
     columns: &'r Columns,
     pairs: &'r mut Pairs,
     extent: [i32; 2],
-    places: &'r mut [Places; COLUMNS],
+    addresses: &'r mut [Addresses; COLUMNS],
     bricks: &'r mut BrickCache<'a>,
 }
 
@@ -188,10 +188,10 @@ impl WithSimd for Solve<'_, '_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
-        let Self { columns, pairs, extent, places, bricks } = self;
+        let Self { columns, pairs, extent, addresses, bricks } = self;
         if !pairs.is_empty() {
             let crossings = pairs.solve(extent, columns.position);
-            columns.set(pairs, extent, &crossings, places, bricks);
+            columns.set(pairs, extent, &crossings, addresses, bricks);
         }
     }
 }
@@ -238,68 +238,93 @@ impl Columns {
         Strips::new(triangle, lowest, self.fraction_bits, &(start..end))
     }
 
-    /// Sets the voxels of the crossings that are within reach.
+    /// Sets the voxels of all crossings within reach.
     #[inline(always)]
     fn set(
         &self,
         pairs: &Pairs,
         extent: [i32; 2],
         crossings: &Crossings,
-        places: &mut [Places; COLUMNS],
+        addresses: &mut [Addresses; COLUMNS],
         bricks: &mut BrickCache,
     ) {
-        /// Of smaller blocks, most columns do not cross: vectors would compute too many places.
+        /// Columns of a block. In smaller blocks most do not cross, and vectors compute the
+        /// addresses of all.
         const LEAST: i32 = 6;
-        let Crossings { along, windings, .. } = crossings;
-        let mut covered = crossings.covered;
-        let is_directed = matches!(self.rule, Rule::Winding | Rule::Crossings);
-        let mut leaves = [false; LANES];
-        for lane in 0..LANES {
-            leaves[lane] = is_directed & (windings[lane] < 0);
-        }
-        // Closures that are not inlined would be compiled without the caller's instructions.
         if extent[0] * extent[1] < LEAST {
-            for_each_bit(
-                covered,
-                #[inline(always)]
-                |column, lane| {
-                    let along = along[column][lane];
-                    if self.reach.contains(&along) {
-                        let along = along.clamp(0, self.count);
-                        let voxel = self.axis.unproject(pairs.column(column, lane), along);
-                        self.put(bricks.place(voxel, leaves[lane]), bricks);
-                    }
-                },
-            );
-            return;
+            self.set_one_by_one(pairs, crossings, bricks);
+        } else {
+            self.set_by_vectors(pairs, extent, crossings, addresses, bricks);
         }
+    }
+
+    #[inline(always)]
+    fn set_one_by_one(&self, pairs: &Pairs, crossings: &Crossings, bricks: &mut BrickCache) {
+        let is_leaving = self.are_leaving(crossings);
+        // A closure that is not inlined would be compiled without the caller's instructions.
+        for_each_bit(
+            crossings.covered,
+            #[inline(always)]
+            |column, lane| {
+                let along = crossings.along[column][lane];
+                if self.reach.contains(&along) {
+                    let along = along.clamp(0, self.count);
+                    let voxel = self.axis.unproject(pairs.column(column, lane), along);
+                    self.set_at(bricks.address(voxel, is_leaving[lane]), bricks);
+                }
+            },
+        );
+    }
+
+    #[inline(always)]
+    fn set_by_vectors(
+        &self,
+        pairs: &Pairs,
+        extent: [i32; 2],
+        crossings: &Crossings,
+        addresses: &mut [Addresses; COLUMNS],
+        bricks: &mut BrickCache,
+    ) {
+        let is_leaving = self.are_leaving(crossings);
+        let mut covered = crossings.covered;
         for i in 0..extent[0] {
             for j in 0..extent[1] {
                 let column = (i * BLOCK + j) as usize % COLUMNS;
-                let mut along = along[column];
+                let mut along = crossings.along[column];
                 for lane in 0..LANES {
                     let is_within = self.reach.contains(&along[lane]);
                     covered[lane] &= !(u16::from(!is_within) << column);
                     along[lane] = along[lane].clamp(0, self.count);
                 }
                 let voxels = self.axis.unproject(pairs.columns(column), along);
-                places[column] = bricks.places(&voxels, &leaves);
+                addresses[column] = bricks.addresses(&voxels, &is_leaving);
             }
         }
         for_each_bit(
             covered,
             #[inline(always)]
-            |column, lane| self.put(places[column].of(lane), bricks),
+            |column, lane| self.set_at(addresses[column].of(lane), bricks),
         );
     }
 
-    /// Sets the voxel of a crossing by the rule.
+    /// By lane, whether crossings leave the mesh. False for rules without directions.
     #[inline(always)]
-    fn put(&self, place: Place, bricks: &mut BrickCache) {
+    fn are_leaving(&self, crossings: &Crossings) -> [bool; LANES] {
+        let is_directed = matches!(self.rule, Rule::Winding | Rule::Crossings);
+        let mut are_leaving = [false; LANES];
+        for lane in 0..LANES {
+            are_leaving[lane] = is_directed & (crossings.windings[lane] < 0);
+        }
+        are_leaving
+    }
+
+    /// Sets, flips or counts the voxel at an address, as the rule says.
+    #[inline(always)]
+    fn set_at(&self, at: Address, bricks: &mut BrickCache) {
         match self.rule {
-            Rule::Conservative | Rule::SixSeparating => bricks.set(place),
-            Rule::Parity(_) => bricks.flip(place),
-            Rule::Winding | Rule::Crossings => bricks.count(place),
+            Rule::Conservative | Rule::SixSeparating => bricks.set(at),
+            Rule::Parity(_) => bricks.flip(at),
+            Rule::Winding | Rule::Crossings => bricks.count(at),
         }
     }
 }

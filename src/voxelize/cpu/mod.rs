@@ -56,8 +56,8 @@ impl Backend for Cpu {
         let voxelize = || slabs::voxelize(mesh, rule, options.memory, &progress);
         let builder = match &self.pool {
             Some(pool) => pool.install(voxelize),
-            // As one job of the pool: a thread outside it blocks in every parallel call until a
-            // thread of the pool has woken up.
+            // Runs on a thread of the pool: a thread outside it would block in every parallel call
+            // until one in it wakes up.
             None => rayon::scope(|_| voxelize()),
         };
         let builder = builder?;

@@ -130,7 +130,7 @@ impl<'a> Tasks<'a> {
             (0..self.chunks()).map(move |chunk| (chunk, layers.clone()))
         });
         let tasks: Vec<(usize, Range<u64>)> = tasks.collect();
-        // Computed before the tasks, which would all block on the first of them.
+        // Initialized in parallel, here: of the tasks, all but one would block on the `OnceLock`.
         let group_layers = match thickness == self.layers() {
             true => &[],
             false => self.group_layers(),

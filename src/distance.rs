@@ -8,10 +8,10 @@
 //! The grid is halved down to bricks. Of the triangles, in clusters, each half keeps those that may
 //! be the nearest to one of its voxels: not farther than the width, nor than the farthest point of
 //! another cluster. On the CPU, bricks are computed in `f64` with a bound of the error; where the
-//! error leaves the rounding open, integers decide. On a GPU, bounds in `f32` exclude triangles
-//! that cannot be the nearest; distances to the others are computed in integers. The result is the
-//! same for any number of threads and any order of triangles, because each distance is a function
-//! of the triangles alone.
+//! error leaves the rounding open, integers decide. For a GPU the CPU halves the grid down to blocks
+//! of eight bricks; there, bounds in `f32` exclude further triangles that cannot be the nearest, and
+//! distances to the others are computed in integers. The result is the same for any number of
+//! threads and any order of triangles, because each distance is a function of the triangles alone.
 
 mod bricks;
 mod clusters;
@@ -28,6 +28,7 @@ pub use field::DistanceField;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use pulp::Arch;
+use rayon::prelude::*;
 
 use crate::distance::bricks::Bricks;
 use crate::distance::cull::Culling;
@@ -39,6 +40,9 @@ use crate::voxelize::{Backend, BackendError};
 
 /// The widest band, in voxels.
 pub const MAX_WIDTH: f32 = 1024.0;
+
+/// Bricks whose distances one thread copies.
+const COPIED_BRICKS: usize = 1 << 8;
 
 pub(crate) const NOT_IN_TILES: BackendError = BackendError::NotInTiles(
     "distances depend on the surface beyond the tile: compute them for the whole grid",
@@ -79,17 +83,51 @@ pub fn distances(
     }
     let dims = mesh.lattice().dims;
     assert_eq!(dims, inside.dims(), "the grid of voxels inside");
-    let (bricks, distances): (Vec<_>, Vec<_>) =
-        parts(backend, mesh, width, memory, progress)?.into_iter().unzip();
+    let parts = parts(backend, mesh, width, memory, progress)?;
+    let distances = in_order(&parts);
+    let bricks: Vec<_> = parts.into_iter().map(|(bricks, _)| bricks).collect();
     let mut band = GridBuilder::new(dims)?;
     band.append(&bricks)?;
-    drop(bricks);
     let mut band = band.finish();
     band.world = inside.world;
-    Ok(DistanceField::new(width, [band, inside], distances.concat()))
+    Ok(DistanceField::new(width, [band, inside], distances))
 }
 
-/// The band in parts, in canonical order.
+/// Each brick of a part, and its distances.
+fn of_bricks((bricks, distances): &Part) -> impl Iterator<Item = (BrickKey, &[f32])> {
+    let mut rest = distances.as_slice();
+    bricks.iter().map(move |(key, mask)| {
+        let (own, others) = rest.split_at(count(mask) as usize);
+        rest = others;
+        (*key, own)
+    })
+}
+
+/// The distances of all parts, with the bricks in canonical order.
+fn in_order(parts: &[Part]) -> Vec<f32> {
+    let mut bricks: Vec<_> = parts.par_iter().flat_map_iter(of_bricks).collect();
+    bricks.par_sort_unstable_by_key(|&(key, _)| key);
+    let count = |bricks: &[(BrickKey, &[f32])]| bricks.iter().map(|(_, from)| from.len()).sum();
+    // Zeroed memory is touched first by the threads that fill it, which share the page faults.
+    let mut all = vec![0.0; count(&bricks)];
+    let mut rest = all.as_mut_slice();
+    let mut tasks = Vec::new();
+    for bricks in bricks.chunks(COPIED_BRICKS) {
+        let (own, others) = std::mem::take(&mut rest).split_at_mut(count(bricks));
+        rest = others;
+        tasks.push((own, bricks));
+    }
+    tasks.into_par_iter().for_each(|(mut to, bricks)| {
+        for (_, from) in bricks {
+            let (own, others) = std::mem::take(&mut to).split_at_mut(from.len());
+            own.copy_from_slice(from);
+            to = others;
+        }
+    });
+    all
+}
+
+/// The band in parts, in any order.
 fn parts(
     backend: &(impl Backend + ?Sized),
     mesh: &PlacedMesh,
@@ -135,7 +173,7 @@ impl<'a> Work<'a> {
             return Err(BackendError::Memory { needed, allowed: memory });
         };
         let culling = Culling::new(mesh, width, progress);
-        progress.start("distances", Bricks::of_grid(mesh.lattice().dims).rows());
+        progress.start("distances", Bricks::of_grid(mesh.lattice().dims).count());
         Ok(Self { culling, width, memory, room: AtomicU64::new(room) })
     }
 
@@ -147,7 +185,7 @@ impl<'a> Work<'a> {
             self.culling.bricks(row, near, &mut measure)?;
             part.0.shrink_to_fit();
             part.1.shrink_to_fit();
-            self.culling.finish(1);
+            self.culling.finish(&row);
             Ok((!part.0.is_empty()).then_some(part))
         };
         let bricks = Bricks::of_grid(self.culling.mesh.lattice().dims);
@@ -236,6 +274,33 @@ mod tests {
     use crate::voxelize::cpu::Cpu;
 
     #[test]
+    fn distances_are_in_the_order_of_their_bricks_whatever_the_parts() {
+        let mut rng = Rng::with_seed(54);
+        for bricks in [0, 1, 5, 3 * COPIED_BRICKS] {
+            let mut keys: Vec<_> = (0..bricks as u32).map(|x| BrickKey::new([x, 0, 0])).collect();
+            rng.shuffle(&mut keys);
+            let mut parts = Vec::new();
+            while !keys.is_empty() {
+                let mut part = Part::default();
+                for key in keys.drain(..rng.usize(1..=keys.len())) {
+                    let voxels = rng.u32(1..4);
+                    let mut mask = [0; 8];
+                    mask[rng.usize(0..8)] = (1 << voxels) - 1;
+                    part.0.push((key, mask));
+                    part.1.extend((0..voxels).map(|v| (4 * key.position()[0] + v) as f32));
+                }
+                parts.push(part);
+            }
+            let found = in_order(&parts);
+            assert_eq!(
+                found.len(),
+                parts.iter().map(|(_, distances)| distances.len()).sum::<usize>()
+            );
+            assert!(found.is_sorted_by(|a, b| a < b), "{found:?}");
+        }
+    }
+
+    #[test]
     fn memory_is_that_of_the_clusters_their_lists_and_two_fields() {
         let mut rng = Rng::with_seed(52);
         let positions = (0..60).map(|_| [40.0, 90.0, 20.0].map(|length| length * rng.f64()));
@@ -271,9 +336,9 @@ mod tests {
         let mesh = place(&mesh.expect("a mesh"), &options).expect("a placed mesh");
         // In bricks, beside a margin.
         assert!(mesh.lattice().dims.into_iter().all(|d| d.div_ceil(BRICK) == 8));
-        for (rows, needed) in [(0, 100_000), (16, 4000), (32, 2000), (64, 1250)] {
+        for (rows, needed) in [(0, 100_000), (2, 4000), (4, 2000), (8, 1250)] {
             let work = Work::new(&mesh, 1.0, 1000, 0, &NoProgress).expect("it fits");
-            work.culling.finish(rows);
+            work.culling.finish(&Bricks { from: [0; 3], to: [8, 8, rows] });
             let error = work.too_little_memory();
             let expected = BackendError::Memory { needed, allowed: 1000 };
             assert_eq!(error.to_string(), expected.to_string(), "{rows}");

@@ -273,8 +273,8 @@ fn progress_ends_at_its_total_and_cancelling_ends_the_work() {
     let progress = Counts::default();
     run(&progress).unwrap();
     let [total, done] = [progress.total, progress.done].map(AtomicU64::into_inner);
-    // The rows of bricks.
-    assert_eq!((total, done), (18 * 18, 18 * 18));
+    // The bricks.
+    assert_eq!((total, done), (18 * 18 * 18, 18 * 18 * 18));
     let cancelled = run(&Counts { most: Some(0), ..Counts::default() });
     assert!(matches!(cancelled, Err(BackendError::Cancelled)), "{cancelled:?}");
 }

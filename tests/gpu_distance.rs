@@ -164,28 +164,28 @@ fn progress_ends_at_its_total_and_memory_and_cancelling_end_the_work() {
     else {
         return;
     };
-    // A triangle near all bricks, more than are culled at a time.
-    let corners = vec![[0.0; 3], [330.0, 10.0, 20.0], [20.0, 330.0, 330.0]];
+    // A triangle near all bricks, more than those of a batch.
+    let corners = vec![[0.0; 3], [210.0, 10.0, 20.0], [20.0, 210.0, 210.0]];
     let mesh = Mesh::new(corners, vec![[0, 1, 2]]).unwrap();
     let mesh = place(&mesh, &PlaceOptions::new(Sizing::VoxelSize(1.0))).unwrap();
-    let rows = u64::from(mesh.lattice().dims[1].div_ceil(8) * mesh.lattice().dims[2].div_ceil(8));
+    let bricks: u64 = mesh.lattice().dims.map(|d| u64::from(d.div_ceil(8))).iter().product();
     let gpu = Gpu::new(&adapter).unwrap();
     let run = |by: &dyn Backend, memory: u64, progress: &Counts| {
         let inside = VoxelGrid::empty(mesh.lattice().dims).unwrap();
-        distances(by, &mesh, inside, 300.0, memory, progress)
+        distances(by, &mesh, inside, 190.0, memory, progress)
     };
     let counts = Counts::default();
     let expected = run(&Cpu::default(), u64::MAX, &Counts::default()).unwrap();
     assert!(run(&gpu, u64::MAX, &counts).unwrap() == expected);
-    assert_eq!((counts.total.into_inner(), counts.done.into_inner()), (rows, rows));
+    assert_eq!((counts.total.into_inner(), counts.done.into_inner()), (bricks, bricks));
 
-    let cancelled = Counts { most: Some(rows / 4), ..Counts::default() };
+    let cancelled = Counts { most: Some(bricks / 4), ..Counts::default() };
     assert!(matches!(run(&gpu, u64::MAX, &cancelled), Err(BackendError::Cancelled)));
-    assert!(cancelled.done.into_inner() < rows);
+    assert!(cancelled.done.into_inner() < bricks);
 
-    // Enough for the batches, not for the band.
-    let Err(error) = run(&gpu, 80 << 20, &Counts::default()) else { panic!("it fits") };
-    assert!(matches!(error, BackendError::Memory { needed, .. } if needed > 100 << 20), "{error}");
+    // Enough for a batch, not for the band.
+    let Err(error) = run(&gpu, 100 << 20, &Counts::default()) else { panic!("it fits") };
+    assert!(matches!(error, BackendError::Memory { needed, .. } if needed > 120 << 20), "{error}");
     let Err(error) = run(&gpu, 1 << 20, &Counts::default()) else { panic!("it fits") };
     assert!(matches!(error, BackendError::Memory { .. }), "{error}");
     let chosen = ChosenBackend::gpu(Box::new(gpu), adapter.label(), "a test").or_cpu();

@@ -8,7 +8,10 @@ use std::mem::offset_of;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use trivox::distance::gpu::{BRICK_VOXELS, Cluster, Item, MeasureParams};
+use trivox::distance::gpu::{
+    BLOCK, BRICK_VOXELS, CELL, CLUSTER_TRIANGLES, Cluster, ITEM_CLUSTERS, Item, MeasureParams,
+    Record,
+};
 use trivox::gpu::kernels::{Binding, File, KERNELS, Kernel, MODULES, bindings, resolve};
 use trivox::gpu::{self, kernels};
 use trivox::grid::BRICK;
@@ -122,7 +125,12 @@ fn kernels_have_the_entry_point_and_the_workgroup_of_the_registry() {
         let path = kernel.file().path;
         let follows_rays =
             path.starts_with("draw/") || imports(&kernel.file()).contains(&"trace/traverse");
-        let group = if follows_rays { RAY_GROUP } else { gpu::GROUP };
+        let group = match path {
+            _ if follows_rays => RAY_GROUP,
+            "distance/measure" => CELL.pow(3),
+            "distance/compact" => BRICK.pow(2),
+            _ => gpu::GROUP,
+        };
         assert_eq!((entry.name.as_str(), entry.workgroup_size), (kernel.name(), [group, 1, 1]));
     }
 }
@@ -317,9 +325,18 @@ fn host_structs_are_laid_out_as_in_the_shaders() {
         ("trace/tree", "Params", tree),
         ("draw/params", "DrawParams", draw),
         (
-            "distance/measure",
+            "distance/params",
             "Params",
-            host_layout!(MeasureParams, dims, fraction_bits, width, items, max_groups),
+            host_layout!(
+                MeasureParams,
+                dims,
+                fraction_bits,
+                width,
+                width_bits,
+                items,
+                bricks,
+                max_groups,
+            ),
         ),
         (
             "distance/measure",
@@ -327,6 +344,7 @@ fn host_structs_are_laid_out_as_in_the_shaders() {
             host_layout!(Item, xy, z, slot, bounding, bounding_end, step, first, end),
         ),
         ("distance/measure", "Cluster", host_layout!(Cluster, lo, first, hi, end)),
+        ("distance/compact", "Record", host_layout!(Record, brick, first, mask)),
     ];
     for (file, name, host) in layouts {
         assert_eq!(layout(file, name), host, "{file}, {name}");
@@ -355,7 +373,7 @@ fn shader_constants() -> BTreeMap<(&'static str, &'static str), u32> {
 }
 
 /// Constants that no host code uses: kinds, axes, and parts of records inside the shaders.
-const SHADER_ONLY: [&str; 34] = [
+const SHADER_ONLY: [&str; 35] = [
     "CLEAR",
     "IN_DOUBT",
     "SEPARATES",
@@ -390,6 +408,7 @@ const SHADER_ONLY: [&str; 34] = [
     "ROW_WORDS",
     "ONE",
     "GROUND_SAMPLES",
+    "NO_RECORD",
 ];
 
 #[test]
@@ -436,7 +455,14 @@ fn every_constant_that_host_and_shaders_share_has_one_value() {
         ("NO_GROUND", NO_GROUND),
         ("SUM_WORDS", SUM_WORDS),
         ("BRICK", BRICK),
-        ("BRICK_VOXELS", BRICK_VOXELS as u32),
+        ("BRICK_VOXELS", BRICK_VOXELS),
+        ("BLOCK", BLOCK),
+        ("CELL", CELL),
+        ("CELL_VOXELS", CELL.pow(3)),
+        ("ITEM_CLUSTERS", ITEM_CLUSTERS as u32),
+        ("CLUSTER_TRIANGLES", CLUSTER_TRIANGLES as u32),
+        ("ROWS", BRICK * BRICK),
+        ("MASK_WORDS", BRICK_VOXELS / 32),
     ];
     let shared: BTreeMap<&str, u32> = host.into();
     let shader = shader_constants();

@@ -1,5 +1,5 @@
-// distance_to(p, triangle): the distance from a lattice point to a triangle, rounded once to f32.
-// Equal to its Rust twin to the bit.
+// The distance from a lattice point to the nearest of some triangles, rounded once to f32. Equal to
+// its Rust twin to the bit.
 //
 // The squared distance is a fraction of integers. Coordinates differ by at most 2^24, so a cross
 // product of two differences has components below 2^50, and its squared norm is below 2^102. The
@@ -120,30 +120,81 @@ fn squared_distance_to_edge(start: vec3<i32>, end: vec3<i32>) -> Fraction {
     return Fraction(squared_norm(exact_cross(start, edge)), wide(squared));
 }
 
-// The bits of the f32 nearest to the distance, in voxels of 2^fraction_bits lattice units.
-fn distance_to(p: vec3<i32>, triangle: Triangle, fraction_bits: u32) -> u32 {
+// The least of some squared distances. Rounding takes as long as the rest, so it is put off: mostly
+// one distance is much less than the others, or they share the nearest edge or corner.
+struct Nearest {
+    squared: Fraction,
+    // `squared` with a relative error below 2^-19, or NO_DISTANCE.
+    approximate: f32,
+    // The least of the distances that were rounded, in voxels.
+    bits: u32,
+}
+
+// Above all squared distances in lattice units, which are below 2^50.
+const NO_DISTANCE: f32 = 0x1p100f;
+
+fn nothing_near() -> Nearest {
+    let zero = Int160(0u, 0u, 0u, 0u, 0u);
+    return Nearest(Fraction(zero, zero), NO_DISTANCE, 0xffffffffu);
+}
+
+// Both conversions and the division are each wrong by less than 3 units of 2^-23: together 2^-19.
+// Bounds that differ by a relative 2^-17 decide which of two fractions is less.
+fn lower_to(nearest: ptr<function, Nearest>, squared: Fraction, fraction_bits: u32) {
+    let approximate = int160_to_f32(squared.numerator) / int160_to_f32(squared.denominator);
+    let least = (*nearest).approximate;
+    if approximate < least * (1.0 - 0x1p-17f) {
+        (*nearest).squared = squared;
+        (*nearest).approximate = approximate;
+    } else if (approximate <= least * (1.0 + 0x1p-17f)) && !is_same(squared, (*nearest).squared) {
+        (*nearest).bits = min((*nearest).bits, rounded(squared, fraction_bits));
+    }
+}
+
+fn is_same(a: Fraction, b: Fraction) -> bool {
+    return int160_is_same(a.numerator, b.numerator)
+        && int160_is_same(a.denominator, b.denominator);
+}
+
+// Lowers `nearest` to the distance of `p` from `triangle`, in voxels of 2^fraction_bits lattice
+// units. Of a point beside the triangle, the nearest point is on an edge that it is beyond: from any
+// other point of the triangle a step towards `p`, projected to the plane, stays in the triangle.
+fn lower_to_triangle(
+    nearest: ptr<function, Nearest>,
+    p: vec3<i32>,
+    triangle: Triangle,
+    fraction_bits: u32,
+) {
     var a = p - triangle.a;
     var b = p - triangle.b;
     var c = p - triangle.c;
     let normal = exact_cross(a - b, b - c);
     let squared = squared_norm(normal);
-    // Above 0 along the normal if p is beyond the edge.
-    let is_above = !int160_is_zero(squared)
-        && is_dot_at_most_0(normal, exact_cross(a, a - b))
-        && is_dot_at_most_0(normal, exact_cross(b, b - c))
-        && is_dot_at_most_0(normal, exact_cross(c, c - a));
-    if is_above {
-        let xy = int96_add(int96_mul(normal[0], a.x), int96_mul(normal[1], a.y));
-        let height = int96_abs(int96_add(xy, int96_mul(normal[2], a.z)));
-        return rounded(Fraction(int160_product(height, height), squared), fraction_bits);
-    }
-    var nearest = 0xffffffffu;
+    // The edges of a triangle without area have no side.
+    let has_area = !int160_is_zero(squared);
+    var is_above = has_area;
     for (var edge = 0u; edge < 3u; edge += 1u) {
-        nearest = min(nearest, rounded(squared_distance_to_edge(a, b), fraction_bits));
+        // Above 0 along the normal if p is beyond the edge.
+        if !has_area || !is_dot_at_most_0(normal, exact_cross(a, a - b)) {
+            lower_to(nearest, squared_distance_to_edge(a, b), fraction_bits);
+            is_above = false;
+        }
         let start = a;
         a = b;
         b = c;
         c = start;
     }
-    return nearest;
+    if is_above {
+        let xy = int96_add(int96_mul(normal[0], a.x), int96_mul(normal[1], a.y));
+        let height = int96_abs(int96_add(xy, int96_mul(normal[2], a.z)));
+        lower_to(nearest, Fraction(int160_product(height, height), squared), fraction_bits);
+    }
+}
+
+// The bits of the f32 nearest to the least distance; of nothing 0xffffffff.
+fn rounded_nearest(nearest: Nearest, fraction_bits: u32) -> u32 {
+    if nearest.approximate == NO_DISTANCE {
+        return nearest.bits;
+    }
+    return min(nearest.bits, rounded(nearest.squared, fraction_bits));
 }

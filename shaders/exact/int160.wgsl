@@ -68,6 +68,12 @@ fn int160_is_zero(a: Int160) -> bool {
     return (a[0] | a[1] | a[2] | a[3] | a[4]) == 0u;
 }
 
+fn int160_is_same(a: Int160, b: Int160) -> bool {
+    let differing =
+        (a[0] ^ b[0]) | (a[1] ^ b[1]) | (a[2] ^ b[2]) | (a[3] ^ b[3]) | (a[4] ^ b[4]);
+    return differing == 0u;
+}
+
 fn int160_less(a: Int160, b: Int160) -> bool {
     if a[4] != b[4] {
         return a[4] < b[4];

@@ -70,6 +70,10 @@ fn reserve(level: u32, block: u32) -> vec2<u32> {
 // Appends the pair to the list of `level` if it has candidates. Call it from all invocations of
 // the workgroup.
 fn append_pair(lane: u32, level: u32, pair: Pair) {
+    if lane < LEVELS {
+        atomicStore(&blocks[lane], 0u);
+    }
+    workgroupBarrier();
     let count = candidates_in(pair);
     var before = 0u;
     if count > 0u {

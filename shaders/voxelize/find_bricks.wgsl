@@ -98,6 +98,10 @@ fn find_bricks(
         entry_of_pair[index] = claim.entry;
     }
     // One addition to the counter per workgroup, not per brick.
+    if lane == 0u {
+        atomicStore(&found, 0u);
+    }
+    workgroupBarrier();
     if claim.is_new {
         rank = atomicAdd(&found, 1u);
     }

@@ -16,6 +16,11 @@ impl Bricks {
         Self { from: [0; 3], to: dims.map(|d| d.div_ceil(BRICK)) }
     }
 
+    /// The number of bricks.
+    pub(super) fn count(&self) -> u64 {
+        [0, 1, 2].map(|axis| u64::from(self.len(axis))).into_iter().product()
+    }
+
     /// The number of rows along `x`.
     pub(super) fn rows(&self) -> u64 {
         u64::from(self.len(1)) * u64::from(self.len(2))
@@ -32,6 +37,21 @@ impl Bricks {
         before.to[axis] -= self.len(axis) / 2;
         after.from[axis] = before.to[axis];
         Some([before, after])
+    }
+
+    /// The number of blocks of `side` bricks along each edge.
+    pub(super) fn blocks(&self, side: u32) -> u64 {
+        [0, 1, 2].map(|axis| u64::from(self.len(axis).div_ceil(side))).into_iter().product()
+    }
+
+    /// Both halves, in blocks, across the longest axis; `None` of one block.
+    pub(super) fn halves_in_blocks(&self, side: u32) -> Option<[Self; 2]> {
+        let axis = (0..3).max_by_key(|&axis| self.len(axis))?;
+        let blocks = self.len(axis).div_ceil(side);
+        let [mut before, mut after] = [*self; 2];
+        before.to[axis] = self.from[axis] + blocks.div_ceil(2) * side;
+        after.from[axis] = before.to[axis];
+        (blocks > 1).then_some([before, after])
     }
 
     /// The bounds of the voxels' centres.
@@ -82,6 +102,31 @@ mod tests {
             let centers = bricks.centers(fraction_bits);
             assert_eq!(centers.lo, bricks.from.map(|c| middle(8 * c)));
             assert_eq!(centers.hi, bricks.to.map(|c| middle(8 * c - 1)));
+        }
+    }
+
+    #[test]
+    fn blocks_are_all_of_a_range_and_cut_only_at_its_end() {
+        let mut rng = Rng::with_seed(53);
+        for _ in 0..200 {
+            let side = rng.u32(1..4);
+            let dims = [(); 3].map(|()| rng.u32(1..100));
+            let grid = Bricks::of_grid(dims);
+            let (mut ranges, mut blocks) = (vec![grid], Vec::new());
+            while let Some(range) = ranges.pop() {
+                match range.halves_in_blocks(side) {
+                    Some(halves) => ranges.extend(halves),
+                    None => blocks.push(range),
+                }
+            }
+            assert_eq!(blocks.len() as u64, grid.blocks(side));
+            assert_eq!(blocks.iter().map(Bricks::count).sum::<u64>(), grid.count());
+            for block in blocks {
+                for axis in 0..3 {
+                    assert_eq!(block.from[axis] % side, 0);
+                    assert_eq!(block.to[axis], grid.to[axis].min(block.from[axis] + side));
+                }
+            }
         }
     }
 }

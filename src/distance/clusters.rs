@@ -9,7 +9,7 @@ use crate::morton;
 use crate::place::{PlacedMesh, Triangle};
 
 /// Triangles of a cluster, at most.
-const TRIANGLES: usize = 8;
+pub const TRIANGLES: usize = 8;
 /// Triangles longer than this, in voxels, get a cluster each: the bounding box of several would
 /// overlap too many bricks.
 const LONG: u32 = BRICK / 2;

@@ -3,12 +3,17 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use rayon::prelude::*;
+
 use crate::distance::bricks::Bricks;
 use crate::distance::clusters::Clusters;
 use crate::distance::reach::Reach;
 use crate::place::PlacedMesh;
 use crate::progress::Progress;
 use crate::voxelize::{BackendError, check_cancelled};
+
+/// Longer lists of clusters are culled in parallel.
+const LONG_LIST: usize = 1 << 12;
 
 /// Visits the bricks of a grid with the clusters near them: the grid is halved down to bricks, and
 /// each half keeps the clusters that may be the nearest to one of its voxels.
@@ -17,7 +22,7 @@ pub(super) struct Culling<'a> {
     pub(super) clusters: Clusters,
     /// Of the band, in voxels.
     width: f32,
-    /// Finished rows of bricks.
+    /// Finished bricks.
     finished: AtomicU64,
     progress: &'a dyn Progress,
 }
@@ -44,14 +49,14 @@ impl<'a> Culling<'a> {
 
     /// The part of the grid that is finished, from 0 to 1.
     pub(super) fn done(&self) -> f64 {
-        let rows = Bricks::of_grid(self.mesh.lattice().dims).rows();
-        self.finished.load(Ordering::Relaxed) as f64 / rows as f64
+        let all = Bricks::of_grid(self.mesh.lattice().dims).count();
+        self.finished.load(Ordering::Relaxed) as f64 / all as f64
     }
 
-    /// Counts so many rows as finished.
-    pub(super) fn finish(&self, rows: u64) {
-        self.finished.fetch_add(rows, Ordering::Relaxed);
-        self.progress.advance(rows);
+    /// Counts `bricks` as finished.
+    pub(super) fn finish(&self, bricks: &Bricks) {
+        self.finished.fetch_add(bricks.count(), Ordering::Relaxed);
+        self.progress.advance(bricks.count());
     }
 
     /// # Errors
@@ -80,7 +85,7 @@ impl<'a> Culling<'a> {
             return Ok(rows);
         }
         if near.is_empty() {
-            self.finish(bricks.rows());
+            self.finish(&bricks);
             return Ok(Vec::new());
         }
         Ok(visit(bricks, &near)?.into_iter().collect())
@@ -103,6 +108,31 @@ impl<'a> Culling<'a> {
         halves.into_iter().try_for_each(|half| self.bricks(half, &self.near(&half, near), visit))
     }
 
+    /// The blocks of `bricks`, of `side` bricks along each edge, that some of `clusters` are near,
+    /// each with these clusters. The caller finishes these blocks; the others are finished here.
+    #[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
+    pub(super) fn blocks(
+        &self,
+        bricks: Bricks,
+        clusters: &[u32],
+        side: u32,
+    ) -> Result<Vec<(Bricks, Vec<u32>)>, BackendError> {
+        self.check()?;
+        let near = self.near(&bricks, clusters);
+        if near.is_empty() {
+            self.finish(&bricks);
+            return Ok(Vec::new());
+        }
+        let Some([before, after]) = bricks.halves_in_blocks(side) else {
+            return Ok(vec![(bricks, near)]);
+        };
+        let (before, after) =
+            rayon::join(|| self.blocks(before, &near, side), || self.blocks(after, &near, side));
+        let mut blocks = before?;
+        blocks.append(&mut after?);
+        Ok(blocks)
+    }
+
     /// The clusters, of `clusters`, with triangles that may be the nearest to a voxel of `bricks`
     /// within the width.
     pub(super) fn near(&self, bricks: &Bricks, clusters: &[u32]) -> Vec<u32> {
@@ -114,18 +144,23 @@ impl<'a> Culling<'a> {
             }
             _ => reach.meets(self.clusters.bounds(cluster)),
         };
-        clusters.iter().filter(is_near).copied().collect()
+        if clusters.len() <= LONG_LIST {
+            return clusters.iter().filter(is_near).copied().collect();
+        }
+        clusters.par_iter().filter(is_near).copied().collect()
     }
 
     /// The reach of `bricks`, given that there are triangles in each of `clusters`.
     pub(super) fn reach(&self, bricks: &Bricks, clusters: &[u32]) -> Reach {
         let lattice = self.mesh.lattice();
-        let boxes = clusters.iter().map(|&cluster| self.clusters.bounds(cluster));
-        Reach::new(
-            bricks.centers(lattice.fraction_bits),
-            self.width,
-            lattice.units_per_voxel(),
-            boxes,
-        )
+        let centers = bricks.centers(lattice.fraction_bits);
+        let of = |clusters: &[u32]| {
+            let boxes = clusters.iter().map(|&cluster| self.clusters.bounds(cluster));
+            Reach::new(centers, self.width, lattice.units_per_voxel(), boxes)
+        };
+        if clusters.len() <= LONG_LIST {
+            return of(clusters);
+        }
+        clusters.par_chunks(LONG_LIST).map(of).reduce(|| of(&[]), Reach::nearer)
     }
 }

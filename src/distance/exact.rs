@@ -77,27 +77,25 @@ fn squared_distance_to_edge(start: [i128; 3], end: [i128; 3]) -> Fraction {
 }
 
 /// The `f32` nearest to the distance from lattice point `p` to `triangle`, in voxels of
-/// `2^fraction_bits` lattice units; a tie goes to the even one.
+/// `2^fraction_bits` lattice units; a tie goes to the even one. Of a point beside the triangle, the
+/// nearest point is on an edge that it is beyond: from any other point of the triangle a step
+/// towards `p`, projected to the plane, stays in the triangle.
 pub(super) fn distance_to(p: [i32; 3], triangle: &Triangle, fraction_bits: u32) -> f32 {
     let from = |corner: [i32; 3]| minus(p.map(i128::from), corner.map(i128::from));
     let [a, b, c] = triangle.map(from);
     let normal = cross(minus(a, b), minus(b, c));
     let squared = dot(normal, normal);
-    // Above 0 along the normal if `p` is beyond the edge.
-    let is_above = squared > 0
-        && dot(normal, cross(a, minus(a, b))) <= 0
-        && dot(normal, cross(b, minus(b, c))) <= 0
-        && dot(normal, cross(c, minus(c, a))) <= 0;
-    if is_above {
-        let numerator = Wide::square(dot(normal, a).unsigned_abs());
-        return rounded(
-            Fraction { numerator, denominator: squared.cast_unsigned() },
-            fraction_bits,
-        );
-    }
-    let edges = [[a, b], [b, c], [c, a]];
+    // The edges of a triangle without area have no side. Above 0 along the normal if `p` is beyond
+    // the edge.
+    let is_beyond =
+        |[a, b]: &[[i128; 3]; 2]| squared == 0 || dot(normal, cross(*a, minus(*a, *b))) > 0;
+    let edges = [[a, b], [b, c], [c, a]].into_iter().filter(is_beyond);
     let to_edges = edges.map(|[a, b]| rounded(squared_distance_to_edge(a, b), fraction_bits));
-    to_edges.into_iter().fold(f32::INFINITY, f32::min)
+    to_edges.reduce(f32::min).unwrap_or_else(|| {
+        let numerator = Wide::square(dot(normal, a).unsigned_abs());
+        let to_plane = Fraction { numerator, denominator: squared.cast_unsigned() };
+        rounded(to_plane, fraction_bits)
+    })
 }
 
 /// An integer of 256 bits.

@@ -1,37 +1,44 @@
-//! Distances on a GPU: the CPU culls the bricks of a batch while the GPU measures the batch before.
+//! Distances on a GPU: the CPU culls the triangles near the blocks of a batch while the GPU measures
+//! the batch before.
 
 use bytemuck::{Pod, Zeroable};
 use rayon::prelude::*;
 use wgpu::BufferUsages as Usage;
 
 use crate::distance::bricks::Bricks;
-use crate::distance::{Part, Work};
-use crate::gpu::{Device, GROUP, MAX_GROUPS, Mapping, kernels};
-use crate::grid::{BRICK, BrickKey, Mask};
+pub use crate::distance::clusters::TRIANGLES as CLUSTER_TRIANGLES;
+use crate::distance::{Part, Work, in_order};
+use crate::gpu::{Device, MAX_GROUPS, Mapping, kernels};
+use crate::grid::{BRICK, BrickKey, Mask, count};
 use crate::place::{PlacedMesh, Triangle};
 use crate::progress::{NoProgress, Progress};
 use crate::voxelize::BackendError;
 use crate::voxelize::gpu::adversarial_mesh;
 
 /// Voxels of a brick.
-pub const BRICK_VOXELS: usize = (BRICK * BRICK * BRICK) as usize;
+pub const BRICK_VOXELS: u32 = BRICK * BRICK * BRICK;
+/// Bricks along the edge of a block, and in it.
+pub const BLOCK: u32 = 2;
+const BLOCK_BRICKS: u32 = BLOCK * BLOCK * BLOCK;
+/// Voxels along the edge of a cell, which is a workgroup's, and the cells of a block.
+pub const CELL: u32 = 4;
+const BLOCK_CELLS: u32 = (BLOCK * BRICK / CELL).pow(3);
 /// Maximum clusters of an item, and maximum clusters that bound its distances: drivers limit the
 /// iterations of loops (see the kernel).
-const ITEM_CLUSTERS: usize = 128;
+pub const ITEM_CLUSTERS: usize = 128;
 const BOUNDING_CLUSTERS: usize = 1 << 10;
-/// Clusters after which a batch is full. It takes a GPU well below a second; after two seconds a
-/// driver may reset it. The clusters of one brick are never divided.
-const BATCH_CLUSTERS: usize = 1 << 18;
-/// Maximum bricks of a batch, and of a part of it that one thread decodes.
-const BATCH_BRICKS: usize = 1 << 12;
+/// Maximum blocks of a batch, and bricks of a part of it that one thread decodes.
+const BATCH_BLOCKS: u64 = 1 << 11;
 const PART_BRICKS: usize = 1 << 7;
-/// Maximum bricks that are culled at a time, and maximum sum of their clusters.
-const CULLED_BRICKS: u64 = 1 << 16;
-const CULLED_CLUSTERS: u64 = 1 << 20;
-/// Bytes of memory of two batches with their results, and of the lists that are culled at a time.
-const BATCH_BYTES: u64 = 64 << 20;
+/// Clusters after which a submission is full. It takes a GPU well below a second; after two seconds
+/// a driver may reset it.
+const SUBMITTED_CLUSTERS: usize = 1 << 17;
+/// Maximum blocks that are culled at a time, times the clusters near all of them.
+const CULLED_CLUSTERS: u64 = 1 << 23;
+/// Bytes of memory of a batch with its results, and of the lists that are culled at a time.
+const BATCH_BYTES: u64 = 80 << 20;
 
-/// `Params` in `shaders/distance/measure.wgsl`, which documents the fields.
+/// `Params` in `shaders/distance/params.wgsl`, which documents the fields.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 #[expect(missing_docs, reason = "documented in the shader")]
@@ -39,9 +46,11 @@ pub struct MeasureParams {
     pub dims: [u32; 3],
     pub fraction_bits: u32,
     pub width: f32,
+    pub width_bits: u32,
     pub items: u32,
+    pub bricks: u32,
     pub max_groups: u32,
-    padding: u32,
+    padding: [u32; 3],
 }
 
 /// `Item` in `shaders/distance/measure.wgsl`, which documents the fields.
@@ -70,6 +79,16 @@ pub struct Cluster {
     pub end: u32,
 }
 
+/// `Record` in `shaders/distance/compact.wgsl`, which documents the fields.
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+#[expect(missing_docs, reason = "documented in the shader")]
+pub struct Record {
+    pub brick: u32,
+    pub first: u32,
+    pub mask: [u32; BRICK_VOXELS as usize / 32],
+}
+
 /// The band, in parts.
 ///
 /// # Errors
@@ -93,7 +112,7 @@ pub(super) fn parts(
     device.in_scopes(parts)?
 }
 
-/// The band, without a self-test of the kernel.
+/// The band, without a self-test of the kernels.
 fn measured_parts(
     device: &Device,
     mesh: &PlacedMesh,
@@ -103,7 +122,7 @@ fn measured_parts(
 ) -> Result<Vec<Part>, BackendError> {
     let words = mesh.len() * size_of::<Triangle>() / size_of::<u32>();
     let triangles = device.checked_buffer("triangles", words as u64, Usage::STORAGE)?;
-    // Of a triangle and its cluster, and their copies for the upload; a brick may be near to all.
+    // Of a triangle and its cluster, and their copies for the upload; a block may be near to all.
     let of_triangle = 2 * (size_of::<Triangle>() + size_of::<Cluster>() + size_of::<u32>());
     let taken = (mesh.len() * of_triangle) as u64 + BATCH_BYTES;
     let work = Work::new(mesh, width, memory, taken, progress)?;
@@ -119,46 +138,51 @@ fn measured_parts(
     let boxes: Vec<Cluster> = (0..culling.clusters.len()).map(cluster).collect();
     let clusters = device.filled("clusters", bytemuck::cast_slice(&boxes), Usage::STORAGE)?;
     drop(boxes);
+    let grid = Bricks::of_grid(mesh.lattice().dims);
+    let bricks = u64::from(BLOCK_BRICKS) * grid.blocks(BLOCK).min(BATCH_BLOCKS);
+    let words = bricks * u64::from(BRICK_VOXELS);
+    let buffer = |label, words| device.checked_buffer(label, words, Usage::STORAGE);
+    let records = bricks * (size_of::<Record>() / size_of::<u32>()) as u64;
     let mut measuring = Measuring {
         work: &work,
         device,
         triangles,
         clusters,
+        nearest: buffer("nearest", words)?,
+        counts: buffer("counts", COUNT_WORDS)?,
+        records: buffer("records", records)?,
+        values: buffer("values", words)?,
+        listed: device.staging(COUNT_WORDS + records),
+        staging: device.staging(words),
         batch: Batch::default(),
         in_flight: None,
         parts: Vec::new(),
     };
-    measuring.visit(Bricks::of_grid(mesh.lattice().dims), &culling.all())?;
+    measuring.visit(grid, &culling.all())?;
     measuring.submit()?;
     measuring.receive()?;
     Ok(measuring.parts)
 }
 
-/// A brick and the clusters near it.
-type NearBrick = (BrickKey, Vec<u32>);
+/// Words of the numbers of records and of values.
+const COUNT_WORDS: u64 = 2;
 
-/// Bricks that are measured together.
+/// Blocks that are measured together.
 #[derive(Default)]
 struct Batch {
-    bricks: Vec<BrickKey>,
-    /// The number of rows of bricks that end in it.
-    rows: u64,
+    blocks: Vec<Bricks>,
     items: Vec<Item>,
-    /// Indices of clusters, brick by brick.
+    /// Indices of clusters, block by block.
     near: Vec<u32>,
 }
 
 impl Batch {
-    fn is_full(&self) -> bool {
-        self.bricks.len() >= BATCH_BRICKS || self.near.len() >= BATCH_CLUSTERS
-    }
-
-    fn add(&mut self, key: BrickKey, near: &[u32]) {
-        let ([x, y, z], slot) = (key.position(), self.bricks.len() as u32);
+    fn add(&mut self, block: Bricks, near: &[u32]) {
+        let ([x, y, z], slot) = (block.from.map(|c| c / BLOCK), self.blocks.len() as u32);
         let bounding = self.near.len() as u32;
         let bounding_end = bounding + near.len() as u32;
         let step = near.len().div_ceil(BOUNDING_CLUSTERS) as u32;
-        self.bricks.push(key);
+        self.blocks.push(block);
         for near in near.chunks(ITEM_CLUSTERS) {
             let first = self.near.len() as u32;
             self.near.extend_from_slice(near);
@@ -171,10 +195,8 @@ impl Batch {
 
 /// A batch that was submitted.
 struct InFlight<'a> {
-    bricks: Vec<BrickKey>,
-    rows: u64,
+    blocks: Vec<Bricks>,
     mapping: Mapping<'a>,
-    staging: wgpu::Buffer,
 }
 
 struct Measuring<'a> {
@@ -182,6 +204,14 @@ struct Measuring<'a> {
     device: &'a Device,
     triangles: wgpu::Buffer,
     clusters: wgpu::Buffer,
+    nearest: wgpu::Buffer,
+    counts: wgpu::Buffer,
+    records: wgpu::Buffer,
+    values: wgpu::Buffer,
+    /// For the counts and the records.
+    listed: wgpu::Buffer,
+    /// For the values.
+    staging: wgpu::Buffer,
     batch: Batch,
     in_flight: Option<InFlight<'a>>,
     parts: Vec<Part>,
@@ -191,136 +221,203 @@ impl Measuring<'_> {
     /// Culls `bricks`, which only these clusters are near, and submits the batches that they fill.
     fn visit(&mut self, bricks: Bricks, clusters: &[u32]) -> Result<(), BackendError> {
         let culling = &self.work.culling;
-        let near = culling.near(&bricks, clusters);
-        if near.is_empty() {
-            culling.finish(bricks.rows());
-            return Ok(());
+        let halves = bricks.halves_in_blocks(BLOCK);
+        let is_large = bricks.blocks(BLOCK) * clusters.len() as u64 > CULLED_CLUSTERS;
+        if let Some([before, after]) = halves.filter(|_| is_large) {
+            let near = |half: &Bricks| culling.near(half, clusters);
+            let (first, second) = rayon::join(|| near(&before), || near(&after));
+            self.visit(before, &first)?;
+            return self.visit(after, &second);
         }
-        let count = bricks.rows() * u64::from(bricks.to[0] - bricks.from[0]);
-        if count > CULLED_BRICKS || count * near.len() as u64 > CULLED_CLUSTERS {
-            if let Some(halves) = bricks.halves().filter(|_| bricks.rows() > 1) {
-                return halves.into_iter().try_for_each(|half| self.visit(half, &near));
+        for (block, near) in culling.blocks(bricks, clusters, BLOCK)? {
+            self.batch.add(block, &near);
+            if self.batch.blocks.len() as u64 == BATCH_BLOCKS {
+                self.submit()?;
             }
-            // A row too long for a list goes into batches brick by brick.
-            let mut add = |brick: Bricks, near: &[u32]| self.add(BrickKey::new(brick.from), near);
-            culling.bricks(bricks, &near, &mut add)?;
-            self.batch.rows += 1;
-            return Ok(());
-        }
-        let list_row = |row: Bricks, near: &[u32]| {
-            let mut listed: Vec<NearBrick> = Vec::new();
-            culling.bricks(row, near, &mut |brick, near| {
-                listed.push((BrickKey::new(brick.from), near.to_vec()));
-                Ok(())
-            })?;
-            Ok(Some(listed))
-        };
-        for row in culling.rows(bricks, &near, &list_row)? {
-            row.iter().try_for_each(|(key, near)| self.add(*key, near))?;
-            self.batch.rows += 1;
         }
         Ok(())
-    }
-
-    fn add(&mut self, key: BrickKey, near: &[u32]) -> Result<(), BackendError> {
-        self.batch.add(key, near);
-        if self.batch.is_full() { self.submit() } else { Ok(()) }
     }
 
     /// Receives the batch in flight, then submits the next.
     fn submit(&mut self) -> Result<(), BackendError> {
         self.receive()?;
         self.work.culling.check()?;
-        let Batch { bricks, rows, items, near } = std::mem::take(&mut self.batch);
-        if bricks.is_empty() {
-            self.work.culling.finish(rows);
+        let Batch { blocks, items, near } = std::mem::take(&mut self.batch);
+        if blocks.is_empty() {
             return Ok(());
         }
-        let (device, work) = (self.device, self.work);
-        let lattice = work.culling.mesh.lattice();
+        let device = self.device;
+        let bricks = blocks.len() as u32 * BLOCK_BRICKS;
+        let near = device.filled("near clusters", bytemuck::cast_slice(&near), Usage::STORAGE)?;
+        let mut encoder = device.encoder();
+        encoder.clear_buffer(&self.nearest, 0, Some(4 * u64::from(bricks * BRICK_VOXELS)));
+        encoder.clear_buffer(&self.counts, 0, None);
+        let mut clusters = 0;
+        let ends_submission = |item: &Item, _: &Item| {
+            clusters += (item.end - item.first) as usize;
+            let is_full = clusters >= SUBMITTED_CLUSTERS;
+            clusters = if is_full { 0 } else { clusters };
+            !is_full
+        };
+        for items in items.chunk_by(ends_submission) {
+            self.measure(&mut encoder, items, &near)?;
+            let full = std::mem::replace(&mut encoder, device.encoder());
+            device.queue.submit([full.finish()]);
+        }
+        let params = self.params(0, bricks)?;
+        let buffers = [
+            ("params", &params),
+            ("nearest", &self.nearest),
+            ("counts", &self.counts),
+            ("records", &self.records),
+            ("values", &self.values),
+        ];
+        device.record(&mut encoder, kernels::COMPACT, &buffers, bricks)?;
+        let (counts, bytes) = (4 * COUNT_WORDS, listed_bytes(&blocks));
+        encoder.copy_buffer_to_buffer(&self.counts, 0, &self.listed, 0, counts);
+        encoder.copy_buffer_to_buffer(&self.records, 0, &self.listed, counts, bytes - counts);
+        let mapping = device.submit(encoder, &self.listed, bytes);
+        self.in_flight = Some(InFlight { blocks, mapping });
+        Ok(())
+    }
+
+    fn params(&self, items: u32, bricks: u32) -> Result<wgpu::Buffer, BackendError> {
+        let lattice = self.work.culling.mesh.lattice();
+        let width = self.work.width;
         let params = MeasureParams {
             dims: lattice.dims,
             fraction_bits: lattice.fraction_bits,
-            width: (work.width * lattice.units_per_voxel() as f32).next_up(),
-            items: items.len() as u32,
+            width: (width * lattice.units_per_voxel() as f32).next_up(),
+            width_bits: width.to_bits(),
+            items,
+            bricks,
             max_groups: MAX_GROUPS,
-            padding: 0,
+            padding: [0; 3],
         };
-        let words = (bricks.len() * BRICK_VOXELS) as u64;
-        let params = device.filled("params", bytemuck::bytes_of(&params), Usage::UNIFORM)?;
-        let items_buffer = device.filled("items", bytemuck::cast_slice(&items), Usage::STORAGE)?;
-        let near = device.filled("near clusters", bytemuck::cast_slice(&near), Usage::STORAGE)?;
-        let nearest = device.checked_buffer("distances", words, Usage::STORAGE)?;
-        let staging = device.staging(words);
+        Ok(self.device.filled("params", bytemuck::bytes_of(&params), Usage::UNIFORM)?)
+    }
+
+    fn measure(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        items: &[Item],
+        near: &wgpu::Buffer,
+    ) -> Result<(), BackendError> {
+        let device = self.device;
+        let params = self.params(items.len() as u32, 0)?;
+        let groups = items.len() as u32 * BLOCK_CELLS;
+        let items = device.filled("items", bytemuck::cast_slice(items), Usage::STORAGE)?;
         let buffers = [
             ("params", &params),
-            ("items", &items_buffer),
-            ("near", &near),
+            ("items", &items),
+            ("near", near),
             ("clusters", &self.clusters),
             ("triangles", &self.triangles),
-            ("nearest", &nearest),
+            ("nearest", &self.nearest),
         ];
-        let groups = (items.len() * BRICK_VOXELS) as u32 / GROUP;
-        let mut encoder = device.encoder();
-        device.record(&mut encoder, kernels::MEASURE, &buffers, groups)?;
-        encoder.copy_buffer_to_buffer(&nearest, 0, &staging, 0, 4 * words);
-        let mapping = device.submit(encoder, &staging, 4 * words);
-        self.in_flight = Some(InFlight { bricks, rows, mapping, staging });
-        Ok(())
+        Ok(device.record(encoder, kernels::MEASURE, &buffers, groups)?)
     }
 
     /// Waits for the batch in flight, if there is one, and adds its bricks.
     fn receive(&mut self) -> Result<(), BackendError> {
-        let Some(InFlight { bricks, rows, mapping, staging }) = self.in_flight.take() else {
+        let Some(InFlight { blocks, mapping }) = self.in_flight.take() else {
             return Ok(());
         };
-        self.device.block_on(mapping)?;
-        let work = self.work;
-        let part_of = |(bricks, nearest): (&[BrickKey], &[[u8; 4 * BRICK_VOXELS]])| {
-            let mut part = Part::default();
-            for (&key, nearest) in bricks.iter().zip(nearest) {
-                let mask = within(nearest, work.width, &mut part.1);
-                work.add(key, mask, &mut part)?;
-            }
-            part.0.shrink_to_fit();
-            part.1.shrink_to_fit();
-            Ok(part)
+        let (device, work) = (self.device, self.work);
+        device.block_on(mapping)?;
+        let (records, values) = device.mapped(&self.listed, listed_bytes(&blocks), listed)?;
+        let wrong = || {
+            let (kernel, driver) = (kernels::COMPACT.name(), device.driver());
+            BackendError::SelfTest { kernel, driver }
         };
-        let parts: Result<Vec<Part>, BackendError> =
-            self.device.mapped(&staging, staging.size(), |bytes| {
-                let nearest = bytes.as_chunks().0.par_chunks(PART_BRICKS);
-                bricks.par_chunks(PART_BRICKS).zip(nearest).map(part_of).collect()
-            })?;
-        self.parts.extend(parts?);
-        work.culling.finish(rows);
+        let records = checked(records, values, &blocks).ok_or_else(wrong)?;
+        if values > 0 {
+            let bytes = 4 * u64::from(values);
+            let mut encoder = device.encoder();
+            encoder.copy_buffer_to_buffer(&self.values, 0, &self.staging, 0, bytes);
+            device.block_on(device.submit(encoder, &self.staging, bytes))?;
+            let part_of = |records: &[Record], values: &[u8]| {
+                let first = records[0].first as usize;
+                let len: u32 = records.iter().map(Record::values).sum();
+                let values = &values[4 * first..][..4 * len as usize];
+                let bricks = Vec::with_capacity(records.len());
+                let mut part = (bricks, bytemuck::pod_collect_to_vec(values));
+                for record in records {
+                    work.add(record.key(&blocks), record.mask(), &mut part)?;
+                }
+                Ok(part)
+            };
+            let parts: Result<Vec<Part>, BackendError> =
+                device.mapped(&self.staging, bytes, |values| {
+                    let records = records.par_chunks(PART_BRICKS);
+                    records.map(|records| part_of(records, values)).collect()
+                })?;
+            self.parts.extend(parts?);
+        }
+        blocks.iter().for_each(|block| work.culling.finish(block));
         Ok(())
     }
 }
 
-/// The voxels of a brick whose distance is below `width`; their distances are appended to `values`.
-fn within(nearest: &[u8; 4 * BRICK_VOXELS], width: f32, values: &mut Vec<f32>) -> Mask {
-    let mut mask = [0; BRICK as usize];
-    for (voxel, &word) in nearest.as_chunks().0.iter().enumerate() {
-        // The complement of the bits; that of 0, for none, is not a number.
-        let distance = f32::from_bits(!u32::from_le_bytes(word));
-        if distance < width {
-            mask[voxel / 64] |= 1 << (voxel % 64);
-            values.push(distance);
-        }
+impl Record {
+    /// The key of its brick, in a batch of `blocks`.
+    fn key(&self, blocks: &[Bricks]) -> BrickKey {
+        let (block, brick) = (self.brick / BLOCK_BRICKS, self.brick % BLOCK_BRICKS);
+        let within = [brick / (BLOCK * BLOCK), brick / BLOCK % BLOCK, brick % BLOCK];
+        let from = blocks[block as usize].from;
+        BrickKey::new([0, 1, 2].map(|a| from[a] + within[a]))
     }
-    mask
+
+    fn mask(&self) -> Mask {
+        std::array::from_fn(|x| u64::from(self.mask[2 * x]) | u64::from(self.mask[2 * x + 1]) << 32)
+    }
+
+    /// The number of its values.
+    fn values(&self) -> u32 {
+        count(&self.mask())
+    }
+}
+
+/// Bytes of the counts and the records of a batch.
+fn listed_bytes(blocks: &[Bricks]) -> u64 {
+    4 * COUNT_WORDS + (blocks.len() * BLOCK_BRICKS as usize * size_of::<Record>()) as u64
+}
+
+/// The records that are listed, and the number of values.
+fn listed(bytes: &[u8]) -> (Vec<Record>, u32) {
+    let (counts, records) = bytes.split_at(4 * COUNT_WORDS as usize);
+    let counts: [u32; COUNT_WORDS as usize] = bytemuck::pod_read_unaligned(counts);
+    let records = records.chunks_exact(size_of::<Record>()).take(counts[0] as usize);
+    (records.map(bytemuck::pod_read_unaligned).collect(), counts[1])
+}
+
+/// The records in the order of their values, if each value belongs to one record, and each record to
+/// a brick of `blocks`.
+fn checked(mut records: Vec<Record>, values: u32, blocks: &[Bricks]) -> Option<Vec<Record>> {
+    records.par_sort_unstable_by_key(|record| record.first);
+    let bricks = blocks.len() as u32 * BLOCK_BRICKS;
+    let mut end = 0;
+    for record in &records {
+        if record.first != end || record.brick >= bricks {
+            return None;
+        }
+        end += record.values();
+    }
+    (end == values).then_some(records)
 }
 
 /// Whether `device` measures a built-in mesh as the CPU does. This detects drivers that miscompile
 /// the kernel.
 fn passes_self_test(device: &Device) -> Result<bool, BackendError> {
-    let mesh = adversarial_mesh([20, 21, 22], &[(60, 8), (6, 39)]);
-    let width = 3.0;
+    let mesh = adversarial_mesh([28, 29, 30], &[(24, 8), (4, 55)]);
+    let width = 9.0;
     let known = Work::new(&mesh, width, u64::MAX, 0, &NoProgress)?.parts()?;
     let found = measured_parts(device, &mesh, width, u64::MAX, &NoProgress)?;
     let joined = |parts: Vec<Part>| {
-        let (bricks, distances): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
-        (bricks.concat(), distances.concat())
+        let distances = in_order(&parts);
+        let mut bricks = parts.into_iter().flat_map(|(bricks, _)| bricks).collect::<Vec<_>>();
+        bricks.sort_unstable();
+        (bricks, distances)
     };
     Ok(joined(known) == joined(found))
 }
@@ -332,9 +429,10 @@ mod tests {
     use crate::gpu::Adapter;
 
     /// Each fault: the replaced text in the kernel with its imports.
-    const FAULTS: [(&str, &str); 13] = [
+    const FAULTS: [(&str, &str); 17] = [
         // Of a triangle: an edge or the plane is left out, corners are exchanged.
-        ("&& is_dot_at_most_0(normal, exact_cross(b, b - c))", ""),
+        ("|| !is_dot_at_most_0(normal, exact_cross(a, a - b))", ""),
+        ("is_above = false;", ""),
         ("edge < 3u", "edge < 2u"),
         ("if !int64_less(along, squared)", "if false"),
         ("a = b;\n        b = c;", "b = c;"),
@@ -351,8 +449,19 @@ mod tests {
         ("length + error);", "0.9 * length);"),
         ("far = max(from_lo, to_hi)", "far = min(abs(from_lo), abs(to_hi))"),
         ("let i = 9u * index;", "let i = 9u * (index ^ 1u);"),
-        ("end = cluster.end;", "end = cluster.first + 1u;"),
-        ("item.slot * BRICK_VOXELS + place", "place"),
+        ("(cluster.first, cluster.end)", "(cluster.first, cluster.first + 1u)"),
+        ("min(most + 2.0 * radius, params.width + radius)", "min(most, params.width)"),
+        ("is_near |= u32", "is_near = u32"),
+        // Of distances that are almost the same, one is dropped.
+        ("!is_same(squared, (*nearest).squared)", "false"),
+        ("nearest[first + place]", "nearest[place]"),
+    ];
+    /// The same of the kernel that compacts.
+    const COMPACTING_FAULTS: [(&str, &str); 4] = [
+        ("< params.width_bits", "<= params.width_bits + 1000000u"),
+        ("atomicAdd(&counts[1], count)", "atomicAdd(&counts[1], count - 1u)"),
+        ("+ countOneBits(before)", ""),
+        (".brick = brick;", ".brick = brick ^ 1u;"),
     ];
 
     #[test]
@@ -366,9 +475,10 @@ mod tests {
         };
         let mesh = adversarial_mesh([9, 8, 7], &[(4, 9)]);
         let measure = |device: &Device| parts(device, &mesh, 2.0, u64::MAX, &NoProgress);
-        let kernel = kernels::MEASURE;
         measure(&adapter.open().unwrap()).unwrap();
-        for (right, wrong) in FAULTS {
+        let faults = FAULTS.map(|fault| (kernels::MEASURE, fault)).into_iter();
+        let compacting = COMPACTING_FAULTS.map(|fault| (kernels::COMPACT, fault));
+        for (kernel, (right, wrong)) in faults.chain(compacting) {
             let source = kernel.source();
             assert!(source.contains(right), "{right}");
             let device = adapter.open().unwrap();

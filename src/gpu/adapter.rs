@@ -162,7 +162,7 @@ pub(super) fn check(info: &wgpu::AdapterInfo, limits: &wgpu::Limits) -> Result<(
         ("storage buffers per stage", limits.max_storage_buffers_per_shader_stage, STORAGE_BUFFERS),
         ("invocations per workgroup", limits.max_compute_invocations_per_workgroup, GROUP),
         ("workgroup size", limits.max_compute_workgroup_size_x, GROUP),
-        ("workgroup storage bytes", limits.max_compute_workgroup_storage_size, 8 * GROUP),
+        ("workgroup storage bytes", limits.max_compute_workgroup_storage_size, 6 << 10),
         ("workgroups per dimension", limits.max_compute_workgroups_per_dimension, MAX_GROUPS),
     ];
     match needs.into_iter().find(|(_, has, needs)| has < needs) {

@@ -46,6 +46,7 @@ pub const MODULES: &[File] = &[
     file!("voxelize/voxel_candidate"),
     file!("voxelize/column_test"),
     file!("distance/bounds"),
+    file!("distance/params"),
     file!("trace/scene"),
     file!("trace/rays"),
     file!("trace/dda"),
@@ -94,6 +95,8 @@ kernels! {
     MARK_CROSSINGS = "voxelize/mark_crossings";
     /// Distances of voxels to the nearest triangle.
     MEASURE = "distance/measure";
+    /// Lists the bricks of the band.
+    COMPACT = "distance/compact";
     /// First hits of a list of rays.
     FIRST_HITS = "trace/first_hits";
     /// Assigns indices to the nodes of a level of a tree.

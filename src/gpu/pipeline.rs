@@ -49,7 +49,9 @@ impl Pipeline {
             entry_point: name,
             compilation_options: wgpu::PipelineCompilationOptions {
                 constants: &constants,
-                ..Default::default()
+                // The kernels initialize what they read: a compiler would let one invocation clear
+                // whole arrays.
+                zero_initialize_workgroup_memory: std::env::var_os("ZERO").is_some(),
             },
             cache: None,
         });

@@ -16,7 +16,9 @@ fn decide(@builtin(global_invocation_id) id: vec3<u32>) {
     let i = 13u * id.x;
     let p = vector_at(i);
     let triangle = Triangle(vector_at(i + 3u), vector_at(i + 6u), vector_at(i + 9u));
-    output[3u * id.x] = distance_to(p, triangle, u32(input[i + 12u]));
+    var nearest = nothing_near();
+    lower_to_triangle(&nearest, p, triangle, u32(input[i + 12u]));
+    output[3u * id.x] = rounded_nearest(nearest, u32(input[i + 12u]));
     let bounds = distance_bounds(p, triangle);
     output[3u * id.x + 1u] = bitcast<u32>(bounds.least);
     output[3u * id.x + 2u] = bitcast<u32>(bounds.most);

@@ -8,9 +8,9 @@
 //! The grid is halved down to bricks. Of the triangles, in clusters, each half keeps those that may
 //! be the nearest to one of its voxels: not farther than the width, nor than the farthest point of
 //! another cluster. On the CPU, bricks are computed in `f64` with a bound of the error; where the
-//! error leaves the rounding open, integers decide. For a GPU the CPU halves the grid down to blocks
-//! of eight bricks; there, bounds in `f32` exclude further triangles that cannot be the nearest, and
-//! distances to the others are computed in integers. The result is the same for any number of
+//! error leaves the rounding open, integers decide. For a GPU, the CPU halves the grid down to
+//! blocks of eight bricks. On the GPU, bounds in `f32` exclude most of the triangles that are left;
+//! the distances to the others are computed in integers. The result is the same for any number of
 //! threads and any order of triangles, because each distance is a function of the triangles alone.
 
 mod bricks;
@@ -107,13 +107,13 @@ fn of_bricks((bricks, distances): &Part) -> impl Iterator<Item = (BrickKey, &[f3
 fn in_order(parts: &[Part]) -> Vec<f32> {
     let mut bricks: Vec<_> = parts.par_iter().flat_map_iter(of_bricks).collect();
     bricks.par_sort_unstable_by_key(|&(key, _)| key);
-    let count = |bricks: &[(BrickKey, &[f32])]| bricks.iter().map(|(_, from)| from.len()).sum();
+    let total = |bricks: &[(BrickKey, &[f32])]| bricks.iter().map(|(_, own)| own.len()).sum();
     // Zeroed memory is touched first by the threads that fill it, which share the page faults.
-    let mut all = vec![0.0; count(&bricks)];
+    let mut all = vec![0.0; total(&bricks)];
     let mut rest = all.as_mut_slice();
     let mut tasks = Vec::new();
     for bricks in bricks.chunks(COPIED_BRICKS) {
-        let (own, others) = std::mem::take(&mut rest).split_at_mut(count(bricks));
+        let (own, others) = std::mem::take(&mut rest).split_at_mut(total(bricks));
         rest = others;
         tasks.push((own, bricks));
     }

@@ -19,7 +19,7 @@ struct Record {
 }
 
 // The bits of distances as `measure` leaves them.
-@group(0) @binding(1) var<storage, read> nearest: array<u32>;
+@group(0) @binding(1) var<storage, read> found_bits: array<u32>;
 // The number of records and of values.
 @group(0) @binding(2) var<storage, read_write> counts: array<atomic<u32>, 2>;
 @group(0) @binding(3) var<storage, read_write> records: array<Record>;
@@ -51,7 +51,7 @@ fn compact(
     let row = BRICK * (ROWS * brick + lane);
     var within = 0u;
     for (var z = 0u; z < BRICK; z += 1u) {
-        within |= u32(~nearest[row + z] < params.width_bits) << z;
+        within |= u32(~found_bits[row + z] < params.width_bits) << z;
     }
     if lane < MASK_WORDS {
         atomicStore(&mask[lane], 0u);
@@ -83,7 +83,7 @@ fn compact(
     var place = reserved.y + count_before(word) + countOneBits(before);
     for (var z = 0u; z < BRICK; z += 1u) {
         if ((within >> z) & 1u) == 1u {
-            values[place] = ~nearest[row + z];
+            values[place] = ~found_bits[row + z];
             place += 1u;
         }
     }

@@ -2,22 +2,23 @@
 // Dispatch: one workgroup per cell of 4 x 4 x 4 voxels of an item, one invocation per voxel.
 //
 // A workgroup lists the triangles that may be the nearest to one of its voxels, by their distance
-// from the cell's centre c. Let r be the distance from c to the outermost voxels, and D the distance
-// from c to the nearest triangle. A voxel is within D + r of that triangle, so a triangle nearest to
-// the voxel is within D + 2r of c; and within r + width of it, if the voxel is in the band.
+// from the cell's centre c. Let r be the distance of the outermost voxel centres from c, and D that
+// of the nearest triangle. A voxel is within D + r of that triangle, so the triangle nearest to the
+// voxel is within D + 2r of c. If the voxel is in the band, that triangle is also within width + r
+// of c.
 //
 // For a voxel, bounds in floats exclude more triangles. The distances to the others, mostly one, or
 // those that share the nearest edge or corner, are computed in integers. Rounding is monotone, so
 // the least rounded distance is the rounded distance to the nearest triangle.
 //
-// llvmpipe ends all loops of a subgroup after 65,535 iterations together. An item has at most 1,024
-// bounding clusters, and 128 of its own, with at most 8 triangles each, so at most 1,024 triangles
-// are listed. With the check that ends each loop, these iterations
-//     17 + 3 + 2 * 9 for the list,
-//     2 * 1,025 + 33 for the bounds of triangles, 32 at a time,
-//     1,024 + 33 to take the near ones,
-//     4 * 1,024 for their edges, and 9 * 3 * 1,024 for the rounding of distances
-// are 34,922.
+// llvmpipe ends all loops of a subgroup once they have run 65,535 iterations in total. An item has
+// at most 1,024 bounding clusters, and 128 of its own, with at most 8 triangles each: 1,024
+// triangles. With the check that ends each loop, the iterations are at most
+//     17 + 3 + 17 for the list,
+//     1,025 + 33 + 32 * 33 for the bounds,
+//     32 * 33 to take the near triangles, and 4 * 1,024 for their edges,
+//     8 (4 * 1,024 + 1) to round distances: of three edges and, in other invocations, a plane,
+// together 40,079.
 //
 // #import exact/distance
 // #import distance/bounds
@@ -46,7 +47,7 @@ struct Item {
     bounding: u32,
     bounding_end: u32,
     step: u32,
-    // Those of this item.
+    // The clusters that this item tests.
     first: u32,
     end: u32,
 }
@@ -68,12 +69,13 @@ struct Cluster {
 @group(0) @binding(4) var<storage, read> triangles: array<i32>;
 // By slot, brick and voxel: the complement of the bits of a distance, the larger the nearer; 0 for
 // none.
-@group(0) @binding(5) var<storage, read_write> nearest: array<atomic<u32>>;
+@group(0) @binding(5) var<storage, read_write> found_bits: array<atomic<u32>>;
 
-// The bits of an upper bound of D, at most the width: that of the band decides beyond it.
+// The bits of an upper bound of D or, if that is less, of the width: beyond it, width + r is less
+// than D + 2r.
 var<workgroup> closest: atomic<u32>;
 // The triangles of the clusters near the cell, as half-open ranges.
-var<workgroup> ranges: array<vec2<u32>, ITEM_CLUSTERS>;
+var<workgroup> near_ranges: array<vec2<u32>, ITEM_CLUSTERS>;
 var<workgroup> range_count: atomic<u32>;
 // The triangles near the cell.
 var<workgroup> listed: array<u32, ITEM_CLUSTERS * CLUSTER_TRIANGLES>;
@@ -118,13 +120,13 @@ fn list_triangles(item: Item, center: vec3<i32>, lane: u32) {
     for (var i = item.first + lane; i < item.end; i += CELL_VOXELS) {
         let cluster = clusters[near[i]];
         if is_near_cell(box_bounds(center, cluster.lo, cluster.hi).least, radius) {
-            ranges[atomicAdd(&range_count, 1u)] = vec2<u32>(cluster.first, cluster.end);
+            near_ranges[atomicAdd(&range_count, 1u)] = vec2<u32>(cluster.first, cluster.end);
         }
     }
     workgroupBarrier();
     let end = CLUSTER_TRIANGLES * atomicLoad(&range_count);
     for (var i = lane; i < end; i += CELL_VOXELS) {
-        let range = ranges[i / CLUSTER_TRIANGLES];
+        let range = near_ranges[i / CLUSTER_TRIANGLES];
         let index = range.x + i % CLUSTER_TRIANGLES;
         if index < range.y {
             let bounds = distance_bounds(center, triangle_at(index));
@@ -200,6 +202,6 @@ fn measure(
         let brick = place_in(voxel / BRICK, BLOCK);
         let place = place_in(voxel, BRICK);
         let first = (item.slot * BLOCK * BLOCK * BLOCK + brick) * BRICK_VOXELS;
-        atomicMax(&nearest[first + place], found);
+        atomicMax(&found_bits[first + place], found);
     }
 }

@@ -87,8 +87,11 @@ fn append_pair(lane: u32, level: u32, pair: Pair) {
         }
     }
     workgroupBarrier();
+    if count == 0u {
+        return;
+    }
     let slot = starts[level].x + (before >> CANDIDATE_BITS);
-    if (count == 0u) || (slot >= capacity_of(level)) {
+    if slot >= capacity_of(level) {
         return;
     }
     var appended = pair;

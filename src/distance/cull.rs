@@ -1,4 +1,4 @@
-//! Conservative culling: for each brick, the clusters that may contain the triangle nearest to one
+//! Conservative culling: for each brick, or block of bricks, the clusters that may contain the triangle nearest to one
 //! of its voxels.
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -28,8 +28,8 @@ pub(super) struct Culling<'a> {
 }
 
 impl<'a> Culling<'a> {
-    /// Bytes of memory: of the clusters, and of a list of clusters at each depth, of which there
-    /// are at most as many as triangles.
+    /// Bytes of memory: of the clusters, and of a list of clusters at each depth for one thread, of
+    /// which there are at most as many as triangles.
     pub(super) fn bytes(mesh: &PlacedMesh) -> u64 {
         let bricks = Bricks::of_grid(mesh.lattice().dims);
         let depth: u32 = bricks.to.map(|d| 1 + d.next_power_of_two().ilog2()).into_iter().sum();
@@ -161,6 +161,6 @@ impl<'a> Culling<'a> {
         if clusters.len() <= LONG_LIST {
             return of(clusters);
         }
-        clusters.par_chunks(LONG_LIST).map(of).reduce(|| of(&[]), Reach::nearer)
+        clusters.par_chunks(LONG_LIST).map(of).reduce(|| of(&[]), Reach::min)
     }
 }

@@ -1,5 +1,5 @@
-//! Distances on a GPU: the CPU culls the triangles near the blocks of a batch while the GPU measures
-//! the batch before.
+//! Distances on a GPU: the CPU culls the triangles near the blocks of a batch while the GPU
+//! measures the batch before.
 
 use bytemuck::{Pod, Zeroable};
 use rayon::prelude::*;
@@ -27,12 +27,14 @@ const BLOCK_CELLS: u32 = (BLOCK * BRICK / CELL).pow(3);
 /// iterations of loops (see the kernel).
 pub const ITEM_CLUSTERS: usize = 128;
 const BOUNDING_CLUSTERS: usize = 1 << 10;
-/// Maximum blocks of a batch, and bricks of a part of it that one thread decodes.
+/// Maximum blocks of a batch, clusters near them after which it is full, and bricks of a part of it
+/// that one thread decodes.
 const BATCH_BLOCKS: u64 = 1 << 11;
+const BATCH_CLUSTERS: usize = 1 << 20;
 const PART_BRICKS: usize = 1 << 7;
-/// Clusters after which a submission is full. It takes a GPU well below a second; after two seconds
-/// a driver may reset it.
-const SUBMITTED_CLUSTERS: usize = 1 << 17;
+/// Clusters after which a submission is full, which a GPU then runs for well below a second; after
+/// two seconds a driver may reset it.
+const SUBMITTED_CLUSTERS: usize = 1 << 15;
 /// Maximum blocks that are culled at a time, times the clusters near all of them.
 const CULLED_CLUSTERS: u64 = 1 << 23;
 /// Bytes of memory of a batch with its results, and of the lists that are culled at a time.
@@ -102,9 +104,9 @@ pub(super) fn parts(
     progress: &dyn Progress,
 ) -> Result<Vec<Part>, BackendError> {
     let parts = || {
-        let is_right = device.passes(kernels::MEASURE, || passes_self_test(device))?;
+        let is_right = device.passes(kernels::COMPACT, || passes_self_test(device))?;
         if !is_right {
-            let (kernel, driver) = (kernels::MEASURE.name(), device.driver());
+            let (kernel, driver) = (kernels::COMPACT.name(), device.driver());
             return Err(BackendError::SelfTest { kernel, driver });
         }
         measured_parts(device, mesh, width, memory, progress)
@@ -148,7 +150,7 @@ fn measured_parts(
         device,
         triangles,
         clusters,
-        nearest: buffer("nearest", words)?,
+        found_bits: buffer("found bits", words)?,
         counts: buffer("counts", COUNT_WORDS)?,
         records: buffer("records", records)?,
         values: buffer("values", words)?,
@@ -177,6 +179,10 @@ struct Batch {
 }
 
 impl Batch {
+    fn is_full(&self) -> bool {
+        self.blocks.len() as u64 == BATCH_BLOCKS || self.near.len() >= BATCH_CLUSTERS
+    }
+
     fn add(&mut self, block: Bricks, near: &[u32]) {
         let ([x, y, z], slot) = (block.from.map(|c| c / BLOCK), self.blocks.len() as u32);
         let bounding = self.near.len() as u32;
@@ -204,7 +210,7 @@ struct Measuring<'a> {
     device: &'a Device,
     triangles: wgpu::Buffer,
     clusters: wgpu::Buffer,
-    nearest: wgpu::Buffer,
+    found_bits: wgpu::Buffer,
     counts: wgpu::Buffer,
     records: wgpu::Buffer,
     values: wgpu::Buffer,
@@ -222,8 +228,9 @@ impl Measuring<'_> {
     fn visit(&mut self, bricks: Bricks, clusters: &[u32]) -> Result<(), BackendError> {
         let culling = &self.work.culling;
         let halves = bricks.halves_in_blocks(BLOCK);
-        let is_large = bricks.blocks(BLOCK) * clusters.len() as u64 > CULLED_CLUSTERS;
-        if let Some([before, after]) = halves.filter(|_| is_large) {
+        let blocks = bricks.blocks(BLOCK);
+        let is_large = blocks > BATCH_BLOCKS || blocks * clusters.len() as u64 > CULLED_CLUSTERS;
+        if let Some([before, after]) = halves.filter(|_| is_large && !clusters.is_empty()) {
             let near = |half: &Bricks| culling.near(half, clusters);
             let (first, second) = rayon::join(|| near(&before), || near(&after));
             self.visit(before, &first)?;
@@ -231,7 +238,7 @@ impl Measuring<'_> {
         }
         for (block, near) in culling.blocks(bricks, clusters, BLOCK)? {
             self.batch.add(block, &near);
-            if self.batch.blocks.len() as u64 == BATCH_BLOCKS {
+            if self.batch.is_full() {
                 self.submit()?;
             }
         }
@@ -250,16 +257,16 @@ impl Measuring<'_> {
         let bricks = blocks.len() as u32 * BLOCK_BRICKS;
         let near = device.filled("near clusters", bytemuck::cast_slice(&near), Usage::STORAGE)?;
         let mut encoder = device.encoder();
-        encoder.clear_buffer(&self.nearest, 0, Some(4 * u64::from(bricks * BRICK_VOXELS)));
+        encoder.clear_buffer(&self.found_bits, 0, Some(4 * u64::from(bricks * BRICK_VOXELS)));
         encoder.clear_buffer(&self.counts, 0, None);
         let mut clusters = 0;
-        let ends_submission = |item: &Item, _: &Item| {
+        let share_a_submission = |item: &Item, _: &Item| {
             clusters += (item.end - item.first) as usize;
             let is_full = clusters >= SUBMITTED_CLUSTERS;
             clusters = if is_full { 0 } else { clusters };
             !is_full
         };
-        for items in items.chunk_by(ends_submission) {
+        for items in items.chunk_by(share_a_submission) {
             self.measure(&mut encoder, items, &near)?;
             let full = std::mem::replace(&mut encoder, device.encoder());
             device.queue.submit([full.finish()]);
@@ -267,7 +274,7 @@ impl Measuring<'_> {
         let params = self.params(0, bricks)?;
         let buffers = [
             ("params", &params),
-            ("nearest", &self.nearest),
+            ("found_bits", &self.found_bits),
             ("counts", &self.counts),
             ("records", &self.records),
             ("values", &self.values),
@@ -313,7 +320,7 @@ impl Measuring<'_> {
             ("near", near),
             ("clusters", &self.clusters),
             ("triangles", &self.triangles),
-            ("nearest", &self.nearest),
+            ("found_bits", &self.found_bits),
         ];
         Ok(device.record(encoder, kernels::MEASURE, &buffers, groups)?)
     }
@@ -326,11 +333,9 @@ impl Measuring<'_> {
         let (device, work) = (self.device, self.work);
         device.block_on(mapping)?;
         let (records, values) = device.mapped(&self.listed, listed_bytes(&blocks), listed)?;
-        let wrong = || {
-            let (kernel, driver) = (kernels::COMPACT.name(), device.driver());
-            BackendError::SelfTest { kernel, driver }
-        };
-        let records = checked(records, values, &blocks).ok_or_else(wrong)?;
+        let records = checked(records, values, &blocks).ok_or_else(|| {
+            BackendError::Failed("the bricks of the band do not match their distances".into())
+        })?;
         if values > 0 {
             let bytes = 4 * u64::from(values);
             let mut encoder = device.encoder();
@@ -391,14 +396,15 @@ fn listed(bytes: &[u8]) -> (Vec<Record>, u32) {
     (records.map(bytemuck::pod_read_unaligned).collect(), counts[1])
 }
 
-/// The records in the order of their values, if each value belongs to one record, and each record to
-/// a brick of `blocks`.
+/// The records in the order of their values, if each value belongs to one record, and each record
+/// to another brick of `blocks`.
 fn checked(mut records: Vec<Record>, values: u32, blocks: &[Bricks]) -> Option<Vec<Record>> {
     records.par_sort_unstable_by_key(|record| record.first);
-    let bricks = blocks.len() as u32 * BLOCK_BRICKS;
+    let mut is_listed = vec![false; blocks.len() * BLOCK_BRICKS as usize];
     let mut end = 0;
     for record in &records {
-        if record.first != end || record.brick >= bricks {
+        let is_listed = is_listed.get_mut(record.brick as usize)?;
+        if record.first != end || std::mem::replace(is_listed, true) {
             return None;
         }
         end += record.values();
@@ -406,20 +412,29 @@ fn checked(mut records: Vec<Record>, values: u32, blocks: &[Bricks]) -> Option<V
     (end == values).then_some(records)
 }
 
-/// Whether `device` measures a built-in mesh as the CPU does. This detects drivers that miscompile
-/// the kernel.
+/// Whether `device` measures built-in meshes as the CPU does. This detects drivers that miscompile
+/// the kernels.
 fn passes_self_test(device: &Device) -> Result<bool, BackendError> {
-    let mesh = adversarial_mesh([28, 29, 30], &[(24, 8), (4, 55)]);
-    let width = 9.0;
-    let known = Work::new(&mesh, width, u64::MAX, 0, &NoProgress)?.parts()?;
-    let found = measured_parts(device, &mesh, width, u64::MAX, &NoProgress)?;
-    let joined = |parts: Vec<Part>| {
-        let distances = in_order(&parts);
-        let mut bricks = parts.into_iter().flat_map(|(bricks, _)| bricks).collect::<Vec<_>>();
-        bricks.sort_unstable();
-        (bricks, distances)
-    };
-    Ok(joined(known) == joined(found))
+    // With many triangles near a cell, and with few, among which the bounds decide.
+    let dense = (adversarial_mesh([12, 13, 14], &[(100, 8), (4, 23)]), 3.0);
+    let sparse = (adversarial_mesh([28, 29, 30], &[(24, 8), (4, 55)]), 9.0);
+    for (mesh, width) in [dense, sparse] {
+        let known = Work::new(&mesh, width, u64::MAX, 0, &NoProgress)?.parts()?;
+        let found = match measured_parts(device, &mesh, width, u64::MAX, &NoProgress) {
+            Err(BackendError::Failed(_)) => return Ok(false),
+            found => found?,
+        };
+        let [known, found] = [known, found].map(|parts: Vec<Part>| {
+            let distances = in_order(&parts);
+            let mut bricks = parts.into_iter().flat_map(|(bricks, _)| bricks).collect::<Vec<_>>();
+            bricks.sort_unstable();
+            (bricks, distances)
+        });
+        if known != found {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 #[cfg(test)]
@@ -429,7 +444,7 @@ mod tests {
     use crate::gpu::Adapter;
 
     /// Each fault: the replaced text in the kernel with its imports.
-    const FAULTS: [(&str, &str); 17] = [
+    const FAULTS: [(&str, &str); 18] = [
         // Of a triangle: an edge or the plane is left out, corners are exchanged.
         ("|| !is_dot_at_most_0(normal, exact_cross(a, a - b))", ""),
         ("is_above = false;", ""),
@@ -452,9 +467,10 @@ mod tests {
         ("(cluster.first, cluster.end)", "(cluster.first, cluster.first + 1u)"),
         ("min(most + 2.0 * radius, params.width + radius)", "min(most, params.width)"),
         ("is_near |= u32", "is_near = u32"),
+        ("first += 32u", "first += 64u"),
         // Of distances that are almost the same, one is dropped.
         ("!is_same(squared, (*nearest).squared)", "false"),
-        ("nearest[first + place]", "nearest[place]"),
+        ("found_bits[first + place]", "found_bits[place]"),
     ];
     /// The same of the kernel that compacts.
     const COMPACTING_FAULTS: [(&str, &str); 4] = [

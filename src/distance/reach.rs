@@ -32,7 +32,7 @@ impl Reach {
     }
 
     /// The lower of two bounds of the same bricks.
-    pub(super) fn nearer(self, other: Self) -> Self {
+    pub(super) fn min(self, other: Self) -> Self {
         if self.squared <= other.squared { self } else { other }
     }
 

@@ -5,6 +5,8 @@ use crate::gpu::{Device, GROUP, MAX_GROUPS};
 
 /// Storage buffers that a kernel may bind: the WebGPU default limit.
 const STORAGE_BUFFERS: u32 = 8;
+/// Bytes of workgroup memory: `measure` has 5,132, and WebGPU at least 16,384.
+const WORKGROUP_BYTES: u32 = 6 << 10;
 
 /// A GPU, or a software implementation of one, accessed through one graphics API.
 #[derive(Debug, Clone)]
@@ -162,7 +164,7 @@ pub(super) fn check(info: &wgpu::AdapterInfo, limits: &wgpu::Limits) -> Result<(
         ("storage buffers per stage", limits.max_storage_buffers_per_shader_stage, STORAGE_BUFFERS),
         ("invocations per workgroup", limits.max_compute_invocations_per_workgroup, GROUP),
         ("workgroup size", limits.max_compute_workgroup_size_x, GROUP),
-        ("workgroup storage bytes", limits.max_compute_workgroup_storage_size, 6 << 10),
+        ("workgroup storage bytes", limits.max_compute_workgroup_storage_size, WORKGROUP_BYTES),
         ("workgroups per dimension", limits.max_compute_workgroups_per_dimension, MAX_GROUPS),
     ];
     match needs.into_iter().find(|(_, has, needs)| has < needs) {

@@ -49,9 +49,9 @@ impl Pipeline {
             entry_point: name,
             compilation_options: wgpu::PipelineCompilationOptions {
                 constants: &constants,
-                // The kernels initialize what they read: a compiler would let one invocation clear
-                // whole arrays.
-                zero_initialize_workgroup_memory: std::env::var_os("ZERO").is_some(),
+                // Kernels write their workgroup memory before they read it. Zero-initialization,
+                // the default, takes long for arrays with some drivers.
+                zero_initialize_workgroup_memory: false,
             },
             cache: None,
         });

@@ -3,17 +3,12 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rayon::prelude::*;
-
 use crate::distance::bricks::Bricks;
 use crate::distance::clusters::Clusters;
 use crate::distance::reach::Reach;
 use crate::place::PlacedMesh;
 use crate::progress::Progress;
 use crate::voxelize::{BackendError, check_cancelled};
-
-/// Longer lists of clusters are culled in parallel.
-const LONG_LIST: usize = 1 << 12;
 
 /// Visits the bricks of a grid with the clusters near them: the grid is halved down to bricks, and
 /// each half keeps the clusters that may be the nearest to one of its voxels.
@@ -144,23 +139,18 @@ impl<'a> Culling<'a> {
             }
             _ => reach.meets(self.clusters.bounds(cluster)),
         };
-        if clusters.len() <= LONG_LIST {
-            return clusters.iter().filter(is_near).copied().collect();
-        }
-        clusters.par_iter().filter(is_near).copied().collect()
+        clusters.iter().filter(is_near).copied().collect()
     }
 
     /// The reach of `bricks`, given that there are triangles in each of `clusters`.
     pub(super) fn reach(&self, bricks: &Bricks, clusters: &[u32]) -> Reach {
         let lattice = self.mesh.lattice();
-        let centers = bricks.centers(lattice.fraction_bits);
-        let of = |clusters: &[u32]| {
-            let boxes = clusters.iter().map(|&cluster| self.clusters.bounds(cluster));
-            Reach::new(centers, self.width, lattice.units_per_voxel(), boxes)
-        };
-        if clusters.len() <= LONG_LIST {
-            return of(clusters);
-        }
-        clusters.par_chunks(LONG_LIST).map(of).reduce(|| of(&[]), Reach::min)
+        let boxes = clusters.iter().map(|&cluster| self.clusters.bounds(cluster));
+        Reach::new(
+            bricks.centers(lattice.fraction_bits),
+            self.width,
+            lattice.units_per_voxel(),
+            boxes,
+        )
     }
 }

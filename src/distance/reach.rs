@@ -31,11 +31,6 @@ impl Reach {
         Self { centers, distance: (squared as f64).sqrt() + MARGIN, squared }
     }
 
-    /// The lower of two bounds of the same bricks.
-    pub(super) fn min(self, other: Self) -> Self {
-        if self.squared <= other.squared { self } else { other }
-    }
-
     /// Whether the box is within the bound, so that its triangles may be the nearest to a voxel.
     #[inline]
     pub(super) fn meets(&self, bounds: &Aabb) -> bool {

@@ -39,6 +39,17 @@ impl Bricks {
         Some([before, after])
     }
 
+    /// The bounds of the voxels' centres.
+    pub(super) fn centers(&self, fraction_bits: u32) -> Aabb {
+        let half = 1 << (fraction_bits - 1);
+        let at = |brick: u32| ((brick * BRICK) << fraction_bits).cast_signed();
+        Aabb { lo: self.from.map(|c| at(c) + half), hi: self.to.map(|c| at(c) - half) }
+    }
+}
+
+/// Blocks of bricks, cut at the end of a range.
+#[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
+impl Bricks {
     /// The number of blocks of `side` bricks along each edge.
     pub(super) fn blocks(&self, side: u32) -> u64 {
         [0, 1, 2].map(|axis| u64::from(self.len(axis).div_ceil(side))).into_iter().product()
@@ -52,13 +63,6 @@ impl Bricks {
         before.to[axis] = self.from[axis] + blocks.div_ceil(2) * side;
         after.from[axis] = before.to[axis];
         (blocks > 1).then_some([before, after])
-    }
-
-    /// The bounds of the voxels' centres.
-    pub(super) fn centers(&self, fraction_bits: u32) -> Aabb {
-        let half = 1 << (fraction_bits - 1);
-        let at = |brick: u32| ((brick * BRICK) << fraction_bits).cast_signed();
-        Aabb { lo: self.from.map(|c| at(c) + half), hi: self.to.map(|c| at(c) - half) }
     }
 }
 
@@ -105,6 +109,7 @@ mod tests {
         }
     }
 
+    #[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
     #[test]
     fn blocks_are_all_of_a_range_and_cut_only_at_its_end() {
         let mut rng = Rng::with_seed(53);

@@ -154,8 +154,8 @@ fn measured_parts(
         counts: buffer("counts", COUNT_WORDS)?,
         records: buffer("records", records)?,
         values: buffer("values", words)?,
-        listed: device.staging(COUNT_WORDS + records),
-        staging: device.staging(words),
+        record_staging: device.staging(COUNT_WORDS + records),
+        value_staging: device.staging(words),
         batch: Batch::default(),
         in_flight: None,
         parts: Vec::new(),
@@ -215,9 +215,8 @@ struct Measuring<'a> {
     records: wgpu::Buffer,
     values: wgpu::Buffer,
     /// For the counts and the records.
-    listed: wgpu::Buffer,
-    /// For the values.
-    staging: wgpu::Buffer,
+    record_staging: wgpu::Buffer,
+    value_staging: wgpu::Buffer,
     batch: Batch,
     in_flight: Option<InFlight<'a>>,
     parts: Vec<Part>,
@@ -280,10 +279,16 @@ impl Measuring<'_> {
             ("values", &self.values),
         ];
         device.record(&mut encoder, kernels::COMPACT, &buffers, bricks)?;
-        let (counts, bytes) = (4 * COUNT_WORDS, listed_bytes(&blocks));
-        encoder.copy_buffer_to_buffer(&self.counts, 0, &self.listed, 0, counts);
-        encoder.copy_buffer_to_buffer(&self.records, 0, &self.listed, counts, bytes - counts);
-        let mapping = device.submit(encoder, &self.listed, bytes);
+        let (counts, bytes) = (4 * COUNT_WORDS, record_bytes(&blocks));
+        encoder.copy_buffer_to_buffer(&self.counts, 0, &self.record_staging, 0, counts);
+        encoder.copy_buffer_to_buffer(
+            &self.records,
+            0,
+            &self.record_staging,
+            counts,
+            bytes - counts,
+        );
+        let mapping = device.submit(encoder, &self.record_staging, bytes);
         self.in_flight = Some(InFlight { blocks, mapping });
         Ok(())
     }
@@ -332,15 +337,16 @@ impl Measuring<'_> {
         };
         let (device, work) = (self.device, self.work);
         device.block_on(mapping)?;
-        let (records, values) = device.mapped(&self.listed, listed_bytes(&blocks), listed)?;
+        let (records, values) =
+            device.mapped(&self.record_staging, record_bytes(&blocks), read_records)?;
         let records = checked(records, values, &blocks).ok_or_else(|| {
             BackendError::Failed("the bricks of the band do not match their distances".into())
         })?;
         if values > 0 {
             let bytes = 4 * u64::from(values);
             let mut encoder = device.encoder();
-            encoder.copy_buffer_to_buffer(&self.values, 0, &self.staging, 0, bytes);
-            device.block_on(device.submit(encoder, &self.staging, bytes))?;
+            encoder.copy_buffer_to_buffer(&self.values, 0, &self.value_staging, 0, bytes);
+            device.block_on(device.submit(encoder, &self.value_staging, bytes))?;
             let part_of = |records: &[Record], values: &[u8]| {
                 let first = records[0].first as usize;
                 let len: u32 = records.iter().map(Record::values).sum();
@@ -353,7 +359,7 @@ impl Measuring<'_> {
                 Ok(part)
             };
             let parts: Result<Vec<Part>, BackendError> =
-                device.mapped(&self.staging, bytes, |values| {
+                device.mapped(&self.value_staging, bytes, |values| {
                     let records = records.par_chunks(PART_BRICKS);
                     records.map(|records| part_of(records, values)).collect()
                 })?;
@@ -384,12 +390,12 @@ impl Record {
 }
 
 /// Bytes of the counts and the records of a batch.
-fn listed_bytes(blocks: &[Bricks]) -> u64 {
+fn record_bytes(blocks: &[Bricks]) -> u64 {
     4 * COUNT_WORDS + (blocks.len() * BLOCK_BRICKS as usize * size_of::<Record>()) as u64
 }
 
 /// The records that are listed, and the number of values.
-fn listed(bytes: &[u8]) -> (Vec<Record>, u32) {
+fn read_records(bytes: &[u8]) -> (Vec<Record>, u32) {
     let (counts, records) = bytes.split_at(4 * COUNT_WORDS as usize);
     let counts: [u32; COUNT_WORDS as usize] = bytemuck::pod_read_unaligned(counts);
     let records = records.chunks_exact(size_of::<Record>()).take(counts[0] as usize);

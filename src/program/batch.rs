@@ -26,11 +26,14 @@ const BYTES_A_FACE_VOXEL: u64 = 16;
 const FILL_BYTES_A_FACE_VOXEL: u64 = 16;
 const COLOR_BYTES_A_FACE_VOXEL: u64 = 240;
 const DISTANCE_BYTES_A_FACE_VOXEL: u64 = 280;
+/// Memory per voxel of a grid in which all have a distance, in bytes: twice its four bytes, and a
+/// share of the bricks.
+const DISTANCE_BYTES_A_VOXEL: u64 = 10;
 
 /// The number of `tasks` to run at once: one per thread, or as many of the largest as fit into
 /// `memory` bytes.
 pub fn at_once(tasks: &[Task], memory: u64, job: &Job) -> usize {
-    let needs = |task| estimate(task, expected_face(job), BYTES_A_FACE_VOXEL);
+    let needs = |task| estimate(task, face_of(expected_dims(job)), BYTES_A_FACE_VOXEL);
     at_once_within(memory, tasks.iter().map(needs).collect()).min(rayon::current_num_threads())
 }
 
@@ -38,20 +41,24 @@ pub fn at_once(tasks: &[Task], memory: u64, job: &Job) -> usize {
 /// `placed`, or else of one with colours, as far as the options say how large its grid is.
 pub fn sufficient(task: &Task, job: &Job, placed: Option<&PlacedMesh>) -> u64 {
     let is_colored = placed.is_none_or(|mesh| mesh.appearance().is_some());
+    let dims = placed.map_or_else(|| expected_dims(job), PlacedMesh::window_dims);
+    let depth = u64::from(dims.into_iter().min().unwrap_or(0));
     let more = match job.distance {
-        Some(width) => DISTANCE_BYTES_A_FACE_VOXEL * width.ceil() as u64,
+        Some(width) => {
+            (DISTANCE_BYTES_A_FACE_VOXEL * width.ceil() as u64).min(DISTANCE_BYTES_A_VOXEL * depth)
+        }
         None if is_colored && job.color == ColorSource::Mesh => COLOR_BYTES_A_FACE_VOXEL,
         None => FILL_BYTES_A_FACE_VOXEL,
     };
-    let face = placed.map_or_else(|| expected_face(job), |mesh| face_of(mesh.window_dims()));
-    estimate(task, face, BYTES_A_FACE_VOXEL + more)
+    estimate(task, face_of(dims), BYTES_A_FACE_VOXEL + more)
 }
 
-/// Voxels of the largest face of a grid, 0 if the options alone do not determine them.
-fn expected_face(job: &Job) -> u64 {
-    face_of([job.expected_res().unwrap_or(0); 3])
+/// Voxels along each axis of a grid, 0 if the options alone do not determine them.
+fn expected_dims(job: &Job) -> [u32; 3] {
+    [job.expected_res().unwrap_or(0); 3]
 }
 
+/// Voxels of the largest face of a grid.
 fn face_of(dims: [u32; 3]) -> u64 {
     let [x, y, z] = dims.map(u64::from);
     (x * y).max(y * z).max(z * x)

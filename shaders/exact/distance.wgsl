@@ -157,8 +157,9 @@ fn is_same(a: Fraction, b: Fraction) -> bool {
 }
 
 // Lowers `nearest` to the distance of `p` from `triangle`, in voxels of 2^fraction_bits lattice
-// units. Of a point beside the triangle, the nearest point is on an edge that it is beyond: from any
-// other point of the triangle a step towards `p`, projected to the plane, stays in the triangle.
+// units. If p's projection to the plane is outside the triangle, the nearest point is on an edge
+// that p is beyond: from any other point of the triangle, a step towards the projection stays inside
+// it.
 fn lower_to_triangle(
     nearest: ptr<function, Nearest>,
     p: vec3<i32>,
@@ -191,7 +192,7 @@ fn lower_to_triangle(
     }
 }
 
-// The bits of the f32 nearest to the least distance; of nothing 0xffffffff.
+// The bits of the least distance, rounded to the nearest f32; 0xffffffff if there is none.
 fn rounded_nearest(nearest: Nearest, fraction_bits: u32) -> u32 {
     if nearest.approximate == NO_DISTANCE {
         return nearest.bits;

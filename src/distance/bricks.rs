@@ -47,7 +47,7 @@ impl Bricks {
     }
 }
 
-/// Blocks of bricks, cut at the end of a range.
+/// Division into blocks; the last block along an axis may be smaller.
 #[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
 impl Bricks {
     /// The number of blocks of `side` bricks along each edge.

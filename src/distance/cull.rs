@@ -1,5 +1,5 @@
-//! Conservative culling: for each brick, or block of bricks, the clusters that may contain the triangle nearest to one
-//! of its voxels.
+//! Conservative culling: for each brick, or block of bricks, the clusters that may contain the
+//! triangle nearest to one of its voxels.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -103,17 +103,17 @@ impl<'a> Culling<'a> {
         halves.into_iter().try_for_each(|half| self.bricks(half, &self.near(&half, near), visit))
     }
 
-    /// The blocks of `bricks`, of `side` bricks along each edge, that some of `clusters` are near,
-    /// each with these clusters. The caller finishes these blocks; the others are finished here.
+    /// Divides `bricks` into blocks of `side` bricks along each edge, and lists those that some of
+    /// `near`, the clusters near `bricks`, are near, each with these clusters. The caller finishes
+    /// these blocks; the others are finished here.
     #[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
     pub(super) fn blocks(
         &self,
         bricks: Bricks,
-        clusters: &[u32],
+        near: Vec<u32>,
         side: u32,
     ) -> Result<Vec<(Bricks, Vec<u32>)>, BackendError> {
         self.check()?;
-        let near = self.near(&bricks, clusters);
         if near.is_empty() {
             self.finish(&bricks);
             return Ok(Vec::new());
@@ -121,8 +121,8 @@ impl<'a> Culling<'a> {
         let Some([before, after]) = bricks.halves_in_blocks(side) else {
             return Ok(vec![(bricks, near)]);
         };
-        let (before, after) =
-            rayon::join(|| self.blocks(before, &near, side), || self.blocks(after, &near, side));
+        let of = |half: Bricks| self.blocks(half, self.near(&half, &near), side);
+        let (before, after) = rayon::join(|| of(before), || of(after));
         let mut blocks = before?;
         blocks.append(&mut after?);
         Ok(blocks)

@@ -77,9 +77,9 @@ fn squared_distance_to_edge(start: [i128; 3], end: [i128; 3]) -> Fraction {
 }
 
 /// The `f32` nearest to the distance from lattice point `p` to `triangle`, in voxels of
-/// `2^fraction_bits` lattice units; a tie goes to the even one. Of a point beside the triangle, the
-/// nearest point is on an edge that it is beyond: from any other point of the triangle a step
-/// towards `p`, projected to the plane, stays in the triangle.
+/// `2^fraction_bits` lattice units; a tie goes to the even one. If the projection of `p` to the
+/// plane is outside the triangle, the nearest point is on an edge that `p` is beyond: from any
+/// other point of the triangle, a step towards the projection stays inside it.
 pub(super) fn distance_to(p: [i32; 3], triangle: &Triangle, fraction_bits: u32) -> f32 {
     let from = |corner: [i32; 3]| minus(p.map(i128::from), corner.map(i128::from));
     let [a, b, c] = triangle.map(from);

@@ -160,7 +160,7 @@ fn measured_parts(
         in_flight: None,
         parts: Vec::new(),
     };
-    measuring.visit(grid, &culling.all())?;
+    measuring.visit(grid, culling.all())?;
     measuring.submit()?;
     measuring.receive()?;
     Ok(measuring.parts)
@@ -223,19 +223,21 @@ struct Measuring<'a> {
 }
 
 impl Measuring<'_> {
-    /// Culls `bricks`, which only these clusters are near, and submits the batches that they fill.
-    fn visit(&mut self, bricks: Bricks, clusters: &[u32]) -> Result<(), BackendError> {
+    /// Culls `bricks`, which only the clusters `near` are near, and submits the batches that they
+    /// fill.
+    fn visit(&mut self, bricks: Bricks, near: Vec<u32>) -> Result<(), BackendError> {
         let culling = &self.work.culling;
         let halves = bricks.halves_in_blocks(BLOCK);
         let blocks = bricks.blocks(BLOCK);
-        let is_large = blocks > BATCH_BLOCKS || blocks * clusters.len() as u64 > CULLED_CLUSTERS;
-        if let Some([before, after]) = halves.filter(|_| is_large && !clusters.is_empty()) {
-            let near = |half: &Bricks| culling.near(half, clusters);
-            let (first, second) = rayon::join(|| near(&before), || near(&after));
-            self.visit(before, &first)?;
-            return self.visit(after, &second);
+        let is_large = blocks > BATCH_BLOCKS || blocks * near.len() as u64 > CULLED_CLUSTERS;
+        if let Some([before, after]) = halves.filter(|_| is_large && !near.is_empty()) {
+            let near_half = |half: &Bricks| culling.near(half, &near);
+            let (first, second) = rayon::join(|| near_half(&before), || near_half(&after));
+            drop(near);
+            self.visit(before, first)?;
+            return self.visit(after, second);
         }
-        for (block, near) in culling.blocks(bricks, clusters, BLOCK)? {
+        for (block, near) in culling.blocks(bricks, near, BLOCK)? {
             self.batch.add(block, &near);
             if self.batch.is_full() {
                 self.submit()?;

@@ -158,8 +158,8 @@ fn is_same(a: Fraction, b: Fraction) -> bool {
 
 // Lowers `nearest` to the distance of `p` from `triangle`, in voxels of 2^fraction_bits lattice
 // units. If p's projection to the plane is outside the triangle, the nearest point is on an edge
-// that p is beyond: from any other point of the triangle, a step towards the projection stays inside
-// it.
+// that p is beyond: from any other point of the triangle, a step towards the projection stays in
+// the triangle.
 fn lower_to_triangle(
     nearest: ptr<function, Nearest>,
     p: vec3<i32>,

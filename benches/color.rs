@@ -13,7 +13,7 @@ use std::time::Duration;
 use common::{Patience, Result, timed};
 use peakmem_alloc::{PeakMemAlloc, PeakMemAllocTrait};
 use trivox::formats::read_mesh;
-use trivox::palette::count_colors;
+use trivox::surface::palette::count_colors;
 use trivox::{
     Backend, ColorOptions, Cpu, Mode, NoProgress, PlaceOptions, PlacedMesh, Sizing, VoxelGrid,
     color, place,

@@ -13,10 +13,10 @@ use std::time::Duration;
 
 use common::{Patience, Result, timed};
 use peakmem_alloc::{PeakMemAlloc, PeakMemAllocTrait};
-use trivox::distance::distances;
+use trivox::engine::backend::{BackendChoice, Backends, ChosenBackend};
 use trivox::formats::read_mesh;
+use trivox::solid::distance::distances;
 use trivox::solid::{Fill, Solid};
-use trivox::voxelize::{BackendChoice, Backends, ChosenBackend};
 use trivox::{
     Backend, BackendError, Cpu, DistanceField, Mode, NoProgress, PlaceOptions, Sizing, VoxelGrid,
     place, voxelize,

@@ -14,7 +14,7 @@ use std::time::Instant;
 
 use published::moller::{box_normals_separate, edges_separate, plane_separates};
 use published::{Aabb, Point, Triangle, moller, obb, sat};
-use trivox::place::{SPAN_BITS, Triangle as LatticeTriangle};
+use trivox::lattice::{SPAN_BITS, Triangle as LatticeTriangle};
 use trivox::predicate::batch::Batch;
 use trivox::predicate::{InstructionSet, touches};
 

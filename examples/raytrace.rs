@@ -5,8 +5,8 @@
 use anyhow::{Context, Result, bail};
 use image::{Rgb, RgbImage};
 use rayon::prelude::*;
-use trivox::srgb::{linear_of, srgb_of};
-use trivox::trace::{Ray, Scene};
+use trivox::base::srgb::{linear_of, srgb_of};
+use trivox::view::trace::{Ray, Scene};
 use trivox::{Backend, ColorOptions, Cpu, Mode, NoProgress, PlaceOptions, Sizing};
 
 type Vec3 = [f64; 3];

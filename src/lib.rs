@@ -51,66 +51,47 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-pub mod appearance;
-pub mod color;
-pub mod compare;
-pub mod distance;
-pub mod error_code;
-pub mod fill;
+pub mod base;
+pub mod cpu;
+pub mod engine;
 pub mod formats;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 pub mod grid;
-mod lanes;
-#[cfg(feature = "memory")]
-pub mod memory;
+pub mod lattice;
 pub mod mesh;
-pub mod mesher;
-pub mod mode;
-mod morton;
-mod names;
-#[doc(hidden)]
-pub mod numbers;
-#[cfg(feature = "palette")]
-pub mod palette;
-pub mod place;
 pub mod predicate;
-pub mod progress;
-pub mod render;
 pub mod solid;
-pub mod srgb;
-pub mod topology;
-pub mod trace;
-pub mod transform;
-mod vector;
-pub mod verify;
-pub mod voxelize;
-pub mod voxelizer;
+pub mod surface;
+pub mod view;
 
-pub use appearance::Appearance;
-pub use color::{ColorOptions, Colored, color};
-pub use compare::{Comparison, compare};
-pub use distance::DistanceField;
-pub use error_code::{ErrorCode, code_of};
+pub use base::error_code::{ErrorCode, code_of};
+#[cfg(feature = "memory")]
+pub use base::memory;
+pub use base::names::UnknownName;
+pub use base::progress::{NoProgress, Progress};
+pub use cpu::Cpu;
+pub use engine::backend::{Backend, BackendError};
+pub use engine::mode::{Mode, Voxels, voxelize};
+pub use engine::{ColorSource, MeshSource, VoxelizeError, Voxelized, Voxelizer};
 #[cfg(feature = "gpu")]
 pub use gpu::GpuError;
+#[cfg(feature = "gpu")]
+pub use gpu::voxelize::Gpu;
+pub use grid::compare::{Comparison, compare};
 pub use grid::{GridError, Place, Up, VoxelGrid, World};
-pub use mesh::{Mesh, MeshError};
-pub use mode::{Mode, Voxels, voxelize};
-pub use names::UnknownName;
-#[cfg(feature = "palette")]
-pub use palette::Palette;
-pub use place::{
+pub use lattice::transform::Transform;
+pub use lattice::{
     Bounds, Lattice, PlaceError, PlaceOptions, PlacedMesh, Sizing, Tile, Window, place, place_on,
 };
-pub use progress::{NoProgress, Progress};
+pub use mesh::appearance::Appearance;
+pub use mesh::{Mesh, MeshError};
+pub use solid::distance::DistanceField;
+pub use solid::topology::Topology;
 pub use solid::{Fill, Solid};
-pub use topology::Topology;
-pub use transform::Transform;
-#[cfg(feature = "gpu")]
-pub use voxelize::gpu::Gpu;
-pub use voxelize::{Backend, BackendError, cpu::Cpu};
-pub use voxelizer::{ColorSource, MeshSource, VoxelizeError, Voxelized, Voxelizer};
+pub use surface::color::{ColorOptions, Colored, color};
+#[cfg(feature = "palette")]
+pub use surface::palette::Palette;
 #[cfg(feature = "gpu")]
 pub use wgpu;
 

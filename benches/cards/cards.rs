@@ -1,6 +1,6 @@
 //! The limits of graphics cards, and the times that they predict.
 
-use trivox::voxelize::report::{RunReport, StageReport};
+use trivox::engine::backend::report::{RunReport, StageReport};
 
 use crate::kernels::{COSTS, Cost};
 

@@ -4,11 +4,11 @@
 //!
 //! Prints Markdown tables. `--quick` takes two models at a small resolution, and `--only NAME` one.
 
+use trivox::engine::backend::report::RunReport;
+use trivox::engine::backend::{Rule, RunOptions, VoxelKernel};
 use trivox::formats::read_mesh;
 use trivox::gpu::Adapter;
-use trivox::voxelize::gpu::Gpu;
-use trivox::voxelize::report::RunReport;
-use trivox::voxelize::{Rule, RunOptions, VoxelKernel};
+use trivox::gpu::voxelize::Gpu;
 use trivox::{Backend, NoProgress, PlaceOptions, Sizing, place};
 
 use cards::{CARDS, Card, Time};

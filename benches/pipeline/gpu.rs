@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
+use trivox::engine::backend::report::{RunReport, StageReport};
+use trivox::engine::backend::{Rule, RunOptions, VoxelKernel};
 use trivox::formats::read_mesh;
+use trivox::gpu::voxelize::Gpu;
 use trivox::gpu::{Adapter, Device};
-use trivox::voxelize::gpu::Gpu;
-use trivox::voxelize::report::{RunReport, StageReport};
-use trivox::voxelize::{Rule, RunOptions, VoxelKernel};
 use trivox::{Backend, NoProgress, PlaceOptions, Sizing, place};
 use wgpu::BufferUsages as Usage;
 

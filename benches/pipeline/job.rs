@@ -2,8 +2,8 @@
 
 use std::hint::black_box;
 
+use trivox::engine::backend::brick_pairs;
 use trivox::formats::{GridFormat, read_mesh, write_grid};
-use trivox::voxelize::brick_pairs;
 use trivox::{Backend, Cpu, NoProgress, PlaceOptions, PlacedMesh, Sizing, VoxelGrid, World, place};
 
 use crate::common::{Patience, Result, timed};

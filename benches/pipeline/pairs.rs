@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 use trivox::PlacedMesh;
-use trivox::place::Triangle;
+use trivox::lattice::Triangle;
 use trivox::predicate::boxes::BoxRange;
 use trivox::predicate::touches;
 

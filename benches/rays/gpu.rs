@@ -1,9 +1,9 @@
 //! The same rays on a GPU.
 
 use trivox::Gpu;
+use trivox::gpu::scene::{GpuScene, HIT_WORDS, RAY_GROUP, RAY_WORDS};
 use trivox::gpu::{Adapter, Device, kernels::FIRST_HITS};
-use trivox::trace::gpu::{GpuScene, HIT_WORDS, RAY_GROUP, RAY_WORDS};
-use trivox::trace::{Hit, Ray, Scene};
+use trivox::view::trace::{Hit, Ray, Scene};
 use wgpu::BufferUsages as Usage;
 
 use crate::common::{Patience, Result, timed};

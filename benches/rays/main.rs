@@ -22,7 +22,7 @@ use others::Others;
 use peak_alloc::PeakAlloc;
 use rayon::prelude::*;
 use trivox::formats::read_mesh;
-use trivox::trace::{Hit, Ray, Scene};
+use trivox::view::trace::{Hit, Ray, Scene};
 use trivox::{Backend, Cpu, Mesh, NoProgress, PlaceOptions, Sizing, place};
 
 #[path = "../common/mod.rs"]

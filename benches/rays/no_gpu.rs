@@ -1,6 +1,6 @@
 //! In the GPU's place, without the feature `gpu`: there is none.
 
-use trivox::trace::{Hit, Ray, Scene};
+use trivox::view::trace::{Hit, Ray, Scene};
 
 use crate::common::{Patience, Result};
 

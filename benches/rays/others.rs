@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use tempfile::TempDir;
+use trivox::VoxelGrid;
 use trivox::formats::{GridFormat, write_grid};
-use trivox::trace::{Hit, Ray};
-use trivox::{VoxelGrid, mesher};
+use trivox::view::mesher;
+use trivox::view::trace::{Hit, Ray};
 
 use crate::common::Result;
 use crate::{Figures, mib};

@@ -3,8 +3,8 @@
 
 use fastrand::Rng;
 use trivox::VoxelGrid;
-use trivox::render::{Camera, RenderOptions};
-use trivox::trace::{Face, Hit, Ray, Scene};
+use trivox::view::render::{Camera, RenderOptions};
+use trivox::view::trace::{Face, Hit, Ray, Scene};
 
 use crate::common::Result;
 

@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use trivox::base::srgb::Rgba;
+use trivox::engine::backend::RunOptions;
 use trivox::formats::read_mesh;
 use trivox::grid::{BRICK, Colors, mask_voxels};
 use trivox::solid::Solid;
-use trivox::srgb::Rgba;
-use trivox::voxelize::RunOptions;
 use trivox::{
     ColorOptions, Cpu, Mesh, Mode, NoProgress, PlaceOptions, Sizing, Up, VoxelGrid, World, color,
     place, voxelize,

@@ -4,8 +4,8 @@ use std::f64::consts::{PI, TAU};
 
 use anyhow::Result;
 use image::{DynamicImage, GenericImage, Rgba, RgbaImage};
-use trivox::render::{RenderOptions, render};
 use trivox::solid::{Fill, Solid};
+use trivox::view::render::{RenderOptions, render};
 use trivox::{Mesh, Mode, Up, VoxelGrid};
 
 use super::models::{painted, voxels_of};

@@ -4,7 +4,7 @@ use anyhow::Result;
 use image::codecs::png::{CompressionType, FilterType, PngEncoder};
 use image::{DynamicImage, GenericImage, Rgba, RgbaImage};
 use trivox::VoxelGrid;
-use trivox::render::{RenderOptions, render};
+use trivox::view::render::{RenderOptions, render};
 
 /// Transparent gap between tiles, in pixels.
 const GAP: u32 = 10;

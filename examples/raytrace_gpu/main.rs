@@ -8,10 +8,10 @@ use std::sync::Arc;
 use anyhow::{Context, Result, bail, ensure};
 use bytemuck::{Pod, Zeroable};
 use image::{Rgb, RgbImage};
+use trivox::base::srgb::srgb_of;
 use trivox::gpu::Device;
-use trivox::srgb::srgb_of;
-use trivox::trace::Scene;
-use trivox::trace::gpu::{GpuScene, SCENE_SOURCE, SceneBuffers};
+use trivox::gpu::scene::{GpuScene, SCENE_SOURCE, SceneBuffers};
+use trivox::view::trace::Scene;
 use trivox::wgpu::{self, BufferUsages as Usage, ShaderStages};
 use trivox::{Gpu, Voxelizer};
 

@@ -2,17 +2,17 @@
 
 use std::io::Cursor;
 
-use trivox::fill::{along_x, flood, vote};
+use trivox::engine::backend::{BackendChoice, RunOptions};
 use trivox::formats::{
     GridFormat, MESH_FORMATS, Sidecars, read_grid_from, read_mesh_from, write_grid,
 };
 use trivox::grid::{BrickKey, Colors, Mask, count};
-use trivox::place::{SPAN_BITS, Triangle};
+use trivox::lattice::{SPAN_BITS, Triangle};
 use trivox::predicate::batch::Batch;
 use trivox::predicate::blocks::BLOCK;
 use trivox::predicate::crosses::blocks::{Hit, Pairs, Position};
 use trivox::predicate::{Axis, InstructionSet, touches};
-use trivox::voxelize::{BackendChoice, RunOptions};
+use trivox::solid::fill::{along_x, flood, vote};
 use trivox::{
     Backend, Bounds, Cpu, NoProgress, Place, PlaceOptions, Sizing, Up, VoxelGrid, Voxelizer, World,
     place,

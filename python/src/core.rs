@@ -4,15 +4,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use serde_json::json;
-use trivox::voxelize::{BackendChoice, Backends};
-use trivox::voxelizer::{Distances, Remedy, Summary, Timings, Warning};
+use trivox::engine::backend::{BackendChoice, Backends};
+use trivox::engine::{Distances, Remedy, Summary, Timings, Warning};
 use trivox::{ColorSource, Lattice, Mode, PlaceOptions, Tile, Transform, Up, Voxelized, Voxelizer};
 
-use crate::distance::PyDistanceField;
 use crate::error::Failure;
 use crate::grid::PyGrid;
 use crate::job::{self, Job};
 use crate::mesh::Source;
+use crate::solid::distance::PyDistanceField;
 
 /// A caller's options.
 #[derive(Debug, Clone)]
@@ -85,7 +85,7 @@ impl Plan {
         };
         Ok(match self.memory {
             Some(bytes) => voxelizer.memory(bytes),
-            None => voxelizer.memory_from(trivox::memory::left),
+            None => voxelizer.memory_from(trivox::base::memory::left),
         })
     }
 

@@ -8,11 +8,11 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 use rayon::prelude::*;
-use trivox::distance::check_width;
 use trivox::formats::{
     GridFormat, LoadedGrid, SIGN_ONLY, read_grid_from, write_distances, write_grid,
 };
 use trivox::grid::{BrickKey, mask_place};
+use trivox::solid::distance::check_width;
 use trivox::{DistanceField, VoxelGrid};
 
 use crate::error::Failure;

@@ -8,9 +8,9 @@ use pyo3::exceptions::{PyMemoryError, PyOSError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyModule;
+use trivox::engine::verify::VerifyError;
 use trivox::formats::{ReadError, UnknownFormat, WriteError};
-use trivox::render::RenderError;
-use trivox::verify::VerifyError;
+use trivox::view::render::RenderError;
 use trivox::{BackendError, ErrorCode, GpuError, GridError, MeshError, PlaceError, VoxelizeError};
 
 /// An error while detached from the interpreter.

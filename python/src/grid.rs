@@ -18,7 +18,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
 use trivox::formats::{GridFormat, check_file, write_grid};
 use trivox::grid::Place;
-use trivox::place::MAX_DIM;
+use trivox::lattice::MAX_DIM;
 use trivox::{GridError, VoxelGrid};
 
 use crate::error::{Failure, option_error};

@@ -12,9 +12,9 @@ use numpy::{
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
-use trivox::appearance::{Alpha, Filter, Material, Texture, TextureRef, Wrap};
+use trivox::base::srgb::{Linear, linear, linear_of};
 use trivox::formats::{MeshFile, MeshSpec, ReadError, ReadOptions, Sidecars, read_mesh_from};
-use trivox::srgb::{Linear, linear, linear_of};
+use trivox::mesh::appearance::{Alpha, Filter, Material, Texture, TextureRef, Wrap};
 use trivox::{Appearance, MeshSource};
 
 use crate::error::{Failure, option_error};
@@ -544,7 +544,7 @@ impl Source {
 
 /// Reading takes at most the memory that is left.
 fn read_options() -> ReadOptions {
-    ReadOptions::default().with_memory(trivox::memory::left())
+    ReadOptions::default().with_memory(trivox::base::memory::left())
 }
 
 fn load(path: PathBuf, job: &Job) -> Result<PyMesh, Failure> {

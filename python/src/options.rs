@@ -10,8 +10,8 @@ use numpy::{PyArrayDescrMethods, PyReadonlyArrayDyn, PyUntypedArray, PyUntypedAr
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict};
-use trivox::place::MAX_DIM;
-use trivox::render::MAX_SAMPLES;
+use trivox::lattice::MAX_DIM;
+use trivox::view::render::MAX_SAMPLES;
 use trivox::{ColorSource, Lattice, Tile, UnknownName};
 
 use crate::error::{Failure, option_error};

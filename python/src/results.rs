@@ -5,21 +5,21 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::Value;
+use trivox::engine::backend::BackendChoice;
+use trivox::engine::verify::{Fault, KnownPlacement, VerifyOptions};
 use trivox::formats::{GridFormat, MESH_FORMATS};
 use trivox::gpu::Adapter;
-use trivox::place::MAX_DIM;
-use trivox::verify::{Fault, KnownPlacement, VerifyOptions};
-use trivox::voxelize::BackendChoice;
+use trivox::lattice::MAX_DIM;
 use trivox::{ColorSource, Sizing, VoxelGrid, Voxelizer, compare};
 
 use crate::core::sentence;
+use crate::engine::{parse_mode, texts, transform_of};
 use crate::error::Failure;
 use crate::glue;
 use crate::grid::PyGrid;
 use crate::job::{self, Job};
 use crate::mesh::Source;
 use crate::options::{bounds_of, named, named_of, pad_of, whole, wholes};
-use crate::voxelizer::{parse_mode, texts, transform_of};
 
 /// Puts the tiles of a grid together, each where it lies.
 ///
@@ -199,7 +199,7 @@ pub fn verify<'py>(
             .color(ColorSource::Transparency)
             .backend(BackendChoice::Cpu)
             .pool(job::pool(None)?)
-            .memory_from(trivox::memory::left)
+            .memory_from(trivox::base::memory::left)
             .progress(Arc::<Job>::clone(job));
         let verified = voxelizer.verify(source.as_library(), &grid, &options);
         verified.map_err(|error| source.failure(error.into()))

@@ -6,16 +6,15 @@ use std::time::Duration;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use trivox::distance::check_width;
-use trivox::numbers::short;
-use trivox::place::{MAX_DIM, MAX_SPAN_VOXELS};
+use trivox::base::numbers::short;
+use trivox::lattice::transform::CenteredGrid;
+use trivox::lattice::{MAX_DIM, MAX_SPAN_VOXELS};
+use trivox::solid::distance::check_width;
 use trivox::solid::{Fill, Solid};
-use trivox::transform::CenteredGrid;
 use trivox::{Bounds, ColorSource, Mode, PlaceOptions, Sizing, Tile, Transform, Up};
 
 use crate::batch::{Batch, OnError};
 use crate::core::{self, Plan};
-use crate::distance::PyDistanceField;
 use crate::error::{Failure, option_error};
 use crate::glue;
 use crate::grid::PyGrid;
@@ -24,6 +23,7 @@ use crate::mesh::Source;
 use crate::options::{
     bounds_of, color_of, is_flag, lattice_of, named, pad_of, parsed, tile_of, whole, wholes,
 };
+use crate::solid::distance::PyDistanceField;
 
 /// Turns meshes into voxels, with fixed options. Immutable, picklable, and safe to share between
 /// threads.

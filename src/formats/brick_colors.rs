@@ -3,8 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
+use crate::base::srgb::Rgba;
 use crate::grid::{BRICK, BrickKey, Colors, FULL, Mask, VoxelGrid};
-use crate::srgb::Rgba;
 
 /// Limit of voxels with own colours in runs of bricks, 256 MiB: a file of a few KiB can encode
 /// more.

@@ -5,13 +5,13 @@ use std::io::{BufRead, BufWriter, Read, Write};
 use crc32fast::Hasher;
 use serde::{Deserialize, Serialize};
 
+use crate::base::srgb::Rgba;
 use crate::formats::bytes::fill;
 use crate::formats::checked::Checked;
 use crate::formats::{
     GridSpec, LoadedGrid, ReadError, WriteError, checked_place, content, excerpt, shortened,
 };
 use crate::grid::{BrickKey, Colors, FULL, Mask, Place, VoxelGrid, World, count, is_empty};
-use crate::srgb::Rgba;
 
 /// The `.bricks` format.
 pub const SPEC: GridSpec = GridSpec {

@@ -5,8 +5,8 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 
+use crate::base::progress::{NoProgress, Progress};
 use crate::formats::{ReadError, Reporting, content};
-use crate::progress::{NoProgress, Progress};
 
 /// Fails if `needed` bytes exceed `limit`.
 pub(super) fn check_memory(needed: u64, limit: u64) -> Result<(), ReadError> {

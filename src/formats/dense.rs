@@ -2,8 +2,8 @@
 
 use std::io;
 
+use crate::base::srgb::Rgba;
 use crate::grid::{BRICK, BrickKey, BrickRun, Colors, FULL, VoxelGrid};
-use crate::srgb::Rgba;
 
 /// The number of voxels of a grid of `dims`.
 pub(super) fn volume(dims: [u32; 3]) -> u64 {

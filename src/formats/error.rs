@@ -4,13 +4,13 @@ use std::io;
 
 use thiserror::Error;
 
+use crate::base::numbers::binary_bytes;
+#[cfg(doc)]
+use crate::base::progress::Progress;
 use crate::formats::reporting;
 use crate::grid::{GridError, Place};
+use crate::lattice::MAX_DIM;
 use crate::mesh::MeshError;
-use crate::numbers::binary_bytes;
-use crate::place::MAX_DIM;
-#[cfg(doc)]
-use crate::progress::Progress;
 
 /// Why a file could not be read. The message does not name the file: print `{path}: {error}`.
 #[derive(Debug, Error)]

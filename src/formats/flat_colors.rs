@@ -3,8 +3,8 @@
 
 use std::collections::HashMap;
 
-use crate::appearance::{Alpha, Material};
-use crate::srgb::{Linear, Rgba, linear_of_rgba};
+use crate::base::srgb::{Linear, Rgba, linear_of_rgba};
+use crate::mesh::appearance::{Alpha, Material};
 
 /// Number of distinct colours that are kept exactly.
 const MAX_EXACT: usize = 1 << 16;

@@ -8,14 +8,14 @@
 //! to 255 or fractions from 0 to 1. Many programs write the fraction 1 as `1`, so the scale is
 //! chosen once for all vertices and once for all faces.
 
-use crate::appearance::{Appearance, Material};
+use crate::base::srgb::{Linear, Rgba, linear_of_rgba};
 use crate::formats::flat_colors::FlatColors;
 use crate::formats::polygons::{TRIANGULATION, Triangulator};
 use crate::formats::tally::{points_and_lines_warning, warning_of};
 use crate::formats::tokens::{Tokens, number, quoted};
 use crate::formats::{LoadedMesh, MeshSpec, ReadError, ReadOptions, check_memory};
 use crate::mesh::Mesh;
-use crate::srgb::{Linear, Rgba, linear_of_rgba};
+use crate::mesh::appearance::{Appearance, Material};
 
 /// OFF of Geomview, `.off`.
 pub const SPEC: MeshSpec = MeshSpec {
@@ -503,7 +503,7 @@ impl Build {
         let (mut materials, changes) = self.materials.finish();
         warnings.extend(changes);
         if self.vertex_colors.iter().any(|color| color[3] < u16::MAX) {
-            materials[0].alpha = crate::appearance::Alpha::Blend;
+            materials[0].alpha = crate::mesh::appearance::Alpha::Blend;
         }
         let mesh = mesh.with_appearance(Appearance {
             materials,

@@ -3,7 +3,7 @@
 #[cfg(feature = "palette")]
 use crate::formats::minecraft::blocks::Blocks;
 #[cfg(feature = "palette")]
-use crate::palette::Palette;
+use crate::surface::palette::Palette;
 
 /// Options of reading a mesh.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

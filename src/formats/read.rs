@@ -6,6 +6,7 @@ use std::io::{BufRead, BufReader};
 use std::iter;
 use std::path::Path;
 
+use crate::base::progress::{NoProgress, Progress};
 use crate::formats::bytes::checked_bytes;
 use crate::formats::reporting::INTERVAL;
 use crate::formats::stalling::interruptible;
@@ -14,7 +15,6 @@ use crate::formats::{
     GridFormat, LoadedGrid, LoadedMesh, MeshSpec, ReadError, ReadOptions, Reporting, Sidecars,
     is_mesh,
 };
-use crate::progress::{NoProgress, Progress};
 
 /// Reads the mesh in the file at `path`, by its extension.
 ///

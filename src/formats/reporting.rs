@@ -2,7 +2,7 @@
 
 use std::io::{self, Read, Write};
 
-use crate::progress::Progress;
+use crate::base::progress::Progress;
 
 /// Bytes between two reports, so that these cost nothing beside the copy of the bytes. Also the
 /// most that is read at once: a slow disk must not delay the end of cancelled work.

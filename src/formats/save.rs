@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use crate::distance::DistanceField;
+use crate::base::numbers::grouped;
 #[cfg(any(unix, windows))]
 use crate::formats::temporary::folder_of;
 use crate::formats::temporary::{TemporaryFile, behind_links};
@@ -12,7 +12,7 @@ use crate::formats::{
     GridFormat, UnknownFormat, WriteError, WriteOptions, write_distances, write_grid_with,
 };
 use crate::grid::VoxelGrid;
-use crate::numbers::grouped;
+use crate::solid::distance::DistanceField;
 
 /// Writes `grid` to the file at `path`, in the format of its extension, as [`replace_file`] does.
 ///

@@ -2,11 +2,11 @@
 
 use std::io::{BufRead, Write};
 
-use crate::distance::DistanceField;
 use crate::formats::{
     LoadedGrid, LoadedMesh, ReadError, ReadOptions, Sidecars, WriteError, WriteOptions,
 };
 use crate::grid::{Up, VoxelGrid};
+use crate::solid::distance::DistanceField;
 
 type ReadGrid = fn(&mut dyn BufRead) -> Result<LoadedGrid, ReadError>;
 type WriteDistances = fn(&DistanceField, &mut dyn Write) -> Result<(), WriteError>;

@@ -9,8 +9,8 @@ use std::thread;
 use std::time::Duration;
 use std::{io, mem, process};
 
+use crate::base::progress::Progress;
 use crate::formats::ReadError;
-use crate::progress::Progress;
 
 /// The interval of progress reports and of checks for cancellation.
 const POLL: Duration = Duration::from_millis(20);
@@ -109,7 +109,7 @@ pub(super) fn interruptible<T: Send + 'static>(
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
-    use crate::progress::NoProgress;
+    use crate::base::progress::NoProgress;
     use std::sync::mpsc;
 
     /// Cancels once it was asked a few times.

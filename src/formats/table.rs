@@ -13,7 +13,7 @@ use crate::formats::{
     npz, obj, off, ply, stl, surface, vti,
 };
 use crate::grid::VoxelGrid;
-use crate::place::MAX_DIM;
+use crate::lattice::MAX_DIM;
 
 /// The formats of meshes.
 pub const MESH_FORMATS: [&MeshSpec; 6] =

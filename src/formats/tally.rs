@@ -1,7 +1,7 @@
 //! Counts for warnings.
 
+use crate::base::numbers::counted_as;
 use crate::formats::excerpt;
-use crate::numbers::counted_as;
 
 /// A warning about `count` things, called `one` or `more`; `None` if there are none.
 pub(super) fn warning_of(count: u64, [one, more]: [&str; 2], what: &str) -> Option<String> {

@@ -8,12 +8,12 @@ use std::path::PathBuf;
 
 use rayon::prelude::*;
 
-use crate::appearance::texture::decode::{ImageMemory, ReadSeek};
-use crate::appearance::{Texture, TextureError};
+use crate::base::srgb::Rgba;
 use crate::formats::ReadError;
 use crate::formats::error::shortened;
 use crate::formats::sidecars::{Finder, IMAGE_FOLDERS, Sidecars};
-use crate::srgb::Rgba;
+use crate::mesh::appearance::texture::decode::{ImageMemory, ReadSeek};
+use crate::mesh::appearance::{Texture, TextureError};
 
 /// The channels of an image that are used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -2,9 +2,9 @@
 
 use std::io::Write;
 
-use crate::distance::DistanceField;
 use crate::formats::{GridFormat, WriteError, WriteOptions};
 use crate::grid::{Place, VoxelGrid};
+use crate::solid::distance::DistanceField;
 
 /// Writes `grid` to `out`. Output is deterministic. Takes at most 4 MiB of memory for any grid, and
 /// up to 10 MiB more for each thread for formats that are encoded in parallel (`.vox`, `.vdb`,

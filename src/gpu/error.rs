@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use crate::numbers::binary_bytes;
+use crate::base::numbers::binary_bytes;
 
 /// An adapter cannot be used, or a device failed.
 #[derive(Debug, Clone, PartialEq, Error)]

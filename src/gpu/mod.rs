@@ -1,6 +1,6 @@
 //! The GPU layer: adapters, devices and their errors, buffers and readback, kernels with bindings
-//! and pipelines, and timestamps. Voxelization ([`voxelize::gpu`](crate::voxelize::gpu)), ray
-//! tracing ([`trace::gpu`](crate::trace::gpu)) and rendering ([`render::gpu`](crate::render::gpu))
+//! and pipelines, and timestamps. Voxelization ([`voxelize::gpu`](crate::engine::backend::gpu)), ray
+//! tracing ([`trace::gpu`](crate::view::trace::gpu)) and rendering ([`render::gpu`](crate::view::render::gpu))
 //! are built on it; it imports none of them.
 //!
 //! A kernel is one WGSL file in `shaders/` and one row of [`kernels`]. Its imports and bindings are
@@ -15,9 +15,14 @@
 mod adapter;
 mod clock;
 mod device;
+#[cfg(not(target_arch = "wasm32"))]
+pub mod distance;
+pub mod draw;
 mod error;
 pub mod kernels;
 mod pipeline;
+pub mod scene;
+pub mod voxelize;
 
 pub use adapter::Adapter;
 pub use device::Device;

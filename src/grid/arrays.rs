@@ -140,7 +140,7 @@ impl VoxelGrid {
     /// are in the order of [`fill_dense`](Self::fill_dense).
     ///
     /// # Errors
-    /// A dimension of 0 or above [`MAX_DIM`](crate::place::MAX_DIM).
+    /// A dimension of 0 or above [`MAX_DIM`](crate::lattice::MAX_DIM).
     ///
     /// # Panics
     /// `values` does not have one element for each voxel of the grid.

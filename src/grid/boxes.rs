@@ -26,7 +26,7 @@ impl VoxelGrid {
     /// ```
     ///
     /// # Errors
-    /// A dimension of 0 or above [`MAX_DIM`](crate::place::MAX_DIM).
+    /// A dimension of 0 or above [`MAX_DIM`](crate::lattice::MAX_DIM).
     pub fn in_box(&self, low: [i64; 3], dims: [u32; 3]) -> Result<Self, GridError> {
         check_dims(dims)?;
         let along =
@@ -57,7 +57,7 @@ impl VoxelGrid {
     ///
     /// # Errors
     /// Only one has a place; the grids differ in voxel size or up axis, or their offset is not a
-    /// whole number of voxels; the box has more than [`MAX_DIM`](crate::place::MAX_DIM) voxels
+    /// whole number of voxels; the box has more than [`MAX_DIM`](crate::lattice::MAX_DIM) voxels
     /// along an axis.
     pub fn in_one_box(&self, other: &Self) -> Result<[Self; 2], GridError> {
         let between = match (self.world.place, other.world.place) {

@@ -2,7 +2,7 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use crate::place::MAX_DIM;
+use crate::lattice::MAX_DIM;
 
 /// Voxels along a brick's edge.
 pub const BRICK: u32 = 8;

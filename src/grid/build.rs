@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use crate::grid::GridError;
 use crate::grid::brick::{BRICK, BrickKey, Mask, is_empty, is_full, mask_voxels, set_bits};
 use crate::grid::{FullRun, VoxelGrid, World};
-use crate::place::MAX_DIM;
+use crate::lattice::MAX_DIM;
 
 /// Approximate number of bricks that one task merges.
 const BATCH: usize = 1 << 11;

@@ -5,10 +5,10 @@
 
 use rayon::prelude::*;
 
+use crate::base::srgb::Rgba;
 use crate::grid::VoxelGrid;
 use crate::grid::brick::{BrickKey, Mask, count, is_empty, mask_place, mask_places};
-use crate::place::MAX_DIM;
-use crate::srgb::Rgba;
+use crate::lattice::MAX_DIM;
 
 /// The colour that renderers give voxels of a grid without colours: a green, distinct from
 /// backgrounds and shadows.

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use crate::place::MAX_DIM;
+use crate::lattice::MAX_DIM;
 
 /// Why bricks or voxels do not make a [`VoxelGrid`](crate::VoxelGrid).
 #[derive(Debug, Clone, PartialEq, Eq, Error)]

@@ -2,7 +2,7 @@
 
 use super::brick::{BRICK, FIRST_Z, Mask, count, is_empty, mask_voxels};
 use super::{BrickRun, VoxelGrid, run_bounds, union_bounds};
-use crate::srgb::Rgba;
+use crate::base::srgb::Rgba;
 
 /// The layer of voxels with one coordinate along an axis.
 ///

@@ -1,13 +1,13 @@
 //! Windows of a grid, and a grid put together of windows.
 
+use crate::base::numbers::AXES;
+use crate::base::srgb::Rgba;
 use crate::grid::build::check_dims;
 use crate::grid::{
     BRICK, BrickKey, BrickRun, Colors, GridError, Mask, Place, VoxelGrid, World, in_order,
     key_ranges, mask_places,
 };
-use crate::numbers::AXES;
-use crate::place::{WINDOW_STEP, Window};
-use crate::srgb::Rgba;
+use crate::lattice::{WINDOW_STEP, Window};
 
 /// A run of bricks, its mask and its own colours.
 type ColoredBricks = Vec<(BrickKey, Mask, Vec<Rgba>)>;
@@ -69,7 +69,7 @@ impl VoxelGrid {
     /// ```
     ///
     /// # Errors
-    /// A dimension of 0 or above [`MAX_DIM`](crate::place::MAX_DIM); a tile that is not at a brick,
+    /// A dimension of 0 or above [`MAX_DIM`](crate::lattice::MAX_DIM); a tile that is not at a brick,
     /// not within the dimensions, or shares a brick with another; colours in only some of the tiles
     /// that have voxels.
     pub fn assemble(dims: [u32; 3], tiles: &[([u32; 3], &Self)]) -> Result<Self, GridError> {

@@ -42,7 +42,7 @@
 
 use pulp::{Arch, Simd, WithSimd};
 
-use crate::place::{SPAN_BITS, Triangle};
+use crate::lattice::{SPAN_BITS, Triangle};
 use crate::predicate::{InstructionSet, touches};
 
 /// Triangles tested per word of answers.

@@ -30,10 +30,10 @@
 
 use pulp::{Simd, WithSimd};
 
-use crate::place::Triangle;
+use crate::base::vector::{cross, minus};
+use crate::lattice::Triangle;
 use crate::predicate::InstructionSet;
 use crate::predicate::touches::dot;
-use crate::vector::{cross, minus};
 
 /// (Triangle, block) pairs tested together: the doubles in the widest vector.
 pub const LANES: usize = 8;

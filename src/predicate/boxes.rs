@@ -1,6 +1,6 @@
 //! Boxes by index: the box of `2^k` lattice units and index `i` is `[i 2^k, (i + 1) 2^k]`.
 
-use crate::place::Triangle;
+use crate::lattice::Triangle;
 
 /// Inclusive range of box indices per axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

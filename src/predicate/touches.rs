@@ -19,8 +19,8 @@
 //! The shader of the same name has the same functions on integers built from `u32`, behind a filter
 //! in `f32` that decides all signs outside its error bound.
 
-use crate::place::Triangle;
-use crate::vector::{cross, minus};
+use crate::base::vector::{cross, minus};
+use crate::lattice::Triangle;
 
 /// Whether the closed `triangle` meets the closed cube of half edge `half` around `center`, all in
 /// lattice units within the bit budget.

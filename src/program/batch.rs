@@ -11,9 +11,9 @@ use std::thread;
 use anyhow::{Context, Result};
 use trivox::{ColorSource, PlacedMesh};
 
-use crate::program::cli::Job;
-use crate::program::errors::CodedError;
-use crate::program::plan::Task;
+use crate::cli::Job;
+use crate::errors::CodedError;
+use crate::plan::Task;
 
 /// Estimated memory per byte of a mesh file, in bytes: the text, the mesh, the placed mesh. Large
 /// scans need five; files with short lines need more.

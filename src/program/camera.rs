@@ -2,7 +2,7 @@
 //! files lie too.
 
 use serde::Serialize;
-use trivox::render::{Camera, Projection, RenderError, RenderOptions};
+use trivox::view::render::{Camera, Projection, RenderError, RenderOptions};
 use trivox::{Place, VoxelGrid};
 
 /// The camera in the output of `render --json`.

@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use trivox::formats::Blocks;
 use trivox::formats::{GridFormat, WriteOptions};
-use trivox::palette::Palette;
+use trivox::surface::palette::Palette;
 use trivox::{ColorSource, VoxelGrid, Voxelizer};
 
-use crate::program::cli::parse::css_color;
-use crate::program::cli::{PaletteArgs, VoxelArgs};
-use crate::program::paths::shown;
-use crate::program::write::sink::refuse_folder;
+use crate::cli::parse::css_color;
+use crate::cli::{PaletteArgs, VoxelArgs};
+use crate::paths::shown;
+use crate::write::sink::refuse_folder;
 
 impl VoxelArgs {
     /// Configures `voxelizer` for these voxels.

@@ -1,9 +1,9 @@
 //! Backends and threads.
 
 use anyhow::{Context, Result, bail};
-use trivox::voxelize::{BackendChoice, Backends};
+use trivox::engine::backend::{BackendChoice, Backends};
 
-use crate::program::cli::ComputeArgs;
+use crate::cli::ComputeArgs;
 
 impl ComputeArgs {
     /// The selected backends; none is started yet.

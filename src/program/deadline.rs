@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use anyhow::Error;
 use trivox::{Progress, code_of};
 
-use crate::program::errors::CodedError;
-use crate::program::paths::shown;
+use crate::errors::CodedError;
+use crate::paths::shown;
 
 /// Progress that is cancelled when its time is over.
 pub struct Deadline {
@@ -58,9 +58,9 @@ impl Progress for Deadline {
 mod tests {
     use super::*;
     use anyhow::anyhow;
+    use trivox::engine::VoxelizeError;
     use trivox::formats::{ReadError, WriteError};
-    use trivox::render::RenderError;
-    use trivox::voxelizer::VoxelizeError;
+    use trivox::view::render::RenderError;
     use trivox::{BackendError, NoProgress};
 
     #[test]

@@ -5,7 +5,7 @@ use std::error::Error;
 use serde::Serialize;
 use trivox::code_of;
 
-use crate::program::{print_error, print_json};
+use crate::{print_error, print_json};
 
 /// An error of the program itself.
 #[derive(Debug, thiserror::Error)]

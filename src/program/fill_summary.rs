@@ -4,7 +4,7 @@ use std::iter;
 
 use trivox::solid::FillSummary;
 
-use crate::program::numbers::counted;
+use crate::numbers::counted;
 
 /// The summary as lines of text, each with its label.
 pub fn lines(fill: &FillSummary) -> impl Iterator<Item = (&'static str, String)> {

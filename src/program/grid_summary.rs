@@ -6,8 +6,8 @@ use serde::Serialize;
 use trivox::VoxelGrid;
 use trivox::grid::{ContentHash, Place};
 
-use crate::program::numbers::{counted, sized};
-use crate::program::paths::path_text;
+use crate::numbers::{counted, sized};
+use crate::paths::path_text;
 
 /// A grid of a file.
 #[derive(Debug, Serialize)]

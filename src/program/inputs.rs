@@ -10,9 +10,9 @@ use std::sync::OnceLock;
 use anyhow::{Context, Result, bail};
 use trivox::formats::{GridFormat, is_mesh};
 
-use crate::program::cli::{Cli, Command};
-use crate::program::paths::shown;
-use crate::program::signals::CopyFolder;
+use crate::cli::{Cli, Command};
+use crate::paths::shown;
+use crate::signals::CopyFolder;
 
 /// The name of standard input in messages.
 const STDIN: &str = "standard input";

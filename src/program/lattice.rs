@@ -7,8 +7,8 @@ use anyhow::{Context, Result};
 use serde_json::Value;
 use trivox::Lattice;
 
-use crate::program::paths::shown;
-use crate::program::write::sink::refuse_folder;
+use crate::paths::shown;
+use crate::write::sink::refuse_folder;
 
 /// The lattice in a JSON file: by itself, or in what `--json` printed.
 ///

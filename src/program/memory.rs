@@ -6,11 +6,11 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use anyhow::{Error, Result};
 use bytesize::ByteSize;
+use trivox::base::memory::{address_space_left, address_space_limit, available, of_process};
 use trivox::formats::ReadError;
-use trivox::memory::{address_space_left, address_space_limit, available, of_process};
 use trivox::{BackendError, VoxelizeError, Voxelizer};
 
-use crate::program::errors::{CodedError, ErrorReport};
+use crate::errors::{CodedError, ErrorReport};
 
 /// Bytes reserved for what has no limit of its own: stacks of threads, the process itself.
 const RESERVE: u64 = 32 << 20;

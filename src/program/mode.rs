@@ -4,7 +4,7 @@ use anyhow::{Result, bail};
 use trivox::Mode;
 use trivox::solid::Solid;
 
-use crate::program::cli::{Job, VoxelArgs};
+use crate::cli::{Job, VoxelArgs};
 
 impl VoxelArgs {
     /// The mode.

@@ -1,6 +1,6 @@
 //! Formats measurements.
 
-pub use trivox::numbers::{AXES, counted, grouped, short};
+pub use trivox::base::numbers::{AXES, counted, grouped, short};
 
 /// Milliseconds, in a suitable unit.
 pub fn duration(milliseconds: f64) -> String {

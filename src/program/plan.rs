@@ -7,11 +7,11 @@ use anyhow::{Result, bail};
 use clap::CommandFactory;
 use trivox::formats::{GridFormat, is_mesh};
 
-use crate::program::cli::{Cli, Job};
-use crate::program::inputs::{self, Input, is_read_grid};
-use crate::program::paths::shown;
-use crate::program::transform::DEFAULT_RES;
-use crate::program::write::destination::{Destination, Outputs};
+use crate::cli::{Cli, Job};
+use crate::inputs::{self, Input, is_read_grid};
+use crate::paths::shown;
+use crate::transform::DEFAULT_RES;
+use crate::write::destination::{Destination, Outputs};
 
 /// One mesh to voxelize.
 #[derive(Debug, Clone)]

@@ -2,13 +2,13 @@
 
 use anyhow::Result;
 use trivox::VoxelGrid;
-use trivox::render::Renderer;
-use trivox::voxelize::BackendChoice;
+use trivox::engine::backend::BackendChoice;
+use trivox::view::render::Renderer;
 #[cfg(feature = "gpu")]
 use trivox::{Gpu, gpu::Adapter};
 
-use crate::program::cli::RenderArgs;
-use crate::program::compute::refuse_contradictions;
+use crate::cli::RenderArgs;
+use crate::compute::refuse_contradictions;
 
 /// The CPU, or an open GPU.
 pub enum RenderBackend {

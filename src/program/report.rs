@@ -4,13 +4,13 @@ use std::time::Instant;
 
 use anyhow::Result;
 
-use crate::program::cli::Job;
-use crate::program::numbers::{counted, duration, grouped};
-use crate::program::paths::escaped;
-use crate::program::plan::{Plan, Task};
-use crate::program::summary::{Failure, MeshSummary, Outcome, milliseconds};
-use crate::program::terminal::TerminalProgress;
-use crate::program::{Closed, ExitStatus, print_error, print_json};
+use crate::cli::Job;
+use crate::numbers::{counted, duration, grouped};
+use crate::paths::escaped;
+use crate::plan::{Plan, Task};
+use crate::summary::{Failure, MeshSummary, Outcome, milliseconds};
+use crate::terminal::TerminalProgress;
+use crate::{Closed, ExitStatus, print_error, print_json};
 
 /// Writes reports to standard error, and JSON to standard output if requested.
 pub struct Report<'a> {

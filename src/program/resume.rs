@@ -15,11 +15,11 @@ use trivox::Lattice;
 use trivox::formats::temporary::{TemporaryFile, folder_of, sweep_once};
 use trivox::formats::{Sidecar, WriteOptions};
 
-use crate::program::cli::{Job, VoxelArgs};
-use crate::program::paths::shown;
-use crate::program::plan::Task;
-use crate::program::summary::{Contents, Skipped};
-use crate::program::transform::{place_options, transform};
+use crate::cli::{Job, VoxelArgs};
+use crate::paths::shown;
+use crate::plan::Task;
+use crate::summary::{Contents, Skipped};
+use crate::transform::{place_options, transform};
 
 /// The folder of records.
 const FOLDER: &str = ".voxelize";

@@ -6,16 +6,16 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
+use trivox::engine::backend::report::{RunReport, StageReport};
+use trivox::engine::{self, BandSummary, Summary};
 use trivox::grid::ContentHash;
-use trivox::voxelize::report::{RunReport, StageReport};
-use trivox::voxelizer::{self, BandSummary, Summary};
 use trivox::{Comparison, DistanceField, VoxelGrid, Window, compare};
 
-use crate::program::errors::ErrorReport;
-use crate::program::fill_summary;
-use crate::program::numbers::{counted, duration, grouped, short, significant, sized};
-use crate::program::paths::{escaped, path_text};
-use crate::program::write::output::Names;
+use crate::errors::ErrorReport;
+use crate::fill_summary;
+use crate::numbers::{counted, duration, grouped, short, significant, sized};
+use crate::paths::{escaped, path_text};
+use crate::write::output::Names;
 
 /// The result of a mesh. In JSON it has the fields of its variant.
 #[derive(Debug, Serialize)]
@@ -175,7 +175,7 @@ impl fmt::Display for Check {
 #[derive(Debug, Default, Serialize)]
 pub struct Timings {
     #[serde(flatten)]
-    pub steps: voxelizer::Timings,
+    pub steps: engine::Timings,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub check: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]

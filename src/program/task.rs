@@ -5,27 +5,25 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Context, Result, anyhow, bail};
+use trivox::engine::{BandSummary, Measured, Placed};
 use trivox::formats::{GridFormat, Sidecar, WriteOptions};
-use trivox::palette::count_colors;
 use trivox::solid::FillReport;
-use trivox::voxelizer::{BandSummary, Measured, Placed};
+use trivox::surface::palette::count_colors;
 use trivox::{ColorSource, DistanceField, PlacedMesh, Progress, Up, Voxelized, Voxelizer};
 
-use crate::program::batch;
-use crate::program::cli::{Job, PaletteArgs, VoxelArgs};
-use crate::program::memory::Share;
-use crate::program::paths::{path_text, shown};
-use crate::program::plan::Task;
-use crate::program::resume::{self, Origin};
-use crate::program::summary::{
-    Check, Contents, MeshSummary, Outcome, Timings, milliseconds, timed,
-};
-use crate::program::transform::DEFAULT_RES;
-use crate::program::warnings::sentences;
-use crate::program::write::destination::{Outputs, same_file};
-use crate::program::write::output::{Names, Output, Written};
-use crate::program::write::preview::Preview;
-use crate::program::write::sink::{Cut, Inputs};
+use crate::batch;
+use crate::cli::{Job, PaletteArgs, VoxelArgs};
+use crate::memory::Share;
+use crate::paths::{path_text, shown};
+use crate::plan::Task;
+use crate::resume::{self, Origin};
+use crate::summary::{Check, Contents, MeshSummary, Outcome, Timings, milliseconds, timed};
+use crate::transform::DEFAULT_RES;
+use crate::warnings::sentences;
+use crate::write::destination::{Outputs, same_file};
+use crate::write::output::{Names, Output, Written};
+use crate::write::preview::Preview;
+use crate::write::sink::{Cut, Inputs};
 
 /// What the tasks of a run share.
 pub struct RunContext<'a> {

@@ -12,8 +12,8 @@ use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use trivox::Progress;
 use trivox::formats::{LoadedGrid, read_grid_with};
 
-use crate::program::paths::shown;
-use crate::program::print_error;
+use crate::paths::shown;
+use crate::print_error;
 
 /// A progress bar on standard error, shown one second after a step starts, if that is a terminal;
 /// else a line every 30 seconds.

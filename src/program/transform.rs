@@ -1,9 +1,9 @@
 //! The options of size and place.
 
-use trivox::transform::CenteredGrid;
+use trivox::lattice::transform::CenteredGrid;
 use trivox::{PlaceOptions, Sizing, Transform};
 
-use crate::program::cli::{Job, TransformArgs};
+use crate::cli::{Job, TransformArgs};
 
 /// The default resolution.
 pub const DEFAULT_RES: u32 = Sizing::DEFAULT_RESOLUTION;

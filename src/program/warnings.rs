@@ -1,6 +1,6 @@
 //! Warnings as sentences, with the option of the program that avoids them.
 
-use trivox::voxelizer::{Remedy, Warning};
+use trivox::engine::{Remedy, Warning};
 
 /// The warnings as sentences.
 pub fn sentences(warnings: &[Warning]) -> impl Iterator<Item = String> + '_ {

@@ -2,12 +2,12 @@
 
 use std::fmt;
 
-use crate::fill::{AxisDisagreement, Confidence};
+use crate::base::numbers::{counted, grouped};
 use crate::grid::{VoxelGrid, Windings};
-use crate::numbers::{counted, grouped};
-use crate::place::{Lattice, PlacedMesh};
+use crate::lattice::{Lattice, PlacedMesh};
+use crate::solid::fill::{AxisDisagreement, Confidence};
+use crate::solid::topology::{FlipStatistics, Topology};
 use crate::solid::{Fill, Findings, MUCH, OrientedSurface};
-use crate::topology::{FlipStatistics, Topology};
 
 /// The report of a fill.
 #[derive(Debug, Clone)]
@@ -56,7 +56,7 @@ pub struct Caps {
     /// The number of voxels of the solid with a winding number below 3/4
     /// ([`Generalized::uncertain`]); `None` for a tile.
     ///
-    /// [`Generalized::uncertain`]: crate::fill::Generalized::uncertain
+    /// [`Generalized::uncertain`]: crate::solid::fill::Generalized::uncertain
     pub uncertain: Option<u64>,
 }
 

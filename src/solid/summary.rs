@@ -2,11 +2,11 @@
 
 use serde::Serialize;
 
-use crate::fill::{AxisDisagreement, Confidence};
 use crate::grid::Place;
-use crate::place::Lattice;
+use crate::lattice::Lattice;
 use crate::solid::FillReport;
-use crate::topology::{FlipStatistics, Topology};
+use crate::solid::fill::{AxisDisagreement, Confidence};
+use crate::solid::topology::{FlipStatistics, Topology};
 
 /// A [`FillReport`] in mesh units, for serde. Fields that do not apply to the fill are left out.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -37,7 +37,7 @@ pub struct FillSummary {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub highest_confidence: Option<ConfidenceSummary>,
     /// Voxels of the solid with a winding number below 3/4: counted near the caps, estimated
-    /// elsewhere, as [`Generalized::uncertain`](crate::fill::Generalized::uncertain) says.
+    /// elsewhere, as [`Generalized::uncertain`](crate::solid::fill::Generalized::uncertain) says.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub uncertain_voxels: Option<u64>,
     /// Triangles whose orientation was flipped.

@@ -76,7 +76,7 @@ fn json_has_counts_and_no_voxels() {
 
 /// Relative luminance, as WCAG 2 defines it.
 fn luminance(color: [u8; 3]) -> f64 {
-    let linear = color.map(|c| f64::from(trivox::srgb::linear_of(c)) / 65535.0);
+    let linear = color.map(|c| f64::from(trivox::base::srgb::linear_of(c)) / 65535.0);
     0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 }
 

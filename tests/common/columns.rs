@@ -3,7 +3,7 @@
 //! [`trivox::place`].
 
 use fastrand::Rng;
-use trivox::place::Triangle;
+use trivox::lattice::Triangle;
 use trivox::predicate::{Axis, ProjectedTriangle};
 
 use super::pairs::{Pair, SPAN, pairs, triangle_past_the_origin};

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use num_bigint::BigInt;
 use trivox::Mesh;
-use trivox::place::Triangle;
+use trivox::lattice::Triangle;
 
 /// A squared distance in lattice units.
 #[derive(Debug, Clone)]

@@ -6,7 +6,7 @@
 //! infinitesimal steps, so it is always to one side.
 
 use rayon::prelude::*;
-use trivox::place::Triangle;
+use trivox::lattice::Triangle;
 use trivox::{PlacedMesh, VoxelGrid};
 
 type Point = [i128; 3];

@@ -1,6 +1,6 @@
 //! The small world that is tested exhaustively.
 
-use trivox::place::Triangle;
+use trivox::lattice::Triangle;
 
 /// Corners of the small lattice: half voxels, so that corners, edges, faces and centres of voxels
 /// are all among them.

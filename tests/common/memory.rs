@@ -1,7 +1,7 @@
 //! The CPU backend within a bound on memory.
 
-use trivox::voxelize::BackendError;
-use trivox::voxelize::{Rule, RunOptions};
+use trivox::engine::backend::BackendError;
+use trivox::engine::backend::{Rule, RunOptions};
 use trivox::{Backend, Cpu, NoProgress, PlacedMesh, VoxelGrid};
 
 /// The voxels that `rule` names, or a refusal, with so many threads and bytes.

@@ -11,7 +11,7 @@
 use std::ops::{Add, Div, Mul, Neg, Rem, Sub};
 
 use rayon::prelude::*;
-use trivox::place::Triangle;
+use trivox::lattice::Triangle;
 use trivox::{PlacedMesh, VoxelGrid};
 
 /// An integer type to compute in: `i128` for all of the lattice, `i64` where coordinates are small

@@ -2,7 +2,7 @@
 //! them: by family, in equal shares, all within the bit budget of [`trivox::place`].
 
 use fastrand::Rng;
-use trivox::place::{SPAN_BITS, Triangle};
+use trivox::lattice::{SPAN_BITS, Triangle};
 
 /// Length of the interval in which all coordinates lie, per axis.
 pub const SPAN: i32 = 1 << SPAN_BITS;

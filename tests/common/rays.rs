@@ -2,7 +2,7 @@
 
 use fastrand::Rng;
 use trivox::VoxelGrid;
-use trivox::trace::{FRACTION_BITS, Ray};
+use trivox::view::trace::{FRACTION_BITS, Ray};
 
 /// A voxel, in units of a ray.
 pub const SIDE: i64 = 1 << FRACTION_BITS;

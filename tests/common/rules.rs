@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use trivox::engine::backend::Rule;
 use trivox::predicate::Axis;
-use trivox::voxelize::Rule;
 use trivox::{PlacedMesh, VoxelGrid};
 
 use super::columns::{Column, Found, oracle};

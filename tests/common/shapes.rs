@@ -1,7 +1,7 @@
 //! Meshes that tests voxelize.
 
 use fastrand::Rng;
-use trivox::place::Triangle;
+use trivox::lattice::Triangle;
 use trivox::{Bounds, Mesh, PlaceOptions, PlacedMesh, Sizing, place};
 
 /// The surface of an axis-aligned box, two triangles a side.

@@ -9,11 +9,11 @@ use std::io::{self, BufWriter, Cursor, Write};
 
 use js_sys::Uint8Array;
 use serde_json::{Value, json};
+use trivox::engine::{Placed, Remedy, Timings, Warning};
 use trivox::formats::{self, GridFormat, LoadedGrid, MESH_FORMATS, MeshSpec, Sidecars, WriteError};
 use trivox::gpu::kernels::KERNELS;
-use trivox::render::Renderer;
-use trivox::trace::Scene;
-use trivox::voxelizer::{Placed, Remedy, Timings, Warning};
+use trivox::view::render::Renderer;
+use trivox::view::trace::Scene;
 use trivox::{ErrorCode, Gpu, MeshSource, PlacedMesh, VoxelGrid, Voxelized, Voxelizer};
 use wasm_bindgen::prelude::*;
 use web_sys::ImageBitmap;

@@ -6,15 +6,15 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use trivox::render::{Background, RenderOptions, View};
+use trivox::base::srgb::Rgba;
+use trivox::engine::backend::BackendChoice;
+use trivox::lattice::transform::CenteredGrid;
 use trivox::solid::{Fill, Solid};
-use trivox::srgb::Rgba;
-use trivox::transform::CenteredGrid;
-use trivox::voxelize::BackendChoice;
+use trivox::view::render::{Background, RenderOptions, View};
 use trivox::{ColorSource, Mode, Sizing, Transform, Voxelizer};
 
 use crate::Failure;
-use crate::progress::Reporter;
+use crate::base::progress::Reporter;
 
 /// Bytes that a step may take: WebAssembly has 4 GiB, of which the mesh and what browsers refuse to
 /// give are not for it.

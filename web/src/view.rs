@@ -8,9 +8,9 @@ use std::rc::Rc;
 use bytemuck::{Pod, Zeroable};
 use serde::Deserialize;
 use trivox::gpu::Device;
+use trivox::gpu::scene::{GpuScene, SCENE_SOURCE};
 use trivox::grid::DEFAULT_COLOR;
-use trivox::trace::gpu::{GpuScene, SCENE_SOURCE};
-use trivox::trace::{DIRECTION_BITS, Ray, Scene};
+use trivox::view::trace::{DIRECTION_BITS, Ray, Scene};
 use trivox::wgpu;
 use trivox::{Gpu, GpuError, Up};
 
@@ -230,7 +230,7 @@ impl ViewCamera {
             }
             let time = (f64::from(cut) - start[axis]) / towards[axis];
             start = sum(start, scaled(time, towards));
-            start[axis] = f64::from(cut) - trivox::trace::UNIT;
+            start[axis] = f64::from(cut) - trivox::view::trace::UNIT;
             normal[axis] = 1.0;
         }
         let Ok(ray) = Ray::new(start, towards) else { return behind };

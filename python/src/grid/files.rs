@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyMemoryView};
+use trivox::base::numbers::binary_bytes;
 use trivox::formats::{
     GridFormat, LoadedGrid, ReadError, Reporting, WriteError, is_mesh, read_grid_from,
     read_grid_with, replace_file, temporary,
 };
-use trivox::numbers::binary_bytes;
 
 use crate::error::Failure;
 use crate::glue;
@@ -24,7 +24,7 @@ pub fn grid_format(name: &str) -> Result<GridFormat, Failure> {
 /// # Errors
 /// Bytes of this size, if it is known, are more than there is memory for.
 pub fn check_room(size: Option<u64>) -> Result<(), Failure> {
-    let left = trivox::memory::left();
+    let left = trivox::base::memory::left();
     match size.filter(|&size| size > left) {
         None => Ok(()),
         Some(size) => {

@@ -5,8 +5,8 @@ use numpy::{PyArrayDescrMethods, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::basic::CompareOp;
 use pyo3::prelude::*;
 use rayon::prelude::*;
+use trivox::base::srgb::Rgba;
 use trivox::grid::{BrickKey, Colors, Mask, World, mask_place};
-use trivox::srgb::Rgba;
 use trivox::{Up, VoxelGrid};
 
 use crate::error::{Failure, option_error};

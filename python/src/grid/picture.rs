@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use pyo3::prelude::*;
-use trivox::render::{Background, MAX_SIDE, Picture, RenderOptions, Renderer, View};
+use trivox::view::render::{Background, MAX_SIDE, Picture, RenderOptions, Renderer, View};
 
 use crate::error::option_error;
 use crate::grid::PyGrid;

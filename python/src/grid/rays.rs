@@ -6,7 +6,7 @@ use numpy::{Element, IntoPyArray};
 use pyo3::prelude::*;
 use rayon::prelude::*;
 use trivox::VoxelGrid;
-use trivox::trace::{Hit, Ray, Scene};
+use trivox::view::trace::{Hit, Ray, Scene};
 
 use crate::error::{Failure, option_error};
 use crate::job::{self, Job};

@@ -15,7 +15,7 @@ const MAX_HEADER: u64 = 1 << 12;
 ///
 /// # Errors
 /// The file is not `.binvox`; dimensions are missing, 0 or above
-/// [`MAX_DIM`](crate::place::MAX_DIM); the world position is not finite or out of range; there are
+/// [`MAX_DIM`](crate::lattice::MAX_DIM); the world position is not finite or out of range; there are
 /// too few or too many voxels.
 pub fn read(input: &mut dyn BufRead) -> Result<LoadedGrid, ReadError> {
     let header = read_header(input)?;

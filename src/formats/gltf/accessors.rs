@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
+use crate::base::srgb::Linear;
 use crate::formats::gltf::json::{Accessor, Document, Sparse};
-use crate::srgb::Linear;
 
 /// The arrays of a file. Errors name the accessor.
 pub(super) struct Arrays<'a> {

@@ -3,12 +3,12 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::appearance::{Material, Texture, TextureRef};
 use crate::formats::gltf::accessors::Arrays;
 use crate::formats::gltf::images::DocumentTextures;
 use crate::formats::gltf::json::Document;
 use crate::formats::gltf::materials::{Surface, UvTransform, surfaces};
 use crate::formats::gltf::parts::{Part, place};
+use crate::mesh::appearance::{Material, Texture, TextureRef};
 
 /// The appearance of a document.
 pub(super) struct DocumentAppearance {

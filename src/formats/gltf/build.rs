@@ -2,16 +2,16 @@
 
 use std::collections::HashMap;
 
-use crate::appearance::Appearance;
+use crate::base::numbers::grouped;
+use crate::base::srgb::Linear;
 use crate::formats::ReadError;
 use crate::formats::gltf::accessors::Arrays;
 use crate::formats::gltf::attributes::DocumentAppearance;
 use crate::formats::gltf::parts::{Part, in_primitive};
 use crate::formats::gltf::pose::Skins;
 use crate::formats::gltf::scene::Instance;
+use crate::mesh::appearance::Appearance;
 use crate::mesh::{Mesh, MeshError};
-use crate::numbers::grouped;
-use crate::srgb::Linear;
 
 const WHITE: Linear = [u16::MAX; 4];
 

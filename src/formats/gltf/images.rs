@@ -8,13 +8,13 @@ use percent_encoding::percent_decode_str;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use crate::appearance::{Filter, Texture, TextureRef, Wrap};
 use crate::formats::error::TOO_LARGE;
 use crate::formats::gltf::accessors::Arrays;
 use crate::formats::gltf::buffers::data_of_uri;
 use crate::formats::gltf::materials::items;
 use crate::formats::textures::TextureLoader;
 use crate::formats::{Sidecars, excerpt};
+use crate::mesh::appearance::{Filter, Texture, TextureRef, Wrap};
 
 /// The textures of a document that were read.
 pub(super) struct DocumentTextures {

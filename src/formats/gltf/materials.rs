@@ -4,9 +4,9 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
-use crate::appearance::Alpha;
+use crate::base::srgb::Linear;
 use crate::formats::gltf::accessors::light;
-use crate::srgb::Linear;
+use crate::mesh::appearance::Alpha;
 
 /// The base colour of a material.
 #[derive(Debug, Clone)]

@@ -17,6 +17,7 @@ mod parts;
 mod pose;
 mod scene;
 
+use crate::base::numbers::counted;
 use crate::formats::gltf::accessors::Arrays;
 use crate::formats::gltf::attributes::DocumentAppearance;
 use crate::formats::gltf::build::{Build, Totals};
@@ -29,7 +30,6 @@ use crate::formats::tally::{Tally, warning_of};
 use crate::formats::{
     LoadedMesh, MeshSpec, ReadError, ReadOptions, Sidecars, check_memory, excerpt,
 };
-use crate::numbers::counted;
 
 /// glTF 2.0 of Khronos, `.gltf`.
 pub const SPEC: MeshSpec = MeshSpec { extension: "gltf", ..BINARY_SPEC };

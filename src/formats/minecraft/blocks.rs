@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 use thiserror::Error;
 
-use crate::srgb::Rgba;
+use crate::base::srgb::Rgba;
 
 /// The block for voxels without colours.
 pub(super) const STONE: &str = "stone";

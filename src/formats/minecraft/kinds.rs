@@ -3,7 +3,7 @@
 use super::blocks::{Blocks, STONE};
 use crate::formats::WriteOptions;
 use crate::grid::{BRICK, BrickRun, VoxelGrid};
-use crate::palette::{IndexedColors, Palette};
+use crate::surface::palette::{IndexedColors, Palette};
 
 /// The index of air.
 pub(super) const AIR: u8 = 0;

@@ -4,11 +4,11 @@ use std::collections::HashMap;
 
 use super::blocks::{AIR, STONE, known_colors};
 use super::frame::Frame;
+use crate::base::srgb::Rgba;
 use crate::formats::brick_colors::{ColorRun, OwnedColors, TOO_MANY_COLORS, colors};
 use crate::formats::tally::Tally;
 use crate::formats::{LoadedGrid, ReadError, content, excerpt};
 use crate::grid::{BrickKey, FULL, Mask, VoxelGrid, World, brick_slot};
-use crate::srgb::Rgba;
 
 /// The colour of blocks whose colour is not known.
 const UNKNOWN: Rgba = [150, 150, 150, 255];

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
+use crate::base::srgb::Rgba;
 use crate::formats::deflate::{CHUNK, Content};
 use crate::formats::dense::bytes_of_bits;
 use crate::grid::{BRICK, BrickKey, Colors, Mask, VoxelGrid, is_empty, set_bits};
-use crate::srgb::Rgba;
 
 /// An empty voxel.
 pub(super) const NONE: Rgba = [0; 4];

@@ -24,7 +24,6 @@ use std::io::{self, BufRead, BufWriter, Write};
 
 use self::header::{Element, Header, MAGIC};
 use self::layers::Layers;
-use crate::distance::DistanceField;
 use crate::formats::deflate::{CHUNK, Content, Deflater};
 use crate::formats::dense;
 use crate::formats::{
@@ -32,7 +31,8 @@ use crate::formats::{
 };
 use crate::grid::{BRICK, Colors, VoxelGrid};
 #[cfg(doc)]
-use crate::place::MAX_DIM;
+use crate::lattice::MAX_DIM;
+use crate::solid::distance::DistanceField;
 
 /// NumPy's `.npy`.
 pub const SPEC: GridSpec = GridSpec {

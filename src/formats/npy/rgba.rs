@@ -6,12 +6,12 @@ use std::io::BufRead;
 use super::end;
 use super::header::{Element, Header};
 use super::layers::NONE;
+use crate::base::srgb::Rgba;
 use crate::formats::brick_colors::{self, ColorRun, OwnedColors};
 use crate::formats::bytes::fill;
 use crate::formats::slab::BrickSlab;
 use crate::formats::{ReadError, content};
 use crate::grid::{BRICK, BrickKey, Colors, Mask, VoxelGrid, set_bits};
-use crate::srgb::Rgba;
 
 /// A colour array by brick, in canonical order.
 pub(in crate::formats) struct ColorArray {

@@ -15,9 +15,9 @@ mod zip;
 
 use std::io::{BufWriter, Write};
 
-use crate::distance::DistanceField;
 use crate::formats::{GridSpec, WriteError, dense, npy};
 use crate::grid::{Place, VoxelGrid, World};
+use crate::solid::distance::DistanceField;
 
 pub use read::read;
 

@@ -7,14 +7,14 @@
 //! - vertex colours replace the colour of a material without an image, in triangles of which all
 //!   vertices have one.
 
-use crate::appearance::{Alpha, Appearance, Filter, Material, Texture, TextureRef, Wrap};
+use crate::base::srgb::{linear, linear_of};
 use crate::formats::Sidecars;
 use crate::formats::obj::faces::{Gathered, Slot};
 use crate::formats::obj::libraries::{Defined, Materials};
 use crate::formats::obj::materials::{Definition, Map, before_comment};
 use crate::formats::tally::Tally;
 use crate::formats::textures::{ImageChannels, LoadedTextures, TextureLoader};
-use crate::srgb::{linear, linear_of};
+use crate::mesh::appearance::{Alpha, Appearance, Filter, Material, Texture, TextureRef, Wrap};
 
 /// The colour of materials without one: light grey.
 const DEFAULT_COLOR: [u16; 3] = [linear_of(200); 3];

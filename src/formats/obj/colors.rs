@@ -1,8 +1,8 @@
 //! Vertex colours: sRGB values from 0 to 1 or from 0 to 255.
 
+use crate::base::srgb::{Linear, linear, linear_of};
 use crate::formats::flat_colors::NO_COLOR;
 use crate::formats::obj::materials::exceeds_display;
-use crate::srgb::{Linear, linear, linear_of};
 
 /// The scale of a file's vertex colours.
 #[derive(Debug, Clone, Copy, PartialEq)]

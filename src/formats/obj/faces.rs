@@ -1,5 +1,6 @@
 //! The third pass: faces, as triangles.
 
+use crate::base::srgb::Linear;
 use crate::formats::flat_colors::{NO_COLOR, lacks_color};
 use crate::formats::obj::contents::{Contents, Counts, Part};
 use crate::formats::obj::libraries::Materials;
@@ -9,7 +10,6 @@ use crate::formats::obj::parallel::{Fault, divided, each};
 use crate::formats::obj::text::{Keyword, Words, after_keyword, first_word, visit};
 use crate::formats::obj::vertices::Vertices;
 use crate::formats::polygons::Triangulator;
-use crate::srgb::Linear;
 
 /// The texture coordinates of a triangle without any.
 const NO_UVS: [[f32; 2]; 3] = [[f32::NAN; 2]; 3];

@@ -1,10 +1,10 @@
 //! The second pass: vertices and texture coordinates. Normals are only checked.
 
+use crate::base::numbers::counted_as;
 use crate::formats::obj::contents::{Contents, Part};
 use crate::formats::obj::numbers::{Numbers, shown};
 use crate::formats::obj::parallel::{Fault, divided, each};
 use crate::formats::obj::text::{Keyword, Words, visit};
-use crate::numbers::counted_as;
 
 /// The colour of a vertex without one.
 const NO_COLOR: [f64; 3] = [f64::NAN; 3];

@@ -2,11 +2,11 @@
 
 use half::f16;
 
-use crate::distance::DistanceField;
+use crate::base::srgb::{Rgba, linear_of, srgb_of};
 use crate::grid::{
     BrickColors, BrickRun, Colors, FULL, Mask, Overlap, VoxelGrid, is_empty, mask_places, overlay,
 };
-use crate::srgb::{Rgba, linear_of, srgb_of};
+use crate::solid::distance::DistanceField;
 
 /// An entry of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,5 +1,6 @@
 //! Reading: collects leaves and tiles, anywhere in index space, into a grid.
 
+use crate::base::srgb::Rgba;
 use crate::formats::brick_colors::{self, ColorRun, MaskColors, TOO_MANY_COLORS};
 use crate::formats::openvdb::world::WorldFromIndex;
 use crate::formats::{LoadedGrid, ReadError, checked_dims, content, description};
@@ -7,8 +8,7 @@ use crate::grid::{
     BRICK, BrickKey, Colors, FULL, Mask, Place, VoxelGrid, World, count, in_order_within, is_empty,
     run_bounds,
 };
-use crate::place::MAX_DIM;
-use crate::srgb::Rgba;
+use crate::lattice::MAX_DIM;
 
 /// A brick's edge in voxels, for signed positions.
 const BRICK_EDGE: i64 = BRICK as i64;

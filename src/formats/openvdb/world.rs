@@ -1,8 +1,8 @@
 //! The transform from index space, where voxel centres are integers, to the world.
 
-use crate::distance::DistanceField;
 use crate::formats::WriteError;
 use crate::grid::Place;
+use crate::solid::distance::DistanceField;
 
 /// `world = scale * index + translation`.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -5,14 +5,14 @@
 
 use std::collections::HashMap;
 
-use crate::appearance::{Alpha, Appearance, Filter, Material, Texture, TextureRef, Wrap};
+use crate::base::srgb::{Linear, Rgba};
 use crate::formats::Sidecars;
 use crate::formats::flat_colors::{ALL_TRANSPARENT, FlatColors, NO_COLOR, lacks_color};
 use crate::formats::ply::channels::{Channels, corner_texcoords, texcoords};
 use crate::formats::ply::header::{Element, Header, Role};
 use crate::formats::tally::warning_of;
 use crate::formats::textures::TextureLoader;
-use crate::srgb::{Linear, Rgba};
+use crate::mesh::appearance::{Alpha, Appearance, Filter, Material, Texture, TextureRef, Wrap};
 
 /// The appearance properties that are read.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]

@@ -1,8 +1,8 @@
 //! The colour and texture properties of a PLY file, by the names that programs use, and the scales
 //! of their values.
 
+use crate::base::srgb::{Linear, Rgba, linear, linear_of};
 use crate::formats::ply::header::{Element, Scalar};
-use crate::srgb::{Linear, Rgba, linear, linear_of};
 
 /// Red, green, blue, opacity.
 const CHANNELS: [[&[u8]; 4]; 3] = [

@@ -1,9 +1,9 @@
 //! The header of a PLY file: the encoding and the declared elements.
 
+use crate::base::numbers::counted;
 use crate::formats::ReadError;
 use crate::formats::tally::Tally;
 use crate::formats::tokens::{Tokens, quoted};
-use crate::numbers::counted;
 
 /// The encoding of numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -12,6 +12,7 @@ mod build;
 mod channels;
 mod header;
 
+use crate::base::numbers::counted;
 use crate::formats::flat_colors::FlatColors;
 use crate::formats::ply::appearance::{AppearanceBuilder, Attributes, HeaderTextures};
 use crate::formats::ply::body::{Binary, FaceCounts, Text, Values, count_faces, read_records};
@@ -21,7 +22,6 @@ use crate::formats::polygons::TRIANGULATION;
 use crate::formats::tally::{only_points_and_lines, points_and_lines_warning, warning_of};
 use crate::formats::{LoadedMesh, MeshSpec, ReadError, ReadOptions, Sidecars, check_memory};
 use crate::mesh::Mesh;
-use crate::numbers::counted;
 
 /// PLY of Stanford, `.ply`.
 pub const SPEC: MeshSpec = MeshSpec {

@@ -1,10 +1,10 @@
 //! Face colours of binary STL files. Two schemes store them in the attribute bytes, which the
 //! format leaves undefined, with five bits per channel.
 
-use crate::appearance::Appearance;
+use crate::base::srgb::Rgba;
 use crate::formats::flat_colors::FlatColors;
 use crate::formats::stl::{HEADER, RECORD, attribute};
-use crate::srgb::Rgba;
+use crate::mesh::appearance::Appearance;
 
 /// The colour of triangles without one, in files with colours.
 const GREY: Rgba = [200, 200, 200, 255];

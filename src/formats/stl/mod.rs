@@ -11,12 +11,12 @@
 mod colors;
 mod text;
 
+use crate::base::numbers::{counted, grouped};
 use crate::formats::flat_colors::FlatColors;
 use crate::formats::stl::colors::Scheme;
 use crate::formats::{LoadedMesh, MeshSpec, ReadError, ReadOptions, check_memory};
 use crate::mesh::Mesh;
 use crate::mesh::MeshError;
-use crate::numbers::{counted, grouped};
 
 /// STL of 3D Systems, `.stl`.
 pub const SPEC: MeshSpec = MeshSpec {

@@ -11,9 +11,9 @@ use std::io::{BufWriter, Write};
 use serde_json::{Value, json};
 
 use super::{Element, Size, Surface, is_opaque};
+use crate::base::srgb::linear_of_rgba;
 use crate::formats::{GridSpec, WriteError};
 use crate::grid::{Place, Up, VoxelGrid, World};
-use crate::srgb::linear_of_rgba;
 
 /// Binary glTF, as a mesh of voxel faces.
 pub const SPEC: GridSpec = GridSpec {

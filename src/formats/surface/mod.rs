@@ -20,11 +20,11 @@ use std::io::Write;
 
 use rayon::prelude::*;
 
+use crate::base::srgb::Rgba;
 use crate::formats::WriteError;
 use crate::formats::in_order::encode_in_order;
 use crate::grid::{Place, VoxelGrid};
-use crate::mesher::{self, Rectangle};
-use crate::srgb::Rgba;
+use crate::view::mesher::{self, Rectangle};
 
 use share::VertexCache;
 

@@ -7,9 +7,9 @@
 use std::io::{self, BufWriter, Write};
 
 use super::{Element, Surface, placed};
+use crate::base::srgb::Rgba;
 use crate::formats::{GridSpec, WriteError, lost_opacity, lost_up};
 use crate::grid::VoxelGrid;
-use crate::srgb::Rgba;
 
 /// Wavefront OBJ, as a mesh of voxel faces.
 pub const SPEC: GridSpec = GridSpec {

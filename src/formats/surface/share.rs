@@ -1,6 +1,6 @@
 //! Vertex sharing between rectangles.
 
-use crate::srgb::Rgba;
+use crate::base::srgb::Rgba;
 
 /// The logarithm of the cache's size: the vertices of a few tiles of a typical surface.
 const BITS: u32 = 16;

@@ -1,6 +1,6 @@
 //! MagicaVoxel's default palette, used by files without one.
 
-use crate::srgb::Rgba;
+use crate::base::srgb::Rgba;
 
 /// Entry `n` is the colour of index `n + 1`; the last entry has no index.
 pub(super) fn default_palette() -> [Rgba; 256] {

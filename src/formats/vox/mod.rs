@@ -45,11 +45,11 @@ mod read;
 mod scene;
 mod write;
 
+use crate::base::numbers::grouped;
 use crate::formats::GridSpec;
 use crate::formats::description::Description;
 use crate::grid::{Up, VoxelGrid};
-use crate::numbers::grouped;
-use crate::palette::{MAX_COLORS, count_colors};
+use crate::surface::palette::{MAX_COLORS, count_colors};
 
 pub use parts::VoxPart;
 pub use read::read;

@@ -2,8 +2,8 @@
 
 use super::default_palette::default_palette;
 use super::write::{UNCOLORED, uncolored_palette};
+use crate::base::srgb::Rgba;
 use crate::grid::{BrickKey, Colors, Mask, count, mask_place, set_bits};
-use crate::srgb::Rgba;
 
 /// The palette index of each voxel of a list of bricks.
 pub(super) struct Paint<'a> {

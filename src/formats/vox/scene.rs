@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use crate::numbers::counted_as;
-use crate::srgb::Rgba;
+use crate::base::numbers::counted_as;
+use crate::base::srgb::Rgba;
 
 /// The node at the top.
 pub(super) const ROOT: i32 = 0;

@@ -4,13 +4,13 @@ use std::io::{BufWriter, Write};
 
 use super::parts::{VoxPart, parts};
 use super::{ATTRIBUTE, Description, Frame, MAX_MODEL, MAX_SCENE};
+use crate::base::numbers::AXES;
+use crate::base::srgb::Rgba;
 use crate::formats::in_order::encode_in_order;
 use crate::formats::write::check_place;
 use crate::formats::{WriteError, WriteOptions};
 use crate::grid::{BRICK, BrickKey, BrickRun, Colors, Mask, VoxelGrid, World, count, mask_voxels};
-use crate::numbers::AXES;
-use crate::palette::IndexedColors;
-use crate::srgb::Rgba;
+use crate::surface::palette::IndexedColors;
 
 const VERSION: i32 = 150;
 /// The palette index, from 1, of all voxels of a grid without colours.

@@ -6,8 +6,8 @@ use clap::Args;
 use trivox::Up;
 use trivox::formats::GridFormat;
 
-use crate::program::cli::names;
-use crate::program::cli::{Input, PaletteArgs, ReportArgs};
+use crate::cli::names;
+use crate::cli::{Input, PaletteArgs, ReportArgs};
 
 #[derive(Debug, Args)]
 pub struct InfoArgs {

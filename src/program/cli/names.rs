@@ -3,9 +3,9 @@
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use std::str::FromStr;
 use trivox::UnknownName;
-use trivox::render::{Projection, View};
+use trivox::engine::backend::BackendChoice;
 use trivox::solid::Fill;
-use trivox::voxelize::BackendChoice;
+use trivox::view::render::{Projection, View};
 use trivox::{Mode, Up};
 
 pub fn mode() -> impl TypedValueParser<Value = Mode> {

@@ -5,10 +5,10 @@ use std::time::Duration;
 use bytesize::ByteSize;
 use trivox::Bounds;
 use trivox::ColorSource;
-use trivox::distance::MAX_WIDTH;
-use trivox::place::MAX_DIM;
-use trivox::render::{Background, MAX_SIDE};
-use trivox::srgb::Rgba;
+use trivox::base::srgb::Rgba;
+use trivox::lattice::MAX_DIM;
+use trivox::solid::distance::MAX_WIDTH;
+use trivox::view::render::{Background, MAX_SIDE};
 
 pub fn parse_size(text: &str) -> Result<ByteSize, String> {
     text.parse().map_err(|_| "not a number of bytes, such as 512MiB, 4GB or 1000000".to_owned())

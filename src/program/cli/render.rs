@@ -5,16 +5,16 @@ use std::path::{Path, PathBuf};
 use bytesize::ByteSize;
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
-use trivox::render::{Background, MAX_SAMPLES, Projection, View};
-use trivox::voxelize::BackendChoice;
+use trivox::engine::backend::BackendChoice;
+use trivox::view::render::{Background, MAX_SAMPLES, Projection, View};
 use trivox::{ColorSource, Up};
 
-use crate::program::cli::names;
-use crate::program::cli::parse::{
+use crate::cli::names;
+use crate::cli::parse::{
     parse_background, parse_color, parse_in, parse_light, parse_number, parse_pixels, parse_res,
     parse_size,
 };
-use crate::program::cli::{Input, ReportArgs, VoxelArgs};
+use crate::cli::{Input, ReportArgs, VoxelArgs};
 
 /// The heading of options that grids do not have.
 const OF_MESHES: &str = "Options for meshes";

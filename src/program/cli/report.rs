@@ -4,7 +4,7 @@ use anyhow::Result;
 use clap::Args;
 use serde::Serialize;
 
-use crate::program::{print_error, print_json, print_warnings};
+use crate::{print_error, print_json, print_warnings};
 
 #[derive(Debug, Args)]
 pub struct ReportArgs {

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args};
 
-use crate::program::cli::Input;
-use crate::program::cli::parse::{parse_count, parse_in};
+use crate::cli::Input;
+use crate::cli::parse::{parse_count, parse_in};
 
 #[derive(Debug, Args)]
 #[command(group(ArgGroup::new("place").args(["x", "y", "z"])))]

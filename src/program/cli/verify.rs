@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use clap::Args;
 use trivox::Bounds;
 
-use crate::program::cli::parse::{
+use crate::cli::parse::{
     parse_bounds, parse_count, parse_cube, parse_dims, parse_number, parse_res,
 };
-use crate::program::cli::{ComputeArgs, Input, ReportArgs, TransformArgs, VoxelArgs};
+use crate::cli::{ComputeArgs, Input, ReportArgs, TransformArgs, VoxelArgs};
 
 #[derive(Debug, Args)]
 // Hidden, and refused with the reason: `verify` does not compare colours.

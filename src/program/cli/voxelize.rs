@@ -7,13 +7,13 @@ use clap::Args;
 use trivox::formats::GridFormat;
 use trivox::{Bounds, ColorSource, Tile, Up};
 
-use crate::program::cli::TransformArgs;
-use crate::program::cli::names;
-use crate::program::cli::parse::{
+use crate::cli::TransformArgs;
+use crate::cli::names;
+use crate::cli::parse::{
     parse_bounds, parse_color, parse_count, parse_cube, parse_dims, parse_number, parse_res,
     parse_seconds, parse_width,
 };
-use crate::program::shard::Shard;
+use crate::shard::Shard;
 
 /// The main job.
 #[derive(Debug, Args)]

@@ -3,8 +3,8 @@
 use anyhow::Result;
 use serde::Serialize;
 
-use crate::program::cli::AdaptersArgs;
-use crate::program::{ExitStatus, print, print_json};
+use crate::cli::AdaptersArgs;
+use crate::{ExitStatus, print, print_json};
 
 #[derive(Debug, Serialize)]
 struct Row {

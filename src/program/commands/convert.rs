@@ -4,13 +4,13 @@ use anyhow::{Result, bail};
 use serde::Serialize;
 use trivox::formats::LoadedGrid;
 
-use crate::program::ExitStatus;
-use crate::program::cli::ConvertArgs;
-use crate::program::grid_summary::GridSummary;
-use crate::program::numbers::counted;
-use crate::program::terminal::TerminalProgress;
-use crate::program::write::output::{Names, Output, Written};
-use crate::program::write::sink::{Inputs, refuse_shared_stdout};
+use crate::ExitStatus;
+use crate::cli::ConvertArgs;
+use crate::grid_summary::GridSummary;
+use crate::numbers::counted;
+use crate::terminal::TerminalProgress;
+use crate::write::output::{Names, Output, Written};
+use crate::write::sink::{Inputs, refuse_shared_stdout};
 
 /// Reads the grid, writes it, and reports what the new file does not hold.
 ///

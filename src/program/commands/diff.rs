@@ -2,19 +2,19 @@
 
 use anyhow::Result;
 use serde::Serialize;
-use trivox::compare::in_colors;
-use trivox::render::{Background, Camera, Picture, Renderer};
-use trivox::srgb::Rgba;
+use trivox::base::srgb::Rgba;
+use trivox::grid::compare::in_colors;
+use trivox::view::render::{Background, Camera, Picture, Renderer};
 use trivox::{Comparison, VoxelGrid, compare};
 
-use crate::program::cli::DiffArgs;
-use crate::program::grid_summary::{GridSummary, described};
-use crate::program::numbers::{counted, ratio};
-use crate::program::paths::shown;
-use crate::program::terminal::TerminalProgress;
-use crate::program::write::preview::Preview;
-use crate::program::write::sink::Inputs;
-use crate::program::{ExitStatus, ignore_closed, print, print_json, print_warnings};
+use crate::cli::DiffArgs;
+use crate::grid_summary::{GridSummary, described};
+use crate::numbers::{counted, ratio};
+use crate::paths::shown;
+use crate::terminal::TerminalProgress;
+use crate::write::preview::Preview;
+use crate::write::sink::Inputs;
+use crate::{ExitStatus, ignore_closed, print, print_json, print_warnings};
 
 /// Maximum number of differing voxels listed.
 const NAMED: usize = 8;

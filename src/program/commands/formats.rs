@@ -4,8 +4,8 @@ use anyhow::Result;
 use serde::Serialize;
 use trivox::formats::{GridFormat, GridSpec, MESH_FORMATS, MeshSpec};
 
-use crate::program::cli::FormatsArgs;
-use crate::program::{ExitStatus, print, print_json};
+use crate::cli::FormatsArgs;
+use crate::{ExitStatus, print, print_json};
 
 #[derive(Debug, Serialize)]
 struct Row {

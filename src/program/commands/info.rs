@@ -4,23 +4,23 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
+use trivox::engine::backend::{Rule, RunOptions};
 use trivox::formats::{
     GridFormat, LoadedGrid, MeshSpec, check_known_extension, is_mesh, read_grid, read_mesh,
 };
 use trivox::grid::ContentHash;
-use trivox::palette::count_colors;
 use trivox::solid::TopologySummary;
-use trivox::voxelize::{Rule, RunOptions};
+use trivox::surface::palette::count_colors;
 use trivox::{Backend, Cpu, Mesh, NoProgress, Place, PlaceOptions, Sizing, Topology, place};
 
-use crate::program::cli::InfoArgs;
-use crate::program::errors::ErrorReport;
-use crate::program::grid_summary::described;
-use crate::program::inputs::{is_read_grid, sorted};
-use crate::program::numbers::{counted, grouped, short, significant, sized};
-use crate::program::paths::shown;
-use crate::program::terminal::TerminalProgress;
-use crate::program::{Closed, ExitStatus, print, print_error, print_json};
+use crate::cli::InfoArgs;
+use crate::errors::ErrorReport;
+use crate::grid_summary::described;
+use crate::inputs::{is_read_grid, sorted};
+use crate::numbers::{counted, grouped, short, significant, sized};
+use crate::paths::shown;
+use crate::terminal::TerminalProgress;
+use crate::{Closed, ExitStatus, print, print_error, print_json};
 
 /// Reads the file and describes it.
 ///

@@ -8,15 +8,15 @@ use serde::Serialize;
 use trivox::formats::{LoadedGrid, Part};
 use trivox::{Tile, VoxelGrid};
 
-use crate::program::ExitStatus;
-use crate::program::cli::JoinArgs;
-use crate::program::grid_summary::GridSummary;
-use crate::program::numbers::counted;
-use crate::program::paths::shown;
-use crate::program::terminal::TerminalProgress;
-use crate::program::write::destination::tile_named;
-use crate::program::write::output::{Names, Output, Written};
-use crate::program::write::sink::{Inputs, refuse_shared_stdout};
+use crate::ExitStatus;
+use crate::cli::JoinArgs;
+use crate::grid_summary::GridSummary;
+use crate::numbers::counted;
+use crate::paths::shown;
+use crate::terminal::TerminalProgress;
+use crate::write::destination::tile_named;
+use crate::write::output::{Names, Output, Written};
+use crate::write::sink::{Inputs, refuse_shared_stdout};
 
 /// Reads the tiles, puts them together where they lie, and writes the whole.
 ///

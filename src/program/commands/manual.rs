@@ -5,8 +5,8 @@ use clap_complete::Shell;
 
 use anyhow::{Context, Result};
 
-use crate::program::cli::Cli;
-use crate::program::{ExitStatus, print};
+use crate::cli::Cli;
+use crate::{ExitStatus, print};
 
 /// Prints the completion script of a shell.
 ///

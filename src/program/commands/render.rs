@@ -5,28 +5,28 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
+use trivox::engine::backend::BackendChoice;
 use trivox::formats::{LoadedGrid, check_known_extension, is_mesh};
-use trivox::render::{RenderOptions, Renderer};
-use trivox::voxelize::BackendChoice;
+use trivox::view::render::{RenderOptions, Renderer};
 use trivox::{PlaceOptions, VoxelGrid, Voxelizer};
 
-use crate::program::ExitStatus;
-use crate::program::camera::CameraReport;
-use crate::program::cli::{RenderArgs, VoxelArgs};
-use crate::program::compute::start_threads;
-use crate::program::grid_summary::GridSummary;
-use crate::program::memory::{Memory, Share};
-use crate::program::numbers::{counted, duration};
-use crate::program::paths::shown;
-use crate::program::render_backend::RenderBackend;
-use crate::program::summary::timed;
-use crate::program::terminal::TerminalProgress;
-use crate::program::transform::sizing;
-use crate::program::warnings::sentences;
-use crate::program::write::frames::{Frames, Kind};
-use crate::program::write::output::{Names, Written};
-use crate::program::write::preview::check_extension;
-use crate::program::write::sink::{Inputs, Sink, refuse_shared_stdout};
+use crate::ExitStatus;
+use crate::camera::CameraReport;
+use crate::cli::{RenderArgs, VoxelArgs};
+use crate::compute::start_threads;
+use crate::grid_summary::GridSummary;
+use crate::memory::{Memory, Share};
+use crate::numbers::{counted, duration};
+use crate::paths::shown;
+use crate::render_backend::RenderBackend;
+use crate::summary::timed;
+use crate::terminal::TerminalProgress;
+use crate::transform::sizing;
+use crate::warnings::sentences;
+use crate::write::frames::{Frames, Kind};
+use crate::write::output::{Names, Written};
+use crate::write::preview::check_extension;
+use crate::write::sink::{Inputs, Sink, refuse_shared_stdout};
 
 /// Reads the grid, draws it and writes the pictures.
 ///

@@ -4,25 +4,25 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
+use trivox::engine::Verified;
+use trivox::engine::verify::{
+    Alignment, Fault, KnownPlacement, PlacementSource, Slice, Verdict, VerifyOptions, Wrong,
+};
 use trivox::formats::is_mesh;
 use trivox::grid::ContentHash;
 use trivox::solid::FillSummary;
-use trivox::verify::{
-    Alignment, Fault, KnownPlacement, PlacementSource, Slice, Verdict, VerifyOptions, Wrong,
-};
-use trivox::voxelizer::Verified;
 use trivox::{ColorSource, Lattice, Sizing, Voxelizer};
 
-use crate::program::cli::VerifyArgs;
-use crate::program::compute::{refuse_contradictions, start_threads};
-use crate::program::fill_summary;
-use crate::program::grid_summary::{GridSummary, described};
-use crate::program::memory::Memory;
-use crate::program::numbers::{AXES, counted, grouped, ratio, significant, sized};
-use crate::program::paths::{path_text, shown};
-use crate::program::terminal::TerminalProgress;
-use crate::program::warnings::sentences;
-use crate::program::{ExitStatus, ignore_closed, print, print_json, print_warnings};
+use crate::cli::VerifyArgs;
+use crate::compute::{refuse_contradictions, start_threads};
+use crate::fill_summary;
+use crate::grid_summary::{GridSummary, described};
+use crate::memory::Memory;
+use crate::numbers::{AXES, counted, grouped, ratio, significant, sized};
+use crate::paths::{path_text, shown};
+use crate::terminal::TerminalProgress;
+use crate::warnings::sentences;
+use crate::{ExitStatus, ignore_closed, print, print_json, print_warnings};
 
 /// Reads the mesh and the grid, and reports the wrong voxels.
 ///

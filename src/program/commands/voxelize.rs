@@ -7,18 +7,18 @@ use std::thread;
 use anyhow::{Result, bail};
 use trivox::{NoProgress, Progress, Voxelizer};
 
-use crate::program::cli::{ComputeArgs, Job, PaletteArgs, VoxelArgs};
-use crate::program::compute::{self, start_threads};
-use crate::program::deadline::Deadline;
-use crate::program::memory::Memory;
-use crate::program::plan::{Plan, Task};
-use crate::program::report::Report;
-use crate::program::resume::Options;
-use crate::program::task::RunContext;
-use crate::program::terminal::TerminalProgress;
-use crate::program::transform::{place_options, transform};
-use crate::program::write::sink::{Inputs, refuse_shared_stdout};
-use crate::program::{ExitStatus, batch, inputs, lattice};
+use crate::cli::{ComputeArgs, Job, PaletteArgs, VoxelArgs};
+use crate::compute::{self, start_threads};
+use crate::deadline::Deadline;
+use crate::memory::Memory;
+use crate::plan::{Plan, Task};
+use crate::report::Report;
+use crate::resume::Options;
+use crate::task::RunContext;
+use crate::terminal::TerminalProgress;
+use crate::transform::{place_options, transform};
+use crate::write::sink::{Inputs, refuse_shared_stdout};
+use crate::{ExitStatus, batch, inputs, lattice};
 
 /// Runs the job with these options.
 ///

@@ -12,8 +12,8 @@ use trivox::Tile;
 use trivox::formats::temporary::{TemporaryFile, behind_links, folder_of};
 use trivox::formats::{GridFormat, WriteError};
 
-use crate::program::inputs::Input;
-use crate::program::paths::shown;
+use crate::inputs::Input;
+use crate::paths::shown;
 
 /// The outputs of a run.
 #[derive(Debug, Clone)]

@@ -7,9 +7,9 @@ use anyhow::{Context, Result};
 use trivox::formats::WriteError;
 use trivox::formats::temporary::{Complete, TemporaryFile};
 
-use crate::program::paths::{path_text, shown};
-use crate::program::write::output::{Names, Written};
-use crate::program::write::sink::{Inputs, counting, replaceable};
+use crate::paths::{path_text, shown};
+use crate::write::output::{Names, Written};
+use crate::write::sink::{Inputs, counting, replaceable};
 
 /// Complete files that are not renamed yet.
 #[derive(Debug)]

@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use trivox::Progress;
-use trivox::render::{
+use trivox::view::render::{
     GifAnimation, MAX_GIF_FPS, Picture, PngAnimation, RenderOptions, Renderer, WebpAnimation,
 };
 
-use crate::program::paths::shown;
-use crate::program::write::files::Files;
-use crate::program::write::output::Written;
-use crate::program::write::sink::{Inputs, Sink, replaceable};
+use crate::paths::shown;
+use crate::write::files::Files;
+use crate::write::output::Written;
+use crate::write::sink::{Inputs, Sink, replaceable};
 
 /// Default frame rate, in pictures per second.
 const FPS: u16 = 24;

@@ -15,12 +15,12 @@ use trivox::formats::{
 };
 use trivox::{DistanceField, Progress, VoxelGrid};
 
-use crate::program::inputs::sorted;
-use crate::program::numbers::{counted, grouped};
-use crate::program::paths::shown;
-use crate::program::write::destination::Outputs;
-use crate::program::write::files::Files;
-use crate::program::write::sink::{Inputs, Sink, refuse_folder};
+use crate::inputs::sorted;
+use crate::numbers::{counted, grouped};
+use crate::paths::shown;
+use crate::write::destination::Outputs;
+use crate::write::files::Files;
+use crate::write::sink::{Inputs, Sink, refuse_folder};
 
 /// The destination of a grid, checked before the work begins.
 #[derive(Debug, Clone)]

@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use trivox::render::{Picture, RenderOptions, Renderer};
+use trivox::view::render::{Picture, RenderOptions, Renderer};
 use trivox::{Progress, VoxelGrid};
 
-use crate::program::paths::shown;
-use crate::program::write::sink::{Inputs, Pending, Sink};
+use crate::paths::shown;
+use crate::write::sink::{Inputs, Pending, Sink};
 
 /// A picture besides the main output.
 #[derive(Debug)]

@@ -6,13 +6,13 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use trivox::engine::Placed;
 use trivox::formats::temporary::{Complete, TemporaryFile, behind_links};
 use trivox::formats::{GridFormat, Sidecar, WriteError};
-use trivox::voxelizer::Placed;
 use trivox::{ColorSource, VoxelizeError, Voxelizer};
 
-use crate::program::paths::path_text;
-use crate::program::{Closed, stdout_error};
+use crate::paths::path_text;
+use crate::{Closed, stdout_error};
 
 /// The destination of a file, checked before the work begins.
 #[derive(Debug, Clone)]

@@ -22,7 +22,7 @@ use super::{DATA_VERSION, gzip, schem, write_world};
 use crate::formats::deflate::Deflater;
 use crate::formats::{GridSpec, WriteError, WriteOptions, dense};
 use crate::grid::{VoxelGrid, World};
-use crate::place::MAX_DIM;
+use crate::lattice::MAX_DIM;
 
 /// Litematica's `.litematic`.
 pub const SPEC: GridSpec = GridSpec {

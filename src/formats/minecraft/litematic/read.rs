@@ -12,7 +12,7 @@ use super::bits;
 use crate::formats::tally::Tally;
 use crate::formats::{LoadedGrid, ReadError, content, excerpt};
 use crate::grid::BRICK;
-use crate::place::MAX_DIM;
+use crate::lattice::MAX_DIM;
 
 /// Most regions.
 const MAX_REGIONS: usize = 1 << 16;

@@ -9,6 +9,7 @@ use super::{
     BLIND, CRC_DIGITS, CRC_LABEL, FLOAT, FOG_VOLUME, GRID, GRID_MAGICS, LEVEL_SET, MAGICS,
     MAJOR_VERSION, METADATA, NO_CHECKSUM, ROOT_ENTRY, Sizes, TREE, UNKNOWN_CLASS, VECTOR,
 };
+use crate::base::srgb::Rgba;
 use crate::formats::openvdb::blosc::Chunks;
 use crate::formats::openvdb::channel::rgba_of;
 use crate::formats::openvdb::nodes::{GridMetadata, NO_COLOR, Nodes};
@@ -21,7 +22,6 @@ use crate::formats::openvdb::{COLOR, DENSITY, TEXT};
 use crate::formats::spec::SIGN_ONLY;
 use crate::formats::{LoadedGrid, ReadError, content, excerpt};
 use crate::grid::FULL;
-use crate::srgb::Rgba;
 
 /// Bytes at the beginning of a grid that its checksum does not cover.
 const UNCHECKED: usize = 16;

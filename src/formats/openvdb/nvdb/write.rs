@@ -10,7 +10,6 @@ use super::{
     ALIGNMENT, BLIND, CRC_DIGITS, CRC_LABEL, FLOAT, FOG_VOLUME, GRID, LEVEL_SET, MAGIC,
     NO_CHECKSUM, ROOT_ENTRY, Sizes, TREE, UNKNOWN_CLASS, VECTOR, VERSION,
 };
-use crate::distance::DistanceField;
 use crate::formats::checked::Checked;
 use crate::formats::in_order::encode_in_order;
 use crate::formats::openvdb::TEXT;
@@ -21,6 +20,7 @@ use crate::formats::openvdb::tree::{Bounds, Lower, Tree, UPPER_VOXELS, brick_at}
 use crate::formats::openvdb::world::WorldFromIndex;
 use crate::formats::{WriteError, description};
 use crate::grid::{Colors, Mask, VoxelGrid, is_empty, run_bounds, set_bits};
+use crate::solid::distance::DistanceField;
 
 /// Grid flag: all nodes have bounding boxes.
 const HAS_BOUNDS: u32 = 0b10;

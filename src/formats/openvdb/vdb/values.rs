@@ -7,13 +7,13 @@ use flate2::read::ZlibDecoder;
 use half::f16;
 
 use super::{ACTIVE_MASK, BACKGROUND_ELSEWHERE, LEAF_MASK, SELECTED_BACKGROUND};
+use crate::base::srgb::Rgba;
 use crate::formats::openvdb::blosc::Chunks;
 use crate::formats::openvdb::channel::rgba_of;
 use crate::formats::openvdb::nodes::NO_COLOR;
 use crate::formats::openvdb::source::Source;
 use crate::formats::{ReadError, content};
 use crate::grid::Mask;
-use crate::srgb::Rgba;
 
 // Compression flags, besides `ACTIVE_MASK`.
 const ZIP: u32 = 1;

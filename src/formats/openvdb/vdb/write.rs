@@ -9,7 +9,6 @@ use super::{
     ACTIVE_MASK, BACKGROUND_ELSEWHERE, LEAF_MASK, LOWER_MASK, MAGIC, SELECTED_BACKGROUND,
     UPPER_MASK, VERSION,
 };
-use crate::distance::DistanceField;
 use crate::formats::in_order::encode_in_order;
 use crate::formats::openvdb::TEXT;
 use crate::formats::openvdb::channel::Entry;
@@ -19,6 +18,7 @@ use crate::formats::openvdb::tree::{Counts, Lower, Tree, brick_at};
 use crate::formats::openvdb::world::WorldFromIndex;
 use crate::formats::{WriteError, description};
 use crate::grid::{Colors, Mask, VoxelGrid, count};
+use crate::solid::distance::DistanceField;
 
 /// A tree of floats with 8, 16 and 32 children along each axis, stored as half floats.
 const FLOATS: &str = "Tree_float_5_4_3_HalfFloat";

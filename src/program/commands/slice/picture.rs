@@ -4,8 +4,8 @@ use std::io::{self, Write};
 
 use anyhow::{Result, bail};
 use png::{BitDepth, ColorType, Encoder, Filter};
-use trivox::place::MAX_DIM;
-use trivox::srgb::Rgba;
+use trivox::base::srgb::Rgba;
+use trivox::lattice::MAX_DIM;
 
 /// Default length of the longest side, in pixels, approximately.
 const SIDE: u32 = 1024;

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::ops::Range;
 
-use trivox::srgb::Rgba;
+use trivox::base::srgb::Rgba;
 
 /// The characters of a slice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,0 +1,12 @@
+//! What every other module may use: numbers and vectors, names, progress, memory, errors.
+
+pub mod error_code;
+pub(crate) mod lanes;
+#[cfg(feature = "memory")]
+pub mod memory;
+pub(crate) mod morton;
+pub(crate) mod names;
+pub mod numbers;
+pub mod progress;
+pub mod srgb;
+pub(crate) mod vector;

@@ -1,0 +1,177 @@
+//! Conservative clipping of large triangles: for each strip of rows of columns, an interval that
+//! contains all columns that the triangle crosses.
+//!
+//! Columns are points in the plane perpendicular to their axis; the unit is one column. The
+//! projected triangle is an intersection of half-planes `slope . p + constant >= 0`, and so is the
+//! set of points where its plane is within a range of heights. The strip is clipped by one
+//! half-plane at a time, to the interval of first coordinates at which one of its points is in the
+//! half-plane. So a vertex in the strip leaves a few columns too many, and none is lost.
+
+use std::ops::Range;
+
+use crate::lattice::SPAN_BITS;
+use crate::predicate::crosses::blocks::ProjectedCorners;
+use crate::predicate::crosses::center_of;
+
+/// The half-planes of a triangle.
+pub(super) struct Strips {
+    edges: [HalfPlane; 3],
+    /// Where the plane is above the start of the reach, and where it is below its end; `None` if
+    /// both are unbounded.
+    heights: Option<[HalfPlane; 2]>,
+}
+
+#[derive(Clone, Copy)]
+struct HalfPlane {
+    slope: [f64; 2],
+    constant: f64,
+}
+
+/// Relative error bound of the heights' half-planes, with slack: fewer than 16 roundings.
+const ERROR: f64 = 1.0 / (1u64 << 48) as f64;
+
+impl Strips {
+    /// For `triangle`, with columns counted from `lowest`, and heights in the voxels of `reach` or
+    /// one voxel to either side. An end at `i32::MIN` or `i32::MAX` is unbounded.
+    #[inline(always)]
+    pub(super) fn new(
+        triangle: &ProjectedCorners,
+        lowest: [i32; 2],
+        fraction_bits: u32,
+        reach: &Range<i32>,
+    ) -> Self {
+        let origin = lowest.map(|index| center_of(index, fraction_bits));
+        let size = f64::from(1i32 << fraction_bits);
+        // Edge functions are integers below `2^53`, as all numbers on the way: exact.
+        let [a, b, c] = triangle.map(|(across, along)| {
+            [across[0] - origin[0], across[1] - origin[1], along].map(f64::from)
+        });
+        let edge = |p: [f64; 3], q: [f64; 3]| HalfPlane {
+            slope: [(p[1] - q[1]) * size, (q[0] - p[0]) * size],
+            constant: p[0] * q[1] - p[1] * q[0],
+        };
+        let edges = [edge(b, c), edge(c, a), edge(a, b)];
+        let area = edges[0].constant + edges[1].constant + edges[2].constant;
+        let edges = if area < 0.0 { edges.map(HalfPlane::turned) } else { edges };
+
+        // Over point `p` the plane is at height `z` where `n . (p - a) + |n_z| (z - a_z) = 0`.
+        let sub = |p: [f64; 3]| [p[0] - a[0], p[1] - a[1], p[2] - a[2]];
+        let (e, f) = (sub(b), sub(c));
+        let sign = if area < 0.0 { -1.0 } else { 1.0 };
+        let n = [sign * (e[1] * f[2] - e[2] * f[1]), sign * (e[2] * f[0] - e[0] * f[2])];
+        let past = |voxel: i32, direction: f64| {
+            let limit = f64::from(voxel) * size;
+            let terms = [n[0] * a[0], n[1] * a[1], area.abs() * (a[2] - limit)];
+            let farthest = f64::from(2u32 << SPAN_BITS);
+            let largest = (n[0].abs() + n[1].abs() + area.abs()) * farthest;
+            HalfPlane {
+                slope: [-direction * n[0] * size, -direction * n[1] * size],
+                constant: direction * (terms[0] + terms[1] + terms[2]) + ERROR * largest,
+            }
+        };
+        let limit = |voxel: i32, end: i32, direction: f64| {
+            if voxel == end { HalfPlane::ALL } else { past(voxel - direction as i32, direction) }
+        };
+        let is_limited = *reach != (i32::MIN..i32::MAX);
+        let heights = is_limited
+            .then(|| [limit(reach.start, i32::MIN, 1.0), limit(reach.end, i32::MAX, -1.0)]);
+        Self { edges, heights }
+    }
+
+    /// The columns of the strip `rows` that may cross, of those `within`; empty if there are none.
+    #[inline(always)]
+    pub(super) fn clip(&self, rows: Range<i32>, within: Range<i32>) -> Range<i32> {
+        let rows = [f64::from(rows.start), f64::from(rows.end - 1)];
+        let mut columns = [f64::from(within.start), f64::from(within.end - 1)];
+        for half_plane in self.edges.iter().chain(self.heights.iter().flatten()) {
+            columns = half_plane.clip(rows, columns);
+        }
+        let [first, last] = columns;
+        if first <= last { first.ceil() as i32..last.floor() as i32 + 1 } else { 0..0 }
+    }
+}
+
+impl HalfPlane {
+    const ALL: Self = Self { slope: [0.0; 2], constant: 0.0 };
+
+    fn turned(self) -> Self {
+        Self { slope: self.slope.map(|s| -s), constant: -self.constant }
+    }
+
+    /// Clips the interval `columns` to the points that are in the half-plane for one of `rows`.
+    /// Rounding a quotient does not move it past an integer.
+    #[inline(always)]
+    fn clip(&self, rows: [f64; 2], [first, last]: [f64; 2]) -> [f64; 2] {
+        let most = self.constant + (self.slope[1] * rows[0]).max(self.slope[1] * rows[1]);
+        let bound = -most / self.slope[0];
+        if self.slope[0] > 0.0 {
+            [first.max(bound), last]
+        } else if self.slope[0] < 0.0 {
+            [first, last.min(bound)]
+        } else if most >= 0.0 {
+            [first, last]
+        } else {
+            [1.0, 0.0]
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fastrand::Rng;
+
+    use super::*;
+    use crate::predicate::blocks::BLOCK;
+    use crate::predicate::crosses::{Axis, ProjectedTriangle};
+
+    /// A triangle over columns 0 to 63 of voxels of `2^fraction_bits` units.
+    fn triangle(rng: &mut Rng, fraction_bits: u32) -> ProjectedCorners {
+        let span = 64 << fraction_bits;
+        let mut corner = || ([rng.i32(0..=span), rng.i32(0..=span)], rng.i32(-span..=span));
+        let [a, b, mut c] = [corner(), corner(), corner()];
+        match rng.u8(0..4) {
+            // A sliver, one with a vertical plane, and one with a level edge.
+            0 => c = ([b.0[0] + rng.i32(-1..=1), b.0[1] + rng.i32(-1..=1)], c.1),
+            1 => c = ([(a.0[0] + b.0[0]) / 2, (a.0[1] + b.0[1]) / 2], c.1),
+            2 => c.1 = a.1,
+            _ => {}
+        }
+        [a, b, c]
+    }
+
+    #[test]
+    fn all_crossings_are_in_the_clipped_columns_and_few_others_are() {
+        let mut rng = Rng::with_seed(1);
+        let (mut kept, mut crossed) = (0, 0);
+        for _ in 0..20_000 {
+            let fraction_bits = rng.u32(1..=17);
+            let triangle = triangle(&mut rng, fraction_bits);
+            let start = rng.i32(-70..70);
+            let reach = match rng.u8(0..4) {
+                0 => i32::MIN..i32::MAX,
+                1 => i32::MIN..start,
+                2 => start..i32::MAX,
+                _ => start..start + rng.i32(1..9),
+            };
+            let lowest = [rng.i32(-4..9), rng.i32(-4..9)];
+            let strips = Strips::new(&triangle, lowest, fraction_bits, &reach);
+            let projected = ProjectedTriangle::new(&triangle.map(|([x, y], z)| [x, y, z]), Axis::Z);
+            for rows in (0..64).step_by(BLOCK as usize).map(|first| first..first + BLOCK) {
+                let columns = strips.clip(rows.clone(), 0..64);
+                kept += columns.len() * rows.len();
+                for column in rows.flat_map(|j| (0..64).map(move |i| [i, j])) {
+                    let center = [0, 1].map(|a| center_of(lowest[a] + column[a], fraction_bits));
+                    let Some(height) = projected.at(center) else { continue };
+                    let positions =
+                        [height.first_center(fraction_bits), height.voxel(fraction_bits, 64)];
+                    if positions.iter().any(|position| reach.contains(position)) {
+                        crossed += 1;
+                        assert!(columns.contains(&column[0]), "{column:?}, {triangle:?}");
+                    }
+                }
+            }
+        }
+        println!("{crossed} of {kept} columns cross");
+        assert!(crossed > 1_000_000 && kept < 5 * crossed / 2, "{crossed} of {kept}");
+    }
+}

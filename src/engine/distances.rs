@@ -1,0 +1,166 @@
+//! Distances instead of voxels.
+
+use std::time::Duration;
+
+use crate::engine::backend::{BackendError, ChosenBackend};
+use crate::engine::mode::Mode;
+use crate::engine::steps::timed;
+use crate::engine::{
+    ColorSource, MeshSource, Placed, Timings, UsedBackend, VoxelizeError, Voxelized, Voxelizer,
+    Warning,
+};
+use crate::grid::VoxelGrid;
+use crate::lattice::{Lattice, PlacedMesh};
+use crate::solid::distance::{DistanceField, NOT_IN_TILES, check_width, distances};
+use crate::solid::{FillReport, Solid};
+
+/// The distances around the surface of a mesh.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Distances {
+    /// The distances, with their place in the world.
+    pub field: DistanceField,
+    /// The lattice of the mesh.
+    pub lattice: Lattice,
+    /// The number of triangles.
+    pub triangles: usize,
+    /// How the inside was found.
+    pub fill_report: Option<FillReport>,
+    /// What computed the distances.
+    pub backend: UsedBackend,
+    /// Unexpected properties of the result.
+    pub warnings: Vec<Warning>,
+    /// Durations of the steps.
+    pub timings: Timings,
+}
+
+/// The result of [`Voxelizer::measure`].
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Measured {
+    /// The distances.
+    pub field: DistanceField,
+    /// What computed them.
+    pub backend: UsedBackend,
+    /// Whether the band is cut, and whether the GPU failed.
+    pub warnings: Vec<Warning>,
+    /// The duration of the step.
+    pub time: Duration,
+}
+
+/// Distances.
+impl Voxelizer {
+    /// The signed distances of the voxels nearer than `width` voxels to the surface of a mesh; the
+    /// inside is that of [`Mode::Solid`], with the fill of this mode if it is set. The
+    /// padding is at least the width, so that the band is whole, unless bounds, dimensions or a
+    /// lattice are given.
+    ///
+    /// ```
+    /// use trivox::{Mesh, Voxelizer};
+    ///
+    /// let corners = vec![[0.0, 0.0, 0.0], [8.0, 0.0, 0.0], [0.0, 8.0, 0.0], [0.0, 0.0, 8.0]];
+    /// let mesh = Mesh::new(corners, vec![[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])?;
+    /// let distances = Voxelizer::new().resolution(8).distances(&mesh, 2.0)?;
+    /// // Two voxels were added on all sides; this one is the first in the mesh.
+    /// assert_eq!(distances.field.get([2, 2, 2]), -0.5);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A width that is not above 0, or above [`MAX_WIDTH`](crate::solid::distance::MAX_WIDTH); a tile; as
+    /// [`run`](Self::run).
+    pub fn distances<'a>(
+        &self,
+        source: impl Into<MeshSource<'a>>,
+        width: f32,
+    ) -> Result<Distances, VoxelizeError> {
+        let voxelizer = self.for_distances(width)?;
+        voxelizer.finish_distances(voxelizer.place(source)?, width)
+    }
+
+    /// The last step by itself: the distances around the surface of `mesh`, whose voxels inside are
+    /// `inside`: on the CPU if it found them, and else on the backend that is chosen for the mesh.
+    ///
+    /// # Errors
+    /// The backend failed; a width out of range; too little memory; cancelled.
+    ///
+    /// # Panics
+    /// The dimensions of `inside` are not the lattice's.
+    pub fn measure(
+        &self,
+        mesh: &PlacedMesh,
+        inside: VoxelGrid,
+        width: f32,
+        found_by: &UsedBackend,
+    ) -> Result<Measured, BackendError> {
+        // If a GPU failed to find them, it is not tried again.
+        let by = match found_by.adapter {
+            None => ChosenBackend::cpu(&*found_by.reason),
+            Some(_) => self.install(|| self.backends.choose(mesh))??,
+        };
+        self.measure_on(&by, mesh, inside, width)
+    }
+
+    /// The distances again, on the backend that did not compute them: all backends give the same.
+    ///
+    /// # Errors
+    /// The other backend cannot be started; as [`measure`](Self::measure).
+    ///
+    /// # Panics
+    /// As [`measure`](Self::measure).
+    pub fn measure_on_other_backend(
+        &self,
+        mesh: &PlacedMesh,
+        inside: VoxelGrid,
+        width: f32,
+        used: &UsedBackend,
+    ) -> Result<Measured, BackendError> {
+        let by = self.backends.other_than(used.adapter.as_deref())?;
+        self.measure_on(&by, mesh, inside, width)
+    }
+
+    fn measure_on(
+        &self,
+        by: &ChosenBackend,
+        mesh: &PlacedMesh,
+        inside: VoxelGrid,
+        width: f32,
+    ) -> Result<Measured, BackendError> {
+        let memory = (self.memory)();
+        let run = || distances(by, mesh, inside, width, memory, &*self.progress);
+        let (field, time) = timed(|| self.run_on(by, run)?)?;
+        let failure = by.warning().map(Warning::Backend);
+        let of_distances = self.install(|| Warning::of_distances(mesh, width))?;
+        let warnings = failure.into_iter().chain(of_distances).collect();
+        Ok(Measured { field, backend: UsedBackend::new(by), warnings, time })
+    }
+
+    fn for_distances(&self, width: f32) -> Result<Self, BackendError> {
+        check_width(width)?;
+        if self.tile.is_some() {
+            return Err(NOT_IN_TILES);
+        }
+        let mut voxelizer = self.clone().color(ColorSource::None);
+        let fill = match self.mode {
+            Mode::Solid(solid) => solid.fill,
+            _ => Default::default(),
+        };
+        voxelizer.mode = Mode::Solid(Solid { fill, include_surface: false });
+        if voxelizer.place.bounds.is_none() && voxelizer.place.dims.is_none() {
+            voxelizer.place.pad = voxelizer.place.pad.max(width.ceil() as u32);
+        }
+        Ok(voxelizer)
+    }
+
+    fn finish_distances(&self, placed: Placed, width: f32) -> Result<Distances, VoxelizeError> {
+        let Placed { mesh, mut warnings, timings, .. } = placed;
+        let voxelized = self.voxelize(&mesh)?;
+        let Voxelized { grid, lattice, triangles, fill_report, backend, .. } = voxelized;
+        let measured = self.measure(&mesh, grid, width, &backend)?;
+        let Measured { field, backend, warnings: of_distances, time } = measured;
+        warnings.extend(voxelized.warnings);
+        warnings.extend(of_distances);
+        let timings = Timings { distance: Some(time), ..voxelized.timings.after(&timings) };
+        Ok(Distances { field, lattice, triangles, fill_report, backend, warnings, timings })
+    }
+}

@@ -1,0 +1,180 @@
+//! [`Voxelizer`] reads, places, voxelizes and colours a mesh in one call.
+//!
+//! The steps are public too: [`read_mesh`](crate::formats::read_mesh),
+//! [`place`](fn@crate::place), [`voxelize`](fn@crate::voxelize), [`color`](fn@crate::color).
+
+pub mod backend;
+mod distances;
+mod error;
+mod estimate;
+mod many;
+pub mod mode;
+mod options;
+mod ordered;
+mod pool;
+mod results;
+mod source;
+mod steps;
+mod summary;
+mod verified;
+pub mod verify;
+mod warning;
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::base::progress::Progress;
+use crate::base::srgb::Rgba;
+use crate::engine::backend::Backends;
+use crate::engine::mode::Mode;
+use crate::engine::pool::LazyPool;
+use crate::grid::Up;
+use crate::lattice::transform::Transform;
+use crate::lattice::{Lattice, MAX_DIM, MAX_SPAN_VOXELS, PlaceOptions, Tile, Window};
+use crate::mesh::Mesh;
+
+pub use crate::engine::distances::{Distances, Measured};
+pub use crate::engine::error::VoxelizeError;
+pub use crate::engine::estimate::Estimate;
+pub use crate::engine::many::Many;
+pub use crate::engine::results::{Placed, Timings, UsedBackend, Voxelized};
+pub use crate::engine::source::MeshSource;
+pub use crate::engine::summary::{BandSummary, Summary};
+pub use crate::engine::verified::Verified;
+pub use crate::engine::warning::{Remedy, Warning};
+
+/// Turns meshes into voxels. Cheap to clone; clones share the GPU and the thread pool.
+///
+/// ```
+/// use trivox::solid::Solid;
+/// use trivox::{Mesh, Mode, Voxelizer};
+///
+/// let corners = vec![[0.0, 0.0, 0.0], [8.0, 0.0, 0.0], [0.0, 8.0, 0.0], [0.0, 0.0, 8.0]];
+/// let mesh = Mesh::new(corners, vec![[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])?;
+/// let voxelizer = Voxelizer::new().resolution(8).mode(Mode::Solid(Solid::default()));
+/// let voxelized = voxelizer.run(&mesh)?;
+/// assert_eq!(voxelized.grid.occupied(), 84);
+/// assert!(voxelized.warnings.is_empty());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct Voxelizer {
+    place: PlaceOptions,
+    transform: Transform,
+    up: Up,
+    mode: Mode,
+    color: ColorSource,
+    keep_transparent: bool,
+    /// The colour of a solid far from its surface.
+    interior: Option<Rgba>,
+    /// For all meshes, instead of one chosen by `place`.
+    lattice: Option<Lattice>,
+    tile: Option<Tile>,
+    memory: Memory,
+    time_stages: bool,
+    backends: Arc<Backends>,
+    /// `None`: rayon's current pool.
+    pool: Option<Arc<LazyPool>>,
+    progress: Arc<dyn Progress>,
+}
+
+/// The memory limit of a step in bytes, evaluated before each step.
+type Memory = Arc<dyn Fn() -> u64 + Send + Sync>;
+
+/// The source of the voxels' colours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum ColorSource {
+    /// The mesh's materials, textures and vertex colours.
+    #[default]
+    Mesh,
+    /// No colours, but the mesh's transparency: fully transparent voxels are left out.
+    Transparency,
+    /// The mesh's appearance is ignored: no colours, and no voxels are left out.
+    None,
+    /// All voxels have this colour. Fully transparent voxels are left out.
+    Uniform(Rgba),
+}
+
+/// Whole runs.
+impl Voxelizer {
+    /// Checks the options that no mesh can change, to report them before any mesh is read.
+    ///
+    /// # Errors
+    /// An invalid resolution, voxel size, bounds, dimensions, lattice, scale or rotation.
+    pub fn check(&self) -> Result<(), VoxelizeError> {
+        self.transform.check()?;
+        if let Some(lattice) = &self.lattice {
+            return Ok(lattice.check()?);
+        }
+        let limit = if self.tile.is_some() { MAX_SPAN_VOXELS } else { MAX_DIM };
+        Ok(self.place.check(limit)?)
+    }
+
+    /// The voxels of the mesh in `source`: a [`Mesh`], the path of a file, or the bytes of one.
+    ///
+    /// # Errors
+    /// A file cannot be read; the mesh cannot be placed; the backend failed; too little memory;
+    /// cancelled.
+    pub fn run<'a>(&self, source: impl Into<MeshSource<'a>>) -> Result<Voxelized, VoxelizeError> {
+        self.finish(self.place(source)?)
+    }
+
+    /// The voxels of `mesh` in a window of a lattice that was chosen before, for it or for another
+    /// mesh. The options of the lattice, and `tile`, have no effect.
+    ///
+    /// ```
+    /// use trivox::{Lattice, Mesh, PlaceOptions, Sizing, VoxelGrid, Voxelizer, Window};
+    ///
+    /// let corners = vec![[0.0, 0.0, 0.0], [32.0, 0.0, 0.0], [0.0, 8.0, 8.0]];
+    /// let mesh = Mesh::new(corners, vec![[0, 1, 2]])?;
+    /// let lattice = Lattice::of(&mesh, &PlaceOptions::new(Sizing::Resolution(32)))?;
+    /// let tile = |from: u32, to: u32| {
+    ///     let window = Window { from: [from, 0, 0], to: [to, 8, 8] };
+    ///     Voxelizer::new().run_window(&mesh, &lattice, &window).map(|tile| tile.grid)
+    /// };
+    /// let (left, right) = (tile(0, 24)?, tile(24, 32)?);
+    /// let whole = VoxelGrid::assemble([32, 8, 8], &[([0; 3], &left), ([24, 0, 0], &right)])?;
+    /// assert_eq!(whole, Voxelizer::new().resolution(32).run(&mesh)?.grid);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A window that the lattice does not have; as [`run`](Self::run).
+    pub fn run_window(
+        &self,
+        mesh: &Mesh,
+        lattice: &Lattice,
+        window: &Window,
+    ) -> Result<Voxelized, VoxelizeError> {
+        self.finish(self.place_window(mesh, lattice, window)?)
+    }
+
+    fn finish(&self, placed: Placed) -> Result<Voxelized, VoxelizeError> {
+        let Placed { mesh, mut warnings, timings, .. } = placed;
+        let voxelized = self.voxelize(&mesh)?;
+        let mut voxelized = self.paint(&mesh, voxelized)?;
+        warnings.append(&mut voxelized.warnings);
+        Ok(Voxelized { warnings, timings: voxelized.timings.after(&timings), ..voxelized })
+    }
+}
+
+impl fmt::Debug for Voxelizer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { place, transform, up, mode, color, keep_transparent, interior, .. } = self;
+        let Self { lattice, tile, backends, .. } = self;
+        f.debug_struct("Voxelizer")
+            .field("place", place)
+            .field("transform", transform)
+            .field("up", up)
+            .field("mode", mode)
+            .field("color", color)
+            .field("keep_transparent", keep_transparent)
+            .field("interior", interior)
+            .field("lattice", lattice)
+            .field("tile", tile)
+            .field("choice", &backends.choice())
+            .field("adapter", &backends.adapter())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,204 @@
+//! The options of a voxelizer.
+
+use std::sync::Arc;
+
+use rayon::ThreadPool;
+
+use crate::base::progress::{NoProgress, Progress};
+use crate::base::srgb::Rgba;
+use crate::engine::backend::{BackendChoice, Backends};
+use crate::engine::mode::Mode;
+use crate::engine::pool::LazyPool;
+use crate::engine::{ColorSource, Voxelizer};
+#[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
+use crate::gpu::voxelize::Gpu;
+use crate::grid::Up;
+use crate::lattice::transform::Transform;
+use crate::lattice::{Bounds, Lattice, PlaceOptions, Sizing, Tile};
+
+impl Default for Voxelizer {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// The options; each has a default.
+impl Voxelizer {
+    /// The defaults: 256 voxels along the longest axis, the surface in the mesh's own colours, an
+    /// automatic choice of the backend, unlimited memory, rayon's current threads.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            place: PlaceOptions::new(Sizing::Resolution(Sizing::DEFAULT_RESOLUTION)),
+            transform: Transform::default(),
+            up: Up::default(),
+            mode: Mode::default(),
+            color: ColorSource::default(),
+            keep_transparent: false,
+            interior: None,
+            lattice: None,
+            tile: None,
+            memory: Arc::new(|| u64::MAX),
+            time_stages: false,
+            backends: Arc::new(Backends::new(BackendChoice::Auto, None)),
+            pool: None,
+            progress: Arc::new(NoProgress),
+        }
+    }
+
+    /// Sets the number of voxels along the longest axis.
+    #[must_use]
+    pub fn resolution(self, voxels: u32) -> Self {
+        self.sizing(Sizing::Resolution(voxels))
+    }
+
+    /// Sets the length of a voxel's edge, in mesh units.
+    #[must_use]
+    pub fn voxel_size(self, size: f64) -> Self {
+        self.sizing(Sizing::VoxelSize(size))
+    }
+
+    /// Sets the size of voxels.
+    #[must_use]
+    pub fn sizing(mut self, sizing: Sizing) -> Self {
+        self.place.sizing = sizing;
+        self
+    }
+
+    /// Sets the box to voxelize; by default the mesh's own.
+    #[must_use]
+    pub fn bounds(mut self, bounds: impl Into<Bounds>) -> Self {
+        self.place.bounds = Some(bounds.into());
+        self
+    }
+
+    /// Adds this many voxels on all six sides.
+    #[must_use]
+    pub fn pad(mut self, voxels: u32) -> Self {
+        self.place.pad = voxels;
+        self
+    }
+
+    /// Sets all options of the placement, in place of those set before.
+    #[must_use]
+    pub fn place_options(self, place: PlaceOptions) -> Self {
+        Self { place, ..self }
+    }
+
+    /// Sets how meshes are transformed first. A grid of given dimensions has the mesh in its
+    /// centre; bounds and padding then have no effect.
+    #[must_use]
+    pub fn transform(self, transform: Transform) -> Self {
+        Self { transform, ..self }
+    }
+
+    /// Sets the mesh's up axis, which file formats store.
+    #[must_use]
+    pub fn up(self, up: Up) -> Self {
+        Self { up, ..self }
+    }
+
+    /// Sets which voxels are occupied.
+    #[must_use]
+    pub fn mode(self, mode: Mode) -> Self {
+        Self { mode, ..self }
+    }
+
+    /// Sets the source of colours.
+    #[must_use]
+    pub fn color(self, color: ColorSource) -> Self {
+        Self { color, ..self }
+    }
+
+    /// Sets whether to keep voxels of a surface that are completely transparent.
+    #[must_use]
+    pub fn keep_transparent(self, keep_transparent: bool) -> Self {
+        Self { keep_transparent, ..self }
+    }
+
+    /// Sets the colour of the voxels of a solid that are far from its surface. Without it they have
+    /// the mean colour of the surface's voxels; in a tile, only of those in the tile and its halo.
+    #[must_use]
+    pub fn interior_color(self, color: Rgba) -> Self {
+        Self { interior: Some(color), ..self }
+    }
+
+    /// Sets the lattice to place meshes on, chosen before, instead of one for each mesh. The size
+    /// of voxels, the bounds and the padding then have no effect.
+    #[must_use]
+    pub fn lattice(self, lattice: Lattice) -> Self {
+        Self { lattice: Some(lattice), ..self }
+    }
+
+    /// Sets the tile of the grid to compute, instead of the whole. Tiles together are the whole to
+    /// the bit.
+    ///
+    /// The whole may have up to [`MAX_SPAN_VOXELS`](crate::lattice::MAX_SPAN_VOXELS) voxels along an
+    /// axis. The tile's dimensions and place in the world are its own.
+    #[must_use]
+    pub fn tile(self, tile: Tile) -> Self {
+        Self { tile: Some(tile), ..self }
+    }
+
+    /// Selects the backend. A GPU is opened for the first mesh that needs it.
+    #[must_use]
+    pub fn backend(self, choice: BackendChoice) -> Self {
+        Self { backends: Arc::new(self.backends.with_choice(choice)), ..self }
+    }
+
+    /// Selects the GPU adapter by a part of its label.
+    #[must_use]
+    pub fn adapter(self, name: impl Into<String>) -> Self {
+        Self { backends: Arc::new(self.backends.with_adapter(name.into())), ..self }
+    }
+
+    /// Computes on a GPU that is open, such as [that of a renderer](crate::gpu::Device::from_wgpu).
+    #[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
+    #[must_use]
+    pub fn gpu(self, gpu: Arc<Gpu>) -> Self {
+        Self { backends: Arc::new(self.backends.with_gpu(gpu)), ..self }
+    }
+
+    /// Uses backends that are shared with others.
+    #[must_use]
+    pub fn backends(self, backends: Arc<Backends>) -> Self {
+        Self { backends, ..self }
+    }
+
+    /// Limits the memory of each step besides the mesh, in bytes.
+    #[must_use]
+    pub fn memory(self, bytes: u64) -> Self {
+        self.memory_from(move || bytes)
+    }
+
+    /// Limits the memory of each step to the result of `left` before the step, in bytes.
+    #[must_use]
+    pub fn memory_from(self, left: impl Fn() -> u64 + Send + Sync + 'static) -> Self {
+        Self { memory: Arc::new(left), ..self }
+    }
+
+    /// Uses a thread pool of its own; 0 is one thread per core. Threads start on first use in each
+    /// process, so the voxelizer can be used in a forked child.
+    #[must_use]
+    pub fn threads(self, threads: usize) -> Self {
+        Self { pool: Some(Arc::new(LazyPool::new(threads))), ..self }
+    }
+
+    /// Uses the threads of `pool`.
+    #[must_use]
+    pub fn pool(self, pool: Arc<ThreadPool>) -> Self {
+        Self { pool: Some(Arc::new(LazyPool::of(pool))), ..self }
+    }
+
+    /// Sets the receiver of progress, which may cancel ([`Progress::is_cancelled`]).
+    #[must_use]
+    pub fn progress(self, progress: Arc<dyn Progress>) -> Self {
+        Self { progress, ..self }
+    }
+
+    /// Sets whether a GPU measures the time of each stage, at some cost.
+    #[must_use]
+    pub fn time_stages(self, time_stages: bool) -> Self {
+        Self { time_stages, ..self }
+    }
+}

@@ -1,0 +1,52 @@
+//! Verifies a grid against its mesh, with the voxelizer's mode and backend.
+
+use crate::engine::backend::BackendError;
+use crate::engine::steps::Read;
+use crate::engine::verify::{Verdict, VerifyOptions, verify};
+use crate::engine::{MeshSource, UsedBackend, VoxelizeError, Voxelized, Voxelizer, Warning};
+use crate::grid::VoxelGrid;
+use crate::lattice::PlacedMesh;
+use crate::solid::FillReport;
+
+/// A verdict, and how the exact grid was made.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Verified {
+    /// What is wrong with the grid.
+    pub verdict: Verdict,
+    /// The backend that computed the exact grid.
+    pub backend: UsedBackend,
+    /// The report of the exact grid's fill, for a solid.
+    pub fill_report: Option<FillReport>,
+    /// Warnings about the mesh's file and the exact grid.
+    pub warnings: Vec<Warning>,
+}
+
+impl Voxelizer {
+    /// Verifies `grid`, made by any program, against the exact voxels of the mesh in `source`,
+    /// which is transformed first. The mesh is placed as `options` say, not as this voxelizer does.
+    ///
+    /// # Errors
+    /// A file cannot be read; the mesh cannot be placed as stated; the backend failed; too little
+    /// memory; cancelled.
+    pub fn verify<'a>(
+        &self,
+        source: impl Into<MeshSource<'a>>,
+        grid: &VoxelGrid,
+        options: &VerifyOptions,
+    ) -> Result<Verified, VoxelizeError> {
+        let Read { mesh, mut warnings, .. } = self.read(source.into())?;
+        let mesh = self.moved(mesh)?;
+        let mut made = None;
+        let mut exact = |placed: &PlacedMesh| {
+            let Voxelized { grid, backend, fill_report, warnings, .. } = self.voxelize(placed)?;
+            made = Some((backend, fill_report, warnings));
+            Ok(self.colored(placed, grid)?.grid)
+        };
+        let verdict = self.install(|| verify(&mesh, grid, options, &mut exact))??;
+        let no_grid = || BackendError::Failed("no grid was made".to_owned());
+        let (backend, fill_report, of_voxels) = made.ok_or_else(no_grid)?;
+        warnings.extend(of_voxels);
+        Ok(Verified { verdict, backend, fill_report, warnings })
+    }
+}

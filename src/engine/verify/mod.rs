@@ -1,0 +1,356 @@
+//! Verifies a grid, from any program, against the exact voxels of its mesh.
+//!
+//! 1. Placement: the position of the mesh, as stated by the caller, by the grid's file, or fitted
+//!    to the grid's size ([`PlacementSource`]).
+//! 2. The caller's closure voxelizes the placed mesh, with any backend and in any mode.
+//! 3. Search: if the grids differ, a permutation, mirror or shift of the axes that explains it
+//!    ([`Alignment`]).
+//! 4. The [`Verdict`]: missing and spurious voxels, and a picture of the worst [`Slice`].
+
+mod alignment;
+mod placement;
+mod search;
+mod slice;
+
+use std::borrow::Cow;
+
+use thiserror::Error;
+
+pub use alignment::Alignment;
+pub use placement::{KnownPlacement, PlacementSource};
+pub use slice::Slice;
+
+use crate::engine::backend::BackendError;
+use crate::engine::verify::slice::GridPair;
+use crate::grid::GridError;
+use crate::grid::compare::{Comparison, compare, iou};
+use crate::grid::{Place, VoxelGrid};
+use crate::lattice::PlaceError;
+use crate::lattice::{Lattice, PlacedMesh, place};
+use crate::mesh::Mesh;
+
+/// Options of [`verify`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct VerifyOptions {
+    /// What the caller knows of the mesh's placement.
+    pub placement: KnownPlacement,
+    /// Whether only the identity alignment is allowed, without a search.
+    pub as_placed: bool,
+    /// Maximum number of wrong voxels to list.
+    pub named: usize,
+}
+
+impl Default for VerifyOptions {
+    /// Nothing stated, any alignment, eight listed voxels.
+    fn default() -> Self {
+        Self { placement: KnownPlacement::default(), as_placed: false, named: 8 }
+    }
+}
+
+impl VerifyOptions {
+    /// Sets what the caller knows of the mesh's placement.
+    #[must_use]
+    pub fn with_placement(self, placement: KnownPlacement) -> Self {
+        Self { placement, ..self }
+    }
+
+    /// Sets whether only the identity alignment is allowed.
+    #[must_use]
+    pub fn with_as_placed(self, as_placed: bool) -> Self {
+        Self { as_placed, ..self }
+    }
+
+    /// Sets the maximum number of wrong voxels to list.
+    #[must_use]
+    pub fn with_named(self, named: usize) -> Self {
+        Self { named, ..self }
+    }
+}
+
+/// Why a grid could not be verified.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
+pub enum VerifyError {
+    /// The mesh cannot be placed as stated, or as the grid's file says.
+    #[error("cannot place the mesh {}: {error}", describe(.by))]
+    Place {
+        /// The source of the placement.
+        by: PlacementSource,
+        /// The reason.
+        error: PlaceError,
+    },
+    /// The padding that was stated, on both sides, is as large as the grid.
+    #[error(
+        "cannot place the mesh as the options say: a padding of {pad} on both sides leaves nothing \
+         of a grid of {voxels} voxels: use a smaller padding, or state the resolution or the voxel \
+         size"
+    )]
+    Pad {
+        /// Voxels of padding on each side.
+        pad: u32,
+        /// Voxels of the grid along its longest axis.
+        voxels: u32,
+    },
+    /// The backend failed.
+    #[error(transparent)]
+    Backend(#[from] BackendError),
+}
+
+fn describe(source: &PlacementSource) -> &'static str {
+    match source {
+        PlacementSource::Options => "as the options say",
+        PlacementSource::File | PlacementSource::FileBounds => {
+            "where the grid's file says that it lies"
+        }
+        PlacementSource::Fitted { .. } | PlacementSource::Centered => "so that it fills the grid",
+    }
+}
+
+/// The kind of a wrong voxel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Fault {
+    /// Occupied only in the exact grid.
+    Missing,
+    /// Occupied only in the verified grid.
+    Spurious,
+}
+
+/// A wrong voxel.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Wrong {
+    /// Index in the verified grid; may be outside of it.
+    pub voxel: [i64; 3],
+    /// Its centre in world coordinates, in mesh units.
+    pub position: [f64; 3],
+    /// Missing or spurious.
+    pub fault: Fault,
+}
+
+/// The result of a verification, in the best alignment.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Verdict {
+    /// The exact grid of the placed mesh.
+    pub exact: VoxelGrid,
+    /// The lattice of the placed mesh.
+    pub lattice: Lattice,
+    /// The source of the placement.
+    pub source: PlacementSource,
+    /// The placement in the grid's file, if it contradicts that of the caller.
+    pub contradicted: Option<Place>,
+    /// The grid's alignment relative to the exact grid. The fields below refer to the aligned grid.
+    pub alignment: Alignment,
+    /// Number of differing voxels without the alignment.
+    pub differing_as_placed: u64,
+    /// Number of voxels occupied in both grids.
+    pub agreeing: u64,
+    /// Number of missing voxels.
+    pub missing: u64,
+    /// Number of spurious voxels.
+    pub spurious: u64,
+    /// Bounds of the wrong voxels, inclusive, in indices of the verified grid.
+    pub bounds: Option<[[i64; 3]; 2]>,
+    /// The first few wrong voxels.
+    pub first: Vec<Wrong>,
+    /// The slice with the most wrong voxels.
+    pub slice: Option<Slice>,
+}
+
+/// An alignment explains the differences if it reduces them at least by this factor.
+const EXPLAINED: u64 = 4;
+/// Above this fraction of wrong voxels (1 - IoU), a wrong placement is likely.
+const DOUBTFUL: f64 = 0.1;
+
+impl Verdict {
+    /// Whether no voxel is wrong.
+    #[must_use]
+    pub fn is_right(&self) -> bool {
+        self.differing() == 0
+    }
+
+    /// How many voxels are wrong.
+    #[must_use]
+    pub fn differing(&self) -> u64 {
+        self.missing + self.spurious
+    }
+
+    /// Intersection over union with the exact grid.
+    #[must_use]
+    pub fn iou(&self) -> f64 {
+        iou(self.agreeing, self.differing())
+    }
+
+    /// Whether so many voxels are wrong that the grid probably has another placement, by fractions
+    /// of a voxel, or is of another mesh or mode.
+    #[must_use]
+    pub fn is_doubtful(&self) -> bool {
+        self.iou() < 1.0 - DOUBTFUL
+    }
+}
+
+/// Verifies `grid` against the voxels that `voxelize` returns for the placed `mesh`. If neither
+/// `options` nor the grid's file give the placement, several are tried, up to the first without
+/// wrong voxels; else the one with the fewest wrong voxels is reported.
+///
+/// ```
+/// use trivox::engine::verify::{Fault, VerifyOptions, verify};
+/// use trivox::{Backend, Cpu, Mesh, NoProgress, VoxelGrid};
+///
+/// let corners = vec![[0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [0.0, 4.0, 0.0]];
+/// let mesh = Mesh::new(corners, vec![[0, 1, 2]])?;
+/// let columns = [4, 4, 3, 2].into_iter().zip(0..);
+/// let voxels = columns.flat_map(|(height, x)| (0..height).map(move |y| [x, y, 0]));
+/// let faulty = voxels.filter(|&voxel| voxel != [2, 2, 0]);
+/// let grid = VoxelGrid::from_voxels([4, 4, 1], faulty)?;
+///
+/// let verdict = verify(&mesh, &grid, &VerifyOptions::default(), &mut |placed| {
+///     Cpu::default().voxelize(placed, &NoProgress)
+/// })?;
+/// assert_eq!((verdict.missing, verdict.spurious), (1, 0));
+/// assert_eq!((verdict.first[0].voxel, verdict.first[0].fault), ([2, 2, 0], Fault::Missing));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// The mesh cannot be placed as stated, or `voxelize` failed.
+pub fn verify(
+    mesh: &Mesh,
+    grid: &VoxelGrid,
+    options: &VerifyOptions,
+    voxelize: &mut dyn FnMut(&PlacedMesh) -> Result<VoxelGrid, BackendError>,
+) -> Result<Verdict, VerifyError> {
+    let mut best: Option<Verdict> = None;
+    let mut refusal = None;
+    for (source, place_options) in placement::placements(mesh, grid, &options.placement)? {
+        let placed = match place(mesh, &place_options) {
+            Ok(placed) => placed,
+            Err(error) => {
+                refusal.get_or_insert(VerifyError::Place { by: source, error });
+                continue;
+            }
+        };
+        let exact = voxelize(&placed)?;
+        let limit = best.as_ref().map_or(u64::MAX, |best| best.differing() - 1);
+        let candidate = Candidate { exact, lattice: *placed.lattice(), source };
+        if let Some(alignment) = candidate.align(grid, options, limit) {
+            let verdict = candidate.judge(grid, alignment, options.named);
+            best = Some(verdict.map_err(BackendError::from)?);
+        }
+        if best.as_ref().is_some_and(Verdict::is_right) {
+            break;
+        }
+    }
+    best.ok_or_else(|| refusal.expect("there is at least one placement"))
+}
+
+/// The exact grid of one placement.
+struct Candidate {
+    exact: VoxelGrid,
+    lattice: Lattice,
+    source: PlacementSource,
+}
+
+/// The best alignment, and the number of differing voxels under the identity.
+type BestAlignment = (Alignment, u64);
+
+impl Candidate {
+    /// The best alignment; `None` if more than `limit` voxels differ in every one.
+    fn align(
+        &self,
+        grid: &VoxelGrid,
+        options: &VerifyOptions,
+        limit: u64,
+    ) -> Option<BestAlignment> {
+        let as_placed = compare(&self.exact, grid, 0).differing();
+        let explained = (as_placed > 0 && !options.as_placed)
+            .then(|| search::explain(&self.exact, grid, limit.min(as_placed / EXPLAINED)))
+            .flatten();
+        let identity = (as_placed <= limit).then_some(Alignment::IDENTITY);
+        Some((explained.or(identity)?, as_placed))
+    }
+
+    fn judge(
+        self,
+        grid: &VoxelGrid,
+        found: BestAlignment,
+        named: usize,
+    ) -> Result<Verdict, GridError> {
+        let (alignment, differing_as_placed) = found;
+        let Self { exact, lattice, source } = self;
+        let aligned = Aligned::new(&exact, grid, &alignment)?;
+        let pair = GridPair { exact: &aligned.exact, grid: &aligned.grid, corner: aligned.corner };
+        let Comparison { both, only, bounds, first, .. } = compare(pair.exact, pair.grid, named);
+        let slice = Slice::worst(pair);
+        let corner = aligned.corner;
+        let in_grid = |voxel: [u32; 3]| [0, 1, 2].map(|a| i64::from(voxel[a]) + corner[a]);
+        let map = alignment.map(exact.dims());
+        let wrong = |(voxel, side): ([u32; 3], usize)| Wrong {
+            voxel: in_grid(voxel),
+            position: center(&lattice, map.invert(in_grid(voxel))),
+            fault: if side == 0 { Fault::Missing } else { Fault::Spurious },
+        };
+        drop(aligned);
+        Ok(Verdict {
+            exact,
+            lattice,
+            source,
+            contradicted: grid.world.place.filter(|place| !lies_at(&lattice, place)),
+            alignment,
+            differing_as_placed,
+            agreeing: both,
+            missing: only[0],
+            spurious: only[1],
+            bounds: bounds.map(|corners| corners.map(in_grid)),
+            first: first.into_iter().map(wrong).collect(),
+            slice,
+        })
+    }
+}
+
+/// The exact grid and the verified grid in a common frame that contains both.
+struct Aligned<'a> {
+    exact: Cow<'a, VoxelGrid>,
+    grid: Cow<'a, VoxelGrid>,
+    /// The frame's minimum corner, in voxels of the verified grid; at most 0.
+    corner: [i64; 3],
+}
+
+impl<'a> Aligned<'a> {
+    fn new(
+        exact: &'a VoxelGrid,
+        grid: &'a VoxelGrid,
+        alignment: &Alignment,
+    ) -> Result<Self, GridError> {
+        if alignment.is_identity() {
+            let (exact, grid) = (Cow::Borrowed(exact), Cow::Borrowed(grid));
+            return Ok(Self { exact, grid, corner: [0; 3] });
+        }
+        let map = alignment.map(exact.dims());
+        let [lo, hi] = map.apply_box([[0; 3], exact.dims().map(|d| d - 1)]);
+        let corner = lo.map(|c| c.min(0));
+        let shift = corner.map(|c| -c);
+        // The search returns only alignments whose frame fits in a grid.
+        let dims = [0, 1, 2].map(|a| (hi[a] + 1).max(i64::from(grid.dims()[a])) - corner[a]);
+        let dims = dims.map(|d| d as u32);
+        let shifted = Alignment { shift, ..Alignment::IDENTITY };
+        let grid = match shift {
+            [0, 0, 0] => Cow::Borrowed(grid),
+            _ => Cow::Owned(shifted.map(grid.dims()).grid(grid, dims)?),
+        };
+        Ok(Self { exact: Cow::Owned(map.shifted(shift).grid(exact, dims)?), grid, corner })
+    }
+}
+
+/// The world position of the centre of a voxel of the lattice's grid.
+fn center(lattice: &Lattice, voxel: [i64; 3]) -> [f64; 3] {
+    [0, 1, 2].map(|a| lattice.origin[a] + (voxel[a] as f64 + 0.5) * lattice.voxel_size)
+}
+
+/// Whether `world` is the placement of the lattice's grid, up to rounding.
+fn lies_at(lattice: &Lattice, place: &Place) -> bool {
+    // Tolerance: a thousandth of a voxel over the whole grid.
+    let close = |a: f64, b: f64, tolerance: f64| (a - b).abs() <= tolerance * place.voxel_size;
+    (0..3).all(|a| close(lattice.origin[a], place.origin[a], 1e-3))
+        && close(lattice.voxel_size, place.voxel_size, 1e-3 / f64::from(crate::lattice::MAX_DIM))
+}

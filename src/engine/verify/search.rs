@@ -1,0 +1,160 @@
+//! Searches for an alignment that explains the differences of two grids.
+//!
+//! Successive halving: all 48 symmetries with thousands of shifts are tested on a few voxels of the
+//! exact grid, the best of them on more, and so on; the voxels of the last few are counted in full,
+//! unless the samples already exclude them. Only occupied voxels are sampled, and of a solid those
+//! at its surface: interior voxels match in most alignments.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rayon::prelude::*;
+
+use crate::engine::verify::alignment::{Alignment, Map};
+use crate::grid::VoxelGrid;
+use crate::lattice::MAX_DIM;
+
+/// Per round: the number of sampled voxels, and of candidates kept.
+const ROUNDS: [(usize, usize); 3] = [(16, 4096), (128, 512), (1024, 96)];
+/// Maximum shift around that of equal origins, in voxels.
+const NEAR: i64 = 2;
+
+/// The best alignment of `exact` with `grid` in which at most `differing` voxels differ; of equals,
+/// the simplest.
+pub(super) fn explain(exact: &VoxelGrid, grid: &VoxelGrid, differing: u64) -> Option<Alignment> {
+    let (expected, found) = (exact.occupied(), grid.occupied());
+    // With m missed voxels of the exact grid, m + (found - (expected - m)) voxels differ.
+    let most = (differing + expected).checked_sub(found)? / 2;
+    let fewest = expected.saturating_sub(found);
+    if most < fewest {
+        return None;
+    }
+    let samples = samples(exact, ROUNDS[ROUNDS.len() - 1].0);
+    let mut candidates: Vec<(u64, Alignment)> =
+        candidates(exact, grid).into_iter().map(|alignment| (0, alignment)).collect();
+    for (voxels, kept) in ROUNDS {
+        let voxels = &samples[..voxels.min(samples.len())];
+        candidates = best_on(voxels, candidates, exact, grid, most, kept);
+    }
+    let least = AtomicU64::new(most);
+    let count = |&(missed, alignment): &(u64, Alignment)| {
+        let least_so_far = least.load(Ordering::Relaxed);
+        if missed > least_so_far {
+            return None;
+        }
+        let misses = alignment.map(exact.dims()).misses(exact, grid, least_so_far)?;
+        least.fetch_min(misses, Ordering::Relaxed);
+        Some((alignment, misses))
+    };
+    // The likeliest first, sequentially: its count excludes most of the others early.
+    let (first, others) = candidates.split_first()?;
+    let counted =
+        count(first).into_iter().chain(others.par_iter().filter_map(count).collect::<Vec<_>>());
+    let best = counted.min_by_key(|(alignment, misses)| (*misses, alignment.complexity()));
+    best.map(|(alignment, _)| alignment)
+}
+
+/// The at most `kept` candidates with the fewest misses on `voxels`, each at most `most`, with
+/// their misses; best first.
+fn best_on(
+    voxels: &[[u32; 3]],
+    candidates: Vec<(u64, Alignment)>,
+    exact: &VoxelGrid,
+    grid: &VoxelGrid,
+    most: u64,
+    kept: usize,
+) -> Vec<(u64, Alignment)> {
+    let tried = candidates.into_par_iter().filter_map(|(_, alignment)| {
+        let misses = misses(voxels, &alignment.map(exact.dims()), grid, most)?;
+        Some((misses, alignment))
+    });
+    let mut tried: Vec<(u64, Alignment)> = tried.collect();
+    tried.sort_by_key(|(misses, _)| *misses);
+    tried.truncate(kept);
+    tried
+}
+
+fn misses(voxels: &[[u32; 3]], map: &Map, grid: &VoxelGrid, most: u64) -> Option<u64> {
+    let mut misses = 0;
+    for &voxel in voxels {
+        // Coordinates that do not fit in `u32` are outside.
+        let there = map.apply(voxel).map(|c| u32::try_from(c).unwrap_or(u32::MAX));
+        misses += u64::from(!grid.contains(there));
+        if misses > most {
+            return None;
+        }
+    }
+    Some(misses)
+}
+
+/// Up to `number` distinct surface voxels, spread over the whole grid and all six sides. So is each
+/// prefix of the list.
+fn samples(grid: &VoxelGrid, number: usize) -> Vec<[u32; 3]> {
+    let step = grid.occupied().div_ceil(number as u64).max(1) as usize;
+    let seeds = grid.voxels().step_by(step).zip((0..6).cycle());
+    let mut outer: Vec<[u32; 3]> =
+        seeds.map(|(voxel, side)| outermost(grid, voxel, side)).collect();
+    outer.sort_unstable();
+    outer.dedup();
+    // The factor is odd, hence coprime to a power of two: a permutation.
+    let slots = outer.len().next_power_of_two();
+    let order = (0..slots).map(|i| i.wrapping_mul(0x9E37_79B1) % slots);
+    order.filter_map(|i| outer.get(i).copied()).collect()
+}
+
+/// The last voxel of the occupied run that begins at `voxel`, towards one of the six sides.
+fn outermost(grid: &VoxelGrid, mut voxel: [u32; 3], side: usize) -> [u32; 3] {
+    let (axis, is_up) = (side / 2, side % 2 == 1);
+    loop {
+        let mut next = voxel;
+        // Wraps past the lower end to a voxel outside the grid.
+        next[axis] = if is_up { voxel[axis] + 1 } else { voxel[axis].wrapping_sub(1) };
+        if !grid.contains(next) {
+            return voxel;
+        }
+        voxel = next;
+    }
+}
+
+/// All alignments to test.
+fn candidates(exact: &VoxelGrid, grid: &VoxelGrid) -> Vec<Alignment> {
+    let (Some(from), Some(to)) = (exact.occupied_bounds(), grid.occupied_bounds()) else {
+        return Vec::new();
+    };
+    let mut candidates = Vec::new();
+    for symmetry in Alignment::symmetries() {
+        let map = symmetry.map(exact.dims());
+        let whole = map.apply_box([[0; 3], exact.dims().map(|d| d - 1)]);
+        let occupied = map.apply_box(from);
+        let [xs, ys, zs] = [0, 1, 2].map(|a| {
+            let along = |[lo, hi]: [[i64; 3]; 2]| [lo[a], hi[a]];
+            let to = to.map(|voxel| i64::from(voxel[a]));
+            shifts(along(whole), along(occupied), to, i64::from(grid.dims()[a]))
+        });
+        for (&x, &y) in xs.iter().flat_map(|x| ys.iter().map(move |y| (x, y))) {
+            candidates.extend(zs.iter().map(|&z| Alignment { shift: [x, y, z], ..symmetry }));
+        }
+    }
+    candidates
+}
+
+/// Candidate shifts along one axis of a grid of `dim` voxels with occupied range `to`: small ones;
+/// those that map an end of the exact grid's `occupied` range to that of `to`, or next to it; and
+/// those that map the `whole` exact grid to the far end or the middle.
+fn shifts(whole: [i64; 2], occupied: [i64; 2], to: [i64; 2], dim: i64) -> Vec<i64> {
+    let mut shifts: Vec<i64> = (-NEAR..=NEAR).collect();
+    shifts.extend([0, 1].into_iter().flat_map(|end| {
+        let onto = to[end] - occupied[end];
+        onto - 1..=onto + 1
+    }));
+    let spare = dim - 1 - whole[1];
+    shifts.extend([spare, spare / 2]);
+    // The common frame must fit in a grid.
+    let fits = |&shift: &i64| {
+        let (lo, hi) = ((whole[0] + shift).min(0), (whole[1] + 1 + shift).max(dim));
+        hi - lo <= i64::from(MAX_DIM)
+    };
+    shifts.retain(fits);
+    shifts.sort_unstable();
+    shifts.dedup();
+    shifts
+}

@@ -1,0 +1,196 @@
+//! Properties of voxels that a caller might not expect.
+
+use std::fmt;
+
+use rayon::prelude::*;
+
+use crate::base::numbers::counted;
+use crate::base::srgb::Rgba;
+use crate::engine::mode::Mode;
+use crate::grid::VoxelGrid;
+use crate::lattice::PlacedMesh;
+use crate::solid::{Fill, FillReport, FillWarning};
+
+/// A property of the voxels that a caller might not expect; [`Display`](fmt::Display) gives a
+/// sentence.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Warning {
+    /// The file has content that is not used.
+    File(String),
+    /// Triangles reach outside the given bounds.
+    OutsideBounds {
+        /// How many.
+        triangles: usize,
+    },
+    /// The mesh reaches so far past the bounds that a voxel has fewer lattice units than the grid
+    /// alone would allow.
+    CoarseLattice {
+        /// Lattice units along a voxel's edge.
+        units: u32,
+        /// What they would be without the part outside the bounds.
+        of_grid: u32,
+    },
+    /// The GPU failed, and the CPU took its place.
+    Backend(String),
+    /// The inside of a solid is not certain.
+    Fill(FillWarning),
+    /// Voxels were left out because everything in them is transparent.
+    Transparent {
+        /// How many.
+        voxels: u64,
+    },
+    /// Voxels of a tile of a solid that are far from the surface have the mean colour of the
+    /// surface in the tile: another one in each tile.
+    InteriorOfTile,
+    /// The interior colour had no effect: the voxels have no colours, or all have the same.
+    InteriorWithoutEffect,
+    /// The grid ends within the band of distances.
+    CutBand {
+        /// In voxels.
+        width: f32,
+    },
+    /// No voxel is occupied.
+    Empty {
+        /// Why.
+        reason: &'static str,
+    },
+}
+
+/// An option that avoids what a [`Warning`] is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Remedy {
+    /// Another fill.
+    Fill(Fill),
+    /// To keep transparent voxels.
+    KeepTransparent,
+    /// To set the interior colour.
+    InteriorColor,
+}
+
+impl Warning {
+    /// Those about a mesh on its lattice.
+    pub(super) fn of_mesh(mesh: &PlacedMesh) -> Vec<Self> {
+        let mut warnings = Vec::new();
+        let triangles = mesh.outside();
+        if triangles > 0 {
+            warnings.push(Self::OutsideBounds { triangles });
+        }
+        let lattice = mesh.lattice();
+        if lattice.fraction_bits < lattice.fraction_bits_of_grid() {
+            warnings.push(Self::CoarseLattice {
+                units: 1 << lattice.fraction_bits,
+                of_grid: 1 << lattice.fraction_bits_of_grid(),
+            });
+        }
+        warnings
+    }
+
+    /// The warning that the grid cuts off a band of `width` voxels around a mesh, if it does.
+    #[must_use]
+    pub(super) fn of_distances(mesh: &PlacedMesh, width: f32) -> Option<Self> {
+        let lattice = mesh.lattice();
+        let units_per_voxel = f64::from(lattice.units_per_voxel());
+        // The centres of the first voxels beyond the grid's end are half a voxel from it.
+        let least = (f64::from(width) - 0.5) * units_per_voxel;
+        let most = lattice.dims.map(|d| f64::from(d) * units_per_voxel - least);
+        let is_near_end = |corner: &[i32; 3]| {
+            (0..3).any(|a| f64::from(corner[a]) < least || f64::from(corner[a]) > most[a])
+        };
+        // Not vertices: those that no triangle uses may lie anywhere.
+        let triangles = (0..mesh.len()).into_par_iter().map(|index| mesh.triangle(index));
+        let is_cut = triangles.any(|triangle| triangle.iter().any(is_near_end));
+        is_cut.then_some(Self::CutBand { width })
+    }
+
+    /// The sentence, with the option that helps where there is one; `spelled` names it as the
+    /// caller's users do.
+    #[must_use]
+    pub fn with_remedy(&self, spelled: impl FnOnce(Remedy) -> String) -> String {
+        match self {
+            Self::Fill(doubt) => match doubt.better() {
+                Some(better) => format!("{self}; try {}", spelled(Remedy::Fill(better))),
+                None => self.to_string(),
+            },
+            Self::Transparent { .. } => {
+                format!("{self}: {} keeps them", spelled(Remedy::KeepTransparent))
+            }
+            Self::InteriorOfTile => format!("{self} with {}", spelled(Remedy::InteriorColor)),
+            _ => self.to_string(),
+        }
+    }
+
+    /// Those about how a solid was filled.
+    pub(super) fn of_filling(fill_report: &FillReport) -> impl Iterator<Item = Self> + '_ {
+        fill_report.doubts.iter().cloned().map(Self::Fill)
+    }
+
+    /// Those about the finished voxels, of which `transparent` were left out.
+    pub(super) fn of_voxels(
+        mesh: &PlacedMesh,
+        grid: &VoxelGrid,
+        mode: Mode,
+        interior_color: Option<Rgba>,
+        transparent: u64,
+    ) -> impl Iterator<Item = Self> {
+        let is_solid = matches!(mode, Mode::Solid(_));
+        let (colors, occupied) = (grid.colors.as_ref(), grid.occupied());
+        let is_without = |color| colors.is_none_or(|all| all.is_uniform() && all.rest() != color);
+        let is_mean = || colors.is_some_and(|all| !all.is_uniform() && all.own_count() < occupied);
+        let interior = match interior_color {
+            _ if !is_solid || occupied == 0 => None,
+            Some(color) => is_without(color).then_some(Self::InteriorWithoutEffect),
+            None => (mesh.window().is_some() && is_mean()).then_some(Self::InteriorOfTile),
+        };
+        let left_out = (transparent > 0).then_some(Self::Transparent { voxels: transparent });
+        let reason = match grid.occupied() {
+            1.. => None,
+            _ if transparent > 0 => Some("all of the mesh is transparent"),
+            _ if mesh.is_empty() => Some("the mesh does not reach this tile"),
+            _ if mesh.window().is_some() => Some("the mesh has no voxels in this tile"),
+            _ if mesh.is_missed() => Some("the bounds miss the mesh"),
+            _ if is_solid => Some("no voxel's centre is inside the mesh as it was filled"),
+            _ if mode == Mode::Surface => Some("the mesh touches no voxel of the grid"),
+            _ => Some("no line through voxel centres in the grid crosses the mesh"),
+        };
+        left_out.into_iter().chain(interior).chain(reason.map(|reason| Self::Empty { reason }))
+    }
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(text) | Self::Backend(text) => f.write_str(text),
+            Self::OutsideBounds { triangles } => write!(
+                f,
+                "{} reach{} outside the bounds; what lies there has no voxels",
+                counted(*triangles as u64, "triangle"),
+                if *triangles == 1 { "es" } else { "" }
+            ),
+            Self::CoarseLattice { units, of_grid } => write!(
+                f,
+                "the mesh reaches so far past the bounds that vertices are rounded to 1/{units} of \
+                 a voxel instead of 1/{of_grid}"
+            ),
+            Self::Fill(doubt) => write!(f, "the fill is doubtful: {doubt}"),
+            Self::Transparent { voxels } => {
+                let voxels = counted(*voxels, "voxel");
+                let were = if voxels == "1 voxel" { "was" } else { "were" };
+                write!(f, "{voxels} in which all is transparent {were} left out")
+            }
+            Self::InteriorOfTile => f.write_str(
+                "voxels far from the surface have the mean colour of the surface in this tile, \
+                 which differs from tile to tile: set the interior colour",
+            ),
+            Self::InteriorWithoutEffect => f.write_str(
+                "the interior colour had no effect: the voxels have no colours, or all have the same",
+            ),
+            Self::CutBand { width } => write!(
+                f,
+                "the band of distances is cut off, as the grid ends within {width} voxels of the \
+                 mesh: use a larger grid"
+            ),
+            Self::Empty { reason } => write!(f, "no voxel is occupied: {reason}"),
+        }
+    }
+}

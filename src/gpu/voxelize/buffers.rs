@@ -1,0 +1,160 @@
+//! The buffers of the stages, their sizes, and their bindings.
+
+use wgpu::BufferUsages as Usage;
+
+use crate::gpu::voxelize::data::{
+    BRICK_WORDS, COUNTERS, CROSSING_WORDS, DISPATCH_WORDS, GROUP, LEVELS, MAX_CANDIDATES, Pair,
+    Params,
+};
+use crate::gpu::voxelize::stages::{OutputList, Step};
+use crate::gpu::{Device, GpuError};
+
+/// Capacities of the buffers, in records.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Sizes {
+    pub(super) pairs: u32,
+    pub(super) bricks: u32,
+    pub(super) crossings: u32,
+}
+
+impl Sizes {
+    /// Capacity of the pair list of `level`: lower above level 1, since a node has many children.
+    pub(super) fn pairs_on(&self, level: u32) -> u32 {
+        if level > 1 { (self.pairs / UPPER_SHARE).max(1) } else { self.pairs }
+    }
+
+    /// Capacity of the pair lists of all levels together.
+    pub(super) fn all_pairs(&self) -> u64 {
+        (0..LEVELS as u32).map(|level| u64::from(self.pairs_on(level))).sum()
+    }
+
+    /// Capacity of the output list.
+    pub(super) fn capacity(&self, output: OutputList) -> u32 {
+        match output {
+            OutputList::Bricks => self.bricks,
+            OutputList::Crossings => self.crossings,
+        }
+    }
+
+    /// Entries of the hash table: at most half are used while the bricks fit.
+    pub(super) fn table(&self) -> u32 {
+        (2 * self.bricks).next_power_of_two()
+    }
+}
+
+/// Ratio of the pair capacities of the two lowest levels and of the others.
+pub(super) const UPPER_SHARE: u32 = 8;
+
+/// Maximum workgroups of a pair's candidates.
+const GROUPS_PER_PAIR: u64 = (MAX_CANDIDATES / GROUP) as u64;
+
+const PAIR_WORDS: u64 = (size_of::<Pair>() / 4) as u64;
+
+/// Offsets of uniform bindings are multiples of 256 bytes, the WebGPU default alignment.
+pub(super) const PARAMS_STRIDE: usize = 256;
+
+/// Tests read and write the buffers.
+const FOR_TESTS: Usage =
+    if cfg!(test) { Usage::COPY_SRC.union(Usage::COPY_DST) } else { Usage::empty() };
+
+/// All buffers of the stages.
+pub(super) struct Buffers {
+    pub(super) sizes: Sizes,
+    pub(super) mesh: wgpu::Buffer,
+    /// [`Params`] of each level, [`PARAMS_STRIDE`] apart.
+    pub(super) params: wgpu::Buffer,
+    pub(super) counters: wgpu::Buffer,
+    /// The dispatch arguments of the even and of the odd levels. The third is bound in place of the
+    /// one that a stage is dispatched from.
+    pub(super) dispatch: [wgpu::Buffer; 3],
+    pub(super) first_pairs: wgpu::Buffer,
+    /// The pair lists of all levels.
+    pub(super) pairs: wgpu::Buffer,
+    pub(super) table: wgpu::Buffer,
+    pub(super) entry_of_pair: wgpu::Buffer,
+    /// The brick index of each table entry.
+    pub(super) brick_of_entry: wgpu::Buffer,
+    pub(super) bricks: wgpu::Buffer,
+    pub(super) crossings: wgpu::Buffer,
+}
+
+/// A buffer for a mesh of `words` words.
+pub(super) fn mesh_buffer(device: &Device, words: u64) -> Result<wgpu::Buffer, GpuError> {
+    let buffer = device.buffer("mesh", words, Usage::STORAGE | Usage::COPY_DST);
+    device.check()?;
+    Ok(buffer)
+}
+
+impl Buffers {
+    /// Buffers of the given sizes, and `mesh`. Errors are reported by the device.
+    pub(super) fn new(device: &Device, mesh: wgpu::Buffer, sizes: Sizes) -> Self {
+        let storage = |label: &str, words: u64, more: Usage| {
+            device.buffer(label, words, Usage::STORAGE | more | FOR_TESTS)
+        };
+        let scratch = |label: &str, words: u32| storage(label, words.into(), Usage::empty());
+        let Sizes { pairs, bricks, crossings } = sizes;
+        let all_pairs = sizes.all_pairs();
+        let dispatch_words = LEVELS as u64 * DISPATCH_WORDS;
+        let params_words = (LEVELS * PARAMS_STRIDE / 4) as u64;
+        let brick_words = BRICK_WORDS as u64 * u64::from(bricks);
+        let crossing_words = CROSSING_WORDS as u64 * u64::from(crossings);
+        Self {
+            sizes,
+            mesh,
+            params: device.buffer("params", params_words, Usage::UNIFORM | Usage::COPY_DST),
+            counters: storage("counters", COUNTERS as u64, Usage::COPY_SRC | Usage::COPY_DST),
+            dispatch: std::array::from_fn(|_| {
+                storage("dispatch", dispatch_words, Usage::INDIRECT | Usage::COPY_DST)
+            }),
+            first_pairs: storage("first pairs", GROUPS_PER_PAIR * all_pairs, Usage::empty()),
+            pairs: storage("pairs", PAIR_WORDS * all_pairs, Usage::empty()),
+            table: storage("table", sizes.table().into(), Usage::COPY_DST),
+            entry_of_pair: scratch("entry_of_pair", pairs),
+            brick_of_entry: scratch("brick_of_entry", sizes.table()),
+            bricks: storage("bricks", brick_words, Usage::COPY_SRC),
+            crossings: storage("crossings", crossing_words, Usage::COPY_SRC),
+        }
+    }
+
+    /// The output list.
+    pub(super) fn list(&self, output: OutputList) -> &wgpu::Buffer {
+        match output {
+            OutputList::Bricks => &self.bricks,
+            OutputList::Crossings => &self.crossings,
+        }
+    }
+
+    /// The bind groups of `step`.
+    pub(super) fn bind(
+        &self,
+        device: &Device,
+        step: &Step,
+    ) -> Result<Vec<wgpu::BindGroup>, GpuError> {
+        let level = step.level as usize;
+        let own_dispatch = step.dispatch_buffer();
+        step.pipeline(device).bind(&device.device, |name| {
+            let buffer = match name {
+                "params" => {
+                    return Some(wgpu::BindingResource::Buffer(wgpu::BufferBinding {
+                        buffer: &self.params,
+                        offset: (level * PARAMS_STRIDE) as u64,
+                        size: wgpu::BufferSize::new(size_of::<Params>() as u64),
+                    }));
+                }
+                "mesh" => &self.mesh,
+                "counters" => &self.counters,
+                "dispatch_0" => &self.dispatch[if own_dispatch == Some(0) { 2 } else { 0 }],
+                "dispatch_1" => &self.dispatch[if own_dispatch == Some(1) { 2 } else { 1 }],
+                "first_pairs" => &self.first_pairs,
+                "pairs" => &self.pairs,
+                "table" => &self.table,
+                "entry_of_pair" => &self.entry_of_pair,
+                "brick_of_entry" => &self.brick_of_entry,
+                "bricks" => &self.bricks,
+                "crossings" => &self.crossings,
+                _ => return None,
+            };
+            Some(buffer.as_entire_binding())
+        })
+    }
+}

@@ -1,0 +1,284 @@
+//! A voxelization job on a GPU: its parameters, its division into sub-batches, and its results.
+
+use std::ops::Range;
+
+use crate::base::progress::{NoProgress, Progress};
+use crate::cpu::clamped::clamped_crossings;
+use crate::engine::backend::report::RunReport;
+use crate::engine::backend::{Rule, VoxelKernel, brick_pairs};
+use crate::gpu::voxelize::buffers::UPPER_SHARE;
+use crate::gpu::voxelize::crossings::CROSSING_BYTES;
+use crate::gpu::voxelize::data::{BRICK_WORDS, GROUP, LEVELS, MAX_CANDIDATES, Pair};
+use crate::gpu::voxelize::readback::Lists;
+use crate::gpu::voxelize::upload::{Batch, UNSHARED_WORDS};
+use crate::gpu::{Clock, GpuError, MAX_GROUPS};
+use crate::grid::GridError;
+use crate::grid::{BRICK, BrickKey, GridBuilder, Mask};
+use crate::lattice::{Lattice, PlacedMesh};
+
+/// The buffer that overflowed, and the number of records counted; stages after an overflow count
+/// too few.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Overflow {
+    Pairs(u32),
+    Bricks(u32),
+    Crossings(u32),
+    Candidates,
+}
+
+/// Limits of one run of the stages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BatchLimits {
+    /// Triangles per batch, up to 48 bytes each.
+    pub triangles: u32,
+    /// (triangle, node) pairs per level.
+    pub pairs: u32,
+    /// Bricks, 72 bytes each and up to 32 more for the hash table.
+    pub bricks: u32,
+    /// Listed crossings, 8 bytes each: those of voxels that have one of the same direction.
+    pub crossings: u32,
+    /// Candidates per pass, so that a pass stays far below a driver's time limit.
+    pub candidates: u32,
+    /// Workgroups per dispatch dimension.
+    pub groups: u32,
+}
+
+/// 800 MB of vertices and indices; word offsets fit in 32 bits.
+const MAX_TRIANGLES: u32 = 1 << 24;
+const _: () = assert!(MAX_TRIANGLES as u64 * (UNSHARED_WORDS as u64) < 1 << 32);
+/// 2^22 pairs have at most 2^31 candidates, so sums of candidates fit in 32 bits.
+pub(super) const MAX_PAIRS: u32 = 1 << 22;
+const _: () = assert!(MAX_PAIRS as u64 * (MAX_CANDIDATES as u64) < 1 << 32);
+/// 144 MiB, and up to half of that for the hash table.
+const MAX_BRICKS: u32 = 1 << 21;
+/// 128 MiB.
+const MAX_CROSSINGS: u32 = 1 << 24;
+/// At about 200 operations each, half a second on a GPU of 0.1 TFLOPS; drivers time out after two
+/// seconds or more.
+const MAX_CANDIDATES_A_PASS: u32 = 1 << 28;
+const MIN_GROUPS: u32 = 64;
+/// The pair lists of all levels have at most three times the capacity of one, in one buffer.
+const LISTS: usize = 3;
+const _: () = assert!(2 + (LEVELS as u32 - 2).div_ceil(UPPER_SHARE) <= LISTS as u32);
+const _: () = assert!(MAX_CANDIDATES_A_PASS / GROUP <= MIN_GROUPS * MAX_GROUPS);
+
+impl BatchLimits {
+    pub(super) fn of(limits: &wgpu::Limits) -> Self {
+        let bytes = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
+        let of_size = |size: usize| u32::try_from(bytes / size as u64).unwrap_or(u32::MAX);
+        Self {
+            triangles: of_size(4 * UNSHARED_WORDS).min(MAX_TRIANGLES),
+            pairs: of_size(LISTS * size_of::<Pair>()).min(MAX_PAIRS),
+            bricks: of_size(4 * BRICK_WORDS).min(MAX_BRICKS),
+            crossings: of_size(CROSSING_BYTES).min(MAX_CROSSINGS),
+            candidates: MAX_CANDIDATES_A_PASS,
+            // Some drivers report 2^32 - 1, which would overflow in the shaders.
+            groups: limits.max_compute_workgroups_per_dimension.min(MAX_GROUPS),
+        }
+    }
+
+    pub(super) fn at_most(&self, other: &Self) -> Self {
+        Self {
+            triangles: self.triangles.min(other.triangles).max(1),
+            pairs: self.pairs.min(other.pairs).max(1),
+            bricks: self.bricks.min(other.bricks).max(1),
+            // None of one triangle are listed, so splitting terminates.
+            crossings: self.crossings.min(other.crossings).max(1),
+            // At least those of one pair, so that splitting terminates.
+            candidates: self.candidates.min(other.candidates).max(MAX_CANDIDATES),
+            // MIN_GROUPS x 65,535 workgroups cover all candidates of a pass.
+            groups: self.groups.min(other.groups).max(MIN_GROUPS),
+        }
+    }
+}
+
+/// The parameters of a job, common to all its batches and sub-batches.
+pub(super) struct Job<'a> {
+    pub(super) mesh: &'a PlacedMesh,
+    pub(super) rule: Rule,
+    pub(super) kernel: VoxelKernel,
+    /// Whether the bricks of a single run stay on the GPU; else they are read back after each run.
+    pub(super) keeps_bricks: bool,
+    pub(super) progress: &'a dyn Progress,
+    /// Maximum number of bricks in host memory.
+    pub(super) room: u64,
+    pub(super) batch_limits: BatchLimits,
+    /// Set if the steps are to be timed.
+    pub(super) clock: Option<&'a Clock>,
+}
+
+impl<'a> Job<'a> {
+    /// A job by [`Rule::Conservative`], limited only by `batch_limits`.
+    pub(super) fn new(mesh: &'a PlacedMesh, batch_limits: BatchLimits) -> Self {
+        Self {
+            mesh,
+            rule: Rule::Conservative,
+            kernel: VoxelKernel::default(),
+            keeps_bricks: false,
+            progress: &NoProgress,
+            room: u64::MAX,
+            batch_limits,
+            clock: None,
+        }
+    }
+
+    /// The highest level that is dispatched: the lowest, from 1 on, at which one pair can have all
+    /// nodes of the grid as candidates.
+    pub(super) fn top_level(&self) -> u32 {
+        let (dims, top) = (self.mesh.lattice().dims, LEVELS as u32 - 1);
+        let nodes = |level: u32| -> u64 {
+            dims.iter().map(|&d| u64::from(d.div_ceil(1 << (3 * level)))).product()
+        };
+        (1..top).find(|&level| nodes(level) <= MAX_CANDIDATES.into()).unwrap_or(top)
+    }
+
+    /// The error for an overflow of a job whose bricks stay on the GPU.
+    pub(super) fn too_large(&self, overflow: Overflow) -> GpuError {
+        let too_large = |what, size: u64, limit: u64| GpuError::TooLarge { what, size, limit };
+        match overflow {
+            Overflow::Bricks(count) => {
+                let of_bricks = |count: u32| 4 * BRICK_WORDS as u64 * u64::from(count);
+                too_large("bricks", of_bricks(count), of_bricks(self.batch_limits.bricks))
+            }
+            _ => {
+                let of_pairs = |count: u64| size_of::<Pair>() as u64 * count;
+                let limit = of_pairs(self.batch_limits.pairs.into());
+                too_large("candidates", of_pairs(brick_pairs(self.mesh)).max(limit + 1), limit)
+            }
+        }
+    }
+}
+
+/// The unit of a run: a range of a batch's triangles, clipped to a box of bricks, inclusive.
+#[derive(Debug, Clone)]
+pub(super) struct SubBatch {
+    pub(super) triangles: Range<u32>,
+    /// Offset of the batch's vertices, in words.
+    pub(super) vertex_words: u32,
+    pub(super) bricks_lo: [i32; 3],
+    pub(super) bricks_hi: [i32; 3],
+    /// Its share of the progress.
+    pub(super) units: u64,
+}
+
+impl SubBatch {
+    /// All triangles of `batch`, in the whole grid.
+    pub(super) fn whole(batch: &Batch, lattice: &Lattice) -> Self {
+        Self {
+            triangles: 0..batch.len(),
+            vertex_words: batch.vertex_words(),
+            bricks_lo: [0; 3],
+            bricks_hi: lattice.dims.map(|d| ((d - 1) / BRICK) as i32),
+            units: UNITS,
+        }
+    }
+
+    pub(super) fn triangle_count(&self) -> u32 {
+        self.triangles.end - self.triangles.start
+    }
+
+    pub(super) fn split(&self, overflow: Overflow) -> Option<[Self; 2]> {
+        match overflow {
+            // Halving the region halves the bricks; halving the triangles may not.
+            Overflow::Bricks(_) => self.split_region().or_else(|| self.split_triangles()),
+            Overflow::Pairs(_) | Overflow::Crossings(_) | Overflow::Candidates => {
+                self.split_triangles().or_else(|| self.split_region())
+            }
+        }
+    }
+
+    fn split_triangles(&self) -> Option<[Self; 2]> {
+        let Range { start, end } = self.triangles;
+        let middle = start + (end - start) / 2;
+        let [mut first, mut second] = self.halves();
+        first.triangles = start..middle;
+        second.triangles = middle..end;
+        (start < middle).then_some([first, second])
+    }
+
+    fn split_region(&self) -> Option<[Self; 2]> {
+        let size = |a: usize| self.bricks_hi[a] - self.bricks_lo[a];
+        let axis = (0..3).max_by_key(|&a| size(a))?;
+        let middle = self.bricks_lo[axis] + size(axis) / 2;
+        let [mut first, mut second] = self.halves();
+        first.bricks_hi[axis] = middle;
+        second.bricks_lo[axis] = middle + 1;
+        (size(axis) > 0).then_some([first, second])
+    }
+
+    fn halves(&self) -> [Self; 2] {
+        let units = self.units / 2;
+        [Self { units, ..self.clone() }, Self { units: self.units - units, ..self.clone() }]
+    }
+}
+
+/// Units of progress per batch.
+pub(super) const UNITS: u64 = 1 << 20;
+
+/// The results of the sub-batches so far.
+#[derive(Default)]
+pub(super) struct Results {
+    pub(super) lists: Lists,
+    /// Number of bricks dropped because they exceeded [`Job::room`].
+    pub(super) dropped: u64,
+    /// The bricks that stay on the GPU, and their number.
+    pub(super) kept: Option<(wgpu::Buffer, u32)>,
+    pub(super) report: RunReport,
+}
+
+/// Peak bytes per brick until all are sorted: in a list that may be reallocated, in the staging
+/// buffer and in the grid.
+pub(super) const BYTES_PER_BRICK: u64 =
+    3 * size_of::<(BrickKey, Mask)>() as u64 + GridBuilder::BYTES_TO_ADD + GridBuilder::BYTES_KEPT;
+
+impl Results {
+    /// Above `room` bricks, drops them all and only counts.
+    pub(super) fn limit_to(&mut self, room: u64) {
+        let bricks = &mut self.lists.bricks;
+        if self.dropped > 0 || bricks.len() as u64 > room {
+            self.dropped += std::mem::take(bricks).len() as u64;
+        }
+    }
+
+    /// Adds the crossings outside the grid, which the stages do not find.
+    pub(super) fn add_clamped(&mut self, job: &Job) {
+        let clamped = clamped_crossings(job.mesh, job.rule, job.room);
+        self.lists.bricks.extend(clamped.bricks.into_iter().flatten());
+        self.dropped += clamped.dropped;
+        self.limit_to(job.room);
+    }
+
+    /// Builds the grid from all bricks, as one job of the pool, like a run on the CPU.
+    pub(super) fn build(self, job: &Job) -> Result<GridBuilder, GridError> {
+        let grid = GridBuilder::new(job.rule.grid_dims(job.mesh.lattice().dims))?;
+        let mut grid = grid.combining(job.rule.combine());
+        let parts = [self.lists.bricks];
+        rayon::scope(|_| grid.append(&parts))?;
+        Ok(grid)
+    }
+}
+
+/// Maximum bricks per sub-batch for a total of `room`: a quarter. At least 1 MB, which bounds the
+/// number of sub-batches when bricks are only counted.
+pub(super) fn sub_batch_bricks(room: u64) -> u32 {
+    const LEAST: u32 = 1 << 12;
+    u32::try_from(room / 4).unwrap_or(u32::MAX).max(LEAST)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_budget_stays_within_32_bits_whatever_a_driver_claims() {
+        let limits = wgpu::Limits {
+            max_compute_workgroups_per_dimension: u32::MAX,
+            max_storage_buffer_binding_size: u64::MAX,
+            max_buffer_size: u64::MAX,
+            ..Default::default()
+        };
+        let batch_limits = BatchLimits::of(&limits);
+        assert_eq!(batch_limits.groups, MAX_GROUPS);
+        assert_eq!((batch_limits.triangles, batch_limits.pairs), (MAX_TRIANGLES, MAX_PAIRS));
+    }
+}

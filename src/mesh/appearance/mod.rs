@@ -1,0 +1,165 @@
+//! The appearance of a mesh: materials, textures and vertex colours. Mesh readers produce it, and
+//! [`color`](mod@crate::color) uses it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::base::srgb::Linear;
+pub use texture::decode::TextureError;
+pub use texture::{Filter, Texture, Wrap};
+
+pub(crate) mod texture;
+
+/// The materials, textures and vertex colours of a mesh.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Appearance {
+    /// The materials that `material_of` refers to.
+    pub materials: Vec<Material>,
+    /// The material index of each triangle. Empty: all triangles have the first material.
+    pub material_of: Vec<u32>,
+    /// The images that materials refer to.
+    pub textures: Vec<Texture>,
+    /// The texture coordinates of each triangle's corners: `(0, 0)` is the outer corner of the
+    /// image's first texel, `(1, 1)` that of its last, so `v` points down. Empty without textures.
+    /// A triangle with a coordinate that is not finite is not textured.
+    pub uvs: Vec<[[f32; 2]; 3]>,
+    /// The colour of each vertex, for materials with `has_vertex_colors`. May be empty where there
+    /// is none.
+    pub vertex_colors: Vec<Linear>,
+}
+
+/// The base colour and opacity of a surface.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Material {
+    /// The factor that multiplies texture and vertex colours.
+    pub color: Linear,
+    /// The base colour texture.
+    pub texture: Option<TextureRef>,
+    /// The opacity map: its opacity multiplies that of `texture`; its colours are not used.
+    pub opacity: Option<TextureRef>,
+    /// Whether vertex colours are used.
+    pub has_vertex_colors: bool,
+    /// How opacity is used.
+    pub alpha: Alpha,
+}
+
+impl Default for Material {
+    /// Opaque and white.
+    fn default() -> Self {
+        Self {
+            color: [u16::MAX; 4],
+            texture: None,
+            opacity: None,
+            has_vertex_colors: false,
+            alpha: Alpha::Opaque,
+        }
+    }
+}
+
+/// A texture and its sampling parameters.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct TextureRef {
+    /// The index in [`Appearance::textures`].
+    pub texture: u32,
+    /// The wrap modes along `u` and `v`.
+    pub wrap: [Wrap; 2],
+    /// The magnification filter.
+    pub filter: Filter,
+}
+
+/// The alpha mode of a material.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub enum Alpha {
+    /// Opacity is ignored.
+    #[default]
+    Opaque,
+    /// Alpha test with a cutoff, of 65,535: a lower opacity is transparent, any other opaque.
+    Mask(u16),
+    /// Alpha blending: opacity is the weight of the surface's colour.
+    Blend,
+}
+
+impl Alpha {
+    /// Whether every opacity counts as opaque.
+    #[must_use]
+    pub fn is_opaque(self) -> bool {
+        matches!(self, Self::Opaque | Self::Mask(0))
+    }
+}
+
+impl Appearance {
+    /// Checks that it fits a mesh of `vertices` and `triangles`.
+    ///
+    /// # Errors
+    /// A list of the wrong length, or an index out of range.
+    pub(crate) fn check(&self, vertices: usize, triangles: usize) -> Result<(), String> {
+        let Self { materials, material_of, textures, uvs, vertex_colors } = self;
+        let texture_refs = || materials.iter().flat_map(|m| [m.texture, m.opacity]).flatten();
+        let needs_uvs = texture_refs().next().is_some();
+        let needs_colors = materials.iter().any(|material| material.has_vertex_colors);
+        check_count("material indices", material_of.len(), false, triangles)?;
+        check_count("triples of texture coordinates", uvs.len(), needs_uvs, triangles)?;
+        check_count("vertex colours", vertex_colors.len(), needs_colors, vertices)?;
+        let last = material_of.iter().copied().max().unwrap_or(0);
+        check_index("material", last, materials.len())?;
+        let textures = textures.len();
+        texture_refs().try_for_each(|of| check_index("texture", of.texture, textures))
+    }
+
+    /// The material of a triangle; the first for a triangle past the list of materials.
+    ///
+    /// # Panics
+    /// There is no such material, which [`Mesh::with_appearance`](crate::Mesh::with_appearance)
+    /// refuses.
+    #[must_use]
+    #[inline]
+    pub fn material(&self, triangle: usize) -> &Material {
+        &self.materials[self.material_of.get(triangle).map_or(0, |&index| index as usize)]
+    }
+
+    /// Whether a triangle may be partly transparent.
+    ///
+    /// # Panics
+    /// A texture is missing, which [`Mesh::with_appearance`](crate::Mesh::with_appearance) refuses.
+    #[must_use]
+    pub fn has_transparency(&self) -> bool {
+        let of_image = |of: &TextureRef| self.textures[of.texture as usize].has_transparency();
+        self.materials.iter().filter(|material| !material.alpha.is_opaque()).any(|material| {
+            let Material { color, texture, opacity, has_vertex_colors, .. } = material;
+            let of_vertices = || self.vertex_colors.iter().any(|color| color[3] < u16::MAX);
+            color[3] < u16::MAX
+                || texture.iter().chain(opacity).any(of_image)
+                || *has_vertex_colors && of_vertices()
+        })
+    }
+
+    /// The colour of all triangles, if it is uniform and opaque.
+    #[must_use]
+    pub fn only_color(&self) -> Option<Linear> {
+        let color_of = |material: &Material| {
+            let Material { color: [r, g, b, _], texture, opacity, has_vertex_colors, alpha } =
+                material;
+            let is_uniform = texture.or(*opacity).is_none() && !has_vertex_colors;
+            (is_uniform && alpha.is_opaque()).then_some([*r, *g, *b, u16::MAX])
+        };
+        let of_all = self.material_of.is_empty().then_some(0);
+        let used = self.material_of.iter().copied().chain(of_all);
+        let mut colors = used.map(|index| color_of(self.materials.get(index as usize)?));
+        let first = colors.next()??;
+        colors.all(|color| color == Some(first)).then_some(first)
+    }
+}
+
+/// Checks that a list has `expected` items; it may be empty unless it is needed.
+fn check_count(what: &str, count: usize, is_needed: bool, expected: usize) -> Result<(), String> {
+    if count == expected || count == 0 && !is_needed {
+        return Ok(());
+    }
+    Err(format!("there are {count} {what}, but {expected} are needed"))
+}
+
+fn check_index(what: &str, index: u32, count: usize) -> Result<(), String> {
+    if (index as usize) < count {
+        return Ok(());
+    }
+    Err(format!("{what} {index} is used, but there are {count} (counted from 0)"))
+}

@@ -1,0 +1,172 @@
+//! The triangle mesh, and the one place where it is validated.
+
+pub mod appearance;
+
+use std::array::from_fn;
+use std::sync::Arc;
+
+use rayon::prelude::*;
+use thiserror::Error;
+
+use crate::mesh::appearance::Appearance;
+
+/// Why a list of positions and triangles is not a valid [`Mesh`].
+#[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
+pub enum MeshError {
+    /// There is nothing to voxelize.
+    #[error("the mesh has no triangles")]
+    NoTriangles,
+    /// A triangle's vertex index is out of range.
+    #[error("triangle {triangle} uses vertex {index}, but there are {vertices} (counted from 0)")]
+    IndexOutOfRange {
+        /// The triangle's index, from 0.
+        triangle: usize,
+        /// The vertex index.
+        index: u32,
+        /// The number of vertices.
+        vertices: usize,
+    },
+    /// A coordinate is NaN or infinite.
+    #[error("vertex {vertex} has the coordinate {value}, which is not a finite number")]
+    NotFinite {
+        /// The vertex index, from 0.
+        vertex: usize,
+        /// The coordinate.
+        value: f64,
+    },
+    /// More vertices or triangles than 32-bit indices allow.
+    #[error("the mesh has {count} {what}; at most {} are supported", u32::MAX)]
+    TooLarge {
+        /// `vertices` or `triangles`.
+        what: &'static str,
+        /// Their number.
+        count: usize,
+    },
+    /// The appearance does not fit the triangles and vertices.
+    #[error("the mesh's appearance does not fit it: {0}")]
+    Appearance(String),
+}
+
+/// A triangle mesh, in mesh units. Every index is in range, and every vertex that a triangle uses
+/// is finite. Degenerate triangles (a segment, a point) are valid.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Mesh {
+    positions: Vec<[f64; 3]>,
+    /// Shared with the placed mesh, like the appearance.
+    triangles: Arc<Vec<[u32; 3]>>,
+    appearance: Option<Arc<Appearance>>,
+}
+
+impl Mesh {
+    /// Makes a mesh of vertex positions (mesh units) and triangles (vertex indices).
+    ///
+    /// # Errors
+    /// No triangles, an index out of range, a coordinate that is not finite (of a vertex that a
+    /// triangle uses), or more than `u32::MAX` of either.
+    pub fn new(positions: Vec<[f64; 3]>, triangles: Vec<[u32; 3]>) -> Result<Self, MeshError> {
+        for (what, count) in [("vertices", positions.len()), ("triangles", triangles.len())] {
+            if count > u32::MAX as usize {
+                return Err(MeshError::TooLarge { what, count });
+            }
+        }
+        if triangles.is_empty() {
+            return Err(MeshError::NoTriangles);
+        }
+        // One sequential pass over the coordinates is much faster than a check per triangle corner.
+        let all_finite = positions.as_flattened().iter().all(|c| c.is_finite());
+        let fault = |triangle: usize| {
+            triangles[triangle].iter().find_map(|&index| match positions.get(index as usize) {
+                None => {
+                    Some(MeshError::IndexOutOfRange { triangle, index, vertices: positions.len() })
+                }
+                Some(_) if all_finite => None,
+                Some(position) => position
+                    .iter()
+                    .find(|c| !c.is_finite())
+                    .map(|&value| MeshError::NotFinite { vertex: index as usize, value }),
+            })
+        };
+        // Parallel by many triangles at a time: the search for the first fault costs more than one.
+        const PART: usize = 1 << 14;
+        let parts = (0..triangles.len().div_ceil(PART)).into_par_iter();
+        let first =
+            |part: usize| (part * PART..triangles.len().min((part + 1) * PART)).find_map(fault);
+        if let Some(error) = parts.find_map_first(first) {
+            return Err(error);
+        }
+        Ok(Self { positions, triangles: Arc::new(triangles), appearance: None })
+    }
+
+    /// The same mesh with this appearance.
+    ///
+    /// # Errors
+    /// The appearance is for other numbers of triangles or vertices, or an index is out of range.
+    pub fn with_appearance(self, appearance: Appearance) -> Result<Self, MeshError> {
+        let checked = appearance.check(self.positions.len(), self.triangles.len());
+        checked.map_err(MeshError::Appearance)?;
+        Ok(Self { appearance: Some(Arc::new(appearance)), ..self })
+    }
+
+    /// The same mesh with `map` applied to each vertex position.
+    ///
+    /// # Errors
+    /// A coordinate that a triangle uses is no longer finite.
+    pub fn with_positions(
+        self,
+        map: impl Fn([f64; 3]) -> [f64; 3] + Sync,
+    ) -> Result<Self, MeshError> {
+        let Self { mut positions, triangles, appearance } = self;
+        positions.par_iter_mut().for_each(|position| *position = map(*position));
+        let mesh = Self::new(positions, Arc::unwrap_or_clone(triangles))?;
+        Ok(Self { appearance, ..mesh })
+    }
+
+    /// The materials and colours, if known.
+    #[must_use]
+    pub fn appearance(&self) -> Option<&Appearance> {
+        self.appearance.as_deref()
+    }
+
+    pub(crate) fn shared_appearance(&self) -> Option<Arc<Appearance>> {
+        self.appearance.clone()
+    }
+
+    /// Vertex positions, in mesh units. Some may belong to no triangle.
+    #[must_use]
+    pub fn positions(&self) -> &[[f64; 3]] {
+        &self.positions
+    }
+
+    /// Triangles, as indices into [`positions`](Self::positions); at least one.
+    #[must_use]
+    pub fn triangles(&self) -> &[[u32; 3]] {
+        &self.triangles
+    }
+
+    pub(crate) fn shared_triangles(&self) -> Arc<Vec<[u32; 3]>> {
+        Arc::clone(&self.triangles)
+    }
+
+    /// Minimum and maximum corner of the vertices that triangles use, in mesh units.
+    #[must_use]
+    pub fn bounds(&self) -> [[f64; 3]; 2] {
+        let empty = || [[f64::INFINITY; 3], [f64::NEG_INFINITY; 3]];
+        // No coordinate is NaN, so that a comparison does, an instruction instead of the several
+        // of `f64::min`.
+        let smaller = |a: f64, b: f64| if a < b { a } else { b };
+        let larger = |a: f64, b: f64| if a > b { a } else { b };
+        let add = |[min, max]: [[f64; 3]; 2], p: [f64; 3]| {
+            [from_fn(|a| smaller(p[a], min[a])), from_fn(|a| larger(p[a], max[a]))]
+        };
+        let add_corners = |bounds: [[f64; 3]; 2], corners: &[u32; 3]| {
+            corners
+                .iter()
+                .fold(bounds, |bounds, &index| add(bounds, self.positions[index as usize]))
+        };
+        let partial = self.triangles.par_iter().with_min_len(1 << 12).fold(empty, add_corners);
+        let bounds = partial.reduce(empty, |one, two| two.into_iter().fold(one, add));
+        // Adding 0 turns -0 into 0: which of the two `min` returns depends on the order.
+        bounds.map(|corner| corner.map(|c| c + 0.0))
+    }
+}

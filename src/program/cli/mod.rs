@@ -1,0 +1,278 @@
+//! The command line: arguments and their defaults.
+
+mod grids;
+mod names;
+pub mod parse;
+mod render;
+mod report;
+mod slice;
+mod verify;
+mod voxelize;
+
+use std::path::PathBuf;
+
+use bytesize::ByteSize;
+use clap::builder::NonEmptyStringValueParser;
+use clap::error::ErrorKind;
+use clap::{ArgGroup, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+
+use trivox::Mode;
+use trivox::base::srgb::Rgba;
+use trivox::engine::backend::BackendChoice;
+use trivox::lattice::transform::Rotation;
+use trivox::solid::Fill;
+
+use crate::cli::parse::{parse_in, parse_interior, parse_number, parse_size};
+
+pub use crate::cli::grids::{ConvertArgs, DiffArgs, InfoArgs, JoinArgs};
+pub use crate::cli::render::RenderArgs;
+pub use crate::cli::report::ReportArgs;
+pub use crate::cli::slice::SliceArgs;
+pub use crate::cli::verify::VerifyArgs;
+pub use crate::cli::voxelize::Job;
+
+/// The version, the commit where it is known, and the cargo features.
+fn long_version() -> String {
+    let commit = option_env!("VOXELIZE_COMMIT").map(|commit| format!(" ({commit})"));
+    let features = if cfg!(feature = "gpu") { "gpu" } else { "none (CPU only)" };
+    format!("{}{}\nfeatures: {features}", env!("CARGO_PKG_VERSION"), commit.unwrap_or_default())
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  voxelize mesh.obj -o mesh.vox                         MagicaVoxel, in the mesh's colours
+  voxelize mesh.glb --res 100 -o castle.litematic       Minecraft, 100 blocks along the longest axis
+  voxelize mesh.stl --mode solid -o mesh.npz            a solid as NumPy arrays
+  voxelize meshes/ --cube 64 --format npz --resume -o set/   a folder, each mesh centred in 64^3
+  voxelize render mesh.obj --turntable 36 turning.gif   an animation of the voxels
+  voxelize slice mesh.vox                               its middle layer, as text";
+
+/// Turn triangle meshes into voxels: exactly, and with the same bits on every GPU and CPU.
+///
+/// A voxel is occupied if its closed cube touches a closed triangle, or as --mode says.
+///
+/// Exit codes: 0 done; 1 a check failed (--compare-backends, --strict, diff, verify); 2 bad usage,
+/// input or output; 128 + N stopped by signal N. One mesh that fails does not stop the others.
+#[derive(Debug, Parser)]
+#[command(name = "voxelize", version = long_version(), max_term_width = 100)]
+#[command(after_help = EXAMPLES)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+#[command(group(ArgGroup::new("resolution").args(["res", "voxel_size"])))]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    #[command(flatten)]
+    pub job: Option<Job>,
+    #[command(flatten)]
+    pub transform: TransformArgs,
+    #[command(flatten)]
+    pub voxels: VoxelArgs,
+    #[command(flatten)]
+    pub palette_args: PaletteArgs,
+    #[command(flatten)]
+    pub compute: ComputeArgs,
+}
+
+impl Cli {
+    /// The arguments of this process, and whether `--json` is one of them.
+    ///
+    /// # Errors
+    /// Bad usage; help or the version is asked for.
+    pub fn of_process() -> Result<(Self, bool), clap::Error> {
+        let mut matches = Self::command().try_get_matches()?;
+        let of_command = matches.subcommand().map_or(&matches, |(_, of_command)| of_command);
+        let is_json = of_command.try_get_one("json").is_ok_and(|json| json == Some(&true));
+        let cli = Self::from_arg_matches_mut(&mut matches);
+        Ok((cli.map_err(|error| error.format(&mut Self::command()))?, is_json))
+    }
+
+    /// Prints a usage error in clap's words, and exits with 2.
+    pub fn complain(kind: ErrorKind, what: &str) -> ! {
+        Self::command().error(kind, what).exit()
+    }
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// List the GPU adapters of this machine, as --adapter names them.
+    Adapters(AdaptersArgs),
+    /// List the file formats that are read and written, and what each carries.
+    Formats(FormatsArgs),
+    /// Print what a voxel grid or a mesh holds.
+    Info(InfoArgs),
+    /// Write a voxel grid in another format.
+    ///
+    /// Warnings say what the new format does not hold.
+    Convert(ConvertArgs),
+    /// Put the tiles of a grid together.
+    ///
+    /// The position of a tile is read from its file, so the format must hold it (see `voxelize
+    /// formats`). Tiles that `--tile` made of one mesh, with the same options, join to the grid of
+    /// the run without `--tile`, to the bit.
+    Join(JoinArgs),
+    /// Compare two voxel grids, in any formats.
+    ///
+    /// Voxels are compared by their indices. Where one grid is larger, the other counts as empty.
+    /// The verdict also says in one line whether colours or positions differ; with --exact that
+    /// counts too.
+    ///
+    /// Exit codes: 0 equal, 1 different dimensions or voxels (with --exact also colours or
+    /// positions), 2 bad usage or input.
+    Diff(DiffArgs),
+    /// Check a voxel grid, made by any program, against the exact voxels of its mesh.
+    ///
+    /// The mesh is placed by the options below. Without any, the position in the grid's file is
+    /// taken. If the file has none, the longest axis of the mesh fills the grid or the bounding box
+    /// of the occupied voxels. If the grid disagrees, the 48 permutations and mirrorings of its
+    /// axes are tried, with shifts by whole voxels. If one leaves at most a quarter of the wrong
+    /// voxels, the verdict is about that one, and says so.
+    ///
+    /// Exit codes: 0 no voxel is wrong, 1 some are, 2 bad usage or input.
+    Verify(VerifyArgs),
+    /// Draw a picture of a voxel grid, or of the voxels of a mesh.
+    ///
+    /// Same grid, same options: the same picture, to the bit, on every CPU and GPU.
+    Render(RenderArgs),
+    /// Print or draw one layer of a voxel grid.
+    ///
+    /// Across z, x runs to the right and y upwards; across y, x to the right and z upwards; across
+    /// x, y to the right and z upwards. The voxels go to standard output, a header to standard
+    /// error. Each line of text shows two rows of voxels with half-block characters, in colour on a
+    /// terminal (unless NO_COLOR is set); with --ascii one row. On a terminal, lines are cut at its
+    /// width.
+    Slice(SliceArgs),
+    /// Print a completion script for a shell.
+    Completions(CompletionsArgs),
+    /// Print the manual page, in roff.
+    Man,
+}
+
+/// What to compute.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct VoxelArgs {
+    /// Which voxels are occupied [default: surface].
+    #[arg(long, value_name = "MODE", ignore_case = true, value_parser = names::mode())]
+    #[arg(help_heading = "Voxels")]
+    pub mode: Option<Mode>,
+
+    /// How the inside is found, of a solid or for distances [default: auto].
+    #[arg(long, value_name = "FILL", ignore_case = true, value_parser = names::fill())]
+    #[arg(help_heading = "Voxels")]
+    pub fill: Option<Fill>,
+
+    /// With --mode solid: the colour of voxels far from the surface, a CSS colour such as #C08040
+    /// [default: the mean colour of the surface; of a tile, that in the tile].
+    #[arg(long, value_name = "COLOR", value_parser = parse_interior)]
+    #[arg(help_heading = "Colours")]
+    pub interior_color: Option<Rgba>,
+
+    /// With --mode solid: add the voxels that the surface touches.
+    #[arg(long = "include-surface", visible_alias = "shell")]
+    #[arg(help_heading = "Voxels")]
+    pub include_surface: bool,
+
+    /// Keep voxels in which the whole surface is transparent (cut out by a texture, or of opacity
+    /// 0).
+    #[arg(long)]
+    #[arg(help_heading = "Colours")]
+    pub keep_transparent: bool,
+}
+
+/// How the mesh is transformed first.
+#[derive(Debug, Clone, Default, Args)]
+pub struct TransformArgs {
+    /// Multiply the mesh's coordinates by S before it is voxelized.
+    #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = parse_number)]
+    #[arg(help_heading = "Size and place")]
+    pub scale: Option<f64>,
+
+    /// Rotate the mesh about an axis by an angle in degrees, counter-clockwise as seen from the
+    /// axis's tip, such as x:90. May be repeated: rotations apply in the order given.
+    #[arg(long, value_name = "AXIS:DEGREES")]
+    #[arg(help_heading = "Size and place")]
+    pub rotate: Vec<Rotation>,
+
+    /// Move the centre of the mesh's bounding box to the origin, after scaling and rotation.
+    #[arg(long)]
+    #[arg(help_heading = "Size and place")]
+    pub center: bool,
+}
+
+/// The colours of formats that have few.
+#[derive(Debug, Args)]
+pub struct PaletteArgs {
+    /// Palette of a .vox file: the colours of the pixels of an image, at most 255
+    /// [default: those of the voxels; more than 255 are quantized to 255].
+    #[arg(long, value_name = "IMAGE")]
+    #[arg(help_heading = "Colours")]
+    pub palette: Option<PathBuf>,
+
+    /// Blocks to choose from in .schem and .litematic: a text file with a block and its CSS colour
+    /// on each line, such as `oak_planks #a2834f`; at most 127 [default: 49 of concrete, wool and
+    /// terracotta].
+    #[arg(long, value_name = "FILE")]
+    #[arg(help_heading = "Colours")]
+    pub blocks: Option<PathBuf>,
+
+    /// Dither: approximate colours that are not in the palette by mixing those that are.
+    #[arg(long)]
+    #[arg(help_heading = "Colours")]
+    pub dither: bool,
+}
+
+/// What to compute with.
+#[derive(Debug, Args)]
+pub struct ComputeArgs {
+    /// Where to compute. All backends give the same bits.
+    #[arg(long, value_name = "BACKEND", default_value = "auto", ignore_case = true)]
+    #[arg(value_parser = names::backend())]
+    #[arg(help_heading = "Computing")]
+    pub backend: BackendChoice,
+
+    /// GPU adapter to use: any part of a name that `voxelize adapters` shows.
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
+    #[arg(help_heading = "Computing")]
+    pub adapter: Option<String>,
+
+    /// CPU threads, at most 1024 [default: one per core].
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(value_parser = parse_in::<u16, 1, 1024>)]
+    #[arg(help_heading = "Computing")]
+    pub threads: Option<u16>,
+
+    /// Memory limit of the program, without GPU memory, such as 512MiB or 4GB; a step that may need
+    /// more is refused [default: nine tenths of what is available].
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    #[arg(allow_hyphen_values = true)]
+    #[arg(help_heading = "Computing")]
+    pub memory: Option<ByteSize>,
+}
+
+/// What standard input holds.
+#[derive(Debug, Default, Args)]
+pub struct Input {
+    /// Format of the file that - reads from standard input, as an extension such as obj or npy.
+    #[arg(long, value_name = "FORMAT")]
+    pub input_format: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct CompletionsArgs {
+    /// The shell.
+    #[arg(value_name = "SHELL")]
+    pub shell: clap_complete::Shell,
+}
+
+#[derive(Debug, Args)]
+pub struct AdaptersArgs {
+    /// Print a JSON array to standard output.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct FormatsArgs {
+    /// Print a JSON array to standard output.
+    #[arg(long)]
+    pub json: bool,
+}

@@ -1,0 +1,215 @@
+//! `voxelize slice`: prints or draws one layer of a grid.
+
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::ops::Range;
+
+use anyhow::{Context, Result};
+use serde::Serialize;
+use terminal_size::{Width, terminal_size_of};
+use trivox::formats::LoadedGrid;
+use trivox::grid::{DEFAULT_COLOR, Section};
+
+use crate::cli::SliceArgs;
+use crate::commands::slice::picture::Drawing;
+use crate::commands::slice::text::Style;
+use crate::grid_summary::GridSummary;
+use crate::numbers::{AXES, counted};
+use crate::paths::shown;
+use crate::terminal::TerminalProgress;
+use crate::write::preview::check_extension;
+use crate::write::sink::{Inputs, Sink, refuse_shared_stdout};
+use crate::{ExitStatus, print_error, print_json, print_warnings, stdout_error};
+
+mod picture;
+mod text;
+
+/// Reads the grid, and prints or draws the slice.
+///
+/// # Errors
+/// Bad usage; a file that cannot be read; a layer outside the grid; an output that cannot be
+/// written.
+pub fn run(args: &SliceArgs) -> Result<ExitStatus> {
+    let sink = args.output.as_ref().map(|output| {
+        refuse_shared_stdout(args.json, output)?;
+        if output.as_os_str() != "-" {
+            check_extension(output).with_context(|| shown(output))?;
+        }
+        Sink::new(output, &Inputs::new([&*args.grid]))
+    });
+    let sink = sink.transpose()?;
+    let named = || shown(&args.grid);
+    let loaded = TerminalProgress::new(args.quiet).load(&args.grid)?;
+    let LoadedGrid { grid, mut warnings, .. } = loaded;
+    let (axis, index) = place(args, grid.dims());
+    let section = grid.section(axis, index).with_context(|| {
+        let last = grid.dims()[axis] - 1;
+        let axis = AXES[axis];
+        format!("{}: there is no slice {axis} = {index}: use {axis} from 0 to {last}", named())
+    })?;
+    let drawing = sink.map(|sink| draw(&section, sink, args.scale)).transpose()?;
+
+    let shown = match drawing.is_none() && !args.json {
+        true => columns(&section),
+        false => 0..section.size()[0],
+    };
+    warnings.extend(cropped(&section, &shown));
+    let side = GridSummary::new(&args.grid, &grid);
+    let report = Report::new(side, &section, (axis, index), drawing, warnings);
+    print_warnings(&report.warnings, args.quiet);
+    if args.json {
+        print_json(&report)?;
+    } else {
+        if !args.quiet {
+            print_error(&report.text());
+        }
+        if report.drawing.is_none() {
+            print(&section, &shown, style(args, grid.colors.is_some()))?;
+        }
+    }
+    Ok(ExitStatus::Done)
+}
+
+/// The axis across the slice, and the coordinate along it; the middle layer along z unless given.
+fn place(args: &SliceArgs, [.., layers]: [u32; 3]) -> (usize, u32) {
+    let places = [args.x, args.y, args.z].into_iter().enumerate();
+    places.filter_map(|(axis, index)| Some((axis, index?))).next().unwrap_or((2, layers / 2))
+}
+
+fn style(args: &SliceArgs, has_colors: bool) -> Style {
+    let is_plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    match args.ascii {
+        true => Style::Ascii,
+        false if has_colors && !is_plain && io::stdout().is_terminal() => Style::Colors,
+        false => Style::Blocks,
+    }
+}
+
+/// The columns of voxels that are printed: all, or on a narrower terminal those around the centre
+/// of the occupied ones.
+fn columns(section: &Section) -> Range<u32> {
+    let [width, _] = section.size();
+    let stdout = io::stdout();
+    match terminal_size_of(&stdout).filter(|_| stdout.is_terminal()) {
+        Some((Width(columns), _)) => {
+            let [from, to] = section.bounds().map_or([0, width - 1], |ends| ends.map(|end| end[0]));
+            window(width, from.midpoint(to), columns.into())
+        }
+        None => 0..width,
+    }
+}
+
+/// A range of at most `room` out of `width`, around `middle`.
+fn window(width: u32, middle: u32, room: u32) -> Range<u32> {
+    let room = room.clamp(1, width);
+    let start = middle.saturating_sub(room / 2).min(width - room);
+    start..start + room
+}
+
+/// A warning if not all columns are printed.
+fn cropped(section: &Section, shown: &Range<u32>) -> Option<String> {
+    let ([width, _], right) = (section.size(), AXES[section.plane()[0]]);
+    let (columns, from, to) = (shown.end - shown.start, shown.start, shown.end - 1);
+    (columns < width).then(|| {
+        format!(
+            "the slice is {width} voxels wide and the terminal {columns}: {right} from {from} to \
+             {to} is shown; a pipe or a file has all, and so has a picture, with -o slice.png"
+        )
+    })
+}
+
+fn print(section: &Section, shown: &Range<u32>, style: Style) -> Result<()> {
+    let mut out = BufWriter::new(io::stdout().lock());
+    text::write(section.rows(DEFAULT_COLOR), shown, style, &mut out)
+        .and_then(|()| out.flush())
+        .map_err(stdout_error)
+}
+
+fn draw(section: &Section, sink: Sink, scale: Option<u32>) -> Result<Drawn> {
+    let drawing = Drawing::new(section.size(), scale);
+    drawing.check().with_context(|| sink.name().to_owned())?;
+    let bytes = sink.write(|out| Ok(drawing.write(section.rows(DEFAULT_COLOR), out)?))?;
+    let [width, height] = drawing.pixels();
+    Ok(Drawn { output: sink.name().to_owned(), width, height, bytes })
+}
+
+#[derive(Debug, Serialize)]
+struct Report {
+    #[serde(flatten)]
+    input: GridSummary,
+    axis: char,
+    index: u32,
+    /// The axes to the right and upwards.
+    plane: [char; 2],
+    /// Voxels along these axes.
+    size: [u32; 2],
+    /// The number of occupied voxels in the slice.
+    voxels: u64,
+    /// Smallest and largest occupied voxel along these axes.
+    bounds: Option<[[u32; 2]; 2]>,
+    #[serde(flatten)]
+    drawing: Option<Drawn>,
+    warnings: Vec<String>,
+}
+
+/// A picture of the slice.
+#[derive(Debug, Serialize)]
+struct Drawn {
+    output: String,
+    width: u32,
+    height: u32,
+    bytes: u64,
+}
+
+impl Report {
+    fn new(
+        input: GridSummary,
+        section: &Section,
+        (axis, index): (usize, u32),
+        drawing: Option<Drawn>,
+        warnings: Vec<String>,
+    ) -> Self {
+        Self {
+            input,
+            axis: AXES[axis],
+            index,
+            plane: section.plane().map(|axis| AXES[axis]),
+            size: section.size(),
+            voxels: section.occupied(),
+            bounds: section.bounds(),
+            drawing,
+            warnings,
+        }
+    }
+
+    fn text(&self) -> String {
+        let Self { axis, index, plane: [right, up], size: [width, height], voxels, .. } = self;
+        let slice = format!(
+            "slice     {axis} = {index}, {} occupied; {right} to the right from 0 to {}, {up} \
+             upwards from 0 to {}\n",
+            counted(*voxels, "voxel"),
+            width - 1,
+            height - 1
+        );
+        let drawn = self.drawing.as_ref().map(|drawn| {
+            let Drawn { output, width, height, bytes } = drawn;
+            let bytes = counted(*bytes, "byte");
+            format!("wrote     {output}, {width} x {height} pixels, {bytes}\n")
+        });
+        slice + &drawn.unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_does_not_fit_is_cut_about_the_middle_of_what_is_there() {
+        assert_eq!(window(100, 50, 200), 0..100);
+        assert_eq!(window(100, 50, 100), 0..100);
+        assert_eq!(window(100, 50, 40), 30..70);
+        assert_eq!(window(100, 3, 40), 0..40);
+        assert_eq!(window(100, 99, 40), 60..100);
+        assert_eq!(window(100, 99, 0), 99..100);
+    }
+}

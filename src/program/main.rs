@@ -1,0 +1,189 @@
+//! The program `voxelize`: arguments in, one command run, one exit code.
+
+mod batch;
+mod camera;
+mod cli;
+mod colors;
+mod commands;
+mod compute;
+mod deadline;
+mod errors;
+mod fill_summary;
+mod grid_summary;
+mod inputs;
+mod lattice;
+mod memory;
+mod mode;
+mod numbers;
+mod paths;
+mod plan;
+mod render_backend;
+mod report;
+mod resume;
+mod shard;
+mod signals;
+mod summary;
+mod task;
+mod terminal;
+mod tips;
+mod transform;
+mod warnings;
+mod write;
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::error::ErrorKind;
+use trivox::formats::WriteError;
+
+use crate::cli::{Cli, Command, Job};
+use crate::commands::{
+    adapters, convert, diff, formats, info, join, manual, render, slice, verify, voxelize,
+};
+use crate::errors::ErrorReport;
+use crate::tips::with_tip;
+
+fn main() -> ExitCode {
+    let (status, is_json) = match Cli::of_process() {
+        Ok((cli, is_json)) => (signals::handle(is_json).and_then(|()| run(cli)), is_json),
+        Err(error) if error.use_stderr() => refuse(&with_tip(error)),
+        // Help or the version, which was asked for.
+        Err(text) => (print_text(&text), false),
+    };
+    let status = status.or_else(|error| error.downcast().map(|Closed { status }| status));
+    match status {
+        Ok(ExitStatus::Done) => ExitCode::SUCCESS,
+        Ok(ExitStatus::Differs) => ExitCode::from(1),
+        Ok(ExitStatus::Failed) => ExitCode::from(2),
+        Err(error) => {
+            ErrorReport::new(&error).print(is_json);
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Prints a usage error, and exits.
+fn refuse(error: &clap::Error) -> ! {
+    // The arguments could not be parsed: look for the option in them.
+    if std::env::args_os().any(|arg| arg == "--json") {
+        let error = one_line(&error.to_string());
+        _ = print_json(&ErrorReport { error, code: "usage" });
+    }
+    error.exit()
+}
+
+/// Prints what clap has for standard output.
+fn print_text(text: &clap::Error) -> Result<ExitStatus> {
+    text.print().and_then(|()| io::stdout().flush()).map_err(stdout_error)?;
+    Ok(ExitStatus::Done)
+}
+
+/// What a usage error says, with its tips and without the usage, on one line.
+fn one_line(text: &str) -> String {
+    let text = text.strip_prefix("error: ").unwrap_or(text);
+    let lines = text.lines().map(str::trim);
+    let is_usage =
+        |line: &&str| line.starts_with("Usage:") || line.starts_with("For more information");
+    let lines = lines.take_while(|line| !is_usage(line)).filter(|line| !line.is_empty());
+    lines.fold(String::new(), |said, line| match said.chars().last() {
+        None => line.to_owned(),
+        Some(':') => format!("{said} {line}"),
+        Some(_) => format!("{said}; {line}"),
+    })
+}
+
+fn run(mut cli: Cli) -> Result<ExitStatus> {
+    // Keeps the copy of standard input until the end.
+    let _copy = inputs::replace_stdin(&mut cli)?;
+    match (cli.command, cli.job) {
+        (Some(Command::Adapters(args)), _) => adapters::run(&args),
+        (Some(Command::Formats(args)), _) => formats::run(&args),
+        (Some(Command::Info(args)), _) => info::run(&args),
+        (Some(Command::Convert(args)), _) => convert::run(&args),
+        (Some(Command::Join(args)), _) => join::run(&args),
+        (Some(Command::Diff(args)), _) => diff::run(&args),
+        (Some(Command::Verify(args)), _) => verify::run(&args),
+        (Some(Command::Render(args)), _) => render::run(&args),
+        (Some(Command::Slice(args)), _) => slice::run(&args),
+        (Some(Command::Completions(args)), _) => manual::completions(args.shell),
+        (Some(Command::Man), _) => manual::page(),
+        (None, Some(job)) => {
+            let job = Job { transform: cli.transform, ..job };
+            voxelize::run(&job, &cli.voxels, &cli.palette_args, &cli.compute)
+        }
+        // Without arguments, clap prints the usage error and exits.
+        (None, None) => {
+            let what = "a mesh is missing: voxelize mesh.obj -o out.vox";
+            Cli::complain(ErrorKind::MissingRequiredArgument, what)
+        }
+    }
+}
+
+/// The result of a command, as an exit code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExitStatus {
+    /// Exit code 0.
+    Done,
+    /// A comparison failed: exit code 1.
+    Differs,
+    /// A mesh failed, which was reported: exit code 2.
+    Failed,
+}
+
+/// The reader closed standard output, which is not an error of the program.
+#[derive(Debug, thiserror::Error)]
+#[error("standard output is closed")]
+pub struct Closed {
+    /// The result until then.
+    pub status: ExitStatus,
+}
+
+/// Distinguishes errors of standard output from those of files.
+pub fn stdout_error(error: io::Error) -> anyhow::Error {
+    match error.kind() {
+        io::ErrorKind::BrokenPipe => Closed { status: ExitStatus::Done }.into(),
+        _ => anyhow::Error::from(WriteError::from(error)).context("standard output"),
+    }
+}
+
+/// Writes `text` and a line end to standard output.
+///
+/// # Errors
+/// Standard output cannot be written to, or is [`Closed`].
+pub fn print(text: &str) -> Result<()> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "{}", inputs::with_stdin_named(text))
+        .and_then(|()| out.flush())
+        .map_err(stdout_error)
+}
+
+/// Writes `value` to standard output as one line of JSON.
+///
+/// # Errors
+/// As [`print()`].
+pub fn print_json(value: &impl serde::Serialize) -> Result<()> {
+    print(&serde_json::to_string(value)?)
+}
+
+/// Ignores a closed standard output: the result of a comparison counts even if nobody reads it.
+///
+/// # Errors
+/// Standard output cannot be written to.
+pub fn ignore_closed(printed: Result<()>) -> Result<()> {
+    printed.or_else(|error| if error.is::<Closed>() { Ok(()) } else { Err(error) })
+}
+
+/// Writes a line for each of `warnings` to standard error, unless `quiet`.
+pub fn print_warnings(warnings: &[String], quiet: bool) {
+    if !quiet {
+        warnings.iter().for_each(|warning| print_error(&format!("warning: {warning}\n")));
+    }
+}
+
+/// Writes `text` to standard error; ignores failures, which cannot be reported. Control characters
+/// of file names, which could change the terminal, are escaped.
+pub fn print_error(text: &str) {
+    let escaped = paths::escaped_except(&inputs::with_stdin_named(text), &['\n', '\t']);
+    _ = io::stderr().lock().write_all(escaped.as_bytes());
+}

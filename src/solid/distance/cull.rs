@@ -1,0 +1,156 @@
+//! Conservative culling: for each brick, or block of bricks, the clusters that may contain the
+//! triangle nearest to one of its voxels.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::base::progress::Progress;
+use crate::engine::backend::{BackendError, check_cancelled};
+use crate::lattice::PlacedMesh;
+use crate::solid::distance::bricks::Bricks;
+use crate::solid::distance::clusters::Clusters;
+use crate::solid::distance::reach::Reach;
+
+/// Visits the bricks of a grid with the clusters near them: the grid is halved down to bricks, and
+/// each half keeps the clusters that may be the nearest to one of its voxels.
+pub(crate) struct Culling<'a> {
+    pub(crate) mesh: &'a PlacedMesh,
+    pub(crate) clusters: Clusters,
+    /// Of the band, in voxels.
+    width: f32,
+    /// Finished bricks.
+    finished: AtomicU64,
+    progress: &'a dyn Progress,
+}
+
+impl<'a> Culling<'a> {
+    /// Bytes of memory: of the clusters, and of a list of clusters at each depth for one thread, of
+    /// which there are at most as many as triangles.
+    pub(crate) fn bytes(mesh: &PlacedMesh) -> u64 {
+        let bricks = Bricks::of_grid(mesh.lattice().dims);
+        let depth: u32 = bricks.to.map(|d| 1 + d.next_power_of_two().ilog2()).into_iter().sum();
+        let lists = u64::from(depth) * size_of::<u32>() as u64;
+        (Clusters::BYTES + lists) * mesh.len() as u64
+    }
+
+    pub(crate) fn new(mesh: &'a PlacedMesh, width: f32, progress: &'a dyn Progress) -> Self {
+        let clusters = Clusters::new(mesh);
+        Self { mesh, clusters, width, finished: AtomicU64::new(0), progress }
+    }
+
+    /// The indices of all clusters.
+    pub(crate) fn all(&self) -> Vec<u32> {
+        (0..self.clusters.len()).collect()
+    }
+
+    /// The part of the grid that is finished, from 0 to 1.
+    pub(crate) fn done(&self) -> f64 {
+        let all = Bricks::of_grid(self.mesh.lattice().dims).count();
+        self.finished.load(Ordering::Relaxed) as f64 / all as f64
+    }
+
+    /// Counts `bricks` as finished.
+    pub(crate) fn finish(&self, bricks: &Bricks) {
+        self.finished.fetch_add(bricks.count(), Ordering::Relaxed);
+        self.progress.advance(bricks.count());
+    }
+
+    /// # Errors
+    /// Cancelled.
+    pub(crate) fn check(&self) -> Result<(), BackendError> {
+        check_cancelled(self.progress)
+    }
+
+    /// Calls `visit` in parallel with each row of `bricks` that some of `clusters` are near, and
+    /// with these clusters. Returns the results in canonical order. The caller finishes these rows;
+    /// rows without clusters are finished here.
+    pub(crate) fn rows<T: Send>(
+        &self,
+        bricks: Bricks,
+        clusters: &[u32],
+        visit: &(impl Fn(Bricks, &[u32]) -> Result<Option<T>, BackendError> + Sync),
+    ) -> Result<Vec<T>, BackendError> {
+        self.check()?;
+        let near = self.near(&bricks, clusters);
+        let halves = bricks.halves().filter(|_| !near.is_empty() && bricks.rows() > 1);
+        if let Some([before, after]) = halves {
+            let (before, after) =
+                rayon::join(|| self.rows(before, &near, visit), || self.rows(after, &near, visit));
+            let mut rows = before?;
+            rows.append(&mut after?);
+            return Ok(rows);
+        }
+        if near.is_empty() {
+            self.finish(&bricks);
+            return Ok(Vec::new());
+        }
+        Ok(visit(bricks, &near)?.into_iter().collect())
+    }
+
+    /// Calls `visit` with each brick of a row that has clusters near it, and these clusters.
+    pub(crate) fn bricks(
+        &self,
+        row: Bricks,
+        near: &[u32],
+        visit: &mut impl FnMut(Bricks, &[u32]) -> Result<(), BackendError>,
+    ) -> Result<(), BackendError> {
+        if near.is_empty() {
+            return Ok(());
+        }
+        let Some(halves) = row.halves() else {
+            self.check()?;
+            return visit(row, near);
+        };
+        halves.into_iter().try_for_each(|half| self.bricks(half, &self.near(&half, near), visit))
+    }
+
+    /// Divides `bricks` into blocks of `side` bricks along each edge, and lists those that some of
+    /// `near`, the clusters near `bricks`, are near, each with these clusters. The caller finishes
+    /// these blocks; the others are finished here.
+    #[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
+    pub(crate) fn blocks(
+        &self,
+        bricks: Bricks,
+        near: Vec<u32>,
+        side: u32,
+    ) -> Result<Vec<(Bricks, Vec<u32>)>, BackendError> {
+        self.check()?;
+        if near.is_empty() {
+            self.finish(&bricks);
+            return Ok(Vec::new());
+        }
+        let Some([before, after]) = bricks.halves_in_blocks(side) else {
+            return Ok(vec![(bricks, near)]);
+        };
+        let of = |half: Bricks| self.blocks(half, self.near(&half, &near), side);
+        let (before, after) = rayon::join(|| of(before), || of(after));
+        let mut blocks = before?;
+        blocks.append(&mut after?);
+        Ok(blocks)
+    }
+
+    /// The clusters, of `clusters`, with triangles that may be the nearest to a voxel of `bricks`
+    /// within the width.
+    pub(crate) fn near(&self, bricks: &Bricks, clusters: &[u32]) -> Vec<u32> {
+        let reach = self.reach(bricks, clusters);
+        let is_brick = bricks.halves().is_none();
+        let is_near = |&&cluster: &&u32| match *self.clusters.triangles(cluster) {
+            [index] if is_brick || self.clusters.is_long(cluster) => {
+                reach.meets_triangle(&self.mesh.triangle(index as usize))
+            }
+            _ => reach.meets(self.clusters.bounds(cluster)),
+        };
+        clusters.iter().filter(is_near).copied().collect()
+    }
+
+    /// The reach of `bricks`, given that there are triangles in each of `clusters`.
+    pub(crate) fn reach(&self, bricks: &Bricks, clusters: &[u32]) -> Reach {
+        let lattice = self.mesh.lattice();
+        let boxes = clusters.iter().map(|&cluster| self.clusters.bounds(cluster));
+        Reach::new(
+            bricks.centers(lattice.fraction_bits),
+            self.width,
+            lattice.units_per_voxel(),
+            boxes,
+        )
+    }
+}

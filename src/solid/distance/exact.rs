@@ -1,0 +1,188 @@
+//! The distance from a lattice point to a triangle, exact and rounded once. Its twin is
+//! `shaders/exact/distance.wgsl`.
+//!
+//! The squared distance is a fraction of integers. With coordinates that differ by at most `2^24`
+//! (see [`place`](mod@crate::place)), a cross product of two differences has components below
+//! `2^50`, and its squared norm is below `2^102`. The distance to a plane times the norm of its
+//! normal is below `2^76`, its square below `2^152`.
+//!
+//! Rounding is monotone, so the rounded distance to the nearest triangle is the least of the
+//! rounded distances: triangles may come in any order, from any number of threads, and bits of
+//! floats that are not negative are ordered as the floats are, so that a GPU can take the least
+//! by an atomic operation.
+
+use crate::base::vector::{cross, dot, minus};
+use crate::lattice::Triangle;
+
+#[derive(Debug, Clone, Copy)]
+struct Fraction {
+    numerator: Wide,
+    denominator: u128,
+}
+
+impl Fraction {
+    fn new(numerator: i128, denominator: i128) -> Self {
+        let numerator = Wide { high: 0, low: numerator.cast_unsigned() };
+        Self { numerator, denominator: denominator.cast_unsigned() }
+    }
+}
+
+/// Whether the root of `squared` / `2^fraction_bits`, rounded to the nearest `f32`, is at least
+/// `float`. The root is compared with the midpoint of `float` and the float below; a tie goes to
+/// the even one. The root is close to `float`, so both sides of the comparison are about as large,
+/// and below `2^153`.
+fn rounds_to_at_least(squared: Fraction, fraction_bits: u32, float: f32) -> bool {
+    let bits = float.to_bits();
+    let mantissa = bits & 0x7f_ffff | 0x80_0000;
+    // Below a power of 2 floats are half as far apart.
+    let is_power = bits & 0x7f_ffff == 0;
+    // midpoint = odd 2^exponent, and odd is below 2^25.
+    let odd = u64::from(if is_power { 4 * mantissa - 1 } else { 2 * mantissa - 1 });
+    let exponent = (bits >> 23) as i32 - 150 - if is_power { 2 } else { 1 };
+    let mut left = squared.numerator;
+    let mut right = Wide::product(squared.denominator, odd * odd);
+    let shift = 2 * (exponent + fraction_bits as i32);
+    if shift < 0 {
+        left = left.shifted(shift.unsigned_abs());
+    } else {
+        right = right.shifted(shift.unsigned_abs());
+    }
+    if bits & 1 == 0 { left >= right } else { left > right }
+}
+
+/// The `f32` nearest to the root of `squared` / `2^fraction_bits`.
+fn rounded(squared: Fraction, fraction_bits: u32) -> f32 {
+    if squared.numerator == Wide::default() {
+        return 0.0;
+    }
+    let root = (squared.numerator.to_f64() / squared.denominator as f64).sqrt();
+    // Wrong by a few units of the 53rd bit: the rounded root is within one float.
+    let near = (root / f64::from(1u32 << fraction_bits)) as f32;
+    let is_reached = |&float: &f32| rounds_to_at_least(squared, fraction_bits, float);
+    [near.next_up(), near].into_iter().find(is_reached).unwrap_or_else(|| near.next_down())
+}
+
+/// The squared distance from an edge, where `start` and `end` are the differences from its corners.
+fn squared_distance_to_edge(start: [i128; 3], end: [i128; 3]) -> Fraction {
+    let edge = minus(start, end);
+    let (along, squared) = (dot(start, edge), dot(edge, edge));
+    if along <= 0 {
+        return Fraction::new(dot(start, start), 1);
+    }
+    if along >= squared {
+        return Fraction::new(dot(end, end), 1);
+    }
+    let area = cross(start, edge);
+    Fraction::new(dot(area, area), squared)
+}
+
+/// The `f32` nearest to the distance from lattice point `p` to `triangle`, in voxels of
+/// `2^fraction_bits` lattice units; a tie goes to the even one. If the projection of `p` to the
+/// plane is outside the triangle, the nearest point is on an edge that `p` is beyond: from any
+/// other point of the triangle, a step towards the projection stays inside it.
+pub(crate) fn distance_to(p: [i32; 3], triangle: &Triangle, fraction_bits: u32) -> f32 {
+    let from = |corner: [i32; 3]| minus(p.map(i128::from), corner.map(i128::from));
+    let [a, b, c] = triangle.map(from);
+    let normal = cross(minus(a, b), minus(b, c));
+    let squared = dot(normal, normal);
+    // The edges of a triangle without area have no side. Above 0 along the normal if `p` is beyond
+    // the edge.
+    let is_beyond =
+        |[a, b]: &[[i128; 3]; 2]| squared == 0 || dot(normal, cross(*a, minus(*a, *b))) > 0;
+    let edges = [[a, b], [b, c], [c, a]].into_iter().filter(is_beyond);
+    let to_edges = edges.map(|[a, b]| rounded(squared_distance_to_edge(a, b), fraction_bits));
+    to_edges.reduce(f32::min).unwrap_or_else(|| {
+        let numerator = Wide::square(dot(normal, a).unsigned_abs());
+        let to_plane = Fraction { numerator, denominator: squared.cast_unsigned() };
+        rounded(to_plane, fraction_bits)
+    })
+}
+
+/// An integer of 256 bits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+struct Wide {
+    high: u128,
+    low: u128,
+}
+
+impl Wide {
+    /// `factor` squared; it is below `2^96`.
+    fn square(factor: u128) -> Self {
+        let [high, low] = [factor >> 64, factor & u128::from(u64::MAX)];
+        let square = Self { high: high * high, low: low * low };
+        square.plus(Self { high: 0, low: 2 * high * low }.shifted(64))
+    }
+
+    fn product(a: u128, b: u64) -> Self {
+        let [high, low] = [a >> 64, a & u128::from(u64::MAX)].map(|half| half * u128::from(b));
+        Self { high: 0, low }.plus(Self { high: 0, low: high }.shifted(64))
+    }
+
+    fn plus(self, other: Self) -> Self {
+        let (low, carry) = self.low.overflowing_add(other.low);
+        Self { high: self.high + other.high + u128::from(carry), low }
+    }
+
+    /// Times `2^by`. The product must be below `2^256`.
+    fn shifted(self, by: u32) -> Self {
+        match by {
+            0 => self,
+            1..128 => Self { high: self.high << by | self.low >> (128 - by), low: self.low << by },
+            _ => Self { high: self.low << (by - 128), low: 0 },
+        }
+    }
+
+    fn to_f64(self) -> f64 {
+        self.high as f64 * 2.0_f64.powi(128) + self.low as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn roots_of_integers_are_rounded_to_nearest() {
+        let mut random = fastrand::Rng::with_seed(7);
+        for _ in 0..200_000 {
+            let bits = random.u32(1..50);
+            let number = random.u64(1..1 << bits);
+            let root = rounded(Fraction::new(number.into(), 1), 0);
+            // Floats of at most 25 bits have squares of at most 50, exact in u128 after scaling.
+            let squared = |a: f32, b: f32| {
+                let middle = (f64::midpoint(a.into(), b.into()) * 2.0_f64.powi(26)) as u128;
+                middle * middle
+            };
+            let scaled = u128::from(number) << 52;
+            assert!(squared(root.next_down(), root) <= scaled, "{number}: {root}");
+            assert!(scaled <= squared(root, root.next_up()), "{number}: {root}");
+        }
+    }
+
+    #[test]
+    fn ties_go_to_the_even_float() {
+        // 2^24 + 1 and 2^24 + 3 lie halfway between floats.
+        for (root, expected) in [((1u64 << 24) + 1, 1u32 << 24), ((1 << 24) + 3, (1 << 24) + 4)] {
+            let square = i128::from(root).pow(2);
+            assert_eq!(rounded(Fraction::new(square, 1), 0), expected as f32);
+            assert_eq!(
+                rounded(Fraction::new(square + 1, 1), 0),
+                root as f32 + if root % 4 == 1 { 2.0 } else { 0.0 }
+            );
+        }
+    }
+
+    #[test]
+    fn wide_products_are_those_of_their_halves() {
+        let mut random = fastrand::Rng::with_seed(8);
+        for _ in 0..10_000 {
+            let (a, b) = (random.u64(..), random.u64(..));
+            let product = Wide { high: 0, low: u128::from(a) * u128::from(b) };
+            assert_eq!(Wide::product(a.into(), b), product);
+            let [high, low] = [u128::from(a) << 20, u128::from(b)];
+            // (2^20 a)^2 = 2^40 a^2.
+            assert_eq!(Wide::square(high), Wide::square(a.into()).shifted(40));
+            assert_eq!(Wide::square(low), Wide::product(low, b));
+        }
+    }
+}

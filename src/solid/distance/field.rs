@@ -1,0 +1,282 @@
+//! The band of distances around a surface.
+
+use std::fmt;
+
+use rayon::prelude::*;
+
+use crate::grid::{
+    BRICK, BrickKey, ContentHash, VoxelGrid, World, count, mask_place, mask_voxels, set_bits,
+};
+
+/// A narrow-band level set: signed distances from voxel centres to a surface, for the voxels nearer
+/// than `width` voxels, after rounding. Outside the band a voxel is only known to be inside or
+/// outside.
+///
+/// A distance is the `f32` nearest to the exact distance to the mesh on its lattice, in voxels,
+/// negative inside. So two fields of the same mesh with the same options are equal to the bit. `==`
+/// does not compare where they lie in the world.
+#[derive(Clone, PartialEq)]
+pub struct DistanceField {
+    width: f32,
+    /// The voxels with a distance.
+    band: VoxelGrid,
+    /// The voxels whose centre is inside.
+    inside: VoxelGrid,
+    /// The bricks of the band, in canonical order.
+    keys: Vec<BrickKey>,
+    /// The first distance of each brick, and at the end the number of distances (CSR offsets).
+    starts: Vec<usize>,
+    /// Without their signs: by brick, then in the order of its mask.
+    distances: Vec<f32>,
+}
+
+impl DistanceField {
+    /// `distances` are without signs, in the order of [`distances`](Self::distances); the grids
+    /// must agree in dimensions.
+    pub(crate) fn new(width: f32, [band, inside]: [VoxelGrid; 2], distances: Vec<f32>) -> Self {
+        let mut keys = Vec::with_capacity(band.brick_count() as usize);
+        let mut starts = vec![0];
+        let mut end = 0;
+        for (key, mask) in band.bricks() {
+            end += count(&mask) as usize;
+            keys.push(key);
+            starts.push(end);
+        }
+        Self { width, band, inside, keys, starts, distances }
+    }
+
+    /// A field of its parts: the voxels with a distance, those inside, and the distances in the
+    /// order of [`distances`](Self::distances), signed or not. `None` if they do not belong
+    /// together, or the width is not above 0 and finite.
+    #[must_use]
+    pub fn of_parts(
+        width: f32,
+        [band, inside]: [VoxelGrid; 2],
+        distances: Vec<f32>,
+    ) -> Option<Self> {
+        let is_distance = |distance: &f32| distance.abs() < width;
+        let is_whole = width > 0.0
+            && width.is_finite()
+            && band.dims() == inside.dims()
+            && band.occupied() == distances.len() as u64
+            && distances.iter().all(is_distance);
+        let distances = distances.into_iter().map(f32::abs).collect();
+        is_whole.then(|| Self::new(width, [band, inside], distances))
+    }
+
+    /// Voxels along each axis.
+    #[must_use]
+    pub fn dims(&self) -> [u32; 3] {
+        self.band.dims()
+    }
+
+    /// Which axis is up, and where the field lies.
+    #[must_use]
+    pub fn world(&self) -> World {
+        self.band.world
+    }
+
+    /// The same distances at `world`.
+    #[must_use]
+    pub fn with_world(mut self, world: World) -> Self {
+        (self.band.world, self.inside.world) = (world, world);
+        self
+    }
+
+    /// All distances are below this, in voxels.
+    #[must_use]
+    pub fn width(&self) -> f32 {
+        self.width
+    }
+
+    /// The voxels that have a distance.
+    #[must_use]
+    pub fn band(&self) -> &VoxelGrid {
+        &self.band
+    }
+
+    /// The voxels whose centre is inside the surface, in the band or not.
+    #[must_use]
+    pub fn inside(&self) -> &VoxelGrid {
+        &self.inside
+    }
+
+    /// The signed distance of voxel `(x, y, z)` in voxels; outside the band plus or minus the
+    /// width, and outside the grid plus the width.
+    #[must_use]
+    pub fn get(&self, voxel: [u32; 3]) -> f32 {
+        if (0..3).any(|a| voxel[a] >= self.inside.dims()[a]) {
+            return self.width;
+        }
+        let (key, (slice, bit)) = (BrickKey::of_voxel(voxel), mask_place(voxel));
+        let (mask, inside) = (self.band.mask_of(key), self.inside.mask_of(key)[slice]);
+        let before: u32 = mask[..slice].iter().map(|word| word.count_ones()).sum();
+        let distance = match mask[slice] >> bit & 1 {
+            0 => self.width,
+            _ => {
+                let rank = before + (mask[slice] & ((1 << bit) - 1)).count_ones();
+                self.unsigned(key)[rank as usize]
+            }
+        };
+        signed(distance, inside >> bit & 1 == 1)
+    }
+
+    /// The signed distance at a point, in voxels: by trilinear interpolation between the eight
+    /// nearest voxel centres, in `f64`, rounded once. `point` is in voxels from the grid's minimum
+    /// corner, as [`Place::to_voxels`](crate::Place::to_voxels) gives it. Less than half a voxel
+    /// from the grid's boundary it is that at the nearest point between centres. A voxel outside
+    /// the band counts as plus or minus the width. `None` outside the grid.
+    ///
+    /// ```
+    /// use trivox::{Mesh, Voxelizer};
+    ///
+    /// let corners = vec![[0.0, 0.0, 0.0], [8.0, 0.0, 0.0], [0.0, 8.0, 0.0], [0.0, 0.0, 8.0]];
+    /// let mesh = Mesh::new(corners, vec![[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])?;
+    /// let field = Voxelizer::new().resolution(8).distances(&mesh, 2.0)?.field;
+    /// let place = field.world().place.expect("that of the mesh");
+    /// // Half a unit, and half a voxel, below the side at z = 0.
+    /// assert_eq!(field.sample(place.to_voxels([2.0, 2.0, -0.5])), Some(0.5));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn sample(&self, point: [f64; 3]) -> Option<f32> {
+        let dims = self.dims();
+        // False for NaN.
+        if !(0..3).all(|a| (0.0..=f64::from(dims[a])).contains(&point[a])) {
+            return None;
+        }
+        let center = [0, 1, 2].map(|a| (point[a] - 0.5).clamp(0.0, f64::from(dims[a] - 1)));
+        let low = center.map(|c| c as u32);
+        let high = [0, 1, 2].map(|a| (low[a] + 1).min(dims[a] - 1));
+        let share = [0, 1, 2].map(|a| center[a] - f64::from(low[a]));
+        let along = |axis: usize, [from, to]: [f64; 2]| from + share[axis] * (to - from);
+        let edge = |x, y| along(2, [low[2], high[2]].map(|z| self.get([x, y, z]).into()));
+        let face = |x| along(1, [low[1], high[1]].map(|y| edge(x, y)));
+        Some(along(0, [low[0], high[0]].map(face)) as f32)
+    }
+
+    /// The voxels of the band with their signed distances in voxels, brick by brick.
+    pub fn distances(&self) -> impl Iterator<Item = ([u32; 3], f32)> + '_ {
+        self.band.bricks().zip(&self.starts).flat_map(|((key, mask), &start)| {
+            let inside = self.inside.mask_of(key);
+            let voxels = mask_voxels(key.first_voxel(), mask);
+            voxels.zip(&self.distances[start..]).map(move |(voxel, &distance)| {
+                let (slice, bit) = mask_place(voxel);
+                let is_inside = inside[slice] >> bit & 1 == 1;
+                (voxel, signed(distance, is_inside))
+            })
+        })
+    }
+
+    /// The signed distances of a brick in the band, in the order of its mask; none elsewhere.
+    pub(crate) fn of_brick(&self, key: BrickKey) -> Vec<f32> {
+        let (mask, inside) = (self.band.mask_of(key), self.inside.mask_of(key));
+        let mut values = self.unsigned(key).to_vec();
+        let mut rest = &mut values[..];
+        for (word, inside) in mask.into_iter().zip(inside) {
+            let (layer, others) = rest.split_at_mut(rest.len().min(word.count_ones() as usize));
+            for (distance, bit) in layer.iter_mut().zip(set_bits(word)) {
+                *distance = signed(*distance, inside >> bit & 1 == 1);
+            }
+            rest = others;
+        }
+        values
+    }
+
+    /// The signed distances of the voxels of a brick, `64 x + 8 y + z`; outside the band plus or
+    /// minus the width.
+    pub(crate) fn brick(&self, key: BrickKey) -> [f32; 512] {
+        let mut values = [0.0; 512];
+        for (x, slice) in values.as_chunks_mut().0.iter_mut().enumerate() {
+            *slice = self.slice(key, x);
+        }
+        values
+    }
+
+    /// The same for one `x`: `8 y + z`.
+    pub(crate) fn slice(&self, key: BrickKey, x: usize) -> [f32; 64] {
+        let (mask, inside) = (self.band.mask_of(key), self.inside.mask_of(key)[x]);
+        let before: u32 = mask[..x].iter().map(|word| word.count_ones()).sum();
+        let distances = &self.unsigned(key)[before as usize..];
+        let sign = |bit: u32| inside >> bit & 1 == 1;
+        let mut values: [f32; 64] = std::array::from_fn(|bit| signed(self.width, sign(bit as u32)));
+        for (bit, &distance) in set_bits(mask[x]).zip(distances) {
+            values[bit as usize] = signed(distance, sign(bit));
+        }
+        values
+    }
+
+    /// Writes the signed distances in voxels of all voxels, by index `[x, y, z]` in C order;
+    /// outside the band plus or minus the width.
+    ///
+    /// # Panics
+    /// `out` does not have one element for each voxel.
+    pub fn fill_dense(&self, out: &mut [f32]) {
+        let [nx, ny, nz] = self.dims().map(|d| d as usize);
+        assert_eq!(out.len(), nx * ny * nz, "elements");
+        let layers = out.par_chunks_mut(ny * nz).enumerate();
+        layers.for_each(|(x, layer)| self.fill_layer(x as u32, layer));
+    }
+
+    /// Writes the signed distances of the voxels at one `x`.
+    pub(crate) fn fill_layer(&self, x: u32, out: &mut [f32]) {
+        let [_, ny, nz] = self.dims();
+        for (y, z) in (0..ny)
+            .step_by(BRICK as usize)
+            .flat_map(|y| (0..nz).step_by(BRICK as usize).map(move |z| (y, z)))
+        {
+            let key = BrickKey::new([x, y, z].map(|c| c / BRICK));
+            let slice = self.slice(key, (x % BRICK) as usize);
+            for (y, row) in (y..ny.min(y + BRICK)).zip(slice.as_chunks::<8>().0) {
+                let at = y as usize * nz as usize + z as usize;
+                let len = BRICK.min(nz - z) as usize;
+                out[at..at + len].copy_from_slice(&row[..len]);
+            }
+        }
+    }
+
+    /// The distances of a brick in the band, in the order of its mask; none elsewhere.
+    fn unsigned(&self, key: BrickKey) -> &[f32] {
+        let at = self.keys.binary_search(&key);
+        at.map_or(&[], |at| &self.distances[self.starts[at]..self.starts[at + 1]])
+    }
+
+    /// Bytes of memory.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        let index = size_of_val(&self.keys[..]) + size_of_val(&self.starts[..]);
+        self.band.bytes() + self.inside.bytes() + (index + size_of_val(&self.distances[..])) as u64
+    }
+
+    /// A hash of the dimensions, the width, the voxels inside, those in the band and their
+    /// distances: the same on every machine.
+    ///
+    /// The first 128 bits of BLAKE3 over the text `trivox distances 1`, the hashes of band and
+    /// inside as [`VoxelGrid::hash`] prints them, and width and distances, without signs, as
+    /// little-endian `f32`.
+    #[must_use]
+    pub fn hash(&self) -> ContentHash {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(b"trivox distances 1");
+        hasher.update(self.band.hash().to_string().as_bytes());
+        hasher.update(self.inside.hash().to_string().as_bytes());
+        hasher.update(&self.width.to_le_bytes());
+        for distances in self.distances.chunks(1 << 12) {
+            let bytes: Vec<u8> = distances.iter().flat_map(|d| d.to_le_bytes()).collect();
+            hasher.update(&bytes);
+        }
+        ContentHash::of(&hasher)
+    }
+}
+
+/// Inside, a zero is -0.
+fn signed(distance: f32, is_inside: bool) -> f32 {
+    if is_inside { -distance } else { distance }
+}
+
+impl fmt::Debug for DistanceField {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ([x, y, z], width, count) = (self.dims(), self.width, self.distances.len());
+        write!(f, "DistanceField({x}x{y}x{z}, {count} distances below {width}, {})", self.hash())
+    }
+}

@@ -1,0 +1,797 @@
+//! A bounding volume hierarchy of the boundary loops. Far from a node, the winding number of its
+//! loops is approximated by a multipole expansion with an error bound, as in a treecode (J. Barnes
+//! and P. Hut, *A Hierarchical O(N log N) Force-Calculation Algorithm*, 1986; for winding numbers
+//! G. Barill and others, *Fast Winding Numbers for Soups and Clouds*, 2018).
+//!
+//! A long loop is split into loops of at most [`LONG`] edges by chords. Each chord belongs to two
+//! of these loops, in opposite directions, so its contributions cancel. One part of a long loop can
+//! then be near, and the others far.
+
+use std::f64::consts::TAU;
+
+use pulp::{Arch, Simd, WithSimd};
+
+use crate::base::lanes::LANES;
+use crate::base::morton;
+use crate::base::vector::{minus, norm};
+use crate::solid::fill::multipoles::{MultipoleSum, Multipoles};
+use crate::solid::fill::solid_angle::{Edge, Edges, Point, Sums, Taylor, Turns};
+
+/// Maximum ratio of the diameter of a leaf to that of its largest loop.
+const SPREAD: f64 = 4.0;
+/// Maximum number of edges of a loop; longer ones are split.
+const LONG: usize = 64;
+
+/// The hierarchy of all loops.
+pub(super) struct Clusters {
+    /// Children come before their parent; the root is the last.
+    nodes: Vec<Node>,
+    /// One entry per node.
+    multipoles: Vec<Multipoles>,
+    /// The edges of the leaves.
+    edges: Vec<Edges>,
+    arch: Arch,
+}
+
+/// A cluster of loops.
+#[derive(Debug, Clone)]
+struct Node {
+    /// The bounding box.
+    lo: Point,
+    hi: Point,
+    /// The total length of the edges.
+    length: f64,
+    /// The total area of the cones over the loops.
+    area: f64,
+    /// The centre of the bounding box.
+    center: Point,
+    /// Half the diagonal of the bounding box: no point of a cone is farther from the centre.
+    reach: f64,
+    content: Content,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Content {
+    /// Of a leaf, a half-open range of [`Clusters::edges`].
+    Edges([u32; 2]),
+    Children([u32; 2]),
+}
+
+/// Error bounds of the Taylor polynomial of a node in a ball.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Errors {
+    /// Of the truncated Taylor series, as [`Taylor::error`].
+    pub(super) taylor: f64,
+    /// Of the truncated multipole expansion, anywhere in the ball.
+    pub(super) multipoles: f64,
+}
+
+impl Errors {
+    pub(super) fn sum(self) -> f64 {
+        self.taylor + self.multipoles
+    }
+}
+
+impl Clusters {
+    /// Maximum memory of the clusters of a boundary with `edges` while they are made, in bytes.
+    pub(super) fn bytes(edges: usize) -> u64 {
+        // A split loop has at least 65 edges; its chords, in both directions, are at most 1/16
+        // more.
+        let edges = edges + edges / 16;
+        // A loop has at least three edges, and a leaf at least one loop.
+        let loops = edges / 3;
+        let of_leaf = size_of::<Edges>() + 2 * (size_of::<Node>() + size_of::<Multipoles>());
+        // With its sort key and, while they are sorted, the key's index; its first point is
+        // repeated.
+        let of_loop = size_of::<Loop>() + 3 * size_of::<u64>() + size_of::<Point>();
+        // The capacity of a list that grows is at most twice its length, or four elements.
+        2 * ((loops + 4) * (of_leaf + of_loop) + edges * size_of::<Point>()) as u64
+    }
+
+    pub(super) fn new(loops: &[Vec<[i32; 3]>]) -> Self {
+        let mut clusters = Self {
+            nodes: Vec::new(),
+            multipoles: Vec::new(),
+            edges: Vec::new(),
+            arch: Arch::new(),
+        };
+        let mut loops: Vec<Loop> = loops.iter().flat_map(|points| Loop::split(points)).collect();
+        if !loops.is_empty() {
+            let lo = Node::around(&loops).lo;
+            let key = |each: &Loop| each.key(lo);
+            loops.sort_by_cached_key(key);
+            let keys: Vec<u64> = loops.iter().map(key).collect();
+            clusters.add(&loops, &keys);
+        }
+        clusters
+    }
+
+    /// The node of all loops; `None` if there are none.
+    pub(super) fn root(&self) -> Option<u32> {
+        (self.nodes.len() as u32).checked_sub(1)
+    }
+
+    /// Adds the node of loops, sorted by their keys, after its children; returns its index.
+    fn add(&mut self, loops: &[Loop], keys: &[u64]) -> u32 {
+        let (mut node, mut multipoles) = (Node::around(loops), Multipoles::default());
+        let largest = loops.iter().map(Loop::diagonal).fold(0.0, f64::max);
+        let count: usize = loops.iter().map(|each| each.points.len() - 1).sum();
+        let is_leaf = count <= LANES && 2.0 * node.reach <= SPREAD * largest;
+        if is_leaf || loops.len() == 1 {
+            let ends: Vec<&[Point]> =
+                loops.iter().flat_map(|each| each.points.windows(2)).collect();
+            let first = self.edges.len();
+            self.edges.extend(ends.chunks(LANES).map(Edges::new));
+            node.content = Content::Edges([first, self.edges.len()].map(|at| at as u32));
+            node.length = self.edges[first..].iter().map(Edges::length).sum();
+            for each in loops {
+                let (of_loop, area) = Multipoles::of(&each.points, node.center);
+                multipoles = multipoles.plus(&of_loop);
+                node.area += area;
+            }
+        } else {
+            let (first, last) = (keys[0], keys[keys.len() - 1]);
+            // Split at the highest bit in which the keys differ.
+            let middle = match (first ^ last).checked_ilog2() {
+                Some(bit) => keys.partition_point(|key| key >> bit == first >> bit),
+                None => loops.len() / 2,
+            };
+            let children = [
+                self.add(&loops[..middle], &keys[..middle]),
+                self.add(&loops[middle..], &keys[middle..]),
+            ];
+            node.content = Content::Children(children);
+            for index in children {
+                let child = self.node(index);
+                let of_child = &self.multipoles[index as usize];
+                let offset = minus(child.center, node.center);
+                multipoles = multipoles.plus(&of_child.translated(offset));
+                node.length += child.length;
+                node.area += child.area;
+            }
+        }
+        self.nodes.push(node);
+        self.multipoles.push(multipoles);
+        self.nodes.len() as u32 - 1
+    }
+}
+
+/// A bound of the terms of degree 3 and higher of the Taylor series of the winding number of a
+/// surface of `area`, over a step of length `step`, if no point of the surface is nearer than
+/// `distance`. A surface element is a dipole; its term of degree `k` is at most `(k + 1) x^k /
+/// distance^2` per area, with `x = step / distance`. Infinite unless `x` is below 1.
+fn taylor_remainder(area: f64, step: f64, distance: f64) -> f64 {
+    if distance <= step {
+        return f64::INFINITY;
+    }
+    let (x, rest) = (step / distance, distance - step);
+    area * x * x * x * (4.0 - 3.0 * x) / (2.0 * TAU * rest * rest)
+}
+
+impl Node {
+    /// An empty leaf with the bounding box of `loops`.
+    fn around(loops: &[Loop]) -> Self {
+        let bounds = |of: fn(f64, f64) -> f64, corner: fn(&Loop) -> Point| {
+            let merge = |a: Point, b: Point| [0, 1, 2].map(|axis| of(a[axis], b[axis]));
+            loops.iter().map(corner).reduce(merge).unwrap_or_default()
+        };
+        let (lo, hi) = (bounds(f64::min, |each| each.lo), bounds(f64::max, |each| each.hi));
+        Self {
+            lo,
+            hi,
+            length: 0.0,
+            area: 0.0,
+            center: [0, 1, 2].map(|a| 0.5 * (lo[a] + hi[a])),
+            reach: 0.5 * norm(minus(hi, lo)),
+            content: Content::Edges([0; 2]),
+        }
+    }
+
+    /// The error bounds of its Taylor polynomial of degree 2 in a ball.
+    ///
+    /// `taylor`: an edge at a distance of at least `r` has a term of degree `k` of at most `x^k /
+    /// r` per length, with `x = radius / r` ([`Edges::expand`]). A cone over the loop has one of at
+    /// most `(k + 1) x^k / r^2` per area ([`taylor_remainder`]). Both bounds hold, so the lesser
+    /// one does.
+    ///
+    /// `multipoles`: the expansion lacks the terms of degree 3 and higher in the positions of the
+    /// cones' points, relative to the node's centre. Let `d` be the distance between the two
+    /// centres, `X = reach / d` and `Y = radius / d`. Per area, the term of degree `m` in the
+    /// position and `n` in the step from the ball's centre is at most `(m + n + 1) C(m + n, m) X^m
+    /// Y^n / d^2`, since a homogeneous polynomial and its polar form have the same norm (S. Banach,
+    /// 1938). For each `m`, the sum over `n` is `(m + 1) reach^m / (d - radius)^(m + 2)`: the
+    /// series of [`taylor_remainder`] for a step of `reach` at a distance of `d - radius`.
+    #[inline]
+    fn errors(&self, center: Point, radius: f64) -> Errors {
+        let outside = |a: usize| (self.lo[a] - center[a]).max(center[a] - self.hi[a]).max(0.0);
+        let distance = norm([0, 1, 2].map(outside));
+        if distance <= radius {
+            return Errors { taylor: f64::INFINITY, multipoles: 0.0 };
+        }
+        let x = radius / distance;
+        let by_length = self.length * x * x * x / (distance * (1.0 - x)) / (2.0 * TAU);
+        let taylor = by_length.min(taylor_remainder(self.area, radius, distance));
+        let multipoles = match self.content {
+            Content::Edges(_) => 0.0,
+            Content::Children(_) => self.multipole_error(center, radius),
+        };
+        Errors { taylor, multipoles }
+    }
+
+    /// [`Errors::multipoles`] of a node with children; infinite if the ball may reach a loop.
+    #[inline]
+    fn multipole_error(&self, center: Point, radius: f64) -> f64 {
+        let distance = norm(minus(self.center, center)) - radius;
+        taylor_remainder(self.area, self.reach, distance)
+    }
+
+    /// Whether rays towards `+x` from the bounding box reach the box from `lo` to `hi`.
+    fn may_shade(&self, lo: Point, hi: Point) -> bool {
+        self.lo[0] <= hi[0] && (1..3).all(|a| self.lo[a] <= hi[a] && self.hi[a] >= lo[a])
+    }
+}
+
+impl Clusters {
+    fn node(&self, index: u32) -> &Node {
+        &self.nodes[index as usize]
+    }
+
+    fn edges(&self, [from, to]: [u32; 2]) -> &[Edges] {
+        &self.edges[from as usize..to as usize]
+    }
+
+    fn ends(&self, edges: [u32; 2]) -> impl Iterator<Item = Edge> {
+        self.edges(edges).iter().flat_map(Edges::ends)
+    }
+
+    /// The children of a node; `None` for a leaf.
+    pub(super) fn children(&self, node: u32) -> Option<[u32; 2]> {
+        match self.node(node).content {
+            Content::Children(children) => Some(children),
+            Content::Edges(_) => None,
+        }
+    }
+
+    /// Half the diagonal of its bounding box.
+    pub(super) fn reach(&self, node: u32) -> f64 {
+        self.node(node).reach
+    }
+
+    /// The error bounds of [`expand`](Self::expand), from the bounding box alone.
+    pub(super) fn errors(&self, node: u32, center: Point, radius: f64) -> Errors {
+        self.node(node).errors(center, radius)
+    }
+
+    /// Whether rays towards `+x` from the node's edges may reach the box from `lo` to `hi`. Of a
+    /// node with children, its bounding box counts.
+    pub(super) fn may_shade(&self, node: u32, lo: Point, hi: Point) -> bool {
+        self.node(node).may_shade(lo, hi)
+            && match self.node(node).content {
+                Content::Edges(edges) => self.ends(edges).any(|edge| edge.may_shade(lo, hi)),
+                Content::Children(_) => true,
+            }
+    }
+
+    /// The edges of these nodes whose rays towards `+x` may reach the box from `lo` to `hi`.
+    pub(super) fn shading(&self, nodes: &[u32], lo: Point, hi: Point) -> Vec<Edge> {
+        let (mut shading, mut nodes) = (Vec::new(), nodes.to_vec());
+        while let Some(node) = nodes.pop() {
+            let node = self.node(node);
+            if node.may_shade(lo, hi) {
+                match node.content {
+                    Content::Children(children) => nodes.extend(children),
+                    Content::Edges(edges) => {
+                        shading.extend(self.ends(edges).filter(|edge| edge.may_shade(lo, hi)));
+                    }
+                }
+            }
+        }
+        shading
+    }
+
+    /// `b` of these nodes at `center`, and its Taylor polynomial in a ball: from the edges of a
+    /// leaf, and from the multipoles of another node, whose rays towards `+x` must not reach the
+    /// ball.
+    pub(super) fn expand(&self, nodes: &[u32], center: Point, radius: f64) -> (f64, Taylor) {
+        self.arch.dispatch(Expand { clusters: self, nodes, center, radius })
+    }
+
+    /// `b` of these nodes at `p`, and its error bound. A node is approximated by its multipoles if
+    /// their error is below `tolerance`.
+    pub(super) fn number(&self, nodes: &[u32], p: Point, tolerance: f64) -> (f64, f64) {
+        self.arch.dispatch(Number { clusters: self, nodes, p, tolerance })
+    }
+}
+
+struct Expand<'a> {
+    clusters: &'a Clusters,
+    nodes: &'a [u32],
+    center: Point,
+    radius: f64,
+}
+
+impl WithSimd for Expand<'_> {
+    type Output = (f64, Taylor);
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> Self::Output {
+        let Self { clusters, nodes, center, radius } = self;
+        let mut sums = Sums::default();
+        let mut far = MultipoleSum::of(&clusters.multipoles);
+        for &index in nodes {
+            let node = clusters.node(index);
+            match node.content {
+                Content::Edges(range) => {
+                    for edges in clusters.edges(range) {
+                        edges.expand(center, radius, &mut sums);
+                    }
+                }
+                Content::Children(_) => far.add(index, minus(center, node.center)),
+            }
+        }
+        let (number, mut taylor) = far.total();
+        let (value, change) = sums.total();
+        taylor.add(&change);
+        (number + value, taylor)
+    }
+}
+
+struct Number<'a> {
+    clusters: &'a Clusters,
+    nodes: &'a [u32],
+    p: Point,
+    tolerance: f64,
+}
+
+impl WithSimd for Number<'_> {
+    type Output = (f64, f64);
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> Self::Output {
+        let Self { clusters, nodes, p, tolerance } = self;
+        let (mut turns, mut far, mut error) =
+            (Turns::default(), MultipoleSum::of(&clusters.multipoles), 0.0);
+        let mut nodes = nodes.to_vec();
+        while let Some(index) = nodes.pop() {
+            let node = clusters.node(index);
+            match node.content {
+                Content::Edges(range) => {
+                    for edges in clusters.edges(range) {
+                        edges.turn(p, &mut turns);
+                    }
+                }
+                Content::Children(children) => {
+                    let node_error = node.multipole_error(p, 0.0);
+                    // An error of 0 is the caller's sign that no node was approximated.
+                    if node_error > 0.0 && node_error < tolerance && !node.may_shade(p, p) {
+                        far.add(index, minus(p, node.center));
+                        error += node_error;
+                    } else {
+                        nodes.extend(children);
+                    }
+                }
+            }
+        }
+        (far.total().0 + turns.number(), error)
+    }
+}
+
+/// A closed loop of at most [`LONG`] edges.
+struct Loop {
+    /// The first point is also the last.
+    points: Vec<Point>,
+    lo: Point,
+    hi: Point,
+}
+
+impl Loop {
+    fn new(points: Vec<Point>) -> Self {
+        let corner = |of: fn(f64, f64) -> f64| {
+            let merge = |a: Point, b: Point| [0, 1, 2].map(|axis| of(a[axis], b[axis]));
+            points.iter().copied().reduce(merge).unwrap_or_default()
+        };
+        Self { lo: corner(f64::min), hi: corner(f64::max), points }
+    }
+
+    /// Splits a loop into loops of at most [`LONG`] edges: its parts, each closed by a chord, and
+    /// the loop of the reversed chords, which is split likewise.
+    fn split(points: &[[i32; 3]]) -> Vec<Self> {
+        let mut points: Vec<Point> = points.iter().map(|point| point.map(f64::from)).collect();
+        let mut loops = Vec::new();
+        while points.len() - 1 > LONG {
+            let mut chords = vec![points[0]];
+            for start in (0..points.len() - 1).step_by(LONG - 1) {
+                let mut part = points[start..].iter().take(LONG).copied().collect::<Vec<_>>();
+                let (first, last) = (part[0], part[part.len() - 1]);
+                if first != last {
+                    chords.push(last);
+                    part.push(first);
+                }
+                if part.len() > 3 {
+                    loops.push(Self::new(part));
+                }
+            }
+            points = chords;
+        }
+        // The edges of a loop of two cancel.
+        if points.len() > 3 {
+            loops.push(Self::new(points));
+        }
+        loops
+    }
+
+    fn diagonal(&self) -> f64 {
+        norm(minus(self.hi, self.lo))
+    }
+
+    /// The sort key: the size, a power of 4, then the Morton code of the centre relative to `lo`.
+    fn key(&self, lo: Point) -> u64 {
+        let size = u64::from((self.diagonal() as u64).max(1).ilog2() / 2);
+        // Coordinates differ by less than 2^25, and Morton codes have 19 bits per axis.
+        let cell = [0, 1, 2].map(|a| (0.5 * (self.lo[a] + self.hi[a]) - lo[a]) as u64 >> 6);
+        size << 57 | morton::code(cell)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use fastrand::Rng;
+
+    use super::*;
+
+    /// Small loops near each other, and a few large ones of up to 400 points.
+    fn any_loops(rng: &mut Rng) -> Vec<Vec<[i32; 3]>> {
+        (0..rng.usize(1..200))
+            .map(|index| {
+                let (count, size) = match index {
+                    0..3 => (rng.usize(3..400), 1 << rng.i32(4..16)),
+                    _ => (rng.usize(3..9), 1 << rng.i32(4..8)),
+                };
+                let corner = [(); 3].map(|()| 16 * rng.i32(-400..400));
+                let point = |_| corner.map(|c| c + rng.i32(0..=size));
+                let mut points: Vec<[i32; 3]> = (0..count).map(point).collect();
+                points.dedup();
+                points.push(points[0]);
+                points
+            })
+            .collect()
+    }
+
+    /// The sum over loops, edge by edge.
+    fn brute(loops: &[Vec<[i32; 3]>], p: Point) -> f64 {
+        let mut turns = Turns::default();
+        for points in loops {
+            let points: Vec<Point> = points.iter().map(|point| point.map(f64::from)).collect();
+            points.windows(2).for_each(|ends| Edges::new(&[ends]).turn(p, &mut turns));
+        }
+        turns.number()
+    }
+
+    fn any_point(rng: &mut Rng) -> Point {
+        [(); 3].map(|()| f64::from(16 * rng.i32(-600..600) + 8))
+    }
+
+    /// The nodes below some, and these.
+    fn below(clusters: &Clusters, nodes: &[u32]) -> Vec<u32> {
+        let mut all = nodes.to_vec();
+        let mut at = 0;
+        while at < all.len() {
+            all.extend(clusters.children(all[at]).into_iter().flatten());
+            at += 1;
+        }
+        all
+    }
+
+    #[test]
+    fn the_number_of_all_clusters_is_the_sum_over_all_edges() {
+        let mut rng = Rng::with_seed(21);
+        let mut divided = 0;
+        for _ in 0..100 {
+            let loops = any_loops(&mut rng);
+            let clusters = Clusters::new(&loops);
+            divided += loops.iter().filter(|points| points.len() > LONG + 1).count();
+            let root: Vec<u32> = clusters.root().into_iter().collect();
+            for _ in 0..20 {
+                let p = any_point(&mut rng);
+                let (found, error) = clusters.number(&root, p, 0.0);
+                let expected = brute(&loops, p);
+                assert!((found - expected).abs() < 1e-9, "{found}, not {expected}");
+                assert_eq!(error, 0.0);
+            }
+        }
+        assert!(divided > 50, "{divided}");
+        assert_eq!(Clusters::new(&[]).root(), None);
+        // There and back: the edges cancel.
+        assert_eq!(Clusters::new(&[vec![[0; 3], [1; 3], [0; 3]]]).root(), None);
+    }
+
+    /// The memory of the lists in `clusters`, and of what they are made of.
+    fn allocated(clusters: &Clusters, loops: &[Loop]) -> u64 {
+        let Clusters { nodes, multipoles, edges, arch: _ } = clusters;
+        let points: usize = loops.iter().map(|each| each.points.capacity()).sum();
+        let bytes = nodes.capacity() * size_of::<Node>()
+            + multipoles.capacity() * size_of::<Multipoles>()
+            + edges.capacity() * size_of::<Edges>()
+            + size_of_val(loops)
+            + loops.len() * 3 * size_of::<u64>()
+            + points * size_of::<Point>();
+        bytes as u64
+    }
+
+    #[test]
+    fn memory_is_bounded_by_the_number_of_edges() {
+        let ring = |count: i32, at: i32| {
+            let mut points: Vec<[i32; 3]> = (0..count).map(|i| [at, i % 50, i / 50]).collect();
+            points.push(points[0]);
+            points
+        };
+        // Lists of 1025 have just grown.
+        for (count, loops) in
+            [(3, 1), (3, 1025), (3, 2000), (4, 1000), (9, 500), (64, 100), (65, 100)]
+                .into_iter()
+                .chain([(127, 50), (190, 50), (4000, 3), (4096, 1)])
+        {
+            let boundary: Vec<_> = (0..loops).map(|at| ring(count, 100 * at)).collect();
+            let split: Vec<Loop> = boundary.iter().flat_map(|points| Loop::split(points)).collect();
+            let needed = allocated(&Clusters::new(&boundary), &split);
+            let bound = Clusters::bytes((count * loops) as usize);
+            assert!(needed <= bound, "{count}, {loops}: {needed}, {bound}");
+            assert!(loops < 100 || bound < 8 * needed, "{count}, {loops}: {needed}, {bound}");
+        }
+    }
+
+    #[test]
+    fn a_long_loop_is_split_and_its_chords_cancel() {
+        let mut rng = Rng::with_seed(26);
+        for count in (3..600).chain([4095, 4096, 4097, 5000]) {
+            // A figure of eight in some.
+            let range = if count % 2 == 0 { 1 << 20 } else { 40 };
+            let mut points: Vec<[i32; 3]> =
+                (0..count).map(|_| [(); 3].map(|()| rng.i32(0..range))).collect();
+            points.dedup();
+            points.push(points[0]);
+            let mut edges = BTreeMap::new();
+            let mut add = |[u, v]: [[i32; 3]; 2], times: i32| {
+                let (ends, sign) = if u < v { ([u, v], 1) } else { ([v, u], -1) };
+                *edges.entry(ends).or_insert(0) += sign * times;
+            };
+            points.windows(2).for_each(|ends| add([ends[0], ends[1]], -1));
+            let loops = Loop::split(&points);
+            for Loop { points: part, .. } in &loops {
+                assert!(part[0] == part[part.len() - 1], "{count}");
+                assert!((4..=LONG + 1).contains(&part.len()), "{count}: {}", part.len());
+                let integer = |point: Point| point.map(|c| c as i32);
+                part.windows(2).for_each(|ends| add([integer(ends[0]), integer(ends[1])], 1));
+            }
+            assert!(edges.iter().all(|([u, v], &times)| times == 0 || u == v), "{count}");
+            assert!(points.len() > LONG + 1 || points.len() < 4 || loops.len() == 1, "{count}");
+        }
+    }
+
+    #[test]
+    fn loops_are_sorted_by_size_then_along_a_z_order_curve() {
+        let mut rng = Rng::with_seed(27);
+        for _ in 0..1000 {
+            let lo = [(); 3].map(|()| f64::from(rng.i32(-1000..0)));
+            let half = f64::from(1 << rng.i32(0..12));
+            let center = [(); 3].map(|()| f64::from(rng.i32(1 << 12..1 << 24)));
+            let each = Loop {
+                points: Vec::new(),
+                lo: center.map(|c| c - half),
+                hi: center.map(|c| c + half),
+            };
+            // The bits of the size, then one of each axis in turn.
+            let diagonal = (half * 12f64.sqrt()) as u32;
+            let mut bits = format!("{:07b}", diagonal.ilog(4));
+            let cells = [0, 1, 2].map(|a| format!("{:019b}", (center[a] - lo[a]) as u64 / 64));
+            (0..19).for_each(|bit| cells.iter().for_each(|cell| bits.push_str(&cell[bit..=bit])));
+            let expected = u64::from_str_radix(&bits, 2).expect("64 bits");
+            assert_eq!(each.key(lo), expected, "{center:?}, {half}");
+        }
+        let point = Loop { points: Vec::new(), lo: [0.0; 3], hi: [0.0; 3] };
+        assert_eq!((point.diagonal(), point.key([0.0; 3])), (0.0, 0));
+    }
+
+    #[test]
+    fn a_leaf_has_few_edges_of_loops_that_are_close_for_their_size() {
+        // Squares with edges of 100, whose diagonal is 141.4: two have eight edges.
+        let square = |x: i32| {
+            [[0, 0], [100, 0], [100, 100], [0, 100], [0, 0]].map(|[y, z]| [x, y, z]).to_vec()
+        };
+        let triangle = |x: i32| [[x, 0, 0], [x, 100, 0], [x, 0, 100], [x, 0, 0]].to_vec();
+        let nodes = |loops: &[Vec<[i32; 3]>]| Clusters::new(loops).nodes.len();
+        assert_eq!(nodes(&[square(0)]), 1);
+        assert_eq!(nodes(&[square(0), square(50)]), 1);
+        assert_eq!(nodes(&[square(0), triangle(50), triangle(60)]), 3);
+        // The diagonal of both is four times that of one, or a little more.
+        assert_eq!(nodes(&[square(0), square(547)]), 1);
+        assert_eq!(nodes(&[square(0), square(549)]), 3);
+    }
+
+    #[test]
+    fn a_box_shades_what_is_behind_it_along_x() {
+        let mut rng = Rng::with_seed(28);
+        let mut counts = [0; 2];
+        for _ in 0..10_000 {
+            // Integers, so that sides touch.
+            let [a, b, c, d] = [(); 4].map(|()| [(); 3].map(|()| f64::from(rng.i32(0..6))));
+            let lower = |p: Point, q: Point| [0, 1, 2].map(|i| p[i].min(q[i]));
+            let upper = |p: Point, q: Point| [0, 1, 2].map(|i| p[i].max(q[i]));
+            let node = Node { lo: lower(a, b), hi: upper(a, b), ..Node::around(&[]) };
+            let (lo, hi) = (lower(c, d), upper(c, d));
+            // Corners have integer coordinates: if boxes overlap, an integer point is in both.
+            let reaches = |axis: usize, end: f64| {
+                (0..6).map(f64::from).any(|at| {
+                    (node.lo[axis]..=end).contains(&at) && (lo[axis]..=hi[axis]).contains(&at)
+                })
+            };
+            let expected = reaches(0, f64::INFINITY) && (1..3).all(|a| reaches(a, node.hi[a]));
+            assert_eq!(node.may_shade(lo, hi), expected, "{node:?}, {lo:?}, {hi:?}");
+            counts[usize::from(expected)] += 1;
+        }
+        assert!(counts.iter().all(|&count| count > 1000), "{counts:?}");
+    }
+
+    #[test]
+    fn multipoles_are_as_near_as_their_bounds_say() {
+        let mut rng = Rng::with_seed(22);
+        let (mut replaced, mut largest) = (0, 0.0_f64);
+        for _ in 0..200 {
+            let loops = any_loops(&mut rng);
+            let clusters = Clusters::new(&loops);
+            let root: Vec<u32> = clusters.root().into_iter().collect();
+            for _ in 0..10 {
+                let p = any_point(&mut rng);
+                let exact = clusters.number(&root, p, 0.0).0;
+                for limit in [1e-2, 1e-4, 1e-6] {
+                    let (found, error) = clusters.number(&root, p, limit);
+                    assert!(error <= limit * clusters.nodes.len() as f64, "{error}, {limit}");
+                    assert!((found - exact).abs() <= error + 1e-9, "{found}, {exact}, {error}");
+                    replaced += u32::from(error > 0.0);
+                    largest = largest.max(((found - exact).abs() - 1e-9) / error.max(1e-9));
+                }
+            }
+        }
+        assert!(replaced > 1000 && largest > 0.01, "{replaced}, {largest}");
+    }
+
+    #[test]
+    fn polynomials_of_clusters_are_as_near_as_their_bounds_say() {
+        let mut rng = Rng::with_seed(23);
+        let mut bounded = [0; 2];
+        for _ in 0..200 {
+            let clusters = Clusters::new(&any_loops(&mut rng));
+            let root: Vec<u32> = clusters.root().into_iter().collect();
+            let nodes = below(&clusters, &root);
+            for _ in 0..20 {
+                let node = nodes[rng.usize(0..nodes.len())];
+                let (center, radius) = (any_point(&mut rng), f64::from(1 << rng.i32(3..12)));
+                let [lo, hi] = [-radius, radius].map(|r| center.map(|c| c + r));
+                let errors = clusters.errors(node, center, radius);
+                if errors.sum() > 0.1 || clusters.may_shade(node, lo, hi) {
+                    continue;
+                }
+                bounded[usize::from(clusters.children(node).is_some())] += 1;
+                let (number, taylor) = clusters.expand(&[node], center, radius);
+                for _ in 0..10 {
+                    let direction = [(); 3].map(|()| rng.f64() - 0.5);
+                    let x = rng.f64();
+                    let h = direction.map(|c| c * x * radius / norm(direction));
+                    let p = [0, 1, 2].map(|a| center[a] + h[a]);
+                    let exact = clusters.number(&[node], p, 0.0).0;
+                    let off = (number + taylor.change(h) - exact).abs();
+                    let bound = errors.taylor * x * x * x + errors.multipoles;
+                    assert!(off <= bound + 1e-9, "{off}, {bound}: {:?}", clusters.node(node));
+                }
+            }
+        }
+        assert!(bounded.iter().all(|&count| count > 300), "{bounded:?}");
+    }
+
+    #[test]
+    fn bounds_are_the_lesser_of_two_series_and_that_of_multipoles() {
+        let mut rng = Rng::with_seed(24);
+        let [mut as_length, mut as_dipole, mut none] = [0; 3];
+        let series = |x: f64, of: &dyn Fn(f64) -> f64| {
+            // The terms of degree 3 and higher. Those above 900 are below the rounding error.
+            (3..900).rev().map(|k| x.powi(k) * of(f64::from(k))).sum::<f64>()
+        };
+        for round in 0..1000 {
+            let mut loops = any_loops(&mut rng);
+            if round % 2 == 0 {
+                // Few large ones, near which bounds by length are less.
+                loops.truncate(3);
+            }
+            let clusters = Clusters::new(&loops);
+            let node = clusters.root().expect("there are loops");
+            let away = f64::from(rng.i32(1..20));
+            let (center, radius) =
+                (any_point(&mut rng).map(|c| c * away), f64::from(1 << rng.i32(3..18)));
+            let points = || loops.iter().flatten().map(|point| point.map(f64::from));
+            let corner = |of: fn(f64, f64) -> f64| {
+                let merge = |a: Point, b: Point| [0, 1, 2].map(|axis| of(a[axis], b[axis]));
+                points().reduce(merge).expect("there are points")
+            };
+            let (lo, hi) = (corner(f64::min), corner(f64::max));
+            let nearest = [0, 1, 2].map(|a| center[a].clamp(lo[a], hi[a]));
+            let distance = norm(minus(nearest, center));
+            let errors = clusters.errors(node, center, radius);
+            assert_eq!(errors.sum(), errors.taylor + errors.multipoles);
+            let x = radius / distance;
+            if x >= 1.0 {
+                assert_eq!(errors.taylor, f64::INFINITY);
+                none += 1;
+                continue;
+            }
+            // Chords make both larger.
+            let Node { length, area, .. } = *clusters.node(node);
+            let edges: f64 = loops
+                .iter()
+                .flat_map(|points| points.windows(2))
+                .map(|ends| norm(minus(ends[1].map(f64::from), ends[0].map(f64::from))))
+                .sum();
+            assert!(length > edges * (1.0 - 1e-12) && area > 0.0);
+            let middle = [0, 1, 2].map(|a| 0.5 * (lo[a] + hi[a]));
+            let away = norm(minus(middle, center)) - radius;
+            let reach = 0.5 * norm(minus(hi, lo));
+            if x < 0.95 && reach / away < 0.95 && clusters.children(node).is_some() {
+                let by_length = series(x, &|_| length / distance);
+                let by_area = series(x, &|k| (k + 1.0) * area / distance.powi(2));
+                *(if by_length < by_area { &mut as_length } else { &mut as_dipole }) += 1;
+                let expected = by_length.min(by_area) / (2.0 * TAU);
+                assert!((errors.taylor / expected - 1.0).abs() < 1e-9, "{errors:?}, {expected}");
+                let expected =
+                    series(reach / away, &|k| (k + 1.0) * area / away.powi(2)) / (2.0 * TAU);
+                assert!((errors.multipoles / expected - 1.0).abs() < 1e-9, "{errors:?}");
+            }
+            assert!(
+                away > reach
+                    || errors.multipoles == f64::INFINITY
+                    || clusters.children(node).is_none()
+            );
+        }
+        let counts = [as_length, as_dipole, none];
+        assert!(counts.iter().all(|&count| count > 10), "{counts:?}");
+    }
+
+    #[test]
+    fn shading_edges_have_the_steps_of_all_edges() {
+        let mut rng = Rng::with_seed(25);
+        let mut steps = 0;
+        for _ in 0..600 {
+            let loops = any_loops(&mut rng);
+            let clusters = Clusters::new(&loops);
+            let root: Vec<u32> = clusters.root().into_iter().collect();
+            let lo = any_point(&mut rng);
+            let hi = lo.map(|c| c + f64::from(16 << rng.i32(0..7)));
+            let shading = clusters.shading(&root, lo, hi);
+            assert_eq!(
+                !shading.is_empty(),
+                root.iter().any(|&node| {
+                    below(&clusters, &[node]).into_iter().any(|node| {
+                        clusters.children(node).is_none() && clusters.may_shade(node, lo, hi)
+                    })
+                })
+            );
+            // Past all loops, so that no edge is between the points.
+            let past = f64::from(1 << 17);
+            let [p, q] = [lo, hi].map(|[_, y, z]| [past, y, z]);
+            let found: f64 = shading.iter().map(|edge| edge.step(p, q)).sum();
+            let before = brute(&loops, p);
+            let after = brute(&loops, q);
+            let all: f64 = clusters
+                .shading(&root, [past, f64::MIN, f64::MIN], [past, f64::MAX, f64::MAX])
+                .iter()
+                .map(|edge| edge.step(p, q))
+                .sum();
+            let in_reach: f64 =
+                clusters.shading(&root, p, q).iter().map(|edge| edge.step(p, q)).sum();
+            assert_eq!(all, in_reach);
+            assert!((after - before - all).abs() < 0.2, "{after}, {before}, {all}");
+            steps += u32::from(found != 0.0);
+        }
+        assert!(steps > 10, "{steps}");
+    }
+}

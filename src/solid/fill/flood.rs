@@ -1,0 +1,400 @@
+//! A flood fill of the empty space from outside, on a graph: the empty voxels of a brick are one
+//! node, and so is a run of empty bricks in a row. Time and memory are proportional to the surface.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use crate::base::progress::Progress;
+use crate::engine::backend::{BackendError, check_cancelled, check_memory};
+use crate::grid::{
+    BRICK, BrickKey, FIRST_Z, FULL, Mask, VoxelGrid, World, bytes, in_order, is_empty,
+};
+use crate::solid::fill::Flooded;
+
+/// Nodes between two reports of progress.
+const REPORT: u64 = 1 << 12;
+
+/// Rows of bricks written per task.
+const TASK: usize = 256;
+
+/// The voxels of `surface`, and those that are not 6-connected to the outside of the grid through
+/// empty voxels. A surface with a hole as large as a voxel encloses nothing; a surface whose voxels
+/// meet only in edges is closed.
+///
+/// Takes at most `memory` bytes besides `surface`, including the result. The step `fill` of
+/// `progress` is in nodes of the graph; those that are not reached count as done at the end.
+///
+/// ```
+/// use trivox::{NoProgress, VoxelGrid, fill};
+///
+/// let around = [[1, 1, 0], [0, 1, 1], [2, 1, 1], [1, 0, 1], [1, 2, 1], [1, 1, 2]];
+/// let flooded = fill::flood(&VoxelGrid::from_voxels([3; 3], around)?, u64::MAX, &NoProgress)?;
+/// assert_eq!(flooded.enclosed, 1);
+/// assert!(flooded.grid.contains([1, 1, 1]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// [`BackendError::Memory`], or cancellation.
+pub fn flood(
+    surface: &VoxelGrid,
+    memory: u64,
+    progress: &dyn Progress,
+) -> Result<Flooded, BackendError> {
+    let Some(bounds) = surface.occupied_bounds() else {
+        return Ok(Flooded { grid: surface.clone(), enclosed: 0 });
+    };
+    let rows = Rows { bounds: bounds.map(|voxel| voxel.map(|c| c / BRICK)) };
+    let nodes = count_nodes(surface, &rows);
+    check_memory(bytes_needed(surface, &rows, nodes), memory)?;
+
+    progress.start("fill", nodes as u64);
+    let mut empties = Empties::of(surface, rows, nodes);
+    let mut reported = 0;
+    while let Some(index) = empties.queue.pop_front() {
+        empties.visit(index);
+        if empties.reached_nodes - reported >= REPORT {
+            check_cancelled(progress)?;
+            progress.advance(empties.reached_nodes - reported);
+            reported = empties.reached_nodes;
+        }
+    }
+    progress.advance(nodes as u64 - reported);
+    let grid = empties.unreached(surface.dims(), surface.world);
+    let enclosed = grid.occupied() - surface.occupied();
+    Ok(Flooded { grid, enclosed })
+}
+
+/// Consecutive bricks in a row.
+#[derive(Clone, Copy)]
+struct Node {
+    start: BrickKey,
+    space: Space,
+}
+
+#[derive(Clone, Copy)]
+enum Space {
+    /// Empty bricks; whether they were reached from outside.
+    Gap { is_open: bool, len: u32 },
+    /// Full bricks.
+    Solid { len: u32 },
+    /// A brick that is neither: the index of its mask, and whether it is queued.
+    Brick { is_queued: bool, index: usize },
+}
+
+impl Node {
+    /// The range of bricks along `x`.
+    fn span(&self) -> Range<u32> {
+        let [x, ..] = self.start.position();
+        match self.space {
+            Space::Gap { len, .. } | Space::Solid { len } => x..x + len,
+            Space::Brick { .. } => x..x + 1,
+        }
+    }
+}
+
+/// The rows of bricks within the bounds of a surface. Everything beyond the bounds is outside.
+struct Rows {
+    /// The first and the last brick along each axis.
+    bounds: [[u32; 3]; 2],
+}
+
+impl Rows {
+    fn count(&self) -> usize {
+        let [lo, hi] = self.bounds;
+        (hi[1] - lo[1] + 1) as usize * (hi[2] - lo[2] + 1) as usize
+    }
+
+    /// The index of a brick's row.
+    fn of(&self, [_, y, z]: [u32; 3]) -> usize {
+        let [lo, hi] = self.bounds;
+        (z - lo[2]) as usize * (hi[1] - lo[1] + 1) as usize + (y - lo[1]) as usize
+    }
+
+    /// The first brick of each row, in canonical order.
+    fn firsts(&self) -> impl Iterator<Item = [u32; 3]> + use<> {
+        let [lo, hi] = self.bounds;
+        (lo[2]..=hi[2]).flat_map(move |z| (lo[1]..=hi[1]).map(move |y| [lo[0], y, z]))
+    }
+
+    /// The neighbour of `brick` along an axis; `None` beyond the bounds.
+    fn beside(&self, mut brick: [u32; 3], axis: usize, is_up: bool) -> Option<[u32; 3]> {
+        let [lo, hi] = self.bounds;
+        let end = if is_up { hi[axis] } else { lo[axis] };
+        if brick[axis] == end {
+            return None;
+        }
+        brick[axis] = if is_up { brick[axis] + 1 } else { brick[axis] - 1 };
+        Some(brick)
+    }
+}
+
+/// Calls `each` with the nodes of each row, which cover it, in canonical order, and whether the
+/// node is the first in its row. Gaps at the ends of rows, and all gaps of outer rows, are reached
+/// from outside.
+fn for_each_node(surface: &VoxelGrid, rows: &Rows, mut each: impl FnMut(bool, Node)) {
+    let [lo, hi] = rows.bounds;
+    let mut index = 0;
+    let mut pieces = surface.brick_runs();
+    for first in rows.firsts() {
+        let is_outer = (1..3).any(|a| first[a] == lo[a] || first[a] == hi[a]);
+        let begin = BrickKey::new(first);
+        let end = begin.along_x(hi[0] + 1 - lo[0]);
+        let mut next = begin;
+        let gap = |from: BrickKey, to: BrickKey| {
+            let is_open = is_outer || from == begin || to == end;
+            let space = Space::Gap { is_open, len: from.bricks_to(to) };
+            (from < to).then_some(Node { start: from, space })
+        };
+        for piece in pieces.take_before(end) {
+            if let Some(gap) = gap(next, piece.start) {
+                each(next == begin, gap);
+            }
+            let space = if piece.mask == FULL {
+                Space::Solid { len: piece.len }
+            } else {
+                index += 1;
+                Space::Brick { is_queued: false, index: index - 1 }
+            };
+            each(piece.start == begin, Node { start: piece.start, space });
+            next = piece.start.along_x(piece.len);
+        }
+        if let Some(gap) = gap(next, end) {
+            each(next == begin, gap);
+        }
+    }
+}
+
+fn count_nodes(surface: &VoxelGrid, rows: &Rows) -> usize {
+    let mut nodes = 0;
+    for_each_node(surface, rows, |_, _| nodes += 1);
+    nodes
+}
+
+/// An upper bound of the memory for the work and the result, in bytes.
+fn bytes_needed(surface: &VoxelGrid, rows: &Rows, nodes: usize) -> u64 {
+    let queue = size_of::<usize>();
+    let tasks = rows.count().div_ceil(TASK) * 256;
+    let bricks = surface.masks().len();
+    let work = nodes * (size_of::<Node>() + queue) + (rows.count() + 1) * size_of::<usize>();
+    let masks = size_of_val(surface.masks());
+    // A brick that becomes full needs less memory as a run; other runs were gaps or runs before.
+    (work + tasks + masks) as u64 + bytes(bricks as u64, (nodes - bricks) as u64)
+}
+
+/// The empty space, and the part of it reached from outside.
+struct Empties<'a> {
+    rows: Rows,
+    nodes: Vec<Node>,
+    /// The index of the first node of each row, then the number of nodes.
+    starts: Vec<usize>,
+    /// The empty voxels of each brick that is neither empty nor full.
+    surface: &'a [Mask],
+    /// The voxels of these bricks that were reached, including voxels beyond the end of the grid.
+    reached: Vec<Mask>,
+    /// The queue: nodes that were reached, whose neighbours were not visited from there.
+    queue: VecDeque<usize>,
+    /// Gaps that were visited, and bricks of which a voxel was reached.
+    reached_nodes: u64,
+}
+
+impl<'a> Empties<'a> {
+    /// `count` nodes around a surface; those at the bounds are reached.
+    fn of(surface: &'a VoxelGrid, rows: Rows, count: usize) -> Self {
+        let mut nodes = Vec::with_capacity(count);
+        let mut starts = Vec::with_capacity(rows.count() + 1);
+        for_each_node(surface, &rows, |is_first, node| {
+            if is_first {
+                starts.push(nodes.len());
+            }
+            nodes.push(node);
+        });
+        starts.push(nodes.len());
+        let reached = bytemuck::zeroed_vec(surface.masks().len());
+        let queue = VecDeque::with_capacity(count);
+        let surface = surface.masks();
+        let mut empties = Self { rows, nodes, starts, surface, reached, queue, reached_nodes: 0 };
+        empties.enter();
+        empties
+    }
+
+    /// Visits the neighbours of the outside.
+    fn enter(&mut self) {
+        for index in 0..self.nodes.len() {
+            let node = self.nodes[index];
+            match node.space {
+                Space::Gap { is_open: true, .. } => self.queue.push_back(index),
+                Space::Gap { .. } | Space::Solid { .. } => {}
+                Space::Brick { .. } => {
+                    let brick = node.start.position();
+                    for (axis, is_up) in SIDES {
+                        if self.rows.beside(brick, axis, !is_up).is_none() {
+                            self.reach(index, &step(&FULL, axis, is_up));
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Propagates from a node to its neighbours.
+    fn visit(&mut self, index: usize) {
+        let node = &mut self.nodes[index];
+        let reached = match &mut node.space {
+            Space::Gap { .. } => {
+                self.reached_nodes += 1;
+                FULL
+            }
+            Space::Solid { .. } => return,
+            Space::Brick { is_queued, index } => {
+                *is_queued = false;
+                let empty = self.surface[*index].map(|slice| !slice);
+                self.reached[*index] = spread(self.reached[*index], &empty);
+                self.reached[*index]
+            }
+        };
+        let (brick, span) = (node.start.position(), node.span());
+        let row = self.rows.of(brick);
+        if index > self.starts[row] {
+            self.reach(index - 1, &step(&reached, 0, false));
+        }
+        if index + 1 < self.starts[row + 1] {
+            self.reach(index + 1, &step(&reached, 0, true));
+        }
+        for (axis, is_up) in SIDES.into_iter().filter(|&(axis, _)| axis > 0) {
+            let onward = step(&reached, axis, is_up);
+            if let Some(beside) = self.rows.beside(brick, axis, is_up)
+                && !is_empty(&onward)
+            {
+                self.reach_span(self.rows.of(beside), &span, &onward);
+            }
+        }
+    }
+
+    /// Reaches `voxels` in each of the bricks `span` of a row.
+    fn reach_span(&mut self, row: usize, span: &Range<u32>, voxels: &Mask) {
+        let (begin, end) = (self.starts[row], self.starts[row + 1]);
+        let before = self.nodes[begin..end].partition_point(|node| node.span().end <= span.start);
+        let mut index = begin + before;
+        while index < end && self.nodes[index].span().start < span.end {
+            self.reach(index, voxels);
+            index += 1;
+        }
+    }
+
+    /// Reaches the empty ones of `voxels` in a node.
+    fn reach(&mut self, node: usize, voxels: &Mask) {
+        match &mut self.nodes[node].space {
+            Space::Gap { is_open: true, .. } | Space::Solid { .. } => {}
+            Space::Gap { is_open, .. } => {
+                if !is_empty(voxels) {
+                    *is_open = true;
+                    self.queue.push_back(node);
+                }
+            }
+            Space::Brick { is_queued, index } => {
+                let (surface, reached) = (&self.surface[*index], &mut self.reached[*index]);
+                let is_first = is_empty(reached);
+                let mut any = 0;
+                for x in 0..8 {
+                    let new = voxels[x] & !(surface[x] | reached[x]);
+                    reached[x] |= new;
+                    any |= new;
+                }
+                self.reached_nodes += u64::from(is_first && any != 0);
+                if any != 0 && !*is_queued {
+                    *is_queued = true;
+                    self.queue.push_back(node);
+                }
+            }
+        }
+    }
+
+    /// The grid of voxels that were not reached, including the surface.
+    fn unreached(self, dims: [u32; 3], world: World) -> VoxelGrid {
+        let Self { nodes, starts, reached, queue, .. } = self;
+        drop(queue);
+        let rows = starts.len() - 1;
+        let parts: Vec<&[Node]> = (0..rows)
+            .step_by(TASK)
+            .map(|row| &nodes[starts[row]..starts[rows.min(row + TASK)]])
+            .collect();
+        in_order(dims, world, &parts, |nodes, out| {
+            for node in *nodes {
+                match node.space {
+                    Space::Gap { is_open: true, .. } => {}
+                    Space::Gap { len, .. } | Space::Solid { len } => {
+                        out.push(node.start, len, &FULL);
+                    }
+                    Space::Brick { index, .. } => {
+                        out.push(node.start, 1, &reached[index].map(|slice| !slice));
+                    }
+                }
+            }
+        })
+    }
+}
+
+/// The directions: each axis, down and up.
+const SIDES: [(usize, bool); 6] =
+    [(0, false), (0, true), (1, false), (1, true), (2, false), (2, true)];
+
+/// The voxels of the next brick that are one step along an axis from `voxels`.
+fn step(voxels: &Mask, axis: usize, is_up: bool) -> Mask {
+    match (axis, is_up) {
+        (0, true) => [voxels[7], 0, 0, 0, 0, 0, 0, 0],
+        (0, false) => [0, 0, 0, 0, 0, 0, 0, voxels[0]],
+        (1, true) => voxels.map(|slice| slice >> 56),
+        (1, false) => voxels.map(|slice| slice << 56),
+        (_, true) => voxels.map(|slice| slice >> 7 & FIRST_Z),
+        (_, false) => voxels.map(|slice| (slice & FIRST_Z) << 7),
+    }
+}
+
+/// The part of `empty` that is connected to `reached` within a brick.
+fn spread(mut reached: Mask, empty: &Mask) -> Mask {
+    loop {
+        let before = reached;
+        let mut beside = 0;
+        for x in 0..8 {
+            beside = spread_in_slice((reached[x] | beside) & empty[x], empty[x]);
+            reached[x] = beside;
+        }
+        for x in (0..7).rev() {
+            let new = reached[x + 1] & empty[x] & !reached[x];
+            if new != 0 {
+                reached[x] = spread_in_slice(reached[x] | new, empty[x]);
+            }
+        }
+        if reached == before {
+            return reached;
+        }
+    }
+}
+
+/// The part connected within a slice, by alternating straight fills until nothing changes.
+fn spread_in_slice(mut reached: u64, empty: u64) -> u64 {
+    let not_first = empty & !FIRST_Z;
+    let not_last = empty & !(FIRST_Z << 7);
+    loop {
+        let before = reached;
+        reached = along(reached, empty, 8, |bits, n| bits << n);
+        reached = along(reached, empty, 8, |bits, n| bits >> n);
+        reached = along(reached, not_first, 1, |bits, n| bits << n);
+        reached = along(reached, not_last, 1, |bits, n| bits >> n);
+        if reached == before {
+            return reached;
+        }
+    }
+}
+
+/// A Kogge-Stone fill: the bits of `open` that are reached in up to seven steps of `n` bits,
+/// through bits of `open` only. It doubles the distance three times: 1, 2 and 4 steps.
+#[inline(always)]
+fn along(mut reached: u64, mut open: u64, n: u32, shift: impl Fn(u64, u32) -> u64) -> u64 {
+    for steps in [n, 2 * n, 4 * n] {
+        reached |= open & shift(reached, steps);
+        open &= shift(open, steps);
+    }
+    reached
+}

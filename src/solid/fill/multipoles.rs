@@ -1,0 +1,432 @@
+//! Multipole expansions of the winding number of closed loops.
+//!
+//! The winding number of a surface at `p` is the integral of `dA . grad 1 / |p - q|` over its
+//! points `q`, in units of `4 pi`. With `v = p - center` and `s = q - center`, the Taylor series of
+//! `1 / |v - s|` in `s` gives a dipole, a quadrupole and an octupole: the integrals of `dA`, `dA s`
+//! and `dA s s`. As `1 / |v|` is harmonic, only their symmetric, traceless parts contribute. All
+//! surfaces with the same boundary have the same winding number modulo 1; here the surface is a
+//! cone over each loop.
+
+use std::f64::consts::TAU;
+use std::ops::{Add, Mul};
+
+use crate::base::lanes::{LANES, Lanes};
+use crate::base::vector::{cross, dot, minus, norm};
+use crate::solid::fill::solid_angle::{Point, Taylor};
+
+/// The entries of a symmetric matrix, in the order `xx`, `yy`, `zz`, `yz`, `zx`, `xy`.
+const ENTRIES: [[usize; 2]; 6] = [[0, 0], [1, 1], [2, 2], [1, 2], [2, 0], [0, 1]];
+
+/// The entries of a symmetric tensor of degree 3.
+const TRIPLES: [[usize; 3]; 10] = [
+    [0, 0, 0],
+    [1, 1, 1],
+    [2, 2, 2],
+    [0, 0, 1],
+    [0, 0, 2],
+    [1, 1, 0],
+    [1, 1, 2],
+    [2, 2, 0],
+    [2, 2, 1],
+    [0, 1, 2],
+];
+
+/// The index of `ab` in [`ENTRIES`].
+const fn entry(a: usize, b: usize) -> usize {
+    if a == b { a } else { 6 - a - b }
+}
+
+/// The index of `abc` in [`TRIPLES`].
+const fn triple(a: usize, b: usize, c: usize) -> usize {
+    let mut at = 0;
+    loop {
+        let [i, j, k] = TRIPLES[at];
+        // Equal up to permutation: sums of three powers of 4 have no carry.
+        if (1 << (2 * a)) + (1 << (2 * b)) + (1 << (2 * c))
+            == (1 << (2 * i)) + (1 << (2 * j)) + (1 << (2 * k))
+        {
+            return at;
+        }
+        at += 1;
+    }
+}
+
+/// For each entry `ab` of [`ENTRIES`], the indices of `abx`, `aby` and `abz` in [`TRIPLES`].
+const CONTRACTED: [[usize; 3]; 6] = {
+    let mut indices = [[0; 3]; 6];
+    let mut at = 0;
+    while at < 18 {
+        let [a, b] = ENTRIES[at / 3];
+        indices[at / 3][at % 3] = triple(a, b, at % 3);
+        at += 1;
+    }
+    indices
+};
+
+/// The multipole expansion of a surface around a centre, up to the octupole.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Multipoles {
+    dipole: Point,
+    /// By [`ENTRIES`].
+    quadrupole: [f64; 6],
+    /// By [`TRIPLES`].
+    octupole: [f64; 10],
+}
+
+impl Multipoles {
+    /// The expansion of the cone over a closed loop, with its first point as the apex, and the
+    /// cone's area. The last point of a loop is the first.
+    pub(super) fn of(points: &[Point], center: Point) -> (Self, f64) {
+        let (mut sum, mut area) = (Self::default(), 0.0);
+        for ends in points.windows(2) {
+            let corners = [points[0], ends[0], ends[1]].map(|point| minus(point, center));
+            let doubled = cross(minus(corners[1], corners[0]), minus(corners[2], corners[0]));
+            let normal = doubled.map(|value| 0.5 * value);
+            let total = [0, 1, 2].map(|a| corners[0][a] + corners[1][a] + corners[2][a]);
+            // The mean of `s s` over a triangle.
+            let second_moment = |a: usize, b: usize| {
+                let sum: f64 = corners.iter().map(|corner| corner[a] * corner[b]).sum();
+                (total[a] * total[b] + sum) / 12.0
+            };
+            sum.add_dipole(normal, total.map(|value| value / 3.0), second_moment);
+            area += norm(normal);
+        }
+        (sum.traceless(), area)
+    }
+
+    /// Adds a surface of parallel dipoles whose sum is `n`. `mean` is the mean of `s` over it, and
+    /// `second_moment` that of `s s`.
+    fn add_dipole(&mut self, n: Point, mean: Point, second_moment: impl Fn(usize, usize) -> f64) {
+        (0..3).for_each(|a| self.dipole[a] += n[a]);
+        for (value, [a, b]) in self.quadrupole.iter_mut().zip(ENTRIES) {
+            *value += (n[a] * mean[b] + n[b] * mean[a]) / 2.0;
+        }
+        for (value, [a, b, c]) in self.octupole.iter_mut().zip(TRIPLES) {
+            let sum = n[a] * second_moment(b, c)
+                + n[b] * second_moment(c, a)
+                + n[c] * second_moment(a, b);
+            *value += sum / 3.0;
+        }
+    }
+
+    /// The expansion around another centre, with `d` from the new centre to the old one
+    /// (multipole-to-multipole translation).
+    pub(super) fn translated(&self, d: Point) -> Self {
+        let mut translated = *self;
+        let q = |a: usize, b: usize| self.quadrupole[entry(a, b)];
+        for (value, [a, b, c]) in translated.octupole.iter_mut().zip(TRIPLES) {
+            *value += (q(a, b) * d[c] + q(b, c) * d[a] + q(c, a) * d[b]) * (2.0 / 3.0);
+        }
+        translated.dipole = Point::default();
+        translated.add_dipole(self.dipole, d, |a, b| d[a] * d[b]);
+        translated.traceless()
+    }
+
+    /// The sum of two expansions around the same centre.
+    pub(super) fn plus(&self, other: &Self) -> Self {
+        Self {
+            dipole: std::array::from_fn(|a| self.dipole[a] + other.dipole[a]),
+            quadrupole: std::array::from_fn(|i| self.quadrupole[i] + other.quadrupole[i]),
+            octupole: std::array::from_fn(|i| self.octupole[i] + other.octupole[i]),
+        }
+    }
+
+    /// Subtracts the traces, which contribute nothing.
+    fn traceless(mut self) -> Self {
+        let third = self.quadrupole[..3].iter().sum::<f64>() / 3.0;
+        self.quadrupole[..3].iter_mut().for_each(|value| *value -= third);
+        let trace = |c: usize| (0..3).map(|a| self.octupole[triple(a, a, c)]).sum::<f64>() / 5.0;
+        let traces = [0, 1, 2].map(trace);
+        for (value, [a, b, c]) in self.octupole.iter_mut().zip(TRIPLES) {
+            for (one, other, axis) in [(a, b, c), (b, c, a), (c, a, b)] {
+                *value -= if one == other { traces[axis] } else { 0.0 };
+            }
+        }
+        self
+    }
+}
+
+/// The sum of multipole expansions at one point, evaluated in batches of [`LANES`].
+pub(super) struct MultipoleSum<'a> {
+    multipoles: &'a [Multipoles],
+    sum: Jet,
+    /// The indices of the current batch, which is not in the sum yet.
+    batch: [u32; LANES],
+    /// The point relative to the centres of the batch.
+    v: [Lanes; 3],
+    /// The length of the batch.
+    count: usize,
+}
+
+impl<'a> MultipoleSum<'a> {
+    #[inline(always)]
+    pub(super) fn of(multipoles: &'a [Multipoles]) -> Self {
+        let v = [Lanes::default(); 3];
+        Self { multipoles, sum: Jet::default(), batch: [0; LANES], v, count: 0 }
+    }
+
+    /// Adds an expansion; `v` is the point relative to its centre.
+    #[inline(always)]
+    pub(super) fn add(&mut self, index: u32, v: Point) {
+        self.batch[self.count] = index;
+        (0..3).for_each(|a| self.v[a].0[self.count] = v[a]);
+        self.count += 1;
+        if self.count == LANES {
+            self.flush();
+        }
+    }
+
+    /// The winding number at the point, and its Taylor polynomial.
+    #[inline(always)]
+    pub(super) fn total(mut self) -> (f64, Taylor) {
+        if self.count > 0 {
+            self.flush();
+        }
+        let unit = -1.0 / (2.0 * TAU);
+        let mut taylor = Taylor::default();
+        for (value, sum) in taylor.gradient.iter_mut().zip(&self.sum.gradient) {
+            *value = unit * sum.sum();
+        }
+        for (value, sum) in taylor.hessian.iter_mut().zip(&self.sum.hessian) {
+            *value = unit * sum.sum();
+        }
+        (unit * self.sum.value.sum(), taylor)
+    }
+
+    /// Adds the batch. In units of `-1 / (4 pi)`, the winding number is `(n . v) / r^3 + 3 q(v, v)
+    /// / r^5 + 7.5 o(v, v, v) / r^7`, with `r = |v|`.
+    #[inline(always)]
+    fn flush(&mut self) {
+        let mut v = self.v;
+        let mut n = [Lanes::default(); 3];
+        let mut q = [Lanes::default(); 6];
+        let mut o = [Lanes::default(); 10];
+        for lane in 0..LANES {
+            if lane >= self.count {
+                v[0].0[lane] = 1.0;
+                continue;
+            }
+            let multipoles = &self.multipoles[self.batch[lane] as usize];
+            for (value, from) in n.iter_mut().zip(multipoles.dipole) {
+                value.0[lane] = from;
+            }
+            for (value, from) in q.iter_mut().zip(multipoles.quadrupole) {
+                value.0[lane] = from;
+            }
+            for (value, from) in o.iter_mut().zip(multipoles.octupole) {
+                value.0[lane] = from;
+            }
+        }
+        self.count = 0;
+
+        let all = Lanes::splat;
+        let squared = all(1.0) / dot(v, v);
+        let cubed = squared * squared.sqrt();
+        // `u^-1` and `u^-3/2` of `u = |v|^2`, with their derivatives by `u`.
+        let by_square = Jet::radial(
+            v,
+            [squared, all(-1.0) * squared * squared, all(2.0) * squared * squared * squared],
+        );
+        let by_cube = Jet::radial(
+            v,
+            [cubed, all(-1.5) * cubed * squared, all(3.75) * cubed * squared * squared],
+        );
+        let dipole = Jet { value: dot(n, v), gradient: n, hessian: [all(0.0); 6] };
+        let quadrupole = Jet::form(q, v, 2.0, 3.0);
+        let mut matrix = [Lanes::default(); 6];
+        for (value, [x, y, z]) in matrix.iter_mut().zip(CONTRACTED) {
+            *value = v[0] * o[x] + v[1] * o[y] + v[2] * o[z];
+        }
+        let octupole = Jet::form(matrix, v, 3.0, 7.5);
+        self.sum = self.sum + by_cube * (dipole + by_square * (quadrupole + by_square * octupole));
+    }
+}
+
+/// A second-order jet: the value, the gradient and the Hessian of a function at a point, in each
+/// lane.
+#[derive(Debug, Clone, Copy, Default)]
+struct Jet {
+    value: Lanes,
+    gradient: [Lanes; 3],
+    hessian: [Lanes; 6],
+}
+
+impl Jet {
+    /// A function of `u = |v|^2`, given with its first and second derivatives by `u`.
+    #[inline(always)]
+    fn radial(v: [Lanes; 3], [value, first, second]: [Lanes; 3]) -> Self {
+        let (first, second) = (Lanes::splat(2.0) * first, Lanes::splat(4.0) * second);
+        let mut hessian = ENTRIES.map(|[a, b]| second * v[a] * v[b]);
+        hessian[..3].iter_mut().for_each(|value| *value = *value + first);
+        Self { value, gradient: v.map(|c| first * c), hessian }
+    }
+
+    /// `factor * matrix(v, v)`, a homogeneous polynomial of `degree` 2 or 3. For degree 3, `matrix`
+    /// is the tensor contracted with `v` once.
+    #[inline(always)]
+    fn form(matrix: [Lanes; 6], v: [Lanes; 3], degree: f64, factor: f64) -> Self {
+        let row = |a: usize| {
+            matrix[entry(a, 0)] * v[0] + matrix[entry(a, 1)] * v[1] + matrix[entry(a, 2)] * v[2]
+        };
+        let rows = [row(0), row(1), row(2)];
+        let [once, twice] = [factor * degree, factor * degree * (degree - 1.0)].map(Lanes::splat);
+        Self {
+            value: Lanes::splat(factor) * dot(rows, v),
+            gradient: rows.map(|value| once * value),
+            hessian: matrix.map(|value| twice * value),
+        }
+    }
+}
+
+impl Add for Jet {
+    type Output = Self;
+
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        Self {
+            value: self.value + other.value,
+            gradient: [0, 1, 2].map(|a| self.gradient[a] + other.gradient[a]),
+            hessian: [0, 1, 2, 3, 4, 5].map(|i| self.hessian[i] + other.hessian[i]),
+        }
+    }
+}
+
+impl Mul for Jet {
+    type Output = Self;
+
+    #[inline(always)]
+    fn mul(self, other: Self) -> Self {
+        let (f, g) = (self.gradient, other.gradient);
+        let mut hessian = [Lanes::default(); 6];
+        for (i, [a, b]) in ENTRIES.into_iter().enumerate() {
+            hessian[i] = self.value * other.hessian[i]
+                + other.value * self.hessian[i]
+                + (f[a] * g[b] + f[b] * g[a]);
+        }
+        let gradient = [0, 1, 2].map(|a| self.value * g[a] + other.value * f[a]);
+        Self { value: self.value * other.value, gradient, hessian }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fastrand::Rng;
+
+    use super::*;
+
+    /// A closed loop of 3 to 9 points around the origin.
+    fn any_loop(rng: &mut Rng) -> Vec<Point> {
+        let mut points: Vec<Point> =
+            (0..rng.usize(3..10)).map(|_| [(); 3].map(|()| 2.0 * rng.f64() - 1.0)).collect();
+        points.push(points[0]);
+        points
+    }
+
+    fn field(all: &[Multipoles], v: Point) -> (f64, Taylor) {
+        let mut fields = MultipoleSum::of(all);
+        (0..all.len() as u32).for_each(|index| fields.add(index, v));
+        fields.total()
+    }
+
+    /// A point at a distance of 3 to 5.
+    fn any_point(rng: &mut Rng) -> Point {
+        let direction = [(); 3].map(|()| rng.f64() - 0.5);
+        let length = (3.0 + 2.0 * rng.f64()) / norm(direction);
+        direction.map(|c| c * length)
+    }
+
+    fn assert_near(found: f64, expected: f64, scale: f64) {
+        assert!((found - expected).abs() <= 1e-12 * scale, "{found}, not {expected}");
+    }
+
+    #[test]
+    fn triples_have_all_axes_in_any_order() {
+        for at in 0..27 {
+            let mut axes = [at % 3, at / 3 % 3, at / 9];
+            let found = triple(axes[0], axes[1], axes[2]);
+            axes.sort_unstable();
+            let mut expected = TRIPLES[found];
+            expected.sort_unstable();
+            assert_eq!(axes, expected);
+        }
+    }
+
+    #[test]
+    fn multipoles_are_the_first_terms_of_the_sum_over_small_dipoles() {
+        let mut rng = Rng::with_seed(1);
+        for _ in 0..200 {
+            let points = any_loop(&mut rng);
+            let (multipoles, area) = Multipoles::of(&points, [0.0; 3]);
+            let v = any_point(&mut rng);
+            // The series of `(q - v) / |q - v|^3` in `q`, up to degree 2, as its value, and its
+            // first and second differences.
+            let n_at = |n: Point, q: Point| {
+                let to = minus(q, v);
+                dot(n, to) / dot(to, to).powf(1.5)
+            };
+            let (mut expected, mut total) = (0.0, 0.0);
+            for ends in points.windows(2) {
+                let corners = [points[0], ends[0], ends[1]];
+                let n = cross(minus(corners[1], corners[0]), minus(corners[2], corners[0]));
+                let n = n.map(|c| 0.5 * c);
+                total += norm(n);
+                // Exact for a polynomial of degree 2.
+                for weights in [[4.0, 1.0, 1.0], [1.0, 4.0, 1.0], [1.0, 1.0, 4.0]] {
+                    let q = [0, 1, 2].map(|a| {
+                        (0..3).map(|corner| weights[corner] * corners[corner][a]).sum::<f64>() / 6.0
+                    });
+                    let step = 1e-3;
+                    let at = |t: f64| n_at(n, q.map(|c| t * c));
+                    let first = (at(step) - at(-step)) / (2.0 * step);
+                    let second = (at(step) - 2.0 * at(0.0) + at(-step)) / (step * step);
+                    expected += (at(0.0) + first + 0.5 * second) / 3.0;
+                }
+            }
+            expected /= 2.0 * TAU;
+            assert_near(area, total, 1.0);
+            let found = field(&[multipoles], v).0;
+            assert!((found - expected).abs() < 1e-6 * area, "{found}, not {expected}");
+        }
+    }
+
+    #[test]
+    fn changes_are_those_of_the_number() {
+        let mut rng = Rng::with_seed(2);
+        for count in 1..40 {
+            let all: Vec<Multipoles> =
+                (0..count).map(|_| Multipoles::of(&any_loop(&mut rng), [0.0; 3]).0).collect();
+            let v = any_point(&mut rng);
+            let (number, taylor) = field(&all, v);
+            for _ in 0..20 {
+                let h = [(); 3].map(|()| 2e-3 * (rng.f64() - 0.5));
+                let moved = field(&all, [0, 1, 2].map(|a| v[a] + h[a])).0;
+                let off = (moved - number - taylor.change(h)).abs();
+                assert!(off < 1e-8 * f64::from(count), "{off}: {h:?}");
+                // Twice the term of degree 2: that of degree 1 cancels.
+                let back = field(&all, [0, 1, 2].map(|a| v[a] - h[a])).0;
+                let hessian = Taylor { gradient: [0.0; 3], ..taylor }.change(h);
+                let off = (moved + back - 2.0 * number - 2.0 * hessian).abs();
+                assert!(off < 1e-11 * f64::from(count), "{off}: {h:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn around_another_centre_they_are_the_same_as_found_there() {
+        let mut rng = Rng::with_seed(3);
+        for _ in 0..200 {
+            let points = any_loop(&mut rng);
+            let center = [(); 3].map(|()| 4.0 * (rng.f64() - 0.5));
+            let to = [(); 3].map(|()| 4.0 * (rng.f64() - 0.5));
+            let [(here, _), (there, _)] = [center, to].map(|at| Multipoles::of(&points, at));
+            let moved = here.translated(minus(center, to));
+            let sum = moved.plus(&here);
+            let values = |of: &Multipoles| [&of.dipole[..], &of.quadrupole, &of.octupole].concat();
+            let [moved, there, sum, here] = [&moved, &there, &sum, &here].map(values);
+            for (at, &there) in there.iter().enumerate() {
+                assert_near(moved[at], there, 100.0);
+                assert_near(sum[at], there + here[at], 100.0);
+            }
+        }
+    }
+}

@@ -1,0 +1,461 @@
+//! Offsets against sums over all loops, and error bounds down the octree.
+
+use std::ops::Range;
+
+use fastrand::Rng;
+
+use super::*;
+use crate::base::vector::dot;
+
+const UNIT: i32 = 16;
+const NO_OFFSET: i32 = i32::MAX;
+
+/// A field of random loops in and around the grid, most of them small.
+fn field(rng: &mut Rng, dims: [u32; 3]) -> Field {
+    let count = rng.usize(1..12);
+    field_of(rng, dims, count, 0..5)
+}
+
+/// A field of random loops in and around the grid, of `2^sizes` voxels.
+fn field_of(rng: &mut Rng, dims: [u32; 3], count: usize, sizes: Range<i32>) -> Field {
+    let loops: Vec<Vec<[i32; 3]>> = (0..count)
+        .map(|_| {
+            let size = UNIT << rng.i32(sizes.clone());
+            let corner = dims.map(|d| rng.i32(-size..UNIT * d as i32));
+            let point = |_| corner.map(|c| c + rng.i32(0..=size));
+            let mut points: Vec<[i32; 3]> = (0..3 + (corner[0] & 7)).map(point).collect();
+            points.dedup();
+            points.push(points[0]);
+            points
+        })
+        .collect();
+    let clusters = Clusters::new(&loops);
+    let all = clusters.root().into_iter().collect();
+    let bricks = dims.map(|d| d.div_ceil(BRICK));
+    Field { clusters, all, units_per_voxel: f64::from(UNIT), arch: Arch::new(), dims, bricks }
+}
+
+impl Brick {
+    /// A brick with offsets that no field has.
+    fn empty() -> Self {
+        let content = CapBrick { offsets: [NO_OFFSET; 512], uncertain: Mask::default() };
+        Self { content: Box::new(content), extremes: Extremes::below(f64::INFINITY) }
+    }
+}
+
+/// Decides the voxels of `cube` by its polynomial; returns the undecided ones.
+fn decide(field: &Field, cube: &Cube, all: &Expansion, brick: &mut Brick) -> Vec<[u32; 3]> {
+    let mut undecided = Vec::new();
+    field.arch.dispatch(Decide { field, cube, all, brick, undecided: &mut undecided });
+    undecided
+}
+
+/// A voxel of `cube`, and its centre relative to the cube's, in voxels.
+fn any_voxel(rng: &mut Rng, cube: &Cube) -> ([u32; 3], Point) {
+    let voxel = cube.at.map(|c| c + rng.u32(0..cube.size));
+    (voxel, from_center(cube, voxel))
+}
+
+fn from_center(cube: &Cube, voxel: [u32; 3]) -> Point {
+    let middle = cube.at.map(|c| f64::from(c) + f64::from(cube.size) / 2.0);
+    [0, 1, 2].map(|a| f64::from(voxel[a]) + 0.5 - middle[a])
+}
+
+/// The integer steps to the column of a voxel.
+fn step(steps: &[Lanes], cube: &Cube, [_, y, z]: [u32; 3]) -> f64 {
+    let column = (cube.size * (y - cube.at[1]) + z - cube.at[2]) as usize;
+    steps[column / LANES].0[column % LANES]
+}
+
+#[test]
+fn a_polynomial_is_as_near_as_its_bounds_say_and_the_bounds_are_of_all_loops() {
+    let mut rng = Rng::with_seed(1);
+    let (mut checked, mut far, mut largest) = (0, 0, 0.0_f64);
+    for _ in 0..300 {
+        let field = field(&mut rng, [64; 3]);
+        let near = field.all.clone();
+        let mut cube = Cube { at: [0; 3], size: 64, near, far: Expansion::default() };
+        loop {
+            let edge = f64::from(cube.size);
+            let all = field.estimate(&mut cube);
+            // The centres of the voxels of a part of a brick; with the whole voxels otherwise.
+            let reach = 0.5 * if cube.size < BRICK { edge - 1.0 } else { edge };
+            let center = cube.at.map(|c| (f64::from(c) + 0.5 * edge) * field.units_per_voxel);
+            let radius = norm([reach * field.units_per_voxel; 3]);
+            let [lo, hi] =
+                [0, cube.size].map(|d| cube.at.map(|c| f64::from(c + d) * field.units_per_voxel));
+            assert_eq!(all.center, center);
+            assert!((all.radius / radius - 1.0).abs() < 1e-12);
+            for &node in &cube.near {
+                let is_far = field.clusters.errors(node, center, radius).sum() <= CUBE_TOLERANCE;
+                assert!(!is_far || field.clusters.may_shade(node, lo, hi));
+            }
+            let (moved, error) = (all.constant_error, all.error());
+            if error < 1.0 {
+                let steps = field.steps(&cube, center);
+                for _ in 0..20 {
+                    let (voxel, h) = any_voxel(&mut rng, &cube);
+                    let p = field.center(voxel);
+                    let x = norm(h) * field.units_per_voxel / radius;
+                    let whole = field.exact(p);
+                    let found = all.at(p) + step(&steps, &cube, voxel);
+                    let off = (found - whole).abs();
+                    let bound = moved + (error - moved) * x.powi(3);
+                    assert!(off <= bound, "{off}, {bound}: {voxel:?} of {cube:?}");
+                    let (number, own) = field.number(&cube, voxel);
+                    assert!((number - whole).abs() <= own, "{number}, {whole}: {cube:?}");
+                    assert!(own > 0.0 || number == whole);
+                    let is_tie = half_distance(whole) < 2.0 * ROUNDING;
+                    assert!(is_tie || offset(number) == offset(whole), "{number}, {whole}");
+                    checked += 1;
+                    largest = largest.max(off / bound);
+                }
+                far += u32::from(cube.near.is_empty());
+            }
+            if cube.size == 2 {
+                break;
+            }
+            let octants: Vec<Cube> = children(&cube).collect();
+            cube = octants[rng.usize(0..8)].clone();
+        }
+    }
+    assert!(checked > 10_000 && far > 100 && largest > 0.1, "{checked}, {far}, {largest}");
+}
+
+#[test]
+fn the_error_of_an_estimate_is_the_sum_of_those_of_its_clusters() {
+    let mut rng = Rng::with_seed(8);
+    let is_near = |a: f64, b: f64| (a - b).abs() <= 1e-9 * b;
+    let [mut with_far, mut with_clusters, mut hopeless] = [0; 3];
+    for _ in 0..600 {
+        let field = field_of(&mut rng, [64; 3], 60, 0..3);
+        let size = 2 << rng.u32(0..5);
+        let at = [(); 3].map(|()| size * rng.u32(0..64 / size));
+        let taylor = Taylor { error: 1e-7, ..Taylor::default() };
+        let far = Expansion { taylor, constant_error: 3e-7, ..Expansion::default() };
+        let mut cube = Cube { at, size, near: field.all.clone(), far };
+        let Split { far, errors, .. } = field.split_near(&mut cube.clone());
+        let all = field.estimate(&mut cube);
+        // What was there was expanded in a larger ball.
+        assert!(is_near(cube.far.taylor.error, errors.taylor), "{cube:?}");
+        assert!(is_near(cube.far.constant_error, 4e-7 + errors.multipoles), "{cube:?}");
+        with_far += u32::from(!far.is_empty());
+
+        let (center, radius) = field.ball(&cube);
+        let [lo, hi] = [0, size].map(|d| at.map(|c| f64::from(c + d) * field.units_per_voxel));
+        let (clusters, leaves): (Vec<u32>, Vec<u32>) =
+            cube.near.iter().partition(|&&node| field.clusters.children(node).is_some());
+        let of_cluster = |&node: &u32| field.clusters.errors(node, center, radius).sum();
+        let sum: f64 = clusters.iter().map(of_cluster).sum();
+        let may_shade = clusters.iter().any(|&node| field.clusters.may_shade(node, lo, hi));
+        if may_shade || sum >= MAX_ERROR {
+            assert_eq!(all.error(), f64::INFINITY);
+            hopeless += 1;
+            continue;
+        }
+        let of_leaves = field.clusters.expand(&leaves, center, radius).1.error;
+        let expected = cube.far.error() + sum + of_leaves + ROUNDING;
+        assert!(all.error() == expected || is_near(all.error(), expected), "{all:?}, {expected}");
+        assert!(all.constant_error > cube.far.constant_error + sum, "{all:?}");
+        with_clusters += u32::from(!clusters.is_empty());
+    }
+    let counts = [with_far, with_clusters, hopeless];
+    assert!(counts.iter().all(|&count| count > 20), "{counts:?}");
+}
+
+#[test]
+fn a_polynomial_stays_the_same_and_keeps_its_error_in_a_smaller_ball() {
+    let mut rng = Rng::with_seed(4);
+    for _ in 0..100 {
+        let mut number = || 2.0 * rng.f64() - 1.0;
+        let mut point = || [(); 3].map(|()| number());
+        let [center, other, p, gradient, [n, error, constant_error]] = [(); 5].map(|()| point());
+        let taylor = Taylor { gradient, hessian: [(); 6].map(|()| number()), error };
+        let all = Expansion { center, radius: 2.0, number: n, taylor, constant_error };
+        let moved = all.translated(other, 0.5);
+        assert_eq!((moved.center, moved.radius, moved.taylor.error), (other, 0.5, 0.0));
+        assert_eq!((moved.error(), moved.constant_error), (all.error(), error + constant_error));
+        let (found, expected) = (moved.at(p), all.at(p));
+        assert!((found - expected).abs() < 1e-12, "{found}, not {expected}: {all:?}");
+    }
+}
+
+#[test]
+fn a_polynomial_decides_the_voxels_whose_numbers_are_farther_from_a_half_than_its_error() {
+    let mut rng = Rng::with_seed(2);
+    let (mut decided, mut undecided, mut with_steps) = (0, 0, 0);
+    for round in 0..2000 {
+        let dims = [(); 3].map(|()| rng.u32(9..24));
+        let field = field(&mut rng, dims);
+        let size = 2 << (round % 3);
+        let at = [(); 3].map(|()| size * rng.u32(0..24 / size));
+        let near = if round % 2 == 0 { field.all.clone() } else { Vec::new() };
+        let cube = Cube { at, size, near, far: Expansion::default() };
+        let (center, radius) = field.ball(&cube);
+        let mut around = |size: f64| size * (2.0 * rng.f64() - 1.0);
+        let taylor = Taylor {
+            gradient: [(); 3].map(|()| around(2.0 / radius)),
+            hessian: [(); 6].map(|()| around(2.0 / radius.powi(2))),
+            error: 10_f64.powf(around(1.5) - 1.5),
+        };
+        let constant_error = 10_f64.powf(around(2.0) - 3.0);
+        let all = Expansion { center, radius, number: around(3.0), taylor, constant_error };
+        let mut brick = Brick::empty();
+        let open = decide(&field, &cube, &all, &mut brick);
+
+        let steps = field.steps(&cube, center);
+        let number = |voxel: [u32; 3]| all.at(field.center(voxel)) + step(&steps, &cube, voxel);
+        let (mut least, mut most) = (f64::INFINITY, f64::INFINITY);
+        for voxel in (0..size.pow(3)).map(|index| cube.voxel(index)) {
+            let h = from_center(&cube, voxel).map(|c| c * field.units_per_voxel / radius);
+            let squared = dot(h, h);
+            let error = constant_error + taylor.error * 0.5 * (squared + squared.powi(2));
+            let (number, found) = (number(voxel), brick.content.offsets[brick_slot(voxel)]);
+            let distance = half_distance(number);
+            let is_open = open.contains(&voxel);
+            let expected = distance <= error || error >= MAX_VOXEL_ERROR;
+            let is_close = [distance, MAX_VOXEL_ERROR].iter().any(|at| (at - error).abs() < 1e-9);
+            assert!(is_open == expected || is_close);
+            assert_eq!(found, if is_open { NO_OFFSET } else { (number + 0.5).floor() as i32 });
+            if !is_open && (0..3).all(|a| voxel[a] < dims[a]) {
+                least = least.min(distance);
+                most = most.min(error - distance);
+            }
+            *(if is_open { &mut undecided } else { &mut decided }) += 1;
+            with_steps += u32::from(step(&steps, &cube, voxel) != 0.0);
+        }
+        let set = brick.content.offsets.iter().filter(|&&offset| offset != NO_OFFSET).count();
+        assert_eq!(set + open.len(), size.pow(3) as usize);
+        // Eight at a time the numbers are rounded differently.
+        let Extremes { least: found_least, most: found_most } = brick.extremes;
+        let found = found_most.map_or(f64::INFINITY, |(value, _)| value);
+        assert!(found == most || (found - most).abs() < 1e-9, "{found}, {most}");
+        let found = found_least.least(|voxel| half_distance(number(voxel)));
+        let found = found.map_or(f64::INFINITY, |(value, _)| value);
+        assert!(found == least || (found - least).abs() < 1e-9, "{found}, {least}");
+    }
+    let counts = [decided, undecided, with_steps];
+    assert!(counts.iter().all(|&count| count > 5000), "{counts:?}");
+}
+
+#[test]
+fn a_voxel_at_the_bound_of_the_error_is_not_decided() {
+    let mut rng = Rng::with_seed(5);
+    let field = field_of(&mut rng, [8; 3], 1, 0..1);
+    let cube = Cube { at: [0; 3], size: 8, near: Vec::new(), far: Expansion::default() };
+    let (center, radius) = field.ball(&cube);
+    for (number, is_open) in [
+        (0.4375, true),
+        (0.4375 + 0.5 * ROUNDING, true),
+        (0.4375 - 0.5 * ROUNDING, false),
+        (0.5625, true),
+        (0.5625 + 0.5 * ROUNDING, false),
+    ] {
+        let taylor = Taylor::default();
+        let all = Expansion { center, radius, number, taylor, constant_error: 0.0625 };
+        // Others are less certain, and more.
+        let extremes = Extremes { most: Some((-0.4, [0; 3])), ..Extremes::below(0.0) };
+        let mut brick = Brick { extremes, ..Brick::empty() };
+        let open = decide(&field, &cube, &all, &mut brick);
+        assert_eq!(open.len(), if is_open { 512 } else { 0 }, "{number}");
+    }
+    // Values are compared with sums that have an error of their own.
+    let (mut brick, least) = (Brick::empty(), 0.2 + 0.1 + ROUNDING);
+    field.set(&mut brick, [0; 3], 0.3, 0.1);
+    assert!((brick.extremes.least.bound() - least).abs() < 1e-12);
+    // Only the sum itself is without.
+    field.set(&mut brick, [0; 3], 0.4, 0.0);
+    assert!((brick.extremes.least.bound() - 0.1).abs() < 1e-12);
+    let is_inside = |number: f64| offset(number) == 1;
+    assert_eq!([-1.1, -0.9].map(|n| is_inside(0.5 + n * ROUNDING)), [false, true]);
+}
+
+#[test]
+fn the_number_of_a_voxel_is_exact_unless_its_error_leaves_no_doubt() {
+    let mut rng = Rng::with_seed(6);
+    for _ in 0..200 {
+        let field = field(&mut rng, [64; 3]);
+        let mut cube =
+            Cube { at: [24; 3], size: 8, near: field.all.clone(), far: Expansion::default() };
+        let (voxel, _) = any_voxel(&mut rng, &cube);
+        let p = field.center(voxel);
+        let (sum, error) = field.clusters.number(&cube.near, p, CUBE_TOLERANCE);
+        for away in [-3.0, -1.1, -0.9, -0.1, 0.1, 0.9, 1.1, 3.0] {
+            let constant_error = 1e-4;
+            let number = 0.5 - sum + away * (constant_error + error);
+            cube.far = Expansion { number, constant_error, ..Expansion::default() };
+            let expected = match f64::abs(away) > 1.0 {
+                true => (sum + number, error + constant_error + ROUNDING),
+                false => field.number_from_root(p),
+            };
+            assert_eq!(field.number(&cube, voxel), expected, "{away}");
+        }
+    }
+}
+
+#[test]
+fn a_number_from_the_root_is_the_sum_or_its_error_leaves_no_doubt() {
+    let mut rng = Rng::with_seed(9);
+    let [mut approximated, mut nearer] = [0; 2];
+    for _ in 0..200 {
+        let field = field_of(&mut rng, [64; 3], 60, 0..4);
+        let above = |p: Point| field.exact(p).rem_euclid(1.0) - 0.5;
+        let mut p = field.center([(); 3].map(|()| rng.u32(0..64)));
+        for _ in 0..30 {
+            let whole = field.exact(p);
+            let (number, error) = field.number_from_root(p);
+            let sums = VOXEL_TOLERANCES.map(|tolerance| {
+                let (number, error) = field.clusters.number(&field.all, p, tolerance);
+                (number, if error == 0.0 { 0.0 } else { error + ROUNDING })
+            });
+            assert!((number, error) == (whole, 0.0) || sums.contains(&(number, error)), "{p:?}");
+            assert!((number - whole).abs() <= error, "{number}, {whole}: {p:?}");
+            assert!(error == 0.0 || half_distance(number) > error, "{number}, {error}: {p:?}");
+            approximated += u32::from(error > 0.0);
+            nearer += u32::from(sums[0].1 > 0.0 && half_distance(sums[0].0) <= sums[0].1);
+            // A step of Newton's method, to where the number is `i + 1/2`.
+            let at =
+                |a: usize, h: f64| above([0, 1, 2].map(|b| p[b] + if a == b { h } else { 0.0 }));
+            let gradient = [0, 1, 2].map(|a| 0.5 * (at(a, 1.0) - at(a, -1.0)));
+            let by = (above(p) / dot(gradient, gradient)).clamp(-1e6, 1e6);
+            p = [0, 1, 2].map(|a| (p[a] - by * gradient[a]).clamp(0.0, 1024.0));
+        }
+    }
+    let counts = [approximated, nearer];
+    assert!(counts.iter().all(|&count| count > 100), "{counts:?}");
+}
+
+/// Counts what is done.
+#[derive(Default)]
+struct Done(AtomicU64);
+
+impl Progress for Done {
+    fn start(&self, _step: &str, _total: u64) {}
+
+    fn advance(&self, units: u64) {
+        self.0.fetch_add(units, Relaxed);
+    }
+}
+
+#[test]
+fn parts_have_the_offsets_of_the_sums_over_all_loops() {
+    let mut rng = Rng::with_seed(3);
+    let [mut at_caps, mut of_one, mut of_many] = [0; 3];
+    for round in 0..36 {
+        // Caps of large loops lie far from them, where numbers change little.
+        let (dims, field) = if round % 6 == 0 {
+            let dims = [(); 3].map(|()| rng.u32(40..50));
+            (dims, field_of(&mut rng, dims, 2, 6..7))
+        } else {
+            let dims = [(); 3].map(|()| rng.u32(1..36));
+            (dims, field(&mut rng, dims))
+        };
+        let done = Done::default();
+        let Ok(Regions { regions, extremes }) = field.regions(u64::MAX, &done) else {
+            panic!("there is room");
+        };
+        assert_eq!(done.0.into_inner(), field.work());
+        let [nx, ny, nz] = field.bricks;
+        let index = |[x, y, z]: [u32; 3]| ((z * ny + y) * nx + x) as usize;
+        let mut bricks: Vec<Option<Box<CapBrick>>> = vec![None; (nx * ny * nz) as usize];
+        let mut uncertain = 0;
+        // The offset of a row, if there is one; whether it is the same for all columns.
+        let mut rows: Vec<Option<Option<i32>>> = vec![None; bricks.len()];
+        let mut count = 0;
+        for region in regions {
+            match region {
+                Region::Rows { from, to, offset } => {
+                    for z in from[1]..to[1] {
+                        for y in from[0]..to[0] {
+                            assert_eq!(rows[index([0, y, z])].replace(offset), None);
+                        }
+                    }
+                }
+                Region::Brick { at, content } => {
+                    uncertain += u64::from(crate::grid::count(&content.uncertain));
+                    assert!(bricks[index(at)].replace(content).is_none());
+                    count += 1;
+                }
+                Region::Uncertain { center, voxels } => {
+                    let above = field.exact(field.center(center)).rem_euclid(1.0) - 0.5;
+                    assert!(above > -0.3 && above < 0.5, "{center:?} of {dims:?}: {above}");
+                    uncertain += voxels;
+                }
+            }
+        }
+        at_caps += count;
+        let is_less = count > 0 && field.regions(count - 1, &Done::default()).err() != Some(count);
+        assert!(!is_less && field.regions(count, &Done::default()).is_ok());
+
+        let (mut least, mut most): (Option<Valued>, f64) = (None, 0.0);
+        let mut expected_uncertain = 0_u64;
+        for at in (0..nz).flat_map(|z| (0..ny).map(move |y| [0, y, z])) {
+            let start = rows[index(at)];
+            assert_eq!(start.is_none(), bricks[index(at)].is_some(), "{at:?}");
+            *(if start.flatten().is_some() { &mut of_one } else { &mut of_many }) += 1;
+            let mut columns: [Option<i32>; 64] = [start.flatten(); 64];
+            for x in 0..nx {
+                let at = [x, at[1], at[2]];
+                for slot in 0..512 {
+                    let inside = [slot / 64, slot / 8 % 8, slot % 8];
+                    let voxel = [0, 1, 2].map(|a| BRICK * at[a] + inside[a]);
+                    let number = field.exact(field.center(voxel));
+                    let distance = half_distance(number);
+                    let column = &mut columns[slot as usize % 64];
+                    let above = number.rem_euclid(1.0) - 0.5;
+                    if (0.0..UNCERTAIN).contains(&above) && (0..3).all(|a| voxel[a] < dims[a]) {
+                        expected_uncertain += 1;
+                    }
+                    if let Some(content) = &bricks[index(at)] {
+                        *column = Some(content.offsets[slot as usize]);
+                        if (0..3).all(|a| voxel[a] < dims[a]) {
+                            least = lesser(least, Some((distance, voxel)));
+                            most = most.max(distance);
+                        }
+                    }
+                    if distance > 2.0 * ROUNDING {
+                        let expected = (number + 0.5).floor() as i32;
+                        assert_eq!(field.offset(voxel), expected, "{voxel:?} of {dims:?}");
+                        let found = *column.get_or_insert(expected);
+                        assert_eq!(found, expected, "{voxel:?} of {dims:?}");
+                    }
+                }
+            }
+        }
+        // By polynomials.
+        let off = uncertain.abs_diff(expected_uncertain);
+        assert!(off <= 2 + expected_uncertain / 50, "{uncertain}, {expected_uncertain}: {dims:?}");
+        let Some([found_least, found_most]) = extremes else {
+            assert!(least.is_none_or(|(distance, _)| distance >= UNCERTAIN), "{least:?}");
+            continue;
+        };
+        assert_eq!(Some(found_least), least);
+        assert!((found_most.0 - most).abs() < 0.02, "{found_most:?}, {most}");
+        assert_eq!(found_most.0, field.distance(found_most.1));
+    }
+    let counts = [at_caps, of_one, of_many];
+    assert!(counts.iter().all(|&count| count > 50), "{counts:?}");
+}
+
+#[test]
+fn centres_of_uncertain_cubes_are_in_the_grid() {
+    let mut rng = Rng::with_seed(10);
+    let (mut whole, mut clipped) = (0, 0);
+    for _ in 0..200 {
+        let dims = [(); 3].map(|()| rng.u32(33..45));
+        let field = field_of(&mut rng, dims, 2, 6..7);
+        let Ok(Regions { regions, .. }) = field.regions(u64::MAX, &Done::default()) else {
+            panic!("there is room");
+        };
+        for region in regions {
+            let Region::Uncertain { center, .. } = region else { continue };
+            assert!((0..3).all(|a| center[a] < dims[a]), "{center:?} of {dims:?}");
+            // An odd multiple of half the cube's edge, unless that is past the end.
+            let is_last = |a: &usize| center[*a] + 1 == dims[*a];
+            let halves = (0..3).filter(|a| !is_last(a)).map(|a| center[a].trailing_zeros());
+            assert!(halves.clone().min() == halves.max(), "{center:?} of {dims:?}");
+            *(if (0..3).any(|a| is_last(&a)) { &mut clipped } else { &mut whole }) += 1;
+        }
+    }
+    assert!(whole > 5 && clipped > 5, "{whole}, {clipped}");
+}

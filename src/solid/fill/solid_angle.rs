@@ -1,0 +1,660 @@
+//! The solid angle of closed loops of edges, each edge connected to the direction `+x` at infinity.
+//!
+//! For a surface with boundary loops, and a point `p` with `n` crossings of the surface on its ray
+//! towards `-x`, signed, the generalized winding number is `n + b`, where `b` is the sum over the
+//! boundary edges `(u, v)` of the solid angle of the spherical triangle `(u, v, +x)` as seen from
+//! `p`, in units of `4 pi`: the rays from the boundary towards `+x` close the surface, and the ray
+//! towards `-x` crosses none of them (C. Martens, P. Trettner and M. Bessmeltsev, *The Antipodal
+//! Method*, 2026).
+//!
+//! Half the solid angle is the argument of a complex number (A. van Oosterom and J. Strackee, *The
+//! Solid Angle of a Plane Triangle*, 1983). With `q = v - p`, `a = |q| + q.x` and `z = q.y + i q.z`
+//! of either end it is `a_u a_v + conj(z_u) z_v`. So one product of complex numbers gives the sum,
+//! with one arc tangent at its end; how often the product turns past the negative axis is counted.
+//!
+//! The imaginary part is the edge function that decides whether a column crosses a triangle, and is
+//! exact: coordinates differ by at most `2^24` plus half a voxel. Where it is 0 the tie rule of
+//! columns gives its sign. So `b` changes by a whole number exactly where `n` does.
+//!
+//! All operations are `+ - * /` and `sqrt` of IEEE 754 in a fixed order, and an `atan2` in
+//! software: the result is the same on every machine.
+
+use std::f64::consts::{FRAC_PI_2, PI, TAU};
+
+use crate::base::lanes::{LANES, Lanes};
+use crate::base::vector::{cross, dot, minus};
+
+/// Products are rescaled after this many factors: each is at most `2^52`.
+const SCALE_AFTER: u32 = 8;
+
+/// A point, in lattice units.
+pub(super) type Point = [f64; 3];
+
+/// Edges of closed loops; those that are missing have length 0.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Edges {
+    from: [Lanes; 3],
+    to: [Lanes; 3],
+    length: Lanes,
+    /// 1 by the square of the length; 0 if that is 0.
+    by_squared: Lanes,
+}
+
+/// The change of a winding number in a ball: its Taylor polynomial of degree 2, without the
+/// constant term.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Taylor {
+    pub(super) gradient: Point,
+    /// The second derivatives by `xx`, `yy`, `zz`, `yz`, `zx` and `xy`.
+    pub(super) hessian: [f64; 6],
+    /// A bound of the error in the ball; infinite if the loop passes through it. All terms are of
+    /// degree 3 or higher, so at `x` times the radius the error is at most `x^3` times the bound.
+    pub(super) error: f64,
+}
+
+impl Taylor {
+    /// Adds another polynomial around the same centre.
+    #[inline(always)]
+    pub(super) fn add(&mut self, other: &Self) {
+        (0..3).for_each(|a| self.gradient[a] += other.gradient[a]);
+        (0..6).for_each(|a| self.hessian[a] += other.hessian[a]);
+        self.error += other.error;
+    }
+
+    /// The change over a step of `h` from the centre.
+    #[inline]
+    pub(super) fn change(&self, h: Point) -> f64 {
+        let slope = self.slope(h);
+        0.5 * (dot(self.gradient, h) + dot(slope, h))
+    }
+
+    /// The changes over steps of `h` from the centre.
+    #[inline(always)]
+    pub(super) fn changes(&self, [x, y, z]: [Lanes; 3]) -> Lanes {
+        let all = Lanes::splat;
+        let [gx, gy, gz] = self.gradient;
+        let [xx, yy, zz, yz, zx, xy] = self.hessian.map(|hessian| 0.5 * hessian);
+        x * (all(gx) + all(xx) * x + all(xy) * y + all(zx) * z)
+            + y * (all(gy) + all(xy) * x + all(yy) * y + all(yz) * z)
+            + z * (all(gz) + all(zx) * x + all(yz) * y + all(zz) * z)
+    }
+
+    /// The gradient after a step of `h` from the centre.
+    #[inline]
+    pub(super) fn slope(&self, [x, y, z]: Point) -> Point {
+        let ([gx, gy, gz], [xx, yy, zz, yz, zx, xy]) = (self.gradient, self.hessian);
+        [
+            gx + xx * x + xy * y + zx * z,
+            gy + xy * x + yy * y + yz * z,
+            gz + zx * x + yz * y + zz * z,
+        ]
+    }
+
+    /// A bound of the change in the cube with edges of twice `half` around the centre.
+    pub(super) fn max_change(&self, half: f64) -> f64 {
+        let sum = |values: &[f64]| values.iter().map(|value| value.abs()).sum::<f64>();
+        let mixed = sum(&self.hessian[..3]) + 2.0 * sum(&self.hessian[3..]);
+        half * (sum(&self.gradient) + 0.5 * half * mixed)
+    }
+}
+
+/// An edge of a loop.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Edge([Point; 2]);
+
+impl Edge {
+    /// Whether the edge's rays towards `+x` may pass through the box from `lo` to `hi`.
+    pub(super) fn may_shade(&self, lo: Point, hi: Point) -> bool {
+        let Self([from, to]) = self;
+        from[0].min(to[0]) <= hi[0]
+            && (1..3).all(|a| from[a].min(to[a]) <= hi[a] && from[a].max(to[a]) >= lo[a])
+    }
+
+    /// The integer step of `b` from `p` to `q`, across the rays from this edge towards `+x`: 1, 0
+    /// or -1.
+    ///
+    /// `b` steps where the segment from `p` to `q` crosses the edge in the projection along `x`, at
+    /// larger `x` than the edge. The projection crosses if the ends of either segment are on
+    /// different sides of the other: four signs, exact, with the tie rule of columns. No point of
+    /// the edge may lie in the box spanned by `p` and `q`. So the edge is past one end of the box
+    /// where it crosses, and rounding does not affect on which side of `p`.
+    pub(super) fn step(&self, p: Point, q: Point) -> f64 {
+        let [from, to] = self.0;
+        let along = minus(from, to);
+        let [before, after] = [p, q].map(|at| side(cross_x(minus(from, at), minus(to, at)), along));
+        let path = minus(q, p);
+        let [u, v] = self.0.map(|end| cross_x(path, minus(end, p)));
+        if before == after || side(u, path) == side(v, path) {
+            return 0.0;
+        }
+        let [u, v] = [u.abs(), v.abs()];
+        let x = (from[0] * v + to[0] * u) / (u + v);
+        if x < p[0] { after } else { 0.0 }
+    }
+}
+
+/// The sign of `product`, the cross product that tells on which side of a line in the direction
+/// `along` a point is. If it is 0, the tie rule of columns decides (simulation of simplicity): the
+/// point is moved by an infinitesimal step towards `+y`, and a far smaller one towards `-z`.
+fn side(product: f64, along: Point) -> f64 {
+    let first = [product, along[2], along[1]].into_iter().find(|&value| value != 0.0);
+    first.map_or(0.0, f64::signum)
+}
+
+/// The sums of Taylor polynomials, edge by edge.
+#[derive(Default)]
+pub(super) struct Sums {
+    turns: Turns,
+    gradient: [Lanes; 3],
+    hessian: [Lanes; 6],
+    error: Lanes,
+}
+
+impl Sums {
+    /// `b` at the centre, and its change.
+    #[inline(always)]
+    pub(super) fn total(self) -> (f64, Taylor) {
+        let unit = 1.0 / (2.0 * TAU);
+        let mut taylor = Taylor { error: unit * self.error.sum(), ..Taylor::default() };
+        for (value, sum) in taylor.gradient.iter_mut().zip(&self.gradient) {
+            *value = unit * sum.sum();
+        }
+        for (value, sum) in taylor.hessian.iter_mut().zip(&self.hessian) {
+            *value = unit * sum.sum();
+        }
+        (self.turns.number(), taylor)
+    }
+}
+
+impl Edges {
+    /// Up to [`LANES`] edges.
+    pub(super) fn new(ends: &[&[Point]]) -> Self {
+        let coordinate = |lane: usize, end: usize, a: usize| ends[lane.min(ends.len() - 1)][end][a];
+        let point = |end: usize| {
+            [0, 1, 2].map(|a| {
+                Lanes(std::array::from_fn(|lane| {
+                    coordinate(lane, if lane < ends.len() { end } else { 1 }, a)
+                }))
+            })
+        };
+        let [from, to] = [point(0), point(1)];
+        let along = [0, 1, 2].map(|a| to[a] - from[a]);
+        let squared = dot(along, along);
+        let [zero, one] = [0.0, 1.0].map(Lanes::splat);
+        let by_squared = squared.select_below(one, zero, one / squared.max(one));
+        Self { from, to, length: squared.sqrt(), by_squared }
+    }
+
+    /// The sum of the lengths.
+    pub(super) fn length(&self) -> f64 {
+        self.length.sum()
+    }
+
+    /// The edges that are not missing.
+    pub(super) fn ends(&self) -> impl Iterator<Item = Edge> {
+        let end = |end: &[Lanes; 3], lane: usize| [0, 1, 2].map(|a| end[a].0[lane]);
+        let lanes = (0..LANES).filter(|&lane| self.length.0[lane] > 0.0);
+        lanes.map(move |lane| Edge([end(&self.from, lane), end(&self.to, lane)]))
+    }
+
+    /// Adds their contribution to `b` at `p`.
+    #[inline(always)]
+    pub(super) fn turn(&self, p: Point, turns: &mut Turns) {
+        turns.multiply(self.seen_from(p).factors(self, p));
+    }
+
+    /// Adds their contribution to `sums`, over the ball of `radius` around `center`.
+    #[inline(always)]
+    pub(super) fn expand(&self, center: Point, radius: f64, sums: &mut Sums) {
+        let seen = self.seen_from(center);
+        sums.turns.multiply(seen.factors(self, center));
+        seen.expand(self, radius, sums);
+    }
+
+    #[inline(always)]
+    fn seen_from(&self, p: Point) -> Seen {
+        let ends = [relative(&self.from, p), relative(&self.to, p)];
+        let across = [across(&ends[0]), across(&ends[1])];
+        let distances = [
+            (ends[0][0] * ends[0][0] + across[0]).sqrt(),
+            (ends[1][0] * ends[1][0] + across[1]).sqrt(),
+        ];
+        Seen { ends, across, distances }
+    }
+
+    /// The complex numbers `[re, im]` of the edges, also where an imaginary part is 0.
+    #[cold]
+    fn with_ties(&self, p: Point, [mut re, mut im]: [Lanes; 2]) -> [Lanes; 2] {
+        for lane in 0..LANES {
+            if im.0[lane] == 0.0 && self.length.0[lane] > 0.0 {
+                let end = |end: &[Lanes; 3]| End::new([0, 1, 2].map(|a| end[a].0[lane]), p);
+                [re.0[lane], im.0[lane]] = end(&self.from).factor(&end(&self.to));
+            }
+        }
+        [re, im]
+    }
+}
+
+#[inline(always)]
+fn relative(end: &[Lanes; 3], p: Point) -> [Lanes; 3] {
+    [end[0] - Lanes::splat(p[0]), end[1] - Lanes::splat(p[1]), end[2] - Lanes::splat(p[2])]
+}
+
+/// The squared distance in the plane perpendicular to `x`.
+#[inline(always)]
+fn across(end: &[Lanes; 3]) -> Lanes {
+    end[1] * end[1] + end[2] * end[2]
+}
+
+/// Edges, relative to a point.
+struct Seen {
+    ends: [[Lanes; 3]; 2],
+    /// The squared distances in the plane perpendicular to `x`.
+    across: [Lanes; 2],
+    distances: [Lanes; 2],
+}
+
+impl Seen {
+    /// The complex numbers of the edges as seen from `p`, 1 for those of length 0.
+    #[inline(always)]
+    fn factors(&self, edges: &Edges, p: Point) -> [Lanes; 2] {
+        let [from, to] = &self.ends;
+        let re = self.beside_x(0) * self.beside_x(1) + (from[1] * to[1] + from[2] * to[2]);
+        let im = from[1] * to[2] - from[2] * to[1];
+        // An edge is 0 or at least 1 long.
+        let one = Lanes::splat(1.0);
+        let re = edges.length.select_below(one, one, re);
+        if edges.length.select_below(one, one, im).0.contains(&0.0) {
+            return edges.with_ties(p, [re, im]);
+        }
+        [re, im]
+    }
+
+    /// The distance of an end plus its `x`, without cancellation.
+    #[inline(always)]
+    fn beside_x(&self, end: usize) -> Lanes {
+        let (x, across, distance) = (self.ends[end][0], self.across[end], self.distances[end]);
+        x.select_below(Lanes::default(), across / (distance - x), distance + x)
+    }
+
+    /// Adds the Taylor polynomials of the edges.
+    ///
+    /// The gradient is the line integral of `dl x q / |q|^3` (Biot and Savart). For an edge from
+    /// `f` to `t`, relative to the centre, it is `c s`, with `c = f x t` and
+    /// `s = (|f| + |t|) / (|f| |t| P)`, `P = |f| |t| + f . t`. After a step of `h` from the centre
+    /// `c` is larger by `(t - f) x h`, which is perpendicular to `h`, and `ln s` by `w . h`. So the
+    /// term of degree 2 is `(c . h) (w . h) s / 2`.
+    ///
+    /// The term of degree `k` of `1 / |q|` is at most `x^k / |q|`, with `x = radius / |q|`; of its
+    /// gradient, the integrand, at most `(k + 1) x^k / |q|^2`. The term of degree `k` of `b` is `h`
+    /// times the term of degree `k - 1` of its gradient, divided by `k`: at most the integral of
+    /// `x^k / |q|`. With `x` at the nearest point, at a distance `d`, all terms from degree 3 on
+    /// add up to at most `x^3 / (1 - x)` times the integral of `d^3 / |q|^4`, which is at most
+    /// `l / d` for an edge of length `l`, and `pi / 2` for a line. All are in units of `4 pi`.
+    #[inline(always)]
+    fn expand(&self, edges: &Edges, radius: f64, sums: &mut Sums) {
+        let (zero, one, radius) = (Lanes::splat(0.0), Lanes::splat(1.0), Lanes::splat(radius));
+        let ([f, t], [m, n]) = (self.ends, self.distances);
+        let edge = [t[0] - f[0], t[1] - f[1], t[2] - f[2]];
+        let c = cross(f, edge);
+        let ft = dot(f, t);
+        // `1 / P`. Where `f . t` is below 0, `P = |c|^2 / (|f| |t| - f . t)` has no cancellation.
+        let (sum, product) = (m + n, m * n);
+        let if_below = |below, not| ft.select_below(zero, below, not);
+        let by_p = if_below(product - ft, one) / if_below(dot(c, c), product + ft);
+        let by_all = one / (sum * product);
+        let [by_m, by_n, by_sum] = [n * sum * by_all, m * sum * by_all, product * by_all];
+        let s = sum * sum * by_all * by_p;
+        // `w = u f + v t`
+        let u = by_p - by_m * (by_sum - by_m - n * by_p);
+        let v = by_p - by_n * (by_sum - by_n - m * by_p);
+        let sw = [s * (u * f[0] + v * t[0]), s * (u * f[1] + v * t[1]), s * (u * f[2] + v * t[2])];
+        let half = Lanes::splat(0.5);
+        for a in 0..3 {
+            let (b, d) = ((a + 1) % 3, (a + 2) % 3);
+            sums.gradient[a] = sums.gradient[a] + s * c[a];
+            sums.hessian[a] = sums.hessian[a] + c[a] * sw[a];
+            sums.hessian[3 + a] = sums.hessian[3 + a] + half * (c[b] * sw[d] + c[d] * sw[b]);
+        }
+
+        // The parameter of the edge's point nearest to the centre.
+        let at = (zero - dot(f, edge) * edges.by_squared).max(zero).min(one);
+        let nearest = [f[0] + at * edge[0], f[1] + at * edge[1], f[2] + at * edge[2]];
+        let squared = dot(nearest, nearest);
+        let d = squared.sqrt();
+        let line = edges.length.min(Lanes::splat(FRAC_PI_2) * d);
+        let error = radius * radius * radius * line / (squared * d * (d - radius));
+        sums.error = sums.error + radius.select_below(d, error, Lanes::splat(f64::INFINITY));
+    }
+}
+
+/// Products of complex numbers, with their windings around 0: one for each lane.
+pub(super) struct Turns {
+    re: Lanes,
+    im: Lanes,
+    whole: Lanes,
+    factors: u32,
+}
+
+impl Default for Turns {
+    fn default() -> Self {
+        let zero = Lanes::default();
+        Self { re: Lanes::splat(1.0), im: zero, whole: zero, factors: 0 }
+    }
+}
+
+impl Turns {
+    /// Adds the arguments of `re + i im`, from `-pi` to `pi`; the sign of a zero counts.
+    #[inline(always)]
+    fn multiply(&mut self, [re, im]: [Lanes; 2]) {
+        let product = self.re * im + self.im * re;
+        for lane in 0..LANES {
+            let before = self.im.0[lane].is_sign_negative();
+            let factor = im.0[lane].is_sign_negative();
+            let after = product.0[lane].is_sign_negative();
+            // The sum of two angles of equal sign with the other sign passed the negative axis.
+            let passed = before == factor && after != before;
+            self.whole.0[lane] += f64::from(u8::from(passed)) * 1f64.copysign(im.0[lane]);
+        }
+        self.re = self.re * re - self.im * im;
+        self.im = product;
+        self.factors += 1;
+        if self.factors == SCALE_AFTER {
+            self.scale();
+        }
+    }
+
+    #[inline(always)]
+    fn scale(&mut self) {
+        self.factors = 0;
+        let size =
+            self.re.max(Lanes::default() - self.re) + self.im.max(Lanes::default() - self.im);
+        (self.re, self.im) = (self.re / size, self.im / size);
+    }
+
+    /// The sum in turns: twice the arguments as a fraction of `4 pi`.
+    #[inline(always)]
+    pub(super) fn number(mut self) -> f64 {
+        // Halves of the lanes, until the first has all: a product of 8 factors of size 1.
+        self.scale();
+        for half in [4, 2, 1] {
+            let (mut re, mut im) = (Lanes::splat(1.0), Lanes::default());
+            re.0[..half].copy_from_slice(&self.re.0[half..2 * half]);
+            im.0[..half].copy_from_slice(&self.im.0[half..2 * half]);
+            self.multiply([re, im]);
+        }
+        let whole: f64 = self.whole.sum();
+        whole + libm::atan2(self.im.0[0], self.re.0[0]) / (2.0 * PI)
+    }
+}
+
+/// An end of an edge, as seen from a point.
+#[derive(Clone, Copy)]
+struct End {
+    /// The distance, plus `x`.
+    a: f64,
+    /// The position in the plane perpendicular to `x`; `(-1, 0)` for an end straight towards `-x`,
+    /// as the tie rule implies.
+    z: [f64; 2],
+    /// Relative to the point; exact.
+    q: Point,
+}
+
+impl End {
+    #[inline]
+    fn new(end: Point, p: Point) -> Self {
+        let q = minus(end, p);
+        let [x, y, z] = q;
+        let squared = y * y + z * z;
+        let distance = (x * x + squared).sqrt();
+        if squared == 0.0 && x <= 0.0 {
+            return Self { a: 0.0, z: [-1.0, 0.0], q };
+        }
+        // Without cancellation.
+        let a = if x >= 0.0 { distance + x } else { squared / (distance - x) };
+        Self { a, z: [y, z], q }
+    }
+
+    /// The complex number of the edge from this end to `to`.
+    #[inline]
+    fn factor(&self, to: &Self) -> [f64; 2] {
+        let re = self.a * to.a + (self.z[0] * to.z[0] + self.z[1] * to.z[1]);
+        let im = self.z[0] * to.z[1] - self.z[1] * to.z[0];
+        if im != 0.0 {
+            return [re, im];
+        }
+        self.tie(to, re)
+    }
+
+    /// The same if the projection of the edge's line contains the point, which the tie rule moves
+    /// by an infinitesimal step up `y`, and a far smaller one down `z`.
+    #[cold]
+    fn tie(&self, to: &Self, re: f64) -> [f64; 2] {
+        let along = minus(self.q, to.q);
+        let sign = if along[2] != 0.0 { along[2] } else { along[1] };
+        let is_on_edge = cross(self.q, to.q) == [0.0; 3] && dot(self.q, to.q) <= 0.0;
+        match (is_on_edge, sign == 0.0) {
+            // The point is on an edge along `x`, or beyond its end.
+            (_, true) => [1.0, 0.0],
+            // The point is on the edge: the mean of both sides.
+            (true, false) => [0.0, 1f64.copysign(sign)],
+            (false, false) => [re, 0f64.copysign(sign)],
+        }
+    }
+}
+
+/// The component along `x` of the cross product.
+fn cross_x(a: Point, b: Point) -> f64 {
+    a[1] * b[2] - a[2] * b[1]
+}
+
+#[cfg(test)]
+mod tests {
+    use fastrand::Rng;
+
+    use super::*;
+    use crate::base::vector::norm;
+
+    /// A closed loop.
+    #[derive(Debug)]
+    struct Loop {
+        /// The first point is also the last.
+        points: Vec<Point>,
+        edges: Vec<Edges>,
+    }
+
+    impl Loop {
+        fn new(points: &[[i32; 3]]) -> Self {
+            let points: Vec<Point> = points.iter().map(|point| point.map(f64::from)).collect();
+            let ends: Vec<&[Point]> = points.windows(2).collect();
+            Self { edges: ends.chunks(LANES).map(Edges::new).collect(), points }
+        }
+
+        fn expand(&self, center: Point, radius: f64) -> (f64, Taylor) {
+            let mut sums = Sums::default();
+            self.edges.iter().for_each(|edges| edges.expand(center, radius, &mut sums));
+            sums.total()
+        }
+
+        fn shading(&self, lo: Point, hi: Point) -> impl Iterator<Item = Edge> {
+            let edges = self.edges.iter().flat_map(Edges::ends);
+            edges.filter(move |edge| edge.may_shade(lo, hi))
+        }
+    }
+
+    /// Closed loops of 3 to 17 points, each with a lattice point near it.
+    fn cases() -> impl Iterator<Item = (Loop, Point)> {
+        let mut rng = Rng::with_seed(7);
+        (0..4000).map(move |case| {
+            let size = 1 << rng.i32(3..20);
+            let coordinate = |rng: &mut Rng| 16 * rng.i32(-size..=size);
+            let point = |rng: &mut Rng| [0; 3].map(|_: i32| coordinate(rng));
+            let mut points: Vec<[i32; 3]> = (0..3 + case % 15).map(|_| point(&mut rng)).collect();
+            points.dedup();
+            points.push(points[0]);
+            (Loop::new(&points), point(&mut rng).map(|c| f64::from(c + 8)))
+        })
+    }
+
+    fn number(each: &Loop, p: Point) -> f64 {
+        let mut turns = Turns::default();
+        each.edges.iter().for_each(|edges| edges.turn(p, &mut turns));
+        turns.number()
+    }
+
+    #[test]
+    fn the_product_of_all_edges_has_the_sum_of_their_angles() {
+        for (each, p) in cases() {
+            let angle = |ends: &[Point]| {
+                let [re, im] = End::new(ends[0], p).factor(&End::new(ends[1], p));
+                im.atan2(re) / (2.0 * PI)
+            };
+            let sum: f64 = each.points.windows(2).map(angle).sum();
+            let product = number(&each, p);
+            assert!((sum - product).abs() < 1e-9, "{sum}, {product}: {each:?} from {p:?}");
+        }
+    }
+
+    #[test]
+    fn products_of_thousands_of_edges_stay_finite() {
+        let mut rng = Rng::with_seed(13);
+        for size in [300, 3000, 16_000] {
+            let mut points: Vec<[i32; 3]> =
+                (0..size).map(|_| [(); 3].map(|()| rng.i32(-(1 << 24)..1 << 24))).collect();
+            points.push(points[0]);
+            let (whole, p) = (Loop::new(&points), [0.5; 3]);
+            let angle = |ends: &[Point]| {
+                let [re, im] = End::new(ends[0], p).factor(&End::new(ends[1], p));
+                im.atan2(re) / (2.0 * PI)
+            };
+            let sum: f64 = whole.points.windows(2).map(angle).sum();
+            let product = number(&whole, p);
+            assert!((sum - product).abs() < 1e-9, "{sum}, {product}");
+        }
+    }
+
+    #[test]
+    fn taylor_polynomials_are_as_near_as_their_bounds_say() {
+        let mut rng = Rng::with_seed(8);
+        let mut bounded = 0;
+        for (each, center) in cases() {
+            let radius = f64::from(1 << rng.i32(3..20));
+            let (start, taylor) = each.expand(center, radius);
+            let bound = taylor.error;
+            for _ in 0..20 {
+                let direction = [0; 3].map(|_: i32| rng.f64() - 0.5);
+                let length = radius * rng.f64().sqrt() / norm(direction);
+                let h = direction.map(|c| c * length);
+                let p = [0, 1, 2].map(|a| center[a] + h[a]);
+                let change = number(&each, p) - start;
+                let [lo, hi] = [f64::NEG_INFINITY, f64::INFINITY].map(|end| [end; 3]);
+                let steps: f64 = each.shading(lo, hi).map(|edge| edge.step(center, p)).sum();
+                let off = (change - steps - taylor.change(h)).abs();
+                let x = length / radius;
+                assert!(off <= bound * x * x * x + 1e-9, "{off}, {bound}: {each:?} from {p:?}");
+                bounded += u32::from(bound < 0.1);
+            }
+        }
+        assert!(bounded > 1000, "{bounded}");
+    }
+
+    #[test]
+    fn changes_are_the_same_eight_at_a_time_and_reach_the_swing() {
+        let mut rng = Rng::with_seed(9);
+        for _ in 0..1000 {
+            let mut number = || rng.f64() - 0.5;
+            let gradient = [0; 3].map(|_: i32| number());
+            let hessian = [0; 6].map(|_: i32| number());
+            let taylor = Taylor { gradient, hessian, error: 0.0 };
+            let steps = [0; 3].map(|_: i32| Lanes(std::array::from_fn(|_| number())));
+            let changes = taylor.changes(steps);
+            for lane in 0..LANES {
+                let change = taylor.change(steps.map(|step| step.0[lane]));
+                assert!((changes.0[lane] - change).abs() < 1e-12, "{taylor:?}, {steps:?}");
+            }
+            // If no term is negative, the change is largest at the cube's corner.
+            let (gradient, hessian) = (gradient.map(f64::abs), hessian.map(f64::abs));
+            let largest = Taylor { gradient, hessian, error: 0.0 }.change([0.7; 3]);
+            assert!((taylor.max_change(0.7) - largest).abs() < 1e-12, "{taylor:?}");
+        }
+    }
+
+    /// Loops, centres far from some of them and near others, and radii.
+    fn balls() -> impl Iterator<Item = (Loop, Point, f64)> {
+        let mut rng = Rng::with_seed(10);
+        cases().map(move |(each, p)| {
+            let away = f64::from(rng.i32(1..20));
+            (each, p.map(|c| c * away), f64::from(1 << rng.i32(3..22)))
+        })
+    }
+
+    #[test]
+    fn the_bound_of_an_expansion_is_the_sum_of_those_of_its_edges() {
+        let (mut by_length, mut by_angle) = (0, 0);
+        for (each, center, radius) in balls() {
+            let bound = |ends: &[Point]| {
+                let along = minus(ends[1], ends[0]);
+                let at = -dot(minus(ends[0], center), along) / dot(along, along);
+                let nearest = [0, 1, 2].map(|a| ends[0][a] + at.clamp(0.0, 1.0) * along[a]);
+                let distance = norm(minus(nearest, center));
+                let (x, angle) = (radius / distance, norm(along) / distance);
+                if x >= 1.0 {
+                    return f64::INFINITY;
+                }
+                *(if angle < PI / 2.0 { &mut by_length } else { &mut by_angle }) += 1;
+                x.powi(3) / (1.0 - x) * angle.min(PI / 2.0) / (4.0 * PI)
+            };
+            let expected: f64 = each.points.windows(2).map(bound).sum();
+            let found = each.expand(center, radius).1.error;
+            let is_near = found == expected || (found - expected).abs() < 1e-9 * expected.abs();
+            assert!(is_near, "{found}, not {expected}: {each:?}");
+        }
+        assert!(by_length > 1000 && by_angle > 500, "{by_length}, {by_angle}");
+    }
+
+    #[test]
+    fn steps_are_the_jumps_along_the_way() {
+        let mut rng = Rng::with_seed(12);
+        let (mut jumps, mut checked) = ([0; 3], 0);
+        for (each, p) in cases() {
+            // Past most edges, so that their rays pass; a way along one, two or all axes.
+            let p = [2.0 * p[0].abs() + 8.0, p[1], p[2]];
+            let (axes, reach) = (rng.u8(1..8), 1 << rng.i32(3..20));
+            let q = [0, 1, 2].map(|a| match axes >> a & 1 {
+                1 => p[a] + f64::from(16 * rng.i32(-reach..=reach)),
+                _ => p[a],
+            });
+            let [lo, hi] = [f64::min, f64::max].map(|f| [0, 1, 2].map(|a| f(p[a], q[a])));
+            let is_apart = |ends: &[Point]| {
+                (0..3).any(|a| {
+                    ends[0][a].max(ends[1][a]) < lo[a] || ends[0][a].min(ends[1][a]) > hi[a]
+                })
+            };
+            if !each.points.windows(2).all(is_apart) {
+                continue;
+            }
+            let mut before = number(&each, p);
+            let mut sum = 0.0;
+            let mut is_smooth = true;
+            for n in 1..=64 {
+                let at = [0, 1, 2].map(|a| p[a] + (q[a] - p[a]) * f64::from(n) / 64.0);
+                let after = number(&each, at);
+                let jump = (after - before).round();
+                is_smooth &= (after - before - jump).abs() < 0.1;
+                sum += jump;
+                before = after;
+            }
+            if !is_smooth {
+                continue;
+            }
+            let step = |ends: &[Point]| Edge([ends[0], ends[1]]).step(p, q);
+            let all: f64 = each.points.windows(2).map(step).sum();
+            assert_eq!(all, sum, "{each:?} from {p:?} to {q:?}");
+            let passing: f64 = each.shading(lo, hi).map(|edge| edge.step(p, q)).sum();
+            assert_eq!(passing, sum, "{each:?} from {p:?} to {q:?}");
+            jumps[(1.0 + sum.clamp(-1.0, 1.0)) as usize] += 1;
+            checked += 1;
+        }
+        assert!(checked > 1000 && jumps[0] > 100 && jumps[2] > 100, "{checked}, {jumps:?}");
+    }
+}

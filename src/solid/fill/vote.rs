@@ -1,0 +1,428 @@
+//! Six rays per voxel, from both ends of the three columns through its centre.
+//!
+//! A sweep in canonical order carries the state of each column, inside or not, in words of 64
+//! columns: one word along `x`, a row of words along `y`, a layer along `z`. Bricks without flips,
+//! in a row with equal words, are decided at once. Threads process slabs of layers; the initial
+//! state of each slab is the parity of the flips before it.
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use crate::base::progress::Progress;
+use crate::engine::backend::{BackendError, check_cancelled, check_memory};
+use crate::grid::{
+    BRICK, BrickKey, BrickRuns, Extent, FIRST_Z, Mask, OrderedGrid, VoxelGrid, Writer, count,
+    mask_voxels, overlay, union_bounds,
+};
+use crate::solid::fill::{AxisDisagreement, Voted};
+
+/// Maximum memory for the layers of words of all slabs, in bytes, beyond two layers.
+const SLAB_BYTES: usize = 256 << 20;
+/// Memory that may be used to determine how much a vote needs in total, in bytes. A vote that needs
+/// more for its work is refused earlier, with that amount.
+const AFFORDABLE: u64 = 64 << 20;
+
+/// The voxels that most of six rays find inside, given the flips of columns along `x`, `y` and `z`:
+/// one ray from either end of the three columns through each voxel. The two votes of a column with
+/// an odd number of flips cancel out. A tie counts as outside. If one grid is larger, the others
+/// have no flips beyond their end.
+///
+/// Takes at most `memory` bytes besides `flips`, including the result; if that is refused, up to 64
+/// MiB are used to determine the amount needed. The step `fill` of `progress` is in layers of
+/// bricks, in two passes: one counts, one writes.
+///
+/// ```
+/// use trivox::{NoProgress, VoxelGrid, fill};
+///
+/// // A cube of one voxel; one of its sides across `x` is missing.
+/// let both = VoxelGrid::from_voxels([3; 3], [[1, 1, 1]])?;
+/// let along_x = both.clone();
+/// let along_y = VoxelGrid::from_voxels([3; 3], [[1, 1, 1], [1, 2, 1]])?;
+/// let along_z = VoxelGrid::from_voxels([3; 3], [[1, 1, 1], [1, 1, 2]])?;
+/// let voted = fill::vote([&along_x, &along_y, &along_z], u64::MAX, &NoProgress)?;
+/// assert_eq!(voted.grid, both);
+/// assert_eq!((voted.disagreement.voxels, voted.disagreement.odd), (0, [1, 0, 0]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// [`BackendError::Memory`], or cancellation.
+pub fn vote(
+    flips: [&VoxelGrid; 3],
+    memory: u64,
+    progress: &dyn Progress,
+) -> Result<Voted, BackendError> {
+    let dims =
+        std::array::from_fn(|a| flips.map(|grid| grid.dims()[a]).into_iter().fold(1, u32::max));
+    let world = flips[0].world;
+    // Beyond these bounds two columns of each voxel have no flips, and agree.
+    let Some(bounds) =
+        flips.into_iter().filter_map(VoxelGrid::occupied_bounds).reduce(union_bounds)
+    else {
+        let grid = OrderedGrid::new(dims, world, Vec::new()).finish();
+        return Ok(Voted { grid, disagreement: AxisDisagreement::default() });
+    };
+    let sweep = Sweep { flips, bounds: bounds.map(|voxel| voxel.map(|c| c / BRICK)), progress };
+    progress.start("fill", 2 * sweep.len(2) as u64);
+    let slabs = sweep.slabs();
+    let working = sweep.work_bytes(slabs.len());
+    check_memory(working, memory.max(AFFORDABLE))?;
+    let (mut layers, odd) = sweep.layers(&slabs);
+
+    let count = |(slab, layer): (&Range<u32>, &mut Vec<u64>)| {
+        let mut out = Writer::counting();
+        let tally = sweep.slab(slab, layer, &odd, &mut out);
+        (out.extent(), tally)
+    };
+    let (extents, tallies): (Vec<Extent>, Vec<Tally>) =
+        slabs.par_iter().zip(&mut layers).map(count).unzip();
+    check_cancelled(progress)?;
+    check_memory(working + Extent::bytes(&extents), memory)?;
+
+    // The final state of one slab is the initial state of the next.
+    layers.rotate_right(1);
+    layers[0].fill(0);
+    let mut grid = OrderedGrid::new(dims, world, extents);
+    let write = |((slab, layer), mut out): ((&Range<u32>, &mut Vec<u64>), Writer<'_>)| {
+        sweep.slab(slab, layer, &odd, &mut out);
+    };
+    slabs.par_iter().zip(&mut layers).zip(grid.writers()).for_each(write);
+
+    let mut tally = tallies.into_iter().fold(Tally::default(), Tally::and);
+    tally.disagreement.odd[2] = ones(&odd);
+    Ok(Voted { grid: grid.finish(), disagreement: tally.disagreement() })
+}
+
+fn ones(words: &[u64]) -> u64 {
+    words.iter().map(|word| u64::from(word.count_ones())).sum()
+}
+
+/// The bricks that hold all flips.
+struct Sweep<'a> {
+    flips: [&'a VoxelGrid; 3],
+    /// The first and the last brick along each axis.
+    bounds: [[u32; 3]; 2],
+    progress: &'a dyn Progress,
+}
+
+impl Sweep<'_> {
+    /// Bricks along an axis.
+    fn len(&self, axis: usize) -> usize {
+        (self.bounds[1][axis] - self.bounds[0][axis] + 1) as usize
+    }
+
+    /// Words per layer: one for the 64 columns through a brick along `z`.
+    fn layer_len(&self) -> usize {
+        self.len(0) * self.len(1)
+    }
+
+    /// The key of the first brick of a row.
+    fn row(&self, y: u32, z: u32) -> BrickKey {
+        BrickKey::new([self.bounds[0][0], y, z])
+    }
+
+    /// Layers of bricks swept per task.
+    fn slabs(&self) -> Vec<Range<u32>> {
+        let affordable = 1 + SLAB_BYTES / (self.layer_len() * size_of::<u64>());
+        let tasks = (4 * rayon::current_num_threads()).min(affordable).min(self.len(2));
+        let step = self.len(2).div_ceil(tasks);
+        let end = self.bounds[1][2] + 1;
+        let begins = (self.bounds[0][2]..end).step_by(step);
+        begins.map(|begin| begin..end.min(begin + step as u32)).collect()
+    }
+
+    /// Bytes of the layers, and of the two rows and the statistics of each slab.
+    fn work_bytes(&self, slabs: usize) -> u64 {
+        let words = (slabs + 1) * self.layer_len() + slabs * 2 * self.len(0);
+        (words * size_of::<u64>() + slabs * (2 * self.len(1) + 1024)) as u64
+    }
+
+    /// For each slab, the columns along `z` that are inside at its start, and the columns with an
+    /// odd number of flips.
+    fn layers(&self, slabs: &[Range<u32>]) -> (Vec<Vec<u64>>, Vec<u64>) {
+        let parity = |slab: &Range<u32>| {
+            let mut odd = vec![0; self.layer_len()];
+            for piece in self.pieces(2, slab) {
+                let [x, y, _] = piece.start.position();
+                let place = (y - self.bounds[0][1]) as usize * self.len(0);
+                odd[place + (x - self.bounds[0][0]) as usize] ^= parity_along_z(&piece.mask);
+            }
+            odd
+        };
+        let mut layers: Vec<Vec<u64>> = slabs.par_iter().map(parity).collect();
+        let mut before = vec![0; self.layer_len()];
+        for layer in &mut layers {
+            for (parity, before) in layer.iter_mut().zip(&mut before) {
+                (*parity, *before) = (*before, *parity ^ *before);
+            }
+        }
+        (layers, before)
+    }
+
+    /// The flips along an axis in layers of bricks.
+    fn pieces(&self, axis: usize, layers: &Range<u32>) -> BrickRuns<'_> {
+        let end = self.row(self.bounds[1][1], layers.end - 1).next_row();
+        self.flips[axis].brick_runs_between(self.row(self.bounds[0][1], layers.start), end)
+    }
+
+    /// Decides the voxels of a slab. `layer` has the columns along `z` that are inside, at the
+    /// start and then at the end of the slab; `odd` those with an odd number of flips.
+    fn slab(
+        &self,
+        slab: &Range<u32>,
+        layer: &mut [u64],
+        odd: &[u64],
+        out: &mut Writer<'_>,
+    ) -> Tally {
+        let mut tally = Tally::default();
+        let width = self.len(0);
+        let (mut y_inside, mut y_odd) = (vec![0; width], vec![0; width]);
+        let mut pieces = [0, 1, 2].map(|axis| self.pieces(axis, slab));
+        // Only rows with a column along `z` that is inside or odd: most others are empty.
+        let any = |words: &[u64]| words.iter().any(|&word| word != 0);
+        let odd_rows: Vec<bool> = odd.chunks_exact(width).map(any).collect();
+        let mut inside_rows: Vec<bool> = layer.chunks_exact(width).map(any).collect();
+        for z in slab.clone() {
+            y_inside.fill(0);
+            y_odd.fill(0);
+            for piece in self.pieces(1, &(z..z + 1)) {
+                let [x, ..] = piece.start.position();
+                y_odd[(x - self.bounds[0][0]) as usize] ^= parity_along_y(&piece.mask);
+            }
+            tally.disagreement.odd[1] += ones(&y_odd);
+            let mut is_in_y = any(&y_odd);
+            let rows = layer.chunks_exact_mut(width).zip(odd.chunks_exact(width));
+            for (row, (z_inside, z_odd)) in rows.enumerate() {
+                let first = self.row(self.bounds[0][1] + row as u32, z);
+                let flips = pieces.each_mut().map(|pieces| pieces.take_before(first.next_row()));
+                let is_crossed = flips.iter().any(|flips| flips.first().is_some());
+                if !(is_crossed || is_in_y || inside_rows[row] || odd_rows[row]) {
+                    continue;
+                }
+                let columns = Columns { y_inside: &mut y_inside, y_odd: &y_odd, z_inside, z_odd };
+                Row { first, columns, out, tally: &mut tally }.decide(flips);
+                inside_rows[row] = any(z_inside);
+                is_in_y = any(&y_inside) || any(&y_odd);
+            }
+            self.progress.advance(1);
+        }
+        tally
+    }
+}
+
+/// The columns along `y` and `z` through each brick of a row, in words of 64: those that are
+/// inside, and those with an odd number of flips.
+struct Columns<'a> {
+    y_inside: &'a mut [u64],
+    y_odd: &'a [u64],
+    z_inside: &'a mut [u64],
+    z_odd: &'a [u64],
+}
+
+impl Columns<'_> {
+    /// The number of bricks from `begin`, before `end`, with the same words.
+    fn same(&self, begin: usize, end: usize) -> usize {
+        let words = |x: usize| [self.y_inside[x], self.y_odd[x], self.z_inside[x], self.z_odd[x]];
+        let [a, b, c, d] = words(begin);
+        let y = self.y_inside[begin..end].iter().zip(&self.y_odd[begin..end]);
+        let z = self.z_inside[begin..end].iter().zip(&self.z_odd[begin..end]);
+        let differs = |((y, y_odd), (z, z_odd)): ((&u64, &u64), (&u64, &u64))| {
+            (y ^ a) | (y_odd ^ b) | (z ^ c) | (z_odd ^ d) != 0
+        };
+        y.zip(z).position(differs).unwrap_or(end - begin)
+    }
+}
+
+/// A row of bricks.
+struct Row<'a, 'b> {
+    first: BrickKey,
+    columns: Columns<'a>,
+    out: &'a mut Writer<'b>,
+    tally: &'a mut Tally,
+}
+
+impl Row<'_, '_> {
+    /// Decides the row's voxels, given the flips along the three axes.
+    fn decide(&mut self, flips: [BrickRuns<'_>; 3]) {
+        let parity = |mask: &Mask| mask.iter().fold(0, |parity, slice| parity ^ slice);
+        let x_odd = flips[0].clone().fold(0, |odd, piece| odd ^ parity(&piece.mask));
+        let mut x_columns = XColumns { odd: x_odd, ..XColumns::default() };
+        let mut next = 0;
+        for bricks in overlay(flips) {
+            let begin = self.first.bricks_to(bricks.start) as usize;
+            self.decide_without_flips(next..begin, &mut x_columns);
+            next = begin + bricks.len as usize;
+            for x in begin..next {
+                self.decide_bricks(x, 1, &bricks.masks, &mut x_columns);
+            }
+        }
+        self.decide_without_flips(next..self.columns.z_odd.len(), &mut x_columns);
+        self.tally.disagreement.odd[0] += u64::from(x_odd.count_ones());
+        self.tally.disagreement.columns += u64::from(x_columns.disputed.count_ones());
+        self.tally.disagreement.of_columns += u64::from(x_columns.counted.count_ones());
+    }
+
+    fn decide_without_flips(&mut self, bricks: Range<usize>, x_columns: &mut XColumns) {
+        let mut next = bricks.start;
+        while next < bricks.end {
+            let same = self.columns.same(next, bricks.end);
+            self.decide_bricks(next, same, &[[0; 8]; 3], x_columns);
+            next += same;
+        }
+    }
+
+    /// Decides `len` bricks with the same words and the same `flips`; `flips` is empty if `len >
+    /// 1`.
+    fn decide_bricks(
+        &mut self,
+        begin: usize,
+        len: usize,
+        flips: &[Mask; 3],
+        x_columns: &mut XColumns,
+    ) {
+        let Columns { y_inside, y_odd, z_inside, z_odd } = &mut self.columns;
+        let mut rays = Rays {
+            inside: [x_columns.inside, y_inside[begin], z_inside[begin]],
+            odd: [x_columns.odd, y_odd[begin], z_odd[begin]],
+        };
+        let (inside, disputed) = rays.through_brick(flips);
+        [x_columns.inside, y_inside[begin], z_inside[begin]] = rays.inside;
+        let any = |mask: &Mask| mask.iter().fold(0, |any, slice| any | slice);
+        x_columns.disputed |= any(&disputed);
+        x_columns.counted |= any(&inside) | any(&disputed);
+        let start = self.first.along_x(begin as u32);
+        self.out.push(start, len as u32, &inside);
+        self.tally.add(start, len, &disputed);
+    }
+}
+
+/// The 64 columns along `x` of a row of bricks.
+#[derive(Default)]
+struct XColumns {
+    inside: u64,
+    odd: u64,
+    /// Columns with a disputed voxel so far.
+    disputed: u64,
+    /// Columns with a voxel that is inside or disputed so far.
+    counted: u64,
+}
+
+/// The 64 columns of a brick along each axis. The bit of a column is `8 y + z` along `x`, `8 x + z`
+/// along `y` and `8 y + x` along `z`.
+struct Rays {
+    inside: [u64; 3],
+    odd: [u64; 3],
+}
+
+impl Rays {
+    /// The voxels of a brick that are inside, and the disputed ones.
+    fn through_brick(&mut self, flips: &[Mask; 3]) -> (Mask, Mask) {
+        let (mut inside, mut disputed) = ([0; 8], [0; 8]);
+        let [mut x_inside, y_before, z_before] = self.inside;
+        let (mut y_inside, mut z_inside) = (0, 0);
+        for x in 0..8 {
+            x_inside ^= flips[0][x];
+            let y = prefix_along_y(flips[1][x]) ^ y_row(y_before, x);
+            let z = prefix_along_z(flips[2][x]) ^ z_row(z_before, x);
+            y_inside |= y >> 56 << (8 * x);
+            z_inside |= (z >> 7 & FIRST_Z) << x;
+            let odd = [self.odd[0], y_row(self.odd[1], x), z_row(self.odd[2], x)];
+            (inside[x], disputed[x]) = decide([x_inside, y, z], odd);
+        }
+        self.inside = [x_inside, y_inside, z_inside];
+        (inside, disputed)
+    }
+}
+
+/// The voxels, of 64, that are inside and that are disputed, given the results of their three
+/// columns and the columns that do not vote.
+#[inline(always)]
+fn decide(inside: [u64; 3], odd: [u64; 3]) -> (u64, u64) {
+    let yes = [0, 1, 2].map(|a| inside[a] & !odd[a]);
+    let no = [0, 1, 2].map(|a| !inside[a] & !odd[a]);
+    let any = |[a, b, c]: [u64; 3]| a | b | c;
+    let two = |[a, b, c]: [u64; 3]| a & b | (a | b) & c;
+    let agreed = two(yes) & !any(no) | two(no) & !any(yes);
+    (two(yes) | any(yes) & !any(no), !agreed)
+}
+
+/// The slice `x` of columns along `y`.
+#[inline(always)]
+fn y_row(columns: u64, x: usize) -> u64 {
+    (columns >> (8 * x) & 0xff) * FIRST_Z
+}
+
+/// The slice `x` of columns along `z`.
+#[inline(always)]
+fn z_row(columns: u64, x: usize) -> u64 {
+    (columns >> x & FIRST_Z) * 0xff
+}
+
+/// For each voxel of a slice, the parity of the bits at or before it along `y`: a prefix XOR.
+#[inline(always)]
+fn prefix_along_y(mut slice: u64) -> u64 {
+    slice ^= slice << 8;
+    slice ^= slice << 16;
+    slice ^ slice << 32
+}
+
+/// For each voxel of a slice, the parity of the bits at or before it along `z`: a prefix XOR.
+#[inline(always)]
+fn prefix_along_z(mut slice: u64) -> u64 {
+    slice ^= slice << 1 & (0xfe * FIRST_Z);
+    slice ^= slice << 2 & (0xfc * FIRST_Z);
+    slice ^ slice << 4 & (0xf0 * FIRST_Z)
+}
+
+/// The columns along `y` with an odd number of flips in a brick.
+fn parity_along_y(flips: &Mask) -> u64 {
+    (0..8).fold(0, |odd, x| odd | prefix_along_y(flips[x]) >> 56 << (8 * x))
+}
+
+/// The columns along `z` with an odd number of flips in a brick.
+fn parity_along_z(flips: &Mask) -> u64 {
+    (0..8).fold(0, |odd, x| odd | (prefix_along_z(flips[x]) >> 7 & FIRST_Z) << x)
+}
+
+/// Statistics of some layers.
+#[derive(Default)]
+struct Tally {
+    disagreement: AxisDisagreement,
+    /// The maximum number of disputed voxels in a brick, and the first brick that has it.
+    worst: Option<(u32, BrickKey, Mask)>,
+}
+
+impl Tally {
+    /// Counts the disputed voxels of `bricks` bricks along `x`. Calls must be in canonical order.
+    fn add(&mut self, start: BrickKey, bricks: usize, disputed: &Mask) {
+        let voxels = count(disputed);
+        self.disagreement.voxels += u64::from(voxels) * bricks as u64;
+        if voxels > self.worst.map_or(0, |(most, ..)| most) {
+            self.worst = Some((voxels, start, *disputed));
+        }
+    }
+
+    /// Adds the statistics of the layers that follow.
+    fn and(self, after: Self) -> Self {
+        let (a, b) = (self.disagreement, after.disagreement);
+        let worst = match (self.worst, after.worst) {
+            (Some(a), Some(b)) => Some(if b.0 > a.0 { b } else { a }),
+            (a, b) => a.or(b),
+        };
+        let disagreement = AxisDisagreement {
+            voxels: a.voxels + b.voxels,
+            columns: a.columns + b.columns,
+            of_columns: a.of_columns + b.of_columns,
+            odd: std::array::from_fn(|axis| a.odd[axis] + b.odd[axis]),
+            worst: None,
+        };
+        Self { disagreement, worst }
+    }
+
+    fn disagreement(self) -> AxisDisagreement {
+        let first =
+            |(_, key, mask): (u32, BrickKey, Mask)| mask_voxels(key.first_voxel(), mask).next();
+        AxisDisagreement { worst: self.worst.and_then(first), ..self.disagreement }
+    }
+}

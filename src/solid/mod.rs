@@ -1,0 +1,417 @@
+//! Solids: the voxels whose centre is inside. This module selects the fill for a mesh, and reports
+//! how reliable the result is.
+//!
+//! The backend computes the crossings of columns with the surface, or the voxels that the surface
+//! touches. The fill itself runs on the host, identically for all backends ([`fill`]). The result
+//! is certain for a mesh that is closed, consistently oriented and without overlapping parts. For
+//! other meshes it depends on the fill, and warnings give the reasons ([`FillWarning`]).
+
+pub mod distance;
+pub mod fill;
+mod report;
+mod summary;
+pub mod topology;
+
+pub use report::{Caps, FillReport, FillWarning, Volume};
+pub use summary::{
+    ConfidenceSummary, DisagreementSummary, DoubtSummary, FillSummary, TopologySummary,
+};
+
+use std::borrow::Cow;
+
+use crate::base::names::named;
+use crate::engine::backend::runner::Runner;
+use crate::engine::backend::{BackendError, check_cancelled, check_memory};
+use crate::engine::backend::{Rule, Run};
+use crate::grid::compare::compare;
+use crate::grid::{VoxelGrid, Windings};
+use crate::lattice::MAX_DIM;
+use crate::predicate::crosses::Axis;
+use crate::solid::fill::{AxisDisagreement, Generalized};
+use crate::solid::topology::{Boundary, FlipStatistics, Flips, MAX_EDGES, Topology};
+
+/// Options of a solid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Solid {
+    /// The definition of the inside.
+    pub fill: Fill,
+    /// Whether to include the voxels that the surface touches.
+    pub include_surface: bool,
+}
+
+/// The definition of the inside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum Fill {
+    /// The first fill that suits the mesh: parity if it is closed; winding if parts overlap or it
+    /// is open. For a mesh with more than 32,768 boundary edges vote, which is faster, or flood if
+    /// the axes disagree widely and no hole lets it in.
+    #[default]
+    Auto,
+    /// Voxels after an odd number of crossings of a ray along `x`.
+    Parity,
+    /// A generalized winding number of at least 1/2 or, for a closed mesh, not 0: parts may
+    /// overlap, and there may be holes. Parts with inverted orientation are flipped first.
+    Winding,
+    /// Voxels that a flood fill from outside does not reach, including the surface's: for meshes
+    /// whose holes are smaller than a voxel.
+    Flood,
+    /// The majority of six rays, from both ends of the columns along all axes: for meshes with
+    /// holes.
+    Vote,
+}
+
+named!(Fill, "fill", {
+    Auto = "auto",
+    Parity = "parity",
+    Winding = "winding",
+    Flood = "flood",
+    Vote = "vote",
+});
+
+/// Maximum number of boundary edges for which [`Fill::Auto`] takes winding numbers; more take long.
+const AUTO_EDGES: usize = 1 << 15;
+/// If the axes disagree on a larger fraction of the columns, most of the mesh is defective.
+const MUCH: f64 = 0.05;
+/// If a flood fill reaches a larger fraction of the voxels that rays find inside, it entered
+/// through a hole.
+const LEAK: f64 = 0.01;
+
+/// The findings of a fill, besides the voxels.
+#[derive(Debug, Clone, Default)]
+struct Findings {
+    unended: Option<u64>,
+    windings: Option<Windings>,
+    disagreement: Option<AxisDisagreement>,
+    enclosed: Option<u64>,
+    leaked: Option<u64>,
+    caps: Option<Caps>,
+}
+
+/// The result of a fill, and the reason for its choice.
+struct Done {
+    fill: Fill,
+    reason: String,
+    grid: VoxelGrid,
+    findings: Findings,
+}
+
+impl Done {
+    fn overlaps(&self) -> bool {
+        self.findings.windings.is_some_and(|windings| windings.overlapping > 0)
+    }
+
+    fn axis_disagreement(&self) -> f64 {
+        self.findings.disagreement.as_ref().map_or(0.0, AxisDisagreement::share)
+    }
+}
+
+/// The solid of the runner's mesh.
+pub(crate) async fn solidify(
+    runner: &mut Runner<'_>,
+    solid: Solid,
+) -> Result<(VoxelGrid, FillReport), BackendError> {
+    if solid.fill == Fill::Flood && runner.mesh.window().is_some() {
+        return Err(BackendError::NotInTiles(
+            "what a flood reaches depends on the whole grid: use the fill winding or vote",
+        ));
+    }
+    runner.progress.start("analyze", 0);
+    let mut surface = OrientedSurface::of(runner)?;
+    let asked_for = "asked for".to_owned();
+    let done = match solid.fill {
+        Fill::Auto => automatic(runner, &mut surface).await?,
+        Fill::Parity => parity(runner, asked_for, &surface.topology).await?,
+        Fill::Winding => winding(runner, asked_for, &mut surface).await?,
+        Fill::Vote => vote(runner, asked_for).await?,
+        // If the bounds cut the mesh, a flood fill enters there.
+        Fill::Flood if surface.topology.is_closed() && runner.mesh.outside() == 0 => {
+            flood(runner, asked_for, None).await?
+        }
+        Fill::Flood => {
+            let voted = vote(runner, String::new()).await?;
+            flood(runner, asked_for, Some(&voted)).await?
+        }
+    };
+    let Done { fill, reason, grid, findings } = done;
+    let kept = runner.mesh.kept().map(|window| grid.window(&window));
+    let kept = kept.as_ref().unwrap_or(&grid);
+    let (how, include) = ((fill, reason), solid.include_surface);
+    let filling = FillReport::new(&runner.mesh, how, surface, findings, kept, include);
+    let grid = if include { with_surface(runner, grid).await? } else { grid };
+    Ok((grid, filling))
+}
+
+/// The topology of a mesh, after parts with inverted orientation were flipped.
+struct OrientedSurface {
+    topology: Topology,
+    /// The boundary; `None` if it has too many edges.
+    boundary: Option<Boundary>,
+    /// Statistics of the flipped triangles; `None` if the mesh is closed and oriented as given.
+    flips: Option<FlipStatistics>,
+}
+
+impl OrientedSurface {
+    /// Analyzes the runner's mesh, and replaces it by the one with flipped parts.
+    fn of(runner: &mut Runner) -> Result<Self, BackendError> {
+        let (mut surface, flips) = Self::as_given(runner, |topology| !topology.is_oriented())?;
+        if let Some(flips) = flips {
+            surface.flip(runner, flips)?;
+        }
+        Ok(surface)
+    }
+
+    /// Flips the parts with inverted orientation; returns whether there are any.
+    fn flip(&mut self, runner: &mut Runner, flips: Flips) -> Result<bool, BackendError> {
+        let Flips { statistics, is_flipped } = flips;
+        if let Some(is_flipped) = &is_flipped {
+            runner.mesh = Cow::Owned(runner.mesh.with_flipped(is_flipped));
+            (*self, _) = Self::as_given(runner, |_| false)?;
+        }
+        self.flips = Some(statistics);
+        Ok(is_flipped.is_some())
+    }
+
+    /// Whether patches of a closed and oriented mesh are flipped depends on columns of the whole
+    /// grid.
+    ///
+    /// # Errors
+    /// A mesh in a window of which some patches would be flipped, and others not. To flip all of
+    /// them changes no voxel.
+    fn refuse_to_flip_some(&self, runner: &Runner) -> Result<(), BackendError> {
+        if self.flips.is_some() {
+            return Ok(());
+        }
+        match Self::as_given(runner, |_| true)?.1 {
+            Some(Flips { is_flipped: Some(which), .. }) if which.contains(&false) => {
+                Err(BackendError::NotInTiles(
+                    "parts of the mesh have inverted orientation, and whether they are flipped depends \
+                 on the whole grid: use the fill vote, or flip them in the mesh",
+                ))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Analyzes the runner's mesh, and if `flip` says so of its topology, which triangles to flip.
+    fn as_given(
+        runner: &Runner,
+        flip: impl FnOnce(&Topology) -> bool,
+    ) -> Result<(Self, Option<Flips>), BackendError> {
+        let whole = runner.mesh.whole();
+        let (topology, boundary, flips) = runner.within(0, |memory| {
+            let bytes = Topology::bytes(whole);
+            check_memory(bytes, memory)?;
+            let room = (memory - bytes) / Topology::boundary_bytes(1);
+            let max_edges = room.min(MAX_EDGES as u64);
+            let allow = |topology: &Topology, edges| {
+                let flip = flip(topology);
+                let flipping = if flip { Topology::flipping_bytes(whole) } else { 0 };
+                check_memory(flipping + Topology::boundary_bytes(edges), memory)?;
+                Ok::<_, BackendError>(flip)
+            };
+            let (topology, boundary, flips) =
+                Topology::with_flips(whole, max_edges, allow, runner.progress)?;
+            check_cancelled(runner.progress)?;
+            let boundary = match boundary {
+                Ok(boundary) => Some(boundary),
+                Err(edges) if edges > MAX_EDGES as u64 => None,
+                Err(edges) => {
+                    let needed = bytes + Topology::boundary_bytes(edges);
+                    return Err(BackendError::Memory { needed, allowed: memory });
+                }
+            };
+            Ok((topology, boundary, flips))
+        })?;
+        let origin = runner.mesh.first_point();
+        let surface = Self {
+            topology: topology.relative_to(origin),
+            boundary: boundary.map(|boundary| boundary.relative_to(origin)),
+            flips: None,
+        };
+        Ok((surface, flips))
+    }
+}
+
+/// Fills by the method that suits the mesh.
+async fn automatic(
+    runner: &mut Runner<'_>,
+    surface: &mut OrientedSurface,
+) -> Result<Done, BackendError> {
+    let topology = &surface.topology;
+    if topology.is_closed() && topology.is_oriented() {
+        let wound =
+            winding(runner, "the mesh is closed, and parts overlap".into(), surface).await?;
+        let is_wound = wound.overlaps() || wound.findings.caps.is_some();
+        return Ok(if is_wound { wound } else { as_parity(wound, CLOSED.into()) });
+    }
+    if topology.is_closed() {
+        return along_x(runner, Fill::Parity, CLOSED.into()).await;
+    }
+    let holes = report::holes(topology.open_edges, topology.odd_edges);
+    if surface.boundary.as_ref().is_some_and(|boundary| boundary.edges() <= AUTO_EDGES) {
+        return winding(runner, format!("the mesh has {holes}"), surface).await;
+    }
+    if runner.mesh.window().is_some() {
+        return Err(BackendError::NotInTiles(
+            "the mesh has so many open edges that the automatic fill depends on the whole grid: \
+             use the fill vote or winding",
+        ));
+    }
+    let voted = vote(runner, format!("the mesh has {holes}")).await?;
+    let share = voted.axis_disagreement();
+    if share <= MUCH {
+        return Ok(voted);
+    }
+    let reason = format!(
+        "the mesh has {holes}, and rays along different axes disagree on {} of the columns",
+        report::percent(share)
+    );
+    let flooded = flood(runner, reason, Some(&voted)).await?;
+    let leaked = flooded.findings.leaked.unwrap_or(0) as f64;
+    let is_sealed = leaked <= LEAK * voted.grid.occupied() as f64;
+    Ok(if is_sealed && flooded.findings.enclosed > Some(0) { flooded } else { voted })
+}
+
+/// Fills by winding numbers: integers if the mesh has no boundary, otherwise generalized ones.
+async fn winding(
+    runner: &mut Runner<'_>,
+    reason: String,
+    surface: &mut OrientedSurface,
+) -> Result<Done, BackendError> {
+    let boundary = surface.boundary.as_ref().filter(|boundary| boundary.edges() > 0);
+    let Some(boundary) = boundary else {
+        let wound = along_x(runner, Fill::Winding, reason).await?;
+        if runner.mesh.window().is_some() {
+            surface.refuse_to_flip_some(runner)?;
+            return Ok(wound);
+        }
+        let opposed = wound.findings.windings.is_some_and(|windings| windings.opposed > 0);
+        if opposed && surface.flips.is_none() {
+            let (_, flips) = OrientedSurface::as_given(runner, |_| true)?;
+            if let Some(flips) = flips
+                && surface.flip(runner, flips)?
+            {
+                // Patches that met at edges of more than two triangles may have a boundary now.
+                return Box::pin(winding(runner, wound.reason, surface)).await;
+            }
+        }
+        return Ok(wound);
+    };
+    let Run { crossings, .. } = runner.run(Rule::Crossings, 0).await?;
+    let Some(crossings) = crossings else {
+        return Err(BackendError::Failed("it returned no crossings".into()));
+    };
+    let lattice = runner.mesh.lattice();
+    let Generalized { grid, confidences, uncertain } = runner
+        .within(crossings.bytes(), |memory| {
+            fill::generalized(&crossings, boundary, lattice, memory, runner.progress)
+        })?;
+    // Of a part, voxels outside the window would count.
+    let is_whole = runner.mesh.window().is_none();
+    let caps = Caps {
+        loops: boundary.loops().len() as u64,
+        confidences: confidences.filter(|_| is_whole),
+        uncertain: is_whole.then_some(uncertain),
+    };
+    let findings = Findings { caps: Some(caps), ..Findings::default() };
+    Ok(Done { fill: Fill::Winding, reason, grid, findings })
+}
+
+const CLOSED: &str = "the mesh is closed";
+
+/// Where no part overlaps another, the voxels equal those of parity.
+fn as_parity(wound: Done, reason: String) -> Done {
+    Done { fill: Fill::Parity, reason, ..wound }
+}
+
+/// Fills by parity; for an oriented mesh, also determines whether parts overlap.
+async fn parity(
+    runner: &mut Runner<'_>,
+    reason: String,
+    topology: &Topology,
+) -> Result<Done, BackendError> {
+    if !topology.is_oriented() {
+        return along_x(runner, Fill::Parity, reason).await;
+    }
+    let wound = along_x(runner, Fill::Winding, String::new()).await?;
+    if !wound.overlaps() {
+        return Ok(as_parity(wound, reason));
+    }
+    let windings = wound.findings.windings;
+    drop(wound);
+    let done = along_x(runner, Fill::Parity, reason).await?;
+    let findings = Findings { windings, ..done.findings };
+    Ok(Done { findings, ..done })
+}
+
+async fn along_x(
+    runner: &mut Runner<'_>,
+    fill: Fill,
+    reason: String,
+) -> Result<Done, BackendError> {
+    let rule = if fill == Fill::Winding { Rule::Winding } else { Rule::Parity(Axis::X) };
+    let Run { grid: flips, windings, .. } = runner.run(rule, 0).await?;
+    let filled =
+        runner.within(flips.bytes(), |memory| fill::along_x(&flips, memory, runner.progress))?;
+    drop(flips);
+    let has_room = runner.mesh.lattice().dims[0] < MAX_DIM;
+    let unended = has_room.then_some(filled.unended);
+    let findings = Findings { unended, windings, ..Findings::default() };
+    Ok(Done { fill, reason, grid: runner.crop(filled.grid)?, findings })
+}
+
+async fn vote(runner: &mut Runner<'_>, reason: String) -> Result<Done, BackendError> {
+    // Without it, columns that end there cannot be told from those that do not.
+    if runner.mesh.lattice().dims.contains(&MAX_DIM) {
+        return Err(BackendError::VoteTooLarge);
+    }
+    // All rays agree that the overlap of an even number of parts is empty, so a vote cannot detect
+    // it.
+    let Run { grid, windings, .. } = runner.run(Rule::Winding, 0).await?;
+    let x = if windings.is_some_and(|windings| windings.overlapping == 0) {
+        // All winding numbers are 0, 1 or -1, so they change from or to 0 exactly where the parity
+        // changes.
+        grid
+    } else {
+        drop(grid);
+        runner.run(Rule::Parity(Axis::X), 0).await?.grid
+    };
+    let y = runner.run(Rule::Parity(Axis::Y), x.bytes()).await?.grid;
+    let z = runner.run(Rule::Parity(Axis::Z), x.bytes() + y.bytes()).await?.grid;
+    let kept = x.bytes() + y.bytes() + z.bytes();
+    let voted = runner.within(kept, |memory| fill::vote([&x, &y, &z], memory, runner.progress))?;
+    drop((x, y, z));
+    // Of a part, the columns and voxels outside the window would count.
+    let disagreement = runner.mesh.window().is_none().then_some(voted.disagreement);
+    let findings = Findings { windings, disagreement, ..Findings::default() };
+    Ok(Done { fill: Fill::Vote, reason, grid: runner.crop(voted.grid)?, findings })
+}
+
+/// For a mesh with holes, `voted` tells whether the flood fill entered through them.
+async fn flood(
+    runner: &mut Runner<'_>,
+    reason: String,
+    voted: Option<&Done>,
+) -> Result<Done, BackendError> {
+    let kept = voted.map_or(0, |voted| voted.grid.bytes());
+    let surface = runner.run(Rule::Conservative, kept).await?.grid;
+    let kept = kept + surface.bytes();
+    let flooded = runner.within(kept, |memory| fill::flood(&surface, memory, runner.progress))?;
+    let leaked = voted.map(|voted| compare(&voted.grid, &flooded.grid, 0).only[0]);
+    let disagreement = voted.and_then(|voted| voted.findings.disagreement.clone());
+    let enclosed = Some(flooded.enclosed);
+    let findings = Findings { enclosed, leaked, disagreement, ..Findings::default() };
+    Ok(Done { fill: Fill::Flood, reason, grid: flooded.grid, findings })
+}
+
+/// The union of `grid` and the voxels that the surface touches.
+async fn with_surface(runner: &mut Runner<'_>, grid: VoxelGrid) -> Result<VoxelGrid, BackendError> {
+    let surface = runner.run(Rule::Conservative, grid.bytes()).await?.grid;
+    // An upper bound: the sum of both, regardless of shared voxels.
+    let both = grid.bytes() + surface.bytes();
+    runner.within(both, |memory| match both > memory {
+        true => Err(BackendError::Memory { needed: both, allowed: memory }),
+        false => Ok(grid.union(&surface)),
+    })
+}

@@ -1,0 +1,178 @@
+//! The topology of a placed mesh: its shells, whether it is closed and oriented, its volume and
+//! area. Solid fills depend on these facts, so they are exact: they are computed on the lattice,
+//! from the same triangles that the columns cross.
+//!
+//! 1. Vertices are welded by lattice point: files repeat vertices per group or face, and vertices
+//!    that rounding made equal are one vertex to every predicate.
+//! 2. Half-edges are matched. Each edge belongs to the lower of its two vertices; the vertices are
+//!    divided into parts that fit into a core's cache.
+//! 3. Triangles that share an edge are joined into shells.
+//! 4. Volume and area are sums of integers, so they do not depend on the order.
+//!
+//! # What counts
+//!
+//! A triangle with two corners at one lattice point is *collapsed*, and is left out: its edges
+//! cancel. A triangle without area but with three distinct corners counts like any other: such
+//! slivers close T-junctions, and without them the edges there would be open. At a T-junction
+//! without a sliver all three edges are open, even if the middle vertex lies exactly on the long
+//! edge. Duplicate triangles count twice.
+
+mod bins;
+mod boundary;
+mod edges;
+mod measure;
+mod patches;
+mod shells;
+mod weld;
+
+use crate::base::progress::Progress;
+use crate::lattice::PlacedMesh;
+pub use crate::solid::topology::boundary::{Boundary, MAX_EDGES};
+pub use crate::solid::topology::patches::FlipStatistics;
+pub(crate) use crate::solid::topology::patches::Flips;
+
+use crate::solid::topology::edges::Matching;
+use crate::solid::topology::measure::Measure;
+
+/// An upper bound of the memory that rayon takes to distribute the work, in bytes.
+const QUEUES: u64 = 64 << 10;
+
+/// An edge by its two lattice points, in ascending order.
+pub type Edge = [[i32; 3]; 2];
+
+/// The topology of a placed mesh. All triangles count, inside and outside the grid. The result does
+/// not depend on the order of triangles and vertices, nor on the threads.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct Topology {
+    /// Triangles left out because two of their corners are one lattice point.
+    pub collapsed: u64,
+    /// Components connected through edges, whatever the number of triangles at an edge. Two cubes
+    /// that share an edge are one shell, since the triangles at that edge cannot be told apart; two
+    /// that share only a vertex are two shells.
+    pub shells: u64,
+    /// The number of edges.
+    pub edges: u64,
+    /// Edges with exactly one triangle.
+    pub open_edges: u64,
+    /// Edges with more than two triangles.
+    pub non_manifold_edges: u64,
+    /// Edges with exactly two triangles, which traverse it in the same direction.
+    pub inconsistent_edges: u64,
+    /// Edges with an odd number of triangles, including open edges.
+    pub odd_edges: u64,
+    /// Edges that are traversed more often in one direction than in the other: odd and inconsistent
+    /// edges, and some edges of several triangles.
+    pub unbalanced_edges: u64,
+    /// An example: the lowest open edge; else the lowest odd edge; else the lowest unbalanced edge.
+    pub example: Option<Edge>,
+    /// Six times the volume in cubic lattice units, positive if triangles are counter-clockwise as
+    /// seen from outside: the sum of the signed tetrahedra from the grid's centre to the triangles.
+    /// If the mesh [is oriented](Self::is_oriented), it is the enclosed volume multiplied by the
+    /// winding number, wherever the grid lies; otherwise it depends on that centre.
+    pub volume_times_six: i128,
+    /// Area of all triangles in square lattice units; the error per triangle is at most `2^-13`, or
+    /// `2^-52` of its area.
+    pub area: f64,
+}
+
+/// What [`Topology::with_flips`] finds.
+pub(crate) type Analysis = (Topology, Result<Boundary, u64>, Option<Flips>);
+
+impl Topology {
+    /// The topology of `mesh`, computed in the current thread pool.
+    #[must_use]
+    pub fn of(mesh: &PlacedMesh) -> Self {
+        Self::matched(&Matching::new(mesh), 0).0
+    }
+
+    /// The topology, and the mesh's boundary: `None` if it has more than [`MAX_EDGES`] edges.
+    #[must_use]
+    pub fn with_boundary(mesh: &PlacedMesh) -> (Self, Option<Boundary>) {
+        let (topology, boundary) = Self::matched(&Matching::new(mesh), MAX_EDGES as u64);
+        (topology, boundary.ok())
+    }
+
+    /// The topology, with the boundary, or only its number of edges if there are more than
+    /// `max_edges`. The triangles to flip are computed if `flip`, called with the topology and the
+    /// number of edges kept, returns true. They have no meaning if `progress` is cancelled.
+    pub(crate) fn with_flips<E>(
+        mesh: &PlacedMesh,
+        max_edges: u64,
+        flip: impl FnOnce(&Self, u64) -> Result<bool, E>,
+        progress: &dyn Progress,
+    ) -> Result<Analysis, E> {
+        let matching = Matching::new(mesh);
+        let (topology, boundary) = Self::matched(&matching, max_edges);
+        let kept = boundary.as_ref().map_or(0, |boundary| boundary.edges() as u64);
+        let flips = flip(&topology, kept)?.then(|| patches::flips(&matching, &topology, progress));
+        Ok((topology, boundary, flips))
+    }
+
+    fn matched(matching: &Matching, max_edges: u64) -> (Self, Result<Boundary, u64>) {
+        let mesh = matching.mesh;
+        let tally = matching.tally(max_edges);
+        let triangles = tally.half_edges / 3;
+        let Measure { volume_times_six, area } = Measure::of(mesh);
+        let boundary = match tally.boundary_edges <= max_edges {
+            true => Ok(Boundary::of(tally.boundary)),
+            false => Err(tally.boundary_edges),
+        };
+        let topology = Self {
+            collapsed: mesh.len() as u64 - triangles,
+            shells: triangles - tally.joins,
+            edges: tally.edges,
+            open_edges: tally.open,
+            non_manifold_edges: tally.non_manifold,
+            inconsistent_edges: tally.inconsistent,
+            odd_edges: tally.odd,
+            unbalanced_edges: tally.unbalanced,
+            example: tally.worst.map(|(_, edge)| edge),
+            volume_times_six,
+            area,
+        };
+        (topology, boundary)
+    }
+
+    /// The same, moved so that `origin` becomes the origin.
+    pub(crate) fn relative_to(mut self, origin: [i32; 3]) -> Self {
+        for point in self.example.iter_mut().flatten() {
+            *point = [0, 1, 2].map(|a| point[a] - origin[a]);
+        }
+        self
+    }
+
+    /// Whether every edge has an even number of triangles. Then every column crosses the surface an
+    /// even number of times, and the parity of crossings does not depend on the axis. A mesh of
+    /// collapsed triangles is closed, and encloses nothing.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.odd_edges == 0
+    }
+
+    /// Whether every edge is traversed equally often in both directions. Then the mesh is also
+    /// closed, and has a winding number around every point that is not on it.
+    #[must_use]
+    pub fn is_oriented(&self) -> bool {
+        self.unbalanced_edges == 0
+    }
+
+    /// Maximum memory that [`of`](Self::of) allocates for `mesh`, in bytes, for any number of
+    /// threads.
+    #[must_use]
+    pub fn bytes(mesh: &PlacedMesh) -> u64 {
+        let (vertices, triangles) = (mesh.vertices().len(), mesh.len());
+        let matching = weld::kept_bytes(vertices) + edges::bytes(vertices, triangles);
+        QUEUES + weld::bytes(vertices).max(matching)
+    }
+
+    /// Maximum memory of `edges` boundary edges, in bytes.
+    pub(crate) fn boundary_bytes(edges: u64) -> u64 {
+        edges * boundary::EDGE_BYTES
+    }
+
+    /// Maximum memory that flipping the patches of `mesh` allocates, in bytes.
+    pub(crate) fn flipping_bytes(mesh: &PlacedMesh) -> u64 {
+        Self::bytes(mesh) + patches::bytes(mesh.len())
+    }
+}

@@ -1,0 +1,350 @@
+//! Clips a triangle to each voxel that it touches (I. Sutherland and G. Hodgman, "Reentrant Polygon
+//! Clipping", Communications of the ACM 17(1), 1974). Uses only floating-point additions,
+//! multiplications, divisions and square roots: the same result on every machine.
+
+use crate::lattice::Triangle;
+use crate::surface::color::floor;
+use crate::surface::color::texel_polygon::{TexelPolygon, bounds};
+
+/// A triangle, clipped: a convex polygon.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Polygon {
+    /// In voxels from the minimum corner of a brick.
+    points: [[f64; 3]; Self::MAX_POINTS],
+    len: usize,
+}
+
+impl Polygon {
+    /// A triangle has three corners, and each of a voxel's six planes adds at most one.
+    const MAX_POINTS: usize = 9;
+
+    const EMPTY: Self = Self { points: [[0.0; 3]; Self::MAX_POINTS], len: 0 };
+
+    fn of_triangle(corners: &[[f64; 3]; 3]) -> Self {
+        let mut polygon = Self::EMPTY;
+        corners.iter().for_each(|corner| polygon.push(*corner));
+        polygon
+    }
+
+    #[inline(always)]
+    pub(super) fn points(&self) -> &[[f64; 3]] {
+        &self.points[..self.len]
+    }
+
+    /// Adds a point if there is room. After rounding, a sliver may cross a plane more than twice;
+    /// the points dropped then enclose negligible area.
+    #[inline(always)]
+    fn push(&mut self, point: [f64; 3]) {
+        if let Some(slot) = self.points.get_mut(self.len) {
+            *slot = point;
+            self.len += 1;
+        }
+    }
+
+    /// Minimum and maximum on `axis`.
+    #[inline(always)]
+    fn bounds(&self, axis: usize) -> [f64; 2] {
+        let [mut low, mut high] = [f64::INFINITY, f64::NEG_INFINITY];
+        for point in self.points() {
+            low = low.min(point[axis]);
+            high = high.max(point[axis]);
+        }
+        [low, high]
+    }
+
+    /// Splits at the plane `bound` of `axis` into `below` and `above`. Points on the plane are in
+    /// both.
+    #[inline(always)]
+    fn split(&self, axis: usize, bound: f64, below: &mut Self, above: &mut Self) {
+        (below.len, above.len) = (0, 0);
+        let points = self.points();
+        let Some(mut last) = points.last() else { return };
+        let mut before = last[axis] - bound;
+        for point in points {
+            let now = point[axis] - bound;
+            if before < 0.0 && now > 0.0 || before > 0.0 && now < 0.0 {
+                let part = before / (before - now);
+                let mut crossing = *last;
+                for a in 0..3 {
+                    crossing[a] += part * (point[a] - last[a]);
+                }
+                crossing[axis] = bound;
+                below.push(crossing);
+                above.push(crossing);
+            }
+            if now <= 0.0 {
+                below.push(*point);
+            }
+            if now >= 0.0 {
+                above.push(*point);
+            }
+            (last, before) = (point, now);
+        }
+    }
+
+    /// Calls `each` with every voxel of `first..=last` along `axis` that the polygon touches, and
+    /// the polygon clipped to it. A polygon in the plane between two voxels is in both.
+    #[inline(always)]
+    fn slabs(
+        &self,
+        axis: usize,
+        [first, last]: [i32; 2],
+        [part, rest, next]: &mut [Self; 3],
+        mut each: impl FnMut(i32, &Self),
+    ) {
+        let [lo, hi] = self.bounds(axis);
+        let first = first.max(-floor(-lo) as i32 - 1);
+        let last = last.min(floor(hi) as i32);
+        let (mut rest, mut next) = (rest, next);
+        let mut is_whole = true;
+        if lo < f64::from(first) {
+            self.split(axis, f64::from(first), part, rest);
+            is_whole = false;
+        }
+        for voxel in first..=last {
+            let bound = f64::from(voxel + 1);
+            let is_last = hi < bound;
+            let mut slab = if is_whole { self } else { &*rest };
+            if !is_last {
+                slab.split(axis, bound, part, next);
+                slab = part;
+            }
+            if slab.len > 0 {
+                each(voxel, slab);
+            }
+            if is_last {
+                return;
+            }
+            std::mem::swap(&mut rest, &mut next);
+            is_whole = false;
+        }
+    }
+}
+
+/// Polygons that are being clipped, by axis.
+pub(super) struct ClipScratch([[Polygon; 3]; 3]);
+
+impl Default for ClipScratch {
+    fn default() -> Self {
+        Self([[Polygon::EMPTY; 3]; 3])
+    }
+}
+
+/// Calls `each` with every voxel that a triangle touches, within the first and the last along each
+/// axis, and the triangle clipped to it. All are in voxels from the minimum corner of a brick.
+#[inline(always)]
+pub(super) fn clip(
+    corners: &[[f64; 3]; 3],
+    [xs, ys, zs]: [[i32; 2]; 3],
+    ClipScratch([in_x, in_y, in_z]): &mut ClipScratch,
+    mut each: impl FnMut([i32; 3], &Polygon),
+) {
+    // Closures that are not inlined would be compiled without the caller's vector instructions.
+    Polygon::of_triangle(corners).slabs(
+        0,
+        xs,
+        in_x,
+        #[inline(always)]
+        |x, slab| {
+            slab.slabs(
+                1,
+                ys,
+                in_y,
+                #[inline(always)]
+                |y, row| {
+                    row.slabs(
+                        2,
+                        zs,
+                        in_z,
+                        #[inline(always)]
+                        |z, polygon| each([x, y, z], polygon),
+                    );
+                },
+            );
+        },
+    );
+}
+
+/// The corners of a triangle, in voxels from the minimum corner `base` of a brick.
+pub(super) fn corners(triangle: &Triangle, base: [i32; 3], fraction_bits: u32) -> [[f64; 3]; 3] {
+    let units_per_voxel = f64::from(1_u32 << fraction_bits);
+    // Exact: the bit budget leaves 25 bits for differences, and units are powers of two.
+    triangle.map(|corner| {
+        [0, 1, 2].map(|a| f64::from(corner[a] - (base[a] << fraction_bits)) / units_per_voxel)
+    })
+}
+
+/// An affine map from a triangle to the texture plane, in texels.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct TexelMap {
+    plane: Plane,
+    /// The texture coordinates of the first corner.
+    first: [f64; 2],
+    /// Their gradients along the projected axes.
+    gradients: [[f64; 2]; 2],
+    /// The bounds of the corners.
+    low: [f64; 2],
+    high: [f64; 2],
+}
+
+impl TexelMap {
+    /// The map that takes the corners of the triangle of `plane` to `corners`.
+    pub(super) fn new(plane: Plane, corners: [[f64; 2]; 3]) -> Self {
+        let [a, b, c] = corners;
+        let gradient = |i: usize| {
+            let [second, third] = plane.weights;
+            [0, 1].map(|k| second[k] * (b[i] - a[i]) + third[k] * (c[i] - a[i]))
+        };
+        let [low, high] = bounds(&corners);
+        Self { plane, first: a, gradients: [gradient(0), gradient(1)], low, high }
+    }
+
+    /// Maps the points of a clipped polygon.
+    #[inline(always)]
+    pub(super) fn map(&self, clipped: &Polygon, mapped: &mut TexelPolygon) {
+        mapped.clear();
+        for point in clipped.points() {
+            mapped.push(self.point(self.plane.project(point)));
+        }
+    }
+
+    #[inline(always)]
+    fn point(&self, projected: [f64; 2]) -> [f64; 2] {
+        let [x, y] = [projected[0] - self.plane.origin[0], projected[1] - self.plane.origin[1]];
+        let mut point = self.first;
+        for (i, point) in point.iter_mut().enumerate() {
+            let [along_x, along_y] = self.gradients[i];
+            *point += along_x * x + along_y * y;
+            // For slivers, rounding can push points past the corners.
+            *point = point.max(self.low[i]).min(self.high[i]);
+        }
+        point
+    }
+
+    /// The image of a clipped polygon's centroid.
+    pub(super) fn centroid(&self, clipped: &Polygon) -> [f64; 2] {
+        self.point(self.plane.projected_centroid(clipped))
+    }
+}
+
+/// The plane of a triangle, projected along the dominant axis of its normal.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Plane {
+    /// The two other axes.
+    axes: [usize; 2],
+    /// Area in the plane divided by projected area; 0 for a triangle without area.
+    area_ratio: f64,
+    /// The first corner, projected.
+    origin: [f64; 2],
+    /// The gradients of the barycentric weights of the second and third corner.
+    weights: [[f64; 2]; 2],
+}
+
+impl Plane {
+    pub(super) fn new(corners: &[[f64; 3]; 3]) -> Self {
+        let [a, b, c] = corners;
+        let [p, q] = [b, c].map(|corner| [0, 1, 2].map(|i| corner[i] - a[i]));
+        let normal =
+            [p[1] * q[2] - p[2] * q[1], p[2] * q[0] - p[0] * q[2], p[0] * q[1] - p[1] * q[0]];
+        let largest = |v: [f64; 3]| {
+            let is_larger = |i: usize, k: usize| v[k].abs() > v[i].abs();
+            (1..3).fold(0, |i, k| if is_larger(i, k) { k } else { i })
+        };
+        let axis = largest(normal);
+        let height = normal[axis];
+        if height == 0.0 {
+            return Self::of_line(a, p, q, largest);
+        }
+        let axes = [(axis + 1) % 3, (axis + 2) % 3];
+        let length = normal.iter().map(|c| c * c).sum::<f64>().sqrt();
+        Self {
+            axes,
+            area_ratio: length / height.abs(),
+            origin: axes.map(|i| a[i]),
+            weights: [
+                [q[axes[1]] / height, -q[axes[0]] / height],
+                [-p[axes[1]] / height, p[axes[0]] / height],
+            ],
+        }
+    }
+
+    /// For a triangle without area: weights vary along the longer edge at the first corner.
+    fn of_line(
+        a: &[f64; 3],
+        p: [f64; 3],
+        q: [f64; 3],
+        largest: impl Fn([f64; 3]) -> usize,
+    ) -> Self {
+        let axis = largest(std::array::from_fn(|i| p[i].abs().max(q[i].abs())));
+        let axes = [axis, (axis + 1) % 3];
+        let is_second = p[axis].abs() >= q[axis].abs();
+        let edge = if is_second { p[axis] } else { q[axis] };
+        let along = [if edge == 0.0 { 0.0 } else { 1.0 / edge }, 0.0];
+        let weights = if is_second { [along, [0.0; 2]] } else { [[0.0; 2], along] };
+        Self { axes, area_ratio: 0.0, origin: axes.map(|i| a[i]), weights }
+    }
+
+    /// The barycentric weights of the second and third corner at a projected point of the triangle.
+    #[inline(always)]
+    fn weights(&self, point: [f64; 2]) -> [f64; 2] {
+        let [x, y] = [point[0] - self.origin[0], point[1] - self.origin[1]];
+        let [second, third] = self.weights;
+        // For slivers, rounding can push weights out of range.
+        let s = (second[0] * x + second[1] * y).clamp(0.0, 1.0);
+        let t = (third[0] * x + third[1] * y).clamp(0.0, 1.0);
+        [s, t.min(1.0 - s)]
+    }
+
+    #[inline(always)]
+    fn project(&self, point: &[f64; 3]) -> [f64; 2] {
+        [point[self.axes[0]], point[self.axes[1]]]
+    }
+
+    /// The area of a clipped polygon, in voxel faces.
+    #[inline(always)]
+    pub(super) fn area(&self, polygon: &Polygon) -> f64 {
+        let [first, rest @ ..] = polygon.points() else { return 0.0 };
+        let first = self.project(first);
+        let mut double = 0.0;
+        let mut before = [0.0; 2];
+        for point in rest {
+            let [x, y] = self.project(point);
+            let now = [x - first[0], y - first[1]];
+            double += before[0] * now[1] - before[1] * now[0];
+            before = now;
+        }
+        double.abs() / 2.0 * self.area_ratio
+    }
+
+    /// The barycentric weights at the centroid of a clipped polygon.
+    pub(super) fn centroid(&self, polygon: &Polygon) -> [f64; 2] {
+        self.weights(self.projected_centroid(polygon))
+    }
+
+    /// The centroid of a clipped polygon; without area, the mean of its points.
+    fn projected_centroid(&self, polygon: &Polygon) -> [f64; 2] {
+        let points = polygon.points();
+        let first = self.project(&points[0]);
+        let local = |point: &[f64; 3]| {
+            let [x, y] = self.project(point);
+            [x - first[0], y - first[1]]
+        };
+        let (mut double, mut moment, mut sum) = (0.0, [0.0; 2], [0.0; 2]);
+        let mut before = [0.0; 2];
+        for point in points {
+            let now = local(point);
+            let part = before[0] * now[1] - before[1] * now[0];
+            double += part;
+            for a in 0..2 {
+                moment[a] += part * (before[a] + now[a]);
+                sum[a] += now[a];
+            }
+            before = now;
+        }
+        let middle = match double == 0.0 {
+            true => sum.map(|c| c / points.len() as f64),
+            false => moment.map(|c| c / (3.0 * double)),
+        };
+        [0, 1].map(|a| first[a] + middle[a])
+    }
+}

@@ -1,0 +1,127 @@
+//! The colours of a grid's voxels, from those of the mesh's surface.
+//!
+//! A voxel that the surface touches has its own colour. A solid may have exposed voxels that the
+//! surface does not touch: the surface passes between the centre of such a voxel, inside, and that
+//! of its neighbour, outside, and touches only the neighbour. Such a voxel is filled with the mean
+//! colour of its coloured face neighbours, of six. All other voxels share one colour.
+
+use rayon::prelude::*;
+
+use crate::base::srgb::Rgba;
+use crate::grid::{
+    BRICK, BrickKey, Colors, FIRST_Z, Mask, VoxelGrid, count, is_empty, mask_places,
+};
+use crate::lattice::MAX_DIM;
+use crate::surface::color::{LightSum, SurfaceColors};
+
+/// A value for a brick and for its six face neighbours: by axis, below and above.
+struct Neighborhood<T> {
+    center: T,
+    sides: [[T; 2]; 3],
+}
+
+impl<T> Neighborhood<T> {
+    /// `value` gets `None` outside the largest grid.
+    fn of(key: BrickKey, value: impl Fn(Option<BrickKey>) -> T) -> Self {
+        let side = |axis: usize, is_above: bool| {
+            let mut at = key.position();
+            at[axis] = match is_above {
+                true => (at[axis] + 1 < MAX_DIM / BRICK).then(|| at[axis] + 1)?,
+                false => at[axis].checked_sub(1)?,
+            };
+            Some(BrickKey::new(at))
+        };
+        Self {
+            center: value(Some(key)),
+            sides: [0, 1, 2].map(|axis| [false, true].map(|above| value(side(axis, above)))),
+        }
+    }
+}
+
+impl Neighborhood<Mask> {
+    /// The voxels of the brick whose neighbour along `axis` is set.
+    fn shifted(&self, axis: usize, is_above: bool) -> Mask {
+        let (here, there) = (&self.center, &self.sides[axis][usize::from(is_above)]);
+        std::array::from_fn(|x| match (axis, is_above) {
+            (0, true) => here.get(x + 1).copied().unwrap_or(there[0]),
+            (0, false) => x.checked_sub(1).map_or(there[7], |below| here[below]),
+            (1, true) => here[x] >> 8 | there[x] << 56,
+            (1, false) => here[x] << 8 | there[x] >> 56,
+            (_, true) => here[x] >> 1 & !(FIRST_Z << 7) | there[x] << 7 & FIRST_Z << 7,
+            (_, false) => here[x] << 1 & !FIRST_Z | there[x] >> 7 & FIRST_Z,
+        })
+    }
+
+    /// [`Self::shifted`] for all axes and directions.
+    fn all_shifted(&self) -> [[Mask; 2]; 3] {
+        [0, 1, 2].map(|axis| [false, true].map(|above| self.shifted(axis, above)))
+    }
+}
+
+/// The colours of `grid`.
+pub(super) fn colors(grid: &VoxelGrid, surface: &SurfaceColors) -> Colors {
+    let bricks = surface_bricks(surface);
+    let bricks = bricks.into_par_iter().filter_map(|key| {
+        let occupied = grid.mask_of(key);
+        if is_empty(&occupied) {
+            return None;
+        }
+        let (mask, colors) = brick_colors(key, &occupied, grid, surface);
+        (!is_empty(&mask)).then_some((key, mask, colors))
+    });
+    Colors::from_bricks(bricks.collect(), surface.colors.rest())
+}
+
+/// The bricks of the surface and their face neighbours.
+fn surface_bricks(surface: &SurfaceColors) -> Vec<BrickKey> {
+    let near = surface.touched.par_iter().flat_map_iter(|&(key, _)| {
+        let Neighborhood { center, sides } = Neighborhood::of(key, |key| key);
+        sides.into_iter().flatten().chain([center]).flatten()
+    });
+    let mut near: Vec<BrickKey> = near.collect();
+    near.par_sort_unstable();
+    near.dedup();
+    near
+}
+
+/// The `occupied` voxels of a brick that get their own colours, and these colours.
+fn brick_colors(
+    key: BrickKey,
+    occupied: &Mask,
+    grid: &VoxelGrid,
+    surface: &SurfaceColors,
+) -> (Mask, Vec<Rgba>) {
+    let own = surface.colors.of_brick(key);
+    let visible =
+        Neighborhood::of(key, |key| key.map_or([0; 8], |key| surface.colors.of_brick(key).mask()));
+    let inside = Neighborhood::of(key, |key| key.map_or([0; 8], |key| grid.mask_of(key)));
+    let (touched, next, inside) =
+        (surface.touched(key), visible.all_shifted(), inside.all_shifted());
+    let any =
+        |of: &[[Mask; 2]; 3], x: usize| of.as_flattened().iter().fold(0, |any, mask| any | mask[x]);
+    let all = |of: &[[Mask; 2]; 3], x: usize| {
+        of.as_flattened().iter().fold(u64::MAX, |all, mask| all & mask[x])
+    };
+    let filled: Mask =
+        std::array::from_fn(|x| occupied[x] & !touched[x] & any(&next, x) & !all(&inside, x));
+    let mask: Mask = std::array::from_fn(|x| occupied[x] & visible.center[x] | filled[x]);
+    let color = |x: u32, bit: u32| {
+        if filled[x as usize] >> bit & 1 == 0 {
+            return own.at(x, bit);
+        }
+        let voxel = [x, bit / 8, bit % 8];
+        let position = key.position();
+        let neighbor = |(axis, side): (usize, usize)| {
+            let is_visible = next[axis][side][x as usize] >> bit & 1 == 1;
+            let mut voxel = std::array::from_fn(|a| BRICK * position[a] + voxel[a]);
+            voxel[axis] = if side == 1 { voxel[axis] + 1 } else { voxel[axis].wrapping_sub(1) };
+            is_visible.then(|| surface.colors.of(voxel))
+        };
+        let sides = (0..3).flat_map(|axis| [(axis, 0), (axis, 1)]);
+        let neighbors: Vec<Rgba> = sides.filter_map(neighbor).collect();
+        LightSum::of(&neighbors).mean().unwrap_or(surface.colors.rest())
+    };
+    let mut colors = Vec::with_capacity(count(&mask) as usize);
+    colors.extend(mask_places(mask).map(|(x, bit)| color(x, bit)));
+    (mask, colors)
+}

@@ -1,0 +1,262 @@
+//! The colours of voxels: the area-weighted mean of the mesh's surface inside each voxel, in linear
+//! light.
+//!
+//! Triangles are assigned to the bricks that they touch (`octree`), which are painted one by one
+//! (`painter`). A voxel that only triangles of one shade touch (`touched`) has that shade. In all
+//! other voxels triangles are clipped (`clip`).
+//! The mean colour of a clipped polygon (`shade`) is the mean of the texels that it covers,
+//! weighted by covered area (`texels`, `coverage`, `bilinear`). Polygons are summed in integers
+//! (`sums`), so their order has no effect. All of it runs on the CPU, for both backends, with basic
+//! floating-point operations only: the colours are the same on every machine, to the bit.
+//!
+//! The surface of a solid does not touch all its voxels. An exposed untouched voxel has the mean
+//! colour of its neighbours; all others have one colour, the mean over the surface (`interior`).
+
+use rayon::prelude::*;
+
+use crate::base::progress::{Latch, Progress};
+use crate::base::srgb::{Rgba, linear_of, rgba_of, srgb_of};
+use crate::engine::backend::{BackendError, check_cancelled, check_memory};
+use crate::engine::mode::Mode;
+use crate::grid::{BrickKey, Colors, Mask, VoxelGrid, count, is_empty};
+use crate::lattice::PlacedMesh;
+use crate::surface::color::painter::{ColoredBrick, Painted, Painter, painted_bytes};
+use crate::surface::color::shade::Shading;
+
+mod bilinear;
+mod clip;
+mod coverage;
+mod interior;
+mod octree;
+mod painter;
+mod shade;
+mod sums;
+mod texel_polygon;
+mod texels;
+mod touched;
+
+/// How voxels are coloured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ColorOptions {
+    /// How the grid was voxelized. Fully transparent voxels of surfaces are removed.
+    pub mode: Mode,
+    /// Keep the fully transparent voxels of surfaces.
+    pub keep_transparent: bool,
+    /// The memory limit in bytes, colours included.
+    pub memory: u64,
+    /// The colour of voxels far from the surface, of a solid; `None` for the mean colour of all
+    /// voxels that the surface touches, whether occupied or not. The mean differs between tiles.
+    pub interior: Option<Rgba>,
+}
+
+impl ColorOptions {
+    /// For voxels of `mode`, without a memory limit.
+    #[must_use]
+    pub fn new(mode: Mode) -> Self {
+        Self { mode, keep_transparent: false, memory: u64::MAX, interior: None }
+    }
+
+    /// Sets whether to keep the fully transparent voxels of surfaces.
+    #[must_use]
+    pub fn with_keep_transparent(self, keep_transparent: bool) -> Self {
+        Self { keep_transparent, ..self }
+    }
+
+    /// Sets the memory limit, in bytes.
+    #[must_use]
+    pub fn with_memory(self, memory: u64) -> Self {
+        Self { memory, ..self }
+    }
+
+    /// Sets the colour of voxels far from the surface.
+    #[must_use]
+    pub fn with_interior(self, color: Rgba) -> Self {
+        Self { interior: Some(color), ..self }
+    }
+}
+
+/// A grid in colour.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Colored {
+    /// The grid, with colours if the mesh has any.
+    pub grid: VoxelGrid,
+    /// Number of voxels that were removed because they are fully transparent.
+    pub transparent: u64,
+}
+
+impl Colored {
+    /// `grid` without colours.
+    #[must_use]
+    pub fn without_colors(grid: VoxelGrid) -> Self {
+        Self { grid, transparent: 0 }
+    }
+}
+
+/// Colours the voxels of `grid`, the voxelization of `mesh`, by the mesh's appearance.
+///
+/// # Errors
+/// The memory limit, or cancellation.
+///
+/// # Panics
+/// The dimensions of `grid` are not those of the mesh's lattice.
+pub fn color(
+    mesh: &PlacedMesh,
+    grid: VoxelGrid,
+    options: &ColorOptions,
+    progress: &dyn Progress,
+) -> Result<Colored, BackendError> {
+    assert_eq!(grid.dims(), mesh.lattice().dims, "the grid of the mesh");
+    let Some(appearance) = mesh.appearance() else {
+        return Ok(Colored::without_colors(grid));
+    };
+    let is_solid = matches!(options.mode, Mode::Solid(_));
+    if let Some(color) = appearance.only_color()
+        && !(is_solid && options.interior.is_some())
+    {
+        let grid = grid.with_colors(Colors::uniform(rgba_of(color)));
+        return Ok(Colored { grid, transparent: 0 });
+    }
+    let progress = &Latch::new(progress);
+    progress.start("color", octree::SHARES);
+    let needed = memory_bound(mesh, &grid, is_solid) + Shading::bytes(appearance);
+    check_memory(needed, options.memory)?;
+    let shading = Shading::new(appearance);
+    let painter = Painter { mesh, shading, grid: &grid, is_solid, progress };
+    let painted = painter.paint(options.memory - needed).map_err(|lists| BackendError::Memory {
+        needed: needed + lists,
+        allowed: options.memory,
+    })?;
+    check_cancelled(progress)?;
+    let (grid, transparent) = match is_solid || options.keep_transparent {
+        true => (grid, 0),
+        false => without_transparent(grid, &painted)?,
+    };
+    let surface = SurfaceColors::new(&painted, options.interior);
+    drop(painted);
+    let colors = match !is_solid && surface.colors.own_count() == grid.occupied() {
+        true => surface.colors,
+        false => interior::colors(&grid, &surface),
+    };
+    Ok(Colored { grid: grid.with_colors(colors), transparent })
+}
+
+/// Removes the voxels that triangles touch, but only with transparent parts. Returns their number.
+fn without_transparent(
+    grid: VoxelGrid,
+    painted: &[Painted],
+) -> Result<(VoxelGrid, u64), BackendError> {
+    let transparent = |brick: &ColoredBrick| {
+        let mask = std::array::from_fn(|x| brick.touched[x] & !brick.visible[x]);
+        (!is_empty(&mask)).then_some((brick.key, mask))
+    };
+    let bricks = painted.iter().flat_map(|painted| &painted.bricks);
+    let transparent = bricks.filter_map(transparent).collect();
+    let transparent = VoxelGrid::from_bricks(grid.dims(), transparent)?;
+    Ok(match transparent.occupied() {
+        0 => (grid, 0),
+        count => (grid.subtract(&transparent), count),
+    })
+}
+
+/// An upper estimate of bytes: the list of all triangles, coloured bricks, the colours of the
+/// surface and of the grid. Most full bricks of a solid have no colours of their own: those that
+/// have are counted when they are painted.
+fn memory_bound(mesh: &PlacedMesh, grid: &VoxelGrid, is_solid: bool) -> u64 {
+    let voxels: u64 = grid.masks().par_iter().map(|mask| u64::from(count(mask))).sum();
+    let full = if is_solid { 0 } else { grid.full_runs().map(|(_, len)| u64::from(len)).sum() };
+    let bricks = grid.keys().len() as u64 + full;
+    mesh.len() as u64 * 4 + painted_bytes(bricks, voxels + 512 * full)
+}
+
+/// The coloured surface of a mesh, including voxels that are not in the grid.
+struct SurfaceColors {
+    touched: Vec<(BrickKey, Mask)>,
+    colors: Colors,
+}
+
+impl SurfaceColors {
+    fn new(painted: &[Painted], interior: Option<Rgba>) -> Self {
+        let sums = painted.par_iter().map(|painted| LightSum::of(&painted.colors));
+        let mean = || sums.reduce(LightSum::default, LightSum::plus).mean();
+        let rest = interior.or_else(mean).unwrap_or(GREY);
+        let bricks = painted.iter().enumerate().flat_map(|(task, Painted { bricks, .. })| {
+            bricks.iter().enumerate().map(move |(index, brick)| (brick.key, task, index))
+        });
+        let mut order: Vec<(BrickKey, usize, usize)> = bricks.collect();
+        order.par_sort_unstable_by_key(|&(key, ..)| key);
+        let count = painted.iter().map(|painted| painted.colors.len()).sum();
+        let mut colors = Colors::uniform(rest);
+        colors.reserve(order.len(), count);
+        let mut touched = Vec::with_capacity(order.len());
+        for (key, task, index) in order {
+            let brick = &painted[task].bricks[index];
+            touched.push((key, brick.touched));
+            colors.push(key, brick.visible, painted[task].colors_of(brick));
+        }
+        Self { touched, colors }
+    }
+
+    /// The voxels of a brick that triangles touch.
+    fn touched(&self, key: BrickKey) -> Mask {
+        let found = self.touched.binary_search_by_key(&key, |&(key, _)| key);
+        found.map_or([0; 8], |index| self.touched[index].1)
+    }
+}
+
+/// Linear red, green, blue and opacity from 0 to 1; straight alpha.
+type Color = [f64; 4];
+
+/// The colour of a solid without any coloured surface.
+const GREY: Rgba = [200, 200, 200, 255];
+
+/// A sum of colours in linear light, weighted by their opacity.
+#[derive(Clone, Copy, Default)]
+struct LightSum {
+    light: [u64; 3],
+    weight: u64,
+    opacity: u64,
+    count: u64,
+}
+
+impl LightSum {
+    fn of<'a>(colors: impl IntoIterator<Item = &'a Rgba>) -> Self {
+        let mut sum = Self::default();
+        for &[r, g, b, opacity] in colors {
+            // At least 1, so that colours without opacity have a mean.
+            let weight = u64::from(opacity.max(1));
+            for (sum, value) in sum.light.iter_mut().zip([r, g, b]) {
+                *sum += weight * u64::from(linear_of(value));
+            }
+            sum.weight += weight;
+            sum.opacity += u64::from(opacity);
+            sum.count += 1;
+        }
+        sum
+    }
+
+    fn plus(self, other: Self) -> Self {
+        Self {
+            light: std::array::from_fn(|c| self.light[c] + other.light[c]),
+            weight: self.weight + other.weight,
+            opacity: self.opacity + other.opacity,
+            count: self.count + other.count,
+        }
+    }
+
+    fn mean(self) -> Option<Rgba> {
+        let rounded = |sum: u64, of: u64| (sum + of / 2).checked_div(of);
+        let [r, g, b] = self.light.map(|sum| rounded(sum, self.weight));
+        let srgb = |light: u64| srgb_of(light as u16);
+        Some([srgb(r?), srgb(g?), srgb(b?), rounded(self.opacity, self.count)? as u8])
+    }
+}
+
+/// `floor(x)` of an `x` that fits `i64`. `f64::floor` is a function call on baseline x86-64, which
+/// has no rounding instruction.
+#[inline(always)]
+fn floor(x: f64) -> i64 {
+    let whole = x as i64;
+    whole - i64::from(whole as f64 > x)
+}

@@ -1,0 +1,256 @@
+//! Assigns triangles to the bricks that they touch, by descending a tree of boxes: a node has up to
+//! 4 x 4 x 4 children.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use pulp::{Arch, Simd, WithSimd};
+use rayon::prelude::*;
+
+use crate::grid::{BRICK, BrickKey, VoxelGrid, set_bits};
+use crate::lattice::PlacedMesh;
+use crate::predicate::blocks::BlockMask;
+use crate::surface::color::touched::{Block, block_masks};
+
+/// A node: a cube with edges of `2^bits` bricks.
+#[derive(Debug, Clone, Copy)]
+struct Node {
+    /// The minimum corner, in bricks.
+    from: [u32; 3],
+    bits: u32,
+}
+
+/// The children of larger nodes run in parallel, and those of nodes with this many triangles.
+const SEQUENTIAL_BITS: u32 = 2;
+const PARALLEL_TRIANGLES: usize = 1 << 9;
+
+/// Units of progress of the whole traversal. A node divides its shares among its children in
+/// proportion to their numbers of triangles.
+pub(super) const SHARES: u64 = 1 << 32;
+
+/// Calls `work` for each brick of `grid` that triangles touch and, `with_neighbors`, for the
+/// touched neighbours of its bricks. Each task has scratch memory `M` and a result `T`; `work`
+/// returns the bytes that it added to the result. Calls `done` with the shares of each task that
+/// ends, [`SHARES`] in all. Returns the results, in no order.
+///
+/// # Errors
+/// The memory of the lists of triangles and of what was added, if it exceeds `memory`, in bytes.
+pub(super) fn bricks<M: Default, T: Default + Send>(
+    mesh: &PlacedMesh,
+    grid: &VoxelGrid,
+    with_neighbors: bool,
+    memory: u64,
+    work: &(impl Fn(&mut M, &mut T, BrickKey, &[u32]) -> u64 + Sync),
+    done: &(impl Fn(u64) + Sync),
+) -> Result<Vec<T>, u64> {
+    let [x, y, z] = grid.dims().map(|d| d.div_ceil(BRICK));
+    let bits = x.max(y).max(z).next_power_of_two().ilog2();
+    let all: Vec<u32> = (0..mesh.len() as u32).collect();
+    let lists = ListMemory { allowed: memory, ..ListMemory::default() };
+    let traversal = Traversal { mesh, grid, with_neighbors, lists: &lists, work, done };
+    let results = traversal.visit::<M, T>(Node { from: [0; 3], bits }, &all, SHARES);
+    match lists.most.into_inner() {
+        most if most > memory => Err(most),
+        _ => Ok(results),
+    }
+}
+
+/// The memory of the lists of triangles of all nodes that are being visited, and of what `work`
+/// added, in bytes.
+#[derive(Default)]
+struct ListMemory {
+    allowed: u64,
+    now: AtomicU64,
+    most: AtomicU64,
+}
+
+impl ListMemory {
+    /// Adds a list; `None` if it would exceed the memory, which is recorded.
+    fn add(&self, bytes: u64) -> Option<ListBytes<'_>> {
+        let now = self.keep(bytes);
+        let list = ListBytes { of: self, bytes };
+        (now <= self.allowed).then_some(list)
+    }
+
+    /// Adds what is not dropped; returns the sum.
+    fn keep(&self, bytes: u64) -> u64 {
+        let now = self.now.fetch_add(bytes, Relaxed) + bytes;
+        self.most.fetch_max(now, Relaxed);
+        now
+    }
+}
+
+/// The memory of one list, until it is dropped.
+struct ListBytes<'a> {
+    of: &'a ListMemory,
+    bytes: u64,
+}
+
+impl Drop for ListBytes<'_> {
+    fn drop(&mut self) {
+        self.of.now.fetch_sub(self.bytes, Relaxed);
+    }
+}
+
+struct Traversal<'a, W, D> {
+    mesh: &'a PlacedMesh,
+    grid: &'a VoxelGrid,
+    with_neighbors: bool,
+    lists: &'a ListMemory,
+    work: &'a W,
+    done: &'a D,
+}
+
+impl<W, D: Fn(u64) + Sync> Traversal<'_, W, D> {
+    fn visit<M, T>(&self, node: Node, triangles: &[u32], shares: u64) -> Vec<T>
+    where
+        M: Default,
+        T: Default + Send,
+        W: Fn(&mut M, &mut T, BrickKey, &[u32]) -> u64 + Sync,
+    {
+        let is_small = node.bits <= SEQUENTIAL_BITS && triangles.len() < PARALLEL_TRIANGLES;
+        if is_small || node.bits == 0 {
+            let mut result = T::default();
+            self.visit_all(node, triangles, &mut M::default(), &mut result);
+            (self.done)(shares);
+            return vec![result];
+        }
+        let children = self.children(node, triangles);
+        // Below 2^32 each, so the product does not overflow.
+        let shares_of = |triangles: usize| match children.triangles.len() as u64 {
+            0 => 0,
+            all => shares * triangles as u64 / all,
+        };
+        let given: u64 = (0..64).map(|index| shares_of(children.triangles_of(index).len())).sum();
+        (self.done)(shares - given);
+        let visit = |index: usize| match children.triangles_of(index) {
+            [] => Vec::new(),
+            triangles => {
+                self.visit::<M, T>(node.child(index), triangles, shares_of(triangles.len()))
+            }
+        };
+        (0..64).into_par_iter().with_max_len(1).flat_map_iter(visit).collect()
+    }
+
+    fn visit_all<M, T>(&self, node: Node, triangles: &[u32], scratch: &mut M, result: &mut T)
+    where
+        W: Fn(&mut M, &mut T, BrickKey, &[u32]) -> u64,
+    {
+        if node.bits == 0 {
+            let bytes = (self.work)(scratch, result, BrickKey::new(node.from), triangles);
+            self.lists.keep(bytes);
+            return;
+        }
+        let children = self.children(node, triangles);
+        for index in 0..64 {
+            match children.triangles_of(index) {
+                [] => {}
+                triangles => self.visit_all(node.child(index), triangles, scratch, result),
+            }
+        }
+    }
+
+    /// The triangles of each wanted child; none if they would take too much memory.
+    fn children(&self, node: Node, triangles: &[u32]) -> Children<'_> {
+        let masks = Arch::new().dispatch(Touched { mesh: self.mesh, node, triangles });
+        let touched = masks.iter().fold(0, |any, mask| any | mask);
+        let children = (0..64).filter(|&index| touched >> index & 1 == 1);
+        let wanted = children.filter(|&index| self.is_wanted(node.child(index)));
+        let wanted = wanted.fold(0, |wanted, index| wanted | 1 << index);
+        Children::new(triangles, &masks, wanted, self.lists)
+    }
+
+    /// Whether a node in the grid has voxels, or is next to some if neighbours are wanted.
+    fn is_wanted(&self, Node { from, bits }: Node) -> bool {
+        let margin = u32::from(self.with_neighbors);
+        let end = self.grid.dims().map(|d| d.div_ceil(BRICK));
+        if (0..3).any(|a| from[a] >= end[a]) {
+            return false;
+        }
+        let to = [0, 1, 2].map(|a| end[a].min(from[a] + (1 << bits) + margin));
+        let from = from.map(|c| c.saturating_sub(margin));
+        self.grid.brick_runs_in(from, to).next().is_some()
+    }
+}
+
+impl Node {
+    /// The children's edges are a quarter of the node's, or half of an edge of `2^k` bricks for an
+    /// odd `k`.
+    fn child_bits(self) -> u32 {
+        (self.bits - 1) & !1
+    }
+
+    /// The child at bit `16 x + 4 y + z` of a [`BlockMask`].
+    fn child(self, index: usize) -> Self {
+        let bits = self.child_bits();
+        let at = [index >> 4, index >> 2 & 3, index & 3];
+        Self { from: [0, 1, 2].map(|a| self.from[a] + ((at[a] as u32) << bits)), bits }
+    }
+}
+
+/// Finds the children that each triangle touches.
+struct Touched<'a> {
+    mesh: &'a PlacedMesh,
+    node: Node,
+    triangles: &'a [u32],
+}
+
+impl WithSimd for Touched<'_> {
+    type Output = Vec<BlockMask>;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> Vec<BlockMask> {
+        let Self { mesh, node, triangles } = self;
+        let bits = node.child_bits();
+        let box_bits = mesh.lattice().fraction_bits + BRICK.ilog2() + bits;
+        let lowest = node.from.map(|c| (c >> bits) as i32);
+        let mut masks = Vec::new();
+        let block = Block { box_bits, lowest, edge: 1 << (node.bits - bits) };
+        block_masks(simd, mesh, triangles, &block, &mut masks);
+        masks
+    }
+}
+
+/// Triangles, grouped by child.
+struct Children<'a> {
+    triangles: Vec<u32>,
+    /// The end of each child's group.
+    ends: [usize; 64],
+    /// `None` if there was not enough.
+    _memory: Option<ListBytes<'a>>,
+}
+
+impl<'a> Children<'a> {
+    fn new(
+        triangles: &[u32],
+        masks: &[BlockMask],
+        wanted: BlockMask,
+        memory: &'a ListMemory,
+    ) -> Self {
+        let mut ends = [0; 64];
+        masks.iter().flat_map(|&mask| set_bits(mask & wanted)).for_each(|bit| {
+            ends[bit as usize] += 1;
+        });
+        let mut total: usize = 0;
+        for end in &mut ends {
+            total += std::mem::replace(end, total);
+        }
+        let memory = memory.add((total * size_of::<u32>() + size_of_val(masks)) as u64);
+        if memory.is_none() {
+            return Self { triangles: Vec::new(), ends: [0; 64], _memory: None };
+        }
+        let mut grouped = vec![0; total];
+        for (&triangle, &mask) in triangles.iter().zip(masks) {
+            for bit in set_bits(mask & wanted) {
+                let end = &mut ends[bit as usize];
+                grouped[*end] = triangle;
+                *end += 1;
+            }
+        }
+        Self { triangles: grouped, ends, _memory: memory }
+    }
+
+    fn triangles_of(&self, child: usize) -> &[u32] {
+        let start = child.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.triangles[start..self.ends[child]]
+    }
+}

@@ -1,0 +1,495 @@
+//! Shading: the mean colour and opacity of a clipped polygon of a triangle.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::base::srgb::{Linear, Rgba};
+use crate::mesh::appearance::texture::Texture;
+use crate::mesh::appearance::texture::pyramid::{Pyramid, Sample, TexelAlpha, level_bytes};
+use crate::mesh::appearance::{Alpha, Appearance, Filter, Material, TextureRef, Wrap};
+use crate::surface::color::Color;
+use crate::surface::color::clip::{Plane, Polygon, TexelMap};
+use crate::surface::color::coverage::{Coverage, Scratch, has_room};
+use crate::surface::color::texel_polygon::{TexelPolygon, bounds};
+use crate::surface::color::texels::Sampler;
+
+/// Colour and opacity of a surface, from 0 to 65,535.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Shade {
+    /// Linear red, green and blue, premultiplied by opacity.
+    pub(super) light: [u16; 3],
+    pub(super) opacity: u16,
+    /// The share of the area that is not fully transparent.
+    pub(super) visible: u16,
+}
+
+impl Shade {
+    #[inline(always)]
+    fn of(sample: Sample) -> Self {
+        let mut quantized = [0; 5];
+        for (quantized, share) in quantized.iter_mut().zip(sample) {
+            *quantized = (share * 65535.0 + 0.5) as u16;
+        }
+        let [r, g, b, opacity, visible] = quantized;
+        Self { light: [r, g, b], opacity, visible }
+    }
+}
+
+fn fraction(color: Linear) -> Color {
+    color.map(|c| f64::from(c) / 65535.0)
+}
+
+/// A texture with its mip levels and sampling parameters.
+struct PreparedTexture {
+    texture: Texture,
+    pyramid: Arc<Pyramid>,
+    parameters: TextureRef,
+}
+
+impl PreparedTexture {
+    fn new(texture: Texture, parameters: TextureRef, texel_alpha: TexelAlpha) -> Self {
+        let pyramid = texture.pyramid(texel_alpha);
+        Self { texture, pyramid, parameters }
+    }
+
+    fn sampler(&self) -> Sampler<'_> {
+        let TextureRef { wrap, filter, .. } = self.parameters;
+        Sampler { texture: &self.texture, pyramid: &self.pyramid, wrap, filter }
+    }
+}
+
+/// A material with its textures prepared for sampling.
+struct PreparedMaterial {
+    alpha: Alpha,
+    factor: Color,
+    has_vertex_colors: bool,
+    /// The base texture, with the opacity map multiplied in if their wrap modes agree.
+    base: Option<PreparedTexture>,
+    /// The opacity map, if its wrap modes differ from those of the base texture.
+    opacity_map: Option<PreparedTexture>,
+    /// The shade, where there are neither textures nor vertex colours.
+    flat: Option<Shade>,
+}
+
+impl PreparedMaterial {
+    fn new(appearance: &Appearance, material: &Material) -> Self {
+        let Material { color, has_vertex_colors, .. } = *material;
+        let image = |of: TextureRef| &appearance.textures[of.texture as usize];
+        let (source, opacity_map) = match Sources::of(material) {
+            Sources::None => (None, None),
+            Sources::Base(base) => (Some((image(base).clone(), base)), None),
+            Sources::White(opacity) => (Some((white_with_opacity(image(opacity)), opacity)), None),
+            Sources::Product(base, opacity) => {
+                (Some((multiply_opacity(image(base), image(opacity)), base)), None)
+            }
+            Sources::Both(base, opacity) => {
+                let map = PreparedTexture::new(image(opacity).clone(), opacity, TexelAlpha::Blend);
+                (Some((image(base).clone(), base)), Some(map))
+            }
+        };
+        let (alpha, texel_alpha, factor) =
+            (effective_alpha(material), texel_alpha(material), fraction(color));
+        let base = source.map(|(texture, of)| PreparedTexture::new(texture, of, texel_alpha));
+        let is_flat = base.is_none() && !has_vertex_colors;
+        let flat = is_flat.then(|| shade([1.0; 5], factor, alpha, false));
+        Self { alpha, factor, has_vertex_colors, base, opacity_map, flat }
+    }
+}
+
+/// An opaque material ignores its opacity map.
+fn effective_alpha(&Material { alpha, .. }: &Material) -> Alpha {
+    if alpha.is_opaque() { Alpha::Opaque } else { alpha }
+}
+
+fn texel_alpha(material: &Material) -> TexelAlpha {
+    match effective_alpha(material) {
+        Alpha::Opaque => TexelAlpha::Opaque,
+        Alpha::Blend => TexelAlpha::Blend,
+        Alpha::Mask(cutoff) => {
+            TexelAlpha::Cutoff(texel_cutoff(cutoff, fraction(material.color)[3]))
+        }
+    }
+}
+
+/// The textures that a material samples.
+enum Sources {
+    None,
+    Base(TextureRef),
+    /// White, with the opacity of a texture.
+    White(TextureRef),
+    /// A base texture, with its opacity multiplied by that of another.
+    Product(TextureRef, TextureRef),
+    /// A base texture, and an opacity map with other wrap modes.
+    Both(TextureRef, TextureRef),
+}
+
+impl Sources {
+    fn of(material: &Material) -> Self {
+        let is_opaque = effective_alpha(material) == Alpha::Opaque;
+        match (material.texture, material.opacity.filter(|_| !is_opaque)) {
+            (None, None) => Self::None,
+            (Some(base), None) => Self::Base(base),
+            (None, Some(opacity)) => Self::White(opacity),
+            (Some(base), Some(opacity)) if base.wrap == opacity.wrap => {
+                Self::Product(base, opacity)
+            }
+            (Some(base), Some(opacity)) => Self::Both(base, opacity),
+        }
+    }
+}
+
+/// The shade of the texture sample `sample`, if `is_textured`, times the surface colour `color`.
+#[inline(always)]
+fn shade(sample: Sample, color: Color, alpha: Alpha, is_textured: bool) -> Shade {
+    let [r, g, b, opacity, visible] = sample;
+    let [red, green, blue, own] = color;
+    let own = match alpha {
+        Alpha::Opaque => 1.0,
+        Alpha::Blend => own,
+        // The cutoff was applied when the texture was sampled.
+        Alpha::Mask(_) if is_textured => 1.0,
+        Alpha::Mask(cutoff) => f64::from(u8::from(reaches(own, cutoff))),
+    };
+    let visible = if own > 0.0 { visible } else { 0.0 };
+    Shade::of([red * r * own, green * g * own, blue * b * own, opacity * own, visible])
+}
+
+/// The smallest texel opacity, of 255, for which `opacity` times it reaches `cutoff`, of 65,535;
+/// 256 if there is none.
+fn texel_cutoff(cutoff: u16, opacity: f64) -> u16 {
+    let is_visible = |texel: u16| reaches(f64::from(texel) / 255.0 * opacity, cutoff);
+    // The rounded quotient may be off by one.
+    let about = (f64::from(cutoff) / 65535.0 / opacity * 255.0).min(300.0) as u16;
+    (about.saturating_sub(1)..=255).find(|&texel| is_visible(texel)).unwrap_or(256)
+}
+
+fn reaches(opacity: f64, cutoff: u16) -> bool {
+    opacity * 65535.0 >= f64::from(cutoff)
+}
+
+/// A white texture with the opacity of `image`.
+fn white_with_opacity(image: &Texture) -> Texture {
+    let white = |&[_, _, _, opacity]: &Rgba| [u8::MAX, u8::MAX, u8::MAX, opacity];
+    Texture::new(image.size(), image.texels().iter().map(white).collect())
+}
+
+/// `texture` with its opacity multiplied by that of `opacity`, at the larger of both sizes.
+fn multiply_opacity(texture: &Texture, opacity: &Texture) -> Texture {
+    let (texture_size, opacity_size) = (texture.size(), opacity.size());
+    let size = [0, 1].map(|a| texture_size[a].max(opacity_size[a]));
+    let texel = |image: &Texture, at: [u32; 2]| {
+        let [x, y] = [0, 1].map(|a| {
+            let middle = 2 * u64::from(at[a]) + 1;
+            (middle * u64::from(image.size()[a]) / (2 * u64::from(size[a]))) as u32
+        });
+        image.texel(x, y)
+    };
+    let places = (0..size[1]).flat_map(|y| (0..size[0]).map(move |x| [x, y]));
+    let texels = places.map(|at| {
+        let [r, g, b, a] = texel(texture, at);
+        let product = u32::from(a) * u32::from(texel(opacity, at)[3]);
+        [r, g, b, ((product + 127) / 255) as u8]
+    });
+    Texture::new(size, texels.collect())
+}
+
+/// The shading of all triangles of a mesh.
+pub(super) struct Shading<'a> {
+    appearance: &'a Appearance,
+    materials: Vec<PreparedMaterial>,
+}
+
+impl<'a> Shading<'a> {
+    /// An upper estimate of the bytes of [`new`](Self::new): mip levels, and textures made of
+    /// others.
+    pub(super) fn bytes(appearance: &Appearance) -> u64 {
+        let size = |of: TextureRef| appearance.textures[of.texture as usize].size();
+        // Clones of a texture share their levels.
+        let mut shared = BTreeSet::new();
+        let mut levels = |of: TextureRef, alpha| match shared.insert((of.texture, alpha)) {
+            true => level_bytes(size(of)),
+            false => 0,
+        };
+        let made = |size: [u32; 2]| {
+            let texels: u64 = size.map(u64::from).into_iter().product();
+            level_bytes(size) + texels * size_of::<Rgba>() as u64
+        };
+        let of_material = |material: &Material| match Sources::of(material) {
+            Sources::None => 0,
+            Sources::Base(base) => levels(base, texel_alpha(material)),
+            Sources::White(opacity) => made(size(opacity)),
+            Sources::Product(base, opacity) => {
+                let (base, opacity) = (size(base), size(opacity));
+                made([0, 1].map(|a| base[a].max(opacity[a])))
+            }
+            Sources::Both(base, opacity) => {
+                levels(base, texel_alpha(material)) + levels(opacity, TexelAlpha::Blend)
+            }
+        };
+        appearance.materials.iter().map(of_material).sum()
+    }
+
+    pub(super) fn new(appearance: &'a Appearance) -> Self {
+        let prepare = |material| PreparedMaterial::new(appearance, material);
+        Self { appearance, materials: appearance.materials.iter().map(prepare).collect() }
+    }
+
+    /// The shade of a triangle by its material alone.
+    #[inline]
+    pub(super) fn flat(&self, triangle: usize) -> Option<Shade> {
+        self.material(triangle).flat
+    }
+
+    #[inline]
+    fn material(&self, triangle: usize) -> &PreparedMaterial {
+        &self.materials
+            [self.appearance.material_of.get(triangle).map_or(0, |&index| index as usize)]
+    }
+
+    /// The shading of a triangle with these vertices.
+    pub(super) fn of(&self, triangle: usize, vertices: [u32; 3]) -> TriangleShading<'_> {
+        let material = self.material(triangle);
+        let corner = |vertex: u32| fraction(self.appearance.vertex_colors[vertex as usize]);
+        let corners = material.has_vertex_colors.then(|| vertices.map(corner));
+        let uvs = [[0.0; 2]; 3];
+        let mut shading = TriangleShading { material, sampler: None, uvs, corners, uniform: None };
+        if let (Some(base), Some(uvs)) = (&material.base, self.appearance.uvs.get(triangle))
+            && uvs.as_flattened().iter().all(|c| c.is_finite())
+        {
+            shading.sampler = Some(base.sampler());
+            let maps = [Some(base), material.opacity_map.as_ref()];
+            let repeats = [0, 1].map(|axis| {
+                maps.iter().flatten().all(|map| map.parameters.wrap[axis] != Wrap::Clamp)
+            });
+            shading.uvs = near_zero(uvs.map(|uv| uv.map(f64::from)), repeats);
+        }
+        if corners.is_none_or(|[a, b, c]| a == b && b == c) {
+            shading.uniform = shading.constant(shading.color([0.0; 2]));
+        }
+        shading
+    }
+}
+
+/// Shifts coordinates by whole periods towards 0, for precision, on each axis on which the textures
+/// are repeated.
+fn near_zero(mut uvs: [[f64; 2]; 3], repeats: [bool; 2]) -> [[f64; 2]; 3] {
+    for (axis, repeats) in repeats.into_iter().enumerate() {
+        if repeats {
+            // The remainder is exact. A mirrored texture has a period of two tiles.
+            let first = uvs[0][axis];
+            let shift = first - first % 2.0;
+            uvs.iter_mut().for_each(|uv| uv[axis] -= shift);
+        }
+    }
+    uvs
+}
+
+/// A triangle in the texture, in texels. One whose height is less than a 1024th of a texel is
+/// widened to that: the areas of its parts are then proportional to their areas on the surface, and
+/// are the weights of the texels along it.
+fn widened(mut corners: [[f64; 2]; 3]) -> [[f64; 2]; 3] {
+    const HEIGHT: f64 = 1.0 / 1024.0;
+    let edge = |corner: usize| {
+        let [p, q] = [corners[(corner + 1) % 3], corners[(corner + 2) % 3]];
+        [q[0] - p[0], q[1] - p[1]]
+    };
+    let square = |[x, y]: [f64; 2]| x * x + y * y;
+    // The corner opposite the longest edge.
+    let is_longer = |a: usize, b: usize| square(edge(b)) > square(edge(a));
+    let apex = (1..3).fold(0, |a, b| if is_longer(a, b) { b } else { a });
+    let (along, from) = (edge(apex), corners[(apex + 1) % 3]);
+    let length = square(along).sqrt();
+    // Towards higher indices: of a point between two texels, the texel is the second.
+    let sign = if along[0] - along[1] > 0.0 { 1.0 } else { -1.0 };
+    let normal = [-sign * along[1] / length, sign * along[0] / length];
+    let height: f64 = (0..2).map(|a| normal[a] * (corners[apex][a] - from[a])).sum();
+    // Not for corners that are all the same.
+    if height.abs() < HEIGHT {
+        (0..2).for_each(|a| corners[apex][a] += normal[a] * (HEIGHT - height));
+    }
+    corners
+}
+
+/// The material of a triangle, with its texture coordinates and vertex colours.
+pub(super) struct TriangleShading<'a> {
+    material: &'a PreparedMaterial,
+    sampler: Option<Sampler<'a>>,
+    /// The texture coordinates of the corners.
+    uvs: [[f64; 2]; 3],
+    /// The vertex colours, which multiply the material's factor.
+    corners: Option<[Color; 3]>,
+    /// The shade, where it is constant over the triangle.
+    uniform: Option<Shade>,
+}
+
+impl TriangleShading<'_> {
+    /// The shade for the constant surface colour `color`, where the texture is constant as well.
+    fn constant(&self, color: Color) -> Option<Shade> {
+        let Some(sampler) = &self.sampler else { return Some(self.shade([1.0; 5], color)) };
+        let [low, high] = bounds(&self.corners_in_texels(sampler));
+        let has_map = self.material.opacity_map.is_some();
+        if low != high && (has_map || !sampler.is_constant([low, high])) {
+            return None;
+        }
+        let sample = match has_map || matches!(self.material.alpha, Alpha::Mask(_)) {
+            true => self.point(sampler, low, color[3]),
+            false => sampler.at(low, sampler.pyramid.texel_alpha()),
+        };
+        Some(self.shade(sample, color))
+    }
+
+    /// The shade, where it is constant over the triangle.
+    pub(super) fn uniform(&self) -> Option<Shade> {
+        self.uniform
+    }
+
+    /// The sampler of a texture whose mean over a small polygon is that of the bilinear interpolant
+    /// of its texels.
+    #[inline]
+    pub(super) fn interpolated(&self) -> Option<&Sampler<'_>> {
+        let has_map = self.material.opacity_map.is_some();
+        self.sampler.as_ref().filter(|sampler| sampler.is_interpolated() && !has_map)
+    }
+
+    /// The factor of the texture's mean over a clipped polygon.
+    #[inline(always)]
+    pub(super) fn mean_color(&self, plane: &Plane, clipped: &Polygon) -> Color {
+        match self.corners {
+            // The mean of an affine function is its value at the centroid.
+            Some(_) => self.color(plane.centroid(clipped)),
+            None => self.material.factor,
+        }
+    }
+
+    /// The map from the triangle to its texture.
+    #[inline]
+    pub(super) fn texel_map(&self, plane: Plane) -> Option<TexelMap> {
+        let corners = self.corners_in_texels(self.sampler.as_ref()?);
+        Some(TexelMap::new(plane, widened(corners)))
+    }
+
+    #[inline]
+    fn corners_in_texels(&self, sampler: &Sampler) -> [[f64; 2]; 3] {
+        /// In texels: `f64` keeps a fraction up to it, and it fits `i64`.
+        const FARTHEST: f64 = (1_u64 << 45) as f64;
+        let size = sampler.size();
+        self.uvs.map(|uv| [0, 1].map(|a| (uv[a] * size[a]).clamp(-FARTHEST, FARTHEST)))
+    }
+
+    /// The mean over a clipped polygon of the triangle; `texel_map` is the map to its texture, and
+    /// `texels` is the mapped polygon.
+    pub(super) fn mean(
+        &self,
+        plane: &Plane,
+        clipped: &Polygon,
+        texel_map: Option<&TexelMap>,
+        texels: &TexelPolygon,
+        scratch: &mut Scratch,
+    ) -> Shade {
+        if let Some(shade) = self.uniform {
+            return shade;
+        }
+        let color = self.mean_color(plane, clipped);
+        let (Some(sampler), Some(texel_map)) = (&self.sampler, texel_map) else {
+            return self.shade([1.0; 5], color);
+        };
+        if let Some(sample) = self.supersampled(sampler, texels, color[3], scratch) {
+            return self.shade(sample, color);
+        }
+        let sample = sampler.mean(texels, scratch).unwrap_or_else(|| {
+            sampler.at(texel_map.centroid(clipped), sampler.pyramid.texel_alpha())
+        });
+        self.shade(sample, color)
+    }
+
+    /// The mean of point samples, needed in two cases: a magnified, linearly filtered texture with
+    /// a cutoff, where the cutoff applies to interpolated opacity; and an opacity that varies
+    /// besides the texture's (vertex colours under a cutoff, or a separate opacity map), which no
+    /// mip level holds.
+    fn supersampled(
+        &self,
+        sampler: &Sampler,
+        polygon: &TexelPolygon,
+        opacity: f64,
+        scratch: &mut Scratch,
+    ) -> Option<Sample> {
+        /// Largest span, in texels along an axis, for which a linear filter is evaluated.
+        const MAGNIFIED: f64 = 3.0;
+        /// Smallest distance of samples, in texels.
+        const SMALLEST: f64 = 0.125;
+        let [low, high] = polygon.bounds();
+        let span = [high[0] - low[0], high[1] - low[1]];
+        let longest = span[0].max(span[1]);
+        let has_cutoff = matches!(self.material.alpha, Alpha::Mask(_));
+        let is_varied =
+            has_cutoff && opacity != self.material.factor[3] || self.material.opacity_map.is_some();
+        let is_linear = sampler.filter == Filter::Linear;
+        let is_interpolated = has_cutoff && is_linear && longest <= MAGNIFIED;
+        if !is_varied && !is_interpolated {
+            return None;
+        }
+        let mut edge = 1.0;
+        while longest <= MAGNIFIED * edge && edge > SMALLEST && is_linear {
+            edge /= 2.0;
+        }
+        while !has_room(span.map(|texels| texels / edge)) {
+            edge *= 2.0;
+        }
+        let mut scaled = *polygon;
+        scaled.points_mut().as_flattened_mut().iter_mut().for_each(|c| *c /= edge);
+        let (mut sum, mut area) = ([0.0; 5], 0.0);
+        for (cell, covered) in Coverage::new(scaled.points(), scratch).cells() {
+            let sample = self.point(sampler, cell.map(|i| (i as f64 + 0.5) * edge), opacity);
+            (0..5).for_each(|i| sum[i] += covered * sample[i]);
+            area += covered;
+        }
+        if area > 0.0 {
+            return Some(sum.map(|c| c / area));
+        }
+        let middle = [0, 1].map(|a| low[a] / 2.0 + high[a] / 2.0);
+        Some(self.point(sampler, middle, opacity))
+    }
+
+    /// The sample at a point of the texture, in texels, for a surface opacity of `opacity`.
+    fn point(&self, sampler: &Sampler, point: [f64; 2], opacity: f64) -> Sample {
+        let map_opacity = |map: Sampler| {
+            let (from, to) = (sampler.size(), map.size());
+            map.at([0, 1].map(|a| point[a] / from[a] * to[a]), TexelAlpha::Blend)[3]
+        };
+        let map = self.material.opacity_map.as_ref();
+        let map = map.map_or(1.0, |map| map_opacity(map.sampler()));
+        let sample = sampler.at(point, TexelAlpha::Blend);
+        let Alpha::Mask(cutoff) = self.material.alpha else {
+            let [r, g, b, a, visible] = sample;
+            let visible = if map > 0.0 { visible } else { 0.0 };
+            return [r * map, g * map, b * map, a * map, visible];
+        };
+        let opacity = opacity * map;
+        if !reaches(sample[3] * opacity, cutoff) {
+            return [0.0; 5];
+        }
+        // The interpolated opacity decides; the colour is the mean of the texels above the cutoff.
+        match sampler.at(point, TexelAlpha::Cutoff(texel_cutoff(cutoff, opacity))) {
+            [r, g, b, a, _] if a > 0.0 => [r / a, g / a, b / a, 1.0, 1.0],
+            _ => [0.0; 5],
+        }
+    }
+
+    /// The shade of the texture sample `sample` times the surface colour `color`.
+    #[inline(always)]
+    pub(super) fn shade(&self, sample: Sample, color: Color) -> Shade {
+        shade(sample, color, self.material.alpha, self.sampler.is_some())
+    }
+
+    /// Material factor times vertex colour at the point with these barycentric weights of the
+    /// second and third corner.
+    #[inline]
+    fn color(&self, weights: [f64; 2]) -> Color {
+        let factor = &self.material.factor;
+        let Some([a, b, c]) = &self.corners else { return *factor };
+        std::array::from_fn(|i| {
+            let corner = a[i] + weights[0] * (b[i] - a[i]) + weights[1] * (c[i] - a[i]);
+            factor[i] * corner
+        })
+    }
+}

@@ -1,0 +1,113 @@
+//! Sums over the clipped polygons of a voxel. They are integers, so their order has no effect.
+
+use crate::base::srgb::Linear;
+use crate::surface::color::shade::Shade;
+
+/// Area-weighted sums over the clipped polygons of a voxel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Sums {
+    /// Linear red, green and blue, premultiplied by opacity.
+    light: [u64; 3],
+    opacity: u64,
+    /// The weight of the area that is not fully transparent, times 65,535.
+    visible: u64,
+    /// The weight of all polygons.
+    weight: u64,
+}
+
+/// The largest area of a plane in a cube is the square root of two.
+const MAX_AREA: f64 = 1.5;
+
+/// The quantization of areas to integer weights.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Weights {
+    /// The weight of one voxel face.
+    face: f64,
+}
+
+impl Weights {
+    /// For a mesh of `triangles`.
+    ///
+    /// With `2^k` per face a polygon weighs at most `1.5 * 2^k`, and adds at most 65,535 times
+    /// that, less than `2^(k + 17)`. With `n` triangles no sum reaches `2^64` if `k + 17 + log2 n
+    /// <= 64`. Up to 134 million triangles, `k = 20`.
+    pub(super) fn new(triangles: usize) -> Self {
+        const MAX_BITS: u32 = 20;
+        let bits = (47 - triangles.next_power_of_two().ilog2()).min(MAX_BITS);
+        Self { face: f64::from(1_u32 << bits) }
+    }
+
+    /// The weight of an area in voxel faces: at least 1, so that polygons without area count where
+    /// there are no others.
+    pub(super) fn of(&self, area: f64) -> u64 {
+        ((area.min(MAX_AREA) * self.face + 0.5) as u64).max(1)
+    }
+}
+
+impl Sums {
+    /// Adds a polygon.
+    #[inline]
+    pub(super) fn add(&mut self, weight: u64, shade: &Shade) {
+        let Shade { light, opacity, visible } = shade;
+        for (sum, &light) in self.light.iter_mut().zip(light) {
+            *sum += weight * u64::from(light);
+        }
+        self.opacity += weight * u64::from(*opacity);
+        self.visible += weight * u64::from(*visible);
+        self.weight += weight;
+    }
+
+    /// Whether any polygon was added.
+    #[inline]
+    pub(super) fn is_touched(&self) -> bool {
+        self.weight > 0
+    }
+
+    /// The opacity-weighted mean colour, and the mean opacity of the visible area. `None` where the
+    /// mean opacity of the whole area is below 1 / 1024.
+    pub(super) fn mean(&self) -> Option<Linear> {
+        /// The threshold exceeds the share of polygons without area.
+        const INVERSE_MIN_OPACITY: u128 = 1024;
+        let Self { light: [r, g, b], opacity, visible, weight } = *self;
+        if u128::from(opacity) * INVERSE_MIN_OPACITY < u128::from(weight) * 65535 {
+            return None;
+        }
+        let mean = |sum: u64, of: u64| {
+            // 64 bits nearly always suffice, and their division is many times as fast.
+            if let Some(product) = sum.checked_mul(65535).and_then(|sum| sum.checked_add(of / 2)) {
+                return product.checked_div(of).map(|mean| mean.min(65535) as u16);
+            }
+            let sum = u128::from(sum) * 65535;
+            (sum + u128::from(of / 2)).checked_div(of.into()).map(|mean| mean.min(65535) as u16)
+        };
+        let mean_opacity = if opacity == visible { u16::MAX } else { mean(opacity, visible)? };
+        Some([mean(r, opacity)?, mean(g, opacity)?, mean(b, opacity)?, mean_opacity])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_weight_is_an_area_rounded_to_units_and_at_least_one() {
+        let unit = 1.0 / f64::from(1 << 20);
+        for (area, weight) in [(0.0, 1), (1.4, 1), (1.6, 2), (1048576.0, 1 << 20)] {
+            assert_eq!(Weights::new(1).of(area * unit), weight, "{area} units");
+        }
+    }
+
+    #[test]
+    fn a_voxel_is_seen_if_a_1024th_of_its_surface_is_opaque() {
+        let opaque = Shade { light: [65535, 0, 0], opacity: 65535, visible: 65535 };
+        let transparent = Shade { light: [0; 3], opacity: 0, visible: 0 };
+        let mut sums = Sums::default();
+        assert!(!sums.is_touched());
+        sums.add(1, &opaque);
+        assert!(sums.is_touched());
+        sums.add(1023, &transparent);
+        assert_eq!(sums.mean(), Some([65535, 0, 0, 65535]));
+        sums.add(1, &transparent);
+        assert_eq!(sums.mean(), None);
+    }
+}

@@ -1,0 +1,368 @@
+//! The mean of a texture over a convex polygon.
+//!
+//! A texel is weighted by its covered area. Inside the polygon, texels of a coarse mip level are
+//! used; along its edges the polygon is refined down to single texels. A polygon of a few texels of
+//! a linearly filtered texture is integrated over the bilinear interpolant instead.
+
+use std::cmp::Ordering;
+
+use crate::base::srgb::Rgba;
+use crate::mesh::appearance::texture::Texture;
+use crate::mesh::appearance::texture::pyramid::{
+    AxisReduction, Mipmapped, Pyramid, Sample, TexelAlpha,
+};
+use crate::mesh::appearance::{Filter, Wrap};
+use crate::surface::color::bilinear::Integrated;
+use crate::surface::color::coverage::{Coverage, Scratch, has_room};
+use crate::surface::color::floor;
+use crate::surface::color::texel_polygon::TexelPolygon;
+
+/// Largest span, in texels along an axis, for which the interpolant is integrated. Above it texels
+/// count as squares: the difference shrinks as polygons grow.
+pub(super) const MAX_INTERPOLATED: f64 = 4.0;
+
+/// A texture with its mip levels, wrap modes and filter.
+#[derive(Clone, Copy)]
+pub(super) struct Sampler<'a> {
+    pub(super) texture: &'a Texture,
+    pub(super) pyramid: &'a Pyramid,
+    pub(super) wrap: [Wrap; 2],
+    pub(super) filter: Filter,
+}
+
+/// An area-weighted sum of samples.
+#[derive(Default)]
+struct Sum {
+    sample: Sample,
+    area: f64,
+}
+
+impl Sum {
+    #[inline(always)]
+    fn add(&mut self, sample: Sample, area: f64) {
+        (0..5).for_each(|i| self.sample[i] += area * sample[i]);
+        self.area += area;
+    }
+
+    fn mean(&self) -> Option<Sample> {
+        (self.area > 0.0).then(|| self.sample.map(|c| c / self.area))
+    }
+}
+
+/// An interval of one axis of the texture plane, and what the texture is there.
+#[derive(Clone, Copy)]
+struct Span {
+    bounds: [f64; 2],
+    content: Content,
+}
+
+#[derive(Clone, Copy)]
+enum Content {
+    /// One tile: the texture from `bounds[0]` up or, mirrored, from `bounds[1]` down.
+    Tile { is_mirrored: bool },
+    /// The texture is constant along the axis.
+    Reduced(AxisReduction),
+}
+
+const WHOLE: [f64; 2] = [f64::NEG_INFINITY, f64::INFINITY];
+
+impl Sampler<'_> {
+    pub(super) fn size(&self) -> [f64; 2] {
+        self.texture.size().map(f64::from)
+    }
+
+    /// Whether the mean over small polygons is that of the bilinear interpolant.
+    #[inline]
+    pub(super) fn is_interpolated(&self) -> bool {
+        // Interpolation would blur the edges of a cutoff.
+        let has_cutoff = matches!(self.pyramid.texel_alpha(), TexelAlpha::Cutoff(_));
+        self.filter == Filter::Linear && !has_cutoff
+    }
+
+    /// Whether the filter reads equal texels at all points within these bounds, in texels. False
+    /// for many texels.
+    #[inline]
+    pub(super) fn is_constant(&self, [low, high]: [[f64; 2]; 2]) -> bool {
+        const MOST: i64 = 64;
+        let reach = if self.filter == Filter::Linear { 0.5 } else { 0.0 };
+        let first = low.map(|c| floor(c - reach));
+        // The texel that begins at the upper bound has no share.
+        let last = high.map(|c| -floor(-(c + reach)) - 1);
+        let last = [0, 1].map(|a| last[a].max(first[a]));
+        let [columns, rows] = [0, 1].map(|a| last[a] - first[a] + 1);
+        if columns.saturating_mul(rows) > MOST {
+            return false;
+        }
+        let all = (first[1]..=last[1]).flat_map(|y| (first[0]..=last[0]).map(move |x| [x, y]));
+        let mut texels = all.map(|at| self.raw_texel(at));
+        let one = texels.next();
+        texels.all(|texel| Some(texel) == one)
+    }
+
+    /// The weighted sum of the texels of an integrated polygon.
+    #[inline(always)]
+    pub(super) fn weighted(&self, integrated: &Integrated, index: usize) -> Sample {
+        let texel_alpha = self.pyramid.texel_alpha();
+        let mut sum = [0.0; 5];
+        integrated.texels(
+            index,
+            #[inline(always)]
+            |at, weight| {
+                let sample = self.texel(at, texel_alpha);
+                for c in 0..5 {
+                    sum[c] += weight * sample[c];
+                }
+            },
+        );
+        for c in &mut sum {
+            *c = c.max(0.0);
+        }
+        sum
+    }
+
+    /// The mean over `polygon`, in texels. `None` where it has no area.
+    pub(super) fn mean(&self, polygon: &TexelPolygon, scratch: &mut Scratch) -> Option<Sample> {
+        let [low, high] = polygon.bounds();
+        let span = [high[0] - low[0], high[1] - low[1]];
+        let mut sum = Sum::default();
+        if self.is_interpolated() && span[0].max(span[1]) <= MAX_INTERPOLATED {
+            self.add_interpolated(polygon, [low, high], &mut sum);
+            return sum.mean();
+        }
+        let [xs, ys] = [0, 1].map(|a| self.spans(a, [low[a], high[a]]));
+        for y in ys.iter() {
+            let row = polygon.slab(1, y.bounds);
+            for x in xs.iter() {
+                let clipped = row.slab(0, x.bounds);
+                self.add_clipped(clipped, [x, y], scratch, &mut sum);
+            }
+        }
+        sum.mean()
+    }
+
+    /// The filtered value at a point, in texels.
+    pub(super) fn at(&self, point: [f64; 2], texel_alpha: TexelAlpha) -> Sample {
+        match self.filter {
+            Filter::Nearest => self.texel(point.map(floor), texel_alpha),
+            Filter::Linear => {
+                let [x, y] = point.map(|c| c - 0.5);
+                let [i, j] = [floor(x), floor(y)];
+                let [s, t] = [x - i as f64, y - j as f64];
+                self.bilinear([i, j], [s, t, s * t], texel_alpha)
+            }
+        }
+    }
+
+    /// The sample of a texel by its index before wrapping.
+    #[inline(always)]
+    fn texel(&self, at: [i64; 2], texel_alpha: TexelAlpha) -> Sample {
+        texel_alpha.sample(self.raw_texel(at))
+    }
+
+    #[inline(always)]
+    fn raw_texel(&self, at: [i64; 2]) -> Rgba {
+        let size = self.texture.size();
+        let x = self.wrap[0].index(at[0], size[0]) as u32;
+        let y = self.wrap[1].index(at[1], size[1]) as u32;
+        self.texture.texel(x, y)
+    }
+
+    /// The mean of the bilinear interpolant between four texels, `[i, j]` being the first. `s`, `t`
+    /// and `st` are the means of the offsets from its centre along both axes and of their product.
+    fn bilinear(&self, [i, j]: [i64; 2], [s, t, st]: [f64; 3], texel_alpha: TexelAlpha) -> Sample {
+        let corners = [[i, j], [i + 1, j], [i, j + 1], [i + 1, j + 1]];
+        let texels = corners.map(|at| self.texel(at, texel_alpha));
+        let weights = [1.0 - s - t + st, s - st, t - st, st];
+        std::array::from_fn(|c| (0..4).map(|k| weights[k] * texels[k][c]).sum::<f64>().max(0.0))
+    }
+
+    /// Adds the integral of the bilinear interpolant, one square between texel centres at a time.
+    fn add_interpolated(&self, polygon: &TexelPolygon, [low, high]: [[f64; 2]; 2], sum: &mut Sum) {
+        let texel_alpha = self.pyramid.texel_alpha();
+        let first = low.map(|c| floor(c - 0.5));
+        let last = [0, 1].map(|a| floor(high[a] - 0.5).max(first[a]));
+        let bounds = |i: i64| [i as f64 + 0.5, i as f64 + 1.5];
+        for j in first[1]..=last[1] {
+            let row = if first[1] == last[1] { *polygon } else { polygon.slab(1, bounds(j)) };
+            for i in first[0]..=last[0] {
+                let mut square = if first[0] == last[0] { row } else { row.slab(0, bounds(i)) };
+                for point in square.points_mut() {
+                    *point = [point[0] - bounds(i)[0], point[1] - bounds(j)[0]];
+                }
+                if let Some(moments) = square.moments() {
+                    let sample = self.bilinear([i, j], moments.mean, texel_alpha);
+                    sum.add(sample, moments.area.abs());
+                }
+            }
+        }
+    }
+
+    /// The spans of an axis that `low..=high` meets.
+    fn spans(&self, axis: usize, [low, high]: [f64; 2]) -> Spans {
+        let width = f64::from(self.texture.size()[axis]);
+        let mut spans = Spans::default();
+        if self.wrap[axis] == Wrap::Clamp {
+            let reduced = |bounds, to| Span { bounds, content: Content::Reduced(to) };
+            let tile = Span { bounds: [0.0, width], content: Content::Tile { is_mirrored: false } };
+            spans.push(low < 0.0, reduced([f64::NEG_INFINITY, 0.0], AxisReduction::First));
+            spans.push(high >= 0.0 && low <= width, tile);
+            spans.push(high > width, reduced([width, f64::INFINITY], AxisReduction::Last));
+            return spans;
+        }
+        let first = floor(low / width);
+        let last = floor(high / width);
+        if last.saturating_sub(first) >= Spans::MAX_TILES as i64 {
+            // Over this many tiles the partial ones at both ends have little weight.
+            spans.push(true, Span::MEAN);
+            return spans;
+        }
+        for tile in first..=last {
+            let bounds = [tile as f64 * width, (tile + 1) as f64 * width];
+            let is_mirrored = self.wrap[axis] == Wrap::Mirror && tile % 2 != 0;
+            // A polygon that ends at a tile's edge has no area in that tile.
+            let is_needed = tile == first || bounds[0] < high;
+            spans.push(is_needed, Span { bounds, content: Content::Tile { is_mirrored } });
+        }
+        spans
+    }
+
+    /// Adds the mean over `polygon`, which lies in one span of each axis.
+    fn add_clipped(
+        &self,
+        mut polygon: TexelPolygon,
+        spans: [&Span; 2],
+        scratch: &mut Scratch,
+        sum: &mut Sum,
+    ) {
+        let [low, high] = polygon.bounds();
+        // The area in texels divided by the area after reduced axes are scaled to unit length.
+        let mut scale = 1.0;
+        let mut reduced = [None; 2];
+        for (axis, span) in spans.iter().enumerate() {
+            let [from, to] = span.bounds;
+            let points = polygon.points_mut().iter_mut().map(|point| &mut point[axis]);
+            match span.content {
+                Content::Tile { is_mirrored: false } => points.for_each(|c| *c -= from),
+                Content::Tile { is_mirrored: true } => points.for_each(|c| *c = to - *c),
+                Content::Reduced(to) => {
+                    reduced[axis] = Some(to);
+                    // The axis has one texel: scale the polygon to unit length.
+                    let width = high[axis] - low[axis];
+                    // Also for NaN.
+                    if width.partial_cmp(&0.0) != Some(Ordering::Greater) {
+                        return;
+                    }
+                    scale *= width;
+                    points.for_each(|c| *c = (*c - low[axis]) / width);
+                }
+            }
+        }
+        let strip = |axis, to| Mipmapped::strip(self.texture, self.pyramid, axis, to);
+        let image = match reduced {
+            [None, None] => Mipmapped::Whole { texture: self.texture, pyramid: self.pyramid },
+            [Some(to), None] => strip(0, to),
+            [None, Some(to)] => strip(1, to),
+            [Some(x), Some(y)] => {
+                let column = strip(0, x);
+                let last = i64::from(column.size()[1]) - 1;
+                let sample = match y {
+                    AxisReduction::First => column.sample(0, [0, 0]),
+                    AxisReduction::Last => column.sample(0, [0, last]),
+                    AxisReduction::Mean => column.sample(u32::MAX, [0, 0]),
+                };
+                return sum.add(sample, polygon.area() * scale);
+            }
+        };
+        let finest = finest_level(&polygon);
+        MipTraversal { image, finest, scale, scratch, sum }.add(&polygon);
+    }
+}
+
+impl Span {
+    /// A whole axis, reduced to its mean.
+    const MEAN: Self = Self { bounds: WHOLE, content: Content::Reduced(AxisReduction::Mean) };
+}
+
+/// The spans of an axis.
+struct Spans {
+    list: [Span; Self::MAX_TILES],
+    len: usize,
+}
+
+impl Default for Spans {
+    fn default() -> Self {
+        Self { list: [Span::MEAN; Self::MAX_TILES], len: 0 }
+    }
+}
+
+impl Spans {
+    /// Tiles of a repeated texture that are integrated one by one.
+    const MAX_TILES: usize = 32;
+
+    fn push(&mut self, is_needed: bool, span: Span) {
+        if is_needed {
+            self.list[self.len] = span;
+            self.len += 1;
+        }
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &Span> {
+        self.list[..self.len].iter()
+    }
+}
+
+/// The finest mip level to which the edges of a polygon are refined; bounds the time.
+fn finest_level(polygon: &TexelPolygon) -> u32 {
+    const MAX_CELLS: f64 = 4096.0;
+    let [low, high] = polygon.bounds();
+    let around = high[0] - low[0] + high[1] - low[1];
+    (0..31).take_while(|&level| around > MAX_CELLS * f64::from(1_u32 << level)).count() as u32
+}
+
+/// A traversal from coarse to fine of the mip cells that a polygon covers.
+struct MipTraversal<'a, 'b> {
+    image: Mipmapped<'a>,
+    finest: u32,
+    /// The factor of all areas.
+    scale: f64,
+    scratch: &'b mut Scratch,
+    sum: &'b mut Sum,
+}
+
+impl MipTraversal<'_, '_> {
+    /// Adds a polygon that lies within the image.
+    fn add(&mut self, polygon: &TexelPolygon) {
+        let [low, high] = polygon.bounds();
+        let span = [high[0] - low[0], high[1] - low[1]];
+        // A polygon within one cell of a level fits at the level three below.
+        let fits = |level: u32| has_room(span.map(|c| c / f64::from(1_u32 << level)));
+        let level = (self.finest..31).find(|&level| fits(level)).unwrap_or(31);
+        if level == 0 {
+            if low.map(floor) == high.map(floor) {
+                return self
+                    .sum
+                    .add(self.image.sample(0, low.map(floor)), polygon.area() * self.scale);
+            }
+            for (cell, area) in Coverage::new(polygon.points(), self.scratch).cells() {
+                self.sum.add(self.image.sample(0, cell), area * self.scale);
+            }
+            return;
+        }
+        let edge = f64::from(1_u32 << level);
+        let mut scaled = *polygon;
+        scaled.points_mut().as_flattened_mut().iter_mut().for_each(|c| *c /= edge);
+        let cells: Vec<_> = Coverage::new(scaled.points(), self.scratch).cells().collect();
+        let size = self.image.size();
+        for (cell, area) in cells {
+            let from = cell.map(|i| i as f64 * edge);
+            let end = [0, 1].map(|a| (from[a] + edge).min(f64::from(size[a])));
+            let whole = (end[0] - from[0]) * (end[1] - from[1]) / (edge * edge);
+            if level == self.finest || area > whole * (1.0 - 1e-9) {
+                self.sum.add(self.image.sample(level, cell), area * edge * edge * self.scale);
+            } else {
+                let inside = polygon.slab(0, [from[0], from[0] + edge]);
+                self.add(&inside.slab(1, [from[1], from[1] + edge]));
+            }
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! Colour quantization: maps the colours of a grid to the palette of an indexed format, of at most
+//! [`MAX_COLORS`].
+//!
+//! The palette is given; or it holds all colours of the grid if they fit; or it is quantized to
+//! minimize the error in Oklab (B. Ottosson, "A perceptual color space for image processing",
+//! 2020). A voxel gets the nearest palette colour or, dithered, one of a mixture whose mean is its
+//! colour. Opacity is ignored.
+//!
+//! The result is the same on every machine and for any number of threads: integer sums, and
+//! floating-point additions, multiplications, divisions and square roots in a fixed order.
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use thiserror::Error;
+
+use crate::base::srgb::Rgba;
+use crate::grid::VoxelGrid;
+use crate::mesh::appearance::{Texture, TextureError};
+
+pub use self::indexed::IndexedColors;
+
+mod distinct;
+mod dither;
+mod indexed;
+mod nearest;
+mod quantize;
+
+/// An sRGB colour.
+type Rgb = [u8; 3];
+
+/// Largest size of a palette: an index is a byte, of which one value means an empty voxel.
+pub const MAX_COLORS: usize = 255;
+
+/// At most [`MAX_COLORS`] colours by index; some indices may be unused.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Palette {
+    /// Opaque, or [`UNUSED`]; at least one is opaque.
+    colors: Vec<Rgba>,
+}
+
+/// Marks an index that no voxel gets.
+const UNUSED: Rgba = [0; 4];
+
+/// Why colours or an image do not make a palette.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum PaletteError {
+    /// The file cannot be read.
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+    /// The file is not an image of a supported format.
+    #[error("not an image to take a palette from")]
+    Image(#[from] TextureError),
+    /// All colours are fully transparent.
+    #[error("a palette needs a colour, but all pixels are fully transparent")]
+    Empty,
+    /// There are more colours than indices.
+    #[error(
+        "a palette has at most {MAX_COLORS} colours, but the image has more: give one of fewer, \
+         or none to have them chosen"
+    )]
+    TooMany,
+}
+
+impl Palette {
+    /// A palette of `colors` by index. Fully transparent colours are unused indices; all others
+    /// become opaque.
+    ///
+    /// # Errors
+    /// No colour that is not fully transparent, or more than [`MAX_COLORS`].
+    pub fn new(colors: &[Rgba]) -> Result<Self, PaletteError> {
+        let used = |&[r, g, b, opacity]: &Rgba| if opacity > 0 { [r, g, b, 255] } else { UNUSED };
+        let colors: Vec<Rgba> = colors.iter().map(used).collect();
+        match colors.len() {
+            _ if colors.iter().all(|&color| color == UNUSED) => Err(PaletteError::Empty),
+            0..=MAX_COLORS => Ok(Self { colors }),
+            _ => Err(PaletteError::TooMany),
+        }
+    }
+
+    /// The palette of an image. The pixels of a 256 by 1 image are the colours by index, as
+    /// MagicaVoxel exports them, without the last one. Any other image gives its distinct colours,
+    /// in the order of their first pixels, row by row.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn of_image(image: &Texture) -> Result<Self, PaletteError> {
+        if image.size() == [MAX_COLORS as u32 + 1, 1] {
+            return Self::new(&image.texels()[..MAX_COLORS]);
+        }
+        let mut seen = HashSet::new();
+        let visible = image.texels().iter().filter(|texel| texel[3] > 0);
+        let new = visible.filter(|&&[r, g, b, _]| seen.insert([r, g, b]));
+        let colors: Vec<Rgba> = new.take(MAX_COLORS + 1).copied().collect();
+        Self::new(&colors)
+    }
+
+    /// The palette of an image file, as [`of_image`](Self::of_image).
+    ///
+    /// # Errors
+    /// The file cannot be read or is not an image, or as [`of_image`](Self::of_image).
+    pub fn read(path: impl AsRef<Path>) -> Result<Self, PaletteError> {
+        /// Bytes, for an image of 16 million pixels.
+        const LIMIT: u64 = 1 << 28;
+        let path = path.as_ref();
+        let bytes = std::fs::read(path)?;
+        Self::of_image(&Texture::decode(&bytes, &path.to_string_lossy(), LIMIT)?)
+    }
+
+    /// The palette with the least error for the voxels of `grid`; `None` if it has no colours.
+    #[must_use]
+    pub fn of_grid(grid: &VoxelGrid) -> Option<Self> {
+        let colors = grid.colors.as_ref()?;
+        let distinct = distinct::Distinct::new(colors, grid.occupied());
+        Some(Self::of_distinct(&distinct, || distinct.counts(colors, grid.occupied())))
+    }
+
+    /// The palette with the least error for `distinct` colours, weighted by `counts`.
+    fn of_distinct(distinct: &distinct::Distinct, counts: impl FnOnce() -> Vec<u64>) -> Self {
+        let mut colors = distinct.colors();
+        if colors.len() > MAX_COLORS {
+            colors = quantize::quantize(&colors, &counts());
+        }
+        nearest::sort(&mut colors);
+        Self { colors: colors.into_iter().map(|[r, g, b]| [r, g, b, 255]).collect() }
+    }
+
+    /// The colours by index: opaque, or transparent for unused indices.
+    #[must_use]
+    pub fn colors(&self) -> &[Rgba] {
+        &self.colors
+    }
+}
+
+/// The number of distinct colours of the voxels of `grid`.
+#[must_use]
+pub fn count_colors(grid: &VoxelGrid) -> usize {
+    let distinct =
+        grid.colors.as_ref().map(|colors| distinct::Distinct::new(colors, grid.occupied()));
+    distinct.map_or(0, |distinct| distinct.len())
+}

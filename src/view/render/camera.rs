@@ -1,0 +1,301 @@
+//! The camera: its view of a grid, projection and framing.
+
+use std::f64::consts::FRAC_1_SQRT_2;
+
+use crate::base::names::named;
+use crate::base::vector::{Vector, cross, dot, minus, plus, rotated, sin_cos, times};
+use crate::grid::{Up, VoxelGrid, run_bounds};
+use crate::view::render::orbit::swept;
+use crate::view::render::{RenderError, RenderOptions};
+
+/// The viewing direction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum View {
+    /// From the front: looking along the mesh's -z axis, or along +y where z is up.
+    Front,
+    /// From behind.
+    Back,
+    /// From the left: looking along +x.
+    Left,
+    /// From the right: looking along -x.
+    Right,
+    /// From above; the front is at the bottom of the picture.
+    Top,
+    /// From below; the front is at the top of the picture.
+    Bottom,
+    /// From the front, the right and above, so that the three axes have equal angles and equal
+    /// scales in the picture: azimuth 45 degrees, elevation atan(1 / sqrt 2), orthographic.
+    Iso,
+    /// From the front, the right and above, in perspective: azimuth 38 degrees, elevation 28
+    /// degrees.
+    #[default]
+    ThreeQuarter,
+}
+
+named!(View, "view", {
+    ThreeQuarter = "three-quarter",
+    Iso = "iso",
+    Front = "front",
+    Back = "back",
+    Left = "left",
+    Right = "right",
+    Top = "top",
+    Bottom = "bottom",
+});
+
+/// The projection of a picture.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Projection {
+    /// Perspective projection.
+    Perspective,
+    /// Parallel projection, perpendicular to the film.
+    Orthographic,
+}
+
+named!(Projection, "camera", { Perspective = "perspective", Orthographic = "orthographic" });
+
+/// Sine of half the angle that the grid's bounding sphere subtends: about 30 degrees in total.
+const HALF_ANGLE_SINE: f64 = 0.26;
+
+/// Cosine and sine of an angle.
+type Angle = [f64; 2];
+
+const DEGREES_0: Angle = [1.0, 0.0];
+const DEGREES_90: Angle = [0.0, 1.0];
+const DEGREES_180: Angle = [-1.0, 0.0];
+const DEGREES_270: Angle = [0.0, -1.0];
+
+/// Azimuth and elevation of [`View::Iso`].
+const ISO: [Angle; 2] =
+    [[FRAC_1_SQRT_2, FRAC_1_SQRT_2], [0.816_496_580_927_726, 0.577_350_269_189_625_7]];
+
+/// Azimuth and elevation of [`View::ThreeQuarter`].
+const THREE_QUARTER: [Angle; 2] = [
+    [0.788_010_753_606_722, 0.615_661_475_325_658],
+    [0.882_947_592_858_927, 0.469_471_562_785_891],
+];
+
+impl View {
+    /// Azimuth, from the front to the right, and elevation of the direction to the eye.
+    fn angles(self) -> [Angle; 2] {
+        match self {
+            Self::Front => [DEGREES_0, DEGREES_0],
+            Self::Right => [DEGREES_90, DEGREES_0],
+            Self::Back => [DEGREES_180, DEGREES_0],
+            Self::Left => [DEGREES_270, DEGREES_0],
+            Self::Top => [DEGREES_0, DEGREES_90],
+            Self::Bottom => [DEGREES_0, DEGREES_270],
+            Self::Iso => ISO,
+            Self::ThreeQuarter => THREE_QUARTER,
+        }
+    }
+
+    fn projection(self) -> Projection {
+        match self {
+            Self::ThreeQuarter => Projection::Perspective,
+            _ => Projection::Orthographic,
+        }
+    }
+}
+
+fn angle(degrees: f64) -> Angle {
+    let (sin, cos) = sin_cos(degrees);
+    [cos, sin]
+}
+
+/// The direction with this azimuth and elevation, by right, up and front.
+fn direction([[cos_a, sin_a], [cos_e, sin_e]]: [Angle; 2]) -> Vector {
+    [sin_a * cos_e, sin_e, cos_a * cos_e]
+}
+
+/// The direction from the voxels to the eye and what is up in the picture, by right, up and front.
+fn to_eye_and_up(options: &RenderOptions) -> [Vector; 2] {
+    let of_view = options.view.angles();
+    let given = [options.azimuth, options.elevation].map(|degrees| degrees.map(angle));
+    let angles = [0, 1].map(|i| given[i].unwrap_or(of_view[i]));
+    let [azimuth, [cos_e, sin_e]] = angles;
+    [direction(angles), direction([azimuth, [-sin_e, cos_e]])]
+}
+
+/// The axes of a grid's world: to the right, up and to the front.
+fn world_axes(up: Up) -> [Vector; 3] {
+    let [up, front] = match up {
+        Up::Y => [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
+        Up::Z => [[0.0, 0.0, 1.0], [0.0, -1.0, 0.0]],
+    };
+    [[1.0, 0.0, 0.0], up, front]
+}
+
+/// A direction by right, up and front, in the grid's axes.
+fn in_world(up: Up, v: Vector) -> Vector {
+    let axes = world_axes(up);
+    // No -0, which would be printed.
+    [0, 1, 2].map(|i| (0..3).map(|j| axes[j][i] * v[j]).sum::<f64>() + 0.0)
+}
+
+/// Where the rays of a picture come from, in voxels from the grid's corner.
+#[derive(Debug, Clone, Copy)]
+pub struct Camera {
+    pub(crate) projection: Projection,
+    /// Orthonormal: right and up in the picture, and towards the eye.
+    pub(crate) right: Vector,
+    pub(crate) up: Vector,
+    pub(crate) back: Vector,
+    /// Up in the world.
+    pub(crate) world_up: Vector,
+    pub(crate) up_axis: Up,
+    pub(crate) eye: Vector,
+    /// The top left corner of the film, which is at distance 1 from the eye of a perspective
+    /// camera.
+    corner: [f64; 2],
+    /// The side of a pixel on the film, in voxels.
+    pixel: f64,
+}
+
+impl Camera {
+    /// One that has all of `grid` in the picture, at a zoom of 1.
+    ///
+    /// # Errors
+    /// As [`RenderOptions::check`].
+    pub fn new(
+        grid: &VoxelGrid,
+        up_axis: Up,
+        options: &RenderOptions,
+    ) -> Result<Self, RenderError> {
+        options.check()?;
+        let [_, world_up, _] = world_axes(up_axis);
+        let turn = options.turn.unwrap_or(0.0);
+        let [back, up] =
+            to_eye_and_up(options).map(|v| in_world(up_axis, rotated(v, 1, sin_cos(turn))));
+
+        let whole = [[0; 3], grid.dims().map(|d| d - 1)];
+        let [min, max] = grid.occupied_bounds().unwrap_or(whole).map(|voxel| voxel.map(f64::from));
+        let center = std::array::from_fn(|a| (min[a] + max[a] + 1.0) / 2.0);
+        let half: Vector = std::array::from_fn(|a| (max[a] + 1.0 - min[a]) / 2.0);
+        let radius = dot(half, half).sqrt();
+        let mut camera = Self {
+            projection: options.projection.unwrap_or(options.view.projection()),
+            right: cross(up, back),
+            up,
+            back,
+            world_up,
+            up_axis,
+            eye: plus(times(back, radius / HALF_ANGLE_SINE), center),
+            corner: [0.0; 2],
+            pixel: 1.0,
+        };
+        camera.frame(grid, options, center);
+        Ok(camera)
+    }
+
+    /// The direction with this azimuth and elevation in degrees, in the grid's axes.
+    pub(crate) fn world_direction(&self, [azimuth, elevation]: [f64; 2]) -> Vector {
+        in_world(self.up_axis, direction([azimuth, elevation].map(angle)))
+    }
+
+    /// How the picture is projected.
+    #[must_use]
+    pub fn projection(&self) -> Projection {
+        self.projection
+    }
+
+    /// The position of the eye, in voxels from the grid's minimum corner.
+    #[must_use]
+    pub fn eye(&self) -> [f64; 3] {
+        self.eye
+    }
+
+    /// The orthonormal axes: right and up in the picture, and towards the eye.
+    #[must_use]
+    pub fn axes(&self) -> [[f64; 3]; 3] {
+        [self.right, self.up, self.back]
+    }
+
+    /// The picture's top left corner on the film, right of and above the eye, in voxels. The film
+    /// of a perspective camera is at distance 1.
+    #[must_use]
+    pub fn film_corner(&self) -> [f64; 2] {
+        self.corner
+    }
+
+    /// The side of a pixel on the film, in voxels.
+    #[must_use]
+    pub fn pixel_side(&self) -> f64 {
+        self.pixel
+    }
+
+    /// Places the film so that it shows all of the grid; for a turntable, at every turn about
+    /// `center`.
+    fn frame(&mut self, grid: &VoxelGrid, options: &RenderOptions, center: Vector) {
+        let (mut min, mut max) = ([f64::INFINITY; 2], [f64::NEG_INFINITY; 2]);
+        let show = |point: Vector| {
+            let [point, _] = self.project(point);
+            min = [0, 1].map(|i| min[i].min(point[i]));
+            max = [0, 1].map(|i| max[i].max(point[i]));
+        };
+        let whole = [[0; 3], grid.dims().map(|d| d - 1)];
+        let runs = grid.brick_runs().map(|run| run_bounds(run.start, run.len, &run.mask));
+        let is_empty = grid.brick_count() == 0;
+        let boxes = runs.chain(is_empty.then_some(whole));
+        match options.turn {
+            Some(_) => {
+                let world_up = if self.world_up[1] > 0.5 { 1 } else { 2 };
+                swept(boxes, center, world_up).for_each(show);
+            }
+            None => boxes.flat_map(corners).for_each(show),
+        }
+        let size = options.size.map(f64::from);
+        let room = 1.0 - 2.0 * options.margin;
+        let pixel = |i: usize| (max[i] - min[i]) / (size[i] * room);
+        self.pixel = pixel(0).max(pixel(1)) / options.zoom;
+        let center = [0, 1].map(|i| (min[i] + max[i]) / 2.0);
+        self.corner =
+            [center[0] - size[0] / 2.0 * self.pixel, center[1] + size[1] / 2.0 * self.pixel];
+    }
+
+    /// Projects a point to the film; also returns its depth along the viewing direction.
+    pub(crate) fn project(&self, point: Vector) -> [[f64; 2]; 2] {
+        let from_eye = minus(point, self.eye);
+        let (x, y, depth) =
+            (dot(from_eye, self.right), dot(from_eye, self.up), -dot(from_eye, self.back));
+        match self.projection {
+            Projection::Perspective => [[x / depth, y / depth], [depth; 2]],
+            Projection::Orthographic => [[x, y], [depth; 2]],
+        }
+    }
+
+    /// The film coordinate along an axis (0: right, 1: up) of a position in the picture, in pixels
+    /// from its top left corner.
+    pub(crate) fn on_film(&self, axis: usize, pixels: f64) -> f64 {
+        match axis {
+            0 => self.corner[0] + pixels * self.pixel,
+            _ => self.corner[1] - pixels * self.pixel,
+        }
+    }
+
+    /// The inverse of [`on_film`](Self::on_film).
+    pub(crate) fn in_pixels(&self, axis: usize, on_film: f64) -> f64 {
+        let from_corner = on_film - self.corner[axis];
+        if axis == 0 { from_corner / self.pixel } else { -from_corner / self.pixel }
+    }
+
+    /// The width of a pixel at a point, in voxels.
+    pub(crate) fn voxels_per_pixel(&self, point: Vector) -> f64 {
+        let depth = match self.projection {
+            Projection::Perspective => dot(minus(self.eye, point), self.back),
+            Projection::Orthographic => 1.0,
+        };
+        self.pixel * depth
+    }
+}
+
+/// The corners of a box of voxels, inclusive.
+fn corners([min, max]: [[u32; 3]; 2]) -> impl Iterator<Item = Vector> {
+    (0..8).map(move |corner| {
+        [0, 1, 2].map(|a| match corner >> a & 1 {
+            0 => f64::from(min[a]),
+            _ => f64::from(max[a]) + 1.0,
+        })
+    })
+}

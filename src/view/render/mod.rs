@@ -1,0 +1,443 @@
+//! Renders pictures of grids by ray tracing.
+//!
+//! Several rays per pixel are traced through the [`Camera`]'s film. Voxels are lit by a sun with
+//! shadows and by a sky with ambient occlusion; the background shows the shadow of the voxels on
+//! the ground. Samples are averaged in linear light.
+//!
+//! Camera and light are rounded once, to integers; shading is integer arithmetic. A picture is the
+//! same to the bit on every CPU and GPU, with any number of threads.
+//!
+//! ```
+//! use trivox::VoxelGrid;
+//! use trivox::view::render::{Background, RenderOptions, render};
+//!
+//! let grid = VoxelGrid::from_voxels([2, 2, 2], [[0, 0, 0], [1, 1, 1]])?;
+//! let options = RenderOptions::new([64, 48]).with_background(Background::Transparent);
+//! let picture = render(&grid, &options)?;
+//! assert_eq!(picture.at(0, 0)[3], 0);
+//! let mut png = Vec::new();
+//! picture.write_png(&mut png)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use rayon::prelude::*;
+use thiserror::Error;
+
+use crate::base::progress::{Latch, NoProgress, Progress};
+use crate::base::srgb::Rgba;
+#[cfg(feature = "gpu")]
+use crate::gpu::GpuError;
+#[cfg(feature = "gpu")]
+use crate::gpu::draw::GpuShader;
+#[cfg(feature = "gpu")]
+use crate::gpu::scene::GpuScene;
+#[cfg(feature = "gpu")]
+use crate::gpu::voxelize::Gpu;
+use crate::grid::VoxelGrid;
+#[cfg(feature = "images")]
+pub use crate::view::render::animation::{GifAnimation, MAX_GIF_FPS, PngAnimation};
+pub use crate::view::render::camera::{Camera, Projection, View};
+use crate::view::render::ground::GroundOcclusion;
+pub use crate::view::render::picture::Picture;
+use crate::view::render::prepass::DepthPrepass;
+use crate::view::render::shade::{PictureParams, Shader};
+#[cfg(feature = "images")]
+pub use crate::view::render::webp::WebpAnimation;
+use crate::view::trace::Scene;
+
+#[cfg(feature = "images")]
+mod animation;
+mod camera;
+pub(crate) mod film;
+pub(crate) mod ground;
+pub(crate) mod light;
+mod orbit;
+mod picture;
+mod prepass;
+pub(crate) mod shade;
+#[cfg(feature = "images")]
+mod webp;
+
+/// Maximum width and height of a picture, in pixels.
+pub const MAX_SIDE: u32 = 16384;
+
+/// Maximum number of rays along a side of a pixel.
+pub const MAX_SAMPLES: u32 = 16;
+
+/// Maximum margin at each side, as a fraction of the picture's width and height.
+pub const MAX_MARGIN: f64 = 0.49;
+
+/// Minimum and maximum zoom.
+pub const ZOOMS: [f64; 2] = [0.01, 100.0];
+
+/// Rows of pixels per parallel task.
+const BAND: usize = 8;
+
+/// The background of a picture.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Background {
+    /// A light gradient, darker towards the bottom, with the voxels' shadow.
+    #[default]
+    Gradient,
+    /// One sRGB colour, with the voxels' shadow.
+    Color([u8; 3]),
+    /// Transparent, without a shadow.
+    Transparent,
+}
+
+/// The options of a picture.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct RenderOptions {
+    /// Width and height, in pixels.
+    pub size: [u32; 2],
+    /// The viewing direction.
+    pub view: View,
+    /// Azimuth of the direction to the eye, in degrees from the front to the right; `None` for the
+    /// view's.
+    pub azimuth: Option<f64>,
+    /// Elevation of the direction to the eye, in degrees above the horizon, -90 to 90; `None` for
+    /// the view's.
+    pub elevation: Option<f64>,
+    /// Magnification about the middle of the picture, 0.01 to 100. At 1 all voxels just fit.
+    pub zoom: f64,
+    /// Rotation of the view about the up axis, in degrees from the front to the right. All pictures
+    /// with a turn have the same framing, which contains the voxels at every turn. `None` frames
+    /// the picture by itself.
+    pub turn: Option<f64>,
+    /// The projection; `None` for the view's default: perspective for [`View::ThreeQuarter`],
+    /// orthographic for the others.
+    pub projection: Option<Projection>,
+    /// The background.
+    pub background: Background,
+    /// Azimuth and elevation of the direction to the sun, in degrees; the elevation is 0 to 90. The
+    /// sun is fixed in the world. `None` fixes it to the camera: to the left of the eye and above
+    /// it.
+    pub sun: Option<[f64; 2]>,
+    /// Whether edge lines of voxels are drawn, where voxels are large enough.
+    pub edges: bool,
+    /// Number of rays along each side of a pixel, at most [`MAX_SAMPLES`].
+    pub samples: u32,
+    /// Margin at each side, as a fraction of the picture's width and height, at most
+    /// [`MAX_MARGIN`].
+    pub margin: f64,
+}
+
+/// Why a picture cannot be drawn.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
+pub enum RenderError {
+    /// A size of 0, or above [`MAX_SIDE`].
+    #[error("a picture of {}x{} pixels is not possible: use 1 to {MAX_SIDE} a side", .0[0], .0[1])]
+    Size([u32; 2]),
+    /// 0 rays, or more than [`MAX_SAMPLES`].
+    #[error("{0} rays along a side of a pixel are not possible: use 1 to {MAX_SAMPLES}")]
+    Samples(u32),
+    /// A margin outside 0 to [`MAX_MARGIN`].
+    #[error("a margin of {0} is not possible: use 0 to {MAX_MARGIN}")]
+    Margin(f64),
+    /// A turn that is not finite.
+    #[error("a turn of {0} degrees is not possible: use a finite number")]
+    Turn(f64),
+    /// An azimuth of the eye or the sun that is not finite.
+    #[error("an azimuth of {0} degrees is not possible: use a finite number")]
+    Azimuth(f64),
+    /// An elevation outside -90 to 90 degrees.
+    #[error("an elevation of {0} degrees is not possible: use -90 to 90")]
+    Elevation(f64),
+    /// A sun below the horizon.
+    #[error("a sun at an elevation of {0} degrees is not possible: use 0 to 90")]
+    Sun(f64),
+    /// A zoom outside [`ZOOMS`].
+    #[error(
+        "a zoom of {0} is not possible: use {least} to {most}",
+        least = ZOOMS[0],
+        most = ZOOMS[1]
+    )]
+    Zoom(f64),
+    /// The GPU fails.
+    #[cfg(feature = "gpu")]
+    #[error(transparent)]
+    Gpu(#[from] GpuError),
+    /// The caller cancelled the work ([`Progress::is_cancelled`]).
+    #[error("cancelled")]
+    Cancelled,
+}
+
+impl RenderOptions {
+    /// The default options: [`View::ThreeQuarter`], 3x3 rays per pixel, a margin of 0.06.
+    #[must_use]
+    pub fn new(size: [u32; 2]) -> Self {
+        Self {
+            size,
+            view: View::default(),
+            azimuth: None,
+            elevation: None,
+            zoom: 1.0,
+            turn: None,
+            projection: None,
+            background: Background::default(),
+            sun: None,
+            edges: true,
+            samples: 3,
+            margin: 0.06,
+        }
+    }
+
+    /// Sets the view.
+    #[must_use]
+    pub fn with_view(self, view: View) -> Self {
+        Self { view, ..self }
+    }
+
+    /// Sets the azimuth of the eye, in degrees from the front to the right.
+    #[must_use]
+    pub fn with_azimuth(self, degrees: f64) -> Self {
+        Self { azimuth: Some(degrees), ..self }
+    }
+
+    /// Sets the elevation of the eye, in degrees above the horizon.
+    #[must_use]
+    pub fn with_elevation(self, degrees: f64) -> Self {
+        Self { elevation: Some(degrees), ..self }
+    }
+
+    /// Sets the magnification; at 1 all voxels just fit.
+    #[must_use]
+    pub fn with_zoom(self, factor: f64) -> Self {
+        Self { zoom: factor, ..self }
+    }
+
+    /// Sets the azimuth and elevation of the sun, in degrees.
+    #[must_use]
+    pub fn with_sun(self, azimuth: f64, elevation: f64) -> Self {
+        Self { sun: Some([azimuth, elevation]), ..self }
+    }
+
+    /// Sets whether edge lines of voxels are drawn.
+    #[must_use]
+    pub fn with_edges(self, edges: bool) -> Self {
+        Self { edges, ..self }
+    }
+
+    /// Sets the rotation about the up axis, in degrees; see [`turn`](Self::turn).
+    #[must_use]
+    pub fn with_turn(self, degrees: f64) -> Self {
+        Self { turn: Some(degrees), ..self }
+    }
+
+    /// The options for `frames` pictures at equal angles around the up axis, beginning with this
+    /// view: the frames of a looping animation, or separate files.
+    pub fn turntable(self, frames: u32) -> impl ExactSizeIterator<Item = Self> {
+        let first = self.turn.unwrap_or(0.0);
+        (0..frames).map(move |n| self.with_turn(first + 360.0 * f64::from(n) / f64::from(frames)))
+    }
+
+    /// Sets the projection.
+    #[must_use]
+    pub fn with_projection(self, projection: Projection) -> Self {
+        Self { projection: Some(projection), ..self }
+    }
+
+    /// Sets the background.
+    #[must_use]
+    pub fn with_background(self, background: Background) -> Self {
+        Self { background, ..self }
+    }
+
+    /// Sets the number of rays along each side of a pixel.
+    #[must_use]
+    pub fn with_samples(self, samples: u32) -> Self {
+        Self { samples, ..self }
+    }
+
+    /// Sets the margin at each side.
+    #[must_use]
+    pub fn with_margin(self, margin: f64) -> Self {
+        Self { margin, ..self }
+    }
+
+    /// Checks the options, as all that draws does.
+    ///
+    /// # Errors
+    /// An option is out of range.
+    pub fn check(&self) -> Result<(), RenderError> {
+        let Self { size, samples, margin, turn, .. } = *self;
+        if size.iter().any(|side| !(1..=MAX_SIDE).contains(side)) {
+            return Err(RenderError::Size(size));
+        }
+        if !(1..=MAX_SAMPLES).contains(&samples) {
+            return Err(RenderError::Samples(samples));
+        }
+        if !(0.0..=MAX_MARGIN).contains(&margin) {
+            return Err(RenderError::Margin(margin));
+        }
+        if let Some(turn) = turn.filter(|turn| !turn.is_finite()) {
+            return Err(RenderError::Turn(turn));
+        }
+        let azimuths = self.azimuth.into_iter().chain(self.sun.map(|[azimuth, _]| azimuth));
+        if let Some(azimuth) = azimuths.into_iter().find(|azimuth| !azimuth.is_finite()) {
+            return Err(RenderError::Azimuth(azimuth));
+        }
+        if let Some(degrees) = self.elevation.filter(|e| !(-90.0..=90.0).contains(e)) {
+            return Err(RenderError::Elevation(degrees));
+        }
+        if let Some([_, degrees]) = self.sun.filter(|[_, e]| !(0.0..=90.0).contains(e)) {
+            return Err(RenderError::Sun(degrees));
+        }
+        if !(ZOOMS[0]..=ZOOMS[1]).contains(&self.zoom) {
+            return Err(RenderError::Zoom(self.zoom));
+        }
+        Ok(())
+    }
+}
+
+/// Draws any number of pictures of a grid; the acceleration structure is built once.
+#[derive(Debug)]
+pub struct Renderer<'a> {
+    scene: Scene<'a>,
+    /// Of the ground, by the axis that is up: pictures from all sides share it.
+    occlusion: [GroundOcclusion; 3],
+    #[cfg(feature = "gpu")]
+    gpu: Option<GpuShader>,
+}
+
+impl<'a> Renderer<'a> {
+    /// On the CPU.
+    #[must_use]
+    pub fn new(grid: &'a VoxelGrid) -> Self {
+        Self {
+            scene: Scene::new(grid),
+            occlusion: Default::default(),
+            #[cfg(feature = "gpu")]
+            gpu: None,
+        }
+    }
+
+    /// On a GPU. The pictures equal those of the CPU to the bit.
+    ///
+    /// # Errors
+    /// The grid exceeds the GPU's limits; the device fails.
+    #[cfg(feature = "gpu")]
+    pub fn on_gpu(grid: &'a VoxelGrid, gpu: &Gpu) -> Result<Self, GpuError> {
+        let scene = Scene::new(grid);
+        let on_gpu = GpuShader::new(GpuScene::upload(gpu.device(), &scene)?);
+        Ok(Self { scene, occlusion: Default::default(), gpu: Some(on_gpu) })
+    }
+
+    /// Draws a picture that frames the whole grid.
+    ///
+    /// # Errors
+    /// Invalid options; the GPU fails; a GPU in a browser, which cannot block.
+    pub fn render(&self, options: &RenderOptions) -> Result<Picture, RenderError> {
+        self.render_with(options, &NoProgress)
+    }
+
+    /// As [`render`](Self::render), and reports the step "draw", in rows of pixels, to `progress`.
+    ///
+    /// # Errors
+    /// As [`render`](Self::render), or cancellation.
+    pub fn render_with(
+        &self,
+        options: &RenderOptions,
+        progress: &dyn Progress,
+    ) -> Result<Picture, RenderError> {
+        self.draw(&self.params(options)?, options, progress)
+    }
+
+    fn draw(
+        &self,
+        params: &PictureParams,
+        options: &RenderOptions,
+        progress: &dyn Progress,
+    ) -> Result<Picture, RenderError> {
+        let progress = &Latch::new(progress);
+        progress.start("draw", options.size[1].into());
+        #[cfg(feature = "gpu")]
+        let drawn = match &self.gpu {
+            Some(gpu) => gpu.wait_for_pixels(params, options.size, progress)?,
+            None => self.pixels(params, options.size, progress),
+        };
+        #[cfg(not(feature = "gpu"))]
+        let drawn = self.pixels(params, options.size, progress);
+        if progress.is_cancelled() {
+            return Err(RenderError::Cancelled);
+        }
+        Ok(Picture::new(options.size, drawn))
+    }
+
+    /// Draws a picture with the `camera` of another grid's picture of the same size. Of the options
+    /// for the view only the light has an effect.
+    ///
+    /// # Errors
+    /// As [`render`](Self::render).
+    pub fn render_from(
+        &self,
+        camera: &Camera,
+        options: &RenderOptions,
+    ) -> Result<Picture, RenderError> {
+        options.check()?;
+        let params = PictureParams::new(self.scene.bounds(), camera, options);
+        self.draw(&params, options, &NoProgress)
+    }
+
+    /// The asynchronous form of [`render`](Self::render), for a browser's GPU. On the CPU it draws
+    /// before it returns.
+    ///
+    /// # Errors
+    /// Invalid options; the GPU fails.
+    #[cfg(feature = "gpu")]
+    pub async fn render_async(&self, options: &RenderOptions) -> Result<Picture, RenderError> {
+        let params = self.params(options)?;
+        let pixels = match &self.gpu {
+            Some(gpu) => gpu.pixels(&params, options.size, &NoProgress).await?,
+            None => self.pixels(&params, options.size, &NoProgress),
+        };
+        Ok(Picture::new(options.size, pixels))
+    }
+
+    /// The parameters of a picture, beside the voxels.
+    fn params(&self, options: &RenderOptions) -> Result<PictureParams, RenderError> {
+        let grid = self.scene.grid();
+        let camera = Camera::new(grid, grid.world.up, options)?;
+        Ok(PictureParams::new(self.scene.bounds(), &camera, options))
+    }
+
+    /// Draws all pixels of a picture on the CPU; some, if cancelled.
+    fn pixels(
+        &self,
+        params: &PictureParams,
+        [width, height]: [u32; 2],
+        progress: &dyn Progress,
+    ) -> Vec<Rgba> {
+        let [width, height] = [width, height].map(|side| side as usize);
+        // Without the GPU, which in browsers cannot be shared between threads.
+        let scene = &self.scene;
+        let occlusion = &self.occlusion[params.ground.as_ref().map_or(0, |ground| ground.up)];
+        let prepass = &DepthPrepass::new(scene, &params.film);
+        let mut pixels = vec![[0; 4]; width * height];
+        let bands = pixels.par_chunks_mut(width * BAND).enumerate();
+        bands.for_each(|(band, pixels)| {
+            let mut shader = Shader::new(scene, params, prepass, occlusion);
+            for (row, pixels) in (band * BAND..).zip(pixels.chunks_mut(width)) {
+                if progress.is_cancelled() {
+                    return;
+                }
+                for (column, pixel) in pixels.iter_mut().enumerate() {
+                    *pixel = shader.pixel([column, row]);
+                }
+                progress.advance(1);
+            }
+        });
+        pixels
+    }
+}
+
+/// Draws a picture that frames the whole `grid`, on the CPU.
+///
+/// # Errors
+/// Invalid options.
+pub fn render(grid: &VoxelGrid, options: &RenderOptions) -> Result<Picture, RenderError> {
+    Renderer::new(grid).render(options)
+}

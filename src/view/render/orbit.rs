@@ -1,0 +1,86 @@
+//! Turntable views about the up axis with a common framing.
+
+use crate::base::vector::{Vector, sin_cos};
+
+/// Sides of the polygon circumscribed about a circle; its radius is 0.1 % larger.
+const SIDES: u32 = 72;
+
+/// Points whose convex hull contains `boxes` (first and last voxel of each) at every turn about the
+/// line through `center` along `up`: polygons circumscribed about the circles of the outermost
+/// corners.
+pub(super) fn swept(
+    boxes: impl Iterator<Item = [[u32; 3]; 2]>,
+    center: Vector,
+    up: usize,
+) -> impl Iterator<Item = Vector> {
+    let level = [(up + 1) % 3, (up + 2) % 3];
+    let polygon = (0..SIDES).map(|side| sin_cos(360.0 / f64::from(SIDES) * f64::from(side)));
+    let polygon: Vec<(f64, f64)> = polygon.collect();
+    let (_, of_sides) = sin_cos(180.0 / f64::from(SIDES));
+    cylinders(boxes, center, up).into_iter().flat_map(move |Cylinder { heights, radius }| {
+        let (radius, polygon) = (radius / of_sides, polygon.clone());
+        heights.into_iter().flat_map(move |height| {
+            polygon.clone().into_iter().map(move |(sin, cos)| {
+                let mut point = center;
+                point[up] = height;
+                point[level[0]] += radius * cos;
+                point[level[1]] += radius * sin;
+                point
+            })
+        })
+    })
+}
+
+/// A cylinder about the axis.
+#[derive(Debug, Clone, Copy)]
+struct Cylinder {
+    heights: [f64; 2],
+    radius: f64,
+}
+
+/// One cylinder per lowest height of boxes.
+fn cylinders(
+    boxes: impl Iterator<Item = [[u32; 3]; 2]>,
+    center: Vector,
+    up: usize,
+) -> impl IntoIterator<Item = Cylinder> {
+    let mut cylinders = std::collections::BTreeMap::<u32, Cylinder>::new();
+    for [min, max] in boxes {
+        let [low, high] = [min.map(f64::from), max.map(|c| f64::from(c) + 1.0)];
+        let reach = |a: usize| (center[a] - low[a]).max(high[a] - center[a]);
+        let [x, y] = [1, 2].map(|further| reach((up + further) % 3));
+        // Not `hypot`, whose result differs between platforms.
+        let radius = (x * x + y * y).sqrt();
+        let heights = [low[up], high[up]];
+        let cylinder = cylinders.entry(min[up]).or_insert(Cylinder { heights, radius });
+        cylinder.heights[1] = cylinder.heights[1].max(high[up]);
+        cylinder.radius = cylinder.radius.max(radius);
+    }
+    cylinders.into_values()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn swept_points_are_about_the_boxes_however_they_are_turned() {
+        let boxes = [[[0, 0, 0], [3, 1, 0]], [[1, 5, 1], [1, 9, 1]]];
+        let center = [2.0, 5.0, 1.0];
+        let points: Vec<Vector> = swept(boxes.into_iter(), center, 1).collect();
+        // Far corners are (2, 1) and (1, 1) off the axis.
+        for (heights, reach) in [([0.0, 2.0], 5.0_f64.sqrt()), ([5.0, 10.0], 2.0_f64.sqrt())] {
+            for height in heights {
+                let distances = points
+                    .iter()
+                    .filter(|point| point[1] == height)
+                    .map(|point| [point[0] - center[0], point[2] - center[2]])
+                    .map(|[x, z]| (x * x + z * z).sqrt());
+                let (low, high) = (reach / (1.0 - 1e-12), reach * 1.001);
+                let distances: Vec<f64> = distances.collect();
+                assert_eq!(distances.len(), SIDES as usize);
+                assert!(distances.iter().all(|d| (low..high).contains(d)), "{distances:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! A finished picture.
+
+#[cfg(feature = "images")]
+use std::io::{self, Write};
+
+#[cfg(feature = "images")]
+use image::codecs::png::{CompressionType, FilterType, PngEncoder};
+#[cfg(feature = "images")]
+use image::{ExtendedColorType, ImageEncoder, ImageError};
+
+use crate::base::srgb::Rgba;
+
+/// An sRGB image with straight (not premultiplied) alpha, row by row from the top left.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Picture {
+    size: [u32; 2],
+    pixels: Vec<Rgba>,
+}
+
+impl Picture {
+    pub(super) fn new(size: [u32; 2], pixels: Vec<Rgba>) -> Self {
+        Self { size, pixels }
+    }
+
+    /// Width and height, in pixels.
+    #[must_use]
+    pub fn size(&self) -> [u32; 2] {
+        self.size
+    }
+
+    /// The pixels, row by row from the top left.
+    #[must_use]
+    pub fn pixels(&self) -> &[Rgba] {
+        &self.pixels
+    }
+
+    /// The pixel of a column and a row, from the top left.
+    ///
+    /// # Panics
+    /// The column or the row is outside the picture.
+    #[must_use]
+    pub fn at(&self, column: u32, row: u32) -> Rgba {
+        let [width, height] = self.size;
+        assert!(column < width && row < height, "pixel ({column}, {row}) of {width}x{height}");
+        self.pixels[row as usize * width as usize + column as usize]
+    }
+
+    /// Composites `above`, of the same size, over this picture (T. Porter and T. Duff, *Compositing
+    /// Digital Images*, 1984): its opacity is multiplied by `opacity`, 0 to 1. Colours are mixed as
+    /// they are, in sRGB.
+    ///
+    /// # Panics
+    /// The sizes differ.
+    pub fn overlay(&mut self, above: &Self, opacity: f64) {
+        assert_eq!(self.size, above.size, "pictures of different sizes");
+        let factor = (opacity.clamp(0.0, 1.0) * 255.0).round_ties_even() as u32;
+        for (pixel, &[r, g, b, a]) in self.pixels.iter_mut().zip(&above.pixels) {
+            let [r0, g0, b0, a0] = *pixel;
+            // The weights of both colours and the opacity, in 255ths of 255ths: at most 65,025.
+            let weight = u32::from(a) * factor;
+            let below = u32::from(a0) * (255 * 255 - weight) / 255;
+            let whole = (weight + below).max(1);
+            let mix = |c0: u8, c: u8| {
+                let sum = u32::from(c0) * below + u32::from(c) * weight;
+                ((sum + whole / 2) / whole) as u8
+            };
+            let opacity = ((weight + below + 127) / 255) as u8;
+            *pixel = [mix(r0, r), mix(g0, g), mix(b0, b), opacity];
+        }
+    }
+
+    /// Writes it as PNG, without opacity where all is opaque.
+    ///
+    /// # Errors
+    /// `out` cannot be written to.
+    #[cfg(feature = "images")]
+    pub fn write_png(&self, mut out: impl Write) -> io::Result<()> {
+        let [width, height] = self.size;
+        // The encoder writes the end of the file when it is dropped, and loses that write's error.
+        let mut file = Vec::new();
+        let encoder =
+            PngEncoder::new_with_quality(&mut file, CompressionType::Default, FilterType::Adaptive);
+        let is_opaque = self.pixels.iter().all(|pixel| pixel[3] == u8::MAX);
+        let written = if is_opaque {
+            encoder.write_image(&opaque_bytes(&self.pixels), width, height, ExtendedColorType::Rgb8)
+        } else {
+            let bytes = self.pixels.as_flattened();
+            encoder.write_image(bytes, width, height, ExtendedColorType::Rgba8)
+        };
+        written.map_err(image_error)?;
+        out.write_all(&file)?;
+        out.flush()
+    }
+}
+
+/// Red, green and blue of each pixel.
+#[cfg(feature = "images")]
+pub(super) fn opaque_bytes(pixels: &[Rgba]) -> Vec<u8> {
+    pixels.iter().flat_map(|&[r, g, b, _]| [r, g, b]).collect()
+}
+
+#[cfg(feature = "images")]
+pub(super) fn image_error(error: ImageError) -> io::Error {
+    match error {
+        ImageError::IoError(error) => error,
+        other => io::Error::other(other),
+    }
+}

@@ -1,0 +1,621 @@
+//! The colours of voxels: compared with many samples of each, and the same in any order.
+use crate::common::oklab::{Light, distance, oklab};
+use fastrand::Rng;
+use trivox::base::srgb::{linear_of, linear_of_rgba, rgba_of};
+use trivox::grid::Colors;
+use trivox::mesh::appearance::{Alpha, Filter, Material, Texture, TextureRef, Wrap};
+use trivox::solid::Solid;
+use trivox::{
+    Appearance, Backend, BackendError, Bounds, ColorOptions, Colored, Cpu, Mesh, Mode, NoProgress,
+    PlaceOptions, PlacedMesh, Sizing, color, place, voxelize,
+};
+
+const RED: [u8; 4] = [255, 0, 0, 255];
+const BLUE: [u8; 4] = [0, 0, 255, 255];
+
+fn painted(mesh: &PlacedMesh, mode: Mode) -> Colored {
+    let backend = Cpu::default();
+    let voxels = voxelize(&backend, mesh, mode, &Default::default(), &NoProgress).unwrap();
+    color(mesh, voxels.grid, &ColorOptions::new(mode), &NoProgress).unwrap()
+}
+
+fn surface_colors(mesh: &PlacedMesh) -> Colors {
+    painted(mesh, Mode::Surface).grid.colors.unwrap()
+}
+
+fn placed(mesh: &Mesh, voxel_size: f64) -> PlacedMesh {
+    place(mesh, &PlaceOptions::new(Sizing::VoxelSize(voxel_size)).with_pad(1)).unwrap()
+}
+
+fn plain(color: [u8; 4]) -> Material {
+    Material { color: linear_of_rgba(color), ..Material::default() }
+}
+
+fn read_linearly(wrap: [Wrap; 2]) -> TextureRef {
+    TextureRef { texture: 0, wrap, filter: Filter::Linear }
+}
+
+/// Triangles of all sizes, some of which lie in others' voxels.
+fn soup(rng: &mut Rng, count: usize) -> (Vec<[f64; 3]>, Vec<[u32; 3]>) {
+    let mut positions = Vec::new();
+    for _ in 0..count {
+        let center = [(); 3].map(|()| 4.0 * rng.f64());
+        let size = [0.3, 1.5, 4.0][rng.usize(0..3)];
+        for _ in 0..3 {
+            positions.push(center.map(|c| c + size * (rng.f64() - 0.5)));
+        }
+    }
+    let triangles = (0..count as u32).map(|t| [3 * t, 3 * t + 1, 3 * t + 2]).collect();
+    (positions, triangles)
+}
+
+fn noise(rng: &mut Rng, size: [u32; 2]) -> Texture {
+    // Patches of a colour, so that large footprints differ from one another.
+    let cell = size.map(|s| s.div_ceil(4));
+    let hues: Vec<[u8; 3]> = (0..25).map(|_| [rng.u8(..), rng.u8(..), rng.u8(..)]).collect();
+    let texels = (0..size[1]).flat_map(|y| (0..size[0]).map(move |x| (x, y)));
+    let texels = texels.map(|(x, y)| {
+        let hue = hues[(y / cell[1] * 5 + x / cell[0]) as usize];
+        let [r, g, b] = hue.map(|c| c / 2 + rng.u8(..128));
+        [r, g, b, 255]
+    });
+    Texture::new(size, texels.collect())
+}
+
+/// What is at `uv` of a texture, found in a way of its own.
+fn bilinear(texture: &Texture, uv: [f64; 2], wrap: [Wrap; 2]) -> Light {
+    let [width, height] = texture.size();
+    let fold = |c: f64, wrap: Wrap| match wrap {
+        Wrap::Repeat => c.rem_euclid(1.0),
+        Wrap::Mirror => {
+            let c = c.rem_euclid(2.0);
+            if c > 1.0 { 2.0 - c } else { c }
+        }
+        Wrap::Clamp => c.clamp(0.0, 1.0),
+    };
+    let texel = |x: i64, y: i64| {
+        let at = |i: i64, n: u32, wrap: Wrap| match wrap {
+            Wrap::Repeat => i.rem_euclid(n.into()),
+            _ => i.clamp(0, i64::from(n) - 1),
+        };
+        let index = at(y, height, wrap[1]) * i64::from(width) + at(x, width, wrap[0]);
+        let [r, g, b, a] = texture.texels()[index as usize];
+        [r, g, b].map(|c| f64::from(linear_of(c)) / 65535.0 * f64::from(a) / 255.0)
+    };
+    let x = fold(uv[0], wrap[0]) * f64::from(width) - 0.5;
+    let y = fold(uv[1], wrap[1]) * f64::from(height) - 0.5;
+    let (i, j) = (x.floor() as i64, y.floor() as i64);
+    let (s, t) = (x - x.floor(), y - y.floor());
+    let corners = [texel(i, j), texel(i + 1, j), texel(i, j + 1), texel(i + 1, j + 1)];
+    let weights = [(1.0 - s) * (1.0 - t), s * (1.0 - t), (1.0 - s) * t, s * t];
+    [0, 1, 2].map(|c| (0..4).map(|k| corners[k][c] * weights[k]).sum())
+}
+
+/// The mean light of samples in each voxel, by its index, and how much area they stand for.
+fn sampled(
+    mesh: &PlacedMesh,
+    spacing: f64,
+    light: impl Fn(usize, [f64; 3]) -> Light,
+) -> std::collections::HashMap<[u32; 3], (Light, f64)> {
+    let units_per_voxel = f64::from(mesh.lattice().units_per_voxel());
+    let mut voxels = std::collections::HashMap::new();
+    for (index, triangle) in mesh.triangles().enumerate() {
+        let [a, b, c] = triangle.map(|corner| corner.map(|c| f64::from(c) / units_per_voxel));
+        let sub = |p: [f64; 3], q: [f64; 3]| [0, 1, 2].map(|i| p[i] - q[i]);
+        let length = |v: [f64; 3]| v.iter().map(|c| c * c).sum::<f64>().sqrt();
+        let [e, f, g] = [sub(b, a), sub(c, a), sub(c, b)];
+        let n = (length(e).max(length(f)).max(length(g)) / spacing).ceil().max(1.0);
+        let normal = [0, 1, 2].map(|i| {
+            let (j, k) = ((i + 1) % 3, (i + 2) % 3);
+            e[j] * f[k] - e[k] * f[j]
+        });
+        let area = length(normal) / 2.0 / (n * n);
+        for i in 0..n as u32 {
+            for j in 0..n as u32 - i {
+                for third in [1.0, 2.0] {
+                    if third == 2.0 && i + j + 1 == n as u32 {
+                        continue;
+                    }
+                    let [s, t] = [i, j].map(|k| (f64::from(k) + third / 3.0) / n);
+                    let point = [0, 1, 2].map(|k| a[k] + s * e[k] + t * f[k]);
+                    let light = light(index, [1.0 - s - t, s, t]);
+                    let voxel = point.map(|c| c.floor() as u32);
+                    let (sum, total) = voxels.entry(voxel).or_insert(([0.0; 3], 0.0));
+                    (0..3).for_each(|k| sum[k] += area * light[k]);
+                    *total += area;
+                }
+            }
+        }
+    }
+    voxels
+        .into_iter()
+        .map(|(voxel, (sum, total))| (voxel, (sum.map(|c| c / total), total)))
+        .collect()
+}
+
+/// The mean and the largest distance, in Oklab, of voxels that have at least a hundredth of a face
+/// in them.
+fn errors(
+    colors: &Colors,
+    expected: &std::collections::HashMap<[u32; 3], (Light, f64)>,
+) -> (f64, f64, usize) {
+    let large = expected.iter().filter(|(_, (_, area))| *area > 0.01);
+    let distances: Vec<f64> = large
+        .map(|(&voxel, (light, _))| {
+            let [r, g, b, _] = colors.of(voxel);
+            let found = [r, g, b].map(|c| f64::from(linear_of(c)) / 65535.0);
+            distance(oklab(found), oklab(*light))
+        })
+        .collect();
+    let count = distances.len();
+    let mean = distances.iter().sum::<f64>() / count as f64;
+    (mean, distances.into_iter().fold(0.0, f64::max), count)
+}
+
+#[test]
+fn textures_are_seen_as_many_samples_in_each_voxel_see_them() {
+    let mut rng = Rng::with_seed(1);
+    for (size, tiles) in [([5, 3], 1.0), ([64, 64], 1.0), ([256, 100], 1.0), ([1024, 512], 2.0)] {
+        for wrap in [[Wrap::Repeat, Wrap::Clamp], [Wrap::Mirror, Wrap::Repeat]] {
+            let (positions, triangles) = soup(&mut rng, 40);
+            let uvs: Vec<[[f32; 2]; 3]> = (0..40)
+                .map(|_| [(); 3].map(|()| [(); 2].map(|()| tiles * (3.0 * rng.f32() - 1.0))))
+                .collect();
+            let texture = noise(&mut rng, size);
+            let look = Appearance {
+                materials: vec![Material {
+                    texture: Some(read_linearly(wrap)),
+                    ..Material::default()
+                }],
+                textures: vec![texture.clone()],
+                uvs: uvs.clone(),
+                ..Appearance::default()
+            };
+            let mesh = Mesh::new(positions, triangles).unwrap().with_appearance(look).unwrap();
+            let mesh = placed(&mesh, 0.4);
+            let expected = sampled(&mesh, 0.01, |triangle, weights| {
+                let corners = uvs[triangle].map(|uv| uv.map(f64::from));
+                let uv = [0, 1].map(|i| (0..3).map(|k| weights[k] * corners[k][i]).sum());
+                bilinear(&texture, uv, wrap)
+            });
+            let (mean, worst, count) = errors(&surface_colors(&mesh), &expected);
+            println!("{size:?} {wrap:?}: mean {mean:.5}, worst {worst:.4} of {count}");
+            assert!(count > 200, "{count} voxels");
+            assert!(mean < 0.01, "{size:?} {wrap:?}: mean {mean}, worst {worst}");
+        }
+    }
+}
+
+#[test]
+fn vertex_colours_are_seen_as_samples_see_them() {
+    let mut rng = Rng::with_seed(2);
+    let (positions, triangles) = soup(&mut rng, 60);
+    let vertex_colors: Vec<[u16; 4]> =
+        positions.iter().map(|_| [rng.u16(..), rng.u16(..), rng.u16(..), u16::MAX]).collect();
+    let look = Appearance {
+        materials: vec![Material { has_vertex_colors: true, ..Material::default() }],
+        vertex_colors: vertex_colors.clone(),
+        ..Appearance::default()
+    };
+    let mesh = Mesh::new(positions, triangles.clone()).unwrap().with_appearance(look).unwrap();
+    let mesh = placed(&mesh, 0.3);
+    let expected = sampled(&mesh, 0.015, |triangle, weights| {
+        let corners = triangles[triangle].map(|v| vertex_colors[v as usize]);
+        [0, 1, 2].map(|i| (0..3).map(|k| weights[k] * f64::from(corners[k][i]) / 65535.0).sum())
+    });
+    let (mean, worst, count) = errors(&surface_colors(&mesh), &expected);
+    assert!(count > 300, "{count} voxels");
+    assert!(mean < 0.003, "mean {mean}, worst {worst}");
+}
+
+/// A square across a voxel of 2 units from (1, 1, 1) on, the two halves of which look like this.
+fn two_halves(left: Material, right: Material, share: f64) -> Mesh {
+    let cut = 2.0 * share;
+    let square =
+        |from: f64, to: f64| [[from, 0.0, 1.0], [to, 0.0, 1.0], [to, 2.0, 1.0], [from, 2.0, 1.0]];
+    let positions = [square(0.0, cut), square(cut, 2.0)].concat();
+    let triangles = vec![[0, 1, 2], [0, 2, 3], [4, 5, 6], [4, 6, 7]];
+    let look = Appearance {
+        materials: vec![left, right],
+        material_of: vec![0, 0, 1, 1],
+        ..Appearance::default()
+    };
+    Mesh::new(positions, triangles).unwrap().with_appearance(look).unwrap()
+}
+
+fn in_one_voxel(mesh: &Mesh) -> PlacedMesh {
+    let bounds = Bounds { min: [0.0; 3], max: [2.0; 3] };
+    place(mesh, &PlaceOptions::new(Sizing::VoxelSize(2.0)).with_bounds(bounds)).unwrap()
+}
+
+#[test]
+fn a_voxel_half_red_and_half_blue_is_their_mean_in_linear_light() {
+    let mesh = in_one_voxel(&two_halves(plain(RED), plain(BLUE), 0.5));
+    // Half of the light is the sRGB value 188, not 128.
+    assert_eq!(surface_colors(&mesh).of([0; 3]), [188, 0, 188, 255]);
+    let mesh = in_one_voxel(&two_halves(plain(RED), plain(BLUE), 0.25));
+    let part = |share: f64| rgba_of([(share * 65535.0) as u16, 0, 0, 0])[0];
+    assert_eq!(surface_colors(&mesh).of([0; 3]), [part(0.25), 0, part(0.75), 255]);
+}
+
+#[test]
+fn what_is_half_transparent_counts_half_and_what_is_altogether_so_not_at_all() {
+    let glass = |color: [u8; 4], opacity: u16| Material {
+        color: [linear_of(color[0]), linear_of(color[1]), linear_of(color[2]), opacity],
+        alpha: Alpha::Blend,
+        ..Material::default()
+    };
+    let mesh = in_one_voxel(&two_halves(plain(RED), glass(BLUE, 32768), 0.5));
+    let [r, g, b, opacity] = surface_colors(&mesh).of([0; 3]);
+    let part = |share: f64| rgba_of([(share * 65535.0) as u16, 0, 0, 0])[0];
+    assert_eq!([r, g, b], [part(2.0 / 3.0), 0, part(1.0 / 3.0)]);
+    assert_eq!(opacity, 191, "three quarters");
+    let mesh = in_one_voxel(&two_halves(plain(RED), glass(BLUE, 0), 0.1));
+    assert_eq!(surface_colors(&mesh).of([0; 3]), RED);
+}
+
+#[test]
+fn colours_are_the_same_in_any_order_and_on_any_number_of_threads() {
+    let mut rng = Rng::with_seed(3);
+    let (positions, mut triangles) = soup(&mut rng, 900);
+    let texture = noise(&mut rng, [64, 32]);
+    let mut uvs: Vec<[[f32; 2]; 3]> =
+        (0..900).map(|_| [(); 3].map(|()| [rng.f32(), rng.f32()])).collect();
+    let materials: Vec<Material> = (0..5)
+        .map(|i| Material {
+            color: [rng.u16(..), rng.u16(..), rng.u16(..), rng.u16(..)],
+            texture: (i > 2).then(|| read_linearly([Wrap::Repeat; 2])),
+            alpha: [Alpha::Opaque, Alpha::Blend][i % 2],
+            ..Material::default()
+        })
+        .collect();
+    let mut material_of: Vec<u32> = (0..900).map(|_| rng.u32(0..5)).collect();
+    let mut all = Vec::new();
+    for round in 0..4 {
+        let look = Appearance {
+            materials: materials.clone(),
+            material_of: material_of.clone(),
+            textures: vec![texture.clone()],
+            uvs: uvs.clone(),
+            ..Appearance::default()
+        };
+        let mesh = Mesh::new(positions.clone(), triangles.clone()).unwrap();
+        let mesh = placed(&mesh.with_appearance(look).unwrap(), 0.1);
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(1 + round % 3).build().unwrap();
+        let colors = pool.install(|| surface_colors(&mesh));
+        let bricks: Vec<_> = colors.bricks().map(|(k, m, own)| (k, m, own.to_vec())).collect();
+        all.push(bricks);
+        for i in (1..900).rev() {
+            let j = rng.usize(0..=i);
+            triangles.swap(i, j);
+            uvs.swap(i, j);
+            material_of.swap(i, j);
+        }
+    }
+    assert!(all[0].len() > 100);
+    assert!(all.iter().all(|bricks| *bricks == all[0]));
+}
+
+#[test]
+fn every_voxel_of_a_surface_has_a_colour_of_its_own() {
+    let mut rng = Rng::with_seed(4);
+    for voxel_size in [0.05, 0.5] {
+        let (positions, triangles) = soup(&mut rng, 300);
+        let look = Appearance {
+            materials: vec![plain(RED), plain(BLUE)],
+            material_of: (0..300).map(|t| t % 2).collect(),
+            ..Appearance::default()
+        };
+        let mesh = Mesh::new(positions, triangles).unwrap().with_appearance(look).unwrap();
+        let mesh = placed(&mesh, voxel_size);
+        let grid = painted(&mesh, Mode::Surface).grid;
+        assert_eq!(grid.colors.as_ref().unwrap().own_count(), grid.occupied());
+    }
+}
+
+/// A texture of which one half along `u` is red and the other not there.
+fn half_a_leaf(alpha: Alpha) -> Mesh {
+    let square =
+        |from: f64, to: f64| [[from, 0.0, 0.5], [to, 0.0, 0.5], [to, 8.0, 0.5], [from, 8.0, 0.5]];
+    let texels = (0..64 * 4).map(|i| if i % 64 < 32 { RED } else { [9, 9, 9, 0] });
+    let look = Appearance {
+        materials: vec![Material {
+            texture: Some(read_linearly([Wrap::Clamp; 2])),
+            alpha,
+            ..Material::default()
+        }],
+        textures: vec![Texture::new([64, 4], texels.collect())],
+        uvs: vec![[[0.0, 0.0], [1.0, 0.0], [1.0, 1.0]], [[0.0, 0.0], [1.0, 1.0], [0.0, 1.0]]],
+        ..Appearance::default()
+    };
+    let mesh = Mesh::new(square(0.0, 8.0).to_vec(), vec![[0, 1, 2], [0, 2, 3]]).unwrap();
+    mesh.with_appearance(look).unwrap()
+}
+
+#[test]
+fn what_is_cut_out_leaves_no_voxels_unless_they_are_to_be_kept() {
+    let bounds = Bounds { min: [0.0; 3], max: [8.0, 8.0, 1.0] };
+    let options = PlaceOptions::new(Sizing::VoxelSize(1.0)).with_bounds(bounds);
+    for (alpha, left) in
+        [(Alpha::Opaque, 64), (Alpha::Mask(32768), 32), (Alpha::Mask(0), 64), (Alpha::Blend, 32)]
+    {
+        let mesh = place(&half_a_leaf(alpha), &options).unwrap();
+        let colored = painted(&mesh, Mode::Surface);
+        assert_eq!(colored.grid.occupied(), left, "{alpha:?}");
+        assert_eq!(colored.transparent, 64 - left, "{alpha:?}");
+        let seen = colored.grid.voxels().all(|voxel| {
+            let [r, g, b, _] = colored.grid.colors.as_ref().unwrap().of(voxel);
+            [r, g, b] == if voxel[0] < 4 { [255, 0, 0] } else { [9, 9, 9] }
+        });
+        assert!(seen, "{alpha:?}");
+        let mut keep = ColorOptions::new(Mode::Surface);
+        keep.keep_transparent = true;
+        let grid = Cpu::default().voxelize(&mesh, &NoProgress).unwrap();
+        let kept = color(&mesh, grid, &keep, &NoProgress).unwrap();
+        assert_eq!((kept.grid.occupied(), kept.transparent), (64, 0));
+    }
+}
+
+#[test]
+fn an_opacity_map_has_wrap_modes_of_its_own_however_far_the_coordinates_are() {
+    // Repeated, the map would hide the half of each tile that is transparent.
+    let opacity = (0..64 * 4).map(|i| if i % 64 < 32 { [0; 4] } else { [0, 0, 0, 255] });
+    for tile in [1.0, 2.0, 3.0, 8.0] {
+        for (wrap, expected) in [(Wrap::Clamp, 64), (Wrap::Mirror, 32)] {
+            let map = TextureRef { texture: 1, ..read_linearly([wrap; 2]) };
+            let uv = |u: f32, v: f32| [tile + 0.1 + 0.8 * u, tile + 0.1 + 0.8 * v];
+            let look = Appearance {
+                materials: vec![Material {
+                    texture: Some(read_linearly([Wrap::Repeat; 2])),
+                    opacity: Some(map),
+                    alpha: Alpha::Mask(32768),
+                    ..Material::default()
+                }],
+                textures: vec![
+                    Texture::new([1, 1], vec![RED]),
+                    Texture::new([64, 4], opacity.clone().collect()),
+                ],
+                uvs: vec![
+                    [uv(0.0, 0.0), uv(1.0, 0.0), uv(1.0, 1.0)],
+                    [uv(0.0, 0.0), uv(1.0, 1.0), uv(0.0, 1.0)],
+                ],
+                ..Appearance::default()
+            };
+            let plain = half_a_leaf(Alpha::Opaque);
+            let mesh = Mesh::new(plain.positions().to_vec(), plain.triangles().to_vec()).unwrap();
+            let mesh = mesh.with_appearance(look).unwrap();
+            let bounds = Bounds { min: [0.0; 3], max: [8.0, 8.0, 1.0] };
+            let options = PlaceOptions::new(Sizing::VoxelSize(1.0)).with_bounds(bounds);
+            let colored = painted(&place(&mesh, &options).unwrap(), Mode::Surface);
+            assert_eq!(colored.grid.occupied(), expected, "{tile}, {wrap:?}");
+        }
+    }
+}
+
+#[test]
+fn a_texture_whose_texels_do_not_fit_its_size_is_not_read() {
+    let texture = Texture::new([2, 1], vec![RED, BLUE]);
+    let written = serde_json::to_string(&texture).unwrap();
+    assert_eq!(serde_json::from_str::<Texture>(&written).unwrap(), texture);
+    for (from, to) in [("[2,1]", "[2,2]"), ("[2,1]", "[0,0]"), ("[2,1]", "[4294967295,2]")] {
+        let wrong = written.replace(from, to);
+        assert!(wrong != written && serde_json::from_str::<Texture>(&wrong).is_err(), "{wrong}");
+    }
+}
+
+#[test]
+fn many_triangles_in_the_same_bricks_need_memory_for_their_lists() {
+    let corners = [[0.0, 0.0, 0.5], [255.0, 0.0, 0.5], [0.0, 255.0, 0.5]];
+    let mesh = Mesh::new(corners.to_vec(), vec![[0, 1, 2]; 4_000]).unwrap();
+    let look = Appearance {
+        materials: vec![plain(RED), plain(BLUE)],
+        material_of: (0..4_000).map(|index| index % 2).collect(),
+        ..Appearance::default()
+    };
+    let mesh = placed(&mesh.with_appearance(look).unwrap(), 1.0);
+    let grid = Cpu::default().voxelize(&mesh, &NoProgress).unwrap();
+    let within = |memory| {
+        let mut options = ColorOptions::new(Mode::Surface);
+        options.memory = memory;
+        color(&mesh, grid.clone(), &options, &NoProgress)
+    };
+    let whole = within(u64::MAX).unwrap();
+    let mut refused = 0;
+    let mut memory = 0;
+    let found = loop {
+        match within(memory) {
+            Ok(found) => break found,
+            Err(BackendError::Memory { needed, allowed }) => {
+                assert!(needed > allowed && allowed == memory, "{needed} > {allowed}");
+                memory = needed;
+                refused += 1;
+            }
+            Err(other) => panic!("{other}"),
+        }
+    };
+    // Each triangle is in the list of at least 10 children of the root.
+    assert!(refused > 1 && memory > 4_000 * 4 * 10, "{refused}, {memory}");
+    assert!(found.grid == whole.grid);
+}
+
+#[test]
+fn opaque_materials_show_what_their_textures_would_hide() {
+    let bounds = Bounds { min: [0.0; 3], max: [8.0, 8.0, 1.0] };
+    let options = PlaceOptions::new(Sizing::VoxelSize(1.0)).with_bounds(bounds);
+    let mesh = place(&half_a_leaf(Alpha::Opaque), &options).unwrap();
+    let colors = surface_colors(&mesh);
+    assert_eq!([colors.of([0, 0, 0]), colors.of([7, 7, 0])], [RED, [9, 9, 9, 255]]);
+}
+
+#[test]
+fn of_a_solid_what_is_seen_looks_like_its_surface_and_the_rest_has_one_colour() {
+    let look = |mesh: Mesh| {
+        let count = mesh.triangles().len();
+        let look = Appearance {
+            materials: vec![plain(RED), plain(BLUE)],
+            material_of: (0..count as u32).map(|t| t % 2).collect(),
+            ..Appearance::default()
+        };
+        mesh.with_appearance(look).unwrap()
+    };
+    let mesh = look(crate::common::solids::sphere(1.0, 40, 60));
+    let mesh = place(&mesh, &PlaceOptions::new(Sizing::Resolution(60)).with_pad(1)).unwrap();
+    let grid = painted(&mesh, Mode::Solid(Solid::default())).grid;
+    let colors = grid.colors.as_ref().unwrap();
+    let surface = Cpu::default().voxelize(&mesh, &NoProgress).unwrap();
+    let mut untouched = 0;
+    for (key, mask) in grid.bricks() {
+        let own = colors.of_brick(key).mask();
+        for voxel in trivox::grid::mask_voxels(key.position().map(|b| 8 * b), mask) {
+            let [x, y, z] = voxel.map(|c| c % 8);
+            let has_own = own[x as usize] >> (8 * y + z) & 1 == 1;
+            let mut around = crate::common::paths::neighbours(voxel, grid.dims());
+            let is_exposed = !around.all(|next| grid.contains(next));
+            assert_eq!(has_own, surface.contains(voxel) || is_exposed, "{voxel:?}");
+            untouched += u32::from(has_own && !surface.contains(voxel));
+        }
+    }
+    assert!(untouched > 100, "{untouched}");
+    let inside = colors.of([30; 3]);
+    assert_eq!(inside, colors.rest());
+}
+
+#[test]
+fn all_voxels_of_a_translucent_solid_have_its_opacity() {
+    let sphere = crate::common::solids::sphere(1.0, 40, 60);
+    let count = sphere.triangles().len() as u32;
+    let glass = |color| Material { alpha: Alpha::Blend, ..plain(color) };
+    let look = Appearance {
+        materials: vec![glass([255, 0, 0, 128]), glass([0, 0, 255, 128])],
+        material_of: (0..count).map(|t| t % 2).collect(),
+        ..Appearance::default()
+    };
+    let mesh = placed(&sphere.with_appearance(look).unwrap(), 0.05);
+    let grid = painted(&mesh, Mode::Solid(Solid::default())).grid;
+    let colors = grid.colors.as_ref().unwrap();
+    let opacities = grid.voxels().map(|voxel| colors.of(voxel)[3]);
+    assert_eq!(opacities.collect::<std::collections::BTreeSet<_>>(), [128].into());
+}
+
+#[test]
+fn meshes_of_one_colour_take_no_memory_for_it_and_those_of_none_have_none() {
+    let mesh = crate::common::shapes::unit_cube();
+    let options = PlaceOptions::new(Sizing::Resolution(20));
+    assert!(painted(&place(&mesh, &options).unwrap(), Mode::Surface).grid.colors.is_none());
+    let look = Appearance { materials: vec![plain(BLUE)], ..Appearance::default() };
+    let mesh = mesh.with_appearance(look).unwrap();
+    let colors = surface_colors(&place(&mesh, &options).unwrap());
+    assert_eq!((colors.rest(), colors.own_count()), (BLUE, 0));
+}
+
+#[test]
+fn a_texture_that_is_repeated_a_thousand_times_in_a_voxel_is_its_mean() {
+    for size in [[1, 1], [2, 2], [64, 16]] {
+        let texels = (0..size[0] * size[1]).map(|i| if i % 2 == 0 { RED } else { BLUE });
+        let look = Appearance {
+            materials: vec![Material {
+                texture: Some(read_linearly([Wrap::Repeat; 2])),
+                ..Material::default()
+            }],
+            textures: vec![Texture::new(size, texels.collect())],
+            uvs: vec![[[0.3, 0.0], [1000.3, 0.0], [0.3, 1000.0]]],
+            ..Appearance::default()
+        };
+        let corners = vec![[0.2, 0.2, 1.0], [1.8, 0.2, 1.0], [0.2, 1.8, 1.0]];
+        let mesh = Mesh::new(corners, vec![[0, 1, 2]]).unwrap().with_appearance(look).unwrap();
+        let expected = if size == [1, 1] { RED } else { [188, 0, 188, 255] };
+        assert_eq!(surface_colors(&in_one_voxel(&mesh)).of([0; 3]), expected, "{size:?}");
+    }
+}
+
+/// A square over the whole of one voxel, with these texture coordinates of its corners.
+fn textured_square(texture: Texture, filter: Filter, uv: [[f32; 2]; 4]) -> Mesh {
+    let [a, b, c, d] = uv;
+    let look = Appearance {
+        materials: vec![Material {
+            texture: Some(TextureRef { texture: 0, wrap: [Wrap::Repeat; 2], filter }),
+            alpha: Alpha::Blend,
+            ..Material::default()
+        }],
+        textures: vec![texture],
+        uvs: vec![[a, b, c], [a, c, d]],
+        ..Appearance::default()
+    };
+    let corners = vec![[0.0, 0.0, 1.0], [2.0, 0.0, 1.0], [2.0, 2.0, 1.0], [0.0, 2.0, 1.0]];
+    let mesh = Mesh::new(corners, vec![[0, 1, 2], [0, 2, 3]]).unwrap();
+    mesh.with_appearance(look).unwrap()
+}
+
+#[test]
+fn a_texture_read_along_a_line_is_weighted_by_the_surface_along_it() {
+    // The middle, which the centroids of both triangles see, is transparent.
+    let texel = |i: usize| match i {
+        4..12 => [0; 4],
+        _ => [BLUE, RED][usize::from(i < 4)],
+    };
+    let columns = Texture::new([16, 2], (0..32).map(|i| texel(i % 16)).collect());
+    let rows = Texture::new([2, 16], (0..32).map(|i| texel(i / 2)).collect());
+    let diagonal = Texture::new([16, 16], (0..256).map(|i| texel(i / 16)).collect());
+    for filter in [Filter::Linear, Filter::Nearest] {
+        for (texture, [u, v]) in
+            [(&columns, [1.0, 0.0]), (&rows, [0.0, 1.0]), (&diagonal, [0.7, 1.0])]
+        {
+            // The other coordinate is the same at all corners.
+            let at = |share: f32| [0.3 + u * (share - 0.3), 0.3 + v * (share - 0.3)];
+            let uv = [at(0.0), at(1.0), at(1.0), at(0.0)];
+            let mesh = in_one_voxel(&textured_square(texture.clone(), filter, uv));
+            let [r, g, b, opacity] = surface_colors(&mesh).of([0; 3]);
+            let color = format!("{filter:?}, {u}, {v}: {:?}", [r, g, b, opacity]);
+            assert!(r.abs_diff(188) <= 1 && g == 0 && b.abs_diff(188) <= 1, "{color}");
+            // A linear filter makes half a texel at each side translucent.
+            assert!(opacity > 215, "{color}");
+        }
+    }
+}
+
+#[test]
+fn a_triangle_within_equal_texels_has_their_colour() {
+    const LEFT: [u8; 4] = [10, 200, 90, 255];
+    let texels = (0..64).map(|i| if i % 8 < 4 { LEFT } else { BLUE });
+    let texture = Texture::new([8, 8], texels.collect());
+    for (filter, last, is_pure) in [
+        (Filter::Linear, 0.437, true),
+        (Filter::Linear, 0.49, false),
+        (Filter::Nearest, 0.5, true),
+        (Filter::Nearest, 0.52, false),
+    ] {
+        let uv = [[0.2, 0.1], [last, 0.1], [last, 0.5], [0.2, 0.5]];
+        let mesh = in_one_voxel(&textured_square(texture.clone(), filter, uv));
+        let color = surface_colors(&mesh).of([0; 3]);
+        assert_eq!(color == LEFT, is_pure, "{filter:?} {last}: {color:?}");
+    }
+}
+
+#[test]
+fn voxels_that_triangles_touch_only_in_points_have_their_colour() {
+    // The edges of these triangles run through corners of voxels, where they round.
+    let positions = [
+        [[1, 0, 2], [1, 5, 6], [3, 1, 1]],
+        [[1, 1, 0], [0, 3, 5], [3, 5, 2]],
+        [[18, 0, 0], [18, 4, 0], [18, 0, 4]],
+    ];
+    let positions: Vec<_> = positions.concat().into_iter().map(|p| p.map(f64::from)).collect();
+    let [blue, red] = [BLUE, RED].map(linear_of_rgba);
+    let faded = |[r, g, b, a]: [u16; 4]| [r / 2, g / 2, b / 2, a];
+    let look = Appearance {
+        materials: vec![Material { has_vertex_colors: true, ..plain([255; 4]) }],
+        vertex_colors: [blue, blue, faded(blue), blue, blue, faded(blue), red, red, faded(red)]
+            .to_vec(),
+        ..Appearance::default()
+    };
+    let mesh = Mesh::new(positions, vec![[0, 1, 2], [3, 4, 5], [6, 7, 8]]).unwrap();
+    let mesh = mesh.with_appearance(look).unwrap();
+    let mesh = place(&mesh, &PlaceOptions::new(Sizing::Resolution(36))).unwrap();
+    let grid = painted(&mesh, Mode::Surface).grid;
+    let colors = grid.colors.as_ref().unwrap();
+    assert_eq!(colors.own_count(), grid.occupied());
+    for voxel in grid.voxels() {
+        let [r, _, b, _] = colors.of(voxel);
+        assert_eq!([r > 0, b > 0], if voxel[0] < 20 { [false, true] } else { [true, false] });
+    }
+}

@@ -1,0 +1,280 @@
+//! The CPU backend against slow oracles: triangles of every extent at every place in their bricks,
+//! few and many, cut by bounds, larger than the grid; on any number of threads, and within any
+//! bound on memory.
+use crate::common::memory::{memory_needed, voxelize_within};
+use crate::common::oracle;
+use crate::common::pairs::triangle_past_the_origin;
+use crate::common::shapes::{mesh_of, placed, soup};
+use fastrand::Rng;
+use trivox::engine::backend::BackendError;
+use trivox::grid::VoxelGrid;
+use trivox::lattice::Triangle;
+use trivox::{Backend, Bounds, Cpu, NoProgress, PlaceOptions, PlacedMesh, Sizing, place};
+
+/// Lattice units in a voxel of the meshes made by [`placed`].
+const UNIT: i32 = 1 << 16;
+
+fn voxelize(mesh: &PlacedMesh) -> VoxelGrid {
+    voxelize_on(&Cpu::default(), mesh)
+}
+
+fn voxelize_on(cpu: &Cpu, mesh: &PlacedMesh) -> VoxelGrid {
+    cpu.voxelize(mesh, &NoProgress).unwrap()
+}
+
+fn assert_same(grid: &VoxelGrid, expected: &VoxelGrid, what: &str) {
+    let difference: Vec<_> = grid.differing_voxels(expected).take(5).collect();
+    assert!(grid == expected, "{what}: {grid:?} rather than {expected:?}: {difference:?}");
+}
+
+/// A triangle of which the bounding box touches exactly the voxels from `lo` to `hi`.
+fn triangle_within(rng: &mut Rng, lo: [i32; 3], hi: [i32; 3]) -> Triangle {
+    let mut triangle = [[0; 3]; 3];
+    for a in 0..3 {
+        // Past the face below, which the voxel before touches too, and short of the one above.
+        let (mut min, mut max) =
+            (lo[a] * UNIT + rng.i32(1..=UNIT), hi[a] * UNIT + rng.i32(0..UNIT));
+        if rng.u32(0..4) == 0 {
+            (min, max) = ((lo[a] + 1) * UNIT, hi[a] * UNIT);
+        }
+        if min > max {
+            (min, max) = (lo[a] * UNIT + 1, (lo[a] + 1) * UNIT - 1);
+        }
+        let mut coordinates = [min, max, rng.i32(min..=max)];
+        rng.shuffle(&mut coordinates);
+        (0..3).for_each(|corner| triangle[corner][a] = coordinates[corner]);
+    }
+    triangle
+}
+
+/// Voxels along an edge of the cell that a triangle has to itself.
+const CELL: i32 = 16;
+
+#[test]
+fn triangles_of_every_extent_at_every_place_in_their_bricks() {
+    let mut rng = Rng::with_seed(1);
+    let offsets = (0..512).map(|i| [i >> 6, i >> 3 & 7, i & 7]);
+    let extents = (0..125).map(|i| [i / 25, i / 5 % 5, i % 5]);
+    let all = offsets.flat_map(|offset| extents.clone().map(move |extent| (offset, extent)));
+    let all: Vec<([i32; 3], [i32; 3])> = all.collect();
+    for (group, kinds) in all.chunks(4096).enumerate() {
+        let triangles = kinds.iter().zip(0..).map(|(&(offset, extent), cell)| {
+            let cell = [cell >> 8, cell >> 4 & 15, cell & 15];
+            let lo: [i32; 3] = std::array::from_fn(|a| cell[a] * CELL + offset[a]);
+            triangle_within(&mut rng, lo, std::array::from_fn(|a| lo[a] + extent[a]))
+        });
+        let mut triangles: Vec<Triangle> = triangles.collect();
+        if group % 2 == 1 {
+            rng.shuffle(&mut triangles);
+        }
+        let mesh = placed(&triangles, [256; 3]);
+        let expected = oracle::voxelize_by_octree(&mesh);
+        assert!(expected.occupied() > 20_000);
+        assert_same(&voxelize(&mesh), &expected, &format!("triangles of group {group}"));
+    }
+}
+
+#[test]
+fn bounds_cut_triangles_of_every_extent() {
+    let mut rng = Rng::with_seed(2);
+    for _ in 0..150 {
+        let dims: [u32; 3] = std::array::from_fn(|_| rng.u32(1..=20));
+        let triangles = (0..40).map(|_| {
+            let lo: [i32; 3] = std::array::from_fn(|a| rng.i32(-6..=dims[a] as i32 + 1));
+            let hi = lo.map(|lo| lo + if rng.bool() { rng.i32(0..5) } else { rng.i32(0..26) });
+            triangle_within(&mut rng, lo, hi)
+        });
+        let mesh = placed(&triangles.collect::<Vec<_>>(), dims);
+        assert_same(&voxelize(&mesh), &oracle::voxelize(&mesh), &format!("{dims:?}"));
+    }
+}
+
+/// `triangles` in the cube of edge `size` at `at`, with `resolution` voxels along an edge.
+fn window(triangles: &[[[f64; 3]; 3]], at: [f64; 3], size: f64, resolution: u32) -> PlacedMesh {
+    let bounds = Bounds { min: at, max: at.map(|c| c + size) };
+    let options = PlaceOptions::new(Sizing::Resolution(resolution)).with_bounds(bounds);
+    place(&mesh_of(triangles), &options).unwrap()
+}
+
+#[test]
+fn windows_on_triangles_that_span_a_million_voxels() {
+    let mut rng = Rng::with_seed(3);
+    let mut occupied = 0;
+    for size in [1e-4, 1e-3, 1e-2] {
+        for _ in 0..12 {
+            // Through the middle of the window, or near it.
+            let triangles: Vec<_> = (0..3)
+                .map(|_| {
+                    let [a, b] = [(); 2].map(|()| [(); 3].map(|()| rng.f64()));
+                    let c = [0, 1, 2].map(|i| 1.5 - a[i] - b[i] + size * (rng.f64() - 0.5));
+                    [a, b, c]
+                })
+                .collect();
+            let mesh = window(&triangles, [0.5 - size / 2.0; 3], size, rng.u32(40..=64));
+            let grid = voxelize(&mesh);
+            assert_same(&grid, &oracle::voxelize_by_octree(&mesh), "window");
+            occupied += grid.occupied();
+        }
+    }
+    assert!(occupied > 40_000, "{occupied}");
+}
+
+#[test]
+fn planes_that_pass_a_voxels_corner_by_less_than_f64_can_tell() {
+    let mut rng = Rng::with_seed(4);
+    for _ in 0..3000 {
+        let gap = rng.i32(-2..=2);
+        let corner: [i32; 3] = std::array::from_fn(|_| rng.i32(0..=4) * UNIT);
+        let triangle = triangle_past_the_origin(&mut rng, gap, 22);
+        let moved = triangle.map(|p| [0, 1, 2].map(|a| p[a] + corner[a]));
+        let mesh = placed(&[moved], [4; 3]);
+        assert_same(&voxelize(&mesh), &oracle::voxelize(&mesh), &format!("gap {gap}"));
+    }
+}
+
+#[test]
+fn triangles_as_long_as_the_largest_grid() {
+    // A sliver between opposite corners, and a segment: as few voxels as such can have.
+    let sliver = 3.0 / 65_536.0;
+    let triangles = [
+        [[0.0; 3], [1.0; 3], [0.7, 0.7 + sliver, 0.7 - sliver]],
+        [[0.1, 0.9, 0.0], [0.3, 0.7, 0.2], [0.2, 0.8, 0.1]],
+    ];
+    let options = PlaceOptions::new(Sizing::Resolution(65_536));
+    let mesh = place(&mesh_of(&triangles), &options).unwrap();
+    let grid = voxelize(&mesh);
+    assert!(grid.occupied() > 3 * 65_536);
+    assert_same(&grid, &oracle::voxelize_by_octree(&mesh), "the largest grid");
+}
+
+#[test]
+fn a_triangle_as_large_as_the_largest_grid_in_a_slice_of_it() {
+    // 65,536 x 65,536 voxels and a few layers, which a triangle as wide and as high crosses.
+    let top = 5.0 / 65_536.0;
+    let steep = [[0.0, 0.0, 0.0], [1.0, 1.0, top], [0.9999, 1.0, 300.0 * top]];
+    let cut = [[0.2, 0.0, -1.0], [0.3, 1.0, 1.0], [0.3001, 1.0, 1.0]];
+    let bounds = Bounds { min: [0.0; 3], max: [1.0, 1.0, top] };
+    let options = PlaceOptions::new(Sizing::Resolution(65_536)).with_bounds(bounds);
+    let mesh = place(&mesh_of(&[steep, cut]), &options).unwrap();
+    assert_eq!(mesh.lattice().dims, [65_536, 65_536, 5]);
+    let grid = voxelize(&mesh);
+    assert!(grid.occupied() > 65_536);
+    assert_same(&grid, &oracle::voxelize_by_octree(&mesh), "slice");
+}
+
+#[test]
+fn grids_of_many_slabs() {
+    let mut rng = Rng::with_seed(5);
+    let extent = [20_000.0, 17_000.0, 600.0];
+    let number = |rng: &mut Rng, a: usize| extent[a] * rng.f64();
+    let mut triangles: Vec<_> = (0..300)
+        .map(|_| {
+            let base = [0, 1, 2].map(|a| number(&mut rng, a));
+            let size = [1.0, 10.0, 100.0][rng.usize(0..3)];
+            [(); 3].map(|()| [0, 1, 2].map(|a| (base[a] + size * rng.f64()).min(extent[a])))
+        })
+        .collect();
+    triangles.push([[0.0; 3], extent, [0.0, 3.0, 0.0]]);
+    let bounds = Bounds { min: [0.0; 3], max: extent };
+    let options = PlaceOptions::new(Sizing::VoxelSize(1.0)).with_bounds(bounds);
+    let mesh = place(&mesh_of(&triangles), &options).unwrap();
+    let expected = oracle::voxelize_by_octree(&mesh);
+    assert_same(&voxelize(&mesh), &expected, "as much memory as it takes");
+    for threads in [1, 7] {
+        let grid = voxelize_within(threads, memory_needed(threads, &mesh), &mesh).unwrap();
+        assert_same(&grid, &expected, "as little");
+    }
+}
+
+/// `count` triangles a few voxels wide, in no order.
+fn small_triangles(seed: u64, count: usize, dims: [u32; 3], size: i32) -> Vec<Triangle> {
+    let mut rng = Rng::with_seed(seed);
+    let corner = |rng: &mut Rng, base: [i32; 3]| base.map(|c| c + rng.i32(0..=size));
+    let triangle = |_| {
+        let base = dims.map(|d| rng.i32(0..=d as i32 * UNIT - size));
+        [(); 3].map(|()| corner(&mut rng, base))
+    };
+    (0..count).map(triangle).collect()
+}
+
+#[test]
+fn more_triangles_than_tasks_have_room_for() {
+    // With one thread: eight tasks, and more than eight since none takes more than 65,536.
+    for (count, size) in [(70_001, 2 * UNIT), (530_001, UNIT / 4)] {
+        let dims = [128, 100, 77];
+        let mesh = placed(&small_triangles(6, count, dims, size), dims);
+        let expected = oracle::voxelize_by_octree(&mesh);
+        let one = Cpu::with_threads(1).unwrap();
+        assert_same(&voxelize_on(&one, &mesh), &expected, &format!("{count} triangles"));
+        assert_same(&voxelize(&mesh), &expected, &format!("{count} triangles, all threads"));
+    }
+}
+
+#[test]
+fn every_number_of_triangles_around_a_group() {
+    let dims = [24, 20, 70];
+    let triangles = small_triangles(7, 200, dims, 6 * UNIT);
+    for count in [1, 2, 7, 8, 9, 63, 64, 65, 127, 128, 129, 191, 192, 193] {
+        let mesh = placed(&triangles[..count], dims);
+        let expected = oracle::voxelize_by_octree(&mesh);
+        assert_same(&voxelize(&mesh), &expected, &format!("{count} triangles"));
+    }
+}
+
+/// Triangles of all sizes in a grid of 13 layers of bricks.
+fn mixed_mesh(seed: u64) -> PlacedMesh {
+    let (mut rng, dims) = (Rng::with_seed(seed), [100, 70, 101]);
+    let mut triangles = soup(&mut rng, 30, 70 * UNIT, 1);
+    triangles.extend(small_triangles(seed, 3000, dims, 5 * UNIT));
+    rng.shuffle(&mut triangles);
+    placed(&triangles, dims)
+}
+
+#[test]
+fn any_number_of_threads_and_any_bound_on_memory_gives_the_same_grid_or_is_refused() {
+    let mesh = mixed_mesh(8);
+    let expected = oracle::voxelize_by_octree(&mesh);
+    for threads in [1, 2, 3, 7] {
+        let cpu = Cpu::with_threads(threads).unwrap();
+        assert_same(&voxelize_on(&cpu, &mesh), &expected, &format!("{threads} threads"));
+        let most = memory_needed(threads, &mesh);
+        let mut results = [0, 0];
+        for allowed in (0..=20).map(|i| most / 20 * i).chain([most - 1, most, most + 1, 2 * most]) {
+            match voxelize_within(threads, allowed, &mesh) {
+                Ok(grid) => {
+                    assert_same(&grid, &expected, &format!("{threads} threads, {allowed} bytes"));
+                    results[1] += 1;
+                }
+                Err(BackendError::Memory { needed, allowed: said }) => {
+                    assert_eq!((needed, said), (most, allowed), "{threads} threads");
+                    assert!(allowed < most, "{allowed} bytes, which is said to suffice, does not");
+                    results[0] += 1;
+                }
+                Err(other) => panic!("{other:?}"),
+            }
+        }
+        assert!(results[0] >= 1 && results[1] >= 3, "{threads} threads: {results:?}");
+    }
+}
+
+#[test]
+fn what_a_refusal_says_is_needed_suffices() {
+    for seed in 0..12 {
+        let mut rng = Rng::with_seed(seed);
+        let dims: [u32; 3] = std::array::from_fn(|_| rng.u32(1..=128));
+        let (count, size) = (rng.usize(1..=40), UNIT << rng.u32(0..=3));
+        let reach = dims.into_iter().min().unwrap() as i32 * UNIT;
+        let mut triangles = soup(&mut rng, count, reach, 1);
+        if dims.iter().all(|&d| d as i32 * UNIT > size) {
+            triangles.extend(small_triangles(seed, rng.usize(1..=4000), dims, size));
+        }
+        let mesh = placed(&triangles, dims);
+        let expected = voxelize(&mesh);
+        for threads in [1, 2, 5] {
+            let needed = memory_needed(threads, &mesh);
+            let grid = voxelize_within(threads, needed, &mesh);
+            let grid = grid.unwrap_or_else(|e| panic!("seed {seed}, {threads} threads: {e:?}"));
+            assert_same(&grid, &expected, &format!("seed {seed}, {threads} threads"));
+        }
+    }
+}

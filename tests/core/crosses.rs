@@ -1,0 +1,574 @@
+//! `crosses` against an oracle that shares no formula with it, over every triangle of a small
+//! lattice, at the ends of the bit budget and on adversarial columns; on closed meshes against what
+//! being closed means; and its symmetries.
+//!
+//! `TRIVOX_PAIRS=50000000` sets how many random columns are compared.
+use std::path::Path;
+
+use crate::common::columns::{Column, Family, Found, Mistake, columns, crosses, mistaken, oracle};
+use crate::common::lattice::lattice_triangles;
+use crate::common::pairs::SPAN;
+use crate::common::shapes::{crumpled_torus, tetrahedron};
+use fastrand::Rng;
+use rayon::prelude::*;
+use trivox::formats::read_mesh;
+use trivox::lattice::{MIN_FRACTION_BITS, Triangle};
+use trivox::predicate::blocks::{BLOCK, LANES};
+use trivox::predicate::crosses::blocks::{Hit, Pairs, Position, ProjectedCorners};
+use trivox::predicate::{Axis, InstructionSet, ProjectedTriangle};
+use trivox::{PlaceOptions, PlacedMesh, Sizing, place};
+
+/// The columns along all three axes through every point of the small lattice, whose voxels are two
+/// units wide, in units of `2^stretch_bits`.
+fn lattice_columns(triangle: &Triangle, stretch_bits: u32) -> impl Iterator<Item = Column> {
+    let triangle = triangle.map(|corner| corner.map(|c| c << stretch_bits));
+    let centers = (0..25).map(|i| [i / 5, i % 5]);
+    centers.flat_map(move |center| {
+        let center = center.map(|c| c << stretch_bits);
+        let fraction_bits = 1 + stretch_bits;
+        Axis::ALL.map(|axis| Column { triangle, axis, center, fraction_bits, count: 2 })
+    })
+}
+
+/// How many columns of the triangles `agree` does not hold for, and how many cross.
+fn disagreements(
+    triangles: &[Triangle],
+    stretch_bits: u32,
+    agree: impl Fn(&Column, Option<Found>) -> bool + Sync,
+) -> (usize, usize) {
+    let of = |triangle: &Triangle| {
+        lattice_columns(triangle, stretch_bits).fold((0, 0), |(wrong, crossing), column| {
+            let found = crosses(&column);
+            let is_wrong = !agree(&column, found);
+            (wrong + usize::from(is_wrong), crossing + usize::from(found.is_some()))
+        })
+    };
+    triangles.par_iter().map(of).reduce(|| (0, 0), |a, b| (a.0 + b.0, a.1 + b.1))
+}
+
+#[test]
+fn every_triangle_of_the_small_lattice_crosses_as_the_oracle_says() {
+    let (wrong, crossing) =
+        disagreements(&lattice_triangles(), 0, |column, found| found == oracle(column));
+    println!("{crossing} of {} columns cross", 333_375 * 75);
+    assert_eq!(wrong, 0);
+    assert!(crossing > 1_000_000);
+}
+
+#[test]
+fn the_small_lattice_stretched_to_the_whole_budget_gives_the_same_answers() {
+    // 4 units become 2^24.
+    const STRETCH_BITS: u32 = 22;
+    let triangles: Vec<Triangle> = lattice_triangles().into_iter().step_by(3).collect();
+    let (wrong, _) = disagreements(&triangles, STRETCH_BITS, |column, found| {
+        let small = |c: i32| c >> STRETCH_BITS;
+        let triangle = column.triangle.map(|corner| corner.map(small));
+        let center = column.center.map(small);
+        found == crosses(&Column { triangle, center, fraction_bits: 1, ..*column })
+    });
+    assert_eq!(wrong, 0);
+}
+
+#[test]
+fn planted_mistakes_are_caught_on_the_small_lattice() {
+    let triangles: Vec<Triangle> = lattice_triangles().into_iter().step_by(7).collect();
+    for mistake in Mistake::ALL {
+        let (caught, _) =
+            disagreements(&triangles, 0, |column, found| found == mistaken(mistake, column));
+        println!("{mistake:?}: caught {caught} times");
+        // The lattice cannot see overflow, nor reach below 0.
+        let hidden = matches!(mistake, Mistake::PlaneInI64 | Mistake::CutTowardsZero);
+        assert!(if hidden { caught == 0 } else { caught > 1_000 }, "{mistake:?}: {caught}");
+    }
+}
+
+/// Columns in parallel: each chunk has a seed of its own.
+fn par_columns(seed: u64, count: usize) -> impl ParallelIterator<Item = (Family, Column)> {
+    const CHUNK: usize = 8_000;
+    let chunks = count.div_ceil(CHUNK) as u64;
+    (0..chunks).into_par_iter().flat_map_iter(move |chunk| columns(seed + chunk, CHUNK))
+}
+
+#[test]
+fn random_adversarial_columns_match_the_oracle() {
+    let count = std::env::var("TRIVOX_PAIRS").map_or(2_000_000, |count| count.parse().unwrap());
+    let wrong = par_columns(1, count).find_any(|(_, column)| crosses(column) != oracle(column));
+    assert!(wrong.is_none(), "{wrong:?}");
+}
+
+#[test]
+fn planted_mistakes_are_caught_by_random_adversarial_columns() {
+    for mistake in Mistake::ALL {
+        let wrong = |(_, column): &(Family, Column)| crosses(column) != mistaken(mistake, column);
+        let caught = par_columns(1, 160_000).filter(wrong).count();
+        println!("{mistake:?}: caught {caught} times");
+        assert!(caught > 100, "{mistake:?}: caught {caught} times");
+    }
+}
+
+/// `column` and its triangle, moved so that its centre is that of a voxel, and that voxel's indices
+/// across the axis; if the budget allows it.
+fn on_a_voxel(column: Column) -> Option<([i32; 2], Column)> {
+    let index = column.center.map(|c| c >> column.fraction_bits);
+    let center = index.map(|i| center_of(i, column.fraction_bits));
+    let [dp, dq] = [0, 1].map(|i| center[i] - column.center[i]);
+    let [dx, dy, dz] = column.axis.unproject([dp, dq], 0);
+    let triangle = column.triangle.map(|[x, y, z]| [x + dx, y + dy, z + dz]);
+    let fits = column.fraction_bits >= MIN_FRACTION_BITS
+        && triangle.iter().flatten().chain(&center).all(|c| c.abs() <= SPAN);
+    fits.then_some((index, Column { triangle, center, ..column }))
+}
+
+fn center_of(index: i32, fraction_bits: u32) -> i32 {
+    (index << fraction_bits) + (1 << (fraction_bits - 1))
+}
+
+/// Whether all columns of the block are within the budget of the triangle.
+fn is_in_budget(
+    triangle: &ProjectedCorners,
+    lowest: [i32; 2],
+    extent: [i32; 2],
+    fraction_bits: u32,
+) -> bool {
+    let near = |axis: usize, index: i32| {
+        let center = center_of(index, fraction_bits);
+        center.abs() <= SPAN
+            && triangle.iter().all(|(across, _)| (across[axis] - center).abs() <= SPAN)
+    };
+    [0, 1].iter().all(|&a| near(a, lowest[a]) && near(a, lowest[a] + extent[a] - 1))
+}
+
+/// The crossings of the triangle of `column` with a block of columns, which are tested one by one.
+fn hits_of(
+    lane: usize,
+    column: &Column,
+    lowest: [i32; 2],
+    extent: [i32; 2],
+    position: Position,
+) -> Vec<Hit> {
+    let places = (0..extent[0]).flat_map(|i| (0..extent[1]).map(move |j| [i, j]));
+    let hit = |[i, j]: [i32; 2]| {
+        let index = [lowest[0] + i, lowest[1] + j];
+        let center = index.map(|index| center_of(index, column.fraction_bits));
+        let found = crosses(&Column { center, ..*column })?;
+        let along = match position {
+            Position::Voxel(_) => found.voxel,
+            Position::FirstCenter => found.first_center,
+        };
+        Some(Hit { lane, column: index, along, winding: found.winding })
+    };
+    places.filter_map(hit).collect()
+}
+
+fn projected(column: &Column) -> ProjectedCorners {
+    column.triangle.map(|corner| column.axis.project(corner))
+}
+
+#[test]
+fn blocks_of_columns_are_crossed_as_each_of_them_is() {
+    let compared = par_columns(11, 30_000).filter_map(|(_, column)| on_a_voxel(column));
+    let crossed = compared.map(|([first, second], column)| {
+        let (triangle, fraction_bits) = (projected(&column), column.fraction_bits);
+        let mut crossed = 0;
+        for extent in (1..=BLOCK).flat_map(|first| (1..=BLOCK).map(move |second| [first, second])) {
+            // The column at each place of the block in turn.
+            let places = (0..extent[0]).flat_map(|i| (0..extent[1]).map(move |j| [i, j]));
+            let lowest = places.map(|[i, j]| [first - i, second - j]);
+            let lowest: Vec<[i32; 2]> =
+                lowest.filter(|&at| is_in_budget(&triangle, at, extent, fraction_bits)).collect();
+            for lowest in lowest.chunks(LANES) {
+                for position in [Position::Voxel(column.count), Position::FirstCenter] {
+                    let hits = |(lane, &at)| hits_of(lane, &column, at, extent, position);
+                    let expected: Vec<Hit> = lowest.iter().enumerate().flat_map(hits).collect();
+                    crossed += expected.len() as u64;
+                    for set in InstructionSet::available() {
+                        let mut pairs = Pairs::new(fraction_bits);
+                        lowest.iter().for_each(|&lowest| pairs.push(triangle, lowest));
+                        let hits = pairs.solve_by(set, extent, position);
+                        assert_eq!(hits, expected, "{column:?}, {}", set.name());
+                    }
+                }
+            }
+        }
+        crossed
+    });
+    let crossed: u64 = crossed.sum();
+    println!("{crossed} crossings");
+    assert!(crossed > 2_000_000, "{crossed}");
+}
+
+#[test]
+fn lanes_of_a_block_do_not_mix_and_emptied_ones_are_forgotten() {
+    let triangles = lattice_triangles();
+    for set in InstructionSet::available() {
+        let mut rng = Rng::with_seed(1);
+        let (mut pairs, mut crossed) = (Pairs::new(1), 0);
+        for _ in 0..20_000 {
+            let axis = Axis::ALL[rng.usize(0..3)];
+            let extent = [rng.i32(1..=BLOCK), rng.i32(1..=BLOCK)];
+            let position = [Position::Voxel(2), Position::FirstCenter][rng.usize(0..2)];
+            let mut expected = Vec::new();
+            for lane in 0..rng.usize(0..=LANES) {
+                let triangle = triangles[rng.usize(..triangles.len())];
+                let column = Column { triangle, axis, center: [0; 2], fraction_bits: 1, count: 2 };
+                let lowest = [rng.i32(-1..=1), rng.i32(-1..=1)];
+                pairs.push(projected(&column), lowest);
+                assert_eq!((pairs.len(), pairs.is_empty()), (lane + 1, false));
+                expected.extend(hits_of(lane, &column, lowest, extent, position));
+            }
+            crossed += expected.len();
+            assert_eq!(pairs.solve_by(set, extent, position), expected, "{}", set.name());
+            assert!(pairs.is_empty(), "the pairs are gone");
+        }
+        assert!(crossed > 10_000, "{crossed}");
+    }
+}
+
+/// Whether the column is what its family says.
+fn is_of_its_family(family: Family, column: &Column) -> bool {
+    let corners = column.triangle.map(|corner| column.axis.project(corner).0);
+    let seen = corners.map(|corner| [0, 1].map(|i| i64::from(corner[i] - column.center[i])));
+    let edges = [0, 1, 2].map(|i| [seen[i], seen[(i + 1) % 3]]);
+    let forms = edges.map(|[s, e]| s[0] * e[1] - s[1] * e[0]);
+    let area = forms.iter().sum::<i64>().abs();
+    let lengths = edges.map(|[s, e]| (e[0] - s[0]).abs().max((e[1] - s[1]).abs()));
+    let longest = lengths.into_iter().max().unwrap();
+    let height = || ProjectedTriangle::new(&column.triangle, column.axis).at(column.center);
+    match family {
+        Family::OfPairs => true,
+        Family::ThroughEdge => forms.contains(&0),
+        Family::ThroughCorner => seen.contains(&[0, 0]),
+        // Area over length: the width, up to a small factor.
+        Family::Sliver => area <= 16 * longest + 16,
+        Family::Parallel => area == 0 && forms == [0; 3] && height().is_none(),
+        Family::AtVoxel => {
+            height().is_none_or(|h| h.numerator() % i128::from(h.denominator()) == 0)
+        }
+        Family::PastVoxel => height().is_none_or(|h| {
+            let past = h.numerator().rem_euclid(i128::from(h.denominator()));
+            area > 1 << 36 && [0, 1, i128::from(h.denominator()) - 1].contains(&past)
+        }),
+        Family::RangeEnds => {
+            let at_end = |c: &i32| *c <= 1 || *c >= SPAN - 1;
+            column.triangle.as_flattened().iter().all(at_end)
+        }
+    }
+}
+
+#[test]
+fn every_family_of_columns_is_what_it_says_and_keeps_the_budget() {
+    const EACH: usize = 5_000;
+    let mut crossing = [0; Family::ALL.len()];
+    let mut longest = 0;
+    for (family, column) in columns(5, EACH * Family::ALL.len()) {
+        let seen = column.triangle.map(|corner| column.axis.project(corner).0);
+        for i in [0, 1] {
+            let all = [seen[0][i], seen[1][i], seen[2][i], column.center[i]];
+            let length = all.iter().max().unwrap() - all.iter().min().unwrap();
+            assert!(length <= SPAN && all.iter().all(|c| c.abs() <= SPAN), "{column:?}");
+            longest = longest.max(length);
+        }
+        let found = crosses(&column);
+        assert!(is_of_its_family(family, &column), "{family:?}: {column:?}");
+        crossing[Family::ALL.iter().position(|&f| f == family).unwrap()] +=
+            usize::from(found.is_some());
+    }
+    assert_eq!(longest, SPAN);
+    for (family, crossing) in Family::ALL.iter().zip(crossing) {
+        println!("{family:?}: {crossing} of {EACH} cross");
+        let some = *family != Family::Parallel;
+        assert_eq!(crossing > EACH / 50, some, "{family:?}: {crossing}");
+    }
+}
+
+/// A crossing of exactly this height: the triangle is flat around the column.
+fn at_height(height: i32, fraction_bits: u32, count: i32) -> Found {
+    let triangle = [[-9, -9, height], [9, -9, height], [0, 9, height]];
+    let column = Column { triangle, axis: Axis::Z, center: [0, 0], fraction_bits, count };
+    crosses(&column).unwrap()
+}
+
+#[test]
+fn a_crossing_at_a_centre_counts_as_before_it() {
+    // Centres are at 4, 12 and 20.
+    let first_centers = [3, 4, 5, 11, 12, 13].map(|height| at_height(height, 3, 4).first_center);
+    assert_eq!(first_centers, [0, 0, 1, 1, 1, 2]);
+}
+
+#[test]
+fn a_crossing_at_a_face_is_in_the_voxel_above_but_on_the_far_face_in_the_last() {
+    let voxels = [-8, -1, 0, 7, 8, 31, 32, 33].map(|height| at_height(height, 3, 4).voxel);
+    assert_eq!(voxels, [-1, -1, 0, 0, 1, 3, 3, 4]);
+}
+
+#[test]
+fn the_exact_height_is_a_fraction_with_a_positive_denominator() {
+    let triangle = [[0, 0, 0], [0, 3, 1], [2, 0, 0]];
+    let height = ProjectedTriangle::new(&triangle, Axis::Z).at([0, 1]).unwrap();
+    assert_eq!((height.numerator(), height.denominator()), (2, 6));
+}
+
+#[test]
+fn a_column_through_a_shared_edge_is_in_just_one_of_two_triangles_on_either_side() {
+    let points: Vec<[i32; 2]> = (0..25).map(|i| [i / 5, i % 5]).collect();
+    let side = |[a, b]: [[i32; 2]; 2], p: [i32; 2]| {
+        ((b[0] - a[0]) * (p[1] - a[1]) - (b[1] - a[1]) * (p[0] - a[0])).signum()
+    };
+    let has = |[a, b]: [[i32; 2]; 2], c: [i32; 2], center| {
+        let triangle = [a, b, c].map(|[p, q]| [p, q, p - q]);
+        ProjectedTriangle::new(&triangle, Axis::Z).covers(center)
+    };
+    let mut seen = [0, 0];
+    for edge in points.iter().flat_map(|&a| points.iter().map(move |&b| [a, b])) {
+        let [a, b] = edge;
+        let middle = [a[0] + b[0], a[1] + b[1]];
+        if a == b || middle[0] % 2 != 0 || middle[1] % 2 != 0 {
+            continue;
+        }
+        let center = middle.map(|c| c / 2);
+        for (&c, &d) in points.iter().flat_map(|c| points.iter().map(move |d| (c, d))) {
+            let sides = side(edge, c) * side(edge, d);
+            let (first, second) = (has(edge, c, center), has(edge, d, center));
+            match sides {
+                1 => assert_eq!(first, second, "{edge:?} {c:?} {d:?}"),
+                -1 => assert_ne!(first, second, "{edge:?} {c:?} {d:?}"),
+                _ => continue,
+            }
+            seen[usize::from(sides == 1)] += 1;
+        }
+    }
+    assert!(seen.iter().all(|&n| n > 10_000), "{seen:?}");
+}
+
+/// How often a column crosses triangles, and the sum of their windings.
+fn crossings(triangles: &[Triangle], axis: Axis, center: [i32; 2]) -> (usize, i32) {
+    let all = triangles.iter().map(|triangle| ProjectedTriangle::new(triangle, axis));
+    let crossing = all.filter(|crossing| crossing.covers(center));
+    crossing.fold((0, 0), |(count, sum), crossing| (count + 1, sum + crossing.winding()))
+}
+
+fn is_closed(found: (usize, i32)) -> bool {
+    found.0.is_multiple_of(2) && found.1 == 0
+}
+
+/// All tetrahedra with corners on a lattice of `side` points, repeats included.
+fn tetrahedra(side: i32) -> Vec<[[i32; 3]; 4]> {
+    let points: Vec<[i32; 3]> =
+        (0..side * side * side).map(|i| [i / (side * side), i / side % side, i % side]).collect();
+    let n = points.len();
+    let mut all = Vec::new();
+    for i in 0..n {
+        for j in i..n {
+            for k in j..n {
+                all.extend((k..n).map(|l| [i, j, k, l].map(|i| points[i])));
+            }
+        }
+    }
+    all
+}
+
+#[test]
+fn columns_cross_every_tetrahedron_of_the_small_lattice_as_often_into_it_as_out() {
+    const SIDE: i32 = 4;
+    let all = tetrahedra(SIDE);
+    assert_eq!(all.len(), 766_480);
+    let crossing: usize = (all.par_iter())
+        .map(|&corners| {
+            let faces = tetrahedron(corners);
+            let centers = (0..SIDE * SIDE).map(|i| [i / SIDE, i % SIDE]);
+            let columns = centers.flat_map(|center| Axis::ALL.map(|axis| (axis, center)));
+            let found = columns.map(|(axis, center)| crossings(&faces, axis, center));
+            found.fold(0, |sum, found| {
+                assert!(is_closed(found), "{corners:?}: {found:?}");
+                sum + found.0
+            })
+        })
+        .sum();
+    assert!(crossing > 5_000_000, "{crossing}");
+}
+
+#[test]
+fn an_open_surface_and_a_turned_triangle_are_noticed() {
+    let corners = [[0, 0, 0], [3, 0, 0], [0, 3, 0], [1, 1, 3]];
+    let mut faces = tetrahedron(corners);
+    assert!(is_closed(crossings(&faces, Axis::Z, [1, 1])));
+    assert!(!is_closed(crossings(&faces[1..], Axis::Z, [1, 1])));
+    faces[0].swap(1, 2);
+    assert_eq!(crossings(&faces, Axis::Z, [1, 1]).0, 2);
+    assert!(!is_closed(crossings(&faces, Axis::Z, [1, 1])));
+}
+
+/// Six times the volume of the tetrahedron, positive if `d` is on the left of `a`, `b`, `c`.
+fn volume([a, b, c, d]: [[i32; 3]; 4]) -> i32 {
+    let [e, f, g] = [b, c, d].map(|p| -> [i32; 3] { std::array::from_fn(|i| p[i] - a[i]) });
+    let across = [e[1] * f[2] - e[2] * f[1], e[2] * f[0] - e[0] * f[2], e[0] * f[1] - e[1] * f[0]];
+    (0..3).map(|i| across[i] * g[i]).sum()
+}
+
+/// Whether the point is inside the tetrahedron; `None` where it is on the surface.
+fn is_inside(corners: [[i32; 3]; 4], point: [i32; 3]) -> Option<bool> {
+    let whole = volume(corners).signum();
+    let parts = [0, 1, 2, 3].map(|i| {
+        let mut part = corners;
+        part[i] = point;
+        whole * volume(part).signum()
+    });
+    match parts.iter().min() {
+        Some(1) => Some(true),
+        Some(0) => None,
+        _ => Some(false),
+    }
+}
+
+#[test]
+fn centres_past_an_odd_number_of_crossings_are_those_inside() {
+    let all: Vec<_> = tetrahedra(4).into_iter().step_by(5).filter(|t| volume(*t) != 0).collect();
+    let inside: usize = (all.par_iter())
+        .map(|&corners| {
+            // Voxels of two units, whose centres are lattice points.
+            let corners = corners.map(|corner| corner.map(|c| 2 * c));
+            let faces = tetrahedron(corners);
+            let columns = (0..9).map(|i| [2 * (i / 3) + 1, 2 * (i % 3) + 1]);
+            let columns = columns.flat_map(|center| Axis::ALL.map(|axis| (axis, center)));
+            let voxels = columns.flat_map(|column| (0..3).map(move |k| (column, k)));
+            let inside = voxels.filter(|&((axis, [p, q]), k)| {
+                let crossed =
+                    faces.iter().filter_map(|t| ProjectedTriangle::new(t, axis).at([p, q]));
+                let before = crossed.filter(|height| height.first_center(1) <= k).count();
+                let w = 2 * k + 1;
+                let point = match axis {
+                    Axis::X => [w, p, q],
+                    Axis::Y => [q, w, p],
+                    Axis::Z => [p, q, w],
+                };
+                let expected = is_inside(corners, point);
+                let is_odd = before % 2 == 1;
+                assert!(expected.is_none_or(|inside| inside == is_odd), "{corners:?} {point:?}");
+                is_odd
+            });
+            inside.count()
+        })
+        .sum();
+    assert!(inside > 100_000, "{inside}");
+}
+
+#[test]
+fn columns_through_vertices_and_edges_of_random_closed_meshes_find_them_closed() {
+    const REACH: i32 = 12;
+    (0..400_u64).into_par_iter().for_each(|seed| {
+        let mut rng = Rng::with_seed(seed);
+        let half = 1 << rng.u32(0..=20);
+        let (n, m) = (rng.usize(3..7), rng.usize(3..7));
+        let triangles = crumpled_torus(&mut rng, n, m, half, REACH);
+        let mut crossing = 0;
+        for axis in Axis::ALL {
+            for center in (0..REACH * REACH).map(|i| [i / REACH, i % REACH].map(|c| c * half)) {
+                let found = crossings(&triangles, axis, center);
+                assert!(is_closed(found), "seed {seed}, {axis:?} {center:?}: {found:?}");
+                crossing += found.0;
+            }
+        }
+        assert!(crossing > 100, "seed {seed}: {crossing}");
+    });
+}
+
+fn placed_asset(name: &str, resolution: u32) -> PlacedMesh {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets").join(name);
+    let loaded = read_mesh(&path).unwrap();
+    place(&loaded.mesh, &PlaceOptions::new(Sizing::Resolution(resolution))).unwrap()
+}
+
+#[test]
+fn every_column_of_the_closed_assets_finds_them_closed() {
+    for (name, resolution) in [
+        ("cube.obj", 8),
+        ("cube.obj", 9),
+        ("tetrahedron.obj", 16),
+        ("tetrahedron.obj", 17),
+        ("torus-knot.obj", 24),
+    ] {
+        let mesh = placed_asset(name, resolution);
+        let triangles: Vec<Triangle> = mesh.triangles().collect();
+        let half = mesh.lattice().units_per_voxel() / 2;
+        let count = mesh.lattice().dims.into_iter().max().unwrap() as i32;
+        let columns = (0..count * count).into_par_iter();
+        let crossing: usize = columns
+            .map(|i| {
+                let center = [i / count, i % count].map(|c| (2 * c + 1) * half);
+                let found = Axis::ALL.map(|axis| crossings(&triangles, axis, center));
+                assert!(found.into_iter().all(is_closed), "{name}, {center:?}: {found:?}");
+                found.iter().map(|found| found.0).sum::<usize>()
+            })
+            .sum();
+        println!("{name} at {resolution}: {crossing} crossings");
+        assert!(crossing > 100, "{name}");
+    }
+}
+
+#[test]
+fn vertex_orders_leave_coverage_and_height_and_turn_the_winding() {
+    par_columns(7, 80_000).for_each(|(_, column)| {
+        let [a, b, c] = column.triangle;
+        let found = crosses(&column);
+        for (turned, triangle) in [
+            (false, [b, c, a]),
+            (false, [c, a, b]),
+            (true, [c, b, a]),
+            (true, [b, a, c]),
+            (true, [a, c, b]),
+        ] {
+            let sign = if turned { -1 } else { 1 };
+            let expected = found.map(|found| Found { winding: sign * found.winding, ..found });
+            assert_eq!(crosses(&Column { triangle, ..column }), expected, "{column:?}");
+        }
+    });
+}
+
+#[test]
+fn a_point_projected_along_an_axis_is_put_together_again() {
+    let point = [2, 3, 5];
+    for axis in Axis::ALL {
+        let (across, along) = axis.project(point);
+        assert_eq!(axis.unproject(across, along), point, "{axis:?}");
+        assert_eq!((axis.across().map(|a| point[a]), point[axis.along()]), (across, along));
+    }
+}
+
+#[test]
+fn cyclic_axis_orders_leave_all_unchanged() {
+    par_columns(8, 80_000).for_each(|(_, column)| {
+        let triangle = column.triangle.map(|[x, y, z]| [z, x, y]);
+        let axis = Axis::ALL[(column.axis as usize + 1) % 3];
+        assert_eq!(crosses(&Column { triangle, axis, ..column }), crosses(&column), "{column:?}");
+    });
+}
+
+#[test]
+fn whole_voxel_shifts_shift_the_voxels() {
+    let moved = par_columns(9, 80_000).filter(|(_, column)| {
+        let mut rng = Rng::with_seed(column.center[0] as u64);
+        let shift: [i32; 3] = std::array::from_fn(|_| rng.i32(-9..=9));
+        let units = shift.map(|s| s << column.fraction_bits);
+        let add = |corner: [i32; 3]| -> [i32; 3] { std::array::from_fn(|i| corner[i] + units[i]) };
+        let (across, along) = column.axis.project(units);
+        let shifted = Column {
+            triangle: column.triangle.map(add),
+            center: [column.center[0] + across[0], column.center[1] + across[1]],
+            count: column.count + (along >> column.fraction_bits),
+            ..*column
+        };
+        let in_budget = |c: &i32| c.abs() <= SPAN;
+        if !shifted.triangle.as_flattened().iter().chain(&shifted.center).all(in_budget) {
+            return false;
+        }
+        let voxels = along >> column.fraction_bits;
+        let expected = crosses(column).map(|found| Found {
+            first_center: found.first_center + voxels,
+            voxel: found.voxel + voxels,
+            ..found
+        });
+        assert_eq!(crosses(&shifted), expected, "{column:?}");
+        true
+    });
+    assert!(moved.count() > 40_000);
+}

@@ -1,0 +1,336 @@
+//! Distances: against fractions of big integers, by brute force.
+
+use std::cmp::Ordering;
+use std::sync::atomic::AtomicU64;
+
+use crate::common::distances::{Fraction, is_nearest, random_mesh, squared};
+use crate::common::progress::Counts;
+use num_bigint::BigInt;
+use trivox::solid::distance::{DistanceField, MAX_WIDTH, distances};
+use trivox::{
+    Backend, BackendError, Cpu, Lattice, Mesh, Mode, NoProgress, PlaceOptions, PlacedMesh, Sizing,
+    VoxelGrid, Voxelizer, place, place_on, voxelize,
+};
+
+fn field(mesh: &PlacedMesh, inside: VoxelGrid, width: f32) -> DistanceField {
+    distances(&Cpu::default(), mesh, inside, width, u64::MAX, &NoProgress).unwrap()
+}
+
+fn nothing(mesh: &PlacedMesh) -> VoxelGrid {
+    VoxelGrid::empty(mesh.lattice().dims).unwrap()
+}
+
+/// Checks all voxels of a field without an inside.
+fn check(mesh: &PlacedMesh, field: &DistanceField) {
+    let lattice = mesh.lattice();
+    let [nx, ny, nz] = field.dims();
+    let (mut expected, mut band) = (0, field.distances().collect::<Vec<_>>());
+    band.sort_by_key(|&(voxel, _)| voxel);
+    for voxel in (0..nx * ny * nz).map(|i| [i / nz / ny, i / nz % ny, i % nz]) {
+        let p = voxel.map(|c| (i128::from(2 * c + 1) << lattice.fraction_bits) / 2);
+        let all = mesh.triangles().map(|triangle| squared(p, &triangle));
+        let nearest = all.min_by(Fraction::cmp).unwrap();
+        let found = band.binary_search_by_key(&voxel, |&(voxel, _)| voxel);
+        match found {
+            Ok(at) => {
+                expected += 1;
+                let distance = band[at].1;
+                assert!(distance < field.width());
+                assert_eq!(field.get(voxel), distance);
+                assert!(
+                    is_nearest(distance, &nearest, lattice.fraction_bits),
+                    "{voxel:?}: {distance}"
+                );
+            }
+            Err(_) => {
+                assert_eq!(field.get(voxel), field.width());
+                let width = BigInt::from((field.width() * 1024.0) as i64) << lattice.fraction_bits;
+                let far = (&width * &width * &nearest.1).cmp(&(&nearest.0 << 20));
+                assert!(far != Ordering::Greater, "{voxel:?} is missing");
+            }
+        }
+    }
+    assert_eq!(expected, band.len());
+    assert!(expected > 0);
+}
+
+#[test]
+fn every_distance_is_the_float_nearest_to_the_exact_one() {
+    let mut random = fastrand::Rng::with_seed(15);
+    for round in 0..60 {
+        let mesh = random_mesh(random.usize(1..12), &mut random);
+        let sizing = match round % 2 {
+            0 => Sizing::Resolution(random.u32(3..14)),
+            _ => Sizing::VoxelSize(0.125),
+        };
+        let options = PlaceOptions::new(sizing).with_pad(random.u32(0..5));
+        let mesh = place(&mesh, &options).unwrap();
+        let width = [0.5, 1.0, 2.5, 3.0, 6.0][random.usize(0..5)];
+        let field = field(&mesh, nothing(&mesh), width);
+        if field.band().occupied() > 0 {
+            check(&mesh, &field);
+        }
+    }
+}
+
+#[test]
+fn culling_clusters_of_triangles_misses_no_nearest_one() {
+    let mut random = fastrand::Rng::with_seed(18);
+    for width in [2.0, 7.5, 40.0] {
+        let (small, large) = (random_mesh(200, &mut random), random_mesh(3, &mut random));
+        let first = small.positions().len() as u32;
+        let positions = [small.positions(), large.positions()].concat();
+        let large = large.triangles().iter().map(|triangle| triangle.map(|v| v + first));
+        let triangles = small.triangles().iter().copied().chain(large).collect();
+        let mesh = Mesh::new(positions, triangles).unwrap();
+        let mesh = place(&mesh, &PlaceOptions::new(Sizing::Resolution(18))).unwrap();
+        check(&mesh, &field(&mesh, nothing(&mesh), width));
+    }
+}
+
+#[test]
+fn triangles_across_a_large_lattice_are_as_exact() {
+    // A window of 16 voxels in the middle of triangles that span 2^24 lattice units.
+    let mut random = fastrand::Rng::with_seed(16);
+    for _ in 0..6 {
+        let far = |random: &mut fastrand::Rng| [0; 3].map(|_| (random.f64() - 0.5) * 200.0);
+        let positions: Vec<_> = (0..9).map(|_| far(&mut random)).collect();
+        let mesh = Mesh::new(positions, vec![[0, 1, 2], [3, 4, 5], [6, 7, 8]]).unwrap();
+        let center = mesh.positions()[0];
+        let center: [f64; 3] = std::array::from_fn(|i| {
+            (center[i] + mesh.positions()[1][i] + mesh.positions()[2][i]) / 3.0
+        });
+        let bounds = trivox::Bounds { min: center.map(|c| c - 8.0), max: center.map(|c| c + 8.0) };
+        let options = PlaceOptions::new(Sizing::VoxelSize(1.0)).with_bounds(bounds);
+        let mesh = place(&mesh, &options).unwrap();
+        check(&mesh, &field(&mesh, nothing(&mesh), 4.0));
+    }
+}
+
+#[test]
+fn centres_in_the_plane_of_a_large_triangle_are_at_distance_0() {
+    // On the plane x + 2 y + 3 z = 51; by f64 alone some of its centres are beside it.
+    let at = |s: f64, t: f64| [8.5 + 2.0 * s + 3.0 * t, 8.5 - s, 8.5 - t];
+    // Lattice points with as many digits as there may be.
+    let units = |whole: f64, units: f64| whole + units / 65536.0;
+    let corners = vec![
+        at(units(31.0, 12345.0), units(5.0, 7919.0)),
+        at(-units(20.0, 4321.0), units(17.0, 54321.0)),
+        at(-units(10.0, 777.0), -units(25.0, 23457.0)),
+    ];
+    let mesh = Mesh::new(corners, vec![[0, 1, 2]]).unwrap();
+    let bounds = trivox::Bounds { min: [0.0; 3], max: [16.0; 3] };
+    let options = PlaceOptions::new(Sizing::VoxelSize(1.0)).with_bounds(bounds);
+    let mesh = place(&mesh, &options).unwrap();
+    let field = field(&mesh, nothing(&mesh), 1.5);
+    check(&mesh, &field);
+    assert!(field.distances().filter(|&(_, distance)| distance == 0.0).count() > 50);
+}
+
+#[test]
+fn a_sample_is_the_trilinear_interpolation_of_eight_voxels() {
+    let mut random = fastrand::Rng::with_seed(21);
+    let mesh = random_mesh(8, &mut random);
+    let mesh = place(&mesh, &PlaceOptions::new(Sizing::Resolution(19)).with_pad(2)).unwrap();
+    let inside: Vec<_> = (0..900).map(|_| mesh.lattice().dims.map(|d| random.u32(0..d))).collect();
+    let inside = VoxelGrid::from_voxels(mesh.lattice().dims, inside).unwrap();
+    let field = field(&mesh, inside, 2.5);
+    let dims = field.dims();
+    let [nx, ny, nz] = dims.map(|d| d as usize);
+    let mut dense = vec![0.0; nx * ny * nz];
+    field.fill_dense(&mut dense);
+    let value = |[x, y, z]: [usize; 3]| f64::from(dense[(x * ny + y) * nz + z]);
+    for voxel in (0..nx).flat_map(|x| (0..ny).flat_map(move |y| (0..nz).map(move |z| [x, y, z]))) {
+        let found = field.sample(voxel.map(|c| c as f64 + 0.5));
+        assert_eq!(found, Some(value(voxel) as f32), "{voxel:?}");
+        assert_eq!(field.get(voxel.map(|c| c as u32)), value(voxel) as f32, "{voxel:?}");
+    }
+    for _ in 0..2000 {
+        let point = dims.map(|d| random.f64() * f64::from(d));
+        // The weight of each voxel is the overlap of unit cubes around it and around the point.
+        let near: [f64; 3] =
+            std::array::from_fn(|a| (point[a] - 0.5).clamp(0.0, f64::from(dims[a] - 1)));
+        let weight = |voxel: [usize; 3]| -> f64 {
+            let share = |a: usize| 1.0 - (near[a] - voxel[a] as f64).abs();
+            (0..3).map(share).product()
+        };
+        let first = near.map(|c| c as usize);
+        let corners = (0..8).map(|c| [0, 1, 2].map(|a| first[a] + (c >> a & 1)));
+        let corners = corners.filter(|c| c[0] < nx && c[1] < ny && c[2] < nz);
+        let expected: f64 = corners.map(|voxel| weight(voxel) * value(voxel)).sum();
+        let found = field.sample(point).unwrap();
+        assert!((f64::from(found) - expected).abs() < 1e-6, "{point:?}: {found}, {expected}");
+    }
+    let [x, y, z] = dims.map(f64::from);
+    assert_eq!(field.sample([x, y, z]), Some(field.get(dims.map(|d| d - 1))));
+    for outside in [[-0.1, 1.0, 1.0], [1.0, y + 0.1, 1.0], [1.0, 1.0, f64::NAN]] {
+        assert_eq!(field.sample(outside), None, "{outside:?}");
+    }
+}
+
+#[test]
+fn segments_and_points_have_distances() {
+    let corners = vec![[0.0; 3], [4.0, 3.0, 2.0], [8.0, 6.0, 4.0], [1.0, 7.0, 1.0]];
+    let mesh = Mesh::new(corners, vec![[0, 1, 2], [3, 3, 3]]).unwrap();
+    let mesh = place(&mesh, &PlaceOptions::new(Sizing::VoxelSize(1.0)).with_pad(2)).unwrap();
+    check(&mesh, &field(&mesh, nothing(&mesh), 2.0));
+}
+
+fn octahedron(resolution: u32, pad: u32) -> (Mesh, PlacedMesh) {
+    let corners = [
+        [1.0, 0.0, 0.0],
+        [-1.0, 0.0, 0.0],
+        [0.0, 1.0, 0.0],
+        [0.0, -1.0, 0.0],
+        [0.0, 0.0, 1.0],
+        [0.0, 0.0, -1.0],
+    ];
+    let sides =
+        [[0, 2, 4], [2, 1, 4], [1, 3, 4], [3, 0, 4], [2, 0, 5], [1, 2, 5], [3, 1, 5], [0, 3, 5]];
+    let mesh = Mesh::new(corners.to_vec(), sides.to_vec()).unwrap();
+    let placed = place(&mesh, &PlaceOptions::new(Sizing::Resolution(resolution)).with_pad(pad));
+    (mesh, placed.unwrap())
+}
+
+fn solid(mesh: &PlacedMesh) -> VoxelGrid {
+    let mode = Mode::Solid(Default::default());
+    voxelize(&Cpu::default(), mesh, mode, &Default::default(), &NoProgress).unwrap().grid
+}
+
+#[test]
+fn an_octahedron_has_the_distances_of_its_formula() {
+    let (_, mesh) = octahedron(32, 3);
+    let field = field(&mesh, solid(&mesh), 3.0);
+    let mut faces = 0;
+    for (voxel, distance) in field.distances() {
+        let [x, y, z] = voxel.map(|c| (f64::from(c) + 0.5 - 19.0).abs());
+        let height = (x + y + z - 16.0) / 3.0_f64.sqrt();
+        // Above a face, where the foot is in it.
+        let foot = [x, y, z].map(|c| c - height / 3.0_f64.sqrt());
+        if foot.into_iter().all(|c| c >= 0.0) {
+            faces += 1;
+            assert!((f64::from(distance) - height).abs() < 1e-6, "{voxel:?}");
+        }
+        assert_eq!(distance < 0.0, height < 0.0, "{voxel:?}");
+    }
+    assert!(faces > 1000);
+    assert_eq!(field.get([19, 19, 19]), -3.0);
+    assert_eq!(field.get([0, 0, 0]), 3.0);
+    assert_eq!([40, 70_000, u32::MAX].map(|x| field.get([x, 0, 0])), [3.0; 3]);
+}
+
+#[test]
+fn order_of_triangles_and_number_of_threads_change_nothing() {
+    let mut random = fastrand::Rng::with_seed(17);
+    let mesh = random_mesh(400, &mut random);
+    let placed =
+        |mesh: &Mesh| place(mesh, &PlaceOptions::new(Sizing::Resolution(60)).with_pad(3)).unwrap();
+    let first = placed(&mesh);
+    let expected = field(&first, nothing(&first), 3.0);
+    let mut triangles = mesh.triangles().to_vec();
+    random.shuffle(&mut triangles);
+    triangles.iter_mut().for_each(|triangle| triangle.rotate_left(random.usize(0..3)));
+    let shuffled = placed(&Mesh::new(mesh.positions().to_vec(), triangles).unwrap());
+    for threads in [1, 2, 5] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let again = pool.install(|| field(&shuffled, nothing(&shuffled), 3.0));
+        assert!(again == expected, "{again:?}, {expected:?}");
+        assert_eq!(again.hash(), expected.hash());
+    }
+}
+
+#[test]
+fn little_memory_gives_the_same_field_or_an_error() {
+    let (_, mesh) = octahedron(60, 3);
+    let expected = field(&mesh, nothing(&mesh), 3.0);
+    let mut results = [0, 0];
+    for bits in 12..24 {
+        let memory = 1 << bits;
+        match distances(&Cpu::default(), &mesh, nothing(&mesh), 3.0, memory, &NoProgress) {
+            Ok(field) => {
+                results[0] += 1;
+                assert!(field == expected);
+            }
+            Err(error) => {
+                results[1] += 1;
+                assert!(error.to_string().contains("memory"), "{error}");
+            }
+        }
+    }
+    assert!(results.into_iter().all(|count| count > 0), "{results:?}");
+}
+
+#[test]
+fn progress_ends_at_its_total_and_cancelling_ends_the_work() {
+    let (_, mesh) = octahedron(60, 40);
+    let run = |progress: &Counts| {
+        distances(&Cpu::default(), &mesh, nothing(&mesh), 2.0, u64::MAX, progress)
+    };
+    let progress = Counts::default();
+    run(&progress).unwrap();
+    let [total, done] = [progress.total, progress.done].map(AtomicU64::into_inner);
+    // The bricks.
+    assert_eq!((total, done), (18 * 18 * 18, 18 * 18 * 18));
+    let cancelled = run(&Counts { most: Some(0), ..Counts::default() });
+    assert!(matches!(cancelled, Err(BackendError::Cancelled)), "{cancelled:?}");
+}
+
+#[test]
+fn impossible_widths_are_refused() {
+    let (mesh, placed) = octahedron(60, 40);
+    let voxelizer = Voxelizer::new().resolution(8);
+    for width in [0.0, -1.0, MAX_WIDTH.next_up(), f32::INFINITY, f32::NAN] {
+        let run =
+            || distances(&Cpu::default(), &placed, nothing(&placed), width, u64::MAX, &NoProgress);
+        for error in [
+            run().unwrap_err().to_string(),
+            voxelizer.distances(&mesh, width).unwrap_err().to_string(),
+        ] {
+            assert!(error.starts_with("a width of ") && error.ends_with("at most 1024"), "{error}");
+        }
+    }
+}
+
+#[test]
+fn the_surface_lies_within_a_voxels_diagonal() {
+    // Whatever the surface touches is within half a diagonal of it, and nothing nearer than half an
+    // edge is missed by it.
+    let mesh = random_mesh(100, &mut fastrand::Rng::with_seed(18));
+    let mesh = place(&mesh, &PlaceOptions::new(Sizing::Resolution(40))).unwrap();
+    let surface = Cpu::default().voxelize(&mesh, &NoProgress).unwrap();
+    let field = field(&mesh, nothing(&mesh), 2.0);
+    for voxel in surface.voxels() {
+        assert!(field.get(voxel) <= 0.75_f32.sqrt().next_up(), "{voxel:?}");
+    }
+    for (voxel, distance) in field.distances() {
+        assert!(distance > 0.5 || surface.contains(voxel), "{voxel:?}");
+    }
+}
+
+#[test]
+fn what_rounds_to_the_width_is_not_in_the_band() {
+    // The middle of two floats, in lattice units. Lengths whose squares differ from its square by 1
+    // are equal to it in `f64`.
+    const MIDDLE: u32 = 20_000_001;
+    let lattice = Lattice {
+        dims: [1; 3],
+        fraction_bits: 15,
+        scale: 32_768.0,
+        voxel_size: 1.0,
+        origin: [0.0; 3],
+        anchor: [0.0; 3],
+        anchor_voxel: [0; 3],
+    };
+    let in_voxels = |units: u32| (f64::from(units) / lattice.scale) as f32;
+    let longer = [15_141_264, 10_089_991, 8_302_665];
+    let shorter = [15_102_400, 3_466_128, 12_645_296];
+    let nearest = vec![([0; 3], in_voxels(MIDDLE - 1))];
+    for (from_center, band) in [(longer, vec![]), (shorter, nearest)] {
+        let corner = from_center.map(|units| f64::from(units) / lattice.scale + 0.5);
+        let beyond = |axis: usize| [0, 1, 2].map(|a| corner[a] + f64::from(u8::from(a == axis)));
+        let mesh = Mesh::new(vec![corner, beyond(0), beyond(1)], vec![[0, 1, 2]]).unwrap();
+        let mesh = place_on(&mesh, &lattice).unwrap();
+        let field = field(&mesh, nothing(&mesh), in_voxels(MIDDLE + 1));
+        assert_eq!(field.distances().collect::<Vec<_>>(), band);
+    }
+}

@@ -1,0 +1,667 @@
+//! Filling sparse grids against the same on dense arrays, voxel by voxel, ray by ray.
+use std::sync::atomic::AtomicU64;
+
+use crate::common::progress::Counts;
+use fastrand::Rng;
+use trivox::solid::fill::{AxisDisagreement, Filled, Flooded, Voted, along_x, flood, vote};
+use trivox::{BackendError, Lattice, NoProgress, Up, VoxelGrid, World};
+
+/// The reference: a bit for each voxel.
+#[derive(Clone, PartialEq)]
+struct Dense {
+    dims: [u32; 3],
+    bits: Vec<bool>,
+}
+
+impl Dense {
+    fn from_fn(dims: [u32; 3], is_set: impl FnMut([u32; 3]) -> bool) -> Self {
+        Self { dims, bits: voxels(dims).map(is_set).collect() }
+    }
+
+    fn empty(dims: [u32; 3]) -> Self {
+        Self::from_fn(dims, |_| false)
+    }
+
+    fn index(&self, [x, y, z]: [u32; 3]) -> usize {
+        ((z * self.dims[1] + y) * self.dims[0] + x) as usize
+    }
+
+    fn get(&self, voxel: [u32; 3]) -> bool {
+        self.bits[self.index(voxel)]
+    }
+
+    fn flip(&mut self, voxel: [u32; 3]) {
+        let index = self.index(voxel);
+        self.bits[index] ^= true;
+    }
+
+    fn set_block(&mut self, lo: [u32; 3], hi: [u32; 3]) {
+        for voxel in voxels(std::array::from_fn(|a| hi[a].min(self.dims[a]) - lo[a])) {
+            let index = self.index(std::array::from_fn(|a| lo[a] + voxel[a]));
+            self.bits[index] = true;
+        }
+    }
+
+    fn set(&self) -> impl Iterator<Item = [u32; 3]> + '_ {
+        voxels(self.dims).filter(|&voxel| self.get(voxel))
+    }
+
+    fn grid(&self) -> VoxelGrid {
+        VoxelGrid::from_voxels(self.dims, self.set()).unwrap()
+    }
+
+    /// Of a solid: the voxels that differ from the one before.
+    fn flips(&self, axis: usize) -> Self {
+        Self::from_fn(self.dims, |mut voxel| {
+            let here = self.get(voxel);
+            if voxel[axis] == 0 {
+                return here;
+            }
+            voxel[axis] -= 1;
+            here != self.get(voxel)
+        })
+    }
+}
+
+/// All voxels, `x` fastest.
+fn voxels([nx, ny, nz]: [u32; 3]) -> impl Iterator<Item = [u32; 3]> {
+    (0..nz).flat_map(move |z| (0..ny).flat_map(move |y| (0..nx).map(move |x| [x, y, z])))
+}
+
+/// Scattered voxels as dense as chance has it, and blocks of which some fill bricks and runs.
+fn random(rng: &mut Rng, dims: [u32; 3]) -> Dense {
+    let density = [0.0, 0.001, 0.02, 0.3, 0.9][rng.usize(0..5)];
+    let mut dense = Dense::from_fn(dims, |_| rng.f64() < density);
+    for _ in 0..rng.u32(0..4) {
+        let align = if rng.bool() { !7 } else { !0 };
+        let lo = dims.map(|d| rng.u32(0..d) & align);
+        dense.set_block(lo, std::array::from_fn(|a| lo[a] + rng.u32(1..=40)));
+    }
+    dense
+}
+
+fn random_dims(rng: &mut Rng) -> [u32; 3] {
+    let long = [1, 9, 17, 40][rng.usize(0..4)];
+    std::array::from_fn(|_| rng.u32(1..=long))
+}
+
+/// The voxels of the column through `voxel`.
+fn column(dims: [u32; 3], voxel: [u32; 3], axis: usize) -> impl Iterator<Item = [u32; 3]> {
+    (0..dims[axis]).map(move |c| {
+        let mut voxel = voxel;
+        voxel[axis] = c;
+        voxel
+    })
+}
+
+fn flips_at_or_before(flips: &Dense, voxel: [u32; 3], axis: usize) -> usize {
+    let column = column(flips.dims, voxel, axis).take(voxel[axis] as usize + 1);
+    column.filter(|&v| flips.get(v)).count()
+}
+
+fn flips_in_column(flips: &Dense, voxel: [u32; 3], axis: usize) -> usize {
+    column(flips.dims, voxel, axis).filter(|&v| flips.get(v)).count()
+}
+
+fn filled(flips: &Dense) -> Filled {
+    let inside = Dense::from_fn(flips.dims, |v| flips_at_or_before(flips, v, 0) % 2 == 1);
+    let last = flips.dims[0] - 1;
+    let unended = inside.set().filter(|v| v[0] == last).count() as u64;
+    Filled { grid: inside.grid(), unended }
+}
+
+fn voted(flips: &[Dense; 3]) -> Voted {
+    let dims = flips[0].dims;
+    let (mut inside, mut disputed) = (Dense::empty(dims), Dense::empty(dims));
+    for voxel in voxels(dims) {
+        let mut votes = [0, 0];
+        let mut columns = [0, 0];
+        for (axis, flips) in flips.iter().enumerate() {
+            let before = flips_at_or_before(flips, voxel, axis);
+            let after = flips_in_column(flips, voxel, axis) - before;
+            votes[before % 2] += 1;
+            votes[after % 2] += 1;
+            if before % 2 == after % 2 {
+                columns[before % 2] += 1;
+            }
+        }
+        if votes[1] > votes[0] {
+            inside.flip(voxel);
+        }
+        if columns.iter().min() != Some(&0) || columns.iter().sum::<u32>() < 2 {
+            disputed.flip(voxel);
+        }
+    }
+    let disagreement = disagreement(flips, &inside, &disputed);
+    Voted { grid: inside.grid(), disagreement }
+}
+
+fn disagreement(flips: &[Dense; 3], inside: &Dense, disputed: &Dense) -> AxisDisagreement {
+    let dims = inside.dims;
+    let starts = |axis: usize| voxels(dims).filter(move |v| v[axis] == 0);
+    let columns_with = |sets: &[&Dense]| {
+        let has = |v: [u32; 3]| column(dims, v, 0).any(|v| sets.iter().any(|set| set.get(v)));
+        starts(0).filter(|&v| has(v)).count() as u64
+    };
+    let odd = [0, 1, 2].map(|axis| {
+        starts(axis).filter(|&v| flips_in_column(&flips[axis], v, axis) % 2 == 1).count() as u64
+    });
+    let grid = disputed.grid();
+    let first_of_most = grid
+        .bricks()
+        .max_by_key(|&(key, mask)| (trivox::grid::count(&mask), std::cmp::Reverse(key)));
+    let worst = first_of_most.map(|(key, mask)| {
+        let base = key.first_voxel();
+        trivox::grid::mask_voxels(base, mask).next().unwrap()
+    });
+    AxisDisagreement {
+        voxels: grid.occupied(),
+        columns: columns_with(&[disputed]),
+        of_columns: columns_with(&[inside, disputed]),
+        odd,
+        worst,
+    }
+}
+
+fn flooded(surface: &Dense) -> Flooded {
+    let dims = surface.dims;
+    let mut closed = Dense::from_fn(dims, |_| true);
+    let on_border = |v: &[u32; 3]| (0..3).any(|a| v[a] == 0 || v[a] == dims[a] - 1);
+    let mut next: Vec<[u32; 3]> = voxels(dims).filter(on_border).collect();
+    while let Some(voxel) = next.pop() {
+        if surface.get(voxel) || !closed.get(voxel) {
+            continue;
+        }
+        closed.flip(voxel);
+        for axis in 0..3 {
+            for to in [voxel[axis].wrapping_sub(1), voxel[axis] + 1] {
+                let mut beside = voxel;
+                beside[axis] = to;
+                next.extend((to < dims[axis]).then_some(beside));
+            }
+        }
+    }
+    let enclosed = closed.set().filter(|&v| !surface.get(v)).count() as u64;
+    Flooded { grid: closed.grid(), enclosed }
+}
+
+fn flood_of(surface: &Dense) -> Flooded {
+    flood(&surface.grid(), u64::MAX, &NoProgress).unwrap()
+}
+
+fn vote_of(flips: &[Dense; 3]) -> Voted {
+    let grids = flips.each_ref().map(Dense::grid);
+    vote(grids.each_ref(), u64::MAX, &NoProgress).unwrap()
+}
+
+/// Flips along the three axes of a solid, some of them wrong, or of no solid at all.
+fn random_flips(rng: &mut Rng, dims: [u32; 3]) -> [Dense; 3] {
+    if rng.u32(0..4) == 0 {
+        return std::array::from_fn(|_| random(rng, dims));
+    }
+    let solid = random(rng, dims);
+    let wrong = rng.u32(0..8);
+    std::array::from_fn(|axis| {
+        let mut flips = solid.flips(axis);
+        (0..wrong).for_each(|_| flips.flip(dims.map(|d| rng.u32(0..d))));
+        flips
+    })
+}
+
+#[test]
+fn along_x_finds_inside_what_has_an_odd_number_of_flips_before_it() {
+    for seed in 0..2000 {
+        let rng = &mut Rng::with_seed(seed);
+        let dims = random_dims(rng);
+        let [flips, ..] = random_flips(rng, dims);
+        assert!(
+            along_x(&flips.grid(), u64::MAX, &NoProgress).unwrap() == filled(&flips),
+            "seed {seed}"
+        );
+    }
+}
+
+#[test]
+fn six_rays_vote_as_they_do_one_by_one() {
+    for seed in 0..2000 {
+        let rng = &mut Rng::with_seed(seed);
+        let dims = random_dims(rng);
+        let flips = random_flips(rng, dims);
+        let (voted, expected) = (vote_of(&flips), voted(&flips));
+        assert_eq!(voted.disagreement, expected.disagreement, "seed {seed}, {dims:?}");
+        assert!(voted.grid == expected.grid, "seed {seed}, {dims:?}");
+    }
+}
+
+#[test]
+fn flooding_reaches_what_steps_from_the_border_reach() {
+    for seed in 0..2000 {
+        let rng = &mut Rng::with_seed(seed);
+        let dims = random_dims(rng);
+        let mut surface = random(rng, dims);
+        if rng.bool() {
+            // Empty where it was full: caves, joined or not.
+            surface.bits.iter_mut().for_each(|bit| *bit ^= true);
+        }
+        assert!(flood_of(&surface) == flooded(&surface), "seed {seed}, {dims:?}");
+    }
+}
+
+#[test]
+fn a_flip_more_or_less_is_noticed() {
+    for seed in 0..200 {
+        let rng = &mut Rng::with_seed(seed);
+        let dims = random_dims(rng);
+        let flips = random_flips(rng, dims);
+        let mut wrong = flips.clone();
+        let voxel = dims.map(|d| rng.u32(0..d));
+        wrong.iter_mut().for_each(|flips| flips.flip(voxel));
+        let wrong_x = along_x(&wrong[0].grid(), u64::MAX, &NoProgress).unwrap();
+        assert!(wrong_x != filled(&flips[0]), "seed {seed}");
+        assert!(vote_of(&wrong).disagreement.odd != voted(&flips).disagreement.odd, "seed {seed}");
+        assert!(
+            flood_of(&wrong[0]).grid != flooded(&flips[0]).grid || {
+                // The voxel was enclosed, and is.
+                flooded(&flips[0]).grid.contains(voxel) && flooded(&wrong[0]).grid.contains(voxel)
+            }
+        );
+    }
+}
+
+#[test]
+fn the_flips_of_a_solid_give_it_back_without_disagreement() {
+    for seed in 0..300 {
+        let rng = &mut Rng::with_seed(seed);
+        // Clear of the last voxels, so that all columns end.
+        let dims = random_dims(rng).map(|d| d + 1);
+        let mut solid = random(rng, dims);
+        for voxel in voxels(dims) {
+            if (0..3).any(|a| voxel[a] == dims[a] - 1) && solid.get(voxel) {
+                solid.flip(voxel);
+            }
+        }
+        let grid = solid.grid();
+        let flips = [0, 1, 2].map(|axis| solid.flips(axis));
+        let filled = along_x(&flips[0].grid(), u64::MAX, &NoProgress).unwrap();
+        assert_eq!(filled, Filled { grid: grid.clone(), unended: 0 });
+        let rows =
+            Dense::from_fn([1, dims[1], dims[2]], |v| column(dims, v, 0).any(|v| solid.get(v)));
+        let disagreement = AxisDisagreement {
+            of_columns: rows.set().count() as u64,
+            ..AxisDisagreement::default()
+        };
+        assert_eq!(vote_of(&flips), Voted { grid, disagreement });
+    }
+}
+
+/// Flips of three columns through one voxel, each of which finds it outside, inside or neither.
+fn columns_through_one_voxel(states: [u32; 3]) -> [Dense; 3] {
+    std::array::from_fn(|axis| {
+        let mut flips = Dense::empty([3; 3]);
+        let mut at = [1; 3];
+        if states[axis] > 0 {
+            flips.flip(at);
+        }
+        if states[axis] == 1 {
+            at[axis] = 2;
+            flips.flip(at);
+        }
+        flips
+    })
+}
+
+#[test]
+fn columns_that_contradict_themselves_do_not_vote() {
+    const INSIDE: u32 = 1;
+    const ODD: u32 = 2;
+    for number in 0..27 {
+        let states = [number % 3, number / 3 % 3, number / 9];
+        let votes = |state: u32| states.iter().filter(|&&s| s == state).count();
+        let (inside, outside) = (votes(INSIDE), 3 - votes(INSIDE) - votes(ODD));
+        let voted = vote_of(&columns_through_one_voxel(states));
+        assert_eq!(voted.grid.contains([1, 1, 1]), inside > outside, "{states:?}");
+        let agreed = inside >= 2 && outside == 0 || outside >= 2 && inside == 0;
+        let is_worst = voted.disagreement.worst == Some([1, 1, 1]);
+        assert_eq!(is_worst, !agreed, "{states:?}");
+        assert_eq!(voted.disagreement.odd, states.map(|state| u64::from(state == ODD)));
+    }
+}
+
+#[test]
+fn a_row_of_bricks_without_flips_is_decided_by_the_columns_through_it() {
+    // In the middle row, the second brick has a column that is inside: the first of its 64 along
+    // each of these axes.
+    for axes in [&[1][..], &[2], &[1, 2]] {
+        let mut flips = [(); 3].map(|()| Dense::empty([24; 3]));
+        // Elsewhere, so that rows begin at the first brick.
+        (0..2).for_each(|x| flips[0].flip([x, 0, 0]));
+        for &axis in axes {
+            for end in [0, 16] {
+                let mut at = [8; 3];
+                at[axis] = end;
+                flips[axis].flip(at);
+            }
+        }
+        assert_eq!(vote_of(&flips), voted(&flips), "{axes:?}");
+    }
+}
+
+#[test]
+fn a_missing_side_is_outvoted_and_counted() {
+    // A cuboid without its upper side across z: columns along z do not vote, the others agree.
+    let mut solid = Dense::empty([30; 3]);
+    solid.set_block([3; 3], [27, 20, 11]);
+    let mut flips = [0, 1, 2].map(|axis| solid.flips(axis));
+    for voxel in voxels([30; 3]) {
+        if voxel[2] == 11 && flips[2].get(voxel) {
+            flips[2].flip(voxel);
+        }
+    }
+    let voted = vote_of(&flips);
+    assert_eq!(voted.grid, solid.grid());
+    let expected = AxisDisagreement {
+        of_columns: 17 * 8,
+        odd: [0, 0, 24 * 17],
+        ..AxisDisagreement::default()
+    };
+    assert_eq!(voted.disagreement, expected);
+    // One ray a column leaves all of it inside up to the end.
+    flips[0] = Dense::from_fn([30; 3], |v| v[0] == 3 && solid.get(v));
+    assert_eq!(along_x(&flips[0].grid(), u64::MAX, &NoProgress).unwrap().unended, 17 * 8);
+}
+
+#[test]
+fn rows_as_long_as_they_get_are_filled_in_runs() {
+    for dims in [[65_536, 1, 1], [65_536, 8, 8], [5_000, 9, 9], [5_001, 16, 8]] {
+        let last = dims[0] - 1;
+        for [from, to] in [[0, last], [3, last], [8, 16], [70, 4_999], [last, last]] {
+            let ends = voxels([1, dims[1], dims[2]]).flat_map(|[_, y, z]| {
+                [[from, y, z]].into_iter().chain((to < last).then_some([to, y, z]))
+            });
+            let flips = VoxelGrid::from_voxels(dims, ends.filter(|v| from < to || v[0] == from));
+            let filled = along_x(&flips.unwrap(), u64::MAX, &NoProgress).unwrap();
+            let end = if to < last { to } else { last + 1 };
+            let columns = u64::from(dims[1] * dims[2]);
+            assert_eq!(filled.grid.occupied(), columns * u64::from(end - from), "{dims:?}");
+            let bounds = [[from, 0, 0], [end - 1, dims[1] - 1, dims[2] - 1]];
+            assert_eq!(filled.grid.occupied_bounds(), Some(bounds));
+            assert_eq!(filled.unended, if to < last { 0 } else { columns });
+            let rows = dims[1].div_ceil(8) * dims[2].div_ceil(8);
+            if dims[1..].iter().all(|d| d % 8 == 0) {
+                assert!(
+                    filled.grid.brick_runs().count() <= 3 * rows as usize,
+                    "{dims:?} {from} {to}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn full_bricks_of_flips_flip_every_other_slice() {
+    for dims in [[4_000, 8, 8], [65_536, 8, 16]] {
+        let mut bricks: Vec<_> = (1..dims[0] / 8)
+            .map(|x| (trivox::grid::BrickKey::new([x, 0, 0]), trivox::grid::FULL))
+            .collect();
+        bricks.push((trivox::grid::BrickKey::new([0, 0, 0]), [0, 0, 5, 0, 0, 0, 0, 0]));
+        let flips = VoxelGrid::from_bricks(dims, bricks).unwrap();
+        let filled = along_x(&flips, u64::MAX, &NoProgress).unwrap();
+        assert_eq!(filled.unended, 2);
+        for (key, mask) in filled.grid.bricks().skip(1) {
+            assert_eq!(mask, [!5, 5, !5, 5, !5, 5, !5, 5], "{key:?}");
+        }
+        assert_eq!(filled.grid.brick_count(), u64::from(dims[0] / 8));
+    }
+}
+
+/// The faces of a cuboid from `lo` to `hi`, both included.
+fn shell(dims: [u32; 3], lo: [u32; 3], hi: [u32; 3]) -> Dense {
+    Dense::from_fn(dims, |v| {
+        (0..3).all(|a| lo[a] <= v[a] && v[a] <= hi[a])
+            && (0..3).any(|a| v[a] == lo[a] || v[a] == hi[a])
+    })
+}
+
+fn union(a: &Dense, b: &Dense) -> Dense {
+    Dense::from_fn(a.dims, |v| a.get(v) || b.get(v))
+}
+
+#[test]
+fn a_shell_encloses_its_inside_until_it_has_a_hole() {
+    let dims = [64, 50, 45];
+    for (lo, hi) in [([0; 3], [63, 49, 44]), ([3, 8, 15], [60, 47, 40]), ([7; 3], [40; 3])] {
+        let closed = shell(dims, lo, hi);
+        let inside: u64 = (0..3).map(|a| u64::from(hi[a] - lo[a] - 1)).product();
+        assert_eq!(flood_of(&closed).enclosed, inside);
+        let middle: [u32; 3] = std::array::from_fn(|a| lo[a].midpoint(hi[a]));
+        for axis in 0..3 {
+            for end in [lo, hi] {
+                let mut open = closed.clone();
+                let mut hole = middle;
+                hole[axis] = end[axis];
+                open.flip(hole);
+                let flooded = flood_of(&open);
+                assert_eq!(flooded, Flooded { grid: open.grid(), enclosed: 0 });
+            }
+        }
+        // A hole at an edge leads nowhere.
+        let mut tight = closed.clone();
+        tight.flip(lo);
+        assert_eq!(flood_of(&tight).enclosed, inside);
+    }
+}
+
+#[test]
+fn a_shell_in_a_shell_is_enclosed_whether_or_not_it_has_a_hole() {
+    let dims = [70, 40, 40];
+    let outer = shell(dims, [2; 3], [67, 37, 37]);
+    let mut inner = shell(dims, [9, 10, 11], [50, 27, 28]);
+    let volume = 64 * 34 * 34;
+    let voxels_of = |dense: &Dense| dense.set().count() as u64;
+    assert_eq!(flood_of(&union(&outer, &inner)).enclosed, volume - voxels_of(&inner));
+    inner.flip([9, 15, 15]);
+    assert_eq!(flood_of(&union(&outer, &inner)).enclosed, volume - voxels_of(&inner));
+    // Through the outer shell's hole all but the inner one's inside is reached.
+    let (mut open, inner) = (outer.clone(), shell(dims, [9, 10, 11], [50, 27, 28]));
+    open.flip([67, 20, 20]);
+    assert_eq!(flood_of(&union(&open, &inner)).enclosed, 40 * 16 * 16);
+}
+
+/// A block with a corridor one voxel wide that winds through all of it: along each row along `x` to
+/// its end, and on to the next row but one.
+fn winding(dims: [u32; 3], axes: [usize; 3]) -> Dense {
+    let size = axes.map(|a| dims[a]);
+    Dense::from_fn(dims, |voxel| {
+        let [x, y, z] = axes.map(|a| voxel[a]);
+        let in_border = [x, y, z].iter().zip(size).any(|(&c, n)| c == 0 || c + 1 == n);
+        let passage = |row: u32, at: u32, n: u32| at == if row % 4 == 2 { n - 2 } else { 1 };
+        let is_free = match (y % 2, z % 2) {
+            (1, 1) => true,
+            (0, 1) => passage(y, x, size[0]),
+            // Layers join at the end that the corridor has come to.
+            (1, 0) => x == 1 && passage(z, y, size[1]),
+            _ => false,
+        };
+        in_border || !is_free
+    })
+}
+
+#[test]
+fn a_corridor_through_hundreds_of_bricks_is_followed_to_its_end() {
+    for axes in [[0, 1, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+        let dims = [41, 41, 41];
+        let sealed = winding(dims, axes);
+        let corridor = sealed.bits.iter().filter(|bit| !**bit).count() as u64;
+        assert!(corridor > 15_000);
+        assert_eq!(flood_of(&sealed).enclosed, corridor);
+        for (end, at) in [([1, 1, 0], "its beginning"), ([20, 39, 40], "its end")] {
+            let mut open = sealed.clone();
+            let mut hole = [0; 3];
+            (0..3).for_each(|i| hole[axes[i]] = end[i]);
+            open.flip(hole);
+            assert_eq!(flood_of(&open).enclosed, 0, "open at {at}, {axes:?}");
+        }
+    }
+}
+
+#[test]
+fn long_gaps_between_walls_are_enclosed_as_runs() {
+    // A tube of full bricks along x, closed by walls far apart.
+    let dims = [65_536, 24, 24];
+    // At the beginning of the longest rows that there are, and at their end.
+    for begin in [0, 7_192] {
+        let is_wall = |x: u32, y: u32, z: u32| y != 1 || z != 1 || x == 0 || x == 999;
+        let positions =
+            (0..3).flat_map(|z| (0..3).flat_map(move |y| (0..1000).map(move |x| [x, y, z])));
+        let bricks = |open: Option<[u32; 3]>| {
+            let walls =
+                positions.clone().filter(|&[x, y, z]| is_wall(x, y, z) && open != Some([x, y, z]));
+            let key = |[x, y, z]: [u32; 3]| trivox::grid::BrickKey::new([begin + x, y, z]);
+            let full = walls.map(|brick| (key(brick), trivox::grid::FULL));
+            VoxelGrid::from_bricks(dims, full.collect()).unwrap()
+        };
+        let flooded = flood(&bricks(None), u64::MAX, &NoProgress).unwrap();
+        assert_eq!(flooded.enclosed, 998 * 512);
+        assert_eq!(flooded.grid.brick_runs().count(), 9);
+        for hole in [[0, 1, 1], [999, 1, 1], [500, 0, 1], [500, 1, 2], [3, 1, 0], [998, 2, 1]] {
+            let open = bricks(Some(hole));
+            assert_eq!(
+                flood(&open, u64::MAX, &NoProgress).unwrap(),
+                Flooded { grid: open, enclosed: 0 }
+            );
+        }
+    }
+}
+
+#[test]
+fn results_are_the_same_with_any_number_of_threads() {
+    // More bricks than one task takes.
+    let rng = &mut Rng::with_seed(7);
+    let grids = [0, 1, 2].map(|_| {
+        let voxels = (0..60_000).map(|_| [rng.u32(0..501), rng.u32(0..333), rng.u32(0..299)]);
+        VoxelGrid::from_voxels([501, 333, 299], voxels).unwrap()
+    });
+    let all = || {
+        let voted = vote(grids.each_ref(), u64::MAX, &NoProgress).unwrap();
+        let filled = along_x(&grids[0], u64::MAX, &NoProgress).unwrap();
+        let flooded = flood(&grids[0], u64::MAX, &NoProgress).unwrap();
+        let sets = grids[0].union(&grids[1]).subtract(&grids[2]);
+        (voted, filled, flooded, sets)
+    };
+    let with = |threads| {
+        rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(all)
+    };
+    let one = with(1);
+    for threads in [2, 3, 7] {
+        assert!(with(threads) == one, "{threads} threads");
+    }
+}
+
+#[test]
+fn progress_ends_at_its_total_and_cancelling_ends_the_fill() {
+    // More nodes of the flood than two reports have, past the first bricks along every axis.
+    let rng = &mut Rng::with_seed(8);
+    let voxels = (0..20_000).map(|_| [rng.u32(20..501), rng.u32(20..333), rng.u32(20..299)]);
+    let grid = VoxelGrid::from_voxels([501, 333, 299], voxels).unwrap();
+    type Run<'a> = &'a dyn Fn(&Counts) -> Result<VoxelGrid, BackendError>;
+    let runs: [Run; 3] = [
+        &|progress| along_x(&grid, u64::MAX, progress).map(|filled| filled.grid),
+        &|progress| vote([&grid; 3], u64::MAX, progress).map(|voted| voted.grid),
+        &|progress| flood(&grid, u64::MAX, progress).map(|flooded| flooded.grid),
+    ];
+    for run in runs {
+        let progress = Counts::default();
+        run(&progress).unwrap();
+        let [total, done] = [progress.total, progress.done].map(AtomicU64::into_inner);
+        assert!(total > 1 && done == total, "{done} of {total}");
+        let cancelled = run(&Counts { most: Some(0), ..Counts::default() });
+        assert!(matches!(cancelled, Err(BackendError::Cancelled)), "{cancelled:?}");
+    }
+}
+
+#[test]
+fn grids_without_voxels_and_grids_of_one_are_filled() {
+    for dims in [[1; 3], [9, 1, 20]] {
+        let none = VoxelGrid::empty(dims).unwrap();
+        assert_eq!(
+            along_x(&none, u64::MAX, &NoProgress).unwrap(),
+            Filled { grid: none.clone(), unended: 0 }
+        );
+        assert_eq!(
+            flood(&none, u64::MAX, &NoProgress).unwrap(),
+            Flooded { grid: none.clone(), enclosed: 0 }
+        );
+        let disagreement = AxisDisagreement::default();
+        assert_eq!(
+            vote([&none; 3], u64::MAX, &NoProgress).unwrap(),
+            Voted { grid: none, disagreement }
+        );
+    }
+    let one = VoxelGrid::from_voxels([1; 3], [[0; 3]]).unwrap();
+    assert_eq!(
+        along_x(&one, u64::MAX, &NoProgress).unwrap(),
+        Filled { grid: one.clone(), unended: 1 }
+    );
+    assert_eq!(
+        flood(&one, u64::MAX, &NoProgress).unwrap(),
+        Flooded { grid: one.clone(), enclosed: 0 }
+    );
+    // No column votes, so that nothing says inside.
+    let voted = vote([&one; 3], u64::MAX, &NoProgress).unwrap();
+    assert_eq!((voted.grid.occupied(), voted.disagreement.odd), (0, [1; 3]));
+    assert_eq!(voted.disagreement.worst, Some([0; 3]));
+}
+
+#[test]
+fn flips_in_grids_of_different_size_vote_in_one_that_holds_all() {
+    for seed in 0..200 {
+        let rng = &mut Rng::with_seed(seed);
+        let grids = [0, 1, 2].map(|_| random_dims(rng)).map(|dims| random(rng, dims).grid());
+        let dims = std::array::from_fn(|a| grids.iter().map(|g| g.dims()[a]).max().unwrap());
+        let same = grids.each_ref().map(|g| VoxelGrid::from_voxels(dims, g.voxels()).unwrap());
+        let [voted, expected] =
+            [&grids, &same].map(|g| vote(g.each_ref(), u64::MAX, &NoProgress).unwrap());
+        assert!(voted == expected, "seed {seed}");
+    }
+}
+
+#[test]
+fn what_is_filled_lies_where_the_flips_lie() {
+    let lattice = Lattice {
+        dims: [8; 3],
+        fraction_bits: 16,
+        scale: 2.0,
+        voxel_size: 32_768.0,
+        origin: [1.0, 2.0, 3.0],
+        anchor: [1.0, 2.0, 3.0],
+        anchor_voxel: [0; 3],
+    };
+    let world = World::of(&lattice, Up::Z);
+    for voxels in [vec![], vec![[1, 2, 3]]] {
+        let grid = VoxelGrid::from_voxels([8; 3], voxels).unwrap().with_world(world);
+        assert_eq!(along_x(&grid, u64::MAX, &NoProgress).unwrap().grid.world, world);
+        assert_eq!(flood(&grid, u64::MAX, &NoProgress).unwrap().grid.world, world);
+        assert_eq!(vote([&grid; 3], u64::MAX, &NoProgress).unwrap().grid.world, world);
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_refused_with_what_suffices() {
+    let solid = shell([40; 3], [3; 3], [36; 3]);
+    let surface = solid.grid();
+    let flips = [0, 1, 2].map(|axis| solid.flips(axis).grid());
+    let refused = |result: Result<VoxelGrid, BackendError>, allowed: u64| match result {
+        Err(BackendError::Memory { needed, allowed: said }) if said == allowed => needed,
+        other => panic!("{other:?} with {allowed} bytes"),
+    };
+    let runs: [&dyn Fn(u64) -> Result<VoxelGrid, BackendError>; 3] = [
+        &|memory| along_x(&flips[0], memory, &NoProgress).map(|filled| filled.grid),
+        &|memory| vote(flips.each_ref(), memory, &NoProgress).map(|voted| voted.grid),
+        &|memory| flood(&surface, memory, &NoProgress).map(|flooded| flooded.grid),
+    ];
+    for run in runs {
+        let needed = refused(run(0), 0);
+        assert_eq!(refused(run(needed - 1), needed - 1), needed);
+        assert_eq!(run(needed).unwrap(), run(u64::MAX).unwrap());
+    }
+}

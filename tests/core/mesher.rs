@@ -1,0 +1,207 @@
+//! The surface of a grid against all faces of all voxels, one by one.
+use std::collections::BTreeMap;
+
+use trivox::VoxelGrid;
+use trivox::base::srgb::Rgba;
+use trivox::grid::{BrickKey, Colors, FULL, count};
+use trivox::view::mesher::{Rectangle, rectangles};
+
+/// The voxel that has a face, the axis that the face stands on, whether it is the upper one.
+type Face = ([u32; 3], usize, bool);
+
+fn all_rectangles(grid: &VoxelGrid) -> Vec<Rectangle> {
+    let mut all = Vec::new();
+    rectangles(grid, |&rectangle| {
+        all.push(rectangle);
+        Ok::<(), ()>(())
+    })
+    .unwrap();
+    all
+}
+
+/// The faces of `rectangle`.
+fn faces(rectangle: &Rectangle) -> impl Iterator<Item = Face> {
+    let Rectangle { min, max, axis, is_upper, .. } = *rectangle;
+    let end = move |a: usize| if a == axis { max[a] + 1 } else { max[a] };
+    let places = (min[0]..end(0)).flat_map(move |x| {
+        (min[1]..end(1)).flat_map(move |y| (min[2]..end(2)).map(move |z| [x, y, z]))
+    });
+    places.map(move |mut voxel| {
+        // Below 0 is a voxel in no grid.
+        voxel[axis] = voxel[axis].wrapping_sub(is_upper.into());
+        (voxel, axis, is_upper)
+    })
+}
+
+/// The faces of all voxels, with their colours.
+fn expected(grid: &VoxelGrid) -> BTreeMap<Face, Option<Rgba>> {
+    let mut faces = BTreeMap::new();
+    for voxel in grid.voxels() {
+        let color = grid.colors.as_ref().map(|colors| colors.of(voxel));
+        for (axis, is_upper) in (0..3).flat_map(|axis| [(axis, false), (axis, true)]) {
+            let mut beside = voxel;
+            beside[axis] = match is_upper {
+                true => voxel[axis] + 1,
+                // Of 0, a voxel in no grid.
+                false => voxel[axis].wrapping_sub(1),
+            };
+            if !grid.contains(beside) {
+                faces.insert((voxel, axis, is_upper), color);
+            }
+        }
+    }
+    faces
+}
+
+/// The first thing that is wrong in a surface, if anything is.
+fn fault(grid: &VoxelGrid, found: &[Rectangle]) -> Option<String> {
+    let mut left = expected(grid);
+    for rectangle in found {
+        for face in faces(rectangle) {
+            match left.remove(&face) {
+                Some(color) if color == rectangle.color => {}
+                other => return Some(format!("{face:?} of {rectangle:?} has {other:?}")),
+            }
+        }
+    }
+    left.first_key_value().map(|face| format!("{face:?} is missing"))
+}
+
+/// Scattered voxels, and a box of full bricks.
+fn random_grid(dims: [u32; 3], voxels: usize, random: &mut fastrand::Rng) -> VoxelGrid {
+    let scattered = (0..voxels).map(|_| dims.map(|d| random.u32(0..d))).collect::<Vec<_>>();
+    let grid = VoxelGrid::from_voxels(dims, scattered).unwrap();
+    let whole = dims.map(|d| d / 8);
+    let first = whole.map(|n| random.u32(0..n.max(1)));
+    let bricks = (first[2]..whole[2]).flat_map(|z| {
+        (first[1]..whole[1]).flat_map(move |y| (first[0]..whole[0]).map(move |x| [x, y, z]))
+    });
+    let full = bricks.map(|at| (BrickKey::new(at), FULL)).collect();
+    grid.union(&VoxelGrid::from_bricks(dims, full).unwrap())
+}
+
+/// Grids with no, few and many faces, around the edges of bricks and tiles.
+fn grids() -> Vec<VoxelGrid> {
+    let mut random = fastrand::Rng::with_seed(7);
+    let mut grids = vec![];
+    for dims in [
+        [1, 1, 1],
+        [8, 8, 8],
+        [7, 1, 9],
+        [64, 64, 64],
+        [65, 63, 66],
+        [2, 130, 5],
+        [140, 3, 2],
+        [3, 70, 129],
+        [129, 66, 8],
+    ] {
+        let volume = dims.iter().map(|&d| d as usize).product::<usize>();
+        for voxels in [0, 1, volume / 20, volume] {
+            grids.push(random_grid(dims, voxels, &mut random));
+        }
+    }
+    grids
+}
+
+/// The same grid with patches of few colours; full bricks in its interior have none of their own.
+fn painted(grid: &VoxelGrid, random: &mut fastrand::Rng) -> VoxelGrid {
+    let own = grid.bricks().filter(|(_, mask)| *mask != FULL || random.bool());
+    let own: Vec<_> = own.collect();
+    let own = own.into_iter().map(|(key, mask)| {
+        let few = random.u32(1..4);
+        let colors = (0..count(&mask)).map(|_| [random.u32(0..few) as u8, 9, 9, 255]).collect();
+        (key, mask, colors)
+    });
+    let colors = Colors::from_bricks(own.collect(), [1, 9, 9, 255]);
+    grid.clone().with_colors(colors)
+}
+
+#[test]
+fn every_visible_face_is_in_one_rectangle_of_its_colour_and_no_other_is() {
+    let mut random = fastrand::Rng::with_seed(8);
+    for grid in grids() {
+        let painted = painted(&grid, &mut random);
+        for grid in [&grid, &painted, &grid.clone().with_colors(Colors::uniform([5, 6, 7, 8]))] {
+            assert_eq!(fault(grid, &all_rectangles(grid)), None, "{grid:?}");
+        }
+    }
+}
+
+#[test]
+fn a_wrong_surface_is_noticed() {
+    let mut random = fastrand::Rng::with_seed(9);
+    let grid = painted(&random_grid([65, 20, 9], 900, &mut random), &mut random);
+    let right = all_rectangles(&grid);
+    for index in [0, right.len() / 2, right.len() - 1] {
+        let with = |change: fn(&mut Rectangle)| {
+            let mut wrong = right.clone();
+            change(&mut wrong[index]);
+            wrong
+        };
+        let mut missing = right.clone();
+        missing.remove(index);
+        let mut twice = right.clone();
+        twice.push(right[index]);
+        for wrong in [
+            missing,
+            twice,
+            with(|r| r.max[(r.axis + 1) % 3] += 1),
+            with(|r| r.is_upper = !r.is_upper),
+            with(|r| r.color = Some([200, 9, 9, 255])),
+            with(|r| r.color = None),
+        ] {
+            assert!(fault(&grid, &wrong).is_some());
+        }
+    }
+}
+
+#[test]
+fn rectangles_are_counter_clockwise_as_seen_from_outside() {
+    for grid in grids() {
+        for rectangle in all_rectangles(&grid) {
+            let [a, b, c, d] = rectangle.corners().map(|corner| corner.map(i64::from));
+            let [u, v] = [b, d].map(|corner| [0, 1, 2].map(|i| corner[i] - a[i]));
+            let normal = [0, 1, 2].map(|i| {
+                let [j, k] = [(i + 1) % 3, (i + 2) % 3];
+                u[j] * v[k] - u[k] * v[j]
+            });
+            let mut expected = [0; 3];
+            let area = rectangle.faces() as i64;
+            expected[rectangle.axis] = if rectangle.is_upper { area } else { -area };
+            assert_eq!(normal, expected, "{rectangle:?}");
+            assert_eq!([0, 1, 2].map(|i| b[i] + d[i] - a[i]), c, "{rectangle:?}");
+        }
+    }
+}
+
+#[test]
+fn faces_merge_up_to_the_edges_of_tiles_and_of_colours() {
+    let block = |dims: [u32; 3]| {
+        let voxels = (0..dims[0])
+            .flat_map(|x| (0..dims[1]).flat_map(move |y| (0..dims[2]).map(move |z| [x, y, z])));
+        VoxelGrid::from_voxels(dims, voxels).unwrap()
+    };
+    assert_eq!(all_rectangles(&block([64, 64, 64])).len(), 6);
+    assert_eq!(all_rectangles(&block([5, 3, 9])).len(), 6);
+    // Two tiles along x: all sides but the ends are in two.
+    assert_eq!(all_rectangles(&block([65, 3, 9])).len(), 10);
+    let halves = |voxels: &VoxelGrid, color: [u8; 4]| {
+        let own = voxels.bricks().filter(|(key, _)| key.position()[1] == 0);
+        let own = own.map(|(key, mask)| (key, mask, vec![color; count(&mask) as usize]));
+        voxels.clone().with_colors(Colors::from_bricks(own.collect(), [0, 0, 0, 255]))
+    };
+    let block = block([64, 16, 64]);
+    assert_eq!(all_rectangles(&halves(&block, [1, 0, 0, 255])).len(), 10);
+    assert_eq!(all_rectangles(&halves(&block, [0, 0, 0, 255])).len(), 6);
+}
+
+#[test]
+fn an_error_ends_the_surface() {
+    let grid = VoxelGrid::from_voxels([9, 1, 1], [[0; 3], [8, 0, 0]]).unwrap();
+    let mut left = 3;
+    let stopped = rectangles(&grid, |_| {
+        left -= 1;
+        if left == 0 { Err("enough") } else { Ok(()) }
+    });
+    assert_eq!((stopped, left), (Err("enough"), 0));
+}

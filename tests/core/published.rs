@@ -1,0 +1,461 @@
+//! The published overlap tests: their published answers, their agreement with `touches` wherever
+//! `f64` is exact, and the traps they are known for, which `touches` does not have.
+
+use crate::common::published::{Aabb, Obb, Plane, Point, Triangle, aabb_plane, moller, obb, sat};
+use trivox::lattice::Triangle as LatticeTriangle;
+use trivox::predicate::touches;
+
+const ORIGIN: Point = [0.0; 3];
+
+fn cube(center: Point, half: f64) -> Aabb {
+    Aabb { center, half: [half; 3] }
+}
+
+fn dot(a: Point, b: Point) -> f64 {
+    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+}
+
+/// `triangle` with the box's centre moved to the origin.
+fn seen_from(aabb: &Aabb, triangle: &Triangle) -> Triangle {
+    triangle.map(|corner| std::array::from_fn(|i| corner[i] - aabb.center[i]))
+}
+
+/// A lattice triangle in lattice units.
+fn in_floats(triangle: &LatticeTriangle) -> Triangle {
+    triangle.map(|corner| corner.map(f64::from))
+}
+
+/// The lattice point of `p` where a unit of length is `units` lattice units.
+fn lattice(p: Point, units: f64) -> [i32; 3] {
+    p.map(|c| (c * units).round_ties_even() as i32)
+}
+
+mod plane_and_box {
+    use super::*;
+
+    const PLANE: Plane = Plane { normal: [0.0, 1.0, 0.5], distance: 0.0 };
+
+    /// Two corners, in either order, and whether the plane meets the box between them.
+    const PUBLISHED: [([Point; 2], bool); 4] = [
+        ([[-2.0, -2.0, -2.0], [-1.0, -1.0, -1.0]], false),
+        ([[2.0, 1.0, 2.0], [4.0, 3.0, 4.0]], false),
+        ([[1.0, 0.0, 1.0], [0.0, -1.0, 0.0]], true),
+        ([[5.0, 5.0, 5.0], [-5.0, -5.0, -5.0]], true),
+    ];
+
+    #[test]
+    fn published_boxes_by_center_and_half_edges() {
+        for ([a, b], meets) in PUBLISHED {
+            assert_eq!(aabb_plane::overlaps(&Aabb::from_corners(a, b), &PLANE), meets, "{a:?}");
+            assert_eq!(aabb_plane::overlaps(&Aabb::from_corners(b, a), &PLANE), meets, "{b:?}");
+        }
+    }
+
+    #[test]
+    fn published_boxes_by_corners() {
+        for ([a, b], meets) in PUBLISHED {
+            assert_eq!(aabb_plane::overlaps_corners([a, b], &PLANE), meets, "{a:?}");
+            assert_eq!(aabb_plane::overlaps_corners([b, a], &PLANE), meets, "{b:?}");
+        }
+    }
+
+    /// How often `test` differs from a look at all eight corners, on 50,000 boxes and planes of
+    /// small integers, many of which touch.
+    fn mistakes(test: impl Fn([Point; 2], &Plane) -> bool) -> usize {
+        let mut rng = fastrand::Rng::with_seed(2000);
+        let mut point =
+            |reach: i32| -> Point { std::array::from_fn(|_| f64::from(rng.i32(-reach..=reach))) };
+        let mut wrong = |_: &usize| {
+            let (corners, normal, [distance, ..]) = ([point(4), point(4)], point(3), point(12));
+            let aabb = Aabb::from_corners(corners[0], corners[1]);
+            let sides = aabb.corners().map(|corner| dot(normal, corner) - distance);
+            let meets = sides.iter().any(|&s| s <= 0.0) && sides.iter().any(|&s| s >= 0.0);
+            test(corners, &Plane { normal, distance }) != meets
+        };
+        (0..50_000).filter(&mut wrong).count()
+    }
+
+    #[test]
+    fn both_forms_agree_with_all_eight_corners() {
+        assert_eq!(mistakes(aabb_plane::overlaps_corners), 0);
+        assert_eq!(
+            mistakes(|[a, b], plane| aabb_plane::overlaps(&Aabb::from_corners(a, b), plane)),
+            0
+        );
+    }
+
+    #[test]
+    fn canary_touching_not_counted_is_noticed() {
+        let shrunk = |[a, b]: [Point; 2], plane: &Plane| {
+            let Aabb { center, half } = Aabb::from_corners(a, b);
+            aabb_plane::overlaps(&Aabb { center, half: half.map(|h| (h - 0.01).max(0.0)) }, plane)
+        };
+        assert!(mistakes(shrunk) > 1000);
+    }
+
+    /// The limit that the documentation names: the corner that was given is not quite the corner
+    /// of the box that is tested.
+    #[test]
+    fn rounded_center_can_miss_a_plane_through_a_given_corner() {
+        let (a, b) = ([1.8, 0.0, 0.0], [2.0, 1.0, 1.0]);
+        let plane = Plane { normal: [1.0, 0.0, 0.0], distance: b[0] };
+        assert!(aabb_plane::overlaps_corners([a, b], &plane));
+        assert!(!aabb_plane::overlaps(&Aabb::from_corners(a, b), &plane));
+    }
+}
+
+mod triangle_and_box {
+    use super::*;
+
+    pub(super) const TRIANGLE: Triangle = [[-1.0, 5.0, 0.0], [2.0, 2.0, -3.0], [5.0, 5.0, 0.0]];
+
+    /// Boxes, and whether `TRIANGLE` meets them.
+    pub(super) const PUBLISHED: [(Aabb, bool); 6] = [
+        (Aabb { center: [2.0, 4.0, -1.0], half: [0.5; 3] }, true),
+        (Aabb { center: [-1.0, 5.0, 0.0], half: [0.5; 3] }, true),
+        (Aabb { center: [0.0, 0.0, 0.0], half: [5.0, 7.0, 5.0] }, true),
+        (Aabb { center: [2.0, 3.0, -3.0], half: [3.0, 0.5, 2.0] }, true),
+        (Aabb { center: [2.0, 2.0, 2.0], half: [1.0; 3] }, false),
+        (Aabb { center: [-2.0, -2.0, -2.0], half: [1.0; 3] }, false),
+    ];
+
+    /// A rotation or reflection, as the images of the axes.
+    type Turn = [Point; 3];
+
+    fn turned(turn: &Turn, p: Point) -> Point {
+        std::array::from_fn(|i| turn[0][i] * p[0] + turn[1][i] * p[1] + turn[2][i] * p[2])
+    }
+
+    /// The 48 ways to map the axes to themselves.
+    fn symmetries() -> impl Iterator<Item = Turn> {
+        let orders = [[0, 1, 2], [1, 2, 0], [2, 0, 1], [0, 2, 1], [2, 1, 0], [1, 0, 2]];
+        orders.into_iter().flat_map(|order| {
+            (0..8).map(move |signs| {
+                let mut turn = [[0.0; 3]; 3];
+                (0..3).for_each(|i| turn[i][order[i]] = [1.0, -1.0][signs >> i & 1]);
+                turn
+            })
+        })
+    }
+
+    /// A random rotation, by a quaternion of unit length.
+    fn rotation(rng: &mut fastrand::Rng) -> Turn {
+        let q: [f64; 4] = std::array::from_fn(|_| rng.f64() - 0.5);
+        let length = q.iter().map(|c| c * c).sum::<f64>().sqrt();
+        let [w, x, y, z] = q.map(|c| c / length);
+        [
+            [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y + w * z), 2.0 * (x * z - w * y)],
+            [2.0 * (x * y - w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z + w * x)],
+            [2.0 * (x * z + w * y), 2.0 * (y * z - w * x), 1.0 - 2.0 * (x * x + y * y)],
+        ]
+    }
+
+    #[test]
+    fn published_boxes_by_each_test() {
+        for (aabb, overlap) in PUBLISHED {
+            assert_eq!(sat::overlaps(&TRIANGLE, &aabb), overlap, "sat, {aabb:?}");
+            assert_eq!(moller::overlaps(&TRIANGLE, &aabb), overlap, "moller, {aabb:?}");
+            assert_eq!(obb::overlaps(&TRIANGLE, &aabb.into()), overlap, "obb, {aabb:?}");
+        }
+    }
+
+    #[test]
+    fn published_boxes_by_touches_where_the_box_is_a_cube() {
+        let triangle = TRIANGLE.map(|corner| lattice(corner, 2.0));
+        let is_cube = |half: Point| half[0] == half[1] && half[1] == half[2];
+        let cubes = PUBLISHED.iter().filter(|(aabb, _)| is_cube(aabb.half));
+        for (aabb, overlap) in cubes.clone() {
+            let half = (aabb.half[0] * 2.0) as i32;
+            assert_eq!(touches(&triangle, lattice(aabb.center, 2.0), half), *overlap, "{aabb:?}");
+        }
+        assert_eq!(cubes.count(), 4);
+    }
+
+    #[test]
+    fn published_scene_mapped_by_the_symmetries_of_the_axes() {
+        for (turn, (aabb, overlap)) in symmetries().flat_map(|t| PUBLISHED.map(|p| (t, p))) {
+            let triangle = TRIANGLE.map(|corner| turned(&turn, corner));
+            let center = turned(&turn, aabb.center);
+            let half = turned(&turn, aabb.half).map(f64::abs);
+            let turned_box = Aabb { center, half };
+            assert_eq!(sat::overlaps(&triangle, &turned_box), overlap, "sat, {turn:?}");
+            assert_eq!(moller::overlaps(&triangle, &turned_box), overlap, "moller, {turn:?}");
+            let oriented = Obb { center, axes: turn, half: aabb.half };
+            assert_eq!(obb::overlaps(&triangle, &oriented), overlap, "obb, {turn:?}");
+        }
+    }
+
+    #[test]
+    fn published_scene_rotated_as_a_whole() {
+        let mut rng = fastrand::Rng::with_seed(1996);
+        for _ in 0..1000 {
+            let turn = rotation(&mut rng);
+            let triangle = TRIANGLE.map(|corner| turned(&turn, corner));
+            for (aabb, overlap) in PUBLISHED {
+                let center = turned(&turn, aabb.center);
+                let oriented = Obb { center, axes: turn, half: aabb.half };
+                assert_eq!(obb::overlaps(&triangle, &oriented), overlap, "{turn:?} {aabb:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn canary_box_left_behind_by_the_rotation_is_noticed() {
+        let mut rng = fastrand::Rng::with_seed(1996);
+        let wrong = (0..1000).filter(|_| {
+            let turn = rotation(&mut rng);
+            let triangle = TRIANGLE.map(|corner| turned(&turn, corner));
+            PUBLISHED.iter().any(|&(aabb, overlap)| sat::overlaps(&triangle, &aabb) != overlap)
+        });
+        assert!(wrong.count() > 900);
+    }
+}
+
+mod agreement_with_touches {
+    use super::*;
+
+    const CASES: usize = 300_000;
+
+    /// Small integers, on which `f64` is exact. One triangle in four is a segment or a point.
+    fn random_case(rng: &mut fastrand::Rng) -> (LatticeTriangle, [i32; 3], i32) {
+        let reach = rng.i32(2..12);
+        let mut point = || -> [i32; 3] { std::array::from_fn(|_| rng.i32(-reach..=reach)) };
+        let ([a, b, c], center) = ([point(), point(), point()], point());
+        let triangle = match rng.u32(..16) {
+            0 => [a, a, a],
+            1 => [a, b, a],
+            2 => [a, a, b],
+            // The midpoint, doubled to stay on the lattice.
+            3 => [a.map(|x| 2 * x), b.map(|x| 2 * x), std::array::from_fn(|i| a[i] + b[i])],
+            _ => [a, b, c],
+        };
+        (triangle, center, rng.i32(1..6))
+    }
+
+    /// How often `test` differs from `touches`. `test` sees the scene stretched along each axis, so
+    /// that its boxes are not all cubes; whether two sets meet, stretching does not change.
+    fn mistakes(test: impl Fn(&Triangle, &Aabb) -> bool) -> usize {
+        let mut rng = fastrand::Rng::with_seed(2001);
+        let wrong = |_: &usize| {
+            let (triangle, center, half) = random_case(&mut rng);
+            let stretch: [i32; 3] = std::array::from_fn(|_| rng.i32(1..=3));
+            let stretched = |p: [i32; 3]| std::array::from_fn(|i| f64::from(stretch[i] * p[i]));
+            let aabb = Aabb { center: stretched(center), half: stretched([half; 3]) };
+            test(&triangle.map(stretched), &aabb) != touches(&triangle, center, half)
+        };
+        (0..CASES).filter(wrong).count()
+    }
+
+    #[test]
+    fn cases_are_of_both_kinds() {
+        let touching = mistakes(|_, _| false);
+        assert!(touching > CASES / 5 && touching < CASES * 4 / 5, "{touching} of {CASES} touch");
+    }
+
+    #[test]
+    fn sat_agrees() {
+        assert_eq!(mistakes(sat::overlaps), 0);
+    }
+
+    #[test]
+    fn moller_agrees() {
+        assert_eq!(mistakes(moller::overlaps), 0);
+    }
+
+    #[test]
+    fn obb_agrees_in_two_orientations() {
+        assert_eq!(mistakes(|triangle, &aabb| obb::overlaps(triangle, &aabb.into())), 0);
+        let axes = [[0.0, -1.0, 0.0], [0.0, 0.0, 1.0], [-1.0, 0.0, 0.0]];
+        let turned =
+            |&Aabb { center, half: [x, y, z] }: &Aabb| Obb { center, axes, half: [y, z, x] };
+        assert_eq!(mistakes(|triangle, aabb| obb::overlaps(triangle, &turned(aabb))), 0);
+    }
+
+    #[test]
+    fn canary_each_part_left_out_is_noticed() {
+        let [no_edges, no_box_normals, no_plane] = [[1, 2], [2, 3], [1, 3]].map(|parts| {
+            mistakes(|triangle, aabb| {
+                let v = seen_from(aabb, triangle);
+                !parts.iter().any(|part| match part {
+                    1 => moller::box_normals_separate(&v, aabb.half),
+                    2 => moller::plane_separates(&v, aabb.half),
+                    _ => moller::edges_separate(&v, aabb.half),
+                })
+            })
+        });
+        assert!(no_edges > 1000, "{no_edges}");
+        assert!(no_box_normals > 1000, "{no_box_normals}");
+        assert!(no_plane > 1000, "{no_plane}");
+    }
+
+    #[test]
+    fn canary_touching_not_counted_is_noticed() {
+        let shrunk = |aabb: &Aabb| Aabb { half: aabb.half.map(|h| h - 0.001), ..*aabb };
+        assert!(mistakes(|triangle, aabb| sat::overlaps(triangle, &shrunk(aabb))) > 1000);
+    }
+}
+
+/// A zero cross product, made a unit vector, is NaN, and comparisons with it are false.
+mod trap_of_the_normalised_zero_axis {
+    use super::*;
+
+    /// How far apart triangle and box are along each axis, made a unit vector as if that were
+    /// harmless; negative where they overlap.
+    fn faulty_gaps(triangle: &Triangle, aabb: &Aabb) -> [f64; 13] {
+        sat::axes(triangle).map(|axis| {
+            let length = dot(axis, axis).sqrt();
+            let unit = axis.map(|c| c / length);
+            let [along, from] = [dot(unit, aabb.center), dot(unit.map(f64::abs), aabb.half)];
+            let [p, q, r] = triangle.map(|corner| dot(unit, corner) - along);
+            (p.min(q).min(r) - from).max(-from - p.max(q).max(r))
+        })
+    }
+
+    /// Separated by the largest gap, found with the usual `a > b ? a : b`.
+    fn overlaps_by_largest_gap(triangle: &Triangle, aabb: &Aabb) -> bool {
+        let larger = |a: f64, b: f64| if a > b { a } else { b };
+        let separated = faulty_gaps(triangle, aabb).into_iter().reduce(larger).unwrap() > 0.0;
+        !separated
+    }
+
+    /// Overlapping where every axis says so.
+    fn overlaps_by_all_axes(triangle: &Triangle, aabb: &Aabb) -> bool {
+        faulty_gaps(triangle, aabb).iter().all(|&gap| gap <= 0.0)
+    }
+
+    #[test]
+    fn a_distant_segment_is_reported_overlapping() {
+        let segment = [[90, 0, 0], [90, 5, 7], [90, 10, 14]];
+        assert!(overlaps_by_largest_gap(&in_floats(&segment), &cube(ORIGIN, 1.0)));
+        // No point of the segment has an x below 90, and no point of the box one above 1.
+        assert!(!touches(&segment, [0; 3], 1));
+        assert!(!sat::overlaps(&in_floats(&segment), &cube(ORIGIN, 1.0)));
+    }
+
+    #[test]
+    fn a_triangle_with_an_edge_along_x_is_reported_apart() {
+        let triangle = [[0, 0, 0], [5, 0, 0], [0, 5, 5]];
+        assert!(!overlaps_by_all_axes(&in_floats(&triangle), &cube(ORIGIN, 1.0)));
+        // The first corner is the centre of the box.
+        assert!(touches(&triangle, [0; 3], 1));
+        assert!(sat::overlaps(&in_floats(&triangle), &cube(ORIGIN, 1.0)));
+    }
+
+    /// The variants differ from the right test by the normalisation alone.
+    #[test]
+    fn the_faulty_variants_are_right_where_no_axis_is_zero() {
+        let triangle = [[-3.0, 1.0, 4.0], [2.0, -5.0, 3.0], [4.0, 4.0, -6.0]];
+        for (center, overlap) in [([1.0, 0.0, 0.0], true), ([6.0, 6.0, 6.0], false)] {
+            let aabb = cube(center, 1.0);
+            assert_eq!(sat::overlaps(&triangle, &aabb), overlap, "{center:?}");
+            assert_eq!(overlaps_by_largest_gap(&triangle, &aabb), overlap, "{center:?}");
+            assert_eq!(overlaps_by_all_axes(&triangle, &aabb), overlap, "{center:?}");
+        }
+    }
+}
+
+/// One wrong index in nine nearly equal lines, which no published example notices.
+mod trap_of_the_mistyped_axis {
+    use super::*;
+
+    /// `u_2 x f_2` stands where `u_1 x f_2` belongs.
+    fn mistyped_overlaps(triangle: &Triangle, aabb: &Aabb) -> bool {
+        let mut axes = sat::axes(triangle);
+        axes[3 + 3 + 2] = axes[3 + 6 + 2];
+        !axes.iter().any(|&axis| sat::separates(axis, triangle, &aabb.corners()))
+    }
+
+    #[test]
+    fn the_published_boxes_do_not_notice() {
+        for (aabb, overlap) in triangle_and_box::PUBLISHED {
+            assert_eq!(mistyped_overlaps(&triangle_and_box::TRIANGLE, &aabb), overlap, "{aabb:?}");
+        }
+    }
+
+    /// `u_1 x f_2` is (-1, 0, 3). Along it the corners are at 5, 6 and 5, and the box reaches to
+    /// 1 + 3 = 4.
+    #[test]
+    fn a_pair_that_only_the_missing_axis_separates_refutes_it() {
+        let triangle = [[-2, 1, 1], [0, 0, 2], [1, 0, 2]];
+        assert_eq!(sat::axes(&in_floats(&triangle))[3 + 3 + 2], [-1.0, 0.0, 3.0]);
+        assert!(mistyped_overlaps(&in_floats(&triangle), &cube(ORIGIN, 1.0)));
+        assert!(!touches(&triangle, [0; 3], 1));
+        assert!(!sat::overlaps(&in_floats(&triangle), &cube(ORIGIN, 1.0)));
+        assert!(!moller::overlaps(&in_floats(&triangle), &cube(ORIGIN, 1.0)));
+    }
+}
+
+/// The normal of a triangle of almost no area is rounding error, or nothing at all.
+mod trap_of_the_vanishing_triangle {
+    use super::*;
+
+    /// Three points on a line, written in tenths. Tenths are not exact in `f64`, so the cross
+    /// product is not zero but some tiny vector, and not at right angles to the line.
+    #[test]
+    fn a_box_around_a_corner_of_a_decimal_sliver_is_reported_apart() {
+        let sliver = [[0.0, 0.0, 0.0], [3.8, 3.0, 3.6], [5.7, 4.5, 5.4]];
+        let aabb = cube(sliver[1], 0.5);
+        assert!(moller::plane_separates(&seen_from(&aabb, &sliver), aabb.half));
+        assert!(!moller::overlaps(&sliver, &aabb));
+        assert!(!obb::overlaps(&sliver, &aabb.into()));
+        // It projects all corners, and a wrong axis can only fail to separate.
+        assert!(sat::overlaps(&sliver, &aabb));
+        // The box is centred on a corner, so it overlaps whatever the rounding.
+        let triangle = sliver.map(|corner| lattice(corner, 10.0));
+        assert!(touches(&triangle, triangle[1], 5));
+    }
+
+    /// The pair that `u_1 x f_2` alone separates, too small for the square of a length.
+    #[test]
+    fn a_triangle_whose_area_underflows_is_reported_overlapping() {
+        const TINY: f64 = 1e-200;
+        let triangle = [[-2, 1, 1], [0, 0, 2], [1, 0, 2]];
+        let tiny = in_floats(&triangle).map(|corner| corner.map(|c| c * TINY));
+        let aabb = cube(ORIGIN, TINY);
+        assert!(sat::overlaps(&tiny, &aabb));
+        assert!(moller::overlaps(&tiny, &aabb));
+        assert!(obb::overlaps(&tiny, &aabb.into()));
+        assert_eq!(tiny.map(|corner| lattice(corner, 1.0 / TINY)), triangle);
+        assert!(!touches(&triangle, [0; 3], 1));
+    }
+}
+
+/// A triangle as wide as the lattice, and a box that its plane misses by almost nothing.
+mod trap_of_the_grid_wide_triangle {
+    use super::*;
+
+    const TRIANGLE: LatticeTriangle = [
+        [14_194_729, 9_753_958, 9_083_134],
+        [14_179_627, 1_447_791, 9_830_309],
+        [12_225_171, 6_652_889, 4_305_534],
+    ];
+    const CENTER: [i32; 3] = [14_078_102, 8_127_720, 9_056_989];
+    const HALF: i32 = 1 << 15;
+
+    /// How far the plane is outside the box along the normal, exactly.
+    fn clearance() -> i128 {
+        let v = TRIANGLE.map(|p| [0, 1, 2].map(|i| i128::from(p[i]) - i128::from(CENTER[i])));
+        let [e, f] = [[0, 1], [1, 2]].map(|[a, b]| [0, 1, 2].map(|i| v[b][i] - v[a][i]));
+        let n = [0, 1, 2].map(|i| {
+            let (j, k) = ((i + 1) % 3, (i + 2) % 3);
+            e[j] * f[k] - e[k] * f[j]
+        });
+        let distance: i128 = (0..3).map(|i| n[i] * v[0][i]).sum();
+        distance.abs() - i128::from(HALF) * (0..3).map(|i| n[i].abs()).sum::<i128>()
+    }
+
+    #[test]
+    fn a_clearance_of_one_is_rounded_away() {
+        let aabb = cube(CENTER.map(f64::from), f64::from(HALF));
+        assert_eq!(clearance(), 1);
+        assert!(sat::overlaps(&in_floats(&TRIANGLE), &aabb));
+        assert!(moller::overlaps(&in_floats(&TRIANGLE), &aabb));
+        assert!(obb::overlaps(&in_floats(&TRIANGLE), &aabb.into()));
+        assert!(!touches(&TRIANGLE, CENTER, HALF));
+    }
+
+    #[test]
+    fn a_box_wider_by_one_unit_does_touch() {
+        assert!(touches(&TRIANGLE, CENTER, HALF + 1));
+    }
+}

@@ -1,0 +1,691 @@
+//! Pictures: what is where in them, in which colour, and that they are the same however they are
+//! made.
+use std::fs;
+use std::path::Path;
+
+use crate::common::progress::Counts;
+use fastrand::Rng;
+use trivox::grid::{Colors, DEFAULT_COLOR};
+use trivox::view::render::{
+    Background, Camera, GifAnimation, MAX_MARGIN, MAX_SIDE, Picture, PngAnimation, Projection,
+    RenderError, RenderOptions, Renderer, View, WebpAnimation, render,
+};
+use trivox::{Up, VoxelGrid, World};
+
+const VIEWS: [View; 8] = [
+    View::Front,
+    View::Back,
+    View::Left,
+    View::Right,
+    View::Top,
+    View::Bottom,
+    View::Iso,
+    View::ThreeQuarter,
+];
+
+/// Scattered voxels, with one at each end of a cube of 16.
+fn scattered() -> VoxelGrid {
+    let mut rng = Rng::with_seed(7);
+    let ends = [[0, 0, 0], [15, 15, 15]];
+    let voxels = (0..90).map(|_| std::array::from_fn(|_| rng.u32(0..16))).chain(ends);
+    VoxelGrid::from_voxels([16; 3], voxels.collect::<Vec<_>>()).unwrap()
+}
+
+/// A pixel for each column of 16x16 voxels, times `scale`.
+fn columns(view: View, scale: u32) -> RenderOptions {
+    RenderOptions::new([16 * scale; 2])
+        .with_view(view)
+        .with_margin(0.0)
+        .with_samples(1)
+        .with_background(Background::Transparent)
+}
+
+/// Which voxel is in the column of a pixel, counted from the eye.
+fn in_column(view: View, up: Up, [column, row]: [u32; 2], depth: u32) -> [u32; 3] {
+    let (i, j, k) = (column, 15 - row, 15 - depth);
+    // By right, up and front.
+    let [right, above, front] = match view {
+        View::Front => [i, j, k],
+        View::Back => [15 - i, j, 15 - k],
+        View::Left => [15 - k, j, i],
+        View::Right => [k, j, 15 - i],
+        View::Top => [i, k, 15 - j],
+        View::Bottom => [i, 15 - k, j],
+        _ => unreachable!("it has no columns"),
+    };
+    match up {
+        Up::Y => [right, above, front],
+        Up::Z => [right, 15 - front, above],
+    }
+}
+
+fn draw(grid: &VoxelGrid, options: &RenderOptions) -> Picture {
+    render(grid, options).unwrap()
+}
+
+#[test]
+fn silhouettes_along_the_axes_are_the_voxels_projected_pixel_for_pixel() {
+    for up in [Up::Y, Up::Z] {
+        let world = World::at([0.0; 3], 1.0, up);
+        let grid = scattered().with_world(world);
+        for view in &VIEWS[..6] {
+            for scale in [1, 3] {
+                let picture = draw(&grid, &columns(*view, scale));
+                for at in (0..256 * scale * scale).map(|n| [n % (16 * scale), n / (16 * scale)]) {
+                    let column = at.map(|c| c / scale);
+                    let voxel = |depth| in_column(*view, up, column, depth);
+                    let expected = (0..16).any(|depth| grid.contains(voxel(depth)));
+                    let opacity = picture.at(at[0], at[1])[3];
+                    assert_eq!(opacity, 255 * u8::from(expected), "{view:?}, {up:?} up, {at:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_nearest_voxel_of_a_column_is_seen_in_its_hue() {
+    let hues = [[230, 20, 20, 255], [20, 230, 20, 255], [20, 20, 230, 255]];
+    let grid = scattered();
+    let bricks = grid.bricks().map(|(key, mask)| {
+        let base = key.first_voxel();
+        let voxels = trivox::grid::mask_voxels(base, mask);
+        (key, mask, voxels.map(|[x, y, z]| hues[((x + 2 * y + z) % 3) as usize]).collect())
+    });
+    let colors = Colors::from_bricks(bricks.collect(), [0; 4]);
+    let grid = grid.with_colors(colors);
+    for view in &VIEWS[..6] {
+        let picture = draw(&grid, &columns(*view, 1));
+        for at in (0..256).map(|n| [n % 16, n / 16]) {
+            let mut voxels = (0..16).map(|depth| in_column(*view, Up::Y, at, depth));
+            let Some([x, y, z]) = voxels.find(|&voxel| grid.contains(voxel)) else { continue };
+            let [r, g, b, _] = picture.at(at[0], at[1]);
+            let brightest = [r, g, b].iter().position(|&c| c == r.max(g).max(b)).unwrap();
+            assert_eq!(brightest as u32, (x + 2 * y + z) % 3, "{view:?}, {at:?}");
+        }
+    }
+}
+
+#[test]
+fn a_lit_face_is_about_as_bright_as_its_colour_and_a_shadow_darker() {
+    let color = [200, 120, 60, 255];
+    let plate = (0..16).flat_map(|x| (0..16).map(move |z| [x, 0, z]));
+    let tower = (1..9).map(|y| [8, y, 8]);
+    let grid = VoxelGrid::from_voxels([16; 3], plate.chain(tower)).unwrap();
+    let picture = draw(&grid.with_colors(Colors::uniform(color)), &columns(View::Top, 8));
+    let light = |pixel: [u8; 4]| pixel.map(i32::from);
+    let [bright, dark] = [[12, 116], [94, 102]].map(|[column, row]| light(picture.at(column, row)));
+    for channel in 0..3 {
+        let own = i32::from(color[channel]);
+        assert!((bright[channel] - own).abs() * 5 < own, "{bright:?} of {color:?}");
+        assert!(dark[channel] * 10 < bright[channel] * 9, "{dark:?} beside {bright:?}");
+    }
+}
+
+#[test]
+fn the_whole_grid_is_in_the_picture_and_fills_it() {
+    let grid = scattered();
+    for view in VIEWS {
+        for projection in [Projection::Perspective, Projection::Orthographic] {
+            for size in [[90, 60], [60, 90]] {
+                let options = RenderOptions::new(size)
+                    .with_view(view)
+                    .with_projection(projection)
+                    .with_background(Background::Transparent);
+                let picture = draw(&grid, &options);
+                let covered = |column, row| picture.at(column, row)[3] > 0;
+                let columns = (0..size[0]).filter(|&c| (0..size[1]).any(|r| covered(c, r)));
+                let rows = (0..size[1]).filter(|&r| (0..size[0]).any(|c| covered(c, r)));
+                let used = [columns.collect::<Vec<_>>(), rows.collect()];
+                let part = |i: usize| used[i].len() as f64 / f64::from(size[i]);
+                // All but twice the margin, one way or the other.
+                let most = part(0).max(part(1));
+                assert!((0.75..0.92).contains(&most), "{view:?}, {projection:?}, {size:?}: {most}");
+                assert!(used[0][0] > 0 && used[1][0] > 0, "{view:?}, {projection:?}, {size:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn backgrounds_are_as_asked_for() {
+    let grid = scattered();
+    let options = RenderOptions::new([40, 40]);
+    let corner = |background| draw(&grid, &options.with_background(background)).at(0, 0);
+    assert_eq!(corner(Background::Color([12, 200, 99])), [12, 200, 99, 255]);
+    assert_eq!(corner(Background::Transparent), [0; 4]);
+    let picture = draw(&grid, &options);
+    assert!(picture.pixels().iter().all(|pixel| pixel[3] == 255));
+    assert!(picture.at(0, 0)[0] > picture.at(0, 39)[0], "it is lighter at the top");
+}
+
+#[test]
+fn voxels_cast_a_shadow_on_the_ground() {
+    let grid = VoxelGrid::from_voxels([1, 4, 1], (0..4).map(|y| [0, y, 0])).unwrap();
+    let white = [255, 255, 255];
+    let options = RenderOptions::new([80, 80]).with_background(Background::Color(white));
+    let shadows = |view| {
+        let picture = draw(&grid, &options.with_view(view));
+        let clear = draw(&grid, &options.with_view(view).with_background(Background::Transparent));
+        let pairs = picture.pixels().iter().zip(clear.pixels());
+        pairs.filter(|(pixel, clear)| clear[3] == 0 && pixel[0] < 225).count()
+    };
+    for view in [View::Iso, View::ThreeQuarter] {
+        assert!(shadows(view) > 50, "{view:?}: {}", shadows(view));
+    }
+    assert_eq!(shadows(View::Front), 0);
+}
+
+#[test]
+fn a_picture_does_not_depend_on_the_number_of_threads() {
+    let grid = scattered();
+    let draw_with = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| draw(&grid, &RenderOptions::new([123, 77])))
+    };
+    let alone = draw_with(1);
+    assert!([2, 3, 8].into_iter().all(|threads| draw_with(threads) == alone));
+}
+
+#[test]
+fn a_cancelled_picture_ends_after_a_few_rows() {
+    let grid = scattered();
+    let options = RenderOptions::new([300; 2]).with_samples(2);
+    let counts = Counts { most: Some(40), ..Counts::default() };
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    let cancelled = pool.install(|| Renderer::new(&grid).render_with(&options, &counts));
+    assert!(matches!(cancelled, Err(RenderError::Cancelled)), "{cancelled:?}");
+    assert_eq!(counts.done.into_inner(), 40);
+}
+
+#[test]
+fn a_png_has_the_pictures_pixels() {
+    for background in [Background::Transparent, Background::Gradient] {
+        let picture = draw(&scattered(), &RenderOptions::new([31, 17]).with_background(background));
+        let mut bytes = Vec::new();
+        picture.write_png(&mut bytes).unwrap();
+        let mut reader = png::Decoder::new(std::io::Cursor::new(bytes)).read_info().unwrap();
+        let mut read = vec![0; reader.output_buffer_size().unwrap()];
+        let info = reader.next_frame(&mut read).unwrap();
+        assert_eq!([info.width, info.height], picture.size());
+        let channels = if background == Background::Transparent { 4 } else { 3 };
+        let expected = picture.pixels().iter().flat_map(|pixel| &pixel[..channels]);
+        assert!(read.iter().eq(expected), "{background:?}");
+    }
+}
+
+#[test]
+fn a_png_that_cannot_be_written_to_its_end_is_an_error() {
+    let picture = draw(&scattered(), &RenderOptions::new([31, 17]));
+    let mut bytes = Vec::new();
+    picture.write_png(&mut bytes).unwrap();
+    for room in [0, bytes.len() - 1] {
+        assert!(picture.write_png(&mut vec![0; room][..]).is_err(), "{room} bytes");
+    }
+    picture.write_png(&mut vec![0; bytes.len()][..]).unwrap();
+}
+
+#[test]
+fn an_empty_grid_is_a_picture_of_the_background() {
+    let grid = VoxelGrid::empty([5, 6, 7]).unwrap();
+    for view in VIEWS {
+        let options = RenderOptions::new([9, 5]).with_view(view);
+        let picture = draw(&grid, &options.with_background(Background::Color([1, 2, 3])));
+        assert!(picture.pixels().iter().all(|&pixel| pixel == [1, 2, 3, 255]), "{view:?}");
+    }
+}
+
+#[test]
+fn the_largest_grids_are_in_reach_of_the_camera() {
+    let ends = [[0, 0, 0], [65535, 65535, 65535]];
+    let grid = VoxelGrid::from_voxels([65536; 3], ends).unwrap();
+    for projection in [Projection::Perspective, Projection::Orthographic] {
+        let options = RenderOptions::new([8, 8]).with_projection(projection);
+        assert_eq!(draw(&grid, &options).size(), [8, 8]);
+    }
+}
+
+#[test]
+fn options_that_are_not_possible_are_refused() {
+    let grid = scattered();
+    let options = RenderOptions::new([8, 8]);
+    for (options, complaint) in [
+        (RenderOptions::new([0, 8]), "0x8 pixels"),
+        (RenderOptions::new([8, 16385]), "use 1 to 16384 a side"),
+        (options.with_samples(0), "0 rays"),
+        (options.with_samples(17), "use 1 to 16"),
+        (options.with_margin(0.491), "use 0 to 0.49"),
+        (options.with_margin(-0.1), "use 0 to 0.49"),
+        (options.with_margin(f64::NAN), "NaN"),
+        (options.with_turn(f64::INFINITY), "a turn of inf degrees"),
+        (options.with_azimuth(f64::NAN), "an azimuth of NaN degrees"),
+        (options.with_elevation(90.1), "an elevation of 90.1 degrees is not possible: use -90 to"),
+        (options.with_elevation(f64::NAN), "an elevation of NaN degrees"),
+        (options.with_zoom(0.0), "a zoom of 0 is not possible: use 0.01 to 100"),
+        (options.with_zoom(f64::NAN), "a zoom of NaN"),
+        (options.with_sun(0.0, -1.0), "a sun at an elevation of -1 degrees"),
+        (options.with_sun(f64::INFINITY, 1.0), "an azimuth of inf degrees"),
+    ] {
+        let message = render(&grid, &options).unwrap_err().to_string();
+        assert!(message.contains(complaint), "{message}");
+    }
+}
+
+/// A plate with a tower off its middle and one voxel above that, all in a corner of the grid.
+fn lopsided() -> VoxelGrid {
+    let plate = (2..9).flat_map(|x| (1..6).map(move |z| [x, 3, z]));
+    let tower = (4..12).map(|y| [7, y, 2]);
+    VoxelGrid::from_voxels([40, 30, 20], plate.chain(tower)).unwrap()
+}
+
+#[test]
+fn a_quarter_turn_further_is_the_next_view() {
+    for up in [Up::Y, Up::Z] {
+        let grid = lopsided().with_world(World::at([0.0; 3], 1.0, up));
+        let from = |view, turn| {
+            let options = RenderOptions::new([60, 50]).with_view(view).with_turn(turn);
+            draw(&grid, &options)
+        };
+        let around = [View::Front, View::Right, View::Back, View::Left];
+        for (n, view) in (0..).zip(around) {
+            let turn = 90.0 * f64::from(n);
+            assert!(from(View::Front, turn) == from(view, 0.0), "{view:?}, {up:?} up");
+            assert!(from(view, -turn - 360.0) == from(View::Front, 0.0), "{view:?}, {up:?} up");
+        }
+        assert!(from(View::ThreeQuarter, 90.0) != from(View::ThreeQuarter, 0.0));
+        assert!(from(View::Top, 90.0) != from(View::Top, 0.0));
+    }
+}
+
+/// The rows or columns of a picture in which something is.
+fn covered(picture: &Picture, is_rows: bool) -> Vec<u32> {
+    let [width, height] = picture.size();
+    let (lines, across) = if is_rows { (height, width) } else { (width, height) };
+    let at = |line, i| if is_rows { picture.at(i, line) } else { picture.at(line, i) };
+    (0..lines).filter(|&line| (0..across).any(|i| at(line, i)[3] > 0)).collect()
+}
+
+#[test]
+fn all_pictures_of_an_orbit_are_framed_alike_and_show_all() {
+    let grid = lopsided();
+    let margin = 0.1;
+    for view in [View::Front, View::Iso, View::ThreeQuarter] {
+        for projection in [Projection::Orthographic, Projection::Perspective] {
+            let options = RenderOptions::new([150, 90])
+                .with_view(view)
+                .with_projection(projection)
+                .with_background(Background::Transparent)
+                .with_margin(margin);
+            let (mut widest, mut highest) = (0, 0);
+            let mut rows = Vec::new();
+            for frame in options.turntable(24) {
+                let picture = draw(&grid, &frame);
+                for (is_rows, side) in [(true, 90.0), (false, 150.0)] {
+                    let lines = covered(&picture, is_rows);
+                    let (first, last) = (f64::from(lines[0]), f64::from(*lines.last().unwrap()));
+                    let free = margin * side - 1.0;
+                    assert!(first > free && last + 1.0 < side - free, "{view:?}, {projection:?}");
+                    let part = lines.len() as u32;
+                    if is_rows { highest = highest.max(part) } else { widest = widest.max(part) }
+                }
+                rows.push(covered(&picture, true));
+            }
+            // Some pixels of the polygon about the circle; of a perspective more.
+            assert!(
+                highest >= 68 || widest >= 115,
+                "{view:?}, {projection:?}: {highest}, {widest}"
+            );
+            // Level and without perspective, each voxel stays at its height.
+            let is_level = view == View::Front && projection == Projection::Orthographic;
+            assert!(!is_level || rows.iter().all(|row| *row == rows[0]), "{rows:?}");
+        }
+    }
+}
+
+#[test]
+fn the_pictures_of_a_turntable_are_evenly_around() {
+    let options = RenderOptions::new([8, 8]).with_turn(30.0);
+    let turns: Vec<Option<f64>> = options.turntable(4).map(|frame| frame.turn).collect();
+    assert_eq!(turns, [30.0, 120.0, 210.0, 300.0].map(Some));
+    let alone = RenderOptions::new([8, 8]).turntable(1);
+    assert_eq!(alone.map(|frame| frame.turn).collect::<Vec<_>>(), [Some(0.0)]);
+    assert_eq!(options.turntable(0).len(), 0);
+}
+
+/// The pictures of an animated PNG, and how long each is shown in seconds, as a fraction.
+fn animated(bytes: Vec<u8>) -> (Vec<Vec<u8>>, Vec<(u16, u16)>) {
+    let mut reader = png::Decoder::new(std::io::Cursor::new(bytes)).read_info().unwrap();
+    let pictures = reader.info().animation_control.unwrap().num_frames;
+    assert_eq!(reader.info().animation_control.unwrap().num_plays, 0);
+    let read = |_| {
+        let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+        reader.next_frame(&mut pixels).unwrap();
+        let control = reader.info().frame_control().unwrap();
+        (pixels, (control.delay_num, control.delay_den))
+    };
+    (0..pictures).map(read).unzip()
+}
+
+#[test]
+fn an_animation_has_the_pictures_in_order() {
+    for background in [Background::Transparent, Background::Gradient] {
+        let options = RenderOptions::new([31, 17]).with_background(background);
+        let frames: Vec<Picture> =
+            options.turntable(5).map(|frame| draw(&lopsided(), &frame)).collect();
+        let mut bytes = Vec::new();
+        let mut animation = PngAnimation::new(&mut bytes, &options, 5, 12).unwrap();
+        frames.iter().for_each(|frame| animation.add(frame).unwrap());
+        animation.finish().unwrap();
+        let channels = if background == Background::Transparent { 4 } else { 3 };
+        let (read, delays) = animated(bytes);
+        assert_eq!(delays, [(1, 12); 5]);
+        for (read, frame) in read.iter().zip(&frames) {
+            let expected = frame.pixels().iter().flat_map(|pixel| &pixel[..channels]);
+            assert!(read.iter().eq(expected), "{background:?}");
+        }
+        assert!(frames[0] != frames[1]);
+    }
+}
+
+#[test]
+fn animations_that_are_not_possible_are_refused() {
+    let options = RenderOptions::new([8, 9]);
+    let picture = draw(&scattered(), &options);
+    let turned = draw(&scattered(), &RenderOptions::new([9, 8]));
+    let begin = |pictures, fps| PngAnimation::new(std::io::sink(), &options, pictures, fps);
+    assert!(begin(0, 24).is_err());
+    let message = begin(1, 0).err().unwrap().to_string();
+    assert!(message.contains("use 1 or more"), "{message}");
+    let mut animation = begin(2, 24).unwrap();
+    let message = animation.add(&turned).unwrap_err().to_string();
+    assert!(message.contains("[9, 8]"), "{message}");
+    animation.add(&picture).unwrap();
+    assert!(animation.finish().is_err(), "one is missing");
+    let mut animation = begin(1, 24).unwrap();
+    animation.add(&picture).unwrap();
+    assert!(animation.add(&picture).is_err(), "one too many");
+}
+
+#[test]
+fn the_largest_margin_leaves_every_ray_a_direction() {
+    for size in [[MAX_SIDE, 1], [1, MAX_SIDE]] {
+        for view in VIEWS {
+            let options = RenderOptions::new(size)
+                .with_view(view)
+                .with_projection(Projection::Perspective)
+                .with_background(Background::Transparent)
+                .with_margin(MAX_MARGIN);
+            assert_eq!(draw(&scattered(), &options).size(), size);
+        }
+    }
+}
+
+/// Functions of floating-point numbers that each platform has its own of, with roundings of its
+/// own.
+const OF_PLATFORMS: [&str; 13] = [
+    ".acos(",
+    ".asin(",
+    ".atan(",
+    ".atan2(",
+    ".cbrt(",
+    ".cos(",
+    ".exp(",
+    ".hypot(",
+    ".ln(",
+    ".powf(",
+    ".sin(",
+    ".sin_cos(",
+    ".tan(",
+];
+
+#[test]
+fn rays_and_pictures_are_made_without_functions_that_platforms_round_differently() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut files = vec![source.join("render.rs"), source.join("trace.rs")];
+    for folder in ["render", "trace"] {
+        let entries = fs::read_dir(source.join(folder)).unwrap().map(|entry| entry.unwrap().path());
+        files.extend(entries.filter(|path| path.is_file()));
+    }
+    assert!(files.len() > 10, "{files:?}");
+    for file in files {
+        let text = fs::read_to_string(&file).unwrap();
+        let found: Vec<_> = OF_PLATFORMS.iter().filter(|name| text.contains(**name)).collect();
+        assert!(found.is_empty(), "{}: {found:?}", file.display());
+    }
+}
+
+/// A camera's axes: right, up and back.
+fn axes(options: &RenderOptions, up: Up) -> [[f64; 3]; 3] {
+    Camera::new(&scattered(), up, options).unwrap().axes()
+}
+
+#[test]
+fn azimuth_and_elevation_are_those_of_the_named_views() {
+    let options = RenderOptions::new([50, 40]);
+    for (view, azimuth, elevation) in [
+        (View::Front, 360.0, 0.0),
+        (View::Right, 90.0, 0.0),
+        (View::Back, -180.0, 0.0),
+        (View::Left, -90.0, 0.0),
+        (View::Top, 0.0, 90.0),
+        (View::Bottom, 0.0, -90.0),
+        (View::Iso, 45.0, 0.5_f64.sqrt().atan().to_degrees()),
+        (View::ThreeQuarter, 38.0, 28.0),
+    ] {
+        for up in [Up::Y, Up::Z] {
+            let named = axes(&options.with_view(view), up);
+            let given = axes(&options.with_azimuth(azimuth).with_elevation(elevation), up);
+            let pairs = named.as_flattened().iter().zip(given.as_flattened());
+            assert!(pairs.clone().all(|(a, b)| (a - b).abs() < 1e-12), "{view:?}, {up:?} up");
+            let is_exact = !matches!(view, View::Iso | View::ThreeQuarter);
+            assert!(!is_exact || named == given, "{view:?}, {up:?} up");
+        }
+    }
+    // One of them alone leaves the other as in the view.
+    let right = options.with_view(View::Right);
+    let raised = axes(&right.with_elevation(30.0), Up::Y);
+    assert_eq!(raised, axes(&options.with_azimuth(90.0).with_elevation(30.0), Up::Y));
+    assert_eq!(axes(&right.with_azimuth(0.0), Up::Y), axes(&options.with_view(View::Front), Up::Y));
+}
+
+#[test]
+fn no_camera_has_impossible_options() {
+    let options = RenderOptions::new([50, 40]);
+    for impossible in [options.with_azimuth(f64::NAN), options.with_zoom(0.0)] {
+        assert!(Camera::new(&scattered(), Up::Y, &impossible).is_err(), "{impossible:?}");
+    }
+}
+
+#[test]
+fn an_isometric_picture_has_axes_of_equal_length_and_equal_angles() {
+    let options = RenderOptions::new([50, 50]).with_view(View::Iso);
+    let camera = Camera::new(&scattered(), Up::Y, &options).unwrap();
+    assert_eq!(camera.projection(), Projection::Orthographic);
+    let [right, up, _] = camera.axes();
+    let drawn = [0, 1, 2].map(|a| [right[a], up[a]]);
+    let dot = |a: [f64; 2], b: [f64; 2]| a[0] * b[0] + a[1] * b[1];
+    for a in 0..3 {
+        let (along, next) = (drawn[a], drawn[(a + 1) % 3]);
+        assert!((dot(along, along) - 2.0 / 3.0).abs() < 1e-12, "{drawn:?}");
+        assert!((dot(along, next) / (2.0 / 3.0) + 0.5).abs() < 1e-12, "not 120 degrees: {drawn:?}");
+    }
+}
+
+#[test]
+fn twice_the_zoom_is_the_middle_of_twice_the_picture() {
+    let grid = scattered();
+    for view in VIEWS {
+        // Not on a gradient, which is that of the whole picture.
+        let options = |size| {
+            RenderOptions::new([size; 2]).with_view(view).with_background(Background::Transparent)
+        };
+        let [large, close] = [options(80), options(40).with_zoom(2.0)].map(|o| draw(&grid, &o));
+        for [column, row] in (0..1600).map(|n| [n % 40, n / 40]) {
+            let in_large = large.at(column + 20, row + 20);
+            assert_eq!(close.at(column, row), in_large, "{view:?}, ({column}, {row})");
+        }
+    }
+}
+
+#[test]
+fn shadows_fall_away_from_the_sun_however_the_view_is_turned() {
+    let plate = (0..17).flat_map(|x| (0..17).map(move |z| [x, 0, z]));
+    let tower = (1..6).map(|y| [8, y, 8]);
+    let grid = VoxelGrid::from_voxels([17, 6, 17], plate.chain(tower)).unwrap();
+    let options = RenderOptions::new([170, 170])
+        .with_view(View::Top)
+        .with_margin(0.0)
+        .with_background(Background::Transparent);
+    // About three voxels from the tower, in an orbit four: to the right, left, below and above in
+    // the picture.
+    let sides = [[113, 85], [57, 85], [85, 113], [85, 57]];
+    for (azimuth, turn, in_shadow) in [
+        (90.0, 0.0, 1),
+        (-90.0, 0.0, 0),
+        (0.0, 0.0, 3),
+        (180.0, 0.0, 2),
+        (90.0, 180.0, 0),
+        (90.0, 90.0, 3),
+    ] {
+        let options = options.with_sun(azimuth, 45.0);
+        let options = if turn == 0.0 { options } else { options.with_turn(turn) };
+        let picture = draw(&grid, &options);
+        let light = sides.map(|[column, row]| u32::from(picture.at(column, row)[1]));
+        for (side, light_there) in light.into_iter().enumerate() {
+            let is_dark = light_there * 10 < light.iter().max().unwrap() * 9;
+            assert_eq!(is_dark, side == in_shadow, "sun {azimuth}, turn {turn}: {light:?}");
+        }
+    }
+}
+
+#[test]
+fn edges_are_drawn_unless_they_are_not_wanted() {
+    let grid = VoxelGrid::from_voxels([1; 3], [[0; 3]]).unwrap();
+    let options = columns(View::Front, 4);
+    let hues = |options| {
+        let picture = draw(&grid, &options);
+        picture.pixels().iter().copied().collect::<std::collections::BTreeSet<_>>().len()
+    };
+    assert_eq!(hues(options.with_edges(false)), 1);
+    assert!(hues(options) > 1);
+}
+
+#[test]
+fn voxels_without_colours_are_drawn_in_one_that_is_not_grey() {
+    let (plain, options) = (scattered(), RenderOptions::new([40, 30]));
+    let colored = scattered().with_colors(Colors::uniform(DEFAULT_COLOR));
+    assert!(draw(&plain, &options) == draw(&colored, &options));
+    let [r, g, b, _] = DEFAULT_COLOR;
+    assert!(r.max(g).max(b) - r.min(g).min(b) > 40);
+}
+
+#[test]
+fn a_picture_is_laid_over_another_by_its_opacity() {
+    let options = RenderOptions::new([16, 16]).with_view(View::Front).with_margin(0.25);
+    let blue = draw(&scattered(), &options.with_background(Background::Color([0, 0, 200])));
+    let clear = draw(
+        &VoxelGrid::from_voxels([1; 3], [[0; 3]]).unwrap(),
+        &options.with_background(Background::Transparent).with_edges(false),
+    );
+    let [middle, corner] = [[8, 8], [0, 0]].map(|[x, y]| (clear.at(x, y), blue.at(x, y)));
+    assert!(middle.0[3] == 255 && corner.0[3] == 0);
+    let laid = |opacity| {
+        let mut picture = blue.clone();
+        picture.overlay(&clear, opacity);
+        [picture.at(8, 8), picture.at(0, 0)]
+    };
+    assert_eq!(laid(1.0), [middle.0, corner.1]);
+    assert_eq!(laid(0.0), [middle.1, corner.1]);
+    // Over transparent pixels the colour is that of the picture above.
+    let mut above_nothing = clear.clone();
+    above_nothing.overlay(&blue, 0.5);
+    let [r, g, b, _] = corner.1;
+    assert_eq!(above_nothing.at(0, 0), [r, g, b, 128]);
+    let [half, _] = laid(0.5);
+    for (i, channel) in half.into_iter().enumerate().take(3) {
+        let mean = (f64::from(middle.0[i]) + f64::from(middle.1[i])) / 2.0;
+        assert!((f64::from(channel) - mean).abs() <= 1.0, "{half:?}");
+    }
+}
+
+#[test]
+fn a_webp_has_the_pictures_in_order_with_all_colours() {
+    use image::AnimationDecoder;
+    for background in [Background::Transparent, Background::Gradient] {
+        let options = RenderOptions::new([31, 17]).with_background(background);
+        let frames: Vec<Picture> =
+            options.turntable(5).map(|frame| draw(&lopsided(), &frame)).collect();
+        let mut bytes = Vec::new();
+        let mut animation = WebpAnimation::new(&mut bytes, &options, 24).unwrap();
+        frames.iter().for_each(|frame| animation.add(frame).unwrap());
+        animation.finish().unwrap();
+        assert_eq!(bytes[4..8], (bytes.len() as u32 - 8).to_le_bytes());
+        let webp = image::codecs::webp::WebPDecoder::new(std::io::Cursor::new(bytes)).unwrap();
+        assert!(webp.has_animation());
+        assert!(matches!(webp.loop_count(), image::metadata::LoopCount::Infinite));
+        let read = webp.into_frames().collect_frames().unwrap();
+        for (read, drawn) in read.iter().zip(&frames) {
+            assert!(read.buffer().pixels().map(|pixel| pixel.0).eq(drawn.pixels().iter().copied()));
+        }
+        let times: Vec<u32> = read.iter().map(|frame| frame.delay().numer_denom_ms().0).collect();
+        assert_eq!(times, [41, 42, 42, 41, 42], "24 in a second");
+    }
+    let options = RenderOptions::new([8, 8]);
+    for fps in [0, 1001] {
+        assert!(WebpAnimation::new(Vec::new(), &options, fps).is_err(), "{fps}");
+    }
+    assert!(WebpAnimation::new(Vec::new(), &RenderOptions::new([0, 8]), 24).is_err());
+    let mut animation = WebpAnimation::new(Vec::new(), &options, 50).unwrap();
+    assert!(animation.add(&draw(&lopsided(), &RenderOptions::new([8, 9]))).is_err());
+    assert!(animation.finish().is_err(), "no picture");
+}
+
+#[test]
+fn a_gif_has_the_pictures_in_order_in_256_colours_each() {
+    use image::AnimationDecoder;
+    for background in [Background::Transparent, Background::Gradient] {
+        let options = RenderOptions::new([31, 17]).with_background(background);
+        let frames: Vec<Picture> =
+            options.turntable(5).map(|frame| draw(&lopsided(), &frame)).collect();
+        let mut bytes = Vec::new();
+        let mut animation = GifAnimation::new(&mut bytes, &options, 24).unwrap();
+        frames.iter().for_each(|frame| animation.add(frame).unwrap());
+        drop(animation);
+        let gif = image::codecs::gif::GifDecoder::new(std::io::Cursor::new(bytes)).unwrap();
+        let read = gif.into_frames().collect_frames().unwrap();
+        assert_eq!(read.len(), 5);
+        for (read, drawn) in read.iter().zip(&frames) {
+            assert_eq!(read.delay().numer_denom_ms(), (40, 1));
+            for (a, b) in read.buffer().pixels().zip(drawn.pixels()) {
+                assert_eq!(a.0[3] == 255, b[3] >= 128, "{background:?}");
+                let far = (0..3).map(|i| a.0[i].abs_diff(b[i])).max().unwrap();
+                assert!(a.0[3] == 0 || far < 24, "{background:?}: {a:?} of {b:?}");
+            }
+        }
+    }
+    let options = RenderOptions::new([8, 8]);
+    for fps in [0, 51] {
+        assert!(GifAnimation::new(Vec::new(), &options, fps).is_err(), "{fps}");
+    }
+    for size in [[65_536, 8], [8, 0]] {
+        assert!(GifAnimation::new(Vec::new(), &RenderOptions::new(size), 24).is_err());
+    }
+    // The last byte, the end of the file, does not fit.
+    let mut room = [0; 800];
+    let lengths: Vec<bool> = (0..2)
+        .map(|less| {
+            let mut bytes = Vec::new();
+            let write = |out: &mut dyn std::io::Write| {
+                let mut animation = GifAnimation::new(out, &options, 24)?;
+                animation.add(&draw(&lopsided(), &options))?;
+                animation.finish()
+            };
+            write(&mut bytes).unwrap();
+            write(&mut &mut room[..bytes.len() - less]).is_ok()
+        })
+        .collect();
+    assert_eq!(lengths, [true, false]);
+    let mut animation = GifAnimation::new(Vec::new(), &options, 50).unwrap();
+    assert!(animation.add(&draw(&lopsided(), &RenderOptions::new([8, 9]))).is_err());
+    assert!(animation.finish().is_err(), "no picture");
+}

@@ -1,0 +1,172 @@
+//! The CPU backend by the rules that look at columns, against the slow oracle: triangles of every
+//! size, cut by bounds, on any number of threads and within any bound on memory.
+use crate::common::memory::{memory_needed_for, run_within};
+use crate::common::pairs::triangle_past_the_origin;
+use crate::common::rules::{RULES, voxelize as oracle};
+use crate::common::shapes::{degenerate_soup, mesh_of, placed, soup};
+use fastrand::Rng;
+use trivox::engine::backend::{Rule, RunOptions};
+use trivox::lattice::Triangle;
+use trivox::{Backend, BackendError, Bounds, Cpu, NoProgress, PlaceOptions, PlacedMesh, Sizing};
+use trivox::{VoxelGrid, place};
+
+/// Lattice units in a voxel of the meshes made by [`placed`].
+const UNIT: i32 = 1 << 16;
+
+fn run(cpu: &Cpu, mesh: &PlacedMesh, rule: Rule) -> VoxelGrid {
+    cpu.run(mesh, rule, &RunOptions::default(), &NoProgress).unwrap().grid
+}
+
+fn assert_same(grid: &VoxelGrid, expected: &VoxelGrid, what: &str) {
+    let difference: Vec<_> = grid.differing_voxels(expected).take(5).collect();
+    assert!(grid == expected, "{what}: {grid:?} rather than {expected:?}: {difference:?}");
+}
+
+/// Compares all rules, and returns how many voxels each names.
+fn check(mesh: &PlacedMesh, what: &str) -> [u64; RULES.len()] {
+    RULES.map(|rule| {
+        let expected = oracle(mesh, rule);
+        assert_same(&run(&Cpu::default(), mesh, rule), &expected, &format!("{rule:?}, {what}"));
+        expected.occupied()
+    })
+}
+
+fn moved(triangle: Triangle, by: [i32; 3]) -> Triangle {
+    triangle.map(|corner| [0, 1, 2].map(|a| corner[a] + by[a]))
+}
+
+#[test]
+fn soups_of_triangles_of_every_size_and_on_the_lattice() {
+    let mut rng = Rng::with_seed(1);
+    let mut named = [0; RULES.len()];
+    for round in 0..240 {
+        let dims: [u32; 3] = std::array::from_fn(|_| rng.u32(1..=24));
+        let reach = dims.into_iter().min().unwrap() as i32 * UNIT;
+        // Half voxels have crossings at centres, corners, edges and faces.
+        let step = [UNIT / 2, UNIT, UNIT / 8, 1][round % 4];
+        let count = rng.usize(1..=60);
+        let mut triangles = soup(&mut rng, count, reach, step);
+        triangles.extend(degenerate_soup(&mut rng, 3, reach, step));
+        let found = check(&placed(&triangles, dims), &format!("round {round}"));
+        (0..RULES.len()).for_each(|i| named[i] += found[i]);
+    }
+    assert!(named.iter().all(|&n| n > 5_000), "{named:?}");
+}
+
+#[test]
+fn bounds_cut_triangles_and_what_lies_before_them_still_counts() {
+    let mut rng = Rng::with_seed(2);
+    let mut before = 0;
+    for round in 0..200 {
+        let dims: [u32; 3] = std::array::from_fn(|_| rng.u32(1..=20));
+        let step = [UNIT / 2, 1][round % 2];
+        let triangles: Vec<Triangle> = (soup(&mut rng, 30, 40 * UNIT, step).into_iter())
+            .map(|triangle| moved(triangle, [-10 * UNIT; 3]))
+            .collect();
+        let mesh = placed(&triangles, dims);
+        check(&mesh, &format!("round {round}"));
+        let first = run(&Cpu::default(), &mesh, Rule::Parity(trivox::predicate::Axis::X));
+        before += first.voxels().filter(|v| v[0] == 0).count();
+    }
+    assert!(before > 1000, "{before}");
+}
+
+#[test]
+fn planes_that_pass_a_voxels_corner_by_less_than_f64_can_tell() {
+    let mut rng = Rng::with_seed(3);
+    for _ in 0..1500 {
+        let gap = rng.i32(-2..=2);
+        let corner: [i32; 3] = std::array::from_fn(|_| rng.i32(0..=8) * UNIT / 2);
+        let triangle = moved(triangle_past_the_origin(&mut rng, gap, 22), corner);
+        check(&placed(&[triangle], [4; 3]), &format!("gap {gap}"));
+    }
+}
+
+/// `count` triangles of at most `size` units, in no order, and some large ones.
+fn mixed(seed: u64, count: usize, dims: [u32; 3], size: i32) -> PlacedMesh {
+    let mut rng = Rng::with_seed(seed);
+    let mut triangles: Vec<Triangle> = (0..count)
+        .map(|_| {
+            let base = dims.map(|d| rng.i32(0..=d as i32 * UNIT - size));
+            [(); 3].map(|()| base.map(|c| c + rng.i32(0..=size)))
+        })
+        .collect();
+    let reach = dims.into_iter().min().unwrap() as i32 * UNIT;
+    triangles.extend(soup(&mut rng, 20, reach, 1));
+    rng.shuffle(&mut triangles);
+    placed(&triangles, dims)
+}
+
+#[test]
+fn any_number_of_threads_and_any_bound_on_memory_gives_the_same_grid_or_is_refused() {
+    let mesh = mixed(4, 3000, [100, 70, 101], 5 * UNIT);
+    for rule in RULES {
+        let expected = oracle(&mesh, rule);
+        for threads in [1, 2, 7] {
+            let cpu = Cpu::with_threads(threads).unwrap();
+            let what = format!("{rule:?}, {threads} threads");
+            assert_same(&run(&cpu, &mesh, rule), &expected, &what);
+            let most = memory_needed_for(threads, &mesh, rule);
+            let mut results = [0, 0];
+            for allowed in (0..=10).map(|i| most / 10 * i).chain([most - 1, most, 2 * most]) {
+                match run_within(threads, allowed, &mesh, rule) {
+                    Ok(grid) => {
+                        assert_same(&grid, &expected, &format!("{what}, {allowed} bytes"));
+                        results[1] += 1;
+                    }
+                    Err(BackendError::Memory { needed, allowed: said }) => {
+                        assert_eq!((needed, said), (most, allowed), "{what}");
+                        assert!(allowed < most, "{what}: {allowed} is said to suffice");
+                        results[0] += 1;
+                    }
+                    Err(other) => panic!("{other:?}"),
+                }
+            }
+            assert!(results[0] >= 1 && results[1] >= 2, "{what}: {results:?}");
+        }
+    }
+}
+
+#[test]
+fn one_place_may_be_crossed_any_number_of_times() {
+    // A thousand sheets in one voxel, then a thousand the other way in the next.
+    let up = [[0, 0, 0], [0, 8 * UNIT, 0], [0, 0, 8 * UNIT]];
+    let down = [up[0], up[2], up[1]];
+    let at = |triangle: Triangle, x: i32| moved(triangle, [x, 0, 0]);
+    let mut triangles: Vec<Triangle> = (0..1001).map(|i| at(down, 2 * UNIT + i)).collect();
+    triangles.extend((0..1001).map(|i| at(up, 3 * UNIT + i)));
+    triangles.extend((0..7).map(|_| at(up, 5 * UNIT)));
+    let mesh = placed(&triangles, [8; 3]);
+    let named = check(&mesh, "sheets");
+    assert_eq!(named[5], 3 * 28, "in, out, and in again by the other side");
+}
+
+#[test]
+fn windows_on_triangles_that_span_a_million_voxels() {
+    let mut rng = Rng::with_seed(5);
+    for size in [1e-4, 1e-3] {
+        for _ in 0..6 {
+            let triangles: Vec<_> = (0..3)
+                .map(|_| {
+                    let [a, b] = [(); 2].map(|()| [(); 3].map(|()| rng.f64()));
+                    let c = [0, 1, 2].map(|i| 1.5 - a[i] - b[i] + size * (rng.f64() - 0.5));
+                    [a, b, c]
+                })
+                .collect();
+            let bounds = Bounds { min: [0.5 - size / 2.0; 3], max: [0.5 + size / 2.0; 3] };
+            let options = PlaceOptions::new(Sizing::Resolution(40)).with_bounds(bounds);
+            check(&place(&mesh_of(&triangles), &options).unwrap(), "window");
+        }
+    }
+}
+
+#[test]
+fn the_oracle_notices_a_wrong_grid() {
+    let mesh = mixed(6, 50, [20, 20, 20], 5 * UNIT);
+    for rule in RULES {
+        let grid = oracle(&mesh, rule);
+        let wrong = grid.voxels().skip(1);
+        let wrong = VoxelGrid::from_voxels(grid.dims(), wrong).unwrap();
+        assert!(run(&Cpu::default(), &mesh, rule) != wrong, "{rule:?}");
+    }
+}

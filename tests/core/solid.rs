@@ -1,0 +1,1096 @@
+//! Solids: meshes whose solid is known, and what is said of those that have none; closed meshes of
+//! every kind against an oracle that follows no columns; relations between fills and modes.
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use crate::common::inside::{self, Surrounded, TIE_RULE};
+use crate::common::paths;
+use crate::common::shapes::{crumpled_torus, mesh_of, placed, tetrahedron};
+use crate::common::solids::{
+    apart, cube, cuboid, inside_out, klein_bottle, lidless_cube, moebius_strip, sphere, together,
+    torus, with_flipped, with_triangles, with_vertices_repeated,
+};
+use fastrand::Rng;
+use trivox::engine::backend::RunOptions;
+use trivox::formats::read_mesh;
+use trivox::lattice::Triangle;
+use trivox::solid::{Fill, FillReport, FillWarning, Solid, fill};
+use trivox::{
+    BackendError, Bounds, Cpu, Mesh, Mode, NoProgress, PlaceOptions, PlacedMesh, Sizing, VoxelGrid,
+    place, voxelize,
+};
+
+/// Lattice units in a voxel of the meshes made by [`placed`].
+const UNIT: i32 = 1 << 16;
+
+const FILLS: [Fill; 5] = [Fill::Auto, Fill::Parity, Fill::Winding, Fill::Flood, Fill::Vote];
+
+fn solid(mesh: &PlacedMesh, fill: Fill) -> (VoxelGrid, FillReport) {
+    let mode = Mode::Solid(Solid { fill, include_surface: false });
+    let voxels = voxelize(&Cpu::default(), mesh, mode, &RunOptions::default(), &NoProgress);
+    let voxels = voxels.unwrap();
+    (voxels.grid, voxels.fill_report.unwrap())
+}
+
+fn surface(mesh: &PlacedMesh) -> VoxelGrid {
+    let options = RunOptions::default();
+    voxelize(&Cpu::default(), mesh, Mode::Surface, &options, &NoProgress).unwrap().grid
+}
+
+fn at_resolution(mesh: &Mesh, resolution: u32) -> PlacedMesh {
+    place(mesh, &PlaceOptions::new(Sizing::Resolution(resolution))).unwrap()
+}
+
+/// `mesh` in a grid of `dims` voxels of one mesh unit from the origin.
+fn in_grid(mesh: &Mesh, dims: [u32; 3]) -> PlacedMesh {
+    let bounds = Bounds { min: [0.0; 3], max: dims.map(f64::from) };
+    place(mesh, &PlaceOptions::new(Sizing::VoxelSize(1.0)).with_bounds(bounds)).unwrap()
+}
+
+/// The voxels from `lo` up to, but not including, `hi`.
+fn block(dims: [u32; 3], lo: [u32; 3], hi: [u32; 3]) -> VoxelGrid {
+    let along = |a: usize| lo[a]..hi[a];
+    let voxels =
+        along(2).flat_map(|z| along(1).flat_map(move |y| along(0).map(move |x| [x, y, z])));
+    VoxelGrid::from_voxels(dims, voxels).unwrap()
+}
+
+/// Fills as asked and expects those voxels, and no doubt.
+fn assert_certain(mesh: &PlacedMesh, fill: Fill, expected: &VoxelGrid) -> FillReport {
+    let (grid, filling) = solid(mesh, fill);
+    assert!(grid == *expected, "{fill}: {grid:?} rather than {expected:?}");
+    assert_eq!(filling.doubts, [], "{fill}");
+    filling
+}
+
+fn is_about_holes(doubts: &[FillWarning]) -> bool {
+    matches!(doubts, [FillWarning::Holes { .. }])
+}
+
+#[test]
+fn a_cube_at_n_is_n_cubed_whatever_the_fill() {
+    for n in 1..=300 {
+        let mesh = at_resolution(&cube([0.1, -0.2, 7.0], 0.3), n);
+        for fill in FILLS {
+            let (grid, filling) = solid(&mesh, fill);
+            assert_eq!(grid.dims(), [n; 3]);
+            assert_eq!(grid.occupied(), u64::from(n).pow(3), "{fill} at {n}");
+            assert_eq!(filling.doubts, [], "{fill} at {n}");
+            let share = filling.volume.voxels / filling.volume.mesh.unwrap();
+            assert!((share - 1.0).abs() < 1e-12, "{fill} at {n}: {share}");
+        }
+    }
+}
+
+#[test]
+fn a_cavity_is_empty_but_for_a_flood() {
+    let hollow = [cube([1.25; 3], 9.5), inside_out(&cube([4.25; 3], 3.5))];
+    let dims = [12; 3];
+    let whole = block(dims, [1; 3], [11; 3]);
+    let expected = whole.subtract(&block(dims, [4; 3], [8; 3]));
+    for mesh in [together(&hollow), inside_out(&together(&hollow))] {
+        let mesh = in_grid(&mesh, dims);
+        for fill in [Fill::Auto, Fill::Parity, Fill::Winding, Fill::Vote] {
+            let filling = assert_certain(&mesh, fill, &expected);
+            assert_eq!(filling.volume.mesh.map(f64::abs), Some(9.5f64.powi(3) - 3.5f64.powi(3)));
+        }
+        assert_certain(&mesh, Fill::Flood, &whole);
+        assert_eq!(solid(&mesh, Fill::Auto).1.fill, Fill::Parity);
+    }
+}
+
+#[test]
+fn a_shell_in_a_shell_the_same_way_round_is_one_solid_by_winding_and_doubtful_by_parity() {
+    let dims = [84; 3];
+    let nested = [cube([2.25; 3], 79.5), cube([10.25; 3], 63.5)];
+    let whole = block(dims, [2; 3], [82; 3]);
+    for mesh in [together(&nested), inside_out(&together(&nested))] {
+        let mesh = in_grid(&mesh, dims);
+        assert_certain(&mesh, Fill::Winding, &whole);
+        assert_eq!(assert_certain(&mesh, Fill::Auto, &whole).fill, Fill::Winding);
+        let (grid, filling) = solid(&mesh, Fill::Parity);
+        assert!(grid == whole.subtract(&block(dims, [10; 3], [74; 3])));
+        assert_eq!(filling.doubts, [FillWarning::Overlap { columns: 64 * 64 }]);
+    }
+}
+
+#[test]
+fn cubes_that_touch_at_a_face_an_edge_or_a_vertex_are_two_solids_side_by_side() {
+    let dims = [11; 3];
+    let first = block(dims, [1; 3], [5; 3]);
+    for axes in 1..=3 {
+        let along = |on: f64, off: f64| [0, 1, 2].map(|a| if a < axes { on } else { off });
+        let second = cuboid(along(5.25, 1.25), along(9.25, 5.25));
+        let mesh = together(&[cube([1.25; 3], 4.0), second]);
+        let mesh = in_grid(&mesh, dims);
+        let corner = |on: u32, off: u32| [0, 1, 2].map(|a| if a < axes { on } else { off });
+        let expected = first.union(&block(dims, corner(5, 1), corner(9, 5)));
+        assert_eq!(expected.occupied(), 128);
+        for fill in [Fill::Auto, Fill::Parity, Fill::Winding, Fill::Vote] {
+            assert_certain(&mesh, fill, &expected);
+        }
+        assert_eq!(solid(&mesh, Fill::Auto).1.fill, Fill::Parity, "{axes} axes");
+        let flooded = expected.union(&surface(&mesh));
+        assert_certain(&mesh, Fill::Flood, &flooded);
+    }
+}
+
+#[test]
+fn what_is_inside_out_is_as_solid_and_said_to_be() {
+    let dims = [12; 3];
+    let expected = block(dims, [1; 3], [11; 3]);
+    let mesh = in_grid(&inside_out(&cube([1.25; 3], 9.5)), dims);
+    for fill in FILLS {
+        let filling = assert_certain(&mesh, fill, &expected);
+        assert!(filling.sentence().starts_with("1 shell, closed, but inside out: "));
+        assert_eq!(filling.volume.mesh, Some(-(9.5f64.powi(3))));
+    }
+}
+
+#[test]
+fn where_cubes_overlap_parity_is_empty_and_says_so_and_winding_fills() {
+    let dims = [49; 3];
+    let mesh = together(&[cube([2.25; 3], 39.5), cube([7.25; 3], 39.5)]);
+    let mesh = in_grid(&mesh, dims);
+    let [a, b] = [block(dims, [2; 3], [42; 3]), block(dims, [7; 3], [47; 3])];
+    let filling = assert_certain(&mesh, Fill::Auto, &a.union(&b));
+    assert_eq!(filling.fill, Fill::Winding);
+    assert_eq!(filling.reason, "the mesh is closed, and parts overlap");
+    assert_certain(&mesh, Fill::Winding, &a.union(&b));
+    assert_certain(&mesh, Fill::Flood, &a.union(&b));
+    for fill in [Fill::Parity, Fill::Vote] {
+        let (grid, filling) = solid(&mesh, fill);
+        assert!(grid == a.union(&b).subtract(&a.intersection(&b)), "{fill}");
+        assert_eq!(filling.doubts, [FillWarning::Overlap { columns: 35 * 35 }], "{fill}");
+    }
+}
+
+/// A cube whose open side is the lower or upper one across an axis.
+fn open_cube(axis: usize, is_upper: bool) -> Mesh {
+    let lidless = lidless_cube([-4.75; 3], 9.5);
+    let sign = if is_upper { 1.0 } else { -1.0 };
+    let turned = lidless.positions().iter().map(|&p| {
+        // A turn about a diagonal; the other end is reached by a point reflection.
+        [0, 1, 2].map(|a| 6.0 + sign * p[(a + 5 - axis) % 3])
+    });
+    Mesh::new(turned.collect(), lidless.triangles().to_vec()).unwrap()
+}
+
+#[test]
+fn a_cube_without_one_side_is_whole_by_winding_and_vote_and_wrong_by_parity_where_rays_pass() {
+    let dims = [12; 3];
+    let whole = block(dims, [1; 3], [11; 3]);
+    for (axis, is_upper) in (0..3).flat_map(|axis| [(axis, false), (axis, true)]) {
+        let mesh = in_grid(&open_cube(axis, is_upper), dims);
+        let what = format!("open at {} {axis}", if is_upper { "upper" } else { "lower" });
+        let filling = assert_certain(&mesh, Fill::Auto, &whole);
+        assert_eq!(filling.fill, Fill::Winding, "{what}");
+        assert_eq!(filling.reason, "the mesh has 4 open edges", "{what}");
+        let mut odd = [0; 3];
+        odd[axis] = 100;
+        assert_eq!(
+            assert_certain(&mesh, Fill::Vote, &whole).disagreement.unwrap().odd,
+            odd,
+            "{what}"
+        );
+
+        let (grid, filling) = solid(&mesh, Fill::Parity);
+        let expected = match (axis, is_upper) {
+            (0, false) => block(dims, [11, 1, 1], [12, 11, 11]),
+            (0, true) => block(dims, [1; 3], [12, 11, 11]),
+            _ => whole.clone(),
+        };
+        assert!(grid == expected, "{what}: {grid:?}");
+        assert!(is_about_holes(&filling.doubts), "{what}: {:?}", filling.doubts);
+        assert_eq!(filling.unended, Some(if axis == 0 { 100 } else { 0 }), "{what}");
+
+        let (grid, filling) = solid(&mesh, Fill::Flood);
+        assert!(grid == surface(&mesh), "{what}: {grid:?}");
+        let leak = FillWarning::Leak { voxels: 8 * 8 * 9, enclosed: 0 };
+        assert_eq!(filling.doubts, [leak], "{what}");
+    }
+}
+
+/// A cube with a square hole in its lid.
+fn pierced_cube(hole: [f64; 2]) -> Mesh {
+    let lidless = lidless_cube([1.25; 3], 9.5);
+    let mut positions = lidless.positions().to_vec();
+    let [lo, hi] = hole;
+    positions.extend([[lo, lo], [hi, lo], [hi, hi], [lo, hi]].map(|[x, y]| [x, y, 10.75]));
+    // The lid's corners around, and the hole's.
+    let (outer, inner) = ([4, 5, 7, 6], [8, 9, 10, 11]);
+    let ring = (0..4).flat_map(|i| {
+        let next = (i + 1) % 4;
+        [[outer[i], outer[next], inner[next]], [outer[i], inner[next], inner[i]]]
+    });
+    let triangles = lidless.triangles().iter().copied().chain(ring).collect();
+    Mesh::new(positions, triangles).unwrap()
+}
+
+#[test]
+fn a_flood_seals_a_hole_below_a_voxel_and_says_when_it_came_in_through_a_larger_one() {
+    let dims = [12; 3];
+    let whole = block(dims, [1; 3], [11; 3]);
+    for (hole, is_sealed) in [([5.3, 5.7], true), ([4.3, 5.7], true), ([4.9, 6.1], false)] {
+        let mesh = in_grid(&pierced_cube(hole), dims);
+        assert_certain(&mesh, Fill::Vote, &whole);
+        assert_eq!(assert_certain(&mesh, Fill::Auto, &whole).fill, Fill::Winding);
+        let (grid, filling) = solid(&mesh, Fill::Flood);
+        if is_sealed {
+            assert!(grid == whole && filling.doubts.is_empty(), "{hole:?}");
+            assert_eq!(filling.enclosed, Some(512), "{hole:?}");
+        } else {
+            assert!(grid == surface(&mesh), "{hole:?}");
+            // The hole's one voxel is lost as well.
+            assert_eq!(
+                filling.doubts,
+                [FillWarning::Leak { voxels: 513, enclosed: 0 }],
+                "{hole:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_klein_bottle_is_closed_and_has_a_solid_by_parity_alone() {
+    let mesh = at_resolution(&klein_bottle(40, 24), 40);
+    let expected = inside::solid(&mesh, TIE_RULE, |surrounded| surrounded.is_odd);
+    for fill in [Fill::Parity, Fill::Auto] {
+        let (grid, filling) = solid(&mesh, fill);
+        assert!(grid == expected, "{fill}");
+        assert_eq!(filling.doubts, [FillWarning::MayOverlap { edges: 24 }], "{fill}");
+        assert_eq!(filling.volume.mesh, None);
+    }
+    let (_, filling) = solid(&mesh, Fill::Auto);
+    assert_eq!((filling.fill, filling.reason.as_str()), (Fill::Parity, "the mesh is closed"));
+    assert!(filling.sentence().starts_with("1 shell, closed, but not consistently oriented: "));
+    let (_, filling) = solid(&mesh, Fill::Winding);
+    assert!(matches!(filling.doubts[..], [FillWarning::Orientation { edges: 24 }]), "{filling:?}");
+}
+
+#[test]
+fn a_moebius_strip_has_no_solid_and_every_fill_is_doubtful() {
+    let mesh = at_resolution(&moebius_strip(40, 8), 40);
+    for fill in FILLS {
+        let (grid, filling) = solid(&mesh, fill);
+        assert!(filling.is_doubtful(), "{fill}: {}", filling.sentence());
+        assert!(grid.occupied() < 40 * 40 * 40 / 4, "{fill}: {grid:?}");
+    }
+}
+
+#[test]
+fn sheets_have_no_inside_along_any_axis() {
+    let flat = |axis: usize| {
+        let [a, b, c, d] = [[1.3, 1.3], [9.1, 1.3], [9.1, 8.2], [1.3, 8.2]].map(|[p, q]| {
+            let mut corner = [5.1; 3];
+            (corner[(axis + 1) % 3], corner[(axis + 2) % 3]) = (p, q);
+            corner
+        });
+        mesh_of(&[[a, b, c], [a, c, d]])
+    };
+    let slanted = mesh_of(&[[[1.3, 2.2, 3.1], [9.2, 4.3, 1.7], [3.6, 8.7, 9.4]]]);
+    for (mesh, is_flat) in [(flat(0), true), (flat(1), true), (flat(2), true), (slanted, false)] {
+        let mesh = in_grid(&mesh, [11; 3]);
+        for fill in [Fill::Auto, Fill::Vote] {
+            let (grid, filling) = solid(&mesh, fill);
+            assert_eq!(grid.occupied(), 0, "{fill}: {}", filling.sentence());
+            assert!(is_flat || filling.is_doubtful(), "{fill}: {}", filling.sentence());
+        }
+        assert!(is_about_holes(&solid(&mesh, Fill::Parity).1.doubts));
+    }
+}
+
+#[test]
+fn a_mesh_twice_over_is_filled_by_winding() {
+    let dims = [42; 3];
+    let one = cube([1.25; 3], 39.5);
+    let mesh = in_grid(&together(&[one.clone(), one]), dims);
+    let whole = block(dims, [1; 3], [41; 3]);
+    assert_certain(&mesh, Fill::Winding, &whole);
+    assert_eq!(assert_certain(&mesh, Fill::Auto, &whole).fill, Fill::Winding);
+    let (grid, filling) = solid(&mesh, Fill::Parity);
+    assert_eq!(grid.occupied(), 0);
+    assert_eq!(filling.doubts, [FillWarning::Overlap { columns: 40 * 40 }]);
+}
+
+#[test]
+fn a_side_twice_over_is_no_hole_by_winding() {
+    let dims = [12; 3];
+    let whole = block(dims, [1; 3], [11; 3]);
+    let one = cube([1.25; 3], 9.5);
+    for side in 0..6 {
+        let again = &one.triangles()[2 * side..2 * side + 2];
+        let mesh = with_triangles(&one, [one.triangles(), again].concat());
+        let mesh = in_grid(&mesh, dims);
+        let (grid, filling) = solid(&mesh, Fill::Auto);
+        assert!(grid == whole, "side {side}");
+        assert_eq!(filling.doubts, [], "side {side}");
+        assert_eq!(
+            (filling.fill, filling.reason.as_str()),
+            (Fill::Winding, "the mesh has 4 odd edges")
+        );
+        assert!(is_about_holes(&solid(&mesh, Fill::Parity).1.doubts), "side {side}");
+    }
+}
+
+#[test]
+fn degenerate_triangles_change_nothing() {
+    let dims = [12; 3];
+    let whole = block(dims, [1; 3], [11; 3]);
+    let one = cube([1.25; 3], 9.5);
+    let mut positions = one.positions().to_vec();
+    positions.extend([[3.0, 4.0, 5.0], [6.0, 7.0, 5.0], [4.5, 5.5, 5.0], [3.0, 4.0, 5.0]]);
+    let collapsed = [[8, 8, 8], [8, 9, 8], [0, 0, 7], [8, 9, 11]];
+    // A sliver of three points on a line, and its back.
+    let sliver = [[8, 9, 10], [8, 10, 9]];
+    let triangles = [one.triangles(), &collapsed, &sliver].concat();
+    let mesh = in_grid(&Mesh::new(positions, triangles).unwrap(), dims);
+    assert_eq!(mesh.degenerate(), 6);
+    for fill in [Fill::Auto, Fill::Parity, Fill::Winding, Fill::Vote] {
+        assert_certain(&mesh, fill, &whole);
+    }
+    assert_certain(&mesh, Fill::Flood, &whole);
+}
+
+/// Tetrahedra with corners on the multiples of half a voxel, each one way round or the other.
+fn tetrahedra(rng: &mut Rng, count: usize, reach: i32) -> Vec<Triangle> {
+    let mut corner = || [(); 3].map(|()| rng.i32(0..=reach) * (UNIT / 2));
+    (0..count).flat_map(|_| tetrahedron([(); 4].map(|()| corner()))).collect()
+}
+
+/// Closed meshes of every kind, in grids that cut some of them, with what they are.
+fn closed_meshes() -> impl Iterator<Item = (String, PlacedMesh)> {
+    (0..60).map(|round| {
+        let mut rng = Rng::with_seed(round);
+        let dims: [u32; 3] = std::array::from_fn(|_| rng.u32(6..=16));
+        let triangles = match round % 3 {
+            0 => tetrahedra(&mut rng, 1 + round as usize % 7, 32),
+            1 => crumpled_torus(&mut rng, 5, 4, UNIT / 2, 32),
+            _ => crumpled_torus(&mut rng, 6, 5, 777, 1500),
+        };
+        // Voxels lie before the grid as well as after it.
+        let back = rng.i32(0..=8) * UNIT / 2;
+        let triangles: Vec<Triangle> =
+            triangles.iter().map(|t| t.map(|p| p.map(|c| c - back))).collect();
+        (format!("round {round}"), placed(&triangles, dims))
+    })
+}
+
+#[test]
+fn parity_and_winding_find_the_centres_that_cones_surround() {
+    let (mut odd, mut more, mut as_given) = (0, 0, 0);
+    for (what, mesh) in closed_meshes() {
+        let expected = inside::solid(&mesh, TIE_RULE, |surrounded| surrounded.is_odd);
+        let (grid, filling) = solid(&mesh, Fill::Parity);
+        assert!(grid == expected, "{what}, parity: {grid:?} rather than {expected:?}");
+        assert!(filling.topology.is_closed() && !is_about_holes(&filling.doubts), "{what}");
+        odd += expected.occupied();
+        let expected = inside::solid(&mesh, TIE_RULE, |surrounded| surrounded.winding != 0);
+        let (grid, filling) = solid(&mesh, Fill::Winding);
+        // A part that is flipped by itself encloses something else.
+        let flipped = filling.flips.map_or(0, |flips| flips.flipped_triangles);
+        if flipped > 0 && flipped < mesh.len() as u64 {
+            continue;
+        }
+        as_given += 1;
+        assert!(grid == expected, "{what}, winding: {grid:?} rather than {expected:?}");
+        // What turns itself inside out is said to.
+        let is_known = matches!(filling.doubts[..], [] | [FillWarning::Opposed { .. }]);
+        assert!(filling.topology.is_oriented() && is_known, "{what}: {:?}", filling.doubts);
+        more += expected.subtract(&solid(&mesh, Fill::Parity).0).occupied();
+    }
+    assert!(odd > 10_000 && more > 500, "{odd} by parity, {more} more by winding");
+    assert!(as_given >= 40, "{as_given} meshes as given");
+}
+
+#[test]
+fn the_oracle_tells_ties_the_other_way_and_counts_apart() {
+    let mut noticed = [0; 4];
+    for round in 0..150 {
+        let mesh = placed(&tetrahedra(&mut Rng::with_seed(round), 3, 8), [4; 3]);
+        let right = inside::solid(&mesh, TIE_RULE, |surrounded| surrounded.is_odd);
+        for (axis, noticed) in noticed.iter_mut().enumerate().take(3) {
+            let mut turned = TIE_RULE;
+            turned[axis] *= -1;
+            *noticed += i32::from(inside::solid(&mesh, turned, |s| s.is_odd) != right);
+        }
+        let wound = |surrounded: Surrounded| surrounded.winding != 0;
+        noticed[3] += i32::from(inside::solid(&mesh, TIE_RULE, wound) != right);
+    }
+    assert!(noticed.iter().all(|&n| n > 2), "{noticed:?}");
+}
+
+/// Meshes without centres on them, nor columns through their edges.
+fn generic_meshes() -> [(&'static str, Mesh); 3] {
+    let shifted = |mesh: Mesh| {
+        let turned = mesh.positions().iter().map(|&[x, y, z]| {
+            let [x, y] = [0.8 * x - 0.6 * y, 0.6 * x + 0.8 * y];
+            let [y, z] = [0.28 * y - 0.96 * z, 0.96 * y + 0.28 * z];
+            [x + 0.0123, y + 0.0234, z + 0.0345]
+        });
+        Mesh::new(turned.collect(), mesh.triangles().to_vec()).unwrap()
+    };
+    [
+        ("sphere", shifted(sphere(1.0, 24, 48))),
+        ("torus", shifted(torus(1.0, 0.4, 48, 24))),
+        ("nested", shifted(together(&[sphere(1.0, 12, 24), sphere(0.7, 12, 24)]))),
+    ]
+}
+
+#[test]
+fn all_fills_agree_on_what_is_closed_once() {
+    for (name, mesh) in generic_meshes().into_iter().take(2) {
+        for resolution in [9, 33, 64, 100] {
+            let options = PlaceOptions::new(Sizing::Resolution(resolution)).with_pad(1);
+            let mesh = place(&mesh, &options).unwrap();
+            let (grid, _) = solid(&mesh, Fill::Parity);
+            for fill in [Fill::Auto, Fill::Winding, Fill::Vote] {
+                assert_certain(&mesh, fill, &grid);
+            }
+            let flooded = grid.union(&surface(&mesh));
+            assert_certain(&mesh, Fill::Flood, &flooded);
+            println!("{name} at {resolution}: {grid:?}");
+        }
+    }
+}
+
+#[test]
+fn the_shell_adds_the_surface_and_nothing_else() {
+    let meshes = closed_meshes().take(12).map(|(_, mesh)| mesh);
+    for mesh in meshes.chain([in_grid(&open_cube(1, true), [12; 3])]) {
+        for fill in FILLS {
+            let mode = Mode::Solid(Solid { fill, include_surface: true });
+            let with_shell =
+                voxelize(&Cpu::default(), &mesh, mode, &RunOptions::default(), &NoProgress);
+            let (grid, filling) = solid(&mesh, fill);
+            let Ok(with_shell) = with_shell else { panic!("{fill}") };
+            assert!(with_shell.grid == grid.union(&surface(&mesh)), "{fill}");
+            let volume = with_shell.fill_report.unwrap().volume;
+            assert_eq!(volume, filling.volume, "{fill}: the shell is not of the volume");
+        }
+    }
+}
+
+#[test]
+fn no_path_leads_from_outside_into_a_solid_but_through_the_surface() {
+    let mut enclosed = 0;
+    for (name, mesh) in generic_meshes() {
+        for resolution in [10, 31, 64] {
+            let mesh = at_resolution(&mesh, resolution);
+            let surface = surface(&mesh);
+            let outside = paths::reached_from_outside(&surface);
+            let (grid, _) = solid(&mesh, Fill::Auto);
+            assert_eq!(grid.intersection(&outside).occupied(), 0, "{name} at {resolution}");
+            enclosed += grid.subtract(&surface).occupied();
+            // Without one voxel of the surface there is such a path, somewhere.
+            let is_way = |voxel: &[u32; 3]| {
+                let beside = || paths::neighbours(*voxel, grid.dims());
+                let inner = grid.subtract(&surface);
+                beside().any(|v| inner.contains(v)) && beside().any(|v| outside.contains(v))
+            };
+            if let Some(gap) = surface.voxels().find(is_way) {
+                let pierced = surface.subtract(&block(grid.dims(), gap, gap.map(|c| c + 1)));
+                let outside = paths::reached_from_outside(&pierced);
+                assert!(grid.intersection(&outside).occupied() > 0, "{name} at {resolution}");
+            }
+        }
+    }
+    assert!(enclosed > 100_000, "{enclosed}");
+}
+
+/// The voxels moved by `by`, in a grid of `dims`; those that leave it are lost.
+fn moved(grid: &VoxelGrid, by: [i32; 3], dims: [u32; 3]) -> VoxelGrid {
+    let voxels = grid.voxels().filter_map(|voxel| {
+        let to = [0, 1, 2].map(|a| voxel[a].wrapping_add_signed(by[a]));
+        (0..3).all(|a| to[a] < dims[a]).then_some(to)
+    });
+    VoxelGrid::from_voxels(dims, voxels).unwrap()
+}
+
+#[test]
+fn whole_voxel_shifts_and_the_order_of_triangles_change_nothing_else() {
+    let mut rng = Rng::with_seed(7);
+    for round in 0..12 {
+        let triangles = match round % 2 {
+            0 => tetrahedra(&mut rng, 5, 22),
+            _ => crumpled_torus(&mut rng, 5, 4, UNIT / 2, 22),
+        };
+        // What it touches is in the grid, too.
+        let mut triangles: Vec<Triangle> =
+            triangles.iter().map(|t| t.map(|p| p.map(|c| c + UNIT))).collect();
+        // An open one, too.
+        if round % 3 == 0 {
+            triangles.pop();
+        }
+        let by = [(); 3].map(|()| rng.i32(1..=9));
+        let shifted: Vec<Triangle> =
+            (triangles.iter()).map(|t| t.map(|p| [0, 1, 2].map(|a| p[a] + by[a] * UNIT))).collect();
+        let mut shuffled = triangles.clone();
+        rng.shuffle(&mut shuffled);
+        shuffled.iter_mut().for_each(|triangle| triangle.rotate_left(rng.usize(0..3)));
+        let dims = [22; 3];
+        for fill in FILLS {
+            let (grid, filling) = solid(&placed(&triangles, dims), fill);
+            let (same, said) = solid(&placed(&shuffled, dims), fill);
+            assert!(same == grid, "{fill}: {same:?} rather than {grid:?}");
+            assert_eq!(said.sentence(), filling.sentence());
+            if round % 3 != 0 || matches!(fill, Fill::Flood | Fill::Vote | Fill::Auto) {
+                let (there, _) = solid(&placed(&shifted, dims), fill);
+                assert!(there == moved(&grid, by, dims), "{fill}, {by:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn axes_in_turn_give_the_same_solid_turned() {
+    let turn = |[x, y, z]: [f64; 3]| [z, x, y];
+    let back = |[x, y, z]: [u32; 3]| [y, z, x];
+    for (name, mesh) in generic_meshes() {
+        let positions = mesh.positions().iter().map(|&p| turn(p)).collect();
+        let turned = Mesh::new(positions, mesh.triangles().to_vec()).unwrap();
+        for resolution in [20, 65] {
+            for fill in FILLS {
+                let (grid, _) = solid(&at_resolution(&mesh, resolution), fill);
+                let (other, _) = solid(&at_resolution(&turned, resolution), fill);
+                let voxels = other.voxels().map(back);
+                let other = VoxelGrid::from_voxels(back(other.dims()), voxels).unwrap();
+                assert!(other == grid, "{name} at {resolution}, {fill}: {other:?} and {grid:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn any_number_of_threads_gives_the_same_solid_and_says_the_same() {
+    let meshes = [
+        at_resolution(&klein_bottle(40, 24), 70),
+        at_resolution(&moebius_strip(40, 8), 70),
+        at_resolution(&with_vertices_repeated(&torus(1.0, 0.4, 48, 24)), 70),
+    ];
+    for mesh in &meshes {
+        for fill in FILLS {
+            let of = |threads: usize| {
+                let cpu = Cpu::with_threads(threads).unwrap();
+                let mode = Mode::Solid(Solid { fill, include_surface: true });
+                let work = || voxelize(&cpu, mesh, mode, &RunOptions::default(), &NoProgress);
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+                let voxels = pool.install(work).unwrap();
+                (voxels.grid, voxels.fill_report.unwrap().sentence())
+            };
+            let one = of(1);
+            assert!([2, 7].into_iter().all(|threads| of(threads) == one), "{fill}");
+        }
+    }
+}
+
+/// The volume of a mesh, from its corners.
+fn volume(mesh: &Mesh) -> f64 {
+    let cone = |&[a, b, c]: &[u32; 3]| {
+        let [a, b, c] = [a, b, c].map(|i| mesh.positions()[i as usize]);
+        let cross = |i: usize, j: usize| b[i] * c[j] - b[j] * c[i];
+        a[0] * cross(1, 2) + a[1] * cross(2, 0) + a[2] * cross(0, 1)
+    };
+    mesh.triangles().iter().map(cone).sum::<f64>() / 6.0
+}
+
+/// D. G. Kendall, On the number of lattice points inside a random oval, 1948: wherever a smooth
+/// convex body of radius R lies, the centres in it are as many as its volume, with a standard error
+/// that goes with R, the root of the surface and not the surface itself.
+#[test]
+fn a_spheres_volume_is_right_on_average_and_errs_with_the_square_of_the_voxel() {
+    const PLACES: usize = 24;
+    let [(_, mesh), ..] = generic_meshes();
+    let exact = volume(&mesh);
+    let mut rng = Rng::with_seed(11);
+    let mut errors = Vec::new();
+    for voxels in [4.0, 8.0, 16.0, 32.0, 64.0, 128.0] {
+        let size = 1.0 / voxels;
+        let (mut sum, mut squares) = (0.0, 0.0);
+        for _ in 0..PLACES {
+            let min = [(); 3].map(|()| -1.1 - size * rng.f64());
+            let bounds = Bounds { min, max: [1.1; 3] };
+            let options = PlaceOptions::new(Sizing::VoxelSize(size)).with_bounds(bounds);
+            let (_, filling) = solid(&place(&mesh, &options).unwrap(), Fill::Parity);
+            let error = filling.volume.voxels - exact;
+            let of_mesh = filling.volume.mesh.unwrap();
+            assert!((of_mesh / exact - 1.0).abs() < 1e-5, "{of_mesh}");
+            // Only voxels within half a diagonal of the surface can be wrong about a part of them.
+            let bound = 4.0 * std::f64::consts::PI * 3f64.sqrt() * size;
+            assert!(error.abs() < bound / 20.0, "{error} at {voxels}");
+            sum += error;
+            squares += error * error;
+        }
+        let error = (squares / PLACES as f64).sqrt() / exact;
+        let mean = (sum / PLACES as f64).abs() / exact;
+        println!("radius {voxels}: off by {error:.2e}, on average by {mean:.2e}");
+        assert!(mean < 0.75 * error, "radius {voxels}: {mean} of {error} is no chance");
+        assert!(error < 1.0 / (voxels * voxels), "radius {voxels}: {error}");
+        errors.push(error);
+    }
+    let falls = (errors[0] / errors[5]).log2() / 5.0;
+    assert!(falls > 1.5, "the error falls with the power {falls} of the voxel: {errors:?}");
+}
+
+#[test]
+fn what_bounds_cut_off_changes_nothing_within_them() {
+    // All sides of the torus are cut, and of the cube only the far ones.
+    let knot = |mesh: Mesh| in_grid(&mesh, [20, 18, 22]);
+    let cut_torus = torus(14.0, 6.0, 48, 24);
+    let middle = cut_torus.positions().iter().map(|&[x, y, z]| [x + 10.1, y + 9.2, 3.0 * z + 11.3]);
+    let cut_torus = Mesh::new(middle.collect(), cut_torus.triangles().to_vec()).unwrap();
+    for (what, mesh) in [
+        ("torus", knot(cut_torus)),
+        ("cube", knot(cube([1.2; 3], 100.3))),
+        ("all", knot(cube([-30.2; 3], 100.3))),
+    ] {
+        assert!(mesh.outside() > 0);
+        let expected = inside::solid(&mesh, TIE_RULE, |surrounded| surrounded.is_odd);
+        assert!(expected.occupied() > 1_000, "{what}: {expected:?}");
+        for fill in [Fill::Auto, Fill::Parity, Fill::Winding, Fill::Vote] {
+            let filling = assert_certain(&mesh, fill, &expected);
+            assert_eq!(filling.volume.mesh, None, "{what}: it is not all there");
+        }
+        let (grid, filling) = solid(&mesh, Fill::Flood);
+        assert_eq!(filling.enclosed, Some(0), "{what}");
+        let voxels = expected.subtract(&grid).occupied();
+        assert_eq!(filling.doubts, [FillWarning::Leak { voxels, enclosed: 0 }], "{what}");
+    }
+}
+
+#[test]
+fn a_shell_inside_out_beside_or_in_another_is_flipped_for_winding_and_doubtful_by_parity() {
+    let dims = [180, 82, 82];
+    let one = block(dims, [1; 3], [81; 3]);
+    for (at, overlap) in [(90, 0), (21, 60 * 80 * 80)] {
+        let [lo, hi] = [0.25, 87.75].map(|c| f64::from(at) + c);
+        let other = inside_out(&cuboid([lo, 1.25, 1.25], [hi, 80.75, 80.75]));
+        let mesh = in_grid(&together(&[cube([1.25; 3], 79.5), other]), dims);
+        let other = block(dims, [at, 1, 1], [at + 88, 81, 81]);
+        let expected = one.union(&other).subtract(&one.intersection(&other));
+        assert_eq!(expected.occupied(), 168 * 80 * 80 - 2 * overlap);
+        for fill in [Fill::Parity, Fill::Vote] {
+            let (grid, filling) = solid(&mesh, fill);
+            assert!(grid == expected, "{fill}: {grid:?}");
+            assert_eq!(filling.doubts, [FillWarning::InsideOut { columns: 80 * 80 }], "{fill}");
+        }
+        for fill in [Fill::Auto, Fill::Winding] {
+            let filling = assert_certain(&mesh, fill, &one.union(&other));
+            assert_eq!(filling.flips.unwrap().flipped_patches, 1);
+        }
+        assert_certain(&mesh, Fill::Flood, &one.union(&other));
+    }
+}
+
+/// A prism over a polygon that crosses itself: its two wings have opposite orientation.
+fn bow_tie() -> Mesh {
+    let outline = [[1.25, 1.25], [21.25, 11.25], [21.25, 1.25], [1.25, 11.25]];
+    let corners = [1.25, 8.25].map(|z| outline.map(|[x, y]| [x, y, z])).concat();
+    let mut triangles = vec![[0, 2, 1], [0, 3, 2], [4, 5, 6], [4, 6, 7]];
+    for i in 0..4 {
+        let j = (i + 1) % 4;
+        triangles.extend([[i, j, j + 4], [i, j + 4, i + 4]]);
+    }
+    Mesh::new(corners, triangles).unwrap()
+}
+
+#[test]
+fn a_mesh_that_no_flip_orients_is_doubtful_by_winding() {
+    let mesh = in_grid(&bow_tie(), [24, 14, 10]);
+    let (grid, filling) = solid(&mesh, Fill::Winding);
+    let [FillWarning::Opposed { columns }] = filling.doubts[..] else {
+        panic!("{:?}", filling.doubts);
+    };
+    assert!(columns > 0 && filling.flips.unwrap().flipped_triangles == 0);
+    let (by_parity, filling) = solid(&mesh, Fill::Parity);
+    assert!(grid == by_parity && grid.occupied() > 300);
+    assert_eq!(filling.doubts, [FillWarning::InsideOut { columns }]);
+}
+
+#[test]
+fn a_sheet_in_a_cube_is_not_said_to_be_inside_out() {
+    let sheet = Mesh::new(vec![[4.0, 4.0, 4.0], [4.0, 8.0, 4.0], [4.5, 4.0, 8.0]], vec![[0, 1, 2]]);
+    for sheet in [sheet.clone().unwrap(), inside_out(&sheet.unwrap())] {
+        let mesh = in_grid(&together(&[cube([1.25; 3], 9.5), sheet]), [12; 3]);
+        let (grid, filling) = solid(&mesh, Fill::Vote);
+        assert_eq!(grid, block([12; 3], [1; 3], [11; 3]));
+        let is_about_sign = |doubt: &FillWarning| matches!(doubt, FillWarning::InsideOut { .. });
+        assert!(!filling.doubts.iter().any(is_about_sign), "{:?}", filling.doubts);
+    }
+}
+
+fn sentence(mesh: &PlacedMesh, fill: Fill) -> String {
+    let sentence = solid(mesh, fill).1.sentence();
+    assert!(!sentence.contains('\n') && !sentence.contains("  "), "{sentence}");
+    sentence
+}
+
+#[test]
+fn a_sentence_says_what_the_mesh_is_how_it_was_filled_and_every_doubt() {
+    let dims = [12; 3];
+    let whole = in_grid(&cube([1.25; 3], 9.5), dims);
+    let share = "; the voxels have 116.64 % of the mesh's volume";
+    assert_eq!(
+        sentence(&whole, Fill::Auto),
+        format!("1 shell, closed: filled by parity, the mesh is closed{share}")
+    );
+    assert_eq!(
+        sentence(&whole, Fill::Vote),
+        format!("1 shell, closed: filled by vote, asked for, and rays along all axes agree{share}")
+    );
+    let open = in_grid(&open_cube(0, true), dims);
+    assert_eq!(
+        sentence(&open, Fill::Auto),
+        "1 shell, with 4 open edges: filled by winding, the mesh has 4 open edges, capped at 1 \
+         boundary loop with a confidence from 0.048 at voxel (10, 5, 5) to 0.975 at voxel (10, 0, \
+         0)"
+    );
+    assert_eq!(
+        sentence(&open, Fill::Parity),
+        "1 shell, with 4 open edges: filled by parity, asked for; doubtful, as rays pass through \
+         holes of the mesh, which has 4 open edges: 100 columns are still inside at the grid's end"
+    );
+    assert_eq!(
+        sentence(&open, Fill::Flood),
+        "1 shell, with 4 open edges: filled by flood, asked for; doubtful, as the flood came in \
+         through holes wider than a voxel, or where the bounds cut the mesh: it enclosed 0 voxels, \
+         and reached 576 that most rays find inside"
+    );
+    let bottle = at_resolution(&klein_bottle(40, 24), 40);
+    let wound = sentence(&bottle, Fill::Winding);
+    let begin = "1 shell, closed, but not consistently oriented: filled by winding, asked for, capped \
+                 at 2 boundary loops with a confidence from ";
+    let end = "; doubtful, as triangles at 24 edges are inconsistently oriented, and flipping cannot \
+               repair it, so the solid may be wrong behind them";
+    assert!(wound.starts_with(begin) && wound.ends_with(end), "{wound}");
+    let twice = in_grid(&together(&[cube([1.25; 3], 39.5), cube([1.25; 3], 39.5)]), [42; 3]);
+    assert_eq!(
+        sentence(&twice, Fill::Parity),
+        "1 shell, closed: filled by parity, asked for; the voxels have 0.00 % of the mesh's volume; \
+         doubtful, as overlapping or nested parts cancel in 1,600 columns, leaving cavities"
+    );
+    assert_eq!(
+        sentence(&bottle, Fill::Parity),
+        "1 shell, closed, but not consistently oriented: filled by parity, asked for; doubtful, as \
+         triangles at 24 edges are inconsistently oriented, so overlapping parts, if there are any, \
+         cancel and leave cavities"
+    );
+    let apart = [cube([1.25; 3], 3.0), inside_out(&cuboid([6.25, 1.25, 1.25], [9.25, 4.25, 4.25]))];
+    let apart = sentence(&in_grid(&together(&apart), dims), Fill::Parity);
+    let inside_out = "parts with inverted orientation cancel others in up to 9 columns, leaving \
+                      cavities";
+    assert!(apart.ends_with(&format!("; doubtful, as {inside_out}")), "{apart}");
+    let slanted = mesh_of(&[[[1.3, 2.2, 3.1], [9.2, 4.3, 1.7], [3.6, 8.7, 9.4]]]);
+    let slanted = sentence(&in_grid(&slanted, dims), Fill::Vote);
+    let disputed = "1 shell, with 3 open edges: filled by vote, asked for; doubtful, as rays along \
+                    different axes disagree in 35 of 35 columns (100 %), most near voxel (1, 2, 3)";
+    assert_eq!(slanted, disputed);
+}
+
+#[test]
+fn large_holes_are_doubtful_and_narrow_gaps_are_not() {
+    let ball = sphere(1.0, 24, 48);
+    let below = |z: f64| {
+        let is_below = |t: &&[u32; 3]| t.iter().all(|&v| ball.positions()[v as usize][2] < z);
+        with_triangles(&ball, ball.triangles().iter().filter(is_below).copied().collect())
+    };
+    for (what, mesh, expected) in [
+        ("triangles that are apart", apart(&ball, 0.9), None),
+        ("a ball with a small hole", below(0.9), None),
+        ("a cube without a side", open_cube(2, true), None),
+        ("half a ball", below(0.01), Some(0.54)),
+        ("a third of a ball", below(-0.3), Some(0.9)),
+    ] {
+        let (_, filling) = solid(&at_resolution(&mesh, 96), Fill::Auto);
+        assert_eq!(filling.fill, Fill::Winding, "{what}");
+        match (&filling.doubts[..], expected) {
+            ([], None) => {}
+            ([FillWarning::Uncertain { loops: 1, share, .. }], Some(expected)) => {
+                assert!((share - expected).abs() < 0.05, "{what}: {share}");
+                let text = format!(
+                    "the mesh has large holes (1 boundary loop): {:.0} % of the solid is uncertain; \
+                     close the holes in the mesh",
+                    100.0 * share
+                );
+                assert_eq!(filling.doubts[0].to_string(), text);
+            }
+            (doubts, _) => panic!("{what}: {doubts:?}"),
+        }
+    }
+}
+
+#[test]
+fn an_inner_wall_is_not_called_a_hole() {
+    let block = cuboid([0.0; 3], [8.0; 3]);
+    let corner = |x: f64, y: f64, z: f64| {
+        let at = block.positions().iter().position(|&position| position == [x, y, z]);
+        at.unwrap() as u32
+    };
+    // From edge to edge.
+    let [a, b] = [corner(0.0, 0.0, 0.0), corner(0.0, 0.0, 8.0)];
+    let [c, d] = [corner(8.0, 8.0, 8.0), corner(8.0, 8.0, 0.0)];
+    let wall = [[a, b, c], [a, c, d]];
+    let mesh = with_triangles(&block, [block.triangles(), &wall].concat());
+    let (grid, filling) = solid(&at_resolution(&mesh, 64), Fill::Auto);
+    assert_eq!((grid.occupied(), filling.topology.open_edges), (64 * 64 * 64, 0));
+    let [doubt] = &filling.doubts[..] else { panic!("{:?}", filling.doubts) };
+    assert!(doubt.to_string().starts_with("surfaces end at others, as inner walls do"), "{doubt}");
+    assert_eq!(doubt.better(), Some(Fill::Vote));
+}
+
+#[test]
+fn the_wall_of_a_cavity_is_not_flipped_because_it_is_seen_through_a_hole_or_through_gaps() {
+    let shells = |outer: Mesh, inner: Mesh| together(&[outer, inside_out(&inner)]);
+    let boxes = || (cuboid([0.0; 3], [1.0; 3]), cuboid([0.1; 3], [0.9; 3]));
+    let balls = || (sphere(1.0, 24, 48), sphere(0.5, 24, 48));
+    let mut meshes = Vec::new();
+    for hole in 0..12 {
+        let (outer, inner) = boxes();
+        let mut triangles = outer.triangles().to_vec();
+        triangles.remove(hole);
+        meshes.push((boxes(), shells(with_triangles(&outer, triangles), inner)));
+    }
+    for (outer, inner) in [boxes(), balls()] {
+        for factor in [0.97, 0.999] {
+            let soup = apart(&shells(outer.clone(), inner.clone()), factor);
+            meshes.push(((outer.clone(), inner.clone()), soup));
+        }
+    }
+    for (index, ((outer, inner), mesh)) in meshes.into_iter().enumerate() {
+        let [whole, mesh] = [shells(outer, inner), mesh].map(|mesh| at_resolution(&mesh, 48));
+        let (expected, _) = solid(&whole, Fill::Auto);
+        let (found, filling) = solid(&mesh, Fill::Auto);
+        let flipped = filling.flips.unwrap().flipped_triangles;
+        assert!(flipped <= mesh.len() as u64 / 100, "{index}: {flipped}");
+        // Caps are not where the triangles were.
+        let wrong = found.differing_voxels(&expected).count();
+        assert!((wrong as u64) < expected.occupied() / 20, "{index}: {wrong}");
+    }
+}
+
+#[test]
+fn neither_padding_nor_bounds_change_the_solid_of_a_soup() {
+    let mut rng = Rng::with_seed(4);
+    for count in [30, 400] {
+        // Corners up to 100: of size 1, the grid has 100 voxels an axis.
+        let mut corner = || [0; 3].map(|_| 100.0 * rng.f64());
+        let mut triangles: Vec<_> = (0..count).map(|_| [corner(), corner(), corner()]).collect();
+        triangles.push([[0.0; 3], [100.0; 3], [0.0, 0.0, 100.0]]);
+        let mesh = mesh_of(&triangles);
+        let options = PlaceOptions::new(Sizing::VoxelSize(1.0));
+        for fill in [Fill::Auto, Fill::Winding] {
+            let (expected, filling) = solid(&place(&mesh, &options).unwrap(), fill);
+            assert!(expected.occupied() > 1_000 && filling.flips.unwrap().flipped_triangles > 0);
+            for pad in [1, 3, 20] {
+                let (padded, _) = solid(&place(&mesh, &options.with_pad(pad)).unwrap(), fill);
+                let within = padded.in_box([i64::from(pad); 3], expected.dims()).unwrap();
+                assert!(within == expected, "{count}, {fill}, {pad}: {padded:?}, not {expected:?}");
+            }
+            for max in [[100.0, 50.0, 100.0], [31.0, 7.0, 64.0]] {
+                let bounds = Bounds { min: [0.0; 3], max };
+                let (cut, _) = solid(&place(&mesh, &options.with_bounds(bounds)).unwrap(), fill);
+                let expected = expected.in_box([0; 3], cut.dims()).unwrap();
+                assert!(cut == expected, "{count}, {fill}, {max:?}: {cut:?}, not {expected:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_order_of_triangles_does_not_tell_how_an_unseen_patch_faces() {
+    // Neither orientation of the inner shell has more area.
+    let inner = cuboid([2.0; 3], [6.0; 3]);
+    let inner = (0..6).fold(inner, |inner, side| with_flipped(&inner, 2 * side));
+    let mesh = together(&[cuboid([0.0; 3], [8.0; 3]), inner]);
+    let mut rng = Rng::with_seed(12);
+    let mut triangles = mesh.triangles().to_vec();
+    let mut solids = BTreeSet::new();
+    for _ in 0..20 {
+        rng.shuffle(&mut triangles);
+        let placed = at_resolution(&with_triangles(&mesh, triangles.clone()), 32);
+        solids.insert(solid(&placed, Fill::Winding).0.hash().to_string());
+    }
+    assert_eq!(solids.len(), 1);
+}
+
+#[test]
+fn what_needs_more_memory_is_refused_until_it_has_what_it_says() {
+    let meshes = [
+        at_resolution(&klein_bottle(40, 24), 120),
+        at_resolution(&moebius_strip(40, 8), 120),
+        at_resolution(&sphere(1.0, 60, 120), 120),
+    ];
+    for (mesh, fill) in meshes.iter().flat_map(|mesh| FILLS.map(|fill| (mesh, fill))) {
+        let within = |memory: u64| {
+            let options = RunOptions { memory, ..RunOptions::default() };
+            let mode = Mode::Solid(Solid { fill, include_surface: true });
+            voxelize(&Cpu::with_threads(2).unwrap(), mesh, mode, &options, &NoProgress)
+        };
+        let expected = within(u64::MAX).unwrap();
+        let (mut allowed, mut refusals) = (0, 0);
+        let grid = loop {
+            match within(allowed) {
+                Ok(voxels) => break voxels.grid,
+                Err(BackendError::Memory { needed, allowed: said }) => {
+                    assert!(needed > allowed && said == allowed, "{fill}: {needed} of {allowed}");
+                    (allowed, refusals) = (needed, refusals + 1);
+                }
+                Err(other) => panic!("{fill}: {other}"),
+            }
+        };
+        assert!(grid == expected.grid, "{fill}");
+        println!("{fill}: {allowed} bytes suffice, after {refusals} refusals");
+        // Each step knows what it needs when those before it are done.
+        assert!(refusals <= 8, "{fill}: {refusals} refusals");
+    }
+}
+
+/// A model of the folder that `TRIVOX_MESHES` names.
+fn model(name: &str) -> Option<Mesh> {
+    let Some(folder) = std::env::var_os("TRIVOX_MESHES") else {
+        println!("skipped: TRIVOX_MESHES not set");
+        return None;
+    };
+    Some(read_mesh(Path::new(&folder).join(name)).unwrap().mesh)
+}
+
+/// `mesh` with each piece of its open border joined to the piece's middle.
+fn capped(mesh: &Mesh) -> Mesh {
+    let mut numbers = BTreeMap::new();
+    let points = mesh.positions().iter().zip(0..);
+    let welded: Vec<u32> =
+        points.map(|(p, i)| *numbers.entry(p.map(f64::to_bits)).or_insert(i)).collect();
+    let sides = |t: &[u32; 3]| {
+        let [a, b, c] = t.map(|v| welded[v as usize]);
+        [[a, b], [b, c], [c, a]]
+    };
+    let all: BTreeSet<[u32; 2]> = mesh.triangles().iter().flat_map(sides).collect();
+    let mut open: BTreeSet<[u32; 2]> =
+        all.iter().copied().filter(|&[a, b]| !all.contains(&[b, a])).collect();
+    let mut positions = mesh.positions().to_vec();
+    let mut triangles = mesh.triangles().to_vec();
+    while let Some(first) = open.pop_first() {
+        let mut piece = vec![first];
+        let mut corners = BTreeSet::from(first);
+        while let Some(&next) = open.iter().find(|edge| edge.iter().any(|v| corners.contains(v))) {
+            open.remove(&next);
+            corners.extend(next);
+            piece.push(next);
+        }
+        let middle = positions.len() as u32;
+        let sum = |a: usize| corners.iter().map(|&v| positions[v as usize][a]).sum::<f64>();
+        positions.push([0, 1, 2].map(|a| sum(a) / corners.len() as f64));
+        triangles.extend(piece.into_iter().map(|[a, b]| [b, a, middle]));
+    }
+    Mesh::new(positions, triangles).unwrap()
+}
+
+#[test]
+fn the_bunny_is_nearly_the_solid_that_it_is_with_its_holes_closed() {
+    let Some(mesh) = model("bunny.obj") else { return };
+    let closed = capped(&mesh);
+    for resolution in [33, 100, 256] {
+        let (grid, filling) = solid(&at_resolution(&mesh, resolution), Fill::Auto);
+        assert_eq!((filling.fill, filling.topology.open_edges), (Fill::Winding, 223));
+        let (expected, certain) = solid(&at_resolution(&closed, resolution), Fill::Parity);
+        assert_eq!(certain.doubts, []);
+        let [more, less] =
+            [grid.subtract(&expected), expected.subtract(&grid)].map(|g| g.occupied());
+        println!("{resolution}: {more} more, {less} less of {expected:?}; {}", filling.sentence());
+        let wrong = more + less;
+        assert!(wrong * 400 < expected.occupied(), "{wrong} at {resolution}");
+        // One ray, from one side, is wrong on far more.
+        let (parity, _) = solid(&at_resolution(&mesh, resolution), Fill::Parity);
+        let by_parity =
+            parity.subtract(&expected).occupied() + expected.subtract(&parity).occupied();
+        assert!(by_parity > 5 * wrong, "{by_parity} by parity, {wrong} by winding");
+    }
+}
+
+#[test]
+fn models_of_open_parts_that_overlap_have_no_cavities() {
+    for (name, resolution) in
+        ["teapot.obj", "suzanne.obj"].into_iter().flat_map(|name| [33, 100].map(|n| (name, n)))
+    {
+        let Some(mesh) = model(name) else { return };
+        let mesh = at_resolution(&mesh, resolution);
+        let enclosed = |fill: Fill| {
+            let (grid, filling) = solid(&mesh, fill);
+            println!("{name} at {resolution}: {grid:?}; {}", filling.sentence());
+            fill::flood(&grid.union(&surface(&mesh)), u64::MAX, &NoProgress).unwrap().enclosed
+        };
+        // Gaps between the teapot and its lid.
+        assert!(enclosed(Fill::Auto) <= 3, "{name} at {resolution}");
+        if resolution == 100 {
+            assert!(enclosed(Fill::Vote) > 500, "{name} at {resolution}");
+        }
+    }
+}
+
+/// Two cubes that overlap in a cube of 5, in voxels of 1 and of a tenth.
+fn overlapping(more: &[Mesh]) -> Vec<PlacedMesh> {
+    let cubes = [cube([0.0; 3], 10.0), cube([5.0; 3], 10.0)];
+    let mesh = together(&[&cubes[..], more].concat());
+    let at = |size| place(&mesh, &PlaceOptions::new(Sizing::VoxelSize(size))).unwrap();
+    [1.0, 0.1].map(at).into()
+}
+
+#[test]
+fn overlaps_are_doubtful_by_parity_and_votes_and_filled_by_winding_whatever_else_is_wrong() {
+    // Elsewhere in the scene a box has a hole, or a triangle is turned.
+    let open = lidless_cube([20.0; 3], 2.0);
+    let turned = with_flipped(&cube([20.0; 3], 2.0), 0);
+    for more in [&[][..], &[open], &[turned]] {
+        for mesh in overlapping(more) {
+            for fill in [Fill::Parity, Fill::Vote] {
+                let (_, filling) = solid(&mesh, fill);
+                assert!(filling.is_doubtful(), "{fill}: {}", filling.sentence());
+            }
+            let (_, filling) = solid(&mesh, Fill::Auto);
+            assert_eq!(filling.fill, Fill::Winding);
+            assert!(!filling.is_doubtful(), "{}", filling.sentence());
+        }
+    }
+}
+
+#[test]
+fn bars_that_cross_are_filled_by_winding_however_thin() {
+    // The surface is as large as what it encloses is, so volumes would tell nothing.
+    let bars =
+        [cuboid([0.0, 4.0, 4.0], [12.0, 6.0, 6.0]), cuboid([4.0, 0.0, 4.0], [6.0, 12.0, 6.0])];
+    for size in [1.0, 0.25] {
+        let mesh = together(&bars);
+        let mesh = place(&mesh, &PlaceOptions::new(Sizing::VoxelSize(size))).unwrap();
+        let filling = solid(&mesh, Fill::Auto).1;
+        assert_eq!((filling.fill, filling.doubts.len()), (Fill::Winding, 0));
+        let (_, filling) = solid(&mesh, Fill::Parity);
+        assert!(
+            matches!(filling.doubts[..], [FillWarning::Overlap { .. }]),
+            "{}",
+            filling.sentence()
+        );
+    }
+}
+
+#[test]
+fn a_flood_that_encloses_nothing_of_a_mesh_with_holes_is_doubtful() {
+    // A cube without the sides across x and y.
+    let sides = cube([0.0; 3], 10.0);
+    let mesh = with_triangles(&sides, sides.triangles()[8..].to_vec());
+    let mesh = place(&mesh, &PlaceOptions::new(Sizing::VoxelSize(1.0))).unwrap();
+    let (_, filling) = solid(&mesh, Fill::Flood);
+    assert!(
+        matches!(filling.doubts[0], FillWarning::Leak { enclosed: 0, .. }),
+        "{}",
+        filling.sentence()
+    );
+}
+
+#[test]
+fn a_thin_rod_around_centres_is_certain() {
+    let rod = cuboid([0.0, 0.45, 0.45], [64.0, 0.55, 0.55]);
+    let bounds = Bounds { min: [0.0; 3], max: [64.0, 8.0, 8.0] };
+    let options = PlaceOptions::new(Sizing::VoxelSize(1.0)).with_bounds(bounds);
+    let (grid, filling) = solid(&place(&rod, &options).unwrap(), Fill::Auto);
+    assert_eq!((grid.occupied(), &filling.doubts[..]), (64, &[][..]));
+}

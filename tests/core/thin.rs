@@ -1,0 +1,264 @@
+//! Thin surfaces: nothing passes them from face to face, and they are no thicker than that takes.
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use crate::common::paths;
+use crate::common::shapes::{crumpled_torus, mesh_of, placed, soup, tetrahedron};
+use crate::common::solids::{cube, klein_bottle, sphere, torus};
+use fastrand::Rng;
+use trivox::engine::backend::RunOptions;
+use trivox::formats::read_mesh;
+use trivox::lattice::Triangle;
+use trivox::predicate::Axis;
+use trivox::solid::{Fill, Solid};
+use trivox::{
+    Bounds, Cpu, Mesh, Mode, NoProgress, PlaceOptions, PlacedMesh, Sizing, VoxelGrid, place,
+    voxelize,
+};
+
+/// Lattice units in a voxel of the meshes made by [`placed`].
+const UNIT: i32 = 1 << 16;
+
+fn voxels(mesh: &PlacedMesh, mode: Mode) -> VoxelGrid {
+    voxelize(&Cpu::default(), mesh, mode, &RunOptions::default(), &NoProgress).unwrap().grid
+}
+
+fn thin(mesh: &PlacedMesh) -> VoxelGrid {
+    voxels(mesh, Mode::Thin)
+}
+
+fn at_resolution(mesh: &Mesh, resolution: u32) -> PlacedMesh {
+    place(mesh, &PlaceOptions::new(Sizing::Resolution(resolution))).unwrap()
+}
+
+fn inside(mesh: &PlacedMesh) -> VoxelGrid {
+    voxels(mesh, Mode::Solid(Solid { fill: Fill::Parity, include_surface: false }))
+}
+
+/// A step from face to face between voxels that are not of `thin`, one inside and one outside; past
+/// the grid is outside.
+fn passage(inside: &VoxelGrid, thin: &VoxelGrid) -> Option<[u32; 3]> {
+    let dims = inside.dims();
+    inside.subtract(thin).voxels().find(|&voxel| {
+        let is_at_border = (0..3).any(|a| voxel[a] == 0 || voxel[a] == dims[a] - 1);
+        let mut beside = paths::neighbours(voxel, dims);
+        is_at_border || beside.any(|v| !inside.contains(v) && !thin.contains(v))
+    })
+}
+
+/// No path avoids the thin surface; returns how many voxels it shuts in.
+fn assert_separates(mesh: &PlacedMesh, what: &str) -> u64 {
+    let (inside, thin) = (inside(mesh), thin(mesh));
+    assert_eq!(passage(&inside, &thin), None, "{what}");
+    let reached = paths::reached_from_outside(&thin);
+    let entered = reached.intersection(&inside);
+    assert_eq!(entered.occupied(), 0, "{what}: {:?}", entered.voxels().next());
+    inside.subtract(&thin).occupied()
+}
+
+fn without(grid: &VoxelGrid, voxel: [u32; 3]) -> VoxelGrid {
+    VoxelGrid::from_voxels(grid.dims(), grid.voxels().filter(|&v| v != voxel)).unwrap()
+}
+
+/// Closed surfaces, by name.
+fn closed() -> Vec<(String, Mesh)> {
+    let mut meshes = vec![
+        ("cube".to_owned(), cube([0.0; 3], 1.0)),
+        ("sphere".to_owned(), sphere(1.0, 24, 48)),
+        ("torus".to_owned(), torus(1.0, 0.4, 48, 24)),
+        ("Klein bottle".to_owned(), klein_bottle(40, 24)),
+    ];
+    let Some(folder) = std::env::var_os("TRIVOX_MESHES") else {
+        println!("TRIVOX_MESHES not set: our own meshes only");
+        return meshes;
+    };
+    for name in ["spot.obj", "fandisk.obj"] {
+        meshes.push((name.to_owned(), read_mesh(Path::new(&folder).join(name)).unwrap().mesh));
+    }
+    meshes
+}
+
+#[test]
+fn no_path_from_face_to_face_passes_a_closed_surface() {
+    let mut shut_in = 0;
+    for (name, mesh) in closed() {
+        for resolution in [1, 2, 3, 7, 8, 16, 33, 48, 65, 100] {
+            let mesh = at_resolution(&mesh, resolution);
+            shut_in += assert_separates(&mesh, &format!("{name} at {resolution}"));
+        }
+    }
+    assert!(shut_in > 1_000_000, "{shut_in}");
+}
+
+#[test]
+fn no_path_passes_what_is_folded_and_lies_on_centres_faces_and_edges() {
+    let mut shut_in = 0;
+    for round in 0..400 {
+        let mut rng = Rng::with_seed(round);
+        let half = [UNIT / 2, UNIT / 4, 1001][round as usize % 3];
+        let reach = 20 * UNIT / half;
+        let triangles = if round % 2 == 0 {
+            crumpled_torus(&mut rng, 5, 4, half, reach)
+        } else {
+            let mut corner = || [(); 3].map(|()| rng.i32(0..=reach) * half);
+            (0..3).flat_map(|_| tetrahedron([(); 4].map(|()| corner()))).collect()
+        };
+        shut_in += assert_separates(&placed(&triangles, [20; 3]), &format!("round {round}"));
+    }
+    assert!(shut_in > 10_000, "{shut_in}");
+}
+
+#[test]
+fn one_voxel_less_is_a_passage_where_it_parts_two_sides() {
+    for (name, mesh) in closed() {
+        let mesh = at_resolution(&mesh, 24);
+        let (inside, thin) = (inside(&mesh), thin(&mesh));
+        let parting: Vec<[u32; 3]> = (thin.voxels())
+            .filter(|&voxel| {
+                let open = paths::neighbours(voxel, thin.dims()).filter(|&v| !thin.contains(v));
+                let (within, outside): (Vec<_>, Vec<_>) = open.partition(|&v| inside.contains(v));
+                let past_the_grid = (0..3).any(|a| [0, thin.dims()[a] - 1].contains(&voxel[a]));
+                !within.is_empty() && (past_the_grid || !outside.is_empty())
+            })
+            .collect();
+        assert!(parting.len() > 100, "{name}: {}", parting.len());
+        for voxel in parting.into_iter().step_by(17) {
+            assert!(passage(&inside, &without(&thin, voxel)).is_some(), "{name}: {voxel:?}");
+        }
+    }
+}
+
+/// A sheet across `axis` that covers the grid of `n` voxels, at a height in lattice units.
+fn sheet(axis: Axis, n: u32, height: i32) -> PlacedMesh {
+    let end = n as i32 * UNIT;
+    let corner = |p: i32, q: i32| axis.unproject([p, q], height);
+    let [a, b, c, d] = [corner(0, 0), corner(end, 0), corner(end, end), corner(0, end)];
+    placed(&[[a, b, c], [a, c, d]], [n; 3])
+}
+
+fn layer(axis: Axis, n: u32, index: u32) -> VoxelGrid {
+    let across = (0..n as i32).flat_map(|p| (0..n as i32).map(move |q| [p, q]));
+    let voxels = across.map(|pq| axis.unproject(pq, index as i32).map(|c| c as u32));
+    VoxelGrid::from_voxels([n; 3], voxels).unwrap()
+}
+
+#[test]
+fn a_level_sheet_is_one_layer_thick_wherever_it_lies() {
+    const N: u32 = 9;
+    for axis in Axis::ALL {
+        for voxel in 0..N {
+            // A face, just past it, the centre and beside it, and just before the next face.
+            for offset in [0, 1, UNIT / 2 - 1, UNIT / 2, UNIT / 2 + 1, 12_345, UNIT - 1] {
+                let mesh = sheet(axis, N, voxel as i32 * UNIT + offset);
+                let expected = layer(axis, N, voxel);
+                assert!(thin(&mesh) == expected, "{axis:?}, {voxel} and {offset}");
+                assert!(thin(&mesh) != layer(axis, N, (voxel + 1) % N));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_sheet_on_the_far_face_is_in_the_last_layer() {
+    for (axis, n) in Axis::ALL.into_iter().flat_map(|axis| [1, 7, 8, 9, 64].map(|n| (axis, n))) {
+        let mesh = sheet(axis, n, n as i32 * UNIT);
+        assert!(thin(&mesh) == layer(axis, n, n - 1), "{axis:?}, {n}");
+    }
+    // A cube's far sides, too: its thin surface is the outermost layer of all six.
+    let mesh = at_resolution(&cube([0.0; 3], 1.0), 10);
+    assert_eq!(thin(&mesh).occupied(), 1000 - 512);
+}
+
+#[test]
+fn a_slanted_sheet_has_one_voxel_in_each_column_across_it() {
+    const N: u32 = 24;
+    let mut rng = Rng::with_seed(3);
+    for round in 0..120 {
+        let axis = Axis::ALL[round % 3];
+        // Heights at the corners of the grid; it rises less than a voxel from column to column.
+        let end = N as i32 * UNIT;
+        let mut slope = || rng.i32(-UNIT + 1..UNIT) / 3;
+        let [along_p, along_q] = [slope(), slope()];
+        let base = end / 2 - N as i32 * (along_p + along_q) / 2 + 257;
+        let corner =
+            |p: i32, q: i32| axis.unproject([p * UNIT, q * UNIT], base + p * along_p + q * along_q);
+        let n = N as i32;
+        let [a, b, c, d] = [corner(0, 0), corner(n, 0), corner(n, n), corner(0, n)];
+        let grid = thin(&placed(&[[a, b, c], [a, c, d]], [N; 3]));
+        let mut columns: BTreeMap<[i32; 2], u32> = BTreeMap::new();
+        for voxel in grid.voxels() {
+            *columns.entry(axis.project(voxel.map(|c| c as i32)).0).or_default() += 1;
+        }
+        assert_eq!(columns.len(), (N * N) as usize, "round {round}");
+        assert!(columns.values().all(|&count| count == 1), "round {round}: {grid:?}");
+    }
+}
+
+/// Each triangle in four, by the middles of its sides.
+fn subdivided(triangles: &[Triangle]) -> Vec<Triangle> {
+    let middle = |p: [i32; 3], q: [i32; 3]| -> [i32; 3] {
+        std::array::from_fn(|a| {
+            assert_eq!((p[a] + q[a]) % 2, 0, "the middle is a lattice point");
+            (p[a] + q[a]) / 2
+        })
+    };
+    let parts = |&[a, b, c]: &Triangle| {
+        let [ab, bc, ca] = [middle(a, b), middle(b, c), middle(c, a)];
+        [[a, ab, ca], [ab, b, bc], [ca, bc, c], [ab, bc, ca]]
+    };
+    triangles.iter().flat_map(parts).collect()
+}
+
+#[test]
+fn subdivision_changes_nothing() {
+    let mut rng = Rng::with_seed(4);
+    for round in 0..100 {
+        let step = [UNIT / 2, UNIT, 4][round % 3];
+        let triangles = soup(&mut rng, 30, 16 * UNIT, step);
+        let coarse = thin(&placed(&triangles, [16; 3]));
+        let once = subdivided(&triangles);
+        let twice = subdivided(&once);
+        assert!(thin(&placed(&once, [16; 3])) == coarse, "round {round}, once");
+        assert!(thin(&placed(&twice, [16; 3])) == coarse, "round {round}, twice");
+        assert!(thin(&placed(&once[..once.len() / 2], [16; 3])) != coarse, "half of it");
+    }
+}
+
+#[test]
+fn the_thin_surface_is_part_of_the_surface() {
+    let mut rng = Rng::with_seed(5);
+    let (mut all, mut touched) = (0, 0);
+    for round in 0..100 {
+        let triangles = soup(&mut rng, 30, 16 * UNIT, [UNIT / 2, 1][round % 2]);
+        let mesh = placed(&triangles, [12, 16, 9]);
+        let (thin, surface) = (thin(&mesh), voxels(&mesh, Mode::Surface));
+        assert_eq!(thin.subtract(&surface).occupied(), 0, "round {round}");
+        (all, touched) = (all + thin.occupied(), touched + surface.occupied());
+    }
+    assert!(all > 10_000 && all < touched, "{all} of {touched}");
+}
+
+#[test]
+fn bounds_cut_a_thin_surface_and_leave_the_rest_as_it_is() {
+    let mesh = torus(1.0, 0.4, 48, 24);
+    let [min, max] = mesh.bounds();
+    let whole = place(&mesh, &PlaceOptions::new(Sizing::VoxelSize(0.0625))).unwrap();
+    let part = Bounds { min, max: [max[0] - 0.5, max[1] - 0.25, max[2] - 0.125] };
+    let options = PlaceOptions::new(Sizing::VoxelSize(0.0625)).with_bounds(part);
+    let cut = place(&mesh, &options).unwrap();
+    let dims = cut.lattice().dims;
+    let whole = thin(&whole);
+    let kept = whole.voxels().filter(|v| (0..3).all(|a| v[a] < dims[a]));
+    let expected = VoxelGrid::from_voxels(dims, kept).unwrap();
+    assert!(expected.occupied() > 500 && thin(&cut) == expected, "{expected:?}");
+}
+
+#[test]
+fn a_single_small_triangle_may_be_in_no_voxel_but_a_closed_surface_about_a_centre_never_is() {
+    let small = mesh_of(&[[[1.1, 1.1, 1.1], [1.3, 1.1, 1.1], [1.1, 1.3, 1.2]]]);
+    let bounds = Bounds { min: [0.0; 3], max: [4.0; 3] };
+    let options = PlaceOptions::new(Sizing::VoxelSize(1.0)).with_bounds(bounds);
+    assert_eq!(thin(&place(&small, &options).unwrap()).occupied(), 0);
+    let around = cube([1.4; 3], 0.2);
+    assert_eq!(thin(&place(&around, &options).unwrap()).voxels().collect::<Vec<_>>(), [[1; 3]]);
+}

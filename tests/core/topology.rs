@@ -1,0 +1,568 @@
+//! Shells, edges, volume and area of placed meshes: of surfaces whose facts are known, of soups
+//! against brute force, and of real models.
+use std::collections::BTreeMap;
+use std::f64::consts::PI;
+use std::path::Path;
+
+use crate::common::shapes::{degenerate_soup, placed, soup};
+use crate::common::solids::{
+    cube, cuboid, first_triangles, inside_out, klein_bottle, lidless_cube, moebius_strip, sphere,
+    together, torus, with_flipped, with_triangles, with_vertices_repeated,
+};
+use fastrand::Rng;
+use trivox::formats::read_mesh;
+use trivox::lattice::Triangle;
+use trivox::solid::topology::Edge;
+use trivox::{Bounds, Mesh, PlaceOptions, PlacedMesh, Sizing, Topology, place};
+
+/// Lattice units in a mesh unit.
+const UNIT: i32 = 1 << 16;
+
+/// The facts of a mesh one unit of which is one voxel.
+fn topology(mesh: &Mesh) -> Topology {
+    Topology::of(&place(mesh, &PlaceOptions::new(Sizing::VoxelSize(1.0))).unwrap())
+}
+
+/// A mesh placed so finely that rounding hardly moves it.
+fn topology_in_detail(mesh: &Mesh) -> Topology {
+    Topology::of(&place(mesh, &PlaceOptions::new(Sizing::Resolution(256))).unwrap())
+}
+
+/// The counts that a test expects; those that are not named are zero.
+#[derive(Debug, Default, Clone, Copy, PartialEq)]
+struct Counts {
+    collapsed: u64,
+    shells: u64,
+    edges: u64,
+    open: u64,
+    non_manifold: u64,
+    inconsistent: u64,
+    odd: u64,
+    unbalanced: u64,
+}
+
+fn counts(topology: &Topology) -> Counts {
+    Counts {
+        collapsed: topology.collapsed,
+        shells: topology.shells,
+        edges: topology.edges,
+        open: topology.open_edges,
+        non_manifold: topology.non_manifold_edges,
+        inconsistent: topology.inconsistent_edges,
+        odd: topology.odd_edges,
+        unbalanced: topology.unbalanced_edges,
+    }
+}
+
+/// Six times `volume` cubic mesh units.
+fn six(volume: i128) -> i128 {
+    6 * volume * i128::from(UNIT).pow(3)
+}
+
+/// `area` square mesh units.
+fn square(area: f64) -> f64 {
+    area * f64::from(UNIT).powi(2)
+}
+
+fn lattice_edge(one: [i32; 3], other: [i32; 3]) -> Option<Edge> {
+    Some([one, other].map(|p| p.map(|c| c * UNIT)))
+}
+
+const CUBE: Counts = Counts {
+    collapsed: 0,
+    shells: 1,
+    edges: 18,
+    open: 0,
+    non_manifold: 0,
+    inconsistent: 0,
+    odd: 0,
+    unbalanced: 0,
+};
+
+#[test]
+fn a_cube_is_closed_and_oriented_with_twelve_edges_and_six_diagonals() {
+    let topology = topology(&cube([0.0; 3], 4.0));
+    assert_eq!(counts(&topology), CUBE);
+    assert_eq!(topology.example, None);
+    assert_eq!(topology.volume_times_six, six(64));
+    assert_eq!(topology.area, square(96.0));
+    assert!(topology.is_closed() && topology.is_oriented());
+}
+
+#[test]
+fn a_cube_without_lid_has_the_four_open_edges_of_the_lid() {
+    let topology = topology(&lidless_cube([0.0; 3], 4.0));
+    assert_eq!(counts(&topology), Counts { edges: 17, open: 4, odd: 4, unbalanced: 4, ..CUBE });
+    assert_eq!(topology.example, lattice_edge([0, 0, 4], [0, 4, 4]));
+    assert!(!topology.is_closed() && !topology.is_oriented());
+    // Of the six cones from the centre one is missing.
+    assert_eq!(topology.volume_times_six, six(64) / 6 * 5);
+    assert_eq!(topology.area, square(80.0));
+}
+
+#[test]
+fn a_cavity_is_a_shell_of_its_own_and_counts_against_the_volume() {
+    let hollow = [cube([0.0; 3], 4.0), inside_out(&cube([1.0; 3], 2.0))];
+    let topology = topology(&together(&hollow));
+    assert_eq!(counts(&topology), Counts { shells: 2, edges: 36, ..CUBE });
+    assert_eq!(topology.volume_times_six, six(64 - 8));
+    assert!(topology.is_oriented());
+}
+
+#[test]
+fn cubes_that_overlap_are_two_shells_and_count_twice_where_they_do() {
+    let topology = topology(&together(&[cube([0.0; 3], 4.0), cube([1.0; 3], 4.0)]));
+    assert_eq!(counts(&topology), Counts { shells: 2, edges: 36, ..CUBE });
+    assert_eq!(topology.volume_times_six, six(128));
+}
+
+#[test]
+fn cubes_that_touch_are_one_shell_at_a_face_or_edge_and_two_at_a_vertex() {
+    let touching_at = |corner: [f64; 3]| {
+        let topology = topology(&together(&[cube([0.0; 3], 4.0), cube(corner, 4.0)]));
+        assert!(topology.is_closed() && topology.is_oriented(), "{corner:?}");
+        assert_eq!(topology.volume_times_six, six(128));
+        counts(&topology)
+    };
+    // Four edges and the diagonal, each of four triangles.
+    let at_face = Counts { shells: 1, edges: 31, non_manifold: 5, ..CUBE };
+    assert_eq!(touching_at([4.0, 0.0, 0.0]), at_face);
+    let at_edge = Counts { shells: 1, edges: 35, non_manifold: 1, ..CUBE };
+    assert_eq!(touching_at([4.0, 4.0, 0.0]), at_edge);
+    let at_vertex = Counts { shells: 2, edges: 36, ..CUBE };
+    assert_eq!(touching_at([4.0; 3]), at_vertex);
+}
+
+#[test]
+fn a_cube_inside_out_is_oriented_and_has_a_negative_volume() {
+    let topology = topology(&inside_out(&cube([0.0; 3], 4.0)));
+    assert_eq!(counts(&topology), CUBE);
+    assert_eq!(topology.volume_times_six, six(-64));
+    assert_eq!(topology.area, square(96.0));
+}
+
+#[test]
+fn a_flipped_triangle_has_three_inconsistent_edges_and_leaves_the_mesh_closed() {
+    // The lower half of the side towards negative x.
+    let topology = topology(&with_flipped(&cube([0.0; 3], 4.0), 0));
+    assert_eq!(counts(&topology), Counts { inconsistent: 3, unbalanced: 3, ..CUBE });
+    assert_eq!(topology.example, lattice_edge([0; 3], [0, 0, 4]));
+    assert!(topology.is_closed() && !topology.is_oriented());
+}
+
+#[test]
+fn a_moebius_strip_has_one_open_border_and_is_inconsistent_at_its_seam() {
+    let topology = topology_in_detail(&moebius_strip(20, 3));
+    let border = 2 * 20;
+    let expected = Counts {
+        shells: 1,
+        // Of 120 triangles.
+        edges: (3 * 120 + border) / 2,
+        open: border,
+        inconsistent: 3,
+        odd: border,
+        unbalanced: border + 3,
+        ..Counts::default()
+    };
+    assert_eq!(counts(&topology), expected);
+}
+
+#[test]
+fn a_klein_bottle_is_closed_and_inconsistent_at_its_seam() {
+    let topology = topology_in_detail(&klein_bottle(30, 20));
+    let expected = Counts {
+        shells: 1,
+        edges: 3 * 30 * 20,
+        inconsistent: 20,
+        unbalanced: 20,
+        ..Counts::default()
+    };
+    assert_eq!(counts(&topology), expected);
+    assert!(topology.is_closed() && !topology.is_oriented());
+}
+
+#[test]
+fn a_torus_is_closed_and_oriented() {
+    let topology = topology_in_detail(&torus(2.0, 1.0, 200, 100));
+    assert_eq!(counts(&topology), Counts { edges: 3 * 200 * 100, ..CUBE });
+    // Six units wide.
+    let unit = 256.0 / 6.0 * f64::from(UNIT);
+    let [volume, area] = [2.0 * PI * 2.0 * PI, 2.0 * PI * 2.0 * 2.0 * PI];
+    let is_near = |value: f64, expected: f64| (value / expected - 1.0).abs() < 1e-3;
+    assert!(is_near(topology.volume_times_six as f64 / 6.0, volume * unit.powi(3)), "{topology:?}");
+    assert!(is_near(topology.area, area * unit.powi(2)), "{topology:?}");
+}
+
+#[test]
+fn spheres_come_four_times_as_near_to_their_volume_and_area_with_twice_the_rings() {
+    let radius = 128.0 * f64::from(UNIT);
+    let [volume, area] = [4.0 / 3.0 * PI * radius.powi(3), 4.0 * PI * radius.powi(2)];
+    let missing = |rings: u32| {
+        let topology = topology_in_detail(&sphere(1.0, rings, 2 * rings));
+        let triangles = u64::from(2 * (rings - 1) * 2 * rings);
+        assert_eq!(counts(&topology), Counts { edges: triangles / 2 * 3, ..CUBE });
+        let measured = [topology.volume_times_six as f64 / 6.0, topology.area];
+        [1.0 - measured[0] / volume, 1.0 - measured[1] / area]
+    };
+    let mut before = missing(8);
+    for rings in [16, 32, 64, 128] {
+        let now = missing(rings);
+        for (before, now) in before.iter().zip(now) {
+            assert!((3.8..4.2).contains(&(before / now)), "{before} and {now} with {rings} rings");
+        }
+        before = now;
+    }
+    assert!(before[0] < 5e-4, "{before:?}");
+}
+
+#[test]
+fn what_is_welded_is_what_lies_at_one_lattice_point() {
+    for mesh in [cube([0.0; 3], 4.0), torus(2.0, 1.0, 30, 20), lidless_cube([0.0; 3], 4.0)] {
+        let repeated = with_vertices_repeated(&mesh);
+        assert_eq!(topology_in_detail(&repeated), topology_in_detail(&mesh));
+    }
+    // A gap of less than half a lattice unit is none, one of more is.
+    let apart = |units: f64| {
+        let gap = units / f64::from(UNIT);
+        topology(&together(&[cube([0.0; 3], 4.0), cube([4.0 + gap, 0.0, 0.0], 4.0)])).shells
+    };
+    assert_eq!([apart(0.0), apart(0.4), apart(0.6)], [1, 1, 2]);
+}
+
+#[test]
+fn collapsed_triangles_change_nothing_but_their_count() {
+    let mesh = cube([0.0; 3], 4.0);
+    let (mut positions, mut triangles) = (mesh.positions().to_vec(), mesh.triangles().to_vec());
+    // Another vertex at the point of the first, and one that no other triangle uses.
+    positions.extend([[0.0; 3], [1.0; 3]]);
+    triangles.extend([[0, 0, 1], [0, 8, 7], [3, 9, 9], [9, 4, 9], [2, 2, 2]]);
+    let with_more = topology(&Mesh::new(positions, triangles).unwrap());
+    assert_eq!(counts(&with_more), Counts { collapsed: 5, ..CUBE });
+    let mut expected = topology(&mesh);
+    expected.collapsed = 5;
+    assert_eq!(with_more, expected);
+}
+
+#[test]
+fn a_mesh_of_collapsed_triangles_has_no_edges_and_encloses_nothing() {
+    let positions = vec![[0.0; 3], [1.0, 2.0, 3.0], [0.0; 3]];
+    let topology = topology(&Mesh::new(positions, vec![[0, 1, 2], [1, 1, 1]]).unwrap());
+    assert_eq!(counts(&topology), Counts { collapsed: 2, ..Counts::default() });
+    assert_eq!((topology.volume_times_six, topology.area), (0, 0.0));
+    assert!(topology.is_closed() && topology.is_oriented());
+}
+
+#[test]
+fn a_t_junction_is_open_until_a_sliver_closes_it() {
+    let mesh = cube([0.0; 3], 4.0);
+    let mut positions = mesh.positions().to_vec();
+    let middle = positions.len() as u32;
+    positions.push([2.0, 0.0, 0.0]);
+    // The triangle from 0 to 1 on the side towards negative y is divided at their middle.
+    let mut triangles = mesh.triangles().to_vec();
+    let divided = triangles.iter().position(|&t| t == [0, 1, 5]).unwrap();
+    triangles.splice(divided..=divided, [[0, middle, 5], [middle, 1, 5]]);
+    let junction = topology(&Mesh::new(positions.clone(), triangles.clone()).unwrap());
+    let expected = Counts { edges: 21, open: 3, odd: 3, unbalanced: 3, ..CUBE };
+    assert_eq!(counts(&junction), expected);
+    assert_eq!(junction.example, lattice_edge([0; 3], [2, 0, 0]));
+
+    triangles.push([0, 1, middle]);
+    let closed = topology(&Mesh::new(positions, triangles).unwrap());
+    assert_eq!(counts(&closed), Counts { edges: 21, ..CUBE });
+    assert_eq!((closed.volume_times_six, closed.area), (six(64), square(96.0)));
+}
+
+#[test]
+fn triangles_that_occur_twice_count_twice() {
+    let mesh = cube([0.0; 3], 4.0);
+    let twice = topology(&with_triangles(&mesh, mesh.triangles().repeat(2)));
+    assert_eq!(counts(&twice), Counts { non_manifold: 18, ..CUBE });
+    assert_eq!((twice.volume_times_six, twice.area), (six(128), square(192.0)));
+    // Back to back they are closed too, and enclose nothing.
+    let paper = first_triangles(&mesh, 1);
+    let paper = topology(&together(&[inside_out(&paper), paper]));
+    assert_eq!(counts(&paper), Counts { shells: 1, edges: 3, ..Counts::default() });
+    assert_eq!(paper.volume_times_six, 0);
+}
+
+#[test]
+fn a_wall_within_a_box_has_odd_edges_and_no_open_ones() {
+    let without_side = |mesh: Mesh| with_triangles(&mesh, mesh.triangles()[2..].to_vec());
+    let rooms = [cube([0.0; 3], 4.0), without_side(cube([4.0, 0.0, 0.0], 4.0))];
+    let topology = topology(&together(&rooms));
+    let expected = Counts { edges: 31, non_manifold: 4, odd: 4, unbalanced: 4, ..CUBE };
+    assert_eq!(counts(&topology), expected);
+    assert_eq!(topology.example, lattice_edge([4, 0, 0], [4, 0, 4]));
+    assert!(!topology.is_closed());
+}
+
+#[test]
+fn volumes_are_exact_at_the_ends_of_the_lattice() {
+    let end = f64::from(1 << 24);
+    let fills = |mesh: &Mesh, bounds: Bounds| {
+        let options = PlaceOptions::new(Sizing::VoxelSize(f64::from(UNIT))).with_bounds(bounds);
+        let mesh = place(mesh, &options).unwrap();
+        assert_eq!(mesh.lattice().fraction_bits, 16);
+        Topology::of(&mesh)
+    };
+    let everything = Bounds { min: [0.0; 3], max: [end; 3] };
+    let all = cuboid([0.0; 3], [end; 3]);
+    let one = fills(&all, everything);
+    assert_eq!((one.volume_times_six, one.area), (6 << 72, 6.0 * end * end));
+    // As many as a sum has room for, and more.
+    let copies = 2000;
+    let many = fills(&with_triangles(&all, all.triangles().repeat(copies)), everything);
+    assert_eq!(many.volume_times_six, one.volume_times_six * copies as i128);
+    assert_eq!(many.area, one.area * copies as f64);
+    // A mesh far from its grid.
+    let grid = Bounds { min: [0.0; 3], max: [64.0 * f64::from(UNIT); 3] };
+    let beyond = fills(&cuboid([64.0 * f64::from(UNIT) - end; 3], [-1.0; 3]), grid);
+    let side = (1 << 24) - (64 << 16) - 1_i128;
+    assert_eq!(beyond.volume_times_six, 6 * side.pow(3));
+}
+
+/// The facts by brute force, from the corners of the triangles alone.
+fn oracle(mesh: &PlacedMesh) -> (Counts, Option<Edge>, i128, f64) {
+    let is_collapsed = |[a, b, c]: Triangle| a == b || b == c || c == a;
+    let triangles: Vec<Triangle> = mesh.triangles().filter(|&t| !is_collapsed(t)).collect();
+    let mut edges: BTreeMap<Edge, [Vec<usize>; 2]> = BTreeMap::new();
+    for (number, corners) in triangles.iter().enumerate() {
+        for [from, to] in [0, 1, 2].map(|i| [corners[i], corners[(i + 1) % 3]]) {
+            let edge = [from.min(to), from.max(to)];
+            edges.entry(edge).or_default()[usize::from(from > to)].push(number);
+        }
+    }
+    let having = |is_one: &dyn Fn(usize, usize) -> bool| {
+        edges.values().filter(|[up, down]| is_one(up.len(), down.len())).count() as u64
+    };
+    let counts = Counts {
+        collapsed: (mesh.len() - triangles.len()) as u64,
+        shells: shells(triangles.len(), edges.values()),
+        edges: edges.len() as u64,
+        open: having(&|up, down| up + down == 1),
+        non_manifold: having(&|up, down| up + down > 2),
+        inconsistent: having(&|up, down| up + down == 2 && up != down),
+        odd: having(&|up, down| (up + down) % 2 == 1),
+        unbalanced: having(&|up, down| up != down),
+    };
+    let find = |is_one: &dyn Fn(usize, usize) -> bool| {
+        edges.iter().find(|(_, [up, down])| is_one(up.len(), down.len())).map(|(&edge, _)| edge)
+    };
+    let example = find(&|up, down| up + down == 1)
+        .or_else(|| find(&|up, down| (up + down) % 2 == 1))
+        .or_else(|| find(&|up, down| up != down));
+    let (volume, area) = measures(mesh);
+    (counts, example, volume, area)
+}
+
+/// How many pieces so many triangles are in, by colouring one after the other.
+fn shells<'a>(triangles: usize, edges: impl Iterator<Item = &'a [Vec<usize>; 2]>) -> u64 {
+    let mut neighbours = vec![Vec::new(); triangles];
+    for at_edge in edges {
+        let all = at_edge.concat();
+        for pair in all.windows(2) {
+            neighbours[pair[0]].push(pair[1]);
+            neighbours[pair[1]].push(pair[0]);
+        }
+    }
+    let (mut is_seen, mut shells) = (vec![false; triangles], 0);
+    for start in 0..triangles {
+        shells += u64::from(!is_seen[start]);
+        let mut open = vec![start];
+        while let Some(triangle) = open.pop() {
+            if !std::mem::replace(&mut is_seen[triangle], true) {
+                open.extend(&neighbours[triangle]);
+            }
+        }
+    }
+    shells
+}
+
+/// Six times the volume as a sum of determinants, and the area from scalar products.
+fn measures(mesh: &PlacedMesh) -> (i128, f64) {
+    let lattice = mesh.lattice();
+    let center = lattice.dims.map(|d| i128::from(d) * i128::from(lattice.units_per_voxel()) / 2);
+    let determinant = |corners: Triangle| {
+        let [a, b, c] = corners.map(|p| -> [i128; 3] {
+            std::array::from_fn(|axis| i128::from(p[axis]) - center[axis])
+        });
+        let terms = [(0, 1, 2), (1, 2, 0), (2, 0, 1)];
+        terms.iter().map(|&(i, j, k)| a[i] * (b[j] * c[k] - b[k] * c[j])).sum::<i128>()
+    };
+    let area = |[a, b, c]: Triangle| {
+        let between = |p: [i32; 3], q: [i32; 3]| -> [f64; 3] {
+            std::array::from_fn(|axis| f64::from(q[axis] - p[axis]))
+        };
+        let dot = |p: [f64; 3], q: [f64; 3]| (0..3).map(|axis| p[axis] * q[axis]).sum::<f64>();
+        let (e, f) = (between(a, b), between(a, c));
+        (dot(e, e) * dot(f, f) - dot(e, f).powi(2)).max(0.0).sqrt() / 2.0
+    };
+    (mesh.triangles().map(determinant).sum(), mesh.triangles().map(area).sum())
+}
+
+fn assert_as_brute_force(mesh: &PlacedMesh) {
+    let topology = Topology::of(mesh);
+    let (expected, example, volume, area) = oracle(mesh);
+    assert_eq!(counts(&topology), expected);
+    assert_eq!(topology.example, example);
+    assert_eq!(topology.volume_times_six, volume);
+    assert!((topology.area - area).abs() <= 1e-6 * area, "{} and {area}", topology.area);
+}
+
+/// The triangles by numbers of vertices that they share.
+fn indexed(triangles: &[Triangle]) -> Mesh {
+    let mut points: Vec<[i32; 3]> = triangles.concat();
+    points.sort_unstable();
+    points.dedup();
+    let number = |p: [i32; 3]| points.binary_search(&p).unwrap() as u32;
+    let triangles = triangles.iter().map(|t| t.map(number)).collect();
+    Mesh::new(points.iter().map(|p| p.map(f64::from)).collect(), triangles).unwrap()
+}
+
+/// The lattice triangles placed as they are, as [`placed`] does, but with shared vertices.
+fn placed_indexed(triangles: &[Triangle], dims: [i32; 3]) -> PlacedMesh {
+    let bounds = Bounds { min: [0.0; 3], max: dims.map(|d| f64::from(d * UNIT)) };
+    let options = PlaceOptions::new(Sizing::VoxelSize(f64::from(UNIT))).with_bounds(bounds);
+    place(&indexed(triangles), &options).unwrap()
+}
+
+#[test]
+fn soups_have_the_facts_that_brute_force_finds() {
+    let mut rng = Rng::with_seed(1);
+    let mut seen = Counts::default();
+    for round in 0..300 {
+        // From two points an axis to seven, so that edges have many triangles or few.
+        let reach = rng.i32(1..=6) * UNIT;
+        let count = 1 << rng.u32(0..10);
+        let triangles = match round % 3 {
+            0 => degenerate_soup(&mut rng, count, reach, UNIT),
+            _ => soup(&mut rng, count, reach, UNIT),
+        };
+        let mesh = placed(&triangles, [8; 3]);
+        assert_as_brute_force(&mesh);
+        let repeated = Topology::of(&mesh);
+        assert_eq!(Topology::of(&placed_indexed(&triangles, [8; 3])), repeated);
+        let now = counts(&repeated);
+        seen = Counts {
+            collapsed: seen.collapsed + now.collapsed,
+            shells: seen.shells.max(now.shells),
+            open: seen.open + now.open,
+            non_manifold: seen.non_manifold + now.non_manifold,
+            inconsistent: seen.inconsistent + now.inconsistent,
+            ..seen
+        };
+    }
+    let all = [seen.collapsed, seen.shells, seen.open, seen.non_manifold, seen.inconsistent];
+    assert!(all.iter().all(|&count| count > 10), "{seen:?}");
+}
+
+#[test]
+fn brute_force_tells_a_mesh_from_one_with_a_triangle_flipped_or_missing() {
+    let mesh = torus(2.0, 1.0, 30, 20);
+    let place = |mesh| place(&mesh, &PlaceOptions::new(Sizing::Resolution(64))).unwrap();
+    let facts = |mesh: &PlacedMesh| {
+        let topology = Topology::of(mesh);
+        (counts(&topology), topology.volume_times_six)
+    };
+    let expected = |mesh: &PlacedMesh| {
+        let (counts, _, volume, _) = oracle(mesh);
+        (counts, volume)
+    };
+    let right = place(mesh.clone());
+    assert_eq!(facts(&right), expected(&right));
+    for wrong in [with_flipped(&mesh, 7), first_triangles(&mesh, mesh.triangles().len() - 1)] {
+        assert_ne!(facts(&place(wrong)), expected(&right));
+    }
+}
+
+/// Many small triangles, in a box long enough that their vertices fill several parts.
+fn large_soup(rng: &mut Rng, count: usize) -> Vec<Triangle> {
+    let triangle = |rng: &mut Rng| -> Triangle {
+        let base: [i32; 3] = [rng.i32(0..60), rng.i32(0..30), rng.i32(0..30)];
+        std::array::from_fn(|_| base.map(|c| (c + rng.i32(0..=1)) << 16))
+    };
+    (0..count).map(|_| triangle(rng)).collect()
+}
+
+#[test]
+fn large_soups_have_the_facts_that_brute_force_finds() {
+    let mut rng = Rng::with_seed(2);
+    let triangles = large_soup(&mut rng, 100_000);
+    let mesh = placed(&triangles, [62, 32, 32]);
+    assert_as_brute_force(&mesh);
+    // One vertex of all triangles: the longest lists of half-edges that there can be.
+    let fan: Vec<Triangle> =
+        triangles.iter().take(20_000).map(|&[_, b, c]| [[0; 3], b, c]).collect();
+    assert_as_brute_force(&placed(&fan, [62, 32, 32]));
+}
+
+#[test]
+fn more_vertices_than_the_smallest_parts_hold_are_in_larger_ones() {
+    let count = (1 << 23) / 3 + 1;
+    let triangles = large_soup(&mut Rng::with_seed(3), count);
+    let mesh = placed(&triangles, [62, 32, 32]);
+    assert!(mesh.vertices().len() > 1 << 23);
+    let shared = placed_indexed(&triangles, [62, 32, 32]);
+    assert_eq!(Topology::of(&mesh), Topology::of(&shared));
+}
+
+/// The same surface: triangles, vertices and the corners of each triangle in another order.
+fn in_another_order(mesh: &Mesh, rng: &mut Rng) -> Mesh {
+    let mut order: Vec<u32> = (0..mesh.positions().len() as u32).collect();
+    rng.shuffle(&mut order);
+    let mut positions = vec![[0.0; 3]; order.len()];
+    for (position, &number) in mesh.positions().iter().zip(&order) {
+        positions[number as usize] = *position;
+    }
+    let renumbered = |triangle: &[u32; 3]| triangle.map(|vertex| order[vertex as usize]);
+    let mut triangles: Vec<[u32; 3]> = mesh.triangles().iter().map(renumbered).collect();
+    triangles.iter_mut().for_each(|triangle| triangle.rotate_left(rng.usize(0..3)));
+    rng.shuffle(&mut triangles);
+    Mesh::new(positions, triangles).unwrap()
+}
+
+#[test]
+fn order_and_threads_change_nothing() {
+    let mut rng = Rng::with_seed(4);
+    let soup = large_soup(&mut rng, 60_000);
+    let meshes = [
+        indexed(&soup),
+        with_vertices_repeated(&indexed(&soup)),
+        sphere(1.0, 150, 300),
+        klein_bottle(150, 150),
+    ];
+    for mesh in meshes {
+        let expected = topology_in_detail(&mesh);
+        for threads in [1, 2, 5] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            let other = in_another_order(&mesh, &mut rng);
+            assert_eq!(pool.install(|| topology_in_detail(&other)), expected, "{threads} threads");
+        }
+    }
+}
+
+#[test]
+fn real_models_have_the_facts_that_are_known_of_them() {
+    let Some(folder) = std::env::var_os("TRIVOX_MESHES") else {
+        println!("skipped: TRIVOX_MESHES not set");
+        return;
+    };
+    let of = |name: &str| {
+        let mesh = read_mesh(Path::new(&folder).join(name)).unwrap().mesh;
+        let topology = topology_in_detail(&mesh);
+        println!("{name}: {topology:?}");
+        counts(&topology)
+    };
+    for name in ["spot", "fandisk", "rocker-arm", "fuze", "armadillo"] {
+        let expected = counts(&topology_in_detail(&cube([0.0; 3], 1.0)));
+        let found = of(&format!("{name}.obj"));
+        assert_eq!(found, Counts { edges: found.edges, ..expected }, "{name}");
+    }
+    let open = |open| Counts { open, odd: open, unbalanced: open, ..CUBE };
+    assert_eq!(of("bunny.obj"), Counts { edges: 104_288, ..open(223) });
+    let suzanne = of("suzanne.obj");
+    assert_eq!([suzanne.shells, suzanne.open, suzanne.non_manifold], [3, 42, 1]);
+    // Of its vertices 2100 repeat others, along what its numbering alone takes for open edges.
+    assert_eq!(of("dragon.obj"), Counts { collapsed: 108, edges: 1_306_959, ..CUBE });
+}

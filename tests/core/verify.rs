@@ -1,0 +1,445 @@
+//! Judging grids: every planted fault is found, a right grid passes, and a grid that lies otherwise
+//! is recognised.
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use crate::common::shapes::{cuboid, mesh_of};
+use crate::common::solids::{self, cube, together, torus};
+use fastrand::Rng;
+use trivox::engine::backend::RunOptions;
+use trivox::engine::verify::{
+    Alignment, Fault, KnownPlacement, PlacementSource, Verdict, VerifyError, VerifyOptions, verify,
+};
+use trivox::formats::read_mesh;
+use trivox::grid::{BrickKey, FULL, mask_place};
+use trivox::solid::{Fill, Solid};
+use trivox::{
+    Backend, BackendError, Bounds, Cpu, Mesh, Mode, NoProgress, PlaceError, PlaceOptions,
+    PlacedMesh, Sizing, Up, VoxelGrid, World, place,
+};
+
+fn asset(name: &str) -> Mesh {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets").join(name);
+    read_mesh(&path).unwrap().mesh
+}
+
+fn voxelize(placed: &PlacedMesh) -> Result<VoxelGrid, BackendError> {
+    Cpu::default().voxelize(placed, &NoProgress)
+}
+
+fn exact(mesh: &Mesh, options: &PlaceOptions) -> VoxelGrid {
+    voxelize(&place(mesh, options).unwrap()).unwrap()
+}
+
+fn at_resolution(mesh: &Mesh, resolution: u32) -> VoxelGrid {
+    exact(mesh, &PlaceOptions::new(Sizing::Resolution(resolution)))
+}
+
+fn judge(mesh: &Mesh, grid: &VoxelGrid, options: &VerifyOptions) -> Verdict {
+    verify(mesh, grid, options, &mut voxelize).unwrap()
+}
+
+fn judge_unaided(mesh: &Mesh, grid: &VoxelGrid) -> Verdict {
+    judge(mesh, grid, &VerifyOptions::default())
+}
+
+/// Sheets so close that all voxels are occupied, at a resolution of 16.
+fn full() -> Mesh {
+    let sheet = |z: i32| {
+        let [a, b, c, d] =
+            [[0, 0], [16, 0], [16, 16], [0, 16]].map(|[x, y]| [x, y, z].map(f64::from));
+        [[a, b, c], [a, c, d]]
+    };
+    mesh_of(&(0..=16).flat_map(sheet).collect::<Vec<_>>())
+}
+
+/// No permutation or mirror of the axes leaves it as it is.
+fn crooked() -> Mesh {
+    let [a, b, c, d] = [[0.0, 0.0, 0.0], [12.0, 1.3, 2.1], [3.1, 9.0, 0.7], [1.2, 2.3, 7.0]];
+    mesh_of(&[[a, b, c], [a, b, d], [a, c, d]])
+}
+
+fn flipped(grid: &VoxelGrid, voxels: &BTreeSet<[u32; 3]>) -> VoxelGrid {
+    let mut bricks: std::collections::BTreeMap<BrickKey, [u64; 8]> = grid.bricks().collect();
+    for voxel in voxels {
+        let (slice, bit) = mask_place(*voxel);
+        bricks.entry(BrickKey::of_voxel(*voxel)).or_default()[slice] ^= 1 << bit;
+    }
+    VoxelGrid::from_bricks(grid.dims(), bricks.into_iter().collect()).unwrap()
+}
+
+/// Corners, the occupied, and any others.
+fn targets(rng: &mut Rng, grid: &VoxelGrid, count: usize) -> BTreeSet<[u32; 3]> {
+    let dims = grid.dims();
+    let corner = |bits: usize| [0, 1, 2].map(|a| if bits >> a & 1 == 1 { dims[a] - 1 } else { 0 });
+    let mut targets: BTreeSet<[u32; 3]> = (0..8).map(corner).collect();
+    targets.extend(rng.choose_multiple(grid.voxels(), count / 2));
+    targets.extend((0..count / 2).map(|_| dims.map(|d| rng.u32(0..d))));
+    targets
+}
+
+fn fault_at(grid: &VoxelGrid, voxel: [u32; 3]) -> Fault {
+    if grid.contains(voxel) { Fault::Missing } else { Fault::Spurious }
+}
+
+#[test]
+fn every_planted_fault_is_found_where_and_as_it_is() {
+    let mut rng = Rng::with_seed(1);
+    let mut planted = 0;
+    for (mesh, resolution) in [
+        (crooked(), 12),
+        (cuboid([0.0; 3], [1.0; 3]), 33),
+        (full(), 16),
+        (asset("torus-knot.obj"), 50),
+        (asset("lighthouse.obj"), 64),
+    ] {
+        let right = at_resolution(&mesh, resolution);
+        assert!(judge_unaided(&mesh, &right).is_right());
+        for voxel in targets(&mut rng, &right, 600) {
+            let wrong = flipped(&right, &BTreeSet::from([voxel]));
+            let mut same = |_: &PlacedMesh| Ok(right.clone());
+            let options = VerifyOptions::default();
+            let verdict = verify(&mesh, &wrong, &options, &mut same).unwrap();
+            let fault = fault_at(&right, voxel);
+            let counts = [u64::from(fault == Fault::Missing), u64::from(fault == Fault::Spurious)];
+            assert_eq!([verdict.missing, verdict.spurious], counts, "{voxel:?}");
+            let found = verdict.first[0];
+            assert_eq!((found.voxel, found.fault), (voxel.map(i64::from), fault));
+            assert!(verdict.alignment.is_identity());
+            let slice = verdict.slice.unwrap();
+            let drawn = if fault == Fault::Missing { '-' } else { '+' };
+            assert_eq!(
+                slice.rows.concat().matches(['-', '+']).collect::<String>(),
+                drawn.to_string()
+            );
+            planted += 1;
+        }
+    }
+    assert!(planted > 2000, "{planted}");
+}
+
+/// Judges as `mode` has it.
+fn judge_mode(mesh: &Mesh, grid: &VoxelGrid, mode: Mode, options: &VerifyOptions) -> Verdict {
+    let mut exact = |placed: &PlacedMesh| in_mode(placed, mode);
+    verify(mesh, grid, options, &mut exact).unwrap()
+}
+
+fn in_mode(placed: &PlacedMesh, mode: Mode) -> Result<VoxelGrid, BackendError> {
+    let voxels =
+        trivox::voxelize(&Cpu::default(), placed, mode, &RunOptions::default(), &NoProgress)?;
+    Ok(voxels.grid)
+}
+
+const SOLID: Mode = Mode::Solid(Solid { fill: Fill::Auto, include_surface: false });
+
+#[test]
+fn every_planted_fault_in_a_solid_or_a_thin_surface_is_found_in_runs_of_full_bricks_too() {
+    let mut rng = Rng::with_seed(4);
+    let (mut planted, mut in_full_bricks) = (0, 0);
+    for (mesh, resolution, mode) in [
+        (cube([0.0; 3], 1.0), 64, SOLID),
+        (cube([0.0; 3], 1.0), 61, SOLID),
+        (torus(1.0, 0.6, 48, 24), 96, SOLID),
+        (asset("torus-knot.obj"), 90, SOLID),
+        (asset("torus-knot.obj"), 90, Mode::Thin),
+        (cube([0.0; 3], 1.0), 64, Mode::Thin),
+    ] {
+        let options = PlaceOptions::new(Sizing::Resolution(resolution)).with_pad(9);
+        let right = in_mode(&place(&mesh, &options).unwrap(), mode).unwrap();
+        let mut named = VerifyOptions::default();
+        named.placement = KnownPlacement {
+            sizing: Some(options.sizing),
+            pad: Some(9),
+            ..KnownPlacement::default()
+        };
+        assert!(judge_mode(&mesh, &right, mode, &named).is_right());
+        for voxel in targets(&mut rng, &right, 700) {
+            let wrong = flipped(&right, &BTreeSet::from([voxel]));
+            let verdict = verify(&mesh, &wrong, &named, &mut |_: &PlacedMesh| Ok(right.clone()));
+            let verdict = verdict.unwrap();
+            let fault = fault_at(&right, voxel);
+            assert_eq!(verdict.differing(), 1, "{voxel:?}");
+            let found = verdict.first[0];
+            assert_eq!((found.voxel, found.fault), (voxel.map(i64::from), fault), "{voxel:?}");
+            assert_eq!(verdict.bounds, Some([voxel.map(i64::from); 2]), "{voxel:?}");
+            assert!(verdict.alignment.is_identity(), "{voxel:?}");
+            let key = BrickKey::of_voxel(voxel);
+            in_full_bricks += u32::from(right.mask_of(key) == FULL);
+            planted += 1;
+        }
+    }
+    assert!(planted > 4000 && in_full_bricks > 800, "{planted}, {in_full_bricks} in full bricks");
+}
+
+/// A cube with a bump, so that nothing but the identity leaves it as it is.
+fn bumpy() -> Mesh {
+    together(&[cube([0.0; 3], 32.0), solids::cuboid([3.5, 10.5, 32.0], [9.5, 20.5, 35.5])])
+}
+
+#[test]
+fn solids_that_lie_otherwise_are_recognised() {
+    let mut stated = VerifyOptions::default();
+    for (name, mesh, resolution) in [("bumpy", bumpy(), 64), ("knot", asset("torus-knot.obj"), 45)]
+    {
+        stated.placement.sizing = Some(Sizing::Resolution(resolution));
+        let options = PlaceOptions::new(Sizing::Resolution(resolution));
+        let right = in_mode(&place(&mesh, &options).unwrap(), SOLID).unwrap();
+        for symmetry in all_symmetries() {
+            for (shift, room) in [([0, 0, 0], 0), ([1, 0, 2], 2), ([13, 9, 17], 40)] {
+                let alignment = Alignment { shift, ..symmetry };
+                let grid = moved(&right, &alignment, room);
+                let verdict =
+                    verify(&mesh, &grid, &stated, &mut |_: &PlacedMesh| Ok(right.clone()));
+                let verdict = verdict.unwrap();
+                let differing = verdict.differing();
+                assert!(verdict.is_right(), "{name} at {resolution}, {alignment}: {differing}");
+                assert_eq!(moved(&right, &verdict.alignment, room), grid, "{name}, {alignment}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_grid_of_another_mode_is_wrong_and_doubtful() {
+    let mesh = asset("torus-knot.obj");
+    let options = PlaceOptions::new(Sizing::Resolution(48));
+    let placed = place(&mesh, &options).unwrap();
+    let modes = [Mode::Surface, Mode::Thin, SOLID];
+    for (made, judged) in modes.into_iter().flat_map(|made| modes.map(|judged| (made, judged))) {
+        let grid = in_mode(&placed, made).unwrap();
+        let verdict = judge_mode(&mesh, &grid, judged, &VerifyOptions::default());
+        assert_eq!(verdict.is_right(), made == judged, "{made:?} judged as {judged:?}");
+        assert_eq!(verdict.is_doubtful(), made != judged, "{made:?} judged as {judged:?}");
+    }
+}
+
+#[test]
+fn many_faults_at_once_are_all_found() {
+    let mut rng = Rng::with_seed(2);
+    let mesh = asset("lighthouse.obj");
+    let right = at_resolution(&mesh, 100);
+    for count in [2, 20, 400, 4000] {
+        let planted = targets(&mut rng, &right, count);
+        let mut options = VerifyOptions::default();
+        options.named = usize::MAX;
+        let verdict = judge(&mesh, &flipped(&right, &planted), &options);
+        let found: BTreeSet<_> = verdict.first.iter().map(|w| (w.voxel, w.fault)).collect();
+        let expected = planted.iter().map(|&v| (v.map(i64::from), fault_at(&right, v)));
+        assert_eq!(found, expected.collect::<BTreeSet<_>>());
+        let inside = verdict.bounds.unwrap();
+        for axis in 0..3 {
+            let along = || planted.iter().map(|v| i64::from(v[axis]));
+            assert_eq!(
+                [inside[0][axis], inside[1][axis]],
+                [along().min().unwrap(), along().max().unwrap()]
+            );
+        }
+        assert_eq!(verdict.agreeing, right.occupied() - verdict.missing);
+    }
+}
+
+#[test]
+fn grids_of_ours_are_right_whatever_they_were_made_with() {
+    let mesh = asset("torus-knot.obj");
+    let [min, max] = mesh.bounds();
+    let part = Bounds { min: min.map(|c| c - 0.1), max: [max[0] - 0.7, max[1] + 0.3, max[2]] };
+    let resolution = |n| PlaceOptions::new(Sizing::Resolution(n));
+    let size = |s| PlaceOptions::new(Sizing::VoxelSize(s));
+    for (options, source) in [
+        (resolution(57), PlacementSource::File),
+        (resolution(57).with_pad(1), PlacementSource::File),
+        (resolution(40).with_pad(3), PlacementSource::File),
+        (size(0.083), PlacementSource::File),
+        (size(0.083).with_pad(2), PlacementSource::File),
+        (resolution(61).with_bounds(part), PlacementSource::FileBounds),
+        (size(0.07).with_bounds(part).with_pad(2), PlacementSource::FileBounds),
+    ] {
+        let placed = place(&mesh, &options).unwrap();
+        let world = World::of(placed.lattice(), Up::Y);
+        let grid = voxelize(&placed).unwrap().with_world(world);
+        let verdict = judge_unaided(&mesh, &grid);
+        assert!(verdict.is_right() && verdict.alignment.is_identity(), "{options:?}");
+        assert_eq!((verdict.source, verdict.contradicted), (source, None), "{options:?}");
+        assert_eq!(verdict.lattice.dims, grid.dims());
+        if source == PlacementSource::File {
+            assert_eq!(verdict.lattice, *placed.lattice());
+        }
+    }
+}
+
+#[test]
+fn without_a_place_in_the_world_common_fits_are_found() {
+    // The last is nearly the same at another scale.
+    let [a, b, c, d] = [[0.0; 3], [4.0, 0.0, 0.0], [4.0, 4.0, 1.0], [0.0, 4.0, 1.0]];
+    let slope = mesh_of(&[[a, b, c], [a, c, d]]);
+    for mesh in [asset("torus-knot.obj"), crooked(), slope] {
+        for (resolution, pad) in [(30, 0), (30, 1), (28, 3)] {
+            let options = PlaceOptions::new(Sizing::Resolution(resolution)).with_pad(pad);
+            let verdict = judge_unaided(&mesh, &exact(&mesh, &options));
+            assert!(verdict.is_right(), "{options:?}");
+            assert_eq!(verdict.source, PlacementSource::Fitted { resolution, pad });
+        }
+    }
+}
+
+#[test]
+fn what_is_stated_counts_and_contradictions_are_told() {
+    let mesh = crooked();
+    let bounds = Bounds { min: [-1.0; 3], max: [13.0; 3] };
+    let options = PlaceOptions::new(Sizing::VoxelSize(0.5)).with_bounds(bounds).with_pad(1);
+    let grid = exact(&mesh, &options);
+    let mut stated = VerifyOptions::default();
+    let sizing = Some(Sizing::VoxelSize(0.5));
+    stated.placement = KnownPlacement { sizing, bounds: Some(bounds), pad: Some(1), dims: None };
+    let verdict = judge(&mesh, &grid, &stated);
+    assert_eq!((verdict.is_right(), verdict.source), (true, PlacementSource::Options));
+    // The grid's size and the rest give the voxels' size.
+    stated.placement.sizing = None;
+    assert!(judge(&mesh, &grid, &stated).is_right());
+    let elsewhere = World::at([0.25; 3], 0.5, Up::Y);
+    let grid = grid.with_world(elsewhere);
+    let verdict = judge(&mesh, &grid, &stated);
+    assert_eq!((verdict.is_right(), verdict.contradicted), (true, elsewhere.place));
+    assert!(!judge_unaided(&mesh, &grid).is_right());
+}
+
+/// The grid as an alignment has it, voxel by voxel, with room for `room` more behind.
+fn moved(exact: &VoxelGrid, alignment: &Alignment, room: u32) -> VoxelGrid {
+    let from = exact.dims().map(i64::from);
+    let dims = [0, 1, 2].map(|a| from[alignment.axes[a]] as u32 + room);
+    let voxels = exact.voxels().map(|voxel| {
+        [0, 1, 2].map(|a| {
+            let along = i64::from(voxel[alignment.axes[a]]);
+            let turned =
+                if alignment.mirrored[a] { from[alignment.axes[a]] - 1 - along } else { along };
+            u32::try_from(turned + alignment.shift[a]).unwrap()
+        })
+    });
+    VoxelGrid::from_voxels(dims, voxels).unwrap()
+}
+
+fn all_symmetries() -> Vec<Alignment> {
+    let orders = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
+    let mirrors = (0..8).map(|bits| [0, 1, 2].map(|a| bits >> a & 1 == 1));
+    let shift = [0; 3];
+    mirrors.flat_map(|mirrored| orders.map(|axes| Alignment { axes, mirrored, shift })).collect()
+}
+
+#[test]
+fn all_48_symmetries_with_shifts_are_recognised() {
+    let mesh = crooked();
+    let right = at_resolution(&mesh, 24);
+    let mut stated = VerifyOptions::default();
+    stated.placement.sizing = Some(Sizing::Resolution(24));
+    let symmetries = all_symmetries();
+    assert_eq!(symmetries.len(), 48);
+    for symmetry in symmetries {
+        for (shift, room) in [([0, 0, 0], 0), ([0, 1, 0], 2), ([2, 0, 1], 2), ([3, 9, 17], 40)] {
+            let alignment = Alignment { shift, ..symmetry };
+            let grid = moved(&right, &alignment, room);
+            let verdict = judge(&mesh, &grid, &stated);
+            assert!(verdict.is_right(), "{alignment}: {}", verdict.differing());
+            assert_eq!(verdict.alignment, alignment);
+            let is_as_placed = verdict.differing_as_placed == 0;
+            assert_eq!(is_as_placed, alignment.is_identity(), "{alignment}");
+            stated.as_placed = true;
+            assert_eq!(judge(&mesh, &grid, &stated).is_right(), is_as_placed, "{alignment}");
+            stated.as_placed = false;
+            // As a foreign file has it: nobody says where anything is.
+            assert!(judge_unaided(&mesh, &grid).is_right(), "{alignment}");
+        }
+    }
+}
+
+#[test]
+fn faults_in_a_grid_that_lies_otherwise_are_told_in_its_own_voxels() {
+    let mesh = crooked();
+    let right = at_resolution(&mesh, 24);
+    let alignment = Alignment { axes: [2, 0, 1], mirrored: [true, false, true], shift: [1, 0, 2] };
+    let turned = moved(&right, &alignment, 2);
+    let voxel = turned.voxels().nth(100).unwrap();
+    let verdict = judge_unaided(&mesh, &flipped(&turned, &BTreeSet::from([voxel])));
+    assert_eq!(verdict.alignment, alignment);
+    assert_eq!((verdict.missing, verdict.spurious), (1, 0));
+    assert_eq!(verdict.first[0].voxel, voxel.map(i64::from));
+    let size = verdict.lattice.voxel_size;
+    let origin = verdict.lattice.origin;
+    let in_exact = [0, 1, 2].map(|a| ((verdict.first[0].position[a] - origin[a]) / size) as u32);
+    assert!(right.contains(in_exact));
+    let back = VoxelGrid::from_voxels(right.dims(), [in_exact]).unwrap();
+    assert_eq!(moved(&back, &alignment, 2).voxels().next(), Some(voxel));
+}
+
+#[test]
+fn voxels_clipped_by_a_shift_are_missing_at_their_negative_places() {
+    let mesh = crooked();
+    let right = at_resolution(&mesh, 24);
+    let kept = right.voxels().filter(|v| v[0] >= 2).map(|[x, y, z]| [x - 2, y, z]);
+    let clipped = VoxelGrid::from_voxels(right.dims(), kept).unwrap();
+    let mut stated = VerifyOptions::default();
+    stated.placement.sizing = Some(Sizing::Resolution(24));
+    stated.named = usize::MAX;
+    let verdict = judge(&mesh, &clipped, &stated);
+    assert_eq!(verdict.alignment, Alignment { shift: [-2, 0, 0], ..Alignment::IDENTITY });
+    let gone: BTreeSet<_> = right.voxels().filter(|v| v[0] < 2).map(|v| v.map(i64::from)).collect();
+    let found =
+        verdict.first.iter().map(|wrong| [wrong.voxel[0] + 2, wrong.voxel[1], wrong.voxel[2]]);
+    assert_eq!(found.collect::<BTreeSet<_>>(), gone);
+    assert_eq!(verdict.spurious, 0);
+}
+
+#[test]
+fn the_nearly_symmetric_is_told_apart() {
+    // A cube with a bump: 47 symmetries are right but for a few voxels.
+    let [cube, bump] = [cuboid([0.0; 3], [32.0; 3]), cuboid([3.5, 10.5, 32.0], [3.6, 10.6, 33.5])];
+    let positions = [cube.positions(), bump.positions()].concat();
+    let second = bump.triangles().iter().map(|t| t.map(|index| index + 8));
+    let mesh =
+        Mesh::new(positions, cube.triangles().iter().copied().chain(second).collect()).unwrap();
+    let right = at_resolution(&mesh, 67);
+    for symmetry in all_symmetries() {
+        let verdict = judge_unaided(&mesh, &moved(&right, &symmetry, 0));
+        assert!(verdict.is_right(), "{symmetry}");
+    }
+}
+
+#[test]
+fn another_mesh_is_wrong_in_every_alignment() {
+    let knot = at_resolution(&asset("torus-knot.obj"), 40);
+    let verdict = judge_unaided(&crooked(), &knot);
+    assert!(!verdict.is_right() && verdict.is_doubtful());
+    let empty = VoxelGrid::empty([24, 18, 14]).unwrap();
+    let verdict = judge_unaided(&crooked(), &empty);
+    assert_eq!((verdict.agreeing, verdict.spurious), (0, 0));
+    assert!(verdict.missing > 0 && verdict.is_doubtful());
+}
+
+#[test]
+fn impossible_placements_are_errors_that_say_whose() {
+    let mesh = crooked();
+    let grid = at_resolution(&mesh, 24);
+    let far = World::at([1e9; 3], 0.5, Up::Y);
+    let far = grid.clone().with_world(far);
+    let mut options = VerifyOptions::default();
+    let error = verify(&mesh, &far, &options, &mut voxelize).unwrap_err();
+    assert!(error.to_string().contains("where the grid's file says"), "{error}");
+    options.placement.pad = Some(12);
+    let error = verify(&mesh, &grid, &options, &mut voxelize).unwrap_err();
+    assert_eq!(error, VerifyError::Pad { pad: 12, voxels: 24 });
+    options.placement.sizing = Some(Sizing::Resolution(0));
+    let error = verify(&mesh, &grid, &options, &mut voxelize).unwrap_err();
+    let VerifyError::Place { error, by } = error else { panic!("{error}") };
+    assert_eq!((error, by), (PlaceError::Resolution(0), PlacementSource::Options));
+    let point = mesh_of(&[[[1.0; 3]; 3]]);
+    let error = verify(&point, &grid, &VerifyOptions::default(), &mut voxelize).unwrap_err();
+    assert!(error.to_string().contains("so that it fills the grid"), "{error}");
+}
+
+#[test]
+fn a_backend_that_fails_is_an_error() {
+    let failure = BackendError::Failed("lost".into());
+    let mut fail = |_: &PlacedMesh| Err(failure.clone());
+    let mesh = crooked();
+    let error = verify(&mesh, &at_resolution(&mesh, 9), &VerifyOptions::default(), &mut fail);
+    assert_eq!(error.unwrap_err(), VerifyError::Backend(failure));
+}

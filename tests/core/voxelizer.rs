@@ -1,0 +1,483 @@
+//! The way in: [`Voxelizer`] gives what its steps give, in order, and ends when it is told to.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+#[cfg(feature = "gpu")]
+use rayon::prelude::*;
+use trivox::engine::backend::BackendChoice;
+#[cfg(feature = "gpu")]
+use trivox::engine::backend::Backends;
+use trivox::engine::{Many, Timings, Warning};
+use trivox::formats::{MeshSpec, Sidecars, read_mesh};
+use trivox::lattice::transform::{CenteredGrid, Rotation, TransformError};
+use trivox::solid::Solid;
+use trivox::{
+    Backend, BackendError, Bounds, ColorSource, Cpu, DistanceField, Lattice, Mesh, MeshSource,
+    Mode, NoProgress, PlaceError, PlaceOptions, Progress, Sizing, Transform, VoxelGrid,
+    VoxelizeError, Voxelized, Voxelizer, place,
+};
+
+const LIGHTHOUSE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/lighthouse.obj");
+
+fn on_cpu() -> Voxelizer {
+    Voxelizer::new().backend(BackendChoice::Cpu)
+}
+
+/// An octahedron with corners at this distance from the origin.
+fn octahedron(radius: f64) -> Mesh {
+    let corners = (0..6).map(|i| {
+        let mut corner = [0.0; 3];
+        corner[i / 2] = if i % 2 == 0 { radius } else { -radius };
+        corner
+    });
+    let faces = (0..8_u32).map(|i| {
+        let [x, y, z] = [i & 1, 2 + (i >> 1 & 1), 4 + (i >> 2)];
+        if i.count_ones() % 2 == 0 { [x, y, z] } else { [x, z, y] }
+    });
+    Mesh::new(corners.collect(), faces.collect()).unwrap()
+}
+
+#[test]
+fn everything_may_go_to_another_thread() {
+    fn check<T: Send + Sync>() {}
+    check::<Voxelizer>();
+    check::<Voxelized>();
+    check::<VoxelizeError>();
+    check::<Box<dyn Progress>>();
+    fn check_send<T: Send>() {}
+    check_send::<Many<String>>();
+}
+
+#[test]
+fn a_mesh_is_transformed_before_it_is_placed_wherever_it_comes_from() {
+    let mesh = read_mesh(Path::new(LIGHTHOUSE)).unwrap().mesh;
+    let mut transform = Transform::default();
+    transform.scale = Some(2.0);
+    transform.rotations = vec!["x:90".parse().unwrap(), "z:-30".parse().unwrap()];
+    transform.center = true;
+    transform.grid = Some(CenteredGrid { dims: [40, 32, 24], fills: true });
+    let moved = transform.apply(mesh.clone()).unwrap();
+    let place = transform.place_options(&moved, PlaceOptions::new(Sizing::Resolution(1)));
+    let expected = on_cpu().place_options(place).run(&moved).unwrap().grid;
+    assert_eq!(expected.dims(), [40, 32, 24]);
+    let voxelizer = on_cpu().transform(transform);
+    assert_eq!(voxelizer.run(&mesh).unwrap().grid, expected);
+    assert_eq!(voxelizer.run(Path::new(LIGHTHOUSE)).unwrap().grid, expected);
+    assert_eq!(voxelizer.distances(&mesh, 3.0).unwrap().field.dims(), [40, 32, 24]);
+}
+
+#[test]
+fn distances_are_restored_from_their_parts() {
+    let field = on_cpu().resolution(20).distances(octahedron(1.0), 2.5).unwrap().field;
+    let grids = || [field.band().clone(), field.inside().clone()];
+    let mut distances: Vec<f32> = field.distances().map(|(_, distance)| distance).collect();
+    let again = DistanceField::of_parts(field.width(), grids(), distances.clone()).unwrap();
+    assert_eq!((again.hash(), again.world()), (field.hash(), field.world()));
+    let empty = || [(); 2].map(|()| VoxelGrid::empty([4; 3]).unwrap());
+    for width in [0.0, -1.0, f32::INFINITY, f32::NAN] {
+        assert!(DistanceField::of_parts(width, empty(), vec![]).is_none(), "{width}");
+    }
+    distances.pop();
+    assert!(DistanceField::of_parts(field.width(), grids(), distances).is_none());
+}
+
+/// Cancels every mesh of a batch but the first.
+#[derive(Default)]
+struct OnlyTheFirst(AtomicUsize);
+
+impl Progress for OnlyTheFirst {
+    fn start(&self, _step: &str, _total: u64) {}
+    fn advance(&self, _units: u64) {}
+    fn for_mesh(&self) -> Option<Arc<dyn Progress>> {
+        Some(Arc::new(CancelIf(self.0.fetch_add(1, Ordering::SeqCst) > 0)))
+    }
+}
+
+struct CancelIf(bool);
+
+impl Progress for CancelIf {
+    fn start(&self, _step: &str, _total: u64) {}
+    fn advance(&self, _units: u64) {}
+    fn is_cancelled(&self) -> bool {
+        self.0
+    }
+}
+
+#[test]
+fn each_mesh_of_a_batch_may_be_cancelled_by_itself() {
+    let voxelizer = on_cpu().threads(1).progress(Arc::new(OnlyTheFirst::default()));
+    let meshes = (0..3).map(|n| (n, octahedron(1.0)));
+    let results: Vec<_> = voxelizer.many(meshes).unwrap().map(|(_, result)| result).collect();
+    let is_cancelled =
+        |result: &Result<_, VoxelizeError>| result.as_ref().is_err_and(VoxelizeError::is_cancelled);
+    assert_eq!(results.iter().map(is_cancelled).collect::<Vec<_>>(), [false, true, true]);
+}
+
+#[test]
+fn the_voxels_are_those_of_the_steps() {
+    let mesh = read_mesh(Path::new(LIGHTHOUSE)).unwrap().mesh;
+    let placed = place(&mesh, &PlaceOptions::new(Sizing::Resolution(64))).unwrap();
+    let grid = Cpu::default().voxelize(&placed, &NoProgress).unwrap();
+    let voxelizer = on_cpu().resolution(64);
+    let of_file = voxelizer.run(Path::new(LIGHTHOUSE)).unwrap();
+    assert!(of_file.grid.voxels().eq(grid.voxels()));
+    assert!(of_file.grid.colors.is_some() && of_file.grid.world.place.is_some());
+    assert_eq!(of_file.backend.name(), "cpu");
+    assert!(of_file.timings.load > Some(Duration::ZERO) && of_file.timings.color.is_some());
+    assert_eq!(voxelizer.run(&mesh).unwrap().grid, of_file.grid);
+    let own_threads = voxelizer.clone().threads(3).run(&mesh).unwrap();
+    assert_eq!(own_threads.grid, of_file.grid);
+    let plain = voxelizer.color(ColorSource::None).run(&mesh).unwrap();
+    assert!(plain.grid.colors.is_none());
+    assert_ne!(plain.timings, Timings::default());
+}
+
+#[test]
+fn a_mesh_in_memory_has_the_sidecar_files_of_the_folder() {
+    let path = Path::new(LIGHTHOUSE);
+    let (bytes, spec) = (std::fs::read(path).unwrap(), MeshSpec::of_path(path).unwrap());
+    let voxelizer = on_cpu().resolution(32);
+    let expected = voxelizer.run(path).unwrap();
+    let of_bytes = |sidecars| MeshSource::Bytes { bytes: (&*bytes).into(), spec, sidecars };
+    let with = voxelizer.run(of_bytes(Sidecars::beside(path))).unwrap();
+    assert_eq!(with.grid, expected.grid);
+    let without = voxelizer.run(of_bytes(Sidecars::none())).unwrap();
+    assert!(without.grid.voxels().eq(expected.grid.voxels()));
+    assert!(!without.warnings.is_empty());
+}
+
+#[test]
+fn warnings_say_what_is_left_out() {
+    let far = Bounds { min: [10.0; 3], max: [12.0; 3] };
+    let missed = on_cpu().resolution(8).bounds(far).run(octahedron(1.0)).unwrap();
+    let said: Vec<String> = missed.warnings.iter().map(Warning::to_string).collect();
+    assert_eq!(
+        said,
+        [
+            "8 triangles reach outside the bounds; what lies there has no voxels",
+            "no voxel is occupied: the bounds miss the mesh"
+        ]
+    );
+}
+
+#[test]
+fn a_batch_is_in_order_and_has_errors_of_items() {
+    let solid = Mode::Solid(Solid::default());
+    let voxelizer = on_cpu().voxel_size(0.25).mode(solid).threads(4);
+    let item = |i: usize| match i % 5 {
+        3 => (i, MeshSource::from("not there.obj")),
+        _ => (i, octahedron(1.0 + i as f64).into()),
+    };
+    let results = voxelizer.many((0..30).map(item)).unwrap();
+    for (expected, (i, result)) in results.enumerate() {
+        assert_eq!(i, expected);
+        match result {
+            Err(VoxelizeError::Read(_)) => assert_eq!(i % 5, 3),
+            result => {
+                let alone = voxelizer.run(octahedron(1.0 + i as f64)).unwrap();
+                assert_eq!(result.unwrap().grid, alone.grid, "{i}");
+            }
+        }
+    }
+}
+
+#[cfg(feature = "gpu")]
+#[test]
+fn threads_of_one_rayon_pool_may_share_a_gpu() {
+    let voxelizer = Voxelizer::new().resolution(40).backend(BackendChoice::Gpu);
+    let shared = voxelizer.backends(Arc::new(Backends::new(BackendChoice::Gpu, None)));
+    let expected = on_cpu().resolution(40).run(octahedron(1.0)).unwrap();
+    // Many small steps in each, so that a thread that waits finds work to steal.
+    let of_one_pool = |voxelizer: &Voxelizer| {
+        let run = |_| voxelizer.run(octahedron(1.0)).unwrap().grid;
+        (0..24).into_par_iter().map(run).collect::<Vec<_>>()
+    };
+    let pool = Arc::new(rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap());
+    let within = shared.clone().pool(Arc::clone(&pool));
+    assert!(pool.install(|| of_one_pool(&within)).iter().all(|grid| *grid == expected.grid));
+    for own in [None, Some(2)] {
+        let voxelizer = own.map_or(shared.clone(), |threads| shared.clone().threads(threads));
+        let grids: Vec<_> =
+            (0..24).into_par_iter().map(|_| voxelizer.run(octahedron(1.0))).collect();
+        assert!(grids.into_iter().all(|made| made.unwrap().grid == expected.grid));
+    }
+}
+
+#[test]
+fn distances_of_a_batch_are_those_of_each_mesh() {
+    let voxelizer = on_cpu().voxel_size(0.25).threads(3);
+    let item = |i: usize| match i {
+        2 => (i, MeshSource::from("not there.obj")),
+        _ => (i, octahedron(1.0 + i as f64).into()),
+    };
+    let results: Vec<_> = voxelizer.many_distances((0..6).map(item), 2.5).unwrap().collect();
+    assert_eq!(results.len(), 6);
+    for (i, result) in results {
+        if i == 2 {
+            assert!(matches!(result, Err(VoxelizeError::Read(_))));
+            continue;
+        }
+        let alone = voxelizer.distances(octahedron(1.0 + i as f64), 2.5).unwrap();
+        assert!(result.unwrap().field == alone.field, "{i}");
+    }
+}
+
+/// `mesh` as an OBJ file.
+fn obj(mesh: &Mesh) -> String {
+    let vertex = |[x, y, z]: &[f64; 3]| format!("v {x} {y} {z}\n");
+    let face = |corners: &[u32; 3]| {
+        let [a, b, c] = corners.map(|index| index + 1);
+        format!("f {a} {b} {c}\n")
+    };
+    let vertices = mesh.positions().iter().map(vertex);
+    vertices.chain(mesh.triangles().iter().map(face)).collect()
+}
+
+#[test]
+fn a_mesh_of_a_batch_that_needs_more_than_its_share_has_all_memory() {
+    let mesh = octahedron(1.0);
+    let voxelizer = on_cpu().resolution(512).threads(4);
+    let needed = (16..40)
+        .map(|bits| 1 << bits)
+        .find(|&memory: &u64| voxelizer.clone().memory(memory).run(&mesh).is_ok());
+    let voxelizer = voxelizer.memory(needed.unwrap());
+    let mut items: Vec<(usize, MeshSource)> = (0..5).map(|i| (i, mesh.clone().into())).collect();
+    let (bytes, spec) = (obj(&mesh).into_bytes().into(), MeshSpec::of_extension(".obj").unwrap());
+    items.push((5, MeshSource::Bytes { bytes, spec, sidecars: Sidecars::none() }));
+    assert!(voxelizer.many(items.clone()).unwrap().all(|(_, result)| result.is_ok()));
+    let too_little = voxelizer.memory(1 << 12);
+    assert!(
+        too_little.many(items).unwrap().all(|(_, result)| result.is_err_and(|e| e.is_memory()))
+    );
+}
+
+/// Cancels once it was asked so many times.
+#[derive(Debug)]
+struct Cancel {
+    after: usize,
+    asked: AtomicUsize,
+}
+
+impl Progress for Cancel {
+    fn start(&self, _step: &str, _total: u64) {}
+    fn advance(&self, _units: u64) {}
+    fn is_cancelled(&self) -> bool {
+        self.asked.fetch_add(1, Ordering::SeqCst) >= self.after
+    }
+}
+
+/// The total of each step, and what it advanced by.
+#[derive(Debug, Default)]
+struct Steps(Mutex<Vec<(String, u64, u64)>>);
+
+impl Progress for Steps {
+    fn start(&self, step: &str, total: u64) {
+        self.0.lock().unwrap().push((step.to_owned(), total, 0));
+    }
+    fn advance(&self, units: u64) {
+        self.0.lock().unwrap().last_mut().unwrap().2 += units;
+    }
+}
+
+#[test]
+fn steps_advance_by_their_totals() {
+    // Without one side it is filled by generalized winding numbers.
+    let whole = octahedron(1.0);
+    let open = Mesh::new(whole.positions().to_vec(), whole.triangles()[1..].to_vec()).unwrap();
+    let painted = read_mesh(Path::new(LIGHTHOUSE)).unwrap().mesh;
+    for (mesh, mode, step) in
+        [(open, Mode::Solid(Solid::default()), "fill"), (painted, Mode::Surface, "color")]
+    {
+        let steps = Arc::new(Steps::default());
+        let voxelizer = on_cpu().resolution(100).mode(mode).threads(2);
+        voxelizer.progress(steps.clone()).run(&mesh).unwrap();
+        let steps = steps.0.lock().unwrap();
+        let of_step: Vec<_> = steps.iter().filter(|(name, ..)| name == step).collect();
+        assert!(!of_step.is_empty(), "no step '{step}' in {steps:?}");
+        assert!(of_step.iter().all(|(_, total, done)| *total > 0 && total == done), "{steps:?}");
+    }
+    let steps = Arc::new(Steps::default());
+    on_cpu().progress(steps.clone()).place(Path::new(LIGHTHOUSE)).unwrap();
+    let bytes = std::fs::metadata(LIGHTHOUSE).unwrap().len();
+    assert!(steps.0.lock().unwrap().contains(&("load".to_owned(), bytes, bytes)), "{steps:?}");
+}
+
+#[test]
+fn cancelling_ends_the_work_soon_whenever_it_is() {
+    for mode in [Mode::Surface, Mode::Thin, Mode::Solid(Solid::default())] {
+        let voxelizer = on_cpu().resolution(4096).mode(mode);
+        let voxelizer = voxelizer.color(ColorSource::None);
+        for after in [0, 1, 3, 10] {
+            let cancel = Arc::new(Cancel { after, asked: AtomicUsize::new(0) });
+            let began = Instant::now();
+            let result = voxelizer.clone().progress(cancel).run(octahedron(1.0));
+            let error = result.expect_err("cancelled");
+            assert!(error.is_cancelled(), "{error}");
+            assert!(matches!(error, VoxelizeError::Backend(BackendError::Cancelled)));
+            assert!(began.elapsed() < Duration::from_secs(2), "{mode:?} {:?}", began.elapsed());
+        }
+    }
+}
+
+/// Cancels at one poll, and not at later ones.
+#[derive(Debug)]
+struct CancelOnce(Cancel);
+
+impl Progress for CancelOnce {
+    fn is_cancelled(&self) -> bool {
+        self.0.asked.fetch_add(1, Ordering::SeqCst) == self.0.after
+    }
+}
+
+#[test]
+fn a_grid_is_whole_even_if_the_cancellation_is_withdrawn() {
+    let open = || read_mesh(Path::new(LIGHTHOUSE)).unwrap().mesh;
+    for mode in [Mode::Surface, Mode::Solid(Solid::default())] {
+        let voxelizer = on_cpu().resolution(300).mode(mode).threads(2);
+        let whole = voxelizer.run(open()).unwrap().grid;
+        let mut cancelled = 0;
+        for after in 0..60 {
+            let cancel = CancelOnce(Cancel { after, asked: AtomicUsize::new(0) });
+            match voxelizer.clone().progress(Arc::new(cancel)).run(open()) {
+                Ok(result) => assert!(result.grid == whole, "{mode:?}, poll {after}"),
+                Err(error) => {
+                    assert!(error.is_cancelled(), "{error}");
+                    cancelled += 1;
+                }
+            }
+        }
+        assert!(cancelled > 20, "{mode:?}: {cancelled}");
+    }
+}
+
+#[test]
+fn the_search_for_too_large_a_grid_is_cancelled_too() {
+    let cancel = Arc::new(Cancel { after: 3, asked: AtomicUsize::new(0) });
+    let voxelizer = on_cpu().resolution(65_536).memory(1 << 20);
+    let error = voxelizer.run(octahedron(1.0)).expect_err("too little memory");
+    assert!(error.is_memory(), "{error}");
+    let error = voxelizer.progress(cancel).run(octahedron(1.0)).expect_err("cancelled");
+    assert!(error.is_cancelled(), "{error}");
+}
+
+#[test]
+fn options_are_checked_as_runs_use_them() {
+    let lattice =
+        Lattice::of(&octahedron(1.0), &PlaceOptions::new(Sizing::Resolution(20))).unwrap();
+    let voxelizer = || on_cpu().resolution(0);
+    assert!(voxelizer().check().is_err());
+    // The lattice has a voxel size.
+    voxelizer().lattice(lattice).check().unwrap();
+    voxelizer().lattice(lattice).run(octahedron(1.0)).unwrap();
+    let wrong = Lattice { scale: 2.0 * lattice.scale, ..lattice };
+    assert!(voxelizer().lattice(wrong).check().is_err());
+    assert!(voxelizer().lattice(wrong).run(octahedron(1.0)).is_err());
+}
+
+#[test]
+fn cancelling_ends_the_search_for_flipped_triangles() {
+    // Large triangles, each a patch: to look at all of them takes many seconds.
+    let mut random = fastrand::Rng::with_seed(3);
+    let corners: Vec<[f64; 3]> = (0..90_000).map(|_| [(); 3].map(|()| random.f64())).collect();
+    let triangles = (0..30_000).map(|i| [3 * i, 3 * i + 1, 3 * i + 2]).collect();
+    let soup = Mesh::new(corners, triangles).unwrap();
+    let cancel = Arc::new(Cancel { after: 40, asked: AtomicUsize::new(0) });
+    let voxelizer = on_cpu().resolution(64).mode(Mode::Solid(Solid::default()));
+    let began = Instant::now();
+    let error = voxelizer.progress(cancel.clone()).run(&soup).expect_err("cancelled");
+    assert!(error.is_cancelled(), "{error}");
+    let asked = cancel.asked.load(Ordering::SeqCst);
+    assert!(asked < 100, "asked {asked} times, {:?}", began.elapsed());
+}
+
+#[test]
+fn impossible_transforms_are_refused() {
+    for scale in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        let mut transform = Transform::default();
+        transform.scale = Some(scale);
+        let error = on_cpu().transform(transform).run(octahedron(1.0)).unwrap_err();
+        assert!(matches!(error, VoxelizeError::Transform(TransformError::Scale(_))), "{error}");
+    }
+    let mut transform = Transform::default();
+    transform.rotations = vec![Rotation { axis: 3, degrees: 90.0 }];
+    let error = on_cpu().transform(transform).run(octahedron(1.0)).unwrap_err();
+    assert!(matches!(error, VoxelizeError::Transform(TransformError::Axis(3))), "{error}");
+    let mut transform = Transform::default();
+    transform.grid = Some(CenteredGrid { dims: [4, 0, 4], fills: true });
+    let error = on_cpu().transform(transform).run(octahedron(1.0)).unwrap_err();
+    assert!(matches!(error, VoxelizeError::Place(PlaceError::Dims { .. })), "{error}");
+}
+
+#[test]
+fn given_dimensions_are_not_padded_for_distances() {
+    let mut centered = Transform::default();
+    centered.grid = Some(CenteredGrid { dims: [24; 3], fills: false });
+    let inside = |voxelizer: Voxelizer| {
+        let field = voxelizer.distances(octahedron(1.0), 3.0).unwrap().field;
+        (field.dims(), field.inside().occupied())
+    };
+    let whole = inside(on_cpu().resolution(16));
+    assert_eq!(whole.0, [22; 3]);
+    assert_eq!(inside(on_cpu().resolution(16).transform(centered.clone())), ([24; 3], whole.1));
+    let warnings = |voxelizer: Voxelizer, width: f32| {
+        voxelizer.distances(octahedron(1.0), width).unwrap().warnings
+    };
+    // Four voxels are around the mesh: the centre of the fifth is at 4.5.
+    let voxelizer = on_cpu().resolution(16).transform(centered);
+    assert_eq!(warnings(voxelizer.clone(), 4.5), []);
+    assert_eq!(warnings(voxelizer, 4.75), [Warning::CutBand { width: 4.75 }]);
+    assert_eq!(warnings(on_cpu().resolution(16), 4.75), []);
+}
+
+#[test]
+fn a_vertex_of_no_triangle_cuts_no_band() {
+    let octahedron = octahedron(1.0);
+    let positions = [octahedron.positions(), &[[1e3; 3]]].concat();
+    let mesh = Mesh::new(positions, octahedron.triangles().to_vec()).unwrap();
+    assert_eq!(on_cpu().resolution(16).distances(&mesh, 3.0).unwrap().warnings, []);
+}
+
+#[test]
+fn backend_and_adapter_can_be_set_in_any_order() {
+    let text = |voxelizer: Voxelizer| format!("{voxelizer:?}");
+    let one = text(Voxelizer::new().backend(BackendChoice::Gpu).adapter("llvm"));
+    assert!(one.contains("choice: Gpu, adapter: Some(\"llvm\")"), "{one}");
+    assert_eq!(text(Voxelizer::new().adapter("llvm").backend(BackendChoice::Gpu)), one);
+}
+
+#[test]
+fn an_estimate_is_about_what_the_work_takes() {
+    let voxelizer = on_cpu().resolution(512);
+    let mesh = octahedron(1.0);
+    let estimate = voxelizer.estimate(&mesh).unwrap();
+    let grid = voxelizer.run(&mesh).unwrap().grid;
+    let bricks = grid.brick_count();
+    assert_eq!(estimate.dims, grid.dims());
+    assert!((bricks..20 * bricks).contains(&estimate.brick_pairs), "{estimate:?} {bricks}");
+    assert!(estimate.memory >= grid.bytes(), "{estimate:?} {}", grid.bytes());
+    let tile = voxelizer.clone().tile("2/2x1x1".parse::<trivox::Tile>().unwrap());
+    assert_eq!(tile.estimate(&mesh).unwrap().dims, tile.run(&mesh).unwrap().grid.dims());
+    let finer = voxelizer.resolution(1024).estimate(&mesh).unwrap();
+    assert!(finer.core_seconds > 3.0 * estimate.core_seconds);
+}
+
+#[cfg(feature = "gpu")]
+#[test]
+fn without_a_gpu_a_browser_says_why_the_cpu_computes_unless_a_gpu_was_asked_for() {
+    use trivox::engine::backend::BackendChoice;
+    let run = |choice| {
+        let voxelizer = Voxelizer::new().resolution(9).backend(choice);
+        let placed = voxelizer.place(octahedron(1.0)).unwrap();
+        let run = voxelizer.voxelize_async(&placed.mesh, Err("there is no WebGPU here"));
+        pollster::block_on(run).map(|made| (made.backend.name(), made.backend.reason))
+    };
+    let on_cpu = |reason: &str| Ok(("cpu", reason.to_owned()));
+    assert_eq!(run(BackendChoice::Auto), on_cpu("there is no WebGPU here"));
+    assert_eq!(run(BackendChoice::Cpu), on_cpu("asked for"));
+    let refused = run(BackendChoice::Gpu).unwrap_err();
+    assert_eq!(trivox::ErrorCode::code(&refused), "backend.no_adapter");
+    assert!(refused.to_string().ends_with("there is no WebGPU here"), "{refused}");
+}

@@ -1,0 +1,298 @@
+//! Solids of meshes with holes, against the sum of the solid angles of all triangles; meshes that
+//! lost a part, or have parts that face the wrong way, and what they enclose all the same.
+use std::f64::consts::PI;
+
+use crate::common::shapes::mesh_of;
+use crate::common::solids::{
+    apart, cube, cuboid, inside_out, lidless_cube, sphere, together, torus, with_triangles,
+};
+use fastrand::Rng;
+use rayon::prelude::*;
+use trivox::solid::{Fill, FillReport, Solid};
+use trivox::{
+    Bounds, Cpu, Mesh, Mode, NoProgress, PlaceOptions, PlacedMesh, Sizing, VoxelGrid, place,
+    voxelize,
+};
+
+fn solid(mesh: &PlacedMesh, fill: Fill) -> (VoxelGrid, FillReport) {
+    let mode = Mode::Solid(Solid { fill, include_surface: false });
+    let voxels = voxelize(&Cpu::default(), mesh, mode, &Default::default(), &NoProgress).unwrap();
+    (voxels.grid, voxels.fill_report.unwrap())
+}
+
+fn at_resolution(mesh: &Mesh, resolution: u32) -> PlacedMesh {
+    place(mesh, &PlaceOptions::new(Sizing::Resolution(resolution)).with_pad(2)).unwrap()
+}
+
+/// The generalized winding number, as the sum of the solid angles of all triangles (A. van Oosterom
+/// and J. Strackee, 1983).
+fn winding_number(mesh: &PlacedMesh, voxel: [u32; 3]) -> f64 {
+    let units_per_voxel = f64::from(mesh.lattice().units_per_voxel());
+    let center = voxel.map(|c| (f64::from(c) + 0.5) * units_per_voxel);
+    let dot = |a: [f64; 3], b: [f64; 3]| a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+    let angle = |triangle: [[i32; 3]; 3]| {
+        let [a, b, c] = triangle.map(|p| [0, 1, 2].map(|i| f64::from(p[i]) - center[i]));
+        let [la, lb, lc] = [a, b, c].map(|p| dot(p, p).sqrt());
+        let cross =
+            [b[1] * c[2] - b[2] * c[1], b[2] * c[0] - b[0] * c[2], b[0] * c[1] - b[1] * c[0]];
+        let below = la * lb * lc + dot(a, b) * lc + dot(b, c) * la + dot(c, a) * lb;
+        2.0 * dot(a, cross).atan2(below)
+    };
+    mesh.triangles().map(angle).sum::<f64>() / (4.0 * PI)
+}
+
+/// Expects every voxel as its winding number says, unless that is within an error of 1/2; returns
+/// how many voxels there are, and how many were left out.
+fn assert_as_sum(mesh: &PlacedMesh, grid: &VoxelGrid, what: &str) -> [u64; 2] {
+    let [nx, ny, nz] = mesh.lattice().dims;
+    let columns: Vec<[u32; 2]> = (0..nz).flat_map(|z| (0..ny).map(move |y| [y, z])).collect();
+    let count = |&[y, z]: &[u32; 2]| {
+        let mut near = 0;
+        for voxel in (0..nx).map(|x| [x, y, z]) {
+            let number = winding_number(mesh, voxel);
+            if (number - 0.5).abs() < 1e-7 {
+                near += 1;
+            } else {
+                assert_eq!(grid.contains(voxel), number > 0.5, "{what}: {voxel:?}: {number}");
+            }
+        }
+        near
+    };
+    [grid.occupied(), columns.par_iter().map(count).sum()]
+}
+
+/// `mesh` without the triangles that `is_lost` names by number.
+fn without(mesh: &Mesh, is_lost: impl Fn(usize) -> bool) -> Mesh {
+    let kept = mesh.triangles().iter().enumerate().filter(|(index, _)| !is_lost(*index));
+    with_triangles(mesh, kept.map(|(_, &triangle)| triangle).collect())
+}
+
+/// `mesh`, moved.
+fn moved(mesh: &Mesh, by: [f64; 3]) -> Mesh {
+    let positions = mesh.positions().iter().map(|p| [0, 1, 2].map(|a| p[a] + by[a]));
+    Mesh::new(positions.collect(), mesh.triangles().to_vec()).unwrap()
+}
+
+/// Meshes with holes, whose front sides are outside.
+fn broken_meshes() -> Vec<(String, Mesh)> {
+    let ball = sphere(5.0, 16, 24);
+    let count = ball.triangles().len();
+    let mut rng = Rng::with_seed(4);
+    let lost: Vec<bool> = (0..count).map(|_| rng.f32() < 0.1).collect();
+    let bodies = [sphere(4.0, 12, 16), moved(&sphere(3.0, 12, 16), [3.0, 1.0, 0.5])];
+    let overlapping = together(&bodies.map(|ball| without(&ball, |index| index % 17 == 3)));
+    let fine = sphere(5.0, 24, 36);
+    let meshes = [
+        ("a ball with hundreds of holes", without(&fine, |index| index % 7 == 3)),
+        ("a bowl", without(&ball, |index| index < count / 3)),
+        ("a ball with small holes", without(&ball, |index| lost[index])),
+        ("a ball with a slit", without(&ball, |index| index % 24 == 0)),
+        ("a lidless cube", lidless_cube([-1.0; 3], 2.1)),
+        ("balls that overlap", overlapping),
+        ("a torus that is cut", without(&torus(4.0, 1.5, 24, 12), |index| index < 40)),
+        ("a ball of triangles apart", apart(&fine, 0.9)),
+        ("a side twice", {
+            let one = cube([0.0; 3], 3.0);
+            let again = [one.triangles(), &one.triangles()[..2]].concat();
+            with_triangles(&one, again)
+        }),
+        ("a wall within", {
+            let wall = mesh_of(&[
+                [[1.4, 0.0, 0.0], [1.4, 3.0, 0.0], [1.4, 3.0, 3.0]],
+                [[1.4, 0.0, 0.0], [1.4, 3.0, 3.0], [1.4, 0.0, 3.0]],
+            ]);
+            together(&[cube([0.0; 3], 3.0), wall])
+        }),
+    ];
+    meshes.map(|(name, mesh)| (name.to_owned(), mesh)).into()
+}
+
+/// Compares the reported confidences with winding numbers by brute force; no voxel in the brick of
+/// the least certain one may be less certain. Returns whether any are reported.
+fn assert_confidences(mesh: &PlacedMesh, filling: &FillReport, what: &str) -> bool {
+    let certainty = |voxel: [u32; 3]| {
+        let number = winding_number(mesh, voxel);
+        2.0 * (number - number.floor() - 0.5).abs()
+    };
+    let Some(ends) = filling.caps.unwrap().confidences else {
+        return false;
+    };
+    for end in ends {
+        let expected = certainty(end.voxel);
+        assert!((end.value - expected).abs() < 1e-7, "{what}: {end:?}, {expected}");
+    }
+    let [lowest, highest] = ends;
+    assert!(lowest.value <= highest.value, "{what}");
+    let [xs, ys, zs] = [0, 1, 2].map(|a| {
+        let corner = lowest.voxel[a] / 8 * 8;
+        corner..(corner + 8).min(mesh.lattice().dims[a])
+    });
+    for x in xs {
+        for voxel in ys.clone().flat_map(|y| zs.clone().map(move |z| [x, y, z])) {
+            let other = certainty(voxel);
+            assert!(other > lowest.value - 1e-7, "{what}: {voxel:?} has {other}, not {lowest:?}");
+        }
+    }
+    true
+}
+
+#[test]
+fn a_solid_is_where_the_solid_angles_of_all_triangles_add_up_to_half_of_all_directions() {
+    let mut with_confidences = 0;
+    for (name, mesh) in broken_meshes() {
+        for resolution in [5, 13, 40] {
+            let mesh = at_resolution(&mesh, resolution);
+            let (grid, filling) = solid(&mesh, Fill::Auto);
+            assert_eq!(filling.fill, Fill::Winding, "{name}");
+            assert_eq!(filling.flips.unwrap().flipped_triangles, 0, "{name}");
+            let what = format!("{name} at {resolution}");
+            with_confidences += u32::from(assert_confidences(&mesh, &filling, &what));
+            let [inside, near] = assert_as_sum(&mesh, &grid, &what);
+            assert!(inside > 0 && near < 40 * 40 * 2, "{what}: {inside}, {near}");
+        }
+    }
+    assert!(with_confidences > 20, "{with_confidences}");
+}
+
+#[test]
+fn holes_before_the_grid_are_capped_within_it() {
+    let (mut inside, mut with_caps) = (0, 0);
+    for (name, mesh) in broken_meshes() {
+        let [mut lo, hi] = mesh.bounds();
+        lo[0] = 0.6 * lo[0] + 0.4 * hi[0];
+        let options = PlaceOptions::new(Sizing::Resolution(24));
+        let mesh = place(&mesh, &options.with_bounds(Bounds { min: lo, max: hi })).unwrap();
+        let (grid, filling) = solid(&mesh, Fill::Winding);
+        inside += assert_as_sum(&mesh, &grid, &name)[0];
+        with_caps += usize::from(filling.caps.is_some());
+    }
+    assert!(inside > 10_000 && with_caps > 4, "{inside}, {with_caps}");
+}
+
+#[test]
+fn a_tube_that_begins_before_the_grid_is_filled_up_to_its_end_within_it() {
+    // Columns that begin inside cross no wall. In some bricks, columns on both sides of a wall begin.
+    let tube = cuboid([-12.3, 3.3, 5.2], [30.4, 21.7, 27.9]);
+    let tube = without(&tube, |index| index < 4);
+    let bounds = Bounds { min: [0.0; 3], max: [40.0, 26.0, 35.0] };
+    let options = PlaceOptions::new(Sizing::VoxelSize(1.0)).with_bounds(bounds);
+    let mesh = place(&tube, &options).unwrap();
+    let (grid, filling) = solid(&mesh, Fill::Auto);
+    assert_eq!(filling.caps.unwrap().loops, 2);
+    let [inside, near] = assert_as_sum(&mesh, &grid, "a tube");
+    assert_eq!((inside, near), (30 * 19 * 23, 0));
+}
+
+#[test]
+fn closed_meshes_that_lost_their_caps_keep_their_volume() {
+    let ball = sphere(5.0, 24, 48);
+    let count = ball.triangles().len();
+    let long = torus(6.0, 1.0, 96, 24);
+    let cases = [
+        ("a ball", &ball, without(&ball, |index| index < 48 * 5)),
+        ("a torus in two parts", &long, without(&long, |index| index % 2304 < 48)),
+        ("a ball with a thousand holes", &ball, without(&ball, |index| index % 7 == 0)),
+        ("a ball of triangles apart", &ball, apart(&ball, 0.97)),
+    ];
+    assert!(count > 2000);
+    for (name, whole, broken) in cases {
+        let [whole, broken] = [whole, &broken].map(|mesh| {
+            let placed = at_resolution(mesh, 100);
+            let size = placed.lattice().voxel_size;
+            let (grid, filling) = solid(&placed, Fill::Auto);
+            (grid.occupied() as f64 * size.powi(3), filling)
+        });
+        let share = broken.0 / whole.0;
+        let loops = broken.1.caps.map(|caps| caps.loops);
+        println!("{name}: {share} of the volume; {loops:?} loops");
+        assert!((share - 1.0).abs() < 0.01, "{name}: {share}");
+    }
+}
+
+#[test]
+fn parts_that_face_the_wrong_way_are_flipped_and_counted() {
+    let ball = without(&sphere(5.0, 16, 24), |index| index % 50 == 7);
+    let (expected, filling) = solid(&at_resolution(&ball, 40), Fill::Auto);
+    assert_eq!(filling.flips.unwrap().flipped_triangles, 0);
+    let flipped = |is_flipped: &dyn Fn(usize) -> bool| {
+        let turn = |(index, &[a, b, c]): (usize, &[u32; 3])| match is_flipped(index) {
+            true => [a, c, b],
+            false => [a, b, c],
+        };
+        with_triangles(&ball, ball.triangles().iter().enumerate().map(turn).collect())
+    };
+    for (is_flipped, turned) in [
+        (&(|index: usize| index == 100) as &dyn Fn(usize) -> bool, 1),
+        (&|index: usize| index.is_multiple_of(3), ball.triangles().len().div_ceil(3) as u64),
+        (&|_: usize| true, ball.triangles().len() as u64),
+    ] {
+        let (grid, filling) = solid(&at_resolution(&flipped(is_flipped), 40), Fill::Auto);
+        assert!(grid == expected, "{turned}");
+        let summary = filling.flips.unwrap();
+        assert_eq!(
+            (summary.patches, summary.flipped_patches, summary.flipped_triangles),
+            (1, 1, turned)
+        );
+        assert_eq!(filling.doubts, []);
+    }
+    // Triangles that are all apart, with gaps between them, each a patch of its own.
+    let apart = apart(&sphere(5.0, 24, 48), 0.95);
+    let mut rng = Rng::with_seed(9);
+    let turn = |&[a, b, c]: &[u32; 3]| if rng.bool() { [a, c, b] } else { [a, b, c] };
+    let mixed = with_triangles(&apart, apart.triangles().iter().map(turn).collect());
+    let [expected, found] =
+        [&apart, &mixed].map(|mesh| solid(&at_resolution(mesh, 40), Fill::Auto));
+    assert!(found.0 == expected.0);
+    assert_eq!(found.1.fill, Fill::Winding);
+    assert_eq!(found.1.caps.unwrap().loops, apart.triangles().len() as u64);
+
+    // A part of its own, beside another.
+    let aside = moved(&ball, [11.0, 0.0, 0.0]);
+    let both = at_resolution(&together(&[ball.clone(), aside.clone()]), 40);
+    let (expected, _) = solid(&both, Fill::Auto);
+    let mesh = at_resolution(&together(&[ball.clone(), inside_out(&aside)]), 40);
+    let (grid, filling) = solid(&mesh, Fill::Auto);
+    assert!(grid == expected);
+    let summary = filling.flips.unwrap();
+    assert_eq!((summary.patches, summary.flipped_patches), (2, 1));
+    assert_eq!(summary.flipped_triangles, aside.triangles().len() as u64);
+}
+
+#[test]
+fn order_and_threads_change_nothing() {
+    let mode = Mode::Solid(Solid { fill: Fill::Auto, include_surface: false });
+    let mut rng = Rng::with_seed(9);
+    for (name, mesh) in broken_meshes() {
+        let expected = solid(&at_resolution(&mesh, 48), Fill::Auto);
+        let mut triangles = mesh.triangles().to_vec();
+        rng.shuffle(&mut triangles);
+        let shuffled = at_resolution(&with_triangles(&mesh, triangles), 48);
+        for threads in [1, 2, 5] {
+            let cpu = Cpu::with_threads(threads).unwrap();
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            let run = || voxelize(&cpu, &shuffled, mode, &Default::default(), &NoProgress);
+            let voxels = pool.install(run).unwrap();
+            assert!(voxels.grid == expected.0, "{name}: {threads} threads");
+            let filling = voxels.fill_report.unwrap();
+            assert_eq!(filling.sentence(), expected.1.sentence(), "{name}");
+            assert_eq!(filling.caps, expected.1.caps, "{name}");
+        }
+    }
+}
+
+#[cfg(feature = "gpu")]
+#[test]
+fn every_backend_gives_the_same_solid_and_the_same_report() {
+    let mode = Mode::Solid(Solid { fill: Fill::Auto, include_surface: false });
+    for adapter in crate::common::gpu::adapters() {
+        let gpu = trivox::Gpu::new(&adapter).unwrap();
+        for (name, mesh) in broken_meshes() {
+            let mesh = at_resolution(&mesh, 48);
+            let (expected, report) = solid(&mesh, Fill::Auto);
+            let voxels = voxelize(&gpu, &mesh, mode, &Default::default(), &NoProgress).unwrap();
+            assert!(voxels.grid == expected, "{name}, {}", adapter.label());
+            let filling = voxels.fill_report.unwrap();
+            assert_eq!(filling.sentence(), report.sentence(), "{name}, {}", adapter.label());
+        }
+    }
+}

@@ -1,0 +1,410 @@
+//! README.md and docs/: every command runs, every link leads somewhere, every option exists, and
+//! what the program prints is what the pages show.
+//!
+//! `TRIVOX_BLESS=1 cargo test --test readme` rewrites what is generated: `docs/cli.md` and the
+//! table in `docs/formats.md`.
+#![cfg(feature = "gpu")]
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use crate::common::python::python_with;
+use tempfile::TempDir;
+
+const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+
+/// Pages whose commands need what is built elsewhere; their own tests run them.
+const TESTED_ELSEWHERE: [&str; 2] = ["docs/python.md", "docs/web.md"];
+
+/// Options in the pages that are not of `voxelize`: of cargo, of the benches and of example
+/// scripts.
+const OTHERS_OPTIONS: &[&str] = &[
+    "--array",
+    "--bench",
+    "--chart",
+    "--device",
+    "--example",
+    "--features",
+    "--ignored",
+    "--lib",
+    "--locked",
+    "--mask",
+    "--nocapture",
+    "--no-default-features",
+    "--open",
+    "--path",
+    "--release",
+    "--sanitizer",
+    "--software",
+    "--test",
+    "--update",
+];
+
+/// One test for each page, which runs its blocks in a folder of its own and then looks for the
+/// files that they must have made.
+macro_rules! pages {
+    ($($name:ident: $page:literal makes [$($file:literal),*];)*) => {
+        const PAGES: &[&str] = &[$($page),*];
+        $(
+            #[cfg(unix)]
+            #[test]
+            fn $name() {
+                run_page($page, &[$($file),*]);
+            }
+        )*
+    };
+}
+
+pages! {
+    commands_of_the_readme_run: "README.md" makes
+        ["lighthouse.vox", "lighthouse.png", "tower.schem", "knot.npz", "knot.vti", "turning.png"];
+    commands_of_batches_run: "docs/batches.md" makes
+        ["voxels/cube.vox", "small/lighthouse.npz", "sharded/torus-knot.vox", "report.jsonl"];
+    commands_of_benchmarks_run: "docs/benchmarks.md" makes [];
+    commands_of_bricks_run: "docs/bricks.md" makes [];
+    commands_of_cli_run: "docs/cli.md" makes [];
+    commands_of_colours_run: "docs/colours.md" makes ["brown.vox", "colours.npz"];
+    commands_of_distances_run: "docs/distances.md" makes ["knot.vdb", "knot.npz", "knot.npy"];
+    commands_of_dependencies_run: "docs/dependencies.md" makes [];
+    commands_of_exactness_run: "docs/exactness.md" makes [];
+    commands_of_faq_run: "docs/faq.md" makes ["map.npz"];
+    commands_of_formats_run: "docs/formats.md" makes ["knot.glb", "knot.bricks", "again.npz"];
+    commands_of_guide_run: "docs/guide.md" makes
+        ["knot.vox", "cottage.schem", "turned.npz", "part.npz", "turning.png"];
+    commands_of_how_it_works_run: "docs/how-it-works.md" makes [];
+    commands_of_large_grids_run: "docs/large-grids.md" makes ["whole.npz", "second.npz"];
+    commands_of_library_run: "docs/library.md" makes ["raytraced.png"];
+    commands_of_reliability_run: "docs/reliability.md" makes [];
+    commands_of_rendering_run: "docs/rendering.md" makes
+        [
+            "lighthouse.png",
+            "evening.png",
+            "turning.png",
+            "turning.gif",
+            "turning.webp",
+            "layer.png",
+            "lighthouse.ply",
+            "camera.json"
+        ];
+    commands_of_solids_run: "docs/solids.md" makes [];
+    commands_of_troubleshooting_run: "docs/troubleshooting.md" makes [];
+    commands_of_verify_run: "docs/verify.md" makes ["differences.png", "voxelize.hashes"];
+}
+
+fn text_of(page: &str) -> String {
+    fs::read_to_string(Path::new(ROOT).join(page)).unwrap_or_else(|error| panic!("{page}: {error}"))
+}
+
+/// A fenced block: the word after the fence, and the lines.
+struct Block<'a> {
+    language: &'a str,
+    lines: Vec<&'a str>,
+}
+
+/// The fenced blocks of a page in order, and its lines outside of them.
+fn parse(text: &str) -> (Vec<Block<'_>>, Vec<&str>) {
+    let (mut blocks, mut prose) = (Vec::new(), Vec::new());
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        match line.strip_prefix("```") {
+            Some(language) => {
+                let lines = lines.by_ref().take_while(|line| *line != "```").collect();
+                blocks.push(Block { language, lines });
+            }
+            None => prose.push(line),
+        }
+    }
+    (blocks, prose)
+}
+
+#[cfg(unix)]
+fn run_page(page: &str, made: &[&str]) {
+    let folder = TempDir::new().unwrap();
+    for (from, to) in [("assets", "assets"), ("examples", "examples"), ("", "trivox")] {
+        std::os::unix::fs::symlink(Path::new(ROOT).join(from), folder.path().join(to)).unwrap();
+    }
+    let text = text_of(page);
+    for block in parse(&text).0 {
+        match block.language {
+            "sh" => block.lines.iter().filter(|line| !line.is_empty()).for_each(|line| {
+                run_line(folder.path(), line);
+            }),
+            // Those of the Python package are run by its tests.
+            "python" if !block.lines.iter().any(|line| line.contains("import trivox")) => {
+                run_python(folder.path(), &block.lines.join("\n"))
+            }
+            // bash: for other machines, such as installers and clusters. Rust: doctests.
+            _ => {}
+        }
+    }
+    for file in made {
+        let bytes = fs::metadata(folder.path().join(file)).map_or(0, |file| file.len());
+        assert!(bytes > 100, "{page}: {file} has {bytes} bytes");
+    }
+}
+
+/// Runs one command line, if the machine has what it needs.
+#[cfg(unix)]
+fn run_line(folder: &Path, line: &str) {
+    let needs_gpu = ["check.sh", "--compare-backends", "--backend gpu"];
+    let needs_gpu = needs_gpu.iter().any(|what| line.contains(what));
+    if needs_gpu && trivox::gpu::Adapter::preferred().is_empty() {
+        println!("skipped: no adapter: {line}");
+        return;
+    }
+    // A small picture is enough to run a script.
+    let Some(script) = line.strip_prefix("python ") else { return run(folder, line) };
+    let module = if script.contains("blender.py") { "bpy" } else { "mitsuba" };
+    match python_with(module) {
+        Some(python) => run(folder, &format!("{python} -B {script} --size 48 48 --samples 4")),
+        None => println!("skipped: {line}"),
+    }
+}
+
+/// Runs `line` in a shell in `folder`, with the program that is being tested.
+#[cfg(unix)]
+fn run(folder: &Path, line: &str) {
+    // Programs and examples as they are built for this test; the other profile is no difference.
+    let example = format!("cargo run --quiet --manifest-path '{ROOT}/Cargo.toml' --example");
+    let command = line.replace("cargo run --release --example", &example);
+    let programs = Path::new(env!("CARGO_BIN_EXE_voxelize")).parent().unwrap();
+    let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap());
+    let shell = Command::new("sh")
+        .current_dir(folder)
+        .env("PATH", path)
+        .args(["-c", &command])
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&shell.stderr);
+    assert!(shell.status.success(), "{line}: {said}");
+    // That a GPU in software is slow depends on the machine.
+    let warns = |text: &&str| text.contains("warning") && !text.contains("software");
+    assert_eq!(said.lines().find(warns), None, "{line}");
+}
+
+#[cfg(unix)]
+fn run_python(folder: &Path, program: &str) {
+    // Its own tests run what uses the Python package.
+    if program.contains("import trivox") {
+        return;
+    }
+    let Some(python) = python_with("numpy") else { return };
+    let output = Command::new(python).current_dir(folder).args(["-c", program]).output().unwrap();
+    assert!(output.status.success(), "{program}\n{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// Runs the program without a terminal, which leaves help 100 columns wide.
+fn voxelize(arguments: &[&str]) -> Output {
+    let mut program = Command::new(env!("CARGO_BIN_EXE_voxelize"));
+    program.current_dir(ROOT).env_remove("COLUMNS").args(arguments).output().unwrap()
+}
+
+fn printed(arguments: &[&str]) -> String {
+    let output = voxelize(arguments);
+    assert!(output.status.success(), "{arguments:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Asserts that `page` is `generated`, or makes it so.
+fn hold(page: &str, generated: &str) {
+    if std::env::var_os("TRIVOX_BLESS").is_some() {
+        fs::write(Path::new(ROOT).join(page), generated).unwrap();
+    }
+    let current = text_of(page);
+    let differs = current.lines().zip(generated.lines()).find(|(current, made)| current != made);
+    assert!(current == generated, "{page}: TRIVOX_BLESS=1 cargo test --test readme ({differs:?})");
+}
+
+/// The names of the commands, by the help of the program.
+fn commands(help: &str) -> Vec<&str> {
+    let list = help.lines().skip_while(|line| *line != "Commands:").skip(1);
+    let list = list.take_while(|line| !line.is_empty());
+    let names =
+        list.filter_map(|line| line.strip_prefix("  ")).filter(|line| !line.starts_with(' '));
+    names.map(|line| line.split(' ').next().unwrap()).filter(|name| *name != "help").collect()
+}
+
+#[test]
+fn the_command_line_page_is_the_programs_help() {
+    let help = printed(&["--help"]);
+    let names = commands(&help);
+    assert!(names.len() > 7, "{names:?}");
+    let mut page =
+        "# Command line\n\nThe help of every command, as the program prints it. `voxelize \
+                    -h` and `voxelize COMMAND -h` are shorter.\n\n- [`voxelize`](#voxelize)\n"
+            .to_owned();
+    for name in &names {
+        page += &format!("- [`voxelize {name}`](#voxelize-{name})\n");
+    }
+    page += &format!("\n## voxelize\n\n```text\n{}\n```\n", help.trim_end());
+    for name in &names {
+        let help = printed(&[name, "--help"]);
+        page += &format!("\n## voxelize {name}\n\n```text\n{}\n```\n", help.trim_end());
+    }
+    // Trailing spaces, which help has on empty lines of options, are not kept.
+    let lines: Vec<&str> = page.lines().map(str::trim_end).collect();
+    hold("docs/cli.md", &(lines.join("\n") + "\n"));
+}
+
+#[test]
+fn help_leaves_out_the_option_that_verify_refuses() {
+    let lists = |command| printed(&[command, "--help"]).contains("--interior-color");
+    assert!(lists("render") && !lists("verify"));
+}
+
+#[test]
+fn the_table_of_formats_is_the_programs() {
+    const BEGIN: &str = "<!-- voxelize formats -->\n";
+    const END: &str = "<!-- end -->";
+    let rows: Vec<serde_json::Value> =
+        serde_json::from_str(&printed(&["formats", "--json"])).unwrap();
+    let mut table = "| format | read | written | carries |\n|---|---|---|---|\n".to_owned();
+    for row in &rows {
+        let [name, extension, read, written, carries] =
+            ["name", "extension", "read", "written", "carries"]
+                .map(|cell| row[cell].as_str().unwrap_or_default());
+        table += &format!("| {name} .{extension} | {read} | {written} | {carries} |\n");
+        assert!(printed(&["formats"]).contains(&format!(".{extension} ")), "{extension}");
+    }
+    let page = text_of("docs/formats.md");
+    let (before, rest) = page.split_once(BEGIN).unwrap();
+    let (_, after) = rest.split_once(END).unwrap();
+    hold("docs/formats.md", &format!("{before}{BEGIN}{table}{END}{after}"));
+}
+
+#[test]
+fn the_printed_summary_is_that_of_the_first_command() {
+    let output = voxelize(&["assets/lighthouse.obj", "--res", "128", "--backend", "cpu"]);
+    let summary = String::from_utf8(output.stderr).unwrap();
+    let readme = text_of("README.md");
+    let is_of_run = |line: &&str| line.starts_with("time") || line.starts_with("note: no file");
+    let lines = summary.lines().filter(|line| !is_of_run(line));
+    let missing: Vec<&str> = lines.filter(|line| !readme.contains(line)).collect();
+    assert_eq!(missing, Vec::<&str>::new(), "not in the README");
+}
+
+/// The words of `text` that look like long options.
+fn options(text: &str) -> BTreeSet<&str> {
+    let words = text.split(|c: char| !(c.is_ascii_lowercase() || c == '-'));
+    words.filter(|word| word.len() > 3 && word.starts_with("--") && !word.ends_with('-')).collect()
+}
+
+#[test]
+fn options_that_the_pages_name_exist() {
+    let help = printed(&["--help"]);
+    let mut all = help.clone();
+    for name in commands(&help) {
+        all += &printed(&[name, "--help"]);
+    }
+    let known = options(&all);
+    assert!(known.len() > 30, "{known:?}");
+    for page in PAGES {
+        let text = text_of(page);
+        let named = options(&text);
+        let unknown = named.difference(&known).filter(|option| !OTHERS_OPTIONS.contains(option));
+        assert_eq!(unknown.collect::<Vec<_>>(), Vec::<&&str>::new(), "{page}");
+    }
+}
+
+/// The names of the crates in the sections of `manifest` that end in `dependencies]`.
+fn dependencies(manifest: &str) -> BTreeSet<&str> {
+    let sections = manifest.split("\n[").filter_map(|section| section.split_once("]\n"));
+    let tables = sections
+        .filter(|(name, _)| name.ends_with("dependencies") && !name.ends_with("dev-dependencies"));
+    let lines = tables.flat_map(|(_, lines)| lines.lines());
+    lines.filter_map(|line| line.split_once(" = ")).map(|(name, _)| name).collect()
+}
+
+#[test]
+fn every_direct_dependency_has_a_note() {
+    let manifest = text_of("Cargo.toml");
+    let crates = dependencies(&manifest);
+    assert!(crates.len() > 20 && crates.contains("wgpu") && crates.contains("rustix"));
+    let page = text_of("docs/dependencies.md");
+    let rows = page.lines().filter_map(|line| line.strip_prefix("| `")?.split_once('`'));
+    let noted: BTreeSet<&str> = rows.map(|(name, _)| name).collect();
+    assert_eq!(noted, crates);
+}
+
+#[test]
+fn every_code_of_an_error_is_explained() {
+    let source = text_of("src/base/error_code.rs");
+    let source = source.split("#[cfg(test)]").next().unwrap();
+    let is_code = |text: &&str| text.chars().all(|c| c.is_ascii_lowercase() || "._".contains(c));
+    let features = ["gpu", "palette"];
+    let codes = source.split('"').skip(1).step_by(2).filter(is_code);
+    let mut codes: BTreeSet<&str> = codes.filter(|code| !features.contains(code)).collect();
+    assert!(codes.len() > 40 && codes.contains("mesh.no_triangles"), "{codes:?}");
+    codes.extend(["time_limit", "usage", "other"]);
+    let page = text_of("docs/troubleshooting.md");
+    let (_, table) = page.split_once("\n| code |").unwrap();
+    let cells = table.lines().filter_map(|line| line.strip_prefix("| `")?.split_once('|'));
+    let named = cells.flat_map(|(cell, _)| cell.split('`').step_by(2));
+    assert_eq!(named.filter(|code| !code.trim().is_empty()).collect::<BTreeSet<_>>(), codes);
+}
+
+#[test]
+fn the_readme_is_short() {
+    let lines = text_of("README.md").lines().count();
+    assert!(lines <= 200, "{lines} lines");
+}
+
+#[test]
+fn every_page_is_tested_and_every_rust_block_is_a_doctest() {
+    let library = text_of("src/lib.rs");
+    for entry in fs::read_dir(Path::new(ROOT).join("docs")).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        let page = format!("docs/{name}");
+        let is_page = name.ends_with(".md") && !TESTED_ELSEWHERE.contains(&page.as_str());
+        assert!(!is_page || PAGES.contains(&page.as_str()), "{page} is not in the list of pages");
+    }
+    for page in PAGES {
+        let text = text_of(page);
+        let has_rust = parse(&text).0.iter().any(|block| block.language.starts_with("rust"));
+        let is_doctest = library.contains(&format!("include_str!(\"../{page}\")"));
+        assert!(is_doctest || !has_rust, "src/lib.rs does not include {page}");
+    }
+}
+
+/// The name by which GitHub links to a heading.
+fn anchor(heading: &str) -> String {
+    let kept = heading.to_lowercase().replace(' ', "-");
+    kept.chars().filter(|c| c.is_alphanumeric() || "-_".contains(*c)).collect()
+}
+
+fn has_anchor(page: &Path, name: &str) -> bool {
+    let text = fs::read_to_string(page).unwrap();
+    let headings = parse(&text).1.into_iter().filter(|line| line.starts_with('#'));
+    headings.map(|line| anchor(line.trim_start_matches(['#', ' ']))).any(|found| found == name)
+}
+
+#[test]
+fn files_and_headings_that_pages_link_to_are_there() {
+    for page in PAGES {
+        let path = Path::new(ROOT).join(page);
+        let text = text_of(page);
+        let prose = parse(&text).1.join("\n");
+        let links = prose.split("](").skip(1).map(|rest| rest.split(')').next().unwrap());
+        for link in links.filter(|link| !link.starts_with("http")) {
+            let (file, heading) = link.split_once('#').unwrap_or((link, ""));
+            let file: PathBuf =
+                if file.is_empty() { path.clone() } else { path.with_file_name("").join(file) };
+            assert!(file.exists(), "{page}: {link}");
+            assert!(heading.is_empty() || has_anchor(&file, heading), "{page}: {link}");
+        }
+    }
+}
+
+#[test]
+fn canary_pages_are_parsed_and_anchors_are_github_s() {
+    let (blocks, prose) = parse("# A\n```sh\nx --one\n\ny\n```\n[b](#c)\n```text\n--two\n```\n");
+    assert_eq!(blocks.iter().map(|block| block.language).collect::<Vec<_>>(), ["sh", "text"]);
+    assert_eq!(blocks[0].lines, ["x --one", "", "y"]);
+    assert_eq!(prose, ["# A", "[b](#c)"]);
+    assert_eq!(anchor("My model lies on its side: `--up`"), "my-model-lies-on-its-side---up");
+    assert_eq!(
+        options("`--no-edges` and --res=3, --- or a--b"),
+        BTreeSet::from(["--no-edges", "--res"])
+    );
+}

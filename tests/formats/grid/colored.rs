@@ -1,0 +1,634 @@
+//! Colours of voxels in all formats that hold them but `.vox`: what is written is read back, by us
+//! and by other people's readers, and what is malformed is refused.
+
+use std::collections::BTreeSet;
+
+use trivox::base::srgb::{Rgba, linear_of};
+use trivox::formats::{GridFormat, read_grid_from};
+use trivox::grid::{Colors, FULL, Mask};
+use trivox::{Up, VoxelGrid, World};
+
+use super::npy::{npy_file, python, python_of};
+use super::nvdb::nanovdb;
+use super::vdb::{blocks, far};
+use super::{grids, random_grid, read, tiny, written};
+
+/// Formats that hold red, green, blue and opacity.
+const WITH_OPACITY: [GridFormat; 2] = [GridFormat::Npz, GridFormat::Bricks];
+/// Formats that hold red, green and blue.
+const OPAQUE: [GridFormat; 2] = [GridFormat::Vdb, GridFormat::Nvdb];
+
+/// The same grid, coloured: of about half the bricks some voxels have colours of their own, and all
+/// others have one; where it is opaque, all are.
+pub(crate) fn colored(grid: &VoxelGrid, is_opaque: bool) -> VoxelGrid {
+    let mut random = fastrand::Rng::with_seed(11);
+    let opacity = |random: &mut fastrand::Rng| if is_opaque { 255 } else { random.u8(..) };
+    let mut bricks = Vec::new();
+    for (key, voxels) in grid.bricks() {
+        let mask: Mask = match random.u32(0..4) {
+            0 => voxels,
+            1 => voxels.map(|word| word & random.u64(..)),
+            _ => continue,
+        };
+        let plain = (random.u32(0..4) == 0).then(|| random.u32(..));
+        let own = (0..trivox::grid::count(&mask)).map(|_| {
+            let [r, g, b, _] = plain.unwrap_or_else(|| random.u32(..)).to_le_bytes();
+            [r, g, b, opacity(&mut random)]
+        });
+        let own = own.collect();
+        bricks.push((key, mask, own));
+    }
+    let rest = [12, 200, 77, opacity(&mut random)];
+    grid.clone().with_colors(Colors::from_bricks(bricks, rest))
+}
+
+/// The voxels and their colours.
+pub(crate) fn listed(grid: &VoxelGrid) -> BTreeSet<([u32; 3], Rgba)> {
+    let colors = grid.colors.as_ref().expect("colours");
+    grid.voxels().map(|voxel| (voxel, colors.of(voxel))).collect()
+}
+
+fn check(grid: &VoxelGrid, format: GridFormat) {
+    let bytes = written(grid, format);
+    let back = read(format, &bytes).unwrap();
+    assert!(back == *grid && back.world == grid.world, "{format:?}: {grid:?}, read {back:?}");
+    let same = listed(&back) == listed(grid);
+    assert!(same, "{format:?} changes colours of {grid:?}");
+    assert!(written(&back, format) == bytes, "{format:?}: other bytes for {grid:?}");
+    assert!(format.lost(grid).is_empty(), "{format:?}: {:?}", format.lost(grid));
+}
+
+#[test]
+fn files_give_back_the_colours_that_were_written() {
+    let small = |grid: &VoxelGrid| grid.occupied() < 20_000 && grid.dims() != [2000, 3, 1001];
+    for grid in grids().into_iter().filter(small) {
+        for format in WITH_OPACITY {
+            check(&colored(&grid, false), format);
+        }
+        for format in WITH_OPACITY.into_iter().chain(OPAQUE) {
+            check(&colored(&grid, true), format);
+        }
+    }
+    for grid in [blocks(), far()] {
+        for format in OPAQUE {
+            check(&colored(&grid, true), format);
+        }
+        check(&colored(&grid, false), GridFormat::Bricks);
+    }
+}
+
+/// A solid whose surface has colours, and its interior one.
+fn solid() -> VoxelGrid {
+    let grid = blocks();
+    let whole = grid.bricks().filter(|(_, mask)| *mask == FULL).count();
+    assert!(whole > 8192);
+    let at_end = |key: trivox::grid::BrickKey| key.position()[0] == 16;
+    let own = grid.bricks().filter(|&(key, _)| at_end(key)).map(|(key, mask)| {
+        let colors = (0..trivox::grid::count(&mask)).map(|n| [n as u8, 3, 9, 255]).collect();
+        (key, mask, colors)
+    });
+    let colors = Colors::from_bricks(own.collect(), [90, 80, 70, 255]);
+    grid.clone().with_colors(colors)
+}
+
+#[test]
+fn the_interior_of_a_solid_takes_no_room() {
+    let grid = solid();
+    let own = grid.colors.as_ref().unwrap().own_count();
+    for format in [GridFormat::Bricks, GridFormat::Npz, GridFormat::Vdb, GridFormat::Nvdb] {
+        let bytes = written(&grid, format);
+        let back = read(format, &bytes).unwrap();
+        assert!(listed(&back) == listed(&grid));
+        let colors = back.colors.unwrap();
+        assert_eq!((colors.rest(), colors.own_count()), ([90, 80, 70, 255], own), "{format:?}");
+        let plain = written(&blocks(), format);
+        // An upper and a lower node, 12 bytes and a little for each voxel.
+        let room = if format == GridFormat::Nvdb { 800_000 } else { 20_000 } + 15 * own as usize;
+        let more = bytes.len() - plain.len();
+        println!("{format:?}: {} bytes, {more} more than without colours", bytes.len());
+        assert!(more < room, "{format:?}: {more} more bytes for {own} colours");
+    }
+}
+
+#[test]
+fn a_format_says_which_part_of_colours_it_loses() {
+    let [opaque, clear] = [true, false].map(|is_opaque| colored(&tiny(), is_opaque));
+    let says = |format: GridFormat, grid: &VoxelGrid| format.lost(grid).join("; ");
+    for format in [GridFormat::Npy, GridFormat::Binvox, GridFormat::Vol] {
+        assert!(says(format, &opaque).contains("colours are not kept"), "{format:?}");
+        assert!(!says(format, &tiny()).contains("colours"), "{format:?}");
+    }
+    assert!(says(GridFormat::Npy, &opaque).contains("write .npz"));
+    let rest_only = tiny().with_colors(Colors::uniform([1, 2, 3, 254]));
+    for format in OPAQUE {
+        assert_eq!(says(format, &opaque), "");
+        for grid in [&clear, &rest_only] {
+            assert_eq!(says(format, grid), "how opaque the voxels are is not kept");
+        }
+    }
+    for format in [GridFormat::Npz, GridFormat::Bricks, GridFormat::Vti] {
+        assert_eq!(says(format, &clear), "", "{format:?}");
+    }
+}
+
+/// The tiny grid: its first voxel has a colour of its own.
+fn tiny_colored() -> VoxelGrid {
+    let own = [(trivox::grid::BrickKey::default(), [1, 0, 0, 0, 0, 0, 0, 0], vec![[1, 2, 3, 4]])];
+    tiny().with_colors(Colors::from_bricks(own.into(), [5, 6, 7, 8]))
+}
+
+/// One line of JSON up to byte 384; the mask, the key; and of the colours the mask, the key, the
+/// number of those before, and the only one.
+fn tiny_colored_bricks() -> Vec<u8> {
+    let line = r#"{"format":"trivox bricks","version":2,"dims":[1,2,3],"world":{"origin":[-1.5,0.0,2.0],"voxel_size":0.125,"up":"y"},"bricks":1,"runs":0,"masks_at":384,"keys_at":448,"runs_at":456,"colors":{"rest":[5,6,7,8],"bricks":1,"own":1,"masks_at":456,"keys_at":520,"first_at":528,"own_at":536},"bytes":540,"crc32":"00000000"}"#;
+    let mut bytes = format!("{line:<383}\n").into_bytes();
+    bytes.extend(b"\x01\x04\0\0\0\0\0\0");
+    bytes.extend([0; 56 + 8]);
+    bytes.push(1);
+    bytes.extend([0; 63 + 8 + 8]);
+    bytes.extend([1, 2, 3, 4]);
+    super::dense::with_crc(bytes)
+}
+
+const TINY_VTI: &str = r#"        <DataArray type="UInt8" Name="occupied" format="appended" offset="0"/>
+        <DataArray type="UInt8" Name="color" NumberOfComponents="4" format="appended" offset="14"/>
+      </CellData>"#;
+
+#[test]
+fn colored_files_have_the_bytes_they_always_had() {
+    let bytes = written(&tiny_colored(), GridFormat::Bricks);
+    let expected = tiny_colored_bricks();
+    assert_eq!(bytes.escape_ascii().to_string(), expected.escape_ascii().to_string());
+    let bytes = written(&tiny_colored(), GridFormat::Vti);
+    let begin = bytes.windows(3).position(|three| three == b">\n_").unwrap();
+    let (head, arrays) = bytes.split_at(begin + 3);
+    let head = std::str::from_utf8(head).unwrap();
+    assert!(head.contains(TINY_VTI), "{head}");
+    let (arrays, _) = arrays.split_at(8 + 6 + 8 + 24);
+    let expected = b"\x06\0\0\0\0\0\0\0\x01\0\0\0\0\x01\x18\0\0\0\0\0\0\0\
+        \x01\x02\x03\x04\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x05\x06\x07\x08";
+    assert_eq!(arrays, expected);
+}
+
+#[test]
+fn a_colored_vdb_has_the_bytes_it_always_had() {
+    const TRANSFORM: std::ops::Range<usize> = 488..664;
+    let number = |n: u32| n.to_le_bytes().to_vec();
+    let place = |n: usize| (n as u64).to_le_bytes().to_vec();
+    let text = |text: &[u8]| [&number(text.len() as u32)[..], text].concat();
+    let field =
+        |name: &[u8], kind: &[u8], value: &[u8]| [text(name), text(kind), text(value)].concat();
+    let masks = |bytes: usize| [&[1][..], &vec![0; 2 * bytes - 1], &[0]].concat();
+    let leaf = [&[1, 4][..], &[0; 62]].concat();
+    let light = |value: u8| half::f16::from_f32(f32::from(linear_of(value)) / 65535.0);
+    let halves = |rgb: [u8; 3]| rgb.map(|value| light(value).to_le_bytes()).concat();
+    let whole = |rgb: [u8; 3]| rgb.map(|value| light(value).to_f32().to_le_bytes()).concat();
+    let density = super::vdb::tiny_vdb();
+    let name = [text(b"Cd"), text(b"Tree_vec3s_5_4_3_HalfFloat"), text(b"")].concat();
+    let topology = [
+        [number(2), number(8)].concat(),
+        field(b"class", b"string", b"unknown"),
+        field(b"file_bbox_max", b"vec3i", b"\0\0\0\0\x01\0\0\0\x02\0\0\0"),
+        field(b"file_bbox_min", b"vec3i", &[0; 12]),
+        field(b"file_compression", b"string", b"active values"),
+        field(b"file_voxel_count", b"int64", &place(2)),
+        field(b"is_saved_as_half_float", b"bool", &[1]),
+        field(b"name", b"string", b"Cd"),
+        field(b"vector_type", b"string", b"invariant"),
+        // As that of the density; and one buffer a leaf.
+        density[TRANSFORM].to_vec(),
+        // The background is the rest's colour; no tile, one child, at the origin.
+        [whole([5, 6, 7]), number(0), number(1), vec![0; 12]].concat(),
+        [masks(4096), masks(512), leaf.clone()].concat(),
+    ]
+    .concat();
+    let buffers = [leaf, vec![0], halves([1, 2, 3]), halves([5, 6, 7])].concat();
+    let begin = density.len() + name.len() + 24;
+    let values = begin + topology.len();
+    let places = [begin, values, values + buffers.len()].map(place).concat();
+    let expected = [name, places, topology, buffers].concat();
+    let bytes = written(&tiny_colored(), GridFormat::Vdb);
+    let (found_density, found) = bytes.split_at(density.len());
+    let first = found.iter().zip(&expected).position(|(a, b)| a != b);
+    assert_eq!((found.len(), first), (expected.len(), None));
+    // Two grids; the identity is another.
+    let differ = (0..density.len()).filter(|&at| density[at] != found_density[at]);
+    assert_eq!(differ.filter(|at| !(21..57).contains(at)).collect::<Vec<_>>(), [61]);
+}
+
+#[test]
+fn every_truncated_prefix_of_colored_files_is_refused() {
+    for format in [GridFormat::Npz, GridFormat::Bricks, GridFormat::Vdb] {
+        let bytes = written(&colored(&tiny(), true), format);
+        for len in 0..bytes.len() {
+            assert!(read(format, &bytes[..len]).is_err(), "{format:?}, {len} bytes");
+        }
+        assert!(read(format, &[&bytes[..], &[0]].concat()).is_err());
+    }
+    let bytes = written(&colored(&tiny(), true), GridFormat::Nvdb);
+    for len in (0..bytes.len()).step_by(991).chain([bytes.len() - 1]) {
+        assert!(read(GridFormat::Nvdb, &bytes[..len]).is_err(), "{len} bytes");
+    }
+}
+
+#[test]
+fn colored_files_with_changed_bytes_are_read_or_refused() {
+    let small = random_grid([19, 20, 30], 90, &mut fastrand::Rng::with_seed(3));
+    for format in [GridFormat::Npz, GridFormat::Bricks, GridFormat::Vdb, GridFormat::Nvdb] {
+        super::read_with_changes(format, &written(&colored(&tiny(), true), format));
+        super::read_with_changes(format, &written(&colored(&small, true), format));
+    }
+}
+
+#[test]
+fn malformed_colours_of_bricks_are_refused_with_the_reason() {
+    let good = tiny_colored_bricks();
+    assert!(read(GridFormat::Bricks, &good).is_ok());
+    let header = String::from_utf8_lossy(&good[..384]).into_owned();
+    let with = |from: &str, to: &str| {
+        let text = header.trim_end().replacen(from, to, 1);
+        [format!("{text:<383}\n").as_bytes(), &good[384..]].concat()
+    };
+    let changed = |at: usize, value: u8| {
+        let mut bytes = good.clone();
+        bytes[at] = value;
+        bytes
+    };
+    for (why, bytes) in [
+        ("'version' and 'colors' contradict", with("\"version\":2", "\"version\":1")),
+        ("malformed", with("[5,6,7,8]", "[5,6,7,256]")),
+        ("malformed", with("[5,6,7,8]", "[5,6,7]")),
+        ("contradict", with("\"own\":1", "\"own\":2")),
+        ("contradict", with("\"own_at\":536", "\"own_at\":537")),
+        ("contradict", with("\"bricks\":1,\"own\"", "\"bricks\":99999999999999999,\"own\"")),
+        ("numbers of colours contradict", changed(456, 0)),
+        ("numbers of colours contradict", changed(456, 0x41)),
+        ("numbers of colours contradict", changed(528, 1)),
+        ("not possible, or out of order", changed(527, 1)),
+        ("brick (0, 0, 0) has colours without a voxel", changed(456, 2)),
+        ("brick (1, 0, 0) has colours without a voxel", changed(520, 1)),
+    ] {
+        let error = read(GridFormat::Bricks, &bytes).unwrap_err().to_string();
+        assert!(error.contains(why) && error.len() < 300, "'{error}' does not say '{why}'");
+    }
+}
+
+#[test]
+fn npy_of_colours_has_voxels_where_they_are_not_wholly_transparent() {
+    let data = [[0; 4], [9, 8, 7, 0], [1, 2, 3, 4], [0, 0, 0, 255]];
+    let file = |data: &[Rgba]| npy_file("|u1", "False", "(1, 2, 2, 4)", data.as_flattened());
+    let grid = read(GridFormat::Npy, &file(&data)).unwrap();
+    let expected = [([0, 1, 0], [1, 2, 3, 4]), ([0, 1, 1], [0, 0, 0, 255])];
+    assert_eq!((grid.dims(), listed(&grid)), ([1, 2, 2], BTreeSet::from(expected)));
+    assert_eq!(grid.colors.unwrap().own_count(), 2);
+    for (why, bytes) in [
+        ("after 8 or more of 16 bytes", file(&data[..3])),
+        ("more bytes after the array's 16", file(&[[1; 4]; 5])),
+        ("Fortran order", npy_file("|u1", "True", "(1, 2, 2, 4)", data.as_flattened())),
+        ("colours of type |i1", npy_file("|i1", "False", "(1, 2, 2, 4)", data.as_flattened())),
+        ("colours of type |b1", npy_file("|b1", "False", "(1, 2, 2, 4)", data.as_flattened())),
+        ("shape (1, 2, 2, 3)", npy_file("|u1", "False", "(1, 2, 2, 3)", &[0; 12])),
+        (
+            "after 0 or more of 1125899906842624 bytes",
+            npy_file("|u1", "False", "(65536, 65536, 65536, 4)", &[1; 99]),
+        ),
+    ] {
+        let error = read(GridFormat::Npy, &bytes).unwrap_err().to_string();
+        assert!(error.contains(why), "'{error}' does not say '{why}'");
+    }
+}
+
+#[test]
+fn colours_that_are_twice_in_an_npz_are_refused() {
+    let bytes = written(&tiny_colored(), GridFormat::Npz);
+    let name = |name: &[u8]| bytes.windows(name.len()).position(|found| found == name).unwrap();
+    // The files, without the directory; the last is that of the colours.
+    let (begin, end) = (name(b"rgba.npy") - 30, name(b"PK\x01\x02"));
+    let twice = [&bytes[..end], &bytes[begin..]].concat();
+    let error = read(GridFormat::Npz, &twice).unwrap_err().to_string();
+    assert_eq!(error, "rgba.npy appears twice");
+}
+
+#[test]
+fn colours_of_empty_voxels_are_left_out() {
+    for grid in grids() {
+        let grid = colored(&grid, true);
+        let half = VoxelGrid::from_voxels(grid.dims(), grid.voxels().step_by(2)).unwrap();
+        let less = grid.subtract(&half);
+        let expected = less.voxels().map(|voxel| grid.color(voxel));
+        let expected: Vec<Option<Rgba>> = expected.collect();
+        let less = less.clone().with_colors(grid.colors.clone().unwrap());
+        for format in WITH_OPACITY.into_iter().chain(OPAQUE) {
+            let again = read(format, &written(&less, format)).unwrap();
+            assert_eq!(again, less, "{format:?}");
+            let found: Vec<Option<Rgba>> = less.voxels().map(|voxel| again.color(voxel)).collect();
+            assert_eq!(found, expected, "{format:?}");
+        }
+    }
+}
+
+#[test]
+fn what_numpy_writes_of_colours_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = "
+import numpy
+random = numpy.random.default_rng(4)
+rgba = random.integers(0, 256, (19, 9, 30, 4), 'uint8')
+rgba[random.random((19, 9, 30)) < 0.8] = 0
+rgba[..., 3] |= (rgba[..., 3] > 0) * numpy.uint8(1)
+occupied = rgba[..., 3] > 0
+numpy.save('c.npy', rgba)
+numpy.savez('first.npz', rgba=rgba, occupied=occupied)
+numpy.savez_compressed('last.npz', occupied=occupied, other=occupied, rgba=rgba)
+numpy.savez('only.npz', rgba=rgba)
+numpy.savez('without.npz', other=rgba[..., 0] < 9, rgba=rgba)
+numpy.savez('unnamed.npz', rgba)
+numpy.savez('fortran.npz', rgba=numpy.asfortranarray(rgba), occupied=occupied)
+numpy.savez('size.npz', rgba=rgba[1:], occupied=occupied)
+for x, y, z in numpy.argwhere(occupied): print(x, y, z, *rgba[x, y, z])
+";
+    let Some(output) = python(script, folder.path()) else { return };
+    let line = |(v, c): ([u32; 3], Rgba)| {
+        format!("{} {} {} {} {} {} {}", v[0], v[1], v[2], c[0], c[1], c[2], c[3])
+    };
+    let expected: BTreeSet<_> = output.lines().map(String::from).collect();
+    let load = |name: &str| {
+        let bytes = std::fs::read(folder.path().join(name)).unwrap();
+        match name.ends_with("npy") {
+            true => read_grid_from(&mut &bytes[..], GridFormat::Npy).unwrap(),
+            false => read_grid_from(&mut &bytes[..], GridFormat::Npz).unwrap(),
+        }
+    };
+    for (name, warning) in [
+        ("c.npy", ""),
+        ("first.npz", ""),
+        ("last.npz", "1 more of its arrays are ignored: the voxels are those of occupied.npy"),
+        ("only.npz", ""),
+        ("without.npz", "1 more of its arrays are ignored: the voxels are those of rgba.npy"),
+        ("unnamed.npz", ""),
+    ] {
+        let loaded = load(name);
+        assert_eq!(loaded.warnings.join("; "), warning, "{name}");
+        let found: BTreeSet<_> = listed(&loaded.grid).into_iter().map(line).collect();
+        assert!(found == expected, "{name}");
+    }
+    for (name, warning) in [
+        ("fortran.npz", "rgba.npy is ignored: colours in Fortran order are not supported"),
+        ("size.npz", "rgba.npy is ignored: it has 18x9x30 voxels, and occupied.npy 19x9x30"),
+    ] {
+        let loaded = load(name);
+        assert!(loaded.warnings.join("; ").starts_with(warning), "{:?}", loaded.warnings);
+        assert!(loaded.grid.colors.is_none() && loaded.grid.occupied() == expected.len() as u64);
+    }
+}
+
+/// What others read: neither cubic nor a mirror image of itself, with full bricks of one colour.
+fn for_others(is_opaque: bool) -> VoxelGrid {
+    let world = World::at([-1.5, 10.25, 2.0], 0.125, Up::Z);
+    let grid = random_grid([29, 19, 43], 900, &mut fastrand::Rng::with_seed(8));
+    assert!(grid.bricks().filter(|(_, mask)| *mask == FULL).count() > 3);
+    colored(&grid.with_world(world), is_opaque)
+}
+
+/// The file and a list of what is in it: a voxel and its colour a line.
+fn in_a_folder(grid: &VoxelGrid, format: GridFormat) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |extension| folder.path().join("grid").with_extension(extension);
+    std::fs::write(path(format.extension()), written(grid, format)).unwrap();
+    let line = |([x, y, z], [r, g, b, a]): &([u32; 3], Rgba)| {
+        let light = [r, g, b].map(|&value| f64::from(linear_of(value)) / 65535.0);
+        format!("{x} {y} {z} {r} {g} {b} {a} {} {} {}\n", light[0], light[1], light[2])
+    };
+    let list: String = listed(grid).iter().map(line).collect();
+    std::fs::write(path("txt"), list).unwrap();
+    folder
+}
+
+/// Whether Python has `module`, which it must where that is promised.
+pub(crate) fn has_module(module: &str) -> bool {
+    let find = format!("import importlib.util as u; print(u.find_spec('{module}') is not None)");
+    let found = python(&find, std::path::Path::new("."));
+    let promised = std::env::var("TRIVOX_PYTHON_MODULES").unwrap_or_default();
+    let is_there = found.is_some_and(|found| found.trim() == "True");
+    assert!(is_there || !promised.split(' ').any(|name| name == module), "no {module} for Python");
+    is_there
+}
+
+#[test]
+fn numpy_and_vtk_read_colours_voxel_for_voxel() {
+    let compare = "
+expected = numpy.zeros((29, 19, 43, 4), 'uint8')
+for line in open('grid.txt'):
+    x, y, z, *color = map(int, line.split()[:7])
+    expected[x, y, z] = color
+print(bool((found == expected).all()), bool(expected.any()))
+";
+    let folder = in_a_folder(&for_others(false), GridFormat::Npz);
+    let script = format!(
+        "
+import numpy
+found = numpy.load('grid.npz')['rgba']
+assert found.dtype == 'uint8' and found.flags.c_contiguous
+{compare}"
+    );
+    let Some(output) = python(&script, folder.path()) else { return };
+    assert_eq!(output.trim(), "True True");
+    if !has_module("vtkmodules") {
+        println!("skipped: Python has no vtk");
+        return;
+    }
+    let folder = in_a_folder(&for_others(false), GridFormat::Vti);
+    let script = format!(
+        "
+import numpy
+from vtkmodules.vtkIOXML import vtkXMLImageDataReader
+from vtkmodules.util.numpy_support import vtk_to_numpy
+reader = vtkXMLImageDataReader()
+reader.SetFileName('grid.vti')
+reader.Update()
+array = reader.GetOutput().GetCellData().GetArray('color')
+assert array.GetNumberOfComponents() == 4 and array.GetDataTypeAsString() == 'unsigned char'
+found = vtk_to_numpy(array).reshape(43, 19, 29, 4).transpose(2, 1, 0, 3)
+{compare}"
+    );
+    assert_eq!(python(&script, folder.path()).unwrap().trim(), "True True");
+}
+
+#[test]
+fn the_description_of_bricks_is_enough_for_numpy_to_read_their_colours() {
+    let folder = in_a_folder(&for_others(false), GridFormat::Bricks);
+    let script = "
+import json, numpy
+data = open('grid.bricks', 'rb').read()
+head = json.loads(data[:data.index(b'\\n')])
+look = head['colors']
+words = lambda at, n: numpy.frombuffer(data, '<u8', n, look[at])
+own = numpy.frombuffer(data, 'u1', 4 * look['own'], look['own_at']).reshape(-1, 4)
+masks = words('masks_at', 8 * look['bricks']).reshape(-1, 8)
+colors = {}
+for key, mask, first in zip(words('keys_at', look['bricks']), masks, words('first_at', look['bricks'])):
+    at = [8 * (int(key) >> shift & 8191) for shift in (0, 13, 26)]
+    bits = (mask[:, None] >> numpy.arange(64, dtype='u8')) & 1
+    for n, voxel in enumerate(numpy.argwhere(bits.reshape(8, 8, 8))):
+        colors[tuple(int(c) for c in at + voxel)] = own[int(first) + n].tolist()
+lines = [[int(n) for n in line.split()[:7]] for line in open('grid.txt')]
+print(len(data) == head['bytes'], len(colors) > 100,
+    all(colors.get((x, y, z), look['rest']) == color for x, y, z, *color in lines))
+";
+    let Some(output) = python(script, folder.path()) else { return };
+    assert_eq!(output.trim(), "True True True");
+}
+
+#[test]
+fn openvdb_reads_colours_voxel_for_voxel() {
+    let folder = in_a_folder(&for_others(true), GridFormat::Vdb);
+    let script = "
+import pyopenvdb
+names = sorted(grid.name for grid in pyopenvdb.readAllGridMetadata('grid.vdb'))
+colors, density = (pyopenvdb.read('grid.vdb', name) for name in names)
+accessor = colors.getAccessor()
+worst = active = count = 0
+for line in open('grid.txt'):
+    x, y, z, r, g, b, a, *light = map(float, line.split())
+    place = int(x), int(y), int(z)
+    value, is_active = accessor.getValue(place), accessor.isValueOn(place)
+    worst = max(worst, *(abs(v - l) / max(l, 1e-4) for v, l in zip(value, light)))
+    active += is_active
+    count += 1
+tiles = any(item.min != item.max for item in colors.citerOnValues())
+same = colors.transform == density.transform
+print(names, type(colors).__name__, colors.gridClass, colors.vectorType, worst < 2 ** -10,
+    active == count == colors.activeVoxelCount() == density.activeVoxelCount(), tiles, same,
+    [round(c, 4) for c in colors.background])
+";
+    let Some(output) = python_of("TRIVOX_OPENVDB_PYTHON", script, folder.path()) else { return };
+    let rest = [12, 200, 77].map(|c| f64::from(linear_of(c)) / 65535.0);
+    let background = rest.map(|c| format!("{:.4}", c).trim_end_matches('0').to_owned());
+    assert_eq!(
+        output.trim(),
+        format!(
+            "['Cd', 'density'] Vec3SGrid unknown invariant True True True True [{}]",
+            background.join(", ")
+        )
+    );
+}
+
+#[test]
+fn colours_that_openvdb_writes_are_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = "
+import numpy, pyopenvdb
+random = numpy.random.default_rng(4)
+shape = (19, 9, 30)
+values = (random.random(shape) < 0.3).astype('float32')
+values[0, 0, 0] = values[-1, -1, -1] = 1
+density = pyopenvdb.FloatGrid()
+density.copyFromArray(values, ijk=(-3, 8, 21))
+density.name = 'density'
+colors = pyopenvdb.Vec3SGrid((0.5, 0.25, 1))
+light = random.random(shape + (3,)).astype('float32') * 1.1
+colors.copyFromArray(light, ijk=(-3, 8, 21))
+density.fill((-128, 0, 128), (-1, 127, 255), 1)
+density.fill((0, 256, 256), (7, 271, 263), 1)
+colors.fill((-128, 0, 128), (-1, 127, 255), (0, 1, 0))
+colors.fill((0, 256, 256), (7, 271, 263), (1, 0, 0))
+colors.name = 'Cd'
+half, moved, other = colors.deepCopy(), colors.deepCopy(), colors.deepCopy()
+half.saveFloatAsHalf = True
+moved.transform.translate((1, 0, 0))
+other.name = 'v'
+large, halves = pyopenvdb.FloatGrid(), pyopenvdb.Vec3SGrid()
+large.fill((0, 0, 0), (1023, 511, 511), 1)
+halves.fill((0, 0, 0), (639, 511, 511), (1, 0, 0))
+halves.fill((640, 0, 0), (1023, 511, 511), (0, 1, 0))
+large.name, halves.name = 'density', 'Cd'
+for name, grids in dict(float=[density, colors], half=[half, density], moved=[density, moved],
+        other=[density, other], alone=[colors], large=[large, halves]).items():
+    pyopenvdb.write(name + '.vdb', grids)
+accessor = colors.getAccessor()
+random_voxels = [v.min for v in density.citerOnValues() if v.value > 0 and v.min == v.max]
+for x, y, z in random_voxels + [(-1, 5, 200), (3, 260, 260), (7, 271, 263)]:
+    print(x, y, z, *accessor.getValue((x, y, z)))
+";
+    let Some(output) = python_of("TRIVOX_OPENVDB_PYTHON", script, folder.path()) else { return };
+    let load = |name: &str| {
+        let bytes = std::fs::read(folder.path().join(name).with_extension("vdb")).unwrap();
+        read_grid_from(&mut &bytes[..], GridFormat::Vdb)
+    };
+    for name in ["float", "half"] {
+        let loaded = load(name).unwrap();
+        assert!(loaded.warnings.is_empty(), "{:?}", loaded.warnings);
+        let colors = loaded.grid.colors.unwrap();
+        assert_eq!(colors.rest(), [0, 255, 0, 255]);
+        assert!(output.lines().count() > 1000);
+        for line in output.lines() {
+            let numbers: Vec<f64> = line.split(' ').map(|n| n.parse().unwrap()).collect();
+            let voxel = [0, 1, 2].map(|a| (numbers[a] - [-128.0, 0.0, 16.0][a]) as u32);
+            let found = colors.of(voxel);
+            for channel in 0..3 {
+                // Half floats may lie on the other side of the middle between two values.
+                let light = numbers[3 + channel].min(1.0) * 65535.0;
+                let near = |value: u8| (f64::from(linear_of(value)) - light).abs();
+                let best = (0..=255).map(near).fold(f64::INFINITY, f64::min);
+                assert!(near(found[channel]) <= best + 40.0, "{line}: {found:?}");
+            }
+        }
+    }
+    for (name, warning) in [
+        ("moved", "its colours are not read: they lie elsewhere than the voxels"),
+        ("other", "only the grid density is read, not v"),
+        (
+            "large",
+            "its colours are not read: too many solid parts differ in colour from the others",
+        ),
+    ] {
+        let loaded = load(name).unwrap();
+        assert_eq!(loaded.warnings.join("; "), warning);
+        assert!(loaded.grid.colors.is_none());
+    }
+    let error = load("alone").unwrap_err().to_string();
+    assert!(
+        error.contains("no grid in it has numbers or truths as values: there are Cd"),
+        "{error}"
+    );
+}
+
+#[test]
+fn vdb_rs_reads_the_density_beside_colours() {
+    let grid = for_others(true);
+    let bytes = written(&grid, GridFormat::Vdb);
+    let mut reader = vdb_rs::VdbReader::new(std::io::Cursor::new(bytes)).unwrap();
+    let mut names = reader.available_grids();
+    names.sort();
+    assert_eq!(names, ["Cd", "density"]);
+    let read = reader.read_grid::<half::f16>("density").unwrap();
+    let sizes = read.iter().map(|(.., level)| (level.scale() as u64).pow(3));
+    assert_eq!(sizes.sum::<u64>(), grid.occupied());
+}
+
+#[test]
+fn nanovdb_reads_colours_voxel_for_voxel() {
+    let grid = for_others(true);
+    let folder = in_a_folder(&grid, GridFormat::Nvdb);
+    let Some(output) = nanovdb(&["colors"], folder.path()) else { return };
+    let count = grid.occupied();
+    assert_eq!(output.trim(), format!("2 density Cd 1 1 {count} {count} 0 1"));
+}
+
+#[test]
+fn colours_that_nanovdb_writes_are_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(_) = nanovdb(&["writecolors"], folder.path()) else { return };
+    for name in ["none", "zip", "blosc"] {
+        let bytes = std::fs::read(folder.path().join(name).with_extension("nvdb")).unwrap();
+        let loaded = read_grid_from(&mut &bytes[..], GridFormat::Nvdb).unwrap();
+        assert!(loaded.warnings.is_empty(), "{:?}", loaded.warnings);
+        let colors = loaded.grid.colors.as_ref().unwrap();
+        // The value is that of the place: x, y, z.
+        let place = [-160, -8, 1000];
+        for voxel in loaded.grid.voxels() {
+            let expected = [0, 1, 2].map(|a| (voxel[a] as i32 + place[a]).rem_euclid(256) as u8);
+            assert_eq!(colors.of(voxel)[..3], expected, "{name}, {voxel:?}");
+        }
+    }
+}

@@ -1,0 +1,636 @@
+//! `.binvox`, `.npz`, `.vti`, `.vol` and `.bricks`: their bytes, and what other people's readers
+//! make of them.
+
+use std::collections::BTreeSet;
+
+use trivox::base::srgb::Rgba;
+use trivox::formats::{GridFormat, ReadError, read_grid_from};
+use trivox::grid::{BrickKey, FULL};
+use trivox::{Up, VoxelGrid, World};
+
+use super::colored::{colored, listed};
+use super::npy::python;
+use super::{grids, random_grid, read, tiny, voxel_set, written};
+
+/// The tiny grid, padded to a cube of 3: `y` fastest, then `z`, then `x`.
+pub(crate) const TINY_BINVOX: &[u8] = b"#binvox 1\n\
+    dim 3 3 3\n\
+    translate -1.5 0.0 2.0\n\
+    scale 0.375\n\
+    data\n\
+    \x01\x01\
+    \x00\x06\
+    \x01\x01\
+    \x00\x13";
+
+/// One line of JSON up to byte 256, then the mask, the key, and no runs.
+pub(crate) fn tiny_bricks() -> Vec<u8> {
+    let line = r#"{"format":"trivox bricks","version":1,"dims":[1,2,3],"world":{"origin":[-1.5,0.0,2.0],"voxel_size":0.125,"up":"y"},"bricks":1,"runs":0,"masks_at":256,"keys_at":320,"runs_at":328,"bytes":328,"crc32":"00000000"}"#;
+    let mut bytes = format!("{line:<255}\n").into_bytes();
+    // Bits 0 (y 0, z 0) and 10 (y 1, z 2) at x 0.
+    bytes.extend(b"\x01\x04\0\0\0\0\0\0");
+    bytes.extend([0; 56]);
+    bytes.extend([0; 8]);
+    with_crc(bytes)
+}
+
+/// With the CRC-32 of `.bricks` in place of the zeros.
+pub(crate) fn with_crc(mut bytes: Vec<u8>) -> Vec<u8> {
+    let digits = format!("{:08x}", crc32fast::hash(&bytes));
+    let at = bytes.windows(8).position(|eight| eight == b"00000000").unwrap();
+    bytes[at..at + 8].copy_from_slice(digits.as_bytes());
+    bytes
+}
+
+#[test]
+fn a_flipped_bit_of_bricks_is_refused_or_changes_nothing() {
+    let good = tiny_bricks();
+    let grid = read(GridFormat::Bricks, &good).unwrap();
+    for bit in 0..8 * good.len() {
+        let mut bytes = good.clone();
+        bytes[bit / 8] ^= 1 << (bit % 8);
+        match read(GridFormat::Bricks, &bytes) {
+            Ok(found) => assert_eq!((&found, found.world), (&grid, grid.world), "bit {bit}"),
+            Err(error) => assert!(!error.to_string().is_empty()),
+        }
+    }
+    // Another voxel, which nothing but the checksum can tell.
+    let mut bytes = good.clone();
+    bytes[256] = 2;
+    let error = read(GridFormat::Bricks, &bytes).unwrap_err().to_string();
+    assert!(error.contains("the file is damaged"), "{error}");
+    // Files from before there was one.
+    let text = String::from_utf8_lossy(&good[..256]).into_owned();
+    let at = text.find(",\"crc32\"").unwrap();
+    let old = format!("{:<255}\n", text[..at].to_owned() + "}");
+    let old = [old.as_bytes(), &bytes[256..]].concat();
+    assert!(read(GridFormat::Bricks, &old).is_ok());
+}
+
+const TINY_VTI: &[u8] = b"<?xml version=\"1.0\"?>\n\
+<VTKFile type=\"ImageData\" version=\"1.0\" byte_order=\"LittleEndian\" header_type=\"UInt64\">
+  <ImageData WholeExtent=\"0 1 0 2 0 3\" Origin=\"-1.5 0.0 2.0\" Spacing=\"0.125 0.125 0.125\">
+    <FieldData>
+      <DataArray type=\"UInt8\" Name=\"up\" NumberOfTuples=\"1\" format=\"ascii\">1</DataArray>
+    </FieldData>
+    <Piece Extent=\"0 1 0 2 0 3\">
+      <CellData Scalars=\"occupied\">
+        <DataArray type=\"UInt8\" Name=\"occupied\" format=\"appended\" offset=\"0\"/>
+      </CellData>
+    </Piece>
+  </ImageData>
+  <AppendedData encoding=\"raw\">
+_\x06\0\0\0\0\0\0\0\
+\x01\0\0\0\0\x01
+  </AppendedData>
+</VTKFile>
+";
+
+/// The header; then a float for each voxel, 1 for the first and the last.
+const TINY_VOL: &[u8] = b"VOL\x03\
+    \x01\0\0\0\
+    \x01\0\0\0\x02\0\0\0\x03\0\0\0\
+    \x01\0\0\0\
+    \0\0\xc0\xbf\0\0\0\0\0\0\0\x40\
+    \0\0\xb0\xbf\0\0\x80\x3e\0\0\x18\x40\
+    \0\0\x80\x3f\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x80\x3f";
+
+#[test]
+fn files_have_the_bytes_they_always_had() {
+    for (format, expected) in [
+        (GridFormat::Binvox, TINY_BINVOX),
+        (GridFormat::Bricks, &tiny_bricks()),
+        (GridFormat::Vti, TINY_VTI),
+        (GridFormat::Vol, TINY_VOL),
+    ] {
+        let bytes = written(&tiny(), format);
+        assert_eq!(bytes.escape_ascii().to_string(), expected.escape_ascii().to_string());
+    }
+}
+
+#[test]
+fn npz_and_bricks_give_back_the_grid_that_was_written() {
+    for grid in grids() {
+        for format in [GridFormat::Npz, GridFormat::Bricks] {
+            let bytes = written(&grid, format);
+            let back = read(format, &bytes).unwrap();
+            assert_eq!(back.hash(), grid.hash(), "{grid:?}");
+            assert_eq!(back.world, grid.world);
+            assert!(bytes == written(&back, format), "other bytes for {grid:?}");
+        }
+    }
+}
+
+#[test]
+fn headers_of_bricks_of_every_length_are_padded_to_a_multiple_of_64_bytes() {
+    let mut lengths = BTreeSet::new();
+    for digits in 0..2 * 64 {
+        let dims = if digits < 64 { [1, 2, 3] } else { [10, 20, 30] };
+        // Up to 16 digits in each of four numbers.
+        let number = |n: usize| {
+            let count = (digits % 64 + n) / 4;
+            format!("0.{}5", &"123456789123456"[..count.min(15)]).parse().unwrap()
+        };
+        let origin = [number(0), number(1), number(2)];
+        let world = World::at(origin, number(3), Up::Y);
+        let grid = VoxelGrid::from_voxels(dims, [[0; 3]]).unwrap().with_world(world);
+        let bytes = written(&grid, GridFormat::Bricks);
+        let line = bytes.split(|&byte| byte == b'\n').next().unwrap();
+        // The line has room for four offsets of four digits each; they have three.
+        let text = line.trim_ascii_end().len();
+        assert_eq!(line.len() + 1, (text + 4 + 1).next_multiple_of(64), "{world:?}");
+        lengths.insert(text % 64);
+        let back = read(GridFormat::Bricks, &bytes).unwrap();
+        assert_eq!((&back, back.world), (&grid, world));
+    }
+    assert_eq!(lengths.len(), 64, "{lengths:?}");
+}
+
+/// Whether two numbers are the same but for rounding.
+fn is_near(a: f64, b: f64) -> bool {
+    (a - b).abs() <= 2.0 * f64::EPSILON * a.abs()
+}
+
+#[test]
+fn binvox_gives_back_the_grid_padded_to_a_cube() {
+    let small = grids().into_iter().filter(|grid| grid.dims().iter().max() <= Some(&513));
+    for grid in small.chain([random_grid([64; 3], 3000, &mut fastrand::Rng::with_seed(8))]) {
+        let bytes = written(&grid, GridFormat::Binvox);
+        let back = read(GridFormat::Binvox, &bytes).unwrap();
+        let edge = *grid.dims().iter().max().unwrap();
+        assert_eq!(back.dims(), [edge; 3]);
+        assert!(back.voxels().eq(grid.voxels()), "{grid:?}");
+        let (place, read) = (grid.world.place.unwrap_or_default(), back.world.place.unwrap());
+        assert_eq!((read.origin, back.world.up), (place.origin, Up::Y));
+        assert!(is_near(read.voxel_size, place.voxel_size), "{read:?} of {place:?}");
+        let lost = GridFormat::Binvox.lost(&grid).join("; ");
+        assert_eq!(lost.contains("where the grid lies is not known"), grid.world.place.is_none());
+        let least = GridFormat::Binvox.file_size(grid.dims()).unwrap();
+        assert!(bytes.len() as u64 >= least);
+    }
+}
+
+#[test]
+fn gaps_between_full_bricks_are_kept() {
+    // Along y at one z, and on either side of a step in z.
+    let keys = [[0, 0, 0], [0, 3, 0], [0, 4, 0], [0, 5, 1], [0, 7, 1]];
+    let bricks = keys.map(|key| (BrickKey::new(key), FULL)).to_vec();
+    let grid = VoxelGrid::from_bricks([8, 64, 16], bricks).unwrap();
+    for format in [GridFormat::Binvox, GridFormat::Npy, GridFormat::Npz, GridFormat::Bricks] {
+        let back = read(format, &written(&grid, format)).unwrap();
+        assert!(back.voxels().eq(grid.voxels()), "{format:?}: {back:?}");
+    }
+}
+
+#[test]
+fn solid_grids_are_read_as_the_runs_that_they_are() {
+    let full = |dims: [u32; 3]| {
+        let empty = VoxelGrid::empty(dims).unwrap();
+        let voxels = (0..dims[0])
+            .flat_map(|x| (0..dims[1]).flat_map(move |y| (0..dims[2]).map(move |z| [x, y, z])));
+        (empty, VoxelGrid::from_voxels(dims, voxels).unwrap())
+    };
+    for dims in [[1; 3], [40; 3], [33; 3]] {
+        let (empty, full) = full(dims);
+        for grid in [empty, full] {
+            for format in [GridFormat::Binvox, GridFormat::Npz, GridFormat::Bricks] {
+                assert!(read(format, &written(&grid, format)).unwrap() == grid, "{grid:?}");
+            }
+        }
+    }
+}
+
+/// The voxels of a file that has a byte or a float for each, `x` fastest.
+fn dense(values: &[u8], stride: usize, [nx, ny, _]: [u32; 3]) -> BTreeSet<[i64; 3]> {
+    let is_set = |(_, value): &(usize, &[u8])| value.iter().any(|&byte| byte != 0);
+    let set = values.chunks_exact(stride).enumerate().filter(is_set);
+    set.map(|(i, _)| {
+        let (i, nx, ny) = (i as i64, i64::from(nx), i64::from(ny));
+        [i % nx, i / nx % ny, i / nx / ny]
+    })
+    .collect()
+}
+
+#[test]
+fn vti_and_vol_hold_the_voxels_with_x_fastest() {
+    let tail = b"\n  </AppendedData>\n</VTKFile>\n".len();
+    for grid in grids() {
+        let dims = grid.dims();
+        let volume: usize = dims.iter().map(|&d| d as usize).product();
+        if volume > 2_000_000 {
+            continue;
+        }
+        let vti = written(&grid, GridFormat::Vti);
+        let end = vti.len() - tail;
+        assert_eq!(dense(&vti[end - volume..end], 1, dims), voxel_set(&grid), "{grid:?}");
+        let vol = written(&grid, GridFormat::Vol);
+        assert_eq!(dense(&vol[48..], 4, dims), voxel_set(&grid), "{grid:?}");
+        assert_eq!(GridFormat::Vol.file_size(dims), Some(vol.len() as u64));
+        let least = GridFormat::Vti.file_size(dims).unwrap();
+        assert!(least <= vti.len() as u64 && vti.len() as u64 - least < 300);
+        if grid.world.place.is_none() {
+            assert_eq!(least, vti.len() as u64);
+        }
+    }
+}
+
+#[test]
+fn a_vol_far_from_the_origin_says_by_how_much_its_corners_are_rounded() {
+    let lost = |x: f64| {
+        let world = World::at([x, 0.0, 0.0], 0.05, Up::Y);
+        GridFormat::Vol.lost(&VoxelGrid::from_voxels([20, 12, 8], []).unwrap().with_world(world))
+    };
+    assert_eq!(lost(100.0), Vec::<String>::new());
+    // Floats from 2^22 to 2^23 are multiples of a half, of ten voxels.
+    let moved = "the corners of the grid are moved by up to 4.00 voxels";
+    assert!(lost(4_649_776.2)[0].starts_with(moved), "{:?}", lost(4_649_776.2));
+}
+
+fn refused(format: GridFormat, bytes: &[u8], why: &str) {
+    let error = read(format, bytes).unwrap_err().to_string();
+    assert!(error.contains(why) && error.len() < 300, "'{error}' does not say '{why}'");
+}
+
+/// A file stores the edge of the cube: there are fewer floats for it than for the size of voxels.
+#[test]
+fn binvox_gives_back_the_voxel_size_wherever_a_scale_exists_for_it() {
+    let mut is_rounded = false;
+    for edge in [1_u32, 2, 3, 7, 49, 64, 96] {
+        for step in 1..200 {
+            let size = f64::from(step) * 0.01;
+            let grid = VoxelGrid::empty([edge; 3]).unwrap();
+            let grid = grid.with_world(World::at([0.0; 3], size, Up::Y));
+            let back = read(GridFormat::Binvox, &written(&grid, GridFormat::Binvox)).unwrap();
+            if back.world != grid.world {
+                let scale = size * f64::from(edge);
+                for scale in [scale.next_down(), scale, scale.next_up()] {
+                    assert_ne!(scale / f64::from(edge), size);
+                }
+                is_rounded = true;
+            }
+        }
+    }
+    assert!(is_rounded);
+}
+
+#[test]
+fn malformed_binvox_is_refused_with_the_reason() {
+    let file = |header: &str, data: &[u8]| [header.as_bytes(), b"data\n", data].concat();
+    let good = "#binvox 1\ndim 2 2 2\ntranslate 0 0 0\nscale 2\n";
+    assert!(read(GridFormat::Binvox, &file(good, &[0, 7, 1, 1])).is_ok());
+    for (from, to, why) in [
+        ("#binvox", "#vox", "does not begin with '#binvox'"),
+        ("#binvox 1", "#binvox 3", "version '3' is not supported"),
+        ("dim 2 2 2\n", "", "no 'dim'"),
+        ("dim 2 2 2", "dim 2 2", "malformed line 'dim 2 2'"),
+        ("dim 2 2 2", "dim 2 2 -2", "malformed line"),
+        ("dim 2 2 2", "dim 0 2 2", "0x2x2"),
+        ("dim 2 2 2", "dim 2 2 65537", "65537"),
+        ("dim 2 2 2", "dim 65536 65536 65536", "ends after 8 of 281474976710656 voxels"),
+        ("dim 2 2 2", "dim 1 1 1", "more voxels than the 1"),
+        ("0 0 0", "0 0 x", "malformed line 'translate 0 0 x'"),
+        ("0 0 0", "0 0 nan", "cannot lie at"),
+        ("scale 2", "scale 0", "cannot lie at"),
+        ("scale 2", "scale", "malformed line 'scale'"),
+        ("scale 2\n", &"x".repeat(5000), "ends in the header"),
+    ] {
+        refused(GridFormat::Binvox, &file(&good.replace(from, to), &[0, 7, 1, 1]), why);
+    }
+    refused(GridFormat::Binvox, &file(good, &[0, 7]), "ends after 7 of 8 voxels");
+    refused(GridFormat::Binvox, &file(good, &[0, 7, 1, 1, 0]), "more bytes");
+    refused(GridFormat::Binvox, &file(good, &[0, 7, 1, 1, 0, 1]), "more voxels");
+}
+
+#[test]
+fn binvox_of_other_programs_is_read() {
+    let read = |text: &str, data: &[u8]| {
+        let bytes = [text.as_bytes(), data].concat();
+        read_grid_from(&mut &bytes[..], GridFormat::Binvox).unwrap()
+    };
+    let loaded = read("#binvox 2\n# comment\r\ndim 2 2 2\r\ndata\n", &[0, 1, 200, 1, 0, 6]);
+    assert_eq!(
+        (voxel_set(&loaded.grid), loaded.grid.world),
+        ([[0, 1, 0]].into(), World::default())
+    );
+    // Not a cube: x, z, y.
+    let header = "#binvox 1\ndim 2 3 4\ntranslate 0 0 0\nscale 1\ndata\n";
+    let loaded = read(header, &[0, 17, 1, 1, 0, 6]);
+    assert_eq!(loaded.grid.dims(), [2, 4, 3]);
+    assert_eq!(voxel_set(&loaded.grid), [[1, 1, 1]].into());
+    assert!(loaded.grid.world.place.is_none() && loaded.warnings[0].contains("is ignored"));
+}
+
+#[test]
+fn malformed_bricks_are_refused_with_the_reason() {
+    let grid = random_grid([40, 40, 40], 3, &mut fastrand::Rng::with_seed(1));
+    assert!(grid.brick_runs().any(|piece| piece.len > 1));
+    let good = written(&grid, GridFormat::Bricks);
+    let at = good.iter().position(|&byte| byte == b'\n').unwrap() + 1;
+    // Without its checksum, which is judged last.
+    let header = String::from_utf8_lossy(&good[..at]).into_owned();
+    let (header, _) = header.split_once(",\"crc32\"").unwrap();
+    let header = header.to_owned() + "}";
+    let with = |from: &str, to: &str| {
+        let text = header.trim_end().replacen(from, to, 1);
+        [format!("{text:<width$}\n", width = at - 1).as_bytes(), &good[at..]].concat()
+    };
+    for (from, to, why) in [
+        ("trivox bricks", "trivox brick", "another 'format'"),
+        ("\"version\":1", "\"version\":3", "version 3 is not supported, only 1 and 2"),
+        ("\"version\":1", "\"version\":2", "'version' and 'colors' contradict"),
+        ("{", "[", "header is malformed"),
+        ("\"dims\":[40,40,40]", "\"dims\":[40,40,0]", "40x40x0"),
+        ("\"dims\":[40,40,40]", "\"dims\":[16,16,16]", "outside a grid of 16x16x16"),
+        ("\"masks_at\":", "\"masks_at\":9", "contradict"),
+        ("\"bricks\":", "\"bricks\":9", "contradict"),
+        ("\"bricks\":", "\"bricks\":99999999999999999", "contradict"),
+        ("null", "{\"origin\":[0,0,0],\"voxel_size\":1,\"up\":\"x\"}", "neither y nor z"),
+        ("null", "{\"origin\":[0,0,0],\"voxel_size\":-1,\"up\":\"y\"}", "cannot lie"),
+    ] {
+        assert!(header.contains(from), "{header}");
+        refused(GridFormat::Bricks, &with(from, to), why);
+    }
+    let bricks = grid.brick_runs().filter(|piece| piece.mask != [u64::MAX; 8]).count();
+    let keys = at + 64 * bricks;
+    let runs = keys + 8 * bricks;
+    let changed = |range: std::ops::Range<usize>, value: u8| {
+        let mut bytes = good.clone();
+        bytes[range].fill(value);
+        bytes
+    };
+    refused(GridFormat::Bricks, &changed(at..at + 64, 0), "brick 0 is empty or full");
+    refused(GridFormat::Bricks, &changed(at..at + 64, 255), "brick 0 is empty or full");
+    refused(GridFormat::Bricks, &changed(keys..keys + 8, 255), "not possible, or out of order");
+    refused(GridFormat::Bricks, &changed(runs + 8..runs + 16, 0), "length of a run");
+    refused(GridFormat::Bricks, &changed(runs + 8..runs + 12, 255), "outside a grid");
+}
+
+#[test]
+fn a_damaged_npz_is_refused() {
+    let grid = random_grid([19, 9, 30], 300, &mut fastrand::Rng::with_seed(3));
+    let good = written(&grid, GridFormat::Npz);
+    refused(GridFormat::Npz, b"\x93NUMPY", "it is no zip archive");
+    refused(GridFormat::Npz, &[&good[..4], &good].concat(), "");
+    let name = good.windows(12).position(|w| w == b"occupied.npy").unwrap();
+    let mut renamed = good.clone();
+    renamed[name..name + 12].copy_from_slice(b"something.np");
+    assert!(read(GridFormat::Npz, &renamed).unwrap() == grid);
+    let descriptor = good.windows(4).position(|w| w == b"PK\x07\x08").unwrap();
+    let mut damaged = good.clone();
+    damaged[descriptor + 4] ^= 1;
+    refused(GridFormat::Npz, &damaged, "its check sum is another");
+    damaged = good;
+    damaged[8] = 12;
+    refused(GridFormat::Npz, &damaged, "not supported");
+}
+
+#[test]
+fn names_in_an_npz_are_shown_in_part_and_without_orders_to_the_terminal() {
+    // Encrypted, not compressed, of no length, with a name of the longest.
+    let mut file = b"PK\x03\x04\x14\0\x01\0\0\0".to_vec();
+    file.extend([&[0; 16][..], &u16::MAX.to_le_bytes(), &[0; 2], b"\x1b[2J"].concat());
+    file.extend([b'x'; u16::MAX as usize - 4]);
+    let error = read(GridFormat::Npz, &file).unwrap_err().to_string();
+    assert_eq!(error, format!("\\u{{1b}}[2J{}... is encrypted", "x".repeat(36)));
+}
+
+/// A grid that is not cubic, and whose every mirror is another.
+fn asymmetric() -> VoxelGrid {
+    let world = World::at([-1.5, 10.25, 2.0], 0.125, Up::Z);
+    random_grid([19, 9, 30], 300, &mut fastrand::Rng::with_seed(3)).with_world(world)
+}
+
+fn other_reader(
+    format: GridFormat,
+    module: &str,
+    script: &str,
+) -> Option<(String, BTreeSet<String>)> {
+    other_reader_of(&asymmetric(), format, module, script)
+}
+
+/// What `script` prints of the grid's file, a line of facts and one for each voxel; `None` where
+/// the module is not there.
+fn other_reader_of(
+    grid: &VoxelGrid,
+    format: GridFormat,
+    module: &str,
+    script: &str,
+) -> Option<(String, BTreeSet<String>)> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("grid").with_extension(format.extension());
+    std::fs::write(path, written(grid, format)).unwrap();
+    let find = format!("import importlib.util as u; print(u.find_spec('{module}') is not None)");
+    if python(&find, folder.path())?.trim() != "True" {
+        let promised = std::env::var("TRIVOX_PYTHON_MODULES").unwrap_or_default();
+        assert!(!promised.split(' ').any(|name| name == module), "no {module} for Python");
+        println!("skipped: Python has no module {module}");
+        return None;
+    }
+    let output = python(script, folder.path())?;
+    let (head, voxels) = output.split_once('\n').unwrap();
+    Some((head.to_owned(), voxels.lines().map(str::to_owned).collect()))
+}
+
+fn expected_lines() -> BTreeSet<String> {
+    asymmetric().voxels().map(|[x, y, z]| format!("{x} {y} {z}")).collect()
+}
+
+#[test]
+fn numpy_reads_npz_voxel_for_voxel() {
+    let script = "
+import numpy
+file = numpy.load('grid.npz')
+grid = file['occupied']
+print(grid.dtype, grid.shape, file['origin'].tolist(), float(file['voxel_size']), str(file['up']))
+for x, y, z in numpy.argwhere(grid): print(x, y, z)
+";
+    let Some((head, voxels)) = other_reader(GridFormat::Npz, "numpy", script) else { return };
+    assert_eq!(head, "bool (19, 9, 30) [-1.5, 10.25, 2.0] 0.125 z");
+    assert_eq!(voxels, expected_lines());
+}
+
+#[test]
+fn the_reader_in_the_documentation_reads_bricks_with_their_colours() {
+    let page = include_str!("../../../docs/bricks.md");
+    let (_, code) = page.split_once("```python\n").unwrap();
+    let (reader, _) = code.split_once("```").unwrap();
+    let script = format!(
+        "{reader}
+world, occupied, rgba = read('grid.bricks')
+print(occupied.shape, rgba.shape, world['origin'], world['voxel_size'], world['up'])
+assert (rgba[~occupied] == 0).all()
+for x, y, z in numpy.argwhere(occupied): print(x, y, z, *rgba[x, y, z])
+"
+    );
+    // A full brick, and voxels with colours of their own.
+    let block = (0..512).map(|i| [8 + i / 64, i / 8 % 8, 8 + i % 8]);
+    let grid = VoxelGrid::from_voxels([19, 9, 30], asymmetric().voxels().chain(block)).unwrap();
+    let grid = colored(&grid.with_world(asymmetric().world), false);
+    let Some((head, lines)) = other_reader_of(&grid, GridFormat::Bricks, "numpy", &script) else {
+        return;
+    };
+    assert_eq!(head, "(19, 9, 30) (19, 9, 30, 4) [-1.5, 10.25, 2.0] 0.125 z");
+    let line =
+        |(v, [r, g, b, a]): ([u32; 3], Rgba)| format!("{} {} {} {r} {g} {b} {a}", v[0], v[1], v[2]);
+    assert_eq!(lines, listed(&grid).into_iter().map(line).collect());
+}
+
+#[test]
+fn what_numpy_writes_as_npz_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = "
+import numpy, zipfile
+grid = numpy.random.default_rng(4).random((19, 9, 30)) < 0.1
+place = dict(origin=numpy.array([1.5, 2, 3]), voxel_size=numpy.float64(0.25), up='z')
+numpy.savez('stored.npz', occupied=grid, **place)
+numpy.savez_compressed('deflated.npz', other=numpy.arange(5), occupied=grid, **place)
+numpy.savez('unnamed.npz', grid)
+place = dict(origin=numpy.float32([1.5, 2, 3]), voxel_size=numpy.float32([0.25]), up='z')
+numpy.savez('floats.npz', occupied=grid, **place)
+place = dict(origin=numpy.array([1, 2, 3]), voxel_size=numpy.int32(1))
+numpy.savez('integers.npz', occupied=grid, **place)
+numpy.savez('flat.npz', occupied=grid, origin=numpy.array([1.5, 2]))
+numpy.savez('none.npz', numpy.arange(5))
+class Stream:
+    def __init__(self, name): self.file = open(name, 'wb')
+    def write(self, data): return self.file.write(data)
+    def flush(self): self.file.flush()
+for name, method in [('streamed', zipfile.ZIP_DEFLATED), ('streamed stored', zipfile.ZIP_STORED)]:
+    with zipfile.ZipFile(Stream(name + '.npz'), 'w', method) as archive:
+        archive.writestr('empty.txt', b'')
+        with archive.open('occupied.npy', 'w') as array: numpy.save(array, grid)
+for x, y, z in numpy.argwhere(grid): print(x, y, z)
+";
+    let Some(output) = python(script, folder.path()) else { return };
+    let expected: BTreeSet<_> = output.lines().map(String::from).collect();
+    let load = |name: &str| {
+        let bytes = std::fs::read(folder.path().join(name)).unwrap();
+        read_grid_from(&mut &bytes[..], GridFormat::Npz)
+    };
+    for name in
+        ["stored.npz", "deflated.npz", "floats.npz", "integers.npz", "unnamed.npz", "streamed.npz"]
+    {
+        let loaded = load(name).unwrap();
+        let voxels = loaded.grid.voxels().map(|[x, y, z]| format!("{x} {y} {z}")).collect();
+        assert_eq!(expected, voxels, "{name}");
+        let world = match name {
+            "unnamed.npz" | "streamed.npz" => World::default(),
+            "integers.npz" => World::at([1.0, 2.0, 3.0], 1.0, Up::Y),
+            _ => World::at([1.5, 2.0, 3.0], 0.25, Up::Z),
+        };
+        assert_eq!(loaded.grid.world, world, "{name}");
+        let has_more = ["deflated.npz", "streamed.npz"].contains(&name);
+        assert_eq!(loaded.warnings.len(), usize::from(has_more), "{name}");
+    }
+    let flat = "origin.npy: elements of type <f8 and shape (2,): use three numbers of float64";
+    let stream = "stored without its length";
+    for (name, why) in
+        [("none.npz", "no array of voxels"), ("flat.npz", flat), ("streamed stored.npz", stream)]
+    {
+        let error: ReadError = load(name).unwrap_err();
+        assert!(error.to_string().contains(why), "{error}");
+    }
+}
+
+#[test]
+fn trimesh_reads_binvox_voxel_for_voxel() {
+    let script = "
+import numpy, trimesh
+grid = trimesh.load('grid.binvox', file_type='binvox')
+n = int(grid.shape[0])
+print(n, grid.transform[:3, 3].tolist(), round(float(grid.transform[0, 0] * (n - 1)), 12))
+for x, y, z in numpy.argwhere(grid.matrix): print(x, y, z)
+";
+    let Some((head, voxels)) = other_reader(GridFormat::Binvox, "trimesh", script) else { return };
+    // trimesh takes the corner for the first voxel's centre, and the edge for one voxel shorter.
+    assert_eq!(head, "30 [-1.5, 10.25, 2.0] 3.75");
+    assert_eq!(voxels, expected_lines());
+}
+
+#[test]
+fn what_trimesh_writes_as_binvox_is_read() {
+    let script = "
+import numpy, trimesh
+grid = numpy.random.default_rng(4).random((19, 19, 19)) < 0.1
+grid = trimesh.voxel.VoxelGrid(grid)
+open('trimesh.binvox', 'wb').write(trimesh.exchange.binvox.export_binvox(grid))
+for x, y, z in numpy.argwhere(grid.matrix): print(x, y, z)
+";
+    let folder = tempfile::tempdir().unwrap();
+    if other_reader(GridFormat::Binvox, "trimesh", "print()").is_none() {
+        return;
+    }
+    let Some(output) = python(script, folder.path()) else { return };
+    let bytes = std::fs::read(folder.path().join("trimesh.binvox")).unwrap();
+    let grid = read(GridFormat::Binvox, &bytes).unwrap();
+    assert_eq!(grid.dims(), [19; 3]);
+    let voxels: BTreeSet<_> = grid.voxels().map(|[x, y, z]| format!("{x} {y} {z}")).collect();
+    assert_eq!(voxels, output.lines().map(String::from).collect());
+}
+
+#[test]
+fn vtk_reads_vti_voxel_for_voxel() {
+    let script = "
+import numpy
+from vtkmodules.vtkIOXML import vtkXMLImageDataReader
+from vtkmodules.util.numpy_support import vtk_to_numpy
+reader = vtkXMLImageDataReader()
+reader.SetFileName('grid.vti')
+reader.Update()
+image = reader.GetOutput()
+cells = tuple(n - 1 for n in image.GetDimensions())
+up = image.GetFieldData().GetArray('up').GetValue(0)
+print(cells, image.GetOrigin(), image.GetSpacing(), image.GetCellData().GetScalars().GetName(), up)
+grid = vtk_to_numpy(image.GetCellData().GetScalars()).reshape(cells, order='F')
+for x, y, z in numpy.argwhere(grid): print(x, y, z)
+";
+    let Some((head, voxels)) = other_reader(GridFormat::Vti, "vtkmodules", script) else { return };
+    let expected = "(19, 9, 30) (-1.5, 10.25, 2.0) (0.125, 0.125, 0.125) occupied 2";
+    assert_eq!(head, expected);
+    assert_eq!(voxels, expected_lines());
+}
+
+#[test]
+fn mitsuba_reads_vol_voxel_for_voxel() {
+    let script = "
+import numpy, mitsuba
+mitsuba.set_variant('scalar_rgb')
+volume = mitsuba.VolumeGrid('grid.vol')
+texture = mitsuba.load_dict({
+    'type': 'gridvolume', 'filename': 'grid.vol', 'use_grid_bbox': True, 'filter_type': 'nearest'})
+box = texture.bbox()
+size = [int(n) for n in volume.size()]
+print(size, [round(c, 5) for c in box.min], [round(c, 5) for c in box.max])
+grid = numpy.array(volume).reshape(size[::-1])
+for z, y, x in numpy.argwhere(grid): print(x, y, z)
+";
+    let Some((head, voxels)) = other_reader(GridFormat::Vol, "mitsuba", script) else { return };
+    assert_eq!(head, "[19, 9, 30] [-1.5, 10.25, 2.0] [0.875, 11.375, 5.75]");
+    assert_eq!(voxels, expected_lines());
+}
+
+#[test]
+fn the_description_of_bricks_is_enough_for_numpy_to_read_them() {
+    let script = "
+import json, numpy
+data = open('grid.bricks', 'rb').read()
+head = json.loads(data[:data.index(b'\\n')])
+words = lambda at, n: numpy.frombuffer(data, '<u8', n, head[at])
+place = lambda key: tuple(int(key) >> shift & 8191 for shift in (0, 13, 26))
+grid = numpy.zeros([n + -n % 8 for n in head['dims']], bool)
+masks = words('masks_at', 8 * head['bricks']).reshape(-1, 8)
+for key, mask in zip(words('keys_at', head['bricks']), masks):
+    x, y, z = (8 * c for c in place(key))
+    bits = (mask[:, None] >> numpy.arange(64, dtype='u8')) & 1
+    grid[x:x + 8, y:y + 8, z:z + 8] = bits.reshape(8, 8, 8)
+for key, n in words('runs_at', 2 * head['runs']).reshape(-1, 2):
+    x, y, z = (8 * c for c in place(key))
+    grid[x:x + 8 * int(n), y:y + 8, z:z + 8] = True
+print(head['dims'], head['world'], len(data) == head['bytes'], head['masks_at'] % 64)
+for x, y, z in numpy.argwhere(grid): print(x, y, z)
+";
+    let Some((head, voxels)) = other_reader(GridFormat::Bricks, "numpy", script) else { return };
+    let world = "{'origin': [-1.5, 10.25, 2.0], 'voxel_size': 0.125, 'up': 'z'}";
+    assert_eq!(head, format!("[19, 9, 30] {world} True 0"));
+    assert_eq!(voxels, expected_lines());
+}

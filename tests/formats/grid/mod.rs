@@ -1,0 +1,333 @@
+//! The grid formats: what is written is read back, by us and by other people's readers, and what
+//! is malformed is refused.
+//!
+//! The tests with NumPy, trimesh, VTK and Mitsuba need `TRIVOX_PYTHON` to name a Python that has
+//! them; those that `TRIVOX_PYTHON_MODULES` names must be there.
+
+mod colored;
+mod dense;
+mod distances;
+mod litematic;
+mod npy;
+mod nvdb;
+mod schem;
+mod surface;
+mod vdb;
+mod vox;
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use trivox::formats::{
+    GridFormat, ReadError, Reporting, WriteError, read_grid_from, read_grid_with, write_grid,
+};
+use trivox::grid::{BRICK, BrickKey, Colors, FULL};
+use trivox::{Progress, Up, VoxelGrid, World};
+
+fn written(grid: &VoxelGrid, format: GridFormat) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    write_grid(grid, format, &mut bytes).unwrap();
+    bytes
+}
+
+fn read(format: GridFormat, mut bytes: &[u8]) -> Result<VoxelGrid, ReadError> {
+    read_grid_from(&mut bytes, format).map(|loaded| loaded.grid)
+}
+
+/// `count` random voxels and a random box of full bricks, all inside `dims`.
+fn random_grid(dims: [u32; 3], count: usize, random: &mut fastrand::Rng) -> VoxelGrid {
+    let mut any = |d: u32| random.u32(0..d);
+    let mut bricks: Vec<_> = (0..count)
+        .map(|_| {
+            let [x, y, z] = dims.map(&mut any);
+            let mut mask = [0; 8];
+            mask[(x % 8) as usize] = 1 << (8 * (y % 8) + z % 8);
+            (BrickKey::new([x, y, z].map(|c| c / BRICK)), mask)
+        })
+        .collect();
+    let whole = dims.map(|d| d / BRICK);
+    if whole.iter().all(|&n| n > 0) {
+        let lo = whole.map(&mut any);
+        let hi = [0, 1, 2].map(|a| (lo[a] + any(6)).min(whole[a] - 1));
+        for z in lo[2]..=hi[2] {
+            for y in lo[1]..=hi[1] {
+                bricks.extend((lo[0]..=hi[0]).map(|x| (BrickKey::new([x, y, z]), FULL)));
+            }
+        }
+    }
+    VoxelGrid::from_bricks(dims, bricks).unwrap()
+}
+
+/// Grids of all sizes that matter, sparse and dense, lying in all ways.
+fn grids() -> Vec<VoxelGrid> {
+    let mut random = fastrand::Rng::with_seed(1);
+    let mut grids = Vec::new();
+    let sizes = [
+        [1, 1, 1],
+        [7, 8, 9],
+        [8, 1, 7],
+        [1, 256, 1],
+        [255, 13, 256],
+        [257, 9, 3],
+        [3, 257, 513],
+        [1000, 5, 300],
+        [2, 2000, 7],
+        [2000, 3, 1001],
+        [5, 3, 2000],
+    ];
+    for (n, dims) in sizes.into_iter().enumerate() {
+        let volume: usize = dims.iter().map(|&d| d as usize).product();
+        for count in [0, 1, 40, volume.min(200_000)] {
+            let mut grid = random_grid(dims, count, &mut random);
+            let up = if (n + count) % 2 == 0 { Up::Y } else { Up::Z };
+            let origin = [random.f64(), -1e9 * random.f64(), 1e-9 * random.f64()];
+            let world = World::at(origin, random.f64() / 3.0, up);
+            grid.world = if count != 1 { world } else { World { place: None, ..world } };
+            grids.push(grid);
+        }
+    }
+    grids
+}
+
+fn voxel_set(grid: &VoxelGrid) -> BTreeSet<[i64; 3]> {
+    grid.voxels().map(|v| v.map(i64::from)).collect()
+}
+
+/// Two voxels, y up: the one at the origin, and the last.
+fn tiny() -> VoxelGrid {
+    let world = World::at([-1.5, 0.0, 2.0], 0.125, Up::Y);
+    VoxelGrid::from_voxels([1, 2, 3], [[0, 0, 0], [0, 1, 2]]).unwrap().with_world(world)
+}
+
+#[test]
+fn vox_models_beside_each_other_along_every_axis_are_read_in_their_places() {
+    // Three models by two by two.
+    let ends = [[0, 256, 599], [0, 255, 256], [0, 255, 256]];
+    let voxels = (0..27).map(|i| [ends[0][i % 3], ends[1][i / 3 % 3], ends[2][i / 9]]);
+    let grid = VoxelGrid::from_voxels([600, 257, 257], voxels).unwrap();
+    let back = read(GridFormat::Vox, &written(&grid, GridFormat::Vox)).unwrap();
+    assert!(back.voxels().eq(grid.voxels()), "{back:?}");
+}
+
+#[test]
+fn vox_gives_back_the_grid_that_was_written() {
+    for grid in grids() {
+        let bytes = written(&grid, GridFormat::Vox);
+        let back = read(GridFormat::Vox, &bytes).unwrap();
+        assert_eq!(back.hash(), grid.hash(), "{grid:?}");
+        assert!(back == grid, "{grid:?} has {:?}, read {:?}", grid.world, back.world);
+        assert_eq!(bytes, written(&back, GridFormat::Vox), "other bytes for {grid:?}");
+    }
+}
+
+#[test]
+fn npy_gives_back_the_voxels_that_were_written() {
+    for mut grid in grids() {
+        let back = read(GridFormat::Npy, &written(&grid, GridFormat::Npy)).unwrap();
+        grid.world = World::default();
+        assert!(back == grid, "{grid:?}, read {back:?}");
+    }
+}
+
+/// A small file of each format, in several models' and several bricks' worth of structure.
+fn small_files() -> [(GridFormat, Vec<u8>); 11] {
+    let voxels = [[0, 0, 0], [8, 1, 2], [8, 9, 2]];
+    let grid = VoxelGrid::from_voxels([9, 10, 3], voxels).unwrap();
+    [
+        (GridFormat::Vox, vox::tiny_vox()),
+        (GridFormat::Npy, npy::TINY_NPY.to_vec()),
+        (GridFormat::Npy, written(&grid, GridFormat::Npy)),
+        (GridFormat::Vdb, vdb::tiny_vdb()),
+        (GridFormat::Vdb, written(&grid, GridFormat::Vdb)),
+        (GridFormat::Npz, written(&tiny(), GridFormat::Npz)),
+        (GridFormat::Binvox, dense::TINY_BINVOX.to_vec()),
+        (GridFormat::Schem, written(&tiny(), GridFormat::Schem)),
+        (GridFormat::Litematic, written(&tiny(), GridFormat::Litematic)),
+        (GridFormat::Bricks, dense::tiny_bricks()),
+        (GridFormat::Bricks, written(&grid, GridFormat::Bricks)),
+    ]
+}
+
+#[test]
+fn every_truncated_prefix_is_refused() {
+    for (format, bytes) in small_files() {
+        assert!(read(format, &bytes).is_ok());
+        for len in 0..bytes.len() {
+            let error = read(format, &bytes[..len]).expect_err("a truncated file was read");
+            assert!(matches!(error, ReadError::Content(_)), "{len} bytes: {error}");
+        }
+    }
+}
+
+/// Counts progress.
+#[derive(Default)]
+struct Counts([AtomicU64; 2]);
+
+impl Progress for Counts {
+    fn start(&self, step: &str, total: u64) {
+        assert_eq!((step, self.0[1].swap(total, Ordering::SeqCst)), ("load", 0));
+    }
+
+    fn advance(&self, units: u64) {
+        self.0[0].fetch_add(units, Ordering::SeqCst);
+    }
+}
+
+#[test]
+fn progress_of_reading_is_in_bytes_of_the_file() {
+    let folder = tempfile::TempDir::new().unwrap();
+    for (format, bytes) in small_files() {
+        let path = folder.path().join("grid").with_extension(format.extension());
+        std::fs::write(&path, &bytes).unwrap();
+        let progress = Counts::default();
+        read_grid_with(&path, &progress).unwrap();
+        let [done, total] = progress.0.map(AtomicU64::into_inner);
+        assert_eq!([done, total], [bytes.len() as u64; 2], "{format:?}");
+    }
+}
+
+/// Is cancelled.
+struct Cancelled;
+
+impl Progress for Cancelled {
+    fn is_cancelled(&self) -> bool {
+        true
+    }
+}
+
+#[test]
+fn a_cancelled_file_is_neither_read_nor_written() {
+    let folder = tempfile::TempDir::new().unwrap();
+    for (format, bytes) in small_files() {
+        let path = folder.path().join("grid").with_extension(format.extension());
+        std::fs::write(&path, &bytes).unwrap();
+        let read = read_grid_with(&path, &Cancelled).map(|_| ());
+        assert!(matches!(read, Err(ReadError::Cancelled)), "{format:?}: {read:?}");
+        let mut out = Vec::new();
+        let written = write_grid(&tiny(), format, &mut Reporting::new(&mut out, &Cancelled));
+        assert!(matches!(written, Err(WriteError::Cancelled)), "{format:?}: {written:?}");
+        assert!(out.is_empty(), "{format:?}");
+    }
+}
+
+/// Larger than what is encoded at once: chunks of 128 KiB, 256 bricks, tiles of 64 voxels.
+#[test]
+fn grids_of_many_parallel_parts_are_read_back() {
+    let grid = random_grid([11, 203, 301], 3000, &mut fastrand::Rng::with_seed(7));
+    let colors = |grid: &VoxelGrid| {
+        let own = grid.bricks().map(|(key, mask)| {
+            let count = mask.iter().map(|word| word.count_ones()).sum::<u32>();
+            let [x, y, z] = key.position().map(|c| c as u8);
+            (key, mask, (0..count).map(|n| [8 * x, 8 * y, z ^ n as u8, 255]).collect())
+        });
+        Colors::from_bricks(own.collect(), [1, 2, 3, 255])
+    };
+    let colored = grid.clone().with_colors(colors(&grid));
+    let formats = [GridFormat::Npy, GridFormat::Npz, GridFormat::Vox, GridFormat::Vdb];
+    for up in [Up::Y, Up::Z] {
+        for grid in [&grid, &colored] {
+            let mut grid = grid.clone();
+            grid.world = World::at([0.0; 3], 1.0, up);
+            for format in formats.into_iter().chain([GridFormat::Schem, GridFormat::Litematic]) {
+                let found = read(format, &written(&grid, format)).unwrap();
+                assert_eq!(found.hash(), grid.hash(), "{format:?}, {up:?} up");
+                if format == GridFormat::Npz {
+                    let color = |grid: &VoxelGrid| {
+                        grid.voxels().map(|voxel| grid.color(voxel)).collect::<Vec<_>>()
+                    };
+                    assert!(color(&found) == color(&grid), "{up:?} up");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn extra_bytes_are_refused() {
+    for (format, mut bytes) in small_files() {
+        bytes.push(0);
+        let error = read(format, &bytes).unwrap_err();
+        assert!(error.to_string().contains("more"), "{error}");
+    }
+}
+
+#[test]
+fn any_changed_byte_is_read_or_refused_in_proportion() {
+    for (format, bytes) in small_files() {
+        for index in 0..bytes.len() {
+            let original = bytes[index];
+            for value in [0, 1, 2, 0x7f, 0x80, 0xff, original ^ 1, original ^ 32, b'9', b'('] {
+                let mut changed = bytes.clone();
+                changed[index] = value;
+                match read(format, &changed) {
+                    Ok(grid) => assert!(grid.brick_count() <= bytes.len() as u64),
+                    Err(error) => assert!(!error.to_string().is_empty()),
+                }
+            }
+        }
+    }
+}
+
+/// Reads a file with bytes changed at random places, which must not panic.
+fn read_with_changes(format: GridFormat, bytes: &[u8]) {
+    let mut random = fastrand::Rng::with_seed(6);
+    for _ in 0..300 {
+        let mut changed = bytes.to_vec();
+        // What comes first says how to read the rest.
+        let len = if random.bool() { 600.min(bytes.len()) } else { bytes.len() };
+        changed[random.usize(..len)] = random.u8(..);
+        if let Err(error) = read(format, &changed) {
+            assert!(!error.to_string().is_empty());
+        }
+    }
+}
+
+#[test]
+fn the_mask_of_a_key_is_that_of_its_brick() {
+    let mut random = fastrand::Rng::with_seed(5);
+    for _ in 0..300 {
+        let grid = random_grid([random.u32(1..200), 40, 70], 50, &mut random);
+        let key = BrickKey::new([random.u32(0..26), random.u32(0..6), random.u32(0..10)]);
+        let expected = grid.bricks().find(|&(at, _)| at == key).map_or([0; 8], |(_, mask)| mask);
+        assert_eq!(grid.mask_of(key), expected);
+    }
+}
+
+#[test]
+fn a_message_is_short_however_long_what_it_quotes() {
+    let long = "(".repeat(60_000);
+    for text in [
+        long.clone(),
+        format!("{{'descr': '{long}', 'fortran_order': False, 'shape': (1, 1, 1)}}"),
+        format!("{{'descr': '|b1', 'fortran_order': {long}, 'shape': (1, 1, 1)}}"),
+        format!("{{'descr': '|b1', 'fortran_order': False, 'shape': ({long})}}"),
+    ] {
+        let length = (text.len() as u32).to_le_bytes();
+        let bytes = [&b"\x93NUMPY\x02\x00"[..], &length, text.as_bytes()].concat();
+        let message = read(GridFormat::Npy, &bytes).unwrap_err().to_string();
+        assert!(message.len() < 200, "{} bytes", message.len());
+    }
+}
+
+#[test]
+fn a_grid_in_an_impossible_place_is_not_written() {
+    let possible = World::at([0.0; 3], 1.0, Up::Y);
+    let impossible = [
+        ([0.0, f64::NAN, 0.0], 1.0),
+        ([f64::INFINITY, 0.0, 0.0], 1.0),
+        ([0.0; 3], 0.0),
+        ([0.0; 3], -1.0),
+        ([0.0; 3], f64::NAN),
+    ];
+    for format in GridFormat::ALL {
+        for (origin, voxel_size) in impossible {
+            let world = World::at(origin, voxel_size, Up::Y);
+            let refused = write_grid(&tiny().with_world(world), format, &mut Vec::new());
+            let Err(WriteError::Unsupported(why)) = refused else {
+                panic!("{format:?}: {world:?}: {refused:?}");
+            };
+            assert!(why.contains("cannot lie at"), "{format:?}: {why}");
+        }
+        write_grid(&tiny().with_world(possible), format, &mut Vec::new()).unwrap();
+    }
+}

@@ -1,0 +1,403 @@
+//! Sponge's `.schem`, read by `fastnbt`: block for block, in the right place.
+
+use std::collections::HashMap;
+use std::io::{Read, Write};
+
+use fastnbt::{ByteArray, IntArray, Value, nbt};
+use flate2::Compression;
+use flate2::read::GzDecoder;
+use flate2::write::GzEncoder;
+use serde::Deserialize;
+use trivox::base::srgb::Rgba;
+use trivox::formats::{
+    Blocks as BlockList, GridFormat, LoadedGrid, ReadError, WriteOptions, read_grid_from,
+    write_grid, write_grid_with,
+};
+use trivox::grid::Colors;
+use trivox::{Up, VoxelGrid, World};
+
+use super::colored::{colored, listed};
+use super::{grids, read, tiny, written};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(rename = "Schematic")]
+    schematic: Schematic,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase", deny_unknown_fields)]
+struct Schematic {
+    version: i32,
+    data_version: i32,
+    width: i16,
+    height: i16,
+    length: i16,
+    offset: IntArray,
+    metadata: Option<Metadata>,
+    blocks: Blocks,
+}
+
+#[derive(Deserialize)]
+struct Metadata {
+    trivox: Tags,
+}
+
+#[derive(Deserialize, PartialEq, Debug)]
+#[serde(rename_all = "PascalCase")]
+struct Tags {
+    origin: Option<[f64; 3]>,
+    voxel_size: Option<f64>,
+    up: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase", deny_unknown_fields)]
+struct Blocks {
+    palette: HashMap<String, i32>,
+    data: ByteArray,
+    block_entities: Vec<Value>,
+}
+
+fn unzipped(bytes: &[u8]) -> Vec<u8> {
+    let mut tags = Vec::new();
+    GzDecoder::new(bytes).read_to_end(&mut tags).unwrap();
+    tags
+}
+
+impl Schematic {
+    fn of(bytes: &[u8]) -> Self {
+        let File { schematic } = fastnbt::from_bytes(&unzipped(bytes)).unwrap();
+        assert_eq!((schematic.version, schematic.data_version), (3, 1631));
+        assert_eq!(schematic.offset.iter().copied().collect::<Vec<_>>(), [0; 3]);
+        assert!(schematic.blocks.block_entities.is_empty());
+        schematic
+    }
+
+    fn size(&self) -> [u32; 3] {
+        [self.width, self.height, self.length].map(|edge| u32::from(edge.cast_unsigned()))
+    }
+
+    /// The name of each block but air, by its place.
+    fn named(&self) -> HashMap<[u32; 3], &str> {
+        let names: HashMap<i32, &str> =
+            self.blocks.palette.iter().map(|(name, &number)| (number, name.as_str())).collect();
+        let [width, _, length] = self.size();
+        let volume: u64 = self.size().iter().map(|&d| u64::from(d)).product();
+        assert_eq!(self.blocks.data.len() as u64, volume);
+        let place = |index: u32| {
+            let [x, z, y] = [index % width, index / width % length, index / width / length];
+            [x, y, z]
+        };
+        let blocks = (0..).zip(self.blocks.data.iter());
+        let named = blocks.map(|(index, &number)| (place(index), names[&i32::from(number)]));
+        named.filter(|&(_, name)| name != "minecraft:air").collect()
+    }
+}
+
+/// Where a voxel lies in the game.
+fn turned([x, y, z]: [u32; 3], grid: &VoxelGrid) -> [u32; 3] {
+    match grid.world.up {
+        Up::Y => [x, y, z],
+        Up::Z => [x, z, grid.dims()[1] - 1 - y],
+    }
+}
+
+#[test]
+fn a_schematic_has_the_tags_it_always_had() {
+    let tags = unzipped(&written(&tiny(), GridFormat::Schem));
+    let expected = b"\x0a\0\0\
+        \x0a\0\x09Schematic\
+        \x03\0\x07Version\0\0\0\x03\
+        \x03\0\x0bDataVersion\0\0\x06\x5f\
+        \x02\0\x05Width\0\x01\
+        \x02\0\x06Height\0\x02\
+        \x02\0\x06Length\0\x03\
+        \x0b\0\x06Offset\0\0\0\x03\0\0\0\0\0\0\0\0\0\0\0\0\
+        \x0a\0\x08Metadata\
+        \x0a\0\x06trivox\
+        \x09\0\x06Origin\x06\0\0\0\x03\xbf\xf8\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x40\0\0\0\0\0\0\0\
+        \x06\0\x09VoxelSize\x3f\xc0\0\0\0\0\0\0\
+        \x08\0\x02Up\0\x01y\
+        \0\0\
+        \x0a\0\x06Blocks\
+        \x0a\0\x07Palette\
+        \x03\0\x0dminecraft:air\0\0\0\0\
+        \x03\0\x0fminecraft:stone\0\0\0\x01\
+        \0\
+        \x07\0\x04Data\0\0\0\x06\x01\0\0\0\0\x01\
+        \x09\0\x0dBlockEntities\x0a\0\0\0\0\
+        \0\0\0";
+    assert_eq!(tags.escape_ascii().to_string(), expected.escape_ascii().to_string());
+}
+
+#[test]
+fn fastnbt_reads_stone_block_for_block() {
+    for grid in grids().into_iter().filter(|grid| grid.occupied() < 300_000) {
+        let bytes = written(&grid, GridFormat::Schem);
+        assert!(bytes == written(&grid, GridFormat::Schem));
+        let schematic = Schematic::of(&bytes);
+        let [x, y, z] = grid.dims();
+        let is_turned = grid.world.up == Up::Z;
+        assert_eq!(schematic.size(), if is_turned { [x, z, y] } else { [x, y, z] });
+        let found = schematic.named();
+        assert_eq!(found.len() as u64, grid.occupied(), "{grid:?}");
+        for voxel in grid.voxels() {
+            assert_eq!(found.get(&turned(voxel, &grid)), Some(&"minecraft:stone"), "{voxel:?}");
+        }
+        let World { up, place } = grid.world;
+        let expected = (grid.world != World::default()).then(|| Tags {
+            origin: place.map(|place| place.origin),
+            voxel_size: place.map(|place| place.voxel_size),
+            up: if up == Up::Y { "y" } else { "z" }.to_owned(),
+        });
+        assert_eq!(schematic.metadata.map(|metadata| metadata.trivox), expected);
+    }
+}
+
+#[test]
+fn the_size_in_blocks_is_the_one_in_the_file() {
+    for up in [Up::Y, Up::Z] {
+        let world = World::at([0.0; 3], 1.0, up);
+        let grid = VoxelGrid::from_voxels([2, 3, 4], [[0; 3]]).unwrap().with_world(world);
+        let size = Schematic::of(&written(&grid, GridFormat::Schem)).size();
+        assert_eq!(size, if up == Up::Y { [2, 3, 4] } else { [2, 4, 3] });
+        for format in [GridFormat::Schem, GridFormat::Litematic] {
+            assert_eq!(format.blocks(&grid), Some(size), "{format:?}");
+        }
+        assert_eq!(GridFormat::Vox.blocks(&grid), None);
+    }
+}
+
+#[test]
+fn fastnbt_reads_the_blocks_of_colours() {
+    // A grid in which each block is the nearest one of a voxel, and one of many colours.
+    let small = |grid: &VoxelGrid| (10..20_000).contains(&grid.occupied());
+    for grid in grids().into_iter().filter(small) {
+        let grid = colored(&grid, false);
+        let found = Schematic::of(&written(&grid, GridFormat::Schem));
+        let named = found.named();
+        assert_eq!((named.len() as u64, found.blocks.palette.len()), (grid.occupied(), 50));
+        for (voxel, [r, g, b, _]) in listed(&grid) {
+            // Twice the same colour is twice the same block.
+            let alone = VoxelGrid::from_voxels([1; 3], [[0; 3]]).unwrap();
+            let alone = alone.with_colors(Colors::uniform([r, g, b, 255]));
+            if voxel.iter().all(|c| c % 5 == 0) {
+                let alone = Schematic::of(&written(&alone, GridFormat::Schem));
+                assert_eq!(named[&turned(voxel, &grid)], alone.named()[&[0; 3]], "{voxel:?}");
+            }
+        }
+    }
+}
+
+/// The block of a voxel of this colour.
+fn block(color: Rgba) -> String {
+    let grid = VoxelGrid::from_voxels([1; 3], [[0; 3]]).unwrap();
+    let grid = grid.with_colors(Colors::uniform(color));
+    Schematic::of(&written(&grid, GridFormat::Schem)).named()[&[0; 3]].to_owned()
+}
+
+#[test]
+fn colours_become_the_blocks_that_look_like_them() {
+    for (color, name) in [
+        ([255, 255, 255], "white_wool"),
+        ([0, 0, 0], "black_concrete"),
+        ([143, 61, 47], "red_terracotta"),
+        ([225, 96, 2], "orange_concrete"),
+        ([241, 117, 20], "orange_wool"),
+        ([151, 95, 66], "terracotta"),
+        ([36, 137, 199], "light_blue_concrete"),
+        ([112, 186, 24], "lime_wool"),
+    ] {
+        let [r, g, b] = color;
+        assert_eq!(block([r, g, b, 255]), format!("minecraft:{name}"), "{color:?}");
+    }
+}
+
+#[test]
+fn dithering_mixes_blocks() {
+    let voxels = (0..256).map(|i| [i % 16, 0, i / 16]);
+    let grid = VoxelGrid::from_voxels([16, 1, 16], voxels).unwrap();
+    let grid = grid.with_colors(Colors::uniform([190, 60, 60, 255]));
+    let kinds = |dither: bool| {
+        let mut bytes = Vec::new();
+        let options = WriteOptions::default().with_dither(dither);
+        write_grid_with(&grid, GridFormat::Schem, &options, &mut bytes).unwrap();
+        let schematic = Schematic::of(&bytes);
+        let mut kinds: Vec<_> = schematic.named().into_values().map(str::to_owned).collect();
+        kinds.sort();
+        kinds.dedup();
+        kinds.len()
+    };
+    assert_eq!(kinds(false), 1);
+    assert!(kinds(true) > 1);
+}
+
+#[test]
+fn grids_that_a_schematic_cannot_hold_are_refused() {
+    let refused = |dims: [u32; 3]| {
+        let why = GridFormat::Schem.check_dims(dims).unwrap_err().to_string();
+        assert!(why.contains("65535 blocks an axis and 2147483647 in all at most"), "{why}");
+        let grid = VoxelGrid::empty(dims).unwrap();
+        let mut bytes = Vec::new();
+        assert!(write_grid(&grid, GridFormat::Schem, &mut bytes).is_err() && bytes.is_empty());
+    };
+    refused([65536, 1, 1]);
+    refused([1, 65536, 1]);
+    refused([1291; 3]);
+    assert!(GridFormat::Schem.check_dims([65535, 1, 32767]).is_ok());
+    let longest = VoxelGrid::from_voxels([65535, 1, 1], [[65534, 0, 0]]).unwrap();
+    let found = Schematic::of(&written(&longest, GridFormat::Schem));
+    assert_eq!(found.named().into_keys().collect::<Vec<_>>(), [[65534, 0, 0]]);
+}
+
+#[test]
+fn what_a_schematic_changes_is_said() {
+    let lost = |grid: &VoxelGrid| GridFormat::Schem.lost(grid).join("; ");
+    assert_eq!(lost(&tiny()), "");
+    let opaque = lost(&colored(&tiny(), true));
+    assert_eq!(opaque, "colours are those of the nearest of the blocks");
+    assert!(lost(&colored(&tiny(), false)).contains("how opaque"));
+}
+
+#[test]
+fn schematics_give_back_the_grid_that_was_written() {
+    for grid in grids() {
+        let bytes = written(&grid, GridFormat::Schem);
+        let back = read(GridFormat::Schem, &bytes).unwrap();
+        assert!(back == grid, "{grid:?} has {:?}, read {:?}", grid.world, back.world);
+        assert!(back.colors.is_none());
+        assert!(bytes == written(&back, GridFormat::Schem), "other bytes for {grid:?}");
+    }
+}
+
+#[test]
+fn blocks_are_read_in_their_colours() {
+    let small = |grid: &VoxelGrid| (10..20_000).contains(&grid.occupied());
+    for grid in grids().into_iter().filter(small) {
+        let grid = colored(&grid, false);
+        let bytes = written(&grid, GridFormat::Schem);
+        let back = read(GridFormat::Schem, &bytes).unwrap();
+        assert_eq!((back.hash(), back.world), (grid.hash(), grid.world));
+        // What is nearest to a block's colour is that block.
+        assert!(bytes == written(&back, GridFormat::Schem), "other blocks for {grid:?}");
+    }
+}
+
+/// The file of other programs, by its tags.
+fn file(tags: &Value) -> Vec<u8> {
+    let mut zipped = GzEncoder::new(Vec::new(), Compression::fast());
+    zipped.write_all(&fastnbt::to_bytes(tags).unwrap()).unwrap();
+    zipped.finish().unwrap()
+}
+
+fn loaded(tags: &Value) -> Result<LoadedGrid, ReadError> {
+    read_grid_from(&mut &file(tags)[..], GridFormat::Schem)
+}
+
+#[test]
+fn schematics_of_other_programs_are_read() {
+    let palette = nbt!({
+        "minecraft:cave_air": 7,
+        "minecraft:red_wool": 0,
+        "minecraft:oak_stairs[facing=east,half=top]": 300,
+    });
+    // 300 is two bytes.
+    let data = [7, 0, 0xac_u8.cast_signed(), 2, 7, 7, 0].to_vec();
+    let data = Value::ByteArray(ByteArray::new(data));
+    let offset = Value::IntArray(IntArray::new(vec![-3, 4, 5]));
+    let second = nbt!({
+        "Version": 2, "DataVersion": 2586, "BlockData": data.clone(), "Offset": offset,
+        "Metadata": {"WEOffsetX": 1, "nested": [[1.0, 2.0], [3.0]]},
+        "Width": 3_i16, "Height": 2_i16, "Length": 1_i16, "Palette": palette.clone(), "PaletteMax": 3,
+        "BlockEntities": [{"Id": "minecraft:chest"}],
+    });
+    let third = nbt!({"Schematic": {
+        "Blocks": {"Data": data, "Palette": palette, "BlockEntities": []},
+        "Entities": [{"Id": "minecraft:pig"}],
+        "Width": 3_i16, "Height": 2_i16, "Length": 1_i16, "Version": 3,
+    }});
+    for (tags, ignored) in [(second, "'BlockEntities'"), (third, "'Entities'")] {
+        let LoadedGrid { grid, warnings, .. } = loaded(&tags).unwrap();
+        assert_eq!((grid.dims(), grid.world), ([3, 2, 1], World::default()));
+        let [red, grey] = [[161, 39, 34, 255], [150, 150, 150, 255]];
+        assert_eq!(listed(&grid), [([1, 0, 0], red), ([2, 0, 0], grey), ([2, 1, 0], red)].into());
+        let unknown = "blocks whose colour is not known are grey: 'oak_stairs'";
+        assert_eq!(warnings, [format!("only blocks are read; skipped: {ignored}"), unknown.into()]);
+    }
+}
+
+#[test]
+fn malformed_schematics_are_refused() {
+    let stone = |data: &[i8]| {
+        let data = Value::ByteArray(ByteArray::new(data.to_vec()));
+        nbt!({"Version": 2, "Width": 2_i16, "Height": 1_i16, "Length": 1_i16, "BlockData": data,
+            "Palette": {"minecraft:stone": 1, "minecraft:air": 0}})
+    };
+    let without = |name: &str| {
+        let Value::Compound(mut tags) = stone(&[0, 1]) else { panic!("a compound") };
+        tags.remove(name).unwrap();
+        Value::Compound(tags)
+    };
+    let with = |name: &str, value: Value| {
+        let Value::Compound(mut tags) = stone(&[0, 1]) else { panic!("a compound") };
+        tags.insert(name.to_owned(), value);
+        Value::Compound(tags)
+    };
+    assert_eq!(loaded(&stone(&[0, 1])).unwrap().grid.occupied(), 1);
+    let Value::Compound(mut huge) = stone(&[0, 1]) else { panic!("a compound") };
+    for name in ["Width", "Height"] {
+        huge.insert(name.to_owned(), Value::Short(-1));
+    }
+    let why = "the size is 65535x65535x1 blocks, but at most 2147483647 are read, empty ones too";
+    assert_eq!(loaded(&Value::Compound(huge)).unwrap_err().to_string(), why);
+    for (tags, why) in [
+        (stone(&[1]), "there are 1 blocks, but its size is of 2"),
+        (stone(&[1, 1, 1]), "more than the 2 blocks"),
+        (stone(&[1, 2]), "block 1 has the number 2, not in the palette"),
+        (stone(&[-1, -1, -1, -1, -1, -1]), "the number of block 0 has more than 32 bits"),
+        (stone(&[-128, -128, -128, -128, 16]), "the number of block 0 has more than 32 bits"),
+        (without("Version"), "no 'Version'"),
+        (without("Width"), "needs 'Width'"),
+        (without("Palette"), "no blocks"),
+        (without("BlockData"), "no blocks"),
+        (with("Version", Value::Int(4)), "version 4 is not supported"),
+        (with("Height", Value::Short(0)), "at least one block"),
+        (with("Palette", nbt!({"a": 1, "b": 1})), "has the number of another"),
+        (with("Palette", nbt!({"a": -1})), "has no number from 0"),
+        (with("Metadata", nbt!({"trivox": {"Up": "x"}})), "'x' cannot be up"),
+    ] {
+        let error = loaded(&tags).unwrap_err();
+        assert!(matches!(error, ReadError::Content(_)), "{error:?}");
+        assert!(error.to_string().contains(why), "{error}, not {why}");
+    }
+    // A million compounds in each other.
+    let mut nested = b"\x0a\0\0".to_vec();
+    nested.extend(b"\x0a\0\x06Blocks".repeat(1 << 20));
+    let mut zipped = GzEncoder::new(Vec::new(), Compression::fast());
+    zipped.write_all(&nested).unwrap();
+    let error = read_grid_from(&mut &zipped.finish().unwrap()[..], GridFormat::Schem).unwrap_err();
+    assert_eq!(error.to_string(), "tags are more than 512 levels deep");
+    let plain = read_grid_from(&mut &b"PK\x03\x04"[..], GridFormat::Schem).unwrap_err().to_string();
+    assert_eq!(plain, "not a Sponge schematic: it is not compressed by gzip");
+}
+
+#[test]
+fn voxels_become_the_blocks_that_are_given() {
+    let blocks = [("oak_planks", [162, 131, 79]), ("create:asurine", [100, 120, 140])];
+    let blocks = BlockList::new(blocks.map(|(name, color)| (name.to_owned(), color))).unwrap();
+    let options = WriteOptions::default().with_blocks(blocks);
+    let named = |grid: &VoxelGrid| {
+        let mut bytes = Vec::new();
+        write_grid_with(grid, GridFormat::Schem, &options, &mut bytes).unwrap();
+        let schematic = Schematic::of(&bytes);
+        let mut names: Vec<_> = schematic.named().into_iter().collect();
+        names.sort_unstable();
+        names.into_iter().map(|(_, name)| name.to_owned()).collect::<Vec<_>>()
+    };
+    let grid = VoxelGrid::from_voxels([2, 1, 1], [[0; 3], [1, 0, 0]]).unwrap();
+    assert_eq!(named(&grid), ["minecraft:oak_planks"; 2]);
+    let blue = grid.with_colors(Colors::uniform([90, 120, 150, 255]));
+    assert_eq!(named(&blue), ["create:asurine"; 2]);
+}

@@ -1,0 +1,391 @@
+//! The surface of a grid as `.ply`, `.obj` and `.glb`: our own readers and trimesh find it in its
+//! place, and inside it the very voxels that it was made of.
+
+use std::collections::BTreeSet;
+
+use trivox::base::srgb::{Linear, linear_of, linear_of_rgba};
+use trivox::engine::backend::RunOptions;
+use trivox::formats::{GridFormat, MeshSpec, ReadOptions, Sidecars, read_mesh_from};
+use trivox::grid::Colors;
+use trivox::solid::{Fill, Solid};
+use trivox::view::mesher;
+use trivox::{
+    Bounds, Cpu, Mesh, Mode, NoProgress, Place, PlaceOptions, PlacedMesh, Sizing, Topology, Up,
+    VoxelGrid, World, place, voxelize,
+};
+
+use super::colored::{colored, has_module};
+use super::npy::python;
+use super::{grids, random_grid, tiny, written};
+
+const MESHES: [GridFormat; 3] = [GridFormat::Ply, GridFormat::Obj, GridFormat::Glb];
+
+fn place_of(grid: &VoxelGrid) -> Place {
+    grid.world.place.unwrap_or(Place { origin: [0.0; 3], voxel_size: 1.0 })
+}
+
+/// A mesh in the coordinates of the grid's mesh.
+fn read(grid: &VoxelGrid, format: GridFormat) -> Mesh {
+    let bytes = written(grid, format);
+    let spec = MeshSpec::of_extension(format.extension()).unwrap();
+    let loaded = read_mesh_from(bytes, spec, &Sidecars::none(), &ReadOptions::default()).unwrap();
+    assert_eq!(loaded.warnings, Vec::<String>::new());
+    let mesh = loaded.mesh;
+    if format != GridFormat::Glb || grid.world.up == Up::Y {
+        return mesh;
+    }
+    let turned = mesh.positions().iter().map(|&[x, y, z]| [x, -z, y]);
+    let back = Mesh::new(turned.collect(), mesh.triangles().to_vec()).unwrap();
+    match mesh.appearance() {
+        Some(look) => back.with_appearance(look.clone()).unwrap(),
+        None => back,
+    }
+}
+
+/// The mesh on the lattice that the grid lies on.
+fn placed(mesh: &Mesh, grid: &VoxelGrid) -> PlacedMesh {
+    let Place { origin: min, voxel_size } = place_of(grid);
+    // Half a voxel less, so that no rounding gives a voxel more.
+    let end = |a: usize| min[a] + (f64::from(grid.dims()[a]) - 0.5) * voxel_size;
+    let bounds = Bounds { min, max: [end(0), end(1), end(2)] };
+    place(mesh, &PlaceOptions::new(Sizing::VoxelSize(voxel_size)).with_bounds(bounds)).unwrap()
+}
+
+fn solid(mesh: &PlacedMesh) -> VoxelGrid {
+    let mode = Mode::Solid(Solid { fill: Fill::Parity, include_surface: false });
+    voxelize(&Cpu::default(), mesh, mode, &RunOptions::default(), &NoProgress).unwrap().grid
+}
+
+/// Grids with voxels, not too many.
+fn some_grids() -> impl Iterator<Item = VoxelGrid> {
+    grids().into_iter().filter(|grid| (1..30_000).contains(&grid.occupied()))
+}
+
+#[test]
+fn inside_of_the_surface_are_the_voxels_that_it_was_made_of() {
+    for grid in some_grids() {
+        for format in MESHES {
+            let mesh = placed(&read(&grid, format), &grid);
+            assert!(solid(&mesh) == grid, "{format:?} of {grid:?}, {:?}", grid.world);
+        }
+    }
+}
+
+#[test]
+fn volume_and_area_are_those_of_the_voxels() {
+    for grid in some_grids() {
+        let mut faces = 0;
+        mesher::rectangles(&grid, |rectangle| {
+            faces += rectangle.faces();
+            Ok::<(), ()>(())
+        })
+        .unwrap();
+        for format in MESHES {
+            let mesh = placed(&read(&grid, format), &grid);
+            let units_per_voxel = 1_i128 << mesh.lattice().fraction_bits;
+            let found = Topology::of(&mesh);
+            let volume = 6 * i128::from(grid.occupied()) * units_per_voxel.pow(3);
+            assert_eq!(found.volume_times_six, volume, "{format:?} of {grid:?}");
+            let area = faces as f64 * (units_per_voxel * units_per_voxel) as f64;
+            assert!((found.area / area - 1.0).abs() < 1e-12, "{format:?} of {grid:?}");
+        }
+    }
+}
+
+/// The colour of each triangle's first corner, with the colour that the voxel behind it has.
+fn compared(grid: &VoxelGrid, mesh: &Mesh) -> Vec<[Linear; 2]> {
+    let Place { origin, voxel_size } = place_of(grid);
+    let colors = grid.colors.as_ref().unwrap();
+    let look = &mesh.appearance().unwrap().vertex_colors;
+    let of = |triangle: &[u32; 3]| {
+        let corners = triangle.map(|vertex| {
+            let at = mesh.positions()[vertex as usize];
+            [0, 1, 2].map(|a| ((at[a] - origin[a]) / voxel_size).round() as i64)
+        });
+        let [u, v] = [1, 2].map(|i| [0, 1, 2].map(|a| corners[i][a] - corners[0][a]));
+        let voxel: [u32; 3] = std::array::from_fn(|a| {
+            let [b, c] = [(a + 1) % 3, (a + 2) % 3];
+            let normal = u[b] * v[c] - u[c] * v[b];
+            let least = corners.iter().map(|corner| corner[a]).min().unwrap();
+            // All voxels behind a rectangle have its colour; this one is at its least corner.
+            u32::try_from(least - i64::from(normal > 0)).unwrap()
+        });
+        assert!(grid.contains(voxel), "{voxel:?}");
+        let [first, others @ ..] = triangle.map(|vertex| look[vertex as usize]);
+        assert_eq!(others, [first; 2]);
+        [first, linear_of_rgba(colors.of(voxel))]
+    };
+    mesh.triangles().iter().map(of).collect()
+}
+
+#[test]
+fn every_face_has_the_colour_of_its_voxel() {
+    for grid in some_grids().filter(|grid| grid.occupied() < 5000) {
+        for is_opaque in [true, false] {
+            let grid = colored(&grid, is_opaque);
+            for format in [GridFormat::Ply, GridFormat::Glb] {
+                for [found, expected] in compared(&grid, &read(&grid, format)) {
+                    assert_eq!(found, expected, "{format:?} of {grid:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn obj_has_colours_as_display_values_behind_coordinates() {
+    let grid = colored(&random_grid([40, 19, 23], 300, &mut fastrand::Rng::with_seed(2)), true);
+    let text = String::from_utf8(written(&grid, GridFormat::Obj)).unwrap();
+    let numbers = |line: &str| -> Vec<f64> {
+        line.split(' ').skip(1).map(|number| number.parse().unwrap()).collect()
+    };
+    let vertices: Vec<Vec<f64>> =
+        text.lines().filter(|line| line.starts_with("v ")).map(numbers).collect();
+    let quads: Vec<Vec<f64>> =
+        text.lines().filter(|line| line.starts_with("f ")).map(numbers).collect();
+    assert_eq!(vertices.len() + quads.len(), text.lines().count());
+    let mut rectangles = Vec::new();
+    mesher::rectangles(&grid, |&rectangle| {
+        rectangles.push(rectangle);
+        Ok::<(), ()>(())
+    })
+    .unwrap();
+    assert_eq!(quads.len(), rectangles.len());
+    for (quad, rectangle) in quads.iter().zip(rectangles) {
+        for (number, corner) in quad.iter().zip(rectangle.corners()) {
+            let vertex = &vertices[*number as usize - 1];
+            assert_eq!(vertex[..3], corner.map(f64::from));
+            let display = [3, 4, 5].map(|i| (255.0 * vertex[i]).round() as u8);
+            assert_eq!(display, rectangle.color.unwrap()[..3]);
+        }
+    }
+}
+
+/// One voxel, red.
+fn one_voxel() -> VoxelGrid {
+    let world = World::at([-1.5, 0.0, 2.0], 0.125, Up::Z);
+    let grid = VoxelGrid::from_voxels([1; 3], [[0; 3]]).unwrap().with_world(world);
+    grid.with_colors(Colors::uniform([255, 0, 51, 255]))
+}
+
+/// Its corners, in the order in which the file has them.
+const CORNERS: [[u8; 3]; 8] =
+    [[0, 0, 0], [0, 0, 1], [0, 1, 1], [0, 1, 0], [1, 0, 0], [1, 1, 0], [1, 1, 1], [1, 0, 1]];
+
+/// Its sides: towards smaller and larger x, y and z.
+const QUADS: [[u32; 4]; 6] =
+    [[0, 1, 2, 3], [4, 5, 6, 7], [0, 4, 7, 1], [3, 2, 6, 5], [0, 3, 5, 4], [1, 7, 6, 2]];
+
+#[test]
+fn ply_has_the_bytes_it_always_had() {
+    let mut expected = b"ply\nformat binary_little_endian 1.0\nelement vertex 8\n\
+        property float x\nproperty float y\nproperty float z\n\
+        property uchar red\nproperty uchar green\nproperty uchar blue\n\
+        element face 6\nproperty list uchar uint vertex_indices\nend_header\n"
+        .to_vec();
+    for [x, y, z] in CORNERS.map(|corner| corner.map(f32::from)) {
+        let place = [x.mul_add(0.125, -1.5), y * 0.125, z.mul_add(0.125, 2.0)];
+        expected.extend(place.map(f32::to_le_bytes).as_flattened());
+        expected.extend([255, 0, 51]);
+    }
+    for quad in QUADS {
+        expected.push(4);
+        expected.extend(quad.map(u32::to_le_bytes).as_flattened());
+    }
+    let found = written(&one_voxel(), GridFormat::Ply);
+    assert_eq!(found.escape_ascii().to_string(), expected.escape_ascii().to_string());
+}
+
+#[test]
+fn obj_has_the_bytes_it_always_had() {
+    let expected = "\
+v -1.5 0 2 1.000 0.000 0.200
+v -1.5 0 2.125 1.000 0.000 0.200
+v -1.5 0.125 2.125 1.000 0.000 0.200
+v -1.5 0.125 2 1.000 0.000 0.200
+f 1 2 3 4
+v -1.375 0 2 1.000 0.000 0.200
+v -1.375 0.125 2 1.000 0.000 0.200
+v -1.375 0.125 2.125 1.000 0.000 0.200
+v -1.375 0 2.125 1.000 0.000 0.200
+f 5 6 7 8
+f 1 5 8 2
+f 4 3 7 6
+f 1 4 6 5
+f 2 8 7 3
+";
+    assert_eq!(String::from_utf8(written(&one_voxel(), GridFormat::Obj)).unwrap(), expected);
+}
+
+#[test]
+fn glb_has_the_bytes_it_always_had() {
+    let mut text = r#"{"accessors":[
+{"bufferView":0,"componentType":5126,"count":8,"max":[1,1,1],"min":[0,0,0],"type":"VEC3"},
+{"bufferView":1,"componentType":5125,"count":36,"type":"SCALAR"},
+{"bufferView":0,"byteOffset":12,"componentType":5123,"count":8,"normalized":true,"type":"VEC4"}],
+"asset":{"generator":"trivox","version":"2.0"},
+"bufferViews":[{"buffer":0,"byteLength":160,"byteOffset":0,"byteStride":20,"target":34962},
+{"buffer":0,"byteLength":144,"byteOffset":160,"target":34963}],"buffers":[{"byteLength":304}],
+"materials":[{"alphaMode":"OPAQUE",
+"pbrMetallicRoughness":{"baseColorFactor":[1,1,1,1],"metallicFactor":0,"roughnessFactor":1}}],
+"meshes":[{"primitives":[{"attributes":{"COLOR_0":2,"POSITION":0},"indices":1,"material":0}]}],
+"nodes":[{"matrix":[0.125,0.0,0.0,0.0,0.0,0.0,-0.125,0.0,0.0,0.125,0.0,0.0,-1.5,2.0,0.0,1.0],
+"mesh":0,"name":"voxels"}],"scene":0,"scenes":[{"nodes":[0]}]}"#
+        .replace('\n', "");
+    while !text.len().is_multiple_of(4) {
+        text.push(' ');
+    }
+    let mut expected = b"glTF\x02\0\0\0".to_vec();
+    expected.extend((12 + 8 + text.len() as u32 + 8 + 304).to_le_bytes());
+    expected.extend((text.len() as u32).to_le_bytes());
+    expected.extend(b"JSON");
+    expected.extend(text.bytes());
+    expected.extend(304_u32.to_le_bytes());
+    expected.extend(b"BIN\0");
+    for corner in CORNERS {
+        expected.extend(corner.map(|c| f32::from(c).to_le_bytes()).as_flattened());
+        let light = [u16::MAX, 0, linear_of(51), u16::MAX];
+        expected.extend(light.map(u16::to_le_bytes).as_flattened());
+    }
+    for [a, b, c, d] in QUADS {
+        expected.extend([a, b, c, a, c, d].map(u32::to_le_bytes).as_flattened());
+    }
+    let found = written(&one_voxel(), GridFormat::Glb);
+    assert_eq!(found.escape_ascii().to_string(), expected.escape_ascii().to_string());
+}
+
+#[test]
+fn the_same_grid_has_the_same_bytes() {
+    for grid in some_grids().take(8) {
+        let grid = colored(&grid, false);
+        for format in MESHES {
+            assert!(written(&grid, format) == written(&grid, format), "{format:?}");
+        }
+    }
+}
+
+#[test]
+fn ply_has_doubles_where_floats_would_be_off_by_a_ten_thousandth_of_a_voxel() {
+    let is_double = |dims: [u32; 3], origin: f64, voxel_size: f64| {
+        let world = World::at([0.0, origin, 0.0], voxel_size, Up::Y);
+        let grid = VoxelGrid::from_voxels(dims, [[0; 3]]).unwrap().with_world(world);
+        let bytes = written(&grid, GridFormat::Ply);
+        let text = String::from_utf8_lossy(&bytes[..200]).into_owned();
+        let double = text.contains("property double x\nproperty double y\nproperty double z");
+        assert!(double != text.contains("property float x\n"), "{text}");
+        double
+    };
+    assert!(!is_double([1600, 1, 1], 0.0, 1.0));
+    assert!(is_double([2100, 1, 1], 0.0, 1.0));
+    assert!(!is_double([9, 9, 9], -1000.0, 1.0));
+    assert!(is_double([9, 9, 9], -4_000_000.0, 1.0));
+    assert!(is_double([9, 9, 9], 0.0, 1e-44));
+    assert!(is_double([9, 9, 9], 0.0, 1e39));
+}
+
+#[test]
+fn a_grid_without_voxels_is_a_file_without_faces() {
+    let grid = VoxelGrid::empty([3, 4, 5]).unwrap();
+    let ply = String::from_utf8(written(&grid, GridFormat::Ply)).unwrap();
+    assert!(ply.contains("element vertex 0\n") && ply.contains("element face 0\n"));
+    assert!(ply.ends_with("end_header\n"));
+    assert_eq!(written(&grid, GridFormat::Obj), b"");
+    let glb = written(&grid, GridFormat::Glb);
+    let length = u32::from_le_bytes(glb[8..12].try_into().unwrap());
+    assert_eq!(length as usize, glb.len());
+    let document: serde_json::Value = serde_json::from_slice(&glb[20..]).unwrap();
+    assert!(document.get("meshes").is_none() && document.get("buffers").is_none());
+}
+
+#[test]
+fn what_a_mesh_does_not_hold_of_colours_and_place_is_said() {
+    let turned = one_voxel();
+    let clear = colored(&tiny(), false);
+    let lost = |format: GridFormat, grid: &VoxelGrid| format.lost(grid).join("; ");
+    assert_eq!(lost(GridFormat::Glb, &turned), "");
+    assert_eq!(lost(GridFormat::Ply, &turned), "that z is up is not kept");
+    assert_eq!(lost(GridFormat::Obj, &turned), "that z is up is not kept");
+    assert_eq!(lost(GridFormat::Ply, &clear), "");
+    assert_eq!(lost(GridFormat::Obj, &clear), "how opaque the voxels are is not kept");
+}
+
+#[test]
+fn corners_of_one_colour_are_shared() {
+    let grid = random_grid([60, 60, 60], 0, &mut fastrand::Rng::with_seed(5));
+    let voxels =
+        VoxelGrid::from_voxels([60; 3], (0..60).flat_map(|x| (0..60).map(move |y| [x, y, x])))
+            .unwrap();
+    let vertices = |grid: &VoxelGrid| {
+        let text = String::from_utf8(written(grid, GridFormat::Obj)).unwrap();
+        text.lines().filter(|line| line.starts_with("v ")).map(str::to_owned).collect::<Vec<_>>()
+    };
+    for grid in [grid, voxels] {
+        let all = vertices(&grid);
+        assert_eq!(all.iter().collect::<BTreeSet<_>>().len(), all.len(), "{grid:?}");
+    }
+}
+
+/// Neither cubic nor a mirror image of itself, with rectangles of many sizes.
+fn for_trimesh(up: Up) -> VoxelGrid {
+    let world = World::at([-1.5, 1e4, 2.0], 0.125, up);
+    let grid = random_grid([70, 39, 43], 900, &mut fastrand::Rng::with_seed(8));
+    colored(&grid.with_world(world), true)
+}
+
+#[test]
+fn trimesh_reads_the_surface_in_its_place_and_colours() {
+    if !has_module("trimesh") {
+        println!("skipped: Python has no trimesh");
+        return;
+    }
+    let script = "
+import numpy, trimesh, json
+told = json.load(open('told.json'))
+quads = numpy.array(told['quads'], float)
+colors = numpy.array(told['colors'], float)
+for name in ['ply', 'glb']:
+    mesh = trimesh.load('grid.' + name, force='mesh', process=False)
+    # Of quads, trimesh puts all second halves behind all first ones: the corners 2, 3, 0.
+    halves = mesh.faces.reshape(2, -1, 3).swapaxes(0, 1) if name == 'ply' else mesh.faces.reshape(-1, 2, 3)
+    corners = numpy.concatenate([halves[:, 0], halves[:, 1, 1 if name == 'ply' else 2][:, None]], 1)
+    found = mesh.vertices[corners]
+    if name == 'glb' and told['is_turned']:
+        found = numpy.stack([found[..., 0], -found[..., 2], found[..., 1]], -1)
+    place = (found - told['origin']) / told['size']
+    if name == 'ply':
+        rgb = mesh.visual.vertex_colors / 255
+    else:
+        [shape] = trimesh.load('grid.glb', process=False).geometry.values()
+        rgb = shape.visual.vertex_attributes['color'] / 65535
+    rgb = rgb[corners][..., :3]
+    light = colors[:, None, :3] / 255
+    if name == 'glb':
+        light = numpy.where(light <= 0.04045, light / 12.92, ((light + 0.055) / 1.055) ** 2.4)
+    print(name, abs(place - quads).max() < 1e-3, abs(rgb - light).max() < 1e-5,
+        round(mesh.area / told['size'] ** 2), round(mesh.volume / told['size'] ** 3),
+        len(mesh.faces) == 2 * len(quads))
+";
+    for up in [Up::Y, Up::Z] {
+        let grid = for_trimesh(up);
+        let folder = tempfile::tempdir().unwrap();
+        for format in [GridFormat::Ply, GridFormat::Glb] {
+            let path = folder.path().join("grid").with_extension(format.extension());
+            std::fs::write(path, written(&grid, format)).unwrap();
+        }
+        let (mut quads, mut colors, mut faces) = (Vec::new(), Vec::new(), 0);
+        mesher::rectangles(&grid, |rectangle| {
+            quads.push(rectangle.corners());
+            colors.push(rectangle.color.unwrap());
+            faces += rectangle.faces();
+            Ok::<(), ()>(())
+        })
+        .unwrap();
+        let Place { origin, voxel_size } = grid.world.place.unwrap();
+        let told = serde_json::json!({"quads": quads, "colors": colors, "origin": origin,
+            "size": voxel_size, "is_turned": grid.world.up == Up::Z});
+        std::fs::write(folder.path().join("told.json"), told.to_string()).unwrap();
+        let Some(output) = python(script, folder.path()) else { return };
+        let facts = format!("True True {faces} {} True", grid.occupied());
+        assert_eq!(output, format!("ply {facts}\nglb {facts}\n"));
+    }
+}

@@ -1,0 +1,722 @@
+//! MagicaVoxel: against `dot_vox`, and against files made by hand.
+
+use std::collections::BTreeSet;
+
+use trivox::base::srgb::Rgba;
+use trivox::formats::{
+    GridFormat, ReadError, VoxFiles, VoxPart, WriteError, WriteOptions, read_grid_from, write_grid,
+    write_grid_with,
+};
+use trivox::grid::{BrickKey, Colors, FULL, mask_voxels};
+use trivox::surface::palette::Palette;
+use trivox::{GridError, Place, Up, VoxelGrid, World};
+
+use super::{grids, random_grid, read, tiny, voxel_set, written};
+
+#[rustfmt::skip]
+pub(crate) fn tiny_vox() -> Vec<u8> {
+    let mut bytes = [
+        &b"VOX \x96\0\0\0"[..],                // version 150
+        b"MAIN\0\0\0\0\x16\x05\0\0",           // no content, 1302 bytes of children
+        b"SIZE\x0c\0\0\0\0\0\0\0",             // 12 bytes, no children
+        b"\x01\0\0\0\x03\0\0\0\x02\0\0\0",     // 1 x 3 x 2: z is up
+        b"XYZI\x0c\0\0\0\0\0\0\0",
+        b"\x02\0\0\0",                         // two voxels
+        b"\0\x02\0\x01",                       // (0, 2, 0), colour 1: mesh z = 0 is the back
+        b"\0\0\x01\x01",                       // (0, 0, 1), colour 1
+        b"nTRN\x5b\0\0\0\0\0\0\0",
+        b"\0\0\0\0",                           // node 0, the root
+        b"\x01\0\0\0",                         // one attribute
+        b"\x06\0\0\0trivox",
+        b"\x31\0\0\x001 dims=1,2,3 up=y origin=-1.5,0.0,2.0 voxel=0.125",
+        b"\x01\0\0\0\xff\xff\xff\xff",         // child 1, reserved
+        b"\xff\xff\xff\xff\x01\0\0\0",         // no layer, one frame
+        b"\0\0\0\0",                           // that says nothing
+        b"nGRP\x10\0\0\0\0\0\0\0",
+        b"\x01\0\0\0\0\0\0\0",                 // node 1, no attributes
+        b"\x01\0\0\0\x02\0\0\0",               // one child: 2
+        b"nTRN\x2b\0\0\0\0\0\0\0",
+        b"\x02\0\0\0\0\0\0\0",                 // node 2, no attributes
+        b"\x03\0\0\0\xff\xff\xff\xff",         // child 3, reserved
+        b"\0\0\0\0\x01\0\0\0",                 // layer 0, one frame
+        b"\x01\0\0\0",                         // with one attribute:
+        b"\x02\0\0\0_t\x05\0\0\x000 0 1",      // the pivot (0, 1, 1) lies at (0, 0, 1)
+        b"nSHP\x14\0\0\0\0\0\0\0",
+        b"\x03\0\0\0\0\0\0\0",                 // node 3, no attributes
+        b"\x01\0\0\0",                         // one model:
+        b"\0\0\0\0\0\0\0\0",                   // model 0, no attributes
+        b"RGBA\0\x04\0\0\0\0\0\0",
+        b"\xc8\xc8\xc8\xff",                   // colour 1: light grey
+    ].concat();
+    // Colours 2 to 217: red, green and blue in steps of 51, blue fastest.
+    for r in 0..6 { for g in 0..6 { for b in 0..6 {
+        bytes.extend([51 * r, 51 * g, 51 * b, 255]);
+    }}}
+    // Colours 218 to 255: greys in steps of 6. The last entry is not used.
+    for n in 1..=38 { bytes.extend([6 * n, 6 * n, 6 * n, 255]); }
+    bytes.extend([0; 4]);
+    bytes
+}
+
+#[test]
+fn vox_has_the_bytes_it_always_had() {
+    let bytes = written(&tiny(), GridFormat::Vox);
+    assert_eq!(bytes.escape_ascii().to_string(), tiny_vox().escape_ascii().to_string());
+}
+
+fn walk(data: &dot_vox::DotVoxData, pivot: fn(u32) -> u32) -> BTreeSet<[i64; 3]> {
+    walk_colors(data, pivot).into_iter().map(|(place, _)| place).collect()
+}
+
+/// All that a scene graph places in MagicaVoxel's world, as `dot_vox` reads it, and its colours. In
+/// floating point and with matrices, as other readers do it.
+fn walk_colors(data: &dot_vox::DotVoxData, pivot: fn(u32) -> u32) -> BTreeSet<([i64; 3], Rgba)> {
+    type Matrix = [[f32; 3]; 3];
+    /// Columns times a vector.
+    fn times(m: &Matrix, v: [f32; 3]) -> [f32; 3] {
+        [0, 1, 2].map(|row| (0..3).map(|column| m[column][row] * v[column]).sum())
+    }
+    let identity = dot_vox::Rotation::IDENTITY.to_cols_array_2d();
+    let mut voxels = BTreeSet::new();
+    let mut open = vec![(0, identity, [0.0; 3])];
+    while let Some((node, turn, shift)) = open.pop() {
+        match &data.scenes[node as usize] {
+            dot_vox::SceneNode::Transform { frames, child, .. } => {
+                let t = frames[0].position().map_or([0, 0, 0], |p| [p.x, p.y, p.z]);
+                let r = frames[0].orientation().unwrap_or(dot_vox::Rotation::IDENTITY);
+                let moved = times(&turn, t.map(|c| c as f32));
+                let turn = r.to_cols_array_2d().map(|column| times(&turn, column));
+                open.push((*child, turn, [0, 1, 2].map(|a| shift[a] + moved[a])));
+            }
+            dot_vox::SceneNode::Group { children, .. } => {
+                open.extend(children.iter().map(|&child| (child, turn, shift)));
+            }
+            dot_vox::SceneNode::Shape { models, .. } => {
+                let model = &data.models[models[0].model_id as usize];
+                let pivot = [model.size.x, model.size.y, model.size.z].map(|d| pivot(d) as f32);
+                for v in &model.voxels {
+                    let color = data.palette[usize::from(v.i)].into();
+                    let v = [v.x, v.y, v.z].map(f32::from);
+                    let turned = times(&turn, [0, 1, 2].map(|a| v[a] + 0.5 - pivot[a]));
+                    let place = [0, 1, 2].map(|a| (turned[a] + shift[a]).floor() as i64);
+                    voxels.insert((place, color));
+                }
+            }
+        }
+    }
+    voxels
+}
+
+fn floor_half(size: u32) -> u32 {
+    size / 2
+}
+
+/// Where the voxels of a grid belong in MagicaVoxel's world.
+fn expected_places(grid: &VoxelGrid) -> BTreeSet<[i64; 3]> {
+    grid.voxels().map(|voxel| place(grid, voxel)).collect()
+}
+
+/// The world of a file without our attribute.
+const PLAIN: World = World { up: Up::Z, place: None };
+
+/// Where a voxel of a grid belongs in MagicaVoxel's world.
+fn place(grid: &VoxelGrid, voxel: [u32; 3]) -> [i64; 3] {
+    let dims = grid.dims().map(i64::from);
+    let is_y_up = grid.world.up == Up::Y;
+    let ground = |height: i64| if height > 1000 { 1000 - height } else { 0 };
+    let [x, y, z] = voxel.map(i64::from);
+    if is_y_up {
+        // y points up, z out of the screen: to the front of MagicaVoxel, its -y.
+        [x - dims[0] / 2, dims[2] - 1 - z - dims[2] / 2, y + ground(dims[1])]
+    } else {
+        [x - dims[0] / 2, y - dims[1] / 2, z + ground(dims[2])]
+    }
+}
+
+#[test]
+fn dot_vox_finds_every_voxel_in_its_place() {
+    for grid in grids() {
+        let data = dot_vox::load_bytes(&written(&grid, GridFormat::Vox)).unwrap();
+        let expected = expected_places(&grid);
+        assert!(walk(&data, floor_half) == expected, "{grid:?}");
+        assert!(expected.iter().flatten().all(|c| (-1000..1000).contains(c)));
+        assert!(data.models.iter().all(|m| m.size.x.max(m.size.y).max(m.size.z) <= 256));
+        let colors: BTreeSet<u8> =
+            data.models.iter().flat_map(|m| &m.voxels).map(|v| v.i).collect();
+        assert!(colors.iter().all(|&c| c == 0), "other colours than the first: {colors:?}");
+        // Canary: pivots rounded up put the voxels of odd models elsewhere.
+        let is_odd = data.models.iter().any(|m| m.size.x % 2 == 1 && !m.voxels.is_empty());
+        let shifted = walk(&data, |size| size.div_ceil(2)) != expected;
+        assert!(shifted || !is_odd, "a shifted pivot went unnoticed in {grid:?}");
+    }
+}
+
+#[test]
+fn large_grids_are_several_models_and_empty_ones_are_left_out() {
+    let corners = [[0, 0, 0], [599, 0, 0], [599, 299, 520]];
+    let grid = VoxelGrid::from_voxels([600, 300, 521], corners).unwrap().with_world(PLAIN);
+    let data = dot_vox::load_bytes(&written(&grid, GridFormat::Vox)).unwrap();
+    let size = |m: &dot_vox::Model| [m.size.x, m.size.y, m.size.z];
+    let sizes: Vec<_> = data.models.iter().map(size).collect();
+    assert_eq!(sizes, [[256, 256, 256], [88, 256, 256], [88, 44, 9]]);
+}
+
+#[test]
+fn a_grid_without_voxels_is_one_empty_model() {
+    let grid = VoxelGrid::empty([300, 2, 3]).unwrap();
+    let data = dot_vox::load_bytes(&written(&grid, GridFormat::Vox)).unwrap();
+    assert_eq!(data.models.len(), 1);
+    assert!(data.models[0].voxels.is_empty());
+    assert_eq!(data.scenes.len(), 4);
+}
+
+#[test]
+fn one_vox_past_magica_voxels_world_is_refused_with_the_reason() {
+    for (dims, axis) in [([2001, 1, 1], 'x'), ([1, 2001, 1], 'y'), ([1, 2000, 65536], 'z')] {
+        let grid = VoxelGrid::empty(dims).unwrap();
+        let written = write_grid(&grid, GridFormat::Vox, &mut std::io::sink());
+        let Err(WriteError::Unsupported(why)) = written else {
+            panic!("{dims:?} was written");
+        };
+        let long = dims.into_iter().max().unwrap();
+        assert!(why.contains(&format!("{long} voxels along the {axis} axis")), "{why}");
+        assert!(why.contains("2000") && why.contains("several") && why.contains(".npz"), "{why}");
+    }
+}
+
+#[test]
+fn vox_past_32_bit_lengths_is_refused_before_anything_is_written() {
+    // 104 x 104 x 100 full bricks are 553,779,200 voxels of 4 bytes.
+    let [x, y, z] = [104, 104, 100];
+    let keys = (0..x * y * z).map(|i| BrickKey::new([i % x, i / x % y, i / x / y]));
+    let bricks = keys.map(|key| (key, FULL)).collect();
+    let grid = VoxelGrid::from_bricks([832, 832, 800], bricks).unwrap();
+    let mut bytes = Vec::new();
+    let Err(WriteError::Unsupported(why)) = write_grid(&grid, GridFormat::Vox, &mut bytes) else {
+        panic!("it was written");
+    };
+    assert!(why.contains("2147483647") && why.contains(".npy"), "{why}");
+    assert!(bytes.is_empty());
+}
+
+#[test]
+fn a_world_that_is_not_finite_is_refused() {
+    let world = World::at([0.0, f64::NAN, 0.0], 1.0, Up::Z);
+    let grid = VoxelGrid::empty([1, 1, 1]).unwrap().with_world(world);
+    let result = write_grid(&grid, GridFormat::Vox, &mut std::io::sink());
+    assert!(matches!(result, Err(WriteError::Unsupported(_))));
+}
+
+/// A colour for each voxel of `grid`: as many different ones as there are `hues` and voxels. Some
+/// have that of the rest.
+fn painted(grid: &VoxelGrid, hues: u32) -> VoxelGrid {
+    let color = |[x, y, z]: [u32; 3]| {
+        let [_, a, b, c] = ((7 * x + 31 * y + 101 * z) % hues * 65_537).to_be_bytes();
+        [a, b, c, 255]
+    };
+    let bricks = grid.bricks().filter(|(key, _)| key.position()[0] % 3 != 1).map(|(key, mask)| {
+        let voxels = mask_voxels(key.first_voxel(), mask);
+        (key, mask, voxels.map(color).collect())
+    });
+    let colors = Colors::from_bricks(bricks.collect(), [200, 100, 50, 255]);
+    grid.clone().with_colors(colors)
+}
+
+/// The colours of all voxels, as they lie in the grid.
+fn colors_of(grid: &VoxelGrid) -> Vec<([u32; 3], Rgba)> {
+    let colors = grid.colors.as_ref().expect("colours");
+    grid.voxels().map(|voxel| (voxel, colors.of(voxel))).collect()
+}
+
+#[rustfmt::skip]
+fn tiny_colored_vox() -> Vec<u8> {
+    // As the one without colours, but for the voxels' and the palette.
+    let mut bytes = tiny_vox();
+    let palette = bytes.len() - 1024;
+    bytes.truncate(palette);
+    bytes.extend(b"\x40\x40\x40\xff");     // colour 1: greys first
+    bytes.extend(b"\xff\0\0\xff");           // colour 2: red
+    bytes.resize(palette + 1024, 0);         // no others
+    let voxels = bytes.windows(4).position(|w| w == b"\0\x02\0\x01").unwrap();
+    bytes[voxels + 3] = 2;                   // the voxel at the origin is red
+    bytes
+}
+
+#[test]
+fn colored_vox_has_the_bytes_it_always_had() {
+    let red = (BrickKey::new([0, 0, 0]), [1, 0, 0, 0, 0, 0, 0, 0], vec![[255, 0, 0, 255]]);
+    let colors = Colors::from_bricks(vec![red], [64, 64, 64, 255]);
+    let grid = tiny().with_colors(colors);
+    let bytes = written(&grid, GridFormat::Vox);
+    assert_eq!(bytes.escape_ascii().to_string(), tiny_colored_vox().escape_ascii().to_string());
+    assert_eq!(written(&read(GridFormat::Vox, &bytes).unwrap(), GridFormat::Vox), bytes);
+}
+
+#[test]
+fn dot_vox_finds_every_colour_in_its_place() {
+    for grid in grids() {
+        let grid = painted(&grid, 254);
+        let data = dot_vox::load_bytes(&written(&grid, GridFormat::Vox)).unwrap();
+        let expected: BTreeSet<_> = colors_of(&grid)
+            .into_iter()
+            .map(|(voxel, color)| (place(&grid, voxel), color))
+            .collect();
+        let found = walk_colors(&data, floor_half);
+        assert!(found == expected, "{grid:?}");
+        // Canary: another index is another colour.
+        let mut other = data;
+        other.palette.rotate_right(1);
+        assert!(walk_colors(&other, floor_half) != expected || expected.is_empty(), "{grid:?}");
+    }
+}
+
+#[test]
+fn colours_are_read_back_as_they_were_written() {
+    for grid in grids() {
+        for hues in [1, 254] {
+            let grid = painted(&grid, hues);
+            let bytes = written(&grid, GridFormat::Vox);
+            let back = read(GridFormat::Vox, &bytes).unwrap();
+            assert!(back == grid && back.world == grid.world, "{grid:?}, read {back:?}");
+            match grid.occupied() {
+                0 => assert!(back.colors.is_none()),
+                _ => assert!(colors_of(&back) == colors_of(&grid), "{grid:?}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn a_grid_without_colours_has_none_when_it_is_read_but_one_painted_grey_does() {
+    let plain = VoxelGrid::from_voxels([9, 9, 9], [[1, 2, 3], [8, 8, 8]]).unwrap();
+    assert!(read(GridFormat::Vox, &written(&plain, GridFormat::Vox)).unwrap().colors.is_none());
+    let grey = plain.with_colors(Colors::uniform([200, 200, 200, 255]));
+    let back = read(GridFormat::Vox, &written(&grey, GridFormat::Vox)).unwrap();
+    assert!(colors_of(&back).iter().all(|&(_, color)| color == [200, 200, 200, 255]));
+}
+
+#[test]
+fn a_given_palette_keeps_its_order_and_every_voxel_has_the_nearest_colour() {
+    let palette = Palette::new(&[[0; 4], [250, 250, 250, 255], [10, 10, 10, 255]]).unwrap();
+    let options = WriteOptions::default().with_palette(palette);
+    let dark = (BrickKey::new([0, 0, 0]), [1, 0, 0, 0, 0, 0, 0, 0], vec![[30, 20, 20, 255]]);
+    let grid = VoxelGrid::from_voxels([2, 1, 1], [[0, 0, 0], [1, 0, 0]]).unwrap();
+    let grid = grid.with_colors(Colors::from_bricks(vec![dark], [220, 230, 240, 255]));
+    let mut bytes = Vec::new();
+    write_grid_with(&grid, GridFormat::Vox, &options, &mut bytes).unwrap();
+    let data = dot_vox::load_bytes(&bytes).unwrap();
+    let indices: Vec<u8> = data.models[0].voxels.iter().map(|v| v.i).collect();
+    assert_eq!(indices, [2, 1]);
+    let colors: Vec<[u8; 4]> = data.palette.iter().map(|&color| color.into()).collect();
+    assert_eq!(colors[..4], [[0; 4], [250, 250, 250, 255], [10, 10, 10, 255], [0; 4]]);
+    let back = read(GridFormat::Vox, &bytes).unwrap();
+    assert_eq!(colors_of(&back)[0].1, [10, 10, 10, 255]);
+}
+
+/// The parts of a grid as files, each with its place.
+fn files_of(grid: &VoxelGrid) -> Vec<(VoxPart, Vec<u8>)> {
+    let files = VoxFiles::new(grid, &WriteOptions::default());
+    let parts = files.parts().iter().map(|part| {
+        let mut bytes = Vec::new();
+        files.write(part, &mut bytes).unwrap();
+        (*part, bytes)
+    });
+    parts.collect()
+}
+
+#[test]
+fn grids_past_magica_voxels_world_are_several_files_that_know_where_they_lie() {
+    let mut random = fastrand::Rng::with_seed(9);
+    for (dims, count) in [([2001, 5, 3], 2), ([3, 4001, 7], 3), ([2300, 9, 6000], 6)] {
+        for up in [Up::Y, Up::Z] {
+            let world = World::at([-1.5, 0.25, 1e6], 0.125, up);
+            let mut grid = random_grid(dims, 30_000, &mut random).with_world(world);
+            if up == Up::Z {
+                grid.world.place = None;
+            }
+            let grid = painted(&grid, 254);
+            let files = files_of(&grid);
+            assert_eq!(files.len(), count, "{dims:?}");
+            let mut all = Vec::new();
+            for (part, bytes) in &files {
+                let mut bytes = &bytes[..];
+                let palette = &bytes[bytes.len() - 1024..];
+                assert_eq!(palette, &files[0].1[files[0].1.len() - 1024..]);
+                let back = read_grid_from(&mut bytes, GridFormat::Vox).unwrap();
+                let base = part.index().map(|i| 2000 * i);
+                assert_eq!(part.base(), base);
+                assert_eq!((back.grid.dims(), part.dims()), (part.dims(), back.grid.dims()));
+                assert!((0..3).all(|a| part.dims()[a] == 2000.min(dims[a] - base[a])));
+                let moved = |p: Place| Place {
+                    origin: [0, 1, 2].map(|a| p.origin[a] + 0.125 * f64::from(base[a])),
+                    ..p
+                };
+                let place = grid.world.place.map(moved);
+                assert_eq!(back.grid.world, World { place, ..grid.world });
+                let [x, y, z] = dims;
+                let said =
+                    format!("a part of a grid of {x}x{y}x{z} voxels, from voxel {base:?} on");
+                assert!(back.warnings.len() == 1 && back.warnings[0].contains(&said), "{said}");
+                let moved = |v: [u32; 3]| [0, 1, 2].map(|a| v[a] + base[a]);
+                all.extend(colors_of(&back.grid).into_iter().map(|(v, c)| (moved(v), c)));
+            }
+            all.sort_unstable();
+            let mut expected = colors_of(&grid);
+            expected.sort_unstable();
+            assert!(all == expected, "{grid:?}");
+        }
+    }
+}
+
+#[test]
+fn each_of_several_files_stands_in_the_middle_of_its_world() {
+    let corners = [[0, 0, 0], [2000, 0, 4099]];
+    let grid = VoxelGrid::from_voxels([2005, 1, 4100], corners).unwrap().with_world(PLAIN);
+    let files = files_of(&grid);
+    assert_eq!(files.iter().map(|(part, _)| part.index()).collect::<Vec<_>>(), [[0; 3], [1, 0, 2]]);
+    let place = |bytes: &[u8]| walk(&dot_vox::load_bytes(bytes).unwrap(), floor_half);
+    assert_eq!(place(&files[0].1), BTreeSet::from([[-1000, 0, -1000]]));
+    // 5 by 1 by 100 voxels.
+    assert_eq!(place(&files[1].1), BTreeSet::from([[-2, 0, 99]]));
+    let empty = VoxelGrid::empty([2001, 1, 1]).unwrap();
+    assert_eq!(files_of(&empty).len(), 1);
+}
+
+#[test]
+fn full_rows_across_parts_are_in_all_of_them() {
+    let row = (0..700).map(|x| (BrickKey::new([x, 0, 0]), FULL)).collect();
+    let grid = VoxelGrid::from_bricks([5600, 8, 8], row).unwrap();
+    let count = |(_, bytes): &(VoxPart, Vec<u8>)| read(GridFormat::Vox, bytes).unwrap().occupied();
+    let counts: Vec<u64> = files_of(&grid).iter().map(count).collect();
+    assert_eq!(counts, [128_000, 128_000, 102_400]);
+}
+
+#[test]
+fn what_a_vox_does_not_hold_of_colours_is_said() {
+    let grid = random_grid([64, 64, 64], 2000, &mut fastrand::Rng::with_seed(3));
+    assert_eq!(GridFormat::Vox.lost(&grid), Vec::<String>::new());
+    assert_eq!(GridFormat::Vox.lost(&painted(&grid, 254)), Vec::<String>::new());
+    let many = GridFormat::Vox.lost(&painted(&grid, 300));
+    assert!(many.len() == 1 && many[0].contains("301 colours are approximated by 255"), "{many:?}");
+    let glass = grid.with_colors(Colors::uniform([1, 2, 3, 254]));
+    let lost = GridFormat::Vox.lost(&glass);
+    assert!(lost.len() == 1 && lost[0].contains("opaque"), "{lost:?}");
+}
+
+/// A chunk without children.
+fn chunk(name: &str, content: &[u8]) -> Vec<u8> {
+    [name.as_bytes(), &(content.len() as i32).to_le_bytes(), &[0; 4], content].concat()
+}
+
+fn ints(values: &[i32]) -> Vec<u8> {
+    values.iter().flat_map(|value| value.to_le_bytes()).collect()
+}
+
+fn dict(entries: &[(&str, &str)]) -> Vec<u8> {
+    let text = |text: &str| [&ints(&[text.len() as i32]), text.as_bytes()].concat();
+    let texts = entries.iter().flat_map(|(key, value)| [text(key), text(value)].concat());
+    [ints(&[entries.len() as i32]), texts.collect()].concat()
+}
+
+fn file(chunks: &[Vec<u8>]) -> Vec<u8> {
+    let chunks = chunks.concat();
+    let main = [&b"MAIN"[..], &ints(&[0, chunks.len() as i32]), &chunks].concat();
+    [&b"VOX "[..], &ints(&[150]), &main].concat()
+}
+
+fn model(size: [i32; 3], voxels: &[[u8; 4]]) -> Vec<u8> {
+    let voxels = [ints(&[voxels.len() as i32]), voxels.concat()].concat();
+    [chunk("SIZE", &ints(&size)), chunk("XYZI", &voxels)].concat()
+}
+
+fn transform(id: i32, child: i32, frame: &[(&str, &str)]) -> Vec<u8> {
+    let parts = [ints(&[id]), dict(&[]), ints(&[child, -1, 0, 1]), dict(frame)];
+    chunk("nTRN", &parts.concat())
+}
+
+fn group(id: i32, children: &[i32]) -> Vec<u8> {
+    let parts = [ints(&[id]), dict(&[]), ints(&[children.len() as i32]), ints(children)];
+    chunk("nGRP", &parts.concat())
+}
+
+fn shape(id: i32, model: i32) -> Vec<u8> {
+    chunk("nSHP", &[ints(&[id]), dict(&[]), ints(&[1, model]), dict(&[])].concat())
+}
+
+/// An L of three voxels in a box of odd and even sizes: no two of its 48 poses are alike.
+fn bent() -> Vec<u8> {
+    model([5, 4, 2], &[[0, 0, 0, 9], [4, 0, 0, 9], [4, 3, 1, 255]])
+}
+
+fn read_vox(chunks: &[Vec<u8>]) -> Result<VoxelGrid, ReadError> {
+    read(GridFormat::Vox, &file(chunks))
+}
+
+#[test]
+fn vox_without_a_scene_graph_is_its_only_model() {
+    let grid = read_vox(&[bent()]).unwrap();
+    assert_eq!((grid.dims(), grid.world), ([5, 4, 2], PLAIN));
+    assert_eq!(voxel_set(&grid), BTreeSet::from([[0, 0, 0], [4, 0, 0], [4, 3, 1]]));
+    let error = read_vox(&[bent(), bent()]).unwrap_err().to_string();
+    assert!(error.contains("2 models but no scene graph"), "{error}");
+    assert!(read_vox(&[]).unwrap_err().to_string().contains("no models"));
+}
+
+#[test]
+fn voxels_of_colour_0_are_none_and_unknown_chunks_are_skipped() {
+    let parent = [&b"junk"[..], &ints(&[1, 12]), b"x", &chunk("more", &[])].concat();
+    let model = model([2, 1, 1], &[[0, 0, 0, 0], [1, 0, 0, 1]]);
+    let grid = read_vox(&[chunk("PACK", &ints(&[1])), parent, model]).unwrap();
+    assert_eq!(grid.voxels().collect::<Vec<_>>(), [[1, 0, 0]]);
+}
+
+/// Two turned instances of one model under a turned group, in all 48 poses.
+#[test]
+fn turned_instances_lie_where_dot_vox_puts_them() {
+    let mut seen = BTreeSet::new();
+    for rows in [0b0100, 0b1000, 0b0001, 0b1001, 0b0010, 0b0110] {
+        for signs in 0..8 {
+            let outer = (rows | signs << 4).to_string();
+            let chunks = [
+                bent(),
+                transform(0, 1, &[("_r", &outer), ("_t", "7 -30 1")]),
+                group(1, &[2, 4]),
+                transform(2, 3, &[("_t", "3 11 -2")]),
+                shape(3, 0),
+                transform(4, 3, &[("_r", "40"), ("_t", "-9 2 1")]),
+            ];
+            let grid = read_vox(&chunks).unwrap();
+            let world = walk(&dot_vox::load_bytes(&file(&chunks)).unwrap(), floor_half);
+            // The boxes' extent has no voxel at its corner: compare up to the voxels' own minimum.
+            let normal = |voxels: BTreeSet<[i64; 3]>| -> BTreeSet<[i64; 3]> {
+                let lo = [0, 1, 2].map(|a| voxels.iter().map(|v| v[a]).min().unwrap());
+                voxels.into_iter().map(|v| [0, 1, 2].map(|a| v[a] - lo[a])).collect()
+            };
+            let voxels = normal(voxel_set(&grid));
+            assert_eq!(voxels.len(), 6);
+            assert_eq!(voxels, normal(world), "_r {outer}");
+            assert!(seen.insert(voxels), "_r {outer} made the same as another");
+        }
+    }
+}
+
+#[test]
+fn boxes_count_for_the_size_though_their_corners_are_empty() {
+    let box_with_one = model([3, 3, 3], &[[1, 1, 1, 1]]);
+    let graph = [
+        transform(0, 1, &[]),
+        group(1, &[2, 4]),
+        transform(2, 3, &[]),
+        shape(3, 0),
+        transform(4, 3, &[("_t", "10 0 0")]),
+    ];
+    let grid = read_vox(&[box_with_one, graph.concat()]).unwrap();
+    assert_eq!(grid.dims(), [13, 3, 3]);
+    assert_eq!(grid.voxels().collect::<Vec<_>>(), [[1, 1, 1], [11, 1, 1]]);
+}
+
+#[test]
+fn malformed_vox_is_refused_with_the_reason() {
+    let cases: &[(&str, &[Vec<u8>])] = &[
+        (
+            "node 0 of the scene graph, byte 84: it is part of itself",
+            &[bent(), transform(0, 1, &[]), group(1, &[0])],
+        ),
+        ("is part of itself", &[bent(), transform(0, 0, &[])]),
+        ("no node 7, the child of 0", &[bent(), transform(0, 7, &[])]),
+        ("no node 0, the root", &[bent(), transform(3, 1, &[]), shape(1, 0)]),
+        ("places no models", &[bent(), transform(0, 1, &[]), group(1, &[])]),
+        ("no model 1", &[bent(), transform(0, 1, &[]), shape(1, 1)]),
+        ("no model -1", &[bent(), transform(0, 1, &[]), shape(1, -1)]),
+        ("two nodes 1", &[bent(), transform(0, 1, &[]), shape(1, 0), shape(1, 0)]),
+        ("not a rotation", &[bent(), transform(0, 1, &[("_r", "0")]), shape(1, 0)]),
+        ("not a rotation", &[bent(), transform(0, 1, &[("_r", "132")]), shape(1, 0)]),
+        ("not a rotation", &[bent(), transform(0, 1, &[("_r", "-4")]), shape(1, 0)]),
+        ("not a translation", &[bent(), transform(0, 1, &[("_t", "1 2")]), shape(1, 0)]),
+        ("not a translation", &[bent(), transform(0, 1, &[("_t", "1 2 3e9")]), shape(1, 0)]),
+        ("size of 0", &[model([1, 0, 1], &[])]),
+        ("size of -5", &[model([1, 1, -5], &[])]),
+        ("size of 257", &[model([257, 1, 1], &[])]),
+        ("outside the model", &[model([1, 1, 1], &[[0, 1, 0, 1]])]),
+        ("no SIZE before it", &[chunk("XYZI", &ints(&[0]))]),
+        ("has no XYZI", &[chunk("SIZE", &ints(&[1, 1, 1]))]),
+        ("has no XYZI", &[chunk("SIZE", &ints(&[1, 1, 1])), bent()]),
+        (
+            "chunk XYZI, byte 60: 9 voxels",
+            &[chunk("SIZE", &ints(&[1, 1, 1])), chunk("XYZI", &ints(&[9, 0]))],
+        ),
+        (
+            "number of items is -1",
+            &[chunk("SIZE", &ints(&[1, 1, 1])), chunk("XYZI", &ints(&[-1, 0]))],
+        ),
+        ("4 bytes more", &[chunk("SIZE", &ints(&[1, 1, 1, 1]))]),
+        ("chunk nGRP, byte 44: 1000000 children", &[chunk("nGRP", &ints(&[1, 0, 1_000_000]))]),
+        ("a text should be 77 bytes", &[chunk("nTRN", &ints(&[0, 1, 77, 0]))]),
+    ];
+    for (why, chunks) in cases {
+        let error = read_vox(chunks).unwrap_err();
+        assert!(matches!(error, ReadError::Content(_)));
+        assert!(error.to_string().contains(why), "'{error}' does not say '{why}'");
+    }
+}
+
+#[test]
+fn scenes_past_the_largest_grid_are_refused() {
+    let far = |t: &str| {
+        let graph = [transform(0, 1, &[]), group(1, &[2, 3]), shape(2, 0)].concat();
+        read_vox(&[bent(), graph, transform(3, 2, &[("_t", t)])])
+    };
+    assert_eq!(far("65531 0 0").unwrap().dims(), [65536, 4, 2]);
+    for t in ["65532 0 0", "0 2147483647 0", "0 0 -2147483648"] {
+        assert!(matches!(far(t), Err(ReadError::Grid(GridError::Dims(_)))), "{t}");
+    }
+}
+
+#[test]
+fn graphs_that_explode_are_refused() {
+    // 40 groups, each the next one twice: 2^40 instances of nothing.
+    let mut doubling = vec![model([1, 1, 1], &[]), transform(0, 1, &[])];
+    doubling.extend((1..41).map(|id| group(id, &[id + 1, id + 1])));
+    doubling.push(shape(41, 0));
+    let mut deep = vec![bent()];
+    deep.extend((0..1000).map(|id| transform(id, id + 1, &[])));
+    deep.push(shape(1000, 0));
+    for (why, chunks) in [("too many instances", doubling), ("nested more than", deep)] {
+        let error = read_vox(&chunks).unwrap_err().to_string();
+        assert!(error.contains(why), "{error}");
+    }
+}
+
+#[test]
+fn instances_in_one_place_are_one() {
+    // Placed each on its own these would be 2^31 voxels: too many.
+    let voxels: Vec<_> = (0..=u16::MAX).map(|i| [i as u8, (i >> 8) as u8, 0, 1]).collect();
+    let scene = [model([256, 256, 1], &voxels), group(0, &[1; 1 << 15]), shape(1, 0)];
+    assert_eq!(read_vox(&scene).unwrap().occupied(), 1 << 16);
+}
+
+#[test]
+fn a_root_that_lies_about_the_grid_is_refused() {
+    let read_with = |from: &str, to: &str| {
+        let (from, to) = (from.as_bytes(), to.as_bytes());
+        assert_eq!(from.len(), to.len());
+        let mut bytes = tiny_vox();
+        let at = bytes.windows(from.len()).position(|w| w == from).unwrap();
+        bytes[at..at + from.len()].copy_from_slice(to);
+        read(GridFormat::Vox, &bytes)
+    };
+    assert!(read_with("voxel=0.125", "voxel=0.250").is_ok());
+    for (from, to, why) in [
+        ("dims=1,2,3", "dims=1,2,2", "models reach"),
+        ("dims=1,2,3", "dims=1,1,3", "models reach"),
+        ("up=y", "up=z", "models reach"),
+        ("0 0 1", "0 1 1", "models reach"),
+        ("up=y", "up=x", "malformed"),
+        ("1 dims", "2 dims", "version"),
+        ("dims=1,2,3", "dims=0,2,3", "0x2x3"),
+        ("voxel=0.125", "voxel=0.000", "malformed"),
+    ] {
+        let error = read_with(from, to).unwrap_err().to_string();
+        assert!(error.contains(why), "{to}: {error}");
+    }
+    // Canary: the key is what makes it ours. Without it the extent of the models is read.
+    assert_eq!(read_with("trivox", "trivux").unwrap().world, PLAIN);
+}
+
+#[test]
+fn hidden_nodes_and_later_frames_are_said() {
+    let warnings = |chunks: &[Vec<u8>]| {
+        read_grid_from(&mut &file(chunks)[..], GridFormat::Vox).unwrap().warnings
+    };
+    let plain = [bent(), transform(0, 1, &[]), shape(1, 0)];
+    assert_eq!(warnings(&plain), Vec::<String>::new());
+
+    let parts = [ints(&[0]), dict(&[("_hidden", "1")]), ints(&[1, -1, 0, 2]), dict(&[]), dict(&[])];
+    let hidden = chunk("nTRN", &parts.concat());
+    let parts = [ints(&[1]), dict(&[]), ints(&[2, 0]), dict(&[]), ints(&[1]), dict(&[("_f", "5")])];
+    let animated = chunk("nSHP", &parts.concat());
+    assert_eq!(
+        warnings(&[bent(), bent(), hidden, animated]),
+        [
+            "hidden nodes are read like any other: there are 1",
+            "only the first frame is read: 2 nodes are animated"
+        ]
+    );
+}
+
+/// The colours of a file's voxels, in the grid's order.
+fn read_colors(chunks: &[Vec<u8>]) -> Vec<Rgba> {
+    colors_of(&read_vox(chunks).unwrap()).into_iter().map(|(_, color)| color).collect()
+}
+
+/// A palette in which entry `n` is `(n, 2 n, 3 n)`, modulo 256.
+fn palette() -> Vec<u8> {
+    let colors = (0..=u8::MAX).map(|n| [n, n.wrapping_mul(2), n.wrapping_mul(3), n]);
+    chunk("RGBA", &colors.collect::<Vec<_>>().concat())
+}
+
+#[test]
+fn voxels_have_the_palettes_colours_whatever_their_opacity_there() {
+    let model = model([3, 1, 1], &[[0, 0, 0, 1], [1, 0, 0, 2], [2, 0, 0, 255]]);
+    let expected = [[0, 0, 0, 255], [1, 2, 3, 255], [254, 252, 250, 255]];
+    assert_eq!(read_colors(&[model.clone(), palette()]), expected);
+    // The order in which MagicaVoxel shows the palette changes no voxel.
+    let order: Vec<u8> = (0..=u8::MAX).rev().collect();
+    assert_eq!(read_colors(&[model, palette(), chunk("IMAP", &order)]), expected);
+}
+
+#[test]
+fn without_a_palette_colours_are_magica_voxels_own() {
+    let all: Vec<[u8; 4]> = (1..=255).map(|i| [i - 1, 0, 0, i]).collect();
+    let found = read_colors(&[model([256, 1, 1], &all)]);
+    let expected: Vec<Rgba> = dot_vox::DEFAULT_PALETTE[..255].iter().map(|&c| c.into()).collect();
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn of_voxels_in_one_place_the_last_of_the_last_model_wins() {
+    let one = |color| model([1, 1, 1], &[[0, 0, 0, color]]);
+    let graph =
+        |children: &[i32]| [transform(0, 1, &[]), group(1, children), shape(2, 0), shape(3, 1)];
+    let read = |children: &[i32]| {
+        read_colors(&[&[one(10), one(20), palette()][..], &graph(children)].concat())[0][0]
+    };
+    assert_eq!([read(&[2, 3]), read(&[3, 2]), read(&[2, 3, 2])], [19, 9, 9]);
+    let twice = model([1, 1, 1], &[[0, 0, 0, 10], [0, 0, 0, 20]]);
+    assert_eq!(read_colors(&[twice, palette()])[0][0], 19);
+}
+
+#[test]
+fn materials_that_voxels_have_are_said() {
+    let material =
+        |index, kind| chunk("MATL", &[ints(&[index]), dict(&[("_type", kind)])].concat());
+    let warnings = |materials: &[Vec<u8>]| {
+        let chunks = [&[bent()], materials].concat();
+        read_grid_from(&mut &file(&chunks)[..], GridFormat::Vox).unwrap().warnings
+    };
+    let cut_off = chunk("MATL", &ints(&[9, 7]));
+    assert_eq!(
+        warnings(&[
+            material(9, "_diffuse"),
+            material(8, "_glass"),
+            material(256, "_emit"),
+            cut_off
+        ]),
+        Vec::<String>::new()
+    );
+    assert_eq!(
+        warnings(&[material(9, "_glass")]),
+        ["materials are not read: 1 colour is of glass, metal or light, but for the colour"]
+    );
+    assert!(
+        warnings(&[material(9, "_glass"), material(255, "_metal")])[0].contains("2 colours are")
+    );
+}
+
+#[test]
+fn a_palette_of_another_size_is_refused() {
+    for (len, why) in [(1020, "should be 1024 bytes"), (1028, "4 bytes more")] {
+        let error = read_vox(&[bent(), chunk("RGBA", &vec![0; len])]).unwrap_err().to_string();
+        assert!(error.contains("chunk RGBA") && error.contains(why), "{error}");
+    }
+}

@@ -1,0 +1,1228 @@
+//! glTF: Khronos' minimal samples by hand, and what else files hold.
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use trivox::base::srgb::Rgba;
+use trivox::formats::{LoadedMesh, ReadError, ReadOptions, read_mesh};
+use trivox::mesh::appearance::{Alpha, Appearance, Filter, Wrap};
+
+use super::{A, B, BLUE, C, D, RED, corners, fault, look, png, read_as, triangles, warnings};
+
+pub(crate) fn read(bytes: impl AsRef<[u8]>) -> Result<LoadedMesh, ReadError> {
+    read_as("gltf", bytes, &ReadOptions::default())
+}
+
+/// The data of Khronos' sample `Triangle`: three indices, two bytes of padding, three positions.
+const TRIANGLE: &str = "AAABAAIAAAAAAAAAAAAAAAAAAAAAAIA/AAAAAAAAAAAAAAAAAACAPwAAAAA=";
+
+/// Khronos' sample `Triangle`, embedded.
+fn triangle() -> String {
+    format!(
+        r#"{{"scene": 0, "scenes": [{{"nodes": [0]}}], "nodes": [{{"mesh": 0}}],
+        "meshes": [{{"primitives": [{{"attributes": {{"POSITION": 1}}, "indices": 0}}]}}],
+        "buffers": [{{"uri": "data:application/octet-stream;base64,{TRIANGLE}", "byteLength": 44}}],
+        "bufferViews": [
+            {{"buffer": 0, "byteOffset": 0, "byteLength": 6, "target": 34963}},
+            {{"buffer": 0, "byteOffset": 8, "byteLength": 36, "target": 34962}}],
+        "accessors": [
+            {{"bufferView": 0, "byteOffset": 0, "componentType": 5123, "count": 3, "type": "SCALAR",
+              "max": [2], "min": [0]}},
+            {{"bufferView": 1, "byteOffset": 0, "componentType": 5126, "count": 3, "type": "VEC3",
+              "max": [1.0, 1.0, 0.0], "min": [0.0, 0.0, 0.0]}},
+            {{"componentType": 5126, "count": 3, "type": "VEC3"}}],
+        "asset": {{"version": "2.0"}}}}"#
+    )
+}
+
+/// Khronos' sample `SimpleSparseAccessor`.
+const SPARSE: &str = r#"{"scenes": [{"nodes": [0]}], "nodes": [{"mesh": 0}],
+    "meshes": [{"primitives": [{"attributes": {"POSITION": 1}, "indices": 0}]}],
+    "buffers": [{"uri": "data:application/gltf-buffer;base64,AAAIAAcAAAABAAgAAQAJAAgAAQACAAkAAgAKAAkAAgADAAoAAwALAAoAAwAEAAsABAAMAAsABAAFAAwABQANAAwABQAGAA0AAAAAAAAAAAAAAAAAAACAPwAAAAAAAAAAAAAAQAAAAAAAAAAAAABAQAAAAAAAAAAAAACAQAAAAAAAAAAAAACgQAAAAAAAAAAAAADAQAAAAAAAAAAAAAAAAAAAgD8AAAAAAACAPwAAgD8AAAAAAAAAQAAAgD8AAAAAAABAQAAAgD8AAAAAAACAQAAAgD8AAAAAAACgQAAAgD8AAAAAAADAQAAAgD8AAAAACAAKAAwAAAAAAIA/AAAAQAAAAAAAAEBAAABAQAAAAAAAAKBAAACAQAAAAAA=",
+        "byteLength": 284}],
+    "bufferViews": [{"buffer": 0, "byteOffset": 0, "byteLength": 72, "target": 34963},
+        {"buffer": 0, "byteOffset": 72, "byteLength": 168},
+        {"buffer": 0, "byteOffset": 240, "byteLength": 6},
+        {"buffer": 0, "byteOffset": 248, "byteLength": 36}],
+    "accessors": [{"bufferView": 0, "byteOffset": 0, "componentType": 5123, "count": 36,
+            "type": "SCALAR", "max": [13], "min": [0]},
+        {"bufferView": 1, "byteOffset": 0, "componentType": 5126, "count": 14, "type": "VEC3",
+            "max": [6.0, 4.0, 0.0], "min": [0.0, 0.0, 0.0], "sparse": {"count": 3,
+            "indices": {"bufferView": 2, "byteOffset": 0, "componentType": 5123},
+            "values": {"bufferView": 3, "byteOffset": 0}}}],
+    "asset": {"version": "2.0"}}"#;
+
+/// A primitive of the square's corners (accessor 0), indexed 0 1 2 3 in bytes (1), shorts (2) and
+/// integers (3); normalized in shorts (4).
+fn square(primitive: &str, nodes: &str) -> String {
+    let mut data: Vec<u8> =
+        [A, B, C, D].concat().iter().flat_map(|&c| (c as f32).to_le_bytes()).collect();
+    data.extend([0, 1, 2, 3]);
+    data.extend([0u16, 1, 2, 3].iter().flat_map(|i| i.to_le_bytes()));
+    data.extend([0u32, 1, 2, 3].iter().flat_map(|i| i.to_le_bytes()));
+    let quantized = [A, B, C, D].map(|p| p.map(|c| c as i16 * 32767));
+    data.extend(quantized.concat().iter().flat_map(|c| c.to_le_bytes()));
+    let length = data.len();
+    let data = BASE64_STANDARD.encode(data);
+    format!(
+        r#"{{"asset": {{"version": "2.0"}}, "scene": 0, "scenes": [{{"nodes": [0]}}], "nodes": [{nodes}],
+        "meshes": [{{"primitives": [{primitive}]}}],
+        "buffers": [{{"uri": "data:application/octet-stream;base64,{data}", "byteLength": {length}}}],
+        "bufferViews": [{{"buffer": 0, "byteLength": {length}}}],
+        "accessors": [
+            {{"bufferView": 0, "componentType": 5126, "count": 4, "type": "VEC3"}},
+            {{"bufferView": 0, "byteOffset": 48, "componentType": 5121, "count": 4, "type": "SCALAR"}},
+            {{"bufferView": 0, "byteOffset": 52, "componentType": 5123, "count": 4, "type": "SCALAR"}},
+            {{"bufferView": 0, "byteOffset": 60, "componentType": 5125, "count": 4, "type": "SCALAR"}},
+            {{"bufferView": 0, "byteOffset": 76, "componentType": 5122, "normalized": true, "count": 4,
+              "type": "VEC3"}}]}}"#
+    )
+}
+
+const FAN: &str = r#"{"attributes": {"POSITION": 0}, "mode": 6}"#;
+const FAN_TRIANGLES: [[[f64; 3]; 3]; 2] = [[B, C, A], [C, D, A]];
+
+pub(crate) fn embedded() -> Vec<u8> {
+    square(
+        &format!(r#"{FAN}, {{"attributes": {{"POSITION": 4}}, "indices": 2, "mode": 5}}"#),
+        r#"{"children": [1, 2]}, {"mesh": 0, "scale": [1, 2, 3]},
+           {"mesh": 0, "translation": [1, 2, 3], "rotation": [0, 0, 1, 0]}"#,
+    )
+    .into_bytes()
+}
+
+fn glb(json: &str, data: Option<&[u8]>) -> Vec<u8> {
+    let mut json = json.as_bytes().to_vec();
+    json.resize(json.len().next_multiple_of(4), b' ');
+    let mut chunks = vec![(*b"JSON", json)];
+    chunks.extend(data.map(|data| (*b"BIN\0", data.to_vec())));
+    let length = 12 + chunks.iter().map(|(_, chunk)| 8 + chunk.len()).sum::<usize>();
+    let mut bytes = [&b"glTF"[..], &2u32.to_le_bytes(), &(length as u32).to_le_bytes()].concat();
+    for (kind, chunk) in chunks {
+        bytes.extend((chunk.len() as u32).to_le_bytes());
+        bytes.extend(kind);
+        bytes.extend(chunk);
+    }
+    bytes
+}
+
+/// Khronos' `Triangle` in one file.
+pub(crate) fn binary() -> Vec<u8> {
+    let uri = format!(r#""uri": "data:application/octet-stream;base64,{TRIANGLE}", "#);
+    glb(&triangle().replace(&uri, ""), Some(&BASE64_STANDARD.decode(TRIANGLE).unwrap()))
+}
+
+#[test]
+fn a_triangle_is_read_from_an_embedded_a_binary_and_a_split_file() {
+    assert_eq!(triangles(read(triangle())), [[A, B, D]]);
+    assert_eq!(triangles(read(binary())), [[A, B, D]]);
+    let folder = tempfile::tempdir().unwrap();
+    let name = format!("data:application/octet-stream;base64,{TRIANGLE}");
+    let split = triangle().replace(&name, "a%20buffer.bin");
+    let path = folder.path().join("triangle.gltf");
+    std::fs::write(&path, split).unwrap();
+    let said = fault(read_mesh(&path));
+    let absent = "which is not beside the model: put it there";
+    assert_eq!(said, format!("buffer 0 (counted from 0) is in 'a buffer.bin', {absent}"));
+    // A device would be read forever.
+    #[cfg(unix)]
+    {
+        std::fs::write(&path, triangle().replace(&name, "/dev/zero")).unwrap();
+        let said = fault(read_mesh(&path));
+        assert_eq!(said, format!("buffer 0 (counted from 0) is in '/dev/zero', {absent}"));
+        std::fs::write(&path, triangle().replace(&name, "a%20buffer.bin")).unwrap();
+    }
+    let data = BASE64_STANDARD.decode(TRIANGLE).unwrap();
+    std::fs::write(folder.path().join("a buffer.bin"), &data).unwrap();
+    assert_eq!(triangles(read_mesh(&path)), [[A, B, D]]);
+    std::fs::write(folder.path().join("a buffer.bin"), &data[..43]).unwrap();
+    let said = fault(read_mesh(&path));
+    assert!(said.contains("has 43 bytes where the document says 44: it is cut off"), "{said}");
+    std::fs::write(folder.path().join("triangle.glb"), binary()).unwrap();
+    assert_eq!(triangles(read_mesh(folder.path().join("triangle.glb"))), [[A, B, D]]);
+}
+
+#[test]
+fn a_triangle_without_indices_is_read() {
+    let text = triangle().replace(r#", "indices": 0"#, "");
+    assert_eq!(triangles(read(text)), [[A, B, D]]);
+}
+
+#[test]
+fn sparse_accessors_replace_vertices() {
+    let mesh = read(SPARSE).unwrap().mesh;
+    assert_eq!(mesh.triangles().len(), 12);
+    let mut expected: Vec<[f64; 3]> =
+        (0..14).map(|i| [f64::from(i % 7), f64::from(i / 7), 0.0]).collect();
+    (expected[8], expected[10], expected[12]) = ([1.0, 2.0, 0.0], [3.0, 3.0, 0.0], [5.0, 4.0, 0.0]);
+    assert_eq!(mesh.positions(), expected);
+    let of_zeros = SPARSE.replacen(r#"{"bufferView": 1, "byteOffset": 0, "#, "{", 1);
+    let mesh = read(of_zeros).unwrap().mesh;
+    let zeros = mesh.positions().iter().filter(|&&p| p == A).count();
+    assert_eq!((mesh.positions()[12], zeros), ([5.0, 4.0, 0.0], 11));
+    let out = SPARSE.replace(r#""count": 14"#, r#""count": 12"#);
+    let expected = "replaces the element 12, but there are 12, counted from 0";
+    assert!(fault(read(out)).ends_with(expected));
+}
+
+#[test]
+fn strips_and_fans_are_triangles_that_face_one_way() {
+    let mode = |mode: u32, indices: &str| {
+        let primitive = format!(r#"{{"attributes": {{"POSITION": 0}}, "mode": {mode}{indices}}}"#);
+        triangles(read(square(&primitive, r#"{"mesh": 0}"#)))
+    };
+    for indices in ["", r#", "indices": 1"#, r#", "indices": 2"#, r#", "indices": 3"#] {
+        assert_eq!(mode(6, indices), FAN_TRIANGLES, "{indices}");
+        assert_eq!(mode(5, indices), [[A, B, C], [B, D, C]], "{indices}");
+    }
+}
+
+#[test]
+fn integers_are_positions_too() {
+    let primitive = FAN.replace("\"POSITION\": 0", "\"POSITION\": 4");
+    let file = square(&primitive, r#"{"mesh": 0}"#);
+    assert_eq!(triangles(read(&file)), FAN_TRIANGLES);
+    let raw = file.replace(r#""normalized": true, "#, "");
+    assert_eq!(read(raw).unwrap().mesh.bounds()[1], [32767.0, 32767.0, 0.0]);
+    let required = r#""extensionsRequired": ["KHR_mesh_quantization"], "scene": 0"#;
+    assert_eq!(triangles(read(file.replacen(r#""scene": 0"#, required, 1))), FAN_TRIANGLES);
+}
+
+#[test]
+fn nodes_move_turn_and_scale_what_is_below_them() {
+    let place = |nodes: &str| triangles(read(square(FAN, nodes)))[0];
+    let moved =
+        place(r#"{"children": [1], "translation": [10, 0, 0.1]}, {"mesh": 0, "scale": [1, 2, 3]}"#);
+    assert_eq!(moved, [[11.0, 0.0, 0.1], [11.0, 2.0, 0.1], [10.0, 0.0, 0.1]]);
+    // A quarter turn about z, by matrix and by quaternion.
+    let matrix = r#"{"mesh": 0, "matrix": [0, 1, 0, 0, -1, 0, 0, 0, 0, 0, 1, 0, 5, 6, 7, 1]}"#;
+    let turned = [[5.0, 7.0, 7.0], [4.0, 7.0, 7.0], [5.0, 6.0, 7.0]];
+    assert_eq!(place(matrix), turned);
+    let quaternion = r#"{"mesh": 0, "translation": [5, 6, 7], "rotation": [0, 0, 2, 2]}"#;
+    for (found, expected) in place(quaternion).concat().iter().zip(turned.concat()) {
+        assert!((found - expected).abs() < 1e-12, "{found} rather than {expected}");
+    }
+    // Scale first, then the turn: x, which is scaled, becomes y.
+    let both = r#"{"mesh": 0, "rotation": [0, 0, 0.7071067811865476, 0.7071067811865476], "scale": [3, 1, 1]}"#;
+    assert!((place(both)[0][1] - 3.0).abs() < 1e-12);
+}
+
+#[test]
+fn instances_are_meshes_and_mirrors_keep_their_outside() {
+    let nodes = r#"{"children": [1, 2]}, {"mesh": 0}, {"mesh": 0, "scale": [-1, 1, 1]}"#;
+    let [_, mirrored @ ..] = FAN_TRIANGLES.map(|[a, b, c]| [a, c, b].map(|[x, y, z]| [-x, y, z]));
+    let all = triangles(read(square(FAN, nodes)));
+    assert_eq!(all[..2], FAN_TRIANGLES);
+    assert_eq!(all[3..], mirrored);
+}
+
+#[test]
+fn parts_that_share_vertices_have_them_once() {
+    let mesh = read(square(&format!("{FAN}, {FAN}"), r#"{"mesh": 0}"#)).unwrap().mesh;
+    assert_eq!((mesh.positions().len(), mesh.triangles().len()), (4, 4));
+}
+
+#[test]
+fn the_default_scene_is_read_or_the_first_or_all_nodes_or_all_meshes() {
+    let nodes = r#"{"mesh": 0}, {"mesh": 0, "translation": [5, 0, 0]}"#;
+    let count = |text: String| corners(&read(text).unwrap().mesh).len() / 2;
+    let scenes = r#""scenes": [{"nodes": [0]}, {"nodes": [1, 0], "name": "pair"}]"#;
+    let two = square(FAN, nodes).replace(r#""scenes": [{"nodes": [0]}]"#, scenes);
+    assert_eq!(count(two.clone()), 1);
+    let skipped = "1 scene was skipped, 'pair': the default scene is read";
+    assert_eq!(warnings(read(&two)), [skipped]);
+    let second = two.replace(r#""scene": 0"#, r#""scene": 1"#);
+    let skipped = "1 scene was skipped, 'scene 0': the default scene is read";
+    assert_eq!(warnings(read(&second)), [skipped]);
+    assert_eq!(count(second), 2);
+    let none = two.replace(r#""scene": 0, "#, "");
+    assert_eq!(count(none.clone()), 1);
+    let skipped =
+        "1 scene was skipped, 'pair': the file has no default scene, so its first is read";
+    assert_eq!(warnings(read(&none)), [skipped]);
+    assert_eq!(count(none.replace(&format!("{scenes}, "), "")), 2);
+    let no_nodes = none.replace(&format!("{scenes}, "), "").replace(nodes, "");
+    assert_eq!(count(no_nodes), 1);
+}
+
+#[test]
+fn what_is_left_out_is_a_warning() {
+    let node = r#"{"mesh": 0}"#;
+    let points =
+        r#"{"attributes": {"POSITION": 0}, "mode": 0}, {"attributes": {"POSITION": 0}, "mode": 3}"#;
+    let of = |primitives: &str, node: &str| warnings(read(square(primitives, node)));
+    assert_eq!(
+        of(&format!("{FAN}, {points}"), node),
+        ["2 sets of points or lines were skipped: they have no surface"]
+    );
+    let bare = format!(r#"{FAN}, {{"attributes": {{}}}}"#);
+    assert_eq!(of(&bare, node), ["1 primitive was skipped: no positions"]);
+    let morphed = FAN.replace(r#""mode": 6"#, r#""mode": 6, "targets": [{"POSITION": 1}]"#);
+    assert_eq!(of(&morphed, node), Vec::<String>::new());
+    let skin = "skin 0 (counted from 0) was ignored: it does not exist";
+    assert_eq!(of(FAN, r#"{"mesh": 0, "skin": 0}"#), [skin]);
+    let used = r#""extensionsUsed": ["KHR_materials_unlit", "EXT_unknown"], "scene": 0"#;
+    let extended = square(FAN, node).replacen(r#""scene": 0"#, used, 1);
+    let ignored = "the extension EXT_unknown was ignored: the shape may differ";
+    assert_eq!(warnings(read(extended)), [ignored]);
+    let used = r#""extensionsUsed": ["FB_ngon_encoding"], "scene": 0"#;
+    let extended = square(FAN, node).replacen(r#""scene": 0"#, used, 1);
+    assert_eq!(warnings(read(extended)), Vec::<String>::new());
+    let looks = r#""extensionsUsed": ["KHR_techniques_webgl"],
+        "extensionsRequired": ["KHR_techniques_webgl"], "scene": 0"#;
+    let extended = square(FAN, node).replacen(r#""scene": 0"#, looks, 1);
+    let ignored = "the extension KHR_techniques_webgl was ignored: colours may differ";
+    assert_eq!(warnings(read(extended)), [ignored]);
+}
+
+#[test]
+fn required_extensions_that_are_not_known_are_refused_by_name() {
+    for (name, fix) in [
+        ("KHR_draco_mesh_compression", "decompress it"),
+        ("EXT_meshopt_compression", "decompress it"),
+        ("EXT_unknown", "write it without,"),
+    ] {
+        let required =
+            format!(r#""extensionsRequired": ["KHR_materials_unlit", "{name}"], "scene": 0"#);
+        let text = triangle().replacen(r#""scene": 0"#, &required, 1);
+        assert_eq!(
+            fault(read(text)),
+            format!(
+                "the file needs the extension {name}, which is not read: {fix} with the tool that \
+                 made it, or with gltf-transform"
+            )
+        );
+    }
+}
+
+#[test]
+fn bad_documents_are_refused_with_the_place() {
+    let file = triangle();
+    for (old, new, expected) in [
+        (
+            r#""count": 3, "type": "VEC3""#,
+            r#""count": 2, "type": "VEC3""#,
+            "mesh 0, primitive 0 (counted from 0): the index 2 is out of range: there are 2 vertices",
+        ),
+        (
+            r#""count": 3, "type": "VEC3""#,
+            r#""count": 4, "type": "VEC3""#,
+            "mesh 0, primitive 0 (counted from 0): accessor 1 (counted from 0) reaches past the end of \
+          the buffer view 1",
+        ),
+        (
+            r#""count": 3, "type": "VEC3""#,
+            r#""count": 4000000000, "type": "VEC3""#,
+            "mesh 0, primitive 0 (counted from 0): accessor 1 (counted from 0) says that it has \
+          4000000000 elements, more than there are bytes",
+        ),
+        (
+            r#""count": 3, "type": "SCALAR""#,
+            r#""count": 2, "type": "SCALAR""#,
+            "mesh 0, primitive 0 (counted from 0): 2 corners are not those of whole triangles",
+        ),
+        (
+            r#""VEC3""#,
+            r#""VEC2""#,
+            "mesh 0, primitive 0 (counted from 0): accessor 1 (counted from \
+          0) is of type VEC2 where VEC3 belongs",
+        ),
+        (
+            "5126",
+            "5125",
+            "mesh 0, primitive 0 (counted from 0): accessor 1 (counted from 0) has \
+          components of type 5125 for positions",
+        ),
+        (
+            "5123",
+            "5122",
+            "mesh 0, primitive 0 (counted from 0): accessor 0 (counted from 0) has \
+          components of type 5122 for indices",
+        ),
+        (
+            r#""POSITION": 1"#,
+            r#""POSITION": 7"#,
+            "mesh 0, primitive 0 (counted from 0): accessor 7 (counted from 0) does not exist",
+        ),
+        (
+            r#""attributes": {"POSITION": 1}"#,
+            r#""attributes": {"POSITION": 2}, "extensions": {"KHR_draco_mesh_compression": {}}"#,
+            "mesh 0, primitive 0 (counted from 0): it is compressed with KHR_draco_mesh_compression: \
+          decompress it with the tool that made it, or with gltf-transform",
+        ),
+        (
+            r#""bufferView": 1"#,
+            r#""bufferView": 9"#,
+            "mesh 0, primitive 0 (counted from 0): accessor \
+          1 (counted from 0) is in the buffer view 9, which does not exist",
+        ),
+        (
+            r#""buffer": 0, "byteOffset": 8"#,
+            r#""buffer": 3, "byteOffset": 8"#,
+            "mesh 0, primitive 0 \
+          (counted from 0): accessor 1 (counted from 0) is in the buffer 3, which does not exist",
+        ),
+        (
+            r#""byteOffset": 8"#,
+            r#""byteOffset": 9"#,
+            "mesh 0, primitive 0 (counted from 0): accessor \
+          1 (counted from 0) is in the buffer view 1, which reaches past the end of its buffer",
+        ),
+        (
+            r#""byteLength": 36"#,
+            r#""byteLength": 36, "byteStride": 4"#,
+            "mesh 0, primitive 0 (counted \
+          from 0): accessor 1 (counted from 0) has elements of 12 bytes at a stride of 4",
+        ),
+        (
+            r#""indices": 0"#,
+            r#""indices": 0, "mode": 9"#,
+            "mesh 0, primitive 0 (counted from 0): its mode is 9: use 4 for triangles",
+        ),
+        (
+            r#""indices": 0"#,
+            r#""indices": 0, "mode": 1"#,
+            "no triangles in the scene, only 1 set of \
+          points or lines: nothing to voxelize",
+        ),
+        (r#""nodes": [0]"#, r#""nodes": []"#, "no triangles in the scene: nothing to voxelize"),
+        (r#""nodes": [0]"#, r#""nodes": [4]"#, "node 4 (counted from 0) does not exist"),
+        (
+            r#""nodes": [0]"#,
+            r#""nodes": [0, 0]"#,
+            "node 0 (counted from 0) is below two nodes: a scene is a tree",
+        ),
+        (
+            r#"{"mesh": 0}"#,
+            r#"{"mesh": 0, "children": [0]}"#,
+            "node 0 (counted from 0) is below two nodes: a scene is a tree",
+        ),
+        (
+            r#"{"mesh": 0}"#,
+            r#"{"mesh": 2}"#,
+            "node 0 (counted from 0) has the mesh 2, which does not exist",
+        ),
+        (
+            r#"{"mesh": 0}"#,
+            r#"{"mesh": 0, "rotation": [0, 0, 0, 0]}"#,
+            "node 0 (counted from 0) has \
+          the rotation [0.0, 0.0, 0.0, 0.0], which is no unit quaternion",
+        ),
+        (
+            r#"{"mesh": 0}"#,
+            r#"{"mesh": 0, "matrix": [1,0,0,1, 0,1,0,0, 0,0,1,0, 0,0,0,1]}"#,
+            "node 0 \
+          (counted from 0) has a matrix whose last row is [1.0, 0.0, 0.0, 1.0], not 0, 0, 0, 1",
+        ),
+        (r#""scene": 0"#, r#""scene": 5"#, "scene 5 (counted from 0) does not exist"),
+        (
+            r#""version": "2.0""#,
+            r#""version": "1.0""#,
+            "glTF 1.0 is not read, only 2.0: convert the file, for instance with gltf-pipeline",
+        ),
+        (
+            r#""version": "2.0""#,
+            r#""version": "2.0", "minVersion": "2.1""#,
+            "glTF 2.1 is not read, only 2.0: convert the file, for instance with gltf-pipeline",
+        ),
+        (
+            "AAABAAIA",
+            "AAAB*AIA",
+            "buffer 0 (counted from 0) is malformed base 64: Invalid symbol 42, \
+          offset 4.",
+        ),
+        (";base64,", ",", "buffer 0 (counted from 0) has data that are not in base 64"),
+        (
+            "data:application",
+            "https://example.org/data:application",
+            "buffer 0 (counted from 0) is at \
+          https://example.org/data:application/oct...: download it, and write its name there",
+        ),
+        (
+            r#""byteLength": 44"#,
+            r#""byteLength": 45"#,
+            "buffer 0 (counted from 0) has 44 bytes where \
+          the document says 45: it is cut off",
+        ),
+    ] {
+        let text = file.replacen(old, new, 1);
+        assert_ne!(text, file, "{old} is not there");
+        assert_eq!(fault(read(text)), expected, "{new}");
+    }
+    assert_eq!(fault(read("")), "the file is empty");
+    let missing = "line 1: not a glTF document: column 2: missing field `asset`";
+    assert_eq!(fault(read("{}")), missing);
+    let said = fault(read(file.replacen("0]", "0", 1)));
+    assert!(said.starts_with("line 1: not a glTF document: column "), "{said}");
+    let unversioned = r#"{"accessors": {}, "meshes": {"a": {}}}"#;
+    let said = fault(read(unversioned));
+    assert!(said.starts_with("glTF 1.0 is not read, only 2.0: convert"), "{said}");
+    let old = r#"{"asset": {"version": "1.0"}, "meshes": {"a": {}}}"#;
+    assert_eq!(
+        fault(read(old)),
+        "glTF 1.0 is not read, only 2.0: convert the file, for instance with gltf-pipeline"
+    );
+}
+
+#[test]
+fn bad_binary_files_are_refused_with_the_reason() {
+    let good = binary();
+    let with = |at: usize, value: u8| {
+        let mut bytes = good.clone();
+        bytes[at] = value;
+        bytes
+    };
+    assert_eq!(
+        fault(read(with(4, 1))),
+        "glTF 1.0 is not read, only 2.0: convert the file, for instance with gltf-pipeline"
+    );
+    let said = fault(read(with(11, 1)));
+    assert!(said.starts_with("the header says that the file has 167"), "{said}");
+    let long = "a chunk is longer than the file: it is cut off, or malformed";
+    assert_eq!(fault(read(with(14, 9))), long);
+    let first = "the first chunk of the file is not JSON: write it again with another tool";
+    assert_eq!(fault(read(with(16, b'j'))), first);
+    assert_eq!(fault(read(b"glTF\x02")), "the file ends within its header: it is cut off");
+    let uri = format!(r#""uri": "data:application/octet-stream;base64,{TRIANGLE}", "#);
+    let said = fault(read(glb(&triangle().replace(&uri, ""), None)));
+    let no_data = "has no data: decompress the file, or write it again with another tool";
+    assert_eq!(said, format!("buffer 0 (counted from 0) {no_data}"));
+}
+
+#[test]
+fn arrays_may_be_interleaved() {
+    let data: Vec<u8> =
+        [A, A, B, B, D, D].concat().iter().flat_map(|&c| (c as f32).to_le_bytes()).collect();
+    // The last element has no more than its own bytes.
+    let data = BASE64_STANDARD.encode(&data[..60]);
+    let text = triangle()
+        .replace(TRIANGLE, &data)
+        .replace(r#""byteLength": 44"#, r#""byteLength": 60"#)
+        .replace(r#""byteOffset": 8, "byteLength": 36"#, r#""byteLength": 60, "byteStride": 24"#)
+        .replace(r#", "indices": 0"#, "");
+    assert_eq!(triangles(read(text)), [[A, B, D]]);
+}
+
+#[test]
+fn more_triangles_than_an_index_can_name_are_refused_before_they_are_made() {
+    let data = BASE64_STANDARD.encode(vec![0; 65_538]);
+    let nodes = vec![r#"{"mesh": 0}"#; 65_537].join(",");
+    let text = format!(
+        r#"{{"asset": {{"version": "2.0"}}, "nodes": [{nodes}],
+        "meshes": [{{"primitives": [{{"attributes": {{"POSITION": 0}}, "indices": 1, "mode": 5}}]}}],
+        "buffers": [{{"uri": "data:;base64,{data}", "byteLength": 65538}}],
+        "bufferViews": [{{"buffer": 0, "byteLength": 65538}}], "accessors": [
+        {{"bufferView": 0, "componentType": 5126, "count": 1, "type": "VEC3"}},
+        {{"bufferView": 0, "componentType": 5121, "count": 65538, "type": "SCALAR"}}]}}"#
+    );
+    let expected = "the mesh has 4295032832 triangles; at most 4294967295 are supported";
+    assert_eq!(fault(read(text)), expected);
+}
+
+/// An array of a file: what describes its elements, and its bytes.
+type Array<'a> = (&'a str, Vec<u8>);
+
+/// A file of fans, of the square's corners (accessor 0) and `arrays` (from 1 on, of four elements
+/// each), with `sections` for their looks.
+fn fans(attributes: &[&str], sections: &str, arrays: &[Array]) -> String {
+    let square = [A, B, C, D].concat().iter().flat_map(|&c| (c as f32).to_le_bytes()).collect();
+    let positions = (r#""componentType": 5126, "type": "VEC3""#, square);
+    let (mut accessors, mut views, mut data) = (Vec::new(), Vec::new(), Vec::new());
+    for (view, (kind, bytes)) in std::iter::once(&positions).chain(arrays).enumerate() {
+        accessors.push(format!(r#"{{"bufferView": {view}, "count": 4, {kind}}}"#));
+        let (at, length) = (data.len(), bytes.len());
+        views.push(format!(r#"{{"buffer": 0, "byteOffset": {at}, "byteLength": {length}}}"#));
+        data.extend(bytes);
+    }
+    let fan = |more: &&str| format!(r#"{{"mode": 6, "attributes": {{"POSITION": 0{more}}}"#);
+    let fans: Vec<String> = attributes
+        .iter()
+        .map(|more| if more.contains('}') { fan(more).replace("}}", "}") } else { fan(more) + "}" })
+        .collect();
+    format!(
+        r#"{{"asset": {{"version": "2.0"}}, "nodes": [{{"mesh": 0}}],
+        "meshes": [{{"primitives": [{}]}}], {sections} "accessors": [{}], "bufferViews": [{}],
+        "buffers": [{{"uri": "data:;base64,{}", "byteLength": {}}}]}}"#,
+        fans.join(", "),
+        accessors.join(", "),
+        views.join(", "),
+        BASE64_STANDARD.encode(&data),
+        data.len()
+    )
+}
+
+fn floats(numbers: &[f32]) -> Vec<u8> {
+    numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
+}
+
+/// The look of a fan that has the first of these materials.
+fn look_of(materials: &str) -> Appearance {
+    let sections = format!(r#""materials": [{materials}],"#);
+    look(read(fans(&[r#"}, "material": 0"#], &sections, &[])))
+}
+
+#[test]
+fn base_colours_are_linear_and_go_with_their_primitives() {
+    let base =
+        |color: &str| format!(r#"{{"pbrMetallicRoughness": {{"baseColorFactor": {color}}}}}"#);
+    let half = look_of(&base("[1, 0.5, 0, 0.25]"));
+    assert_eq!(half.materials[0].color, [65535, 32768, 0, 16384]);
+    assert_eq!(half.materials[0].alpha, Alpha::Opaque);
+    assert!(half.material_of.is_empty() && half.uvs.is_empty() && half.vertex_colors.is_empty());
+    assert_eq!(look_of(&base("[2, -1, 0, 1]")).materials[0].color, [65535, 0, 0, 65535]);
+    let sections = format!(r#""materials": [{}, {}],"#, base("[1, 0, 0, 1]"), base("[0, 1, 0, 1]"));
+    let parts = [r#"}, "material": 1"#, "", r#"}, "material": 0"#, r#"}, "material": 1"#];
+    let look = look(read(fans(&parts, &sections, &[])));
+    let colors = [0, 2, 4, 6].map(|triangle| look.material(triangle).color);
+    let [red, green, white] =
+        [[65535, 0, 0, 65535], [0, 65535, 0, 65535], [65535, 65535, 65535, 65535]];
+    assert_eq!(colors, [green, white, red, green]);
+    assert_eq!((look.materials.len(), look.material_of.len()), (3, 8));
+}
+
+#[test]
+fn opacity_is_ignored_cut_or_mixed_as_the_material_says() {
+    let alpha = |more: &str| {
+        let base = r#""pbrMetallicRoughness": {"baseColorFactor": [1, 1, 1, 0.5]}"#;
+        let material = &look_of(&format!("{{{base}{more}}}")).materials[0];
+        (material.alpha, material.color[3])
+    };
+    assert_eq!(alpha(""), (Alpha::Opaque, 32768));
+    assert_eq!(alpha(r#", "alphaMode": "BLEND""#), (Alpha::Blend, 32768));
+    assert_eq!(alpha(r#", "alphaMode": "MASK""#), (Alpha::Mask(32768), 32768));
+    let cut = alpha(r#", "alphaMode": "MASK", "alphaCutoff": 0.25"#);
+    assert_eq!(cut, (Alpha::Mask(16384), 32768));
+    // Nothing is as opaque as that.
+    let none = alpha(r#", "alphaMode": "MASK", "alphaCutoff": 1.5"#);
+    assert_eq!(none, (Alpha::Mask(65535), 0));
+}
+
+#[test]
+fn the_diffuse_colour_of_specular_materials_is_the_base_colour() {
+    let look = look_of(
+        r#"{"pbrMetallicRoughness": {"baseColorFactor": [1, 0, 0, 1]}, "extensions":
+        {"KHR_materials_pbrSpecularGlossiness": {"diffuseFactor": [0, 1, 0, 1]}}}"#,
+    );
+    assert_eq!(look.materials[0].color, [0, 65535, 0, 65535]);
+    let look = look_of(r#"{"extensions": {"KHR_materials_pbrSpecularGlossiness": {}}}"#);
+    assert_eq!(look.materials[0].color, [65535; 4]);
+}
+
+#[test]
+fn materials_that_are_none_are_white_and_a_warning() {
+    let said = |materials: &str| {
+        let sections = format!(r#""materials": {materials},"#);
+        let loaded = read(fans(&[r#"}, "material": 0"#], &sections, &[])).unwrap();
+        assert_eq!(loaded.mesh.appearance().unwrap().materials[0].color, [65535; 4]);
+        loaded.warnings.concat()
+    };
+    let expected = "a material was replaced by plain white: material 0 (counted from 0)";
+    assert_eq!(said("[]"), format!("{expected} does not exist"));
+    assert_eq!(said("{}"), format!("{expected} does not exist"));
+    let short = r#"[{"pbrMetallicRoughness": {"baseColorFactor": [1, 1]}}]"#;
+    let reason = "is malformed: invalid length 2, expected an array of length 4";
+    assert_eq!(said(short), format!("{expected} {reason}"));
+    let mode = "is malformed: unknown variant `GLASS`, expected one of `OPAQUE`, `MASK`, `BLEND`";
+    assert_eq!(said(r#"[{"alphaMode": "GLASS"}]"#), format!("{expected} {mode}"));
+    let two = fans(&[r#"}, "material": 3"#, r#"}, "material": 4"#, r#"}, "material": 3"#], "", &[]);
+    let first =
+        "a material was replaced by plain white: material 3 (counted from 0) does not exist";
+    assert_eq!(warnings(read(two)), [format!("{first}; and 1 more")]);
+}
+
+/// Where the square's corners are on a texture, `v` down.
+const UVS: [f32; 8] = [0.0, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.25];
+const UV_KIND: &str = r#""componentType": 5126, "type": "VEC2""#;
+const PAINTED: &str = r#", "TEXCOORD_0": 1}, "material": 0"#;
+const TEXELS: [Rgba; 2] = [RED, BLUE];
+
+/// A file whose first material has the first of the textures in `sections`, with `info` on how.
+fn painted(info: &str, sections: &str) -> String {
+    let sections = format!(
+        r#""materials": [{{"pbrMetallicRoughness": {{"baseColorTexture": {{"index": 0{info}}}}}}}],
+        {sections},"#
+    );
+    fans(&[PAINTED], &sections, &[(UV_KIND, floats(&UVS))])
+}
+
+fn data_uri() -> String {
+    format!("data:image/png;base64,{}", BASE64_STANDARD.encode(png([2, 1], &TEXELS)))
+}
+
+fn with_image(image: &str) -> String {
+    painted("", &format!(r#""textures": [{{"source": 0}}], "images": [{image}]"#))
+}
+
+/// Khronos' `Triangle` in one file, with an image in a buffer view.
+pub(crate) fn painted_binary() -> Vec<u8> {
+    let image = png([2, 1], &TEXELS);
+    let mut data = BASE64_STANDARD.decode(TRIANGLE).unwrap();
+    data.extend(floats(&[0.0, 0.0, 1.0, 0.0, 0.0, 1.0]));
+    let at = data.len();
+    data.extend(&image);
+    let uri = format!(r#""uri": "data:application/octet-stream;base64,{TRIANGLE}", "#);
+    let text = triangle()
+        .replace(&uri, "")
+        .replace(r#""byteLength": 44"#, &format!(r#""byteLength": {}"#, data.len()))
+        .replace(
+            r#""bufferViews": ["#,
+            r#""materials": [{"pbrMetallicRoughness": {"baseColorTexture": {"index": 0}}}],
+            "textures": [{"source": 0}], "images": [{"bufferView": 2, "mimeType": "image/png"}],
+            "bufferViews": ["#,
+        )
+        .replace(
+            r#""target": 34962}"#,
+            &format!(
+                r#""target": 34962}}, {{"buffer": 0, "byteOffset": {at}, "byteLength": {}}},
+                {{"buffer": 0, "byteOffset": 44, "byteLength": 24}}"#,
+                image.len()
+            ),
+        )
+        .replace(
+            r#""accessors": ["#,
+            r#""accessors": [{"bufferView": 0, "componentType": 5123, "count": 3, "type": "SCALAR"},
+            {"bufferView": 1, "componentType": 5126, "count": 3, "type": "VEC3"},
+            {"bufferView": 3, "componentType": 5126, "count": 3, "type": "VEC2"},"#,
+        )
+        .replace(r#""POSITION": 1}"#, r#""POSITION": 1, "TEXCOORD_0": 2}, "material": 0"#);
+    glb(&text, Some(&data))
+}
+
+#[test]
+fn textures_are_read_from_text_a_buffer_and_a_file() {
+    let found = look(read(with_image(&format!(r#"{{"uri": "{}"}}"#, data_uri()))));
+    assert_eq!((found.textures[0].size(), found.textures[0].texels()), ([2, 1], &TEXELS[..]));
+    let [a, b, c, d] = [[0.0, 1.0], [1.0, 1.0], [1.0, 0.0], [0.0, 0.25]];
+    assert_eq!(found.uvs, [[b, c, a], [c, d, a]]);
+    let inside = look(read(painted_binary()));
+    assert_eq!(inside.textures, found.textures);
+    assert_eq!(inside.uvs, [[[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]]);
+
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("mesh.gltf");
+    std::fs::create_dir(folder.path().join("Textures")).unwrap();
+    std::fs::write(folder.path().join("Textures/a 1%.PNG"), png([2, 1], &TEXELS)).unwrap();
+    for uri in [
+        "Textures/a%201%25.PNG",
+        "textures/a%201%25.png",
+        "Textures/a 1%.PNG",
+        "Textures\\\\a%201%25.PNG",
+        "file:///home/me/Textures/a%201%25.PNG",
+    ] {
+        std::fs::write(&path, with_image(&format!(r#"{{"uri": "{uri}"}}"#))).unwrap();
+        assert_eq!(look(read_mesh(&path)).textures, found.textures, "{uri}");
+    }
+}
+
+#[test]
+fn textures_that_cannot_be_read_are_plain_and_a_warning_by_name() {
+    let said = |file: String| {
+        let loaded = read(file).unwrap();
+        let look = loaded.mesh.appearance().unwrap();
+        assert!(look.textures.is_empty() && look.uvs.is_empty());
+        assert_eq!(look.materials[0].texture, None);
+        loaded.warnings.concat()
+    };
+    let replaced = |what: &str| format!("a texture was replaced by a plain colour: {what}");
+    for (image, expected) in [
+        (r#"{"uri": "none.png"}"#, "'none.png' (there is no such file beside the model)"),
+        (
+            r#"{"uri": "https://example.org/a.png"}"#,
+            "'https://example.org/a.png' (it is not beside the model: download it, and write its name \
+             there)",
+        ),
+        (
+            r#"{"uri": "data:image/png;base64,AAAA"}"#,
+            "'image 0' (files of this kind are not read; save it as PNG or JPEG)",
+        ),
+        (r#"{"uri": "data:image/png,AAAA"}"#, "'image 0' (has data that are not in base 64)"),
+        (r#"{"name": "bark"}"#, "'bark' (it has no data)"),
+        (
+            r#"{"name": "bark", "bufferView": 7}"#,
+            "'bark' (is in the buffer view 7, which does not exist)",
+        ),
+        (r#"7"#, "'image 0' (is malformed: invalid type: integer `7`, expected an image)"),
+        ("", "'image 0' (there is no such image)"),
+    ] {
+        assert_eq!(said(with_image(image)), replaced(expected), "{image}");
+    }
+    for (texture, expected) in [
+        ("{}", "'texture 0' (it has no image)"),
+        ("", "'texture 0' (there is no such texture)"),
+        (
+            r#"{"extensions": {"KHR_texture_basisu": {"source": 0}}}"#,
+            "'texture 0' (an image of KHR_texture_basisu is not read: use PNG, JPEG or WebP)",
+        ),
+        (
+            r#"{"extensions": {"EXT_texture_avif": {"source": 0}}}"#,
+            "'texture 0' (an image of EXT_texture_avif is not read: use PNG, JPEG or WebP)",
+        ),
+        (r#"{"extensions": {"EXT_other": {"x": 0}}}"#, "'texture 0' (it has no image)"),
+        (
+            r#"{"extensions": {"MSFT_texture_dds": {"source": 0}}}"#,
+            "'texture 0' (an image of MSFT_texture_dds is not read: use PNG, JPEG or WebP)",
+        ),
+    ] {
+        let file = painted("", &format!(r#""textures": [{texture}], "images": [{{"uri": "a"}}]"#));
+        assert_eq!(said(file), replaced(expected), "{texture}");
+    }
+}
+
+#[test]
+fn all_textures_that_cannot_be_read_are_one_warning() {
+    let textures: Vec<String> = (0..7).map(|i| format!(r#"{{"source": {i}}}"#)).collect();
+    let images: Vec<String> = (0..7).map(|i| format!(r#"{{"uri": "{i}.png"}}"#)).collect();
+    let material =
+        |i| format!(r#"{{"pbrMetallicRoughness": {{"baseColorTexture": {{"index": {i}}}}}}}"#);
+    let materials: Vec<String> = (0..7).map(material).collect();
+    let sections = format!(
+        r#""materials": [{}], "textures": [{}], "images": [{}],"#,
+        materials.join(","),
+        textures.join(","),
+        images.join(",")
+    );
+    let parts: Vec<String> = (0..14)
+        .map(|i| PAINTED.replace("\"material\": 0", &format!("\"material\": {}", i / 2)))
+        .collect();
+    let parts: Vec<&str> = parts.iter().map(|part| &part[..]).collect();
+    let said = warnings(read(fans(&parts, &sections, &[(UV_KIND, floats(&UVS))])));
+    let missing = "there is no such file beside the model";
+    let named: Vec<String> = (0..5).map(|i| format!("'{i}.png' ({missing})")).collect();
+    let named = named.join(", ");
+    assert_eq!(said, [format!("7 textures were replaced by plain colours: {named} and 2 more")]);
+}
+
+#[test]
+fn textures_have_their_wrapping_filter_and_other_source() {
+    let images = format!(r#""images": [{{"uri": "{}"}}]"#, data_uri());
+    let texture = |texture: &str, samplers: &str| {
+        let sections = format!(r#""textures": [{texture}], "samplers": [{samplers}], {images}"#);
+        look(read(painted("", &sections))).materials[0].texture.unwrap()
+    };
+    let plain = texture(r#"{"source": 0}"#, "");
+    assert_eq!((plain.wrap, plain.filter), ([Wrap::Repeat; 2], Filter::Linear));
+    let sampled = r#"{"source": 0, "sampler": 0}"#;
+    let other = texture(sampled, r#"{"wrapS": 33071, "wrapT": 33648, "magFilter": 9728}"#);
+    assert_eq!((other.wrap, other.filter), ([Wrap::Clamp, Wrap::Mirror], Filter::Nearest));
+    let same = texture(
+        sampled,
+        r#"{"wrapS": 10497, "wrapT": 10497, "magFilter": 9729, "minFilter": 9984}"#,
+    );
+    assert_eq!(same, plain);
+    let webp = r#"{"extensions": {"EXT_texture_webp": {"source": 0}}}"#;
+    assert_eq!(texture(webp, ""), plain);
+    let fallback = r#"{"source": 0, "extensions": {"KHR_texture_basisu": {"source": 9}}}"#;
+    assert_eq!(texture(fallback, ""), plain);
+}
+
+#[test]
+fn one_image_is_read_once_for_all_textures_of_it() {
+    let sections = format!(
+        r#""materials": [{{"pbrMetallicRoughness": {{"baseColorTexture": {{"index": 0}}}}}},
+        {{"extensions": {{"KHR_materials_pbrSpecularGlossiness": {{"diffuseTexture": {{"index": 1}}}}}}}}],
+        "textures": [{{"source": 0}}, {{"source": 0, "sampler": 0}}],
+        "samplers": [{{"magFilter": 9728}}], "images": [{{"uri": "{}"}}],"#,
+        data_uri()
+    );
+    let other = PAINTED.replace("\"material\": 0", "\"material\": 1");
+    let look = look(read(fans(&[PAINTED, &other], &sections, &[(UV_KIND, floats(&UVS))])));
+    let filters = [0, 2].map(|i| look.material(i).texture.unwrap().filter);
+    assert_eq!((look.textures.len(), filters), (1, [Filter::Linear, Filter::Nearest]));
+}
+
+#[test]
+fn texture_coordinates_are_of_any_type_and_set() {
+    let textured =
+        format!(r#""textures": [{{"source": 0}}], "images": [{{"uri": "{}"}}]"#, data_uri());
+    let expected = look(read(painted("", &textured))).uvs;
+    let bytes: Vec<u8> = UVS.iter().map(|c| (c * 255.0) as u8).collect();
+    let shorts: Vec<u8> = UVS.iter().flat_map(|c| ((c * 65535.0) as u16).to_le_bytes()).collect();
+    for (component, numbers) in [(5121, bytes), (5123, shorts)] {
+        let kind = format!(r#""componentType": {component}, "normalized": true, "type": "VEC2""#);
+        let sections = format!(
+            r#""materials": [{{"pbrMetallicRoughness": {{"baseColorTexture": {{"index": 0,
+            "texCoord": 3}}}}}}], {textured},"#
+        );
+        let part = PAINTED.replace("TEXCOORD_0", "TEXCOORD_0\": 0, \"TEXCOORD_3");
+        let found = look(read(fans(&[&part], &sections, &[(&kind, numbers)]))).uvs;
+        for (found, expected) in found.as_flattened().iter().zip(expected.as_flattened()) {
+            assert!(
+                (0..2).all(|i| (found[i] - expected[i]).abs() < 0.005),
+                "{found:?} {expected:?}"
+            );
+        }
+    }
+    // All zeros, and one that is not.
+    let values = (r#""componentType": 5126, "type": "VEC2""#, floats(&[0.5, 0.75]));
+    let part = PAINTED.replace("\"TEXCOORD_0\": 1", "\"TEXCOORD_0\": 2");
+    let material =
+        r#""materials": [{"pbrMetallicRoughness": {"baseColorTexture": {"index": 0}}}],"#;
+    let file = fans(&[&part], &format!("{material} {textured},"), &[values, ("", vec![2])])
+        .replace(
+            r#"{"bufferView": 2, "count": 4, }"#,
+            r#"{"count": 4, "componentType": 5126, "type": "VEC2", "sparse": {"count": 1, "indices":
+           {"bufferView": 2, "componentType": 5121}, "values": {"bufferView": 1}}}"#,
+        );
+    let [zero, there] = [[0.0, 0.0], [0.5, 0.75]];
+    assert_eq!(look(read(file)).uvs, [[zero, there, zero], [there, zero, zero]]);
+}
+
+#[test]
+fn texture_transforms_scale_then_turn_then_move() {
+    let textured =
+        format!(r#""textures": [{{"source": 0}}], "images": [{{"uri": "{}"}}]"#, data_uri());
+    let corner = |transform: &str| {
+        let info = format!(r#", "extensions": {{"KHR_texture_transform": {{{transform}}}}}"#);
+        // Its first triangle is of the corners at (1, 1), (1, 0) and (0, 1).
+        look(read(painted(&info, &textured))).uvs[0]
+    };
+    assert_eq!(corner(""), [[1.0, 1.0], [1.0, 0.0], [0.0, 1.0]]);
+    let moved = corner(r#""offset": [0, 1], "scale": [1, -1]"#);
+    assert_eq!(moved, [[1.0, 0.0], [1.0, 1.0], [0.0, 0.0]]);
+    // The specification's example: the lower left quadrant, the image turned clockwise.
+    let turned = corner(r#""offset": [0, 1], "rotation": 1.5707963267948966, "scale": [0.5, 0.5]"#);
+    let expected = [[0.5, 0.5], [0.0, 0.5], [0.5, 1.0]];
+    for (found, expected) in turned.as_flattened().iter().zip(expected.as_flattened()) {
+        assert!((found - expected).abs() < 1e-6, "{turned:?}");
+    }
+    let scaled = corner(r#""rotation": 1.5707963267948966, "scale": [2, 3]"#);
+    assert!((scaled[0][0] - 3.0).abs() < 1e-6 && (scaled[0][1] + 2.0).abs() < 1e-6, "{scaled:?}");
+    let info = r#", "texCoord": 5, "extensions": {"KHR_texture_transform": {"texCoord": 0}}"#;
+    assert_eq!(look(read(painted(info, &textured))).uvs[0][0], [1.0, 1.0]);
+}
+
+#[test]
+fn texture_coordinates_that_cannot_be_read_are_plain_and_a_warning() {
+    let textured =
+        format!(r#""textures": [{{"source": 0}}], "images": [{{"uri": "{}"}}]"#, data_uri());
+    let file = painted("", &textured);
+    let part = "a texture was replaced by a plain colour: mesh 0, primitive 0 (counted from 0): ";
+    for (old, new, expected) in [
+        ("TEXCOORD_0", "TEXCOORD_1", "there is no TEXCOORD_0"),
+        (r#""TEXCOORD_0": 1"#, r#""TEXCOORD_0": 8"#, "accessor 8 (counted from 0) does not exist"),
+        (
+            r#""bufferView": 1, "count": 4"#,
+            r#""bufferView": 1, "count": 3"#,
+            "accessor 1 (counted from 0) has 3 elements for 4 vertices",
+        ),
+        ("VEC2", "VEC4", "accessor 1 (counted from 0) is of type VEC4 where VEC2 belongs"),
+        (
+            r#"5126, "type": "VEC2""#,
+            r#"5125, "type": "VEC2""#,
+            "accessor 1 (counted from 0) has components of type 5125 for texture coordinates",
+        ),
+        (
+            r#""byteLength": 32"#,
+            r#""byteLength": 31"#,
+            "accessor 1 (counted from 0) reaches past the end of the buffer view 1",
+        ),
+    ] {
+        assert!(file.contains(old));
+        let loaded = read(file.replacen(old, new, 1)).unwrap();
+        assert_eq!(loaded.warnings, [format!("{part}{expected}")]);
+        let look = loaded.mesh.appearance().unwrap();
+        let is_nowhere = look.uvs.as_flattened().iter().all(|uv| uv[0].is_nan() && uv[1].is_nan());
+        assert!(look.materials[0].texture.is_none() || is_nowhere, "{expected}");
+    }
+}
+
+#[test]
+fn textures_that_do_not_fit_are_plain_and_a_warning() {
+    let large = BASE64_STANDARD.encode(png([300, 300], &[RED; 90_000]));
+    let file = with_image(&format!(r#"{{"uri": "data:;base64,{large}", "name": "large"}}"#));
+    let read = |memory| {
+        let options = ReadOptions::default().with_memory(memory);
+        read_as("gltf", &file, &options).unwrap()
+    };
+    assert_eq!(read(4 << 20).warnings, Vec::<String>::new());
+    let small = read(300_000);
+    let reason = "it is too large for the memory that is left";
+    let expected = format!("a texture was replaced by a plain colour: 'large' ({reason})");
+    assert_eq!(small.warnings, [expected]);
+    assert!(small.mesh.appearance().unwrap().textures.is_empty());
+}
+
+const COLORS: [f32; 12] = [1.0, 0.0, 0.5, 0.0, 1.0, 0.5, 0.25, 0.0, 1.0, 2.0, -1.0, f32::NAN];
+const COLORED: &str = r#", "COLOR_0": 1"#;
+
+#[test]
+fn colours_of_vertices_are_linear_and_of_any_type() {
+    let found = look(read(fans(
+        &[COLORED],
+        "",
+        &[(r#""componentType": 5126, "type": "VEC3""#, floats(&COLORS))],
+    )));
+    let opaque = u16::MAX;
+    let expected = [
+        [opaque, 0, 32768, opaque],
+        [0, opaque, 32768, opaque],
+        [16384, 0, opaque, opaque],
+        [opaque, 0, 0, opaque],
+    ];
+    assert_eq!(found.vertex_colors, expected);
+    assert!(found.materials[0].has_vertex_colors && found.materials[0].color == [opaque; 4]);
+    for (kind, bytes, expected) in [
+        (
+            r#""componentType": 5121, "normalized": true"#,
+            vec![255, 0, 51, 128],
+            [65535, 0, 13107, 0x8080],
+        ),
+        (r#""componentType": 5121"#, vec![255, 0, 51, 128], [65535, 0, 13107, 0x8080]),
+        (
+            r#""componentType": 5123, "normalized": true"#,
+            vec![255, 255, 0, 0, 1, 2, 0, 0x80],
+            [65535, 0, 0x201, 0x8000],
+        ),
+    ] {
+        let kind = format!(r#"{kind}, "type": "VEC4""#);
+        let look = look(read(fans(&[COLORED], "", &[(&kind, bytes.repeat(4))])));
+        assert_eq!(look.vertex_colors, [expected; 4], "{kind}");
+        assert_eq!(look.materials[0].alpha, Alpha::Opaque);
+    }
+}
+
+#[test]
+fn primitives_without_colours_of_vertices_have_none_and_share_only_what_is_the_same() {
+    let kind = r#""componentType": 5126, "type": "VEC3""#;
+    let arrays = [(kind, floats(&COLORS)), (kind, floats(&[0.5; 12]))];
+    let sections = r#""materials": [{"alphaMode": "BLEND"}],"#;
+    let parts = [
+        r#", "COLOR_0": 1}, "material": 0"#,
+        r#"}, "material": 0"#,
+        COLORED,
+        r#", "COLOR_0": 2"#,
+        r#", "COLOR_0": 1}, "material": 0"#,
+    ];
+    let loaded = read(fans(&parts, sections, &arrays)).unwrap();
+    assert_eq!(loaded.mesh.positions().len(), 12);
+    let look = loaded.mesh.appearance().unwrap();
+    let found = [0, 2, 4, 6, 8].map(|triangle| {
+        let material = look.material(triangle);
+        (material.has_vertex_colors, material.alpha)
+    });
+    let [blend, opaque] = [Alpha::Blend, Alpha::Opaque];
+    assert_eq!(
+        found,
+        [(true, blend), (false, blend), (true, opaque), (true, opaque), (true, blend)]
+    );
+    let color = |triangle: usize| look.vertex_colors[loaded.mesh.triangles()[triangle][2] as usize];
+    assert_eq!(color(0), [65535, 0, 32768, 65535]);
+    assert_eq!(color(2), [65535; 4]);
+    assert_eq!((color(4), color(6), color(8)), (color(0), [32768, 32768, 32768, 65535], color(0)));
+}
+
+#[test]
+fn colours_of_vertices_that_cannot_be_read_are_white_and_a_warning() {
+    let kind = r#""componentType": 5126, "type": "VEC3""#;
+    let file = fans(&[COLORED], r#""materials": [{}],"#, &[(kind, floats(&COLORS))]);
+    let part = "colours of vertices were ignored: mesh 0, primitive 0 (counted from 0): ";
+    for (old, new, expected) in [
+        (r#""COLOR_0": 1"#, r#""COLOR_0": 8"#, "accessor 8 (counted from 0) does not exist"),
+        (
+            r#""bufferView": 1, "count": 4"#,
+            r#""bufferView": 1, "count": 5"#,
+            "accessor 1 (counted from 0) has 5 elements for 4 vertices",
+        ),
+        (
+            r#"{"bufferView": 1, "count": 4, "componentType": 5126, "type": "VEC3""#,
+            r#"{"bufferView": 1, "count": 4, "componentType": 5126, "type": "VEC2""#,
+            "accessor 1 (counted from 0) is of type VEC2 where VEC3 or VEC4 belongs",
+        ),
+        (
+            r#"{"bufferView": 1, "count": 4, "componentType": 5126"#,
+            r#"{"bufferView": 1, "count": 4, "componentType": 5122"#,
+            "accessor 1 (counted from 0) has components of type 5122 for colours",
+        ),
+        (
+            r#""byteOffset": 48, "byteLength": 48"#,
+            r#""byteOffset": 48, "byteLength": 47"#,
+            "accessor 1 (counted from 0) reaches past the end of the buffer view 1",
+        ),
+    ] {
+        assert!(file.contains(old));
+        let loaded = read(file.replacen(old, new, 1)).unwrap();
+        assert_eq!(loaded.warnings, [format!("{part}{expected}")]);
+        let colors = loaded.mesh.appearance().map(|look| look.vertex_colors.clone());
+        assert!(colors.unwrap_or_default().iter().all(|color| *color == [65535; 4]));
+    }
+}
+
+#[test]
+fn instances_have_the_looks_of_their_mesh_and_mirrors_too() {
+    let sections = format!(
+        r#""materials": [{{"pbrMetallicRoughness": {{"baseColorTexture": {{"index": 0}}}}}}],
+        "textures": [{{"source": 0}}], "images": [{{"uri": "{}"}}],"#,
+        data_uri()
+    );
+    let part = PAINTED.replace("\"TEXCOORD_0\": 1", "\"TEXCOORD_0\": 1, \"COLOR_0\": 2");
+    let kind = r#""componentType": 5126, "type": "VEC3""#;
+    let arrays = [(UV_KIND, floats(&UVS)), (kind, floats(&COLORS))];
+    let nodes = r#""nodes": [{"mesh": 0}, {"mesh": 0, "scale": [-1, 1, 1]}]"#;
+    let file = fans(&[&part], &sections, &arrays).replace(r#""nodes": [{"mesh": 0}]"#, nodes);
+    let look = look(read(file));
+    let [one, two] = [0, 2].map(|triangle| look.uvs[triangle]);
+    assert_eq!([one[0], one[2], one[1]], two);
+    assert_eq!((look.vertex_colors.len(), look.uvs.len()), (8, 4));
+    assert_eq!(look.vertex_colors[..4], look.vertex_colors[4..]);
+}
+
+#[test]
+fn a_scene_without_looks_or_not_asked_for_looks_like_nothing() {
+    assert_eq!(read(triangle()).unwrap().mesh.appearance(), None);
+    let unused = fans(&[""], r#""materials": [{}], "textures": 7,"#, &[]);
+    assert_eq!(read(unused).unwrap().mesh.appearance(), None);
+    let options = ReadOptions::default().without_appearance();
+    let file = with_image(r#"{"uri": "none.png"}"#);
+    let loaded = read_as("gltf", &file, &options).unwrap();
+    assert_eq!((loaded.mesh.appearance(), loaded.warnings), (None, vec![]));
+}
+
+/// A triangle, `A`, `B` and `D` by accessor 0, among `arrays` of floats by accessors 1 and on, each
+/// with its type.
+fn with_arrays(primitive: &str, rest: &str, arrays: &[(&str, &[f32])]) -> String {
+    let positions = [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0];
+    let arrays: Vec<(&str, &[f32])> =
+        [("VEC3", &positions[..])].into_iter().chain(arrays.iter().copied()).collect();
+    let (mut data, mut views, mut accessors) = (Vec::new(), Vec::new(), Vec::new());
+    for (view, (shape, numbers)) in arrays.into_iter().enumerate() {
+        let (at, len) = (data.len(), 4 * numbers.len());
+        data.extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
+        views.push(format!(r#"{{"buffer": 0, "byteOffset": {at}, "byteLength": {len}}}"#));
+        let size = match shape {
+            "VEC3" => 3,
+            "VEC4" => 4,
+            _ => 16,
+        };
+        let count = numbers.len() / size;
+        accessors.push(format!(
+            r#"{{"bufferView": {view}, "componentType": 5126, "count": {count}, "type": "{shape}"}}"#
+        ));
+    }
+    // Joints of each vertex: all 0, but for the first of the last vertex.
+    let at = data.len();
+    data.extend([0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0]);
+    views.push(format!(r#"{{"buffer": 0, "byteOffset": {at}, "byteLength": 12}}"#));
+    let view = views.len() - 1;
+    accessors.push(format!(
+        r#"{{"bufferView": {view}, "componentType": 5121, "count": 3, "type": "VEC4"}}"#
+    ));
+    accessors.push(r#"{"componentType": 5126, "count": 3, "type": "VEC3"}"#.into());
+    let (views, accessors) = (views.join(", "), accessors.join(", "));
+    let uri = BASE64_STANDARD.encode(&data);
+    format!(
+        r#"{{"asset": {{"version": "2.0"}}, "meshes": [{{"primitives": [{primitive}]}}], {rest},
+        "bufferViews": [{views}], "accessors": [{accessors}],
+        "buffers": [{{"uri": "data:application/octet-stream;base64,{uri}", "byteLength": {}}}]}}"#,
+        data.len()
+    )
+}
+
+fn moved(by: [f64; 3]) -> [[f64; 3]; 3] {
+    [A, B, D].map(|corner| [0, 1, 2].map(|axis| corner[axis] + by[axis]))
+}
+
+#[test]
+fn gpu_instances_are_placed_one_by_one_below_their_node() {
+    let primitive = r#"{"attributes": {"POSITION": 0}}"#;
+    let node = |attributes: &str| {
+        format!(
+            r#""extensionsRequired": ["EXT_mesh_gpu_instancing"], "nodes": [{{"mesh": 0,
+            "translation": [0, 0, 5], "extensions": {{"EXT_mesh_gpu_instancing":
+            {{"attributes": {{{attributes}}}}}}}}}]"#
+        )
+    };
+    let arrays: [(&str, &[f32]); 3] = [
+        ("VEC3", &[1.0, 0.0, 0.0, 0.0, 2.0, 0.0]),
+        ("VEC4", &[0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 1.0, 0.0]),
+        ("VEC3", &[1.0, 1.0, 1.0, 2.0, 2.0, 2.0]),
+    ];
+    let at = |attributes: &str| triangles(read(with_arrays(primitive, &node(attributes), &arrays)));
+    assert_eq!(at(r#""TRANSLATION": 1"#), [moved([1.0, 0.0, 5.0]), moved([0.0, 2.0, 5.0])]);
+    let all = at(r#""TRANSLATION": 1, "ROTATION": 2, "SCALE": 3"#);
+    assert_eq!(all[0], moved([1.0, 0.0, 5.0]));
+    // Doubled, then turned by a half turn about z, then moved.
+    assert_eq!(all[1], [[0.0, 2.0, 5.0], [-2.0, 2.0, 5.0], [0.0, 0.0, 5.0]]);
+    assert_eq!(at(""), [moved([0.0, 0.0, 5.0])]);
+    let uneven: [(&str, &[f32]); 2] = [arrays[0], ("VEC3", &[1.0; 9])];
+    let rest = node(r#""TRANSLATION": 1, "SCALE": 2"#);
+    let said = fault(read(with_arrays(primitive, &rest, &uneven)));
+    assert_eq!(said, "EXT_mesh_gpu_instancing has accessors of different counts");
+}
+
+#[test]
+fn morph_targets_have_the_weights_of_the_node_or_the_mesh() {
+    let primitive =
+        r#"{"attributes": {"POSITION": 0}, "targets": [{"POSITION": 1}, {"POSITION": 2}]}"#;
+    let arrays: [(&str, &[f32]); 2] = [("VEC3", &[4.0; 9]), ("VEC3", &[1.0; 9])];
+    let at = |rest: &str| triangles(read(with_arrays(primitive, rest, &arrays)));
+    assert_eq!(at(r#""nodes": [{"mesh": 0}]"#), [moved([0.0; 3])]);
+    assert_eq!(at(r#""nodes": [{"mesh": 0, "weights": [0.5, 0.25]}]"#), [moved([2.25; 3])]);
+    let of_mesh = with_arrays(primitive, r#""nodes": [{"mesh": 0}]"#, &arrays)
+        .replace(r#""primitives""#, r#""weights": [0, 1], "primitives""#);
+    assert_eq!(triangles(read(of_mesh)), [moved([1.0; 3])]);
+    let short: [(&str, &[f32]); 2] = [("VEC3", &[4.0; 6]), ("VEC3", &[1.0; 9])];
+    let rest = r#""nodes": [{"mesh": 0, "weights": [1, 0]}]"#;
+    let said = fault(read(with_arrays(primitive, rest, &short)));
+    assert!(said.ends_with("accessor 1 (counted from 0) has 2 elements for 3 vertices"), "{said}");
+}
+
+#[test]
+fn skinned_meshes_are_where_their_joints_place_them() {
+    // Accessor 3 has the joints: the last vertex has the second, all others the first.
+    let primitive = r#"{"attributes": {"POSITION": 0, "JOINTS_0": 3, "WEIGHTS_0": 1}}"#;
+    let identity =
+        |x: f32| [1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, x, 0.0, 0.0, 1.0];
+    let matrices = [identity(-1.0), identity(0.0)].concat();
+    // Half a weight is all of it where there is no other.
+    let weights = [0.5, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0];
+    let arrays: [(&str, &[f32]); 2] = [("VEC4", &weights), ("MAT4", &matrices)];
+    // The transform of the node with the mesh does not count.
+    let rest = r#""nodes": [{"mesh": 0, "skin": 0, "translation": [100, 0, 0]},
+        {"translation": [3, 0, 0], "children": [2]}, {"translation": [0, 7, 0]}],
+        "skins": [{"joints": [1, 2], "inverseBindMatrices": 2}]"#;
+    let found = triangles(read(with_arrays(primitive, rest, &arrays)));
+    assert_eq!(found, [[[2.0, 0.0, 0.0], [3.0, 0.0, 0.0], [3.0, 8.0, 0.0]]]);
+    let far = rest.replace(r#""joints": [1, 2]"#, r#""joints": [1, 9]"#);
+    let loaded = read(with_arrays(primitive, &far, &arrays)).unwrap();
+    let said = "skin 0 (counted from 0) was ignored: it has the joint 9, not in the scene";
+    assert_eq!(loaded.warnings, [said]);
+    assert_eq!(corners(&loaded.mesh), [moved([100.0, 0.0, 0.0])]);
+    let document = with_arrays(primitive, rest, &arrays);
+    let count = r#""count": 2, "type": "MAT4""#;
+    assert!(document.contains(count), "{document}");
+    let loaded = read(document.replace(count, &count.replace('2', "1000000000000000000"))).unwrap();
+    assert!(loaded.warnings[0].contains("bind matrices whose accessor 2"), "{loaded:?}");
+    assert!(loaded.warnings[0].ends_with("more than there are bytes"), "{loaded:?}");
+    let one = rest.replace(r#""joints": [1, 2]"#, r#""joints": [1]"#);
+    let said = fault(read(with_arrays(primitive, &one, &arrays)));
+    assert!(said.ends_with("the joint 1 is out of range: there are 1"), "{said}");
+}
+
+#[test]
+fn the_work_of_all_poses_is_limited() {
+    // Accessor 2 has no data: a short file has 65,535 vertices, moved by 600 targets.
+    let targets = vec![r#"{"POSITION": 2}"#; 600].join(", ");
+    let primitive = format!(r#"{{"attributes": {{"POSITION": 2}}, "targets": [{targets}]}}"#);
+    let loaded = |nodes: usize| {
+        let nodes = vec![r#"{"mesh": 0}"#; nodes].join(", ");
+        let document = with_arrays(&primitive, &format!(r#""nodes": [{nodes}]"#), &[]);
+        let count = r#"5126, "count": 3, "type": "VEC3"}]"#;
+        assert!(document.contains(count), "{document}");
+        read(document.replace(count, &count.replace("count\": 3", "count\": 65535")))
+    };
+    assert_eq!(loaded(3).unwrap().mesh.positions().len(), 3 * 65535);
+    let said = fault(loaded(500));
+    let start = "its nodes and morph targets repeat meshes too often: there are 19,";
+    assert!(said.starts_with(start), "{said}");
+}
+
+#[test]
+fn an_accessor_without_a_buffer_view_is_zero() {
+    // Accessor 2 is: zero, and moved by a morph target.
+    let primitive = r#"{"attributes": {"POSITION": 2}, "targets": [{"POSITION": 0}]}"#;
+    let rest = r#""nodes": [{"mesh": 0, "weights": [1]}]"#;
+    assert_eq!(triangles(read(with_arrays(primitive, rest, &[]))), [[A, B, D]]);
+    let bare = r#"{"attributes": {"POSITION": 2}}"#;
+    let loaded = read(with_arrays(bare, rest, &[])).unwrap();
+    let said = "1 primitive has positions or indices without data, which are all zero";
+    assert_eq!((loaded.warnings, corners(&loaded.mesh)), (vec![said.to_owned()], vec![[A; 3]]));
+}

@@ -1,0 +1,229 @@
+//! The mesh formats besides OBJ: what real files hold, files that other people's programs write,
+//! and a clear sentence with the place for every bad one.
+//!
+//! The tests with trimesh need `TRIVOX_PYTHON` to name a Python that has it.
+
+mod gltf;
+mod obj;
+mod obj_materials;
+mod obj_oracle;
+mod off;
+mod ply;
+mod stl;
+mod trimesh;
+
+use std::path::Path;
+
+use fastrand::Rng;
+use trivox::Mesh;
+use trivox::base::srgb::Rgba;
+use trivox::formats::{LoadedMesh, MeshSpec, ReadError, ReadOptions, Sidecars, read_mesh_from};
+use trivox::mesh::appearance::Appearance;
+
+/// A reader of files' bytes.
+type Reader = fn(&[u8]) -> Result<LoadedMesh, ReadError>;
+
+/// Reads `bytes`, a file with this extension, without sidecar files.
+fn read_as(
+    extension: &str,
+    bytes: impl AsRef<[u8]>,
+    options: &ReadOptions,
+) -> Result<LoadedMesh, ReadError> {
+    let spec = MeshSpec::of_extension(extension).unwrap();
+    read_mesh_from(bytes.as_ref().to_vec(), spec, &Sidecars::none(), options)
+}
+
+/// Small files of each format, with some of everything.
+fn seeds() -> Vec<(&'static str, Reader, Vec<u8>)> {
+    let gltf: Reader = |bytes| gltf::read(bytes);
+    vec![
+        ("binary STL", stl::read, stl::binary()),
+        ("text STL", stl::read, stl::TEXT.into()),
+        ("text PLY", ply::read, ply::TEXT.into()),
+        ("little-endian PLY", ply::read, ply::binary(false)),
+        ("big-endian PLY", ply::read, ply::binary(true)),
+        ("text OFF", off::read, off::TEXT.into()),
+        ("glTF", gltf, gltf::embedded()),
+        ("GLB", gltf, gltf::binary()),
+        ("coloured STL", stl::read, stl::colored()),
+        ("coloured text PLY", ply::read, ply::COLORED.into()),
+        ("GLB with a texture", gltf, gltf::painted_binary()),
+    ]
+}
+
+fn corners(mesh: &Mesh) -> Vec<[[f64; 3]; 3]> {
+    mesh.triangles().iter().map(|t| t.map(|i| mesh.positions()[i as usize])).collect()
+}
+
+/// The corners of the triangles in what must be read without a warning.
+fn triangles(result: Result<LoadedMesh, ReadError>) -> Vec<[[f64; 3]; 3]> {
+    let loaded = result.unwrap();
+    assert_eq!(loaded.warnings, Vec::<String>::new());
+    corners(&loaded.mesh)
+}
+
+/// The warnings of what is read all the same.
+fn warnings(result: Result<LoadedMesh, ReadError>) -> Vec<String> {
+    result.unwrap().warnings
+}
+
+/// What a mesh that is read without a warning looks like.
+fn look(result: Result<LoadedMesh, ReadError>) -> Appearance {
+    let loaded = result.unwrap();
+    assert_eq!(loaded.warnings, Vec::<String>::new());
+    loaded.mesh.appearance().unwrap().clone()
+}
+
+/// A PNG file.
+fn png(size: [u32; 2], texels: &[Rgba]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut encoder = png::Encoder::new(&mut bytes, size[0], size[1]);
+    encoder.set_color(png::ColorType::Rgba);
+    let mut writer = encoder.write_header().unwrap();
+    writer.write_image_data(texels.as_flattened()).unwrap();
+    writer.finish().unwrap();
+    bytes
+}
+
+const RED: Rgba = [255, 0, 0, 255];
+const GREEN: Rgba = [0, 255, 0, 255];
+const BLUE: Rgba = [0, 0, 255, 255];
+
+fn fault(result: Result<LoadedMesh, ReadError>) -> String {
+    result.map(|loaded| loaded.mesh).unwrap_err().to_string()
+}
+
+const A: [f64; 3] = [0.0, 0.0, 0.0];
+const B: [f64; 3] = [1.0, 0.0, 0.0];
+const C: [f64; 3] = [1.0, 1.0, 0.0];
+const D: [f64; 3] = [0.0, 1.0, 0.0];
+
+/// Reads what may be anything: it must be a valid mesh or an error.
+fn check(name: &str, read: Reader, bytes: &[u8]) -> bool {
+    match std::panic::catch_unwind(|| read(bytes)) {
+        Err(_) => panic!("{name} panicked: {}", bytes.escape_ascii()),
+        Ok(Ok(loaded)) => {
+            let mesh = loaded.mesh;
+            assert!(
+                mesh.triangles().iter().flatten().all(|&i| mesh.positions().len() > i as usize)
+            );
+            // Twelve vertices a byte are those of a list of the shortest numbers.
+            assert!(
+                mesh.triangles().len() < 12 * bytes.len(),
+                "{name}: {}",
+                mesh.triangles().len()
+            );
+            true
+        }
+        Ok(Err(error)) => {
+            let said = error.to_string();
+            assert!(!said.is_empty() && said.len() < 500, "{name}: {said}");
+            false
+        }
+    }
+}
+
+#[test]
+fn every_prefix_is_refused_or_a_valid_mesh() {
+    for (name, read, bytes) in seeds() {
+        assert!(check(name, read, &bytes), "{name}");
+        let whole = corners(&read(&bytes).unwrap().mesh).len();
+        for len in 0..bytes.len() {
+            if check(name, read, &bytes[..len]) {
+                // The last line of a text may lack its end, or a part of a name or number.
+                let found = read(&bytes[..len]).unwrap().mesh.triangles().len();
+                let lost = bytes.len() - len;
+                assert!(
+                    name.contains("text") && lost <= 10 && found == whole,
+                    "{name}, {len} bytes"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn changed_files_are_read_or_refused_and_never_a_panic() {
+    for (name, read, bytes) in seeds() {
+        let (mut accepted, mut refused) = (0, 0);
+        for seed in 0..20_000 {
+            let mut rng = Rng::with_seed(seed);
+            let mut changed = bytes.clone();
+            for _ in 0..rng.u32(1..=4) {
+                change(&mut rng, &mut changed);
+            }
+            *if check(name, read, &changed) { &mut accepted } else { &mut refused } += 1;
+        }
+        println!("{name}: {accepted} accepted, {refused} refused");
+        assert!(accepted > 200 && refused > 2000, "{name}: {accepted} accepted, {refused} refused");
+    }
+}
+
+fn change(rng: &mut Rng, bytes: &mut Vec<u8>) {
+    if bytes.is_empty() {
+        return;
+    }
+    let at = rng.usize(0..bytes.len());
+    let end = (at + rng.usize(0..12)).min(bytes.len());
+    match rng.u32(0..8) {
+        0 => bytes[at] ^= 1 << rng.u32(0..8),
+        1 => bytes[at] = rng.u8(..),
+        2 => bytes[at] = [0, 1, 0x7f, 0x80, 0xff][rng.usize(0..5)],
+        3 => bytes[at] = b"0123456789-.,:[]{}\" \n\re"[rng.usize(0..23)],
+        4 => _ = bytes.drain(at..end),
+        5 => bytes[at..end].fill(0xff),
+        6 => bytes[at..end].fill(b'9'),
+        _ => {
+            let copy = bytes[at..end].to_vec();
+            let to = rng.usize(0..=bytes.len());
+            bytes.splice(to..to, copy);
+        }
+    }
+}
+
+#[test]
+fn the_program_reads_all_formats_by_their_extension_and_says_which() {
+    let folder = tempfile::tempdir().unwrap();
+    let extensions = ["stl", "STL", "ply", "PLY", "ply", "off", "gltf", "glb"];
+    for ((name, _, bytes), extension) in seeds().into_iter().zip(extensions) {
+        let path = folder.path().join(format!("mesh.{extension}"));
+        std::fs::write(&path, &bytes).unwrap();
+        let run = |args: &[&str], path: &Path| {
+            let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_voxelize"));
+            program.args(args).arg(path).output().unwrap()
+        };
+        let output = run(&["info", "--json"], &path);
+        let said = String::from_utf8(output.stdout).unwrap();
+        let format = format!("\"format\":\"{}\"", extension.to_lowercase());
+        assert!(output.status.success() && said.contains(&format), "{name}: {said}");
+        assert!(run(&["--res", "8", "--backend", "cpu"], &path).status.success(), "{name}");
+        std::fs::write(&path, &bytes[..bytes.len() / 2]).unwrap();
+        let output = run(&["--res", "8", "--backend", "cpu"], &path);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{name}");
+        assert!(said.contains(&path.display().to_string()), "{name}: {said}");
+    }
+}
+
+#[test]
+fn an_image_of_too_many_texels_is_refused_by_its_header() {
+    let chunk = |kind: &[u8; 4], data: &[u8]| {
+        let content = [kind, data].concat();
+        let crc = crc32fast::hash(&content).to_be_bytes();
+        [&(data.len() as u32).to_be_bytes(), &content[..], &crc].concat()
+    };
+    let image = |size: u32| {
+        let header = [&size.to_be_bytes()[..], &size.to_be_bytes(), &[8, 6, 0, 0, 0]].concat();
+        let signature = b"\x89PNG\r\n\x1a\n".to_vec();
+        [signature, chunk(b"IHDR", &header), chunk(b"IDAT", &[])].concat()
+    };
+    let decode = |size: u32, limit: u64| {
+        trivox::mesh::appearance::Texture::decode(&image(size), "a.png", limit)
+            .unwrap_err()
+            .to_string()
+    };
+    let too_many = "it has 30000 x 30000 texels, and 268435456 at most are read: make it smaller";
+    assert_eq!(decode(30_000, u64::MAX), too_many);
+    let too_large = "it is too large for the memory that is left";
+    assert_eq!(decode(1000, 3_999_999), too_large);
+}

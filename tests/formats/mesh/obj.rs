@@ -1,0 +1,851 @@
+//! The OBJ reader: what real files hold, polygons of all shapes, and a clear sentence with the
+//! right line number for every bad one.
+use crate::common::shapes::mesh_of;
+use fastrand::Rng;
+use trivox::formats::{
+    LoadedMesh, MeshSpec, ReadError, ReadOptions, Sidecars, read_mesh, read_mesh_from,
+};
+use trivox::{Backend, Bounds, Cpu, Mesh, NoProgress, PlaceOptions, Sizing, VoxelGrid, place};
+
+fn read(text: impl AsRef<[u8]>) -> Result<LoadedMesh, ReadError> {
+    read_with(text.as_ref().to_vec(), &ReadOptions::default())
+}
+
+fn read_with(text: Vec<u8>, options: &ReadOptions) -> Result<LoadedMesh, ReadError> {
+    read_mesh_from(text, MeshSpec::of_extension("obj").unwrap(), &Sidecars::none(), options)
+}
+
+/// The corners of the triangles in a file that must be read without a warning.
+fn triangles(text: impl AsRef<[u8]>) -> Vec<[[f64; 3]; 3]> {
+    let loaded = read(text).unwrap();
+    assert_eq!(loaded.warnings, Vec::<String>::new());
+    corners(&loaded.mesh)
+}
+
+fn corners(mesh: &Mesh) -> Vec<[[f64; 3]; 3]> {
+    mesh.triangles().iter().map(|t| t.map(|i| mesh.positions()[i as usize])).collect()
+}
+
+const A: [f64; 3] = [0.0, 0.0, 0.0];
+const B: [f64; 3] = [1.0, 0.0, 0.0];
+const C: [f64; 3] = [1.0, 1.0, 0.0];
+const D: [f64; 3] = [0.0, 1.0, 0.0];
+/// `A` to `D` as vertices 1 to 4.
+const SQUARE: &str = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\n";
+
+fn with_square(rest: &str) -> String {
+    format!("{SQUARE}{rest}")
+}
+
+#[test]
+fn faces_of_all_groups_and_objects_are_one_mesh() {
+    let text = "o one\ng left\nf 1 2 3\ng right\nusemtl red\nf 1 3 4\no two\nv 5 5 5\nf 1 2 5\n";
+    let expected = vec![[A, B, C], [A, C, D], [A, B, [5.0; 3]]];
+    assert_eq!(triangles(with_square(text)), expected);
+}
+
+#[test]
+fn quads_are_two_triangles() {
+    assert_eq!(triangles(with_square("f 1 2 3 4\n")), vec![[A, B, C], [A, C, D]]);
+}
+
+#[test]
+fn corners_may_name_texture_coordinates_and_normals() {
+    let attributes = "vt 0 0\nvt 1 1 0\nvn 0 0 1\n";
+    for face in ["1/1 2/2 3/1", "1//1 2//1 3//1", "1/1/1 2/2/1 3/1/1", "1/ 2/ 3/", "-4/-1/-1 2 3"] {
+        assert_eq!(triangles(with_square(&format!("{attributes}f {face}\n"))), vec![[A, B, C]]);
+    }
+    // A file may refer to texture coordinates and normals that it leaves out.
+    assert_eq!(triangles(with_square("f 1/7/9 2/8/9 3/9/9\n")), vec![[A, B, C]]);
+}
+
+#[test]
+fn negative_indices_count_back_from_the_line_they_are_on() {
+    let text = with_square("f -4 -3 -2\nv 9 9 9\nf -5 -4 -1\ng next\nf -1 -2 -3\n");
+    assert_eq!(triangles(text), vec![[A, B, C], [A, B, [9.0; 3]], [[9.0; 3], D, C]]);
+}
+
+#[test]
+fn line_endings_do_not_matter() {
+    let text = with_square("# comment\n\nf 1 2 3\nf 1 3 4");
+    let expected = triangles(&text);
+    for ending in ["\r\n", "\r"] {
+        assert_eq!(triangles(text.replace('\n', ending)), expected, "{ending:?}");
+        assert_eq!(triangles(text.replace('\n', ending) + ending), expected, "{ending:?}");
+    }
+    for ending in ["\r\n", "\r"] {
+        for lines in 1..6 {
+            assert_eq!(
+                triangles(text.replacen('\n', ending, lines)),
+                expected,
+                "mixed, {ending:?}"
+            );
+        }
+    }
+    assert_eq!(triangles(with_square("# comment\rf 1 2 3\nf 1 3 4\r")), expected);
+}
+
+#[test]
+fn a_byte_order_mark_is_skipped() {
+    let text = with_square("f 1 2 3\n");
+    assert_eq!(triangles(format!("\u{feff}{text}")), triangles(&text));
+}
+
+#[test]
+fn continued_lines_are_joined() {
+    for ending in ["\n", "\r\n", "\r"] {
+        let text = with_square("f 1 \\\n 2 \\\n\\\n3\nf 1 3 4").replace('\n', ending);
+        assert_eq!(triangles(text), vec![[A, B, C], [A, C, D]], "{ending:?}");
+    }
+}
+
+#[test]
+fn a_comment_that_ends_in_a_backslash_does_not_swallow_the_next_line() {
+    let text = with_square("f 1 2 3\n");
+    assert_eq!(triangles(format!("# C:\\models\\\n{text}")), vec![[A, B, C]]);
+    let after_words = ["usemtl brick # C:\\textures\\", "f 1 3 4 # c \\", "f 1 3 \\\n4\t# c \\"];
+    for statement in after_words {
+        let text = with_square(&format!("{statement}\nf 1 2 3\n"));
+        assert_eq!(triangles(&text).last(), Some(&[A, B, C]), "{statement}");
+    }
+}
+
+#[test]
+fn a_comment_begins_at_the_first_sign_for_one() {
+    for comment in ["\t# note # more", " # note\t# more", "\u{a0}# note # more"] {
+        assert_eq!(triangles(with_square(&format!("f 1 2 3{comment}\n"))), vec![[A, B, C]]);
+    }
+}
+
+#[test]
+fn comments_may_follow_numbers() {
+    let text = "v 0 0 0 # origin\nv 1 0 0\t#\nv 1 1 0 #x y z\nf 1 2 3 # 1 2 3\n";
+    assert_eq!(triangles(text), vec![[A, B, C]]);
+}
+
+#[test]
+fn names_may_be_in_any_encoding() {
+    let mut latin_1 = b"# caf\xe9\no b\xf6se\ng \xff\xfe\nusemtl gr\xfcn # 1\n".to_vec();
+    latin_1.extend(with_square("f 1 2 3\n").bytes());
+    assert_eq!(triangles(latin_1), vec![[A, B, C]]);
+    assert_eq!(triangles(with_square("g größe 你好\nf 1 2 3\n")), vec![[A, B, C]]);
+}
+
+#[test]
+fn tabs_and_spaces_may_surround_every_word() {
+    let text = "\tv  0\t0 0 \n v 1 0 0\nv\t1 1 0\n\tusemtl\tred \n  g\tside\nf\t1  2\t3 \n";
+    assert_eq!(triangles(text), vec![[A, B, C]]);
+}
+
+#[test]
+fn a_material_without_a_name_is_no_error() {
+    assert_eq!(triangles(with_square("usemtl\nf 1 2 3\nusemtl \nf 1 3 4\n")).len(), 2);
+}
+
+#[test]
+fn keywords_without_effect_on_the_shape_are_ignored() {
+    let text = with_square("s off\ns 1\nvp 0.5\nmg 1 0.1\nlod 3\nf 1 2 3\n");
+    assert_eq!(triangles(text), vec![[A, B, C]]);
+}
+
+#[test]
+fn lines_that_are_no_obj_are_skipped_with_a_warning_that_names_them() {
+    let loaded = read(with_square("F 1 2 3\nsomething else\nF 2 3 4\nf 1 2 3\n")).unwrap();
+    assert_eq!(loaded.mesh.triangles().len(), 1);
+    assert_eq!(
+        loaded.warnings,
+        ["3 lines were skipped with unknown OBJ keywords: 'F', 'something'"]
+    );
+}
+
+#[test]
+fn faces_by_their_oldest_keyword_are_faces() {
+    assert_eq!(triangles(with_square("fo 1 2 3\n")), vec![[A, B, C]]);
+}
+
+#[test]
+fn the_tip_of_a_spike_is_kept() {
+    let text = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nv 3 0 0\nf 1 5 2 3 4\n";
+    let mesh = read(text).unwrap().mesh;
+    assert!(mesh.triangles().iter().flatten().any(|&i| mesh.positions()[i as usize][0] == 3.0));
+    assert_eq!(mesh.bounds()[1], [3.0, 1.0, 0.0]);
+}
+
+#[test]
+fn a_quad_whose_halves_cancel_out_is_a_warning() {
+    let bow_tie = "v 0 0 0\nv 1 1 0\nv 1 0 0\nv 0 1 0\nf 1 2 3 4\n";
+    assert!(warning(bow_tie).contains("crosses itself"));
+}
+
+#[test]
+fn many_missing_files_are_one_warning() {
+    let text: String = (0..1000).map(|n| format!("mtllib {n}.mtl\n")).collect();
+    let said = warning(&with_square(&format!("{text}f 1 2 3\n")));
+    assert_eq!(said, "material files not found: '0.mtl', '1.mtl', '2.mtl' and 997 others");
+}
+
+#[test]
+fn a_message_is_short_however_long_the_word() {
+    let word = "z".repeat(1_000_000);
+    for line in [format!("f 1 2 {word}\n"), format!("v 1 2 {word}\n")] {
+        assert!(fault(with_square(&line)).len() < 200);
+    }
+    assert!(warning(&with_square(&format!("f 1 2 3/{word}\n"))).len() < 250);
+}
+
+#[test]
+fn a_polygon_that_winds_around_twice_is_a_warning() {
+    let star = [[0.0, 1.0], [0.588, -0.809], [-0.951, 0.309], [0.951, 0.309], [-0.588, -0.809]];
+    let vertices: String = star.iter().map(|[x, y]| format!("v {x} {y} 0\n")).collect();
+    let loaded = read(format!("{vertices}f 1 2 3 4 5\n")).unwrap();
+    assert!(loaded.warnings.iter().any(|w| w.contains("crosses itself")), "{loaded:?}");
+}
+
+#[test]
+fn vertex_colours_are_not_coordinates() {
+    let text = "v 0 0 0 1 0 0\nv 1 0 0 0 1 0\nv 1 1 0 0.5 0.5 0.5\nf 1 2 3\n";
+    assert_eq!(triangles(text), vec![[A, B, C]]);
+}
+
+#[test]
+fn vertices_may_come_after_faces_in_whatever_group() {
+    assert_eq!(triangles(format!("f 1 2 3\n{SQUARE}")), vec![[A, B, C]]);
+    assert_eq!(triangles(format!("f 1 2 3\ng next\n{SQUARE}")), vec![[A, B, C]]);
+}
+
+/// More faces than a thread reads at once.
+const MANY: usize = 100_000;
+
+#[test]
+fn vertices_may_come_after_very_many_faces() {
+    let text = format!("{}{SQUARE}", "f 1 2 3\n".repeat(MANY));
+    assert_eq!(triangles(text), vec![[A, B, C]; MANY]);
+}
+
+#[test]
+fn vertices_after_very_many_faces_may_have_faces_with_negative_indices_after_them() {
+    let text = format!("{}{SQUARE}f -1 -2 -3\n", "f 1 2 3\n".repeat(MANY));
+    let all = triangles(text);
+    assert_eq!(all.len(), MANY + 1);
+    assert!(all[..MANY].iter().all(|triangle| *triangle == [A, B, C]));
+    assert_eq!(all[MANY], [D, C, B]);
+}
+
+#[test]
+fn negative_indices_count_right_among_very_many_faces() {
+    let face = "v 9 9 9\nf -5 -4 -1\nf 1 2 3\n";
+    let text =
+        with_square(&format!("{face}{}{}", "f -1 -4 -5\n".repeat(MANY), "v 8 8 8\nf -6 -5 -1\n"));
+    let all = triangles(text);
+    assert_eq!(all[..2], [[A, B, [9.0; 3]], [A, B, C]]);
+    assert_eq!(all[2..MANY + 2], vec![[[9.0; 3], B, A]; MANY]);
+    assert_eq!(all[MANY + 2..], [[A, B, [8.0; 3]]]);
+}
+
+#[test]
+fn a_bad_line_is_found_behind_very_many_good_ones() {
+    let text = with_square(&format!("{}f 1 2 5\n", "f 1 2 3\n".repeat(MANY)));
+    let line = MANY + 5;
+    let expected = format!("line {line}: vertex index 5 in '5' is out of range: there are 4");
+    assert_eq!(fault(text), expected);
+}
+
+#[test]
+fn a_weight_of_a_vertex_is_ignored_with_a_warning() {
+    assert_eq!(triangles("v 0 0 0 1.0\nv 1 0 0\t1 \nv 1 1 0 1\nf 1 2 3\n"), vec![[A, B, C]]);
+    for weight in ["2", "0", "0.5", "1e-300", "nan"] {
+        let loaded = read(format!("v 0 0 0 1.0\nv 1 0 0 {weight}\nv 1 1 0\nf 1 2 3\n")).unwrap();
+        assert_eq!(corners(&loaded.mesh), vec![[A, B, C]], "{weight}");
+        let expected = "1 vertex has a weight: it was ignored, since polygons do not use weights";
+        assert_eq!(loaded.warnings, [expected], "{weight}");
+    }
+}
+
+#[test]
+fn bad_texture_coordinates_and_normals_leave_the_geometry() {
+    for (faces, what) in [
+        ("vt 0 0\nf 1/1 2/1 3/2", "line 6: texture coordinate index 2 in '3/2' is out of range"),
+        ("vn 0 0 1\nf 1//1 2//1 3//-2", "line 6: normal index -2 in '3//-2' is out of range"),
+        ("vt 0 0\nf 1/0 2/1 3/1", "line 6: texture coordinate index 0 in '1/0': indices start"),
+        ("vt 0 0\nvn 0 0 1\nf 1/1/x 2 3", "line 7: 'x' in '1/1/x' is not an index"),
+    ] {
+        let loaded = read(with_square(&format!("{faces}\nf 1 3 4\n"))).unwrap();
+        assert_eq!(corners(&loaded.mesh), vec![[A, B, C], [A, C, D]], "{faces}");
+        assert_eq!(loaded.warnings.len(), 1, "{faces}");
+        assert!(loaded.warnings[0].contains(what), "{}", loaded.warnings[0]);
+    }
+    let two = read(with_square("vt 0 0\nf 1/1 2/1 3/2\nf 1/1 2/3 3/1\n")).unwrap();
+    assert!(two.warnings[0].ends_with("there are 1; so do 1 others"), "{}", two.warnings[0]);
+}
+
+#[test]
+fn a_sign_before_the_e_of_an_exponent_is_read_after_it() {
+    let loaded = read("v 0 0 0\nv 3.1+e2 0 0\nv 0 -5.-e1 1e+2\nf 1 2 3\n").unwrap();
+    assert_eq!(corners(&loaded.mesh), vec![[A, [310.0, 0.0, 0.0], [0.0, -0.5, 100.0]]]);
+    let expected =
+        "numbers such as 3.1+e2 were read as 3.1e+2: the exponent's sign follows the 'e'";
+    assert_eq!(loaded.warnings, [expected]);
+    // Names are left as they are.
+    assert_eq!(triangles(with_square("g part3.1+e2\nf 1 2 3\n")), vec![[A, B, C]]);
+}
+
+#[test]
+fn utf_16_is_text_of_either_byte_order_with_or_without_a_mark() {
+    let text = with_square("g \u{e9}\u{1f600}\r\nf 1 2 3\n");
+    for mark in ["", "\u{feff}"] {
+        let units: Vec<u16> = format!("{mark}{text}").encode_utf16().collect();
+        let little: Vec<u8> = units.iter().flat_map(|unit| unit.to_le_bytes()).collect();
+        let big: Vec<u8> = units.iter().flat_map(|unit| unit.to_be_bytes()).collect();
+        assert_eq!(triangles(&little), vec![[A, B, C]]);
+        assert_eq!(triangles(&big), vec![[A, B, C]]);
+        let needed = little.len() as u64 * 5 / 2;
+        let options = ReadOptions::default().with_memory(needed - 1);
+        let refused = read_with(little, &options);
+        assert!(matches!(refused, Err(ReadError::Memory { .. })));
+    }
+}
+
+#[test]
+fn a_file_of_another_kind_is_refused_by_its_start() {
+    let folder = tempfile::tempdir().unwrap();
+    for (extension, expected) in [
+        ("obj", "not an OBJ text file: it contains zero bytes"),
+        ("ply", "not a PLY file: it does not begin with 'ply'"),
+        ("off", "not an OFF file: it does not begin with 'OFF'"),
+        ("gltf", "not a glTF file: it begins with neither '{' nor 'glTF'"),
+        ("glb", "not a glTF file: it begins with neither '{' nor 'glTF'"),
+        ("stl", "the header (bytes 80 to 83) says that 4,294,967,295 triangles follow"),
+    ] {
+        let path = folder.path().join("other").with_extension(extension);
+        // 2 GB, of which none is on the disk: to read it all takes memory and seconds.
+        let file = std::fs::File::create(&path).unwrap();
+        file.set_len(2_000_000_000).unwrap();
+        std::io::Write::write_all(&mut &file, &[[0; 80], [255; 80]].concat()).unwrap();
+        let options = ReadOptions::default().with_memory(1 << 20);
+        let refused =
+            trivox::formats::read_mesh_with(&path, &options, &NoProgress).map(|_| ()).unwrap_err();
+        assert!(refused.to_string().starts_with(expected), "{refused}");
+    }
+}
+
+#[test]
+fn coordinates_keep_all_their_digits() {
+    let text = "v 1234567.0000001 -0.1 1e-300\nv +.5 5. 1E3\nv 0 0 0\nf 1 2 3\n";
+    let expected = [[1_234_567.000_000_1, -0.1, 1e-300], [0.5, 5.0, 1000.0], A];
+    assert_eq!(triangles(text), vec![expected]);
+}
+
+/// The only warning of a file that is read all the same.
+fn warning(text: &str) -> String {
+    let loaded = read(text).unwrap();
+    assert_eq!(loaded.warnings.len(), 1, "{:?}", loaded.warnings);
+    loaded.warnings[0].clone()
+}
+
+#[test]
+fn a_missing_material_file_is_a_warning_with_its_name() {
+    let text = with_square("mtllib no such file.mtl\nusemtl red\nf 1 2 3\n");
+    assert_eq!(warning(&text), "material files not found: 'no such file.mtl'");
+}
+
+#[test]
+fn a_material_file_that_is_there_is_no_warning() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("mesh.obj");
+    std::fs::write(folder.path().join("my materials.mtl"), "newmtl red\n").unwrap();
+    std::fs::write(&path, with_square("mtllib my materials.mtl\nf 1 2 3\n")).unwrap();
+    let loaded = read_mesh(&path).unwrap();
+    assert_eq!(loaded.warnings, Vec::<String>::new());
+    assert_eq!(corners(&loaded.mesh), vec![[A, B, C]]);
+}
+
+#[test]
+fn each_of_several_material_files_is_looked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("mesh.obj");
+    std::fs::write(folder.path().join("a.mtl"), "newmtl red\n").unwrap();
+    std::fs::write(folder.path().join("my own.mtl"), "newmtl red\n").unwrap();
+    for (names, missing) in [
+        ("a.mtl my own.mtl", ""),
+        ("a.mtl # note", ""),
+        ("a.mtl no such.mtl b.mtl # note", "'no such.mtl', 'b.mtl'"),
+    ] {
+        std::fs::write(&path, with_square(&format!("mtllib {names}\nf 1 2 3\n"))).unwrap();
+        let said = read_mesh(&path).unwrap().warnings.concat();
+        assert_eq!(said.trim_start_matches("material files not found: "), missing, "{names}");
+    }
+}
+
+#[test]
+fn points_and_lines_are_skipped_with_a_warning_however_many_corners_they_have() {
+    let points_and_lines = "p 1\np 1 2 3\nl 1 2\nl 1 2 3\nl 1/1 2/2 3/3 4/4\nf 1\nf 1 2\nf\n";
+    let text = with_square(&format!("f 1 2 3\n{points_and_lines}"));
+    assert_eq!(warning(&text), "8 points and lines were skipped: no surface");
+    assert_eq!(corners(&read(&text).unwrap().mesh), vec![[A, B, C]]);
+}
+
+#[test]
+fn polygons_that_cross_themselves_are_a_warning() {
+    let bow_tie = "v 0 0 0\nv 4 4 0\nv 4 0 0\nv 0 3 0\nf 1 2 3 4\n";
+    assert!(warning(bow_tie).starts_with("1 polygon crosses itself"));
+}
+
+#[test]
+fn free_form_surfaces_are_a_warning() {
+    let text = with_square("f 1 2 3\ncstype bezier\nsurf 0 1 0 1 1 2 3 4\nend\n");
+    assert!(warning(&text).starts_with("1 free-form curve or surface was skipped"));
+    let oldest = ["bzp", "bsp", "cdp", "cdc"].map(|keyword| format!("{keyword} 1 2 3 4\n"));
+    let text = with_square(&format!("f 1 2 3\n{}", oldest.concat()));
+    assert!(warning(&text).starts_with("4 free-form curves and surfaces were skipped"));
+}
+
+#[test]
+fn files_and_commands_that_are_called_are_a_warning_with_their_names() {
+    let said = warning(&with_square("call part.obj 1\ncsh -rm *\nf 1 2 3\n"));
+    let lines = "'call part.obj 1', 'csh -rm *'";
+    assert_eq!(
+        said,
+        format!("2 lines were skipped that may include a file or run a command: {lines}")
+    );
+    let calls: String = (0..9).map(|n| format!("call {n}.obj\n")).collect();
+    let said = warning(&with_square(&format!("{calls}f 1 2 3\n")));
+    assert!(said.ends_with("'call 2.obj' and others"), "{said}");
+}
+
+/// Twice the area of a polygon in the plane, positive where it is counter-clockwise.
+fn twice_area(points: &[[i32; 2]]) -> i32 {
+    let next = points.iter().cycle().skip(1);
+    points.iter().zip(next).map(|(p, q)| p[0] * q[1] - p[1] * q[0]).sum()
+}
+
+/// A concave (or convex) polygon, counter-clockwise, and triangles that cover exactly it.
+struct Shape {
+    name: &'static str,
+    outline: Vec<[i32; 2]>,
+    cover: Vec<[[i32; 2]; 3]>,
+}
+
+impl Shape {
+    /// From the outline and, for each triangle by hand, the numbers of its corners.
+    fn new(name: &'static str, outline: &[[i32; 2]], cover: &[[usize; 3]]) -> Self {
+        let cover: Vec<_> = cover.iter().map(|t| t.map(|i| outline[i])).collect();
+        let shape = Self { name, outline: outline.to_vec(), cover };
+        let covered: i32 = shape.cover.iter().map(|t| twice_area(t)).sum();
+        assert_eq!(covered, twice_area(&shape.outline), "{name}: wrong by hand");
+        shape
+    }
+}
+
+fn shapes() -> Vec<Shape> {
+    vec![
+        Shape::new("square", &[[0, 0], [8, 0], [8, 8], [0, 8]], &[[0, 1, 2], [0, 2, 3]]),
+        Shape::new("arrow", &[[0, 0], [10, 5], [0, 10], [4, 5]], &[[0, 1, 3], [1, 2, 3]]),
+        Shape::new(
+            "L",
+            &[[0, 0], [9, 0], [9, 3], [3, 3], [3, 11], [0, 11]],
+            &[[0, 1, 2], [0, 2, 3], [0, 3, 5], [3, 4, 5]],
+        ),
+        Shape::new(
+            "U",
+            &[[0, 0], [9, 0], [9, 8], [6, 8], [6, 2], [3, 2], [3, 8], [0, 8]],
+            &[[0, 1, 4], [1, 2, 3], [1, 3, 4], [0, 4, 5], [0, 5, 6], [0, 6, 7]],
+        ),
+        Shape::new(
+            "star",
+            &[[5, 0], [7, 4], [12, 5], [7, 7], [5, 12], [4, 7], [0, 5], [4, 4]],
+            &[[0, 1, 7], [1, 2, 3], [3, 4, 5], [5, 6, 7], [1, 3, 5], [1, 5, 7]],
+        ),
+        Shape::new(
+            "spiral",
+            &[
+                [0, 0],
+                [12, 0],
+                [12, 10],
+                [3, 10],
+                [3, 4],
+                [8, 4],
+                [8, 6],
+                [5, 6],
+                [5, 8],
+                [10, 8],
+                [10, 2],
+                [0, 2],
+            ],
+            &[
+                [0, 1, 10],
+                [0, 10, 11],
+                [1, 2, 9],
+                [1, 9, 10],
+                [2, 3, 8],
+                [2, 8, 9],
+                [3, 4, 7],
+                [3, 7, 8],
+                [4, 5, 6],
+                [4, 6, 7],
+            ],
+        ),
+        Shape::new(
+            "square with corners along its sides",
+            &[[0, 0], [4, 0], [8, 0], [8, 8], [5, 8], [2, 8], [0, 8], [0, 3]],
+            &[[0, 1, 7], [1, 2, 3], [1, 3, 4], [1, 4, 5], [1, 5, 6], [1, 6, 7]],
+        ),
+    ]
+}
+
+/// Planes in space, each a map from the polygon's plane that is exact in integers.
+const PLANES: [fn([i32; 2]) -> [i32; 3]; 6] = [
+    |[u, v]| [u, v, 3],
+    |[u, v]| [3, u, v],
+    |[u, v]| [v, 3, u],
+    |[u, v]| [u, v, u + v],
+    |[u, v]| [u + v, 12 - u, v],
+    |[u, v]| [2 * u, v, 24 - u - v],
+];
+
+/// Voxels of a quarter unit. Sharp enough to tell one triangulation's cover from another's.
+fn voxels(mesh: &Mesh) -> VoxelGrid {
+    let bounds = Bounds { min: [-1.0; 3], max: [26.0; 3] };
+    let options = PlaceOptions::new(Sizing::VoxelSize(0.25)).with_bounds(bounds);
+    Cpu::default().voxelize(&place(mesh, &options).unwrap(), &NoProgress).unwrap()
+}
+
+/// An OBJ file with one face.
+fn polygon(points: &[[f64; 3]]) -> String {
+    let vertices: String = points.iter().map(|[x, y, z]| format!("v {x} {y} {z}\n")).collect();
+    let numbers: String = (1..=points.len()).map(|i| format!(" {i}")).collect();
+    format!("{vertices}f{numbers}\n")
+}
+
+#[test]
+fn polygons_of_every_shape_orientation_and_plane_are_covered_exactly() {
+    for Shape { name, outline, cover } in shapes() {
+        for (plane, to_space) in PLANES.into_iter().enumerate() {
+            let to_space = |p: &[i32; 2]| to_space(*p).map(f64::from);
+            let by_hand: Vec<_> = cover.iter().map(|t| t.each_ref().map(to_space)).collect();
+            let expected = voxels(&mesh_of(&by_hand));
+            let mut outline: Vec<_> = outline.iter().map(to_space).collect();
+            for _ in 0..2 {
+                outline.reverse();
+                for first in 0..outline.len() {
+                    outline.rotate_left(1);
+                    let loaded = read(polygon(&outline)).unwrap();
+                    assert!(loaded.warnings.is_empty(), "{name}: {:?}", loaded.warnings);
+                    let what = format!("{name} in plane {plane} from corner {first}");
+                    assert_eq!(voxels(&loaded.mesh), expected, "{what}");
+                    assert!((area(&loaded.mesh) / area_of(&by_hand) - 1.0).abs() < 1e-12, "{what}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_fan_over_a_concave_polygon_is_seen_to_be_wrong() {
+    let concave: Vec<Shape> = shapes().into_iter().filter(|shape| shape.name != "square").collect();
+    let mut wrong = 0;
+    for Shape { outline, cover, .. } in &concave {
+        let flat = |p: [i32; 2]| PLANES[0](p).map(f64::from);
+        let fan = (2..outline.len()).map(|i| [outline[0], outline[i - 1], outline[i]].map(flat));
+        let by_hand: Vec<_> = cover.iter().map(|t| t.map(flat)).collect();
+        wrong +=
+            usize::from(voxels(&mesh_of(&fan.collect::<Vec<_>>())) != voxels(&mesh_of(&by_hand)));
+    }
+    assert!(wrong >= 3, "{wrong}");
+}
+
+fn area(mesh: &Mesh) -> f64 {
+    area_of(&corners(mesh))
+}
+
+fn area_of(triangles: &[[[f64; 3]; 3]]) -> f64 {
+    let area = |[a, b, c]: &[[f64; 3]; 3]| {
+        let e: [f64; 3] = std::array::from_fn(|i| b[i] - a[i]);
+        let f: [f64; 3] = std::array::from_fn(|i| c[i] - a[i]);
+        let n = [e[1] * f[2] - e[2] * f[1], e[2] * f[0] - e[0] * f[2], e[0] * f[1] - e[1] * f[0]];
+        n.iter().map(|c| c * c).sum::<f64>().sqrt() / 2.0
+    };
+    triangles.iter().map(area).sum()
+}
+
+#[test]
+fn concave_polygons_far_away_or_tiny_are_covered_too() {
+    for Shape { name, outline, .. } in shapes() {
+        for (scale, offset) in [(1.0, 1e6), (1e-3, 1e3), (1e-12, 0.0), (1e9, 0.0), (1e-3, 0.0)] {
+            let points: Vec<[f64; 3]> = (outline.iter())
+                .map(|&p| PLANES[3](p).map(|c| f64::from(c) * scale + offset))
+                .collect();
+            let loaded = read(polygon(&points)).unwrap();
+            let expected = f64::from(twice_area(&outline)) / 2.0 * 3f64.sqrt() * scale * scale;
+            let relative = area(&loaded.mesh) / expected;
+            assert!((relative - 1.0).abs() < 1e-4, "{name} at {scale:e}, {offset:e}: {relative}");
+        }
+    }
+}
+
+#[test]
+fn polygons_that_have_corners_repeatedly_are_read() {
+    for seed in 0..5_000 {
+        let mut rng = Rng::with_seed(seed);
+        let corners = rng.usize(4..14);
+        let corners: String = (0..corners).map(|_| format!(" {}", rng.u32(1..=6))).collect();
+        let text = with_square(&format!("v .5 .5 1\nv -1.25 7 .1\nf{corners}\n"));
+        assert!(read(text).is_ok(), "{corners}");
+    }
+}
+
+#[test]
+fn polygons_without_area_are_kept_as_the_segment_they_are() {
+    let points = [[0.0; 3], [1.0; 3], [3.0; 3], [2.0; 3], [0.5; 3]];
+    let loaded = read(polygon(&points)).unwrap();
+    let [min, max] = loaded.mesh.bounds();
+    assert_eq!((min, max), ([0.0; 3], [3.0; 3]));
+    assert_eq!(area(&loaded.mesh), 0.0);
+}
+
+/// What a bad file's error says.
+fn fault(text: impl AsRef<[u8]>) -> String {
+    read(text).map(|loaded| loaded.mesh).unwrap_err().to_string()
+}
+
+/// Bad fifth lines after the four corners of the square, and what is wrong with them.
+const BAD_LINES: [(&str, &str); 25] = [
+    ("f 1 2 5", "vertex index 5 in '5' is out of range: there are 4"),
+    ("f 1 2 -5", "vertex index -5 in '-5' is out of range: there are 4"),
+    ("f 0 1 2", "vertex index 0 in '0': indices start at 1"),
+    ("f 1 2 3 4 99", "vertex index 99 in '99' is out of range: there are 4"),
+    ("f 1 2 3.5", "'3.5' in '3.5' is not an index"),
+    ("f 1 2 x", "'x' in 'x' is not an index"),
+    ("f 1 2 3/1/1/1", "'3/1/1/1' has more than three indices"),
+    ("f 1 2 /1", "'' in '/1' is not an index"),
+    (
+        "f 1 2 99999999999999999999",
+        "'99999999999999999999' in '99999999999999999999' is not an index",
+    ),
+    (
+        "f 1 2 9223372036854775807",
+        "vertex index 9223372036854775807 in '9223372036854775807' is out of range: there are 4",
+    ),
+    (
+        "f 1 2 -9223372036854775808",
+        "vertex index -9223372036854775808 in '-9223372036854775808' is out of range: there are 4",
+    ),
+    ("v 1 2", "2 numbers where 3 belong"),
+    ("v", "0 numbers where 3 belong"),
+    ("v 1 2 3 4 5", "5 numbers where 3 belong"),
+    ("v 1 2 3 4 5 6 7 8", "8 numbers where 3 belong"),
+    ("v 1 2 three", "'three' is not a finite number"),
+    ("v 1 2,5 3", "'2,5' is not a finite number"),
+    ("v 1 2 0x3", "'0x3' is not a finite number"),
+    ("v 1 2 1.#IND", "'1.#IND' is not a finite number"),
+    ("v 1 2 3 x", "'x' is not a finite number"),
+    ("vt", "0 numbers where 2 belong"),
+    ("v 1", "1 number where 3 belong"),
+    ("vt 0 u", "'u' is not a number"),
+    ("vn 0 1", "2 numbers where 3 belong"),
+    ("vn 0 1 up", "'up' is not a number"),
+];
+
+#[test]
+fn a_texture_coordinate_may_be_one_number() {
+    assert!(read(with_square("vt .5\nvt .5 1 0\nf 1/1 2/2 3/1\n")).is_ok());
+}
+
+#[test]
+fn bad_lines_are_named_by_number_with_what_is_wrong() {
+    for (bad, expected) in BAD_LINES {
+        let line = 4 + bad.lines().count();
+        let text = with_square(&format!("{bad}\nf 1 2 3\n"));
+        let expected = format!("line {line}: {expected}");
+        assert_eq!(fault(&text), expected, "{bad}");
+        for ending in ["\r\n", "\r"] {
+            assert_eq!(fault(text.replace('\n', ending)), expected, "{bad} with {ending:?}");
+        }
+        // Three lines later, after a comment, a continued line and an empty one.
+        let later = format!("# first\n\nf 1 2 \\\n3\n{text}");
+        let expected = expected.replacen(&line.to_string(), &(line + 4).to_string(), 1);
+        assert_eq!(fault(later), expected, "{bad}");
+    }
+}
+
+#[test]
+fn a_negative_index_may_not_reach_vertices_that_come_later() {
+    let text = with_square("f 1 2 -5\nv 9 9 9\nv 8 8 8\n");
+    let expected = "line 5: vertex index -5 in '-5' is out of range: there are 4";
+    assert_eq!(fault(text), expected);
+}
+
+#[test]
+fn coordinates_that_are_not_finite_are_named_by_line_if_a_face_uses_them() {
+    for number in ["nan", "NaN", "inf", "-inf", "infinity", "1e999", "-1e999"] {
+        for vertex in [format!("{number} 0 0"), format!("0 {number} 0"), format!("0 0 {number}")] {
+            let text = with_square(&format!("v {vertex}\nf 1 2 5\n"));
+            assert_eq!(fault(&text), format!("line 5: '{number}' is not a finite number"));
+        }
+        let unused = with_square(&format!("v {number} 0 0\nf 1 2 3\n"));
+        assert_eq!(triangles(unused), vec![[A, B, C]]);
+    }
+}
+
+#[test]
+fn indices_so_large_that_they_wrap_around_are_out_of_range() {
+    // Twice or three times these, plus 1 or 2, is a small number in 64 bits.
+    let attributes = "vt 0 0\nvt 1 1\nvn 0 0 1\nvn 0 1 0\n";
+    for index in [
+        "-9223372036854775808",
+        "-6148914691236517207",
+        "6148914691236517206",
+        "-9223372036854775807",
+    ] {
+        for corner in [format!("1/{index}"), format!("1//{index}"), format!("1/1/{index}")] {
+            let text = with_square(&format!("{attributes}f {corner} 2 3\n"));
+            let expected = format!("index {index} in '{corner}' is out of range: there are 2");
+            let loaded = read(text).unwrap();
+            assert_eq!(corners(&loaded.mesh), vec![[A, B, C]]);
+            let said = loaded.warnings.concat();
+            assert!(said.contains("line 9: ") && said.ends_with(&expected), "{said}");
+        }
+    }
+}
+
+#[test]
+fn files_that_are_not_obj_text_say_what_they_are() {
+    let zeros = "not an OBJ text file: it contains zero bytes";
+    let nothing = "no faces found: is this an OBJ mesh?";
+    let png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR";
+    assert_eq!(fault(""), "the file is empty");
+    assert_eq!(fault(png), zeros);
+    for text in
+        ["\n", "# nothing\n", "solid stl\nfacet normal 0 0 1\n", "{\"json\": 1}", "\u{feff}"]
+    {
+        assert_eq!(fault(text), nothing, "{text:?}");
+    }
+    assert_eq!(fault(SQUARE), nothing);
+    let points = "no faces found, only 3 points and lines: nothing to voxelize";
+    assert_eq!(fault(with_square("p 1\nl 1 2 3\nf 1 2\n")), points);
+}
+
+#[test]
+fn files_that_cannot_be_read_say_why() {
+    let folder = tempfile::tempdir().unwrap();
+    let refused = |name: &str| read_mesh(folder.path().join(name)).map(|_| ()).unwrap_err();
+    assert!(matches!(refused("missing.obj"), ReadError::Io(_)));
+    std::fs::write(folder.path().join("mesh.xyz"), "").unwrap();
+    std::fs::write(folder.path().join("mesh"), "").unwrap();
+    let unknown = "unknown file extension '.xyz': use one of .obj, .stl, .ply, .off, .gltf, .glb";
+    assert_eq!(refused("mesh.xyz").to_string(), unknown);
+    assert_eq!(
+        refused("mesh").to_string(),
+        "no file extension: use one of .obj, .stl, .ply, .off, .gltf, .glb"
+    );
+    std::fs::write(folder.path().join("MESH.OBJ"), with_square("f 1 2 3\n")).unwrap();
+    assert!(read_mesh(folder.path().join("MESH.OBJ")).is_ok());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_is_read_up_to_the_memory_there_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("pipe.obj");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let read = |length: usize, limit: u64| {
+        let text = with_square("f 1 2 3\n") + &"#".repeat(length);
+        std::thread::scope(|scope| {
+            // Fails where the reader goes away, as it should.
+            scope.spawn(|| _ = std::fs::write(&pipe, text));
+            trivox::formats::read_mesh_with(
+                &pipe,
+                &ReadOptions::default().with_memory(limit),
+                &NoProgress,
+            )
+        })
+    };
+    assert_eq!(corners(&read(1000, 10_000_000).unwrap().mesh), vec![[A, B, C]]);
+    let refused = read(2_000_000, 3_000_000).unwrap_err().to_string();
+    assert!(refused.starts_with("holds more than the 1000000 bytes that it may"), "{refused}");
+}
+
+/// A file with some of everything, to be mutated.
+const SEED_FILE: &str = "\u{feff}# seed \\\nmtllib a.mtl\no thing\nv 0 0 0\nv 1 0 0 1\n\
+v 1 1 0\nv 0 1 0\nv .5 .5 1e0\nvt 0 0\nvt 1 1\nvn 0 0 1\nusemtl red\ng a b\n\
+f 1 2 3\nf 1/1/1 2/2/1 \\\n3/-1/-1 4//1\nf -1 -2 -3\nf 1 2 5 3 4\nl 1 2 3\np 1\ns off\n";
+
+/// Fragments that are likelier than random bytes to reach odd places.
+const FRAGMENTS: [&str; 30] = [
+    "\n",
+    "\r",
+    "\r\n",
+    "\\\n",
+    "\\",
+    " ",
+    "\t",
+    "/",
+    "//",
+    "-",
+    "0",
+    "9",
+    "99999999999999999999",
+    "-9223372036854775808",
+    "9223372036854775807",
+    "-6148914691236517206",
+    "4294967296",
+    "nan",
+    "inf",
+    "1e999",
+    "-0",
+    "f ",
+    "\nf 1 2 3 4 5 1 2 3 4 5",
+    "\nv ",
+    "\nvt 1",
+    "\nl 1 2 3",
+    "\ng",
+    "\nusemtl",
+    "\u{feff}",
+    "#",
+];
+
+fn mutate(rng: &mut Rng, bytes: &mut Vec<u8>) {
+    let at = rng.usize(0..=bytes.len());
+    let end = (at + rng.usize(0..12)).min(bytes.len());
+    match rng.u32(0..6) {
+        0 => _ = bytes.drain(at..end),
+        1 => bytes.truncate(at),
+        2 if at < bytes.len() => bytes[at] = rng.u8(..),
+        3 => {
+            let copy = bytes[at..end].to_vec();
+            let to = rng.usize(0..=bytes.len());
+            bytes.splice(to..to, copy);
+        }
+        _ => _ = bytes.splice(at..end, FRAGMENTS[rng.usize(0..FRAGMENTS.len())].bytes()),
+    }
+}
+
+#[test]
+fn mutated_files_are_read_or_refused_with_a_sentence_and_never_a_panic() {
+    assert!(read(SEED_FILE).is_ok());
+    let (mut accepted, mut located, mut other) = (0, 0, 0);
+    for seed in 0..60_000 {
+        let mut rng = Rng::with_seed(seed);
+        let mut bytes = SEED_FILE.as_bytes().to_vec();
+        (0..rng.u32(1..=6)).for_each(|_| mutate(&mut rng, &mut bytes));
+        let lines = bytes.iter().filter(|b| b"\r\n".contains(b)).count() + 1;
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        let result = std::panic::catch_unwind(|| read(bytes));
+        match result.unwrap_or_else(|_| panic!("seed {seed} panicked: {text:?}")) {
+            Ok(loaded) => {
+                accepted += 1;
+                let positions = loaded.mesh.positions().len() as u32;
+                assert!(loaded.mesh.triangles().iter().flatten().all(|&i| i < positions));
+            }
+            Err(ReadError::Line { line, what }) => {
+                located += 1;
+                assert!((1..=lines).contains(&line) && !what.is_empty(), "{line} of {text:?}");
+            }
+            Err(error) => {
+                other += 1;
+                assert!(!error.to_string().is_empty(), "{text:?}");
+            }
+        }
+    }
+    println!("{accepted} accepted, {located} refused by line, {other} refused as a whole");
+    assert!(accepted > 5_000 && located > 5_000);
+}

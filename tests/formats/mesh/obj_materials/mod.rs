@@ -1,0 +1,174 @@
+//! What OBJ files look like: materials, images and colours of vertices, as real files have them.
+//! Whatever is wrong with any of these, the shape is read, and what is shown otherwise is said.
+mod assets;
+mod files;
+mod images;
+mod materials;
+mod vertex_colors;
+
+use std::fs;
+use std::path::PathBuf;
+
+use tempfile::TempDir;
+use trivox::base::srgb::{Linear, linear, linear_of};
+use trivox::formats::{
+    LoadedMesh, MeshSpec, ReadOptions, Sidecars, read_mesh, read_mesh_from, read_mesh_with,
+};
+use trivox::mesh::appearance::{Material, Texture};
+use trivox::{Appearance, Mesh, NoProgress};
+
+/// A triangle's corners and texture coordinates, all different in each.
+const CORNERS: &str = "v 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\nvt 1 0\nvt 0.25 0.75\n";
+/// It with texture coordinates, and without.
+const PAINTED: &str = "f 1/1 2/2 3/3\n";
+const BARE: &str = "f 1 2 3\n";
+
+/// The colour of what has none.
+const PLAIN: Linear = [linear_of(200), linear_of(200), linear_of(200), u16::MAX];
+const WHITE: Linear = [u16::MAX; 4];
+
+/// An opaque colour in linear light, from values as on a screen.
+fn screen(color: [f64; 3]) -> Linear {
+    let [r, g, b] = color.map(linear);
+    [r, g, b, u16::MAX]
+}
+
+/// A folder with the files of a model.
+struct Folder(TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// With another file, in a folder of its own where the name says so.
+    fn with(self, name: &str, bytes: impl AsRef<[u8]>) -> Self {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
+        self
+    }
+
+    /// Reads a mesh with these lines besides [`CORNERS`].
+    fn read(&self, lines: impl AsRef<[u8]>) -> LoadedMesh {
+        let path = self.path("mesh.obj");
+        fs::write(&path, [CORNERS.as_bytes(), lines.as_ref()].concat()).unwrap();
+        let loaded = read_mesh(&path).unwrap();
+        // Files outside the folder are found on disk only.
+        let outside = std::env::temp_dir().into_os_string().into_encoded_bytes();
+        if !lines.as_ref().windows(outside.len()).any(|part| part == outside) {
+            self.check_in_memory(&loaded);
+        }
+        loaded
+    }
+
+    /// The same files in memory are found by the same rules.
+    fn check_in_memory(&self, on_disk: &LoadedMesh) {
+        let mut files = Vec::new();
+        let mut folders = vec![self.0.path().to_owned()];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                match path.is_dir() {
+                    true => folders.push(path),
+                    false => {
+                        let name = path.strip_prefix(self.0.path()).unwrap();
+                        files.push((name.to_str().unwrap().to_owned(), fs::read(&path).unwrap()));
+                    }
+                }
+            }
+        }
+        let bytes = fs::read(self.path("mesh.obj")).unwrap();
+        let sidecars = Sidecars::in_memory(files).of_mesh("mesh.obj");
+        let (spec, options) = (MeshSpec::of_extension("obj").unwrap(), ReadOptions::default());
+        let in_memory = read_mesh_from(bytes, spec, &sidecars, &options).unwrap();
+        // Some texture coordinates are NaN, which is not equal to itself.
+        assert_eq!(format!("{:?}", in_memory.mesh), format!("{:?}", on_disk.mesh));
+        assert_eq!(in_memory.warnings, on_disk.warnings);
+    }
+
+    /// The same, where nothing is to be said.
+    fn quiet(&self, lines: impl AsRef<[u8]>) -> Appearance {
+        let loaded = self.read(lines);
+        assert_eq!(loaded.warnings, Vec::<String>::new());
+        appearance(&loaded.mesh)
+    }
+
+    /// The same, where one thing is to be said: that.
+    fn warned(&self, lines: impl AsRef<[u8]>) -> (Appearance, String) {
+        let loaded = self.read(lines);
+        let [warning] = &loaded.warnings[..] else { panic!("{:?}", loaded.warnings) };
+        (appearance(&loaded.mesh), warning.clone())
+    }
+}
+
+fn appearance(mesh: &Mesh) -> Appearance {
+    mesh.appearance().expect("an appearance").clone()
+}
+
+/// A folder with the material `a`, defined so, in `m.mtl`.
+fn defined(statements: &str) -> Folder {
+    Folder::new().with("m.mtl", format!("newmtl a\n{statements}\n"))
+}
+
+/// The only material of a triangle that has `a`, defined so.
+fn material(statements: &str) -> Material {
+    only(&defined(statements).quiet(format!("mtllib m.mtl\nusemtl a\n{BARE}")))
+}
+
+fn only(appearance: &Appearance) -> Material {
+    assert_eq!((appearance.materials.len(), appearance.material_of.len()), (1, 0));
+    appearance.materials[0].clone()
+}
+
+/// A PNG of these RGBA texels, two in a row.
+fn png(texels: &[[u8; 4]]) -> Vec<u8> {
+    encoded(texels, image::ImageFormat::Png)
+}
+
+fn encoded(texels: &[[u8; 4]], format: image::ImageFormat) -> Vec<u8> {
+    let size = [2, texels.len() as u32 / 2];
+    let image = image::RgbaImage::from_raw(size[0], size[1], texels.concat()).unwrap();
+    let mut bytes = Vec::new();
+    image.write_to(&mut std::io::Cursor::new(&mut bytes), format).unwrap();
+    bytes
+}
+
+const RED: [u8; 4] = [255, 0, 0, 255];
+const GREEN: [u8; 4] = [0, 255, 0, 255];
+const BLUE: [u8; 4] = [0, 0, 255, 255];
+const GREY: [u8; 4] = [128, 128, 128, 255];
+/// Red and green above blue and grey.
+const TEXELS: [[u8; 4]; 4] = [RED, GREEN, BLUE, GREY];
+
+/// The texture of a painted triangle with the only material of `folder`.
+fn texture(folder: &Folder) -> Texture {
+    let appearance = folder.quiet(format!("mtllib m.mtl\nusemtl a\n{PAINTED}"));
+    assert_eq!(only(&appearance).texture.unwrap().texture, 0);
+    assert_eq!(appearance.textures.len(), 1);
+    appearance.textures[0].clone()
+}
+
+#[test]
+fn a_file_that_says_nothing_of_its_looks_has_no_appearance() {
+    for lines in [BARE.to_owned(), PAINTED.to_owned(), format!("usemtl a\n{BARE}")] {
+        let loaded = Folder::new().read(&lines);
+        assert_eq!(loaded.warnings, Vec::<String>::new(), "{lines}");
+        assert_eq!(loaded.mesh.appearance(), None, "{lines}");
+    }
+    let unused = defined("Kd 1 0 0").read(format!("mtllib m.mtl\n{BARE}"));
+    assert_eq!((unused.mesh.appearance(), unused.warnings.len()), (None, 0));
+}
+
+#[test]
+fn looks_that_are_not_asked_for_are_not_looked_for() {
+    let folder = Folder::new();
+    folder.read(format!("v 9 9 9 0.5 0.5 0.5\nmtllib no.mtl\nusemtl a\n{PAINTED}"));
+    let options = ReadOptions::default().without_appearance();
+    let loaded = read_mesh_with(folder.path("mesh.obj"), &options, &NoProgress).unwrap();
+    assert_eq!((loaded.warnings.len(), loaded.mesh.appearance()), (0, None));
+}

@@ -1,0 +1,190 @@
+//! The OBJ reader and the crate `tobj` read the same triangles, from real files and from mutated
+//! ones.
+//!
+//! `tobj` refuses more files: it knows no comments after numbers, no continued lines,
+//! no colours of some vertices only, no vertices after the group that uses them, and no invalid
+//! texture coordinates. Besides, these differ on purpose:
+//! - `l` and `p`: `tobj` takes a line of three points for a triangle. They are not compared.
+//! - `fo`, the keyword of faces in the oldest files: `tobj` skips it. It is not compared.
+//! - Weights of vertices: `tobj` divides by them, but only rational curves and surfaces use them.
+//! - Vertices of too many numbers, corners of more than three indices of which some are empty, and
+//!   coordinates that are not finite: `tobj` reads them.
+//! - Polygons: `tobj` has no correct triangulation, so only their corners are compared.
+use std::collections::BTreeSet;
+use std::panic::catch_unwind;
+use std::path::Path;
+
+use fastrand::Rng;
+use trivox::formats::{LoadedMesh, MeshSpec, ReadError, ReadOptions, Sidecars, read_mesh_from};
+
+type Point = [f64; 3];
+
+/// The faces that `tobj` reads; `None` where it refuses the file, or panics.
+fn faces(text: &str) -> Option<Vec<Vec<Point>>> {
+    let is_compared = |line: &&str| !matches!(line.split_whitespace().next(), Some("l" | "p"));
+    let lines: Vec<&str> = text.lines().filter(is_compared).collect();
+    let text = lines.join("\n");
+    let load = || {
+        let materials = |_: &Path| Ok(Default::default());
+        tobj::load_obj_buf(&mut text.as_bytes(), &tobj::LoadOptions::default(), materials)
+    };
+    let (models, _) = catch_unwind(load).ok()?.ok()?;
+    let mut faces = Vec::new();
+    for mesh in models.into_iter().map(|model| model.mesh) {
+        let (positions, _) = mesh.positions.as_chunks::<3>();
+        let points: Vec<Point> = mesh.indices.iter().map(|&i| positions[i as usize]).collect();
+        let mut rest = &points[..];
+        let triangles = vec![3; if mesh.face_arities.is_empty() { points.len() / 3 } else { 0 }];
+        for arity in [mesh.face_arities, triangles].concat() {
+            let (face, after) = rest.split_at(arity as usize);
+            rest = after;
+            faces.push(face.to_vec());
+        }
+    }
+    Some(faces)
+}
+
+fn read(bytes: &[u8]) -> Result<LoadedMesh, ReadError> {
+    let options = ReadOptions::default().without_appearance();
+    let spec = MeshSpec::of_extension("obj").unwrap();
+    read_mesh_from(bytes.to_vec(), spec, &Sidecars::none(), &options)
+}
+
+fn triangles(loaded: &LoadedMesh) -> Vec<[Point; 3]> {
+    let positions = loaded.mesh.positions();
+    loaded.mesh.triangles().iter().map(|t| t.map(|i| positions[i as usize])).collect()
+}
+
+/// Whether these triangles are those of the faces, in order: a triangle itself; of a polygon some
+/// with its corners. One that crosses itself may have fewer or more than others, so all numbers
+/// are tried.
+fn are_same(faces: &[Vec<Point>], triangles: &[[Point; 3]]) -> bool {
+    let mut ends = BTreeSet::from([0]);
+    for face in faces.iter().filter(|face| face.len() >= 3) {
+        let is_of_face = |triangle: &&[Point; 3]| match face.len() {
+            3 => triangle[..] == face[..],
+            _ => triangle.iter().all(|corner| face.contains(corner)),
+        };
+        let ends_after = |start: usize| {
+            let most = triangles[start..].iter().take(2 * face.len() - 5).take_while(is_of_face);
+            start + 1..=start + most.count()
+        };
+        ends = ends.into_iter().flat_map(ends_after).collect();
+    }
+    ends.contains(&triangles.len())
+}
+
+#[test]
+fn real_files_have_the_same_triangles() {
+    let mut folders = vec!["assets".into()];
+    folders.extend(std::env::var_os("TRIVOX_MESHES"));
+    let mut read_files = 0;
+    for folder in folders {
+        for path in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+            if path.extension().is_none_or(|extension| extension != "obj") {
+                continue;
+            }
+            let bytes = std::fs::read(&path).unwrap();
+            let expected = faces(&String::from_utf8_lossy(&bytes)).unwrap();
+            let found = triangles(&read(&bytes).unwrap());
+            assert!(are_same(&expected, &found), "{}", path.display());
+            // A wrong triangle would be seen.
+            let mut wrong = found;
+            let last = wrong.last_mut().unwrap();
+            last[1] = last[1].map(|c| c + 1.0);
+            assert!(!are_same(&expected, &wrong), "{}", path.display());
+            read_files += 1;
+        }
+    }
+    assert!(read_files >= 3, "{read_files}");
+}
+
+/// Some of all statements, as `tobj` reads them too.
+const SEED_FILE: &str = "mtllib a.mtl\no thing\nv 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nv .5 .5 1e0\n\
+v -1.25 7.0625 0.1\nvt 0 0\nvt 1 1\nvn 0 0 1\nusemtl red\ng a b\nf 1 2 3\nf 1/1/1 2/2/1 3/-1/-1\n\
+f -1 -2 -3\nv 3 4 5\nf 1//1 2//1 7//1\nf 1 2 3 4\ns off\ng c\nf -7 -6 -1\nf 4 5 6\n";
+
+/// Fragments that are likelier than random bytes to reach odd places.
+const FRAGMENTS: [&str; 22] = [
+    "\n",
+    " ",
+    "\t",
+    "/",
+    "//",
+    "-",
+    "0",
+    "9",
+    "1",
+    ".",
+    "e5",
+    "99999999999999999999",
+    "nan",
+    "-0",
+    "f ",
+    "\nf 3 2 1",
+    "\nf 1 2 3 4 5",
+    "\nv 2 2 2",
+    "\nvt 1",
+    "\ng",
+    "\nusemtl",
+    "\r\n",
+];
+
+fn mutate(rng: &mut Rng, bytes: &mut Vec<u8>) {
+    let at = rng.usize(0..=bytes.len());
+    let end = (at + rng.usize(0..6)).min(bytes.len());
+    match rng.u32(0..5) {
+        0 => _ = bytes.drain(at..end),
+        1 if at < bytes.len() => bytes[at] = rng.u8(b' '..=b'~'),
+        2 => {
+            let copy = bytes[at..end].to_vec();
+            let to = rng.usize(0..=bytes.len());
+            bytes.splice(to..to, copy);
+        }
+        _ => _ = bytes.splice(at..end, FRAGMENTS[rng.usize(0..FRAGMENTS.len())].bytes()),
+    }
+}
+
+#[test]
+fn mutated_files_have_the_same_triangles() {
+    let (mut compared, mut only_ours, mut refused) = (0, 0, 0);
+    let mut different = Vec::new();
+    for seed in 0..40_000 {
+        let mut rng = Rng::with_seed(seed);
+        let mut bytes = SEED_FILE.as_bytes().to_vec();
+        (0..rng.u32(1..=4)).for_each(|_| mutate(&mut rng, &mut bytes));
+        let text = String::from_utf8(bytes).unwrap();
+        let is_compared = |line: &str| {
+            let keyword = line.split_whitespace().next().unwrap_or_default();
+            keyword != "fo" && !line.contains('\\')
+        };
+        if !text.lines().all(is_compared) {
+            continue;
+        }
+        let ours = catch_unwind(|| read(text.as_bytes()));
+        let ours = ours.unwrap_or_else(|_| panic!("seed {seed} panicked: {text:?}"));
+        match (faces(&text), ours) {
+            (Some(_), Ok(loaded)) if loaded.warnings.concat().contains("a weight") => {}
+            (Some(expected), Ok(loaded)) => {
+                let found = triangles(&loaded);
+                match are_same(&expected, &found) {
+                    true => compared += 1,
+                    false => different.push(format!("seed {seed}: {text:?}: {found:?}")),
+                }
+            }
+            (Some(_), Err(error)) => {
+                let message = error.to_string();
+                let on_purpose = ["not a finite", "numbers where 3", "no faces", "more than three"];
+                match on_purpose.iter().any(|known| message.contains(known)) {
+                    true => refused += 1,
+                    false => different.push(format!("seed {seed}: {message}: {text:?}")),
+                }
+            }
+            (None, Ok(_)) => only_ours += 1,
+            (None, Err(_)) => {}
+        }
+    }
+    println!("{compared} compared, {only_ours} read by ours only, {refused} refused by ours only");
+    assert!(different.is_empty(), "{} differ: {:#?}", different.len(), different.first());
+    assert!(compared > 5_000, "{compared}");
+}

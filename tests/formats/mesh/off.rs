@@ -1,0 +1,144 @@
+//! OFF: Geomview's text.
+
+use trivox::base::srgb::linear_of_rgba;
+use trivox::formats::{LoadedMesh, ReadError, ReadOptions};
+
+use super::{A, B, BLUE, C, D, RED, corners, fault, read_as, triangles, warnings};
+
+pub(crate) fn read(bytes: &[u8]) -> Result<LoadedMesh, ReadError> {
+    read_as("off", bytes, &ReadOptions::default())
+}
+
+pub(crate) const TEXT: &str = "COFF # coloured\n4 2 0\n0 0 0 255 0 0\n1 0 0 255 0 0 255\n\n\
+    # of fractions\n1 1 0 0.0 0.0 1.0\n0 1 0 0. 0. 1. 1.\n3 0 1 2\n4 0 1 2 3 255 0 0\n";
+
+const SQUARE: &str = "0 0 0\n1 0 0\n1 1 0\n0 1 0\n";
+
+#[test]
+fn counts_are_in_the_next_line_or_after_the_word_or_in_it() {
+    for header in ["OFF\n4 2 5\n", "OFF 4 2 5\n", "OFF4 2 5\n", "\u{feff}# a\nOFF\r\n\n4 2\n"] {
+        let text = format!("{header}{SQUARE}3 0 1 2\n4 0 1 2 3\n");
+        let expected = [[A, B, C], [A, B, C], [A, C, D]];
+        assert_eq!(triangles(read(text.as_bytes())), expected, "{header}");
+    }
+}
+
+#[test]
+fn colours_of_vertices_and_faces_are_read() {
+    let loaded = read(TEXT.as_bytes()).unwrap();
+    assert_eq!(loaded.warnings, Vec::<String>::new());
+    let look = loaded.mesh.appearance().unwrap();
+    assert_eq!(look.vertex_colors, [RED, RED, BLUE, BLUE].map(linear_of_rgba));
+    assert_eq!(look.material_of, [0, 1, 1]);
+    assert!(look.materials[0].has_vertex_colors && !look.materials[1].has_vertex_colors);
+    assert_eq!(look.materials[1].color, linear_of_rgba(RED));
+    let bare = read_as("off", TEXT, &ReadOptions::default().without_appearance()).unwrap();
+    assert_eq!((bare.mesh.appearance(), corners(&bare.mesh)), (None, corners(&loaded.mesh)));
+    let indexed = format!("OFF 4 1 0\n{SQUARE}3 0 1 2 7\n");
+    let said = "1 face has no colour of three or four numbers, and the plain one";
+    assert_eq!(warnings(read(indexed.as_bytes())), [said]);
+}
+
+/// The colours of the vertices of a triangle, and warnings.
+fn colored(header: &str, colors: [&str; 3]) -> (Vec<[u16; 4]>, Vec<String>) {
+    let [a, b, c] = colors;
+    let text = format!("{header}\n3 1 0\n0 0 0 {a}\n1 0 0 {b}\n0 1 0 {c}\n3 0 1 2\n");
+    let loaded = read(text.as_bytes()).unwrap();
+    let colors = loaded.mesh.appearance().map(|look| look.vertex_colors.clone());
+    (colors.unwrap_or_default(), loaded.warnings)
+}
+
+#[test]
+fn all_colours_of_vertices_are_fractions_or_integers() {
+    let [red, green] = [RED, [0, 255, 0, 255]].map(linear_of_rgba);
+    let expected = (vec![red, red, green], vec![]);
+    assert_eq!(colored("COFF", ["1 0 0 1", "1 0 0", "0 1.0 0"]), expected);
+    assert_eq!(colored("COFF", ["1 0 0", "1e0 0 0", "0 1 0"]), expected);
+    let said = "the colours of vertices have no value above 1: they are read as fractions";
+    assert_eq!(colored("COFF", ["1 0 0 1", "1 0 0", "0 1 0"]), (expected.0, vec![said.into()]));
+    let dark = linear_of_rgba([1, 0, 0, 255]);
+    let integers = colored("COFF", ["1 0 0", "255 0 0", "0 255 0"]);
+    assert_eq!(integers, (vec![dark, red, green], vec![]));
+}
+
+#[test]
+fn what_is_skipped_is_said() {
+    let (none, warnings) = colored("OFF", ["9 9 9", "", ""]);
+    assert_eq!(none, Vec::<[u16; 4]>::new());
+    let longer = "1 vertex has more numbers than 'OFF' announces, which were skipped: colours need \
+                  'COFF', normals 'NOFF'";
+    assert_eq!(warnings, [longer]);
+    assert_eq!(colored("NOFF", ["0 0 1 9", "0 0 1", "0 0 1"]).1, [longer]);
+    let (colors, warnings) = colored("COFF", ["255 0 0", "255 0 blue", ""]);
+    assert_eq!(colors, [RED, [255; 4], [255; 4]].map(linear_of_rgba));
+    assert_eq!(warnings, ["2 vertices have no colour of three or four numbers: they are white"]);
+    let said = "texture coordinates were skipped: OFF names no image for them";
+    assert_eq!(colored("STOFF", ["0 0", "1 0", "0 1"]).1, [said]);
+    let more = format!("OFF 4 1 0\n{SQUARE}3 0 1 2\n3 0 2 3\n\n# end\n3 0 1 3\n");
+    let said = "2 lines were skipped after the faces that the header counts";
+    assert_eq!(super::warnings(read(more.as_bytes())), [said]);
+}
+
+#[test]
+fn colours_follow_normals_and_precede_texture_coordinates_in_any_order_of_the_letters() {
+    let glass = [RED[0], RED[1], RED[2], 128];
+    for (color, expected) in [("255 0 0", RED), ("255 0 0 128", glass)] {
+        for [header, before, after] in [
+            ["CNOFF", "0 0 1", ""],
+            ["NCOFF", "0 0 1", ""],
+            ["STCOFF", "", "0.5 0.5"],
+            ["CSTOFF", "", "0.5 0.5"],
+            ["STCNOFF", "0 0 1", "0.5 0.5"],
+            ["NCSTOFF", "0 0 1", "0.5 0.5"],
+        ] {
+            let (colors, _) = colored(header, [&format!("{before} {color} {after}"); 3]);
+            assert_eq!(colors, [linear_of_rgba(expected); 3], "{header}");
+        }
+    }
+    for header in ["CCOFF", "SCOFF", "XOFF"] {
+        let said = "not an OFF file: it does not begin with 'OFF'";
+        assert_eq!(fault(read(format!("{header} 3 1 0\n").as_bytes())), said);
+    }
+    let (_, warnings) = colored("STCOFF", ["255 0 0 1", "255 0 0 0 0", "255 0 0 0 0"]);
+    let said = "1 vertex has no colour of three or four numbers: they are white";
+    assert!(warnings.iter().any(|warning| warning == said), "{warnings:?}");
+}
+
+#[test]
+fn what_is_wrong_is_refused_with_the_line() {
+    let file = |header: &str, faces: &str| format!("{header}{SQUARE}{faces}");
+    for (text, expected) in [
+        (String::new(), "the file is empty"),
+        ("PLY\n".into(), "not an OFF file: it does not begin with 'OFF'"),
+        (file("OFF BINARY\n", ""), "binary OFF is not read: save the mesh as text, or as PLY"),
+        (file("4OFF\n", ""), "line 1: '4OFF': only vertices of three coordinates are read"),
+        (file("OFF\n4 x 0\n", ""), "line 2: 'x' where the number of faces belongs"),
+        (
+            file("OFF\n4 1 0\n", "3 0 1 4\n"),
+            "line 7: face 0 (counted from 0): vertex index 4 is \
+            out of range: there are 4, counted from 0",
+        ),
+        (file("OFF\n4 1 0\n", "3 0 1\n"), "line 7: a face of 3 corners, but 2 numbers follow"),
+        (file("OFF\n4 1 0\n", "3 0 1 -1\n"), "line 7: '-1' where the index of a vertex belongs"),
+        (
+            file("OFF\n4 2 0\n", "3 0 1 2\n"),
+            "line 7: the file ends where a face belongs: it is cut \
+            off",
+        ),
+        (file("OFF\n4 1 0\n", "2 0 1\n"), "no faces found: nothing to voxelize"),
+        (
+            file("OFF\n4 1 0\n", "3 0 1 2\n").replace("1 1 0", "1 nan 0"),
+            "line 5: vertex 2 \
+            (counted from 0): 'nan' is not a finite number",
+        ),
+        (
+            "OFF 9999999 9 9\n0 0 0\n".into(),
+            "the header says 9999999 vertices and 9 faces, but the \
+            file is too short for that: it is cut off, or the header is wrong",
+        ),
+    ] {
+        assert_eq!(fault(read(text.as_bytes())), expected, "{text}");
+    }
+    let refused = read_as("off", TEXT, &ReadOptions::default().with_memory(1000));
+    assert!(matches!(refused, Err(ReadError::Memory { .. })));
+}

@@ -1,0 +1,654 @@
+//! PLY: text and binary.
+
+use trivox::base::srgb::{Rgba, linear_of, linear_of_rgba, rgba_of};
+use trivox::formats::{
+    LoadedMesh, MeshSpec, ReadError, ReadOptions, Sidecars, read_mesh, read_mesh_from,
+};
+use trivox::mesh::appearance::{Alpha, Appearance};
+
+use super::{
+    A, B, BLUE, C, D, GREEN, RED, corners, fault, look, png, read_as, triangles, warnings,
+};
+
+pub(crate) fn read(bytes: &[u8]) -> Result<LoadedMesh, ReadError> {
+    read_as("ply", bytes, &ReadOptions::default())
+}
+
+/// With colours, an element of its own, and more properties than are read.
+pub(crate) const TEXT: &str = "ply\nformat ascii 1.0\ncomment caf\u{e9}\nobj_info none\n\
+    element vertex 5\nproperty float x\nproperty list uchar short extra\nproperty double z\n\
+    property float32 y\nproperty uchar red\n\
+    element note 2\nproperty char a\nproperty list uint8 float b\n\
+    element face 2\nproperty uchar flag\nproperty list uchar int vertex_indices\n\
+    element edge 1\nproperty int vertex1\nproperty int vertex2\nend_header\n\
+    0 0 0 0 255\n1 1 7 0 0 255\n1 2 7 8 0 1 255\n0 0 0 1 255\n.5 0 0 .75 255\n\
+    1 0\n2 2 1.5 2.5\n\
+    9 5 0 1 2 4 3\n9 3 0 1 2\n\
+    0 1\n";
+
+/// What the above would be in bytes.
+pub(crate) fn binary(is_big: bool) -> Vec<u8> {
+    let (header, body) = TEXT.split_once("end_header\n").unwrap();
+    let order = if is_big { "binary_big_endian" } else { "binary_little_endian" };
+    let mut bytes = format!("{}end_header\n", header.replace("ascii", order)).into_bytes();
+    let types: [&[&str]; 4] =
+        [&["f4", "u1", "f8", "f4", "u1"], &["i1", "u1"], &["u1", "u1"], &["i4", "i4"]];
+    let elements = [(0, 5), (1, 2), (2, 2), (3, 1)];
+    let item = ["i2", "f4", "i4", ""];
+    let mut lines = body.lines();
+    let put = |bytes: &mut Vec<u8>, kind: &str, number: f64| {
+        let mut number = match kind {
+            "u1" => vec![number as u8],
+            "i1" => vec![number as i8 as u8],
+            "i2" => (number as i16).to_le_bytes().to_vec(),
+            "i4" => (number as i32).to_le_bytes().to_vec(),
+            "f4" => (number as f32).to_le_bytes().to_vec(),
+            _ => number.to_le_bytes().to_vec(),
+        };
+        if is_big {
+            number.reverse();
+        }
+        bytes.extend(number);
+    };
+    for (element, count) in elements {
+        for line in lines.by_ref().take(count) {
+            let mut numbers = line.split(' ').map(|n| n.parse::<f64>().unwrap());
+            for (at, kind) in types[element].iter().enumerate() {
+                let number = numbers.next().unwrap();
+                put(&mut bytes, kind, number);
+                // In each element but the last, the second property is a list.
+                if at == 1 && element < 3 {
+                    (0..number as usize)
+                        .for_each(|_| put(&mut bytes, item[element], numbers.next().unwrap()));
+                }
+            }
+            assert_eq!(numbers.next(), None, "{line}");
+        }
+    }
+    bytes
+}
+
+/// A file with the square's corners, then `rest`.
+fn with_square(faces: usize, rest: &str) -> String {
+    format!(
+        "ply\nformat ascii 1.0\nelement vertex 4\nproperty float x\nproperty float y\n\
+         property float z\nelement face {faces}\nproperty list uchar int vertex_index\nend_header\n\
+         0 0 0\n1 0 0\n1 1 0\n0 1 0\n{rest}"
+    )
+}
+
+#[test]
+fn text_and_binary_of_either_order_are_the_same_mesh() {
+    let text = read(TEXT.as_bytes()).unwrap();
+    assert_eq!(text.mesh.positions()[..4], [A, B, C, D]);
+    assert_eq!(text.mesh.triangles().len(), 4);
+    assert_eq!(text.warnings, ["1 point or line was skipped: no surface"]);
+    for is_big in [false, true] {
+        let bytes = binary(is_big);
+        let loaded = read(&bytes).unwrap();
+        assert_eq!((loaded.mesh, loaded.warnings), (text.mesh.clone(), text.warnings.clone()));
+    }
+}
+
+#[test]
+fn polygons_of_any_shape_are_covered() {
+    // With a fan, the notch at the last corner would be filled.
+    let mesh = read(TEXT.as_bytes()).unwrap().mesh;
+    let area = |[a, b, c]: [[f64; 3]; 3]| {
+        ((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])).abs() / 2.0
+    };
+    let notched = corners(&mesh)[..3].iter().map(|&triangle| area(triangle)).sum::<f64>();
+    assert_eq!(notched, 1.0 - 0.125);
+    assert_eq!(triangles(read(with_square(1, "4 0 1 2 3\n").as_bytes())), [[A, B, C], [A, C, D]]);
+    let bow_tie = with_square(1, "4 0 2 1 3\n");
+    assert!(warnings(read(bow_tie.as_bytes()))[0].starts_with("1 polygon crosses itself"));
+}
+
+#[test]
+fn line_ends_do_not_matter() {
+    let text = with_square(1, "\n3 0 1 2");
+    for ending in ["\n", "\r\n", "\r"] {
+        assert_eq!(
+            triangles(read(text.replace('\n', ending).as_bytes())),
+            [[A, B, C]],
+            "{ending:?}"
+        );
+    }
+    let expected = read(&binary(false)).unwrap().mesh;
+    let start = binary(false).windows(11).position(|w| w == b"end_header\n").unwrap() + 11;
+    for ending in ["\r\n", "\r"] {
+        let header = String::from_utf8(binary(false)[..start].to_vec()).unwrap();
+        let mut bytes = header.replace('\n', ending).into_bytes();
+        bytes.extend(&binary(false)[start..]);
+        assert_eq!(read(&bytes).unwrap().mesh, expected, "{ending:?}");
+    }
+}
+
+#[test]
+fn types_are_known_by_both_names_and_text_keeps_all_digits() {
+    let text = with_square(1, "3 0 1 2\n");
+    for (old, new) in
+        [("float", "float32"), ("int", "uint32"), ("int", "int8"), ("uchar", "ushort")]
+    {
+        assert_eq!(triangles(read(text.replace(old, new).as_bytes())), [[A, B, C]], "{new}");
+    }
+    let precise = text.replace("1 1 0", "1234567.0000001 1 0");
+    assert_eq!(triangles(read(precise.as_bytes()))[0][2][0], 1_234_567.000_000_1);
+}
+
+#[test]
+fn faces_may_come_before_vertices() {
+    let text = "ply\nformat ascii 1.0\nelement face 1\nproperty list uchar int vertex_indices\n\
+                element vertex 4\nproperty int x\nproperty int y\nproperty int z\nend_header\n\
+                4 0 1 2 3\n0 0 0\n1 0 0\n1 1 0\n0 1 0\n";
+    assert_eq!(triangles(read(text.as_bytes())), [[A, B, C], [A, C, D]]);
+}
+
+#[test]
+fn strips_are_triangles_that_face_one_way() {
+    let text = with_square(1, "9 0 1 3 2 -1 0 1 -1 2\n").replace("face", "tristrips");
+    assert_eq!(triangles(read(text.as_bytes())), [[A, B, D], [B, C, D]]);
+}
+
+#[test]
+fn points_without_faces_say_what_they_are() {
+    let expected = "no faces found, only 4 points: reconstruct the surface of a point cloud first";
+    let points = with_square(0, "");
+    let faces = "element face 0\nproperty list uchar int vertex_index\n";
+    assert_eq!(fault(read(points.as_bytes())), expected);
+    assert_eq!(fault(read(points.replace(faces, "").as_bytes())), expected);
+    let line = with_square(1, "2 0 1\n");
+    assert_eq!(
+        fault(read(line.as_bytes())),
+        "no faces found, only 1 point or line: nothing to voxelize"
+    );
+    let nothing = "ply\nformat ascii 1.0\nend_header\n";
+    assert_eq!(fault(read(nothing.as_bytes())), "no faces found: is this a PLY mesh?");
+}
+
+#[test]
+fn bad_records_are_named_by_place() {
+    for (rest, expected) in [
+        ("3 0 1 4", "vertex index 4 is out of range: there are 4, counted from 0"),
+        ("3 0 1 -1", "vertex index -1 is out of range: there are 4, counted from 0"),
+        ("4 0 1 2 9", "vertex index 9 is out of range: there are 4, counted from 0"),
+        ("3 0 1 1.5", "'1.5' is not a number of the type that the header declares"),
+        ("3 0 1 x", "'x' is not a number of the type that the header declares"),
+        ("-3 0 1 2", "'-3' is not a number of the type that the header declares"),
+        ("3 0 1\n2", "fewer numbers in the line than the header declares"),
+        ("3 0 1", "the file ends: it is cut off"),
+    ] {
+        let said = fault(read(with_square(1, rest).as_bytes()));
+        assert_eq!(said, format!("line 14: 'face' 0 (counted from 0): {expected}"), "{rest}");
+    }
+    let mut bytes = binary(false);
+    let at = bytes.len() - 12;
+    bytes[at] = 100;
+    let said = fault(read(&bytes));
+    assert!(said.starts_with("'face' 1 (counted from 0), before byte "), "{said}");
+    assert!(
+        said.ends_with("vertex index 100 is out of range: there are 5, counted from 0"),
+        "{said}"
+    );
+    let nan = with_square(1, "3 0 1 2").replace("1 1 0", "1 nan 0");
+    let expected = "vertex 2 has the coordinate NaN, which is not a finite number";
+    assert_eq!(fault(read(nan.as_bytes())), expected);
+}
+
+#[test]
+fn bad_headers_are_refused_with_the_reason() {
+    let text = with_square(1, "3 0 1 2\n");
+    for (old, new, expected) in [
+        ("ply", "PLX", "not a PLY file: it does not begin with 'ply'"),
+        ("end_header", "end", "line 14: the file ends without a line 'end_header': it is cut off"),
+        (
+            "ascii",
+            "utf8",
+            "line 2: the format 'utf8' is unknown: use ascii, binary_little_endian or \
+          binary_big_endian",
+        ),
+        (
+            "format ascii 1.0\n",
+            "",
+            "the header does not say how the file is written: add a line such \
+          as 'format ascii 1.0'",
+        ),
+        ("vertex 4", "vertex -4", "line 3: '-4' where the number of the element's records belongs"),
+        ("vertex 4", "vertex", "line 3: '' where the number of the element's records belongs"),
+        (
+            "vertex 4",
+            "vertex 4000000000",
+            "the header says that there are 4,000,000,000 records of the \
+          element 'vertex', but the file is too short for that: it is cut off, or the header is wrong",
+        ),
+        (
+            "face 1",
+            "face 99999999999",
+            "the header says that there are 99,999,999,999 records of the \
+          element 'face', but the file is too short for that: it is cut off, or the header is wrong",
+        ),
+        ("float x", "flat x", "line 4: 'flat' is no type of PLY, such as float or uchar"),
+        ("uchar int", "uchar", "line 8: 'vertex_index' is no type of PLY, such as float or uchar"),
+        ("float x", "float", "line 4: a property without a name"),
+        ("element vertex 4\n", "", "line 3: a property before the first element"),
+        ("float z", "float w", "the element 'vertex' has no property 'z'"),
+        ("vertex_index", "corners", "the element 'face' has no property list 'vertex_indices'"),
+        ("element face", "elements face", "line 7: 'elements' is no keyword of a PLY header"),
+        (
+            "end_header",
+            "element vertex 0\nproperty int x\nproperty int y\nproperty int z\nend_header",
+            "the header declares the element 'vertex' twice: remove one",
+        ),
+    ] {
+        assert_eq!(fault(read(text.replacen(old, new, 1).as_bytes())), expected, "{new}");
+    }
+    assert_eq!(fault(read(b"")), "the file is empty");
+}
+
+#[test]
+fn what_follows_the_last_element_is_a_warning() {
+    assert_eq!(triangles(read(with_square(1, "3 0 1 2\n \n\n").as_bytes())), [[A, B, C]]);
+    let more = with_square(1, "3 0 1 2\n3 0 1 2\n");
+    assert_eq!(warnings(read(more.as_bytes())), ["8 bytes after the last element were skipped"]);
+    let mut bytes = binary(true);
+    bytes.push(0);
+    let said = warnings(read(&bytes));
+    assert_eq!(said.last().unwrap(), "1 byte after the last element were skipped");
+}
+
+#[test]
+fn elements_without_properties_take_no_time() {
+    let text = with_square(1, "3 0 1 2\n")
+        .replace("end_header", "element nothing 18446744073709551615\nend_header");
+    assert_eq!(triangles(read(text.as_bytes())), [[A, B, C]]);
+}
+
+/// The square, with what `properties` declare after its corners' positions and its faces' corners.
+fn painted_square(
+    header: &str,
+    [vertex, face]: [&str; 2],
+    corners: [&str; 4],
+    faces: &[&str],
+) -> String {
+    let places = ["0 0 0", "1 0 0", "1 1 0", "0 1 0"];
+    let vertices: String = places.iter().zip(corners).map(|(p, c)| format!("{p} {c}\n")).collect();
+    let properties = |list: &str| -> String {
+        list.split(", ").filter(|p| !p.is_empty()).map(|p| format!("property {p}\n")).collect()
+    };
+    format!(
+        "ply\nformat ascii 1.0\n{header}element vertex 4\nproperty float x\nproperty float y\n\
+         property float z\n{}element face {}\nproperty list uchar int vertex_index\n{}end_header\n\
+         {vertices}{}\n",
+        properties(vertex),
+        faces.len(),
+        properties(face),
+        faces.join("\n")
+    )
+}
+
+/// Of vertices and faces, with a texture named.
+pub(crate) const COLORED: &str = "ply\nformat ascii 1.0\ncomment TextureFile none.png\n\
+    element vertex 3\nproperty float x\nproperty float y\nproperty float z\nproperty float red\n\
+    property float green\nproperty float blue\nproperty uchar alpha\nelement face 1\n\
+    property list uchar int vertex_indices\nproperty list uchar float texcoord\n\
+    property int texnumber\nproperty uchar red\nproperty uchar green\nproperty uchar blue\nend_header\n\
+    0 0 0 1 .5 0 255\n1 0 0 0 0 0 0\n1 1 0 1 1 1 255\n3 0 1 2 6 0 0 1 0 1 1 0 1 2 3\n";
+
+const COLORS: &str = "uchar red, uchar green, uchar blue";
+
+fn vertex_colors(properties: &str, corners: [&str; 4]) -> (Vec<Rgba>, Alpha) {
+    let file = painted_square("", [properties, ""], corners, &["4 0 1 2 3"]);
+    let look = look(read(file.as_bytes()));
+    assert!(look.materials[0].has_vertex_colors && look.material_of.is_empty());
+    let colors = look.vertex_colors.iter().map(|&color| rgba_of(color)).collect();
+    (colors, look.materials[0].alpha)
+}
+
+#[test]
+fn colours_of_vertices_are_display_values_of_any_type_and_by_any_name() {
+    let expected = vec![RED, GREEN, BLUE, [255, 128, 0, 255]];
+    let bytes = ["255 0 0", "0 255 0", "0 0 255", "255 128 0"];
+    let shorts = ["65535 0 0", "0 65535 0", "0 0 65535", "65535 32896 0"];
+    let floats = ["1 0 0", "0 1 0", "0 0 1", "1 0.50196 0"];
+    for (kind, corners) in [
+        ("uchar", bytes),
+        ("uint8", bytes),
+        ("int", bytes),
+        ("float", bytes),
+        ("double", bytes),
+        ("ushort", shorts),
+        ("uint", shorts),
+        ("float", shorts),
+        ("float", floats),
+        ("double", floats),
+    ] {
+        for names in [
+            ["red", "green", "blue"],
+            ["r", "g", "b"],
+            ["diffuse_red", "diffuse_green", "diffuse_blue"],
+        ] {
+            let properties = names.map(|name| format!("{kind} {name}")).join(", ");
+            let found = vertex_colors(&properties, corners);
+            assert_eq!(found, (expected.clone(), Alpha::Opaque), "{properties}");
+        }
+    }
+    // In linear light, not as they are written.
+    let file = painted_square("", [COLORS, ""], ["188 0 255"; 4], &["3 0 1 2"]);
+    let half = look(read(file.as_bytes())).vertex_colors[0];
+    assert_eq!(half, [linear_of(188), 0, 65535, 65535]);
+    assert!(half[0].abs_diff(32768) < 300);
+    // Light beyond that of a display.
+    let (bright, _) = vertex_colors("float red, float green, float blue", ["1.5 0 nan"; 4]);
+    assert_eq!(bright[0], [255, 0, 0, 255]);
+}
+
+#[test]
+fn colours_are_read_in_binary_files_and_before_other_properties() {
+    for is_big in [false, true] {
+        let order = if is_big { "big" } else { "little" };
+        let mut bytes = format!(
+            "ply\nformat binary_{order}_endian 1.0\nelement face 1\nproperty list uchar uchar \
+             vertex_indices\nelement vertex 3\nproperty uchar red\nproperty uchar green\n\
+             property uchar blue\nproperty ushort alpha\nproperty uchar x\nproperty uchar y\n\
+             property uchar z\nend_header\n"
+        )
+        .into_bytes();
+        bytes.extend([3, 0, 1, 2]);
+        let half = if is_big { [0x80, 0] } else { [0, 0x80] };
+        for vertex in [[0, 0, 0], [1, 0, 0], [1, 1, 0]] {
+            bytes.extend([255, 0, 0, half[0], half[1]]);
+            bytes.extend(vertex);
+        }
+        let look = look(read(&bytes));
+        assert_eq!(look.vertex_colors, [[65535, 0, 0, 0x8000]; 3]);
+        assert_eq!(look.materials[0].alpha, Alpha::Blend);
+    }
+}
+
+#[test]
+fn opacity_of_vertices_counts_unless_nothing_could_be_seen() {
+    let with_alpha = format!("{COLORS}, uchar alpha");
+    let (_, alpha) = vertex_colors(&with_alpha, ["1 2 3 255"; 4]);
+    assert_eq!(alpha, Alpha::Opaque);
+    let corners = ["1 2 3 255", "1 2 3 0", "1 2 3 128", "1 2 3 255"];
+    let (colors, alpha) = vertex_colors(&with_alpha, corners);
+    assert_eq!((colors[2], alpha), ([1, 2, 3, 128], Alpha::Blend));
+    let file = painted_square("", [&with_alpha, ""], ["1 2 3 0"; 4], &["3 0 1 2"]);
+    let loaded = read(file.as_bytes()).unwrap();
+    let expected = "opacity was ignored, as all would be transparent: that of vertices";
+    assert_eq!(loaded.warnings, [expected]);
+    assert_eq!(loaded.mesh.appearance().unwrap().materials[0].alpha, Alpha::Opaque);
+}
+
+/// The colours of the triangles, if all is plain.
+fn plain(look: &Appearance, triangles: usize) -> Vec<Rgba> {
+    assert!(look.textures.is_empty() && look.vertex_colors.is_empty() && look.uvs.is_empty());
+    (0..triangles).map(|triangle| rgba_of(look.material(triangle).color)).collect()
+}
+
+#[test]
+fn colours_of_faces_are_materials() {
+    let faces = ["4 0 1 2 3 255 0 0", "3 0 1 2 0 0 255", "3 1 2 3 255 0 0"];
+    let look = look(read(painted_square("", ["", COLORS], [""; 4], &faces).as_bytes()));
+    assert_eq!(plain(&look, 4), [RED, RED, BLUE, RED]);
+    // That of what has no colour, and two.
+    assert_eq!(look.materials.len(), 3);
+    let both = painted_square("", [COLORS, COLORS], ["0 255 0"; 4], &faces);
+    let loaded = read(both.as_bytes()).unwrap();
+    let expected = "colours of faces were ignored: those of vertices are shown";
+    assert_eq!(loaded.warnings, [expected]);
+    assert_eq!(loaded.mesh.appearance().unwrap().vertex_colors, [linear_of_rgba(GREEN); 4]);
+}
+
+#[test]
+fn zeros_are_no_colour_in_files_of_blender_only() {
+    let properties = ["uchar red, uchar green, uchar blue, uchar alpha", ""];
+    let corners = ["9 9 9 255", "9 9 9 255", "9 9 9 255", "0 0 0 0"];
+    let file = |header| painted_square(header, properties, corners, &["3 0 1 2", "3 0 2 3"]);
+    let loaded = read(file("comment Created in Blender version 5.0.1\n").as_bytes()).unwrap();
+    let said = "1 triangle has no colour (0 0 0 0 in files of Blender): shown in white";
+    assert_eq!(loaded.warnings, [said]);
+    let look = loaded.mesh.appearance().unwrap();
+    let shown =
+        [0, 1].map(|triangle| look.material(triangle)).map(|m| (m.has_vertex_colors, m.alpha));
+    assert_eq!(shown, [(true, Alpha::Opaque), (false, Alpha::Opaque)]);
+    assert_eq!(rgba_of(look.vertex_colors[0]), [9, 9, 9, 255]);
+
+    let loaded = read(file("comment Created by hand\n").as_bytes()).unwrap();
+    assert_eq!(loaded.warnings, Vec::<String>::new());
+    let material = loaded.mesh.appearance().unwrap().material(1);
+    assert_eq!((material.has_vertex_colors, material.alpha), (true, Alpha::Blend));
+}
+
+#[test]
+fn opacity_of_faces_counts_unless_nothing_could_be_seen() {
+    let properties = ["", "float red, float green, float blue, float alpha"];
+    let file = |faces: &[&str]| painted_square("", properties, [""; 4], faces);
+    let glass = look(read(file(&["3 0 1 2 0 0 1 .5", "3 0 1 3 0 0 1 1"]).as_bytes()));
+    assert_eq!(plain(&glass, 2), [[0, 0, 255, 128], BLUE]);
+    assert_eq!([0, 1].map(|i| glass.material(i).alpha), [Alpha::Blend, Alpha::Opaque]);
+    let loaded = read(file(&["3 0 1 2 0 0 1 0"]).as_bytes()).unwrap();
+    let expected = "opacity was ignored, as all would be transparent: that of faces";
+    assert_eq!(loaded.warnings, [expected]);
+    assert_eq!(loaded.mesh.appearance().unwrap().material(0).alpha, Alpha::Opaque);
+}
+
+#[test]
+fn more_colours_of_faces_than_65536_are_rounded_and_a_warning() {
+    let faces: Vec<String> =
+        (0..65_537).map(|i| format!("3 0 1 2 {} {} {}", i >> 16, i >> 8 & 255, i & 255)).collect();
+    let faces: Vec<&str> = faces.iter().map(|face| &face[..]).collect();
+    let exact = look(read(painted_square("", ["", COLORS], [""; 4], &faces[..65_536]).as_bytes()));
+    assert_eq!(rgba_of(exact.material(0x1234).color), [0, 0x12, 0x34, 255]);
+    let more = [&faces[..], &["3 0 1 2 200 100 50"]].concat();
+    let loaded = read(painted_square("", ["", COLORS], [""; 4], &more).as_bytes()).unwrap();
+    let expected =
+        "faces have more than 65536 colours: the others were rounded to 16 steps a channel";
+    assert_eq!(loaded.warnings, [expected]);
+    let look = loaded.mesh.appearance().unwrap();
+    assert_eq!(rgba_of(look.material(65_537).color), [204, 102, 51, 255]);
+}
+
+const TEXCOORDS: &str = "list uchar float texcoord, int texnumber";
+
+/// A folder with two textures, and the square in it.
+fn beside_textures(file: &str) -> (tempfile::TempDir, Result<LoadedMesh, ReadError>) {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("Maps")).unwrap();
+    std::fs::write(folder.path().join("Maps/A red One.png"), png([1, 1], &[RED])).unwrap();
+    let glass = png([2, 1], &[GREEN, [0, 0, 0, 0]]);
+    std::fs::write(folder.path().join("glass.png"), glass).unwrap();
+    let path = folder.path().join("square.ply");
+    std::fs::write(&path, file).unwrap();
+    let loaded = read_mesh(&path);
+    (folder, loaded)
+}
+
+#[test]
+fn textures_lie_on_the_corners_of_faces_with_v_up() {
+    let header = "comment TextureFile Maps/A red One.png\ncomment made by hand\n\
+                  comment TextureFile  glass.png \n";
+    let faces = ["4 0 1 2 3 8 0 0 1 0 1 .75 0 1 1", "3 0 1 2 6 0 0 .5 0 1 1 0", "3 0 1 2 0 -1"];
+    let file = painted_square(header, ["", TEXCOORDS], [""; 4], &faces);
+    let look = look(beside_textures(&file).1);
+    let [a, b, c, d] = [[0.0, 1.0], [1.0, 1.0], [1.0, 0.25], [0.0, 0.0]];
+    let [none, half, corner] = [[0.0; 2], [0.5, 1.0], [1.0, 0.0]];
+    assert_eq!(look.uvs, [[a, b, c], [a, c, d], [a, half, corner], [none; 3]]);
+    let painting = |triangle: usize| look.material(triangle).texture.map(|of| of.texture);
+    assert_eq!([0, 1, 2, 3].map(painting), [Some(1), Some(1), Some(0), None]);
+    assert_eq!([0, 2].map(|i| look.material(i).alpha), [Alpha::Blend, Alpha::Opaque]);
+    assert_eq!(look.textures[1].texels(), [GREEN, [0, 0, 0, 0]]);
+}
+
+#[test]
+fn corners_that_are_cut_keep_their_place_on_the_texture() {
+    // Not convex: the cut is not a fan.
+    let text = "ply\nformat ascii 1.0\ncomment TextureFile glass.png\nelement vertex 5\n\
+        property float x\nproperty float y\nproperty float z\nelement face 1\n\
+        property list uchar float texcoord\nproperty list uchar int vertex_indices\nend_header\n\
+        0 0 0\n.5 .75 0\n0 1 0\n1 1 0\n1 0 0\n10 0 1 .5 .25 0 0 1 0 1 1 5 0 1 2 3 4\n";
+    let loaded = beside_textures(text).1.unwrap();
+    let uvs = &loaded.mesh.appearance().unwrap().uvs;
+    for (triangle, uvs) in corners(&loaded.mesh).iter().zip(uvs) {
+        assert_eq!(triangle.map(|[x, y, _]| [x as f32, y as f32]), *uvs);
+    }
+    assert_eq!(uvs.len(), 3);
+}
+
+#[test]
+fn textures_lie_on_vertices_by_any_name() {
+    for names in [["s", "t"], ["u", "v"], ["texture_u", "texture_v"]] {
+        let properties = names.map(|name| format!("float {name}")).join(", ");
+        let corners = ["0 0", "1 0", "1 1", "0 .75"];
+        let header = "comment TextureFile glass.png\n";
+        let file = painted_square(header, [&properties, ""], corners, &["4 0 1 2 3"]);
+        let look = look(beside_textures(&file).1);
+        let [a, b, c, d] = [[0.0, 1.0], [1.0, 1.0], [1.0, 0.0], [0.0, 0.25]];
+        assert_eq!(look.uvs, [[a, b, c], [a, c, d]], "{names:?}");
+        assert!(look.material(1).texture.is_some());
+        let strip = file.replace("element face", "element tristrips");
+        let look = super::look(beside_textures(&strip).1);
+        assert_eq!(look.uvs, [[a, b, c], [b, d, c]], "{names:?}");
+    }
+}
+
+#[test]
+fn textures_are_found_in_any_case_and_by_the_paths_of_other_machines() {
+    for name in [
+        "Maps/A red One.png",
+        "maps/a RED one.PNG",
+        "Maps\\A red One.png",
+        "GLASS.png",
+        "C:\\Users\\me\\glass.png",
+        "/home/me/Glass.png",
+        "../elsewhere/glass.png",
+        "./glass.png",
+    ] {
+        let header = format!("comment TextureFile {name}\n");
+        let file = painted_square(&header, ["", TEXCOORDS], [""; 4], &["3 0 1 2 6 0 0 1 0 1 1 0"]);
+        assert_eq!(look(beside_textures(&file).1).textures.len(), 1, "{name}");
+    }
+}
+
+#[test]
+fn a_texture_named_several_times_is_read_once() {
+    let names = ["glass.png", "GLASS.png", "./glass.png", "Maps/A red One.png", "glass.png"];
+    let header: String = names.iter().map(|name| format!("comment TextureFile {name}\n")).collect();
+    let faces = ["3 0 1 2 6 0 0 1 0 1 1 2", "3 0 1 2 6 0 0 1 0 1 1 3"];
+    let look = look(beside_textures(&painted_square(&header, ["", TEXCOORDS], [""; 4], &faces)).1);
+    assert_eq!(look.textures.len(), 2);
+    let texture = |triangle: usize| look.material(triangle).texture.unwrap().texture;
+    assert_eq!([0, 1].map(texture), [0, 1]);
+}
+
+#[test]
+fn colours_of_signed_bytes_are_unsigned() {
+    let mut file = b"ply\nformat binary_little_endian 1.0\nelement vertex 3\nproperty char x\n\
+        property char y\nproperty char z\nproperty char red\nproperty char green\n\
+        property char blue\nelement face 1\nproperty list uchar int vertex_indices\nend_header\n"
+        .to_vec();
+    for [x, y] in [[0, 0], [1, 0], [0, 1]] {
+        file.extend([x, y, 255, 255, 200, 100]);
+    }
+    file.extend([3, 0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0]);
+    let loaded = read(&file).unwrap();
+    assert_eq!(loaded.mesh.positions()[0], [0.0, 0.0, -1.0]);
+    let look = loaded.mesh.appearance().unwrap();
+    assert_eq!(rgba_of(look.vertex_colors[0]), [255, 200, 100, 255]);
+}
+
+#[test]
+fn textures_that_cannot_be_read_are_plain_and_a_warning_by_name() {
+    let header = "comment TextureFile none.png\ncomment TextureFile square.ply\n\
+                  comment TextureFile Maps\ncomment TextureFile glass.png\n";
+    let faces = ["3 0 1 2 6 0 0 1 0 1 1 0", "3 0 1 2 6 0 0 1 0 1 1 3"];
+    let file = painted_square(header, ["", TEXCOORDS], [""; 4], &faces);
+    let loaded = beside_textures(&file).1.unwrap();
+    let expected = "3 textures were replaced by plain colours: 'none.png' (there is no such file \
+                    beside the model), 'Maps' (there is no such file beside the model), 'square.ply' \
+                    (files of this kind are not read; save it as PNG or JPEG)";
+    assert_eq!(loaded.warnings, [expected]);
+    let look = loaded.mesh.appearance().unwrap();
+    assert_eq!([0, 1].map(|i| look.material(i).texture.is_some()), [false, true]);
+    let alone = file.replace("glass", "other").replace("\ncomment TextureFile square.ply", "");
+    let loaded = beside_textures(&alone).1.unwrap();
+    assert_eq!(loaded.mesh.appearance(), None);
+    assert!(
+        loaded.warnings[0].starts_with("3 textures were replaced by plain colours: 'none.png' (")
+    );
+}
+
+#[test]
+fn textures_that_do_not_fit_are_plain_and_a_warning() {
+    let file = painted_square(
+        "comment TextureFile large.png\n",
+        ["", TEXCOORDS],
+        [""; 4],
+        &["3 0 1 2 6 0 0 1 0 1 1 0"],
+    );
+    let (folder, _) = beside_textures(&file);
+    std::fs::write(folder.path().join("large.png"), png([300, 300], &[RED; 90_000])).unwrap();
+    let read = |memory| {
+        let options = ReadOptions::default().with_memory(memory);
+        let sidecars = Sidecars::beside(&folder.path().join("square.ply"));
+        let spec = MeshSpec::of_extension("ply").unwrap();
+        read_mesh_from(file.clone().into(), spec, &sidecars, &options).unwrap()
+    };
+    assert_eq!(read(4 << 20).warnings, Vec::<String>::new());
+    let small = read(200_000);
+    let expected = "a texture was replaced by a plain colour: 'large.png' (it is too large \
+                    for the memory that is left)";
+    assert_eq!(small.warnings, [expected]);
+    assert_eq!(small.mesh.appearance(), None);
+}
+
+#[test]
+fn what_does_not_fit_of_a_texture_is_a_warning() {
+    let header = "comment TextureFile glass.png\n";
+    let said = |vertex: &str, corners: [&str; 4], faces: &[&str]| {
+        warnings(beside_textures(&painted_square(header, [vertex, TEXCOORDS], corners, faces)).1)
+    };
+    let faces = ["3 0 1 2 6 0 0 1 0 1 1 7", "4 0 1 2 3 6 0 0 1 0 1 1 0"];
+    let expected = "2 faces have a texture that the header does not name, or not two coordinates a \
+                    corner: a plain colour is shown";
+    assert_eq!(said("", [""; 4], &faces), [expected]);
+    let expected = "colours of vertices were ignored where there is a texture";
+    let textured = ["3 0 1 2 6 0 0 1 0 1 1 0", "3 0 1 2 0 -1"];
+    assert_eq!(said(COLORS, ["1 2 3"; 4], &textured), [expected]);
+    let file = painted_square("", ["", TEXCOORDS], [""; 4], &textured);
+    let expected = "texture coordinates were ignored: add a line such as 'comment TextureFile \
+                    image.png' to the header";
+    assert_eq!(warnings(read(file.as_bytes())), [expected]);
+}
+
+#[test]
+fn faces_without_a_texture_have_the_colours_of_vertices() {
+    let faces = ["3 0 1 2 6 0 0 1 0 1 1 0", "3 0 1 2 0 -1"];
+    let header = "comment TextureFile glass.png\n";
+    let file = painted_square(header, [COLORS, TEXCOORDS], ["0 0 255"; 4], &faces);
+    let loaded = beside_textures(&file).1.unwrap();
+    let look = loaded.mesh.appearance().unwrap();
+    assert_eq!([0, 1].map(|i| look.material(i).has_vertex_colors), [false, true]);
+    assert_eq!(look.vertex_colors, [linear_of_rgba(BLUE); 4]);
+}
+
+#[test]
+fn a_mesh_without_colours_or_not_asked_for_looks_like_nothing() {
+    assert_eq!(read(with_square(1, "3 0 1 2").as_bytes()).unwrap().mesh.appearance(), None);
+    let options = ReadOptions::default().without_appearance();
+    let loaded = read_as("ply", COLORED, &options).unwrap();
+    assert_eq!((loaded.mesh.appearance(), loaded.warnings), (None, vec![]));
+    assert!(read(COLORED.as_bytes()).unwrap().mesh.appearance().is_some());
+}
+
+#[test]
+fn rows_longer_than_declared_and_unknown_header_lines_are_warnings() {
+    let long = with_square(2, "3 0 1 2 3 0 1 2\n3 0 2 3 9\n");
+    let loaded = read(long.as_bytes()).unwrap();
+    assert_eq!(corners(&loaded.mesh), [[A, B, C], [A, C, D]]);
+    let said = "2 lines have more numbers than the header declares: they were skipped";
+    assert_eq!(loaded.warnings, [said]);
+    let odd = with_square(1, "3 0 1 2\n").replace("element face", "made_by x 1\nelement face");
+    let said = "header lines were skipped: 'made_by' are not PLY keywords";
+    assert_eq!(warnings(read(odd.as_bytes())), [said]);
+}

@@ -1,0 +1,183 @@
+//! Sidecar files in memory: they are found, and nothing else is opened.
+
+use std::fs;
+use std::io::Cursor;
+
+use image::{ImageFormat, Rgb, RgbImage};
+use trivox::engine::backend::BackendChoice;
+use trivox::formats::{LoadedMesh, MeshSpec, ReadError, ReadOptions, Sidecars, read_mesh_from};
+use trivox::{MeshSource, Voxelizer};
+
+const RED: [u8; 3] = [255, 0, 0];
+
+fn png() -> Vec<u8> {
+    let mut png = Cursor::new(Vec::new());
+    RgbImage::from_pixel(2, 2, Rgb(RED)).write_to(&mut png, ImageFormat::Png).unwrap();
+    png.into_inner()
+}
+
+/// A triangle with the material `a` of the file `library`.
+fn obj(library: &str) -> String {
+    format!(
+        "mtllib {library}\nusemtl a\nv 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\nvt 1 0\nvt 0 1\nf 1/1 2/2 3/3\n"
+    )
+}
+
+fn mtl(image: &str) -> String {
+    format!("newmtl a\nmap_Kd {image}\n")
+}
+
+/// A triangle whose positions are in the file `buffer`, with the texture `image`.
+fn gltf(buffer: &str, image: &str) -> String {
+    let json = r#"{
+        "asset": {"version": "2.0"}, "scene": 0, "scenes": [{"nodes": [0]}], "nodes": [{"mesh": 0}],
+        "meshes": [{"primitives": [
+            {"attributes": {"POSITION": 0, "TEXCOORD_0": 1}, "material": 0}
+        ]}],
+        "materials": [{"pbrMetallicRoughness": {"baseColorTexture": {"index": 0}}}],
+        "textures": [{"source": 0}], "images": [{"uri": "IMAGE"}],
+        "accessors": [
+            {"bufferView": 0, "componentType": 5126, "count": 3, "type": "VEC3"},
+            {"bufferView": 1, "componentType": 5126, "count": 3, "type": "VEC2"}
+        ],
+        "bufferViews": [
+            {"buffer": 0, "byteLength": 36}, {"buffer": 0, "byteOffset": 36, "byteLength": 24}
+        ],
+        "buffers": [{"uri": "BUFFER", "byteLength": 60}]
+    }"#;
+    json.replace("BUFFER", buffer).replace("IMAGE", image)
+}
+
+/// The positions and the texture coordinates of the triangle.
+fn buffer() -> Vec<u8> {
+    let positions = [0.0_f32, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0];
+    let texcoords = [0.0, 0.0, 1.0, 0.0, 0.0, 1.0];
+    positions.into_iter().chain(texcoords).flat_map(f32::to_le_bytes).collect()
+}
+
+fn spec(name: &str) -> &'static MeshSpec {
+    MeshSpec::of_path(name).unwrap()
+}
+
+fn read(name: &str, file: &str, sidecars: &Sidecars) -> Result<LoadedMesh, ReadError> {
+    read_mesh_from(file.into(), spec(name), sidecars, &ReadOptions::default())
+}
+
+/// Whether the mesh has its texture, and nothing is to be said.
+fn is_textured(loaded: LoadedMesh) -> bool {
+    assert_eq!(loaded.warnings, Vec::<String>::new());
+    let [texture] = &loaded.mesh.appearance().unwrap().textures[..] else { return false };
+    texture.texels().iter().all(|&[r, g, b, _]| [r, g, b] == RED)
+}
+
+#[test]
+fn materials_and_textures_in_memory_are_found_by_the_rules_of_a_folder() {
+    for (library, image, named_library, named_image) in [
+        ("m.mtl", "t.png", "m.mtl", "t.png"),
+        ("M.mtl", "Textures/T.PNG", "m.MTL", "textures\\t.png"),
+        ("./sub/m.mtl", "sub/maps/t.png", "sub\\M.mtl", "C:\\Users\\me\\t.png"),
+        ("sub//m.mtl", "t.png", "sub/m.mtl", "../t.png"),
+        ("m.mtl", "t.png", "/home/me/m.mtl", "/home/me/t.png"),
+    ] {
+        let files = [(library, mtl(named_image).into_bytes()), (image, png())];
+        let sidecars = Sidecars::in_memory(files);
+        let loaded = read("a.obj", &obj(named_library), &sidecars).unwrap();
+        assert!(is_textured(loaded), "{library} {image}");
+    }
+}
+
+#[test]
+fn names_are_relative_to_the_folder_of_the_mesh() {
+    let files =
+        [("model/a.mtl", mtl("../t.png").into_bytes()), ("t.png", png()), ("a.mtl", vec![0])];
+    let sidecars = Sidecars::in_memory(files);
+    let named = obj("a.mtl");
+    assert!(is_textured(read("a.obj", &named, &sidecars.clone().of_mesh("model/a.obj")).unwrap()));
+    let zeros = read("a.obj", &named, &sidecars).unwrap();
+    assert!(zeros.warnings[0].contains("zero bytes"), "{:?}", zeros.warnings);
+}
+
+#[test]
+fn a_mesh_that_names_no_material_file_has_that_of_its_name() {
+    let files = [("a.mtl", mtl("t.png").into_bytes()), ("t.png", png())];
+    let sidecars = Sidecars::in_memory(files).of_mesh("a.obj");
+    let unnamed = obj("").replace("mtllib \n", "");
+    let loaded = read("a.obj", &unnamed, &sidecars).unwrap();
+    assert_eq!(loaded.warnings, ["the file names no material file: 'a.mtl' is used"]);
+}
+
+#[test]
+fn buffers_and_images_of_a_gltf_in_memory_are_found() {
+    for (named, image) in [
+        ("a%20b.bin", "t.png"),
+        ("A B.BIN", "textures/T.png"),
+        ("C:\\\\me\\\\a b.bin", "C:\\\\me\\\\t.png"),
+    ] {
+        let sidecars = Sidecars::in_memory([("a b.bin", buffer()), ("t.png", png())]);
+        let loaded = read("a.gltf", &gltf(named, image), &sidecars).unwrap();
+        assert!(is_textured(loaded), "{named}");
+    }
+    let cut_off = Sidecars::in_memory([("a.bin", &buffer()[..59])]);
+    let said = read("a.gltf", &gltf("a.bin", ""), &cut_off).unwrap_err().to_string();
+    assert!(said.contains("has 59 bytes where the document says 60"), "{said}");
+}
+
+#[test]
+fn no_file_is_opened_for_untrusted_bytes() {
+    let folder = tempfile::tempdir().unwrap();
+    let there = |name: &str, bytes: &[u8]| {
+        let path = folder.path().join(name);
+        fs::write(&path, bytes).unwrap();
+        path.to_str().unwrap().replace('\\', "/")
+    };
+    let image = there("t.png", &png());
+    let (library, buffer) = (there("m.mtl", mtl(&image).as_bytes()), there("a.bin", &buffer()));
+    let ply = format!(
+        "ply\nformat ascii 1.0\ncomment TextureFile {image}\nelement vertex 3\nproperty float x\n\
+         property float y\nproperty float z\nelement face 1\nproperty list uchar int vertex_indices\n\
+         property list uchar float texcoord\nend_header\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2 6 0 0 1 0 0 1\n"
+    );
+    let data = "data:;base64,".to_owned() + &"A".repeat(80);
+    let (obj, gltf) = (obj(&library), gltf(&buffer, &image));
+    let with_data = gltf.replace(&buffer, &data);
+    let textures = |loaded: LoadedMesh| loaded.mesh.appearance().map_or(0, |a| a.textures.len());
+    // The names are right: with a folder on disk all are read.
+    for (name, file) in [("a.obj", &obj), ("a.ply", &ply), ("a.gltf", &gltf)] {
+        assert_eq!(textures(read(name, file, &Sidecars::folder("")).unwrap()), 1, "{name}");
+    }
+    for sidecars in [Sidecars::none(), Sidecars::in_memory([("else", "")])] {
+        for (name, file) in [("a.obj", &obj), ("a.ply", &ply), ("a.gltf", &with_data)] {
+            let loaded = read(name, file, &sidecars).unwrap();
+            assert!(!loaded.warnings.is_empty(), "{name}");
+            assert_eq!(textures(loaded), 0, "{name}");
+        }
+        let said = read("a.gltf", &gltf, &sidecars).unwrap_err().to_string();
+        assert!(said.contains("which is not beside the model"), "{said}");
+    }
+    let inside = Sidecars::in_memory([("m.mtl", mtl(&image))]);
+    let loaded = read("a.obj", &obj, &inside).unwrap();
+    assert_eq!(loaded.warnings.len(), 1, "{:?}", loaded.warnings);
+    assert_eq!(textures(loaded), 0);
+}
+
+#[test]
+fn a_material_file_in_memory_has_a_limit() {
+    let long = mtl("t.png") + &"#".repeat(2_000_000);
+    let sidecars = Sidecars::in_memory([("m.mtl", long)]);
+    let options = ReadOptions::default().with_memory(64 << 20);
+    let loaded = read_mesh_from(obj("m.mtl").into(), spec("a.obj"), &sidecars, &options).unwrap();
+    assert!(loaded.warnings[0].contains("too large"), "{:?}", loaded.warnings);
+}
+
+#[test]
+fn a_voxelizer_takes_sidecar_files_in_memory() {
+    let files = [("m.mtl", mtl("t.png").into_bytes()), ("t.png", png())];
+    let voxelizer = Voxelizer::new().backend(BackendChoice::Cpu).resolution(4);
+    let color = |sidecars: Sidecars| {
+        let (bytes, spec) = (obj("m.mtl").into_bytes().into(), spec("a.obj"));
+        let grid = voxelizer.run(MeshSource::Bytes { bytes, spec, sidecars }).unwrap().grid;
+        grid.colors.map(|colors| colors.of([0; 3]))
+    };
+    assert_eq!(color(Sidecars::in_memory(files)), Some([255, 0, 0, 255]));
+    assert_ne!(color(Sidecars::none()), Some([255, 0, 0, 255]));
+}

@@ -1,0 +1,493 @@
+//! The GPU backend against brute force and the CPU, on every adapter: equal to the bit, whatever
+//! the sizes, the limits and the order.
+#![cfg(feature = "gpu")]
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
+
+use crate::common::gpu::adapters;
+use crate::common::rules::RULES;
+use crate::common::shapes::{degenerate_soup, placed, soup, unit_cube};
+use crate::common::{oracle, shapes};
+use fastrand::Rng;
+use rayon::ThreadPoolBuilder;
+use trivox::engine::backend::{BackendChoice, ChosenBackend, Rule, Run, RunOptions, VoxelKernel};
+use trivox::gpu::voxelize::BatchLimits;
+use trivox::gpu::{Adapter, Device};
+use trivox::lattice::Triangle;
+use trivox::solid::Solid;
+use trivox::view::render::{Background, RenderOptions, Renderer};
+use trivox::view::trace::{Ray, Scene};
+use trivox::{
+    Backend, BackendError, Bounds, Cpu, Gpu, GpuError, Mesh, Mode, NoProgress, PlaceOptions,
+    PlacedMesh, Progress, Sizing, VoxelGrid, Voxelizer, place,
+};
+use wgpu::{BufferUsages as Usage, Limits};
+
+const VOXEL: i32 = 1 << 16;
+
+fn on_every_adapter(mut test: impl FnMut(&Adapter, &str)) {
+    for adapter in adapters() {
+        test(&adapter, &adapter.label());
+    }
+}
+
+/// What both kernels give.
+fn gpu_grid(gpu: &Gpu, mesh: &PlacedMesh) -> VoxelGrid {
+    let [rows, voxels] = [VoxelKernel::Rows, VoxelKernel::Voxels].map(|kernel| {
+        let options = RunOptions { kernel, ..RunOptions::default() };
+        gpu.run(mesh, Rule::Conservative, &options, &NoProgress).unwrap().grid
+    });
+    assert_eq!(rows, voxels, "the kernels differ");
+    rows
+}
+
+fn cpu_grid(mesh: &PlacedMesh) -> VoxelGrid {
+    Cpu::default().voxelize(mesh, &NoProgress).unwrap()
+}
+
+/// Soups of every kind in a grid that is not cubic and ends within bricks.
+fn soups() -> Vec<PlacedMesh> {
+    let mut rng = Rng::with_seed(3);
+    let dims = [37, 20, 29];
+    let reach = 20 * VOXEL;
+    let meshes: [Vec<Triangle>; 4] = [
+        soup(&mut rng, 300, reach, 1),
+        soup(&mut rng, 300, reach, VOXEL / 2),
+        degenerate_soup(&mut rng, 300, reach, 1),
+        degenerate_soup(&mut rng, 300, reach, VOXEL / 2),
+    ];
+    meshes.into_iter().map(|triangles| placed(&triangles, dims)).collect()
+}
+
+#[test]
+fn brute_force_cpu_and_every_adapter_give_the_same_grid() {
+    let expected: Vec<(PlacedMesh, VoxelGrid)> =
+        soups().into_iter().map(|mesh| (mesh.clone(), oracle::voxelize(&mesh))).collect();
+    on_every_adapter(|adapter, label| {
+        let gpu = Gpu::new(adapter).unwrap();
+        for (mesh, grid) in &expected {
+            assert!(grid.occupied() > 100);
+            assert_eq!(&cpu_grid(mesh), grid);
+            assert_eq!(&gpu_grid(&gpu, mesh), grid, "{label}");
+        }
+    });
+}
+
+#[test]
+fn counts_around_workgroups_and_blocks_make_no_difference() {
+    let mut rng = Rng::with_seed(4);
+    let triangles = soup(&mut rng, 2050, 12 * VOXEL, 1);
+    on_every_adapter(|adapter, label| {
+        let gpu = Gpu::new(adapter).unwrap();
+        for count in [1, 2, 63, 64, 65, 255, 256, 257, 1023, 1024, 1025, 2047, 2048, 2049] {
+            let mesh = placed(&triangles[..count], [12; 3]);
+            assert_eq!(gpu_grid(&gpu, &mesh), cpu_grid(&mesh), "{label}, {count} triangles");
+        }
+    });
+}
+
+#[test]
+fn grids_of_every_depth_agree() {
+    // Levels of nodes begin at 8, 64 and 512 voxels; sizes to either side of each, and not cubic.
+    let mut rng = Rng::with_seed(5);
+    on_every_adapter(|adapter, label| {
+        let gpu = Gpu::new(adapter).unwrap();
+        for dims in [[1, 1, 1], [1, 300, 2], [7, 8, 9], [63, 64, 65], [130, 9, 70], [70, 80, 90]] {
+            let reach = f64::from(dims.iter().max().copied().unwrap());
+            let triangles: Vec<[[f64; 3]; 3]> =
+                (0..60).map(|_| [(); 3].map(|()| [(); 3].map(|()| rng.f64() * reach))).collect();
+            let bounds = Bounds { min: [0.0; 3], max: dims.map(f64::from) };
+            let options = PlaceOptions::new(Sizing::VoxelSize(1.0)).with_bounds(bounds);
+            let mesh = place(&shapes::mesh_of(&triangles), &options).unwrap();
+            assert_eq!(gpu_grid(&gpu, &mesh), cpu_grid(&mesh), "{label}, {dims:?}");
+        }
+    });
+}
+
+#[test]
+fn vertices_that_no_triangle_uses_change_nothing() {
+    let mut vertices = vec![[0.0; 3], [1.0, 0.3, 0.0], [0.2, 1.0, 0.7]];
+    let plain = Mesh::new(vertices.clone(), vec![[0, 1, 2]]).unwrap();
+    vertices.extend((1..=1000).map(|i| [f64::from(i) / 1000.0; 3]));
+    let padded = Mesh::new(vertices, vec![[0, 1, 2]]).unwrap();
+    let options = PlaceOptions::new(Sizing::Resolution(20));
+    let [plain, padded] = [plain, padded].map(|mesh| place(&mesh, &options).unwrap());
+    on_every_adapter(|adapter, label| {
+        let gpu = Gpu::new(adapter).unwrap();
+        assert_eq!(gpu_grid(&gpu, &padded), cpu_grid(&plain), "{label}");
+    });
+}
+
+#[test]
+fn a_cube_fills_its_shell_at_many_sizes() {
+    on_every_adapter(|adapter, label| {
+        let gpu = Gpu::new(adapter).unwrap();
+        for n in (1..=40).chain([63, 64, 65, 127, 128, 129]) {
+            let mesh = place(&unit_cube(), &PlaceOptions::new(Sizing::Resolution(n))).unwrap();
+            let (n, hollow) = (u64::from(n), u64::from(n.saturating_sub(2)));
+            let grid = gpu_grid(&gpu, &mesh);
+            assert_eq!(grid.occupied(), n.pow(3) - hollow.pow(3), "{label}, {n}");
+        }
+    });
+}
+
+#[test]
+fn asynchronous_runs_overlap_and_give_the_same() {
+    let mut rng = Rng::with_seed(12);
+    let meshes = [1, VOXEL / 2].map(|step| placed(&soup(&mut rng, 200, 20 * VOXEL, step), [20; 3]));
+    let options = RunOptions::default();
+    // The ground would take a million rays.
+    let picture = RenderOptions::new([9, 7]).with_background(Background::Transparent);
+    for adapter in adapters() {
+        // An executor that knows nothing of the device.
+        let gpu = &pollster::block_on(Gpu::open(&adapter)).unwrap();
+        std::thread::scope(|threads| {
+            for mesh in &meshes {
+                threads.spawn(move || {
+                    let run = gpu.run_async(mesh, Rule::Conservative, &options, &NoProgress);
+                    let grid = pollster::block_on(run).unwrap().grid;
+                    assert_eq!(grid, cpu_grid(mesh));
+                    let scene = pollster::block_on(gpu.scene_async(mesh)).unwrap();
+                    let ray = Ray::new([-3.0, 7.3, 8.1], [1.0, 0.1, 0.05]).unwrap();
+                    let hits = pollster::block_on(scene.first_hits_async(&[ray])).unwrap();
+                    assert_eq!(hits, [Scene::new(&grid).first_hit(&ray)]);
+                    let drawn = Renderer::on_gpu(&grid, gpu).unwrap();
+                    let drawn = pollster::block_on(drawn.render_async(&picture)).unwrap();
+                    let expected = Renderer::new(&grid).render(&picture).unwrap();
+                    assert_eq!(drawn.pixels(), expected.pixels());
+                });
+            }
+        });
+    }
+}
+
+/// The devices of a renderer: one on each adapter, with the defaults of wgpu and its own handler of
+/// errors, which counts them.
+fn devices_of_a_renderer(limits: &Limits) -> Vec<(wgpu::Device, wgpu::Queue, Arc<AtomicI32>)> {
+    let promised = adapters().len();
+    let instance = wgpu::Instance::default();
+    let found = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::all()));
+    let open = |adapter: wgpu::Adapter| {
+        let descriptor =
+            wgpu::DeviceDescriptor { required_limits: limits.clone(), ..Default::default() };
+        let (device, queue) = pollster::block_on(adapter.request_device(&descriptor)).ok()?;
+        let wrapped = Device::from_wgpu(device.clone(), queue.clone());
+        if matches!(wrapped, Err(GpuError::OldOpenGl { .. })) {
+            return None;
+        }
+        let errors = Arc::new(AtomicI32::new(0));
+        let counted = errors.clone();
+        device.on_uncaptured_error(Arc::new(move |_| {
+            counted.fetch_add(1, Ordering::Relaxed);
+        }));
+        Some((device, queue, errors))
+    };
+    let devices: Vec<_> = found.into_iter().filter_map(open).collect();
+    assert!(devices.len() >= promised, "{} devices of {promised}", devices.len());
+    devices
+}
+
+/// An error of the renderer's: a buffer beyond the limits.
+fn fail(device: &wgpu::Device) {
+    let _ = device.create_buffer(&wgpu::BufferDescriptor {
+        label: None,
+        size: device.limits().max_buffer_size + 4,
+        usage: Usage::STORAGE,
+        mapped_at_creation: false,
+    });
+}
+
+#[test]
+fn the_device_of_a_renderer_computes_the_same_and_keeps_its_errors() {
+    let mesh = placed(&soup(&mut Rng::with_seed(9), 200, 20 * VOXEL, 1), [20; 3]);
+    let expected = cpu_grid(&mesh);
+    let ray = Ray::new([-3.0, 7.3, 8.1], [1.0, 0.1, 0.05]).unwrap();
+    let solid = Voxelizer::new().resolution(20).mode(Mode::Solid(Solid::default()));
+    for (device, queue, errors) in devices_of_a_renderer(&Limits::default()) {
+        let shared = Device::from_wgpu(device.clone(), queue.clone()).unwrap();
+        let gpu = Arc::new(Gpu::on_device(shared.clone()).unwrap());
+        let label = shared.label();
+        fail(&device);
+        assert_eq!(errors.load(Ordering::Relaxed), 1, "{label}: the renderer's error is its own");
+        // While the renderer draws.
+        let (is_done, frame) =
+            (AtomicBool::new(false), shared.buffer("frame", 64, Usage::COPY_DST));
+        let grid = std::thread::scope(|threads| {
+            threads.spawn(|| {
+                while !is_done.load(Ordering::Relaxed) {
+                    let mut encoder = device.create_command_encoder(&Default::default());
+                    encoder.clear_buffer(&frame, 0, None);
+                    queue.submit([encoder.finish()]);
+                    device.poll(wgpu::PollType::wait_indefinitely()).unwrap();
+                }
+            });
+            let grid = threads.spawn(|| gpu_grid(&gpu, &mesh)).join();
+            is_done.store(true, Ordering::Relaxed);
+            grid.unwrap()
+        });
+        assert_eq!(grid, expected, "{label}");
+        // Bound in a group that the renderer makes.
+        let scene = gpu.scene(&mesh).unwrap();
+        let _ = scene.buffers().bind_group(&shared);
+        let hits = scene.first_hits(&[ray]).unwrap();
+        assert_eq!(hits, [Scene::new(&expected).first_hit(&ray)], "{label}");
+
+        let own = solid.clone().gpu(gpu.clone());
+        let voxelized = own.run(unit_cube()).unwrap();
+        assert_eq!(voxelized.backend.adapter.as_deref(), Some(&*label));
+        assert_eq!(voxelized.grid.occupied(), 20_u64.pow(3), "{label}");
+        let chosen = own.clone().backend(BackendChoice::Cpu).run(unit_cube()).unwrap();
+        assert_eq!(chosen.grid, voxelized.grid);
+
+        assert_eq!(errors.load(Ordering::Relaxed), 1, "{label}: no error of trivox's");
+        device.destroy();
+        let lost = gpu.voxelize(&mesh, &NoProgress);
+        assert!(matches!(lost, Err(BackendError::Gpu(GpuError::Device(_)))), "{label}: {lost:?}");
+        assert_eq!(errors.load(Ordering::Relaxed), 1, "{label}: no error of trivox's");
+    }
+}
+
+#[test]
+fn a_device_whose_limits_are_too_low_is_refused() {
+    let limits = Limits { max_storage_buffers_per_shader_stage: 7, ..Limits::default() };
+    for (device, queue, _) in devices_of_a_renderer(&limits) {
+        let error = Device::from_wgpu(device, queue).unwrap_err();
+        let what = "storage buffers per stage";
+        let GpuError::Unsuitable { adapter, .. } = &error else { panic!("{error}") };
+        let expected = format!("{adapter}: the limit of {what} is 7, but at least 8 is needed");
+        assert_eq!(error.to_string(), expected);
+    }
+}
+
+/// Begins other work of the thread's pool, as a thread does that waits for others.
+struct Waits;
+
+impl Progress for Waits {
+    fn start(&self, _: &str, _: u64) {
+        for _ in 0..100 {
+            _ = rayon::yield_now();
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+}
+
+#[test]
+fn voxelizers_take_turns_on_a_gpu_that_they_were_given() {
+    for adapter in adapters().into_iter().take(1) {
+        let gpu = Arc::new(Gpu::new(&adapter).unwrap());
+        let (done, finished) = mpsc::channel();
+        for _ in 0..2 {
+            let voxelizer = Voxelizer::new().resolution(8).threads(1).progress(Arc::new(Waits));
+            let voxelizer = voxelizer.gpu(gpu.clone()).backend(BackendChoice::Gpu);
+            let done = done.clone();
+            std::thread::spawn(move || done.send(voxelizer.run(unit_cube()).is_ok()).unwrap());
+        }
+        for _ in 0..2 {
+            assert_eq!(finished.recv_timeout(Duration::from_secs(60)), Ok(true), "no deadlock");
+        }
+    }
+}
+
+#[test]
+fn a_lost_device_is_an_error_and_not_a_grid() {
+    on_every_adapter(|adapter, label| {
+        let gpu = Gpu::new(adapter).unwrap();
+        let mesh = placed(&soup(&mut Rng::with_seed(9), 10, 8 * VOXEL, 1), [8; 3]);
+        gpu.device().device.destroy();
+        let result = gpu.voxelize(&mesh, &NoProgress);
+        assert!(
+            matches!(result, Err(BackendError::Gpu(GpuError::Device(_)))),
+            "{label}: {result:?}"
+        );
+    });
+}
+
+/// Destroys the device when the work has advanced `left` times.
+struct Destroyer<'a> {
+    gpu: &'a Gpu,
+    left: AtomicI32,
+}
+
+impl Progress for Destroyer<'_> {
+    fn start(&self, _: &str, _: u64) {}
+
+    fn advance(&self, _: u64) {
+        if self.left.fetch_sub(1, Ordering::Relaxed) == 0 {
+            self.gpu.device().device.destroy();
+        }
+    }
+}
+
+#[test]
+fn a_device_lost_between_two_parts_of_the_work_is_an_error_under_every_rule() {
+    let mesh = placed(&soup(&mut Rng::with_seed(9), 60, 8 * VOXEL, 1), [8; 3]);
+    let most = u32::MAX;
+    let limits = BatchLimits {
+        triangles: 20,
+        pairs: most,
+        bricks: most,
+        crossings: most,
+        candidates: most,
+        groups: most,
+    };
+    let options = RunOptions::default();
+    // What is lost does not depend on the adapter.
+    let adapters = adapters().into_iter().filter(|a| !a.label().contains("SwiftShader"));
+    for adapter in adapters.take(1) {
+        for rule in RULES {
+            let expected = Cpu::default().run(&mesh, rule, &options, &NoProgress).unwrap().grid;
+            // Lost after the first part, the second and so on; at last after the end.
+            for left in 0.. {
+                let gpu = Gpu::new(&adapter).unwrap().with_batch_limits(limits);
+                let progress = Destroyer { gpu: &gpu, left: left.into() };
+                match gpu.run(&mesh, rule, &options, &progress) {
+                    Err(error) => {
+                        assert!(matches!(error, BackendError::Gpu(GpuError::Device(_))), "{error}")
+                    }
+                    Ok(run) => {
+                        assert_eq!(run.grid, expected);
+                        assert!(left >= 2, "{rule:?}: one part");
+                        break;
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_device_lost_at_any_time_gives_the_right_grid_or_an_error() {
+    let mesh = placed(&soup(&mut Rng::with_seed(9), 500, 60 * VOXEL, 1), [60; 3]);
+    let expected = cpu_grid(&mesh);
+    let adapters = adapters().into_iter().filter(|a| !a.label().contains("SwiftShader"));
+    for adapter in adapters {
+        let mut lost = 0;
+        for delay in 0..8 {
+            let gpu = Gpu::new(&adapter).unwrap();
+            std::thread::scope(|threads| {
+                threads.spawn(|| {
+                    std::thread::sleep(Duration::from_millis(delay));
+                    gpu.device().device.destroy();
+                });
+                loop {
+                    match gpu.voxelize(&mesh, &NoProgress) {
+                        Ok(grid) => assert_eq!(grid, expected),
+                        Err(error) => {
+                            assert!(
+                                matches!(error, BackendError::Gpu(GpuError::Device(_))),
+                                "{error}"
+                            );
+                            lost += 1;
+                            break;
+                        }
+                    }
+                }
+            });
+        }
+        assert_eq!(lost, 8);
+    }
+}
+
+#[test]
+fn what_is_traced_or_drawn_on_a_lost_device_is_an_error() {
+    let mesh = placed(&soup(&mut Rng::with_seed(9), 10, 8 * VOXEL, 1), [8; 3]);
+    let grid = cpu_grid(&mesh);
+    let ray = Ray::new([-3.0, 7.3, 8.1], [1.0, 0.1, 0.05]).unwrap();
+    on_every_adapter(|adapter, label| {
+        let gpu = Gpu::new(adapter).unwrap();
+        let scene = gpu.scene(&mesh).unwrap();
+        let renderer = Renderer::on_gpu(&grid, &gpu).unwrap();
+        gpu.device().device.destroy();
+        assert!(scene.first_hits(&[ray]).is_err(), "{label}");
+        let picture = RenderOptions::new([9, 7]).with_background(Background::Transparent);
+        assert!(renderer.render(&picture).is_err(), "{label}");
+        assert!(gpu.scene(&mesh).is_err(), "{label}");
+        assert!(Renderer::on_gpu(&grid, &gpu).is_err(), "{label}");
+    });
+}
+
+#[test]
+fn the_highest_levels_of_nodes_are_used_and_right() {
+    // A diagonal has few voxels in the largest grids: levels of 4096 and 32,768 voxels.
+    let diagonal = [[0.0; 3], [1.0; 3], [0.5; 3]];
+    let sliver = [[0.0, 1.0, 0.0], [1.0, 0.0, 1.0], [0.5, 0.500_01, 0.5]];
+    let mesh = shapes::mesh_of(&[diagonal, sliver]);
+    let adapters = adapters().into_iter().filter(|a| !a.label().contains("SwiftShader"));
+    for adapter in adapters {
+        let gpu = Gpu::new(&adapter).unwrap();
+        for res in [4096, 33_000] {
+            let placed = place(&mesh, &PlaceOptions::new(Sizing::Resolution(res))).unwrap();
+            let grid = gpu_grid(&gpu, &placed);
+            assert_eq!(grid, cpu_grid(&placed), "{}, {res}", adapter.label());
+            assert!(grid.occupied() > 2 * u64::from(res));
+        }
+    }
+}
+
+/// A GPU that fails.
+struct Broken;
+
+impl Backend for Broken {
+    fn run(
+        &self,
+        _: &PlacedMesh,
+        _: Rule,
+        _: &RunOptions,
+        _: &dyn Progress,
+    ) -> Result<Run, BackendError> {
+        Err(BackendError::Failed("it caught fire".into()))
+    }
+}
+
+fn broken() -> ChosenBackend {
+    ChosenBackend::gpu(Box::new(Broken), "vulkan: Broken".into(), "a test")
+}
+
+#[test]
+fn auto_finishes_on_the_cpu_when_the_gpu_fails_and_says_so() {
+    let mesh = placed(&soup(&mut Rng::with_seed(9), 10, 8 * VOXEL, 1), [8; 3]);
+    let options = RunOptions::default();
+    let by = broken().or_cpu();
+    assert_eq!((by.name(), by.adapter(), by.warning()), ("gpu", Some("vulkan: Broken"), None));
+    for rule in [Rule::Conservative, Rule::SixSeparating] {
+        let run = by.run(&mesh, rule, &options, &NoProgress).unwrap();
+        let on_cpu = Cpu::default().run(&mesh, rule, &options, &NoProgress).unwrap();
+        assert_eq!(run.grid, on_cpu.grid);
+        assert_eq!((by.name(), by.adapter()), ("cpu", None));
+    }
+    let warning = by.warning().unwrap();
+    assert!(warning.contains("Broken") && warning.contains("it caught fire"), "{warning}");
+    assert_eq!(by.reason(), "gpu, vulkan: Broken failed");
+
+    let refused = broken().run(&mesh, Rule::Conservative, &options, &NoProgress);
+    assert!(matches!(refused, Err(BackendError::Failed(_))));
+}
+
+#[test]
+fn callers_on_threads_of_a_pool_and_on_others_share_a_gpu() {
+    const RUNS: usize = 20;
+    for adapter in adapters().into_iter().take(1) {
+        let pool = Arc::new(ThreadPoolBuilder::new().num_threads(2).build().unwrap());
+        let voxelizer = Voxelizer::new()
+            .resolution(24)
+            .mode(Mode::Solid(Solid::default()))
+            .backend(BackendChoice::Gpu)
+            .adapter(adapter.label())
+            .pool(Arc::clone(&pool));
+        let placed = Arc::new(voxelizer.place(unit_cube()).unwrap().mesh);
+        let expected = voxelizer.voxelize(&placed).unwrap().grid;
+        let runs = Arc::new(move || {
+            for _ in 0..RUNS {
+                assert_eq!(voxelizer.voxelize(&placed).unwrap().grid, expected);
+            }
+        });
+        let (done, finished) = mpsc::channel();
+        let (outside, beside, of_pool) = (Arc::clone(&runs), done.clone(), runs);
+        std::thread::spawn(move || (outside(), beside.send(()).unwrap()));
+        std::thread::spawn(move || (pool.broadcast(|_| of_pool()), done.send(()).unwrap()));
+        for _ in 0..2 {
+            finished.recv_timeout(Duration::from_secs(120)).expect("no deadlock");
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! Distances on every adapter: of points from triangles against fractions of big integers, and of
+//! meshes against the CPU.
+//!
+//! `TRIVOX_PAIRS=1000000` sets how many random pairs are compared on each adapter.
+#![cfg(feature = "gpu")]
+use crate::common::distances::{Fraction, is_nearest, random_mesh, squared};
+use crate::common::gpu::{adapters, kernels};
+use crate::common::progress::Counts;
+use num_bigint::BigInt;
+use rayon::prelude::*;
+use trivox::engine::backend::ChosenBackend;
+use trivox::gpu::kernels::module;
+use trivox::lattice::Triangle;
+use trivox::solid::distance::{DistanceField, distances};
+use trivox::{
+    Backend, BackendError, Cpu, Gpu, Mesh, NoProgress, PlaceOptions, PlacedMesh, Sizing, VoxelGrid,
+    place,
+};
+
+/// A point and a triangle, in voxels of `2^fraction_bits`.
+#[derive(Debug, Clone, Copy)]
+struct Pair {
+    p: [i32; 3],
+    triangle: Triangle,
+    fraction_bits: u32,
+}
+
+/// Of many sizes, and of all shapes: points and segments, and slivers; the point above, beside, in
+/// the plane, at a corner.
+fn any_pair(random: &mut fastrand::Rng) -> Pair {
+    let half = 1 << random.u32(0..24);
+    let mut point = |within: i32| [(); 3].map(|()| random.i32(-within / 2..=within / 2));
+    let mut triangle = [(); 3].map(|()| point(half));
+    let mut p = point(half);
+    match random.u32(0..8) {
+        0 => p = triangle[0],
+        1 => triangle[1] = triangle[0],
+        // On a line with two corners.
+        2 => triangle[2] = [0, 1, 2].map(|i| i32::midpoint(triangle[0][i], triangle[1][i])),
+        3 => p = [0, 1, 2].map(|i| i32::midpoint(triangle[0][i], triangle[1][i])),
+        // At whole distances, many of them powers of two.
+        4 => triangle.iter_mut().for_each(|corner| corner[0] = 0),
+        5 => p = [0, 1, 2].map(|i| triangle[0][i] + [1 << random.u32(0..20), 0, 0][i]),
+        _ => {}
+    }
+    Pair { p, triangle, fraction_bits: random.u32(4..=16) }
+}
+
+/// Whether `least <= distance <= most`, in lattice units.
+fn is_between(least: f32, squared: &Fraction, most: f32) -> bool {
+    // All bounds of interest are multiples of 2^-149.
+    let scaled = |bound: f32| -> BigInt {
+        let (bits, hidden) = (bound.to_bits(), 1 << 23);
+        match bits >> 23 {
+            0 => BigInt::from(bits),
+            exponent => BigInt::from(bits & (hidden - 1) | hidden) << (exponent - 1),
+        }
+    };
+    let distance: BigInt = &squared.0 << 298;
+    let below = least <= 0.0 || scaled(least).pow(2) * &squared.1 <= distance;
+    below && scaled(most).pow(2) * &squared.1 >= distance
+}
+
+#[test]
+fn distances_of_points_are_the_nearest_floats_and_within_their_bounds() {
+    let source = module("exact/distance").unwrap()
+        + &module("distance/bounds").unwrap().replace(&module("exact/shapes").unwrap(), "")
+        + include_str!("wgsl/distance.wgsl");
+    let count = std::env::var("TRIVOX_PAIRS").map_or(100_000, |n| n.parse().unwrap());
+    for kernel in kernels(&source) {
+        let mut random = fastrand::Rng::with_seed(71);
+        let pairs: Vec<Pair> = (0..count).map(|_| any_pair(&mut random)).collect();
+        let mut loose = 0;
+        for pairs in pairs.chunks(1 << 18) {
+            let words = pairs.iter().flat_map(|Pair { p, triangle: [a, b, c], fraction_bits }| {
+                [*p, *a, *b, *c].concat().into_iter().chain([*fraction_bits as i32])
+            });
+            let found = kernel.run(&words.collect::<Vec<_>>(), pairs.len(), 3);
+            let check = |(pair, found): (&Pair, &[u32])| {
+                let [distance, least, most] = [0, 1, 2].map(|i| f32::from_bits(found[i]));
+                let exact = squared(pair.p.map(i128::from), &pair.triangle);
+                let is_right = is_nearest(distance, &exact, pair.fraction_bits);
+                assert!(is_right, "{}: {pair:?}: {distance}", kernel.label);
+                let holds = is_between(least, &exact, most);
+                assert!(holds, "{}: {pair:?}: {least} to {most}", kernel.label);
+                let units = distance * (1 << pair.fraction_bits) as f32;
+                usize::from(most - least > 0.01 * units)
+            };
+            loose += pairs.par_iter().zip(found.par_chunks(3)).map(check).sum::<usize>();
+        }
+        println!("{}: {count} pairs, {loose} with bounds more than 1 % apart", kernel.label);
+        assert!(loose < count / 3, "{}: {loose} of {count}", kernel.label);
+    }
+}
+
+fn field(backend: &impl Backend, mesh: &PlacedMesh, width: f32) -> DistanceField {
+    let inside = VoxelGrid::empty(mesh.lattice().dims).unwrap();
+    distances(backend, mesh, inside, width, u64::MAX, &NoProgress).unwrap()
+}
+
+/// Meshes with their bands.
+fn meshes() -> Vec<(&'static str, PlacedMesh, f32)> {
+    let mut random = fastrand::Rng::with_seed(72);
+    let mut all = Vec::new();
+    let mut add = |name, mesh: &Mesh, resolution, pad, width| {
+        let options = PlaceOptions::new(Sizing::Resolution(resolution)).with_pad(pad);
+        all.push((name, place(mesh, &options).unwrap(), width));
+    };
+    add("few", &random_mesh(12, &mut random), 30, 3, 3.0);
+    add("many", &random_mesh(300, &mut random), 24, 1, 2.5);
+    // More clusters near a brick than an item has.
+    add("thousands in a brick", &random_mesh(4000, &mut random), 7, 0, 9.0);
+    let corners = vec![[0.0; 3], [4.0, 3.0, 2.0], [8.0, 6.0, 4.0], [1.0, 7.0, 1.0]];
+    let lines = Mesh::new(corners, vec![[0, 1, 2], [3, 3, 3]]).unwrap();
+    add("a segment and a point", &lines, 19, 2, 2.0);
+    add("one voxel", &lines, 1, 0, 0.5);
+    all
+}
+
+#[test]
+fn fields_are_those_of_the_cpu_on_every_adapter() {
+    let meshes = meshes();
+    let expected: Vec<_> =
+        meshes.iter().map(|(_, mesh, width)| field(&Cpu::default(), mesh, *width)).collect();
+    for adapter in adapters() {
+        let gpu = Gpu::new(&adapter).unwrap();
+        for ((name, mesh, width), expected) in meshes.iter().zip(&expected) {
+            let found = field(&gpu, mesh, *width);
+            assert!(found == *expected, "{name} on {}: {found:?}, {expected:?}", adapter.label());
+            println!("{name}: {} distances on {}", found.band().occupied(), adapter.label());
+        }
+    }
+}
+
+#[test]
+fn a_gpu_that_fails_is_replaced_by_the_cpu_or_an_error() {
+    let Some(adapter) = adapters().into_iter().next() else { return };
+    let (_, mesh, width) = meshes().swap_remove(0);
+    let broken = |name: &str| {
+        let gpu = Gpu::new(&adapter).unwrap();
+        gpu.device().device.destroy();
+        while gpu.device().check().is_ok() {
+            _ = gpu.device().device.poll(trivox::wgpu::PollType::Poll);
+        }
+        ChosenBackend::gpu(Box::new(gpu), name.to_owned(), "asked for")
+    };
+    let inside = || VoxelGrid::empty(mesh.lattice().dims).unwrap();
+    let failed =
+        distances(&broken("alone"), &mesh, inside(), width, u64::MAX, &NoProgress).unwrap_err();
+    assert!(matches!(failed, BackendError::Gpu(_)), "{failed}");
+    let replaced = broken("replaced").or_cpu();
+    assert!(field(&replaced, &mesh, width) == field(&Cpu::default(), &mesh, width));
+    assert_eq!((replaced.name(), replaced.reason()), ("cpu", "gpu, replaced failed".to_owned()));
+    assert!(replaced.warning().unwrap().ends_with("; computed on the CPU instead"));
+}
+
+#[test]
+fn progress_ends_at_its_total_and_memory_and_cancelling_end_the_work() {
+    let Some(adapter) = adapters().into_iter().max_by_key(|a| a.label().contains("llvmpipe"))
+    else {
+        return;
+    };
+    // A triangle near all bricks, more than those of a batch.
+    let corners = vec![[0.0; 3], [210.0, 10.0, 20.0], [20.0, 210.0, 210.0]];
+    let mesh = Mesh::new(corners, vec![[0, 1, 2]]).unwrap();
+    let mesh = place(&mesh, &PlaceOptions::new(Sizing::VoxelSize(1.0))).unwrap();
+    let bricks: u64 = mesh.lattice().dims.map(|d| u64::from(d.div_ceil(8))).iter().product();
+    let gpu = Gpu::new(&adapter).unwrap();
+    let run = |by: &dyn Backend, memory: u64, progress: &Counts| {
+        let inside = VoxelGrid::empty(mesh.lattice().dims).unwrap();
+        distances(by, &mesh, inside, 190.0, memory, progress)
+    };
+    let counts = Counts::default();
+    let expected = run(&Cpu::default(), u64::MAX, &Counts::default()).unwrap();
+    assert!(run(&gpu, u64::MAX, &counts).unwrap() == expected);
+    assert_eq!((counts.total.into_inner(), counts.done.into_inner()), (bricks, bricks));
+
+    let cancelled = Counts { most: Some(bricks / 4), ..Counts::default() };
+    assert!(matches!(run(&gpu, u64::MAX, &cancelled), Err(BackendError::Cancelled)));
+    assert!(cancelled.done.into_inner() < bricks);
+
+    // Enough for a batch, not for the band.
+    let Err(error) = run(&gpu, 100 << 20, &Counts::default()) else { panic!("it fits") };
+    assert!(matches!(error, BackendError::Memory { needed, .. } if needed > 120 << 20), "{error}");
+    let Err(error) = run(&gpu, 1 << 20, &Counts::default()) else { panic!("it fits") };
+    assert!(matches!(error, BackendError::Memory { .. }), "{error}");
+    let chosen = ChosenBackend::gpu(Box::new(gpu), adapter.label(), "a test").or_cpu();
+    let (_, small, width) = meshes().swap_remove(0);
+    let inside = VoxelGrid::empty(small.lattice().dims).unwrap();
+    let field = distances(&chosen, &small, inside, width, 4 << 20, &NoProgress).unwrap();
+    assert_eq!(chosen.name(), "cpu");
+    assert!(field.band().occupied() > 0);
+}

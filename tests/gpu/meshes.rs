@@ -1,0 +1,101 @@
+//! Models on every adapter: the project's own always, real ones where `TRIVOX_MESHES` names a
+//! folder of them. Equal hashes everywhere.
+#![cfg(feature = "gpu")]
+use std::path::{Path, PathBuf};
+
+use crate::common::gpu::adapters;
+use crate::common::rules::RULES;
+use trivox::engine::backend::{Rule, RunOptions};
+use trivox::formats::read_mesh;
+use trivox::{
+    Backend, Cpu, Gpu, Mesh, NoProgress, PlaceOptions, PlacedMesh, Sizing, VoxelGrid, place,
+};
+
+/// Models with more triangles are left to the first hardware adapter, or the first llvmpipe.
+const SMALL: usize = 100_000;
+
+fn models(folder: &Path) -> Vec<(String, Mesh)> {
+    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut files: Vec<PathBuf> =
+        files.filter(|path| path.extension().is_some_and(|e| e == "obj")).collect();
+    files.sort();
+    let name = |path: &Path| path.file_name().unwrap().to_string_lossy().into_owned();
+    files.iter().map(|path| (name(path), read_mesh(path).unwrap().mesh)).collect()
+}
+
+fn grid(backend: &impl Backend, mesh: &PlacedMesh, rule: Rule) -> VoxelGrid {
+    backend.run(mesh, rule, &RunOptions::default(), &NoProgress).unwrap().grid
+}
+
+/// Compares CPU and GPU by all rules on every adapter, and returns how many grids were compared.
+fn compare(models: &[(String, Mesh)], resolutions: &[u32]) -> usize {
+    let mut compared = 0;
+    let mut large_done = false;
+    for adapter in adapters() {
+        let gpu = Gpu::new(&adapter).unwrap();
+        let takes_large = !large_done && !adapter.label().contains("SwiftShader");
+        for (name, mesh) in models {
+            if mesh.triangles().len() > SMALL && !takes_large {
+                continue;
+            }
+            for &resolution in resolutions {
+                let options = PlaceOptions::new(Sizing::Resolution(resolution));
+                let placed = place(mesh, &options).unwrap();
+                for rule in RULES {
+                    let on_cpu = grid(&Cpu::default(), &placed, rule);
+                    let on_gpu = grid(&gpu, &placed, rule);
+                    let what = format!("{rule:?}, {name} at {resolution} on {}", adapter.label());
+                    assert_eq!(on_cpu.hash(), on_gpu.hash(), "{what}");
+                    // In one voxel all may cancel out.
+                    let is_empty = on_cpu.occupied() == 0;
+                    assert!(on_cpu == on_gpu && !(is_empty && resolution > 1), "{what}");
+                    compared += 1;
+                }
+            }
+        }
+        large_done |= takes_large;
+    }
+    compared
+}
+
+#[test]
+fn our_models_have_the_same_hash_on_every_adapter() {
+    let models = models(&Path::new(env!("CARGO_MANIFEST_DIR")).join("assets"));
+    assert!(models.len() >= 4);
+    let compared = compare(&models, &[1, 64, 100, 128]);
+    println!("{compared} grids compared");
+}
+
+#[test]
+fn real_models_have_the_same_hash_on_every_adapter() {
+    let Some(folder) = std::env::var_os("TRIVOX_MESHES") else {
+        return println!("skipped: TRIVOX_MESHES not set");
+    };
+    let models = models(Path::new(&folder));
+    assert!(!models.is_empty());
+    let compared = compare(&models, &[64, 128]);
+    println!("{compared} grids compared");
+}
+
+#[test]
+fn real_models_have_the_same_hash_at_a_fine_resolution() {
+    let Some(folder) = std::env::var_os("TRIVOX_MESHES") else {
+        return println!("skipped: TRIVOX_MESHES not set");
+    };
+    let Some(adapter) =
+        adapters().into_iter().find(|adapter| !adapter.label().contains("SwiftShader"))
+    else {
+        return;
+    };
+    let gpu = Gpu::new(&adapter).unwrap();
+    for (name, mesh) in models(Path::new(&folder)) {
+        for resolution in [33, 256, 1024] {
+            let placed = place(&mesh, &PlaceOptions::new(Sizing::Resolution(resolution))).unwrap();
+            for rule in RULES {
+                let (on_cpu, on_gpu) =
+                    (grid(&Cpu::default(), &placed, rule), grid(&gpu, &placed, rule));
+                assert_eq!(on_cpu.hash(), on_gpu.hash(), "{rule:?}, {name} at {resolution}");
+            }
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! Rows of voxels in WGSL against the exact oracle, voxel by voxel, on every adapter: rows through
+//! the small lattice, and through adversarial pairs.
+//!
+//! `TRIVOX_PAIRS=50000000` sets how many random rows are compared on each adapter.
+#![cfg(feature = "gpu")]
+use crate::common::gpu::{Kernel, kernels};
+use crate::common::lattice::{lattice_triangles, voxel_centers};
+use crate::common::oracle;
+use crate::common::pairs::{SPAN, pairs};
+use rayon::prelude::*;
+use trivox::gpu::kernels::module;
+use trivox::lattice::Triangle;
+use trivox::predicate::touches;
+
+/// A row of at most this many voxels fits one invocation.
+const LONGEST: i32 = 8;
+
+/// Voxels of half edge `half` along z, as the kernel takes them: all meet the triangle's bounds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Row {
+    triangle: Triangle,
+    first: [i32; 3],
+    half: i32,
+    count: i32,
+}
+
+impl Row {
+    /// The row of the voxel at `center`, which is its voxel number `place` unless what lies below
+    /// is cut off; `None` where the voxel is outside the triangle's bounds.
+    fn through(triangle: Triangle, center: [i32; 3], half: i32, place: i32) -> Option<Self> {
+        let at = |k: i32| [center[0], center[1], center[2] + 2 * half * (k - place)];
+        let fits = |k: &i32| meets_bounds(&triangle, at(*k), half) && in_budget(&triangle, at(*k));
+        if !fits(&place) {
+            return None;
+        }
+        let low = (0..place).rev().take_while(|k| fits(k)).last().unwrap_or(place);
+        let high = (place..LONGEST).take_while(|k| fits(k)).last().unwrap_or(place);
+        Some(Self { triangle, first: at(low), half, count: high - low + 1 })
+    }
+
+    fn centers(&self) -> impl Iterator<Item = [i32; 3]> + '_ {
+        let [x, y, z] = self.first;
+        (0..self.count).map(move |k| [x, y, z + 2 * self.half * k])
+    }
+
+    fn words(&self) -> [i32; 14] {
+        let [[a, b, c], [d, e, f], [g, h, i]] = self.triangle;
+        let [x, y, z] = self.first;
+        [a, b, c, d, e, f, g, h, i, x, y, z, self.half, self.count]
+    }
+
+    /// Bit k for voxel k.
+    fn bits(&self, touches: impl Fn(&Triangle, [i32; 3], i32) -> bool) -> u32 {
+        let bit = |(k, center)| u32::from(touches(&self.triangle, center, self.half)) << k;
+        self.centers().enumerate().map(bit).sum()
+    }
+}
+
+fn meets_bounds(triangle: &Triangle, center: [i32; 3], half: i32) -> bool {
+    let over = |a: usize| triangle.iter().all(|corner| corner[a] - center[a] > half);
+    let under = |a: usize| triangle.iter().all(|corner| corner[a] - center[a] < -half);
+    !(0..3).any(|a| over(a) || under(a))
+}
+
+fn in_budget(triangle: &Triangle, center: [i32; 3]) -> bool {
+    triangle.iter().all(|corner| (0..3).all(|a| (corner[a] - center[a]).abs() <= SPAN))
+}
+
+/// What a comparison came to.
+#[derive(Debug, Default)]
+struct Tally {
+    rows: usize,
+    voxels: usize,
+    touched: usize,
+    in_doubt: usize,
+    wrong: Vec<Row>,
+}
+
+const BATCH: usize = 1 << 18;
+
+/// Decides `rows` on each GPU and compares with `expected`: one tally for each.
+fn compare(
+    kernels: &[Kernel],
+    rows: impl Iterator<Item = Row>,
+    expected: impl Fn(&Triangle, [i32; 3], i32) -> bool + Sync,
+) -> Vec<Tally> {
+    let mut tallies: Vec<Tally> = kernels.iter().map(|_| Tally::default()).collect();
+    let mut rows = rows.peekable();
+    while rows.peek().is_some() {
+        let batch: Vec<Row> = rows.by_ref().take(BATCH).collect();
+        let words: Vec<i32> = batch.iter().flat_map(Row::words).collect();
+        let expected: Vec<u32> = batch.par_iter().map(|row| row.bits(&expected)).collect();
+        for (kernel, tally) in kernels.iter().zip(&mut tallies) {
+            let answers = kernel.run(&words, batch.len(), 1);
+            let wrong = (0..batch.len()).filter(|&i| answers[i] & 0xff != expected[i]);
+            tally.wrong.extend(wrong.map(|i| batch[i]));
+            tally.rows += batch.len();
+            tally.voxels += batch.iter().map(|row| row.count as usize).sum::<usize>();
+            let bits = |mask: u32| answers.iter().map(|a| (a & mask).count_ones() as usize).sum();
+            let (touched, in_doubt): (usize, usize) = (bits(0xff), bits(0xff00));
+            tally.touched += touched;
+            tally.in_doubt += in_doubt;
+        }
+    }
+    tallies
+}
+
+fn all_kernels() -> Vec<Kernel> {
+    kernels(&(module("exact/touches_row").unwrap() + include_str!("wgsl/touches_row.wgsl")))
+}
+
+/// Rows of up to four voxels through the small lattice, in units of `scale`.
+fn lattice_rows(scale: i32) -> impl Iterator<Item = Row> {
+    let lowest: Vec<[i32; 3]> = voxel_centers().into_iter().filter(|c| c[2] == -1).collect();
+    lattice_triangles().into_iter().flat_map(move |triangle| {
+        let triangle = triangle.map(|p| p.map(|c| c * scale));
+        let rows = lowest.iter().filter_map(|&[x, y, z]| {
+            let center = |k: i32| [x, y, z + 2 * k].map(|c| c * scale);
+            (0..4).find_map(|k| Row::through(triangle, center(k), scale, 0))
+        });
+        rows.collect::<Vec<_>>()
+    })
+}
+
+fn adversarial_rows(seed: u64, count: usize) -> impl Iterator<Item = Row> {
+    let places = (0..LONGEST).cycle();
+    let rows = pairs(seed, count).zip(places);
+    rows.filter_map(|(p, place)| Row::through(p.triangle, p.center, p.half, place))
+}
+
+#[test]
+fn every_row_of_the_small_lattice_is_decided_as_the_oracle_does() {
+    for (nth, kernel) in all_kernels().chunks(1).enumerate() {
+        // All of them on the first adapter, some on the others.
+        let stride = if nth == 0 { 1 } else { 61 };
+        // All floats are exact at powers of two. Near 2^21 the budget is used up.
+        for (scale, expect_doubt) in [(1, false), (1 << 21, false), ((1 << 21) - 1, true)] {
+            let rows = lattice_rows(scale).step_by(stride);
+            let tally = &compare(kernel, rows, |t, c, h| {
+                let unscaled = t.map(|p| p.map(|c| c / scale));
+                oracle::separating_axes::<i64>(&unscaled, c.map(|c| c / scale), h / scale)
+            })[0];
+            let label = &kernel[0].label;
+            println!(
+                "{label}, scale {scale}: {} rows of {} voxels, {} in doubt",
+                tally.rows, tally.voxels, tally.in_doubt
+            );
+            assert_eq!(tally.wrong, [], "{label}");
+            assert_eq!(tally.in_doubt > 0, expect_doubt, "{label}");
+            assert!(tally.rows > 30_000 && tally.voxels > 2 * tally.rows);
+        }
+    }
+}
+
+#[test]
+fn adversarial_rows_are_decided_as_the_oracle_does() {
+    let count = std::env::var("TRIVOX_PAIRS").map_or(500_000, |n| n.parse().unwrap());
+    let kernels = all_kernels();
+    let tallies = compare(&kernels, adversarial_rows(11, count), oracle::touches);
+    for (tally, Kernel { label, .. }) in tallies.iter().zip(&kernels) {
+        println!(
+            "{label}: {} rows of {} voxels, {} in doubt",
+            tally.rows, tally.voxels, tally.in_doubt
+        );
+        assert_eq!(tally.wrong, [], "{label}");
+        assert!(tally.rows > count / 3 && tally.voxels > tally.rows);
+        assert!(tally.in_doubt > count / 1000, "{label}: the exact path was hardly taken");
+        assert!(tally.touched > tally.voxels / 20 && tally.touched < tally.voxels);
+    }
+}
+
+#[test]
+fn a_wrong_oracle_is_noticed() {
+    let almost = |t: &Triangle, c: [i32; 3], half| touches(t, c, half - 1);
+    let tallies = compare(&all_kernels(), adversarial_rows(11, 10_000), almost);
+    assert!(tallies.iter().all(|tally| tally.wrong.len() > 100));
+}

@@ -1,0 +1,472 @@
+//! The GPU by every rule and kernel, on every adapter: equal to the slow oracle and to the CPU, to
+//! the bit, whatever the sizes, the limits, the bounds and the order.
+#![cfg(feature = "gpu")]
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use crate::common::gpu::adapters;
+use crate::common::rules::{RULES, voxelize as oracle};
+use crate::common::shapes::{degenerate_soup, mesh_of, placed, soup};
+use fastrand::Rng;
+use trivox::engine::backend::report::RunReport;
+use trivox::engine::backend::{Rule, RunOptions, VoxelKernel};
+use trivox::gpu::Adapter;
+use trivox::gpu::voxelize::BatchLimits;
+use trivox::lattice::Triangle;
+use trivox::predicate::Axis;
+use trivox::{Backend, BackendError, Bounds, Cpu, Gpu, NoProgress, PlaceOptions, PlacedMesh};
+use trivox::{Progress, Sizing, VoxelGrid, place};
+
+/// Lattice units in a voxel of the meshes made by [`placed`].
+const UNIT: i32 = 1 << 16;
+
+const UNLIMITED: BatchLimits = BatchLimits {
+    triangles: u32::MAX,
+    pairs: u32::MAX,
+    bricks: u32::MAX,
+    crossings: u32::MAX,
+    candidates: u32::MAX,
+    groups: u32::MAX,
+};
+
+/// Every rule, and both kernels of the one that has two.
+fn methods() -> impl Iterator<Item = (Rule, VoxelKernel)> {
+    let rows = RULES.map(|rule| (rule, VoxelKernel::Rows));
+    rows.into_iter().chain([(Rule::Conservative, VoxelKernel::Voxels)])
+}
+
+fn with_kernel(kernel: VoxelKernel) -> RunOptions {
+    RunOptions { kernel, ..RunOptions::default() }
+}
+
+fn grid(
+    backend: &impl Backend,
+    mesh: &PlacedMesh,
+    (rule, kernel): (Rule, VoxelKernel),
+) -> VoxelGrid {
+    backend.run(mesh, rule, &with_kernel(kernel), &NoProgress).unwrap().grid
+}
+
+fn cpu_grid(mesh: &PlacedMesh, rule: Rule) -> VoxelGrid {
+    grid(&Cpu::default(), mesh, (rule, VoxelKernel::default()))
+}
+
+fn report(gpu: &Gpu, mesh: &PlacedMesh, (rule, kernel): (Rule, VoxelKernel)) -> RunReport {
+    gpu.run(mesh, rule, &with_kernel(kernel), &NoProgress).unwrap().report.unwrap()
+}
+
+fn assert_same(grid: &VoxelGrid, expected: &VoxelGrid, what: &str) {
+    let difference: Vec<_> = grid.differing_voxels(expected).take(5).collect();
+    assert!(grid == expected, "{what}: {grid:?} rather than {expected:?}: {difference:?}");
+}
+
+/// Compares all rules on all adapters with the oracle, and returns how many voxels each names.
+fn check(meshes: &[(String, PlacedMesh)]) -> [u64; RULES.len()] {
+    let mut named = [0; RULES.len()];
+    let expected: Vec<[VoxelGrid; RULES.len()]> =
+        meshes.iter().map(|(_, mesh)| RULES.map(|rule| oracle(mesh, rule))).collect();
+    for grids in &expected {
+        (0..RULES.len()).for_each(|i| named[i] += grids[i].occupied());
+    }
+    for adapter in adapters() {
+        let gpu = Gpu::new(&adapter).unwrap();
+        for ((name, mesh), grids) in meshes.iter().zip(&expected) {
+            for (method, expected) in methods().zip(grids.iter().chain(&grids[..1])) {
+                let what = format!("{}, {method:?}, {name}", adapter.label());
+                assert_same(&grid(&gpu, mesh, method), expected, &what);
+            }
+        }
+    }
+    named
+}
+
+/// The fastest: for what is the host's work, one is enough.
+fn fast_adapter() -> Option<Adapter> {
+    adapters().into_iter().find(|adapter| !adapter.label().contains("SwiftShader"))
+}
+
+/// Half of the square between two corners, in voxels, across `axis` at the height `along`.
+fn sheet(axis: Axis, [lo, hi]: [i32; 2], along: i32) -> Triangle {
+    [[lo, lo], [hi, lo], [lo, hi]].map(|corner| axis.unproject(corner.map(|c| c * UNIT), along))
+}
+
+fn moved(triangle: Triangle, by: [i32; 3]) -> Triangle {
+    triangle.map(|corner| [0, 1, 2].map(|a| corner[a] + by[a]))
+}
+
+#[test]
+fn soups_of_triangles_of_every_size_on_the_lattice_and_off() {
+    let mut rng = Rng::with_seed(1);
+    let meshes: Vec<_> = (0..24)
+        .map(|round| {
+            let dims: [u32; 3] = std::array::from_fn(|_| rng.u32(1..=40));
+            let reach = dims.into_iter().min().unwrap() as i32 * UNIT;
+            // Half voxels have crossings at centres, corners, edges and faces.
+            let step = [UNIT / 2, UNIT, UNIT / 8, 1][round % 4];
+            let mut triangles = soup(&mut rng, 200, reach, step);
+            triangles.extend(degenerate_soup(&mut rng, 10, reach, step));
+            (format!("round {round}"), placed(&triangles, dims))
+        })
+        .collect();
+    let named = check(&meshes);
+    assert!(named.iter().all(|&n| n > 3_000), "{named:?}");
+}
+
+/// Voxels between the origins of small meshes in one grid: a mesh spans at most 13, so each voxel
+/// is decided by one of them.
+const APART: i32 = 15;
+
+/// A mesh of at most 16 triangles, up to `reach` units wide; some begin before the origin.
+fn small_mesh(rng: &mut Rng, number: usize, reach: i32) -> Vec<Triangle> {
+    let step = [UNIT / 2, UNIT, UNIT / 8, 1][number % 4];
+    let count = rng.usize(1..=16);
+    let triangles = match number % 3 {
+        0 => degenerate_soup(rng, count, reach, step),
+        _ => soup(rng, count, reach, step),
+    };
+    let by = std::array::from_fn(|_| -step * rng.i32(0..=UNIT / step));
+    triangles.into_iter().map(|triangle| moved(triangle, by)).collect()
+}
+
+#[test]
+fn random_small_meshes_agree_with_the_oracle_on_cpu_and_gpu() {
+    const ALONE: usize = 32;
+    let count = std::env::var("TRIVOX_SOUPS").map_or(ALONE, |count| count.parse().unwrap());
+    let mut rng = Rng::with_seed(4);
+    let gpus: Vec<(String, Gpu)> =
+        adapters().iter().map(|adapter| (adapter.label(), Gpu::new(adapter).unwrap())).collect();
+    let mut named = [0; RULES.len()];
+    let (mut runs, mut made) = (0, 0);
+    while made < count {
+        // The first are alone in their grids; then up to 256 share one, and each run costs less.
+        // Few along x, along which windings add up.
+        let most = if made < ALONE { [1; 3] } else { [4, 8, 8] };
+        let [nx, ny, nz] = most.map(|most| rng.i32(1..=most));
+        let (mut triangles, mut dims) = (Vec::new(), [0; 3]);
+        for cell in 0..nx * ny * nz {
+            let by = [cell / (ny * nz), cell / nz % ny, cell % nz].map(|c| c * APART * UNIT);
+            dims = std::array::from_fn(|_| rng.i32(1..=12));
+            let reach = dims.into_iter().max().unwrap() * UNIT;
+            let mesh = small_mesh(&mut rng, made, reach);
+            triangles.extend(mesh.into_iter().map(|triangle| moved(triangle, by)));
+            made += 1;
+        }
+        // The grid ends with the last, whose longer triangles it cuts.
+        let before = [nx, ny, nz].map(|n| (n - 1) * APART);
+        let mesh = placed(&triangles, std::array::from_fn(|a| (before[a] + dims[a]) as u32));
+        let expected = RULES.map(|rule| oracle(&mesh, rule));
+        for (index, (rule, expected)) in RULES.into_iter().zip(&expected).enumerate() {
+            assert_same(&cpu_grid(&mesh, rule), expected, &format!("{rule:?}, run {runs}"));
+            named[index] += expected.occupied();
+        }
+        for (method, expected) in methods().zip(expected.iter().chain(&expected[..1])) {
+            for (label, gpu) in &gpus {
+                let what = format!("{label}, {method:?}, run {runs}");
+                assert_same(&grid(gpu, &mesh, method), expected, &what);
+            }
+        }
+        runs += 1;
+    }
+    let (methods, adapters) = (methods().count(), gpus.len());
+    println!("{made} meshes in {runs} grids by {methods} methods on {adapters} adapters");
+    assert!(named.iter().all(|&n| n > 3 * count as u64), "{named:?}");
+}
+
+#[test]
+fn bounds_cut_triangles_and_what_lies_before_them_still_counts() {
+    let mut rng = Rng::with_seed(2);
+    let meshes: Vec<_> = (0..24)
+        .map(|round| {
+            let dims: [u32; 3] = std::array::from_fn(|_| rng.u32(1..=30));
+            let step = [UNIT / 2, 1][round % 2];
+            let triangles: Vec<Triangle> = (soup(&mut rng, 60, 60 * UNIT, step).into_iter())
+                .map(|triangle| moved(triangle, [-15 * UNIT; 3]))
+                .collect();
+            (format!("round {round}"), placed(&triangles, dims))
+        })
+        .collect();
+    check(&meshes);
+    // Along each axis some triangles lie before the grid, and count for its first voxels.
+    for (a, rule) in [Rule::Parity(Axis::X), Rule::Parity(Axis::Y), Rule::Parity(Axis::Z)]
+        .into_iter()
+        .enumerate()
+        .chain([(0, Rule::Winding)])
+    {
+        let first = |(_, mesh): &(String, PlacedMesh)| {
+            cpu_grid(mesh, rule).voxels().filter(|v| v[a] == 0).count()
+        };
+        let before: usize = meshes.iter().map(first).sum();
+        assert!(before > 100, "{rule:?}: {before}");
+    }
+}
+
+#[test]
+fn sheets_at_centres_faces_and_between_before_the_grid_and_past_it_count_once() {
+    // Sheets across each axis at every quarter of a voxel from well before the grid to past its
+    // end.
+    let sheets = (-8..=40).map(|quarter| {
+        let triangles = Axis::ALL.map(|axis| sheet(axis, [-1, 20], quarter * UNIT / 4));
+        (format!("quarter {quarter}"), placed(&triangles, [9, 8, 7]))
+    });
+    let meshes: Vec<_> = sheets.collect();
+    let named = check(&meshes);
+    assert!(named.iter().all(|&n| n > 1000), "{named:?}");
+}
+
+#[test]
+fn one_place_may_be_crossed_any_number_of_times() {
+    // A thousand sheets in one voxel, then a thousand the other way in the next.
+    let up = [[0, 0, 0], [0, 8 * UNIT, 0], [0, 0, 8 * UNIT]];
+    let down = [up[0], up[2], up[1]];
+    let at = |triangle: Triangle, x: i32| moved(triangle, [x, 0, 0]);
+    let mut triangles: Vec<Triangle> = (0..1001).map(|i| at(down, 2 * UNIT + i)).collect();
+    triangles.extend((0..1001).map(|i| at(up, 3 * UNIT + i)));
+    triangles.extend((0..7).map(|_| at(up, 5 * UNIT)));
+    let named = check(&[("sheets".into(), placed(&triangles, [8; 3]))]);
+    assert_eq!(named[5], 3 * 28, "in, out, and in again by the other side");
+    triangles.extend((0..7).map(|_| at(down, -5 * UNIT)));
+    let named = check(&[("sheets".into(), placed(&triangles, [8; 3]))]);
+    assert_eq!(named[5], 2 * 28, "in before the grid, and out by as many in the end");
+}
+
+#[test]
+fn windows_on_triangles_that_span_a_million_voxels() {
+    let mut rng = Rng::with_seed(5);
+    let mut meshes = Vec::new();
+    for size in [1e-4, 1e-3] {
+        for _ in 0..3 {
+            let triangles: Vec<_> = (0..3)
+                .map(|_| {
+                    let [a, b] = [(); 2].map(|()| [(); 3].map(|()| rng.f64()));
+                    let c = [0, 1, 2].map(|i| 1.5 - a[i] - b[i] + size * (rng.f64() - 0.5));
+                    [a, b, c]
+                })
+                .collect();
+            let bounds = Bounds { min: [0.5 - size / 2.0; 3], max: [0.5 + size / 2.0; 3] };
+            let options = PlaceOptions::new(Sizing::Resolution(40)).with_bounds(bounds);
+            meshes.push(("window".into(), place(&mesh_of(&triangles), &options).unwrap()));
+        }
+    }
+    let named = check(&meshes);
+    assert!(named.iter().all(|&n| n > 1000), "{named:?}");
+}
+
+#[test]
+fn triangles_across_a_large_grid_are_those_of_the_cpu() {
+    // Off the axes, so that the nodes of higher levels are refined.
+    let corners = [[0.0, 0.1, 0.2], [1.0, 0.9, 0.3], [0.4, 1.0, 1.0]];
+    let mesh = mesh_of(&[corners, [corners[2], corners[0], [0.9, 0.0, 0.6]]]);
+    let mesh = place(&mesh, &PlaceOptions::new(Sizing::Resolution(520))).unwrap();
+    let Some(adapter) = fast_adapter() else { return };
+    let gpu = Gpu::new(&adapter).unwrap();
+    for (rule, kernel) in methods() {
+        let expected = cpu_grid(&mesh, rule);
+        assert!(expected.occupied() > 50_000);
+        let what = format!("{rule:?}, {kernel:?}");
+        assert_same(&grid(&gpu, &mesh, (rule, kernel)), &expected, &what);
+    }
+}
+
+/// Counts the parts in which work is done.
+#[derive(Default)]
+struct Parts(AtomicUsize);
+
+impl Progress for Parts {
+    fn start(&self, _: &str, _: u64) {}
+    fn advance(&self, _: u64) {
+        self.0.fetch_add(1, Relaxed);
+    }
+}
+
+#[test]
+fn shrunken_limits_run_in_parts_and_change_nothing() {
+    // With the least number of parts that each makes necessary.
+    let budgets = [
+        (1, UNLIMITED),
+        (80, BatchLimits { triangles: 1, ..UNLIMITED }),
+        (5, BatchLimits { triangles: 17, ..UNLIMITED }),
+        (60, BatchLimits { pairs: 1, ..UNLIMITED }),
+        (3, BatchLimits { pairs: 60, bricks: 10, crossings: 100, ..UNLIMITED }),
+        (10, BatchLimits { bricks: 1, crossings: 1, ..UNLIMITED }),
+        (3, BatchLimits { candidates: 1, ..UNLIMITED }),
+        (1, BatchLimits { groups: 1, ..UNLIMITED }),
+        (
+            4,
+            BatchLimits {
+                triangles: 50,
+                pairs: 64,
+                bricks: 7,
+                crossings: 200,
+                candidates: 600,
+                groups: 1,
+            },
+        ),
+    ];
+    // On half voxels, and between bricks, so that crossings are on the faces of parts; in the grid,
+    // and some before it.
+    let mut rng = Rng::with_seed(6);
+    let mut triangles = soup(&mut rng, 77, 20 * UNIT, UNIT / 2);
+    triangles.extend(Axis::ALL.map(|axis| sheet(axis, [0, 20], 8 * UNIT)));
+    let meshes = [[0; 3], [-7 * UNIT; 3]]
+        .map(|by| placed(&triangles.iter().map(|t| moved(*t, by)).collect::<Vec<_>>(), [20; 3]));
+    let Some(adapter) = fast_adapter() else { return };
+    // Those of which each has a last stage of its own; the others need no other test of this.
+    let methods = [
+        (Rule::Conservative, VoxelKernel::Rows),
+        (Rule::Conservative, VoxelKernel::Voxels),
+        (Rule::SixSeparating, VoxelKernel::Rows),
+        (Rule::Parity(Axis::Y), VoxelKernel::Rows),
+        (Rule::Winding, VoxelKernel::Rows),
+    ];
+    let expected = methods.map(|(rule, _)| meshes.each_ref().map(|mesh| oracle(mesh, rule)));
+    for (least, batch_limits) in budgets {
+        let gpu = Gpu::new(&adapter).unwrap().with_batch_limits(batch_limits);
+        for ((rule, kernel), expected) in methods.into_iter().zip(&expected) {
+            let parts = Parts::default();
+            let what = format!("{rule:?}, {kernel:?}, {batch_limits:?}");
+            let run = gpu.run(&meshes[0], rule, &with_kernel(kernel), &parts).unwrap();
+            assert_same(&run.grid, &expected[0], &what);
+            let parts = parts.0.into_inner();
+            assert!(parts >= least && (least > 1 || parts == 1), "{parts} parts: {what}");
+            // The enlarged buffers of the first run are kept for the second.
+            let cut = grid(&gpu, &meshes[1], (rule, kernel));
+            assert_same(&cut, &expected[1], &format!("{what}, cut"));
+        }
+    }
+}
+
+#[test]
+fn a_list_that_is_too_short_is_made_longer_and_nothing_counts_twice() {
+    // More listed crossings than the initial capacity: 32 of one direction in each voxel.
+    let sheet = [[0, 0, 0], [0, 16 * UNIT, 0], [0, 0, 16 * UNIT]];
+    let sheets = (0..512).map(|i| moved(sheet, [i * UNIT / 32, 0, 0]));
+    let mesh = placed(&sheets.collect::<Vec<_>>(), [16; 3]);
+    for adapter in adapters() {
+        let gpu = Gpu::new(&adapter).unwrap();
+        let rule = Rule::Winding;
+        let expected = oracle(&mesh, rule);
+        assert!(expected.occupied() > 0);
+        let run = gpu.run(&mesh, rule, &RunOptions::default(), &NoProgress).unwrap();
+        assert_same(&run.grid, &expected, &adapter.label());
+        assert!(run.report.unwrap().runs > 1, "{}", adapter.label());
+        let again = report(&gpu, &mesh, (rule, VoxelKernel::Rows));
+        assert_eq!((again.runs, again.waits), (1, 2), "{}", adapter.label());
+    }
+}
+
+#[test]
+fn order_of_triangles_and_of_rules_makes_no_difference() {
+    let mut rng = Rng::with_seed(8);
+    let mut triangles = soup(&mut rng, 500, 30 * UNIT, 1);
+    let cpu_grids = |triangles: &[Triangle]| {
+        let mesh = placed(triangles, [30; 3]);
+        RULES.map(|rule| cpu_grid(&mesh, rule))
+    };
+    let expected = cpu_grids(&triangles);
+    let mut shuffled: Vec<_> = methods().zip(expected.iter().chain(&expected[..1])).collect();
+    for adapter in adapters() {
+        let gpu = Gpu::new(&adapter).unwrap();
+        for _ in 0..3 {
+            rng.shuffle(&mut triangles);
+            rng.shuffle(&mut shuffled);
+            let mesh = placed(&triangles, [30; 3]);
+            for (method, expected) in &shuffled {
+                let what = format!("{}, {method:?}", adapter.label());
+                assert_same(&grid(&gpu, &mesh, *method), expected, &what);
+            }
+        }
+    }
+    let less = cpu_grids(&triangles[..450]);
+    assert!(expected.iter().zip(&less).all(|(a, b)| a != b), "missing triangles are noticed");
+}
+
+#[test]
+fn a_rule_reports_its_own_stages_and_waits_once_or_again_for_listed_crossings() {
+    let mesh = placed(&soup(&mut Rng::with_seed(9), 300, 40 * UNIT, 1), [40; 3]);
+    let shared = ["seed", "refine"];
+    let Some(adapter) = fast_adapter() else { return };
+    let gpu = Gpu::new(&adapter).unwrap();
+    for (rule, kernel) in methods() {
+        let last: &[&str] = match (rule, kernel) {
+            (Rule::Conservative, VoxelKernel::Rows) => &["find_bricks", "voxel_rows"],
+            (Rule::Conservative, VoxelKernel::Voxels) => &["find_bricks", "voxels"],
+            (Rule::Conservative, _) => unreachable!("a method of this test: {kernel:?}"),
+            (Rule::SixSeparating, _) => &["find_bricks", "six_separating"],
+            (Rule::Parity(_), _) => &["find_bricks", "parity"],
+            (Rule::Winding | Rule::Crossings, _) => &["find_bricks", "mark_crossings"],
+        };
+        report(&gpu, &mesh, (rule, kernel));
+        let report = report(&gpu, &mesh, (rule, kernel));
+        let names: Vec<&str> = report.stages.iter().map(|stage| stage.name).collect();
+        assert_eq!(names, [&shared, last].concat(), "{rule:?}");
+        let is_listed = matches!(rule, Rule::Winding | Rule::Crossings);
+        assert_eq!((report.runs, report.waits), (1, if is_listed { 2 } else { 1 }), "{rule:?}");
+        assert!(report.stages.iter().all(|s| s.dispatches > 0 && s.invocations > 0 && s.bytes > 0));
+    }
+}
+
+#[test]
+fn counts_are_those_of_a_known_mesh() {
+    // A square of 4 x 4 centres within a brick, seen along x; edge-on along y and z.
+    let at = |y: i32, z: i32| [3 * UNIT, y * UNIT, z * UNIT];
+    let square = [[at(1, 1), at(5, 1), at(5, 5)], [at(1, 1), at(5, 5), at(1, 5)]];
+    let mesh = placed(&square, [8; 3]);
+    for adapter in adapters() {
+        let gpu = Gpu::new(&adapter).unwrap();
+        for (rule, stage, pairs) in [
+            (Rule::SixSeparating, "six_separating", 2),
+            (Rule::Parity(Axis::X), "parity", 2),
+            // No centre is within bounds without extent.
+            (Rule::Parity(Axis::Y), "parity", 0),
+            (Rule::Winding, "mark_crossings", 2),
+        ] {
+            let report = report(&gpu, &mesh, (rule, VoxelKernel::Rows));
+            let last = report.stages.iter().find(|s| s.name == stage).unwrap();
+            assert_eq!((last.invocations, last.tests), (16 * pairs, 16 * pairs), "{rule:?}");
+            let read = if pairs == 0 { 0 } else { 64 * pairs + 8 };
+            // Per pair its table entry and the brick index there; one brick, read and written.
+            let more = if pairs == 0 { 0 } else { 8 * pairs + 2 * 72 };
+            assert_eq!(last.bytes, read + more, "{rule:?}");
+        }
+    }
+}
+
+#[test]
+fn memory_that_does_not_hold_the_grid_is_refused_with_a_figure_that_does() {
+    // Some of them before the grid.
+    let mut triangles = soup(&mut Rng::with_seed(10), 400, 120 * UNIT, 1);
+    triangles
+        .iter_mut()
+        .step_by(7)
+        .for_each(|triangle| *triangle = moved(*triangle, [-50 * UNIT; 3]));
+    let mesh = placed(&triangles, [120; 3]);
+    let Some(adapter) = fast_adapter() else { return };
+    let gpu = Gpu::new(&adapter).unwrap();
+    for rule in RULES {
+        let within = |memory| {
+            gpu.run(&mesh, rule, &RunOptions { memory, ..RunOptions::default() }, &NoProgress)
+        };
+        let grid = cpu_grid(&mesh, rule);
+        for too_little in [72 * grid.brick_count(), 0] {
+            let Err(BackendError::Memory { needed, allowed }) = within(too_little) else {
+                panic!("{rule:?}: refused")
+            };
+            assert_eq!(allowed, too_little);
+            let what = format!("{rule:?}, {needed} bytes");
+            assert_same(&within(needed).unwrap().grid, &grid, &what);
+        }
+    }
+}
+
+#[test]
+fn the_oracle_notices_a_wrong_grid() {
+    let mut rng = Rng::with_seed(11);
+    let mesh = placed(&soup(&mut rng, 50, 20 * UNIT, 1), [20; 3]);
+    let Some(adapter) = fast_adapter() else { return };
+    let gpu = Gpu::new(&adapter).unwrap();
+    for (rule, kernel) in methods() {
+        let expected = oracle(&mesh, rule);
+        let wrong = expected.voxels().skip(1);
+        let wrong = VoxelGrid::from_voxels(expected.dims(), wrong).unwrap();
+        assert!(grid(&gpu, &mesh, (rule, kernel)) != wrong, "{rule:?}");
+    }
+}

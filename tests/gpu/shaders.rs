@@ -1,0 +1,478 @@
+//! The shaders: every file valid by itself with its imports, and the same layouts and constants in
+//! the shaders and on the host.
+#![cfg(feature = "gpu")]
+use std::collections::{BTreeMap, BTreeSet};
+use std::mem::offset_of;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use trivox::gpu::distance::{
+    BLOCK, BRICK_VOXELS, CELL, CLUSTER_TRIANGLES, Cluster, ITEM_CLUSTERS, Item, MeasureParams,
+    Record,
+};
+use trivox::gpu::draw::{DrawParams, NO_GROUND, SUM_WORDS};
+use trivox::gpu::kernels::{Binding, File, KERNELS, Kernel, MODULES, bindings, resolve};
+use trivox::gpu::scene::tree::{NODE_WORDS, TreeParams};
+use trivox::gpu::scene::{self as rays, Header, RAY_GROUP, SCENE_SOURCE, WordNode};
+use trivox::gpu::voxelize::data::{self, Pair, Params};
+use trivox::gpu::{self, kernels};
+use trivox::grid::BRICK;
+use wgpu::naga;
+use wgpu::naga::back::{hlsl, msl, pipeline_constants};
+
+#[allow(dead_code, reason = "the names are compared")]
+#[path = "../../benches/cards/kernels.rs"]
+mod costs;
+
+/// Checked with no feature beyond WebGPU's core.
+fn validated(name: &str, source: &str) -> (naga::Module, naga::valid::ModuleInfo) {
+    let module = naga::front::wgsl::parse_str(source)
+        .unwrap_or_else(|e| panic!("{name}: {}", e.emit_to_string(source)));
+    let flags = naga::valid::ValidationFlags::all();
+    let info = naga::valid::Validator::new(flags, naga::valid::Capabilities::empty())
+        .validate(&module)
+        .unwrap_or_else(|e| panic!("{name}: {}", e.emit_to_string(source)));
+    (module, info)
+}
+
+/// All files of the registry.
+fn files() -> impl Iterator<Item = File> {
+    MODULES.iter().copied().chain(KERNELS.iter().map(Kernel::file))
+}
+
+/// The paths of the files in a folder and below, without extension.
+fn paths(root: &Path, folder: &Path, found: &mut BTreeSet<String>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            paths(root, &path, found);
+        } else {
+            let path = path.strip_prefix(root).unwrap().with_extension("");
+            found.insert(path.to_str().unwrap().replace('\\', "/"));
+        }
+    }
+}
+
+#[test]
+fn every_file_is_registered_once() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("shaders");
+    let mut found = BTreeSet::new();
+    paths(&root, &root, &mut found);
+    let registered: BTreeSet<String> = files().map(|file| file.path.to_owned()).collect();
+    assert_eq!(found, registered);
+    assert_eq!(files().count(), registered.len());
+    let names: BTreeSet<&str> = KERNELS.iter().map(Kernel::name).collect();
+    assert_eq!(names.len(), KERNELS.len(), "kernels are told apart by their names");
+}
+
+#[test]
+fn every_file_is_valid_with_its_imports_alone() {
+    for file in files() {
+        let (module, _) = validated(file.path, &resolve(&file));
+        let is_kernel = KERNELS.iter().any(|kernel| kernel.file().path == file.path);
+        assert_eq!(module.entry_points.len(), usize::from(is_kernel), "{}", file.path);
+    }
+}
+
+#[test]
+fn every_import_is_used() {
+    for file in files() {
+        for import in imports(&file) {
+            let line = format!("// #import {import}\n");
+            let less = File { text: String::leak(file.text.replace(&line, "")), ..file };
+            let source = resolve(&less);
+            let is_valid = naga::front::wgsl::parse_str(&source).is_ok();
+            let others = imports(&less);
+            let is_imported_anyway =
+                others.iter().any(|other| closure(other).iter().any(|path| path == import));
+            assert!(!is_valid || is_imported_anyway, "{} needs no {import}", file.path);
+        }
+    }
+}
+
+fn imports(file: &File) -> Vec<&'static str> {
+    let file: File = *file;
+    file.text.lines().filter_map(|line| line.strip_prefix("// #import ")).collect()
+}
+
+/// All that a module imports, directly or not.
+fn closure(path: &str) -> BTreeSet<String> {
+    let file = MODULES.iter().find(|file| file.path == path).unwrap();
+    let direct = imports(file);
+    let mut all: BTreeSet<String> = direct.iter().map(|path| (*path).to_owned()).collect();
+    direct.iter().for_each(|path| all.append(&mut closure(path)));
+    all
+}
+
+#[test]
+fn kernels_begin_with_their_stage_and_dispatch() {
+    for kernel in KERNELS {
+        let text = kernel.file().text;
+        let comment: Vec<&str> = text.lines().take_while(|line| line.starts_with("//")).collect();
+        assert!(comment[0].starts_with("// Stage: "), "{}", kernel.name());
+        let has_dispatch = comment.iter().any(|line| line.starts_with("// Dispatch: "));
+        assert!(has_dispatch, "{}", kernel.name());
+    }
+}
+
+#[test]
+fn kernels_have_the_entry_point_and_the_workgroup_of_the_registry() {
+    for kernel in KERNELS {
+        let (module, _) = validated(kernel.name(), &kernel.source());
+        let entry = &module.entry_points[0];
+        let path = kernel.file().path;
+        let follows_rays =
+            path.starts_with("draw/") || imports(&kernel.file()).contains(&"trace/traverse");
+        let group = match path {
+            _ if follows_rays => RAY_GROUP,
+            "distance/measure" => CELL.pow(3),
+            "distance/compact" => BRICK.pow(2),
+            _ => gpu::GROUP,
+        };
+        assert_eq!((entry.name.as_str(), entry.workgroup_size), (kernel.name(), [group, 1, 1]));
+    }
+}
+
+/// What naga finds where [`bindings`] reads lines.
+fn bindings_by_naga(module: &naga::Module) -> Vec<Binding> {
+    let bound = module.global_variables.iter().filter_map(|(_, variable)| {
+        let at = variable.binding?;
+        let ty = match variable.space {
+            naga::AddressSpace::Uniform => wgpu::BufferBindingType::Uniform,
+            naga::AddressSpace::Storage { access } => wgpu::BufferBindingType::Storage {
+                read_only: !access.contains(naga::StorageAccess::STORE),
+            },
+            space => panic!("{space:?}"),
+        };
+        let name = variable.name.clone().unwrap();
+        Some(Binding { group: at.group, number: at.binding, name, ty })
+    });
+    bound.collect()
+}
+
+#[test]
+fn bindings_are_read_as_naga_reads_them_and_fit_the_default_limits() {
+    let limits = wgpu::Limits::default();
+    for kernel in KERNELS {
+        let read = bindings(&kernel.source());
+        assert_eq!(read, bindings_by_naga(&validated(kernel.name(), &kernel.source()).0));
+        let is_storage = |b: &&Binding| b.ty != wgpu::BufferBindingType::Uniform;
+        let storage = read.iter().filter(is_storage).count();
+        assert!(storage <= limits.max_storage_buffers_per_shader_stage as usize);
+        let numbers: BTreeSet<_> = read.iter().map(|b| (b.group, b.number)).collect();
+        let names: BTreeSet<_> = read.iter().map(|b| &b.name).collect();
+        assert_eq!((numbers.len(), names.len()), (read.len(), read.len()), "{}", kernel.name());
+    }
+}
+
+#[test]
+fn the_published_source_is_that_of_the_kernels() {
+    let text = "// #import trace/traverse\n// #import trace/float_rays\n";
+    assert_eq!([SCENE_SOURCE, text, "\n"].concat(), resolve(&File { path: "", text }));
+    validated("scene", SCENE_SOURCE);
+}
+
+/// The translators of wgpu for DX12 and Metal, which this machine may not have.
+#[test]
+fn every_kernel_is_translated_to_hlsl_and_msl() {
+    for kernel in KERNELS {
+        let (module, info) = validated(kernel.name(), &kernel.source());
+        // With the defaults of pipeline constants.
+        let (module, info) =
+            pipeline_constants::process_overrides(&module, &info, None, &Default::default())
+                .unwrap();
+        let mut text = String::new();
+        let (options, all) = (hlsl::Options::default(), hlsl::PipelineOptions::default());
+        let translated = hlsl::Writer::new(&mut text, &options, &all).write(&module, &info, None);
+        translated.unwrap_or_else(|e| panic!("{} to HLSL: {e}", kernel.name()));
+        let options = msl::Options { lang_version: (2, 4), ..msl::Options::default() };
+        let translated = msl::write_string(&module, &info, &options, &Default::default());
+        translated.unwrap_or_else(|e| panic!("{} to MSL: {e}", kernel.name()));
+    }
+}
+
+/// `TRIVOX_TINT` names a folder in which the npm package `webgpu` is installed.
+#[test]
+fn tint_compiles_every_file_too() {
+    let Some(folder) = std::env::var_os("TRIVOX_TINT").map(PathBuf::from) else {
+        return println!("skipped: TRIVOX_TINT not set");
+    };
+    let sources = tempfile::TempDir::new().unwrap();
+    for file in files() {
+        let is_kernel = KERNELS.iter().any(|kernel| kernel.file().path == file.path);
+        // Tint makes a pipeline of a kernel: its file has the name of its entry point.
+        let name = file.path.rsplit('/').next().unwrap();
+        let name = if is_kernel { name.into() } else { file.path.replace('/', ".") + ".module" };
+        std::fs::write(sources.path().join(name + ".wgsl"), resolve(&file)).unwrap();
+    }
+    // Packages are looked for beside the script.
+    let script = folder.join("check.mjs");
+    std::fs::write(&script, include_str!("tint/check.mjs")).unwrap();
+    let mut node = Command::new("node");
+    node.arg(script).arg(sources.path());
+    // Dawn refuses older llvmpipes, so it is shown SwiftShader alone.
+    if let Some(driver) = std::env::var_os("VK_ADD_DRIVER_FILES") {
+        node.env("VK_DRIVER_FILES", driver);
+    }
+    let output = node.output().unwrap();
+    let said = [output.stdout, output.stderr].map(|said| String::from_utf8(said).unwrap()).concat();
+    assert!(output.status.success(), "{said}");
+    let (files, kernels) = (files().count(), KERNELS.len());
+    assert!(
+        said.contains(&format!("tint: {files} files, {kernels} kernels, 0 complaints")),
+        "{said}"
+    );
+}
+
+/// Name and offset of each member, and the size, of a struct in a shader.
+fn layout(file: &str, name: &str) -> (Vec<(String, usize)>, usize) {
+    let file = files().find(|one| one.path == file).unwrap();
+    let (module, _) = validated(file.path, &resolve(&file));
+    let found = module.types.iter().find(|(_, ty)| ty.name.as_deref() == Some(name));
+    let naga::TypeInner::Struct { members, span } = &found.unwrap().1.inner else {
+        panic!("{name} is no struct");
+    };
+    let member = |m: &naga::StructMember| (m.name.clone().unwrap(), m.offset as usize);
+    (members.iter().map(member).collect(), *span as usize)
+}
+
+macro_rules! host_layout {
+    ($type:ty, $($field:ident),+ $(,)?) => {
+        (vec![$((stringify!($field).to_owned(), offset_of!($type, $field))),+], size_of::<$type>())
+    };
+}
+
+#[test]
+fn the_model_of_cards_has_every_kernel_of_voxelization() {
+    let with_cost: BTreeSet<&str> = costs::COSTS.iter().map(|cost| cost.kernel).collect();
+    let kernels = KERNELS.iter().filter(|kernel| kernel.file().path.starts_with("voxelize/"));
+    assert_eq!(with_cost, kernels.map(Kernel::name).collect());
+}
+
+#[test]
+fn host_structs_are_laid_out_as_in_the_shaders() {
+    let params = host_layout!(
+        Params,
+        region_lo,
+        fraction_bits,
+        region_hi,
+        level,
+        shift,
+        top_level,
+        axes,
+        first_triangle,
+        dims,
+        triangle_count,
+        vertex_words,
+        pair_capacity,
+        upper_capacity,
+        brick_capacity,
+        crossing_capacity,
+        table_mask,
+        candidate_limit,
+        max_groups,
+    );
+    let tree = host_layout!(
+        TreeParams, items, item_words, first_item, first_node, nodes, are_nodes, table_mask,
+        max_groups,
+    );
+    let draw = host_layout!(
+        DrawParams,
+        size,
+        first_row,
+        rows,
+        samples,
+        sky_directions,
+        ground_directions,
+        max_groups,
+        edge_step,
+        edge_width,
+        edge_origin,
+        edge_max,
+        edge_fade,
+        edge_shade,
+        has_background,
+        is_small,
+        corner_light,
+        ground_shades,
+        ground_step,
+        ground_step_bits,
+        ground_corner,
+        ground_height,
+        ground_up,
+        rows_at,
+        sun_directions_at,
+        sky_directions_at,
+        ground_directions_at,
+        sky_shares_at,
+        srgb_ends_at,
+        sky_sets,
+        sun,
+        sun_light,
+        sky_light,
+    );
+    let layouts = [
+        ("voxelize/params", "Params", params),
+        ("voxelize/pair", "Pair", host_layout!(Pair, triangle, node_xy, node_z_candidates, first)),
+        (
+            "trace/scene",
+            "Scene",
+            host_layout!(Header, version, top, root, rest, lo, bricks, hi, has_colors),
+        ),
+        ("trace/scene", "Node", host_layout!(WordNode, partial, full, before, first, parent)),
+        ("trace/tree", "Params", tree),
+        ("draw/params", "DrawParams", draw),
+        (
+            "distance/params",
+            "Params",
+            host_layout!(
+                MeasureParams,
+                dims,
+                fraction_bits,
+                width,
+                width_bits,
+                items,
+                bricks,
+                max_groups,
+            ),
+        ),
+        (
+            "distance/measure",
+            "Item",
+            host_layout!(Item, xy, z, slot, bounding, bounding_end, step, first, end),
+        ),
+        ("distance/measure", "Cluster", host_layout!(Cluster, lo, first, hi, end)),
+        ("distance/compact", "Record", host_layout!(Record, brick, first, mask)),
+    ];
+    for (file, name, host) in layouts {
+        assert_eq!(layout(file, name), host, "{file}, {name}");
+    }
+}
+
+/// The constants that files declare as `const NAME: u32 = VALUEu;`, by file and name.
+fn shader_constants() -> BTreeMap<(&'static str, &'static str), u32> {
+    let mut constants = BTreeMap::new();
+    for file in files() {
+        for line in file.text.lines() {
+            let Some((name, rest)) =
+                line.strip_prefix("const ").and_then(|line| line.split_once(": u32 = "))
+            else {
+                continue;
+            };
+            let value = rest.split(['u', ';']).next().unwrap();
+            let value = match value.strip_prefix("0x") {
+                Some(digits) => u32::from_str_radix(digits, 16),
+                None => value.parse(),
+            };
+            constants.insert((file.path, name), value.unwrap());
+        }
+    }
+    constants
+}
+
+/// Constants that no host code uses: kinds, axes, and parts of records inside the shaders.
+const SHADER_ONLY: [&str; 35] = [
+    "CLEAR",
+    "IN_DOUBT",
+    "SEPARATES",
+    "AXIS_X",
+    "AXIS_Y",
+    "AXIS_Z",
+    "NO_NODE",
+    "NO_CANDIDATE",
+    "CANDIDATE_BITS",
+    "CANDIDATE_MASK",
+    "FREE",
+    "NO_ENTRY",
+    "MAX_PROBES",
+    "EMPTY",
+    "PARTIAL",
+    "FULL",
+    "NO_AXIS",
+    "NO_FACE",
+    "NOTHING",
+    "VOXEL",
+    "GROUND",
+    "CAMERA_RAY",
+    "SKY_RAY",
+    "SUN_RAY",
+    "NOT_LIT",
+    "LIT",
+    "LIT_PER_RAY",
+    "COVERED",
+    "SAMPLES",
+    "DIFFERS",
+    "COLUMN_WORDS",
+    "ROW_WORDS",
+    "ONE",
+    "GROUND_SAMPLES",
+    "NO_RECORD",
+];
+
+#[test]
+fn every_constant_that_host_and_shaders_share_has_one_value() {
+    let words = |offset: usize| (offset / 4) as u32;
+    let host = [
+        ("GROUP", gpu::GROUP),
+        ("BRICK_WORDS", gpu::BRICK_WORDS as u32),
+        ("KEY_WORDS", gpu::KEY_WORDS as u32),
+        ("START_NODES", data::MAX_CANDIDATES),
+        ("LEVELS", data::LEVELS as u32),
+        ("BRICKS", data::BRICKS as u32),
+        ("FAILURES", data::FAILURES as u32),
+        ("PAIRS", data::PAIRS as u32),
+        ("CANDIDATES", data::CANDIDATES as u32),
+        ("STARTED", data::STARTED as u32),
+        ("GROUPS", data::GROUPS as u32),
+        ("CROSSINGS", data::CROSSINGS as u32),
+        ("LEAVES", data::LEAVES),
+        ("PAIRS_FULL", data::PAIRS_FULL),
+        ("BRICKS_FULL", data::BRICKS_FULL),
+        ("TOO_MANY_CANDIDATES", data::TOO_MANY_CANDIDATES),
+        ("PAIR_GROUPS", data::PAIR_GROUPS as u32),
+        ("CANDIDATE_GROUPS", data::CANDIDATE_GROUPS as u32),
+        ("DISPATCH_WORDS", data::DISPATCH_WORDS as u32),
+        ("KIND_ROW", data::KIND_ROW),
+        ("KIND_COLUMN", data::KIND_COLUMN),
+        ("KIND_VOXEL", data::KIND_VOXEL),
+        ("KIND_DIRECTED_COLUMN", data::KIND_DIRECTED_COLUMN),
+        ("SCENE_VERSION", rays::SCENE_VERSION),
+        ("SCENE_BRICK_WORDS", gpu::BRICK_WORDS as u32),
+        ("SCENE_KEY_WORDS", gpu::KEY_WORDS as u32),
+        ("NO_NODES", rays::NO_NODES),
+        ("RAY_GROUP", RAY_GROUP),
+        ("RAY_WORDS", rays::RAY_WORDS as u32),
+        ("HIT_WORDS", rays::HIT_WORDS as u32),
+        ("NO_HIT", rays::NO_HIT),
+        ("GAVE_UP", rays::GAVE_UP),
+        ("FRACTION_BITS", trivox::view::trace::FRACTION_BITS),
+        ("NODE_WORDS", NODE_WORDS),
+        ("BEFORE", words(offset_of!(WordNode, before))),
+        ("FIRST", words(offset_of!(WordNode, first))),
+        ("PARENT", words(offset_of!(WordNode, parent))),
+        ("NO_GROUND", NO_GROUND),
+        ("SUM_WORDS", SUM_WORDS),
+        ("BRICK", BRICK),
+        ("BRICK_VOXELS", BRICK_VOXELS),
+        ("BLOCK", BLOCK),
+        ("CELL", CELL),
+        ("CELL_VOXELS", CELL.pow(3)),
+        ("ITEM_CLUSTERS", ITEM_CLUSTERS as u32),
+        ("CLUSTER_TRIANGLES", CLUSTER_TRIANGLES as u32),
+        ("ROWS", BRICK * BRICK),
+        ("MASK_WORDS", BRICK_VOXELS / 32),
+    ];
+    let shared: BTreeMap<&str, u32> = host.into();
+    let shader = shader_constants();
+    for ((file, name), value) in &shader {
+        match shared.get(name) {
+            Some(host) => assert_eq!(value, host, "{name} in {file}"),
+            None => assert!(SHADER_ONLY.contains(name), "{name} in {file} is not checked"),
+        }
+    }
+    let declared: BTreeSet<&str> = shader.keys().map(|(_, name)| *name).collect();
+    let unknown: Vec<_> =
+        shared.keys().chain(&SHADER_ONLY).filter(|name| !declared.contains(**name)).collect();
+    assert!(unknown.is_empty(), "no shader declares {unknown:?}");
+    assert_eq!(kernels::VOXELS.name(), "voxels");
+}

@@ -1,0 +1,165 @@
+//! `touches` in WGSL against the exact oracle, on every adapter: its wide integers, every triangle
+//! of the small lattice, and adversarial pairs.
+//!
+//! `TRIVOX_PAIRS=50000000` sets how many random pairs are compared on each adapter.
+#![cfg(feature = "gpu")]
+use crate::common::gpu::{Kernel, kernels};
+use crate::common::lattice::{lattice_triangles, voxel_centers};
+use crate::common::oracle;
+use crate::common::pairs::pairs;
+use rayon::prelude::*;
+use trivox::gpu::kernels::module;
+use trivox::lattice::Triangle;
+use trivox::predicate::touches;
+
+/// A pair as the kernel takes it: the corners, the center, half the edge.
+type PairWords = [i32; 13];
+
+fn words(triangle: &Triangle, center: [i32; 3], half: i32) -> PairWords {
+    let [[a, b, c], [d, e, f], [g, h, i]] = *triangle;
+    [a, b, c, d, e, f, g, h, i, center[0], center[1], center[2], half]
+}
+
+fn unpack(words: &PairWords) -> (Triangle, [i32; 3], i32) {
+    let [a, b, c, d, e, f, g, h, i, x, y, z, half] = *words;
+    ([[a, b, c], [d, e, f], [g, h, i]], [x, y, z], half)
+}
+
+/// What a comparison came to.
+#[derive(Debug, Default)]
+struct Tally {
+    compared: usize,
+    touching: usize,
+    in_doubt: usize,
+    wrong: Vec<PairWords>,
+}
+
+const BATCH: usize = 1 << 18;
+
+/// Decides `pairs` on each GPU and compares with `expected`: one tally for each.
+fn compare(
+    kernels: &[Kernel],
+    pairs: impl Iterator<Item = PairWords>,
+    expected: impl Fn(&Triangle, [i32; 3], i32) -> bool + Sync,
+) -> Vec<Tally> {
+    let mut tallies: Vec<Tally> = kernels.iter().map(|_| Tally::default()).collect();
+    let mut pairs = pairs.peekable();
+    while pairs.peek().is_some() {
+        let batch: Vec<PairWords> = pairs.by_ref().take(BATCH).collect();
+        let both = batch.par_iter().map(|pair| {
+            let (triangle, center, half) = unpack(pair);
+            if expected(&triangle, center, half) { 3 } else { 0 }
+        });
+        let both: Vec<u32> = both.collect();
+        for (kernel, tally) in kernels.iter().zip(&mut tallies) {
+            let answers = kernel.run(batch.as_flattened(), batch.len(), 1);
+            let wrong = (0..batch.len()).filter(|&i| answers[i] & 3 != both[i]);
+            tally.wrong.extend(wrong.map(|i| batch[i]));
+            tally.compared += batch.len();
+            tally.touching += answers.iter().filter(|&&answer| answer & 1 == 1).count();
+            tally.in_doubt += answers.iter().filter(|&&answer| answer & 4 == 4).count();
+        }
+    }
+    tallies
+}
+
+fn all_kernels() -> Vec<Kernel> {
+    kernels(&(module("exact/touches").unwrap() + include_str!("wgsl/touches.wgsl")))
+}
+
+/// The small lattice in units of `scale`.
+fn lattice_pairs(scale: i32) -> impl Iterator<Item = PairWords> {
+    let centers = voxel_centers();
+    lattice_triangles().into_iter().flat_map(move |triangle| {
+        let triangle = triangle.map(|p| p.map(|c| c * scale));
+        let pair = move |center: &[i32; 3]| words(&triangle, center.map(|c| c * scale), scale);
+        centers.iter().map(pair).collect::<Vec<_>>()
+    })
+}
+
+/// Every how many pairs of the lattice are compared: all, or some in the ordinary run on the
+/// second and later adapters.
+fn stride(nth_adapter: usize) -> usize {
+    if nth_adapter == 0 || std::env::var_os("TRIVOX_PAIRS").is_some() { 1 } else { 61 }
+}
+
+#[test]
+fn every_triangle_of_the_small_lattice_is_decided_as_the_oracle_does() {
+    for (nth, kernel) in all_kernels().chunks(1).enumerate() {
+        // At scale 1 all floats are exact; at 2^21 the budget is used up and touching pairs
+        // are in doubt, so both ways to an answer are taken.
+        for (scale, expect_doubt) in [(1, false), (1 << 21, true)] {
+            let pairs = lattice_pairs(scale).step_by(stride(nth));
+            let tally = &compare(kernel, pairs, |t, c, h| {
+                let unscaled = t.map(|p| p.map(|c| c / scale));
+                oracle::separating_axes::<i64>(&unscaled, c.map(|c| c / scale), h / scale)
+            })[0];
+            let label = &kernel[0].label;
+            println!(
+                "{label}, scale {scale}: {} pairs, {} in doubt",
+                tally.compared, tally.in_doubt
+            );
+            assert_eq!(tally.wrong, [] as [PairWords; 0], "{label}");
+            assert_eq!(tally.in_doubt > 0, expect_doubt, "{label}");
+            assert!(tally.compared > 300_000 && tally.touching > tally.compared / 100);
+        }
+    }
+}
+
+#[test]
+fn adversarial_pairs_are_decided_as_the_oracle_does() {
+    let count = std::env::var("TRIVOX_PAIRS").map_or(500_000, |n| n.parse().unwrap());
+    let kernels = all_kernels();
+    let pairs = pairs(7, count).map(|p| words(&p.triangle, p.center, p.half));
+    for (tally, Kernel { label, .. }) in
+        compare(&kernels, pairs, oracle::touches).iter().zip(&kernels)
+    {
+        println!("{label}: {} pairs, {} in doubt", tally.compared, tally.in_doubt);
+        assert_eq!(tally.wrong, [] as [PairWords; 0], "{label}");
+        assert_eq!(tally.compared, count);
+        assert!(tally.in_doubt > count / 1000, "{label}: the exact path was hardly taken");
+        assert!(tally.touching > count / 20 && tally.touching < count - count / 20);
+    }
+}
+
+#[test]
+fn a_wrong_oracle_is_noticed() {
+    let pairs = pairs(7, 10_000).map(|p| words(&p.triangle, p.center, p.half));
+    let almost = |t: &Triangle, c: [i32; 3], half| touches(t, c, half - 1);
+    let tallies = compare(&all_kernels(), pairs, almost);
+    assert!(tallies.iter().all(|tally| tally.wrong.len() > 100));
+}
+
+#[test]
+fn wide_integers_equal_i128_over_edge_values() {
+    let edges = [0, 1, 2, 0xffff, 0x1_0000, 0x1_0001, 1 << 24, (1 << 25) - 1, i32::MAX];
+    let values: Vec<i32> = edges.iter().flat_map(|&v| [v, -v, -v - 1]).collect();
+    let triples: Vec<[i32; 3]> = (values.iter())
+        .flat_map(|&a| values.iter().map(move |&b| [a, b]))
+        .flat_map(|[a, b]| values.iter().map(move |&c| [a, b, c]))
+        .collect();
+    let source = module("exact/int64").unwrap() + include_str!("wgsl/int64.wgsl");
+    for kernel in kernels(&source) {
+        let results = kernel.run(triples.as_flattened(), triples.len(), 23);
+        for (triple, found) in triples.iter().zip(results.chunks(23)) {
+            assert_eq!(found, expected_wide(*triple), "{}: {triple:?}", kernel.label);
+        }
+    }
+}
+
+/// The words of the kernel's results, by `i128`, wrapped to their width.
+fn expected_wide(triple: [i32; 3]) -> Vec<u32> {
+    let [a, b, c] = triple.map(i128::from);
+    let (ab, bc) = (a * b, b * c);
+    let (abc, other) = (ab * c, bc * c);
+    let words = |value: i128, words: usize| (0..words).map(move |i| (value >> (32 * i)) as u32);
+    let mut expected: Vec<u32> = Vec::new();
+    [ab, ab + bc, ab - bc, -ab, ab.abs()].iter().for_each(|&v| expected.extend(words(v, 2)));
+    [abc, abc + other, -abc, abc.abs()].iter().for_each(|&v| expected.extend(words(v, 3)));
+    // Comparisons are of the wrapped values.
+    let wrap64 = |v: i128| v as i64;
+    let wrap96 = |v: i128| v << 32 >> 32;
+    let less = u32::from(wrap64(ab) < wrap64(bc)) | u32::from(wrap96(abc) < wrap96(other)) << 1;
+    expected.push(less);
+    expected
+}

@@ -1,0 +1,340 @@
+//! Rays and pictures on every adapter: those of the CPU, to the bit.
+#![cfg(feature = "gpu")]
+use crate::common::gpu::adapters;
+use crate::common::rays::{adversarial, adversarial_line};
+use crate::common::shapes::{placed, soup};
+use fastrand::Rng;
+use rayon::prelude::*;
+use trivox::gpu::scene::{GpuScene, SCENE_SOURCE, SceneBuffers};
+use trivox::gpu::voxelize::BatchLimits;
+use trivox::grid::Colors;
+use trivox::lattice::WindowReach;
+use trivox::view::render::{Background, Projection, RenderOptions, Renderer, View};
+use trivox::view::trace::{Hit, Ray, Scene};
+use trivox::{Backend, Cpu, Gpu, NoProgress, Up, VoxelGrid, Window, World};
+
+/// How many rays to compare on each adapter.
+fn rays() -> usize {
+    std::env::var("TRIVOX_RAYS").map_or(30_000, |rays| rays.parse().unwrap())
+}
+
+/// So many adversarial rays at a grid.
+fn rays_at(grid: &VoxelGrid, count: usize) -> Vec<Ray> {
+    let voxels: Vec<[u32; 3]> = grid.voxels().collect();
+    let ray = |seed: usize| {
+        adversarial_line(&mut Rng::with_seed(seed as u64), grid.dims(), &voxels).ray()
+    };
+    (0..count).into_par_iter().map(ray).collect()
+}
+
+#[test]
+fn first_hits_are_those_of_the_cpu() {
+    let grids = adversarial(&mut Rng::with_seed(3));
+    for adapter in adapters() {
+        let device = adapter.open().unwrap();
+        let mut hits = 0;
+        for (name, grid) in &grids {
+            let scene = Scene::new(grid);
+            let rays = rays_at(grid, rays() / grids.len());
+            let expected: Vec<Option<Hit>> =
+                rays.par_iter().map(|ray| scene.first_hit(ray)).collect();
+            let found = GpuScene::upload(&device, &scene).unwrap().first_hits(&rays).unwrap();
+            let wrong = rays.iter().zip(expected.iter().zip(&found)).find(|(_, (a, b))| a != b);
+            assert_eq!(wrong, None, "{}, {name}", adapter.label());
+            assert_eq!(found.len(), rays.len());
+            hits += found.iter().flatten().count();
+        }
+        assert!(hits * 20 > rays(), "{}: {hits} hits", adapter.label());
+    }
+}
+
+#[test]
+fn a_voxel_that_is_not_there_is_noticed() {
+    let mut rng = Rng::with_seed(1);
+    let (_, grid) = adversarial(&mut rng).swap_remove(0);
+    let less = VoxelGrid::from_voxels(grid.dims(), grid.voxels().skip(1)).unwrap();
+    let rays = rays_at(&grid, 20_000);
+    let (scene, less) = (Scene::new(&grid), Scene::new(&less));
+    for adapter in adapters() {
+        let device = adapter.open().unwrap();
+        let found = GpuScene::upload(&device, &less).unwrap().first_hits(&rays).unwrap();
+        assert!(rays.iter().zip(found).any(|(ray, hit)| hit != scene.first_hit(ray)));
+    }
+}
+
+#[test]
+fn a_search_that_a_driver_ends_early_is_an_error() {
+    // 65,536 steps through bricks that are almost empty; llvmpipe ends loops after 65,535.
+    let end = 1 << 16;
+    let floor = (0..end).step_by(8).map(|x| [x, 0, 0]);
+    let grid = VoxelGrid::from_voxels([end, 8, 8], floor.chain([[end - 1, 3, 3]])).unwrap();
+    let scene = Scene::new(&grid);
+    let ray = Ray::new([-1.0, 3.5, 3.5], [1.0, 0.0, 0.0]).unwrap();
+    let expected = scene.first_hit(&ray);
+    assert_eq!(expected.unwrap().voxel, [end - 1, 3, 3]);
+    for adapter in adapters() {
+        let device = adapter.open().unwrap();
+        match GpuScene::upload(&device, &scene).unwrap().first_hits(&[ray]) {
+            Ok(hits) => assert_eq!(hits, [expected], "{}", adapter.label()),
+            Err(error) => {
+                let message = error.to_string();
+                assert!(message.contains("ended the search"), "{}: {message}", adapter.label());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_picture_in_which_a_driver_ends_any_loop_early_is_an_error() {
+    // Rays of a pixel take about as many steps together as llvmpipe allows: it ends a loop between
+    // two searches.
+    let comb =
+        |x: u32| [0, 8, 16, 24].map(|y| [0, 8, 16, 24].map(|z| [x, y, z])).into_iter().flatten();
+    let options = RenderOptions::new([40, 7])
+        .with_view(View::Left)
+        .with_projection(Projection::Perspective)
+        .with_samples(2)
+        .with_background(Background::Transparent);
+    for length in [3688, 3752] {
+        let voxels = (0..length).step_by(8).flat_map(comb);
+        let grid = VoxelGrid::from_voxels([length, 32, 32], voxels).unwrap();
+        let expected = Renderer::new(&grid).render(&options).unwrap();
+        for adapter in adapters() {
+            let gpu = Gpu::new(&adapter).unwrap();
+            match Renderer::on_gpu(&grid, &gpu).unwrap().render(&options) {
+                Ok(drawn) => assert!(drawn == expected, "{}, {length}", adapter.label()),
+                Err(error) => {
+                    let message = error.to_string();
+                    assert!(message.contains("ended the search"), "{}: {message}", adapter.label());
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn an_empty_grid_has_nothing_to_hit() {
+    let grid = VoxelGrid::empty([70, 3, 9]).unwrap();
+    let ray = Ray::new([-1.0, 1.5, 1.5], [1.0, 0.0, 0.0]).unwrap();
+    for adapter in adapters() {
+        let device = adapter.open().unwrap();
+        let scene = GpuScene::upload(&device, &Scene::new(&grid)).unwrap();
+        assert_eq!(scene.first_hits(&[ray, ray]).unwrap(), [None, None]);
+        assert_eq!(scene.first_hits(&[]).unwrap(), []);
+    }
+}
+
+const VOXEL: i32 = 1 << 16;
+
+const FEW_BRICKS: BatchLimits = BatchLimits {
+    triangles: u32::MAX,
+    pairs: u32::MAX,
+    bricks: 9,
+    crossings: u32::MAX,
+    candidates: u32::MAX,
+    groups: u32::MAX,
+};
+
+#[test]
+fn what_is_voxelized_on_a_gpu_and_stays_there_is_hit_as_on_the_cpu() {
+    let of_size = |count: usize, dim: u32| {
+        let mut rng = Rng::with_seed(count as u64);
+        placed(&soup(&mut rng, count, dim as i32 * VOXEL, VOXEL / 4), [dim, dim, dim])
+    };
+    let far = placed(&[[[5 * VOXEL, 5 * VOXEL, 40 * VOXEL]; 3]], [9, 9, 64]);
+    let window = Window { from: [0; 3], to: [9, 9, 8] };
+    let meshes = [
+        ("a point", placed(&[[[5 * VOXEL + 3; 3]; 3]], [70, 9, 11])),
+        ("a soup", of_size(400, 100)),
+        ("a few in a large grid", of_size(12, 250)),
+        ("one brick", of_size(2, 8)),
+        ("nothing", placed(&[[[5 * VOXEL, 5 * VOXEL, 40 * VOXEL]; 3]], [9, 9, 9])),
+        ("a window without triangles", far.in_window(&window, WindowReach::Box).unwrap()),
+    ];
+    let everything = VoxelGrid::from_voxels([1; 3], [[0; 3]]).unwrap();
+    for adapter in adapters() {
+        let gpu = Gpu::new(&adapter).unwrap();
+        for (name, mesh) in &meshes {
+            let grid = Cpu::default().voxelize(mesh, &NoProgress).unwrap();
+            let scene = Scene::new(&grid);
+            let has_voxels = grid.occupied() > 0;
+            let rays = if has_voxels { rays_at(&grid, 3000) } else { rays_at(&everything, 99) };
+            let expected: Vec<Option<Hit>> = rays.iter().map(|ray| scene.first_hit(ray)).collect();
+            let on_gpu = gpu.scene(mesh).unwrap();
+            let found = on_gpu.first_hits(&rays).unwrap();
+            let wrong = rays.iter().zip(expected.iter().zip(&found)).find(|(_, (a, b))| a != b);
+            assert_eq!(wrong, None, "{}, {name}", adapter.label());
+            assert!(found.iter().flatten().count() * 20 > rays.len() || !has_voxels, "{name}");
+        }
+        let small = Gpu::new(&adapter).unwrap().with_batch_limits(FEW_BRICKS);
+        let message = small.scene(&meshes[1].1).unwrap_err().to_string();
+        assert!(message.contains("the bricks take"), "{message}");
+    }
+}
+
+/// A shader that somebody else wrote: which voxels a row of parallel rays meets.
+const OWN_STAGE: &str = "
+@group(0) @binding(0) var<storage, read_write> found: array<u32>;
+
+@compute @workgroup_size(64)
+fn own(@builtin(global_invocation_id) id: vec3<u32>) {
+    let y = int64_shifted(i32(id.x), FRACTION_BITS);
+    let origin = array<Int64, 3>(Int64(0u, 0u), int64_add(y, Int64(0x8000u, 0u)), Int64(0x8000u, 0u));
+    let touch = first_hit(Ray(origin, vec3<i32>(1, 0, 0)));
+    found[id.x] = select(0u, u32(touch.voxel.x) + 1u, touch.exists);
+}
+";
+
+#[test]
+fn a_stage_of_ones_own_follows_rays_through_the_buffers() {
+    let mesh = placed(&soup(&mut Rng::with_seed(5), 400, 64 * VOXEL, VOXEL), [64; 3]);
+    let grid = Cpu::default().voxelize(&mesh, &NoProgress).unwrap();
+    let expected: Vec<u32> = (0..64)
+        .map(|y| (0..grid.dims()[0]).find(|&x| grid.contains([x, y, 0])).map_or(0, |x| x + 1))
+        .collect();
+    assert!(expected.iter().any(|&x| x > 0), "no voxel is met");
+    for adapter in adapters() {
+        let gpu = Gpu::new(&adapter).unwrap();
+        let found = found_by(OWN_STAGE, &gpu.scene(&mesh).unwrap());
+        assert_eq!(found, expected, "{}", adapter.label());
+    }
+}
+
+/// A shader that somebody else wrote: rays of length 0 from points in empty and in full voxels.
+const STAGE_WITHOUT_DIRECTIONS: &str = "
+@group(0) @binding(0) var<storage, read_write> found: array<u32>;
+
+@compute @workgroup_size(64)
+fn own(@builtin(global_invocation_id) id: vec3<u32>) {
+    let ray = ray_of(vec3<f32>(f32(id.x), 8.5, 8.5), vec3<f32>(0.0));
+    found[id.x] = u32(contains(vec3<i32>(i32(id.x), 8, 8))) + 2u * u32(first_hit(ray).exists)
+        + 4u * u32(has_given_up());
+}
+";
+
+#[test]
+fn a_ray_without_a_direction_ends_and_touches_nothing() {
+    let ends = [[0, 0, 0], [63, 63, 63]];
+    let voxels = (0..64).step_by(3).map(|x| [x, 8, 8]).chain(ends);
+    let grid = VoxelGrid::from_voxels([64; 3], voxels).unwrap();
+    let expected: Vec<u32> = (0..64).map(|x| u32::from(x % 3 == 0)).collect();
+    for adapter in adapters() {
+        let device = adapter.open().unwrap();
+        let scene = GpuScene::upload(&device, &Scene::new(&grid)).unwrap();
+        let found = found_by(STAGE_WITHOUT_DIRECTIONS, &scene);
+        assert_eq!(found, expected, "{}", adapter.label());
+    }
+}
+
+/// What the stage `own` of a shader on [`SCENE_SOURCE`] finds, a word for each of 64 invocations.
+fn found_by(stage: &str, scene: &GpuScene) -> Vec<u32> {
+    let device = scene.device();
+    let source = [SCENE_SOURCE, stage].concat();
+    let module = device.device.create_shader_module(wgpu::ShaderModuleDescriptor {
+        label: None,
+        source: wgpu::ShaderSource::Wgsl(source.into()),
+    });
+    let own_layout = device.device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+        label: None,
+        entries: &[wgpu::BindGroupLayoutEntry {
+            binding: 0,
+            visibility: wgpu::ShaderStages::COMPUTE,
+            ty: wgpu::BindingType::Buffer {
+                ty: wgpu::BufferBindingType::Storage { read_only: false },
+                has_dynamic_offset: false,
+                min_binding_size: None,
+            },
+            count: None,
+        }],
+    });
+    let layout = device.device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+        label: None,
+        bind_group_layouts: &[Some(&own_layout), Some(&SceneBuffers::layout(device))],
+        immediate_size: 0,
+    });
+    let pipeline = device.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+        label: None,
+        layout: Some(&layout),
+        module: &module,
+        entry_point: Some("own"),
+        compilation_options: Default::default(),
+        cache: None,
+    });
+    let usage = wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::STORAGE;
+    let found = device.buffer("found", 64, usage);
+    let usage = wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ;
+    let staging = device.buffer("staging", 64, usage);
+    let own = device.device.create_bind_group(&wgpu::BindGroupDescriptor {
+        label: None,
+        layout: &own_layout,
+        entries: &[wgpu::BindGroupEntry { binding: 0, resource: found.as_entire_binding() }],
+    });
+    let mut encoder = device.device.create_command_encoder(&Default::default());
+    let mut pass = encoder.begin_compute_pass(&Default::default());
+    pass.set_pipeline(&pipeline);
+    pass.set_bind_group(0, &own, &[]);
+    pass.set_bind_group(1, &scene.buffers().bind_group(device), &[]);
+    pass.dispatch_workgroups(1, 1, 1);
+    drop(pass);
+    encoder.copy_buffer_to_buffer(&found, 0, &staging, 0, 256);
+    device.submit_and_read(encoder, &staging).unwrap()
+}
+
+/// Rubble on a full block, in colours of many kinds: full bricks with colours of their own, and
+/// without.
+fn colored() -> VoxelGrid {
+    let mut rng = Rng::with_seed(9);
+    let block = (0..24).flat_map(|x| (0..16).flat_map(move |y| (0..24).map(move |z| [x, y, z])));
+    let rubble = (0..150).map(|_| [rng.u32(0..40), rng.u32(16..30), rng.u32(0..33)]);
+    let voxels: Vec<[u32; 3]> = block.chain(rubble).collect();
+    let grid = VoxelGrid::from_voxels([40, 30, 33], voxels).unwrap();
+    let bricks = grid.bricks().filter(|(key, _)| key.position()[0] != 1).map(|(key, mask)| {
+        let base = key.first_voxel();
+        let color = |[x, y, z]: [u32; 3]| [(7 * x) as u8, (9 * y) as u8, (60 + 5 * z) as u8, 255];
+        (key, mask, trivox::grid::mask_voxels(base, mask).map(color).collect())
+    });
+    let colors = Colors::from_bricks(bricks.collect(), [200, 40, 90, 255]);
+    grid.with_colors(colors)
+}
+
+#[test]
+fn pictures_are_those_of_the_cpu() {
+    let mut plain = colored();
+    plain.colors = None;
+    plain.world = World::at([0.0; 3], 1.0, Up::Z);
+    let empty = VoxelGrid::empty([5, 6, 7]).unwrap();
+    let options = RenderOptions::new([61, 47]);
+    // With the ground in the picture there are a million rays more.
+    let sized = |size| RenderOptions::new(size).with_background(Background::Transparent);
+    let clear = sized(options.size);
+    let front = options.with_view(View::Front).with_background(Background::Color([20, 70, 90]));
+    let asked_for = options.with_azimuth(-50.0).with_elevation(12.0).with_zoom(1.7);
+    let asked_for = asked_for.with_sun(100.0, 20.0).with_edges(false).with_samples(1);
+    let cases = [
+        ("colours", &colored(), options),
+        ("one ray a pixel", &colored(), clear.with_samples(1)),
+        ("four rays a pixel", &colored(), clear.with_samples(2)),
+        ("parallel", &colored(), clear.with_projection(Projection::Orthographic)),
+        ("from the front", &colored(), front),
+        ("z is up", &plain, options.with_samples(1)),
+        ("isometric", &colored(), clear.with_view(View::Iso).with_samples(1)),
+        ("as asked for", &colored(), asked_for),
+        ("small voxels", &plain, sized([23, 19])),
+        ("large voxels", &plain, sized([400, 3])),
+        ("nothing", &empty, options),
+    ];
+    for adapter in adapters() {
+        let gpu = Gpu::new(&adapter).unwrap();
+        for (name, grid, options) in &cases {
+            let expected = Renderer::new(grid).render(options).unwrap();
+            let drawn = Renderer::on_gpu(grid, &gpu).unwrap().render(options).unwrap();
+            let pairs = expected.pixels().iter().zip(drawn.pixels()).enumerate();
+            let different: Vec<_> = pairs.filter(|(_, (a, b))| a != b).take(5).collect();
+            assert_eq!(different, [], "{}, {name}", adapter.label());
+        }
+        let [a, b] = [&cases[0], &cases[5]].map(|(_, grid, options)| {
+            Renderer::on_gpu(grid, &gpu).unwrap().render(options).unwrap()
+        });
+        assert_ne!(a, b, "{}: all pictures are the same", adapter.label());
+    }
+}

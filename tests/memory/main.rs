@@ -1,0 +1,1104 @@
+//! Memory, as the allocator counts it: what reading a mesh takes stays under the bound that is
+//! computed beforehand, so does what its topology takes, and writing a grid takes next to nothing.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+#[path = "../common/mod.rs"]
+mod common;
+
+use std::io::{self, BufReader, Read, Write};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use common::solids;
+use peak_alloc::PeakAlloc;
+use trivox::engine::backend::RunOptions;
+use trivox::formats::{
+    GridFormat, LoadedMesh, MeshSpec, ReadError, ReadOptions, Sidecars, WriteOptions, read_grid,
+    read_grid_from, read_mesh_from, read_mesh_with, write_grid, write_grid_with,
+};
+use trivox::grid::{BrickKey, Colors, FULL, count};
+use trivox::mesh::appearance::Material;
+use trivox::solid::distance::distances;
+use trivox::solid::fill::{along_x, flood, vote};
+use trivox::solid::{Fill, Solid};
+use trivox::surface::color::{ColorOptions, color};
+use trivox::surface::palette::count_colors;
+use trivox::{
+    Appearance, BackendError, Cpu, Mesh, Mode, NoProgress, PlaceOptions, Sizing, Topology,
+    VoxelGrid, Voxels, place, voxelize,
+};
+
+/// Counts a buffer that grows by moving as the old and the new one together.
+#[global_allocator]
+static ALLOCATOR: PeakAlloc = PeakAlloc;
+
+/// Held by each test while it runs: what others allocate would be counted too.
+static ALONE: Mutex<()> = Mutex::new(());
+
+fn alone() -> MutexGuard<'static, ()> {
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Bytes by which [`peak`] may be wrong: meanwhile the test harness allocates and frees little.
+const HARNESS: u64 = 1 << 16;
+
+/// The result of `work`, and the most bytes that it had allocated at any time.
+fn peak<T>(work: impl FnOnce() -> T) -> (T, u64) {
+    let before = ALLOCATOR.current_usage();
+    ALLOCATOR.reset_peak_usage();
+    let result = work();
+    (result, ALLOCATOR.peak_usage().saturating_sub(before) as u64)
+}
+
+fn read_within(text: &[u8], limit: u64) -> Result<LoadedMesh, ReadError> {
+    read_as("obj", text, &Sidecars::none(), limit)
+}
+
+/// Reads `bytes`, a file with this extension, in `limit` bytes of memory.
+fn read_as(
+    extension: &str,
+    bytes: &[u8],
+    sidecars: &Sidecars,
+    limit: u64,
+) -> Result<LoadedMesh, ReadError> {
+    let spec = MeshSpec::of_extension(extension).unwrap();
+    let options = ReadOptions::default().with_memory(limit);
+    read_mesh_from(bytes.to_vec(), spec, sidecars, &options)
+}
+
+/// What reading `text` may take.
+fn bound(text: &[u8]) -> u64 {
+    match read_within(text, 0) {
+        Err(ReadError::Memory { needed, limit: 0 }) => needed,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// What reading `text` takes at its peak, which must not be more than it may.
+fn checked_peak(name: &str, text: &[u8]) -> u64 {
+    let bound = bound(text);
+    let (_, peak) = peak(|| _ = read_within(text, u64::MAX));
+    let len = text.len() as f64;
+    println!("{name}: peak {:.1}, bound {:.1} bytes a byte", peak as f64 / len, bound as f64 / len);
+    assert!(peak <= bound, "{name}: reading took {peak} bytes, the bound was {bound}");
+    // With that much, the bound is not even counted.
+    assert!(bound <= 1024 * text.len() as u64 + (64 << 10), "{name}: {bound} for {len} bytes");
+    peak
+}
+
+/// An open tube of `n` by `n` quads, each a line made by `face` of its four corners.
+fn tube(
+    n: usize,
+    vertex: impl Fn([f64; 3]) -> String,
+    face: impl Fn([usize; 4]) -> String,
+) -> String {
+    let mut text = String::new();
+    for i in 0..n * n {
+        let (along, angle) = ((i / n) as f64, (i % n) as f64 / n as f64 * std::f64::consts::TAU);
+        text += &vertex([angle.cos(), angle.sin(), along / n as f64]);
+    }
+    for i in 0..n * (n - 1) {
+        let next = i / n * n + (i + 1) % n;
+        text += &face([i + 1, next + 1, next + n + 1, i + n + 1]);
+    }
+    text
+}
+
+fn position([x, y, z]: [f64; 3]) -> String {
+    format!("v {x:.6} {y:.6} {z:.6}\n")
+}
+
+fn two_triangles([a, b, c, d]: [usize; 4]) -> String {
+    format!("f {a} {b} {c}\nf {a} {c} {d}\n")
+}
+
+fn ordinary_texts() -> [(&'static str, String); 5] {
+    let with_attributes = |p: [f64; 3]| {
+        position(p) + &format!("vt {:.4} {:.4}\nvn {:.4} {:.4} 0\n", p[2], p[0], p[0], p[1])
+    };
+    let corners = |face: [usize; 4]| face.map(|i| format!(" {i}/{i}/{i}")).concat();
+    let colored = |p: [f64; 3]| position(p).replace('\n', " 0.5 0.25 1\n");
+    [
+        ("small triangles", tube(20, position, two_triangles)),
+        ("triangles", tube(350, position, two_triangles)),
+        ("coloured triangles", tube(250, colored, two_triangles)),
+        ("quads", tube(350, position, |[a, b, c, d]| format!("f {a} {b} {c} {d}\n"))),
+        ("quads with attributes", tube(200, with_attributes, |f| format!("f{}\n", corners(f)))),
+    ]
+}
+
+#[test]
+fn the_bound_on_reading_holds_and_is_not_far_above_what_ordinary_meshes_take() {
+    let _alone = alone();
+    for (name, text) in ordinary_texts() {
+        let peak = checked_peak(name, text.as_bytes());
+        let bound = bound(text.as_bytes());
+        assert!(bound <= 4 * peak, "{name}: the bound is {bound}, but reading took {peak} bytes");
+    }
+    let Some(folder) = std::env::var_os("TRIVOX_MESHES") else {
+        println!("TRIVOX_MESHES names no folder with meshes");
+        return;
+    };
+    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    for path in files.filter(|path| path.extension().is_some_and(|e| e == "obj")) {
+        let text = std::fs::read(&path).unwrap();
+        let peak = checked_peak(&path.display().to_string(), &text);
+        assert!(bound(&text) <= 4 * peak, "{}", path.display());
+    }
+}
+
+/// About as many bytes of `line`, over and over.
+fn many(line: &str) -> String {
+    line.repeat(1_200_000 / line.len())
+}
+
+/// A polygon whose corners go around a circle `turns` times, each second one at `radius`.
+fn polygon(corners: usize, turns: f64, radius: f64) -> String {
+    let corner = |i: usize| {
+        let angle = i as f64 / corners as f64 * turns * std::f64::consts::TAU;
+        let r = if i.is_multiple_of(2) { 1.0 } else { radius };
+        position([r * angle.cos(), r * angle.sin(), 0.0])
+    };
+    let numbers: String = (1..=corners).map(|i| format!(" {i}")).collect();
+    (0..corners).map(corner).collect::<String>() + &format!("f{numbers}\n")
+}
+
+#[test]
+fn the_bound_on_reading_holds_for_texts_that_nobody_would_write() {
+    let _alone = alone();
+    let square = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nvt 0 0\nvn 0 0 1\n";
+    let repeated = [
+        "v 0 0 0\n",
+        "v 0 0 0 0 0 0\n",
+        "v 0 0 0\nvt 0 0\nvn 0 0 0\n",
+        "vt 0 0\n",
+        "f\n",
+        "f \n",
+        "f 1\n",
+        "f 1 2\n",
+        "f 1 2 3\n",
+        "f 1 2 3 4\n",
+        "f 1 2 3 4 1\n",
+        "f 1/1/1 2/1/1 3/1/1\n",
+        "f -1 -2 -3\n",
+        "f\u{3000}1\u{3000}2\u{3000}3\n",
+        "f 1 2 \\\n3\n",
+        "fo 1 2 3\n",
+        "g\nf 1 2 3\n",
+        "o a\nf 1 2 3\n",
+        "usemtl a\nf 1 2 3\n",
+        "usemtl a\nf 1/1 2/1 3/1\nf 1 2 3\n",
+        "usemtl a\nf 1/1 2/1 3/1 4/1 1/1 2/1\n",
+        "v 0 0 0 0 0 0 0\nf -1 -1 -1\n",
+        "v 0 0 0 0 0 0\nv 0 0 0\nv 0 0 0 0.5\nf -1 -2 -3\n",
+        "v 0 0 0\nf -1 -1 -1\n",
+        "v 0 0 0\nf -1 -1 -1 -1 -1\n",
+        "l 1 2 3\n",
+        "p 1\n",
+        "#\n",
+        "\n",
+        "\\\n",
+        "x\n",
+        "mtllib a\n",
+    ];
+    for line in repeated {
+        checked_peak(&format!("{line:?}"), format!("{square}{}", many(line)).as_bytes());
+        checked_peak(&format!("{line:?} first"), format!("{}{square}", many(line)).as_bytes());
+        let old_mac = format!("{square}{}", many(line)).replace('\n', "\r");
+        checked_peak(&format!("{line:?}, ends \\r"), old_mac.as_bytes());
+    }
+    let distinct: String = (0..300_000).map(|i| format!("x{i}\nmtllib {i}\n")).collect();
+    checked_peak("words", format!("{square}{distinct}").as_bytes());
+    let distinct: String = (0..100_000).map(|i| format!("usemtl {i}\nf 1/1 2/1 3/1\n")).collect();
+    checked_peak("materials", format!("{square}{distinct}").as_bytes());
+    checked_peak("a corner often", format!("{square}f{}\n", many(" 1")).as_bytes());
+    checked_peak("corners often", format!("{square}f{}\n", many(" 1 2 3 4")).as_bytes());
+    checked_peak("numbers often", format!("{square}v{}\n", many(" 1")).as_bytes());
+    checked_peak("a long word", format!("{square}f 1 2 3{}\n", many("4")).as_bytes());
+    checked_peak("a long line", format!("{square}{}\n", many("x ")).as_bytes());
+    checked_peak("a convex polygon", polygon(100_000, 1.0, 1.0).as_bytes());
+    checked_peak("a concave polygon", polygon(20_000, 1.0, 0.9).as_bytes());
+    checked_peak("a polygon that crosses itself", polygon(3_001, 1000.0, 1.0).as_bytes());
+    let mut no_text = square.as_bytes().to_vec();
+    no_text.resize(1_200_000, 0xff);
+    checked_peak("no text", &no_text);
+    let fault = format!("{}f 1 2 x\n", tube(100, position, two_triangles));
+    checked_peak("a fault at the end", fault.as_bytes());
+}
+
+#[test]
+fn reading_materials_and_images_takes_no_more_memory_than_is_left() {
+    let _alone = alone();
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let formats = ["png", "bmp", "tga", "webp", "gif", "jpg"];
+    let image = image::RgbImage::from_fn(700, 700, |x, y| image::Rgb([x as u8, y as u8, 9]));
+    for format in formats {
+        image.save(path(&format!("{format}.{format}"))).unwrap();
+    }
+    let deep = image::DynamicImage::ImageRgb8(image).into_rgba16();
+    deep.save(path("deep.png")).unwrap();
+    let names = || formats.map(|format| format!("{format}.{format}")).into_iter();
+    let define =
+        |(i, name): (usize, String)| format!("newmtl {i}\nmap_Kd {name}\nmap_d deep.png\n");
+    let define_plain = |i: usize| format!("newmtl {i}\nKd 0 0 1\n");
+    let mtl: String = names().enumerate().map(define).chain((6..5000).map(define_plain)).collect();
+    std::fs::write(path("m.mtl"), &mtl).unwrap();
+    let quad =
+        |[a, b, c, d]: [usize; 4]| format!("usemtl {}\nf {a}/1 {b}/1 {c}/1 {d}/1\n", a % 5000);
+    let text = format!("mtllib m.mtl\nvt 0 0\n{}", tube(100, position, quad)).into_bytes();
+    let sidecars = Sidecars::beside(&path("mesh.obj"));
+    let read = |limit: u64| read_as("obj", &text, &sidecars, limit);
+    let Err(ReadError::Memory { needed, .. }) = read(0) else { panic!("read in no memory") };
+    let mut found = Vec::new();
+    for megabytes in [0, 1, 5, 8, 10, 12, 16, 20, 25, 30, 100] {
+        let limit = needed + megabytes * 1_000_000;
+        let (loaded, peak) = peak(|| read(limit).unwrap());
+        assert!(peak <= limit, "{megabytes} MB: reading took {peak} bytes of {limit}");
+        found.push(loaded.mesh.appearance().map_or(0, |appearance| appearance.textures.len()));
+    }
+    assert!(found.is_sorted() && found[0] == 0 && found[10] == 7, "{found:?}");
+}
+
+#[test]
+fn a_mesh_is_refused_where_reading_may_take_too_much_and_read_where_not() {
+    let _alone = alone();
+    let text = tube(20, position, two_triangles);
+    let bound = bound(text.as_bytes());
+    let expected = read_within(text.as_ref(), u64::MAX).unwrap().mesh;
+    assert_eq!(read_within(text.as_bytes(), bound).unwrap().mesh, expected);
+    assert!(read_within(text.as_bytes(), bound - 1).is_err());
+
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("tube.obj");
+    std::fs::write(&path, &text).unwrap();
+    assert_eq!(
+        read_mesh_with(&path, &ReadOptions::default().with_memory(bound), &NoProgress)
+            .unwrap()
+            .mesh,
+        expected
+    );
+    let refused = |limit| {
+        read_mesh_with(&path, &ReadOptions::default().with_memory(limit), &NoProgress)
+            .unwrap_err()
+            .to_string()
+    };
+    let said = refused(50_000);
+    assert!(
+        said.starts_with("reading it may take ") && said.contains(" KiB of memory, but"),
+        "{said}"
+    );
+    assert!(said.contains("48.9 KiB are left for that: allow more, or divide the mesh"), "{said}");
+    // Only the first 4 KiB of a file are read, through a buffer of 8 KiB, if the text alone is
+    // larger.
+    let long = text.as_bytes().repeat(16);
+    assert!(long.len() > 65_536, "{}", long.len());
+    std::fs::write(&path, long).unwrap();
+    let (_, peak) = peak(|| refused(1000));
+    assert!(peak < 16_384, "{peak}");
+}
+
+type Reader = fn(&[u8], u64) -> Result<LoadedMesh, ReadError>;
+
+const STL: Reader = |bytes, limit| read_as("stl", bytes, &Sidecars::none(), limit);
+const PLY: Reader = |bytes, limit| read_as("ply", bytes, &Sidecars::none(), limit);
+const GLTF: Reader = |bytes, limit| read_as("gltf", bytes, &Sidecars::none(), limit);
+
+/// Reads `bytes` within the least memory that is not refused; that must suffice. Returns the peak.
+fn checked_peak_of(name: &str, read: Reader, bytes: &[u8]) -> (u64, u64) {
+    let mut bound = 0;
+    while let Err(ReadError::Memory { needed, limit }) = read(bytes, bound) {
+        assert!(needed > limit && needed > bound, "{name}: {needed} are needed of {limit}");
+        bound = needed;
+    }
+    let (_, peak) = peak(|| _ = read(bytes, bound));
+    let len = bytes.len() as f64;
+    println!("{name}: peak {:.1}, bound {:.1} bytes a byte", peak as f64 / len, bound as f64 / len);
+    assert!(peak <= bound, "{name}: reading took {peak} bytes, the bound was {bound}");
+    (peak, bound)
+}
+
+/// The corners of an open tube of `n` by `n` quads, and the quads.
+fn tube_of(n: usize) -> (Vec<[f32; 3]>, Vec<[u32; 4]>) {
+    let (mut corners, mut quads) = (Vec::new(), Vec::new());
+    let mut number = |at: [f64; 3]| {
+        corners.push(at.map(|c| c as f32));
+        String::new()
+    };
+    let positions = std::cell::RefCell::new(&mut number);
+    let collected = std::cell::RefCell::new(&mut quads);
+    tube(
+        n,
+        |at| positions.borrow_mut()(at),
+        |face| {
+            collected.borrow_mut().push(face.map(|i| i as u32 - 1));
+            String::new()
+        },
+    );
+    (corners, quads)
+}
+
+fn halves([a, b, c, d]: [u32; 4]) -> [[u32; 3]; 2] {
+    [[a, b, c], [a, c, d]]
+}
+
+fn ply_header(format: &str, vertices: usize, faces: usize) -> String {
+    format!(
+        "ply\nformat {format} 1.0\nelement vertex {vertices}\nproperty float x\nproperty float y\n\
+         property float z\nelement face {faces}\nproperty list uchar int vertex_indices\nend_header\n"
+    )
+}
+
+/// Ordinary files of all formats but OBJ.
+fn ordinary_files() -> Vec<(&'static str, Reader, Vec<u8>)> {
+    let (corners, quads) = tube_of(200);
+    let triangles: Vec<[u32; 3]> = quads.iter().copied().flat_map(halves).collect();
+    let [mut binary, mut text] = [vec![0; 80], b"solid tube\n".to_vec()];
+    binary.extend((triangles.len() as u32).to_le_bytes());
+    for triangle in &triangles {
+        let triangle = triangle.map(|i| corners[i as usize]);
+        binary.extend([0; 12]);
+        binary.extend(triangle.concat().iter().flat_map(|c| c.to_le_bytes()));
+        binary.extend([0; 2]);
+        text.extend(b"facet normal 0 0 1\nouter loop\n");
+        for [x, y, z] in triangle {
+            text.extend(format!("vertex {x:.6} {y:.6} {z:.6}\n").bytes());
+        }
+        text.extend(b"endloop\nendfacet\n");
+    }
+    text.extend(b"endsolid tube\n");
+
+    let positions = corners.concat();
+    let positions: Vec<u8> = positions.iter().flat_map(|c| c.to_le_bytes()).collect();
+    let faces = |length: u8, faces: &[u32], arity: usize| {
+        let face = |face: &[u32]| -> Vec<u8> {
+            let indices = face.iter().flat_map(|i| i.to_le_bytes());
+            std::iter::once(length).chain(indices).collect()
+        };
+        let count = faces.len() / arity;
+        let mut bytes = ply_header("binary_little_endian", corners.len(), count).into_bytes();
+        bytes.extend(&positions);
+        faces.chunks(arity).for_each(|indices| bytes.extend(face(indices)));
+        bytes
+    };
+    let mut ascii = ply_header("ascii", corners.len(), triangles.len());
+    corners.iter().for_each(|[x, y, z]| ascii += &format!("{x:.6} {y:.6} {z:.6}\n"));
+    triangles.iter().for_each(|[a, b, c]| ascii += &format!("3 {a} {b} {c}\n"));
+
+    let mut data = positions.clone();
+    data.extend(triangles.as_flattened().iter().flat_map(|i| i.to_le_bytes()));
+    let document = |uri: &str, nodes: &str| {
+        let (at, count) = (positions.len(), triangles.len() * 3);
+        format!(
+            r#"{{"asset": {{"version": "2.0"}}, "nodes": [{nodes}], "buffers": [{{{uri}"byteLength": {}}}],
+            "meshes": [{{"primitives": [{{"attributes": {{"POSITION": 0}}, "indices": 1}}]}}],
+            "bufferViews": [{{"buffer": 0, "byteLength": {}}}], "accessors": [
+            {{"bufferView": 0, "componentType": 5126, "count": {}, "type": "VEC3"}},
+            {{"bufferView": 0, "byteOffset": {at}, "componentType": 5125, "count": {count},
+              "type": "SCALAR"}}]}}"#,
+            data.len(),
+            data.len(),
+            corners.len()
+        )
+    };
+    let encoded = base64::Engine::encode(&base64::prelude::BASE64_STANDARD, &data);
+    let uri = format!(r#""uri": "data:application/octet-stream;base64,{encoded}", "#);
+    let embedded = document(&uri, r#"{"mesh": 0}"#).into_bytes();
+    let instances = [r#"{"mesh": 0, "translation": [1, 2, 3]}"#; 5].join(", ");
+    let glb = |nodes: &str| {
+        let mut json = document("", nodes).into_bytes();
+        json.resize(json.len().next_multiple_of(4), b' ');
+        let length = |len: usize| (len as u32).to_le_bytes();
+        let header = [&b"glTF\x02\0\0\0"[..], &length(28 + json.len() + data.len())].concat();
+        let json = [&length(json.len())[..], b"JSON", &json].concat();
+        [&header[..], &json, &length(data.len()), b"BIN\0", &data].concat()
+    };
+    vec![
+        ("binary STL", STL, binary),
+        ("text STL", STL, text),
+        ("binary PLY", PLY, faces(3, triangles.as_flattened(), 3)),
+        ("binary PLY of quads", PLY, faces(4, quads.as_flattened(), 4)),
+        ("text PLY", PLY, ascii.into_bytes()),
+        ("embedded glTF", GLTF, embedded),
+        ("GLB", GLTF, glb(r#"{"mesh": 0}"#)),
+        ("GLB with instances", GLTF, glb(&instances)),
+    ]
+}
+
+#[test]
+fn the_bound_on_reading_other_formats_holds_and_is_near() {
+    let _alone = alone();
+    for (name, read, bytes) in ordinary_files() {
+        let (peak, bound) = checked_peak_of(name, read, &bytes);
+        assert!(bound <= 2 * peak, "{name}: the bound is {bound}, but reading took {peak} bytes");
+        let vertices = read(&bytes, bound).unwrap().mesh.positions().len();
+        assert!(vertices >= 40_000, "{name}");
+    }
+}
+
+#[test]
+fn the_bound_on_reading_other_formats_holds_for_files_that_nobody_would_write() {
+    let _alone = alone();
+    let n = 100_000;
+    let words = format!("solid {}\nendsolid\n", "x".repeat(n));
+    checked_peak_of("text STL of names", STL, words.as_bytes());
+    let facets =
+        "facet outer loop vertex 0 0 0 vertex 0 0 0 vertex 0 0 0 endloop endfacet ".repeat(n / 10);
+    checked_peak_of("the shortest text STL", STL, format!("solid\n{facets}endsolid").as_bytes());
+
+    let circle: String = (0..n)
+        .map(|i| i as f64 / n as f64 * std::f64::consts::TAU)
+        .map(|a| format!("{:.3} {:.3} 0\n", a.cos(), a.sin()))
+        .collect();
+    let indices: String = (0..n).map(|i| format!(" {i}")).collect();
+    let polygon =
+        ply_header("ascii", n, 1).replace("uchar", "int") + &circle + &format!("{n}{indices}\n");
+    checked_peak_of("a PLY of one polygon", PLY, polygon.as_bytes());
+    let strip = polygon.replace("face", "tristrips");
+    checked_peak_of("a PLY of one strip", PLY, strip.as_bytes());
+    let bytes = |faces: usize, face: &[u8]| {
+        let header = ply_header("binary_big_endian", 3, faces).replace("float", "uchar");
+        let mut bytes = header.replace("uchar int", "uchar uchar").into_bytes();
+        bytes.extend([0, 0, 0, 1, 0, 0, 0, 1, 0]);
+        (0..faces).for_each(|_| bytes.extend(face));
+        bytes
+    };
+    checked_peak_of("a PLY of faces of bytes", PLY, &bytes(n, &[3, 0, 1, 2]));
+    checked_peak_of("a PLY of faces of no corner", PLY, &bytes(n, &[0]));
+    checked_peak_of(
+        "a PLY of large faces of bytes",
+        PLY,
+        &bytes(n / 100, &[[200].as_slice(), &[1; 200]].concat()),
+    );
+    let properties = "property int x\n".repeat(n);
+    let header =
+        ply_header("ascii", 3, 1).replace("end_header", &format!("{properties}end_header"));
+    checked_peak_of("a PLY of properties", PLY, header.as_bytes());
+    let elements = "element a 0\n".repeat(n);
+    let header = ply_header("ascii", 3, 1).replace("end_header", &format!("{elements}end_header"));
+    checked_peak_of("a PLY of elements", PLY, header.as_bytes());
+
+    let empty = |of: &str| vec![of; n].join(",");
+    for (what, each) in [
+        ("nodes", "{}"),
+        ("nodes", r#"{"mesh":0}"#),
+        ("nodes", r#"{"children":[0,0,0,0,0,0,0,0,0,0,0,0]}"#),
+        ("scenes", "[]"),
+        ("scenes", "[[]]"),
+        ("scenes", r#"{"nodes":[0,0,0,0,0,0,0,0,0,0,0,0]}"#),
+        ("materials", "{}"),
+        ("materials", r#"{"alphaMode":0}"#),
+        ("textures", "{}"),
+        ("images", r#"{"uri":"a"}"#),
+        ("samplers", "0"),
+        ("extensionsUsed", r#""""#),
+        ("extensionsUsed", r#""\n\n\n\n\n\n\n\n\n\n\n\n""#),
+        ("accessors", r#"{"componentType":0,"count":0,"type":""}"#),
+        ("buffers", r#"{"byteLength":0}"#),
+        ("meshes", r#"{"primitives":[{"attributes":{}}]}"#),
+        ("meshes", r#"{"primitives":[{"attributes":{"POSITION":0}}]}"#),
+        ("meshes", r#"{"primitives":[{"attributes":{"A":0,"B":0,"C":0,"D":0}}]}"#),
+    ] {
+        let text = format!(r#"{{"asset":{{"version":"2.0"}},"{what}":[{}]}}"#, empty(each));
+        checked_peak_of(&format!("{what} of {each}"), GLTF, text.as_bytes());
+    }
+    let children = format!(
+        r#"{{"asset":{{"version":"2.0"}},"nodes":[{{"children":[{}]}},{{}}],"scene":0,"scenes":[[0]]}}"#,
+        empty("1")
+    );
+    checked_peak_of("children", GLTF, children.as_bytes());
+}
+
+/// The tube as files that tell what it looks like, of each format but OBJ. Textures are not there.
+fn files_with_looks() -> Vec<(&'static str, Reader, Vec<u8>)> {
+    let (corners, quads) = tube_of(150);
+    let triangles: Vec<[u32; 3]> = quads.iter().copied().flat_map(halves).collect();
+    let stl = |attribute: fn(u16) -> u16| {
+        let mut bytes = vec![0; 80];
+        bytes.extend((triangles.len() as u32).to_le_bytes());
+        for (at, triangle) in triangles.iter().enumerate() {
+            bytes.extend([0; 12]);
+            let triangle = triangle.map(|i| corners[i as usize]);
+            bytes.extend(triangle.concat().iter().flat_map(|c| c.to_le_bytes()));
+            bytes.extend((0x8000 | attribute(at as u16)).to_le_bytes());
+        }
+        bytes
+    };
+    let ply = |[vertex, face]: [&str; 2], [of_vertex, of_face]: [fn(u32) -> Vec<u8>; 2]| {
+        let header = ply_header("binary_little_endian", corners.len(), triangles.len())
+            .replace("element face", &format!("{vertex}element face"))
+            .replace("end_header", &format!("{face}end_header"));
+        let mut bytes = header.into_bytes();
+        for (at, corner) in corners.iter().enumerate() {
+            bytes.extend(corner.iter().flat_map(|c| c.to_le_bytes()));
+            bytes.extend(of_vertex(at as u32));
+        }
+        for (at, triangle) in triangles.iter().enumerate() {
+            bytes.push(3);
+            bytes.extend(triangle.iter().flat_map(|i| i.to_le_bytes()));
+            bytes.extend(of_face(at as u32));
+        }
+        bytes
+    };
+    let nothing: fn(u32) -> Vec<u8> = |_| Vec::new();
+    let color: fn(u32) -> Vec<u8> = |at| at.to_le_bytes()[..3].to_vec();
+    let colors = "property uchar red\nproperty uchar green\nproperty uchar blue\n";
+    let texcoords = "property list uchar float texcoord\ncomment TextureFile none.png\n";
+    let of_corners: fn(u32) -> Vec<u8> = |_| [vec![6], vec![0; 24]].concat();
+    let of_vertex = "property float s\nproperty float t\ncomment TextureFile none.png\n";
+
+    let mut data: Vec<u8> = corners.concat().iter().flat_map(|c| c.to_le_bytes()).collect();
+    let (positions, count) = (data.len(), corners.len());
+    data.extend(triangles.as_flattened().iter().flat_map(|i| i.to_le_bytes()));
+    let image = png(8);
+    let at = data.len();
+    data.extend(&image);
+    let mut json = format!(
+        r#"{{"asset": {{"version": "2.0"}}, "nodes": [{{"mesh": 0}}, {{"mesh": 1}}],
+        "meshes": [{{"primitives": [{{"material": 0, "indices": 1,
+        "attributes": {{"POSITION": 0, "COLOR_0": 0, "TEXCOORD_0": 2}}}}]}},
+        {{"primitives": [{{"indices": 1, "attributes": {{"POSITION": 0}}}}]}}],
+        "materials": [{{"pbrMetallicRoughness": {{"baseColorTexture": {{"index": 0}}}}}}],
+        "textures": [{{"source": 0}}], "images": [{{"bufferView": 1}}],
+        "buffers": [{{"byteLength": {length}}}], "bufferViews": [{{"buffer": 0, "byteLength": {length}}},
+        {{"buffer": 0, "byteOffset": {at}, "byteLength": {}}}], "accessors": [
+        {{"bufferView": 0, "componentType": 5126, "count": {count}, "type": "VEC3"}},
+        {{"bufferView": 0, "byteOffset": {positions}, "componentType": 5125, "count": {},
+          "type": "SCALAR"}},
+        {{"bufferView": 0, "componentType": 5126, "count": {count}, "type": "VEC2"}}]}}"#,
+        image.len(),
+        3 * triangles.len(),
+        length = data.len(),
+    )
+    .into_bytes();
+    json.resize(json.len().next_multiple_of(4), b' ');
+    let length = |len: usize| (len as u32).to_le_bytes();
+    let header = [&b"glTF\x02\0\0\0"[..], &length(28 + json.len() + data.len())].concat();
+    let json = [&length(json.len())[..], b"JSON", &json].concat();
+    let glb = [&header[..], &json, &length(data.len()), b"BIN\0", &data].concat();
+    vec![
+        ("STL of a colour", STL, stl(|_| 7)),
+        ("STL of many colours", STL, stl(|at| at)),
+        ("PLY with colours of vertices", PLY, ply([colors, ""], [color, nothing])),
+        ("PLY with colours of faces", PLY, ply(["", colors], [nothing, color])),
+        ("PLY with a texture on faces", PLY, ply(["", texcoords], [nothing, of_corners])),
+        ("PLY with a texture on vertices", PLY, ply([of_vertex, ""], [|_| vec![0; 8], nothing])),
+        ("GLB with all", GLTF, glb),
+    ]
+}
+
+/// A grey image of so many texels a side: of all kinds, its texels grow most when they are decoded.
+fn png(side: u32) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut encoder = png::Encoder::new(&mut bytes, side, side);
+    encoder.set_color(png::ColorType::Grayscale);
+    let texels = vec![128; side as usize * side as usize];
+    encoder.write_header().unwrap().write_image_data(&texels).unwrap();
+    bytes
+}
+
+#[test]
+fn the_bound_on_reading_holds_for_what_meshes_look_like() {
+    let _alone = alone();
+    for (name, read, bytes) in files_with_looks() {
+        let (peak, bound) = checked_peak_of(name, read, &bytes);
+        assert!(bound <= 3 * peak, "{name}: the bound is {bound}, but reading took {peak} bytes");
+        let found = read(&bytes, u64::MAX).unwrap();
+        let has_look = found.mesh.appearance().is_some();
+        assert!(has_look || !found.warnings.is_empty(), "{name}");
+    }
+}
+
+#[test]
+fn textures_take_no_more_than_what_is_left_of_the_memory() {
+    let _alone = alone();
+    let folder = tempfile::tempdir().unwrap();
+    // A file that is named twice is read once.
+    for name in ["large.png", "other.png"] {
+        std::fs::write(folder.path().join(name), png(1000)).unwrap();
+    }
+    let header = ply_header("ascii", 3, 2).replace(
+        "end_header",
+        "property list uchar float texcoord\nproperty int texnumber\ncomment TextureFile large.png\n\
+         comment TextureFile other.png\nend_header",
+    );
+    let faces = "3 0 1 2 6 0 0 1 0 1 1 0\n3 0 1 2 6 0 0 1 0 1 1 1\n";
+    let file = format!("{header}0 0 0\n1 0 0\n1 1 0\n{faces}");
+    let mut read = [0; 3];
+    for limit in (1..=20).map(|mb| mb << 20) {
+        let sidecars = Sidecars::beside(&folder.path().join("mesh.ply"));
+        let (loaded, peak) = peak(|| read_as("ply", file.as_bytes(), &sidecars, limit).unwrap());
+        assert!(peak <= limit, "{limit} bytes were left, {peak} were taken");
+        let textures = loaded.mesh.appearance().map_or(0, |look| look.textures.len());
+        assert_eq!(loaded.warnings.is_empty(), textures == 2);
+        read[textures] += 1;
+    }
+    assert!(read.iter().all(|&count| count > 0), "{read:?}");
+}
+
+#[test]
+fn lying_files_take_memory_in_proportion() {
+    let _alone = alone();
+    let mut rng = fastrand::Rng::with_seed(1);
+    for (name, read, bytes) in ordinary_files() {
+        // Where what is said of the rest is.
+        let head = bytes.len().min(1500);
+        let allowed = 64 * bytes.len() as u64 + (1 << 20);
+        let mut worst = 0;
+        for _ in 0..200 {
+            let mut changed = bytes.clone();
+            let at = rng.usize(0..head);
+            let digit = changed[at].is_ascii_digit();
+            changed[at] = if digit { rng.u8(b'0'..=b'9') } else { rng.u8(..) };
+            worst = peak(|| _ = read(&changed, u64::MAX)).1.max(worst);
+        }
+        println!("{name}: at most {:.1} bytes a byte", worst as f64 / bytes.len() as f64);
+        assert!(worst < allowed, "{name}: {worst} bytes for {}", bytes.len());
+    }
+}
+
+/// Takes so many bytes, and no more.
+struct Disk(u64);
+
+impl Write for Disk {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 = self.0.checked_sub(bytes.len() as u64).ok_or(io::ErrorKind::StorageFull)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Bricks that lie about a sphere which fills a grid of `n` voxels cubed, in its first `x` slabs.
+fn cap(n: u32, slabs: u32) -> VoxelGrid {
+    let half = n as f64 / 16.0;
+    let ring = |x: u32| {
+        let radius = (half * half - (half - f64::from(x) - 0.5).powi(2)).sqrt();
+        let count = (8.0 * radius) as u32 + 8;
+        (0..count).map(move |i| {
+            let angle = f64::from(i) / f64::from(count) * std::f64::consts::TAU;
+            let at = |c: f64| ((half + radius * c) as u32).min(n / 8 - 1);
+            (BrickKey::new([x, at(angle.cos()), at(angle.sin())]), [1 << (i % 64); 8])
+        })
+    };
+    VoxelGrid::from_bricks([n; 3], (0..slabs).flat_map(ring).collect()).unwrap()
+}
+
+fn scattered(dims: [u32; 3], count: usize) -> VoxelGrid {
+    let mut random = fastrand::Rng::with_seed(1);
+    let voxels = (0..count).map(|_| dims.map(|d| random.u32(0..d)));
+    VoxelGrid::from_voxels(dims, voxels).unwrap()
+}
+
+/// Bytes that writing a format may take.
+fn most(format: GridFormat) -> u64 {
+    use GridFormat::{Glb, Litematic, Npz, Obj, Ply, Schem, Vdb, Vox};
+    let threads = match format {
+        Glb | Litematic | Npz | Obj | Ply | Schem | Vdb | Vox => rayon::current_num_threads(),
+        _ => 0,
+    };
+    (4 + 10 * threads as u64) << 20
+}
+
+#[test]
+fn writing_takes_little_memory_whatever_the_grid() {
+    let _alone = alone();
+    let block = |n: u32| {
+        let bricks = (0..n * n).map(|i| (BrickKey::new([0, i / n, i % n]), FULL));
+        VoxelGrid::from_bricks([4096; 3], bricks.collect()).unwrap()
+    };
+    let grids = [
+        ("scattered, 2000 cubed", GridFormat::Vox, scattered([2000; 3], 200_000)),
+        ("a sphere, 1600 cubed", GridFormat::Vox, cap(1600, 200)),
+        ("scattered, 4096 cubed", GridFormat::Npy, scattered([4096; 3], 200_000)),
+        ("scattered in a slab", GridFormat::Npy, scattered([8, 16384, 16384], 200_000)),
+        ("a full slab, 4096 cubed", GridFormat::Npy, block(512)),
+        ("a sphere, 4096 cubed", GridFormat::Npy, cap(4096, 512)),
+        ("a sphere, 16384 cubed", GridFormat::Npy, cap(16384, 512)),
+        ("a full slab as runs", GridFormat::Binvox, block(512)),
+        ("a sphere as runs", GridFormat::Binvox, cap(4096, 512)),
+        ("scattered as runs", GridFormat::Binvox, scattered([8, 16384, 16384], 200_000)),
+        ("scattered, deflated", GridFormat::Npz, scattered([1024; 3], 20_000)),
+        ("scattered cells", GridFormat::Vti, scattered([65536, 1024, 1024], 200_000)),
+        ("scattered floats", GridFormat::Vol, scattered([65536, 1024, 1024], 200_000)),
+        ("scattered bricks", GridFormat::Bricks, scattered([4096; 3], 200_000)),
+        ("scattered blocks", GridFormat::Schem, scattered([65535, 33, 64], 100_000)),
+        ("scattered blocks", GridFormat::Litematic, scattered([65536, 33, 64], 100_000)),
+        ("scattered faces", GridFormat::Ply, scattered([4096; 3], 200_000)),
+        ("a sphere's faces", GridFormat::Obj, cap(16384, 512)),
+        ("a full slab's faces", GridFormat::Glb, block(512)),
+        ("scattered faces, the longest", GridFormat::Glb, scattered([65536; 3], 20_000)),
+        ("scattered, the longest", GridFormat::Npy, scattered([65536, 65536, 1024], 200_000)),
+    ];
+    let trees = [
+        ("scattered, 4096 cubed", scattered([4096; 3], 200_000)),
+        ("a full slab, 4096 cubed", block(512)),
+        ("a sphere, 16384 cubed", cap(16384, 512)),
+        ("scattered, the longest", scattered([65536; 3], 20_000)),
+    ];
+    let trees = trees.into_iter().flat_map(|(name, grid)| {
+        [GridFormat::Vdb, GridFormat::Nvdb].map(|format| (name, format, grid.clone()))
+    });
+    for (name, format, grid) in grids.into_iter().chain(trees) {
+        let (_, peak) = peak(|| write_grid(&grid, format, &mut Disk(100 << 20)));
+        println!("{name}: {peak} bytes");
+        assert!(peak <= most(format), "{name}: writing took {peak} bytes");
+    }
+}
+
+/// The same grid with colours: of each brick that is not full all voxels have one of their own.
+fn colored(grid: &VoxelGrid) -> VoxelGrid {
+    let bricks = grid.bricks().filter(|(_, mask)| *mask != FULL);
+    let own = bricks.map(|(key, mask)| {
+        // None of the rest's colour.
+        let number = |n| [n as u8, key.position()[0] as u8, key.position()[2] as u8 | 4, 255];
+        (key, mask, (0..count(&mask)).map(number).collect())
+    });
+    grid.clone().with_colors(Colors::from_bricks(own.collect(), [1, 2, 3, 255]))
+}
+
+#[test]
+fn writing_colours_takes_little_memory_whatever_the_grid() {
+    let _alone = alone();
+    let slab = {
+        let bricks = (0..512 * 512).map(|i| (BrickKey::new([0, i / 512, i % 512]), FULL));
+        VoxelGrid::from_bricks([4096; 3], bricks.collect()).unwrap()
+    };
+    for (name, format, grid) in [
+        ("scattered, deflated", GridFormat::Npz, scattered([1024; 3], 20_000)),
+        ("scattered rows, deflated", GridFormat::Npz, scattered([8, 1024, 65536], 100_000)),
+        ("a sphere, deflated", GridFormat::Npz, cap(16384, 512)),
+        ("a full slab, deflated", GridFormat::Npz, slab.clone()),
+        ("scattered cells", GridFormat::Vti, scattered([65536, 1024, 1024], 200_000)),
+        ("scattered bricks", GridFormat::Bricks, scattered([4096; 3], 200_000)),
+        ("scattered, 4096 cubed", GridFormat::Vdb, scattered([4096; 3], 100_000)),
+        ("scattered, 4096 cubed", GridFormat::Nvdb, scattered([4096; 3], 20_000)),
+        ("a full slab, 4096 cubed", GridFormat::Vdb, slab.clone()),
+        ("a full slab, 4096 cubed", GridFormat::Nvdb, slab.clone()),
+        ("a sphere, 16384 cubed", GridFormat::Vdb, cap(16384, 512)),
+        ("scattered, the longest", GridFormat::Vdb, scattered([65536; 3], 20_000)),
+        ("scattered, the longest", GridFormat::Nvdb, scattered([65536; 3], 2_000)),
+        ("scattered blocks", GridFormat::Schem, scattered([65535, 33, 8], 20_000)),
+        ("scattered blocks", GridFormat::Litematic, scattered([65535, 33, 8], 20_000)),
+        ("scattered, 4096 cubed", GridFormat::Ply, scattered([4096; 3], 100_000)),
+        ("scattered, 4096 cubed", GridFormat::Obj, scattered([4096; 3], 100_000)),
+        ("a sphere, 16384 cubed", GridFormat::Obj, cap(16384, 512)),
+        ("a full slab, 4096 cubed", GridFormat::Glb, slab.clone()),
+        ("scattered, the longest", GridFormat::Glb, scattered([65536; 3], 2_000)),
+    ] {
+        let grid = colored(&grid);
+        // 2 MiB deflated are a gigabyte.
+        let room = if format == GridFormat::Npz { 2 << 20 } else { 100 << 20 };
+        let (_, peak) = peak(|| write_grid(&grid, format, &mut Disk(room)));
+        println!("{name}, .{}: {peak} bytes", format.extension());
+        assert!(peak <= most(format), "{name}: writing took {peak} bytes");
+    }
+}
+
+#[test]
+fn reading_colours_takes_a_few_times_what_they_and_the_grid_do() {
+    let _alone = alone();
+    let slab = {
+        let bricks = (0..64 * 64).map(|i| (BrickKey::new([i % 64, i / 64, 3]), FULL));
+        VoxelGrid::from_bricks([512; 3], bricks.collect()).unwrap()
+    };
+    let grids = [
+        ("a sphere, 4096 cubed", cap(4096, 100)),
+        ("scattered", scattered([256; 3], 5_000)),
+        ("a full slab", slab),
+    ];
+    for (name, grid) in grids {
+        let grid = colored(&grid);
+        let size = grid.bytes() + grid.colors.as_ref().unwrap().bytes();
+        for format in [GridFormat::Vdb, GridFormat::Nvdb, GridFormat::Bricks, GridFormat::Npz] {
+            if format == GridFormat::Npz && grid.dims() == [4096; 3] {
+                continue;
+            }
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("grid").with_extension(format.extension());
+            write_grid(&grid, format, &mut std::fs::File::create(&path).unwrap()).unwrap();
+            let (back, peak) = peak(|| read_grid(&path).unwrap().grid);
+            assert_eq!(back.colors.unwrap().own_count(), grid.colors.as_ref().unwrap().own_count());
+            println!("{name}, .{}: {peak} bytes, the grid {size}", format.extension());
+            assert!(peak <= 5 * size + (1 << 20), "{name}, {format:?}: {peak} bytes of {size}");
+        }
+    }
+}
+
+#[test]
+fn writing_few_colours_takes_32_bytes_for_each_of_the_grid_besides() {
+    let _alone = alone();
+    let voxels = 1 << 20;
+    let at = |brick: u32| BrickKey::new([brick % 128, brick / 128, 0]);
+    let bricks = (0..voxels / 512).map(|brick| {
+        let color = |i: u32| {
+            let [_, r, g, b] = (512 * brick + i).wrapping_mul(0x00C2_B2AE).to_be_bytes();
+            [r, g, b, 255]
+        };
+        (at(brick), FULL, (0..512).map(color).collect())
+    });
+    let colors = Colors::from_bricks(bricks.collect(), [0; 4]);
+    let full = (0..voxels / 512).map(|brick| (at(brick), FULL));
+    let grid = VoxelGrid::from_bricks([1024, 128, 8], full.collect()).unwrap().with_colors(colors);
+    let distinct = count_colors(&grid) as u64;
+    assert!(distinct > 1 << 18);
+    for dither in [false, true] {
+        let options = WriteOptions::default().with_dither(dither);
+        let (written, peak) =
+            peak(|| write_grid_with(&grid, GridFormat::Vox, &options, &mut Disk(100 << 20)));
+        written.unwrap();
+        println!("{distinct} colours: {peak} bytes");
+        assert!(peak <= (4 << 20) + 32 * distinct, "{distinct} colours took {peak} bytes");
+    }
+}
+
+#[test]
+fn reading_npy_takes_a_fraction_of_a_dense_slab() {
+    let _alone = alone();
+    let dims = [8, 8192, 4096];
+    let len = GridFormat::Npy.file_size(dims).unwrap();
+    let mut header = [0; 128];
+    let written =
+        write_grid(&VoxelGrid::empty(dims).unwrap(), GridFormat::Npy, &mut &mut header[..]);
+    assert!(written.is_err(), "more than the header went into 128 bytes");
+    let zeros = io::repeat(0).take(len - 129);
+    let mut file = BufReader::new((&header[..]).chain(zeros).chain(&[1][..]));
+    let (grid, peak) = peak(|| read_grid_from(&mut file, GridFormat::Npy).unwrap());
+    assert_eq!(grid.grid.voxels().collect::<Vec<_>>(), [dims.map(|d| d - 1)]);
+    // A mask for each brick of the slab would be 64 bytes, 32 MiB.
+    assert!(peak < 8 << 20, "{peak}");
+}
+
+#[test]
+fn reading_trees_takes_a_few_times_the_grid() {
+    let _alone = alone();
+    for (name, grid) in
+        [("a sphere, 4096 cubed", cap(4096, 100)), ("scattered", scattered([1024; 3], 5_000))]
+    {
+        for format in [GridFormat::Vdb, GridFormat::Nvdb] {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("grid").with_extension(format.extension());
+            write_grid(&grid, format, &mut std::fs::File::create(&path).unwrap()).unwrap();
+            let (back, peak) = peak(|| read_grid(&path).unwrap().grid);
+            assert!(back == grid);
+            println!("{name}, {}: {peak} bytes, the grid {}", format.extension(), grid.bytes());
+            assert!(peak <= 4 * grid.bytes() + (1 << 20), "{name}: {peak} bytes");
+        }
+    }
+}
+
+/// The first voxel, and the one after the last, of each column along `axis` of a ball of diameter
+/// `n - 2`.
+fn flips_of_ball(n: u32, axis: usize) -> VoxelGrid {
+    let middle = i64::from(n / 2);
+    let columns = (0..n * n).flat_map(|i| {
+        let [b, c] = [i % n, i / n].map(|c| i64::from(c) - middle);
+        let length = (middle - 1).pow(2) - b * b - c * c;
+        let half = u32::try_from(length).map_or(0, u32::isqrt);
+        let ends = [middle as u32 - half, middle as u32 + half];
+        ends.into_iter().filter(move |_| half > 0).map(move |a| {
+            let mut voxel = [a, i % n, i / n];
+            voxel.rotate_right(axis);
+            voxel
+        })
+    });
+    VoxelGrid::from_voxels([n; 3], columns).unwrap()
+}
+
+/// What a filling takes at its peak, which must not be more than what it asks for.
+fn checked_filling(name: &str, fill: impl Fn(u64) -> Result<VoxelGrid, BackendError>) {
+    // Threads that start allocate.
+    let expected = fill(u64::MAX).unwrap();
+    let Err(BackendError::Memory { needed, .. }) = fill(0) else {
+        panic!("{name} in no memory is not refused");
+    };
+    let (grid, peak) = peak(|| fill(needed).unwrap());
+    println!("{name}: peak {peak}, needed {needed}");
+    assert!(grid == expected);
+    assert!(peak <= needed, "{name} took {peak} bytes of {needed}");
+    assert!(needed <= peak * 3 / 2, "{name} asked for {needed} bytes and took {peak}");
+}
+
+#[test]
+fn filling_takes_no_more_memory_than_it_asks_for() {
+    let _alone = alone();
+    for n in [100, 700] {
+        let flips = [0, 1, 2].map(|axis| flips_of_ball(n, axis));
+        checked_filling("along x", |memory| Ok(along_x(&flips[0], memory, &NoProgress)?.grid));
+        checked_filling("vote", |memory| Ok(vote(flips.each_ref(), memory, &NoProgress)?.grid));
+        // Columns that end past the ball: in all, its shell.
+        let shell = flips[0].union(&flips[1]).union(&flips[2]);
+        checked_filling("flood", |memory| Ok(flood(&shell, memory, &NoProgress)?.grid));
+        // Some in doubt, in every layer.
+        let hurt = flips[0].subtract(&scattered([n; 3], (20 * n * n) as usize));
+        checked_filling("in doubt", |memory| {
+            Ok(vote([&hurt, &flips[1], &flips[2]], memory, &NoProgress)?.grid)
+        });
+    }
+}
+
+/// What suffices for a solid: each step knows what it needs when those before it are done.
+fn memory_needed_for_solid(make: impl Fn(u64) -> Result<Voxels, BackendError>) -> u64 {
+    let mut allowed = 0;
+    while let Err(error) = make(allowed) {
+        let BackendError::Memory { needed, .. } = error else { panic!("{error}") };
+        assert!(needed > allowed, "{needed} are said to suffice, and did not");
+        allowed = needed;
+    }
+    allowed
+}
+
+#[test]
+fn solids_take_no_more_memory_than_they_are_allowed() {
+    let _alone = alone();
+    let whole = solids::sphere(1.0, 40, 80);
+    let open = solids::first_triangles(&whole, 6000);
+    let apart = solids::apart(&solids::sphere(1.0, 20, 40), 0.97);
+    let meshes = [
+        ("sphere", whole, 400),
+        ("open sphere", open, 400),
+        ("strip", solids::moebius_strip(40, 8), 400),
+        ("triangles apart", apart, 40),
+    ];
+    let fills = [Fill::Auto, Fill::Parity, Fill::Winding, Fill::Flood, Fill::Vote];
+    for ((name, mesh, size), fill) in meshes.iter().flat_map(|mesh| fills.map(|fill| (mesh, fill)))
+    {
+        let mesh = place(mesh, &PlaceOptions::new(Sizing::Resolution(*size))).unwrap();
+        let cpu = Cpu::default();
+        let make = |memory| {
+            let options = RunOptions { memory, ..RunOptions::default() };
+            let mode = Mode::Solid(Solid { fill, include_surface: true });
+            voxelize(&cpu, &mesh, mode, &options, &NoProgress)
+        };
+        let expected = make(u64::MAX).unwrap().grid;
+        let needed = memory_needed_for_solid(make);
+        let (voxels, peak) = peak(|| make(needed).unwrap());
+        println!("{name}, {fill}: peak {peak}, needed {needed}");
+        assert!(voxels.grid == expected, "{name}, {fill}");
+        assert!(peak <= needed, "{name}, {fill}: took {peak} bytes of {needed}");
+    }
+}
+
+#[test]
+fn distances_take_no_more_memory_than_they_are_allowed() {
+    let _alone = alone();
+    let meshes = [("sphere", solids::sphere(1.0, 40, 80)), ("cube", solids::cube([0.0; 3], 1.0))];
+    for ((name, mesh), width) in meshes.iter().flat_map(|mesh| [(mesh, 1.5), (mesh, 9.0)]) {
+        let mut options = PlaceOptions::new(Sizing::Resolution(150));
+        options.pad = 10;
+        let mesh = place(mesh, &options).unwrap();
+        let solid = Mode::Solid(Solid::default());
+        let inside = voxelize(&Cpu::default(), &mesh, solid, &RunOptions::default(), &NoProgress);
+        let inside = inside.unwrap().grid;
+        // The grid of the inside is moved into the result.
+        let make =
+            |memory| distances(&Cpu::default(), &mesh, inside.clone(), width, memory, &NoProgress);
+        let expected = make(u64::MAX).unwrap();
+        // Less does not suffice for the queues of the threads.
+        for memory in (18..32).map(|shift| 1 << shift) {
+            let (field, peak) = peak(|| make(memory));
+            let peak = peak - inside.bytes();
+            println!("{name}, {width}: peak {peak} of {memory}");
+            assert!(peak <= memory, "{name}, {width}: took {peak} bytes of {memory}");
+            match field {
+                Ok(field) => assert!(field == expected, "{name}, {width} in {memory} bytes"),
+                Err(BackendError::Memory { needed, .. }) => assert!(needed > memory),
+                Err(error) => panic!("{error}"),
+            }
+        }
+        assert!(make(4 * expected.bytes() + (64 << 20)).is_ok(), "{name}, {width}");
+    }
+}
+
+#[test]
+fn colours_take_no_more_memory_than_they_are_allowed() {
+    let _alone = alone();
+    // Squares in all layers, whose corners have colours of their own: all bricks are full.
+    let layers = 65;
+    let corners = (0..layers)
+        .flat_map(|z| [[0, 0], [64, 0], [64, 64], [0, 64]].map(|[x, y]| [x, y, z].map(f64::from)));
+    let squares = (0..layers).flat_map(|z| [[0, 1, 2], [0, 2, 3]].map(|c| c.map(|i| 4 * z + i)));
+    let shade = |corner: u32| [0, 1, 2].map(|a| (corner * (7919 + 977 * a) % 65536) as u16);
+    let vertex_colors = (0..4 * layers).map(shade).map(|[r, g, b]| [r, g, b, 65535]).collect();
+    let looks = Appearance {
+        materials: vec![Material { has_vertex_colors: true, ..Material::default() }],
+        vertex_colors,
+        ..Appearance::default()
+    };
+    let mesh = Mesh::new(corners.collect(), squares.collect()).unwrap();
+    let mesh = mesh.with_appearance(looks).unwrap();
+    let mesh = place(&mesh, &PlaceOptions::new(Sizing::VoxelSize(1.0))).unwrap();
+    let shell = Mode::Solid(Solid { fill: Fill::Flood, include_surface: true });
+    for mode in [Mode::Surface, shell] {
+        let voxels = voxelize(&Cpu::default(), &mesh, mode, &RunOptions::default(), &NoProgress);
+        let grid = voxels.unwrap().grid;
+        assert!(grid.bricks().all(|(_, mask)| mask == FULL));
+        let mut options = ColorOptions::new(mode);
+        options.memory = 0;
+        let (colored, peak) = loop {
+            let grid = grid.clone();
+            match peak(|| color(&mesh, grid, &options, &NoProgress)) {
+                (Ok(colored), peak) => break (colored, peak),
+                (Err(BackendError::Memory { needed, .. }), _) => {
+                    assert!(needed > options.memory);
+                    options.memory = needed;
+                }
+                (Err(error), _) => panic!("{error}"),
+            }
+        };
+        println!("{mode:?}: peak {peak}, allowed {}", options.memory);
+        assert!(colored.grid.colors.unwrap().own_count() > 100_000);
+        assert!(peak <= options.memory, "{mode:?}: took {peak} bytes of {}", options.memory);
+    }
+}
+
+/// What the topology of `mesh` takes at its peak, which must not be more than it may.
+fn checked_topology_peak(name: &str, mesh: &Mesh) -> (u64, u64) {
+    let mesh = place(mesh, &PlaceOptions::new(Sizing::Resolution(256))).unwrap();
+    let bound = Topology::bytes(&mesh);
+    let (_, peak) = peak(|| Topology::of(&mesh));
+    let len = mesh.len() as f64;
+    println!("{name}: peak {:.1}, bound {:.1} a triangle", peak as f64 / len, bound as f64 / len);
+    assert!(peak <= bound, "{name}: the topology took {peak} bytes, the bound was {bound}");
+    (peak, bound)
+}
+
+#[test]
+fn the_bound_on_the_topology_holds_and_ordinary_meshes_take_less_than_40_bytes_a_triangle() {
+    let _alone = alone();
+    checked_topology_peak("cube", &solids::cube([0.0; 3], 1.0));
+    let sphere = solids::sphere(1.0, 300, 600);
+    let (peak, bound) = checked_topology_peak("sphere", &sphere);
+    let len = sphere.triangles().len() as u64;
+    assert!(peak < 40 * len && bound < 48 * len, "{peak} and {bound} bytes for {len} triangles");
+    checked_topology_peak("vertices repeated", &solids::with_vertices_repeated(&sphere));
+
+    // One vertex of all triangles, and so one list of half of all half-edges.
+    let fan = sphere.triangles().iter().map(|&[_, b, c]| [0, b, c]).collect();
+    checked_topology_peak("fan", &solids::with_triangles(&sphere, fan));
+    // All vertices but a few at one point.
+    let mut positions = vec![[0.0; 3]; 300_000];
+    positions.extend([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]);
+    let point = (0..300_000).map(|i| [i, 300_000, 300_001]).collect();
+    checked_topology_peak("point", &Mesh::new(positions, point).unwrap());
+    // Far more vertices than triangles use.
+    let mut positions = sphere.positions().to_vec();
+    positions.extend((0..400_000).map(|i| [0.0, 0.0, f64::from(i) / 400_000.0]));
+    let unused = Mesh::new(positions, sphere.triangles()[..1000].to_vec()).unwrap();
+    checked_topology_peak("unused vertices", &unused);
+}
+
+#[test]
+fn a_peak_counts_what_is_freed_again_and_both_copies_of_what_grows() {
+    let _alone = alone();
+    let (_, freed) = peak(|| drop(std::hint::black_box(vec![1_u8; 1 << 20])));
+    assert!(freed.abs_diff(1 << 20) < HARNESS, "{freed}");
+    let (_, grown) = peak(|| {
+        let mut bytes = std::hint::black_box(vec![1_u8; 1 << 20]);
+        bytes.reserve_exact(1 << 20);
+        bytes
+    });
+    assert!(grown.abs_diff(3 << 20) < HARNESS, "{grown}");
+}

@@ -1,0 +1,156 @@
+//! Large grids on a GPU, in parts and with bounded buffers: equal to the CPU's by hash.
+//!
+//! `cargo test --release --test gpu_scale -- --ignored` runs the full sizes, for minutes on a GPU
+//! in software; `TRIVOX_MESHES` adds the models of its folder that have few triangles.
+#![cfg(feature = "gpu")]
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use crate::common::gpu::adapters;
+use crate::common::shapes::mesh_of;
+use fastrand::Rng;
+use trivox::engine::backend::{Rule, RunOptions};
+use trivox::formats::read_mesh;
+use trivox::gpu::Adapter;
+use trivox::gpu::voxelize::BatchLimits;
+use trivox::{
+    Backend, BackendError, Cpu, Gpu, Mesh, NoProgress, PlaceOptions, Progress, Sizing, place,
+};
+
+/// Buffers of less than 10 MB in all.
+const SMALL: BatchLimits = BatchLimits {
+    triangles: 1 << 14,
+    pairs: 1 << 16,
+    bricks: 1 << 15,
+    crossings: 1 << 15,
+    candidates: 1 << 20,
+    groups: u32::MAX,
+};
+
+/// The fastest: the slowest would take hours.
+fn adapter() -> Option<Adapter> {
+    adapters().into_iter().find(|adapter| !adapter.label().contains("SwiftShader"))
+}
+
+fn asset(name: &str) -> Mesh {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets");
+    read_mesh(folder.join(name)).unwrap().mesh
+}
+
+/// Voxelizes on both backends, and returns in how many runs the GPU did it.
+fn compare(gpu: &Gpu, name: &str, mesh: &Mesh, resolution: u32) -> u32 {
+    let mesh = place(mesh, &PlaceOptions::new(Sizing::Resolution(resolution))).unwrap();
+    let expected = Cpu::default().voxelize(&mesh, &NoProgress).unwrap().hash();
+    let run = gpu.run(&mesh, Rule::Conservative, &RunOptions::default(), &NoProgress).unwrap();
+    assert_eq!(run.grid.hash(), expected, "{name} at {resolution}");
+    let runs = run.report.unwrap().runs;
+    println!("{name} at {resolution}: {:?}, {runs} runs", run.grid);
+    runs
+}
+
+#[test]
+fn a_model_in_many_parts_has_the_hash_of_the_cpu() {
+    let Some(adapter) = adapter() else { return };
+    let gpu = Gpu::new(&adapter).unwrap().with_batch_limits(SMALL);
+    assert!(compare(&gpu, "torus-knot", &asset("torus-knot.obj"), 700) > 2);
+}
+
+#[test]
+fn thin_meshes_in_the_largest_grids_have_the_hash_of_the_cpu() {
+    // Slivers across the whole grid, and triangles of some voxels far apart.
+    let mut rng = Rng::with_seed(12);
+    let mut point = |size: f64| -> [f64; 3] { std::array::from_fn(|_| rng.f64() * size) };
+    let slivers = (0..6).map(|_| {
+        let (a, b) = (point(1.0), point(1.0));
+        [a, b, std::array::from_fn(|i| b[i] + 1e-4)]
+    });
+    let mut triangles: Vec<[[f64; 3]; 3]> = slivers.collect();
+    for _ in 0..300 {
+        let base = point(0.99);
+        triangles.push([(); 3].map(|()| {
+            let offset = point(0.005);
+            std::array::from_fn(|i| base[i] + offset[i])
+        }));
+    }
+    let mesh = mesh_of(&triangles);
+    let Some(adapter) = adapter() else { return };
+    let gpu =
+        Gpu::new(&adapter).unwrap().with_batch_limits(BatchLimits { bricks: 1 << 12, ..SMALL });
+    for resolution in [4096, 16_384] {
+        assert!(compare(&gpu, "slivers", &mesh, resolution) > 1);
+    }
+}
+
+#[test]
+#[ignore = "takes many minutes and 4 GB; `cargo test --release --test gpu_scale -- --ignored` runs it"]
+fn models_at_full_size_have_the_hash_of_the_cpu() {
+    let adapter = adapter().unwrap();
+    let gpu = Gpu::new(&adapter).unwrap();
+    compare(&gpu, "torus-knot", &asset("torus-knot.obj"), 4096);
+    assert!(compare(&gpu, "torus-knot", &asset("torus-knot.obj"), 16_384) > 1);
+    let Some(folder) = std::env::var_os("TRIVOX_MESHES") else {
+        return println!("skipped: TRIVOX_MESHES not set");
+    };
+    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    for path in files.filter(|path| path.extension().is_some_and(|e| e == "obj")) {
+        let mesh = read_mesh(&path).unwrap().mesh;
+        if mesh.triangles().len() < 100_000 {
+            compare(&gpu, &path.display().to_string(), &mesh, 4096);
+        }
+    }
+}
+
+/// Cancelled after the first part.
+#[derive(Default)]
+struct AfterOne(AtomicU64);
+
+impl Progress for AfterOne {
+    fn start(&self, _: &str, _: u64) {}
+
+    fn advance(&self, _: u64) {
+        self.0.fetch_add(1, Relaxed);
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.0.load(Relaxed) > 0
+    }
+}
+
+#[test]
+fn a_run_is_cancelled_between_its_parts() {
+    let Some(adapter) = adapter() else { return };
+    let gpu = Gpu::new(&adapter).unwrap().with_batch_limits(SMALL);
+    let options = PlaceOptions::new(Sizing::Resolution(700));
+    let mesh = place(&asset("torus-knot.obj"), &options).unwrap();
+    let progress = AfterOne::default();
+    let run = gpu.run(&mesh, Rule::Conservative, &RunOptions::default(), &progress);
+    assert!(matches!(run, Err(BackendError::Cancelled)));
+    assert_eq!(progress.0.into_inner(), 1);
+}
+
+#[test]
+fn memory_that_does_not_hold_the_grid_is_refused_with_a_figure_that_does() {
+    let Some(adapter) = adapter() else { return };
+    let gpu = Gpu::new(&adapter).unwrap().with_batch_limits(SMALL);
+    let options = PlaceOptions::new(Sizing::Resolution(300));
+    let mesh = place(&asset("torus-knot.obj"), &options).unwrap();
+    let within = |memory| {
+        gpu.run(
+            &mesh,
+            Rule::Conservative,
+            &RunOptions { memory, ..RunOptions::default() },
+            &NoProgress,
+        )
+    };
+    let grid = gpu.voxelize(&mesh, &NoProgress).unwrap();
+    // Its bricks alone take as much.
+    let too_little = 72 * grid.brick_count();
+    let Err(BackendError::Memory { needed, allowed }) = within(too_little) else {
+        panic!("refused")
+    };
+    assert_eq!(allowed, too_little);
+    assert_eq!(within(needed).unwrap().grid, grid);
+    // With none at all it takes no longer to tell.
+    let Err(BackendError::Memory { needed: of_none, .. }) = within(0) else { panic!("refused") };
+    assert_eq!(within(of_none).unwrap().grid, grid);
+}

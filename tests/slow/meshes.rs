@@ -1,0 +1,173 @@
+//! Real models against counts that a slow program, which shares no code with this one, computed;
+//! and at scale against themselves and, in places, against the oracle.
+//!
+//! `TRIVOX_MESHES` names a folder with OBJ files and an `expected.tsv` of the columns `mesh`,
+//! `res`, `mode`, `dims` (`XxYxZ`) and `occupied`.
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use crate::common::memory::{memory_needed, voxelize_within};
+use crate::common::oracle;
+use fastrand::Rng;
+use trivox::engine::backend::RunOptions;
+use trivox::formats::read_mesh;
+use trivox::grid::BRICK;
+use trivox::solid::Solid;
+use trivox::{
+    Backend, Cpu, Mesh, Mode, NoProgress, PlaceOptions, PlacedMesh, Sizing, VoxelGrid, place,
+    voxelize,
+};
+
+/// One line of `expected.tsv`.
+#[derive(Debug, Clone, PartialEq)]
+struct Row {
+    mesh: String,
+    resolution: u32,
+    mode: String,
+    dims: [u32; 3],
+    occupied: u64,
+}
+
+impl Row {
+    fn parse(line: &str) -> Self {
+        let columns: Vec<&str> = line.split('\t').collect();
+        let [mesh, resolution, mode, dims, occupied] = columns[..] else {
+            panic!("not five columns: {line:?}");
+        };
+        let dims: Vec<u32> = dims.split('x').map(|d| d.parse().unwrap()).collect();
+        Self {
+            mesh: mesh.into(),
+            resolution: resolution.parse().unwrap(),
+            mode: mode.into(),
+            dims: dims.try_into().unwrap(),
+            occupied: occupied.parse().unwrap(),
+        }
+    }
+
+    fn matches(&self, grid: &VoxelGrid) -> bool {
+        grid.dims() == self.dims && grid.occupied() == self.occupied
+    }
+}
+
+fn mode(name: &str) -> Mode {
+    match name {
+        "surface" => Mode::Surface,
+        "thin" => Mode::Thin,
+        "solid" => Mode::Solid(Solid::default()),
+        _ => panic!("no mode is called {name}"),
+    }
+}
+
+fn grid_of(mesh: &Mesh, resolution: u32, mode: Mode) -> VoxelGrid {
+    let mesh = place(mesh, &PlaceOptions::new(Sizing::Resolution(resolution))).unwrap();
+    let options = RunOptions::default();
+    voxelize(&Cpu::default(), &mesh, mode, &options, &NoProgress).unwrap().grid
+}
+
+/// The rows that do not match, and how many there are in all.
+fn check(folder: &Path, rows: &[Row]) -> (Vec<String>, usize) {
+    let mut by_mesh: BTreeMap<&str, Vec<&Row>> = BTreeMap::new();
+    rows.iter().for_each(|row| by_mesh.entry(&row.mesh).or_default().push(row));
+    let (mut wrong, mut checked) = (Vec::new(), 0);
+    for (name, rows) in by_mesh {
+        let loaded = read_mesh(folder.join(format!("{name}.obj"))).unwrap();
+        for row in rows {
+            let grid = grid_of(&loaded.mesh, row.resolution, mode(&row.mode));
+            checked += 1;
+            if !row.matches(&grid) {
+                wrong.push(format!("{row:?} is {grid:?}"));
+            }
+        }
+    }
+    (wrong, checked)
+}
+
+#[test]
+fn real_models_have_the_expected_voxels_in_every_mode() {
+    let Some(folder) = std::env::var_os("TRIVOX_MESHES") else {
+        println!("skipped: TRIVOX_MESHES not set");
+        return;
+    };
+    let folder = Path::new(&folder);
+    let table = std::fs::read_to_string(folder.join("expected.tsv")).unwrap();
+    let rows: Vec<Row> = table.lines().skip(1).map(Row::parse).collect();
+    let (wrong, checked) = check(folder, &rows);
+    println!("{checked} rows checked");
+    assert_eq!(wrong, Vec::<String>::new());
+    assert_eq!(checked, rows.len());
+
+    for mode in ["surface", "thin", "solid"] {
+        let row = rows.iter().find(|row| row.mode == mode);
+        let row = row.unwrap_or_else(|| panic!("no {mode} rows in expected.tsv"));
+        // One voxel off is seen.
+        let off = Row { occupied: row.occupied + 1, ..row.clone() };
+        assert_eq!(check(folder, &[off]).0.len(), 1, "{mode}");
+    }
+}
+
+#[test]
+fn rows_are_read_as_they_are_written() {
+    let row = Row::parse("spot\t33\tsurface\t19x33x33\t2962");
+    let expected = Row {
+        mesh: "spot".into(),
+        resolution: 33,
+        mode: "surface".into(),
+        dims: [19, 33, 33],
+        occupied: 2962,
+    };
+    assert_eq!(row, expected);
+}
+
+/// A model of the folder that `TRIVOX_MESHES` names, or else one of our own.
+fn model(name: &str, own: &str) -> PathBuf {
+    match std::env::var_os("TRIVOX_MESHES") {
+        Some(folder) => Path::new(&folder).join(name),
+        None => Path::new(env!("CARGO_MANIFEST_DIR")).join("assets").join(own),
+    }
+}
+
+/// The voxels of `grid` in a cube of 64 around one of its bricks are those that the oracle finds.
+fn assert_right_around_some_brick(grid: &VoxelGrid, mesh: &PlacedMesh, rng: &mut Rng) {
+    let number = rng.u64(0..grid.brick_count());
+    let (key, _) = grid.bricks().nth(number as usize).unwrap();
+    let lo = key.position().map(|b| (b * BRICK + rng.u32(0..8)).saturating_sub(32));
+    let hi: [u32; 3] = std::array::from_fn(|a| (lo[a] + 63).min(grid.dims()[a] - 1));
+    let expected: BTreeSet<[u32; 3]> = oracle::voxels_between(mesh, lo, hi).into_iter().collect();
+    assert!(!expected.is_empty());
+    for x in lo[0]..=hi[0] {
+        for y in lo[1]..=hi[1] {
+            for voxel in (lo[2]..=hi[2]).map(|z| [x, y, z]) {
+                assert_eq!(grid.contains(voxel), expected.contains(&voxel), "{voxel:?}");
+            }
+        }
+    }
+}
+
+/// Few threads and many, as much memory as it takes and as little as does: one grid, which is that
+/// of the oracle wherever one looks.
+fn check_at_scale(path: &Path, resolution: u32, windows: usize) {
+    let mesh = read_mesh(path).unwrap().mesh;
+    let mesh = place(&mesh, &PlaceOptions::new(Sizing::Resolution(resolution))).unwrap();
+    let grid = Cpu::default().voxelize(&mesh, &NoProgress).unwrap();
+    println!("{}: {grid:?}", path.display());
+    let mut rng = Rng::with_seed(u64::from(resolution));
+    (0..windows).for_each(|_| assert_right_around_some_brick(&grid, &mesh, &mut rng));
+    let expected = grid.hash();
+    drop(grid);
+    let little = memory_needed(3, &mesh);
+    for (threads, memory) in [(1, u64::MAX), (3, little), (3, little + little / 3)] {
+        let grid = voxelize_within(threads, memory, &mesh).unwrap();
+        assert_eq!(grid.hash(), expected, "{threads} threads, {memory} bytes: {grid:?}");
+    }
+}
+
+#[test]
+fn grids_of_4096_are_equal_for_any_threads_and_memory_and_right_where_looked_at() {
+    check_at_scale(&model("spot.obj", "torus-knot.obj"), 4096, 5);
+}
+
+#[test]
+#[ignore = "takes a minute and 4 GB; `cargo test --release --test meshes -- --ignored` runs it"]
+fn grids_of_16384_are_equal_for_any_threads_and_memory_and_right_where_looked_at() {
+    check_at_scale(&model("dragon.obj", "lighthouse.obj"), 16_384, 100);
+}

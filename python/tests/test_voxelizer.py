@@ -398,17 +398,6 @@ def test_a_time_limit_holds_for_each_mesh_of_a_batch(tetrahedron):
     assert all(isinstance(grid, trivox.Grid) for _, grid in quick)
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="a folder has no pipes")
-def test_a_time_limit_ends_the_wait_for_a_file_that_stalls(tmp_path, tetrahedron):
-    stalled = tmp_path / "stalled.obj"
-    os.mkfifo(stalled)
-    batch = trivox.Voxelizer(8, time_limit=0.3, threads=1).many([stalled, tetrahedron, stalled])
-    (_, first), (_, second), (_, third) = batch
-    for error in (first, third):
-        assert isinstance(error, trivox.TimeLimitError) and "stalled.obj" in str(error)
-    assert isinstance(second, trivox.Grid)
-
-
 @pytest.mark.parametrize("one", ["cube.obj", b"cube.obj", ASSETS / "cube.obj", torus()], ids=type)
 def test_one_mesh_is_no_batch(one):
     with pytest.raises(TypeError, match=r"an iterable of meshes, .*: give \[item\]"):
@@ -587,24 +576,6 @@ def test_a_batch_of_another_process_is_an_error(tetrahedron):
         os._exit(1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
     assert len(list(batch)) == 1
-
-
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes")
-def test_files_that_stall_do_not_stall_others(tmp_path, tetrahedron):
-    pipe = tmp_path / "stalled.obj"
-    os.mkfifo(pipe)
-    script = f"""
-import trivox
-vox = trivox.Voxelizer(8, backend="cpu", time_limit=0.3)
-for _ in range(6):
-    try:
-        vox({str(pipe)!r})
-    except trivox.TimeLimitError:
-        pass
-assert trivox.Voxelizer(9)({str(ASSETS / "cube.obj")!r}).occupied
-os._exit(0)
-"""
-    subprocess.run([sys.executable, "-c", "import os\n" + script], check=True, timeout=60)
 
 
 def test_a_batch_can_be_closed(tetrahedron):

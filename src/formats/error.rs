@@ -7,7 +7,7 @@ use thiserror::Error;
 use crate::base::numbers::binary_bytes;
 #[cfg(doc)]
 use crate::base::progress::Progress;
-use crate::formats::reporting;
+use crate::formats::io::reporting;
 use crate::grid::{GridError, Place};
 use crate::lattice::MAX_DIM;
 use crate::mesh::MeshError;

@@ -1,20 +1,105 @@
 //! Reads meshes and grids.
 
 use std::borrow::Cow;
+use std::fmt;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
 use std::iter;
 use std::path::Path;
 
 use crate::base::progress::{NoProgress, Progress};
-use crate::formats::bytes::checked_bytes;
-use crate::formats::reporting::INTERVAL;
-use crate::formats::stalling::interruptible;
+use crate::formats::io::bytes::checked_bytes;
+use crate::formats::io::reporting::INTERVAL;
 use crate::formats::table::grid_of_path;
-use crate::formats::{
-    GridFormat, LoadedGrid, LoadedMesh, MeshSpec, ReadError, ReadOptions, Reporting, Sidecars,
-    is_mesh,
-};
+use crate::formats::{GridFormat, MeshSpec, ReadError, Reporting, Sidecar, Sidecars, is_mesh};
+use crate::grid::VoxelGrid;
+use crate::mesh::Mesh;
+
+/// Options of reading a mesh.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ReadOptions {
+    /// The memory limit in bytes, the file itself included.
+    pub memory: u64,
+    /// Whether materials, textures and colours are read, from this file and its sidecar files.
+    pub appearance: bool,
+}
+
+impl Default for ReadOptions {
+    /// Reads everything, without a memory limit.
+    fn default() -> Self {
+        Self { memory: u64::MAX, appearance: true }
+    }
+}
+
+impl ReadOptions {
+    /// With a memory limit of `memory` bytes.
+    #[must_use]
+    pub fn with_memory(self, memory: u64) -> Self {
+        Self { memory, ..self }
+    }
+
+    /// The triangles only.
+    #[must_use]
+    pub fn without_appearance(self) -> Self {
+        Self { appearance: false, ..self }
+    }
+}
+
+/// A mesh, and warnings about content that was ignored.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct LoadedMesh {
+    /// The mesh.
+    pub mesh: Mesh,
+    /// One sentence for each kind of thing that was skipped.
+    pub warnings: Vec<String>,
+    /// The files on disk that the reader looked for besides the mesh's own.
+    pub sidecars: Vec<Sidecar>,
+}
+
+impl LoadedMesh {
+    /// A mesh without sidecar files.
+    pub(super) fn new(mesh: Mesh, warnings: Vec<String>) -> Self {
+        Self { mesh, warnings, sidecars: Vec::new() }
+    }
+}
+
+/// A grid, and warnings about content that was ignored.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct LoadedGrid {
+    /// The grid.
+    pub grid: VoxelGrid,
+    /// One sentence for each kind of thing that was skipped.
+    pub warnings: Vec<String>,
+    /// Set if the file holds a part of a grid that was written as several files. Its text is also
+    /// one of the warnings.
+    pub part: Option<Part>,
+}
+
+/// A part of a grid that is written as several files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Part {
+    /// The index of its first voxel in the whole grid.
+    pub from: [u32; 3],
+    /// The dimensions of the whole grid.
+    pub of: [u32; 3],
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { from, of: [x, y, z] } = self;
+        write!(f, "it is a part of a grid of {x}x{y}x{z} voxels, from voxel {from:?} on")
+    }
+}
+
+impl LoadedGrid {
+    pub(super) fn new(grid: VoxelGrid, warnings: Vec<String>) -> Self {
+        Self { grid, warnings, part: None }
+    }
+}
 
 /// Reads the mesh in the file at `path`, by its extension.
 ///
@@ -52,8 +137,7 @@ pub struct MeshFile<'a> {
 }
 
 impl<'a> MeshFile<'a> {
-    /// The file at `path`. The step `load` of `progress` is in bytes; cancellation also ends the
-    /// wait for a file that stalls.
+    /// The file at `path`. The step `load` of `progress` is in bytes.
     ///
     /// # Errors
     /// The file cannot be read, or is of no format that is read; the limit; cancellation.
@@ -62,21 +146,13 @@ impl<'a> MeshFile<'a> {
         options: &ReadOptions,
         progress: &dyn Progress,
     ) -> Result<Self, ReadError> {
-        let (path, options) = (path.as_ref().to_owned(), *options);
-        interruptible(progress, move |progress| MeshFile::of_path(&path, options, progress))
-    }
-
-    fn of_path(
-        path: &Path,
-        options: ReadOptions,
-        progress: &dyn Progress,
-    ) -> Result<Self, ReadError> {
+        let path = path.as_ref();
         refuse_folder(path)?;
         // A missing file is reported before an unknown format.
         fs::metadata(path)?;
         let spec = MeshSpec::of_path(path)?;
         let bytes = checked_bytes(path, options.memory, spec.check_start, progress)?;
-        Ok(Self { bytes, spec, sidecars: Cow::Owned(Sidecars::beside(path)), options })
+        Ok(Self { bytes, spec, sidecars: Cow::Owned(Sidecars::beside(path)), options: *options })
     }
 
     /// A file of the format `spec` that is in memory. `sidecars` has the files that it names.

@@ -81,7 +81,7 @@ pub struct MeshSpec {
     /// What is read from a file.
     pub carries: &'static str,
     /// Rejects files of other formats before the whole file is read, by their first
-    /// [`START`](crate::formats::bytes::START) bytes, and their length if it is known.
+    /// [`START`](crate::formats::io::bytes::START) bytes, and their length if it is known.
     pub(super) check_start: fn(&[u8], Option<u64>) -> Result<(), ReadError>,
     pub(super) read: fn(Vec<u8>, &Sidecars, &ReadOptions) -> Result<LoadedMesh, ReadError>,
 }

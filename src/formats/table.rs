@@ -4,14 +4,13 @@ use std::borrow::Cow;
 use std::path::Path;
 
 #[cfg(feature = "palette")]
-use crate::formats::minecraft::{self, litematic, schem};
-use crate::formats::openvdb::{nvdb, vdb};
+use crate::formats::grid::minecraft::{self, litematic, schem};
+use crate::formats::grid::openvdb::{nvdb, vdb};
 #[cfg(feature = "palette")]
-use crate::formats::vox;
-use crate::formats::{
-    GridSpec, MeshSpec, ReadError, UnknownFormat, WriteError, binvox, bricks, gltf, mitsuba, npy,
-    npz, obj, off, ply, stl, surface, vti,
-};
+use crate::formats::grid::vox;
+use crate::formats::grid::{binvox, bricks, mitsuba, npy, npz, vti};
+use crate::formats::mesh::{gltf, obj, off, ply, stl};
+use crate::formats::{GridSpec, MeshSpec, ReadError, UnknownFormat, WriteError, surface};
 use crate::grid::VoxelGrid;
 use crate::lattice::MAX_DIM;
 

@@ -2,9 +2,49 @@
 
 use std::io::Write;
 
-use crate::formats::{GridFormat, WriteError, WriteOptions};
+#[cfg(feature = "palette")]
+use crate::formats::Blocks;
+use crate::formats::{GridFormat, WriteError};
 use crate::grid::{Place, VoxelGrid};
 use crate::solid::distance::DistanceField;
+#[cfg(feature = "palette")]
+use crate::surface::palette::Palette;
+
+/// Options of writing a grid, for formats with a palette.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct WriteOptions {
+    /// The palette of indexed formats; `None` chooses one for the grid.
+    #[cfg(feature = "palette")]
+    pub palette: Option<Palette>,
+    /// The blocks that voxels become in Minecraft; `None` is concrete, wool and terracotta.
+    #[cfg(feature = "palette")]
+    pub blocks: Option<Blocks>,
+    /// Whether colours are dithered to the palette.
+    pub dither: bool,
+}
+
+impl WriteOptions {
+    /// With `palette`, for indexed formats.
+    #[cfg(feature = "palette")]
+    #[must_use]
+    pub fn with_palette(self, palette: Palette) -> Self {
+        Self { palette: Some(palette), ..self }
+    }
+
+    /// With `blocks`, for Minecraft.
+    #[cfg(feature = "palette")]
+    #[must_use]
+    pub fn with_blocks(self, blocks: Blocks) -> Self {
+        Self { blocks: Some(blocks), ..self }
+    }
+
+    /// With or without dithering, for indexed formats.
+    #[must_use]
+    pub fn with_dither(self, dither: bool) -> Self {
+        Self { dither, ..self }
+    }
+}
 
 /// Writes `grid` to `out`. Output is deterministic. Takes at most 4 MiB of memory for any grid, and
 /// up to 10 MiB more for each thread for formats that are encoded in parallel (`.vox`, `.vdb`,

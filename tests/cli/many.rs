@@ -68,23 +68,6 @@ fn one_mesh_that_fails_has_a_json_line_too() {
     assert_eq!((one.len(), &one[0]), (1, &several[0]));
 }
 
-#[cfg(unix)]
-#[test]
-fn a_mesh_whose_file_stalls_fails_at_the_time_limit() {
-    let folder = with_meshes(2);
-    let path = folder.path();
-    assert!(Command::new("mkfifo").arg(path.join("stalled.obj")).status().unwrap().success());
-    let args = "stalled.obj 0.obj 1.obj --res 8 --threads 1 --time-limit 0.5 --json -q";
-    let run = voxelize(path, args);
-    let lines = json_lines(&run);
-    assert_eq!((run.status.code(), lines.len()), (Some(2), 3));
-    assert_eq!(
-        (&lines[0]["mesh"], &lines[0]["code"]),
-        (&"stalled.obj".into(), &"time_limit".into())
-    );
-    assert!(lines[1..].iter().all(|line| line["hash"].is_string()), "{lines:?}");
-}
-
 #[test]
 fn a_mesh_that_takes_longer_than_the_time_limit_fails() {
     let folder = with_meshes(2);

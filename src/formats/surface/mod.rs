@@ -22,7 +22,7 @@ use rayon::prelude::*;
 
 use crate::base::srgb::Rgba;
 use crate::formats::WriteError;
-use crate::formats::in_order::encode_in_order;
+use crate::formats::io::in_order::encode_in_order;
 use crate::grid::{Place, VoxelGrid};
 use crate::view::mesher::{self, Rectangle};
 

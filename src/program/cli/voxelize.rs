@@ -159,9 +159,9 @@ pub struct Job {
     #[arg(help_heading = "Many meshes")]
     pub resume: bool,
 
-    /// Maximum time for each mesh, also while its file stalls. A mesh that takes longer fails; the
-    /// others go on. Two steps are not interrupted: parsing the file, with the material files,
-    /// images and buffers that it names, and preparing the output.
+    /// Maximum time for each mesh. A mesh that takes longer fails; the others go on. Three steps
+    /// are not interrupted: waiting for a disk or a pipe, parsing the file, with the material
+    /// files, images and buffers that it names, and preparing the output.
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     #[arg(allow_negative_numbers = true)]
     #[arg(help_heading = "Many meshes")]

@@ -1,0 +1,242 @@
+//! Converts the colours that readers find, by brick, to those of a grid.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
+use crate::base::srgb::Rgba;
+use crate::grid::{BRICK, BrickKey, Colors, FULL, Mask, VoxelGrid};
+
+/// Limit of voxels with own colours in runs of bricks, 256 MiB: a file of a few KiB can encode
+/// more.
+const MAX_IN_RUNS: u64 = 1 << 26;
+
+/// The warning where that limit is exceeded.
+pub(in crate::formats) const TOO_MANY_COLORS: &str =
+    "too many solid parts differ in colour from the others";
+
+/// The colours of a run of bricks along `x`, the same in each brick.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::formats) struct ColorRun<'a> {
+    pub(in crate::formats) start: BrickKey,
+    pub(in crate::formats) len: u32,
+    /// The voxels that have a colour.
+    pub(in crate::formats) mask: &'a Mask,
+    pub(in crate::formats) colors: MaskColors<'a>,
+}
+
+/// The colours of the voxels of a mask.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::formats) enum MaskColors<'a> {
+    All(Rgba),
+    /// In the order of mask words and of bits within a word.
+    Each(&'a [Rgba]),
+}
+
+/// As [`MaskColors`], but owned.
+pub(in crate::formats) enum OwnedColors {
+    All(Rgba),
+    Each(Vec<Rgba>),
+}
+
+impl OwnedColors {
+    pub(in crate::formats) fn as_slice(&self) -> MaskColors<'_> {
+        match self {
+            Self::All(color) => MaskColors::All(*color),
+            Self::Each(colors) => MaskColors::Each(colors),
+        }
+    }
+}
+
+impl ColorRun<'_> {
+    fn end(&self) -> BrickKey {
+        self.start.along_x(self.len)
+    }
+}
+
+/// Consecutive bricks of a grid along `x` with the same voxels, and the colour run that covers all
+/// of them, if any.
+struct Segment<'a> {
+    start: BrickKey,
+    len: u32,
+    voxels: Mask,
+    colors: Option<ColorRun<'a>>,
+}
+
+impl Segment<'_> {
+    /// The colour of all voxels, if the bricks are full and of one colour.
+    fn uniform_color(&self, missing: Rgba) -> Option<Rgba> {
+        match self.colors {
+            _ if self.voxels != FULL => None,
+            None => Some(missing),
+            Some(ColorRun { mask, colors: MaskColors::All(color), .. }) if *mask == FULL => {
+                Some(color)
+            }
+            Some(_) => None,
+        }
+    }
+
+    fn voxel_count(&self) -> u64 {
+        u64::from(self.len) * u64::from(BRICK.pow(3))
+    }
+
+    /// The voxels of a brick whose colour differs from `rest`, and these colours.
+    fn own(&self, missing: Rgba, rest: Rgba) -> (Mask, Vec<Rgba>) {
+        let (mut own, mut own_colors) = ([0; 8], Vec::new());
+        let none = (&[0; 8], MaskColors::All(missing));
+        let (mask, colors) = self.colors.map_or(none, |run| (run.mask, run.colors));
+        let mut index = 0;
+        for (x, own) in own.iter_mut().enumerate() {
+            let mut left = mask[x] | self.voxels[x];
+            while left != 0 {
+                let bit = left & left.wrapping_neg();
+                left ^= bit;
+                let has_color = mask[x] & bit != 0;
+                let color = match colors {
+                    _ if !has_color => missing,
+                    MaskColors::All(color) => color,
+                    MaskColors::Each(colors) => colors[index],
+                };
+                index += usize::from(has_color);
+                if color != rest && self.voxels[x] & bit != 0 {
+                    *own |= bit;
+                    own_colors.push(color);
+                }
+            }
+        }
+        (own, own_colors)
+    }
+}
+
+/// Splits the runs of `grid` at the ends of `color_runs`, which are in canonical order and
+/// disjoint.
+fn segments<'a>(
+    grid: &VoxelGrid,
+    color_runs: impl Iterator<Item = ColorRun<'a>>,
+) -> impl Iterator<Item = Segment<'a>> {
+    let (mut runs, mut color_runs) = (grid.brick_runs(), color_runs.peekable());
+    let mut rest = runs.next();
+    std::iter::from_fn(move || {
+        let run = rest?;
+        let (start, end) = (run.start, run.start.along_x(run.len));
+        while color_runs.next_if(|colors| colors.end() <= start).is_some() {}
+        let next = color_runs.peek().copied().filter(|colors| colors.start < end);
+        let colors = next.filter(|colors| colors.start <= start);
+        let stop = match (colors, next) {
+            (Some(colors), _) => colors.end().min(end),
+            (None, Some(next)) => next.start,
+            (None, None) => end,
+        };
+        let len = start.bricks_to(stop);
+        rest = if stop < end {
+            Some(crate::grid::BrickRun { start: stop, len: run.len - len, ..run })
+        } else {
+            runs.next()
+        };
+        Some(Segment { start, len, voxels: run.mask, colors })
+    })
+}
+
+/// The colours of the voxels of `grid` by `color_runs`, which are in canonical order and disjoint;
+/// voxels outside them have the colour `missing`. The most common colour of full bricks becomes the
+/// default.
+///
+/// `None` if they would take too much memory.
+pub(in crate::formats) fn colors<'a>(
+    grid: &VoxelGrid,
+    color_runs: impl Iterator<Item = ColorRun<'a>> + Clone,
+    missing: Rgba,
+) -> Option<Colors> {
+    let mut counts: HashMap<Rgba, u64> = HashMap::new();
+    for segment in segments(grid, color_runs.clone()) {
+        if let Some(color) = segment.uniform_color(missing) {
+            *counts.entry(color).or_default() += segment.voxel_count();
+        }
+    }
+    let most_common = counts.iter().max_by_key(|&(&color, &count)| (count, Reverse(color)));
+    let rest = most_common.map_or(missing, |(&color, _)| color);
+    let mut in_runs = 0;
+    let mut colors = Colors::uniform(rest);
+    for segment in segments(grid, color_runs) {
+        if segment.uniform_color(missing) == Some(rest) {
+            continue;
+        }
+        in_runs += if segment.len > 1 { segment.voxel_count() } else { 0 };
+        if in_runs > MAX_IN_RUNS {
+            return None;
+        }
+        let (mask, own) = segment.own(missing, rest);
+        (0..segment.len).for_each(|n| colors.push(segment.start.along_x(n), mask, &own));
+    }
+    Some(colors)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RED: Rgba = [255, 0, 0, 255];
+    const BLUE: Rgba = [0, 0, 255, 9];
+    const NONE: Rgba = [1, 2, 3, 4];
+
+    fn key(x: u32) -> BrickKey {
+        BrickKey::new([x, 0, 0])
+    }
+
+    fn run<'a>(x: u32, len: u32, mask: &'a Mask, colors: MaskColors<'a>) -> ColorRun<'a> {
+        ColorRun { start: key(x), len, mask, colors }
+    }
+
+    #[test]
+    fn voxels_have_the_colours_of_the_runs_and_otherwise_the_missing_colour() {
+        let mut bricks: Vec<_> = (1..9).map(|x| (key(x), FULL)).collect();
+        bricks.push((key(10), [3, 0, 0, 0, 0, 0, 0, 1]));
+        let grid = VoxelGrid::from_bricks([96, 8, 8], bricks).expect("inside");
+        let few = [6, 0, 0, 0, 0, 0, 0, 1];
+        let each = [RED, BLUE, RED];
+        let runs = [
+            run(0, 2, &FULL, MaskColors::All(BLUE)),
+            run(3, 4, &FULL, MaskColors::All(RED)),
+            run(7, 1, &few, MaskColors::Each(&each)),
+            run(10, 1, &few, MaskColors::Each(&each)),
+        ];
+        let colors = colors(&grid, runs.into_iter(), NONE).expect("few");
+        assert_eq!(colors.rest(), RED);
+        for (voxel, color) in [
+            ([8, 0, 0], BLUE),
+            ([16, 3, 4], NONE),
+            ([24, 0, 0], RED),
+            ([47, 7, 7], RED),
+            ([55, 0, 0], RED),
+            ([56, 0, 0], NONE),
+            ([56, 0, 1], RED),
+            ([56, 0, 2], BLUE),
+            ([63, 0, 0], RED),
+            ([80, 0, 0], NONE),
+            ([80, 0, 1], RED),
+            ([87, 0, 0], RED),
+        ] {
+            assert_eq!(colors.of(voxel), color, "{voxel:?}");
+        }
+        // Brick 1, 2 and 8, nearly all of 7, and one voxel of 10.
+        assert_eq!(colors.own_count(), 3 * 512 + 510 + 1);
+    }
+
+    #[test]
+    fn long_runs_whose_colours_differ_from_the_most_common_are_refused() {
+        let rows = (0..65).flat_map(|y| (0..65).map(move |z| [0, y, z]));
+        let runs = rows.map(|at| (BrickKey::new(at), 64)).collect();
+        let grid = VoxelGrid::from_bricks_and_runs([520; 3], vec![], runs).expect("inside");
+        let of = |len: u32| {
+            let runs = grid.brick_runs().map(move |run| ColorRun {
+                start: run.start,
+                len,
+                mask: &FULL,
+                colors: MaskColors::All(BLUE),
+            });
+            colors(&grid, runs, RED)
+        };
+        assert_eq!(of(64).map(|colors| colors.own_count()), Some(0));
+        assert_eq!(of(1).map(|colors| colors.own_count()), Some(65 * 65 * 512));
+        assert!(of(32).is_none());
+    }
+}

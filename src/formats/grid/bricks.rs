@@ -1,0 +1,361 @@
+#![doc = include_str!("../../../docs/bricks.md")]
+
+use std::io::{BufRead, BufWriter, Read, Write};
+
+use crc32fast::Hasher;
+use serde::{Deserialize, Serialize};
+
+use crate::base::srgb::Rgba;
+use crate::formats::io::bytes::fill;
+use crate::formats::io::checked::Checked;
+use crate::formats::{
+    GridSpec, LoadedGrid, ReadError, WriteError, checked_place, content, excerpt, shortened,
+};
+use crate::grid::{BrickKey, Colors, FULL, Mask, Place, VoxelGrid, World, count, is_empty};
+
+/// The `.bricks` format.
+pub const SPEC: GridSpec = GridSpec {
+    extension: "bricks",
+    name: "raw bricks",
+    carries: "up to 65,536 voxels per axis; position, voxel size and up axis; RGBA; all as in \
+              memory, after a line of JSON",
+    read: Some(read),
+    write: Some(|grid, _, out| write(grid, out)),
+    has_colors: true,
+    ..GridSpec::PLAIN
+};
+
+const FORMAT: &str = "trivox bricks";
+const VERSION: u32 = 1;
+/// The version of grids with colours.
+const COLORED_VERSION: u32 = 2;
+/// The placeholder for the CRC-32.
+const NO_CRC: &str = "00000000";
+/// Alignment of the data, in bytes.
+const ALIGN: u64 = 64;
+/// Longest header that is read, in bytes; `write` makes about 250.
+const MAX_HEADER: u64 = 1 << 12;
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Header {
+    format: String,
+    version: u32,
+    dims: [u32; 3],
+    world: Option<WorldHeader>,
+    bricks: u64,
+    runs: u64,
+    masks_at: u64,
+    keys_at: u64,
+    runs_at: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    colors: Option<ColorHeader>,
+    /// The length of the file.
+    bytes: u64,
+    /// CRC-32 of the whole file with these digits as `0`; absent from older files.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    crc32: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct ColorHeader {
+    rest: Rgba,
+    bricks: u64,
+    own: u64,
+    masks_at: u64,
+    keys_at: u64,
+    first_at: u64,
+    own_at: u64,
+}
+
+impl ColorHeader {
+    fn of(colors: &Colors) -> Self {
+        let (bricks, own) = (colors.bricks().count() as u64, colors.own_count());
+        let rest = colors.rest();
+        Self { rest, bricks, own, masks_at: 0, keys_at: 0, first_at: 0, own_at: 0 }
+    }
+
+    /// Sets all offsets, from `masks_at` on. Returns the end offset too.
+    fn with_offsets(self, masks_at: u64) -> (Self, u64) {
+        let keys_at = masks_at.saturating_add(self.bricks.saturating_mul(64));
+        let first_at = keys_at.saturating_add(self.bricks.saturating_mul(8));
+        let own_at = first_at.saturating_add(self.bricks.saturating_mul(8));
+        let end = own_at.saturating_add(self.own.saturating_mul(4));
+        (Self { masks_at, keys_at, first_at, own_at, ..self }, end)
+    }
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct WorldHeader {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    origin: Option<[f64; 3]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    voxel_size: Option<f64>,
+    up: String,
+}
+
+impl Header {
+    fn of(grid: &VoxelGrid) -> Self {
+        let World { up, place } = grid.world;
+        let world = (grid.world != World::default()).then(|| WorldHeader {
+            origin: place.map(|place| place.origin),
+            voxel_size: place.map(|place| place.voxel_size),
+            up: up.name().to_owned(),
+        });
+        let (bricks, runs) = (grid.masks().len() as u64, grid.full_runs().len() as u64);
+        let header = Self {
+            format: FORMAT.to_owned(),
+            version: if grid.colors.is_some() { COLORED_VERSION } else { VERSION },
+            dims: grid.dims(),
+            world,
+            bricks,
+            runs,
+            masks_at: 0,
+            keys_at: 0,
+            runs_at: 0,
+            colors: grid.colors.as_ref().map(ColorHeader::of),
+            bytes: 0,
+            crc32: Some(NO_CRC.to_owned()),
+        };
+        header.with_offsets(MAX_HEADER)
+    }
+
+    /// Sets all offsets, from `masks_at` on.
+    fn with_offsets(self, masks_at: u64) -> Self {
+        let keys_at = masks_at.saturating_add(self.bricks.saturating_mul(64));
+        let runs_at = keys_at.saturating_add(self.bricks.saturating_mul(8));
+        let colors_at = runs_at.saturating_add(self.runs.saturating_mul(16));
+        let colors = self.colors.clone().map(|colors| colors.with_offsets(colors_at));
+        let bytes = colors.as_ref().map_or(colors_at, |&(_, end)| end);
+        let colors = colors.map(|(colors, _)| colors);
+        Self { masks_at, keys_at, runs_at, colors, bytes, ..self }
+    }
+
+    /// The header line, padded to the alignment.
+    fn line(self) -> Result<String, serde_json::Error> {
+        // The final offsets have at most as many digits as those measured, so the line fits.
+        let longest = serde_json::to_string(&self)?.len() as u64 + 1;
+        let masks_at = longest.next_multiple_of(ALIGN);
+        let line = serde_json::to_string(&self.with_offsets(masks_at))?;
+        Ok(format!("{line:<width$}\n", width = masks_at as usize - 1))
+    }
+
+    fn world(&self) -> Result<World, ReadError> {
+        let Some(WorldHeader { origin, voxel_size, up }) = &self.world else {
+            return Ok(World::default());
+        };
+        let up = up.parse().map_err(|_| content("the header's 'up' is neither y nor z"))?;
+        let place = match (*origin, *voxel_size) {
+            (Some(origin), Some(voxel_size)) => Some(checked_place(Place { origin, voxel_size })?),
+            (None, None) => None,
+            _ => return Err(content("the header's 'world' needs both 'origin' and 'voxel_size'")),
+        };
+        Ok(World { up, place })
+    }
+}
+
+/// Writes `grid`, in constant memory; a copy, if there are colours of empty voxels, which are left
+/// out. The data is generated twice, first for the checksum.
+///
+/// # Errors
+/// `out` fails.
+pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
+    match grid.colors.as_ref().and_then(|colors| colors.of_occupied(grid)) {
+        Some(colors) => write_all(&grid.clone().with_colors(colors), out),
+        None => write_all(grid, out),
+    }
+}
+
+fn write_all(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
+    let line = Header::of(grid).line().map_err(std::io::Error::from)?;
+    let mut crc = Hasher::new();
+    crc.update(line.as_bytes());
+    let mut checked = Checked::continuing(crc, std::io::sink());
+    let mut sink = BufWriter::with_capacity(1 << 16, &mut checked);
+    write_words(grid, &mut sink)?;
+    sink.flush()?;
+    drop(sink);
+    let line = line.replacen(&crc_field(NO_CRC), &crc_field(&digits(checked.crc)), 1);
+    let mut out = BufWriter::with_capacity(1 << 16, out);
+    out.write_all(line.as_bytes())?;
+    write_words(grid, &mut out)?;
+    Ok(out.flush()?)
+}
+
+fn digits(crc: Hasher) -> String {
+    format!("{:08x}", crc.finalize())
+}
+
+fn crc_field(digits: &str) -> String {
+    format!("\"crc32\":\"{digits}\"")
+}
+
+fn write_words(grid: &VoxelGrid, out: &mut impl Write) -> std::io::Result<()> {
+    let mut put = |word: u64| out.write_all(&word.to_le_bytes());
+    grid.masks().as_flattened().iter().try_for_each(|&word| put(word))?;
+    grid.keys().iter().try_for_each(|&key| put(key.packed()))?;
+    grid.full_runs().try_for_each(|(start, len)| {
+        put(start.packed())?;
+        put(len.into())
+    })?;
+    match &grid.colors {
+        Some(colors) => write_colors(colors, out),
+        None => Ok(()),
+    }
+}
+
+fn write_colors(colors: &Colors, out: &mut impl Write) -> std::io::Result<()> {
+    let mut put = |word: u64| out.write_all(&word.to_le_bytes());
+    colors.bricks().try_for_each(|(_, mask, _)| mask.into_iter().try_for_each(&mut put))?;
+    colors.bricks().try_for_each(|(key, ..)| put(key.packed()))?;
+    let mut first = 0;
+    for (.., own) in colors.bricks() {
+        put(first)?;
+        first += own.len() as u64;
+    }
+    colors.bricks().try_for_each(|(.., own)| out.write_all(own.as_flattened()))
+}
+
+/// Reads a grid.
+///
+/// # Errors
+/// Not `.bricks`; an unsupported version; an inconsistent header; bricks that are empty, full, out
+/// of order or outside the grid; colours without a voxel; a wrong length or CRC-32.
+pub fn read(input: &mut dyn BufRead) -> Result<LoadedGrid, ReadError> {
+    let mut crc = Hasher::new();
+    let header = read_header(input, &mut crc)?;
+    let input = &mut Checked::continuing(crc, input);
+    let mut masks: Vec<Mask> = Vec::new();
+    for _ in 0..header.bricks {
+        let mask = words(input, "the masks")?;
+        if is_empty(&mask) || mask == FULL {
+            return Err(content(format!("brick {} is empty or full", masks.len())));
+        }
+        masks.push(mask);
+    }
+    let mut bricks: Vec<(BrickKey, Mask)> = Vec::new();
+    for mask in masks {
+        let [key] = words(input, "the keys")?;
+        bricks.push((next_key(key, bricks.last().map(|&(last, _)| last))?, mask));
+    }
+    let mut runs: Vec<(BrickKey, u32)> = Vec::new();
+    for _ in 0..header.runs {
+        let [key, len] = words(input, "the runs")?;
+        let key = next_key(key, runs.last().map(|&(last, _)| last))?;
+        let len = u32::try_from(len).ok().filter(|&len| len > 0);
+        runs.push((key, len.ok_or_else(|| content("the length of a run is not possible"))?));
+    }
+    let colors = header.colors.as_ref().map(|header| read_colors(input, header)).transpose()?;
+    if !input.inner.fill_buf()?.is_empty() {
+        return Err(content(format!("there are more than the {} bytes of the grid", header.bytes)));
+    }
+    let count = bricks.len() as u64 + runs.iter().map(|&(_, len)| u64::from(len)).sum::<u64>();
+    let mut grid = VoxelGrid::from_bricks_and_runs(header.dims, bricks, runs)?;
+    if grid.brick_count() != count {
+        return Err(content("some bricks are there twice"));
+    }
+    grid.world = header.world()?;
+    if let Some(colors) = &colors {
+        check_colors(&grid, colors)?;
+    }
+    grid.colors = colors;
+    let found = digits(input.crc.clone());
+    if let Some(stated) = header.crc32.filter(|stated| *stated != found) {
+        return Err(content(format!(
+            "the header says that the CRC-32 is {stated}, but it is {found}: the file is damaged, \
+             copy it again"
+        )));
+    }
+    Ok(LoadedGrid::new(grid, Vec::new()))
+}
+
+fn read_colors(input: &mut dyn Read, header: &ColorHeader) -> Result<Colors, ReadError> {
+    const WHAT: &str = "the colours";
+    let mut masks: Vec<Mask> = Vec::new();
+    for _ in 0..header.bricks {
+        masks.push(words(input, WHAT)?);
+    }
+    let mut keys: Vec<BrickKey> = Vec::new();
+    for _ in 0..header.bricks {
+        let [key] = words(input, WHAT)?;
+        keys.push(next_key(key, keys.last().copied())?);
+    }
+    let mut before = 0;
+    for mask in &masks {
+        let [first] = words(input, WHAT)?;
+        if first != before || is_empty(mask) {
+            return Err(content("the numbers of colours contradict one another"));
+        }
+        before += u64::from(count(mask));
+    }
+    if before != header.own {
+        return Err(content("the numbers of colours contradict one another"));
+    }
+    let mut colors = Colors::uniform(header.rest);
+    let mut own = Vec::new();
+    for (key, mask) in keys.into_iter().zip(masks) {
+        own.resize(count(&mask) as usize, [0; 4]);
+        fill(input, own.as_flattened_mut(), WHAT)?;
+        colors.push(key, mask, &own);
+    }
+    Ok(colors)
+}
+
+fn check_colors(grid: &VoxelGrid, colors: &Colors) -> Result<(), ReadError> {
+    for (key, mask, _) in colors.bricks() {
+        if mask.iter().zip(grid.mask_of(key)).any(|(mask, voxels)| mask & !voxels != 0) {
+            let [x, y, z] = key.position();
+            return Err(content(format!("brick ({x}, {y}, {z}) has colours without a voxel")));
+        }
+    }
+    Ok(())
+}
+
+fn read_header(input: &mut dyn BufRead, crc: &mut Hasher) -> Result<Header, ReadError> {
+    let mut line = Vec::new();
+    input.take(MAX_HEADER).read_until(b'\n', &mut line)?;
+    if !line.ends_with(b"\n") {
+        return Err(content("not a .bricks file, or cut off in its header"));
+    }
+    let text = String::from_utf8_lossy(&line);
+    let header: Header = serde_json::from_str(&text).map_err(|error| {
+        let error = shortened(&error.to_string(), 120);
+        content(format!("the header is malformed: {error}: {}", excerpt(&text)))
+    })?;
+    let stated = header.crc32.as_deref().unwrap_or(NO_CRC);
+    crc.update(text.replacen(&crc_field(stated), &crc_field(NO_CRC), 1).as_bytes());
+    if header.format != FORMAT {
+        return Err(content("not a .bricks file: the header has another 'format'"));
+    }
+    if ![VERSION, COLORED_VERSION].contains(&header.version) {
+        return Err(content(format!(
+            ".bricks version {} is not supported, only {VERSION} and {COLORED_VERSION}",
+            header.version
+        )));
+    }
+    if header.colors.is_some() != (header.version == COLORED_VERSION) {
+        return Err(content("the header's 'version' and 'colors' contradict one another"));
+    }
+    let offsets = |header: &Header| {
+        ([header.masks_at, header.keys_at, header.runs_at, header.bytes], header.colors.clone())
+    };
+    let stated = offsets(&header);
+    let header = header.with_offsets(line.len() as u64);
+    match stated == offsets(&header) {
+        true => Ok(header),
+        false => Err(content("the header's offsets contradict one another")),
+    }
+}
+
+/// Decodes a key, which must be greater than `last`.
+fn next_key(word: u64, last: Option<BrickKey>) -> Result<BrickKey, ReadError> {
+    let key = BrickKey::from_packed(word);
+    let is_next = |key: &BrickKey| last.is_none_or(|last| last < *key);
+    key.filter(is_next)
+        .ok_or_else(|| content(format!("key {word} is not possible, or out of order")))
+}
+
+fn words<const N: usize>(input: &mut dyn Read, what: &str) -> Result<[u64; N], ReadError> {
+    let mut bytes = [[0; 8]; N];
+    fill(input, bytes.as_flattened_mut(), what)?;
+    Ok(bytes.map(u64::from_le_bytes))
+}

@@ -1,0 +1,102 @@
+//! Dense arrays of voxels, `x` fastest, then `y`, then `z`, as in most dense formats.
+
+use std::io;
+
+use crate::base::srgb::Rgba;
+use crate::grid::{BRICK, BrickKey, BrickRun, Colors, FULL, VoxelGrid};
+
+/// The number of voxels of a grid of `dims`.
+pub(in crate::formats) fn volume(dims: [u32; 3]) -> u64 {
+    dims.iter().map(|&d| u64::from(d)).product()
+}
+
+/// 1 in each byte of a word.
+pub(in crate::formats) const ONES: u64 = 0x0101_0101_0101_0101;
+
+/// Unpacks bits: byte `i` is bit `i`.
+pub(in crate::formats) fn bytes_of_bits(bits: u8) -> [u8; 8] {
+    // Byte i keeps bit i alone, at most 128; adding 127 carries it, if set, to the byte's top.
+    let spread = (u64::from(bits) * ONES) & 0x8040_2010_0804_0201;
+    (((spread + 0x7f * ONES) >> 7) & ONES).to_le_bytes()
+}
+
+/// Packs bits: bit `i` is byte `i`, which must be 0 or 1.
+pub(in crate::formats) fn bits_of_bytes(word: u64) -> u64 {
+    // Byte i, at bit 8 i, is shifted by 56 - 7 i to bit 56 + i; no two partial products overlap.
+    word.wrapping_mul(0x0102_0408_1020_4080) >> 56
+}
+
+/// Calls `take` with all rows along `x`, `y` fastest: a byte per voxel, 1 if occupied. Takes eight
+/// bytes of memory per voxel along `x`.
+pub(in crate::formats) fn rows(
+    grid: &VoxelGrid,
+    take: impl FnMut(&[u8]) -> io::Result<()>,
+) -> io::Result<()> {
+    rows_of(grid, |run, z, rows, nx| fill(run, z, rows, nx, 1), take)
+}
+
+/// As [`rows`] with the colour of each voxel, zeros if empty; four times the memory.
+pub(in crate::formats) fn color_rows(
+    grid: &VoxelGrid,
+    colors: &Colors,
+    take: impl FnMut(&[Rgba]) -> io::Result<()>,
+) -> io::Result<()> {
+    rows_of(grid, |run, z, rows, nx| fill_colors(run, colors, z, rows, nx), take)
+}
+
+/// All rows. `put` sets the voxels of a run at `z` within its bricks, in rows of the given length.
+fn rows_of<T: Copy + Default>(
+    grid: &VoxelGrid,
+    put: impl Fn(&BrickRun, u32, &mut [T], usize),
+    mut take: impl FnMut(&[T]) -> io::Result<()>,
+) -> io::Result<()> {
+    let [nx, ny, nz] = grid.dims();
+    // The rows of one z and of one brick along y.
+    let mut rows = vec![T::default(); (nx * BRICK.min(ny)) as usize];
+    for z in 0..nz {
+        let brick = |y| BrickKey::new([0, y, z / BRICK]);
+        let bricks = ny.div_ceil(BRICK);
+        let mut layer = grid.brick_runs_between(brick(0), brick(bricks - 1).next_row());
+        for y in 0..bricks {
+            let rows = &mut rows[..(nx * BRICK.min(ny - y * BRICK)) as usize];
+            rows.fill(T::default());
+            for run in layer.take_before(brick(y).next_row()) {
+                put(&run, z % BRICK, rows, nx as usize);
+            }
+            rows.chunks_exact(nx as usize).try_for_each(&mut take)?;
+        }
+    }
+    Ok(())
+}
+
+/// Sets the voxels at `z` within the bricks to `value`, in rows of `nx` voxels.
+fn fill<T: Copy + Default>(run: &BrickRun, z: u32, rows: &mut [T], nx: usize, value: T) {
+    let begin = (run.start.position()[0] * BRICK) as usize;
+    let end = begin + (run.len * BRICK) as usize;
+    for (y, row) in rows.chunks_exact_mut(nx).enumerate() {
+        if run.mask == FULL {
+            row[begin..end].fill(value);
+            continue;
+        }
+        let bit = BRICK as usize * y + z as usize;
+        for (voxel, word) in row[begin..].iter_mut().zip(run.mask) {
+            *voxel = if word >> bit & 1 == 1 { value } else { T::default() };
+        }
+    }
+}
+
+/// Sets the voxels at `z` within the bricks to their colours, in rows of `nx` voxels.
+fn fill_colors(run: &BrickRun, colors: &Colors, z: u32, rows: &mut [Rgba], nx: usize) {
+    fill(run, z, rows, nx, colors.rest());
+    for (key, brick) in colors.between(run.start, run.start.along_x(run.len)) {
+        let begin = (key.position()[0] * BRICK) as usize;
+        for (y, row) in (0..).zip(rows.chunks_exact_mut(nx)) {
+            let bit = BRICK * y + z;
+            for (x, (voxel, word)) in (0..).zip(row[begin..].iter_mut().zip(run.mask)) {
+                if word >> bit & 1 == 1 {
+                    *voxel = brick.at(x, bit);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! The axes of the game.
+
+use std::io::{self, Write};
+
+use super::kinds::{AIR, Kinds};
+use crate::formats::io::deflate::{CHUNK, Content, Deflater};
+use crate::grid::{BRICK, BrickKey, Up, VoxelGrid};
+
+/// A grid in the game's axes.
+pub(super) struct Frame {
+    pub(super) width: u32,
+    pub(super) height: u32,
+    pub(super) length: u32,
+    pub(super) up: Up,
+}
+
+impl Frame {
+    pub(super) fn new(grid: &VoxelGrid) -> Self {
+        let up = grid.world.up;
+        let [width, y, z] = grid.dims();
+        let [height, length] = if up == Up::Y { [y, z] } else { [z, y] };
+        Self { width, height, length, up }
+    }
+
+    /// Blocks along the game's axes.
+    pub(super) fn size(&self) -> [u32; 3] {
+        [self.width, self.height, self.length]
+    }
+
+    /// Voxels along the grid's axes.
+    pub(super) fn dims(&self) -> [u32; 3] {
+        match self.up {
+            Up::Y => [self.width, self.height, self.length],
+            Up::Z => [self.width, self.length, self.height],
+        }
+    }
+
+    /// The voxel of the grid of a block, whose place is along the width, height and length.
+    pub(super) fn grid_from_game(&self, [x, up, across]: [u32; 3]) -> [u32; 3] {
+        match self.up {
+            Up::Y => [x, up, across],
+            Up::Z => [x, self.length - 1 - across, up],
+        }
+    }
+
+    /// Writes all rows of blocks in file order. `encode` packs the block indices of several rows,
+    /// `bits` bits each. All but the last call get rows that fill whole 64-bit words.
+    pub(super) fn write<W: Write>(
+        &self,
+        grid: &VoxelGrid,
+        kinds: &Kinds,
+        out: &mut Deflater<W>,
+        bits: u32,
+        encode: impl Fn(Vec<u8>) -> Vec<u8> + Sync,
+    ) -> io::Result<()> {
+        let [width, height, length] = self.size().map(u64::from);
+        // The fewest rows in whole words.
+        let whole = 64 >> (width * u64::from(bits)).trailing_zeros().min(6);
+        let at_once = (CHUNK as u64).div_ceil(width).next_multiple_of(whole);
+        let rows = height * length;
+        let firsts = (0..rows.div_ceil(at_once)).map(|n| n * at_once);
+        out.write_each(firsts, |first| {
+            let mut blocks = vec![AIR; (at_once.min(rows - first) * width) as usize];
+            let is_air = self.fill(grid, kinds, first, &mut blocks);
+            let encoded = encode(blocks);
+            // Air has index 0, so its bytes are zeros.
+            if is_air { Content::Zeros(encoded.len()) } else { Content::Bytes(encoded.into()) }
+        })
+    }
+
+    /// Sets the blocks that are not air in consecutive rows, from the row `first` in file order on.
+    /// Returns whether all are air.
+    fn fill(&self, grid: &VoxelGrid, kinds: &Kinds, first: u64, blocks: &mut [u8]) -> bool {
+        let width = self.width as usize;
+        let (mut row, mut rest, mut is_air) = (first, blocks, true);
+        while !rest.is_empty() {
+            let [height, along] = [row / u64::from(self.length), row % u64::from(self.length)];
+            let [height, along] = [height as u32, along as u32];
+            let across = if self.up == Up::Y { along } else { self.length - 1 - along };
+            // The rows that are left in this brick, at this height, and in all.
+            let in_brick = match self.up {
+                Up::Y => BRICK - across % BRICK,
+                Up::Z => across % BRICK + 1,
+            };
+            let count = in_brick.min(self.length - along).min((rest.len() / width) as u32);
+            let rows;
+            (rows, rest) = rest.split_at_mut(count as usize * width);
+            let brick = self.brick(height / BRICK, across / BRICK);
+            for run in grid.brick_runs_between(brick, brick.next_row()) {
+                is_air = false;
+                let begin = (run.start.position()[0] * BRICK) as usize;
+                let end = (begin + (run.len * BRICK) as usize).min(width);
+                for (n, row) in (0..).zip(rows.chunks_exact_mut(width)) {
+                    let across = if self.up == Up::Y { across + n } else { across - n };
+                    let bit = self.bit(height % BRICK, across % BRICK);
+                    kinds.put(grid, &run, bit, &mut row[begin..end]);
+                }
+            }
+            row += u64::from(count);
+        }
+        is_air
+    }
+
+    /// The first brick of a row, by its height and its position across, in bricks.
+    fn brick(&self, height: u32, across: u32) -> BrickKey {
+        match self.up {
+            Up::Y => BrickKey::new([0, height, across]),
+            Up::Z => BrickKey::new([0, across, height]),
+        }
+    }
+
+    /// The bit of a row within a brick, by its height and its position across in the brick.
+    fn bit(&self, height: u32, across: u32) -> u32 {
+        match self.up {
+            Up::Y => BRICK * height + across,
+            Up::Z => BRICK * across + height,
+        }
+    }
+}

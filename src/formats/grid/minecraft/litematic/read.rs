@@ -1,0 +1,305 @@
+//! Reading: any number of regions, with their tags in any order.
+
+use std::io::{BufRead, Read};
+
+use super::super::MAX_VOLUME;
+use super::super::frame::Frame;
+use super::super::nbt::{COMPOUND, INT, LIST, LONG_ARRAY, STRING, TagReader};
+use super::super::paint::{Painter, Palettes};
+use super::super::unzip::unzip;
+use super::super::world::WorldTags;
+use super::bits;
+use crate::formats::io::tally::Tally;
+use crate::formats::{LoadedGrid, ReadError, content, excerpt};
+use crate::grid::BRICK;
+use crate::lattice::MAX_DIM;
+
+/// Most regions.
+const MAX_REGIONS: usize = 1 << 16;
+/// Most bytes of block numbers in all regions: what [`MAX_VOLUME`] blocks of 8 bits have.
+const MAX_BYTES: u64 = MAX_VOLUME;
+
+/// Most entries of all palettes, which air alone could fill without end.
+const MAX_ENTRIES: usize = 1 << 22;
+
+/// Reads a grid: a voxel for every block but air, in the colour of the block's name. A schematic of
+/// stone only has no colours.
+///
+/// # Errors
+/// Not a schematic of version 1 to 7, or a damaged one; no regions, too many, or too far apart; an
+/// impossible world position.
+pub fn read(input: &mut dyn BufRead) -> Result<LoadedGrid, ReadError> {
+    let schematic = unzip(input, "a Litematica schematic", |tags| {
+        let mut schematic = Schematic::new();
+        schematic.take_root(tags)?;
+        Ok(schematic)
+    })?;
+    schematic.finish()
+}
+
+/// The tags that say what the blocks are.
+struct Schematic {
+    version: Option<i32>,
+    world: WorldTags,
+    kinds: Palettes,
+    regions: Vec<Region>,
+    ignored: Tally,
+}
+
+/// A region, as its tags say.
+struct Region {
+    name: String,
+    position: [i32; 3],
+    /// With signs.
+    size: [i32; 3],
+    /// Kinds by number.
+    palette: Vec<u16>,
+    /// Big-endian words of numbers.
+    states: Vec<u8>,
+}
+
+impl Schematic {
+    fn new() -> Self {
+        let (version, world, regions) = (None, WorldTags::default(), Vec::new());
+        Self { version, world, kinds: Palettes::new(), regions, ignored: Tally::default() }
+    }
+
+    fn take_root(&mut self, tags: &mut TagReader<impl Read>) -> Result<(), ReadError> {
+        while let Some((tag, name)) = tags.next()? {
+            match (tag, name.as_str()) {
+                (INT, "Version") => self.version = Some(tags.int()?),
+                (COMPOUND, "Metadata") => self.take_metadata(tags)?,
+                (COMPOUND, "Regions") => self.take_regions(tags)?,
+                _ => tags.skip(tag, 0)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn take_metadata(&mut self, tags: &mut TagReader<impl Read>) -> Result<(), ReadError> {
+        while let Some((tag, name)) = tags.next()? {
+            match (tag, name.as_str()) {
+                (COMPOUND, "trivox") => self.world.take(tags)?,
+                _ => tags.skip(tag, 0)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn take_regions(&mut self, tags: &mut TagReader<impl Read>) -> Result<(), ReadError> {
+        while let Some((tag, name)) = tags.next()? {
+            if tag != COMPOUND {
+                let name = excerpt(&name);
+                return Err(content(format!("the region '{name}' is not a compound")));
+            }
+            if self.regions.len() == MAX_REGIONS {
+                return Err(content(format!("there are more than {MAX_REGIONS} regions")));
+            }
+            let region = self.take_region(excerpt(&name), tags)?;
+            self.regions.push(region);
+        }
+        Ok(())
+    }
+
+    fn take_region(
+        &mut self,
+        region: String,
+        tags: &mut TagReader<impl Read>,
+    ) -> Result<Region, ReadError> {
+        let (mut position, mut size, mut palette, mut states) = (None, None, None, None);
+        while let Some((tag, name)) = tags.next()? {
+            match (tag, name.as_str()) {
+                (COMPOUND, "Position") => position = place(tags)?,
+                (COMPOUND, "Size") => size = place(tags)?,
+                (LIST, "BlockStatePalette") => palette = Some(self.palette(tags)?),
+                (LONG_ARRAY, "BlockStates") => states = Some(tags.longs_within(self.room())?),
+                (LIST, "Entities" | "TileEntities") => {
+                    if tags.skip_list(0)? > 0 {
+                        self.ignored.add(&name);
+                    }
+                }
+                _ => tags.skip(tag, 0)?,
+            }
+        }
+        let missing = |what: &str| content(format!("the region '{region}' has no '{what}'"));
+        Ok(Region {
+            position: position.ok_or_else(|| missing("Position"))?,
+            size: size.ok_or_else(|| missing("Size"))?,
+            palette: palette.ok_or_else(|| missing("BlockStatePalette"))?,
+            states: states.ok_or_else(|| missing("BlockStates"))?,
+            name: region,
+        })
+    }
+
+    /// The bytes of block numbers that may still come.
+    fn room(&self) -> u64 {
+        MAX_BYTES - self.regions.iter().map(|region| region.states.len() as u64).sum::<u64>()
+    }
+
+    fn palette(&mut self, tags: &mut TagReader<impl Read>) -> Result<Vec<u16>, ReadError> {
+        let mut palette = Vec::new();
+        let before: usize = self.regions.iter().map(|region| region.palette.len()).sum();
+        for number in 0..tags.compounds()? {
+            if before + palette.len() == MAX_ENTRIES {
+                return Err(content(format!("the palettes have more than {MAX_ENTRIES} blocks")));
+            }
+            let mut kind = None;
+            while let Some((tag, name)) = tags.next()? {
+                match (tag, name.as_str()) {
+                    (STRING, "Name") => kind = Some(self.kinds.add(&tags.text()?)?),
+                    _ => tags.skip(tag, 0)?,
+                }
+            }
+            let unnamed = || content(format!("block {number} of a palette has no 'Name'"));
+            palette.push(kind.ok_or_else(unnamed)?);
+        }
+        Ok(palette)
+    }
+
+    fn finish(self) -> Result<LoadedGrid, ReadError> {
+        match self.version {
+            Some(1..=7) => {}
+            Some(other) => {
+                return Err(content(format!(
+                    "version {other} of Litematica schematics is not supported, only 1 to 7"
+                )));
+            }
+            None => return Err(content("not a Litematica schematic: it has no 'Version'")),
+        }
+        let world = self.world.world()?;
+        let (low, size) = bounds(&self.regions)?;
+        let [width, height, length] = size;
+        let frame = Frame { width, height, length, up: world.up };
+        let mut painter = Painter::new(frame, &self.kinds);
+        let placed: Result<Vec<_>, _> =
+            self.regions.iter().map(|region| Blocks::new(region, low)).collect();
+        let placed = placed?;
+        for slab in (0..height).step_by(BRICK as usize) {
+            for blocks in &placed {
+                blocks.paint(slab, &mut painter)?;
+            }
+            painter.drain();
+        }
+        painter.finish(world, &self.ignored)
+    }
+}
+
+/// The three coordinates of a compound; `None` if one is missing.
+fn place(tags: &mut TagReader<impl Read>) -> Result<Option<[i32; 3]>, ReadError> {
+    let mut place = [None; 3];
+    while let Some((tag, name)) = tags.next()? {
+        match (tag, name.as_str()) {
+            (INT, "x") => place[0] = Some(tags.int()?),
+            (INT, "y") => place[1] = Some(tags.int()?),
+            (INT, "z") => place[2] = Some(tags.int()?),
+            _ => tags.skip(tag, 0)?,
+        }
+    }
+    let [x, y, z] = place;
+    Ok(x.zip(y).zip(z).map(|((x, y), z)| [x, y, z]))
+}
+
+/// The lowest corner of all regions, and the size of the box around them.
+fn bounds(regions: &[Region]) -> Result<([i64; 3], [u32; 3]), ReadError> {
+    let (mut low, mut high) = ([i64::MAX; 3], [i64::MIN; 3]);
+    for region in regions {
+        let begin = region.low();
+        for (axis, size) in region.size.into_iter().enumerate() {
+            low[axis] = low[axis].min(begin[axis]);
+            high[axis] = high[axis].max(begin[axis] + i64::from(size.unsigned_abs()));
+        }
+    }
+    if regions.is_empty() {
+        return Err(content("the schematic has no regions"));
+    }
+    let size: [i64; 3] = std::array::from_fn(|axis| high[axis] - low[axis]);
+    if size.iter().any(|&size| size > i64::from(MAX_DIM)) {
+        let [x, y, z] = size;
+        return Err(content(format!(
+            "the regions reach across {x}x{y}x{z} blocks, but a grid has at most {MAX_DIM} an axis"
+        )));
+    }
+    Ok((low, size.map(|size| size as u32)))
+}
+
+impl Region {
+    /// The lowest corner.
+    fn low(&self) -> [i64; 3] {
+        std::array::from_fn(|axis| {
+            let [position, size] = [self.position[axis], self.size[axis]].map(i64::from);
+            position + (size + 1).min(0)
+        })
+    }
+}
+
+/// The blocks of a region, with its lowest corner in the box around all.
+struct Blocks<'a> {
+    region: &'a Region,
+    low: [u32; 3],
+    size: [u32; 3],
+    /// Of a number.
+    bits: u32,
+}
+
+impl<'a> Blocks<'a> {
+    fn new(region: &'a Region, low: [i64; 3]) -> Result<Self, ReadError> {
+        let Region { name, size, palette, states, .. } = region;
+        let size = size.map(i32::unsigned_abs);
+        let [x, y, z] = size;
+        // At most `MAX_DIM` each, so this does not overflow.
+        let volume: u64 = size.into_iter().map(u64::from).product();
+        if volume == 0 || volume > MAX_VOLUME {
+            return Err(content(format!(
+                "the region '{name}' is of {x}x{y}x{z} blocks: 1 to {MAX_VOLUME} in all are \
+                 possible"
+            )));
+        }
+        let bits = bits(palette.len());
+        let (words, needed) = (states.len() / 8, (volume * u64::from(bits)).div_ceil(64));
+        if words as u64 != needed {
+            return Err(content(format!(
+                "the region '{name}' has {words} words of block numbers, but {x}x{y}x{z} blocks of \
+                 {bits} bits are {needed}"
+            )));
+        }
+        let begin = region.low();
+        // At most `MAX_DIM`.
+        let low = std::array::from_fn(|axis| (begin[axis] - low[axis]) as u32);
+        Ok(Self { region, low, size, bits })
+    }
+
+    /// Paints the heights of the eight from `slab` on.
+    fn paint(&self, slab: u32, painter: &mut Painter) -> Result<(), ReadError> {
+        let ([width, height, length], [x0, y0, z0]) = (self.size, self.low);
+        let heights = slab.max(y0)..(slab + BRICK).min(y0 + height);
+        for y in heights {
+            for z in 0..length {
+                let row = (u64::from(y - y0) * u64::from(length) + u64::from(z)) * u64::from(width);
+                for x in 0..width {
+                    painter.put([x0 + x, y, z0 + z], self.kind(row + u64::from(x))?);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The kind of block `at`.
+    fn kind(&self, at: u64) -> Result<u16, ReadError> {
+        let bit = at * u64::from(self.bits);
+        // Inside the words, whose number was checked; so is the next one, where it is needed.
+        let (word, shift) = ((bit / 64) as usize, (bit % 64) as u32);
+        let (words, _) = self.region.states.as_chunks();
+        let mut number = u64::from_be_bytes(words[word]) >> shift;
+        if shift + self.bits > 64 {
+            number |= u64::from_be_bytes(words[word + 1]) << (64 - shift);
+        }
+        let number = number & ((1 << self.bits) - 1);
+        self.region.palette.get(number as usize).copied().ok_or_else(|| {
+            let (name, kinds) = (&self.region.name, self.region.palette.len());
+            content(format!(
+                "block {at} of the region '{name}' has the number {number}, but its palette has \
+                 {kinds} blocks"
+            ))
+        })
+    }
+}

@@ -1,0 +1,74 @@
+//! Schematics of Minecraft: named binary tags, compressed by gzip, with the numbers of blocks in a
+//! palette of names.
+//!
+//! In the game `y` is up: grids with `z` up are rotated, `(x, y, z)` to `(x, z, -y)`, without
+//! mirroring. Blocks are in the order of `x`, then `z`, then `y`. A compound `trivox` in the
+//! metadata holds the grid's corner in mesh coordinates, the voxel size and the mesh's up axis.
+//!
+//! A voxel becomes the block of concrete, wool and terracotta, or of
+//! [`WriteOptions::blocks`](crate::formats::WriteOptions::blocks), with the nearest colour in
+//! Oklab, as [`palette`](crate::palette) finds it, optionally dithered;
+//! [`WriteOptions::palette`](crate::formats::WriteOptions::palette) is ignored. In a grid without
+//! colours it becomes stone, or the first of the blocks.
+//!
+//! Blocks of these names and stone are read in their colours, others in grey, with a warning.
+
+pub(in crate::formats) mod blocks;
+mod frame;
+mod gzip;
+mod kinds;
+pub mod litematic;
+mod nbt;
+mod paint;
+pub mod schem;
+mod unzip;
+mod world;
+
+use std::io::{self, Write};
+
+use self::frame::Frame;
+use self::nbt::Tags;
+use super::dense;
+use crate::formats::{WriteError, lost_opacity};
+use crate::grid::{Place, VoxelGrid, World};
+
+/// Minecraft 1.13.2, the first version with these block names; later versions upgrade it.
+const DATA_VERSION: u32 = 1631;
+
+/// Array lengths and volumes are signed 32-bit integers.
+const MAX_VOLUME: u64 = i32::MAX as u64;
+
+/// The width, height and length of `grid`, in blocks.
+pub(in crate::formats) fn size(grid: &VoxelGrid) -> [u32; 3] {
+    Frame::new(grid).size()
+}
+
+/// # Errors
+/// More than `edge` blocks along an axis, or [`MAX_VOLUME`] in all.
+fn check_dims(dims: [u32; 3], edge: u32) -> Result<(), WriteError> {
+    let [x, y, z] = dims;
+    if dims.iter().all(|&d| d <= edge) && dense::volume(dims) <= MAX_VOLUME {
+        return Ok(());
+    }
+    Err(WriteError::Unsupported(format!(
+        "a grid of {x}x{y}x{z} voxels is too large for a schematic, which has {edge} blocks an \
+         axis and {MAX_VOLUME} in all at most, empty ones too: lower the resolution"
+    )))
+}
+
+fn lost(grid: &VoxelGrid) -> Vec<String> {
+    let nearest = "colours are those of the nearest of the blocks".to_owned();
+    let changed = grid.colors.as_ref().map(|_| nearest);
+    changed.into_iter().chain(lost_opacity(grid)).collect()
+}
+
+/// Writes the compound `trivox`, of a schematic's metadata.
+fn write_world(tags: &mut Tags<impl Write>, world: &World) -> io::Result<()> {
+    tags.compound("trivox")?;
+    if let Some(Place { origin, voxel_size }) = world.place {
+        tags.doubles("Origin", origin)?;
+        tags.double("VoxelSize", voxel_size)?;
+    }
+    tags.string("Up", world.up.name())?;
+    tags.end()
+}

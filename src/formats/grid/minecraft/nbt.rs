@@ -1,0 +1,239 @@
+//! A streaming writer and reader of named binary tags; numbers are big-endian.
+
+use std::io::{self, Read, Write};
+
+use crate::formats::ReadError;
+use crate::formats::io::bytes::{read_exactly, skip};
+
+const END: u8 = 0;
+const BYTE: u8 = 1;
+pub(super) const SHORT: u8 = 2;
+pub(super) const INT: u8 = 3;
+const LONG: u8 = 4;
+const FLOAT: u8 = 5;
+pub(super) const DOUBLE: u8 = 6;
+pub(super) const BYTE_ARRAY: u8 = 7;
+pub(super) const STRING: u8 = 8;
+pub(super) const LIST: u8 = 9;
+pub(super) const COMPOUND: u8 = 10;
+const INT_ARRAY: u8 = 11;
+pub(super) const LONG_ARRAY: u8 = 12;
+
+/// Compounds and lists in each other, at most, as in the game.
+const MAX_DEPTH: u32 = 512;
+
+/// Writes tags to `out`.
+pub(super) struct Tags<W> {
+    pub(super) out: W,
+}
+
+impl<W: Write> Tags<W> {
+    pub(super) fn compound(&mut self, name: &str) -> io::Result<()> {
+        self.name(COMPOUND, name)
+    }
+
+    /// Ends a compound.
+    pub(super) fn end(&mut self) -> io::Result<()> {
+        self.out.write_all(&[END])
+    }
+
+    pub(super) fn short(&mut self, name: &str, value: u16) -> io::Result<()> {
+        self.name(SHORT, name)?;
+        self.out.write_all(&value.to_be_bytes())
+    }
+
+    pub(super) fn int(&mut self, name: &str, value: u32) -> io::Result<()> {
+        self.name(INT, name)?;
+        self.out.write_all(&value.to_be_bytes())
+    }
+
+    pub(super) fn long(&mut self, name: &str, value: u64) -> io::Result<()> {
+        self.name(LONG, name)?;
+        self.out.write_all(&value.to_be_bytes())
+    }
+
+    pub(super) fn double(&mut self, name: &str, value: f64) -> io::Result<()> {
+        self.name(DOUBLE, name)?;
+        self.out.write_all(&value.to_be_bytes())
+    }
+
+    pub(super) fn string(&mut self, name: &str, value: &str) -> io::Result<()> {
+        self.name(STRING, name)?;
+        self.text(value)
+    }
+
+    pub(super) fn doubles(&mut self, name: &str, values: [f64; 3]) -> io::Result<()> {
+        self.name(LIST, name)?;
+        self.out.write_all(&[DOUBLE])?;
+        self.out.write_all(&(values.len() as u32).to_be_bytes())?;
+        self.out.write_all(values.map(f64::to_be_bytes).as_flattened())
+    }
+
+    pub(super) fn ints(&mut self, name: &str, values: [u32; 3]) -> io::Result<()> {
+        self.name(INT_ARRAY, name)?;
+        self.out.write_all(&(values.len() as u32).to_be_bytes())?;
+        self.out.write_all(values.map(u32::to_be_bytes).as_flattened())
+    }
+
+    /// Begins an array of `length` bytes, which must follow.
+    pub(super) fn bytes(&mut self, name: &str, length: u32) -> io::Result<()> {
+        self.name(BYTE_ARRAY, name)?;
+        self.out.write_all(&length.to_be_bytes())
+    }
+
+    /// Begins an array of `length` 64-bit words, which must follow.
+    pub(super) fn longs(&mut self, name: &str, length: u32) -> io::Result<()> {
+        self.name(LONG_ARRAY, name)?;
+        self.out.write_all(&length.to_be_bytes())
+    }
+
+    /// Begins a list of `length` compounds, which must follow, each with its end.
+    pub(super) fn compounds(&mut self, name: &str, length: u32) -> io::Result<()> {
+        self.name(LIST, name)?;
+        self.out.write_all(&[COMPOUND])?;
+        self.out.write_all(&length.to_be_bytes())
+    }
+
+    fn name(&mut self, tag: u8, name: &str) -> io::Result<()> {
+        self.out.write_all(&[tag])?;
+        self.text(name)
+    }
+
+    /// `text` must have fewer than 2^16 bytes.
+    fn text(&mut self, text: &str) -> io::Result<()> {
+        self.out.write_all(&(text.len() as u16).to_be_bytes())?;
+        self.out.write_all(text.as_bytes())
+    }
+}
+
+/// Reads tags from `input`, which is buffered.
+pub(super) struct TagReader<R> {
+    pub(super) input: R,
+}
+
+impl<R: Read> TagReader<R> {
+    fn array<const N: usize>(&mut self) -> io::Result<[u8; N]> {
+        let mut bytes = [0; N];
+        self.input.read_exact(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// The type and name of the next tag of a compound; `None` at its end.
+    pub(super) fn next(&mut self) -> io::Result<Option<(u8, String)>> {
+        let [tag] = self.array()?;
+        if tag == END {
+            return Ok(None);
+        }
+        Ok(Some((tag, self.text()?)))
+    }
+
+    pub(super) fn short(&mut self) -> io::Result<u16> {
+        self.array().map(u16::from_be_bytes)
+    }
+
+    pub(super) fn int(&mut self) -> io::Result<i32> {
+        self.array().map(i32::from_be_bytes)
+    }
+
+    pub(super) fn double(&mut self) -> io::Result<f64> {
+        self.array().map(f64::from_be_bytes)
+    }
+
+    pub(super) fn text(&mut self) -> io::Result<String> {
+        let mut bytes = vec![0; self.short()?.into()];
+        self.input.read_exact(&mut bytes)?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    /// Negative lengths count as 0, as in the game.
+    fn length(&mut self) -> io::Result<u64> {
+        Ok(u64::try_from(self.int()?).unwrap_or(0))
+    }
+
+    /// The bytes of an array. Memory grows with what is read.
+    pub(super) fn bytes(&mut self) -> io::Result<Vec<u8>> {
+        let length = self.length()?;
+        read_exactly(&mut self.input, length)
+    }
+
+    /// The bytes of an array of 64-bit words, `most` at most. Memory grows with what is read.
+    pub(super) fn longs_within(&mut self, most: u64) -> Result<Vec<u8>, ReadError> {
+        let length = 8 * self.length()?;
+        if length > most {
+            return Err(ReadError::Content(format!(
+                "there are {length} bytes of block numbers, but at most {most} are possible here"
+            )));
+        }
+        Ok(read_exactly(&mut self.input, length)?)
+    }
+
+    /// A list of three doubles; `None` if it is another list.
+    pub(super) fn doubles(&mut self) -> Result<Option<[f64; 3]>, ReadError> {
+        let ([tag], length) = (self.array()?, self.length()?);
+        if (tag, length) != (DOUBLE, 3) {
+            return self.skip_elements(tag, length, 0).map(|()| None);
+        }
+        Ok(Some([self.double()?, self.double()?, self.double()?]))
+    }
+
+    /// The length of a list of compounds, whose tags follow.
+    pub(super) fn compounds(&mut self) -> Result<u64, ReadError> {
+        let ([tag], length) = (self.array()?, self.length()?);
+        match tag == COMPOUND || length == 0 {
+            true => Ok(length),
+            false => Err(ReadError::Content("a palette is not a list of compounds".into())),
+        }
+    }
+
+    /// Skips a list, and returns its length.
+    pub(super) fn skip_list(&mut self, depth: u32) -> Result<u64, ReadError> {
+        let ([tag], length) = (self.array()?, self.length()?);
+        self.skip_elements(tag, length, depth).map(|()| length)
+    }
+
+    fn skip_elements(&mut self, tag: u8, length: u64, depth: u32) -> Result<(), ReadError> {
+        if tag == END && length > 0 {
+            return Err(ReadError::Content("a list has elements without a type".into()));
+        }
+        match fixed_size(tag) {
+            Some(bytes) => Ok(skip(&mut self.input, length * bytes)?),
+            None => (0..length).try_for_each(|_| self.skip(tag, depth + 1)),
+        }
+    }
+
+    /// Skips the value of a tag.
+    pub(super) fn skip(&mut self, tag: u8, depth: u32) -> Result<(), ReadError> {
+        if depth > MAX_DEPTH {
+            return Err(ReadError::Content(format!("tags are more than {MAX_DEPTH} levels deep")));
+        }
+        if let Some(bytes) = fixed_size(tag) {
+            return Ok(skip(&mut self.input, bytes)?);
+        }
+        let bytes = match tag {
+            STRING => self.short()?.into(),
+            BYTE_ARRAY => self.length()?,
+            INT_ARRAY => 4 * self.length()?,
+            LONG_ARRAY => 8 * self.length()?,
+            LIST => return self.skip_list(depth).map(|_| ()),
+            COMPOUND => {
+                while let Some((tag, _)) = self.next()? {
+                    self.skip(tag, depth + 1)?;
+                }
+                return Ok(());
+            }
+            _ => return Err(ReadError::Content(format!("there is no type {tag} of tags"))),
+        };
+        Ok(skip(&mut self.input, bytes)?)
+    }
+}
+
+/// The bytes of a value of this type, if all its values have as many.
+fn fixed_size(tag: u8) -> Option<u64> {
+    match tag {
+        BYTE => Some(1),
+        SHORT => Some(2),
+        INT | FLOAT => Some(4),
+        LONG | DOUBLE => Some(8),
+        _ => None,
+    }
+}

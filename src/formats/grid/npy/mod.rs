@@ -1,0 +1,161 @@
+//! NumPy `.npy`: occupancy as an array of shape `(nx, ny, nz)`, index `[x, y, z]`.
+//!
+//! Written as `bool` in C order, also for grids with colours: scripts expect occupancy, and `.npz`
+//! holds both. Read as `bool`, `uint8` or `int8` (occupied unless zero) in C or Fortran order; and
+//! as `uint8` of shape `(nx, ny, nz, 4)` in C order: red, green, blue and opacity in sRGB, occupied
+//! unless the opacity is zero. The array is never in memory as a whole: a file of 4096 cubed is 64
+//! GiB, its grid about a hundredth of that. Writing takes a few MiB besides the grid; reading takes
+//! a few times the grid, and 4 bytes per brick of a slab, 1 MiB at 4096 cubed. The format has no
+//! world position.
+//!
+//! A field of distances is an array of `float32`.
+//!
+//! The format is NumPy Enhancement Proposal 1 (Robert Kern, "A Simple File Format for NumPy
+//! Arrays", 2007): a magic string, a version, the length of a header, the header as a Python
+//! dictionary, and the elements.
+
+pub(super) mod header;
+mod layers;
+mod read;
+pub(super) mod rgba;
+
+use std::fmt::Display;
+use std::io::{self, BufRead, BufWriter, Write};
+
+use self::header::{Element, Header, MAGIC};
+use self::layers::Layers;
+use crate::formats::grid::dense;
+use crate::formats::io::deflate::{CHUNK, Content, Deflater};
+use crate::formats::{
+    GridSpec, LoadedGrid, ReadError, WriteError, content, lost_colors, lost_place,
+};
+use crate::grid::{BRICK, Colors, VoxelGrid};
+#[cfg(doc)]
+use crate::lattice::MAX_DIM;
+use crate::solid::distance::DistanceField;
+
+/// NumPy's `.npy`.
+pub const SPEC: GridSpec = GridSpec {
+    extension: "npy",
+    name: "NumPy",
+    carries: "up to 65,536 voxels per axis; occupancy only; RGBA is read",
+    read: Some(read),
+    write: Some(|grid, _, out| write(grid, out)),
+    file_size: |dims| Some(dense::volume(dims) + header("|b1", &dims).len() as u64),
+    lost: |grid| {
+        let place_for_colors = |lost: String| format!("{lost}: write .npz");
+        let colors = lost_colors(grid).into_iter().map(place_for_colors);
+        lost_place(grid).into_iter().chain(colors).collect()
+    },
+    distances: Some(write_distances),
+    distances_size: |dims| Some(4 * dense::volume(dims) + header("<f4", &dims).len() as u64),
+    ..GridSpec::PLAIN
+};
+
+/// Writes `grid` as `bool` in C order, one byte per voxel, in at most 4 MiB of memory.
+///
+/// # Errors
+/// `out` fails.
+pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
+    let mut out = BufWriter::new(out);
+    out.write_all(&header("|b1", &grid.dims()))?;
+    for (layers, part) in Layers::all_parts(grid, None, 1) {
+        layers.occupied(&part).write_to(&mut out)?;
+    }
+    Ok(out.flush()?)
+}
+
+/// As [`write`](fn@write), in parallel.
+pub(super) fn deflate(grid: &VoxelGrid, out: &mut Deflater<impl Write>) -> io::Result<()> {
+    out.write_all(&header("|b1", &grid.dims()))?;
+    let parts = Layers::all_parts(grid, None, 1);
+    deflate_parts(grid, 1, out, parts, |(layers, part)| layers.occupied(&part))
+}
+
+/// Deflates the colours of `grid` in C order, `uint8` of shape `(nx, ny, nz, 4)`: red, green, blue
+/// and opacity in sRGB, zeros for empty voxels.
+pub(super) fn deflate_colors(
+    grid: &VoxelGrid,
+    colors: &Colors,
+    out: &mut Deflater<impl Write>,
+) -> io::Result<()> {
+    let [nx, ny, nz] = grid.dims();
+    out.write_all(&header("|u1", &[nx, ny, nz, 4]))?;
+    let parts = Layers::all_parts(grid, Some(colors), 4);
+    deflate_parts(grid, 4, out, parts, |(layers, part)| layers.colors(&part, colors))
+}
+
+/// Deflates the parts of an array with `bytes` for a voxel; in parallel, unless they are so small
+/// that several fit a chunk.
+fn deflate_parts<T: Send>(
+    grid: &VoxelGrid,
+    bytes: u64,
+    out: &mut Deflater<impl Write>,
+    mut parts: impl Iterator<Item = T>,
+    make: impl Fn(T) -> Content<'static> + Sync,
+) -> io::Result<()> {
+    let [_, ny, nz] = grid.dims().map(u64::from);
+    match u64::from(BRICK) * ny * nz * bytes < CHUNK as u64 / 2 {
+        true => parts.try_for_each(|part| make(part).write_to(out)),
+        false => out.write_each(parts, make),
+    }
+}
+
+/// Writes `field` as `float32` in C order: signed distances in voxels, outside the band plus or
+/// minus its width. Takes the memory of one `x`: `4 ny nz` bytes.
+///
+/// # Errors
+/// `out` fails.
+pub fn write_distances(field: &DistanceField, out: &mut dyn Write) -> Result<(), WriteError> {
+    let [nx, ny, nz] = field.dims();
+    let mut out = BufWriter::new(out);
+    out.write_all(&header("<f4", &field.dims()))?;
+    let mut layer = vec![0.0; ny as usize * nz as usize];
+    for x in 0..nx {
+        field.fill_layer(x, &mut layer);
+        layer.iter().try_for_each(|distance| out.write_all(&distance.to_le_bytes()))?;
+    }
+    Ok(out.flush()?)
+}
+
+/// Bytes before the header's text: the magic string, a version and the length of the text.
+const START: usize = 10;
+
+/// The header of an array in C order with elements of type `descr`.
+pub(super) fn header<N: Display>(descr: &str, shape: &[N]) -> Vec<u8> {
+    let shape: String = shape.iter().map(|length| format!("{length}, ")).collect();
+    let mut text = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({shape}), }}");
+    // The elements begin at a multiple of 64 bytes, as NumPy writes them.
+    let padded = (START + text.len() + 1).next_multiple_of(64) - START;
+    text.extend(std::iter::repeat_n(' ', padded - 1 - text.len()));
+    text.push('\n');
+    let length = (text.len() as u16).to_le_bytes();
+    [&MAGIC[..], &[1, 0], &length, text.as_bytes()].concat()
+}
+
+/// Reads a grid.
+///
+/// # Errors
+/// Not `.npy`; an element type other than `bool`, `uint8` and `int8`; a shape other than three
+/// dimensions, or four with the last 4; a dimension of 0 or above [`MAX_DIM`]; a `bool` that is
+/// neither 0 nor 1; too few or too many bytes.
+pub fn read(input: &mut dyn BufRead) -> Result<LoadedGrid, ReadError> {
+    let header = Header::read(input)?;
+    let grid = if header.element == Element::Rgba {
+        rgba::ColorArray::read_after(&header, input)?.grid()?
+    } else {
+        let bricks = read::bricks(input, &header)?;
+        end(input, &header)?;
+        VoxelGrid::from_bricks(header.dims, bricks)?
+    };
+    Ok(LoadedGrid::new(grid, Vec::new()))
+}
+
+/// # Errors
+/// There are more bytes.
+fn end(input: &mut dyn BufRead, header: &Header) -> Result<(), ReadError> {
+    match input.fill_buf()? {
+        [] => Ok(()),
+        _ => Err(content(format!("there are more bytes after the array's {}", header.bytes()))),
+    }
+}

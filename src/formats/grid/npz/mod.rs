@@ -1,0 +1,117 @@
+//! NumPy `.npz`: occupancy as in `.npy`, world position and colours.
+//!
+//! A zip archive of `.npy` arrays: `occupied`, `bool` of shape `(nx, ny, nz)`; for a grid with a
+//! world position, `origin`, its corner, three `float64`, `voxel_size`, a `float64`, and `up`, the
+//! letter of the axis; for a grid with colours, `rgba`, `uint8` of shape `(nx, ny, nz, 4)` in sRGB,
+//! zeros for empty voxels. Written deflated, as a stream. Read deflated or stored; other arrays are
+//! ignored. Without `occupied` the voxels are those of `rgba` that are not fully transparent;
+//! without either, those of the first suitable array.
+//!
+//! A file of distances has the arrays of [`write_distances`]; read as a grid, it is the solid
+//! inside.
+
+mod read;
+mod zip;
+
+use std::io::{BufWriter, Write};
+
+use crate::formats::grid::{dense, npy};
+use crate::formats::{GridSpec, WriteError};
+use crate::grid::{Place, VoxelGrid, World};
+use crate::solid::distance::DistanceField;
+
+pub use read::read;
+
+/// NumPy's `.npz`.
+pub const SPEC: GridSpec = GridSpec {
+    extension: "npz",
+    name: "NumPy",
+    carries: "up to 65,536 voxels per axis; position, voxel size, up axis and RGBA as arrays",
+    read: Some(read),
+    write: Some(|grid, _, out| write(grid, out)),
+    file_size: |dims| Some(dense::volume(dims) / MAX_RATIO),
+    distances: Some(write_distances),
+    distances_size: |dims| Some(dense::volume(dims) / MAX_RATIO),
+    has_colors: true,
+    ..GridSpec::PLAIN
+};
+
+/// Maximum compression ratio of deflate: a match of 258 bytes takes 2 bits.
+const MAX_RATIO: u64 = 1032;
+
+const OCCUPIED: &str = "occupied.npy";
+const RGBA: &str = "rgba.npy";
+const ORIGIN: &str = "origin.npy";
+const VOXEL_SIZE: &str = "voxel_size.npy";
+const UP: &str = "up.npy";
+const COORDS: &str = "coords.npy";
+const DISTANCES: &str = "distances.npy";
+const WIDTH: &str = "width.npy";
+
+/// Writes `grid`. Memory per thread is constant.
+///
+/// # Errors
+/// `out` fails.
+pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
+    let mut zip = zip::Writer::new(BufWriter::new(out));
+    put_world(&mut zip, grid.world)?;
+    zip.file(OCCUPIED, |out| npy::deflate(grid, out))?;
+    if let Some(colors) = &grid.colors {
+        zip.file(RGBA, |out| npy::deflate_colors(grid, colors, out))?;
+    }
+    Ok(zip.finish()?.flush()?)
+}
+
+/// Writes `field`: `coords`, `int32` of shape `(n, 3)`, the voxels of the band; `distances`,
+/// `float32` of shape `(n,)`, their signed distances in voxels; `width`, a `float32`; and
+/// `occupied`, the voxels inside, with their world position as in other files.
+///
+/// # Errors
+/// `out` fails.
+pub fn write_distances(field: &DistanceField, out: &mut dyn Write) -> Result<(), WriteError> {
+    let mut zip = zip::Writer::new(BufWriter::new(out));
+    put_world(&mut zip, field.world())?;
+    let count = field.band().occupied();
+    zip.file(WIDTH, |out| {
+        out.write_all(&npy::header::<u64>("<f4", &[]))?;
+        out.write_all(&field.width().to_le_bytes())
+    })?;
+    zip.file(COORDS, |out| {
+        out.write_all(&npy::header("<i4", &[count, 3]))?;
+        let mut out = BufWriter::new(out);
+        for (voxel, _) in field.distances() {
+            out.write_all(voxel.map(u32::to_le_bytes).as_flattened())?;
+        }
+        out.flush()
+    })?;
+    zip.file(DISTANCES, |out| {
+        out.write_all(&npy::header("<f4", &[count]))?;
+        let mut out = BufWriter::new(out);
+        for (_, distance) in field.distances() {
+            out.write_all(&distance.to_le_bytes())?;
+        }
+        out.flush()
+    })?;
+    zip.file(OCCUPIED, |out| npy::deflate(field.inside(), out))?;
+    Ok(zip.finish()?.flush()?)
+}
+
+fn put_world(zip: &mut zip::Writer<impl Write>, world: World) -> Result<(), WriteError> {
+    let mut put = |name, descr, shape: &[u64], bytes: &[u8]| {
+        zip.file(name, |out| {
+            out.write_all(&npy::header(descr, shape))?;
+            out.write_all(bytes)
+        })
+    };
+    if let Some(Place { origin, voxel_size }) = world.place {
+        put(ORIGIN, "<f8", &[3], origin.map(f64::to_le_bytes).as_flattened())?;
+        put(VOXEL_SIZE, "<f8", &[], &voxel_size.to_le_bytes())?;
+    }
+    if world != World::default() {
+        // An array of one character in UTF-32.
+        let up: Vec<u8> =
+            world.up.name().chars().flat_map(|c| u32::from(c).to_le_bytes()).collect();
+        put(UP, "<U1", &[], &up)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,207 @@
+//! Reading: selects the arrays that make a grid.
+
+use std::io::{BufRead, BufReader, Read};
+
+use super::{COORDS, DISTANCES, OCCUPIED, ORIGIN, RGBA, UP, VOXEL_SIZE, WIDTH, zip};
+use crate::formats::grid::brick_colors::TOO_MANY_COLORS;
+use crate::formats::grid::npy;
+use crate::formats::grid::npy::header::SmallArray;
+use crate::formats::grid::npy::rgba::ColorArray;
+use crate::formats::spec::SIGN_ONLY;
+use crate::formats::{LoadedGrid, ReadError, checked_place, content, excerpt};
+use crate::grid::{Place, Up, VoxelGrid};
+
+/// Maximum bytes read of an array of the world position.
+const MAX_SMALL: u64 = 1 << 10;
+
+/// Reads a grid.
+///
+/// # Errors
+/// Not a zip archive, or a damaged one; no array of voxels; the errors of [`npy::read`]; an
+/// impossible world position.
+pub fn read(input: &mut dyn BufRead) -> Result<LoadedGrid, ReadError> {
+    let mut arrays = Arrays::default();
+    zip::read(input, |name, content| arrays.take(name, content))?;
+    arrays.finish()
+}
+
+/// The arrays found so far.
+#[derive(Default)]
+struct Arrays {
+    /// The array of voxels, with its name.
+    grid: Option<(String, VoxelGrid)>,
+    rgba: Option<ColorArray>,
+    origin: Option<[f64; 3]>,
+    voxel_size: Option<f64>,
+    up: Option<Up>,
+    ignored: Vec<String>,
+    /// The first array that holds no voxels, and why.
+    unread: Option<String>,
+    warnings: Vec<String>,
+}
+
+impl Arrays {
+    fn take(&mut self, name: &str, content: &mut dyn Read) -> Result<(), ReadError> {
+        match name {
+            ORIGIN | VOXEL_SIZE | UP => {
+                self.take_place(name, content).map_err(|error| match error {
+                    ReadError::Content(what) => self::content(format!("{name}: {what}")),
+                    error => error,
+                })
+            }
+            RGBA => self.take_colors(content),
+            _ => self.take_array(name, content),
+        }
+    }
+
+    fn take_place(&mut self, name: &str, content: &mut dyn Read) -> Result<(), ReadError> {
+        match name {
+            ORIGIN => self.origin = Some(numbers(content, &["(3,)"], "three numbers")?),
+            VOXEL_SIZE => {
+                let [size] = numbers(content, &["()", "(1,)"], "one number")?;
+                self.voxel_size = Some(size);
+            }
+            _ => self.up = Some(up(content)?),
+        }
+        Ok(())
+    }
+
+    fn take_colors(&mut self, content: &mut dyn Read) -> Result<(), ReadError> {
+        if self.rgba.is_some() {
+            return Err(self::content(format!("{RGBA} appears twice")));
+        }
+        match ColorArray::read(&mut BufReader::new(content)) {
+            Ok(rgba) => self.rgba = Some(rgba),
+            Err(error @ (ReadError::Io(_) | ReadError::Cancelled)) => return Err(error),
+            Err(error) => self.warnings.push(format!("{RGBA} is ignored: {error}")),
+        }
+        Ok(())
+    }
+
+    fn take_array(&mut self, name: &str, content: &mut dyn Read) -> Result<(), ReadError> {
+        let has_grid = self.grid.as_ref().is_some_and(|(name, _)| name == OCCUPIED);
+        if has_grid && name == OCCUPIED {
+            return Err(self::content(format!("{OCCUPIED} appears twice")));
+        }
+        let array = match has_grid {
+            true => None,
+            false => match npy::read(&mut BufReader::new(content)) {
+                Ok(loaded) => Some(loaded.grid),
+                Err(error) if name == OCCUPIED => return Err(error),
+                Err(error @ (ReadError::Io(_) | ReadError::Cancelled)) => return Err(error),
+                // An array of another kind.
+                Err(error) => {
+                    self.unread.get_or_insert_with(|| format!("{}: {error}", excerpt(name)));
+                    None
+                }
+            },
+        };
+        match array {
+            Some(grid) if name == OCCUPIED || self.grid.is_none() => {
+                let before = self.grid.replace((name.to_owned(), grid));
+                self.ignored.extend(before.map(|(name, _)| name));
+            }
+            _ => self.ignored.push(name.to_owned()),
+        }
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<LoadedGrid, ReadError> {
+        self.color()?;
+        let (name, mut grid) = self.grid.ok_or_else(|| {
+            let unread = self.unread.map_or(String::new(), |why| format!("; {why}"));
+            content(format!(
+                "there is no array of voxels: {OCCUPIED}, of shape (nx, ny, nz){unread}"
+            ))
+        })?;
+        grid.world.up = self.up.unwrap_or_default();
+        if let (Some(origin), Some(voxel_size)) = (self.origin, self.voxel_size) {
+            grid.world.place = Some(checked_place(Place { origin, voxel_size })?);
+        } else if self.origin.is_some() || self.voxel_size.is_some() {
+            self.warnings.push(format!(
+                "the grid's position is ignored: it needs both {ORIGIN} and {VOXEL_SIZE}"
+            ));
+        }
+        let mut warnings = self.warnings;
+        let mut ignored = self.ignored;
+        if ignored.iter().any(|name| name == DISTANCES) {
+            ignored.retain(|name| ![COORDS, DISTANCES, WIDTH].contains(&&name[..]));
+            warnings.push(SIGN_ONLY.to_owned());
+        }
+        if !ignored.is_empty() {
+            let n = ignored.len();
+            warnings.push(format!(
+                "{n} more of its arrays are ignored: the voxels are those of {}",
+                excerpt(&name)
+            ));
+        }
+        Ok(LoadedGrid::new(grid, warnings))
+    }
+
+    /// Sets the grid's colours, or makes the grid from them.
+    fn color(&mut self) -> Result<(), ReadError> {
+        let Some(rgba) = self.rgba.take() else { return Ok(()) };
+        match &mut self.grid {
+            Some((name, grid)) if name == OCCUPIED && grid.dims() == rgba.dims => {
+                grid.colors = rgba.colors(grid);
+                if grid.colors.is_none() {
+                    self.warnings.push(format!("{RGBA} is ignored: {TOO_MANY_COLORS}"));
+                }
+            }
+            Some((name, grid)) if name == OCCUPIED => {
+                let [[x, y, z], [nx, ny, nz]] = [rgba.dims, grid.dims()];
+                self.warnings.push(format!(
+                    "{RGBA} is ignored: it has {x}x{y}x{z} voxels, and {OCCUPIED} {nx}x{ny}x{nz}"
+                ));
+            }
+            _ => {
+                let before = self.grid.replace((RGBA.to_owned(), rgba.grid()?));
+                self.ignored.extend(before.map(|(name, _)| name));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Reads an array of one of these shapes as `f64`, from any of four types.
+fn numbers<const N: usize>(
+    input: &mut dyn Read,
+    shapes: &[&str],
+    what: &str,
+) -> Result<[f64; N], ReadError> {
+    let SmallArray { descr, shape, bytes } = small(input)?;
+    let elements = match &descr[..] {
+        "<f8" => elements(&bytes, f64::from_le_bytes),
+        "<f4" => elements(&bytes, |bytes| f32::from_le_bytes(bytes).into()),
+        "<i4" => elements(&bytes, |bytes| i32::from_le_bytes(bytes).into()),
+        "<i8" => elements(&bytes, |bytes| i64::from_le_bytes(bytes) as f64),
+        _ => None,
+    };
+    elements.filter(|_| shapes.contains(&&shape[..])).ok_or_else(|| {
+        let [descr, shape] = [descr, shape].map(|text| excerpt(&text));
+        self::content(format!("elements of type {descr} and shape {shape}: use {what} of float64"))
+    })
+}
+
+/// Decodes exactly `N` elements of `B` bytes.
+fn elements<const N: usize, const B: usize>(
+    bytes: &[u8],
+    number: impl Fn([u8; B]) -> f64,
+) -> Option<[f64; N]> {
+    let (elements, rest) = bytes.as_chunks();
+    let elements: &[[u8; B]; N] = elements.try_into().ok()?;
+    rest.is_empty().then(|| elements.map(number))
+}
+
+fn up(input: &mut dyn Read) -> Result<Up, ReadError> {
+    let SmallArray { descr, bytes, .. } = small(input)?;
+    match (&descr[..], &bytes[..]) {
+        ("<U1", b"y\0\0\0") => Ok(Up::Y),
+        ("<U1", b"z\0\0\0") => Ok(Up::Z),
+        _ => Err(self::content("it is neither 'y' nor 'z'")),
+    }
+}
+
+fn small(input: &mut dyn Read) -> Result<SmallArray, ReadError> {
+    SmallArray::read(&mut BufReader::new(input), MAX_SMALL)
+}

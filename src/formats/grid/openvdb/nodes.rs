@@ -1,0 +1,402 @@
+//! Reading: collects leaves and tiles, anywhere in index space, into a grid.
+
+use crate::base::srgb::Rgba;
+use crate::formats::grid::brick_colors::{self, ColorRun, MaskColors, TOO_MANY_COLORS};
+use crate::formats::grid::description;
+use crate::formats::grid::openvdb::world::WorldFromIndex;
+use crate::formats::{LoadedGrid, ReadError, checked_dims, content};
+use crate::grid::{
+    BRICK, BrickKey, Colors, FULL, Mask, Place, VoxelGrid, World, count, in_order_within, is_empty,
+    run_bounds,
+};
+use crate::lattice::MAX_DIM;
+
+/// A brick's edge in voxels, for signed positions.
+const BRICK_EDGE: i64 = BRICK as i64;
+/// Maximum number of rows of full bricks that tiles stand for: as many as the largest solid has. A
+/// file of a few KiB can encode more.
+const MAX_FULL_ROWS: u64 = (MAX_DIM as u64 / BRICK as u64).pow(2);
+/// From this number of tiles on, they are joined and checked while more are read: a few MiB of a
+/// compressed file can encode a thousand times as many.
+const MANY_TILES: usize = 1 << 20;
+
+/// The content of a tree of densities or colours. Positions are in bricks.
+#[derive(Default)]
+pub(super) struct Nodes {
+    leaves: Vec<([i32; 3], Mask)>,
+    tiles: Vec<Tile>,
+    /// The number of tiles when they were last joined.
+    joined: usize,
+    /// The colours of the leaves' voxels, in file order; empty for densities.
+    colors: Vec<Rgba>,
+    background: Rgba,
+}
+
+/// The placeholder for a colour in trees of densities.
+pub(super) const NO_COLOR: Rgba = [0; 4];
+
+/// Full cubes of one colour, consecutive along `x`.
+#[derive(Clone, Copy)]
+struct Tile {
+    at: [i32; 3],
+    /// The edge of one cube, in bricks.
+    edge: u32,
+    /// The length of all, in bricks.
+    len: u32,
+    color: Rgba,
+}
+
+impl Tile {
+    fn bounds(&self) -> Bounds {
+        let [x, y, z] = [self.len, self.edge, self.edge].map(i64::from);
+        let lo = self.at.map(i64::from);
+        [lo.map(|c| c * BRICK_EDGE), [lo[0] + x, lo[1] + y, lo[2] + z].map(|c| c * BRICK_EDGE - 1)]
+    }
+}
+
+/// Consecutive full bricks along `x`.
+#[derive(Clone, Copy)]
+struct FullRow {
+    at: [i32; 3],
+    len: u32,
+    color: Rgba,
+}
+
+/// Consecutive bricks along `x` with the same mask.
+#[derive(Clone, Copy)]
+struct Row<'a> {
+    at: [i32; 3],
+    len: u32,
+    mask: &'a Mask,
+    colors: MaskColors<'a>,
+}
+
+impl<'a> Row<'a> {
+    fn of_leaf((at, mask): &'a ([i32; 3], Mask)) -> Self {
+        Self { at: *at, len: 1, mask, colors: MaskColors::All(NO_COLOR) }
+    }
+}
+
+/// The metadata of a grid.
+#[derive(Default)]
+pub(super) struct GridMetadata {
+    /// The grid description, if the file has one.
+    pub(super) text: Option<String>,
+    /// `None` if the transform rotates or scales the axes differently.
+    pub(super) world_from_index: Option<WorldFromIndex>,
+    pub(super) warnings: Vec<String>,
+}
+
+impl Nodes {
+    /// Adds a leaf at `corner`, in voxels.
+    pub(super) fn leaf(&mut self, corner: [i32; 3], mask: Mask) {
+        self.leaves.push((bricks(corner), mask));
+    }
+
+    /// Adds a full cube of `edge` voxels at `corner`.
+    pub(super) fn tile(&mut self, corner: [i32; 3], edge: u32, color: Rgba) {
+        let edge = edge / BRICK;
+        self.tiles.push(Tile { at: bricks(corner), edge, len: edge, color });
+    }
+
+    /// Bounds the memory of tiles: joins and checks them each time their number has doubled. To be
+    /// called after each node, which has at most 32,768 tiles.
+    ///
+    /// # Errors
+    /// Tiles overlap; too many rows of full bricks.
+    pub(super) fn check_tiles(&mut self) -> Result<(), ReadError> {
+        if self.tiles.len() >= MANY_TILES.max(2 * self.joined) {
+            self.tiles = joined(std::mem::take(&mut self.tiles));
+            self.joined = self.tiles.len();
+            count_rows(&self.tiles)?;
+        }
+        Ok(())
+    }
+
+    /// Adds the colour of the next voxel of the leaves.
+    pub(super) fn color(&mut self, color: Rgba) {
+        self.colors.push(color);
+    }
+
+    /// Sets the colour outside leaves and tiles.
+    pub(super) fn background(&mut self, color: Rgba) {
+        self.background = color;
+    }
+
+    /// The masks of the leaves, in the order added, and their voxels' colours.
+    pub(super) fn masks_mut(&mut self) -> (impl Iterator<Item = &mut Mask>, &mut Vec<Rgba>) {
+        (self.leaves.iter_mut().map(|(_, mask)| mask), &mut self.colors)
+    }
+
+    /// The grid, with colours if there is a tree of them. Its dimensions are those of the
+    /// description; without one it spans from the brick of the minimum voxel to the maximum voxel.
+    pub(super) fn into_grid(
+        mut self,
+        metadata: GridMetadata,
+        colors: Option<(Self, GridMetadata)>,
+    ) -> Result<LoadedGrid, ReadError> {
+        self.leaves.retain(|(_, mask)| !is_empty(mask));
+        self.leaves.sort_unstable_by_key(|&(at, _)| canonical(at));
+        let tiles = joined(self.tiles);
+        let GridMetadata { text, world_from_index, mut warnings } = metadata;
+        let described = text.as_deref().and_then(description::parse_description);
+        let leaves = self.leaves.iter().map(|(at, mask)| leaf_bounds(*at, mask));
+        let bounds = leaves.chain(tiles.iter().map(Tile::bounds)).reduce(join);
+        let frame = match described {
+            Some((dims, _)) if holds(dims, bounds) => Frame { base: [0; 3], dims },
+            Some(([x, y, z], _)) => {
+                warnings.push(format!("there are voxels outside the {x}x{y}x{z} of the grid"));
+                Frame::around(bounds)?
+            }
+            None => Frame::around(bounds)?,
+        };
+        VoxelGrid::empty(frame.dims)?;
+        let full = full_rows(&tiles)?;
+        let rows = || merged(self.leaves.iter().map(Row::of_leaf), &full);
+        check_apart(rows().map(|row| (row.at, row.len)))?;
+        let world = frame.world(described.map(|(_, world)| world), world_from_index);
+        let fits = |_| Ok::<_, ReadError>(());
+        let (mut grid, _) = in_order_within(frame.dims, world, &[()], fits, |(), writer| {
+            rows().for_each(|row| writer.push(frame.key(row.at), row.len, row.mask));
+        })?;
+        if let Some((colors, metadata)) = colors {
+            let is_aligned =
+                world_from_index.is_some() && metadata.world_from_index == world_from_index;
+            let found = match is_aligned {
+                true => colors.into_colors(&grid, &frame)?.ok_or(TOO_MANY_COLORS),
+                false => Err("they lie elsewhere than the voxels"),
+            };
+            match found {
+                Ok(colors) => grid.colors = Some(colors),
+                Err(why) => warnings.push(format!("its colours are not read: {why}")),
+            }
+        }
+        Ok(LoadedGrid::new(grid, warnings))
+    }
+
+    /// The colours of `grid`, which is `frame`; `None` if they would take too much memory.
+    fn into_colors(self, grid: &VoxelGrid, frame: &Frame) -> Result<Option<Colors>, ReadError> {
+        let rows = full_rows(&joined(self.tiles))?;
+        let mut begin = 0;
+        let begins = self.leaves.iter().map(|(at, mask)| {
+            let leaf = (*at, mask, begin);
+            begin += count(mask) as usize;
+            leaf
+        });
+        let mut leaves: Vec<_> = begins.collect();
+        leaves.sort_unstable_by_key(|&(at, ..)| canonical(at));
+        let leaves = leaves.into_iter().map(|(at, mask, begin)| {
+            let colors = &self.colors[begin..][..count(mask) as usize];
+            Row { at, len: 1, mask, colors: MaskColors::Each(colors) }
+        });
+        let leaves: Vec<Row> = leaves.collect();
+        let rows = || merged(leaves.iter().copied(), &rows);
+        check_apart(rows().map(|row| (row.at, row.len)))?;
+        let color_runs = rows().filter_map(|row| frame.color_run(&row));
+        Ok(brick_colors::colors(grid, color_runs, self.background))
+    }
+}
+
+fn bricks(corner: [i32; 3]) -> [i32; 3] {
+    corner.map(|c| c.div_euclid(BRICK as i32))
+}
+
+/// The sort key of a grid's canonical order.
+fn canonical([x, y, z]: [i32; 3]) -> [i32; 3] {
+    [z, y, x]
+}
+
+/// Merges tiles that are consecutive along `x`, as most are in a large solid.
+fn joined(mut tiles: Vec<Tile>) -> Vec<Tile> {
+    tiles.sort_unstable_by_key(|tile| (tile.edge, canonical(tile.at)));
+    tiles.dedup_by(|next, tile| {
+        let [x, y, z] = tile.at;
+        let is_same = (next.edge, next.color) == (tile.edge, tile.color);
+        let follows = is_same && next.at == [x + tile.len as i32, y, z];
+        tile.len += if follows { next.len } else { 0 };
+        follows
+    });
+    tiles
+}
+
+/// The number of rows of full bricks of joined tiles.
+///
+/// # Errors
+/// Tiles overlap; too many rows.
+fn count_rows(tiles: &[Tile]) -> Result<usize, ReadError> {
+    for tiles in tiles.chunk_by(|a, b| a.edge == b.edge) {
+        check_apart(tiles.iter().map(|tile| (tile.at, tile.len)))?;
+    }
+    let count: u64 = tiles.iter().map(|tile| u64::from(tile.edge).pow(2)).sum();
+    if count > MAX_FULL_ROWS {
+        return Err(content(format!(
+            "its tiles are {count} rows of full bricks, but at most {MAX_FULL_ROWS} are read"
+        )));
+    }
+    Ok(count as usize)
+}
+
+/// The rows of full bricks of joined tiles, in canonical order.
+///
+/// # Errors
+/// As [`count_rows`].
+fn full_rows(tiles: &[Tile]) -> Result<Vec<FullRow>, ReadError> {
+    let mut rows = Vec::with_capacity(count_rows(tiles)?);
+    for &Tile { at: [x, y, z], edge, len, color } in tiles {
+        for (dz, dy) in (0..edge as i32).flat_map(|z| (0..edge as i32).map(move |y| (z, y))) {
+            rows.push(FullRow { at: [x, y + dy, z + dz], len, color });
+        }
+    }
+    rows.sort_unstable_by_key(|row| canonical(row.at));
+    Ok(rows)
+}
+
+/// Leaves and rows of full bricks, in canonical order.
+fn merged<'a>(
+    leaves: impl Iterator<Item = Row<'a>> + Clone,
+    full: &'a [FullRow],
+) -> impl Iterator<Item = Row<'a>> + Clone {
+    let mut leaves = leaves.peekable();
+    let full = full.iter().map(|&FullRow { at, len, color }| Row {
+        at,
+        len,
+        mask: &FULL,
+        colors: MaskColors::All(color),
+    });
+    let mut full = full.peekable();
+    std::iter::from_fn(move || match (leaves.peek(), full.peek()) {
+        (Some(leaf), Some(row)) if canonical(row.at) < canonical(leaf.at) => full.next(),
+        (Some(_), _) => leaves.next(),
+        (None, _) => full.next(),
+    })
+}
+
+/// # Errors
+/// Rows, given by start and length in canonical order, overlap.
+fn check_apart(rows: impl Iterator<Item = ([i32; 3], u32)>) -> Result<(), ReadError> {
+    let mut before = None;
+    for (at @ [x, y, z], len) in rows {
+        if before.is_some_and(|(end, row)| row == [y, z] && x < end) {
+            let voxel = at.map(|c| i64::from(c) * BRICK_EDGE);
+            return Err(content(format!("two nodes of the tree lie at {voxel:?}")));
+        }
+        before = Some((x + len as i32, [y, z]));
+    }
+    Ok(())
+}
+
+/// Minimum and maximum voxel per axis.
+type Bounds = [[i64; 3]; 2];
+
+fn leaf_bounds(at: [i32; 3], mask: &Mask) -> Bounds {
+    let local = run_bounds(BrickKey::default(), 1, mask);
+    local.map(|voxel| [0, 1, 2].map(|a| i64::from(at[a]) * BRICK_EDGE + i64::from(voxel[a])))
+}
+
+fn join([a_lo, a_hi]: Bounds, [b_lo, b_hi]: Bounds) -> Bounds {
+    [[0, 1, 2].map(|a| a_lo[a].min(b_lo[a])), [0, 1, 2].map(|a| a_hi[a].max(b_hi[a]))]
+}
+
+/// Whether a grid of `dims` voxels contains `bounds`.
+fn holds(dims: [u32; 3], bounds: Option<Bounds>) -> bool {
+    bounds.is_none_or(|[lo, hi]| (0..3).all(|a| lo[a] >= 0 && hi[a] < i64::from(dims[a])))
+}
+
+/// The grid's box in index space.
+struct Frame {
+    /// In bricks.
+    base: [i32; 3],
+    dims: [u32; 3],
+}
+
+impl Frame {
+    /// # Errors
+    /// There is no voxel, or the extent is too large.
+    fn around(bounds: Option<Bounds>) -> Result<Self, ReadError> {
+        let [lo, hi] = bounds.ok_or_else(|| {
+            content(
+                "no voxel is active and above 0 (in a level set, below 0), and the file does not \
+                 say how large the grid is",
+            )
+        })?;
+        // Voxel positions come from i32.
+        let base = lo.map(|c| c.div_euclid(BRICK_EDGE) as i32);
+        let dims = [0, 1, 2].map(|a| (hi[a] + 1 - i64::from(base[a]) * BRICK_EDGE) as u64);
+        Ok(Self { base, dims: checked_dims(dims)? })
+    }
+
+    /// The key of a brick inside.
+    fn key(&self, at: [i32; 3]) -> BrickKey {
+        BrickKey::new([0, 1, 2].map(|a| (at[a] - self.base[a]) as u32))
+    }
+
+    /// Clips a row of colours to the frame.
+    fn color_run<'a>(&self, row: &Row<'a>) -> Option<ColorRun<'a>> {
+        let edge = i64::from(MAX_DIM / BRICK);
+        let [x, y, z] = [0, 1, 2].map(|a| i64::from(row.at[a]) - i64::from(self.base[a]));
+        let (begin, end) = (x.max(0), edge.min(x + i64::from(row.len)));
+        let is_inside = begin < end && [y, z].iter().all(|c| (0..edge).contains(c));
+        is_inside.then(|| ColorRun {
+            start: BrickKey::new([begin, y, z].map(|c| c as u32)),
+            len: (end - begin) as u32,
+            mask: row.mask,
+            colors: row.colors,
+        })
+    }
+
+    /// The grid's world: that of the description, exact to the last bit, if the file's transform
+    /// still agrees with it; otherwise from the transform.
+    fn world(&self, described: Option<World>, world_from_index: Option<WorldFromIndex>) -> World {
+        let is_unmoved =
+            |world: &World| Some(WorldFromIndex::of_place(world.place)) == world_from_index;
+        if let Some(world) = described.filter(|world| self.base == [0; 3] && is_unmoved(world)) {
+            return world;
+        }
+        let up = described.unwrap_or_default().up;
+        let corner = self.base.map(|c| f64::from(c) * f64::from(BRICK) - 0.5);
+        let place_of =
+            |of: WorldFromIndex| Place { origin: of.apply(corner), voxel_size: of.scale };
+        World { up, place: world_from_index.map(place_of) }
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+
+    /// Adds tiles of `edge` bricks, the n-th at `corner_of(n)` in edges, as nodes of a thousand do.
+    fn add(count: usize, edge: u32, corner_of: fn(i32) -> [i32; 3]) -> Result<Nodes, ReadError> {
+        let (mut nodes, edge) = (Nodes::default(), BRICK * edge);
+        for n in 0..count {
+            nodes.tile(corner_of(n as i32).map(|c| edge as i32 * c), edge, NO_COLOR);
+            if n % 1000 == 0 {
+                nodes.check_tiles()?;
+            }
+        }
+        Ok(nodes)
+    }
+
+    #[test]
+    fn tiles_in_a_row_are_joined_before_they_are_too_many() {
+        let count = 4 * MANY_TILES;
+        let nodes = add(count, 1, |n| [n % 4096, n / 4096 % 64, n / 4096 / 64]).unwrap();
+        assert!(nodes.tiles.len() < MANY_TILES + 1000, "{}", nodes.tiles.len());
+        let rows = full_rows(&joined(nodes.tiles)).unwrap();
+        assert_eq!(rows.len(), count / 4096);
+        assert!(rows.iter().all(|row| row.at[0] == 0 && row.len == 4096));
+    }
+
+    #[test]
+    fn tiles_that_overlap_or_are_too_many_rows_are_refused_before_all_are_read() {
+        let refusal = |edge, corner_of| match add(MANY_TILES + 1000, edge, corner_of) {
+            Err(error) => error.to_string(),
+            Ok(nodes) => panic!("{} tiles", nodes.tiles.len()),
+        };
+        let overlap = refusal(1, |_| [1, 2, 3]);
+        assert!(overlap.contains("two nodes of the tree lie at [8, 16, 24]"), "{overlap}");
+        // Apart from each other by an edge, so that none are joined.
+        let rows = refusal(16, |n| [n % 128, n / 128 % 128, n / 16384].map(|c| 2 * c));
+        assert!(rows.contains("rows of full bricks, but at most 67108864 are read"), "{rows}");
+    }
+}

@@ -1,0 +1,482 @@
+//! Writing in two passes: nodes are counted first, which gives all offsets, then streamed. Takes
+//! less than 2 MiB besides the grid.
+//!
+//! Statistics cover the occupied voxels, whose value is 1: minimum, maximum and mean are 1, and the
+//! deviation 0. Colours have none. The checksum is NanoVDB's partial one, of all but the nodes.
+
+use std::io::{BufWriter, Write};
+
+use super::{
+    ALIGNMENT, BLIND, CRC_DIGITS, CRC_LABEL, FLOAT, FOG_VOLUME, GRID, LEVEL_SET, MAGIC,
+    NO_CHECKSUM, ROOT_ENTRY, Sizes, TREE, UNKNOWN_CLASS, VECTOR, VERSION,
+};
+use crate::formats::WriteError;
+use crate::formats::grid::description;
+use crate::formats::grid::openvdb::TEXT;
+use crate::formats::grid::openvdb::channel::Entry;
+use crate::formats::grid::openvdb::channel::{Channel, Value, float, world_distance};
+use crate::formats::grid::openvdb::record::{Record, put_bits};
+use crate::formats::grid::openvdb::tree::{Bounds, Lower, Tree, UPPER_VOXELS, brick_at};
+use crate::formats::grid::openvdb::world::WorldFromIndex;
+use crate::formats::io::checked::Checked;
+use crate::formats::io::in_order::encode_in_order;
+use crate::grid::{Colors, Mask, VoxelGrid, is_empty, run_bounds, set_bits};
+use crate::solid::distance::DistanceField;
+
+/// Grid flag: all nodes have bounding boxes.
+const HAS_BOUNDS: u32 = 0b10;
+/// Grid flags: nodes have minima, maxima, means and deviations.
+const HAS_STATISTICS: u32 = 0b1_1100;
+/// Grid flag: nodes are in breadth-first order.
+const IS_BREADTH_FIRST: u32 = 0b10_0000;
+/// Node flag: the node has a bounding box.
+const NODE_FLAG: u8 = 2;
+/// Minimum, maximum, mean and deviation of densities.
+const STATISTICS: [f32; 4] = [1.0, 1.0, 1.0, 0.0];
+/// The unused statistics of colours.
+const NO_STATISTICS: [f32; 8] = [0.0; 8];
+
+/// Writes `grid`.
+///
+/// # Errors
+/// `out` fails; an impossible world position or voxel size; more nodes than the format can count.
+pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
+    write_channels(grid, Channel::all(grid), &WorldFromIndex::of_place(grid.world.place), out)
+}
+
+/// Writes `field` as a level set of floats, in world units.
+///
+/// # Errors
+/// As [`write`](fn@write); the distances are not in the range of 32-bit floats.
+pub fn write_distances(field: &DistanceField, out: &mut dyn Write) -> Result<(), WriteError> {
+    let transform = WorldFromIndex::of_distances(field)?;
+    write_channels(field.band(), [Channel::Distance(field)].into_iter(), &transform, out)
+}
+
+fn write_channels<'a>(
+    grid: &'a VoxelGrid,
+    channels: impl Iterator<Item = Channel<'a>>,
+    world_from_index: &WorldFromIndex,
+    out: &mut dyn Write,
+) -> Result<(), WriteError> {
+    let planned = channels.map(|channel| {
+        let tree = Tree::of(grid, channel);
+        Layout::of(&tree).map(|layout| (tree, layout))
+    });
+    let planned: Vec<(Tree, Layout)> = planned.collect::<Result<_, _>>()?;
+    let mut out = BufWriter::with_capacity(1 << 18, out);
+    let mut head = Record::default();
+    head.bytes(&MAGIC);
+    head.u32(VERSION);
+    // No codec.
+    head.each([planned.len() as u16, 0], Record::u16);
+    for (tree, layout) in &planned {
+        put_description(&mut head, tree, layout, world_from_index);
+    }
+    out.write_all(&head.0)?;
+    for (tree, layout) in &planned {
+        write_grid(tree, layout, world_from_index, &mut out)?;
+    }
+    Ok(out.flush()?)
+}
+
+fn write_grid(
+    tree: &Tree,
+    layout: &Layout,
+    world_from_index: &WorldFromIndex,
+    out: &mut dyn Write,
+) -> std::io::Result<()> {
+    out.write_all(&grid_head(tree, layout, world_from_index).0)?;
+    let mut nodes = Checked::new(&mut *out);
+    write_uppers(tree, layout, &mut nodes)?;
+    write_lowers(tree, layout, &mut nodes)?;
+    tree.each_lower(|lower| write_leaves(tree.channel, layout.sizes, lower, &mut nodes))?;
+    let mut crc = nodes.crc;
+    let Some(text) = &layout.text else { return Ok(()) };
+    let text = &text[..text.len() - CRC_DIGITS];
+    crc.update(text.as_bytes());
+    let text = format!("{text}{:0width$x}", crc.finalize(), width = CRC_DIGITS);
+    out.write_all(&blind_data(&text).0)
+}
+
+/// The numbers of nodes of each kind, and their byte offsets in the grid.
+struct Layout {
+    /// Leaves, lower and upper nodes.
+    nodes: [u32; 3],
+    /// Tiles in lower and upper nodes and in the root.
+    tiles: [u32; 3],
+    uppers: u64,
+    lowers: u64,
+    leaves: u64,
+    blind: u64,
+    end: u64,
+    /// The text field, in one grid per file.
+    text: Option<String>,
+    sizes: Sizes,
+}
+
+impl Layout {
+    fn of(tree: &Tree) -> Result<Self, WriteError> {
+        let counts = tree.counts;
+        let uppers = tree.uppers().count() as u64;
+        // Active ones only.
+        let tiles = tree.tiles().filter(|tile| tile.is_full()).count() as u64;
+        let too_many = |_| {
+            let what = "the grid has more nodes than .nvdb can count: use a lower resolution";
+            WriteError::Unsupported(what.into())
+        };
+        let text = match tree.channel {
+            // With a placeholder for the CRC-32.
+            Channel::Density | Channel::Distance(_) => {
+                Some(description::describe(tree.grid) + CRC_LABEL + &"0".repeat(CRC_DIGITS))
+            }
+            Channel::Color(_) => None,
+        };
+        let sizes = Sizes::of(tree.channel.floats());
+        let nodes = [counts.leaves, counts.lowers, uppers];
+        let root = (GRID + TREE + sizes.root + ROOT_ENTRY * tree.root.len()) as u64;
+        let [leaf_bytes, lower_bytes, upper_bytes] =
+            [sizes.leaf, sizes.lower, sizes.upper].map(|n| n as u64);
+        let lowers = root + uppers * upper_bytes;
+        let leaves = lowers + counts.lowers * lower_bytes;
+        let blind = leaves + counts.leaves * leaf_bytes;
+        let blind_bytes = |text: &String| BLIND + text.len().next_multiple_of(ALIGNMENT);
+        let counted = |counts: [u64; 3]| -> Result<[u32; 3], WriteError> {
+            let [a, b, c] = counts.map(|n| u32::try_from(n).map_err(too_many));
+            Ok([a?, b?, c?])
+        };
+        Ok(Self {
+            nodes: counted(nodes)?,
+            tiles: counted([counts.leaf_tiles, counts.lower_tiles, tiles])?,
+            uppers: root,
+            lowers,
+            leaves,
+            blind,
+            end: blind + text.as_ref().map_or(0, blind_bytes) as u64,
+            text,
+            sizes,
+        })
+    }
+}
+
+/// The metadata of a grid in the file header.
+fn put_description(
+    head: &mut Record,
+    tree: &Tree,
+    layout: &Layout,
+    world_from_index: &WorldFromIndex,
+) {
+    let name = tree.channel.name();
+    let name_size = name.len() + 1;
+    // In memory and in the file.
+    head.each([layout.end; 2], Record::u64);
+    head.u64(name_key(name));
+    head.u64(tree.grid.occupied());
+    let [kind, class] = kind_and_class(tree.channel);
+    head.each([kind, class], Record::u32);
+    put_world_bounds(head, tree.bounds(), world_from_index);
+    put_bounds(head, tree.bounds());
+    head.each([world_from_index.scale; 3], Record::f64);
+    head.u32(name_size as u32);
+    head.each(layout.nodes, Record::u32);
+    // The root.
+    head.u32(1);
+    head.each(layout.tiles, Record::u32);
+    // No codec, and padding.
+    head.each([0, 0], Record::u16);
+    head.u32(VERSION);
+    head.padded(name.as_bytes(), name_size);
+}
+
+fn kind_and_class(channel: Channel) -> [u32; 2] {
+    match channel {
+        Channel::Density => [FLOAT, FOG_VOLUME],
+        Channel::Color(_) => [VECTOR, UNKNOWN_CLASS],
+        Channel::Distance(_) => [FLOAT, LEVEL_SET],
+    }
+}
+
+/// NanoVDB's hash of a name.
+fn name_key(name: &str) -> u64 {
+    name.bytes().fold(0_u64, |hash, byte| {
+        hash.wrapping_mul(67).wrapping_add(u64::from(byte) + (hash >> 56))
+    })
+}
+
+/// The grid header, the tree header and the root.
+fn grid_head(tree: &Tree, layout: &Layout, world_from_index: &WorldFromIndex) -> Record {
+    let mut head = Record::default();
+    head.bytes(&MAGIC);
+    head.u64(0);
+    put_grid(&mut head, tree, layout, world_from_index);
+    put_tree(&mut head, tree, layout);
+    put_root(&mut head, tree, layout);
+    let checksum = crc32fast::hash(&head.0[16..]);
+    head.0[8..12].copy_from_slice(&checksum.to_le_bytes());
+    head.0[12..16].copy_from_slice(&NO_CHECKSUM.to_le_bytes());
+    head
+}
+
+fn put_grid(head: &mut Record, tree: &Tree, layout: &Layout, world_from_index: &WorldFromIndex) {
+    head.u32(VERSION);
+    let bounds = if tree.root.is_empty() { 0 } else { HAS_BOUNDS };
+    let statistics = match tree.channel {
+        Channel::Density => HAS_STATISTICS,
+        Channel::Color(_) | Channel::Distance(_) => 0,
+    };
+    head.u32(bounds | statistics | IS_BREADTH_FIRST);
+    // Grid 0 of 1: the grids of a file are independent.
+    head.each([0, 1], Record::u32);
+    head.u64(layout.end);
+    head.padded(tree.channel.name().as_bytes(), 256);
+    put_map(head, world_from_index);
+    put_world_bounds(head, tree.bounds(), world_from_index);
+    head.each([world_from_index.scale; 3], Record::f64);
+    let [kind, class] = kind_and_class(tree.channel);
+    head.each([class, kind], Record::u32);
+    head.u64(layout.blind);
+    // Blind records, and three unused fields.
+    head.each([layout.text.iter().count() as u32, 0], Record::u32);
+    head.each([0; 2], Record::u64);
+}
+
+/// The transform as matrix, inverse and translation: in single precision, then in double.
+fn put_map(head: &mut Record, world_from_index: &WorldFromIndex) {
+    const TAPER: f64 = 1.0;
+    let WorldFromIndex { scale, translation } = *world_from_index;
+    let diagonal = |d: f64| [d, 0.0, 0.0, 0.0, d, 0.0, 0.0, 0.0, d];
+    let [matrix, inverse] = [diagonal(scale), diagonal(1.0 / scale)];
+    let numbers = || matrix.into_iter().chain(inverse).chain(translation).chain([TAPER]);
+    numbers().for_each(|number| head.f32(number as f32));
+    numbers().for_each(|number| head.f64(number));
+}
+
+/// The world bounds of the occupied voxels, as cells rather than centres.
+fn put_world_bounds(head: &mut Record, bounds: Option<Bounds>, world_from_index: &WorldFromIndex) {
+    let [lo, hi] = bounds.map_or([[f64::MAX; 3], [f64::MIN; 3]], |[lo, hi]| {
+        let lo = lo.map(|c| f64::from(c) - 0.5);
+        let hi = hi.map(|c| f64::from(c) + 0.5);
+        [lo, hi].map(|corner| world_from_index.apply(corner))
+    });
+    head.each(lo, Record::f64);
+    head.each(hi, Record::f64);
+}
+
+fn put_bounds(record: &mut Record, bounds: Option<Bounds>) {
+    let none = [[i32::MAX; 3], [i32::MIN; 3]].map(|corner| corner.map(i32::cast_unsigned));
+    bounds.unwrap_or(none).into_iter().for_each(|corner| record.each(corner, Record::u32));
+}
+
+fn put_tree(head: &mut Record, tree: &Tree, layout: &Layout) {
+    // Offsets of leaves, lower nodes, upper nodes and the root, from the tree header.
+    let begins = [layout.leaves, layout.lowers, layout.uppers];
+    for (begin, count) in begins.into_iter().zip(layout.nodes) {
+        head.u64(if count > 0 { begin - GRID as u64 } else { 0 });
+    }
+    head.u64(TREE as u64);
+    head.each(layout.nodes, Record::u32);
+    head.each(layout.tiles, Record::u32);
+    head.u64(tree.grid.occupied());
+}
+
+fn put_root(head: &mut Record, tree: &Tree, layout: &Layout) {
+    let channel = tree.channel;
+    put_bounds(head, tree.bounds());
+    head.u32(tree.root.len() as u32);
+    head.f32s(channel.background().floats(float));
+    match channel {
+        Channel::Density if tree.root.is_empty() => head.each([0.0; 4], Record::f32),
+        _ => put_statistics(head, channel),
+    }
+    head.align(ALIGNMENT);
+    // The offset of the first child, from the root.
+    let mut child = layout.uppers - (GRID + TREE) as u64;
+    for upper in &tree.root {
+        let [x, y, z] = upper.origin().map(|c| u64::from(c / UPPER_VOXELS));
+        head.u64(x << 42 | y << 21 | z);
+        head.u64(if upper.is_tile() { 0 } else { child });
+        head.u32(u32::from(upper.is_full()));
+        let value = if upper.is_tile() { channel.tile() } else { channel.background() };
+        head.f32s(value.floats(float));
+        head.align(ALIGNMENT);
+        child += if upper.is_tile() { 0 } else { layout.sizes.upper as u64 };
+    }
+}
+
+fn put_statistics(record: &mut Record, channel: Channel) {
+    match channel {
+        Channel::Density => record.each(STATISTICS, Record::f32),
+        Channel::Color(_) => record.each(NO_STATISTICS, Record::f32),
+        Channel::Distance(_) => record.each([0.0; 4], Record::f32),
+    }
+}
+
+fn write_uppers(tree: &Tree, layout: &Layout, out: &mut dyn Write) -> std::io::Result<()> {
+    let child_bytes = layout.sizes.lower as u64;
+    let mut nodes =
+        Nodes { channel: tree.channel, at: layout.uppers, child: layout.lowers, child_bytes };
+    let mut record = Record::default();
+    tree.each_upper(|upper, slots| {
+        nodes.put(&mut record, upper.bounds, slots.entries());
+        out.write_all(&record.0)
+    })
+}
+
+fn write_lowers(tree: &Tree, layout: &Layout, out: &mut dyn Write) -> std::io::Result<()> {
+    let child_bytes = layout.sizes.leaf as u64;
+    let mut nodes =
+        Nodes { channel: tree.channel, at: layout.lowers, child: layout.leaves, child_bytes };
+    let mut record = Record::default();
+    tree.each_lower(|lower| {
+        nodes.put(&mut record, lower.bounds, lower.entries());
+        out.write_all(&record.0)
+    })
+}
+
+/// A writer of the nodes of one level: the offsets of the next node and of its next child.
+struct Nodes<'a> {
+    channel: Channel<'a>,
+    at: u64,
+    child: u64,
+    child_bytes: u64,
+}
+
+impl Nodes<'_> {
+    /// Encodes the next node into `record`.
+    fn put(
+        &mut self,
+        record: &mut Record,
+        bounds: Option<Bounds>,
+        entries: impl Iterator<Item = Entry> + Clone,
+    ) {
+        record.0.clear();
+        put_bounds(record, bounds);
+        record.u64(NODE_FLAG.into());
+        put_bits(record, entries.clone().map(|entry| entry == Entry::Full));
+        put_bits(record, entries.clone().map(|entry| entry == Entry::Node));
+        put_statistics(record, self.channel);
+        record.align(ALIGNMENT);
+        let mut entry_of = |content: [u64; 2]| match self.channel {
+            Channel::Density | Channel::Distance(_) => record.u64(content[0]),
+            Channel::Color(_) => record.each(content, Record::u64),
+        };
+        let [background, tile] = [self.channel.background(), self.channel.tile()].map(words);
+        for entry in entries {
+            match entry {
+                Entry::Empty => entry_of(background),
+                Entry::Full | Entry::Inside => entry_of(tile),
+                Entry::Node => {
+                    entry_of([self.child - self.at, 0]);
+                    self.child += self.child_bytes;
+                }
+            }
+        }
+        self.at += record.0.len() as u64;
+    }
+}
+
+/// The floats of a value, from the lowest bits up.
+fn words(value: Value) -> [u64; 2] {
+    let mut words = [0; 2];
+    for (n, float) in value.floats(float).enumerate() {
+        words[n / 2] |= u64::from(float.to_bits()) << (32 * (n % 2));
+    }
+    words
+}
+
+/// Leaves that are encoded at once, of at most 7 KiB each.
+const LEAVES: usize = 32;
+
+fn write_leaves(
+    channel: Channel,
+    sizes: Sizes,
+    lower: &Lower,
+    out: &mut dyn Write,
+) -> std::io::Result<()> {
+    let leaves: Vec<([u32; 3], &Mask)> = lower.leaves().collect();
+    let encode = |leaves: &[([u32; 3], &Mask)]| {
+        let mut bytes = vec![0; leaves.len() * sizes.leaf];
+        for (leaf, &(corner, mask)) in bytes.chunks_exact_mut(sizes.leaf).zip(leaves) {
+            put_leaf(leaf, channel, sizes, corner, mask);
+        }
+        bytes
+    };
+    encode_in_order(leaves.chunks(LEAVES), encode, |bytes| out.write_all(&bytes))
+}
+
+fn put_leaf(leaf: &mut [u8], channel: Channel, sizes: Sizes, corner: [u32; 3], mask: &Mask) {
+    let (head, values) = leaf.split_at_mut(sizes.leaf - 512 * sizes.value);
+    put_leaf_head(head, corner, mask);
+    match channel {
+        Channel::Density => {
+            put_statistics_of_leaf(head);
+            put_densities(values, mask);
+        }
+        Channel::Color(colors) => {
+            let background = channel.background().floats(float);
+            let background: Vec<u8> = background.flat_map(f32::to_le_bytes).collect();
+            values.chunks_exact_mut(sizes.value).for_each(|v| v.copy_from_slice(&background));
+            put_colors(values, colors, corner, mask);
+        }
+        Channel::Distance(field) => {
+            let distances = field.brick(brick_at(corner));
+            let distances = distances.map(|voxels| world_distance(field, voxels).to_le_bytes());
+            values.copy_from_slice(distances.as_flattened());
+        }
+    }
+}
+
+/// A leaf's bounding box, flag and mask.
+fn put_leaf_head(head: &mut [u8], corner: [u32; 3], mask: &Mask) {
+    // The origin is read from the box's minimum, also where no voxel is active.
+    let is_active = !is_empty(mask);
+    let [lo, hi] = if is_active { run_bounds(brick_at(corner), 1, mask) } else { [corner, corner] };
+    let mut put = |at: usize, bytes: &[u8]| head[at..at + bytes.len()].copy_from_slice(bytes);
+    for a in 0..3 {
+        put(4 * a, &lo[a].to_le_bytes());
+        put(12 + a, &[(hi[a] - lo[a]) as u8]);
+    }
+    put(15, &[if is_active { NODE_FLAG } else { 0 }]);
+    for (x, word) in mask.iter().enumerate() {
+        put(16 + 8 * x, &word.to_le_bytes());
+    }
+}
+
+fn put_statistics_of_leaf(head: &mut [u8]) {
+    head[80..96].copy_from_slice(STATISTICS.map(f32::to_le_bytes).as_flattened());
+}
+
+fn put_densities(values: &mut [u8], mask: &Mask) {
+    for (word, values) in mask.iter().zip(values.as_chunks_mut::<256>().0) {
+        for (bit, value) in values.as_chunks_mut::<4>().0.iter_mut().enumerate() {
+            // 1.0 where the bit is set, without a branch.
+            *value = (((word >> bit) as u32 & 1) * 1.0_f32.to_bits()).to_le_bytes();
+        }
+    }
+}
+
+fn put_colors(values: &mut [u8], colors: &Colors, corner: [u32; 3], mask: &Mask) {
+    let colors = colors.of_brick(brick_at(corner));
+    let (values, _) = values.as_chunks_mut::<12>();
+    for (x, &word) in (0..).zip(mask) {
+        for bit in set_bits(word) {
+            let [r, g, b, _] = colors.at(x, bit);
+            let light = [r, g, b].map(|value| float(value).to_le_bytes());
+            values[(64 * x + bit) as usize].copy_from_slice(light.as_flattened());
+        }
+    }
+}
+
+/// A blind record of characters, and the characters.
+fn blind_data(text: &str) -> Record {
+    let mut record = Record::default();
+    // The text follows immediately.
+    record.u64(BLIND as u64);
+    record.u64(text.len() as u64);
+    // Bytes of a character (flags before version 32.4); semantics, class and type are unknown.
+    record.each([1, 0, 0, 0], Record::u32);
+    record.padded(TEXT.as_bytes(), 256);
+    record.bytes(text.as_bytes());
+    record.align(ALIGNMENT);
+    record
+}

@@ -1,0 +1,333 @@
+//! The tree that OpenVDB and NanoVDB share, generated from a grid.
+//!
+//! K. Museth, "VDB: High-Resolution Sparse Volumes with Dynamic Topology" (ACM Transactions on
+//! Graphics 32, 2013). A *leaf* is 8 voxels along each axis, and its mask is a brick's mask: word =
+//! `x`, bit = `8 y + z`. A *lower* node is 16 leaves along each axis, an *upper* node 32 lower
+//! nodes, and the *root* lists upper nodes. A full node is a *tile* of the node above: 8, 128 or
+//! 4096 voxels along each axis. In the tree of colours, a full brick with own colours is a leaf. At
+//! all levels nodes are ordered with `x` slowest, `z` fastest.
+//!
+//! Writers traverse the nodes several times: to count, for masks, for values. Each time nodes are
+//! generated from the grid again, one upper and one lower node at a time, in a few hundred KiB of
+//! memory for any grid.
+
+use crate::formats::grid::openvdb::channel::{Channel, Entry};
+use crate::grid::{
+    BRICK, BrickKey, BrickRun, Mask, VoxelGrid, count, is_empty, run_bounds, set_bits, union_bounds,
+};
+
+/// Bricks along a lower node's edge.
+const LOWER: u32 = 16;
+/// Lower nodes along an upper node's edge.
+const UPPER: u32 = 32;
+/// Bricks along an upper node's edge.
+const UPPER_BRICKS: u32 = UPPER * LOWER;
+/// Bricks in a lower node.
+const LOWER_SIZE: usize = LOWER.pow(3) as usize;
+/// Lower nodes in an upper node.
+const UPPER_SIZE: usize = UPPER.pow(3) as usize;
+/// Voxels along a leaf's edge.
+pub(super) const LEAF_VOXELS: u32 = BRICK;
+/// Voxels along a lower node's edge.
+pub(super) const LOWER_VOXELS: u32 = LOWER * BRICK;
+/// Voxels along an upper node's edge.
+pub(super) const UPPER_VOXELS: u32 = UPPER_BRICKS * BRICK;
+
+/// Smallest and largest voxel per axis.
+pub(super) type Bounds = [[u32; 3]; 2];
+
+/// Numbers of nodes, tiles and voxels.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Counts {
+    /// Lower nodes.
+    pub(super) lowers: u64,
+    /// Leaves.
+    pub(super) leaves: u64,
+    /// Full bricks in lower nodes.
+    pub(super) leaf_tiles: u64,
+    /// Full lower nodes in upper nodes.
+    pub(super) lower_tiles: u64,
+    /// Lower nodes inside a level set, in upper nodes.
+    inside: u64,
+    /// Occupied voxels in leaves.
+    pub(super) leaf_voxels: u64,
+}
+
+impl Counts {
+    fn add(self, other: Self) -> Self {
+        Self {
+            lowers: self.lowers + other.lowers,
+            leaves: self.leaves + other.leaves,
+            leaf_tiles: self.leaf_tiles + other.leaf_tiles,
+            lower_tiles: self.lower_tiles + other.lower_tiles,
+            inside: self.inside + other.inside,
+            leaf_voxels: self.leaf_voxels + other.leaf_voxels,
+        }
+    }
+}
+
+/// An entry of the root.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Upper {
+    /// The minimum corner, in bricks.
+    corner: [u32; 3],
+    counts: Counts,
+    /// Of the active voxels; `None` if there is none.
+    pub(super) bounds: Option<Bounds>,
+}
+
+impl Upper {
+    /// The minimum corner, in voxels.
+    pub(super) fn origin(&self) -> [u32; 3] {
+        self.corner.map(|b| b * BRICK)
+    }
+
+    /// Whether it is an active tile of the root.
+    pub(super) fn is_full(&self) -> bool {
+        self.counts.lower_tiles == UPPER_SIZE as u64
+    }
+
+    /// Whether it is a tile of the root, active or not.
+    pub(super) fn is_tile(&self) -> bool {
+        self.is_full() || self.counts.inside == UPPER_SIZE as u64
+    }
+}
+
+/// The entries of an upper node, in order.
+pub(super) struct Slots(Vec<Slot>);
+
+/// The numbers of bricks of each kind in a lower node, together at most 4096.
+#[derive(Debug, Clone, Copy, Default)]
+struct Slot {
+    partial: u16,
+    full: u16,
+    inside: u16,
+}
+
+impl Slot {
+    fn entry(self) -> Entry {
+        match self.partial + self.full + self.inside {
+            0 => Entry::Empty,
+            _ if usize::from(self.full) == LOWER_SIZE => Entry::Full,
+            _ if usize::from(self.inside) == LOWER_SIZE => Entry::Inside,
+            _ => Entry::Node,
+        }
+    }
+}
+
+impl Slots {
+    fn new() -> Self {
+        Self(vec![Slot::default(); UPPER_SIZE])
+    }
+
+    pub(super) fn entries(&self) -> impl Iterator<Item = Entry> + Clone {
+        self.0.iter().map(|slot| slot.entry())
+    }
+
+    fn fill(&mut self, parts: impl Iterator<Item = (BrickRun, Entry)>) {
+        self.0.fill(Slot::default());
+        for (run, entry) in parts {
+            let [x, y, z] = run.start.position().map(|b| b % UPPER_BRICKS);
+            let end = x + run.len;
+            let column = (y / LOWER) * UPPER + z / LOWER;
+            for lower in x / LOWER..end.div_ceil(LOWER) {
+                let bricks = end.min((lower + 1) * LOWER) - x.max(lower * LOWER);
+                let slot = &mut self.0[(lower * UPPER * UPPER + column) as usize];
+                match entry {
+                    Entry::Full => slot.full += bricks as u16,
+                    Entry::Inside => slot.inside += bricks as u16,
+                    _ => slot.partial += bricks as u16,
+                }
+            }
+        }
+    }
+
+    fn counts(&self) -> Counts {
+        let mut counts = Counts::default();
+        for slot in &self.0 {
+            match slot.entry() {
+                Entry::Empty => {}
+                Entry::Full => counts.lower_tiles += 1,
+                Entry::Inside => counts.inside += 1,
+                Entry::Node => {
+                    counts.lowers += 1;
+                    counts.leaves += u64::from(slot.partial);
+                    counts.leaf_tiles += u64::from(slot.full);
+                }
+            }
+        }
+        counts
+    }
+}
+
+/// A lower node.
+pub(super) struct Lower {
+    /// The entry of each brick, in order.
+    entries: Vec<Entry>,
+    masks: Vec<Mask>,
+    /// In bricks.
+    corner: [u32; 3],
+    /// Of the active voxels; `None` if there is none.
+    pub(super) bounds: Option<Bounds>,
+}
+
+impl Lower {
+    fn new() -> Self {
+        let (entries, masks) = (vec![Entry::Empty; LOWER_SIZE], vec![[0; 8]; LOWER_SIZE]);
+        Self { entries, masks, corner: [0; 3], bounds: None }
+    }
+
+    pub(super) fn entries(&self) -> impl Iterator<Item = Entry> + Clone {
+        self.entries.iter().copied()
+    }
+
+    /// The leaves, each with its minimum corner in voxels.
+    pub(super) fn leaves(&self) -> impl Iterator<Item = ([u32; 3], &Mask)> {
+        let bricks = (0..).zip(&self.entries).zip(&self.masks);
+        let leaves = bricks.filter(|&((_, &entry), _)| entry == Entry::Node);
+        leaves.map(|((index, _), mask): ((u32, _), _)| {
+            let index = [index / LOWER / LOWER, index / LOWER % LOWER, index % LOWER];
+            (std::array::from_fn(|a| (self.corner[a] + index[a]) * BRICK), mask)
+        })
+    }
+
+    fn fill(&mut self, corner: [u32; 3], parts: impl Iterator<Item = (BrickRun, Entry)>) {
+        self.corner = corner;
+        self.entries.fill(Entry::Empty);
+        self.bounds = None;
+        for (run, entry) in parts {
+            let [x, y, z] = run.start.position().map(|b| b % LOWER);
+            for x in x..x + run.len {
+                let index = ((x * LOWER + y) * LOWER + z) as usize;
+                (self.entries[index], self.masks[index]) = (entry, run.mask);
+            }
+            self.bounds = extended(self.bounds, &run);
+        }
+    }
+}
+
+fn extended(bounds: Option<Bounds>, run: &BrickRun) -> Option<Bounds> {
+    if is_empty(&run.mask) {
+        return bounds;
+    }
+    let more = run_bounds(run.start, run.len, &run.mask);
+    Some(bounds.map_or(more, |bounds| union_bounds(bounds, more)))
+}
+
+/// The tree of a grid, of its colours, or of distances.
+pub(super) struct Tree<'a> {
+    pub(super) grid: &'a VoxelGrid,
+    pub(super) channel: Channel<'a>,
+    /// The root's entries, in order; at most 16 cubed.
+    pub(super) root: Vec<Upper>,
+    /// The counts of the whole tree.
+    pub(super) counts: Counts,
+}
+
+impl<'a> Tree<'a> {
+    pub(super) fn of(grid: &'a VoxelGrid, channel: Channel<'a>) -> Self {
+        let [nx, ny, nz] = grid.dims().map(|d| d.div_ceil(UPPER_VOXELS));
+        let mut slots = Slots::new();
+        let positions = (0..nx * ny * nz).map(|i| [i / nz / ny, i / nz % ny, i % nz]);
+        let mut tree = Self { grid, channel, root: Vec::new(), counts: Counts::default() };
+        let uppers =
+            positions.filter_map(|at| tree.upper(at.map(|p| p * UPPER_BRICKS), &mut slots));
+        let root: Vec<Upper> = uppers.collect();
+        let counts = root.iter().map(|upper| upper.counts).fold(Counts::default(), Counts::add);
+        let of_tiles = root.iter().filter(|upper| upper.is_full()).count() * UPPER_SIZE;
+        tree.counts = Counts { lower_tiles: counts.lower_tiles - of_tiles as u64, ..counts };
+        tree.root = root;
+        tree
+    }
+
+    /// The root's entry for the bricks at `corner`, if it is not empty.
+    fn upper(&self, corner: [u32; 3], slots: &mut Slots) -> Option<Upper> {
+        let (mut bounds, mut leaf_voxels, mut is_any) = (None, 0, false);
+        let parts = self.entries(corner, UPPER_BRICKS).inspect(|(run, entry)| {
+            bounds = extended(bounds, run);
+            is_any = true;
+            let voxels = u64::from(run.len) * u64::from(count(&run.mask));
+            leaf_voxels += if *entry == Entry::Full { 0 } else { voxels };
+        });
+        slots.fill(parts);
+        let counts = Counts { leaf_voxels, ..slots.counts() };
+        is_any.then_some(Upper { corner, counts, bounds })
+    }
+
+    /// The runs in a cube of bricks, each with the entry of its bricks in their lower nodes.
+    fn entries(&self, corner: [u32; 3], edge: u32) -> impl Iterator<Item = (BrickRun, Entry)> {
+        self.channel.entries(self.grid, corner, corner.map(|c| c + edge))
+    }
+
+    /// The root's nodes.
+    pub(super) fn uppers(&self) -> impl Iterator<Item = &Upper> {
+        self.root.iter().filter(|upper| !upper.is_tile())
+    }
+
+    /// The root's tiles, active or not.
+    pub(super) fn tiles(&self) -> impl Iterator<Item = &Upper> {
+        self.root.iter().filter(|upper| upper.is_tile())
+    }
+
+    /// Minimum and maximum occupied voxel; `None` for an empty grid.
+    pub(super) fn bounds(&self) -> Option<Bounds> {
+        self.root.iter().filter_map(|upper| upper.bounds).reduce(union_bounds)
+    }
+
+    /// Visits all upper nodes, with their entries.
+    pub(super) fn each_upper<E>(
+        &self,
+        mut visit: impl FnMut(&Upper, &Slots) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut slots = Slots::new();
+        self.uppers().try_for_each(|upper| {
+            slots.fill(self.entries(upper.corner, UPPER_BRICKS));
+            visit(upper, &slots)
+        })
+    }
+
+    /// Visits the lower nodes of an upper node.
+    pub(super) fn each_lower_of<E>(
+        &self,
+        upper: &Upper,
+        slots: &Slots,
+        mut visit: impl FnMut(&Lower) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut lower = Lower::new();
+        let nodes = (0..).zip(slots.entries()).filter(|&(_, entry)| entry == Entry::Node);
+        for (index, _) in nodes {
+            let index: [u32; 3] = [index / UPPER / UPPER, index / UPPER % UPPER, index % UPPER];
+            let corner = std::array::from_fn(|a| upper.corner[a] + index[a] * LOWER);
+            lower.fill(corner, self.entries(corner, LOWER));
+            visit(&lower)?;
+        }
+        Ok(())
+    }
+
+    /// Visits all lower nodes.
+    pub(super) fn each_lower<E>(
+        &self,
+        mut visit: impl FnMut(&Lower) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.each_upper(|upper, slots| self.each_lower_of(upper, slots, &mut visit))
+    }
+}
+
+/// The key of the brick at `corner`, in voxels.
+pub(super) fn brick_at(corner: [u32; 3]) -> BrickKey {
+    BrickKey::new(corner.map(|c| c / BRICK))
+}
+
+/// The corner, in voxels, of the child with index `index` in a node at `corner` with `per_axis`
+/// children along each axis, each of `edge` voxels.
+pub(super) fn child_corner(corner: [i32; 3], index: u32, per_axis: u32, edge: u32) -> [i32; 3] {
+    let [x, y, z] = [index / per_axis / per_axis, index / per_axis % per_axis, index % per_axis];
+    let [a, b, c] = corner;
+    // Upper nodes lie entirely within i32.
+    [a + (x * edge) as i32, b + (y * edge) as i32, c + (z * edge) as i32]
+}
+
+/// The indices of the set bits of a mask.
+pub(super) fn set_indices(mask: &[u64]) -> impl Iterator<Item = u32> {
+    (0..).zip(mask).flat_map(|(n, &word)| set_bits(word).map(move |bit| 64 * n + bit))
+}

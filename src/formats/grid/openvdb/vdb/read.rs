@@ -1,0 +1,322 @@
+//! Reading, in file order: the tree's masks and tiles, then the leaves' values.
+
+use std::io::BufRead;
+
+use super::values::{Kind, Values};
+use super::{LEAF_MASK, LOWER_MASK, MAGIC, UPPER_MASK, VERSION};
+use crate::formats::grid::openvdb::nodes::{GridMetadata, NO_COLOR, Nodes};
+use crate::formats::grid::openvdb::source::Source;
+use crate::formats::grid::openvdb::tree::{
+    LEAF_VOXELS, LOWER_VOXELS, UPPER_VOXELS, child_corner, set_indices,
+};
+use crate::formats::grid::openvdb::world::WorldFromIndex;
+use crate::formats::grid::openvdb::{COLOR, DENSITY, TEXT};
+use crate::formats::spec::SIGN_ONLY;
+use crate::formats::{LoadedGrid, ReadError, content, excerpt};
+
+/// The oldest version that is read, of 2013: the first with a compression flag per grid.
+const OLDEST: u32 = 222;
+
+/// Reads the grid named `density`, or else the first with scalar or boolean values that is no level
+/// set, or else the first level set. Voxels are occupied if active and above 0; of a level set, if
+/// below 0. Colours are those of the grid `Cd` of float vectors.
+///
+/// # Errors
+/// Malformed content; no such grid; a version before 222; a nonlinear transform, such as a frustum;
+/// voxels more than 65,536 apart.
+pub fn read(input: &mut dyn BufRead) -> Result<LoadedGrid, ReadError> {
+    let mut source = Source::new(input);
+    let has_offsets = read_head(&mut source)?;
+    read_metadata(&mut source)?;
+    let grids = source.u32("the number of grids")?;
+    let (mut found, mut colors): (Option<Found>, Option<Found>) = (None, None);
+    let mut passed = Vec::new();
+    for _ in 0..grids {
+        let descriptor = Descriptor::read(&mut source)?;
+        let is_better = |found: &Found| found.rank() < [false, true];
+        let is_wanted = descriptor.name == DENSITY || found.as_ref().is_none_or(is_better);
+        match descriptor.kind().filter(|kind| is_wanted || kind.is_color()) {
+            Some(kind) => {
+                let new = read_grid(&mut source, &descriptor, kind, has_offsets)?;
+                let slot = if kind.is_color() { &mut colors } else { &mut found };
+                let is_kept = slot.as_ref().is_some_and(|old| old.rank() >= new.rank());
+                let other = if is_kept { Some(new) } else { slot.replace(new) };
+                passed.extend(other.map(|other| other.name));
+            }
+            None => {
+                descriptor.pass(&mut source, has_offsets)?;
+                passed.push(descriptor.name);
+            }
+        }
+    }
+    source.end()?;
+    if found.is_none() {
+        passed.extend(colors.take().map(|colors| colors.name));
+    }
+    let Found { name, nodes, mut metadata, .. } = found.ok_or_else(|| no_grid(&passed))?;
+    if !passed.is_empty() {
+        let (name, passed) = (excerpt(&name), excerpt(&passed.join(", ")));
+        metadata.warnings.push(format!("only the grid {name} is read, not {passed}"));
+    }
+    nodes.into_grid(metadata, colors.map(|colors| (colors.nodes, colors.metadata)))
+}
+
+/// A grid that was read.
+struct Found {
+    name: String,
+    nodes: Nodes,
+    metadata: GridMetadata,
+    is_level_set: bool,
+}
+
+impl Found {
+    /// Of two grids the one of higher rank is read: named `density`, then no level set.
+    fn rank(&self) -> [bool; 2] {
+        [self.name == DENSITY, !self.is_level_set]
+    }
+}
+
+fn no_grid(passed: &[String]) -> ReadError {
+    content(match passed {
+        [] => "there is no grid in it".to_owned(),
+        _ => format!(
+            "no grid in it has numbers or truths as values: there are {}",
+            excerpt(&passed.join(", "))
+        ),
+    })
+}
+
+/// Reads the header. Returns whether the file has offsets.
+fn read_head(source: &mut Source) -> Result<bool, ReadError> {
+    let magic = source.array("the first 8 bytes: not an OpenVDB file")?;
+    if magic != MAGIC {
+        return Err(content("not an OpenVDB file: it does not begin with ' BDV'"));
+    }
+    let version = source.u32("the version")?;
+    if !(OLDEST..=VERSION).contains(&version) {
+        return Err(content(format!(
+            "version {version} of the format is not supported, only {OLDEST} to {VERSION}: write \
+             it again with a current program"
+        )));
+    }
+    source.array::<8>("the library's version")?;
+    let has_offsets = source.u8("the head")? != 0;
+    source.array::<36>("the file's identity")?;
+    Ok(has_offsets)
+}
+
+/// The metadata that are used.
+#[derive(Default)]
+struct Metadata {
+    class: String,
+    text: Option<String>,
+}
+
+fn read_metadata(source: &mut Source) -> Result<Metadata, ReadError> {
+    let mut metadata = Metadata::default();
+    for _ in 0..source.u32("the number of metadata")? {
+        let name = source.text("the name of metadata")?;
+        let kind = source.text("the type of metadata")?;
+        let len = source.u32("the length of metadata")?;
+        match (&*name, &*kind) {
+            ("class", "string") => metadata.class = source.text_of(len, "the grid's class")?,
+            (TEXT, "string") => metadata.text = Some(source.text_of(len, "metadata")?),
+            _ => source.skip(len.into(), "metadata")?,
+        }
+    }
+    Ok(metadata)
+}
+
+/// The descriptor before a grid.
+struct Descriptor {
+    name: String,
+    kind: String,
+    /// The grid whose tree it shares.
+    parent: String,
+    begin: u64,
+    end: u64,
+}
+
+impl Descriptor {
+    fn read(source: &mut Source) -> Result<Self, ReadError> {
+        let name = source.text("a grid's name")?;
+        // Repeated names have a suffix after this separator.
+        let name = name.split('\u{1e}').next().unwrap_or_default().to_owned();
+        let kind = source.text("a grid's type")?;
+        let parent = source.text("the name of a grid's parent")?;
+        let begin = source.u64("where a grid begins")?;
+        source.u64("where a grid's values begin")?;
+        let end = source.u64("where a grid ends")?;
+        Ok(Self { name, kind, parent, begin, end })
+    }
+
+    /// The type of values, if it is supported.
+    fn kind(&self) -> Option<Kind> {
+        let colors = || Kind::of_color_tree(&self.kind).filter(|_| self.name == COLOR);
+        Kind::of_tree(&self.kind).or_else(colors).filter(|_| self.parent.is_empty())
+    }
+
+    fn pass(&self, source: &mut Source, has_offsets: bool) -> Result<(), ReadError> {
+        match has_offsets {
+            true => source.skip_to(self.end, "the next grid"),
+            false => {
+                let (name, kind) = (excerpt(&self.name), excerpt(&self.kind));
+                Err(content(format!("the grid {name} of type {kind} cannot be passed over")))
+            }
+        }
+    }
+}
+
+fn read_grid(
+    source: &mut Source,
+    descriptor: &Descriptor,
+    kind: Kind,
+    has_offsets: bool,
+) -> Result<Found, ReadError> {
+    if has_offsets {
+        source.skip_to(descriptor.begin, "the grid")?;
+    }
+    let mut values = Values::new(kind, source.u32("the grid's compression")?)?;
+    let name = descriptor.name.clone();
+    let Metadata { class, text } = read_metadata(source)?;
+    let mut metadata =
+        GridMetadata { text, world_from_index: read_transform(source)?, warnings: Vec::new() };
+    let is_level_set = class == "level set" && kind.is_float();
+    if is_level_set {
+        values.take_inside();
+        metadata.warnings.push(SIGN_ONLY.to_owned());
+    }
+    if metadata.world_from_index.is_none() {
+        metadata.warnings.push("it is turned or stretched: where it lies is not known".to_owned());
+    }
+    let nodes = Reader { source, values, nodes: Nodes::default() }.tree()?;
+    if has_offsets && source.at() != descriptor.end {
+        let (at, end) = (source.at(), descriptor.end);
+        return Err(content(format!("the grid ends at byte {at}, but the file says {end}")));
+    }
+    Ok(Found { name, nodes, metadata, is_level_set })
+}
+
+/// The world-from-index transform; `None` if it rotates or scales the axes differently.
+fn read_transform(source: &mut Source) -> Result<Option<WorldFromIndex>, ReadError> {
+    const WHAT: &str = "the transform";
+    let name = source.text(WHAT)?;
+    let has_shift = name.ends_with("TranslateMap");
+    match &*name {
+        "UniformScaleMap" | "ScaleMap" | "UniformScaleTranslateMap" | "ScaleTranslateMap" => {
+            let translation = if has_shift { source.f64s(WHAT)? } else { [0.0; 3] };
+            let scale = source.f64s(WHAT)?;
+            // Values that the library derives from the scale.
+            source.f64s::<12>(WHAT)?;
+            Ok(WorldFromIndex::of_diagonal(scale, translation))
+        }
+        "TranslationMap" => Ok(WorldFromIndex::of_diagonal([1.0; 3], source.f64s(WHAT)?)),
+        "AffineMap" | "UnitaryMap" => {
+            let mut rows = [[0.0; 4]; 4];
+            for row in &mut rows {
+                *row = source.f64s(WHAT)?;
+            }
+            let [x, y, z, translation] = rows.map(|[x, y, z, _]| [x, y, z]);
+            Ok(WorldFromIndex::of_matrix([x, y, z], translation))
+        }
+        _ => Err(content(format!("a transform of type {} is not supported", excerpt(&name)))),
+    }
+}
+
+/// Reads a tree.
+struct Reader<'a, 'b> {
+    source: &'a mut Source<'b>,
+    values: Values,
+    nodes: Nodes,
+}
+
+impl Reader<'_, '_> {
+    fn tree(mut self) -> Result<Nodes, ReadError> {
+        let buffers = self.source.u32("the tree")?;
+        if buffers != 1 {
+            return Err(self
+                .source
+                .fault(format_args!("{buffers} buffers a leaf: only 1 is read")));
+        }
+        self.root()?;
+        let are_colors = self.values.are_colors();
+        let (masks, colors) = self.nodes.masks_mut();
+        for mask in masks {
+            let take = |value| {
+                if are_colors {
+                    colors.push(value)
+                }
+            };
+            self.values.leaf(self.source, mask, take)?;
+        }
+        Ok(self.nodes)
+    }
+
+    fn root(&mut self) -> Result<(), ReadError> {
+        let background = self.values.background(self.source)?;
+        self.nodes.background(background.unwrap_or(NO_COLOR));
+        let tiles = self.source.u32("the root")?;
+        let children = self.source.u32("the root")?;
+        for _ in 0..tiles {
+            let corner = self.corner()?;
+            let value = self.values.whole(self.source, "a tile of the root")?;
+            let is_active = self.source.u8("a tile of the root")? != 0;
+            if let Some(value) = value.filter(|_| is_active || self.values.is_level_set()) {
+                self.nodes.tile(corner, UPPER_VOXELS, value);
+                self.nodes.check_tiles()?;
+            }
+        }
+        for _ in 0..children {
+            let corner = self.corner()?;
+            self.upper(corner)?;
+        }
+        Ok(())
+    }
+
+    fn corner(&mut self) -> Result<[i32; 3], ReadError> {
+        let corner = self.source.i32s("the root")?;
+        match corner.iter().all(|c| c % UPPER_VOXELS as i32 == 0) {
+            true => Ok(corner),
+            false => Err(self.source.fault(format_args!("no node of the root lies at {corner:?}"))),
+        }
+    }
+
+    fn upper(&mut self, corner: [i32; 3]) -> Result<(), ReadError> {
+        let children = self.node::<{ UPPER_MASK / 8 }>(corner, LOWER_VOXELS)?;
+        set_indices(&children).try_for_each(|place| {
+            self.lower(child_corner(corner, place, UPPER_VOXELS / LOWER_VOXELS, LOWER_VOXELS))
+        })
+    }
+
+    fn lower(&mut self, corner: [i32; 3]) -> Result<(), ReadError> {
+        let children = self.node::<{ LOWER_MASK / 8 }>(corner, LEAF_VOXELS)?;
+        set_indices(&children).try_for_each(|place| {
+            let mut mask = [0; LEAF_MASK / 8];
+            self.source.words(&mut mask, "the mask of a leaf")?;
+            let edge = LOWER_VOXELS / LEAF_VOXELS;
+            self.nodes.leaf(child_corner(corner, place, edge, LEAF_VOXELS), mask);
+            Ok(())
+        })
+    }
+
+    /// Reads a node with masks of `WORDS` words; adds its tiles, of `edge` voxels, and returns the
+    /// mask of its children.
+    fn node<const WORDS: usize>(
+        &mut self,
+        corner: [i32; 3],
+        edge: u32,
+    ) -> Result<[u64; WORDS], ReadError> {
+        let (mut children, mut tiles) = ([0; WORDS], [0; WORDS]);
+        self.source.words(&mut children, "the masks of a node")?;
+        self.source.words(&mut tiles, "the masks of a node")?;
+        let per_axis = 1 << ((64 * WORDS).ilog2() / 3);
+        let nodes = &mut self.nodes;
+        self.values.node(self.source, &mut tiles, |place, value| {
+            if children[place as usize / 64] >> (place % 64) & 1 == 0 {
+                nodes.tile(child_corner(corner, place, per_axis, edge), edge, value);
+            }
+        })?;
+        self.nodes.check_tiles()?;
+        Ok(children)
+    }
+}

@@ -1,0 +1,384 @@
+//! The values of a node: decodes densities (only whether they are above 0), distances (only whether
+//! they are below 0) and colours.
+
+use std::io::{Cursor, Read};
+
+use flate2::read::ZlibDecoder;
+use half::f16;
+
+use super::{ACTIVE_MASK, BACKGROUND_ELSEWHERE, LEAF_MASK, SELECTED_BACKGROUND};
+use crate::base::srgb::Rgba;
+use crate::formats::grid::openvdb::blosc::Chunks;
+use crate::formats::grid::openvdb::channel::rgba_of;
+use crate::formats::grid::openvdb::nodes::NO_COLOR;
+use crate::formats::grid::openvdb::source::Source;
+use crate::formats::{ReadError, content};
+use crate::grid::Mask;
+
+// Compression flags, besides `ACTIVE_MASK`.
+const ZIP: u32 = 1;
+const BLOSC: u32 = 4;
+
+// What precedes a node's values, besides `BACKGROUND_ELSEWHERE` and
+// `SELECTED_BACKGROUND`.
+const NEGATIVE_BACKGROUND: u8 = 1;
+const ONE_INACTIVE: u8 = 2;
+const SELECTED_ONE: u8 = 4;
+const SELECTED_TWO: u8 = 5;
+const ALL: u8 = 6;
+
+/// The type of values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Half,
+    Float,
+    HalfDouble,
+    Double,
+    Int32,
+    Int64,
+    Bool,
+    /// Activity only, without values.
+    Mask,
+    HalfVector,
+    Vector,
+}
+
+impl Kind {
+    /// The type by the name of a tree with 8, 16 and 32 children along each axis.
+    pub(super) fn of_tree(name: &str) -> Option<Self> {
+        Some(match name {
+            "Tree_float_5_4_3_HalfFloat" => Self::Half,
+            "Tree_float_5_4_3" => Self::Float,
+            "Tree_double_5_4_3_HalfFloat" => Self::HalfDouble,
+            "Tree_double_5_4_3" => Self::Double,
+            "Tree_int32_5_4_3" => Self::Int32,
+            "Tree_int64_5_4_3" => Self::Int64,
+            "Tree_bool_5_4_3" => Self::Bool,
+            "Tree_mask_5_4_3" => Self::Mask,
+            _ => return None,
+        })
+    }
+
+    /// The type by the name of a tree of colours.
+    pub(super) fn of_color_tree(name: &str) -> Option<Self> {
+        Some(match name {
+            "Tree_vec3s_5_4_3_HalfFloat" => Self::HalfVector,
+            "Tree_vec3s_5_4_3" => Self::Vector,
+            _ => return None,
+        })
+    }
+
+    pub(super) fn is_color(self) -> bool {
+        matches!(self, Self::HalfVector | Self::Vector)
+    }
+
+    /// Whether values can be distances.
+    pub(super) fn is_float(self) -> bool {
+        matches!(self, Self::Half | Self::Float | Self::HalfDouble | Self::Double)
+    }
+
+    /// Bytes of a single value outside nodes.
+    fn whole_bytes(self) -> usize {
+        match self {
+            Self::Half | Self::Float | Self::Int32 => 4,
+            Self::HalfDouble | Self::Double | Self::Int64 => 8,
+            Self::Bool | Self::Mask => 1,
+            Self::HalfVector | Self::Vector => 12,
+        }
+    }
+
+    /// Bytes of a value in a node.
+    fn stored_bytes(self) -> usize {
+        match self {
+            Self::Half => 2,
+            Self::HalfVector => 6,
+            _ => self.whole_bytes(),
+        }
+    }
+
+    /// The type that stores the values in nodes.
+    fn in_node(self) -> Self {
+        match self {
+            Self::HalfDouble => Self::Half,
+            _ => self,
+        }
+    }
+
+    /// The type that stores single values outside nodes.
+    fn alone(self) -> Self {
+        match self {
+            Self::Half => Self::Float,
+            Self::HalfDouble => Self::Double,
+            Self::HalfVector => Self::Vector,
+            _ => self,
+        }
+    }
+
+    /// Decodes a value; `None` for a density that is not above 0.
+    #[inline]
+    fn decode(self, bytes: &[u8]) -> Option<Rgba> {
+        match self {
+            Self::HalfVector => {
+                let halves = bytes.as_chunks().0;
+                Some(rgba_of([0, 1, 2].map(|n| f16::from_le_bytes(halves[n]).to_f32())))
+            }
+            Self::Vector => {
+                let floats = bytes.as_chunks().0;
+                Some(rgba_of([0, 1, 2].map(|n| f32::from_le_bytes(floats[n]))))
+            }
+            _ => self.is_positive(bytes).then_some(NO_COLOR),
+        }
+    }
+
+    /// Whether a number is above 0. The bits of positive floats, infinity included, are 1 to those
+    /// of infinity.
+    fn is_positive(self, bytes: &[u8]) -> bool {
+        (1..=self.greatest_bits()).contains(&bits_of(bytes))
+    }
+
+    /// Whether a float is below 0 or is -0, the distance of a voxel inside whose centre is on the
+    /// surface: it has a sign, and is not NaN.
+    fn is_negative(self, bytes: &[u8]) -> bool {
+        let sign = 1 << (8 * bytes.len() - 1);
+        let bits = bits_of(bytes);
+        bits & sign != 0 && (bits & !sign) <= self.greatest_bits()
+    }
+
+    /// The bits of the greatest number, infinity included.
+    fn greatest_bits(self) -> u64 {
+        match self {
+            Self::Half => 0x7c00,
+            Self::Float => u64::from(f32::INFINITY.to_bits()),
+            Self::HalfDouble | Self::Double => f64::INFINITY.to_bits(),
+            Self::Int32 => i32::MAX as u64,
+            Self::Int64 => i64::MAX as u64,
+            Self::Bool | Self::Mask | Self::HalfVector | Self::Vector => u8::MAX.into(),
+        }
+    }
+}
+
+/// The bits of a number of at most 8 bytes.
+fn bits_of(bytes: &[u8]) -> u64 {
+    let mut low = [0; 8];
+    low[..bytes.len()].copy_from_slice(bytes);
+    u64::from_le_bytes(low)
+}
+
+/// A decoder of a grid's values.
+pub(super) struct Values {
+    kind: Kind,
+    compression: u32,
+    /// Of a level set: whether the background is inside (below 0), and whether its negation is.
+    level_set: Option<[bool; 2]>,
+    /// The buffer of values, reused; at most those of an upper node, 384 KiB.
+    bytes: Vec<u8>,
+    /// The mask of a node with two inactive values: set for the second of them.
+    selected: Vec<u64>,
+}
+
+impl Values {
+    pub(super) fn new(kind: Kind, compression: u32) -> Result<Self, ReadError> {
+        match compression & !(ZIP | BLOSC | ACTIVE_MASK) {
+            0 => Ok(Self {
+                kind,
+                compression,
+                level_set: None,
+                bytes: Vec::new(),
+                selected: Vec::new(),
+            }),
+            _ => Err(content(format!("compression {compression} is not supported"))),
+        }
+    }
+
+    pub(super) fn are_colors(&self) -> bool {
+        self.kind.is_color()
+    }
+
+    /// Takes the voxels below 0, active or not, instead of the active ones above 0.
+    pub(super) fn take_inside(&mut self) {
+        self.level_set = Some([false; 2]);
+    }
+
+    pub(super) fn is_level_set(&self) -> bool {
+        self.level_set.is_some()
+    }
+
+    /// Reads the value of voxels in no node.
+    pub(super) fn background(&mut self, source: &mut Source) -> Result<Option<Rgba>, ReadError> {
+        let (bytes, kind) = (self.single(source, "the background")?, self.kind.alone());
+        let bytes = &bytes[..self.kind.whole_bytes()];
+        let signs = || [kind.is_negative(bytes), kind.is_positive(bytes)];
+        self.level_set = self.level_set.map(|_| signs());
+        Ok(self.decode(kind, bytes))
+    }
+
+    /// Reads a single value outside nodes.
+    pub(super) fn whole(&self, source: &mut Source, what: &str) -> Result<Option<Rgba>, ReadError> {
+        let bytes = self.single(source, what)?;
+        Ok(self.decode(self.kind.alone(), &bytes[..self.kind.whole_bytes()]))
+    }
+
+    /// The bytes of a single value outside nodes, and zeros.
+    fn single(&self, source: &mut Source, what: &str) -> Result<[u8; 12], ReadError> {
+        let mut bytes = [0; 12];
+        source.fill(&mut bytes[..self.kind.whole_bytes()], what)?;
+        Ok(bytes)
+    }
+
+    /// Decodes a value; `None` for a density that is not above 0, or a distance not below 0.
+    #[inline]
+    fn decode(&self, kind: Kind, bytes: &[u8]) -> Option<Rgba> {
+        match self.level_set {
+            Some(_) => kind.is_negative(bytes).then_some(NO_COLOR),
+            None => kind.decode(bytes),
+        }
+    }
+
+    /// Reads a leaf's buffer, clears the mask's voxels without a value, and calls `take` with the
+    /// others.
+    pub(super) fn leaf(
+        &mut self,
+        source: &mut Source,
+        mask: &mut Mask,
+        mut take: impl FnMut(Rgba),
+    ) -> Result<(), ReadError> {
+        const WHAT: &str = "the values of a leaf";
+        let mut again = [0; LEAF_MASK / 8];
+        source.words(&mut again, WHAT)?;
+        if again != *mask {
+            return Err(source.fault("a leaf's mask differs from that in the topology"));
+        }
+        match self.kind {
+            Kind::Bool | Kind::Mask => source.i32s::<3>(WHAT)?,
+            _ => return self.node(source, mask, |_, value| take(value)),
+        };
+        if self.kind == Kind::Bool {
+            source.words(&mut again, WHAT)?;
+            mask.iter_mut().zip(again).for_each(|(word, values)| *word &= values);
+        }
+        Ok(())
+    }
+
+    /// Reads a node's values, clears the active bits without a value, and calls `take` with the
+    /// others and their indices. Of a level set, the bits become those of the values below 0.
+    pub(super) fn node(
+        &mut self,
+        source: &mut Source,
+        active: &mut [u64],
+        take: impl FnMut(u32, Rgba),
+    ) -> Result<(), ReadError> {
+        const WHAT: &str = "the values of a node";
+        let stored = source.u8(WHAT)?;
+        let [background, negative] = self.level_set.unwrap_or_default();
+        let mut inactive = match stored {
+            BACKGROUND_ELSEWHERE => [background; 2],
+            NEGATIVE_BACKGROUND..=ALL => [negative, background],
+            _ => return Err(source.fault(format_args!("values cannot be stored in way {stored}"))),
+        };
+        if [ONE_INACTIVE, SELECTED_ONE, SELECTED_TWO].contains(&stored) {
+            inactive[0] = self.whole(source, WHAT)?.is_some();
+        }
+        if stored == SELECTED_TWO {
+            inactive[1] = self.whole(source, WHAT)?.is_some();
+        }
+        self.selected.clear();
+        self.selected.resize(active.len(), 0);
+        if (SELECTED_BACKGROUND..=SELECTED_TWO).contains(&stored) {
+            source.words(&mut self.selected, WHAT)?;
+        }
+        let is_dense = self.compression & ACTIVE_MASK == 0 || stored == ALL;
+        let count = match is_dense {
+            true => 64 * active.len(),
+            false => active.iter().map(|word| word.count_ones() as usize).sum(),
+        };
+        self.load(source, count)?;
+        match self.level_set {
+            Some(_) => self.inside(active, is_dense, inactive, take),
+            None => self.filter(active, is_dense, take),
+        }
+        Ok(())
+    }
+
+    /// Replaces the active bits by those of the voxels below 0, and calls `take` with these.
+    /// `inactive` says which of the two inactive values are below 0.
+    fn inside(
+        &self,
+        active: &mut [u64],
+        is_dense: bool,
+        inactive: [bool; 2],
+        mut take: impl FnMut(u32, Rgba),
+    ) {
+        let kind = self.kind.in_node();
+        let mut values = self.bytes.chunks_exact(kind.stored_bytes());
+        for (n, (word, selected)) in active.iter_mut().zip(&self.selected).enumerate() {
+            let mut inside = 0;
+            for bit in 0..u64::BITS {
+                let is_stored = is_dense || *word >> bit & 1 == 1;
+                let value = if is_stored { values.next() } else { None };
+                let is_inside = match value {
+                    Some(value) => kind.is_negative(value),
+                    None => inactive[(selected >> bit & 1) as usize],
+                };
+                if is_inside {
+                    inside |= 1 << bit;
+                    take(64 * n as u32 + bit, NO_COLOR);
+                }
+            }
+            *word = inside;
+        }
+    }
+
+    fn filter(&self, active: &mut [u64], is_dense: bool, mut take: impl FnMut(u32, Rgba)) {
+        let kind = self.kind.in_node();
+        let size = kind.stored_bytes();
+        let mut next = 0;
+        for (n, word) in active.iter_mut().enumerate() {
+            let mut left = *word;
+            while left != 0 {
+                let bit = left.trailing_zeros();
+                let index = if is_dense { 64 * n + bit as usize } else { next };
+                let value = &self.bytes[index * size..][..size];
+                match kind.decode(value) {
+                    Some(value) => take(64 * n as u32 + bit, value),
+                    None => *word &= !(1 << bit),
+                }
+                next += 1;
+                left &= left - 1;
+            }
+        }
+    }
+
+    /// Reads `count` values.
+    fn load(&mut self, source: &mut Source, count: usize) -> Result<(), ReadError> {
+        const WHAT: &str = "the values of a node";
+        let is_half = matches!(self.kind, Kind::Half | Kind::HalfDouble | Kind::HalfVector);
+        self.bytes.clear();
+        self.bytes.resize(count * self.kind.in_node().stored_bytes(), 0);
+        let is_packed = self.compression & (ZIP | BLOSC) != 0 && !(is_half && count == 0);
+        // Not positive if compression did not reduce the size: the negated length.
+        let packed = if is_packed { source.u64(WHAT)?.cast_signed() } else { 0 };
+        if packed <= 0 {
+            if is_packed && packed.unsigned_abs() != self.bytes.len() as u64 {
+                let len = self.bytes.len();
+                return Err(source.fault(format_args!("{packed} stands for {len} bytes of values")));
+            }
+            return source.fill(&mut self.bytes, WHAT);
+        }
+        self.unpack(source, packed.unsigned_abs())
+    }
+
+    /// Reads the values from `packed` bytes.
+    fn unpack(&mut self, source: &mut Source, packed: u64) -> Result<(), ReadError> {
+        const WHAT: &str = "compressed values";
+        let end = source.at() + packed;
+        let is_blosc = self.compression & BLOSC != 0;
+        let part = source.take(packed);
+        let mut values = match is_blosc {
+            true => Source::new(Chunks::new(Cursor::new(packed.to_le_bytes()).chain(part))),
+            false => Source::new(ZlibDecoder::new(part)),
+        };
+        values.fill(&mut self.bytes, WHAT)?;
+        drop(values);
+        source.skip_to(end, WHAT)
+    }
+}

@@ -1,0 +1,333 @@
+//! Writing in two passes: nodes are counted first, which gives all offsets, then streamed. Takes
+//! less than 2 MiB besides the grid.
+
+use std::io::{BufWriter, Write};
+
+use half::f16;
+
+use super::{
+    ACTIVE_MASK, BACKGROUND_ELSEWHERE, LEAF_MASK, LOWER_MASK, MAGIC, SELECTED_BACKGROUND,
+    UPPER_MASK, VERSION,
+};
+use crate::formats::WriteError;
+use crate::formats::grid::description;
+use crate::formats::grid::openvdb::TEXT;
+use crate::formats::grid::openvdb::channel::Entry;
+use crate::formats::grid::openvdb::channel::{Channel, colors_of, half, rounded, world_distance};
+use crate::formats::grid::openvdb::record::{Record, put_bits};
+use crate::formats::grid::openvdb::tree::{Counts, Lower, Tree, brick_at};
+use crate::formats::grid::openvdb::world::WorldFromIndex;
+use crate::formats::io::in_order::encode_in_order;
+use crate::grid::{Colors, Mask, VoxelGrid, count};
+use crate::solid::distance::DistanceField;
+
+/// A tree of floats with 8, 16 and 32 children along each axis, stored as half floats.
+const FLOATS: &str = "Tree_float_5_4_3_HalfFloat";
+/// The same, stored as they are.
+const WHOLE_FLOATS: &str = "Tree_float_5_4_3";
+/// The first for vectors of three floats.
+const VECTORS: &str = "Tree_vec3s_5_4_3_HalfFloat";
+/// The library version that the file claims.
+const LIBRARY: [u32; 2] = [10, 0];
+/// 1.0 as a half float, for each voxel of a leaf.
+const ONES: [[u8; 2]; 512] = [[0x00, 0x3c]; 512];
+/// Bytes of a half float.
+const HALF: u64 = 2;
+/// Bytes of a float.
+const WHOLE: u64 = 4;
+/// Bytes of a root's child before the node itself: its corner.
+const ROOT_CHILD: u64 = 12;
+
+/// Writes `grid`.
+///
+/// # Errors
+/// `out` fails; an impossible world position or voxel size.
+pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
+    let channels: Vec<Channel> = Channel::all(grid).collect();
+    let digits = match &grid.colors {
+        None => grid.hash().to_string(),
+        Some(colors) => hash_with(grid, colors),
+    };
+    let transform = WorldFromIndex::of_place(grid.world.place);
+    write_channels(grid, &channels, &transform, &uuid(digits), out)
+}
+
+/// Writes `field` as a level set of floats, in world units.
+///
+/// # Errors
+/// As [`write`](fn@write); the distances are not in the range of 32-bit floats.
+pub fn write_distances(field: &DistanceField, out: &mut dyn Write) -> Result<(), WriteError> {
+    let transform = WorldFromIndex::of_distances(field)?;
+    let channels = [Channel::Distance(field)];
+    write_channels(field.band(), &channels, &transform, &uuid(field.hash().to_string()), out)
+}
+
+fn write_channels(
+    grid: &VoxelGrid,
+    channels: &[Channel],
+    world_from_index: &WorldFromIndex,
+    uuid: &str,
+    out: &mut dyn Write,
+) -> Result<(), WriteError> {
+    let mut out = BufWriter::with_capacity(1 << 18, out);
+    let head = head(channels.len(), uuid);
+    out.write_all(&head.0)?;
+    let mut at = head.0.len() as u64;
+    for &channel in channels {
+        at = write_grid(&Tree::of(grid, channel), at, world_from_index, &mut out)?;
+    }
+    Ok(out.flush()?)
+}
+
+/// The file header.
+fn head(channels: usize, uuid: &str) -> Record {
+    let mut head = Record::default();
+    head.bytes(&MAGIC);
+    head.u32(VERSION);
+    head.each(LIBRARY, Record::u32);
+    // The file has offsets.
+    head.bytes(&[1]);
+    head.bytes(uuid.as_bytes());
+    // No metadata of the file.
+    head.each([0, channels as u32], Record::u32);
+    head
+}
+
+/// Writes a grid that begins at byte `at`. Returns its end.
+fn write_grid(
+    tree: &Tree,
+    at: u64,
+    world_from_index: &WorldFromIndex,
+    out: &mut dyn Write,
+) -> std::io::Result<u64> {
+    let mut descriptor = Record::default();
+    put_text(&mut descriptor, tree.channel.name());
+    put_text(
+        &mut descriptor,
+        match tree.channel {
+            Channel::Density => FLOATS,
+            Channel::Color(_) => VECTORS,
+            Channel::Distance(_) => WHOLE_FLOATS,
+        },
+    );
+    // No parent: the tree is not shared.
+    put_text(&mut descriptor, "");
+    let head = grid_head(tree, world_from_index);
+    let begin = at + (descriptor.0.len() + 3 * size_of::<u64>()) as u64;
+    let buffers = begin + head.0.len() as u64 + topology_bytes(tree);
+    let end = buffers + buffer_bytes(tree);
+    descriptor.each([begin, buffers, end], Record::u64);
+    out.write_all(&descriptor.0)?;
+    out.write_all(&head.0)?;
+    write_topology(tree, out)?;
+    tree.each_lower(|lower| write_buffers(tree.channel, lower, out))?;
+    Ok(end)
+}
+
+/// A UUID from a hash of the content, so that files are reproducible: version 8 of RFC 9562, custom
+/// but for six bits.
+fn uuid(digits: String) -> String {
+    let mut digits = digits.into_bytes();
+    digits[12] = b'8';
+    digits[16] = b'8';
+    let groups = [0..8, 8..12, 12..16, 16..20, 20..32];
+    groups.map(|group| String::from_utf8_lossy(&digits[group]).into_owned()).join("-")
+}
+
+/// Bytes that are hashed at once.
+const HASHED: usize = 1 << 18;
+
+/// A hash of voxels and colours.
+fn hash_with(grid: &VoxelGrid, colors: &Colors) -> String {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(grid.hash().to_string().as_bytes());
+    hasher.update(&colors.rest());
+    let mut bytes = Vec::new();
+    for (key, mask, own) in colors.bricks() {
+        bytes.extend(key.position().map(u32::to_le_bytes).as_flattened());
+        bytes.extend(mask.map(u64::to_le_bytes).as_flattened());
+        bytes.extend(own.as_flattened());
+        // Long inputs are hashed several chunks at a time.
+        if bytes.len() >= HASHED {
+            hasher.update_rayon(&bytes);
+            bytes.clear();
+        }
+    }
+    hasher.update(&bytes).finalize().to_hex().to_string()
+}
+
+fn grid_head(tree: &Tree, world_from_index: &WorldFromIndex) -> Record {
+    let mut head = Record::default();
+    head.u32(ACTIVE_MASK);
+    put_metadata(&mut head, tree);
+    put_transform(&mut head, world_from_index);
+    // One buffer a leaf.
+    head.u32(1);
+    head
+}
+
+fn put_metadata(head: &mut Record, tree: &Tree) {
+    let corner = |corner: [u32; 3]| corner.map(u32::to_le_bytes).concat();
+    let [lo, hi] = tree.bounds().unwrap_or_default();
+    let text = description::describe(tree.grid);
+    let (class, last): (_, (&str, &[u8])) = match tree.channel {
+        Channel::Density => ("fog volume", (TEXT, text.as_bytes())),
+        // A transform of the grid does not transform its values.
+        Channel::Color(_) => ("unknown", ("vector_type", b"invariant")),
+        Channel::Distance(_) => ("level set", (TEXT, text.as_bytes())),
+    };
+    let is_half = u8::from(stored_bytes(tree.channel) == HALF);
+    let entries: [(&str, &str, &[u8]); 8] = [
+        ("class", "string", class.as_bytes()),
+        ("file_bbox_max", "vec3i", &corner(hi)),
+        ("file_bbox_min", "vec3i", &corner(lo)),
+        ("file_compression", "string", b"active values"),
+        ("file_voxel_count", "int64", &tree.grid.occupied().to_le_bytes()),
+        ("is_saved_as_half_float", "bool", &[is_half]),
+        ("name", "string", tree.channel.name().as_bytes()),
+        (last.0, "string", last.1),
+    ];
+    head.u32(entries.len() as u32);
+    for (name, kind, value) in entries {
+        put_text(head, name);
+        put_text(head, kind);
+        put_bytes(head, value);
+    }
+}
+
+/// The translation, then the values that the library derives from the scale.
+fn put_transform(head: &mut Record, world_from_index: &WorldFromIndex) {
+    let WorldFromIndex { scale, translation } = *world_from_index;
+    put_text(head, "UniformScaleTranslateMap");
+    head.each(translation, Record::f64);
+    let voxel_size = scale;
+    for number in [scale, voxel_size, 1.0 / scale, 1.0 / (scale * scale), 0.5 / scale] {
+        head.each([number; 3], Record::f64);
+    }
+}
+
+fn put_text(record: &mut Record, text: &str) {
+    put_bytes(record, text.as_bytes());
+}
+
+fn put_bytes(record: &mut Record, bytes: &[u8]) {
+    record.u32(bytes.len() as u32);
+    record.bytes(bytes);
+}
+
+/// Bytes of a float in a node.
+fn stored_bytes(channel: Channel) -> u64 {
+    match channel {
+        Channel::Density | Channel::Color(_) => HALF,
+        Channel::Distance(_) => WHOLE,
+    }
+}
+
+/// The number of a node's masks; that of a level set also has one of the values outside.
+fn masks_of(channel: Channel) -> u64 {
+    match channel {
+        Channel::Density | Channel::Color(_) => 2,
+        Channel::Distance(_) => 3,
+    }
+}
+
+fn topology_bytes(tree: &Tree) -> u64 {
+    let [uppers, tiles] = [tree.uppers().count() as u64, tree.tiles().count() as u64];
+    let node = |mask: usize| masks_of(tree.channel) * mask as u64 + 1;
+    let [whole, half] =
+        [WHOLE, stored_bytes(tree.channel)].map(|bytes| bytes * tree.channel.floats() as u64);
+    let Counts { lowers, leaves, leaf_tiles, lower_tiles, .. } = tree.counts;
+    // A tile of the root has a corner, a value, and whether it is active.
+    let root = whole + 2 * size_of::<u32>() as u64 + tiles * (12 + whole + 1);
+    let uppers = uppers * (ROOT_CHILD + node(UPPER_MASK)) + lower_tiles * half;
+    let lowers = lowers * node(LOWER_MASK) + leaf_tiles * half;
+    root + uppers + lowers + leaves * LEAF_MASK as u64
+}
+
+fn buffer_bytes(tree: &Tree) -> u64 {
+    let Counts { leaves, leaf_voxels, .. } = tree.counts;
+    // The mask of active voxels is in the topology too.
+    let leaf = (masks_of(tree.channel) - 1) * LEAF_MASK as u64 + 1;
+    leaves * leaf + leaf_voxels * tree.channel.floats() as u64 * stored_bytes(tree.channel)
+}
+
+fn write_topology(tree: &Tree, out: &mut dyn Write) -> std::io::Result<()> {
+    let channel = tree.channel;
+    let [uppers, tiles] = [tree.uppers().count() as u32, tree.tiles().count() as u32];
+    let mut record = Record::default();
+    record.f32s(channel.background().floats(rounded));
+    record.each([tiles, uppers], Record::u32);
+    for tile in tree.tiles() {
+        record.each(tile.origin(), Record::u32);
+        record.f32s(channel.tile().floats(rounded));
+        record.bytes(&[tile.is_full().into()]);
+    }
+    out.write_all(&record.0)?;
+    tree.each_upper(|upper, slots| {
+        record.0.clear();
+        record.each(upper.origin(), Record::u32);
+        put_node(&mut record, slots.entries(), channel);
+        out.write_all(&record.0)?;
+        tree.each_lower_of(upper, slots, |lower| {
+            record.0.clear();
+            put_node(&mut record, lower.entries(), channel);
+            lower.leaves().for_each(|(_, mask)| record.each(*mask, Record::u64));
+            out.write_all(&record.0)
+        })
+    })
+}
+
+/// A node's masks, and the values of its tiles.
+fn put_node(record: &mut Record, entries: impl Iterator<Item = Entry> + Clone, channel: Channel) {
+    put_bits(record, entries.clone().map(|entry| entry == Entry::Node));
+    put_bits(record, entries.clone().map(|entry| entry == Entry::Full));
+    if let Channel::Distance(_) = channel {
+        // No tile is active.
+        record.bytes(&[SELECTED_BACKGROUND]);
+        put_bits(record, entries.map(|entry| entry != Entry::Inside));
+        return;
+    }
+    record.bytes(&[BACKGROUND_ELSEWHERE]);
+    let halves =
+        channel.tile().floats(rounded).flat_map(|float| f16::from_f32(float).to_le_bytes());
+    let halves: Vec<u8> = halves.collect();
+    entries.filter(|&entry| entry == Entry::Full).for_each(|_| record.bytes(&halves));
+}
+
+/// Leaves that are encoded at once, of at most 7 KiB each.
+const LEAVES: usize = 128;
+
+fn write_buffers(channel: Channel, lower: &Lower, out: &mut dyn Write) -> std::io::Result<()> {
+    let leaves: Vec<([u32; 3], &Mask)> = lower.leaves().collect();
+    let tasks = leaves.chunks(LEAVES);
+    encode_in_order(tasks, |leaves| buffers_of(channel, leaves), |part| out.write_all(&part.0))
+}
+
+fn buffers_of(channel: Channel, leaves: &[([u32; 3], &Mask)]) -> Record {
+    let mut buffer = Record::default();
+    for &(corner, mask) in leaves {
+        buffer.each(*mask, Record::u64);
+        buffer.bytes(&[match channel {
+            Channel::Density | Channel::Color(_) => BACKGROUND_ELSEWHERE,
+            Channel::Distance(_) => SELECTED_BACKGROUND,
+        }]);
+        match channel {
+            Channel::Density => buffer.bytes(ONES[..count(mask) as usize].as_flattened()),
+            Channel::Color(colors) => put_colors(&mut buffer, colors, corner, mask),
+            Channel::Distance(field) => {
+                let key = brick_at(corner);
+                buffer.each(field.inside().mask_of(key).map(|word| !word), Record::u64);
+                let distances = field.of_brick(key).into_iter();
+                let distances = distances.map(|voxels| world_distance(field, voxels).to_le_bytes());
+                buffer.bytes(distances.collect::<Vec<_>>().as_flattened());
+            }
+        }
+    }
+    buffer
+}
+
+fn put_colors(buffer: &mut Record, colors: &Colors, corner: [u32; 3], mask: &Mask) {
+    for [r, g, b, _] in colors_of(colors.of_brick(brick_at(corner)), mask) {
+        buffer.bytes([r, g, b].map(half).as_flattened());
+    }
+}

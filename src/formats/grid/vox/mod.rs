@@ -1,0 +1,167 @@
+//! MagicaVoxel `.vox`, version 150.
+//!
+//! The format is ephtracy's ("MagicaVoxel File Format", 2016, and its scene graph extension): a
+//! tree of chunks, each a four-letter name, the length of its content, the length of its
+//! children, its content and its children. The relevant parts:
+//!
+//! - a *model* (`SIZE`, `XYZI`) is a list of voxels `(x, y, z, colour)`, a byte each, in a box of
+//!   at most 256 per axis, with `z` up;
+//! - larger grids are several models, placed by a *scene graph*: transforms (`nTRN`), groups
+//!   (`nGRP`) and shapes (`nSHP`), the root being transform 0. A transform's translation `_t` is
+//!   the position of the model's pivot `floor(size / 2)`, so voxel `v` lies at
+//!   `t + v - floor(size / 2)`;
+//! - MagicaVoxel shows positions from -1000 to 999 and clips the rest.
+//!
+//! # What is written
+//! Always a scene graph: readers that ignore it still get the model of a grid of up to 256 per
+//! axis. Grids whose mesh is `y` up are rotated to `z` up, `(x, y, z)` to `(x, -z, y)`, without
+//! mirroring. The scene is centred in `x` and `y` and stands on the ground, or as far below it as
+//! its height requires.
+//!
+//! The root attribute `trivox` stores what the format does not: the grid's dimensions, its up axis
+//! and its position in mesh coordinates. With it, reading restores the grid that was written.
+//!
+//! Larger grids are written as several files, each a box of up to 2000 voxels per axis, centred as
+//! a grid of its own. The attribute stores the box's position in mesh coordinates and in the grid.
+//!
+//! # Colours
+//! A voxel's colour is an index into a palette (`RGBA`): the index is 1 for the first entry, and
+//! 255 are usable. A grid's colours are quantized to 255 or fewer by [`palette`](crate::palette),
+//! the same in all its files; a grid without colours is light grey, in a palette of colours to
+//! paint with.
+//!
+//! Reading uses the file's palette, or MagicaVoxel's default, without opacity, which has no effect
+//! in MagicaVoxel. Materials (`MATL`) are ignored with a warning; `IMAP`, the display order of the
+//! palette, affects no voxel. Where models overlap, the last in the scene graph wins, and of a
+//! model's voxels at one position the last. A grid that was written without colours is read without
+//! colours.
+
+mod assemble;
+mod default_palette;
+mod paint;
+mod parse;
+mod parts;
+mod read;
+mod scene;
+mod write;
+
+use crate::base::numbers::grouped;
+use crate::formats::GridSpec;
+use crate::formats::grid::description::Description;
+use crate::grid::{Up, VoxelGrid};
+use crate::surface::palette::{MAX_COLORS, count_colors};
+
+pub use parts::VoxPart;
+pub use read::read;
+pub use write::{VoxFiles, check_dims, write};
+
+/// MagicaVoxel's `.vox`.
+pub const SPEC: GridSpec = GridSpec {
+    extension: "vox",
+    name: "MagicaVoxel",
+    carries: "any size, past 2,000 voxels per axis as several files; 255 colours; position, voxel \
+              size and up axis in a custom attribute",
+    read: Some(read),
+    write: Some(write),
+    check_dims,
+    lost,
+    has_colors: true,
+    ..GridSpec::PLAIN
+};
+
+fn lost(grid: &VoxelGrid) -> Vec<String> {
+    let mut lost = Vec::new();
+    let count = count_colors(grid);
+    if count > MAX_COLORS {
+        lost.push(format!(
+            "{} colours are approximated by {MAX_COLORS} or fewer, the most that the file's palette \
+             holds",
+            grouped(count as u64)
+        ));
+    }
+    if grid.colors.as_ref().is_some_and(|colors| !colors.are_opaque(grid.occupied())) {
+        lost.push("how opaque voxels are is not kept: all are opaque".to_owned());
+    }
+    lost
+}
+
+/// Most voxels along an axis of one model.
+const MAX_MODEL: u32 = 256;
+/// Most voxels along an axis of a scene, and of a file: positions -1000 to 999.
+pub const MAX_SCENE: u32 = 2000;
+/// The first position past MagicaVoxel's world.
+const WORLD_END: i64 = 1000;
+/// The root attribute that describes the grid.
+const ATTRIBUTE: &str = "trivox";
+
+/// The box of a grid, or of a part of one, in MagicaVoxel's axes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Frame {
+    /// Voxels along the grid's axes.
+    dims: [u32; 3],
+    up: Up,
+}
+
+impl Frame {
+    /// Voxels along MagicaVoxel's axes.
+    fn size(&self) -> [u32; 3] {
+        let [x, y, z] = self.dims;
+        match self.up {
+            Up::Y => [x, z, y],
+            Up::Z => [x, y, z],
+        }
+    }
+
+    /// The position of the minimum corner in MagicaVoxel, if the frame is a whole scene.
+    fn corner(&self) -> [i64; 3] {
+        let [x, y, z] = self.size().map(i64::from);
+        [-(x / 2), -(y / 2), (WORLD_END - z).min(0)]
+    }
+
+    /// A voxel of the grid in MagicaVoxel's axes, relative to the minimum corner.
+    fn vox_from_grid(&self, [x, y, z]: [u32; 3]) -> [u32; 3] {
+        match self.up {
+            Up::Y => [x, self.dims[2] - 1 - z, y],
+            Up::Z => [x, y, z],
+        }
+    }
+
+    /// The inverse of [`vox_from_grid`](Self::vox_from_grid).
+    fn grid_from_vox(&self, [x, y, z]: [u32; 3]) -> [u32; 3] {
+        match self.up {
+            Up::Y => [x, z, self.dims[2] - 1 - y],
+            Up::Z => [x, y, z],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn axis_conversions_are_inverse_and_do_not_mirror() {
+        for up in [Up::Y, Up::Z] {
+            let frame = Frame { dims: [5, 6, 7], up };
+            let rotation = |v| frame.vox_from_grid(v).map(i64::from);
+            let [o, x, y, z] = [[1, 2, 3], [2, 2, 3], [1, 3, 3], [1, 2, 4]].map(rotation);
+            assert_eq!(frame.grid_from_vox(frame.vox_from_grid([1, 2, 3])), [1, 2, 3]);
+            let [a, b, c] = [x, y, z].map(|p| [0, 1, 2].map(|i| p[i] - o[i]));
+            let cross = [0, 1, 2].map(|i| {
+                let (j, k) = ((i + 1) % 3, (i + 2) % 3);
+                a[j] * b[k] - a[k] * b[j]
+            });
+            assert_eq!(cross, c, "x cross y is not z with {up:?}");
+        }
+    }
+
+    #[test]
+    fn scenes_stand_on_the_ground_until_they_are_too_high() {
+        let corner = |dims| Frame { dims, up: Up::Z }.corner();
+        assert_eq!(corner([1, 2, 3]), [0, -1, 0]);
+        assert_eq!(corner([2000, 1999, 1000]), [-1000, -999, 0]);
+        assert_eq!(corner([1, 1, 1001]), [0, 0, -1]);
+        assert_eq!(corner([1, 1, 2000]), [0, 0, -1000]);
+        assert_eq!(Frame { dims: [1, 1500, 4], up: Up::Y }.corner(), [0, -2, -500]);
+    }
+}

@@ -1,0 +1,91 @@
+//! VTK's `.vti`, which ParaView reads: image data whose cells are the voxels.
+//!
+//! XML, followed by the cell array `occupied` as raw bytes, `x` fastest, then `y`, then `z`, 0 or 1
+//! (Kitware, *VTK File Formats*, the section on XML formats). `Origin` is the grid's corner and
+//! `Spacing` a voxel's edge; the field array `up` is the index of the up axis, 1 for `y`. A grid
+//! without a world position has its corner at the origin, voxels of size 1, and no `up`. With
+//! colours, the cell array `color` has red, green, blue and opacity in sRGB, which VTK displays
+//! unmapped ("direct scalars"); zeros for empty voxels.
+
+use std::io::{BufWriter, Write};
+
+use crate::formats::grid::dense;
+use crate::formats::{GridSpec, WriteError, assumed_place};
+use crate::grid::{Place, Up, VoxelGrid, World};
+
+/// VTK's `.vti`.
+pub const SPEC: GridSpec = GridSpec {
+    extension: "vti",
+    name: "VTK",
+    carries: "up to 65,536 voxels per axis, as bytes; position, voxel size and up axis; RGBA",
+    write: Some(|grid, _, out| write(grid, out)),
+    file_size: |dims| {
+        Some((head(dims, World::default(), false) + TAIL).len() as u64 + 8 + dense::volume(dims))
+    },
+    lost: assumed_place,
+    has_colors: true,
+    ..GridSpec::PLAIN
+};
+
+const TAIL: &str = "\n  </AppendedData>\n</VTKFile>\n";
+
+/// Writes `grid`, in constant memory.
+///
+/// # Errors
+/// `out` fails.
+pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
+    let mut out = BufWriter::new(out);
+    let volume = dense::volume(grid.dims());
+    out.write_all(head(grid.dims(), grid.world, grid.colors.is_some()).as_bytes())?;
+    out.write_all(&volume.to_le_bytes())?;
+    dense::rows(grid, |row| out.write_all(row))?;
+    if let Some(colors) = &grid.colors {
+        out.write_all(&(4 * volume).to_le_bytes())?;
+        dense::color_rows(grid, colors, |row| out.write_all(row.as_flattened()))?;
+    }
+    out.write_all(TAIL.as_bytes())?;
+    Ok(out.flush()?)
+}
+
+/// Everything before the first array's length.
+fn head(dims: [u32; 3], world: World, has_colors: bool) -> String {
+    let [nx, ny, nz] = dims;
+    let Place { origin: [x, y, z], voxel_size: s } = world.place.unwrap_or_default();
+    let up = field(match world.up {
+        Up::Y => 1,
+        Up::Z => 2,
+    });
+    let extent = format!("0 {nx} 0 {ny} 0 {nz}");
+    let colors = if has_colors { color_array(8 + dense::volume(dims)) } else { String::new() };
+    format!(
+        "<?xml version=\"1.0\"?>\n\
+         <VTKFile type=\"ImageData\" version=\"1.0\" byte_order=\"LittleEndian\" \
+         header_type=\"UInt64\">\n  \
+           <ImageData WholeExtent=\"{extent}\" Origin=\"{x:?} {y:?} {z:?}\" \
+           Spacing=\"{s:?} {s:?} {s:?}\">\n{up}    \
+             <Piece Extent=\"{extent}\">\n      \
+               <CellData Scalars=\"occupied\">\n        \
+                 <DataArray type=\"UInt8\" Name=\"occupied\" format=\"appended\" \
+                 offset=\"0\"/>\n{colors}      \
+               </CellData>\n    \
+             </Piece>\n  \
+           </ImageData>\n  \
+           <AppendedData encoding=\"raw\">\n_"
+    )
+}
+
+fn color_array(offset: u64) -> String {
+    format!(
+        "        <DataArray type=\"UInt8\" Name=\"color\" NumberOfComponents=\"4\" \
+         format=\"appended\" offset=\"{offset}\"/>\n"
+    )
+}
+
+fn field(up: u8) -> String {
+    format!(
+        "    <FieldData>\n      \
+           <DataArray type=\"UInt8\" Name=\"up\" NumberOfTuples=\"1\" \
+           format=\"ascii\">{up}</DataArray>\n    \
+         </FieldData>\n"
+    )
+}

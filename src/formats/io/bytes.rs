@@ -1,0 +1,90 @@
+//! The bytes of files, within a memory limit.
+
+use std::fmt::Display;
+use std::fs::File;
+use std::io::{self, ErrorKind, Read};
+use std::path::Path;
+
+use crate::base::progress::{NoProgress, Progress};
+use crate::formats::{ReadError, Reporting, content};
+
+/// Fails if `needed` bytes exceed `limit`.
+pub(in crate::formats) fn check_memory(needed: u64, limit: u64) -> Result<(), ReadError> {
+    match needed > limit {
+        true => Err(ReadError::Memory { needed, limit }),
+        false => Ok(()),
+    }
+}
+
+/// Bytes of a file's beginning that are checked before the rest is read.
+pub(in crate::formats) const START: u64 = 4 << 10;
+
+/// The bytes of a file, in at most `limit` bytes of memory.
+pub(in crate::formats) fn bytes_within(path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
+    checked_bytes(path, limit, |_, _| Ok(()), &NoProgress)
+}
+
+/// As [`bytes_within`], if the file's beginning passes `check`.
+pub(in crate::formats) fn checked_bytes(
+    path: &Path,
+    limit: u64,
+    check: fn(&[u8], Option<u64>) -> Result<(), ReadError>,
+    progress: &dyn Progress,
+) -> Result<Vec<u8>, ReadError> {
+    let file = File::open(path)?;
+    let needed = file.metadata()?.len();
+    progress.start("load", needed);
+    let mut file = Reporting::new(file, progress);
+    let mut start = Vec::new();
+    Read::by_ref(&mut file).take(START).read_to_end(&mut start)?;
+    check(&start, Some(needed).filter(|&len| len > 0))?;
+    check_memory(needed, limit)?;
+    // A pipe has no length. Its buffer grows by doubling, during which both copies exist.
+    let most = if needed > 0 { needed } else { limit / 3 };
+    let mut bytes = start;
+    bytes
+        .try_reserve_exact((needed as usize).saturating_sub(bytes.len()))
+        .map_err(io::Error::from)?;
+    let left = most.saturating_add(1).saturating_sub(bytes.len() as u64);
+    file.take(left).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > most {
+        return Err(ReadError::Content(format!(
+            "holds more than the {most} bytes that it may: copy it to a file that nothing writes \
+             to, or allow more memory"
+        )));
+    }
+    Ok(bytes)
+}
+
+/// Reads `len` bytes; allocates no more than the input has.
+pub(in crate::formats) fn read_exactly(
+    input: &mut (impl Read + ?Sized),
+    len: u64,
+) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    input.take(len).read_to_end(&mut bytes)?;
+    match bytes.len() as u64 == len {
+        true => Ok(bytes),
+        false => Err(ErrorKind::UnexpectedEof.into()),
+    }
+}
+
+/// Skips `len` bytes.
+pub(in crate::formats) fn skip(input: &mut (impl Read + ?Sized), len: u64) -> io::Result<()> {
+    match io::copy(&mut input.take(len), &mut io::sink())? == len {
+        true => Ok(()),
+        false => Err(ErrorKind::UnexpectedEof.into()),
+    }
+}
+
+/// Fills `bytes`; an error names `what` if the file ends early.
+pub(in crate::formats) fn fill(
+    input: &mut (impl Read + ?Sized),
+    bytes: &mut [u8],
+    what: impl Display,
+) -> Result<(), ReadError> {
+    input.read_exact(bytes).map_err(|error| match error.kind() {
+        ErrorKind::UnexpectedEof => content(format!("the file ends in {what}")),
+        _ => error.into(),
+    })
+}

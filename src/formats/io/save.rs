@@ -1,0 +1,240 @@
+//! Writes files by path.
+
+use std::fs;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use crate::base::numbers::grouped;
+#[cfg(any(unix, windows))]
+use crate::formats::io::temporary::folder_of;
+use crate::formats::io::temporary::{TemporaryFile, behind_links};
+use crate::formats::{
+    GridFormat, UnknownFormat, WriteError, WriteOptions, write_distances, write_grid_with,
+};
+use crate::grid::VoxelGrid;
+use crate::solid::distance::DistanceField;
+
+/// Writes `grid` to the file at `path`, in the format of its extension, as [`replace_file`] does.
+///
+/// ```
+/// use trivox::Voxelizer;
+/// use trivox::formats::save_grid;
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("cube.vox");
+/// let grid = Voxelizer::new().resolution(32).run("assets/cube.obj")?.grid;
+/// save_grid(&grid, &path)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// An extension of no format that is written; the format cannot hold the grid; the file cannot be
+/// written.
+pub fn save_grid(grid: &VoxelGrid, path: impl AsRef<Path>) -> Result<(), WriteError> {
+    save_grid_with(grid, &WriteOptions::default(), path)
+}
+
+/// As [`save_grid`], with `options`.
+///
+/// # Errors
+/// As [`save_grid`].
+pub fn save_grid_with(
+    grid: &VoxelGrid,
+    options: &WriteOptions,
+    path: impl AsRef<Path>,
+) -> Result<(), WriteError> {
+    let format = GridFormat::of_path(&path)?;
+    check_file(grid, format, path.as_ref())?;
+    replace_file(path, |out| write_grid_with(grid, format, options, out))
+}
+
+/// Checks that `format` can hold `grid`, and that the disk has room for the file at `path` if its
+/// size is known.
+///
+/// # Errors
+/// The format or the disk cannot hold it.
+#[doc(hidden)]
+pub fn check_file(grid: &VoxelGrid, format: GridFormat, path: &Path) -> Result<(), WriteError> {
+    format.check_dims(grid.dims())?;
+    format.file_size(grid.dims()).map_or(Ok(()), |size| check_space(path, size))
+}
+
+/// Checks that the disk has room for a file of `size` bytes at `path`, or at its target if it is a
+/// symbolic link.
+///
+/// # Errors
+/// The disk has less space.
+#[doc(hidden)]
+pub fn check_space(path: &Path, size: u64) -> Result<(), WriteError> {
+    match available_space(&behind_links(path)?) {
+        Some(space) if space < size => {
+            let message = format!(
+                "the file would have at least {} bytes, but there is space for {}: use a sparse \
+                 format such as .vox, or a lower resolution",
+                grouped(size),
+                grouped(space)
+            );
+            Err(io::Error::new(io::ErrorKind::StorageFull, message).into())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The free space of the disk with `path`, in bytes; `None` if the system does not report it.
+#[cfg(any(unix, windows))]
+fn available_space(path: &Path) -> Option<u64> {
+    fs4::available_space(folder_of(path)).ok()
+}
+
+#[cfg(not(any(unix, windows)))]
+fn available_space(_path: &Path) -> Option<u64> {
+    None
+}
+
+/// Writes `field` to the file at `path`, in the format of its extension, as [`replace_file`] does.
+///
+/// # Errors
+/// As [`save_grid`].
+pub fn save_distances(field: &DistanceField, path: impl AsRef<Path>) -> Result<(), WriteError> {
+    let format = GridFormat::of_path(&path)?;
+    format.check_distances()?;
+    if let Some(size) = format.distances_size(field.dims()) {
+        check_space(path.as_ref(), size)?;
+    }
+    replace_file(path, |out| write_distances(field, format, out))
+}
+
+/// Writes a file in the folder of `path` with `write`, and renames it to `path` once it is complete
+/// and on the disk. On failure, an existing file is unchanged, and no new one remains. A killed
+/// process leaves its temporary file, `.trivox-*.tmp`; the next process that writes in the folder
+/// removes it. The target of a symbolic link is replaced, not the link; permissions are kept.
+///
+/// # Errors
+/// Those of `write`; `path` is a folder, a pipe, a device or read-only; the folder is not writable.
+pub fn replace_file(
+    path: impl AsRef<Path>,
+    write: impl FnOnce(&mut dyn Write) -> Result<(), WriteError>,
+) -> Result<(), WriteError> {
+    let old = fs::metadata(&path).ok();
+    let refused = |kind, message: &str| Err(io::Error::new(kind, message).into());
+    match &old {
+        Some(old) if !old.is_file() => {
+            let message = "is not a regular file, and cannot be replaced: name another file";
+            return refused(io::ErrorKind::InvalidInput, message);
+        }
+        Some(old) if old.permissions().readonly() => {
+            let message = "is read-only: make it writable, or name another file";
+            return refused(io::ErrorKind::PermissionDenied, message);
+        }
+        _ => {}
+    }
+    let path = behind_links(path.as_ref())?;
+    let file = TemporaryFile::beside(&path)?;
+    let mut out = BufWriter::new(file.file());
+    write(&mut out)?;
+    out.flush()?;
+    drop(out);
+    file.finish(&path)
+}
+
+impl From<UnknownFormat> for WriteError {
+    fn from(error: UnknownFormat) -> Self {
+        Self::Unsupported(error.0)
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+
+    fn files(folder: &Path) -> Vec<String> {
+        let name = |entry: io::Result<fs::DirEntry>| entry.unwrap().file_name();
+        let names = fs::read_dir(folder).unwrap().map(name);
+        names.map(|name| name.to_string_lossy().into_owned()).collect()
+    }
+
+    #[test]
+    fn a_failed_write_leaves_the_old_file_and_no_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.bin");
+        replace_file(&path, |out| Ok(out.write_all(b"old")?)).unwrap();
+        let failed = replace_file(&path, |out| {
+            out.write_all(b"new")?;
+            Err(WriteError::Unsupported("no".to_owned()))
+        });
+        assert!(matches!(failed, Err(WriteError::Unsupported(_))));
+        assert_eq!(fs::read(&path).unwrap(), b"old");
+        assert_eq!(files(folder.path()), ["a.bin"]);
+        replace_file(&path, |out| Ok(out.write_all(b"newer")?)).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"newer");
+        assert_eq!(files(folder.path()), ["a.bin"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_target_of_a_link_is_replaced_and_keeps_its_permissions() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let folder = tempfile::tempdir().unwrap();
+        let [path, link] = ["a.bin", "link.bin"].map(|name| folder.path().join(name));
+        fs::write(&path, b"old").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+        symlink("a.bin", &link).unwrap();
+        replace_file(&link, |out| Ok(out.write_all(b"new")?)).unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(fs::read(&path).unwrap(), b"new");
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
+        // A missing target is made.
+        fs::remove_file(&path).unwrap();
+        replace_file(&link, |out| Ok(out.write_all(b"newer")?)).unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(fs::read(&path).unwrap(), b"newer");
+    }
+
+    #[test]
+    fn long_names_are_no_obstacle() {
+        let folder = tempfile::tempdir().unwrap();
+        let name = "a".repeat(250) + ".bin";
+        replace_file(folder.path().join(&name), |out| Ok(out.write_all(b"whole")?)).unwrap();
+        assert_eq!(files(folder.path()), [name]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_that_is_read_only_is_not_replaced() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.bin");
+        fs::write(&path, b"old").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o444)).unwrap();
+        let error = replace_file(&path, |_| Ok(())).unwrap_err();
+        assert!(error.to_string().starts_with("is read-only"), "{error}");
+        assert_eq!(fs::read(&path).unwrap(), b"old");
+    }
+
+    #[test]
+    fn a_folder_is_refused_before_anything_is_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |_: &mut dyn Write| -> Result<(), WriteError> { panic!("called") };
+        let error = replace_file(folder.path(), write).unwrap_err();
+        assert!(error.to_string().starts_with("is not a regular file"), "{error}");
+        let missing = folder.path().join("missing/a.bin");
+        let error = replace_file(missing, write).unwrap_err();
+        assert!(matches!(error, WriteError::Io(_)), "{error}");
+    }
+
+    #[test]
+    fn the_format_is_checked_before_a_file_is_made() {
+        let folder = tempfile::tempdir().unwrap();
+        let grid = VoxelGrid::from_voxels([4; 3], [[1; 3]]).unwrap();
+        let error = save_grid(&grid, folder.path().join("a.xyz")).unwrap_err();
+        assert!(error.to_string().starts_with("unknown file extension '.xyz'"), "{error}");
+        let field = DistanceField::of_parts(1.0, [grid.clone(), grid.clone()], vec![0.5]).unwrap();
+        let error = save_distances(&field, folder.path().join("a.bricks")).unwrap_err();
+        assert!(error.to_string().contains("cannot hold distances"), "{error}");
+        assert!(files(folder.path()).is_empty());
+        let path = folder.path().join("a.bricks");
+        save_grid(&grid, &path).unwrap();
+        assert_eq!(crate::formats::read_grid(&path).unwrap().grid, grid);
+    }
+}

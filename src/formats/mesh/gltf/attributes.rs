@@ -1,0 +1,174 @@
+//! The appearance of primitives: materials, vertex colours and texture coordinates. Errors in them
+//! are warnings.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::formats::mesh::gltf::accessors::Arrays;
+use crate::formats::mesh::gltf::images::DocumentTextures;
+use crate::formats::mesh::gltf::json::Document;
+use crate::formats::mesh::gltf::materials::{Surface, UvTransform, surfaces};
+use crate::formats::mesh::gltf::parts::{Part, place};
+use crate::mesh::appearance::{Material, Texture, TextureRef};
+
+/// The appearance of a document.
+pub(super) struct DocumentAppearance {
+    /// The document's materials.
+    surfaces: Vec<Result<Surface, String>>,
+    /// The materials in use, each with or without vertex colours and texture.
+    pub(super) materials: Vec<Material>,
+    number_of: HashMap<(Option<usize>, bool, bool), u32>,
+    pub(super) textures: Vec<Texture>,
+    unread_textures: Vec<String>,
+    bad_materials: BTreeMap<usize, String>,
+    bad_colors: Faults,
+    bad_texcoords: Faults,
+}
+
+/// Errors by mesh and primitive.
+type Faults = BTreeMap<[usize; 2], String>;
+
+impl DocumentAppearance {
+    /// Parses the materials.
+    pub(super) fn new(document: &Document) -> Self {
+        Self {
+            surfaces: surfaces(document.materials),
+            materials: Vec::new(),
+            number_of: HashMap::new(),
+            textures: Vec::new(),
+            unread_textures: Vec::new(),
+            bad_materials: BTreeMap::new(),
+            bad_colors: BTreeMap::new(),
+            bad_texcoords: BTreeMap::new(),
+        }
+    }
+
+    fn surface(&self, material: Option<usize>) -> Result<&Surface, &str> {
+        let Some(index) = material else { return Ok(&Surface::DEFAULT) };
+        let surface = self.surfaces.get(index).ok_or("does not exist")?;
+        surface.as_ref().map_err(|what| &what[..])
+    }
+
+    /// Finds the accessors of the colours and texture coordinates of a part of `mesh`.
+    pub(super) fn locate(&mut self, arrays: &Arrays, mesh: usize, part: &mut Part) {
+        let attributes = &part.primitive.attributes;
+        let has_right_count = |accessor: usize| match arrays.count(accessor)? as u64 {
+            count if count == part.vertices => Ok(accessor),
+            count => Err(format!(
+                "accessor {accessor} (counted from 0) has {count} elements for {} vertices",
+                part.vertices
+            )),
+        };
+        if let Some(&accessor) = attributes.get("COLOR_0") {
+            part.color = self.or_without_color(mesh, part.index, has_right_count(accessor));
+        }
+        let color_texture =
+            self.surface(part.primitive.material).ok().and_then(|s| s.color_texture);
+        if let Some(color_texture) = color_texture {
+            let name = format!("TEXCOORD_{}", color_texture.set);
+            let accessor = attributes.get(&name).ok_or_else(|| format!("there is no {name}"));
+            let accessor = accessor.and_then(|&accessor| has_right_count(accessor));
+            part.texcoord = self.or_without_texture(mesh, part.index, accessor);
+        }
+        part.has_appearance = part.primitive.material.is_some() || part.color.is_some();
+    }
+
+    /// The colours of a part; notes the error if they could not be read.
+    pub(super) fn or_without_color<T>(
+        &mut self,
+        mesh: usize,
+        part: usize,
+        read: Result<T, String>,
+    ) -> Option<T> {
+        or_note(&mut self.bad_colors, [mesh, part], read)
+    }
+
+    /// The texture coordinates of a part; notes the error if they could not be read.
+    pub(super) fn or_without_texture<T>(
+        &mut self,
+        mesh: usize,
+        part: usize,
+        read: Result<T, String>,
+    ) -> Option<T> {
+        or_note(&mut self.bad_texcoords, [mesh, part], read)
+    }
+
+    /// The texture that a part shows, by its index in the document.
+    pub(super) fn texture_of(&self, part: &Part) -> Option<usize> {
+        part.texcoord?;
+        Some(self.surface(part.primitive.material).ok()?.color_texture?.texture)
+    }
+
+    /// Assigns a material to each part of the `used` meshes.
+    pub(super) fn choose_materials(
+        &mut self,
+        textures: DocumentTextures,
+        parts: &mut [Vec<Part>],
+        used: impl Iterator<Item = usize>,
+    ) {
+        let mut is_chosen = vec![false; parts.len()];
+        for mesh in used {
+            if !std::mem::replace(&mut is_chosen[mesh], true) {
+                parts[mesh].iter_mut().for_each(|part| self.choose_material(&textures, part));
+            }
+        }
+        (self.textures, self.unread_textures) = (textures.list, textures.warnings);
+    }
+
+    fn choose_material(&mut self, textures: &DocumentTextures, part: &mut Part) {
+        let index = part.primitive.material;
+        let texture = self.texture_of(part).and_then(|texture| textures.get(texture));
+        let surface = match self.surface(index) {
+            Ok(surface) => surface.clone(),
+            Err(what) => {
+                let what = format!("material {} (counted from 0) {what}", index.unwrap_or(0));
+                self.bad_materials.entry(index.unwrap_or(0)).or_insert(what);
+                Surface::DEFAULT
+            }
+        };
+        // Without a texture, no coordinates are needed.
+        part.texcoord = part.texcoord.filter(|_| texture.is_some());
+        let has_color = part.color.is_some();
+        let key = (index, has_color, texture.is_some());
+        part.material = *self.number_of.entry(key).or_insert_with(|| {
+            self.materials.push(material(&surface, texture, has_color));
+            self.materials.len() as u32 - 1
+        });
+    }
+
+    /// The transform from a part's texture coordinates to those of its texture.
+    pub(super) fn texture_from_set(&self, part: &Part) -> UvTransform {
+        let color_texture =
+            self.surface(part.primitive.material).ok().and_then(|s| s.color_texture);
+        color_texture.map_or(UvTransform::IDENTITY, |color_texture| color_texture.texture_from_set)
+    }
+
+    /// A warning for each kind of deviation from the document.
+    pub(super) fn warnings(&mut self) -> impl Iterator<Item = String> {
+        let materials = summed(&self.bad_materials, "a material was replaced by plain white");
+        let colors = summed(&self.bad_colors, "colours of vertices were ignored");
+        let texcoords = summed(&self.bad_texcoords, "a texture was replaced by a plain colour");
+        let unread = std::mem::take(&mut self.unread_textures);
+        unread.into_iter().chain([materials, texcoords, colors].into_iter().flatten())
+    }
+}
+
+fn or_note<T>(faults: &mut Faults, [mesh, part]: [usize; 2], read: Result<T, String>) -> Option<T> {
+    let note = |what| {
+        faults.entry([mesh, part]).or_insert_with(|| format!("{}: {what}", place(mesh, part)));
+    };
+    read.map_err(note).ok()
+}
+
+/// A warning with the first of `faults` and the number of others.
+fn summed<K>(faults: &BTreeMap<K, String>, what: &str) -> Option<String> {
+    let first = faults.values().next()?;
+    Some(match faults.len() - 1 {
+        0 => format!("{what}: {first}"),
+        more => format!("{what}: {first}; and {more} more"),
+    })
+}
+
+fn material(surface: &Surface, texture: Option<TextureRef>, has_vertex_colors: bool) -> Material {
+    let Surface { color, alpha, .. } = *surface;
+    Material { color, texture, opacity: None, has_vertex_colors, alpha }
+}

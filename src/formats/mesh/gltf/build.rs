@@ -1,0 +1,264 @@
+//! Builds the mesh from the instances of a glTF scene.
+
+use std::collections::HashMap;
+
+use crate::base::numbers::grouped;
+use crate::base::srgb::Linear;
+use crate::formats::ReadError;
+use crate::formats::mesh::gltf::accessors::Arrays;
+use crate::formats::mesh::gltf::attributes::DocumentAppearance;
+use crate::formats::mesh::gltf::parts::{Part, in_primitive};
+use crate::formats::mesh::gltf::pose::Skins;
+use crate::formats::mesh::gltf::scene::Instance;
+use crate::mesh::appearance::Appearance;
+use crate::mesh::{Mesh, MeshError};
+
+const WHITE: Linear = [u16::MAX; 4];
+
+/// Maximum of [`Totals::steps`]. So many displacements by morph targets take 14 s on one thread of
+/// an AMD EPYC, if their accessors have no data.
+const MAX_STEPS: u64 = 1 << 34;
+
+/// The sizes of the mesh to build.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Totals {
+    pub(super) vertices: u64,
+    pub(super) triangles: u64,
+    /// The parts, vertices, indices and displacements by morph targets to process, which bound the
+    /// time. A small file can reference one accessor from many morph targets, primitives and nodes.
+    steps: u64,
+    /// The largest number of indices of a part.
+    indices: u64,
+    /// Vertices of the largest part with texture coordinates.
+    painted: u64,
+    /// The largest number of bytes for the pose of a part.
+    posing: u64,
+    has_appearance: bool,
+    has_colors: bool,
+    has_uvs: bool,
+}
+
+impl Totals {
+    /// The totals of `instances`.
+    pub(super) fn of(instances: &[Instance], parts: &[Vec<Part>]) -> Self {
+        let of_mesh =
+            |parts: &Vec<Part>| parts.iter().map(Self::of_part).fold(Self::default(), Self::plus);
+        let meshes: Vec<Self> = parts.iter().map(of_mesh).collect();
+        instances.iter().map(|instance| meshes[instance.mesh]).fold(Self::default(), Self::plus)
+    }
+
+    fn of_part(part: &Part) -> Self {
+        let targets = part.primitive.targets.len() as u64;
+        let poses = (1 + targets).saturating_mul(part.vertices);
+        Self {
+            vertices: part.new_vertices,
+            triangles: part.triangles,
+            steps: poses.saturating_add(part.indices).saturating_add(1),
+            indices: part.indices,
+            painted: if part.texcoord.is_some() { part.vertices } else { 0 },
+            posing: part.posing_memory(),
+            has_appearance: part.has_appearance,
+            has_colors: part.color.is_some(),
+            has_uvs: part.texcoord.is_some(),
+        }
+    }
+
+    fn plus(self, other: Self) -> Self {
+        Self {
+            vertices: self.vertices.saturating_add(other.vertices),
+            triangles: self.triangles.saturating_add(other.triangles),
+            steps: self.steps.saturating_add(other.steps),
+            indices: self.indices.max(other.indices),
+            painted: self.painted.max(other.painted),
+            posing: self.posing.max(other.posing),
+            has_appearance: self.has_appearance | other.has_appearance,
+            has_colors: self.has_colors | other.has_colors,
+            has_uvs: self.has_uvs | other.has_uvs,
+        }
+    }
+
+    /// # Errors
+    /// Too many vertices, triangles, or steps.
+    pub(super) fn check(&self) -> Result<(), ReadError> {
+        for (what, count) in [("vertices", self.vertices), ("triangles", self.triangles)] {
+            if count > u64::from(u32::MAX) {
+                return Err(MeshError::TooLarge { what, count: count as usize }.into());
+            }
+        }
+        if self.steps > MAX_STEPS {
+            return Err(ReadError::Content(format!(
+                "its nodes and morph targets repeat meshes too often: there are {} vertices and \
+                 indices to process, more than {}; export the scene in its pose, or in parts",
+                grouped(self.steps),
+                grouped(MAX_STEPS)
+            )));
+        }
+        Ok(())
+    }
+
+    /// An upper bound of bytes of memory: for building, besides the `file`; or for placing the mesh
+    /// afterwards, which takes more if there are many instances.
+    pub(super) fn memory(&self, file: u64) -> u64 {
+        let besides = (4 * self.indices + 16 * self.painted).saturating_add(self.posing);
+        let while_gathered = file.saturating_add(besides);
+        let while_placed = self.vertices.saturating_mul(size_of::<[i32; 3]>() as u64);
+        self.kept().saturating_add(while_gathered.max(while_placed))
+    }
+
+    /// Bytes of the mesh.
+    fn kept(&self) -> u64 {
+        let per_vertex = 24 + if self.has_colors { 8 } else { 0 };
+        let for_looks = if self.has_appearance { 4 } else { 0 };
+        let per_triangle = 12 + for_looks + if self.has_uvs { 24 } else { 0 };
+        let vertices = self.vertices.saturating_mul(per_vertex);
+        vertices.saturating_add(self.triangles.saturating_mul(per_triangle))
+    }
+}
+
+/// Positions, triangles and appearance of all instances.
+pub(super) struct Build<'a> {
+    arrays: &'a Arrays<'a>,
+    skins: &'a Skins,
+    positions: Vec<[f64; 3]>,
+    triangles: Vec<[u32; 3]>,
+    has_appearance: bool,
+    /// The colours of vertices; `None` if no instance has any.
+    colors: Option<Vec<Linear>>,
+    uvs: Option<Vec<[[f32; 2]; 3]>>,
+    material_of: Option<Vec<u32>>,
+}
+
+/// A vector with capacity `count`. Nested instances may exceed the memory.
+fn room<T>(count: u64) -> Result<Vec<T>, ReadError> {
+    let mut list = Vec::new();
+    list.try_reserve_exact(count as usize).map_err(std::io::Error::from)?;
+    Ok(list)
+}
+
+impl<'a> Build<'a> {
+    /// With capacity for all attributes in use, and with `materials` of triangles.
+    pub(super) fn new(
+        arrays: &'a Arrays<'a>,
+        skins: &'a Skins,
+        totals: &Totals,
+        materials: usize,
+    ) -> Result<Self, ReadError> {
+        let &Totals { vertices, triangles, has_appearance, has_colors, has_uvs, .. } = totals;
+        Ok(Self {
+            arrays,
+            skins,
+            positions: room(vertices)?,
+            triangles: room(triangles)?,
+            has_appearance,
+            colors: has_colors.then(|| room(vertices)).transpose()?,
+            uvs: has_uvs.then(|| room(triangles)).transpose()?,
+            material_of: (has_appearance && materials > 1).then(|| room(triangles)).transpose()?,
+        })
+    }
+
+    /// Adds an instance of a mesh.
+    pub(super) fn add(
+        &mut self,
+        instance: &Instance,
+        parts: &[Part],
+        mut appearance: Option<&mut DocumentAppearance>,
+    ) -> Result<(), ReadError> {
+        let mut first_of = HashMap::new();
+        for part in parts {
+            let error = |what: String| in_primitive(instance.mesh, part.index, &what);
+            let end = self.positions.len();
+            let (first, is_mirror) = match first_of.get(&part.key()) {
+                Some(&known) => known,
+                None => {
+                    self.arrays.positions(part.position, &mut self.positions).map_err(error)?;
+                    self.add_colors(instance.mesh, part, appearance.as_deref_mut());
+                    let added = &mut self.positions[end..];
+                    let placed = self.skins.place(self.arrays, instance, part, added);
+                    let new = (end, placed.map_err(error)?);
+                    first_of.insert(part.key(), new);
+                    new
+                }
+            };
+            let indices = part.primitive.indices.map(|indices| self.arrays.indices(indices));
+            let indices = indices.transpose().map_err(error)?;
+            let vertices = part.vertices;
+            if let Some(index) = indices.iter().flatten().find(|&&i| u64::from(i) >= vertices) {
+                let what =
+                    format!("the index {index} is out of range: there are {vertices} vertices");
+                return Err(error(what));
+            }
+            let vertex =
+                |corner: usize| indices.as_ref().map_or(corner as u32, |indices| indices[corner]);
+            let triangles = (0..part.triangles as usize).map(|triangle| {
+                let [a, b, c] = part.mode.corners(triangle).map(vertex);
+                if is_mirror { [a, c, b] } else { [a, b, c] }
+            });
+            self.triangles
+                .extend(triangles.clone().map(|triangle| triangle.map(|i| first as u32 + i)));
+            if let Some(appearance) = appearance.as_deref_mut() {
+                self.add_uvs(instance.mesh, part, appearance, triangles);
+            }
+            if let Some(material_of) = &mut self.material_of {
+                material_of.resize(self.triangles.len(), part.material);
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the colours of the vertices added last; white if there are none.
+    fn add_colors(
+        &mut self,
+        mesh: usize,
+        part: &Part,
+        appearance: Option<&mut DocumentAppearance>,
+    ) {
+        let (Some(colors), Some(appearance)) = (&mut self.colors, appearance) else { return };
+        let start = colors.len();
+        if let Some(accessor) = part.color {
+            let read = self.arrays.colors(accessor, colors);
+            if appearance.or_without_color(mesh, part.index, read).is_none() {
+                colors.truncate(start);
+            }
+        }
+        colors.resize(self.positions.len(), WHITE);
+    }
+
+    /// Adds the texture coordinates of a part's `triangles`: NaN if they cannot be read, any value
+    /// if the part has no texture.
+    fn add_uvs(
+        &mut self,
+        mesh: usize,
+        part: &Part,
+        appearance: &mut DocumentAppearance,
+        triangles: impl Iterator<Item = [u32; 3]>,
+    ) {
+        let Some(uvs) = &mut self.uvs else { return };
+        let Some(accessor) = part.texcoord else {
+            uvs.resize(self.triangles.len(), [[0.0; 2]; 3]);
+            return;
+        };
+        let texcoords = self.arrays.texcoords(accessor);
+        if let Some(texcoords) = appearance.or_without_texture(mesh, part.index, texcoords) {
+            let transform = appearance.texture_from_set(part);
+            let uv = |vertex: u32| transform.apply(texcoords[vertex as usize]);
+            uvs.extend(triangles.map(|triangle| triangle.map(uv)));
+        } else {
+            uvs.resize(self.triangles.len(), [[f32::NAN; 2]; 3]);
+        }
+    }
+
+    /// The mesh, with its appearance if there is any.
+    pub(super) fn finish(self, appearance: Option<DocumentAppearance>) -> Result<Mesh, MeshError> {
+        let mesh = Mesh::new(self.positions, self.triangles)?;
+        match appearance {
+            Some(appearance) if self.has_appearance => mesh.with_appearance(Appearance {
+                materials: appearance.materials,
+                material_of: self.material_of.unwrap_or_default(),
+                textures: appearance.textures,
+                uvs: self.uvs.unwrap_or_default(),
+                vertex_colors: self.colors.unwrap_or_default(),
+            }),
+            _ => Ok(mesh),
+        }
+    }
+}

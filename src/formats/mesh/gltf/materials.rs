@@ -1,0 +1,200 @@
+//! The base colours of the materials of a glTF document.
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
+
+use crate::base::srgb::Linear;
+use crate::formats::mesh::gltf::accessors::light;
+use crate::mesh::appearance::Alpha;
+
+/// The base colour of a material.
+#[derive(Debug, Clone)]
+pub(super) struct Surface {
+    pub(super) color: Linear,
+    pub(super) alpha: Alpha,
+    pub(super) color_texture: Option<BaseColorTexture>,
+}
+
+/// A texture with its set of texture coordinates and their transform.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct BaseColorTexture {
+    /// Its index in the document.
+    pub(super) texture: usize,
+    /// The set of texture coordinates.
+    pub(super) set: u32,
+    pub(super) texture_from_set: UvTransform,
+}
+
+impl Surface {
+    /// The material of primitives without one.
+    pub(super) const DEFAULT: Self =
+        Self { color: [u16::MAX; 4], alpha: Alpha::Opaque, color_texture: None };
+
+    fn of(material: Material) -> Self {
+        let Material { pbr_metallic_roughness, alpha_mode, alpha_cutoff, extensions } = material;
+        // The extension takes precedence, as it specifies.
+        let base = extensions.specular_glossiness.map_or(pbr_metallic_roughness, |other| Base {
+            base_color_factor: other.diffuse_factor,
+            base_color_texture: other.diffuse_texture,
+        });
+        let mut color = base.base_color_factor.map(light);
+        let alpha = match alpha_mode {
+            AlphaMode::Opaque => Alpha::Opaque,
+            AlphaMode::Blend => Alpha::Blend,
+            AlphaMode::Mask => {
+                if alpha_cutoff > 1.0 {
+                    color[3] = 0;
+                }
+                Alpha::Mask(light(alpha_cutoff))
+            }
+        };
+        Self { color, alpha, color_texture: base.base_color_texture.map(BaseColorTexture::of) }
+    }
+}
+
+impl BaseColorTexture {
+    fn of(info: TextureInfo) -> Self {
+        let transform = info.extensions.transform.unwrap_or_default();
+        Self {
+            texture: info.index,
+            set: transform.tex_coord.unwrap_or(info.tex_coord),
+            texture_from_set: UvTransform::of(&transform),
+        }
+    }
+}
+
+/// Two rows of an affine matrix.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct UvTransform([[f64; 3]; 2]);
+
+impl UvTransform {
+    pub(super) const IDENTITY: Self = Self([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]);
+
+    /// Scale, then counter-clockwise rotation as seen with `v` down, then translation. Sines of
+    /// `libm` are the same on every machine.
+    fn of(transform: &Transform) -> Self {
+        let [su, sv] = transform.scale;
+        let [u, v] = transform.offset;
+        let (sin, cos) = libm::sincos(transform.rotation);
+        Self([[cos * su, sin * sv, u], [-sin * su, cos * sv, v]])
+    }
+
+    pub(super) fn apply(self, [u, v]: [f64; 2]) -> [f32; 2] {
+        self.0.map(|[a, b, c]| (a * u + b * v + c) as f32)
+    }
+}
+
+/// The materials of a document's list, or the error of each.
+pub(super) fn surfaces(materials: Option<&RawValue>) -> Vec<Result<Surface, String>> {
+    let surface = |material: Result<Material, _>| material.map(Surface::of);
+    items(materials).into_iter().map(surface).collect()
+}
+
+/// The items of a list, parsed one by one, so that an error affects one item only. Anything but a
+/// list has no items.
+pub(super) fn items<T: DeserializeOwned>(list: Option<&RawValue>) -> Vec<Result<T, String>> {
+    let items = list.and_then(|list| serde_json::from_str::<Vec<&RawValue>>(list.get()).ok());
+    let parse = |item: &RawValue| {
+        serde_json::from_str(item.get()).map_err(|error| {
+            let text = error.to_string();
+            let what = text.split(" at line ").next().unwrap_or(&text);
+            format!("is malformed: {}", crate::formats::shortened(what, 120))
+        })
+    };
+    items.unwrap_or_default().into_iter().map(parse).collect()
+}
+
+#[derive(Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Material {
+    pbr_metallic_roughness: Base,
+    alpha_mode: AlphaMode,
+    alpha_cutoff: f64,
+    extensions: Extensions,
+}
+
+impl Default for Material {
+    fn default() -> Self {
+        Self {
+            pbr_metallic_roughness: Base::default(),
+            alpha_mode: AlphaMode::Opaque,
+            alpha_cutoff: 0.5,
+            extensions: Extensions::default(),
+        }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+enum AlphaMode {
+    Opaque,
+    Mask,
+    Blend,
+}
+
+#[derive(Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Base {
+    /// In linear light.
+    base_color_factor: [f64; 4],
+    base_color_texture: Option<TextureInfo>,
+}
+
+impl Default for Base {
+    fn default() -> Self {
+        Self { base_color_factor: [1.0; 4], base_color_texture: None }
+    }
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Extensions {
+    #[serde(rename = "KHR_materials_pbrSpecularGlossiness")]
+    specular_glossiness: Option<SpecularGlossiness>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct SpecularGlossiness {
+    #[serde(default = "white")]
+    diffuse_factor: [f64; 4],
+    diffuse_texture: Option<TextureInfo>,
+}
+
+fn white() -> [f64; 4] {
+    [1.0; 4]
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct TextureInfo {
+    index: usize,
+    #[serde(default)]
+    tex_coord: u32,
+    #[serde(default)]
+    extensions: TextureExtensions,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct TextureExtensions {
+    #[serde(rename = "KHR_texture_transform")]
+    transform: Option<Transform>,
+}
+
+#[derive(Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Transform {
+    offset: [f64; 2],
+    /// Radians.
+    rotation: f64,
+    scale: [f64; 2],
+    tex_coord: Option<u32>,
+}
+
+impl Default for Transform {
+    fn default() -> Self {
+        Self { offset: [0.0; 2], rotation: 0.0, scale: [1.0; 2], tex_coord: None }
+    }
+}

@@ -1,0 +1,221 @@
+//! The glTF 2.0 reader: JSON documents with embedded buffers or sidecar files, and binary files.
+//!
+//! Reads the triangles of all meshes in the scene, transformed by their nodes, and their base
+//! colours.
+//!
+//! Hand-written: the crate `gltf` reads transforms as 32-bit numbers, rejects quantized meshes and
+//! panics if arrays contradict the document; and only a small part of a document is needed here.
+
+mod accessors;
+mod attributes;
+mod buffers;
+mod build;
+mod images;
+mod json;
+mod materials;
+mod parts;
+mod pose;
+mod scene;
+
+use crate::base::numbers::counted;
+use crate::formats::io::tally::{Tally, warning_of};
+use crate::formats::mesh::gltf::accessors::Arrays;
+use crate::formats::mesh::gltf::attributes::DocumentAppearance;
+use crate::formats::mesh::gltf::build::{Build, Totals};
+use crate::formats::mesh::gltf::images::DocumentTextures;
+use crate::formats::mesh::gltf::json::Document;
+use crate::formats::mesh::gltf::parts::{DECOMPRESS, DRACO, LeftOut, Parts};
+use crate::formats::mesh::gltf::pose::Skins;
+use crate::formats::mesh::gltf::scene::{Instance, expanded, instance_count, scene};
+use crate::formats::{
+    LoadedMesh, MeshSpec, ReadError, ReadOptions, Sidecars, check_memory, excerpt,
+};
+
+/// glTF 2.0 of Khronos, `.gltf`.
+pub const SPEC: MeshSpec = MeshSpec { extension: "gltf", ..BINARY_SPEC };
+
+/// The binary form of glTF 2.0, `.glb`.
+pub const BINARY_SPEC: MeshSpec = MeshSpec {
+    extension: "glb",
+    name: "glTF 2.0",
+    carries: "triangles of the scene in its default pose, y up; base colours, their textures, \
+              vertex colours",
+    check_start: |start, _| buffers::check_start(start),
+    read: |bytes, sidecars, options| read(&bytes, sidecars, options),
+};
+
+/// Bytes of memory independent of the file.
+const REST: u64 = 16 << 10;
+/// Bytes of an instance, and of its translation, rotation and scale.
+const INSTANCE: u64 = (size_of::<Instance>() + 10 * size_of::<f64>()) as u64;
+
+/// Reads the meshes in the scene of `bytes`. Buffers and images in other files are among the
+/// `sidecars`.
+///
+/// # Errors
+/// No glTF, malformed or cut off, extensions that are required and not known, buffers that are
+/// missing or too short, indices out of range, coordinates that are not finite, no triangles.
+fn read(bytes: &[u8], sidecars: &Sidecars, options: &ReadOptions) -> Result<LoadedMesh, ReadError> {
+    let limit = options.memory;
+    let buffers::Container { json, binary } = buffers::open(bytes)?;
+    let for_document = bytes.len() as u64 + json::most_memory(json) + REST;
+    check_memory(for_document, limit)?;
+    let document = json::parse(json)?;
+    refuse_extensions(&document)?;
+
+    let sources = buffers::sources(&document.buffers, binary, sidecars);
+    let for_buffers = for_document.saturating_add(buffers::most_memory(&sources));
+    check_memory(for_buffers, limit)?;
+    let buffers = buffers::load(&document.buffers, sources)?;
+    let arrays = Arrays::new(&document, buffers);
+    let scene = scene(&document).map_err(ReadError::Content)?;
+    let instance_count = instance_count(&scene.instances, &arrays).map_err(ReadError::Content)?;
+    let for_instances = for_buffers.saturating_add(instance_count.saturating_mul(INSTANCE));
+    check_memory(for_instances, limit)?;
+    let for_matrices = Skins::most_memory(&arrays, &scene.instances);
+    check_memory(for_instances.saturating_add(for_matrices), limit)?;
+    let skins = Skins::new(&arrays, &scene.instances, &scene.scene_from_node);
+    let instances = expanded(scene.instances, &arrays).map_err(ReadError::Content)?;
+    let mut appearance = options.appearance.then(|| DocumentAppearance::new(&document));
+    let Parts { mut parts, left_out } = Parts::new(&arrays, |mesh, part| {
+        if let Some(appearance) = &mut appearance {
+            appearance.locate(&arrays, mesh, part);
+        }
+    })?;
+
+    let totals = Totals::of(&instances, &parts);
+    let needed = totals.memory(for_instances);
+    check_memory(needed, limit)?;
+    totals.check()?;
+    if let Some(appearance) = &mut appearance {
+        let used = || instances.iter().map(|instance| instance.mesh);
+        let shown = used().flat_map(|mesh| &parts[mesh]);
+        let shown = shown.filter_map(|part| appearance.texture_of(part));
+        let textures = DocumentTextures::read(&arrays, sidecars, shown, limit - needed);
+        appearance.choose_materials(textures, &mut parts, used());
+    }
+    let materials = appearance.as_ref().map_or(0, |appearance| appearance.materials.len());
+    // Computed again, without the attributes for textures that could not be read.
+    let totals = Totals::of(&instances, &parts);
+    let mut build = Build::new(&arrays, &skins, &totals, materials)?;
+    for instance in &instances {
+        build.add(instance, &parts[instance.mesh], appearance.as_mut())?;
+    }
+    if totals.triangles == 0 {
+        return Err(nothing_to_voxelize(&left_out));
+    }
+    let mut warnings = warnings(&document, &left_out, scene.other_scenes);
+    warnings.extend(skins.warnings());
+    warnings.extend(appearance.iter_mut().flat_map(DocumentAppearance::warnings));
+    Ok(LoadedMesh::new(build.finish(appearance)?, warnings))
+}
+
+/// Extensions, by the beginnings of their names, that are supported, or affect neither shape nor
+/// colours.
+const HARMLESS: [&str; 25] = [
+    "KHR_materials_",
+    "KHR_texture_",
+    "KHR_lights_",
+    "KHR_animation_pointer",
+    "KHR_interactivity",
+    "KHR_node_hoverability",
+    "KHR_node_selectability",
+    "KHR_physics_",
+    "KHR_xmp",
+    "KHR_audio",
+    "KHR_mesh_quantization",
+    "EXT_mesh_gpu_instancing",
+    "EXT_texture_",
+    "EXT_lights_",
+    "EXT_feature_metadata",
+    "EXT_instance_features",
+    "EXT_mesh_features",
+    "EXT_structural_metadata",
+    "CESIUM_primitive_outline",
+    "FB_ngon_encoding",
+    "MSFT_lod",
+    "MSFT_texture_",
+    "OMI_",
+    "VRM",
+    "AGI_articulations",
+];
+
+/// Extensions, by the beginnings of their names, that affect colours only.
+const LOOKS_ONLY: [&str; 8] = [
+    "KHR_techniques_webgl",
+    "KHR_technique_webgl",
+    "KHR_blend",
+    "EXT_materials_",
+    "ADOBE_materials_",
+    "FB_materials_",
+    "MSFT_packing_",
+    "MPEG_texture_video",
+];
+
+/// Extensions with a fallback that is read unless they are required.
+const COMPRESSIONS: [&str; 3] = [DRACO, "EXT_meshopt_compression", "KHR_meshopt_compression"];
+
+fn is_one_of(extension: &str, beginnings: &[&str]) -> bool {
+    beginnings.iter().any(|beginning| extension.starts_with(beginning))
+}
+
+fn refuse_extensions(document: &Document) -> Result<(), ReadError> {
+    let is_read = |name: &str| is_one_of(name, &HARMLESS) || is_one_of(name, &LOOKS_ONLY);
+    let Some(extension) = document.extensions_required.iter().find(|name| !is_read(name)) else {
+        return Ok(());
+    };
+    let fix = match COMPRESSIONS.contains(&&extension[..]) {
+        true => DECOMPRESS,
+        false => "write it without, with the tool that made it, or with gltf-transform",
+    };
+    Err(ReadError::Content(format!(
+        "the file needs the extension {}, which is not read: {fix}",
+        excerpt(extension)
+    )))
+}
+
+fn nothing_to_voxelize(left_out: &LeftOut) -> ReadError {
+    ReadError::Content(match left_out.points_and_lines {
+        0 => "no triangles in the scene: nothing to voxelize".into(),
+        n => {
+            let sets = counted(n, "set");
+            format!(
+                "no triangles in the scene, only {sets} of points or lines: nothing to voxelize"
+            )
+        }
+    })
+}
+
+fn warnings(document: &Document, left_out: &LeftOut, other_scenes: Tally) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let mut warn = |count: u64, names: [&str; 2], what: &str| {
+        warnings.extend(warning_of(count, names, what));
+    };
+    let LeftOut { points_and_lines, without_positions, zero } = *left_out;
+    let sets_were = ["set of points or lines was", "sets of points or lines were"];
+    warn(points_and_lines, sets_were, "skipped: they have no surface");
+    warn(without_positions, ["primitive was", "primitives were"], "skipped: no positions");
+    let zeros = "positions or indices without data, which are all zero";
+    warn(zero, ["primitive has", "primitives have"], zeros);
+    let scenes = other_scenes.quoted_and_counted();
+    let which = match document.scene {
+        Some(_) => "the default scene is read",
+        None => "the file has no default scene, so its first is read",
+    };
+    let scenes = format!("skipped, {scenes}: {which}");
+    warn(other_scenes.count as u64, ["scene was", "scenes were"], &scenes);
+    for name in &document.extensions_used {
+        if is_one_of(name, &LOOKS_ONLY) {
+            let name = excerpt(name);
+            warnings.push(format!("the extension {name} was ignored: colours may differ"));
+        }
+    }
+    let is_known = |name: &str| {
+        is_one_of(name, &HARMLESS) || is_one_of(name, &LOOKS_ONLY) || COMPRESSIONS.contains(&name)
+    };
+    if let Some(extension) = document.extensions_used.iter().find(|name| !is_known(name)) {
+        let extension = excerpt(extension);
+        warnings.push(format!("the extension {extension} was ignored: the shape may differ"));
+    }
+    warnings
+}

@@ -1,0 +1,201 @@
+//! The primitives of a glTF document that have triangles, and their accessors.
+
+use std::collections::HashSet;
+
+use crate::formats::ReadError;
+use crate::formats::mesh::gltf::accessors::Arrays;
+use crate::formats::mesh::gltf::json::{Mesh, Primitive};
+
+/// Meshes compressed by Draco.
+pub(super) const DRACO: &str = "KHR_draco_mesh_compression";
+/// The advice for compressed files.
+pub(super) const DECOMPRESS: &str =
+    "decompress it with the tool that made it, or with gltf-transform";
+
+/// Counts of skipped primitives.
+#[derive(Debug, Default)]
+pub(super) struct LeftOut {
+    pub(super) points_and_lines: u64,
+    pub(super) without_positions: u64,
+    /// Primitives whose positions have no data, and are zero.
+    pub(super) zero: u64,
+}
+
+/// A primitive with triangles.
+pub(super) struct Part<'a> {
+    pub(super) primitive: &'a Primitive,
+    /// Its index in the mesh.
+    pub(super) index: usize,
+    pub(super) mode: Mode,
+    pub(super) position: usize,
+    pub(super) vertices: u64,
+    /// Vertices not shared with an earlier part of the mesh.
+    pub(super) new_vertices: u64,
+    pub(super) indices: u64,
+    pub(super) triangles: u64,
+    /// Sets of four joints that each vertex has.
+    pub(super) joint_sets: usize,
+    /// Whether its appearance differs from the default.
+    pub(super) has_appearance: bool,
+    /// The accessor of its colours.
+    pub(super) color: Option<usize>,
+    /// The accessor of the texture coordinates that its material uses.
+    pub(super) texcoord: Option<usize>,
+    /// The index of its material in the appearance.
+    pub(super) material: u32,
+}
+
+impl Part<'_> {
+    /// The key by which parts share vertices. Vertices that a pose may move are not shared.
+    pub(super) fn key(&self) -> (usize, Option<usize>, Option<usize>) {
+        let is_posed = self.joint_sets > 0 || !self.primitive.targets.is_empty();
+        (self.position, self.color, is_posed.then_some(self.index))
+    }
+
+    /// An upper bound of bytes for posing the part: displacements of a morph target; joints and
+    /// weights.
+    pub(super) fn posing_memory(&self) -> u64 {
+        let morph = if self.primitive.targets.is_empty() { 0 } else { 24 };
+        self.vertices.saturating_mul(morph.max(48 * self.joint_sets as u64))
+    }
+}
+
+/// The topology of triangles.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Mode {
+    Triangles,
+    Strip,
+    Fan,
+}
+
+impl Mode {
+    /// The number of triangles of `corners` corners.
+    fn triangles(self, corners: u64) -> u64 {
+        match self {
+            Self::Triangles => corners / 3,
+            Self::Strip | Self::Fan => corners.saturating_sub(2),
+        }
+    }
+
+    /// The corners of triangle `at`.
+    pub(super) fn corners(self, at: usize) -> [usize; 3] {
+        match self {
+            Self::Triangles => [3 * at, 3 * at + 1, 3 * at + 2],
+            Self::Strip => [at, at + 1 + at % 2, at + 2 - at % 2],
+            Self::Fan => [at + 1, at + 2, 0],
+        }
+    }
+}
+
+/// The parts of all meshes.
+pub(super) struct Parts<'a> {
+    pub(super) parts: Vec<Vec<Part<'a>>>,
+    pub(super) left_out: LeftOut,
+}
+
+/// The error `what` about a primitive.
+pub(super) fn in_primitive(mesh: usize, primitive: usize, what: &str) -> ReadError {
+    ReadError::Content(format!("{}: {what}", place(mesh, primitive)))
+}
+
+/// The name of a primitive, for messages.
+pub(super) fn place(mesh: usize, primitive: usize) -> String {
+    format!("mesh {mesh}, primitive {primitive} (counted from 0)")
+}
+
+impl<'a> Parts<'a> {
+    /// Finds the parts; `locate` adds the appearance of a part of a mesh.
+    ///
+    /// # Errors
+    /// A primitive that is malformed.
+    pub(super) fn new(
+        arrays: &Arrays<'a>,
+        mut locate: impl FnMut(usize, &mut Part),
+    ) -> Result<Self, ReadError> {
+        let meshes = &arrays.document.meshes;
+        let mut all =
+            Self { parts: Vec::with_capacity(meshes.len()), left_out: LeftOut::default() };
+        for (at, mesh) in meshes.iter().enumerate() {
+            let parts = all.of_mesh(arrays, at, mesh, &mut locate)?;
+            all.parts.push(parts);
+        }
+        Ok(all)
+    }
+
+    fn of_mesh(
+        &mut self,
+        arrays: &Arrays,
+        at: usize,
+        mesh: &'a Mesh,
+        locate: &mut impl FnMut(usize, &mut Part),
+    ) -> Result<Vec<Part<'a>>, ReadError> {
+        let mut parts: Vec<Part> = Vec::with_capacity(mesh.primitives.len());
+        let mut known = HashSet::new();
+        for (index, primitive) in mesh.primitives.iter().enumerate() {
+            let part = self.part(arrays, index, primitive);
+            let Some(mut part) = part.map_err(|what| in_primitive(at, index, &what))? else {
+                continue;
+            };
+            locate(at, &mut part);
+            if !known.insert(part.key()) {
+                part.new_vertices = 0;
+            }
+            parts.push(part);
+        }
+        Ok(parts)
+    }
+
+    /// The part of a primitive, if it has triangles.
+    fn part(
+        &mut self,
+        arrays: &Arrays,
+        index: usize,
+        primitive: &'a Primitive,
+    ) -> Result<Option<Part<'a>>, String> {
+        let mode = match primitive.mode.unwrap_or(4) {
+            0..=3 => {
+                self.left_out.points_and_lines += 1;
+                return Ok(None);
+            }
+            4 => Mode::Triangles,
+            5 => Mode::Strip,
+            6 => Mode::Fan,
+            other => return Err(format!("its mode is {other}: use 4 for triangles")),
+        };
+        let Some(&position) = primitive.attributes.get("POSITION") else {
+            self.left_out.without_positions += 1;
+            return Ok(None);
+        };
+        let has_no_data = |&at: &usize| arrays.is_zero(at);
+        if primitive.indices.iter().chain([&position]).any(has_no_data) {
+            if primitive.extensions.draco.is_some() {
+                return Err(format!("it is compressed with {DRACO}: {DECOMPRESS}"));
+            }
+            self.left_out.zero += u64::from(primitive.targets.is_empty());
+        }
+        let vertices = arrays.count(position)? as u64;
+        let indices = match primitive.indices {
+            Some(accessor) => arrays.count(accessor)? as u64,
+            None => 0,
+        };
+        let corners = if primitive.indices.is_some() { indices } else { vertices };
+        if matches!(mode, Mode::Triangles) && !corners.is_multiple_of(3) {
+            return Err(format!("{corners} corners are not those of whole triangles"));
+        }
+        Ok(Some(Part {
+            primitive,
+            index,
+            mode,
+            position,
+            vertices,
+            new_vertices: vertices,
+            indices,
+            triangles: mode.triangles(corners),
+            joint_sets: primitive.attributes.keys().filter(|n| n.starts_with("JOINTS_")).count(),
+            has_appearance: false,
+            color: None,
+            texcoord: None,
+            material: 0,
+        }))
+    }
+}

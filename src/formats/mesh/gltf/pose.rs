@@ -1,0 +1,169 @@
+//! The default pose: morph targets with the node's weights, and skins with the joints' transforms
+//! in the scene (glTF 2.0, 3.7.2.2 and 3.7.3).
+
+use std::collections::BTreeMap;
+
+use crate::formats::mesh::gltf::accessors::Arrays;
+use crate::formats::mesh::gltf::json::Skin;
+use crate::formats::mesh::gltf::parts::Part;
+use crate::formats::mesh::gltf::scene::{Instance, Pose, Transform};
+
+/// The skins that are used.
+pub(super) struct Skins {
+    /// By skin: for each joint the transform from mesh space to scene space; or why the skin is not
+    /// used.
+    scene_from_mesh: BTreeMap<usize, Result<Vec<Transform>, String>>,
+}
+
+impl Skins {
+    /// Bytes of the bind matrices of a skin, which are read whole; each skin's are freed before the
+    /// next one's are read.
+    pub(super) fn most_memory(arrays: &Arrays, instances: &[Instance]) -> u64 {
+        let skins = used(instances).filter_map(|index| arrays.document.skins.get(index));
+        let matrices = skins.filter_map(|skin| arrays.count(skin.inverse_bind_matrices?).ok());
+        matrices.max().map_or(0, |count| (count * size_of::<[f64; 16]>()) as u64)
+    }
+
+    /// The skins of `instances`, with joints placed by `scene_from_node`.
+    pub(super) fn new(
+        arrays: &Arrays,
+        instances: &[Instance],
+        scene_from_node: &[Option<Transform>],
+    ) -> Self {
+        let mut scene_from_mesh = BTreeMap::new();
+        for index in used(instances) {
+            scene_from_mesh.entry(index).or_insert_with(|| {
+                let skin = arrays.document.skins.get(index);
+                joints(arrays, skin.ok_or("does not exist")?, scene_from_node)
+            });
+        }
+        Self { scene_from_mesh }
+    }
+
+    fn get(&self, pose: Pose) -> Option<&[Transform]> {
+        let skin = self.scene_from_mesh.get(&pose.skin?)?;
+        skin.as_deref().ok().filter(|joints| !joints.is_empty())
+    }
+
+    /// A warning for each skin that is not used.
+    pub(super) fn warnings(&self) -> impl Iterator<Item = String> {
+        self.scene_from_mesh.iter().filter_map(|(index, joints)| {
+            let what = joints.as_ref().err()?;
+            Some(format!("skin {index} (counted from 0) was ignored: it {what}"))
+        })
+    }
+
+    /// Transforms the vertices of a part from mesh space to scene space. Returns whether that
+    /// mirrors.
+    ///
+    /// # Errors
+    /// Malformed accessors, accessors with different counts, or joints out of range.
+    pub(super) fn place(
+        &self,
+        arrays: &Arrays,
+        instance: &Instance,
+        part: &Part,
+        positions: &mut [[f64; 3]],
+    ) -> Result<bool, String> {
+        morph(arrays, part, instance.pose.weights, positions)?;
+        let joints = self.get(instance.pose).filter(|_| part.joint_sets > 0);
+        let Some(joints) = joints else {
+            instance.scene_from_mesh.apply(positions);
+            return Ok(instance.scene_from_mesh.is_mirror());
+        };
+        skin(arrays, part, joints, positions)?;
+        Ok(joints[0].is_mirror())
+    }
+}
+
+/// The skins of instances.
+fn used(instances: &[Instance]) -> impl Iterator<Item = usize> {
+    instances.iter().filter_map(|instance| instance.pose.skin)
+}
+
+/// For each joint the transform from mesh space to scene space.
+fn joints(
+    arrays: &Arrays,
+    skin: &Skin,
+    scene_from_node: &[Option<Transform>],
+) -> Result<Vec<Transform>, String> {
+    let inverse_bind = skin.inverse_bind_matrices.map(|at| arrays.matrices(at)).transpose();
+    let inverse_bind = inverse_bind.map_err(|what| format!("has bind matrices whose {what}"))?;
+    let joint = |(n, &node): (usize, &usize)| {
+        let scene_from_joint = scene_from_node.get(node).copied().flatten();
+        let scene_from_joint =
+            scene_from_joint.ok_or_else(|| format!("has the joint {node}, not in the scene"))?;
+        let Some(matrices) = &inverse_bind else { return Ok(scene_from_joint) };
+        let matrix = matrices.get(n).ok_or("has more joints than bind matrices")?;
+        Ok(scene_from_joint.times(Transform::of_columns(matrix)))
+    };
+    skin.joints.iter().enumerate().map(joint).collect()
+}
+
+fn morph(
+    arrays: &Arrays,
+    part: &Part,
+    weights: &[f64],
+    positions: &mut [[f64; 3]],
+) -> Result<(), String> {
+    let targets = part.primitive.targets.iter().zip(weights);
+    for (target, &weight) in targets.filter(|&(_, &weight)| weight != 0.0) {
+        let Some(&accessor) = target.get("POSITION") else { continue };
+        check_count(arrays, accessor, positions.len())?;
+        let moves = arrays.vectors(accessor)?;
+        for (position, by) in positions.iter_mut().zip(moves) {
+            (0..3).for_each(|axis| position[axis] += weight * by[axis]);
+        }
+    }
+    Ok(())
+}
+
+fn skin(
+    arrays: &Arrays,
+    part: &Part,
+    joints: &[Transform],
+    positions: &mut [[f64; 3]],
+) -> Result<(), String> {
+    let mut sets = Vec::with_capacity(part.joint_sets);
+    for set in 0..part.joint_sets {
+        let get = |name: &str| {
+            let name = format!("{name}_{set}");
+            let found = part.primitive.attributes.get(&name).copied();
+            found.ok_or_else(|| format!("it is skinned, but has no {name}"))
+        };
+        let (numbers, weights) = (get("JOINTS")?, get("WEIGHTS")?);
+        check_count(arrays, numbers, positions.len())?;
+        check_count(arrays, weights, positions.len())?;
+        sets.push((arrays.joints(numbers)?, arrays.vec4s(weights)?));
+    }
+    for (vertex, position) in positions.iter_mut().enumerate() {
+        let influences = || {
+            let of_set = |(numbers, weights): &(Vec<[u32; 4]>, Vec<[f64; 4]>)| {
+                numbers[vertex].into_iter().zip(weights[vertex])
+            };
+            sets.iter().flat_map(of_set).filter(|&(_, weight)| weight != 0.0)
+        };
+        let total: f64 = influences().map(|(_, weight)| weight).sum();
+        if let Some((joint, _)) = influences().find(|&(joint, _)| joint as usize >= joints.len()) {
+            return Err(format!("the joint {joint} is out of range: there are {}", joints.len()));
+        }
+        let scene_from_mesh = match total > 0.0 {
+            true => Transform::weighted(
+                influences().map(|(joint, weight)| (weight / total, joints[joint as usize])),
+            ),
+            // A vertex without weights is bound to the first joint, as in viewers.
+            false => joints[0],
+        };
+        *position = scene_from_mesh.apply_to(*position);
+    }
+    Ok(())
+}
+
+fn check_count(arrays: &Arrays, accessor: usize, vertices: usize) -> Result<(), String> {
+    match arrays.count(accessor)? {
+        count if count == vertices => Ok(()),
+        count => Err(format!(
+            "accessor {accessor} (counted from 0) has {count} elements for {vertices} vertices"
+        )),
+    }
+}

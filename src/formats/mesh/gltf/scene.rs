@@ -1,0 +1,273 @@
+//! The scene of a glTF document: mesh instances and their transforms.
+
+use std::array::from_fn;
+
+use crate::formats::io::tally::Tally;
+use crate::formats::mesh::gltf::accessors::Arrays;
+use crate::formats::mesh::gltf::json::{Document, Instancing, Node};
+
+/// A mesh in the scene.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Instance<'a> {
+    pub(super) mesh: usize,
+    pub(super) scene_from_mesh: Transform,
+    pub(super) pose: Pose<'a>,
+    instancing: Option<&'a Instancing>,
+}
+
+/// The deformation of an instance's vertices.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Pose<'a> {
+    /// Weights of the mesh's morph targets.
+    pub(super) weights: &'a [f64],
+    pub(super) skin: Option<usize>,
+}
+
+/// Three rows of an affine matrix.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Transform([[f64; 4]; 3]);
+
+impl Transform {
+    const IDENTITY: Self = Self([[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]]);
+
+    fn of_node(node: &Node) -> Result<Self, String> {
+        let Some(columns) = node.matrix else { return Self::of_parts(node) };
+        let last: [f64; 4] = from_fn(|column| columns[4 * column + 3]);
+        let is_affine = last.iter().zip([0.0, 0.0, 0.0, 1.0]).all(|(a, b)| (a - b).abs() < 1e-6);
+        match is_affine {
+            true => Ok(Self::of_columns(&columns)),
+            false => Err(format!("a matrix whose last row is {last:?}, not 0, 0, 0, 1")),
+        }
+    }
+
+    fn of_parts(node: &Node) -> Result<Self, String> {
+        let Node { translation, rotation, scale, .. } = node;
+        Self::of_trs(
+            translation.unwrap_or_default(),
+            rotation.unwrap_or([0.0, 0.0, 0.0, 1.0]),
+            scale.unwrap_or([1.0; 3]),
+        )
+    }
+
+    /// Scale, then rotation by a quaternion (x, y, z, w), then translation.
+    fn of_trs(
+        [tx, ty, tz]: [f64; 3],
+        quaternion: [f64; 4],
+        [sx, sy, sz]: [f64; 3],
+    ) -> Result<Self, String> {
+        let length = quaternion.iter().map(|c| c * c).sum::<f64>().sqrt();
+        if !(length > 0.0 && length.is_finite()) {
+            return Err(format!("the rotation {quaternion:?}, which is no unit quaternion"));
+        }
+        // Rounded quaternions do not have unit length.
+        let [x, y, z, w] = quaternion.map(|c| c / length);
+        Ok(Self([
+            [
+                sx * (1.0 - 2.0 * (y * y + z * z)),
+                sy * 2.0 * (x * y - z * w),
+                sz * 2.0 * (x * z + y * w),
+                tx,
+            ],
+            [
+                sx * 2.0 * (x * y + z * w),
+                sy * (1.0 - 2.0 * (x * x + z * z)),
+                sz * 2.0 * (y * z - x * w),
+                ty,
+            ],
+            [
+                sx * 2.0 * (x * z - y * w),
+                sy * 2.0 * (y * z + x * w),
+                sz * (1.0 - 2.0 * (x * x + y * y)),
+                tz,
+            ],
+        ]))
+    }
+
+    /// From a column-major matrix; its last row is ignored.
+    pub(super) fn of_columns(columns: &[f64; 16]) -> Self {
+        Self(from_fn(|row| from_fn(|column| columns[4 * column + row])))
+    }
+
+    /// The weighted sum of `transforms`.
+    pub(super) fn weighted(transforms: impl Iterator<Item = (f64, Self)>) -> Self {
+        let mut sum = [[0.0; 4]; 3];
+        for (weight, Self(rows)) in transforms {
+            for (sum, number) in sum.as_flattened_mut().iter_mut().zip(rows.as_flattened()) {
+                *sum += weight * number;
+            }
+        }
+        Self(sum)
+    }
+
+    pub(super) fn times(self, other: Self) -> Self {
+        let Self(b) = other;
+        Self(self.0.map(|row| {
+            from_fn(|column| {
+                let moved = if column == 3 { row[3] } else { 0.0 };
+                row[0] * b[0][column] + row[1] * b[1][column] + row[2] * b[2][column] + moved
+            })
+        }))
+    }
+
+    /// Transforms all of `points`.
+    pub(super) fn apply(self, points: &mut [[f64; 3]]) {
+        // The identity would change only the sign of zeros.
+        if self == Self::IDENTITY {
+            return;
+        }
+        points.iter_mut().for_each(|point| *point = self.apply_to(*point));
+    }
+
+    pub(super) fn apply_to(self, [x, y, z]: [f64; 3]) -> [f64; 3] {
+        self.0.map(|[a, b, c, d]| a * x + b * y + c * z + d)
+    }
+
+    /// Whether it reverses orientations.
+    pub(super) fn is_mirror(self) -> bool {
+        let Self([[a, b, c, _], [d, e, f, _], [g, h, i, _]]) = self;
+        a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g) < 0.0
+    }
+}
+
+/// The content of a scene.
+pub(super) struct Scene<'a> {
+    /// One for each node with a mesh, before `EXT_mesh_gpu_instancing`.
+    pub(super) instances: Vec<Instance<'a>>,
+    /// The transform of each node; `None` if it is not in the scene.
+    pub(super) scene_from_node: Vec<Option<Transform>>,
+    /// The names of the scenes that are not read.
+    pub(super) other_scenes: Tally,
+}
+
+/// The default scene, or else the first.
+///
+/// # Errors
+/// A node or scene out of range; a node with two parents, or in a cycle.
+pub(super) fn scene<'a>(document: &'a Document) -> Result<Scene<'a>, String> {
+    let (roots, other_scenes) = roots(document)?;
+    if document.nodes.is_empty() {
+        let place =
+            |(mesh, content): (usize, &'a crate::formats::mesh::gltf::json::Mesh)| Instance {
+                mesh,
+                scene_from_mesh: Transform::IDENTITY,
+                pose: Pose { weights: content.weights.as_deref().unwrap_or_default(), skin: None },
+                instancing: None,
+            };
+        let instances = document.meshes.iter().enumerate().map(place).collect();
+        return Ok(Scene { instances, scene_from_node: Vec::new(), other_scenes });
+    }
+    let mut instances = Vec::new();
+    let mut placed = vec![None; document.nodes.len()];
+    let mut stack: Vec<(usize, Transform)> =
+        roots.into_iter().rev().map(|root| (root, Transform::IDENTITY)).collect();
+    while let Some((index, scene_from_parent)) = stack.pop() {
+        let error = |what: &str| format!("node {index} (counted from 0) {what}");
+        let node = document.nodes.get(index).ok_or_else(|| error("does not exist"))?;
+        let parent_from_node =
+            Transform::of_node(node).map_err(|what| error(&format!("has {what}")))?;
+        let scene_from_node = scene_from_parent.times(parent_from_node);
+        if placed[index].replace(scene_from_node).is_some() {
+            return Err(error("is below two nodes: a scene is a tree"));
+        }
+        if let Some(mesh) = node.mesh {
+            let Some(content) = document.meshes.get(mesh) else {
+                return Err(error(&format!("has the mesh {mesh}, which does not exist")));
+            };
+            let weights = node.weights.as_deref().or(content.weights.as_deref());
+            instances.push(Instance {
+                mesh,
+                scene_from_mesh: scene_from_node,
+                pose: Pose { weights: weights.unwrap_or_default(), skin: node.skin },
+                instancing: node.extensions.instancing.as_ref(),
+            });
+        }
+        stack.extend(node.children.iter().rev().map(|&child| (child, scene_from_node)));
+    }
+    Ok(Scene { instances, scene_from_node: placed, other_scenes })
+}
+
+/// The number of instances, including those of `EXT_mesh_gpu_instancing`.
+///
+/// # Errors
+/// Malformed accessors, or accessors with different counts.
+pub(super) fn instance_count(instances: &[Instance], arrays: &Arrays) -> Result<u64, String> {
+    let mut sum: u64 = 0;
+    for instance in instances {
+        sum = sum.saturating_add(instancing_count(instance, arrays)?.unwrap_or(1) as u64);
+    }
+    Ok(sum)
+}
+
+/// The number of instances of an instance with the extension; `None` without it.
+fn instancing_count(instance: &Instance, arrays: &Arrays) -> Result<Option<usize>, String> {
+    let Some(Instancing { attributes }) = instance.instancing else { return Ok(None) };
+    let mut counts = ["TRANSLATION", "ROTATION", "SCALE"]
+        .into_iter()
+        .filter_map(|name| attributes.get(name))
+        .map(|&accessor| arrays.count(accessor));
+    let Some(first) = counts.next().transpose()? else { return Ok(Some(1)) };
+    for count in counts {
+        if count? != first {
+            return Err("EXT_mesh_gpu_instancing has accessors of different counts".into());
+        }
+    }
+    Ok(Some(first))
+}
+
+/// All instances, with those of `EXT_mesh_gpu_instancing` expanded.
+///
+/// # Errors
+/// As [`instance_count`]; malformed accessors.
+pub(super) fn expanded<'a>(
+    instances: Vec<Instance<'a>>,
+    arrays: &Arrays,
+) -> Result<Vec<Instance<'a>>, String> {
+    if instances.iter().all(|instance| instance.instancing.is_none()) {
+        return Ok(instances);
+    }
+    let mut all = Vec::with_capacity(instance_count(&instances, arrays)? as usize);
+    for instance in instances {
+        let (Some(count), Some(Instancing { attributes })) =
+            (instancing_count(&instance, arrays)?, instance.instancing)
+        else {
+            all.push(instance);
+            continue;
+        };
+        let get = |name: &str| attributes.get(name).copied();
+        let translations = get("TRANSLATION").map(|at| arrays.vectors(at)).transpose()?;
+        let rotations = get("ROTATION").map(|at| arrays.vec4s(at)).transpose()?;
+        let scales = get("SCALE").map(|at| arrays.vectors(at)).transpose()?;
+        for n in 0..count {
+            let node_from_mesh = Transform::of_trs(
+                translations.as_ref().map_or([0.0; 3], |all| all[n]),
+                rotations.as_ref().map_or([0.0, 0.0, 0.0, 1.0], |all| all[n]),
+                scales.as_ref().map_or([1.0; 3], |all| all[n]),
+            )
+            .map_err(|what| format!("EXT_mesh_gpu_instancing: instance {n} has {what}"))?;
+            let scene_from_mesh = instance.scene_from_mesh.times(node_from_mesh);
+            all.push(Instance { scene_from_mesh, instancing: None, ..instance });
+        }
+    }
+    Ok(all)
+}
+
+/// The root nodes of the default scene, or else of the first, which most programs show; without
+/// scenes, the nodes without a parent. With the names of the other scenes.
+fn roots(document: &Document) -> Result<(Vec<usize>, Tally), String> {
+    let Document { scene, scenes, nodes, .. } = document;
+    let mut others = Tally::default();
+    if scene.is_none() && scenes.is_empty() {
+        let mut has_parent = vec![false; nodes.len()];
+        let children = nodes.iter().flat_map(|node| &node.children);
+        children.for_each(|&child| _ = has_parent.get_mut(child).map(|has| *has = true));
+        return Ok(((0..nodes.len()).filter(|&node| !has_parent[node]).collect(), others));
+    }
+    let read = scene.unwrap_or_default();
+    let missing = || format!("scene {read} (counted from 0) does not exist");
+    let roots = scenes.get(read).ok_or_else(missing)?.nodes.clone();
+    for (index, scene) in scenes.iter().enumerate().filter(|&(index, _)| index != read) {
+        let number = || format!("scene {index}");
+        others.add(&scene.name.clone().unwrap_or_else(number));
+    }
+    Ok((roots, others))
+}

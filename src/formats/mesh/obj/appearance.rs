@@ -1,0 +1,218 @@
+//! Converts materials and their images to an appearance.
+//!
+//! Common practice differs from the specification:
+//! - a grey `Kd` is ignored if there is an image: it is an exporter's default, and most readers
+//!   ignore it. Other colours multiply the image.
+//! - the opacity of a colour image is used, with or without `map_d`.
+//! - vertex colours replace the colour of a material without an image, in triangles of which all
+//!   vertices have one.
+
+use crate::base::srgb::{linear, linear_of};
+use crate::formats::Sidecars;
+use crate::formats::io::tally::Tally;
+use crate::formats::mesh::obj::faces::{Gathered, Slot};
+use crate::formats::mesh::obj::libraries::{Defined, Materials};
+use crate::formats::mesh::obj::materials::{Definition, Map, before_comment};
+use crate::formats::mesh::textures::{ImageChannels, LoadedTextures, TextureLoader};
+use crate::mesh::appearance::{Alpha, Appearance, Filter, Material, Texture, TextureRef, Wrap};
+
+/// The colour of materials without one: light grey.
+const DEFAULT_COLOR: [u16; 3] = [linear_of(200); 3];
+const WHITE: [u16; 3] = [u16::MAX; 3];
+
+/// The images of a material: requests of a [`TextureLoader`].
+#[derive(Debug, Clone, Copy, Default)]
+struct MaterialImages {
+    color: Option<usize>,
+    opacity: Option<usize>,
+}
+
+/// The appearance of the attributes `gathered` with `materials`, and warnings. Images are read in
+/// at most `limit` bytes of memory.
+pub(super) fn appearance(
+    materials: &Materials,
+    gathered: Gathered,
+    sidecars: &Sidecars,
+    limit: u64,
+) -> (Appearance, Vec<String>) {
+    let Gathered { slots, mut uvs, vertex_colors } = gathered;
+    let used = used_slots(&slots);
+    let has_colors = !vertex_colors.is_empty();
+    let mut loader = TextureLoader::new(sidecars, limit);
+    let images = request_images(materials, &used, &mut loader);
+    let textures = Textures::new(loader.decode());
+
+    let mut kept: Vec<Material> = Vec::new();
+    let mut index_of_slot = vec![0; used.last().map_or(0, |&last| last as usize + 1)];
+    let mut unseen = Unseen::default();
+    let (mut last, mut first_kept) = (None, 0);
+    for (&slot, &images) in used.iter().zip(&images) {
+        let Slot { material: number, is_plain, is_colorless } = Slot::of(slot);
+        let defined = materials.get(number);
+        let has_vertex_colors = has_colors && !is_colorless;
+        let material = textures.material(defined, images, has_vertex_colors);
+        if let Some(defined) = defined {
+            unseen.add(defined, is_plain, &material, has_vertex_colors);
+        }
+        if last.replace(number) != Some(number) {
+            first_kept = kept.len();
+        }
+        // If its images could not be read, for example, slots of a material look the same.
+        let same = (first_kept..kept.len()).find(|&at| kept[at] == material);
+        index_of_slot[slot as usize] = same.unwrap_or(kept.len()) as u32;
+        if same.is_none() {
+            kept.push(material);
+        }
+    }
+    let LoadedTextures { list: textures, mut warnings, .. } = textures.loaded;
+    warnings.extend(unseen.warnings());
+    let mut material_of = slots;
+    material_of.iter_mut().for_each(|slot| *slot = index_of_slot[*slot as usize]);
+    if kept.len() == 1 {
+        material_of = Vec::new();
+    }
+    if textures.is_empty() {
+        uvs = Vec::new();
+    }
+    (Appearance { materials: kept, material_of, textures, uvs, vertex_colors }, warnings)
+}
+
+/// The slots in use, in order.
+fn used_slots(slots: &[u32]) -> Vec<u32> {
+    let most = slots.iter().copied().max().unwrap_or(0);
+    let mut is_used = vec![false; most as usize + 1];
+    slots.iter().for_each(|&slot| is_used[slot as usize] = true);
+    // Without slots all triangles have the first.
+    is_used[0] |= slots.is_empty();
+    (0..=most).filter(|&slot| is_used[slot as usize]).collect()
+}
+
+/// Requests the images of the materials in these slots.
+fn request_images(
+    materials: &Materials,
+    slots: &[u32],
+    loader: &mut TextureLoader,
+) -> Vec<MaterialImages> {
+    let mut request = |&slot: &u32| match Slot::of(slot) {
+        Slot { material, is_plain: false, .. } => {
+            materials.get(material).map(|defined| request_of(defined, loader))
+        }
+        _ => None,
+    };
+    slots.iter().map(|slot| request(slot).unwrap_or_default()).collect()
+}
+
+fn request_of(defined: &Defined, loader: &mut TextureLoader) -> MaterialImages {
+    let Defined { definition: Definition { color_map, opacity_map, .. }, folders, .. } = defined;
+    let mut find = |map: &Option<Map>| {
+        let file = &map.as_ref()?.file;
+        loader.find(&[file, before_comment(file)], folders)
+    };
+    let [color, opacity] = [find(color_map), find(opacity_map)];
+    // The opacity of the colour image is used anyway.
+    let opacity = opacity.filter(|path| Some(path) != color.as_ref());
+    MaterialImages {
+        color: color.map(|path| loader.request_file(path, ImageChannels::Rgba)),
+        opacity: opacity.map(|path| loader.request_file(path, ImageChannels::Opacity)),
+    }
+}
+
+/// The images that could be read.
+struct Textures {
+    loaded: LoadedTextures,
+    /// Whether each texture has transparency.
+    are_transparent: Vec<bool>,
+}
+
+impl Textures {
+    fn new(loaded: LoadedTextures) -> Self {
+        let are_transparent = loaded.list.iter().map(Texture::has_transparency).collect();
+        Self { loaded, are_transparent }
+    }
+
+    fn get(&self, request: Option<usize>, map: Option<&Map>) -> Option<TextureRef> {
+        let texture = self.loaded.of_request(request?)?;
+        let wrap = if map?.clamp { Wrap::Clamp } else { Wrap::Repeat };
+        Some(TextureRef { texture, wrap: [wrap; 2], filter: Filter::Linear })
+    }
+
+    /// The material `defined` with these images, on a mesh with or without vertex colours.
+    fn material(
+        &self,
+        defined: Option<&Defined>,
+        images: MaterialImages,
+        has_vertex_colors: bool,
+    ) -> Material {
+        let none = Definition::default();
+        let definition = defined.map_or(&none, |defined| &defined.definition);
+        let texture = self.get(images.color, definition.color_map.as_ref());
+        let opacity = self.get(images.opacity, definition.opacity_map.as_ref());
+        let has_vertex_colors = has_vertex_colors && texture.is_none();
+        let [r, g, b] = match definition.color {
+            _ if has_vertex_colors => WHITE,
+            Some([r, g, b]) if texture.is_some() && r == g && g == b => WHITE,
+            Some(color) => color.map(linear),
+            None if texture.is_some() => WHITE,
+            None => DEFAULT_COLOR,
+        };
+        let opaque = (definition.opacity() * f64::from(u16::MAX)).round() as u16;
+        let is_transparent = |of: TextureRef| self.are_transparent[of.texture as usize];
+        let is_blended =
+            opaque < u16::MAX || opacity.is_some() || texture.is_some_and(is_transparent);
+        let alpha = if is_blended { Alpha::Blend } else { Alpha::Opaque };
+        Material { color: [r, g, b, opaque], texture, opacity, has_vertex_colors, alpha }
+    }
+}
+
+/// Ignored properties, by the names of materials.
+#[derive(Default)]
+struct Unseen {
+    images: Tally,
+    vertex_colors: Tally,
+    colors: Tally,
+    placements: Tally,
+}
+
+impl Unseen {
+    /// Notes the properties of `defined` that `material`, its conversion in `slot`, does not have.
+    fn add(
+        &mut self,
+        defined: &Defined,
+        is_plain: bool,
+        material: &Material,
+        has_vertex_colors: bool,
+    ) {
+        let Defined { name, definition, .. } = defined;
+        let Definition { color, color_map, opacity_map, .. } = definition;
+        let is_colored = color.is_some_and(|[r, g, b]| r != g || g != b);
+        if is_plain {
+            self.images.add(name);
+        }
+        if material.texture.is_some() && has_vertex_colors {
+            self.vertex_colors.add(name);
+        }
+        if material.has_vertex_colors && is_colored {
+            self.colors.add(name);
+        }
+        if let (Some(one), Some(two)) = (color_map, opacity_map)
+            && one.placement != two.placement
+        {
+            self.placements.add(name);
+        }
+    }
+
+    fn warnings(&self) -> impl Iterator<Item = String> {
+        let Self { images, vertex_colors, colors, placements } = self;
+        let warnings = [
+            images.warning(
+                "faces without texture coordinates have the plain colour of their materials",
+            ),
+            vertex_colors.warning("colours of vertices are not shown on materials with an image"),
+            colors.warning("colours of vertices are shown instead of those of materials"),
+            placements.warning(
+                "the scale and offset of opacity maps (map_d) were ignored: those of map_Kd are used",
+            ),
+        ];
+        warnings.into_iter().flatten()
+    }
+}

@@ -1,0 +1,75 @@
+//! Vertex colours: sRGB values from 0 to 1 or from 0 to 255.
+
+use crate::base::srgb::{Linear, linear, linear_of};
+use crate::formats::mesh::flat_colors::NO_COLOR;
+use crate::formats::mesh::obj::materials::exceeds_display;
+
+/// The scale of a file's vertex colours.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct VertexColors {
+    /// Whether values are from 0 to 255 instead of 0 to 1.
+    are_of_255: bool,
+    /// Whether some vertices have no colour.
+    are_some_missing: bool,
+}
+
+impl VertexColors {
+    /// The scale of the colours of the vertices of each part, of `counts` vertices, of which some
+    /// may have none; `None` if no vertex has a colour.
+    pub(super) fn of(parts: &[Vec<[f64; 3]>], counts: impl Iterator<Item = usize>) -> Option<Self> {
+        let colors = || parts.iter().flatten();
+        let is_missing = |color: &[f64; 3]| color.iter().any(|value| value.is_nan());
+        let is_any_there = colors().any(|color| !is_missing(color));
+        let is_part_without = |(part, count): (&Vec<_>, usize)| part.is_empty() && count > 0;
+        is_any_there.then(|| Self {
+            are_of_255: colors().any(|&color| exceeds_display(color)),
+            are_some_missing: colors().any(is_missing)
+                || parts.iter().zip(counts).any(is_part_without),
+        })
+    }
+
+    /// Converts the colours of all parts, of `counts` vertices each, to linear light; [`NO_COLOR`]
+    /// for those that are missing.
+    pub(super) fn linear(
+        self,
+        parts: &[Vec<[f64; 3]>],
+        counts: impl Iterator<Item = usize> + Clone,
+    ) -> Vec<Linear> {
+        let mut all = Vec::with_capacity(counts.clone().sum());
+        for (part, count) in parts.iter().zip(counts) {
+            let end = all.len() + count;
+            all.extend(part.iter().map(|&color| self.linear_of(color)));
+            all.resize(end, NO_COLOR);
+        }
+        all
+    }
+
+    fn linear_of(self, color: [f64; 3]) -> Linear {
+        if color.iter().any(|value| value.is_nan()) {
+            return NO_COLOR;
+        }
+        let most = if self.are_of_255 { 1.0 } else { 255.0 };
+        let [r, g, b] = color.map(|value| linear_of_steps(value * most));
+        [r, g, b, u16::MAX]
+    }
+
+    /// Warnings; `opacities` is the number of vertices with an opacity.
+    pub(super) fn warnings(self, opacities: usize) -> impl Iterator<Item = String> {
+        let of_255 = "colours of vertices exceed 1, and are read as 0 to 255";
+        let missing = "some vertices have no colour: their faces have the colour of the material";
+        let opaque = "the seventh numbers of vertices are taken for opacities, and not used";
+        let warnings =
+            [(self.are_of_255, of_255), (self.are_some_missing, missing), (opacities > 0, opaque)];
+        warnings.into_iter().filter(|(is_so, _)| *is_so).map(|(_, what)| what.to_owned())
+    }
+}
+
+/// The linear light of a value from 0 to 255. Nearly all values are rounded bytes, which a table
+/// converts.
+fn linear_of_steps(steps: f64) -> u16 {
+    let nearest = steps.round();
+    match (0.0..=255.0).contains(&nearest) && (steps - nearest).abs() < 1e-3 {
+        true => linear_of(nearest as u8),
+        false => linear(steps / 255.0),
+    }
+}

@@ -1,0 +1,212 @@
+//! The first pass: counts the statements of a text, and collects its names. The counts give the
+//! sizes of all buffers, the memory, and the vertices before each face, which relative indices
+//! need.
+
+use std::cmp::Reverse;
+use std::convert::Infallible;
+
+use crate::formats::ReadError;
+use crate::formats::io::tally::Tally;
+use crate::formats::mesh::obj::names::{Names, Uses};
+use crate::formats::mesh::obj::parallel::{Fault, each};
+use crate::formats::mesh::obj::text::{Keyword, after_keyword, first_word, parts, visit};
+use crate::formats::mesh::polygons::{TRIANGULATION, most_triangles};
+
+/// Bytes of text that a thread parses at a time: little enough for the CPU cache.
+const PART: usize = 256 << 10;
+/// Bytes of memory per vertex: a position, a colour, and the colour in linear light.
+const VERTEX: u64 = 24 + 24 + 8;
+/// Bytes of memory per triangle: its vertices and its slot.
+const TRIANGLE: u64 = 12 + 4;
+/// More bytes per triangle with materials: texture coordinates.
+const PAINTED: u64 = 24;
+/// Bytes of memory per corner of the largest polygon: the corner, as its list grows, and its
+/// triangulation.
+const POLYGON: u64 = 36 + 24 + TRIANGULATION;
+/// Bytes of a material in all its forms, besides its name and its file's text.
+const MATERIAL: u64 = 1024;
+/// Bytes of memory per part.
+const PART_BYTES: u64 = 512;
+/// Bytes of memory independent of the text.
+const REST: u64 = 64 << 10;
+
+/// Statements without effect on the surface.
+const HARMLESS: &str = "\
+    g s o vp mg bevel c_interp d_interp lod shadow_obj trace_obj maplib usemap ctech \
+    stech cstype deg bmat step parm trim hole scrv sp end con res unmerge merge \
+    curv2";
+
+/// Numbers of vertices, texture coordinates and normals.
+pub(super) type Counts = [usize; 3];
+
+/// The omitted statements of a file.
+#[derive(Debug, Default)]
+pub(super) struct LeftOut {
+    /// `p` and `l` statements.
+    pub(super) points_and_lines: usize,
+    /// Statements of curves, surfaces and patches.
+    pub(super) free_form: usize,
+    /// Statements that include a file or run a command.
+    pub(super) calls: Tally,
+    /// Unknown keywords.
+    pub(super) unknown: Tally,
+}
+
+impl LeftOut {
+    fn append(&mut self, other: Self) {
+        self.points_and_lines += other.points_and_lines;
+        self.free_form += other.free_form;
+        self.calls.append(other.calls);
+        self.unknown.append(other.unknown);
+    }
+}
+
+/// A part of a text.
+#[derive(Debug)]
+pub(super) struct Part<'a> {
+    pub(super) text: &'a str,
+    /// Numbers of its own statements.
+    pub(super) counts: Counts,
+    /// Numbers of the statements in the parts before it.
+    pub(super) before: Counts,
+    pub(super) has_faces: bool,
+    /// An upper bound of its triangles.
+    pub(super) triangles: usize,
+    /// The material at its beginning.
+    pub(super) material: u32,
+}
+
+/// The contents of a text.
+#[derive(Debug, Default)]
+pub(super) struct Contents<'a> {
+    pub(super) parts: Vec<Part<'a>>,
+    pub(super) totals: Counts,
+    /// The arguments of `mtllib`: possibly several files, possibly with a comment.
+    pub(super) libraries: Names,
+    pub(super) materials: Uses,
+    pub(super) left_out: LeftOut,
+    /// The material at the end.
+    material: u32,
+    /// An upper bound of the memory for reading, in bytes, `text` included.
+    pub(super) memory: u64,
+}
+
+/// What is found in a part.
+#[derive(Default)]
+struct Found {
+    counts: Counts,
+    faces: usize,
+    triangles: usize,
+    libraries: Names,
+    materials: Uses,
+    /// The last material that was set, if any was.
+    material: Option<u32>,
+    /// Whether faces have the material of the part before.
+    inherits: bool,
+    left_out: LeftOut,
+    /// Bytes for the largest polygon and the longest statement.
+    scratch: u64,
+}
+
+impl<'a> Contents<'a> {
+    pub(super) fn of(text: &'a str) -> Self {
+        let mut contents = Self::default();
+        let parts = parts(text, PART);
+        let found = each(parts.clone(), Found::of);
+        let mut scratch: Vec<u64> = found.iter().map(|found| found.scratch).collect();
+        // The most that all threads have at one time.
+        scratch.sort_by_key(|&bytes| Reverse(bytes));
+        let scratch: u64 = scratch.iter().take(rayon::current_num_threads()).sum();
+        contents.memory = text.len() as u64 + scratch + REST;
+        parts.into_iter().zip(found).for_each(|(part, found)| contents.append(part, found));
+        contents.add_memory();
+        contents
+    }
+
+    /// Adds the next part.
+    fn append(&mut self, text: &'a str, found: Found) {
+        let Found { counts, faces, triangles, libraries, materials, left_out, .. } = found;
+        self.memory += PART_BYTES + materials.names.bytes() + libraries.bytes();
+        let (before, material) = (self.totals, self.material);
+        let has_faces = faces > 0;
+        self.parts.push(Part { text, counts, before, has_faces, triangles, material });
+        self.totals = [0, 1, 2].map(|which| before[which] + counts[which]);
+        if found.inherits {
+            self.materials.set_used(material);
+        }
+        let names = [""].into_iter().chain(materials.names.in_order());
+        for (local, name) in (0..).zip(names) {
+            let number = self.materials.number(name);
+            if materials.is_used(local) {
+                self.materials.set_used(number);
+            }
+            if found.material == Some(local) {
+                self.material = number;
+            }
+        }
+        for name in libraries.in_order() {
+            self.libraries.number(name);
+        }
+        self.left_out.append(left_out);
+    }
+
+    /// Adds the memory that depends on the totals.
+    fn add_memory(&mut self) {
+        let [vertices, texcoords, _] = self.totals.map(|count| count as u64);
+        let triangles: u64 = self.parts.iter().map(|part| part.triangles as u64).sum();
+        let materials = self.materials.names.len() as u64;
+        let per_triangle = TRIANGLE + if materials > 0 { PAINTED } else { 0 };
+        self.memory += VERTEX * vertices + 16 * texcoords + per_triangle * triangles;
+        self.memory += self.materials.names.bytes() + self.libraries.bytes() + materials * MATERIAL;
+    }
+
+    /// An error with its line.
+    pub(super) fn error(&self, fault: Fault) -> ReadError {
+        let before = self.parts[..fault.part].iter().map(|part| part.text);
+        let ends = |text: &str| text.bytes().filter(|&byte| byte == b'\n').count();
+        ReadError::Line { line: before.map(ends).sum::<usize>() + fault.line, what: fault.what }
+    }
+}
+
+impl Found {
+    fn of(text: &str) -> Self {
+        let mut found = Self::default();
+        let Ok(()) = visit(text, |_, statement, keyword, words| -> Result<(), Infallible> {
+            // Joined, with ASCII spaces, and both as they grow.
+            found.scratch = found.scratch.max(6 * statement.len() as u64);
+            match keyword {
+                Keyword::Vertex => found.counts[0] += 1,
+                Keyword::Texcoord => found.counts[1] += 1,
+                Keyword::Normal => found.counts[2] += 1,
+                Keyword::Face => found.face(words.count()),
+                Keyword::Other => found.other(statement),
+            }
+            Ok(())
+        });
+        found
+    }
+
+    fn other(&mut self, statement: &str) {
+        match first_word(statement).unwrap_or_default() {
+            "usemtl" => self.material = Some(self.materials.number(after_keyword(statement))),
+            "mtllib" => _ = self.libraries.number(after_keyword(statement)),
+            "p" | "l" => self.left_out.points_and_lines += 1,
+            "curv" | "surf" | "bzp" | "bsp" | "cdc" | "cdp" => self.left_out.free_form += 1,
+            "call" | "csh" => self.left_out.calls.add(statement.trim()),
+            "" => {}
+            word if word.starts_with('#') || HARMLESS.split(' ').any(|known| known == word) => {}
+            word => self.left_out.unknown.add(word),
+        }
+    }
+
+    #[inline]
+    fn face(&mut self, corners: usize) {
+        self.faces += 1;
+        self.triangles += most_triangles(corners);
+        self.scratch = self.scratch.max(POLYGON * corners as u64);
+        match self.material {
+            Some(material) => self.materials.set_used(material),
+            None => self.inherits = true,
+        }
+    }
+}

@@ -1,0 +1,337 @@
+//! The third pass: faces, as triangles.
+
+use crate::base::srgb::Linear;
+use crate::formats::mesh::flat_colors::{NO_COLOR, lacks_color};
+use crate::formats::mesh::obj::contents::{Contents, Counts, Part};
+use crate::formats::mesh::obj::libraries::Materials;
+use crate::formats::mesh::obj::materials::Placement;
+use crate::formats::mesh::obj::numbers::{index, shown};
+use crate::formats::mesh::obj::parallel::{Fault, divided, each};
+use crate::formats::mesh::obj::text::{Keyword, Words, after_keyword, first_word, visit};
+use crate::formats::mesh::obj::vertices::Vertices;
+use crate::formats::mesh::polygons::Triangulator;
+
+/// The texture coordinates of a triangle without any.
+const NO_UVS: [[f32; 2]; 3] = [[f32::NAN; 2]; 3];
+
+/// The bit of a slot without images.
+const PLAIN: u32 = 1;
+/// The bit of a slot without the colours of vertices.
+const COLORLESS: u32 = 2;
+
+/// The slot of a material index, without or with its images.
+fn slot(material: u32, is_plain: bool) -> u32 {
+    4 * material + if is_plain { PLAIN } else { 0 }
+}
+
+/// How a triangle shows its material.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Slot {
+    pub(super) material: u32,
+    /// Whether it has no texture coordinates.
+    pub(super) is_plain: bool,
+    /// Whether some of its vertices have no colour.
+    pub(super) is_colorless: bool,
+}
+
+impl Slot {
+    pub(super) fn of(slot: u32) -> Self {
+        let [is_plain, is_colorless] = [PLAIN, COLORLESS].map(|bit| slot & bit != 0);
+        Self { material: slot / 4, is_plain, is_colorless }
+    }
+}
+
+/// The appearance attributes of triangles and vertices.
+#[derive(Debug, Default)]
+pub(super) struct Gathered {
+    /// The material slot of each triangle. Empty if there are none.
+    pub(super) slots: Vec<u32>,
+    /// The texture coordinates of each triangle. Empty if there are none.
+    pub(super) uvs: Vec<[[f32; 2]; 3]>,
+    /// The colour of each vertex. Empty if there are none.
+    pub(super) vertex_colors: Vec<Linear>,
+}
+
+impl Gathered {
+    /// Sets the colours of vertices, where [`NO_COLOR`] is none: a triangle with such a vertex has
+    /// the colour of its material.
+    pub(super) fn set_colors(&mut self, colors: Vec<Linear>, triangles: &[[u32; 3]]) {
+        if colors.contains(&NO_COLOR) {
+            self.slots.resize(triangles.len(), slot(0, false));
+            for (slot, &triangle) in self.slots.iter_mut().zip(triangles) {
+                if lacks_color(triangle, &colors) {
+                    *slot |= COLORLESS;
+                }
+            }
+        }
+        self.vertex_colors = colors;
+    }
+}
+
+/// The triangles of all faces of a text, in order.
+#[derive(Debug, Default)]
+pub(super) struct Faces {
+    pub(super) triangles: Vec<[u32; 3]>,
+    /// The appearance of the triangles.
+    pub(super) gathered: Gathered,
+    /// Faces of fewer than three corners.
+    pub(super) points_and_lines: usize,
+    /// Polygons that cannot be triangulated correctly.
+    pub(super) crossing: u64,
+    /// A warning about invalid indices of texture coordinates and normals.
+    pub(super) bad_corners: Option<Fault>,
+    /// The number of other faces with such indices.
+    pub(super) other_bad_corners: usize,
+    pub(super) fault: Option<Fault>,
+}
+
+impl Faces {
+    /// Those of a text with these contents.
+    pub(super) fn of(contents: &Contents, vertices: &Vertices, materials: &Materials) -> Self {
+        let parts = &contents.parts;
+        let count: usize = parts.iter().map(|part| part.triangles).sum();
+        let mut triangles = vec![[0; 3]; count];
+        let mut slots = vec![0; if materials.are_there { count } else { 0 }];
+        let mut uvs = vec![NO_UVS; if materials.have_maps { count } else { 0 }];
+        let lens = || parts.iter().map(|part| part.triangles);
+        let appearances = divided(&mut slots, lens()).into_iter().zip(divided(&mut uvs, lens()));
+        let buffers = divided(&mut triangles, lens()).into_iter().zip(appearances);
+        let work = parts.iter().zip(buffers).enumerate().collect();
+        let read = each(work, |(at, (part, (triangles, (slots, uvs))))| {
+            let mut reader = Reader {
+                contents,
+                vertices,
+                materials,
+                part: at,
+                counts: part.before,
+                material: part.material,
+                triangles,
+                slots,
+                uvs,
+                len: 0,
+                corners: Vec::new(),
+                triangulator: Triangulator::default(),
+                others: Self::default(),
+            };
+            reader.read(part);
+            reader.others.crossing = reader.triangulator.crossing;
+            (reader.len, reader.others)
+        });
+
+        let mut all = Self::default();
+        let (mut start, mut end) = (0, 0);
+        for (part, (len, read)) in parts.iter().zip(read) {
+            // A polygon may have fewer triangles than counted.
+            if end < start {
+                triangles.copy_within(start..start + len, end);
+                if !slots.is_empty() {
+                    slots.copy_within(start..start + len, end);
+                }
+                if !uvs.is_empty() {
+                    uvs.copy_within(start..start + len, end);
+                }
+            }
+            start += part.triangles;
+            end += len;
+            all.append(read);
+        }
+        triangles.truncate(end);
+        slots.truncate(end);
+        uvs.truncate(end);
+        all.triangles = triangles;
+        all.gathered = Gathered { slots, uvs, vertex_colors: Vec::new() };
+        all
+    }
+
+    /// Adds what was found in the next part, besides triangles.
+    fn append(&mut self, next: Self) {
+        self.points_and_lines += next.points_and_lines;
+        self.crossing += next.crossing;
+        self.other_bad_corners += next.other_bad_corners;
+        match (&self.bad_corners, next.bad_corners) {
+            (Some(_), Some(_)) => self.other_bad_corners += 1,
+            (None, bad) => self.bad_corners = bad,
+            _ => {}
+        }
+        self.fault = self.fault.take().or(next.fault);
+    }
+}
+
+/// A corner of a face: the indices of its vertex and, if it has any, its texture coordinate.
+#[derive(Debug, Clone, Copy)]
+struct Corner {
+    vertex: u32,
+    uv: Option<u32>,
+}
+
+/// Reads the faces of a part.
+struct Reader<'a> {
+    contents: &'a Contents<'a>,
+    vertices: &'a Vertices,
+    materials: &'a Materials,
+    /// The part's index.
+    part: usize,
+    /// The statements before this one.
+    counts: Counts,
+    material: u32,
+    triangles: &'a mut [[u32; 3]],
+    slots: &'a mut [u32],
+    uvs: &'a mut [[[f32; 2]; 3]],
+    /// Triangles so far.
+    len: usize,
+    /// The corners of the current face.
+    corners: Vec<Corner>,
+    triangulator: Triangulator,
+    /// Everything but triangles.
+    others: Faces,
+}
+
+impl Reader<'_> {
+    fn read(&mut self, part: &Part) {
+        if !part.has_faces {
+            return;
+        }
+        let read = visit(part.text, |line, statement, keyword, words| {
+            match keyword {
+                Keyword::Face => self.face(line, words).map_err(|what| (line, what))?,
+                Keyword::Vertex => self.counts[0] += 1,
+                Keyword::Texcoord => self.counts[1] += 1,
+                Keyword::Normal => self.counts[2] += 1,
+                Keyword::Other if first_word(statement) == Some("usemtl") => {
+                    self.material = self.contents.materials.find(after_keyword(statement));
+                }
+                Keyword::Other => {}
+            }
+            Ok(())
+        });
+        let fault = |(line, what)| Fault { part: self.part, line, what };
+        self.others.fault = read.err().map(fault);
+    }
+
+    #[inline]
+    fn face(&mut self, line: usize, words: Words) -> Result<(), String> {
+        self.corners.clear();
+        let mut bad = None;
+        for word in words {
+            if let Some(vertex) = self.resolve(word, 0) {
+                self.corners.push(Corner { vertex, uv: None });
+                continue;
+            }
+            let mut indices = word.split(|&byte| byte == b'/');
+            let vertex = self.resolve(indices.next().unwrap_or_default(), 0);
+            let vertex = vertex.ok_or_else(|| self.fault(word, 0))?;
+            let mut uv = None;
+            for part in 1..3 {
+                let text = indices.next().unwrap_or_default();
+                if text.is_empty() {
+                    continue;
+                }
+                let resolved = self.resolve(text, part);
+                if part == 1 {
+                    uv = resolved;
+                }
+                // A file may omit all texture coordinates or normals and still refer to them.
+                let is_absent = self.contents.totals[part] == 0 && index(text).is_some();
+                if resolved.is_none() && !is_absent && bad.is_none() {
+                    bad = Some(self.fault(word, part));
+                }
+            }
+            if indices.next().is_some() {
+                return Err(format!("'{}' has more than three indices", shown(word)));
+            }
+            self.corners.push(Corner { vertex, uv });
+        }
+        if let Some(what) = bad {
+            self.corners.iter_mut().for_each(|corner| corner.uv = None);
+            match self.others.bad_corners {
+                None => {
+                    self.others.bad_corners = Some(Fault { part: self.part, line, what });
+                }
+                Some(_) => self.others.other_bad_corners += 1,
+            }
+        }
+        match self.corners.len() {
+            0..=2 => self.others.points_and_lines += 1,
+            3 => self.add([0, 1, 2]),
+            _ => {
+                let position = |corner: &Corner| self.vertices.positions[corner.vertex as usize];
+                let positions: Vec<[f64; 3]> = self.corners.iter().map(position).collect();
+                for corners in self.triangulator.triangulate(&positions) {
+                    self.add(corners);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The index, from 0, of a vertex (`part` 0), texture coordinate (1) or normal (2). Negative
+    /// indices count back from their line. `None` if it is invalid.
+    #[inline]
+    fn resolve(&self, text: &[u8], part: usize) -> Option<u32> {
+        let index = index(text)?;
+        let at = match index {
+            1.. => index - 1,
+            0 => return None,
+            _ => self.counts[part] as i64 + index,
+        };
+        let at = usize::try_from(at).ok().filter(|&at| at < self.contents.totals[part])?;
+        // Past 32 bits, `Mesh::new` fails.
+        Some(at as u32)
+    }
+
+    /// Describes the error of one index of a corner `v`, `v/vt`, `v//vn` or `v/vt/vn`, as in
+    /// [`resolve`](Self::resolve).
+    #[cold]
+    fn fault(&self, corner: &[u8], part: usize) -> String {
+        let corner_shown = shown(corner);
+        let mut indices = corner.split(|&byte| byte == b'/');
+        let text = indices.nth(part).unwrap_or_default();
+        if indices.nth(2 - part).is_some() {
+            return format!("'{corner_shown}' has more than three indices");
+        }
+        let name = ["vertex", "texture coordinate", "normal"][part];
+        match index(text) {
+            None => format!("'{}' in '{corner_shown}' is not an index", shown(text)),
+            Some(0) => format!("{name} index 0 in '{corner_shown}': indices start at 1"),
+            Some(index) => {
+                let counts = if index < 0 { self.counts } else { self.contents.totals };
+                let limit = counts[part];
+                format!(
+                    "{name} index {index} in '{corner_shown}' is out of range: there are {limit}"
+                )
+            }
+        }
+    }
+
+    /// Adds the triangle between these corners of the current face.
+    #[inline]
+    fn add(&mut self, corners: [u32; 3]) {
+        let corners = corners.map(|corner| self.corners[corner as usize]);
+        self.triangles[self.len] = corners.map(|corner| corner.vertex);
+        if self.materials.are_there {
+            let placement = self.materials.placement(self.material);
+            let uvs = placement.map(|placement| self.placed_uvs(corners, placement));
+            self.slots[self.len] = slot(self.material, uvs == Some(None));
+            if self.materials.have_maps {
+                self.uvs[self.len] = uvs.flatten().unwrap_or(NO_UVS);
+            }
+        }
+        self.len += 1;
+    }
+
+    /// The texture coordinates of these corners, transformed by `placement`; in the file `v` points
+    /// up. `None` if a corner of the face has none.
+    fn placed_uvs(&self, corners: [Corner; 3], placement: Placement) -> Option<[[f32; 2]; 3]> {
+        if self.corners.iter().any(|corner| corner.uv.is_none()) {
+            return None;
+        }
+        let Placement { scale, offset } = placement;
+        let mut uvs = NO_UVS;
+        for (uv, corner) in uvs.iter_mut().zip(corners) {
+            let [u, v] = self.vertices.texcoords[corner.uv? as usize];
+            let moved = [u * scale[0] + offset[0], 1.0 - (v * scale[1] + offset[1])];
+            *uv = moved.map(|coordinate| coordinate as f32);
+        }
+        uvs.as_flattened().iter().all(|coordinate| coordinate.is_finite()).then_some(uvs)
+    }
+}

@@ -1,0 +1,193 @@
+//! Locates and reads the material files that a file names, and selects the materials in use.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+use crate::formats::error::TOO_LARGE;
+use crate::formats::io::tally::Tally;
+use crate::formats::io::temporary::folder_of;
+use crate::formats::mesh::obj::contents::Contents;
+use crate::formats::mesh::obj::materials::{
+    Definition, Library, Material, Placement, before_comment,
+};
+use crate::formats::mesh::obj::text::lines;
+use crate::formats::mesh::sidecars::Finder;
+use crate::formats::{ReadError, Sidecars, excerpt};
+
+/// An upper bound of bytes of memory per byte of a material file.
+const PARSED: u64 = 64;
+
+/// The materials of the faces of a file.
+#[derive(Debug, Default)]
+pub(super) struct Materials {
+    /// By their number in `Uses`; `None` if undefined or unused.
+    by_number: Vec<Option<Defined>>,
+    /// Whether any face has a defined material.
+    pub(super) are_there: bool,
+    /// Whether any of these has an image.
+    pub(super) have_maps: bool,
+    pub(super) warnings: Vec<String>,
+}
+
+/// A material that is defined.
+#[derive(Debug)]
+pub(super) struct Defined {
+    pub(super) name: String,
+    pub(super) definition: Definition,
+    /// The folders that its images may be in.
+    pub(super) folders: [PathBuf; 2],
+}
+
+impl Materials {
+    /// Those of a file with these contents. No material file is read that takes more than `limit`
+    /// bytes of memory.
+    pub(super) fn read(contents: &Contents, sidecars: &Sidecars, limit: u64) -> Self {
+        let folder = sidecars.base();
+        let (found, mut warnings) = find(contents, sidecars);
+        let (library, folders) = read_all(found, sidecars, limit, &mut warnings);
+        let mut undefined = Tally::default();
+        let uses = &contents.materials;
+        let names = [""].into_iter().chain(uses.names.in_order());
+        let by_number = (0..).zip(names).map(|(number, name)| {
+            if !uses.is_used(number) || name.is_empty() || folders.is_empty() {
+                return None;
+            }
+            let Some(Material { definition, file }) = library.find(name) else {
+                undefined.add(name);
+                return None;
+            };
+            let folders = [folders[*file].clone(), folder.to_owned()];
+            Some(Defined { name: name.to_owned(), definition: definition.clone(), folders })
+        });
+        let by_number: Vec<Option<Defined>> = by_number.collect();
+        warnings.extend(undefined.warning("materials are not defined, and light grey"));
+        let mut defined = by_number.iter().flatten().peekable();
+        Self {
+            are_there: defined.peek().is_some(),
+            have_maps: defined.any(|defined| defined.definition.map().is_some()),
+            by_number,
+            warnings,
+        }
+    }
+
+    /// The material with a number in `Uses`.
+    pub(super) fn get(&self, number: u32) -> Option<&Defined> {
+        self.by_number.get(number as usize)?.as_ref()
+    }
+
+    /// The placement of a material's images, if it has any.
+    pub(super) fn placement(&self, number: u32) -> Option<Placement> {
+        self.get(number)?.definition.map().map(|map| map.placement)
+    }
+}
+
+/// The materials in these files, and the folders of those that could be read.
+fn read_all(
+    files: Vec<PathBuf>,
+    sidecars: &Sidecars,
+    limit: u64,
+    warnings: &mut Vec<String>,
+) -> (Library, Vec<PathBuf>) {
+    let mut library = Library::default();
+    let mut folders = Vec::new();
+    for path in files {
+        match read_text(sidecars, &path, limit) {
+            Ok(text) => {
+                library.add(&text);
+                folders.push(folder_of(&path).to_owned());
+            }
+            Err(why) => {
+                warnings.push(format!("material file {} is not used: {why}", quoted(&path)));
+            }
+        }
+    }
+    warnings.extend(library.warnings());
+    (library, folders)
+}
+
+/// The material files that are there, each once, and what is to be said of others.
+fn find(contents: &Contents, sidecars: &Sidecars) -> (Vec<PathBuf>, Vec<String>) {
+    let mut finder = Finder::new(sidecars);
+    let mut found: Vec<PathBuf> = Vec::new();
+    let mut missing = Tally::default();
+    let folders = [sidecars.base().to_owned()];
+    let libraries = contents.libraries.in_order();
+    for names in &libraries {
+        let whole = sidecars.base().join(names);
+        let paths = match sidecars.is_file(&whole) {
+            true => vec![whole],
+            false => {
+                let find = |name| {
+                    let path = finder.find(name, &folders, &[]);
+                    if path.is_none() {
+                        missing.add(name);
+                    }
+                    path
+                };
+                each_name(before_comment(names)).filter_map(find).collect()
+            }
+        };
+        found.extend(paths.into_iter().map(|path| sidecars.canonical(path)));
+    }
+    let mut warnings: Vec<String> = finder.warning().into_iter().collect();
+    warnings.extend(missing.warning("material files not found"));
+    if libraries.is_empty()
+        && contents.materials.names.len() > 0
+        && let Some(path) = beside(sidecars)
+    {
+        warnings.push(format!("the file names no material file: {} is used", quoted(&path)));
+        found.push(path);
+    }
+    (each_once(found), warnings)
+}
+
+/// The material file that has the name of the mesh.
+fn beside(sidecars: &Sidecars) -> Option<PathBuf> {
+    let path = sidecars.mesh_path()?;
+    let mut longer = path.as_os_str().to_owned();
+    longer.push(".mtl");
+    [path.with_extension("mtl"), PathBuf::from(longer)]
+        .into_iter()
+        .find(|path| sidecars.is_file(path))
+}
+
+/// The file names in a line: names may contain spaces, and all but the last end in `.mtl`.
+fn each_name(mut names: &str) -> impl Iterator<Item = &str> {
+    let split = move || {
+        let windows = names.as_bytes().windows(4).enumerate();
+        let mut ends = windows
+            .filter(|(_, window)| window.eq_ignore_ascii_case(b".mtl"))
+            .map(|(at, _)| at + 4);
+        let end = ends.find(|&end| names[end..].starts_with(char::is_whitespace));
+        let (name, rest) = names.split_at(end.unwrap_or(names.len()));
+        names = rest.trim_start();
+        (!name.is_empty()).then_some(name)
+    };
+    std::iter::from_fn(split)
+}
+
+fn each_once(mut paths: Vec<PathBuf>) -> Vec<PathBuf> {
+    let mut known = HashSet::new();
+    paths.retain(|path| known.insert(path.clone()));
+    paths
+}
+
+fn read_text(sidecars: &Sidecars, path: &Path, limit: u64) -> Result<String, String> {
+    let limit = limit / PARSED;
+    let bytes = sidecars.read(path, limit).map_err(|error| match error {
+        ReadError::Io(error) => error.to_string(),
+        _ => TOO_LARGE.to_owned(),
+    })?;
+    if bytes.len() as u64 > limit {
+        return Err(TOO_LARGE.to_owned());
+    }
+    let text = lines(bytes.into_owned());
+    match text.contains('\0') {
+        true => Err("it contains zero bytes".into()),
+        false => Ok(text),
+    }
+}
+
+fn quoted(path: &Path) -> String {
+    format!("'{}'", excerpt(&path.file_name().unwrap_or_default().to_string_lossy()))
+}

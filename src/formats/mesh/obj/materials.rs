@@ -1,0 +1,306 @@
+//! Parses material files (MTL): the colour, opacity and images of each material.
+//!
+//! Hand-written: `tobj` drops the options of images, stops at the first malformed line, and rejects
+//! colours of one number. The format is that of Wavefront, "Material Library File" (1995), with
+//! common deviations:
+//! - `Tr` is transparency, but `Tr 1` means opaque, as MeshLab writes it;
+//! - colours are sRGB;
+//! - a colour with a value of 2 or more has a scale of 255 instead of 1.
+
+use std::collections::HashMap;
+
+use crate::formats::io::tally::Tally;
+use crate::formats::mesh::obj::text::{first_word, statements, without_comment};
+
+/// The definition of a material.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(super) struct Definition {
+    /// `Kd`: sRGB, from 0 to 1.
+    pub(super) color: Option<[f64; 3]>,
+    /// `d`: opacity, from 0 to 1.
+    dissolve: Option<f64>,
+    /// `Tr`: transparency, from 0 to 1.
+    transparency: Option<f64>,
+    /// `map_Kd`.
+    pub(super) color_map: Option<Map>,
+    /// `map_d`.
+    pub(super) opacity_map: Option<Map>,
+}
+
+impl Definition {
+    /// The opacity, from 0 to 1.
+    pub(super) fn opacity(&self) -> f64 {
+        let transparency = self.transparency.filter(|&t| t < 1.0);
+        self.dissolve.unwrap_or(1.0 - transparency.unwrap_or(0.0)).clamp(0.0, 1.0)
+    }
+
+    /// The image whose options transform the texture coordinates, if there is one.
+    pub(super) fn map(&self) -> Option<&Map> {
+        self.color_map.as_ref().or(self.opacity_map.as_ref())
+    }
+}
+
+/// An image on a material.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Map {
+    /// The file name as written, possibly with a comment.
+    pub(super) file: String,
+    /// `-clamp on`: the image does not repeat.
+    pub(super) clamp: bool,
+    pub(super) placement: Placement,
+}
+
+/// The transform of texture coordinates: `scale * uv + offset`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Placement {
+    /// `-s`.
+    pub(super) scale: [f64; 2],
+    /// `-o`.
+    pub(super) offset: [f64; 2],
+}
+
+impl Default for Placement {
+    fn default() -> Self {
+        Self { scale: [1.0; 2], offset: [0.0; 2] }
+    }
+}
+
+/// The materials, by name; the first of duplicates.
+#[derive(Debug, Default)]
+pub(super) struct Library {
+    materials: HashMap<String, Material>,
+    /// Names with a trailing comment, by the name before it.
+    commented: HashMap<String, String>,
+    /// The number of files read.
+    files: usize,
+    ignored: Ignored,
+}
+
+/// A material, and its file.
+#[derive(Debug)]
+pub(super) struct Material {
+    pub(super) definition: Definition,
+    /// The index of the file, in reading order.
+    pub(super) file: usize,
+}
+
+/// Ignored properties, by keyword or by material.
+#[derive(Debug, Default)]
+struct Ignored {
+    malformed: Tally,
+    spectra: Tally,
+    options: Tally,
+    repeated: Tally,
+    of_255: Tally,
+}
+
+impl Library {
+    /// Adds the materials in the `text` of a file.
+    pub(super) fn add(&mut self, text: &str) {
+        let mut current: Option<(String, Definition)> = None;
+        for (_, statement) in statements(text) {
+            let line = statement.trim();
+            let Some(keyword) = first_word(line) else { continue };
+            let rest = line[keyword.len()..].trim();
+            if keyword.eq_ignore_ascii_case("newmtl") {
+                self.insert(current.replace((rest.to_owned(), Definition::default())));
+            } else if let Some((name, definition)) = &mut current {
+                self.read(keyword, rest, name, definition);
+            }
+        }
+        self.insert(current);
+        self.files += 1;
+    }
+
+    fn insert(&mut self, named: Option<(String, Definition)>) {
+        let Some((name, definition)) = named else { return };
+        if let Some(known) = self.materials.get(&name) {
+            if known.definition != definition {
+                self.ignored.repeated.add(&name);
+            }
+            return;
+        }
+        let bare = before_comment(&name);
+        if bare.len() < name.len() {
+            self.commented.entry(bare.to_owned()).or_insert_with(|| name.clone());
+        }
+        self.materials.insert(name, Material { definition, file: self.files });
+    }
+
+    /// The material of that name. Either name may have a trailing comment, but an exact match takes
+    /// precedence, as in `Material #25`.
+    pub(super) fn find(&self, name: &str) -> Option<&Material> {
+        let commented = || self.commented.get(name).and_then(|name| self.materials.get(name));
+        let exact = |name| self.materials.get(name);
+        exact(name).or_else(|| exact(before_comment(name))).or_else(commented)
+    }
+
+    /// Warnings about properties that are ignored or reinterpreted.
+    pub(super) fn warnings(&self) -> impl Iterator<Item = String> {
+        let Ignored { malformed, spectra, options, repeated, of_255 } = &self.ignored;
+        let warnings = [
+            malformed.warning("malformed lines of material files were skipped"),
+            spectra.warning("colours of materials were ignored that are given as spectra or XYZ"),
+            options.warning("options of images have no effect"),
+            repeated.warning(
+                "materials are defined more than once, and their first definition is used",
+            ),
+            of_255.warning("colours of materials exceed 1, and are read as 0 to 255"),
+        ];
+        warnings.into_iter().flatten()
+    }
+
+    /// Reads a statement of the material `name`.
+    fn read(&mut self, keyword: &str, rest: &str, name: &str, definition: &mut Definition) {
+        let Definition { color, dissolve, transparency, color_map, opacity_map } = definition;
+        match &keyword.to_ascii_lowercase()[..] {
+            "kd" => *color = self.color(name, rest).or(*color),
+            "d" => *dissolve = self.last_number(keyword, rest).or(*dissolve),
+            "tr" => *transparency = self.last_number(keyword, rest).or(*transparency),
+            "map_kd" => *color_map = self.map(rest),
+            "map_d" => *opacity_map = self.map(rest),
+            _ => {}
+        }
+    }
+
+    /// Parses a colour; a single number is a grey.
+    fn color(&mut self, name: &str, rest: &str) -> Option<[f64; 3]> {
+        let words: Vec<&str> = without_comment(rest).split_whitespace().take(4).collect();
+        if matches!(words.first(), Some(&("spectral" | "xyz"))) {
+            self.ignored.spectra.add(name);
+            return None;
+        }
+        let numbers: Option<Vec<f64>> = words.iter().map(|word| number(word)).collect();
+        let color = match numbers.as_deref() {
+            Some(&[grey]) => [grey; 3],
+            Some(&[r, g, b]) => [r, g, b],
+            _ => {
+                self.ignored.malformed.add(&format!("Kd {rest}"));
+                return None;
+            }
+        };
+        let is_of_255 = exceeds_display(color);
+        if is_of_255 {
+            self.ignored.of_255.add(name);
+        }
+        Some(color.map(|value| if is_of_255 { value / 255.0 } else { value }))
+    }
+
+    /// Parses a number, possibly after an option.
+    fn last_number(&mut self, keyword: &str, rest: &str) -> Option<f64> {
+        let number = without_comment(rest).split_whitespace().next_back().and_then(number);
+        if number.is_none() {
+            self.ignored.malformed.add(&format!("{keyword} {rest}"));
+        }
+        number
+    }
+
+    /// Parses an image with its options; `None` without a file name, as some programs write.
+    fn map(&mut self, rest: &str) -> Option<Map> {
+        let mut map = Map { file: String::new(), clamp: false, placement: Placement::default() };
+        let mut rest = rest;
+        while let Some((option, after)) = option(rest) {
+            let Placement { scale, offset } = &mut map.placement;
+            rest = match option {
+                MapOption::Clamp(is_on) => {
+                    map.clamp = is_on;
+                    after
+                }
+                MapOption::Scale(values) => {
+                    *scale = [values[0].unwrap_or(1.0), values[1].unwrap_or(1.0)];
+                    after
+                }
+                MapOption::Offset(values) => {
+                    *offset = [values[0].unwrap_or(0.0), values[1].unwrap_or(0.0)];
+                    after
+                }
+                MapOption::Harmless => after,
+                MapOption::Ignored(name) => {
+                    self.ignored.options.add(name);
+                    after
+                }
+            };
+        }
+        map.file = rest.trim_matches('"').to_owned();
+        (!map.file.is_empty()).then_some(map)
+    }
+}
+
+/// A name without a trailing comment.
+pub(super) fn before_comment(name: &str) -> &str {
+    without_comment(name).trim_end()
+}
+
+/// Whether the values of a colour are from 0 to 255 instead of 0 to 1. Values slightly above 1 may
+/// come from rounding or from lights; and values up to 2 of 255 would be black.
+pub(super) fn exceeds_display(color: [f64; 3]) -> bool {
+    color.iter().any(|&value| value >= 2.0)
+}
+
+fn number(word: &str) -> Option<f64> {
+    word.parse().ok().filter(|number: &f64| number.is_finite())
+}
+
+/// An option before the name of an image.
+enum MapOption<'a> {
+    Clamp(bool),
+    /// Along `u` and `v`; `None` if not given.
+    Scale([Option<f64>; 2]),
+    Offset([Option<f64>; 2]),
+    /// Without effect on the colour.
+    Harmless,
+    /// With an effect that is ignored.
+    Ignored(&'a str),
+}
+
+/// Parses the option at the beginning of `text`; returns it with the rest. The name of an option
+/// without valid values is a file name.
+fn option(text: &str) -> Option<(MapOption<'_>, &str)> {
+    let (name, rest) = split_word(text)?;
+    let switch = || {
+        let (word, rest) = split_word(rest)?;
+        Some((
+            match word {
+                "on" => true,
+                "off" => false,
+                _ => return None,
+            },
+            rest,
+        ))
+    };
+    let numbers = |most| numbers(rest, most);
+    Some(match name {
+        "-clamp" => switch().map(|(is_on, rest)| (MapOption::Clamp(is_on), rest))?,
+        "-blendu" | "-blendv" | "-cc" => (MapOption::Harmless, switch()?.1),
+        "-s" => numbers(3).map(|(values, rest)| (MapOption::Scale(values), rest))?,
+        "-o" => numbers(3).map(|(values, rest)| (MapOption::Offset(values), rest))?,
+        "-t" => (MapOption::Ignored(name), numbers(3)?.1),
+        "-mm" => (MapOption::Ignored(name), numbers(2)?.1),
+        "-bm" | "-boost" | "-texres" => (MapOption::Harmless, numbers(1)?.1),
+        "-imfchan" | "-type" => (MapOption::Ignored(name), split_word(rest)?.1),
+        _ => return None,
+    })
+}
+
+/// Parses one to `most` numbers at the beginning of `text`; returns the first two, and the rest.
+fn numbers(text: &str, most: usize) -> Option<([Option<f64>; 2], &str)> {
+    let mut values = [None; 2];
+    let mut rest = text;
+    let mut count = 0;
+    while count < most
+        && let Some((word, after)) = split_word(rest)
+        && let Some(value) = number(word)
+    {
+        if let Some(place) = values.get_mut(count) {
+            *place = Some(value);
+        }
+        count += 1;
+        rest = after;
+    }
+    (count > 0).then_some((values, rest))
+}
+
+fn split_word(text: &str) -> Option<(&str, &str)> {
+    let word = first_word(text)?;
+    Some((word, text.trim_start()[word.len()..].trim_start()))
+}

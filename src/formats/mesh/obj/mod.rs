@@ -1,0 +1,136 @@
+//! Wavefront OBJ.
+//!
+//! The text is normalized and divided into parts (`text`), which are parsed in parallel. Three
+//! passes: `contents` counts the statements, which gives all buffers their size and bounds the
+//! memory beforehand; `vertices` parses positions and texture coordinates; `faces` parses faces and
+//! triangulates polygons, also concave ones. Omitted statements cause warnings.
+//!
+//! Material files are located (`libraries`) and parsed (`materials`), and converted with their
+//! images (`appearance`).
+//!
+//! Hand-written: the crate `tobj` takes more than twice the processor time, on one thread, and
+//! reports errors without their line. It is the oracle of the tests.
+
+mod appearance;
+mod colors;
+mod contents;
+mod faces;
+mod libraries;
+mod materials;
+mod names;
+mod numbers;
+mod parallel;
+mod text;
+mod vertices;
+
+use crate::formats::io::tally::{only_points_and_lines, points_and_lines_warning, warning_of};
+use crate::formats::mesh::obj::appearance::appearance;
+use crate::formats::mesh::obj::colors::VertexColors;
+use crate::formats::mesh::obj::contents::{Contents, LeftOut};
+use crate::formats::mesh::obj::faces::Faces;
+use crate::formats::mesh::obj::libraries::Materials;
+use crate::formats::mesh::obj::text::{check_text, clean};
+use crate::formats::mesh::obj::vertices::{Vertices, fault_of_vertex};
+use crate::formats::mesh::polygons::crossing_warning;
+use crate::formats::{LoadedMesh, MeshSpec, ReadError, ReadOptions, Sidecars, check_memory};
+use crate::mesh::{Mesh, MeshError};
+
+/// OBJ of Wavefront, `.obj`.
+pub const SPEC: MeshSpec = MeshSpec {
+    extension: "obj",
+    name: "Wavefront",
+    carries: "positions, faces of any shape, groups; materials, images, colours of vertices",
+    check_start: |start, _| check_text(start),
+    read,
+};
+
+/// Reads the mesh in `bytes`, all groups and objects together. Material files and images
+/// are among the `sidecars`; a missing one is a warning.
+///
+/// # Errors
+/// Not text, malformed lines, indices out of range, coordinates that are not finite, no faces.
+fn read(
+    bytes: Vec<u8>,
+    sidecars: &Sidecars,
+    options: &ReadOptions,
+) -> Result<LoadedMesh, ReadError> {
+    let text = clean(bytes, options.memory)?;
+    let contents = Contents::of(&text);
+    check_memory(contents.memory, options.memory)?;
+    let left = options.memory - contents.memory;
+    let materials = match options.appearance {
+        true => Materials::read(&contents, sidecars, left),
+        false => Materials::default(),
+    };
+    let mut vertices = Vertices::of(&contents, materials.have_maps);
+    let mut faces = Faces::of(&contents, &vertices, &materials);
+    if let Some(fault) = vertices.fault.take().into_iter().chain(faces.fault.take()).min() {
+        return Err(contents.error(fault));
+    }
+    if faces.triangles.is_empty() {
+        return Err(nothing_found(&contents.left_out, &faces));
+    }
+    let counts = || contents.parts.iter().map(|part| part.counts[0]);
+    let colors = match options.appearance {
+        true => VertexColors::of(&vertices.colors, counts()),
+        false => None,
+    };
+    let mut warnings = warnings(&contents, &vertices, &faces);
+    let mut gathered = faces.gathered;
+    if let Some(colors) = colors {
+        let colors = colors.linear(&vertices.colors, counts());
+        gathered.set_colors(colors, &faces.triangles);
+    }
+    let mesh = Mesh::new(vertices.positions, faces.triangles).map_err(|error| match error {
+        MeshError::NotFinite { vertex, .. } => fault_of_vertex(&contents, vertex)
+            .map_or(ReadError::Mesh(error), |fault| contents.error(fault)),
+        _ => ReadError::Mesh(error),
+    })?;
+    warnings.extend(materials.warnings.iter().cloned());
+    warnings.extend(colors.iter().flat_map(|colors| colors.warnings(vertices.opacities)));
+    if !materials.are_there && colors.is_none() {
+        return Ok(LoadedMesh::new(mesh, warnings));
+    }
+    let (appearance, said) = appearance(&materials, gathered, sidecars, left);
+    warnings.extend(said);
+    Ok(LoadedMesh::new(mesh.with_appearance(appearance)?, warnings))
+}
+
+fn nothing_found(left_out: &LeftOut, faces: &Faces) -> ReadError {
+    ReadError::Content(match left_out.points_and_lines + faces.points_and_lines {
+        0 => "no faces found: is this an OBJ mesh?".into(),
+        points_and_lines => only_points_and_lines(points_and_lines as u64),
+    })
+}
+
+fn warnings(contents: &Contents, vertices: &Vertices, faces: &Faces) -> Vec<String> {
+    let LeftOut { points_and_lines, free_form, calls, unknown } = &contents.left_out;
+    let mut warnings = Vec::from_iter(points_and_lines_warning(
+        (points_and_lines + faces.points_and_lines) as u64,
+    ));
+    let mut warn = |count: usize, names: [&str; 2], what: &str| {
+        warnings.extend(warning_of(count as u64, names, what));
+    };
+    let ignored = "a weight: it was ignored, since polygons do not use weights";
+    warn(vertices.weights, ["vertex has", "vertices have"], ignored);
+    let were = ["free-form curve or surface was", "free-form curves and surfaces were"];
+    warn(*free_form, were, "skipped: convert them to polygons");
+    let lines = ["line was skipped", "lines were skipped"];
+    let names = calls.quoted_and_others();
+    warn(calls.count, lines, &format!("that may include a file or run a command: {names}"));
+    let names = unknown.quoted_and_others();
+    warn(unknown.count, lines, &format!("with unknown OBJ keywords: {names}"));
+    warnings.extend(crossing_warning(faces.crossing));
+    warnings.extend(vertices.mended.clone());
+    if let Some(fault) = faces.bad_corners.clone() {
+        let others = match faces.other_bad_corners {
+            0 => String::new(),
+            others => format!("; so do {others} others"),
+        };
+        warnings.push(format!(
+            "a face lost its texture coordinates and normals, which do not exist: {}{others}",
+            contents.error(fault)
+        ));
+    }
+    warnings
+}

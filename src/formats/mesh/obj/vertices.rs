@@ -1,0 +1,202 @@
+//! The second pass: vertices and texture coordinates. Normals are only checked.
+
+use crate::base::numbers::counted_as;
+use crate::formats::mesh::obj::contents::{Contents, Part};
+use crate::formats::mesh::obj::numbers::{Numbers, shown};
+use crate::formats::mesh::obj::parallel::{Fault, divided, each};
+use crate::formats::mesh::obj::text::{Keyword, Words, visit};
+
+/// The colour of a vertex without one.
+const NO_COLOR: [f64; 3] = [f64::NAN; 3];
+
+/// All vertices and texture coordinates of a text, in order.
+#[derive(Debug, Default)]
+pub(super) struct Vertices {
+    pub(super) positions: Vec<[f64; 3]>,
+    /// Empty if they are not needed.
+    pub(super) texcoords: Vec<[f64; 2]>,
+    /// The colours of the vertices of each part; empty if none of them has one.
+    pub(super) colors: Vec<Vec<[f64; 3]>>,
+    /// Vertices with a seventh number, which is taken for an opacity.
+    pub(super) opacities: usize,
+    /// Vertices with a weight other than 1, which only rational curves and surfaces use.
+    pub(super) weights: usize,
+    /// A warning about numbers such as `3.1+e2`.
+    pub(super) mended: Option<String>,
+    pub(super) fault: Option<Fault>,
+}
+
+impl Vertices {
+    /// Those of a text with these contents.
+    pub(super) fn of(contents: &Contents, needs_texcoords: bool) -> Self {
+        let [vertices, texcoords, _] = contents.totals;
+        let mut all = Self {
+            positions: vec![[0.0; 3]; vertices],
+            texcoords: vec![[0.0; 2]; if needs_texcoords { texcoords } else { 0 }],
+            ..Self::default()
+        };
+        let lens = |which: usize| contents.parts.iter().map(move |part| part.counts[which]);
+        let positions = divided(&mut all.positions, lens(0));
+        let texcoords = divided(&mut all.texcoords, lens(1));
+        let buffers = positions.into_iter().zip(texcoords);
+        let work = contents.parts.iter().zip(buffers).enumerate().collect();
+        let read = each(work, |(at, (part, (positions, texcoords)))| {
+            let mut reader = Reader { positions, texcoords, ..Reader::default() };
+            let fault = reader.read(part).err().map(|(line, what)| Fault { part: at, line, what });
+            let Reader { colors, opacities, weights, numbers, .. } = reader;
+            (colors, opacities, weights, numbers.mended, fault)
+        });
+        for (colors, opacities, weights, mended, fault) in read {
+            all.colors.push(colors);
+            all.opacities += opacities;
+            all.weights += weights;
+            all.mended = all.mended.or(mended);
+            all.fault = all.fault.or(fault);
+        }
+        all
+    }
+}
+
+/// Reads the vertices of a part.
+#[derive(Default)]
+struct Reader<'a> {
+    positions: &'a mut [[f64; 3]],
+    texcoords: &'a mut [[f64; 2]],
+    /// Vertices so far.
+    count: usize,
+    texcoord_count: usize,
+    colors: Vec<[f64; 3]>,
+    opacities: usize,
+    weights: usize,
+    numbers: Numbers,
+}
+
+impl Reader<'_> {
+    fn read(&mut self, part: &Part) -> Result<(), (usize, String)> {
+        if part.counts == [0; 3] {
+            return Ok(());
+        }
+        visit(part.text, |line, _, keyword, words| {
+            match keyword {
+                Keyword::Vertex => self.vertex(words),
+                Keyword::Texcoord => self.texcoord(words),
+                Keyword::Normal => self.attribute::<3>(words, 3).map(|_| ()),
+                Keyword::Face | Keyword::Other => Ok(()),
+            }
+            .map_err(|what| (line, what))
+        })
+    }
+
+    #[inline]
+    fn vertex(&mut self, words: Words) -> Result<(), String> {
+        let mut rest = words.clone();
+        let mut position = [0.0; 3];
+        for value in &mut position {
+            let number = rest.next().and_then(|word| self.numbers.parse(word));
+            *value = number.ok_or_else(|| vertex_fault(words.clone()))?;
+        }
+        self.positions[self.count] = position;
+        self.count += 1;
+        match rest.next() {
+            None => {}
+            Some(word) => self.extras(word, rest).ok_or_else(|| vertex_fault(words))?,
+        }
+        if !self.colors.is_empty() {
+            self.colors.resize(self.count, NO_COLOR);
+        }
+        Ok(())
+    }
+
+    /// The numbers after a position: a weight, or a colour and possibly an opacity. `None` if they
+    /// are neither. A colour that is not made of numbers is none.
+    fn extras(&mut self, first: &[u8], mut words: Words) -> Option<()> {
+        let Some(second) = words.next() else {
+            self.weights += usize::from(self.numbers.parse(first)? != 1.0);
+            return Some(());
+        };
+        let color = [first, second, words.next()?].map(|word| self.numbers.parse(word));
+        self.opacities += usize::from(words.next().is_some());
+        if words.next().is_some() {
+            return None;
+        }
+        if let [Some(r), Some(g), Some(b)] = color {
+            if self.colors.is_empty() {
+                self.colors.reserve_exact(self.positions.len());
+            }
+            self.colors.resize(self.count - 1, NO_COLOR);
+            self.colors.push([r, g, b]);
+        }
+        Some(())
+    }
+
+    #[inline]
+    fn texcoord(&mut self, words: Words) -> Result<(), String> {
+        // Without `v` it is 0.
+        let uv = self.attribute(words, 1)?;
+        if let Some(texcoord) = self.texcoords.get_mut(self.texcoord_count) {
+            *texcoord = uv;
+        }
+        self.texcoord_count += 1;
+        Ok(())
+    }
+
+    /// The first `N` numbers, which need not be finite; more may follow. At least `needed` must be
+    /// there; the others are 0.
+    #[inline]
+    fn attribute<const N: usize>(
+        &mut self,
+        mut words: Words,
+        needed: usize,
+    ) -> Result<[f64; N], String> {
+        let mut numbers = [0.0; N];
+        for (count, number) in numbers.iter_mut().enumerate() {
+            let Some(word) = words.next() else {
+                let is = counted_as(count as u64, "number", "numbers");
+                if count < needed {
+                    return Err(format!("{is} where {N} belong"));
+                }
+                break;
+            };
+            let parsed = self.numbers.parse(word);
+            *number = parsed.ok_or_else(|| format!("'{}' is not a number", shown(word)))?;
+        }
+        Ok(numbers)
+    }
+}
+
+/// Describes the error of a vertex: it must be a position, optionally followed by a weight, or by a
+/// colour and an optional opacity. Colours are not checked.
+fn vertex_fault(words: Words) -> String {
+    let count = words.clone().count();
+    let checked = if count > 4 { 3 } else { 4 };
+    non_finite(words, checked).unwrap_or_else(|| {
+        let is = counted_as(count as u64, "number", "numbers");
+        format!("{is} where 3 belong")
+    })
+}
+
+/// Describes the first of `most` words that is not a finite number.
+fn non_finite(mut words: Words, most: usize) -> Option<String> {
+    let mut numbers = Numbers::default();
+    let mut is_finite = |word: &&[u8]| numbers.parse(word).is_some_and(f64::is_finite);
+    let word = words.by_ref().take(most).find(|word| !is_finite(word))?;
+    Some(format!("'{}' is not a finite number", shown(word)))
+}
+
+/// The error of vertex `vertex`, which has a coordinate that is not finite.
+pub(super) fn fault_of_vertex(contents: &Contents, vertex: usize) -> Option<Fault> {
+    let at = contents.parts.partition_point(|part| part.before[0] <= vertex).checked_sub(1)?;
+    let part = &contents.parts[at];
+    let mut before = part.before[0];
+    let found = visit(part.text, |line, _, keyword, words| {
+        if keyword == Keyword::Vertex {
+            if before == vertex {
+                return Err((line, non_finite(words, 3)));
+            }
+            before += 1;
+        }
+        Ok(())
+    });
+    let (line, what) = found.err()?;
+    Some(Fault { part: at, line, what: what? })
+}

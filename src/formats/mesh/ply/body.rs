@@ -1,0 +1,461 @@
+//! The records of a PLY file, number by number. A 64-bit float represents all types exactly.
+
+use crate::formats::ReadError;
+use crate::formats::io::tokens::{Tokens, number, quoted};
+use crate::formats::mesh::ply::appearance::{Face, texcoord};
+use crate::formats::mesh::ply::build::{Build, Part};
+use crate::formats::mesh::ply::channels::{
+    Channels, Scale, corner_texcoords, full, is_told_by_type, texcoords, texture_number,
+};
+use crate::formats::mesh::ply::header::{AXES, Element, Header, Property, Role, Scalar};
+
+/// An error about a number.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Fault {
+    /// The record or the file ends.
+    Missing,
+    /// Not a number, or not one of its type.
+    Malformed,
+}
+
+/// A cursor over the numbers of a file. A clone continues from the original's position.
+pub(super) trait Values<'a>: Clone {
+    /// Begins the next record.
+    fn begin(&mut self);
+    fn next(&mut self, scalar: Scalar) -> Result<f64, Fault>;
+    /// Skips `count` numbers.
+    fn skip(&mut self, scalar: Scalar, count: u64) -> Result<(), Fault>;
+    /// Ends a record.
+    fn end(&mut self);
+    /// The number of records with more numbers than declared.
+    fn extra(&self) -> u64;
+    /// The error `what` about a record, with its position.
+    fn error(&self, record: &str, what: String) -> ReadError;
+    fn describe(&self, fault: Fault) -> String;
+    /// Bytes left.
+    fn left(&self) -> usize;
+}
+
+/// Text: a record per line.
+#[derive(Clone)]
+pub(super) struct Text<'a> {
+    tokens: Tokens<'a>,
+    len: usize,
+    last: &'a [u8],
+    extra: u64,
+}
+
+impl<'a> Text<'a> {
+    pub(super) fn new(bytes: &'a [u8], at: usize) -> Self {
+        Self { tokens: Tokens::from(bytes, at), len: bytes.len(), last: b"", extra: 0 }
+    }
+}
+
+impl<'a> Values<'a> for Text<'a> {
+    fn begin(&mut self) {
+        self.tokens.skip_blank_lines();
+    }
+
+    fn next(&mut self, scalar: Scalar) -> Result<f64, Fault> {
+        self.last = self.tokens.next_in_line().ok_or(Fault::Missing)?;
+        let number = number(self.last).ok_or(Fault::Malformed)?;
+        let is_whole = matches!(scalar, Scalar::F32 | Scalar::F64) || number.fract() == 0.0;
+        if is_whole { Ok(number) } else { Err(Fault::Malformed) }
+    }
+
+    fn skip(&mut self, _: Scalar, count: u64) -> Result<(), Fault> {
+        (0..count).try_for_each(|_| self.tokens.next_in_line().map(|_| ()).ok_or(Fault::Missing))
+    }
+
+    fn end(&mut self) {
+        if self.tokens.next_in_line().is_some() {
+            self.extra += 1;
+            self.tokens.rest_of_line();
+        }
+    }
+
+    fn extra(&self) -> u64 {
+        self.extra
+    }
+
+    fn error(&self, record: &str, what: String) -> ReadError {
+        self.tokens.error(format!("{record}: {what}"))
+    }
+
+    fn describe(&self, fault: Fault) -> String {
+        let last = quoted(self.last);
+        match fault {
+            Fault::Missing if self.tokens.offset() == self.len => {
+                "the file ends: it is cut off".into()
+            }
+            Fault::Missing => "fewer numbers in the line than the header declares".into(),
+            Fault::Malformed => {
+                format!("{last} is not a number of the type that the header declares")
+            }
+        }
+    }
+
+    fn left(&self) -> usize {
+        let mut tokens = self.tokens.clone();
+        tokens.skip_blank_lines();
+        self.len - tokens.offset()
+    }
+}
+
+/// Binary numbers, big-endian or little-endian.
+#[derive(Clone)]
+pub(super) struct Binary<'a, const IS_BIG: bool> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a, const IS_BIG: bool> Binary<'a, IS_BIG> {
+    pub(super) fn new(bytes: &'a [u8], at: usize) -> Self {
+        Self { bytes, at }
+    }
+
+    fn take<const N: usize>(&mut self) -> Result<[u8; N], Fault> {
+        let mut bytes = *self.bytes[self.at..].first_chunk().ok_or(Fault::Missing)?;
+        if IS_BIG {
+            bytes.reverse();
+        }
+        self.at += N;
+        Ok(bytes)
+    }
+}
+
+impl<'a, const IS_BIG: bool> Values<'a> for Binary<'a, IS_BIG> {
+    fn begin(&mut self) {}
+
+    fn next(&mut self, scalar: Scalar) -> Result<f64, Fault> {
+        Ok(match scalar {
+            Scalar::I8 => i8::from_le_bytes(self.take()?).into(),
+            Scalar::U8 => u8::from_le_bytes(self.take()?).into(),
+            Scalar::I16 => i16::from_le_bytes(self.take()?).into(),
+            Scalar::U16 => u16::from_le_bytes(self.take()?).into(),
+            Scalar::I32 => i32::from_le_bytes(self.take()?).into(),
+            Scalar::U32 => u32::from_le_bytes(self.take()?).into(),
+            Scalar::F32 => f32::from_le_bytes(self.take()?).into(),
+            Scalar::F64 => f64::from_le_bytes(self.take()?),
+        })
+    }
+
+    fn skip(&mut self, scalar: Scalar, count: u64) -> Result<(), Fault> {
+        let bytes = usize::try_from(count).ok().and_then(|count| count.checked_mul(scalar.size()));
+        let bytes = bytes.filter(|&bytes| bytes <= self.left()).ok_or(Fault::Missing)?;
+        self.at += bytes;
+        Ok(())
+    }
+
+    fn end(&mut self) {}
+
+    fn extra(&self) -> u64 {
+        0
+    }
+
+    fn error(&self, record: &str, what: String) -> ReadError {
+        ReadError::Content(format!("{record}, before byte {}: {what}", self.at))
+    }
+
+    fn describe(&self, _: Fault) -> String {
+        "the file ends: it is cut off, or the header is wrong".into()
+    }
+
+    fn left(&self) -> usize {
+        self.bytes.len() - self.at
+    }
+}
+
+/// A list's length; 1 for a scalar.
+fn length<'a>(values: &mut impl Values<'a>, property: &Property) -> Result<u64, Fault> {
+    let Some(scalar) = property.length else { return Ok(1) };
+    let length = values.next(scalar)?;
+    if length >= 0.0 && length.fract() == 0.0 { Ok(length as u64) } else { Err(Fault::Malformed) }
+}
+
+fn skip<'a>(values: &mut impl Values<'a>, property: &Property) -> Result<u64, Fault> {
+    let count = length(values, property)?;
+    values.skip(property.scalar, count)?;
+    Ok(count)
+}
+
+/// An error about a record.
+pub(super) enum Problem {
+    Number(Fault),
+    /// An error with a message.
+    Other(String),
+}
+
+impl From<Fault> for Problem {
+    fn from(fault: Fault) -> Self {
+        Self::Number(fault)
+    }
+}
+
+/// Visits the records of `element`.
+fn each_record<'a, V: Values<'a>>(
+    element: &Element,
+    values: &mut V,
+    mut read: impl FnMut(&mut V) -> Result<(), Problem>,
+) -> Result<(), ReadError> {
+    if element.properties.is_empty() {
+        return Ok(());
+    }
+    for record in 0..element.count {
+        values.begin();
+        read(values).map_err(|problem| {
+            let what = match problem {
+                Problem::Number(fault) => values.describe(fault),
+                Problem::Other(what) => what,
+            };
+            values.error(&format!("{} {record} (counted from 0)", element.called()), what)
+        })?;
+    }
+    Ok(())
+}
+
+/// Upper bounds for the triangulation of faces.
+#[derive(Debug, Default)]
+pub(super) struct FaceCounts {
+    pub(super) triangles: u64,
+    /// Corners of the largest face.
+    pub(super) largest: u64,
+    /// Length of the longest list of texture coordinates.
+    pub(super) texcoords: u64,
+}
+
+/// Counts faces without allocating.
+pub(super) fn count_faces<'a, V: Values<'a>>(
+    header: &Header,
+    mut values: V,
+) -> Result<FaceCounts, ReadError> {
+    let mut counts = FaceCounts::default();
+    for element in &header.elements {
+        let (corners, texcoords) = (element.corners(), corner_texcoords(element));
+        each_record(element, &mut values, |values| {
+            for (at, property) in element.properties.iter().enumerate() {
+                let count = skip(values, property)?;
+                if Some(at) == corners {
+                    counts.triangles += count.saturating_sub(2);
+                    counts.largest = counts.largest.max(count);
+                } else if Some(at) == texcoords {
+                    counts.texcoords = counts.texcoords.max(count);
+                }
+            }
+            values.end();
+            Ok(())
+        })?;
+    }
+    Ok(counts)
+}
+
+/// Reads the records of `part`; returns the cursor after the last.
+pub(super) fn read_records<'a, V: Values<'a>>(
+    header: &Header,
+    mut values: V,
+    part: Part,
+    build: &mut Build,
+) -> Result<V, ReadError> {
+    for element in &header.elements {
+        match (element.role(), part) {
+            (Role::Vertex, Part::All | Part::Vertices) => {
+                read_vertices(element, &mut values, build)?;
+            }
+            (Role::Face | Role::Strip, Part::All | Part::Faces) => {
+                read_faces(element, &mut values, build)?;
+            }
+            _ => each_record(element, &mut values, |values| {
+                element.properties.iter().try_for_each(|p| skip(values, p).map(|_| ()))?;
+                values.end();
+                Ok(())
+            })?,
+        }
+    }
+    Ok(values)
+}
+
+/// The numbers of a record that are read: position, colour, texture coordinates, texture index.
+type Record = [f64; 10];
+
+const POSITION: usize = 0;
+const LIGHT: usize = 3;
+const OPACITY: usize = 6;
+const TEXCOORDS: usize = 7;
+const TEXTURE: usize = 9;
+
+/// The defaults; infinity is clamped to opaque.
+const EMPTY: Record = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, f64::INFINITY, 0.0, 0.0, 0.0];
+
+fn color(record: &Record) -> [f64; 4] {
+    [LIGHT, LIGHT + 1, LIGHT + 2, OPACITY].map(|slot| record[slot])
+}
+
+/// The slot of each property in a record, if it is read.
+struct Slots(Vec<Option<usize>>);
+
+impl Slots {
+    fn new(element: &Element) -> Self {
+        Self(vec![None; element.properties.len()])
+    }
+
+    /// Assigns `properties` to the slots from `first` on.
+    fn send(&mut self, first: usize, properties: impl IntoIterator<Item = usize>) {
+        for (slot, property) in (first..).zip(properties) {
+            self.0[property] = Some(slot);
+        }
+    }
+
+    fn send_color(&mut self, Channels { light, opacity }: Channels) {
+        self.send(LIGHT, light);
+        self.send(OPACITY, opacity);
+    }
+
+    /// Reads the number of a property, or skips the property.
+    #[inline]
+    fn read<'a>(
+        &self,
+        (at, property): (usize, &Property),
+        values: &mut impl Values<'a>,
+        record: &mut Record,
+    ) -> Result<(), Problem> {
+        match self.0[at] {
+            Some(slot) => {
+                let number = values.next(property.scalar)?;
+                // Some programs call unsigned channels `char`.
+                let is_wrapped = property.scalar == Scalar::I8 && (LIGHT..=OPACITY).contains(&slot);
+                record[slot] = if is_wrapped && number < 0.0 { number + 256.0 } else { number };
+            }
+            None => _ = skip(values, property)?,
+        }
+        Ok(())
+    }
+
+    /// Reads a record of an element.
+    #[inline]
+    fn read_record<'a>(
+        &self,
+        element: &Element,
+        values: &mut impl Values<'a>,
+        record: &mut Record,
+    ) -> Result<(), Problem> {
+        for property in element.properties.iter().enumerate() {
+            self.read(property, values, record)?;
+        }
+        values.end();
+        Ok(())
+    }
+}
+
+/// The scale of an element's colours: by their type or, if that is ambiguous, by their values.
+fn scale_of<'a, V: Values<'a>>(
+    element: &Element,
+    channels: Channels,
+    mut values: V,
+) -> Result<Scale, ReadError> {
+    let Channels { light, opacity } = channels;
+    let [light, opacity] = [Some(light[0]), opacity].map(|property| {
+        // A missing opacity is opaque on any scale.
+        property.map_or(Scalar::U8, |property| element.properties[property].scalar)
+    });
+    let mut largest: Record = [0.0; 10];
+    if !(is_told_by_type(light) && is_told_by_type(opacity)) {
+        let mut slots = Slots::new(element);
+        slots.send_color(channels);
+        let mut record = EMPTY;
+        each_record(element, &mut values, |values| {
+            slots.read_record(element, values, &mut record)?;
+            for (largest, number) in largest.iter_mut().zip(record) {
+                *largest = largest.max(number);
+            }
+            Ok(())
+        })?;
+    }
+    let [r, g, b, a] = color(&largest);
+    Ok(Scale { light: full(light, r.max(g).max(b)), opacity: full(opacity, a) })
+}
+
+fn read_vertices<'a, V: Values<'a>>(
+    element: &Element,
+    values: &mut V,
+    build: &mut Build,
+) -> Result<(), ReadError> {
+    let attributes = build.appearance.attributes;
+    let mut slots = Slots::new(element);
+    slots.send(POSITION, AXES.iter().filter_map(|&axis| element.find(&[axis], false)));
+    let channels = Channels::of(element).filter(|_| attributes.vertex_colors);
+    let scale = channels.map(|channels| {
+        slots.send_color(channels);
+        scale_of(element, channels, values.clone())
+    });
+    let scale = scale.transpose()?;
+    let texcoords = texcoords(element).filter(|_| attributes.vertex_texcoords);
+    slots.send(TEXCOORDS, texcoords.into_iter().flatten());
+    let mut record = EMPTY;
+    each_record(element, values, |values| {
+        slots.read_record(element, values, &mut record)?;
+        build.positions.push([0, 1, 2].map(|axis| record[POSITION + axis]));
+        build.appearance.vertex_colors.extend(scale.map(|scale| scale.linear(color(&record))));
+        if texcoords.is_some() {
+            let uv = texcoord(record[TEXCOORDS], record[TEXCOORDS + 1]);
+            build.appearance.vertex_texcoords.push(uv);
+        }
+        Ok(())
+    })
+}
+
+fn read_faces<'a, V: Values<'a>>(
+    element: &Element,
+    values: &mut V,
+    build: &mut Build,
+) -> Result<(), ReadError> {
+    let attributes = build.appearance.attributes;
+    let mut slots = Slots::new(element);
+    let channels = Channels::of(element).filter(|_| attributes.face_colors);
+    let scale = channels.map(|channels| {
+        slots.send_color(channels);
+        scale_of(element, channels, values.clone())
+    });
+    let scale = scale.transpose()?;
+    slots.send(TEXTURE, texture_number(element).filter(|_| attributes.has_texcoords()));
+    let list = element.corners();
+    let texcoords_list = corner_texcoords(element).filter(|_| attributes.corner_texcoords);
+    let is_strip = element.role() == Role::Strip;
+    let (mut corners, mut texcoords) = (Vec::new(), Vec::new());
+    let mut record = EMPTY;
+    each_record(element, values, |values| {
+        for (at, property) in element.properties.iter().enumerate() {
+            if list == Some(at) {
+                read_corners(values, property, &mut corners)?;
+            } else if texcoords_list == Some(at) {
+                texcoords.clear();
+                for _ in 0..length(values, property)? {
+                    texcoords.push(values.next(property.scalar)?);
+                }
+            } else {
+                slots.read((at, property), values, &mut record)?;
+            }
+        }
+        values.end();
+        let color = scale.map(|scale| scale.srgb(color(&record)));
+        let face = Face { color, texture: record[TEXTURE], texcoords: &texcoords };
+        if is_strip { build.add_strip(&corners, face) } else { build.add_face(&corners, face) }
+            .map_err(Problem::Other)
+    })
+}
+
+#[inline]
+fn read_corners<'a>(
+    values: &mut impl Values<'a>,
+    property: &Property,
+    corners: &mut Vec<i64>,
+) -> Result<(), Problem> {
+    corners.clear();
+    for _ in 0..length(values, property)? {
+        let index = values.next(property.scalar)?;
+        if index.fract() != 0.0 {
+            return Err(Problem::Other(format!("{index} is not an index")));
+        }
+        corners.push(index as i64);
+    }
+    Ok(())
+}

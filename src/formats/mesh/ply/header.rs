@@ -1,0 +1,331 @@
+//! The header of a PLY file: the encoding and the declared elements.
+
+use crate::base::numbers::counted;
+use crate::formats::ReadError;
+use crate::formats::io::tally::Tally;
+use crate::formats::io::tokens::{Tokens, quoted};
+
+/// The encoding of numbers.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Encoding {
+    Text,
+    Little,
+    Big,
+}
+
+/// The type of a number.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Scalar {
+    I8,
+    U8,
+    I16,
+    U16,
+    I32,
+    U32,
+    F32,
+    F64,
+}
+
+impl Scalar {
+    fn named(token: &[u8]) -> Option<Self> {
+        Some(match token {
+            b"char" | b"int8" => Self::I8,
+            b"uchar" | b"uint8" => Self::U8,
+            b"short" | b"int16" => Self::I16,
+            b"ushort" | b"uint16" => Self::U16,
+            b"int" | b"int32" => Self::I32,
+            b"uint" | b"uint32" => Self::U32,
+            b"float" | b"float32" => Self::F32,
+            b"double" | b"float64" => Self::F64,
+            _ => return None,
+        })
+    }
+
+    /// Bytes in a binary file.
+    pub(super) fn size(self) -> usize {
+        match self {
+            Self::I8 | Self::U8 => 1,
+            Self::I16 | Self::U16 => 2,
+            Self::I32 | Self::U32 | Self::F32 => 4,
+            Self::F64 => 8,
+        }
+    }
+}
+
+/// A property: one number of each record, or a list.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Property<'a> {
+    pub(super) name: &'a [u8],
+    /// The type of a list's length.
+    pub(super) length: Option<Scalar>,
+    pub(super) scalar: Scalar,
+}
+
+/// The role of an element in a mesh.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Role {
+    Vertex,
+    Face,
+    Strip,
+    Edge,
+    Other,
+}
+
+/// An element: a number of records with the same properties.
+#[derive(Debug)]
+pub(super) struct Element<'a> {
+    pub(super) name: &'a [u8],
+    pub(super) count: u64,
+    pub(super) properties: Vec<Property<'a>>,
+}
+
+impl Element<'_> {
+    pub(super) fn role(&self) -> Role {
+        match self.name {
+            b"vertex" => Role::Vertex,
+            b"face" => Role::Face,
+            b"tristrips" => Role::Strip,
+            b"edge" => Role::Edge,
+            _ => Role::Other,
+        }
+    }
+
+    /// The index of the first property with one of `names` that is a list, or is not.
+    pub(super) fn find(&self, names: &[&[u8]], is_list: bool) -> Option<usize> {
+        let is_found = |p: &Property| names.contains(&p.name) && p.length.is_some() == is_list;
+        self.properties.iter().position(is_found)
+    }
+
+    /// The index of the corner list of a face or strip.
+    pub(super) fn corners(&self) -> Option<usize> {
+        match self.role() {
+            Role::Face | Role::Strip => self.find(&[b"vertex_indices", b"vertex_index"], true),
+            _ => None,
+        }
+    }
+
+    /// Its name, for a message.
+    pub(super) fn called(&self) -> String {
+        quoted(self.name)
+    }
+}
+
+/// The header.
+#[derive(Debug)]
+pub(super) struct Header<'a> {
+    pub(super) encoding: Encoding,
+    pub(super) elements: Vec<Element<'a>>,
+    /// The files of textures that comments name, in order.
+    pub(super) textures: Vec<&'a [u8]>,
+    /// Whether a comment says that Blender wrote the file.
+    pub(super) is_of_blender: bool,
+    /// Unknown keywords.
+    pub(super) unknown: Tally,
+}
+
+/// Rejects files that do not begin like PLY.
+pub(super) fn check_start(start: &[u8]) -> Result<(), ReadError> {
+    match Tokens::new(start).next_in_line() {
+        _ if start.is_empty() => Ok(()),
+        Some(b"ply") => Ok(()),
+        _ => Err(ReadError::Content("not a PLY file: it does not begin with 'ply'".into())),
+    }
+}
+
+/// The length of a PLY header in bytes.
+///
+/// # Errors
+/// Not PLY, or truncated.
+pub(super) fn len(bytes: &[u8]) -> Result<usize, ReadError> {
+    check_start(bytes)?;
+    let mut tokens = Tokens::new(bytes);
+    while tokens.offset() < bytes.len() {
+        tokens.rest_of_line();
+        if tokens.next_in_line() == Some(b"end_header") {
+            let end = tokens.offset();
+            tokens.rest_of_line();
+            // Without a line end, the token may be incomplete.
+            if tokens.offset() > end {
+                return Ok(tokens.offset());
+            }
+        }
+    }
+    Err(tokens.error("the file ends without a line 'end_header': it is cut off".into()))
+}
+
+impl<'a> Header<'a> {
+    /// Parses the lines up to `end_header`.
+    pub(super) fn parse(text: &'a [u8]) -> Result<Self, ReadError> {
+        let mut tokens = Tokens::new(text);
+        let mut encoding = None;
+        let mut elements: Vec<Element> = Vec::new();
+        let mut textures = Vec::new();
+        let mut is_of_blender = false;
+        let mut unknown = Tally::default();
+        let mut last_fault = None;
+        tokens.rest_of_line();
+        while tokens.offset() < text.len() {
+            let keyword = tokens.next_in_line();
+            match keyword {
+                Some(b"format") => encoding = Some(parse_encoding(&mut tokens)?),
+                Some(b"element") => elements.push(parse_element(&mut tokens)?),
+                Some(b"property") => {
+                    // A property of an element that failed to parse.
+                    if let Some(fault) = last_fault.take() {
+                        return Err(fault);
+                    }
+                    let property = parse_property(&mut tokens)?;
+                    let element = elements.last_mut();
+                    let element = element.ok_or_else(|| {
+                        tokens.error("a property before the first element".into())
+                    })?;
+                    element.properties.push(property);
+                }
+                Some(b"comment") if tokens.clone().next_in_line() == Some(b"TextureFile") => {
+                    tokens.next_in_line();
+                    // Names may have spaces.
+                    textures.push(tokens.rest_of_line().trim_ascii());
+                    continue;
+                }
+                Some(b"comment") => {
+                    let comment = tokens.clone().rest_of_line().trim_ascii();
+                    is_of_blender |= comment.starts_with(b"Created in Blender");
+                }
+                None | Some(b"obj_info" | b"end_header") => {}
+                Some(other) => {
+                    let what = format!("{} is no keyword of a PLY header", quoted(other));
+                    last_fault = Some(tokens.error(what));
+                    unknown.add(&String::from_utf8_lossy(other));
+                    tokens.rest_of_line();
+                    continue;
+                }
+            }
+            last_fault = None;
+            tokens.rest_of_line();
+        }
+        let missing = || {
+            let what = "the header does not say how the file is written: add a line such as \
+                        'format ascii 1.0'";
+            ReadError::Content(what.into())
+        };
+        let encoding = encoding.ok_or_else(missing)?;
+        let header = Self { encoding, elements, textures, is_of_blender, unknown };
+        header.check()?;
+        Ok(header)
+    }
+
+    fn check(&self) -> Result<(), ReadError> {
+        for element in &self.elements {
+            let missing = |what: &str| {
+                ReadError::Content(format!("the element {} has no {what}", element.called()))
+            };
+            match element.role() {
+                Role::Vertex => {
+                    for axis in AXES {
+                        let found = element.find(&[axis], false);
+                        found.ok_or_else(|| missing(&format!("property {}", quoted(axis))))?;
+                    }
+                }
+                Role::Face | Role::Strip if element.count > 0 => {
+                    element.corners().ok_or_else(|| missing("property list 'vertex_indices'"))?;
+                }
+                _ => {}
+            }
+        }
+        let is_twice = |role: Role| self.of_role(role).count() > 1;
+        match is_twice(Role::Vertex) {
+            true => Err(ReadError::Content(
+                "the header declares the element 'vertex' twice: remove one".into(),
+            )),
+            false => Ok(()),
+        }
+    }
+
+    /// The elements with this role.
+    pub(super) fn of_role(&self, role: Role) -> impl Iterator<Item = &Element<'a>> {
+        self.elements.iter().filter(move |element| element.role() == role)
+    }
+
+    /// The number of records with this role.
+    pub(super) fn count(&self, role: Role) -> u64 {
+        self.of_role(role).fold(0, |sum, element| sum.saturating_add(element.count))
+    }
+
+    /// Whether faces come before vertices.
+    pub(super) fn has_faces_first(&self) -> bool {
+        let mut roles = self.elements.iter().map(Element::role);
+        let first = roles.find(|role| [Role::Vertex, Role::Face, Role::Strip].contains(role));
+        first.is_some_and(|role| role != Role::Vertex)
+    }
+
+    /// Rejects counts that exceed the file's length, which holds at most `most_values` numbers. So
+    /// allocations are proportional to the file.
+    pub(super) fn check_room(&self, most_values: u64) -> Result<(), ReadError> {
+        let mut left = most_values;
+        for element in &self.elements {
+            let bytes = |property: &Property| match (self.encoding, property.length) {
+                (Encoding::Text, _) => 1,
+                (_, Some(length)) => length.size() as u64,
+                (_, None) => property.scalar.size() as u64,
+            };
+            let record: u64 = element.properties.iter().map(bytes).sum();
+            let needed = element.count.saturating_mul(record);
+            left = left.checked_sub(needed).ok_or_else(|| {
+                let records = counted(element.count, "record");
+                ReadError::Content(format!(
+                    "the header says that there are {records} of the element {}, but the file is \
+                     too short for that: it is cut off, or the header is wrong",
+                    element.called()
+                ))
+            })?;
+        }
+        Ok(())
+    }
+}
+
+/// The properties of a position.
+pub(super) const AXES: [&[u8]; 3] = [b"x", b"y", b"z"];
+
+fn parse_encoding(tokens: &mut Tokens) -> Result<Encoding, ReadError> {
+    let token = tokens.next_in_line().unwrap_or_default();
+    match token {
+        b"ascii" => Ok(Encoding::Text),
+        b"binary_little_endian" => Ok(Encoding::Little),
+        b"binary_big_endian" => Ok(Encoding::Big),
+        _ => Err(tokens.error(format!(
+            "the format {} is unknown: use ascii, binary_little_endian or binary_big_endian",
+            quoted(token)
+        ))),
+    }
+}
+
+fn parse_element<'a>(tokens: &mut Tokens<'a>) -> Result<Element<'a>, ReadError> {
+    let (name, count) = (tokens.next_in_line(), tokens.next_in_line().unwrap_or_default());
+    let number = str::from_utf8(count).ok().and_then(|count| count.parse().ok());
+    match (name, number) {
+        (Some(name), Some(count)) => Ok(Element { name, count, properties: Vec::new() }),
+        _ => {
+            let count = quoted(count);
+            Err(tokens.error(format!("{count} where the number of the element's records belongs")))
+        }
+    }
+}
+
+fn parse_property<'a>(tokens: &mut Tokens<'a>) -> Result<Property<'a>, ReadError> {
+    let scalar = |token: &'a [u8]| {
+        let unknown = format!("{} is no type of PLY, such as float or uchar", quoted(token));
+        Scalar::named(token).ok_or(unknown)
+    };
+    let first = tokens.next_in_line().unwrap_or_default();
+    let types = match first {
+        b"list" => {
+            let [length, item] = [(); 2].map(|()| tokens.next_in_line().unwrap_or_default());
+            scalar(length).and_then(|length| Ok((Some(length), scalar(item)?)))
+        }
+        _ => scalar(first).map(|scalar| (None, scalar)),
+    };
+    let (length, scalar) = types.map_err(|what| tokens.error(what))?;
+    let name = tokens.next_in_line();
+    let name = name.ok_or_else(|| tokens.error("a property without a name".into()))?;
+    Ok(Property { name, length, scalar })
+}

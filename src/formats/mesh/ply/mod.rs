@@ -1,0 +1,171 @@
+//! The PLY reader: text and binary, of either byte order.
+//!
+//! A header declares elements, each a number of records with the same properties; unused elements
+//! and properties are skipped.
+//!
+//! Hand-written: the crate `ply-rs-bw` parses text as 32-bit numbers and allocates several times
+//! per face; here all faces share one buffer.
+
+mod appearance;
+mod body;
+mod build;
+mod channels;
+mod header;
+
+use crate::base::numbers::counted;
+use crate::formats::io::tally::{only_points_and_lines, points_and_lines_warning, warning_of};
+use crate::formats::mesh::flat_colors::FlatColors;
+use crate::formats::mesh::ply::appearance::{AppearanceBuilder, Attributes, HeaderTextures};
+use crate::formats::mesh::ply::body::{
+    Binary, FaceCounts, Text, Values, count_faces, read_records,
+};
+use crate::formats::mesh::ply::build::{Build, Part};
+use crate::formats::mesh::ply::header::{Encoding, Header, Role};
+use crate::formats::mesh::polygons::TRIANGULATION;
+use crate::formats::{LoadedMesh, MeshSpec, ReadError, ReadOptions, Sidecars, check_memory};
+use crate::mesh::Mesh;
+
+/// PLY of Stanford, `.ply`.
+pub const SPEC: MeshSpec = MeshSpec {
+    extension: "ply",
+    name: "Stanford",
+    carries: "faces of any shape, triangle strips, text or binary; colours of vertices or faces, \
+              textures",
+    check_start: |start, _| header::check_start(start),
+    read: |bytes, sidecars, options| read(&bytes, sidecars, options),
+};
+
+/// Bytes per number of a list, which grows while it is read.
+const CORNER: u64 = 3 * 8;
+/// Bytes of memory per byte of the header, whose shortest property is `property int x`.
+const HEADER: u64 = 16;
+/// Bytes of memory independent of the file.
+const REST: u64 = 16 << 10;
+
+/// Reads the mesh in `bytes`. Textures are among the `sidecars`.
+///
+/// # Errors
+/// No PLY file, malformed or cut off, indices out of range, coordinates that are not finite, no
+/// faces.
+fn read(bytes: &[u8], sidecars: &Sidecars, options: &ReadOptions) -> Result<LoadedMesh, ReadError> {
+    let start = header::len(bytes)?;
+    let for_header = bytes.len() as u64 + HEADER * start as u64 + REST;
+    check_memory(for_header, options.memory)?;
+    let header = Header::parse(&bytes[..start])?;
+    let file = File { header: &header, sidecars, options: *options, for_header };
+    let values = bytes.len() - start;
+    match header.encoding {
+        Encoding::Text => file.read(values.div_ceil(2), Text::new(bytes, start)),
+        Encoding::Little => file.read(values, Binary::<false>::new(bytes, start)),
+        Encoding::Big => file.read(values, Binary::<true>::new(bytes, start)),
+    }
+}
+
+/// A file whose header was read.
+struct File<'a> {
+    header: &'a Header<'a>,
+    sidecars: &'a Sidecars,
+    options: ReadOptions,
+    /// Bytes of memory in use.
+    for_header: u64,
+}
+
+impl File<'_> {
+    /// Reads the records after the header, at most `most_values` numbers.
+    fn read<'a, V: Values<'a>>(
+        &self,
+        most_values: usize,
+        values: V,
+    ) -> Result<LoadedMesh, ReadError> {
+        let header = self.header;
+        header.check_room(most_values as u64)?;
+        let vertices = header.count(Role::Vertex);
+        let faces = header.count(Role::Face) + header.count(Role::Strip);
+        if faces == 0 {
+            return Err(nothing_to_voxelize(vertices, header.count(Role::Edge)));
+        }
+        let mut warnings = Vec::new();
+        let lines = header.unknown.quoted_and_others();
+        if header.unknown.count > 0 {
+            warnings.push(format!("header lines were skipped: {lines} are not PLY keywords"));
+        }
+        let attributes = match self.options.appearance {
+            true => Attributes::of(header, &mut warnings),
+            false => Attributes::default(),
+        };
+        let needed = self.memory(attributes, [vertices, faces], most_values, &values)?;
+        let counts = [vertices as usize, faces as usize];
+        let names = if attributes.has_texcoords() { &header.textures[..] } else { &[] };
+        let left = self.options.memory - needed;
+        let textures = HeaderTextures::read(names, self.sidecars, left, &mut warnings);
+        let appearance = AppearanceBuilder::new(attributes, counts, textures, &mut warnings);
+
+        let mut build = Build::new(counts, appearance);
+        let end = if header.has_faces_first() {
+            read_records(header, values.clone(), Part::Vertices, &mut build)?;
+            read_records(header, values, Part::Faces, &mut build)?
+        } else {
+            read_records(header, values, Part::All, &mut build)?
+        };
+        let more = "more numbers than the header declares: they were skipped";
+        warnings.extend(warning_of(end.extra(), ["line has", "lines have"], more));
+        let points_and_lines = build.points_and_lines.saturating_add(header.count(Role::Edge));
+        if build.triangles.is_empty() {
+            return Err(nothing_to_voxelize(vertices, points_and_lines));
+        }
+        warnings.extend(points_and_lines_warning(points_and_lines));
+        warnings.extend(build.triangulator.warning());
+        let skipped = "after the last element were skipped";
+        warnings.extend(warning_of(end.left() as u64, ["byte", "bytes"], skipped));
+        let appearance = build.appearance.finish(&mut warnings);
+        let mesh = Mesh::new(build.positions, build.triangles)?;
+        let mesh = match appearance {
+            Some(appearance) => mesh.with_appearance(appearance)?,
+            None => mesh,
+        };
+        Ok(LoadedMesh::new(mesh, warnings))
+    }
+
+    /// An upper bound of the memory for reading, in bytes, without textures.
+    fn memory<'a, V: Values<'a>>(
+        &self,
+        attributes: Attributes,
+        [vertices, faces]: [u64; 2],
+        most_values: usize,
+        values: &V,
+    ) -> Result<u64, ReadError> {
+        let fixed = self.for_header + (24 + attributes.per_vertex()) * vertices;
+        let for_faces = if attributes.face_colors { FlatColors::most_memory(faces) } else { 0 };
+        let most = |counts: FaceCounts| {
+            let FaceCounts { triangles, largest, texcoords } = counts;
+            // Capacity is for triangles; the lists grow if faces have more corners.
+            let room = if triangles > faces { 3 * triangles } else { faces };
+            let texcoords = if attributes.corner_texcoords { CORNER * texcoords } else { 0 };
+            fixed
+                + for_faces
+                + (12 + attributes.per_triangle()) * room
+                + (TRIANGULATION + CORNER) * largest
+                + texcoords
+        };
+        let upper = most_values as u64;
+        let needed = most(FaceCounts { triangles: upper, largest: upper, texcoords: upper });
+        // Textures may use the memory left.
+        if needed <= self.options.memory && !attributes.has_texcoords() {
+            return Ok(needed);
+        }
+        let needed = most(count_faces(self.header, values.clone())?);
+        check_memory(needed, self.options.memory)?;
+        Ok(needed)
+    }
+}
+
+fn nothing_to_voxelize(vertices: u64, points_and_lines: u64) -> ReadError {
+    ReadError::Content(match (vertices, points_and_lines) {
+        (0, 0) => "no faces found: is this a PLY mesh?".into(),
+        (points, 0) => {
+            let points = counted(points, "point");
+            format!("no faces found, only {points}: reconstruct the surface of a point cloud first")
+        }
+        (_, points_and_lines) => only_points_and_lines(points_and_lines),
+    })
+}

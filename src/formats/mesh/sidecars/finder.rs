@@ -1,0 +1,122 @@
+//! The search for a sidecar file by the name that a mesh's file gives it.
+//!
+//! The name was written on another machine: its folders may be missing here, it may separate them
+//! by backslashes, and its case of letters may differ.
+
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use crate::formats::io::tally::Tally;
+use crate::formats::mesh::sidecars::Sidecars;
+
+/// Folders beside a model in which images often are.
+pub(in crate::formats) const IMAGE_FOLDERS: [&str; 5] =
+    ["textures", "texture", "tex", "images", "maps"];
+
+/// Finds files, and caches the listings of folders.
+#[derive(Debug)]
+pub(in crate::formats) struct Finder<'a> {
+    sidecars: &'a Sidecars,
+    listings: HashMap<PathBuf, Vec<Entry>>,
+    /// Names that may be those of several files.
+    ambiguous: Tally,
+}
+
+/// A file or folder in a listing: its name, and the same in lower case.
+#[derive(Debug)]
+struct Entry {
+    lower: String,
+    name: OsString,
+}
+
+impl<'a> Finder<'a> {
+    pub(in crate::formats) fn new(sidecars: &'a Sidecars) -> Self {
+        Self { sidecars, listings: HashMap::new(), ambiguous: Tally::default() }
+    }
+
+    /// The file called `name`, which is looked for in each of `folders`: where the name says; there
+    /// in other cases of letters; without the folders that the name says, also in folders of the
+    /// names `inside`. A `?` in `name` stands for any character.
+    pub(in crate::formats) fn find(
+        &mut self,
+        name: &str,
+        folders: &[PathBuf],
+        inside: &[&str],
+    ) -> Option<PathBuf> {
+        let name = name.replace('\\', "/");
+        let as_named = folders.iter().map(|folder| folder.join(&name));
+        if let Some(path) = as_named.into_iter().find(|path| self.sidecars.is_file(path)) {
+            return Some(path);
+        }
+        let found = folders.iter().find_map(|folder| self.walk(folder, &name));
+        let base = name.rsplit('/').next().unwrap_or_default();
+        let found = found.or_else(|| folders.iter().find_map(|folder| self.walk(folder, base)));
+        let found = found.or_else(|| {
+            folders.iter().find_map(|folder| {
+                let inside = inside.iter().filter_map(|inside| self.entry(folder, inside));
+                let inside: Vec<PathBuf> = inside.collect();
+                inside.iter().find_map(|folder| self.walk(folder, base))
+            })
+        });
+        if found.is_none() {
+            // `is_file` records where a file of exactly this name would be found, for `--resume`.
+            for folder in folders {
+                let places = inside.iter().map(|inside| folder.join(inside));
+                let places = places.chain([folder.clone()]).map(|place| place.join(base));
+                places.for_each(|place| _ = self.sidecars.is_file(&place));
+            }
+        }
+        found
+    }
+
+    /// The file that is reached from `folder`, whatever the case of letters in `name`.
+    fn walk(&mut self, folder: &Path, name: &str) -> Option<PathBuf> {
+        let mut path = folder.to_owned();
+        for part in name.split('/').filter(|part| !matches!(*part, "" | ".")) {
+            path = match part {
+                ".." => path.join(part),
+                _ => self.entry(&path, part)?,
+            };
+        }
+        self.sidecars.is_file(&path).then_some(path)
+    }
+
+    /// What is called `name` in `folder`: exactly so if that is there.
+    fn entry(&mut self, folder: &Path, name: &str) -> Option<PathBuf> {
+        let exact = folder.join(name);
+        if self.sidecars.exists(&exact) {
+            return Some(exact);
+        }
+        if !self.listings.contains_key(folder) {
+            self.listings.insert(folder.to_owned(), self.list(folder));
+        }
+        let lower = name.to_lowercase();
+        let mut entries = self.listings[folder].iter().filter(|entry| matches(entry, &lower));
+        let first = entries.next()?;
+        if entries.next().is_some() {
+            self.ambiguous.add(name);
+        }
+        Some(folder.join(&first.name))
+    }
+
+    /// What is in a folder, in order; nothing where it cannot be read.
+    fn list(&self, folder: &Path) -> Vec<Entry> {
+        let lower = |name: &OsString| name.to_string_lossy().to_lowercase();
+        let entry = |name: OsString| Entry { lower: lower(&name), name };
+        self.sidecars.list(folder).into_iter().map(entry).collect()
+    }
+
+    /// What was found, but perhaps not the right one.
+    pub(in crate::formats) fn warning(&self) -> Option<String> {
+        self.ambiguous
+            .warning("several files have the name if case is ignored, and the first is used")
+    }
+}
+
+fn matches(entry: &Entry, name: &str) -> bool {
+    entry.lower == name
+        || name.contains('?')
+            && entry.lower.chars().count() == name.chars().count()
+            && entry.lower.chars().zip(name.chars()).all(|(is, named)| is == named || named == '?')
+}

@@ -1,0 +1,268 @@
+//! The sidecar files of a mesh: the material files, images and buffers that its file names.
+
+mod finder;
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, BufReader, Cursor, ErrorKind};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
+
+use crate::formats::{ReadError, bytes_within};
+use crate::mesh::appearance::texture::decode::ReadSeek;
+
+pub(super) use crate::formats::mesh::sidecars::finder::{Finder, IMAGE_FOLDERS};
+
+/// Where a mesh reader looks for sidecar files. Cheap to clone.
+///
+/// The same search finds a file on disk and in memory: as named; in another case of letters; by the
+/// last component of its name alone, for images also in folders such as `textures`. Backslashes
+/// separate folders. An absolute name is searched for by its components in memory, and opened as it
+/// is on disk: read files that you do not trust with [`none`](Self::none) or
+/// [`in_memory`](Self::in_memory), with which the readers open no file at all.
+///
+/// ```
+/// use trivox::formats::{MeshSpec, ReadOptions, Sidecars, read_mesh_from};
+///
+/// let obj = b"mtllib Red.mtl\nusemtl red\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n".to_vec();
+/// let sidecars = Sidecars::in_memory([("red.mtl", "newmtl red\nKd 1 0 0\n")]);
+/// let spec = MeshSpec::of_path("mesh.obj")?;
+/// let loaded = read_mesh_from(obj, spec, &sidecars, &ReadOptions::default())?;
+/// assert!(loaded.mesh.appearance().is_some() && loaded.warnings.is_empty());
+/// # Ok::<(), trivox::formats::ReadError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Sidecars {
+    files: Files,
+    folder: PathBuf,
+    /// The file name of the mesh, if it has one.
+    mesh: Option<OsString>,
+}
+
+/// A sidecar file that a reader looked for on disk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Sidecar {
+    /// Its path.
+    pub path: PathBuf,
+    /// When it was last modified before it was opened; `None` if there is no such file.
+    pub modified: Option<SystemTime>,
+}
+
+/// The files that a reader looked for, with the modification times of those that exist.
+type Log = Arc<Mutex<BTreeMap<PathBuf, Option<SystemTime>>>>;
+
+#[derive(Debug, Clone)]
+enum Files {
+    None,
+    OnDisk(Log),
+    /// By their normalized names: components separated by `/`, without `.` and `..`.
+    InMemory(Arc<BTreeMap<String, Vec<u8>>>),
+}
+
+impl Sidecars {
+    fn new(files: Files, folder: PathBuf) -> Self {
+        Self { files, folder, mesh: None }
+    }
+
+    /// No sidecar files. No file is opened.
+    #[must_use]
+    pub fn none() -> Self {
+        Self::new(Files::None, PathBuf::new())
+    }
+
+    /// The files in `folder` on disk, and wherever else the mesh says that they are.
+    #[must_use]
+    pub fn folder(folder: impl Into<PathBuf>) -> Self {
+        let folder = folder.into();
+        let is_here = folder.as_os_str().is_empty();
+        Self::new(Files::OnDisk(Log::default()), if is_here { PathBuf::from(".") } else { folder })
+    }
+
+    /// The files beside the mesh at `path` on disk, and wherever else the mesh says that they are.
+    #[must_use]
+    pub fn beside(path: &Path) -> Self {
+        let folder = path.parent().unwrap_or(Path::new(""));
+        Self { mesh: path.file_name().map(Into::into), ..Self::folder(folder) }
+    }
+
+    /// These files, each with its name relative to the mesh. No other file is opened. Of two files
+    /// of the same name the last counts. Their bytes are no part of [`ReadOptions::memory`].
+    ///
+    /// [`ReadOptions::memory`]: crate::formats::ReadOptions::memory
+    #[must_use]
+    pub fn in_memory<N: AsRef<str>, B: Into<Vec<u8>>>(
+        files: impl IntoIterator<Item = (N, B)>,
+    ) -> Self {
+        let named = |(name, bytes): (N, B)| (normalized(name.as_ref()), bytes.into());
+        let files = files.into_iter().map(named).collect();
+        Self::new(Files::InMemory(Arc::new(files)), PathBuf::new())
+    }
+
+    /// The same for a mesh of this name: the names in its file are relative to its folder, and an
+    /// OBJ mesh that names no material file has that of its own name.
+    #[must_use]
+    pub fn of_mesh(self, name: &str) -> Self {
+        let name = PathBuf::from(normalized(name));
+        let folder = match name.parent() {
+            Some(inside) if inside != Path::new("") => self.folder.join(inside),
+            _ => self.folder,
+        };
+        Self { folder, mesh: name.file_name().map(Into::into), ..self }
+    }
+
+    /// The same files, of which none has been looked for.
+    pub(in crate::formats) fn with_new_log(&self) -> Self {
+        let files = match &self.files {
+            Files::OnDisk(_) => Files::OnDisk(Log::default()),
+            other => other.clone(),
+        };
+        Self { files, folder: self.folder.clone(), mesh: self.mesh.clone() }
+    }
+
+    /// The files on disk that a reader looked for, in the order of their paths.
+    pub(in crate::formats) fn looked_for(&self) -> Vec<Sidecar> {
+        let Files::OnDisk(log) = &self.files else { return Vec::new() };
+        let log = log.lock().unwrap_or_else(PoisonError::into_inner);
+        let sidecar = |(path, modified): (&PathBuf, &Option<SystemTime>)| Sidecar {
+            path: path.clone(),
+            modified: *modified,
+        };
+        log.iter().map(sidecar).collect()
+    }
+
+    /// The folder to which names are relative.
+    pub(super) fn base(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The path of the mesh, if it is known.
+    pub(super) fn mesh_path(&self) -> Option<PathBuf> {
+        Some(self.folder.join(self.mesh.as_ref()?))
+    }
+
+    /// Whether `path` is a file.
+    pub(super) fn is_file(&self, path: &Path) -> bool {
+        match &self.files {
+            Files::None => false,
+            Files::OnDisk(log) => {
+                let is_file = path.is_file();
+                if !is_file {
+                    record(log, path, None);
+                }
+                is_file
+            }
+            Files::InMemory(files) => files.contains_key(&normalized_path(path)),
+        }
+    }
+
+    /// Whether `path` is a file or a folder.
+    fn exists(&self, path: &Path) -> bool {
+        match &self.files {
+            Files::None => false,
+            Files::OnDisk(_) => path.exists(),
+            Files::InMemory(_) => self.is_file(path) || !self.list(path).is_empty(),
+        }
+    }
+
+    /// The names in a folder, in order; none where it cannot be read.
+    fn list(&self, folder: &Path) -> Vec<OsString> {
+        let mut names: Vec<OsString> = match &self.files {
+            Files::None => Vec::new(),
+            Files::OnDisk(_) => {
+                let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+                entries.map(|entry| entry.file_name()).collect()
+            }
+            Files::InMemory(files) => {
+                let mut prefix = normalized_path(folder);
+                if !prefix.is_empty() {
+                    prefix.push('/');
+                }
+                let inside = files.range(prefix.clone()..);
+                let inside = inside.map_while(|(name, _)| name.strip_prefix(&prefix));
+                inside.filter_map(|name| name.split('/').next()).map(Into::into).collect()
+            }
+        };
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+
+    /// The same path for the same file.
+    pub(super) fn canonical(&self, path: PathBuf) -> PathBuf {
+        match &self.files {
+            Files::OnDisk(_) => fs::canonicalize(&path).unwrap_or(path),
+            _ => normalized_path(&path).into(),
+        }
+    }
+
+    /// Bytes of memory that the content of a file takes when it is read: none if it is there
+    /// already.
+    pub(super) fn cost(&self, path: &Path) -> u64 {
+        match &self.files {
+            Files::OnDisk(_) => fs::metadata(path).map_or(0, |file| file.len()),
+            _ => 0,
+        }
+    }
+
+    /// The content of a file, in at most `limit` more bytes of memory.
+    pub(super) fn read(&self, path: &Path, limit: u64) -> Result<Cow<'_, [u8]>, ReadError> {
+        match &self.files {
+            Files::OnDisk(log) => {
+                record(log, path, modified(path));
+                bytes_within(path, limit).map(Cow::Owned)
+            }
+            _ => Ok(Cow::Borrowed(self.held(path)?)),
+        }
+    }
+
+    /// A file, to be read in parts.
+    pub(super) fn open(&self, path: &Path) -> io::Result<Box<dyn ReadSeek + '_>> {
+        match &self.files {
+            Files::OnDisk(log) => {
+                record(log, path, modified(path));
+                Ok(Box::new(BufReader::new(File::open(path)?)))
+            }
+            _ => Ok(Box::new(Cursor::new(self.held(path)?))),
+        }
+    }
+
+    fn held(&self, path: &Path) -> io::Result<&[u8]> {
+        let held = match &self.files {
+            Files::InMemory(files) => files.get(&normalized_path(path)),
+            _ => None,
+        };
+        let unknown = || io::Error::new(ErrorKind::NotFound, "it is not among the given files");
+        held.map(Vec::as_slice).ok_or_else(unknown)
+    }
+}
+
+fn record(log: &Log, path: &Path, modified: Option<SystemTime>) {
+    let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
+    log.entry(path.to_owned()).or_insert(modified);
+}
+
+/// `None` if there is no file.
+fn modified(path: &Path) -> Option<SystemTime> {
+    fs::metadata(path).and_then(|file| file.modified()).ok()
+}
+
+fn normalized_path(path: &Path) -> String {
+    normalized(&path.to_string_lossy())
+}
+
+/// A name of components separated by `/`, without `.`; `..` ends at the outermost folder.
+fn normalized(name: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in name.split(['/', '\\']) {
+        match part {
+            "" | "." => {}
+            ".." => _ = parts.pop(),
+            part => parts.push(part),
+        }
+    }
+    parts.join("/")
+}

@@ -1,0 +1,92 @@
+//! Text STL: case-insensitive keywords, any white space and line ends, several solids.
+
+use crate::formats::ReadError;
+use crate::formats::io::tokens::{Tokens, number, quoted};
+
+/// Whether `bytes` are text: they begin with `solid` and have no zero byte, as nearly all binary
+/// files do.
+pub(super) fn is_text(bytes: &[u8]) -> bool {
+    let first = Tokens::new(bytes).next();
+    first.is_some_and(|token| token.eq_ignore_ascii_case(b"solid")) && !bytes.contains(&0)
+}
+
+/// An upper bound of the number of vertices in `text`: each takes at least `vertex 0 0 0` and a
+/// space, and only the keyword `vertex` contains an `x`.
+pub(super) fn most_vertices(text: &[u8]) -> usize {
+    let marks = text.iter().filter(|byte| byte.eq_ignore_ascii_case(&b'x')).count();
+    marks.min(text.len() / 13 + 1)
+}
+
+/// The corners of all triangles, three per triangle.
+///
+/// # Errors
+/// Unexpected tokens, with their line; a solid without an end.
+pub(super) fn read(text: &[u8]) -> Result<Vec<[f64; 3]>, ReadError> {
+    let mut corners = Vec::with_capacity(most_vertices(text));
+    let mut tokens = Tokens::new(text);
+    let mut in_solid = false;
+    while let Some(token) = tokens.next() {
+        let is = |keyword: &str| token.eq_ignore_ascii_case(keyword.as_bytes());
+        if in_solid && is("facet") {
+            read_facet(&mut tokens, &mut corners)?;
+        } else if is(if in_solid { "endsolid" } else { "solid" }) {
+            // Names may contain any tokens.
+            tokens.rest_of_line();
+            in_solid = !in_solid;
+        } else {
+            let expected = if in_solid { "'facet' or 'endsolid'" } else { "'solid'" };
+            return Err(misplaced(&tokens, token, expected));
+        }
+    }
+    match in_solid {
+        true => Err(tokens.error("the file ends without 'endsolid': it is cut off".into())),
+        false => Ok(corners),
+    }
+}
+
+/// Parses a facet after its keyword: a normal, which is ignored, and three vertices.
+fn read_facet(tokens: &mut Tokens, corners: &mut Vec<[f64; 3]>) -> Result<(), ReadError> {
+    for _ in 0..4 {
+        if tokens.clone().next().is_some_and(|token| token.eq_ignore_ascii_case(b"outer")) {
+            break;
+        }
+        tokens.next();
+    }
+    expect(tokens, "outer")?;
+    expect(tokens, "loop")?;
+    for _ in 0..3 {
+        expect(tokens, "vertex")?;
+        let mut corner = [0.0; 3];
+        for coordinate in &mut corner {
+            *coordinate = read_coordinate(tokens)?;
+        }
+        corners.push(corner);
+    }
+    expect(tokens, "endloop")?;
+    expect(tokens, "endfacet")
+}
+
+fn read_coordinate(tokens: &mut Tokens) -> Result<f64, ReadError> {
+    let token = tokens.next().unwrap_or_default();
+    match number(token) {
+        Some(number) if number.is_finite() => Ok(number),
+        _ if token.is_empty() => Err(cut_off(tokens, "a number")),
+        _ => Err(tokens.error(format!("{} is not a finite number", quoted(token)))),
+    }
+}
+
+fn expect(tokens: &mut Tokens, keyword: &str) -> Result<(), ReadError> {
+    match tokens.next() {
+        Some(token) if token.eq_ignore_ascii_case(keyword.as_bytes()) => Ok(()),
+        Some(token) => Err(misplaced(tokens, token, &format!("'{keyword}'"))),
+        None => Err(cut_off(tokens, &format!("'{keyword}'"))),
+    }
+}
+
+fn misplaced(tokens: &Tokens, token: &[u8], expected: &str) -> ReadError {
+    tokens.error(format!("{} where {expected} belongs", quoted(token)))
+}
+
+fn cut_off(tokens: &Tokens, expected: &str) -> ReadError {
+    tokens.error(format!("the file ends where {expected} belongs: it is cut off"))
+}

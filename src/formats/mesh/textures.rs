@@ -1,0 +1,271 @@
+//! The images of a mesh's materials: requested one by one, then decoded in parallel within a memory
+//! limit. Missing or unreadable images are warnings, not errors.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+use std::io::Cursor;
+use std::path::PathBuf;
+
+use rayon::prelude::*;
+
+use crate::base::srgb::Rgba;
+use crate::formats::ReadError;
+use crate::formats::error::shortened;
+use crate::formats::mesh::sidecars::{Finder, IMAGE_FOLDERS, Sidecars};
+use crate::mesh::appearance::texture::decode::{ImageMemory, ReadSeek};
+use crate::mesh::appearance::{Texture, TextureError};
+
+/// The channels of an image that are used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(in crate::formats) enum ImageChannels {
+    /// Colour and opacity.
+    Rgba,
+    /// Opacity, or brightness as opacity if the image is opaque.
+    Opacity,
+}
+
+/// Collects the images that a mesh's materials use, and decodes them.
+#[derive(Debug)]
+pub(in crate::formats) struct TextureLoader<'a> {
+    sidecars: &'a Sidecars,
+    finder: Finder<'a>,
+    requests: Vec<Request<'a>>,
+    of_files: HashMap<(PathBuf, ImageChannels), usize>,
+    missing: HashSet<String>,
+    failures: Failures,
+    /// Bytes of memory for the images.
+    limit: u64,
+}
+
+#[derive(Debug)]
+struct Request<'a> {
+    /// For messages; its extension may indicate the format.
+    name: String,
+    source: Source<'a>,
+    channels: ImageChannels,
+}
+
+#[derive(Debug)]
+enum Source<'a> {
+    File(PathBuf),
+    Bytes(Cow<'a, [u8]>),
+}
+
+/// What a decoder may take besides the texels: for a palette, a colour profile and texts of a PNG.
+const METADATA: u64 = 1 << 20;
+
+/// The images that could be read.
+pub(in crate::formats) struct LoadedTextures {
+    pub(in crate::formats) list: Vec<Texture>,
+    /// The index of each request's texture, if it could be read.
+    of_requests: Vec<Option<u32>>,
+    pub(in crate::formats) warnings: Vec<String>,
+}
+
+impl LoadedTextures {
+    /// The index of a request's texture, if it could be read.
+    pub(in crate::formats) fn of_request(&self, request: usize) -> Option<u32> {
+        self.of_requests[request]
+    }
+}
+
+impl<'a> TextureLoader<'a> {
+    /// No images yet; they and their decoding may take at most `limit` bytes of memory.
+    pub(in crate::formats) fn new(sidecars: &'a Sidecars, limit: u64) -> Self {
+        Self {
+            sidecars,
+            finder: Finder::new(sidecars),
+            requests: Vec::new(),
+            of_files: HashMap::new(),
+            missing: HashSet::new(),
+            failures: Failures::default(),
+            limit,
+        }
+    }
+
+    /// Bytes of memory that are left.
+    pub(in crate::formats) fn left(&self) -> u64 {
+        self.limit
+    }
+
+    /// The sidecar file that the model calls by one of `names`, in or near `folders`. Different
+    /// spellings of a path give the same result.
+    pub(in crate::formats) fn find(
+        &mut self,
+        names: &[&str],
+        folders: &[PathBuf],
+    ) -> Option<PathBuf> {
+        let found = names.iter().find_map(|name| self.finder.find(name, folders, &IMAGE_FOLDERS));
+        if let (None, Some(&name)) = (&found, names.last())
+            && self.missing.insert(name.to_owned())
+        {
+            self.failures.add(name, "there is no such file beside the model");
+        }
+        found.map(|path| self.sidecars.canonical(path))
+    }
+
+    /// Requests the image at `path`, which [`find`](Self::find) gave. Returns the number of the
+    /// request: the same for repeated calls.
+    pub(in crate::formats) fn request_file(
+        &mut self,
+        path: PathBuf,
+        channels: ImageChannels,
+    ) -> usize {
+        let next = self.requests.len();
+        let number = *self.of_files.entry((path.clone(), channels)).or_insert(next);
+        if number == next {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            self.requests.push(Request { name, source: Source::File(path), channels });
+        }
+        number
+    }
+
+    /// Requests the image beside the model that it calls by one of `names`, if there is one.
+    pub(in crate::formats) fn request_beside(&mut self, names: &[&str]) -> Option<usize> {
+        let path = self.find(names, &[self.sidecars.base().to_owned()])?;
+        Some(self.request_file(path, ImageChannels::Rgba))
+    }
+
+    /// Requests the image in `bytes`. Returns the number of the request.
+    pub(in crate::formats) fn request_bytes(
+        &mut self,
+        name: String,
+        bytes: Cow<'a, [u8]>,
+    ) -> usize {
+        // Borrowed bytes are counted already.
+        let own = if matches!(bytes, Cow::Owned(_)) { bytes.len() as u64 } else { 0 };
+        self.limit = self.limit.saturating_sub(own);
+        let source = Source::Bytes(bytes);
+        self.requests.push(Request { name, source, channels: ImageChannels::Rgba });
+        self.requests.len() - 1
+    }
+
+    /// Notes an image that cannot be requested.
+    pub(in crate::formats) fn fail(&mut self, name: &str, why: &str) {
+        self.failures.add(name, why);
+    }
+
+    /// Decodes all images. Which of them fit does not depend on the number of threads.
+    pub(in crate::formats) fn decode(self) -> LoadedTextures {
+        let Self { sidecars, finder, requests, mut failures, limit, .. } = self;
+        let peak = |request: &Request| request.peak_memory(sidecars, limit);
+        let peaks: Vec<Result<u64, TextureError>> = requests.iter().map(peak).collect();
+        let all = peaks.iter().flatten().copied().fold(0, u64::saturating_add);
+        let results: Vec<Result<Texture, TextureError>> = match all <= limit {
+            true => {
+                let each = requests.par_iter().zip(peaks);
+                each.map(|(request, peak)| request.decode(sidecars, peak?.saturating_add(METADATA)))
+                    .collect()
+            }
+            false => one_by_one(sidecars, &requests, peaks, limit),
+        };
+        let mut list = Vec::new();
+        let mut of_requests = Vec::with_capacity(requests.len());
+        for (request, result) in requests.iter().zip(results) {
+            of_requests.push(result.is_ok().then_some(list.len() as u32));
+            match result {
+                Ok(texture) => list.push(texture),
+                Err(why) => failures.add(&request.name, &why.to_string()),
+            }
+        }
+        let warnings = finder.warning().into_iter().chain(failures.warning()).collect();
+        LoadedTextures { list, of_requests, warnings }
+    }
+}
+
+/// Decodes the images of known `peaks` one by one, as long as they fit.
+fn one_by_one(
+    sidecars: &Sidecars,
+    requests: &[Request],
+    peaks: Vec<Result<u64, TextureError>>,
+    limit: u64,
+) -> Vec<Result<Texture, TextureError>> {
+    let mut left = limit;
+    let decode = |(request, peak): (&Request, Result<u64, TextureError>)| {
+        let texture = peak.and_then(|_| request.decode(sidecars, left))?;
+        left -= texture.bytes().min(left);
+        Ok(texture)
+    };
+    requests.iter().zip(peaks).map(decode).collect()
+}
+
+impl Request<'_> {
+    /// An estimate of the peak memory of decoding, in bytes, the file included.
+    fn peak_memory(&self, sidecars: &Sidecars, limit: u64) -> Result<u64, TextureError> {
+        let (file, cost): (Box<dyn ReadSeek>, u64) = match &self.source {
+            Source::File(path) => (sidecars.open(path)?, sidecars.cost(path)),
+            Source::Bytes(bytes) => (Box::new(Cursor::new(bytes)), 0),
+        };
+        let left = limit.checked_sub(cost).ok_or(TextureError::Memory)?;
+        let ImageMemory { texels, peak } = Texture::memory(file, &self.name, left)?;
+        let peak = match self.channels {
+            ImageChannels::Rgba => peak,
+            // The opacity map is a copy.
+            ImageChannels::Opacity => peak.max(texels.saturating_mul(2)),
+        };
+        Ok(cost.saturating_add(peak))
+    }
+
+    /// Decodes the image, in at most `limit` bytes of memory.
+    fn decode(&self, sidecars: &Sidecars, limit: u64) -> Result<Texture, TextureError> {
+        let texture = match &self.source {
+            Source::Bytes(bytes) => Texture::decode(bytes, &self.name, limit),
+            Source::File(path) => {
+                let bytes = sidecars.read(path, limit).map_err(|error| match error {
+                    ReadError::Memory { .. } => TextureError::Memory,
+                    ReadError::Io(error) => TextureError::Io(error),
+                    other => TextureError::Malformed(other.to_string()),
+                })?;
+                let own = if matches!(bytes, Cow::Owned(_)) { bytes.len() as u64 } else { 0 };
+                Texture::decode(&bytes, &self.name, limit.saturating_sub(own))
+            }
+        }?;
+        Ok(match self.channels {
+            ImageChannels::Rgba => texture,
+            ImageChannels::Opacity => opacity(texture),
+        })
+    }
+}
+
+/// The opacity map of `texture`: its opacity, or its brightness if it is fully opaque.
+fn opacity(texture: Texture) -> Texture {
+    if texture.has_transparency() {
+        return texture;
+    }
+    // Rec. 709 luma weights, in 256ths.
+    let brightness = |[r, g, b, _]: [u8; 4]| {
+        ((54 * u32::from(r) + 183 * u32::from(g) + 19 * u32::from(b) + 128) >> 8) as u8
+    };
+    let texels =
+        texture.texels().iter().map(|&texel| -> Rgba { [255, 255, 255, brightness(texel)] });
+    Texture::new(texture.size(), texels.collect())
+}
+
+/// Images that cannot be used: the first few, each with the reason.
+#[derive(Debug, Default)]
+struct Failures {
+    named: Vec<String>,
+    count: usize,
+}
+
+impl Failures {
+    fn add(&mut self, name: &str, why: &str) {
+        const NAMED: usize = 5;
+        self.count += 1;
+        if self.named.len() < NAMED {
+            self.named.push(format!("'{}' ({})", shortened(name, 80), shortened(why, 120)));
+        }
+    }
+
+    fn warning(&self) -> Option<String> {
+        let mut names = self.named.join(", ");
+        if self.count > self.named.len() {
+            names += &format!(" and {} more", self.count - self.named.len());
+        }
+        match self.count {
+            0 => None,
+            1 => Some(format!("a texture was replaced by a plain colour: {names}")),
+            n => Some(format!("{n} textures were replaced by plain colours: {names}")),
+        }
+    }
+}

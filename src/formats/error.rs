@@ -125,9 +125,10 @@ pub(super) fn content(what: impl Into<String>) -> ReadError {
 /// # Errors
 /// An axis of no voxels, or of more than [`MAX_DIM`].
 pub(super) fn checked_dims(dims: [u64; 3]) -> Result<[u32; 3], GridError> {
-    match dims.iter().all(|&d| d > 0 && d <= u64::from(MAX_DIM)) {
-        true => Ok(dims.map(|d| d as u32)),
-        false => Err(GridError::Dims(dims)),
+    if dims.iter().all(|&d| d > 0 && d <= u64::from(MAX_DIM)) {
+        Ok(dims.map(|d| d as u32))
+    } else {
+        Err(GridError::Dims(dims))
     }
 }
 

@@ -15,13 +15,14 @@ use crate::formats::{GridFormat, MeshSpec, ReadError, Reporting, Sidecar, Sideca
 use crate::grid::VoxelGrid;
 use crate::mesh::Mesh;
 
-/// Options of reading a mesh.
+/// Options of reading a mesh or a grid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReadOptions {
     /// The memory limit in bytes, the file itself included.
     pub memory: u64,
-    /// Whether materials, textures and colours are read, from this file and its sidecar files.
+    /// Of a mesh, whether materials, textures and colours are read, from this file and its sidecar
+    /// files.
     pub appearance: bool,
 }
 
@@ -197,9 +198,10 @@ pub fn read_mesh_from(
 }
 
 fn refuse_folder(path: &Path) -> Result<(), ReadError> {
-    match path.is_dir() {
-        true => Err(ReadError::Unsupported("is a folder: name a file in it".into())),
-        false => Ok(()),
+    if path.is_dir() {
+        Err(ReadError::Unsupported("is a folder: name a file in it".into()))
+    } else {
+        Ok(())
     }
 }
 
@@ -208,15 +210,17 @@ fn refuse_folder(path: &Path) -> Result<(), ReadError> {
 /// # Errors
 /// The file cannot be read, is of no format that is read, or does not hold a valid grid.
 pub fn read_grid(path: impl AsRef<Path>) -> Result<LoadedGrid, ReadError> {
-    read_grid_with(path, &NoProgress)
+    read_grid_with(path, &ReadOptions::default(), &NoProgress)
 }
 
-/// As [`read_grid`]. The step `load` of `progress` is in bytes of the file.
+/// As [`read_grid`], with `options`: a memory limit, by default 2 GiB for each MB of the file. The
+/// step `load` of `progress` is in bytes of the file.
 ///
 /// # Errors
-/// Cancellation, or as [`read_grid`].
+/// The limit ([`ReadError::Memory`]), cancellation, or as [`read_grid`].
 pub fn read_grid_with(
     path: impl AsRef<Path>,
+    options: &ReadOptions,
     progress: &dyn Progress,
 ) -> Result<LoadedGrid, ReadError> {
     let path = path.as_ref();
@@ -225,28 +229,55 @@ pub fn read_grid_with(
     refuse_mesh(path)?;
     let format = grid_of_path(path, iter::empty())?;
     // A pipe has no length.
-    progress.start("load", file.metadata()?.len());
+    let length = file.metadata()?.len();
+    progress.start("load", length);
+    let is_given = options.memory < u64::MAX;
+    let memory = if is_given { options.memory } else { proportionate(length) };
     let file = Reporting::new(file, progress);
-    read_grid_from(&mut BufReader::with_capacity(INTERVAL, file), format)
+    read_grid_from_with(
+        &mut BufReader::with_capacity(INTERVAL, file),
+        format,
+        &options.with_memory(memory),
+    )
 }
 
-/// Reads the grid in a file of the format `format`.
+/// The memory, in bytes, that a file of `length` bytes may take by default: what compresses better
+/// is not a model, but made to exhaust the memory.
+pub(super) fn proportionate(length: u64) -> u64 {
+    const PER_MB: u64 = 2 << 30;
+    if length == 0 { u64::MAX } else { PER_MB.saturating_mul(length.div_ceil(1_000_000)) }
+}
+
+/// Reads the grid in a file of the format `format`, without a memory limit.
 ///
 /// # Errors
 /// As [`read_grid`].
 pub fn read_grid_from(file: &mut dyn BufRead, format: GridFormat) -> Result<LoadedGrid, ReadError> {
+    read_grid_from_with(file, format, &ReadOptions::default())
+}
+
+/// As [`read_grid_from`], with `options`.
+///
+/// # Errors
+/// The limit ([`ReadError::Memory`]), or as [`read_grid`].
+pub fn read_grid_from_with(
+    file: &mut dyn BufRead,
+    format: GridFormat,
+    options: &ReadOptions,
+) -> Result<LoadedGrid, ReadError> {
     let extension = format.extension();
     let unread = || ReadError::Unsupported(format!(".{extension} files are written, but not read"));
-    (format.spec().read.ok_or_else(unread)?)(file)
+    (format.spec().read.ok_or_else(unread)?)(file, options.memory)
 }
 
 /// Rejects meshes, also those that [`write_grid`](crate::formats::write_grid) makes.
 fn refuse_mesh(path: &Path) -> Result<(), ReadError> {
-    match is_mesh(path) {
-        true => Err(ReadError::Unsupported(
+    if is_mesh(path) {
+        Err(ReadError::Unsupported(
             "is a mesh, and not a grid of voxels: voxelize it, or name the grid that it was made of"
                 .into(),
-        )),
-        false => Ok(()),
+        ))
+    } else {
+        Ok(())
     }
 }

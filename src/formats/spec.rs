@@ -8,7 +8,8 @@ use crate::formats::{
 use crate::grid::{Up, VoxelGrid};
 use crate::solid::distance::DistanceField;
 
-type ReadGrid = fn(&mut dyn BufRead) -> Result<LoadedGrid, ReadError>;
+/// A reader of a file, in at most this many bytes of memory, as far as a small file could need more.
+type ReadGrid = fn(&mut dyn BufRead, u64) -> Result<LoadedGrid, ReadError>;
 type WriteDistances = fn(&DistanceField, &mut dyn Write) -> Result<(), WriteError>;
 type WriteGrid = fn(&VoxelGrid, &WriteOptions, &mut dyn Write) -> Result<(), WriteError>;
 

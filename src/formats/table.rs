@@ -215,10 +215,7 @@ pub fn is_mesh(path: &Path) -> bool {
 /// The extension is unknown; the message lists those of the formats that are read.
 pub fn check_known_extension(path: &Path) -> Result<(), ReadError> {
     let meshes = MESH_FORMATS.iter().map(|spec| spec.extension);
-    match is_mesh(path) {
-        true => Ok(()),
-        false => Ok(grid_of_path(path, meshes).map(|_| ())?),
-    }
+    if is_mesh(path) { Ok(()) } else { Ok(grid_of_path(path, meshes).map(|_| ())?) }
 }
 
 /// The format of a grid in a file of this name. An error lists `others` and the extensions of the

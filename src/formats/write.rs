@@ -22,6 +22,10 @@ pub struct WriteOptions {
     pub blocks: Option<Blocks>,
     /// Whether colours are dithered to the palette.
     pub dither: bool,
+    /// Whether the simplest form of a format is written, for readers that know no other: `.schem` of
+    /// version 2; `.vox` of one model without a scene graph, for grids of up to 256 voxels along
+    /// each axis, without their world position.
+    pub plain: bool,
 }
 
 impl WriteOptions {
@@ -37,6 +41,12 @@ impl WriteOptions {
     #[must_use]
     pub fn with_blocks(self, blocks: Blocks) -> Self {
         Self { blocks: Some(blocks), ..self }
+    }
+
+    /// In the simplest form of the format, or not.
+    #[must_use]
+    pub fn with_plain(self, plain: bool) -> Self {
+        Self { plain, ..self }
     }
 
     /// With or without dithering, for indexed formats.

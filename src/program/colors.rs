@@ -31,9 +31,23 @@ impl PaletteArgs {
 
     /// Warnings about options without effect on a file of `grid` in this format, or on no file.
     pub fn without_effect(&self, format: Option<GridFormat>, grid: &VoxelGrid) -> Vec<String> {
-        let Self { palette, blocks, dither } = self;
+        let Self { palette, blocks, dither, plain } = self;
         let has_palette = format.is_some_and(GridFormat::has_palette);
         let has_blocks = format.is_some_and(|format| format.blocks(grid).is_some());
+        let of_plain = plain.then(|| {
+            match format {
+            None => Some("--plain had no effect: no voxels are written".to_owned()),
+            Some(GridFormat::Vox) => Some(
+                "a plain .vox does not hold where the grid lies, its voxel size and which axis was \
+                 up"
+                .to_owned(),
+            ),
+            Some(GridFormat::Schem) => None,
+            Some(other) => {
+                Some(format!("--plain had no effect: .{} has one form", other.extension()))
+            }
+        }
+        });
         [
             ("--palette", palette.is_some(), has_palette, "palette"),
             ("--blocks", blocks.is_some(), has_blocks, "blocks"),
@@ -50,6 +64,7 @@ impl PaletteArgs {
             };
             Some(format!("{option} had no effect: {why}"))
         })
+        .chain(of_plain.flatten())
         .collect()
     }
 
@@ -58,7 +73,7 @@ impl PaletteArgs {
     /// # Errors
     /// The palette's image or the list of blocks cannot be read.
     pub fn write_options(&self) -> Result<WriteOptions> {
-        let mut options = WriteOptions::default().with_dither(self.dither);
+        let mut options = WriteOptions::default().with_dither(self.dither).with_plain(self.plain);
         if let Some(path) = &self.blocks {
             let blocks = refuse_folder(path).and_then(|()| read_blocks(path));
             let blocks = blocks.with_context(|| shown(path))?;

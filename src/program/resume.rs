@@ -6,14 +6,14 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
 use trivox::Lattice;
-use trivox::formats::temporary::{TemporaryFile, folder_of, sweep_once};
-use trivox::formats::{Sidecar, WriteOptions};
+use trivox::formats::temporary::{folder_of, sweep_once};
+use trivox::formats::{Sidecar, WriteOptions, replace_file};
 
 use crate::cli::{Job, VoxelArgs};
 use crate::paths::shown;
@@ -135,9 +135,9 @@ pub fn remember(
         sidecars.iter().map(|sidecar| state_of(sidecar, folder)).collect::<Result<_>>()?;
     let record = Record { origin, sidecars, bytes: hash_of(target)?, contents };
     fs::create_dir_all(folder_of(&path)).with_context(|| shown(&path))?;
-    let file = TemporaryFile::beside(&path)?;
-    serde_json::to_writer(file.file(), &record)?;
-    file.finish(&path).with_context(|| shown(&path))
+    let write =
+        |out: &mut dyn Write| Ok(serde_json::to_writer(out, &record).map_err(io::Error::from)?);
+    replace_file(&path, write).with_context(|| shown(&path))
 }
 
 /// The path of a sidecar file, relative to the `folder` of its mesh if it lies there, and its hash.

@@ -23,7 +23,7 @@ use crate::warnings::sentences;
 use crate::write::destination::{Outputs, same_file};
 use crate::write::output::{Names, Output, Written};
 use crate::write::preview::Preview;
-use crate::write::sink::{Cut, Inputs};
+use crate::write::sink::{Inputs, StdoutClosedEarly};
 
 /// What the tasks of a run share.
 pub struct RunContext<'a> {
@@ -131,7 +131,7 @@ impl RunContext<'_> {
         let written = targets.output.as_ref().map(|output| timed(|| write(output))).transpose();
         // A reader that closes standard output early does not prevent the preview.
         let (written, cut) = match written {
-            Err(error) if error.is::<Cut>() => (None, Some(error)),
+            Err(error) if error.is::<StdoutClosedEarly>() => (None, Some(error)),
             written => (written?, None),
         };
         let drawn = match drawn {

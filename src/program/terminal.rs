@@ -8,9 +8,10 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use bytesize::ByteSize;
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use trivox::Progress;
-use trivox::formats::{LoadedGrid, read_grid_with};
+use trivox::formats::{LoadedGrid, ReadError, ReadOptions, read_grid_with};
 
 use crate::paths::shown;
 use crate::print_error;
@@ -40,12 +41,19 @@ impl TerminalProgress {
         }
     }
 
-    /// Reads the grid in a file.
+    /// Reads the grid in a file, in `memory` if that is given.
     ///
     /// # Errors
     /// As [`read_grid_with`], with the name of the file.
-    pub fn load(&self, path: &Path) -> Result<LoadedGrid> {
-        read_grid_with(path, self).with_context(|| shown(path))
+    pub fn load(&self, path: &Path, memory: Option<ByteSize>) -> Result<LoadedGrid> {
+        let memory = memory.map_or(u64::MAX, |size| size.as_u64());
+        let read = read_grid_with(path, &ReadOptions::default().with_memory(memory), self);
+        read.map_err(|error| match error {
+            ReadError::Memory { needed, .. } => anyhow::Error::from(error)
+                .context(format!("allow it with --memory {}", ByteSize::b(needed))),
+            error => error.into(),
+        })
+        .with_context(|| shown(path))
     }
 
     /// Runs `print` while the bar is hidden.

@@ -71,7 +71,10 @@ fn impossible_files_are_refused() {
     let folder = folder();
     let path = folder.path();
     fs::write(path.join("mesh.xyz"), "solid\n").unwrap();
+    fs::write(path.join("mesh.fbx"), "; FBX\n").unwrap();
     for (args, complaint) in [
+        ("info nothere", "nothere: No such file"),
+        ("render nothere a.png", "nothere: No such file"),
         ("gone.obj --res 8", "gone.obj: No such file"),
         ("mesh.xyz --res 8", "unknown file extension '.xyz': use one of .obj, .stl"),
         ("info mesh.fbx", "mesh.fbx: unknown file extension '.fbx': use one of .obj, .stl"),
@@ -166,6 +169,7 @@ fn with_json_a_failure_is_one_object_with_its_code() {
     let folder = folder();
     let path = folder.path();
     fs::write(path.join("word.obj"), "v 0 0 zero\n").unwrap();
+    fs::write(path.join("word.xyz"), "word\n").unwrap();
     fs::write(path.join("far.obj"), "v 0 0 0\nv 1e308 0 0\nv -1e308 1 0\nf 1 2 3\n").unwrap();
     for (args, code) in [
         ("--wires", "usage"),
@@ -179,7 +183,8 @@ fn with_json_a_failure_is_one_object_with_its_code() {
         ("mesh.obj --color red --interior-color red", "other"),
         ("info gone.npz", "io"),
         ("info word.obj", "read.line"),
-        ("info gone.xyz", "read.unsupported"),
+        ("info gone.xyz", "io"),
+        ("info word.xyz", "read.unsupported"),
         ("convert gone.npz other.vox", "io"),
         ("join gone.npz -o other.vox", "io"),
         ("diff gone.npz gone.npz", "io"),

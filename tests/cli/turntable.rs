@@ -174,7 +174,7 @@ fn if_one_picture_cannot_be_written_none_is() {
     std::os::unix::fs::symlink("elsewhere.png", path.join("b-2.png")).unwrap();
     std::os::unix::fs::symlink("/dev/full", path.join("b-3.png")).unwrap();
     let args = format!("render a.npz {SMALL} --turntable 3 -o b-#.png");
-    refuses(path, &args, "b-3.png: is no file that can be replaced");
+    refuses(path, &args, "b-3.png: is not a regular file, and cannot be replaced");
     assert_eq!(fs::read_to_string(path.join("b-1.png")).unwrap(), "old");
     let args = args.replace("--turntable 3", "--turntable 2");
     assert!(voxelize(path, &args).status.success());

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyMemoryView};
 use trivox::base::numbers::binary_bytes;
 use trivox::formats::{
-    GridFormat, LoadedGrid, ReadError, Reporting, WriteError, is_mesh, read_grid_from,
+    GridFormat, LoadedGrid, ReadError, ReadOptions, Reporting, WriteError, is_mesh, read_grid_from,
     read_grid_with, replace_file, temporary,
 };
 
@@ -143,7 +143,7 @@ pub fn load(py: Python<'_>, path: PathBuf) -> PyResult<PyGrid> {
 /// The grid in the file at `path`.
 pub fn read(py: Python<'_>, path: PathBuf) -> PyResult<LoadedGrid> {
     job::run(py, move |job| {
-        let read = || read_grid_with(&path, &**job);
+        let read = || read_grid_with(&path, &ReadOptions::default(), &**job);
         job::pool(None)?.install(read).map_err(|error| Failure::from(error).at(&path))
     })
 }

@@ -11,35 +11,34 @@ use crate::grid::{BRICK, BrickKey, Colors, FULL, Mask, VoxelGrid};
 const MAX_IN_RUNS: u64 = 1 << 26;
 
 /// The warning where that limit is exceeded.
-pub(in crate::formats) const TOO_MANY_COLORS: &str =
-    "too many solid parts differ in colour from the others";
+pub(crate) const TOO_MANY_COLORS: &str = "too many solid parts differ in colour from the others";
 
 /// The colours of a run of bricks along `x`, the same in each brick.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::formats) struct ColorRun<'a> {
-    pub(in crate::formats) start: BrickKey,
-    pub(in crate::formats) len: u32,
+pub(crate) struct ColorRun<'a> {
+    pub(crate) start: BrickKey,
+    pub(crate) len: u32,
     /// The voxels that have a colour.
-    pub(in crate::formats) mask: &'a Mask,
-    pub(in crate::formats) colors: MaskColors<'a>,
+    pub(crate) mask: &'a Mask,
+    pub(crate) colors: MaskColors<'a>,
 }
 
 /// The colours of the voxels of a mask.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::formats) enum MaskColors<'a> {
+pub(crate) enum MaskColors<'a> {
     All(Rgba),
     /// In the order of mask words and of bits within a word.
     Each(&'a [Rgba]),
 }
 
 /// As [`MaskColors`], but owned.
-pub(in crate::formats) enum OwnedColors {
+pub(crate) enum OwnedColors {
     All(Rgba),
     Each(Vec<Rgba>),
 }
 
 impl OwnedColors {
-    pub(in crate::formats) fn as_slice(&self) -> MaskColors<'_> {
+    pub(crate) fn as_slice(&self) -> MaskColors<'_> {
         match self {
             Self::All(color) => MaskColors::All(*color),
             Self::Each(colors) => MaskColors::Each(colors),
@@ -141,7 +140,7 @@ fn segments<'a>(
 /// default.
 ///
 /// `None` if they would take too much memory.
-pub(in crate::formats) fn colors<'a>(
+pub(crate) fn colors<'a>(
     grid: &VoxelGrid,
     color_runs: impl Iterator<Item = ColorRun<'a>> + Clone,
     missing: Rgba,

@@ -19,7 +19,7 @@ pub const SPEC: GridSpec = GridSpec {
     name: "raw bricks",
     carries: "up to 65,536 voxels per axis; position, voxel size and up axis; RGBA; all as in \
               memory, after a line of JSON",
-    read: Some(read),
+    read: Some(|input, _| read(input)),
     write: Some(|grid, _, out| write(grid, out)),
     has_colors: true,
     ..GridSpec::PLAIN
@@ -340,9 +340,10 @@ fn read_header(input: &mut dyn BufRead, crc: &mut Hasher) -> Result<Header, Read
     };
     let stated = offsets(&header);
     let header = header.with_offsets(line.len() as u64);
-    match stated == offsets(&header) {
-        true => Ok(header),
-        false => Err(content("the header's offsets contradict one another")),
+    if stated == offsets(&header) {
+        Ok(header)
+    } else {
+        Err(content("the header's offsets contradict one another"))
     }
 }
 

@@ -6,37 +6,34 @@ use crate::base::srgb::Rgba;
 use crate::grid::{BRICK, BrickKey, BrickRun, Colors, FULL, VoxelGrid};
 
 /// The number of voxels of a grid of `dims`.
-pub(in crate::formats) fn volume(dims: [u32; 3]) -> u64 {
+pub(crate) fn volume(dims: [u32; 3]) -> u64 {
     dims.iter().map(|&d| u64::from(d)).product()
 }
 
 /// 1 in each byte of a word.
-pub(in crate::formats) const ONES: u64 = 0x0101_0101_0101_0101;
+pub(crate) const ONES: u64 = 0x0101_0101_0101_0101;
 
 /// Unpacks bits: byte `i` is bit `i`.
-pub(in crate::formats) fn bytes_of_bits(bits: u8) -> [u8; 8] {
+pub(crate) fn bytes_of_bits(bits: u8) -> [u8; 8] {
     // Byte i keeps bit i alone, at most 128; adding 127 carries it, if set, to the byte's top.
     let spread = (u64::from(bits) * ONES) & 0x8040_2010_0804_0201;
     (((spread + 0x7f * ONES) >> 7) & ONES).to_le_bytes()
 }
 
 /// Packs bits: bit `i` is byte `i`, which must be 0 or 1.
-pub(in crate::formats) fn bits_of_bytes(word: u64) -> u64 {
+pub(crate) fn bits_of_bytes(word: u64) -> u64 {
     // Byte i, at bit 8 i, is shifted by 56 - 7 i to bit 56 + i; no two partial products overlap.
     word.wrapping_mul(0x0102_0408_1020_4080) >> 56
 }
 
 /// Calls `take` with all rows along `x`, `y` fastest: a byte per voxel, 1 if occupied. Takes eight
 /// bytes of memory per voxel along `x`.
-pub(in crate::formats) fn rows(
-    grid: &VoxelGrid,
-    take: impl FnMut(&[u8]) -> io::Result<()>,
-) -> io::Result<()> {
+pub(crate) fn rows(grid: &VoxelGrid, take: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
     rows_of(grid, |run, z, rows, nx| fill(run, z, rows, nx, 1), take)
 }
 
 /// As [`rows`] with the colour of each voxel, zeros if empty; four times the memory.
-pub(in crate::formats) fn color_rows(
+pub(crate) fn color_rows(
     grid: &VoxelGrid,
     colors: &Colors,
     take: impl FnMut(&[Rgba]) -> io::Result<()>,

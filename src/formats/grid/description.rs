@@ -11,7 +11,7 @@ use crate::grid::{Place, VoxelGrid, World};
 /// place is not known. Numbers have the fewest digits that read back exactly. For a part,
 /// `from=2000,0,0 of=2055,99,100` follows.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(in crate::formats) struct Description {
+pub(crate) struct Description {
     pub dims: [u32; 3],
     pub world: World,
     pub part: Option<Part>,
@@ -36,7 +36,7 @@ impl fmt::Display for Description {
 
 impl Description {
     /// `None` if the text is malformed or of another version.
-    pub(in crate::formats) fn parse(text: &str) -> Option<Self> {
+    pub(crate) fn parse(text: &str) -> Option<Self> {
         let mut words = text.strip_prefix("1 ")?.split(' ').peekable();
         let mut value = |name| {
             let word = words.next_if(|word| word.starts_with(name))?;
@@ -59,12 +59,12 @@ impl Description {
 }
 
 /// The [`Description`] of a whole grid.
-pub(in crate::formats) fn describe(grid: &VoxelGrid) -> String {
+pub(crate) fn describe(grid: &VoxelGrid) -> String {
     Description { dims: grid.dims(), world: grid.world, part: None }.to_string()
 }
 
 /// The inverse of [`describe`]; `None` if the text is malformed or describes a part.
-pub(in crate::formats) fn parse_description(text: &str) -> Option<([u32; 3], World)> {
+pub(crate) fn parse_description(text: &str) -> Option<([u32; 3], World)> {
     let Description { dims, world, part } = Description::parse(text)?;
     part.is_none().then_some((dims, world))
 }

@@ -2,6 +2,7 @@
 
 pub(super) mod binvox;
 mod brick_colors;
+mod brick_slice;
 pub(super) mod bricks;
 mod dense;
 mod description;
@@ -11,7 +12,6 @@ pub(super) mod mitsuba;
 pub(super) mod npy;
 pub(super) mod npz;
 pub(super) mod openvdb;
-mod slab;
 #[cfg(feature = "palette")]
 pub(super) mod vox;
 pub(super) mod vti;

@@ -9,23 +9,20 @@ use crate::base::progress::{NoProgress, Progress};
 use crate::formats::{ReadError, Reporting, content};
 
 /// Fails if `needed` bytes exceed `limit`.
-pub(in crate::formats) fn check_memory(needed: u64, limit: u64) -> Result<(), ReadError> {
-    match needed > limit {
-        true => Err(ReadError::Memory { needed, limit }),
-        false => Ok(()),
-    }
+pub(crate) fn check_memory(needed: u64, limit: u64) -> Result<(), ReadError> {
+    if needed > limit { Err(ReadError::Memory { needed, limit }) } else { Ok(()) }
 }
 
 /// Bytes of a file's beginning that are checked before the rest is read.
-pub(in crate::formats) const START: u64 = 4 << 10;
+pub(crate) const START: u64 = 4 << 10;
 
 /// The bytes of a file, in at most `limit` bytes of memory.
-pub(in crate::formats) fn bytes_within(path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
+pub(crate) fn bytes_within(path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
     checked_bytes(path, limit, |_, _| Ok(()), &NoProgress)
 }
 
 /// As [`bytes_within`], if the file's beginning passes `check`.
-pub(in crate::formats) fn checked_bytes(
+pub(crate) fn checked_bytes(
     path: &Path,
     limit: u64,
     check: fn(&[u8], Option<u64>) -> Result<(), ReadError>,
@@ -57,34 +54,34 @@ pub(in crate::formats) fn checked_bytes(
 }
 
 /// Reads `len` bytes; allocates no more than the input has.
-pub(in crate::formats) fn read_exactly(
-    input: &mut (impl Read + ?Sized),
-    len: u64,
-) -> io::Result<Vec<u8>> {
+pub(crate) fn read_exactly(input: &mut (impl Read + ?Sized), len: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     input.take(len).read_to_end(&mut bytes)?;
-    match bytes.len() as u64 == len {
-        true => Ok(bytes),
-        false => Err(ErrorKind::UnexpectedEof.into()),
-    }
+    if bytes.len() as u64 == len { Ok(bytes) } else { Err(ErrorKind::UnexpectedEof.into()) }
 }
 
 /// Skips `len` bytes.
-pub(in crate::formats) fn skip(input: &mut (impl Read + ?Sized), len: u64) -> io::Result<()> {
-    match io::copy(&mut input.take(len), &mut io::sink())? == len {
-        true => Ok(()),
-        false => Err(ErrorKind::UnexpectedEof.into()),
+pub(crate) fn skip(input: &mut (impl Read + ?Sized), len: u64) -> io::Result<()> {
+    if io::copy(&mut input.take(len), &mut io::sink())? == len {
+        Ok(())
+    } else {
+        Err(ErrorKind::UnexpectedEof.into())
     }
 }
 
 /// Fills `bytes`; an error names `what` if the file ends early.
-pub(in crate::formats) fn fill(
+pub(crate) fn fill(
     input: &mut (impl Read + ?Sized),
     bytes: &mut [u8],
     what: impl Display,
 ) -> Result<(), ReadError> {
-    input.read_exact(bytes).map_err(|error| match error.kind() {
+    input.read_exact(bytes).map_err(|error| ended(error, what))
+}
+
+/// An error of reading `what`.
+pub(crate) fn ended(error: io::Error, what: impl Display) -> ReadError {
+    match error.kind() {
         ErrorKind::UnexpectedEof => content(format!("the file ends in {what}")),
         _ => error.into(),
-    })
+    }
 }

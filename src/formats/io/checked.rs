@@ -5,19 +5,19 @@ use std::io::{self, Read, Write};
 use crc32fast::Hasher;
 
 /// A reader or writer that computes the CRC-32 and the number of the bytes that pass.
-pub(in crate::formats) struct Checked<T> {
-    pub(in crate::formats) inner: T,
-    pub(in crate::formats) crc: Hasher,
-    pub(in crate::formats) len: u64,
+pub(crate) struct Checked<T> {
+    pub(crate) inner: T,
+    pub(crate) crc: Hasher,
+    pub(crate) len: u64,
 }
 
 impl<T> Checked<T> {
-    pub(in crate::formats) fn new(inner: T) -> Self {
+    pub(crate) fn new(inner: T) -> Self {
         Self::continuing(Hasher::new(), inner)
     }
 
     /// With the CRC-32 of bytes that came before.
-    pub(in crate::formats) fn continuing(crc: Hasher, inner: T) -> Self {
+    pub(crate) fn continuing(crc: Hasher, inner: T) -> Self {
         Self { inner, crc, len: 0 }
     }
 

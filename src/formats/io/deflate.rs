@@ -16,7 +16,7 @@ use crate::formats::io::in_order::encode_in_order;
 
 /// Bytes of content per chunk: several times the 32 KiB window of deflate, so that chunks cost
 /// little compression.
-pub(in crate::formats) const CHUNK: usize = 128 << 10;
+pub(crate) const CHUNK: usize = 128 << 10;
 /// Chunks that are buffered; to compress one takes about 0.6 MiB.
 const BATCH: usize = 8;
 /// The end of the empty stored block.
@@ -25,7 +25,7 @@ const FLUSHED: [u8; 4] = [0, 0, 0xff, 0xff];
 const LAST_BLOCK: [u8; 2] = [3, 0];
 
 /// Writes deflated content to `out`.
-pub(in crate::formats) struct Deflater<W> {
+pub(crate) struct Deflater<W> {
     out: W,
     level: Compression,
     /// Less than a batch.
@@ -37,7 +37,7 @@ pub(in crate::formats) struct Deflater<W> {
 }
 
 /// A part of the content.
-pub(in crate::formats) enum Content<'a> {
+pub(crate) enum Content<'a> {
     /// This many zero bytes.
     Zeros(usize),
     Bytes(Cow<'a, [u8]>),
@@ -45,7 +45,7 @@ pub(in crate::formats) enum Content<'a> {
 
 impl Content<'_> {
     /// Writes it as it is.
-    pub(in crate::formats) fn write_to(&self, out: &mut dyn Write) -> io::Result<()> {
+    pub(crate) fn write_to(&self, out: &mut dyn Write) -> io::Result<()> {
         match self {
             Self::Zeros(len) => io::copy(&mut io::repeat(0).take(*len as u64), out).map(|_| ()),
             Self::Bytes(bytes) => out.write_all(bytes),
@@ -63,14 +63,14 @@ struct Chunk {
 }
 
 impl<W: Write> Deflater<W> {
-    pub(in crate::formats) fn new(out: W, level: Compression) -> Self {
+    pub(crate) fn new(out: W, level: Compression) -> Self {
         let (crc, zeros) = (Hasher::new(), OnceLock::new());
         Self { out, level, content: Vec::new(), crc, len: 0, zeros }
     }
 
     /// Adds the content that `make` computes for each of `items`, in their order. Contents are
     /// computed and deflated in parallel; each is a chunk, and should have about [`CHUNK`] bytes.
-    pub(in crate::formats) fn write_each<'a, T: Send>(
+    pub(crate) fn write_each<'a, T: Send>(
         &mut self,
         items: impl Iterator<Item = T>,
         make: impl Fn(T) -> Content<'a> + Sync,
@@ -80,7 +80,7 @@ impl<W: Write> Deflater<W> {
     }
 
     /// Ends the stream. Returns the CRC-32 and the length of the content.
-    pub(in crate::formats) fn finish(mut self) -> io::Result<(u32, u64)> {
+    pub(crate) fn finish(mut self) -> io::Result<(u32, u64)> {
         self.write_chunks()?;
         self.out.write_all(&LAST_BLOCK)?;
         Ok((self.crc.finalize(), self.len))
@@ -88,9 +88,12 @@ impl<W: Write> Deflater<W> {
 
     fn write_chunks(&mut self) -> io::Result<()> {
         let mut content = std::mem::take(&mut self.content);
-        self.put_each(content.chunks(CHUNK), |chunk| match chunk == &[0; CHUNK][..] {
-            true => Content::Zeros(CHUNK),
-            false => Content::Bytes(chunk.into()),
+        self.put_each(content.chunks(CHUNK), |chunk| {
+            if chunk == &[0; CHUNK][..] {
+                Content::Zeros(CHUNK)
+            } else {
+                Content::Bytes(chunk.into())
+            }
         })?;
         content.clear();
         self.content = content;

@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
 ///
 /// # Errors
 /// The first error of `take`.
-pub(in crate::formats) fn encode_in_order<T: Send, P: Send, E>(
+pub(crate) fn encode_in_order<T: Send, P: Send, E>(
     items: impl Iterator<Item = T>,
     encode: impl Fn(T) -> P + Sync,
     mut take: impl FnMut(P) -> Result<(), E>,

@@ -6,6 +6,6 @@ pub(super) mod deflate;
 pub(super) mod in_order;
 pub(super) mod reporting;
 pub(super) mod save;
-pub(super) mod tally;
 pub mod temporary;
 pub(super) mod tokens;
+pub(super) mod warnings;

@@ -6,7 +6,7 @@ use crate::base::progress::Progress;
 
 /// Bytes between two reports, so that these cost nothing beside the copy of the bytes. Also the
 /// most that is read at once: a slow disk must not delay the end of cancelled work.
-pub(in crate::formats) const INTERVAL: usize = 1 << 16;
+pub(crate) const INTERVAL: usize = 1 << 16;
 
 /// A reader or writer that reports its bytes to a [`Progress`], and that fails once this is
 /// cancelled: [`ReadError`] and [`WriteError`] are then `Cancelled`.
@@ -110,6 +110,6 @@ impl<T: Write> Write for Reporting<'_, T> {
 struct Cancelled;
 
 /// Whether `error` is that of a [`Reporting`] whose work was cancelled.
-pub(in crate::formats) fn is_cancelled(error: &io::Error) -> bool {
+pub(crate) fn is_cancelled(error: &io::Error) -> bool {
     error.get_ref().is_some_and(|error| error.is::<Cancelled>())
 }

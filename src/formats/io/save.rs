@@ -2,12 +2,12 @@
 
 use std::fs;
 use std::io::{self, BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::base::numbers::grouped;
 #[cfg(any(unix, windows))]
 use crate::formats::io::temporary::folder_of;
-use crate::formats::io::temporary::{TemporaryFile, behind_links};
+use crate::formats::io::temporary::{CompleteFile, TemporaryFile, behind_links};
 use crate::formats::{
     GridFormat, UnknownFormat, WriteError, WriteOptions, write_distances, write_grid_with,
 };
@@ -115,26 +115,108 @@ pub fn replace_file(
     path: impl AsRef<Path>,
     write: impl FnOnce(&mut dyn Write) -> Result<(), WriteError>,
 ) -> Result<(), WriteError> {
-    let old = fs::metadata(&path).ok();
+    Replacement::write(path.as_ref(), write)?.finish()
+}
+
+/// The file that a new one at `path` replaces: the target of a symbolic link. It may be missing.
+///
+/// # Errors
+/// A folder, a pipe, a device or a read-only file.
+#[doc(hidden)]
+pub fn replaceable(path: &Path) -> Result<PathBuf, WriteError> {
     let refused = |kind, message: &str| Err(io::Error::new(kind, message).into());
-    match &old {
-        Some(old) if !old.is_file() => {
+    match fs::metadata(path) {
+        Ok(old) if old.is_dir() => {
+            refused(io::ErrorKind::IsADirectory, "is a folder: name a file in it")
+        }
+        Ok(old) if !old.is_file() => {
             let message = "is not a regular file, and cannot be replaced: name another file";
-            return refused(io::ErrorKind::InvalidInput, message);
+            refused(io::ErrorKind::InvalidInput, message)
         }
-        Some(old) if old.permissions().readonly() => {
+        Ok(old) if old.permissions().readonly() => {
             let message = "is read-only: make it writable, or name another file";
-            return refused(io::ErrorKind::PermissionDenied, message);
+            refused(io::ErrorKind::PermissionDenied, message)
         }
-        _ => {}
+        _ => behind_links(path),
     }
-    let path = behind_links(path.as_ref())?;
-    let file = TemporaryFile::beside(&path)?;
-    let mut out = BufWriter::new(file.file());
+}
+
+/// A complete file, on the disk, beside the one that it replaces; removed if it is dropped.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Replacement {
+    target: PathBuf,
+    file: CompleteFile,
+    bytes: u64,
+}
+
+impl Replacement {
+    /// Writes the file that will replace the one at `path`.
+    ///
+    /// # Errors
+    /// As [`replace_file`].
+    pub fn write(
+        path: &Path,
+        write: impl FnOnce(&mut dyn Write) -> Result<(), WriteError>,
+    ) -> Result<Self, WriteError> {
+        let target = replaceable(path)?;
+        let file = TemporaryFile::beside(&target)?;
+        let bytes = write_counted(file.file(), write)?;
+        Ok(Self { target, file: file.complete()?, bytes })
+    }
+
+    /// Its length.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Closes the file, since the number of open files is limited. Until it is renamed, another
+    /// replacement of this process must stay open.
+    #[must_use]
+    pub fn closed(self) -> Self {
+        Self { file: self.file.closed(), ..self }
+    }
+
+    /// Renames the file.
+    ///
+    /// # Errors
+    /// The operating system reports an error; an existing file is unchanged.
+    pub fn finish(self) -> Result<(), WriteError> {
+        self.file.finish(&self.target)
+    }
+}
+
+/// Writes what `write` writes to `out`; returns the number of bytes.
+///
+/// # Errors
+/// Errors of `write` and of `out`.
+#[doc(hidden)]
+pub fn write_counted(
+    out: impl Write,
+    write: impl FnOnce(&mut dyn Write) -> Result<(), WriteError>,
+) -> Result<u64, WriteError> {
+    let mut out = Counted { out: BufWriter::with_capacity(1 << 20, out), bytes: 0 };
     write(&mut out)?;
     out.flush()?;
-    drop(out);
-    file.finish(&path)
+    Ok(out.bytes)
+}
+
+struct Counted<W> {
+    out: W,
+    bytes: u64,
+}
+
+impl<W: Write> Write for Counted<W> {
+    fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
+        let written = self.out.write(buffer)?;
+        self.bytes += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
 }
 
 impl From<UnknownFormat> for WriteError {
@@ -217,7 +299,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let write = |_: &mut dyn Write| -> Result<(), WriteError> { panic!("called") };
         let error = replace_file(folder.path(), write).unwrap_err();
-        assert!(error.to_string().starts_with("is not a regular file"), "{error}");
+        assert!(error.to_string().starts_with("is a folder"), "{error}");
         let missing = folder.path().join("missing/a.bin");
         let error = replace_file(missing, write).unwrap_err();
         assert!(matches!(error, WriteError::Io(_)), "{error}");

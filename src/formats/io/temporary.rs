@@ -43,7 +43,7 @@ pub struct TemporaryFile {
 
 /// A complete file, synchronized to disk; removed when dropped.
 #[derive(Debug)]
-pub struct Complete {
+pub struct CompleteFile {
     /// Keeps the lock; `None` if the file was closed.
     file: Option<File>,
     // Dropped after the file.
@@ -100,22 +100,14 @@ impl TemporaryFile {
     ///
     /// # Errors
     /// The operating system reports an error.
-    pub fn complete(self) -> Result<Complete, WriteError> {
+    pub fn complete(self) -> Result<CompleteFile, WriteError> {
         // Some file systems only report a full disk here.
         self.file.sync_all()?;
-        Ok(Complete { file: Some(self.file), entry: self.entry })
-    }
-
-    /// Synchronizes the file to disk and renames it, as [`Complete::finish`].
-    ///
-    /// # Errors
-    /// The operating system reports an error; `target` is unchanged.
-    pub fn finish(self, target: &Path) -> Result<(), WriteError> {
-        self.complete()?.finish(target)
+        Ok(CompleteFile { file: Some(self.file), entry: self.entry })
     }
 }
 
-impl Complete {
+impl CompleteFile {
     /// Closes the file, since the number of open files is limited. Until it is renamed, another
     /// temporary file of this process must stay open.
     #[must_use]
@@ -271,10 +263,11 @@ mod tests {
         let path = entry.0.clone();
         // A device cannot be synchronized.
         let device = File::open("/dev/null").unwrap();
-        let cut = TemporaryFile { file: device, entry };
+        let unsynced = TemporaryFile { file: device, entry };
 
         let listed = files();
-        let finishing = thread::spawn(move || cut.finish(&target));
+        let finishing =
+            thread::spawn(move || unsynced.complete().and_then(|file| file.finish(&target)));
         let is_gone = (0..5000).any(|_| {
             thread::sleep(Duration::from_millis(1));
             !path.exists()

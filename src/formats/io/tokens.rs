@@ -4,43 +4,43 @@ use crate::formats::{ReadError, excerpt};
 
 /// A cursor over the tokens of a text.
 #[derive(Debug, Clone)]
-pub(in crate::formats) struct Tokens<'a> {
+pub(crate) struct Tokens<'a> {
     text: &'a [u8],
     at: usize,
 }
 
 impl<'a> Tokens<'a> {
     /// At the beginning of `text`, after a byte order mark if there is one.
-    pub(in crate::formats) fn new(text: &'a [u8]) -> Self {
+    pub(crate) fn new(text: &'a [u8]) -> Self {
         let mark = text.starts_with(b"\xef\xbb\xbf");
         Self { text, at: if mark { 3 } else { 0 } }
     }
 
     /// At byte `at` of `text`.
-    pub(in crate::formats) fn from(text: &'a [u8], at: usize) -> Self {
+    pub(crate) fn from(text: &'a [u8], at: usize) -> Self {
         Self { text, at }
     }
 
     /// The byte offset in the text.
-    pub(in crate::formats) fn offset(&self) -> usize {
+    pub(crate) fn offset(&self) -> usize {
         self.at
     }
 
     /// The next token, in this line or a later one.
-    pub(in crate::formats) fn next(&mut self) -> Option<&'a [u8]> {
+    pub(crate) fn next(&mut self) -> Option<&'a [u8]> {
         self.skip(|byte| is_space(byte) || is_line_end(byte));
         self.next_in_line()
     }
 
     /// The next token in this line.
-    pub(in crate::formats) fn next_in_line(&mut self) -> Option<&'a [u8]> {
+    pub(crate) fn next_in_line(&mut self) -> Option<&'a [u8]> {
         self.skip(is_space);
         let token = self.skip(|byte| !is_space(byte) && !is_line_end(byte));
         (!token.is_empty()).then_some(token)
     }
 
     /// The rest of this line; moves to the next line.
-    pub(in crate::formats) fn rest_of_line(&mut self) -> &'a [u8] {
+    pub(crate) fn rest_of_line(&mut self) -> &'a [u8] {
         let rest = self.skip(|byte| !is_line_end(byte));
         let end = match &self.text[self.at..] {
             [b'\r', b'\n', ..] => 2,
@@ -52,18 +52,15 @@ impl<'a> Tokens<'a> {
     }
 
     /// Moves to the next token, in this line or a later one.
-    pub(in crate::formats) fn skip_blank_lines(&mut self) {
+    pub(crate) fn skip_blank_lines(&mut self) {
         self.skip(|byte| is_space(byte) || is_line_end(byte));
     }
 
     /// The error `what` at the line of the last token.
-    pub(in crate::formats) fn error(&self, what: String) -> ReadError {
+    pub(crate) fn error(&self, what: String) -> ReadError {
         let before = &self.text[..self.at];
         // At the end of the text, the last line is the one before the last line end.
-        let before = match self.at == self.text.len() {
-            true => before.trim_ascii_end(),
-            false => before,
-        };
+        let before = if self.at == self.text.len() { before.trim_ascii_end() } else { before };
         let feeds = before.iter().filter(|&&byte| byte == b'\n').count();
         let returns = before.iter().filter(|&&byte| byte == b'\r').count();
         let pairs = before.windows(2).filter(|pair| pair == b"\r\n").count();
@@ -87,12 +84,12 @@ fn is_line_end(byte: u8) -> bool {
 }
 
 /// Parses a token as a number.
-pub(in crate::formats) fn number(token: &[u8]) -> Option<f64> {
+pub(crate) fn number(token: &[u8]) -> Option<f64> {
     str::from_utf8(token).ok()?.parse().ok()
 }
 
 /// A token in quotation marks, for a message.
-pub(in crate::formats) fn quoted(token: &[u8]) -> String {
+pub(crate) fn quoted(token: &[u8]) -> String {
     // A character has at most four bytes.
     let start = &token[..token.len().min(200)];
     format!("'{}'", excerpt(&String::from_utf8_lossy(start)))

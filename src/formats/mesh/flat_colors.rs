@@ -10,21 +10,21 @@ use crate::mesh::appearance::{Alpha, Material};
 const MAX_EXACT: usize = 1 << 16;
 
 /// The beginning of a warning; the name of the coloured elements follows.
-pub(in crate::formats) const ALL_TRANSPARENT: &str =
+pub(crate) const ALL_TRANSPARENT: &str =
     "opacity was ignored, as all would be transparent: that of";
 
 /// The colour of a vertex without one.
-pub(in crate::formats) const NO_COLOR: Linear = [0; 4];
+pub(crate) const NO_COLOR: Linear = [0; 4];
 
 /// Whether a vertex of this triangle has no colour. Then the colours of the others are not used
 /// either: what lies between them is not known.
 #[inline]
-pub(in crate::formats) fn lacks_color(triangle: [u32; 3], colors: &[Linear]) -> bool {
+pub(crate) fn lacks_color(triangle: [u32; 3], colors: &[Linear]) -> bool {
     triangle.iter().any(|&vertex| colors[vertex as usize] == NO_COLOR)
 }
 
 /// Materials by colour, appended to other materials.
-pub(in crate::formats) struct FlatColors {
+pub(crate) struct FlatColors {
     materials: Vec<Material>,
     /// The number of other materials.
     others: usize,
@@ -35,19 +35,19 @@ pub(in crate::formats) struct FlatColors {
 impl FlatColors {
     /// An upper bound of bytes for the colours of `triangles`: materials and indices, both in lists
     /// that have just grown.
-    pub(in crate::formats) fn most_memory(triangles: u64) -> u64 {
+    pub(crate) fn most_memory(triangles: u64) -> u64 {
         triangles.min(2 * MAX_EXACT as u64) * (3 * size_of::<Material>() as u64 + 64)
     }
 
     /// No colours; materials follow `others`.
-    pub(in crate::formats) fn new(others: Vec<Material>) -> Self {
+    pub(crate) fn new(others: Vec<Material>) -> Self {
         let count = others.len();
         Self { materials: others, others: count, index_of: HashMap::new(), is_rounded: false }
     }
 
     /// The index of the material of this sRGB colour. After 65,536 distinct colours, new ones are
     /// rounded to 16 steps per channel, which gives at most 65,536 more.
-    pub(in crate::formats) fn material_of(&mut self, color: Rgba) -> u32 {
+    pub(crate) fn material_of(&mut self, color: Rgba) -> u32 {
         if let Some(&index) = self.index_of.get(&color) {
             return index;
         }
@@ -67,7 +67,7 @@ impl FlatColors {
 
     /// All materials, and a warning for each change. If all colours are fully transparent, the last
     /// channel is not opacity: they become opaque.
-    pub(in crate::formats) fn finish(mut self) -> (Vec<Material>, Vec<String>) {
+    pub(crate) fn finish(mut self) -> (Vec<Material>, Vec<String>) {
         let mut warnings = Vec::new();
         let own = &mut self.materials[self.others..];
         if !own.is_empty() && own.iter().all(|material| material.color[3] == 0) {
@@ -87,7 +87,7 @@ impl FlatColors {
     }
 
     /// The material of this sRGB colour.
-    pub(in crate::formats) fn material(color: Rgba) -> Material {
+    pub(crate) fn material(color: Rgba) -> Material {
         let alpha = if color[3] < u8::MAX { Alpha::Blend } else { Alpha::Opaque };
         Material { color: linear_of_rgba(color), alpha, ..Material::default() }
     }

@@ -3,14 +3,16 @@
 //! The header is `OFF`, with the prefixes `C` for vertex colours, `N` for normals, `ST` for texture
 //! coordinates: `STCNOFF` in Geomview's manual, but other programs write `NCOFF`. Then follow the
 //! numbers of vertices, faces and edges, which may be behind `OFF` without a space, as in ModelNet.
-//! A vertex is a line with a position, a normal, a colour and texture coordinates; a face is a line
-//! with its number of corners, their indices, and optionally a colour. Colours are integers from 0
-//! to 255 or fractions from 0 to 1. Many programs write the fraction 1 as `1`, so the scale is
-//! chosen once for all vertices and once for all faces.
+//! A vertex is a position, a normal, a colour and texture coordinates; a face is its number of
+//! corners, their indices, and optionally a colour. In nearly all files each is a line, whose end
+//! tells how many numbers a colour has. Otherwise line ends are white space: then vertex colours
+//! have four numbers, faces have none, and nothing may follow. Colours are integers from 0 to 255 or
+//! fractions from 0 to 1. Many programs write the fraction 1 as `1`, so the scale is chosen once for
+//! all vertices and once for all faces.
 
 use crate::base::srgb::{Linear, Rgba, linear_of_rgba};
-use crate::formats::io::tally::{points_and_lines_warning, warning_of};
 use crate::formats::io::tokens::{Tokens, number, quoted};
+use crate::formats::io::warnings::{counted_warning, points_and_lines_warning};
 use crate::formats::mesh::flat_colors::FlatColors;
 use crate::formats::mesh::polygons::{TRIANGULATION, Triangulator};
 use crate::formats::{LoadedMesh, MeshSpec, ReadError, ReadOptions, check_memory};
@@ -38,17 +40,35 @@ const REST: u64 = 4 << 10;
 /// Not OFF, malformed or truncated content, indices out of range, coordinates that are not finite,
 /// no faces.
 fn read(bytes: &[u8], options: &ReadOptions) -> Result<LoadedMesh, ReadError> {
-    let mut lines = Lines { tokens: Tokens::new(bytes) };
+    let mut lines = Lines { tokens: Tokens::new(bytes), is_free: false };
     let header = Header::read(&mut lines)?;
     header.check_room(bytes.len())?;
-    let shown = options.appearance;
+    let mut free = Lines { is_free: true, ..lines.clone() };
+    // The number of edges.
+    free.token();
+    match read_body(bytes, &header, lines, options) {
+        Err(error @ ReadError::Line { .. }) => {
+            read_body(bytes, &header, free, options).map_err(|_| error)
+        }
+        read => read,
+    }
+}
+
+/// Reads the vertices and faces in `lines`.
+fn read_body(
+    bytes: &[u8],
+    header: &Header,
+    mut lines: Lines,
+    options: &ReadOptions,
+) -> Result<LoadedMesh, ReadError> {
+    let with_appearance = options.appearance;
     let mut ahead = lines.clone();
     let vertex_scale = header.vertex_scale(&mut ahead)?;
     let counts = FaceCounts::of(ahead, header.faces)?;
     if counts.triangles == 0 {
         return Err(ReadError::Content("no faces found: nothing to voxelize".into()));
     }
-    let for_colors = match shown {
+    let for_colors = match with_appearance {
         true => {
             let vertices = if header.colors { 8 * header.vertices } else { 0 };
             vertices + 4 * counts.triangles + FlatColors::most_memory(counts.colored)
@@ -58,26 +78,33 @@ fn read(bytes: &[u8], options: &ReadOptions) -> Result<LoadedMesh, ReadError> {
     let for_mesh = 24 * header.vertices + 12 * counts.triangles + TRIANGULATION * counts.largest;
     check_memory(bytes.len() as u64 + for_mesh + for_colors + REST, options.memory)?;
 
-    let mut build = Build::new(&header, vertex_scale, &counts, shown);
+    let mut build = Build::new(header, vertex_scale, &counts, with_appearance);
     for vertex in 0..header.vertices {
-        build.add_vertex(&header, &mut lines, vertex)?;
+        build.add_vertex(header, &mut lines, vertex)?;
     }
     for face in 0..header.faces {
         build.add_face(&mut lines, face)?;
     }
-    build.finish(&header, lines.count())
+    if lines.is_free && lines.token().is_some() {
+        return Err(lines.error("more numbers than the header counts".into()));
+    }
+    build.finish(header, lines.count())
 }
 
 /// The lines of a file that are neither blank nor comments.
 #[derive(Clone)]
 struct Lines<'a> {
     tokens: Tokens<'a>,
+    /// Whether line ends are white space, so that all is one line.
+    is_free: bool,
 }
 
 impl<'a> Lines<'a> {
     /// Moves to the next line, where `what` is expected.
     fn next(&mut self, what: &str) -> Result<(), ReadError> {
-        self.tokens.rest_of_line();
+        if !self.is_free {
+            self.tokens.rest_of_line();
+        }
         self.start(what)
     }
 
@@ -107,6 +134,9 @@ impl<'a> Lines<'a> {
 
     /// The next token of the line, before a comment.
     fn token(&mut self) -> Option<&'a [u8]> {
+        if self.is_free {
+            self.start("").ok()?;
+        }
         let mut ahead = self.tokens.clone();
         let token = ahead.next_in_line().filter(|token| !token.starts_with(b"#"))?;
         self.tokens = ahead;
@@ -148,7 +178,11 @@ impl ColorNumbers {
     /// colour.
     fn next(lines: &mut Lines, after: usize) -> Option<Self> {
         let mut ahead = lines.clone();
-        let count = std::iter::from_fn(|| ahead.token()).count().saturating_sub(after);
+        let count = if lines.is_free {
+            4
+        } else {
+            std::iter::from_fn(|| ahead.token()).count().saturating_sub(after)
+        };
         if count < 3 {
             return None;
         }
@@ -215,15 +249,15 @@ fn header_of(token: &[u8]) -> Option<(&[u8], &[u8])> {
 /// else.
 fn attributes(mut prefix: &[u8]) -> Option<[bool; 3]> {
     const NAMES: [&[u8]; 3] = [b"C", b"N", b"ST"];
-    let mut are_there = [false; 3];
+    let mut present = [false; 3];
     while !prefix.is_empty() {
         let which = NAMES.iter().position(|name| prefix.starts_with(name))?;
-        if std::mem::replace(&mut are_there[which], true) {
+        if std::mem::replace(&mut present[which], true) {
             return None;
         }
         prefix = &prefix[NAMES[which].len()..];
     }
-    Some(are_there)
+    Some(present)
 }
 
 impl Header {
@@ -252,13 +286,22 @@ impl Header {
                 lines.integer(what)?
             }
         };
+        lines.is_free = true;
         let faces = lines.integer("the number of faces")?;
+        lines.is_free = false;
         Ok(Self { colors, normals, texcoords, vertices, faces })
     }
 
     /// Skips the normal of a vertex, if there is one.
     fn pass_normal(&self, lines: &mut Lines) {
         for _ in 0..if self.normals { 3 } else { 0 } {
+            lines.token();
+        }
+    }
+
+    /// Skips the texture coordinates of a vertex, if no line end tells where they end.
+    fn pass_texcoords(&self, lines: &mut Lines) {
+        for _ in 0..if self.texcoords && lines.is_free { 2 } else { 0 } {
             lines.token();
         }
     }
@@ -273,15 +316,18 @@ impl Header {
         let mut scale = Scale::default();
         for _ in 0..self.vertices {
             lines.next("a vertex")?;
-            if self.colors {
+            if self.colors || lines.is_free {
                 for _ in 0..3 {
                     lines.token();
                 }
                 self.pass_normal(lines);
-                if let Some(color) = self.vertex_color(lines) {
-                    scale.add(color);
-                }
             }
+            if self.colors
+                && let Some(color) = self.vertex_color(lines)
+            {
+                scale.add(color);
+            }
+            self.pass_texcoords(lines);
         }
         Ok(scale)
     }
@@ -290,13 +336,14 @@ impl Header {
     /// a line end each.
     fn check_room(&self, bytes: usize) -> Result<(), ReadError> {
         let needed = self.vertices.saturating_mul(6).saturating_add(self.faces.saturating_mul(2));
-        match needed > bytes as u64 + 2 {
-            true => Err(ReadError::Content(format!(
+        if needed > bytes as u64 + 2 {
+            Err(ReadError::Content(format!(
                 "the header says {} vertices and {} faces, but the file is too short for that: it \
                  is cut off, or the header is wrong",
                 self.vertices, self.faces
-            ))),
-            false => Ok(()),
+            )))
+        } else {
+            Ok(())
         }
     }
 }
@@ -327,7 +374,7 @@ impl FaceCounts {
             let triangles = corners.saturating_sub(2);
             counts.triangles += triangles;
             counts.largest = counts.largest.max(corners);
-            if lines.clone().token().is_some() {
+            if !lines.is_free && lines.clone().token().is_some() {
                 counts.colored += triangles;
                 if let Some(color) = ColorNumbers::next(&mut lines, 0) {
                     counts.scale.add(color);
@@ -345,7 +392,7 @@ struct Build {
     material_of: Vec<u32>,
     materials: FlatColors,
     has_face_colors: bool,
-    shown: bool,
+    with_appearance: bool,
     vertex_scale: Scale,
     face_scale: Scale,
     triangulator: Triangulator,
@@ -361,19 +408,24 @@ struct Build {
 }
 
 impl Build {
-    fn new(header: &Header, vertex_scale: Scale, counts: &FaceCounts, shown: bool) -> Self {
+    fn new(
+        header: &Header,
+        vertex_scale: Scale,
+        counts: &FaceCounts,
+        with_appearance: bool,
+    ) -> Self {
         let vertices = header.vertices as usize;
         let material = Material { has_vertex_colors: header.colors, ..Material::default() };
-        let has_face_colors = shown && counts.colored > 0;
+        let has_face_colors = with_appearance && counts.colored > 0;
         let room = |needed: bool, count: usize| if needed { count } else { 0 };
         Self {
             positions: Vec::with_capacity(vertices),
             triangles: Vec::with_capacity(counts.triangles as usize),
-            vertex_colors: Vec::with_capacity(room(shown && header.colors, vertices)),
+            vertex_colors: Vec::with_capacity(room(with_appearance && header.colors, vertices)),
             material_of: Vec::with_capacity(room(has_face_colors, counts.triangles as usize)),
             materials: FlatColors::new(vec![material]),
             has_face_colors,
-            shown,
+            with_appearance,
             vertex_scale,
             face_scale: counts.scale,
             triangulator: Triangulator::default(),
@@ -397,7 +449,7 @@ impl Build {
             *coordinate = self.coordinate(lines, vertex)?;
         }
         self.positions.push(position);
-        if !self.shown {
+        if !self.with_appearance && !lines.is_free {
             return Ok(());
         }
         header.pass_normal(lines);
@@ -405,10 +457,13 @@ impl Build {
             let color = header.vertex_color(lines);
             self.uncolored += u64::from(color.is_none());
             let color = color.map_or([u8::MAX; 4], |color| self.vertex_scale.color(color));
-            self.vertex_colors.push(linear_of_rgba(color));
-        } else if !header.texcoords {
+            if self.with_appearance {
+                self.vertex_colors.push(linear_of_rgba(color));
+            }
+        } else if !header.texcoords && !lines.is_free {
             self.longer += u64::from(lines.token().is_some());
         }
+        header.pass_texcoords(lines);
         Ok(())
     }
 
@@ -478,26 +533,26 @@ impl Build {
     fn finish(self, header: &Header, more: u64) -> Result<LoadedMesh, ReadError> {
         let mut warnings = Vec::new();
         let after = "skipped after the faces that the header counts";
-        warnings.extend(warning_of(more, ["line was", "lines were"], after));
+        warnings.extend(counted_warning(more, ["line was", "lines were"], after));
         let vertices_have = ["vertex has", "vertices have"];
         let more_numbers = "more numbers than 'OFF' announces, which were skipped: colours need \
                             'COFF', normals 'NOFF'";
-        warnings.extend(warning_of(self.longer, vertices_have, more_numbers));
-        if self.shown && header.texcoords {
+        warnings.extend(counted_warning(self.longer, vertices_have, more_numbers));
+        if self.with_appearance && header.texcoords {
             warnings.push("texture coordinates were skipped: OFF names no image for them".into());
         }
         let white = "no colour of three or four numbers: they are white";
-        warnings.extend(warning_of(self.uncolored, vertices_have, white));
-        if self.shown {
+        warnings.extend(counted_warning(self.uncolored, vertices_have, white));
+        if self.with_appearance {
             warnings.extend(self.vertex_scale.warning("vertices"));
             warnings.extend(self.face_scale.warning("faces"));
         }
         warnings.extend(points_and_lines_warning(self.points_and_lines));
         warnings.extend(self.triangulator.warning());
         let plain = "no colour of three or four numbers, and the plain one";
-        warnings.extend(warning_of(self.indexed, ["face has", "faces have"], plain));
+        warnings.extend(counted_warning(self.indexed, ["face has", "faces have"], plain));
         let mesh = Mesh::new(self.positions, self.triangles)?;
-        if !self.shown || !header.colors && !self.has_face_colors {
+        if !self.with_appearance || !header.colors && !self.has_face_colors {
             return Ok(LoadedMesh::new(mesh, warnings));
         }
         let (mut materials, changes) = self.materials.finish();

@@ -5,17 +5,17 @@ use earcut::{Earcut, utils3d::project3d_to_2d};
 
 /// Bytes of memory per corner of a polygon that is triangulated: its corners in space and in the
 /// plane, the nodes of the ear clipping and the triangles.
-pub(in crate::formats) const TRIANGULATION: u64 = 512;
+pub(crate) const TRIANGULATION: u64 = 512;
 /// Triangulates polygons, and counts those that cannot be triangulated correctly.
 #[derive(Default)]
-pub(in crate::formats) struct Triangulator {
+pub(crate) struct Triangulator {
     earcut: Earcut<f64>,
     /// Polygons that intersect themselves or are far from planar.
-    pub(in crate::formats) crossing: u64,
+    pub(crate) crossing: u64,
 }
 
 /// A warning, if any polygons intersect themselves or are far from planar.
-pub(in crate::formats) fn crossing_warning(count: u64) -> Option<String> {
+pub(crate) fn crossing_warning(count: u64) -> Option<String> {
     let polygons = match count {
         0 => return None,
         1 => "1 polygon crosses itself or is far from planar".to_owned(),
@@ -26,14 +26,14 @@ pub(in crate::formats) fn crossing_warning(count: u64) -> Option<String> {
 
 impl Triangulator {
     /// A warning, if a polygon intersects itself or is far from planar.
-    pub(in crate::formats) fn warning(&self) -> Option<String> {
+    pub(crate) fn warning(&self) -> Option<String> {
         crossing_warning(self.crossing)
     }
 
     /// The triangles, as indices into `corners`, of a polygon of at least four corners; every
     /// corner is in one of them, and there are at most [`most_triangles`]. A polygon without area
     /// gives triangles without area.
-    pub(in crate::formats) fn triangulate(&mut self, corners: &[[f64; 3]]) -> Vec<[u32; 3]> {
+    pub(crate) fn triangulate(&mut self, corners: &[[f64; 3]]) -> Vec<[u32; 3]> {
         let n = corners.len() as u32;
         let fan: Vec<[u32; 3]> = (2..n).map(|i| [0, i - 1, i]).collect();
         let Some(flat) = flatten(corners) else {
@@ -65,7 +65,7 @@ impl Triangulator {
 /// Maximum number of triangles of a polygon. Ear clipping that drops corners gives at most
 /// `corners - 3` triangles. Their union has at least three corners, so at most `corners - 3` are
 /// dropped, and each of these becomes a triangle without area.
-pub(in crate::formats) fn most_triangles(corners: usize) -> usize {
+pub(crate) fn most_triangles(corners: usize) -> usize {
     match corners {
         0..=2 => 0,
         3 => 1,

@@ -12,12 +12,13 @@ use crate::base::srgb::Rgba;
 use crate::formats::ReadError;
 use crate::formats::error::shortened;
 use crate::formats::mesh::sidecars::{Finder, IMAGE_FOLDERS, Sidecars};
+use crate::formats::read::proportionate;
 use crate::mesh::appearance::texture::decode::{ImageMemory, ReadSeek};
 use crate::mesh::appearance::{Texture, TextureError};
 
 /// The channels of an image that are used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(in crate::formats) enum ImageChannels {
+pub(crate) enum ImageChannels {
     /// Colour and opacity.
     Rgba,
     /// Opacity, or brightness as opacity if the image is opaque.
@@ -26,7 +27,7 @@ pub(in crate::formats) enum ImageChannels {
 
 /// Collects the images that a mesh's materials use, and decodes them.
 #[derive(Debug)]
-pub(in crate::formats) struct TextureLoader<'a> {
+pub(crate) struct TextureLoader<'a> {
     sidecars: &'a Sidecars,
     finder: Finder<'a>,
     requests: Vec<Request<'a>>,
@@ -55,23 +56,23 @@ enum Source<'a> {
 const METADATA: u64 = 1 << 20;
 
 /// The images that could be read.
-pub(in crate::formats) struct LoadedTextures {
-    pub(in crate::formats) list: Vec<Texture>,
+pub(crate) struct LoadedTextures {
+    pub(crate) list: Vec<Texture>,
     /// The index of each request's texture, if it could be read.
     of_requests: Vec<Option<u32>>,
-    pub(in crate::formats) warnings: Vec<String>,
+    pub(crate) warnings: Vec<String>,
 }
 
 impl LoadedTextures {
     /// The index of a request's texture, if it could be read.
-    pub(in crate::formats) fn of_request(&self, request: usize) -> Option<u32> {
+    pub(crate) fn of_request(&self, request: usize) -> Option<u32> {
         self.of_requests[request]
     }
 }
 
 impl<'a> TextureLoader<'a> {
     /// No images yet; they and their decoding may take at most `limit` bytes of memory.
-    pub(in crate::formats) fn new(sidecars: &'a Sidecars, limit: u64) -> Self {
+    pub(crate) fn new(sidecars: &'a Sidecars, limit: u64) -> Self {
         Self {
             sidecars,
             finder: Finder::new(sidecars),
@@ -84,17 +85,13 @@ impl<'a> TextureLoader<'a> {
     }
 
     /// Bytes of memory that are left.
-    pub(in crate::formats) fn left(&self) -> u64 {
+    pub(crate) fn left(&self) -> u64 {
         self.limit
     }
 
     /// The sidecar file that the model calls by one of `names`, in or near `folders`. Different
     /// spellings of a path give the same result.
-    pub(in crate::formats) fn find(
-        &mut self,
-        names: &[&str],
-        folders: &[PathBuf],
-    ) -> Option<PathBuf> {
+    pub(crate) fn find(&mut self, names: &[&str], folders: &[PathBuf]) -> Option<PathBuf> {
         let found = names.iter().find_map(|name| self.finder.find(name, folders, &IMAGE_FOLDERS));
         if let (None, Some(&name)) = (&found, names.last())
             && self.missing.insert(name.to_owned())
@@ -106,11 +103,7 @@ impl<'a> TextureLoader<'a> {
 
     /// Requests the image at `path`, which [`find`](Self::find) gave. Returns the number of the
     /// request: the same for repeated calls.
-    pub(in crate::formats) fn request_file(
-        &mut self,
-        path: PathBuf,
-        channels: ImageChannels,
-    ) -> usize {
+    pub(crate) fn request_file(&mut self, path: PathBuf, channels: ImageChannels) -> usize {
         let next = self.requests.len();
         let number = *self.of_files.entry((path.clone(), channels)).or_insert(next);
         if number == next {
@@ -121,17 +114,13 @@ impl<'a> TextureLoader<'a> {
     }
 
     /// Requests the image beside the model that it calls by one of `names`, if there is one.
-    pub(in crate::formats) fn request_beside(&mut self, names: &[&str]) -> Option<usize> {
+    pub(crate) fn request_beside(&mut self, names: &[&str]) -> Option<usize> {
         let path = self.find(names, &[self.sidecars.base().to_owned()])?;
         Some(self.request_file(path, ImageChannels::Rgba))
     }
 
     /// Requests the image in `bytes`. Returns the number of the request.
-    pub(in crate::formats) fn request_bytes(
-        &mut self,
-        name: String,
-        bytes: Cow<'a, [u8]>,
-    ) -> usize {
+    pub(crate) fn request_bytes(&mut self, name: String, bytes: Cow<'a, [u8]>) -> usize {
         // Borrowed bytes are counted already.
         let own = if matches!(bytes, Cow::Owned(_)) { bytes.len() as u64 } else { 0 };
         self.limit = self.limit.saturating_sub(own);
@@ -141,13 +130,16 @@ impl<'a> TextureLoader<'a> {
     }
 
     /// Notes an image that cannot be requested.
-    pub(in crate::formats) fn fail(&mut self, name: &str, why: &str) {
+    pub(crate) fn fail(&mut self, name: &str, why: &str) {
         self.failures.add(name, why);
     }
 
-    /// Decodes all images. Which of them fit does not depend on the number of threads.
-    pub(in crate::formats) fn decode(self) -> LoadedTextures {
-        let Self { sidecars, finder, requests, mut failures, limit, .. } = self;
+    /// Decodes all images, in half the memory that their files may take by default: what compresses
+    /// better is no picture. Which of them fit does not depend on the number of threads.
+    pub(crate) fn decode(self) -> LoadedTextures {
+        let Self { sidecars, finder, requests, mut failures, limit: memory, .. } = self;
+        let lengths = requests.iter().map(|request| request.length(sidecars));
+        let limit = memory.min(proportionate(lengths.fold(0, u64::saturating_add)) / 2);
         let peak = |request: &Request| request.peak_memory(sidecars, limit);
         let peaks: Vec<Result<u64, TextureError>> = requests.iter().map(peak).collect();
         let all = peaks.iter().flatten().copied().fold(0, u64::saturating_add);
@@ -165,6 +157,11 @@ impl<'a> TextureLoader<'a> {
             of_requests.push(result.is_ok().then_some(list.len() as u32));
             match result {
                 Ok(texture) => list.push(texture),
+                Err(TextureError::Memory) if limit < memory => {
+                    let why = "its texels are out of proportion to the bytes of its file: make it \
+                               smaller, or use --color none";
+                    failures.add(&request.name, why);
+                }
                 Err(why) => failures.add(&request.name, &why.to_string()),
             }
         }
@@ -190,6 +187,14 @@ fn one_by_one(
 }
 
 impl Request<'_> {
+    /// Bytes of the encoded image.
+    fn length(&self, sidecars: &Sidecars) -> u64 {
+        match &self.source {
+            Source::File(path) => sidecars.length(path),
+            Source::Bytes(bytes) => bytes.len() as u64,
+        }
+    }
+
     /// An estimate of the peak memory of decoding, in bytes, the file included.
     fn peak_memory(&self, sidecars: &Sidecars, limit: u64) -> Result<u64, TextureError> {
         let (file, cost): (Box<dyn ReadSeek>, u64) = match &self.source {

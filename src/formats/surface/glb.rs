@@ -128,9 +128,10 @@ fn document(grid: &VoxelGrid, layout: Layout) -> Value {
         let nodes = json!([{ "matrix": matrix, "name": "voxels" }]);
         return json!({ "asset": asset, "nodes": nodes, "scene": 0, "scenes": scenes });
     };
-    let attributes = match layout.has_colors {
-        true => json!({ "COLOR_0": 2, "POSITION": 0 }),
-        false => json!({ "POSITION": 0 }),
+    let attributes = if layout.has_colors {
+        json!({ "COLOR_0": 2, "POSITION": 0 })
+    } else {
+        json!({ "POSITION": 0 })
     };
     let color = json!({
         "baseColorFactor": [1, 1, 1, 1],

@@ -142,13 +142,14 @@ impl Size {
     /// More than 32 bits can index.
     fn checked(self) -> Result<Self, WriteError> {
         let Self { vertices, quads } = self;
-        match vertices.max(quads) > u32::MAX.into() {
-            true => Err(WriteError::Unsupported(format!(
+        if vertices.max(quads) > u32::MAX.into() {
+            Err(WriteError::Unsupported(format!(
                 "the surface has {quads} rectangles with {vertices} corners, and the format holds \
                  {} of each: write .obj, or at a lower resolution",
                 u32::MAX
-            ))),
-            false => Ok(self),
+            )))
+        } else {
+            Ok(self)
         }
     }
 }

@@ -39,9 +39,10 @@ pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
     surface.write(&mut out, |element, bytes| {
         let Element::Vertex(corner, color) = element else { return };
         let point = placed(&place, corner);
-        match is_double {
-            true => bytes.extend(point.map(f64::to_le_bytes).as_flattened()),
-            false => bytes.extend(point.map(|c| (c as f32).to_le_bytes()).as_flattened()),
+        if is_double {
+            bytes.extend(point.map(f64::to_le_bytes).as_flattened())
+        } else {
+            bytes.extend(point.map(|c| (c as f32).to_le_bytes()).as_flattened())
         }
         bytes.extend(&color.unwrap_or_default()[..channels]);
     })?;

@@ -7,7 +7,7 @@ use trivox::Up;
 use trivox::formats::GridFormat;
 
 use crate::cli::names;
-use crate::cli::{Input, PaletteArgs, ReportArgs};
+use crate::cli::{Input, PaletteArgs, ReadArgs, ReportArgs};
 
 #[derive(Debug, Args)]
 pub struct InfoArgs {
@@ -17,6 +17,9 @@ pub struct InfoArgs {
 
     #[command(flatten)]
     pub input: Input,
+
+    #[command(flatten)]
+    pub read: ReadArgs,
 
     /// Print one JSON object to standard output.
     #[arg(long)]
@@ -57,6 +60,9 @@ pub struct ConvertArgs {
     pub input: Input,
 
     #[command(flatten)]
+    pub read: ReadArgs,
+
+    #[command(flatten)]
     pub write: WriteArgs,
 
     #[command(flatten)]
@@ -72,6 +78,9 @@ pub struct JoinArgs {
     /// File to write; its extension sets the format. - is standard output.
     #[arg(short, long, value_name = "OUT")]
     pub output: PathBuf,
+
+    #[command(flatten)]
+    pub read: ReadArgs,
 
     #[command(flatten)]
     pub write: WriteArgs,
@@ -92,6 +101,9 @@ pub struct DiffArgs {
 
     #[command(flatten)]
     pub input: Input,
+
+    #[command(flatten)]
+    pub read: ReadArgs,
 
     /// Exit with 1 also if only colours or positions differ.
     #[arg(long)]

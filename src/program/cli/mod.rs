@@ -218,6 +218,11 @@ pub struct PaletteArgs {
     #[arg(long)]
     #[arg(help_heading = "Colours")]
     pub dither: bool,
+
+    /// Write the simplest form of a format, for programs that read no other: .schem of version 2;
+    /// .vox of one model, for grids of up to 256 voxels an axis.
+    #[arg(long)]
+    pub plain: bool,
 }
 
 /// What to compute with.
@@ -254,6 +259,16 @@ pub struct Input {
     /// Format of the file that - reads from standard input, as an extension such as obj or npy.
     #[arg(long, value_name = "FORMAT")]
     pub input_format: Option<String>,
+}
+
+/// How grids are read.
+#[derive(Debug, Args)]
+pub struct ReadArgs {
+    /// Memory limit for reading a grid, such as 512MiB or 4GB; a file that may need more is refused
+    /// [default: 2 GiB for each MB of the file].
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    #[arg(allow_hyphen_values = true)]
+    pub memory: Option<ByteSize>,
 }
 
 #[derive(Debug, Args)]

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args};
 
-use crate::cli::Input;
 use crate::cli::parse::{parse_count, parse_in};
+use crate::cli::{Input, ReadArgs};
 
 #[derive(Debug, Args)]
 #[command(group(ArgGroup::new("place").args(["x", "y", "z"])))]
@@ -16,6 +16,9 @@ pub struct SliceArgs {
 
     #[command(flatten)]
     pub input: Input,
+
+    #[command(flatten)]
+    pub read: ReadArgs,
 
     /// The layer of voxels with this coordinate along x, counted from 0.
     #[arg(short, long, allow_negative_numbers = true, value_parser = parse_count)]

@@ -25,7 +25,7 @@ pub fn run(args: &ConvertArgs) -> Result<ExitStatus> {
     let inputs = Inputs::new(args.write.palette_args.files().chain([&*args.grid]));
     let output = Output::new(to, args.write.format, &inputs)?;
     let progress = TerminalProgress::new(args.report.quiet);
-    let LoadedGrid { mut grid, mut warnings, .. } = progress.load(&args.grid)?;
+    let LoadedGrid { mut grid, mut warnings, .. } = progress.load(&args.grid, args.read.memory)?;
     if let Some(axis) = args.up {
         grid.world.up = axis;
     }

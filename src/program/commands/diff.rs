@@ -37,7 +37,8 @@ pub fn run(args: &DiffArgs) -> Result<ExitStatus> {
     let inputs = Inputs::new([&*args.a, &*args.b]);
     let preview = args.preview.as_ref().map(|path| Preview::new(path, &inputs)).transpose()?;
     let progress = TerminalProgress::new(args.report.quiet);
-    let (a, b) = (progress.load(&args.a)?, progress.load(&args.b)?);
+    let load = |path| progress.load(path, args.read.memory);
+    let (a, b) = (load(&args.a)?, load(&args.b)?);
     progress.finish();
     let found = compare(&a.grid, &b.grid, NAMED);
     let mut warnings = [(a.warnings, &args.a), (b.warnings, &args.b)].map(|(warnings, path)| {

@@ -1,12 +1,14 @@
 //! `voxelize info`: describes a voxel grid or a mesh.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
 use trivox::engine::backend::{Rule, RunOptions};
 use trivox::formats::{
-    GridFormat, LoadedGrid, MeshSpec, check_known_extension, is_mesh, read_grid, read_mesh,
+    GridFormat, LoadedGrid, MeshSpec, ReadOptions, check_known_extension, is_mesh, read_grid_with,
+    read_mesh,
 };
 use trivox::grid::ContentHash;
 use trivox::solid::TopologySummary;
@@ -31,12 +33,14 @@ pub fn run(args: &InfoArgs) -> Result<ExitStatus> {
         return table(args);
     }
     let named = || shown(&args.file);
+    // A missing file is reported before an unknown format.
+    fs::metadata(&args.file).with_context(named)?;
     check_known_extension(&args.file).with_context(named)?;
     if is_mesh(&args.file) {
         let info = MeshInfo::read(&args.file).with_context(named)?;
         if args.json { print_json(&info) } else { print(&info.text()) }?;
     } else {
-        let loaded = TerminalProgress::default().load(&args.file)?;
+        let loaded = TerminalProgress::default().load(&args.file, args.read.memory)?;
         let info = GridInfo::new(loaded, &args.file);
         if args.json { print_json(&info) } else { print(&info.text()) }?;
     }
@@ -60,7 +64,9 @@ fn table(args: &InfoArgs) -> Result<ExitStatus> {
         let info = if is_mesh(&path) {
             MeshInfo::read(&path).map(|info| (serde_json::to_value(&info), info.row()))
         } else {
-            let loaded = read_grid(&path).map_err(anyhow::Error::from);
+            let memory = args.read.memory.map_or(u64::MAX, |size| size.as_u64());
+            let options = ReadOptions::default().with_memory(memory);
+            let loaded = read_grid_with(&path, &options, &NoProgress).map_err(anyhow::Error::from);
             let info = loaded.map(|loaded| GridInfo::new(loaded, &path));
             info.map(|info| (serde_json::to_value(&info), info.row()))
         };

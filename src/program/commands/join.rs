@@ -34,7 +34,8 @@ pub fn run(args: &JoinArgs) -> Result<ExitStatus> {
     let (mut tiles, mut warnings) = (Vec::new(), Vec::new());
     let mut parts = Vec::new();
     for path in &args.grids {
-        let LoadedGrid { grid, warnings: mut of_grid, part, .. } = progress.load(path)?;
+        let LoadedGrid { grid, warnings: mut of_grid, part, .. } =
+            progress.load(path, args.read.memory)?;
         // Parts are what `join` is for.
         of_grid.retain(|warning| part.is_none_or(|part| *warning != part.to_string()));
         parts.push(part);

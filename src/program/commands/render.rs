@@ -1,5 +1,6 @@
 //! `voxelize render`: draws a grid, or the voxels of a mesh.
 
+use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -167,8 +168,9 @@ fn load(args: &RenderArgs, replaced: &[&Path], progress: &Arc<TerminalProgress>)
         let loaded = memory.divided(|memory| voxels_of(args, replaced, memory, progress));
         return loaded.with_context(|| shown(&args.file));
     }
+    fs::metadata(&args.file).with_context(|| shown(&args.file))?;
     check_known_extension(&args.file).with_context(|| shown(&args.file))?;
-    let LoadedGrid { grid, mut warnings, .. } = progress.load(&args.file)?;
+    let LoadedGrid { grid, mut warnings, .. } = progress.load(&args.file, args.memory)?;
     if grid.brick_count() == 0 {
         warnings.push("no voxel is occupied: the picture is empty".to_owned());
     }

@@ -47,7 +47,7 @@ pub fn run(args: &VerifyArgs) -> Result<ExitStatus> {
     let voxelizer = voxelizer.transform(args.transform.transform());
     voxelizer.check()?;
     let memory = Memory::new(compute.memory);
-    let grid = progress.load(&args.grid)?;
+    let grid = progress.load(&args.grid, compute.memory)?;
     let verified = memory.divided(|memory| {
         Ok(memory.of(&voxelizer).verify(&args.mesh, &grid.grid, &options(args))?)
     });

@@ -4,36 +4,24 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
-use trivox::formats::WriteError;
-use trivox::formats::temporary::{Complete, TemporaryFile};
+use trivox::formats::{Replacement, WriteError};
 
 use crate::paths::{path_text, shown};
 use crate::write::output::{Names, Written};
-use crate::write::sink::{Inputs, counting, replaceable};
+use crate::write::sink::Inputs;
 
-/// Complete files that are not renamed yet.
+/// Complete files that are not renamed yet, with their paths as they were given.
 #[derive(Debug)]
 pub struct Files {
     inputs: Inputs,
-    written: Vec<Replacement>,
-    bytes: u64,
-    /// Keeps this process's lock while the other files are closed.
-    keeper: Option<TemporaryFile>,
-}
-
-#[derive(Debug)]
-struct Replacement {
-    /// The path as it was given.
-    name: PathBuf,
-    /// What is replaced: the target of a link.
-    target: PathBuf,
-    complete: Complete,
+    /// Only the first is open: it keeps this process's lock.
+    complete: Vec<(PathBuf, Replacement)>,
 }
 
 impl Files {
     /// No files yet; none of `inputs` may be replaced.
     pub fn new(inputs: &Inputs) -> Self {
-        Self { inputs: inputs.clone(), written: Vec::new(), bytes: 0, keeper: None }
+        Self { inputs: inputs.clone(), complete: Vec::new() }
     }
 
     /// Writes the file for `path`.
@@ -46,32 +34,35 @@ impl Files {
         write: impl FnOnce(&mut dyn Write) -> Result<(), WriteError>,
     ) -> Result<()> {
         let named = || shown(&path);
-        if self.keeper.is_none() {
-            self.keeper = Some(TemporaryFile::beside(&path).with_context(named)?);
-        }
-        let target = replaceable(&path, &self.inputs).with_context(named)?;
-        let file = TemporaryFile::beside(&target).with_context(named)?;
-        self.bytes += counting(file.file(), write).with_context(named)?;
+        self.inputs.refuse(&path).with_context(named)?;
         // Everything is synchronized before the first file is renamed, so little can fail later.
-        let complete = file.complete().with_context(named)?.closed();
-        self.written.push(Replacement { name: path, target, complete });
+        let mut file = Replacement::write(&path, write).with_context(named)?;
+        if !self.complete.is_empty() {
+            file = file.closed();
+        }
+        self.complete.push((path, file));
         Ok(())
     }
 
-    /// Renames all files.
+    /// Renames all files, the open one last.
     ///
     /// # Errors
     /// The operating system cannot rename a file; the message lists those already renamed.
-    pub fn finish(self) -> Result<Written> {
-        let mut names = Vec::with_capacity(self.written.len());
-        for Replacement { name, target, complete } in self.written {
-            let name = path_text(&name);
-            complete.finish(&target).with_context(|| match &names[..] {
-                [] => name.clone(),
-                done => format!("{name}, after {} were written", done.join(", ")),
-            })?;
-            names.push(name);
+    pub fn finish(mut self) -> Result<Written> {
+        let bytes = self.complete.iter().map(|(_, file)| file.bytes()).sum();
+        let names = self.complete.iter().map(|(path, _)| path_text(path)).collect();
+        if !self.complete.is_empty() {
+            self.complete.rotate_left(1);
         }
-        Ok(Written { names: Names::Several(names), bytes: self.bytes, warnings: Vec::new() })
+        let mut renamed: Vec<String> = Vec::new();
+        for (path, file) in self.complete {
+            let name = path_text(&path);
+            file.finish().with_context(|| match &renamed[..] {
+                [] => name.clone(),
+                _ => format!("{name}, after {} were written", renamed.join(", ")),
+            })?;
+            renamed.push(name);
+        }
+        Ok(Written { names: Names::Several(names), bytes, warnings: Vec::new() })
     }
 }

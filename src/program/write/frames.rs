@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use trivox::Progress;
+use trivox::formats::replaceable;
 use trivox::view::render::{
     GifAnimation, MAX_GIF_FPS, Picture, PngAnimation, RenderOptions, Renderer, WebpAnimation,
 };
@@ -12,7 +13,7 @@ use trivox::view::render::{
 use crate::paths::shown;
 use crate::write::files::Files;
 use crate::write::output::Written;
-use crate::write::sink::{Inputs, Sink, replaceable};
+use crate::write::sink::{Inputs, Sink};
 
 /// Default frame rate, in pictures per second.
 const FPS: u16 = 24;
@@ -95,7 +96,8 @@ impl Frames {
         let paths = (1..=number).map(|n| path.with_file_name(pattern.with(n)));
         let paths: Vec<PathBuf> = paths.collect();
         paths.iter().try_for_each(|path| {
-            replaceable(path, inputs).map(drop).with_context(|| shown(path))
+            let free = inputs.refuse(path).and_then(|()| Ok(replaceable(path)?));
+            free.map(drop).with_context(|| shown(path))
         })?;
         let next = path.with_file_name(pattern.with(number + 1));
         Ok(Self { number, target: Target::Numbered { paths, next, inputs: inputs.clone() } })

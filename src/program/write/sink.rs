@@ -2,13 +2,13 @@
 //! complete. None of the files that a run reads is replaced.
 
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use trivox::engine::Placed;
-use trivox::formats::temporary::{Complete, TemporaryFile, behind_links};
-use trivox::formats::{GridFormat, Sidecar, WriteError};
+use trivox::formats::temporary::TemporaryFile;
+use trivox::formats::{GridFormat, Replacement, Sidecar, WriteError, replaceable, write_counted};
 use trivox::{ColorSource, VoxelizeError, Voxelizer};
 
 use crate::paths::path_text;
@@ -96,7 +96,6 @@ impl Sink {
         }
         let name = path_text(path);
         let named = || name.clone();
-        refuse_folder(path).with_context(named)?;
         let target = target_of(path).with_context(named)?;
         inputs.refuse(path).with_context(named)?;
         Ok(Self { name, target, inputs })
@@ -157,8 +156,8 @@ impl Sink {
             Target::Stdout => (write_stdout(write)?, None),
             Target::Stream(path) => (write_stream(path, write).with_context(named)?, None),
             Target::File(path) => {
-                let (bytes, file) = write_temporary(path, write).with_context(named)?;
-                (bytes, Some((file, &**path)))
+                let file = Replacement::write(path, write).with_context(named)?;
+                (file.bytes(), Some(file))
             }
         };
         Ok(Pending { name: &self.name, bytes, file })
@@ -170,8 +169,7 @@ impl Sink {
 pub struct Pending<'a> {
     name: &'a str,
     bytes: u64,
-    /// The temporary file, and the path that it gets.
-    file: Option<(Complete, &'a Path)>,
+    file: Option<Replacement>,
 }
 
 impl Pending<'_> {
@@ -180,8 +178,7 @@ impl Pending<'_> {
     /// # Errors
     /// The operating system reports an error; an existing file is unchanged.
     pub fn finish(self) -> Result<()> {
-        let rename = |(file, path): (Complete, &Path)| file.finish(path);
-        self.file.map_or(Ok(()), rename).with_context(|| self.name.to_owned())
+        self.file.map_or(Ok(()), Replacement::finish).with_context(|| self.name.to_owned())
     }
 }
 
@@ -191,7 +188,7 @@ impl Pending<'_> {
     "standard output: its reader closed it before the file was complete: let it read to the end, \
      or write to a file"
 )]
-pub struct Cut;
+pub struct StdoutClosedEarly;
 
 /// # Errors
 /// Both the report, as JSON, and the file `output` would go to standard output.
@@ -205,29 +202,16 @@ pub fn refuse_shared_stdout(is_json: bool, output: &Path) -> Result<()> {
 /// # Errors
 /// `path` is a folder.
 pub fn refuse_folder(path: &Path) -> Result<()> {
-    match path.is_dir() {
-        true => bail!("is a folder: name a file in it"),
-        false => Ok(()),
+    if path.is_dir() {
+        bail!("is a folder: name a file in it");
     }
-}
-
-/// The file that is replaced by one named `path`: the target of a link.
-///
-/// # Errors
-/// `path` is a device, a pipe or one of `inputs`; the folder is not writable.
-pub fn replaceable(path: &Path, inputs: &Inputs) -> Result<PathBuf> {
-    refuse_folder(path)?;
-    inputs.refuse(path)?;
-    match target_of(path)? {
-        Target::File(file) => Ok(file),
-        _ => bail!("is no file that can be replaced: name another output"),
-    }
+    Ok(())
 }
 
 fn write_stdout(write: impl FnOnce(&mut dyn Write) -> Result<(), WriteError>) -> Result<u64> {
-    counting(io::stdout().lock(), write).map_err(|error| match error {
+    write_counted(io::stdout().lock(), write).map_err(|error| match error {
         WriteError::Io(error) => match stdout_error(error) {
-            error if error.is::<Closed>() => Cut.into(),
+            error if error.is::<Closed>() => StdoutClosedEarly.into(),
             error => error,
         },
         other => other.into(),
@@ -239,57 +223,16 @@ fn write_stream(
     write: impl FnOnce(&mut dyn Write) -> Result<(), WriteError>,
 ) -> Result<u64> {
     let stream = File::options().write(true).open(path).map_err(WriteError::from)?;
-    Ok(counting(stream, write)?)
-}
-
-fn write_temporary(
-    path: &Path,
-    write: impl FnOnce(&mut dyn Write) -> Result<(), WriteError>,
-) -> Result<(u64, Complete)> {
-    let file = TemporaryFile::beside(path)?;
-    let bytes = counting(file.file(), write)?;
-    Ok((bytes, file.complete()?))
-}
-
-/// The number of bytes that `write` writes.
-///
-/// # Errors
-/// Errors of `write` and of the operating system.
-pub fn counting(
-    out: impl Write,
-    write: impl FnOnce(&mut dyn Write) -> Result<(), WriteError>,
-) -> Result<u64, WriteError> {
-    let mut out = Counted { out: BufWriter::with_capacity(1 << 20, out), bytes: 0 };
-    write(&mut out)?;
-    out.flush()?;
-    Ok(out.bytes)
+    Ok(write_counted(stream, write)?)
 }
 
 fn target_of(path: &Path) -> Result<Target> {
     match fs::metadata(path) {
-        Ok(there) if !there.is_file() => Ok(Target::Stream(path.to_owned())),
-        Ok(there) if there.permissions().readonly() => bail!("is read-only"),
+        Ok(old) if !old.is_file() && !old.is_dir() => Ok(Target::Stream(path.to_owned())),
         _ => {
-            let path = behind_links(path)?;
+            let path = replaceable(path)?;
             TemporaryFile::beside(&path)?;
             Ok(Target::File(path))
         }
-    }
-}
-
-struct Counted<W> {
-    out: W,
-    bytes: u64,
-}
-
-impl<W: Write> Write for Counted<W> {
-    fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
-        let written = self.out.write(buffer)?;
-        self.bytes += written as u64;
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
     }
 }

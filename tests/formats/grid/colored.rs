@@ -280,14 +280,19 @@ fn npy_of_colours_has_voxels_where_they_are_not_wholly_transparent() {
     let grid = read(GridFormat::Npy, &file(&data)).unwrap();
     let expected = [([0, 1, 0], [1, 2, 3, 4]), ([0, 1, 1], [0, 0, 0, 255])];
     assert_eq!((grid.dims(), listed(&grid)), ([1, 2, 2], BTreeSet::from(expected)));
-    assert_eq!(grid.colors.unwrap().own_count(), 2);
+    assert_eq!(grid.colors.as_ref().unwrap().own_count(), 2);
+    // In Fortran order the channel is slowest, then z, then y.
+    let channels = (0..4).flat_map(|channel| [0, 2, 1, 3].map(|voxel: usize| data[voxel][channel]));
+    let fortran = npy_file("|u1", "True", "(1, 2, 2, 4)", &channels.collect::<Vec<u8>>());
+    let back = read(GridFormat::Npy, &fortran).unwrap();
+    assert!(back == grid, "{back:?}");
     for (why, bytes) in [
         ("after 8 or more of 16 bytes", file(&data[..3])),
         ("more bytes after the array's 16", file(&[[1; 4]; 5])),
-        ("Fortran order", npy_file("|u1", "True", "(1, 2, 2, 4)", data.as_flattened())),
-        ("colours of type |i1", npy_file("|i1", "False", "(1, 2, 2, 4)", data.as_flattened())),
-        ("colours of type |b1", npy_file("|b1", "False", "(1, 2, 2, 4)", data.as_flattened())),
-        ("shape (1, 2, 2, 3)", npy_file("|u1", "False", "(1, 2, 2, 3)", &[0; 12])),
+        ("after 8 or more of 16 bytes", npy_file("|u1", "True", "(1, 2, 2, 4)", &[1; 11])),
+        ("colours of type |i1", npy_file("|i1", "False", "(2, 2, 1, 4)", data.as_flattened())),
+        ("colours of type |b1", npy_file("|b1", "False", "(2, 2, 1, 4)", data.as_flattened())),
+        ("shape (2, 2, 2, 3)", npy_file("|u1", "False", "(2, 2, 2, 3)", &[0; 24])),
         (
             "after 0 or more of 1125899906842624 bytes",
             npy_file("|u1", "False", "(65536, 65536, 65536, 4)", &[1; 99]),
@@ -366,20 +371,17 @@ for x, y, z in numpy.argwhere(occupied): print(x, y, z, *rgba[x, y, z])
         ("only.npz", ""),
         ("without.npz", "1 more of its arrays are ignored: the voxels are those of rgba.npy"),
         ("unnamed.npz", ""),
+        ("fortran.npz", ""),
     ] {
         let loaded = load(name);
         assert_eq!(loaded.warnings.join("; "), warning, "{name}");
         let found: BTreeSet<_> = listed(&loaded.grid).into_iter().map(line).collect();
         assert!(found == expected, "{name}");
     }
-    for (name, warning) in [
-        ("fortran.npz", "rgba.npy is ignored: colours in Fortran order are not supported"),
-        ("size.npz", "rgba.npy is ignored: it has 18x9x30 voxels, and occupied.npy 19x9x30"),
-    ] {
-        let loaded = load(name);
-        assert!(loaded.warnings.join("; ").starts_with(warning), "{:?}", loaded.warnings);
-        assert!(loaded.grid.colors.is_none() && loaded.grid.occupied() == expected.len() as u64);
-    }
+    let loaded = load("size.npz");
+    let warning = "rgba.npy is ignored: it has 18x9x30 voxels, and occupied.npy 19x9x30";
+    assert!(loaded.warnings.join("; ").starts_with(warning), "{:?}", loaded.warnings);
+    assert!(loaded.grid.colors.is_none() && loaded.grid.occupied() == expected.len() as u64);
 }
 
 /// What others read: neither cubic nor a mirror image of itself, with full bricks of one colour.

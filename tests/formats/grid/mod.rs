@@ -19,7 +19,8 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use trivox::formats::{
-    GridFormat, ReadError, Reporting, WriteError, read_grid_from, read_grid_with, write_grid,
+    GridFormat, ReadError, ReadOptions, Reporting, WriteError, read_grid_from, read_grid_with,
+    write_grid,
 };
 use trivox::grid::{BRICK, BrickKey, Colors, FULL};
 use trivox::{Progress, Up, VoxelGrid, World};
@@ -180,7 +181,7 @@ fn progress_of_reading_is_in_bytes_of_the_file() {
         let path = folder.path().join("grid").with_extension(format.extension());
         std::fs::write(&path, &bytes).unwrap();
         let progress = Counts::default();
-        read_grid_with(&path, &progress).unwrap();
+        read_grid_with(&path, &ReadOptions::default(), &progress).unwrap();
         let [done, total] = progress.0.map(AtomicU64::into_inner);
         assert_eq!([done, total], [bytes.len() as u64; 2], "{format:?}");
     }
@@ -201,7 +202,7 @@ fn a_cancelled_file_is_neither_read_nor_written() {
     for (format, bytes) in small_files() {
         let path = folder.path().join("grid").with_extension(format.extension());
         std::fs::write(&path, &bytes).unwrap();
-        let read = read_grid_with(&path, &Cancelled).map(|_| ());
+        let read = read_grid_with(&path, &ReadOptions::default(), &Cancelled).map(|_| ());
         assert!(matches!(read, Err(ReadError::Cancelled)), "{format:?}: {read:?}");
         let mut out = Vec::new();
         let written = write_grid(&tiny(), format, &mut Reporting::new(&mut out, &Cancelled));

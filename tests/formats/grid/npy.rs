@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use trivox::VoxelGrid;
-use trivox::formats::GridFormat;
+use trivox::formats::{GridFormat, read_grid_from};
 use trivox::grid::{BrickKey, FULL, Mask};
 
 use super::{random_grid, read, tiny, voxel_set, written};
@@ -67,15 +67,26 @@ fn malformed_npy_is_refused_with_the_reason() {
         bytes
     };
     let of = |descr, shape| npy_file(descr, "False", shape, &[0, 1, 0, 1, 7, 0]);
+    let of_floats = |floats: &[f32]| {
+        let bytes: Vec<u8> = floats.iter().flat_map(|float| float.to_le_bytes()).collect();
+        npy_file("<f4", "False", "(1, 1, 2)", &bytes)
+    };
     for (why, bytes) in [
         ("does not begin with", with(0, b'N')),
         ("version 9.0", with(6, 9)),
         ("element 4 is 7", of("|b1", "(1, 2, 3)")),
-        ("type <f4", of("<f4", "(1, 2, 3)")),
+        ("type <c8", of("<c8", "(1, 2, 3)")),
+        ("element 0 is 0.25, but of floats only 0 and 1", of_floats(&[0.25, 1.0])),
+        ("element 1 is NaN", of_floats(&[0.0, f32::NAN])),
         ("type |V1", of("|V1", "(1, 2, 3)")),
-        ("shape (2, 3)", of("|u1", "(2, 3)")),
+        ("shape (2, 3)", of("|b1", "(2, 3)")),
+        (
+            "voxel 1 has the coordinate -1",
+            npy_file("|i1", "False", "(2, 3)", &[1, 2, 3, 255, 0, 0]),
+        ),
+        ("65537x1x1", npy_file("<u4", "False", "(1, 3)", &[0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0])),
         ("shape ()", of("|u1", "()")),
-        ("shape (1, 1, 2, 3)", of("|u1", "(1, 1, 2, 3)")),
+        ("shape (2, 1, 2, 3)", of("|u1", "(2, 1, 2, 3)")),
         ("1x2x65537", of("|u1", "(1, 2, 65537)")),
         ("0x2x3", of("|u1", "(0, 2, 3)")),
         ("after 0 or more of 281474976710656 bytes", of("|u1", "(65536, 65536, 65536)")),
@@ -86,6 +97,47 @@ fn malformed_npy_is_refused_with_the_reason() {
     ] {
         let error = read(GridFormat::Npy, &bytes).unwrap_err().to_string();
         assert!(error.contains(why), "'{error}' does not say '{why}'");
+    }
+}
+
+#[test]
+fn elements_of_other_types_and_shapes_are_the_same_voxels() {
+    // x y z: 010, 101 of 1x2x3.
+    let occupied = [[0, 0, 1], [0, 1, 0], [0, 1, 2]];
+    let bits = [0_u8, 1, 0, 1, 0, 1];
+    let bytes =
+        |one: &[u8]| bits.iter().flat_map(|&bit| one.iter().map(move |b| b * bit)).collect();
+    let cases: [(&str, Vec<u8>); 8] = [
+        ("|u1", bytes(&[7])),
+        ("<i2", bytes(&[0, 255])),
+        (">u4", bytes(&[0, 1, 0, 0])),
+        ("<i8", bytes(&[0, 0, 0, 0, 0, 0, 0, 128])),
+        ("<f2", bytes(&[0, 0x3c])),
+        (">f4", bytes(&1.0_f32.to_be_bytes())),
+        ("<f4", bytes(&1.0_f32.to_le_bytes())),
+        (">f8", bytes(&1.0_f64.to_be_bytes())),
+    ];
+    for (descr, elements) in &cases {
+        for shape in ["(1, 2, 3)", "(1, 1, 2, 3)", "(1, 1, 1, 2, 3)"] {
+            let grid = read(GridFormat::Npy, &npy_file(descr, "False", shape, elements)).unwrap();
+            assert_eq!(grid.dims(), [1, 2, 3], "{descr} {shape}");
+            assert_eq!(grid.voxels().collect::<Vec<_>>(), occupied, "{descr} {shape}");
+        }
+    }
+    // Coordinates, a row or a column each.
+    let rows = [[0, 0, 1], [0, 1, 0], [0, 1, 2]];
+    for (descr, number) in
+        [("<i4", i32::to_le_bytes as fn(i32) -> [u8; 4]), (">u4", i32::to_be_bytes)]
+    {
+        for order in ["False", "True"] {
+            let at =
+                |n: usize| if order == "True" { rows[n % 3][n / 3] } else { rows[n / 3][n % 3] };
+            let array: Vec<u8> = (0..9).flat_map(|n| number(at(n))).collect();
+            let file = npy_file(descr, order, "(3, 3)", &array);
+            let loaded = read_grid_from(&mut &file[..], GridFormat::Npy).unwrap();
+            assert_eq!(loaded.grid.voxels().collect::<Vec<_>>(), occupied, "{descr} {order}");
+            assert!(loaded.warnings[0].contains("of 1x2x3 voxels"), "{:?}", loaded.warnings);
+        }
     }
 }
 
@@ -186,14 +238,12 @@ for x, y, z in numpy.argwhere(grid): print(x, y, z)
             &std::fs::read(folder.path().join(name).with_extension("npy")).unwrap(),
         )
     };
-    for name in ["c", "fortran", "uint8", "int8", "v2"] {
+    for name in ["c", "fortran", "uint8", "int8", "v2", "float"] {
         let grid = load(name).unwrap();
         assert_eq!(grid.dims(), [19, 9, 30]);
         let voxels = grid.voxels().map(|[x, y, z]| format!("{x} {y} {z}")).collect();
         assert_eq!(expected, voxels, "{name}");
     }
-    for name in ["float", "record"] {
-        let error = load(name).unwrap_err().to_string();
-        assert!(error.contains("not supported"), "{error}");
-    }
+    let error = load("record").unwrap_err().to_string();
+    assert!(error.contains("not supported"), "{error}");
 }

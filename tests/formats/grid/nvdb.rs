@@ -24,7 +24,7 @@ static PROGRAM: LazyLock<Option<(TempDir, PathBuf)>> = LazyLock::new(|| {
     };
     let folder = tempfile::tempdir().unwrap();
     let program = folder.path().join("nvdb");
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/formats/nvdb.cpp");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/formats/grid/nvdb.cpp");
     let mut compiler = Command::new("c++");
     compiler.args(["-std=c++17", "-O1", "-w", "-I"]).arg(headers).arg(source);
     let output = compiler.arg("-o").arg(&program).args(["-lz", "-lblosc"]).output().unwrap();

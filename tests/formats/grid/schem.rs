@@ -401,3 +401,65 @@ fn voxels_become_the_blocks_that_are_given() {
     let blue = grid.with_colors(Colors::uniform([90, 120, 150, 255]));
     assert_eq!(named(&blue), ["create:asurine"; 2]);
 }
+
+#[test]
+fn a_plain_schematic_is_of_version_2() {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "PascalCase", deny_unknown_fields)]
+    struct Version2 {
+        version: i32,
+        data_version: i32,
+        width: i16,
+        height: i16,
+        length: i16,
+        offset: IntArray,
+        metadata: Option<Metadata>,
+        palette_max: i32,
+        palette: HashMap<String, i32>,
+        block_data: ByteArray,
+        block_entities: Vec<Value>,
+    }
+    let plain = WriteOptions::default().with_plain(true);
+    for grid in [tiny(), colored(&tiny(), true)] {
+        let mut bytes = Vec::new();
+        write_grid_with(&grid, GridFormat::Schem, &plain, &mut bytes).unwrap();
+        let tags = unzipped(&bytes);
+        // The root is the schematic, by name.
+        assert!(tags.starts_with(b"\x0a\0\x09Schematic"));
+        let schematic: Version2 = fastnbt::from_bytes(&tags).unwrap();
+        assert_eq!((schematic.version, schematic.data_version), (2, 1631));
+        assert_eq!([schematic.width, schematic.height, schematic.length], [1, 2, 3]);
+        assert_eq!(schematic.palette_max as usize, schematic.palette.len());
+        assert_eq!((schematic.block_data.len(), schematic.offset.len()), (6, 3));
+        assert!(schematic.block_entities.is_empty() && schematic.metadata.is_some());
+        let [back, expected] = [&bytes, &written(&grid, GridFormat::Schem)]
+            .map(|bytes| read(GridFormat::Schem, bytes).unwrap());
+        assert!(back == expected, "{back:?}");
+    }
+}
+
+#[test]
+fn blocks_that_need_too_much_memory_are_refused() {
+    // Two kinds in turn: 2^27 blocks in half a MB.
+    let edge = 512_i16;
+    let volume = i64::from(edge).pow(3) as usize;
+    let head = nbt!({
+        "Version": 2, "Width": edge, "Height": edge, "Length": edge,
+        "Palette": { "minecraft:stone": 0, "minecraft:red_wool": 1 },
+    });
+    let head = fastnbt::to_bytes(&head).unwrap();
+    let mut zipped = GzEncoder::new(Vec::new(), Compression::fast());
+    zipped.write_all(&head[..head.len() - 1]).unwrap();
+    zipped.write_all(b"\x07\0\x09BlockData").unwrap();
+    zipped.write_all(&(volume as u32).to_be_bytes()).unwrap();
+    let row = [0_u8, 1].repeat(256);
+    (0..volume / 512).for_each(|_| zipped.write_all(&row).unwrap());
+    zipped.write_all(&[0]).unwrap();
+    let bytes = zipped.finish().unwrap();
+    assert!(bytes.len() < 1_000_000, "{}", bytes.len());
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.schem");
+    std::fs::write(&path, bytes).unwrap();
+    let error = trivox::formats::read_grid(&path).unwrap_err();
+    assert!(matches!(error, ReadError::Memory { .. }), "{error}");
+}

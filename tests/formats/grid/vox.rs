@@ -720,3 +720,58 @@ fn a_palette_of_another_size_is_refused() {
         assert!(error.contains("chunk RGBA") && error.contains(why), "{error}");
     }
 }
+
+#[test]
+fn a_plain_vox_is_one_model_and_its_palette() {
+    let plain = WriteOptions::default().with_plain(true);
+    let write = |grid: &VoxelGrid| {
+        let mut bytes = Vec::new();
+        write_grid_with(grid, GridFormat::Vox, &plain, &mut bytes).map(|()| bytes)
+    };
+    for grid in grids().into_iter().filter(|grid| grid.dims().iter().all(|&d| d <= 256)) {
+        let bytes = write(&grid).unwrap();
+        let data = dot_vox::load_bytes(&bytes).unwrap();
+        assert_eq!((data.models.len(), data.scenes.len()), (1, 0));
+        let back = read(GridFormat::Vox, &bytes).unwrap();
+        assert_eq!(back.world, World { up: Up::Z, place: None });
+        let turned = |[x, y, z]: [u32; 3]| match grid.world.up {
+            Up::Y => [x, grid.dims()[2] - 1 - z, y],
+            Up::Z => [x, y, z],
+        };
+        let expected: BTreeSet<_> = grid.voxels().map(turned).collect();
+        assert_eq!(back.voxels().collect::<BTreeSet<_>>(), expected);
+    }
+    let error = write(&VoxelGrid::empty([5, 257, 5]).unwrap()).unwrap_err().to_string();
+    assert!(error.starts_with("a plain .vox has one model of at most 256 voxels"), "{error}");
+}
+
+/// The file's bytes, its options and the time that a refusal took.
+fn refused_within_a_second(bytes: &[u8]) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.vox");
+    std::fs::write(&path, bytes).unwrap();
+    let begun = std::time::Instant::now();
+    let error = trivox::formats::read_grid(&path).unwrap_err().to_string();
+    assert!(begun.elapsed() < std::time::Duration::from_secs(3), "{:?}", begun.elapsed());
+    error
+}
+
+#[test]
+fn instances_that_need_too_much_memory_are_refused_before_they_are_placed() {
+    // Voxels in bricks of their own, in each of 6000 instances in places of their own.
+    let voxels: Vec<[u8; 4]> = (0..2744)
+        .map(|i| [i % 14, i / 14 % 14, i / 196].map(|c| (18 * c) as u8))
+        .map(|[x, y, z]| [x, y, z, 1])
+        .collect();
+    let mut chunks = vec![model([256; 3], &voxels), transform(0, 1, &[])];
+    chunks.push(group(1, &(0..6000).map(|i| 2 + 2 * i).collect::<Vec<_>>()));
+    for i in 0..6000 {
+        let place = format!("{} {} {}", 300 * (i % 20), 300 * (i / 20 % 20), 300 * (i / 400));
+        chunks.push(transform(2 + 2 * i, 3 + 2 * i, &[("_t", &place)]));
+        chunks.push(shape(3 + 2 * i, 0));
+    }
+    let file = file(&chunks);
+    assert!(file.len() < 1_000_000, "{}", file.len());
+    let error = refused_within_a_second(&file);
+    assert!(error.contains("of memory, but 2.0 GiB are left for that: allow more"), "{error}");
+}

@@ -227,3 +227,34 @@ fn an_image_of_too_many_texels_is_refused_by_its_header() {
     let too_large = "it is too large for the memory that is left";
     assert_eq!(decode(1000, 3_999_999), too_large);
 }
+
+/// A PNG of `size` texels, all black, of one bit each.
+fn black(size: [u32; 2]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut encoder = png::Encoder::new(&mut bytes, size[0], size[1]);
+    encoder.set_color(png::ColorType::Grayscale);
+    encoder.set_depth(png::BitDepth::One);
+    let mut writer = encoder.write_header().unwrap();
+    let row = size[0].div_ceil(8) as usize;
+    writer.write_image_data(&vec![0; row * size[1] as usize]).unwrap();
+    writer.finish().unwrap();
+    bytes
+}
+
+#[test]
+fn images_out_of_proportion_to_their_files_are_refused_before_they_are_decoded() {
+    let mesh = "mtllib a.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\nusemtl a\nf 1/1 2/1 3/1\n";
+    for size in [[16384, 16384], [1 << 28, 1]] {
+        let image = black(size);
+        assert!(image.len() < 100_000, "{}", image.len());
+        let files = [("a.mtl", b"newmtl a\nmap_Kd a.png\n".to_vec()), ("a.png", image)];
+        let spec = trivox::formats::MeshSpec::of_extension("obj").unwrap();
+        let sidecars = trivox::formats::Sidecars::in_memory(files);
+        let begun = std::time::Instant::now();
+        let options = ReadOptions::default();
+        let read = trivox::formats::read_mesh_from(mesh.into(), spec, &sidecars, &options);
+        let said = warnings(read).join("; ");
+        assert!(said.contains("'a.png' (its texels are out of proportion to the bytes"), "{said}");
+        assert!(begun.elapsed() < std::time::Duration::from_secs(1), "{:?}", begun.elapsed());
+    }
+}

@@ -121,6 +121,9 @@ fn a_comment_begins_at_the_first_sign_for_one() {
 fn comments_may_follow_numbers() {
     let text = "v 0 0 0 # origin\nv 1 0 0\t#\nv 1 1 0 #x y z\nf 1 2 3 # 1 2 3\n";
     assert_eq!(triangles(text), vec![[A, B, C]]);
+    let close = "v 0 0 0#origin\nv 1 0 0#9 9 9\nv 1 1 0.#\nvt 0#\nf 1/1 2 3#4 x\n";
+    assert!(fault(close).contains("'0.#' is not a finite number"));
+    assert_eq!(triangles(close.replace("0.#", "0#")), vec![[A, B, C]]);
 }
 
 #[test]

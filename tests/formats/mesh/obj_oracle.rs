@@ -17,7 +17,8 @@ use std::path::Path;
 use fastrand::Rng;
 use trivox::formats::{LoadedMesh, MeshSpec, ReadError, ReadOptions, Sidecars, read_mesh_from};
 
-type Point = [f64; 3];
+/// `tobj` has 32-bit floats, without the feature by which it would have others in the library too.
+type Point = [f32; 3];
 
 /// The faces that `tobj` reads; `None` where it refuses the file, or panics.
 fn faces(text: &str) -> Option<Vec<Vec<Point>>> {
@@ -52,7 +53,8 @@ fn read(bytes: &[u8]) -> Result<LoadedMesh, ReadError> {
 
 fn triangles(loaded: &LoadedMesh) -> Vec<[Point; 3]> {
     let positions = loaded.mesh.positions();
-    loaded.mesh.triangles().iter().map(|t| t.map(|i| positions[i as usize])).collect()
+    let point = |i: u32| positions[i as usize].map(|c| c as f32);
+    loaded.mesh.triangles().iter().map(|t| t.map(point)).collect()
 }
 
 /// Whether these triangles are those of the faces, in order: a triangle itself; of a polygon some
@@ -97,6 +99,25 @@ fn real_files_have_the_same_triangles() {
         }
     }
     assert!(read_files >= 3, "{read_files}");
+}
+
+#[cfg(feature = "tobj")]
+#[test]
+fn models_of_tobj_are_a_mesh() {
+    let text = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nv .5 .25 0\nf 1 5 2 3 4\no b\nf 1 2 3\nl 1 2\n";
+    let materials = |_: &Path| Ok(Default::default());
+    let options = tobj::LoadOptions { ignore_lines: true, ..Default::default() };
+    let (models, _) = tobj::load_obj_buf(&mut text.as_bytes(), &options, materials).unwrap();
+    let mesh = trivox::Mesh::try_from(&models[..]).unwrap();
+    let loaded = read(text.as_bytes()).unwrap();
+    let points = |mesh: &trivox::Mesh| -> Vec<[[f64; 3]; 3]> {
+        let at = |i: u32| mesh.positions()[i as usize];
+        mesh.triangles().iter().map(|t| t.map(at)).collect()
+    };
+    assert_eq!(points(&mesh), points(&loaded.mesh));
+    let mut wrong = models;
+    wrong[0].mesh.indices[0] = 9999;
+    assert!(trivox::Mesh::try_from(&wrong[..]).is_err());
 }
 
 /// Some of all statements, as `tobj` reads them too.

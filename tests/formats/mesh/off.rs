@@ -24,6 +24,39 @@ fn counts_are_in_the_next_line_or_after_the_word_or_in_it() {
 }
 
 #[test]
+fn line_ends_are_white_space_where_records_are_no_lines() {
+    let square = "OFF 4 2 0 0 0 0 1 0 0 1 1 0 0 1 0 3 0 1 2 4 0 1 2 3";
+    let expected = [[A, B, C], [A, B, C], [A, C, D]];
+    let in_pairs = "OFF\n4 2 0\n0 0 0 1 0 0 # two\n1 1 0 0 1 0\n3 0 1 2\n4 0 1 2 3\n";
+    let wrapped = format!("OFF 4 2 0\n{SQUARE}3 0\n1 2\n4 0 1\n\n2 3\n");
+    let numbers = square.replace(' ', "\n");
+    for text in [square, in_pairs, &wrapped, &numbers, &square.replace(' ', "\r\n#\n\t")] {
+        assert_eq!(triangles(read(text.as_bytes())), expected, "{text}");
+    }
+    let header = "STNCOFF 3 1 0";
+    let vertex = |at: &str| format!("{at} 0 0 1 255 0 0 128 0.5 0.5");
+    let painted = [header, &vertex("0 0 0"), &vertex("1 0 0"), &vertex("1 1 0"), "3 0 1 2"];
+    let loaded = read(painted.join(" ").as_bytes()).unwrap();
+    let colors = &loaded.mesh.appearance().unwrap().vertex_colors;
+    assert_eq!(colors[..], [linear_of_rgba([255, 0, 0, 128]); 3]);
+    let bare = ReadOptions::default().without_appearance();
+    assert_eq!(triangles(read_as("off", painted.join(" "), &bare)), [[A, B, C]]);
+    // Too few numbers and too many are errors, of lines.
+    for (text, expected) in [
+        (
+            &square[..square.len() - 2],
+            "line 1: the file ends where a vertex belongs: it is cut off",
+        ),
+        (
+            &format!("{square} 3 0 1 2"),
+            "line 1: the file ends where a vertex belongs: it is cut off",
+        ),
+    ] {
+        assert_eq!(fault(read(text.as_bytes())), expected, "{text}");
+    }
+}
+
+#[test]
 fn colours_of_vertices_and_faces_are_read() {
     let loaded = read(TEXT.as_bytes()).unwrap();
     assert_eq!(loaded.warnings, Vec::<String>::new());

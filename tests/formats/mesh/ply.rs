@@ -125,6 +125,23 @@ fn line_ends_do_not_matter() {
 }
 
 #[test]
+fn line_ends_are_white_space_where_records_are_no_lines() {
+    let (header, records) = TEXT.split_once("end_header\n").unwrap();
+    let corners = |text: &str| corners(&read(text.as_bytes()).unwrap().mesh);
+    let [one, each] =
+        [" ", "\n"].map(|end| records.split_whitespace().collect::<Vec<_>>().join(end));
+    for records in [&one, &each] {
+        let text = format!("{header}end_header\n{records}");
+        assert_eq!(corners(&text), corners(TEXT), "{text}");
+        let longer = fault(read(format!("{text} 1").as_bytes()));
+        assert!(
+            longer.contains("fewer numbers in the line") || longer.contains("ends"),
+            "{longer}"
+        );
+    }
+}
+
+#[test]
 fn types_are_known_by_both_names_and_text_keeps_all_digits() {
     let text = with_square(1, "3 0 1 2\n");
     for (old, new) in
@@ -175,7 +192,7 @@ fn bad_records_are_named_by_place() {
         ("3 0 1 1.5", "'1.5' is not a number of the type that the header declares"),
         ("3 0 1 x", "'x' is not a number of the type that the header declares"),
         ("-3 0 1 2", "'-3' is not a number of the type that the header declares"),
-        ("3 0 1\n2", "fewer numbers in the line than the header declares"),
+        ("3 0 1\n2 9", "fewer numbers in the line than the header declares"),
         ("3 0 1", "the file ends: it is cut off"),
     ] {
         let said = fault(read(with_square(1, rest).as_bytes()));
@@ -510,6 +527,16 @@ fn textures_lie_on_vertices_by_any_name() {
         let look = super::look(beside_textures(&strip).1);
         assert_eq!(look.uvs, [[a, b, c], [b, d, c]], "{names:?}");
     }
+}
+
+#[test]
+fn a_texture_without_coordinates_of_a_known_name_is_a_warning() {
+    let corners = ["0 0", "1 0", "1 1", "0 1"];
+    let header = "comment TextureFile glass.png\n";
+    let properties = ["float texcoord_x, float texcoord_y", ""];
+    let file = painted_square(header, properties, corners, &["4 0 1 2 3"]);
+    let said = warnings(beside_textures(&file).1).join("\n");
+    assert!(said.starts_with("the texture 'glass.png' is not shown: no texture coord"), "{said}");
 }
 
 #[test]

@@ -55,8 +55,18 @@ fn text_is_read_in_any_case_with_any_spaces_and_line_ends() {
     let spaced = TEXT.replace(' ', " \t ").replace('\n', "\n\n  \t");
     let after_space = format!("\u{feff} \n{TEXT}");
     let without_normals = TEXT.replace("normal 0 0 1", "normal nan -nan(ind) inf");
-    let on_one_line = TEXT.replace("\n", " ").replace("square ", "square\n");
-    for text in [&shouted, &spaced, &after_space, &without_normals, &on_one_line] {
+    let names_in_lines = TEXT.replace("\n", " ").replace("square ", "square\n");
+    let on_one_line = TEXT.replace("\n", " ");
+    let nameless = on_one_line.replace("a square ", "");
+    for text in [
+        &shouted,
+        &spaced,
+        &after_space,
+        &without_normals,
+        &names_in_lines,
+        &on_one_line,
+        &nameless,
+    ] {
         assert_eq!(triangles(read(text.as_bytes())), SQUARE, "{text}");
         for ending in ["\r\n", "\r"] {
             assert_eq!(triangles(read(text.replace('\n', ending).as_bytes())), SQUARE, "{text}");
@@ -72,6 +82,19 @@ fn all_solids_are_one_mesh_and_names_may_be_anything() {
     bytes.extend(b"solid facet \xe9 endsolid\nendsolid vertex\n");
     bytes.extend(other.bytes());
     assert_eq!(triangles(read(&bytes)), [SQUARE.to_vec(), vec![[D, C, A]]].concat());
+}
+
+#[test]
+fn several_solids_may_be_on_one_line_and_such_a_line_takes_linear_time() {
+    let two = [TEXT, TEXT].concat().replace("\n", " ");
+    assert_eq!(triangles(read(two.as_bytes())), [SQUARE, SQUARE].concat());
+    let named = two.replace("solid a square", "solid facet of a solid");
+    assert_eq!(triangles(read(named.as_bytes())), [SQUARE, SQUARE].concat());
+    let many = TEXT.replace("\n", " ").repeat(2000);
+    let begun = std::time::Instant::now();
+    assert_eq!(triangles(read(many.as_bytes())).len(), 4000);
+    _ = read("solid x endsolid solid ".repeat(40_000).as_bytes());
+    assert!(begun.elapsed() < std::time::Duration::from_secs(5), "{:?}", begun.elapsed());
 }
 
 #[test]

@@ -1,10 +1,10 @@
-//! Reading: from runs along `y` to bricks, slab by slab.
+//! Reading: from runs along `y` to bricks, slice by slice.
 
 use std::io::{BufRead, ErrorKind, Read};
 use std::ops::Range;
 
+use crate::formats::grid::brick_slice::BrickSlice;
 use crate::formats::grid::dense::{bytes_of_bits, volume};
-use crate::formats::grid::slab::BrickSlab;
 use crate::formats::{LoadedGrid, ReadError, checked_dims, checked_place, content, excerpt};
 use crate::grid::{BRICK, BrickKey, FULL, GridError, Mask, Place, Up, VoxelGrid, World};
 
@@ -146,14 +146,14 @@ fn numbers<'a, T: std::str::FromStr, const N: usize>(
     numbers?.try_into().ok()
 }
 
-/// Collects voxels in file order into bricks, one slab of bricks along `x` at a time.
+/// Collects voxels in file order into bricks, one slice of bricks along `x` at a time.
 struct Bricks {
     dims: [u32; 3],
-    /// The current slab, in bricks.
+    /// The current slice, in bricks.
     x: u32,
-    /// By brick of the slab, `y` fastest.
-    masks: BrickSlab<Mask>,
-    /// For each brick of the slab the index of its last run, plus 1; 0 for none.
+    /// By brick of the slice, `y` fastest.
+    masks: BrickSlice<Mask>,
+    /// For each brick of the slice the index of its last run, plus 1; 0 for none.
     last: Vec<u32>,
     /// Runs of full bricks along `x`.
     runs: Vec<(BrickKey, u32)>,
@@ -163,7 +163,7 @@ struct Bricks {
 
 impl Bricks {
     fn new(dims: [u32; 3]) -> Self {
-        let (masks, last) = (BrickSlab::new(), Vec::new());
+        let (masks, last) = (BrickSlice::new(), Vec::new());
         Self { dims, x: 0, masks, last, runs: Vec::new(), bricks: Vec::new() }
     }
 
@@ -193,7 +193,7 @@ impl Bricks {
         }
     }
 
-    /// Moves the slab's bricks to `bricks` and `runs`.
+    /// Moves the slice's bricks to `bricks` and `runs`.
     fn drain(&mut self) {
         let per_row = self.dims[1].div_ceil(BRICK) as usize;
         for (brick, mask) in self.masks.drain() {

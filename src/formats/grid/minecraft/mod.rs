@@ -13,7 +13,7 @@
 //!
 //! Blocks of these names and stone are read in their colours, others in grey, with a warning.
 
-pub(in crate::formats) mod blocks;
+pub(crate) mod blocks;
 mod frame;
 mod gzip;
 mod kinds;
@@ -39,7 +39,7 @@ const DATA_VERSION: u32 = 1631;
 const MAX_VOLUME: u64 = i32::MAX as u64;
 
 /// The width, height and length of `grid`, in blocks.
-pub(in crate::formats) fn size(grid: &VoxelGrid) -> [u32; 3] {
+pub(crate) fn size(grid: &VoxelGrid) -> [u32; 3] {
     Frame::new(grid).size()
 }
 

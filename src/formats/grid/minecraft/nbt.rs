@@ -2,8 +2,8 @@
 
 use std::io::{self, Read, Write};
 
-use crate::formats::ReadError;
 use crate::formats::io::bytes::{read_exactly, skip};
+use crate::formats::{ReadError, check_memory};
 
 const END: u8 = 0;
 const BYTE: u8 = 1;
@@ -150,10 +150,11 @@ impl<R: Read> TagReader<R> {
         Ok(u64::try_from(self.int()?).unwrap_or(0))
     }
 
-    /// The bytes of an array. Memory grows with what is read.
-    pub(super) fn bytes(&mut self) -> io::Result<Vec<u8>> {
+    /// The bytes of an array, `most` at most. Memory grows with what is read.
+    pub(super) fn bytes_within(&mut self, most: u64) -> Result<Vec<u8>, ReadError> {
         let length = self.length()?;
-        read_exactly(&mut self.input, length)
+        check_memory(length, most)?;
+        Ok(read_exactly(&mut self.input, length)?)
     }
 
     /// The bytes of an array of 64-bit words, `most` at most. Memory grows with what is read.
@@ -179,9 +180,10 @@ impl<R: Read> TagReader<R> {
     /// The length of a list of compounds, whose tags follow.
     pub(super) fn compounds(&mut self) -> Result<u64, ReadError> {
         let ([tag], length) = (self.array()?, self.length()?);
-        match tag == COMPOUND || length == 0 {
-            true => Ok(length),
-            false => Err(ReadError::Content("a palette is not a list of compounds".into())),
+        if tag == COMPOUND || length == 0 {
+            Ok(length)
+        } else {
+            Err(ReadError::Content("a palette is not a list of compounds".into()))
         }
     }
 

@@ -6,14 +6,19 @@ use super::blocks::{AIR, STONE, known_colors};
 use super::frame::Frame;
 use crate::base::srgb::Rgba;
 use crate::formats::grid::brick_colors::{ColorRun, OwnedColors, TOO_MANY_COLORS, colors};
-use crate::formats::io::tally::Tally;
-use crate::formats::{LoadedGrid, ReadError, content, excerpt};
-use crate::grid::{BrickKey, FULL, Mask, VoxelGrid, World, brick_slot};
+use crate::formats::io::warnings::NameCounts;
+use crate::formats::{LoadedGrid, ReadError, check_memory, content, excerpt};
+use crate::grid::{BRICK, BrickKey, FULL, Mask, VoxelGrid, World, brick_slot};
 
 /// The colour of blocks whose colour is not known.
 const UNKNOWN: Rgba = [150, 150, 150, 255];
 /// Most kinds of blocks: the game has about 30,000 states.
 const MAX_KINDS: usize = u16::MAX as usize - 1;
+
+/// Bytes of memory for a brick: in a list that grows, and in the grid.
+const BRICK_BYTES: u64 = 3 * size_of::<PaintedBricks>() as u64 + 96;
+/// Bytes of memory for the colour of a voxel: here, and in the list of the grid as it grows.
+const COLOR_BYTES: u64 = 4 * 4;
 
 /// The kinds of blocks in a schematic's palettes.
 pub(super) struct Palettes {
@@ -69,10 +74,13 @@ pub(super) struct Painter<'a> {
     frame: Frame,
     palettes: &'a Palettes,
     /// The bricks of the current eight heights.
-    slab: HashMap<BrickKey, Box<BrickKinds>>,
+    slice: HashMap<BrickKey, Box<BrickKinds>>,
     bricks: Vec<PaintedBricks>,
     /// Whether there is a block of each kind.
     used: Vec<bool>,
+    /// Bytes of memory that the bricks take, and may take.
+    bytes: u64,
+    limit: u64,
 }
 
 /// Bricks along `x` with the same blocks.
@@ -91,29 +99,43 @@ impl PaintedBricks {
 }
 
 impl<'a> Painter<'a> {
-    /// In a `frame` of dimensions that a grid may have.
-    pub(super) fn new(frame: Frame, palettes: &'a Palettes) -> Self {
+    /// In a `frame` of dimensions that a grid may have, and at most `limit` bytes of memory.
+    pub(super) fn new(frame: Frame, palettes: &'a Palettes, limit: u64) -> Self {
         let used = vec![false; palettes.colors.len() + 1];
-        Self { frame, palettes, slab: HashMap::new(), bricks: Vec::new(), used }
+        Self { frame, palettes, slice: HashMap::new(), bricks: Vec::new(), used, bytes: 0, limit }
     }
 
-    /// Puts a block at its place along the width, height and length; air changes nothing.
-    pub(super) fn put(&mut self, place: [u32; 3], kind: u16) {
-        if kind == 0 {
-            return;
+    /// Puts a row of blocks along the width, from a place along the width, height and length on; air
+    /// changes nothing.
+    pub(super) fn put_row(&mut self, [x0, up, across]: [u32; 3], row: &[u16]) {
+        let mut rest = row;
+        let mut x = x0;
+        while !rest.is_empty() {
+            let in_brick = rest.len().min((BRICK - x % BRICK) as usize);
+            let kinds;
+            (kinds, rest) = rest.split_at(in_brick);
+            if kinds.iter().any(|&kind| kind != 0) {
+                let voxel = self.frame.grid_from_game([x, up, across]);
+                let brick = self.slice.entry(BrickKey::of_voxel(voxel));
+                let brick = brick.or_insert_with(|| Box::new([0; 512]));
+                for (n, &kind) in (0..).zip(kinds).filter(|&(_, &kind)| kind != 0) {
+                    let [x, y, z] = voxel;
+                    brick[brick_slot([x + n, y, z])] = kind;
+                    self.used[usize::from(kind)] = true;
+                }
+            }
+            x += in_brick as u32;
         }
-        let voxel = self.frame.grid_from_game(place);
-        let key = BrickKey::of_voxel(voxel);
-        let kinds = self.slab.entry(key).or_insert_with(|| Box::new([0; 512]));
-        kinds[brick_slot(voxel)] = kind;
-        self.used[usize::from(kind)] = true;
     }
 
     /// Ends the current eight heights.
-    pub(super) fn drain(&mut self) {
-        let mut slab: Vec<_> = self.slab.drain().collect();
-        slab.sort_unstable_by_key(|&(key, _)| key);
-        for (start, kinds) in slab {
+    ///
+    /// # Errors
+    /// The bricks take more memory than they may.
+    pub(super) fn drain(&mut self) -> Result<(), ReadError> {
+        let mut slice: Vec<_> = self.slice.drain().collect();
+        slice.sort_unstable_by_key(|&(key, _)| key);
+        for (start, kinds) in slice {
             let mut mask: Mask = [0; 8];
             for (word, kinds) in mask.iter_mut().zip(kinds.chunks_exact(64)) {
                 *word = (0..).zip(kinds).fold(0, |word, (bit, &k)| word | u64::from(k != 0) << bit);
@@ -123,9 +145,10 @@ impl<'a> Painter<'a> {
             // A brick is there because it has a block.
             let first = occupied().next().map_or(UNKNOWN, color);
             let is_one = occupied().all(|kind| color(kind) == first);
-            let colors = match is_one {
-                true => OwnedColors::All(first),
-                false => OwnedColors::Each(occupied().map(color).collect()),
+            let colors = if is_one {
+                OwnedColors::All(first)
+            } else {
+                OwnedColors::Each(occupied().map(color).collect())
             };
             match self.bricks.last_mut() {
                 Some(PaintedBricks {
@@ -136,16 +159,25 @@ impl<'a> Painter<'a> {
                 }) if mask == FULL && is_one && *same == first && before.along_x(*len) == start => {
                     *len += 1;
                 }
-                _ => self.bricks.push(PaintedBricks { start, len: 1, mask, colors }),
+                _ => {
+                    let own = if is_one { 0 } else { occupied().count() as u64 };
+                    self.bytes += BRICK_BYTES + COLOR_BYTES * own;
+                    self.bricks.push(PaintedBricks { start, len: 1, mask, colors });
+                }
             }
         }
+        check_memory(self.bytes, self.limit)
     }
 
     /// The grid, at `world`, with a warning if something was `ignored`.
     ///
     /// # Errors
     /// The frame's dimensions are not possible.
-    pub(super) fn finish(mut self, world: World, ignored: &Tally) -> Result<LoadedGrid, ReadError> {
+    pub(super) fn finish(
+        mut self,
+        world: World,
+        ignored: &NameCounts,
+    ) -> Result<LoadedGrid, ReadError> {
         self.bricks.sort_unstable_by_key(|bricks| bricks.start);
         let mut grid = self.grid()?;
         grid.world = world;
@@ -155,7 +187,7 @@ impl<'a> Painter<'a> {
                 Some(colors) => grid.colors = Some(colors),
                 None => warnings.push(format!("colours are ignored: {TOO_MANY_COLORS}")),
             }
-            let mut unknown = Tally::default();
+            let mut unknown = NameCounts::default();
             let all = self.palettes.unknown.iter();
             let used = all.filter(|&&(kind, _)| self.used[usize::from(kind)]);
             used.for_each(|(_, name)| unknown.add(name));

@@ -22,12 +22,95 @@ pub(super) struct Header {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Element {
     Bool,
-    /// Occupied unless zero.
-    Byte,
-    /// Occupied unless zero.
-    SignedByte,
+    /// Of this many bytes; occupied unless zero.
+    Integer(Integer),
+    /// Of 2, 4 or 8 bytes: 0 or 1.
+    Float {
+        bytes: usize,
+        is_big: bool,
+    },
     /// Four bytes along the last axis.
     Rgba,
+}
+
+/// The type of integers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Integer {
+    pub(super) bytes: usize,
+    is_signed: bool,
+    is_big: bool,
+}
+
+impl Integer {
+    /// The integer in its bytes.
+    pub(super) fn decode(self, bytes: &[u8]) -> i128 {
+        let mut low = bytes.to_vec();
+        if self.is_big {
+            low.reverse();
+        }
+        let is_negative = self.is_signed && low.last().is_some_and(|&byte| byte > 127);
+        low.resize(16, if is_negative { u8::MAX } else { 0 });
+        low.first_chunk().map_or(0, |bytes| i128::from_le_bytes(*bytes))
+    }
+}
+
+impl Element {
+    /// The type `descr` of NumPy, such as `<f4`.
+    fn of(descr: &str) -> Option<Self> {
+        let is_big = descr.starts_with('>');
+        let integer = |bytes, is_signed| Self::Integer(Integer { bytes, is_signed, is_big });
+        let float = |bytes| Self::Float { bytes, is_big };
+        Some(match descr.trim_start_matches(['|', '<', '>', '=']) {
+            "b1" | "?" => Self::Bool,
+            "u1" => integer(1, false),
+            "u2" => integer(2, false),
+            "u4" => integer(4, false),
+            "u8" => integer(8, false),
+            "i1" => integer(1, true),
+            "i2" => integer(2, true),
+            "i4" => integer(4, true),
+            "i8" => integer(8, true),
+            "f2" => float(2),
+            "f4" => float(4),
+            "f8" => float(8),
+            _ => return None,
+        })
+    }
+
+    /// The size of a voxel in bytes.
+    pub(super) fn bytes(self) -> usize {
+        match self {
+            Self::Bool => 1,
+            Self::Integer(Integer { bytes, .. }) | Self::Float { bytes, .. } => bytes,
+            Self::Rgba => 4,
+        }
+    }
+}
+
+/// An array of `count` voxels by their coordinates, a row each.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Coordinates {
+    pub(super) count: u64,
+    pub(super) integer: Integer,
+    pub(super) is_fortran: bool,
+}
+
+/// What an array holds.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Array {
+    Grid(Header),
+    Coordinates(Coordinates),
+}
+
+impl Array {
+    pub(super) fn read(input: &mut dyn BufRead) -> Result<Self, ReadError> {
+        let text = read_text(input)?;
+        let fields = Fields::parse(&text)
+            .ok_or_else(|| content(format!("the header is malformed: {}", excerpt(&text))))?;
+        fields
+            .coordinates()
+            .map_or_else(|| fields.grid().map(Self::Grid), |found| Ok(Self::Coordinates(found)))
+    }
 }
 
 impl Header {
@@ -35,12 +118,12 @@ impl Header {
         let text = read_text(input)?;
         let fields = Fields::parse(&text)
             .ok_or_else(|| content(format!("the header is malformed: {}", excerpt(&text))))?;
-        fields.interpret()
+        fields.grid()
     }
 
     /// The array's length in bytes.
     pub(super) fn bytes(&self) -> u64 {
-        self.voxels() * if self.element == Element::Rgba { 4 } else { 1 }
+        self.voxels() * self.element.bytes() as u64
     }
 
     pub(super) fn voxels(&self) -> u64 {
@@ -55,17 +138,17 @@ impl Header {
 }
 
 /// An array of a few elements.
-pub(in crate::formats) struct SmallArray {
+pub(crate) struct SmallArray {
     /// The type, such as `<f8`.
-    pub(in crate::formats) descr: String,
+    pub(crate) descr: String,
     /// The tuple, without spaces.
-    pub(in crate::formats) shape: String,
-    pub(in crate::formats) bytes: Vec<u8>,
+    pub(crate) shape: String,
+    pub(crate) bytes: Vec<u8>,
 }
 
 impl SmallArray {
     /// Reads at most `most` bytes of elements.
-    pub(in crate::formats) fn read(input: &mut dyn BufRead, most: u64) -> Result<Self, ReadError> {
+    pub(crate) fn read(input: &mut dyn BufRead, most: u64) -> Result<Self, ReadError> {
         let text = read_text(input)?;
         let fields = Fields::parse(&text).and_then(|fields| Some((fields.descr?, fields.shape?)));
         let (descr, shape) = fields
@@ -134,41 +217,32 @@ impl<'a> Fields<'a> {
         Some(fields)
     }
 
-    fn interpret(&self) -> Result<Header, ReadError> {
+    /// The coordinates of voxels, if these are integers of shape `(n, 3)`.
+    fn coordinates(&self) -> Option<Coordinates> {
+        let Element::Integer(integer) = Element::of(self.descr?)? else { return None };
+        let &[count, 3] = &lengths(self.shape?)?[..] else { return None };
+        Some(Coordinates { count, integer, is_fortran: self.fortran_order? == "True" })
+    }
+
+    fn grid(&self) -> Result<Header, ReadError> {
         let present = |field: Option<&'a str>, name| {
             field.ok_or_else(|| content(format!("the header has no '{name}'")))
         };
         let descr = present(self.descr, "descr")?;
-        let element = match descr.trim_start_matches(['|', '<', '>', '=']) {
-            "b1" | "?" => Element::Bool,
-            "u1" => Element::Byte,
-            "i1" => Element::SignedByte,
-            _ => {
-                let descr = excerpt(descr);
-                let what = format!(
-                    "elements of type {descr} are not supported: use bool or uint8 (distances are \
-                     read from .npz, .vdb and .nvdb)"
-                );
-                return Err(content(what));
-            }
-        };
-        let (dims, has_channels) = dims(present(self.shape, "shape")?)?;
-        let element = match (has_channels, element) {
-            (false, element) => element,
-            (true, Element::Byte) => Element::Rgba,
-            (true, _) => {
-                let descr = excerpt(descr);
-                return Err(content(format!(
-                    "colours of type {descr} are not supported: use uint8"
-                )));
-            }
-        };
+        let element = Element::of(descr).ok_or_else(|| {
+            content(format!(
+                "elements of type {} are not supported: use bool or uint8 (distances are read \
+                 from .npz, .vdb and .nvdb)",
+                excerpt(descr)
+            ))
+        })?;
+        let (dims, has_channels) = dims(present(self.shape, "shape")?, descr)?;
         let is_fortran = match present(self.fortran_order, "fortran_order")? {
             "True" => true,
             "False" => false,
             other => return Err(content(format!("'fortran_order' is {}", excerpt(other)))),
         };
-        Ok(Header { dims, element, is_fortran })
+        Ok(Header { dims, element: if has_channels { Element::Rgba } else { element }, is_fortran })
     }
 }
 
@@ -192,27 +266,42 @@ fn value(text: &str) -> Option<(&str, &str)> {
     }
 }
 
-/// The dimensions in a tuple, and whether each voxel has four channels.
-fn dims(shape: &str) -> Result<([u32; 3], bool), ReadError> {
+/// The dimensions in a tuple, and whether each voxel of the type `descr` has four channels, which
+/// are bytes. Leading ones are those of batches and channels.
+fn dims(shape: &str, descr: &str) -> Result<([u32; 3], bool), ReadError> {
     let shown = excerpt(shape);
-    let malformed = || content(format!("the shape {shown} is malformed"));
-    let inner = shape.strip_prefix('(').and_then(|s| s.strip_suffix(')')).ok_or_else(malformed)?;
-    let numbers = inner.trim_end().trim_end_matches(',').split(',').map(str::trim);
-    // NumPy under Python 2 wrote `(3L, 4L, 5L)`.
-    let numbers = numbers.filter(|n| !n.is_empty()).map(|n| n.trim_end_matches('L').parse());
-    let dims: Vec<u64> = numbers.collect::<Result<_, _>>().map_err(|_| malformed())?;
-    let (dims, has_channels) = match dims[..] {
-        [x, y, z] => ([x, y, z], false),
-        [x, y, z, 4] => ([x, y, z], true),
-        _ => {
-            let what = format!(
-                "an array of shape {shown} is not a grid: use (nx, ny, nz), or (nx, ny, nz, 4) of \
-                 colours"
-            );
-            return Err(content(what));
+    let lengths =
+        lengths(shape).ok_or_else(|| content(format!("the shape {shown} is malformed")))?;
+    let mut rest = &lengths[..];
+    let (dims, has_channels) = loop {
+        match *rest {
+            [x, y, z] => break ([x, y, z], false),
+            [x, y, z, 4] if descr.ends_with("u1") => break ([x, y, z], true),
+            [1, ref after @ ..] if rest.len() > 3 => rest = after,
+            [_, _, _, 4] => {
+                let descr = excerpt(descr);
+                return Err(content(format!(
+                    "colours of type {descr} are not supported: use uint8"
+                )));
+            }
+            _ => {
+                return Err(content(format!(
+                    "an array of shape {shown} is not a grid: use (nx, ny, nz), or (nx, ny, nz, \
+                     4) of colours"
+                )));
+            }
         }
     };
     Ok((checked_dims(dims)?, has_channels))
+}
+
+/// The lengths in a tuple.
+fn lengths(shape: &str) -> Option<Vec<u64>> {
+    let inner = shape.strip_prefix('(')?.strip_suffix(')')?;
+    let numbers = inner.trim_end().trim_end_matches(',').split(',').map(str::trim);
+    // NumPy under Python 2 wrote `(3L, 4L, 5L)`.
+    let numbers = numbers.filter(|n| !n.is_empty()).map(|n| n.trim_end_matches('L').parse().ok());
+    numbers.collect()
 }
 
 #[cfg(test)]
@@ -221,7 +310,7 @@ mod tests {
 
     #[test]
     fn headers_are_read_in_any_order_and_quoting() {
-        let parse = |text| Fields::parse(text).map(|fields| fields.interpret().ok());
+        let parse = |text| Fields::parse(text).map(|fields| fields.grid().ok());
         let header = Header { dims: [3, 4, 5], element: Element::Bool, is_fortran: false };
         for text in [
             "{'descr': '|b1', 'fortran_order': False, 'shape': (3, 4, 5), }  \n",
@@ -234,12 +323,12 @@ mod tests {
     #[test]
     fn unsupported_and_malformed_headers_are_refused() {
         let header = |text: &str| {
-            Fields::parse(text).ok_or_else(|| content("malformed")).and_then(|f| f.interpret())
+            Fields::parse(text).ok_or_else(|| content("malformed")).and_then(|f| f.grid())
         };
         let good = "{'descr': '|b1', 'fortran_order': False, 'shape': (3, 4, 5), }";
         assert!(header(good).is_ok());
         for (from, to) in [
-            ("|b1", "<f4"),
+            ("|b1", "<c8"),
             ("'|b1'", "[('a', '|b1')]"),
             ("'|b1'", "\u{e9}"),
             ("(3, 4, 5)", "(3, 4)"),

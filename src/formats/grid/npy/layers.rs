@@ -64,9 +64,10 @@ impl<'a> Layers<'a> {
             if layers.ys == (0..ny.div_ceil(BRICK)) {
                 layers.xs.end = nx.min((x / BRICK + 1) * BRICK);
             }
-            next = match layers.ys.end < ny.div_ceil(BRICK) {
-                true => Some([x, layers.ys.end]),
-                false => (layers.xs.end < nx).then_some([layers.xs.end, 0]),
+            next = if layers.ys.end < ny.div_ceil(BRICK) {
+                Some([x, layers.ys.end])
+            } else {
+                (layers.xs.end < nx).then_some([layers.xs.end, 0])
             };
             Some(layers)
         })

@@ -1,12 +1,13 @@
 //! NumPy `.npy`: occupancy as an array of shape `(nx, ny, nz)`, index `[x, y, z]`.
 //!
 //! Written as `bool` in C order, also for grids with colours: scripts expect occupancy, and `.npz`
-//! holds both. Read as `bool`, `uint8` or `int8` (occupied unless zero) in C or Fortran order; and
-//! as `uint8` of shape `(nx, ny, nz, 4)` in C order: red, green, blue and opacity in sRGB, occupied
-//! unless the opacity is zero. The array is never in memory as a whole: a file of 4096 cubed is 64
-//! GiB, its grid about a hundredth of that. Writing takes a few MiB besides the grid; reading takes
-//! a few times the grid, and 4 bytes per brick of a slab, 1 MiB at 4096 cubed. The format has no
-//! world position.
+//! holds both. Read in C or Fortran order, of either byte order, with leading axes of length 1, as
+//! `bool`; as integers, occupied unless zero; as floats that are 0 or 1; as `uint8` of shape `(nx,
+//! ny, nz, 4)`: red, green, blue and opacity in sRGB, occupied unless the opacity is zero; and as
+//! integers of shape `(n, 3)`: the coordinates of the occupied voxels. Only colours in Fortran order
+//! and coordinates are in memory as a whole: a file of 4096 cubed is 64 GiB, its grid about a
+//! hundredth of that. Writing takes a few MiB besides the grid; reading takes a few times the grid,
+//! and 4 bytes per brick of a slice, 1 MiB at 4096 cubed. The format has no world position.
 //!
 //! A field of distances is an array of `float32`.
 //!
@@ -22,7 +23,7 @@ pub(super) mod rgba;
 use std::fmt::Display;
 use std::io::{self, BufRead, BufWriter, Write};
 
-use self::header::{Element, Header, MAGIC};
+use self::header::{Array, Element, Header, MAGIC};
 use self::layers::Layers;
 use crate::formats::grid::dense;
 use crate::formats::io::deflate::{CHUNK, Content, Deflater};
@@ -38,7 +39,7 @@ use crate::solid::distance::DistanceField;
 pub const SPEC: GridSpec = GridSpec {
     extension: "npy",
     name: "NumPy",
-    carries: "up to 65,536 voxels per axis; occupancy only; RGBA is read",
+    carries: "up to 65,536 voxels per axis; occupancy only; RGBA and coordinates are read",
     read: Some(read),
     write: Some(|grid, _, out| write(grid, out)),
     file_size: |dims| Some(dense::volume(dims) + header("|b1", &dims).len() as u64),
@@ -95,9 +96,10 @@ fn deflate_parts<T: Send>(
     make: impl Fn(T) -> Content<'static> + Sync,
 ) -> io::Result<()> {
     let [_, ny, nz] = grid.dims().map(u64::from);
-    match u64::from(BRICK) * ny * nz * bytes < CHUNK as u64 / 2 {
-        true => parts.try_for_each(|part| make(part).write_to(out)),
-        false => out.write_each(parts, make),
+    if u64::from(BRICK) * ny * nz * bytes < CHUNK as u64 / 2 {
+        parts.try_for_each(|part| make(part).write_to(out))
+    } else {
+        out.write_each(parts, make)
     }
 }
 
@@ -136,26 +138,50 @@ pub(super) fn header<N: Display>(descr: &str, shape: &[N]) -> Vec<u8> {
 /// Reads a grid.
 ///
 /// # Errors
-/// Not `.npy`; an element type other than `bool`, `uint8` and `int8`; a shape other than three
-/// dimensions, or four with the last 4; a dimension of 0 or above [`MAX_DIM`]; a `bool` that is
-/// neither 0 nor 1; too few or too many bytes.
-pub fn read(input: &mut dyn BufRead) -> Result<LoadedGrid, ReadError> {
-    let header = Header::read(input)?;
-    let grid = if header.element == Element::Rgba {
-        rgba::ColorArray::read_after(&header, input)?.grid()?
-    } else {
-        let bricks = read::bricks(input, &header)?;
-        end(input, &header)?;
-        VoxelGrid::from_bricks(header.dims, bricks)?
+/// Not `.npy`; elements of another type; an array of another shape; a dimension of 0 or above
+/// [`MAX_DIM`]; a `bool` or float that is neither 0 nor 1; a negative coordinate; too few or too
+/// many bytes; more memory than `limit` bytes.
+pub fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError> {
+    let array = match Array::read(input)? {
+        Array::Grid(header) => {
+            return Ok(LoadedGrid::new(read_grid(input, &header, limit)?, Vec::new()));
+        }
+        Array::Coordinates(array) => array,
     };
-    Ok(LoadedGrid::new(grid, Vec::new()))
+    let grid = read::coordinates(input, &array, limit)?;
+    end(input, array.count * 3 * array.integer.bytes as u64)?;
+    let [x, y, z] = grid.dims();
+    let warning = format!(
+        "coordinates do not say how large the grid is: it is of {x}x{y}x{z} voxels, up to the \
+         largest coordinate along each axis"
+    );
+    Ok(LoadedGrid::new(grid, vec![warning]))
+}
+
+/// Reads the array of a grid.
+///
+/// # Errors
+/// As [`read`], and an array of coordinates.
+pub(super) fn read_array(input: &mut dyn BufRead, limit: u64) -> Result<VoxelGrid, ReadError> {
+    let header = Header::read(input)?;
+    read_grid(input, &header, limit)
+}
+
+/// Reads the array of a grid after its `header`.
+fn read_grid(input: &mut dyn BufRead, header: &Header, limit: u64) -> Result<VoxelGrid, ReadError> {
+    if header.element == Element::Rgba {
+        return rgba::ColorArray::read_after(header, input, limit)?.grid();
+    }
+    let bricks = read::bricks(input, header)?;
+    end(input, header.bytes())?;
+    Ok(VoxelGrid::from_bricks(header.dims, bricks)?)
 }
 
 /// # Errors
-/// There are more bytes.
-fn end(input: &mut dyn BufRead, header: &Header) -> Result<(), ReadError> {
+/// There are more than the array's `bytes`.
+fn end(input: &mut dyn BufRead, bytes: u64) -> Result<(), ReadError> {
     match input.fill_buf()? {
         [] => Ok(()),
-        _ => Err(content(format!("there are more bytes after the array's {}", header.bytes()))),
+        _ => Err(content(format!("there are more bytes after the array's {bytes}"))),
     }
 }

@@ -1,13 +1,13 @@
-//! Reading occupancy: bricks by slabs of the file's slowest axis.
+//! Reading occupancy: bricks by slices of the file's slowest axis.
 
 use std::io::BufRead;
 
-use super::header::{Element, Header};
+use super::header::{Coordinates, Element, Header};
+use crate::formats::grid::brick_slice::BrickSlice;
 use crate::formats::grid::dense::{ONES, bits_of_bytes};
-use crate::formats::grid::slab::BrickSlab;
-use crate::formats::io::bytes::fill;
-use crate::formats::{ReadError, content};
-use crate::grid::{BrickKey, FULL, Mask, mask_place, mask_voxels};
+use crate::formats::io::bytes::{ended, fill, read_exactly};
+use crate::formats::{ReadError, check_memory, checked_dims, content};
+use crate::grid::{BrickKey, FULL, Mask, VoxelGrid, mask_place, mask_voxels};
 
 /// Reads the array after the header: its bricks, each once.
 pub(super) fn bricks(
@@ -16,24 +16,98 @@ pub(super) fn bricks(
 ) -> Result<Vec<(BrickKey, Mask)>, ReadError> {
     let [slow, mid, fast] = header.file_order(header.dims).map(|d| d as usize);
     let mut bricks = Vec::new();
-    let mut slab = ReadSlab { row: fast, masks: BrickSlab::new() };
-    let mut rows = vec![0; mid.min(8) * fast];
+    let mut slice = SliceReader { row: fast, masks: BrickSlice::new() };
+    let size = header.element.bytes();
+    let mut elements = vec![0; mid.min(8) * fast * size];
+    let mut occupied = Vec::new();
     for s in 0..slow {
         for m in (0..mid).step_by(8) {
-            let rows = &mut rows[..(mid - m).min(8) * fast];
+            let elements = &mut elements[..(mid - m).min(8) * fast * size];
             let before = (s * mid + m) as u64 * fast as u64;
-            let all = header.voxels();
-            fill(input, rows, format_args!("the array, after {before} or more of {all} bytes"))?;
+            let (done, all) = (before * size as u64, header.bytes());
+            fill(input, elements, format_args!("the array, after {done} or more of {all} bytes"))?;
+            let rows = match header.element {
+                Element::Float { is_big, .. } => {
+                    occupied.clear();
+                    for (index, float) in (before..).zip(elements.chunks_exact(size)) {
+                        occupied.push(zero_or_one(index, float, is_big)?);
+                    }
+                    &occupied[..]
+                }
+                _ if size > 1 => {
+                    let is_set = |integer: &[u8]| u8::from(integer.iter().any(|&byte| byte != 0));
+                    occupied.clear();
+                    occupied.extend(elements.chunks_exact(size).map(is_set));
+                    &occupied[..]
+                }
+                _ => elements,
+            };
             if header.element == Element::Bool {
                 check_bools(rows, before)?;
             }
-            slab.add_rows(s % 8, m / 8, rows);
+            slice.add_rows(s % 8, m / 8, rows);
         }
         if s % 8 == 7 || s + 1 == slow {
-            slab.drain(s / 8, header, &mut bricks);
+            slice.drain(s / 8, header, &mut bricks);
         }
     }
     Ok(bricks)
+}
+
+/// A float of 2, 4 or 8 bytes, which must be 0 or 1.
+fn zero_or_one(index: u64, bytes: &[u8], is_big: bool) -> Result<u8, ReadError> {
+    let mut low = [0; 8];
+    low[..bytes.len()].copy_from_slice(bytes);
+    if is_big {
+        low[..bytes.len()].reverse();
+    }
+    let [a, b, c, d, ..] = low;
+    let value = match bytes.len() {
+        2 => half::f16::from_le_bytes([a, b]).to_f64(),
+        4 => f32::from_le_bytes([a, b, c, d]).into(),
+        _ => f64::from_le_bytes(low),
+    };
+    match value {
+        0.0 => Ok(0),
+        1.0 => Ok(1),
+        _ => Err(content(format!(
+            "element {index} is {value}, but of floats only 0 and 1 are read (distances are read \
+             from .npz, .vdb and .nvdb)"
+        ))),
+    }
+}
+
+/// The grid of voxels given by their coordinates, which ends at the largest of each axis.
+pub(super) fn coordinates(
+    input: &mut dyn BufRead,
+    array: &Coordinates,
+    limit: u64,
+) -> Result<VoxelGrid, ReadError> {
+    let &Coordinates { count, integer, is_fortran } = array;
+    let length = count.saturating_mul(3 * integer.bytes as u64);
+    // The numbers, and bricks as their list grows.
+    check_memory(length.saturating_add(count.saturating_mul(3 * 72)), limit)?;
+    let what = format_args!("the array, which has {length} bytes");
+    let bytes = read_exactly(input, length).map_err(|error| ended(error, what))?;
+    let number = |voxel: usize, axis: usize| {
+        let at = if is_fortran { axis * count as usize + voxel } else { 3 * voxel + axis };
+        integer.decode(&bytes[at * integer.bytes..][..integer.bytes])
+    };
+    let mut dims = [0; 3];
+    for voxel in 0..count as usize {
+        for (axis, length) in dims.iter_mut().enumerate() {
+            let coordinate = number(voxel, axis);
+            *length = u64::try_from(coordinate + 1).unwrap_or(0).max(*length);
+            if coordinate < 0 {
+                return Err(content(format!(
+                    "voxel {voxel} has the coordinate {coordinate}: coordinates begin at 0"
+                )));
+            }
+        }
+    }
+    let dims = checked_dims(dims)?;
+    let voxels = (0..count as usize).map(|voxel| [0, 1, 2].map(|axis| number(voxel, axis) as u32));
+    Ok(VoxelGrid::from_voxels(dims, voxels)?)
 }
 
 fn check_bools(rows: &[u8], before: u64) -> Result<(), ReadError> {
@@ -46,16 +120,16 @@ fn check_bools(rows: &[u8], before: u64) -> Result<(), ReadError> {
     Err(content(format!("element {index} is {value}, but a bool is 0 or 1")))
 }
 
-/// A slab one brick thick, in the file's axes: word = slowest, bit = `8 mid + fast`.
-struct ReadSlab {
+/// A slice one brick thick, in the file's axes: word = slowest, bit = `8 mid + fast`.
+struct SliceReader {
     /// Voxels along the fastest axis.
     row: usize,
     /// By brick, fastest axis first.
-    masks: BrickSlab<Mask>,
+    masks: BrickSlice<Mask>,
 }
 
-impl ReadSlab {
-    /// Adds up to eight rows at `slow` within the slab and at brick `mid`.
+impl SliceReader {
+    /// Adds up to eight rows at `slow` within the slice and at brick `mid`.
     fn add_rows(&mut self, slow: usize, mid: usize, rows: &[u8]) {
         let bricks = self.row.div_ceil(8);
         let begin = mid * bricks;
@@ -73,7 +147,7 @@ impl ReadSlab {
         }
     }
 
-    /// Moves the bricks of the slab at `slow` (in bricks) to `bricks`.
+    /// Moves the bricks of the slice at `slow` (in bricks) to `bricks`.
     fn drain(&mut self, slow: usize, header: &Header, bricks: &mut Vec<(BrickKey, Mask)>) {
         let per_row = self.row.div_ceil(8);
         for (brick, mask) in self.masks.drain() {

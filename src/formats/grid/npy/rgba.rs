@@ -8,14 +8,14 @@ use super::header::{Element, Header};
 use super::layers::NONE;
 use crate::base::srgb::Rgba;
 use crate::formats::grid::brick_colors::{self, ColorRun, OwnedColors};
-use crate::formats::grid::slab::BrickSlab;
-use crate::formats::io::bytes::fill;
-use crate::formats::{ReadError, content};
+use crate::formats::grid::brick_slice::BrickSlice;
+use crate::formats::io::bytes::{ended, fill, read_exactly};
+use crate::formats::{ReadError, check_memory, content};
 use crate::grid::{BRICK, BrickKey, Colors, Mask, VoxelGrid, set_bits};
 
 /// A colour array by brick, in canonical order.
-pub(in crate::formats) struct ColorArray {
-    pub(in crate::formats) dims: [u32; 3],
+pub(crate) struct ColorArray {
+    pub(crate) dims: [u32; 3],
     bricks: Vec<Brick>,
 }
 
@@ -68,48 +68,59 @@ impl ColorArray {
     ///
     /// # Errors
     /// Another type or shape; too few or too many bytes.
-    pub(in crate::formats) fn read(input: &mut dyn BufRead) -> Result<Self, ReadError> {
+    pub(crate) fn read(input: &mut dyn BufRead, limit: u64) -> Result<Self, ReadError> {
         let header = Header::read(input)?;
         match header.element {
-            Element::Rgba => Self::read_after(&header, input),
+            Element::Rgba => Self::read_after(&header, input, limit),
             _ => Err(content("colours are uint8 of shape (nx, ny, nz, 4)")),
         }
     }
 
-    /// Reads the array after the header.
-    pub(super) fn read_after(header: &Header, input: &mut dyn BufRead) -> Result<Self, ReadError> {
-        if header.is_fortran {
-            return Err(content(
-                "colours in Fortran order are not supported: save numpy.ascontiguousarray(them)",
-            ));
-        }
+    /// Reads the array after the header. In Fortran order all reds come first, then all greens: the
+    /// array is in memory, in at most `limit` bytes.
+    pub(super) fn read_after(
+        header: &Header,
+        input: &mut dyn BufRead,
+        limit: u64,
+    ) -> Result<Self, ReadError> {
         let [nx, ny, nz] = header.dims;
-        let all = 4 * header.voxels();
+        let (voxels, all) = (header.voxels(), header.bytes());
+        let mut planes = Vec::new();
+        if header.is_fortran {
+            check_memory(all, limit)?;
+            for n in 0..4 {
+                let what = format_args!("the array, after {} or more of {all} bytes", n * voxels);
+                planes.push(read_exactly(input, voxels).map_err(|error| ended(error, what))?);
+            }
+        }
         let mut row = vec![NONE; nz as usize];
         let mut bricks = Vec::new();
-        let mut slab = BrickSlab::new();
+        let mut slice = BrickSlice::new();
         for x in 0..nx {
             for y in 0..ny {
-                let before = 4 * u64::from(nz) * (u64::from(x) * u64::from(ny) + u64::from(y));
-                let bytes = row.as_flattened_mut();
-                fill(
-                    input,
-                    bytes,
-                    format_args!("the array, after {before} or more of {all} bytes"),
-                )?;
-                add_row(&mut slab, [x, y], &row);
+                if header.is_fortran {
+                    for (z, color) in row.iter_mut().enumerate() {
+                        let at = (z * ny as usize + y as usize) * nx as usize + x as usize;
+                        *color = std::array::from_fn(|channel| planes[channel][at]);
+                    }
+                } else {
+                    let before = 4 * u64::from(nz) * (u64::from(x) * u64::from(ny) + u64::from(y));
+                    let what = format_args!("the array, after {before} or more of {all} bytes");
+                    fill(input, row.as_flattened_mut(), what)?;
+                }
+                add_row(&mut slice, [x, y], &row);
             }
             if x % BRICK == BRICK - 1 || x + 1 == nx {
-                bricks.extend(slab.drain().map(|(_, brick)| brick));
+                bricks.extend(slice.drain().map(|(_, brick)| brick));
             }
         }
-        end(input, header)?;
+        end(input, all)?;
         bricks.sort_unstable_by_key(|brick: &Brick| brick.key);
         Ok(Self { dims: header.dims, bricks })
     }
 
     /// The grid of the voxels that are not fully transparent, with their colours.
-    pub(in crate::formats) fn grid(&self) -> Result<VoxelGrid, ReadError> {
+    pub(crate) fn grid(&self) -> Result<VoxelGrid, ReadError> {
         let visible = self.bricks.iter().map(|brick| (brick.key, brick.visible())).collect();
         let mut grid = VoxelGrid::from_bricks(self.dims, visible)?;
         grid.colors = self.colors(&grid);
@@ -117,18 +128,18 @@ impl ColorArray {
     }
 
     /// The colours of the voxels of `grid`, unless they would take too much memory.
-    pub(in crate::formats) fn colors(&self, grid: &VoxelGrid) -> Option<Colors> {
+    pub(crate) fn colors(&self, grid: &VoxelGrid) -> Option<Colors> {
         brick_colors::colors(grid, self.bricks.iter().map(Brick::color_run), NONE)
     }
 }
 
 /// Adds the row along `z` at `x` and `y`.
-fn add_row(slab: &mut BrickSlab<Brick>, [x, y]: [u32; 2], row: &[Rgba]) {
+fn add_row(slice: &mut BrickSlice<Brick>, [x, y]: [u32; 2], row: &[Rgba]) {
     let bricks = row.len().div_ceil(BRICK as usize);
     let begin = (y / BRICK) as usize * bricks;
     for (n, eight) in row.chunks(BRICK as usize).enumerate() {
         for (z, &color) in eight.iter().enumerate().filter(|&(_, &color)| color != NONE) {
-            let brick = slab.get_or_insert(begin + n, || Brick {
+            let brick = slice.get_or_insert(begin + n, || Brick {
                 key: BrickKey::new([x / BRICK, y / BRICK, n as u32]),
                 mask: [0; 8],
                 colors: OwnedColors::All(color),

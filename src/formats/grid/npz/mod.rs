@@ -13,9 +13,13 @@
 mod read;
 mod zip;
 
-use std::io::{BufWriter, Write};
+use std::io::{self, BufWriter, Write};
+
+use flate2::Compression;
+use rawzip::{CompressionMethod, DataDescriptorOutput, ZipArchiveWriter};
 
 use crate::formats::grid::{dense, npy};
+use crate::formats::io::deflate::Deflater;
 use crate::formats::{GridSpec, WriteError};
 use crate::grid::{Place, VoxelGrid, World};
 use crate::solid::distance::DistanceField;
@@ -53,13 +57,13 @@ const WIDTH: &str = "width.npy";
 /// # Errors
 /// `out` fails.
 pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
-    let mut zip = zip::Writer::new(BufWriter::new(out));
+    let mut zip = ZipArchiveWriter::new(BufWriter::new(out));
     put_world(&mut zip, grid.world)?;
-    zip.file(OCCUPIED, |out| npy::deflate(grid, out))?;
+    put(&mut zip, OCCUPIED, |out| npy::deflate(grid, out))?;
     if let Some(colors) = &grid.colors {
-        zip.file(RGBA, |out| npy::deflate_colors(grid, colors, out))?;
+        put(&mut zip, RGBA, |out| npy::deflate_colors(grid, colors, out))?;
     }
-    Ok(zip.finish()?.flush()?)
+    Ok(zip.finish().map_err(io_error)?.flush()?)
 }
 
 /// Writes `field`: `coords`, `int32` of shape `(n, 3)`, the voxels of the band; `distances`,
@@ -69,14 +73,14 @@ pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
 /// # Errors
 /// `out` fails.
 pub fn write_distances(field: &DistanceField, out: &mut dyn Write) -> Result<(), WriteError> {
-    let mut zip = zip::Writer::new(BufWriter::new(out));
+    let mut zip = ZipArchiveWriter::new(BufWriter::new(out));
     put_world(&mut zip, field.world())?;
     let count = field.band().occupied();
-    zip.file(WIDTH, |out| {
+    put(&mut zip, WIDTH, |out| {
         out.write_all(&npy::header::<u64>("<f4", &[]))?;
         out.write_all(&field.width().to_le_bytes())
     })?;
-    zip.file(COORDS, |out| {
+    put(&mut zip, COORDS, |out| {
         out.write_all(&npy::header("<i4", &[count, 3]))?;
         let mut out = BufWriter::new(out);
         for (voxel, _) in field.distances() {
@@ -84,7 +88,7 @@ pub fn write_distances(field: &DistanceField, out: &mut dyn Write) -> Result<(),
         }
         out.flush()
     })?;
-    zip.file(DISTANCES, |out| {
+    put(&mut zip, DISTANCES, |out| {
         out.write_all(&npy::header("<f4", &[count]))?;
         let mut out = BufWriter::new(out);
         for (_, distance) in field.distances() {
@@ -92,13 +96,13 @@ pub fn write_distances(field: &DistanceField, out: &mut dyn Write) -> Result<(),
         }
         out.flush()
     })?;
-    zip.file(OCCUPIED, |out| npy::deflate(field.inside(), out))?;
-    Ok(zip.finish()?.flush()?)
+    put(&mut zip, OCCUPIED, |out| npy::deflate(field.inside(), out))?;
+    Ok(zip.finish().map_err(io_error)?.flush()?)
 }
 
-fn put_world(zip: &mut zip::Writer<impl Write>, world: World) -> Result<(), WriteError> {
+fn put_world(zip: &mut ZipArchiveWriter<impl Write>, world: World) -> Result<(), WriteError> {
     let mut put = |name, descr, shape: &[u64], bytes: &[u8]| {
-        zip.file(name, |out| {
+        put(zip, name, |out| {
             out.write_all(&npy::header(descr, shape))?;
             out.write_all(bytes)
         })
@@ -114,4 +118,27 @@ fn put_world(zip: &mut zip::Writer<impl Write>, world: World) -> Result<(), Writ
         put(UP, "<U1", &[], &up)?;
     }
     Ok(())
+}
+
+/// Adds the array that `write` writes.
+fn put<W: Write>(
+    zip: &mut ZipArchiveWriter<W>,
+    name: &str,
+    write: impl FnOnce(&mut Deflater<&mut dyn Write>) -> io::Result<()>,
+) -> io::Result<()> {
+    let file = zip.new_file(name).compression_method(CompressionMethod::DEFLATE);
+    let (mut entry, _) = file.start().map_err(io_error)?;
+    let mut content = Deflater::new(&mut entry as &mut dyn Write, Compression::fast());
+    write(&mut content)?;
+    let (crc, len) = content.finish()?;
+    entry.finish(DataDescriptorOutput::new(crc, len)).map_err(io_error)?;
+    Ok(())
+}
+
+/// The error of the file; of the archive itself there is none.
+fn io_error(error: rawzip::Error) -> io::Error {
+    match error.into_kind() {
+        rawzip::ErrorKind::IO(error) => error,
+        other => io::Error::other(format!("{other:?}")),
+    }
 }

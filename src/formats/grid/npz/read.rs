@@ -19,8 +19,8 @@ const MAX_SMALL: u64 = 1 << 10;
 /// # Errors
 /// Not a zip archive, or a damaged one; no array of voxels; the errors of [`npy::read`]; an
 /// impossible world position.
-pub fn read(input: &mut dyn BufRead) -> Result<LoadedGrid, ReadError> {
-    let mut arrays = Arrays::default();
+pub fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError> {
+    let mut arrays = Arrays { limit, ..Arrays::default() };
     zip::read(input, |name, content| arrays.take(name, content))?;
     arrays.finish()
 }
@@ -35,6 +35,8 @@ struct Arrays {
     voxel_size: Option<f64>,
     up: Option<Up>,
     ignored: Vec<String>,
+    /// Bytes of memory for an array of colours.
+    limit: u64,
     /// The first array that holds no voxels, and why.
     unread: Option<String>,
     warnings: Vec<String>,
@@ -70,7 +72,7 @@ impl Arrays {
         if self.rgba.is_some() {
             return Err(self::content(format!("{RGBA} appears twice")));
         }
-        match ColorArray::read(&mut BufReader::new(content)) {
+        match ColorArray::read(&mut BufReader::new(content), self.limit) {
             Ok(rgba) => self.rgba = Some(rgba),
             Err(error @ (ReadError::Io(_) | ReadError::Cancelled)) => return Err(error),
             Err(error) => self.warnings.push(format!("{RGBA} is ignored: {error}")),
@@ -85,8 +87,8 @@ impl Arrays {
         }
         let array = match has_grid {
             true => None,
-            false => match npy::read(&mut BufReader::new(content)) {
-                Ok(loaded) => Some(loaded.grid),
+            false => match npy::read_array(&mut BufReader::new(content), self.limit) {
+                Ok(grid) => Some(grid),
                 Err(error) if name == OCCUPIED => return Err(error),
                 Err(error @ (ReadError::Io(_) | ReadError::Cancelled)) => return Err(error),
                 // An array of another kind.
@@ -163,7 +165,7 @@ impl Arrays {
     }
 }
 
-/// Reads an array of one of these shapes as `f64`, from any of four types.
+/// Reads an array of one of these shapes as `f64`, of one of four types and either byte order.
 fn numbers<const N: usize>(
     input: &mut dyn Read,
     shapes: &[&str],
@@ -172,9 +174,13 @@ fn numbers<const N: usize>(
     let SmallArray { descr, shape, bytes } = small(input)?;
     let elements = match &descr[..] {
         "<f8" => elements(&bytes, f64::from_le_bytes),
+        ">f8" => elements(&bytes, f64::from_be_bytes),
         "<f4" => elements(&bytes, |bytes| f32::from_le_bytes(bytes).into()),
+        ">f4" => elements(&bytes, |bytes| f32::from_be_bytes(bytes).into()),
         "<i4" => elements(&bytes, |bytes| i32::from_le_bytes(bytes).into()),
+        ">i4" => elements(&bytes, |bytes| i32::from_be_bytes(bytes).into()),
         "<i8" => elements(&bytes, |bytes| i64::from_le_bytes(bytes) as f64),
+        ">i8" => elements(&bytes, |bytes| i64::from_be_bytes(bytes) as f64),
         _ => None,
     };
     elements.filter(|_| shapes.contains(&&shape[..])).ok_or_else(|| {
@@ -196,8 +202,8 @@ fn elements<const N: usize, const B: usize>(
 fn up(input: &mut dyn Read) -> Result<Up, ReadError> {
     let SmallArray { descr, bytes, .. } = small(input)?;
     match (&descr[..], &bytes[..]) {
-        ("<U1", b"y\0\0\0") => Ok(Up::Y),
-        ("<U1", b"z\0\0\0") => Ok(Up::Z),
+        ("<U1", b"y\0\0\0") | (">U1", b"\0\0\0y") => Ok(Up::Y),
+        ("<U1", b"z\0\0\0") | (">U1", b"\0\0\0z") => Ok(Up::Z),
         _ => Err(self::content("it is neither 'y' nor 'z'")),
     }
 }

@@ -1,16 +1,14 @@
-//! Streaming zip archives, as far as `.npz` needs them.
+//! Reading zip archives as streams, as far as `.npz` needs them.
 //!
-//! Hand-written: the crate `zip` reads seekable files, or entries with the lengths before the
-//! content; a pipe offers neither. After PKWARE, *APPNOTE.TXT* 6.3.10.
+//! Hand-written: the crates `rawzip`, which writes them, and `zip` read seekable files, or entries
+//! with the lengths before the content; a pipe offers neither. After PKWARE, *APPNOTE.TXT* 6.3.10.
 
-use std::io::{self, BufRead, Read, Write};
+use std::io::{self, BufRead, Read};
 
-use flate2::Compression;
 use flate2::bufread::DeflateDecoder;
 
 use crate::formats::io::bytes::{read_exactly, skip};
 use crate::formats::io::checked::Checked;
-use crate::formats::io::deflate::Deflater;
 use crate::formats::{ReadError, content, excerpt};
 
 const LOCAL: u32 = 0x0403_4b50;
@@ -20,132 +18,12 @@ const END: u32 = 0x0605_4b50;
 const END_64: u32 = 0x0606_4b50;
 const LOCATOR_64: u32 = 0x0706_4b50;
 
-/// Version 4.5 of the specification, the first with 64-bit lengths.
-const VERSION: u16 = 45;
 const STORED: u16 = 0;
 const DEFLATED: u16 = 8;
 /// Flag: the lengths are in a descriptor after the content.
 const HAS_DESCRIPTOR: u16 = 1 << 3;
 const ENCRYPTED: u16 = 1;
-/// Marks a length that is in the extra field.
-const IN_EXTRA: u32 = u32::MAX;
 const EXTRA_64: u16 = 1;
-/// 1 January 1980, the earliest date: a fixed date makes files reproducible.
-const DATE: u16 = 1 << 5 | 1;
-
-/// Writes an archive.
-pub(super) struct Writer<W> {
-    out: Checked<W>,
-    entries: Vec<Entry>,
-}
-
-struct Entry {
-    name: &'static str,
-    offset: u64,
-    crc: u32,
-    deflated: u64,
-    len: u64,
-}
-
-impl<W: Write> Writer<W> {
-    pub(super) fn new(out: W) -> Self {
-        Self { out: Checked::new(out), entries: Vec::new() }
-    }
-
-    /// Adds a file with the content that `write` writes.
-    pub(super) fn file(
-        &mut self,
-        name: &'static str,
-        write: impl FnOnce(&mut Deflater<&mut dyn Write>) -> io::Result<()>,
-    ) -> io::Result<()> {
-        let offset = self.out.len;
-        let head = bytes(&[&LOCAL.to_le_bytes(), &common(0, [IN_EXTRA; 2], name, 20)]);
-        self.out.write_all(&head)?;
-        self.out.write_all(name.as_bytes())?;
-        // This field makes readers expect 64-bit lengths in the descriptor.
-        self.out.write_all(&extra_64(&[0, 0]))?;
-        let begin = self.out.len;
-        let mut content = Deflater::new(&mut self.out as &mut dyn Write, Compression::fast());
-        write(&mut content)?;
-        let (crc, len) = content.finish()?;
-        let deflated = self.out.len - begin;
-        self.out.write_all(&bytes(&[
-            &DESCRIPTOR.to_le_bytes(),
-            &crc.to_le_bytes(),
-            &deflated.to_le_bytes(),
-            &len.to_le_bytes(),
-        ]))?;
-        self.entries.push(Entry { name, offset, crc, deflated, len });
-        Ok(())
-    }
-
-    /// Writes the central directory.
-    pub(super) fn finish(mut self) -> io::Result<W> {
-        let begin = self.out.len;
-        for Entry { name, offset, crc, deflated, len } in &self.entries {
-            let extra = extra_64(&[*len, *deflated, *offset]);
-            let record = bytes(&[
-                &CENTRAL.to_le_bytes(),
-                &VERSION.to_le_bytes(),
-                &common(*crc, [IN_EXTRA; 2], name, extra.len() as u16),
-                // Comment length, disk number and attributes.
-                &[0; 10],
-                &IN_EXTRA.to_le_bytes(),
-                name.as_bytes(),
-                &extra,
-            ]);
-            self.out.write_all(&record)?;
-        }
-        let (end, count) = (self.out.len, self.entries.len() as u64);
-        let tail = bytes(&[
-            &END_64.to_le_bytes(),
-            &44_u64.to_le_bytes(),
-            &[VERSION.to_le_bytes(), VERSION.to_le_bytes()].concat(),
-            &[0; 8],
-            &count.to_le_bytes(),
-            &count.to_le_bytes(),
-            &(end - begin).to_le_bytes(),
-            &begin.to_le_bytes(),
-            &LOCATOR_64.to_le_bytes(),
-            &[0; 4],
-            &end.to_le_bytes(),
-            &1_u32.to_le_bytes(),
-            &END.to_le_bytes(),
-            &[0; 4],
-            // Counts, length and offset are in the 64-bit record.
-            &[0xff; 12],
-            &[0; 2],
-        ]);
-        self.out.write_all(&tail)?;
-        Ok(self.out.inner)
-    }
-}
-
-/// The common fields of a local header and a central directory record.
-fn common(crc: u32, lens: [u32; 2], name: &str, extra: u16) -> Vec<u8> {
-    bytes(&[
-        &VERSION.to_le_bytes(),
-        &HAS_DESCRIPTOR.to_le_bytes(),
-        &DEFLATED.to_le_bytes(),
-        &0_u16.to_le_bytes(),
-        &DATE.to_le_bytes(),
-        &crc.to_le_bytes(),
-        &lens[0].to_le_bytes(),
-        &lens[1].to_le_bytes(),
-        &(name.len() as u16).to_le_bytes(),
-        &extra.to_le_bytes(),
-    ])
-}
-
-fn extra_64(numbers: &[u64]) -> Vec<u8> {
-    let numbers: Vec<u8> = numbers.iter().flat_map(|n| n.to_le_bytes()).collect();
-    bytes(&[&EXTRA_64.to_le_bytes(), &(numbers.len() as u16).to_le_bytes(), &numbers])
-}
-
-fn bytes(parts: &[&[u8]]) -> Vec<u8> {
-    parts.concat()
-}
-
 /// Reads an archive to its end, and calls `take` with the name and content of each file. `take`
 /// need not read all of the content.
 pub(super) fn read(
@@ -227,13 +105,15 @@ fn read_file(
         }
         _ => return Err(content(format!("{called} is compressed in a way that is not supported"))),
     };
-    let (crc, len) = match has_descriptor {
-        true => read_descriptor(input, found.1, has_long_lengths)?,
-        false => (crc, len),
+    let (crc, len) = if has_descriptor {
+        read_descriptor(input, found.1, has_long_lengths)?
+    } else {
+        (crc, len)
     };
-    match found == (crc, len) {
-        true => Ok(()),
-        false => Err(content(format!("{called} is damaged: its check sum is another"))),
+    if found == (crc, len) {
+        Ok(())
+    } else {
+        Err(content(format!("{called} is damaged: its check sum is another")))
     }
 }
 

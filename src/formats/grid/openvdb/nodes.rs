@@ -4,7 +4,7 @@ use crate::base::srgb::Rgba;
 use crate::formats::grid::brick_colors::{self, ColorRun, MaskColors, TOO_MANY_COLORS};
 use crate::formats::grid::description;
 use crate::formats::grid::openvdb::world::WorldFromIndex;
-use crate::formats::{LoadedGrid, ReadError, checked_dims, content};
+use crate::formats::{LoadedGrid, ReadError, check_memory, checked_dims, content};
 use crate::grid::{
     BRICK, BrickKey, Colors, FULL, Mask, Place, VoxelGrid, World, count, in_order_within, is_empty,
     run_bounds,
@@ -16,6 +16,8 @@ const BRICK_EDGE: i64 = BRICK as i64;
 /// Maximum number of rows of full bricks that tiles stand for: as many as the largest solid has. A
 /// file of a few KiB can encode more.
 const MAX_FULL_ROWS: u64 = (MAX_DIM as u64 / BRICK as u64).pow(2);
+/// Bytes of memory for a row of full bricks: here and in the grid.
+const ROW_BYTES: u64 = 36;
 /// From this number of tiles on, they are joined and checked while more are read: a few MiB of a
 /// compressed file can encode a thousand times as many.
 const MANY_TILES: usize = 1 << 20;
@@ -27,6 +29,8 @@ pub(super) struct Nodes {
     tiles: Vec<Tile>,
     /// The number of tiles when they were last joined.
     joined: usize,
+    /// Bytes of memory.
+    limit: u64,
     /// The colours of the leaves' voxels, in file order; empty for densities.
     colors: Vec<Rgba>,
     background: Rgba,
@@ -88,6 +92,11 @@ pub(super) struct GridMetadata {
 }
 
 impl Nodes {
+    /// None yet; their full rows may take at most `limit` bytes of memory.
+    pub(super) fn within(limit: u64) -> Self {
+        Self { limit, ..Self::default() }
+    }
+
     /// Adds a leaf at `corner`, in voxels.
     pub(super) fn leaf(&mut self, corner: [i32; 3], mask: Mask) {
         self.leaves.push((bricks(corner), mask));
@@ -108,7 +117,7 @@ impl Nodes {
         if self.tiles.len() >= MANY_TILES.max(2 * self.joined) {
             self.tiles = joined(std::mem::take(&mut self.tiles));
             self.joined = self.tiles.len();
-            count_rows(&self.tiles)?;
+            count_rows(&self.tiles, self.limit)?;
         }
         Ok(())
     }
@@ -151,7 +160,7 @@ impl Nodes {
             None => Frame::around(bounds)?,
         };
         VoxelGrid::empty(frame.dims)?;
-        let full = full_rows(&tiles)?;
+        let full = full_rows(&tiles, self.limit)?;
         let rows = || merged(self.leaves.iter().map(Row::of_leaf), &full);
         check_apart(rows().map(|row| (row.at, row.len)))?;
         let world = frame.world(described.map(|(_, world)| world), world_from_index);
@@ -162,9 +171,10 @@ impl Nodes {
         if let Some((colors, metadata)) = colors {
             let is_aligned =
                 world_from_index.is_some() && metadata.world_from_index == world_from_index;
-            let found = match is_aligned {
-                true => colors.into_colors(&grid, &frame)?.ok_or(TOO_MANY_COLORS),
-                false => Err("they lie elsewhere than the voxels"),
+            let found = if is_aligned {
+                colors.into_colors(&grid, &frame)?.ok_or(TOO_MANY_COLORS)
+            } else {
+                Err("they lie elsewhere than the voxels")
             };
             match found {
                 Ok(colors) => grid.colors = Some(colors),
@@ -176,7 +186,7 @@ impl Nodes {
 
     /// The colours of `grid`, which is `frame`; `None` if they would take too much memory.
     fn into_colors(self, grid: &VoxelGrid, frame: &Frame) -> Result<Option<Colors>, ReadError> {
-        let rows = full_rows(&joined(self.tiles))?;
+        let rows = full_rows(&joined(self.tiles), self.limit)?;
         let mut begin = 0;
         let begins = self.leaves.iter().map(|(at, mask)| {
             let leaf = (*at, mask, begin);
@@ -222,8 +232,8 @@ fn joined(mut tiles: Vec<Tile>) -> Vec<Tile> {
 /// The number of rows of full bricks of joined tiles.
 ///
 /// # Errors
-/// Tiles overlap; too many rows.
-fn count_rows(tiles: &[Tile]) -> Result<usize, ReadError> {
+/// Tiles overlap; the rows take more than `limit` bytes of memory.
+fn count_rows(tiles: &[Tile], limit: u64) -> Result<usize, ReadError> {
     for tiles in tiles.chunk_by(|a, b| a.edge == b.edge) {
         check_apart(tiles.iter().map(|tile| (tile.at, tile.len)))?;
     }
@@ -233,6 +243,7 @@ fn count_rows(tiles: &[Tile]) -> Result<usize, ReadError> {
             "its tiles are {count} rows of full bricks, but at most {MAX_FULL_ROWS} are read"
         )));
     }
+    check_memory(count * ROW_BYTES, limit)?;
     Ok(count as usize)
 }
 
@@ -240,8 +251,8 @@ fn count_rows(tiles: &[Tile]) -> Result<usize, ReadError> {
 ///
 /// # Errors
 /// As [`count_rows`].
-fn full_rows(tiles: &[Tile]) -> Result<Vec<FullRow>, ReadError> {
-    let mut rows = Vec::with_capacity(count_rows(tiles)?);
+fn full_rows(tiles: &[Tile], limit: u64) -> Result<Vec<FullRow>, ReadError> {
+    let mut rows = Vec::with_capacity(count_rows(tiles, limit)?);
     for &Tile { at: [x, y, z], edge, len, color } in tiles {
         for (dz, dy) in (0..edge as i32).flat_map(|z| (0..edge as i32).map(move |y| (z, y))) {
             rows.push(FullRow { at: [x, y + dy, z + dz], len, color });
@@ -367,7 +378,7 @@ mod tests {
 
     /// Adds tiles of `edge` bricks, the n-th at `corner_of(n)` in edges, as nodes of a thousand do.
     fn add(count: usize, edge: u32, corner_of: fn(i32) -> [i32; 3]) -> Result<Nodes, ReadError> {
-        let (mut nodes, edge) = (Nodes::default(), BRICK * edge);
+        let (mut nodes, edge) = (Nodes::within(u64::MAX), BRICK * edge);
         for n in 0..count {
             nodes.tile(corner_of(n as i32).map(|c| edge as i32 * c), edge, NO_COLOR);
             if n % 1000 == 0 {
@@ -382,7 +393,7 @@ mod tests {
         let count = 4 * MANY_TILES;
         let nodes = add(count, 1, |n| [n % 4096, n / 4096 % 64, n / 4096 / 64]).unwrap();
         assert!(nodes.tiles.len() < MANY_TILES + 1000, "{}", nodes.tiles.len());
-        let rows = full_rows(&joined(nodes.tiles)).unwrap();
+        let rows = full_rows(&joined(nodes.tiles), u64::MAX).unwrap();
         assert_eq!(rows.len(), count / 4096);
         assert!(rows.iter().all(|row| row.at[0] == 0 && row.len == 4096));
     }

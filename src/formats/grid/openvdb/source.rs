@@ -151,10 +151,7 @@ impl<'a> Source<'a> {
             None => io::copy(&mut skipped_bytes, &mut io::sink())?,
         };
         self.at += skipped;
-        match skipped == len {
-            true => Ok(()),
-            false => Err(content(format!("the file ends in {what}"))),
-        }
+        if skipped == len { Ok(()) } else { Err(content(format!("the file ends in {what}"))) }
     }
 
     /// Skips to byte `to`.

@@ -7,20 +7,23 @@ use super::paint::Paint;
 use super::scene::{Model, NodeKind, ROOT, Rotation, Scene};
 use super::{ATTRIBUTE, Description, Frame};
 use crate::formats::Part;
-use crate::formats::{ReadError, checked_dims, content, excerpt};
+use crate::formats::{ReadError, check_memory, checked_dims, content, excerpt};
 use crate::grid::mask_place;
-use crate::grid::{BrickKey, Mask, Up, VoxelGrid, World};
+use crate::grid::{BRICK, BrickKey, Mask, Up, VoxelGrid, World};
 
 /// Deepest nesting of nodes.
 const MAX_DEPTH: usize = 256;
 /// Most node visits; a node is visited once per use, so nested instances multiply.
 const MAX_VISITS: usize = 1 << 18;
-/// Most voxels of all instances, unless the file itself has more: about ten seconds of work, and
-/// 1.3 GB with colours.
+/// Most voxels of all instances, unless the file itself has more: about ten seconds of work.
 const MAX_PLACED: u64 = 1 << 28;
 /// Most bricks of all instances, unless the file has more voxels: above the 250 cubed of
-/// MagicaVoxel's world. About 2 GB.
-const MAX_BRICKS: usize = 1 << 24;
+/// MagicaVoxel's world.
+const MAX_BRICKS: u64 = 1 << 24;
+/// Bytes of memory for a brick of the scene: in a hash map that grows, in a list, in the grid.
+const BRICK_BYTES: u64 = 320;
+/// Bytes of memory for a voxel of the scene: its palette index, and its colour in a list that grows.
+const VOXEL_BYTES: u64 = 10;
 
 /// A rotation, then a translation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -79,8 +82,8 @@ pub(super) struct Assembled {
     pub(super) used: [bool; 256],
 }
 
-/// The union of all instances of `scene`.
-pub(super) fn assemble(scene: &Scene) -> Result<Assembled, ReadError> {
+/// The union of all instances of `scene`, in at most `limit` bytes of memory.
+pub(super) fn assemble(scene: &Scene, limit: u64) -> Result<Assembled, ReadError> {
     let mut instances = instances(scene)?;
     // Duplicate instances add no voxels, but cost time.
     let mut seen = HashSet::new();
@@ -101,9 +104,9 @@ pub(super) fn assemble(scene: &Scene) -> Result<Assembled, ReadError> {
             (Frame { dims, up: Up::Z }, lo, None)
         }
     };
-    let limit = MAX_BRICKS.max(stored(scene) as usize);
     let placed = Placed { scene, instances: &instances, frame, corner };
-    let bricks = placed.bricks(limit)?;
+    placed.check_memory(limit)?;
+    let bricks = placed.bricks();
     let paint = placed.paint(&bricks);
     let (colors, used) = (paint.colors(scene.palette, description.is_some()), paint.used());
     let mut grid = VoxelGrid::from_bricks(frame.dims, bricks)?;
@@ -128,12 +131,13 @@ fn checked_description(text: &[u8], [lo, hi]: [[i64; 3]; 2]) -> Result<Descripti
     let dims = checked_dims(description.dims.map(u64::from)).map_err(|e| format!("lies: {e}"))?;
     let frame = Frame { dims, up: description.world.up };
     let (corner, size) = (frame.corner(), frame.size().map(i64::from));
-    match (0..3).all(|a| lo[a] >= corner[a] && hi[a] < corner[a] + size[a]) {
-        true => Ok(description),
-        false => Err(format!(
+    if (0..3).all(|a| lo[a] >= corner[a] && hi[a] < corner[a] + size[a]) {
+        Ok(description)
+    } else {
+        Err(format!(
             "says that the grid is {size:?} from {corner:?}, but its models reach from {lo:?} to \
              {hi:?}: was the file edited? remove the attribute"
-        )),
+        ))
     }
 }
 
@@ -248,28 +252,52 @@ impl Placed<'_> {
         })
     }
 
-    /// The bricks of all instances in canonical order, at most `limit`.
-    fn bricks(&self, limit: usize) -> Result<Vec<(BrickKey, Mask)>, ReadError> {
+    /// # Errors
+    /// Too many voxels; their bricks and colours take more than `limit` bytes of memory.
+    fn check_memory(&self, limit: u64) -> Result<(), ReadError> {
         let models = &self.scene.models;
-        let placed: u64 = self.instances.iter().map(|i| models[i.model].voxels.len() as u64).sum();
-        if placed > stored(self.scene).max(MAX_PLACED) {
+        let voxels: u64 = self.instances.iter().map(|i| models[i.model].voxels.len() as u64).sum();
+        if voxels > stored(self.scene).max(MAX_PLACED) {
             return Err(content(format!(
-                "the scene graph's instances have {placed} voxels: too many"
+                "the scene graph's instances have {voxels} voxels: too many"
             )));
         }
+        let needed = |bricks: u64| bricks * BRICK_BYTES + voxels.min(512 * bricks) * VOXEL_BYTES;
+        let [x, y, z] = self.frame.dims.map(|d| u64::from(d.div_ceil(BRICK)));
+        let most = MAX_BRICKS.max(stored(self.scene));
+        if needed(x * y * z) <= limit && x * y * z <= most {
+            return Ok(());
+        }
+        // Instances with the same place in their bricks have as many.
+        let mut counts: HashMap<(usize, Rotation, [i64; 3]), u64> = HashMap::new();
+        let mut bricks = 0;
+        for instance in self.instances {
+            let Pose { rotation, translation } = instance.pose;
+            let place = translation.map(|c| c.rem_euclid(BRICK.into()));
+            bricks += *counts.entry((instance.model, rotation, place)).or_insert_with(|| {
+                let keys = self.voxels(instance).map(|(voxel, _)| BrickKey::of_voxel(voxel));
+                keys.collect::<HashSet<_>>().len() as u64
+            });
+            check_memory(needed(bricks), limit)?;
+            if bricks > most {
+                return Err(content(format!(
+                    "the scene graph's instances fill more than {most} bricks"
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// The bricks of all instances in canonical order.
+    fn bricks(&self) -> Vec<(BrickKey, Mask)> {
         let mut bricks = Bricks::default();
         for instance in self.instances {
             self.voxels(instance).for_each(|(voxel, _)| bricks.set(voxel));
             bricks.flush();
-            if bricks.all.len() > limit {
-                return Err(content(format!(
-                    "the scene graph's instances fill more than {limit} bricks"
-                )));
-            }
         }
         let mut bricks: Vec<_> = bricks.all.into_iter().collect();
         bricks.sort_unstable_by_key(|&(key, _)| key);
-        Ok(bricks)
+        bricks
     }
 
     /// The palette indices of `bricks`, which must be those of all instances.
@@ -308,23 +336,5 @@ impl Bricks {
             let union = self.all.entry(key).or_default();
             (0..8).for_each(|x| union[x] |= mask[x]);
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn instances_may_not_fill_more_bricks_than_the_limit() {
-        let voxels: Vec<[u8; 4]> = (0..32).map(|i| [8 * i, 0, 0, 1]).collect();
-        let model = Model { size: [256, 1, 1], voxels: &voxels };
-        let scene = Scene { models: vec![model], ..Scene::default() };
-        let pose = |y| Pose { translation: [128, y, 0], ..Pose::NONE };
-        let instances: Vec<_> = (0..5).map(|y| Instance { model: 0, pose: pose(8 * y) }).collect();
-        let frame = Frame { dims: [256, 256, 1], up: Up::Z };
-        let placed = Placed { scene: &scene, instances: &instances, frame, corner: [0; 3] };
-        assert_eq!(placed.bricks(160).map(|bricks| bricks.len()).ok(), Some(160));
-        assert!(matches!(placed.bricks(159), Err(ReadError::Content(_))));
     }
 }

@@ -50,12 +50,25 @@ pub fn check_dims(dims: [u32; 3]) -> Result<(), WriteError> {
     })
 }
 
+/// # Errors
+/// The grid has more than one model.
+fn check_plain([x, y, z]: [u32; 3]) -> Result<(), WriteError> {
+    if x.max(y).max(z) <= MAX_MODEL {
+        return Ok(());
+    }
+    Err(WriteError::Unsupported(format!(
+        "a plain .vox has one model of at most {MAX_MODEL} voxels along each axis, and the grid is \
+         {x}x{y}x{z}: leave --plain out, or lower the resolution"
+    )))
+}
+
 /// A grid split into files with one palette; a single file if the grid fits MagicaVoxel's world.
 #[derive(Debug)]
 pub struct VoxFiles<'a> {
     grid: &'a VoxelGrid,
     colors: Option<(&'a Colors, IndexedColors)>,
     parts: Vec<VoxPart>,
+    is_plain: bool,
 }
 
 impl<'a> VoxFiles<'a> {
@@ -63,7 +76,8 @@ impl<'a> VoxFiles<'a> {
     #[must_use]
     pub fn new(grid: &'a VoxelGrid, options: &WriteOptions) -> Self {
         let indexed = IndexedColors::new(grid, options.palette.as_ref(), options.dither);
-        Self { grid, colors: grid.colors.as_ref().zip(indexed), parts: parts(grid) }
+        let colors = grid.colors.as_ref().zip(indexed);
+        Self { grid, colors, parts: parts(grid), is_plain: options.plain }
     }
 
     /// The parts that are not empty, in order; for an empty grid the first part.
@@ -80,7 +94,11 @@ impl<'a> VoxFiles<'a> {
         let world = part.world(self.grid.world);
         check_place(world.place)?;
         let models = models(self.grid, part, world);
-        let scene = scene_graph(part, world, &models);
+        let scene = if self.is_plain {
+            check_plain(self.grid.dims()).map(|()| Vec::new())?
+        } else {
+            scene_graph(part, world, &models)
+        };
         let palette = self.palette_chunk();
         let children =
             models.iter().map(Model::file_len).sum::<u64>() + (scene.len() + palette.len()) as u64;

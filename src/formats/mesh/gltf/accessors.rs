@@ -213,9 +213,10 @@ impl<'a> Arrays<'a> {
     fn accessor(&self, index: usize) -> Result<&Accessor, String> {
         let accessor = self.document.accessors.get(index).ok_or("does not exist")?;
         let count = accessor.count;
-        match count > self.bytes.max(MOST_ZEROS) {
-            true => Err(format!("says that it has {count} elements, more than there are bytes")),
-            false => Ok(accessor),
+        if count > self.bytes.max(MOST_ZEROS) {
+            Err(format!("says that it has {count} elements, more than there are bytes"))
+        } else {
+            Ok(accessor)
         }
     }
 
@@ -308,10 +309,7 @@ fn read_of<T>(size: usize, read: impl Fn(&[u8]) -> T) -> impl Fn(&[u8]) -> T {
 }
 
 fn check_shape(accessor: &Accessor, shape: &str) -> Result<(), String> {
-    match accessor.shape == shape {
-        true => Ok(()),
-        false => Err(misshapen(accessor, shape)),
-    }
+    if accessor.shape == shape { Ok(()) } else { Err(misshapen(accessor, shape)) }
 }
 
 fn misshapen(accessor: &Accessor, shape: &str) -> String {

@@ -217,10 +217,7 @@ fn refuse_version(asset: &Asset) -> Result<(), ReadError> {
     let needed = asset.min_version.as_ref().unwrap_or(&asset.version);
     let is_read =
         if asset.min_version.is_some() { needed == "2.0" } else { needed.starts_with("2.") };
-    match is_read {
-        true => Ok(()),
-        false => Err(unsupported_version(needed)),
-    }
+    if is_read { Ok(()) } else { Err(unsupported_version(needed)) }
 }
 
 /// Whether the document has the structure of glTF 1.0, in which `asset` is optional, and top-level

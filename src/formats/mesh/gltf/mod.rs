@@ -18,13 +18,13 @@ mod pose;
 mod scene;
 
 use crate::base::numbers::counted;
-use crate::formats::io::tally::{Tally, warning_of};
+use crate::formats::io::warnings::{NameCounts, counted_warning};
 use crate::formats::mesh::gltf::accessors::Arrays;
 use crate::formats::mesh::gltf::attributes::DocumentAppearance;
 use crate::formats::mesh::gltf::build::{Build, Totals};
 use crate::formats::mesh::gltf::images::DocumentTextures;
 use crate::formats::mesh::gltf::json::Document;
-use crate::formats::mesh::gltf::parts::{DECOMPRESS, DRACO, LeftOut, Parts};
+use crate::formats::mesh::gltf::parts::{DECOMPRESS, DRACO, Parts, Skipped};
 use crate::formats::mesh::gltf::pose::Skins;
 use crate::formats::mesh::gltf::scene::{Instance, expanded, instance_count, scene};
 use crate::formats::{
@@ -77,7 +77,7 @@ fn read(bytes: &[u8], sidecars: &Sidecars, options: &ReadOptions) -> Result<Load
     let skins = Skins::new(&arrays, &scene.instances, &scene.scene_from_node);
     let instances = expanded(scene.instances, &arrays).map_err(ReadError::Content)?;
     let mut appearance = options.appearance.then(|| DocumentAppearance::new(&document));
-    let Parts { mut parts, left_out } = Parts::new(&arrays, |mesh, part| {
+    let Parts { mut parts, skipped } = Parts::new(&arrays, |mesh, part| {
         if let Some(appearance) = &mut appearance {
             appearance.locate(&arrays, mesh, part);
         }
@@ -102,9 +102,9 @@ fn read(bytes: &[u8], sidecars: &Sidecars, options: &ReadOptions) -> Result<Load
         build.add(instance, &parts[instance.mesh], appearance.as_mut())?;
     }
     if totals.triangles == 0 {
-        return Err(nothing_to_voxelize(&left_out));
+        return Err(nothing_to_voxelize(&skipped));
     }
-    let mut warnings = warnings(&document, &left_out, scene.other_scenes);
+    let mut warnings = warnings(&document, &skipped, scene.other_scenes);
     warnings.extend(skins.warnings());
     warnings.extend(appearance.iter_mut().flat_map(DocumentAppearance::warnings));
     Ok(LoadedMesh::new(build.finish(appearance)?, warnings))
@@ -164,9 +164,10 @@ fn refuse_extensions(document: &Document) -> Result<(), ReadError> {
     let Some(extension) = document.extensions_required.iter().find(|name| !is_read(name)) else {
         return Ok(());
     };
-    let fix = match COMPRESSIONS.contains(&&extension[..]) {
-        true => DECOMPRESS,
-        false => "write it without, with the tool that made it, or with gltf-transform",
+    let fix = if COMPRESSIONS.contains(&&extension[..]) {
+        DECOMPRESS
+    } else {
+        "write it without, with the tool that made it, or with gltf-transform"
     };
     Err(ReadError::Content(format!(
         "the file needs the extension {}, which is not read: {fix}",
@@ -174,8 +175,8 @@ fn refuse_extensions(document: &Document) -> Result<(), ReadError> {
     )))
 }
 
-fn nothing_to_voxelize(left_out: &LeftOut) -> ReadError {
-    ReadError::Content(match left_out.points_and_lines {
+fn nothing_to_voxelize(skipped: &Skipped) -> ReadError {
+    ReadError::Content(match skipped.points_and_lines {
         0 => "no triangles in the scene: nothing to voxelize".into(),
         n => {
             let sets = counted(n, "set");
@@ -186,12 +187,12 @@ fn nothing_to_voxelize(left_out: &LeftOut) -> ReadError {
     })
 }
 
-fn warnings(document: &Document, left_out: &LeftOut, other_scenes: Tally) -> Vec<String> {
+fn warnings(document: &Document, skipped: &Skipped, other_scenes: NameCounts) -> Vec<String> {
     let mut warnings = Vec::new();
     let mut warn = |count: u64, names: [&str; 2], what: &str| {
-        warnings.extend(warning_of(count, names, what));
+        warnings.extend(counted_warning(count, names, what));
     };
-    let LeftOut { points_and_lines, without_positions, zero } = *left_out;
+    let Skipped { points_and_lines, without_positions, zero } = *skipped;
     let sets_were = ["set of points or lines was", "sets of points or lines were"];
     warn(points_and_lines, sets_were, "skipped: they have no surface");
     warn(without_positions, ["primitive was", "primitives were"], "skipped: no positions");

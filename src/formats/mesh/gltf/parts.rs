@@ -14,7 +14,7 @@ pub(super) const DECOMPRESS: &str =
 
 /// Counts of skipped primitives.
 #[derive(Debug, Default)]
-pub(super) struct LeftOut {
+pub(super) struct Skipped {
     pub(super) points_and_lines: u64,
     pub(super) without_positions: u64,
     /// Primitives whose positions have no data, and are zero.
@@ -90,7 +90,7 @@ impl Mode {
 /// The parts of all meshes.
 pub(super) struct Parts<'a> {
     pub(super) parts: Vec<Vec<Part<'a>>>,
-    pub(super) left_out: LeftOut,
+    pub(super) skipped: Skipped,
 }
 
 /// The error `what` about a primitive.
@@ -113,8 +113,7 @@ impl<'a> Parts<'a> {
         mut locate: impl FnMut(usize, &mut Part),
     ) -> Result<Self, ReadError> {
         let meshes = &arrays.document.meshes;
-        let mut all =
-            Self { parts: Vec::with_capacity(meshes.len()), left_out: LeftOut::default() };
+        let mut all = Self { parts: Vec::with_capacity(meshes.len()), skipped: Skipped::default() };
         for (at, mesh) in meshes.iter().enumerate() {
             let parts = all.of_mesh(arrays, at, mesh, &mut locate)?;
             all.parts.push(parts);
@@ -154,7 +153,7 @@ impl<'a> Parts<'a> {
     ) -> Result<Option<Part<'a>>, String> {
         let mode = match primitive.mode.unwrap_or(4) {
             0..=3 => {
-                self.left_out.points_and_lines += 1;
+                self.skipped.points_and_lines += 1;
                 return Ok(None);
             }
             4 => Mode::Triangles,
@@ -163,7 +162,7 @@ impl<'a> Parts<'a> {
             other => return Err(format!("its mode is {other}: use 4 for triangles")),
         };
         let Some(&position) = primitive.attributes.get("POSITION") else {
-            self.left_out.without_positions += 1;
+            self.skipped.without_positions += 1;
             return Ok(None);
         };
         let has_no_data = |&at: &usize| arrays.is_zero(at);
@@ -171,7 +170,7 @@ impl<'a> Parts<'a> {
             if primitive.extensions.draco.is_some() {
                 return Err(format!("it is compressed with {DRACO}: {DECOMPRESS}"));
             }
-            self.left_out.zero += u64::from(primitive.targets.is_empty());
+            self.skipped.zero += u64::from(primitive.targets.is_empty());
         }
         let vertices = arrays.count(position)? as u64;
         let indices = match primitive.indices {

@@ -2,7 +2,7 @@
 
 use std::array::from_fn;
 
-use crate::formats::io::tally::Tally;
+use crate::formats::io::warnings::NameCounts;
 use crate::formats::mesh::gltf::accessors::Arrays;
 use crate::formats::mesh::gltf::json::{Document, Instancing, Node};
 
@@ -34,9 +34,10 @@ impl Transform {
         let Some(columns) = node.matrix else { return Self::of_parts(node) };
         let last: [f64; 4] = from_fn(|column| columns[4 * column + 3]);
         let is_affine = last.iter().zip([0.0, 0.0, 0.0, 1.0]).all(|(a, b)| (a - b).abs() < 1e-6);
-        match is_affine {
-            true => Ok(Self::of_columns(&columns)),
-            false => Err(format!("a matrix whose last row is {last:?}, not 0, 0, 0, 1")),
+        if is_affine {
+            Ok(Self::of_columns(&columns))
+        } else {
+            Err(format!("a matrix whose last row is {last:?}, not 0, 0, 0, 1"))
         }
     }
 
@@ -136,7 +137,7 @@ pub(super) struct Scene<'a> {
     /// The transform of each node; `None` if it is not in the scene.
     pub(super) scene_from_node: Vec<Option<Transform>>,
     /// The names of the scenes that are not read.
-    pub(super) other_scenes: Tally,
+    pub(super) other_scenes: NameCounts,
 }
 
 /// The default scene, or else the first.
@@ -253,9 +254,9 @@ pub(super) fn expanded<'a>(
 
 /// The root nodes of the default scene, or else of the first, which most programs show; without
 /// scenes, the nodes without a parent. With the names of the other scenes.
-fn roots(document: &Document) -> Result<(Vec<usize>, Tally), String> {
+fn roots(document: &Document) -> Result<(Vec<usize>, NameCounts), String> {
     let Document { scene, scenes, nodes, .. } = document;
-    let mut others = Tally::default();
+    let mut others = NameCounts::default();
     if scene.is_none() && scenes.is_empty() {
         let mut has_parent = vec![false; nodes.len()];
         let children = nodes.iter().flat_map(|node| &node.children);

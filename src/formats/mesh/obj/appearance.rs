@@ -9,8 +9,8 @@
 
 use crate::base::srgb::{linear, linear_of};
 use crate::formats::Sidecars;
-use crate::formats::io::tally::Tally;
-use crate::formats::mesh::obj::faces::{Gathered, Slot};
+use crate::formats::io::warnings::NameCounts;
+use crate::formats::mesh::obj::faces::{FaceAttributes, Slot};
 use crate::formats::mesh::obj::libraries::{Defined, Materials};
 use crate::formats::mesh::obj::materials::{Definition, Map, before_comment};
 use crate::formats::mesh::textures::{ImageChannels, LoadedTextures, TextureLoader};
@@ -27,15 +27,15 @@ struct MaterialImages {
     opacity: Option<usize>,
 }
 
-/// The appearance of the attributes `gathered` with `materials`, and warnings. Images are read in
+/// The appearance of the attributes `attributes` with `materials`, and warnings. Images are read in
 /// at most `limit` bytes of memory.
 pub(super) fn appearance(
     materials: &Materials,
-    gathered: Gathered,
+    attributes: FaceAttributes,
     sidecars: &Sidecars,
     limit: u64,
 ) -> (Appearance, Vec<String>) {
-    let Gathered { slots, mut uvs, vertex_colors } = gathered;
+    let FaceAttributes { slots, mut uvs, vertex_colors } = attributes;
     let used = used_slots(&slots);
     let has_colors = !vertex_colors.is_empty();
     let mut loader = TextureLoader::new(sidecars, limit);
@@ -44,7 +44,7 @@ pub(super) fn appearance(
 
     let mut kept: Vec<Material> = Vec::new();
     let mut index_of_slot = vec![0; used.last().map_or(0, |&last| last as usize + 1)];
-    let mut unseen = Unseen::default();
+    let mut ignored = IgnoredProperties::default();
     let (mut last, mut first_kept) = (None, 0);
     for (&slot, &images) in used.iter().zip(&images) {
         let Slot { material: number, is_plain, is_colorless } = Slot::of(slot);
@@ -52,7 +52,7 @@ pub(super) fn appearance(
         let has_vertex_colors = has_colors && !is_colorless;
         let material = textures.material(defined, images, has_vertex_colors);
         if let Some(defined) = defined {
-            unseen.add(defined, is_plain, &material, has_vertex_colors);
+            ignored.add(defined, is_plain, &material, has_vertex_colors);
         }
         if last.replace(number) != Some(number) {
             first_kept = kept.len();
@@ -65,7 +65,7 @@ pub(super) fn appearance(
         }
     }
     let LoadedTextures { list: textures, mut warnings, .. } = textures.loaded;
-    warnings.extend(unseen.warnings());
+    warnings.extend(ignored.warnings());
     let mut material_of = slots;
     material_of.iter_mut().for_each(|slot| *slot = index_of_slot[*slot as usize]);
     if kept.len() == 1 {
@@ -166,14 +166,14 @@ impl Textures {
 
 /// Ignored properties, by the names of materials.
 #[derive(Default)]
-struct Unseen {
-    images: Tally,
-    vertex_colors: Tally,
-    colors: Tally,
-    placements: Tally,
+struct IgnoredProperties {
+    images: NameCounts,
+    vertex_colors: NameCounts,
+    colors: NameCounts,
+    placements: NameCounts,
 }
 
-impl Unseen {
+impl IgnoredProperties {
     /// Notes the properties of `defined` that `material`, its conversion in `slot`, does not have.
     fn add(
         &mut self,

@@ -19,9 +19,9 @@ impl VertexColors {
     pub(super) fn of(parts: &[Vec<[f64; 3]>], counts: impl Iterator<Item = usize>) -> Option<Self> {
         let colors = || parts.iter().flatten();
         let is_missing = |color: &[f64; 3]| color.iter().any(|value| value.is_nan());
-        let is_any_there = colors().any(|color| !is_missing(color));
+        let is_any_defined = colors().any(|color| !is_missing(color));
         let is_part_without = |(part, count): (&Vec<_>, usize)| part.is_empty() && count > 0;
-        is_any_there.then(|| Self {
+        is_any_defined.then(|| Self {
             are_of_255: colors().any(|&color| exceeds_display(color)),
             are_some_missing: colors().any(is_missing)
                 || parts.iter().zip(counts).any(is_part_without),
@@ -68,8 +68,9 @@ impl VertexColors {
 /// converts.
 fn linear_of_steps(steps: f64) -> u16 {
     let nearest = steps.round();
-    match (0.0..=255.0).contains(&nearest) && (steps - nearest).abs() < 1e-3 {
-        true => linear_of(nearest as u8),
-        false => linear(steps / 255.0),
+    if (0.0..=255.0).contains(&nearest) && (steps - nearest).abs() < 1e-3 {
+        linear_of(nearest as u8)
+    } else {
+        linear(steps / 255.0)
     }
 }

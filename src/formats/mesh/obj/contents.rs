@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use std::convert::Infallible;
 
 use crate::formats::ReadError;
-use crate::formats::io::tally::Tally;
+use crate::formats::io::warnings::NameCounts;
 use crate::formats::mesh::obj::names::{Names, Uses};
 use crate::formats::mesh::obj::parallel::{Fault, each};
 use crate::formats::mesh::obj::text::{Keyword, after_keyword, first_word, parts, visit};
@@ -41,18 +41,18 @@ pub(super) type Counts = [usize; 3];
 
 /// The omitted statements of a file.
 #[derive(Debug, Default)]
-pub(super) struct LeftOut {
+pub(super) struct Skipped {
     /// `p` and `l` statements.
     pub(super) points_and_lines: usize,
     /// Statements of curves, surfaces and patches.
     pub(super) free_form: usize,
     /// Statements that include a file or run a command.
-    pub(super) calls: Tally,
+    pub(super) calls: NameCounts,
     /// Unknown keywords.
-    pub(super) unknown: Tally,
+    pub(super) unknown: NameCounts,
 }
 
-impl LeftOut {
+impl Skipped {
     fn append(&mut self, other: Self) {
         self.points_and_lines += other.points_and_lines;
         self.free_form += other.free_form;
@@ -84,7 +84,7 @@ pub(super) struct Contents<'a> {
     /// The arguments of `mtllib`: possibly several files, possibly with a comment.
     pub(super) libraries: Names,
     pub(super) materials: Uses,
-    pub(super) left_out: LeftOut,
+    pub(super) skipped: Skipped,
     /// The material at the end.
     material: u32,
     /// An upper bound of the memory for reading, in bytes, `text` included.
@@ -93,7 +93,7 @@ pub(super) struct Contents<'a> {
 
 /// What is found in a part.
 #[derive(Default)]
-struct Found {
+struct PartContents {
     counts: Counts,
     faces: usize,
     triangles: usize,
@@ -103,7 +103,7 @@ struct Found {
     material: Option<u32>,
     /// Whether faces have the material of the part before.
     inherits: bool,
-    left_out: LeftOut,
+    skipped: Skipped,
     /// Bytes for the largest polygon and the longest statement.
     scratch: u64,
 }
@@ -112,7 +112,7 @@ impl<'a> Contents<'a> {
     pub(super) fn of(text: &'a str) -> Self {
         let mut contents = Self::default();
         let parts = parts(text, PART);
-        let found = each(parts.clone(), Found::of);
+        let found = each(parts.clone(), PartContents::of);
         let mut scratch: Vec<u64> = found.iter().map(|found| found.scratch).collect();
         // The most that all threads have at one time.
         scratch.sort_by_key(|&bytes| Reverse(bytes));
@@ -124,8 +124,8 @@ impl<'a> Contents<'a> {
     }
 
     /// Adds the next part.
-    fn append(&mut self, text: &'a str, found: Found) {
-        let Found { counts, faces, triangles, libraries, materials, left_out, .. } = found;
+    fn append(&mut self, text: &'a str, found: PartContents) {
+        let PartContents { counts, faces, triangles, libraries, materials, skipped, .. } = found;
         self.memory += PART_BYTES + materials.names.bytes() + libraries.bytes();
         let (before, material) = (self.totals, self.material);
         let has_faces = faces > 0;
@@ -147,7 +147,7 @@ impl<'a> Contents<'a> {
         for name in libraries.in_order() {
             self.libraries.number(name);
         }
-        self.left_out.append(left_out);
+        self.skipped.append(skipped);
     }
 
     /// Adds the memory that depends on the totals.
@@ -168,7 +168,7 @@ impl<'a> Contents<'a> {
     }
 }
 
-impl Found {
+impl PartContents {
     fn of(text: &str) -> Self {
         let mut found = Self::default();
         let Ok(()) = visit(text, |_, statement, keyword, words| -> Result<(), Infallible> {
@@ -190,12 +190,12 @@ impl Found {
         match first_word(statement).unwrap_or_default() {
             "usemtl" => self.material = Some(self.materials.number(after_keyword(statement))),
             "mtllib" => _ = self.libraries.number(after_keyword(statement)),
-            "p" | "l" => self.left_out.points_and_lines += 1,
-            "curv" | "surf" | "bzp" | "bsp" | "cdc" | "cdp" => self.left_out.free_form += 1,
-            "call" | "csh" => self.left_out.calls.add(statement.trim()),
+            "p" | "l" => self.skipped.points_and_lines += 1,
+            "curv" | "surf" | "bzp" | "bsp" | "cdc" | "cdp" => self.skipped.free_form += 1,
+            "call" | "csh" => self.skipped.calls.add(statement.trim()),
             "" => {}
             word if word.starts_with('#') || HARMLESS.split(' ').any(|known| known == word) => {}
-            word => self.left_out.unknown.add(word),
+            word => self.skipped.unknown.add(word),
         }
     }
 

@@ -43,7 +43,7 @@ impl Slot {
 
 /// The appearance attributes of triangles and vertices.
 #[derive(Debug, Default)]
-pub(super) struct Gathered {
+pub(super) struct FaceAttributes {
     /// The material slot of each triangle. Empty if there are none.
     pub(super) slots: Vec<u32>,
     /// The texture coordinates of each triangle. Empty if there are none.
@@ -52,7 +52,7 @@ pub(super) struct Gathered {
     pub(super) vertex_colors: Vec<Linear>,
 }
 
-impl Gathered {
+impl FaceAttributes {
     /// Sets the colours of vertices, where [`NO_COLOR`] is none: a triangle with such a vertex has
     /// the colour of its material.
     pub(super) fn set_colors(&mut self, colors: Vec<Linear>, triangles: &[[u32; 3]]) {
@@ -73,7 +73,7 @@ impl Gathered {
 pub(super) struct Faces {
     pub(super) triangles: Vec<[u32; 3]>,
     /// The appearance of the triangles.
-    pub(super) gathered: Gathered,
+    pub(super) attributes: FaceAttributes,
     /// Faces of fewer than three corners.
     pub(super) points_and_lines: usize,
     /// Polygons that cannot be triangulated correctly.
@@ -91,8 +91,8 @@ impl Faces {
         let parts = &contents.parts;
         let count: usize = parts.iter().map(|part| part.triangles).sum();
         let mut triangles = vec![[0; 3]; count];
-        let mut slots = vec![0; if materials.are_there { count } else { 0 }];
-        let mut uvs = vec![NO_UVS; if materials.have_maps { count } else { 0 }];
+        let mut slots = vec![0; if materials.any_defined { count } else { 0 }];
+        let mut uvs = vec![NO_UVS; if materials.any_mapped { count } else { 0 }];
         let lens = || parts.iter().map(|part| part.triangles);
         let appearances = divided(&mut slots, lens()).into_iter().zip(divided(&mut uvs, lens()));
         let buffers = divided(&mut triangles, lens()).into_iter().zip(appearances);
@@ -139,7 +139,7 @@ impl Faces {
         slots.truncate(end);
         uvs.truncate(end);
         all.triangles = triangles;
-        all.gathered = Gathered { slots, uvs, vertex_colors: Vec::new() };
+        all.attributes = FaceAttributes { slots, uvs, vertex_colors: Vec::new() };
         all
     }
 
@@ -308,11 +308,11 @@ impl Reader<'_> {
     fn add(&mut self, corners: [u32; 3]) {
         let corners = corners.map(|corner| self.corners[corner as usize]);
         self.triangles[self.len] = corners.map(|corner| corner.vertex);
-        if self.materials.are_there {
+        if self.materials.any_defined {
             let placement = self.materials.placement(self.material);
             let uvs = placement.map(|placement| self.placed_uvs(corners, placement));
             self.slots[self.len] = slot(self.material, uvs == Some(None));
-            if self.materials.have_maps {
+            if self.materials.any_mapped {
                 self.uvs[self.len] = uvs.flatten().unwrap_or(NO_UVS);
             }
         }

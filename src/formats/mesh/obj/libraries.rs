@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use crate::formats::error::TOO_LARGE;
-use crate::formats::io::tally::Tally;
 use crate::formats::io::temporary::folder_of;
+use crate::formats::io::warnings::NameCounts;
 use crate::formats::mesh::obj::contents::Contents;
 use crate::formats::mesh::obj::materials::{
     Definition, Library, Material, Placement, before_comment,
@@ -23,9 +23,9 @@ pub(super) struct Materials {
     /// By their number in `Uses`; `None` if undefined or unused.
     by_number: Vec<Option<Defined>>,
     /// Whether any face has a defined material.
-    pub(super) are_there: bool,
+    pub(super) any_defined: bool,
     /// Whether any of these has an image.
-    pub(super) have_maps: bool,
+    pub(super) any_mapped: bool,
     pub(super) warnings: Vec<String>,
 }
 
@@ -45,7 +45,7 @@ impl Materials {
         let folder = sidecars.base();
         let (found, mut warnings) = find(contents, sidecars);
         let (library, folders) = read_all(found, sidecars, limit, &mut warnings);
-        let mut undefined = Tally::default();
+        let mut undefined = NameCounts::default();
         let uses = &contents.materials;
         let names = [""].into_iter().chain(uses.names.in_order());
         let by_number = (0..).zip(names).map(|(number, name)| {
@@ -63,8 +63,8 @@ impl Materials {
         warnings.extend(undefined.warning("materials are not defined, and light grey"));
         let mut defined = by_number.iter().flatten().peekable();
         Self {
-            are_there: defined.peek().is_some(),
-            have_maps: defined.any(|defined| defined.definition.map().is_some()),
+            any_defined: defined.peek().is_some(),
+            any_mapped: defined.any(|defined| defined.definition.map().is_some()),
             by_number,
             warnings,
         }
@@ -109,7 +109,7 @@ fn read_all(
 fn find(contents: &Contents, sidecars: &Sidecars) -> (Vec<PathBuf>, Vec<String>) {
     let mut finder = Finder::new(sidecars);
     let mut found: Vec<PathBuf> = Vec::new();
-    let mut missing = Tally::default();
+    let mut missing = NameCounts::default();
     let folders = [sidecars.base().to_owned()];
     let libraries = contents.libraries.in_order();
     for names in &libraries {
@@ -182,10 +182,7 @@ fn read_text(sidecars: &Sidecars, path: &Path, limit: u64) -> Result<String, Str
         return Err(TOO_LARGE.to_owned());
     }
     let text = lines(bytes.into_owned());
-    match text.contains('\0') {
-        true => Err("it contains zero bytes".into()),
-        false => Ok(text),
-    }
+    if text.contains('\0') { Err("it contains zero bytes".into()) } else { Ok(text) }
 }
 
 fn quoted(path: &Path) -> String {

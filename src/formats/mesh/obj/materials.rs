@@ -1,15 +1,17 @@
 //! Parses material files (MTL): the colour, opacity and images of each material.
 //!
-//! Hand-written: `tobj` drops the options of images, stops at the first malformed line, and rejects
-//! colours of one number. The format is that of Wavefront, "Material Library File" (1995), with
-//! common deviations:
+//! `tobj` reads one statement at a time, since it drops a whole file at its first malformed line,
+//! and panics at a colour of fewer than three numbers. The format is that of Wavefront, "Material
+//! Library File" (1995), with common deviations:
+//! - a colour of one number is a grey;
+//! - images have options;
 //! - `Tr` is transparency, but `Tr 1` means opaque, as MeshLab writes it;
 //! - colours are sRGB;
 //! - a colour with a value of 2 or more has a scale of 255 instead of 1.
 
 use std::collections::HashMap;
 
-use crate::formats::io::tally::Tally;
+use crate::formats::io::warnings::NameCounts;
 use crate::formats::mesh::obj::text::{first_word, statements, without_comment};
 
 /// The definition of a material.
@@ -87,11 +89,11 @@ pub(super) struct Material {
 /// Ignored properties, by keyword or by material.
 #[derive(Debug, Default)]
 struct Ignored {
-    malformed: Tally,
-    spectra: Tally,
-    options: Tally,
-    repeated: Tally,
-    of_255: Tally,
+    malformed: NameCounts,
+    spectra: NameCounts,
+    options: NameCounts,
+    repeated: NameCounts,
+    of_255: NameCounts,
 }
 
 impl Library {
@@ -170,14 +172,17 @@ impl Library {
             self.ignored.spectra.add(name);
             return None;
         }
-        let numbers: Option<Vec<f64>> = words.iter().map(|word| number(word)).collect();
-        let color = match numbers.as_deref() {
-            Some(&[grey]) => [grey; 3],
-            Some(&[r, g, b]) => [r, g, b],
-            _ => {
-                self.ignored.malformed.add(&format!("Kd {rest}"));
-                return None;
-            }
+        let rgb = match words[..] {
+            [grey] => format!("{grey} {grey} {grey}"),
+            // Three at least: `tobj` panics at fewer.
+            [_, _, _] => words.join(" "),
+            _ => String::new(),
+        };
+        let read = if rgb.is_empty() { None } else { statement("Kd", &rgb) };
+        let color = read.and_then(|material| material.diffuse).map(|color| color.map(decimal));
+        let Some(color) = color.filter(|color| color.iter().all(|value| value.is_finite())) else {
+            self.ignored.malformed.add(&format!("Kd {rest}"));
+            return None;
         };
         let is_of_255 = exceeds_display(color);
         if is_of_255 {
@@ -188,7 +193,9 @@ impl Library {
 
     /// Parses a number, possibly after an option.
     fn last_number(&mut self, keyword: &str, rest: &str) -> Option<f64> {
-        let number = without_comment(rest).split_whitespace().next_back().and_then(number);
+        let word = without_comment(rest).split_whitespace().next_back();
+        let dissolve = word.and_then(|word| statement("d", word)?.dissolve);
+        let number = dissolve.map(decimal).filter(|number| number.is_finite());
         if number.is_none() {
             self.ignored.malformed.add(&format!("{keyword} {rest}"));
         }
@@ -198,7 +205,8 @@ impl Library {
     /// Parses an image with its options; `None` without a file name, as some programs write.
     fn map(&mut self, rest: &str) -> Option<Map> {
         let mut map = Map { file: String::new(), clamp: false, placement: Placement::default() };
-        let mut rest = rest;
+        let texture = statement("map_Kd", rest)?.diffuse_texture?;
+        let mut rest = &texture[..];
         while let Some((option, after)) = option(rest) {
             let Placement { scale, offset } = &mut map.placement;
             rest = match option {
@@ -224,6 +232,17 @@ impl Library {
         map.file = rest.trim_matches('"').to_owned();
         (!map.file.is_empty()).then_some(map)
     }
+}
+
+/// What `tobj` reads in one statement of a material.
+fn statement(keyword: &str, rest: &str) -> Option<tobj::Material> {
+    let text = format!("newmtl m\n{keyword} {rest}\n");
+    tobj::load_mtl_buf(&mut text.as_bytes()).ok()?.0.pop()
+}
+
+/// The decimal number of up to six digits that `tobj` rounded.
+fn decimal(number: impl ToString) -> f64 {
+    number.to_string().parse().unwrap_or(f64::NAN)
 }
 
 /// A name without a trailing comment.

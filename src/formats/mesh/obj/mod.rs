@@ -8,8 +8,9 @@
 //! Material files are located (`libraries`) and parsed (`materials`), and converted with their
 //! images (`appearance`).
 //!
-//! Hand-written: the crate `tobj` takes more than twice the processor time, on one thread, and
-//! reports errors without their line. It is the oracle of the tests.
+//! Geometry is read by hand: the crate `tobj`, which reads the statements of material files, takes
+//! more than twice the processor time, on one thread, and reports errors without their line. It is
+//! the oracle of the tests.
 
 mod appearance;
 mod colors;
@@ -17,16 +18,20 @@ mod contents;
 mod faces;
 mod libraries;
 mod materials;
+#[cfg(feature = "tobj")]
+mod models;
 mod names;
 mod numbers;
 mod parallel;
 mod text;
 mod vertices;
 
-use crate::formats::io::tally::{only_points_and_lines, points_and_lines_warning, warning_of};
+use crate::formats::io::warnings::{
+    counted_warning, only_points_and_lines, points_and_lines_warning,
+};
 use crate::formats::mesh::obj::appearance::appearance;
 use crate::formats::mesh::obj::colors::VertexColors;
-use crate::formats::mesh::obj::contents::{Contents, LeftOut};
+use crate::formats::mesh::obj::contents::{Contents, Skipped};
 use crate::formats::mesh::obj::faces::Faces;
 use crate::formats::mesh::obj::libraries::Materials;
 use crate::formats::mesh::obj::text::{check_text, clean};
@@ -58,28 +63,27 @@ fn read(
     let contents = Contents::of(&text);
     check_memory(contents.memory, options.memory)?;
     let left = options.memory - contents.memory;
-    let materials = match options.appearance {
-        true => Materials::read(&contents, sidecars, left),
-        false => Materials::default(),
+    let materials = if options.appearance {
+        Materials::read(&contents, sidecars, left)
+    } else {
+        Materials::default()
     };
-    let mut vertices = Vertices::of(&contents, materials.have_maps);
+    let mut vertices = Vertices::of(&contents, materials.any_mapped);
     let mut faces = Faces::of(&contents, &vertices, &materials);
     if let Some(fault) = vertices.fault.take().into_iter().chain(faces.fault.take()).min() {
         return Err(contents.error(fault));
     }
     if faces.triangles.is_empty() {
-        return Err(nothing_found(&contents.left_out, &faces));
+        return Err(nothing_found(&contents.skipped, &faces));
     }
     let counts = || contents.parts.iter().map(|part| part.counts[0]);
-    let colors = match options.appearance {
-        true => VertexColors::of(&vertices.colors, counts()),
-        false => None,
-    };
+    let colors =
+        if options.appearance { VertexColors::of(&vertices.colors, counts()) } else { None };
     let mut warnings = warnings(&contents, &vertices, &faces);
-    let mut gathered = faces.gathered;
+    let mut attributes = faces.attributes;
     if let Some(colors) = colors {
         let colors = colors.linear(&vertices.colors, counts());
-        gathered.set_colors(colors, &faces.triangles);
+        attributes.set_colors(colors, &faces.triangles);
     }
     let mesh = Mesh::new(vertices.positions, faces.triangles).map_err(|error| match error {
         MeshError::NotFinite { vertex, .. } => fault_of_vertex(&contents, vertex)
@@ -88,28 +92,28 @@ fn read(
     })?;
     warnings.extend(materials.warnings.iter().cloned());
     warnings.extend(colors.iter().flat_map(|colors| colors.warnings(vertices.opacities)));
-    if !materials.are_there && colors.is_none() {
+    if !materials.any_defined && colors.is_none() {
         return Ok(LoadedMesh::new(mesh, warnings));
     }
-    let (appearance, said) = appearance(&materials, gathered, sidecars, left);
+    let (appearance, said) = appearance(&materials, attributes, sidecars, left);
     warnings.extend(said);
     Ok(LoadedMesh::new(mesh.with_appearance(appearance)?, warnings))
 }
 
-fn nothing_found(left_out: &LeftOut, faces: &Faces) -> ReadError {
-    ReadError::Content(match left_out.points_and_lines + faces.points_and_lines {
+fn nothing_found(skipped: &Skipped, faces: &Faces) -> ReadError {
+    ReadError::Content(match skipped.points_and_lines + faces.points_and_lines {
         0 => "no faces found: is this an OBJ mesh?".into(),
         points_and_lines => only_points_and_lines(points_and_lines as u64),
     })
 }
 
 fn warnings(contents: &Contents, vertices: &Vertices, faces: &Faces) -> Vec<String> {
-    let LeftOut { points_and_lines, free_form, calls, unknown } = &contents.left_out;
+    let Skipped { points_and_lines, free_form, calls, unknown } = &contents.skipped;
     let mut warnings = Vec::from_iter(points_and_lines_warning(
         (points_and_lines + faces.points_and_lines) as u64,
     ));
     let mut warn = |count: usize, names: [&str; 2], what: &str| {
-        warnings.extend(warning_of(count as u64, names, what));
+        warnings.extend(counted_warning(count as u64, names, what));
     };
     let ignored = "a weight: it was ignored, since polygons do not use weights";
     warn(vertices.weights, ["vertex has", "vertices have"], ignored);

@@ -25,10 +25,7 @@ pub(super) fn clean(bytes: Vec<u8>, limit: u64) -> Result<String, ReadError> {
 
 /// Rejects bytes that are not text.
 pub(super) fn check_text(bytes: &[u8]) -> Result<(), ReadError> {
-    match memchr(0, bytes).is_some() && utf_16(bytes).is_none() {
-        true => Err(not_text()),
-        false => Ok(()),
-    }
+    if memchr(0, bytes).is_some() && utf_16(bytes).is_none() { Err(not_text()) } else { Ok(()) }
 }
 
 fn not_text() -> ReadError {
@@ -166,7 +163,7 @@ pub(super) fn first_word(line: &str) -> Option<&str> {
     line.split_whitespace().next()
 }
 
-/// A comment begins at a word, so that `1.#IND`, which some programs write for NaN, is not `1.`.
+/// A comment of a material or a name begins at a word, as in `Material #25`.
 pub(super) fn without_comment(line: &str) -> &str {
     if !line.as_bytes().contains(&b'#') {
         return line;
@@ -191,7 +188,17 @@ impl<'a> Iterator for Words<'a> {
         if rest[0] == b'#' {
             return None;
         }
-        let (word, rest) = rest.split_at(rest.iter().position(is_space).unwrap_or(rest.len()));
+        let is_end = |byte: &u8| is_space(byte) || *byte == b'#';
+        let mut end = rest.iter().position(is_end).unwrap_or(rest.len());
+        // A comment, but for `1.#IND`, which some programs write for NaN.
+        if rest.get(end) == Some(&b'#') {
+            if rest[end - 1] != b'.' {
+                self.0 = &[];
+                return Some(&rest[..end]);
+            }
+            end += rest[end..].iter().position(is_space).unwrap_or(rest.len() - end);
+        }
+        let (word, rest) = rest.split_at(end);
         self.0 = rest;
         Some(word)
     }
@@ -241,10 +248,8 @@ pub(super) fn visit<E>(
 ) -> Result<(), E> {
     let is_ascii = text.is_ascii();
     for (line, statement) in statements(text) {
-        let spaced = match is_ascii {
-            true => Cow::Borrowed(&statement[..]),
-            false => with_ascii_spaces(&statement),
-        };
+        let spaced =
+            if is_ascii { Cow::Borrowed(&statement[..]) } else { with_ascii_spaces(&statement) };
         let (keyword, words) = Keyword::of(&spaced);
         visit(line, &statement, keyword, words)?;
     }
@@ -253,9 +258,10 @@ pub(super) fn visit<E>(
 
 /// Replaces all other white space by ASCII spaces.
 fn with_ascii_spaces(statement: &str) -> Cow<'_, str> {
-    match statement.is_ascii() {
-        true => Cow::Borrowed(statement),
-        false => statement.replace(char::is_whitespace, " ").into(),
+    if statement.is_ascii() {
+        Cow::Borrowed(statement)
+    } else {
+        statement.replace(char::is_whitespace, " ").into()
     }
 }
 

@@ -7,7 +7,8 @@ use std::collections::HashMap;
 
 use crate::base::srgb::{Linear, Rgba};
 use crate::formats::Sidecars;
-use crate::formats::io::tally::warning_of;
+use crate::formats::io::tokens::quoted;
+use crate::formats::io::warnings::counted_warning;
 use crate::formats::mesh::flat_colors::{ALL_TRANSPARENT, FlatColors, NO_COLOR, lacks_color};
 use crate::formats::mesh::ply::channels::{Channels, corner_texcoords, texcoords};
 use crate::formats::mesh::ply::header::{Element, Header, Role};
@@ -54,6 +55,16 @@ impl Attributes {
                     .into(),
             );
             attributes = attributes.without_texcoords();
+        }
+        if let Some(texture) = header.textures.first()
+            && !attributes.has_texcoords()
+        {
+            let texture = quoted(texture);
+            warnings.push(format!(
+                "the texture {texture} is not shown: no texture coordinates are found, which are \
+                 called s and t, u and v, or texture_u and texture_v at vertices, and texcoord at \
+                 faces"
+            ));
         }
         attributes
     }
@@ -244,14 +255,14 @@ impl AppearanceBuilder {
     pub(super) fn finish(mut self, warnings: &mut Vec<String>) -> Option<Appearance> {
         let misplaced = "a texture that the header does not name, or not two coordinates a corner: \
                          a plain colour is shown";
-        warnings.extend(warning_of(self.misplaced, ["face has", "faces have"], misplaced));
+        warnings.extend(counted_warning(self.misplaced, ["face has", "faces have"], misplaced));
         let Attributes { vertex_colors, .. } = self.attributes;
         if !vertex_colors && !self.attributes.has_materials() {
             return None;
         }
         let white = "no colour (0 0 0 0 in files of Blender): shown in white";
         let triangles_have = ["triangle has", "triangles have"];
-        warnings.extend(warning_of(self.colorless_triangles, triangles_have, white));
+        warnings.extend(counted_warning(self.colorless_triangles, triangles_have, white));
         if self.colorless.is_some() {
             // Not used, and not transparent.
             let missing = self.vertex_colors.iter_mut().filter(|color| **color == NO_COLOR);

@@ -36,18 +36,23 @@ pub(super) trait Values<'a>: Clone {
     fn left(&self) -> usize;
 }
 
-/// Text: a record per line.
+/// Text: a record per line, or numbers that are separated by any white space.
 #[derive(Clone)]
 pub(super) struct Text<'a> {
     tokens: Tokens<'a>,
+    is_by_line: bool,
     len: usize,
     last: &'a [u8],
     extra: u64,
 }
 
 impl<'a> Text<'a> {
-    pub(super) fn new(bytes: &'a [u8], at: usize) -> Self {
-        Self { tokens: Tokens::from(bytes, at), len: bytes.len(), last: b"", extra: 0 }
+    pub(super) fn new(bytes: &'a [u8], at: usize, is_by_line: bool) -> Self {
+        Self { tokens: Tokens::from(bytes, at), is_by_line, len: bytes.len(), last: b"", extra: 0 }
+    }
+
+    fn token(&mut self) -> Option<&'a [u8]> {
+        if self.is_by_line { self.tokens.next_in_line() } else { self.tokens.next() }
     }
 }
 
@@ -57,18 +62,18 @@ impl<'a> Values<'a> for Text<'a> {
     }
 
     fn next(&mut self, scalar: Scalar) -> Result<f64, Fault> {
-        self.last = self.tokens.next_in_line().ok_or(Fault::Missing)?;
+        self.last = self.token().ok_or(Fault::Missing)?;
         let number = number(self.last).ok_or(Fault::Malformed)?;
         let is_whole = matches!(scalar, Scalar::F32 | Scalar::F64) || number.fract() == 0.0;
         if is_whole { Ok(number) } else { Err(Fault::Malformed) }
     }
 
     fn skip(&mut self, _: Scalar, count: u64) -> Result<(), Fault> {
-        (0..count).try_for_each(|_| self.tokens.next_in_line().map(|_| ()).ok_or(Fault::Missing))
+        (0..count).try_for_each(|_| self.token().map(|_| ()).ok_or(Fault::Missing))
     }
 
     fn end(&mut self) {
-        if self.tokens.next_in_line().is_some() {
+        if self.is_by_line && self.tokens.next_in_line().is_some() {
             self.extra += 1;
             self.tokens.rest_of_line();
         }

@@ -57,9 +57,12 @@ pub(super) struct Scale {
 impl Scale {
     /// Converts a colour, in sRGB as nearly all programs write, to linear light.
     pub(super) fn linear(self, [r, g, b, opacity]: [f64; 4]) -> Linear {
-        let light = |value: f64| match self.light == 255.0 && value.fract() == 0.0 {
-            true => linear_of(value as u8),
-            false => linear(value / self.light),
+        let light = |value: f64| {
+            if self.light == 255.0 && value.fract() == 0.0 {
+                linear_of(value as u8)
+            } else {
+                linear(value / self.light)
+            }
         };
         let opacity = (opacity / self.opacity).clamp(0.0, 1.0) * f64::from(u16::MAX);
         [light(r), light(g), light(b), opacity.round() as u16]

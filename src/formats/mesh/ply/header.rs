@@ -2,8 +2,8 @@
 
 use crate::base::numbers::counted;
 use crate::formats::ReadError;
-use crate::formats::io::tally::Tally;
 use crate::formats::io::tokens::{Tokens, quoted};
+use crate::formats::io::warnings::NameCounts;
 
 /// The encoding of numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -120,7 +120,7 @@ pub(super) struct Header<'a> {
     /// Whether a comment says that Blender wrote the file.
     pub(super) is_of_blender: bool,
     /// Unknown keywords.
-    pub(super) unknown: Tally,
+    pub(super) unknown: NameCounts,
 }
 
 /// Rejects files that do not begin like PLY.
@@ -161,7 +161,7 @@ impl<'a> Header<'a> {
         let mut elements: Vec<Element> = Vec::new();
         let mut textures = Vec::new();
         let mut is_of_blender = false;
-        let mut unknown = Tally::default();
+        let mut unknown = NameCounts::default();
         let mut last_fault = None;
         tokens.rest_of_line();
         while tokens.offset() < text.len() {
@@ -233,11 +233,12 @@ impl<'a> Header<'a> {
             }
         }
         let is_twice = |role: Role| self.of_role(role).count() > 1;
-        match is_twice(Role::Vertex) {
-            true => Err(ReadError::Content(
+        if is_twice(Role::Vertex) {
+            Err(ReadError::Content(
                 "the header declares the element 'vertex' twice: remove one".into(),
-            )),
-            false => Ok(()),
+            ))
+        } else {
+            Ok(())
         }
     }
 

@@ -13,7 +13,9 @@ mod channels;
 mod header;
 
 use crate::base::numbers::counted;
-use crate::formats::io::tally::{only_points_and_lines, points_and_lines_warning, warning_of};
+use crate::formats::io::warnings::{
+    counted_warning, only_points_and_lines, points_and_lines_warning,
+};
 use crate::formats::mesh::flat_colors::FlatColors;
 use crate::formats::mesh::ply::appearance::{AppearanceBuilder, Attributes, HeaderTextures};
 use crate::formats::mesh::ply::body::{
@@ -55,9 +57,17 @@ fn read(bytes: &[u8], sidecars: &Sidecars, options: &ReadOptions) -> Result<Load
     let file = File { header: &header, sidecars, options: *options, for_header };
     let values = bytes.len() - start;
     match header.encoding {
-        Encoding::Text => file.read(values.div_ceil(2), Text::new(bytes, start)),
-        Encoding::Little => file.read(values, Binary::<false>::new(bytes, start)),
-        Encoding::Big => file.read(values, Binary::<true>::new(bytes, start)),
+        Encoding::Text => {
+            let text = |is_by_line| Text::new(bytes, start, is_by_line);
+            file.read(values.div_ceil(2), text(true), true).or_else(|error| match error {
+                ReadError::Line { .. } => {
+                    file.read(values.div_ceil(2), text(false), false).map_err(|_| error)
+                }
+                _ => Err(error),
+            })
+        }
+        Encoding::Little => file.read(values, Binary::<false>::new(bytes, start), true),
+        Encoding::Big => file.read(values, Binary::<true>::new(bytes, start), true),
     }
 }
 
@@ -71,11 +81,13 @@ struct File<'a> {
 }
 
 impl File<'_> {
-    /// Reads the records after the header, at most `most_values` numbers.
+    /// Reads the records after the header, at most `most_values` numbers. More may follow only if
+    /// `more_is_allowed`.
     fn read<'a, V: Values<'a>>(
         &self,
         most_values: usize,
         values: V,
+        more_is_allowed: bool,
     ) -> Result<LoadedMesh, ReadError> {
         let header = self.header;
         header.check_room(most_values as u64)?;
@@ -89,9 +101,10 @@ impl File<'_> {
         if header.unknown.count > 0 {
             warnings.push(format!("header lines were skipped: {lines} are not PLY keywords"));
         }
-        let attributes = match self.options.appearance {
-            true => Attributes::of(header, &mut warnings),
-            false => Attributes::default(),
+        let attributes = if self.options.appearance {
+            Attributes::of(header, &mut warnings)
+        } else {
+            Attributes::default()
         };
         let needed = self.memory(attributes, [vertices, faces], most_values, &values)?;
         let counts = [vertices as usize, faces as usize];
@@ -107,8 +120,11 @@ impl File<'_> {
         } else {
             read_records(header, values, Part::All, &mut build)?
         };
+        if !more_is_allowed && end.left() > 0 {
+            return Err(end.error("the last element", "more numbers follow".into()));
+        }
         let more = "more numbers than the header declares: they were skipped";
-        warnings.extend(warning_of(end.extra(), ["line has", "lines have"], more));
+        warnings.extend(counted_warning(end.extra(), ["line has", "lines have"], more));
         let points_and_lines = build.points_and_lines.saturating_add(header.count(Role::Edge));
         if build.triangles.is_empty() {
             return Err(nothing_to_voxelize(vertices, points_and_lines));
@@ -116,7 +132,7 @@ impl File<'_> {
         warnings.extend(points_and_lines_warning(points_and_lines));
         warnings.extend(build.triangulator.warning());
         let skipped = "after the last element were skipped";
-        warnings.extend(warning_of(end.left() as u64, ["byte", "bytes"], skipped));
+        warnings.extend(counted_warning(end.left() as u64, ["byte", "bytes"], skipped));
         let appearance = build.appearance.finish(&mut warnings);
         let mesh = Mesh::new(build.positions, build.triangles)?;
         let mesh = match appearance {

@@ -7,20 +7,19 @@ use std::collections::HashMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use crate::formats::io::tally::Tally;
+use crate::formats::io::warnings::NameCounts;
 use crate::formats::mesh::sidecars::Sidecars;
 
 /// Folders beside a model in which images often are.
-pub(in crate::formats) const IMAGE_FOLDERS: [&str; 5] =
-    ["textures", "texture", "tex", "images", "maps"];
+pub(crate) const IMAGE_FOLDERS: [&str; 5] = ["textures", "texture", "tex", "images", "maps"];
 
 /// Finds files, and caches the listings of folders.
 #[derive(Debug)]
-pub(in crate::formats) struct Finder<'a> {
+pub(crate) struct Finder<'a> {
     sidecars: &'a Sidecars,
     listings: HashMap<PathBuf, Vec<Entry>>,
     /// Names that may be those of several files.
-    ambiguous: Tally,
+    ambiguous: NameCounts,
 }
 
 /// A file or folder in a listing: its name, and the same in lower case.
@@ -31,14 +30,14 @@ struct Entry {
 }
 
 impl<'a> Finder<'a> {
-    pub(in crate::formats) fn new(sidecars: &'a Sidecars) -> Self {
-        Self { sidecars, listings: HashMap::new(), ambiguous: Tally::default() }
+    pub(crate) fn new(sidecars: &'a Sidecars) -> Self {
+        Self { sidecars, listings: HashMap::new(), ambiguous: NameCounts::default() }
     }
 
     /// The file called `name`, which is looked for in each of `folders`: where the name says; there
     /// in other cases of letters; without the folders that the name says, also in folders of the
     /// names `inside`. A `?` in `name` stands for any character.
-    pub(in crate::formats) fn find(
+    pub(crate) fn find(
         &mut self,
         name: &str,
         folders: &[PathBuf],
@@ -108,7 +107,7 @@ impl<'a> Finder<'a> {
     }
 
     /// What was found, but perhaps not the right one.
-    pub(in crate::formats) fn warning(&self) -> Option<String> {
+    pub(crate) fn warning(&self) -> Option<String> {
         self.ambiguous
             .warning("several files have the name if case is ignored, and the first is used")
     }

@@ -115,7 +115,7 @@ impl Sidecars {
     }
 
     /// The same files, of which none has been looked for.
-    pub(in crate::formats) fn with_new_log(&self) -> Self {
+    pub(crate) fn with_new_log(&self) -> Self {
         let files = match &self.files {
             Files::OnDisk(_) => Files::OnDisk(Log::default()),
             other => other.clone(),
@@ -124,7 +124,7 @@ impl Sidecars {
     }
 
     /// The files on disk that a reader looked for, in the order of their paths.
-    pub(in crate::formats) fn looked_for(&self) -> Vec<Sidecar> {
+    pub(crate) fn looked_for(&self) -> Vec<Sidecar> {
         let Files::OnDisk(log) = &self.files else { return Vec::new() };
         let log = log.lock().unwrap_or_else(PoisonError::into_inner);
         let sidecar = |(path, modified): (&PathBuf, &Option<SystemTime>)| Sidecar {
@@ -206,6 +206,11 @@ impl Sidecars {
             Files::OnDisk(_) => fs::metadata(path).map_or(0, |file| file.len()),
             _ => 0,
         }
+    }
+
+    /// The length of a file; 0 if it cannot be read.
+    pub(super) fn length(&self, path: &Path) -> u64 {
+        self.held(path).map_or_else(|_| self.cost(path), |bytes| bytes.len() as u64)
     }
 
     /// The content of a file, in at most `limit` more bytes of memory.

@@ -36,9 +36,10 @@ impl Scheme {
         if let Some((of_whole, is_meshlab)) = of_whole(&bytes[..HEADER]) {
             // Files with a colour in the header only have zero attributes, which would be all
             // black.
-            return Some(match has_attributes {
-                true => Self::RedFirst { of_whole, is_meshlab },
-                false => Self::Whole(of_whole),
+            return Some(if has_attributes {
+                Self::RedFirst { of_whole, is_meshlab }
+            } else {
+                Self::Whole(of_whole)
             });
         }
         if attributes.any(|attribute| (1..TOP_BIT).contains(&attribute)) {

@@ -53,10 +53,7 @@ fn read(bytes: &[u8], options: &ReadOptions) -> Result<LoadedMesh, ReadError> {
     }
     let (records, mut warnings) = records(bytes)?;
     let count = records.len() as u64;
-    let scheme = match options.appearance {
-        true => Scheme::of(bytes, records, &mut warnings),
-        false => None,
-    };
+    let scheme = if options.appearance { Scheme::of(bytes, records, &mut warnings) } else { None };
     let for_colors =
         scheme.map_or(0, |_| 4 * count + FlatColors::most_memory(count.min(MOST_COLORS)));
     check_memory(bytes.len() as u64 + count * TRIANGLE + for_colors + REST, limit)?;
@@ -84,10 +81,7 @@ fn binary_count(bytes: &[u8]) -> Option<usize> {
 fn check_start(start: &[u8], len: Option<u64>) -> Result<(), ReadError> {
     let (Some(len), Some(count)) = (len, binary_count(start)) else { return Ok(()) };
     let room = len.saturating_sub(HEADER as u64) / RECORD as u64;
-    match text::is_text(start) || count as u64 <= room {
-        true => Ok(()),
-        false => Err(too_short(count, room)),
-    }
+    if text::is_text(start) || count as u64 <= room { Ok(()) } else { Err(too_short(count, room)) }
 }
 
 fn too_short(count: usize, room: u64) -> ReadError {

@@ -30,18 +30,43 @@ pub(super) fn read(text: &[u8]) -> Result<Vec<[f64; 3]>, ReadError> {
         if in_solid && is("facet") {
             read_facet(&mut tokens, &mut corners)?;
         } else if is(if in_solid { "endsolid" } else { "solid" }) {
-            // Names may contain any tokens.
-            tokens.rest_of_line();
             in_solid = !in_solid;
+            skip_name(&mut tokens, if in_solid { "facet" } else { "solid" });
         } else {
             let expected = if in_solid { "'facet' or 'endsolid'" } else { "'solid'" };
             return Err(misplaced(&tokens, token, expected));
         }
     }
-    match in_solid {
-        true => Err(tokens.error("the file ends without 'endsolid': it is cut off".into())),
-        false => Ok(corners),
+    if in_solid {
+        Err(tokens.error("the file ends without 'endsolid': it is cut off".into()))
+    } else {
+        Ok(corners)
     }
+}
+
+/// Skips the name of a solid, which may contain any words: to the end of the line or, if the solid
+/// goes on in this line, to the keyword `next` before a facet.
+fn skip_name(tokens: &mut Tokens, next: &str) {
+    let mut ahead = tokens.clone();
+    // Where the last `next` is.
+    let mut found = None;
+    loop {
+        let before = ahead.clone();
+        let Some(token) = ahead.next_in_line() else { break };
+        if token.eq_ignore_ascii_case(next.as_bytes()) {
+            found = Some(before);
+        }
+        let is_facet = token.eq_ignore_ascii_case(b"facet");
+        let normal = ahead.clone().next_in_line();
+        if is_facet && normal.is_some_and(|token| token.eq_ignore_ascii_case(b"normal")) {
+            if let Some(found) = found {
+                *tokens = found;
+                return;
+            }
+            break;
+        }
+    }
+    tokens.rest_of_line();
 }
 
 /// Parses a facet after its keyword: a normal, which is ignored, and three vertices.

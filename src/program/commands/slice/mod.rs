@@ -38,7 +38,7 @@ pub fn run(args: &SliceArgs) -> Result<ExitStatus> {
     });
     let sink = sink.transpose()?;
     let named = || shown(&args.grid);
-    let loaded = TerminalProgress::new(args.quiet).load(&args.grid)?;
+    let loaded = TerminalProgress::new(args.quiet).load(&args.grid, args.read.memory)?;
     let LoadedGrid { grid, mut warnings, .. } = loaded;
     let (axis, index) = place(args, grid.dims());
     let section = grid.section(axis, index).with_context(|| {

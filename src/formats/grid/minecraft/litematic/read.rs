@@ -9,7 +9,7 @@ use super::super::paint::{Painter, Palettes};
 use super::super::unzip::unzip;
 use super::super::world::WorldTags;
 use super::bits;
-use crate::formats::io::tally::Tally;
+use crate::formats::io::warnings::NameCounts;
 use crate::formats::{LoadedGrid, ReadError, content, excerpt};
 use crate::grid::BRICK;
 use crate::lattice::MAX_DIM;
@@ -28,13 +28,13 @@ const MAX_ENTRIES: usize = 1 << 22;
 /// # Errors
 /// Not a schematic of version 1 to 7, or a damaged one; no regions, too many, or too far apart; an
 /// impossible world position.
-pub fn read(input: &mut dyn BufRead) -> Result<LoadedGrid, ReadError> {
+pub fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError> {
     let schematic = unzip(input, "a Litematica schematic", |tags| {
         let mut schematic = Schematic::new();
         schematic.take_root(tags)?;
         Ok(schematic)
     })?;
-    schematic.finish()
+    schematic.finish(limit)
 }
 
 /// The tags that say what the blocks are.
@@ -43,7 +43,7 @@ struct Schematic {
     world: WorldTags,
     kinds: Palettes,
     regions: Vec<Region>,
-    ignored: Tally,
+    ignored: NameCounts,
 }
 
 /// A region, as its tags say.
@@ -61,7 +61,7 @@ struct Region {
 impl Schematic {
     fn new() -> Self {
         let (version, world, regions) = (None, WorldTags::default(), Vec::new());
-        Self { version, world, kinds: Palettes::new(), regions, ignored: Tally::default() }
+        Self { version, world, kinds: Palettes::new(), regions, ignored: NameCounts::default() }
     }
 
     fn take_root(&mut self, tags: &mut TagReader<impl Read>) -> Result<(), ReadError> {
@@ -156,7 +156,7 @@ impl Schematic {
         Ok(palette)
     }
 
-    fn finish(self) -> Result<LoadedGrid, ReadError> {
+    fn finish(self, limit: u64) -> Result<LoadedGrid, ReadError> {
         match self.version {
             Some(1..=7) => {}
             Some(other) => {
@@ -170,15 +170,15 @@ impl Schematic {
         let (low, size) = bounds(&self.regions)?;
         let [width, height, length] = size;
         let frame = Frame { width, height, length, up: world.up };
-        let mut painter = Painter::new(frame, &self.kinds);
+        let mut painter = Painter::new(frame, &self.kinds, limit);
         let placed: Result<Vec<_>, _> =
             self.regions.iter().map(|region| Blocks::new(region, low)).collect();
         let placed = placed?;
-        for slab in (0..height).step_by(BRICK as usize) {
+        for slice in (0..height).step_by(BRICK as usize) {
             for blocks in &placed {
-                blocks.paint(slab, &mut painter)?;
+                blocks.paint(slice, &mut painter)?;
             }
-            painter.drain();
+            painter.drain()?;
         }
         painter.finish(world, &self.ignored)
     }
@@ -268,16 +268,19 @@ impl<'a> Blocks<'a> {
         Ok(Self { region, low, size, bits })
     }
 
-    /// Paints the heights of the eight from `slab` on.
-    fn paint(&self, slab: u32, painter: &mut Painter) -> Result<(), ReadError> {
+    /// Paints the heights of the eight from `slice` on.
+    fn paint(&self, slice: u32, painter: &mut Painter) -> Result<(), ReadError> {
         let ([width, height, length], [x0, y0, z0]) = (self.size, self.low);
-        let heights = slab.max(y0)..(slab + BRICK).min(y0 + height);
+        let heights = slice.max(y0)..(slice + BRICK).min(y0 + height);
+        let mut kinds = Vec::with_capacity(width as usize);
         for y in heights {
             for z in 0..length {
                 let row = (u64::from(y - y0) * u64::from(length) + u64::from(z)) * u64::from(width);
+                kinds.clear();
                 for x in 0..width {
-                    painter.put([x0 + x, y, z0 + z], self.kind(row + u64::from(x))?);
+                    kinds.push(self.kind(row + u64::from(x))?);
                 }
+                painter.put_row([x0, y, z0 + z], &kinds);
             }
         }
         Ok(())

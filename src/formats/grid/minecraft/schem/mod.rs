@@ -1,5 +1,5 @@
 //! Sponge `.schem`, version 3, for WorldEdit and similar tools (SpongePowered, *Sponge Schematic
-//! Specification*, version 3, 2021).
+//! Specification*, version 3, 2021); by an option version 2, for readers that know no other.
 //!
 //! The number of a block is a byte. The offset is 0: a schematic is pasted with its minimum corner
 //! at the player. WorldEdit reads version 3 from 7.3 on. Schematics of versions 1 to 3 are read.
@@ -51,27 +51,34 @@ pub fn write(
     let frame = Frame::new(grid);
     let written = gzip::write(out, |out| {
         let mut tags = Tags { out };
-        tags.compound("")?;
+        if !options.plain {
+            tags.compound("")?;
+        }
         tags.compound("Schematic")?;
+        tags.int("Version", if options.plain { 2 } else { 3 })?;
         write_head(&mut tags, grid, &frame)?;
-        tags.compound("Blocks")?;
+        if options.plain {
+            tags.int("PaletteMax", kinds.names.len() as u32)?;
+        } else {
+            tags.compound("Blocks")?;
+        }
         tags.compound("Palette")?;
         for (number, name) in (0..).zip(&kinds.names) {
             tags.int(name, number)?;
         }
         tags.end()?;
-        tags.bytes("Data", dense::volume(grid.dims()) as u32)?;
+        let data = if options.plain { "BlockData" } else { "Data" };
+        tags.bytes(data, dense::volume(grid.dims()) as u32)?;
         frame.write(grid, &kinds, tags.out, u8::BITS, |blocks| blocks)?;
         // Optional in the specification, but WorldEdit always writes it, so readers may rely on it.
         tags.compounds("BlockEntities", 0)?;
-        // Ends the blocks, the schematic and the root.
-        (0..3).try_for_each(|_| tags.end())
+        // Ends the schematic; in version 3 the blocks before and the root after it.
+        (0..if options.plain { 1 } else { 3 }).try_for_each(|_| tags.end())
     });
     Ok(written?)
 }
 
 fn write_head(tags: &mut Tags<impl Write>, grid: &VoxelGrid, frame: &Frame) -> io::Result<()> {
-    tags.int("Version", 3)?;
     tags.int("DataVersion", DATA_VERSION)?;
     for (name, blocks) in
         [("Width", frame.width), ("Height", frame.height), ("Length", frame.length)]

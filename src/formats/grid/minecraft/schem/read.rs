@@ -10,7 +10,7 @@ use super::super::paint::{Painter, Palettes};
 use super::super::unzip::unzip;
 use super::super::world::WorldTags;
 use super::check_dims;
-use crate::formats::io::tally::Tally;
+use crate::formats::io::warnings::NameCounts;
 use crate::formats::{LoadedGrid, ReadError, content, excerpt};
 use crate::grid::BRICK;
 
@@ -19,13 +19,13 @@ use crate::grid::BRICK;
 ///
 /// # Errors
 /// Not a schematic of version 1 to 3, or a damaged one; no blocks; an impossible world position.
-pub fn read(input: &mut dyn BufRead) -> Result<LoadedGrid, ReadError> {
+pub fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError> {
     let schematic = unzip(input, "a Sponge schematic", |tags| {
-        let mut schematic = Schematic::default();
+        let mut schematic = Schematic { limit, ..Schematic::default() };
         schematic.take_all(tags, 0)?;
         Ok(schematic)
     })?;
-    schematic.finish()
+    schematic.finish(limit)
 }
 
 /// The tags that say what the blocks are.
@@ -38,7 +38,9 @@ struct Schematic {
     /// A variable-length integer for each block.
     data: Option<Vec<u8>>,
     world: WorldTags,
-    ignored: Tally,
+    ignored: NameCounts,
+    /// Bytes of memory.
+    limit: u64,
 }
 
 impl Schematic {
@@ -58,7 +60,9 @@ impl Schematic {
                 (SHORT, "Height") => self.size[1] = Some(tags.short()?.into()),
                 (SHORT, "Length") => self.size[2] = Some(tags.short()?.into()),
                 (COMPOUND, "Palette") => self.palette = Some(Palette::take(tags)?),
-                (BYTE_ARRAY, "Data" | "BlockData") => self.data = Some(tags.bytes()?),
+                (BYTE_ARRAY, "Data" | "BlockData") => {
+                    self.data = Some(tags.bytes_within(self.limit)?)
+                }
                 (LIST, "Entities" | "BlockEntities" | "TileEntities") => {
                     if tags.skip_list(0)? > 0 {
                         self.ignored.add(&name);
@@ -70,7 +74,7 @@ impl Schematic {
         Ok(())
     }
 
-    fn finish(self) -> Result<LoadedGrid, ReadError> {
+    fn finish(self, limit: u64) -> Result<LoadedGrid, ReadError> {
         match self.version {
             Some(1..=3) => {}
             Some(other) => {
@@ -98,7 +102,8 @@ impl Schematic {
                  empty ones too"
             )));
         }
-        let mut painter = Painter::new(frame, &palette.kinds);
+        let mut painter =
+            Painter::new(frame, &palette.kinds, limit.saturating_sub(data.len() as u64));
         paint(&mut painter, [width, height, length], &palette.numbers, &data)?;
         painter.finish(world, &self.ignored)
     }
@@ -141,9 +146,9 @@ fn paint(
     kinds: &HashMap<u32, u16>,
     data: &[u8],
 ) -> Result<(), ReadError> {
-    let [width, length] = [width, length].map(u64::from);
-    let area = width * length;
-    let volume = area * u64::from(height);
+    let (area, height) = (u64::from(width) * u64::from(length), u64::from(height));
+    let volume = area * height;
+    let mut row = Vec::with_capacity(width as usize);
     let (mut at, mut number, mut shift) = (0_u64, 0_u32, 0);
     // The number of the block before, and its kind.
     let mut latest: Option<(u32, u16)> = None;
@@ -168,17 +173,20 @@ fn paint(
         if at == volume {
             return Err(content(format!("there are more than the {volume} blocks of its size")));
         }
-        // Each is below its dimension.
-        let [x, across, up] = [at % width, at / width % length, at / area].map(|c| c as u32);
-        painter.put([x, up, across], kind);
+        row.push(kind);
         at += 1;
-        if at % (area * u64::from(BRICK)) == 0 {
-            painter.drain();
+        if row.len() == width as usize {
+            let before = at / u64::from(width) - 1;
+            let [across, up] = [before % u64::from(length), before / u64::from(length)];
+            painter.put_row([0, up as u32, across as u32], &row);
+            row.clear();
+            if at % (area * u64::from(BRICK)) == 0 {
+                painter.drain()?;
+            }
         }
     }
     if at < volume || shift != 0 {
         return Err(content(format!("there are {at} blocks, but its size is of {volume}")));
     }
-    painter.drain();
-    Ok(())
+    painter.drain()
 }

@@ -37,9 +37,9 @@ const MAX_TEXT: u64 = 1 << 12;
 /// # Errors
 /// Malformed content; no such grid; a major version other than 32; nodes not in level order; voxels
 /// more than 65,536 apart.
-pub fn read(input: &mut dyn BufRead) -> Result<LoadedGrid, ReadError> {
+pub fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError> {
     let mut source = Source::new(input);
-    let mut found = Found::default();
+    let mut found = SelectedGrids { limit, ..SelectedGrids::default() };
     let magic = source.array("the first 8 bytes: not a NanoVDB file")?;
     check_magic(magic, "not a NanoVDB file: it")?;
     found.read_segment(&mut source)?;
@@ -53,16 +53,19 @@ pub fn read(input: &mut dyn BufRead) -> Result<LoadedGrid, ReadError> {
 }
 
 fn check_magic(magic: [u8; 8], what: &str) -> Result<(), ReadError> {
-    match MAGICS.contains(&magic) {
-        true => Ok(()),
-        false => Err(content(format!("{what} begins with neither 'NanoVDB0' nor 'NanoVDB2'"))),
+    if MAGICS.contains(&magic) {
+        Ok(())
+    } else {
+        Err(content(format!("{what} begins with neither 'NanoVDB0' nor 'NanoVDB2'")))
     }
 }
 
 /// The grids that were read of the segments so far. A segment is a head, and grids of one
 /// compression; `nanovdb_convert` writes one for each grid.
 #[derive(Default)]
-struct Found {
+struct SelectedGrids {
+    /// Bytes of memory.
+    limit: u64,
     chosen: Option<Chosen>,
     colors: Option<(Nodes, GridMetadata)>,
     /// The names of the other grids.
@@ -77,7 +80,7 @@ struct Chosen {
     metadata: GridMetadata,
 }
 
-impl Found {
+impl SelectedGrids {
     /// Reads a segment after its magic. A grid of it is chosen instead of an earlier one if its
     /// rank is before that one's.
     fn read_segment(&mut self, source: &mut Source) -> Result<(), ReadError> {
@@ -92,10 +95,10 @@ impl Found {
             let end = source.at().saturating_add(grid.file_bytes);
             if let Some((rank, _)) = wanted.filter(|&(_, wanted)| wanted == n) {
                 self.others.extend(self.chosen.take().map(|chosen| chosen.name));
-                let (nodes, metadata) = read_codec(source, codec, &grid, Sizes::of(1))?;
+                let (nodes, metadata) = read_codec(source, codec, &grid, Sizes::of(1), self.limit)?;
                 self.chosen = Some(Chosen { rank, name: grid.name, nodes, metadata });
             } else if self.colors.is_none() && grid.is_color() {
-                self.colors = Some(read_codec(source, codec, &grid, Sizes::of(3))?);
+                self.colors = Some(read_codec(source, codec, &grid, Sizes::of(3), self.limit)?);
             } else {
                 self.others.push(grid.name);
             }
@@ -105,7 +108,7 @@ impl Found {
     }
 
     fn into_grid(self) -> Result<LoadedGrid, ReadError> {
-        let Self { chosen, colors, mut others } = self;
+        let Self { chosen, colors, mut others, .. } = self;
         if chosen.is_none() && colors.is_some() {
             others.push(COLOR.to_owned());
         }
@@ -183,18 +186,19 @@ fn read_codec(
     codec: u16,
     head: &GridHead,
     sizes: Sizes,
+    limit: u64,
 ) -> Result<(Nodes, GridMetadata), ReadError> {
     let &GridHead { file_bytes: bytes, class, .. } = head;
     let is_level_set = class == LEVEL_SET;
     const ZIP: u16 = 1;
     const BLOSC: u16 = 2;
     match codec {
-        0 => read_grid(source.take(bytes), sizes, is_level_set),
+        0 => read_grid(source.take(bytes), sizes, is_level_set, limit),
         ZIP => {
             let bytes = source.u64("the grid")?;
-            read_grid(ZlibDecoder::new(source.take(bytes)), sizes, is_level_set)
+            read_grid(ZlibDecoder::new(source.take(bytes)), sizes, is_level_set, limit)
         }
-        BLOSC => read_grid(Chunks::new(source.take(bytes)), sizes, is_level_set),
+        BLOSC => read_grid(Chunks::new(source.take(bytes)), sizes, is_level_set, limit),
         _ => Err(content(format!("compression {codec} is not supported"))),
     }
 }
@@ -204,9 +208,10 @@ fn read_grid(
     input: impl std::io::Read,
     sizes: Sizes,
     is_level_set: bool,
+    limit: u64,
 ) -> Result<(Nodes, GridMetadata), ReadError> {
     let source = Source::new(input);
-    let mut reader = Reader { source, nodes: Nodes::default(), sizes, is_level_set };
+    let mut reader = Reader { source, nodes: Nodes::within(limit), sizes, is_level_set };
     let mut grid = [0; GRID];
     let (unchecked, checked) = grid.split_at_mut(UNCHECKED);
     reader.source.fill(unchecked, "the grid")?;
@@ -235,10 +240,7 @@ fn read_grid(
 fn check_head(grid: &[u8; GRID], crc: crc32fast::Hasher) -> Result<(), ReadError> {
     let [head, nodes] = [8, 12].map(|at| u32_at(grid, at));
     let is_absent = head == 0 || [head, nodes] == [NO_CHECKSUM; 2];
-    match is_absent || head == crc.finalize() {
-        true => Ok(()),
-        false => Err(damaged("the grid's head")),
-    }
+    if is_absent || head == crc.finalize() { Ok(()) } else { Err(damaged("the grid's head")) }
 }
 
 fn damaged(what: &str) -> ReadError {

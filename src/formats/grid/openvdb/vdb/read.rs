@@ -24,20 +24,20 @@ const OLDEST: u32 = 222;
 /// # Errors
 /// Malformed content; no such grid; a version before 222; a nonlinear transform, such as a frustum;
 /// voxels more than 65,536 apart.
-pub fn read(input: &mut dyn BufRead) -> Result<LoadedGrid, ReadError> {
+pub fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError> {
     let mut source = Source::new(input);
     let has_offsets = read_head(&mut source)?;
     read_metadata(&mut source)?;
     let grids = source.u32("the number of grids")?;
-    let (mut found, mut colors): (Option<Found>, Option<Found>) = (None, None);
+    let (mut found, mut colors): (Option<FoundGrid>, Option<FoundGrid>) = (None, None);
     let mut passed = Vec::new();
     for _ in 0..grids {
         let descriptor = Descriptor::read(&mut source)?;
-        let is_better = |found: &Found| found.rank() < [false, true];
+        let is_better = |found: &FoundGrid| found.rank() < [false, true];
         let is_wanted = descriptor.name == DENSITY || found.as_ref().is_none_or(is_better);
         match descriptor.kind().filter(|kind| is_wanted || kind.is_color()) {
             Some(kind) => {
-                let new = read_grid(&mut source, &descriptor, kind, has_offsets)?;
+                let new = read_grid(&mut source, &descriptor, kind, has_offsets, limit)?;
                 let slot = if kind.is_color() { &mut colors } else { &mut found };
                 let is_kept = slot.as_ref().is_some_and(|old| old.rank() >= new.rank());
                 let other = if is_kept { Some(new) } else { slot.replace(new) };
@@ -53,7 +53,7 @@ pub fn read(input: &mut dyn BufRead) -> Result<LoadedGrid, ReadError> {
     if found.is_none() {
         passed.extend(colors.take().map(|colors| colors.name));
     }
-    let Found { name, nodes, mut metadata, .. } = found.ok_or_else(|| no_grid(&passed))?;
+    let FoundGrid { name, nodes, mut metadata, .. } = found.ok_or_else(|| no_grid(&passed))?;
     if !passed.is_empty() {
         let (name, passed) = (excerpt(&name), excerpt(&passed.join(", ")));
         metadata.warnings.push(format!("only the grid {name} is read, not {passed}"));
@@ -62,14 +62,14 @@ pub fn read(input: &mut dyn BufRead) -> Result<LoadedGrid, ReadError> {
 }
 
 /// A grid that was read.
-struct Found {
+struct FoundGrid {
     name: String,
     nodes: Nodes,
     metadata: GridMetadata,
     is_level_set: bool,
 }
 
-impl Found {
+impl FoundGrid {
     /// Of two grids the one of higher rank is read: named `density`, then no level set.
     fn rank(&self) -> [bool; 2] {
         [self.name == DENSITY, !self.is_level_set]
@@ -172,7 +172,8 @@ fn read_grid(
     descriptor: &Descriptor,
     kind: Kind,
     has_offsets: bool,
-) -> Result<Found, ReadError> {
+    limit: u64,
+) -> Result<FoundGrid, ReadError> {
     if has_offsets {
         source.skip_to(descriptor.begin, "the grid")?;
     }
@@ -189,12 +190,12 @@ fn read_grid(
     if metadata.world_from_index.is_none() {
         metadata.warnings.push("it is turned or stretched: where it lies is not known".to_owned());
     }
-    let nodes = Reader { source, values, nodes: Nodes::default() }.tree()?;
+    let nodes = Reader { source, values, nodes: Nodes::within(limit) }.tree()?;
     if has_offsets && source.at() != descriptor.end {
         let (at, end) = (source.at(), descriptor.end);
         return Err(content(format!("the grid ends at byte {at}, but the file says {end}")));
     }
-    Ok(Found { name, nodes, metadata, is_level_set })
+    Ok(FoundGrid { name, nodes, metadata, is_level_set })
 }
 
 /// The world-from-index transform; `None` if it rotates or scales the axes differently.
@@ -275,9 +276,10 @@ impl Reader<'_, '_> {
 
     fn corner(&mut self) -> Result<[i32; 3], ReadError> {
         let corner = self.source.i32s("the root")?;
-        match corner.iter().all(|c| c % UPPER_VOXELS as i32 == 0) {
-            true => Ok(corner),
-            false => Err(self.source.fault(format_args!("no node of the root lies at {corner:?}"))),
+        if corner.iter().all(|c| c % UPPER_VOXELS as i32 == 0) {
+            Ok(corner)
+        } else {
+            Err(self.source.fault(format_args!("no node of the root lies at {corner:?}")))
         }
     }
 

@@ -287,9 +287,10 @@ impl Values {
             source.words(&mut self.selected, WHAT)?;
         }
         let is_dense = self.compression & ACTIVE_MASK == 0 || stored == ALL;
-        let count = match is_dense {
-            true => 64 * active.len(),
-            false => active.iter().map(|word| word.count_ones() as usize).sum(),
+        let count = if is_dense {
+            64 * active.len()
+        } else {
+            active.iter().map(|word| word.count_ones() as usize).sum()
         };
         self.load(source, count)?;
         match self.level_set {
@@ -373,9 +374,10 @@ impl Values {
         let end = source.at() + packed;
         let is_blosc = self.compression & BLOSC != 0;
         let part = source.take(packed);
-        let mut values = match is_blosc {
-            true => Source::new(Chunks::new(Cursor::new(packed.to_le_bytes()).chain(part))),
-            false => Source::new(ZlibDecoder::new(part)),
+        let mut values = if is_blosc {
+            Source::new(Chunks::new(Cursor::new(packed.to_le_bytes()).chain(part)))
+        } else {
+            Source::new(ZlibDecoder::new(part))
         };
         values.fill(&mut self.bytes, WHAT)?;
         drop(values);

@@ -4,38 +4,34 @@ use crate::base::numbers::counted_as;
 use crate::formats::excerpt;
 
 /// A warning about `count` things, called `one` or `more`; `None` if there are none.
-pub(in crate::formats) fn warning_of(
-    count: u64,
-    [one, more]: [&str; 2],
-    what: &str,
-) -> Option<String> {
+pub(crate) fn counted_warning(count: u64, [one, more]: [&str; 2], what: &str) -> Option<String> {
     (count > 0).then(|| format!("{} {what}", counted_as(count, one, more)))
 }
 
 /// A warning about points, lines and faces of fewer than three corners.
-pub(in crate::formats) fn points_and_lines_warning(count: u64) -> Option<String> {
-    warning_of(count, ["point or line was", "points and lines were"], "skipped: no surface")
+pub(crate) fn points_and_lines_warning(count: u64) -> Option<String> {
+    counted_warning(count, ["point or line was", "points and lines were"], "skipped: no surface")
 }
 
 /// What is wrong with a mesh of these only.
-pub(in crate::formats) fn only_points_and_lines(count: u64) -> String {
+pub(crate) fn only_points_and_lines(count: u64) -> String {
     let found = counted_as(count, "point or line", "points and lines");
     format!("no faces found, only {found}: nothing to voxelize")
 }
 
-/// A tally of names, of which a warning lists the first few.
+/// The number of times that each name occurs; a warning lists the first few names.
 #[derive(Debug, Default)]
-pub(in crate::formats) struct Tally {
+pub(crate) struct NameCounts {
     /// With the number of occurrences of each.
     names: Vec<(String, usize)>,
     /// The number of occurrences.
-    pub(in crate::formats) count: usize,
+    pub(crate) count: usize,
     /// The number of occurrences of names not in `names`.
     others: usize,
 }
 
-impl Tally {
-    pub(in crate::formats) fn add(&mut self, name: &str) {
+impl NameCounts {
+    pub(crate) fn add(&mut self, name: &str) {
         self.add_many(excerpt(name), 1);
     }
 
@@ -49,27 +45,27 @@ impl Tally {
         }
     }
 
-    /// Adds the names of a later tally.
-    pub(in crate::formats) fn append(&mut self, later: Self) {
+    /// Adds later occurrences.
+    pub(crate) fn append(&mut self, later: Self) {
         later.names.into_iter().for_each(|(name, count)| self.add_many(name, count));
         self.count += later.others;
         self.others += later.others;
     }
 
     /// The names in quotation marks.
-    pub(in crate::formats) fn quoted(&self) -> String {
+    pub(crate) fn quoted(&self) -> String {
         let names: Vec<String> = self.names.iter().map(|(name, _)| format!("'{name}'")).collect();
         names.join(", ")
     }
 
     /// As [`quoted`](Self::quoted), with " and others" if there are any.
-    pub(in crate::formats) fn quoted_and_others(&self) -> String {
+    pub(crate) fn quoted_and_others(&self) -> String {
         let and = if self.others > 0 { " and others" } else { "" };
         self.quoted() + and
     }
 
     /// As [`quoted`](Self::quoted), with the number of others.
-    pub(in crate::formats) fn quoted_and_counted(&self) -> String {
+    pub(crate) fn quoted_and_counted(&self) -> String {
         let and = match self.others {
             0 => String::new(),
             others => format!(" and {others} others"),
@@ -78,7 +74,7 @@ impl Tally {
     }
 
     /// A warning that begins with `what`, if there was any occurrence.
-    pub(in crate::formats) fn warning(&self, what: &str) -> Option<String> {
+    pub(crate) fn warning(&self, what: &str) -> Option<String> {
         (self.count > 0).then(|| format!("{what}: {}", self.quoted_and_counted()))
     }
 }

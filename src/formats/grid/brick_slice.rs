@@ -1,39 +1,35 @@
-//! The bricks of a slab one brick thick, while a dense array is read.
+//! The bricks of a slice one brick thick, while a dense array is read.
 
-/// Values of the bricks of a slab by index. Its memory grows with the data read, by four bytes per
+/// Values of the bricks of a slice by index. Its memory grows with the data read, by four bytes per
 /// brick and the values, so that a false header allocates nothing.
-pub(in crate::formats) struct BrickSlab<T> {
+pub(crate) struct BrickSlice<T> {
     /// For each brick: 0 if it has no value, else the index of its value in `values` plus 1.
     numbers: Vec<u32>,
     /// The values, each with the index of its brick.
     values: Vec<(usize, T)>,
 }
 
-impl<T> BrickSlab<T> {
-    pub(in crate::formats) fn new() -> Self {
+impl<T> BrickSlice<T> {
+    pub(crate) fn new() -> Self {
         Self { numbers: Vec::new(), values: Vec::new() }
     }
 
     /// The value of `brick`; `new` if it has none.
     #[inline]
-    pub(in crate::formats) fn get_or_insert(
-        &mut self,
-        brick: usize,
-        new: impl FnOnce() -> T,
-    ) -> &mut T {
+    pub(crate) fn get_or_insert(&mut self, brick: usize, new: impl FnOnce() -> T) -> &mut T {
         if self.numbers.len() <= brick {
             self.numbers.resize(brick + 1, 0);
         }
         if self.numbers[brick] == 0 {
             self.values.push((brick, new()));
-            // A slab has at most 8192 squared bricks.
+            // A slice has at most 8192 squared bricks.
             self.numbers[brick] = self.values.len() as u32;
         }
         &mut self.values[self.numbers[brick] as usize - 1].1
     }
 
-    /// Empties the slab: its values, each with the index of its brick, in the order of insertion.
-    pub(in crate::formats) fn drain(&mut self) -> impl Iterator<Item = (usize, T)> {
+    /// Empties the slice: its values, each with the index of its brick, in the order of insertion.
+    pub(crate) fn drain(&mut self) -> impl Iterator<Item = (usize, T)> {
         self.numbers.fill(0);
         self.values.drain(..)
     }

@@ -49,8 +49,9 @@ impl TerminalProgress {
         let memory = memory.map_or(u64::MAX, |size| size.as_u64());
         let read = read_grid_with(path, &ReadOptions::default().with_memory(memory), self);
         read.map_err(|error| match error {
-            ReadError::Memory { needed, .. } => anyhow::Error::from(error)
-                .context(format!("allow it with --memory {}", ByteSize::b(needed))),
+            ReadError::Memory { .. } => {
+                anyhow::Error::from(error).context("--memory sets another limit")
+            }
             error => error.into(),
         })
         .with_context(|| shown(path))

@@ -87,6 +87,28 @@ fn what_a_format_does_not_hold_is_said() {
 }
 
 #[test]
+fn the_simplest_form_of_a_format_is_written_where_it_has_one() {
+    let folder = folder();
+    let path = folder.path();
+    assert!(voxelize(path, "mesh.obj --res 21 -o a.npz").status.success());
+    for (args, said) in [
+        ("convert a.npz a.vox --plain", "a plain .vox does not hold where the grid lies"),
+        ("convert a.npz b.npz --plain", "--plain had no effect: .npz has one form"),
+        ("convert a.npz a.schem --plain", ""),
+        ("mesh.obj --res 21 --plain", "--plain had no effect: no voxels are written"),
+    ] {
+        let run = voxelize(path, args);
+        assert!(run.status.success() && stderr(&run).contains(said), "{args}: {}", stderr(&run));
+    }
+    let refused = voxelize(path, "mesh.obj --res 257 --plain -o a.vox");
+    assert!(stderr(&refused).contains("leave --plain out"), "{}", stderr(&refused));
+    let limited = voxelize(path, "info a.npz --memory 1kB");
+    assert!(limited.status.success(), "{}", stderr(&limited));
+    let limited = voxelize(path, "info a.schem --memory 1kB");
+    assert!(stderr(&limited).contains("--memory sets another limit"), "{}", stderr(&limited));
+}
+
+#[test]
 fn standard_output_takes_the_format_that_is_named() {
     let folder = folder();
     let path = folder.path();

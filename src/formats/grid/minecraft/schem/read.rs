@@ -152,29 +152,40 @@ fn paint(
     let (mut at, mut number, mut shift) = (0_u64, 0_u32, 0);
     // The number of the block before, and its kind.
     let mut latest: Option<(u32, u16)> = None;
-    for &byte in data {
-        // Of the fifth byte four bits are left, and no byte follows it.
-        if shift == 28 && byte > 0xf {
-            return Err(content(format!("the number of block {at} has more than 32 bits")));
+    let mut rest = data;
+    while let Some((&byte, after)) = rest.split_first() {
+        let uniform = uniform_row(rest, width as usize).and_then(|number| kinds.get(&number));
+        if let (Some(&kind), true, 0) = (uniform, row.is_empty() && at < volume, shift) {
+            row.resize(width as usize, kind);
+            rest = &rest[width as usize..];
+            at += u64::from(width);
+        } else {
+            rest = after;
+            // Of the fifth byte four bits are left, and no byte follows it.
+            if shift == 28 && byte > 0xf {
+                return Err(content(format!("the number of block {at} has more than 32 bits")));
+            }
+            number |= u32::from(byte & 0x7f) << shift;
+            if byte & 0x80 != 0 {
+                shift += 7;
+                continue;
+            }
+            let kind = match latest {
+                Some((same, kind)) if same == number => kind,
+                _ => *kinds.get(&number).ok_or_else(|| {
+                    content(format!("block {at} has the number {number}, not in the palette"))
+                })?,
+            };
+            latest = Some((number, kind));
+            (number, shift) = (0, 0);
+            if at == volume {
+                return Err(content(format!(
+                    "there are more than the {volume} blocks of its size"
+                )));
+            }
+            row.push(kind);
+            at += 1;
         }
-        number |= u32::from(byte & 0x7f) << shift;
-        if byte & 0x80 != 0 {
-            shift += 7;
-            continue;
-        }
-        let kind = match latest {
-            Some((same, kind)) if same == number => kind,
-            _ => *kinds.get(&number).ok_or_else(|| {
-                content(format!("block {at} has the number {number}, not in the palette"))
-            })?,
-        };
-        latest = Some((number, kind));
-        (number, shift) = (0, 0);
-        if at == volume {
-            return Err(content(format!("there are more than the {volume} blocks of its size")));
-        }
-        row.push(kind);
-        at += 1;
         if row.len() == width as usize {
             let before = at / u64::from(width) - 1;
             let [across, up] = [before % u64::from(length), before / u64::from(length)];
@@ -189,4 +200,11 @@ fn paint(
         return Err(content(format!("there are {at} blocks, but its size is of {volume}")));
     }
     painter.drain()
+}
+
+/// The number of all blocks of the next row, if they have one, of one byte.
+fn uniform_row(data: &[u8], width: usize) -> Option<u32> {
+    let row = data.get(..width)?;
+    let &first = row.first()?;
+    (first < 0x80 && row.iter().all(|&byte| byte == first)).then_some(first.into())
 }

@@ -207,7 +207,7 @@ fn tint_compiles_every_file_too() {
     }
     // Packages are looked for beside the script.
     let script = folder.join("check.mjs");
-    std::fs::write(&script, include_str!("tint/check.mjs")).unwrap();
+    std::fs::write(&script, include_str!("../tint/check.mjs")).unwrap();
     let mut node = Command::new("node");
     node.arg(script).arg(sources.path());
     // Dawn refuses older llvmpipes, so it is shown SwiftShader alone.

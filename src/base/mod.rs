@@ -7,6 +7,7 @@ pub mod memory;
 pub(crate) mod morton;
 pub(crate) mod names;
 pub mod numbers;
+pub mod ordered;
 pub mod progress;
 pub mod srgb;
 pub(crate) mod vector;

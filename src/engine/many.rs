@@ -3,9 +3,12 @@
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
 
+use crate::base::ordered::Ordered;
 use crate::engine::backend::BackendError;
-use crate::engine::ordered::Ordered;
 use crate::engine::{Distances, MeshSource, VoxelizeError, Voxelized, Voxelizer};
+
+/// Inputs that each worker may be ahead of the caller by: finished grids take memory.
+const AHEAD: usize = 4;
 
 impl Voxelizer {
     /// The voxels of many meshes, several at once, in the order of `items`, each with its key. An
@@ -42,31 +45,31 @@ impl Voxelizer {
         run: impl Fn(&Self, MeshSource<'_>) -> Result<T, VoxelizeError> + Send + Sync + 'static,
     ) -> Result<Many<K, T>, BackendError> {
         let workers = self.install(rayon::current_num_threads)?;
-        let (voxelizer, sharing) = (self.clone(), RwLock::new(()));
-        let total = Arc::clone(&self.memory);
-        let shared = self.clone().memory_from(move || total() / workers as u64);
+        let shares = self.in_shares(workers);
         let work = move |(key, source): (K, MeshSource<'static>)| {
-            if workers == 1 {
-                return (key, run(&voxelizer.for_mesh(), source));
-            }
-            let result = {
-                let _one_of_several = sharing.read().unwrap_or_else(PoisonError::into_inner);
-                run(&shared.for_mesh(), source.again())
-            };
-            let result = match result {
-                Err(error) if error.is_memory() => {
-                    let _alone = sharing.write().unwrap_or_else(PoisonError::into_inner);
-                    run(&voxelizer.for_mesh(), source)
-                }
-                result => result,
+            let result = match workers {
+                // Bytes are not copied.
+                1 => run(&shares.whole.for_mesh(), source),
+                _ => shares.run(
+                    |voxelizer| run(&voxelizer.for_mesh(), source.again()),
+                    VoxelizeError::is_memory,
+                ),
             };
             (key, result)
         };
         let items = items.into_iter().map(|(key, source)| (key, source.into()));
-        let results = Ordered::new(items, workers, work).map_err(|error| {
+        let results = Ordered::new(items, workers, AHEAD * workers, work).map_err(|error| {
             BackendError::Threads { threads: workers, reason: error.to_string() }
         })?;
         Ok(Many { results })
+    }
+
+    /// This voxelizer for `number` meshes at a time.
+    #[must_use]
+    pub fn in_shares(&self, number: usize) -> Shares {
+        let total = Arc::clone(&self.memory);
+        let share = self.clone().memory_from(move || total() / number.max(1) as u64);
+        Shares { whole: self.clone(), share, number, turn: RwLock::default() }
     }
 
     fn for_mesh(&self) -> Self {
@@ -74,6 +77,41 @@ impl Voxelizer {
         match self.progress.for_mesh() {
             Some(progress) => voxelizer.progress(progress),
             None => voxelizer,
+        }
+    }
+}
+
+/// A voxelizer for several meshes at a time, each with an equal share of the memory.
+#[derive(Debug)]
+pub struct Shares {
+    whole: Voxelizer,
+    share: Voxelizer,
+    number: usize,
+    /// Held shared by each mesh that has a share, and exclusively by one that has all memory.
+    turn: RwLock<()>,
+}
+
+impl Shares {
+    /// Calls `work` with a voxelizer that has a share of the memory; if that is too little, again
+    /// with one that has all memory, while no other mesh is in work.
+    ///
+    /// # Errors
+    /// Those of `work`.
+    pub fn run<T, E>(
+        &self,
+        work: impl Fn(&Voxelizer) -> Result<T, E>,
+        is_memory: impl FnOnce(&E) -> bool,
+    ) -> Result<T, E> {
+        let shared = {
+            let _one_of_several = self.turn.read().unwrap_or_else(PoisonError::into_inner);
+            work(&self.share)
+        };
+        match shared {
+            Err(error) if self.number > 1 && is_memory(&error) => {
+                let _alone = self.turn.write().unwrap_or_else(PoisonError::into_inner);
+                work(&self.whole)
+            }
+            result => result,
         }
     }
 }

@@ -1,14 +1,10 @@
-//! Runs many tasks in parallel and reports their results in the tasks' order.
+//! Many tasks at once: how many fit into the memory, and panics of one.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::mpsc::{Receiver, channel};
-use std::sync::{Mutex, PoisonError};
-use std::thread;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use trivox::{ColorSource, PlacedMesh};
 
 use crate::cli::Job;
@@ -94,118 +90,13 @@ pub fn catch_panic<R>(work: impl FnOnce() -> Result<R>) -> Result<R> {
     })
 }
 
-/// The stack size of worker threads, in bytes: that of a main thread.
-const STACK: usize = 8 << 20;
-
-/// Runs `work` for all `tasks`, `at_once` at a time, and passes each result to `report` in the
-/// tasks' order, as soon as it is ready.
-///
-/// The tasks run on threads of their own: a task that waits for the GPU must not block the pool on
-/// which another computes.
-///
-/// # Errors
-/// Errors of `report`, after which no further task starts; a thread cannot be started.
-pub fn run<T: Sync, R: Send>(
-    tasks: &[T],
-    at_once: usize,
-    work: impl Fn(&T) -> R + Sync,
-    report: impl FnMut(&T, R) -> Result<()>,
-) -> Result<()> {
-    let queue = Mutex::new(tasks.iter().enumerate());
-    let (sender, results) = channel();
-    thread::scope(|scope| {
-        for _ in 0..at_once.min(tasks.len()) {
-            let (sender, queue, work) = (sender.clone(), &queue, &work);
-            let take = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
-            let worker = move || {
-                while let Some((index, task)) = take() {
-                    // Fails once the receiver is dropped.
-                    if sender.send((index, work(task))).is_err() {
-                        break;
-                    }
-                }
-            };
-            let thread = thread::Builder::new().stack_size(STACK);
-            thread.spawn_scoped(scope, worker).context("cannot start a thread")?;
-        }
-        drop(sender);
-        report_in_order(tasks, results, report)
-    })
-}
-
-fn report_in_order<T, R>(
-    tasks: &[T],
-    results: Receiver<(usize, R)>,
-    mut report: impl FnMut(&T, R) -> Result<()>,
-) -> Result<()> {
-    let mut early = HashMap::new();
-    let mut reported = 0;
-    for (index, result) in results {
-        early.insert(index, result);
-        while let Some(result) = early.remove(&reported) {
-            report(&tasks[reported], result)?;
-            reported += 1;
-        }
-    }
-    Ok(())
-}
-
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
-    use std::sync::atomic::{AtomicUsize, Ordering};
-    use std::time::Duration;
 
     #[test]
-    fn results_are_reported_in_order_though_the_first_is_the_slowest() {
-        let tasks: Vec<u64> = (0..20).collect();
-        let mut reported = Vec::new();
-        let work = |&task: &u64| {
-            thread::sleep(Duration::from_millis(20 - task));
-            10 * task
-        };
-        let report = |&task: &u64, result| {
-            reported.push((task, result));
-            Ok(())
-        };
-        run(&tasks, 5, work, report).unwrap();
-        assert_eq!(reported, (0..20).map(|task| (task, 10 * task)).collect::<Vec<_>>());
-    }
-
-    #[test]
-    fn no_more_run_at_once_than_allowed() {
-        let tasks = [(); 30];
-        let (now, most) = (AtomicUsize::new(0), Mutex::new(0));
-        let work = |()| {
-            let running = now.fetch_add(1, Ordering::SeqCst) + 1;
-            let mut most = most.lock().unwrap();
-            *most = running.max(*most);
-            drop(most);
-            thread::sleep(Duration::from_millis(2));
-            now.fetch_sub(1, Ordering::SeqCst);
-        };
-        run(&tasks, 3, |&()| work(()), |_, ()| Ok(())).unwrap();
-        let most = *most.lock().unwrap();
-        assert!((2..=3).contains(&most), "{most}");
-    }
-
-    #[test]
-    fn an_error_of_the_report_ends_the_run_early() {
-        let begun = AtomicUsize::new(0);
-        let work = |_: &u32| {
-            begun.fetch_add(1, Ordering::SeqCst);
-            thread::sleep(Duration::from_millis(1));
-        };
-        let tasks: Vec<u32> = (0..20_000).collect();
-        let ended = run(&tasks, 2, work, |_, ()| anyhow::bail!("closed"));
-        assert_eq!(ended.unwrap_err().to_string(), "closed");
-        assert!(begun.load(Ordering::SeqCst) < tasks.len());
-    }
-
-    #[test]
-    fn a_panic_is_an_error_of_its_task_and_the_others_are_reported() {
-        let work = |&task: &u32| {
+    fn a_panic_is_an_error() {
+        let run = |task: u32| {
             catch_panic(|| match task {
                 1 => panic!("task {task}"),
                 2 => anyhow::bail!("refused"),
@@ -213,15 +104,9 @@ mod tests {
             })
             .map_err(|error| error.to_string())
         };
-        let mut reported = Vec::new();
-        let report = |_: &u32, result| {
-            reported.push(result);
-            Ok(())
-        };
-        run(&[0, 1, 2, 3], 2, work, report).unwrap();
         let failed = |text: &str| Err(text.to_owned());
         let panicked = failed("task 1: this is a bug in voxelize");
-        assert_eq!(reported, [Ok(0), panicked, failed("refused"), Ok(3)]);
+        assert_eq!([0, 1, 2].map(run), [Ok(0), panicked, failed("refused")]);
     }
 
     #[test]

@@ -1,10 +1,8 @@
 //! The memory limit, which counts the whole process.
 
 use std::error::Error as StdError;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, PoisonError, RwLock};
 
-use anyhow::{Error, Result};
+use anyhow::Error;
 use bytesize::ByteSize;
 use trivox::base::memory::{address_space_left, address_space_limit, available, of_process};
 use trivox::formats::ReadError;
@@ -17,61 +15,46 @@ const RESERVE: u64 = 32 << 20;
 /// Bytes reserved per mesh: the buffers of a writer.
 const RESERVE_A_MESH: u64 = 8 << 20;
 
-/// The limit. Clones share it.
-#[derive(Debug, Clone)]
+/// The limit.
+#[derive(Debug, Clone, Copy)]
 pub struct Memory {
     total: u64,
     /// Whether the user set it.
     is_asked: bool,
     /// The number of meshes that share it.
     at_once: u64,
-    /// Held shared by each mesh that has a share, and exclusively by one that has all memory.
-    running: Arc<RwLock<()>>,
 }
 
 impl Memory {
     /// The limit `asked`, in bytes; by default nine tenths of the memory that is available now.
     pub fn new(asked: Option<ByteSize>) -> Self {
         let total = asked.map_or_else(|| available() / 10 * 9, |size| size.as_u64());
-        Self { total, is_asked: asked.is_some(), at_once: 1, running: Arc::default() }
+        Self { total, is_asked: asked.is_some(), at_once: 1 }
     }
 
     /// The same limit for `at_once` meshes at a time.
     pub fn shared_by(self, at_once: usize) -> Self {
-        Self { at_once: at_once.max(1) as u64, ..self }
+        Self { at_once: at_once as u64, ..self }
     }
 
     /// The limit in bytes.
-    pub fn total(&self) -> u64 {
+    pub fn total(self) -> u64 {
         self.total
     }
 
-    /// Runs `work` with a share; if that is not enough, again with all memory while no other mesh
-    /// is in work.
-    ///
-    /// # Errors
-    /// Errors of `work`; those of memory say which limit would be enough.
-    pub fn divided<T>(&self, work: impl Fn(&Share) -> Result<T>) -> Result<T> {
-        let work_with = |of| {
-            let share = Share { memory: self.clone(), of, sufficient: Arc::default() };
-            work(&share).map_err(|error| self.explain(error, share.sufficient.load(Relaxed)))
-        };
-        let shared = {
-            let _one_of_several = self.running.read().unwrap_or_else(PoisonError::into_inner);
-            work_with(self.at_once)
-        };
-        match shared {
-            Err(error) if self.at_once > 1 && ErrorReport::new(&error).code == MEMORY => {
-                let _alone = self.running.write().unwrap_or_else(PoisonError::into_inner);
-                work_with(1)
-            }
-            result => result,
-        }
+    /// `voxelizer` with this limit.
+    pub fn of(self, voxelizer: Voxelizer) -> Voxelizer {
+        voxelizer.memory_from(move || self.left())
     }
 
-    /// Adds to a memory error which limit would be enough, of at least `sufficient` bytes for the
-    /// mesh.
-    fn explain(&self, error: Error, sufficient: u64) -> Error {
+    /// Bytes that all meshes together may take now, beyond the memory of the process.
+    fn left(self) -> u64 {
+        self.total.saturating_sub(self.taken()).min(self.address_space_left())
+    }
+
+    /// Adds to an error of too little memory which limit would be enough for all steps of the mesh,
+    /// not only for the step that failed: at least `sufficient` bytes, an estimate.
+    pub fn explain(self, error: Error, sufficient: u64) -> Error {
         let shortages = error.chain().map(shortage).enumerate();
         let mut shortages = shortages.filter_map(|(depth, shortage)| Some((depth, shortage?)));
         let Some((depth, Shortage { what, needed, remedy })) = shortages.next() else {
@@ -109,53 +92,27 @@ impl Memory {
         contexts.into_iter().rev().fold(explained, Error::context)
     }
 
-    fn taken(&self) -> u64 {
+    fn taken(self) -> u64 {
         of_process().resident.saturating_add(self.reserve())
     }
 
-    fn reserve(&self) -> u64 {
+    fn reserve(self) -> u64 {
         RESERVE + RESERVE_A_MESH * self.at_once
     }
 
     /// Bytes of the address space that meshes may take. Allocators map more than requested.
-    fn address_space_left(&self) -> u64 {
+    fn address_space_left(self) -> u64 {
         address_space_left().saturating_sub(self.reserve()) / 10 * 9
-    }
-}
-
-/// The share of one mesh.
-#[derive(Debug, Clone)]
-pub struct Share {
-    memory: Memory,
-    /// The number of shares.
-    of: u64,
-    /// An estimate of the bytes that suffice for all steps of the mesh.
-    sufficient: Arc<AtomicU64>,
-}
-
-impl Share {
-    /// Sets the estimate of the bytes that suffice for all steps of the mesh. An error of too
-    /// little memory advises a limit that suffices for all of them, not only for the step that
-    /// failed.
-    pub fn set_sufficient(&self, bytes: u64) {
-        self.sufficient.store(bytes, Relaxed);
-    }
-
-    /// Bytes that the mesh may take now, beyond the memory of the process.
-    pub fn left(&self) -> u64 {
-        let resident = self.memory.total.saturating_sub(self.memory.taken());
-        resident.min(self.memory.address_space_left()) / self.of
-    }
-
-    /// Sets the memory limit of `voxelizer` to this share.
-    pub fn of(&self, voxelizer: &Voxelizer) -> Voxelizer {
-        let share = self.clone();
-        voxelizer.clone().memory_from(move || share.left())
     }
 }
 
 /// The code of an error of too little memory.
 const MEMORY: &str = "memory";
+
+/// Whether more memory than is allowed was needed.
+pub fn is_memory(error: &Error) -> bool {
+    ErrorReport::new(error).code == MEMORY
+}
 
 /// Memory that a step of the library lacks.
 struct Shortage {
@@ -188,50 +145,27 @@ fn shortage(error: &(dyn StdError + 'static)) -> Option<Shortage> {
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
-    use anyhow::bail;
-
-    fn left(memory: &Memory) -> u64 {
-        memory.divided(|share| Ok(share.left())).unwrap()
-    }
+    use anyhow::anyhow;
 
     #[test]
     fn the_machine_has_memory_and_the_process_takes_some() {
         let memory = Memory::new(None);
         assert!((64 << 20..1 << 50).contains(&memory.total()), "{memory:?}");
-        assert!(left(&memory) < memory.total() - RESERVE, "{memory:?}");
-        assert_eq!(left(&Memory::new(Some(ByteSize::mib(1)))), 0);
+        assert!(memory.left() < memory.total() - RESERVE, "{memory:?}");
+        assert_eq!(Memory::new(Some(ByteSize::mib(1))).left(), 0);
     }
 
     #[test]
-    fn meshes_at_once_have_equal_shares() {
-        let alone = left(&Memory::new(Some(ByteSize::gib(64))));
-        let shared = left(&Memory::new(Some(ByteSize::gib(64))).shared_by(4));
-        // The process may have grown in between.
-        assert!(shared.abs_diff(alone / 4) < 64 << 20, "{shared} of {alone}");
-    }
-
-    #[test]
-    fn a_mesh_that_its_share_is_too_small_for_has_all_memory_once() {
-        let memory = Memory::new(Some(ByteSize::gib(64))).shared_by(4);
-        let needed = 20 << 30;
-        let work = |share: &Share| match share.left() {
-            left if left < needed => Err(BackendError::Memory { needed, allowed: left }.into()),
-            left => Ok(left),
-        };
-        assert!(memory.divided(work).unwrap() > needed);
-        let too_small = Memory::new(Some(ByteSize::gib(16))).shared_by(4);
-        let message = too_small.divided(work).unwrap_err().to_string();
+    fn too_little_memory_says_how_much_is_needed_with_what_the_process_takes() {
+        let memory = Memory::new(Some(ByteSize::gib(16))).shared_by(4);
+        let error = BackendError::Memory { needed: 20 << 30, allowed: memory.left() / 4 };
+        let explained = memory.explain(error.into(), 0);
+        assert!(is_memory(&explained));
+        let message = explained.to_string();
         let rest = message.strip_prefix("for the grid the program needs about ").unwrap();
         let mib: u64 = rest.split(' ').next().unwrap().parse().unwrap();
-        // With what the process takes.
         assert!((20 << 10..21 << 10).contains(&mib), "{message}");
-
-        let tries = std::cell::Cell::new(0);
-        let failing = |_: &Share| -> Result<()> {
-            tries.set(tries.get() + 1);
-            bail!("another reason")
-        };
-        memory.divided(failing).unwrap_err();
-        assert_eq!(tries.get(), 1);
+        let other = memory.explain(anyhow!("another reason"), 0);
+        assert!(!is_memory(&other) && other.to_string() == "another reason");
     }
 }

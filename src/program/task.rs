@@ -1,5 +1,6 @@
 //! One task: reads, voxelizes, checks, writes and draws one mesh.
 
+use std::cell::Cell;
 use std::io;
 use std::path::Path;
 use std::time::Instant;
@@ -13,7 +14,6 @@ use trivox::{ColorSource, DistanceField, PlacedMesh, Progress, Up, Voxelized, Vo
 
 use crate::batch;
 use crate::cli::{Job, PaletteArgs, VoxelArgs};
-use crate::memory::Share;
 use crate::paths::{path_text, shown};
 use crate::plan::Task;
 use crate::resume::{self, Origin};
@@ -39,7 +39,8 @@ pub struct RunContext<'a> {
     pub outputs: &'a Outputs,
     /// With the shared options, and the share of the memory.
     pub voxelizer: Voxelizer,
-    pub memory: &'a Share,
+    /// An estimate of the bytes that suffice for all steps of the mesh.
+    pub sufficient: &'a Cell<u64>,
     pub progress: &'a dyn Progress,
 }
 
@@ -61,7 +62,7 @@ impl RunContext<'_> {
         let named = || shown(&task.mesh);
         let voxelizer = self.voxelizer(targets.hold_colors() && self.job.distance.is_none());
         let placed = voxelizer.place(&task.mesh).with_context(named)?;
-        self.memory.set_sufficient(batch::sufficient(task, self.job, Some(&placed.mesh)));
+        self.sufficient.set(batch::sufficient(task, self.job, Some(&placed.mesh)));
         let sidecars = Inputs::of_mesh(&task.mesh, &voxelizer, &placed, targets.files());
         targets.check(&placed, &sidecars.with_context(named)?, self.outputs)?;
         let computed = self.compute(&voxelizer, &placed.mesh).with_context(named)?;

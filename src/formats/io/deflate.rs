@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 use crc32fast::Hasher;
 use flate2::{Compress, Compression, FlushCompress};
 
-use crate::formats::io::in_order::encode_in_order;
+use crate::base::ordered::in_pool;
 
 /// Bytes of content per chunk: several times the 32 KiB window of deflate, so that chunks cost
 /// little compression.
@@ -106,7 +106,7 @@ impl<W: Write> Deflater<W> {
         make: impl Fn(T) -> Content<'a> + Sync,
     ) -> io::Result<()> {
         let Self { out, level, crc, len, zeros, .. } = self;
-        encode_in_order(
+        in_pool(
             items,
             |item| Chunk::of(&make(item), *level, zeros),
             |chunk| {

@@ -20,9 +20,9 @@ use std::io::Write;
 
 use rayon::prelude::*;
 
+use crate::base::ordered::in_pool;
 use crate::base::srgb::Rgba;
 use crate::formats::WriteError;
-use crate::formats::io::in_order::encode_in_order;
 use crate::grid::{Place, VoxelGrid};
 use crate::view::mesher::{self, Rectangle};
 
@@ -75,7 +75,7 @@ impl<'a> Surface<'a> {
             patch.elements(self.grid, |element| encode(element, &mut bytes));
             bytes
         };
-        Ok(encode_in_order(self.patches.iter(), encode, |bytes| out.write_all(&bytes))?)
+        Ok(in_pool(self.patches.iter(), encode, |bytes| out.write_all(&bytes))?)
     }
 }
 

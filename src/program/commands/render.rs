@@ -16,7 +16,7 @@ use crate::camera::CameraReport;
 use crate::cli::{RenderArgs, VoxelArgs};
 use crate::compute::start_threads;
 use crate::grid_summary::GridSummary;
-use crate::memory::{Memory, Share};
+use crate::memory::Memory;
 use crate::numbers::{counted, duration};
 use crate::paths::shown;
 use crate::render_backend::RenderBackend;
@@ -165,7 +165,8 @@ type Loaded = (VoxelGrid, Vec<String>, Inputs);
 fn load(args: &RenderArgs, replaced: &[&Path], progress: &Arc<TerminalProgress>) -> Result<Loaded> {
     if is_mesh(&args.file) {
         let memory = Memory::new(args.memory);
-        let loaded = memory.divided(|memory| voxels_of(args, replaced, memory, progress));
+        let loaded = voxels_of(args, replaced, memory, progress);
+        let loaded = loaded.map_err(|error| memory.explain(error, 0));
         return loaded.with_context(|| shown(&args.file));
     }
     fs::metadata(&args.file).with_context(|| shown(&args.file))?;
@@ -181,12 +182,12 @@ fn load(args: &RenderArgs, replaced: &[&Path], progress: &Arc<TerminalProgress>)
 fn voxels_of(
     args: &RenderArgs,
     replaced: &[&Path],
-    memory: &Share,
+    memory: Memory,
     progress: &Arc<TerminalProgress>,
 ) -> Result<Loaded> {
     let color = args.color.unwrap_or_default();
     let voxelizer = memory
-        .of(&Voxelizer::new())
+        .of(Voxelizer::new())
         .backend(BackendChoice::Cpu)
         .progress(progress.clone())
         .place_options(PlaceOptions::new(sizing(args.res, args.voxel_size)));

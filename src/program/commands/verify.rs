@@ -48,10 +48,9 @@ pub fn run(args: &VerifyArgs) -> Result<ExitStatus> {
     voxelizer.check()?;
     let memory = Memory::new(compute.memory);
     let grid = progress.load(&args.grid, compute.memory)?;
-    let verified = memory.divided(|memory| {
-        Ok(memory.of(&voxelizer).verify(&args.mesh, &grid.grid, &options(args))?)
-    });
+    let verified = memory.of(voxelizer).verify(&args.mesh, &grid.grid, &options(args));
     progress.finish();
+    let verified = verified.map_err(|error| memory.explain(error.into(), 0));
     let verified = verified.with_context(|| shown(&args.mesh))?;
 
     let of_mesh = sentences(&verified.warnings);

@@ -1,16 +1,18 @@
 //! The main command: voxelizes one or many meshes, several at once, and reports them in order.
 
+use std::cell::Cell;
 use std::path::Path;
 use std::sync::Arc;
 use std::thread;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
+use trivox::base::ordered::Ordered;
 use trivox::{NoProgress, Progress, Voxelizer};
 
 use crate::cli::{ComputeArgs, Job, PaletteArgs, VoxelArgs};
 use crate::compute::{self, start_threads};
 use crate::deadline::Deadline;
-use crate::memory::Memory;
+use crate::memory::{Memory, is_memory};
 use crate::plan::{Plan, Task};
 use crate::report::Report;
 use crate::resume::Options;
@@ -65,25 +67,28 @@ pub fn run(
     if plan.several {
         progress.count("meshes", tasks.len());
     }
+    let shares = memory.of(voxelizer).in_shares(at_once);
+    let work_with = |voxelizer: &Voxelizer, task: &Task| {
+        let sufficient = Cell::new(batch::sufficient(task, job, None));
+        let deadline = Arc::new(Deadline::new(steps.clone(), job.time_limit));
+        let context = RunContext {
+            job,
+            voxels,
+            palette_args,
+            write_options: &write_options,
+            resume: resume.as_ref(),
+            inputs: &inputs,
+            outputs: &plan.outputs,
+            sufficient: &sufficient,
+            voxelizer: voxelizer.clone().progress(deadline.clone()),
+            progress: &*deadline,
+        };
+        batch::catch_panic(|| context.voxelize(task))
+            .map_err(|error| deadline.explain(error, &task.mesh))
+            .map_err(|error| memory.explain(error, sufficient.get()))
+    };
     let work = |task: &Task| {
-        let result = memory.divided(|share| {
-            share.set_sufficient(batch::sufficient(task, job, None));
-            let deadline = Arc::new(Deadline::new(steps.clone(), job.time_limit));
-            let context = RunContext {
-                job,
-                voxels,
-                palette_args,
-                write_options: &write_options,
-                resume: resume.as_ref(),
-                inputs: &inputs,
-                outputs: &plan.outputs,
-                memory: share,
-                voxelizer: share.of(&voxelizer).progress(deadline.clone()),
-                progress: &*deadline,
-            };
-            batch::catch_panic(|| context.voxelize(task))
-                .map_err(|error| deadline.explain(error, &task.mesh))
-        });
+        let result = shares.run(|voxelizer| work_with(voxelizer, task), is_memory);
         if plan.several {
             progress.advance(1)
         } else {
@@ -102,7 +107,10 @@ pub fn run(
             // If no thread can be started, the GPU is opened by the first mesh.
             _ = thread::Builder::new().spawn_scoped(scope, move || batch::catch_panic(open));
         }
-        batch::run(tasks, at_once, work, |task, result| report.take(task, result))
+        let workers = at_once.min(tasks.len());
+        let results = Ordered::in_scope(scope, tasks.iter(), workers, usize::MAX, &work);
+        let results = results.context("cannot start a thread")?;
+        tasks.iter().zip(results).try_for_each(|(task, result)| report.take(task, result))
     })?;
     Ok(report.finish())
 }

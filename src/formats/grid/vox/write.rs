@@ -5,8 +5,8 @@ use std::io::{BufWriter, Write};
 use super::parts::{VoxPart, parts};
 use super::{ATTRIBUTE, Description, Frame, MAX_MODEL, MAX_SCENE};
 use crate::base::numbers::AXES;
+use crate::base::ordered::in_pool;
 use crate::base::srgb::Rgba;
-use crate::formats::io::in_order::encode_in_order;
 use crate::formats::write::check_place;
 use crate::formats::{WriteError, WriteOptions};
 use crate::grid::{BRICK, BrickKey, BrickRun, Colors, Mask, VoxelGrid, World, count, mask_voxels};
@@ -151,7 +151,7 @@ impl<'a> VoxFiles<'a> {
             (!batch.is_empty()).then_some(batch)
         });
         let encode = |batch: Vec<(BrickKey, Mask)>| self.voxels(model, &batch);
-        Ok(encode_in_order(batches, encode, |bytes| out.write_all(&bytes))?)
+        Ok(in_pool(batches, encode, |bytes| out.write_all(&bytes))?)
     }
 
     /// The places in `model` and the palette indices of the voxels of `bricks`.

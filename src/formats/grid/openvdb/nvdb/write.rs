@@ -10,6 +10,7 @@ use super::{
     ALIGNMENT, BLIND, CRC_DIGITS, CRC_LABEL, FLOAT, FOG_VOLUME, GRID, LEVEL_SET, MAGIC,
     NO_CHECKSUM, ROOT_ENTRY, Sizes, TREE, UNKNOWN_CLASS, VECTOR, VERSION,
 };
+use crate::base::ordered::in_pool;
 use crate::formats::WriteError;
 use crate::formats::grid::description;
 use crate::formats::grid::openvdb::TEXT;
@@ -19,7 +20,6 @@ use crate::formats::grid::openvdb::record::{Record, put_bits};
 use crate::formats::grid::openvdb::tree::{Bounds, Lower, Tree, UPPER_VOXELS, brick_at};
 use crate::formats::grid::openvdb::world::WorldFromIndex;
 use crate::formats::io::checked::Checked;
-use crate::formats::io::in_order::encode_in_order;
 use crate::grid::{Colors, Mask, VoxelGrid, is_empty, run_bounds, set_bits};
 use crate::solid::distance::DistanceField;
 
@@ -401,7 +401,7 @@ fn write_leaves(
         }
         bytes
     };
-    encode_in_order(leaves.chunks(LEAVES), encode, |bytes| out.write_all(&bytes))
+    in_pool(leaves.chunks(LEAVES), encode, |bytes| out.write_all(&bytes))
 }
 
 fn put_leaf(leaf: &mut [u8], channel: Channel, sizes: Sizes, corner: [u32; 3], mask: &Mask) {

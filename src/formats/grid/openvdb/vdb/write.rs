@@ -9,6 +9,7 @@ use super::{
     ACTIVE_MASK, BACKGROUND_ELSEWHERE, LEAF_MASK, LOWER_MASK, MAGIC, SELECTED_BACKGROUND,
     UPPER_MASK, VERSION,
 };
+use crate::base::ordered::in_pool;
 use crate::formats::WriteError;
 use crate::formats::grid::description;
 use crate::formats::grid::openvdb::TEXT;
@@ -17,7 +18,6 @@ use crate::formats::grid::openvdb::channel::{Channel, colors_of, half, rounded, 
 use crate::formats::grid::openvdb::record::{Record, put_bits};
 use crate::formats::grid::openvdb::tree::{Counts, Lower, Tree, brick_at};
 use crate::formats::grid::openvdb::world::WorldFromIndex;
-use crate::formats::io::in_order::encode_in_order;
 use crate::grid::{Colors, Mask, VoxelGrid, count};
 use crate::solid::distance::DistanceField;
 
@@ -300,7 +300,7 @@ const LEAVES: usize = 128;
 fn write_buffers(channel: Channel, lower: &Lower, out: &mut dyn Write) -> std::io::Result<()> {
     let leaves: Vec<([u32; 3], &Mask)> = lower.leaves().collect();
     let tasks = leaves.chunks(LEAVES);
-    encode_in_order(tasks, |leaves| buffers_of(channel, leaves), |part| out.write_all(&part.0))
+    in_pool(tasks, |leaves| buffers_of(channel, leaves), |part| out.write_all(&part.0))
 }
 
 fn buffers_of(channel: Channel, leaves: &[([u32; 3], &Mask)]) -> Record {

@@ -1,26 +1,29 @@
-//! Many inputs at once, their results one after another in the order of the inputs.
+//! Parallel work whose results come in the order of the inputs: on threads of its own, or in the
+//! current rayon pool.
 
 use std::collections::BTreeMap;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread;
+use std::thread::{self, Builder, Scope};
 use std::time::Duration;
 
 /// The stack of a worker thread, in bytes: as large as a main thread's.
 const STACK: usize = 8 << 20;
-/// Inputs that each worker may be ahead of the caller by: finished grids take memory.
-const AHEAD: usize = 4;
 
 /// Time between two looks at the pool of a thread that waits and has nothing to do.
 const IDLE: Duration = Duration::from_millis(1);
 
-/// A result, or the panic of the thread that worked on it.
+/// A result with the index of its input, or the panic of the work.
 type Outcome<R> = (usize, thread::Result<R>);
 
+/// A thread's work.
+type Worker<'a> = Box<dyn FnOnce() + Send + 'a>;
+
 /// Results in the order of their inputs. Dropping it ends the work after the inputs in progress.
-pub(super) struct Ordered<R> {
+#[derive(Debug)]
+pub struct Ordered<R> {
     results: Receiver<Outcome<R>>,
     /// Those that came before their turn.
     early: BTreeMap<usize, thread::Result<R>>,
@@ -28,13 +31,13 @@ pub(super) struct Ordered<R> {
 }
 
 /// Whose turn it is.
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Turn {
     state: Mutex<State>,
     changed: Condvar,
 }
 
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct State {
     /// Inputs taken by workers.
     taken: usize,
@@ -63,27 +66,68 @@ impl Turn {
     }
 }
 
-impl<R: Send + 'static> Ordered<R> {
-    /// Applies `work` to each of `inputs` on `workers` threads. The threads are not those of a
-    /// rayon pool: one that waits for a GPU must not hold up the pool in which another computes.
+impl<R: Send> Ordered<R> {
+    /// Applies `work` to each of `inputs` on `workers` threads, which take at most `most_ahead`
+    /// inputs more than the caller has taken results. The threads are not those of a rayon pool:
+    /// one that waits for a GPU must not hold up the pool in which another computes.
     ///
     /// # Errors
     /// The operating system refuses to start a thread.
-    pub(super) fn new<T: Send + 'static>(
+    pub fn new<T: Send + 'static>(
         inputs: impl Iterator<Item = T> + Send + 'static,
         workers: usize,
+        most_ahead: usize,
         work: impl Fn(T) -> R + Send + Sync + 'static,
-    ) -> io::Result<Self> {
+    ) -> io::Result<Self>
+    where
+        R: 'static,
+    {
+        let start = |thread: Builder, worker: Worker<'static>| thread.spawn(worker).map(drop);
+        Self::start(inputs, workers, most_ahead, work, start)
+    }
+
+    /// As [`new`](Self::new), with threads that end in `scope` and may borrow.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn in_scope<'scope, T: Send + 'scope>(
+        scope: &'scope Scope<'scope, '_>,
+        inputs: impl Iterator<Item = T> + Send + 'scope,
+        workers: usize,
+        most_ahead: usize,
+        work: impl Fn(T) -> R + Send + Sync + 'scope,
+    ) -> io::Result<Self>
+    where
+        R: 'scope,
+    {
+        let start = |thread: Builder, worker| thread.spawn_scoped(scope, worker).map(drop);
+        Self::start(inputs, workers, most_ahead, work, start)
+    }
+
+    fn start<'a, T: Send + 'a>(
+        inputs: impl Iterator<Item = T> + Send + 'a,
+        workers: usize,
+        most_ahead: usize,
+        work: impl Fn(T) -> R + Send + Sync + 'a,
+        start: impl Fn(Builder, Worker<'a>) -> io::Result<()>,
+    ) -> io::Result<Self>
+    where
+        R: 'a,
+    {
         let (inputs, work) = (Arc::new(Mutex::new(inputs)), Arc::new(work));
-        let (sender, results) = channel();
-        let ordered = Self { results, early: BTreeMap::new(), turn: Arc::default() };
+        let (sender, ordered) = Self::empty();
         for _ in 0..workers {
             let (inputs, work, sender) = (Arc::clone(&inputs), Arc::clone(&work), sender.clone());
             let turn = Arc::clone(&ordered.turn);
-            let worker = move || run(&inputs, &turn, AHEAD * workers, &*work, &sender);
-            thread::Builder::new().stack_size(STACK).spawn(worker)?;
+            let worker = move || run(&inputs, &turn, most_ahead, &*work, &sender);
+            start(Builder::new().stack_size(STACK), Box::new(worker))?;
         }
         Ok(ordered)
+    }
+
+    fn empty() -> (Sender<Outcome<R>>, Self) {
+        let (sender, results) = channel();
+        (sender, Self { results, early: BTreeMap::new(), turn: Arc::default() })
     }
 }
 
@@ -159,6 +203,48 @@ impl<R> Drop for Ordered<R> {
     }
 }
 
+/// Applies `work` to `items` in the current rayon pool, and calls `take` with the results in the
+/// order of the items, on the caller's thread. At most two items for each thread are in work or
+/// wait to be taken.
+///
+/// # Errors
+/// The first error of `take`.
+pub(crate) fn in_pool<T: Send, R: Send, E>(
+    items: impl Iterator<Item = T>,
+    work: impl Fn(T) -> R + Sync,
+    mut take: impl FnMut(R) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut items = items.fuse().enumerate();
+    let threads = rayon::current_num_threads();
+    if threads == 1 {
+        return items.try_for_each(|(_, item)| take(work(item)));
+    }
+    let work = &work;
+    rayon::in_place_scope_fifo(|scope| {
+        let (sender, mut ordered) = Ordered::empty();
+        let mut spawned = 0;
+        for taken in 0.. {
+            while spawned < taken + 2 * threads
+                && let Some((index, item)) = items.next()
+            {
+                let sender = sender.clone();
+                scope.spawn_fifo(move |_| {
+                    // Fails once nobody takes results any more.
+                    _ = sender.send((index, catch_unwind(AssertUnwindSafe(|| work(item)))));
+                });
+                spawned = index + 1;
+            }
+            if spawned == taken {
+                break;
+            }
+            if let Some(part) = ordered.next() {
+                take(part)?;
+            }
+        }
+        Ok(())
+    })
+}
+
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
@@ -173,7 +259,7 @@ mod tests {
             thread::sleep(Duration::from_millis(20 - input));
             10 * input
         };
-        let results: Vec<u64> = Ordered::new(0..20, 5, work).unwrap().collect();
+        let results: Vec<u64> = Ordered::new(0..20, 5, 20, work).unwrap().collect();
         assert_eq!(results, (0..20).map(|input| 10 * input).collect::<Vec<_>>());
     }
 
@@ -182,11 +268,11 @@ mod tests {
         let begun = Arc::new(AtomicUsize::new(0));
         let count = Arc::clone(&begun);
         let work = move |_: usize| count.fetch_add(1, Ordering::SeqCst);
-        let mut results = Ordered::new(0..usize::MAX, 2, work).unwrap();
+        let mut results = Ordered::new(0..usize::MAX, 2, 8, work).unwrap();
         results.next().unwrap();
         thread::sleep(Duration::from_millis(50));
         // Two workers may pass the check at the same time.
-        assert!(begun.load(Ordering::SeqCst) <= 1 + 2 * AHEAD + 1);
+        assert!(begun.load(Ordering::SeqCst) <= 1 + 8 + 1);
         drop(results);
         thread::sleep(Duration::from_millis(20));
         // The workers have let go of the counter.
@@ -203,13 +289,14 @@ mod tests {
                 let take = |first: u64| {
                     let computing = Arc::clone(&computing);
                     let work = move |input| computing.install(|| rayon::join(|| input, || 1).0);
-                    Ordered::new(first..first + 9, 2, work).unwrap().sum()
+                    Ordered::new(first..first + 9, 2, 8, work).unwrap().sum()
                 };
                 (0..8).into_par_iter().map(take).collect()
             });
             let bridged: u64 = pool.install(|| {
                 let computing = Arc::clone(&computing);
-                let results = Ordered::new(0..40, 2, move |input: u64| computing.install(|| input));
+                let results =
+                    Ordered::new(0..40, 2, 8, move |input: u64| computing.install(|| input));
                 results.unwrap().par_bridge().sum()
             });
             sender.send((sums, bridged)).unwrap();
@@ -221,11 +308,79 @@ mod tests {
 
     #[test]
     fn a_panic_comes_to_whoever_takes_the_result() {
-        let results = Ordered::new(0..3, 2, |input| assert_ne!(input, 1)).unwrap();
+        let results = Ordered::new(0..3, 2, 8, |input| assert_ne!(input, 1)).unwrap();
         assert!(catch_unwind(AssertUnwindSafe(|| results.count())).is_err());
         let inputs = (0..9).inspect(|&input| assert_ne!(input, 4));
-        let mut results = Ordered::new(inputs, 2, |input| input).unwrap();
+        let mut results = Ordered::new(inputs, 2, 8, |input| input).unwrap();
         assert_eq!(results.by_ref().take(4).collect::<Vec<_>>(), [0, 1, 2, 3]);
         assert!(catch_unwind(AssertUnwindSafe(|| results.next())).is_err());
+    }
+
+    #[test]
+    fn no_more_inputs_are_in_work_than_there_are_workers() {
+        let (now, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let work = |_: u32| {
+            most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+            thread::sleep(Duration::from_millis(2));
+            now.fetch_sub(1, Ordering::SeqCst);
+        };
+        let all = thread::scope(|scope| {
+            Ordered::in_scope(scope, 0..30, 3, usize::MAX, &work).unwrap().count()
+        });
+        let most = most.into_inner();
+        assert!(all == 30 && (2..=3).contains(&most), "{all}, {most}");
+    }
+
+    #[test]
+    fn workers_of_a_scope_end_when_nobody_takes_results() {
+        let begun = AtomicUsize::new(0);
+        let work = |_: u32| {
+            begun.fetch_add(1, Ordering::SeqCst);
+            thread::sleep(Duration::from_millis(1));
+        };
+        thread::scope(|scope| {
+            Ordered::in_scope(scope, 0..20_000, 2, usize::MAX, &work).unwrap().next().unwrap();
+        });
+        assert!(begun.into_inner() < 20_000);
+    }
+
+    fn pool(threads: usize) -> rayon::ThreadPool {
+        rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap()
+    }
+
+    #[test]
+    fn results_of_a_pool_are_taken_in_the_order_of_the_items_until_one_fails() {
+        for threads in [1, 2, 5] {
+            let pool = pool(threads);
+            for (count, failing) in [(0, None), (1, None), (100, None), (100, Some(70))] {
+                let mut taken = Vec::new();
+                let take = |part| {
+                    taken.push(part);
+                    if failing == Some(part / 3) { Err(part) } else { Ok(()) }
+                };
+                let result = pool.install(|| in_pool(0..count, |item| 3 * item, take));
+                let end = failing.map_or(count, |item| item + 1);
+                assert_eq!(result, failing.map_or(Ok(()), |item: i32| Err(3 * item)));
+                assert_eq!(taken, (0..end).map(|item| 3 * item).collect::<Vec<_>>());
+            }
+        }
+    }
+
+    #[test]
+    fn results_of_a_pool_are_taken_by_a_thread_of_none() {
+        let mut taken = Vec::new();
+        let triple = |item| 3 * item;
+        let all = in_pool(0..100, triple, |part| {
+            taken.push(part);
+            Ok::<(), ()>(())
+        });
+        assert_eq!((all, taken), (Ok(()), (0..100).map(triple).collect()));
+    }
+
+    #[test]
+    fn a_panic_in_a_pool_is_not_lost() {
+        let work = |item| if item == 50 { panic!("item {item}") } else { item };
+        let all = || in_pool(0..100, work, |_| Ok::<(), ()>(()));
+        assert!(catch_unwind(AssertUnwindSafe(|| pool(2).install(all))).is_err());
     }
 }

@@ -4,22 +4,21 @@
 //! [`Voxelizer`] does everything in one call, from a mesh or a file to coloured voxels. The steps
 //! are public too, one module each:
 //!
-//! 1. [`formats`] reads a file into a [`Mesh`], which is always valid.
-//! 2. [`place`](mod@place) rounds the vertices once to an integer lattice.
-//! 3. A backend ([`voxelize`](mod@voxelize): [`Cpu`] or a GPU) determines which voxels the
-//!    triangles touch, by the signs of integer polynomials ([`predicate`]), so all backends agree
-//!    to the bit. [`mode`] adds thin surfaces and solids ([`solid`], [`fill`],
-//!    [`topology`]).
+//! 1. [`formats`] reads a file into a [`Mesh`], which is always valid; [`Transform`] scales, rotates
+//!    and centres it.
+//! 2. [`place`](fn@place) rounds the vertices once to an integer [`lattice`].
+//! 3. A [`Backend`], [`Cpu`] or a GPU, determines the voxels that the triangles touch by the signs of
+//!    integer polynomials ([`predicate`]), so all backends agree to the bit. A [`Mode`] is a surface,
+//!    a thin surface or a solid ([`solid`](mod@solid)).
 //! 4. The result is a [`VoxelGrid`]: sparse bricks of 8x8x8 voxels in canonical order, with a
-//!    content hash.
-//! 5. [`color`](mod@color) computes the voxels' colours from the mesh's [`appearance`]; `palette`
-//!    reduces them for formats with a palette.
-//! 6. [`formats`] writes the grid, or its surface as a mesh ([`mesher`]).
+//!    content hash ([`grid`](mod@grid)).
+//! 5. [`color`](fn@color) computes the voxels' colours from the mesh's [`Appearance`]
+//!    ([`surface`]); a `Palette` reduces them for formats with a palette.
+//! 6. [`formats`] writes the grid, or its surface as a mesh.
 //!
-//! [`transform`] scales, rotates and centres a mesh first. [`distance`] computes signed distances
-//! instead of voxels. [`render`](mod@render) draws a grid, by exact ray tracing ([`trace`]).
-//! [`compare`](fn@compare) compares two grids; [`verify`](mod@verify) checks a grid from any program
-//! against its mesh.
+//! [`DistanceField`] has signed distances instead of voxels. [`view`] draws a grid by exact ray
+//! tracing. [`compare`](fn@compare) compares two grids; [`engine::verify`] checks a grid from any
+//! program against its mesh.
 //!
 //! Default features: `cli` (the program `voxelize`), `gpu` (wgpu), `images` (textures, pictures and
 //! animations), `memory` (how much memory the process may take) and `palette` (palettes, `.vox`,

@@ -1,7 +1,6 @@
-//! The GPU layer: adapters, devices and their errors, buffers and readback, kernels with bindings
-//! and pipelines, and timestamps. Voxelization ([`voxelize::gpu`](crate::engine::backend::gpu)), ray
-//! tracing ([`trace::gpu`](crate::view::trace::gpu)) and rendering ([`render::gpu`](crate::view::render::gpu))
-//! are built on it; it imports none of them.
+//! The GPU: adapters, devices and their errors, buffers and readback, kernels with bindings and
+//! pipelines, timestamps; on these stand voxelization ([`voxelize`]), scenes for ray tracing
+//! ([`scene`]), [distances](distance) and [pictures](draw).
 //!
 //! A kernel is one WGSL file in `shaders/` and one row of [`kernels`]. Its imports and bindings are
 //! declared only in that file.

@@ -15,7 +15,7 @@
 //!
 //! # Exact in `f32`
 //! Let `D` bound the corners' coordinates, relative to the centre, and the half edge. The bit
-//! budget of [`place`](mod@crate::place) says `D <= 2^24`, so these are exact in `f32`, and so are
+//! budget of [`lattice`](crate::lattice) says `D <= 2^24`, so these are exact in `f32`, and so are
 //! the box normals. Along every other axis the gap between triangle and box is an integer, and
 //! positive if and only if the axis separates; so its sign is certain where it is computed with an
 //! error below 1/2, or is farther from 1/2 than its error. Uncertain triangles fall back to
@@ -100,7 +100,7 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// Lays out `triangles`, which must keep the bit budget of [`place`](mod@crate::place).
+    /// Lays out `triangles`, which must keep the bit budget of [`lattice`](crate::lattice).
     #[must_use]
     pub fn new(triangles: &[Triangle]) -> Self {
         Self { len: triangles.len(), blocks: triangles.chunks(LANES).map(Block::new).collect() }
@@ -122,7 +122,7 @@ impl Batch {
     /// word `i / 64` is what [`touches`](super::touches()) answers for triangle `i`. Bits past the
     /// last triangle are 0.
     ///
-    /// Corners, `center` and `half` must keep the bit budget of [`place`](mod@crate::place).
+    /// Corners, `center` and `half` must keep the bit budget of [`lattice`](crate::lattice).
     #[must_use]
     pub fn touches(&self, center: [i32; 3], half: i32) -> Vec<u64> {
         self.touches_with(|test| Arch::new().dispatch(test), center, half)

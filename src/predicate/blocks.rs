@@ -13,7 +13,7 @@
 //! 64 boxes. The box normals are not tested: blocks are clipped to the triangle's bounding box.
 //!
 //! # Exact in `f64`
-//! The bit budget of [`place`](mod@crate::place) bounds coordinates relative to a block's corner or
+//! The bit budget of [`lattice`](crate::lattice) bounds coordinates relative to a block's corner or
 //! a box's centre by `D = 2^24`, also the block's edge. All values are integers, and on the edge
 //! axes none exceeds `2 D^2` for `w_i`, `D^2` for `n` (twice the area of a triangle in a square of
 //! `D`), `5 D^2` for `2 w_i - n` and `3 D^2` for the right-hand side: below `2^53`, hence exact in

@@ -11,7 +11,7 @@
 //! triangle are parallel to the segment).
 //!
 //! # Sizes
-//! The bit budget of [`place`](mod@crate::place) bounds differences: `|v - c| <= 2^24`,
+//! The bit budget of [`lattice`](crate::lattice) bounds differences: `|v - c| <= 2^24`,
 //! `|e| <= 2^24`, and `h < 2^24`. So a product of two is at most `2^48`, an edge axis with its
 //! radius at most `2^51`, a component of the normal at most `2^49`, and the plane at most
 //! `3 * 2^49 * 2^25 < 2^76`: edges are exact in `i64`, the plane in `i128`.

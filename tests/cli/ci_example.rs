@@ -9,15 +9,16 @@ use saphyr::{LoadableYamlNode, Yaml};
 use tempfile::TempDir;
 use trivox::gpu::Adapter;
 
+use crate::environment;
+
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 const WORKFLOW: &str = include_str!("../../examples/ci/voxelize.yml");
 const CHECK: &str = "trivox/examples/ci/check.sh";
 
 fn no_adapter() -> bool {
     let none = Adapter::preferred().is_empty();
-    assert!(!none || std::env::var_os("TRIVOX_GPU").is_none(), "an adapter was promised");
     if none {
-        println!("skipped: no adapter");
+        environment::skip_without_adapter("no adapter");
     }
     none
 }

@@ -6,6 +6,9 @@ mod color;
 mod convert;
 mod diff;
 mod distance;
+#[path = "../common/environment.rs"]
+#[allow(dead_code, reason = "the program's tests use a part of it")]
+mod environment;
 mod files;
 mod forgives;
 #[cfg(feature = "gpu")]

@@ -3,11 +3,13 @@
 use trivox::gpu::{Adapter, Device};
 use wgpu::BufferUsages as Usage;
 
+use super::environment;
+
 /// All usable adapters. Where `TRIVOX_GPU` is set it promises at least that many of them, and
 /// fewer fail the test; otherwise a machine without any skips it, and says so.
 pub fn adapters() -> Vec<Adapter> {
     let adapters: Vec<Adapter> = Adapter::all().into_iter().filter(|a| a.check().is_ok()).collect();
-    let promised = std::env::var("TRIVOX_GPU").map_or(0, |n| n.parse().expect("a number"));
+    let promised = environment::number("TRIVOX_GPU", 0);
     assert!(adapters.len() >= promised, "{promised} adapters promised, {adapters:?} found");
     if adapters.is_empty() {
         println!("skipped: no adapter");

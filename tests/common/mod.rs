@@ -3,6 +3,7 @@
 
 pub mod columns;
 pub mod distances;
+pub mod environment;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 pub mod inside;
@@ -14,7 +15,6 @@ pub mod pairs;
 pub mod paths;
 pub mod progress;
 pub mod published;
-pub mod python;
 pub mod rays;
 pub mod rules;
 pub mod shapes;

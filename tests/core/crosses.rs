@@ -6,6 +6,7 @@
 use std::path::Path;
 
 use crate::common::columns::{Column, Family, Found, Mistake, columns, crosses, mistaken, oracle};
+use crate::common::environment;
 use crate::common::lattice::lattice_triangles;
 use crate::common::pairs::SPAN;
 use crate::common::shapes::{crumpled_torus, tetrahedron};
@@ -91,7 +92,7 @@ fn par_columns(seed: u64, count: usize) -> impl ParallelIterator<Item = (Family,
 
 #[test]
 fn random_adversarial_columns_match_the_oracle() {
-    let count = std::env::var("TRIVOX_PAIRS").map_or(2_000_000, |count| count.parse().unwrap());
+    let count = environment::number("TRIVOX_PAIRS", 2_000_000);
     let wrong = par_columns(1, count).find_any(|(_, column)| crosses(column) != oracle(column));
     assert!(wrong.is_none(), "{wrong:?}");
 }

@@ -1,8 +1,8 @@
 //! Solids: meshes whose solid is known, and what is said of those that have none; closed meshes of
 //! every kind against an oracle that follows no columns; relations between fills and modes.
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
+use crate::common::environment;
 use crate::common::inside::{self, Surrounded, TIE_RULE};
 use crate::common::paths;
 use crate::common::shapes::{crumpled_torus, mesh_of, placed, tetrahedron};
@@ -947,11 +947,7 @@ fn what_needs_more_memory_is_refused_until_it_has_what_it_says() {
 
 /// A model of the folder that `TRIVOX_MESHES` names.
 fn model(name: &str) -> Option<Mesh> {
-    let Some(folder) = std::env::var_os("TRIVOX_MESHES") else {
-        println!("skipped: TRIVOX_MESHES not set");
-        return None;
-    };
-    Some(read_mesh(Path::new(&folder).join(name)).unwrap().mesh)
+    Some(read_mesh(environment::models()?.join(name)).unwrap().mesh)
 }
 
 /// `mesh` with each piece of its open border joined to the piece's middle.

@@ -1,7 +1,7 @@
 //! Thin surfaces: nothing passes them from face to face, and they are no thicker than that takes.
 use std::collections::BTreeMap;
-use std::path::Path;
 
+use crate::common::environment;
 use crate::common::paths;
 use crate::common::shapes::{crumpled_torus, mesh_of, placed, soup, tetrahedron};
 use crate::common::solids::{cube, klein_bottle, sphere, torus};
@@ -68,12 +68,9 @@ fn closed() -> Vec<(String, Mesh)> {
         ("torus".to_owned(), torus(1.0, 0.4, 48, 24)),
         ("Klein bottle".to_owned(), klein_bottle(40, 24)),
     ];
-    let Some(folder) = std::env::var_os("TRIVOX_MESHES") else {
-        println!("TRIVOX_MESHES not set: our own meshes only");
-        return meshes;
-    };
+    let Some(folder) = environment::models() else { return meshes };
     for name in ["spot.obj", "fandisk.obj"] {
-        meshes.push((name.to_owned(), read_mesh(Path::new(&folder).join(name)).unwrap().mesh));
+        meshes.push((name.to_owned(), read_mesh(folder.join(name)).unwrap().mesh));
     }
     meshes
 }

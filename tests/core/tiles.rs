@@ -1,8 +1,9 @@
 //! Tiles put together are the whole grid, to the bit: voxels and colours.
 
+use crate::common::environment;
 use crate::common::solids;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use fastrand::Rng;
@@ -277,9 +278,7 @@ fn tiles_on_a_gpu_are_the_whole_on_the_cpu() {
     let backends = Arc::new(Backends::new(BackendChoice::Gpu, None));
     let gpu = Voxelizer::new().interior_color(INTERIOR).backends(backends);
     if let Err(VoxelizeError::Backend(error)) = gpu.run(asset("cube.obj")) {
-        assert!(std::env::var_os("TRIVOX_GPU").is_none(), "{error}");
-        eprintln!("skipped: no adapter ({error})");
-        return;
+        return environment::skip_without_adapter(&error.to_string());
     }
     let meshes = [
         ("lighthouse", asset("lighthouse.obj"), 64),
@@ -303,10 +302,7 @@ fn tiles_on_a_gpu_are_the_whole_on_the_cpu() {
 
 #[test]
 fn tiles_of_real_meshes_are_the_whole() {
-    let Some(folder) = std::env::var_os("TRIVOX_MESHES").map(PathBuf::from) else {
-        eprintln!("skipped: TRIVOX_MESHES is not set");
-        return;
-    };
+    let Some(folder) = environment::models() else { return };
     let mut found = 0;
     for name in ["bunny.obj", "fuze.obj", "spot.obj"] {
         let path = folder.join(name);

@@ -2,8 +2,8 @@
 //! against brute force, and of real models.
 use std::collections::BTreeMap;
 use std::f64::consts::PI;
-use std::path::Path;
 
+use crate::common::environment;
 use crate::common::shapes::{degenerate_soup, placed, soup};
 use crate::common::solids::{
     cube, cuboid, first_triangles, inside_out, klein_bottle, lidless_cube, moebius_strip, sphere,
@@ -544,12 +544,9 @@ fn order_and_threads_change_nothing() {
 
 #[test]
 fn real_models_have_the_facts_that_are_known_of_them() {
-    let Some(folder) = std::env::var_os("TRIVOX_MESHES") else {
-        println!("skipped: TRIVOX_MESHES not set");
-        return;
-    };
+    let Some(folder) = environment::models() else { return };
     let of = |name: &str| {
-        let mesh = read_mesh(Path::new(&folder).join(name)).unwrap().mesh;
+        let mesh = read_mesh(folder.join(name)).unwrap().mesh;
         let topology = topology_in_detail(&mesh);
         println!("{name}: {topology:?}");
         counts(&topology)

@@ -2,6 +2,7 @@
 //! of the bit budget and on adversarial pairs; and its symmetries.
 //!
 //! `TRIVOX_PAIRS=50000000` sets how many random pairs are compared.
+use crate::common::environment;
 use crate::common::lattice::{lattice_points, lattice_triangles, voxel_centers};
 use crate::common::oracle;
 use crate::common::pairs::{Family, Pair, SPAN, pairs};
@@ -175,7 +176,7 @@ fn par_pairs(seed: u64, count: usize) -> impl ParallelIterator<Item = Pair> {
 
 #[test]
 fn random_adversarial_pairs_match_the_oracle() {
-    let count = std::env::var("TRIVOX_PAIRS").map_or(2_000_000, |count| count.parse().unwrap());
+    let count = environment::number("TRIVOX_PAIRS", 2_000_000);
     let wrong = par_pairs(1, count).find_any(|pair| {
         touches(&pair.triangle, pair.center, pair.half)
             != oracle::touches(&pair.triangle, pair.center, pair.half)

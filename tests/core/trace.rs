@@ -1,5 +1,6 @@
 //! The first voxel that a ray touches, against every voxel's box intersected with the ray in exact
 //! rational numbers. `TRIVOX_RAYS=1000000` compares so many rays.
+use crate::common::environment;
 use crate::common::rays::{Line, SIDE, adversarial, adversarial_line};
 use fastrand::Rng;
 use rayon::prelude::*;
@@ -66,7 +67,7 @@ fn agrees(hit: Option<Hit>, expected: Option<([u32; 3], Option<Face>, f64)>) -> 
 
 /// How many rays to compare.
 fn rays() -> usize {
-    std::env::var("TRIVOX_RAYS").map_or(200_000, |rays| rays.parse().unwrap())
+    environment::number("TRIVOX_RAYS", 200_000)
 }
 
 /// What the rays at a grid met.

@@ -1,7 +1,7 @@
 //! README.md and docs/: every command runs, every link leads somewhere, every option exists, and
 //! what the program prints is what the pages show.
 //!
-//! `TRIVOX_BLESS=1 cargo test --test readme` rewrites what is generated: `docs/cli.md` and the
+//! `TRIVOX_BLESS=1 cargo test --test docs readme` rewrites what is generated: `docs/cli.md` and the
 //! table in `docs/formats.md`.
 #![cfg(feature = "gpu")]
 use std::collections::BTreeSet;
@@ -9,13 +9,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use crate::common::python::python_with;
+use crate::common::environment::{self, python_with};
 use tempfile::TempDir;
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
 /// Pages whose commands need what is built elsewhere; their own tests run them.
 const TESTED_ELSEWHERE: [&str; 2] = ["docs/python.md", "docs/web.md"];
+
+/// Pages without commands of `voxelize`, whose links are checked.
+const LINKING: [&str; 4] = ["CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "tests/README.md"];
 
 /// Options in the pages that are not of `voxelize`: of cargo, of the benches and of example
 /// scripts.
@@ -58,7 +61,8 @@ macro_rules! pages {
 
 pages! {
     commands_of_the_readme_run: "README.md" makes
-        ["lighthouse.vox", "lighthouse.png", "tower.schem", "knot.npz", "knot.vti", "turning.png"];
+        ["lighthouse.vox", "lighthouse.png", "tower.schem", "knot.npz", "knot.vti", "turning.png", "lighthouse.nvdb"];
+    commands_of_architecture_run: "docs/architecture.md" makes [];
     commands_of_batches_run: "docs/batches.md" makes
         ["voxels/cube.vox", "small/lighthouse.npz", "sharded/torus-knot.vox", "report.jsonl"];
     commands_of_benchmarks_run: "docs/benchmarks.md" makes [];
@@ -87,6 +91,7 @@ pages! {
             "lighthouse.ply",
             "camera.json"
         ];
+    commands_of_style_run: "docs/style.md" makes [];
     commands_of_solids_run: "docs/solids.md" makes [];
     commands_of_troubleshooting_run: "docs/troubleshooting.md" makes [];
     commands_of_verify_run: "docs/verify.md" makes ["differences.png", "voxelize.hashes"];
@@ -118,13 +123,26 @@ fn parse(text: &str) -> (Vec<Block<'_>>, Vec<&str>) {
     (blocks, prose)
 }
 
+/// The page with the commands in the cells of its tables as blocks.
+#[cfg(unix)]
+fn with_commands_of_tables(text: &str) -> String {
+    let rows = text.lines().filter(|line| line.starts_with('|'));
+    let code = rows.flat_map(|row| row.split('`').skip(1).step_by(2));
+    let commands: Vec<&str> = code.filter(|code| code.starts_with("voxelize ")).collect();
+    assert!(commands.len() > 3, "{commands:?}");
+    format!("```sh\n{}\n```\n{text}", commands.join("\n"))
+}
+
 #[cfg(unix)]
 fn run_page(page: &str, made: &[&str]) {
     let folder = TempDir::new().unwrap();
     for (from, to) in [("assets", "assets"), ("examples", "examples"), ("", "trivox")] {
         std::os::unix::fs::symlink(Path::new(ROOT).join(from), folder.path().join(to)).unwrap();
     }
-    let text = text_of(page);
+    let mut text = text_of(page);
+    if page == "README.md" {
+        text = with_commands_of_tables(&text);
+    }
     for block in parse(&text).0 {
         match block.language {
             "sh" => block.lines.iter().filter(|line| !line.is_empty()).for_each(|line| {
@@ -157,7 +175,9 @@ fn run_line(folder: &Path, line: &str) {
     let Some(script) = line.strip_prefix("python ") else { return run(folder, line) };
     let module = if script.contains("blender.py") { "bpy" } else { "mitsuba" };
     match python_with(module) {
-        Some(python) => run(folder, &format!("{python} -B {script} --size 48 48 --samples 4")),
+        Some(python) => {
+            run(folder, &format!("{} -B {script} --size 48 48 --samples 4", python.display()))
+        }
         None => println!("skipped: {line}"),
     }
 }
@@ -168,6 +188,7 @@ fn run(folder: &Path, line: &str) {
     // Programs and examples as they are built for this test; the other profile is no difference.
     let example = format!("cargo run --quiet --manifest-path '{ROOT}/Cargo.toml' --example");
     let command = line.replace("cargo run --release --example", &example);
+    let command = command.replace("cargo run --release -- ", "voxelize ");
     let programs = Path::new(env!("CARGO_BIN_EXE_voxelize")).parent().unwrap();
     let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap());
     let shell = Command::new("sh")
@@ -190,8 +211,7 @@ fn run_python(folder: &Path, program: &str) {
         return;
     }
     let Some(python) = python_with("numpy") else { return };
-    let output = Command::new(python).current_dir(folder).args(["-c", program]).output().unwrap();
-    assert!(output.status.success(), "{program}\n{}", String::from_utf8_lossy(&output.stderr));
+    environment::run_python(&python, program, folder);
 }
 
 /// Runs the program without a terminal, which leaves help 100 columns wide.
@@ -208,12 +228,15 @@ fn printed(arguments: &[&str]) -> String {
 
 /// Asserts that `page` is `generated`, or makes it so.
 fn hold(page: &str, generated: &str) {
-    if std::env::var_os("TRIVOX_BLESS").is_some() {
+    if environment::blesses() {
         fs::write(Path::new(ROOT).join(page), generated).unwrap();
     }
     let current = text_of(page);
     let differs = current.lines().zip(generated.lines()).find(|(current, made)| current != made);
-    assert!(current == generated, "{page}: TRIVOX_BLESS=1 cargo test --test readme ({differs:?})");
+    assert!(
+        current == generated,
+        "{page}: TRIVOX_BLESS=1 cargo test --test docs readme ({differs:?})"
+    );
 }
 
 /// The names of the commands, by the help of the program.
@@ -347,7 +370,36 @@ fn every_code_of_an_error_is_explained() {
 #[test]
 fn the_readme_is_short() {
     let lines = text_of("README.md").lines().count();
-    assert!(lines <= 200, "{lines} lines");
+    assert!(lines <= 170, "{lines} lines");
+}
+
+/// The names in `text` of variables that begin with `TRIVOX_`.
+fn variables(text: &str) -> BTreeSet<String> {
+    let is_of_name = |c: char| c.is_ascii_uppercase() || c == '_';
+    let names = text.split(|c| !is_of_name(c)).filter(|name| name.starts_with("TRIVOX_"));
+    names.filter(|name| !name.ends_with('_')).map(str::to_owned).collect()
+}
+
+/// Adds the variables in the files of `folder`.
+fn collect_variables(folder: &Path, found: &mut BTreeSet<String>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            collect_variables(&path, found);
+        } else if path.extension().is_none_or(|extension| extension == "rs") {
+            found.extend(variables(&String::from_utf8_lossy(&fs::read(&path).unwrap())));
+        }
+    }
+}
+
+#[test]
+fn every_variable_of_the_tests_has_its_row() {
+    let page = text_of("tests/README.md");
+    let rows: String = page.lines().filter(|line| line.starts_with("| `TRIVOX")).collect();
+    let mut read = variables(&(text_of(".ci/run") + &text_of("web/test") + &text_of("web/ci")));
+    collect_variables(&Path::new(ROOT).join("tests"), &mut read);
+    assert!(read.len() > 12, "{read:?}");
+    assert_eq!(variables(&rows), read);
 }
 
 #[test]
@@ -381,7 +433,7 @@ fn has_anchor(page: &Path, name: &str) -> bool {
 
 #[test]
 fn files_and_headings_that_pages_link_to_are_there() {
-    for page in PAGES {
+    for page in PAGES.iter().chain(&LINKING) {
         let path = Path::new(ROOT).join(page);
         let text = text_of(page);
         let prose = parse(&text).1.join("\n");

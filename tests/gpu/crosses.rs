@@ -4,6 +4,7 @@
 //! `TRIVOX_PAIRS=50000000` sets how many random columns are compared on each adapter.
 #![cfg(feature = "gpu")]
 use crate::common::columns::{Column, Found, Mistake, columns, crosses, mistaken, oracle};
+use crate::common::environment;
 use crate::common::gpu::{Kernel, kernels};
 use crate::common::lattice::lattice_triangles;
 use rayon::prelude::*;
@@ -91,7 +92,7 @@ fn lattice_columns(stretch_bits: u32) -> impl Iterator<Item = Column> {
 fn every_triangle_of_the_small_lattice_crosses_as_the_library_says() {
     for (nth, kernel) in kernels(&source()).chunks(1).enumerate() {
         // Some on the first adapter, fewer on the others, unless many are asked for.
-        let all = std::env::var_os("TRIVOX_PAIRS").is_some();
+        let all = environment::is_set("TRIVOX_PAIRS");
         let stride = [if all { 1 } else { 13 }, 61][nth.min(1)];
         // At stretch 0 the forms are exact in floats; at 22 the budget is used up.
         for (stretch, expect_doubt) in [(0, false), (22, true)] {
@@ -111,7 +112,7 @@ fn every_triangle_of_the_small_lattice_crosses_as_the_library_says() {
 
 #[test]
 fn adversarial_columns_are_decided_as_the_oracle_does() {
-    let count = std::env::var("TRIVOX_PAIRS").map_or(200_000, |n| n.parse().unwrap());
+    let count = environment::number("TRIVOX_PAIRS", 200_000);
     let kernels = kernels(&source());
     let all = columns(11, count).map(|(_, column)| column);
     for (tally, Kernel { label, .. }) in compare(&kernels, all, oracle).iter().zip(&kernels) {

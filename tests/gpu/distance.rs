@@ -4,6 +4,7 @@
 //! `TRIVOX_PAIRS=1000000` sets how many random pairs are compared on each adapter.
 #![cfg(feature = "gpu")]
 use crate::common::distances::{Fraction, is_nearest, random_mesh, squared};
+use crate::common::environment;
 use crate::common::gpu::{adapters, kernels};
 use crate::common::progress::Counts;
 use num_bigint::BigInt;
@@ -66,7 +67,7 @@ fn distances_of_points_are_the_nearest_floats_and_within_their_bounds() {
     let source = module("exact/distance").unwrap()
         + &module("distance/bounds").unwrap().replace(&module("exact/shapes").unwrap(), "")
         + include_str!("wgsl/distance.wgsl");
-    let count = std::env::var("TRIVOX_PAIRS").map_or(100_000, |n| n.parse().unwrap());
+    let count = environment::number("TRIVOX_PAIRS", 100_000);
     for kernel in kernels(&source) {
         let mut random = fastrand::Rng::with_seed(71);
         let pairs: Vec<Pair> = (0..count).map(|_| any_pair(&mut random)).collect();

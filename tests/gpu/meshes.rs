@@ -3,6 +3,7 @@
 #![cfg(feature = "gpu")]
 use std::path::{Path, PathBuf};
 
+use crate::common::environment;
 use crate::common::gpu::adapters;
 use crate::common::rules::RULES;
 use trivox::engine::backend::{Rule, RunOptions};
@@ -68,10 +69,8 @@ fn our_models_have_the_same_hash_on_every_adapter() {
 
 #[test]
 fn real_models_have_the_same_hash_on_every_adapter() {
-    let Some(folder) = std::env::var_os("TRIVOX_MESHES") else {
-        return println!("skipped: TRIVOX_MESHES not set");
-    };
-    let models = models(Path::new(&folder));
+    let Some(folder) = environment::models() else { return };
+    let models = models(&folder);
     assert!(!models.is_empty());
     let compared = compare(&models, &[64, 128]);
     println!("{compared} grids compared");
@@ -79,16 +78,14 @@ fn real_models_have_the_same_hash_on_every_adapter() {
 
 #[test]
 fn real_models_have_the_same_hash_at_a_fine_resolution() {
-    let Some(folder) = std::env::var_os("TRIVOX_MESHES") else {
-        return println!("skipped: TRIVOX_MESHES not set");
-    };
+    let Some(folder) = environment::models() else { return };
     let Some(adapter) =
         adapters().into_iter().find(|adapter| !adapter.label().contains("SwiftShader"))
     else {
         return;
     };
     let gpu = Gpu::new(&adapter).unwrap();
-    for (name, mesh) in models(Path::new(&folder)) {
+    for (name, mesh) in models(&folder) {
         for resolution in [33, 256, 1024] {
             let placed = place(&mesh, &PlaceOptions::new(Sizing::Resolution(resolution))).unwrap();
             for rule in RULES {

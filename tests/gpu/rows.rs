@@ -3,6 +3,7 @@
 //!
 //! `TRIVOX_PAIRS=50000000` sets how many random rows are compared on each adapter.
 #![cfg(feature = "gpu")]
+use crate::common::environment;
 use crate::common::gpu::{Kernel, kernels};
 use crate::common::lattice::{lattice_triangles, voxel_centers};
 use crate::common::oracle;
@@ -154,7 +155,7 @@ fn every_row_of_the_small_lattice_is_decided_as_the_oracle_does() {
 
 #[test]
 fn adversarial_rows_are_decided_as_the_oracle_does() {
-    let count = std::env::var("TRIVOX_PAIRS").map_or(500_000, |n| n.parse().unwrap());
+    let count = environment::number("TRIVOX_PAIRS", 500_000);
     let kernels = all_kernels();
     let tallies = compare(&kernels, adversarial_rows(11, count), oracle::touches);
     for (tally, Kernel { label, .. }) in tallies.iter().zip(&kernels) {

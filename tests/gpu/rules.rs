@@ -3,6 +3,7 @@
 #![cfg(feature = "gpu")]
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
+use crate::common::environment;
 use crate::common::gpu::adapters;
 use crate::common::rules::{RULES, voxelize as oracle};
 use crate::common::shapes::{degenerate_soup, mesh_of, placed, soup};
@@ -130,7 +131,7 @@ fn small_mesh(rng: &mut Rng, number: usize, reach: i32) -> Vec<Triangle> {
 #[test]
 fn random_small_meshes_agree_with_the_oracle_on_cpu_and_gpu() {
     const ALONE: usize = 32;
-    let count = std::env::var("TRIVOX_SOUPS").map_or(ALONE, |count| count.parse().unwrap());
+    let count = environment::number("TRIVOX_SOUPS", ALONE);
     let mut rng = Rng::with_seed(4);
     let gpus: Vec<(String, Gpu)> =
         adapters().iter().map(|adapter| (adapter.label(), Gpu::new(adapter).unwrap())).collect();

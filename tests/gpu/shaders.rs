@@ -3,7 +3,7 @@
 #![cfg(feature = "gpu")]
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem::offset_of;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use trivox::gpu::distance::{
@@ -19,6 +19,8 @@ use trivox::gpu::{self, kernels};
 use trivox::grid::BRICK;
 use wgpu::naga;
 use wgpu::naga::back::{hlsl, msl, pipeline_constants};
+
+use crate::common::environment;
 
 #[allow(dead_code, reason = "the names are compared")]
 #[path = "../../benches/cards/kernels.rs"]
@@ -194,9 +196,7 @@ fn every_kernel_is_translated_to_hlsl_and_msl() {
 /// `TRIVOX_TINT` names a folder in which the npm package `webgpu` is installed.
 #[test]
 fn tint_compiles_every_file_too() {
-    let Some(folder) = std::env::var_os("TRIVOX_TINT").map(PathBuf::from) else {
-        return println!("skipped: TRIVOX_TINT not set");
-    };
+    let Some(folder) = environment::path("TRIVOX_TINT") else { return };
     let sources = tempfile::TempDir::new().unwrap();
     for file in files() {
         let is_kernel = KERNELS.iter().any(|kernel| kernel.file().path == file.path);

@@ -3,6 +3,7 @@
 //!
 //! `TRIVOX_PAIRS=50000000` sets how many random pairs are compared on each adapter.
 #![cfg(feature = "gpu")]
+use crate::common::environment;
 use crate::common::gpu::{Kernel, kernels};
 use crate::common::lattice::{lattice_triangles, voxel_centers};
 use crate::common::oracle;
@@ -80,7 +81,7 @@ fn lattice_pairs(scale: i32) -> impl Iterator<Item = PairWords> {
 /// Every how many pairs of the lattice are compared: all, or some in the ordinary run on the
 /// second and later adapters.
 fn stride(nth_adapter: usize) -> usize {
-    if nth_adapter == 0 || std::env::var_os("TRIVOX_PAIRS").is_some() { 1 } else { 61 }
+    if nth_adapter == 0 || environment::is_set("TRIVOX_PAIRS") { 1 } else { 61 }
 }
 
 #[test]
@@ -108,7 +109,7 @@ fn every_triangle_of_the_small_lattice_is_decided_as_the_oracle_does() {
 
 #[test]
 fn adversarial_pairs_are_decided_as_the_oracle_does() {
-    let count = std::env::var("TRIVOX_PAIRS").map_or(500_000, |n| n.parse().unwrap());
+    let count = environment::number("TRIVOX_PAIRS", 500_000);
     let kernels = all_kernels();
     let pairs = pairs(7, count).map(|p| words(&p.triangle, p.center, p.half));
     for (tally, Kernel { label, .. }) in

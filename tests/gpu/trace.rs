@@ -1,5 +1,6 @@
 //! Rays and pictures on every adapter: those of the CPU, to the bit.
 #![cfg(feature = "gpu")]
+use crate::common::environment;
 use crate::common::gpu::adapters;
 use crate::common::rays::{adversarial, adversarial_line};
 use crate::common::shapes::{placed, soup};
@@ -15,7 +16,7 @@ use trivox::{Backend, Cpu, Gpu, NoProgress, Up, VoxelGrid, Window, World};
 
 /// How many rays to compare on each adapter.
 fn rays() -> usize {
-    std::env::var("TRIVOX_RAYS").map_or(30_000, |rays| rays.parse().unwrap())
+    environment::number("TRIVOX_RAYS", 30_000)
 }
 
 /// So many adversarial rays at a grid.

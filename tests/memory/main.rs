@@ -28,6 +28,8 @@ use trivox::{
     VoxelGrid, Voxels, place, voxelize,
 };
 
+use common::environment;
+
 /// Counts a buffer that grows by moving as the old and the new one together.
 #[global_allocator]
 static ALLOCATOR: PeakAlloc = PeakAlloc;
@@ -135,10 +137,7 @@ fn the_bound_on_reading_holds_and_is_not_far_above_what_ordinary_meshes_take() {
         let bound = bound(text.as_bytes());
         assert!(bound <= 4 * peak, "{name}: the bound is {bound}, but reading took {peak} bytes");
     }
-    let Some(folder) = std::env::var_os("TRIVOX_MESHES") else {
-        println!("TRIVOX_MESHES names no folder with meshes");
-        return;
-    };
+    let Some(folder) = environment::models() else { return };
     let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     for path in files.filter(|path| path.extension().is_some_and(|e| e == "obj")) {
         let text = std::fs::read(&path).unwrap();

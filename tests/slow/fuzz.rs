@@ -1,5 +1,5 @@
 //! The fuzz targets on their corpus: the seeds, which are made here, and every input that ever
-//! failed. `TRIVOX_BLESS=1 cargo test --test fuzz` writes the seeds.
+//! failed. `TRIVOX_BLESS=1 cargo test --test slow fuzz` writes the seeds.
 //!
 //! `TRIVOX_MUTATIONS=100000` sets how many changed inputs each target gets, and `TRIVOX_SEED`
 //! which. `TRIVOX_FUZZ=folder` names another corpus to replay, such as one that `cargo fuzz` grew.
@@ -18,6 +18,8 @@ use trivox::formats::{
 use trivox::grid::Colors;
 use trivox::{Up, VoxelGrid, World};
 
+use crate::common::environment;
+
 type Target = fn(&[u8]);
 
 const TARGETS: [(&str, Target); 6] = [
@@ -31,7 +33,7 @@ const TARGETS: [(&str, Target); 6] = [
 
 fn corpus() -> PathBuf {
     let own = || Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus");
-    std::env::var_os("TRIVOX_FUZZ").map_or_else(own, PathBuf::from)
+    environment::path("TRIVOX_FUZZ").unwrap_or_else(own)
 }
 
 /// The files of a folder, by name.
@@ -91,9 +93,8 @@ fn mutated(rng: &mut Rng, input: &[u8], other: &[u8]) -> Vec<u8> {
 
 #[test]
 fn changed_inputs_pass() {
-    let number =
-        |name: &str, few: u64| std::env::var(name).map_or(few, |number| number.parse().unwrap());
-    let (count, seed) = (number("TRIVOX_MUTATIONS", 300), number("TRIVOX_SEED", 1));
+    let count: u64 = environment::number("TRIVOX_MUTATIONS", 300);
+    let seed: u64 = environment::number("TRIVOX_SEED", 1);
     for (name, target) in TARGETS {
         let read = |path: &PathBuf| fs::read(path).unwrap();
         let inputs: Vec<Vec<u8>> = files(&corpus().join(name)).iter().map(read).collect();
@@ -117,12 +118,12 @@ fn the_seeds_are_those_that_this_program_makes() {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus");
     for (target, name, bytes) in seeds() {
         let path = corpus.join(target).join(name);
-        if std::env::var_os("TRIVOX_BLESS").is_some() {
+        if environment::blesses() {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(&path, &bytes).unwrap();
         }
         let written = fs::read(&path).unwrap_or_default();
-        let how = "TRIVOX_BLESS=1 cargo test --test fuzz";
+        let how = "TRIVOX_BLESS=1 cargo test --test slow fuzz";
         assert!(written == bytes, "{}: {how}", path.display());
     }
 }

@@ -1,11 +1,12 @@
 //! Large grids on a GPU, in parts and with bounded buffers: equal to the CPU's by hash.
 //!
-//! `cargo test --release --test gpu_scale -- --ignored` runs the full sizes, for minutes on a GPU
+//! `cargo test --release --test slow gpu_scale -- --ignored` runs the full sizes, for minutes on a GPU
 //! in software; `TRIVOX_MESHES` adds the models of its folder that have few triangles.
 #![cfg(feature = "gpu")]
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use crate::common::environment;
 use crate::common::gpu::adapters;
 use crate::common::shapes::mesh_of;
 use fastrand::Rng;
@@ -82,15 +83,13 @@ fn thin_meshes_in_the_largest_grids_have_the_hash_of_the_cpu() {
 }
 
 #[test]
-#[ignore = "takes many minutes and 4 GB; `cargo test --release --test gpu_scale -- --ignored` runs it"]
+#[ignore = "takes many minutes and 4 GB; `cargo test --release --test slow gpu_scale -- --ignored` runs it"]
 fn models_at_full_size_have_the_hash_of_the_cpu() {
     let adapter = adapter().unwrap();
     let gpu = Gpu::new(&adapter).unwrap();
     compare(&gpu, "torus-knot", &asset("torus-knot.obj"), 4096);
     assert!(compare(&gpu, "torus-knot", &asset("torus-knot.obj"), 16_384) > 1);
-    let Some(folder) = std::env::var_os("TRIVOX_MESHES") else {
-        return println!("skipped: TRIVOX_MESHES not set");
-    };
+    let Some(folder) = environment::models() else { return };
     let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     for path in files.filter(|path| path.extension().is_some_and(|e| e == "obj")) {
         let mesh = read_mesh(&path).unwrap().mesh;

@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use crate::common::environment;
 use crate::common::memory::{memory_needed, voxelize_within};
 use crate::common::oracle;
 use fastrand::Rng;
@@ -84,11 +85,8 @@ fn check(folder: &Path, rows: &[Row]) -> (Vec<String>, usize) {
 
 #[test]
 fn real_models_have_the_expected_voxels_in_every_mode() {
-    let Some(folder) = std::env::var_os("TRIVOX_MESHES") else {
-        println!("skipped: TRIVOX_MESHES not set");
-        return;
-    };
-    let folder = Path::new(&folder);
+    let Some(folder) = environment::models() else { return };
+    let folder = folder.as_path();
     let table = std::fs::read_to_string(folder.join("expected.tsv")).unwrap();
     let rows: Vec<Row> = table.lines().skip(1).map(Row::parse).collect();
     let (wrong, checked) = check(folder, &rows);
@@ -120,8 +118,8 @@ fn rows_are_read_as_they_are_written() {
 
 /// A model of the folder that `TRIVOX_MESHES` names, or else one of our own.
 fn model(name: &str, own: &str) -> PathBuf {
-    match std::env::var_os("TRIVOX_MESHES") {
-        Some(folder) => Path::new(&folder).join(name),
+    match environment::models() {
+        Some(folder) => folder.join(name),
         None => Path::new(env!("CARGO_MANIFEST_DIR")).join("assets").join(own),
     }
 }

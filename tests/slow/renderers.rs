@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use crate::common::python::python_with;
+use crate::common::environment::python_with;
 use image::RgbaImage;
 use serde_json::Value;
 use tempfile::TempDir;

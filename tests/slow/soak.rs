@@ -16,6 +16,8 @@ use trivox::formats::{GridFormat, write_grid};
 use trivox::solid::{Fill, Solid};
 use trivox::{Mode, Voxelizer};
 
+use crate::common::environment;
+
 const ASSETS: [&str; 4] = ["cube", "tetrahedron", "torus-knot", "lighthouse"];
 
 fn asset(name: &str) -> String {
@@ -23,7 +25,7 @@ fn asset(name: &str) -> String {
 }
 
 fn jobs() -> usize {
-    std::env::var("TRIVOX_SOAK").map_or(40, |jobs| jobs.parse().unwrap())
+    environment::number("TRIVOX_SOAK", 40)
 }
 
 /// Bytes of memory that this process occupies; 0 where that is not known.
@@ -60,7 +62,7 @@ fn mixed_jobs_in_one_process_give_the_same_each_time_and_keep_no_memory() {
     // Each of them many times.
     let distinct = (jobs / 4).clamp(12, 200);
     let mut choices = vec![BackendChoice::Cpu];
-    if std::env::var_os("TRIVOX_GPU").is_some() {
+    if environment::is_set("TRIVOX_GPU") {
         choices.push(BackendChoice::Gpu);
     }
     let backends: Vec<Arc<Backends>> =

@@ -1,5 +1,5 @@
 //! The appearance of a mesh: materials, textures and vertex colours. Mesh readers produce it, and
-//! [`color`](mod@crate::color) uses it.
+//! [`surface::color`](mod@crate::surface::color) uses it.
 
 use serde::{Deserialize, Serialize};
 

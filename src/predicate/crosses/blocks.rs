@@ -5,7 +5,7 @@
 //! centre of the block's lowest column; from column to column they change by a constant.
 //!
 //! # Exact in `f64`
-//! With `u = 2^-53` and `D = 2^24`, by which the bit budget of [`place`](mod@crate::place) bounds
+//! With `u = 2^-53` and `D = 2^24`, by which the bit budget of [`lattice`](crate::lattice) bounds
 //! coordinates and their differences:
 //!
 //! - Edge functions at centres are at most `2 D^2`. They add up to twice the projected area, at

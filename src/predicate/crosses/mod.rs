@@ -22,7 +22,7 @@
 //! voxels, the fraction is compared with their ends.
 //!
 //! # Sizes
-//! By the bit budget of [`place`](mod@crate::place), corners and centres of columns through the
+//! By the bit budget of [`lattice`](crate::lattice), corners and centres of columns through the
 //! grid are at most `2^24`, and so are their differences. So the slope of an edge function is at
 //! most `2^24`, its constant and its value at most `2^49`, and the sums between below `2^51`: all
 //! are exact in `i64`. A covered centre has weights that are not negative and add up to the
@@ -120,7 +120,7 @@ pub struct ProjectedTriangle {
 }
 
 impl ProjectedTriangle {
-    /// Sets up `triangle`, which must keep the bit budget of [`place`](mod@crate::place).
+    /// Sets up `triangle`, which must keep the bit budget of [`lattice`](crate::lattice).
     #[must_use]
     #[inline]
     pub fn new(triangle: &Triangle, axis: Axis) -> Self {

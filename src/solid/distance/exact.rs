@@ -2,7 +2,7 @@
 //! `shaders/exact/distance.wgsl`.
 //!
 //! The squared distance is a fraction of integers. With coordinates that differ by at most `2^24`
-//! (see [`place`](mod@crate::place)), a cross product of two differences has components below
+//! (see [`lattice`](crate::lattice)), a cross product of two differences has components below
 //! `2^50`, and its squared norm is below `2^102`. The distance to a plane times the norm of its
 //! normal is below `2^76`, its square below `2^152`.
 //!

@@ -8,10 +8,11 @@ use trivox::formats::{GridFormat, read_grid_from};
 use trivox::grid::{Colors, FULL, Mask};
 use trivox::{Up, VoxelGrid, World};
 
-use super::npy::{npy_file, python, python_of};
+use super::npy::{npy_file, openvdb_python, python};
 use super::nvdb::nanovdb;
 use super::vdb::{blocks, far};
 use super::{grids, random_grid, read, tiny, written};
+use crate::common::environment::python_with;
 
 /// Formats that hold red, green, blue and opacity.
 const WITH_OPACITY: [GridFormat; 2] = [GridFormat::Npz, GridFormat::Bricks];
@@ -406,16 +407,6 @@ fn in_a_folder(grid: &VoxelGrid, format: GridFormat) -> tempfile::TempDir {
     folder
 }
 
-/// Whether Python has `module`, which it must where that is promised.
-pub(crate) fn has_module(module: &str) -> bool {
-    let find = format!("import importlib.util as u; print(u.find_spec('{module}') is not None)");
-    let found = python(&find, std::path::Path::new("."));
-    let promised = std::env::var("TRIVOX_PYTHON_MODULES").unwrap_or_default();
-    let is_there = found.is_some_and(|found| found.trim() == "True");
-    assert!(is_there || !promised.split(' ').any(|name| name == module), "no {module} for Python");
-    is_there
-}
-
 #[test]
 fn numpy_and_vtk_read_colours_voxel_for_voxel() {
     let compare = "
@@ -435,7 +426,7 @@ assert found.dtype == 'uint8' and found.flags.c_contiguous
     );
     let Some(output) = python(&script, folder.path()) else { return };
     assert_eq!(output.trim(), "True True");
-    if !has_module("vtkmodules") {
+    if python_with("vtkmodules").is_none() {
         println!("skipped: Python has no vtk");
         return;
     }
@@ -503,7 +494,7 @@ print(names, type(colors).__name__, colors.gridClass, colors.vectorType, worst <
     active == count == colors.activeVoxelCount() == density.activeVoxelCount(), tiles, same,
     [round(c, 4) for c in colors.background])
 ";
-    let Some(output) = python_of("TRIVOX_OPENVDB_PYTHON", script, folder.path()) else { return };
+    let Some(output) = openvdb_python(script, folder.path()) else { return };
     let rest = [12, 200, 77].map(|c| f64::from(linear_of(c)) / 65535.0);
     let background = rest.map(|c| format!("{:.4}", c).trim_end_matches('0').to_owned());
     assert_eq!(
@@ -552,7 +543,7 @@ random_voxels = [v.min for v in density.citerOnValues() if v.value > 0 and v.min
 for x, y, z in random_voxels + [(-1, 5, 200), (3, 260, 260), (7, 271, 263)]:
     print(x, y, z, *accessor.getValue((x, y, z)))
 ";
-    let Some(output) = python_of("TRIVOX_OPENVDB_PYTHON", script, folder.path()) else { return };
+    let Some(output) = openvdb_python(script, folder.path()) else { return };
     let load = |name: &str| {
         let bytes = std::fs::read(folder.path().join(name).with_extension("vdb")).unwrap();
         read_grid_from(&mut &bytes[..], GridFormat::Vdb)

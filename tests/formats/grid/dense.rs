@@ -11,6 +11,7 @@ use trivox::{Up, VoxelGrid, World};
 use super::colored::{colored, listed};
 use super::npy::python;
 use super::{grids, random_grid, read, tiny, voxel_set, written};
+use crate::common::environment::{self, python_with};
 
 /// The tiny grid, padded to a cube of 3: `y` fastest, then `z`, then `x`.
 pub(crate) const TINY_BINVOX: &[u8] = b"#binvox 1\n\
@@ -419,14 +420,7 @@ fn other_reader_of(
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("grid").with_extension(format.extension());
     std::fs::write(path, written(grid, format)).unwrap();
-    let find = format!("import importlib.util as u; print(u.find_spec('{module}') is not None)");
-    if python(&find, folder.path())?.trim() != "True" {
-        let promised = std::env::var("TRIVOX_PYTHON_MODULES").unwrap_or_default();
-        assert!(!promised.split(' ').any(|name| name == module), "no {module} for Python");
-        println!("skipped: Python has no module {module}");
-        return None;
-    }
-    let output = python(script, folder.path())?;
+    let output = environment::run_python(&python_with(module)?, script, folder.path());
     let (head, voxels) = output.split_once('\n').unwrap();
     Some((head.to_owned(), voxels.lines().map(str::to_owned).collect()))
 }

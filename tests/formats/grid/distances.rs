@@ -9,7 +9,7 @@ use trivox::formats::{
 };
 use trivox::{Bounds, DistanceField, Mesh, Voxelizer};
 
-use super::npy::python_of;
+use super::npy::openvdb_python;
 use super::nvdb::nanovdb;
 use super::read;
 
@@ -150,7 +150,7 @@ for name in ['box', 'knot', 'sheet']:
     assert len(coords) == (np.abs(raw) < width).sum(), name
 print('done')
 ";
-    let Some(output) = python_of("TRIVOX_OPENVDB_PYTHON", script, folder.path()) else { return };
+    let Some(output) = openvdb_python(script, folder.path()) else { return };
     assert_eq!(output, "done\n");
 }
 
@@ -207,7 +207,7 @@ for name in ['box', 'knot', 'sheet']:
     assert np.array_equal(values, values_again), name
 print('done')
 ";
-    let Some(output) = python_of("TRIVOX_OPENVDB_PYTHON", script, folder.path()) else { return };
+    let Some(output) = openvdb_python(script, folder.path()) else { return };
     assert_eq!(output, "tiles True\ndone\n");
 }
 
@@ -244,7 +244,7 @@ assert (differences > 0.1).mean() < 0.05, (differences > 0.1).mean()
 assert not ((a < 0) != (b < 0))[np.abs(a) > 1].any()
 print('done')
 ";
-    let Some(output) = python_of("TRIVOX_OPENVDB_PYTHON", script, folder.path()) else { return };
+    let Some(output) = openvdb_python(script, folder.path()) else { return };
     assert_eq!(output, "done\n");
 }
 

@@ -7,6 +7,7 @@ use trivox::formats::{GridFormat, read_grid_from};
 use trivox::grid::{BrickKey, FULL, Mask};
 
 use super::{random_grid, read, tiny, voxel_set, written};
+use crate::common::environment;
 
 /// The tiny grid: 128 bytes of header, then `x` slowest.
 pub(crate) const TINY_NPY: &[u8] = b"\x93NUMPY\x01\0\x76\0\
@@ -180,21 +181,14 @@ fn the_size_of_npy_files_is_known_before_they_are_written() {
     assert_eq!(GridFormat::Vox.file_size([1; 3]), None);
 }
 
-/// What `script` prints, or `None` where there is no Python to ask.
+/// The output of `script`, or `None` without a Python that has NumPy.
 pub(crate) fn python(script: &str, folder: &std::path::Path) -> Option<String> {
-    python_of("TRIVOX_PYTHON", script, folder)
+    Some(environment::run_python(&environment::python_with("numpy")?, script, folder))
 }
 
-/// The same of the Python that `variable` names.
-pub(crate) fn python_of(variable: &str, script: &str, folder: &std::path::Path) -> Option<String> {
-    let Some(interpreter) = std::env::var_os(variable) else {
-        println!("skipped: {variable} not set");
-        return None;
-    };
-    let mut python = std::process::Command::new(interpreter);
-    let output = python.args(["-c", script]).current_dir(folder).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    Some(String::from_utf8(output.stdout).unwrap())
+/// The output of `script` by the Python that has OpenVDB's module.
+pub(crate) fn openvdb_python(script: &str, folder: &std::path::Path) -> Option<String> {
+    Some(environment::run_python(&environment::path("TRIVOX_OPENVDB_PYTHON")?, script, folder))
 }
 
 #[test]

@@ -15,13 +15,11 @@ use trivox::{Up, VoxelGrid, World};
 
 use super::vdb::{far, for_others, listed};
 use super::{read, read_with_changes, tiny, voxel_set, written};
+use crate::common::environment;
 
 /// The program, in a folder of its own.
 static PROGRAM: LazyLock<Option<(TempDir, PathBuf)>> = LazyLock::new(|| {
-    let Some(headers) = std::env::var_os("TRIVOX_NANOVDB") else {
-        println!("skipped: TRIVOX_NANOVDB not set");
-        return None;
-    };
+    let headers = environment::path("TRIVOX_NANOVDB")?;
     let folder = tempfile::tempdir().unwrap();
     let program = folder.path().join("nvdb");
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/formats/grid/nvdb.cpp");

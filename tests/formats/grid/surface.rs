@@ -14,9 +14,10 @@ use trivox::{
     VoxelGrid, World, place, voxelize,
 };
 
-use super::colored::{colored, has_module};
+use super::colored::colored;
 use super::npy::python;
 use super::{grids, random_grid, tiny, written};
+use crate::common::environment::python_with;
 
 const MESHES: [GridFormat; 3] = [GridFormat::Ply, GridFormat::Obj, GridFormat::Glb];
 
@@ -334,7 +335,7 @@ fn for_trimesh(up: Up) -> VoxelGrid {
 
 #[test]
 fn trimesh_reads_the_surface_in_its_place_and_colours() {
-    if !has_module("trimesh") {
+    if python_with("trimesh").is_none() {
         println!("skipped: Python has no trimesh");
         return;
     }

@@ -9,7 +9,7 @@ use trivox::formats::{GridFormat, read_grid_from, write_grid};
 use trivox::grid::{BrickKey, FULL, Mask};
 use trivox::{Up, VoxelGrid, World};
 
-use super::npy::python_of;
+use super::npy::openvdb_python;
 use super::{grids, random_grid, read, read_with_changes, tiny, voxel_set, written};
 
 /// A file of the tiny grid, part by part. What it has of zeros is only counted.
@@ -214,7 +214,7 @@ for n in range(len(glob.glob('*.vdb'))):
         grid.leafCount(), tiles, grid.metadata['file_voxel_count'], only.name,
         *[c for corner in corners for c in corner])
 ";
-    let Some(output) = python_of("TRIVOX_OPENVDB_PYTHON", script, folder.path()) else { return };
+    let Some(output) = openvdb_python(script, folder.path()) else { return };
     let lines: Vec<&str> = output.lines().collect();
     assert_eq!(lines.len(), grids.len());
     for (line, grid) in lines.iter().zip(&grids) {
@@ -256,7 +256,7 @@ accessor = grid.getConstAccessor()
 print(all(accessor.probeValue(voxel) == (1, True) for voxel in voxels),
     grid.activeVoxelCount() == len(voxels))
 ";
-    let Some(output) = python_of("TRIVOX_OPENVDB_PYTHON", script, folder.path()) else { return };
+    let Some(output) = openvdb_python(script, folder.path()) else { return };
     assert_eq!(output.trim(), "True True");
 }
 
@@ -312,7 +312,7 @@ for name, grid in ('ball', ball), ('holes', holes):
     with open(name + '.txt', 'w') as out:
         for voxel in numpy.argwhere(values < 0) - 50: print(*voxel, *voxel, file=out)
 ";
-    let Some(_) = python_of("TRIVOX_OPENVDB_PYTHON", script, folder.path()) else { return };
+    let Some(_) = openvdb_python(script, folder.path()) else { return };
     let load = |name: &str| {
         let bytes = std::fs::read(folder.path().join(name).with_extension("vdb")).unwrap();
         read_grid_from(&mut &bytes[..], GridFormat::Vdb)

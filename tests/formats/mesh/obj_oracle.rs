@@ -17,6 +17,8 @@ use std::path::Path;
 use fastrand::Rng;
 use trivox::formats::{LoadedMesh, MeshSpec, ReadError, ReadOptions, Sidecars, read_mesh_from};
 
+use crate::common::environment;
+
 /// `tobj` has 32-bit floats, without the feature by which it would have others in the library too.
 type Point = [f32; 3];
 
@@ -78,8 +80,8 @@ fn are_same(faces: &[Vec<Point>], triangles: &[[Point; 3]]) -> bool {
 
 #[test]
 fn real_files_have_the_same_triangles() {
-    let mut folders = vec!["assets".into()];
-    folders.extend(std::env::var_os("TRIVOX_MESHES"));
+    let mut folders = vec![std::path::PathBuf::from("assets")];
+    folders.extend(environment::models());
     let mut read_files = 0;
     for folder in folders {
         for path in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {

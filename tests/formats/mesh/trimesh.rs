@@ -2,31 +2,21 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
 use serde::Deserialize;
 use trivox::base::srgb::{Linear, linear_of_rgba, rgba_of};
 use trivox::formats::read_mesh;
 use trivox::{Backend, Cpu, NoProgress, PlaceOptions, Sizing, place};
 
+use crate::common::environment;
+
 /// Runs `script` in `folder`, if there is a Python that has trimesh.
 fn has_run(script: &str, folder: &Path) -> bool {
-    let Some(interpreter) = std::env::var_os("TRIVOX_PYTHON") else {
-        println!("skipped: TRIVOX_PYTHON not set");
-        return false;
-    };
-    let python = |script| {
-        let mut python = Command::new(&interpreter);
-        python.args(["-c", script]).current_dir(folder).output().unwrap()
-    };
-    if !python("import trimesh").status.success() {
-        assert!(std::env::var_os("TRIVOX_TRIMESH").is_none(), "trimesh was promised");
-        println!("skipped: no trimesh");
-        return false;
-    }
-    let output = python(script);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    true
+    let python = environment::python_with("trimesh");
+    python.is_some_and(|python| {
+        environment::run_python(&python, script, folder);
+        true
+    })
 }
 
 /// The hash of the voxels of a mesh, and its triangles.

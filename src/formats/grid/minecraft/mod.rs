@@ -7,7 +7,7 @@
 //!
 //! A voxel becomes the block of concrete, wool and terracotta, or of
 //! [`WriteOptions::blocks`](crate::formats::WriteOptions::blocks), with the nearest colour in
-//! Oklab, as [`palette`](crate::palette) finds it, optionally dithered;
+//! Oklab, as [`palette`](crate::surface::palette) finds it, optionally dithered;
 //! [`WriteOptions::palette`](crate::formats::WriteOptions::palette) is ignored. In a grid without
 //! colours it becomes stone, or the first of the blocks.
 //!

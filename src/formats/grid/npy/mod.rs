@@ -161,7 +161,7 @@ pub fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError
 /// Reads the array of a grid.
 ///
 /// # Errors
-/// As [`read`], and an array of coordinates.
+/// As [`read()`], and an array of coordinates.
 pub(super) fn read_array(input: &mut dyn BufRead, limit: u64) -> Result<VoxelGrid, ReadError> {
     let header = Header::read(input)?;
     read_grid(input, &header, limit)

@@ -26,7 +26,7 @@
 //!
 //! # Colours
 //! A voxel's colour is an index into a palette (`RGBA`): the index is 1 for the first entry, and
-//! 255 are usable. A grid's colours are quantized to 255 or fewer by [`palette`](crate::palette),
+//! 255 are usable. A grid's colours are quantized to 255 or fewer by [`palette`](crate::surface::palette),
 //! the same in all its files; a grid without colours is light grey, in a palette of colours to
 //! paint with.
 //!

@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use super::*;
+use crate::common::environment;
 
 /// The texel under the middle of each triangle with a texture, and the number of its material.
 fn middles(appearance: &Appearance) -> Vec<(u32, [u8; 4])> {
@@ -49,11 +50,8 @@ fn the_lighthouse_has_its_bands_roof_stones_and_planks() {
 
 #[test]
 fn the_bottle_has_its_blue_band_at_the_neck_and_red_below() {
-    let Some(folder) = std::env::var_os("TRIVOX_MESHES") else {
-        println!("TRIVOX_MESHES names no folder with meshes");
-        return;
-    };
-    let loaded = read_mesh(Path::new(&folder).join("fuze.obj")).unwrap();
+    let Some(folder) = environment::models() else { return };
+    let loaded = read_mesh(folder.join("fuze.obj")).unwrap();
     assert_eq!(loaded.warnings, Vec::<String>::new());
     let appearance = appearance(&loaded.mesh);
     // `Tr 1` is no transparency, and `Kd 1 1 1` no colour.

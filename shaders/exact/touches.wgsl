@@ -34,12 +34,13 @@ const CLEAR: u32 = 0u;
 const IN_DOUBT: u32 = 1u;
 const SEPARATES: u32 = 2u;
 
+// The triangle with its corners relative to `center`.
+fn relative_to(triangle: Triangle, center: vec3<i32>) -> Triangle {
+    return Triangle(triangle.a - center, triangle.b - center, triangle.c - center);
+}
+
 fn touches(triangle: Triangle, cube: Cube) -> bool {
-    let v = Triangle(
-        triangle.a - cube.center,
-        triangle.b - cube.center,
-        triangle.c - cube.center,
-    );
+    let v = relative_to(triangle, cube.center);
     if box_separates(v, cube.half) {
         return false;
     }

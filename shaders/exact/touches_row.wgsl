@@ -1,61 +1,162 @@
-// touched_voxels(triangle, row): which voxels of a row along z a triangle touches. The thirteen
-// axes of `touches`, set up once for the row: from one voxel to the next, an axis moves by a
-// constant.
+// Which voxels of a row along z does a triangle touch? The thirteen axes of `touches`, set up once for
+// a box of up to 8 x 8 rows (`set_up_rows`). A row is then two intervals: the voxels that no axis
+// separates for certain, and those that none separates perhaps (`touched_voxels`). The voxels between
+// are in doubt, and decided one by one (`touches_in_doubt`).
 //
-// Each axis is, for voxel k of the row, the sign of
-//     over(k) = max(rise + k step, fall - k step)
-// which separates if over(k) > 0: `rise` and `fall` are the signed gaps between the projections of
-// the triangle and of the first voxel, above and below. The error bound follows that of `touches`.
-// Let m be the sum of the absolute values of the products in over(k), for the last k.
+// With (i, j, k) the place of a voxel in the box, an axis separates iff
+//     |value + i step.x + j step.y + k step.z| > width,
+// so the k that it does not separate are an interval: its center is linear in i and j, and its half
+// width constant. The error bound, in the terms of `touches`: let m be the sum of the absolute values
+// of all products in these terms, for the last voxel of the box, and 1.
 //
-// - Let g be the largest power of two that divides all inputs, and `unit` g^2 for an edge, whose
-//   products have two factors, and g^3 for the plane. If m < 2^24 unit, all partial sums are
-//   multiples of the unit that f32 holds: the result is exact. So it is if the computed m is below
-//   2^23 unit.
-// - Otherwise: at most fourteen roundings on any path from an input to `over` less its error, in
-//   any order and with products distributed over sums (of the plane: two products, and twelve terms
-//   to add up; edges have fewer). So |error| <= 14u(1 + 14u) m, and the computed m is at least m (1
-//   - 14u): |error| is less than 16u = 2^-19 times the computed m.
+// - There are at most 17 products (of the plane: 6 in its offset, 6 in its width, 4 in the steps of i
+//   and j; the margin), hence at most 16 roundings of sums on any path from an input to an end of an
+//   interval, in any order and with products distributed over sums; three of products; and four of
+//   the inverse of step.z, which is 2.5 ULP off, and its product. So the ends, times step.z, are off
+//   by at most 23u m.
+// - The inverse is of a number of absolute value at least u m. A shorter step moves an end, times
+//   step.z, by at most u m for each of at most seven voxels.
 //
-// Signs in doubt are decided in integers, which are set up once per row too. A face that lies in a
-// plane between voxels leaves most of its voxels in doubt.
+// Together that is less than 31u m, and the computed m is at least m (1 - 23u): a margin of 32u = 2^-18
+// times the computed m decides. All values are 0 or between 2^-76 and 2^101.
 //
-// The box normals need no test: the row holds only voxels that the triangle's bounds touch.
+// The box normals need no test: a box holds only voxels that the triangle's bounds touch.
 //
 // #import exact/touches
 
-// Voxels 0 to 3 and 4 to 7 of a row.
-struct Row {
-    low: Quad,
-    high: Quad,
+// Boxes that are set up at a time.
+const SLOTS: u32 = 64u;
+// Nine edges' axes, and the plane's.
+const AXES: u32 = 10u;
+const MARGIN: f32 = 0.000003814697265625; // 2^-18
+const LEAST_STEP: f32 = 0.00000011920928955078125; // 2^-23
+
+// Of each axis of each slot: the center of its interval in row (0, 0), the center's increase by i and
+// by j, and the half width less the margin; and the half width and the margin.
+var<workgroup> row_axes: array<vec4<f32>, AXES * SLOTS>;
+var<workgroup> outer_halves: array<f32, AXES * SLOTS>;
+
+// A box of voxels: the size of a voxel, and the place of its last.
+struct Box {
+    half: f32,
+    last: vec3<f32>,
 }
 
-// For four voxels, the maxima over the axes of the lower and the upper bound of `over`.
-struct Quad {
-    at_least: vec4<f32>,
-    at_most: vec4<f32>,
+fn set_axis(slot: u32, axis: u32, value: f32, step: vec3<f32>, width: f32, m: f32) {
+    let least = LEAST_STEP * m;
+    let inverse = 1.0 / select(max(step.z, least), min(step.z, -least), step.z < 0.0);
+    let half_width = width * abs(inverse);
+    let margin = MARGIN * m * abs(inverse);
+    let at = axis * SLOTS + slot;
+    row_axes[at] = vec4<f32>(vec3<f32>(value, step.xy) * -inverse, half_width - margin);
+    outer_halves[at] = half_width + margin;
 }
 
+// The axes of the edge e from `start`; `across` is the other corner. In place of the projections of
+// both corners their sum, and its distance to 0: twice all values of `touches`. The difference of the
+// projections is a component of the normal.
+fn set_edge_axes(
+    slot: u32,
+    axis: u32,
+    e: vec3<f32>,
+    start: vec3<f32>,
+    across: vec3<f32>,
+    normal: vec3<f32>,
+    normal_products: vec3<f32>,
+    box: Box,
+) {
+    let corners = start + across;
+    let sizes = abs(start) + abs(across);
+    let value = e.zxy * corners.yzx - e.yzx * corners.zxy;
+    let size = abs(e.zxy) * sizes.yzx + abs(e.yzx) * sizes.zxy;
+    let reach = 2.0 * box.half * (abs(e.yzx) + abs(e.zxy));
+    let width = abs(normal) + reach;
+    // From one voxel to the next, both corners are 2 half lower.
+    let step = 4.0 * box.half * e;
+    let x = vec3<f32>(0.0, -step.z, step.y);
+    let y = vec3<f32>(step.z, 0.0, -step.x);
+    let z = vec3<f32>(-step.y, step.x, 0.0);
+    let steps = vec3<f32>(dot(abs(x), box.last), dot(abs(y), box.last), dot(abs(z), box.last));
+    let m = size + normal_products + reach + steps + 1.0;
+    set_axis(slot, axis, value.x, x, width.x, m.x);
+    set_axis(slot, axis + 1u, value.y, y, width.y, m.y);
+    set_axis(slot, axis + 2u, value.z, z, width.z, m.z);
+}
+
+// Sets up the rows of a box: `first` is its first voxel, `last` the place of its last, at most 7. The
+// triangle's bounds must touch all its voxels.
+fn set_up_rows(slot: u32, triangle: Triangle, first: Cube, last: vec3<f32>) {
+    let v = relative_to(triangle, first.center);
+    let box = Box(f32(first.half), last);
+    let a = vec3<f32>(v.a);
+    let b = vec3<f32>(v.b);
+    let c = vec3<f32>(v.c);
+    let e = vec3<f32>(v.b - v.a);
+    let f = vec3<f32>(v.c - v.b);
+    let plus = e.yzx * f.zxy;
+    let minus = e.zxy * f.yzx;
+    let n = plus - minus;
+    let products = abs(plus) + abs(minus);
+    set_edge_axes(slot, 0u, e, a, c, n, products, box);
+    set_edge_axes(slot, 3u, f, b, a, n, products, box);
+    set_edge_axes(slot, 6u, vec3<f32>(v.a - v.c), c, b, n, products, box);
+    let h = box.half;
+    let value = n.x * a.x + n.y * a.y + n.z * a.z;
+    let width = h * (abs(n.x) + abs(n.y) + abs(n.z));
+    let m = dot(products, abs(a) + h + 2.0 * h * last) + 1.0;
+    set_axis(slot, 9u, value, -2.0 * h * n, width, m);
+}
+
+// Bits of the voxels of a row, k for voxel k.
+struct RowVoxels {
+    // Touched for certain.
+    touched: u32,
+    in_doubt: u32,
+}
+
+// The bits from lo to hi, of at most eight.
+fn bits_between(lo: f32, hi: f32) -> u32 {
+    let first = u32(clamp(ceil(lo), 0.0, 8.0));
+    let end = u32(clamp(floor(hi) + 1.0, 0.0, 8.0));
+    return ((1u << end) - 1u) & ~((1u << first) - 1u);
+}
+
+// The voxels of row (i, j) of a box, up to number `last` of the row.
+fn touched_voxels(slot: u32, row: vec2<f32>, last: f32) -> RowVoxels {
+    var inner = vec2<f32>(0.0, last);
+    var outer = inner;
+    for (var axis = 0u; axis < AXES; axis++) {
+        let at = axis * SLOTS + slot;
+        let of_axis = row_axes[at];
+        let center = of_axis.x + row.x * of_axis.y + row.y * of_axis.z;
+        inner.x = max(inner.x, center - of_axis.w);
+        inner.y = min(inner.y, center + of_axis.w);
+        outer.x = max(outer.x, center - outer_halves[at]);
+        outer.y = min(outer.y, center + outer_halves[at]);
+    }
+    let touched = bits_between(inner.x, inner.y);
+    return RowVoxels(touched, bits_between(outer.x, outer.y) & ~touched);
+}
+
+// An axis of one row: it separates voxel k iff over(k) = max(rise + k step, fall - k step) > 0: `rise`
+// and `fall` are the signed gaps between the projections of the triangle and of the first voxel, above
+// and below. The error bound follows that of `touches`. Let m be the sum of the absolute values of the
+// products in over(k), for the last k.
+//
+// - Let g be the largest power of two that divides all inputs, and `unit` g^2 for an edge, whose
+//   products have two factors, and g^3 for the plane. If m < 2^24 unit, all partial sums are multiples
+//   of the unit that f32 holds: the result is exact. So it is if the computed m is below 2^23 unit.
+// - Otherwise: at most fourteen roundings on any path from an input to `over` less its error, in any
+//   order and with products distributed over sums (of the plane: two products, and twelve terms to add
+//   up; edges have fewer). So |error| <= 14u(1 + 14u) m, and the computed m is at least m (1 - 14u):
+//   |error| is less than 16u = 2^-19 times the computed m.
+//
+// A face in a plane between voxels leaves most of its voxels in doubt, and is decided by exact floats.
 struct RowAxis {
     rise: f32,
     fall: f32,
     step: f32,
     error: f32,
-}
-
-fn quad_with(quad: Quad, axis: RowAxis, k: vec4<f32>) -> Quad {
-    let along = k * axis.step;
-    let over = max(axis.rise + along, axis.fall - along);
-    return Quad(max(quad.at_least, over - axis.error), max(quad.at_most, over + axis.error));
-}
-
-fn row_with(row: Row, axis: RowAxis, last: f32) -> Row {
-    var result = row;
-    result.low = quad_with(row.low, axis, vec4<f32>(0.0, 1.0, 2.0, 3.0));
-    if last > 3.0 {
-        result.high = quad_with(row.high, axis, vec4<f32>(4.0, 5.0, 6.0, 7.0));
-    }
-    return result;
 }
 
 fn error_of(m: f32, unit: f32) -> f32 {
@@ -69,42 +170,26 @@ fn common_power(v: Triangle, half: i32) -> f32 {
     return f32(bits & -bits);
 }
 
-// As in `touches`, at the first voxel; `step` is the increase of p and q per voxel.
+// As in `edge_verdict`, of the first voxel; `up` is from one voxel to the next, along at most one of
+// the dimensions.
 fn edge_axis(
     e: vec2<f32>,
     start: vec2<f32>,
     across: vec2<f32>,
+    up: vec2<f32>,
     h: f32,
-    step: f32,
     last: f32,
     unit: f32,
 ) -> RowAxis {
     let p = e.y * start.x - e.x * start.y;
     let q = e.y * across.x - e.x * across.y;
     let r = h * (abs(e.x) + abs(e.y));
+    let step = e.x * up.y - e.y * up.x;
     let m = max(
         abs(e.y * start.x) + abs(e.x * start.y),
         abs(e.y * across.x) + abs(e.x * across.y),
     ) + r + last * abs(step);
     return RowAxis(min(p, q) - r, -max(p, q) - r, step, error_of(m, unit));
-}
-
-fn row_with_edge(
-    row: Row,
-    start: vec3<i32>,
-    end: vec3<i32>,
-    across: vec3<i32>,
-    h: f32,
-    last: f32,
-    unit: f32,
-) -> Row {
-    let e = vec3<f32>(end - start);
-    let s = vec3<f32>(start);
-    let t = vec3<f32>(across);
-    // Relative to the next voxel, the corners are 2h lower.
-    let x = row_with(row, edge_axis(e.yz, s.yz, t.yz, h, 2.0 * h * e.y, last, unit), last);
-    let y = row_with(x, edge_axis(e.zx, s.zx, t.zx, h, -2.0 * h * e.x, last, unit), last);
-    return row_with(y, edge_axis(e.xy, s.xy, t.xy, h, 0.0, last, unit), last);
 }
 
 fn plane_axis(v: Triangle, h: f32, last: f32, unit: f32) -> RowAxis {
@@ -122,59 +207,36 @@ fn plane_axis(v: Triangle, h: f32, last: f32, unit: f32) -> RowAxis {
     return RowAxis(d - r, -d - r, -2.0 * h * n.z, error_of(m, unit));
 }
 
-// A bit for each of four voxels.
-fn bits_of(voxels: vec4<bool>) -> u32 {
-    return dot(select(vec4<u32>(0u), vec4<u32>(1u, 2u, 4u, 8u), voxels), vec4<u32>(1u));
-}
-
-// A bit for each voxel of a row, by the axes of one kind.
+// Those of `voxels` that the axis separates, and those of which its floats are in doubt.
 struct RowVerdict {
     separated: u32,
     in_doubt: u32,
 }
 
-fn verdict_on(row: Row) -> RowVerdict {
-    let zero = vec4<f32>(0.0);
-    let separated = bits_of(row.low.at_least > zero) | (bits_of(row.high.at_least > zero) << 4u);
-    let perhaps = bits_of(row.low.at_most > zero) | (bits_of(row.high.at_most > zero) << 4u);
-    return RowVerdict(separated, perhaps & ~separated);
+fn verdict_on(axis: RowAxis, voxels: u32) -> RowVerdict {
+    var separated = 0u;
+    var perhaps = 0u;
+    for (var k = 0u; (voxels >> k) != 0u; k++) {
+        let along = f32(k) * axis.step;
+        let over = max(axis.rise + along, axis.fall - along);
+        separated |= u32(over > axis.error) << k;
+        perhaps |= u32(over > -axis.error) << k;
+    }
+    return RowVerdict(separated & voxels, perhaps & ~separated & voxels);
 }
 
-const NO_AXES: Row = Row(
-    Quad(vec4<f32>(-1.0), vec4<f32>(-1.0)),
-    Quad(vec4<f32>(-1.0), vec4<f32>(-1.0)),
-);
-
-// The f32 verdict of the nine axes of the edges on a row of `last` + 1 voxels, the first at the
-// origin.
-fn edges_row_verdict(v: Triangle, h: f32, last: f32, power: f32) -> RowVerdict {
-    let unit = power * power;
-    var row = row_with_edge(NO_AXES, v.a, v.b, v.c, h, last, unit);
-    row = row_with_edge(row, v.b, v.c, v.a, h, last, unit);
-    row = row_with_edge(row, v.c, v.a, v.b, h, last, unit);
-    return verdict_on(row);
-}
-
-// Likewise of the plane.
-fn plane_row_verdict(v: Triangle, h: f32, last: f32, power: f32) -> RowVerdict {
-    let unit = power * power * power;
-    return verdict_on(row_with(NO_AXES, plane_axis(v, h, last, unit), last));
-}
-
-// Those of `voxels` that the edges' axes separate. An axis is decided in integers if its floats are
-// in doubt. The compiler may round this second evaluation of the floats differently from the first,
-// so what it separates counts too. Not unrolled, as in `edges_separate`.
+// Those of `voxels` that the edges' axes separate: an axis is decided in integers where its floats are
+// in doubt. Not unrolled, as in `edges_separate`.
 fn edges_separate_in_row(v: Triangle, half: i32, voxels: u32, last: f32, power: f32) -> u32 {
     var t = v;
     var up = vec3<i32>(0, 0, 2 * half);
     var rest = voxels;
     for (var axis = 0u; (axis < 9u) && (rest != 0u); axis++) {
-        let e = (t.b - t.a).yz;
-        let verdict = edge_row_verdict(e, t.a.yz, t.c.yz, up.yz, half, last, power);
+        let verdict = verdict_on(edge_axis_of(t, up, half, last, power), rest);
         rest &= ~verdict.separated;
-        let in_doubt = verdict.in_doubt & rest;
-        if in_doubt != 0u {
-            rest &= ~edge_separates_in_row(e, t.a.yz, t.c.yz, up.yz, half, in_doubt);
+        if verdict.in_doubt != 0u {
+            let e = (t.b - t.a).yz;
+            rest &= ~edge_separates_in_row(e, t.a.yz, t.c.yz, up.yz, half, verdict.in_doubt);
         }
         t = turned(t, axis);
         up = up.yzx;
@@ -182,22 +244,12 @@ fn edges_separate_in_row(v: Triangle, half: i32, voxels: u32, last: f32, power: 
     return voxels & ~rest;
 }
 
-// The f32 verdict of an axis as in `edge_separates_in_row`.
-fn edge_row_verdict(
-    e: vec2<i32>,
-    start: vec2<i32>,
-    across: vec2<i32>,
-    up: vec2<i32>,
-    half: i32,
-    last: f32,
-    power: f32,
-) -> RowVerdict {
-    let d = vec2<f32>(e);
-    let u = vec2<f32>(up);
-    let step = d.x * u.y - d.y * u.x;
-    let axis =
-        edge_axis(d, vec2<f32>(start), vec2<f32>(across), f32(half), step, last, power * power);
-    return verdict_on(row_with(NO_AXES, axis, last));
+// The axis of the edge ab and the box normal x.
+fn edge_axis_of(t: Triangle, up: vec3<i32>, half: i32, last: f32, power: f32) -> RowAxis {
+    let e = vec2<f32>((t.b - t.a).yz);
+    let start = vec2<f32>(t.a.yz);
+    let across = vec2<f32>(t.c.yz);
+    return edge_axis(e, start, across, vec2<f32>(up.yz), f32(half), last, power * power);
 }
 
 // Those of `voxels` that an axis as in `edge_separates` separates. `up` is from one voxel to the
@@ -242,23 +294,16 @@ fn plane_separates_in_row(v: Triangle, half: i32, voxels: u32) -> u32 {
     return separated & voxels;
 }
 
-// Bit k: whether the triangle touches voxel k of the `count` voxels, at most 8, from `first` on
-// along z. The triangle's bounds must touch all of them.
-fn touched_voxels(triangle: Triangle, first: Cube, count: u32) -> u32 {
-    let v = Triangle(
-        triangle.a - first.center,
-        triangle.b - first.center,
-        triangle.c - first.center,
-    );
-    let h = f32(first.half);
-    let last = f32(count - 1u);
+// Those of `voxels` that the triangle touches, in a row of voxels from `first` on along z.
+fn touches_in_doubt(triangle: Triangle, first: Cube, voxels: u32) -> u32 {
+    let v = relative_to(triangle, first.center);
+    let last = f32(firstLeadingBit(voxels));
     let power = common_power(v, first.half);
-    let edges = edges_row_verdict(v, h, last, power);
-    let plane = plane_row_verdict(v, h, last, power);
-    var touched = ((1u << count) - 1u) & ~(edges.separated | plane.separated);
-    let in_doubt = plane.in_doubt & touched;
-    if in_doubt != 0u {
-        touched &= ~plane_separates_in_row(v, first.half, in_doubt);
+    let unit = power * power * power;
+    let plane = verdict_on(plane_axis(v, f32(first.half), last, unit), voxels);
+    var touched = voxels & ~plane.separated;
+    if plane.in_doubt != 0u {
+        touched &= ~plane_separates_in_row(v, first.half, plane.in_doubt);
     }
-    return touched & ~edges_separate_in_row(v, first.half, edges.in_doubt & touched, last, power);
+    return touched & ~edges_separate_in_row(v, first.half, touched, last, power);
 }

@@ -13,9 +13,13 @@ fn brick_of(pair: u32) -> u32 {
 
 // Words 2x and 2x + 1 of a mask are the 64 bits 8y + z of slice x, low half first: a row along z is
 // one byte.
-fn word_of(brick: u32, voxel: vec3<i32>) -> u32 {
+fn word_in_mask(voxel: vec3<i32>) -> u32 {
     let v = vec2<u32>(voxel.xy) & vec2<u32>(7u);
-    return brick * BRICK_WORDS + KEY_WORDS + 2u * v.x + (v.y >> 2u);
+    return 2u * v.x + (v.y >> 2u);
+}
+
+fn word_of(brick: u32, voxel: vec3<i32>) -> u32 {
+    return brick * BRICK_WORDS + KEY_WORDS + word_in_mask(voxel);
 }
 
 // The voxel's bit in that word.

@@ -27,5 +27,5 @@ fn refine(
     @builtin(workgroup_id) group: vec3<u32>,
     @builtin(local_invocation_index) lane: u32,
 ) {
-    append_pair(lane, params.level - 1u, child_of(candidate_of(group, lane)));
+    append_pair(lane, params.level - 1u, child_of(candidate_of(group, lane, 0u)));
 }

@@ -2,10 +2,10 @@
 //
 // #import voxelize/load_balance
 
+// After any failure there are no candidates: the result is discarded.
+const ANY_FAILURE: u32 = 0xffffffffu;
+
 // Call it from all invocations of the workgroup.
 fn voxel_candidate(group: vec3<u32>, lane: u32) -> Candidate {
-    var candidate = candidate_of(group, lane);
-    // None after a failure: the result is discarded.
-    candidate.exists &= atomicLoad(&counters[FAILURES]) == 0u;
-    return candidate;
+    return candidate_of(group, lane, ANY_FAILURE);
 }

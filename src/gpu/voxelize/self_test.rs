@@ -151,8 +151,8 @@ mod tests {
                 TOUCH,
                 ROWS,
                 "voxel_rows",
-                "window[middle] <= candidate",
-                "window[middle] < candidate",
+                "return begun - 1u;",
+                "return min(begun, 1u) - 1u;",
             ),
             // Two-dimensional dispatches.
             (TOUCH, ROWS, "voxel_rows", "group.y * params.max_groups", "group.y"),
@@ -184,7 +184,7 @@ mod tests {
             (TOUCH, ROWS, "voxel_rows", "f32(bits & -bits)", "f32(bits)"),
             // The tie rules.
             (THIN, ROWS, "six_separating", "(along.y < 0) ||", "(along.y > 0) ||"),
-            (TOUCH, ROWS, "voxel_rows", "over - axis.error", "over + axis.error"),
+            (TOUCH, ROWS, "voxel_rows", "u32(over > axis.error)", "u32(over > -axis.error)"),
         ]
     };
 

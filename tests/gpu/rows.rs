@@ -107,8 +107,7 @@ fn compare(
             tally.rows += batch.len();
             tally.voxels += batch.iter().map(|row| row.count as usize).sum::<usize>();
             let bits = |mask: u32| answers.iter().map(|a| (a & mask).count_ones() as usize).sum();
-            let [touched, in_doubt, in_integers]: [usize; 3] =
-                [0xff, 0xff00, 0xff_0000].map(bits);
+            let [touched, in_doubt, in_integers]: [usize; 3] = [0xff, 0xff00, 0xff_0000].map(bits);
             tally.touched += touched;
             tally.in_doubt += in_doubt;
             tally.in_integers += in_integers;

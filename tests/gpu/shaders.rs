@@ -371,7 +371,7 @@ fn shader_constants() -> BTreeMap<(&'static str, &'static str), u32> {
 }
 
 /// Constants that no host code uses: kinds, axes, and parts of records inside the shaders.
-const SHADER_ONLY: [&str; 35] = [
+const SHADER_ONLY: [&str; 38] = [
     "CLEAR",
     "IN_DOUBT",
     "SEPARATES",
@@ -407,6 +407,9 @@ const SHADER_ONLY: [&str; 35] = [
     "ONE",
     "GROUND_SAMPLES",
     "NO_RECORD",
+    "SLOTS",
+    "AXES",
+    "ANY_FAILURE",
 ];
 
 #[test]

@@ -127,7 +127,7 @@ mod tests {
     }
 
     /// Each fault: the kernel that is wrong, the rule that uses it, and the replaced text.
-    const FAULTS: [(Rule, VoxelKernel, &str, &str, &str); 25] = {
+    const FAULTS: [(Rule, VoxelKernel, &str, &str, &str); 27] = {
         const ROWS: VoxelKernel = VoxelKernel::Rows;
         const TOUCH: Rule = Rule::Conservative;
         const THIN: Rule = Rule::SixSeparating;
@@ -147,15 +147,11 @@ mod tests {
             // Candidates are numbered or found wrongly.
             (TOUCH, ROWS, "seed", "appended.first += before & CANDIDATE_MASK;", ""),
             (TOUCH, ROWS, "refine", "first * GROUP);", "0u);"),
-            (
-                TOUCH,
-                ROWS,
-                "voxel_rows",
-                "return begun - 1u;",
-                "return min(begun, 1u) - 1u;",
-            ),
+            (TOUCH, ROWS, "voxel_rows", "return begun - 1u;", "return min(begun, 1u) - 1u;"),
             // Two-dimensional dispatches.
             (TOUCH, ROWS, "voxel_rows", "group.y * params.max_groups", "group.y"),
+            // Pairs are set up in more than one round.
+            (TOUCH, ROWS, "voxel_rows", "round < GROUP / SLOTS", "round < 1u"),
             // Bricks are confused.
             (TOUCH, ROWS, "find_bricks", "(a.node_xy == b.node_xy) &&", ""),
             // An atomic operation is not atomic, or another.
@@ -169,6 +165,7 @@ mod tests {
             (PARITY, ROWS, "parity", "atomicXor", "atomicOr"),
             // The float filter trusts a wrong sign.
             (TOUCH, ROWS, "voxel_rows", "0.0000019073486328125", "-0.0001"),
+            (TOUCH, ROWS, "voxel_rows", "0.000003814697265625", "-0.0001"),
             (TOUCH, ROWS, "refine", "0.0000019073486328125", "-0.0001"),
             (TOUCH, VoxelKernel::Voxels, "voxels", "0.0000019073486328125", "-0.0001"),
             // Wide integers lose a carry, a borrow or a sign.

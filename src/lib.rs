@@ -64,7 +64,7 @@ pub mod solid;
 pub mod surface;
 pub mod view;
 
-pub use base::error_code::{ErrorCode, code_of};
+pub use base::error_code::ErrorCode;
 #[cfg(feature = "memory")]
 pub use base::memory;
 pub use base::names::UnknownName;
@@ -72,7 +72,7 @@ pub use base::progress::{NoProgress, Progress};
 pub use cpu::Cpu;
 pub use engine::backend::{Backend, BackendError};
 pub use engine::mode::{Mode, Voxels, voxelize};
-pub use engine::{ColorSource, MeshSource, VoxelizeError, Voxelized, Voxelizer};
+pub use engine::{ColorSource, MeshSource, VoxelizeError, Voxelized, Voxelizer, code_of};
 #[cfg(feature = "gpu")]
 pub use gpu::GpuError;
 #[cfg(feature = "gpu")]

@@ -3,6 +3,8 @@
 
 use thiserror::Error;
 
+use crate::base::error_code::ErrorCode;
+
 /// A text that names no value of an option; the message lists the names.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{option} '{text}' is not possible: use {}", quoted(.names))]
@@ -10,6 +12,12 @@ pub struct UnknownName {
     option: &'static str,
     text: String,
     names: Vec<&'static str>,
+}
+
+impl ErrorCode for UnknownName {
+    fn code(&self) -> &'static str {
+        "option.value"
+    }
 }
 
 impl UnknownName {

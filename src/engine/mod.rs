@@ -33,7 +33,7 @@ use crate::lattice::{Lattice, MAX_DIM, MAX_SPAN_VOXELS, PlaceOptions, Tile, Wind
 use crate::mesh::Mesh;
 
 pub use crate::engine::distances::{Distances, Measured};
-pub use crate::engine::error::VoxelizeError;
+pub use crate::engine::error::{VoxelizeError, code_of};
 pub use crate::engine::estimate::Estimate;
 pub use crate::engine::many::{Many, Shares};
 pub use crate::engine::results::{Placed, Timings, UsedBackend, Voxelized};

@@ -4,6 +4,7 @@ use std::io;
 
 use thiserror::Error;
 
+use crate::base::error_code::ErrorCode;
 use crate::base::numbers::binary_bytes;
 #[cfg(doc)]
 use crate::base::progress::Progress;
@@ -55,6 +56,21 @@ pub enum ReadError {
     Cancelled,
 }
 
+impl ErrorCode for ReadError {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::Io(error) => error.code(),
+            Self::Line { .. } => "read.line",
+            Self::Content(_) => "read.content",
+            Self::Mesh(error) => error.code(),
+            Self::Grid(_) => "read.grid",
+            Self::Memory { .. } => "memory",
+            Self::Unsupported(_) => "read.unsupported",
+            Self::Cancelled => "cancelled",
+        }
+    }
+}
+
 /// Why a grid could not be written. The message does not name the file, as that of [`ReadError`].
 #[derive(Debug, Error)]
 #[non_exhaustive]
@@ -68,6 +84,16 @@ pub enum WriteError {
     /// The caller cancelled the work ([`Progress::is_cancelled`]).
     #[error("the work was cancelled")]
     Cancelled,
+}
+
+impl ErrorCode for WriteError {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::Io(_) => "write.io",
+            Self::Unsupported(_) => "write.unsupported",
+            Self::Cancelled => "cancelled",
+        }
+    }
 }
 
 impl From<io::Error> for ReadError {
@@ -86,6 +112,12 @@ impl From<io::Error> for WriteError {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{0}")]
 pub struct UnknownFormat(pub(super) String);
+
+impl ErrorCode for UnknownFormat {
+    fn code(&self) -> &'static str {
+        "write.unsupported"
+    }
+}
 
 impl From<UnknownFormat> for ReadError {
     fn from(error: UnknownFormat) -> Self {

@@ -2,6 +2,7 @@
 
 use thiserror::Error;
 
+use crate::base::error_code::ErrorCode;
 use crate::base::numbers::binary_bytes;
 
 /// An adapter cannot be used, or a device failed.
@@ -48,4 +49,15 @@ pub enum GpuError {
         /// Maximum size of a buffer, in bytes.
         limit: u64,
     },
+}
+
+impl ErrorCode for GpuError {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::NoAdapter(_) => "backend.no_adapter",
+            Self::Unsuitable { .. } | Self::OldOpenGl { .. } => "backend.unsuitable",
+            Self::Device(_) => "backend.device",
+            Self::TooLarge { .. } => "backend.too_large",
+        }
+    }
 }

@@ -2,6 +2,7 @@
 
 use thiserror::Error;
 
+use crate::base::error_code::ErrorCode;
 use crate::lattice::MAX_DIM;
 
 /// Why bricks or voxels do not make a [`VoxelGrid`](crate::VoxelGrid).
@@ -58,4 +59,18 @@ pub enum GridError {
         /// The first voxel, or that of the first brick, that they share.
         voxel: [u32; 3],
     },
+}
+
+impl ErrorCode for GridError {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::Dims(_) => "grid.dims",
+            Self::Outside { .. } => "grid.outside",
+            Self::Tile { .. } | Self::Overlap { .. } => "grid.tile",
+            Self::NoTiles => "grid.no_tiles",
+            Self::NoPlace => "grid.no_place",
+            Self::OtherLattice => "grid.other_lattice",
+            Self::SomeColors => "grid.some_colors",
+        }
+    }
 }

@@ -6,6 +6,8 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::base::error_code::ErrorCode;
+
 /// The hash of what a grid or a field of distances holds: 128 bits, the same on every machine. In
 /// text, and with serde, 32 hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -16,6 +18,12 @@ pub struct ContentHash([u8; 16]);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("a hash has 32 hexadecimal digits")]
 pub struct ContentHashError;
+
+impl ErrorCode for ContentHashError {
+    fn code(&self) -> &'static str {
+        "option.hash"
+    }
+}
 
 impl ContentHash {
     /// The first 128 bits of what was hashed.

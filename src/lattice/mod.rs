@@ -43,6 +43,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use thiserror::Error;
 
+use crate::base::error_code::ErrorCode;
 use crate::base::numbers::{AXES, short};
 pub use crate::lattice::choice::Lattice;
 use crate::lattice::choice::MAX_SPAN;
@@ -156,6 +157,23 @@ pub enum PlaceError {
     /// A tile or window that the lattice does not have.
     #[error(transparent)]
     Tile(#[from] TileError),
+}
+
+impl ErrorCode for PlaceError {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::Resolution(_) => "place.resolution",
+            Self::VoxelSize(_) => "place.voxel_size",
+            Self::Bounds { .. } => "place.bounds",
+            Self::NoExtent(_) => "place.no_extent",
+            Self::ExtentRange { .. } => "place.extent_range",
+            Self::TooManyVoxels { .. } => "place.too_many_voxels",
+            Self::Dims { .. } => "place.dims",
+            Self::TooFar { .. } => "place.too_far",
+            Self::Lattice(_) => "place.lattice",
+            Self::Tile(error) => error.code(),
+        }
+    }
 }
 
 impl PlaceError {

@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
+use crate::base::error_code::ErrorCode;
 use crate::base::vector::{minus, rotated, sin_cos};
 use crate::lattice::{Bounds, PlaceOptions, Sizing};
 use crate::mesh::{Mesh, MeshError};
@@ -71,10 +72,26 @@ pub enum TransformError {
     Mesh(#[from] MeshError),
 }
 
+impl ErrorCode for TransformError {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::Scale(_) => "place.scale",
+            Self::Axis(_) => "place.axis",
+            Self::Mesh(error) => error.code(),
+        }
+    }
+}
+
 /// A text is not a [`Rotation`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("use an axis and degrees, such as x:90 or z:-45")]
 pub struct RotationError;
+
+impl ErrorCode for RotationError {
+    fn code(&self) -> &'static str {
+        "option.rotate"
+    }
+}
 
 impl FromStr for Rotation {
     type Err = RotationError;

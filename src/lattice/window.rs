@@ -17,6 +17,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 use thiserror::Error;
 
+use crate::base::error_code::ErrorCode;
 use crate::base::numbers::{AXES, counted};
 use crate::lattice::choice::cube;
 use crate::lattice::{
@@ -143,6 +144,12 @@ pub enum TileError {
         /// Voxels along it.
         voxels: u32,
     },
+}
+
+impl ErrorCode for TileError {
+    fn code(&self) -> &'static str {
+        "place.tile"
+    }
 }
 
 impl Tiles {

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use thiserror::Error;
 
+use crate::base::error_code::ErrorCode;
 use crate::mesh::appearance::Appearance;
 
 /// Why a list of positions and triangles is not a valid [`Mesh`].
@@ -46,6 +47,18 @@ pub enum MeshError {
     /// The appearance does not fit the triangles and vertices.
     #[error("the mesh's appearance does not fit it: {0}")]
     Appearance(String),
+}
+
+impl ErrorCode for MeshError {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::NoTriangles => "mesh.no_triangles",
+            Self::IndexOutOfRange { .. } => "mesh.index_out_of_range",
+            Self::NotFinite { .. } => "mesh.not_finite",
+            Self::TooLarge { .. } => "mesh.too_large",
+            Self::Appearance(_) => "mesh.appearance",
+        }
+    }
 }
 
 /// A triangle mesh, in mesh units. Every index is in range, and every vertex that a triangle uses

@@ -2,6 +2,7 @@
 
 use thiserror::Error;
 
+use crate::base::error_code::ErrorCode;
 use crate::base::numbers::binary_bytes;
 use crate::base::progress::Progress;
 #[cfg(feature = "gpu")]
@@ -83,6 +84,26 @@ pub enum BackendError {
         /// The operating system's reason.
         reason: String,
     },
+}
+
+impl ErrorCode for BackendError {
+    fn code(&self) -> &'static str {
+        match self {
+            #[cfg(feature = "gpu")]
+            Self::Gpu(error) => error.code(),
+            Self::WithoutGpu(_) => "backend.without_gpu",
+            Self::Failed(_) => "backend.failed",
+            Self::SelfTest { .. } => "backend.self_test",
+            Self::Memory { .. } => "memory",
+            Self::VoteTooLarge => "backend.vote_too_large",
+            Self::Width { .. } => "option.width",
+            Self::NotInTiles(_) => "backend.not_in_tiles",
+            Self::Lattice(_) => "backend.lattice",
+            Self::Grid(_) => "bug",
+            Self::Cancelled => "cancelled",
+            Self::Threads { .. } => "backend.threads",
+        }
+    }
 }
 
 impl BackendError {

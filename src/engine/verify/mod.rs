@@ -20,6 +20,7 @@ pub use alignment::Alignment;
 pub use placement::{KnownPlacement, PlacementSource};
 pub use slice::Slice;
 
+use crate::base::error_code::ErrorCode;
 use crate::engine::backend::BackendError;
 use crate::engine::verify::slice::GridPair;
 use crate::grid::GridError;
@@ -95,6 +96,15 @@ pub enum VerifyError {
     /// The backend failed.
     #[error(transparent)]
     Backend(#[from] BackendError),
+}
+
+impl ErrorCode for VerifyError {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::Place { .. } | Self::Pad { .. } => "place.verify",
+            Self::Backend(error) => error.code(),
+        }
+    }
 }
 
 fn describe(source: &PlacementSource) -> &'static str {

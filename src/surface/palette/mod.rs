@@ -14,6 +14,7 @@ use std::path::Path;
 
 use thiserror::Error;
 
+use crate::base::error_code::ErrorCode;
 use crate::base::srgb::Rgba;
 use crate::grid::VoxelGrid;
 use crate::mesh::appearance::{Texture, TextureError};
@@ -61,6 +62,16 @@ pub enum PaletteError {
          or none to have them chosen"
     )]
     TooMany,
+}
+
+impl ErrorCode for PaletteError {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::Io(error) => error.code(),
+            Self::Image(error) => error.code(),
+            Self::Empty | Self::TooMany => "option.palette",
+        }
+    }
 }
 
 impl Palette {

@@ -23,6 +23,7 @@
 use rayon::prelude::*;
 use thiserror::Error;
 
+use crate::base::error_code::ErrorCode;
 use crate::base::progress::{Latch, NoProgress, Progress};
 use crate::base::srgb::Rgba;
 #[cfg(feature = "gpu")]
@@ -163,6 +164,24 @@ pub enum RenderError {
     /// The caller cancelled the work ([`Progress::is_cancelled`]).
     #[error("cancelled")]
     Cancelled,
+}
+
+impl ErrorCode for RenderError {
+    fn code(&self) -> &'static str {
+        match self {
+            #[cfg(feature = "gpu")]
+            Self::Gpu(error) => error.code(),
+            Self::Cancelled => "cancelled",
+            Self::Size(_)
+            | Self::Samples(_)
+            | Self::Margin(_)
+            | Self::Turn(_)
+            | Self::Azimuth(_)
+            | Self::Elevation(_)
+            | Self::Sun(_)
+            | Self::Zoom(_) => "option.render",
+        }
+    }
 }
 
 impl RenderOptions {

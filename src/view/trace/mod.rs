@@ -38,6 +38,7 @@
 
 use thiserror::Error;
 
+use crate::base::error_code::ErrorCode;
 use crate::base::numbers::short;
 pub use crate::view::trace::scene::{Node, Scene};
 pub(crate) use crate::view::trace::traverse::{Time, Touch};
@@ -73,6 +74,12 @@ pub enum RayError {
          integers at most 2^24", short(&.0[0]), short(&.0[1]), short(&.0[2])
     )]
     Direction([f64; 3]),
+}
+
+impl ErrorCode for RayError {
+    fn code(&self) -> &'static str {
+        "option.ray"
+    }
 }
 
 /// A half-line: an origin and a direction.

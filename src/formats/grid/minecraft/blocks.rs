@@ -9,6 +9,7 @@ use std::collections::HashMap;
 
 use thiserror::Error;
 
+use crate::base::error_code::ErrorCode;
 use crate::base::srgb::Rgba;
 
 /// The block for voxels without colours.
@@ -49,6 +50,12 @@ pub enum BlocksError {
     /// A block that appears twice.
     #[error("the block '{0}' appears twice")]
     Twice(String),
+}
+
+impl ErrorCode for BlocksError {
+    fn code(&self) -> &'static str {
+        "option.blocks"
+    }
 }
 
 impl Default for Blocks {

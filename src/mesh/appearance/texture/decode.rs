@@ -9,6 +9,7 @@ use image::{
 };
 use thiserror::Error;
 
+use crate::base::error_code::ErrorCode;
 use crate::mesh::appearance::texture::Texture;
 
 /// Limit of texels, 16,384 squared: a small file can take minutes to decode.
@@ -44,6 +45,20 @@ pub enum TextureError {
     /// The feature `images` is off.
     #[error("this build reads no images: it was compiled without the feature `images`")]
     Disabled,
+}
+
+impl ErrorCode for TextureError {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::Io(error) => error.code(),
+            Self::Memory => "memory",
+            Self::Unsupported
+            | Self::Malformed(_)
+            | Self::Empty
+            | Self::Size { .. }
+            | Self::Disabled => "read.image",
+        }
+    }
 }
 
 /// A file that is read in parts: one type for all, since every decoder of images is compiled for

@@ -8,7 +8,6 @@ use trivox::formats::{
 };
 use trivox::grid::{BrickKey, Colors, Mask, count};
 use trivox::lattice::{SPAN_BITS, Triangle};
-use trivox::predicate::batch::Batch;
 use trivox::predicate::blocks::BLOCK;
 use trivox::predicate::crosses::blocks::{Hit, Pairs, Position};
 use trivox::predicate::{Axis, InstructionSet, touches};
@@ -179,8 +178,6 @@ pub fn predicates(data: &[u8]) {
         let center = [(); 3].map(|()| coordinate());
         let expected = oracle::touches(&triangle, center, half);
         assert_eq!(touches(&triangle, center, half), expected, "{triangle:?} {center:?} {half}");
-        let by_vectors = Batch::new(&[triangle]).touches(center, half)[0];
-        assert_eq!(by_vectors, u64::from(expected), "{triangle:?} {center:?} {half}");
         let count = (SPAN >> fraction_bits) as i32;
         let column =
             Column { triangle, axis, center: [center[0], center[1]], fraction_bits, count };

@@ -6,11 +6,18 @@
 //! vectorized too. From box to box an axis changes by a constant, so a test is an addition and a
 //! comparison.
 //!
-//! The thirteen axes are those of [`touches`](super::touches()), in the form that
-//! [`batch`](super::batch) derives. With `w_i = v_i x v_(i+1)` and `n = w_0 + w_1 + w_2`, relative
-//! to a box's centre, one edge axis separates if and only if `|2 w_i - n| > |n| + 2 r`; the edge
-//! axes along one box normal do not depend on the box's index along that normal, so 16 tests serve
-//! 64 boxes. The box normals are not tested: blocks are clipped to the triangle's bounding box.
+//! # Nine numbers for ten axes
+//! The thirteen axes are those of [`touches`](super::touches()). Let `v_i` be the corners relative
+//! to a box's centre, `w_i = v_i x v_(i+1)` and `n = w_0 + w_1 + w_2`, which is the triangle's
+//! normal. Along the cross product of box normal `a` and the edge from corner `i`, that edge
+//! projects to component `a` of `w_i`, and the corner across from it to that of `w_i - n` (or both
+//! to the negatives). The interval between `p` and `q` misses `[-r, r]` if and only if `|p + q| >
+//! |p - q| + 2 r`: here `|2 w_i - n| > |n| + 2 r`. So the components of the `w_i` serve the nine
+//! edge axes and the plane.
+//!
+//! The edge axes along one box normal do not depend on the box's index along that normal, so 16
+//! tests serve 64 boxes. The box normals are not tested: blocks are clipped to the triangle's
+//! bounding box.
 //!
 //! # Exact in `f64`
 //! The bit budget of [`lattice`](crate::lattice) bounds coordinates relative to a block's corner or

@@ -1,8 +1,6 @@
-//! The exact predicates: triangle-box overlap, one pair at a time ([`touches`](touches())), by
-//! blocks of boxes ([`blocks`]) and by batches of triangles ([`batch`]); and triangle-column
-//! crossings ([`crosses`]).
+//! The exact predicates: triangle-box overlap, one pair at a time ([`touches`](touches())) and by
+//! blocks of boxes ([`blocks`]); and triangle-column crossings ([`crosses`]).
 
-pub mod batch;
 pub mod blocks;
 pub mod boxes;
 pub mod crosses;

@@ -6,7 +6,6 @@
 #[path = "../common/mod.rs"]
 mod common;
 
-mod batch;
 mod blocks;
 mod color;
 mod cpu;

@@ -57,22 +57,10 @@ impl ColorOptions {
         Self { mode, keep_transparent: false, memory: u64::MAX, interior: None }
     }
 
-    /// Sets whether to keep the fully transparent voxels of surfaces.
-    #[must_use]
-    pub fn with_keep_transparent(self, keep_transparent: bool) -> Self {
-        Self { keep_transparent, ..self }
-    }
-
     /// Sets the memory limit, in bytes.
     #[must_use]
     pub fn with_memory(self, memory: u64) -> Self {
         Self { memory, ..self }
-    }
-
-    /// Sets the colour of voxels far from the surface.
-    #[must_use]
-    pub fn with_interior(self, color: Rgba) -> Self {
-        Self { interior: Some(color), ..self }
     }
 }
 

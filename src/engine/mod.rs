@@ -24,7 +24,7 @@ use std::sync::Arc;
 
 use crate::base::progress::Progress;
 use crate::base::srgb::Rgba;
-use crate::engine::backend::Backends;
+use crate::engine::backend::{Backends, VoxelKernel};
 use crate::engine::mode::Mode;
 use crate::engine::pool::LazyPool;
 use crate::grid::Up;
@@ -71,6 +71,7 @@ pub struct Voxelizer {
     tile: Option<Tile>,
     memory: Memory,
     time_stages: bool,
+    kernel: VoxelKernel,
     backends: Arc<Backends>,
     /// `None`: rayon's current pool.
     pool: Option<Arc<LazyPool>>,
@@ -161,7 +162,7 @@ impl Voxelizer {
 impl fmt::Debug for Voxelizer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { place, transform, up, mode, color, keep_transparent, interior, .. } = self;
-        let Self { lattice, tile, backends, .. } = self;
+        let Self { lattice, tile, kernel, backends, .. } = self;
         f.debug_struct("Voxelizer")
             .field("place", place)
             .field("transform", transform)
@@ -172,6 +173,7 @@ impl fmt::Debug for Voxelizer {
             .field("interior", interior)
             .field("lattice", lattice)
             .field("tile", tile)
+            .field("kernel", kernel)
             .field("choice", &backends.choice())
             .field("adapter", &backends.adapter())
             .finish_non_exhaustive()

@@ -6,7 +6,7 @@ use rayon::ThreadPool;
 
 use crate::base::progress::{NoProgress, Progress};
 use crate::base::srgb::Rgba;
-use crate::engine::backend::{BackendChoice, Backends};
+use crate::engine::backend::{BackendChoice, Backends, VoxelKernel};
 use crate::engine::mode::Mode;
 use crate::engine::pool::LazyPool;
 use crate::engine::{ColorSource, Voxelizer};
@@ -40,6 +40,7 @@ impl Voxelizer {
             tile: None,
             memory: Arc::new(|| u64::MAX),
             time_stages: false,
+            kernel: VoxelKernel::default(),
             backends: Arc::new(Backends::new(BackendChoice::Auto, None)),
             pool: None,
             progress: Arc::new(NoProgress),
@@ -200,5 +201,14 @@ impl Voxelizer {
     #[must_use]
     pub fn time_stages(self, time_stages: bool) -> Self {
         Self { time_stages, ..self }
+    }
+
+    /// Sets the kernel with which a GPU tests voxels, wherever [`Rule::Conservative`] is used. The
+    /// voxels do not depend on it.
+    ///
+    /// [`Rule::Conservative`]: crate::engine::backend::Rule::Conservative
+    #[must_use]
+    pub fn kernel(self, kernel: VoxelKernel) -> Self {
+        Self { kernel, ..self }
     }
 }

@@ -289,7 +289,7 @@ impl Voxelizer {
 
     fn run_options(&self) -> RunOptions {
         let memory = (self.memory)();
-        RunOptions { memory, time_stages: self.time_stages, ..RunOptions::default() }
+        RunOptions { memory, time_stages: self.time_stages, kernel: self.kernel }
     }
 
     /// What a backend found, in the world of `mesh`.

@@ -16,6 +16,10 @@
 //! radius at most `2^51`, a component of the normal at most `2^49`, and the plane at most
 //! `3 * 2^49 * 2^25 < 2^76`: edges are exact in `i64`, the plane in `i128`.
 //!
+//! This is the specification of all forms of the test: the vectors of the CPU backend
+//! ([`blocks`](super::blocks)), and the kernels of GPUs, which must equal it on a built-in mesh
+//! before a GPU is used. It is written to be read, one pair at a time, and no backend runs it.
+//!
 //! The shader of the same name has the same functions on integers built from `u32`, behind a filter
 //! in `f32` that decides all signs outside its error bound.
 

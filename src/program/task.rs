@@ -13,7 +13,7 @@ use trivox::surface::palette::count_colors;
 use trivox::{ColorSource, DistanceField, PlacedMesh, Progress, Up, Voxelized, Voxelizer};
 
 use crate::batch;
-use crate::cli::{Job, PaletteArgs, VoxelArgs};
+use crate::cli::{ComputeArgs, Job, PaletteArgs, VoxelArgs};
 use crate::paths::{path_text, shown};
 use crate::plan::Task;
 use crate::resume::{self, Origin};
@@ -30,6 +30,7 @@ pub struct RunContext<'a> {
     pub job: &'a Job,
     pub voxels: &'a VoxelArgs,
     pub palette_args: &'a PaletteArgs,
+    pub compute: &'a ComputeArgs,
     pub write_options: &'a WriteOptions,
     /// What records of earlier runs are compared with; `None` without `--resume`.
     pub resume: Option<&'a resume::Options>,
@@ -171,6 +172,8 @@ impl RunContext<'_> {
         let is_one_color = matches!(self.job.color, ColorSource::Uniform(_));
         let colorless = self.colorless(format).filter(|_| is_one_color);
         let unused = colorless.map(|what| format!("--color had no effect: {what} hold no colours"));
+        summary.warnings.extend(unused);
+        let unused = self.compute.unused_kernel(&made.backend).filter(|_| !self.job.check);
         summary.warnings.extend(unused);
         summary.warnings.extend(self.palette_args.without_effect(format, &made.grid));
         summary.warnings.extend(blocks.and_then(too_high));

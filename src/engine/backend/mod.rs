@@ -9,6 +9,7 @@ mod shared_gpu;
 
 use std::sync::Arc;
 
+use crate::base::names::named;
 use crate::base::progress::Progress;
 use crate::engine::backend::report::RunReport;
 #[cfg(feature = "gpu")]
@@ -82,12 +83,16 @@ pub struct RunOptions {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum VoxelKernel {
-    /// One invocation tests a row of up to eight voxels: `shaders/voxelize/voxel_rows.wgsl`.
+    /// One invocation tests a row of up to eight voxels: `shaders/voxelize/voxel_rows.wgsl`. It is
+    /// faster on every GPU that was measured.
     #[default]
     Rows,
-    /// One invocation tests one voxel, the reference: `shaders/voxelize/voxels.wgsl`.
+    /// One invocation tests one (triangle, voxel) candidate: `shaders/voxelize/voxels.wgsl`. It is
+    /// the plain form: a second opinion on a new driver, and the baseline of measurements.
     Voxels,
 }
+
+named!(VoxelKernel, "kernel", { Rows = "rows", Voxels = "voxels" });
 
 impl Default for RunOptions {
     /// Unlimited memory, no timing, and the kernel that is usually faster.

@@ -14,7 +14,7 @@ use trivox::solid::FillSummary;
 use trivox::{ColorSource, Lattice, Sizing, Voxelizer};
 
 use crate::cli::VerifyArgs;
-use crate::compute::{refuse_contradictions, start_threads};
+use crate::compute::start_threads;
 use crate::fill_summary;
 use crate::grid_summary::{GridSummary, described};
 use crate::memory::Memory;
@@ -30,7 +30,7 @@ use crate::{ExitStatus, ignore_closed, print, print_json, print_warnings};
 /// Bad usage; a file that cannot be read; a mesh that cannot be placed; a failed backend.
 pub fn run(args: &VerifyArgs) -> Result<ExitStatus> {
     let compute = &args.compute;
-    refuse_contradictions(Some(compute.backend), compute.adapter.as_deref())?;
+    compute.refuse_contradictions(args.voxels.mode(), false)?;
     args.voxels.refuse_contradictions()?;
     if args.voxels.interior_color.is_some() {
         bail!("--interior-color has no effect: colours are not verified, leave it out");
@@ -41,8 +41,10 @@ pub fn run(args: &VerifyArgs) -> Result<ExitStatus> {
     }
     start_threads(compute.threads)?;
     let progress = Arc::new(TerminalProgress::new(args.report.quiet));
-    let voxelizer =
-        Voxelizer::new().backends(Arc::new(compute.backends())).progress(progress.clone());
+    let voxelizer = Voxelizer::new()
+        .backends(Arc::new(compute.backends()))
+        .kernel(compute.kernel.unwrap_or_default())
+        .progress(progress.clone());
     let voxelizer = args.voxels.of(voxelizer, ColorSource::Transparency);
     let voxelizer = voxelizer.transform(args.transform.transform());
     voxelizer.check()?;
@@ -57,7 +59,8 @@ pub fn run(args: &VerifyArgs) -> Result<ExitStatus> {
     let of_mesh = of_mesh.map(|text| format!("{}: {text}", shown(&args.mesh)));
     let of_grid = grid.warnings.iter().map(|text| format!("{}: {text}", shown(&args.grid)));
     let verdict = &verified.verdict;
-    let warnings = of_mesh.chain(of_grid).chain(contradiction(verdict));
+    let unused = compute.unused_kernel(&verified.backend);
+    let warnings = of_mesh.chain(of_grid).chain(contradiction(verdict)).chain(unused);
     let side = GridSummary::new(&args.grid, &grid.grid);
     let report = Report::new(args, side, &verified, warnings.collect());
     print_warnings(&report.warnings, args.report.quiet);

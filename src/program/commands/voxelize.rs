@@ -10,7 +10,7 @@ use trivox::base::ordered::Ordered;
 use trivox::{NoProgress, Progress, Voxelizer};
 
 use crate::cli::{ComputeArgs, Job, PaletteArgs, VoxelArgs};
-use crate::compute::{self, start_threads};
+use crate::compute::start_threads;
 use crate::deadline::Deadline;
 use crate::memory::{Memory, is_memory};
 use crate::plan::{Plan, Task};
@@ -40,7 +40,8 @@ pub fn run(
         .transform(transform(job))
         .place_options(place_options(job))
         .up(job.up)
-        .time_stages(job.json || job.verbose > 0);
+        .time_stages(job.json || job.verbose > 0)
+        .kernel(compute.kernel.unwrap_or_default());
     let voxelizer = job.tile.into_iter().fold(voxelizer, Voxelizer::tile);
     voxelizer.check()?;
     let lattice = job.lattice.as_deref().map(lattice::read).transpose()?;
@@ -75,6 +76,7 @@ pub fn run(
             job,
             voxels,
             palette_args,
+            compute,
             write_options: &write_options,
             resume: resume.as_ref(),
             inputs: &inputs,
@@ -117,9 +119,7 @@ pub fn run(
 
 /// Refuses options without effect, and contradictory options.
 fn refuse_contradictions(job: &Job, voxels: &VoxelArgs, args: &ComputeArgs) -> Result<()> {
-    if !job.check {
-        compute::refuse_contradictions(Some(args.backend), args.adapter.as_deref())?;
-    }
+    args.refuse_contradictions(voxels.mode(), job.check)?;
     voxels.refuse_contradictions()?;
     voxels.only_for_solids("--strict", job.strict)?;
     if job.distance.is_some() && voxels.interior_color.is_some() {

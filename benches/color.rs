@@ -15,8 +15,7 @@ use peakmem_alloc::{PeakMemAlloc, PeakMemAllocTrait};
 use trivox::formats::read_mesh;
 use trivox::surface::palette::count_colors;
 use trivox::{
-    Backend, ColorOptions, Cpu, Mode, NoProgress, PlaceOptions, PlacedMesh, Sizing, VoxelGrid,
-    color, place,
+    ColorOptions, Cpu, Mode, NoProgress, PlaceOptions, PlacedMesh, Sizing, VoxelGrid, color, place,
 };
 
 mod common;

@@ -13,7 +13,6 @@ use std::time::Duration;
 
 use common::{Patience, Result, timed};
 use peakmem_alloc::{PeakMemAlloc, PeakMemAllocTrait};
-use trivox::engine::backend::{BackendChoice, Backends, ChosenBackend};
 use trivox::formats::read_mesh;
 use trivox::solid::distance::distances;
 use trivox::solid::{Fill, Solid};
@@ -21,6 +20,8 @@ use trivox::{
     Backend, BackendError, Cpu, DistanceField, Mode, NoProgress, PlaceOptions, Sizing, VoxelGrid,
     place, voxelize,
 };
+#[cfg(feature = "gpu")]
+use trivox::{Gpu, gpu::Adapter};
 
 mod common;
 
@@ -52,7 +53,12 @@ fn main() -> Result<()> {
     let resolutions: &[u32] = if quick { &[128] } else { &[256, 512, 1024, 2048, 4096] };
     let time = Duration::from_millis(if quick { 0 } else { 300 });
     let patience = Patience { runs: if quick { 1 } else { 2 }, time };
-    let gpu = Backends::new(BackendChoice::Gpu, None);
+    #[cfg(feature = "gpu")]
+    let opened = Adapter::find(None).map_err(BackendError::from).and_then(|a| Gpu::new(&a)).ok();
+    #[cfg(feature = "gpu")]
+    let gpu = opened.as_ref().map(Backend::Gpu);
+    #[cfg(not(feature = "gpu"))]
+    let gpu: Option<Backend> = None;
 
     println!("CPU: {}", common::cpu_name());
     let mut modes = vec![("surface".to_owned(), Mode::Surface), ("thin".to_owned(), Mode::Thin)];
@@ -68,9 +74,10 @@ fn main() -> Result<()> {
         for &resolution in resolutions {
             let placed = place(&mesh, &PlaceOptions::new(Sizing::Resolution(resolution)))?;
             // A machine without one has a table without its figures.
-            let gpu = gpu.choose(&placed).ok().filter(|_| is_quick);
+            let gpu = gpu.filter(|_| is_quick);
             if let Some(head) = head.take() {
-                gpu.iter().for_each(|gpu| println!("GPU: {gpu}"));
+                #[cfg(feature = "gpu")]
+                opened.iter().for_each(|gpu| println!("GPU: {}", gpu.device().label()));
                 println!("\n{head}\n|---|--:|---|{}", "--:|".repeat(7));
             }
             let mut surface: Option<Point> = None;
@@ -80,17 +87,16 @@ fn main() -> Result<()> {
                 surface.get_or_insert(point);
             };
             for (label, mode) in &modes {
-                let run = |by: &dyn Backend| {
+                let run = |by: Backend| {
                     voxelize(by, &placed, *mode, &Default::default(), &NoProgress)
                         .map(|voxels| voxels.grid)
                 };
-                print(label, measure(run, |grid| grid, gpu.as_ref(), patience)?);
+                print(label, measure(run, |grid| grid, gpu, patience)?);
             }
             let empty = VoxelGrid::empty(placed.lattice().dims)?;
-            let run = |by: &dyn Backend| {
-                distances(by, &placed, empty.clone(), WIDTH, u64::MAX, &NoProgress)
-            };
-            print("distances", measure(run, DistanceField::band, gpu.as_ref(), patience)?);
+            let run =
+                |by: Backend| distances(by, &placed, empty.clone(), WIDTH, u64::MAX, &NoProgress);
+            print("distances", measure(run, DistanceField::band, gpu, patience)?);
         }
     }
     Ok(())
@@ -108,15 +114,16 @@ fn models() -> Vec<PathBuf> {
 
 /// The fastest runs of `run`; `grid` is that of its result, whose voxels are counted.
 fn measure<T: PartialEq>(
-    run: impl Fn(&dyn Backend) -> std::result::Result<T, BackendError>,
+    run: impl Fn(Backend) -> std::result::Result<T, BackendError>,
     grid: impl Fn(&T) -> &VoxelGrid,
-    gpu: Option<&ChosenBackend>,
+    gpu: Option<Backend>,
     patience: Patience,
 ) -> Result<Point> {
     let (mut peak, mut expected) = (0, None);
+    let by_cpu = Cpu::default();
     let cpu = fastest(
         patience,
-        || run(&Cpu::default()),
+        || run(Backend::Cpu(&by_cpu)),
         |result, bytes| {
             (expected, peak) = (Some(result), bytes);
         },

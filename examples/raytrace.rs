@@ -7,7 +7,7 @@ use image::{Rgb, RgbImage};
 use rayon::prelude::*;
 use trivox::base::srgb::{linear_of, srgb_of};
 use trivox::view::trace::{Ray, Scene};
-use trivox::{Backend, ColorOptions, Cpu, Mode, NoProgress, PlaceOptions, Sizing};
+use trivox::{ColorOptions, Cpu, Mode, NoProgress, PlaceOptions, Sizing};
 
 type Vec3 = [f64; 3];
 

@@ -39,7 +39,7 @@
 //! The same, step by step:
 //!
 //! ```
-//! use trivox::{Cpu, Backend, Mesh, NoProgress, PlaceOptions, Sizing, place};
+//! use trivox::{Cpu, Mesh, NoProgress, PlaceOptions, Sizing, place};
 //!
 //! let corners = vec![[0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [0.0, 4.0, 0.0]];
 //! let mesh = Mesh::new(corners, vec![[0, 1, 2]])?;

@@ -9,7 +9,7 @@ use trivox::engine::backend::{Rule, RunOptions, VoxelKernel};
 use trivox::formats::read_mesh;
 use trivox::gpu::Adapter;
 use trivox::gpu::voxelize::Gpu;
-use trivox::{Backend, NoProgress, PlaceOptions, Sizing, place};
+use trivox::{NoProgress, PlaceOptions, Sizing, place};
 
 use cards::{CARDS, Card, Time};
 use common::Result;

@@ -43,8 +43,8 @@ impl OpenGpu {
         &self.label
     }
 
-    pub fn backend(&self) -> &dyn Backend {
-        &self.gpu
+    pub fn backend(&self) -> Backend<'_> {
+        Backend::Gpu(&self.gpu)
     }
 
     /// Milliseconds that it took to find and to open it.

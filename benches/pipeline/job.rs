@@ -4,7 +4,7 @@ use std::hint::black_box;
 
 use trivox::engine::backend::brick_pairs;
 use trivox::formats::{GridFormat, read_mesh, write_grid};
-use trivox::{Backend, Cpu, NoProgress, PlaceOptions, PlacedMesh, Sizing, VoxelGrid, World, place};
+use trivox::{Cpu, NoProgress, PlaceOptions, PlacedMesh, Sizing, VoxelGrid, World, place};
 
 use crate::common::{Patience, Result, timed};
 use crate::gpu::OpenGpu;

@@ -16,7 +16,7 @@ impl OpenGpu {
         match *self {}
     }
 
-    pub fn backend(&self) -> &dyn Backend {
+    pub fn backend(&self) -> Backend<'_> {
         match *self {}
     }
 

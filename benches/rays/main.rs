@@ -23,7 +23,7 @@ use peak_alloc::PeakAlloc;
 use rayon::prelude::*;
 use trivox::formats::read_mesh;
 use trivox::view::trace::{Hit, Ray, Scene};
-use trivox::{Backend, Cpu, Mesh, NoProgress, PlaceOptions, Sizing, place};
+use trivox::{Cpu, Mesh, NoProgress, PlaceOptions, Sizing, place};
 
 #[path = "../common/mod.rs"]
 mod common;

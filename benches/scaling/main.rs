@@ -11,7 +11,7 @@ use std::time::Duration;
 use common::{Patience, Result, timed};
 use peakmem_alloc::{PeakMemAlloc, PeakMemAllocTrait};
 use trivox::formats::read_mesh;
-use trivox::{Backend, Cpu, Mesh, NoProgress, PlaceOptions, Sizing, place};
+use trivox::{Cpu, Mesh, NoProgress, PlaceOptions, Sizing, place};
 
 mod chart;
 #[path = "../common/mod.rs"]

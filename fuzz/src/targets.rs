@@ -13,8 +13,7 @@ use trivox::predicate::crosses::blocks::{Hit, Pairs, Position};
 use trivox::predicate::{Axis, InstructionSet, touches};
 use trivox::solid::fill::{along_x, flood, vote};
 use trivox::{
-    Backend, Bounds, Cpu, NoProgress, Place, PlaceOptions, Sizing, Up, VoxelGrid, Voxelizer, World,
-    place,
+    Bounds, Cpu, NoProgress, Place, PlaceOptions, Sizing, Up, VoxelGrid, Voxelizer, World, place,
 };
 
 use crate::common::columns::{self, Column};

@@ -16,6 +16,7 @@ mod triangle_batch;
 use crate::base::progress::{Latch, Progress};
 use crate::engine::backend::BackendError;
 use crate::engine::backend::{Backend, Rule, Run, RunOptions};
+use crate::grid::VoxelGrid;
 use crate::lattice::PlacedMesh;
 
 /// Voxelizes on the CPU's threads.
@@ -24,6 +25,9 @@ pub struct Cpu {
     /// `None`: the process-wide pool.
     pool: Option<rayon::ThreadPool>,
 }
+
+/// The CPU with the threads of the process.
+pub(crate) static SHARED: Cpu = Cpu { pool: None };
 
 impl Default for Cpu {
     /// One thread per core, shared with the rest of the process.
@@ -42,10 +46,24 @@ impl Cpu {
         let pool = pool.map_err(|e| BackendError::Threads { threads, reason: e.to_string() })?;
         Ok(Self { pool: Some(pool) })
     }
-}
 
-impl Backend for Cpu {
-    fn run(
+    /// As [`Backend::voxelize`].
+    ///
+    /// # Errors
+    /// As [`Backend::voxelize`].
+    pub fn voxelize(
+        &self,
+        mesh: &PlacedMesh,
+        progress: &dyn Progress,
+    ) -> Result<VoxelGrid, BackendError> {
+        Backend::Cpu(self).voxelize(mesh, progress)
+    }
+
+    /// As [`Backend::run`].
+    ///
+    /// # Errors
+    /// As [`Backend::run`].
+    pub fn run(
         &self,
         mesh: &PlacedMesh,
         rule: Rule,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::engine::backend::{BackendError, ChosenBackend};
+use crate::engine::backend::{BackendError, Chosen};
 use crate::engine::mode::Mode;
 use crate::engine::steps::timed;
 use crate::engine::{
@@ -11,7 +11,7 @@ use crate::engine::{
 };
 use crate::grid::VoxelGrid;
 use crate::lattice::{Lattice, PlacedMesh};
-use crate::solid::distance::{DistanceField, NOT_IN_TILES, check_width, distances};
+use crate::solid::distance::{DistanceField, NOT_IN_TILES, band, check_width, field_of};
 use crate::solid::{FillReport, Solid};
 
 /// The distances around the surface of a mesh.
@@ -94,11 +94,11 @@ impl Voxelizer {
         found_by: &UsedBackend,
     ) -> Result<Measured, BackendError> {
         // If a GPU failed to find them, it is not tried again.
-        let by = match found_by.adapter {
-            None => ChosenBackend::cpu(&*found_by.reason),
+        let chosen = match found_by.adapter {
+            None => Chosen::cpu(&*found_by.reason),
             Some(_) => self.install(|| self.backends.choose(mesh))??,
         };
-        self.measure_on(&by, mesh, inside, width)
+        self.measure_on(chosen, mesh, inside, width)
     }
 
     /// The distances again, on the backend that did not compute them: all backends give the same.
@@ -115,24 +115,28 @@ impl Voxelizer {
         width: f32,
         used: &UsedBackend,
     ) -> Result<Measured, BackendError> {
-        let by = self.backends.other_than(used.adapter.as_deref())?;
-        self.measure_on(&by, mesh, inside, width)
+        let chosen = self.backends.other_than(used.adapter.as_deref())?;
+        self.measure_on(chosen, mesh, inside, width)
     }
 
-    fn measure_on(
+    pub(super) fn measure_on(
         &self,
-        by: &ChosenBackend,
+        chosen: Chosen,
         mesh: &PlacedMesh,
         inside: VoxelGrid,
         width: f32,
     ) -> Result<Measured, BackendError> {
         let memory = (self.memory)();
-        let run = || distances(by, mesh, inside, width, memory, &*self.progress);
-        let (field, time) = timed(|| self.run_on(by, run)?)?;
-        let failure = by.warning().map(Warning::Backend);
+        let ((field, chosen), time) = timed(|| {
+            let (band, chosen) =
+                self.run_on(chosen, |by| band(by, mesh, width, memory, &*self.progress))?;
+            let field = self.install(|| field_of(mesh, inside, width, band))??;
+            Ok::<_, BackendError>((field, chosen))
+        })?;
         let of_distances = self.install(|| Warning::of_distances(mesh, width))?;
+        let failure = chosen.warning.map(Warning::Backend);
         let warnings = failure.into_iter().chain(of_distances).collect();
-        Ok(Measured { field, backend: UsedBackend::new(by), warnings, time })
+        Ok(Measured { field, backend: chosen.used, warnings, time })
     }
 
     fn for_distances(&self, width: f32) -> Result<Self, BackendError> {

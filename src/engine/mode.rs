@@ -1,4 +1,4 @@
-//! What users call a mode: a surface, a thin surface or a solid, made of what backends find.
+//! Surface, thin or solid voxelization, composed of runs of a backend.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -8,10 +8,8 @@ use web_time::Instant;
 use crate::base::names::named;
 use crate::base::progress::{Latch, Progress};
 use crate::engine::backend::report::RunReport;
-use crate::engine::backend::runner::{BackendRef, Runner, without_waiting};
+use crate::engine::backend::runner::Runner;
 use crate::engine::backend::{Backend, BackendError, Rule, RunOptions};
-#[cfg(feature = "gpu")]
-use crate::gpu::voxelize::Gpu;
 use crate::grid::VoxelGrid;
 use crate::lattice::{PlacedMesh, WindowReach};
 use crate::solid::{Fill, FillReport, Solid, solidify};
@@ -83,33 +81,24 @@ pub struct Voxels {
 ///
 /// # Errors
 /// The backend failed, or there is not enough memory.
-pub fn voxelize(
-    backend: &dyn Backend,
+pub fn voxelize<'a>(
+    backend: impl Into<Backend<'a>>,
     mesh: &PlacedMesh,
     mode: Mode,
     options: &RunOptions,
     progress: &dyn Progress,
 ) -> Result<Voxels, BackendError> {
-    without_waiting(voxelize_by(BackendRef::Backend(backend), mesh, mode, options, progress))
+    let by = backend.into();
+    let run = || by.wait(voxelize_async(by, mesh, mode, options, progress));
+    by.exclusively(rayon::current_num_threads(), run)?
 }
 
-/// The asynchronous form of [`voxelize`] on a GPU, for a browser, where nothing may wait.
+/// The asynchronous form of [`voxelize`], for a browser, where nothing may wait.
 ///
 /// # Errors
-/// The GPU failed, or there is not enough memory.
-#[cfg(feature = "gpu")]
+/// The backend failed, or there is not enough memory.
 pub async fn voxelize_async(
-    gpu: &Gpu,
-    mesh: &PlacedMesh,
-    mode: Mode,
-    options: &RunOptions,
-    progress: &dyn Progress,
-) -> Result<Voxels, BackendError> {
-    voxelize_by(BackendRef::Gpu(gpu), mesh, mode, options, progress).await
-}
-
-async fn voxelize_by(
-    by: BackendRef<'_>,
+    by: Backend<'_>,
     mesh: &PlacedMesh,
     mode: Mode,
     options: &RunOptions,

@@ -3,6 +3,7 @@
 //! The threads of a pool do not exist in a forked child: a pool that the parent started would wait
 //! there forever. The pool is therefore keyed by the process id.
 
+#[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -24,6 +25,7 @@ impl LazyPool {
     }
 
     /// The pool of so many threads that does the work of a GPU, whichever voxelizer it is for.
+    #[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
     pub(super) fn of_gpu(threads: usize) -> Arc<Self> {
         static POOLS: Mutex<BTreeMap<usize, Arc<LazyPool>>> = Mutex::new(BTreeMap::new());
         let mut pools = POOLS.lock().unwrap_or_else(PoisonError::into_inner);

@@ -6,7 +6,6 @@ use std::time::Duration;
 use serde::{Serialize, Serializer};
 
 use crate::engine::Warning;
-use crate::engine::backend::ChosenBackend;
 use crate::engine::backend::report::RunReport;
 use crate::formats::Sidecar;
 use crate::grid::VoxelGrid;
@@ -64,10 +63,6 @@ pub struct UsedBackend {
 }
 
 impl UsedBackend {
-    pub(super) fn new(by: &ChosenBackend) -> Self {
-        Self { adapter: by.adapter().map(str::to_owned), reason: by.reason() }
-    }
-
     /// `cpu` or `gpu`.
     #[must_use]
     pub fn name(&self) -> &'static str {

@@ -1,7 +1,6 @@
 //! The steps: read, place, voxelize, colour.
 
 use std::borrow::Cow;
-use std::io;
 use std::path::Path;
 use std::time::Duration;
 
@@ -9,10 +8,8 @@ use web_time::Instant;
 
 #[cfg(feature = "gpu")]
 use crate::engine::backend::BackendChoice;
-use crate::engine::backend::{BackendError, ChosenBackend, RunOptions, check_cancelled};
-#[cfg(feature = "gpu")]
-use crate::engine::mode::voxelize_async;
-use crate::engine::mode::{Mode, Voxels, voxelize};
+use crate::engine::backend::{Backend, BackendError, Chosen, RunOptions, check_cancelled};
+use crate::engine::mode::{Mode, Voxels, voxelize_async};
 use crate::engine::pool::LazyPool;
 use crate::engine::{
     ColorSource, MeshSource, Placed, Timings, UsedBackend, VoxelizeError, Voxelized, Voxelizer,
@@ -176,8 +173,8 @@ impl Voxelizer {
     /// # Errors
     /// The backend failed; too little memory; cancelled.
     pub fn voxelize(&self, mesh: &PlacedMesh) -> Result<Voxelized, BackendError> {
-        let (by, start) = timed(|| self.install(|| self.backends.choose(mesh)))?;
-        self.voxelize_on(by?, start, mesh)
+        let (chosen, start) = timed(|| self.install(|| self.backends.choose(mesh)))?;
+        self.voxelize_on(chosen?, start, mesh)
     }
 
     /// The voxels again, without colours, on the backend that did not compute them: all backends
@@ -190,63 +187,46 @@ impl Voxelizer {
         mesh: &PlacedMesh,
         used: &UsedBackend,
     ) -> Result<Voxelized, BackendError> {
-        let (by, start) = timed(|| self.backends.other_than(used.adapter.as_deref()))?;
-        self.voxelize_on(by, start, mesh)
+        let (chosen, start) = timed(|| self.backends.other_than(used.adapter.as_deref()))?;
+        self.voxelize_on(chosen, start, mesh)
     }
 
     fn voxelize_on(
         &self,
-        by: ChosenBackend,
+        chosen: Chosen,
         start: Duration,
         mesh: &PlacedMesh,
     ) -> Result<Voxelized, BackendError> {
         let options = self.run_options();
-        let run = || voxelize(&by, mesh, self.mode, &options, &*self.progress);
-        let voxels = self.run_on(&by, run)??;
-        let backend = UsedBackend::new(&by);
-        let mut voxelized = self.placed_voxels(mesh, voxels, backend)?;
-        voxelized.warnings.splice(..0, by.warning().map(Warning::Backend));
+        let (voxels, chosen) = self.run_on(chosen, |by| {
+            by.wait(voxelize_async(by, mesh, self.mode, &options, &*self.progress))
+        })?;
+        let mut voxelized = self.placed_voxels(mesh, voxels, chosen.used)?;
+        voxelized.warnings.splice(..0, chosen.warning.map(Warning::Backend));
         voxelized.timings.start = start;
         Ok(voxelized)
     }
 
-    /// Runs `work` of this backend on the selected threads.
+    /// Runs `work` on the chosen backend or, if that is a GPU that fails, on the CPU that replaces
+    /// it; and which it was. The CPU works on the selected threads, a GPU with as many of its own.
     pub(super) fn run_on<T: Send>(
         &self,
-        by: &ChosenBackend,
-        work: impl FnOnce() -> T + Send,
-    ) -> Result<T, BackendError> {
-        match by.adapter() {
-            Some(_) => self.on_gpu(work),
-            None => self.install(work),
-        }
-    }
-
-    /// Runs `work` with exclusive use of the GPU, in a separate thread pool of the selected size.
-    ///
-    /// A waiting rayon thread runs other jobs of its pool. If `work` ran in the selected pool, two
-    /// deadlocks would be possible: a job that waits for the GPU's lock runs on the stack of the
-    /// job that holds it; or all threads of the pool wait for the lock, and none is left for the
-    /// holder. Threads of the separate pool never wait for the lock. For a caller on a rayon
-    /// thread, a plain thread holds it.
-    fn on_gpu<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Result<T, BackendError> {
-        let selected = self.pool.as_deref().map(LazyPool::threads);
-        let threads = selected.unwrap_or_else(rayon::current_num_threads);
-        let pool = LazyPool::of_gpu(threads).get()?;
-        let run = || {
-            let _turn = self.backends.gpu_turn();
-            pool.install(work)
+        chosen: Chosen,
+        work: impl Fn(Backend<'_>) -> Result<T, BackendError> + Sync,
+    ) -> Result<(T, Chosen), BackendError> {
+        let threads = self.pool.as_deref().map(LazyPool::threads);
+        let threads = threads.unwrap_or_else(rayon::current_num_threads);
+        let run = |chosen: &Chosen| match chosen.used.adapter {
+            None => self.install(|| work(chosen.backend()))?,
+            Some(_) => chosen.backend().exclusively(threads, || work(chosen.backend()))?,
         };
-        if rayon::current_thread_index().is_none() {
-            return Ok(run());
+        match run(&chosen) {
+            Ok(result) => Ok((result, chosen)),
+            Err(error) => {
+                let replacement = chosen.replacement(&error).ok_or(error)?;
+                Ok((run(&replacement)?, replacement))
+            }
         }
-        std::thread::scope(|scope| {
-            let holder = std::thread::Builder::new().spawn_scoped(scope, run);
-            let refused =
-                |error: io::Error| BackendError::Threads { threads: 1, reason: error.to_string() };
-            let done = holder.map_err(refused)?.join();
-            Ok(done.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-        })
     }
 
     /// The asynchronous form of [`voxelize`](Self::voxelize) for a browser, where nothing may wait.
@@ -261,30 +241,34 @@ impl Voxelizer {
         mesh: &PlacedMesh,
         gpu: Result<(&Gpu, &str), &str>,
     ) -> Result<Voxelized, BackendError> {
-        let on_cpu = |by| self.voxelize_on(by, Duration::ZERO, mesh);
-        let (gpu, label, reason) = match (self.backends.choice(), gpu) {
-            (BackendChoice::Cpu, _) => return on_cpu(ChosenBackend::cpu("asked for")),
-            (BackendChoice::Auto, Err(why)) => return on_cpu(ChosenBackend::cpu(why)),
+        let choice = self.backends.choice();
+        let chosen = match (choice, gpu) {
+            (BackendChoice::Cpu, _) => Chosen::cpu("asked for"),
+            (BackendChoice::Auto, Err(why)) => Chosen::cpu(why),
             (BackendChoice::Gpu, Err(why)) => {
                 return Err(GpuError::NoAdapter(format!("no GPU to compute on: {why}")).into());
             }
-            (BackendChoice::Auto, Ok((gpu, label))) => (gpu, label, "there is a GPU"),
-            (BackendChoice::Gpu, Ok((gpu, label))) => (gpu, label, "asked for"),
+            (BackendChoice::Auto | BackendChoice::Gpu, Ok((gpu, label))) => {
+                let (options, by) = (self.run_options(), Backend::Gpu(gpu));
+                match voxelize_async(by, mesh, self.mode, &options, &*self.progress).await {
+                    Ok(voxels) => {
+                        let reason = match choice {
+                            BackendChoice::Gpu => "asked for",
+                            _ => "there is a GPU",
+                        };
+                        let (adapter, reason) = (Some(label.to_owned()), reason.to_owned());
+                        return self.placed_voxels(mesh, voxels, UsedBackend { adapter, reason });
+                    }
+                    Err(error)
+                        if choice == BackendChoice::Gpu || error == BackendError::Cancelled =>
+                    {
+                        return Err(error);
+                    }
+                    Err(error) => Chosen::instead_of(label, &error),
+                }
+            }
         };
-        let options = self.run_options();
-        match voxelize_async(gpu, mesh, self.mode, &options, &*self.progress).await {
-            Ok(voxels) => {
-                let (adapter, reason) = (Some(label.to_owned()), reason.to_owned());
-                self.placed_voxels(mesh, voxels, UsedBackend { adapter, reason })
-            }
-            Err(error)
-                if self.backends.choice() == BackendChoice::Gpu
-                    || error == BackendError::Cancelled =>
-            {
-                Err(error)
-            }
-            Err(error) => on_cpu(ChosenBackend::cpu_instead_of(label, &error)),
-        }
+        self.voxelize_on(chosen, Duration::ZERO, mesh)
     }
 
     fn run_options(&self) -> RunOptions {
@@ -339,8 +323,9 @@ impl Voxelizer {
         timings.color = mesh.appearance().map(|_| time);
         let of_voxels = || Warning::of_voxels(mesh, &grid, self.mode, self.interior, transparent);
         // The doubt about an empty solid already says why it is empty.
-        let is_said = warnings.contains(&Warning::Fill(FillWarning::Nothing)) && !mesh.is_missed();
-        let is_new = |warning: &Warning| !is_said || !matches!(warning, Warning::Empty { .. });
+        let is_explained =
+            warnings.contains(&Warning::Fill(FillWarning::Nothing)) && !mesh.is_missed();
+        let is_new = |warning: &Warning| !is_explained || !matches!(warning, Warning::Empty { .. });
         warnings.extend(self.install(|| of_voxels().filter(is_new).collect::<Vec<_>>())?);
         Ok(Voxelized { grid, transparent, warnings, timings, fill_report, ..voxelized })
     }
@@ -407,4 +392,54 @@ pub(super) fn timed<T, E>(step: impl FnOnce() -> Result<T, E>) -> Result<(T, Dur
     let began = Instant::now();
     let result = step()?;
     Ok((result, began.elapsed()))
+}
+
+#[cfg(all(test, feature = "gpu"))]
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::engine::backend::Backends;
+    use crate::gpu::Adapter;
+
+    #[test]
+    fn the_cpu_replaces_a_gpu_that_fails_only_where_it_may_and_says_so() {
+        let Some(adapter) = Adapter::preferred().into_iter().next() else {
+            assert!(std::env::var_os("TRIVOX_GPU").is_none(), "an adapter was promised");
+            println!("skipped: no adapter");
+            return;
+        };
+        let gpu = Arc::new(Gpu::new(&adapter).unwrap());
+        gpu.device().device.destroy();
+        while gpu.device().check().is_ok() {
+            _ = gpu.device().device.poll(wgpu::PollType::Poll);
+        }
+        let chosen = |has_fallback| Chosen { has_fallback, ..Chosen::gpu(gpu.clone(), "a test") };
+        let corners = vec![[0.0; 3], [8.0, 1.0, 2.0], [3.0, 7.0, 5.0]];
+        let mesh = Mesh::new(corners, vec![[0, 1, 2]]).unwrap();
+        let cpu = Backends::new(BackendChoice::Cpu, None);
+        let voxelizer = Voxelizer::new().resolution(16).backends(Arc::new(cpu));
+        let mesh = voxelizer.place(&mesh).unwrap().mesh;
+        let known = voxelizer.voxelize(&mesh).unwrap();
+
+        let refused = voxelizer.voxelize_on(chosen(false), Duration::ZERO, &mesh);
+        assert!(matches!(refused, Err(BackendError::Gpu(_))), "{refused:?}");
+        let replaced = voxelizer.voxelize_on(chosen(true), Duration::ZERO, &mesh).unwrap();
+        assert!(replaced.grid == known.grid);
+        assert_eq!(replaced.backend.adapter, None);
+        let label = adapter.label();
+        assert_eq!(replaced.backend.reason, format!("gpu, {label} failed"));
+        let warning = replaced.warnings[0].to_string();
+        assert!(warning.starts_with(&format!("gpu, {label}: ")), "{warning}");
+        assert!(warning.ends_with("; computed on the CPU instead"), "{warning}");
+
+        let empty = || VoxelGrid::empty(known.grid.dims()).unwrap();
+        let measure = |chosen| voxelizer.measure_on(chosen, &mesh, empty(), 2.0);
+        assert!(matches!(measure(chosen(false)), Err(BackendError::Gpu(_))));
+        let measured = measure(chosen(true)).unwrap();
+        assert!(measured.field == measure(Chosen::cpu("a test")).unwrap().field);
+        assert_eq!(measured.backend.name(), "cpu");
+        assert_eq!(measured.warnings[0], replaced.warnings[0]);
+    }
 }

@@ -2,7 +2,7 @@
 
 use trivox::engine::backend::BackendError;
 use trivox::engine::backend::{Rule, RunOptions};
-use trivox::{Backend, Cpu, NoProgress, PlacedMesh, VoxelGrid};
+use trivox::{Cpu, NoProgress, PlacedMesh, VoxelGrid};
 
 /// The voxels that `rule` names, or a refusal, with so many threads and bytes.
 pub fn run_within(

@@ -6,7 +6,7 @@ use trivox::grid::Colors;
 use trivox::mesh::appearance::{Alpha, Filter, Material, Texture, TextureRef, Wrap};
 use trivox::solid::Solid;
 use trivox::{
-    Appearance, Backend, BackendError, Bounds, ColorOptions, Colored, Cpu, Mesh, Mode, NoProgress,
+    Appearance, BackendError, Bounds, ColorOptions, Colored, Cpu, Mesh, Mode, NoProgress,
     PlaceOptions, PlacedMesh, Sizing, color, place, voxelize,
 };
 

@@ -9,7 +9,7 @@ use fastrand::Rng;
 use trivox::engine::backend::BackendError;
 use trivox::grid::VoxelGrid;
 use trivox::lattice::Triangle;
-use trivox::{Backend, Bounds, Cpu, NoProgress, PlaceOptions, PlacedMesh, Sizing, place};
+use trivox::{Bounds, Cpu, NoProgress, PlaceOptions, PlacedMesh, Sizing, place};
 
 /// Lattice units in a voxel of the meshes made by [`placed`].
 const UNIT: i32 = 1 << 16;

@@ -8,7 +8,7 @@ use crate::common::progress::Counts;
 use num_bigint::BigInt;
 use trivox::solid::distance::{DistanceField, MAX_WIDTH, distances};
 use trivox::{
-    Backend, BackendError, Cpu, Lattice, Mesh, Mode, NoProgress, PlaceOptions, PlacedMesh, Sizing,
+    BackendError, Cpu, Lattice, Mesh, Mode, NoProgress, PlaceOptions, PlacedMesh, Sizing,
     VoxelGrid, Voxelizer, place, place_on, voxelize,
 };
 

@@ -6,8 +6,8 @@ use trivox::lattice::{
     MAX_DIM, MAX_FRACTION_BITS, MAX_SPAN_VOXELS, MIN_CUBE, MIN_FRACTION_BITS, SPAN_BITS,
 };
 use trivox::{
-    Backend, Bounds, Cpu, Lattice, Mesh, MeshError, NoProgress, PlaceError, PlaceOptions,
-    PlacedMesh, Sizing, Transform, place, place_on,
+    Bounds, Cpu, Lattice, Mesh, MeshError, NoProgress, PlaceError, PlaceOptions, PlacedMesh,
+    Sizing, Transform, place, place_on,
 };
 
 fn resolution(n: u32) -> PlaceOptions {

@@ -7,7 +7,7 @@ use crate::common::shapes::{degenerate_soup, mesh_of, placed, soup};
 use fastrand::Rng;
 use trivox::engine::backend::{Rule, RunOptions};
 use trivox::lattice::Triangle;
-use trivox::{Backend, BackendError, Bounds, Cpu, NoProgress, PlaceOptions, PlacedMesh, Sizing};
+use trivox::{BackendError, Bounds, Cpu, NoProgress, PlaceOptions, PlacedMesh, Sizing};
 use trivox::{VoxelGrid, place};
 
 /// Lattice units in a voxel of the meshes made by [`placed`].

@@ -14,9 +14,9 @@ use trivox::lattice::{MAX_DIM, TileError, Tiles, WindowReach};
 use trivox::mesh::appearance::Material;
 use trivox::solid::{Fill, Solid};
 use trivox::{
-    Appearance, Backend, BackendError, Bounds, Cpu, GridError, Lattice, Mesh, Mode, NoProgress,
-    PlaceError, PlaceOptions, Sizing, Tile, VoxelGrid, VoxelizeError, Voxelizer, Window, place,
-    place_on, voxelize,
+    Appearance, BackendError, Bounds, Cpu, GridError, Lattice, Mesh, Mode, NoProgress, PlaceError,
+    PlaceOptions, Sizing, Tile, VoxelGrid, VoxelizeError, Voxelizer, Window, place, place_on,
+    voxelize,
 };
 
 const ASSETS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/assets");

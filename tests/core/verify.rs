@@ -14,8 +14,8 @@ use trivox::formats::read_mesh;
 use trivox::grid::{BrickKey, FULL, mask_place};
 use trivox::solid::{Fill, Solid};
 use trivox::{
-    Backend, BackendError, Bounds, Cpu, Mesh, Mode, NoProgress, PlaceError, PlaceOptions,
-    PlacedMesh, Sizing, Up, VoxelGrid, World, place,
+    BackendError, Bounds, Cpu, Mesh, Mode, NoProgress, PlaceError, PlaceOptions, PlacedMesh,
+    Sizing, Up, VoxelGrid, World, place,
 };
 
 fn asset(name: &str) -> Mesh {

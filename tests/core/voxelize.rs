@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use trivox::grid::VoxelGrid;
 use trivox::lattice::Triangle;
 use trivox::predicate::touches;
-use trivox::{Backend, Bounds, Cpu, Mesh, NoProgress, PlaceOptions, PlacedMesh, Sizing, place};
+use trivox::{Bounds, Cpu, Mesh, NoProgress, PlaceOptions, PlacedMesh, Sizing, place};
 
 /// Lattice units in a voxel of the meshes made by [`placed`].
 const UNIT: i32 = 1 << 16;

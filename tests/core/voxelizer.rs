@@ -15,9 +15,9 @@ use trivox::formats::{MeshSpec, Sidecars, read_mesh};
 use trivox::lattice::transform::{CenteredGrid, Rotation, TransformError};
 use trivox::solid::Solid;
 use trivox::{
-    Backend, BackendError, Bounds, ColorSource, Cpu, DistanceField, Lattice, Mesh, MeshSource,
-    Mode, NoProgress, PlaceError, PlaceOptions, Progress, Sizing, Transform, VoxelGrid,
-    VoxelizeError, Voxelized, Voxelizer, place,
+    BackendError, Bounds, ColorSource, Cpu, DistanceField, Lattice, Mesh, MeshSource, Mode,
+    NoProgress, PlaceError, PlaceOptions, Progress, Sizing, Transform, VoxelGrid, VoxelizeError,
+    Voxelized, Voxelizer, place,
 };
 
 const LIGHTHOUSE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/lighthouse.obj");

@@ -10,7 +10,7 @@ use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
 use trivox::formats::read_mesh;
-use trivox::{Backend, Cpu, Mesh, NoProgress, PlaceOptions, Sizing, VoxelGrid, place};
+use trivox::{Cpu, Mesh, NoProgress, PlaceOptions, Sizing, VoxelGrid, place};
 
 fn asset(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("assets").join(name)

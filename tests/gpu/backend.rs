@@ -11,7 +11,7 @@ use crate::common::shapes::{degenerate_soup, placed, soup, unit_cube};
 use crate::common::{oracle, shapes};
 use fastrand::Rng;
 use rayon::ThreadPoolBuilder;
-use trivox::engine::backend::{BackendChoice, ChosenBackend, Rule, Run, RunOptions, VoxelKernel};
+use trivox::engine::backend::{BackendChoice, Rule, RunOptions, VoxelKernel};
 use trivox::gpu::voxelize::BatchLimits;
 use trivox::gpu::{Adapter, Device};
 use trivox::lattice::Triangle;
@@ -423,45 +423,6 @@ fn the_highest_levels_of_nodes_are_used_and_right() {
             assert!(grid.occupied() > 2 * u64::from(res));
         }
     }
-}
-
-/// A GPU that fails.
-struct Broken;
-
-impl Backend for Broken {
-    fn run(
-        &self,
-        _: &PlacedMesh,
-        _: Rule,
-        _: &RunOptions,
-        _: &dyn Progress,
-    ) -> Result<Run, BackendError> {
-        Err(BackendError::Failed("it caught fire".into()))
-    }
-}
-
-fn broken() -> ChosenBackend {
-    ChosenBackend::gpu(Box::new(Broken), "vulkan: Broken".into(), "a test")
-}
-
-#[test]
-fn auto_finishes_on_the_cpu_when_the_gpu_fails_and_says_so() {
-    let mesh = placed(&soup(&mut Rng::with_seed(9), 10, 8 * VOXEL, 1), [8; 3]);
-    let options = RunOptions::default();
-    let by = broken().or_cpu();
-    assert_eq!((by.name(), by.adapter(), by.warning()), ("gpu", Some("vulkan: Broken"), None));
-    for rule in [Rule::Conservative, Rule::SixSeparating] {
-        let run = by.run(&mesh, rule, &options, &NoProgress).unwrap();
-        let on_cpu = Cpu::default().run(&mesh, rule, &options, &NoProgress).unwrap();
-        assert_eq!(run.grid, on_cpu.grid);
-        assert_eq!((by.name(), by.adapter()), ("cpu", None));
-    }
-    let warning = by.warning().unwrap();
-    assert!(warning.contains("Broken") && warning.contains("it caught fire"), "{warning}");
-    assert_eq!(by.reason(), "gpu, vulkan: Broken failed");
-
-    let refused = broken().run(&mesh, Rule::Conservative, &options, &NoProgress);
-    assert!(matches!(refused, Err(BackendError::Failed(_))));
 }
 
 #[test]

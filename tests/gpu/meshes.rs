@@ -24,8 +24,8 @@ fn models(folder: &Path) -> Vec<(String, Mesh)> {
     files.iter().map(|path| (name(path), read_mesh(path).unwrap().mesh)).collect()
 }
 
-fn grid(backend: &impl Backend, mesh: &PlacedMesh, rule: Rule) -> VoxelGrid {
-    backend.run(mesh, rule, &RunOptions::default(), &NoProgress).unwrap().grid
+fn grid<'a>(backend: impl Into<Backend<'a>>, mesh: &PlacedMesh, rule: Rule) -> VoxelGrid {
+    backend.into().run(mesh, rule, &RunOptions::default(), &NoProgress).unwrap().grid
 }
 
 /// Compares CPU and GPU by all rules on every adapter, and returns how many grids were compared.

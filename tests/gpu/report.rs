@@ -11,7 +11,7 @@ use trivox::engine::backend::{Rule, Run, RunOptions, VoxelKernel};
 use trivox::formats::read_mesh;
 use trivox::gpu::voxelize::BatchLimits;
 use trivox::lattice::Triangle;
-use trivox::{Backend, Cpu, Gpu, Mesh, NoProgress, PlaceOptions, PlacedMesh, Sizing, place};
+use trivox::{Cpu, Gpu, Mesh, NoProgress, PlaceOptions, PlacedMesh, Sizing, place};
 
 const VOXEL: i32 = 1 << 16;
 const STAGES: [&str; 4] = ["seed", "refine", "find_bricks", "voxel_rows"];

@@ -39,12 +39,12 @@ fn with_kernel(kernel: VoxelKernel) -> RunOptions {
     RunOptions { kernel, ..RunOptions::default() }
 }
 
-fn grid(
-    backend: &impl Backend,
+fn grid<'a>(
+    backend: impl Into<Backend<'a>>,
     mesh: &PlacedMesh,
     (rule, kernel): (Rule, VoxelKernel),
 ) -> VoxelGrid {
-    backend.run(mesh, rule, &with_kernel(kernel), &NoProgress).unwrap().grid
+    backend.into().run(mesh, rule, &with_kernel(kernel), &NoProgress).unwrap().grid
 }
 
 fn cpu_grid(mesh: &PlacedMesh, rule: Rule) -> VoxelGrid {

@@ -12,7 +12,7 @@ use trivox::grid::Colors;
 use trivox::lattice::WindowReach;
 use trivox::view::render::{Background, Projection, RenderOptions, Renderer, View};
 use trivox::view::trace::{Hit, Ray, Scene};
-use trivox::{Backend, Cpu, Gpu, NoProgress, Up, VoxelGrid, Window, World};
+use trivox::{Cpu, Gpu, NoProgress, Up, VoxelGrid, Window, World};
 
 /// How many rays to compare on each adapter.
 fn rays() -> usize {

@@ -14,9 +14,7 @@ use trivox::engine::backend::{Rule, RunOptions};
 use trivox::formats::read_mesh;
 use trivox::gpu::Adapter;
 use trivox::gpu::voxelize::BatchLimits;
-use trivox::{
-    Backend, BackendError, Cpu, Gpu, Mesh, NoProgress, PlaceOptions, Progress, Sizing, place,
-};
+use trivox::{BackendError, Cpu, Gpu, Mesh, NoProgress, PlaceOptions, Progress, Sizing, place};
 
 /// Buffers of less than 10 MB in all.
 const SMALL: BatchLimits = BatchLimits {

@@ -15,8 +15,7 @@ use trivox::formats::read_mesh;
 use trivox::grid::BRICK;
 use trivox::solid::Solid;
 use trivox::{
-    Backend, Cpu, Mesh, Mode, NoProgress, PlaceOptions, PlacedMesh, Sizing, VoxelGrid, place,
-    voxelize,
+    Cpu, Mesh, Mode, NoProgress, PlaceOptions, PlacedMesh, Sizing, VoxelGrid, place, voxelize,
 };
 
 /// One line of `expected.tsv`.

@@ -1,17 +1,14 @@
 //! Selects the backend for a mesh: as requested, or by comparing the work with the overhead of a
 //! GPU.
 
-use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+#[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
+use std::sync::Arc;
 
 use crate::base::names::named;
-use crate::base::progress::Progress;
-use crate::cpu::Cpu;
-use crate::engine::backend::BackendError;
+use crate::cpu;
+use crate::engine::UsedBackend;
 use crate::engine::backend::shared_gpu::SharedGpu;
-use crate::engine::backend::{Backend, Rule, Run, RunOptions, brick_pairs};
-#[cfg(feature = "gpu")]
-use crate::gpu::Device;
+use crate::engine::backend::{Backend, BackendError, brick_pairs};
 #[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
 use crate::gpu::voxelize::Gpu;
 use crate::lattice::PlacedMesh;
@@ -30,143 +27,55 @@ pub enum BackendChoice {
 
 named!(BackendChoice, "backend", { Auto = "auto", Gpu = "gpu", Cpu = "cpu" });
 
-/// A backend ready to run, with the reason for its choice. If [`BackendChoice::Auto`] chose a GPU
-/// and it fails, this and all later runs of this value use the CPU, with a warning.
-pub struct ChosenBackend {
-    backend: Box<dyn Backend + Send + Sync>,
-    adapter: Option<String>,
-    reason: String,
-    warning: Option<String>,
-    /// The fallback, and the error of the backend, once it failed.
-    replacement: Option<(Cpu, OnceLock<BackendError>)>,
+/// A backend that was chosen for a mesh.
+#[derive(Debug)]
+pub(crate) struct Chosen {
+    /// `None`: the CPU.
+    #[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
+    pub(crate) gpu: Option<Arc<Gpu>>,
+    pub(crate) used: UsedBackend,
+    /// The failure of a GPU that was preferred.
+    pub(crate) warning: Option<String>,
+    /// Whether the CPU replaces a GPU that fails.
+    pub(crate) has_fallback: bool,
 }
 
-impl fmt::Debug for ChosenBackend {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { adapter, reason, warning, .. } = self;
-        f.debug_struct("ChosenBackend")
-            .field("adapter", adapter)
-            .field("reason", reason)
-            .field("warning", warning)
-            .finish_non_exhaustive()
-    }
-}
-
-impl ChosenBackend {
-    /// A GPU backend, without a fallback.
-    #[must_use]
-    pub fn gpu(
-        backend: Box<dyn Backend + Send + Sync>,
-        adapter: String,
-        reason: impl Into<String>,
-    ) -> Self {
-        let (adapter, reason) = (Some(adapter), reason.into());
-        Self { backend, adapter, reason, warning: None, replacement: None }
+impl Chosen {
+    pub(crate) fn cpu(reason: impl Into<String>) -> Self {
+        Self {
+            #[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
+            gpu: None,
+            used: UsedBackend { adapter: None, reason: reason.into() },
+            warning: None,
+            has_fallback: false,
+        }
     }
 
-    /// The CPU.
-    #[must_use]
-    pub fn cpu(reason: impl Into<String>) -> Self {
-        let (backend, reason) = (Box::new(Cpu::default()), reason.into());
-        Self { backend, adapter: None, reason, warning: None, replacement: None }
+    #[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
+    pub(crate) fn gpu(gpu: Arc<Gpu>, reason: &str) -> Self {
+        let used = UsedBackend { adapter: Some(gpu.device().label()), reason: reason.to_owned() };
+        Self { gpu: Some(gpu), used, warning: None, has_fallback: false }
+    }
+
+    pub(crate) fn backend(&self) -> Backend<'_> {
+        #[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
+        if let Some(gpu) = &self.gpu {
+            return Backend::Gpu(gpu);
+        }
+        Backend::Cpu(&cpu::SHARED)
     }
 
     /// The CPU after the GPU with this label failed.
-    #[cfg(feature = "gpu")]
-    pub(crate) fn cpu_instead_of(label: &str, error: &BackendError) -> Self {
-        Self {
-            warning: Some(instead_of(label, error)),
-            ..Self::cpu(format!("gpu, {label} failed"))
-        }
+    pub(crate) fn instead_of(label: &str, error: &BackendError) -> Self {
+        let warning = Some(format!("gpu, {label}: {error}; computed on the CPU instead"));
+        Self { warning, ..Self::cpu(format!("gpu, {label} failed")) }
     }
 
-    /// Adds the CPU as a fallback.
-    #[must_use]
-    pub fn or_cpu(self) -> Self {
-        Self { replacement: Some((Cpu::default(), OnceLock::new())), ..self }
-    }
-
-    /// The error after which the CPU is used, if any.
-    fn failure(&self) -> Option<&BackendError> {
-        self.replacement.as_ref()?.1.get()
-    }
-
-    /// `cpu` or `gpu`.
-    #[must_use]
-    pub fn name(&self) -> &'static str {
-        if self.adapter().is_some() { "gpu" } else { "cpu" }
-    }
-
-    /// The GPU adapter's label; `None` for the CPU.
-    #[must_use]
-    pub fn adapter(&self) -> Option<&str> {
-        self.adapter.as_deref().filter(|_| self.failure().is_none())
-    }
-
-    /// The reason for this choice, as a phrase.
-    #[must_use]
-    pub fn reason(&self) -> String {
-        match (self.failure(), &self.adapter) {
-            (Some(_), Some(adapter)) => format!("gpu, {adapter} failed"),
-            _ => self.reason.clone(),
-        }
-    }
-
-    /// The failure of a preferred backend, if any.
-    #[must_use]
-    pub fn warning(&self) -> Option<String> {
-        match (self.failure(), &self.adapter) {
-            (Some(error), Some(adapter)) => Some(instead_of(adapter, error)),
-            _ => self.warning.clone(),
-        }
-    }
-}
-
-/// The warning that the CPU computed, as the GPU with this label failed.
-fn instead_of(label: &str, error: &BackendError) -> String {
-    format!("gpu, {label}: {error}; computed on the CPU instead")
-}
-
-impl Backend for ChosenBackend {
-    fn run(
-        &self,
-        mesh: &PlacedMesh,
-        rule: Rule,
-        options: &RunOptions,
-        progress: &dyn Progress,
-    ) -> Result<Run, BackendError> {
-        let Some((cpu, failure)) = &self.replacement else {
-            return self.backend.run(mesh, rule, options, progress);
-        };
-        if failure.get().is_none() {
-            match self.backend.run(mesh, rule, options, progress) {
-                Ok(run) => return Ok(run),
-                Err(BackendError::Cancelled) => return Err(BackendError::Cancelled),
-                Err(error) => failure.get_or_init(|| error),
-            };
-        }
-        cpu.run(mesh, rule, options, progress)
-    }
-
-    #[cfg(feature = "gpu")]
-    fn device(&self) -> Option<&Device> {
-        self.backend.device().filter(|_| self.failure().is_none())
-    }
-
-    #[cfg(feature = "gpu")]
-    fn fall_back_to_cpu(&self, error: BackendError) -> Result<(), BackendError> {
-        let Some((_, failure)) = &self.replacement else { return Err(error) };
-        failure.get_or_init(|| error);
-        Ok(())
-    }
-}
-
-impl fmt::Display for ChosenBackend {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.adapter() {
-            Some(adapter) => write!(f, "gpu, {adapter}"),
-            None => f.write_str("cpu"),
-        }
+    /// The CPU, if it replaces this backend, which failed.
+    pub(crate) fn replacement(&self, error: &BackendError) -> Option<Self> {
+        let is_replaced = self.has_fallback && *error != BackendError::Cancelled;
+        let label = self.used.adapter.as_deref().filter(|_| is_replaced)?;
+        Some(Self::instead_of(label, error))
     }
 }
 
@@ -187,16 +96,15 @@ fn pairs_in(milliseconds: u64) -> u64 {
 /// The backends of a process, shared by any number of meshes: the CPU, and at most one GPU.
 ///
 /// ```
+/// use std::sync::Arc;
 /// use trivox::engine::backend::{BackendChoice, Backends};
-/// use trivox::Backend;
-/// # use trivox::{Mesh, NoProgress, PlaceOptions, Sizing, place};
-/// # let corners = vec![[0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [0.0, 4.0, 0.0]];
-/// # let options = PlaceOptions::new(Sizing::Resolution(4));
-/// # let mesh = place(&Mesh::new(corners, vec![[0, 1, 2]])?, &options)?;
-/// let backends = Backends::new(BackendChoice::Auto, None);
-/// let chosen = backends.choose(&mesh)?;
-/// let grid = chosen.voxelize(&mesh, &NoProgress)?;
-/// assert_eq!((grid.occupied(), chosen.name()), (13, "cpu"));
+/// use trivox::{Mesh, Voxelizer};
+///
+/// let backends = Arc::new(Backends::new(BackendChoice::Auto, None));
+/// let voxelizer = Voxelizer::new().resolution(4).backends(backends);
+/// let corners = vec![[0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [0.0, 4.0, 0.0]];
+/// let voxelized = voxelizer.run(Mesh::new(corners, vec![[0, 1, 2]])?)?;
+/// assert_eq!((voxelized.grid.occupied(), voxelized.backend.name()), (13, "cpu"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
@@ -205,8 +113,6 @@ pub struct Backends {
     gpu: SharedGpu,
     /// Number of meshes that share one start of the GPU.
     meshes: u64,
-    /// Held by whoever uses the GPU; that of a given GPU, which other voxelizers may use too.
-    turn: Arc<Mutex<()>>,
 }
 
 impl Backends {
@@ -214,7 +120,7 @@ impl Backends {
     /// means that GPU. Nothing is opened yet.
     #[must_use]
     pub fn new(choice: BackendChoice, adapter: Option<String>) -> Self {
-        Self { choice, gpu: SharedGpu::new(adapter), meshes: 1, turn: Arc::default() }
+        Self { choice, gpu: SharedGpu::new(adapter), meshes: 1 }
     }
 
     /// For `meshes` of similar size, over which the start of the GPU is amortized.
@@ -224,7 +130,7 @@ impl Backends {
     }
 
     /// Opens the GPU if one was asked for: called while the first mesh is read, it saves the time
-    /// that opening takes. An error is that of the first [`choose`](Self::choose).
+    /// that opening takes. An error is that of the first mesh.
     pub fn open_early(&self) {
         if self.choice == BackendChoice::Gpu || self.gpu.name().is_some() {
             _ = self.gpu.open();
@@ -243,8 +149,7 @@ impl Backends {
 
     /// The same with another choice; no GPU is opened yet.
     pub(crate) fn with_choice(&self, choice: BackendChoice) -> Self {
-        let (gpu, turn) = (self.gpu.unopened(), self.turn.clone());
-        Self { choice, gpu, meshes: self.meshes, turn }
+        Self { choice, gpu: self.gpu.unopened(), meshes: self.meshes }
     }
 
     /// The same with the GPU that has `name` in its label; it is not opened yet.
@@ -255,17 +160,16 @@ impl Backends {
     /// The same with a GPU that is open, whatever the mesh.
     #[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
     pub(crate) fn with_gpu(&self, gpu: Arc<Gpu>) -> Self {
-        let (choice, turn) = (BackendChoice::Gpu, gpu.turn.clone());
-        Self { choice, gpu: SharedGpu::of(gpu), meshes: self.meshes, turn }
+        Self { choice: BackendChoice::Gpu, gpu: SharedGpu::of(gpu), meshes: self.meshes }
     }
 
     /// The backend for `mesh`. A GPU is opened when it is first chosen.
     ///
     /// # Errors
     /// A GPU that was requested, by choice or by name, cannot be opened.
-    pub fn choose(&self, mesh: &PlacedMesh) -> Result<ChosenBackend, BackendError> {
+    pub(crate) fn choose(&self, mesh: &PlacedMesh) -> Result<Chosen, BackendError> {
         match self.choice {
-            BackendChoice::Cpu => Ok(ChosenBackend::cpu("asked for")),
+            BackendChoice::Cpu => Ok(Chosen::cpu("asked for")),
             BackendChoice::Gpu => self.open("asked for"),
             BackendChoice::Auto if self.gpu.name().is_some() => {
                 self.open("its adapter was asked for")
@@ -274,25 +178,20 @@ impl Backends {
         }
     }
 
-    /// Waits until nobody else uses the GPU.
-    pub(crate) fn gpu_turn(&self) -> MutexGuard<'_, ()> {
-        self.turn.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// A different backend, regardless of the requested one: the CPU if the other used this
     /// `adapter`, the GPU if it used none.
     ///
     /// # Errors
     /// The GPU cannot be opened.
-    pub fn other_than(&self, adapter: Option<&str>) -> Result<ChosenBackend, BackendError> {
+    pub(crate) fn other_than(&self, adapter: Option<&str>) -> Result<Chosen, BackendError> {
         match adapter {
-            Some(_) => Ok(ChosenBackend::cpu("to check the GPU")),
+            Some(_) => Ok(Chosen::cpu("to check the GPU")),
             None => self.open("to check the CPU"),
         }
     }
 
     /// The backend for a mesh of `pairs` (triangle, brick) pairs.
-    fn weigh(&self, pairs: u64) -> ChosenBackend {
+    fn weigh(&self, pairs: u64) -> Chosen {
         let least = self.pairs_worth_a_gpu();
         let work = |relation: &str| {
             format!(
@@ -300,16 +199,16 @@ impl Backends {
             )
         };
         if pairs < least {
-            return ChosenBackend::cpu(work("fewer than"));
+            return Chosen::cpu(work("fewer than"));
         }
         if let Some(reason) = self.gpu.why_not() {
-            return ChosenBackend::cpu(reason);
+            return Chosen::cpu(reason);
         }
         match self.open(&work("no fewer than")) {
-            Ok(chosen) => chosen.or_cpu(),
+            Ok(chosen) => Chosen { has_fallback: true, ..chosen },
             Err(error) => {
                 let warning = Some(format!("{error}; using the CPU instead"));
-                ChosenBackend { warning, ..ChosenBackend::cpu("the GPU failed to start") }
+                Chosen { warning, ..Chosen::cpu("the GPU failed to start") }
             }
         }
     }
@@ -319,9 +218,14 @@ impl Backends {
         pairs_in(RUN_MILLISECONDS) + start / self.meshes
     }
 
-    fn open(&self, reason: &str) -> Result<ChosenBackend, BackendError> {
-        let (backend, label) = self.gpu.open()?;
-        Ok(ChosenBackend::gpu(backend, label, reason))
+    #[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
+    fn open(&self, reason: &str) -> Result<Chosen, BackendError> {
+        Ok(Chosen::gpu(self.gpu.open()?, reason))
+    }
+
+    #[cfg(not(all(feature = "gpu", not(target_arch = "wasm32"))))]
+    fn open(&self, _reason: &str) -> Result<Chosen, BackendError> {
+        match self.gpu.open()? {}
     }
 }
 
@@ -347,18 +251,18 @@ mod tests {
     fn a_small_job_stays_on_the_cpu_and_says_the_numbers() {
         let least = auto(1).pairs_worth_a_gpu();
         let chosen = auto(1).weigh(least - 1);
-        assert_eq!((chosen.name(), chosen.warning()), ("cpu", None));
+        assert_eq!((chosen.used.name(), chosen.warning), ("cpu", None));
         let reason = format!(
             "about {} triangle-brick pairs, fewer than the {least} that are worth a GPU",
             least - 1
         );
-        assert_eq!(chosen.reason(), reason);
+        assert_eq!(chosen.used.reason, reason);
     }
 
     #[test]
     fn a_large_job_asks_for_a_gpu() {
-        let chosen = auto(1).weigh(auto(1).pairs_worth_a_gpu());
-        assert!(!chosen.reason().contains("fewer than the"), "{}", chosen.reason());
+        let reason = auto(1).weigh(auto(1).pairs_worth_a_gpu()).used.reason;
+        assert!(!reason.contains("fewer than the"), "{reason}");
     }
 
     #[cfg(feature = "gpu")]

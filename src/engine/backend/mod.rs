@@ -6,63 +6,137 @@ pub mod report;
 pub mod rule;
 pub(crate) mod runner;
 mod shared_gpu;
+#[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
+pub(crate) mod turn;
 
-use std::sync::Arc;
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
 
 use crate::base::names::named;
 use crate::base::progress::Progress;
+use crate::cpu::Cpu;
 use crate::engine::backend::report::RunReport;
 #[cfg(feature = "gpu")]
-use crate::gpu::Device;
+use crate::gpu::voxelize::Gpu;
 use crate::grid::{BRICK, Crossings, VoxelGrid, Windings};
 use crate::lattice::PlacedMesh;
 use crate::predicate::boxes::BoxRange;
 
-pub use choice::{BackendChoice, Backends, ChosenBackend};
+pub(crate) use choice::Chosen;
+pub use choice::{BackendChoice, Backends};
 pub use error::BackendError;
 pub(crate) use error::{check_cancelled, check_memory};
 pub use rule::Rule;
 
-/// Voxelizes a placed mesh.
-pub trait Backend {
+/// What voxelizes a placed mesh.
+#[derive(Debug, Clone, Copy)]
+pub enum Backend<'a> {
+    /// The CPU.
+    Cpu(&'a Cpu),
+    /// A GPU.
+    #[cfg(feature = "gpu")]
+    Gpu(&'a Gpu),
+}
+
+impl<'a> From<&'a Cpu> for Backend<'a> {
+    fn from(cpu: &'a Cpu) -> Self {
+        Self::Cpu(cpu)
+    }
+}
+
+#[cfg(feature = "gpu")]
+impl<'a> From<&'a Gpu> for Backend<'a> {
+    fn from(gpu: &'a Gpu) -> Self {
+        Self::Gpu(gpu)
+    }
+}
+
+impl Backend<'_> {
     /// The voxels of `mesh`'s grid whose closed cube meets a closed triangle.
     ///
     /// # Errors
-    /// The backend's device or threads failed. A partial grid is never returned.
-    fn voxelize(
-        &self,
+    /// As [`run`](Self::run).
+    pub fn voxelize(
+        self,
         mesh: &PlacedMesh,
         progress: &dyn Progress,
     ) -> Result<VoxelGrid, BackendError> {
         self.run(mesh, Rule::Conservative, &RunOptions::default(), progress).map(|run| run.grid)
     }
 
-    /// Voxelizes `mesh` by `rule`, with a report of the run.
+    /// Voxelizes `mesh` by `rule`, with a report of the run. Waits for a GPU, and for others that
+    /// use it.
     ///
     /// # Errors
-    /// Those of [`voxelize`](Self::voxelize); and [`BackendError::Memory`].
-    fn run(
-        &self,
+    /// The backend's device or threads failed, or [`BackendError::Memory`]. A partial grid is never
+    /// returned.
+    pub fn run(
+        self,
         mesh: &PlacedMesh,
         rule: Rule,
         options: &RunOptions,
         progress: &dyn Progress,
-    ) -> Result<Run, BackendError>;
-
-    /// The GPU that it runs on, on which other kernels for the same mesh may run; `None` for the
-    /// CPU.
-    #[cfg(feature = "gpu")]
-    fn device(&self) -> Option<&Device> {
-        None
+    ) -> Result<Run, BackendError> {
+        let run = || self.wait(self.run_async(mesh, rule, options, progress));
+        self.exclusively(rayon::current_num_threads(), run)?
     }
 
-    /// Called with the error of a kernel on [`device`](Self::device). `Ok` to continue on the CPU.
-    ///
-    /// # Errors
-    /// The same error: there is no fallback.
-    #[cfg(feature = "gpu")]
-    fn fall_back_to_cpu(&self, error: BackendError) -> Result<(), BackendError> {
-        Err(error)
+    pub(crate) async fn run_async(
+        self,
+        mesh: &PlacedMesh,
+        rule: Rule,
+        options: &RunOptions,
+        progress: &dyn Progress,
+    ) -> Result<Run, BackendError> {
+        match self {
+            Self::Cpu(cpu) => cpu.run(mesh, rule, options, progress),
+            #[cfg(feature = "gpu")]
+            Self::Gpu(gpu) => gpu.run_async(mesh, rule, options, progress).await,
+        }
+    }
+
+    /// The output of `work`, which awaits nothing but this backend. This is where blocking callers
+    /// meet asynchronous code.
+    pub(crate) fn wait<T>(
+        self,
+        work: impl Future<Output = Result<T, BackendError>>,
+    ) -> Result<T, BackendError> {
+        match self {
+            #[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
+            Self::Gpu(gpu) => gpu.device().block_on(work),
+            // A browser cannot block; the CPU has no need to.
+            _ => match pin!(work).poll(&mut Context::from_waker(Waker::noop())) {
+                Poll::Ready(output) => output,
+                Poll::Pending => Err(BackendError::WithoutGpu(shared_gpu::WITHOUT_GPU)),
+            },
+        }
+    }
+
+    /// Runs `work` with exclusive use of this backend: of a GPU in a pool of `threads` threads.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(crate) fn exclusively<T: Send>(
+        self,
+        threads: usize,
+        work: impl FnOnce() -> T + Send,
+    ) -> Result<T, BackendError> {
+        match self {
+            #[cfg(feature = "gpu")]
+            Self::Gpu(gpu) => gpu.turn.take(threads, work),
+            Self::Cpu(_) => {
+                _ = threads;
+                Ok(work())
+            }
+        }
+    }
+
+    /// Runs `work`: there is one thread.
+    #[cfg(target_arch = "wasm32")]
+    pub(crate) fn exclusively<T>(
+        self,
+        _threads: usize,
+        work: impl FnOnce() -> T,
+    ) -> Result<T, BackendError> {
+        Ok(work())
     }
 }
 
@@ -112,28 +186,6 @@ pub struct Run {
     pub crossings: Option<Crossings>,
     /// Counts and times of the stages; `None` for a backend without stages.
     pub report: Option<RunReport>,
-}
-
-impl<B: Backend + ?Sized> Backend for Arc<B> {
-    fn run(
-        &self,
-        mesh: &PlacedMesh,
-        rule: Rule,
-        options: &RunOptions,
-        progress: &dyn Progress,
-    ) -> Result<Run, BackendError> {
-        self.as_ref().run(mesh, rule, options, progress)
-    }
-
-    #[cfg(feature = "gpu")]
-    fn device(&self) -> Option<&Device> {
-        self.as_ref().device()
-    }
-
-    #[cfg(feature = "gpu")]
-    fn fall_back_to_cpu(&self, error: BackendError) -> Result<(), BackendError> {
-        self.as_ref().fall_back_to_cpu(error)
-    }
 }
 
 /// Maximum number of triangles sampled to estimate the work.

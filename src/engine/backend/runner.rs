@@ -1,8 +1,6 @@
 //! Runs of one backend on one mesh within one memory limit, for modes and fills.
 
 use std::borrow::Cow;
-use std::pin::pin;
-use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use web_time::Instant;
@@ -10,48 +8,12 @@ use web_time::Instant;
 use crate::base::progress::Progress;
 use crate::engine::backend::report::RunReport;
 use crate::engine::backend::{Backend, BackendError, Rule, Run, RunOptions, check_cancelled};
-#[cfg(feature = "gpu")]
-use crate::gpu::voxelize::Gpu;
 use crate::grid::VoxelGrid;
 use crate::lattice::PlacedMesh;
 
-/// A backend that blocks, or one that is awaited.
-#[derive(Clone, Copy)]
-pub(crate) enum BackendRef<'a> {
-    /// A backend that blocks until it is done.
-    Backend(&'a dyn Backend),
-    /// A GPU that is awaited.
-    #[cfg(feature = "gpu")]
-    Gpu(&'a Gpu),
-}
-
-impl BackendRef<'_> {
-    async fn run(
-        self,
-        mesh: &PlacedMesh,
-        rule: Rule,
-        options: &RunOptions,
-        progress: &dyn Progress,
-    ) -> Result<Run, BackendError> {
-        match self {
-            Self::Backend(backend) => backend.run(mesh, rule, options, progress),
-            #[cfg(feature = "gpu")]
-            Self::Gpu(gpu) => gpu.run_async(mesh, rule, options, progress).await,
-        }
-    }
-}
-
-/// The output of a future that never waits: one that finds voxels by [`BackendRef::Backend`].
-pub(crate) fn without_waiting<T>(future: impl Future<Output = T>) -> T {
-    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(output) => output,
-        Poll::Pending => unreachable!("a blocking backend was awaited"),
-    }
-}
-
 /// A backend at work on one mesh.
 pub(crate) struct Runner<'a> {
-    pub(crate) by: BackendRef<'a>,
+    pub(crate) by: Backend<'a>,
     pub(crate) mesh: Cow<'a, PlacedMesh>,
     pub(crate) options: &'a RunOptions,
     pub(crate) progress: &'a dyn Progress,
@@ -71,7 +33,7 @@ impl Runner<'_> {
         let began = Instant::now();
         let memory = self.options.memory.saturating_sub(kept);
         let options = RunOptions { memory, ..*self.options };
-        let run = self.by.run(&self.mesh, rule, &options, self.progress).await;
+        let run = self.by.run_async(&self.mesh, rule, &options, self.progress).await;
         let mut run = run.map_err(|error| error.beside(kept, self.options.memory))?;
         self.time += began.elapsed();
         match (&mut self.report, run.report.take()) {

@@ -1,11 +1,5 @@
 //! The GPU shared by all meshes of a process, found and opened on first use.
 
-use crate::engine::backend::Backend;
-use crate::engine::backend::BackendError;
-
-/// The result of [`SharedGpu::open`]: the backend, and the adapter's label.
-pub type Opened = (Box<dyn Backend + Send + Sync>, String);
-
 #[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
 pub use with_gpu::SharedGpu;
 #[cfg(not(all(feature = "gpu", not(target_arch = "wasm32"))))]
@@ -15,7 +9,7 @@ pub use without_gpu::SharedGpu;
 mod with_gpu {
     use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 
-    use super::{BackendError, Opened};
+    use crate::engine::backend::BackendError;
     use crate::gpu::voxelize::Gpu;
     use crate::gpu::{Adapter, GpuError};
 
@@ -92,9 +86,9 @@ mod with_gpu {
         /// # Errors
         /// There is no adapter, none with that name, or it fails to open; the same error every
         /// time.
-        pub fn open(&self) -> Result<Opened, BackendError> {
+        pub fn open(&self) -> Result<Arc<Gpu>, BackendError> {
             if let Some(gpu) = &self.given {
-                return Ok((Box::new(gpu.clone()), gpu.device().label()));
+                return Ok(Arc::clone(gpu));
             }
             let adapter = self.adapter()?;
             let mut open = self.open_gpu();
@@ -103,8 +97,7 @@ mod with_gpu {
                 open.reopened += 1;
                 open.gpu = None;
             }
-            let gpu = open.gpu.get_or_insert_with(|| Gpu::new(adapter).map(Arc::new)).clone()?;
-            Ok((Box::new(gpu), adapter.label()))
+            open.gpu.get_or_insert_with(|| Gpu::new(adapter).map(Arc::new)).clone()
         }
 
         fn open_gpu(&self) -> MutexGuard<'_, Open> {
@@ -146,16 +139,19 @@ mod with_gpu {
     }
 }
 
+/// Why there is none.
+pub const WITHOUT_GPU: &str = if cfg!(feature = "gpu") {
+    "a GPU does not run as a blocking backend here"
+} else {
+    "built without the GPU backend (cargo feature `gpu`)"
+};
+
 #[cfg(not(all(feature = "gpu", not(target_arch = "wasm32"))))]
 mod without_gpu {
-    use super::{BackendError, Opened};
+    use std::convert::Infallible;
 
-    // A browser cannot block: use `Gpu::run_async` there.
-    const WITHOUT_GPU: &str = if cfg!(feature = "gpu") {
-        "a GPU does not run as a blocking backend here"
-    } else {
-        "built without the GPU backend (cargo feature `gpu`)"
-    };
+    use super::WITHOUT_GPU;
+    use crate::engine::backend::BackendError;
 
     /// A GPU that is never available.
     #[derive(Debug, Default)]
@@ -193,7 +189,7 @@ mod without_gpu {
         ///
         /// # Errors
         /// Always.
-        pub fn open(&self) -> Result<Opened, BackendError> {
+        pub fn open(&self) -> Result<Infallible, BackendError> {
             Err(BackendError::WithoutGpu(WITHOUT_GPU))
         }
     }

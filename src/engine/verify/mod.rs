@@ -205,7 +205,7 @@ impl Verdict {
 ///
 /// ```
 /// use trivox::engine::verify::{Fault, VerifyOptions, verify};
-/// use trivox::{Backend, Cpu, Mesh, NoProgress, VoxelGrid};
+/// use trivox::{Cpu, Mesh, NoProgress, VoxelGrid};
 ///
 /// let corners = vec![[0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [0.0, 4.0, 0.0]];
 /// let mesh = Mesh::new(corners, vec![[0, 1, 2]])?;

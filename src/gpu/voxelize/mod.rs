@@ -36,8 +36,6 @@ mod work;
 mod workspace;
 
 use std::collections::HashMap;
-#[cfg(not(target_arch = "wasm32"))]
-use std::sync::Arc;
 use std::sync::{Mutex, OnceLock};
 
 use web_time::Instant;
@@ -46,6 +44,8 @@ use crate::base::progress::Progress;
 #[cfg(not(target_arch = "wasm32"))]
 use crate::engine::backend::Backend;
 use crate::engine::backend::report::milliseconds;
+#[cfg(not(target_arch = "wasm32"))]
+use crate::engine::backend::turn::Turn;
 use crate::engine::backend::{
     BackendError, Rule, Run, RunOptions, VoxelKernel, brick_pairs, check_cancelled,
 };
@@ -71,7 +71,7 @@ pub(crate) use self_test::adversarial_mesh;
 /// Voxelizes on a GPU.
 ///
 /// ```no_run
-/// # use trivox::{Backend, NoProgress, voxelize::{Rule, RunOptions}};
+/// # use trivox::{NoProgress, voxelize::{Rule, RunOptions}};
 /// # use trivox::{Gpu, gpu::Adapter};
 /// # fn example(mesh: &trivox::PlacedMesh) -> Result<(), trivox::BackendError> {
 /// let gpu = Gpu::new(&Adapter::find(None)?)?;
@@ -92,12 +92,9 @@ pub struct Gpu {
     workspace: Mutex<Option<Workspace>>,
     /// The outcomes of the self-tests so far.
     tested: Mutex<HashMap<SelfTest, Result<(), BackendError>>>,
-    /// Serializes blocking runs, so that threads share one workspace.
+    /// Serializes blocking callers, so that they share one workspace.
     #[cfg(not(target_arch = "wasm32"))]
-    run_lock: Mutex<()>,
-    /// Held by the voxelizer that uses it.
-    #[cfg(not(target_arch = "wasm32"))]
-    pub(crate) turn: Arc<Mutex<()>>,
+    pub(crate) turn: Turn,
 }
 
 impl Gpu {
@@ -127,9 +124,7 @@ impl Gpu {
             workspace: Mutex::default(),
             tested: Mutex::default(),
             #[cfg(not(target_arch = "wasm32"))]
-            run_lock: Mutex::default(),
-            #[cfg(not(target_arch = "wasm32"))]
-            turn: Arc::default(),
+            turn: Turn::default(),
         }
     }
 
@@ -202,21 +197,11 @@ impl Gpu {
         Ok(GpuScene::over_bricks(&self.device, mesh.lattice().dims, bricks, count).await?)
     }
 
-    /// The blocking form of [`scene_async`](Self::scene_async).
-    ///
-    /// # Errors
-    /// The triangles, the pairs or the voxels exceed a buffer; the device fails.
-    #[cfg(not(target_arch = "wasm32"))]
-    pub fn scene(&self, mesh: &PlacedMesh) -> Result<GpuScene, BackendError> {
-        let _guard = lock(&self.run_lock);
-        self.device.block_on(self.scene_async(mesh))
-    }
-
-    /// The asynchronous form of [`Backend::run`]. Concurrent runs each create
+    /// The asynchronous form of `run`. Concurrent runs each create
     /// their own buffers.
     ///
     /// # Errors
-    /// Those of [`Backend::run`]; the kernels of `rule` fail their self-test.
+    /// Those of `run`; the kernels of `rule` fail their self-test.
     pub async fn run_async(
         &self,
         mesh: &PlacedMesh,
@@ -274,24 +259,42 @@ impl Gpu {
     }
 }
 
+/// Blocking forms, for native targets.
 #[cfg(not(target_arch = "wasm32"))]
-impl Backend for Gpu {
-    /// Waits for the GPU, and for other runs on it. Do not call it on several threads of one rayon
-    /// pool: a thread that waits may begin another run of the pool, which waits for it. A
-    /// [`Voxelizer`](crate::Voxelizer) may be called there.
-    fn run(
+impl Gpu {
+    /// As [`Backend::voxelize`].
+    ///
+    /// # Errors
+    /// As [`Backend::voxelize`].
+    pub fn voxelize(
+        &self,
+        mesh: &PlacedMesh,
+        progress: &dyn Progress,
+    ) -> Result<VoxelGrid, BackendError> {
+        Backend::Gpu(self).voxelize(mesh, progress)
+    }
+
+    /// As [`Backend::run`].
+    ///
+    /// # Errors
+    /// As [`Backend::run`].
+    pub fn run(
         &self,
         mesh: &PlacedMesh,
         rule: Rule,
         options: &RunOptions,
         progress: &dyn Progress,
     ) -> Result<Run, BackendError> {
-        let _guard = lock(&self.run_lock);
-        self.device.block_on(self.run_async(mesh, rule, options, progress))
+        Backend::Gpu(self).run(mesh, rule, options, progress)
     }
 
-    fn device(&self) -> Option<&Device> {
-        Some(&self.device)
+    /// The blocking form of [`scene_async`](Self::scene_async).
+    ///
+    /// # Errors
+    /// The triangles, the pairs or the voxels exceed a buffer; the device fails.
+    pub fn scene(&self, mesh: &PlacedMesh) -> Result<GpuScene, BackendError> {
+        let by = Backend::Gpu(self);
+        by.exclusively(rayon::current_num_threads(), || by.wait(self.scene_async(mesh)))?
     }
 }
 

@@ -9,7 +9,7 @@
 use crate::base::progress::NoProgress;
 use crate::cpu::Cpu;
 use crate::engine::backend::BackendError;
-use crate::engine::backend::{Backend, Rule, Run, RunOptions, VoxelKernel};
+use crate::engine::backend::{Rule, Run, RunOptions, VoxelKernel};
 use crate::gpu::voxelize::stages::Stage;
 use crate::gpu::voxelize::{BatchLimits, Gpu};
 use crate::grid::{BRICK, GridError, VoxelGrid};
@@ -133,7 +133,6 @@ mod tests {
     use web_time::Instant;
 
     use super::*;
-    use crate::engine::backend::ChosenBackend;
     use crate::gpu::Adapter;
     use crate::gpu::voxelize::stages::steps;
     use crate::predicate::crosses::Axis;
@@ -283,21 +282,5 @@ mod tests {
             };
             println!("{name}: {error}");
         }
-    }
-
-    #[test]
-    fn auto_goes_on_with_the_cpu_when_a_self_test_fails() {
-        let Some(adapter) = adapter() else {
-            return;
-        };
-        let gpu = faulty(&adapter, FAULTS[0]);
-        let by = ChosenBackend::gpu(Box::new(gpu), adapter.label(), "a test").or_cpu();
-        let options = RunOptions::default();
-        let run = by.run(&built_in(), Rule::Conservative, &options, &NoProgress).unwrap();
-        let known = Cpu::default().run(&built_in(), Rule::Conservative, &options, &NoProgress);
-        assert_eq!(run.grid, known.unwrap().grid);
-        let warning = by.warning().unwrap();
-        assert!(warning.contains(&adapter.label()), "{warning}");
-        assert!(warning.ends_with("computed on the CPU instead"), "{warning}");
     }
 }

@@ -13,7 +13,7 @@ use trivox::formats::{
 use trivox::grid::ContentHash;
 use trivox::solid::TopologySummary;
 use trivox::surface::palette::count_colors;
-use trivox::{Backend, Cpu, Mesh, NoProgress, Place, PlaceOptions, Sizing, Topology, place};
+use trivox::{Cpu, Mesh, NoProgress, Place, PlaceOptions, Sizing, Topology, place};
 
 use crate::cli::InfoArgs;
 use crate::errors::ErrorReport;

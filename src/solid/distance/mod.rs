@@ -67,21 +67,27 @@ pub fn check_width(width: f32) -> Result<(), BackendError> {
 ///
 /// # Panics
 /// `inside` has other dimensions than the grid.
-pub fn distances(
-    backend: &(impl Backend + ?Sized),
+pub fn distances<'a>(
+    backend: impl Into<Backend<'a>>,
     mesh: &PlacedMesh,
     inside: VoxelGrid,
     width: f32,
     memory: u64,
     progress: &dyn Progress,
 ) -> Result<DistanceField, BackendError> {
-    check_width(width)?;
-    if mesh.window().is_some() {
-        return Err(NOT_IN_TILES);
-    }
+    let band = band(backend.into(), mesh, width, memory, progress)?;
+    field_of(mesh, inside, width, band)
+}
+
+/// The field of a [`band`], as [`distances`] returns it.
+pub(crate) fn field_of(
+    mesh: &PlacedMesh,
+    inside: VoxelGrid,
+    width: f32,
+    parts: Vec<Part>,
+) -> Result<DistanceField, BackendError> {
     let dims = mesh.lattice().dims;
     assert_eq!(dims, inside.dims(), "the grid of voxels inside");
-    let parts = parts(backend, mesh, width, memory, progress)?;
     let distances = in_order(&parts);
     let bricks: Vec<_> = parts.into_iter().map(|(bricks, _)| bricks).collect();
     let mut band = GridBuilder::new(dims)?;
@@ -125,25 +131,25 @@ pub(crate) fn in_order(parts: &[Part]) -> Vec<f32> {
     all
 }
 
-/// The band in parts, in any order.
-fn parts(
-    backend: &(impl Backend + ?Sized),
+/// The band of [`distances`] in parts, in any order.
+pub(crate) fn band(
+    backend: Backend<'_>,
     mesh: &PlacedMesh,
     width: f32,
     memory: u64,
     progress: &dyn Progress,
 ) -> Result<Vec<Part>, BackendError> {
-    #[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
-    if let Some(device) = backend.device() {
-        match crate::gpu::distance::parts(device, mesh, width, memory, progress) {
-            Err(BackendError::Cancelled) => return Err(BackendError::Cancelled),
-            Err(error) => backend.fall_back_to_cpu(error)?,
-            Ok(parts) => return Ok(parts),
-        }
+    check_width(width)?;
+    if mesh.window().is_some() {
+        return Err(NOT_IN_TILES);
     }
-    #[cfg(not(all(feature = "gpu", not(target_arch = "wasm32"))))]
-    let _ = backend;
-    Work::new(mesh, width, memory, 0, progress)?.parts()
+    match backend {
+        #[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
+        Backend::Gpu(gpu) => {
+            crate::gpu::distance::parts(gpu.device(), mesh, width, memory, progress)
+        }
+        _ => Work::new(mesh, width, memory, 0, progress)?.parts(),
+    }
 }
 
 /// Bricks of the band, and their distances.

@@ -5,7 +5,7 @@ use fastrand::Rng;
 use trivox::formats::{
     LoadedMesh, MeshSpec, ReadError, ReadOptions, Sidecars, read_mesh, read_mesh_from,
 };
-use trivox::{Backend, Bounds, Cpu, Mesh, NoProgress, PlaceOptions, Sizing, VoxelGrid, place};
+use trivox::{Bounds, Cpu, Mesh, NoProgress, PlaceOptions, Sizing, VoxelGrid, place};
 
 fn read(text: impl AsRef<[u8]>) -> Result<LoadedMesh, ReadError> {
     read_with(text.as_ref().to_vec(), &ReadOptions::default())

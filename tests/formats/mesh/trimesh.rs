@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::Deserialize;
 use trivox::base::srgb::{Linear, linear_of_rgba, rgba_of};
 use trivox::formats::read_mesh;
-use trivox::{Backend, Cpu, NoProgress, PlaceOptions, Sizing, place};
+use trivox::{Cpu, NoProgress, PlaceOptions, Sizing, place};
 
 use crate::common::environment;
 

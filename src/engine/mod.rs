@@ -117,7 +117,7 @@ impl Voxelizer {
     /// A file cannot be read; the mesh cannot be placed; the backend failed; too little memory;
     /// cancelled.
     pub fn run<'a>(&self, source: impl Into<MeshSource<'a>>) -> Result<Voxelized, VoxelizeError> {
-        self.finish(self.place(source)?)
+        Ok(self.finish(&self.place(source)?, |_| Ok::<_, VoxelizeError>(()))?.0)
     }
 
     /// The voxels of `mesh` in a window of a lattice that was chosen before, for it or for another
@@ -147,15 +147,26 @@ impl Voxelizer {
         lattice: &Lattice,
         window: &Window,
     ) -> Result<Voxelized, VoxelizeError> {
-        self.finish(self.place_window(mesh, lattice, window)?)
+        let placed = self.place_window(mesh, lattice, window)?;
+        Ok(self.finish(&placed, |_| Ok::<_, VoxelizeError>(()))?.0)
     }
 
-    fn finish(&self, placed: Placed) -> Result<Voxelized, VoxelizeError> {
-        let Placed { mesh, mut warnings, timings, .. } = placed;
-        let voxelized = self.voxelize(&mesh)?;
-        let mut voxelized = self.paint(&mesh, voxelized)?;
-        warnings.append(&mut voxelized.warnings);
-        Ok(Voxelized { warnings, timings: voxelized.timings.after(&timings), ..voxelized })
+    /// The steps after [`place`](Self::place), with the warnings and times of all steps. `inspect`
+    /// has the voxels before they are coloured.
+    ///
+    /// # Errors
+    /// Those of `inspect`; as [`run`](Self::run).
+    pub fn finish<T, E: From<VoxelizeError>>(
+        &self,
+        placed: &Placed,
+        inspect: impl FnOnce(&Voxelized) -> Result<T, E>,
+    ) -> Result<(Voxelized, T), E> {
+        let voxelized = self.voxelize(&placed.mesh).map_err(VoxelizeError::from)?;
+        let inspected = inspect(&voxelized)?;
+        let mut voxelized = self.paint(&placed.mesh, voxelized).map_err(VoxelizeError::from)?;
+        voxelized.warnings.splice(..0, placed.warnings.iter().cloned());
+        voxelized.timings = voxelized.timings.after(&placed.timings);
+        Ok((voxelized, inspected))
     }
 }
 

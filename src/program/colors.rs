@@ -19,7 +19,10 @@ impl VoxelArgs {
     pub fn of(&self, voxelizer: Voxelizer, color: ColorSource) -> Voxelizer {
         let voxelizer = voxelizer.mode(self.mode()).color(color);
         let voxelizer = voxelizer.keep_transparent(self.keep_transparent);
-        self.interior_color.into_iter().fold(voxelizer, Voxelizer::interior_color)
+        match self.interior_color {
+            Some(color) => voxelizer.interior_color(color),
+            None => voxelizer,
+        }
     }
 }
 

@@ -51,7 +51,7 @@ fn main() -> ExitCode {
         // Help or the version, which was asked for.
         Err(text) => (print_text(&text), false),
     };
-    let status = status.or_else(|error| error.downcast().map(|Closed { status }| status));
+    let status = status.or_else(|error| error.downcast().map(|StdoutClosed { status }| status));
     match status {
         Ok(ExitStatus::Done) => ExitCode::SUCCESS,
         Ok(ExitStatus::Differs) => ExitCode::from(1),
@@ -134,7 +134,7 @@ pub enum ExitStatus {
 /// The reader closed standard output, which is not an error of the program.
 #[derive(Debug, thiserror::Error)]
 #[error("standard output is closed")]
-pub struct Closed {
+pub struct StdoutClosed {
     /// The result until then.
     pub status: ExitStatus,
 }
@@ -142,7 +142,7 @@ pub struct Closed {
 /// Distinguishes errors of standard output from those of files.
 pub fn stdout_error(error: io::Error) -> anyhow::Error {
     match error.kind() {
-        io::ErrorKind::BrokenPipe => Closed { status: ExitStatus::Done }.into(),
+        io::ErrorKind::BrokenPipe => StdoutClosed { status: ExitStatus::Done }.into(),
         _ => anyhow::Error::from(WriteError::from(error)).context("standard output"),
     }
 }
@@ -150,7 +150,7 @@ pub fn stdout_error(error: io::Error) -> anyhow::Error {
 /// Writes `text` and a line end to standard output.
 ///
 /// # Errors
-/// Standard output cannot be written to, or is [`Closed`].
+/// Standard output cannot be written to, or is [`StdoutClosed`].
 pub fn print(text: &str) -> Result<()> {
     let mut out = io::stdout().lock();
     writeln!(out, "{}", inputs::with_stdin_named(text))
@@ -171,7 +171,7 @@ pub fn print_json(value: &impl serde::Serialize) -> Result<()> {
 /// # Errors
 /// Standard output cannot be written to.
 pub fn ignore_closed(printed: Result<()>) -> Result<()> {
-    printed.or_else(|error| if error.is::<Closed>() { Ok(()) } else { Err(error) })
+    printed.or_else(|error| if error.is::<StdoutClosed>() { Ok(()) } else { Err(error) })
 }
 
 /// Writes a line for each of `warnings` to standard error, unless `quiet`.

@@ -10,7 +10,7 @@ use crate::paths::escaped;
 use crate::plan::{Plan, Task};
 use crate::summary::{Failure, MeshSummary, Outcome, milliseconds};
 use crate::terminal::TerminalProgress;
-use crate::{Closed, ExitStatus, print_error, print_json};
+use crate::{ExitStatus, StdoutClosed, print_error, print_json};
 
 /// Writes reports to standard error, and JSON to standard output if requested.
 pub struct Report<'a> {
@@ -44,7 +44,7 @@ impl<'a> Report<'a> {
     /// Reports the result of `task`.
     ///
     /// # Errors
-    /// Standard output cannot be written to, or is [`Closed`] and no output remains to be made.
+    /// Standard output cannot be written to, or is [`StdoutClosed`] and no output remains to be made.
     pub fn take(&mut self, task: &Task, result: Result<Outcome>) -> Result<()> {
         let failed = |error| Outcome::Failed(Failure::new(&task.mesh, &error));
         let outcome = result.unwrap_or_else(failed);
@@ -71,12 +71,12 @@ impl<'a> Report<'a> {
         }
         match print_json(outcome) {
             // The files are still wanted.
-            Err(error) if error.is::<Closed>() && self.job.output.is_some() => {
+            Err(error) if error.is::<StdoutClosed>() && self.job.output.is_some() => {
                 self.unread = true;
                 Ok(())
             }
-            Err(error) if error.is::<Closed>() => {
-                Err(Closed { status: self.totals.status() }.into())
+            Err(error) if error.is::<StdoutClosed>() => {
+                Err(StdoutClosed { status: self.totals.status() }.into())
             }
             printed => printed,
         }

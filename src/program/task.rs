@@ -10,7 +10,9 @@ use trivox::engine::{BandSummary, Measured, Placed};
 use trivox::formats::{GridFormat, Sidecar, WriteOptions};
 use trivox::solid::FillReport;
 use trivox::surface::palette::count_colors;
-use trivox::{ColorSource, DistanceField, PlacedMesh, Progress, Up, Voxelized, Voxelizer};
+use trivox::{
+    ColorSource, DistanceField, PlacedMesh, Progress, Up, VoxelGrid, Voxelized, Voxelizer,
+};
 
 use crate::batch;
 use crate::cli::{ComputeArgs, Job, PaletteArgs, VoxelArgs};
@@ -65,43 +67,64 @@ impl RunContext<'_> {
         let placed = voxelizer.place(&task.mesh).with_context(named)?;
         self.sufficient.set(batch::sufficient(task, self.job, Some(&placed.mesh)));
         let sidecars = Inputs::of_mesh(&task.mesh, &voxelizer, &placed, targets.files());
-        targets.check(&placed, &sidecars.with_context(named)?, self.outputs)?;
-        let computed = self.compute(&voxelizer, &placed.mesh).with_context(named)?;
-        let outputs = match computed.judgement.is_kept(self.job.force) {
-            true => self.write(&targets, &computed)?,
-            false => Finished::default(),
-        };
-        let mut summary = self.summarize(&task.mesh, &placed, &computed, targets.format());
-        if let Some((written, _)) = &outputs.written {
-            // A doubtful solid must fail again in the next run.
-            let origin = origin.filter(|_| !computed.judgement.refused);
-            let contents = || computed.contents();
-            let warning = self.remember(task, &written.names, origin, &placed.sidecars, contents);
-            summary.warnings.extend(warning);
+        let (dims, has_distances) = (placed.mesh.window_dims(), self.job.distance.is_some());
+        targets.check(dims, has_distances, &sidecars.with_context(named)?, self.outputs)?;
+        let inspect = |voxels: &Voxelized| self.inspect(&voxelizer, &placed.mesh, voxels);
+        let (voxelized, (check, measured)) =
+            voxelizer.finish(&placed, inspect).with_context(named)?;
+        let field = measured.as_ref().map(|measured| &measured.field);
+        let mut summary = self.summarize(task, &placed, &voxelized, targets.format());
+        summary.refused = self.refuses(&voxelized);
+        (summary.check, summary.timings_ms.check) = check.unzip();
+        if let Some(measured) = &measured {
+            add_distances(&mut summary, measured);
         }
-        computed.judgement.add_to(&mut summary);
-        outputs.add_to(&mut summary);
+        if !summary.differs() && (!summary.refused || self.job.force) {
+            let written = self.write(&targets, &voxelized.grid, field, &mut summary)?;
+            if let Some(Written { names, bytes, warnings }) = written {
+                // A doubtful solid must fail again in the next run.
+                let origin = origin.filter(|_| !summary.refused);
+                let contents = || match field {
+                    Some(field) => Contents::of_distances(field),
+                    None => Contents::of(&voxelized.grid),
+                };
+                let warning = self.remember(task, &names, origin, &placed.sidecars, contents);
+                summary.warnings.extend(warning);
+                summary.warnings.extend(warnings);
+                summary.bytes = Some(bytes);
+                summary.output = Some(names);
+            }
+        }
         summary.timings_ms.total = milliseconds(began.elapsed());
         Ok(Outcome::Made(Box::new(summary)))
     }
 
-    /// Voxelizes the mesh, measures distances, compares the backends and colours the voxels, as
-    /// the job wants.
-    fn compute(&self, voxelizer: &Voxelizer, mesh: &PlacedMesh) -> Result<Computed> {
-        let made = voxelizer.voxelize(mesh)?;
-        let is_doubtful = made.fill_report.as_ref().is_some_and(FillReport::is_doubtful);
-        let refused = self.job.strict && is_doubtful;
-        let check = || check(voxelizer, mesh, &made);
-        let check = self.job.check.then(|| timed(check)).transpose()?;
-        let mut judgement = Judgement { check, refused };
-        let width = self.job.distance.filter(|_| judgement.is_kept(self.job.force));
-        let measure = |width| voxelizer.measure(mesh, made.grid.clone(), width, &made.backend);
-        let measured = width.map(measure).transpose()?;
-        if let (Some((check, time)), Some(measured)) = (&mut judgement.check, &measured) {
-            let (again, ms) = timed(|| check_distances(voxelizer, mesh, measured))?;
+    /// Compares the backends, with the time in milliseconds, and measures distances, as the job
+    /// wants.
+    fn inspect(
+        &self,
+        voxelizer: &Voxelizer,
+        mesh: &PlacedMesh,
+        voxels: &Voxelized,
+    ) -> Result<(Option<(Check, f64)>, Option<Measured>)> {
+        let check = || compare_voxels(voxelizer, mesh, voxels);
+        let mut check = self.job.check.then(|| timed(check)).transpose()?;
+        let differs = check.as_ref().is_some_and(|(check, _)| check.differing > 0);
+        let is_written = !differs && (self.job.force || !self.refuses(voxels));
+        let Some(width) = self.job.distance.filter(|_| is_written) else {
+            return Ok((check, None));
+        };
+        let measured = voxelizer.measure(mesh, voxels.grid.clone(), width, &voxels.backend)?;
+        if let Some((check, time)) = &mut check {
+            let (again, ms) = timed(|| compare_distances(voxelizer, mesh, &measured))?;
             (*check, *time) = (again, *time + ms);
         }
-        Ok(Computed { made: voxelizer.paint(mesh, made)?, measured, judgement })
+        Ok((check, Some(measured)))
+    }
+
+    /// Whether `--strict` refuses the solid.
+    fn refuses(&self, voxels: &Voxelized) -> bool {
+        self.job.strict && voxels.fill_report.as_ref().is_some_and(FillReport::is_doubtful)
     }
 
     /// Where the results of `task` go, checked before the work begins.
@@ -115,38 +138,37 @@ impl RunContext<'_> {
         let preview = self.job.preview.as_ref();
         let preview = preview.map(|path| Preview::new(path, inputs)).transpose()?;
         refuse_one_file(task.target.as_deref(), self.job.preview.as_deref())?;
-        Ok(Targets { output, preview, has_distances: self.job.distance.is_some() })
+        Ok(Targets { output, preview })
     }
 
     /// Draws the voxels, and writes them or the distances. No file is replaced before all but the
     /// last are complete.
-    fn write(&self, targets: &Targets, computed: &Computed) -> Result<Finished> {
-        let grid = &computed.made.grid;
+    fn write(
+        &self,
+        targets: &Targets,
+        grid: &VoxelGrid,
+        field: Option<&DistanceField>,
+        summary: &mut MeshSummary,
+    ) -> Result<Option<Written>> {
         let drawn = match &targets.preview {
             Some(preview) => Some((preview, timed(|| preview.draw(grid, self.progress))?)),
             None => None,
         };
-        let write = |output: &Output| match computed.field() {
+        let write = |output: &Output| match field {
             Some(field) => output.write_distances(field, self.progress),
             None => output.write(grid, self.write_options, self.progress),
         };
         let written = targets.output.as_ref().map(|output| timed(|| write(output))).transpose();
         // A reader that closes standard output early does not prevent the preview.
-        let (written, cut) = match written {
-            Err(error) if error.is::<StdoutClosedEarly>() => (None, Some(error)),
-            written => (written?, None),
-        };
-        let drawn = match drawn {
-            Some((preview, (picture, time))) => {
-                picture.finish()?;
-                Some((preview.name().to_owned(), time))
-            }
-            None => None,
-        };
-        match cut {
-            Some(error) => Err(error),
-            None => Ok(Finished { written, drawn }),
+        let has_failed = written.as_ref().is_err_and(|error| !error.is::<StdoutClosedEarly>());
+        if !has_failed && let Some((preview, (picture, time))) = drawn {
+            picture.finish()?;
+            summary.preview = Some(preview.name().to_owned());
+            summary.timings_ms.preview = Some(time);
         }
+        let (written, time) = written?.unzip();
+        summary.timings_ms.write = time;
+        Ok(written)
     }
 
     /// The voxelizer for an output with or without colours.
@@ -158,31 +180,28 @@ impl RunContext<'_> {
         self.voxels.of(self.voxelizer.clone(), color)
     }
 
-    /// The summary before any output; `format` is that of the file to be written.
+    /// The summary of the voxels, before any output; `format` is that of the file to be written.
     fn summarize(
         &self,
-        path: &Path,
+        task: &Task,
         placed: &Placed,
-        computed: &Computed,
+        voxelized: &Voxelized,
         format: Option<GridFormat>,
     ) -> MeshSummary {
-        let Computed { made, measured, .. } = computed;
-        let mut summary = summary_of(path, placed, made);
-        let blocks = format.and_then(|format| format.blocks(&made.grid));
+        let grid = &voxelized.grid;
+        let mut summary = summary_of(&task.mesh, placed.mesh.degenerate(), voxelized);
+        let blocks = format.and_then(|format| format.blocks(grid));
         let is_one_color = matches!(self.job.color, ColorSource::Uniform(_));
         let colorless = self.colorless(format).filter(|_| is_one_color);
         let unused = colorless.map(|what| format!("--color had no effect: {what} hold no colours"));
         summary.warnings.extend(unused);
-        let unused = self.compute.unused_kernel(&made.backend).filter(|_| !self.job.check);
+        let unused = self.compute.unused_kernel(&voxelized.backend).filter(|_| !self.job.check);
         summary.warnings.extend(unused);
-        summary.warnings.extend(self.palette_args.without_effect(format, &made.grid));
+        summary.warnings.extend(self.palette_args.without_effect(format, grid));
         summary.warnings.extend(blocks.and_then(too_high));
         summary.notes.extend(blocks.map(|blocks| size_of_schematic(blocks, self.job.up)));
         summary.notes.extend(self.notes(placed, format));
-        summary.notes.extend(format.map(|format| format.lost(&made.grid)).unwrap_or_default());
-        if let Some(measured) = measured {
-            add_distances(&mut summary, measured);
-        }
+        summary.notes.extend(format.map(|format| format.lost(grid)).unwrap_or_default());
         summary
     }
 
@@ -238,8 +257,6 @@ impl RunContext<'_> {
 struct Targets {
     output: Option<Output>,
     preview: Option<Preview>,
-    /// Whether the output is distances, not voxels.
-    has_distances: bool,
 }
 
 impl Targets {
@@ -257,78 +274,24 @@ impl Targets {
         output.into_iter().chain(self.preview.as_ref().and_then(Preview::file))
     }
 
-    /// Checks what is known of the mesh: its sidecar files, and the dimensions of its grid.
-    fn check(&self, placed: &Placed, sidecars: &Inputs, outputs: &Outputs) -> Result<()> {
+    /// Checks what is known of the mesh: its sidecar files, and the dimensions of its grid, of
+    /// voxels or of distances.
+    fn check(
+        &self,
+        dims: [u32; 3],
+        has_distances: bool,
+        sidecars: &Inputs,
+        outputs: &Outputs,
+    ) -> Result<()> {
         if let Some(output) = &self.output {
             output.refuse(sidecars)?;
-            let dims = placed.mesh.window_dims();
-            match self.has_distances {
+            match has_distances {
                 true => output.check_distances_dims(dims)?,
                 false => output.check_dims(dims)?,
             }
             output.refuse_parts(dims, outputs)?;
         }
         self.preview.as_ref().map_or(Ok(()), |preview| preview.refuse(sidecars))
-    }
-}
-
-/// What a task computed.
-struct Computed {
-    /// The voxels, in colour if the outputs hold colours.
-    made: Voxelized,
-    measured: Option<Measured>,
-    judgement: Judgement,
-}
-
-impl Computed {
-    fn field(&self) -> Option<&DistanceField> {
-        self.measured.as_ref().map(|measured| &measured.field)
-    }
-
-    fn contents(&self) -> Contents {
-        match self.field() {
-            Some(field) => Contents::of_distances(field),
-            None => Contents::of(&self.made.grid),
-        }
-    }
-}
-
-/// Reasons not to write the voxels.
-struct Judgement {
-    /// The comparison of the backends, and its time in milliseconds.
-    check: Option<(Check, f64)>,
-    /// Whether `--strict` refuses the solid.
-    refused: bool,
-}
-
-impl Judgement {
-    fn is_kept(&self, is_forced: bool) -> bool {
-        let differs = self.check.as_ref().is_some_and(|(check, _)| check.differing > 0);
-        !differs && (!self.refused || is_forced)
-    }
-
-    fn add_to(self, summary: &mut MeshSummary) {
-        summary.refused = self.refused;
-        (summary.check, summary.timings_ms.check) = self.check.unzip();
-    }
-}
-
-/// What a task wrote and drew, and the time of each, in milliseconds.
-#[derive(Default)]
-struct Finished {
-    written: Option<(Written, f64)>,
-    drawn: Option<(String, f64)>,
-}
-
-impl Finished {
-    fn add_to(self, summary: &mut MeshSummary) {
-        if let Some((Written { names, bytes, warnings }, time)) = self.written {
-            summary.timings_ms.write = Some(time);
-            summary.bytes = Some(bytes);
-            summary.warnings.extend(warnings);
-            summary.output = Some(names);
-        }
-        (summary.preview, summary.timings_ms.preview) = self.drawn.unzip();
     }
 }
 
@@ -355,33 +318,35 @@ fn refuse_one_file(output: Option<&Path>, preview: Option<&Path>) -> Result<()> 
 }
 
 /// Voxelizes again on the other backend, and compares.
-fn check(voxelizer: &Voxelizer, mesh: &PlacedMesh, made: &Voxelized) -> Result<Check> {
-    let again = voxelizer.voxelize_on_other_backend(mesh, &made.backend);
+fn compare_voxels(voxelizer: &Voxelizer, mesh: &PlacedMesh, voxels: &Voxelized) -> Result<Check> {
+    let again = voxelizer.voxelize_on_other_backend(mesh, &voxels.backend);
     let again = again.context("--compare-backends")?;
-    let backends = [made.backend.to_string(), again.backend.to_string()];
-    Ok(Check::new(&made.grid, &again.grid, backends))
+    let backends = [voxels.backend.to_string(), again.backend.to_string()];
+    Ok(Check::new(&voxels.grid, &again.grid, backends))
 }
 
 /// Measures again on the other backend, and compares.
-fn check_distances(voxelizer: &Voxelizer, mesh: &PlacedMesh, measured: &Measured) -> Result<Check> {
+fn compare_distances(
+    voxelizer: &Voxelizer,
+    mesh: &PlacedMesh,
+    measured: &Measured,
+) -> Result<Check> {
     let Measured { field, backend, .. } = measured;
     let (inside, width) = (field.inside().clone(), field.width());
     let again = voxelizer.measure_on_other_backend(mesh, inside, width, backend);
     let again = again.context("--compare-backends")?;
-    let backends = [measured.backend.to_string(), again.backend.to_string()];
-    Ok(Check::of_distances(&measured.field, &again.field, backends))
+    let backends = [backend.to_string(), again.backend.to_string()];
+    Ok(Check::of_distances(field, &again.field, backends))
 }
 
 /// The summary of the voxels, before any check or output.
-fn summary_of(path: &Path, placed: &Placed, made: &Voxelized) -> MeshSummary {
-    let Placed { mesh, warnings, timings, .. } = placed;
-    let Voxelized { grid, report, .. } = made;
+fn summary_of(path: &Path, degenerate: usize, voxelized: &Voxelized) -> MeshSummary {
+    let Voxelized { grid, report, warnings, timings, .. } = voxelized;
     let stages = report.iter().flat_map(|report| &report.stages);
-    let warnings = sentences(warnings).chain(sentences(&made.warnings)).collect();
     MeshSummary {
         mesh: path_text(path),
-        result: made.summary(),
-        degenerate: mesh.degenerate(),
+        result: voxelized.summary(),
+        degenerate,
         hash: grid.hash(),
         colors: grid.colors.as_ref().map(|_| count_colors(grid)),
         check: None,
@@ -389,10 +354,10 @@ fn summary_of(path: &Path, placed: &Placed, made: &Voxelized) -> MeshSummary {
         output: None,
         preview: None,
         bytes: None,
-        timings_ms: Timings { steps: made.timings.after(timings), ..Timings::default() },
+        timings_ms: Timings { steps: *timings, ..Timings::default() },
         gpu_ms: stages.filter_map(|stage| Some((stage.name, stage.ms?))).collect(),
         gpu: report.clone(),
-        warnings,
+        warnings: sentences(warnings).collect(),
         notes: Vec::new(),
     }
 }

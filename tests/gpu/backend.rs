@@ -19,8 +19,8 @@ use trivox::solid::Solid;
 use trivox::view::render::{Background, RenderOptions, Renderer};
 use trivox::view::trace::{Ray, Scene};
 use trivox::{
-    Backend, BackendError, Bounds, Cpu, Gpu, GpuError, Mesh, Mode, NoProgress, PlaceOptions,
-    PlacedMesh, Progress, Sizing, VoxelGrid, Voxelizer, place,
+    BackendError, Bounds, Cpu, Gpu, GpuError, Mesh, Mode, NoProgress, PlaceOptions, PlacedMesh,
+    Progress, Sizing, VoxelGrid, Voxelizer, place,
 };
 use wgpu::{BufferUsages as Usage, Limits};
 

@@ -173,8 +173,8 @@ impl Map {
     pub(super) fn misses(&self, exact: &VoxelGrid, grid: &VoxelGrid, most: u64) -> Option<u64> {
         let mut misses = 0;
         for (brick, mask) in exact.bricks().flat_map(|(key, mask)| self.apply_brick(key, mask)) {
-            let there = key_at(brick).map_or([0; 8], |key| grid.mask_of(key));
-            misses += u64::from(count(&std::array::from_fn(|x| mask[x] & !there[x])));
+            let occupied = key_at(brick).map_or([0; 8], |key| grid.mask_of(key));
+            misses += u64::from(count(&std::array::from_fn(|x| mask[x] & !occupied[x])));
             if misses > most {
                 return None;
             }

@@ -77,8 +77,8 @@ fn misses(voxels: &[[u32; 3]], map: &Map, grid: &VoxelGrid, most: u64) -> Option
     let mut misses = 0;
     for &voxel in voxels {
         // Coordinates that do not fit in `u32` are outside.
-        let there = map.apply(voxel).map(|c| u32::try_from(c).unwrap_or(u32::MAX));
-        misses += u64::from(!grid.contains(there));
+        let image = map.apply(voxel).map(|c| u32::try_from(c).unwrap_or(u32::MAX));
+        misses += u64::from(!grid.contains(image));
         if misses > most {
             return None;
         }

@@ -139,9 +139,9 @@ impl Chunk {
         match content {
             Content::Bytes(bytes) => Self::of_bytes(bytes, level),
             Content::Zeros(len) => {
-                let made = || Self::of_bytes(&vec![0; *len], level);
-                let first = zeros.get_or_init(made);
-                if first.len == *len { first.clone() } else { made() }
+                let deflate = || Self::of_bytes(&vec![0; *len], level);
+                let first = zeros.get_or_init(deflate);
+                if first.len == *len { first.clone() } else { deflate() }
             }
         }
     }

@@ -22,7 +22,7 @@ use crate::inputs::{is_read_grid, sorted};
 use crate::numbers::{counted, grouped, short, significant, sized};
 use crate::paths::shown;
 use crate::terminal::TerminalProgress;
-use crate::{Closed, ExitStatus, print, print_error, print_json};
+use crate::{ExitStatus, StdoutClosed, print, print_error, print_json};
 
 /// Reads the file and describes it.
 ///
@@ -88,7 +88,7 @@ fn table(args: &InfoArgs) -> Result<ExitStatus> {
         };
         match printed {
             // Nobody reads on; a file that could not be read still counts.
-            Err(error) if error.is::<Closed>() => return Ok(status),
+            Err(error) if error.is::<StdoutClosed>() => return Ok(status),
             printed => printed?,
         }
     }

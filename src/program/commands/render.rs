@@ -194,10 +194,9 @@ fn voxels_of(
     let voxelizer = args.voxels.of(voxelizer, color);
     let placed = voxelizer.place(&args.file)?;
     let sidecars = Inputs::of_mesh(&args.file, &voxelizer, &placed, replaced.iter().copied())?;
-    let made = voxelizer.voxelize(&placed.mesh)?;
-    let made = voxelizer.paint(&placed.mesh, made)?;
-    let warnings = sentences(&placed.warnings).chain(sentences(&made.warnings)).collect();
-    Ok((made.grid, warnings, sidecars))
+    let (voxelized, ()) = voxelizer.finish(&placed, |_| anyhow::Ok(()))?;
+    let warnings = sentences(&voxelized.warnings).collect();
+    Ok((voxelized.grid, warnings, sidecars))
 }
 
 fn options(args: &RenderArgs) -> RenderOptions {

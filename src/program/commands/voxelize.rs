@@ -36,13 +36,15 @@ pub fn run(
     let voxels = &voxels.of_job(job);
     refuse_contradictions(job, voxels, compute)?;
     start_threads(compute.threads)?;
-    let voxelizer = Voxelizer::new()
+    let mut voxelizer = Voxelizer::new()
         .transform(transform(job))
         .place_options(place_options(job))
         .up(job.up)
         .time_stages(job.json || job.verbose > 0)
         .kernel(compute.kernel.unwrap_or_default());
-    let voxelizer = job.tile.into_iter().fold(voxelizer, Voxelizer::tile);
+    if let Some(tile) = job.tile {
+        voxelizer = voxelizer.tile(tile);
+    }
     voxelizer.check()?;
     let lattice = job.lattice.as_deref().map(lattice::read).transpose()?;
     let plan = Plan::new(job)?;
@@ -60,8 +62,10 @@ pub fn run(
     let steps: Arc<dyn Progress> =
         if plan.several { Arc::new(NoProgress) } else { progress.clone() };
     let backends = Arc::new(compute.backends().for_meshes(tasks.len()));
-    let voxelizer = voxelizer.backends(Arc::clone(&backends));
-    let voxelizer = lattice.into_iter().fold(voxelizer, Voxelizer::lattice);
+    voxelizer = voxelizer.backends(Arc::clone(&backends));
+    if let Some(lattice) = lattice {
+        voxelizer = voxelizer.lattice(lattice);
+    }
     let memory = Memory::new(compute.memory);
     let at_once = batch::at_once(tasks, memory.total(), job);
     let memory = memory.shared_by(at_once);

@@ -12,7 +12,7 @@ use trivox::formats::{GridFormat, Replacement, Sidecar, WriteError, replaceable,
 use trivox::{ColorSource, VoxelizeError, Voxelizer};
 
 use crate::paths::path_text;
-use crate::{Closed, stdout_error};
+use crate::{StdoutClosed, stdout_error};
 
 /// The destination of a file, checked before the work begins.
 #[derive(Debug, Clone)]
@@ -211,7 +211,7 @@ pub fn refuse_folder(path: &Path) -> Result<()> {
 fn write_stdout(write: impl FnOnce(&mut dyn Write) -> Result<(), WriteError>) -> Result<u64> {
     write_counted(io::stdout().lock(), write).map_err(|error| match error {
         WriteError::Io(error) => match stdout_error(error) {
-            error if error.is::<Closed>() => StdoutClosedEarly.into(),
+            error if error.is::<StdoutClosed>() => StdoutClosedEarly.into(),
             error => error,
         },
         other => other.into(),

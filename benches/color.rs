@@ -6,12 +6,11 @@
 //! run. Memory is what the colours took at their most, themselves included. `--quick` goes to 128
 //! only; so does `cargo test`.
 
-use std::alloc::System;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use common::{Patience, Result, timed};
-use peakmem_alloc::{PeakMemAlloc, PeakMemAllocTrait};
+use peak_alloc::PeakAlloc;
 use trivox::formats::read_mesh;
 use trivox::surface::palette::count_colors;
 use trivox::{
@@ -21,7 +20,7 @@ use trivox::{
 mod common;
 
 #[global_allocator]
-static ALLOCATOR: PeakMemAlloc<System> = PeakMemAlloc::system();
+static ALLOCATOR: PeakAlloc = PeakAlloc;
 
 fn main() -> Result<()> {
     let quick = common::is_quick();
@@ -61,9 +60,10 @@ fn print_row(what: &str, mesh: &PlacedMesh, patience: Patience) -> Result<()> {
     let options = ColorOptions::new(Mode::Surface);
     let ms = fastest(patience, || {
         let grid = grid.clone();
-        ALLOCATOR.reset_peak_memory();
+        let before = ALLOCATOR.current_usage();
+        ALLOCATOR.reset_peak_usage();
         colored = color(mesh, grid, &options, &NoProgress)?.grid;
-        peak = ALLOCATOR.get_peak_memory();
+        peak = ALLOCATOR.peak_usage() - before;
         Ok(())
     })?;
     let (occupied, colors) = (colored.occupied(), count_colors(&colored));

@@ -7,12 +7,11 @@
 //! run. Memory is that of the CPU's run at its most, the result included and the mesh not. Every
 //! result of the GPU is compared with the CPU's. `--quick` goes to 128 only; so does `cargo test`.
 
-use std::alloc::System;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use common::{Patience, Result, timed};
-use peakmem_alloc::{PeakMemAlloc, PeakMemAllocTrait};
+use peak_alloc::PeakAlloc;
 use trivox::formats::read_mesh;
 use trivox::solid::distance::distances;
 use trivox::solid::{Fill, Solid};
@@ -27,7 +26,7 @@ mod common;
 
 /// Counts a buffer that grows once: the system moves large ones without a copy.
 #[global_allocator]
-static ALLOCATOR: PeakMemAlloc<System> = PeakMemAlloc::system();
+static ALLOCATOR: PeakAlloc = PeakAlloc;
 
 /// Milliseconds after which a GPU, one in software most likely, is spared finer resolutions.
 const SLOW: f64 = 3000.0;
@@ -150,9 +149,10 @@ fn fastest<T>(
 ) -> Result<f64> {
     let mut fastest = f64::INFINITY;
     patience.repeat(|| -> Result<()> {
-        ALLOCATOR.reset_peak_memory();
+        let before = ALLOCATOR.current_usage();
+        ALLOCATOR.reset_peak_usage();
         let (result, ms) = timed(&run);
-        let peak = ALLOCATOR.get_peak_memory();
+        let peak = ALLOCATOR.peak_usage() - before;
         fastest = fastest.min(ms);
         each(result?, peak as u64);
         Ok(())

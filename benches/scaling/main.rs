@@ -4,12 +4,11 @@
 //! folder that `TRIVOX_MESHES` names has them. `--chart FILE` draws it as SVG too. `--quick` goes
 //! to 256 only; so does `cargo test`.
 
-use std::alloc::System;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use common::{Patience, Result, timed};
-use peakmem_alloc::{PeakMemAlloc, PeakMemAllocTrait};
+use peak_alloc::PeakAlloc;
 use trivox::formats::read_mesh;
 use trivox::{Cpu, Mesh, NoProgress, PlaceOptions, Sizing, place};
 
@@ -20,7 +19,7 @@ mod common;
 /// Leaves it to the system to let a buffer grow, so that times are the program's own, and counts it
 /// once: the system moves large ones without a copy.
 #[global_allocator]
-static ALLOCATOR: PeakMemAlloc<System> = PeakMemAlloc::system();
+static ALLOCATOR: PeakAlloc = PeakAlloc;
 
 /// A mesh, and what it took at each resolution.
 struct Curve {
@@ -85,9 +84,10 @@ fn measure(mesh: &Mesh, resolution: u32, patience: Patience) -> Result<Point> {
     let placed = place(mesh, &PlaceOptions::new(Sizing::Resolution(resolution)))?;
     let mut point = Point { resolution, occupied: 0, bricks: 0, ms: f64::INFINITY, peak: 0 };
     patience.repeat(|| {
-        ALLOCATOR.reset_peak_memory();
+        let before = ALLOCATOR.current_usage();
+        ALLOCATOR.reset_peak_usage();
         let (grid, ms) = timed(|| Cpu::default().voxelize(&placed, &NoProgress));
-        point.peak = point.peak.max(ALLOCATOR.get_peak_memory() as u64);
+        point.peak = point.peak.max((ALLOCATOR.peak_usage() - before) as u64);
         point.ms = point.ms.min(ms);
         grid.map(|grid| (point.occupied, point.bricks) = (grid.occupied(), grid.brick_count()))
     })?;

@@ -37,6 +37,11 @@ pub fn left() -> u64 {
 pub fn available() -> u64 {
     let refresh = RefreshKind::nothing().with_memory(MemoryRefreshKind::nothing().with_ram());
     let system = System::new_with_specifics(refresh);
+    // `cgroup_limits` requires the machine's total, which is unknown where /proc/meminfo cannot be
+    // read: in a chroot without it, or when the process is out of descriptors.
+    if system.total_memory() == 0 {
+        return u64::MAX;
+    }
     let group = system.cgroup_limits().map_or(u64::MAX, |limits| limits.free_memory);
     match system.available_memory().min(group) {
         // Not every system reports it.

@@ -64,6 +64,7 @@ pub struct Voxelizer {
     mode: Mode,
     color: ColorSource,
     keep_transparent: bool,
+    confined: bool,
     /// The colour of a solid far from its surface.
     interior: Option<Rgba>,
     /// For all meshes, instead of one chosen by `place`.

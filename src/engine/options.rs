@@ -35,6 +35,7 @@ impl Voxelizer {
             mode: Mode::default(),
             color: ColorSource::default(),
             keep_transparent: false,
+            confined: false,
             interior: None,
             lattice: None,
             tile: None,
@@ -115,6 +116,13 @@ impl Voxelizer {
     #[must_use]
     pub fn keep_transparent(self, keep_transparent: bool) -> Self {
         Self { keep_transparent, ..self }
+    }
+
+    /// Sets whether only sidecar files beside a mesh's file and below are read: for meshes from
+    /// strangers.
+    #[must_use]
+    pub fn confined(self, confined: bool) -> Self {
+        Self { confined, ..self }
     }
 
     /// Sets the colour of the voxels of a solid that are far from its surface. Without it they have

@@ -47,10 +47,8 @@ impl Voxelizer {
     #[must_use]
     pub fn read_options(&self) -> ReadOptions {
         let options = ReadOptions::default().with_memory((self.memory)());
-        match self.color == ColorSource::Mesh || self.leaves_out() {
-            true => options,
-            false => options.without_appearance(),
-        }
+        let appearance = self.color == ColorSource::Mesh || self.leaves_out();
+        ReadOptions { appearance, confined: self.confined, ..options }
     }
 
     /// The first step: reads the mesh, unless it is in memory, transforms and places it.

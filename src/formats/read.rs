@@ -24,12 +24,14 @@ pub struct ReadOptions {
     /// Of a mesh, whether materials, textures and colours are read, from this file and its sidecar
     /// files.
     pub appearance: bool,
+    /// Of a mesh on disk, whether only files beside it and below are read ([`Sidecars::confined`]).
+    pub confined: bool,
 }
 
 impl Default for ReadOptions {
     /// Reads everything, without a memory limit.
     fn default() -> Self {
-        Self { memory: u64::MAX, appearance: true }
+        Self { memory: u64::MAX, appearance: true, confined: false }
     }
 }
 
@@ -38,6 +40,12 @@ impl ReadOptions {
     #[must_use]
     pub fn with_memory(self, memory: u64) -> Self {
         Self { memory, ..self }
+    }
+
+    /// With sidecar files beside the mesh and below only.
+    #[must_use]
+    pub fn confined(self) -> Self {
+        Self { confined: true, ..self }
     }
 
     /// The triangles only.
@@ -153,7 +161,11 @@ impl<'a> MeshFile<'a> {
         fs::metadata(path)?;
         let spec = MeshSpec::of_path(path)?;
         let bytes = checked_bytes(path, options.memory, spec.check_start, progress)?;
-        Ok(Self { bytes, spec, sidecars: Cow::Owned(Sidecars::beside(path)), options: *options })
+        let mut sidecars = Sidecars::beside(path);
+        if options.confined {
+            sidecars = sidecars.confined();
+        }
+        Ok(Self { bytes, spec, sidecars: Cow::Owned(sidecars), options: *options })
     }
 
     /// A file of the format `spec` that is in memory. `sidecars` has the files that it names.

@@ -18,7 +18,7 @@ impl VoxelArgs {
     /// Configures `voxelizer` for these voxels.
     pub fn of(&self, voxelizer: Voxelizer, color: ColorSource) -> Voxelizer {
         let voxelizer = voxelizer.mode(self.mode()).color(color);
-        let voxelizer = voxelizer.keep_transparent(self.keep_transparent);
+        let voxelizer = voxelizer.keep_transparent(self.keep_transparent).confined(self.confine);
         match self.interior_color {
             Some(color) => voxelizer.interior_color(color),
             None => voxelizer,

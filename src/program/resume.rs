@@ -62,13 +62,14 @@ impl Options {
         write: &WriteOptions,
     ) -> Self {
         let Job { format, up, strict, color, distance, tile, .. } = job;
-        let VoxelArgs { keep_transparent: keep, interior_color: interior, .. } = voxels;
+        let VoxelArgs { keep_transparent: keep, interior_color: interior, confine, .. } = voxels;
         let mode = voxels.mode();
         // A palette and blocks are long.
         let write = blake3::hash(format!("{write:?}").as_bytes()).to_hex();
         Self(format!(
             "{:?}, {:?}, {mode:?}, strict {strict}, {up:?} up, {format:?}, {color:?}, keep {keep}, \
-             write {write}, {distance:?}, tile {tile:?} of {lattice:?}, interior {interior:?}",
+             write {write}, {distance:?}, tile {tile:?} of {lattice:?}, interior {interior:?}, \
+             confined {confine}",
             place_options(job),
             transform(job)
         ))

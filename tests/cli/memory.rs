@@ -146,3 +146,25 @@ fn many_threads_need_little_memory_for_a_small_grid() {
     let output = voxelize(folder.path(), "mesh.obj --res 8 --threads 256 --memory 100MiB");
     assert!(output.status.success(), "{}", stderr(&output));
 }
+
+/// /proc/meminfo cannot be opened, nor much else: an answer or an error, never a panic.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_process_without_descriptors_does_not_panic() {
+    let folder = folder();
+    for descriptors in 4..12 {
+        let program = crate::VOXELIZE;
+        let script = format!(
+            "ulimit -n {descriptors}; exec '{program}' mesh.obj --res 8 --backend cpu -q -o a.npz"
+        );
+        let output = std::process::Command::new("sh")
+            .current_dir(folder.path())
+            .args(["-c", &script])
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        let code = output.status.code();
+        assert!(matches!(code, Some(0 | 2)), "{descriptors}: {code:?} {said}");
+        assert_eq!(code == Some(2), said.starts_with("error: "), "{descriptors}: {said}");
+    }
+}

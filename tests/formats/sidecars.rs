@@ -181,3 +181,35 @@ fn a_voxelizer_takes_sidecar_files_in_memory() {
     assert_eq!(color(Sidecars::in_memory(files)), Some([255, 0, 0, 255]));
     assert_ne!(color(Sidecars::none()), Some([255, 0, 0, 255]));
 }
+
+#[cfg(unix)]
+#[test]
+fn a_confined_mesh_reads_files_beside_it_and_below_only() {
+    let root = tempfile::tempdir().unwrap();
+    let folder = root.path().join("models");
+    fs::create_dir_all(folder.join("textures")).unwrap();
+    fs::write(root.path().join("secret.png"), png()).unwrap();
+    fs::write(folder.join("textures/inside.png"), png()).unwrap();
+    std::os::unix::fs::symlink("../secret.png", folder.join("link.png")).unwrap();
+    std::os::unix::fs::symlink("..", folder.join("out")).unwrap();
+    let absolute = root.path().join("secret.png").display().to_string();
+    let path = folder.join("mesh.obj");
+    fs::write(&path, obj("mesh.mtl")).unwrap();
+    let textures = |image: &str, options: &ReadOptions| {
+        fs::write(folder.join("mesh.mtl"), mtl(image)).unwrap();
+        let loaded = trivox::formats::read_mesh_with(&path, options, &trivox::NoProgress).unwrap();
+        let is_silent = loaded.warnings.is_empty();
+        let appearance = loaded.mesh.appearance().unwrap().clone();
+        let textured = appearance.materials.iter().any(|material| material.texture.is_some());
+        assert_eq!(textured, is_silent, "{image}: {:?}", loaded.warnings);
+        textured
+    };
+    let confined = ReadOptions::default().confined();
+    for inside in ["textures/inside.png", "inside.png", "../models/textures/inside.png"] {
+        assert!(textures(inside, &confined), "{inside}");
+    }
+    for outside in ["../secret.png", "link.png", "out/secret.png", absolute.as_str()] {
+        assert!(textures(outside, &ReadOptions::default()), "{outside} is found");
+        assert!(!textures(outside, &confined), "{outside} is read");
+    }
+}

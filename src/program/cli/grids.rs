@@ -21,6 +21,10 @@ pub struct InfoArgs {
     #[command(flatten)]
     pub read: ReadArgs,
 
+    /// Of a mesh, read only files beside it and below.
+    #[arg(long)]
+    pub confine: bool,
+
     /// Print one JSON object to standard output.
     #[arg(long)]
     pub json: bool,

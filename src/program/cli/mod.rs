@@ -176,6 +176,12 @@ pub struct VoxelArgs {
     #[arg(long)]
     #[arg(help_heading = "Colours")]
     pub keep_transparent: bool,
+
+    /// Read only files beside the mesh and below: a material, image or buffer elsewhere counts as
+    /// missing. For meshes from strangers.
+    #[arg(long)]
+    #[arg(help_heading = "Computing")]
+    pub confine: bool,
 }
 
 /// How the mesh is transformed first.

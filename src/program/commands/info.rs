@@ -8,7 +8,7 @@ use serde::Serialize;
 use trivox::engine::backend::{Rule, RunOptions};
 use trivox::formats::{
     GridFormat, LoadedGrid, MeshSpec, ReadOptions, check_known_extension, is_mesh, read_grid_with,
-    read_mesh,
+    read_mesh_with,
 };
 use trivox::grid::ContentHash;
 use trivox::solid::TopologySummary;
@@ -37,7 +37,7 @@ pub fn run(args: &InfoArgs) -> Result<ExitStatus> {
     fs::metadata(&args.file).with_context(named)?;
     check_known_extension(&args.file).with_context(named)?;
     if is_mesh(&args.file) {
-        let info = MeshInfo::read(&args.file).with_context(named)?;
+        let info = MeshInfo::read(&args.file, args.confine).with_context(named)?;
         if args.json { print_json(&info) } else { print(&info.text()) }?;
     } else {
         let loaded = TerminalProgress::default().load(&args.file, args.read.memory)?;
@@ -62,7 +62,8 @@ fn table(args: &InfoArgs) -> Result<ExitStatus> {
     for path in paths {
         let file = name(&path);
         let info = if is_mesh(&path) {
-            MeshInfo::read(&path).map(|info| (serde_json::to_value(&info), info.row()))
+            MeshInfo::read(&path, args.confine)
+                .map(|info| (serde_json::to_value(&info), info.row()))
         } else {
             let memory = args.read.memory.map_or(u64::MAX, |size| size.as_u64());
             let options = ReadOptions::default().with_memory(memory);
@@ -294,8 +295,12 @@ impl SurfaceInfo {
 }
 
 impl MeshInfo {
-    fn read(path: &Path) -> Result<Self> {
-        let loaded = read_mesh(path)?;
+    fn read(path: &Path, confine: bool) -> Result<Self> {
+        let mut options = ReadOptions::default();
+        if confine {
+            options = options.confined();
+        }
+        let loaded = read_mesh_with(path, &options, &NoProgress)?;
         let mesh = &loaded.mesh;
         let [min, max] = mesh.bounds();
         let appearance = mesh.appearance();

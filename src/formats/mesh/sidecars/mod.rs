@@ -21,8 +21,8 @@ pub(super) use crate::formats::mesh::sidecars::finder::{Finder, IMAGE_FOLDERS};
 /// The same search finds a file on disk and in memory: as named; in another case of letters; by the
 /// last component of its name alone, for images also in folders such as `textures`. Backslashes
 /// separate folders. An absolute name is searched for by its components in memory, and opened as it
-/// is on disk: read files that you do not trust with [`none`](Self::none) or
-/// [`in_memory`](Self::in_memory), with which the readers open no file at all.
+/// is on disk: read files that you do not trust with [`confined`](Self::confined),
+/// [`none`](Self::none) or [`in_memory`](Self::in_memory).
 ///
 /// ```
 /// use trivox::formats::{MeshSpec, ReadOptions, Sidecars, read_mesh_from};
@@ -40,6 +40,8 @@ pub struct Sidecars {
     folder: PathBuf,
     /// The file name of the mesh, if it has one.
     mesh: Option<OsString>,
+    /// Whether only files in `folder` and below are read.
+    is_confined: bool,
 }
 
 /// A sidecar file that a reader looked for on disk.
@@ -65,7 +67,7 @@ enum Files {
 
 impl Sidecars {
     fn new(files: Files, folder: PathBuf) -> Self {
-        Self { files, folder, mesh: None }
+        Self { files, folder, mesh: None, is_confined: false }
     }
 
     /// No sidecar files. No file is opened.
@@ -114,13 +116,32 @@ impl Sidecars {
         Self { folder, mesh: name.file_name().map(Into::into), ..self }
     }
 
+    /// The same files, but only those in the folder and below it. A name that leads elsewhere, by
+    /// `..`, as an absolute path or through a symbolic link, counts as that of a missing file.
+    #[must_use]
+    pub fn confined(self) -> Self {
+        Self { is_confined: true, ..self }
+    }
+
+    /// Whether the file or folder on disk may be looked at.
+    fn allows(&self, path: &Path) -> bool {
+        let is_inside =
+            |folder: PathBuf| fs::canonicalize(path).is_ok_and(|path| path.starts_with(folder));
+        !self.is_confined || fs::canonicalize(&self.folder).is_ok_and(is_inside)
+    }
+
+    fn checked(&self, path: &Path) -> io::Result<()> {
+        let outside = || io::Error::new(ErrorKind::NotFound, "it is outside the mesh's folder");
+        if self.allows(path) { Ok(()) } else { Err(outside()) }
+    }
+
     /// The same files, of which none has been looked for.
     pub(crate) fn with_new_log(&self) -> Self {
         let files = match &self.files {
             Files::OnDisk(_) => Files::OnDisk(Log::default()),
             other => other.clone(),
         };
-        Self { files, folder: self.folder.clone(), mesh: self.mesh.clone() }
+        Self { files, ..self.clone() }
     }
 
     /// The files on disk that a reader looked for, in the order of their paths.
@@ -149,7 +170,7 @@ impl Sidecars {
         match &self.files {
             Files::None => false,
             Files::OnDisk(log) => {
-                let is_file = path.is_file();
+                let is_file = path.is_file() && self.allows(path);
                 if !is_file {
                     record(log, path, None);
                 }
@@ -163,7 +184,7 @@ impl Sidecars {
     fn exists(&self, path: &Path) -> bool {
         match &self.files {
             Files::None => false,
-            Files::OnDisk(_) => path.exists(),
+            Files::OnDisk(_) => path.exists() && self.allows(path),
             Files::InMemory(_) => self.is_file(path) || !self.list(path).is_empty(),
         }
     }
@@ -172,6 +193,7 @@ impl Sidecars {
     fn list(&self, folder: &Path) -> Vec<OsString> {
         let mut names: Vec<OsString> = match &self.files {
             Files::None => Vec::new(),
+            Files::OnDisk(_) if !self.allows(folder) => Vec::new(),
             Files::OnDisk(_) => {
                 let entries = fs::read_dir(folder).into_iter().flatten().flatten();
                 entries.map(|entry| entry.file_name()).collect()
@@ -203,6 +225,7 @@ impl Sidecars {
     /// already.
     pub(super) fn cost(&self, path: &Path) -> u64 {
         match &self.files {
+            Files::OnDisk(_) if !self.allows(path) => 0,
             Files::OnDisk(_) => fs::metadata(path).map_or(0, |file| file.len()),
             _ => 0,
         }
@@ -217,6 +240,7 @@ impl Sidecars {
     pub(super) fn read(&self, path: &Path, limit: u64) -> Result<Cow<'_, [u8]>, ReadError> {
         match &self.files {
             Files::OnDisk(log) => {
+                self.checked(path)?;
                 record(log, path, modified(path));
                 bytes_within(path, limit).map(Cow::Owned)
             }
@@ -228,6 +252,7 @@ impl Sidecars {
     pub(super) fn open(&self, path: &Path) -> io::Result<Box<dyn ReadSeek + '_>> {
         match &self.files {
             Files::OnDisk(log) => {
+                self.checked(path)?;
                 record(log, path, modified(path));
                 Ok(Box::new(BufReader::new(File::open(path)?)))
             }

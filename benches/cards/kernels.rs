@@ -24,14 +24,18 @@ pub const COSTS: &[Cost] = &[
     cost("seed", 508, 24, 4),
     // Counters, first pair, its candidates, vertex indices, vertices, pair, two additions.
     cost("refine", 1030, 48, 8),
-    // The counter, pair, table entry, its pair, addition to a counter.
-    cost("find_bricks", 205, 12, 5),
+    // The counter, pair, its word, addition to a block.
+    cost("mark_bricks", 75, 12, 4),
+    // A block, again.
+    cost("scan_blocks", 250, 12, 2),
+    // A word, its block; most words are empty.
+    cost("rank_bricks", 60, 12, 2),
     // Counters, first pair, its candidates, pair, vertex indices, vertices, the brick's index, its
     // word, atomic.
-    cost("voxel_rows", 438, 72, 9),
-    cost("voxels", 691, 48, 9),
+    cost("voxel_rows", 445, 72, 9),
+    cost("voxels", 715, 48, 9),
     // The count includes the exact integers that heights need.
-    cost("six_separating", 1129, 36, 9),
-    cost("parity", 942, 36, 9),
-    cost("mark_crossings", 975, 36, 9),
+    cost("six_separating", 1158, 36, 9),
+    cost("parity", 971, 36, 9),
+    cost("mark_crossings", 1004, 36, 9),
 ];

@@ -1,8 +1,8 @@
 // Stage: assigns an index to every node that has items, by a hash table with linear probing.
 // Dispatch: one invocation per item.
 //
-// The table holds item indices plus one, as that of find_bricks holds pairs. Claims race: the order
-// of the nodes differs between runs, and no result depends on it.
+// The table holds item indices plus one: a position is wider than an atomic. Claims race: the order of
+// the nodes differs between runs, and no result depends on it.
 //
 // #import trace/tree
 

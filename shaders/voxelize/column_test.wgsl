@@ -15,7 +15,7 @@ struct Column {
 // A column that crosses its pair's triangle.
 struct ColumnHit {
     exists: bool,
-    pair: u32,
+    pair: Pair,
     brick: vec3<i32>,
     column: Column,
     height: Height,
@@ -56,7 +56,7 @@ fn column_hit(group: vec3<u32>, lane: u32) -> ColumnHit {
     if !covers(projected, center) {
         return hit;
     }
-    return ColumnHit(true, candidate.index, brick, column, at(projected, center));
+    return ColumnHit(true, candidate.pair, brick, column, at(projected, center));
 }
 
 // The voxel of the hit's column with the coordinate `along` its axis.

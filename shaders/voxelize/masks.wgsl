@@ -1,14 +1,17 @@
-// The bricks' masks and the voxels' bits in them. A pair's table entry has its brick's index.
+// The bricks' masks and the voxels' bits in them.
 //
-// #import voxelize/params
+// #import voxelize/brick_bits
 
-@group(0) @binding(9) var<storage, read> entry_of_pair: array<u32>;
-@group(0) @binding(10) var<storage, read> brick_of_entry: array<u32>;
+@group(0) @binding(8) var<storage, read> bitmap: array<u32>;
+// The number of bricks before each word of the bitmap with bricks.
+@group(0) @binding(9) var<storage, read> bricks_before: array<u32>;
 @group(0) @binding(11) var<storage, read_write> bricks: array<atomic<u32>>;
 
-// The index of a pair's brick.
-fn brick_of(pair: u32) -> u32 {
-    return brick_of_entry[entry_of_pair[pair]];
+// The index of a pair's brick: the number of bricks before it.
+fn brick_of(pair: Pair) -> u32 {
+    let bit = bit_of_brick(pair);
+    let lower = bitmap[bit / 32u] & ((1u << (bit % 32u)) - 1u);
+    return bricks_before[bit / 32u] + countOneBits(lower);
 }
 
 // Words 2x and 2x + 1 of a mask are the 64 bits 8y + z of slice x, low half first: a row along z is

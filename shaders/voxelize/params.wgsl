@@ -30,8 +30,8 @@ struct Params {
     upper_capacity: u32,
     brick_capacity: u32,
     crossing_capacity: u32,
-    // Size of the hash table minus 1; the size is a power of two.
-    table_mask: u32,
+    // Bits of a brick in the bitmap: 2 for rules with bricks by direction, else 1.
+    directions: u32,
     // Most candidates that one pass may test.
     candidate_limit: u32,
     // Workgroups per dispatch dimension; larger dispatches are two-dimensional.

@@ -29,7 +29,7 @@ fn set_up(slot: u32, found: WindowPair) {
     let range = candidates_of(found.pair, triangle);
     let last = vec3<f32>(range.hi - range.lo);
     set_up_rows(slot, triangle, node_cube(range.lo, 0u), last);
-    let word = brick_of(found.index) * BRICK_WORDS + KEY_WORDS;
+    let word = brick_of(found.pair) * BRICK_WORDS + KEY_WORDS;
     let ends = vec2<u32>(packed_place(range.lo), packed_place(range.hi));
     boxes[slot] = vec4<u32>(found.pair.first, word, ends);
 }

@@ -20,6 +20,6 @@ fn voxels(
     let triangle = triangle_at(candidate.pair.triangle);
     let voxel = node_at(candidates_of(candidate.pair, triangle), candidate.rank);
     if touches(triangle, node_cube(voxel, 0u)) {
-        set_voxels(word_of(brick_of(candidate.index), voxel), 1u << bit_of(voxel));
+        set_voxels(word_of(brick_of(candidate.pair), voxel), 1u << bit_of(voxel));
     }
 }

@@ -36,6 +36,7 @@ pub const MODULES: &[File] = &[
     file!("voxelize/counters"),
     file!("voxelize/pair"),
     file!("voxelize/pair_lists"),
+    file!("voxelize/brick_bits"),
     file!("voxelize/nodes"),
     file!("voxelize/columns"),
     file!("voxelize/candidates"),
@@ -81,8 +82,12 @@ kernels! {
     SEED = "voxelize/seed";
     /// Tests nodes, and lists those touched.
     REFINE = "voxelize/refine";
-    /// Assigns an index to every brick.
-    FIND_BRICKS = "voxelize/find_bricks";
+    /// Marks bricks in the bitmap, and counts those of its blocks.
+    MARK_BRICKS = "voxelize/mark_bricks";
+    /// Adds up the bricks of the blocks.
+    SCAN_BLOCKS = "voxelize/scan_blocks";
+    /// Numbers the bricks in canonical order.
+    RANK_BRICKS = "voxelize/rank_bricks";
     /// Tests rows of voxels.
     VOXEL_ROWS = "voxelize/voxel_rows";
     /// Tests single voxels.

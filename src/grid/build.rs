@@ -152,6 +152,36 @@ impl GridBuilder {
         self.append_ordered(parts)
     }
 
+    /// Whether bricks with these keys need no sorting and no merging: they are in canonical order
+    /// without duplicates and direction marks, and none were added before.
+    pub(crate) fn takes(&self, keys: &[BrickKey]) -> bool {
+        matches!(self.combine, Combine::Union | Combine::Parity)
+            && self.grid.keys.is_empty()
+            && self.grid.full.is_empty()
+            && keys.is_sorted_by(|a, b| a < b)
+            && keys.last().is_none_or(|key| key.is_of_brick())
+    }
+
+    /// Adds all bricks at once, which [`takes`](Self::takes) must accept; empty ones are allowed.
+    ///
+    /// # Errors
+    /// A voxel outside the grid.
+    pub(crate) fn take(&mut self, keys: Vec<BrickKey>, masks: Vec<Mask>) -> Result<(), GridError> {
+        debug_assert!(self.takes(&keys) && keys.len() == masks.len(), "{} keys", keys.len());
+        let dims = self.grid.dims;
+        let batches = keys.par_chunks(BATCH).zip(masks.par_chunks(BATCH));
+        let checked = batches.map(|(keys, masks)| {
+            let needs_compaction = masks.iter().any(|m| is_empty(m) || is_full(m));
+            check_inside(dims, keys, masks).map(|()| needs_compaction)
+        });
+        let needs_compaction = checked.try_reduce(|| false, |either, other| Ok(either || other))?;
+        (self.grid.keys, self.grid.masks) = (keys, masks);
+        if needs_compaction {
+            self.compact(0);
+        }
+        Ok(())
+    }
+
     /// Sorts references to the bricks of `parts` by key. Returns the number of bricks after
     /// merging.
     pub(crate) fn order(&mut self, parts: &[Vec<(BrickKey, Mask)>]) -> u64 {

@@ -14,7 +14,8 @@ use trivox::lattice::Triangle;
 use trivox::{Cpu, Gpu, Mesh, NoProgress, PlaceOptions, PlacedMesh, Sizing, place};
 
 const VOXEL: i32 = 1 << 16;
-const STAGES: [&str; 4] = ["seed", "refine", "find_bricks", "voxel_rows"];
+const STAGES: [&str; 6] =
+    ["seed", "refine", "mark_bricks", "scan_blocks", "rank_bricks", "voxel_rows"];
 /// Bytes read beside the bricks: counters and timestamps.
 const HEADER: u64 = 1024;
 const BRICK: u64 = 72;
@@ -54,7 +55,9 @@ fn counts_are_those_of_a_known_mesh() {
         assert_eq!(counts("seed"), (1, 2, 0));
         assert_eq!(counts("refine"), (1, 2, 2));
         // Three pairs on the level of voxels.
-        assert_eq!(counts("find_bricks"), (1, 3, 0));
+        assert_eq!(counts("mark_bricks"), (1, 3, 0));
+        // A word of the bitmap.
+        assert_eq!(counts("rank_bricks"), (1, 1, 0));
         assert_eq!(counts("voxel_rows"), (1, 9, 9));
         assert_eq!(stage(&report, "seed").bytes, 2 * 48 + 2 * 16);
         assert_eq!((report.runs, report.waits), (1, 1));
@@ -181,7 +184,7 @@ fn work_in_parts_adds_up() {
     let parts = report(&Gpu::new(&adapter).unwrap().with_batch_limits(batch_limits), &mesh);
     assert_eq!(parts.runs, 4);
     assert!(parts.waits >= 4);
-    for name in ["seed", "refine", "find_bricks", "voxel_rows"] {
+    for name in ["seed", "refine", "mark_bricks", "voxel_rows"] {
         let (whole, parts) = (stage(&whole, name), stage(&parts, name));
         assert_eq!((whole.invocations, whole.tests), (parts.invocations, parts.tests), "{name}");
         assert!(parts.dispatches > whole.dispatches && parts.bytes >= whole.bytes);

@@ -383,17 +383,17 @@ fn order_of_triangles_and_of_rules_makes_no_difference() {
 #[test]
 fn a_rule_reports_its_own_stages_and_waits_once_or_again_for_listed_crossings() {
     let mesh = placed(&soup(&mut Rng::with_seed(9), 300, 40 * UNIT, 1), [40; 3]);
-    let shared = ["seed", "refine"];
+    let shared = ["seed", "refine", "mark_bricks", "scan_blocks", "rank_bricks"];
     let Some(adapter) = fast_adapter() else { return };
     let gpu = Gpu::new(&adapter).unwrap();
     for (rule, kernel) in methods() {
         let last: &[&str] = match (rule, kernel) {
-            (Rule::Conservative, VoxelKernel::Rows) => &["find_bricks", "voxel_rows"],
-            (Rule::Conservative, VoxelKernel::Voxels) => &["find_bricks", "voxels"],
+            (Rule::Conservative, VoxelKernel::Rows) => &["voxel_rows"],
+            (Rule::Conservative, VoxelKernel::Voxels) => &["voxels"],
             (Rule::Conservative, _) => unreachable!("a method of this test: {kernel:?}"),
-            (Rule::SixSeparating, _) => &["find_bricks", "six_separating"],
-            (Rule::Parity(_), _) => &["find_bricks", "parity"],
-            (Rule::Winding | Rule::Crossings, _) => &["find_bricks", "mark_crossings"],
+            (Rule::SixSeparating, _) => &["six_separating"],
+            (Rule::Parity(_), _) => &["parity"],
+            (Rule::Winding | Rule::Crossings, _) => &["mark_crossings"],
         };
         report(&gpu, &mesh, (rule, kernel));
         let report = report(&gpu, &mesh, (rule, kernel));

@@ -3,8 +3,8 @@
 use wgpu::BufferUsages as Usage;
 
 use crate::gpu::voxelize::data::{
-    BRICK_WORDS, COUNTERS, CROSSING_WORDS, DISPATCH_WORDS, GROUP, LEVELS, MAX_CANDIDATES, Pair,
-    Params,
+    BLOCK_WORDS, BRICK_WORDS, COUNTERS, CROSSING_WORDS, DISPATCH_WORDS, GROUP, LEVELS,
+    MAX_CANDIDATES, Pair, Params,
 };
 use crate::gpu::voxelize::stages::{OutputList, Step};
 use crate::gpu::{Device, GpuError};
@@ -15,6 +15,8 @@ pub(super) struct Sizes {
     pub(super) pairs: u32,
     pub(super) bricks: u32,
     pub(super) crossings: u32,
+    /// Words of the bitmap of bricks.
+    pub(super) bitmap: u32,
 }
 
 impl Sizes {
@@ -36,9 +38,9 @@ impl Sizes {
         }
     }
 
-    /// Entries of the hash table: at most half are used while the bricks fit.
-    pub(super) fn table(&self) -> u32 {
-        (2 * self.bricks).next_power_of_two()
+    /// Blocks of the bitmap.
+    pub(super) fn blocks(&self) -> u32 {
+        self.bitmap.div_ceil(BLOCK_WORDS)
     }
 }
 
@@ -70,10 +72,13 @@ pub(super) struct Buffers {
     pub(super) first_pairs: wgpu::Buffer,
     /// The pair lists of all levels.
     pub(super) pairs: wgpu::Buffer,
-    pub(super) table: wgpu::Buffer,
-    pub(super) entry_of_pair: wgpu::Buffer,
-    /// The brick index of each table entry.
-    pub(super) brick_of_entry: wgpu::Buffer,
+    /// A bit for each brick of the region.
+    pub(super) bitmap: wgpu::Buffer,
+    /// The number of bricks before each word of the bitmap with bricks.
+    pub(super) bricks_before: wgpu::Buffer,
+    /// The number of bricks of each block of [`BLOCK_WORDS`] words of the bitmap, then of those
+    /// before.
+    pub(super) block_bricks: wgpu::Buffer,
     pub(super) bricks: wgpu::Buffer,
     pub(super) crossings: wgpu::Buffer,
 }
@@ -92,7 +97,7 @@ impl Buffers {
             device.buffer(label, words, Usage::STORAGE | more | FOR_TESTS)
         };
         let scratch = |label: &str, words: u32| storage(label, words.into(), Usage::empty());
-        let Sizes { pairs, bricks, crossings } = sizes;
+        let Sizes { bricks, crossings, bitmap, .. } = sizes;
         let all_pairs = sizes.all_pairs();
         let dispatch_words = LEVELS as u64 * DISPATCH_WORDS;
         let params_words = (LEVELS * PARAMS_STRIDE / 4) as u64;
@@ -108,9 +113,9 @@ impl Buffers {
             }),
             first_pairs: storage("first pairs", GROUPS_PER_PAIR * all_pairs, Usage::empty()),
             pairs: storage("pairs", PAIR_WORDS * all_pairs, Usage::empty()),
-            table: storage("table", sizes.table().into(), Usage::COPY_DST),
-            entry_of_pair: scratch("entry_of_pair", pairs),
-            brick_of_entry: scratch("brick_of_entry", sizes.table()),
+            bitmap: storage("bitmap", bitmap.into(), Usage::COPY_DST),
+            bricks_before: scratch("bricks_before", bitmap),
+            block_bricks: storage("block_bricks", sizes.blocks().into(), Usage::COPY_DST),
             bricks: storage("bricks", brick_words, Usage::COPY_SRC),
             crossings: storage("crossings", crossing_words, Usage::COPY_SRC),
         }
@@ -147,9 +152,9 @@ impl Buffers {
                 "dispatch_1" => &self.dispatch[if own_dispatch == Some(1) { 2 } else { 1 }],
                 "first_pairs" => &self.first_pairs,
                 "pairs" => &self.pairs,
-                "table" => &self.table,
-                "entry_of_pair" => &self.entry_of_pair,
-                "brick_of_entry" => &self.brick_of_entry,
+                "bitmap" => &self.bitmap,
+                "bricks_before" => &self.bricks_before,
+                "block_bricks" => &self.block_bricks,
                 "bricks" => &self.bricks,
                 "crossings" => &self.crossings,
                 _ => return None,

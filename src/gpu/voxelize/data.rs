@@ -71,7 +71,7 @@ pub struct Params {
     pub upper_capacity: u32,
     pub brick_capacity: u32,
     pub crossing_capacity: u32,
-    pub table_mask: u32,
+    pub directions: u32,
     pub candidate_limit: u32,
     pub max_groups: u32,
 }
@@ -86,6 +86,9 @@ pub struct Pair {
     pub node_z_candidates: u32,
     pub first: u32,
 }
+
+/// Words of the bitmap of bricks that are counted together.
+pub const BLOCK_WORDS: u32 = 64;
 
 /// Kinds of candidates in a brick: rows of voxels, columns through them, or voxels.
 pub const KIND_ROW: u32 = 0;

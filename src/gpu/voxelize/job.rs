@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use rayon::prelude::*;
+
 use crate::base::progress::{NoProgress, Progress};
 use crate::cpu::clamped::clamped_crossings;
 use crate::engine::backend::report::RunReport;
@@ -33,7 +35,7 @@ pub struct BatchLimits {
     pub triangles: u32,
     /// (triangle, node) pairs per level.
     pub pairs: u32,
-    /// Bricks, 72 bytes each and up to 32 more for the hash table.
+    /// Bricks, 72 bytes each.
     pub bricks: u32,
     /// Listed crossings, 8 bytes each: those of voxels that have one of the same direction.
     pub crossings: u32,
@@ -49,8 +51,10 @@ const _: () = assert!(MAX_TRIANGLES as u64 * (UNSHARED_WORDS as u64) < 1 << 32);
 /// 2^22 pairs have at most 2^31 candidates, so sums of candidates fit in 32 bits.
 pub(super) const MAX_PAIRS: u32 = 1 << 22;
 const _: () = assert!(MAX_PAIRS as u64 * (MAX_CANDIDATES as u64) < 1 << 32);
-/// 144 MiB, and up to half of that for the hash table.
+/// 144 MiB.
 const MAX_BRICKS: u32 = 1 << 21;
+/// 16 MiB: the bricks of a grid of 4096 x 4096 x 4096 voxels, or a layer of the largest grid.
+pub(super) const MAX_BITMAP_WORDS: u32 = 1 << 22;
 /// 128 MiB.
 const MAX_CROSSINGS: u32 = 1 << 24;
 /// At about 200 operations each, half a second on a GPU of 0.1 TFLOPS; drivers time out after two
@@ -173,6 +177,28 @@ impl SubBatch {
         }
     }
 
+    /// Words of the bitmap of its bricks.
+    pub(super) fn bitmap_words(&self, rule: Rule) -> u32 {
+        let bricks = |a: usize| (self.bricks_hi[a] - self.bricks_lo[a] + 1) as u64;
+        let bits = bricks(0) * bricks(1) * bricks(2) * u64::from(directions(rule));
+        u32::try_from(bits.div_ceil(32)).unwrap_or(u32::MAX)
+    }
+
+    /// Divides it into slabs with bitmaps of at most [`MAX_BITMAP_WORDS`]. The last is the lowest:
+    /// the results of a stack of them are in canonical order.
+    pub(super) fn slabs(self, rule: Rule) -> Vec<Self> {
+        let (mut larger, mut slabs) = (vec![self], Vec::new());
+        while let Some(slab) = larger.pop() {
+            // One layer, at most 2^26 bricks, always fits.
+            if slab.bitmap_words(rule) > MAX_BITMAP_WORDS {
+                larger.extend(slab.split_along(2));
+            } else {
+                slabs.push(slab);
+            }
+        }
+        slabs
+    }
+
     pub(super) fn triangle_count(&self) -> u32 {
         self.triangles.end - self.triangles.start
     }
@@ -199,17 +225,27 @@ impl SubBatch {
     fn split_region(&self) -> Option<[Self; 2]> {
         let size = |a: usize| self.bricks_hi[a] - self.bricks_lo[a];
         let axis = (0..3).max_by_key(|&a| size(a))?;
-        let middle = self.bricks_lo[axis] + size(axis) / 2;
+        (size(axis) > 0).then(|| self.split_along(axis))
+    }
+
+    /// Halves its region, of at least two layers of bricks.
+    fn split_along(&self, axis: usize) -> [Self; 2] {
+        let middle = (self.bricks_lo[axis] + self.bricks_hi[axis]) / 2;
         let [mut first, mut second] = self.halves();
         first.bricks_hi[axis] = middle;
         second.bricks_lo[axis] = middle + 1;
-        (size(axis) > 0).then_some([first, second])
+        [first, second]
     }
 
     fn halves(&self) -> [Self; 2] {
         let units = self.units / 2;
         [Self { units, ..self.clone() }, Self { units: self.units - units, ..self.clone() }]
     }
+}
+
+/// Bits of a brick in the bitmap.
+pub(super) fn directions(rule: Rule) -> u32 {
+    if matches!(rule, Rule::Winding | Rule::Crossings) { 2 } else { 1 }
 }
 
 /// Units of progress per batch.
@@ -234,16 +270,17 @@ pub(super) const BYTES_PER_BRICK: u64 =
 impl Results {
     /// Above `room` bricks, drops them all and only counts.
     pub(super) fn limit_to(&mut self, room: u64) {
-        let bricks = &mut self.lists.bricks;
-        if self.dropped > 0 || bricks.len() as u64 > room {
-            self.dropped += std::mem::take(bricks).len() as u64;
+        let bricks = self.lists.brick_count();
+        if self.dropped > 0 || bricks > room {
+            self.dropped += bricks;
+            self.lists = Lists::default();
         }
     }
 
     /// Adds the crossings outside the grid, which the stages do not find.
     pub(super) fn add_clamped(&mut self, job: &Job) {
         let clamped = clamped_crossings(job.mesh, job.rule, job.room);
-        self.lists.bricks.extend(clamped.bricks.into_iter().flatten());
+        self.lists.listed.extend(clamped.bricks.into_iter().flatten());
         self.dropped += clamped.dropped;
         self.limit_to(job.room);
     }
@@ -252,8 +289,14 @@ impl Results {
     pub(super) fn build(self, job: &Job) -> Result<GridBuilder, GridError> {
         let grid = GridBuilder::new(job.rule.grid_dims(job.mesh.lattice().dims))?;
         let mut grid = grid.combining(job.rule.combine());
-        let parts = [self.lists.bricks];
-        rayon::scope(|_| grid.append(&parts))?;
+        let Lists { keys, masks, listed, .. } = self.lists;
+        rayon::scope(|_| {
+            if listed.is_empty() && grid.takes(&keys) {
+                return grid.take(keys, masks);
+            }
+            let bricks = keys.into_par_iter().zip(masks).collect();
+            grid.append(&[bricks, listed])
+        })?;
         Ok(grid)
     }
 }
@@ -280,5 +323,28 @@ mod tests {
         let batch_limits = BatchLimits::of(&limits);
         assert_eq!(batch_limits.groups, MAX_GROUPS);
         assert_eq!((batch_limits.triangles, batch_limits.pairs), (MAX_TRIANGLES, MAX_PAIRS));
+    }
+
+    #[test]
+    fn slabs_are_a_stack_in_canonical_order_and_their_bitmaps_fit() {
+        for rule in [Rule::Conservative, Rule::Winding] {
+            let whole = SubBatch {
+                triangles: 0..1,
+                vertex_words: 0,
+                bricks_lo: [0; 3],
+                bricks_hi: [8191, 8191, 100],
+                units: UNITS,
+            };
+            let slabs = whole.slabs(rule);
+            assert!(
+                slabs.len() > 50 && slabs.iter().all(|s| s.bitmap_words(rule) <= MAX_BITMAP_WORDS)
+            );
+            let end = slabs.iter().rev().fold(0, |z, slab| {
+                assert_eq!(slab.bricks_lo, [0, 0, z]);
+                slab.bricks_hi[2] + 1
+            });
+            assert_eq!(end, 101);
+            assert_eq!(slabs.iter().map(|slab| slab.units).sum::<u64>(), UNITS);
+        }
     }
 }

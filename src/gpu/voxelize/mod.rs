@@ -6,8 +6,9 @@
 //! A level takes (triangle, node) pairs, expands each to the child nodes within the triangle's
 //! bounds, tests one child per invocation, and appends those touched to the pairs of the level
 //! below. The candidates of the pairs that a workgroup appends get whole workgroups, which balances
-//! the load. The last level sets or flips bits in bricks, whose indices come from a hash table.
-//! Only these are read back, with the counters: a run is one submission and one wait.
+//! the load. The last level sets or flips bits in bricks. A bitmap of the bricks of the region gives
+//! them their indices, in canonical order. Only these are read back, with the counters: a run is one
+//! submission and one wait, and the grid of one run needs no sorting.
 //!
 //! Winding numbers need the number of crossings of a voxel by direction. A brick has a key for each
 //! direction; bits mark the first crossing of a voxel, and a list takes the others, which the host
@@ -346,7 +347,10 @@ impl Gpu {
         report.host_ms.prepare += milliseconds(ready - began);
         report.host_ms.upload += milliseconds(ready.elapsed());
 
-        let mut sub_batches = vec![SubBatch::whole(batch, job.mesh.lattice())];
+        let mut sub_batches = SubBatch::whole(batch, job.mesh.lattice()).slabs(job.rule);
+        if job.keeps_bricks && sub_batches.len() > 1 {
+            return Err(job.too_large(Overflow::Bricks(u32::MAX)).into());
+        }
         while let Some(sub_batch) = sub_batches.pop() {
             check_cancelled(job.progress)?;
             match workspace.run(&self.device, job, &sub_batch, results).await? {
@@ -363,7 +367,8 @@ impl Gpu {
                     let halves = sub_batch.split(overflow).ok_or_else(|| {
                         BackendError::Failed(format!("cannot divide the work: {overflow:?}"))
                     })?;
-                    sub_batches.extend(halves);
+                    // A stack: the first half is next.
+                    sub_batches.extend(halves.into_iter().rev());
                 }
             }
         }
@@ -382,7 +387,10 @@ impl Gpu {
         batch: &Batch,
         workspace: &'a mut Option<Workspace>,
     ) -> Result<&'a mut Workspace, GpuError> {
-        let is_enough = |kept: &Workspace| kept.mesh().size() >= 4 * batch.words();
+        let bitmap = bitmap_words(job, batch);
+        let is_enough = |kept: &Workspace| {
+            kept.mesh().size() >= 4 * batch.words() && kept.sizes().bitmap >= bitmap
+        };
         let new = match workspace.take() {
             Some(kept) if is_enough(&kept) => kept,
             Some(kept) => {
@@ -412,6 +420,7 @@ impl Gpu {
             pairs: pairs.min(self.batch_limits.pairs).max(kept.pairs),
             bricks: pairs.min(self.batch_limits.bricks).max(kept.bricks),
             crossings: MIN_CROSSINGS.min(self.batch_limits.crossings).max(kept.crossings),
+            bitmap: bitmap_words(job, batch).max(kept.bitmap),
         };
         let mesh = mesh_buffer(&self.device, batch.words())?;
         Workspace::new(&self.device, mesh, sizes, readback)
@@ -445,6 +454,12 @@ impl Gpu {
         workspace.resize(&self.device, larger)?;
         Ok(true)
     }
+}
+
+/// Words of the largest bitmap of a batch's bricks.
+fn bitmap_words(job: &Job, batch: &Batch) -> u32 {
+    let slabs = SubBatch::whole(batch, job.mesh.lattice()).slabs(job.rule);
+    slabs.iter().map(|slab| slab.bitmap_words(job.rule)).max().unwrap_or(0)
 }
 
 /// Estimated number of bricks of `mesh`, at least 1.

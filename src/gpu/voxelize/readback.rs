@@ -41,8 +41,12 @@ pub(super) struct ListRange<'a> {
 /// Records read from output lists.
 #[derive(Default)]
 pub(super) struct Lists {
-    /// Unordered, with duplicates across sub-batches.
-    pub(super) bricks: Vec<(BrickKey, Mask)>,
+    /// Bricks of the stages: those of a sub-batch in canonical order, with duplicates across
+    /// sub-batches.
+    pub(super) keys: Vec<BrickKey>,
+    pub(super) masks: Vec<Mask>,
+    /// Further bricks, of crossings that the stages do not mark, in any order.
+    pub(super) listed: Vec<(BrickKey, Mask)>,
     /// The crossings of the current run.
     crossings: Vec<Crossing>,
 }
@@ -53,7 +57,11 @@ impl Lists {
         let list = &staging[LIST_AT as usize..];
         match output {
             OutputList::Bricks => {
-                self.bricks.par_extend(list.as_chunks().0.par_iter().take(len).map(brick));
+                let bricks = list.as_chunks::<BRICK_BYTES>().0.par_iter().take(len);
+                rayon::join(
+                    || self.keys.par_extend(bricks.clone().map(key)),
+                    || self.masks.par_extend(bricks.clone().map(mask)),
+                );
             }
             OutputList::Crossings => {
                 let crossings = list.as_chunks::<CROSSING_BYTES>().0.iter();
@@ -64,7 +72,12 @@ impl Lists {
 
     /// Counts the crossings in bricks.
     pub(super) fn count_crossings(&mut self) {
-        self.bricks.append(&mut count(std::mem::take(&mut self.crossings)));
+        self.listed.append(&mut count(std::mem::take(&mut self.crossings)));
+    }
+
+    /// The number of bricks, with duplicates.
+    pub(super) fn brick_count(&self) -> u64 {
+        (self.keys.len() + self.listed.len()) as u64
     }
 }
 
@@ -153,8 +166,11 @@ pub(super) fn counters(staging: &[u8]) -> Vec<u32> {
     words.iter().copied().map(u32::from_le_bytes).collect()
 }
 
-fn brick(bytes: &[u8; BRICK_BYTES]) -> (BrickKey, Mask) {
-    let (key, mask) = bytes.split_at(4 * KEY_WORDS);
-    let (key, mask) = (key.as_chunks().0, mask.as_chunks::<8>().0);
-    (brick_of(words(&key[0])), std::array::from_fn(|x| u64::from_le_bytes(mask[x])))
+fn key(bytes: &[u8; BRICK_BYTES]) -> BrickKey {
+    brick_of(words(&bytes.as_chunks().0[0]))
+}
+
+fn mask(bytes: &[u8; BRICK_BYTES]) -> Mask {
+    let (mask, _) = bytes[4 * KEY_WORDS..].as_chunks::<8>();
+    std::array::from_fn(|x| u64::from_le_bytes(mask[x]))
 }

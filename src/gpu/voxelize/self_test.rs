@@ -37,7 +37,7 @@ impl SelfTest {
     }
 
     /// The test's limits: few workgroups per dimension, so that dispatches are two-dimensional, as
-    /// those of large meshes; and a small hash table, so that bricks collide.
+    /// those of large meshes; and few bricks.
     pub(super) fn batch_limits(self, limits: BatchLimits) -> BatchLimits {
         BatchLimits { groups: 1, bricks: 1 << 10, ..limits }
     }
@@ -160,7 +160,7 @@ mod tests {
     }
 
     /// Each fault: the kernel that is wrong, the rule that uses it, and the replaced text.
-    const FAULTS: [(Rule, VoxelKernel, &str, &str, &str); 27] = {
+    const FAULTS: [(Rule, VoxelKernel, &str, &str, &str); 29] = {
         const ROWS: VoxelKernel = VoxelKernel::Rows;
         const TOUCH: Rule = Rule::Conservative;
         const THIN: Rule = Rule::SixSeparating;
@@ -169,7 +169,7 @@ mod tests {
             // Workgroups of a stage write over each other.
             (TOUCH, ROWS, "seed", "let slot = starts[level].x + ", "let slot = "),
             (TOUCH, ROWS, "refine", "let slot = starts[level].x + ", "let slot = "),
-            (TOUCH, ROWS, "find_bricks", "found_base + rank", "rank"),
+            (TOUCH, ROWS, "scan_blocks", "sums[lane] = own;", "sums[lane] = 0u;"),
             (
                 Rule::Winding,
                 ROWS,
@@ -186,7 +186,9 @@ mod tests {
             // Pairs are set up in more than one round.
             (TOUCH, ROWS, "voxel_rows", "round < GROUP / SLOTS", "round < 1u"),
             // Bricks are confused.
-            (TOUCH, ROWS, "find_bricks", "(a.node_xy == b.node_xy) &&", ""),
+            (TOUCH, ROWS, "rank_bricks", "index += countOneBits(bitmap[other]);", ""),
+            (TOUCH, ROWS, "mark_bricks", "brick.z * size.y + brick.y", "brick.z + brick.y"),
+            (TOUCH, ROWS, "voxel_rows", "+ countOneBits(lower)", ""),
             // An atomic operation is not atomic, or another.
             (
                 TOUCH,

@@ -14,7 +14,9 @@ use crate::gpu::{self, Constants, Device, GpuError, Pipeline, kernels};
 pub(super) enum Stage {
     Seed,
     Refine,
-    FindBricks,
+    MarkBricks,
+    ScanBlocks,
+    RankBricks,
     VoxelRows,
     Voxels,
     SixSeparating,
@@ -48,7 +50,9 @@ impl Stage {
         match self {
             Self::Seed => kernels::SEED,
             Self::Refine => kernels::REFINE,
-            Self::FindBricks => kernels::FIND_BRICKS,
+            Self::MarkBricks => kernels::MARK_BRICKS,
+            Self::ScanBlocks => kernels::SCAN_BLOCKS,
+            Self::RankBricks => kernels::RANK_BRICKS,
             Self::VoxelRows => kernels::VOXEL_ROWS,
             Self::Voxels => kernels::VOXELS,
             Self::SixSeparating => kernels::SIX_SEPARATING,
@@ -95,6 +99,10 @@ impl Step {
 pub(super) enum Size {
     /// One invocation per triangle.
     Triangles,
+    /// One workgroup.
+    One,
+    /// One invocation per word of the bitmap.
+    Bitmap,
     /// Indirect, with the arguments at this word of the level's in its dispatch buffer.
     Indirect(u64),
 }
@@ -117,8 +125,8 @@ impl OutputList {
     }
 }
 
-/// Maximum number of steps of a run: one per level, and two more.
-pub(super) const MAX_STEPS: u32 = LEVELS as u32 + 2;
+/// Maximum number of steps of a run: one per level, and four more.
+pub(super) const MAX_STEPS: u32 = LEVELS as u32 + 4;
 
 /// The steps of a run by `rule` in which no triangle starts above `top_level`: triangles are
 /// appended to their start levels; then, level by level, touched nodes become pairs of the level
@@ -132,7 +140,9 @@ pub(super) fn steps(rule: Rule, kernel: VoxelKernel, top_level: u32) -> Vec<Step
     let mut steps = vec![step(Stage::Seed, 0, Size::Triangles)];
     let candidates = Size::Indirect(CANDIDATE_GROUPS);
     steps.extend((1..=top_level).rev().map(|level| step(Stage::Refine, level, candidates)));
-    steps.push(step(Stage::FindBricks, 0, Size::Indirect(PAIR_GROUPS)));
+    steps.push(step(Stage::MarkBricks, 0, Size::Indirect(PAIR_GROUPS)));
+    steps.push(step(Stage::ScanBlocks, 0, Size::One));
+    steps.push(step(Stage::RankBricks, 0, Size::Bitmap));
     steps.push(step(last, 0, candidates));
     steps
 }
@@ -151,11 +161,11 @@ mod tests {
     use crate::predicate::crosses::Axis;
 
     #[test]
-    fn a_run_takes_one_step_a_level_and_two_more() {
+    fn a_run_takes_one_step_a_level_and_four_more() {
         for rule in [Rule::Conservative, Rule::SixSeparating, Rule::Parity(Axis::Z), Rule::Winding]
         {
             for kernel in [VoxelKernel::Rows, VoxelKernel::Voxels] {
-                assert_eq!(steps(rule, kernel, 1).len(), 2 + 2);
+                assert_eq!(steps(rule, kernel, 1).len(), 2 + 4);
                 assert_eq!(steps(rule, kernel, 5).len(), MAX_STEPS as usize);
             }
         }

@@ -2,8 +2,8 @@
 
 use crate::gpu::voxelize::buffers::Sizes;
 use crate::gpu::voxelize::data::{
-    BRICK_WORDS, BRICKS, CANDIDATES, CROSSING_WORDS, CROSSINGS, FAILURES, GROUPS, LEVELS, PAIRS,
-    Pair, STARTED, TRIANGLE_WORDS,
+    BLOCK_WORDS, BRICK_WORDS, BRICKS, CANDIDATES, CROSSING_WORDS, CROSSINGS, FAILURES, GROUP,
+    GROUPS, LEVELS, PAIRS, Pair, STARTED, TRIANGLE_WORDS,
 };
 use crate::gpu::voxelize::stages::{Stage, Step};
 
@@ -13,6 +13,8 @@ pub(super) struct Counts {
     pub(super) triangles: u64,
     pub(super) bricks: u64,
     pub(super) crossings: u64,
+    /// Words of the bitmap of the region's bricks.
+    pub(super) bitmap: u64,
     /// Pairs per level.
     pub(super) pairs: [u64; LEVELS],
     /// Candidates per level.
@@ -28,11 +30,12 @@ pub(super) struct Counts {
 impl Counts {
     /// Decodes the counters of a run with buffers of `sizes`. Pairs and crossings above the
     /// capacity were counted, but not processed.
-    pub(super) fn new(triangles: u32, counters: &[u32], sizes: &Sizes) -> Self {
+    pub(super) fn new(triangles: u32, bitmap: u32, counters: &[u32], sizes: &Sizes) -> Self {
         let levels = |first: usize| std::array::from_fn(|l| counters[first + l].into());
         Self {
             triangles: triangles.into(),
-            bricks: counters[BRICKS].into(),
+            bitmap: bitmap.into(),
+            bricks: counters[BRICKS].min(sizes.bricks).into(),
             crossings: counters[CROSSINGS].min(sizes.crossings).into(),
             pairs: std::array::from_fn(|l| {
                 counters[PAIRS + l].min(sizes.pairs_on(l as u32)).into()
@@ -67,11 +70,6 @@ const TRIANGLE: u64 = 4 * WORD * TRIANGLE_WORDS as u64;
 
 /// The work of `step` in a run that counted `counts`.
 pub(super) fn work(step: &Step, counts: &Counts) -> Work {
-    // After a failure, voxels are not tested.
-    let finds_voxels = step.level == 0 && !matches!(step.stage, Stage::Seed | Stage::FindBricks);
-    if finds_voxels && counts.failures != 0 {
-        return Work::default();
-    }
     let level = step.level as usize;
     let (pairs, candidates) = (counts.pairs[level], counts.candidates[level]);
     // The first pair of a workgroup is written by the stage before.
@@ -85,9 +83,18 @@ pub(super) fn work(step: &Step, counts: &Counts) -> Work {
             let read = pairs * (PAIR + TRIANGLE) + groups * WORD;
             (candidates, candidates, read + counts.children(level - 1) * PAIR)
         }
-        // A pair, its table entry, and the entry's brick index; a new brick's index, key and mask.
-        Stage::FindBricks => (pairs, 0, pairs * (PAIR + 2 * WORD) + counts.bricks * (WORD + BRICK)),
-        // A pair, its entry and brick, and its triangle; the bricks, read and written.
+        // A pair, and its word of the bitmap; each brick counts.
+        Stage::MarkBricks => (pairs, 0, pairs * (PAIR + WORD) + counts.bricks * WORD),
+        // The blocks, read twice and written.
+        Stage::ScanBlocks => {
+            (GROUP.into(), 0, counts.bitmap.div_ceil(BLOCK_WORDS.into()) * 3 * WORD)
+        }
+        // The bitmap, the blocks, and the bricks. The number of words with bricks is not known.
+        Stage::RankBricks => (counts.bitmap, 0, counts.bitmap * WORD + counts.bricks * BRICK),
+        // After a failure, voxels are not tested.
+        _ if counts.failures != 0 => return Work::default(),
+        // A pair, its word of the bitmap and its number, and its triangle; the bricks, read and
+        // written.
         Stage::VoxelRows
         | Stage::Voxels
         | Stage::SixSeparating
@@ -119,8 +126,8 @@ mod tests {
     }
 
     fn of(counters: &[u32], stage: Stage, level: u32) -> (u64, u64, u64) {
-        let sizes = Sizes { pairs: 1 << 20, bricks: 1 << 20, crossings: 600 };
-        let counts = Counts::new(1020, counters, &sizes);
+        let sizes = Sizes { pairs: 1 << 20, bricks: 1 << 20, crossings: 600, bitmap: 64 };
+        let counts = Counts::new(1020, 50, counters, &sizes);
         let rules = [Rule::Conservative, Rule::SixSeparating, Rule::Winding];
         let mut steps = rules.into_iter().flat_map(|rule| steps(rule, VoxelKernel::Rows, 1));
         let step = steps.find(|s| s.stage == stage && s.level == level);
@@ -133,7 +140,9 @@ mod tests {
         let of = |stage, level| of(&counters(), stage, level);
         assert_eq!(of(Stage::Seed, 0), (1020, 0, 1020 * 48 + 1020 * 16));
         assert_eq!(of(Stage::Refine, 1), (70, 70, 20 * 64 + 2 * 4 + 30 * 16));
-        assert_eq!(of(Stage::FindBricks, 0), (1030, 0, 1030 * 24 + 3 * 76));
+        assert_eq!(of(Stage::MarkBricks, 0), (1030, 0, 1030 * 20 + 3 * 4));
+        assert_eq!(of(Stage::ScanBlocks, 0), (256, 0, 12));
+        assert_eq!(of(Stage::RankBricks, 0), (50, 0, 50 * 4 + 3 * 72));
         // The capacity is 600 of 700 crossings.
         let last = (5000, 5000, 1030 * 72 + 2 * 21 * 4 + 3 * 144 + 600 * 8);
         assert_eq!(of(Stage::VoxelRows, 0), last);
@@ -151,6 +160,6 @@ mod tests {
         assert_eq!(of(BRICKS_FULL, Stage::VoxelRows), 0);
         assert_eq!(of(BRICKS_FULL, Stage::SixSeparating), 0);
         assert_eq!(of(PAIRS_FULL, Stage::MarkCrossings), 0);
-        assert_eq!(of(BRICKS_FULL, Stage::FindBricks), 1030);
+        assert_eq!(of(BRICKS_FULL, Stage::MarkBricks), 1030);
     }
 }

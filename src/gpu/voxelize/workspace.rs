@@ -10,10 +10,10 @@ use crate::engine::backend::Rule;
 use crate::engine::backend::report::{RunReport, StageReport, milliseconds};
 use crate::gpu::voxelize::buffers::{Buffers, PARAMS_STRIDE, Sizes, UPPER_SHARE};
 use crate::gpu::voxelize::data::{
-    BRICKS, BRICKS_FULL, CROSSINGS, DISPATCH_WORDS, FAILURES, GROUP, LEVELS, PAIRS, PAIRS_FULL,
-    Params, TOO_MANY_CANDIDATES,
+    BLOCK_WORDS, BRICKS, BRICKS_FULL, CROSSINGS, DISPATCH_WORDS, FAILURES, GROUP, LEVELS, PAIRS,
+    PAIRS_FULL, Params, TOO_MANY_CANDIDATES,
 };
-use crate::gpu::voxelize::job::{Job, Overflow, Results, SubBatch};
+use crate::gpu::voxelize::job::{Job, Overflow, Results, SubBatch, directions};
 use crate::gpu::voxelize::readback::{self, CLOCK_AT, ListRange, Readback};
 use crate::gpu::voxelize::stages::{OutputList, Size, Stage, Step, steps};
 use crate::gpu::voxelize::upload::{Batch, Uploaded};
@@ -107,7 +107,8 @@ impl Workspace {
         let source = self.list_range(OutputList::Bricks, 0..expected);
         let fetched = self.readback.fetch(device, encoder, &source, report, read);
         let (counters, times) = fetched.await?;
-        let counts = Counts::new(sub_batch.triangle_count(), &counters, &sizes);
+        let bitmap = sub_batch.bitmap_words(job.rule);
+        let counts = Counts::new(sub_batch.triangle_count(), bitmap, &counters, &sizes);
         add_work(report, &steps, &counts, times.as_deref());
 
         let overflow = overflow(&counters, &sizes, job);
@@ -199,9 +200,14 @@ impl Workspace {
             bytes[..size_of::<Params>()].copy_from_slice(bytemuck::bytes_of(&level));
         }
         device.queue.write_buffer(&self.buffers.params, 0, &params);
-        let Buffers { counters, table, dispatch: [even, odd, _], .. } = &self.buffers;
-        for buffer in [counters, table, even, odd] {
+        let Buffers { counters, bitmap, block_bricks, dispatch: [even, odd, _], .. } =
+            &self.buffers;
+        for buffer in [counters, even, odd] {
             encoder.clear_buffer(buffer, 0, None);
+        }
+        let words = sub_batch.bitmap_words(job.rule);
+        for (buffer, words) in [(bitmap, words), (block_bricks, words.div_ceil(BLOCK_WORDS))] {
+            encoder.clear_buffer(buffer, 0, Some(4 * u64::from(words)));
         }
         // Timestamps are per pass; untimed steps share one pass, which is slightly faster.
         let steps_per_pass = if job.clock.is_some() { 1 } else { steps.len() };
@@ -226,6 +232,11 @@ impl Workspace {
         match step.size {
             Size::Triangles => {
                 let groups = sub_batch.triangle_count().div_ceil(GROUP);
+                dispatch(pass, groups, job.batch_limits.groups);
+            }
+            Size::One => pass.dispatch_workgroups(1, 1, 1),
+            Size::Bitmap => {
+                let groups = sub_batch.bitmap_words(job.rule).div_ceil(GROUP);
                 dispatch(pass, groups, job.batch_limits.groups);
             }
             Size::Indirect(word) => {
@@ -257,7 +268,7 @@ impl Workspace {
             upper_capacity: sizes.pairs_on(2),
             brick_capacity: sizes.bricks,
             crossing_capacity: sizes.crossings,
-            table_mask: sizes.table() - 1,
+            directions: directions(*rule),
             candidate_limit: batch_limits.candidates,
             max_groups: batch_limits.groups,
         }
@@ -360,8 +371,9 @@ mod tests {
         let written = [
             (&buffers.pairs, all_pairs * pair_words),
             (&buffers.first_pairs, 2 * all_pairs),
-            (&buffers.entry_of_pair, told.pairs),
-            (&buffers.brick_of_entry, told.table()),
+            (&buffers.bitmap, told.bitmap),
+            (&buffers.bricks_before, told.bitmap),
+            (&buffers.block_bricks, told.blocks()),
             (&buffers.bricks, BRICK_WORDS as u32 * told.bricks),
             (&buffers.crossings, CROSSING_WORDS as u32 * told.crossings),
         ];
@@ -371,7 +383,7 @@ mod tests {
     /// Whether a run by `rule` writes the buffer with that index in [`written`]: crossings are
     /// listed where the large triangles of the mesh coincide with the sheet.
     fn is_used(rule: Rule, index: usize) -> bool {
-        index < 5 || rule == Rule::Winding
+        index < 6 || rule == Rule::Winding
     }
 
     /// Runs the job with buffers twice as large as the capacities in its parameters, filled with
@@ -383,8 +395,13 @@ mod tests {
         mesh: &wgpu::Buffer,
         told: Sizes,
     ) -> bool {
-        let Sizes { pairs, bricks, crossings } = told;
-        let made = Sizes { pairs: 2 * pairs, bricks: 2 * bricks, crossings: 2 * crossings };
+        let Sizes { pairs, bricks, crossings, bitmap } = told;
+        let made = Sizes {
+            pairs: 2 * pairs,
+            bricks: 2 * bricks,
+            crossings: 2 * crossings,
+            bitmap: 2 * bitmap,
+        };
         let readback = Readback::new(device);
         let mut workspace = Workspace::new(device, mesh.clone(), made, readback).unwrap();
         workspace.buffers.sizes = told;
@@ -433,7 +450,8 @@ mod tests {
                 let most = 1 << 14;
                 let told = [(1, 1), (1023, 64), (1024, 1024), (most, 1), (most, most)];
                 let fits = told.map(|(pairs, found)| {
-                    let told = Sizes { pairs, bricks: found.min(1024), crossings: found };
+                    let bitmap = sub_batch.bitmap_words(rule);
+                    let told = Sizes { pairs, bricks: found.min(1024), crossings: found, bitmap };
                     run_with_guards(&device, (&job, &sub_batch), &buffer, told)
                 });
                 let label = adapter.label();

@@ -15,7 +15,7 @@ use crate::glue;
 use crate::grid::PyGrid;
 use crate::job::{self, Job};
 use crate::mesh::{PyMesh, Source};
-use crate::solid::distance::PyDistanceField;
+use crate::distance::PyDistanceField;
 
 /// What becomes of an item that fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -12,7 +12,7 @@ use crate::error::Failure;
 use crate::grid::PyGrid;
 use crate::job::{self, Job};
 use crate::mesh::Source;
-use crate::solid::distance::PyDistanceField;
+use crate::distance::PyDistanceField;
 
 /// A caller's options.
 #[derive(Debug, Clone)]

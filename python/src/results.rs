@@ -13,7 +13,7 @@ use trivox::lattice::MAX_DIM;
 use trivox::{ColorSource, Sizing, VoxelGrid, Voxelizer, compare};
 
 use crate::core::sentence;
-use crate::engine::{parse_mode, texts, transform_of};
+use crate::voxelizer::{parse_mode, texts, transform_of};
 use crate::error::Failure;
 use crate::glue;
 use crate::grid::PyGrid;

@@ -23,7 +23,7 @@ use crate::mesh::Source;
 use crate::options::{
     bounds_of, color_of, is_flag, lattice_of, named, pad_of, parsed, tile_of, whole, wholes,
 };
-use crate::solid::distance::PyDistanceField;
+use crate::distance::PyDistanceField;
 
 /// Turns meshes into voxels, with fixed options. Immutable, picklable, and safe to share between
 /// threads.

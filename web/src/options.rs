@@ -14,7 +14,7 @@ use trivox::view::render::{Background, RenderOptions, View};
 use trivox::{ColorSource, Mode, Sizing, Transform, Voxelizer};
 
 use crate::Failure;
-use crate::base::progress::Reporter;
+use crate::progress::Reporter;
 
 /// Bytes that a step may take: WebAssembly has 4 GiB, of which the mesh and what browsers refuse to
 /// give are not for it.

@@ -94,8 +94,8 @@ fn touched_boxes(triangle: &Triangle, within: &BoxRange, bits: u32) -> Vec<[i32;
 const DIMS: [u32; 3] = [70, 71, 72];
 
 /// Triangles by size: how many, and their largest extent in half voxels. The largest start at nodes
-/// of 64 voxels.
-const SIZES: [(u32, u32); 3] = [(400, 8), (30, 50), (3, 139)];
+/// of 64 voxels; of the smallest, a workgroup has more pairs than its kernel sets up in one round.
+const SIZES: [(u32, u32); 4] = [(400, 8), (30, 50), (3, 139), (300, 1)];
 
 /// Triangles with vertices at the corners, centres and edges of voxels, or one lattice unit away,
 /// in a grid of `dims`. `sizes` are those of [`SIZES`].

@@ -79,16 +79,18 @@ impl Crossings {
 pub struct Windings {
     /// Columns with a winding number of absolute value 2 or more: parts of the mesh overlap.
     pub overlapping: u64,
-    /// Columns with both a positive and a negative winding number: parts of the mesh are inside
-    /// out.
-    pub opposed: u64,
+    /// Columns with a positive winding number.
+    pub positive: u64,
+    /// Columns with a negative winding number.
+    pub negative: u64,
 }
 
 impl Windings {
     fn sum(self, other: Self) -> Self {
         Self {
             overlapping: self.overlapping + other.overlapping,
-            opposed: self.opposed + other.opposed,
+            positive: self.positive + other.positive,
+            negative: self.negative + other.negative,
         }
     }
 }
@@ -392,10 +394,10 @@ impl Sweep {
     }
 
     fn windings(&self) -> Windings {
-        let opposed = self.positive & self.negative;
         Windings {
             overlapping: self.overlapping.count_ones().into(),
-            opposed: opposed.count_ones().into(),
+            positive: self.positive.count_ones().into(),
+            negative: self.negative.count_ones().into(),
         }
     }
 }

@@ -117,12 +117,12 @@ pub(crate) async fn solidify(
         ));
     }
     runner.progress.start("analyze", 0);
-    let mut surface = OrientedSurface::of(runner)?;
+    let surface = OrientedSurface::of(runner)?;
     let asked_for = "asked for".to_owned();
     let done = match solid.fill {
-        Fill::Auto => automatic(runner, &mut surface).await?,
+        Fill::Auto => automatic(runner, &surface).await?,
         Fill::Parity => parity(runner, asked_for, &surface.topology).await?,
-        Fill::Winding => winding(runner, asked_for, &mut surface).await?,
+        Fill::Winding => winding(runner, asked_for, &surface).await?,
         Fill::Vote => vote(runner, asked_for).await?,
         // If the bounds cut the mesh, a flood fill enters there.
         Fill::Flood if surface.topology.is_closed() && runner.mesh.outside() == 0 => {
@@ -154,43 +154,16 @@ struct OrientedSurface {
 impl OrientedSurface {
     /// Analyzes the runner's mesh, and replaces it by the one with flipped parts.
     fn of(runner: &mut Runner) -> Result<Self, BackendError> {
-        let (mut surface, flips) = Self::as_given(runner, |topology| !topology.is_oriented())?;
-        if let Some(flips) = flips {
-            surface.flip(runner, flips)?;
+        let (mut surface, flips) = Self::as_given(runner, Topology::may_need_flips)?;
+        if let Some(Flips { statistics, is_flipped }) = flips {
+            let is_oriented = surface.topology.is_oriented();
+            if let Some(is_flipped) = &is_flipped {
+                runner.mesh = Cow::Owned(runner.mesh.with_flipped(is_flipped));
+                (surface, _) = Self::as_given(runner, |_| false)?;
+            }
+            surface.flips = (!is_oriented || is_flipped.is_some()).then_some(statistics);
         }
         Ok(surface)
-    }
-
-    /// Flips the parts with inverted orientation; returns whether there are any.
-    fn flip(&mut self, runner: &mut Runner, flips: Flips) -> Result<bool, BackendError> {
-        let Flips { statistics, is_flipped } = flips;
-        if let Some(is_flipped) = &is_flipped {
-            runner.mesh = Cow::Owned(runner.mesh.with_flipped(is_flipped));
-            (*self, _) = Self::as_given(runner, |_| false)?;
-        }
-        self.flips = Some(statistics);
-        Ok(is_flipped.is_some())
-    }
-
-    /// Whether patches of a closed and oriented mesh are flipped depends on columns of the whole
-    /// grid.
-    ///
-    /// # Errors
-    /// A mesh in a window of which some patches would be flipped, and others not. To flip all of
-    /// them changes no voxel.
-    fn refuse_to_flip_some(&self, runner: &Runner) -> Result<(), BackendError> {
-        if self.flips.is_some() {
-            return Ok(());
-        }
-        match Self::as_given(runner, |_| true)?.1 {
-            Some(Flips { is_flipped: Some(which), .. }) if which.contains(&false) => {
-                Err(BackendError::NotInTiles(
-                    "parts of the mesh have inverted orientation, and whether they are flipped depends \
-                 on the whole grid: use the fill vote, or flip them in the mesh",
-                ))
-            }
-            _ => Ok(()),
-        }
     }
 
     /// Analyzes the runner's mesh, and if `flip` says so of its topology, which triangles to flip.
@@ -206,7 +179,7 @@ impl OrientedSurface {
             let max_edges = room.min(MAX_EDGES as u64);
             let allow = |topology: &Topology, edges| {
                 let flip = flip(topology);
-                let flipping = if flip { Topology::flipping_bytes(whole) } else { 0 };
+                let flipping = if flip { topology.flipping_bytes(whole) } else { 0 };
                 check_memory(flipping + Topology::boundary_bytes(edges), memory)?;
                 Ok::<_, BackendError>(flip)
             };
@@ -236,7 +209,7 @@ impl OrientedSurface {
 /// Fills by the method that suits the mesh.
 async fn automatic(
     runner: &mut Runner<'_>,
-    surface: &mut OrientedSurface,
+    surface: &OrientedSurface,
 ) -> Result<Done, BackendError> {
     let topology = &surface.topology;
     if topology.is_closed() && topology.is_oriented() {
@@ -277,26 +250,11 @@ async fn automatic(
 async fn winding(
     runner: &mut Runner<'_>,
     reason: String,
-    surface: &mut OrientedSurface,
+    surface: &OrientedSurface,
 ) -> Result<Done, BackendError> {
     let boundary = surface.boundary.as_ref().filter(|boundary| boundary.edges() > 0);
     let Some(boundary) = boundary else {
-        let wound = along_x(runner, Fill::Winding, reason).await?;
-        if runner.mesh.window().is_some() {
-            surface.refuse_to_flip_some(runner)?;
-            return Ok(wound);
-        }
-        let opposed = wound.findings.windings.is_some_and(|windings| windings.opposed > 0);
-        if opposed && surface.flips.is_none() {
-            let (_, flips) = OrientedSurface::as_given(runner, |_| true)?;
-            if let Some(flips) = flips
-                && surface.flip(runner, flips)?
-            {
-                // Patches that met at edges of more than two triangles may have a boundary now.
-                return Box::pin(winding(runner, wound.reason, surface)).await;
-            }
-        }
-        return Ok(wound);
+        return along_x(runner, Fill::Winding, reason).await;
     };
     let Run { crossings, .. } = runner.run(Rule::Crossings, 0).await?;
     let Some(crossings) = crossings else {

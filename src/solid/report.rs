@@ -1,5 +1,6 @@
 //! The report of a solid: the mesh's topology, the fill, and warnings.
 
+use std::cmp::Ordering;
 use std::fmt;
 
 use crate::base::numbers::{counted, grouped};
@@ -116,14 +117,9 @@ pub enum FillWarning {
         /// Columns along `x` with a winding number of 2 or more.
         columns: u64,
     },
-    /// Parity or a vote for a closed mesh of which some parts have inverted orientation.
-    InsideOut {
-        /// Columns along `x` through such parts and through others.
-        columns: u64,
-    },
-    /// Winding for such a mesh, if its parts cannot be oriented alike.
+    /// A closed mesh of which some parts stay inside out, as of a shell that crosses itself.
     Opposed {
-        /// Columns along `x` with positive and negative winding numbers.
+        /// Columns along `x` with a winding number of the sign opposite to that of the mesh's volume.
         columns: u64,
     },
     /// Rays along different axes disagree.
@@ -159,14 +155,17 @@ impl FillWarning {
     pub fn better(&self) -> Option<Fill> {
         match self {
             Self::Holes { better, .. } => Some(*better),
-            Self::Orientation { .. } => Some(Fill::Vote),
-            Self::MayOverlap { .. } | Self::Opposed { .. } => Some(Fill::Flood),
-            Self::Overlap { .. }
-            | Self::InsideOut { .. }
-            | Self::AxisDisagreement(_)
-            | Self::Leak { .. } => Some(Fill::Winding),
+            Self::Overlap { .. } | Self::AxisDisagreement(_) | Self::Leak { .. } => {
+                Some(Fill::Winding)
+            }
             Self::Uncertain { open_edges: 0, .. } => Some(Fill::Vote),
-            Self::Uncertain { .. } | Self::Unjudged { .. } | Self::Nothing => None,
+            // Every fill has a doubt about such a mesh.
+            Self::Orientation { .. }
+            | Self::MayOverlap { .. }
+            | Self::Opposed { .. }
+            | Self::Uncertain { .. }
+            | Self::Unjudged { .. }
+            | Self::Nothing => None,
         }
     }
 
@@ -178,7 +177,6 @@ impl FillWarning {
             Self::Orientation { .. } => "orientation",
             Self::MayOverlap { .. } => "may overlap",
             Self::Overlap { .. } => "overlap",
-            Self::InsideOut { .. } => "inside out",
             Self::Opposed { .. } => "opposed",
             Self::AxisDisagreement(_) => "axis disagreement",
             Self::Uncertain { .. } => "uncertain",
@@ -219,15 +217,10 @@ impl fmt::Display for FillWarning {
                 "overlapping or nested parts cancel in {}, leaving cavities",
                 counted(*columns, "column")
             ),
-            Self::InsideOut { columns } => write!(
-                f,
-                "parts with inverted orientation cancel others in up to {}, leaving cavities",
-                counted(*columns, "column")
-            ),
             Self::Opposed { columns } => write!(
                 f,
-                "parts of opposite orientation, which flipping cannot repair, cancel in up to {}, \
-                 leaving cavities",
+                "parts of shells that cross themselves or their cavities are inside out in {}, so they \
+                 may cancel others and leave cavities",
                 counted(*columns, "column")
             ),
             Self::AxisDisagreement(disagreement) => {
@@ -346,6 +339,13 @@ impl FillReport {
         }
     }
 
+    /// Columns with a winding number of the sign opposite to that of the mesh's volume, where winding
+    /// numbers are known.
+    #[must_use]
+    pub fn opposed_columns(&self) -> Option<u64> {
+        self.windings.map(|windings| opposed_columns(&self.topology, &windings))
+    }
+
     /// Whether there is a warning.
     #[must_use]
     pub fn is_doubtful(&self) -> bool {
@@ -450,10 +450,9 @@ fn doubts_of_parity(topology: &Topology, findings: &Findings) -> Vec<FillWarning
 
 fn doubts_of_winding(topology: &Topology, findings: &Findings) -> Vec<FillWarning> {
     let edges = topology.unbalanced_edges;
-    let columns = opposed(findings);
     let doubt = match through_holes(topology, findings, Fill::Vote) {
         None if edges > 0 => Some(FillWarning::Orientation { edges }),
-        None => (columns > 0).then_some(FillWarning::Opposed { columns }),
+        None => opposed(topology, findings),
         holes => holes,
     };
     doubt.into_iter().collect()
@@ -489,16 +488,27 @@ fn through_holes(topology: &Topology, findings: &Findings, better: Fill) -> Opti
 fn overlap(topology: &Topology, findings: &Findings) -> Option<FillWarning> {
     let columns = findings.windings.map_or(0, |windings| windings.overlapping);
     let edges = topology.unbalanced_edges - topology.odd_edges;
-    match (columns, edges, opposed(findings)) {
-        (1.., ..) => Some(FillWarning::Overlap { columns }),
-        (_, 1.., _) => Some(FillWarning::MayOverlap { edges }),
-        // Through a hole, winding numbers have both signs whatever the orientation.
-        (.., columns @ 1..) if topology.is_closed() => Some(FillWarning::InsideOut { columns }),
-        _ => None,
+    match (columns, edges) {
+        (1.., _) => Some(FillWarning::Overlap { columns }),
+        (_, 1..) => Some(FillWarning::MayOverlap { edges }),
+        _ => opposed(topology, findings),
     }
 }
 
-/// Columns along `x` with positive and negative winding numbers.
-fn opposed(findings: &Findings) -> u64 {
-    findings.windings.map_or(0, |windings| windings.opposed)
+/// Whether winding numbers have both signs. Without them and without overlaps all numbers are 0 and
+/// one other, so the voxels have the volume of the mesh, but for those that the surface passes.
+/// Through a hole, they have both signs whatever the orientation.
+fn opposed(topology: &Topology, findings: &Findings) -> Option<FillWarning> {
+    let windings = findings.windings.filter(|_| topology.is_oriented())?;
+    let columns = opposed_columns(topology, &windings);
+    (columns > 0).then_some(FillWarning::Opposed { columns })
+}
+
+/// Columns with a winding number of the sign opposite to that of the mesh's volume.
+fn opposed_columns(topology: &Topology, &Windings { positive, negative, .. }: &Windings) -> u64 {
+    match topology.volume_times_six.cmp(&0) {
+        Ordering::Greater => negative,
+        Ordering::Equal => negative.min(positive),
+        Ordering::Less => positive,
+    }
 }

@@ -53,7 +53,7 @@ pub struct FillSummary {
     /// Columns with a winding number of 2 or more.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overlapping_columns: Option<u64>,
-    /// Columns through parts with inverted orientation, and through others.
+    /// Columns with a winding number of the sign opposite to that of the mesh's volume.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub opposed_columns: Option<u64>,
     /// Where rays along the three axes disagree, for a vote.
@@ -115,8 +115,8 @@ impl From<&Topology> for TopologySummary {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct DoubtSummary {
-    /// `holes`, `orientation`, `may overlap`, `overlap`, `inside out`, `opposed`, `axis
-    /// disagreement`, `uncertain`, `unjudged`, `nothing` or `leak`.
+    /// `holes`, `orientation`, `may overlap`, `overlap`, `opposed`, `axis disagreement`, `uncertain`,
+    /// `unjudged`, `nothing` or `leak`.
     pub kind: &'static str,
     /// A sentence.
     pub text: String,
@@ -208,7 +208,7 @@ impl FillSummary {
             example: filling.topology.example.map(|edge| edge.map(in_mesh_units)),
             unended_columns: filling.unended,
             overlapping_columns: filling.windings.map(|windings| windings.overlapping),
-            opposed_columns: filling.windings.map(|windings| windings.opposed),
+            opposed_columns: filling.opposed_columns(),
             axis_disagreement: (filling.disagreement.as_ref())
                 .map(|disagreement| DisagreementSummary::new(disagreement, lattice)),
             enclosed: filling.enclosed,

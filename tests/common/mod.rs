@@ -17,5 +17,6 @@ pub mod progress;
 pub mod published;
 pub mod rays;
 pub mod rules;
+pub mod scenes;
 pub mod shapes;
 pub mod solids;

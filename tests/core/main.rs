@@ -15,6 +15,7 @@ mod fill;
 mod grid;
 mod imports;
 mod mesher;
+mod nesting;
 mod palette;
 mod place;
 mod pool;

@@ -400,7 +400,7 @@ fn parity_and_winding_find_the_centres_that_cones_surround() {
         more += expected.subtract(&solid(&mesh, Fill::Parity).0).occupied();
     }
     assert!(odd > 10_000 && more > 500, "{odd} by parity, {more} more by winding");
-    assert!(as_given >= 40, "{as_given} meshes as given");
+    assert!(as_given >= 30, "{as_given} meshes as given");
 }
 
 #[test]
@@ -659,7 +659,7 @@ fn what_bounds_cut_off_changes_nothing_within_them() {
 }
 
 #[test]
-fn a_shell_inside_out_beside_or_in_another_is_flipped_for_winding_and_doubtful_by_parity() {
+fn a_shell_inside_out_beside_or_in_another_is_flipped_and_doubtful_by_parity_if_they_overlap() {
     let dims = [180, 82, 82];
     let one = block(dims, [1; 3], [81; 3]);
     for (at, overlap) in [(90, 0), (21, 60 * 80 * 80)] {
@@ -672,7 +672,10 @@ fn a_shell_inside_out_beside_or_in_another_is_flipped_for_winding_and_doubtful_b
         for fill in [Fill::Parity, Fill::Vote] {
             let (grid, filling) = solid(&mesh, fill);
             assert!(grid == expected, "{fill}: {grid:?}");
-            assert_eq!(filling.doubts, [FillWarning::InsideOut { columns: 80 * 80 }], "{fill}");
+            let overlaps = FillWarning::Overlap { columns: 80 * 80 };
+            let expected = if overlap > 0 { vec![overlaps] } else { vec![] };
+            assert_eq!(filling.doubts, expected, "{fill}");
+            assert_eq!(filling.flips.unwrap().flipped_patches, 1);
         }
         for fill in [Fill::Auto, Fill::Winding] {
             let filling = assert_certain(&mesh, fill, &one.union(&other));
@@ -701,10 +704,10 @@ fn a_mesh_that_no_flip_orients_is_doubtful_by_winding() {
     let [FillWarning::Opposed { columns }] = filling.doubts[..] else {
         panic!("{:?}", filling.doubts);
     };
-    assert!(columns > 0 && filling.flips.unwrap().flipped_triangles == 0);
+    assert!(columns > 0 && filling.flips.is_none());
     let (by_parity, filling) = solid(&mesh, Fill::Parity);
     assert!(grid == by_parity && grid.occupied() > 300);
-    assert_eq!(filling.doubts, [FillWarning::InsideOut { columns }]);
+    assert_eq!(filling.doubts, [FillWarning::Opposed { columns }]);
 }
 
 #[test]
@@ -714,7 +717,7 @@ fn a_sheet_in_a_cube_is_not_said_to_be_inside_out() {
         let mesh = in_grid(&together(&[cube([1.25; 3], 9.5), sheet]), [12; 3]);
         let (grid, filling) = solid(&mesh, Fill::Vote);
         assert_eq!(grid, block([12; 3], [1; 3], [11; 3]));
-        let is_about_sign = |doubt: &FillWarning| matches!(doubt, FillWarning::InsideOut { .. });
+        let is_about_sign = |doubt: &FillWarning| matches!(doubt, FillWarning::Opposed { .. });
         assert!(!filling.doubts.iter().any(is_about_sign), "{:?}", filling.doubts);
     }
 }
@@ -775,11 +778,9 @@ fn a_sentence_says_what_the_mesh_is_how_it_was_filled_and_every_doubt() {
          triangles at 24 edges are inconsistently oriented, so overlapping parts, if there are any, \
          cancel and leave cavities"
     );
-    let apart = [cube([1.25; 3], 3.0), inside_out(&cuboid([6.25, 1.25, 1.25], [9.25, 4.25, 4.25]))];
-    let apart = sentence(&in_grid(&together(&apart), dims), Fill::Parity);
-    let inside_out = "parts with inverted orientation cancel others in up to 9 columns, leaving \
-                      cavities";
-    assert!(apart.ends_with(&format!("; doubtful, as {inside_out}")), "{apart}");
+    let crossed = sentence(&in_grid(&bow_tie(), [24, 14, 10]), Fill::Parity);
+    let inside_out = "parts of shells that cross themselves or their cavities are inside out in ";
+    assert!(crossed.contains(&format!("; doubtful, as {inside_out}")), "{crossed}");
     let slanted = mesh_of(&[[[1.3, 2.2, 3.1], [9.2, 4.3, 1.7], [3.6, 8.7, 9.4]]]);
     let slanted = sentence(&in_grid(&slanted, dims), Fill::Vote);
     let disputed = "1 shell, with 3 open edges: filled by vote, asked for; doubtful, as rays along \

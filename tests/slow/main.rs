@@ -8,5 +8,6 @@ mod common;
 mod fuzz;
 mod gpu_scale;
 mod meshes;
+mod nesting;
 mod renderers;
 mod soak;

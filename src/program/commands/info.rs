@@ -227,7 +227,7 @@ impl SurfaceInfo {
             }
             false => None,
         };
-        let inside_out = windings.map(|windings| windings.opposed > 0);
+        let inside_out = windings.map(|found| found.positive > 0 && found.negative > 0);
         Ok(Some(Self {
             topology: TopologySummary::from(&topology),
             // A loop passes an edge of several triangles several times.

@@ -14,6 +14,7 @@ use crate::solid::topology::Edge;
 use crate::solid::topology::bins::{Bins, NO_BIN, part_bits};
 use crate::solid::topology::boundary::BoundaryEdge;
 use crate::solid::topology::shells::Shells;
+use crate::solid::topology::wedges::{self, Leaf};
 use crate::solid::topology::weld::Weld;
 
 /// The counts.
@@ -132,10 +133,9 @@ impl<'a> Matching<'a> {
 
     /// Matches all half-edges; keeps at most `max_edges` of the boundary.
     pub(super) fn tally(&self, max_edges: u64) -> Tally {
-        let parts = (0..part_count(self.mesh.vertices().len())).into_par_iter();
         let count = AtomicU64::new(0);
         let keep = |times: u64| count.fetch_add(times, Relaxed) + times <= max_edges;
-        parts.map(|part| self.tally_part(part, keep)).reduce(Tally::default, Tally::merged)
+        self.parts().map(|part| self.tally_part(part, keep)).reduce(Tally::default, Tally::merged)
     }
 
     fn tally_part(&self, part: usize, keep: impl Fn(u64) -> bool) -> Tally {
@@ -155,28 +155,103 @@ impl<'a> Matching<'a> {
     }
 
     /// The lowest triangle of the shell of each triangle, once all half-edges are matched.
-    pub(super) fn shells(&self) -> impl ExactSizeIterator<Item = u32> {
-        (0..self.mesh.len() as u32).map(|triangle| self.shells.root(triangle))
+    pub(super) fn shells(&self) -> Vec<u32> {
+        self.shells.roots()
     }
 
-    /// The pairs of triangles at edges with exactly two.
-    pub(super) fn pairs(&self) -> Vec<Pair> {
-        let parts = (0..part_count(self.mesh.vertices().len())).into_par_iter();
-        parts.flat_map_iter(|part| self.pairs_of_part(part)).collect()
-    }
-
-    fn pairs_of_part(&self, part: usize) -> Vec<Pair> {
-        let mut pairs = Vec::new();
-        Stars::of(self, part).for_each(|_, [rising, falling]| {
-            merge(rising, falling, |_, rising, falling| match (rising, falling) {
-                ([one, other], []) | ([], [one, other]) => {
-                    pairs.push((one.triangle(), other.triangle(), true));
+    /// The lowest triangle of the component of each triangle through pairs, of an oriented mesh.
+    /// At edges of more than two triangles, those that are connected elsewhere pair first.
+    pub(super) fn paired_shells(&self) -> Vec<u32> {
+        let shells = Shells::new(self.mesh.len());
+        let join = |(one, other, _): Pair| {
+            shells.join(one, other);
+        };
+        self.parts().for_each(|part| {
+            let pair = |_, leaves| wedges::pair_connected(leaves, &mut |pair| join(pair));
+            self.pairs_of_part(part, pair, join);
+        });
+        let connected = shells.roots();
+        self.parts().for_each(|part| {
+            let pair = |edge, mut leaves: Vec<Leaf>| {
+                for leaf in &mut leaves {
+                    leaf.group = connected[leaf.triangle as usize].into();
                 }
-                ([one], [other]) => pairs.push((one.triangle(), other.triangle(), false)),
-                _ => {}
+                wedges::pair(edge, leaves, &mut |pair| join(pair))
+            };
+            self.pairs_of_part(part, pair, join);
+        });
+        shells.roots()
+    }
+
+    /// The pairs of triangles at all edges: at an edge with two triangles these, and at one with
+    /// more those of a shell, as far as there are such ([`wedges`]). Also returns the number of
+    /// half-edges without a pair. An oriented mesh has none, and all its pairs are of one
+    /// orientation.
+    pub(super) fn pairs(&self) -> (Vec<Pair>, u64) {
+        let of_part = |part| {
+            let (mut pairs, mut of_wedges) = (Vec::new(), Vec::new());
+            let pair = |edge, leaves| wedges::pair(edge, leaves, &mut |pair| of_wedges.push(pair));
+            let unpaired = self.pairs_of_part(part, pair, |pair| pairs.push(pair));
+            pairs.append(&mut of_wedges);
+            (pairs, unpaired)
+        };
+        let join = |mut one: (Vec<Pair>, u64), mut other: (Vec<Pair>, u64)| {
+            one.0.append(&mut other.0);
+            (one.0, one.1 + other.1)
+        };
+        self.parts().map(of_part).reduce(Default::default, join)
+    }
+
+    fn parts(&self) -> impl ParallelIterator<Item = usize> {
+        (0..part_count(self.mesh.vertices().len())).into_par_iter()
+    }
+
+    /// Visits the pairs at edges of two triangles in a part, and calls `pair` with the leaves of other
+    /// edges, of which it returns how many have no pair. Returns the number of half-edges without
+    /// one.
+    fn pairs_of_part(
+        &self,
+        part: usize,
+        mut pair: impl FnMut(Edge, Vec<Leaf>) -> u64,
+        mut visit: impl FnMut(Pair),
+    ) -> u64 {
+        let mut unpaired = 0;
+        let first = part << self.part_bits;
+        Stars::of(self, part).for_each(|star, [rising, falling]| {
+            merge(rising, falling, |high, rising, falling| match (rising, falling) {
+                ([one, other], []) | ([], [one, other]) => {
+                    visit((one.triangle(), other.triangle(), true));
+                }
+                ([one], [other]) => visit((one.triangle(), other.triangle(), false)),
+                ([_], []) | ([], [_]) => unpaired += 1,
+                _ => {
+                    let leaf = |half_edge: &HalfEdge, is_rising| {
+                        let ends = [(first + star) as u32, high];
+                        self.leaf(half_edge.triangle(), ends, is_rising)
+                    };
+                    let rising = rising.iter().map(|half_edge| leaf(half_edge, true));
+                    let falling = falling.iter().map(|half_edge| leaf(half_edge, false));
+                    let points = self.mesh.vertices();
+                    let edge = [points[first + star], points[high as usize]];
+                    unpaired += pair(edge, rising.chain(falling).collect());
+                }
             });
         });
-        pairs
+        unpaired
+    }
+
+    /// A triangle at the edge between two welded vertices.
+    fn leaf(&self, triangle: u32, ends: [u32; 2], is_rising: bool) -> Leaf {
+        let vertices = self.mesh.indices()[triangle as usize];
+        let welded = self.weld.triangle(vertices);
+        let at = |end: u32| welded.iter().position(|&vertex| vertex == end).unwrap_or(0);
+        let [low, high] = ends.map(at);
+        Leaf {
+            triangle,
+            is_rising,
+            group: u64::from(vertices[low]) << 32 | u64::from(vertices[high]),
+            apex: self.mesh.vertices()[vertices[3 - low - high] as usize],
+        }
     }
 
     /// Unites the shells of all triangles at an edge; returns the number of unions.

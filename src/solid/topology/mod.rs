@@ -21,8 +21,11 @@ mod bins;
 mod boundary;
 mod edges;
 mod measure;
+mod nesting;
 mod patches;
 mod shells;
+mod sight;
+mod wedges;
 mod weld;
 
 use crate::base::progress::Progress;
@@ -171,8 +174,13 @@ impl Topology {
         edges * boundary::EDGE_BYTES
     }
 
-    /// Maximum memory that flipping the patches of `mesh` allocates, in bytes.
-    pub(crate) fn flipping_bytes(mesh: &PlacedMesh) -> u64 {
-        Self::bytes(mesh) + patches::bytes(mesh.len())
+    /// Whether some part may have inverted orientation while others have not.
+    pub(crate) fn may_need_flips(&self) -> bool {
+        !self.is_oriented() || self.shells > 1 || self.non_manifold_edges > 0
+    }
+
+    /// Maximum memory that flipping the patches of `mesh`, of this topology, allocates, in bytes.
+    pub(crate) fn flipping_bytes(&self, mesh: &PlacedMesh) -> u64 {
+        Self::bytes(mesh) + patches::bytes(mesh.len(), self)
     }
 }

@@ -54,4 +54,9 @@ impl Shells {
             at = grandparent;
         }
     }
+
+    /// The lowest triangle of the shell of each triangle, once all are united.
+    pub(super) fn roots(&self) -> Vec<u32> {
+        (0..self.parents.len() as u32).map(|triangle| self.root(triangle)).collect()
+    }
 }

@@ -1,0 +1,411 @@
+//! Orients closed shells by what encloses what.
+//!
+//! A shell that no other encloses is turned outwards, and so is one in a cavity. A shell in matter
+//! keeps its orientation relative to the shell around it, so that it is a cavity if it is opposite,
+//! and redundant if it is not. In other words, whatever is enclosed is turned along with what
+//! encloses it.
+//!
+//! A shell encloses another if the other's inner side is inside it everywhere: points just behind
+//! the triangles of the other have a winding number other than 0 around the shell. Winding numbers
+//! are exact sums of the crossings of a ray. So the result depends neither on axes, bounds and tiles
+//! nor on the order of triangles, and shells that touch are no special case.
+
+use rayon::prelude::*;
+
+use crate::base::progress::Progress;
+use crate::base::vector::{cross, dot, minus, norm};
+use crate::lattice::{PlacedMesh, Triangle};
+use crate::solid::topology::patches::{Patches, twice_area};
+
+/// Triangles per leaf of the tree.
+const LEAF: usize = 8;
+/// Up to so many triangles, a shell is probed at all of [`WEIGHTS`].
+const FEW: usize = 512;
+/// Of a larger shell, at most so many triangles are probed, in their middle.
+const MAX_PROBES: usize = 4096;
+/// How far behind a triangle a probe is, in lattice units: rounding moves surfaces that touch by
+/// less.
+const DEPTH: i32 = 2;
+/// The sum of the weights of a probe.
+const SCALE: i64 = 6;
+/// The middle.
+const MIDDLE: [i64; 3] = [2, 2, 2];
+/// Points of a triangle, as the weights of its corners: all multiples of 1/6 within it.
+const WEIGHTS: [[i64; 3]; 10] = [
+    MIDDLE,
+    [4, 1, 1],
+    [1, 4, 1],
+    [1, 1, 4],
+    [3, 2, 1],
+    [3, 1, 2],
+    [2, 3, 1],
+    [1, 3, 2],
+    [2, 1, 3],
+    [1, 2, 3],
+];
+
+/// Whether each of these closed patches faces back, if all its triangles are oriented like its
+/// root. If `progress` is cancelled, the result has no meaning.
+pub(super) fn faces_back(
+    mesh: &PlacedMesh,
+    patches: &Patches,
+    progress: &dyn Progress,
+) -> Vec<bool> {
+    let as_given = match patches.are_consistent() {
+        true => vec![false; patches.len()],
+        false => patches.are_mostly_flipped(mesh),
+    };
+    let shells = Shell::all(mesh, patches, &as_given);
+    let has = |sign: i128| shells.iter().any(|shell| shell.volume.signum() == sign);
+    let is_turned = match (has(1), has(-1)) {
+        (_, false) => vec![false; shells.len()],
+        (false, true) => vec![true; shells.len()],
+        (true, true) => Nesting::new(mesh, patches, &as_given, shells).is_turned(progress),
+    };
+    as_given.iter().zip(is_turned).map(|(&as_given, is_turned)| as_given != is_turned).collect()
+}
+
+/// Maximum memory of [`faces_back`], in bytes: shells, and if they are nested their triangles, what
+/// is around them, and the tree.
+pub(super) fn bytes(triangles: usize, patches: usize) -> u64 {
+    let of_patch = size_of::<Shell>() + 2 * size_of::<Vec<u32>>() + 48;
+    (of_patch * patches + 20 * triangles) as u64
+}
+
+/// The minimum and the maximum corner.
+type Bounds = [[i32; 3]; 2];
+
+const NO_BOUNDS: Bounds = [[i32::MAX; 3], [i32::MIN; 3]];
+
+fn bounds(triangle: &Triangle) -> Bounds {
+    triangle.iter().fold(NO_BOUNDS, |bounds, &corner| union(bounds, [corner; 2]))
+}
+
+fn union([min, max]: Bounds, [other_min, other_max]: Bounds) -> Bounds {
+    let min = [0, 1, 2].map(|a| min[a].min(other_min[a]));
+    [min, [0, 1, 2].map(|a| max[a].max(other_max[a]))]
+}
+
+/// A closed shell.
+#[derive(Clone, Copy)]
+struct Shell {
+    /// Six times the volume in cubic lattice units, negative if it is inside out.
+    volume: i128,
+    /// In square lattice units.
+    twice_area: i128,
+    bounds: Bounds,
+}
+
+impl Shell {
+    const NONE: Self = Self { volume: 0, twice_area: 0, bounds: NO_BOUNDS };
+
+    /// The shell of each patch.
+    fn all(mesh: &PlacedMesh, patches: &Patches, as_given: &[bool]) -> Vec<Self> {
+        let origin = mesh.vertices().first().copied().unwrap_or_default();
+        let mut shells = vec![Self::NONE; patches.len()];
+        for index in 0..mesh.len() {
+            let patch = patches.patch(index);
+            let is_flipped = patches.is_flipped(index) != as_given[patch];
+            shells[patch] = shells[patch].and(Self::of(&mesh.triangle(index), origin, is_flipped));
+        }
+        shells
+    }
+
+    /// A triangle, with the tetrahedron from `origin`: below `2^77`, so that of `2^32` triangles the
+    /// sum is below `2^109`.
+    fn of(triangle: &Triangle, origin: [i32; 3], is_flipped: bool) -> Self {
+        let [a, b, c] = triangle.map(|p| minus(p.map(i128::from), origin.map(i128::from)));
+        let volume = dot(a, cross(b, c));
+        Self {
+            volume: if is_flipped { -volume } else { volume },
+            twice_area: twice_area(triangle),
+            bounds: bounds(triangle),
+        }
+    }
+
+    fn and(self, other: Self) -> Self {
+        Self {
+            volume: self.volume + other.volume,
+            twice_area: self.twice_area + other.twice_area,
+            bounds: union(self.bounds, other.bounds),
+        }
+    }
+
+    /// Whether it may enclose `other`: a shell that is there twice, perhaps with other diagonals of
+    /// sides that rounding bent, encloses no copy of itself. A wall between them thinner than
+    /// [`DEPTH`] is none.
+    fn is_larger_than(&self, other: &Self) -> bool {
+        let wall = self.volume.abs() - other.volume.abs();
+        let [[min, max], [other_min, other_max]] = [self.bounds, other.bounds];
+        wall > 3 * i128::from(DEPTH) * other.twice_area
+            && (0..3).all(|a| min[a] <= other_min[a] + DEPTH && other_max[a] <= max[a] + DEPTH)
+    }
+}
+
+/// The shells of a mesh, and how they are nested.
+struct Nesting<'a> {
+    mesh: &'a PlacedMesh,
+    patches: &'a Patches,
+    as_given: &'a [bool],
+    shells: Vec<Shell>,
+    tree: Tree,
+}
+
+impl<'a> Nesting<'a> {
+    fn new(
+        mesh: &'a PlacedMesh,
+        patches: &'a Patches,
+        as_given: &'a [bool],
+        shells: Vec<Shell>,
+    ) -> Self {
+        Self { mesh, patches, as_given, shells, tree: Tree::new(mesh) }
+    }
+
+    /// Whether each shell is turned.
+    fn is_turned(&self, progress: &dyn Progress) -> Vec<bool> {
+        let members = self.members();
+        let enclosing: Vec<Vec<u32>> = (0..self.shells.len())
+            .into_par_iter()
+            .map(|shell| match progress.is_cancelled() {
+                true => Vec::new(),
+                false => self.enclosing(shell, &members[shell]),
+            })
+            .collect();
+        let mut order: Vec<usize> = (0..self.shells.len()).collect();
+        order.sort_by_key(|&shell| std::cmp::Reverse(self.shells[shell].volume.abs()));
+        let mut is_turned = vec![false; order.len()];
+        // The winding number that each shell adds inside, once it is oriented.
+        let mut adds = vec![0; order.len()];
+        for shell in order {
+            let sign = self.shells[shell].volume.signum();
+            let around = &enclosing[shell];
+            let is_in_matter = around.iter().map(|&other| adds[other as usize]).sum::<i128>() > 0;
+            is_turned[shell] = match self.innermost(around, sign) {
+                Some(other) if is_in_matter => is_turned[other],
+                _ => sign < 0,
+            };
+            adds[shell] = if is_turned[shell] { -sign } else { sign };
+        }
+        is_turned
+    }
+
+    /// The innermost shell of those around one. Of several copies of it, that of opposite
+    /// orientation: the cavity of a part that is there twice is there twice too.
+    fn innermost(&self, around: &[u32], sign: i128) -> Option<usize> {
+        let shell = |other: &u32| &self.shells[*other as usize];
+        let smallest = around.iter().min_by_key(|other| shell(other).volume.abs())?;
+        let copies = around.iter().filter(|other| !shell(other).is_larger_than(shell(smallest)));
+        let is_alike = |other: &&u32| shell(other).volume.signum() == sign;
+        copies.min_by_key(is_alike).map(|&other| other as usize)
+    }
+
+    /// The triangles of each shell that have an area; of a large shell, only some.
+    fn members(&self) -> Vec<Vec<u32>> {
+        let mut members = vec![Vec::new(); self.shells.len()];
+        for index in 0..self.mesh.len() {
+            if normal(&self.mesh.triangle(index)) != [0; 3] {
+                members[self.patches.patch(index)].push(index as u32);
+            }
+        }
+        members.par_iter_mut().zip(&self.shells).for_each(|(members, shell)| {
+            if members.len() > MAX_PROBES {
+                // By their place in the shell, so that neither order nor bounds matter.
+                let rank = |&index: &u32| hash(&self.mesh.triangle(index as usize), shell);
+                members.select_nth_unstable_by_key(MAX_PROBES, rank);
+                members.truncate(MAX_PROBES);
+            }
+        });
+        members
+    }
+
+    /// The shells that enclose `shell`, which has the triangles `members`.
+    fn enclosing(&self, shell: usize, members: &[u32]) -> Vec<u32> {
+        let this = &self.shells[shell];
+        if this.volume == 0 {
+            return Vec::new();
+        }
+        let weights = if members.len() <= FEW { &WEIGHTS[..] } else { &WEIGHTS[..1] };
+        let mut enclosing: Option<Vec<u32>> = None;
+        for weights in weights {
+            for &index in members {
+                let triangle = self.mesh.triangle(index as usize);
+                let is_flipped = self.is_flipped(index as usize) != (this.volume < 0);
+                let probe = Probe::behind(&triangle, *weights, is_flipped);
+                let around = self.around(&probe);
+                let may_enclose = |&other: &u32| match &enclosing {
+                    Some(enclosing) => enclosing.contains(&other),
+                    None => self.shells[other as usize].is_larger_than(this),
+                };
+                let around: Vec<u32> = around.into_iter().filter(may_enclose).collect();
+                if around.is_empty() {
+                    return around;
+                }
+                enclosing = Some(around);
+            }
+        }
+        enclosing.unwrap_or_default()
+    }
+
+    /// Whether a triangle is opposite to its shell as given.
+    fn is_flipped(&self, index: usize) -> bool {
+        self.patches.is_flipped(index) != self.as_given[self.patches.patch(index)]
+    }
+
+    /// The shells around which the winding number of `probe` is not 0.
+    fn around(&self, probe: &Probe) -> Vec<u32> {
+        let mut crossed: Vec<(u32, i32)> = Vec::new();
+        self.tree.visit(probe, |index| {
+            let crossing = probe.crossing(&self.mesh.triangle(index));
+            if crossing != 0 {
+                let crossing = if self.is_flipped(index) { -crossing } else { crossing };
+                crossed.push((self.patches.patch(index) as u32, crossing));
+            }
+        });
+        crossed.sort_unstable();
+        let of_one = crossed.chunk_by(|one, other| one.0 == other.0);
+        let is_around = |of_one: &&[(u32, i32)]| of_one.iter().map(|c| c.1).sum::<i32>() != 0;
+        of_one.filter(is_around).map(|of_one| of_one[0].0).collect()
+    }
+}
+
+/// Depends neither on the order of the corners nor on where the shell is.
+fn hash(triangle: &Triangle, shell: &Shell) -> u64 {
+    let mut corners = triangle.map(|corner| minus(corner, shell.bounds[0]));
+    corners.sort_unstable();
+    let mix =
+        |hash: u64, &c: &i32| (hash ^ c as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
+    corners.as_flattened().iter().fold(0, mix)
+}
+
+/// Twice the area vector: components of at most `2^50`.
+fn normal(triangle: &Triangle) -> [i64; 3] {
+    let [a, b, c] = triangle.map(|corner| corner.map(i64::from));
+    cross(minus(b, a), minus(c, a))
+}
+
+/// A point [`DEPTH`] behind a triangle, and the ray from there towards positive `x`.
+///
+/// The point is a multiple of `1 / SCALE`, and moved by infinitesimal steps: into the shell, and then along `y`, `z` and `x`, each
+/// infinitely smaller than the one before. A linear function of the point is zero only if it is
+/// constant; otherwise its sign is that of the first term that is not zero. So the ray starts on no
+/// triangle, and passes through no edge.
+struct Probe {
+    /// In units of `1 / SCALE`.
+    at: [i64; 3],
+    inwards: [i64; 3],
+}
+
+impl Probe {
+    /// Behind the point of `triangle` at `weights`; before it if `is_flipped`.
+    fn behind(triangle: &Triangle, weights: [i64; 3], is_flipped: bool) -> Self {
+        let sum = |axis: usize| -> i64 {
+            (0..3).map(|corner| weights[corner] * i64::from(triangle[corner][axis])).sum()
+        };
+        let normal = normal(triangle);
+        let inwards = if is_flipped { normal } else { normal.map(|c| -c) };
+        let to_depth = (i64::from(DEPTH) * SCALE) as f64 / norm(inwards.map(|c| c as f64));
+        let step = |axis: usize| (inwards[axis] as f64 * to_depth).round_ties_even() as i64;
+        Self { at: [0, 1, 2].map(|axis| sum(axis) + step(axis)), inwards }
+    }
+
+    /// The sign of a linear function that has `value` at the point before it is moved. Below
+    /// `2^53` times `2^51` times 3.
+    fn sign(&self, value: i128, gradient: [i64; 3]) -> i128 {
+        let [x, y, z] = gradient.map(i128::from);
+        let inwards = dot([x, y, z], self.inwards.map(i128::from));
+        let steps = [value, inwards, y, z, x];
+        steps.into_iter().find(|&step| step != 0).unwrap_or(0).signum()
+    }
+
+    /// 1 if the ray leaves through the front of `triangle`, -1 if it enters there, else 0.
+    fn crossing(&self, triangle: &Triangle) -> i32 {
+        let normal = normal(triangle);
+        let facing = i128::from(normal[0].signum());
+        if facing == 0 {
+            return 0;
+        }
+        let corners = triangle.map(|corner| corner.map(|c| SCALE * i64::from(c)));
+        // Below 2^28 each, so the edge functions are below 2^57.
+        let is_left_of = |from: [i64; 3], to: [i64; 3]| {
+            let ([_, y, z], [_, to_y, to_z]) = (minus(self.at, from), minus(to, from));
+            self.sign(i128::from(to_y * z - to_z * y), [0, -to_z, to_y]) == facing
+        };
+        let [a, b, c] = corners;
+        if !(is_left_of(a, b) && is_left_of(b, c) && is_left_of(c, a)) {
+            return 0;
+        }
+        let height = dot(minus(self.at, a).map(i128::from), normal.map(i128::from));
+        match self.sign(height, normal) == -facing {
+            true => facing as i32,
+            false => 0,
+        }
+    }
+}
+
+/// A binary tree of bounding boxes.
+struct Tree {
+    /// The triangles, in the order of the leaves.
+    order: Vec<u32>,
+    /// In preorder: a subtree of depth `d` has `2^(d + 1) - 1` nodes.
+    nodes: Vec<Bounds>,
+    depth: u32,
+}
+
+impl Tree {
+    fn new(mesh: &PlacedMesh) -> Self {
+        let depth = mesh.len().div_ceil(LEAF).next_power_of_two().ilog2();
+        let mut order: Vec<u32> = (0..mesh.len() as u32).collect();
+        let mut nodes = vec![NO_BOUNDS; (2 << depth) - 1];
+        Self::build(mesh, &mut order, &mut nodes, depth);
+        Self { order, nodes, depth }
+    }
+
+    fn build(mesh: &PlacedMesh, order: &mut [u32], nodes: &mut [Bounds], depth: u32) {
+        let of_triangle = |&index: &u32| bounds(&mesh.triangle(index as usize));
+        let all = order.iter().map(of_triangle).fold(NO_BOUNDS, union);
+        nodes[0] = all;
+        if depth == 0 {
+            return;
+        }
+        // Rays along x pass all nodes of a line along x.
+        let extent = |axis: usize| i64::from(all[1][axis]) - i64::from(all[0][axis]);
+        let axis = if extent(1) >= extent(2) { 1 } else { 2 };
+        let middle = order.len() / 2;
+        let center = |&index: &u32| {
+            let [a, b, c] = mesh.triangle(index as usize).map(|corner| i64::from(corner[axis]));
+            a.min(b).min(c) + a.max(b).max(c)
+        };
+        if middle < order.len() {
+            order.select_nth_unstable_by_key(middle, center);
+        }
+        let (low, high) = order.split_at_mut(middle);
+        let (low_nodes, high_nodes) = nodes[1..].split_at_mut((1 << depth) - 1);
+        rayon::join(
+            || Self::build(mesh, low, low_nodes, depth - 1),
+            || Self::build(mesh, high, high_nodes, depth - 1),
+        );
+    }
+
+    /// Visits the triangles whose bounding box the ray may cross.
+    fn visit(&self, probe: &Probe, mut visit: impl FnMut(usize)) {
+        let may_cross = |[lo, hi]: &Bounds| {
+            let at = |corner: &[i32; 3], axis: usize| SCALE * i64::from(corner[axis]);
+            at(hi, 0) >= probe.at[0]
+                && [1, 2].iter().all(|&a| (at(lo, a)..=at(hi, a)).contains(&probe.at[a]))
+        };
+        let mut stack = vec![(0, 0..self.order.len(), self.depth)];
+        while let Some((node, triangles, depth)) = stack.pop() {
+            if triangles.is_empty() || !may_cross(&self.nodes[node]) {
+                continue;
+            }
+            if depth == 0 {
+                let of_leaf = self.order[triangles].iter().map(|&index| index as usize);
+                of_leaf.for_each(&mut visit);
+                continue;
+            }
+            let middle = triangles.start + triangles.len() / 2;
+            stack.push((node + 1, triangles.start..middle, depth - 1));
+            stack.push((node + (1 << depth), middle..triangles.end, depth - 1));
+        }
+    }
+}

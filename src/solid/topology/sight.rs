@@ -1,0 +1,345 @@
+//! Orients the patches of a mesh with holes by sight: along columns of a coarse grid over the mesh's
+//! bounding box, from both ends of all three axes, the first triangle shows its front or its back
+//! (compare K. Takayama and others, *A Simple Method for Correcting Facet Orientations in Polygon
+//! Meshes Based on Ray Casting*, 2014, who cast rays from each patch outwards).
+
+use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
+
+use rayon::prelude::*;
+
+use crate::base::progress::{Latch, Progress};
+use crate::lattice::{PlacedMesh, Triangle};
+use crate::predicate::boxes::BoxRange;
+use crate::predicate::crosses::{Axis, ProjectedTriangle};
+use crate::solid::topology::patches::Patches;
+
+/// Maximum numbers of columns along the longest axis of the coarse grid: the first that shows all
+/// patches [clearly](Votes::are_clear), or the last.
+const COLUMNS: [u32; 2] = [32, 128];
+/// Maximum number of columns for a mesh of which [`COLUMNS`] leave many small patches unseen.
+const FINE_COLUMNS: u32 = 512;
+/// Unseen patches are many if there are more of them than this,
+const MAX_UNSEEN: usize = 64;
+/// and if more than one patch in so many is unseen.
+const MAX_UNSEEN_PER: usize = 64;
+/// With fewer sightings of a patch the mesh is looked at along more columns.
+const CLEAR: i64 = 64;
+/// Maximum number of crossings of a refinement, estimated from the first columns: some seconds.
+/// Only meshes with a depth complexity of hundreds exceed it.
+const MAX_CROSSINGS: i64 = 1 << 28;
+/// Triangles per task.
+const TASK: usize = 1 << 10;
+/// A patch is judged if at least one in so many of its crossings is a sighting. Through holes and
+/// gaps of a shell, less is seen of what is inside, such as the back of a cavity's wall.
+const CROSSINGS_PER_SIGHTING: i64 = 4;
+/// Heights are in units of this fraction of the lattice unit: far more than the rounding error of a
+/// height, so that heights of coincident triangles rarely differ.
+const HEIGHTS_PER_UNIT: f64 = 4096.0;
+
+/// Whether each patch faces back, if all its triangles are oriented like its root.
+///
+/// A patch faces back if at least two thirds of the columns that see it see its back. A patch of
+/// which little is seen, or both sides, keeps the orientation of most of its area. But if two
+/// thirds of all sightings of the mesh are backs, such patches are flipped too.
+///
+/// If `progress` is cancelled, the result has no meaning.
+pub(super) fn faces_back(
+    mesh: &PlacedMesh,
+    patches: &Patches,
+    progress: &dyn Progress,
+) -> Vec<bool> {
+    let bounds = bounds(mesh);
+    let votes_along =
+        |columns: u32| Votes::of(mesh, patches, &Columns::new(&bounds, columns), progress);
+    let mut votes = votes_along(COLUMNS[0]);
+    let coarse_crossings = votes.crossings();
+    let is_within_limit =
+        |columns: u32| coarse_crossings * i64::from(columns / COLUMNS[0]).pow(2) <= MAX_CROSSINGS;
+    if !votes.are_clear() && is_within_limit(COLUMNS[1]) {
+        votes = votes_along(COLUMNS[1]);
+    }
+    let unseen = votes.unseen();
+    let is_much_unseen = unseen > MAX_UNSEEN && unseen > patches.len() / MAX_UNSEEN_PER;
+    if is_much_unseen && is_within_limit(FINE_COLUMNS) {
+        votes = votes_along(FINE_COLUMNS);
+    }
+    let all_face_back = most_face_back(votes.as_given) == Some(true);
+    let seen: Vec<Option<bool>> = votes.of_patches.iter().map(Sightings::faces_back).collect();
+    if seen.iter().all(Option::is_some) {
+        return seen.into_iter().flatten().collect();
+    }
+    let is_mostly_flipped = patches.are_mostly_flipped(mesh);
+    let faces_back = |(seen, is_mostly_flipped): (Option<bool>, bool)| {
+        seen.unwrap_or(is_mostly_flipped != all_face_back)
+    };
+    seen.into_iter().zip(is_mostly_flipped).map(faces_back).collect()
+}
+
+/// Maximum memory of [`faces_back`], in bytes.
+pub(super) fn bytes(triangles: usize) -> u64 {
+    (2 * size_of::<Sightings>() * triangles) as u64 + u64::from(6 * 8 * FINE_COLUMNS * FINE_COLUMNS)
+}
+
+/// What is seen along columns.
+struct Votes {
+    /// Of each patch, if all triangles are oriented like its root.
+    of_patches: Vec<Sightings>,
+    /// The sightings of fronts and of backs of the mesh as given.
+    as_given: [i64; 2],
+}
+
+/// The crossings of columns with a surface, and how many of them are the first or last of a column.
+#[derive(Default)]
+struct Sightings {
+    /// Sightings of the front, and of the back.
+    sides: [AtomicI64; 2],
+    crossings: AtomicI64,
+}
+
+impl Sightings {
+    fn add(&self, [front, back]: [i64; 2], crossings: i64) {
+        self.sides[0].fetch_add(front, Relaxed);
+        self.sides[1].fetch_add(back, Relaxed);
+        self.crossings.fetch_add(crossings, Relaxed);
+    }
+
+    fn sides(&self) -> [i64; 2] {
+        [0, 1].map(|side| self.sides[side].load(Relaxed))
+    }
+
+    /// Whether it is seen often, and one side at least four times as often as the other.
+    fn is_clear(&self) -> bool {
+        let [front, back] = self.sides();
+        front.max(back) >= (4 * front.min(back)).max(CLEAR)
+    }
+
+    /// As [`most_face_back`]; `None` if too little is seen.
+    fn faces_back(&self) -> Option<bool> {
+        let [front, back] = self.sides();
+        let is_seen = CROSSINGS_PER_SIGHTING * (front + back) >= self.crossings.load(Relaxed);
+        most_face_back([front, back]).filter(|_| is_seen)
+    }
+}
+
+/// Whether at least two thirds are backs; `None` if neither side has as many.
+fn most_face_back([front, back]: [i64; 2]) -> Option<bool> {
+    let is_back = back > 0 && 2 * front <= back;
+    let is_front = front > 0 && 2 * back <= front;
+    (is_back || is_front).then_some(is_back)
+}
+
+fn sum(a: [i64; 2], b: [i64; 2]) -> [i64; 2] {
+    [a[0] + b[0], a[1] + b[1]]
+}
+
+impl Votes {
+    /// Incomplete if `progress` is cancelled.
+    fn of(
+        mesh: &PlacedMesh,
+        patches: &Patches,
+        columns: &Columns,
+        progress: &dyn Progress,
+    ) -> Self {
+        let progress = Latch::new(progress);
+        // A triangle takes up to a millisecond.
+        let must_end = |index: u32| match index.is_multiple_of(64) {
+            true => progress.is_cancelled(),
+            false => progress.is_latched(),
+        };
+        // The minimum and maximum height in each column.
+        let ends: Vec<[AtomicI64; 2]> =
+            (0..columns.count()).map(|_| [i64::MAX, i64::MIN].map(AtomicI64::new)).collect();
+        let crosses = |&index: &u32| {
+            let mut crosses = false;
+            if must_end(index) {
+                return crosses;
+            }
+            columns.cross(&mesh.triangle(index as usize), |column, height, _| {
+                crosses = true;
+                let [min, max] = &ends[column];
+                // Most crossings are not at an end, and a load is cheaper than a `fetch_min`.
+                if height < min.load(Relaxed) {
+                    min.fetch_min(height, Relaxed);
+                }
+                if height > max.load(Relaxed) {
+                    max.fetch_max(height, Relaxed);
+                }
+            });
+            crosses
+        };
+        let crossing: Vec<u32> = (0..mesh.len() as u32).into_par_iter().filter(crosses).collect();
+        let of_patches: Vec<Sightings> = (0..patches.len()).map(|_| Sightings::default()).collect();
+        let as_given = crossing
+            .par_chunks(TASK)
+            .map(|triangles| {
+                let mut as_given = [0; 2];
+                let of_patch =
+                    |a: &u32, b: &u32| patches.patch(*a as usize) == patches.patch(*b as usize);
+                for triangles in triangles.chunk_by(of_patch) {
+                    let (mut of_run, mut crossings) = ([0; 2], 0);
+                    for &index in triangles.iter().take_while(|&&index| !must_end(index)) {
+                        let mut sides = [0; 2];
+                        columns.cross(&mesh.triangle(index as usize), |column, height, winding| {
+                            crossings += 1;
+                            for (end, facing) in [(0, 1), (1, -1)] {
+                                if ends[column][end].load(Relaxed) == height {
+                                    sides[usize::from(winding != facing)] += 1;
+                                }
+                            }
+                        });
+                        as_given = sum(as_given, sides);
+                        if patches.is_flipped(index as usize) {
+                            sides.reverse();
+                        }
+                        of_run = sum(of_run, sides);
+                    }
+                    of_patches[patches.patch(triangles[0] as usize)].add(of_run, crossings);
+                }
+                as_given
+            })
+            .reduce(|| [0; 2], sum);
+        Self { of_patches, as_given }
+    }
+
+    fn crossings(&self) -> i64 {
+        self.of_patches.iter().map(|patch| patch.crossings.load(Relaxed)).sum()
+    }
+
+    /// Whether each patch is seen clearly.
+    fn are_clear(&self) -> bool {
+        self.of_patches.iter().all(Sightings::is_clear)
+    }
+
+    /// The number of patches that no column sees.
+    fn unseen(&self) -> usize {
+        self.of_patches.iter().filter(|patch| patch.sides() == [0; 2]).count()
+    }
+}
+
+/// Bounding box of the triangles, as minimum and maximum corner; the origin if there are none.
+fn bounds(mesh: &PlacedMesh) -> [[i32; 3]; 2] {
+    let corners = (0..mesh.len()).into_par_iter().flat_map_iter(|index| mesh.triangle(index));
+    corners
+        .map(|corner| [corner; 2])
+        .reduce_with(|[min, max], [other_min, other_max]| {
+            let min = [0, 1, 2].map(|a| min[a].min(other_min[a]));
+            [min, [0, 1, 2].map(|a| max[a].max(other_max[a]))]
+        })
+        .unwrap_or_default()
+}
+
+/// Columns along all axes, in a coarse grid over the mesh's bounding box: padding and bounds of the
+/// voxel grid do not move them.
+struct Columns {
+    /// The minimum corner.
+    from: [i32; 3],
+    fraction_bits: u32,
+    dims: [i32; 3],
+}
+
+impl Columns {
+    /// At most `most` columns along an axis. They are at least two lattice units wide, so that
+    /// their centres are lattice points.
+    fn new(&[min, max]: &[[i32; 3]; 2], most: u32) -> Self {
+        let extent = [0, 1, 2].map(|a| max[a].abs_diff(min[a]).max(1));
+        let longest = extent.into_iter().fold(1, u32::max);
+        let fraction_bits = longest.div_ceil(most).next_power_of_two().ilog2().max(1);
+        let dims = extent.map(|units| units.div_ceil(1 << fraction_bits) as i32);
+        Self { from: min, fraction_bits, dims }
+    }
+
+    /// The columns along an axis by the two others.
+    fn dims(&self, axis: Axis) -> [i32; 2] {
+        axis.project(self.dims).0
+    }
+
+    fn count(&self) -> usize {
+        Axis::ALL
+            .into_iter()
+            .map(|axis| self.dims(axis).map(|d| d as usize))
+            .map(|[a, b]| a * b)
+            .sum()
+    }
+
+    /// Calls `each` with the columns that cross `triangle`, the height of the crossing, and its
+    /// direction.
+    fn cross(&self, triangle: &Triangle, mut each: impl FnMut(usize, i64, i32)) {
+        let triangle = &triangle.map(|corner| [0, 1, 2].map(|a| corner[a] - self.from[a]));
+        let centers = BoxRange::of_centers(triangle, self.fraction_bits);
+        let is_empty = |axis: usize| centers.lo[axis] > centers.hi[axis];
+        if usize::from(is_empty(0)) + usize::from(is_empty(1)) + usize::from(is_empty(2)) > 1 {
+            return;
+        }
+        let center = |index: i32| (index << self.fraction_bits) + (1 << (self.fraction_bits - 1));
+        let mut first_column = 0;
+        for axis in Axis::ALL {
+            let dims = self.dims(axis);
+            let [lo, hi] = [centers.lo, centers.hi].map(|corner| axis.project(corner).0);
+            if lo[0] <= hi[0] && lo[1] <= hi[1] {
+                let projected = ProjectedTriangle::new(triangle, axis);
+                for second in lo[1]..=hi[1] {
+                    for first in lo[0]..=hi[0] {
+                        if let Some(height) = projected.at([center(first), center(second)]) {
+                            let height =
+                                (height.to_f64() * HEIGHTS_PER_UNIT).round_ties_even() as i64;
+                            let column = first_column + second * dims[0] + first;
+                            each(column as usize, height, projected.winding());
+                        }
+                    }
+                }
+            }
+            first_column += dims[0] * dims[1];
+        }
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+    use crate::base::progress::NoProgress;
+    use crate::lattice::{PlaceOptions, Sizing, place};
+    use crate::mesh::Mesh;
+    use crate::solid::topology::Topology;
+
+    #[test]
+    fn columns_are_not_refined_at_a_high_depth_complexity() {
+        // A small cube inside out, above a stack of squares: only columns of width 1 see it, since
+        // those of width 4 and 16 have their centres at 4 n + 2 and 16 n + 8.
+        let flipped = |squares: u32| {
+            let [lo, hi] = [[100.2, 500.2, 100.2], [101.8, 501.8, 101.8]];
+            let mut vertices: Vec<[f64; 3]> = (0..8)
+                .map(|i| [0, 1, 2].map(|a| if i >> a & 1 == 1 { hi[a] } else { lo[a] }))
+                .collect();
+            let inwards = [
+                [0, 4, 6, 2],
+                [1, 3, 7, 5],
+                [0, 1, 5, 4],
+                [2, 6, 7, 3],
+                [0, 2, 3, 1],
+                [4, 5, 7, 6],
+            ]
+            .map(|[a, b, c, d]| [a, d, c, b]);
+            let mut quads = inwards.to_vec();
+            for square in 0..squares {
+                let (first, y) = (vertices.len() as u32, 0.25 * f64::from(square));
+                vertices.extend([
+                    [0.0, y, 0.0],
+                    [0.0, y, 512.0],
+                    [512.0, y, 512.0],
+                    [512.0, y, 0.0],
+                ]);
+                quads.push([first, first + 1, first + 2, first + 3]);
+            }
+            let triangles = quads.into_iter().flat_map(|[a, b, c, d]| [[a, b, c], [a, c, d]]);
+            let mesh = Mesh::new(vertices, triangles.collect()).unwrap();
+            let mesh = place(&mesh, &PlaceOptions::new(Sizing::Resolution(512))).unwrap();
+            let flip = |_: &Topology, _| Ok::<_, ()>(true);
+            let (.., flips) = Topology::with_flips(&mesh, 0, flip, &NoProgress).unwrap();
+            flips.unwrap().statistics.flipped_triangles
+        };
+        // The lowest square shows its back from below.
+        assert_eq!(flipped(100), 12 + 2);
+        assert_eq!(flipped(1_100), 2);
+    }
+}

@@ -1,0 +1,108 @@
+//! Which parts are turned for a solid: random scenes of boxes against arithmetic, and the cases that
+//! the rule is made of.
+use crate::common::scenes;
+use crate::common::solids::{cube, cuboid, inside_out, together, with_triangles};
+use trivox::engine::backend::RunOptions;
+use trivox::solid::{Fill, FillReport, Solid};
+use trivox::{Cpu, Mesh, Mode, NoProgress, PlaceOptions, Sizing, place, voxelize};
+
+#[test]
+fn scenes_of_boxes_are_the_solids_that_arithmetic_says() {
+    // Sides that coincide are interchangeable if no vertices tell which is whose.
+    let doubtful = scenes::check(0..300);
+    assert!(doubtful <= 15, "{doubtful} doubtful scenes");
+}
+
+/// The voxels of size 1 of a solid.
+fn solid(mesh: &Mesh, fill: Fill) -> (u64, FillReport) {
+    let mesh = place(mesh, &PlaceOptions::new(Sizing::VoxelSize(1.0))).unwrap();
+    let mode = Mode::Solid(Solid { fill, include_surface: false });
+    let made = voxelize(&Cpu::default(), &mesh, mode, &RunOptions::default(), &NoProgress).unwrap();
+    (made.grid.occupied(), made.fill_report.unwrap())
+}
+
+/// Whichever way `parts` are turned, they are so many voxels, without a doubt.
+fn assert_voxels(what: &str, parts: &[Mesh], expected: u64) {
+    let all = together(parts);
+    for mesh in [inside_out(&all), all] {
+        for axes in [[0, 1, 2], [1, 2, 0], [2, 0, 1]] {
+            let turned = mesh.positions().iter().map(|p| axes.map(|axis| p[axis])).collect();
+            let turned = Mesh::new(turned, mesh.triangles().to_vec()).unwrap();
+            for fill in [Fill::Auto, Fill::Winding] {
+                let (voxels, report) = solid(&turned, fill);
+                assert_eq!(voxels, expected, "{what}, {fill}: {}", report.sentence());
+                assert_eq!(report.doubts, [], "{what}, {fill}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_cavity_is_turned_with_the_wall_around_it() {
+    let (one, hollow) = (cube([0.0; 3], 6.0), cube([8.0, 0.0, 0.0], 6.0));
+    let cavity = cube([10.0, 2.0, 2.0], 2.0);
+    let [whole, hollow_out] = [216, 208];
+    assert_voxels(
+        "beside",
+        &[one.clone(), inside_out(&hollow), cavity.clone()],
+        whole + hollow_out,
+    );
+    let larger = inside_out(&cuboid([16.0, -2.0, -2.0], [26.0, 8.0, 8.0]));
+    let right = [hollow.clone(), inside_out(&cavity), larger];
+    assert_voxels("beside a larger one", &right, hollow_out + 1000);
+    // In a cavity, and in matter.
+    let walls = [cube([0.0; 3], 12.0), inside_out(&cube([2.0; 3], 8.0))];
+    for island in [cube([4.0; 3], 4.0), inside_out(&cube([4.0; 3], 4.0))] {
+        let parts = [&walls[..], &[island, inside_out(&cube([14.0; 3], 1.0))]].concat();
+        assert_voxels("island", &parts, 1728 - 512 + 64 + 1);
+    }
+    let redundant = [inside_out(&one), inside_out(&cube([2.0; 3], 2.0)), hollow];
+    assert_voxels("redundant", &redundant, 2 * whole);
+}
+
+#[test]
+fn parts_that_overlap_are_a_union_whichever_way_each_is_turned() {
+    let block = cuboid([0.0; 3], [10.0; 3]);
+    let bar = inside_out(&cuboid([3.0, 5.0, 3.0], [6.0, 15.0, 6.0]));
+    assert_voxels("a bar that pokes out", &[block.clone(), bar], 1045);
+    let through = inside_out(&cuboid([3.0, -5.0, 3.0], [6.0, 15.0, 6.0]));
+    assert_voxels("a bar through it", &[block, through], 1090);
+    // Both ends are in an arm of the other.
+    let arms =
+        [[0.0; 3], [8.0, 0.0, 0.0]].map(|min: [f64; 3]| cuboid(min, [min[0] + 4.0, 4.0, 12.0]));
+    let bar = inside_out(&cuboid([1.0, 1.0, 1.0], [11.0, 3.0, 3.0]));
+    assert_voxels("a bar from arm to arm", &[arms[0].clone(), arms[1].clone(), bar], 384 + 16);
+}
+
+#[test]
+fn a_part_that_is_there_in_both_directions_is_there_once() {
+    let one = cube([0.0; 3], 4.0);
+    let back: Vec<[u32; 3]> = one.triangles().iter().map(|&[a, b, c]| [a, c, b]).collect();
+    // Each side divided by its other diagonal.
+    let other: Vec<[u32; 3]> = (one.triangles().chunks(2))
+        .flat_map(|side| {
+            let ([a, b, c], d) = (side[0], side[1][2]);
+            [[b, a, d], [b, d, c]]
+        })
+        .collect();
+    let doubled = |back: &[[u32; 3]]| with_triangles(&one, [one.triangles(), back].concat());
+    for (what, part) in [
+        ("the same triangles", doubled(&back)),
+        ("other diagonals", doubled(&other)),
+        ("other vertices", together(&[one.clone(), inside_out(&one)])),
+    ] {
+        assert_voxels(what, &[part.clone()], 64);
+        assert_voxels(what, &[part, cube([6.0; 3], 4.0)], 128);
+    }
+    // A sheet encloses nothing.
+    let sheet = with_triangles(&one, one.triangles()[..2].to_vec());
+    let sheet = together(&[sheet.clone(), inside_out(&sheet)]);
+    assert_voxels("a sheet", &[sheet, cube([6.0; 3], 4.0)], 64);
+}
+
+#[test]
+fn parts_that_touch_are_turned_one_by_one() {
+    for at in [[4.0, 0.0, 0.0], [4.0, 4.0, 0.0], [4.0; 3]] {
+        assert_voxels("touching", &[cube([0.0; 3], 4.0), inside_out(&cube(at, 4.0))], 128);
+    }
+}

@@ -189,7 +189,7 @@ fn an_interrupt_leaves_nothing() {
     for output in ["a.png", "a-#.png"] {
         let before = files(path);
         let args = format!("render a.npz --size 400x400 --turntable 500 -o {output}");
-        let mut run = Command::new(VOXELIZE)
+        let mut run = crate::signalled()
             .current_dir(path)
             .args(args.split_whitespace())
             .stderr(std::process::Stdio::null())

@@ -296,7 +296,6 @@ impl Columns {
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
-    use super::*;
     use crate::base::progress::NoProgress;
     use crate::lattice::{PlaceOptions, Sizing, place};
     use crate::mesh::Mesh;

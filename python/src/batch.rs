@@ -10,12 +10,12 @@ use pyo3::types::{PyBytes, PyIterator, PyString, PyTuple};
 use trivox::{Mesh, MeshSource};
 
 use crate::core::{self, Plan};
+use crate::distance::PyDistanceField;
 use crate::error::Failure;
 use crate::glue;
 use crate::grid::PyGrid;
 use crate::job::{self, Job};
 use crate::mesh::{PyMesh, Source};
-use crate::distance::PyDistanceField;
 
 /// What becomes of an item that fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

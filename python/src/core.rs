@@ -8,11 +8,11 @@ use trivox::engine::backend::{BackendChoice, Backends};
 use trivox::engine::{Distances, Remedy, Summary, Timings, Warning};
 use trivox::{ColorSource, Lattice, Mode, PlaceOptions, Tile, Transform, Up, Voxelized, Voxelizer};
 
+use crate::distance::PyDistanceField;
 use crate::error::Failure;
 use crate::grid::PyGrid;
 use crate::job::{self, Job};
 use crate::mesh::Source;
-use crate::distance::PyDistanceField;
 
 /// A caller's options.
 #[derive(Debug, Clone)]

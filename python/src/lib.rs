@@ -20,7 +20,7 @@ mod _trivox {
     #[pymodule_export]
     use crate::batch::Batch;
     #[pymodule_export]
-    use crate::voxelizer::PyVoxelizer;
+    use crate::distance::{PyDistanceField, load_distances, restore_field};
     #[pymodule_export]
     use crate::grid::PyGrid;
     #[pymodule_export]
@@ -30,5 +30,5 @@ mod _trivox {
     #[pymodule_export]
     use crate::results::{adapters, diff, grid_formats, join, mesh_formats, verify};
     #[pymodule_export]
-    use crate::distance::{PyDistanceField, load_distances, restore_field};
+    use crate::voxelizer::PyVoxelizer;
 }

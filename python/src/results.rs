@@ -13,13 +13,13 @@ use trivox::lattice::MAX_DIM;
 use trivox::{ColorSource, Sizing, VoxelGrid, Voxelizer, compare};
 
 use crate::core::sentence;
-use crate::voxelizer::{parse_mode, texts, transform_of};
 use crate::error::Failure;
 use crate::glue;
 use crate::grid::PyGrid;
 use crate::job::{self, Job};
 use crate::mesh::Source;
 use crate::options::{bounds_of, named, named_of, pad_of, whole, wholes};
+use crate::voxelizer::{parse_mode, texts, transform_of};
 
 /// Puts the tiles of a grid together, each where it lies.
 ///

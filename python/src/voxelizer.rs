@@ -15,6 +15,7 @@ use trivox::{Bounds, ColorSource, Mode, PlaceOptions, Sizing, Tile, Transform, U
 
 use crate::batch::{Batch, OnError};
 use crate::core::{self, Plan};
+use crate::distance::PyDistanceField;
 use crate::error::{Failure, option_error};
 use crate::glue;
 use crate::grid::PyGrid;
@@ -23,7 +24,6 @@ use crate::mesh::Source;
 use crate::options::{
     bounds_of, color_of, is_flag, lattice_of, named, pad_of, parsed, tile_of, whole, wholes,
 };
-use crate::distance::PyDistanceField;
 
 /// Turns meshes into voxels, with fixed options. Immutable, picklable, and safe to share between
 /// threads.

@@ -156,6 +156,7 @@ impl GridBuilder {
 
     /// Whether bricks with these keys need no sorting and no merging: they are in canonical order
     /// without duplicates and direction marks, and none were added before.
+    #[cfg(feature = "gpu")]
     pub(crate) fn takes(&self, keys: &[BrickKey]) -> bool {
         matches!(self.combine, Combine::Union | Combine::Parity)
             && self.grid.keys.is_empty()
@@ -168,6 +169,7 @@ impl GridBuilder {
     ///
     /// # Errors
     /// A voxel outside the grid.
+    #[cfg(feature = "gpu")]
     pub(crate) fn take(&mut self, keys: Vec<BrickKey>, masks: Vec<Mask>) -> Result<(), GridError> {
         debug_assert!(self.takes(&keys) && keys.len() == masks.len(), "{} keys", keys.len());
         let dims = self.grid.dims;

@@ -27,6 +27,9 @@ use crate::write::output::{Names, Output, Written};
 use crate::write::preview::Preview;
 use crate::write::sink::{Inputs, StdoutClosedEarly};
 
+/// A comparison of the backends, and its time in milliseconds.
+type TimedCheck = (Check, f64);
+
 /// What the tasks of a run share.
 pub struct RunContext<'a> {
     pub job: &'a Job,
@@ -106,7 +109,7 @@ impl RunContext<'_> {
         voxelizer: &Voxelizer,
         mesh: &PlacedMesh,
         voxels: &Voxelized,
-    ) -> Result<(Option<(Check, f64)>, Option<Measured>)> {
+    ) -> Result<(Option<TimedCheck>, Option<Measured>)> {
         let check = || compare_voxels(voxelizer, mesh, voxels);
         let mut check = self.job.check.then(|| timed(check)).transpose()?;
         let differs = check.as_ref().is_some_and(|(check, _)| check.differing > 0);

@@ -91,7 +91,7 @@ fn a_part_that_is_there_in_both_directions_is_there_once() {
         ("other diagonals", doubled(&other)),
         ("other vertices", together(&[one.clone(), inside_out(&one)])),
     ] {
-        assert_voxels(what, &[part.clone()], 64);
+        assert_voxels(what, std::slice::from_ref(&part), 64);
         assert_voxels(what, &[part, cube([6.0; 3], 4.0)], 128);
     }
     // A sheet encloses nothing.

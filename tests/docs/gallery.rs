@@ -2,13 +2,13 @@
 
 #[path = "../../examples/gallery/main.rs"]
 #[allow(dead_code, reason = "the program's entry point is not called, and what it does for scans")]
-mod gallery;
+mod example;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use gallery::cases::CASES;
-use gallery::drawing::sheet;
+use example::cases::CASES;
+use example::drawing::sheet;
 use image::RgbaImage;
 
 fn folder() -> PathBuf {
@@ -21,7 +21,7 @@ fn decoded(png: &[u8]) -> RgbaImage {
 
 #[test]
 fn committed_pictures_are_what_the_program_makes() {
-    for (name, made) in gallery::own().unwrap() {
+    for (name, made) in example::own().unwrap() {
         let committed = fs::read(folder().join(name)).unwrap();
         let is_current = match name.ends_with(".svg") {
             true => committed == made,
@@ -53,7 +53,7 @@ fn drawn_verdicts_are_the_published_answers() {
 fn canary_a_smaller_box_changes_verdicts_that_hang_by_a_unit() {
     let shrunk = CASES.iter().map(|case| {
         let half = case.half.map(|half| half - 1);
-        gallery::cases::Case { half, ..*case }
+        example::cases::Case { half, ..*case }
     });
     let hang: Vec<_> = shrunk.filter(|case| case.half[0] > 1 << 14 && !case.overlaps()).collect();
     assert_eq!(hang.len(), 2);

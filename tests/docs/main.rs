@@ -2,8 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-#[path = "../common/mod.rs"]
-mod common;
+#[path = "../common/environment.rs"]
+#[allow(dead_code, reason = "the pages' tests use a part of it")]
+mod environment;
 
 mod assets;
 mod gallery;

@@ -3,18 +3,18 @@
 
 #[path = "../../examples/raytrace.rs"]
 #[allow(dead_code, reason = "the program's entry point is not called")]
-mod raytrace;
+mod on_cpu;
 
 #[cfg(feature = "gpu")]
 #[path = "../../examples/raytrace_gpu/main.rs"]
 #[allow(dead_code, reason = "the program's entry point is not called")]
-mod raytrace_gpu;
+mod on_gpu;
 
 const SOURCE: &str = include_str!("../../examples/raytrace.rs");
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
 fn draw(asset: &str, resolution: u32, side: u32) -> image::RgbImage {
-    raytrace::draw(&format!("{ROOT}/assets/{asset}"), resolution, side).unwrap()
+    on_cpu::draw(&format!("{ROOT}/assets/{asset}"), resolution, side).unwrap()
 }
 
 #[test]
@@ -56,10 +56,10 @@ fn the_picture_in_the_readme_is_what_it_draws() {
 fn a_gpu_draws_what_the_cpu_does() {
     let adapter = wgpu::Instance::default().request_adapter(&Default::default());
     let Ok(adapter) = pollster::block_on(adapter) else {
-        return crate::common::environment::skip_without_adapter("no adapter");
+        return crate::environment::skip_without_adapter("no adapter");
     };
     let model = format!("{ROOT}/assets/lighthouse.obj");
-    let drawn = raytrace_gpu::draw(&adapter, &model, 40, 50).unwrap();
+    let drawn = on_gpu::draw(&adapter, &model, 40, 50).unwrap();
     let expected = draw("lighthouse.obj", 40, 50);
     let off = |(a, b): (&u8, &u8)| u32::from(a.abs_diff(*b));
     let differences = || drawn.iter().zip(expected.iter()).map(off);

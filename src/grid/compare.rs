@@ -68,7 +68,7 @@ pub fn compare(a: &VoxelGrid, b: &VoxelGrid, named: usize) -> Comparison {
 /// hidden voxels of full bricks with six full neighbours have the most frequent of the colours.
 ///
 /// ```
-/// use trivox::{VoxelGrid, compare::in_colors};
+/// use trivox::{VoxelGrid, grid::compare::in_colors};
 ///
 /// let a = VoxelGrid::from_voxels([4, 4, 4], [[0, 0, 0], [1, 2, 3]])?;
 /// let b = VoxelGrid::from_voxels([4, 4, 4], [[1, 2, 3], [3, 3, 3]])?;

@@ -72,7 +72,7 @@ pub(crate) use self_test::adversarial_mesh;
 /// Voxelizes on a GPU.
 ///
 /// ```no_run
-/// # use trivox::{NoProgress, voxelize::{Rule, RunOptions}};
+/// # use trivox::{NoProgress, engine::backend::{Rule, RunOptions}};
 /// # use trivox::{Gpu, gpu::Adapter};
 /// # fn example(mesh: &trivox::PlacedMesh) -> Result<(), trivox::BackendError> {
 /// let gpu = Gpu::new(&Adapter::find(None)?)?;

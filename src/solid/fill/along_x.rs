@@ -12,7 +12,7 @@ use crate::solid::fill::Filled;
 /// `progress` is in parts of `flips`, in two passes: one counts, one writes.
 ///
 /// ```
-/// use trivox::{NoProgress, VoxelGrid, fill};
+/// use trivox::{NoProgress, VoxelGrid, solid::fill};
 ///
 /// let flips = VoxelGrid::from_voxels([9, 2, 1], [[3, 0, 0], [5, 0, 0], [7, 1, 0]])?;
 /// let filled = fill::along_x(&flips, u64::MAX, &NoProgress)?;

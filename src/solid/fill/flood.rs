@@ -25,7 +25,7 @@ const TASK: usize = 256;
 /// `progress` is in nodes of the graph; those that are not reached count as done at the end.
 ///
 /// ```
-/// use trivox::{NoProgress, VoxelGrid, fill};
+/// use trivox::{NoProgress, VoxelGrid, solid::fill};
 ///
 /// let around = [[1, 1, 0], [0, 1, 1], [2, 1, 1], [1, 0, 1], [1, 2, 1], [1, 1, 2]];
 /// let flooded = fill::flood(&VoxelGrid::from_voxels([3; 3], around)?, u64::MAX, &NoProgress)?;

@@ -33,7 +33,7 @@ const AFFORDABLE: u64 = 64 << 20;
 /// bricks, in two passes: one counts, one writes.
 ///
 /// ```
-/// use trivox::{NoProgress, VoxelGrid, fill};
+/// use trivox::{NoProgress, VoxelGrid, solid::fill};
 ///
 /// // A cube of one voxel; one of its sides across `x` is missing.
 /// let both = VoxelGrid::from_voxels([3; 3], [[1, 1, 1]])?;

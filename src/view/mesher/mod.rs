@@ -57,7 +57,7 @@ impl Rectangle {
 /// memory for any grid.
 ///
 /// ```
-/// use trivox::{VoxelGrid, mesher};
+/// use trivox::{VoxelGrid, view::mesher};
 ///
 /// let grid = VoxelGrid::from_voxels([4, 1, 1], [[1, 0, 0], [2, 0, 0]])?;
 /// let mut faces = Vec::new();

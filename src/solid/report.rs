@@ -119,7 +119,7 @@ pub enum FillWarning {
     },
     /// A closed mesh of which some parts stay inside out, as of a shell that crosses itself.
     Opposed {
-        /// Columns along `x` with a winding number of the sign opposite to that of the mesh's volume.
+        /// Columns along `x` with a winding number opposite in sign to the mesh's volume.
         columns: u64,
     },
     /// Rays along different axes disagree.
@@ -339,7 +339,7 @@ impl FillReport {
         }
     }
 
-    /// Columns with a winding number of the sign opposite to that of the mesh's volume, where winding
+    /// Columns with a winding number opposite in sign to the mesh's volume, where winding
     /// numbers are known.
     #[must_use]
     pub fn opposed_columns(&self) -> Option<u64> {
@@ -504,7 +504,7 @@ fn opposed(topology: &Topology, findings: &Findings) -> Option<FillWarning> {
     (columns > 0).then_some(FillWarning::Opposed { columns })
 }
 
-/// Columns with a winding number of the sign opposite to that of the mesh's volume.
+/// Columns with a winding number opposite in sign to the mesh's volume.
 fn opposed_columns(topology: &Topology, &Windings { positive, negative, .. }: &Windings) -> u64 {
     match topology.volume_times_six.cmp(&0) {
         Ordering::Greater => negative,

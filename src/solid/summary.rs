@@ -53,7 +53,7 @@ pub struct FillSummary {
     /// Columns with a winding number of 2 or more.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overlapping_columns: Option<u64>,
-    /// Columns with a winding number of the sign opposite to that of the mesh's volume.
+    /// Columns with a winding number opposite in sign to the mesh's volume.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub opposed_columns: Option<u64>,
     /// Where rays along the three axes disagree, for a vote.

@@ -304,7 +304,7 @@ fn touching(rng: &mut Rng) -> Vec<Body> {
     if bodies.is_empty() { nested(rng, 1.0) } else { bodies }
 }
 
-/// Bodies of which none is in a wall or a cavity of another.
+/// Bodies beside each other: none lies in a wall or a cavity of another.
 fn overlapping(rng: &mut Rng) -> Vec<Body> {
     let mut bodies: Vec<Body> = Vec::new();
     let count = rng.usize(2..6);

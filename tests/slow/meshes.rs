@@ -164,7 +164,7 @@ fn grids_of_4096_are_equal_for_any_threads_and_memory_and_right_where_looked_at(
 }
 
 #[test]
-#[ignore = "takes a minute and 4 GB; `cargo test --release --test meshes -- --ignored` runs it"]
+#[ignore = "takes a minute and 4 GB; `cargo test --release --test slow meshes -- --ignored` runs it"]
 fn grids_of_16384_are_equal_for_any_threads_and_memory_and_right_where_looked_at() {
     check_at_scale(&model("dragon.obj", "lighthouse.obj"), 16_384, 100);
 }

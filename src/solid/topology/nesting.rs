@@ -189,8 +189,8 @@ impl<'a> Nesting<'a> {
         is_turned
     }
 
-    /// The innermost shell of those around one. Of several copies of it, that of opposite
-    /// orientation: the cavity of a part that is there twice is there twice too.
+    /// The smallest of the shells around one; among copies of it, the one opposite to `sign`: the
+    /// cavity of a doubled part is doubled too.
     fn innermost(&self, around: &[u32], sign: i128) -> Option<usize> {
         let shell = |other: &u32| &self.shells[*other as usize];
         let smallest = around.iter().min_by_key(|other| shell(other).volume.abs())?;

@@ -86,7 +86,7 @@ def test_what_an_npz_lacks_is_said(tmp_path):
         np.savez(path, occupied=dense, **place)
         with pytest.warns(trivox.TrivoxWarning, match="it needs both origin.npy and voxel_size.npy"):
             assert trivox.load(path).origin is None
-    np.savez(path, voxels=dense.astype("f4"))
+    np.savez(path, voxels=dense.astype("f4") / 2)
     with pytest.raises(trivox.ReadError, match="no array of voxels: occupied.npy.*; voxels.npy: "):
         trivox.load(path)
 

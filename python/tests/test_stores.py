@@ -1,6 +1,7 @@
 """Zarr, safetensors and Parquet hold the grid that was saved; others read it."""
 
 import itertools
+import multiprocessing
 import os
 
 import numpy as np
@@ -21,7 +22,7 @@ def octahedron(colored: bool = True) -> trivox.Mesh:
 
 
 @pytest.mark.parametrize("mode", ["surface", "solid"])
-@pytest.mark.parametrize("shard", [8, 64])
+@pytest.mark.parametrize("shard", [8, 64, 96, 128])
 def test_zarr_holds_the_voxels_and_colors(tmp_path, mode, shard):
     grid = trivox.Voxelizer(70, mode=mode, pad=2)(octahedron())
     stores.save_zarr(grid, tmp_path / "a.zarr", shard=shard)
@@ -32,7 +33,9 @@ def test_zarr_holds_the_voxels_and_colors(tmp_path, mode, shard):
     np.testing.assert_array_equal(loaded.origin, grid.origin)
     group = zarr.open_group(str(tmp_path / "a.zarr"), mode="r")
     np.testing.assert_array_equal(group["occupied"][:], grid.dense())
-    assert group["occupied"].chunks == (8, 8, 8)
+    edge = {8: 8, 64: 64, 96: 32, 128: 64}[shard]
+    assert group["occupied"].chunks == (edge,) * 3
+    assert group["occupied"].shards == (None if edge == shard else (shard,) * 3)
     x, y, z = grid.coords().T
     np.testing.assert_array_equal(group["rgba"][:][x, y, z], grid.colors())
     assert not group["rgba"][:][~grid.dense()].any()
@@ -79,6 +82,39 @@ def test_empty_shards_are_not_stored(tmp_path):
     assert stores.load_zarr(tmp_path / "a.zarr") == grid
 
 
+def test_requests_are_for_chunks_with_voxels():
+    store = zarr.storage.LoggingStore(zarr.storage.MemoryStore(), log_level="CRITICAL")
+    one = trivox.Grid.from_coords([[4095, 7, 64]], [4096] * 3, colors=np.uint8([[1, 2, 3, 255]]))
+    stores.save_zarr(one, store)
+    assert stores.load_zarr(store) == one
+    assert sum(store.counter.values()) < 100, store.counter
+    stores.save_zarr(one, store, shard=128)
+    assert stores.load_zarr(store) == one
+
+
+def test_a_zarr_of_chunks_of_bricks_in_shards_is_read(tmp_path):
+    grid = trivox.Voxelizer(70)(octahedron())
+    group = zarr.open_group(str(tmp_path / "a.zarr"), mode="w", zarr_format=3)
+    colors = np.zeros((*grid.dims, 4), np.uint8)
+    colors[tuple(grid.coords().T)] = grid.colors()
+    for name, array in {"occupied": grid.dense(), "rgba": colors}.items():
+        more = array.shape[3:]
+        options = {"chunks": (8, 8, 8, *more), "shards": (64, 64, 64, *more), "fill_value": 0}
+        group.create_array(name, shape=array.shape, dtype=array.dtype, **options)[...] = array
+    loaded = stores.load_zarr(tmp_path / "a.zarr")
+    assert loaded == grid
+    np.testing.assert_array_equal(loaded.colors(), grid.colors())
+
+
+@pytest.mark.parametrize("encoding", [{"name": "v2", "separator": "."}, {"name": "default", "separator": "."}])
+def test_a_zarr_with_other_names_of_chunks_is_read(tmp_path, encoding):
+    grid = trivox.Voxelizer(100)(octahedron(colored=False))
+    group = zarr.open_group(str(tmp_path / "a.zarr"), mode="w", zarr_format=3)
+    options = {"chunks": (32, 32, 32), "dtype": bool, "chunk_key_encoding": encoding}
+    group.create_array("occupied", shape=grid.dims, **options)[...] = grid.dense()
+    assert stores.load_zarr(tmp_path / "a.zarr") == grid
+
+
 def test_shards_are_whole_bricks(tmp_path):
     grid = trivox.Voxelizer(20)(octahedron())
     for shard in (0, 12, -8):
@@ -113,6 +149,51 @@ def test_tiles_fill_one_zarr_in_any_order(tmp_path):
     x, y, z = whole.coords().T
     np.testing.assert_array_equal(group["rgba"][:][x, y, z], whole.colors())
     assert group.attrs["origin"] == whole.origin.tolist()
+
+
+ROUNDS = 12
+
+
+def save_tile_at_the_same_time(number, folder, barrier, errors):
+    tile = trivox.Voxelizer(cube=128, tile=f"{number}/2x2x1")(octahedron())
+    for index in range(ROUNDS):
+        barrier.wait(120)
+        try:
+            stores.save_zarr(tile, f"{folder}/{index}.zarr")
+        except Exception as error:
+            errors.put(f"{type(error).__name__}: {error}")
+
+
+def test_processes_may_begin_one_zarr_at_the_same_time(tmp_path):
+    context = multiprocessing.get_context("spawn")
+    barrier, errors = context.Barrier(4), context.SimpleQueue()
+    workers = [
+        context.Process(target=save_tile_at_the_same_time, args=(number, str(tmp_path), barrier, errors))
+        for number in range(1, 5)
+    ]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert errors.empty(), errors.get()
+    assert [worker.exitcode for worker in workers] == [0] * 4
+    whole = trivox.Voxelizer(cube=128)(octahedron())
+    for index in range(ROUNDS):
+        loaded = stores.load_zarr(tmp_path / f"{index}.zarr")
+        assert loaded == whole, index
+        np.testing.assert_array_equal(loaded.colors(), whole.colors())
+
+
+def test_tiles_fill_one_zarr_on_any_file_system():
+    pytest.importorskip("fsspec")
+    url = "memory://stores/a.zarr"
+    for options in ({"mode": "solid", "interior_color": (1, 2, 3)}, {"mode": "surface"}):
+        whole = trivox.Voxelizer(cube=128, **options)(octahedron())
+        for number in range(1, 9):
+            stores.save_zarr(trivox.Voxelizer(cube=128, **options, tile=f"{number}/8")(octahedron()), url)
+        loaded = stores.load_zarr(url)
+        assert loaded == whole
+        np.testing.assert_array_equal(loaded.colors(), whole.colors())
 
 
 def test_a_tile_that_is_saved_again_leaves_nothing_of_before(tmp_path):

@@ -14,17 +14,21 @@ True
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import itertools
 import json
+import math
 import operator
 import os
 import re
 import shutil
+import time
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,17 +47,19 @@ __all__ = [
 
 _BRICK = 8
 
+T = TypeVar("T")
+
 
 def save_zarr(grid: Grid, store: Any, *, shard: int = 64) -> None:
-    """Writes a grid to a Zarr v3 group, sharded, in chunks of 8 x 8 x 8 voxels.
+    """Writes a grid to a Zarr v3 group, in chunks of 64 x 64 x 64 voxels.
 
     The group has the array ``occupied`` (bool, shape (nx, ny, nz), index [x, y, z]) and, if the grid
     has colours, ``rgba`` (uint8, shape (nx, ny, nz, 4); 0 where a voxel is empty). Its attributes are
-    ``origin`` (the minimum corner) and ``voxel_size``, both in mesh units, and ``up``. Shards without
-    voxels are not stored, and at most one shard is dense in memory.
+    ``origin`` (the minimum corner) and ``voxel_size``, both in mesh units, and ``up``. Chunks without
+    voxels are not stored, and some 64 MiB of chunks are dense in memory at a time.
 
     A grid that a `Voxelizer` made with ``tile`` is written to its place in the array of the whole grid.
-    Processes may write their tiles at the same time: no two share a shard.
+    Processes may write their tiles at the same time: no two share a file.
 
     Parameters
     ----------
@@ -61,7 +67,9 @@ def save_zarr(grid: Grid, store: Any, *, shard: int = 64) -> None:
     store : str, os.PathLike or a store of zarr-python
         Where the group is, or will be. A whole grid replaces a group that is there.
     shard : int, default 64
-        Voxels along a shard's edge: a multiple of 8. One shard is one file.
+        Voxels along the edge of what one file or object holds: a multiple of 8. Chunks have 64, 32, 16 or 8
+        voxels along an edge, the most that divide it; where it is larger than 64, the file is a shard of
+        several chunks.
 
     Raises
     ------
@@ -74,10 +82,13 @@ def save_zarr(grid: Grid, store: Any, *, shard: int = 64) -> None:
     """
     import zarr
 
-    if isinstance(store, (str, os.PathLike)) and os.path.isdir(store):
-        names = os.listdir(store)
+    if isinstance(store, os.PathLike):
+        store = os.fspath(store)
+    if isinstance(store, str) and os.path.isdir(store):
+        # Another process that begins the same group writes a .partial file first.
+        names = [name for name in os.listdir(store) if not name.endswith(".partial")]
         if names and not {"zarr.json", ".zgroup", ".zarray"} & set(names):
-            raise FileExistsError(errno.EEXIST, "it has other files: name a new folder", os.fspath(store))
+            raise FileExistsError(errno.EEXIST, "it has other files: name a new folder", store)
 
     if shard <= 0 or shard % _BRICK:
         raise ValueError(f"a shard of {shard} voxels is not possible: use a multiple of {_BRICK}")
@@ -90,8 +101,6 @@ def save_zarr(grid: Grid, store: Any, *, shard: int = 64) -> None:
                 f"the tile from {begin} to {end} begins or ends within a shard of {shard} voxels: "
                 f"cut the grid at multiples of {shard}, or use shard={_BRICK}"
             )
-    group = zarr.open_group(os.fspath(store) if isinstance(store, os.PathLike) else store,
-                            mode="a" if tile else "w", zarr_format=3)
     attributes: dict[str, Any] = {}
     if grid.origin is not None and grid.voxel_size is not None:
         # Of the lattice: computed from a tile's, it would depend on the tile in its last bits.
@@ -102,21 +111,65 @@ def save_zarr(grid: Grid, store: Any, *, shard: int = 64) -> None:
         # A tile without voxels has no colours either way.
         if len(grid):
             attributes["has_colors"] = grid.has_colors
-        if "origin" in group.attrs:
-            _check_same(group.attrs, attributes)
-    group.attrs.update(attributes)
-    shards = [range(a // shard, -(-(a + d) // shard)) for a, d in zip(at, grid.dims)]
-    occupied = _array(group, "occupied", shape, [], shard, "bool")
-    _remove(occupied, shards)
-    for corner, block in _occupied_shards(grid, shard):
-        occupied[_region(at, corner, block)] = block
-    if grid.has_colors:
-        rgba = _array(group, "rgba", shape, [4], shard, "uint8")
-        _remove(rgba, [*shards, range(1)])
-        for corner, block in _color_shards(grid, shard):
-            rgba[_region(at, corner, block)] = block
-    elif "rgba" in group:
-        _remove(group["rgba"], [*shards, range(1)])
+        group = _settled(lambda: _group_of_tiles(store, attributes))
+    else:
+        group = zarr.open_group(store, mode="w", zarr_format=3, attributes=attributes)
+    names = ["occupied", *["rgba"] * (grid.has_colors or _settled(lambda: "rgba" in group))]
+    arrays = {name: _settled(partial(_array, group, name, shape, shard)) for name in names}
+    box = [range(a // shard, -(-(a + d) // shard)) for a, d in zip(at, grid.dims)]
+    # Chunks of an earlier save of this tile; a new array has none here.
+    stale = {name: set() if is_new else _stored(array, box) for name, (array, is_new) in arrays.items()}
+    for some in _batches(_blocks(grid, shard), shard):
+        writes = []
+        for key, *layers in some:
+            index = tuple(int(b.start + k) for b, k in zip(box, key))
+            for (name, (array, _)), layer in zip(arrays.items(), layers):
+                stale[name].discard(index)
+                region = tuple(slice(i * shard, i * shard + n) for i, n in zip(index, layer.shape))
+                writes.append(array._async_array.setitem(region, layer))
+        _gather(writes)
+    for name, (array, _) in arrays.items():
+        keys = [_chunk_key(array, index) for index in sorted(stale[name])]
+        _gather([array.store.delete(key) for key in keys])
+    if tile:
+        # Stores that cannot create a file exclusively let a process replace what another has created.
+        _check_same(_settled(lambda: zarr.open_group(store, mode="r").attrs), attributes)
+        for name in names:
+            _settled(partial(_array, group, name, shape, shard))
+
+
+def _settled(read: Callable[[], T]) -> T:
+    """What is read of metadata. zarr-python before 3.1 shows those that another process is about to write."""
+    for _ in range(200):
+        try:
+            return read()
+        except json.JSONDecodeError:
+            time.sleep(0.01)
+    return read()
+
+
+def _group_of_tiles(store: Any, attributes: dict[str, Any]) -> Any:
+    """The group of tiles with these attributes. Its metadata are one document, of the first that creates it."""
+    import zarr
+    from zarr.core.buffer import default_buffer_prototype
+    from zarr.storage._common import make_store_path
+
+    async def create() -> None:
+        document = {"zarr_format": 3, "node_type": "group", "attributes": attributes}
+        content = default_buffer_prototype().buffer.from_bytes(json.dumps(document).encode())
+        await (await make_store_path(store, mode="a") / "zarr.json").set_if_not_exists(content)
+
+    try:
+        group = zarr.open_group(store, mode="r+", zarr_format=3)
+    except FileNotFoundError:
+        _gather([create()])
+        group = zarr.open_group(store, mode="r+", zarr_format=3)
+    if "origin" in group.attrs:
+        _check_same(group.attrs, attributes)
+    if not attributes.keys() <= group.attrs.keys():
+        # The first tile had no voxels, or the group no grid.
+        group.attrs.update(attributes)
+    return group
 
 
 def _check_same(before: Any, now: dict[str, Any]) -> None:
@@ -158,24 +211,35 @@ def load_zarr(store: Any, *, start: tuple[int, int, int] | None = None,
         message = f"there is no box from {begin} to {end} in a grid of {tuple(occupied.shape)} voxels"
         raise OptionError(message, "option.box")
     dims = tuple(b - a for a, b in zip(begin, end))
-    step = occupied.shards[0] if occupied.shards else occupied.chunks[0]
+    step = (occupied.shards or occupied.chunks)[0]
     rgba = group["rgba"] if "rgba" in group else None
-    found, colors = [np.empty((0, 3), np.int64)], [np.empty((0, 4), np.uint8)]
-    for z in range(begin[2], end[2], step):
-        for y in range(begin[1], end[1], step):
-            for x in range(begin[0], end[0], step):
-                first = (x, y, z)
-                box = tuple(slice(c, min(c + step, e)) for c, e in zip(first, end))
-                inside = occupied[box]
-                found.append(np.argwhere(inside) + np.subtract(first, begin))
-                if rgba is not None and inside.any():
-                    colors.append(rgba[box][inside])
-    own = None if rgba is None else np.concatenate(colors)
+    places = sorted(_stored(occupied, [range(a // step, -(-b // step)) for a, b in zip(begin, end)]))
+    # Dense, a voxel is a byte; listed, an occupied one has twelve, and its place is searched.
+    is_dense = rgba is None and math.prod(dims) <= max(1 << 30, 4 * step**3 * len(places))
+    dense = np.zeros(dims if is_dense else 0, bool)
+    found, colors = [np.empty((0, 3), np.int32)], [np.empty((0, 4), np.uint8)]
+    for some in _batches(places, step):
+        boxes = [
+            tuple(slice(max(i * step, a), min((i + 1) * step, b)) for i, a, b in zip(index, begin, end))
+            for index in some
+        ]
+        blocks = _gather([occupied._async_array.getitem(box) for box in boxes])
+        layers = [] if rgba is None else _gather([rgba._async_array.getitem(box) for box in boxes])
+        for box, block in zip(boxes, blocks):
+            corner = [axis.start - a for axis, a in zip(box, begin)]
+            if is_dense:
+                dense[tuple(slice(c, c + n) for c, n in zip(corner, block.shape))] = block
+            else:
+                found.append(np.argwhere(block).astype(np.int32) + np.asarray(corner, np.int32))
+        colors += [layer[block] for layer, block in zip(layers, blocks)]
     place: dict[str, Any] = {}
     if "origin" in group.attrs:
         size = float(group.attrs["voxel_size"])
         origin = np.asarray(group.attrs["origin"], np.float64) + np.asarray(begin) * size
         place = {"origin": origin, "voxel_size": size, "up": group.attrs.get("up", "y")}
+    if is_dense:
+        return Grid.from_dense(dense, **place)
+    own = None if rgba is None else np.concatenate(colors)
     return Grid.from_coords(np.concatenate(found), dims, colors=own, **place)
 
 
@@ -382,7 +446,7 @@ def _write_bricks(grids: Iterable[tuple[Any, Grid]], file: Any) -> None:
             if colors is None:
                 own = pa.nulls(count, pa.large_binary())
             else:
-                voxels = np.unpackbits(octets.reshape(count, -1), axis=-1).sum(-1, dtype=np.int64)
+                voxels = _BITS[octets.reshape(count, -1)].sum(-1, dtype=np.int64)
                 ends = np.concatenate([[0], np.cumsum(4 * voxels)])
                 own = pa.LargeBinaryArray.from_buffers(
                     pa.large_binary(), count, [None, pa.py_buffer(ends), pa.py_buffer(colors)]
@@ -412,51 +476,98 @@ def _whole_file(path: str | os.PathLike[str]) -> Iterator[str]:
         raise
 
 
-def _array(group: Any, name: str, shape: list[int], more: list[int], shard: int, dtype: str) -> Any:
-    whole = (*shape, *more)
-    if name in group:
-        array = group[name]
-        if array.shape != whole or array.shards != (*[shard] * 3, *more):
-            raise ValueError(
-                f"the array '{name}' that is there has shape {array.shape} in shards of {array.shards}: "
-                "write the tiles of one grid, with one shard, to one group"
-            )
-        return array
+def _array(group: Any, name: str, shape: list[int], shard: int) -> tuple[Any, bool]:
+    """The array ``occupied`` or ``rgba`` of a group, and whether it is new."""
     from zarr.errors import ContainsArrayError
 
-    try:
-        return group.create_array(
-            name,
-            shape=whole,
-            chunks=(*[_BRICK] * 3, *more),
-            shards=(*[shard] * 3, *more),
-            dtype=dtype,
-            fill_value=0,
-            dimension_names=["x", "y", "z", "channel"][: len(whole)],
+    more, dtype = ([4], "uint8") if name == "rgba" else ([], "bool")
+    chunk = next(edge for edge in (64, 32, 16, 8) if shard % edge == 0)
+    whole, file = (*shape, *more), (*[shard] * 3, *more)
+    if name not in group:
+        try:
+            return group.create_array(
+                name,
+                shape=whole,
+                chunks=(*[chunk] * 3, *more),
+                shards=file if chunk < shard else None,
+                dtype=dtype,
+                fill_value=0,
+                dimension_names=["x", "y", "z", "channel"][: len(whole)],
+            ), True
+        except ContainsArrayError:
+            pass  # Another process made it in between, for another tile.
+    array = group[name]
+    if array.shape != whole or (array.shards or array.chunks) != file:
+        raise ValueError(
+            f"the array '{name}' that is there has shape {array.shape} in shards of "
+            f"{array.shards or array.chunks}: write the tiles of one grid, with one shard, to one group"
         )
-    except ContainsArrayError:
-        # Another process made it in between, for another tile.
-        return _array(group, name, shape, more, shard, dtype)
+    return array, False
 
 
-def _remove(array: Any, shards: list[range]) -> None:
-    """Removes shards of an earlier save: those that get no voxel are not written again."""
+def _batches(of_cubes: Iterable[T], edge: int) -> Iterator[list[T]]:
+    """What belongs to cubes of `edge` voxels, for some 64 MiB of colours at a time."""
+    rest = iter(of_cubes)
+    while some := list(itertools.islice(rest, max(1, (16 << 20) // edge**3))):
+        yield some
+
+
+def _gather(work: list[Any]) -> list[Any]:
+    """The results of coroutines of zarr, run at the same time."""
     from zarr.core.sync import sync
 
-    async def remove() -> None:
-        for index in itertools.product(*shards):
-            await array.store.delete(f"{array.path}/{array.metadata.encode_chunk_key(index)}")
+    async def gather() -> list[Any]:
+        return await asyncio.gather(*work)
 
-    sync(remove())
-
-
-def _region(at: list[int], corner: NDArray[Any], block: NDArray[Any]) -> tuple[slice, ...]:
-    begin = np.asarray(at) + corner
-    return tuple(slice(int(b), int(b) + n) for b, n in zip(begin, block.shape))
+    return sync(gather())
 
 
-def _by_shard(keys: NDArray[Any]) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
-    """Each shard, and the rows of `keys` that are in it."""
+def _chunk_key(array: Any, index: tuple[int, ...]) -> str:
+    whole = (*index, *[0] * (array.ndim - len(index)))
+    return f"{array.path}/{array.metadata.encode_chunk_key(whole)}"
+
+
+def _stored(array: Any, box: list[range]) -> set[tuple[int, ...]]:
+    """The places of the files of an array in a box: x, y and z, in files."""
+    name = re.compile(re.escape(f"{array.path}/c/") + r"(\d+)/(\d+)/(\d+)(?:/0)?")
+    if not array.store.supports_listing or not name.fullmatch(_chunk_key(array, (1, 2, 3))):
+        return set(itertools.product(*box))
+
+    async def of_slice(x: int) -> list[str]:
+        return [key async for key in array.store.list_prefix(f"{array.path}/c/{x}/")]
+
+    keys = itertools.chain(*_gather([of_slice(x) for x in box[0]]))
+    places = (tuple(map(int, match.groups())) for match in map(name.fullmatch, keys) if match)
+    return {place for place in places if all(i in axis for i, axis in zip(place, box))}
+
+
+def _blocks(grid: Grid, edge: int) -> Iterator[tuple[NDArray[Any], ...]]:
+    """Each cube of `edge` voxels with a voxel: its place, its voxels and, if the grid has them, its colours."""
+    bricks, masks = grid.bricks()
+    octets = masks.astype("<u8").view(np.uint8).reshape(-1, _BRICK**2)
+    colors = grid.colors()
+    ends = np.cumsum(_BITS[octets].sum(-1, dtype=np.int64))
+    per_edge = edge // _BRICK
+    for key, rows in _by_block(bricks // per_edge):
+        cubes = _cubes(octets[rows]).astype(bool)
+        layers = [cubes]
+        if colors is not None:
+            own = np.zeros((*cubes.shape, 4), np.uint8)
+            begins = np.where(rows > 0, ends[rows - 1], 0)
+            own[cubes] = np.concatenate([colors[a:b] for a, b in zip(begins, ends[rows])])
+            layers.append(own)
+        x, y, z = (bricks[rows] - key * per_edge).T
+        blocks = [key]
+        for layer in layers:
+            block = np.zeros((*[per_edge] * 3, *layer.shape[1:]), layer.dtype)
+            block[x, y, z] = layer
+            block = np.moveaxis(block, (3, 4, 5), (1, 3, 5)).reshape(*[edge] * 3, *layer.shape[4:])
+            blocks.append(block[tuple(slice(d - k * edge) for d, k in zip(grid.dims, key.tolist()))])
+        yield tuple(blocks)
+
+
+def _by_block(keys: NDArray[Any]) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
+    """Each block, and the rows of `keys` that are in it."""
     if len(keys) == 0:
         return
     order = np.lexsort(keys.T)
@@ -466,36 +577,12 @@ def _by_shard(keys: NDArray[Any]) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]
         yield keys[rows[0]], rows
 
 
+_BITS = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).sum(-1, dtype=np.uint8)
+"""The number of bits in each byte."""
+
+
 def _cubes(octets: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """The voxels of bricks, shape (n, 8, 8, 8), index [brick, x, y, z], of the bytes of their masks."""
     # In a word for each x, bit 8 y + z: a byte for each y, from the lowest bit up.
     bits = np.unpackbits(octets.reshape(-1, _BRICK, _BRICK), axis=-1, bitorder="little")
     return bits.reshape(-1, *[_BRICK] * 3)
-
-
-def _occupied_shards(grid: Grid, shard: int) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
-    bricks, masks = grid.bricks()
-    for key, rows in _by_shard(bricks * _BRICK // shard):
-        block = np.zeros([shard] * 3, bool)
-        cubes = _cubes(masks[rows].astype("<u8").view(np.uint8))
-        corners = bricks[rows] * _BRICK - key * shard
-        for (x, y, z), cube in zip(corners, cubes):
-            block[x : x + _BRICK, y : y + _BRICK, z : z + _BRICK] = cube
-        yield _cut(grid, key * shard, block)
-
-
-def _color_shards(grid: Grid, shard: int) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
-    coords, colors = grid.coords(), grid.colors()
-    assert colors is not None
-    for key, rows in _by_shard(coords // shard):
-        block = np.zeros([*[shard] * 3, 4], np.uint8)
-        x, y, z = (coords[rows] - key * shard).T
-        block[x, y, z] = colors[rows]
-        yield _cut(grid, key * shard, block)
-
-
-def _cut(
-    grid: Grid, corner: NDArray[Any], block: NDArray[Any]
-) -> tuple[NDArray[Any], NDArray[Any]]:
-    x, y, z = (min(block.shape[a], grid.dims[a] - int(corner[a])) for a in range(3))
-    return corner, block[:x, :y, :z]

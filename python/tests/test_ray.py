@@ -394,8 +394,8 @@ def test_an_item_that_kills_its_worker_has_an_error(meshes, expected, tmp_path):
     some = meshes[11:16]
     # What a first try leaves that was killed.
     sink.system.touch(sink.path(sink.name(some) + ".started"))
-    [(name, code, message)] = writer(some)
-    assert "13.obj" in name and code == "worker_died" and "memory=" in message
+    [noted] = writer(some)
+    assert "13.obj" in noted["id"] and noted["code"] == "worker_died" and "memory=" in noted["error"]
     found = {row["id"]: row["hash"] for row in rows(tmp_path)}
     assert found == {m: expected[m] if "13.obj" not in m else None for m in some}
 
@@ -464,3 +464,82 @@ def test_the_callable_class_is_for_map_batches_of_ray_data(cluster, meshes, expe
     ).take_all()
     assert {row["id"]: row["hash"] for row in found} == expected
     assert len(found) == len(expected)
+
+
+@pytest.fixture
+def half_open(tmp_path):
+    """A solid of which half the surface is missing, with a material file that is missing too."""
+    path = tmp_path / "half.obj"
+    path.write_text("mtllib none.mtl\nv 0 0 0\nv 8 0 0\nv 0 8 0\nv 0 0 8\nusemtl a\nf 1 3 2\nf 1 2 4\n")
+    return str(path)
+
+
+@pytest.mark.filterwarnings("ignore::trivox.TrivoxWarning")
+@pytest.mark.parametrize("format", ["parquet", "webdataset"])
+def test_warnings_and_doubts_come_from_the_workers(cluster, meshes, half_open, tmp_path, format, caplog):
+    output, vox = str(tmp_path / "out"), trivox.Voxelizer(16, mode="solid", up="z")
+    steps = []
+    summary = trivox.ray.voxelize(
+        [*meshes[:2], half_open], output, vox, format=format, batch_size=2,
+        ray_remote_args={"num_cpus": 0.5}, progress=lambda *step: steps.append(step),
+    )
+    assert (summary.done, summary.failed, summary.warned, summary.doubtful) == (3, 0, 1, 1)
+    assert steps[-1] == ("voxelize", 3, 3)
+    assert "half.obj: the fill is doubtful" in caplog.text
+    found = {row["id"]: row for row in trivox.ray.rows(output)}
+    row = found[half_open]
+    assert row["warnings"] == list(vox(half_open).warnings) and len(row["warnings"]) == 2
+    assert (row["doubtful"], row["fill"], row["up"], row["version"]) == (True, "winding", "z", trivox.__version__)
+    assert (found[meshes[0]]["doubtful"], found[meshes[0]]["fill"]) == (False, "parity")
+    assert found[meshes[0]]["warnings"] == []
+
+
+@pytest.mark.filterwarnings("ignore::trivox.TrivoxWarning")
+def test_warnings_of_reading_a_remote_mesh_are_kept(half_open):
+    fsspec = pytest.importorskip("fsspec")
+    fsspec.filesystem("memory").pipe("/warn/half.obj", open(half_open, "rb").read())
+    worker = trivox.ray.Voxelize(trivox.Voxelizer(16, mode="solid"))
+    remote, local = worker.row("memory://warn/half.obj"), worker.row(half_open)
+    assert remote["warnings"] == local["warnings"] and len(remote["warnings"]) == 2
+
+
+@pytest.mark.filterwarnings("ignore::trivox.TrivoxWarning")
+def test_a_doubtful_solid_is_a_failure_of_a_strict_run(cluster, meshes, half_open, tmp_path):
+    output, vox = str(tmp_path / "out"), trivox.Voxelizer(16, mode="solid")
+    items = [*meshes[:2], half_open, meshes[20]]
+    summary = trivox.ray.voxelize(items, output, vox, strict=True)
+    assert summary.codes == {"solid.doubtful": 1, "read.line": 1} and summary.done == 2
+    [row] = [row for row in trivox.ray.rows(output) if row["code"] == "solid.doubtful"]
+    assert row["grid"] is None and row["hash"] is None and row["doubtful"] and len(row["warnings"]) == 2
+    assert "half.obj: the fill is doubtful: the mesh has large holes" in row["error"]
+    table = trivox.ray.failures(output)
+    assert {row["id"]: row["code"] for row in table.to_pylist()} == {
+        half_open: "solid.doubtful", meshes[20]: "read.line",
+    }
+    with pytest.raises(trivox.OptionError, match="strict=True, not None: use another folder"):
+        trivox.ray.voxelize(items, output, vox)
+
+
+def test_parts_of_before_have_no_warnings(meshes, tmp_path):
+    write(tmp_path, meshes[:2])
+    [part] = glob.glob(f"{tmp_path}/*.parquet")
+    table = pq.read_table(part)
+    pq.write_table(table.drop_columns(["warnings", "doubtful", "fill", "up", "version"]), part)
+    found = list(trivox.ray.rows(str(tmp_path)))
+    assert ids(found) == meshes[:2] and all(tuple(row) == trivox.ray.FIELDS for row in found)
+    assert trivox.ray.failures(str(tmp_path)).num_rows == 0
+
+
+def test_columns_of_the_input_are_kept(cluster, meshes):
+    items = ray.data.from_items(
+        [{"path": path, "label": n, "pose": np.eye(4, dtype="f4") * n, "up": "?"} for n, path in enumerate(meshes[:4])]
+    )
+    found = items.map_batches(
+        trivox.ray.Voxelize,
+        fn_constructor_args=(trivox.Voxelizer(8),),
+        fn_constructor_kwargs={"column": "path", "keep_grid": False},
+        concurrency=1,
+    ).take_all()
+    for row in found:
+        assert row["id"] == row["path"] == meshes[row["label"]] and row["up"] == "y"
+        np.testing.assert_array_equal(row["pose"], np.eye(4) * row["label"])

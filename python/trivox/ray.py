@@ -32,6 +32,7 @@ from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from glob import escape
 from itertools import islice
 from multiprocessing import get_context
@@ -41,17 +42,22 @@ from urllib.parse import unquote
 
 import numpy as np
 
-from . import DistanceField, Grid, Mesh, OptionError, ReadError, TrivoxError, Voxelizer, read_mesh
+from . import DistanceField, Grid, Mesh, OptionError, ReadError, TrivoxError, Voxelizer, __version__, read_mesh
 from ._errors import MemoryLimitError
 from .stores import _escaped, _restored
 
-__all__ = ["Summary", "Voxelize", "expand", "read", "rows", "voxelize"]
+__all__ = ["Summary", "Voxelize", "expand", "failures", "read", "rows", "voxelize"]
 
 log = logging.getLogger("trivox.ray")
 
-FIELDS = ("id", "error", "code", "hash", "occupied", "dims", "origin", "voxel_size", "seconds", "grid")
+FIELDS = (
+    "id", "error", "code", "hash", "occupied", "dims", "origin", "voxel_size", "up", "fill", "doubtful", "warnings",
+    "seconds", "version", "grid",
+)  # fmt: skip
 """Columns of a result. ``error`` and ``code`` are None where there is a grid; ``grid`` is the content of
-a .bricks file, for ``trivox.load_bytes``, or of distances of an .npz file, for ``numpy.load``."""
+a .bricks file, for ``trivox.load_bytes``, or of distances of an .npz file, for ``numpy.load``. ``fill`` is
+the rule that filled a solid, and ``doubtful`` whether its inside is uncertain; both are None for surfaces.
+``warnings`` is a list of sentences, and ``version`` that of trivox."""
 
 
 def expand(
@@ -142,7 +148,9 @@ def _named_in(name: str, content: bytes) -> list[str]:
 
 
 class Voxelize:
-    """Callable class for ``ray.data.Dataset.map_batches``: paths in, rows out.
+    """Callable class for ``ray.data.Dataset.map_batches``: paths in, rows with the columns `FIELDS` out.
+
+    Other columns of the input are kept; those with a name of `FIELDS` are replaced.
 
     Parameters
     ----------
@@ -157,6 +165,8 @@ class Voxelize:
         Whether rows have the grid.
     width : float, optional
         Signed distances up to this, in voxels, instead of voxels: those of `Voxelizer.distances`.
+    strict : bool, default False
+        Whether a doubtful solid is an error, with the code ``solid.doubtful``, instead of a grid.
     storage : dict, optional
         Options of the fsspec file system.
 
@@ -181,40 +191,46 @@ class Voxelize:
         data: str | None = None,
         keep_grid: bool = True,
         width: float | None = None,
+        strict: bool = False,
         storage: dict[str, Any] | None = None,
     ):
         _check(voxelizer, width)
         self.voxelizer = Voxelizer(**({"threads": 1} | voxelizer.options))
         self.column, self.data, self.keep_grid = column, data, keep_grid
-        self.width, self.storage = width, storage or {}
+        self.width, self.strict, self.storage = width, strict, storage or {}
 
     def __call__(self, batch: dict[str, np.ndarray]) -> dict[str, Any]:
         rows = [
             self.row(str(name), None if self.data is None else batch[self.data][index])
             for index, name in enumerate(batch[self.column])
         ]
-        return _table(rows)
+        table = _table(rows)
+        for name, values in batch.items():
+            if name != self.data and name not in FIELDS:
+                table = table.append_column(name, _column(values))
+        return table
 
     def row(self, name: str, content: bytes | None = None) -> dict[str, Any]:
         """What becomes of one file; it never raises an ``Exception``."""
         began = time.perf_counter()
+        warnings: tuple[str, ...] = ()
         try:
-            if content is None:
-                mesh = read(name, **self.storage) if "://" in name else name
-            else:
+            if content is not None:
                 mesh = read_mesh(bytes(content), _extension(name))
+            else:
+                mesh = read(name, **self.storage) if "://" in name else name
+            warnings = mesh.warnings if isinstance(mesh, Mesh) else ()
             made = (
                 self.voxelizer(mesh)
                 if self.width is None
                 else self.voxelizer.distances(mesh, self.width)
             )
-            row = _row(name, made, self.keep_grid)
+            row = _row(name, made, self.keep_grid, self.strict)
         except Exception as error:
             if isinstance(error, TrivoxError):
                 error.path = error.path or name
             row = _row(name, error, False)
-        row["seconds"] = time.perf_counter() - began
-        return row
+        return row | {"warnings": [*warnings, *row["warnings"]], "seconds": time.perf_counter() - began}
 
 
 def _check(voxelizer: Voxelizer, width: float | None) -> None:
@@ -230,16 +246,25 @@ def _check(voxelizer: Voxelizer, width: float | None) -> None:
             trial.distances(dot, width)
 
 
-def _row(name: str, result: Grid | DistanceField | Exception, keep_grid: bool) -> dict[str, Any]:
-    row: dict[str, Any] = dict.fromkeys(FIELDS) | {"id": name}
+def _row(
+    name: str, result: Grid | DistanceField | Exception, keep_grid: bool, strict: bool = False
+) -> dict[str, Any]:
+    row: dict[str, Any] = dict.fromkeys(FIELDS) | {"id": name, "warnings": [], "version": __version__}
     if isinstance(result, Exception):
         return row | _failed(result)
+    row["warnings"] = list(result.warnings)
+    if fill := result.report["fill"]:
+        row |= {"fill": fill["rule"], "doubtful": fill["doubtful"]}
+        if strict and fill["doubtful"]:
+            doubts = ", and ".join(doubt["text"] for doubt in fill["doubts"])
+            return row | _failed(TrivoxError(f"the fill is doubtful: {doubts}", "solid.doubtful", name))
     return row | {
         "hash": result.hash,
         "occupied": len(result),
         "dims": list(result.dims),
         "origin": result.origin.tolist(),
         "voxel_size": result.voxel_size,
+        "up": result.up,
         "grid": result.to_bytes("bricks" if isinstance(result, Grid) else "npz") if keep_grid else None,
     }
 
@@ -262,21 +287,37 @@ def _table(rows: Sequence[dict[str, Any]]) -> Any:
             ("dims", pa.list_(pa.int32(), 3)),
             ("origin", pa.list_(pa.float64(), 3)),
             ("voxel_size", pa.float64()),
+            ("up", pa.string()),
+            ("fill", pa.string()),
+            ("doubtful", pa.bool_()),
+            ("warnings", pa.list_(pa.string())),
             ("seconds", pa.float64()),
+            ("version", pa.string()),
             ("grid", pa.large_binary()),
         ]
     )
     return pa.Table.from_pylist([_printable(row) for row in rows], schema=schema)
 
 
+def _column(values: Any) -> Any:
+    import pyarrow as pa
+
+    if getattr(values, "ndim", 1) == 1:
+        return pa.array(values)
+    from ray.data.extensions import ArrowTensorArray
+
+    return ArrowTensorArray.from_numpy(values)
+
+
 def _printable(row: dict[str, Any]) -> dict[str, Any]:
     """With escapes in place of the bytes of file names that are not UTF-8, which Arrow refuses."""
-    text = {
-        name: value.encode("utf-8", "backslashreplace").decode()
-        for name, value in row.items()
-        if isinstance(value, str)
-    }
-    return row | text | {"id": _escaped(row["id"])}
+
+    def printable(text: str) -> str:
+        return text.encode("utf-8", "backslashreplace").decode()
+
+    text = {name: printable(value) for name, value in row.items() if isinstance(value, str)}
+    warnings = [printable(warning) for warning in row["warnings"]]
+    return row | text | {"id": _escaped(row["id"]), "warnings": warnings}
 
 
 WITHOUT_EFFECT = ("adapter", "backend", "memory", "threads", "time_limit")
@@ -301,10 +342,10 @@ class _Sink:
         self.suffix = {"parquet": ".parquet", "webdataset": ".tar"}[format]
         self.system.makedirs(self.folder, exist_ok=True)
 
-    def check(self, voxelizer: Voxelizer, width: float | None) -> None:
+    def check(self, voxelizer: Voxelizer, width: float | None, strict: bool = False) -> None:
         """Raises ``OptionError`` if the folder is that of a run with other options."""
         options = {k: v for k, v in voxelizer.options.items() if k not in WITHOUT_EFFECT}
-        options |= {"width": width, "format": self.format}
+        options |= {"width": width, "format": self.format} | ({"strict": True} if strict else {})
         text = json.dumps(options, default=lambda value: np.asarray(value).tolist(), sort_keys=True)
         path = self.path("_options.json")
         if not self.system.exists(path):
@@ -486,14 +527,16 @@ def _tar_index(file: Any) -> Iterable[tuple[str, str | None]]:
         return map(json.loads, _content(tar, first).splitlines())
 
 
-def _parquet_rows(file: Any) -> Iterator[dict[str, Any]]:
+def _parquet_rows(file: Any, with_grid: bool) -> Iterator[dict[str, Any]]:
     import pyarrow.parquet as pq
 
-    for batch in pq.ParquetFile(file).iter_batches(64):
+    part = pq.ParquetFile(file)
+    columns = [name for name in part.schema_arrow.names if with_grid or name != "grid"]
+    for batch in part.iter_batches(64, columns=columns):
         yield from batch.to_pylist()
 
 
-def _tar_rows(file: Any) -> Iterator[dict[str, Any]]:
+def _tar_rows(file: Any, with_grid: bool) -> Iterator[dict[str, Any]]:
     with tarfile.open(fileobj=file, mode="r|") as tar:
         row: dict[str, Any] = {}
         for member in tar:
@@ -502,7 +545,7 @@ def _tar_rows(file: Any) -> Iterator[dict[str, Any]]:
                 if row:
                     yield row
                 row = json.loads(content) | {"grid": None}
-            elif member.name != INDEX:
+            elif member.name != INDEX and with_grid:
                 row["grid"] = content
         if row:
             yield row
@@ -540,27 +583,61 @@ def rows(output: str, **storage: Any) -> Iterator[dict[str, Any]]:
     ReadError
         A part that is damaged.
     """
+    return _rows(output, storage, with_grid=True)
+
+
+def failures(output: str, **storage: Any) -> Any:
+    """The items of an output of `voxelize` that have an error, each once.
+
+    Parameters
+    ----------
+    output : str
+        The folder, as it was given to `voxelize`.
+    **storage
+        Options of the fsspec file system.
+
+    Returns
+    -------
+    pyarrow.Table
+        With the columns ``id``, ``code``, ``error``, ``warnings``, ``seconds`` and ``version`` of `FIELDS`.
+
+    Raises
+    ------
+    FileNotFoundError, ReadError
+        As `rows`.
+    """
+    failed = (row for row in _rows(output, storage, with_grid=False) if row["code"] is not None)
+    return _table(list(failed)).select(["id", "code", "error", "warnings", "seconds", "version"])
+
+
+def _rows(output: str, storage: dict[str, Any], with_grid: bool) -> Iterator[dict[str, Any]]:
+    """The rows that count: only those with an error, if the grids are not asked for."""
     import fsspec
 
     system, folder = fsspec.core.url_to_fs(output, **storage)
     if not system.exists(folder):
         raise FileNotFoundError(errno.ENOENT, "No such file or directory", output)
-    places = _places(system, folder)
+    places = {
+        name: place
+        for name, place in _places(system, folder).items()
+        if with_grid or place.is_error
+    }
     for part in sorted({place.part for place in places.values()}):
-        read = _parquet_rows if part.endswith(".parquet") else _tar_rows
+        read = partial(_parquet_rows if part.endswith(".parquet") else _tar_rows, with_grid=with_grid)
         for row in _of_part(system, part, read):
             name = _restored(row["id"])
-            if places[name].part == part:
-                yield row | {"id": name}
+            if name in places and places[name].part == part:
+                # Parts of earlier versions have fewer columns.
+                yield dict.fromkeys(FIELDS) | row | {"id": name, "warnings": row.get("warnings") or []}
 
 
 class _Writer:
-    """What a worker does with a batch: ids in, a part written, the failed items out."""
+    """What a worker does with a batch: ids in, a part written, what the driver is to know of the items out."""
 
     def __init__(self, voxelize: Voxelize, sink: _Sink):
         self.voxelize, self.sink = voxelize, sink
 
-    def __call__(self, ids: list[str]) -> list[tuple[str, str, str]]:
+    def __call__(self, ids: list[str]) -> list[dict[str, Any]]:
         name = self.sink.name(ids)
         if self.sink.begin(ids):
             rows = [self.voxelize.row(item) for item in ids]
@@ -570,10 +647,11 @@ class _Writer:
             rows = list(_isolated(self.voxelize, ids))
         self.sink.write(name, rows)
         self.sink.end(ids)
-        return [(row["id"], row["code"], row["error"]) for row in rows if row["code"] is not None]
+        said = ("id", "code", "error", "warnings", "doubtful")
+        return [{key: row[key] for key in said} for row in rows if row["code"] or row["warnings"]]
 
 
-def _write(writer: _Writer, ids: list[str]) -> list[tuple[str, str, str]]:
+def _write(writer: _Writer, ids: list[str]) -> list[dict[str, Any]]:
     return writer(ids)
 
 
@@ -587,7 +665,7 @@ def _isolated(voxelize: Voxelize, ids: list[str]) -> Iterable[dict[str, Any]]:
         except BrokenProcessPool:
             executor = None
             message = "the worker was killed, perhaps for want of memory: set memory= of the voxelizer"
-            yield dict.fromkeys(FIELDS) | {"id": name, "error": message, "code": "worker_died"}
+            yield _row(name, TrivoxError(), False) | {"error": message, "code": "worker_died"}
     if executor is not None:
         executor.shutdown()
 
@@ -604,6 +682,8 @@ class Summary:
         Those of them that an earlier run had completed, `skipped_failed` of them with an error.
     done, failed : int
         Those that this run voxelized, and those that have an error.
+    warned, doubtful : int
+        Those of this run with a warning, and with a doubtful solid; see the columns of these names.
     seconds : float
         Time of this run, that of starting workers included.
     codes : dict of str to int
@@ -616,6 +696,8 @@ class Summary:
     skipped: int = 0
     done: int = 0
     failed: int = 0
+    warned: int = 0
+    doubtful: int = 0
     seconds: float = 0.0
     codes: dict[str, int] = field(default_factory=dict)
     skipped_codes: dict[str, int] = field(default_factory=dict)
@@ -625,13 +707,19 @@ class Summary:
         """How many of the skipped items have an error."""
         return sum(self.skipped_codes.values())
 
-    def count(self, failures: list[tuple[str, str, str]], items: int) -> None:
-        """Adds a batch of so many items, some of which failed."""
+    def count(self, noted: list[dict[str, Any]], items: int) -> None:
+        """Adds a batch of so many items, some of which failed or have warnings."""
+        failures = [row for row in noted if row["code"] is not None]
         self.done += items - len(failures)
         self.failed += len(failures)
-        for name, code, error in failures:
-            self.codes[code] = self.codes.get(code, 0) + 1
-            log.warning("%s: %s", name, error)
+        self.warned += sum(bool(row["warnings"]) for row in noted)
+        self.doubtful += sum(bool(row["doubtful"]) for row in noted)
+        for row in noted:
+            sentences = row["warnings"] if row["code"] is None else [row["error"]]
+            for sentence in sentences:
+                log.warning("%s: %s", row["id"], sentence)
+        for row in failures:
+            self.codes[row["code"]] = self.codes.get(row["code"], 0) + 1
 
 
 def voxelize(
@@ -645,7 +733,10 @@ def voxelize(
     num_cpus: float = 1,
     num_gpus: float = 0,
     width: float | None = None,
+    strict: bool = False,
     retry_errors: bool = False,
+    ray_remote_args: dict[str, Any] | None = None,
+    progress: Callable[[str, int, int], object] | None = None,
     storage: dict[str, Any] | None = None,
 ) -> Summary:
     """Voxelizes files on a Ray cluster into parts of a Parquet dataset or of WebDataset.
@@ -674,9 +765,17 @@ def voxelize(
     width : float, optional
         Signed distances up to this, in voxels, instead of voxels: those of `Voxelizer.distances`, as
         .npz.
+    strict : bool, default False
+        Whether a doubtful solid is an error, with the code ``solid.doubtful``, instead of a grid.
     retry_errors : bool, default False
         Whether items with an error in an earlier run are tried again. Their older rows stay in their
         parts; `rows` gives the one without an error.
+    ray_remote_args : dict, optional
+        Options of ``ray.remote`` for the workers, such as ``resources``, ``memory``, ``runtime_env`` and
+        ``scheduling_strategy``.
+    progress : callable, optional
+        Is called with the step, the number of items that this run has done, and how many it has to do, such as
+        what `trivox.progress_bar` gives.
     storage : dict, optional
         Options of the fsspec file system.
 
@@ -688,7 +787,7 @@ def voxelize(
     ------
     OptionError, BackendError
         A format, a width or a number that is not possible; distances with ``tile``; a folder of a run with
-        other options.
+        other options, ``strict`` included.
     ReadError
         A file in the folder that is damaged.
     OSError
@@ -707,9 +806,9 @@ def voxelize(
         raise OptionError(f"batch_size={batch_size} is not possible: use 1 or more", "option.batch_size")
     if concurrency is not None and concurrency < 1:
         raise OptionError(f"concurrency={concurrency} is not possible: use 1 or more", "option.concurrency")
-    work = Voxelize(voxelizer, width=width, storage=storage)
+    work = Voxelize(voxelizer, width=width, strict=strict, storage=storage)
     sink = _Sink(output, format, storage or {}, "bricks" if width is None else "npz")
-    sink.check(voxelizer, width)
+    sink.check(voxelizer, width, strict)
     ids = list(dict.fromkeys(str(item) for item in items))
     # In this order: a batch that another run ends in between is seen as complete.
     begun = sink.marks().values()
@@ -736,9 +835,8 @@ def voxelize(
     began = logged = time.monotonic()
     writer = ray.put(_Writer(work, sink))
     # A task whose worker died goes to another. A worker keeps its process, and with it its GPU.
-    write = ray.remote(
-        num_cpus=num_cpus, num_gpus=num_gpus, max_retries=-1, max_calls=0
-    )(_write)
+    options = {"num_cpus": num_cpus, "num_gpus": num_gpus, "max_retries": -1, "max_calls": 0}
+    write = ray.remote(**(options | (ray_remote_args or {})))(_write)
     batches = _batches(rest, begun, batch_size)
     running: dict[Any, list[str]] = {}
     try:
@@ -751,9 +849,11 @@ def voxelize(
             for task in ready:
                 batch = running.pop(task)
                 summary.count(ray.get(task), len(batch))
-            now = time.monotonic()
+            now, finished = time.monotonic(), summary.done + summary.failed
+            if progress is not None:
+                progress("voxelize", finished, len(rest))
             if now - logged > 10:
-                logged, finished = now, summary.done + summary.failed
+                logged = now
                 rate = finished / (now - began)
                 log.info(
                     "%d of %d, %.1f a second, %d failed", finished, len(rest), rate, summary.failed

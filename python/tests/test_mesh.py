@@ -239,6 +239,102 @@ def test_trimesh_meshes_and_scenes_are_meshes(tetrahedron):
     assert set(map(tuple, trivox.Voxelizer(8)(theirs).colors().tolist())) == {(255, 0, 0, 255)}
 
 
+@pytest.fixture
+def glb(tmp_path):
+    """A file of three boxes: a texture with a factor, one that repeats, and a factor alone."""
+    trimesh = pytest.importorskip("trimesh")
+    image = pytest.importorskip("PIL.Image")
+    random = np.random.default_rng(3)
+
+    def box(at, size, factor, channels=4, **options):
+        box = trimesh.creation.box()
+        box.apply_translation([at, 0, 0])
+        texels = None if size is None else image.fromarray(random.integers(0, 256, (*size, channels)).astype(np.uint8))
+        material = trimesh.visual.material.PBRMaterial(baseColorTexture=texels, baseColorFactor=factor, **options)
+        uv = None if size is None else random.random((8, 2)) * 3 - 1
+        box.visual = trimesh.visual.TextureVisuals(uv=uv, material=material)
+        return box
+
+    boxes = [
+        box(0, (8, 5), [255, 128, 60, 255]),
+        box(2, (3, 7), None, channels=3),
+        box(4, None, [10, 128, 255, 255]),
+        box(6, (2, 2), [90, 255, 255, 255], alphaMode="BLEND"),
+    ]
+
+    def write(*chosen):
+        path = tmp_path / "boxes.glb"
+        trimesh.Scene([boxes[index] for index in chosen]).export(path)
+        return str(path)
+
+    return write
+
+
+def check_colors(mesh, path):
+    found, expected = trivox.Voxelizer(60)(mesh), trivox.Voxelizer(60)(path)
+    assert found == expected
+    # Texels of eight bits, multiplied by the factor before they are interpolated.
+    assert np.abs(found.colors().astype(int) - expected.colors()).max() <= 1
+
+
+@pytest.mark.parametrize("chosen", [(0,), (1,), (2,), (0, 1), (0, 1, 2), (2, 2)])
+def test_colours_of_trimesh_are_those_of_the_file(glb, chosen):
+    import trimesh
+
+    path = glb(*chosen)
+    check_colors(trimesh.load(path), path)
+    if len(chosen) == 1:
+        check_colors(trimesh.load(path, force="mesh"), path)
+
+
+def test_opacity_of_trimesh_is_that_of_the_file(glb):
+    import trimesh
+
+    path = glb(0, 3)
+    found, expected = trivox.Voxelizer(60)(trimesh.load(path)), trivox.Voxelizer(60)(path)
+    assert found == expected
+    assert np.abs(found.colors().astype(int) - expected.colors())[:, 3].max() <= 1
+
+
+def test_a_trimesh_scene_is_placed_as_trimesh_places_it():
+    trimesh = pytest.importorskip("trimesh")
+    box = trimesh.creation.box()
+    scene, mirror = trimesh.Scene([box]), np.diag([-1.0, 2, 1, 1])
+    mirror[:3, 3] = 3, 0.5, 0
+    scene.add_geometry(box, transform=mirror)
+    scene.add_geometry(trimesh.PointCloud([[9, 9, 9]]))
+    assert trivox.Mesh(scene) == trivox.Mesh(scene.to_mesh())
+    with pytest.raises(trivox.MeshError, match="a trimesh Scene has no triangles"):
+        trivox.Mesh(trimesh.Scene())
+
+
+def test_colours_of_other_kinds_are_joined():
+    trimesh = pytest.importorskip("trimesh")
+    one, two = trimesh.creation.box(), trimesh.creation.box()
+    two.apply_translation([2, 0, 0])
+    one.visual.face_colors = np.arange(48, dtype=np.uint8).reshape(12, 4) | [0, 0, 0, 255]
+    mixed = trivox.Mesh(trimesh.Scene([one, two]))
+    assert mixed.has_colors
+    assert (255, 255, 255, 255) in set(map(tuple, trivox.Voxelizer(30)(mixed).colors().tolist()))
+    one.visual = trimesh.visual.ColorVisuals(one, vertex_colors=np.full((8, 4), 9, np.uint8) | [0, 0, 0, 255])
+    two.visual = trimesh.visual.ColorVisuals(two, vertex_colors=np.full((8, 4), 77, np.uint8) | [0, 0, 0, 255])
+    colors = trivox.Voxelizer(30)(trimesh.Scene([one, two])).colors()
+    assert set(map(tuple, colors.tolist())) == {(9, 9, 9, 255), (77, 77, 77, 255)}
+
+
+def test_vertex_colours_beside_a_texture_have_a_warning():
+    trimesh = pytest.importorskip("trimesh")
+    image = pytest.importorskip("PIL.Image").new("RGB", (2, 2), (9, 8, 7))
+    box = trimesh.creation.box()
+    material = trimesh.visual.material.SimpleMaterial(image=image)
+    box.visual = trimesh.visual.TextureVisuals(uv=np.zeros((8, 2)), material=material)
+    assert set(map(tuple, trivox.Voxelizer(9)(box).colors().tolist())) == {(9, 8, 7, 255)}
+    box.visual.vertex_attributes["color"] = np.zeros((8, 4), np.uint8)
+    with pytest.warns(trivox.TrivoxWarning, match="vertex colours of a trimesh mesh") as caught:
+        trivox.Mesh(box)
+    assert caught[0].filename == __file__
+
+
 def test_meshio_meshes_are_meshes(tetrahedron):
     meshio = pytest.importorskip("meshio")
     assert trivox.Mesh(meshio.Mesh(CORNERS, [("triangle", SIDES)])) == tetrahedron
@@ -271,6 +367,46 @@ def test_pyvista_meshes_are_meshes(tetrahedron):
     theirs = pyvista.PolyData.from_regular_faces(CORNERS, SIDES)
     assert trivox.Voxelizer(8)(theirs) == trivox.Voxelizer(8)(tetrahedron)
     assert trivox.Mesh(pyvista.Box()).faces.shape == (12, 3)
+    blocks = pyvista.MultiBlock([theirs, None, pyvista.MultiBlock([pyvista.Box()])])
+    assert trivox.Mesh(blocks).faces.shape == (16, 3)
+
+
+def test_colours_of_pyvista_are_those_of_the_file_or_have_a_warning(glb):
+    pyvista = pytest.importorskip("pyvista")
+    path = glb(2)
+    check_colors(pyvista.read(path), path)
+    with pytest.warns(trivox.TrivoxWarning, match="PyVista keeps no texture with a mesh"):
+        assert not trivox.Mesh(pyvista.read(glb(0))).has_colors
+    box = pyvista.Box().triangulate()
+    box.cell_data["RGB"] = np.full((12, 3), 5, np.uint8)
+    assert set(map(tuple, trivox.Voxelizer(9)(box).colors().tolist())) == {(5, 5, 5, 255)}
+
+
+@pytest.mark.parametrize("chosen", [(0,), (1,), (2,), (0, 1), (0, 1, 2)])
+def test_colours_of_open3d_are_those_of_the_file(glb, chosen):
+    open3d = pytest.importorskip("open3d")
+    path = glb(*chosen)
+    check_colors(open3d.io.read_triangle_model(path), path)
+    if len(chosen) == 1:
+        check_colors(open3d.t.io.read_triangle_mesh(path), path)
+    if chosen == (1,):  # Open3D reads no factor into these.
+        check_colors(open3d.io.read_triangle_mesh(path, True), path)
+
+
+def test_textures_of_open3d_are_of_their_triangles(tetrahedron):
+    open3d = pytest.importorskip("open3d")
+    theirs = open3d.geometry.TriangleMesh(
+        open3d.utility.Vector3dVector(CORNERS), open3d.utility.Vector3iVector(SIDES.astype("i4"))
+    )
+    theirs.triangle_uvs = open3d.utility.Vector2dVector(np.full((12, 2), 0.5))
+    with pytest.warns(trivox.TrivoxWarning, match="but not both"):
+        assert not trivox.Mesh(theirs).has_colors
+    colors = [(255, 0, 0), (0, 0, 255)]
+    theirs.textures = [open3d.geometry.Image(np.tile(np.uint8(color), (4, 4, 1))) for color in colors]
+    theirs.triangle_material_ids = open3d.utility.IntVector([0, 1, 1, 1])
+    expected = trivox.Mesh(CORNERS, SIDES, face_colors=np.uint8([colors[0], *[colors[1]] * 3]))
+    difference = trivox.diff(trivox.Voxelizer(30)(theirs), trivox.Voxelizer(30)(expected))
+    assert not difference and difference.other_colors == 0
 
 
 def test_open3d_meshes_are_meshes(tetrahedron):

@@ -1,0 +1,385 @@
+"""Other packages' meshes as arrays.
+
+A part is a dict of arguments of `trivox.Mesh`, which takes colours of vertices, colours of faces, or one
+texture. `_joined` makes one part of several: where one has a texture, all looks become one image.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._errors import MeshError, TrivoxWarning
+
+MAX_TEXELS = 1 << 26
+"""Of an image that several textures are put into: 256 MiB."""
+
+WHITE = np.full(4, 255, np.uint8)
+
+
+def mesh_arrays(mesh: Any) -> dict[str, Any]:
+    """The arguments of :class:`trivox.Mesh` for a mesh of another package."""
+    if isinstance(mesh, (str, os.PathLike)):
+        raise TypeError("a path is no mesh: use trivox.read_mesh(path)")
+    package = type(mesh).__module__.partition(".")[0]
+    known = {"trimesh": _trimesh, "open3d": _open3d, "pyvista": _pyvista, "meshio": _meshio}
+    notes: list[str] = []
+    if package in known:
+        arrays = known[package](mesh, notes)
+    elif hasattr(mesh, "points") and hasattr(mesh, "regular_faces"):
+        arrays = _pyvista(mesh, notes)
+    elif hasattr(mesh, "vertices") and hasattr(mesh, "faces"):
+        arrays = {"vertices": mesh.vertices, "faces": mesh.faces}
+    else:
+        raise TypeError(
+            f"{type(mesh).__name__} is no mesh: give a path, a trivox.Mesh, a mesh of trimesh, "
+            "Open3D, PyVista or meshio, or an object with vertices and faces"
+        )
+    for name in ("vertices", "faces"):
+        if arrays[name] is None:
+            raise TypeError(f"the {name} of this {type(mesh).__name__} are None: give an array of shape (n, 3)")
+    for note in dict.fromkeys(notes):
+        # Functions of the extension have no frame: level 2 is the line that called one.
+        warnings.warn(note, TrivoxWarning, stacklevel=2)
+    return {name: value for name, value in arrays.items() if value is not None}
+
+
+def _trimesh(mesh: Any, notes: list[str]) -> dict[str, Any]:
+    if hasattr(mesh, "geometry"):
+        parts = list(_of_trimesh_scene(mesh, notes))
+    else:
+        mesh = mesh.to_mesh() if hasattr(mesh, "to_mesh") else mesh
+        parts = [_of_trimesh(mesh, notes)] if hasattr(mesh, "faces") else []
+    if not parts:
+        raise MeshError(f"a trimesh {type(mesh).__name__} has no triangles", "mesh.no_triangles")
+    return _joined(parts, notes)
+
+
+def _of_trimesh_scene(scene: Any, notes: list[str]) -> Iterator[dict[str, Any]]:
+    # Not Scene.dump: it copies, for which face colours need SciPy.
+    from trimesh.transformations import transform_points
+
+    for node in scene.graph.nodes_geometry:
+        matrix, name = scene.graph[node]
+        mesh = scene.geometry[name]
+        if not hasattr(mesh, "faces"):
+            continue
+        part = _of_trimesh(mesh, notes)
+        if not np.allclose(matrix, np.eye(4), atol=1e-8):
+            part["vertices"] = transform_points(part["vertices"], matrix)
+            if np.linalg.det(matrix[:3, :3]) < 0:
+                part["faces"] = np.fliplr(part["faces"])
+        yield part
+
+
+def _of_trimesh(mesh: Any, notes: list[str]) -> dict[str, Any]:
+    part = {"vertices": mesh.vertices, "faces": mesh.faces}
+    visual = mesh.visual
+    if visual.kind == "vertex":
+        return part | {"vertex_colors": visual.vertex_colors}
+    if visual.kind == "face":
+        return part | {"face_colors": visual.face_colors}
+    if visual.kind != "texture":
+        return part
+    material = visual.material
+    if hasattr(material, "materials"):
+        notes.append("the colours of a trimesh mesh with several materials were left out: give its scene, or the file")
+        return part
+    if "color" in getattr(visual, "vertex_attributes", {}):
+        notes.append("the vertex colours of a trimesh mesh with a material were left out")
+    if hasattr(material, "baseColorFactor"):
+        image, factor = material.baseColorTexture, material.baseColorFactor
+        factor = np.ones(4) if factor is None else np.asarray(factor) / 255
+        alpha, cutoff = material.alphaMode or "OPAQUE", material.alphaCutoff
+    else:
+        image = getattr(material, "image", None)
+        color = np.asarray(material.main_color) / 255
+        # A grey colour beside an image is an exporter's default: see the reader of OBJ.
+        is_factor = image is None or len(set(color[:3])) > 1
+        factor = np.append(_linear(color[:3]) if is_factor else np.ones(3), color[3])
+        alpha, cutoff = "BLEND", None
+    if image is not None and visual.uv is not None:
+        texels = _colored(np.asarray(image.convert("RGBA")), factor)
+        return part | {"uv": visual.uv, "texture": _with_alpha(texels, alpha, cutoff)}
+    return part | _flat(_with_alpha(_colored(WHITE, factor), alpha, cutoff), mesh.faces)
+
+
+def _open3d(mesh: Any, notes: list[str]) -> dict[str, Any]:
+    if hasattr(mesh, "meshes") and hasattr(mesh, "materials"):
+        parts = [
+            part
+            for info in mesh.meshes
+            for part in _of_open3d_model(info.mesh, mesh.materials[info.material_idx])
+        ]
+        if not parts:
+            raise MeshError(f"this Open3D {type(mesh).__name__} has no triangles", "mesh.no_triangles")
+        return _joined(parts, notes)
+    if hasattr(mesh, "triangle") and hasattr(mesh, "vertex"):
+        return _of_open3d_tensors(mesh, notes)
+    if not hasattr(mesh, "triangles"):
+        raise TypeError(f"an Open3D {type(mesh).__name__} has no triangles")
+    part = {"vertices": np.asarray(mesh.vertices), "faces": np.asarray(mesh.triangles)}
+    if mesh.has_textures() and mesh.has_triangle_uvs():
+        # Here v points down, other than in tensor meshes and models.
+        uv = np.asarray(mesh.triangle_uvs).reshape(-1, 3, 2) * [1, -1] + [0, 1]
+        ids = np.asarray(mesh.triangle_material_ids)
+        ids = ids if len(ids) == len(uv) else np.zeros(len(uv), int)
+        images = [None if image.is_empty() else _texels(np.asarray(image)) for image in mesh.textures]
+        if any(image is None for image in images[: ids.max(initial=0) + 1]) or ids.max(initial=0) >= len(images):
+            notes.append("an Open3D mesh has triangles of a material without an image: they are white")
+        if mesh.has_vertex_colors():
+            notes.append("the vertex colours of an Open3D mesh with textures were left out")
+        parts = []
+        for index in np.unique(ids):
+            rows = ids == index
+            some = part | {"faces": part["faces"][rows]}
+            image = images[index] if 0 <= index < len(images) else None
+            parts.append(some if image is None else some | {"uv": uv[rows], "texture": image})
+        return _joined(parts, notes)
+    if mesh.has_textures() or mesh.has_triangle_uvs():
+        notes.append("an Open3D mesh has a texture or texture coordinates, but not both: they were left out")
+    if mesh.has_vertex_colors():
+        part["vertex_colors"] = np.asarray(mesh.vertex_colors)
+    return part
+
+
+def _of_open3d_tensors(mesh: Any, notes: list[str]) -> dict[str, Any]:
+    part = {"vertices": mesh.vertex.positions.numpy(), "faces": mesh.triangle.indices.numpy()}
+    material = mesh.material
+    is_given = mesh.has_valid_material()
+    factor = np.ones(4)
+    if is_given and "base_color" in material.vector_properties:
+        factor = np.asarray(material.vector_properties["base_color"], float)
+    if is_given and "albedo" in material.texture_maps and "texture_uvs" in mesh.triangle:
+        if "colors" in mesh.vertex:
+            notes.append("the vertex colours of an Open3D mesh with a texture were left out")
+        texels = _colored(_texels(material.texture_maps["albedo"].as_tensor().numpy()), factor)
+        alpha = "BLEND" if "Transparency" in material.material_name else "OPAQUE"
+        return part | {"uv": mesh.triangle.texture_uvs.numpy(), "texture": _with_alpha(texels, alpha)}
+    if "texture_uvs" in mesh.triangle or (is_given and "albedo" in material.texture_maps):
+        notes.append("an Open3D mesh has a texture or texture coordinates, but not both: they were left out")
+    if "colors" in mesh.vertex:
+        if not np.all(factor == 1):
+            notes.append("the base colour of an Open3D mesh with vertex colours was left out")
+        return part | {"vertex_colors": mesh.vertex.colors.numpy()}
+    if "colors" in mesh.triangle:
+        return part | {"face_colors": mesh.triangle.colors.numpy()}
+    if not np.all(factor == 1):
+        return part | _flat(_with_alpha(_colored(WHITE, factor), "OPAQUE"), part["faces"])
+    return part
+
+
+def _of_open3d_model(mesh: Any, material: Any) -> Iterator[dict[str, Any]]:
+    part = {"vertices": np.asarray(mesh.vertices), "faces": np.asarray(mesh.triangles)}
+    if len(part["faces"]) == 0:
+        return
+    factor = np.asarray(material.base_color, float)
+    alpha = "BLEND" if "Transparency" in material.shader else "OPAQUE"
+    image = material.albedo_img
+    if image is not None and not image.is_empty() and mesh.has_triangle_uvs():
+        uv = np.asarray(mesh.triangle_uvs).reshape(-1, 3, 2)
+        texels = _colored(_texels(np.asarray(image)), factor)
+        yield part | {"uv": uv, "texture": _with_alpha(texels, alpha)}
+    elif mesh.has_vertex_colors():
+        yield part | {"vertex_colors": np.asarray(mesh.vertex_colors)}
+    else:
+        yield part | _flat(_with_alpha(_colored(WHITE, factor), alpha), part["faces"])
+
+
+def _pyvista(mesh: Any, notes: list[str]) -> dict[str, Any]:
+    def leaves(data: Any) -> Iterator[Any]:
+        if hasattr(data, "n_blocks"):
+            for index in range(data.n_blocks):
+                if data[index] is not None:
+                    yield from leaves(data[index])
+        else:
+            yield data
+
+    parts = [_of_pyvista(leaf, notes) for leaf in leaves(mesh)]
+    if not parts:
+        raise MeshError(f"this PyVista {type(mesh).__name__} has no triangles", "mesh.no_triangles")
+    return _joined(parts, notes)
+
+
+def _of_pyvista(mesh: Any, notes: list[str]) -> dict[str, Any]:
+    if not hasattr(mesh, "is_all_triangles"):
+        mesh = mesh.extract_surface()
+    if not mesh.is_all_triangles:
+        mesh = mesh.triangulate()
+    part = {"vertices": mesh.points, "faces": mesh.regular_faces}
+    for name in ("RGBA", "RGB", "COLOR_0"):
+        if name in mesh.point_data:
+            return part | {"vertex_colors": np.asarray(mesh.point_data[name])}
+    for name in ("RGBA", "RGB"):
+        if name in mesh.cell_data:
+            return part | {"face_colors": np.asarray(mesh.cell_data[name])}
+    # Those of a material of glTF.
+    data = mesh.field_data
+    has_texture = mesh.active_texture_coordinates is not None
+    if "BaseColorTextureIndex" in data:
+        has_texture = int(np.ravel(data["BaseColorTextureIndex"])[0]) >= 0
+    if has_texture:
+        notes.append(
+            "PyVista keeps no texture with a mesh, so its colours were left out: give the file, or "
+            "trivox.Mesh(vertices, faces, uv=..., texture=...)"
+        )
+    elif "BaseColorMultiplier" in data:
+        factor = np.append(np.ravel(data["BaseColorMultiplier"]), 1.0)[:4]
+        return part | _flat(_with_alpha(_colored(WHITE, factor), "OPAQUE"), part["faces"])
+    return part
+
+
+def _meshio(mesh: Any, notes: list[str]) -> dict[str, Any]:
+    faces = []
+    for cells in mesh.cells:
+        if cells.type == "triangle":
+            faces.append(cells.data)
+        elif cells.type == "quad":
+            faces += [cells.data[:, [0, 1, 2]], cells.data[:, [0, 2, 3]]]
+        elif cells.type not in ("vertex", "line"):
+            notes.append(f"{len(cells.data)} cells of type {cells.type} are no triangles: left out")
+    points = mesh.points
+    if points.shape[1] == 2:
+        points = np.column_stack([points, np.zeros(len(points))])
+    arrays = {"vertices": points, "faces": np.concatenate(faces) if faces else np.zeros((0, 3), int)}
+    channels = [mesh.point_data[name] for name in ("red", "green", "blue") if name in mesh.point_data]
+    if len(channels) == 3:
+        colors = np.column_stack(channels)
+        # meshio reads unsigned bytes of PLY as signed ones.
+        arrays["vertex_colors"] = colors.view("uint8") if colors.dtype == "int8" else colors
+    return arrays
+
+
+def _linear(srgb: NDArray[Any]) -> NDArray[Any]:
+    return np.where(srgb <= 0.04045, srgb / 12.92, ((srgb + 0.055) / 1.055) ** 2.4)
+
+
+def _srgb(linear: NDArray[Any]) -> NDArray[Any]:
+    return np.where(linear <= 0.0031308, linear * 12.92, 1.055 * linear ** (1 / 2.4) - 0.055)
+
+
+def _colored(texels: NDArray[np.uint8], factor: NDArray[Any]) -> NDArray[np.uint8]:
+    """RGBA in sRGB, multiplied by a factor in linear light, as glTF has it."""
+    if np.all(factor == 1):
+        return texels
+    factor = np.clip(factor, 0, 1)
+    values = np.arange(256) / 255
+    tables = [_srgb(_linear(values) * f) for f in factor[:3]] + [values * factor[3]]
+    table = np.rint(np.stack(tables) * 255).astype(np.uint8)
+    return np.stack([table[channel][texels[..., channel]] for channel in range(4)], -1)
+
+
+def _with_alpha(texels: NDArray[np.uint8], mode: str, cutoff: float | None = None) -> NDArray[np.uint8]:
+    """RGBA with the opacity that a mode of glTF gives it."""
+    if mode == "BLEND":
+        return texels
+    opaque: Any = 255
+    if mode == "MASK":
+        opaque = np.where(texels[..., 3] >= 255 * (0.5 if cutoff is None else cutoff), 255, 0)
+    texels = texels.copy()
+    texels[..., 3] = opaque
+    return texels
+
+
+def _texels(image: NDArray[Any]) -> NDArray[np.uint8]:
+    """An image of one to four channels as RGBA."""
+    image = image.reshape(*image.shape[:2], -1)
+    if image.dtype != np.uint8:
+        most = 1 if image.dtype.kind == "f" else np.iinfo(image.dtype).max
+        image = np.rint(np.clip(image / most, 0, 1) * 255).astype(np.uint8)
+    gray, alpha = image[..., :1], image[..., -1:]
+    color = image[..., :3] if image.shape[-1] > 2 else np.repeat(gray, 3, -1)
+    return np.concatenate([color, alpha if image.shape[-1] in (2, 4) else np.full_like(gray, 255)], -1)
+
+
+def _flat(color: NDArray[np.uint8], faces: Any) -> dict[str, Any]:
+    return {"face_colors": np.tile(color, (len(faces), 1))}
+
+
+def _bytes(colors: Any) -> NDArray[np.uint8]:
+    """Colours as `trivox.Mesh` takes them, as RGBA of bytes."""
+    return _texels(np.asarray(colors)[None])[0]
+
+
+def _joined(parts: list[dict[str, Any]], notes: list[str]) -> dict[str, Any]:
+    """One part of all. Parts may share an array of vertices; those without colours are white beside others."""
+    if len(parts) == 1:
+        return parts[0]
+    begins: dict[int, int] = {}
+    vertices, faces, count = [], [], 0
+    for part in parts:
+        own = part["vertices"]
+        if id(own) not in begins:
+            begins[id(own)] = count
+            vertices.append(np.asarray(own))
+            count += len(own)
+        faces.append(np.asarray(part["faces"]).astype(np.int64) + begins[id(own)])
+    arrays: dict[str, Any] = {"vertices": np.concatenate(vertices), "faces": np.concatenate(faces)}
+    if any("texture" in part for part in parts):
+        return arrays | _atlas(parts, notes)
+    if all("vertex_colors" in part for part in parts):
+        return arrays | {"vertex_colors": np.concatenate([_bytes(part["vertex_colors"]) for part in parts])}
+    if any("vertex_colors" in part or "face_colors" in part for part in parts):
+        return arrays | {"face_colors": np.concatenate([_face_colors(part, notes) for part in parts])}
+    return arrays
+
+
+def _face_colors(part: dict[str, Any], notes: list[str]) -> NDArray[np.uint8]:
+    if "face_colors" in part:
+        return _bytes(part["face_colors"])
+    faces = np.asarray(part["faces"])
+    if "vertex_colors" not in part:
+        return np.tile(WHITE, (len(faces), 1))
+    corners = _bytes(part["vertex_colors"])[faces]
+    if (corners != corners[:, :1]).any():
+        notes.append("colours of vertices, beside parts with other colours, became the mean of each triangle")
+    return np.rint(corners.mean(1)).astype(np.uint8)
+
+
+def _atlas(parts: list[dict[str, Any]], notes: list[str]) -> dict[str, Any]:
+    """The looks of all parts as one image, with a texel of each image's other end around it."""
+    images, corners = [], []
+    for part in parts:
+        faces = np.asarray(part["faces"])
+        if "texture" not in part:
+            colors, index = np.unique(_face_colors(part, notes), axis=0, return_inverse=True)
+            edge = math.ceil(math.sqrt(len(colors)))
+            palette = np.tile(WHITE, (edge * edge, 1))
+            palette[: len(colors)] = colors
+            # Three texels along an edge: the middle one has the colour, whatever the interpolation.
+            images.append(palette.reshape(edge, edge, 4).repeat(3, 0).repeat(3, 1))
+            row, column = np.divmod(index.reshape(-1), edge)
+            center = np.stack([3 * column + 1.5, 3 * row + 1.5], -1)
+            corners.append(np.repeat(center[:, None], 3, 1))
+            continue
+        texels = _texels(part["texture"])
+        uv = np.asarray(part["uv"], float)
+        uv = uv[faces] if uv.ndim == 2 else uv
+        if not np.isfinite(uv).all():
+            raise MeshError("a texture coordinate is not a finite number", "mesh.not_finite")
+        # The image repeats: triangles begin in the first one, and it is there as often as they need.
+        uv = uv - np.floor(uv.min(1, keepdims=True))
+        across, down = (max(1, math.ceil(most)) for most in uv.max((0, 1), initial=0))
+        height, width = texels.shape[:2]
+        if (width * across + 2) * (height * down + 2) > MAX_TEXELS:
+            notes.append("textures that repeat too often for one image were left out, and all colours with them")
+            return {}
+        images.append(np.pad(np.tile(texels, (down, across, 1)), [(1, 1), (1, 1), (0, 0)], mode="wrap"))
+        corners.append(np.stack([1 + uv[..., 0] * width, 1 + (down - uv[..., 1]) * height], -1))
+    full, tall = max(image.shape[1] for image in images), sum(image.shape[0] for image in images)
+    if full * tall > MAX_TEXELS:
+        notes.append("textures that are too large for one image were left out, and all colours with them")
+        return {}
+    atlas, top = np.full((tall, full, 4), 255, np.uint8), 0
+    for image, places in zip(images, corners):
+        atlas[top : top + image.shape[0], : image.shape[1]] = image
+        places[..., 1] += top
+        top += image.shape[0]
+    uv = np.concatenate(corners) / [full, tall]
+    return {"uv": uv * [1, -1] + [0, 1], "texture": atlas}

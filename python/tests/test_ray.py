@@ -460,7 +460,7 @@ def test_the_callable_class_is_for_map_batches_of_ray_data(cluster, meshes, expe
         trivox.ray.Voxelize,
         fn_constructor_args=(trivox.Voxelizer(RESOLUTION),),
         batch_size=16,
-        concurrency=2,
+        compute=ray.data.ActorPoolStrategy(size=2),
     ).take_all()
     assert {row["id"]: row["hash"] for row in found} == expected
     assert len(found) == len(expected)
@@ -538,7 +538,7 @@ def test_columns_of_the_input_are_kept(cluster, meshes):
         trivox.ray.Voxelize,
         fn_constructor_args=(trivox.Voxelizer(8),),
         fn_constructor_kwargs={"column": "path", "keep_grid": False},
-        concurrency=1,
+        compute=ray.data.ActorPoolStrategy(size=1),
     ).take_all()
     for row in found:
         assert row["id"] == row["path"] == meshes[row["label"]] and row["up"] == "y"

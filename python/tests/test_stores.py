@@ -138,6 +138,19 @@ def test_safetensors_hold_the_sparse_arrays(tmp_path, colored):
     assert os.listdir(tmp_path) == ["a.safetensors"]
 
 
+@pytest.mark.parametrize("mode", [{}, {"up": "z"}])
+def test_safetensors_hold_distances(tmp_path, mode):
+    field = trivox.Voxelizer(30, pad=4, **mode).distances(octahedron(), 2.5)
+    stores.save_safetensors(field, tmp_path / "a.safetensors")
+    tensors = safetensors.load_file(tmp_path / "a.safetensors")
+    np.testing.assert_array_equal(tensors["distances"], field.distances())
+    loaded = stores.load_safetensors(tmp_path / "a.safetensors")
+    assert isinstance(loaded, trivox.DistanceField)
+    assert loaded == field and loaded.hash == field.hash and loaded.up == field.up
+    np.testing.assert_array_equal(loaded.dense(), field.dense())
+    np.testing.assert_array_equal(loaded.origin, field.origin)
+
+
 def test_tiles_fill_one_zarr_in_any_order(tmp_path):
     options = {"resolution": 128, "mode": "solid", "interior_color": (5, 6, 7)}
     whole = trivox.Voxelizer(**options)(octahedron())

@@ -180,7 +180,8 @@ class Voxelize:
     Examples
     --------
     >>> rows = ray.data.from_items([{"id": "a.glb"}]).map_batches(        # doctest: +SKIP
-    ...     trivox.ray.Voxelize, fn_constructor_args=(trivox.Voxelizer(128),), concurrency=8)
+    ...     trivox.ray.Voxelize, fn_constructor_args=(trivox.Voxelizer(128),),
+    ...     compute=ray.data.ActorPoolStrategy(size=8))
     """
 
     def __init__(

@@ -34,7 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._errors import OptionError, ReadError
-from ._trivox import Grid
+from ._trivox import DistanceField, Grid
 
 __all__ = [
     "load_parquet",
@@ -243,17 +243,18 @@ def load_zarr(store: Any, *, start: tuple[int, int, int] | None = None,
     return Grid.from_coords(np.concatenate(found), dims, colors=own, **place)
 
 
-def save_safetensors(grid: Grid, path: str | os.PathLike[str]) -> None:
-    """Writes a grid to a safetensors file, as the sparse arrays that networks take.
+def save_safetensors(grid: Grid | DistanceField, path: str | os.PathLike[str]) -> None:
+    """Writes a grid or distances to a safetensors file, as the sparse arrays that networks take.
 
     The tensors are ``coords`` (int32, shape (n, 3), in x, y, z), ``dims`` (int32, shape (3,)), and where
     the grid has them ``colors`` (uint8, shape (n, 4), one for each of ``coords``), ``origin`` (float64,
-    shape (3,)) and ``voxel_size`` (float64, shape (1,)), in mesh units. The metadata has ``up`` and
-    ``hash``.
+    shape (3,)) and ``voxel_size`` (float64, shape (1,)), in mesh units. Of distances, ``coords`` are those of the
+    band; ``distances`` (float32, shape (n,)), ``inside`` (int32, shape (m, 3), the coordinates of the voxels
+    inside) and ``width`` (float32, shape (1,)) are beside them, in voxels. The metadata has ``up`` and ``hash``.
 
     Parameters
     ----------
-    grid : Grid
+    grid : Grid or DistanceField
     path : str or os.PathLike
         The file; it is written whole or not at all.
     """
@@ -263,8 +264,11 @@ def save_safetensors(grid: Grid, path: str | os.PathLike[str]) -> None:
         "coords": np.ascontiguousarray(grid.coords()),
         "dims": np.asarray(grid.dims, np.int32),
     }
-    colors = grid.colors()
-    if colors is not None:
+    if isinstance(grid, DistanceField):
+        tensors["distances"] = np.ascontiguousarray(grid.distances())
+        tensors["inside"] = np.ascontiguousarray(grid.inside().coords())
+        tensors["width"] = np.asarray([grid.width], np.float32)
+    elif (colors := grid.colors()) is not None:
         tensors["colors"] = np.ascontiguousarray(colors)
     if grid.origin is not None:
         tensors["origin"] = np.asarray(grid.origin, np.float64)
@@ -273,8 +277,8 @@ def save_safetensors(grid: Grid, path: str | os.PathLike[str]) -> None:
         save_file(tensors, temporary, metadata={"up": grid.up, "hash": grid.hash})
 
 
-def load_safetensors(path: str | os.PathLike[str]) -> Grid:
-    """Reads a grid from a file that `save_safetensors` wrote.
+def load_safetensors(path: str | os.PathLike[str]) -> Grid | DistanceField:
+    """Reads a grid or distances from a file that `save_safetensors` wrote.
 
     Parameters
     ----------
@@ -282,22 +286,22 @@ def load_safetensors(path: str | os.PathLike[str]) -> Grid:
 
     Returns
     -------
-    Grid
+    Grid or DistanceField
+        What the file has.
     """
     from safetensors import safe_open
 
     with safe_open(os.fspath(path), framework="numpy") as file:
-        names = set(file.keys())
-        place: dict[str, Any] = {}
-        if "origin" in names:
-            place = {
-                "origin": file.get_tensor("origin"),
-                "voxel_size": float(file.get_tensor("voxel_size")[0]),
-                "up": (file.metadata() or {}).get("up", "y"),
-            }
-        dims = tuple(int(d) for d in file.get_tensor("dims"))
-        colors = file.get_tensor("colors") if "colors" in names else None
-        return Grid.from_coords(file.get_tensor("coords"), dims, colors=colors, **place)
+        tensors = {name: file.get_tensor(name) for name in file.keys()}
+        up = (file.metadata() or {}).get("up", "y")
+    place: dict[str, Any] = {}
+    if "origin" in tensors:
+        place = {"origin": tensors["origin"], "voxel_size": float(tensors["voxel_size"][0]), "up": up}
+    dims = tuple(int(d) for d in tensors["dims"])
+    if "distances" not in tensors:
+        return Grid.from_coords(tensors["coords"], dims, colors=tensors.get("colors"), **place)
+    inside = Grid.from_coords(tensors["inside"], dims, **place)
+    return DistanceField.from_coords(tensors["coords"], tensors["distances"], inside, float(tensors["width"][0]))
 
 
 def save_parquet(grids: Iterable[tuple[Any, Grid]], path: Any) -> None:

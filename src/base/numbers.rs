@@ -51,6 +51,13 @@ pub fn short(number: &f64) -> String {
     }
 }
 
+/// A length with `digits` significant digits.
+#[must_use]
+pub fn significant(length: f64, digits: usize) -> String {
+    let places = digits.saturating_sub(1);
+    short(&format!("{length:.places$e}").parse().unwrap_or(length))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -325,6 +325,7 @@ impl Voxelizer {
             warnings.contains(&Warning::Fill(FillWarning::Nothing)) && !mesh.is_missed();
         let is_new = |warning: &Warning| !is_explained || !matches!(warning, Warning::Empty { .. });
         warnings.extend(self.install(|| of_voxels().filter(is_new).collect::<Vec<_>>())?);
+        warnings.extend(Warning::of_size(mesh, &grid, self.place.sizing));
         Ok(Voxelized { grid, transparent, warnings, timings, fill_report, ..voxelized })
     }
 

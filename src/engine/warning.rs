@@ -4,11 +4,11 @@ use std::fmt;
 
 use rayon::prelude::*;
 
-use crate::base::numbers::counted;
+use crate::base::numbers::{counted, significant};
 use crate::base::srgb::Rgba;
 use crate::engine::mode::Mode;
 use crate::grid::VoxelGrid;
-use crate::lattice::PlacedMesh;
+use crate::lattice::{PlacedMesh, Sizing};
 use crate::solid::{Fill, FillReport, FillWarning};
 
 /// A property of the voxels that a caller might not expect; [`Display`](fmt::Display) gives a
@@ -49,6 +49,15 @@ pub enum Warning {
     CutBand {
         /// In voxels.
         width: f32,
+    },
+    /// The mesh has so few voxels that its unit may be another than the one assumed.
+    Few {
+        /// How many.
+        voxels: u64,
+        /// The mesh's size, in mesh units.
+        size: [f64; 3],
+        /// The edge of a voxel, in mesh units.
+        voxel_size: f64,
     },
     /// No voxel is occupied.
     Empty {
@@ -125,6 +134,33 @@ impl Warning {
         fill_report.doubts.iter().cloned().map(Self::Fill)
     }
 
+    /// The warning about few voxels, if a whole mesh has fewer than eight, or is smaller than a
+    /// voxel: then its surface touches at most eight. A low resolution by `sizing` asks for few.
+    pub(super) fn of_size(mesh: &PlacedMesh, grid: &VoxelGrid, sizing: Sizing) -> Option<Self> {
+        const FEW: u64 = 8;
+        let (voxels, lattice) = (grid.occupied(), mesh.lattice());
+        let is_asked =
+            matches!(sizing, Sizing::Resolution(resolution) if u64::from(resolution) < FEW);
+        if !(1..=FEW).contains(&voxels) || is_asked || mesh.window().is_some() {
+            return None;
+        }
+        let ends = mesh.triangles().flatten().fold(None, |ends: Option<[[i32; 3]; 2]>, corner| {
+            let [min, max] = ends.unwrap_or([corner; 2]);
+            Some([
+                std::array::from_fn(|a| min[a].min(corner[a])),
+                std::array::from_fn(|a| max[a].max(corner[a])),
+            ])
+        });
+        let [min, max] = ends?;
+        let size = [0, 1, 2].map(|a| f64::from(max[a] - min[a]) / lattice.scale);
+        let is_small = size.iter().all(|&size| size < lattice.voxel_size);
+        (voxels < FEW || is_small).then_some(Self::Few {
+            voxels,
+            size,
+            voxel_size: lattice.voxel_size,
+        })
+    }
+
     /// Those about the finished voxels, of which `transparent` were left out.
     pub(super) fn of_voxels(
         mesh: &PlacedMesh,
@@ -190,6 +226,18 @@ impl fmt::Display for Warning {
                 "the band of distances is cut off, as the grid ends within {width} voxels of the \
                  mesh: use a larger grid"
             ),
+            Self::Few { voxels, size, voxel_size } => {
+                // The lattice rounds to thousandths of a mesh that is much smaller than a voxel.
+                let [x, y, z] = size.map(|length| significant(length, 2));
+                let edge = significant(*voxel_size, 3);
+                write!(
+                    f,
+                    "the mesh is {x} x {y} x {z} units and a voxel {edge}, so {} {} occupied: are \
+                     the units those you mean?",
+                    counted(*voxels, "voxel"),
+                    if *voxels == 1 { "is" } else { "are" }
+                )
+            }
             Self::Empty { reason } => write!(f, "no voxel is occupied: {reason}"),
         }
     }

@@ -8,7 +8,7 @@ use std::iter;
 use std::path::Path;
 
 use crate::base::progress::{NoProgress, Progress};
-use crate::formats::io::bytes::checked_bytes;
+use crate::formats::io::bytes::{checked_bytes, refuse_stand_in};
 use crate::formats::io::reporting::INTERVAL;
 use crate::formats::table::grid_of_path;
 use crate::formats::{GridFormat, MeshSpec, ReadError, Reporting, Sidecar, Sidecars, is_mesh};
@@ -188,6 +188,7 @@ impl<'a> MeshFile<'a> {
         if self.bytes.is_empty() {
             return Err(ReadError::Content("the file is empty".into()));
         }
+        refuse_stand_in(&self.bytes)?;
         let sidecars = self.sidecars.with_new_log();
         let loaded = (self.spec.read)(self.bytes, &sidecars, &self.options)?;
         Ok(LoadedMesh { sidecars: sidecars.looked_for(), ..loaded })
@@ -279,7 +280,9 @@ pub fn read_grid_from_with(
 ) -> Result<LoadedGrid, ReadError> {
     let extension = format.extension();
     let unread = || ReadError::Unsupported(format!(".{extension} files are written, but not read"));
-    (format.spec().read.ok_or_else(unread)?)(file, options.memory)
+    let read = format.spec().read.ok_or_else(unread)?;
+    refuse_stand_in(file.fill_buf()?)?;
+    read(file, options.memory)
 }
 
 /// Rejects meshes, also those that [`write_grid`](crate::formats::write_grid) makes.

@@ -247,8 +247,23 @@ fn plain(extension: &str) -> String {
 
 fn unknown_extension(extension: &str, known: &[&str]) -> UnknownFormat {
     let known: Vec<String> = known.iter().map(|known| format!(".{known}")).collect();
+    /// Files of programs that also write glTF.
+    const SCENES: [&str; 17] = [
+        "3ds", "abc", "blend", "c4d", "dae", "fbx", "lwo", "ma", "max", "mb", "usd", "usda",
+        "usdc", "usdz", "wrl", "x", "x3d",
+    ];
+    /// Files of programs that also write STL.
+    const PARTS: [&str; 10] =
+        ["3mf", "dwg", "dxf", "f3d", "ifc", "iges", "igs", "sldprt", "step", "stp"];
+    let reads_meshes = known.iter().any(|known| known == ".stl");
     let known = known.join(", ");
     UnknownFormat(match extension {
+        _ if reads_meshes && SCENES.contains(&extension) => format!(
+            ".{extension} files are not read: export glTF from Blender (File, Export), as .glb"
+        ),
+        _ if reads_meshes && PARTS.contains(&extension) => {
+            format!(".{extension} files are not read: export .stl from the program that made it")
+        }
         "" => format!("no file extension: use one of {known}"),
         "vox" | "schem" | "litematic" if cfg!(not(feature = "palette")) => {
             format!("this build cannot use .{extension} files: enable the feature `palette`")

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -34,11 +35,22 @@ impl From<PathBuf> for Input {
     }
 }
 
-/// The distinct meshes that `args` name, and whether an argument stands for several.
+/// The meshes that arguments name.
+#[derive(Debug)]
+pub struct Inputs {
+    /// Distinct files.
+    pub meshes: Vec<Input>,
+    /// Whether an argument stands for several.
+    pub has_list: bool,
+    /// A warning for each mesh that is named again.
+    pub warnings: Vec<String>,
+}
+
+/// The distinct meshes that `args` name.
 ///
 /// # Errors
-/// A list that cannot be read or is empty; a mesh that is named twice.
-pub fn meshes(args: &[PathBuf], recursive: bool) -> Result<(Vec<Input>, bool)> {
+/// A list that cannot be read or is empty.
+pub fn meshes(args: &[PathBuf], recursive: bool) -> Result<Inputs> {
     let mut meshes: Vec<Input> = Vec::new();
     let mut has_list = false;
     let mut has_folder = false;
@@ -59,8 +71,8 @@ pub fn meshes(args: &[PathBuf], recursive: bool) -> Result<(Vec<Input>, bool)> {
     if recursive && !has_folder {
         bail!("--recursive is for folders, and no mesh is one: name a folder, or leave it out");
     }
-    refuse_repeated(&meshes)?;
-    Ok((meshes, has_list))
+    let warnings = leave_out_repeated(&mut meshes);
+    Ok(Inputs { meshes, has_list, warnings })
 }
 
 /// The list that an argument names.
@@ -262,25 +274,29 @@ fn path_of(bytes: &[u8]) -> Result<PathBuf> {
     Ok(std::str::from_utf8(bytes).context("is not UTF-8 text: save the list as UTF-8")?.into())
 }
 
-fn refuse_repeated(meshes: &[Input]) -> Result<()> {
+/// Keeps the first of several names of one file; a warning for each of the others.
+fn leave_out_repeated(meshes: &mut Vec<Input>) -> Vec<String> {
     let mut names = HashMap::new();
-    for Input { mesh, .. } in meshes {
+    let mut warnings = Vec::new();
+    meshes.retain(|Input { mesh, .. }| {
         // A missing file is reported when it is read.
         let file = fs::canonicalize(mesh).unwrap_or_else(|_| mesh.clone());
-        if let Some(before) = names.insert(file, mesh) {
-            bail!("{}: {}", shown(mesh), repeated(before, mesh));
+        match names.entry(file) {
+            Entry::Vacant(first) => {
+                first.insert(mesh.clone());
+                true
+            }
+            Entry::Occupied(first) => {
+                let (name, first) = (shown(mesh), first.get());
+                warnings.push(match first == mesh {
+                    true => format!("{name}: the mesh is named twice, and made once"),
+                    false => format!("{name}: the same mesh as {}, and made once", shown(first)),
+                });
+                false
+            }
         }
-    }
-    Ok(())
-}
-
-fn repeated(before: &Path, mesh: &Path) -> String {
-    if before == mesh {
-        "the mesh is named twice: name it once".into()
-    } else {
-        let before = shown(before);
-        format!("the same mesh as {before}: name it once (a list, @LIST, may leave links out)")
-    }
+    });
+    warnings
 }
 
 #[cfg(test)]

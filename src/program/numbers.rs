@@ -1,5 +1,6 @@
 //! Formats measurements.
 
+use trivox::base::numbers;
 pub use trivox::base::numbers::{AXES, counted, grouped, short};
 
 /// Milliseconds, in a suitable unit.
@@ -18,7 +19,7 @@ pub fn sized([x, y, z]: [u32; 3]) -> String {
 
 /// A length with six significant digits.
 pub fn significant(length: f64) -> String {
-    short(&format!("{length:.5e}").parse().unwrap_or(length))
+    numbers::significant(length, 6)
 }
 
 /// A ratio with six digits, rounded down, so that only 1 is shown as 1.

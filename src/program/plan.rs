@@ -8,7 +8,7 @@ use clap::CommandFactory;
 use trivox::formats::{GridFormat, is_mesh};
 
 use crate::cli::{Cli, Job};
-use crate::inputs::{self, Input, is_read_grid};
+use crate::inputs::{self, Input, Inputs, is_read_grid};
 use crate::paths::shown;
 use crate::transform::DEFAULT_RES;
 use crate::write::destination::{Destination, Outputs};
@@ -33,19 +33,20 @@ pub struct Plan {
     /// Whether the run is one of several meshes by its arguments, however many there are, so that a
     /// script gets output of one shape.
     pub several: bool,
+    /// What was left out.
+    pub warnings: Vec<String>,
 }
 
 impl Plan {
     /// Determines the tasks of `job`, and creates the output folders.
     ///
     /// # Errors
-    /// An unreadable list; a mesh named twice; two meshes with one output; a folder that is not
-    /// writable.
+    /// An unreadable list; two meshes with one output; a folder that is not writable.
     pub fn new(job: &Job) -> Result<Self> {
         refuse_likely_mistakes(job)?;
-        let (meshes, has_list) = inputs::meshes(&job.meshes, job.recursive)?;
+        let Inputs { meshes, has_list, warnings } = inputs::meshes(&job.meshes, job.recursive)?;
         let named = meshes.len();
-        let several = named > 1 || has_list || job.shard.is_some();
+        let several = named + warnings.len() > 1 || has_list || job.shard.is_some();
         let in_folder = job.distance.map_or(GridFormat::Vox, |_| GridFormat::Vdb);
         let destination =
             Destination::new(job.output.as_deref(), job.format, in_folder, job.tile, several)?;
@@ -59,7 +60,7 @@ impl Plan {
             tasks = shard.of(tasks, |task| work(&task.mesh, job));
         }
         destination.prepare(tasks.iter().filter_map(|task| task.target.as_deref()))?;
-        Ok(Self { tasks, outputs, named, several })
+        Ok(Self { tasks, outputs, named, several, warnings })
     }
 }
 

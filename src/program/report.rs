@@ -6,7 +6,7 @@ use anyhow::Result;
 
 use crate::cli::Job;
 use crate::numbers::{counted, duration, grouped};
-use crate::paths::escaped;
+use crate::paths::{escaped, shown};
 use crate::plan::{Plan, Task};
 use crate::summary::{Failure, MeshSummary, Outcome, milliseconds};
 use crate::terminal::TerminalProgress;
@@ -19,6 +19,8 @@ pub struct Report<'a> {
     progress: &'a TerminalProgress,
     began: Instant,
     totals: Totals,
+    /// The meshes that failed, by name.
+    failed: Vec<String>,
     /// The reader closed standard output.
     unread: bool,
 }
@@ -38,7 +40,15 @@ impl<'a> Report<'a> {
     /// Starts the report and its clock.
     pub fn new(job: &'a Job, plan: &'a Plan, progress: &'a TerminalProgress) -> Self {
         let totals = Totals::default();
-        Self { job, plan, progress, began: Instant::now(), totals, unread: false }
+        Self {
+            job,
+            plan,
+            progress,
+            began: Instant::now(),
+            totals,
+            failed: Vec::new(),
+            unread: false,
+        }
     }
 
     /// Reports the result of `task`.
@@ -49,6 +59,9 @@ impl<'a> Report<'a> {
         let failed = |error| Outcome::Failed(Failure::new(&task.mesh, &error));
         let outcome = result.unwrap_or_else(failed);
         self.totals.add(&outcome);
+        if matches!(outcome, Outcome::Failed(_)) {
+            self.failed.push(shown(&task.mesh));
+        }
         let progress = self.progress;
         progress.aside(|| {
             self.print_text(&outcome);
@@ -61,6 +74,7 @@ impl<'a> Report<'a> {
         self.progress.finish();
         if self.plan.several && !self.job.quiet {
             print_error(&self.last_line());
+            print_error(&self.failures());
         }
         self.totals.status()
     }
@@ -132,6 +146,28 @@ impl<'a> Report<'a> {
             (None, None) => String::new(),
         };
         format!("error: {}: {}{written}\n", escaped(&summary.mesh), doubts.join("; "))
+    }
+
+    /// The line with the names of the meshes that failed, and that about a missing output.
+    fn failures(&self) -> String {
+        /// Most names.
+        const MOST: usize = 20;
+        let named: Vec<&str> = self.failed.iter().take(MOST).map(String::as_str).collect();
+        let more = match self.failed.len().saturating_sub(MOST) {
+            0 => String::new(),
+            more => format!(" and {} more", grouped(more as u64)),
+        };
+        let failed = match named.is_empty() {
+            true => String::new(),
+            false => format!("failed: {}{more}\n", named.join(", ")),
+        };
+        let is_unwritten = self.job.output.is_none() && !self.job.check && !self.job.json;
+        let unwritten = if is_unwritten && self.job.verbose == 0 && self.totals.made > 0 {
+            "note: no file is written: name a folder with -o\n"
+        } else {
+            ""
+        };
+        failed + unwritten
     }
 
     fn last_line(&self) -> String {

@@ -218,6 +218,9 @@ impl MeshSummary {
         };
         let triangles = counted(*triangles as u64, "triangle");
         line("mesh", format!("{}, {triangles}{degenerate}", escaped(&self.mesh)));
+        let [x, y, z] = dims.map(|voxels| significant(f64::from(voxels) * voxel_size));
+        let corner = origin.map(significant).join(", ");
+        line("size", format!("{x} x {y} x {z} mesh units, from ({corner})"));
         line("grid", format!("{} of {}", sized(*dims), significant(*voxel_size)));
         if verbose {
             line("origin", origin.map(|c| short(&c)).join(", "));
@@ -227,15 +230,18 @@ impl MeshSummary {
             }
             line("lattice", format!("2^{} units a voxel", lattice.fraction_bits));
         }
-        let (occupied, bricks) = (counted(*occupied, "voxel"), counted(*bricks, "brick"));
-        line("occupied", format!("{occupied} in {bricks}"));
+        let bricks =
+            if verbose { format!(" in {}", counted(*bricks, "brick")) } else { String::new() };
+        line("occupied", format!("{}{bricks}", counted(*occupied, "voxel")));
         if let Some(BandSummary { width, voxels, .. }) = self.result.distances {
             line("distances", format!("{} nearer than {width}", counted(voxels, "voxel")));
         }
         if let Some(fill) = &self.result.fill {
             fill_summary::lines(fill).for_each(|(label, text)| line(label, text));
         }
-        line("hash", self.hash.to_string());
+        if verbose {
+            line("hash", self.hash.to_string());
+        }
         if let Some(colors) = self.colors {
             line("colours", grouped(colors as u64));
         }

@@ -109,7 +109,6 @@ fn options_that_other_programs_have_get_a_tip() {
         ("mesh.obj --res 99999999999", "the most are 65536"),
         ("mesh.obj --bounds 0", "use six numbers: X0,Y0,Z0,X1,Y1,Z1"),
         ("render a.npz a.png --resolution 512", "tip: use --size WxH for the pixels"),
-        ("render mesh.obj", "--output <OUT>"),
         ("render mesh.obj a.png -o b.png", "cannot be used with"),
     ] {
         let run = voxelize(folder.path(), args);

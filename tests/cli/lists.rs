@@ -61,7 +61,6 @@ fn lists_that_name_no_meshes_are_refused() {
     fs::write(path.join("empty.txt"), "\n# nothing\n").unwrap();
     fs::write(path.join("nested.txt"), "mesh.obj\n@more.txt\n").unwrap();
     fs::write(path.join("wide.txt"), b"\xff\xfem\0e\0").unwrap();
-    fs::write(path.join("twice.txt"), "mesh.obj\n./mesh.obj\n").unwrap();
     for (args, complaint) in [
         ("@gone.txt", "gone.txt: cannot read the list of meshes: No such file"),
         ("@.", ".: cannot read the list of meshes"),
@@ -70,11 +69,24 @@ fn lists_that_name_no_meshes_are_refused() {
         ("@-", "standard input: the list names no mesh"),
         ("@nested.txt", "nested.txt: line 2: a list cannot name another: write ./@more.txt"),
         ("@wide.txt", "wide.txt: the list is UTF-16 text: save it as UTF-8"),
-        ("@twice.txt", "./mesh.obj: the same mesh as mesh.obj: name it once"),
-        ("mesh.obj mesh.obj", "mesh.obj: the mesh is named twice: name it once"),
-        ("gone.obj gone.obj", "gone.obj: the mesh is named twice: name it once"),
     ] {
         refuses(path, &format!("{args} --res 8 -o voxels"), complaint);
+    }
+}
+
+#[test]
+fn a_mesh_that_is_named_twice_is_made_once_with_a_warning() {
+    let folder = folder();
+    let path = folder.path();
+    fs::write(path.join("twice.txt"), "mesh.obj\n./mesh.obj\n").unwrap();
+    for (args, warning) in [
+        ("@twice.txt", "warning: ./mesh.obj: the same mesh as mesh.obj, and made once\n"),
+        ("mesh.obj mesh.obj", "warning: mesh.obj: the mesh is named twice, and made once\n"),
+    ] {
+        let run = voxelize(path, &format!("{args} --res 8 -o voxels --json"));
+        assert_eq!(json_lines(&run).len(), 1, "{args}");
+        assert!(run.status.success() && stderr(&run).starts_with(warning), "{}", stderr(&run));
+        assert!(stderr(&run).contains("\n1 mesh: 1 voxelized, "), "{}", stderr(&run));
     }
 }
 

@@ -183,10 +183,11 @@ fn two_thousand_meshes_need_few_open_files_and_little_time() {
 fn what_is_said_of_a_mesh_names_it() {
     let folder = with_meshes(2);
     fs::write(folder.path().join("rich.obj"), format!("{MESH}p 1\n")).unwrap();
-    let said = stderr(&voxelize(folder.path(), "0.obj rich.obj --res 8"));
+    let said = stderr(&voxelize(folder.path(), "0.obj rich.obj gone.obj lost.obj --res 8"));
     assert!(said.contains("\nwarning: rich.obj: "), "{said}");
+    assert!(said.contains("\nfailed: gone.obj, lost.obj\nnote: no file is written"), "{said}");
     let said = stderr(&voxelize(folder.path(), "0.obj rich.obj --res 8 -v"));
-    assert!(said.contains("mesh      rich.obj, 2 triangles\ngrid      8 x 8 x 2"), "{said}");
+    assert!(said.contains("mesh      rich.obj, 2 triangles\nsize      4 x 4 x 1 mesh units, from (0, 0, 0)\ngrid      8 x"), "{said}");
     assert!(said.contains("triangle-brick pairs, fewer than the"), "{said}");
     assert!(said.contains("\nnote: rich.obj: no file is written"), "{said}");
 }

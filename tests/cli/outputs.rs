@@ -37,11 +37,12 @@ fn without_an_output_several_meshes_just_report() {
     assert!(run.status.success() && run.stdout.is_empty());
     let said = stderr(&run);
     let lines: Vec<&str> = said.lines().collect();
-    assert_eq!(lines.len(), 4, "{said}");
+    assert_eq!(lines.len(), 5, "{said}");
     for (index, line) in lines[..3].iter().enumerate() {
         assert!(line.starts_with(&format!("{index}.obj: 8 x 8 x ")), "{said}");
     }
     assert!(lines[3].starts_with("3 meshes: 3 voxelized, "), "{said}");
+    assert_eq!(lines[4], "note: no file is written: name a folder with -o");
     assert_eq!(files(folder.path()), before);
 }
 

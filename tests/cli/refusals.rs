@@ -71,14 +71,29 @@ fn impossible_files_are_refused() {
     let folder = folder();
     let path = folder.path();
     fs::write(path.join("mesh.xyz"), "solid\n").unwrap();
-    fs::write(path.join("mesh.fbx"), "; FBX\n").unwrap();
+    let page = "\n<!DOCTYPE html>\n<html lang=en>";
+    let pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n";
+    for (name, text) in [
+        ("mesh.fbx", "; FBX\n"),
+        ("part.step", "ISO-10303-21;\n"),
+        ("pointer.glb", pointer),
+        ("page.obj", page),
+        ("page.npz", page),
+    ] {
+        fs::write(path.join(name), text).unwrap();
+    }
     for (args, complaint) in [
         ("info nothere", "nothere: No such file"),
         ("render nothere a.png", "nothere: No such file"),
         ("gone.obj --res 8", "gone.obj: No such file"),
         ("mesh.xyz --res 8", "unknown file extension '.xyz': use one of .obj, .stl"),
-        ("info mesh.fbx", "mesh.fbx: unknown file extension '.fbx': use one of .obj, .stl"),
-        ("render mesh.fbx a.png", "mesh.fbx: unknown file extension '.fbx': use one of .obj"),
+        ("mesh.fbx", "mesh.fbx: .fbx files are not read: export glTF from Blender (File, Export)"),
+        ("info mesh.fbx", "mesh.fbx: .fbx files are not read: export glTF from Blender"),
+        ("render mesh.fbx a.png", "mesh.fbx: .fbx files are not read: export glTF from Blender"),
+        ("part.step --res 8", "part.step: .step files are not read: export .stl from"),
+        ("pointer.glb", "pointer.glb: is a Git LFS pointer and not the model: run `git lfs pull`"),
+        ("page.obj", "page.obj: is a web page (HTML) and not the model"),
+        ("info page.npz", "page.npz: is a web page (HTML) and not the model"),
         ("mesh.obj --res 8 -o out.xyz", "unknown file extension '.xyz': use one of .vox, .npy"),
         ("mesh.obj --res 8 -o out", "no file extension"),
         ("mesh.obj --res 8 -o gone/out.vox", "there is no folder 'gone'"),
@@ -216,7 +231,7 @@ fn with_json_a_failure_is_one_object_with_its_code() {
     }
     for (args, error) in [
         ("mesh.obj --solid", "unexpected argument '--solid' found; tip: use --mode solid"),
-        ("render mesh.obj", "the following required arguments were not provided: --output <OUT>"),
+        ("render", "the following required arguments were not provided: <GRID|MESH>"),
         ("mesh.obj --backend x", "invalid value 'x' for '--backend <BACKEND>'; [possible values: "),
     ] {
         let line = json_lines(&voxelize(path, &format!("{args} --json"))).remove(0);

@@ -5,11 +5,11 @@ use super::*;
 #[test]
 fn a_mesh_becomes_a_file_and_a_summary() {
     let folder = folder();
-    let output = voxelize(folder.path(), "mesh.obj --res 16 -o out.npy --backend cpu");
+    let output = voxelize(folder.path(), "mesh.obj --res 16 -o out.npy --backend cpu -v");
     assert!(output.status.success() && output.stdout.is_empty());
     let summary = stderr(&output);
     for part in
-        ["mesh.obj, 2 triangles", "16 x 16 x 4", "voxels in", "hash", "cpu", "time", "wrote"]
+        ["4 x 4 x 1 mesh units, from (0, 0, 0)", "16 x 16 x 4", "voxels in", "hash", "cpu", "wrote"]
     {
         assert!(summary.contains(part), "{part} is not in {summary}");
     }

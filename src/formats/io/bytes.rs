@@ -34,6 +34,7 @@ pub(crate) fn checked_bytes(
     let mut file = Reporting::new(file, progress);
     let mut start = Vec::new();
     Read::by_ref(&mut file).take(START).read_to_end(&mut start)?;
+    refuse_stand_in(&start)?;
     check(&start, Some(needed).filter(|&len| len > 0))?;
     check_memory(needed, limit)?;
     // A pipe has no length. Its buffer grows by doubling, during which both copies exist.
@@ -51,6 +52,26 @@ pub(crate) fn checked_bytes(
         )));
     }
     Ok(bytes)
+}
+
+/// Refuses what is often in the place of a model, by its beginning: a Git LFS pointer, and the page
+/// of a download.
+pub(crate) fn refuse_stand_in(start: &[u8]) -> Result<(), ReadError> {
+    if start.starts_with(b"version https://git-lfs.github.com/spec/") {
+        return Err(ReadError::Content(
+            "is a Git LFS pointer and not the model: run `git lfs pull` in its repository".into(),
+        ));
+    }
+    let text = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start).trim_ascii_start();
+    let is_page =
+        |begin: &[u8]| text.get(..begin.len()).is_some_and(|text| text.eq_ignore_ascii_case(begin));
+    if is_page(b"<!doctype html") || is_page(b"<html") {
+        return Err(ReadError::Content(
+            "is a web page (HTML) and not the model: download the file that the page links to"
+                .into(),
+        ));
+    }
+    Ok(())
 }
 
 /// Reads `len` bytes; allocates no more than the input has.

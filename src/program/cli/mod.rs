@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use bytesize::ByteSize;
 use clap::builder::NonEmptyStringValueParser;
 use clap::error::ErrorKind;
-use clap::{ArgGroup, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{Arg, ArgGroup, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use trivox::Mode;
 use trivox::base::srgb::Rgba;
@@ -47,6 +47,37 @@ Examples:
   voxelize render mesh.obj --turntable 36 turning.gif   an animation of the voxels
   voxelize slice mesh.vox                               its middle layer, as text";
 
+/// The help with the examples before the options.
+const EXAMPLES_FIRST: &str = "\
+{about}{after-help}
+
+{usage-heading} {usage}
+
+{all-args}";
+
+/// The options that `-h` lists.
+const FIRST: [&str; 13] = [
+    "meshes",
+    "output",
+    "res",
+    "voxel_size",
+    "mode",
+    "up",
+    "color",
+    "preview",
+    "recursive",
+    "backend",
+    "json",
+    "quiet",
+    "verbose",
+];
+
+/// Leaves an argument that is not among `first` to `--help`.
+fn first_or_hidden(arg: Arg, first: &[&str]) -> Arg {
+    let is_first = first.contains(&arg.get_id().as_str());
+    arg.hide_short_help(!is_first)
+}
+
 /// Turn triangle meshes into voxels: exactly, and with the same bits on every GPU and CPU.
 ///
 /// A voxel is occupied if its closed cube touches a closed triangle, or as --mode says.
@@ -55,7 +86,8 @@ Examples:
 /// input or output; 128 + N stopped by signal N. One mesh that fails does not stop the others.
 #[derive(Debug, Parser)]
 #[command(name = "voxelize", version = long_version(), max_term_width = 100)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, help_template = EXAMPLES_FIRST)]
+#[command(mut_args(|arg| first_or_hidden(arg, &FIRST)))]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 #[command(group(ArgGroup::new("resolution").args(["res", "voxel_size"])))]
 pub struct Cli {

@@ -18,9 +18,10 @@ use crate::shard::Shard;
 /// The main job.
 #[derive(Debug, Args)]
 pub struct Job {
-    /// Meshes to voxelize, such as .obj or .glb (see `voxelize formats`). A folder stands for the
-    /// meshes in it. @LIST is a text file with one path per line; @- reads such a list from
-    /// standard input. - reads one mesh from standard input (with --input-format).
+    /// Meshes to voxelize, such as .obj or .glb (see `voxelize formats`), or folders of them.
+    ///
+    /// A folder stands for the meshes in it. @LIST is a text file with one path per line; @- reads
+    /// such a list from standard input. - reads one mesh from standard input (with --input-format).
     #[arg(value_name = "MESH", required = true)]
     pub meshes: Vec<PathBuf>,
 
@@ -29,9 +30,10 @@ pub struct Job {
     #[arg(long, value_name = "FORMAT")]
     pub input_format: Option<String>,
 
-    /// File to write; its extension sets the format. - is standard output. For several meshes: the
-    /// folder in which each gets a file of its name; end the name of a new folder with / if it has
-    /// an extension [default: write nothing].
+    /// File to write; its extension sets the format [default: write nothing].
+    ///
+    /// - is standard output. For several meshes: the folder in which each gets a file of its name;
+    /// end the name of a new folder with / if it has an extension.
     #[arg(short, long, value_name = "OUT")]
     pub output: Option<PathBuf>,
 
@@ -41,7 +43,9 @@ pub struct Job {
     #[arg(value_parser = GridFormat::of_extension)]
     pub format: Option<GridFormat>,
 
-    /// Voxels along the longest axis, 1 to 65536, with --tile to 1048576 [default: 256].
+    /// Voxels along the longest axis [default: 256].
+    ///
+    /// 1 to 65536, with --tile to 1048576.
     #[arg(short, long, alias = "resolution", value_name = "N", allow_negative_numbers = true)]
     #[arg(value_parser = parse_res)]
     #[arg(help_heading = "Size and place")]
@@ -103,22 +107,26 @@ pub struct Job {
     #[arg(help_heading = "Voxels", display_order = 1001)]
     pub force: bool,
 
-    /// The mesh's up axis; formats with a fixed up axis (.vox, .glb, .schem,
-    /// .litematic) are turned to it.
+    /// The mesh's up axis.
+    ///
+    /// Formats with a fixed up axis (.vox, .glb, .schem, .litematic) are turned to it.
     #[arg(long, value_name = "AXIS", default_value = "y", ignore_case = true)]
     #[arg(allow_hyphen_values = true, value_parser = names::up())]
     #[arg(help_heading = "Size and place")]
     pub up: Up,
 
-    /// Colours of the voxels, in formats that hold colours: auto takes those of the mesh, none
-    /// ignores them, and a CSS colour such as #C08040, #fff or red is used for all voxels.
+    /// Colours of the voxels: auto (those of the mesh), none, or one such as red.
+    ///
+    /// In formats that hold colours: auto takes those of the mesh, none ignores them, and a CSS
+    /// colour such as #C08040, #fff or red is used for all voxels.
     #[arg(long, alias = "colour", value_name = "COLOR", default_value = "auto")]
     #[arg(value_parser = parse_color)]
     #[arg(help_heading = "Colours")]
     pub color: ColorSource,
 
-    /// Also draw a picture of the voxels to a .png file, as `voxelize render --size 512 --samples
-    /// 2` does.
+    /// Also draw a picture of the voxels to a .png file.
+    ///
+    /// As `voxelize render --size 512 --samples 2` does.
     #[arg(long, value_name = "PNG", conflicts_with = "resume")]
     pub preview: Option<PathBuf>,
 
@@ -127,8 +135,9 @@ pub struct Job {
     #[arg(help_heading = "Computing")]
     pub check: bool,
 
-    /// With a folder: also take the meshes in the folders below it; -o gets the same folders. Links
-    /// to folders are not followed.
+    /// With a folder: also take the meshes in the folders below it.
+    ///
+    /// -o gets the same folders. Links to folders are not followed.
     #[arg(long)]
     #[arg(help_heading = "Many meshes")]
     pub recursive: bool,
@@ -167,7 +176,9 @@ pub struct Job {
     #[arg(help_heading = "Many meshes")]
     pub time_limit: Option<Duration>,
 
-    /// Print one JSON object to standard output; for several meshes one line for each.
+    /// Print one JSON object to standard output.
+    ///
+    /// For several meshes one line for each.
     #[arg(long)]
     pub json: bool,
 
@@ -175,8 +186,9 @@ pub struct Job {
     #[arg(short, long, conflicts_with = "verbose")]
     pub quiet: bool,
 
-    /// Print more: why the backend was chosen, the lattice, and for several meshes a block for
-    /// each.
+    /// Print more: the hash, bricks, why the backend was chosen.
+    ///
+    /// Also the lattice, and for several meshes a block for each.
     #[arg(short, long, action = clap::ArgAction::Count)]
     pub verbose: u8,
 }

@@ -35,12 +35,13 @@ use crate::write::sink::{Inputs, Sink, refuse_shared_stdout};
 /// Bad usage; a file that cannot be read; a mesh that cannot be voxelized; an output that cannot be
 /// written.
 pub fn run(args: &RenderArgs) -> Result<ExitStatus> {
-    let to_stdout = args.target().as_os_str() == "-";
-    refuse_shared_stdout(args.report.json, args.target())?;
+    let target = &*args.target();
+    let to_stdout = target.as_os_str() == "-";
+    refuse_shared_stdout(args.report.json, target)?;
     start_threads(args.threads)?;
-    let is_animation = args.turntable.is_some() && Kind::of(args.target()) != Kind::Png;
+    let is_animation = args.turntable.is_some() && Kind::of(target) != Kind::Png;
     if !to_stdout && !is_animation {
-        check_extension(args.target()).with_context(|| shown(args.target()))?;
+        check_extension(target).with_context(|| shown(target))?;
     }
     let options = options(args);
     options.check()?;
@@ -96,8 +97,8 @@ impl Pictures {
     fn new(args: &RenderArgs) -> Result<Self> {
         let inputs = Inputs::new([&*args.file]);
         Ok(match args.turntable {
-            Some(number) => Self::Frames(Frames::new(args.target(), &inputs, number, args.fps)?),
-            None => Self::Picture(Sink::new(args.target(), &inputs)?),
+            Some(number) => Self::Frames(Frames::new(&args.target(), &inputs, number, args.fps)?),
+            None => Self::Picture(Sink::new(&args.target(), &inputs)?),
         })
     }
 

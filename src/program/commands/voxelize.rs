@@ -20,7 +20,7 @@ use crate::task::RunContext;
 use crate::terminal::TerminalProgress;
 use crate::transform::{place_options, transform};
 use crate::write::sink::{Inputs, refuse_shared_stdout};
-use crate::{ExitStatus, batch, inputs, lattice};
+use crate::{ExitStatus, batch, inputs, lattice, print_warnings};
 
 /// Runs the job with these options.
 ///
@@ -51,6 +51,7 @@ pub fn run(
     if plan.several && job.preview.is_some() {
         bail!("--preview draws one mesh: use `voxelize render` for each of several");
     }
+    print_warnings(&plan.warnings, job.quiet);
     let write_options = palette_args.write_options()?;
     let resume = job.resume.then(|| Options::new(job, voxels, lattice.as_ref(), &write_options));
     let lists = job.meshes.iter().filter_map(|arg| inputs::list(arg).map(Path::new));

@@ -15,8 +15,8 @@ use crate::write::files::Files;
 use crate::write::output::Written;
 use crate::write::sink::{Inputs, Sink};
 
-/// Default frame rate, in pictures per second.
-const FPS: u16 = 24;
+/// Default time of one orbit, in seconds.
+const ORBIT: u32 = 4;
 
 /// Maximum number of digits in a file name.
 const MAX_DIGITS: usize = 9;
@@ -73,7 +73,9 @@ impl Frames {
         let named = || shown(path);
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         let Some(pattern) = Pattern::parse(name).with_context(named)? else {
-            let (sink, kind, fps) = (Sink::new(path, inputs)?, Kind::of(path), fps.unwrap_or(FPS));
+            let default = number.div_ceil(ORBIT).min(MAX_GIF_FPS.into()) as u16;
+            let (sink, kind, fps) =
+                (Sink::new(path, inputs)?, Kind::of(path), fps.unwrap_or(default));
             if kind == Kind::Gif && fps > MAX_GIF_FPS {
                 bail!(
                     "{}: a .gif has at most {MAX_GIF_FPS} pictures a second: use --fps \

@@ -27,7 +27,7 @@ use crate::base::srgb::Rgba;
 use crate::engine::backend::{Backends, VoxelKernel};
 use crate::engine::mode::Mode;
 use crate::engine::pool::LazyPool;
-use crate::grid::Up;
+use crate::grid::{AttributeSet, Up};
 use crate::lattice::transform::Transform;
 use crate::lattice::{Lattice, MAX_DIM, MAX_SPAN_VOXELS, PlaceOptions, Tile, Window};
 use crate::mesh::Mesh;
@@ -63,6 +63,7 @@ pub struct Voxelizer {
     up: Up,
     mode: Mode,
     color: ColorSource,
+    attributes: AttributeSet,
     keep_transparent: bool,
     confined: bool,
     /// The colour of a solid far from its surface.
@@ -174,13 +175,14 @@ impl Voxelizer {
 impl fmt::Debug for Voxelizer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { place, transform, up, mode, color, keep_transparent, interior, .. } = self;
-        let Self { lattice, tile, kernel, backends, .. } = self;
+        let Self { lattice, tile, kernel, backends, attributes, .. } = self;
         f.debug_struct("Voxelizer")
             .field("place", place)
             .field("transform", transform)
             .field("up", up)
             .field("mode", mode)
             .field("color", color)
+            .field("attributes", attributes)
             .field("keep_transparent", keep_transparent)
             .field("interior", interior)
             .field("lattice", lattice)

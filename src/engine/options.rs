@@ -12,7 +12,9 @@ use crate::engine::pool::LazyPool;
 use crate::engine::{ColorSource, Voxelizer};
 #[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
 use crate::gpu::voxelize::Gpu;
-use crate::grid::Up;
+#[cfg(doc)]
+use crate::grid::VoxelGrid;
+use crate::grid::{Attribute, AttributeSet, Up};
 use crate::lattice::transform::Transform;
 use crate::lattice::{Bounds, Lattice, PlaceOptions, Sizing, Tile};
 
@@ -34,6 +36,7 @@ impl Voxelizer {
             up: Up::default(),
             mode: Mode::default(),
             color: ColorSource::default(),
+            attributes: AttributeSet::default(),
             keep_transparent: false,
             confined: false,
             interior: None,
@@ -110,6 +113,13 @@ impl Voxelizer {
     #[must_use]
     pub fn color(self, color: ColorSource) -> Self {
         Self { color, ..self }
+    }
+
+    /// Sets which [attributes](VoxelGrid::attributes) of the surface each voxel gets; by default none.
+    /// Of a solid, voxels that no triangle touches have [none](crate::grid::SurfaceSample::NONE).
+    #[must_use]
+    pub fn attributes(self, attributes: impl IntoIterator<Item = Attribute>) -> Self {
+        Self { attributes: attributes.into_iter().collect(), ..self }
     }
 
     /// Sets whether to keep voxels of a surface that are completely transparent.

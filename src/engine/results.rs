@@ -104,6 +104,9 @@ pub struct Timings {
     /// Colouring, for a mesh that has an appearance.
     #[serde(serialize_with = "some_ms", skip_serializing_if = "Option::is_none")]
     pub color: Option<Duration>,
+    /// Computing attributes.
+    #[serde(serialize_with = "some_ms", skip_serializing_if = "Option::is_none")]
+    pub attributes: Option<Duration>,
 }
 
 impl Timings {

@@ -20,10 +20,11 @@ use crate::formats::{LoadedMesh, MeshFile, ReadError, ReadOptions, Sidecar};
 use crate::gpu::GpuError;
 #[cfg(feature = "gpu")]
 use crate::gpu::voxelize::Gpu;
-use crate::grid::{Colors, VoxelGrid, World};
+use crate::grid::{Attribute, Colors, VoxelGrid, World};
 use crate::lattice::{Lattice, PlaceError, PlacedMesh, Window, place, place_on};
 use crate::mesh::Mesh;
 use crate::solid::FillWarning;
+use crate::surface::attributes::attributes;
 use crate::surface::color::{ColorOptions, Colored, color};
 
 /// A mesh, and what reading its file gave besides it.
@@ -43,11 +44,14 @@ impl<'a> Read<'a> {
 }
 
 impl Voxelizer {
-    /// The options for reading a mesh: its appearance only if colours or transparency need it.
+    /// The options for reading a mesh: its appearance only if colours, transparency or materials
+    /// need it.
     #[must_use]
     pub fn read_options(&self) -> ReadOptions {
         let options = ReadOptions::default().with_memory((self.memory)());
-        let appearance = self.color == ColorSource::Mesh || self.leaves_out();
+        let appearance = self.color == ColorSource::Mesh
+            || self.leaves_out()
+            || self.attributes.contains(Attribute::Material);
         ReadOptions { appearance, confined: self.confined, ..options }
     }
 
@@ -301,7 +305,7 @@ impl Voxelizer {
         })
     }
 
-    /// The third step: the voxels' colours. Voxels of a surface in which everything is transparent
+    /// The third step: the voxels' colours and attributes. Voxels of a surface in which everything is transparent
     /// are left out; so are voxels outside the window of a mesh in a window.
     ///
     /// # Errors
@@ -315,10 +319,23 @@ impl Voxelizer {
         voxelized: Voxelized,
     ) -> Result<Voxelized, BackendError> {
         let Voxelized { grid, mut warnings, mut timings, fill_report, .. } = voxelized;
-        let (colored, time) = timed(|| self.install(|| self.colored_window(mesh, grid)))?;
-        let Colored { grid, transparent } = colored?;
+        let window = mesh.kept();
+        let before = window.map(|window| grid.window(&window).occupied());
+        let (colored, time) = timed(|| self.install(|| self.colored(mesh, grid)))?;
+        let Colored { mut grid, mut transparent } = colored?;
         check_cancelled(&*self.progress)?;
         timings.color = mesh.appearance().map(|_| time);
+        if !self.attributes.is_empty() {
+            let (set, memory) = (self.attributes, (self.memory)());
+            let run = || attributes(mesh, &grid, set, memory, &*self.progress);
+            let (found, time) = timed(|| self.install(run))?;
+            timings.attributes = Some(time);
+            grid.attributes = Some(found?);
+        }
+        if let Some((window, before)) = window.zip(before) {
+            grid = grid.window(&window);
+            transparent = before - grid.occupied();
+        }
         let of_voxels = || Warning::of_voxels(mesh, &grid, self.mode, self.interior, transparent);
         // The doubt about an empty solid already says why it is empty.
         let is_explained =
@@ -327,14 +344,6 @@ impl Voxelizer {
         warnings.extend(self.install(|| of_voxels().filter(is_new).collect::<Vec<_>>())?);
         warnings.extend(Warning::of_size(mesh, &grid, self.place.sizing));
         Ok(Voxelized { grid, transparent, warnings, timings, fill_report, ..voxelized })
-    }
-
-    /// As [`colored`](Self::colored); of a mesh in a window, without the halo.
-    fn colored_window(&self, mesh: &PlacedMesh, grid: VoxelGrid) -> Result<Colored, BackendError> {
-        let Some(window) = mesh.kept() else { return self.colored(mesh, grid) };
-        let before = grid.window(&window).occupied();
-        let grid = self.colored(mesh, grid)?.grid.window(&window);
-        Ok(Colored { transparent: before - grid.occupied(), grid })
     }
 
     /// The grid in the colours asked for, without transparent voxels.

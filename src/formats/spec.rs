@@ -33,6 +33,8 @@ pub struct GridSpec {
     pub(super) distances_size: fn([u32; 3]) -> Option<u64>,
     /// Whether the format stores colours.
     pub has_colors: bool,
+    /// Whether the format stores [attributes](VoxelGrid::attributes).
+    pub has_attributes: bool,
 }
 
 impl GridSpec {
@@ -50,6 +52,7 @@ impl GridSpec {
         distances: None,
         distances_size: |_| None,
         has_colors: false,
+        has_attributes: false,
     };
 
     /// Whether the format can be read.

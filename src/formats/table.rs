@@ -136,13 +136,29 @@ impl GridFormat {
         if self.spec().has_distances() {
             return Ok(());
         }
-        let able = Self::ALL.into_iter().filter(|format| format.spec().has_distances());
+        Err(self.cannot_hold("distances", GridSpec::has_distances))
+    }
+
+    /// Whether the format can hold attributes.
+    ///
+    /// # Errors
+    /// It cannot; the message lists the formats that can.
+    pub fn check_attributes(self) -> Result<(), WriteError> {
+        if self.spec().has_attributes {
+            return Ok(());
+        }
+        Err(self.cannot_hold("attributes", |spec| spec.has_attributes))
+    }
+
+    /// The error of a format that cannot hold `what`, with the formats that can.
+    fn cannot_hold(self, what: &str, can: impl Fn(&GridSpec) -> bool) -> WriteError {
+        let able = Self::ALL.into_iter().filter(|format| can(format.spec()));
         let able: Vec<String> = able.map(|format| format!(".{}", format.extension())).collect();
-        Err(WriteError::Unsupported(format!(
-            ".{} files cannot hold distances: use one of {}",
+        WriteError::Unsupported(format!(
+            ".{} files cannot hold {what}: use one of {}",
             self.extension(),
             able.join(", ")
-        )))
+        ))
     }
 
     /// A lower bound of the file size in bytes, for formats whose size depends mainly on `dims`.
@@ -161,7 +177,9 @@ impl GridFormat {
     /// The properties of `grid` that a file of this format loses or changes, a sentence each.
     #[must_use]
     pub fn lost(self, grid: &VoxelGrid) -> Vec<String> {
-        (self.spec().lost)(grid)
+        let is_lost = grid.attributes.is_some() && !self.spec().has_attributes;
+        let attributes = is_lost.then(|| "the voxels' attributes are not kept".to_owned());
+        (self.spec().lost)(grid).into_iter().chain(attributes).collect()
     }
 
     /// The format that a file of this name has.

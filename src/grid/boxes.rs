@@ -6,8 +6,8 @@ use crate::grid::build::check_dims;
 use crate::grid::sets::clipped;
 use crate::grid::windows::voxels_between;
 use crate::grid::{
-    BRICK, BrickKey, BrickRun, Colors, FIRST_Z, GridError, Mask, VoxelGrid, in_order, mask_places,
-    overlay,
+    BRICK, BrickKey, BrickRun, FIRST_Z, GridError, Mask, VoxelGrid, VoxelValues, in_order,
+    mask_places, overlay,
 };
 
 impl VoxelGrid {
@@ -36,7 +36,11 @@ impl VoxelGrid {
         if let Some(place) = &mut grid.world.place {
             place.origin = [0, 1, 2].map(|a| place.origin[a] + low[a] as f64 * place.voxel_size);
         }
-        grid.colors = self.colors.as_ref().map(|colors| grid.colors_from(colors, low));
+        grid.colors = self.colors.as_ref().map(|colors| grid.values_from(colors, low));
+        grid.attributes = self
+            .attributes
+            .as_ref()
+            .map(|attributes| attributes.with_values(grid.values_from(attributes.values(), low)));
         Ok(grid)
     }
 
@@ -104,9 +108,13 @@ impl VoxelGrid {
         })
     }
 
-    /// The colours of these voxels, which are `low` further in a grid with `colors`.
-    fn colors_from(&self, colors: &Colors, low: [i64; 3]) -> Colors {
-        // The bricks that those with colours reach into: one or two along each axis.
+    /// The values of these voxels, which are `low` further in a grid with `values`.
+    fn values_from<T: Copy + Send + Sync>(
+        &self,
+        values: &VoxelValues<T>,
+        low: [i64; 3],
+    ) -> VoxelValues<T> {
+        // The bricks that those with values reach into: one or two along each axis.
         let reached = |key: BrickKey| {
             let first = key.first_voxel();
             (0..8).filter_map(move |corner| {
@@ -120,18 +128,18 @@ impl VoxelGrid {
                 is_inside.then(|| BrickKey::new([x, y, z]))
             })
         };
-        let mut keys: Vec<BrickKey> = colors.bricks().flat_map(|(key, ..)| reached(key)).collect();
+        let mut keys: Vec<BrickKey> = values.bricks().flat_map(|(key, ..)| reached(key)).collect();
         keys.par_sort_unstable();
         keys.dedup();
         let bricks = keys.into_par_iter().map(|key| {
             let (mask, first) = (self.mask_of(key), key.first_voxel());
-            let color = |(x, bit)| {
+            let value = |(x, bit)| {
                 let voxel = [first[0] + x, first[1] + bit / 8, first[2] + bit % 8];
-                colors.of([0, 1, 2].map(|a| (i64::from(voxel[a]) + low[a]) as u32))
+                values.of([0, 1, 2].map(|a| (i64::from(voxel[a]) + low[a]) as u32))
             };
-            (key, mask, mask_places(mask).map(color).collect())
+            (key, mask, mask_places(mask).map(value).collect())
         });
-        Colors::from_bricks(bricks.collect(), colors.rest())
+        VoxelValues::from_bricks(bricks.collect(), values.rest())
     }
 }
 

@@ -130,6 +130,7 @@ impl GridBuilder {
             full: vec![],
             world: World::default(),
             colors: None,
+            attributes: None,
         };
         Self { grid, combine: Combine::Union, windings: Windings::default(), sorted: Vec::new() }
     }

@@ -17,6 +17,7 @@ use rayon::prelude::*;
 
 use crate::base::names::named;
 use crate::base::srgb::Rgba;
+pub use crate::grid::attributes::{Attribute, AttributeSet, Attributes, SurfaceSample};
 pub use crate::grid::brick::{BRICK, BrickKey, FULL, Mask, count, mask_place, mask_voxels};
 pub(crate) use crate::grid::brick::{
     FIRST_Z, brick_slot, is_empty, mask_below, mask_bounds, mask_places, set_bits,
@@ -26,23 +27,23 @@ pub(crate) use crate::grid::brick_runs::{Overlap, key_ranges, overlay};
 use crate::grid::build::check_dims;
 pub(crate) use crate::grid::build::{Combine, GridBuilder};
 pub use crate::grid::build::{Crossings, Windings};
-pub use crate::grid::colors::{BrickColors, Colors, DEFAULT_COLOR};
 pub use crate::grid::error::GridError;
 pub use crate::grid::hash::{ContentHash, ContentHashError};
 pub(crate) use crate::grid::ordered::{
     Extent, OrderedGrid, Writer, bytes, in_order, in_order_within,
 };
 pub use crate::grid::section::Section;
+pub use crate::grid::values::{BrickColors, BrickValues, Colors, DEFAULT_COLOR, VoxelValues};
 use crate::lattice::Lattice;
 #[cfg(doc)]
 use crate::lattice::MAX_DIM;
 
 mod arrays;
+mod attributes;
 mod boxes;
 mod brick;
 mod brick_runs;
 mod build;
-mod colors;
 pub mod compare;
 mod error;
 mod hash;
@@ -50,6 +51,7 @@ mod ordered;
 mod runs;
 mod section;
 mod sets;
+mod values;
 mod windows;
 
 /// A maximal run of full bricks along `x`.
@@ -146,10 +148,10 @@ impl Place {
     }
 }
 
-/// A set of voxels within `dims`, with an optional world position and optional colours.
+/// A set of voxels within `dims`, with an optional world position, optional colours and attributes.
 ///
-/// Two grids are equal if they have the same dimensions and voxels; position and colours are not
-/// compared.
+/// Two grids are equal if they have the same dimensions and voxels; position, colours and
+/// attributes are not compared.
 #[derive(Clone)]
 pub struct VoxelGrid {
     dims: [u32; 3],
@@ -163,6 +165,8 @@ pub struct VoxelGrid {
     pub world: World,
     /// `None` where no colours are known. Those of empty voxels have no effect.
     pub colors: Option<Colors>,
+    /// What each voxel holds of the mesh's surface; `None` where it was not asked for.
+    pub attributes: Option<Attributes>,
 }
 
 impl VoxelGrid {
@@ -353,7 +357,7 @@ impl VoxelGrid {
 
 impl PartialEq for VoxelGrid {
     fn eq(&self, other: &Self) -> bool {
-        let Self { dims, keys, masks, full, world: _, colors: _ } = self;
+        let Self { dims, keys, masks, full, world: _, colors: _, attributes: _ } = self;
         (dims, keys, masks, full) == (&other.dims, &other.keys, &other.masks, &other.full)
     }
 }

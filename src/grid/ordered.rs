@@ -112,6 +112,7 @@ impl OrderedGrid {
             full: vec![FullRun { start: BrickKey::NONE, len: 0 }; runs],
             world,
             colors: None,
+            attributes: None,
         };
         Self { grid, parts }
     }

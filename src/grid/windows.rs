@@ -4,8 +4,8 @@ use crate::base::numbers::AXES;
 use crate::base::srgb::Rgba;
 use crate::grid::build::check_dims;
 use crate::grid::{
-    BRICK, BrickKey, BrickRun, Colors, GridError, Mask, Place, VoxelGrid, World, in_order,
-    key_ranges, mask_places,
+    Attributes, BRICK, BrickKey, BrickRun, Colors, GridError, Mask, Place, VoxelGrid, VoxelValues,
+    World, in_order, key_ranges, mask_places,
 };
 use crate::lattice::{WINDOW_STEP, Window};
 
@@ -43,15 +43,11 @@ impl VoxelGrid {
                 place.origin[a] += f64::from(window.from[a]) * place.voxel_size;
             }
         }
-        grid.colors = self.colors.as_ref().map(|colors| {
-            let inside = colors.bricks().filter(|(key, ..)| {
-                let at = key.position();
-                (0..3).all(|a| is_inside(at, a))
-            });
-            let bricks = inside
-                .map(|(key, mask, own_colors)| (own(key.position()), mask, own_colors.to_vec()));
-            Colors::from_bricks(bricks.collect(), colors.rest())
-        });
+        grid.colors = self.colors.as_ref().map(|colors| values_in(colors, from, to));
+        grid.attributes = self
+            .attributes
+            .as_ref()
+            .map(|attributes| attributes.with_values(values_in(attributes.values(), from, to)));
         grid
     }
 
@@ -71,7 +67,7 @@ impl VoxelGrid {
     /// # Errors
     /// A dimension of 0 or above [`MAX_DIM`](crate::lattice::MAX_DIM); a tile that is not at a brick,
     /// not within the dimensions, or shares a brick with another; colours in only some of the tiles
-    /// that have voxels.
+    /// that have voxels. Attributes are kept if all these tiles have the same.
     pub fn assemble(dims: [u32; 3], tiles: &[([u32; 3], &Self)]) -> Result<Self, GridError> {
         let first = tiles.first().map(|&(at, tile)| (at, tile.world));
         let (at, mut world) = first.unwrap_or_default();
@@ -109,6 +105,7 @@ impl VoxelGrid {
             });
             grid.colors = Some(Colors::from_bricks(bricks.collect(), rest));
         }
+        grid.attributes = attributes_of(tiles);
         Ok(grid)
     }
 
@@ -182,6 +179,37 @@ fn overlap(tiles: &[([u32; 3], &VoxelGrid)]) -> Option<[u32; 3]> {
             (0..3).all(|a| low[a] < end(tile, a).min(end(other, a))).then_some(low)
         })
     })
+}
+
+/// The values of the bricks from `from` to `to`, in bricks, counted from `from`.
+fn values_in<T: Copy + Send + Sync>(
+    values: &VoxelValues<T>,
+    from: [u32; 3],
+    to: [u32; 3],
+) -> VoxelValues<T> {
+    let inside = values.bricks().filter_map(|(key, mask, own)| {
+        let at = key.position();
+        let is_inside = (0..3).all(|a| (from[a]..to[a]).contains(&at[a]));
+        let key = || BrickKey::new([0, 1, 2].map(|a| at[a] - from[a]));
+        is_inside.then(|| (key(), mask, own.to_vec()))
+    });
+    VoxelValues::from_bricks(inside.collect(), values.rest())
+}
+
+/// The attributes of a grid of these tiles, if all that have voxels have the same ones.
+fn attributes_of(tiles: &[([u32; 3], &VoxelGrid)]) -> Option<Attributes> {
+    let occupied = || tiles.iter().filter(|(_, tile)| tile.brick_count() > 0);
+    let all: Option<Vec<_>> =
+        occupied().map(|(at, tile)| Some((at, tile.attributes.as_ref()?))).collect();
+    let all = all?;
+    let (_, first) = all.first()?;
+    if all.iter().any(|(_, attributes)| !attributes.is_like(first)) {
+        return None;
+    }
+    let bricks = all.iter().flat_map(|(at, attributes)| {
+        attributes.values().bricks().map(|(key, mask, own)| (moved(key, at), mask, own.to_vec()))
+    });
+    Some(first.with_values(VoxelValues::from_bricks(bricks.collect(), first.values().rest())))
 }
 
 fn moved(key: BrickKey, by: &[u32; 3]) -> BrickKey {

@@ -61,7 +61,7 @@ impl Options {
         lattice: Option<&Lattice>,
         write: &WriteOptions,
     ) -> Self {
-        let Job { format, up, strict, color, distance, tile, .. } = job;
+        let Job { format, up, strict, color, attributes, distance, tile, .. } = job;
         let VoxelArgs { keep_transparent: keep, interior_color: interior, confine, .. } = voxels;
         let mode = voxels.mode();
         // A palette and blocks are long.
@@ -69,7 +69,7 @@ impl Options {
         Self(format!(
             "{:?}, {:?}, {mode:?}, strict {strict}, {up:?} up, {format:?}, {color:?}, keep {keep}, \
              write {write}, {distance:?}, tile {tile:?} of {lattice:?}, interior {interior:?}, \
-             confined {confine}",
+             confined {confine}, {attributes:?}",
             place_options(job),
             transform(job)
         ))

@@ -310,6 +310,7 @@ impl fmt::Display for Timings {
             ("distance", steps.distance.and_then(ms)),
             ("check", *check),
             ("color", steps.color.and_then(ms)),
+            ("attributes", steps.attributes.and_then(ms)),
             ("write", *write),
             ("preview", *preview),
             ("total", Some(*total)),

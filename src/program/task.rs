@@ -138,6 +138,9 @@ impl RunContext<'_> {
         if let (Some(output), Some(_)) = (&output, self.job.distance) {
             output.check_distances()?;
         }
+        if let Some(output) = output.as_ref().filter(|_| !self.job.attributes.is_empty()) {
+            output.check_attributes()?;
+        }
         let preview = self.job.preview.as_ref();
         let preview = preview.map(|path| Preview::new(path, inputs)).transpose()?;
         refuse_one_file(task.target.as_deref(), self.job.preview.as_deref())?;
@@ -180,7 +183,8 @@ impl RunContext<'_> {
             ColorSource::Mesh | ColorSource::Uniform(_) if !has_colors => ColorSource::Transparency,
             color => color,
         };
-        self.voxels.of(self.voxelizer.clone(), color)
+        let voxelizer = self.voxels.of(self.voxelizer.clone(), color);
+        voxelizer.attributes(self.job.attributes.iter().copied())
     }
 
     /// The summary of the voxels, before any output; `format` is that of the file to be written.

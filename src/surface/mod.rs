@@ -1,5 +1,6 @@
-//! What a voxel holds of the surface: its colour, and palettes of colours.
+//! What a voxel holds of the surface: its colour and attributes, and palettes of colours.
 
+pub mod attributes;
 pub mod color;
 #[cfg(feature = "palette")]
 pub mod palette;

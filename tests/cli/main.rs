@@ -1,6 +1,7 @@
 //! The program as a user runs it, in a fresh folder: what it prints, writes and refuses.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod attributes;
 mod ci_example;
 mod color;
 mod convert;

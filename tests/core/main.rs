@@ -6,6 +6,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod attributes;
 mod blocks;
 mod color;
 mod cpu;

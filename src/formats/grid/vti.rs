@@ -5,25 +5,31 @@
 //! `Spacing` a voxel's edge; the field array `up` is the index of the up axis, 1 for `y`. A grid
 //! without a world position has its corner at the origin, voxels of size 1, and no `up`. With
 //! colours, the cell array `color` has red, green, blue and opacity in sRGB, which VTK displays
-//! unmapped ("direct scalars"); zeros for empty voxels.
+//! unmapped ("direct scalars"); zeros for empty voxels. Each attribute is a cell array of its name;
+//! in empty voxels -1 for indices, else 0.
 
 use std::io::{BufWriter, Write};
 
 use crate::formats::grid::dense;
 use crate::formats::{GridSpec, WriteError, assumed_place};
-use crate::grid::{Place, Up, VoxelGrid, World};
+use crate::grid::{AttributeSet, Attributes, Place, Up, VoxelGrid, World};
 
 /// VTK's `.vti`.
 pub const SPEC: GridSpec = GridSpec {
     extension: "vti",
     name: "VTK",
-    carries: "up to 65,536 voxels per axis, as bytes; position, voxel size and up axis; RGBA",
+    carries: "up to 65,536 voxels per axis, as bytes; position, voxel size and up axis; RGBA; attributes",
     write: Some(|grid, _, out| write(grid, out)),
     file_size: |dims| {
-        Some((head(dims, World::default(), false) + TAIL).len() as u64 + 8 + dense::volume(dims))
+        Some(
+            (head(dims, World::default(), false, None) + TAIL).len() as u64
+                + 8
+                + dense::volume(dims),
+        )
     },
     lost: assumed_place,
     has_colors: true,
+    has_attributes: true,
     ..GridSpec::PLAIN
 };
 
@@ -36,19 +42,34 @@ const TAIL: &str = "\n  </AppendedData>\n</VTKFile>\n";
 pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
     let mut out = BufWriter::new(out);
     let volume = dense::volume(grid.dims());
-    out.write_all(head(grid.dims(), grid.world, grid.colors.is_some()).as_bytes())?;
+    let set = grid.attributes.as_ref().map(Attributes::set);
+    out.write_all(head(grid.dims(), grid.world, grid.colors.is_some(), set).as_bytes())?;
     out.write_all(&volume.to_le_bytes())?;
     dense::rows(grid, |row| out.write_all(row))?;
     if let Some(colors) = &grid.colors {
         out.write_all(&(4 * volume).to_le_bytes())?;
         dense::color_rows(grid, colors, |row| out.write_all(row.as_flattened()))?;
     }
+    if let Some(attributes) = &grid.attributes {
+        for attribute in attributes.set().iter() {
+            let components = attribute.components();
+            out.write_all(&(4 * components as u64 * volume).to_le_bytes())?;
+            dense::attribute_rows(grid, attributes, attribute, |row| {
+                row.iter().try_for_each(|cell| out.write_all(cell[..components].as_flattened()))
+            })?;
+        }
+    }
     out.write_all(TAIL.as_bytes())?;
     Ok(out.flush()?)
 }
 
 /// Everything before the first array's length.
-fn head(dims: [u32; 3], world: World, has_colors: bool) -> String {
+fn head(
+    dims: [u32; 3],
+    world: World,
+    has_colors: bool,
+    attributes: Option<AttributeSet>,
+) -> String {
     let [nx, ny, nz] = dims;
     let Place { origin: [x, y, z], voxel_size: s } = world.place.unwrap_or_default();
     let up = field(match world.up {
@@ -56,7 +77,19 @@ fn head(dims: [u32; 3], world: World, has_colors: bool) -> String {
         Up::Z => 2,
     });
     let extent = format!("0 {nx} 0 {ny} 0 {nz}");
-    let colors = if has_colors { color_array(8 + dense::volume(dims)) } else { String::new() };
+    let volume = dense::volume(dims);
+    let mut offset = 8 + volume;
+    let mut arrays = String::new();
+    if has_colors {
+        arrays += &array("UInt8", "color", 4, offset);
+        offset += 8 + 4 * volume;
+    }
+    for attribute in attributes.unwrap_or_default().iter() {
+        let kind = if attribute.is_float() { "Float32" } else { "Int32" };
+        let components = attribute.components();
+        arrays += &array(kind, attribute.name(), components, offset);
+        offset += 8 + 4 * components as u64 * volume;
+    }
     format!(
         "<?xml version=\"1.0\"?>\n\
          <VTKFile type=\"ImageData\" version=\"1.0\" byte_order=\"LittleEndian\" \
@@ -66,7 +99,7 @@ fn head(dims: [u32; 3], world: World, has_colors: bool) -> String {
              <Piece Extent=\"{extent}\">\n      \
                <CellData Scalars=\"occupied\">\n        \
                  <DataArray type=\"UInt8\" Name=\"occupied\" format=\"appended\" \
-                 offset=\"0\"/>\n{colors}      \
+                 offset=\"0\"/>\n{arrays}      \
                </CellData>\n    \
              </Piece>\n  \
            </ImageData>\n  \
@@ -74,9 +107,9 @@ fn head(dims: [u32; 3], world: World, has_colors: bool) -> String {
     )
 }
 
-fn color_array(offset: u64) -> String {
+fn array(kind: &str, name: &str, components: usize, offset: u64) -> String {
     format!(
-        "        <DataArray type=\"UInt8\" Name=\"color\" NumberOfComponents=\"4\" \
+        "        <DataArray type=\"{kind}\" Name=\"{name}\" NumberOfComponents=\"{components}\" \
          format=\"appended\" offset=\"{offset}\"/>\n"
     )
 }

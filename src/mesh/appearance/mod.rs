@@ -113,7 +113,14 @@ impl Appearance {
     #[must_use]
     #[inline]
     pub fn material(&self, triangle: usize) -> &Material {
-        &self.materials[self.material_of.get(triangle).map_or(0, |&index| index as usize)]
+        &self.materials[self.material_index(triangle) as usize]
+    }
+
+    /// The index of a triangle's material; the first for a triangle past the list of materials.
+    #[must_use]
+    #[inline]
+    pub fn material_index(&self, triangle: usize) -> u32 {
+        self.material_of.get(triangle).copied().unwrap_or(0)
     }
 
     /// Whether a triangle may be partly transparent.

@@ -4,6 +4,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use std::str::FromStr;
 use trivox::UnknownName;
 use trivox::engine::backend::{BackendChoice, VoxelKernel};
+use trivox::grid::Attribute;
 use trivox::solid::Fill;
 use trivox::view::render::{Projection, View};
 use trivox::{Mode, Up};
@@ -53,6 +54,10 @@ pub fn kernel() -> impl TypedValueParser<Value = VoxelKernel> {
 
 pub fn render_backend() -> impl TypedValueParser<Value = BackendChoice> {
     named(&[("gpu", "A GPU, or an error"), ("cpu", "The CPU")])
+}
+
+pub fn attribute() -> impl TypedValueParser<Value = Attribute> {
+    named(&[("normal", ""), ("triangle", ""), ("material", ""), ("area", "")])
 }
 
 pub fn up() -> impl TypedValueParser<Value = Up> {
@@ -121,6 +126,7 @@ mod tests {
         parses_all(kernel(), VoxelKernel::ALL);
         parses_all(render_backend(), &[BackendChoice::Cpu, BackendChoice::Gpu]);
         parses_all(up(), Up::ALL);
+        parses_all(attribute(), Attribute::ALL);
         parses_all(view(), View::ALL);
         parses_all(camera(), Projection::ALL);
     }

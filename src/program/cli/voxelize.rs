@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 use trivox::formats::GridFormat;
+use trivox::grid::Attribute;
 use trivox::{Bounds, ColorSource, Tile, Up};
 
 use crate::cli::TransformArgs;
@@ -123,6 +124,13 @@ pub struct Job {
     #[arg(value_parser = parse_color)]
     #[arg(help_heading = "Colours")]
     pub color: ColorSource,
+
+    /// What each voxel holds of the surface, in .npz and .vti: the mean normal, the triangle with the
+    /// largest area in it, that triangle's material, the area in faces of a voxel.
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = names::attribute())]
+    #[arg(ignore_case = true, requires = "output", conflicts_with = "distance")]
+    #[arg(help_heading = "Voxels", display_order = 1002)]
+    pub attributes: Vec<Attribute>,
 
     /// Also draw a picture of the voxels to a .png file.
     ///

@@ -199,6 +199,14 @@ impl Output {
         self.format.check_distances().with_context(|| self.sink.name().to_owned())
     }
 
+    /// Checks that the format can hold attributes.
+    ///
+    /// # Errors
+    /// It cannot; the message names formats that can.
+    pub fn check_attributes(&self) -> Result<()> {
+        self.format.check_attributes().with_context(|| self.sink.name().to_owned())
+    }
+
     /// Writes the parts of `grid` that have voxels to files named after `path`, with the parts'
     /// indices along the axes.
     fn write_parts(

@@ -8,7 +8,7 @@ use crate::surface::color::texel_polygon::{TexelPolygon, bounds};
 
 /// A triangle, clipped: a convex polygon.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Polygon {
+pub(in crate::surface) struct Polygon {
     /// In voxels from the minimum corner of a brick.
     points: [[f64; 3]; Self::MAX_POINTS],
     len: usize,
@@ -122,7 +122,7 @@ impl Polygon {
 }
 
 /// Polygons that are being clipped, by axis.
-pub(super) struct ClipScratch([[Polygon; 3]; 3]);
+pub(in crate::surface) struct ClipScratch([[Polygon; 3]; 3]);
 
 impl Default for ClipScratch {
     fn default() -> Self {
@@ -133,7 +133,7 @@ impl Default for ClipScratch {
 /// Calls `each` with every voxel that a triangle touches, within the first and the last along each
 /// axis, and the triangle clipped to it. All are in voxels from the minimum corner of a brick.
 #[inline(always)]
-pub(super) fn clip(
+pub(in crate::surface) fn clip(
     corners: &[[f64; 3]; 3],
     [xs, ys, zs]: [[i32; 2]; 3],
     ClipScratch([in_x, in_y, in_z]): &mut ClipScratch,
@@ -166,7 +166,11 @@ pub(super) fn clip(
 }
 
 /// The corners of a triangle, in voxels from the minimum corner `base` of a brick.
-pub(super) fn corners(triangle: &Triangle, base: [i32; 3], fraction_bits: u32) -> [[f64; 3]; 3] {
+pub(in crate::surface) fn corners(
+    triangle: &Triangle,
+    base: [i32; 3],
+    fraction_bits: u32,
+) -> [[f64; 3]; 3] {
     let units_per_voxel = f64::from(1_u32 << fraction_bits);
     // Exact: the bit budget leaves 25 bits for differences, and units are powers of two.
     triangle.map(|corner| {
@@ -229,7 +233,7 @@ impl TexelMap {
 
 /// The plane of a triangle, projected along the dominant axis of its normal.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Plane {
+pub(in crate::surface) struct Plane {
     /// The two other axes.
     axes: [usize; 2],
     /// Area in the plane divided by projected area; 0 for a triangle without area.
@@ -241,7 +245,7 @@ pub(super) struct Plane {
 }
 
 impl Plane {
-    pub(super) fn new(corners: &[[f64; 3]; 3]) -> Self {
+    pub(in crate::surface) fn new(corners: &[[f64; 3]; 3]) -> Self {
         let [a, b, c] = corners;
         let [p, q] = [b, c].map(|corner| [0, 1, 2].map(|i| corner[i] - a[i]));
         let normal =
@@ -302,7 +306,7 @@ impl Plane {
 
     /// The area of a clipped polygon, in voxel faces.
     #[inline(always)]
-    pub(super) fn area(&self, polygon: &Polygon) -> f64 {
+    pub(in crate::surface) fn area(&self, polygon: &Polygon) -> f64 {
         let [first, rest @ ..] = polygon.points() else { return 0.0 };
         let first = self.project(first);
         let mut double = 0.0;

@@ -24,16 +24,16 @@ use crate::surface::color::painter::{ColoredBrick, Painted, Painter, painted_byt
 use crate::surface::color::shade::Shading;
 
 mod bilinear;
-mod clip;
+pub(super) mod clip;
 mod coverage;
 mod interior;
-mod octree;
+pub(super) mod octree;
 mod painter;
 mod shade;
-mod sums;
+pub(super) mod sums;
 mod texel_polygon;
 mod texels;
-mod touched;
+pub(super) mod touched;
 
 /// How voxels are coloured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -25,7 +25,7 @@ const PARALLEL_TRIANGLES: usize = 1 << 9;
 
 /// Units of progress of the whole traversal. A node divides its shares among its children in
 /// proportion to their numbers of triangles.
-pub(super) const SHARES: u64 = 1 << 32;
+pub(in crate::surface) const SHARES: u64 = 1 << 32;
 
 /// Calls `work` for each brick of `grid` that triangles touch and, `with_neighbors`, for the
 /// touched neighbours of its bricks. Each task has scratch memory `M` and a result `T`; `work`
@@ -34,7 +34,7 @@ pub(super) const SHARES: u64 = 1 << 32;
 ///
 /// # Errors
 /// The memory of the lists of triangles and of what was added, if it exceeds `memory`, in bytes.
-pub(super) fn bricks<M: Default, T: Default + Send>(
+pub(in crate::surface) fn bricks<M: Default, T: Default + Send>(
     mesh: &PlacedMesh,
     grid: &VoxelGrid,
     with_neighbors: bool,

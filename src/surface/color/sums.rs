@@ -20,7 +20,7 @@ const MAX_AREA: f64 = 1.5;
 
 /// The quantization of areas to integer weights.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Weights {
+pub(in crate::surface) struct Weights {
     /// The weight of one voxel face.
     face: f64,
 }
@@ -31,7 +31,7 @@ impl Weights {
     /// With `2^k` per face a polygon weighs at most `1.5 * 2^k`, and adds at most 65,535 times
     /// that, less than `2^(k + 17)`. With `n` triangles no sum reaches `2^64` if `k + 17 + log2 n
     /// <= 64`. Up to 134 million triangles, `k = 20`.
-    pub(super) fn new(triangles: usize) -> Self {
+    pub(in crate::surface) fn new(triangles: usize) -> Self {
         const MAX_BITS: u32 = 20;
         let bits = (47 - triangles.next_power_of_two().ilog2()).min(MAX_BITS);
         Self { face: f64::from(1_u32 << bits) }
@@ -40,7 +40,18 @@ impl Weights {
     /// The weight of an area in voxel faces: at least 1, so that polygons without area count where
     /// there are no others.
     pub(super) fn of(&self, area: f64) -> u64 {
-        ((area.min(MAX_AREA) * self.face + 0.5) as u64).max(1)
+        self.units(area).max(1)
+    }
+
+    /// An area in voxel faces, rounded to units of weight.
+    #[inline(always)]
+    pub(in crate::surface) fn units(&self, area: f64) -> u64 {
+        (area.min(MAX_AREA) * self.face + 0.5) as u64
+    }
+
+    /// The voxel faces of `units`.
+    pub(in crate::surface) fn faces(&self, units: u64) -> f64 {
+        units as f64 / self.face
     }
 }
 

@@ -55,7 +55,7 @@ pub(super) fn block_masks<S: Simd>(
 
 /// The voxels that each of `triangles` touches, of the brick with the minimum corner `base`.
 #[inline(always)]
-pub(super) fn brick_masks<S: Simd>(
+pub(in crate::surface) fn brick_masks<S: Simd>(
     simd: S,
     mesh: &PlacedMesh,
     triangles: &[u32],

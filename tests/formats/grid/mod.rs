@@ -4,6 +4,7 @@
 //! The tests with NumPy, trimesh, VTK and Mitsuba need `TRIVOX_PYTHON` to name a Python that has
 //! them; those that `TRIVOX_PYTHON_MODULES` names must be there.
 
+mod attributes;
 mod colored;
 mod dense;
 mod distances;

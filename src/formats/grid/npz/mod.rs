@@ -7,6 +7,10 @@
 //! ignored. Without `occupied` the voxels are those of `rgba` that are not fully transparent;
 //! without either, those of the first suitable array.
 //!
+//! With attributes, `coords`, `int32` of shape `(n, 3)`, has the occupied voxels, and each attribute
+//! is an array in their order: `normal`, `float32` of shape `(n, 3)`, `triangle` and `material`,
+//! `int32`, and `area`, `float32`. They are not read.
+//!
 //! A file of distances has the arrays of [`write_distances`]; read as a grid, it is the solid
 //! inside.
 
@@ -21,7 +25,7 @@ use rawzip::{CompressionMethod, DataDescriptorOutput, ZipArchiveWriter};
 use crate::formats::grid::{dense, npy};
 use crate::formats::io::deflate::Deflater;
 use crate::formats::{GridSpec, WriteError};
-use crate::grid::{Place, VoxelGrid, World};
+use crate::grid::{Attribute, Attributes, Place, VoxelGrid, World};
 use crate::solid::distance::DistanceField;
 
 pub use read::read;
@@ -30,13 +34,14 @@ pub use read::read;
 pub const SPEC: GridSpec = GridSpec {
     extension: "npz",
     name: "NumPy",
-    carries: "up to 65,536 voxels per axis; position, voxel size, up axis and RGBA as arrays",
+    carries: "up to 65,536 voxels per axis; position, voxel size, up axis, RGBA and attributes as arrays",
     read: Some(read),
     write: Some(|grid, _, out| write(grid, out)),
     file_size: |dims| Some(dense::volume(dims) / MAX_RATIO),
     distances: Some(write_distances),
     distances_size: |dims| Some(dense::volume(dims) / MAX_RATIO),
     has_colors: true,
+    has_attributes: true,
     ..GridSpec::PLAIN
 };
 
@@ -63,6 +68,12 @@ pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
     if let Some(colors) = &grid.colors {
         put(&mut zip, RGBA, |out| npy::deflate_colors(grid, colors, out))?;
     }
+    if let Some(attributes) = &grid.attributes {
+        put_coords(&mut zip, grid.occupied(), grid.voxels())?;
+        for attribute in attributes.set().iter() {
+            put_attribute(&mut zip, grid, attributes, attribute)?;
+        }
+    }
     Ok(zip.finish().map_err(io_error)?.flush()?)
 }
 
@@ -80,14 +91,7 @@ pub fn write_distances(field: &DistanceField, out: &mut dyn Write) -> Result<(),
         out.write_all(&npy::header::<u64>("<f4", &[]))?;
         out.write_all(&field.width().to_le_bytes())
     })?;
-    put(&mut zip, COORDS, |out| {
-        out.write_all(&npy::header("<i4", &[count, 3]))?;
-        let mut out = BufWriter::new(out);
-        for (voxel, _) in field.distances() {
-            out.write_all(voxel.map(u32::to_le_bytes).as_flattened())?;
-        }
-        out.flush()
-    })?;
+    put_coords(&mut zip, count, field.distances().map(|(voxel, _)| voxel))?;
     put(&mut zip, DISTANCES, |out| {
         out.write_all(&npy::header("<f4", &[count]))?;
         let mut out = BufWriter::new(out);
@@ -98,6 +102,42 @@ pub fn write_distances(field: &DistanceField, out: &mut dyn Write) -> Result<(),
     })?;
     put(&mut zip, OCCUPIED, |out| npy::deflate(field.inside(), out))?;
     Ok(zip.finish().map_err(io_error)?.flush()?)
+}
+
+fn put_coords(
+    zip: &mut ZipArchiveWriter<impl Write>,
+    count: u64,
+    voxels: impl Iterator<Item = [u32; 3]>,
+) -> io::Result<()> {
+    put(zip, COORDS, |out| {
+        out.write_all(&npy::header("<i4", &[count, 3]))?;
+        let mut out = BufWriter::new(out);
+        for voxel in voxels {
+            out.write_all(voxel.map(u32::to_le_bytes).as_flattened())?;
+        }
+        out.flush()
+    })
+}
+
+/// Adds an attribute of the occupied voxels, in the order of `coords`.
+fn put_attribute(
+    zip: &mut ZipArchiveWriter<impl Write>,
+    grid: &VoxelGrid,
+    attributes: &Attributes,
+    attribute: Attribute,
+) -> io::Result<()> {
+    put(zip, &format!("{attribute}.npy"), |out| {
+        let descr = if attribute.is_float() { "<f4" } else { "<i4" };
+        let components = attribute.components();
+        let shape = [grid.occupied(), components as u64];
+        let shape = if components == 1 { &shape[..1] } else { &shape };
+        out.write_all(&npy::header(descr, shape))?;
+        let mut out = BufWriter::new(out);
+        for sample in attributes.of_voxels(grid) {
+            out.write_all(attribute.bytes_of(&sample)[..components].as_flattened())?;
+        }
+        out.flush()
+    })
 }
 
 fn put_world(zip: &mut ZipArchiveWriter<impl Write>, world: World) -> Result<(), WriteError> {

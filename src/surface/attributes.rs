@@ -1,0 +1,224 @@
+//! The attributes of voxels: the normal, the triangle, the material and the area of the surface
+//! inside each.
+//!
+//! Triangles are assigned to bricks and clipped to voxels as for colours. A triangle counts in
+//! exactly the voxels that it touches. Its weight there is its area in a voxel, rounded to `2^-k` of
+//! a face (`k` is 20 for meshes of up to 134 million triangles), and one unit more for touching, so
+//! that a voxel that triangles only touch in points and edges has a normal too. Sums are integers,
+//! so the order of triangles has no effect; everything else is a basic floating-point operation: the
+//! attributes are the same on every machine, to the bit.
+
+use pulp::{Arch, Simd, WithSimd};
+
+use crate::base::progress::{Latch, Progress};
+use crate::engine::backend::{BackendError, check_cancelled, check_memory};
+use crate::grid::{
+    AttributeSet, Attributes, BRICK, BrickKey, Mask, SurfaceSample, VoxelGrid, VoxelValues, count,
+    is_empty, mask_bounds, mask_places,
+};
+use crate::lattice::{PlacedMesh, Triangle};
+use crate::surface::color::clip::{ClipScratch, Plane, clip, corners};
+use crate::surface::color::octree;
+use crate::surface::color::sums::Weights;
+use crate::surface::color::touched::brick_masks;
+
+/// The attributes `set` of the voxels of `grid`, a voxelization of `mesh`, in `memory` bytes.
+///
+/// # Errors
+/// The memory limit, cancellation; more than 2,147,483,647 triangles, whose indices no 32-bit
+/// integer holds.
+///
+/// # Panics
+/// The dimensions of `grid` are not those of the mesh's lattice.
+pub fn attributes(
+    mesh: &PlacedMesh,
+    grid: &VoxelGrid,
+    set: AttributeSet,
+    memory: u64,
+    progress: &dyn Progress,
+) -> Result<Attributes, BackendError> {
+    assert_eq!(grid.dims(), mesh.lattice().dims, "the grid of the mesh");
+    if i32::try_from(mesh.whole().len()).is_err() {
+        let why = "attributes are for meshes of at most 2,147,483,647 triangles";
+        return Err(BackendError::Failed(why.to_owned()));
+    }
+    let progress = &Latch::new(progress);
+    progress.start("attributes", octree::SHARES);
+    let needed = mesh.len() as u64 * size_of::<u32>() as u64;
+    check_memory(needed, memory)?;
+    let weights = Weights::new(mesh.whole().len());
+    let arch = Arch::new();
+    let work = |scratch: &mut Scratch, out: &mut Vec<SampledBrick>, key, triangles: &[u32]| {
+        if progress.is_cancelled() {
+            return 0;
+        }
+        let mask = grid.mask_of(key);
+        out.extend(arch.dispatch(SampleBrick { mesh, key, mask, triangles, weights, scratch }));
+        // In two lists while they are put in order.
+        let voxels = out.last().map_or(0, |(.., samples)| samples.len());
+        2 * (size_of::<SampledBrick>() + voxels * size_of::<SurfaceSample>()) as u64
+    };
+    let done = |shares| progress.advance(shares);
+    let sampled = octree::bricks(mesh, grid, false, memory - needed, &work, &done);
+    let sampled = sampled
+        .map_err(|lists| BackendError::Memory { needed: needed + lists, allowed: memory })?;
+    check_cancelled(progress)?;
+    let sampled = sampled.into_iter().flatten().collect();
+    Ok(Attributes::new(set, VoxelValues::from_bricks(sampled, SurfaceSample::NONE)))
+}
+
+/// A brick, its voxels that triangles touch, and the surface in them.
+type SampledBrick = (BrickKey, Mask, Vec<SurfaceSample>);
+
+/// Scratch memory of a task.
+struct Scratch {
+    clipped: ClipScratch,
+    /// Empty between bricks.
+    sums: Vec<Sums>,
+}
+
+impl Default for Scratch {
+    fn default() -> Self {
+        Self { clipped: ClipScratch::default(), sums: vec![Sums::default(); 512] }
+    }
+}
+
+/// Components of a unit normal are rounded to this part of one, so that a normal is off by at most
+/// `2^-16` along each axis.
+const NORMAL_UNITS: f64 = 32768.0;
+
+/// Sums over the triangles that touch a voxel.
+///
+/// A weight is at most `1.5 * 2^k + 1`, below `2^(k + 1)`, and a component of a normal at most
+/// `2^15`. With `n` triangles no sum reaches `2^63` if `k + 16 + log2 n <= 63`, which
+/// [`Weights::new`] ensures.
+#[derive(Debug, Clone, Copy, Default)]
+struct Sums {
+    normal: [i64; 3],
+    weight: i64,
+    /// In units, without those for touching.
+    area: u64,
+    /// The largest area of a triangle, and the triangle; only if `weight` is not 0.
+    largest: u64,
+    triangle: u32,
+}
+
+impl Sums {
+    /// Adds a part of `triangle` of `area` units and this weight.
+    #[inline]
+    fn add(&mut self, triangle: u32, normal: [i64; 3], area: u64, weight: i64) {
+        let is_first = self.weight == 0;
+        let is_larger = area > self.largest || area == self.largest && triangle < self.triangle;
+        if is_first || is_larger {
+            (self.largest, self.triangle) = (area, triangle);
+        }
+        for (sum, component) in self.normal.iter_mut().zip(normal) {
+            *sum += weight * component;
+        }
+        self.weight += weight;
+        self.area += area;
+    }
+
+    /// The normalized sum; zero where less than a 1024th of the weight is left.
+    fn normal(&self) -> [f32; 3] {
+        const LEAST: f64 = NORMAL_UNITS / 1024.0;
+        let normal = self.normal.map(|sum| sum as f64);
+        let length = length(normal);
+        match length < self.weight as f64 * LEAST || length == 0.0 {
+            true => [0.0; 3],
+            // Adding 0 turns -0 into 0.
+            false => normal.map(|c| (c / length) as f32 + 0.0),
+        }
+    }
+}
+
+fn length(vector: [f64; 3]) -> f64 {
+    let [x, y, z] = vector;
+    (x * x + y * y + z * z).sqrt()
+}
+
+/// The unit normal in units of `1 / NORMAL_UNITS`, by the right-hand rule; zeros for a triangle
+/// without area.
+fn normal_of(&[a, b, c]: &Triangle) -> [i64; 3] {
+    let [p, q] = [b, c].map(|corner| [0, 1, 2].map(|i| i64::from(corner[i]) - i64::from(a[i])));
+    // Differences of at most 2^24: the products are below 2^50, and exact as `f64`.
+    let normal = [0, 1, 2].map(|i| {
+        let (j, k) = ((i + 1) % 3, (i + 2) % 3);
+        (p[j] * q[k] - p[k] * q[j]) as f64
+    });
+    let length = length(normal);
+    if length == 0.0 {
+        return [0; 3];
+    }
+    // Rounded alike in both directions, so that opposite sides cancel.
+    let rounded = |c: f64| if c < 0.0 { -((0.5 - c) as i64) } else { (c + 0.5) as i64 };
+    normal.map(|c| rounded(c / length * NORMAL_UNITS))
+}
+
+/// Finds the surface in the voxels of a brick.
+struct SampleBrick<'a> {
+    mesh: &'a PlacedMesh,
+    key: BrickKey,
+    /// The occupied voxels.
+    mask: Mask,
+    /// The triangles that touch it.
+    triangles: &'a [u32],
+    weights: Weights,
+    scratch: &'a mut Scratch,
+}
+
+impl WithSimd for SampleBrick<'_> {
+    type Output = Option<SampledBrick>;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> Option<SampledBrick> {
+        let Self { mesh, key, mask, triangles, weights, scratch: Scratch { clipped, sums } } = self;
+        let base = key.position().map(|b| (b * BRICK) as i32);
+        let mut touched = Mask::default();
+        for (&index, own) in triangles.iter().zip(brick_masks(simd, mesh, triangles, base)) {
+            let own: Mask = std::array::from_fn(|x| own[x] & mask[x]);
+            if is_empty(&own) {
+                continue;
+            }
+            (0..8).for_each(|x| touched[x] |= own[x]);
+            let triangle = mesh.triangle(index as usize);
+            let source = mesh.source(index as usize) as u32;
+            let normal = normal_of(&triangle);
+            for (x, bit) in mask_places(own) {
+                sums[(64 * x + bit) as usize].add(source, normal, 0, 1);
+            }
+            let corners = corners(&triangle, base, mesh.lattice().fraction_bits);
+            let plane = Plane::new(&corners);
+            let [first, last] = mask_bounds(&own);
+            clip(
+                &corners,
+                [0, 1, 2].map(|a| [first[a] as i32, last[a] as i32]),
+                clipped,
+                #[inline(always)]
+                |[x, y, z], polygon| {
+                    let voxel = (64 * x + 8 * y + z) as usize;
+                    if own[voxel / 64] >> (voxel % 64) & 1 == 1 {
+                        let area = weights.units(plane.area(polygon));
+                        sums[voxel].add(source, normal, area, area as i64);
+                    }
+                },
+            );
+        }
+        if is_empty(&touched) {
+            return None;
+        }
+        let mut samples = Vec::with_capacity(count(&touched) as usize);
+        samples.extend(mask_places(touched).map(|(x, bit)| {
+            let sums = std::mem::take(&mut sums[(64 * x + bit) as usize]);
+            let material =
+                mesh.appearance().map(|look| look.material_index(sums.triangle as usize));
+            SurfaceSample {
+                normal: sums.normal(),
+                triangle: sums.triangle as i32,
+                material: material.map_or(-1, |index| index as i32),
+                area: weights.faces(sums.area) as f32,
+            }
+        }));
+        Some((key, touched, samples))
+    }
+}

@@ -1,0 +1,247 @@
+//! The attributes of voxels: compared with another way to clip, and the same in any order.
+
+use std::collections::HashMap;
+
+use fastrand::Rng;
+use trivox::grid::{Attribute, SurfaceSample};
+use trivox::lattice::Tile;
+use trivox::mesh::appearance::Material;
+use trivox::solid::Solid;
+use trivox::{Appearance, Bounds, ColorSource, Mesh, Mode, PlacedMesh, VoxelGrid, Voxelizer};
+
+use trivox::engine::backend::BackendChoice;
+
+fn voxelizer() -> Voxelizer {
+    let all = Attribute::ALL.iter().copied();
+    Voxelizer::new().backend(BackendChoice::Cpu).color(ColorSource::None).attributes(all)
+}
+
+fn samples(grid: &VoxelGrid) -> Vec<([u32; 3], SurfaceSample)> {
+    grid.voxels().zip(grid.attributes.as_ref().unwrap().of_voxels(grid)).collect()
+}
+
+fn soup(rng: &mut Rng, count: usize) -> Mesh {
+    let mut positions = Vec::new();
+    for _ in 0..count {
+        let center = [(); 3].map(|()| 4.0 * rng.f64());
+        let size = [0.3, 1.5, 4.0][rng.usize(0..3)];
+        for _ in 0..3 {
+            positions.push(center.map(|c| c + size * (rng.f64() - 0.5)));
+        }
+    }
+    let triangles = (0..count as u32).map(|t| [3 * t, 3 * t + 1, 3 * t + 2]).collect();
+    Mesh::new(positions, triangles).unwrap()
+}
+
+type Point = [f64; 3];
+
+fn minus(p: Point, q: Point) -> Point {
+    [0, 1, 2].map(|i| p[i] - q[i])
+}
+
+fn cross(p: Point, q: Point) -> Point {
+    [0, 1, 2].map(|i| p[(i + 1) % 3] * q[(i + 2) % 3] - p[(i + 2) % 3] * q[(i + 1) % 3])
+}
+
+fn length(v: Point) -> f64 {
+    v.iter().map(|c| c * c).sum::<f64>().sqrt()
+}
+
+/// The area of a triangle in a box, by clipping at one half-space after the other.
+fn area_in(corners: [Point; 3], low: Point, high: Point) -> f64 {
+    let mut polygon = corners.to_vec();
+    for a in 0..3 {
+        for (sign, bound) in [(1.0, low[a]), (-1.0, high[a])] {
+            let inside = |p: &Point| sign * (p[a] - bound);
+            let mut clipped = Vec::new();
+            for i in 0..polygon.len() {
+                let (p, q) = (polygon[i], polygon[(i + 1) % polygon.len()]);
+                let (s, t) = (inside(&p), inside(&q));
+                if s >= 0.0 {
+                    clipped.push(p);
+                }
+                if s * t < 0.0 {
+                    clipped.push([0, 1, 2].map(|k| p[k] + s / (s - t) * (q[k] - p[k])));
+                }
+            }
+            polygon = clipped;
+        }
+    }
+    let fan = |i: usize| cross(minus(polygon[i], polygon[0]), minus(polygon[i + 1], polygon[0]));
+    let sum = (1..polygon.len().saturating_sub(1)).map(fan);
+    length(sum.fold([0.0; 3], |sum, part| [0, 1, 2].map(|k| sum[k] + part[k]))) / 2.0
+}
+
+/// The corners of the triangles, in voxels.
+fn in_voxels(mesh: &PlacedMesh) -> Vec<[Point; 3]> {
+    let units = f64::from(mesh.lattice().units_per_voxel());
+    mesh.triangles().map(|corners| corners.map(|p| p.map(|c| f64::from(c) / units))).collect()
+}
+
+#[test]
+fn attributes_are_those_of_triangles_clipped_one_by_one() {
+    let mut rng = Rng::with_seed(1);
+    for size in [0.3, 0.9] {
+        let mesh = soup(&mut rng, 60);
+        let voxelizer = voxelizer().voxel_size(size).pad(1);
+        let triangles = in_voxels(&voxelizer.place(&mesh).unwrap().mesh);
+        let grid = voxelizer.run(&mesh).unwrap().grid;
+        let (mut total, mut decided) = (0.0, 0);
+        for (voxel, sample) in samples(&grid) {
+            let low = voxel.map(f64::from);
+            let high = low.map(|c| c + 1.0);
+            let areas: Vec<f64> = triangles.iter().map(|&t| area_in(t, low, high)).collect();
+            let area: f64 = areas.iter().sum();
+            assert!((f64::from(sample.area) - area).abs() < 1e-4, "{voxel:?}: {area} {sample:?}");
+            assert_eq!(sample.material, -1);
+            let largest = areas.iter().copied().fold(0.0, f64::max);
+            let found = areas[sample.triangle as usize];
+            assert!(found > largest - 1e-5, "{voxel:?}: {found} of {largest}");
+            let sum = triangles.iter().zip(&areas).fold([0.0; 3], |sum, (&[a, b, c], area)| {
+                let normal = cross(minus(b, a), minus(c, a));
+                let unit = normal.map(|n| n / length(normal));
+                [0, 1, 2].map(|k| sum[k] + area * unit[k])
+            });
+            if length(sum) > 0.3 * area && area > 0.1 {
+                let difference = minus(sample.normal.map(f64::from), sum.map(|c| c / length(sum)));
+                assert!(length(difference) < 1e-3, "{voxel:?}: {sum:?} {sample:?}");
+                decided += 1;
+            }
+            total += f64::from(sample.area);
+        }
+        let expected: f64 =
+            triangles.iter().map(|&[a, b, c]| length(cross(minus(b, a), minus(c, a))) / 2.0).sum();
+        assert!((total / expected - 1.0).abs() < 1e-5, "{total} of {expected}");
+        assert!(decided > 100, "{decided}");
+    }
+}
+
+/// A sphere of radius 1 around the origin, of triangles that face outwards.
+fn sphere(n: u32) -> Mesh {
+    let at = |i: u32, j: u32| {
+        let (u, v) = (f64::from(i) / f64::from(n), f64::from(j) / f64::from(n));
+        let (a, b) = (u * std::f64::consts::TAU, v * std::f64::consts::PI);
+        [a.cos() * b.sin(), a.sin() * b.sin(), -b.cos()]
+    };
+    let positions = (0..=n).flat_map(|j| (0..=n).map(move |i| at(i, j))).collect();
+    let index = |i: u32, j: u32| j * (n + 1) + i;
+    let quads = (0..n).flat_map(|j| (0..n).map(move |i| (i, j)));
+    let triangles = quads.flat_map(|(i, j)| {
+        let [a, b] = [index(i, j), index(i + 1, j)];
+        let [c, d] = [index(i + 1, j + 1), index(i, j + 1)];
+        [[a, b, c], [a, c, d]]
+    });
+    Mesh::new(positions, triangles.collect()).unwrap()
+}
+
+#[test]
+fn normals_of_a_sphere_point_outwards() {
+    let grid = voxelizer().resolution(64).run(&sphere(200)).unwrap().grid;
+    let place = grid.world.place.unwrap();
+    let mut worst: f64 = 0.0;
+    for (voxel, sample) in samples(&grid) {
+        if sample.area < 0.05 {
+            continue;
+        }
+        let center = place.center(voxel);
+        let normal = sample.normal.map(f64::from);
+        assert!((length(normal) - 1.0).abs() < 1e-6);
+        let cosine: f64 = (0..3).map(|k| normal[k] * center[k]).sum::<f64>() / length(center);
+        worst = worst.max(cosine.min(1.0).acos().to_degrees());
+    }
+    // A voxel's half diagonal is 1.6 degrees, and a triangle 1.8 degrees wide.
+    assert!(worst < 3.0, "{worst} degrees");
+}
+
+#[test]
+fn the_triangle_is_the_lowest_of_equals_and_opposite_sides_have_no_normal() {
+    let corners = vec![[0.0, 0.0, 0.5], [1.0, 0.0, 0.5], [0.0, 1.0, 0.5], [0.5, 0.0, 0.5]];
+    let bounds = Bounds { min: [0.0; 3], max: [1.0; 3] };
+    let one = |triangles: Vec<[u32; 3]>| {
+        let mesh = Mesh::new(corners.clone(), triangles).unwrap();
+        let grid = voxelizer().voxel_size(1.0).bounds(bounds).run(&mesh).unwrap().grid;
+        samples(&grid)[0].1
+    };
+    let up = SurfaceSample { normal: [0.0, 0.0, 1.0], triangle: 0, material: -1, area: 0.5 };
+    assert_eq!(one(vec![[0, 1, 2]]), up);
+    assert_eq!(one(vec![[0, 1, 2], [1, 2, 0]]), SurfaceSample { area: 1.0, ..up });
+    let both = SurfaceSample { normal: [0.0; 3], area: 1.0, ..up };
+    assert_eq!(one(vec![[0, 1, 2], [0, 2, 1]]), both);
+    let down = SurfaceSample { normal: [0.0, 0.0, -1.0], triangle: 1, material: -1, area: 0.75 };
+    let half = one(vec![[0, 3, 2], [0, 2, 1]]);
+    assert_eq!(half, down);
+}
+
+#[test]
+fn materials_are_those_of_the_triangles_and_the_inside_has_none() {
+    let red = || Material { color: [65535, 0, 0, 65535], ..Material::default() };
+    let mesh = sphere(40);
+    let count = mesh.triangles().len() as u32;
+    let look = Appearance {
+        materials: vec![red(), Material::default(), red()],
+        material_of: (0..count).map(|triangle| triangle % 3).collect(),
+        ..Appearance::default()
+    };
+    let mesh = mesh.with_appearance(look).unwrap();
+    let solid = voxelizer().resolution(20).mode(Mode::Solid(Solid::default()));
+    let all = samples(&solid.run(&mesh).unwrap().grid);
+    let (touched, inside): (Vec<_>, Vec<_>) =
+        all.into_iter().partition(|(_, sample)| sample.triangle >= 0);
+    assert!(touched.iter().all(|(_, sample)| sample.material == sample.triangle % 3));
+    assert!(inside.iter().all(|(_, sample)| *sample == SurfaceSample::NONE));
+    assert!(touched.len() > 300 && inside.len() > 1000);
+}
+
+#[test]
+fn attributes_are_the_same_on_any_number_of_threads_and_of_triangles_in_any_order() {
+    let mut rng = Rng::with_seed(2);
+    let mesh = soup(&mut rng, 500);
+    let run = |voxelizer: Voxelizer, mesh: &Mesh| {
+        samples(&voxelizer.voxel_size(0.1).run(mesh).unwrap().grid)
+    };
+    let expected = run(voxelizer().threads(1), &mesh);
+    for threads in [2, 5] {
+        assert!(run(voxelizer().threads(threads), &mesh) == expected, "{threads}");
+    }
+    let mut order: Vec<usize> = (0..500).collect();
+    rng.shuffle(&mut order);
+    let triangles = order.iter().map(|&index| mesh.triangles()[index]).collect();
+    let shuffled = Mesh::new(mesh.positions().to_vec(), triangles).unwrap();
+    let same = run(voxelizer(), &shuffled).into_iter().zip(&expected).filter(|((_, a), (_, b))| {
+        assert_eq!((a.normal, a.area), (b.normal, b.area));
+        order[a.triangle as usize] == b.triangle as usize
+    });
+    // The lowest of equals depends on the order, in voxels that triangles only touch.
+    assert!(same.count() * 100 > expected.len() * 99);
+}
+
+#[test]
+fn tiles_and_bounds_have_the_attributes_of_the_whole() {
+    let mesh = soup(&mut Rng::with_seed(3), 200);
+    let voxelizer = voxelizer().resolution(60);
+    let whole = voxelizer.run(&mesh).unwrap().grid;
+    let expected: HashMap<_, _> = samples(&whole).into_iter().collect();
+    let mut tiles = Vec::new();
+    for number in 1..=4 {
+        let tile: Tile = format!("{number}/2x2x1").parse().unwrap();
+        let tile = voxelizer.clone().tile(tile).run(&mesh).unwrap();
+        tiles.push((tile.window.unwrap().from, tile.grid));
+    }
+    let tiles: Vec<_> = tiles.iter().map(|(from, grid)| (*from, grid)).collect();
+    let joined = VoxelGrid::assemble(whole.dims(), &tiles).unwrap();
+    assert!(samples(&joined) == samples(&whole));
+    let part = whole.in_box([3, 5, 7], [20, 21, 22]).unwrap();
+    assert!(part.occupied() > 100);
+    for (voxel, sample) in samples(&part) {
+        assert_eq!(sample, expected[&[voxel[0] + 3, voxel[1] + 5, voxel[2] + 7]]);
+    }
+}
+
+#[test]
+fn too_little_memory_for_attributes_is_refused() {
+    let mesh = soup(&mut Rng::with_seed(4), 100);
+    let placed = voxelizer().resolution(100).place(&mesh).unwrap().mesh;
+    let voxelized = voxelizer().resolution(100).voxelize(&placed).unwrap();
+    let refused = voxelizer().memory(100_000).paint(&placed, voxelized);
+    assert!(matches!(refused, Err(trivox::BackendError::Memory { .. })));
+}

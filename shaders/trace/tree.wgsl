@@ -1,30 +1,25 @@
-// Shared by the stages that build a scene's tree over bricks on the GPU, bottom-up by levels. The
-// items of a level are the cells of its nodes: bricks, or the nodes one level down.
+// Shared by the stages that build a scene's tree over its bricks. There is a node for each position
+// of each level, with bricks or not: those of level 1 first, and of a level in canonical order, x
+// fastest. So a position gives the index of its node, and no stage needs the counts of another level.
+//
+// #import voxelize/counters
 
 // Invocations per workgroup.
 const GROUP: u32 = 256u;
 
 struct Params {
-    // Number of items, and words per item in `items`. The first two are its position: x in the low
-    // and y in the high 16 bits of the first, z in the second.
-    items: u32,
-    item_words: u32,
-    // Index of the first item, as stored in `children`, and of the first node.
-    first_item: u32,
-    first_node: u32,
-    // Number of nodes of the level.
+    // Bricks of the grid along each axis.
+    bricks: vec3<u32>,
+    // Level of the root.
+    top: u32,
+    // Nodes of all levels.
     nodes: u32,
-    // 1 if the items are nodes.
-    are_nodes: u32,
-    // Size of the hash table minus 1; the size is a power of two, at least twice the number of
-    // items.
-    table_mask: u32,
     // Workgroups per dispatch dimension.
     max_groups: u32,
+    padding: vec2<u32>,
 }
 
 @group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read> items: array<u32>;
 
 // Words of a node, and word offsets in it.
 const NODE_WORDS: u32 = 38u;
@@ -32,24 +27,57 @@ const BEFORE: u32 = 32u;
 const FIRST: u32 = 36u;
 const PARENT: u32 = 37u;
 
+// A node, or the node of a cell of the level below.
+struct Place {
+    position: vec3<u32>,
+    level: u32,
+}
+
 fn index_of(group: vec3<u32>, lane: u32) -> u32 {
     return (group.y * params.max_groups + group.x) * GROUP + lane;
 }
 
-// Packed as in an item.
-fn position_of(item: u32) -> vec2<u32> {
-    let word = item * params.item_words;
-    return vec2<u32>(items[word], items[word + 1u]);
+// The number of bricks; none after a failure.
+fn brick_count() -> u32 {
+    return select(atomicLoad(&counters[BRICKS]), 0u, atomicLoad(&counters[FAILURES]) != 0u);
 }
 
-// The position of an item's node, packed likewise.
-fn node_position_of(item: u32) -> vec2<u32> {
-    return (position_of(item) >> vec2<u32>(3u)) & vec2<u32>(0x1fff1fffu);
+// Nodes of a level along each axis.
+fn size_of(level: u32) -> vec3<u32> {
+    return ((params.bricks - 1u) >> vec3<u32>(3u * level)) + 1u;
 }
 
-// The item's word and bit in the masks of its node.
-fn bit_of_item(item: u32) -> vec2<u32> {
-    let at = position_of(item);
-    let v = vec3<u32>(at.x, at.x >> 16u, at.y) & vec3<u32>(7u);
+fn node_index(place: Place) -> u32 {
+    var first = 0u;
+    for (var level = 1u; level < place.level; level++) {
+        let size = size_of(level);
+        first += size.x * size.y * size.z;
+    }
+    let size = size_of(place.level);
+    let at = place.position;
+    return first + (at.z * size.y + at.y) * size.x + at.x;
+}
+
+// The place of a node of the list.
+fn place_of(index: u32) -> Place {
+    var rest = index;
+    var level = 1u;
+    while level < params.top {
+        let size = size_of(level);
+        let count = size.x * size.y * size.z;
+        if rest < count {
+            break;
+        }
+        rest -= count;
+        level++;
+    }
+    let size = size_of(level);
+    let row = rest / size.x;
+    return Place(vec3<u32>(rest % size.x, row % size.y, row / size.y), level);
+}
+
+// The word and the bit of a cell in the masks of its node.
+fn bit_of_cell(cell: vec3<u32>) -> vec2<u32> {
+    let v = cell & vec3<u32>(7u);
     return vec2<u32>(2u * v.x + (v.y >> 2u), 8u * (v.y & 3u) + v.z);
 }

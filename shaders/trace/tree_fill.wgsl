@@ -1,22 +1,29 @@
-// Stage: sets the bit of every item in the mask of its node.
-// Dispatch: one invocation per item.
+// Stage: sets the bit of every brick in the mask of its node, and of that in the node above.
+// Dispatch: one invocation per brick that the buffer may hold.
 //
 // #import trace/tree
+// #import trace/tree_bricks
 
-@group(0) @binding(4) var<storage, read> entry_of_item: array<u32>;
-@group(0) @binding(5) var<storage, read> node_of_entry: array<u32>;
-@group(0) @binding(7) var<storage, read_write> nodes: array<atomic<u32>>;
+@group(0) @binding(3) var<storage, read_write> nodes: array<atomic<u32>>;
 
 @compute @workgroup_size(GROUP)
 fn tree_fill(
     @builtin(workgroup_id) group: vec3<u32>,
     @builtin(local_invocation_index) lane: u32,
 ) {
-    let item = index_of(group, lane);
-    if item >= params.items {
+    let index = index_of(group, lane);
+    if index >= brick_count() {
         return;
     }
-    let node = params.first_node + node_of_entry[entry_of_item[item]];
-    let bit = bit_of_item(item);
-    atomicOr(&nodes[node * NODE_WORDS + bit.x], 1u << bit.y);
+    var cell = brick_at(index);
+    for (var level = 1u; level <= params.top; level++) {
+        let bit = bit_of_cell(cell);
+        cell = cell >> vec3<u32>(3u);
+        let word = node_index(Place(cell, level)) * NODE_WORDS + bit.x;
+        let mask = 1u << bit.y;
+        // The invocation that set it sets those above.
+        if (atomicLoad(&nodes[word]) & mask) != 0u || (atomicOr(&nodes[word], mask) & mask) != 0u {
+            return;
+        }
+    }
 }

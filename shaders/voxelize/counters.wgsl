@@ -12,8 +12,11 @@ const CANDIDATES: u32 = 8u;
 const STARTED: u32 = 14u;
 const GROUPS: u32 = 20u;
 const CROSSINGS: u32 = 26u;
+// Of the nodes of a scene.
+const CHILDREN: u32 = 27u;
 
 // Bits of the word FAILURES. Counting continues, so that the host learns the needed capacities.
 const PAIRS_FULL: u32 = 1u;
 const BRICKS_FULL: u32 = 2u;
 const TOO_MANY_CANDIDATES: u32 = 4u;
+const INVALID_MESH: u32 = 8u;

@@ -35,6 +35,9 @@ pub enum GpuError {
     /// The device was lost, ran out of memory, timed out or reported an error.
     #[error("the GPU failed: {0}")]
     Device(String),
+    /// A scene that cannot be recorded: its lattice, or its mesh.
+    #[error("the scene cannot be recorded: {0}")]
+    Scene(String),
     /// A buffer would exceed the adapter's limit.
     #[error(
         "the {what} take {}, and the GPU's buffers hold {} at most: use a lower resolution, \
@@ -57,6 +60,7 @@ impl ErrorCode for GpuError {
             Self::NoAdapter(_) => "backend.no_adapter",
             Self::Unsuitable { .. } | Self::OldOpenGl { .. } => "backend.unsuitable",
             Self::Device(_) => "backend.device",
+            Self::Scene(_) => "backend.scene",
             Self::TooLarge { .. } => "backend.too_large",
         }
     }

@@ -55,6 +55,7 @@ pub const MODULES: &[File] = &[
     file!("trace/faces"),
     file!("trace/float_rays"),
     file!("trace/tree"),
+    file!("trace/tree_bricks"),
     file!("draw/params"),
     file!("draw/hit"),
     file!("draw/faces"),
@@ -104,13 +105,13 @@ kernels! {
     COMPACT = "distance/compact";
     /// First hits of a list of rays.
     FIRST_HITS = "trace/first_hits";
-    /// Assigns indices to the nodes of a level of a tree.
-    TREE_FIND = "trace/tree_find";
-    /// Sets the masks of nodes.
+    /// Rounds vertices to the lattice.
+    QUANTIZE = "scene/quantize";
+    /// Sets the masks of a tree's nodes.
     TREE_FILL = "trace/tree_fill";
     /// Counts the cells of nodes.
     TREE_COUNT = "trace/tree_count";
-    /// Links nodes with their children.
+    /// Lists the children of nodes.
     TREE_LINK = "trace/tree_link";
     /// Ambient occlusion of the samples of the ground.
     GROUND_OCCLUSION = "draw/ground_occlusion";

@@ -193,7 +193,7 @@ impl Lattice {
     }
 
     /// Voxels along the edge of the grid's cube, `P`.
-    fn cube(&self) -> u32 {
+    pub(crate) fn cube(&self) -> u32 {
         cube(self.dims)
     }
 

@@ -13,6 +13,7 @@ mod meshes;
 mod report;
 mod rows;
 mod rules;
+mod scene;
 mod shaders;
 mod touches;
 mod trace;

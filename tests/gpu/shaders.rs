@@ -12,8 +12,9 @@ use trivox::gpu::distance::{
 };
 use trivox::gpu::draw::{DrawParams, NO_GROUND, SUM_WORDS};
 use trivox::gpu::kernels::{Binding, File, KERNELS, Kernel, MODULES, bindings, resolve};
-use trivox::gpu::scene::tree::{NODE_WORDS, TreeParams};
+use trivox::gpu::scene::tree::{HEADER_BRICKS, HEADER_ROOT, NODE_WORDS, TreeParams};
 use trivox::gpu::scene::{self as rays, Header, RAY_GROUP, SCENE_SOURCE, WordNode};
+use trivox::gpu::voxelize::Source;
 use trivox::gpu::voxelize::data::{self, Pair, Params};
 use trivox::gpu::{self, kernels};
 use trivox::grid::BRICK;
@@ -272,10 +273,7 @@ fn host_structs_are_laid_out_as_in_the_shaders() {
         candidate_limit,
         max_groups,
     );
-    let tree = host_layout!(
-        TreeParams, items, item_words, first_item, first_node, nodes, are_nodes, table_mask,
-        max_groups,
-    );
+    let tree = host_layout!(TreeParams, bricks, top, nodes, max_groups, padding,);
     let draw = host_layout!(
         DrawParams,
         size,
@@ -321,6 +319,25 @@ fn host_structs_are_laid_out_as_in_the_shaders() {
         ),
         ("trace/scene", "Node", host_layout!(WordNode, partial, full, before, first, parent)),
         ("trace/tree", "Params", tree),
+        (
+            "scene/quantize",
+            "Source",
+            host_layout!(
+                Source,
+                transform,
+                center,
+                limit,
+                max_groups,
+                vertex_words,
+                first_vertex,
+                vertex_stride,
+                vertex_count,
+                first_index,
+                index_count,
+                index_bits,
+                padding,
+            ),
+        ),
         ("draw/params", "DrawParams", draw),
         (
             "distance/params",
@@ -371,7 +388,7 @@ fn shader_constants() -> BTreeMap<(&'static str, &'static str), u32> {
 }
 
 /// Constants that no host code uses: kinds, axes, and parts of records inside the shaders.
-const SHADER_ONLY: [&str; 36] = [
+const SHADER_ONLY: [&str; 35] = [
     "CLEAR",
     "IN_DOUBT",
     "SEPARATES",
@@ -382,7 +399,6 @@ const SHADER_ONLY: [&str; 36] = [
     "NO_CANDIDATE",
     "CANDIDATE_BITS",
     "CANDIDATE_MASK",
-    "FREE",
     "EMPTY",
     "PARTIAL",
     "FULL",
@@ -426,10 +442,12 @@ fn every_constant_that_host_and_shaders_share_has_one_value() {
         ("STARTED", data::STARTED as u32),
         ("GROUPS", data::GROUPS as u32),
         ("CROSSINGS", data::CROSSINGS as u32),
+        ("CHILDREN", data::CHILDREN as u32),
         ("LEAVES", data::LEAVES),
         ("PAIRS_FULL", data::PAIRS_FULL),
         ("BRICKS_FULL", data::BRICKS_FULL),
         ("TOO_MANY_CANDIDATES", data::TOO_MANY_CANDIDATES),
+        ("INVALID_MESH", data::INVALID_MESH),
         ("PAIR_GROUPS", data::PAIR_GROUPS as u32),
         ("CANDIDATE_GROUPS", data::CANDIDATE_GROUPS as u32),
         ("DISPATCH_WORDS", data::DISPATCH_WORDS as u32),
@@ -452,6 +470,8 @@ fn every_constant_that_host_and_shaders_share_has_one_value() {
         ("BEFORE", words(offset_of!(WordNode, before))),
         ("FIRST", words(offset_of!(WordNode, first))),
         ("PARENT", words(offset_of!(WordNode, parent))),
+        ("HEADER_ROOT", HEADER_ROOT),
+        ("HEADER_BRICKS", HEADER_BRICKS),
         ("NO_GROUND", NO_GROUND),
         ("SUM_WORDS", SUM_WORDS),
         ("BRICK", BRICK),

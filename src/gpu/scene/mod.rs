@@ -10,7 +10,8 @@
 //! this.
 //!
 //! [`GpuScene::upload`] copies a scene from the host; [`Gpu::scene`](crate::Gpu::scene) voxelizes a
-//! mesh and keeps the voxels in GPU memory.
+//! mesh and keeps the voxels in GPU memory; a [`SceneBuilder`] does so for a mesh that is in GPU
+//! memory, in your command encoder and without waits, each frame.
 
 pub mod tree;
 
@@ -25,6 +26,10 @@ use crate::grid::{Colors, DEFAULT_COLOR, Mask, count};
 use crate::view::trace::scene::{Node, Scene};
 use crate::view::trace::traverse::{Time, Touch};
 use crate::view::trace::{Face, Hit, Ray};
+
+pub use crate::gpu::voxelize::{
+    MeshBuffers, SceneBuilder, SceneCapacity, SceneFailure, SceneStatus,
+};
 
 /// The version of the layout.
 pub const SCENE_VERSION: u32 = 1;
@@ -234,18 +239,8 @@ impl GpuScene {
         Self::new(device, device.in_scopes(upload)??)
     }
 
-    /// The scene of `count` bricks of a grid of `dims`, in GPU memory as voxelizing leaves them.
-    pub(crate) async fn over_bricks(
-        device: &Device,
-        dims: [u32; 3],
-        bricks: wgpu::Buffer,
-        count: u32,
-    ) -> Result<Self, GpuError> {
-        tree::scene_over(device, dims, bricks, count).await
-    }
-
     /// Wraps buffers of the layout.
-    fn new(device: &Device, buffers: SceneBuffers) -> Result<Self, GpuError> {
+    pub(crate) fn new(device: &Device, buffers: SceneBuffers) -> Result<Self, GpuError> {
         device.check()?;
         Ok(Self { device: device.clone(), buffers })
     }

@@ -1,13 +1,15 @@
 //! The buffers of the stages, their sizes, and their bindings.
 
+use std::collections::HashMap;
+
 use wgpu::BufferUsages as Usage;
 
 use crate::gpu::voxelize::data::{
     BLOCK_WORDS, BRICK_WORDS, COUNTERS, CROSSING_WORDS, DISPATCH_WORDS, GROUP, LEVELS,
     MAX_CANDIDATES, Pair, Params,
 };
-use crate::gpu::voxelize::stages::{OutputList, Step};
-use crate::gpu::{Device, GpuError};
+use crate::gpu::voxelize::stages::{OutputList, Stage, Step};
+use crate::gpu::{Constants, Device, GpuError};
 
 /// Capacities of the buffers, in records.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -81,6 +83,8 @@ pub(super) struct Buffers {
     pub(super) block_bricks: wgpu::Buffer,
     pub(super) bricks: wgpu::Buffer,
     pub(super) crossings: wgpu::Buffer,
+    /// By [`Step::key`].
+    pub(super) bind_groups: HashMap<(Stage, Constants, u32), Vec<wgpu::BindGroup>>,
 }
 
 /// A buffer for a mesh of `words` words.
@@ -118,6 +122,7 @@ impl Buffers {
             block_bricks: storage("block_bricks", sizes.blocks().into(), Usage::COPY_DST),
             bricks: storage("bricks", brick_words, Usage::COPY_SRC),
             crossings: storage("crossings", crossing_words, Usage::COPY_SRC),
+            bind_groups: HashMap::new(),
         }
     }
 
@@ -129,12 +134,18 @@ impl Buffers {
         }
     }
 
+    /// Creates the missing bind groups of `steps`.
+    pub(super) fn bind_all(&mut self, device: &Device, steps: &[Step]) -> Result<(), GpuError> {
+        for step in steps {
+            if !self.bind_groups.contains_key(&step.key()) {
+                self.bind_groups.insert(step.key(), self.bind(device, step)?);
+            }
+        }
+        Ok(())
+    }
+
     /// The bind groups of `step`.
-    pub(super) fn bind(
-        &self,
-        device: &Device,
-        step: &Step,
-    ) -> Result<Vec<wgpu::BindGroup>, GpuError> {
+    fn bind(&self, device: &Device, step: &Step) -> Result<Vec<wgpu::BindGroup>, GpuError> {
         let level = step.level as usize;
         let own_dispatch = step.dispatch_buffer();
         step.pipeline(device).bind(&device.device, |name| {

@@ -17,7 +17,7 @@ pub const TRIANGLE_WORDS: usize = 3;
 /// Levels: voxels, bricks, and nodes of 64, 512, 4096 and 32,768 voxels.
 pub const LEVELS: usize = 6;
 /// Number of counters.
-pub const COUNTERS: usize = 27;
+pub const COUNTERS: usize = 28;
 /// Counter of bricks.
 pub const BRICKS: usize = 0;
 /// Word of the failure bits.
@@ -32,10 +32,12 @@ pub const STARTED: usize = 14;
 pub const GROUPS: usize = 20;
 /// Counter of crossings.
 pub const CROSSINGS: usize = 26;
+/// Counter of the children of a scene's nodes.
+pub const CHILDREN: usize = 27;
 // The counters of the levels do not overlap.
 const _: () = assert!(PAIRS + LEVELS <= CANDIDATES && CANDIDATES + LEVELS <= STARTED);
 const _: () = assert!(STARTED + LEVELS <= GROUPS && GROUPS + LEVELS <= CROSSINGS);
-const _: () = assert!(CROSSINGS < COUNTERS);
+const _: () = assert!(CROSSINGS < CHILDREN && CHILDREN < COUNTERS);
 
 /// Failure bit: more pairs than capacity.
 pub const PAIRS_FULL: u32 = 1;
@@ -43,6 +45,8 @@ pub const PAIRS_FULL: u32 = 1;
 pub const BRICKS_FULL: u32 = 2;
 /// Failure bit: more candidates in one pass than allowed.
 pub const TOO_MANY_CANDIDATES: u32 = 4;
+/// Failure bit: an index or a coordinate out of range.
+pub const INVALID_MESH: u32 = 8;
 
 /// First word of a level's dispatch arguments of kernels with one invocation per pair.
 pub const PAIR_GROUPS: u64 = 0;

@@ -8,10 +8,12 @@ use crate::base::progress::{NoProgress, Progress};
 use crate::cpu::clamped::clamped_crossings;
 use crate::engine::backend::report::RunReport;
 use crate::engine::backend::{Rule, VoxelKernel, brick_pairs};
+use crate::gpu::scene::GpuScene;
 use crate::gpu::voxelize::buffers::UPPER_SHARE;
 use crate::gpu::voxelize::crossings::CROSSING_BYTES;
 use crate::gpu::voxelize::data::{BRICK_WORDS, GROUP, LEVELS, MAX_CANDIDATES, Pair};
 use crate::gpu::voxelize::readback::Lists;
+use crate::gpu::voxelize::record::Setting;
 use crate::gpu::voxelize::upload::{Batch, UNSHARED_WORDS};
 use crate::gpu::{Clock, GpuError, MAX_GROUPS};
 use crate::grid::GridError;
@@ -126,14 +128,11 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// The highest level that is dispatched: the lowest, from 1 on, at which one pair can have all
-    /// nodes of the grid as candidates.
-    pub(super) fn top_level(&self) -> u32 {
-        let (dims, top) = (self.mesh.lattice().dims, LEVELS as u32 - 1);
-        let nodes = |level: u32| -> u64 {
-            dims.iter().map(|&d| u64::from(d.div_ceil(1 << (3 * level)))).product()
-        };
-        (1..top).find(|&level| nodes(level) <= MAX_CANDIDATES.into()).unwrap_or(top)
+    /// What its stages need to know of it.
+    pub(super) fn setting(&self) -> Setting {
+        let Lattice { dims, fraction_bits, .. } = *self.mesh.lattice();
+        let BatchLimits { candidates, groups, .. } = self.batch_limits;
+        Setting { rule: self.rule, kernel: self.kernel, dims, fraction_bits, candidates, groups }
     }
 
     /// The error for an overflow of a job whose bricks stay on the GPU.
@@ -168,11 +167,16 @@ pub(super) struct SubBatch {
 impl SubBatch {
     /// All triangles of `batch`, in the whole grid.
     pub(super) fn whole(batch: &Batch, lattice: &Lattice) -> Self {
+        Self::of_grid(batch.len(), batch.vertex_words(), lattice.dims)
+    }
+
+    /// So many triangles, in the whole grid.
+    pub(super) fn of_grid(triangles: u32, vertex_words: u32, dims: [u32; 3]) -> Self {
         Self {
-            triangles: 0..batch.len(),
-            vertex_words: batch.vertex_words(),
+            triangles: 0..triangles,
+            vertex_words,
             bricks_lo: [0; 3],
-            bricks_hi: lattice.dims.map(|d| ((d - 1) / BRICK) as i32),
+            bricks_hi: dims.map(|d| ((d - 1) / BRICK) as i32),
             units: UNITS,
         }
     }
@@ -257,8 +261,8 @@ pub(super) struct Results {
     pub(super) lists: Lists,
     /// Number of bricks dropped because they exceeded [`Job::room`].
     pub(super) dropped: u64,
-    /// The bricks that stay on the GPU, and their number.
-    pub(super) kept: Option<(wgpu::Buffer, u32)>,
+    /// The scene of a job whose bricks stay on the GPU.
+    pub(super) kept: Option<GpuScene>,
     pub(super) report: RunReport,
 }
 

@@ -30,6 +30,8 @@ mod crossings;
 pub mod data;
 mod job;
 mod readback;
+mod record;
+mod scene_builder;
 mod self_test;
 mod stages;
 mod upload;
@@ -66,6 +68,9 @@ use crate::lattice::PlacedMesh;
 use crate::view::trace::Scene;
 
 pub use job::BatchLimits;
+pub use scene_builder::{
+    MeshBuffers, SceneBuilder, SceneCapacity, SceneFailure, SceneStatus, Source,
+};
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) use self_test::adversarial_mesh;
 
@@ -193,9 +198,7 @@ impl Gpu {
         }
         let job = Job { keeps_bricks: true, ..Job::new(mesh, self.batch_limits) };
         let results = self.voxelize_batches(&job).await?;
-        let (bricks, count) =
-            results.kept.ok_or_else(|| BackendError::Failed("it returned no bricks".into()))?;
-        Ok(GpuScene::over_bricks(&self.device, mesh.lattice().dims, bricks, count).await?)
+        results.kept.ok_or_else(|| BackendError::Failed("it returned no bricks".into()))
     }
 
     /// The asynchronous form of `run`. Concurrent runs each create

@@ -1,6 +1,5 @@
 //! One run of all stages on a sub-batch.
 
-use std::collections::HashMap;
 use std::ops::Range;
 
 use web_time::Instant;
@@ -8,24 +7,22 @@ use wgpu::BufferUsages as Usage;
 
 use crate::engine::backend::Rule;
 use crate::engine::backend::report::{RunReport, StageReport, milliseconds};
-use crate::gpu::voxelize::buffers::{Buffers, PARAMS_STRIDE, Sizes, UPPER_SHARE};
+use crate::gpu::scene::GpuScene;
+use crate::gpu::scene::tree::Tree;
+use crate::gpu::voxelize::buffers::{Buffers, Sizes, UPPER_SHARE};
 use crate::gpu::voxelize::data::{
-    BLOCK_WORDS, BRICKS, BRICKS_FULL, CROSSINGS, DISPATCH_WORDS, FAILURES, GROUP, LEVELS, PAIRS,
-    PAIRS_FULL, Params, TOO_MANY_CANDIDATES,
+    BRICKS, BRICKS_FULL, CROSSINGS, FAILURES, LEVELS, PAIRS, PAIRS_FULL, TOO_MANY_CANDIDATES,
 };
-use crate::gpu::voxelize::job::{Job, Overflow, Results, SubBatch, directions};
+use crate::gpu::voxelize::job::{Job, Overflow, Results, SubBatch};
 use crate::gpu::voxelize::readback::{self, CLOCK_AT, ListRange, Readback};
-use crate::gpu::voxelize::stages::{OutputList, Size, Stage, Step, steps};
+use crate::gpu::voxelize::stages::{OutputList, Step};
 use crate::gpu::voxelize::upload::{Batch, Uploaded};
 use crate::gpu::voxelize::work::{Counts, work};
-use crate::gpu::{Constants, Device, GpuError, dispatch};
-use crate::predicate::crosses::Axis;
+use crate::gpu::{Device, GpuError};
 
 /// Buffers, bind groups and readback, reused by all runs.
 pub(super) struct Workspace {
     buffers: Buffers,
-    /// Cache by [`Step::key`].
-    bind_groups: HashMap<(Stage, Constants, u32), Vec<wgpu::BindGroup>>,
     readback: Readback,
     uploaded: Uploaded,
 }
@@ -41,13 +38,12 @@ impl Workspace {
         let buffers = Buffers::new(device, mesh, sizes);
         device.check()?;
         let uploaded = Uploaded::default();
-        Ok(Self { buffers, bind_groups: HashMap::new(), readback, uploaded })
+        Ok(Self { buffers, readback, uploaded })
     }
 
     /// Recreates the buffers with other sizes, except the mesh buffer.
     pub(super) fn resize(&mut self, device: &Device, sizes: Sizes) -> Result<(), GpuError> {
         self.buffers = Buffers::new(device, self.mesh().clone(), sizes);
-        self.bind_groups.clear();
         device.check()
     }
 
@@ -82,10 +78,19 @@ impl Workspace {
     ) -> Result<Option<Overflow>, GpuError> {
         let Results { lists, report, .. } = results;
         let began = Instant::now();
-        let steps = steps(job.rule, job.kernel, job.top_level());
-        self.bind(device, &steps)?;
+        let setting = job.setting();
+        let steps = setting.steps();
+        self.buffers.bind_all(device, &steps)?;
         let mut encoder = device.encoder();
-        self.record(device, job, sub_batch, &steps, &mut encoder);
+        let params = self.buffers.params_of(&setting, sub_batch);
+        device.queue.write_buffer(&self.buffers.params, 0, &params);
+        self.buffers.clear(&mut encoder, sub_batch.bitmap_words(job.rule));
+        self.buffers.record(device, &mut encoder, &setting, sub_batch, job.clock);
+        let (counters, staging) = (&self.buffers.counters, &self.readback.staging);
+        encoder.copy_buffer_to_buffer(counters, 0, staging, 0, counters.size());
+        if let Some(clock) = job.clock {
+            clock.read_into(&mut encoder, steps.len(), staging, CLOCK_AT as u64);
+        }
         report.host_ms.submit += milliseconds(began.elapsed());
 
         let sizes = self.buffers.sizes;
@@ -117,7 +122,7 @@ impl Workspace {
         }
         let [found, listed] = [counters[BRICKS], counters[CROSSINGS]];
         if job.keeps_bricks {
-            results.kept = Some((self.copy_bricks(device, found)?, found));
+            results.kept = Some(self.scene_of(device, job, found)?);
             return Ok(None);
         }
         if found > expected {
@@ -133,16 +138,18 @@ impl Workspace {
         Ok(None)
     }
 
-    /// Copies the first `count` bricks to a new buffer.
-    fn copy_bricks(&self, device: &Device, count: u32) -> Result<wgpu::Buffer, GpuError> {
+    /// The scene of the `count` bricks of the run, which are copied.
+    fn scene_of(&self, device: &Device, job: &Job, count: u32) -> Result<GpuScene, GpuError> {
         let bytes = OutputList::Bricks.bytes() * u64::from(count);
         let usage = Usage::STORAGE | Usage::COPY_SRC | Usage::COPY_DST;
         let bricks = device.buffer("bricks", bytes / 4, usage);
+        let dims = job.mesh.lattice().dims;
+        let tree = Tree::new(device, dims, bricks.clone(), count, &self.buffers.counters)?;
         let mut encoder = device.encoder();
         encoder.copy_buffer_to_buffer(&self.buffers.bricks, 0, &bricks, 0, bytes);
+        tree.record(device, &mut encoder);
         device.queue.submit([encoder.finish()]);
-        device.check()?;
-        Ok(bricks)
+        GpuScene::new(device, tree.buffers)
     }
 
     /// See [`Readback::expect`].
@@ -175,115 +182,6 @@ impl Workspace {
     fn list_range(&self, output: OutputList, range: Range<u32>) -> ListRange<'_> {
         ListRange { buffer: self.buffers.list(output), output, range }
     }
-
-    /// Creates the missing bind groups of `steps`.
-    fn bind(&mut self, device: &Device, steps: &[Step]) -> Result<(), GpuError> {
-        for step in steps {
-            if !self.bind_groups.contains_key(&step.key()) {
-                self.bind_groups.insert(step.key(), self.buffers.bind(device, step)?);
-            }
-        }
-        Ok(())
-    }
-
-    fn record(
-        &self,
-        device: &Device,
-        job: &Job,
-        sub_batch: &SubBatch,
-        steps: &[Step],
-        encoder: &mut wgpu::CommandEncoder,
-    ) {
-        let mut params = [0; LEVELS * PARAMS_STRIDE];
-        for (level, bytes) in params.chunks_exact_mut(PARAMS_STRIDE).enumerate() {
-            let level = self.params_of(job, sub_batch, level as u32);
-            bytes[..size_of::<Params>()].copy_from_slice(bytemuck::bytes_of(&level));
-        }
-        device.queue.write_buffer(&self.buffers.params, 0, &params);
-        let Buffers { counters, bitmap, block_bricks, dispatch: [even, odd, _], .. } =
-            &self.buffers;
-        for buffer in [counters, even, odd] {
-            encoder.clear_buffer(buffer, 0, None);
-        }
-        let words = sub_batch.bitmap_words(job.rule);
-        for (buffer, words) in [(bitmap, words), (block_bricks, words.div_ceil(BLOCK_WORDS))] {
-            encoder.clear_buffer(buffer, 0, Some(4 * u64::from(words)));
-        }
-        // Timestamps are per pass; untimed steps share one pass, which is slightly faster.
-        let steps_per_pass = if job.clock.is_some() { 1 } else { steps.len() };
-        for (index, steps) in steps.chunks(steps_per_pass).enumerate() {
-            let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
-                label: None,
-                timestamp_writes: job.clock.map(|clock| clock.around(index)),
-            });
-            for step in steps {
-                step.pipeline(device).set(&mut pass, &self.bind_groups[&step.key()]);
-                self.dispatch(&mut pass, job, sub_batch, step);
-            }
-        }
-        let (counters, staging) = (&self.buffers.counters, &self.readback.staging);
-        encoder.copy_buffer_to_buffer(counters, 0, staging, 0, counters.size());
-        if let Some(clock) = job.clock {
-            clock.read_into(encoder, steps.len(), staging, CLOCK_AT as u64);
-        }
-    }
-
-    fn dispatch(&self, pass: &mut wgpu::ComputePass, job: &Job, sub_batch: &SubBatch, step: &Step) {
-        match step.size {
-            Size::Triangles => {
-                let groups = sub_batch.triangle_count().div_ceil(GROUP);
-                dispatch(pass, groups, job.batch_limits.groups);
-            }
-            Size::One => pass.dispatch_workgroups(1, 1, 1),
-            Size::Bitmap => {
-                let groups = sub_batch.bitmap_words(job.rule).div_ceil(GROUP);
-                dispatch(pass, groups, job.batch_limits.groups);
-            }
-            Size::Indirect(word) => {
-                let buffer = &self.buffers.dispatch[step.level as usize % 2];
-                let word = DISPATCH_WORDS * u64::from(step.level) + word;
-                pass.dispatch_workgroups_indirect(buffer, 4 * word);
-            }
-        }
-    }
-
-    fn params_of(&self, job: &Job, sub_batch: &SubBatch, level: u32) -> Params {
-        let Job { rule, batch_limits, .. } = job;
-        let (sizes, lattice) = (self.buffers.sizes, job.mesh.lattice());
-        Params {
-            region_lo: sub_batch.bricks_lo.map(|b| b << 3),
-            fraction_bits: lattice.fraction_bits,
-            region_hi: std::array::from_fn(|a| {
-                ((sub_batch.bricks_hi[a] << 3) + 7).min(lattice.dims[a] as i32 - 1)
-            }),
-            level,
-            shift: shift(*rule, lattice.units_per_voxel()),
-            top_level: job.top_level(),
-            axes: axes(*rule),
-            first_triangle: sub_batch.triangles.start,
-            dims: lattice.dims.map(|d| d as i32),
-            triangle_count: sub_batch.triangle_count(),
-            vertex_words: sub_batch.vertex_words,
-            pair_capacity: sizes.pairs,
-            upper_capacity: sizes.pairs_on(2),
-            brick_capacity: sizes.bricks,
-            crossing_capacity: sizes.crossings,
-            directions: directions(*rule),
-            candidate_limit: batch_limits.candidates,
-            max_groups: batch_limits.groups,
-        }
-    }
-}
-
-/// The offset of triangles, half a voxel along the counting axis, that moves a crossing into the
-/// voxel for which it counts, the one with the next centre.
-fn shift(rule: Rule, units_per_voxel: i32) -> [i32; 3] {
-    rule.counting_axis().map_or([0; 3], |axis| axis.unproject([0; 2], units_per_voxel / 2))
-}
-
-/// 1 for each axis along which `rule` tests columns.
-fn axes(rule: Rule) -> [u32; 3] {
-    Axis::ALL.map(|axis| u32::from(rule.axes().contains(&axis)))
 }
 
 /// Adds the work of a run's steps to `report`, with stages in the order of their first execution.
@@ -306,16 +204,21 @@ fn add_work(report: &mut RunReport, steps: &[Step], counts: &Counts, times: Opti
     }
 }
 
+/// The capacity of pairs that the lists of a run need.
+pub(super) fn needed_pairs(counters: &[u32]) -> u32 {
+    let needed = |level: usize| {
+        let share = if level > 1 { UPPER_SHARE } else { 1 };
+        counters[PAIRS + level].saturating_mul(share)
+    };
+    (0..LEVELS).map(needed).fold(0, u32::max)
+}
+
 /// The overflow of a run, from its counters.
 fn overflow(counters: &[u32], sizes: &Sizes, job: &Job) -> Option<Overflow> {
     let batch_limits = &job.batch_limits;
     let failures = counters[FAILURES];
     if failures & PAIRS_FULL != 0 {
-        let needed = |level: usize| {
-            let share = if level > 1 { UPPER_SHARE } else { 1 };
-            counters[PAIRS + level].saturating_mul(share)
-        };
-        Some(Overflow::Pairs((0..LEVELS).map(needed).fold(0, u32::max)))
+        Some(Overflow::Pairs(needed_pairs(counters)))
     } else if failures & TOO_MANY_CANDIDATES != 0 {
         Some(Overflow::Candidates)
     } else if failures & BRICKS_FULL != 0 || counters[BRICKS] > batch_limits.bricks {
@@ -336,6 +239,7 @@ mod tests {
     use crate::gpu::voxelize::BatchLimits;
     use crate::gpu::voxelize::buffers::mesh_buffer;
     use crate::gpu::voxelize::data::{BRICK_WORDS, CROSSING_WORDS, Pair};
+    use crate::predicate::crosses::Axis;
     use crate::{Mesh, PlaceOptions, Sizing, place};
 
     const GUARD: u32 = 0xdead_beef;

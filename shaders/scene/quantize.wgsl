@@ -1,0 +1,90 @@
+// Stage: rounds the vertices of a mesh in its owner's buffers to the lattice, and copies its indices.
+// Dispatch: one invocation per vertex or index, whichever are more.
+//
+// A coordinate is a row of the transform times the position, in `f32`, rounded to the nearest
+// integer, ties to even. Compilers may fuse and reorder the products and the sum: where these are
+// not exact, coordinates may differ between cards. Everything after is integers.
+//
+// #import voxelize/counters
+
+const GROUP: u32 = 256u;
+
+struct Source {
+    // From the mesh to lattice units.
+    transform: array<vec4<f32>, 3>,
+    // The centre of the grid's cube on each axis, and the largest distance of a vertex from it.
+    center: f32,
+    limit: f32,
+    // Workgroups per dispatch dimension.
+    max_groups: u32,
+    // Offset of the vertices in the mesh, in words.
+    vertex_words: u32,
+    // In words of the vertex buffer.
+    first_vertex: u32,
+    vertex_stride: u32,
+    vertex_count: u32,
+    // In indices.
+    first_index: u32,
+    index_count: u32,
+    // 16 or 32.
+    index_bits: u32,
+    padding: vec2<u32>,
+}
+
+@group(0) @binding(0) var<uniform> source: Source;
+@group(0) @binding(1) var<storage, read> vertices: array<u32>;
+@group(0) @binding(3) var<storage, read> indices: array<u32>;
+@group(0) @binding(4) var<storage, read_write> mesh: array<u32>;
+
+// 0 if it is out of reach.
+fn coordinate(row: vec4<f32>, position: vec3<f32>) -> i32 {
+    let rounded = round(row.x * position.x + row.y * position.y + row.z * position.z + row.w);
+    // A comparison of bits, since compilers may assume that no number is NaN. Differences of
+    // integers up to 2^24 are exact.
+    let distance = bitcast<u32>(rounded - source.center) & 0x7fffffffu;
+    if distance > bitcast<u32>(source.limit) {
+        atomicOr(&counters[FAILURES], INVALID_MESH);
+        return 0i;
+    }
+    return i32(rounded);
+}
+
+fn quantize_vertex(index: u32) {
+    let word = source.first_vertex + index * source.vertex_stride;
+    let position = bitcast<vec3<f32>>(
+        vec3<u32>(vertices[word], vertices[word + 1u], vertices[word + 2u]),
+    );
+    let at = source.vertex_words + 3u * index;
+    for (var axis = 0u; axis < 3u; axis++) {
+        mesh[at + axis] = bitcast<u32>(coordinate(source.transform[axis], position));
+    }
+}
+
+fn copy_index(index: u32) {
+    var vertex: u32;
+    let at = source.first_index + index;
+    if source.index_bits == 16u {
+        vertex = (indices[at / 2u] >> (16u * (at % 2u))) & 0xffffu;
+    } else {
+        vertex = indices[at];
+    }
+    if vertex >= source.vertex_count {
+        atomicOr(&counters[FAILURES], INVALID_MESH);
+        vertex = 0u;
+    }
+    mesh[index] = vertex;
+}
+
+@compute @workgroup_size(GROUP)
+fn quantize(
+    @builtin(workgroup_id) group: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+) {
+    let index = (group.y * source.max_groups + group.x) * GROUP + lane;
+    if index < source.vertex_count {
+        quantize_vertex(index);
+    }
+    if index < source.index_count {
+        copy_index(index);
+    }
+}

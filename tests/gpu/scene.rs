@@ -1,0 +1,371 @@
+//! Scenes that are recorded into an encoder, on every adapter: the bricks of the CPU's grids.
+#![cfg(feature = "gpu")]
+use crate::common::gpu::adapters;
+use crate::common::shapes::{placed, soup};
+use crate::common::solids::{sphere, torus};
+use fastrand::Rng;
+use trivox::gpu::scene::{MeshBuffers, SceneBuilder, SceneCapacity, SceneFailure, SceneStatus};
+use trivox::gpu::{BRICK_WORDS, Device, GpuError, KEY_WORDS};
+use trivox::view::trace::{Hit, Ray, Scene};
+use trivox::{Cpu, Gpu, Lattice, Mesh, NoProgress, PlacedMesh, VoxelGrid, place_on};
+use wgpu::{BufferUsages as Usage, IndexFormat};
+
+const CAPACITY: SceneCapacity =
+    SceneCapacity { vertices: 4000, triangles: 6000, pairs: 1 << 15, bricks: 1 << 13 };
+
+/// A mesh of `f32`s, with the transform that places it.
+struct Floats {
+    /// Of `stride` words, positions first.
+    vertices: Vec<f32>,
+    indices: Vec<[u32; 3]>,
+    voxels_from_mesh: [[f32; 4]; 3],
+}
+
+const WORDS: usize = 5;
+
+impl Floats {
+    /// Positions between other attributes.
+    fn new(positions: &[[f64; 3]], indices: &[[u32; 3]], scale: f32, offset: [f32; 3]) -> Self {
+        let vertex = |p: &[f64; 3]| [f32::NAN, p[0] as f32, p[1] as f32, p[2] as f32, f32::NAN];
+        let row = |a: usize| {
+            let mut row = [0.0, 0.0, 0.0, offset[a]];
+            row[a] = scale;
+            row
+        };
+        Self {
+            vertices: positions.iter().flat_map(vertex).collect(),
+            indices: indices.to_vec(),
+            voxels_from_mesh: [0, 1, 2].map(row),
+        }
+    }
+
+    /// The lattice points of a placed mesh.
+    fn of(mesh: &PlacedMesh) -> Self {
+        let positions: Vec<[f64; 3]> = mesh.vertices().iter().map(|v| v.map(f64::from)).collect();
+        let scale = 1.0 / mesh.lattice().units_per_voxel() as f32;
+        Self::new(&positions, mesh.indices(), scale, [0.0; 3])
+    }
+
+    /// Records it, with its buffers.
+    fn record(
+        &self,
+        builder: &SceneBuilder,
+        device: &Device,
+        encoder: &mut wgpu::CommandEncoder,
+        index_format: IndexFormat,
+    ) -> Result<(), GpuError> {
+        let fill = |bytes: &[u8]| {
+            let words = bytes.len().div_ceil(4) as u64;
+            let buffer = device.buffer("mesh", words, Usage::STORAGE | Usage::COPY_DST);
+            let padded: Vec<u8> = bytes.iter().copied().chain([0; 3]).collect();
+            device.queue.write_buffer(&buffer, 0, &padded[..4 * words as usize]);
+            buffer
+        };
+        // Two indices that are not the mesh's come first.
+        let short: Vec<u16> =
+            [7, 7].into_iter().chain(self.indices.iter().flatten().map(|&i| i as u16)).collect();
+        let long: Vec<u32> =
+            [7, 7].into_iter().chain(self.indices.iter().flatten().copied()).collect();
+        let (indices, index_offset) = match index_format {
+            IndexFormat::Uint16 => (fill(bytemuck::cast_slice(&short)), 4),
+            IndexFormat::Uint32 => (fill(bytemuck::cast_slice(&long)), 8),
+        };
+        let mesh = MeshBuffers {
+            vertices: &fill(bytemuck::cast_slice(&self.vertices)),
+            vertex_offset: 4,
+            vertex_stride: 4 * WORDS as u64,
+            vertex_count: (self.vertices.len() / WORDS) as u32,
+            indices: &indices,
+            index_format,
+            index_offset,
+            triangle_count: self.indices.len() as u32,
+            voxels_from_mesh: self.voxels_from_mesh,
+        };
+        builder.record(encoder, &mesh)
+    }
+
+    /// Records and submits it alone.
+    fn run(&self, builder: &SceneBuilder, device: &Device) -> SceneStatus {
+        let mut encoder = device.device.create_command_encoder(&Default::default());
+        self.record(builder, device, &mut encoder, IndexFormat::Uint32).unwrap();
+        device.queue.submit([encoder.finish()]);
+        builder.status().unwrap()
+    }
+}
+
+/// The bricks of the scene, in the order of the buffer.
+fn bricks(device: &Device, builder: &SceneBuilder, count: u32) -> Vec<u32> {
+    let words = u64::from(count) * BRICK_WORDS as u64;
+    let staging = device.buffer("staging", words, Usage::MAP_READ | Usage::COPY_DST);
+    let mut encoder = device.device.create_command_encoder(&Default::default());
+    let bricks = &builder.scene().buffers().bricks;
+    encoder.copy_buffer_to_buffer(bricks, 0, &staging, 0, 4 * words);
+    let mut read = device.submit_and_read(encoder, &staging).unwrap();
+    read.truncate(words as usize);
+    // A triangle beside the grid may touch a brick that the grid's end cuts, and none of its voxels.
+    let bricks = read.as_chunks::<BRICK_WORDS>().0.iter();
+    bricks
+        .filter(|brick| brick[KEY_WORDS..].iter().any(|&word| word != 0))
+        .flatten()
+        .copied()
+        .collect()
+}
+
+/// The bricks of a grid without full bricks, in canonical order.
+fn bricks_of(grid: &VoxelGrid) -> Vec<u32> {
+    let mut all = Vec::new();
+    for (key, mask) in Scene::new(grid).bricks() {
+        let [x, y, z] = key.position();
+        all.extend([x | y << 16, z]);
+        all.extend(mask.iter().flat_map(|&word| [word as u32, (word >> 32) as u32]));
+    }
+    all
+}
+
+/// Rays at all of the grid from outside, and what they hit on the CPU.
+fn hits(grid: &VoxelGrid) -> (Vec<Ray>, Vec<Option<Hit>>) {
+    let mut rng = Rng::with_seed(9);
+    let far = grid.dims().map(f64::from);
+    let ray = |_| {
+        let from = far.map(|d| (rng.f64() * 3.0 - 1.0) * d);
+        let to = far.map(|d| rng.f64() * d);
+        Ray::new(from, [0, 1, 2].map(|a| to[a] - from[a])).unwrap()
+    };
+    let rays: Vec<Ray> = (0..500).map(ray).collect();
+    let scene = Scene::new(grid);
+    let hits = rays.iter().map(|ray| scene.first_hit(ray)).collect();
+    (rays, hits)
+}
+
+/// Runs the mesh, and compares the scene with the grid of `expected`.
+fn check(
+    floats: &Floats,
+    expected: &PlacedMesh,
+    builder: &SceneBuilder,
+    device: &Device,
+    what: &str,
+) {
+    let grid = Cpu::default().voxelize(expected, &NoProgress).unwrap();
+    let status = floats.run(builder, device);
+    let known = bricks_of(&grid);
+    assert_eq!(status.failure, None, "{what}");
+    assert!(status.bricks as usize >= known.len() / BRICK_WORDS, "{what}");
+    assert!(bricks(device, builder, status.bricks) == known, "{what}");
+    let (rays, expected) = hits(&grid);
+    assert!(builder.scene().first_hits(&rays).unwrap() == expected, "{what}");
+}
+
+fn lattice(dims: [u32; 3], fraction_bits: u32) -> Lattice {
+    Lattice {
+        dims,
+        fraction_bits,
+        scale: f64::from(1 << fraction_bits),
+        voxel_size: 1.0,
+        origin: [0.0; 3],
+        anchor: [0.0; 3],
+        anchor_voxel: [0; 3],
+    }
+}
+
+const VOXEL: i32 = 1 << 16;
+
+#[test]
+fn recorded_scenes_have_the_bricks_of_the_cpu() {
+    let of_size = |count: usize, dim: u32| {
+        let mut rng = Rng::with_seed(count as u64);
+        placed(&soup(&mut rng, count, dim as i32 * VOXEL, VOXEL / 4), [dim; 3])
+    };
+    let end = 100 * VOXEL;
+    let whole = placed(&[[[0, 0, 0], [end, 0, end / 3], [end / 2, end, end]]], [100; 3]);
+    for adapter in adapters() {
+        let gpu = Gpu::new(&adapter).unwrap();
+        let label = adapter.label();
+        let builder = SceneBuilder::new(&gpu, whole.lattice(), CAPACITY).unwrap();
+        // One after another in the same buffers: many bricks, then few, then many.
+        let meshes = [
+            ("a soup", of_size(400, 100)),
+            ("one triangle over the grid", whole.clone()),
+            ("a point", placed(&[[[5 * VOXEL + 3; 3]; 3]], [100; 3])),
+            ("another soup", of_size(300, 100)),
+        ];
+        for (name, mesh) in &meshes {
+            check(&Floats::of(mesh), mesh, &builder, gpu.device(), &format!("{label}, {name}"));
+        }
+        let nothing = Floats::new(&[], &[], 1.0, [0.0; 3]);
+        let empty = nothing.run(&builder, gpu.device());
+        assert_eq!((empty.failure, empty.bricks), (None, 0), "{label}");
+        let (rays, _) = hits(&VoxelGrid::empty([100; 3]).unwrap());
+        let hits = builder.scene().first_hits(&rays).unwrap();
+        assert!(hits.iter().all(Option::is_none), "{label}");
+        // Grids of one and of three levels.
+        for (count, dim) in [(2, 8), (40, 520)] {
+            let mesh = of_size(count, dim.min(250));
+            let mesh = match dim {
+                520 => place_on(&mesh_of(&mesh), &lattice([dim, 30, dim], 14)).unwrap(),
+                _ => mesh,
+            };
+            let builder = SceneBuilder::new(&gpu, mesh.lattice(), CAPACITY).unwrap();
+            check(&Floats::of(&mesh), &mesh, &builder, gpu.device(), &format!("{label}, {dim}"));
+        }
+    }
+}
+
+/// The mesh in voxels.
+fn mesh_of(placed: &PlacedMesh) -> Mesh {
+    let units = f64::from(placed.lattice().units_per_voxel());
+    let positions = placed.vertices().iter().map(|v| v.map(|c| f64::from(c) / units)).collect();
+    Mesh::new(positions, placed.indices().to_vec()).unwrap()
+}
+
+#[test]
+fn floats_are_rounded_as_on_the_host_where_nothing_else_is() {
+    // Coordinates are multiples of 2^-12 below 4. The scale and the offset keep products and sums
+    // within 24 bits; the lattice has fewer, so that halves are rounded to even.
+    let mut rng = Rng::with_seed(4);
+    let fine = |rng: &mut Rng| f64::from(rng.u32(0..1 << 14)) / 4096.0;
+    let positions: Vec<[f64; 3]> = (0..300).map(|_| [(); 3].map(|()| fine(&mut rng))).collect();
+    let triangles: Vec<[u32; 3]> = (0..100).map(|i| [3 * i, 3 * i + 1, 3 * i + 2]).collect();
+    let lattice = lattice([90, 80, 70], 6);
+    for adapter in adapters() {
+        let gpu = Gpu::new(&adapter).unwrap();
+        let builder = SceneBuilder::new(&gpu, &lattice, CAPACITY).unwrap();
+        // The second reaches out of the grid on some sides, and the third misses it.
+        for (scale, offset) in
+            [(16.0, [3.5, 0.25, 1.0]), (32.0, [-40.5, 7.0, -9.0]), (0.5, [200.0, 0.0, 0.0])]
+        {
+            let in_voxels =
+                |p: &[f64; 3]| [0, 1, 2].map(|a| p[a] * f64::from(scale) + f64::from(offset[a]));
+            let mesh = Mesh::new(positions.iter().map(in_voxels).collect(), triangles.clone());
+            let expected = place_on(&mesh.unwrap(), &lattice).unwrap();
+            let floats = Floats::new(&positions, &triangles, scale, offset);
+            let what = format!("{}, {scale}", adapter.label());
+            check(&floats, &expected, &builder, gpu.device(), &what);
+        }
+    }
+}
+
+#[test]
+fn the_scene_of_a_frame_is_that_of_the_mesh_recorded_last() {
+    let [ball, ring] = [sphere(20.0, 12, 24), torus(18.0, 6.0, 30, 16)];
+    let lattice = lattice([64; 3], 10);
+    for adapter in adapters() {
+        let gpu = Gpu::new(&adapter).unwrap();
+        let device = gpu.device();
+        let builder = SceneBuilder::new(&gpu, &lattice, CAPACITY).unwrap();
+        // Multiples of 2^-10, so that rounding is that of the host.
+        let whole = |mesh: &Mesh| {
+            let round = |c: f64| (c * 1024.0).round() / 1024.0;
+            let positions: Vec<[f64; 3]> =
+                mesh.positions().iter().map(|p| p.map(|c| round(c) + 32.0)).collect();
+            Mesh::new(positions, mesh.triangles().to_vec()).unwrap()
+        };
+        let [ball, ring] = [whole(&ball), whole(&ring)];
+        let floats = |mesh: &Mesh| Floats::new(mesh.positions(), mesh.triangles(), 1.0, [0.0; 3]);
+        let mut encoder = device.device.create_command_encoder(&Default::default());
+        for (mesh, format) in [(&ring, IndexFormat::Uint32), (&ball, IndexFormat::Uint16)] {
+            floats(mesh).record(&builder, device, &mut encoder, format).unwrap();
+        }
+        device.queue.submit([encoder.finish()]);
+        let status = builder.status().unwrap();
+        let placed = place_on(&ball, &lattice).unwrap();
+        let grid = Cpu::default().voxelize(&placed, &NoProgress).unwrap();
+        let label = adapter.label();
+        assert!(bricks(device, &builder, status.bricks) == bricks_of(&grid), "{label}");
+        let placed = place_on(&ring, &lattice).unwrap();
+        check(&floats(&ring), &placed, &builder, device, &label);
+    }
+}
+
+#[test]
+fn a_scene_that_overflows_is_empty_and_says_why() {
+    let mut rng = Rng::with_seed(8);
+    let mesh = placed(&soup(&mut rng, 200, 100 * VOXEL, VOXEL / 4), [100; 3]);
+    let floats = Floats::of(&mesh);
+    let grid = Cpu::default().voxelize(&mesh, &NoProgress).unwrap();
+    let count = (bricks_of(&grid).len() / BRICK_WORDS) as u32;
+    let (rays, expected) = hits(&grid);
+    let with = |change: &dyn Fn(&mut Floats)| {
+        let mut changed = Floats::of(&mesh);
+        change(&mut changed);
+        changed
+    };
+    let broken = [
+        with(&|floats| floats.vertices[1] = f32::NAN),
+        with(&|floats| floats.vertices[7] = f32::INFINITY),
+        with(&|floats| floats.vertices[WORDS + 2] = -3.0e7),
+        with(&|floats| floats.indices[11][1] = (floats.vertices.len() / WORDS) as u32),
+    ];
+    for adapter in adapters() {
+        let (gpu, label) = (Gpu::new(&adapter).unwrap(), adapter.label());
+        let device = gpu.device();
+        let fails = |capacity: SceneCapacity, floats: &Floats| {
+            let builder = SceneBuilder::new(&gpu, mesh.lattice(), capacity).unwrap();
+            let status = floats.run(&builder, device);
+            let is_empty = builder.scene().first_hits(&rays).unwrap().iter().all(Option::is_none);
+            assert_eq!(is_empty, status.failure.is_some(), "{label}, {status:?}");
+            status
+        };
+        let exact = SceneCapacity { bricks: count, ..CAPACITY };
+        assert_eq!(fails(exact, &floats).failure, None);
+        let few = fails(SceneCapacity { bricks: count - 1, ..CAPACITY }, &floats);
+        assert_eq!((few.failure, few.bricks), (Some(SceneFailure::Bricks), count), "{label}");
+        let few = fails(SceneCapacity { pairs: 300, ..CAPACITY }, &floats);
+        assert_eq!(few.failure, Some(SceneFailure::Pairs), "{label}");
+        for broken in &broken {
+            assert_eq!(fails(CAPACITY, broken).failure, Some(SceneFailure::Mesh), "{label}");
+        }
+        // After a failure, the next scene is complete again.
+        let builder = SceneBuilder::new(&gpu, mesh.lattice(), exact).unwrap();
+        assert!(broken[0].run(&builder, device).failure.is_some());
+        assert_eq!(floats.run(&builder, device).failure, None);
+        assert!(builder.scene().first_hits(&rays).unwrap() == expected, "{label}");
+    }
+}
+
+#[test]
+fn a_mesh_that_cannot_be_recorded_is_an_error_and_the_next_one_is_not() {
+    let mesh = placed(&[[[5 * VOXEL + 3; 3]; 3]], [20; 3]);
+    for adapter in adapters().into_iter().take(1) {
+        let gpu = Gpu::new(&adapter).unwrap();
+        let device = gpu.device();
+        let small = SceneCapacity { vertices: 3, triangles: 1, pairs: 64, bricks: 64 };
+        let builder = SceneBuilder::new(&gpu, mesh.lattice(), small).unwrap();
+        let buffer = |usage| device.buffer("mesh", 9, usage);
+        let (right, wrong) = (buffer(Usage::STORAGE), buffer(Usage::VERTEX));
+        let good = MeshBuffers {
+            vertices: &right,
+            vertex_offset: 0,
+            vertex_stride: 12,
+            vertex_count: 3,
+            indices: &right,
+            index_format: IndexFormat::Uint32,
+            index_offset: 0,
+            triangle_count: 1,
+            voxels_from_mesh: [[0.0; 4]; 3],
+        };
+        let bad = [
+            (MeshBuffers { vertices: &wrong, ..good }, "usage STORAGE"),
+            (MeshBuffers { indices: &wrong, ..good }, "usage STORAGE"),
+            (MeshBuffers { vertex_offset: 2, ..good }, "aligned"),
+            (MeshBuffers { vertex_stride: 13, ..good }, "aligned"),
+            (MeshBuffers { index_offset: 2, ..good }, "aligned"),
+            (MeshBuffers { vertex_offset: 4, ..good }, "past"),
+            (MeshBuffers { vertex_stride: u64::MAX - 3, ..good }, "past"),
+            (MeshBuffers { index_offset: 28, ..good }, "past"),
+            (MeshBuffers { vertex_count: 4, ..good }, "capacity"),
+            (MeshBuffers { triangle_count: 2, ..good }, "capacity"),
+        ];
+        let mut encoder = device.device.create_command_encoder(&Default::default());
+        for (mesh, word) in bad {
+            let error = builder.record(&mut encoder, &mesh).unwrap_err().to_string();
+            assert!(error.contains(word), "{error}");
+        }
+        builder.record(&mut encoder, &good).unwrap();
+        let outside = Lattice { fraction_bits: 16, ..lattice([1000; 3], 14) };
+        assert!(matches!(SceneBuilder::new(&gpu, &outside, small), Err(GpuError::Scene(_))));
+        let large = lattice([1 << 16; 3], 8);
+        let refused = SceneBuilder::new(&gpu, &large, small).unwrap_err();
+        assert!(matches!(refused, GpuError::TooLarge { .. }), "{refused}");
+        assert_eq!(device.check(), Ok(()));
+    }
+}

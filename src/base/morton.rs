@@ -8,3 +8,9 @@ pub(crate) fn code(cell: [u64; 3]) -> u64 {
     let spread = |value: u64| (0..BITS).map(|bit| (value >> bit & 1) << (3 * bit)).sum::<u64>();
     spread(cell[0]) << 2 | spread(cell[1]) << 1 | spread(cell[2])
 }
+
+/// A sort key that groups objects of similar size, in Morton order: the length as a power of 4,
+/// then the Morton code of the centre's cell.
+pub(crate) fn key(length: u64, cell: [u64; 3]) -> u64 {
+    u64::from(length.max(1).ilog2() / 2) << (3 * BITS) | code(cell)
+}

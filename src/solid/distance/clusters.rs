@@ -1,4 +1,4 @@
-//! Clusters of triangles that are close to each other, which are culled together.
+//! Clusters of neighbouring triangles, the unit of culling.
 
 use std::ops::Range;
 
@@ -8,12 +8,12 @@ use crate::base::morton;
 use crate::grid::BRICK;
 use crate::lattice::{PlacedMesh, Triangle};
 
-/// Triangles of a cluster, at most.
+/// Maximum number of triangles of a cluster.
 pub const TRIANGLES: usize = 8;
 /// Triangles longer than this, in voxels, get a cluster each: the bounding box of several would
 /// overlap too many bricks.
 const LONG: u32 = BRICK / 2;
-/// Set in the sort keys of triangles that get a cluster of their own.
+/// The bit of long triangles in sort keys.
 const ALONE: u64 = 1 << 63;
 
 /// An axis-aligned bounding box in lattice units, whose bounds are inclusive. Coordinates of two
@@ -26,7 +26,7 @@ pub(crate) struct Aabb {
 
 /// The triangles of a mesh in clusters of up to eight; each long triangle is its own cluster.
 pub(crate) struct Clusters {
-    /// By cluster.
+    /// Indices of triangles, cluster by cluster.
     triangles: Vec<u32>,
     /// The first triangle of each cluster, and at the end the number of triangles (CSR offsets).
     starts: Vec<u32>,
@@ -36,7 +36,7 @@ pub(crate) struct Clusters {
 }
 
 impl Clusters {
-    /// Bytes of memory for each triangle, at most, while clusters are made.
+    /// Peak bytes of memory per triangle during the construction.
     pub(crate) const BYTES: u64 =
         (size_of::<(u64, u32)>() + 2 * size_of::<u32>() + size_of::<Aabb>()) as u64;
 
@@ -141,14 +141,13 @@ fn squared(v: [i32; 3]) -> i64 {
     x * x + y * y + z * z
 }
 
-/// The sort key of a triangle with these bounds: whether it is longer than `long`, its length as a
-/// power of 4, and the Morton code of its centre.
+/// The sort key of a triangle with these bounds ([`morton::key`]); those longer than `long` come
+/// last.
 fn key(bounds: &Aabb, long: i32) -> u64 {
     let (Aabb { lo, hi }, length) = (bounds, bounds.length());
-    let size = u64::from(length.max(1).ilog2() / 2);
     // Coordinates are within 2^25 of 0, and Morton codes have 19 bits per axis.
     let cell = [0, 1, 2].map(|i| (i64::from(lo[i]) + i64::from(hi[i]) + (1 << 26)) as u64 >> 8);
-    let key = size << 57 | morton::code(cell);
+    let key = morton::key(length.unsigned_abs().into(), cell);
     if length > long { ALONE | key } else { key }
 }
 

@@ -1,79 +1,85 @@
-//! The minimum of values of which only bounds are known: only those that can be it are computed.
+//! Finds a minimum with few exact evaluations: a value is evaluated only if its lower bound is at
+//! most the smallest upper bound.
 
-/// A value of a voxel.
-pub(super) type Valued = (f64, [u32; 3]);
+/// A value and its voxel.
+pub(super) type VoxelValue = (f64, [u32; 3]);
 
-/// The lesser value; of equal ones the first voxel's.
+/// The lexicographic minimum: equal values are ordered by voxel.
 #[inline]
-pub(super) fn lesser(a: Option<Valued>, b: Option<Valued>) -> Option<Valued> {
+pub(super) fn lexicographic_min(
+    a: Option<VoxelValue>,
+    b: Option<VoxelValue>,
+) -> Option<VoxelValue> {
     match (a, b) {
         (Some(old), Some(new)) => Some(if new < old { new } else { old }),
         _ => a.or(b),
     }
 }
 
-/// The voxels that may have the least value.
+/// Candidates for the minimum of a function of voxels.
 #[derive(Debug)]
 pub(super) struct Candidates {
-    /// The voxels of which the values are not known exactly, with lower bounds of these.
-    voxels: Vec<Valued>,
-    /// The least value that is known exactly.
-    exact: Option<Valued>,
-    /// An upper bound of the least value.
-    bound: f64,
+    /// Voxels with an inexact value, each with the value's lower bound.
+    inexact: Vec<VoxelValue>,
+    /// The minimum of the exact values.
+    exact: Option<VoxelValue>,
+    /// An upper bound of the minimum.
+    upper_bound: f64,
 }
 
 impl Candidates {
-    /// No voxel has been added yet; those above `bound` need not be found.
-    pub(super) fn below(bound: f64) -> Self {
-        Self { voxels: Vec::new(), exact: None, bound }
+    /// No candidates. Values above `upper_bound` are of no interest.
+    pub(super) fn below(upper_bound: f64) -> Self {
+        Self { inexact: Vec::new(), exact: None, upper_bound }
     }
 
-    /// An upper bound of the least value.
+    /// An upper bound of the minimum.
     #[inline]
-    pub(super) fn bound(&self) -> f64 {
-        self.bound
+    pub(super) fn upper_bound(&self) -> f64 {
+        self.upper_bound
     }
 
-    /// Adds a voxel whose value is known up to `error`.
+    /// Adds a voxel; `error` bounds the error of `value`, and is 0 for an exact value.
     #[inline]
     pub(super) fn add(&mut self, value: f64, error: f64, voxel: [u32; 3]) {
-        if value - error > self.bound {
+        if value - error > self.upper_bound {
             return;
         }
-        self.bound = self.bound.min(value + error);
-        match error == 0.0 {
-            // Where a cap passes through voxel centres, many values are equal.
-            true => self.exact = lesser(self.exact, Some((value, voxel))),
-            false => self.voxels.push((value - error, voxel)),
+        self.upper_bound = self.upper_bound.min(value + error);
+        if error == 0.0 {
+            // One for all: on a cap through voxel centres, many values are equal.
+            self.exact = lexicographic_min(self.exact, Some((value, voxel)));
+        } else {
+            self.inexact.push((value - error, voxel));
         }
     }
 
-    /// Adds those of `other`.
+    /// Adds the candidates of `other`.
     pub(super) fn merge(&mut self, other: Self) {
-        self.bound = self.bound.min(other.bound);
-        self.exact = lesser(self.exact, other.exact);
-        let full = self.voxels.len() + other.voxels.len() > self.voxels.capacity();
-        self.voxels.extend(other.voxels.into_iter().filter(|&(lower, _)| lower <= self.bound));
-        // Only where the list would grow: the time for a voxel does not depend on their number.
-        if full {
-            self.voxels.retain(|&(lower, _)| lower <= self.bound);
+        self.upper_bound = self.upper_bound.min(other.upper_bound);
+        self.exact = lexicographic_min(self.exact, other.exact);
+        let grows = self.inexact.len() + other.inexact.len() > self.inexact.capacity();
+        let inexact = other.inexact.into_iter();
+        self.inexact.extend(inexact.filter(|&(lower, _)| lower <= self.upper_bound));
+        // Only before a reallocation: amortized, a voxel costs constant time.
+        if grows {
+            self.inexact.retain(|&(lower, _)| lower <= self.upper_bound);
         }
     }
 
-    /// The least value by `exact`, and its first voxel, if it is not above the first bound.
-    /// Otherwise `None` or another value above that.
-    pub(super) fn least(mut self, exact: impl Fn([u32; 3]) -> f64) -> Option<Valued> {
-        self.voxels.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        let mut least = self.exact;
-        for (lower, voxel) in self.voxels {
-            // Of equal values the first voxel's is the least.
-            if least.is_some_and(|least| (lower, voxel) > least) {
+    /// The minimum by `evaluate`, at its first voxel, if it is at most the first upper bound;
+    /// otherwise `None` or a value above that bound.
+    pub(super) fn minimum(mut self, evaluate: impl Fn([u32; 3]) -> f64) -> Option<VoxelValue> {
+        self.inexact.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        let mut minimum = self.exact;
+        for (lower, voxel) in self.inexact {
+            // All later pairs are greater as well.
+            if minimum.is_some_and(|minimum| (lower, voxel) > minimum) {
                 break;
             }
-            least = lesser(least, Some((exact(voxel), voxel)));
+            minimum = lexicographic_min(minimum, Some((evaluate(voxel), voxel)));
         }
-        least
+        minimum
     }
 }
 
@@ -106,8 +112,8 @@ mod tests {
             candidates.merge(third);
             let least = values.iter().copied().fold(f64::INFINITY, f64::min);
             let first = values.iter().position(|&value| value == least).unwrap_or(0);
-            let found = candidates.least(|[at, ..]| {
-                // Others cannot be it.
+            let found = candidates.minimum(|[at, ..]| {
+                // No other value can be the minimum.
                 assert!(least > bound || lower[at as usize] <= least, "{at} of {lower:?}");
                 values[at as usize]
             });

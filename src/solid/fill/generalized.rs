@@ -303,7 +303,7 @@ mod tests {
     use crate::grid::{Combine, GridBuilder, Writer};
     use crate::lattice::{Bounds, PlaceOptions, Sizing, place};
     use crate::mesh::Mesh;
-    use crate::solid::fill::clusters::Clusters;
+    use crate::solid::fill::loop_bvh::LoopBvh;
     use crate::solid::topology::Topology;
 
     #[test]
@@ -351,7 +351,7 @@ mod tests {
         };
         in_order_within(whole, World::default(), &runs, note, write).expect("it fits");
         let kept = Field::bytes(&boundary);
-        assert_eq!(kept, Clusters::bytes(4), "four edges");
+        assert_eq!(kept, LoopBvh::bytes(4), "four edges");
         let mut steps = vec![
             kept,
             kept + bricks * BRICK_BYTES,
@@ -359,7 +359,7 @@ mod tests {
             kept + caps.bytes() + list + uncropped,
             uncropped + expected.grid.bytes(),
         ];
-        // The clusters are no longer there for the last one.
+        // The BVH is freed before the last one.
         assert!(steps[..4].is_sorted() && steps[4] > kept, "{steps:?}");
         if steps[4] < steps[3] {
             steps.pop();

@@ -19,10 +19,10 @@
 //! Simplification and Repair of Polygonal Models Using Volumetric Techniques, 2003.
 
 mod along_x;
-mod clusters;
 mod extremes;
 mod flood;
 mod generalized;
+mod loop_bvh;
 mod multipoles;
 mod offsets;
 mod solid_angle;

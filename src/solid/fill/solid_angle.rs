@@ -2,19 +2,21 @@
 //!
 //! For a surface with boundary loops, and a point `p` with `n` crossings of the surface on its ray
 //! towards `-x`, signed, the generalized winding number is `n + b`, where `b` is the sum over the
-//! boundary edges `(u, v)` of the solid angle of the spherical triangle `(u, v, +x)` as seen from
-//! `p`, in units of `4 pi`: the rays from the boundary towards `+x` close the surface, and the ray
-//! towards `-x` crosses none of them (C. Martens, P. Trettner and M. Bessmeltsev, *The Antipodal
-//! Method*, 2026).
+//! boundary edges `(u, v)` of the solid angle of the spherical triangle `(u, v, +x)` at `p`, in
+//! units of `4 pi`: the *closing rays* from the boundary towards `+x` close the surface, and the
+//! ray towards `-x` crosses none of them (A. Jacobson and others, *Robust Inside-Outside
+//! Segmentation using Generalized Winding Numbers*, 2013; C. Martens, P. Trettner and
+//! M. Bessmeltsev, *The Antipodal Method*, 2026).
 //!
 //! Half the solid angle is the argument of a complex number (A. van Oosterom and J. Strackee, *The
 //! Solid Angle of a Plane Triangle*, 1983). With `q = v - p`, `a = |q| + q.x` and `z = q.y + i q.z`
-//! of either end it is `a_u a_v + conj(z_u) z_v`. So one product of complex numbers gives the sum,
-//! with one arc tangent at its end; how often the product turns past the negative axis is counted.
+//! of either end it is `a_u a_v + conj(z_u) z_v`. One product of complex numbers has the sum of all
+//! arguments, modulo `2 pi`: one arc tangent at the end, and the signed number of crossings of the
+//! branch cut, the negative real axis.
 //!
 //! The imaginary part is the edge function that decides whether a column crosses a triangle, and is
 //! exact: coordinates differ by at most `2^24` plus half a voxel. Where it is 0 the tie rule of
-//! columns gives its sign. So `b` changes by a whole number exactly where `n` does.
+//! columns gives its sign. So `b` has its integer jumps exactly where `n` has them.
 //!
 //! All operations are `+ - * /` and `sqrt` of IEEE 754 in a fixed order, and an `atan2` in
 //! software: the result is the same on every machine.
@@ -24,20 +26,21 @@ use std::f64::consts::{FRAC_PI_2, PI, TAU};
 use crate::base::lanes::{LANES, Lanes};
 use crate::base::vector::{cross, dot, minus};
 
-/// Products are rescaled after this many factors: each is at most `2^52`.
+/// Factors between normalizations of a product: each is at most `2^52`, and eight are at most
+/// `2^416`.
 const SCALE_AFTER: u32 = 8;
 
 /// A point, in lattice units.
 pub(super) type Point = [f64; 3];
 
-/// Edges of closed loops; those that are missing have length 0.
+/// [`LANES`] edges of closed loops; unused lanes have length 0.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Edges {
     from: [Lanes; 3],
     to: [Lanes; 3],
     length: Lanes,
-    /// 1 by the square of the length; 0 if that is 0.
-    by_squared: Lanes,
+    /// `1 / length^2`; 0 for length 0.
+    per_squared_length: Lanes,
 }
 
 /// The change of a winding number in a ball: its Taylor polynomial of degree 2, without the
@@ -47,8 +50,8 @@ pub(super) struct Taylor {
     pub(super) gradient: Point,
     /// The second derivatives by `xx`, `yy`, `zz`, `yz`, `zx` and `xy`.
     pub(super) hessian: [f64; 6],
-    /// A bound of the error in the ball; infinite if the loop passes through it. All terms are of
-    /// degree 3 or higher, so at `x` times the radius the error is at most `x^3` times the bound.
+    /// The error bound in the ball; infinite if the loop meets it. The remainder has degree 3 and
+    /// higher, so at `x` times the radius the error is at most `x^3` times the bound.
     pub(super) error: f64,
 }
 
@@ -61,14 +64,14 @@ impl Taylor {
         self.error += other.error;
     }
 
-    /// The change over a step of `h` from the centre.
+    /// The change from the centre to the centre plus `h`.
     #[inline]
     pub(super) fn change(&self, h: Point) -> f64 {
-        let slope = self.slope(h);
-        0.5 * (dot(self.gradient, h) + dot(slope, h))
+        let end_gradient = self.gradient_at(h);
+        0.5 * (dot(self.gradient, h) + dot(end_gradient, h))
     }
 
-    /// The changes over steps of `h` from the centre.
+    /// [`change`](Self::change) for each lane.
     #[inline(always)]
     pub(super) fn changes(&self, [x, y, z]: [Lanes; 3]) -> Lanes {
         let all = Lanes::splat;
@@ -79,9 +82,9 @@ impl Taylor {
             + z * (all(gz) + all(zx) * x + all(yz) * y + all(zz) * z)
     }
 
-    /// The gradient after a step of `h` from the centre.
+    /// The gradient at the centre plus `h`.
     #[inline]
-    pub(super) fn slope(&self, [x, y, z]: Point) -> Point {
+    pub(super) fn gradient_at(&self, [x, y, z]: Point) -> Point {
         let ([gx, gy, gz], [xx, yy, zz, yz, zx, xy]) = (self.gradient, self.hessian);
         [
             gx + xx * x + xy * y + zx * z,
@@ -90,7 +93,7 @@ impl Taylor {
         ]
     }
 
-    /// A bound of the change in the cube with edges of twice `half` around the centre.
+    /// A bound of the change in the cube around the centre with edges of twice `half`.
     pub(super) fn max_change(&self, half: f64) -> f64 {
         let sum = |values: &[f64]| values.iter().map(|value| value.abs()).sum::<f64>();
         let mixed = sum(&self.hessian[..3]) + 2.0 * sum(&self.hessian[3..]);
@@ -103,22 +106,22 @@ impl Taylor {
 pub(super) struct Edge([Point; 2]);
 
 impl Edge {
-    /// Whether the edge's rays towards `+x` may pass through the box from `lo` to `hi`.
-    pub(super) fn may_shade(&self, lo: Point, hi: Point) -> bool {
+    /// Whether the edge's closing rays may hit the box from `lo` to `hi`.
+    pub(super) fn rays_may_hit_box(&self, lo: Point, hi: Point) -> bool {
         let Self([from, to]) = self;
         from[0].min(to[0]) <= hi[0]
             && (1..3).all(|a| from[a].min(to[a]) <= hi[a] && from[a].max(to[a]) >= lo[a])
     }
 
-    /// The integer step of `b` from `p` to `q`, across the rays from this edge towards `+x`: 1, 0
-    /// or -1.
+    /// The jump of `b` from `p` to `q` across this edge's closing rays: 1, 0 or -1.
     ///
-    /// `b` steps where the segment from `p` to `q` crosses the edge in the projection along `x`, at
-    /// larger `x` than the edge. The projection crosses if the ends of either segment are on
-    /// different sides of the other: four signs, exact, with the tie rule of columns. No point of
-    /// the edge may lie in the box spanned by `p` and `q`. So the edge is past one end of the box
-    /// where it crosses, and rounding does not affect on which side of `p`.
-    pub(super) fn step(&self, p: Point, q: Point) -> f64 {
+    /// `b` jumps where the segment from `p` to `q` crosses the edge in the projection along `x`, at
+    /// larger `x` than the edge. The projections cross if the ends of either segment are on
+    /// different sides of the other: four signs, exact, with the tie rule of columns.
+    ///
+    /// Precondition: no point of the edge is in the box spanned by `p` and `q`. At the crossing the
+    /// edge is then before or past the box, and rounding of `x` does not move it across `p`.
+    pub(super) fn jump(&self, p: Point, q: Point) -> f64 {
         let [from, to] = self.0;
         let along = minus(from, to);
         let [before, after] = [p, q].map(|at| side(cross_x(minus(from, at), minus(to, at)), along));
@@ -133,25 +136,26 @@ impl Edge {
     }
 }
 
-/// The sign of `product`, the cross product that tells on which side of a line in the direction
-/// `along` a point is. If it is 0, the tie rule of columns decides (simulation of simplicity): the
-/// point is moved by an infinitesimal step towards `+y`, and a far smaller one towards `-z`.
+/// The side of a point from a line in the direction `along`: the sign of `product`, their cross
+/// product. If it is 0, the tie rule of columns decides (simulation of simplicity, Edelsbrunner and
+/// Mücke 1990): the point is displaced by an infinitesimal towards `+y` and a far smaller one
+/// towards `-z`.
 fn side(product: f64, along: Point) -> f64 {
-    let first = [product, along[2], along[1]].into_iter().find(|&value| value != 0.0);
-    first.map_or(0.0, f64::signum)
+    let first_nonzero = [product, along[2], along[1]].into_iter().find(|&value| value != 0.0);
+    first_nonzero.map_or(0.0, f64::signum)
 }
 
-/// The sums of Taylor polynomials, edge by edge.
+/// A sum of Taylor polynomials of edges.
 #[derive(Default)]
-pub(super) struct Sums {
-    turns: Turns,
+pub(super) struct TaylorSum {
+    product: ComplexProduct,
     gradient: [Lanes; 3],
     hessian: [Lanes; 6],
     error: Lanes,
 }
 
-impl Sums {
-    /// `b` at the centre, and its change.
+impl TaylorSum {
+    /// `b` at the centre, and its Taylor polynomial.
     #[inline(always)]
     pub(super) fn total(self) -> (f64, Taylor) {
         let unit = 1.0 / (2.0 * TAU);
@@ -162,7 +166,7 @@ impl Sums {
         for (value, sum) in taylor.hessian.iter_mut().zip(&self.hessian) {
             *value = unit * sum.sum();
         }
-        (self.turns.number(), taylor)
+        (self.product.number(), taylor)
     }
 }
 
@@ -181,8 +185,8 @@ impl Edges {
         let along = [0, 1, 2].map(|a| to[a] - from[a]);
         let squared = dot(along, along);
         let [zero, one] = [0.0, 1.0].map(Lanes::splat);
-        let by_squared = squared.select_below(one, zero, one / squared.max(one));
-        Self { from, to, length: squared.sqrt(), by_squared }
+        let per_squared_length = squared.select_below(one, zero, one / squared.max(one));
+        Self { from, to, length: squared.sqrt(), per_squared_length }
     }
 
     /// The sum of the lengths.
@@ -190,44 +194,44 @@ impl Edges {
         self.length.sum()
     }
 
-    /// The edges that are not missing.
+    /// The edges of the used lanes.
     pub(super) fn ends(&self) -> impl Iterator<Item = Edge> {
         let end = |end: &[Lanes; 3], lane: usize| [0, 1, 2].map(|a| end[a].0[lane]);
         let lanes = (0..LANES).filter(|&lane| self.length.0[lane] > 0.0);
         lanes.map(move |lane| Edge([end(&self.from, lane), end(&self.to, lane)]))
     }
 
-    /// Adds their contribution to `b` at `p`.
+    /// Multiplies the factors of `b` at `p` into `product`.
     #[inline(always)]
-    pub(super) fn turn(&self, p: Point, turns: &mut Turns) {
-        turns.multiply(self.seen_from(p).factors(self, p));
+    pub(super) fn multiply_into(&self, p: Point, product: &mut ComplexProduct) {
+        product.multiply(self.relative_to(p).factors(self, p));
     }
 
-    /// Adds their contribution to `sums`, over the ball of `radius` around `center`.
+    /// Adds the Taylor polynomials in the ball of `radius` around `center`.
     #[inline(always)]
-    pub(super) fn expand(&self, center: Point, radius: f64, sums: &mut Sums) {
-        let seen = self.seen_from(center);
-        sums.turns.multiply(seen.factors(self, center));
-        seen.expand(self, radius, sums);
+    pub(super) fn expand(&self, center: Point, radius: f64, sums: &mut TaylorSum) {
+        let relative = self.relative_to(center);
+        sums.product.multiply(relative.factors(self, center));
+        relative.expand(self, radius, sums);
     }
 
     #[inline(always)]
-    fn seen_from(&self, p: Point) -> Seen {
+    fn relative_to(&self, p: Point) -> EdgesFromPoint {
         let ends = [relative(&self.from, p), relative(&self.to, p)];
-        let across = [across(&ends[0]), across(&ends[1])];
+        let radial_squared = [radial_squared(&ends[0]), radial_squared(&ends[1])];
         let distances = [
-            (ends[0][0] * ends[0][0] + across[0]).sqrt(),
-            (ends[1][0] * ends[1][0] + across[1]).sqrt(),
+            (ends[0][0] * ends[0][0] + radial_squared[0]).sqrt(),
+            (ends[1][0] * ends[1][0] + radial_squared[1]).sqrt(),
         ];
-        Seen { ends, across, distances }
+        EdgesFromPoint { ends, radial_squared, distances }
     }
 
-    /// The complex numbers `[re, im]` of the edges, also where an imaginary part is 0.
+    /// The factors `[re, im]`, with the tie rule applied to imaginary parts of 0.
     #[cold]
     fn with_ties(&self, p: Point, [mut re, mut im]: [Lanes; 2]) -> [Lanes; 2] {
         for lane in 0..LANES {
             if im.0[lane] == 0.0 && self.length.0[lane] > 0.0 {
-                let end = |end: &[Lanes; 3]| End::new([0, 1, 2].map(|a| end[a].0[lane]), p);
+                let end = |end: &[Lanes; 3]| EdgeEnd::new([0, 1, 2].map(|a| end[a].0[lane]), p);
                 [re.0[lane], im.0[lane]] = end(&self.from).factor(&end(&self.to));
             }
         }
@@ -240,26 +244,27 @@ fn relative(end: &[Lanes; 3], p: Point) -> [Lanes; 3] {
     [end[0] - Lanes::splat(p[0]), end[1] - Lanes::splat(p[1]), end[2] - Lanes::splat(p[2])]
 }
 
-/// The squared distance in the plane perpendicular to `x`.
+/// The squared distance from the `x` axis.
 #[inline(always)]
-fn across(end: &[Lanes; 3]) -> Lanes {
+fn radial_squared(end: &[Lanes; 3]) -> Lanes {
     end[1] * end[1] + end[2] * end[2]
 }
 
-/// Edges, relative to a point.
-struct Seen {
+/// Edges relative to a point.
+struct EdgesFromPoint {
     ends: [[Lanes; 3]; 2],
-    /// The squared distances in the plane perpendicular to `x`.
-    across: [Lanes; 2],
+    /// Squared distances from the `x` axis.
+    radial_squared: [Lanes; 2],
     distances: [Lanes; 2],
 }
 
-impl Seen {
-    /// The complex numbers of the edges as seen from `p`, 1 for those of length 0.
+impl EdgesFromPoint {
+    /// The complex factors of the edges at `p`; 1 for length 0.
     #[inline(always)]
     fn factors(&self, edges: &Edges, p: Point) -> [Lanes; 2] {
         let [from, to] = &self.ends;
-        let re = self.beside_x(0) * self.beside_x(1) + (from[1] * to[1] + from[2] * to[2]);
+        let re =
+            self.distance_plus_x(0) * self.distance_plus_x(1) + (from[1] * to[1] + from[2] * to[2]);
         let im = from[1] * to[2] - from[2] * to[1];
         // An edge is 0 or at least 1 long.
         let one = Lanes::splat(1.0);
@@ -272,18 +277,19 @@ impl Seen {
 
     /// The distance of an end plus its `x`, without cancellation.
     #[inline(always)]
-    fn beside_x(&self, end: usize) -> Lanes {
-        let (x, across, distance) = (self.ends[end][0], self.across[end], self.distances[end]);
-        x.select_below(Lanes::default(), across / (distance - x), distance + x)
+    fn distance_plus_x(&self, end: usize) -> Lanes {
+        let (x, distance) = (self.ends[end][0], self.distances[end]);
+        let if_negative = self.radial_squared[end] / (distance - x);
+        x.select_below(Lanes::default(), if_negative, distance + x)
     }
 
     /// Adds the Taylor polynomials of the edges.
     ///
     /// The gradient is the line integral of `dl x q / |q|^3` (Biot and Savart). For an edge from
     /// `f` to `t`, relative to the centre, it is `c s`, with `c = f x t` and
-    /// `s = (|f| + |t|) / (|f| |t| P)`, `P = |f| |t| + f . t`. After a step of `h` from the centre
-    /// `c` is larger by `(t - f) x h`, which is perpendicular to `h`, and `ln s` by `w . h`. So the
-    /// term of degree 2 is `(c . h) (w . h) s / 2`.
+    /// `s = (|f| + |t|) / (|f| |t| P)`, `P = |f| |t| + f . t`. At the centre plus `h`, `c` is
+    /// larger by `(t - f) x h`, perpendicular to `h`, and `ln s` by `w . h`. So the term of degree
+    /// 2 is `(c . h) (w . h) s / 2`.
     ///
     /// The term of degree `k` of `1 / |q|` is at most `x^k / |q|`, with `x = radius / |q|`; of its
     /// gradient, the integrand, at most `(k + 1) x^k / |q|^2`. The term of degree `k` of `b` is `h`
@@ -292,7 +298,7 @@ impl Seen {
     /// add up to at most `x^3 / (1 - x)` times the integral of `d^3 / |q|^4`, which is at most
     /// `l / d` for an edge of length `l`, and `pi / 2` for a line. All are in units of `4 pi`.
     #[inline(always)]
-    fn expand(&self, edges: &Edges, radius: f64, sums: &mut Sums) {
+    fn expand(&self, edges: &Edges, radius: f64, sums: &mut TaylorSum) {
         let (zero, one, radius) = (Lanes::splat(0.0), Lanes::splat(1.0), Lanes::splat(radius));
         let ([f, t], [m, n]) = (self.ends, self.distances);
         let edge = [t[0] - f[0], t[1] - f[1], t[2] - f[2]];
@@ -300,8 +306,8 @@ impl Seen {
         let ft = dot(f, t);
         // `1 / P`. Where `f . t` is below 0, `P = |c|^2 / (|f| |t| - f . t)` has no cancellation.
         let (sum, product) = (m + n, m * n);
-        let if_below = |below, not| ft.select_below(zero, below, not);
-        let by_p = if_below(product - ft, one) / if_below(dot(c, c), product + ft);
+        let if_obtuse = |obtuse, acute| ft.select_below(zero, obtuse, acute);
+        let by_p = if_obtuse(product - ft, one) / if_obtuse(dot(c, c), product + ft);
         let by_all = one / (sum * product);
         let [by_m, by_n, by_sum] = [n * sum * by_all, m * sum * by_all, product * by_all];
         let s = sum * sum * by_all * by_p;
@@ -317,8 +323,8 @@ impl Seen {
             sums.hessian[3 + a] = sums.hessian[3 + a] + half * (c[b] * sw[d] + c[d] * sw[b]);
         }
 
-        // The parameter of the edge's point nearest to the centre.
-        let at = (zero - dot(f, edge) * edges.by_squared).max(zero).min(one);
+        // The parameter of the point of the edge nearest to the centre.
+        let at = (zero - dot(f, edge) * edges.per_squared_length).max(zero).min(one);
         let nearest = [f[0] + at * edge[0], f[1] + at * edge[1], f[2] + at * edge[2]];
         let squared = dot(nearest, nearest);
         let d = squared.sqrt();
@@ -328,23 +334,24 @@ impl Seen {
     }
 }
 
-/// Products of complex numbers, with their windings around 0: one for each lane.
-pub(super) struct Turns {
+/// A product of complex numbers with the sum of their arguments, in each lane.
+pub(super) struct ComplexProduct {
     re: Lanes,
     im: Lanes,
-    whole: Lanes,
+    /// The signed crossings of the branch cut: multiples of `2 pi` in the sum.
+    cut_crossings: Lanes,
     factors: u32,
 }
 
-impl Default for Turns {
+impl Default for ComplexProduct {
     fn default() -> Self {
         let zero = Lanes::default();
-        Self { re: Lanes::splat(1.0), im: zero, whole: zero, factors: 0 }
+        Self { re: Lanes::splat(1.0), im: zero, cut_crossings: zero, factors: 0 }
     }
 }
 
-impl Turns {
-    /// Adds the arguments of `re + i im`, from `-pi` to `pi`; the sign of a zero counts.
+impl ComplexProduct {
+    /// Multiplies by `re + i im`. Arguments are from `-pi` to `pi`; an `im` of -0 is negative.
     #[inline(always)]
     fn multiply(&mut self, [re, im]: [Lanes; 2]) {
         let product = self.re * im + self.im * re;
@@ -352,9 +359,10 @@ impl Turns {
             let before = self.im.0[lane].is_sign_negative();
             let factor = im.0[lane].is_sign_negative();
             let after = product.0[lane].is_sign_negative();
-            // The sum of two angles of equal sign with the other sign passed the negative axis.
-            let passed = before == factor && after != before;
-            self.whole.0[lane] += f64::from(u8::from(passed)) * 1f64.copysign(im.0[lane]);
+            // Two arguments of one sign have a sum of the other sign only past the branch cut.
+            let crosses_cut = before == factor && after != before;
+            self.cut_crossings.0[lane] +=
+                f64::from(u8::from(crosses_cut)) * 1f64.copysign(im.0[lane]);
         }
         self.re = self.re * re - self.im * im;
         self.im = product;
@@ -372,10 +380,11 @@ impl Turns {
         (self.re, self.im) = (self.re / size, self.im / size);
     }
 
-    /// The sum in turns: twice the arguments as a fraction of `4 pi`.
+    /// The winding number: the sum of the arguments in units of `2 pi`, as twice the sum is the
+    /// solid angle.
     #[inline(always)]
     pub(super) fn number(mut self) -> f64 {
-        // Halves of the lanes, until the first has all: a product of 8 factors of size 1.
+        // Pairwise reduction to the first lane: a product of eight normalized factors.
         self.scale();
         for half in [4, 2, 1] {
             let (mut re, mut im) = (Lanes::splat(1.0), Lanes::default());
@@ -383,24 +392,22 @@ impl Turns {
             im.0[..half].copy_from_slice(&self.im.0[half..2 * half]);
             self.multiply([re, im]);
         }
-        let whole: f64 = self.whole.sum();
-        whole + libm::atan2(self.im.0[0], self.re.0[0]) / (2.0 * PI)
+        self.cut_crossings.sum() + libm::atan2(self.im.0[0], self.re.0[0]) / (2.0 * PI)
     }
 }
 
-/// An end of an edge, as seen from a point.
+/// An end of an edge relative to a point.
 #[derive(Clone, Copy)]
-struct End {
+struct EdgeEnd {
     /// The distance, plus `x`.
     a: f64,
-    /// The position in the plane perpendicular to `x`; `(-1, 0)` for an end straight towards `-x`,
-    /// as the tie rule implies.
+    /// The projection along `x`; `(-1, 0)` by the tie rule for an end in the direction `-x`.
     z: [f64; 2],
     /// Relative to the point; exact.
     q: Point,
 }
 
-impl End {
+impl EdgeEnd {
     #[inline]
     fn new(end: Point, p: Point) -> Self {
         let q = minus(end, p);
@@ -415,7 +422,7 @@ impl End {
         Self { a, z: [y, z], q }
     }
 
-    /// The complex number of the edge from this end to `to`.
+    /// The complex factor of the edge from this end to `to`.
     #[inline]
     fn factor(&self, to: &Self) -> [f64; 2] {
         let re = self.a * to.a + (self.z[0] * to.z[0] + self.z[1] * to.z[1]);
@@ -426,19 +433,21 @@ impl End {
         self.tie(to, re)
     }
 
-    /// The same if the projection of the edge's line contains the point, which the tie rule moves
-    /// by an infinitesimal step up `y`, and a far smaller one down `z`.
+    /// The factor if the point is on the edge's line in the projection; the tie rule is that of
+    /// [`side`].
     #[cold]
     fn tie(&self, to: &Self, re: f64) -> [f64; 2] {
         let along = minus(self.q, to.q);
         let sign = if along[2] != 0.0 { along[2] } else { along[1] };
         let is_on_edge = cross(self.q, to.q) == [0.0; 3] && dot(self.q, to.q) <= 0.0;
-        match (is_on_edge, sign == 0.0) {
-            // The point is on an edge along `x`, or beyond its end.
-            (_, true) => [1.0, 0.0],
-            // The point is on the edge: the mean of both sides.
-            (true, false) => [0.0, 1f64.copysign(sign)],
-            (false, false) => [re, 0f64.copysign(sign)],
+        if sign == 0.0 {
+            // An edge along `x` has no angle.
+            [1.0, 0.0]
+        } else if is_on_edge {
+            // The mean of both sides.
+            [0.0, 1f64.copysign(sign)]
+        } else {
+            [re, 0f64.copysign(sign)]
         }
     }
 }
@@ -471,14 +480,14 @@ mod tests {
         }
 
         fn expand(&self, center: Point, radius: f64) -> (f64, Taylor) {
-            let mut sums = Sums::default();
+            let mut sums = TaylorSum::default();
             self.edges.iter().for_each(|edges| edges.expand(center, radius, &mut sums));
             sums.total()
         }
 
-        fn shading(&self, lo: Point, hi: Point) -> impl Iterator<Item = Edge> {
+        fn edges_with_rays_in(&self, lo: Point, hi: Point) -> impl Iterator<Item = Edge> {
             let edges = self.edges.iter().flat_map(Edges::ends);
-            edges.filter(move |edge| edge.may_shade(lo, hi))
+            edges.filter(move |edge| edge.rays_may_hit_box(lo, hi))
         }
     }
 
@@ -497,16 +506,16 @@ mod tests {
     }
 
     fn number(each: &Loop, p: Point) -> f64 {
-        let mut turns = Turns::default();
-        each.edges.iter().for_each(|edges| edges.turn(p, &mut turns));
-        turns.number()
+        let mut product = ComplexProduct::default();
+        each.edges.iter().for_each(|edges| edges.multiply_into(p, &mut product));
+        product.number()
     }
 
     #[test]
     fn the_product_of_all_edges_has_the_sum_of_their_angles() {
         for (each, p) in cases() {
             let angle = |ends: &[Point]| {
-                let [re, im] = End::new(ends[0], p).factor(&End::new(ends[1], p));
+                let [re, im] = EdgeEnd::new(ends[0], p).factor(&EdgeEnd::new(ends[1], p));
                 im.atan2(re) / (2.0 * PI)
             };
             let sum: f64 = each.points.windows(2).map(angle).sum();
@@ -524,7 +533,7 @@ mod tests {
             points.push(points[0]);
             let (whole, p) = (Loop::new(&points), [0.5; 3]);
             let angle = |ends: &[Point]| {
-                let [re, im] = End::new(ends[0], p).factor(&End::new(ends[1], p));
+                let [re, im] = EdgeEnd::new(ends[0], p).factor(&EdgeEnd::new(ends[1], p));
                 im.atan2(re) / (2.0 * PI)
             };
             let sum: f64 = whole.points.windows(2).map(angle).sum();
@@ -548,8 +557,9 @@ mod tests {
                 let p = [0, 1, 2].map(|a| center[a] + h[a]);
                 let change = number(&each, p) - start;
                 let [lo, hi] = [f64::NEG_INFINITY, f64::INFINITY].map(|end| [end; 3]);
-                let steps: f64 = each.shading(lo, hi).map(|edge| edge.step(center, p)).sum();
-                let off = (change - steps - taylor.change(h)).abs();
+                let jumps: f64 =
+                    each.edges_with_rays_in(lo, hi).map(|edge| edge.jump(center, p)).sum();
+                let off = (change - jumps - taylor.change(h)).abs();
                 let x = length / radius;
                 assert!(off <= bound * x * x * x + 1e-9, "{off}, {bound}: {each:?} from {p:?}");
                 bounded += u32::from(bound < 0.1);
@@ -619,9 +629,9 @@ mod tests {
         for (each, p) in cases() {
             // Past most edges, so that their rays pass; a way along one, two or all axes.
             let p = [2.0 * p[0].abs() + 8.0, p[1], p[2]];
-            let (axes, reach) = (rng.u8(1..8), 1 << rng.i32(3..20));
+            let (axes, extent) = (rng.u8(1..8), 1 << rng.i32(3..20));
             let q = [0, 1, 2].map(|a| match axes >> a & 1 {
-                1 => p[a] + f64::from(16 * rng.i32(-reach..=reach)),
+                1 => p[a] + f64::from(16 * rng.i32(-extent..=extent)),
                 _ => p[a],
             });
             let [lo, hi] = [f64::min, f64::max].map(|f| [0, 1, 2].map(|a| f(p[a], q[a])));
@@ -647,10 +657,10 @@ mod tests {
             if !is_smooth {
                 continue;
             }
-            let step = |ends: &[Point]| Edge([ends[0], ends[1]]).step(p, q);
-            let all: f64 = each.points.windows(2).map(step).sum();
+            let jump = |ends: &[Point]| Edge([ends[0], ends[1]]).jump(p, q);
+            let all: f64 = each.points.windows(2).map(jump).sum();
             assert_eq!(all, sum, "{each:?} from {p:?} to {q:?}");
-            let passing: f64 = each.shading(lo, hi).map(|edge| edge.step(p, q)).sum();
+            let passing: f64 = each.edges_with_rays_in(lo, hi).map(|edge| edge.jump(p, q)).sum();
             assert_eq!(passing, sum, "{each:?} from {p:?} to {q:?}");
             jumps[(1.0 + sum.clamp(-1.0, 1.0)) as usize] += 1;
             checked += 1;

@@ -29,10 +29,10 @@ fn field_of(rng: &mut Rng, dims: [u32; 3], count: usize, sizes: Range<i32>) -> F
             points
         })
         .collect();
-    let clusters = Clusters::new(&loops);
-    let all = clusters.root().into_iter().collect();
+    let bvh = LoopBvh::new(&loops);
+    let root = bvh.root().into_iter().collect();
     let bricks = dims.map(|d| d.div_ceil(BRICK));
-    Field { clusters, all, units_per_voxel: f64::from(UNIT), arch: Arch::new(), dims, bricks }
+    Field { bvh, root, units_per_voxel: f64::from(UNIT), arch: Arch::new(), dims, bricks }
 }
 
 impl Brick {
@@ -46,7 +46,7 @@ impl Brick {
 /// Decides the voxels of `cube` by its polynomial; returns the undecided ones.
 fn decide(field: &Field, cube: &Cube, all: &Expansion, brick: &mut Brick) -> Vec<[u32; 3]> {
     let mut undecided = Vec::new();
-    field.arch.dispatch(Decide { field, cube, all, brick, undecided: &mut undecided });
+    field.arch.dispatch(DecideVoxels { field, cube, all, brick, undecided: &mut undecided });
     undecided
 }
 
@@ -61,10 +61,10 @@ fn from_center(cube: &Cube, voxel: [u32; 3]) -> Point {
     [0, 1, 2].map(|a| f64::from(voxel[a]) + 0.5 - middle[a])
 }
 
-/// The integer steps to the column of a voxel.
-fn step(steps: &[Lanes], cube: &Cube, [_, y, z]: [u32; 3]) -> f64 {
+/// The jump to the column of a voxel.
+fn jump(jumps: &[Lanes], cube: &Cube, [_, y, z]: [u32; 3]) -> f64 {
     let column = (cube.size * (y - cube.at[1]) + z - cube.at[2]) as usize;
-    steps[column / LANES].0[column % LANES]
+    jumps[column / LANES].0[column % LANES]
 }
 
 #[test]
@@ -73,39 +73,39 @@ fn a_polynomial_is_as_near_as_its_bounds_say_and_the_bounds_are_of_all_loops() {
     let (mut checked, mut far, mut largest) = (0, 0, 0.0_f64);
     for _ in 0..300 {
         let field = field(&mut rng, [64; 3]);
-        let near = field.all.clone();
+        let near = field.root.clone();
         let mut cube = Cube { at: [0; 3], size: 64, near, far: Expansion::default() };
         loop {
             let edge = f64::from(cube.size);
             let all = field.estimate(&mut cube);
             // The centres of the voxels of a part of a brick; with the whole voxels otherwise.
-            let reach = 0.5 * if cube.size < BRICK { edge - 1.0 } else { edge };
+            let half_extent = 0.5 * if cube.size < BRICK { edge - 1.0 } else { edge };
             let center = cube.at.map(|c| (f64::from(c) + 0.5 * edge) * field.units_per_voxel);
-            let radius = norm([reach * field.units_per_voxel; 3]);
+            let radius = norm([half_extent * field.units_per_voxel; 3]);
             let [lo, hi] =
                 [0, cube.size].map(|d| cube.at.map(|c| f64::from(c + d) * field.units_per_voxel));
             assert_eq!(all.center, center);
             assert!((all.radius / radius - 1.0).abs() < 1e-12);
             for &node in &cube.near {
-                let is_far = field.clusters.errors(node, center, radius).sum() <= CUBE_TOLERANCE;
-                assert!(!is_far || field.clusters.may_shade(node, lo, hi));
+                let is_far = field.bvh.errors(node, center, radius).sum() <= CUBE_TOLERANCE;
+                assert!(!is_far || field.bvh.rays_may_hit_box(node, lo, hi));
             }
             let (moved, error) = (all.constant_error, all.error());
             if error < 1.0 {
-                let steps = field.steps(&cube, center);
+                let jumps = field.jumps(&cube, center);
                 for _ in 0..20 {
                     let (voxel, h) = any_voxel(&mut rng, &cube);
                     let p = field.center(voxel);
                     let x = norm(h) * field.units_per_voxel / radius;
                     let whole = field.exact(p);
-                    let found = all.at(p) + step(&steps, &cube, voxel);
+                    let found = all.at(p) + jump(&jumps, &cube, voxel);
                     let off = (found - whole).abs();
                     let bound = moved + (error - moved) * x.powi(3);
                     assert!(off <= bound, "{off}, {bound}: {voxel:?} of {cube:?}");
                     let (number, own) = field.number(&cube, voxel);
                     assert!((number - whole).abs() <= own, "{number}, {whole}: {cube:?}");
                     assert!(own > 0.0 || number == whole);
-                    let is_tie = half_distance(whole) < 2.0 * ROUNDING;
+                    let is_tie = half_integer_distance(whole) < 2.0 * ROUNDING;
                     assert!(is_tie || offset(number) == offset(whole), "{number}, {whole}");
                     checked += 1;
                     largest = largest.max(off / bound);
@@ -123,17 +123,17 @@ fn a_polynomial_is_as_near_as_its_bounds_say_and_the_bounds_are_of_all_loops() {
 }
 
 #[test]
-fn the_error_of_an_estimate_is_the_sum_of_those_of_its_clusters() {
+fn the_error_of_an_estimate_is_the_sum_of_those_of_its_nodes() {
     let mut rng = Rng::with_seed(8);
     let is_near = |a: f64, b: f64| (a - b).abs() <= 1e-9 * b;
-    let [mut with_far, mut with_clusters, mut hopeless] = [0; 3];
+    let [mut with_far, mut with_inner, mut hopeless] = [0; 3];
     for _ in 0..600 {
         let field = field_of(&mut rng, [64; 3], 60, 0..3);
         let size = 2 << rng.u32(0..5);
         let at = [(); 3].map(|()| size * rng.u32(0..64 / size));
         let taylor = Taylor { error: 1e-7, ..Taylor::default() };
         let far = Expansion { taylor, constant_error: 3e-7, ..Expansion::default() };
-        let mut cube = Cube { at, size, near: field.all.clone(), far };
+        let mut cube = Cube { at, size, near: field.root.clone(), far };
         let Split { far, errors, .. } = field.split_near(&mut cube.clone());
         let all = field.estimate(&mut cube);
         // What was there was expanded in a larger ball.
@@ -143,23 +143,23 @@ fn the_error_of_an_estimate_is_the_sum_of_those_of_its_clusters() {
 
         let (center, radius) = field.ball(&cube);
         let [lo, hi] = [0, size].map(|d| at.map(|c| f64::from(c + d) * field.units_per_voxel));
-        let (clusters, leaves): (Vec<u32>, Vec<u32>) =
-            cube.near.iter().partition(|&&node| field.clusters.children(node).is_some());
-        let of_cluster = |&node: &u32| field.clusters.errors(node, center, radius).sum();
-        let sum: f64 = clusters.iter().map(of_cluster).sum();
-        let may_shade = clusters.iter().any(|&node| field.clusters.may_shade(node, lo, hi));
-        if may_shade || sum >= MAX_ERROR {
+        let (inner, leaves): (Vec<u32>, Vec<u32>) =
+            cube.near.iter().partition(|&&node| field.bvh.children(node).is_some());
+        let of_node = |&node: &u32| field.bvh.errors(node, center, radius).sum();
+        let sum: f64 = inner.iter().map(of_node).sum();
+        let rays_may_hit = inner.iter().any(|&node| field.bvh.rays_may_hit_box(node, lo, hi));
+        if rays_may_hit || sum >= MAX_ERROR {
             assert_eq!(all.error(), f64::INFINITY);
             hopeless += 1;
             continue;
         }
-        let of_leaves = field.clusters.expand(&leaves, center, radius).1.error;
+        let of_leaves = field.bvh.expand(&leaves, center, radius).1.error;
         let expected = cube.far.error() + sum + of_leaves + ROUNDING;
         assert!(all.error() == expected || is_near(all.error(), expected), "{all:?}, {expected}");
         assert!(all.constant_error > cube.far.constant_error + sum, "{all:?}");
-        with_clusters += u32::from(!clusters.is_empty());
+        with_inner += u32::from(!inner.is_empty());
     }
-    let counts = [with_far, with_clusters, hopeless];
+    let counts = [with_far, with_inner, hopeless];
     assert!(counts.iter().all(|&count| count > 20), "{counts:?}");
 }
 
@@ -183,13 +183,13 @@ fn a_polynomial_stays_the_same_and_keeps_its_error_in_a_smaller_ball() {
 #[test]
 fn a_polynomial_decides_the_voxels_whose_numbers_are_farther_from_a_half_than_its_error() {
     let mut rng = Rng::with_seed(2);
-    let (mut decided, mut undecided, mut with_steps) = (0, 0, 0);
+    let (mut decided, mut undecided, mut with_jumps) = (0, 0, 0);
     for round in 0..2000 {
         let dims = [(); 3].map(|()| rng.u32(9..24));
         let field = field(&mut rng, dims);
         let size = 2 << (round % 3);
         let at = [(); 3].map(|()| size * rng.u32(0..24 / size));
-        let near = if round % 2 == 0 { field.all.clone() } else { Vec::new() };
+        let near = if round % 2 == 0 { field.root.clone() } else { Vec::new() };
         let cube = Cube { at, size, near, far: Expansion::default() };
         let (center, radius) = field.ball(&cube);
         let mut around = |size: f64| size * (2.0 * rng.f64() - 1.0);
@@ -203,15 +203,15 @@ fn a_polynomial_decides_the_voxels_whose_numbers_are_farther_from_a_half_than_it
         let mut brick = Brick::empty();
         let open = decide(&field, &cube, &all, &mut brick);
 
-        let steps = field.steps(&cube, center);
-        let number = |voxel: [u32; 3]| all.at(field.center(voxel)) + step(&steps, &cube, voxel);
+        let jumps = field.jumps(&cube, center);
+        let number = |voxel: [u32; 3]| all.at(field.center(voxel)) + jump(&jumps, &cube, voxel);
         let (mut least, mut most) = (f64::INFINITY, f64::INFINITY);
         for voxel in (0..size.pow(3)).map(|index| cube.voxel(index)) {
             let h = from_center(&cube, voxel).map(|c| c * field.units_per_voxel / radius);
             let squared = dot(h, h);
             let error = constant_error + taylor.error * 0.5 * (squared + squared.powi(2));
             let (number, found) = (number(voxel), brick.content.offsets[brick_slot(voxel)]);
-            let distance = half_distance(number);
+            let distance = half_integer_distance(number);
             let is_open = open.contains(&voxel);
             let expected = distance <= error || error >= MAX_VOXEL_ERROR;
             let is_close = [distance, MAX_VOXEL_ERROR].iter().any(|at| (at - error).abs() < 1e-9);
@@ -222,7 +222,7 @@ fn a_polynomial_decides_the_voxels_whose_numbers_are_farther_from_a_half_than_it
                 most = most.min(error - distance);
             }
             *(if is_open { &mut undecided } else { &mut decided }) += 1;
-            with_steps += u32::from(step(&steps, &cube, voxel) != 0.0);
+            with_jumps += u32::from(jump(&jumps, &cube, voxel) != 0.0);
         }
         let set = brick.content.offsets.iter().filter(|&&offset| offset != NO_OFFSET).count();
         assert_eq!(set + open.len(), size.pow(3) as usize);
@@ -230,11 +230,11 @@ fn a_polynomial_decides_the_voxels_whose_numbers_are_farther_from_a_half_than_it
         let Extremes { least: found_least, most: found_most } = brick.extremes;
         let found = found_most.map_or(f64::INFINITY, |(value, _)| value);
         assert!(found == most || (found - most).abs() < 1e-9, "{found}, {most}");
-        let found = found_least.least(|voxel| half_distance(number(voxel)));
+        let found = found_least.minimum(|voxel| half_integer_distance(number(voxel)));
         let found = found.map_or(f64::INFINITY, |(value, _)| value);
         assert!(found == least || (found - least).abs() < 1e-9, "{found}, {least}");
     }
-    let counts = [decided, undecided, with_steps];
+    let counts = [decided, undecided, with_jumps];
     assert!(counts.iter().all(|&count| count > 5000), "{counts:?}");
 }
 
@@ -262,10 +262,10 @@ fn a_voxel_at_the_bound_of_the_error_is_not_decided() {
     // Values are compared with sums that have an error of their own.
     let (mut brick, least) = (Brick::empty(), 0.2 + 0.1 + ROUNDING);
     field.set(&mut brick, [0; 3], 0.3, 0.1);
-    assert!((brick.extremes.least.bound() - least).abs() < 1e-12);
+    assert!((brick.extremes.least.upper_bound() - least).abs() < 1e-12);
     // Only the sum itself is without.
     field.set(&mut brick, [0; 3], 0.4, 0.0);
-    assert!((brick.extremes.least.bound() - 0.1).abs() < 1e-12);
+    assert!((brick.extremes.least.upper_bound() - 0.1).abs() < 1e-12);
     let is_inside = |number: f64| offset(number) == 1;
     assert_eq!([-1.1, -0.9].map(|n| is_inside(0.5 + n * ROUNDING)), [false, true]);
 }
@@ -276,10 +276,10 @@ fn the_number_of_a_voxel_is_exact_unless_its_error_leaves_no_doubt() {
     for _ in 0..200 {
         let field = field(&mut rng, [64; 3]);
         let mut cube =
-            Cube { at: [24; 3], size: 8, near: field.all.clone(), far: Expansion::default() };
+            Cube { at: [24; 3], size: 8, near: field.root.clone(), far: Expansion::default() };
         let (voxel, _) = any_voxel(&mut rng, &cube);
         let p = field.center(voxel);
-        let (sum, error) = field.clusters.number(&cube.near, p, CUBE_TOLERANCE);
+        let (sum, error) = field.bvh.number(&cube.near, p, CUBE_TOLERANCE);
         for away in [-3.0, -1.1, -0.9, -0.1, 0.1, 0.9, 1.1, 3.0] {
             let constant_error = 1e-4;
             let number = 0.5 - sum + away * (constant_error + error);
@@ -305,14 +305,17 @@ fn a_number_from_the_root_is_the_sum_or_its_error_leaves_no_doubt() {
             let whole = field.exact(p);
             let (number, error) = field.number_from_root(p);
             let sums = VOXEL_TOLERANCES.map(|tolerance| {
-                let (number, error) = field.clusters.number(&field.all, p, tolerance);
+                let (number, error) = field.bvh.number(&field.root, p, tolerance);
                 (number, if error == 0.0 { 0.0 } else { error + ROUNDING })
             });
             assert!((number, error) == (whole, 0.0) || sums.contains(&(number, error)), "{p:?}");
             assert!((number - whole).abs() <= error, "{number}, {whole}: {p:?}");
-            assert!(error == 0.0 || half_distance(number) > error, "{number}, {error}: {p:?}");
+            assert!(
+                error == 0.0 || half_integer_distance(number) > error,
+                "{number}, {error}: {p:?}"
+            );
             approximated += u32::from(error > 0.0);
-            nearer += u32::from(sums[0].1 > 0.0 && half_distance(sums[0].0) <= sums[0].1);
+            nearer += u32::from(sums[0].1 > 0.0 && half_integer_distance(sums[0].0) <= sums[0].1);
             // A step of Newton's method, to where the number is `i + 1/2`.
             let at =
                 |a: usize, h: f64| above([0, 1, 2].map(|b| p[b] + if a == b { h } else { 0.0 }));
@@ -325,11 +328,11 @@ fn a_number_from_the_root_is_the_sum_or_its_error_leaves_no_doubt() {
     assert!(counts.iter().all(|&count| count > 100), "{counts:?}");
 }
 
-/// Counts what is done.
+/// Counts the units of progress.
 #[derive(Default)]
-struct Done(AtomicU64);
+struct Advanced(AtomicU64);
 
-impl Progress for Done {
+impl Progress for Advanced {
     fn start(&self, _step: &str, _total: u64) {}
 
     fn advance(&self, units: u64) {
@@ -350,11 +353,11 @@ fn parts_have_the_offsets_of_the_sums_over_all_loops() {
             let dims = [(); 3].map(|()| rng.u32(1..36));
             (dims, field(&mut rng, dims))
         };
-        let done = Done::default();
-        let Ok(Regions { regions, extremes }) = field.regions(u64::MAX, &done) else {
+        let advanced = Advanced::default();
+        let Ok(Regions { regions, extremes }) = field.regions(u64::MAX, &advanced) else {
             panic!("there is room");
         };
-        assert_eq!(done.0.into_inner(), field.work());
+        assert_eq!(advanced.0.into_inner(), field.work());
         let [nx, ny, nz] = field.bricks;
         let index = |[x, y, z]: [u32; 3]| ((z * ny + y) * nx + x) as usize;
         let mut bricks: Vec<Option<Box<CapBrick>>> = vec![None; (nx * ny * nz) as usize];
@@ -384,10 +387,11 @@ fn parts_have_the_offsets_of_the_sums_over_all_loops() {
             }
         }
         at_caps += count;
-        let is_less = count > 0 && field.regions(count - 1, &Done::default()).err() != Some(count);
-        assert!(!is_less && field.regions(count, &Done::default()).is_ok());
+        let is_less =
+            count > 0 && field.regions(count - 1, &Advanced::default()).err() != Some(count);
+        assert!(!is_less && field.regions(count, &Advanced::default()).is_ok());
 
-        let (mut least, mut most): (Option<Valued>, f64) = (None, 0.0);
+        let (mut least, mut most): (Option<VoxelValue>, f64) = (None, 0.0);
         let mut expected_uncertain = 0_u64;
         for at in (0..nz).flat_map(|z| (0..ny).map(move |y| [0, y, z])) {
             let start = rows[index(at)];
@@ -400,7 +404,7 @@ fn parts_have_the_offsets_of_the_sums_over_all_loops() {
                     let inside = [slot / 64, slot / 8 % 8, slot % 8];
                     let voxel = [0, 1, 2].map(|a| BRICK * at[a] + inside[a]);
                     let number = field.exact(field.center(voxel));
-                    let distance = half_distance(number);
+                    let distance = half_integer_distance(number);
                     let column = &mut columns[slot as usize % 64];
                     let above = number.rem_euclid(1.0) - 0.5;
                     if (0.0..UNCERTAIN).contains(&above) && (0..3).all(|a| voxel[a] < dims[a]) {
@@ -409,7 +413,7 @@ fn parts_have_the_offsets_of_the_sums_over_all_loops() {
                     if let Some(content) = &bricks[index(at)] {
                         *column = Some(content.offsets[slot as usize]);
                         if (0..3).all(|a| voxel[a] < dims[a]) {
-                            least = lesser(least, Some((distance, voxel)));
+                            least = lexicographic_min(least, Some((distance, voxel)));
                             most = most.max(distance);
                         }
                     }
@@ -444,7 +448,7 @@ fn centres_of_uncertain_cubes_are_in_the_grid() {
     for _ in 0..200 {
         let dims = [(); 3].map(|()| rng.u32(33..45));
         let field = field_of(&mut rng, dims, 2, 6..7);
-        let Ok(Regions { regions, .. }) = field.regions(u64::MAX, &Done::default()) else {
+        let Ok(Regions { regions, .. }) = field.regions(u64::MAX, &Advanced::default()) else {
             panic!("there is room");
         };
         for region in regions {

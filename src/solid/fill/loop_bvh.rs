@@ -1,11 +1,11 @@
-//! A bounding volume hierarchy of the boundary loops. Far from a node, the winding number of its
-//! loops is approximated by a multipole expansion with an error bound, as in a treecode (J. Barnes
-//! and P. Hut, *A Hierarchical O(N log N) Force-Calculation Algorithm*, 1986; for winding numbers
-//! G. Barill and others, *Fast Winding Numbers for Soups and Clouds*, 2018).
+//! A bounding volume hierarchy (BVH) of the boundary loops. Far from a node, the winding number of
+//! its loops is approximated by a multipole expansion with an error bound, as in a treecode
+//! (J. Barnes and P. Hut, *A Hierarchical O(N log N) Force-Calculation Algorithm*, 1986; for
+//! winding numbers G. Barill and others, *Fast Winding Numbers for Soups and Clouds*, 2018).
 //!
-//! A long loop is split into loops of at most [`LONG`] edges by chords. Each chord belongs to two
-//! of these loops, in opposite directions, so its contributions cancel. One part of a long loop can
-//! then be near, and the others far.
+//! A long loop is split by chords into loops of at most [`MAX_LOOP_EDGES`] edges, so that its near
+//! part is summed exactly and the rest approximated. Each chord belongs to two of these loops, in
+//! opposite directions: its contributions cancel.
 
 use std::f64::consts::TAU;
 
@@ -15,25 +15,25 @@ use crate::base::lanes::LANES;
 use crate::base::morton;
 use crate::base::vector::{minus, norm};
 use crate::solid::fill::multipoles::{MultipoleSum, Multipoles};
-use crate::solid::fill::solid_angle::{Edge, Edges, Point, Sums, Taylor, Turns};
+use crate::solid::fill::solid_angle::{ComplexProduct, Edge, Edges, Point, Taylor, TaylorSum};
 
-/// Maximum ratio of the diameter of a leaf to that of its largest loop.
-const SPREAD: f64 = 4.0;
-/// Maximum number of edges of a loop; longer ones are split.
-const LONG: usize = 64;
+/// Maximum ratio of a leaf's diagonal to that of its largest loop.
+const MAX_DIAMETER_RATIO: f64 = 4.0;
+/// Maximum number of edges of a loop after the split.
+const MAX_LOOP_EDGES: usize = 64;
 
-/// The hierarchy of all loops.
-pub(super) struct Clusters {
+/// The BVH of all loops.
+pub(super) struct LoopBvh {
     /// Children come before their parent; the root is the last.
     nodes: Vec<Node>,
     /// One entry per node.
     multipoles: Vec<Multipoles>,
-    /// The edges of the leaves.
+    /// All edges, leaf by leaf.
     edges: Vec<Edges>,
     arch: Arch,
 }
 
-/// A cluster of loops.
+/// A node: some loops.
 #[derive(Debug, Clone)]
 struct Node {
     /// The bounding box.
@@ -45,51 +45,51 @@ struct Node {
     area: f64,
     /// The centre of the bounding box.
     center: Point,
-    /// Half the diagonal of the bounding box: no point of a cone is farther from the centre.
-    reach: f64,
+    /// The radius of the bounding sphere, half the box's diagonal. The cones are inside, as the box
+    /// is convex.
+    radius: f64,
     content: Content,
 }
 
 #[derive(Debug, Clone, Copy)]
 enum Content {
-    /// Of a leaf, a half-open range of [`Clusters::edges`].
+    /// A leaf: a half-open range of [`LoopBvh::edges`].
     Edges([u32; 2]),
     Children([u32; 2]),
 }
 
 /// Error bounds of the Taylor polynomial of a node in a ball.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Errors {
-    /// Of the truncated Taylor series, as [`Taylor::error`].
+pub(super) struct ErrorBounds {
+    /// Truncation error of the Taylor series, as [`Taylor::error`].
     pub(super) taylor: f64,
-    /// Of the truncated multipole expansion, anywhere in the ball.
+    /// Truncation error of the multipole expansion, anywhere in the ball.
     pub(super) multipoles: f64,
 }
 
-impl Errors {
+impl ErrorBounds {
     pub(super) fn sum(self) -> f64 {
         self.taylor + self.multipoles
     }
 }
 
-impl Clusters {
-    /// Maximum memory of the clusters of a boundary with `edges` while they are made, in bytes.
+impl LoopBvh {
+    /// Peak memory of the construction for a boundary of `edges` edges, in bytes.
     pub(super) fn bytes(edges: usize) -> u64 {
         // A split loop has at least 65 edges; its chords, in both directions, are at most 1/16
         // more.
         let edges = edges + edges / 16;
         // A loop has at least three edges, and a leaf at least one loop.
         let loops = edges / 3;
-        let of_leaf = size_of::<Edges>() + 2 * (size_of::<Node>() + size_of::<Multipoles>());
-        // With its sort key and, while they are sorted, the key's index; its first point is
-        // repeated.
-        let of_loop = size_of::<Loop>() + 3 * size_of::<u64>() + size_of::<Point>();
-        // The capacity of a list that grows is at most twice its length, or four elements.
-        2 * ((loops + 4) * (of_leaf + of_loop) + edges * size_of::<Point>()) as u64
+        let per_leaf = size_of::<Edges>() + 2 * (size_of::<Node>() + size_of::<Multipoles>());
+        // With its sort key, the key's index during the sort, and the repeated first point.
+        let per_loop = size_of::<Loop>() + 3 * size_of::<u64>() + size_of::<Point>();
+        // The capacity of a growing list is at most twice its length, or four elements.
+        2 * ((loops + 4) * (per_leaf + per_loop) + edges * size_of::<Point>()) as u64
     }
 
     pub(super) fn new(loops: &[Vec<[i32; 3]>]) -> Self {
-        let mut clusters = Self {
+        let mut bvh = Self {
             nodes: Vec::new(),
             multipoles: Vec::new(),
             edges: Vec::new(),
@@ -97,26 +97,27 @@ impl Clusters {
         };
         let mut loops: Vec<Loop> = loops.iter().flat_map(|points| Loop::split(points)).collect();
         if !loops.is_empty() {
-            let lo = Node::around(&loops).lo;
+            let lo = Node::with_bounds_of(&loops).lo;
             let key = |each: &Loop| each.key(lo);
             loops.sort_by_cached_key(key);
             let keys: Vec<u64> = loops.iter().map(key).collect();
-            clusters.add(&loops, &keys);
+            bvh.add(&loops, &keys);
         }
-        clusters
+        bvh
     }
 
-    /// The node of all loops; `None` if there are none.
+    /// The root; `None` without loops.
     pub(super) fn root(&self) -> Option<u32> {
         (self.nodes.len() as u32).checked_sub(1)
     }
 
-    /// Adds the node of loops, sorted by their keys, after its children; returns its index.
+    /// Adds the node of `loops`, which are sorted by `keys`, after its descendants; returns its
+    /// index.
     fn add(&mut self, loops: &[Loop], keys: &[u64]) -> u32 {
-        let (mut node, mut multipoles) = (Node::around(loops), Multipoles::default());
+        let (mut node, mut multipoles) = (Node::with_bounds_of(loops), Multipoles::default());
         let largest = loops.iter().map(Loop::diagonal).fold(0.0, f64::max);
         let count: usize = loops.iter().map(|each| each.points.len() - 1).sum();
-        let is_leaf = count <= LANES && 2.0 * node.reach <= SPREAD * largest;
+        let is_leaf = count <= LANES && 2.0 * node.radius <= MAX_DIAMETER_RATIO * largest;
         if is_leaf || loops.len() == 1 {
             let ends: Vec<&[Point]> =
                 loops.iter().flat_map(|each| each.points.windows(2)).collect();
@@ -157,20 +158,20 @@ impl Clusters {
 }
 
 /// A bound of the terms of degree 3 and higher of the Taylor series of the winding number of a
-/// surface of `area`, over a step of length `step`, if no point of the surface is nearer than
+/// surface of `area`, for a displacement of length `h`, if no point of the surface is nearer than
 /// `distance`. A surface element is a dipole; its term of degree `k` is at most `(k + 1) x^k /
-/// distance^2` per area, with `x = step / distance`. Infinite unless `x` is below 1.
-fn taylor_remainder(area: f64, step: f64, distance: f64) -> f64 {
-    if distance <= step {
+/// distance^2` per area, with `x = h / distance`. Infinite unless `x` is below 1.
+fn taylor_remainder(area: f64, h: f64, distance: f64) -> f64 {
+    if distance <= h {
         return f64::INFINITY;
     }
-    let (x, rest) = (step / distance, distance - step);
+    let (x, rest) = (h / distance, distance - h);
     area * x * x * x * (4.0 - 3.0 * x) / (2.0 * TAU * rest * rest)
 }
 
 impl Node {
-    /// An empty leaf with the bounding box of `loops`.
-    fn around(loops: &[Loop]) -> Self {
+    /// A leaf without edges, with the bounding box of `loops`.
+    fn with_bounds_of(loops: &[Loop]) -> Self {
         let bounds = |of: fn(f64, f64) -> f64, corner: fn(&Loop) -> Point| {
             let merge = |a: Point, b: Point| [0, 1, 2].map(|axis| of(a[axis], b[axis]));
             loops.iter().map(corner).reduce(merge).unwrap_or_default()
@@ -182,12 +183,12 @@ impl Node {
             length: 0.0,
             area: 0.0,
             center: [0, 1, 2].map(|a| 0.5 * (lo[a] + hi[a])),
-            reach: 0.5 * norm(minus(hi, lo)),
+            radius: 0.5 * norm(minus(hi, lo)),
             content: Content::Edges([0; 2]),
         }
     }
 
-    /// The error bounds of its Taylor polynomial of degree 2 in a ball.
+    /// The error bounds of the node's Taylor polynomial of degree 2 in a ball.
     ///
     /// `taylor`: an edge at a distance of at least `r` has a term of degree `k` of at most `x^k /
     /// r` per length, with `x = radius / r` ([`Edges::expand`]). A cone over the loop has one of at
@@ -195,18 +196,18 @@ impl Node {
     /// one does.
     ///
     /// `multipoles`: the expansion lacks the terms of degree 3 and higher in the positions of the
-    /// cones' points, relative to the node's centre. Let `d` be the distance between the two
-    /// centres, `X = reach / d` and `Y = radius / d`. Per area, the term of degree `m` in the
-    /// position and `n` in the step from the ball's centre is at most `(m + n + 1) C(m + n, m) X^m
-    /// Y^n / d^2`, since a homogeneous polynomial and its polar form have the same norm (S. Banach,
-    /// 1938). For each `m`, the sum over `n` is `(m + 1) reach^m / (d - radius)^(m + 2)`: the
-    /// series of [`taylor_remainder`] for a step of `reach` at a distance of `d - radius`.
+    /// cones' points, relative to the node's centre. Let `R` be the node's radius, `d` the distance
+    /// between the two centres, `X = R / d` and `Y = radius / d`. Per area, the term of degree `m`
+    /// in the position and `n` in the displacement from the ball's centre is at most `(m + n + 1)
+    /// C(m + n, m) X^m Y^n / d^2`, since a homogeneous polynomial and its polar form have the same
+    /// norm (S. Banach, 1938). For each `m`, the sum over `n` is `(m + 1) R^m / (d - radius)^(m +
+    /// 2)`: the series of [`taylor_remainder`] for `h = R` at a distance of `d - radius`.
     #[inline]
-    fn errors(&self, center: Point, radius: f64) -> Errors {
+    fn errors(&self, center: Point, radius: f64) -> ErrorBounds {
         let outside = |a: usize| (self.lo[a] - center[a]).max(center[a] - self.hi[a]).max(0.0);
         let distance = norm([0, 1, 2].map(outside));
         if distance <= radius {
-            return Errors { taylor: f64::INFINITY, multipoles: 0.0 };
+            return ErrorBounds { taylor: f64::INFINITY, multipoles: 0.0 };
         }
         let x = radius / distance;
         let by_length = self.length * x * x * x / (distance * (1.0 - x)) / (2.0 * TAU);
@@ -215,23 +216,24 @@ impl Node {
             Content::Edges(_) => 0.0,
             Content::Children(_) => self.multipole_error(center, radius),
         };
-        Errors { taylor, multipoles }
+        ErrorBounds { taylor, multipoles }
     }
 
-    /// [`Errors::multipoles`] of a node with children; infinite if the ball may reach a loop.
+    /// [`ErrorBounds::multipoles`] of an inner node; infinite if the ball meets the bounding
+    /// sphere.
     #[inline]
     fn multipole_error(&self, center: Point, radius: f64) -> f64 {
         let distance = norm(minus(self.center, center)) - radius;
-        taylor_remainder(self.area, self.reach, distance)
+        taylor_remainder(self.area, self.radius, distance)
     }
 
-    /// Whether rays towards `+x` from the bounding box reach the box from `lo` to `hi`.
-    fn may_shade(&self, lo: Point, hi: Point) -> bool {
+    /// Whether closing rays from the bounding box may hit the box from `lo` to `hi`.
+    fn rays_may_hit_box(&self, lo: Point, hi: Point) -> bool {
         self.lo[0] <= hi[0] && (1..3).all(|a| self.lo[a] <= hi[a] && self.hi[a] >= lo[a])
     }
 }
 
-impl Clusters {
+impl LoopBvh {
     fn node(&self, index: u32) -> &Node {
         &self.nodes[index as usize]
     }
@@ -240,7 +242,7 @@ impl Clusters {
         &self.edges[from as usize..to as usize]
     }
 
-    fn ends(&self, edges: [u32; 2]) -> impl Iterator<Item = Edge> {
+    fn each_edge(&self, edges: [u32; 2]) -> impl Iterator<Item = Edge> {
         self.edges(edges).iter().flat_map(Edges::ends)
     }
 
@@ -252,59 +254,63 @@ impl Clusters {
         }
     }
 
-    /// Half the diagonal of its bounding box.
-    pub(super) fn reach(&self, node: u32) -> f64 {
-        self.node(node).reach
+    /// The radius of the node's bounding sphere.
+    pub(super) fn radius(&self, node: u32) -> f64 {
+        self.node(node).radius
     }
 
-    /// The error bounds of [`expand`](Self::expand), from the bounding box alone.
-    pub(super) fn errors(&self, node: u32, center: Point, radius: f64) -> Errors {
+    /// The error bounds of [`expand`](Self::expand), without visiting edges.
+    pub(super) fn errors(&self, node: u32, center: Point, radius: f64) -> ErrorBounds {
         self.node(node).errors(center, radius)
     }
 
-    /// Whether rays towards `+x` from the node's edges may reach the box from `lo` to `hi`. Of a
-    /// node with children, its bounding box counts.
-    pub(super) fn may_shade(&self, node: u32, lo: Point, hi: Point) -> bool {
-        self.node(node).may_shade(lo, hi)
+    /// Whether the node's closing rays may hit the box from `lo` to `hi`. An inner node is tested
+    /// by its bounding box, a leaf by its edges.
+    pub(super) fn rays_may_hit_box(&self, node: u32, lo: Point, hi: Point) -> bool {
+        self.node(node).rays_may_hit_box(lo, hi)
             && match self.node(node).content {
-                Content::Edges(edges) => self.ends(edges).any(|edge| edge.may_shade(lo, hi)),
+                Content::Edges(edges) => {
+                    self.each_edge(edges).any(|edge| edge.rays_may_hit_box(lo, hi))
+                }
                 Content::Children(_) => true,
             }
     }
 
-    /// The edges of these nodes whose rays towards `+x` may reach the box from `lo` to `hi`.
-    pub(super) fn shading(&self, nodes: &[u32], lo: Point, hi: Point) -> Vec<Edge> {
-        let (mut shading, mut nodes) = (Vec::new(), nodes.to_vec());
-        while let Some(node) = nodes.pop() {
+    /// The edges of `nodes` with closing rays that may hit the box from `lo` to `hi`.
+    pub(super) fn edges_with_rays_in(&self, nodes: &[u32], lo: Point, hi: Point) -> Vec<Edge> {
+        let (mut found, mut stack) = (Vec::new(), nodes.to_vec());
+        while let Some(node) = stack.pop() {
             let node = self.node(node);
-            if node.may_shade(lo, hi) {
+            if node.rays_may_hit_box(lo, hi) {
                 match node.content {
-                    Content::Children(children) => nodes.extend(children),
+                    Content::Children(children) => stack.extend(children),
                     Content::Edges(edges) => {
-                        shading.extend(self.ends(edges).filter(|edge| edge.may_shade(lo, hi)));
+                        found.extend(
+                            self.each_edge(edges).filter(|edge| edge.rays_may_hit_box(lo, hi)),
+                        );
                     }
                 }
             }
         }
-        shading
+        found
     }
 
-    /// `b` of these nodes at `center`, and its Taylor polynomial in a ball: from the edges of a
-    /// leaf, and from the multipoles of another node, whose rays towards `+x` must not reach the
+    /// `b` of `nodes` at `center`, and its Taylor polynomial in a ball: from the edges of leaves
+    /// and the multipoles of inner nodes. Precondition: no closing ray of an inner node hits the
     /// ball.
     pub(super) fn expand(&self, nodes: &[u32], center: Point, radius: f64) -> (f64, Taylor) {
-        self.arch.dispatch(Expand { clusters: self, nodes, center, radius })
+        self.arch.dispatch(Expand { bvh: self, nodes, center, radius })
     }
 
-    /// `b` of these nodes at `p`, and its error bound. A node is approximated by its multipoles if
-    /// their error is below `tolerance`.
+    /// `b` of `nodes` at `p`, and its error bound. An inner node is approximated by its multipoles
+    /// if their error bound is below `tolerance`.
     pub(super) fn number(&self, nodes: &[u32], p: Point, tolerance: f64) -> (f64, f64) {
-        self.arch.dispatch(Number { clusters: self, nodes, p, tolerance })
+        self.arch.dispatch(Number { bvh: self, nodes, p, tolerance })
     }
 }
 
 struct Expand<'a> {
-    clusters: &'a Clusters,
+    bvh: &'a LoopBvh,
     nodes: &'a [u32],
     center: Point,
     radius: f64,
@@ -315,14 +321,14 @@ impl WithSimd for Expand<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) -> Self::Output {
-        let Self { clusters, nodes, center, radius } = self;
-        let mut sums = Sums::default();
-        let mut far = MultipoleSum::of(&clusters.multipoles);
+        let Self { bvh, nodes, center, radius } = self;
+        let mut sums = TaylorSum::default();
+        let mut far = MultipoleSum::of(&bvh.multipoles);
         for &index in nodes {
-            let node = clusters.node(index);
+            let node = bvh.node(index);
             match node.content {
                 Content::Edges(range) => {
-                    for edges in clusters.edges(range) {
+                    for edges in bvh.edges(range) {
                         edges.expand(center, radius, &mut sums);
                     }
                 }
@@ -337,7 +343,7 @@ impl WithSimd for Expand<'_> {
 }
 
 struct Number<'a> {
-    clusters: &'a Clusters,
+    bvh: &'a LoopBvh,
     nodes: &'a [u32],
     p: Point,
     tolerance: f64,
@@ -348,35 +354,35 @@ impl WithSimd for Number<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) -> Self::Output {
-        let Self { clusters, nodes, p, tolerance } = self;
-        let (mut turns, mut far, mut error) =
-            (Turns::default(), MultipoleSum::of(&clusters.multipoles), 0.0);
-        let mut nodes = nodes.to_vec();
-        while let Some(index) = nodes.pop() {
-            let node = clusters.node(index);
+        let Self { bvh, nodes, p, tolerance } = self;
+        let (mut product, mut far, mut error) =
+            (ComplexProduct::default(), MultipoleSum::of(&bvh.multipoles), 0.0);
+        let mut stack = nodes.to_vec();
+        while let Some(index) = stack.pop() {
+            let node = bvh.node(index);
             match node.content {
                 Content::Edges(range) => {
-                    for edges in clusters.edges(range) {
-                        edges.turn(p, &mut turns);
+                    for edges in bvh.edges(range) {
+                        edges.multiply_into(p, &mut product);
                     }
                 }
                 Content::Children(children) => {
                     let node_error = node.multipole_error(p, 0.0);
-                    // An error of 0 is the caller's sign that no node was approximated.
-                    if node_error > 0.0 && node_error < tolerance && !node.may_shade(p, p) {
+                    // An error bound of 0 is reserved for sums without approximation.
+                    if node_error > 0.0 && node_error < tolerance && !node.rays_may_hit_box(p, p) {
                         far.add(index, minus(p, node.center));
                         error += node_error;
                     } else {
-                        nodes.extend(children);
+                        stack.extend(children);
                     }
                 }
             }
         }
-        (far.total().0 + turns.number(), error)
+        (far.total().0 + product.number(), error)
     }
 }
 
-/// A closed loop of at most [`LONG`] edges.
+/// A closed loop of at most [`MAX_LOOP_EDGES`] edges.
 struct Loop {
     /// The first point is also the last.
     points: Vec<Point>,
@@ -393,15 +399,16 @@ impl Loop {
         Self { lo: corner(f64::min), hi: corner(f64::max), points }
     }
 
-    /// Splits a loop into loops of at most [`LONG`] edges: its parts, each closed by a chord, and
-    /// the loop of the reversed chords, which is split likewise.
+    /// Splits a loop into loops of at most [`MAX_LOOP_EDGES`] edges: its parts, each closed by a
+    /// chord, and the loop of the reversed chords, split likewise.
     fn split(points: &[[i32; 3]]) -> Vec<Self> {
         let mut points: Vec<Point> = points.iter().map(|point| point.map(f64::from)).collect();
         let mut loops = Vec::new();
-        while points.len() - 1 > LONG {
+        while points.len() - 1 > MAX_LOOP_EDGES {
             let mut chords = vec![points[0]];
-            for start in (0..points.len() - 1).step_by(LONG - 1) {
-                let mut part = points[start..].iter().take(LONG).copied().collect::<Vec<_>>();
+            for start in (0..points.len() - 1).step_by(MAX_LOOP_EDGES - 1) {
+                let mut part =
+                    points[start..].iter().take(MAX_LOOP_EDGES).copied().collect::<Vec<_>>();
                 let (first, last) = (part[0], part[part.len() - 1]);
                 if first != last {
                     chords.push(last);
@@ -424,12 +431,11 @@ impl Loop {
         norm(minus(self.hi, self.lo))
     }
 
-    /// The sort key: the size, a power of 4, then the Morton code of the centre relative to `lo`.
+    /// The sort key ([`morton::key`]), with cells relative to `lo`.
     fn key(&self, lo: Point) -> u64 {
-        let size = u64::from((self.diagonal() as u64).max(1).ilog2() / 2);
         // Coordinates differ by less than 2^25, and Morton codes have 19 bits per axis.
         let cell = [0, 1, 2].map(|a| (0.5 * (self.lo[a] + self.hi[a]) - lo[a]) as u64 >> 6);
-        size << 57 | morton::code(cell)
+        morton::key(self.diagonal() as u64, cell)
     }
 }
 
@@ -461,55 +467,55 @@ mod tests {
 
     /// The sum over loops, edge by edge.
     fn brute(loops: &[Vec<[i32; 3]>], p: Point) -> f64 {
-        let mut turns = Turns::default();
+        let mut product = ComplexProduct::default();
         for points in loops {
             let points: Vec<Point> = points.iter().map(|point| point.map(f64::from)).collect();
-            points.windows(2).for_each(|ends| Edges::new(&[ends]).turn(p, &mut turns));
+            points.windows(2).for_each(|ends| Edges::new(&[ends]).multiply_into(p, &mut product));
         }
-        turns.number()
+        product.number()
     }
 
     fn any_point(rng: &mut Rng) -> Point {
         [(); 3].map(|()| f64::from(16 * rng.i32(-600..600) + 8))
     }
 
-    /// The nodes below some, and these.
-    fn below(clusters: &Clusters, nodes: &[u32]) -> Vec<u32> {
+    /// The nodes and all their descendants.
+    fn with_descendants(bvh: &LoopBvh, nodes: &[u32]) -> Vec<u32> {
         let mut all = nodes.to_vec();
         let mut at = 0;
         while at < all.len() {
-            all.extend(clusters.children(all[at]).into_iter().flatten());
+            all.extend(bvh.children(all[at]).into_iter().flatten());
             at += 1;
         }
         all
     }
 
     #[test]
-    fn the_number_of_all_clusters_is_the_sum_over_all_edges() {
+    fn the_number_of_the_root_is_the_sum_over_all_edges() {
         let mut rng = Rng::with_seed(21);
         let mut divided = 0;
         for _ in 0..100 {
             let loops = any_loops(&mut rng);
-            let clusters = Clusters::new(&loops);
-            divided += loops.iter().filter(|points| points.len() > LONG + 1).count();
-            let root: Vec<u32> = clusters.root().into_iter().collect();
+            let bvh = LoopBvh::new(&loops);
+            divided += loops.iter().filter(|points| points.len() > MAX_LOOP_EDGES + 1).count();
+            let root: Vec<u32> = bvh.root().into_iter().collect();
             for _ in 0..20 {
                 let p = any_point(&mut rng);
-                let (found, error) = clusters.number(&root, p, 0.0);
+                let (found, error) = bvh.number(&root, p, 0.0);
                 let expected = brute(&loops, p);
                 assert!((found - expected).abs() < 1e-9, "{found}, not {expected}");
                 assert_eq!(error, 0.0);
             }
         }
         assert!(divided > 50, "{divided}");
-        assert_eq!(Clusters::new(&[]).root(), None);
+        assert_eq!(LoopBvh::new(&[]).root(), None);
         // There and back: the edges cancel.
-        assert_eq!(Clusters::new(&[vec![[0; 3], [1; 3], [0; 3]]]).root(), None);
+        assert_eq!(LoopBvh::new(&[vec![[0; 3], [1; 3], [0; 3]]]).root(), None);
     }
 
-    /// The memory of the lists in `clusters`, and of what they are made of.
-    fn allocated(clusters: &Clusters, loops: &[Loop]) -> u64 {
-        let Clusters { nodes, multipoles, edges, arch: _ } = clusters;
+    /// The memory of the lists in `bvh`, and of what they are made of.
+    fn allocated(bvh: &LoopBvh, loops: &[Loop]) -> u64 {
+        let LoopBvh { nodes, multipoles, edges, arch: _ } = bvh;
         let points: usize = loops.iter().map(|each| each.points.capacity()).sum();
         let bytes = nodes.capacity() * size_of::<Node>()
             + multipoles.capacity() * size_of::<Multipoles>()
@@ -535,8 +541,8 @@ mod tests {
         {
             let boundary: Vec<_> = (0..loops).map(|at| ring(count, 100 * at)).collect();
             let split: Vec<Loop> = boundary.iter().flat_map(|points| Loop::split(points)).collect();
-            let needed = allocated(&Clusters::new(&boundary), &split);
-            let bound = Clusters::bytes((count * loops) as usize);
+            let needed = allocated(&LoopBvh::new(&boundary), &split);
+            let bound = LoopBvh::bytes((count * loops) as usize);
             assert!(needed <= bound, "{count}, {loops}: {needed}, {bound}");
             assert!(loops < 100 || bound < 8 * needed, "{count}, {loops}: {needed}, {bound}");
         }
@@ -561,12 +567,15 @@ mod tests {
             let loops = Loop::split(&points);
             for Loop { points: part, .. } in &loops {
                 assert!(part[0] == part[part.len() - 1], "{count}");
-                assert!((4..=LONG + 1).contains(&part.len()), "{count}: {}", part.len());
+                assert!((4..=MAX_LOOP_EDGES + 1).contains(&part.len()), "{count}: {}", part.len());
                 let integer = |point: Point| point.map(|c| c as i32);
                 part.windows(2).for_each(|ends| add([integer(ends[0]), integer(ends[1])], 1));
             }
             assert!(edges.iter().all(|([u, v], &times)| times == 0 || u == v), "{count}");
-            assert!(points.len() > LONG + 1 || points.len() < 4 || loops.len() == 1, "{count}");
+            assert!(
+                points.len() > MAX_LOOP_EDGES + 1 || points.len() < 4 || loops.len() == 1,
+                "{count}"
+            );
         }
     }
 
@@ -601,7 +610,7 @@ mod tests {
             [[0, 0], [100, 0], [100, 100], [0, 100], [0, 0]].map(|[y, z]| [x, y, z]).to_vec()
         };
         let triangle = |x: i32| [[x, 0, 0], [x, 100, 0], [x, 0, 100], [x, 0, 0]].to_vec();
-        let nodes = |loops: &[Vec<[i32; 3]>]| Clusters::new(loops).nodes.len();
+        let nodes = |loops: &[Vec<[i32; 3]>]| LoopBvh::new(loops).nodes.len();
         assert_eq!(nodes(&[square(0)]), 1);
         assert_eq!(nodes(&[square(0), square(50)]), 1);
         assert_eq!(nodes(&[square(0), triangle(50), triangle(60)]), 3);
@@ -611,7 +620,7 @@ mod tests {
     }
 
     #[test]
-    fn a_box_shades_what_is_behind_it_along_x() {
+    fn closing_rays_of_a_box_hit_what_is_behind_it_along_x() {
         let mut rng = Rng::with_seed(28);
         let mut counts = [0; 2];
         for _ in 0..10_000 {
@@ -619,7 +628,7 @@ mod tests {
             let [a, b, c, d] = [(); 4].map(|()| [(); 3].map(|()| f64::from(rng.i32(0..6))));
             let lower = |p: Point, q: Point| [0, 1, 2].map(|i| p[i].min(q[i]));
             let upper = |p: Point, q: Point| [0, 1, 2].map(|i| p[i].max(q[i]));
-            let node = Node { lo: lower(a, b), hi: upper(a, b), ..Node::around(&[]) };
+            let node = Node { lo: lower(a, b), hi: upper(a, b), ..Node::with_bounds_of(&[]) };
             let (lo, hi) = (lower(c, d), upper(c, d));
             // Corners have integer coordinates: if boxes overlap, an integer point is in both.
             let reaches = |axis: usize, end: f64| {
@@ -628,7 +637,7 @@ mod tests {
                 })
             };
             let expected = reaches(0, f64::INFINITY) && (1..3).all(|a| reaches(a, node.hi[a]));
-            assert_eq!(node.may_shade(lo, hi), expected, "{node:?}, {lo:?}, {hi:?}");
+            assert_eq!(node.rays_may_hit_box(lo, hi), expected, "{node:?}, {lo:?}, {hi:?}");
             counts[usize::from(expected)] += 1;
         }
         assert!(counts.iter().all(|&count| count > 1000), "{counts:?}");
@@ -640,14 +649,14 @@ mod tests {
         let (mut replaced, mut largest) = (0, 0.0_f64);
         for _ in 0..200 {
             let loops = any_loops(&mut rng);
-            let clusters = Clusters::new(&loops);
-            let root: Vec<u32> = clusters.root().into_iter().collect();
+            let bvh = LoopBvh::new(&loops);
+            let root: Vec<u32> = bvh.root().into_iter().collect();
             for _ in 0..10 {
                 let p = any_point(&mut rng);
-                let exact = clusters.number(&root, p, 0.0).0;
+                let exact = bvh.number(&root, p, 0.0).0;
                 for limit in [1e-2, 1e-4, 1e-6] {
-                    let (found, error) = clusters.number(&root, p, limit);
-                    assert!(error <= limit * clusters.nodes.len() as f64, "{error}, {limit}");
+                    let (found, error) = bvh.number(&root, p, limit);
+                    assert!(error <= limit * bvh.nodes.len() as f64, "{error}, {limit}");
                     assert!((found - exact).abs() <= error + 1e-9, "{found}, {exact}, {error}");
                     replaced += u32::from(error > 0.0);
                     largest = largest.max(((found - exact).abs() - 1e-9) / error.max(1e-9));
@@ -658,32 +667,32 @@ mod tests {
     }
 
     #[test]
-    fn polynomials_of_clusters_are_as_near_as_their_bounds_say() {
+    fn polynomials_of_nodes_are_as_near_as_their_bounds_say() {
         let mut rng = Rng::with_seed(23);
         let mut bounded = [0; 2];
         for _ in 0..200 {
-            let clusters = Clusters::new(&any_loops(&mut rng));
-            let root: Vec<u32> = clusters.root().into_iter().collect();
-            let nodes = below(&clusters, &root);
+            let bvh = LoopBvh::new(&any_loops(&mut rng));
+            let root: Vec<u32> = bvh.root().into_iter().collect();
+            let nodes = with_descendants(&bvh, &root);
             for _ in 0..20 {
                 let node = nodes[rng.usize(0..nodes.len())];
                 let (center, radius) = (any_point(&mut rng), f64::from(1 << rng.i32(3..12)));
                 let [lo, hi] = [-radius, radius].map(|r| center.map(|c| c + r));
-                let errors = clusters.errors(node, center, radius);
-                if errors.sum() > 0.1 || clusters.may_shade(node, lo, hi) {
+                let errors = bvh.errors(node, center, radius);
+                if errors.sum() > 0.1 || bvh.rays_may_hit_box(node, lo, hi) {
                     continue;
                 }
-                bounded[usize::from(clusters.children(node).is_some())] += 1;
-                let (number, taylor) = clusters.expand(&[node], center, radius);
+                bounded[usize::from(bvh.children(node).is_some())] += 1;
+                let (number, taylor) = bvh.expand(&[node], center, radius);
                 for _ in 0..10 {
                     let direction = [(); 3].map(|()| rng.f64() - 0.5);
                     let x = rng.f64();
                     let h = direction.map(|c| c * x * radius / norm(direction));
                     let p = [0, 1, 2].map(|a| center[a] + h[a]);
-                    let exact = clusters.number(&[node], p, 0.0).0;
+                    let exact = bvh.number(&[node], p, 0.0).0;
                     let off = (number + taylor.change(h) - exact).abs();
                     let bound = errors.taylor * x * x * x + errors.multipoles;
-                    assert!(off <= bound + 1e-9, "{off}, {bound}: {:?}", clusters.node(node));
+                    assert!(off <= bound + 1e-9, "{off}, {bound}: {:?}", bvh.node(node));
                 }
             }
         }
@@ -704,8 +713,8 @@ mod tests {
                 // Few large ones, near which bounds by length are less.
                 loops.truncate(3);
             }
-            let clusters = Clusters::new(&loops);
-            let node = clusters.root().expect("there are loops");
+            let bvh = LoopBvh::new(&loops);
+            let node = bvh.root().expect("there are loops");
             let away = f64::from(rng.i32(1..20));
             let (center, radius) =
                 (any_point(&mut rng).map(|c| c * away), f64::from(1 << rng.i32(3..18)));
@@ -717,7 +726,7 @@ mod tests {
             let (lo, hi) = (corner(f64::min), corner(f64::max));
             let nearest = [0, 1, 2].map(|a| center[a].clamp(lo[a], hi[a]));
             let distance = norm(minus(nearest, center));
-            let errors = clusters.errors(node, center, radius);
+            let errors = bvh.errors(node, center, radius);
             assert_eq!(errors.sum(), errors.taylor + errors.multipoles);
             let x = radius / distance;
             if x >= 1.0 {
@@ -726,7 +735,7 @@ mod tests {
                 continue;
             }
             // Chords make both larger.
-            let Node { length, area, .. } = *clusters.node(node);
+            let Node { length, area, .. } = *bvh.node(node);
             let edges: f64 = loops
                 .iter()
                 .flat_map(|points| points.windows(2))
@@ -735,21 +744,21 @@ mod tests {
             assert!(length > edges * (1.0 - 1e-12) && area > 0.0);
             let middle = [0, 1, 2].map(|a| 0.5 * (lo[a] + hi[a]));
             let away = norm(minus(middle, center)) - radius;
-            let reach = 0.5 * norm(minus(hi, lo));
-            if x < 0.95 && reach / away < 0.95 && clusters.children(node).is_some() {
+            let radius_of_node = 0.5 * norm(minus(hi, lo));
+            if x < 0.95 && radius_of_node / away < 0.95 && bvh.children(node).is_some() {
                 let by_length = series(x, &|_| length / distance);
                 let by_area = series(x, &|k| (k + 1.0) * area / distance.powi(2));
                 *(if by_length < by_area { &mut as_length } else { &mut as_dipole }) += 1;
                 let expected = by_length.min(by_area) / (2.0 * TAU);
                 assert!((errors.taylor / expected - 1.0).abs() < 1e-9, "{errors:?}, {expected}");
-                let expected =
-                    series(reach / away, &|k| (k + 1.0) * area / away.powi(2)) / (2.0 * TAU);
+                let expected = series(radius_of_node / away, &|k| (k + 1.0) * area / away.powi(2))
+                    / (2.0 * TAU);
                 assert!((errors.multipoles / expected - 1.0).abs() < 1e-9, "{errors:?}");
             }
             assert!(
-                away > reach
+                away > radius_of_node
                     || errors.multipoles == f64::INFINITY
-                    || clusters.children(node).is_none()
+                    || bvh.children(node).is_none()
             );
         }
         let counts = [as_length, as_dipole, none];
@@ -757,41 +766,41 @@ mod tests {
     }
 
     #[test]
-    fn shading_edges_have_the_steps_of_all_edges() {
+    fn edges_with_rays_in_a_box_have_the_jumps_of_all_edges() {
         let mut rng = Rng::with_seed(25);
-        let mut steps = 0;
+        let mut jumps = 0;
         for _ in 0..600 {
             let loops = any_loops(&mut rng);
-            let clusters = Clusters::new(&loops);
-            let root: Vec<u32> = clusters.root().into_iter().collect();
+            let bvh = LoopBvh::new(&loops);
+            let root: Vec<u32> = bvh.root().into_iter().collect();
             let lo = any_point(&mut rng);
             let hi = lo.map(|c| c + f64::from(16 << rng.i32(0..7)));
-            let shading = clusters.shading(&root, lo, hi);
+            let edges = bvh.edges_with_rays_in(&root, lo, hi);
             assert_eq!(
-                !shading.is_empty(),
+                !edges.is_empty(),
                 root.iter().any(|&node| {
-                    below(&clusters, &[node]).into_iter().any(|node| {
-                        clusters.children(node).is_none() && clusters.may_shade(node, lo, hi)
+                    with_descendants(&bvh, &[node]).into_iter().any(|node| {
+                        bvh.children(node).is_none() && bvh.rays_may_hit_box(node, lo, hi)
                     })
                 })
             );
             // Past all loops, so that no edge is between the points.
             let past = f64::from(1 << 17);
             let [p, q] = [lo, hi].map(|[_, y, z]| [past, y, z]);
-            let found: f64 = shading.iter().map(|edge| edge.step(p, q)).sum();
+            let found: f64 = edges.iter().map(|edge| edge.jump(p, q)).sum();
             let before = brute(&loops, p);
             let after = brute(&loops, q);
-            let all: f64 = clusters
-                .shading(&root, [past, f64::MIN, f64::MIN], [past, f64::MAX, f64::MAX])
+            let all: f64 = bvh
+                .edges_with_rays_in(&root, [past, f64::MIN, f64::MIN], [past, f64::MAX, f64::MAX])
                 .iter()
-                .map(|edge| edge.step(p, q))
+                .map(|edge| edge.jump(p, q))
                 .sum();
-            let in_reach: f64 =
-                clusters.shading(&root, p, q).iter().map(|edge| edge.step(p, q)).sum();
-            assert_eq!(all, in_reach);
+            let near: f64 =
+                bvh.edges_with_rays_in(&root, p, q).iter().map(|edge| edge.jump(p, q)).sum();
+            assert_eq!(all, near);
             assert!((after - before - all).abs() < 0.2, "{after}, {before}, {all}");
-            steps += u32::from(found != 0.0);
+            jumps += u32::from(found != 0.0);
         }
-        assert!(steps > 10, "{steps}");
+        assert!(jumps > 10, "{jumps}");
     }
 }

@@ -8,14 +8,14 @@ use crate::engine::backend::{BackendError, check_cancelled};
 use crate::lattice::PlacedMesh;
 use crate::solid::distance::bricks::Bricks;
 use crate::solid::distance::clusters::Clusters;
-use crate::solid::distance::reach::Reach;
+use crate::solid::distance::distance_bound::DistanceBound;
 
-/// Visits the bricks of a grid with the clusters near them: the grid is halved down to bricks, and
-/// each half keeps the clusters that may be the nearest to one of its voxels.
+/// A traversal of the bricks of a grid with the clusters near them: the grid is bisected down to
+/// bricks, and each half keeps the clusters with a possible nearest triangle of one of its voxels.
 pub(crate) struct Culling<'a> {
     pub(crate) mesh: &'a PlacedMesh,
     pub(crate) clusters: Clusters,
-    /// Of the band, in voxels.
+    /// The width of the band, in voxels.
     width: f32,
     /// Finished bricks.
     finished: AtomicU64,
@@ -23,8 +23,8 @@ pub(crate) struct Culling<'a> {
 }
 
 impl<'a> Culling<'a> {
-    /// Bytes of memory: of the clusters, and of a list of clusters at each depth for one thread, of
-    /// which there are at most as many as triangles.
+    /// Bytes of memory: the clusters, at most one per triangle, and one thread's lists of them, one
+    /// per depth.
     pub(crate) fn bytes(mesh: &PlacedMesh) -> u64 {
         let bricks = Bricks::of_grid(mesh.lattice().dims);
         let depth: u32 = bricks.to.map(|d| 1 + d.next_power_of_two().ilog2()).into_iter().sum();
@@ -42,8 +42,8 @@ impl<'a> Culling<'a> {
         (0..self.clusters.len()).collect()
     }
 
-    /// The part of the grid that is finished, from 0 to 1.
-    pub(crate) fn done(&self) -> f64 {
+    /// The finished fraction of the grid.
+    pub(crate) fn finished_fraction(&self) -> f64 {
         let all = Bricks::of_grid(self.mesh.lattice().dims).count();
         self.finished.load(Ordering::Relaxed) as f64 / all as f64
     }
@@ -86,7 +86,7 @@ impl<'a> Culling<'a> {
         Ok(visit(bricks, &near)?.into_iter().collect())
     }
 
-    /// Calls `visit` with each brick of a row that has clusters near it, and these clusters.
+    /// Calls `visit` with each brick of a row near some of `near`, and with those clusters.
     pub(crate) fn bricks(
         &self,
         row: Bricks,
@@ -128,25 +128,25 @@ impl<'a> Culling<'a> {
         Ok(blocks)
     }
 
-    /// The clusters, of `clusters`, with triangles that may be the nearest to a voxel of `bricks`
-    /// within the width.
+    /// The subset of `clusters` with a possible nearest triangle of a voxel of `bricks` within the
+    /// width.
     pub(crate) fn near(&self, bricks: &Bricks, clusters: &[u32]) -> Vec<u32> {
-        let reach = self.reach(bricks, clusters);
+        let bound = self.distance_bound(bricks, clusters);
         let is_brick = bricks.halves().is_none();
         let is_near = |&&cluster: &&u32| match *self.clusters.triangles(cluster) {
             [index] if is_brick || self.clusters.is_long(cluster) => {
-                reach.meets_triangle(&self.mesh.triangle(index as usize))
+                bound.admits_triangle(&self.mesh.triangle(index as usize))
             }
-            _ => reach.meets(self.clusters.bounds(cluster)),
+            _ => bound.admits_box(self.clusters.bounds(cluster)),
         };
         clusters.iter().filter(is_near).copied().collect()
     }
 
-    /// The reach of `bricks`, given that there are triangles in each of `clusters`.
-    pub(crate) fn reach(&self, bricks: &Bricks, clusters: &[u32]) -> Reach {
+    /// The distance bound of `bricks` by `clusters`, each of which contains triangles.
+    pub(crate) fn distance_bound(&self, bricks: &Bricks, clusters: &[u32]) -> DistanceBound {
         let lattice = self.mesh.lattice();
         let boxes = clusters.iter().map(|&cluster| self.clusters.bounds(cluster));
-        Reach::new(
+        DistanceBound::new(
             bricks.centers(lattice.fraction_bits),
             self.width,
             lattice.units_per_voxel(),

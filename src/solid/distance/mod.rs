@@ -16,10 +16,10 @@
 pub(crate) mod bricks;
 pub(crate) mod clusters;
 pub(crate) mod cull;
+mod distance_bound;
 mod exact;
 mod field;
 mod nearest;
-mod reach;
 
 pub use field::DistanceField;
 
@@ -34,7 +34,7 @@ use crate::grid::{BRICK, BrickKey, GridBuilder, Mask, VoxelGrid, count};
 use crate::lattice::PlacedMesh;
 use crate::solid::distance::bricks::Bricks;
 use crate::solid::distance::cull::Culling;
-use crate::solid::distance::nearest::{Brick, Near, Nearest};
+use crate::solid::distance::nearest::{Brick, BrickDistances, Near};
 
 /// The widest band, in voxels.
 pub const MAX_WIDTH: f32 = 1024.0;
@@ -199,18 +199,18 @@ impl<'a> Work<'a> {
     /// Computes one brick.
     fn measure(&self, brick: Bricks, near: &[u32], part: &mut Part) -> Result<(), BackendError> {
         let Culling { mesh, clusters, .. } = &self.culling;
-        let reach = self.culling.reach(&brick, near);
-        let meets = |&index: &u32| reach.meets_triangle(&mesh.triangle(index as usize));
-        if !near.iter().any(|&cluster| clusters.triangles(cluster).iter().any(meets)) {
+        let bound = self.culling.distance_bound(&brick, near);
+        let is_admitted = |&index: &u32| bound.admits_triangle(&mesh.triangle(index as usize));
+        if !near.iter().any(|&cluster| clusters.triangles(cluster).iter().any(is_admitted)) {
             return Ok(());
         }
         let arch = Arch::new();
         let key = BrickKey::new(brick.from);
         let fraction_bits = mesh.lattice().fraction_bits;
-        let brick = Brick { origin: reach.centers.lo, fraction_bits, width: self.width };
-        let near = Near { mesh, clusters, near, reach: &reach };
-        let nearest = Nearest::of(arch, &near, &brick);
-        let mask = nearest.finish(arch, &near, &brick, &mut part.1);
+        let brick = Brick { origin: bound.centers.lo, fraction_bits, width: self.width };
+        let near = Near { mesh, clusters, near, bound: &bound };
+        let distances = BrickDistances::of(arch, &near, &brick);
+        let mask = distances.finish(arch, &near, &brick, &mut part.1);
         let mask = self.clipped(key, mask, &mut part.1);
         self.add(key, mask, part)
     }
@@ -238,7 +238,8 @@ impl<'a> Work<'a> {
     /// Extrapolates the memory of the finished rows to all rows.
     fn too_little_memory(&self) -> BackendError {
         let allowed = self.memory as f64;
-        let needed = (allowed / self.culling.done().max(0.01)).max(allowed * 1.25) as u64;
+        let needed =
+            (allowed / self.culling.finished_fraction().max(0.01)).max(allowed * 1.25) as u64;
         BackendError::Memory { needed, allowed: self.memory }
     }
 

@@ -1,25 +1,25 @@
-//! The distances of a brick's voxel centres to the triangles near it: in `f64`, with a bound of the
-//! error, and exactly ([`exact`]) where the error leaves the rounding open.
+//! The distances of a brick's voxel centres to the triangles near it: in `f64` with an error bound,
+//! and exactly ([`exact`]) if the bound admits two roundings to `f32`.
 //!
 //! # The error
-//! All coordinates are integers that differ by at most `2^24`. What is computed of an edge is exact
-//! until its last division: the products of `(p - a) x e` and `(p - a) . e` are below `2^51`, and
-//! `|p - a|^2` is as well. So are a triangle's normal `n`, and, in many cases, `n . (p - a)` and
-//! the edge functions `(n x e) . (p - a)`. If they exceed `2^53`, they have an absolute error,
-//! which with at most 18 roundings is below `2^-49 |n| d` and `2^-48 |n| |e| d`, where `d` is the
-//! largest 1-norm of a `p - a` in the brick. The first moves the distance to the plane by `2^-49
-//! d`. The second takes a point above the triangle for one beside it, or the reverse, only within
-//! `2^-48 d` of the plane through the edge, where the distances to edge and triangle differ by no
-//! more than that. Of a point beside the triangle only edges that it is beyond are looked at: the
-//! nearest point is on one of them, as the triangle is convex. If an edge is missed within `2^-48
-//! d` of its plane, the others are farther by at most twice that. A point that is found above the
-//! triangle has the first two errors, one that is found beside it the last: each is within the
-//! `slack` of `2^-47 d`. The squares, divisions and the root add less than 16 roundings.
+//! All coordinates are integers that differ by at most `2^24`. The terms of an edge are exact
+//! before the division: the products of `(p - a) x e` and `(p - a) . e` are below `2^51`, and `|p -
+//! a|^2` is as well. So are a triangle's normal `n`, and, in many cases, `n . (p - a)` and the edge
+//! functions `(n x e) . (p - a)`. If they exceed `2^53`, they have an absolute error, which with at
+//! most 18 roundings is below `2^-49 |n| d` and `2^-48 |n| |e| d`, where `d` is the largest 1-norm
+//! of a `p - a` in the brick. The first moves the distance to the plane by `2^-49 d`. The second
+//! takes a point above the triangle for one beside it, or the reverse, only within `2^-48 d` of the
+//! plane through the edge, where the distances to edge and triangle differ by no more than that. Of
+//! a point beside the triangle only edges that it is beyond are looked at: the nearest point is on
+//! one of them, as the triangle is convex. If an edge is missed within `2^-48 d` of its plane, the
+//! others are farther by at most twice that. A point that is found above the triangle has the first
+//! two errors, one that is found beside it the last: each is within the `absolute_error` of `2^-47
+//! d`. The squares, divisions and the root add less than 16 roundings.
 //!
 //! # Culling
-//! A triangle is skipped in a row of voxels if its bounding box is farther from each of them than
-//! what was found for that voxel, by a margin that exceeds all errors. So what is skipped is not
-//! the nearest triangle of any voxel.
+//! A triangle is culled in a row of voxels if its bounding box is farther from each of them than
+//! the distance found so far, by a margin above all errors. So a culled triangle is not the nearest
+//! of any voxel.
 
 use pulp::{Arch, Simd, WithSimd};
 
@@ -28,30 +28,30 @@ use crate::base::vector::{Vector, cross, dot, minus, times};
 use crate::grid::{BRICK, Mask, set_bits};
 use crate::lattice::{PlacedMesh, Triangle};
 use crate::solid::distance::clusters::{Aabb, Clusters};
+use crate::solid::distance::distance_bound::DistanceBound;
 use crate::solid::distance::exact;
-use crate::solid::distance::reach::Reach;
 
-/// Relative error of a distance before it is rounded to `f32`, twice what is needed.
-const RELATIVE: f64 = 1.0 / (1_u64 << 48) as f64;
-/// Integers up to here are exact in `f64`.
-const EXACT: f64 = (1_u64 << 53) as f64;
-/// Rows are skipped only if they are farther than this from mattering, in voxels: more than any
-/// error.
+/// Relative error bound of a distance before it is rounded to `f32`, with a factor of 2 to spare.
+const RELATIVE_ERROR: f64 = 1.0 / (1_u64 << 48) as f64;
+/// All integers up to this one are exact in `f64`.
+const MAX_EXACT_INTEGER: f64 = (1_u64 << 53) as f64;
+/// The margin of culling, in voxels and as a fraction of a squared distance: more than any error.
 const MARGIN: f64 = 1.0 / (1 << 16) as f64;
 /// The voxels of a row along `z`.
 const _: () = assert!(LANES == BRICK as usize);
 const ROWS: usize = LANES * LANES;
-/// The positions of a row's voxels, in voxels.
-const ALONG: Lanes = Lanes([0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]);
+/// The `z` of a row's voxels, in voxels.
+const ROW_Z: Lanes = Lanes([0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]);
 
 /// Squared distances in lattice units, by rows along `z`: row `8 x + y`.
-pub(crate) struct Nearest {
+pub(crate) struct BrickDistances {
     squared: [Lanes; ROWS],
-    /// For each row, by `x` and then `y`, an upper bound of its squared distances.
-    limits: [Lanes; LANES],
-    /// A bit for each row that some triangle may have lowered.
-    reached: u64,
-    slack: f64,
+    /// For each row, by `x` and then `y`, an upper bound of its squared distances with the margin.
+    cull_limits: [Lanes; LANES],
+    /// A bit for each row with a triangle that was not culled.
+    updated_rows: u64,
+    /// The absolute error bound of a distance, in lattice units.
+    absolute_error: f64,
 }
 
 /// The brick, and the width of the band.
@@ -83,39 +83,40 @@ impl Linear {
         self.at + x * self.step[0] + y * self.step[1]
     }
 
-    /// The values in the row at `x` and `y`, in voxels.
+    /// The values in the row at `x` and `y`, which are in voxels.
     #[inline(always)]
     fn row(&self, x: f64, y: f64) -> Lanes {
-        Lanes::splat(self.at(x, y)) + ALONG * Lanes::splat(self.step[2])
+        Lanes::splat(self.at(x, y)) + ROW_Z * Lanes::splat(self.step[2])
     }
 }
 
-/// A triangle as seen from a brick.
-struct Seen {
-    /// The first voxel's centre from each corner.
+/// A triangle relative to a brick, with linear functions of the voxel.
+struct TriangleFromBrick {
+    /// From each corner to the first voxel's centre.
     corners: [Vector; 3],
     /// `n . (p - a)`.
     height: Linear,
     /// 1 over the squared norm of the normal; 0 for a triangle without area.
     per_normal: f64,
-    /// For each edge, above 0 on the triangle's side of it.
+    /// The edge functions `(n x e) . (p - a)`, positive on the triangle's side.
     inward: [Linear; 3],
     edges: [Edge; 3],
-    slack: f64,
+    /// The absolute error bound of a distance, in lattice units.
+    absolute_error: f64,
 }
 
 struct Edge {
     /// `(p - a) . e`.
     along: Linear,
     squared: f64,
-    /// 1 over `squared`; 0 if that is.
+    /// `1 / squared`; 0 for length 0.
     per_squared: f64,
     /// `(p - a) x e`.
     area: [Linear; 3],
 }
 
 impl Edge {
-    /// The edge `side` from a corner, which is at `p` from the first voxel's centre.
+    /// The edge `(x, y, z)`; `p` is the first voxel's centre relative to its start.
     #[inline(always)]
     fn new(p: Vector, [x, y, z]: Vector, spacing: f64) -> Self {
         let squared = dot([x, y, z], [x, y, z]);
@@ -134,7 +135,7 @@ impl Edge {
 }
 
 #[inline(always)]
-fn seen_from(origin: [i32; 3], corner: [i32; 3]) -> Vector {
+fn relative_to(origin: [i32; 3], corner: [i32; 3]) -> Vector {
     [
         f64::from(origin[0] - corner[0]),
         f64::from(origin[1] - corner[1]),
@@ -156,26 +157,27 @@ fn norm_max(v: Vector) -> f64 {
 pub(crate) struct Near<'a> {
     pub(crate) mesh: &'a PlacedMesh,
     pub(crate) clusters: &'a Clusters,
-    /// Clusters that the brick's reach meets.
+    /// The clusters within `bound` of the brick.
     pub(crate) near: &'a [u32],
-    pub(crate) reach: &'a Reach,
+    pub(crate) bound: &'a DistanceBound,
 }
 
-struct Task<'a> {
-    nearest: &'a mut Nearest,
+/// Lowers the distances of a brick to those of the triangles near it.
+struct LowerAll<'a> {
+    distances: &'a mut BrickDistances,
     near: &'a Near<'a>,
     brick: &'a Brick,
 }
 
-impl WithSimd for Task<'_> {
+impl WithSimd for LowerAll<'_> {
     type Output = ();
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
-        let Self { nearest, near: Near { mesh, clusters, near, reach }, brick } = self;
+        let Self { distances, near: Near { mesh, clusters, near, bound }, brick } = self;
         let count = near.len();
-        // Consecutive clusters are often close together. In a scattered order, the distances of
-        // all voxels soon become small, and more triangles are culled.
+        // Consecutive clusters are neighbours. A scattered order lowers all distances early, and
+        // more triangles are culled.
         let stride = coprime_stride(count);
         let mut at = 0;
         for _ in 0..count {
@@ -183,27 +185,27 @@ impl WithSimd for Task<'_> {
             at = (at + stride) % count;
             let triangles = clusters.triangles(cluster);
             let bounds = clusters.bounds(cluster);
-            if triangles.len() > 1 && !nearest.is_near(&Gaps::new(bounds, brick)) {
+            if triangles.len() > 1 && !distances.may_improve(&BoxGaps::new(bounds, brick)) {
                 continue;
             }
             for &index in triangles {
                 let triangle = mesh.triangle(index as usize);
-                // Clusters of one triangle were tested before.
-                if triangles.len() == 1 || reach.meets_triangle(&triangle) {
-                    nearest.add(&triangle, brick);
+                // Clusters of one triangle have passed this test.
+                if triangles.len() == 1 || bound.admits_triangle(&triangle) {
+                    distances.lower(&triangle, brick);
                 }
             }
         }
     }
 }
 
-/// The squared distances of a brick's voxels from a box, by axis; exact.
-struct Gaps {
+/// The squared distances of a brick's voxels from a box, by axis, in lattice units; exact.
+struct BoxGaps {
     axes: [Lanes; 3],
-    least_z: Lanes,
+    min_z: Lanes,
 }
 
-impl Gaps {
+impl BoxGaps {
     #[inline(always)]
     fn new(bounds: &Aabb, brick: &Brick) -> Self {
         let spacing = f64::from(1u32 << brick.fraction_bits);
@@ -211,78 +213,84 @@ impl Gaps {
         for (axis, squared) in axes.iter_mut().enumerate() {
             let lo = Lanes::splat(f64::from(bounds.lo[axis] - brick.origin[axis]));
             let hi = Lanes::splat(f64::from(bounds.hi[axis] - brick.origin[axis]));
-            let at = ALONG * Lanes::splat(spacing);
+            let at = ROW_Z * Lanes::splat(spacing);
             let gap = (lo - at).max(at - hi).max(Lanes::default());
             *squared = gap * gap;
         }
-        Self { axes, least_z: Lanes::splat(axes[2].least()) }
+        Self { axes, min_z: Lanes::splat(axes[2].least()) }
     }
 
-    /// Of the rows along `z` at `x`, by `y`.
+    /// The squared distances of the rows at `x`, by `y`.
     #[inline(always)]
     fn rows(&self, x: usize) -> Lanes {
-        Lanes::splat(self.axes[0].0[x]) + self.axes[1] + self.least_z
+        Lanes::splat(self.axes[0].0[x]) + self.axes[1] + self.min_z
     }
 
-    /// Of the voxels of a row.
+    /// The squared distances of the voxels of a row.
     #[inline(always)]
     fn voxels(&self, x: usize, y: usize) -> Lanes {
         Lanes::splat(self.axes[0].0[x] + self.axes[1].0[y]) + self.axes[2]
     }
 }
 
-impl Nearest {
-    /// Of the triangles `near` the brick, where they are nearer than the width.
+impl BrickDistances {
+    /// The distances to the triangles near the brick, at most the width and the margin.
     pub(crate) fn of(arch: Arch, near: &Near, brick: &Brick) -> Self {
         let spacing = f64::from(1u32 << brick.fraction_bits);
-        let most = (f64::from(brick.width) + MARGIN) * spacing;
-        let most = Lanes::splat(most * most);
-        let mut nearest =
-            Self { squared: [most; ROWS], limits: [most; LANES], reached: 0, slack: 0.0 };
-        arch.dispatch(Task { nearest: &mut nearest, near, brick });
-        nearest
+        let max_distance = (f64::from(brick.width) + MARGIN) * spacing;
+        let max_squared = Lanes::splat(max_distance * max_distance);
+        let mut distances = Self {
+            squared: [max_squared; ROWS],
+            cull_limits: [max_squared; LANES],
+            updated_rows: 0,
+            absolute_error: 0.0,
+        };
+        arch.dispatch(LowerAll { distances: &mut distances, near, brick });
+        distances
     }
 
-    /// Whether what has these gaps may be nearer to a voxel than what was found.
+    /// Whether a triangle in a box with these gaps could lower a distance.
     #[inline(always)]
-    fn is_near(&self, gaps: &Gaps) -> bool {
-        let mut is_near = false;
+    fn may_improve(&self, gaps: &BoxGaps) -> bool {
+        let mut may_improve = false;
         for x in 0..LANES {
-            is_near |= gaps.rows(x).bits_below(self.limits[x]) != 0;
+            may_improve |= gaps.rows(x).bits_below(self.cull_limits[x]) != 0;
         }
-        is_near
+        may_improve
     }
 
+    /// Lowers the distances to those of a triangle.
     #[inline(always)]
-    fn add(&mut self, triangle: &Triangle, brick: &Brick) {
+    fn lower(&mut self, triangle: &Triangle, brick: &Brick) {
         let spacing = f64::from(1u32 << brick.fraction_bits);
-        let gaps = Gaps::new(&Aabb::of(triangle), brick);
-        let mut seen = None;
+        let gaps = BoxGaps::new(&Aabb::of(triangle), brick);
+        // Computed for the first row that is not culled.
+        let mut relative = None;
         for x in 0..LANES {
-            let rows = gaps.rows(x).bits_below(self.limits[x]);
+            let rows = gaps.rows(x).bits_below(self.cull_limits[x]);
             for y in set_bits(rows.into()).map(|y| y as usize) {
                 let squared = &mut self.squared[LANES * x + y];
-                if gaps.voxels(x, y).bits_below(limit(*squared, spacing)) == 0 {
+                if gaps.voxels(x, y).bits_below(with_margin(*squared, spacing)) == 0 {
                     continue;
                 }
-                if seen.is_none() {
-                    seen = Some(Seen::new(triangle, brick.origin, spacing));
+                if relative.is_none() {
+                    relative = Some(TriangleFromBrick::new(triangle, brick.origin, spacing));
                 }
-                let Some(seen) = &seen else { continue };
+                let Some(relative) = &relative else { continue };
                 let (fx, fy) = (x as f64, y as f64);
-                if seen.height_of_row(fx, fy) > self.limits[x].0[y] {
+                if relative.plane_distance_squared(fx, fy) > self.cull_limits[x].0[y] {
                     continue;
                 }
-                self.reached |= 1 << (LANES * x + y);
-                seen.lower(fx, fy, spacing, squared);
-                self.limits[x].0[y] = limit(*squared, spacing).greatest();
-                self.slack = self.slack.max(seen.slack);
+                self.updated_rows |= 1 << (LANES * x + y);
+                relative.lower(fx, fy, spacing, squared);
+                self.cull_limits[x].0[y] = with_margin(*squared, spacing).greatest();
+                self.absolute_error = self.absolute_error.max(relative.absolute_error);
             }
         }
     }
 
-    /// Rounds the distances, and stores those of the voxels within the width in `values`, in the
-    /// order of the mask.
+    /// Appends the rounded distances below the width to `values`, and returns the mask of their
+    /// voxels, in the same order.
     pub(crate) fn finish(
         &self,
         arch: Arch,
@@ -291,15 +299,16 @@ impl Nearest {
         values: &mut Vec<f32>,
     ) -> Mask {
         let mut mask = [0; 8];
-        if self.reached == 0 {
+        if self.updated_rows == 0 {
             return mask;
         }
         for (row, squared) in self.squared.iter().enumerate() {
-            if self.reached >> row & 1 == 0 {
+            if self.updated_rows >> row & 1 == 0 {
                 continue;
             }
             let (x, y) = (row / LANES, row % LANES);
-            let bounds = arch.dispatch(Round { squared, slack: self.slack, brick });
+            let absolute_error = self.absolute_error;
+            let bounds = arch.dispatch(RoundBounds { squared, absolute_error, brick });
             for (z, [least, most]) in bounds.into_iter().enumerate() {
                 if least >= brick.width {
                     continue;
@@ -309,7 +318,7 @@ impl Nearest {
                 } else {
                     let at = [x, y, z].map(|i| (i as i32) << brick.fraction_bits);
                     let p = std::array::from_fn(|i| brick.origin[i] + at[i]);
-                    exactly(near, p, brick.fraction_bits)
+                    exact_distance(near, p, brick.fraction_bits)
                 };
                 if rounded < brick.width {
                     mask[x] |= 1 << (LANES * y + z);
@@ -321,30 +330,32 @@ impl Nearest {
     }
 }
 
-/// Rounds the least and the largest distances that those of a row may be.
-struct Round<'a> {
+/// Rounds each distance of a row minus and plus its error bound to `f32`, in voxels; equal results
+/// need no exact distance.
+struct RoundBounds<'a> {
     squared: &'a Lanes,
-    slack: f64,
+    /// In lattice units.
+    absolute_error: f64,
     brick: &'a Brick,
 }
 
-impl WithSimd for Round<'_> {
+impl WithSimd for RoundBounds<'_> {
     type Output = [[f32; 2]; LANES];
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) -> Self::Output {
         let per_unit = 1.0 / f64::from(1u32 << self.brick.fraction_bits);
-        let slack = self.slack * per_unit;
+        let absolute = self.absolute_error * per_unit;
         let distances = self.squared.sqrt().0.map(|distance| distance * per_unit);
-        let least = distances.map(|d| (d * (1.0 - RELATIVE) - slack).max(0.0) as f32);
-        let most = distances.map(|d| (d * (1.0 + RELATIVE) + slack) as f32);
+        let least = distances.map(|d| (d * (1.0 - RELATIVE_ERROR) - absolute).max(0.0) as f32);
+        let most = distances.map(|d| (d * (1.0 + RELATIVE_ERROR) + absolute) as f32);
         std::array::from_fn(|z| [least[z], most[z]])
     }
 }
 
-/// The rounded distance from `p` to the nearest triangle.
+/// The exact distance from `p` to the nearest triangle, rounded.
 #[cold]
-fn exactly(near: &Near, p: [i32; 3], fraction_bits: u32) -> f32 {
+fn exact_distance(near: &Near, p: [i32; 3], fraction_bits: u32) -> f32 {
     let triangles = near.near.iter().flat_map(|&cluster| near.clusters.triangles(cluster));
     let distances = triangles.map(|&index| {
         let triangle = near.mesh.triangle(index as usize);
@@ -353,27 +364,28 @@ fn exactly(near: &Near, p: [i32; 3], fraction_bits: u32) -> f32 {
     distances.fold(f32::INFINITY, f32::min)
 }
 
-impl Seen {
+impl TriangleFromBrick {
     #[inline(always)]
     fn new(triangle: &Triangle, origin: [i32; 3], spacing: f64) -> Self {
         let corners = [
-            seen_from(origin, triangle[0]),
-            seen_from(origin, triangle[1]),
-            seen_from(origin, triangle[2]),
+            relative_to(origin, triangle[0]),
+            relative_to(origin, triangle[1]),
+            relative_to(origin, triangle[2]),
         ];
         let sides = [
             minus(corners[0], corners[1]),
             minus(corners[1], corners[2]),
             minus(corners[2], corners[0]),
         ];
-        let normal = primitive(cross(sides[0], sides[1]));
+        let normal = shortened(cross(sides[0], sides[1]));
         let squared = dot(normal, normal);
         let across = 3.0 * (LANES - 1) as f64 * spacing;
         let far = norm_1(corners[0]).max(norm_1(corners[1])).max(norm_1(corners[2])) + across;
         let longest = norm_max(sides[0]).max(norm_max(sides[1])).max(norm_max(sides[2]));
         // Both bound all partial sums as well.
         let largest = 2.0 * norm_max(normal) * longest.max(1.0) * far;
-        let slack = if largest < EXACT { 0.0 } else { far / (1_u64 << 47) as f64 };
+        let is_exact = largest < MAX_EXACT_INTEGER;
+        let absolute_error = if is_exact { 0.0 } else { far / (1_u64 << 47) as f64 };
         Self {
             corners,
             height: Linear::product(normal, corners[0], spacing),
@@ -388,13 +400,13 @@ impl Seen {
                 Edge::new(corners[1], sides[1], spacing),
                 Edge::new(corners[2], sides[2], spacing),
             ],
-            slack,
+            absolute_error,
         }
     }
 
     /// A lower bound of the squared distances of the row at `x` and `y` from the plane.
     #[inline(always)]
-    fn height_of_row(&self, x: f64, y: f64) -> f64 {
+    fn plane_distance_squared(&self, x: f64, y: f64) -> f64 {
         let half = 0.5 * (LANES - 1) as f64 * self.height.step[2];
         let height = ((self.height.at(x, y) + half).abs() - half.abs()).max(0.0);
         height * height * self.per_normal
@@ -405,7 +417,7 @@ impl Seen {
     fn lower(&self, x: f64, y: f64, spacing: f64, squared: &mut Lanes) {
         let zero = Lanes::default();
         let inward = [self.inward[0].row(x, y), self.inward[1].row(x, y), self.inward[2].row(x, y)];
-        // The edges that a voxel of the row is beyond.
+        // The edges with a voxel of the row on their outer side.
         let mut beyond = [true; 3];
         if self.per_normal > 0.0 {
             let height = self.height.row(x, y);
@@ -437,19 +449,19 @@ impl Seen {
     fn to_corner(&self, corner: usize, x: f64, y: f64, spacing: f64) -> Lanes {
         let [px, py, pz] = self.corners[corner];
         let (px, py) = (px + x * spacing, py + y * spacing);
-        let pz = Lanes::splat(pz) + ALONG * Lanes::splat(spacing);
+        let pz = Lanes::splat(pz) + ROW_Z * Lanes::splat(spacing);
         Lanes::splat(px * px + py * py) + pz * pz
     }
 }
 
-/// Squared distances with the margin: beyond these, triangles are culled.
+/// Squared distances with the margin of culling.
 #[inline(always)]
-fn limit(squared: Lanes, spacing: f64) -> Lanes {
+fn with_margin(squared: Lanes, spacing: f64) -> Lanes {
     squared * Lanes::splat(1.0 + MARGIN) + Lanes::splat(MARGIN * MARGIN * spacing * spacing)
 }
 
-/// A number coprime to `count`, near its golden section: its multiples modulo `count` are all
-/// indices, evenly scattered.
+/// A number coprime to `count`, near its golden section: its multiples modulo `count` are a
+/// permutation of the indices with low discrepancy.
 fn coprime_stride(count: usize) -> usize {
     let greatest_common_divisor = |mut a: usize, mut b: usize| {
         while b > 0 {
@@ -461,10 +473,10 @@ fn coprime_stride(count: usize) -> usize {
     (near.max(1)..).find(|&stride| greatest_common_divisor(stride, count) == 1).unwrap_or(1)
 }
 
-/// `normal` divided by its length if it lies along an axis, otherwise by a power of two: integers
-/// still, and smaller.
+/// `normal` divided by its length if it is parallel to an axis, otherwise by the largest power of
+/// two that divides all components: smaller integers.
 #[inline(always)]
-fn primitive(normal: Vector) -> Vector {
+fn shortened(normal: Vector) -> Vector {
     let [x, y, z] = [normal[0] as i64, normal[1] as i64, normal[2] as i64];
     let (x, y, z) = (x.unsigned_abs(), y.unsigned_abs(), z.unsigned_abs());
     let is_axis = u32::from(x > 0) + u32::from(y > 0) + u32::from(z > 0) == 1;
@@ -497,7 +509,7 @@ mod tests {
             let brick =
                 Brick { origin: [(); 3].map(|()| rng.i32(-999..999)), fraction_bits, width: 3.0 };
             let bounds = Aabb::of(&any_triangle(&mut rng, 2000));
-            let gaps = Gaps::new(&bounds, &brick);
+            let gaps = BoxGaps::new(&bounds, &brick);
             for (x, y) in (0..LANES).flat_map(|x| (0..LANES).map(move |y| (x, y))) {
                 let expected: [f64; LANES] = std::array::from_fn(|z| {
                     let at = center(brick.origin, 1 << fraction_bits, [x, y, z]);
@@ -510,13 +522,13 @@ mod tests {
     }
 
     #[test]
-    fn heights_of_rows_are_those_of_their_nearest_points() {
+    fn plane_distances_of_rows_are_those_of_their_nearest_points() {
         let mut rng = Rng::with_seed(62);
         let mut counts = [0; 2];
         for _ in 0..1000 {
             let (triangle, spacing) = (any_triangle(&mut rng, 300), 16);
             let origin = [(); 3].map(|()| rng.i32(-300..300));
-            let seen = Seen::new(&triangle, origin, f64::from(spacing));
+            let relative = TriangleFromBrick::new(&triangle, origin, f64::from(spacing));
             let (x, y) = (rng.usize(0..LANES), rng.usize(0..LANES));
             let [a, b, c] = triangle.map(|corner| corner.map(f64::from));
             let normal = cross(minus(b, a), minus(c, a));
@@ -525,7 +537,7 @@ mod tests {
             let crosses = ends[0] * ends[1] <= 0.0;
             let nearest = if crosses { 0.0 } else { ends[0].abs().min(ends[1].abs()) };
             let expected = nearest * nearest / dot(normal, normal);
-            let found = seen.height_of_row(x as f64, y as f64);
+            let found = relative.plane_distance_squared(x as f64, y as f64);
             assert!((found - expected).abs() <= 1e-9 * expected.max(1.0), "{found}, {expected}");
             counts[usize::from(crosses)] += 1;
         }
@@ -539,7 +551,7 @@ mod tests {
             let bits = rng.u32(0..20);
             let any = |rng: &mut Rng| (i64::from(rng.i32(-40..40)) * i64::from(rng.bool())) << bits;
             let normal = [(); 3].map(|()| any(&mut rng));
-            let found = primitive(normal.map(|c| c as f64));
+            let found = shortened(normal.map(|c| c as f64));
             assert!(found.iter().all(|c| c.fract() == 0.0), "{normal:?}: {found:?}");
             let parts = normal.iter().filter(|&&c| c != 0).count();
             let times = [0, 1, 2].map(|a| normal[a] as f64 / found[a]);
@@ -554,13 +566,13 @@ mod tests {
     }
 
     #[test]
-    fn strides_reach_all_indices_and_are_near_the_golden_section() {
+    fn strides_visit_all_indices_and_are_near_the_golden_section() {
         assert_eq!(coprime_stride(1), 1);
         for count in 2..2000 {
             let stride = coprime_stride(count);
-            let mut is_reached = vec![false; count];
-            (0..count).for_each(|i| is_reached[i * stride % count] = true);
-            assert!(is_reached.iter().all(|&is| is), "{stride} of {count}");
+            let mut is_visited = vec![false; count];
+            (0..count).for_each(|i| is_visited[i * stride % count] = true);
+            assert!(is_visited.iter().all(|&is| is), "{stride} of {count}");
             let off = stride as f64 - 0.618 * count as f64;
             assert!(off > -1.0 && off < 12.0, "{stride} of {count}");
         }
@@ -570,8 +582,9 @@ mod tests {
     fn limits_exceed_squares_by_their_margin() {
         for fraction_bits in 4..=16 {
             let spacing = f64::from(1 << fraction_bits);
-            let at =
-                |distance: f64| limit(Lanes::splat((distance * spacing).powi(2)), spacing).0[0];
+            let at = |distance: f64| {
+                with_margin(Lanes::splat((distance * spacing).powi(2)), spacing).0[0]
+            };
             assert_eq!(at(0.0), (MARGIN * spacing).powi(2));
             for distance in [1e-6, 1e-3, 0.1, 1.0, 1000.0] {
                 let least = (distance * spacing).powi(2) * (1.0 + MARGIN);
@@ -589,25 +602,29 @@ mod tests {
             let float = 1.0 + 900.0 * rng.f32();
             let next = float.next_up();
             let middle = f64::midpoint(float.into(), next.into());
-            let round = |distance: f64, slack: f64| {
+            let round = |distance: f64, absolute_error: f64| {
                 let squared = Lanes::splat((16.0 * distance).powi(2));
-                Arch::new().dispatch(Round { squared: &squared, slack, brick: &brick })[7]
+                Arch::new().dispatch(RoundBounds {
+                    squared: &squared,
+                    absolute_error,
+                    brick: &brick,
+                })[7]
             };
-            // The slack is in lattice units.
-            let (slack, relative) = (16.0 * 2_f64.powi(-30), 2_f64.powi(-50));
+            // In lattice units.
+            let (absolute, relative) = (16.0 * 2_f64.powi(-30), 2_f64.powi(-50));
             for sign in [-1.0, 1.0] {
                 let beside = if sign < 0.0 { float } else { next };
                 assert_eq!(round(middle * (1.0 + sign * relative), 0.0), [float, next]);
                 assert_eq!(round(middle * (1.0 + 64.0 * sign * relative), 0.0), [beside; 2]);
-                assert_eq!(round(middle + sign * slack / 32.0, slack), [float, next]);
-                assert_eq!(round(middle + sign * slack / 8.0, slack), [beside; 2]);
+                assert_eq!(round(middle + sign * absolute / 32.0, absolute), [float, next]);
+                assert_eq!(round(middle + sign * absolute / 8.0, absolute), [beside; 2]);
             }
-            assert_eq!(round(0.0, slack)[0], 0.0);
+            assert_eq!(round(0.0, absolute)[0], 0.0);
         }
     }
 
     #[test]
-    fn the_slack_follows_from_the_farthest_corner_and_is_0_if_all_is_exact() {
+    fn the_absolute_error_follows_from_the_farthest_corner_and_is_0_if_all_is_exact() {
         let mut rng = Rng::with_seed(65);
         for _ in 0..1000 {
             let (triangle, spacing) = (any_triangle(&mut rng, 1 << 22), 1 << 12);
@@ -615,15 +632,19 @@ mod tests {
             let ends = (0..8).map(|i| [0, 1, 2].map(|a| (i >> a & 1) * (LANES - 1)));
             let norms = ends.flat_map(|end| {
                 let p = center(origin, spacing, end);
-                triangle.map(|corner| norm_1(seen_from(p, corner)))
+                triangle.map(|corner| norm_1(relative_to(p, corner)))
             });
             let farthest = norms.fold(0.0, f64::max);
-            let slack = Seen::new(&triangle, origin, f64::from(spacing)).slack;
-            let bound = slack * 2_f64.powi(47);
+            let error =
+                TriangleFromBrick::new(&triangle, origin, f64::from(spacing)).absolute_error;
+            let bound = error * 2_f64.powi(47);
             let across = 6.0 * (LANES as f64) * f64::from(spacing);
             assert!((farthest..farthest + across).contains(&bound), "{bound}, {farthest}");
             let triangle = triangle.map(|corner| corner.map(|c| c >> 14));
-            assert_eq!(Seen::new(&triangle, origin.map(|c| c >> 14), 16.0).slack, 0.0);
+            assert_eq!(
+                TriangleFromBrick::new(&triangle, origin.map(|c| c >> 14), 16.0).absolute_error,
+                0.0
+            );
         }
         assert_eq!((norm_1([-1.0, 2.0, -4.0]), norm_max([-1.0, 2.0, -4.0])), (7.0, 4.0));
     }

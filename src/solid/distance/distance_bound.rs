@@ -1,24 +1,25 @@
-//! Culling of triangles that cannot be the nearest to a voxel of some bricks.
+//! Conservative culling by an upper bound of the distance from voxels to their nearest triangle.
 
 use crate::base::vector::{Vector, cross, dot, minus, plus, times};
 use crate::lattice::Triangle;
 use crate::solid::distance::clusters::Aabb;
 
-/// Exceeds all rounding errors, in voxels and in lattice units, so that culling stays conservative.
+/// More than all rounding errors, in voxels and in lattice units: culling is conservative.
 const MARGIN: f64 = 1.0 / (1 << 16) as f64;
 
-/// An upper bound of the distance from any voxel of some bricks to the triangle nearest to it.
-pub(crate) struct Reach {
-    /// The bounds of the voxels' centres.
+/// An upper bound of the distance from any voxel of some bricks to its nearest triangle.
+pub(crate) struct DistanceBound {
+    /// The bounding box of the voxel centres.
     pub(crate) centers: Aabb,
-    /// In lattice units.
+    /// In lattice units, with the margin.
     distance: f64,
+    /// The square of the bound, without the margin.
     squared: i64,
 }
 
-impl Reach {
-    /// For voxels with these `centers`: at most the width of the band, in voxels, and the farthest
-    /// point of each of `boxes`, which all contain triangles.
+impl DistanceBound {
+    /// The minimum of `width`, that of the band in voxels, and the distances from `centers` to the
+    /// farthest point of each of `boxes`, all of which contain triangles.
     pub(crate) fn new<'a>(
         centers: Aabb,
         width: f32,
@@ -31,24 +32,24 @@ impl Reach {
         Self { centers, distance: (squared as f64).sqrt() + MARGIN, squared }
     }
 
-    /// Whether the box is within the bound, so that its triangles may be the nearest to a voxel.
+    /// Whether a triangle in the box may be the nearest to a voxel.
     #[inline]
-    pub(crate) fn meets(&self, bounds: &Aabb) -> bool {
+    pub(crate) fn admits_box(&self, bounds: &Aabb) -> bool {
         self.centers.nearest_squared(bounds) <= self.squared
     }
 
-    /// Whether the triangle may be within the bound. May be `true` for one that is not.
+    /// Whether the triangle may be the nearest to a voxel; conservative.
     #[inline]
-    pub(crate) fn meets_triangle(&self, triangle: &Triangle) -> bool {
-        self.meets(&Aabb::of(triangle)) && !is_farther(triangle, &self.centers, self.distance)
+    pub(crate) fn admits_triangle(&self, triangle: &Triangle) -> bool {
+        self.admits_box(&Aabb::of(triangle)) && !is_farther(triangle, &self.centers, self.distance)
     }
 }
 
-/// Whether the box `bounds` is separated from `triangle` by more than `reach`, in lattice units,
-/// along the triangle's normal or along an edge's normal in its plane. The test is conservative:
-/// other separating axes are not tried, so `false` does not mean that the box is near. `true` means
-/// that it is farther than `reach - 2^-20`.
-fn is_farther(triangle: &Triangle, bounds: &Aabb, reach: f64) -> bool {
+/// Whether the box `bounds` is separated from `triangle` by more than `distance`, in lattice units,
+/// along the triangle's normal or along an edge's normal in its plane. Other separating axes are
+/// not tried: `false` does not imply that the box is near. `true` implies a distance above
+/// `distance - 2^-20`.
+fn is_farther(triangle: &Triangle, bounds: &Aabb, distance: f64) -> bool {
     let corners = [vector(triangle[0]), vector(triangle[1]), vector(triangle[2])];
     let (lo, hi) = (vector(bounds.lo), vector(bounds.hi));
     let center = times(plus(lo, hi), 0.5);
@@ -64,7 +65,7 @@ fn is_farther(triangle: &Triangle, bounds: &Aabb, reach: f64) -> bool {
     // 2^26, so the errors of a gap sum to less than 2^-20 times the norm of `axis`.
     let limit = |axis: Vector| {
         let extent = axis[0].abs() * half[0] + axis[1].abs() * half[1] + axis[2].abs() * half[2];
-        extent + reach * dot(axis, axis).sqrt()
+        extent + distance * dot(axis, axis).sqrt()
     };
     if dot(normal, minus(center, corners[0])).abs() > limit(normal) {
         return true;
@@ -127,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_triangle_is_culled_if_its_normal_or_an_edges_separates_it_by_more_than_the_reach() {
+    fn a_triangle_is_culled_if_its_normal_or_an_edges_separates_it_by_more_than_the_distance() {
         let mut rng = Rng::with_seed(41);
         let mut counts = [0; 2];
         for _ in 0..100_000 {
@@ -137,40 +138,40 @@ mod tests {
                 let by = any_point(&mut rng, size);
                 [0, 1, 2].map(|a| at[a] + by[a])
             });
-            let (bounds, reach) = (any_box(&mut rng, 30), rng.i32(0..30));
-            let squared = i64::from(reach).pow(2);
+            let (bounds, distance) = (any_box(&mut rng, 30), rng.i32(0..30));
+            let squared = i64::from(distance).pow(2);
             let Some(expected) = is_separated(&triangle, &bounds, squared) else { continue };
-            let found = is_farther(&triangle, &bounds, f64::from(reach));
-            assert_eq!(found, expected, "{triangle:?}, {bounds:?}, {reach}");
+            let found = is_farther(&triangle, &bounds, f64::from(distance));
+            assert_eq!(found, expected, "{triangle:?}, {bounds:?}, {distance}");
             counts[usize::from(expected)] += 1;
         }
         assert!(counts.iter().all(|&count| count > 10_000), "{counts:?}");
     }
 
     #[test]
-    fn the_reach_is_the_width_or_the_farthest_point_of_the_nearest_box() {
+    fn the_bound_is_the_width_or_the_farthest_point_of_the_nearest_box() {
         let mut rng = Rng::with_seed(42);
         let (mut by_width, mut by_box, mut met) = (0, 0, [0; 3]);
         for _ in 0..10_000 {
             let centers = any_box(&mut rng, 50);
             let boxes: Vec<Aabb> = (0..rng.usize(0..3)).map(|_| any_box(&mut rng, 50)).collect();
             let width = rng.i32(1..8);
-            let reach = Reach::new(centers, width as f32, UNIT, boxes.iter());
+            let bound = DistanceBound::new(centers, width as f32, UNIT, boxes.iter());
             let farthest = boxes.iter().map(|bounds| centers.farthest_squared(bounds)).min();
             let of_width = i64::from(width * UNIT).pow(2);
             let expected = farthest.map_or(of_width, |squared| squared.min(of_width));
             *(if expected < of_width { &mut by_box } else { &mut by_width }) += 1;
-            assert_eq!(reach.squared, expected);
-            // A little more, so that culling stays conservative.
-            let more = reach.distance - (expected as f64).sqrt();
+            assert_eq!(bound.squared, expected);
+            // With the margin.
+            let more = bound.distance - (expected as f64).sqrt();
             assert!(more > 0.5 * MARGIN && more < 2.0 * MARGIN, "{more}");
 
             let triangle = [(); 3].map(|()| any_point(&mut rng, 90));
             let bounds = Aabb::of(&triangle);
             let is_met = centers.nearest_squared(&bounds) <= expected;
-            assert_eq!(reach.meets(&bounds), is_met);
+            assert_eq!(bound.admits_box(&bounds), is_met);
             let Some(is_far) = is_separated(&triangle, &centers, expected) else { continue };
-            assert_eq!(reach.meets_triangle(&triangle), is_met && !is_far, "{triangle:?}");
+            assert_eq!(bound.admits_triangle(&triangle), is_met && !is_far, "{triangle:?}");
             met[usize::from(is_met) + usize::from(is_met && !is_far)] += 1;
         }
         let counts = [by_width, by_box, met[0], met[1], met[2]];

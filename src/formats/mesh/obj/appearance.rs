@@ -47,7 +47,7 @@ pub(super) fn appearance(
     let mut ignored = IgnoredProperties::default();
     let (mut last, mut first_kept) = (None, 0);
     for (&slot, &images) in used.iter().zip(&images) {
-        let Slot { material: number, is_plain, is_colorless } = Slot::of(slot);
+        let Slot { material: number, is_plain, is_colorless } = Slot::unpack(slot);
         let defined = materials.get(number);
         let has_vertex_colors = has_colors && !is_colorless;
         let material = textures.material(defined, images, has_vertex_colors);
@@ -93,7 +93,7 @@ fn request_images(
     slots: &[u32],
     loader: &mut TextureLoader,
 ) -> Vec<MaterialImages> {
-    let mut request = |&slot: &u32| match Slot::of(slot) {
+    let mut request = |&slot: &u32| match Slot::unpack(slot) {
         Slot { material, is_plain: false, .. } => {
             materials.get(material).map(|defined| request_of(defined, loader))
         }

@@ -1,4 +1,4 @@
-//! The third pass: faces, as triangles.
+//! The third pass: faces, triangulated.
 
 use crate::base::srgb::Linear;
 use crate::formats::mesh::flat_colors::{NO_COLOR, lacks_color};
@@ -14,53 +14,47 @@ use crate::formats::mesh::polygons::Triangulator;
 /// The texture coordinates of a triangle without any.
 const NO_UVS: [[f32; 2]; 3] = [[f32::NAN; 2]; 3];
 
-/// The bit of a slot without images.
-const PLAIN: u32 = 1;
-/// The bit of a slot without the colours of vertices.
-const COLORLESS: u32 = 2;
-
-/// The slot of a material index, without or with its images.
-fn slot(material: u32, is_plain: bool) -> u32 {
-    4 * material + if is_plain { PLAIN } else { 0 }
-}
-
-/// How a triangle shows its material.
-#[derive(Debug, Clone, Copy)]
+/// The material of a triangle, and which of its appearance attributes are undefined.
+#[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Slot {
     pub(super) material: u32,
-    /// Whether it has no texture coordinates.
+    /// No texture coordinates: the material without its images.
     pub(super) is_plain: bool,
-    /// Whether some of its vertices have no colour.
+    /// A vertex has no colour: the material without the colours of vertices.
     pub(super) is_colorless: bool,
 }
 
 impl Slot {
-    pub(super) fn of(slot: u32) -> Self {
-        let [is_plain, is_colorless] = [PLAIN, COLORLESS].map(|bit| slot & bit != 0);
-        Self { material: slot / 4, is_plain, is_colorless }
+    /// The slot as 32 bits, the least of which are the flags.
+    fn pack(self) -> u32 {
+        4 * self.material + 2 * u32::from(self.is_colorless) + u32::from(self.is_plain)
+    }
+
+    pub(super) fn unpack(bits: u32) -> Self {
+        Self { material: bits / 4, is_plain: bits & 1 != 0, is_colorless: bits & 2 != 0 }
     }
 }
 
 /// The appearance attributes of triangles and vertices.
 #[derive(Debug, Default)]
 pub(super) struct FaceAttributes {
-    /// The material slot of each triangle. Empty if there are none.
+    /// The packed [`Slot`] of each triangle; empty without materials.
     pub(super) slots: Vec<u32>,
-    /// The texture coordinates of each triangle. Empty if there are none.
+    /// The texture coordinates of each triangle; empty without images.
     pub(super) uvs: Vec<[[f32; 2]; 3]>,
-    /// The colour of each vertex. Empty if there are none.
+    /// The colour of each vertex; empty without colours.
     pub(super) vertex_colors: Vec<Linear>,
 }
 
 impl FaceAttributes {
-    /// Sets the colours of vertices, where [`NO_COLOR`] is none: a triangle with such a vertex has
-    /// the colour of its material.
+    /// Sets the colours of vertices. A triangle with a vertex of [`NO_COLOR`] has the colour of its
+    /// material.
     pub(super) fn set_colors(&mut self, colors: Vec<Linear>, triangles: &[[u32; 3]]) {
         if colors.contains(&NO_COLOR) {
-            self.slots.resize(triangles.len(), slot(0, false));
-            for (slot, &triangle) in self.slots.iter_mut().zip(triangles) {
+            self.slots.resize(triangles.len(), Slot::default().pack());
+            for (packed, &triangle) in self.slots.iter_mut().zip(triangles) {
                 if lacks_color(triangle, &colors) {
-                    *slot |= COLORLESS;
+                    *packed = Slot { is_colorless: true, ..Slot::unpack(*packed) }.pack();
                 }
             }
         }
@@ -78,24 +72,25 @@ pub(super) struct Faces {
     pub(super) points_and_lines: usize,
     /// Polygons that cannot be triangulated correctly.
     pub(super) crossing: u64,
-    /// A warning about invalid indices of texture coordinates and normals.
+    /// The first face with an invalid index of a texture coordinate or normal.
     pub(super) bad_corners: Option<Fault>,
-    /// The number of other faces with such indices.
+    /// The number of further faces with such an index.
     pub(super) other_bad_corners: usize,
     pub(super) fault: Option<Fault>,
 }
 
 impl Faces {
-    /// Those of a text with these contents.
+    /// The faces of a text with these contents.
     pub(super) fn of(contents: &Contents, vertices: &Vertices, materials: &Materials) -> Self {
         let parts = &contents.parts;
         let count: usize = parts.iter().map(|part| part.triangles).sum();
         let mut triangles = vec![[0; 3]; count];
         let mut slots = vec![0; if materials.any_defined { count } else { 0 }];
         let mut uvs = vec![NO_UVS; if materials.any_mapped { count } else { 0 }];
-        let lens = || parts.iter().map(|part| part.triangles);
-        let appearances = divided(&mut slots, lens()).into_iter().zip(divided(&mut uvs, lens()));
-        let buffers = divided(&mut triangles, lens()).into_iter().zip(appearances);
+        let lengths = || parts.iter().map(|part| part.triangles);
+        let slot_parts = divided(&mut slots, lengths());
+        let appearances = slot_parts.into_iter().zip(divided(&mut uvs, lengths()));
+        let buffers = divided(&mut triangles, lengths()).into_iter().zip(appearances);
         let work = parts.iter().zip(buffers).enumerate().collect();
         let read = each(work, |(at, (part, (triangles, (slots, uvs))))| {
             let mut reader = Reader {
@@ -121,7 +116,7 @@ impl Faces {
         let mut all = Self::default();
         let (mut start, mut end) = (0, 0);
         for (part, (len, read)) in parts.iter().zip(read) {
-            // A polygon may have fewer triangles than counted.
+            // Compaction: a polygon may have fewer triangles than counted.
             if end < start {
                 triangles.copy_within(start..start + len, end);
                 if !slots.is_empty() {
@@ -143,7 +138,7 @@ impl Faces {
         all
     }
 
-    /// Adds what was found in the next part, besides triangles.
+    /// Merges the counts and faults of the next part.
     fn append(&mut self, next: Self) {
         self.points_and_lines += next.points_and_lines;
         self.crossing += next.crossing;
@@ -157,7 +152,7 @@ impl Faces {
     }
 }
 
-/// A corner of a face: the indices of its vertex and, if it has any, its texture coordinate.
+/// A corner of a face: the indices of its vertex and its texture coordinate.
 #[derive(Debug, Clone, Copy)]
 struct Corner {
     vertex: u32,
@@ -171,7 +166,7 @@ struct Reader<'a> {
     materials: &'a Materials,
     /// The part's index.
     part: usize,
-    /// The statements before this one.
+    /// The numbers of vertices, texture coordinates and normals before the current statement.
     counts: Counts,
     material: u32,
     triangles: &'a mut [[u32; 3]],
@@ -182,7 +177,7 @@ struct Reader<'a> {
     /// The corners of the current face.
     corners: Vec<Corner>,
     triangulator: Triangulator,
-    /// Everything but triangles.
+    /// Counts and faults; no triangles.
     others: Faces,
 }
 
@@ -211,7 +206,7 @@ impl Reader<'_> {
     #[inline]
     fn face(&mut self, line: usize, words: Words) -> Result<(), String> {
         self.corners.clear();
-        let mut bad = None;
+        let mut first_invalid = None;
         for word in words {
             if let Some(vertex) = self.resolve(word, 0) {
                 self.corners.push(Corner { vertex, uv: None });
@@ -230,10 +225,10 @@ impl Reader<'_> {
                 if part == 1 {
                     uv = resolved;
                 }
-                // A file may omit all texture coordinates or normals and still refer to them.
+                // Files without any texture coordinates or normals may still refer to them.
                 let is_absent = self.contents.totals[part] == 0 && index(text).is_some();
-                if resolved.is_none() && !is_absent && bad.is_none() {
-                    bad = Some(self.fault(word, part));
+                if resolved.is_none() && !is_absent && first_invalid.is_none() {
+                    first_invalid = Some(self.fault(word, part));
                 }
             }
             if indices.next().is_some() {
@@ -241,12 +236,10 @@ impl Reader<'_> {
             }
             self.corners.push(Corner { vertex, uv });
         }
-        if let Some(what) = bad {
+        if let Some(what) = first_invalid {
             self.corners.iter_mut().for_each(|corner| corner.uv = None);
             match self.others.bad_corners {
-                None => {
-                    self.others.bad_corners = Some(Fault { part: self.part, line, what });
-                }
+                None => self.others.bad_corners = Some(Fault { part: self.part, line, what }),
                 Some(_) => self.others.other_bad_corners += 1,
             }
         }
@@ -264,8 +257,8 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// The index, from 0, of a vertex (`part` 0), texture coordinate (1) or normal (2). Negative
-    /// indices count back from their line. `None` if it is invalid.
+    /// The index, from 0, of a vertex (`part` 0), texture coordinate (1) or normal (2); `None` if
+    /// it is invalid. A negative index is relative to the number of preceding statements.
     #[inline]
     fn resolve(&self, text: &[u8], part: usize) -> Option<u32> {
         let index = index(text)?;
@@ -279,8 +272,8 @@ impl Reader<'_> {
         Some(at as u32)
     }
 
-    /// Describes the error of one index of a corner `v`, `v/vt`, `v//vn` or `v/vt/vn`, as in
-    /// [`resolve`](Self::resolve).
+    /// The message about an invalid index of a corner `v`, `v/vt`, `v//vn` or `v/vt/vn`; `part` as
+    /// in [`resolve`](Self::resolve).
     #[cold]
     fn fault(&self, corner: &[u8], part: usize) -> String {
         let corner_shown = shown(corner);
@@ -311,7 +304,8 @@ impl Reader<'_> {
         if self.materials.any_defined {
             let placement = self.materials.placement(self.material);
             let uvs = placement.map(|placement| self.placed_uvs(corners, placement));
-            self.slots[self.len] = slot(self.material, uvs == Some(None));
+            let (material, is_plain) = (self.material, uvs == Some(None));
+            self.slots[self.len] = Slot { material, is_plain, is_colorless: false }.pack();
             if self.materials.any_mapped {
                 self.uvs[self.len] = uvs.flatten().unwrap_or(NO_UVS);
             }
@@ -319,8 +313,8 @@ impl Reader<'_> {
         self.len += 1;
     }
 
-    /// The texture coordinates of these corners, transformed by `placement`; in the file `v` points
-    /// up. `None` if a corner of the face has none.
+    /// The texture coordinates of these corners, transformed by `placement` and flipped, as `v`
+    /// points up in the file. `None` if one is undefined in the face, or not finite.
     fn placed_uvs(&self, corners: [Corner; 3], placement: Placement) -> Option<[[f32; 2]; 3]> {
         if self.corners.iter().any(|corner| corner.uv.is_none()) {
             return None;

@@ -136,7 +136,7 @@ fn sphere(n: u32) -> Mesh {
 
 #[test]
 fn normals_of_a_sphere_point_outwards() {
-    let grid = voxelizer().resolution(64).run(&sphere(200)).unwrap().grid;
+    let grid = voxelizer().resolution(64).run(sphere(200)).unwrap().grid;
     let place = grid.world.place.unwrap();
     let mut worst: f64 = 0.0;
     for (voxel, sample) in samples(&grid) {

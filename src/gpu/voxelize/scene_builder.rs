@@ -330,7 +330,9 @@ impl SceneBuilder {
         let limit = self.device.device.limits().max_storage_buffer_binding_size;
         let is_bindable = |buffer: &wgpu::Buffer| {
             let size = buffer.size();
-            buffer.usage().contains(Usage::STORAGE) && size % 4 == 0 && (4..=limit).contains(&size)
+            buffer.usage().contains(Usage::STORAGE)
+                && size.is_multiple_of(4)
+                && (4..=limit).contains(&size)
         };
         let problem = if vertex_count > vertices || triangle_count > triangles {
             format!(
@@ -342,9 +344,9 @@ impl SceneBuilder {
                 "its buffers must have the usage STORAGE, and sizes that are multiples of 4 up to \
                  {limit}"
             )
-        } else if mesh.vertex_offset % 4 != 0
-            || mesh.vertex_stride % 4 != 0
-            || mesh.index_offset % index_bytes != 0
+        } else if !mesh.vertex_offset.is_multiple_of(4)
+            || !mesh.vertex_stride.is_multiple_of(4)
+            || !mesh.index_offset.is_multiple_of(index_bytes)
         {
             "its offsets and its stride must be aligned".into()
         } else if !fits(vertex_end, mesh.vertices) || !fits(index_end, mesh.indices) {

@@ -33,7 +33,7 @@ pub struct Job {
 
     /// File to write; its extension sets the format [default: write nothing].
     ///
-    /// - is standard output. For several meshes: the folder in which each gets a file of its name;
+    /// Standard output is -. For several meshes: the folder in which each gets a file of its name;
     /// end the name of a new folder with / if it has an extension.
     #[arg(short, long, value_name = "OUT")]
     pub output: Option<PathBuf>,

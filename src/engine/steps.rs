@@ -341,8 +341,9 @@ impl Voxelizer {
         let is_explained =
             warnings.contains(&Warning::Fill(FillWarning::Nothing)) && !mesh.is_missed();
         let is_new = |warning: &Warning| !is_explained || !matches!(warning, Warning::Empty { .. });
-        warnings.extend(self.install(|| of_voxels().filter(is_new).collect::<Vec<_>>())?);
-        warnings.extend(Warning::of_size(mesh, &grid, self.place.sizing));
+        let of_size = || Warning::of_size(mesh, &grid, self.place.sizing);
+        let further = || of_voxels().filter(is_new).chain(of_size()).collect::<Vec<_>>();
+        warnings.extend(self.install(further)?);
         Ok(Voxelized { grid, transparent, warnings, timings, fill_report, ..voxelized })
     }
 

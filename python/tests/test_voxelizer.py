@@ -246,7 +246,8 @@ def test_a_mesh_without_extent_needs_a_voxel_size():
     with pytest.raises(trivox.PlaceError) as caught:
         trivox.Voxelizer(8)(point)
     assert caught.value.code == "place.no_extent"
-    assert len(trivox.Voxelizer(voxel_size=1.0)(point)) == 1
+    with pytest.warns(trivox.TrivoxWarning, match="are the units those you mean"):
+        assert len(trivox.Voxelizer(voxel_size=1.0)(point)) == 1
 
 
 def test_what_is_unexpected_is_a_warning_of_the_callers_line():

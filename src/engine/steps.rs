@@ -305,8 +305,8 @@ impl Voxelizer {
         })
     }
 
-    /// The third step: the voxels' colours and attributes. Voxels of a surface in which everything is transparent
-    /// are left out; so are voxels outside the window of a mesh in a window.
+    /// The third step: the voxels' colours and attributes. Voxels of a surface in which everything
+    /// is transparent are left out; so are voxels outside the window of a mesh in a window.
     ///
     /// # Errors
     /// Too little memory; cancelled.
@@ -320,7 +320,8 @@ impl Voxelizer {
     ) -> Result<Voxelized, BackendError> {
         let Voxelized { grid, mut warnings, mut timings, fill_report, .. } = voxelized;
         let window = mesh.kept();
-        let before = window.map(|window| grid.window(&window).occupied());
+        let count = || window.map(|window| grid.window(&window).occupied());
+        let before = self.install(count)?;
         let (colored, time) = timed(|| self.install(|| self.colored(mesh, grid)))?;
         let Colored { mut grid, mut transparent } = colored?;
         check_cancelled(&*self.progress)?;
@@ -333,8 +334,8 @@ impl Voxelizer {
             grid.attributes = Some(found?);
         }
         if let Some((window, before)) = window.zip(before) {
-            grid = grid.window(&window);
-            transparent = before - grid.occupied();
+            grid = self.install(|| grid.window(&window))?;
+            transparent = before - self.install(|| grid.occupied())?;
         }
         let of_voxels = || Warning::of_voxels(mesh, &grid, self.mode, self.interior, transparent);
         // The doubt about an empty solid already says why it is empty.

@@ -1,4 +1,4 @@
-// Stage: rounds the vertices of a mesh in its owner's buffers to the lattice, and copies its indices.
+// Stage: rounds the vertices of a mesh, in the caller's buffers, to the lattice; copies its indices.
 // Dispatch: one invocation per vertex or index, whichever are more.
 //
 // A coordinate is a row of the transform times the position, in `f32`, rounded to the nearest
@@ -36,7 +36,7 @@ struct Source {
 @group(0) @binding(3) var<storage, read> indices: array<u32>;
 @group(0) @binding(4) var<storage, read_write> mesh: array<u32>;
 
-// 0 if it is out of reach.
+// 0, and a failure, beyond the limit.
 fn coordinate(row: vec4<f32>, position: vec3<f32>) -> i32 {
     let rounded = round(row.x * position.x + row.y * position.y + row.z * position.z + row.w);
     // A comparison of bits, since compilers may assume that no number is NaN. Differences of

@@ -1,6 +1,6 @@
 // Shared by the stages that build a scene's tree over its bricks. There is a node for each position
-// of each level, with bricks or not: those of level 1 first, and of a level in canonical order, x
-// fastest. So a position gives the index of its node, and no stage needs the counts of another level.
+// of each level, with bricks or not: level 1 first, and within a level in canonical order, x fastest.
+// So a position gives the index of its node, and no stage needs the counts of another level.
 //
 // #import voxelize/counters
 
@@ -27,7 +27,7 @@ const BEFORE: u32 = 32u;
 const FIRST: u32 = 36u;
 const PARENT: u32 = 37u;
 
-// A node, or the node of a cell of the level below.
+// The position of a node on its level.
 struct Place {
     position: vec3<u32>,
     level: u32,

@@ -115,8 +115,8 @@ impl Voxelizer {
         Self { color, ..self }
     }
 
-    /// Sets which [attributes](VoxelGrid::attributes) of the surface each voxel gets; by default none.
-    /// Of a solid, voxels that no triangle touches have [none](crate::grid::SurfaceSample::NONE).
+    /// Sets the [attributes](VoxelGrid::attributes) of the surface for each voxel; by default none.
+    /// The inside of a solid has [no surface](crate::grid::SurfaceSample::NONE).
     #[must_use]
     pub fn attributes(self, attributes: impl IntoIterator<Item = Attribute>) -> Self {
         Self { attributes: attributes.into_iter().collect(), ..self }

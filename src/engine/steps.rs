@@ -318,33 +318,33 @@ impl Voxelizer {
         mesh: &PlacedMesh,
         voxelized: Voxelized,
     ) -> Result<Voxelized, BackendError> {
+        self.install(|| self.painted(mesh, voxelized))?
+    }
+
+    fn painted(&self, mesh: &PlacedMesh, voxelized: Voxelized) -> Result<Voxelized, BackendError> {
         let Voxelized { grid, mut warnings, mut timings, fill_report, .. } = voxelized;
         let window = mesh.kept();
-        let count = || window.map(|window| grid.window(&window).occupied());
-        let before = self.install(count)?;
-        let (colored, time) = timed(|| self.install(|| self.colored(mesh, grid)))?;
-        let Colored { mut grid, mut transparent } = colored?;
+        let before = window.map(|window| grid.window(&window).occupied());
+        let (Colored { mut grid, mut transparent }, time) = timed(|| self.colored(mesh, grid))?;
         check_cancelled(&*self.progress)?;
         timings.color = mesh.appearance().map(|_| time);
         if !self.attributes.is_empty() {
             let (set, memory) = (self.attributes, (self.memory)());
-            let run = || attributes(mesh, &grid, set, memory, &*self.progress);
-            let (found, time) = timed(|| self.install(run))?;
+            let (found, time) = timed(|| attributes(mesh, &grid, set, memory, &*self.progress))?;
             timings.attributes = Some(time);
-            grid.attributes = Some(found?);
+            grid.attributes = Some(found);
         }
         if let Some((window, before)) = window.zip(before) {
-            grid = self.install(|| grid.window(&window))?;
-            transparent = before - self.install(|| grid.occupied())?;
+            grid = grid.window(&window);
+            transparent = before - grid.occupied();
         }
         let of_voxels = || Warning::of_voxels(mesh, &grid, self.mode, self.interior, transparent);
         // The doubt about an empty solid already says why it is empty.
         let is_explained =
             warnings.contains(&Warning::Fill(FillWarning::Nothing)) && !mesh.is_missed();
         let is_new = |warning: &Warning| !is_explained || !matches!(warning, Warning::Empty { .. });
-        let of_size = || Warning::of_size(mesh, &grid, self.place.sizing);
-        let further = || of_voxels().filter(is_new).chain(of_size()).collect::<Vec<_>>();
-        warnings.extend(self.install(further)?);
+        warnings.extend(of_voxels().filter(is_new));
+        warnings.extend(Warning::of_size(mesh, &grid, self.place.sizing));
         Ok(Voxelized { grid, transparent, warnings, timings, fill_report, ..voxelized })
     }
 

@@ -50,7 +50,7 @@ pub enum Warning {
         /// In voxels.
         width: f32,
     },
-    /// The mesh has so few voxels that its unit may be another than the one assumed.
+    /// Few voxels for a mesh: perhaps it is in another unit than assumed.
     Few {
         /// How many.
         voxels: u64,
@@ -134,8 +134,8 @@ impl Warning {
         fill_report.doubts.iter().cloned().map(Self::Fill)
     }
 
-    /// The warning about few voxels, if a whole mesh has fewer than eight, or is smaller than a
-    /// voxel: then its surface touches at most eight. A low resolution by `sizing` asks for few.
+    /// The warning about few voxels: a whole mesh has fewer than eight, or is smaller than a voxel,
+    /// so that its surface touches at most eight. A resolution below eight, by `sizing`, asks for few.
     pub(super) fn of_size(mesh: &PlacedMesh, grid: &VoxelGrid, sizing: Sizing) -> Option<Self> {
         const FEW: u64 = 8;
         let (voxels, lattice) = (grid.occupied(), mesh.lattice());
@@ -144,14 +144,7 @@ impl Warning {
         if !(1..=FEW).contains(&voxels) || is_asked || mesh.window().is_some() {
             return None;
         }
-        let ends = mesh.triangles().flatten().fold(None, |ends: Option<[[i32; 3]; 2]>, corner| {
-            let [min, max] = ends.unwrap_or([corner; 2]);
-            Some([
-                std::array::from_fn(|a| min[a].min(corner[a])),
-                std::array::from_fn(|a| max[a].max(corner[a])),
-            ])
-        });
-        let [min, max] = ends?;
+        let [min, max] = mesh.bounds();
         let size = [0, 1, 2].map(|a| f64::from(max[a] - min[a]) / lattice.scale);
         let is_small = size.iter().all(|&size| size < lattice.voxel_size);
         (voxels < FEW || is_small).then_some(Self::Few {

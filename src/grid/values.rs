@@ -69,7 +69,7 @@ impl<T: Copy + Sync> VoxelValues<T> {
         values
     }
 
-    /// Reserves memory for `bricks` more bricks with `values` values.
+    /// Reserves memory for more bricks, and for `values` values in them.
     pub(crate) fn reserve(&mut self, bricks: usize, values: usize) {
         self.keys.reserve_exact(bricks);
         self.masks.reserve_exact(bricks);
@@ -80,7 +80,7 @@ impl<T: Copy + Sync> VoxelValues<T> {
     /// Appends the values `own` of the voxels in `mask`. Keys must increase.
     ///
     /// # Panics
-    /// `key` is not above the last one, or the number of values differs from that of voxels.
+    /// `key` is not above the last one, or there is not one value for each voxel.
     pub(crate) fn push(&mut self, key: BrickKey, mask: Mask, own: &[T]) {
         assert_eq!(count(&mask) as usize, own.len(), "values of brick {:?}", key.position());
         assert!(self.keys.last().is_none_or(|&last| last < key), "brick {:?}", key.position());

@@ -361,6 +361,18 @@ impl PlacedMesh {
         &self.triangles
     }
 
+    /// Bounding box of the triangles, as minimum and maximum corner; the origin if there are none.
+    pub(crate) fn bounds(&self) -> [[i32; 3]; 2] {
+        let corners = (0..self.len()).into_par_iter().flat_map_iter(|index| self.triangle(index));
+        corners
+            .map(|corner| [corner; 2])
+            .reduce_with(|[min, max], [other_min, other_max]| {
+                let min = [0, 1, 2].map(|a| min[a].min(other_min[a]));
+                [min, [0, 1, 2].map(|a| max[a].max(other_max[a]))]
+            })
+            .unwrap_or_default()
+    }
+
     /// All triangles, in the mesh's order.
     pub fn triangles(&self) -> impl ExactSizeIterator<Item = Triangle> + '_ {
         (0..self.len()).map(|index| self.triangle(index))

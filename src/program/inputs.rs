@@ -288,9 +288,10 @@ fn leave_out_repeated(meshes: &mut Vec<Input>) -> Vec<String> {
             }
             Entry::Occupied(first) => {
                 let (name, first) = (shown(mesh), first.get());
-                warnings.push(match first == mesh {
-                    true => format!("{name}: the mesh is named twice, and made once"),
-                    false => format!("{name}: the same mesh as {}, and made once", shown(first)),
+                warnings.push(if first == mesh {
+                    format!("{name}: the mesh is named twice, and made once")
+                } else {
+                    format!("{name}: the same mesh as {}, and made once", shown(first))
                 });
                 false
             }

@@ -157,9 +157,10 @@ impl<'a> Report<'a> {
             0 => String::new(),
             more => format!(" and {} more", grouped(more as u64)),
         };
-        let failed = match named.is_empty() {
-            true => String::new(),
-            false => format!("failed: {}{more}\n", named.join(", ")),
+        let failed = if named.is_empty() {
+            String::new()
+        } else {
+            format!("failed: {}{more}\n", named.join(", "))
         };
         let is_unwritten = self.job.output.is_none() && !self.job.check && !self.job.json;
         let unwritten = if is_unwritten && self.job.verbose == 0 && self.totals.made > 0 {

@@ -2,11 +2,11 @@
 //! inside each.
 //!
 //! Triangles are assigned to bricks and clipped to voxels as for colours. A triangle counts in
-//! exactly the voxels that it touches. Its weight there is its area in a voxel, rounded to `2^-k` of
-//! a face (`k` is 20 for meshes of up to 134 million triangles), and one unit more for touching, so
-//! that a voxel that triangles only touch in points and edges has a normal too. Sums are integers,
-//! so the order of triangles has no effect; everything else is a basic floating-point operation: the
-//! attributes are the same on every machine, to the bit.
+//! exactly the voxels that it touches. Its weight in a voxel is its area there, in units of `2^-k`
+//! of a face (`k` is 20 for meshes of up to 134 million triangles), and one unit for touching: also
+//! voxels touched only in points and edges have a normal. Sums are integers, so the order of
+//! triangles has no effect. All other operations are basic ones on `f64`: attributes are the same on
+//! every machine, to the bit.
 
 use pulp::{Arch, Simd, WithSimd};
 
@@ -124,11 +124,11 @@ impl Sums {
         const LEAST: f64 = NORMAL_UNITS / 1024.0;
         let normal = self.normal.map(|sum| sum as f64);
         let length = length(normal);
-        match length < self.weight as f64 * LEAST || length == 0.0 {
-            true => [0.0; 3],
-            // Adding 0 turns -0 into 0.
-            false => normal.map(|c| (c / length) as f32 + 0.0),
+        if length < self.weight as f64 * LEAST || length == 0.0 {
+            return [0.0; 3];
         }
+        // Adding 0 turns -0 into 0.
+        normal.map(|c| (c / length) as f32 + 0.0)
     }
 }
 

@@ -47,6 +47,20 @@ pub fn soup(rng: &mut Rng, count: usize, reach: i32, step: i32) -> Vec<Triangle>
     (0..count).map(|_| triangle(rng)).collect()
 }
 
+/// Triangles of all sizes within about four units, some in the voxels of others.
+pub fn float_soup(rng: &mut Rng, count: usize) -> (Vec<[f64; 3]>, Vec<[u32; 3]>) {
+    let mut positions = Vec::new();
+    for _ in 0..count {
+        let center = [(); 3].map(|()| 4.0 * rng.f64());
+        let size = [0.3, 1.5, 4.0][rng.usize(0..3)];
+        for _ in 0..3 {
+            positions.push(center.map(|c| c + size * (rng.f64() - 0.5)));
+        }
+    }
+    let triangles = (0..count as u32).map(|t| [3 * t, 3 * t + 1, 3 * t + 2]).collect();
+    (positions, triangles)
+}
+
 /// The same with every triangle flattened to a segment or a point.
 pub fn degenerate_soup(rng: &mut Rng, count: usize, reach: i32, step: i32) -> Vec<Triangle> {
     let mut triangles = soup(rng, count, reach, step);

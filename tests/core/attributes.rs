@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use crate::common::shapes::float_soup;
+
 use fastrand::Rng;
 use trivox::grid::{Attribute, SurfaceSample};
 use trivox::lattice::Tile;
@@ -21,15 +23,7 @@ fn samples(grid: &VoxelGrid) -> Vec<([u32; 3], SurfaceSample)> {
 }
 
 fn soup(rng: &mut Rng, count: usize) -> Mesh {
-    let mut positions = Vec::new();
-    for _ in 0..count {
-        let center = [(); 3].map(|()| 4.0 * rng.f64());
-        let size = [0.3, 1.5, 4.0][rng.usize(0..3)];
-        for _ in 0..3 {
-            positions.push(center.map(|c| c + size * (rng.f64() - 0.5)));
-        }
-    }
-    let triangles = (0..count as u32).map(|t| [3 * t, 3 * t + 1, 3 * t + 2]).collect();
+    let (positions, triangles) = float_soup(rng, count);
     Mesh::new(positions, triangles).unwrap()
 }
 

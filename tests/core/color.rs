@@ -1,5 +1,6 @@
 //! The colours of voxels: compared with many samples of each, and the same in any order.
 use crate::common::oklab::{Light, distance, oklab};
+use crate::common::shapes::float_soup;
 use fastrand::Rng;
 use trivox::base::srgb::{linear_of, linear_of_rgba, rgba_of};
 use trivox::grid::Colors;
@@ -33,20 +34,6 @@ fn plain(color: [u8; 4]) -> Material {
 
 fn read_linearly(wrap: [Wrap; 2]) -> TextureRef {
     TextureRef { texture: 0, wrap, filter: Filter::Linear }
-}
-
-/// Triangles of all sizes, some of which lie in others' voxels.
-fn soup(rng: &mut Rng, count: usize) -> (Vec<[f64; 3]>, Vec<[u32; 3]>) {
-    let mut positions = Vec::new();
-    for _ in 0..count {
-        let center = [(); 3].map(|()| 4.0 * rng.f64());
-        let size = [0.3, 1.5, 4.0][rng.usize(0..3)];
-        for _ in 0..3 {
-            positions.push(center.map(|c| c + size * (rng.f64() - 0.5)));
-        }
-    }
-    let triangles = (0..count as u32).map(|t| [3 * t, 3 * t + 1, 3 * t + 2]).collect();
-    (positions, triangles)
 }
 
 fn noise(rng: &mut Rng, size: [u32; 2]) -> Texture {
@@ -157,7 +144,7 @@ fn textures_are_seen_as_many_samples_in_each_voxel_see_them() {
     let mut rng = Rng::with_seed(1);
     for (size, tiles) in [([5, 3], 1.0), ([64, 64], 1.0), ([256, 100], 1.0), ([1024, 512], 2.0)] {
         for wrap in [[Wrap::Repeat, Wrap::Clamp], [Wrap::Mirror, Wrap::Repeat]] {
-            let (positions, triangles) = soup(&mut rng, 40);
+            let (positions, triangles) = float_soup(&mut rng, 40);
             let uvs: Vec<[[f32; 2]; 3]> = (0..40)
                 .map(|_| [(); 3].map(|()| [(); 2].map(|()| tiles * (3.0 * rng.f32() - 1.0))))
                 .collect();
@@ -189,7 +176,7 @@ fn textures_are_seen_as_many_samples_in_each_voxel_see_them() {
 #[test]
 fn vertex_colours_are_seen_as_samples_see_them() {
     let mut rng = Rng::with_seed(2);
-    let (positions, triangles) = soup(&mut rng, 60);
+    let (positions, triangles) = float_soup(&mut rng, 60);
     let vertex_colors: Vec<[u16; 4]> =
         positions.iter().map(|_| [rng.u16(..), rng.u16(..), rng.u16(..), u16::MAX]).collect();
     let look = Appearance {
@@ -257,7 +244,7 @@ fn what_is_half_transparent_counts_half_and_what_is_altogether_so_not_at_all() {
 #[test]
 fn colours_are_the_same_in_any_order_and_on_any_number_of_threads() {
     let mut rng = Rng::with_seed(3);
-    let (positions, mut triangles) = soup(&mut rng, 900);
+    let (positions, mut triangles) = float_soup(&mut rng, 900);
     let texture = noise(&mut rng, [64, 32]);
     let mut uvs: Vec<[[f32; 2]; 3]> =
         (0..900).map(|_| [(); 3].map(|()| [rng.f32(), rng.f32()])).collect();
@@ -300,7 +287,7 @@ fn colours_are_the_same_in_any_order_and_on_any_number_of_threads() {
 fn every_voxel_of_a_surface_has_a_colour_of_its_own() {
     let mut rng = Rng::with_seed(4);
     for voxel_size in [0.05, 0.5] {
-        let (positions, triangles) = soup(&mut rng, 300);
+        let (positions, triangles) = float_soup(&mut rng, 300);
         let look = Appearance {
             materials: vec![plain(RED), plain(BLUE)],
             material_of: (0..300).map(|t| t % 2).collect(),

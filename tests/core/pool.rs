@@ -6,6 +6,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use rayon::ThreadPoolBuilder;
+use trivox::grid::Attribute;
 use trivox::{Fill, Mode, Solid, Tile, Voxelizer};
 
 #[test]
@@ -38,6 +39,8 @@ fn steps_end_while_the_global_pool_is_blocked() {
         say("surface");
         voxelizer.clone().mode(Mode::Thin).run(&mesh).unwrap();
         say("thin");
+        voxelizer.clone().attributes(Attribute::ALL.iter().copied()).run(&mesh).unwrap();
+        say("attributes");
         for fill in [Fill::Auto, Fill::Parity, Fill::Winding, Fill::Flood, Fill::Vote] {
             _ = solid(fill).run(&mesh);
             say(&format!("{fill} fill"));

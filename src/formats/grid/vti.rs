@@ -18,7 +18,8 @@ use crate::grid::{AttributeSet, Attributes, Place, Up, VoxelGrid, World};
 pub const SPEC: GridSpec = GridSpec {
     extension: "vti",
     name: "VTK",
-    carries: "up to 65,536 voxels per axis, as bytes; position, voxel size and up axis; RGBA; attributes",
+    carries: "up to 65,536 voxels per axis, as bytes; position, voxel size and up axis; RGBA; \
+              attributes",
     write: Some(|grid, _, out| write(grid, out)),
     file_size: |dims| {
         Some(

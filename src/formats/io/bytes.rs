@@ -54,8 +54,8 @@ pub(crate) fn checked_bytes(
     Ok(bytes)
 }
 
-/// Refuses what is often in the place of a model, by its beginning: a Git LFS pointer, and the page
-/// of a download.
+/// Refuses two common stand-ins for a model, by their first bytes: the pointer of Git LFS, and the
+/// web page of a download.
 pub(crate) fn refuse_stand_in(start: &[u8]) -> Result<(), ReadError> {
     if start.starts_with(b"version https://git-lfs.github.com/spec/") {
         return Err(ReadError::Content(

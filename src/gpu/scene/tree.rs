@@ -12,9 +12,9 @@ use crate::view::trace::scene::top_of;
 
 /// Words of a node.
 pub const NODE_WORDS: u32 = (size_of::<WordNode>() / 4) as u32;
-/// Word of the root in a header.
+/// The index, in 32-bit words, of [`Header::root`].
 pub const HEADER_ROOT: u32 = (std::mem::offset_of!(Header, root) / 4) as u32;
-/// Word of the number of bricks in a header.
+/// The index, in 32-bit words, of [`Header::bricks`].
 pub const HEADER_BRICKS: u32 = (std::mem::offset_of!(Header, bricks) / 4) as u32;
 
 /// `Params` in `shaders/trace/tree.wgsl`, which documents the fields.
@@ -38,8 +38,8 @@ pub(crate) struct Tree {
 }
 
 impl Tree {
-    /// The tree of a grid of `dims`, over a buffer for `capacity` bricks. `counters` are those of
-    /// the run that finds them.
+    /// The tree of a grid of `dims`, over a buffer for `capacity` bricks. Their number is in
+    /// `counters`, which the voxelization writes.
     ///
     /// # Errors
     /// The nodes exceed the device's limit; the device fails.

@@ -66,8 +66,8 @@ impl Buffers {
         }
     }
 
-    /// Records the steps of a run over cleared buffers. The buffers of the parameters and of the mesh
-    /// are filled, and the bind groups exist.
+    /// Records the steps of a run. Before: [`clear`](Self::clear), the parameters and the mesh in
+    /// their buffers, and the bind groups of the steps.
     pub(super) fn record(
         &self,
         device: &Device,

@@ -55,8 +55,8 @@ pub struct MeshBuffers<'a> {
     pub index_offset: u64,
     /// The number of triangles.
     pub triangle_count: u32,
-    /// The rows of the transform from the mesh to the grid, in voxels: voxel `(i, j, k)` is the cube
-    /// from `(i, j, k)` to `(i + 1, j + 1, k + 1)`.
+    /// The rows of the affine transform from mesh coordinates to voxels: voxel `(i, j, k)` is the
+    /// cube from `(i, j, k)` to `(i + 1, j + 1, k + 1)`.
     pub voxels_from_mesh: [[f32; 4]; 3],
 }
 
@@ -290,8 +290,8 @@ impl SceneBuilder {
         self.capacity
     }
 
-    /// Reads what became of the scene that was submitted last before the first poll. It completes
-    /// when the GPU has executed what was submitted: poll it in later frames.
+    /// Reads the status of the last scene that was submitted before the first poll. It is ready when
+    /// the GPU has executed that submission: poll it in later frames.
     ///
     /// # Errors
     /// The device fails.
@@ -327,7 +327,8 @@ impl SceneBuilder {
         let index_end = mesh.index_offset.checked_add(3 * u64::from(triangle_count) * index_bytes);
         let fits =
             |end: Option<u64>, buffer: &wgpu::Buffer| end.is_some_and(|end| end <= buffer.size());
-        let limit = self.device.device.limits().max_storage_buffer_binding_size;
+        let limit =
+            self.device.device.limits().max_storage_buffer_binding_size.min(u32::MAX.into());
         let is_bindable = |buffer: &wgpu::Buffer| {
             let size = buffer.size();
             buffer.usage().contains(Usage::STORAGE)
@@ -359,7 +360,7 @@ impl SceneBuilder {
 
     fn source_of(&self, mesh: &MeshBuffers, vertex_words: u32) -> Source {
         let units = (1_u32 << self.setting.fraction_bits) as f32;
-        // Words and indices of a buffer fit in 32 bits, since the buffer is within the limits.
+        // A buffer has less than 2^32 bytes, which `check` ensures: words and indices fit in `u32`.
         let of = |bytes: u64, size: u32| (bytes / u64::from(size)) as u32;
         Source {
             transform: mesh.voxels_from_mesh.map(|row| row.map(|c| c * units)),

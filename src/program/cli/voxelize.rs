@@ -196,7 +196,7 @@ pub struct Job {
 
     /// Print more: the hash, bricks, why the backend was chosen.
     ///
-    /// Also the lattice, and for several meshes a block for each.
+    /// Also the lattice; for several meshes all lines of each.
     #[arg(short, long, action = clap::ArgAction::Count)]
     pub verbose: u8,
 }

@@ -9,12 +9,12 @@
 //! most 18 roundings is below `2^-49 |n| d` and `2^-48 |n| |e| d`, where `d` is the largest 1-norm
 //! of a `p - a` in the brick. The first moves the distance to the plane by `2^-49 d`. The second
 //! takes a point above the triangle for one beside it, or the reverse, only within `2^-48 d` of the
-//! plane through the edge, where the distances to edge and triangle differ by no more than that. Of
-//! a point beside the triangle only edges that it is beyond are looked at: the nearest point is on
-//! one of them, as the triangle is convex. If an edge is missed within `2^-48 d` of its plane, the
-//! others are farther by at most twice that. A point that is found above the triangle has the first
-//! two errors, one that is found beside it the last: each is within the `absolute_error` of `2^-47
-//! d`. The squares, divisions and the root add less than 16 roundings.
+//! plane through the edge: there the distances to edge and triangle differ by at most `2^-48 d`. For
+//! a point beside the triangle only the edges between it and the triangle are tested: the nearest
+//! point is on one of them, as the triangle is convex. If an edge is missed within `2^-48 d` of its
+//! plane, the others are farther by at most `2^-47 d`. A point above the triangle has the first two
+//! errors, a point beside it the last: each is within the `absolute_error` of `2^-47 d`. The
+//! squares, divisions and the root add less than 16 roundings.
 //!
 //! # Culling
 //! A triangle is culled in a row of voxels if its bounding box is farther from each of them than
@@ -90,7 +90,8 @@ impl Linear {
     }
 }
 
-/// A triangle relative to a brick, with linear functions of the voxel.
+/// A triangle relative to a brick: vectors to the centre of its first voxel, and linear functions
+/// of the voxel's position.
 struct TriangleFromBrick {
     /// From each corner to the first voxel's centre.
     corners: [Vector; 3],

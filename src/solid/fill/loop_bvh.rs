@@ -159,8 +159,8 @@ impl LoopBvh {
 
 /// A bound of the terms of degree 3 and higher of the Taylor series of the winding number of a
 /// surface of `area`, for a displacement of length `h`, if no point of the surface is nearer than
-/// `distance`. A surface element is a dipole; its term of degree `k` is at most `(k + 1) x^k /
-/// distance^2` per area, with `x = h / distance`. Infinite unless `x` is below 1.
+/// `distance`. A surface element is a dipole: per unit of area its term of degree `k` is at most
+/// `(k + 1) x^k / distance^2`, with `x = h / distance`. Infinite for `x >= 1`.
 fn taylor_remainder(area: f64, h: f64, distance: f64) -> f64 {
     if distance <= h {
         return f64::INFINITY;

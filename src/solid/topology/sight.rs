@@ -48,7 +48,7 @@ pub(super) fn faces_back(
     patches: &Patches,
     progress: &dyn Progress,
 ) -> Vec<bool> {
-    let bounds = bounds(mesh);
+    let bounds = mesh.bounds();
     let votes_along =
         |columns: u32| Votes::of(mesh, patches, &Columns::new(&bounds, columns), progress);
     let mut votes = votes_along(COLUMNS[0]);
@@ -214,18 +214,6 @@ impl Votes {
     fn unseen(&self) -> usize {
         self.of_patches.iter().filter(|patch| patch.sides() == [0; 2]).count()
     }
-}
-
-/// Bounding box of the triangles, as minimum and maximum corner; the origin if there are none.
-fn bounds(mesh: &PlacedMesh) -> [[i32; 3]; 2] {
-    let corners = (0..mesh.len()).into_par_iter().flat_map_iter(|index| mesh.triangle(index));
-    corners
-        .map(|corner| [corner; 2])
-        .reduce_with(|[min, max], [other_min, other_max]| {
-            let min = [0, 1, 2].map(|a| min[a].min(other_min[a]));
-            [min, [0, 1, 2].map(|a| max[a].max(other_max[a]))]
-        })
-        .unwrap_or_default()
 }
 
 /// Columns along all axes, in a coarse grid over the mesh's bounding box: padding and bounds of the

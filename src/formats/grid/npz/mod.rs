@@ -7,9 +7,9 @@
 //! ignored. Without `occupied` the voxels are those of `rgba` that are not fully transparent;
 //! without either, those of the first suitable array.
 //!
-//! With attributes, `coords`, `int32` of shape `(n, 3)`, has the occupied voxels, and each attribute
-//! is an array in their order: `normal`, `float32` of shape `(n, 3)`, `triangle` and `material`,
-//! `int32`, and `area`, `float32`. They are not read.
+//! Attributes are arrays in the order of `coords`, the occupied voxels as `int32` of shape `(n, 3)`:
+//! `normal`, `float32` of shape `(n, 3)`; `triangle` and `material`, `int32`; `area`, `float32`. They
+//! are not read.
 //!
 //! A file of distances has the arrays of [`write_distances`]; read as a grid, it is the solid
 //! inside.
@@ -34,7 +34,8 @@ pub use read::read;
 pub const SPEC: GridSpec = GridSpec {
     extension: "npz",
     name: "NumPy",
-    carries: "up to 65,536 voxels per axis; position, voxel size, up axis, RGBA and attributes as arrays",
+    carries: "up to 65,536 voxels per axis; position, voxel size, up axis, RGBA and attributes as \
+              arrays",
     read: Some(read),
     write: Some(|grid, _, out| write(grid, out)),
     file_size: |dims| Some(dense::volume(dims) / MAX_RATIO),

@@ -220,13 +220,17 @@ impl fmt::Display for Warning {
                  mesh: use a larger grid"
             ),
             Self::Few { voxels, size, voxel_size } => {
-                // The lattice rounds to thousandths of a mesh that is much smaller than a voxel.
-                let [x, y, z] = size.map(|length| significant(length, 2));
                 let edge = significant(*voxel_size, 3);
+                // Placing rounds a mesh of less than a thousandth of a voxel to a point.
+                let mesh = if *size == [0.0; 3] {
+                    format!("less than a thousandth of a voxel of {edge} units")
+                } else {
+                    let [x, y, z] = size.map(|length| significant(length, 2));
+                    format!("{x} x {y} x {z} units and a voxel {edge}")
+                };
                 write!(
                     f,
-                    "the mesh is {x} x {y} x {z} units and a voxel {edge}, so {} {} occupied: are \
-                     the units those you mean?",
+                    "the mesh is {mesh}, so {} {} occupied: are the units those you mean?",
                     counted(*voxels, "voxel"),
                     if *voxels == 1 { "is" } else { "are" }
                 )

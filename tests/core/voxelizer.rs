@@ -164,6 +164,32 @@ fn warnings_say_what_is_left_out() {
 }
 
 #[test]
+fn a_mesh_of_few_voxels_is_doubted_unless_few_are_asked_for() {
+    let said = |voxelizer: Voxelizer, radius: f64| {
+        let warnings = voxelizer.run(octahedron(radius)).unwrap().warnings;
+        warnings.iter().map(Warning::to_string).collect::<Vec<_>>()
+    };
+    let of_unit = || on_cpu().voxel_size(1.0);
+    let centered = || of_unit().bounds(Bounds { min: [-2.0; 3], max: [2.0; 3] });
+    let small = "the mesh is 0.6 x 0.6 x 0.6 units and a voxel 1";
+    let point = "the mesh is less than a thousandth of a voxel of 1 units";
+    for (voxelizer, radius, mesh, voxels) in [
+        (of_unit(), 0.3, small, "1 voxel is"),
+        (centered(), 0.3, small, "8 voxels are"),
+        (of_unit(), 1e-9, point, "1 voxel is"),
+    ] {
+        let doubt = format!("{mesh}, so {voxels} occupied: are the units those you mean?");
+        assert_eq!(said(voxelizer, radius), [doubt]);
+    }
+    // More voxels, a resolution of few, and a part of a grid.
+    let wide = Bounds { min: [-8.0; 3], max: [8.0; 3] };
+    let tile = of_unit().bounds(wide).tile("1/8".parse().unwrap());
+    for (voxelizer, radius) in [(centered(), 1.5), (on_cpu().resolution(1), 1.5), (tile, 0.3)] {
+        assert_eq!(said(voxelizer, radius), Vec::<String>::new());
+    }
+}
+
+#[test]
 fn a_batch_is_in_order_and_has_errors_of_items() {
     let solid = Mode::Solid(Solid::default());
     let voxelizer = on_cpu().voxel_size(0.25).mode(solid).threads(4);

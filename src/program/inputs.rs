@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 use anyhow::{Context, Result, bail};
 use trivox::formats::{GridFormat, is_mesh};
 
-use crate::cli::{Cli, Command};
+use crate::cli::{self, Cli, Command};
 use crate::paths::shown;
 use crate::signals::CopyFolder;
 
@@ -170,21 +170,17 @@ pub fn with_stdin_named(text: &str) -> Cow<'_, str> {
 /// # Errors
 /// No format is given; standard input is used twice; it cannot be copied.
 pub fn replace_stdin(cli: &mut Cli) -> Result<Option<CopyFolder>> {
-    let (paths, format): (Vec<&mut PathBuf>, &Option<String>) =
-        match (&mut cli.command, &mut cli.job) {
-            (Some(Command::Info(args)), _) => (vec![&mut args.file], &args.input.input_format),
-            (Some(Command::Convert(args)), _) => (vec![&mut args.grid], &args.input.input_format),
-            (Some(Command::Diff(args)), _) => {
-                (vec![&mut args.a, &mut args.b], &args.input.input_format)
-            }
-            (Some(Command::Verify(args)), _) => {
-                (vec![&mut args.mesh, &mut args.grid], &args.input.input_format)
-            }
-            (Some(Command::Render(args)), _) => (vec![&mut args.file], &args.input.input_format),
-            (Some(Command::Slice(args)), _) => (vec![&mut args.grid], &args.input.input_format),
-            (None, Some(job)) => (job.meshes.iter_mut().collect(), &job.input_format),
-            _ => return Ok(None),
-        };
+    let job = &mut cli.job;
+    let (paths, cli::Input { input_format: format }) = match &mut cli.command {
+        None => (job.meshes.iter_mut().collect(), &job.input),
+        Some(Command::Info(args)) => (vec![&mut args.file], &args.input),
+        Some(Command::Convert(args)) => (vec![&mut args.grid], &args.input),
+        Some(Command::Diff(args)) => (vec![&mut args.a, &mut args.b], &args.input),
+        Some(Command::Verify(args)) => (vec![&mut args.mesh, &mut args.grid], &args.input),
+        Some(Command::Render(args)) => (vec![&mut args.file], &args.input),
+        Some(Command::Slice(args)) => (vec![&mut args.grid], &args.input),
+        Some(_) => return Ok(None),
+    };
     let mut named = paths.into_iter().filter(|path| path.as_os_str() == "-");
     let (path, second) = (named.next(), named.next());
     match (path, format) {

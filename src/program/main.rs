@@ -34,10 +34,9 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use anyhow::Result;
-use clap::error::ErrorKind;
 use trivox::formats::WriteError;
 
-use crate::cli::{Cli, Command, Job};
+use crate::cli::{Cli, Command};
 use crate::commands::{
     adapters, convert, diff, formats, info, join, manual, render, slice, verify, voxelize,
 };
@@ -96,27 +95,19 @@ fn one_line(text: &str) -> String {
 fn run(mut cli: Cli) -> Result<ExitStatus> {
     // Keeps the copy of standard input until the end.
     let _copy = inputs::replace_stdin(&mut cli)?;
-    match (cli.command, cli.job) {
-        (Some(Command::Adapters(args)), _) => adapters::run(&args),
-        (Some(Command::Formats(args)), _) => formats::run(&args),
-        (Some(Command::Info(args)), _) => info::run(&args),
-        (Some(Command::Convert(args)), _) => convert::run(&args),
-        (Some(Command::Join(args)), _) => join::run(&args),
-        (Some(Command::Diff(args)), _) => diff::run(&args),
-        (Some(Command::Verify(args)), _) => verify::run(&args),
-        (Some(Command::Render(args)), _) => render::run(&args),
-        (Some(Command::Slice(args)), _) => slice::run(&args),
-        (Some(Command::Completions(args)), _) => manual::completions(args.shell),
-        (Some(Command::Man), _) => manual::page(),
-        (None, Some(job)) => {
-            let job = Job { transform: cli.transform, ..job };
-            voxelize::run(&job, &cli.voxels, &cli.palette_args, &cli.compute)
-        }
-        // Without arguments, clap prints the usage error and exits.
-        (None, None) => {
-            let what = "a mesh is missing: voxelize mesh.obj -o out.vox";
-            Cli::complain(ErrorKind::MissingRequiredArgument, what)
-        }
+    match cli.command {
+        Some(Command::Adapters(args)) => adapters::run(&args),
+        Some(Command::Formats(args)) => formats::run(&args),
+        Some(Command::Info(args)) => info::run(&args),
+        Some(Command::Convert(args)) => convert::run(&args),
+        Some(Command::Join(args)) => join::run(&args),
+        Some(Command::Diff(args)) => diff::run(&args),
+        Some(Command::Verify(args)) => verify::run(&args),
+        Some(Command::Render(args)) => render::run(&args),
+        Some(Command::Slice(args)) => slice::run(&args),
+        Some(Command::Completions(args)) => manual::completions(args.shell),
+        Some(Command::Man) => manual::page(),
+        None => voxelize::run(cli.job),
     }
 }
 

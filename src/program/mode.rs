@@ -4,7 +4,7 @@ use anyhow::{Result, bail};
 use trivox::Mode;
 use trivox::solid::Solid;
 
-use crate::cli::{Job, VoxelArgs};
+use crate::cli::VoxelArgs;
 
 impl VoxelArgs {
     /// The mode.
@@ -15,14 +15,6 @@ impl VoxelArgs {
                 Mode::Solid(Solid { fill, include_surface })
             }
             mode => mode,
-        }
-    }
-
-    /// With --distance, what tells the inside.
-    pub fn of_job(self, job: &Job) -> Self {
-        match job.distance {
-            Some(_) => Self { mode: Some(Mode::Solid(Solid::default())), ..self },
-            None => self,
         }
     }
 

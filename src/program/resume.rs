@@ -55,13 +55,8 @@ pub struct Options(String);
 
 impl Options {
     /// Those of `job`, with the lattice, palette and blocks of its files.
-    pub fn new(
-        job: &Job,
-        voxels: &VoxelArgs,
-        lattice: Option<&Lattice>,
-        write: &WriteOptions,
-    ) -> Self {
-        let Job { format, up, strict, color, attributes, distance, tile, .. } = job;
+    pub fn new(job: &Job, lattice: Option<&Lattice>, write: &WriteOptions) -> Self {
+        let Job { format, up, strict, color, attributes, distance, tile, voxels, .. } = job;
         let VoxelArgs { keep_transparent: keep, interior_color: interior, confine, .. } = voxels;
         let mode = voxels.mode();
         // A palette and blocks are long.

@@ -15,7 +15,7 @@ use crate::errors::ErrorReport;
 use crate::fill_summary;
 use crate::numbers::{counted, duration, grouped, short, significant, sized};
 use crate::paths::{escaped, path_text};
-use crate::write::output::Names;
+use crate::write::complete::Names;
 
 /// The result of a mesh. In JSON it has the fields of its variant.
 #[derive(Debug, Serialize)]
@@ -44,7 +44,7 @@ pub struct MeshSummary {
     pub refused: bool,
     pub output: Option<Names>,
     /// The picture, if requested.
-    pub preview: Option<String>,
+    pub preview: Option<Names>,
     pub bytes: Option<u64>,
     pub timings_ms: Timings,
     /// Milliseconds of each stage, if the GPU measures them.
@@ -261,7 +261,7 @@ impl MeshSummary {
             line("wrote", format!("{output}, {}", counted(bytes, "byte")));
         }
         if let Some(preview) = &self.preview {
-            line("drew", preview.clone());
+            line("drew", preview.to_string());
         }
         lines.concat()
     }

@@ -1,8 +1,8 @@
 //! One task: reads, voxelizes, checks, writes and draws one mesh.
 
-use std::cell::Cell;
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Context, Result, anyhow, bail};
@@ -14,67 +14,81 @@ use trivox::{
     ColorSource, DistanceField, PlacedMesh, Progress, Up, VoxelGrid, Voxelized, Voxelizer,
 };
 
-use crate::batch;
-use crate::cli::{ComputeArgs, Job, PaletteArgs, VoxelArgs};
+use crate::batch::{self, catch_panic};
+use crate::cli::Job;
+use crate::deadline::Deadline;
+use crate::memory::Memory;
 use crate::paths::{path_text, shown};
 use crate::plan::Task;
 use crate::resume::{self, Origin};
 use crate::summary::{Check, Contents, MeshSummary, Outcome, Timings, milliseconds, timed};
 use crate::transform::DEFAULT_RES;
 use crate::warnings::sentences;
+use crate::write::complete::{Names, Written};
 use crate::write::destination::{Outputs, same_file};
-use crate::write::output::{Names, Output, Written};
-use crate::write::preview::Preview;
-use crate::write::sink::{Inputs, StdoutClosedEarly};
+use crate::write::output::Output;
+use crate::write::picture;
+use crate::write::sink::{Inputs, Sink, StdoutClosedEarly};
 
 /// A comparison of the backends, and its time in milliseconds.
 type TimedCheck = (Check, f64);
 
 /// What the tasks of a run share.
-pub struct RunContext<'a> {
+pub struct Run<'a> {
     pub job: &'a Job,
-    pub voxels: &'a VoxelArgs,
-    pub palette_args: &'a PaletteArgs,
-    pub compute: &'a ComputeArgs,
-    pub write_options: &'a WriteOptions,
+    pub write_options: WriteOptions,
     /// What records of earlier runs are compared with; `None` without `--resume`.
-    pub resume: Option<&'a resume::Options>,
+    pub resume: Option<resume::Options>,
     /// The files that all tasks read.
-    pub inputs: &'a Inputs,
+    pub inputs: Inputs,
     /// The files that all tasks write.
     pub outputs: &'a Outputs,
-    /// With the shared options, and the share of the memory.
-    pub voxelizer: Voxelizer,
-    /// An estimate of the bytes that suffice for all steps of the mesh.
-    pub sufficient: &'a Cell<u64>,
-    pub progress: &'a dyn Progress,
+    pub memory: Memory,
+    /// Receives the steps of a task.
+    pub progress: Arc<dyn Progress>,
 }
 
-impl RunContext<'_> {
-    /// Runs `task`.
+impl Run<'_> {
+    /// Runs `task` by `voxelizer`, with the shared options and a share of the memory.
     ///
     /// # Errors
-    /// Bad input; a failed backend; an output that cannot be written.
-    pub fn voxelize(&self, task: &Task) -> Result<Outcome> {
+    /// Bad input; a failed backend; an output that cannot be written; a bug; the time is over.
+    pub fn task(&self, task: &Task, voxelizer: &Voxelizer) -> Result<Outcome> {
+        let deadline = Arc::new(Deadline::new(self.progress.clone(), self.job.time_limit));
+        let voxelizer = voxelizer.clone().progress(deadline.clone());
+        catch_panic(|| self.outcome(task, voxelizer, &*deadline))
+            .map_err(|error| deadline.explain(error, &task.mesh))
+    }
+
+    fn outcome(
+        &self,
+        task: &Task,
+        voxelizer: Voxelizer,
+        progress: &dyn Progress,
+    ) -> Result<Outcome> {
         let began = Instant::now();
         // Recorded before the mesh is read: if the file changes meanwhile, the record must not
         // match it.
-        let origin = self.resume.map(|options| Origin::new(options, &task.mesh));
+        let origin = self.resume.as_ref().map(|options| Origin::new(options, &task.mesh));
         let kept = origin.as_ref().and_then(|origin| resume::kept(task, origin.as_ref().ok()?));
         if let Some(skipped) = kept {
             return Ok(Outcome::Skipped(skipped));
         }
         let targets = self.targets(task)?;
         let named = || shown(&task.mesh);
-        let voxelizer = self.voxelizer(targets.hold_colors() && self.job.distance.is_none());
-        let placed = voxelizer.place(&task.mesh).with_context(named)?;
-        self.sufficient.set(batch::sufficient(task, self.job, Some(&placed.mesh)));
+        let explain =
+            |error, mesh| self.memory.explain(error, batch::sufficient(task, self.job, mesh));
+        let voxelizer = self.configured(voxelizer, targets.hold_colors());
+        let placed = voxelizer.place(&task.mesh).with_context(named);
+        let placed = placed.map_err(|error| explain(error, None))?;
+        let explain = |error| explain(error, Some(&placed.mesh));
         let sidecars = Inputs::of_mesh(&task.mesh, &voxelizer, &placed, targets.files());
+        let sidecars = sidecars.with_context(named).map_err(explain)?;
         let (dims, has_distances) = (placed.mesh.window_dims(), self.job.distance.is_some());
-        targets.check(dims, has_distances, &sidecars.with_context(named)?, self.outputs)?;
+        targets.check(dims, has_distances, &sidecars, self.outputs)?;
         let inspect = |voxels: &Voxelized| self.inspect(&voxelizer, &placed.mesh, voxels);
-        let (voxelized, (check, measured)) =
-            voxelizer.finish(&placed, inspect).with_context(named)?;
+        let finished = voxelizer.finish(&placed, inspect).with_context(named);
+        let (voxelized, (check, measured)) = finished.map_err(explain)?;
         let field = measured.as_ref().map(|measured| &measured.field);
         let mut summary = self.summarize(task, &placed, &voxelized, targets.format());
         summary.refused = self.refuses(&voxelized);
@@ -83,7 +97,7 @@ impl RunContext<'_> {
             add_distances(&mut summary, measured);
         }
         if !summary.differs() && (!summary.refused || self.job.force) {
-            let written = self.write(&targets, &voxelized.grid, field, &mut summary)?;
+            let written = self.write(&targets, &voxelized.grid, field, &mut summary, progress)?;
             if let Some(Written { names, bytes, warnings }) = written {
                 // A doubtful solid must fail again in the next run.
                 let origin = origin.filter(|_| !summary.refused);
@@ -142,7 +156,7 @@ impl RunContext<'_> {
             output.check_attributes()?;
         }
         let preview = self.job.preview.as_ref();
-        let preview = preview.map(|path| Preview::new(path, inputs)).transpose()?;
+        let preview = preview.map(|path| picture::preview(path, inputs)).transpose()?;
         refuse_one_file(task.target.as_deref(), self.job.preview.as_deref())?;
         Ok(Targets { output, preview })
     }
@@ -155,21 +169,19 @@ impl RunContext<'_> {
         grid: &VoxelGrid,
         field: Option<&DistanceField>,
         summary: &mut MeshSummary,
+        progress: &dyn Progress,
     ) -> Result<Option<Written>> {
-        let drawn = match &targets.preview {
-            Some(preview) => Some((preview, timed(|| preview.draw(grid, self.progress))?)),
-            None => None,
-        };
+        let draw = |sink| timed(|| picture::draw(grid, sink, progress));
+        let drawn = targets.preview.as_ref().map(draw).transpose()?;
         let write = |output: &Output| match field {
-            Some(field) => output.write_distances(field, self.progress),
-            None => output.write(grid, self.write_options, self.progress),
+            Some(field) => output.write_distances(field, progress),
+            None => output.write(grid, &self.write_options, progress),
         };
         let written = targets.output.as_ref().map(|output| timed(|| write(output))).transpose();
         // A reader that closes standard output early does not prevent the preview.
         let has_failed = written.as_ref().is_err_and(|error| !error.is::<StdoutClosedEarly>());
-        if !has_failed && let Some((preview, (picture, time))) = drawn {
-            picture.finish()?;
-            summary.preview = Some(preview.name().to_owned());
+        if !has_failed && let Some((picture, time)) = drawn {
+            summary.preview = Some(picture.finish()?.names);
             summary.timings_ms.preview = Some(time);
         }
         let (written, time) = written?.unzip();
@@ -177,14 +189,16 @@ impl RunContext<'_> {
         Ok(written)
     }
 
-    /// The voxelizer for an output with or without colours.
-    fn voxelizer(&self, has_colors: bool) -> Voxelizer {
-        let color = match self.job.color {
-            ColorSource::Mesh | ColorSource::Uniform(_) if !has_colors => ColorSource::Transparency,
-            color => color,
+    /// `voxelizer` with the options for outputs that `hold_colors` or do not.
+    fn configured(&self, voxelizer: Voxelizer, hold_colors: bool) -> Voxelizer {
+        let Job { color, distance, voxels, attributes, .. } = self.job;
+        let color = match color {
+            ColorSource::Mesh | ColorSource::Uniform(_) if !hold_colors || distance.is_some() => {
+                ColorSource::Transparency
+            }
+            color => *color,
         };
-        let voxelizer = self.voxels.of(self.voxelizer.clone(), color);
-        voxelizer.attributes(self.job.attributes.iter().copied())
+        voxels.of(voxelizer, color).attributes(attributes.iter().copied())
     }
 
     /// The summary of the voxels, before any output; `format` is that of the file to be written.
@@ -202,9 +216,9 @@ impl RunContext<'_> {
         let colorless = self.colorless(format).filter(|_| is_one_color);
         let unused = colorless.map(|what| format!("--color had no effect: {what} hold no colours"));
         summary.warnings.extend(unused);
-        let unused = self.compute.unused_kernel(&voxelized.backend).filter(|_| !self.job.check);
+        let unused = self.job.compute.unused_kernel(&voxelized.backend).filter(|_| !self.job.check);
         summary.warnings.extend(unused);
-        summary.warnings.extend(self.palette_args.without_effect(format, grid));
+        summary.warnings.extend(self.job.palette.without_effect(format, grid));
         summary.warnings.extend(blocks.and_then(too_high));
         summary.notes.extend(blocks.map(|blocks| size_of_schematic(blocks, self.job.up)));
         summary.notes.extend(self.notes(placed, format));
@@ -263,7 +277,7 @@ impl RunContext<'_> {
 /// The destinations of a task.
 struct Targets {
     output: Option<Output>,
-    preview: Option<Preview>,
+    preview: Option<Sink>,
 }
 
 impl Targets {
@@ -278,7 +292,7 @@ impl Targets {
     /// The files that are replaced, which may not exist yet.
     fn files(&self) -> impl Iterator<Item = &Path> {
         let output = self.output.as_ref().and_then(Output::file);
-        output.into_iter().chain(self.preview.as_ref().and_then(Preview::file))
+        output.into_iter().chain(self.preview.as_ref().and_then(Sink::file))
     }
 
     /// Checks what is known of the mesh: its sidecar files, and the dimensions of its grid, of

@@ -138,7 +138,6 @@ fn options_without_effect_are_refused_or_reported() {
 fn bad_usage_exits_with_2() {
     let folder = folder();
     for args in [
-        "",
         "--res 8",
         "mesh.obj --res 8 --voxel-size 1",
         "mesh.obj --res x",
@@ -163,6 +162,9 @@ fn bad_usage_exits_with_2() {
         assert_eq!(output.status.code(), Some(2), "{args}");
         assert!(stderr(&output).starts_with("error: "), "{args}: {}", stderr(&output));
     }
+    let nothing = voxelize(folder.path(), "");
+    assert_eq!(nothing.status.code(), Some(2));
+    assert!(stderr(&nothing).contains("Examples:\n"), "{}", stderr(&nothing));
     for args in
         ["--help", "--version", "info --help", "adapters --help", "diff --help", "verify --help"]
     {

@@ -39,7 +39,7 @@ pub struct WriteArgs {
     pub format: Option<GridFormat>,
 
     #[command(flatten)]
-    pub palette_args: PaletteArgs,
+    pub palette: PaletteArgs,
 }
 
 #[derive(Debug, Args)]

@@ -13,7 +13,6 @@ use std::path::PathBuf;
 
 use bytesize::ByteSize;
 use clap::builder::NonEmptyStringValueParser;
-use clap::error::ErrorKind;
 use clap::{Arg, ArgGroup, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use trivox::Mode;
@@ -89,20 +88,13 @@ fn first_or_hidden(arg: Arg, first: &[&str]) -> Arg {
 #[command(after_help = EXAMPLES, help_template = EXAMPLES_FIRST)]
 #[command(mut_args(|arg| first_or_hidden(arg, &FIRST)))]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+#[command(arg_required_else_help = true)]
 #[command(group(ArgGroup::new("resolution").args(["res", "voxel_size"])))]
 pub struct Cli {
     #[command(subcommand)]
     pub command: Option<Command>,
     #[command(flatten)]
-    pub job: Option<Job>,
-    #[command(flatten)]
-    pub transform: TransformArgs,
-    #[command(flatten)]
-    pub voxels: VoxelArgs,
-    #[command(flatten)]
-    pub palette_args: PaletteArgs,
-    #[command(flatten)]
-    pub compute: ComputeArgs,
+    pub job: Job,
 }
 
 impl Cli {
@@ -116,11 +108,6 @@ impl Cli {
         let is_json = of_command.try_get_one("json").is_ok_and(|json| json == Some(&true));
         let cli = Self::from_arg_matches_mut(&mut matches);
         Ok((cli.map_err(|error| error.format(&mut Self::command()))?, is_json))
-    }
-
-    /// Prints a usage error in clap's words, and exits with 2.
-    pub fn complain(kind: ErrorKind, what: &str) -> ! {
-        Self::command().error(kind, what).exit()
     }
 }
 

@@ -8,12 +8,12 @@ use trivox::formats::GridFormat;
 use trivox::grid::Attribute;
 use trivox::{Bounds, ColorSource, Tile, Up};
 
-use crate::cli::TransformArgs;
 use crate::cli::names;
 use crate::cli::parse::{
     parse_bounds, parse_color, parse_count, parse_cube, parse_dims, parse_number, parse_res,
     parse_seconds, parse_width,
 };
+use crate::cli::{ComputeArgs, Input, PaletteArgs, TransformArgs, VoxelArgs};
 use crate::shard::Shard;
 
 /// The main job.
@@ -26,10 +26,8 @@ pub struct Job {
     #[arg(value_name = "MESH", required = true)]
     pub meshes: Vec<PathBuf>,
 
-    // Not flattened: clap does not see that an optional group with a flattened part is present.
-    /// Format of the file that - reads from standard input, as an extension such as obj.
-    #[arg(long, value_name = "FORMAT")]
-    pub input_format: Option<String>,
+    #[command(flatten)]
+    pub input: Input,
 
     /// File to write; its extension sets the format [default: write nothing].
     ///
@@ -69,10 +67,6 @@ pub struct Job {
     #[arg(value_parser = parse_dims, allow_hyphen_values = true)]
     #[arg(help_heading = "Size and place")]
     pub dims: Option<[u32; 3]>,
-
-    /// Set by `main` from `Cli::transform`: clap has no nested groups in an optional one.
-    #[arg(skip)]
-    pub transform: TransformArgs,
 
     /// Box to voxelize, in mesh units [default: the mesh's bounding box].
     #[arg(long, value_name = "X0,Y0,Z0,X1,Y1,Z1", value_parser = parse_bounds)]
@@ -199,4 +193,16 @@ pub struct Job {
     /// Also the lattice; for several meshes all lines of each.
     #[arg(short, long, action = clap::ArgAction::Count)]
     pub verbose: u8,
+
+    #[command(flatten)]
+    pub transform: TransformArgs,
+
+    #[command(flatten)]
+    pub voxels: VoxelArgs,
+
+    #[command(flatten)]
+    pub palette: PaletteArgs,
+
+    #[command(flatten)]
+    pub compute: ComputeArgs,
 }

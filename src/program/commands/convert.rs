@@ -9,7 +9,8 @@ use crate::cli::ConvertArgs;
 use crate::grid_summary::GridSummary;
 use crate::numbers::counted;
 use crate::terminal::TerminalProgress;
-use crate::write::output::{Names, Output, Written};
+use crate::write::complete::{Names, Written};
+use crate::write::output::Output;
 use crate::write::sink::{Inputs, refuse_shared_stdout};
 
 /// Reads the grid, writes it, and reports what the new file does not hold.
@@ -21,19 +22,16 @@ pub fn run(args: &ConvertArgs) -> Result<ExitStatus> {
         bail!("name the file to write: voxelize convert A B");
     };
     refuse_shared_stdout(args.report.json, to)?;
-    let options = args.write.palette_args.write_options()?;
-    let inputs = Inputs::new(args.write.palette_args.files().chain([&*args.grid]));
+    let options = args.write.palette.write_options()?;
+    let inputs = Inputs::new(args.write.palette.files().chain([&*args.grid]));
     let output = Output::new(to, args.write.format, &inputs)?;
     let progress = TerminalProgress::new(args.report.quiet);
     let LoadedGrid { mut grid, mut warnings, .. } = progress.load(&args.grid, args.read.memory)?;
     if let Some(axis) = args.up {
         grid.world.up = axis;
     }
-    output.check_dims(grid.dims())?;
-    warnings.extend(output.format().lost(&grid));
-    warnings.extend(args.write.palette_args.without_effect(Some(output.format()), &grid));
-    let Written { names, bytes, warnings: of_file } = output.write(&grid, &options, &progress)?;
-    progress.finish();
+    let written = output.convert(&grid, &args.write.palette, &options, &progress)?;
+    let Written { names, bytes, warnings: of_file } = written;
     warnings.extend(of_file);
     let input = GridSummary::new(&args.grid, &grid);
     let report = Report { input, output: names, bytes, warnings };

@@ -12,8 +12,8 @@ use crate::grid_summary::{GridSummary, described};
 use crate::numbers::{counted, ratio};
 use crate::paths::shown;
 use crate::terminal::TerminalProgress;
-use crate::write::preview::Preview;
-use crate::write::sink::Inputs;
+use crate::write::picture::{preview, preview_options};
+use crate::write::sink::{Inputs, Sink};
 use crate::{ExitStatus, ignore_closed, print, print_json, print_warnings};
 
 /// Maximum number of differing voxels listed.
@@ -35,7 +35,7 @@ const SHOWS_THROUGH: f64 = 0.75;
 /// A file cannot be read, the picture cannot be written, or standard output cannot be written to.
 pub fn run(args: &DiffArgs) -> Result<ExitStatus> {
     let inputs = Inputs::new([&*args.a, &*args.b]);
-    let preview = args.preview.as_ref().map(|path| Preview::new(path, &inputs)).transpose()?;
+    let sink = args.preview.as_ref().map(|path| preview(path, &inputs)).transpose()?;
     let progress = TerminalProgress::new(args.report.quiet);
     let load = |path| progress.load(path, args.read.memory);
     let (a, b) = (load(&args.a)?, load(&args.b)?);
@@ -47,13 +47,15 @@ pub fn run(args: &DiffArgs) -> Result<ExitStatus> {
     let mut warnings: Vec<String> = warnings.iter_mut().flatten().collect();
     let besides = besides(&a.grid, &b.grid, &found);
     let grids = [GridSummary::new(&args.a, &a.grid), GridSummary::new(&args.b, &b.grid)];
-    let drawn = preview.map(|preview| {
+    let draw = |sink: Sink| {
         if found.both + found.differing() == 0 {
             warnings.push("no voxel is occupied: the picture is empty".to_owned());
         }
-        preview.write(&picture(&a.grid, &b.grid)?)
-    });
-    let drawn = drawn.transpose()?;
+        let picture = picture(&a.grid, &b.grid)?;
+        sink.write(|out| Ok(picture.write_png(out)?))?.finish()?;
+        anyhow::Ok(sink.name().to_owned())
+    };
+    let drawn = sink.map(draw).transpose()?;
     let report = Report { preview: drawn, ..Report::new(grids, &found, besides, warnings) };
     print_warnings(&report.warnings, args.report.quiet);
     if args.report.json {
@@ -68,7 +70,7 @@ pub fn run(args: &DiffArgs) -> Result<ExitStatus> {
 /// Draws both grids, and over them the differing voxels from the same camera, so that these show
 /// through.
 fn picture(a: &VoxelGrid, b: &VoxelGrid) -> Result<Picture> {
-    let options = Preview::options();
+    let options = preview_options();
     let all = in_colors(a, b, IN_BOTH, ONLY_IN);
     let camera = Camera::new(&all, all.world.up, &options)?;
     let mut picture = Renderer::new(&all).render_from(&camera, &options)?;

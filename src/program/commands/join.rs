@@ -14,8 +14,9 @@ use crate::grid_summary::GridSummary;
 use crate::numbers::counted;
 use crate::paths::shown;
 use crate::terminal::TerminalProgress;
+use crate::write::complete::{Names, Written};
 use crate::write::destination::tile_named;
-use crate::write::output::{Names, Output, Written};
+use crate::write::output::Output;
 use crate::write::sink::{Inputs, refuse_shared_stdout};
 
 /// Reads the tiles, puts them together where they lie, and writes the whole.
@@ -25,10 +26,10 @@ use crate::write::sink::{Inputs, refuse_shared_stdout};
 /// file cannot be written.
 pub fn run(args: &JoinArgs) -> Result<ExitStatus> {
     refuse_shared_stdout(args.report.json, &args.output)?;
-    let options = args.write.palette_args.write_options()?;
+    let options = args.write.palette.write_options()?;
     let progress = TerminalProgress::new(args.report.quiet);
     let tiles = args.grids.iter().map(PathBuf::as_path);
-    let inputs = Inputs::new(args.write.palette_args.files().chain(tiles));
+    let inputs = Inputs::new(args.write.palette.files().chain(tiles));
     let output = Output::new(&args.output, args.write.format, &inputs)?;
     refuse_missing(&args.grids)?;
     let (mut tiles, mut warnings) = (Vec::new(), Vec::new());
@@ -60,11 +61,8 @@ pub fn run(args: &JoinArgs) -> Result<ExitStatus> {
     let grid = grid.context("the grids are not tiles of one")?;
     warnings.extend(gap(&grid, &tiles));
     drop(tiles);
-    output.check_dims(grid.dims())?;
-    warnings.extend(output.format().lost(&grid));
-    warnings.extend(args.write.palette_args.without_effect(Some(output.format()), &grid));
-    let Written { names, bytes, warnings: of_file } = output.write(&grid, &options, &progress)?;
-    progress.finish();
+    let written = output.convert(&grid, &args.write.palette, &options, &progress)?;
+    let Written { names, bytes, warnings: of_file } = written;
     warnings.extend(of_file);
     let whole = GridSummary::new(&args.output, &grid);
     let report = Report { tiles: args.grids.len(), whole, output: names, bytes, warnings };

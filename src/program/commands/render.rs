@@ -24,9 +24,9 @@ use crate::summary::timed;
 use crate::terminal::TerminalProgress;
 use crate::transform::sizing;
 use crate::warnings::sentences;
+use crate::write::complete::{Names, Written};
 use crate::write::frames::{Frames, Kind};
-use crate::write::output::{Names, Written};
-use crate::write::preview::check_extension;
+use crate::write::picture::check_extension;
 use crate::write::sink::{Inputs, Sink, refuse_shared_stdout};
 
 /// Reads the grid, draws it and writes the pictures.
@@ -131,7 +131,7 @@ impl Pictures {
             }
             Self::Picture(sink) => {
                 let picture = renderer.render_with(options, progress)?;
-                Written::one(sink, |out| Ok(picture.write_png(out)?))
+                sink.write(|out| Ok(picture.write_png(out)?))?.finish()
             }
         }
     }

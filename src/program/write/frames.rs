@@ -11,8 +11,7 @@ use trivox::view::render::{
 };
 
 use crate::paths::shown;
-use crate::write::files::Files;
-use crate::write::output::Written;
+use crate::write::complete::{Complete, Written};
 use crate::write::sink::{Inputs, Sink};
 
 /// Default time of one orbit, in seconds.
@@ -151,7 +150,7 @@ impl Frames {
                         io::Result::Ok(())
                     })
                 };
-                Written::one(sink, |out| {
+                let complete = sink.write(|out| {
                     match kind {
                         Kind::Png => {
                             let mut animation = PngAnimation::new(out, options, self.number, *fps)?;
@@ -170,15 +169,16 @@ impl Frames {
                         }
                     }
                     Ok(())
-                })
+                })?;
+                complete.finish()
             }
             Target::Numbered { paths, next, inputs } => {
-                let mut files = Files::new(inputs);
-                for (frame, path) in frames.zip(paths) {
-                    let picture = renderer.render(&frame)?;
-                    files.add(path.clone(), |out: &mut dyn Write| Ok(picture.write_png(out)?))?;
+                let write = |frame: RenderOptions, out: &mut dyn Write| {
+                    renderer.render(&frame).map_err(io::Error::other)?.write_png(out)?;
                     progress.advance(1);
-                }
+                    Ok(())
+                };
+                let files = Complete::several(paths.iter().zip(frames), inputs, write)?;
                 let mut written = files.finish()?;
                 if next.exists() {
                     written.warnings.push(format!(

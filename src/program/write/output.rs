@@ -3,23 +3,23 @@
 //! complete.
 
 use std::collections::HashSet;
-use std::fmt;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use serde::Serialize;
 use trivox::formats::{
-    GridFormat, MAX_SCENE, Reporting, VoxFiles, WriteError, WriteOptions, check_space, is_mesh,
+    GridFormat, MAX_SCENE, Reporting, VoxFiles, WriteOptions, check_space, is_mesh,
     temporary::folder_of, write_distances, write_grid_with,
 };
 use trivox::{DistanceField, Progress, VoxelGrid};
 
+use crate::cli::PaletteArgs;
 use crate::inputs::sorted;
 use crate::numbers::{counted, grouped};
 use crate::paths::shown;
+use crate::terminal::TerminalProgress;
+use crate::write::complete::{Complete, Written};
 use crate::write::destination::Outputs;
-use crate::write::files::Files;
 use crate::write::sink::{Inputs, Sink, refuse_folder};
 
 /// The destination of a grid, checked before the work begins.
@@ -27,37 +27,6 @@ use crate::write::sink::{Inputs, Sink, refuse_folder};
 pub struct Output {
     sink: Sink,
     format: GridFormat,
-}
-
-/// The files written.
-#[derive(Debug)]
-pub struct Written {
-    pub names: Names,
-    /// Total size in bytes.
-    pub bytes: u64,
-    pub warnings: Vec<String>,
-}
-
-impl Written {
-    /// One file: the output of `write`.
-    ///
-    /// # Errors
-    /// As [`Sink::write`].
-    pub fn one(
-        sink: &Sink,
-        write: impl FnOnce(&mut dyn Write) -> Result<(), WriteError>,
-    ) -> Result<Self> {
-        let bytes = sink.write(write)?;
-        Ok(Self { names: Names::One(sink.name().to_owned()), bytes, warnings: Vec::new() })
-    }
-}
-
-/// The file names of a grid: in JSON a string, or a list if there are several.
-#[derive(Debug, Clone, Serialize)]
-#[serde(untagged)]
-pub enum Names {
-    One(String),
-    Several(Vec<String>),
 }
 
 impl Output {
@@ -167,13 +136,35 @@ impl Output {
         if let Some(path) = self.parts_path(grid.dims()) {
             return self.write_parts(grid, options, path, progress);
         }
-        let mut written = Written::one(&self.sink, |out| {
+        let complete = self.sink.write(|out| {
             write_grid_with(grid, self.format, options, &mut Reporting::new(out, progress))
         })?;
+        let mut written = complete.finish()?;
         if let Some(path) = self.sink.file().filter(|_| self.format == GridFormat::Vox) {
             written.warnings.extend(leftovers(path, &HashSet::from([path.to_owned()])));
         }
         Ok(written)
+    }
+
+    /// Writes a grid of a file, as [`write`](Self::write). The warnings also say what the format
+    /// does not hold, and which of the options have no effect.
+    ///
+    /// # Errors
+    /// As [`write`](Self::write).
+    pub fn convert(
+        &self,
+        grid: &VoxelGrid,
+        palette: &PaletteArgs,
+        options: &WriteOptions,
+        progress: &TerminalProgress,
+    ) -> Result<Written> {
+        self.check_dims(grid.dims())?;
+        let mut warnings = self.format.lost(grid);
+        warnings.extend(palette.without_effect(Some(self.format), grid));
+        let written = self.write(grid, options, progress)?;
+        progress.finish();
+        warnings.extend(written.warnings);
+        Ok(Written { warnings, ..written })
     }
 
     /// Writes `field` as [`write`](Self::write) does a grid.
@@ -186,9 +177,10 @@ impl Output {
         progress: &dyn Progress,
     ) -> Result<Written> {
         progress.start("write", self.format.distances_size(field.dims()).unwrap_or(0));
-        Written::one(&self.sink, |out| {
-            write_distances(field, self.format, &mut Reporting::new(out, progress))
-        })
+        let complete = self
+            .sink
+            .write(|out| write_distances(field, self.format, &mut Reporting::new(out, progress)))?;
+        complete.finish()
     }
 
     /// Checks that the format can hold distances.
@@ -217,15 +209,13 @@ impl Output {
         progress: &dyn Progress,
     ) -> Result<Written> {
         let parts = VoxFiles::new(grid, options);
-        let mut files = Files::new(self.sink.inputs());
-        let mut paths = HashSet::new();
-        for part in parts.parts() {
-            let path = part_path(path, part.index());
-            paths.insert(path.clone());
-            files.add(path, |out| parts.write(part, &mut Reporting::new(out, progress)))?;
-        }
-        let mut written = files.finish()?;
-        written.warnings.push(several(paths.len() as u64, grid));
+        let items: Vec<_> =
+            parts.parts().iter().map(|part| (part_path(path, part.index()), part)).collect();
+        let paths = items.iter().map(|(path, _)| path.clone()).collect();
+        let write =
+            |part, out: &mut dyn Write| parts.write(part, &mut Reporting::new(out, progress));
+        let mut written = Complete::several(items, self.sink.inputs(), write)?.finish()?;
+        written.warnings.push(several(HashSet::len(&paths) as u64, grid));
         written.warnings.extend(leftovers(path, &paths));
         Ok(written)
     }
@@ -264,15 +254,6 @@ fn format_of(path: &Path) -> Result<GridFormat> {
             bail!(".{extension} files are read, but not written: use one of {}", list.join(", "))
         }
         _ => Ok(GridFormat::of_path(path)?),
-    }
-}
-
-impl fmt::Display for Names {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::One(name) => f.write_str(name),
-            Self::Several(names) => f.write_str(&names.join(", ")),
-        }
     }
 }
 

@@ -12,6 +12,7 @@ use trivox::formats::{GridFormat, Replacement, Sidecar, WriteError, replaceable,
 use trivox::{ColorSource, VoxelizeError, Voxelizer};
 
 use crate::paths::path_text;
+use crate::write::complete::Complete;
 use crate::{StdoutClosed, stdout_error};
 
 /// The destination of a file, checked before the work begins.
@@ -128,29 +129,14 @@ impl Sink {
         &self.name
     }
 
-    /// Writes the output of `write`; returns its size in bytes. On failure, an existing file is
-    /// unchanged, and no new file remains.
+    /// Writes the output of `write`; a file does not replace an existing one yet.
     ///
     /// # Errors
     /// Errors of `write` and of the operating system.
     pub fn write(
         &self,
         write: impl FnOnce(&mut dyn Write) -> Result<(), WriteError>,
-    ) -> Result<u64> {
-        let pending = self.prepare(write)?;
-        let bytes = pending.bytes;
-        pending.finish()?;
-        Ok(bytes)
-    }
-
-    /// Writes the output of `write`; a file does not replace an existing one yet.
-    ///
-    /// # Errors
-    /// Errors of `write` and of the operating system.
-    pub fn prepare(
-        &self,
-        write: impl FnOnce(&mut dyn Write) -> Result<(), WriteError>,
-    ) -> Result<Pending<'_>> {
+    ) -> Result<Complete> {
         let named = || self.name.clone();
         let (bytes, file) = match &self.target {
             Target::Stdout => (write_stdout(write)?, None),
@@ -160,25 +146,7 @@ impl Sink {
                 (file.bytes(), Some(file))
             }
         };
-        Ok(Pending { name: &self.name, bytes, file })
-    }
-}
-
-/// An output that is complete; a file has its temporary name until [`finish`](Self::finish).
-#[derive(Debug)]
-pub struct Pending<'a> {
-    name: &'a str,
-    bytes: u64,
-    file: Option<Replacement>,
-}
-
-impl Pending<'_> {
-    /// Renames the file.
-    ///
-    /// # Errors
-    /// The operating system reports an error; an existing file is unchanged.
-    pub fn finish(self) -> Result<()> {
-        self.file.map_or(Ok(()), Replacement::finish).with_context(|| self.name.to_owned())
+        Ok(Complete::one(&self.name, bytes, file))
     }
 }
 

@@ -16,7 +16,7 @@ use crate::grid_summary::GridSummary;
 use crate::numbers::{AXES, counted};
 use crate::paths::shown;
 use crate::terminal::TerminalProgress;
-use crate::write::preview::check_extension;
+use crate::write::picture::check_extension;
 use crate::write::sink::{Inputs, Sink, refuse_shared_stdout};
 use crate::{ExitStatus, print_error, print_json, print_warnings, stdout_error};
 
@@ -127,7 +127,8 @@ fn print(section: &Section, shown: &Range<u32>, style: Style) -> Result<()> {
 fn draw(section: &Section, sink: Sink, scale: Option<u32>) -> Result<Drawn> {
     let drawing = Drawing::new(section.size(), scale);
     drawing.check().with_context(|| sink.name().to_owned())?;
-    let bytes = sink.write(|out| Ok(drawing.write(section.rows(DEFAULT_COLOR), out)?))?;
+    let complete = sink.write(|out| Ok(drawing.write(section.rows(DEFAULT_COLOR), out)?))?;
+    let bytes = complete.finish()?.bytes;
     let [width, height] = drawing.pixels();
     Ok(Drawn { output: sink.name().to_owned(), width, height, bytes })
 }

@@ -1,5 +1,5 @@
-// The light that reaches the eye through each pixel, as in `raytrace.rs`. One ray per pixel and
-// dispatch. The first lines of the shader are `SCENE_SOURCE`.
+// The light that reaches the eye through each pixel, as in `raytrace.rs`. One invocation per pixel.
+// The first lines of the shader are `SCENE_SOURCE`.
 
 struct Camera {
     eye: vec4<f32>,
@@ -8,8 +8,8 @@ struct Camera {
     back: vec4<f32>,
     // Pixels along a side of the picture.
     side: u32,
-    // Number of the ray.
-    ray: u32,
+    // Rays per pixel.
+    rays: u32,
 }
 
 @group(0) @binding(0) var<uniform> camera: Camera;
@@ -21,31 +21,36 @@ const FILM = 0.94;
 const TO_SUN = vec3<f32>(-0.64, 0.60, 0.48);
 const SUN = vec3<f32>(0.95, 0.80, 0.58);
 const SKY = vec3<f32>(0.32, 0.40, 0.52);
+// Albedos in linear light.
+const MESH = vec3<f32>(0.716);
 const GROUND = vec3<f32>(0.66, 0.62, 0.55);
 const UP = vec3<f32>(0.0, 1.0, 0.0);
 
 @compute @workgroup_size(8, 8)
-fn add_light(@builtin(global_invocation_id) id: vec3<u32>) {
+fn draw(@builtin(global_invocation_id) id: vec3<u32>) {
     if id.x >= camera.side || id.y >= camera.side {
         return;
     }
-    let at = (vec2<f32>(id.xy) + spread(camera.ray).xy) / f32(camera.side) - 0.5;
-    let direction = -camera.back.xyz + FILM * (at.x * camera.right.xyz - at.y * camera.up.xyz);
-    let light = light_from(direction);
-    sums[id.y * camera.side + id.x] += vec4<f32>(light, f32(has_given_up()));
+    var light = vec3<f32>(0.0);
+    for (var n = 0u; n < camera.rays; n += 1u) {
+        let at = (vec2<f32>(id.xy) + spread(n).xy) / f32(camera.side) - 0.5;
+        let toward = -camera.back.xyz + FILM * (at.x * camera.right.xyz - at.y * camera.up.xyz);
+        light += light_from(toward, n);
+    }
+    sums[id.y * camera.side + id.x] = vec4<f32>(light, f32(has_given_up()));
 }
 
-// Radiance that reaches the eye from `direction`.
-fn light_from(direction: vec3<f32>) -> vec3<f32> {
+// Radiance that ray `n` brings to the eye from `direction`.
+fn light_from(direction: vec3<f32>, n: u32) -> vec3<f32> {
     let eye = camera.eye.xyz;
-    let aside = normalize(spread(camera.ray) - 0.5);
+    let aside = normalize(spread(n) - 0.5);
     let ray = ray_of(eye, direction);
     let touch = first_hit(ray);
     if touch.exists {
         let normal = hit_normal(ray, touch);
         let to_sun = secondary_ray(ray, touch, TO_SUN);
         let to_sky = secondary_ray(ray, touch, normal + 0.99 * aside);
-        return shaded(linear_color_of(touch.voxel).rgb, normal, to_sun, to_sky);
+        return shaded(MESH, normal, to_sun, to_sky);
     }
     if direction.y < 0.0 {
         let point = eye - eye.y / direction.y * direction + 0.001 * UP;

@@ -1,24 +1,25 @@
-//! The ray tracer of `raytrace.rs` on a GPU, as part of a renderer: its own device computes the
-//! voxels, and its own shader follows rays through them. Only the picture is read back.
+//! The ray tracer of `raytrace.rs` on a GPU, for a mesh that changes each frame: its vertices are
+//! voxelized and the voxels are traced in one submission, on the renderer's own device. Nothing is
+//! read back but the last picture.
 //!
-//! `cargo run --release --example raytrace_gpu -- assets/lighthouse.obj 96 picture.png`
+//! `cargo run --release --example raytrace_gpu -- assets/torus-knot.obj 96 36 picture.png`
 
-use std::sync::Arc;
+use std::time::Instant;
 
 use anyhow::{Context, Result, bail, ensure};
 use bytemuck::{Pod, Zeroable};
 use image::{Rgb, RgbImage};
 use trivox::base::srgb::srgb_of;
 use trivox::gpu::Device;
-use trivox::gpu::scene::{GpuScene, SCENE_SOURCE, SceneBuffers};
-use trivox::view::trace::Scene;
+use trivox::gpu::scene::{
+    MeshBuffers, SCENE_SOURCE, SceneBuffers, SceneBuilder, SceneCapacity, SceneFailure,
+};
+use trivox::wgpu::util::{BufferInitDescriptor, DeviceExt};
 use trivox::wgpu::{self, BufferUsages as Usage, ShaderStages};
-use trivox::{Gpu, Voxelizer};
+use trivox::{Gpu, Lattice, Mesh, PlaceOptions, Sizing};
 
 /// From a point below the middle of the grid to the eye, in units of its longest side.
 const TO_EYE: [f32; 3] = [0.96, 0.90, 1.42];
-/// Camera rays per pixel, one per dispatch.
-const RAYS: u32 = 64;
 
 /// `Camera` in the shader.
 #[derive(Clone, Copy, Pod, Zeroable)]
@@ -29,104 +30,218 @@ struct Camera {
     up: [f32; 4],
     back: [f32; 4],
     side: u32,
-    ray: u32,
+    rays: u32,
     padding: [u32; 2],
 }
 
 fn main() -> Result<()> {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    let [mesh, resolution, picture] = &args[..] else { bail!("use MESH RESOLUTION PICTURE.png") };
+    let [mesh, resolution, frames, picture] = &args[..] else {
+        bail!("use MESH RESOLUTION FRAMES PICTURE.png");
+    };
     let resolution = resolution.parse().context("RESOLUTION is a number of voxels")?;
-    let adapter = wgpu::Instance::default().request_adapter(&Default::default());
-    draw(&pollster::block_on(adapter)?, mesh, resolution, 480)?.save(picture)?;
-    Ok(())
+    let frames: u32 = frames.parse().context("FRAMES is a number of pictures")?;
+    let mesh = trivox::formats::read_mesh(mesh).context(mesh.clone())?.mesh;
+    let adapter =
+        pollster::block_on(wgpu::Instance::default().request_adapter(&Default::default()));
+    let renderer = Renderer::new(&adapter?, &mesh, resolution, 480, 4)?;
+    for frame in 1..=frames {
+        let began = Instant::now();
+        renderer.draw(360.0 * frame as f32 / frames as f32)?;
+        // For the time alone: a renderer would go on with the next frame.
+        renderer.device.device.poll(wgpu::PollType::wait_indefinitely())?;
+        println!("frame {frame}: {:.2} ms", began.elapsed().as_secs_f64() * 1e3);
+    }
+    renderer.picture()?.save(picture).context(picture.clone())
 }
 
-/// Voxelizes a mesh and draws it, on one device of `adapter`.
-pub(crate) fn draw(
-    adapter: &wgpu::Adapter,
-    mesh: &str,
-    resolution: u32,
+pub(crate) struct Renderer {
+    device: Device,
+    builder: SceneBuilder,
+    lattice: Lattice,
+    vertices: wgpu::Buffer,
+    indices: wgpu::Buffer,
+    vertex_count: u32,
+    triangle_count: u32,
+    pipeline: wgpu::ComputePipeline,
+    /// The camera and the sums, and the scene.
+    groups: [wgpu::BindGroup; 2],
+    sums: wgpu::Buffer,
     side: u32,
-) -> Result<RgbImage> {
-    let (device, queue) = pollster::block_on(adapter.request_device(&Default::default()))?;
-    let shared = Device::from_wgpu(device.clone(), queue.clone())?;
-    let gpu = Arc::new(Gpu::on_device(shared.clone())?);
-    let grid = Voxelizer::new().resolution(resolution).gpu(gpu).run(mesh)?.grid;
-    let scene = GpuScene::upload(&shared, &Scene::new(&grid))?;
+    rays: u32,
+}
 
-    let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
-        label: None,
-        source: wgpu::ShaderSource::Wgsl(
-            [SCENE_SOURCE, include_str!("light.wgsl")].concat().into(),
-        ),
+impl Renderer {
+    /// A renderer of pictures of `side` pixels a side, with `rays` rays in each.
+    pub(crate) fn new(
+        adapter: &wgpu::Adapter,
+        mesh: &Mesh,
+        resolution: u32,
+        side: u32,
+        rays: u32,
+    ) -> Result<Self> {
+        let (own, queue) = pollster::block_on(adapter.request_device(&Default::default()))?;
+        let device = Device::from_wgpu(own.clone(), queue)?;
+        let gpu = Gpu::on_device(device.clone())?;
+        let lattice = Lattice::of(mesh, &PlaceOptions::new(Sizing::Resolution(resolution)))?;
+        let (positions, triangles) = (mesh.positions(), mesh.triangles());
+        let (vertices, triangle_count) = (positions.len() as u32, triangles.len() as u32);
+        // Room for most meshes; `draw` says if a mesh needs more.
+        let bricks = resolution.div_ceil(8).pow(2) * 16;
+        let pairs = 4 * (triangle_count + bricks);
+        let capacity = SceneCapacity { vertices, triangles: triangle_count, pairs, bricks };
+        let builder = SceneBuilder::new(&gpu, &lattice, capacity)?;
+
+        let buffer = |label, contents: &[u8], usage| {
+            own.create_buffer_init(&BufferInitDescriptor { label: Some(label), contents, usage })
+        };
+        let floats: Vec<[f32; 3]> = positions.iter().map(|p| p.map(|c| c as f32)).collect();
+        let camera = Camera { side, rays, ..camera(lattice.dims, resolution) };
+        let camera = buffer("camera", bytemuck::bytes_of(&camera), Usage::UNIFORM);
+        let words = u64::from(4 * side * side);
+        let sums = device.buffer("sums", words, Usage::STORAGE | Usage::COPY_SRC);
+        let own_layout = layout(&own);
+        let pipeline = pipeline(&own, &[Some(&own_layout), Some(&SceneBuffers::layout(&device))]);
+        let own_group = own.create_bind_group(&wgpu::BindGroupDescriptor {
+            label: None,
+            layout: &own_layout,
+            entries: &[
+                wgpu::BindGroupEntry { binding: 0, resource: camera.as_entire_binding() },
+                wgpu::BindGroupEntry { binding: 1, resource: sums.as_entire_binding() },
+            ],
+        });
+        Ok(Self {
+            vertices: buffer("vertices", bytemuck::cast_slice(&floats), Usage::STORAGE),
+            indices: buffer("indices", bytemuck::cast_slice(triangles), Usage::STORAGE),
+            vertex_count: vertices,
+            triangle_count,
+            groups: [own_group, builder.scene().buffers().bind_group(&device)],
+            pipeline,
+            builder,
+            lattice,
+            sums,
+            side,
+            rays,
+            device,
+        })
+    }
+
+    /// Voxelizes the mesh, turned by an angle in degrees, and traces it.
+    pub(crate) fn draw(&self, angle: f32) -> Result<()> {
+        let mesh = MeshBuffers {
+            vertices: &self.vertices,
+            vertex_offset: 0,
+            vertex_stride: 12,
+            vertex_count: self.vertex_count,
+            indices: &self.indices,
+            index_format: wgpu::IndexFormat::Uint32,
+            index_offset: 0,
+            triangle_count: self.triangle_count,
+            voxels_from_mesh: turned(&self.lattice, angle.to_radians()),
+        };
+        let Device { device, queue, .. } = &self.device;
+        let mut encoder = device.create_command_encoder(&Default::default());
+        self.builder.record(&mut encoder, &mesh)?;
+        let mut pass = encoder.begin_compute_pass(&Default::default());
+        pass.set_pipeline(&self.pipeline);
+        pass.set_bind_group(0, &self.groups[0], &[]);
+        pass.set_bind_group(1, &self.groups[1], &[]);
+        pass.dispatch_workgroups(self.side.div_ceil(8), self.side.div_ceil(8), 1);
+        drop(pass);
+        queue.submit([encoder.finish()]);
+        Ok(())
+    }
+
+    /// Reads the picture that was drawn last.
+    pub(crate) fn picture(&self) -> Result<RgbImage> {
+        let status = self.builder.status()?;
+        match status.failure {
+            None => {}
+            Some(SceneFailure::Pairs | SceneFailure::Bricks) => bail!("too small: {status:?}"),
+            Some(failure) => bail!("the mesh cannot be voxelized: {failure:?}"),
+        }
+        let words = u64::from(4 * self.side * self.side);
+        let staging = self.device.buffer("staging", words, Usage::MAP_READ | Usage::COPY_DST);
+        let mut encoder = self.device.device.create_command_encoder(&Default::default());
+        encoder.copy_buffer_to_buffer(&self.sums, 0, &staging, 0, 4 * words);
+        let words = self.device.submit_and_read(encoder, &staging)?;
+        let sums: &[[f32; 4]] = bytemuck::cast_slice(&words);
+        ensure!(sums.iter().all(|sum| sum[3] == 0.0), "the GPU's driver ended a ray early");
+        Ok(RgbImage::from_fn(self.side, self.side, |column, row| {
+            let [r, g, b, _] = sums[(row * self.side + column) as usize];
+            Rgb([r, g, b].map(|c| srgb_of((c / self.rays as f32 * 65535.0) as u16)))
+        }))
+    }
+}
+
+/// The transform to voxels of a mesh that is turned about the vertical axis of its grid, and made
+/// smaller until it fits.
+fn turned(lattice: &Lattice, angle: f32) -> [[f32; 4]; 3] {
+    let per_unit = 1.0 / lattice.voxel_size;
+    let rows = [0, 1, 2].map(|a| {
+        let mut row = [0.0, 0.0, 0.0, (-lattice.origin[a] * per_unit) as f32];
+        row[a] = per_unit as f32;
+        row
     });
+    let [width, _, depth] = lattice.dims.map(|d| d as f32);
+    let (sin, cos) = angle.sin_cos();
+    let turned = [width * cos.abs() + depth * sin.abs(), width * sin.abs() + depth * cos.abs()];
+    let scale = (width / turned[0]).min(depth / turned[1]).min(1.0);
+    let mut from_grid = rows;
+    for i in 0..4 {
+        // The last column is the image of the mesh's origin.
+        let [x, y, z] = [rows[0][i], rows[1][i], rows[2][i]];
+        let middle = if i == 3 { [width / 2.0, depth / 2.0] } else { [0.0; 2] };
+        let [x, z] = [x - middle[0], z - middle[1]];
+        from_grid[0][i] = scale * (cos * x + sin * z) + middle[0];
+        from_grid[1][i] = scale * y;
+        from_grid[2][i] = scale * (cos * z - sin * x) + middle[1];
+    }
+    from_grid
+}
+
+fn layout(device: &wgpu::Device) -> wgpu::BindGroupLayout {
     let entry = |binding, ty| wgpu::BindGroupLayoutEntry {
         binding,
         visibility: ShaderStages::COMPUTE,
         ty: wgpu::BindingType::Buffer { ty, has_dynamic_offset: false, min_binding_size: None },
         count: None,
     };
-    let own_layout = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+    device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
         label: None,
         entries: &[
             entry(0, wgpu::BufferBindingType::Uniform),
             entry(1, wgpu::BufferBindingType::Storage { read_only: false }),
         ],
+    })
+}
+
+fn pipeline(
+    device: &wgpu::Device,
+    layouts: &[Option<&wgpu::BindGroupLayout>],
+) -> wgpu::ComputePipeline {
+    let source = [SCENE_SOURCE, include_str!("light.wgsl")].concat();
+    let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
+        label: None,
+        source: wgpu::ShaderSource::Wgsl(source.into()),
     });
     let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
         label: None,
-        bind_group_layouts: &[Some(&own_layout), Some(&SceneBuffers::layout(&shared))],
+        bind_group_layouts: layouts,
         immediate_size: 0,
     });
-    let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+    device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
         label: None,
         layout: Some(&layout),
         module: &module,
-        entry_point: Some("add_light"),
+        entry_point: Some("draw"),
         compilation_options: Default::default(),
         cache: None,
-    });
-
-    let words = u64::from(4 * side * side);
-    let camera_words = size_of::<Camera>() as u64 / 4;
-    let uniform = shared.buffer("camera", camera_words, Usage::UNIFORM | Usage::COPY_DST);
-    let sums = shared.buffer("sums", words, Usage::STORAGE | Usage::COPY_SRC);
-    let staging = shared.buffer("staging", words, Usage::MAP_READ | Usage::COPY_DST);
-    let own_group = device.create_bind_group(&wgpu::BindGroupDescriptor {
-        label: None,
-        layout: &own_layout,
-        entries: &[
-            wgpu::BindGroupEntry { binding: 0, resource: uniform.as_entire_binding() },
-            wgpu::BindGroupEntry { binding: 1, resource: sums.as_entire_binding() },
-        ],
-    });
-    let scene_group = scene.buffers().bind_group(&shared);
-    let camera = camera(grid.dims(), resolution, side);
-    for ray in 0..RAYS {
-        queue.write_buffer(&uniform, 0, bytemuck::bytes_of(&Camera { ray, ..camera }));
-        let mut encoder = device.create_command_encoder(&Default::default());
-        let mut pass = encoder.begin_compute_pass(&Default::default());
-        pass.set_pipeline(&pipeline);
-        pass.set_bind_group(0, &own_group, &[]);
-        pass.set_bind_group(1, &scene_group, &[]);
-        pass.dispatch_workgroups(side.div_ceil(8), side.div_ceil(8), 1);
-        drop(pass);
-        queue.submit([encoder.finish()]);
-    }
-    let mut encoder = device.create_command_encoder(&Default::default());
-    encoder.copy_buffer_to_buffer(&sums, 0, &staging, 0, 4 * words);
-    let words = shared.submit_and_read(encoder, &staging)?;
-    let sums: &[[f32; 4]] = bytemuck::cast_slice(&words);
-    ensure!(sums.iter().all(|sum| sum[3] == 0.0), "the GPU's driver ended a ray early");
-    Ok(RgbImage::from_fn(side, side, |column, row| {
-        let [r, g, b, _] = sums[(row * side + column) as usize];
-        Rgb([r, g, b].map(|c| srgb_of((c / RAYS as f32 * 65535.0) as u16)))
-    }))
+    })
 }
 
 /// The camera of `raytrace.rs`: above and in front of the grid, and to its right.
-fn camera(dims: [u32; 3], resolution: u32, side: u32) -> Camera {
+fn camera(dims: [u32; 3], resolution: u32) -> Camera {
     let normalized = |v: [f32; 3]| v.map(|c| c / v.iter().map(|c| c * c).sum::<f32>().sqrt());
     let four = |[x, y, z]: [f32; 3]| [x, y, z, 0.0];
     let below_middle = [0.5, 0.36, 0.5];
@@ -135,5 +250,5 @@ fn camera(dims: [u32; 3], resolution: u32, side: u32) -> Camera {
     let right = normalized([back[2], 0.0, -back[0]]);
     let up = normalized([0, 1, 2].map(|a| f32::from(u8::from(a == 1)) - back[1] * back[a]));
     let (right, up, back) = (four(right), four(up), four(back));
-    Camera { eye: four(eye), right, up, back, side, ray: 0, padding: [0; 2] }
+    Camera { eye: four(eye), right, up, back, side: 0, rays: 0, padding: [0; 2] }
 }

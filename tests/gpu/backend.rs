@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-use crate::common::gpu::adapters;
+use crate::common::gpu::{adapters, fast_adapters};
 use crate::common::rules::RULES;
 use crate::common::shapes::{degenerate_soup, placed, soup, unit_cube};
 use crate::common::{oracle, shapes};
@@ -26,8 +26,8 @@ use wgpu::{BufferUsages as Usage, Limits};
 
 const VOXEL: i32 = 1 << 16;
 
-fn on_every_adapter(mut test: impl FnMut(&Adapter, &str)) {
-    for adapter in adapters() {
+fn on_fast_adapters(mut test: impl FnMut(&Adapter, &str)) {
+    for adapter in fast_adapters() {
         test(&adapter, &adapter.label());
     }
 }
@@ -64,21 +64,21 @@ fn soups() -> Vec<PlacedMesh> {
 fn brute_force_cpu_and_every_adapter_give_the_same_grid() {
     let expected: Vec<(PlacedMesh, VoxelGrid)> =
         soups().into_iter().map(|mesh| (mesh.clone(), oracle::voxelize(&mesh))).collect();
-    on_every_adapter(|adapter, label| {
-        let gpu = Gpu::new(adapter).unwrap();
+    for adapter in adapters() {
+        let gpu = Gpu::new(&adapter).unwrap();
         for (mesh, grid) in &expected {
             assert!(grid.occupied() > 100);
             assert_eq!(&cpu_grid(mesh), grid);
-            assert_eq!(&gpu_grid(&gpu, mesh), grid, "{label}");
+            assert_eq!(&gpu_grid(&gpu, mesh), grid, "{}", adapter.label());
         }
-    });
+    }
 }
 
 #[test]
 fn counts_around_workgroups_and_blocks_make_no_difference() {
     let mut rng = Rng::with_seed(4);
     let triangles = soup(&mut rng, 2050, 12 * VOXEL, 1);
-    on_every_adapter(|adapter, label| {
+    on_fast_adapters(|adapter, label| {
         let gpu = Gpu::new(adapter).unwrap();
         for count in [1, 2, 63, 64, 65, 255, 256, 257, 1023, 1024, 1025, 2047, 2048, 2049] {
             let mesh = placed(&triangles[..count], [12; 3]);
@@ -91,7 +91,7 @@ fn counts_around_workgroups_and_blocks_make_no_difference() {
 fn grids_of_every_depth_agree() {
     // Levels of nodes begin at 8, 64 and 512 voxels; sizes to either side of each, and not cubic.
     let mut rng = Rng::with_seed(5);
-    on_every_adapter(|adapter, label| {
+    on_fast_adapters(|adapter, label| {
         let gpu = Gpu::new(adapter).unwrap();
         for dims in [[1, 1, 1], [1, 300, 2], [7, 8, 9], [63, 64, 65], [130, 9, 70], [70, 80, 90]] {
             let reach = f64::from(dims.iter().max().copied().unwrap());
@@ -113,7 +113,7 @@ fn vertices_that_no_triangle_uses_change_nothing() {
     let padded = Mesh::new(vertices, vec![[0, 1, 2]]).unwrap();
     let options = PlaceOptions::new(Sizing::Resolution(20));
     let [plain, padded] = [plain, padded].map(|mesh| place(&mesh, &options).unwrap());
-    on_every_adapter(|adapter, label| {
+    on_fast_adapters(|adapter, label| {
         let gpu = Gpu::new(adapter).unwrap();
         assert_eq!(gpu_grid(&gpu, &padded), cpu_grid(&plain), "{label}");
     });
@@ -121,7 +121,7 @@ fn vertices_that_no_triangle_uses_change_nothing() {
 
 #[test]
 fn a_cube_fills_its_shell_at_many_sizes() {
-    on_every_adapter(|adapter, label| {
+    on_fast_adapters(|adapter, label| {
         let gpu = Gpu::new(adapter).unwrap();
         for n in (1..=40).chain([63, 64, 65, 127, 128, 129]) {
             let mesh = place(&unit_cube(), &PlaceOptions::new(Sizing::Resolution(n))).unwrap();
@@ -139,7 +139,7 @@ fn asynchronous_runs_overlap_and_give_the_same() {
     let options = RunOptions::default();
     // The ground would take a million rays.
     let picture = RenderOptions::new([9, 7]).with_background(Background::Transparent);
-    for adapter in adapters() {
+    for adapter in fast_adapters() {
         // An executor that knows nothing of the device.
         let gpu = &pollster::block_on(Gpu::open(&adapter)).unwrap();
         std::thread::scope(|threads| {
@@ -291,7 +291,7 @@ fn voxelizers_take_turns_on_a_gpu_that_they_were_given() {
 
 #[test]
 fn a_lost_device_is_an_error_and_not_a_grid() {
-    on_every_adapter(|adapter, label| {
+    on_fast_adapters(|adapter, label| {
         let gpu = Gpu::new(adapter).unwrap();
         let mesh = placed(&soup(&mut Rng::with_seed(9), 10, 8 * VOXEL, 1), [8; 3]);
         gpu.device().device.destroy();
@@ -333,8 +333,7 @@ fn a_device_lost_between_two_parts_of_the_work_is_an_error_under_every_rule() {
     };
     let options = RunOptions::default();
     // What is lost does not depend on the adapter.
-    let adapters = adapters().into_iter().filter(|a| !a.label().contains("SwiftShader"));
-    for adapter in adapters.take(1) {
+    for adapter in fast_adapters().into_iter().take(1) {
         for rule in RULES {
             let expected = Cpu::default().run(&mesh, rule, &options, &NoProgress).unwrap().grid;
             // Lost after the first part, the second and so on; at last after the end.
@@ -360,8 +359,7 @@ fn a_device_lost_between_two_parts_of_the_work_is_an_error_under_every_rule() {
 fn a_device_lost_at_any_time_gives_the_right_grid_or_an_error() {
     let mesh = placed(&soup(&mut Rng::with_seed(9), 500, 60 * VOXEL, 1), [60; 3]);
     let expected = cpu_grid(&mesh);
-    let adapters = adapters().into_iter().filter(|a| !a.label().contains("SwiftShader"));
-    for adapter in adapters {
+    for adapter in fast_adapters() {
         let mut lost = 0;
         for delay in 0..8 {
             let gpu = Gpu::new(&adapter).unwrap();
@@ -394,7 +392,7 @@ fn what_is_traced_or_drawn_on_a_lost_device_is_an_error() {
     let mesh = placed(&soup(&mut Rng::with_seed(9), 10, 8 * VOXEL, 1), [8; 3]);
     let grid = cpu_grid(&mesh);
     let ray = Ray::new([-3.0, 7.3, 8.1], [1.0, 0.1, 0.05]).unwrap();
-    on_every_adapter(|adapter, label| {
+    on_fast_adapters(|adapter, label| {
         let gpu = Gpu::new(adapter).unwrap();
         let scene = gpu.scene(&mesh).unwrap();
         let renderer = Renderer::on_gpu(&grid, &gpu).unwrap();
@@ -414,8 +412,7 @@ fn the_highest_levels_of_nodes_are_used_and_right() {
     let diagonal = [[0.0; 3], [1.0, 1.0, 0.01], [0.5, 0.5, 0.005]];
     let sliver = [[0.0, 1.0, 0.0], [1.0, 0.0, 0.01], [0.5, 0.500_01, 0.005]];
     let mesh = shapes::mesh_of(&[diagonal, sliver]);
-    let adapters = adapters().into_iter().filter(|a| !a.label().contains("SwiftShader"));
-    for adapter in adapters {
+    for adapter in fast_adapters() {
         let gpu = Gpu::new(&adapter).unwrap();
         for res in [4096, 33_000] {
             let placed = place(&mesh, &PlaceOptions::new(Sizing::Resolution(res))).unwrap();

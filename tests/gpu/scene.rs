@@ -1,6 +1,6 @@
 //! Scenes that are recorded into an encoder, on every adapter: the bricks of the CPU's grids.
 #![cfg(feature = "gpu")]
-use crate::common::gpu::adapters;
+use crate::common::gpu::{adapters, fast_adapters};
 use crate::common::shapes::{placed, soup};
 use crate::common::solids::{sphere, torus};
 use fastrand::Rng;
@@ -248,7 +248,7 @@ fn floats_are_rounded_as_on_the_host_where_nothing_else_is() {
 fn the_scene_of_a_frame_is_that_of_the_mesh_recorded_last() {
     let [ball, ring] = [sphere(20.0, 12, 24), torus(18.0, 6.0, 30, 16)];
     let lattice = lattice([64; 3], 10);
-    for adapter in adapters() {
+    for adapter in fast_adapters() {
         let gpu = Gpu::new(&adapter).unwrap();
         let device = gpu.device();
         let builder = SceneBuilder::new(&gpu, &lattice, CAPACITY).unwrap();
@@ -295,7 +295,7 @@ fn a_scene_that_overflows_is_empty_and_says_why() {
         with(&|floats| floats.vertices[WORDS + 2] = -3.0e7),
         with(&|floats| floats.indices[11][1] = (floats.vertices.len() / WORDS) as u32),
     ];
-    for adapter in adapters() {
+    for adapter in fast_adapters() {
         let (gpu, label) = (Gpu::new(&adapter).unwrap(), adapter.label());
         let device = gpu.device();
         let fails = |capacity: SceneCapacity, floats: &Floats| {

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use crate::common::environment;
-use crate::common::gpu::adapters;
+use crate::common::gpu::fast_adapters;
 use crate::common::shapes::mesh_of;
 use fastrand::Rng;
 use trivox::engine::backend::{Rule, RunOptions};
@@ -28,7 +28,7 @@ const SMALL: BatchLimits = BatchLimits {
 
 /// The fastest: the slowest would take hours.
 fn adapter() -> Option<Adapter> {
-    adapters().into_iter().find(|adapter| !adapter.label().contains("SwiftShader"))
+    fast_adapters().into_iter().next()
 }
 
 fn asset(name: &str) -> Mesh {

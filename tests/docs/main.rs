@@ -8,5 +8,6 @@ mod environment;
 
 mod assets;
 mod gallery;
+mod links;
 mod raytrace;
 mod readme;

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::readme::{ROOT, parse, text_of};
+use crate::readme::{ROOT, commands, parse, printed, text_of};
 
 /// Pages outside of docs/.
 const OTHERS: [&str; 9] = [
@@ -75,6 +75,28 @@ fn the_summary_lists_every_page_once() {
     listed.push("SUMMARY.md".to_owned());
     listed.sort();
     assert_eq!(listed, pages.iter().map(name).collect::<Vec<_>>());
+}
+
+#[cfg(unix)]
+#[test]
+fn links_of_the_site_are_there_and_its_help_is_complete() {
+    let folder = tempfile::tempdir().unwrap();
+    let programs = Path::new(env!("CARGO_BIN_EXE_voxelize")).parent().unwrap();
+    let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap());
+    let site = Path::new(ROOT).join("docs/site");
+    let mut site = std::process::Command::new(site);
+    let made = site.arg(folder.path()).env("PATH", path).output().unwrap();
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+
+    let pages = pages(&folder.path().join("pages"));
+    let broken: Vec<String> = pages.iter().flat_map(|page| broken(page)).collect();
+    assert_eq!(broken, Vec::<String>::new());
+    let page = fs::read_to_string(folder.path().join("pages/cli.md")).unwrap();
+    for name in commands(&printed(&["--help"])) {
+        let help = printed(&[name, "--help"]);
+        let usage = help.lines().find(|line| line.starts_with("Usage: ")).unwrap();
+        assert!(page.contains(&format!("## voxelize {name}\n")) && page.contains(usage), "{name}");
+    }
 }
 
 #[test]

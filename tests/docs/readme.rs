@@ -1,8 +1,8 @@
 //! README.md and docs/: every command runs, every option exists, and what the program prints is what
 //! the pages show.
 //!
-//! `TRIVOX_BLESS=1 cargo test --test docs readme` rewrites what is generated: `docs/cli.md` and the
-//! table in `docs/formats.md`.
+//! `TRIVOX_BLESS=1 cargo test --test docs readme` rewrites what is generated: the table in
+//! `docs/formats.md`.
 #![cfg(feature = "gpu")]
 use std::collections::BTreeSet;
 use std::fs;
@@ -65,7 +65,6 @@ pages! {
         ["voxels/cube.vox", "small/lighthouse.npz", "sharded/torus-knot.vox", "report.jsonl"];
     commands_of_benchmarks_run: "docs/benchmarks.md" makes [];
     commands_of_bricks_run: "docs/bricks.md" makes [];
-    commands_of_cli_run: "docs/cli.md" makes [];
     commands_of_colours_run: "docs/colours.md" makes ["brown.vox", "colours.npz"];
     commands_of_concepts_run: "docs/concepts.md" makes [];
     commands_of_distances_run: "docs/distances.md" makes ["knot.vdb", "knot.npz", "knot.npy"];
@@ -224,7 +223,7 @@ fn voxelize(arguments: &[&str]) -> Output {
     program.current_dir(ROOT).env_remove("COLUMNS").args(arguments).output().unwrap()
 }
 
-fn printed(arguments: &[&str]) -> String {
+pub fn printed(arguments: &[&str]) -> String {
     let output = voxelize(arguments);
     assert!(output.status.success(), "{arguments:?}");
     String::from_utf8(output.stdout).unwrap()
@@ -244,34 +243,12 @@ fn hold(page: &str, generated: &str) {
 }
 
 /// The names of the commands, by the help of the program.
-fn commands(help: &str) -> Vec<&str> {
+pub fn commands(help: &str) -> Vec<&str> {
     let list = help.lines().skip_while(|line| *line != "Commands:").skip(1);
     let list = list.take_while(|line| !line.is_empty());
     let names =
         list.filter_map(|line| line.strip_prefix("  ")).filter(|line| !line.starts_with(' '));
     names.map(|line| line.split(' ').next().unwrap()).filter(|name| *name != "help").collect()
-}
-
-#[test]
-fn the_command_line_page_is_the_programs_help() {
-    let help = printed(&["--help"]);
-    let names = commands(&help);
-    assert!(names.len() > 7, "{names:?}");
-    let mut page =
-        "# Command line\n\nThe help of every command, as the program prints it. `voxelize \
-                    -h` and `voxelize COMMAND -h` are shorter.\n\n- [`voxelize`](#voxelize)\n"
-            .to_owned();
-    for name in &names {
-        page += &format!("- [`voxelize {name}`](#voxelize-{name})\n");
-    }
-    page += &format!("\n## voxelize\n\n```text\n{}\n```\n", help.trim_end());
-    for name in &names {
-        let help = printed(&[name, "--help"]);
-        page += &format!("\n## voxelize {name}\n\n```text\n{}\n```\n", help.trim_end());
-    }
-    // Trailing spaces, which help has on empty lines of options, are not kept.
-    let lines: Vec<&str> = page.lines().map(str::trim_end).collect();
-    hold("docs/cli.md", &(lines.join("\n") + "\n"));
 }
 
 #[test]

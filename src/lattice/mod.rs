@@ -50,6 +50,7 @@ use crate::lattice::choice::MAX_SPAN;
 use crate::lattice::window::Part;
 pub(crate) use crate::lattice::window::WINDOW_STEP;
 pub use crate::lattice::window::{Tile, TileError, Tiles, Window, WindowReach};
+use crate::mesh::Labels;
 use crate::mesh::Mesh;
 use crate::mesh::appearance::Appearance;
 
@@ -307,6 +308,7 @@ pub struct PlacedMesh {
     vertices: Arc<Vec<[i32; 3]>>,
     triangles: Arc<Vec<[u32; 3]>>,
     appearance: Option<Arc<Appearance>>,
+    labels: Option<Arc<Labels>>,
     /// Of a mesh in a window.
     part: Option<Arc<Part>>,
 }
@@ -394,6 +396,19 @@ impl PlacedMesh {
         self.appearance.as_deref()
     }
 
+    /// Whether triangles have materials: several, or one with a name.
+    pub(crate) fn has_materials(&self) -> bool {
+        self.appearance().is_some_and(|look| match &look.materials[..] {
+            [only] => !only.name.is_empty(),
+            materials => !materials.is_empty(),
+        })
+    }
+
+    /// The objects that triangles are of, if the file has any; by their index in the whole mesh.
+    pub(crate) fn labels(&self) -> Option<&Labels> {
+        self.labels.as_deref()
+    }
+
     /// The number of triangles without area on the lattice. They are voxelized as segments or
     /// points.
     #[must_use]
@@ -436,7 +451,7 @@ impl PlacedMesh {
         let voxel_size = voxel_size * f64::from(1u32 << bits);
         let lattice = Lattice { dims, fraction_bits, voxel_size, ..self.lattice };
         let (vertices, triangles) = (self.shared_vertices(), self.shared_triangles());
-        Some(Self { lattice, vertices, triangles, appearance: None, part: None })
+        Some(Self { lattice, vertices, triangles, appearance: None, labels: None, part: None })
     }
 
     fn count(&self, predicate: impl Fn(&Triangle) -> bool + Sync) -> usize {
@@ -490,6 +505,7 @@ fn on(mesh: &Mesh, lattice: Lattice) -> PlacedMesh {
         vertices: Arc::new(positions.map(to_lattice).collect()),
         triangles: mesh.shared_triangles(),
         appearance: mesh.shared_appearance(),
+        labels: mesh.shared_labels(),
         part: None,
     }
 }

@@ -353,6 +353,7 @@ impl PlacedMesh {
             vertices: Arc::new(whole.vertices.par_iter().map(shifted).collect()),
             triangles: Arc::new(part.triangles()),
             appearance: whole.appearance.clone(),
+            labels: whole.labels.clone(),
             part: Some(Arc::new(part)),
         })
     }

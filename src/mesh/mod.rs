@@ -1,6 +1,7 @@
 //! The triangle mesh, and the one place where it is validated.
 
 pub mod appearance;
+pub(crate) mod labels;
 
 use std::array::from_fn;
 use std::sync::Arc;
@@ -10,6 +11,8 @@ use thiserror::Error;
 
 use crate::base::error_code::ErrorCode;
 use crate::mesh::appearance::Appearance;
+
+pub use labels::Labels;
 
 /// Why a list of positions and triangles is not a valid [`Mesh`].
 #[derive(Debug, Clone, PartialEq, Error)]
@@ -69,6 +72,7 @@ pub struct Mesh {
     /// Shared with the placed mesh, like the appearance.
     triangles: Arc<Vec<[u32; 3]>>,
     appearance: Option<Arc<Appearance>>,
+    labels: Option<Arc<Labels>>,
 }
 
 impl Mesh {
@@ -108,7 +112,7 @@ impl Mesh {
         if let Some(error) = parts.find_map_first(first) {
             return Err(error);
         }
-        Ok(Self { positions, triangles: Arc::new(triangles), appearance: None })
+        Ok(Self { positions, triangles: Arc::new(triangles), appearance: None, labels: None })
     }
 
     /// The same mesh with this appearance.
@@ -121,6 +125,12 @@ impl Mesh {
         Ok(Self { appearance: Some(Arc::new(appearance)), ..self })
     }
 
+    /// The same mesh with these objects.
+    #[must_use]
+    pub fn with_labels(self, labels: impl Into<Option<Labels>>) -> Self {
+        Self { labels: labels.into().map(Arc::new), ..self }
+    }
+
     /// The same mesh with `map` applied to each vertex position.
     ///
     /// # Errors
@@ -129,10 +139,10 @@ impl Mesh {
         self,
         map: impl Fn([f64; 3]) -> [f64; 3] + Sync,
     ) -> Result<Self, MeshError> {
-        let Self { mut positions, triangles, appearance } = self;
+        let Self { mut positions, triangles, appearance, labels } = self;
         positions.par_iter_mut().for_each(|position| *position = map(*position));
         let mesh = Self::new(positions, Arc::unwrap_or_clone(triangles))?;
-        Ok(Self { appearance, ..mesh })
+        Ok(Self { appearance, labels, ..mesh })
     }
 
     /// The materials and colours, if known.
@@ -143,6 +153,16 @@ impl Mesh {
 
     pub(crate) fn shared_appearance(&self) -> Option<Arc<Appearance>> {
         self.appearance.clone()
+    }
+
+    /// The objects that its triangles are of, if the file has any.
+    #[must_use]
+    pub fn labels(&self) -> Option<&Labels> {
+        self.labels.as_deref()
+    }
+
+    pub(crate) fn shared_labels(&self) -> Option<Arc<Labels>> {
+        self.labels.clone()
     }
 
     /// Vertex positions, in mesh units. Some may belong to no triangle.

@@ -51,6 +51,11 @@ impl<'a> Tokens<'a> {
         rest
     }
 
+    /// The text from here to a later `end`.
+    pub(crate) fn until(&self, end: &Self) -> &'a [u8] {
+        &self.text[self.at..end.at]
+    }
+
     /// Moves to the next token, in this line or a later one.
     pub(crate) fn skip_blank_lines(&mut self) {
         self.skip(|byte| is_space(byte) || is_line_end(byte));

@@ -33,10 +33,10 @@ pub(crate) struct FlatColors {
 }
 
 impl FlatColors {
-    /// An upper bound of bytes for the colours of `triangles`: materials and indices, both in lists
-    /// that have just grown.
+    /// An upper bound of bytes for the colours of `triangles`: materials with names and indices, in
+    /// lists that have just grown.
     pub(crate) fn most_memory(triangles: u64) -> u64 {
-        triangles.min(2 * MAX_EXACT as u64) * (3 * size_of::<Material>() as u64 + 64)
+        triangles.min(2 * MAX_EXACT as u64) * (3 * size_of::<Material>() as u64 + 96)
     }
 
     /// No colours; materials follow `others`.
@@ -74,6 +74,7 @@ impl FlatColors {
             own.iter_mut().for_each(|material| {
                 material.color[3] = u16::MAX;
                 material.alpha = Alpha::Opaque;
+                material.name.truncate("#rrggbb".len());
             });
             warnings.push(format!("{ALL_TRANSPARENT} faces"));
         }
@@ -89,6 +90,11 @@ impl FlatColors {
     /// The material of this sRGB colour.
     pub(crate) fn material(color: Rgba) -> Material {
         let alpha = if color[3] < u8::MAX { Alpha::Blend } else { Alpha::Opaque };
-        Material { color: linear_of_rgba(color), alpha, ..Material::default() }
+        let [r, g, b, a] = color;
+        let mut name = format!("#{r:02x}{g:02x}{b:02x}");
+        if a < u8::MAX {
+            name += &format!("{a:02x}");
+        }
+        Material { name, color: linear_of_rgba(color), alpha, ..Material::default() }
     }
 }

@@ -30,6 +30,8 @@ pub struct Appearance {
 /// The base colour and opacity of a surface.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Material {
+    /// The name in the file; that of a plain colour is `#rrggbb`. May be empty.
+    pub name: String,
     /// The factor that multiplies texture and vertex colours.
     pub color: Linear,
     /// The base colour texture.
@@ -46,6 +48,7 @@ impl Default for Material {
     /// Opaque and white.
     fn default() -> Self {
         Self {
+            name: String::new(),
             color: [u16::MAX; 4],
             texture: None,
             opacity: None,
@@ -143,8 +146,9 @@ impl Appearance {
     #[must_use]
     pub fn only_color(&self) -> Option<Linear> {
         let color_of = |material: &Material| {
-            let Material { color: [r, g, b, _], texture, opacity, has_vertex_colors, alpha } =
-                material;
+            let Material {
+                color: [r, g, b, _], texture, opacity, has_vertex_colors, alpha, ..
+            } = material;
             let is_uniform = texture.or(*opacity).is_none() && !has_vertex_colors;
             (is_uniform && alpha.is_opaque()).then_some([*r, *g, *b, u16::MAX])
         };

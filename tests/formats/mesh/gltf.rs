@@ -216,6 +216,18 @@ fn instances_are_meshes_and_mirrors_keep_their_outside() {
 }
 
 #[test]
+fn labels_are_nodes_with_their_names_or_those_of_their_meshes() {
+    let nodes = r#"{"children": [1, 2, 3, 4]}, {"mesh": 0, "name": "left"}, {"name": "empty"},
+        {"mesh": 0}, {"mesh": 0, "name": "left"}"#;
+    let text = square(FAN, nodes).replace(r#""meshes": [{"#, r#""meshes": [{"name": "quad", "#);
+    let mesh = read(text).unwrap().mesh;
+    let labels = mesh.labels().unwrap();
+    assert_eq!(labels.names(), ["left", "quad", "left"]);
+    let of: Vec<u32> = (0..6).map(|triangle| labels.of_triangle(triangle)).collect();
+    assert_eq!(of, [0, 0, 1, 1, 2, 2]);
+}
+
+#[test]
 fn parts_that_share_vertices_have_them_once() {
     let mesh = read(square(&format!("{FAN}, {FAN}"), r#"{"mesh": 0}"#)).unwrap().mesh;
     assert_eq!((mesh.positions().len(), mesh.triangles().len()), (4, 4));

@@ -44,6 +44,42 @@ fn faces_of_all_groups_and_objects_are_one_mesh() {
     assert_eq!(triangles(with_square(text)), expected);
 }
 
+/// The names of a file's labels, and the label of each triangle.
+fn labels(text: &str) -> (Vec<String>, Vec<u32>) {
+    let mesh = read(text).unwrap().mesh;
+    let Some(labels) = mesh.labels() else { return (Vec::new(), Vec::new()) };
+    let of = (0..mesh.triangles().len()).map(|triangle| labels.of_triangle(triangle));
+    (labels.names().to_vec(), of.collect())
+}
+
+#[test]
+fn labels_are_objects_or_else_several_groups() {
+    let label = |text: &str| labels(&with_square(text));
+    let expect = |names: &[&str], of: &[u32]| {
+        (names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>(), of.to_vec())
+    };
+    let (one, two) = ("f 1 2 3\n", "f 1 2 3 4\n");
+    assert_eq!(label(one), expect(&[], &[]));
+    let objects = format!("o a b # c\n{one}g x\n{one}o empty\no c\ng y\n{two}o a b\n{one}");
+    assert_eq!(label(&objects), expect(&["a b", "c"], &[0, 0, 1, 1, 0]));
+    let groups = format!("o all\n{one}g x\n{two}g y z\n{one}g\n{one}");
+    assert_eq!(label(&groups), expect(&["", "x", "y z"], &[0, 1, 1, 2, 0]));
+    assert_eq!(label(&format!("o all\ng x\n{one}")), expect(&["all"], &[0]));
+    assert_eq!(label(&format!("g x\n{one}")), expect(&["x"], &[0]));
+}
+
+#[test]
+fn labels_are_right_among_very_many_faces_and_vertices() {
+    // Polygons without area have fewer triangles than there is room for.
+    let flat = "f 1 2 2 1\n".repeat(30_000);
+    let (faces, vertices) = ("f 1 2 3 4\n".repeat(60_000), "v 9 9 9\n".repeat(60_000));
+    let text = format!("o a\n{flat}{faces}o b\n{vertices}f 1 2 3 4\no a\nf 1 2 3\n");
+    let (names, of) = labels(&with_square(&text));
+    assert_eq!(names, ["a", "b"]);
+    assert_eq!(of[of.len() - 4..], [0, 1, 1, 0]);
+    assert_eq!(of.iter().filter(|&&label| label == 1).count(), 2);
+}
+
 #[test]
 fn quads_are_two_triangles() {
     assert_eq!(triangles(with_square("f 1 2 3 4\n")), vec![[A, B, C], [A, C, D]]);

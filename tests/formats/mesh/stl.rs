@@ -98,6 +98,26 @@ fn several_solids_may_be_on_one_line_and_such_a_line_takes_linear_time() {
 }
 
 #[test]
+fn labels_are_the_solids_of_text() {
+    let names = |bytes: &[u8]| {
+        let mesh = read(bytes).unwrap().mesh;
+        let labels = mesh.labels()?;
+        assert_eq!(labels.of_triangle(0), 0);
+        assert_eq!(labels.of_triangle(mesh.triangles().len() - 1), labels.names().len() as u32 - 1);
+        Some(labels.names().join(","))
+    };
+    let other = TEXT.replace("a square", " facet\t2 ");
+    let empty = "solid empty\nendsolid\n";
+    let both = [TEXT, empty, &other, TEXT].concat();
+    assert_eq!(names(both.as_bytes()).unwrap(), "a square,facet\t2,a square");
+    assert_eq!(names(TEXT.as_bytes()).unwrap(), "a square");
+    assert_eq!(names(TEXT.replace("a square", "").as_bytes()), None);
+    assert_eq!(names(&binary()), None);
+    let line = both.replace("\n", " ");
+    assert_eq!(names(line.as_bytes()).unwrap(), "a square,facet\t2,a square");
+}
+
+#[test]
 fn text_keeps_all_digits() {
     let text = TEXT.replacen("vertex 1 0 0", "vertex 1234567.0000001 -1E-300 +.5", 1);
     assert_eq!(triangles(read(text.as_bytes()))[0][1], [1_234_567.000_000_1, -1e-300, 0.5]);

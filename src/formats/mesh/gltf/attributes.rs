@@ -43,7 +43,7 @@ impl DocumentAppearance {
     }
 
     fn surface(&self, material: Option<usize>) -> Result<&Surface, &str> {
-        let Some(index) = material else { return Ok(&Surface::DEFAULT) };
+        let Some(index) = material else { return Ok(Surface::DEFAULT) };
         let surface = self.surfaces.get(index).ok_or("does not exist")?;
         surface.as_ref().map_err(|what| &what[..])
     }
@@ -122,7 +122,7 @@ impl DocumentAppearance {
             Err(what) => {
                 let what = format!("material {} (counted from 0) {what}", index.unwrap_or(0));
                 self.bad_materials.entry(index.unwrap_or(0)).or_insert(what);
-                Surface::DEFAULT
+                Surface::DEFAULT.clone()
             }
         };
         // Without a texture, no coordinates are needed.
@@ -169,6 +169,6 @@ fn summed<K>(faults: &BTreeMap<K, String>, what: &str) -> Option<String> {
 }
 
 fn material(surface: &Surface, texture: Option<TextureRef>, has_vertex_colors: bool) -> Material {
-    let Surface { color, alpha, .. } = *surface;
-    Material { color, texture, opacity: None, has_vertex_colors, alpha }
+    let Surface { ref name, color, alpha, .. } = *surface;
+    Material { name: name.clone(), color, texture, opacity: None, has_vertex_colors, alpha }
 }

@@ -11,7 +11,7 @@ use crate::formats::mesh::gltf::parts::{Part, in_primitive};
 use crate::formats::mesh::gltf::pose::Skins;
 use crate::formats::mesh::gltf::scene::Instance;
 use crate::mesh::appearance::Appearance;
-use crate::mesh::{Mesh, MeshError};
+use crate::mesh::{Labels, Mesh, MeshError};
 
 const WHITE: Linear = [u16::MAX; 4];
 
@@ -126,6 +126,10 @@ pub(super) struct Build<'a> {
     colors: Option<Vec<Linear>>,
     uvs: Option<Vec<[[f32; 2]; 3]>>,
     material_of: Option<Vec<u32>>,
+    /// The first triangle of each node, and its name.
+    objects: Vec<(usize, &'a str)>,
+    /// The last node.
+    node: Option<usize>,
 }
 
 /// A vector with capacity `count`. Nested instances may exceed the memory.
@@ -153,16 +157,21 @@ impl<'a> Build<'a> {
             colors: has_colors.then(|| room(vertices)).transpose()?,
             uvs: has_uvs.then(|| room(triangles)).transpose()?,
             material_of: (has_appearance && materials > 1).then(|| room(triangles)).transpose()?,
+            objects: Vec::new(),
+            node: None,
         })
     }
 
     /// Adds an instance of a mesh.
     pub(super) fn add(
         &mut self,
-        instance: &Instance,
+        instance: &Instance<'a>,
         parts: &[Part],
         mut appearance: Option<&mut DocumentAppearance>,
     ) -> Result<(), ReadError> {
+        if self.node.replace(instance.node) != Some(instance.node) {
+            self.objects.push((self.triangles.len(), instance.name));
+        }
         let mut first_of = HashMap::new();
         for part in parts {
             let error = |what: String| in_primitive(instance.mesh, part.index, &what);
@@ -249,7 +258,8 @@ impl<'a> Build<'a> {
 
     /// The mesh, with its appearance if there is any.
     pub(super) fn finish(self, appearance: Option<DocumentAppearance>) -> Result<Mesh, MeshError> {
-        let mesh = Mesh::new(self.positions, self.triangles)?;
+        let labels = Labels::of(self.objects, self.triangles.len(), false);
+        let mesh = Mesh::new(self.positions, self.triangles)?.with_labels(labels);
         match appearance {
             Some(appearance) if self.has_appearance => mesh.with_appearance(Appearance {
                 materials: appearance.materials,

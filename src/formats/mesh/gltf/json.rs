@@ -59,6 +59,7 @@ pub(super) struct Scene {
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Node {
+    pub(super) name: Option<String>,
     #[serde(default)]
     pub(super) children: Vec<usize>,
     pub(super) mesh: Option<usize>,
@@ -101,6 +102,7 @@ pub(super) struct Skin {
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Mesh {
+    pub(super) name: Option<String>,
     pub(super) primitives: Vec<Primitive>,
     /// Weights of morph targets.
     pub(super) weights: Option<Vec<f64>>,

@@ -11,6 +11,7 @@ use crate::mesh::appearance::Alpha;
 /// The base colour of a material.
 #[derive(Debug, Clone)]
 pub(super) struct Surface {
+    pub(super) name: String,
     pub(super) color: Linear,
     pub(super) alpha: Alpha,
     pub(super) color_texture: Option<BaseColorTexture>,
@@ -28,11 +29,16 @@ pub(super) struct BaseColorTexture {
 
 impl Surface {
     /// The material of primitives without one.
-    pub(super) const DEFAULT: Self =
-        Self { color: [u16::MAX; 4], alpha: Alpha::Opaque, color_texture: None };
+    pub(super) const DEFAULT: &'static Self = &Self {
+        name: String::new(),
+        color: [u16::MAX; 4],
+        alpha: Alpha::Opaque,
+        color_texture: None,
+    };
 
     fn of(material: Material) -> Self {
-        let Material { pbr_metallic_roughness, alpha_mode, alpha_cutoff, extensions } = material;
+        let Material { name, pbr_metallic_roughness, alpha_mode, alpha_cutoff, extensions } =
+            material;
         // The extension takes precedence, as it specifies.
         let base = extensions.specular_glossiness.map_or(pbr_metallic_roughness, |other| Base {
             base_color_factor: other.diffuse_factor,
@@ -49,7 +55,8 @@ impl Surface {
                 Alpha::Mask(light(alpha_cutoff))
             }
         };
-        Self { color, alpha, color_texture: base.base_color_texture.map(BaseColorTexture::of) }
+        let color_texture = base.base_color_texture.map(BaseColorTexture::of);
+        Self { name: name.unwrap_or_default(), color, alpha, color_texture }
     }
 }
 
@@ -108,6 +115,7 @@ pub(super) fn items<T: DeserializeOwned>(list: Option<&RawValue>) -> Vec<Result<
 #[derive(Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 struct Material {
+    name: Option<String>,
     pbr_metallic_roughness: Base,
     alpha_mode: AlphaMode,
     alpha_cutoff: f64,
@@ -117,6 +125,7 @@ struct Material {
 impl Default for Material {
     fn default() -> Self {
         Self {
+            name: None,
             pbr_metallic_roughness: Base::default(),
             alpha_mode: AlphaMode::Opaque,
             alpha_cutoff: 0.5,

@@ -30,6 +30,7 @@ use crate::formats::mesh::gltf::scene::{Instance, expanded, instance_count, scen
 use crate::formats::{
     LoadedMesh, MeshSpec, ReadError, ReadOptions, Sidecars, check_memory, excerpt,
 };
+use crate::mesh::Labels;
 
 /// glTF 2.0 of Khronos, `.gltf`.
 pub const SPEC: MeshSpec = MeshSpec { extension: "gltf", ..BINARY_SPEC };
@@ -70,7 +71,11 @@ fn read(bytes: &[u8], sidecars: &Sidecars, options: &ReadOptions) -> Result<Load
     let arrays = Arrays::new(&document, buffers);
     let scene = scene(&document).map_err(ReadError::Content)?;
     let instance_count = instance_count(&scene.instances, &arrays).map_err(ReadError::Content)?;
-    let for_instances = for_buffers.saturating_add(instance_count.saturating_mul(INSTANCE));
+    // Those of one node are one object.
+    let for_object = |instance: &Instance| Labels::OBJECT + instance.name.len() as u64;
+    let for_objects: u64 = scene.instances.iter().map(for_object).sum();
+    let for_instances = instance_count.saturating_mul(INSTANCE).saturating_add(for_objects);
+    let for_instances = for_buffers.saturating_add(for_instances);
     check_memory(for_instances, limit)?;
     let for_matrices = Skins::most_memory(&arrays, &scene.instances);
     check_memory(for_instances.saturating_add(for_matrices), limit)?;

@@ -10,6 +10,10 @@ use crate::formats::mesh::gltf::json::{Document, Instancing, Node};
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Instance<'a> {
     pub(super) mesh: usize,
+    /// The index of its node; without nodes, of its mesh.
+    pub(super) node: usize,
+    /// The name of its node, or else of its mesh.
+    pub(super) name: &'a str,
     pub(super) scene_from_mesh: Transform,
     pub(super) pose: Pose<'a>,
     instancing: Option<&'a Instancing>,
@@ -150,6 +154,8 @@ pub(super) fn scene<'a>(document: &'a Document) -> Result<Scene<'a>, String> {
         let place =
             |(mesh, content): (usize, &'a crate::formats::mesh::gltf::json::Mesh)| Instance {
                 mesh,
+                node: mesh,
+                name: content.name.as_deref().unwrap_or_default(),
                 scene_from_mesh: Transform::IDENTITY,
                 pose: Pose { weights: content.weights.as_deref().unwrap_or_default(), skin: None },
                 instancing: None,
@@ -175,8 +181,11 @@ pub(super) fn scene<'a>(document: &'a Document) -> Result<Scene<'a>, String> {
                 return Err(error(&format!("has the mesh {mesh}, which does not exist")));
             };
             let weights = node.weights.as_deref().or(content.weights.as_deref());
+            let name = node.name.as_deref().or(content.name.as_deref());
             instances.push(Instance {
                 mesh,
+                node: index,
+                name: name.unwrap_or_default(),
                 scene_from_mesh: scene_from_node,
                 pose: Pose { weights: weights.unwrap_or_default(), skin: node.skin },
                 instancing: node.extensions.instancing.as_ref(),

@@ -50,7 +50,8 @@ pub(super) fn appearance(
         let Slot { material: number, is_plain, is_colorless } = Slot::unpack(slot);
         let defined = materials.get(number);
         let has_vertex_colors = has_colors && !is_colorless;
-        let material = textures.material(defined, images, has_vertex_colors);
+        let name = materials.name(number).to_owned();
+        let material = Material { name, ..textures.material(defined, images, has_vertex_colors) };
         if let Some(defined) = defined {
             ignored.add(defined, is_plain, &material, has_vertex_colors);
         }
@@ -160,7 +161,8 @@ impl Textures {
         let is_blended =
             opaque < u16::MAX || opacity.is_some() || texture.is_some_and(is_transparent);
         let alpha = if is_blended { Alpha::Blend } else { Alpha::Opaque };
-        Material { color: [r, g, b, opaque], texture, opacity, has_vertex_colors, alpha }
+        let color = [r, g, b, opaque];
+        Material { name: String::new(), color, texture, opacity, has_vertex_colors, alpha }
     }
 }
 
@@ -182,8 +184,8 @@ impl IgnoredProperties {
         material: &Material,
         has_vertex_colors: bool,
     ) {
-        let Defined { name, definition, .. } = defined;
-        let Definition { color, color_map, opacity_map, .. } = definition;
+        let name = &material.name;
+        let Definition { color, color_map, opacity_map, .. } = &defined.definition;
         let is_colored = color.is_some_and(|[r, g, b]| r != g || g != b);
         if is_plain {
             self.images.add(name);

@@ -11,6 +11,7 @@ use crate::formats::mesh::obj::names::{Names, Uses};
 use crate::formats::mesh::obj::parallel::{Fault, each};
 use crate::formats::mesh::obj::text::{Keyword, after_keyword, first_word, parts, visit};
 use crate::formats::mesh::polygons::{TRIANGULATION, most_triangles};
+use crate::mesh::Labels;
 
 /// Bytes of text that a thread parses at a time: little enough for the CPU cache.
 const PART: usize = 256 << 10;
@@ -32,7 +33,7 @@ const REST: u64 = 64 << 10;
 
 /// Statements without effect on the surface.
 const HARMLESS: &str = "\
-    g s o vp mg bevel c_interp d_interp lod shadow_obj trace_obj maplib usemap ctech \
+    s vp mg bevel c_interp d_interp lod shadow_obj trace_obj maplib usemap ctech \
     stech cstype deg bmat step parm trim hole scrv sp end con res unmerge merge \
     curv2";
 
@@ -69,6 +70,7 @@ pub(super) struct Part<'a> {
     pub(super) counts: Counts,
     /// Numbers of the statements in the parts before it.
     pub(super) before: Counts,
+    /// Whether it has faces or names of objects.
     pub(super) has_faces: bool,
     /// An upper bound of its triangles.
     pub(super) triangles: usize,
@@ -104,6 +106,8 @@ struct PartContents {
     /// Whether faces have the material of the part before.
     inherits: bool,
     skipped: Skipped,
+    /// Bytes for the names of objects and groups.
+    objects: u64,
     /// Bytes for the largest polygon and the longest statement.
     scratch: u64,
 }
@@ -126,9 +130,9 @@ impl<'a> Contents<'a> {
     /// Adds the next part.
     fn append(&mut self, text: &'a str, found: PartContents) {
         let PartContents { counts, faces, triangles, libraries, materials, skipped, .. } = found;
-        self.memory += PART_BYTES + materials.names.bytes() + libraries.bytes();
+        self.memory += PART_BYTES + materials.names.bytes() + libraries.bytes() + found.objects;
         let (before, material) = (self.totals, self.material);
-        let has_faces = faces > 0;
+        let has_faces = faces > 0 || found.objects > 0;
         self.parts.push(Part { text, counts, before, has_faces, triangles, material });
         self.totals = [0, 1, 2].map(|which| before[which] + counts[which]);
         if found.inherits {
@@ -157,7 +161,9 @@ impl<'a> Contents<'a> {
         let materials = self.materials.names.len() as u64;
         let per_triangle = TRIANGLE + if materials > 0 { PAINTED } else { 0 };
         self.memory += VERTEX * vertices + 16 * texcoords + per_triangle * triangles;
-        self.memory += self.materials.names.bytes() + self.libraries.bytes() + materials * MATERIAL;
+        // Names are here, in the list of materials, and in up to three appearances of each.
+        self.memory += 5 * self.materials.names.bytes() + self.libraries.bytes();
+        self.memory += materials * MATERIAL;
     }
 
     /// An error with its line.
@@ -189,6 +195,7 @@ impl PartContents {
     fn other(&mut self, statement: &str) {
         match first_word(statement).unwrap_or_default() {
             "usemtl" => self.material = Some(self.materials.number(after_keyword(statement))),
+            "o" | "g" => self.objects += Labels::OBJECT + 2 * statement.len() as u64,
             "mtllib" => _ = self.libraries.number(after_keyword(statement)),
             "p" | "l" => self.skipped.points_and_lines += 1,
             "curv" | "surf" | "bzp" | "bsp" | "cdc" | "cdp" => self.skipped.free_form += 1,

@@ -7,9 +7,12 @@ use crate::formats::mesh::obj::libraries::Materials;
 use crate::formats::mesh::obj::materials::Placement;
 use crate::formats::mesh::obj::numbers::{index, shown};
 use crate::formats::mesh::obj::parallel::{Fault, divided, each};
-use crate::formats::mesh::obj::text::{Keyword, Words, after_keyword, first_word, visit};
+use crate::formats::mesh::obj::text::{
+    Keyword, Words, after_keyword, first_word, visit, without_comment,
+};
 use crate::formats::mesh::obj::vertices::Vertices;
 use crate::formats::mesh::polygons::Triangulator;
+use crate::mesh::Labels;
 
 /// The texture coordinates of a triangle without any.
 const NO_UVS: [[f32; 2]; 3] = [[f32::NAN; 2]; 3];
@@ -62,10 +65,20 @@ impl FaceAttributes {
     }
 }
 
+/// A statement that names the object or group of the faces after it.
+#[derive(Debug)]
+struct NameStatement {
+    /// The first triangle after it.
+    first: usize,
+    is_group: bool,
+    name: String,
+}
+
 /// The triangles of all faces of a text, in order.
 #[derive(Debug, Default)]
 pub(super) struct Faces {
     pub(super) triangles: Vec<[u32; 3]>,
+    names: Vec<NameStatement>,
     /// The appearance of the triangles.
     pub(super) attributes: FaceAttributes,
     /// Faces of fewer than three corners.
@@ -126,9 +139,9 @@ impl Faces {
                     uvs.copy_within(start..start + len, end);
                 }
             }
+            all.append(read, end);
             start += part.triangles;
             end += len;
-            all.append(read);
         }
         triangles.truncate(end);
         slots.truncate(end);
@@ -138,8 +151,21 @@ impl Faces {
         all
     }
 
-    /// Merges the counts and faults of the next part.
-    fn append(&mut self, next: Self) {
+    /// The objects of the triangles; their groups where there are several, but no two objects.
+    pub(super) fn labels(&self) -> Option<Labels> {
+        let [objects, groups] = [false, true].map(|is_group| {
+            let names = self.names.iter().filter(|statement| statement.is_group == is_group);
+            let names = names.map(|statement| (statement.first, &statement.name[..]));
+            Labels::of(names, self.triangles.len(), true)
+        });
+        let count = |labels: &Option<Labels>| labels.as_ref().map_or(0, |all| all.names().len());
+        if count(&objects) > 1 || count(&groups) < 2 { objects.or(groups) } else { groups }
+    }
+
+    /// Merges the names, counts and faults of the next part, which begins at triangle `first`.
+    fn append(&mut self, next: Self, first: usize) {
+        let moved = |name: NameStatement| NameStatement { first: first + name.first, ..name };
+        self.names.extend(next.names.into_iter().map(moved));
         self.points_and_lines += next.points_and_lines;
         self.crossing += next.crossing;
         self.other_bad_corners += next.other_bad_corners;
@@ -177,7 +203,7 @@ struct Reader<'a> {
     /// The corners of the current face.
     corners: Vec<Corner>,
     triangulator: Triangulator,
-    /// Counts and faults; no triangles.
+    /// Names, counts and faults; no triangles.
     others: Faces,
 }
 
@@ -192,15 +218,27 @@ impl Reader<'_> {
                 Keyword::Vertex => self.counts[0] += 1,
                 Keyword::Texcoord => self.counts[1] += 1,
                 Keyword::Normal => self.counts[2] += 1,
-                Keyword::Other if first_word(statement) == Some("usemtl") => {
-                    self.material = self.contents.materials.find(after_keyword(statement));
-                }
-                Keyword::Other => {}
+                Keyword::Other => self.other(statement),
             }
             Ok(())
         });
         let fault = |(line, what)| Fault { part: self.part, line, what };
         self.others.fault = read.err().map(fault);
+    }
+
+    fn other(&mut self, statement: &str) {
+        let keyword = first_word(statement).unwrap_or_default();
+        match keyword {
+            "usemtl" => {
+                self.material = self.contents.materials.find(after_keyword(statement));
+            }
+            "o" | "g" => {
+                let name = without_comment(after_keyword(statement)).trim_end().to_owned();
+                let is_group = keyword == "g";
+                self.others.names.push(NameStatement { first: self.len, is_group, name });
+            }
+            _ => {}
+        }
     }
 
     #[inline]

@@ -22,6 +22,8 @@ const PARSED: u64 = 64;
 pub(super) struct Materials {
     /// By their number in `Uses`; `None` if undefined or unused.
     by_number: Vec<Option<Defined>>,
+    /// By the same number; the first is empty.
+    names: Vec<String>,
     /// Whether any face has a defined material.
     pub(super) any_defined: bool,
     /// Whether any of these has an image.
@@ -32,7 +34,6 @@ pub(super) struct Materials {
 /// A material that is defined.
 #[derive(Debug)]
 pub(super) struct Defined {
-    pub(super) name: String,
     pub(super) definition: Definition,
     /// The folders that its images may be in.
     pub(super) folders: [PathBuf; 2],
@@ -47,8 +48,9 @@ impl Materials {
         let (library, folders) = read_all(found, sidecars, limit, &mut warnings);
         let mut undefined = NameCounts::default();
         let uses = &contents.materials;
-        let names = [""].into_iter().chain(uses.names.in_order());
-        let by_number = (0..).zip(names).map(|(number, name)| {
+        let names = [""].into_iter().chain(uses.names.in_order()).map(str::to_owned);
+        let names: Vec<String> = names.collect();
+        let by_number = (0..).zip(&names).map(|(number, name)| {
             if !uses.is_used(number) || name.is_empty() || folders.is_empty() {
                 return None;
             }
@@ -57,7 +59,7 @@ impl Materials {
                 return None;
             };
             let folders = [folders[*file].clone(), folder.to_owned()];
-            Some(Defined { name: name.to_owned(), definition: definition.clone(), folders })
+            Some(Defined { definition: definition.clone(), folders })
         });
         let by_number: Vec<Option<Defined>> = by_number.collect();
         warnings.extend(undefined.warning("materials are not defined, and light grey"));
@@ -66,6 +68,7 @@ impl Materials {
             any_defined: defined.peek().is_some(),
             any_mapped: defined.any(|defined| defined.definition.map().is_some()),
             by_number,
+            names,
             warnings,
         }
     }
@@ -73,6 +76,11 @@ impl Materials {
     /// The material with a number in `Uses`.
     pub(super) fn get(&self, number: u32) -> Option<&Defined> {
         self.by_number.get(number as usize)?.as_ref()
+    }
+
+    /// The name of the material with a number in `Uses`; empty for 0.
+    pub(super) fn name(&self, number: u32) -> &str {
+        self.names.get(number as usize).map_or("", |name| name)
     }
 
     /// The placement of a material's images, if it has any.

@@ -80,6 +80,7 @@ fn read(
     let colors =
         if options.appearance { VertexColors::of(&vertices.colors, counts()) } else { None };
     let mut warnings = warnings(&contents, &vertices, &faces);
+    let labels = faces.labels();
     let mut attributes = faces.attributes;
     if let Some(colors) = colors {
         let colors = colors.linear(&vertices.colors, counts());
@@ -90,6 +91,7 @@ fn read(
             .map_or(ReadError::Mesh(error), |fault| contents.error(fault)),
         _ => ReadError::Mesh(error),
     })?;
+    let mesh = mesh.with_labels(labels);
     warnings.extend(materials.warnings.iter().cloned());
     warnings.extend(colors.iter().flat_map(|colors| colors.warnings(vertices.opacities)));
     if !materials.any_defined && colors.is_none() {

@@ -48,8 +48,10 @@ fn read(bytes: &[u8], options: &ReadOptions) -> Result<LoadedMesh, ReadError> {
     let whole = binary_count(bytes).is_some_and(|count| HEADER + count * RECORD == bytes.len());
     if !whole && text::is_text(bytes) {
         let vertices = text::most_vertices(bytes) as u64;
-        check_memory(bytes.len() as u64 + vertices * TRIANGLE / 3 + REST, limit)?;
-        return Ok(LoadedMesh::new(soup(text::read(bytes)?)?, Vec::new()));
+        let needed = bytes.len() as u64 + vertices * TRIANGLE / 3 + REST;
+        check_memory(needed, limit)?;
+        let (corners, labels) = text::read(bytes, needed, limit)?;
+        return Ok(LoadedMesh::new(soup(corners)?.with_labels(labels), Vec::new()));
     }
     let (records, mut warnings) = records(bytes)?;
     let count = records.len() as u64;

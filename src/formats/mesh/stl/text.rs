@@ -1,7 +1,10 @@
 //! Text STL: case-insensitive keywords, any white space and line ends, several solids.
 
-use crate::formats::ReadError;
+use std::borrow::Cow;
+
 use crate::formats::io::tokens::{Tokens, number, quoted};
+use crate::formats::{ReadError, check_memory};
+use crate::mesh::Labels;
 
 /// Whether `bytes` are text: they begin with `solid` and have no zero byte, as nearly all binary
 /// files do.
@@ -17,11 +20,17 @@ pub(super) fn most_vertices(text: &[u8]) -> usize {
     marks.min(text.len() / 13 + 1)
 }
 
-/// The corners of all triangles, three per triangle.
+/// The corners of all triangles, three per triangle, and the solids.
 ///
 /// # Errors
-/// Unexpected tokens, with their line; a solid without an end.
-pub(super) fn read(text: &[u8]) -> Result<Vec<[f64; 3]>, ReadError> {
+/// Unexpected tokens, with their line; a solid without an end; more memory for the names of solids
+/// than `limit` bytes beside `needed`.
+pub(super) fn read(
+    text: &[u8],
+    mut needed: u64,
+    limit: u64,
+) -> Result<(Vec<[f64; 3]>, Option<Labels>), ReadError> {
+    let mut solids: Vec<(usize, Cow<str>)> = Vec::new();
     let mut corners = Vec::with_capacity(most_vertices(text));
     let mut tokens = Tokens::new(text);
     let mut in_solid = false;
@@ -31,7 +40,13 @@ pub(super) fn read(text: &[u8]) -> Result<Vec<[f64; 3]>, ReadError> {
             read_facet(&mut tokens, &mut corners)?;
         } else if is(if in_solid { "endsolid" } else { "solid" }) {
             in_solid = !in_solid;
-            skip_name(&mut tokens, if in_solid { "facet" } else { "solid" });
+            let name = skip_name(&mut tokens, if in_solid { "facet" } else { "solid" });
+            if in_solid {
+                // Bytes that are not UTF-8 become three times as many.
+                needed += Labels::OBJECT + 6 * name.len() as u64;
+                check_memory(needed, limit)?;
+                solids.push((corners.len() / 3, String::from_utf8_lossy(name.trim_ascii())));
+            }
         } else {
             let expected = if in_solid { "'facet' or 'endsolid'" } else { "'solid'" };
             return Err(misplaced(&tokens, token, expected));
@@ -40,13 +55,16 @@ pub(super) fn read(text: &[u8]) -> Result<Vec<[f64; 3]>, ReadError> {
     if in_solid {
         Err(tokens.error("the file ends without 'endsolid': it is cut off".into()))
     } else {
-        Ok(corners)
+        let solids = solids.iter().map(|(first, name)| (*first, &name[..]));
+        let labels = Labels::of(solids, corners.len() / 3, false);
+        Ok((corners, labels))
     }
 }
 
-/// Skips the name of a solid, which may contain any words: to the end of the line or, if the solid
+/// Skips and returns the name of a solid, which may contain any words: to the end of the line or, if the solid
 /// goes on in this line, to the keyword `next` before a facet.
-fn skip_name(tokens: &mut Tokens, next: &str) {
+fn skip_name<'a>(tokens: &mut Tokens<'a>, next: &str) -> &'a [u8] {
+    let start = tokens.clone();
     let mut ahead = tokens.clone();
     // Where the last `next` is.
     let mut found = None;
@@ -61,12 +79,12 @@ fn skip_name(tokens: &mut Tokens, next: &str) {
         if is_facet && normal.is_some_and(|token| token.eq_ignore_ascii_case(b"normal")) {
             if let Some(found) = found {
                 *tokens = found;
-                return;
+                return start.until(tokens);
             }
             break;
         }
     }
-    tokens.rest_of_line();
+    tokens.rest_of_line()
 }
 
 /// Parses a facet after its keyword: a normal, which is ignored, and three vertices.

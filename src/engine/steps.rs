@@ -328,8 +328,13 @@ impl Voxelizer {
         let (Colored { mut grid, mut transparent }, time) = timed(|| self.colored(mesh, grid))?;
         check_cancelled(&*self.progress)?;
         timings.color = mesh.appearance().map(|_| time);
-        if !self.attributes.is_empty() {
-            let (set, memory) = (self.attributes, (self.memory)());
+        let mut set = self.attributes;
+        if set.contains(Attribute::Material) && !mesh.has_materials() {
+            set = set.iter().filter(|&attribute| attribute != Attribute::Material).collect();
+            warnings.push(Warning::NoMaterials);
+        }
+        if !set.is_empty() {
+            let memory = (self.memory)();
             let (found, time) = timed(|| attributes(mesh, &grid, set, memory, &*self.progress))?;
             timings.attributes = Some(time);
             grid.attributes = Some(found);

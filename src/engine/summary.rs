@@ -1,9 +1,11 @@
 //! The report on a result, the same in the program, the Python package and the browser package.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use crate::engine::{Distances, UsedBackend, Voxelized};
-use crate::grid::VoxelGrid;
+use crate::grid::{Attributes, VoxelGrid};
 use crate::lattice::{Lattice, Window};
 use crate::solid::distance::DistanceField;
 use crate::solid::{FillReport, FillSummary};
@@ -43,6 +45,9 @@ pub struct Summary {
     pub distances: Option<BandSummary>,
     /// The number of voxels left out because they are completely transparent.
     pub transparent: u64,
+    /// The names of materials and objects, by index, for each attribute that has them.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub attribute_names: BTreeMap<&'static str, Vec<String>>,
 }
 
 /// The band of a distance field.
@@ -79,6 +84,7 @@ impl Summary {
             fill: fill.map(FillSummary::new),
             distances: None,
             transparent: 0,
+            attribute_names: BTreeMap::new(),
         }
     }
 }
@@ -89,7 +95,10 @@ impl Voxelized {
     pub fn summary(&self) -> Summary {
         let Self { grid, lattice, triangles, backend, fill_report, .. } = self;
         let summary = Summary::new(grid, *lattice, *triangles, backend, fill_report.as_ref());
-        Summary { tile: self.window, transparent: self.transparent, ..summary }
+        let names = grid.attributes.iter().flat_map(Attributes::names);
+        let attribute_names =
+            names.map(|(attribute, names)| (attribute.name(), names.clone())).collect();
+        Summary { tile: self.window, transparent: self.transparent, attribute_names, ..summary }
     }
 }
 

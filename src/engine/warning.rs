@@ -40,6 +40,8 @@ pub enum Warning {
         /// How many.
         voxels: u64,
     },
+    /// The mesh has no materials, so that its voxels have no attribute `material`.
+    NoMaterials,
     /// Voxels of a tile of a solid that are far from the surface have the mean colour of the
     /// surface in the tile: another one in each tile.
     InteriorOfTile,
@@ -206,6 +208,9 @@ impl fmt::Display for Warning {
                 let voxels = counted(*voxels, "voxel");
                 let were = if voxels == "1 voxel" { "was" } else { "were" };
                 write!(f, "{voxels} in which all is transparent {were} left out")
+            }
+            Self::NoMaterials => {
+                f.write_str("the mesh has no materials: voxels have no attribute 'material'")
             }
             Self::InteriorOfTile => f.write_str(
                 "voxels far from the surface have the mean colour of the surface in this tile, \

@@ -1,11 +1,14 @@
 //! What voxels hold of the mesh's surface, besides its colour.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use crate::base::names::named;
 use crate::grid::values::VoxelValues;
 use crate::grid::{VoxelGrid, mask_places};
 
 /// A property of the surface inside a voxel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Attribute {
     /// The area-weighted mean of the triangles' unit normals, a unit vector; zero where opposite
@@ -15,6 +18,8 @@ pub enum Attribute {
     Triangle,
     /// The index of that triangle's material.
     Material,
+    /// The index of that triangle's object.
+    Label,
     /// The area of the surface in the closed voxel, in faces of a voxel.
     Area,
 }
@@ -23,6 +28,7 @@ named!(Attribute, "attribute", {
     Normal = "normal",
     Triangle = "triangle",
     Material = "material",
+    Label = "label",
     Area = "area",
 });
 
@@ -39,6 +45,12 @@ impl Attribute {
         matches!(self, Self::Normal | Self::Area)
     }
 
+    /// Whether it is an index of [names](Attributes::names).
+    #[must_use]
+    pub fn has_names(self) -> bool {
+        matches!(self, Self::Material | Self::Label)
+    }
+
     /// The components in little-endian bytes; only the first are used where there are fewer.
     pub(crate) fn bytes_of(self, sample: &SurfaceSample) -> [[u8; 4]; 3] {
         let one = |bytes| [bytes, [0; 4], [0; 4]];
@@ -46,8 +58,32 @@ impl Attribute {
             Self::Normal => sample.normal.map(f32::to_le_bytes),
             Self::Triangle => one(sample.triangle.to_le_bytes()),
             Self::Material => one(sample.material.to_le_bytes()),
+            Self::Label => one(sample.label.to_le_bytes()),
             Self::Area => one(sample.area.to_le_bytes()),
         }
+    }
+
+    /// Sets the components that [`bytes_of`](Self::bytes_of) gives.
+    ///
+    /// # Panics
+    /// There are too few.
+    pub(crate) fn set(self, sample: &mut SurfaceSample, bytes: &[[u8; 4]]) {
+        match self {
+            Self::Normal => sample.normal = [0, 1, 2].map(|axis| f32::from_le_bytes(bytes[axis])),
+            Self::Triangle => sample.triangle = i32::from_le_bytes(bytes[0]),
+            Self::Material => sample.material = i32::from_le_bytes(bytes[0]),
+            Self::Label => sample.label = i32::from_le_bytes(bytes[0]),
+            Self::Area => sample.area = f32::from_le_bytes(bytes[0]),
+        }
+    }
+
+    /// The components as numbers; only the first are used where there are fewer.
+    #[must_use]
+    pub fn numbers(self, sample: &SurfaceSample) -> [f64; 3] {
+        self.bytes_of(sample).map(|bytes| match self.is_float() {
+            true => f32::from_le_bytes(bytes).into(),
+            false => i32::from_le_bytes(bytes).into(),
+        })
     }
 }
 
@@ -90,31 +126,48 @@ pub struct SurfaceSample {
     /// See [`Attribute::Material`]; -1 in a voxel that no triangle touches, and for meshes without
     /// materials.
     pub material: i32,
+    /// See [`Attribute::Label`]; -1 in a voxel that no triangle touches.
+    pub label: i32,
     /// See [`Attribute::Area`].
     pub area: f32,
 }
 
 impl SurfaceSample {
     /// That of a voxel that no triangle touches.
-    pub const NONE: Self = Self { normal: [0.0; 3], triangle: -1, material: -1, area: 0.0 };
+    pub const NONE: Self =
+        Self { normal: [0.0; 3], triangle: -1, material: -1, label: -1, area: 0.0 };
 }
 
 /// The attributes of a grid's voxels.
 #[derive(Debug, Clone)]
 pub struct Attributes {
     set: AttributeSet,
+    names: Arc<AttributeNames>,
     values: VoxelValues<SurfaceSample>,
 }
 
+/// The names of materials and objects, by index, of attributes that have them.
+pub(crate) type AttributeNames = BTreeMap<Attribute, Vec<String>>;
+
 impl Attributes {
-    pub(crate) fn new(set: AttributeSet, values: VoxelValues<SurfaceSample>) -> Self {
-        Self { set, values }
+    pub(crate) fn new(
+        set: AttributeSet,
+        names: AttributeNames,
+        values: VoxelValues<SurfaceSample>,
+    ) -> Self {
+        Self { set, names: Arc::new(names), values }
     }
 
     /// The attributes that were asked for. The others are not written to files.
     #[must_use]
     pub fn set(&self) -> AttributeSet {
         self.set
+    }
+
+    /// The names of materials or objects, by index, for each attribute that has them.
+    #[must_use]
+    pub fn names(&self) -> &BTreeMap<Attribute, Vec<String>> {
+        &self.names
     }
 
     /// The surface in each voxel; [`SurfaceSample::NONE`] where there is none.
@@ -149,11 +202,11 @@ impl Attributes {
 
     /// The same attributes with other values.
     pub(crate) fn with_values(&self, values: VoxelValues<SurfaceSample>) -> Self {
-        Self { set: self.set, values }
+        Self { values, ..self.clone() }
     }
 
-    /// Whether the other has the same attributes, of whatever voxels.
+    /// Whether the other has the same attributes and names, of whatever voxels.
     pub(crate) fn is_like(&self, other: &Self) -> bool {
-        self.set == other.set
+        self.set == other.set && self.names == other.names
     }
 }

@@ -17,6 +17,7 @@ use rayon::prelude::*;
 
 use crate::base::names::named;
 use crate::base::srgb::Rgba;
+pub(crate) use crate::grid::attributes::AttributeNames;
 pub use crate::grid::attributes::{Attribute, AttributeSet, Attributes, SurfaceSample};
 pub use crate::grid::brick::{BRICK, BrickKey, FULL, Mask, count, mask_place, mask_voxels};
 pub(crate) use crate::grid::brick::{

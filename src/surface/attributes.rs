@@ -1,5 +1,5 @@
-//! The attributes of voxels: the normal, the triangle, the material and the area of the surface
-//! inside each.
+//! The attributes of voxels: the normal, the triangle, its material and label, and the area of the
+//! surface inside each.
 //!
 //! Triangles are assigned to bricks and clipped to voxels as for colours. A triangle counts in
 //! exactly the voxels that it touches. Its weight in a voxel is its area there, in units of `2^-k`
@@ -13,8 +13,8 @@ use pulp::{Arch, Simd, WithSimd};
 use crate::base::progress::{Latch, Progress};
 use crate::engine::backend::{BackendError, check_cancelled, check_memory};
 use crate::grid::{
-    AttributeSet, Attributes, BRICK, BrickKey, Mask, SurfaceSample, VoxelGrid, VoxelValues, count,
-    is_empty, mask_bounds, mask_places,
+    Attribute, AttributeNames, AttributeSet, Attributes, BRICK, BrickKey, Mask, SurfaceSample,
+    VoxelGrid, VoxelValues, count, is_empty, mask_bounds, mask_places,
 };
 use crate::lattice::{PlacedMesh, Triangle};
 use crate::surface::color::clip::{ClipScratch, Plane, clip, corners};
@@ -64,7 +64,24 @@ pub fn attributes(
         .map_err(|lists| BackendError::Memory { needed: needed + lists, allowed: memory })?;
     check_cancelled(progress)?;
     let sampled = sampled.into_iter().flatten().collect();
-    Ok(Attributes::new(set, VoxelValues::from_bricks(sampled, SurfaceSample::NONE)))
+    let values = VoxelValues::from_bricks(sampled, SurfaceSample::NONE);
+    Ok(Attributes::new(set, names(mesh, set), values))
+}
+
+/// The names of the materials and objects of `mesh`, of those in `set`.
+fn names(mesh: &PlacedMesh, set: AttributeSet) -> AttributeNames {
+    let names = |attribute| match attribute {
+        Attribute::Material => {
+            let materials = &mesh.appearance()?.materials;
+            Some(materials.iter().map(|material| material.name.clone()).collect())
+        }
+        Attribute::Label => {
+            // Without labels all is one object.
+            Some(mesh.labels().map_or_else(|| vec![String::new()], |all| all.names().to_vec()))
+        }
+        _ => None,
+    };
+    set.iter().filter_map(|attribute| Some((attribute, names(attribute)?))).collect()
 }
 
 /// A brick, its voxels that triangles touch, and the surface in them.
@@ -210,12 +227,14 @@ impl WithSimd for SampleBrick<'_> {
         let mut samples = Vec::with_capacity(count(&touched) as usize);
         samples.extend(mask_places(touched).map(|(x, bit)| {
             let sums = std::mem::take(&mut sums[(64 * x + bit) as usize]);
-            let material =
-                mesh.appearance().map(|look| look.material_index(sums.triangle as usize));
+            let triangle = sums.triangle as usize;
+            let material = mesh.appearance().map(|look| look.material_index(triangle));
+            let label = mesh.labels().map_or(0, |labels| labels.of_triangle(triangle));
             SurfaceSample {
                 normal: sums.normal(),
                 triangle: sums.triangle as i32,
                 material: material.map_or(-1, |index| index as i32),
+                label: label as i32,
                 area: weights.faces(sums.area) as f32,
             }
         }));

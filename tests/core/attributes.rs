@@ -7,6 +7,7 @@ use crate::common::shapes::float_soup;
 use fastrand::Rng;
 use trivox::grid::{Attribute, SurfaceSample};
 use trivox::lattice::Tile;
+use trivox::mesh::Labels;
 use trivox::mesh::appearance::Material;
 use trivox::solid::Solid;
 use trivox::{Appearance, Bounds, ColorSource, Mesh, Mode, PlacedMesh, VoxelGrid, Voxelizer};
@@ -156,19 +157,21 @@ fn the_triangle_is_the_lowest_of_equals_and_opposite_sides_have_no_normal() {
         let grid = voxelizer().voxel_size(1.0).bounds(bounds).run(&mesh).unwrap().grid;
         samples(&grid)[0].1
     };
-    let up = SurfaceSample { normal: [0.0, 0.0, 1.0], triangle: 0, material: -1, area: 0.5 };
+    let up =
+        SurfaceSample { normal: [0.0, 0.0, 1.0], triangle: 0, material: -1, label: 0, area: 0.5 };
     assert_eq!(one(vec![[0, 1, 2]]), up);
     assert_eq!(one(vec![[0, 1, 2], [1, 2, 0]]), SurfaceSample { area: 1.0, ..up });
     let both = SurfaceSample { normal: [0.0; 3], area: 1.0, ..up };
     assert_eq!(one(vec![[0, 1, 2], [0, 2, 1]]), both);
-    let down = SurfaceSample { normal: [0.0, 0.0, -1.0], triangle: 1, material: -1, area: 0.75 };
+    let down = SurfaceSample { normal: [0.0, 0.0, -1.0], triangle: 1, area: 0.75, ..up };
     let half = one(vec![[0, 3, 2], [0, 2, 1]]);
     assert_eq!(half, down);
 }
 
 #[test]
-fn materials_are_those_of_the_triangles_and_the_inside_has_none() {
-    let red = || Material { color: [65535, 0, 0, 65535], ..Material::default() };
+fn materials_and_labels_are_those_of_the_triangles_and_the_inside_has_none() {
+    let (name, color) = ("red".to_owned(), [65535, 0, 0, 65535]);
+    let red = || Material { name: name.clone(), color, ..Material::default() };
     let mesh = sphere(40);
     let count = mesh.triangles().len() as u32;
     let look = Appearance {
@@ -176,12 +179,21 @@ fn materials_are_those_of_the_triangles_and_the_inside_has_none() {
         material_of: (0..count).map(|triangle| triangle % 3).collect(),
         ..Appearance::default()
     };
-    let mesh = mesh.with_appearance(look).unwrap();
+    let objects = (0..3).map(|third| (third * count as usize / 3, ["low", "mid", "low"][third]));
+    let labels = Labels::of(objects, count as usize, true).unwrap();
+    let mesh = mesh.with_appearance(look).unwrap().with_labels(labels.clone());
     let solid = voxelizer().resolution(20).mode(Mode::Solid(Solid::default()));
-    let all = samples(&solid.run(&mesh).unwrap().grid);
+    let grid = solid.run(&mesh).unwrap().grid;
+    let names = grid.attributes.as_ref().unwrap().names();
+    assert_eq!(names[&Attribute::Label], ["low", "mid"]);
+    assert_eq!(names[&Attribute::Material], ["red", "", "red"]);
+    let all = samples(&grid);
     let (touched, inside): (Vec<_>, Vec<_>) =
         all.into_iter().partition(|(_, sample)| sample.triangle >= 0);
     assert!(touched.iter().all(|(_, sample)| sample.material == sample.triangle % 3));
+    let label = |triangle: i32| labels.of_triangle(triangle as usize) as i32;
+    assert!(touched.iter().all(|(_, sample)| sample.label == label(sample.triangle)));
+    assert!(touched.iter().any(|(_, sample)| sample.label == 1));
     assert!(inside.iter().all(|(_, sample)| *sample == SurfaceSample::NONE));
     assert!(touched.len() > 300 && inside.len() > 1000);
 }

@@ -6,13 +6,14 @@
 //! without a world position has its corner at the origin, voxels of size 1, and no `up`. With
 //! colours, the cell array `color` has red, green, blue and opacity in sRGB, which VTK displays
 //! unmapped ("direct scalars"); zeros for empty voxels. Each attribute is a cell array of its name;
-//! in empty voxels -1 for indices, else 0.
+//! in empty voxels -1 for indices, else 0. The field arrays `material_names` and `label_names` are
+//! the names by index.
 
 use std::io::{BufWriter, Write};
 
 use crate::formats::grid::dense;
 use crate::formats::{GridSpec, WriteError, assumed_place};
-use crate::grid::{AttributeSet, Attributes, Place, Up, VoxelGrid, World};
+use crate::grid::{Attributes, Place, Up, VoxelGrid, World};
 
 /// VTK's `.vti`.
 pub const SPEC: GridSpec = GridSpec {
@@ -43,8 +44,8 @@ const TAIL: &str = "\n  </AppendedData>\n</VTKFile>\n";
 pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
     let mut out = BufWriter::new(out);
     let volume = dense::volume(grid.dims());
-    let set = grid.attributes.as_ref().map(Attributes::set);
-    out.write_all(head(grid.dims(), grid.world, grid.colors.is_some(), set).as_bytes())?;
+    let attributes = grid.attributes.as_ref();
+    out.write_all(head(grid.dims(), grid.world, grid.colors.is_some(), attributes).as_bytes())?;
     out.write_all(&volume.to_le_bytes())?;
     dense::rows(grid, |row| out.write_all(row))?;
     if let Some(colors) = &grid.colors {
@@ -65,18 +66,16 @@ pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
 }
 
 /// Everything before the first array's length.
-fn head(
-    dims: [u32; 3],
-    world: World,
-    has_colors: bool,
-    attributes: Option<AttributeSet>,
-) -> String {
+fn head(dims: [u32; 3], world: World, has_colors: bool, attributes: Option<&Attributes>) -> String {
     let [nx, ny, nz] = dims;
     let Place { origin: [x, y, z], voxel_size: s } = world.place.unwrap_or_default();
-    let up = field(match world.up {
+    let up: u8 = match world.up {
         Up::Y => 1,
         Up::Z => 2,
-    });
+    };
+    let names = attributes.into_iter().flat_map(Attributes::names);
+    let names: String =
+        names.map(|(attribute, names)| texts(&format!("{attribute}_names"), names)).collect();
     let extent = format!("0 {nx} 0 {ny} 0 {nz}");
     let volume = dense::volume(dims);
     let mut offset = 8 + volume;
@@ -85,7 +84,7 @@ fn head(
         arrays += &array("UInt8", "color", 4, offset);
         offset += 8 + 4 * volume;
     }
-    for attribute in attributes.unwrap_or_default().iter() {
+    for attribute in attributes.map(Attributes::set).unwrap_or_default().iter() {
         let kind = if attribute.is_float() { "Float32" } else { "Int32" };
         let components = attribute.components();
         arrays += &array(kind, attribute.name(), components, offset);
@@ -96,7 +95,12 @@ fn head(
          <VTKFile type=\"ImageData\" version=\"1.0\" byte_order=\"LittleEndian\" \
          header_type=\"UInt64\">\n  \
            <ImageData WholeExtent=\"{extent}\" Origin=\"{x:?} {y:?} {z:?}\" \
-           Spacing=\"{s:?} {s:?} {s:?}\">\n{up}    \
+           Spacing=\"{s:?} {s:?} {s:?}\">\n    \
+             <FieldData>\n      \
+               <DataArray type=\"UInt8\" Name=\"up\" NumberOfTuples=\"1\" \
+               format=\"ascii\">{up}</DataArray>\n\
+               {names}    \
+             </FieldData>\n    \
              <Piece Extent=\"{extent}\">\n      \
                <CellData Scalars=\"occupied\">\n        \
                  <DataArray type=\"UInt8\" Name=\"occupied\" format=\"appended\" \
@@ -115,11 +119,14 @@ fn array(kind: &str, name: &str, components: usize, offset: u64) -> String {
     )
 }
 
-fn field(up: u8) -> String {
+/// A field array of texts: the bytes of each as signed numbers, and 0 at its end.
+fn texts(name: &str, texts: &[String]) -> String {
+    let bytes = texts.iter().flat_map(|text| text.bytes().filter(|&byte| byte != 0).chain([0]));
+    let numbers: Vec<String> = bytes.map(|byte| (byte as i8).to_string()).collect();
     format!(
-        "    <FieldData>\n      \
-           <DataArray type=\"UInt8\" Name=\"up\" NumberOfTuples=\"1\" \
-           format=\"ascii\">{up}</DataArray>\n    \
-         </FieldData>\n"
+        "      <Array type=\"String\" Name=\"{name}\" NumberOfTuples=\"{}\" format=\"ascii\">{}\
+         </Array>\n",
+        texts.len(),
+        numbers.join(" ")
     )
 }

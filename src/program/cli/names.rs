@@ -57,7 +57,7 @@ pub fn render_backend() -> impl TypedValueParser<Value = BackendChoice> {
 }
 
 pub fn attribute() -> impl TypedValueParser<Value = Attribute> {
-    named(&[("normal", ""), ("triangle", ""), ("material", ""), ("area", "")])
+    named(&[("normal", ""), ("triangle", ""), ("material", ""), ("label", ""), ("area", "")])
 }
 
 pub fn up() -> impl TypedValueParser<Value = Up> {

@@ -1,26 +1,28 @@
 //! `voxelize info`: describes a voxel grid or a mesh.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
+use serde_json::Value;
 use trivox::engine::backend::{Rule, RunOptions};
 use trivox::formats::{
     GridFormat, LoadedGrid, MeshSpec, ReadOptions, check_known_extension, is_mesh, read_grid_with,
     read_mesh_with,
 };
-use trivox::grid::ContentHash;
+use trivox::grid::{Attributes, ContentHash};
 use trivox::solid::TopologySummary;
 use trivox::surface::palette::count_colors;
-use trivox::{Cpu, Mesh, NoProgress, Place, PlaceOptions, Sizing, Topology, place};
+use trivox::{Cpu, Mesh, NoProgress, Place, PlaceOptions, Sizing, Topology, VoxelGrid, place};
 
 use crate::cli::InfoArgs;
 use crate::errors::ErrorReport;
 use crate::grid_summary::described;
 use crate::inputs::{is_read_grid, sorted};
 use crate::numbers::{counted, grouped, short, significant, sized};
-use crate::paths::shown;
+use crate::paths::{escaped, shown};
 use crate::terminal::TerminalProgress;
 use crate::{ExitStatus, StdoutClosed, print, print_error, print_json};
 
@@ -115,6 +117,8 @@ struct GridInfo {
     hash: ContentHash,
     /// The number of distinct colours, if there are any.
     colors: Option<usize>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    attributes: BTreeMap<&'static str, AttributeInfo>,
     voxel_size: Option<f64>,
     origin: Option<[f64; 3]>,
     up: &'static str,
@@ -132,6 +136,7 @@ impl GridInfo {
             bounds: grid.occupied_bounds(),
             hash: grid.hash(),
             colors: grid.colors.as_ref().map(|_| count_colors(&grid)),
+            attributes: grid.attributes.iter().flat_map(|all| attributes(&grid, all)).collect(),
             voxel_size: grid.world.place.map(|place| place.voxel_size),
             origin: grid.world.place.map(|place| place.origin),
             up: grid.world.up.name(),
@@ -165,10 +170,71 @@ impl GridInfo {
             format!("colours   {}", self.colors.map_or("none".into(), |n| grouped(n as u64))),
             format!("world     {place}, {up} up"),
         ];
+        lines.extend(self.attributes.iter().map(|(name, of)| format!("{name:9} {}", of.text())));
         lines.extend(self.warnings.iter().map(|warning| format!("warning: {warning}")));
         lines.join("\n")
     }
 }
+
+/// An attribute of the occupied voxels.
+#[derive(Debug, Serialize)]
+struct AttributeInfo {
+    /// The smallest number of each component.
+    min: Vec<Value>,
+    /// The largest number of each component.
+    max: Vec<Value>,
+    /// The names of materials or objects, by index.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    names: Option<Vec<String>>,
+}
+
+/// The attributes of `grid`, by name.
+fn attributes<'a>(
+    grid: &'a VoxelGrid,
+    attributes: &'a Attributes,
+) -> impl Iterator<Item = (&'static str, AttributeInfo)> + 'a {
+    attributes.set().iter().map(move |attribute| {
+        let (mut min, mut max) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
+        for sample in attributes.of_voxels(grid) {
+            let numbers = attribute.numbers(&sample);
+            min = std::array::from_fn(|i| numbers[i].min(min[i]));
+            max = std::array::from_fn(|i| numbers[i].max(max[i]));
+        }
+        let number = |&number: &f64| match attribute.is_float() {
+            true => Value::from(number),
+            false => Value::from(number as i64),
+        };
+        let [min, max] =
+            [min, max].map(|all| all[..attribute.components()].iter().map(number).collect());
+        let names = attributes.names().get(&attribute).cloned();
+        (attribute.name(), AttributeInfo { min, max, names })
+    })
+}
+
+impl AttributeInfo {
+    fn text(&self) -> String {
+        let number = |number: &Value| match number.as_i64() {
+            Some(integer) => integer.to_string(),
+            None => significant(number.as_f64().unwrap_or_default()),
+        };
+        let list = |numbers: &[Value]| {
+            let numbers: Vec<String> = numbers.iter().map(number).collect();
+            if numbers.len() > 1 { format!("({})", numbers.join(", ")) } else { numbers.concat() }
+        };
+        let names = self.names.iter().flatten().map(|name| escaped(name));
+        let mut names: Vec<String> = names.take(NAMED).collect();
+        match self.names.as_ref().map_or(0, Vec::len) - names.len() {
+            0 => {}
+            more => names.push(format!("and {} more", grouped(more as u64))),
+        }
+        let names =
+            if names.is_empty() { String::new() } else { format!(": {}", names.join(", ")) };
+        format!("from {} to {}{names}", list(&self.min), list(&self.max))
+    }
+}
+
+/// Number of names that are printed.
+const NAMED: usize = 16;
 
 /// Resolution at which a mesh is tested for overlapping parts.
 const OVERLAP_RESOLUTION: u32 = 256;

@@ -1,8 +1,13 @@
 //! Attributes of voxels: what NumPy and VTK read is what the grid holds.
 
-use trivox::formats::GridFormat;
+use trivox::formats::{
+    GridFormat, ReadError, ReadOptions, read_grid, read_grid_from, read_grid_from_with,
+};
 use trivox::grid::Attribute;
-use trivox::{Mesh, VoxelGrid, Voxelizer};
+use trivox::mesh::Labels;
+use trivox::mesh::appearance::Material;
+use trivox::solid::Solid;
+use trivox::{Appearance, Mesh, Mode, VoxelGrid, Voxelizer};
 
 use super::npy::python;
 use super::written;
@@ -12,7 +17,15 @@ fn bent() -> VoxelGrid {
     let corners =
         vec![[0.0; 3], [29.0, 3.0, 1.0], [2.0, 18.5, 7.0], [28.0, 19.0, 42.0], [5.0, 3.0, 40.0]];
     let triangles = vec![[0, 1, 2], [1, 3, 2], [0, 4, 1], [2, 3, 4]];
-    let mesh = Mesh::new(corners, triangles).unwrap();
+    let material = |name: &str| Material { name: name.to_owned(), ..Material::default() };
+    let look = Appearance {
+        materials: vec![material("steel"), material(""), material("blé")],
+        material_of: vec![2, 0, 1, 0],
+        ..Appearance::default()
+    };
+    let labels = Labels::of([(0, "wheel"), (2, "long name of an axle")], 4, true);
+    let mesh = Mesh::new(corners, triangles).unwrap().with_labels(labels);
+    let mesh = mesh.with_appearance(look).unwrap();
     let all = Attribute::ALL.iter().copied();
     Voxelizer::new().voxel_size(1.0).pad(2).attributes(all).run(&mesh).unwrap().grid
 }
@@ -28,7 +41,8 @@ fn numpy_and_vtk_read_attributes_voxel_for_voxel() {
     let attributes = grid.attributes.as_ref().unwrap();
     let line = |([x, y, z], of): ([u32; 3], trivox::grid::SurfaceSample)| {
         let [a, b, c] = of.normal;
-        format!("{x} {y} {z} {a} {b} {c} {} {} {}\n", of.triangle, of.material, of.area)
+        let (triangle, area) = (of.triangle, of.area);
+        format!("{x} {y} {z} {a} {b} {c} {triangle} {} {} {area}\n", of.material, of.label)
     };
     let list: String = grid.voxels().zip(attributes.of_voxels(&grid)).map(line).collect();
     std::fs::write(folder.path().join("grid.txt"), list).unwrap();
@@ -40,12 +54,16 @@ coords = file['coords']
 assert (coords == lines[:, :3]).all() and file['occupied'].sum() == len(coords)
 assert file['occupied'][tuple(coords.T)].all()
 for name, kind, columns in [
-    ('normal', 'f4', slice(3, 6)), ('triangle', 'i4', 6), ('material', 'i4', 7), ('area', 'f4', 8),
+    ('normal', 'f4', slice(3, 6)), ('triangle', 'i4', 6), ('material', 'i4', 7), ('label', 'i4', 8),
+    ('area', 'f4', 9),
 ]:
     found = file[name]
     assert found.dtype == kind, name
     assert (found == lines[:, columns].astype(kind)).all(), name
 assert set(file['triangle']) == {0, 1, 2, 3}
+assert set(file['material']) == {0, 1, 2} and set(file['label']) == {0, 1}
+assert file['material_names'].tolist() == ['steel', '', 'blé']
+assert file['label_names'].tolist() == ['wheel', 'long name of an axle']
 print('done')
 ";
     let Some(output) = python(script, folder.path()) else { return };
@@ -64,15 +82,78 @@ reader.Update()
 image = reader.GetOutput()
 nx, ny, nz = (n - 1 for n in image.GetDimensions())
 file = numpy.load('grid.npz')
-for name, empty in [('normal', 0), ('triangle', -1), ('material', -1), ('area', 0)]:
+for name, empty in [('normal', 0), ('triangle', -1), ('material', -1), ('label', -1), ('area', 0)]:
     array = vtk_to_numpy(image.GetCellData().GetArray(name))
     array = array.reshape(nz, ny, nx, *array.shape[1:]).swapaxes(0, 2)
     assert array.dtype == file[name].dtype, name
     assert (array[tuple(file['coords'].T)] == file[name]).all(), name
     assert (array[~file['occupied']] == empty).all(), name
+for name in ['material_names', 'label_names']:
+    array = image.GetFieldData().GetAbstractArray(name)
+    names = [array.GetValue(i) for i in range(array.GetNumberOfValues())]
+    assert names == file[name].tolist(), names
 print('done')
 ";
     assert_eq!(python(script, folder.path()).unwrap().trim(), "done");
+}
+
+#[test]
+fn npz_gives_back_the_attributes_that_were_written() {
+    let solid = Voxelizer::new().resolution(9).mode(Mode::Solid(Solid::default()));
+    let solid = solid.attributes([Attribute::Normal, Attribute::Label]);
+    let corners = vec![[0.0; 3], [9.0, 0.0, 0.0], [0.0, 9.0, 0.0], [0.0, 0.0, 9.0]];
+    let mesh = Mesh::new(corners, vec![[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]]).unwrap();
+    for grid in [bent(), solid.run(mesh).unwrap().grid] {
+        let bytes = written(&grid, GridFormat::Npz);
+        let loaded = read_grid_from(&mut &bytes[..], GridFormat::Npz).unwrap();
+        assert_eq!(loaded.warnings, Vec::<String>::new());
+        let [one, two] = [&grid, &loaded.grid].map(|grid| grid.attributes.as_ref().unwrap());
+        assert_eq!((one.set(), one.names()), (two.set(), two.names()));
+        assert!(written(&loaded.grid, GridFormat::Npz) == bytes);
+        // Memory is in proportion to the surface.
+        assert_eq!(two.values().own_count(), one.values().own_count());
+        let needed = read_grid_from_with(
+            &mut &bytes[..],
+            GridFormat::Npz,
+            &ReadOptions::default().with_memory(1000),
+        );
+        assert!(matches!(needed, Err(ReadError::Memory { .. })));
+    }
+}
+
+#[test]
+fn arrays_that_are_no_attributes_of_the_voxels_are_ignored_or_a_grid() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("grid.npz"), written(&bent(), GridFormat::Npz)).unwrap();
+    let script = "
+import numpy
+file = dict(numpy.load('grid.npz'))
+numpy.savez('same.npz', **file)
+numpy.savez('turned.npz', **{**file, 'coords': file['coords'][::-1]})
+numpy.savez('wide.npz', **{**file, 'coords': file['coords'].astype('i8')})
+numpy.savez('short.npz', **{**file, 'label': file['label'][1:]})
+numpy.savez('dense.npz', label=file['occupied'].astype('i4') * 7)
+print('done')
+";
+    let Some(output) = python(script, folder.path()) else { return };
+    assert_eq!(output.trim(), "done");
+    let grid = bent();
+    for (name, ignored, attributes) in [
+        ("same", 0, "normal triangle material label area"),
+        ("turned", 8, ""),
+        ("wide", 8, ""),
+        ("short", 2, "normal triangle material area"),
+        ("dense", 0, ""),
+    ] {
+        let loaded = read_grid(folder.path().join(format!("{name}.npz"))).unwrap();
+        assert!(loaded.grid == grid, "{name}");
+        let set = loaded.grid.attributes.map(|all| all.set()).unwrap_or_default();
+        let names: Vec<&str> = set.iter().map(Attribute::name).collect();
+        assert_eq!(names.join(" "), attributes, "{name}");
+        let said = format!("{ignored} more of its arrays are ignored: the voxels are those of");
+        let is_said = loaded.warnings.iter().any(|warning| warning.starts_with(&said));
+        assert_eq!(is_said, ignored > 0, "{name}: {:?}", loaded.warnings);
+    }
 }
 
 #[test]

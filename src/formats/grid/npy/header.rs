@@ -12,7 +12,7 @@ const MAX_HEADER: u32 = 1 << 16;
 
 /// The header's fields.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Header {
+pub(crate) struct Header {
     pub(super) dims: [u32; 3],
     pub(super) element: Element,
     pub(super) is_fortran: bool,
@@ -100,6 +100,27 @@ pub(super) struct Coordinates {
 pub(super) enum Array {
     Grid(Header),
     Coordinates(Coordinates),
+}
+
+/// An array of rows of numbers, or of texts.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Rows {
+    /// The type, such as `<f4`.
+    pub(crate) descr: String,
+    pub(crate) count: u64,
+    pub(crate) columns: u64,
+    /// Bytes of a row.
+    pub(crate) row: u64,
+}
+
+impl Rows {
+    /// Reads the header of an array of rows, or else of a grid.
+    pub(crate) fn read(input: &mut dyn BufRead) -> Result<Result<Self, Header>, ReadError> {
+        let text = read_text(input)?;
+        let fields = Fields::parse(&text)
+            .ok_or_else(|| content(format!("the header is malformed: {}", excerpt(&text))))?;
+        fields.rows().map_or_else(|| fields.grid().map(Err), |rows| Ok(Ok(rows)))
+    }
 }
 
 impl Array {
@@ -222,6 +243,22 @@ impl<'a> Fields<'a> {
         let Element::Integer(integer) = Element::of(self.descr?)? else { return None };
         let &[count, 3] = &lengths(self.shape?)?[..] else { return None };
         Some(Coordinates { count, integer, is_fortran: self.fortran_order? == "True" })
+    }
+
+    /// Rows, if these are numbers of four bytes or texts, of shape `(n,)` or, in C order, `(n, 3)`.
+    fn rows(&self) -> Option<Rows> {
+        let descr = self.descr?;
+        let characters = match descr {
+            "<f4" | "<i4" => 1,
+            _ => descr.strip_prefix("<U")?.parse().ok().filter(|&length: &u32| length > 0)?,
+        };
+        let (count, columns) = match lengths(self.shape?)?[..] {
+            [count] => (count, 1),
+            [count, 3] if self.fortran_order? == "False" => (count, 3),
+            _ => return None,
+        };
+        let row = 4 * columns * u64::from(characters);
+        Some(Rows { descr: descr.to_owned(), count, columns, row })
     }
 
     fn grid(&self) -> Result<Header, ReadError> {

@@ -168,7 +168,11 @@ pub(super) fn read_array(input: &mut dyn BufRead, limit: u64) -> Result<VoxelGri
 }
 
 /// Reads the array of a grid after its `header`.
-fn read_grid(input: &mut dyn BufRead, header: &Header, limit: u64) -> Result<VoxelGrid, ReadError> {
+pub(super) fn read_grid(
+    input: &mut dyn BufRead,
+    header: &Header,
+    limit: u64,
+) -> Result<VoxelGrid, ReadError> {
     if header.element == Element::Rgba {
         return rgba::ColorArray::read_after(header, input, limit)?.grid();
     }

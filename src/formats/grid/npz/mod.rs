@@ -8,8 +8,9 @@
 //! without either, those of the first suitable array.
 //!
 //! Attributes are arrays in the order of `coords`, the occupied voxels as `int32` of shape `(n, 3)`:
-//! `normal`, `float32` of shape `(n, 3)`; `triangle` and `material`, `int32`; `area`, `float32`. They
-//! are not read.
+//! `normal`, `float32` of shape `(n, 3)`; `triangle`, `material` and `label`, `int32`; `area`,
+//! `float32`. `material_names` and `label_names` are the names by index, in UTF-32. They are read
+//! if `coords` are the voxels in the order in which they are written.
 //!
 //! A file of distances has the arrays of [`write_distances`]; read as a grid, it is the solid
 //! inside.
@@ -18,6 +19,7 @@ mod read;
 mod zip;
 
 use std::io::{self, BufWriter, Write};
+use std::iter;
 
 use flate2::Compression;
 use rawzip::{CompressionMethod, DataDescriptorOutput, ZipArchiveWriter};
@@ -74,6 +76,9 @@ pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
         for attribute in attributes.set().iter() {
             put_attribute(&mut zip, grid, attributes, attribute)?;
         }
+        for (attribute, names) in attributes.names() {
+            put_texts(&mut zip, &file_of_names(*attribute), &[names.len()], names)?;
+        }
     }
     Ok(zip.finish().map_err(io_error)?.flush()?)
 }
@@ -120,6 +125,21 @@ fn put_coords(
     })
 }
 
+/// The array of an attribute.
+fn file_of(attribute: Attribute) -> String {
+    format!("{attribute}.npy")
+}
+
+/// The array of the names of an attribute.
+fn file_of_names(attribute: Attribute) -> String {
+    format!("{attribute}_names.npy")
+}
+
+/// The type of an attribute's numbers.
+fn descr_of(attribute: Attribute) -> &'static str {
+    if attribute.is_float() { "<f4" } else { "<i4" }
+}
+
 /// Adds an attribute of the occupied voxels, in the order of `coords`.
 fn put_attribute(
     zip: &mut ZipArchiveWriter<impl Write>,
@@ -127,12 +147,11 @@ fn put_attribute(
     attributes: &Attributes,
     attribute: Attribute,
 ) -> io::Result<()> {
-    put(zip, &format!("{attribute}.npy"), |out| {
-        let descr = if attribute.is_float() { "<f4" } else { "<i4" };
+    put(zip, &file_of(attribute), |out| {
         let components = attribute.components();
         let shape = [grid.occupied(), components as u64];
         let shape = if components == 1 { &shape[..1] } else { &shape };
-        out.write_all(&npy::header(descr, shape))?;
+        out.write_all(&npy::header(descr_of(attribute), shape))?;
         let mut out = BufWriter::new(out);
         for sample in attributes.of_voxels(grid) {
             out.write_all(attribute.bytes_of(&sample)[..components].as_flattened())?;
@@ -142,23 +161,41 @@ fn put_attribute(
 }
 
 fn put_world(zip: &mut ZipArchiveWriter<impl Write>, world: World) -> Result<(), WriteError> {
-    let mut put = |name, descr, shape: &[u64], bytes: &[u8]| {
+    let mut put_floats = |name, shape: &[u64], bytes: &[u8]| {
         put(zip, name, |out| {
-            out.write_all(&npy::header(descr, shape))?;
+            out.write_all(&npy::header("<f8", shape))?;
             out.write_all(bytes)
         })
     };
     if let Some(Place { origin, voxel_size }) = world.place {
-        put(ORIGIN, "<f8", &[3], origin.map(f64::to_le_bytes).as_flattened())?;
-        put(VOXEL_SIZE, "<f8", &[], &voxel_size.to_le_bytes())?;
+        put_floats(ORIGIN, &[3], origin.map(f64::to_le_bytes).as_flattened())?;
+        put_floats(VOXEL_SIZE, &[], &voxel_size.to_le_bytes())?;
     }
     if world != World::default() {
-        // An array of one character in UTF-32.
-        let up: Vec<u8> =
-            world.up.name().chars().flat_map(|c| u32::from(c).to_le_bytes()).collect();
-        put(UP, "<U1", &[], &up)?;
+        put_texts(zip, UP, &[], &[world.up.name()])?;
     }
     Ok(())
+}
+
+/// Adds an array of texts in UTF-32, each as long as the longest, with zeros at its end.
+fn put_texts(
+    zip: &mut ZipArchiveWriter<impl Write>,
+    name: &str,
+    shape: &[usize],
+    texts: &[impl AsRef<str>],
+) -> io::Result<()> {
+    let lengths = texts.iter().map(|text| text.as_ref().chars().count());
+    let length = lengths.max().unwrap_or(0).max(1);
+    put(zip, name, |out| {
+        out.write_all(&npy::header(&format!("<U{length}"), shape))?;
+        for text in texts {
+            let characters = text.as_ref().chars().map(u32::from).chain(iter::repeat(0));
+            for character in characters.take(length) {
+                out.write_all(&character.to_le_bytes())?;
+            }
+        }
+        Ok(())
+    })
 }
 
 /// Adds the array that `write` writes.

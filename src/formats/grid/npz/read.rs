@@ -1,15 +1,23 @@
 //! Reading: selects the arrays that make a grid.
 
+use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read};
 
-use super::{COORDS, DISTANCES, OCCUPIED, ORIGIN, RGBA, UP, VOXEL_SIZE, WIDTH, zip};
+use super::{
+    COORDS, DISTANCES, OCCUPIED, ORIGIN, RGBA, UP, VOXEL_SIZE, WIDTH, descr_of, file_of,
+    file_of_names, zip,
+};
 use crate::formats::grid::brick_colors::TOO_MANY_COLORS;
 use crate::formats::grid::npy;
-use crate::formats::grid::npy::header::SmallArray;
+use crate::formats::grid::npy::header::{Rows, SmallArray};
 use crate::formats::grid::npy::rgba::ColorArray;
+use crate::formats::io::bytes::{ended, read_exactly};
 use crate::formats::spec::SIGN_ONLY;
-use crate::formats::{LoadedGrid, ReadError, checked_place, content, excerpt};
-use crate::grid::{Place, Up, VoxelGrid};
+use crate::formats::{LoadedGrid, ReadError, check_memory, checked_place, content, excerpt};
+use crate::grid::{
+    Attribute, AttributeNames, AttributeSet, Attributes, Mask, Place, SurfaceSample, Up, VoxelGrid,
+    VoxelValues, mask_places,
+};
 
 /// Maximum bytes read of an array of the world position.
 const MAX_SMALL: u64 = 1 << 10;
@@ -34,6 +42,9 @@ struct Arrays {
     origin: Option<[f64; 3]>,
     voxel_size: Option<f64>,
     up: Option<Up>,
+    /// `coords`, attributes and names.
+    rows: BTreeMap<String, (Rows, Vec<u8>)>,
+    row_bytes: u64,
     ignored: Vec<String>,
     /// Bytes of memory for an array of colours.
     limit: u64,
@@ -52,7 +63,11 @@ impl Arrays {
                 })
             }
             RGBA => self.take_colors(content),
-            _ => self.take_array(name, content),
+            _ if is_rows(name) => self.take_rows(name, content),
+            _ => {
+                let (mut content, limit) = (BufReader::new(content), self.limit);
+                self.take_array(name, || npy::read_array(&mut content, limit))
+            }
         }
     }
 
@@ -80,14 +95,41 @@ impl Arrays {
         Ok(())
     }
 
-    fn take_array(&mut self, name: &str, content: &mut dyn Read) -> Result<(), ReadError> {
+    fn take_rows(&mut self, name: &str, content: &mut dyn Read) -> Result<(), ReadError> {
+        let (mut content, limit) = (BufReader::new(content), self.limit);
+        let rows = match Rows::read(&mut content) {
+            Ok(Ok(rows)) => rows,
+            // Of another program.
+            Ok(Err(header)) => {
+                return self.take_array(name, || npy::read_grid(&mut content, &header, limit));
+            }
+            Err(error) => return self.take_array(name, || Err(error)),
+        };
+        let length = rows.count.saturating_mul(rows.row);
+        // Texts are kept as such too.
+        let texts = if rows.descr.starts_with("<U") { rows.count.saturating_mul(64) } else { 0 };
+        self.row_bytes = self.row_bytes.saturating_add(length).saturating_add(texts);
+        check_memory(self.row_bytes, limit)?;
+        let bytes = read_exactly(&mut content, length);
+        let bytes = bytes.map_err(|error| ended(error, format_args!("the array {name}")))?;
+        match self.rows.insert(name.to_owned(), (rows, bytes)) {
+            Some(_) => Err(self::content(format!("{name} appears twice"))),
+            None => Ok(()),
+        }
+    }
+
+    fn take_array(
+        &mut self,
+        name: &str,
+        read: impl FnOnce() -> Result<VoxelGrid, ReadError>,
+    ) -> Result<(), ReadError> {
         let has_grid = self.grid.as_ref().is_some_and(|(name, _)| name == OCCUPIED);
         if has_grid && name == OCCUPIED {
             return Err(self::content(format!("{OCCUPIED} appears twice")));
         }
         let array = match has_grid {
             true => None,
-            false => match npy::read_array(&mut BufReader::new(content), self.limit) {
+            false => match read() {
                 Ok(grid) => Some(grid),
                 Err(error) if name == OCCUPIED => return Err(error),
                 Err(error @ (ReadError::Io(_) | ReadError::Cancelled)) => return Err(error),
@@ -124,8 +166,10 @@ impl Arrays {
                 "the grid's position is ignored: it needs both {ORIGIN} and {VOXEL_SIZE}"
             ));
         }
+        grid.attributes = attributes(&grid, &mut self.rows, self.limit - self.row_bytes)?;
         let mut warnings = self.warnings;
         let mut ignored = self.ignored;
+        ignored.extend(self.rows.into_keys());
         if ignored.iter().any(|name| name == DISTANCES) {
             ignored.retain(|name| ![COORDS, DISTANCES, WIDTH].contains(&&name[..]));
             warnings.push(SIGN_ONLY.to_owned());
@@ -163,6 +207,75 @@ impl Arrays {
         }
         Ok(())
     }
+}
+
+/// Whether an array of this name may be of [`attributes`].
+fn is_rows(name: &str) -> bool {
+    let mut all = Attribute::ALL.iter();
+    name == COORDS || all.any(|&of| name == file_of(of) || name == file_of_names(of))
+}
+
+/// Takes the attributes of `grid` from `rows`, if `coords` are the voxels in the grid's order.
+///
+/// # Errors
+/// More memory than `limit` bytes.
+fn attributes(
+    grid: &VoxelGrid,
+    rows: &mut BTreeMap<String, (Rows, Vec<u8>)>,
+    limit: u64,
+) -> Result<Option<Attributes>, ReadError> {
+    let has = |(array, _): &(Rows, Vec<u8>), descr: &str, columns: usize| {
+        let Rows { count, columns: found, .. } = *array;
+        array.descr == descr && count == grid.occupied() && found == columns as u64
+    };
+    let is_own = |of: Attribute| {
+        let array = rows.get(&file_of(of));
+        array.is_some_and(|array| has(array, descr_of(of), of.components()))
+    };
+    let set: AttributeSet = Attribute::ALL.iter().copied().filter(|&of| is_own(of)).collect();
+    let coords = rows.get(COORDS).filter(|array| has(array, "<i4", 3));
+    let same = |(_, bytes): &(Rows, Vec<u8>)| {
+        let voxels = grid.voxels().map(|voxel| voxel.map(u32::to_le_bytes));
+        bytes.as_chunks::<12>().0.iter().zip(voxels).all(|(row, voxel)| row == voxel.as_flattened())
+    };
+    if set.is_empty() || !coords.is_some_and(same) {
+        return Ok(None);
+    }
+    // In two lists while they are put in order.
+    check_memory(2 * grid.occupied() * size_of::<SurfaceSample>() as u64, limit)?;
+    rows.remove(COORDS);
+    let arrays: Vec<(Attribute, Vec<u8>)> =
+        set.iter().filter_map(|of| Some((of, rows.remove(&file_of(of))?.1))).collect();
+    let names = set.iter().filter_map(|of| {
+        let (Rows { row, .. }, bytes) = rows.remove(&file_of_names(of))?;
+        Some((of, bytes.chunks_exact(row as usize).map(text_of).collect()))
+    });
+    let names: AttributeNames = names.collect();
+    let mut voxel = 0;
+    let mut values = VoxelValues::uniform(SurfaceSample::NONE);
+    for (key, mask) in grid.bricks() {
+        let (mut own, mut touched) = (Vec::new(), Mask::default());
+        for (x, bit) in mask_places(mask) {
+            let mut sample = SurfaceSample::NONE;
+            for (of, bytes) in &arrays {
+                let row = 4 * of.components();
+                of.set(&mut sample, bytes[row * voxel..][..row].as_chunks().0);
+            }
+            voxel += 1;
+            if sample != SurfaceSample::NONE {
+                touched[x as usize] |= 1 << bit;
+                own.push(sample);
+            }
+        }
+        values.push(key, touched, &own);
+    }
+    Ok(Some(Attributes::new(set, names, values)))
+}
+
+/// A text in UTF-32 that ends at a zero. A number that is no character is a question mark.
+fn text_of(row: &[u8]) -> String {
+    let numbers = row.as_chunks().0.iter().map(|&bytes| u32::from_le_bytes(bytes));
+    numbers.take_while(|&number| number != 0).map(|n| char::from_u32(n).unwrap_or('?')).collect()
 }
 
 /// Reads an array of one of these shapes as `f64`, of one of four types and either byte order.

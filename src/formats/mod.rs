@@ -13,6 +13,8 @@ mod write;
 
 pub use crate::formats::error::{ReadError, UnknownFormat, WriteError};
 #[cfg(feature = "palette")]
+pub use crate::formats::grid::minecraft::BlockList;
+#[cfg(feature = "palette")]
 pub use crate::formats::grid::minecraft::schem::{Blocks, BlocksError, MAX_BLOCKS};
 #[cfg(feature = "palette")]
 pub use crate::formats::grid::vox::{MAX_SCENE, VoxFiles, VoxPart};

@@ -85,6 +85,9 @@ pub struct LoadedGrid {
     /// Set if the file holds a part of a grid that was written as several files. Its text is also
     /// one of the warnings.
     pub part: Option<Part>,
+    /// The names of the blocks of a schematic and their numbers, the most frequent first; empty for
+    /// other formats.
+    pub blocks: Vec<(String, u64)>,
 }
 
 /// A part of a grid that is written as several files.
@@ -106,7 +109,7 @@ impl fmt::Display for Part {
 
 impl LoadedGrid {
     pub(super) fn new(grid: VoxelGrid, warnings: Vec<String>) -> Self {
-        Self { grid, warnings, part: None }
+        Self { grid, warnings, part: None, blocks: Vec::new() }
     }
 }
 

@@ -10,9 +10,15 @@ use crate::formats::grid::openvdb::{nvdb, vdb};
 use crate::formats::grid::vox;
 use crate::formats::grid::{binvox, bricks, mitsuba, npy, npz, vti};
 use crate::formats::mesh::{gltf, obj, off, ply, stl};
+#[cfg(feature = "palette")]
+use crate::formats::{BlockList, WriteOptions};
 use crate::formats::{GridSpec, MeshSpec, ReadError, UnknownFormat, WriteError, surface};
+#[cfg(feature = "palette")]
+use crate::grid::Colors;
 use crate::grid::VoxelGrid;
 use crate::lattice::MAX_DIM;
+#[cfg(feature = "palette")]
+use crate::surface::palette::IndexedColors;
 
 /// The formats of meshes.
 pub const MESH_FORMATS: [&MeshSpec; 6] =
@@ -112,6 +118,27 @@ impl GridFormat {
     #[must_use]
     pub fn blocks(self, grid: &VoxelGrid) -> Option<[u32; 3]> {
         matches!(self, Self::Schem | Self::Litematic).then(|| minecraft::size(grid))
+    }
+
+    /// The blocks that the voxels of `grid` become in Minecraft; `None` for other formats.
+    #[cfg(feature = "palette")]
+    #[must_use]
+    pub fn block_list(self, grid: &VoxelGrid, options: &WriteOptions) -> Option<BlockList> {
+        matches!(self, Self::Schem | Self::Litematic).then(|| BlockList::of(grid, options))
+    }
+
+    /// The colours of the voxels of `grid` in a file with a palette or blocks; `None` for other
+    /// formats, and for a palette if the grid has no colours.
+    #[cfg(feature = "palette")]
+    #[must_use]
+    pub fn painted(self, grid: &VoxelGrid, options: &WriteOptions) -> Option<Colors> {
+        match self {
+            Self::Schem | Self::Litematic => Some(minecraft::painted(grid, options)),
+            Self::Vox => {
+                IndexedColors::new(grid, options.palette.as_ref(), options.dither)?.painted(grid)
+            }
+            _ => None,
+        }
     }
 
     /// The file extension, without the dot.

@@ -17,7 +17,7 @@ pub struct WriteOptions {
     /// The palette of indexed formats; `None` chooses one for the grid.
     #[cfg(feature = "palette")]
     pub palette: Option<Palette>,
-    /// The blocks that voxels become in Minecraft; `None` is concrete, wool and terracotta.
+    /// The blocks that voxels become in Minecraft; `None` is a list of 161.
     #[cfg(feature = "palette")]
     pub blocks: Option<Blocks>,
     /// Whether colours are dithered to the palette.

@@ -6,7 +6,7 @@ use serde::Serialize;
 use trivox::VoxelGrid;
 use trivox::grid::{ContentHash, Place};
 
-use crate::numbers::{counted, sized};
+use crate::numbers::{counted, grouped, sized};
 use crate::paths::path_text;
 
 /// A grid of a file.
@@ -33,6 +33,15 @@ impl GridSummary {
         let occupied = counted(*occupied, "voxel");
         format!("{file}, {}, {occupied} occupied, hash {hash}", sized(*dims))
     }
+}
+
+/// A line for each of the `blocks` of a schematic: a label, the number and the name.
+pub fn block_lines(blocks: &[(String, u64)]) -> impl Iterator<Item = (&'static str, String)> {
+    let labels = std::iter::once("blocks").chain(std::iter::repeat(""));
+    labels.zip(blocks).map(|(label, (name, count))| {
+        let name = name.strip_prefix("minecraft:").unwrap_or(name);
+        (label, format!("{} {name}", grouped(*count)))
+    })
 }
 
 /// The place of a grid.

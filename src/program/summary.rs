@@ -13,6 +13,7 @@ use trivox::{Comparison, DistanceField, VoxelGrid, Window, compare};
 
 use crate::errors::ErrorReport;
 use crate::fill_summary;
+use crate::grid_summary::block_lines;
 use crate::numbers::{counted, duration, grouped, short, significant, sized};
 use crate::paths::{escaped, path_text};
 use crate::write::complete::Names;
@@ -38,6 +39,9 @@ pub struct MeshSummary {
     pub hash: ContentHash,
     /// The number of distinct colours, if there are any.
     pub colors: Option<usize>,
+    /// The blocks of a schematic and their numbers, the most frequent first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub blocks: Vec<(String, u64)>,
     /// The result of `--compare-backends`.
     pub check: Option<Check>,
     /// Whether the solid is doubtful and `--strict` was given.
@@ -244,6 +248,9 @@ impl MeshSummary {
         }
         if let Some(colors) = self.colors {
             line("colours", grouped(colors as u64));
+        }
+        if verbose {
+            block_lines(&self.blocks).for_each(|(label, text)| line(label, text));
         }
         let Summary { backend, adapter, reason, .. } = &self.result;
         let adapter = adapter.as_ref().map(|a| format!(", {a}")).unwrap_or_default();

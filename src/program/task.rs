@@ -171,7 +171,9 @@ impl Run<'_> {
         summary: &mut MeshSummary,
         progress: &dyn Progress,
     ) -> Result<Option<Written>> {
-        let draw = |sink| timed(|| picture::draw(grid, sink, progress));
+        let format = targets.format();
+        let painted = || format.and_then(|format| format.painted(grid, &self.write_options));
+        let draw = |sink| timed(|| picture::draw(grid, painted(), sink, progress));
         let drawn = targets.preview.as_ref().map(draw).transpose()?;
         let write = |output: &Output| match field {
             Some(field) => output.write_distances(field, progress),
@@ -220,7 +222,11 @@ impl Run<'_> {
         summary.warnings.extend(unused);
         summary.warnings.extend(self.job.palette.without_effect(format, grid));
         summary.warnings.extend(blocks.and_then(too_high));
-        summary.notes.extend(blocks.map(|blocks| size_of_schematic(blocks, self.job.up)));
+        let list = format.and_then(|format| format.block_list(grid, &self.write_options));
+        if let Some((size, list)) = blocks.zip(list) {
+            summary.notes.push(size_of_schematic(size, list.game_version, self.job.up));
+            summary.blocks = list.counts;
+        }
         summary.notes.extend(self.notes(placed, format));
         summary.notes.extend(format.map(|format| format.lost(grid)).unwrap_or_default());
         summary
@@ -370,6 +376,7 @@ fn summary_of(path: &Path, degenerate: usize, voxelized: &Voxelized) -> MeshSumm
         degenerate,
         hash: grid.hash(),
         colors: grid.colors.as_ref().map(|_| count_colors(grid)),
+        blocks: Vec::new(),
         check: None,
         refused: false,
         output: None,
@@ -393,7 +400,10 @@ fn too_high([_, height, _]: [u32; 3]) -> Option<String> {
     })
 }
 
-fn size_of_schematic([width, height, length]: [u32; 3], up: Up) -> String {
+fn size_of_schematic([width, height, length]: [u32; 3], game: &str, up: Up) -> String {
     let up = if up == Up::Y { ", with y up: use --up z if the mesh has z up" } else { "" };
-    format!("the schematic is {width} blocks wide, {height} high and {length} long{up}")
+    format!(
+        "the schematic is {width} blocks wide, {height} high and {length} long, for Minecraft \
+         {game} or later{up}"
+    )
 }

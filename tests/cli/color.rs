@@ -153,8 +153,7 @@ fn a_palette_can_be_given() {
 fn blocks_can_be_given() {
     let folder = in_colors();
     let path = folder.path();
-    let blocks =
-        "\u{feff}// Of a house.\n\noak_planks #a2834f\nminecraft:lapis_block rgb(31, 67, 140)\n";
+    let blocks = "\u{feff}// Of a house.\n\noak_planks #a2834f\ncreate:asurine rgb(31, 67, 140)\n";
     fs::write(path.join("blocks.txt"), blocks).unwrap();
     let run = voxelize(path, "three.obj --res 9 --blocks blocks.txt -o house.schem");
     let blocks = "note: the schematic is ";
@@ -163,14 +162,14 @@ fn blocks_can_be_given() {
     let run = voxelize(path, "convert house.schem again.npz");
     let said = stderr(&run);
     assert!(run.status.success(), "{said}");
-    assert!(said.contains("not known are grey: 'oak_planks', 'lapis_block'"), "{said}");
+    assert!(said.contains("not known are grey: 'create:asurine'"), "{said}");
     let run = voxelize(path, "diff house.schem again.npz");
     assert!(run.status.success(), "{}", stderr(&run));
     for (text, why) in [
         ("oak_planks\n", "bad.txt: line 1: needs a block and a CSS colour"),
         ("\nstone red\nOak red\n", "'Oak' is no name of a block"),
         ("stone red\nminecraft:stone blue\n", "the block 'minecraft:stone' appears twice"),
-        ("// None.\n", "a list of blocks has 1 to 127, but this has 0"),
+        ("// None.\n", "a list of blocks has 1 to 255, but this has 0"),
         ("stone #888\nair #fff\n", "'air' is no block to build of"),
     ] {
         fs::write(path.join("bad.txt"), text).unwrap();

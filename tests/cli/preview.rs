@@ -17,6 +17,29 @@ fn a_preview_is_the_picture_that_render_draws() {
     assert!(fs::read(path.join("c.png")).unwrap() == a);
 }
 
+#[test]
+fn a_preview_has_the_colours_of_the_file() {
+    let folder = folder();
+    let path = folder.path();
+    let mesh = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/lighthouse.obj");
+    for (output, more) in [("a.schem", ""), ("b.litematic", "--dither"), ("c.vox", "--dither")] {
+        let run = format!("{mesh} --res 24 {more} -o {output} --preview a.png");
+        let told = json(&voxelize(path, &format!("{run} --json")));
+        let render = format!("render {output} -o b.png --size 512 --samples 2 -q");
+        assert!(voxelize(path, &render).status.success());
+        let [a, b] = ["a.png", "b.png"].map(|name| fs::read(path.join(name)).unwrap());
+        assert!(a == b, "{output}");
+        // The list of blocks, before and after.
+        let info = json(&voxelize(path, &format!("info {output} --json")));
+        assert_eq!(told["blocks"], info["blocks"], "{output}");
+        assert_eq!(told["blocks"].is_array(), output != "c.vox");
+    }
+    let said = stderr(&voxelize(path, &format!("{mesh} --res 24 -o a.schem -v")));
+    assert!(said.contains("\nblocks    ") && said.contains("for Minecraft 1."), "{said}");
+    let info = String::from_utf8(voxelize(path, "info a.schem").stdout).unwrap();
+    assert!(info.contains("\nblocks    ") && info.contains(" light_blue_concrete\n"), "{info}");
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn a_preview_that_cannot_be_written_leaves_the_older_output() {

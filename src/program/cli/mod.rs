@@ -233,8 +233,7 @@ pub struct PaletteArgs {
     pub palette: Option<PathBuf>,
 
     /// Blocks to choose from in .schem and .litematic: a text file with a block and its CSS colour
-    /// on each line, such as `oak_planks #a2834f`; at most 127 [default: 49 of concrete, wool and
-    /// terracotta].
+    /// on each line, such as `oak_planks #a2834f`; at most 255 [default: 161 full blocks].
     #[arg(long, value_name = "FILE")]
     #[arg(help_heading = "Colours")]
     pub blocks: Option<PathBuf>,

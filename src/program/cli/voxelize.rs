@@ -188,7 +188,7 @@ pub struct Job {
     #[arg(short, long, conflicts_with = "verbose")]
     pub quiet: bool,
 
-    /// Print more: the hash, bricks, why the backend was chosen.
+    /// Print more: the hash, bricks, blocks of a schematic, why the backend was chosen.
     ///
     /// Also the lattice; for several meshes all lines of each.
     #[arg(short, long, action = clap::ArgAction::Count)]

@@ -19,7 +19,7 @@ use trivox::{Cpu, Mesh, NoProgress, Place, PlaceOptions, Sizing, Topology, Voxel
 
 use crate::cli::InfoArgs;
 use crate::errors::ErrorReport;
-use crate::grid_summary::described;
+use crate::grid_summary::{block_lines, described};
 use crate::inputs::{is_read_grid, sorted};
 use crate::numbers::{counted, grouped, short, significant, sized};
 use crate::paths::{escaped, shown};
@@ -119,6 +119,9 @@ struct GridInfo {
     colors: Option<usize>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     attributes: BTreeMap<&'static str, AttributeInfo>,
+    /// The blocks of a schematic and their numbers, the most frequent first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    blocks: Vec<(String, u64)>,
     voxel_size: Option<f64>,
     origin: Option<[f64; 3]>,
     up: &'static str,
@@ -127,7 +130,7 @@ struct GridInfo {
 
 impl GridInfo {
     fn new(loaded: LoadedGrid, path: &Path) -> Self {
-        let LoadedGrid { grid, warnings, .. } = loaded;
+        let LoadedGrid { grid, warnings, blocks, .. } = loaded;
         Self {
             format: GridFormat::of_path(path).map_or("", GridFormat::extension),
             dims: grid.dims(),
@@ -137,6 +140,7 @@ impl GridInfo {
             hash: grid.hash(),
             colors: grid.colors.as_ref().map(|_| count_colors(&grid)),
             attributes: grid.attributes.iter().flat_map(|all| attributes(&grid, all)).collect(),
+            blocks,
             voxel_size: grid.world.place.map(|place| place.voxel_size),
             origin: grid.world.place.map(|place| place.origin),
             up: grid.world.up.name(),
@@ -171,6 +175,8 @@ impl GridInfo {
             format!("world     {place}, {up} up"),
         ];
         lines.extend(self.attributes.iter().map(|(name, of)| format!("{name:9} {}", of.text())));
+        let blocks = block_lines(&self.blocks);
+        lines.extend(blocks.map(|(label, text)| format!("{label:<9} {text}")));
         lines.extend(self.warnings.iter().map(|warning| format!("warning: {warning}")));
         lines.join("\n")
     }

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
+use trivox::grid::Colors;
 use trivox::view::render::{RenderOptions, Renderer};
 use trivox::{Progress, VoxelGrid};
 
@@ -25,11 +26,18 @@ pub fn preview(path: &Path, inputs: &Inputs) -> Result<Sink> {
     Sink::new(path, inputs)
 }
 
-/// Draws `grid` with [`preview_options`].
+/// Draws `grid` with [`preview_options`], in the colours `painted` if a file has others.
 ///
 /// # Errors
 /// The picture cannot be written.
-pub fn draw(grid: &VoxelGrid, sink: &Sink, progress: &dyn Progress) -> Result<Complete> {
+pub fn draw(
+    grid: &VoxelGrid,
+    painted: Option<Colors>,
+    sink: &Sink,
+    progress: &dyn Progress,
+) -> Result<Complete> {
+    let painted = painted.map(|colors| grid.clone().with_colors(colors));
+    let grid = painted.as_ref().unwrap_or(grid);
     let picture = Renderer::new(grid).render_with(&preview_options(), progress)?;
     sink.write(|out| Ok(picture.write_png(out)?))
 }

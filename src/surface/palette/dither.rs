@@ -3,13 +3,14 @@
 //!
 //! A colour becomes a mixture of [`LEVELS`] palette colours, chosen greedily: each minimizes the
 //! distance to the remaining error in linear light, in which the eye mixes, plus a penalty for its
-//! distance to the colour in Oklab, which limits grain. The mixture is sorted from dark to light
+//! distance to the colour in Oklab, which limits grain; of blocks only those near the colour are
+//! mixed. The mixture is sorted from dark to light
 //! and indexed by the threshold of the voxel's position.
 
 use quantette::deps::palette::Oklab;
 
-use super::Rgb;
-use super::nearest::{Nearest, oklab};
+use super::nearest::{Nearest, points};
+use super::{Matching, Rgb};
 use crate::base::srgb::linear_of;
 
 /// Colours in a mixture, and thresholds in a square of 4 by 4 voxels.
@@ -32,6 +33,7 @@ pub(super) struct Mixer {
     light: [[f32; SLOTS]; 3],
     oklab: Vec<Oklab>,
     indices: Vec<u8>,
+    matching: Matching,
 }
 
 impl Mixer {
@@ -47,20 +49,25 @@ impl Mixer {
             light: lights,
             oklab: all.iter().map(|&(.., oklab)| oklab).collect(),
             indices: all.iter().map(|&(index, ..)| index).collect(),
+            matching: nearest.matching(),
         }
     }
 
     /// The mixtures of `colors`.
     pub(super) fn mixtures(&self, colors: &[Rgb]) -> Vec<Mixture> {
         let mixture = |(color, oklab): (&Rgb, _)| self.mixture(color.map(light), oklab);
-        colors.iter().zip(oklab(colors)).map(mixture).collect()
+        colors.iter().zip(points(colors, self.matching)).map(mixture).collect()
     }
 
     fn mixture(&self, target: [f32; 3], oklab: Oklab) -> Mixture {
         let mut grain = [0.0; SLOTS];
+        let distance =
+            |other: &Oklab| square([oklab.l - other.l, oklab.a - other.a, oklab.b - other.b]);
+        let least = self.oklab.iter().map(distance).fold(f32::INFINITY, f32::min);
+        let most = least.sqrt() + self.matching.mixing_margin();
         for (grain, other) in grain.iter_mut().zip(&self.oklab) {
-            let d = [oklab.l - other.l, oklab.a - other.a, oklab.b - other.b];
-            *grain = GRAIN * square(d);
+            let distance = distance(other);
+            *grain = if distance > most * most { FAR } else { GRAIN * distance };
         }
         // The target for the next colour: `target` plus the error of the colours chosen so far.
         let mut next = target;

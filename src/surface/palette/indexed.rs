@@ -7,7 +7,7 @@ use super::dither::{self, Mixer, Mixture};
 use super::nearest::Nearest;
 use super::{Palette, Rgb};
 use crate::base::srgb::Rgba;
-use crate::grid::VoxelGrid;
+use crate::grid::{BRICK, BrickKey, Colors, Mask, VoxelGrid, mask_places};
 
 /// Colours per task.
 const BATCH: usize = 1 << 12;
@@ -54,6 +54,53 @@ impl IndexedColors {
     #[must_use]
     pub fn palette(&self) -> &Palette {
         &self.palette
+    }
+
+    /// The number of voxels of `grid`, whose indices these are, by palette index.
+    #[must_use]
+    pub fn counts(&self, grid: &VoxelGrid) -> Vec<u64> {
+        let mut counts = vec![0; self.palette.colors().len()];
+        let Some(colors) = &grid.colors else { return counts };
+        match &self.table {
+            Table::Nearest(table) => {
+                let voxels = self.distinct.counts(colors, grid.occupied());
+                table.iter().zip(voxels).for_each(|(&index, n)| counts[usize::from(index)] += n);
+            }
+            Table::Dithered(_) => {
+                let bricks = grid.bricks().flat_map(|(key, mask)| self.of_brick(colors, key, mask));
+                bricks.for_each(|index| counts[usize::from(index)] += 1);
+            }
+        }
+        counts
+    }
+
+    /// The colours that the voxels of `grid`, whose indices these are, have in the palette; `None`
+    /// if it has no colours.
+    #[must_use]
+    pub fn painted(&self, grid: &VoxelGrid) -> Option<Colors> {
+        let colors = grid.colors.as_ref()?;
+        let color = |index: u8| self.palette.colors()[usize::from(index)];
+        let painted = |(key, mask)| {
+            (key, mask, self.of_brick(colors, key, mask).map(color).collect::<Vec<_>>())
+        };
+        let bricks: Vec<_> = match &self.table {
+            // Voxels of one colour have several where they are dithered.
+            Table::Dithered(_) => grid.bricks().map(painted).collect(),
+            Table::Nearest(_) => {
+                colors.bricks().map(|(key, mask, _)| painted((key, mask))).collect()
+            }
+        };
+        let has_rest = grid.occupied() > colors.own_count();
+        let rest = has_rest.then(|| color(self.index([0; 3], &colors.rest())));
+        Some(Colors::from_bricks(bricks, rest.unwrap_or(colors.rest())))
+    }
+
+    /// The palette indices of the voxels `mask` of a brick, in order.
+    fn of_brick(&self, colors: &Colors, key: BrickKey, mask: Mask) -> impl Iterator<Item = u8> {
+        let (own, [x0, y0, z0]) = (colors.of_brick(key), key.first_voxel());
+        mask_places(mask).map(move |(x, bit)| {
+            self.index([x0 + x, y0 + bit / BRICK, z0 + bit % BRICK], &own.at(x, bit))
+        })
     }
 
     /// The palette index of `voxel`, whose colour is `color`.

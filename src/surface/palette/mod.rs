@@ -9,6 +9,7 @@
 //! The result is the same on every machine and for any number of threads: integer sums, and
 //! floating-point additions, multiplications, divisions and square roots in a fixed order.
 
+use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::path::Path;
 
@@ -38,6 +39,36 @@ pub const MAX_COLORS: usize = 255;
 pub struct Palette {
     /// Opaque, or [`UNUSED`]; at least one is opaque.
     colors: Vec<Rgba>,
+    matching: Matching,
+}
+
+/// How the colours of a palette are matched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Matching {
+    /// Colours of any palette.
+    Colors,
+    /// Blocks, of which there are few: hue counts more than lightness, so that a coloured surface
+    /// keeps its hue in the shade.
+    Blocks,
+}
+
+impl Matching {
+    /// The weight of a difference in lightness against one in hue or chroma, in Oklab.
+    fn lightness(self) -> f32 {
+        match self {
+            Self::Colors => 1.0,
+            Self::Blocks => 0.5,
+        }
+    }
+
+    /// How much farther than the nearest colour one may be that is mixed with it, in Oklab with
+    /// the weight of lightness.
+    fn mixing_margin(self) -> f32 {
+        match self {
+            Self::Colors => f32::INFINITY,
+            Self::Blocks => 0.05,
+        }
+    }
 }
 
 /// Marks an index that no voxel gets.
@@ -85,9 +116,37 @@ impl Palette {
         let colors: Vec<Rgba> = colors.iter().map(used).collect();
         match colors.len() {
             _ if colors.iter().all(|&color| color == UNUSED) => Err(PaletteError::Empty),
-            0..=MAX_COLORS => Ok(Self { colors }),
+            0..=MAX_COLORS => Ok(Self { colors, matching: Matching::Colors }),
             _ => Err(PaletteError::TooMany),
         }
+    }
+
+    /// A palette of blocks.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub(crate) fn of_blocks(colors: &[Rgba]) -> Result<Self, PaletteError> {
+        Ok(Self { matching: Matching::Blocks, ..Self::new(colors)? })
+    }
+
+    /// The palette without the colours that look like one of more voxels, whose numbers are
+    /// `counts`. Their indices are unused.
+    pub(crate) fn without_alike(&self, counts: &[u64]) -> Self {
+        /// In Oklab with the weight of lightness: neighbouring shades of stone differ by less.
+        const ALIKE: f32 = 0.025;
+        let colors: Vec<Rgb> = self.colors.iter().map(|&[r, g, b, _]| [r, g, b]).collect();
+        let points = nearest::points(&colors, self.matching);
+        let mut order: Vec<usize> = (0..colors.len()).collect();
+        order.sort_by_key(|&index| Reverse(counts[index]));
+        let (mut kept, mut distinct) = (Vec::new(), vec![UNUSED; colors.len()]);
+        for index in order.into_iter().filter(|&index| self.colors[index] != UNUSED) {
+            let is_alike = |&other| nearest::distance(points[index], other) < ALIKE;
+            if !kept.iter().any(is_alike) {
+                kept.push(points[index]);
+                distinct[index] = self.colors[index];
+            }
+        }
+        Self { colors: distinct, matching: self.matching }
     }
 
     /// The palette of an image. The pixels of a 256 by 1 image are the colours by index, as
@@ -134,7 +193,8 @@ impl Palette {
             colors = quantize::quantize(&colors, &counts());
         }
         nearest::sort(&mut colors);
-        Self { colors: colors.into_iter().map(|[r, g, b]| [r, g, b, 255]).collect() }
+        let colors = colors.into_iter().map(|[r, g, b]| [r, g, b, 255]).collect();
+        Self { colors, matching: Matching::Colors }
     }
 
     /// The colours by index: opaque, or transparent for unused indices.

@@ -5,7 +5,7 @@ use quantette::color_map::{IndexedColorMap, NearestNeighborColorMap};
 use quantette::color_space::srgb8_to_oklab;
 use quantette::deps::palette::{Oklab, Srgb, cast};
 
-use super::{Palette, Rgb, UNUSED};
+use super::{Matching, Palette, Rgb, UNUSED};
 
 /// Nearest-neighbour search over a palette.
 pub(super) struct Nearest {
@@ -13,6 +13,7 @@ pub(super) struct Nearest {
     /// The palette index of each colour of the map: distinct colours of used indices.
     indices: Vec<u8>,
     colors: Vec<Rgb>,
+    matching: Matching,
 }
 
 impl Nearest {
@@ -26,8 +27,14 @@ impl Nearest {
                 colors.push([r, g, b]);
             }
         }
-        let points = PaletteBuf::new(oklab(&colors)).expect("1 to 255 colours");
-        Self { map: NearestNeighborColorMap::new(points), indices, colors }
+        let points = points(&colors, palette.matching);
+        let points = PaletteBuf::new(points).expect("1 to 255 colours");
+        Self {
+            map: NearestNeighborColorMap::new(points),
+            indices,
+            colors,
+            matching: palette.matching,
+        }
     }
 
     /// The distinct palette colours, each with its index.
@@ -40,9 +47,14 @@ impl Nearest {
             .map(|((&i, &color), &oklab)| (i, color, oklab))
     }
 
+    /// How the palette is matched.
+    pub(super) fn matching(&self) -> Matching {
+        self.matching
+    }
+
     /// The palette index nearest to each of `colors`.
     pub(super) fn of(&self, colors: &[Rgb]) -> Vec<u8> {
-        let mut found = self.map.map_to_indices(&oklab(colors));
+        let mut found = self.map.map_to_indices(&points(colors, self.matching));
         found.iter_mut().for_each(|index| *index = self.indices[usize::from(*index)]);
         found
     }
@@ -51,6 +63,18 @@ impl Nearest {
 /// `colors` in Oklab.
 pub(super) fn oklab(colors: &[Rgb]) -> Vec<Oklab> {
     srgb8_to_oklab(cast::from_array_slice::<Srgb<u8>>(colors))
+}
+
+/// `colors` in Oklab with the weight of lightness: where their distances are measured.
+pub(super) fn points(colors: &[Rgb], matching: Matching) -> Vec<Oklab> {
+    let mut points = oklab(colors);
+    points.iter_mut().for_each(|point| point.l *= matching.lightness());
+    points
+}
+
+pub(super) fn distance(one: Oklab, two: Oklab) -> f32 {
+    let [l, a, b] = [one.l - two.l, one.a - two.a, one.b - two.b];
+    (l * l + a * a + b * b).sqrt()
 }
 
 /// Sorts colours for display: greys first, then by hue, each from dark to light.

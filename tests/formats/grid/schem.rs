@@ -1,6 +1,7 @@
 //! Sponge's `.schem`, read by `fastnbt`: block for block, in the right place.
 
-use std::collections::HashMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io::{Read, Write};
 
 use fastnbt::{ByteArray, IntArray, Value, nbt};
@@ -10,14 +11,17 @@ use flate2::write::GzEncoder;
 use serde::Deserialize;
 use trivox::base::srgb::Rgba;
 use trivox::formats::{
-    Blocks as BlockList, GridFormat, LoadedGrid, ReadError, WriteOptions, read_grid_from,
-    write_grid, write_grid_with,
+    Blocks as BlockList, GridFormat, LoadedGrid, MAX_BLOCKS, ReadError, WriteOptions,
+    read_grid_from, write_grid, write_grid_with,
 };
-use trivox::grid::Colors;
+use trivox::grid::{BrickKey, Colors, mask_voxels};
 use trivox::{Up, VoxelGrid, World};
 
 use super::colored::{colored, listed};
 use super::{grids, read, tiny, written};
+
+/// The data versions of the blocks: from Minecraft 1.13.2 to 1.20.
+const VERSIONS: [i32; 5] = [1631, 2566, 2724, 3105, 3463];
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -69,7 +73,8 @@ fn unzipped(bytes: &[u8]) -> Vec<u8> {
 impl Schematic {
     fn of(bytes: &[u8]) -> Self {
         let File { schematic } = fastnbt::from_bytes(&unzipped(bytes)).unwrap();
-        assert_eq!((schematic.version, schematic.data_version), (3, 1631));
+        assert_eq!(schematic.version, 3);
+        assert!(VERSIONS.contains(&schematic.data_version), "{}", schematic.data_version);
         assert_eq!(schematic.offset.iter().copied().collect::<Vec<_>>(), [0; 3]);
         assert!(schematic.blocks.block_entities.is_empty());
         schematic
@@ -85,13 +90,19 @@ impl Schematic {
             self.blocks.palette.iter().map(|(name, &number)| (number, name.as_str())).collect();
         let [width, _, length] = self.size();
         let volume: u64 = self.size().iter().map(|&d| u64::from(d)).product();
-        assert_eq!(self.blocks.data.len() as u64, volume);
         let place = |index: u32| {
             let [x, z, y] = [index % width, index / width % length, index / width / length];
             [x, y, z]
         };
-        let blocks = (0..).zip(self.blocks.data.iter());
-        let named = blocks.map(|(index, &number)| (place(index), names[&i32::from(number)]));
+        let mut bytes = self.blocks.data.iter().map(|&byte| i32::from(byte.cast_unsigned()));
+        let numbers: Vec<i32> = std::iter::from_fn(|| match bytes.next()? {
+            low @ 0x80.. => Some(low & 0x7f | bytes.next()? << 7),
+            low => Some(low),
+        })
+        .collect();
+        assert_eq!(numbers.len() as u64, volume);
+        let blocks = (0..).zip(numbers);
+        let named = blocks.map(|(index, number)| (place(index), names[&number]));
         named.filter(|&(_, name)| name != "minecraft:air").collect()
     }
 }
@@ -170,24 +181,72 @@ fn the_size_in_blocks_is_the_one_in_the_file() {
     }
 }
 
+/// The default blocks, as a list of one's own, in which none replaces another.
+fn default_blocks() -> BlockList {
+    let list = include_str!("../../../src/formats/grid/minecraft/blocks.txt");
+    let block = |line: &str| {
+        let (name, color) = line.split_once(" #")?;
+        let [_, color @ ..] = u32::from_str_radix(color, 16).ok()?.to_be_bytes();
+        Some((name.to_owned(), color))
+    };
+    BlockList::new(list.lines().filter_map(block)).unwrap()
+}
+
+fn with(grid: &VoxelGrid, options: &WriteOptions) -> Schematic {
+    let mut bytes = Vec::new();
+    write_grid_with(grid, GridFormat::Schem, options, &mut bytes).unwrap();
+    Schematic::of(&bytes)
+}
+
 #[test]
 fn fastnbt_reads_the_blocks_of_colours() {
     // A grid in which each block is the nearest one of a voxel, and one of many colours.
     let small = |grid: &VoxelGrid| (10..20_000).contains(&grid.occupied());
+    let options = WriteOptions::default().with_blocks(default_blocks());
     for grid in grids().into_iter().filter(small) {
         let grid = colored(&grid, false);
-        let found = Schematic::of(&written(&grid, GridFormat::Schem));
+        let found = with(&grid, &options);
         let named = found.named();
-        assert_eq!((named.len() as u64, found.blocks.palette.len()), (grid.occupied(), 50));
+        // Only blocks that occur are in the palette, with air.
+        let kinds: HashSet<&str> = named.values().copied().collect();
+        assert_eq!(
+            (named.len() as u64, found.blocks.palette.len()),
+            (grid.occupied(), 1 + kinds.len())
+        );
         for (voxel, [r, g, b, _]) in listed(&grid) {
             // Twice the same colour is twice the same block.
-            let alone = VoxelGrid::from_voxels([1; 3], [[0; 3]]).unwrap();
-            let alone = alone.with_colors(Colors::uniform([r, g, b, 255]));
             if voxel.iter().all(|c| c % 5 == 0) {
-                let alone = Schematic::of(&written(&alone, GridFormat::Schem));
-                assert_eq!(named[&turned(voxel, &grid)], alone.named()[&[0; 3]], "{voxel:?}");
+                assert_eq!(named[&turned(voxel, &grid)], block([r, g, b, 255]), "{voxel:?}");
             }
         }
+    }
+}
+
+#[test]
+fn blocks_past_127_have_numbers_of_two_bytes() {
+    let color = |n: u32| [n as u8, 255 - n as u8, n as u8];
+    for kinds in [127, 128, MAX_BLOCKS as u32] {
+        let blocks = (0..kinds).map(|n| (format!("block_{n}"), color(n)));
+        let options = WriteOptions::default().with_blocks(BlockList::new(blocks).unwrap());
+        let grid =
+            VoxelGrid::from_voxels([kinds, 1, 2], (0..kinds).map(|x| [x, 0, x % 2])).unwrap();
+        let own = grid.bricks().map(|(key, mask)| {
+            let colors = mask_voxels(key.first_voxel(), mask).map(|[x, ..]| {
+                let [r, g, b] = color(x);
+                [r, g, b, 255]
+            });
+            (key, mask, colors.collect())
+        });
+        let own = own.collect();
+        let grid = grid.with_colors(Colors::from_bricks(own, [0; 4]));
+        let found = with(&grid, &options);
+        let named = found.named();
+        for x in 0..kinds {
+            assert_eq!(named[&turned([x, 0, x % 2], &grid)], format!("minecraft:block_{x}"));
+        }
+        let mut bytes = Vec::new();
+        write_grid_with(&grid, GridFormat::Schem, &options, &mut bytes).unwrap();
+        assert!(read(GridFormat::Schem, &bytes).unwrap() == grid);
     }
 }
 
@@ -198,10 +257,47 @@ fn block(color: Rgba) -> String {
     Schematic::of(&written(&grid, GridFormat::Schem)).named()[&[0; 3]].to_owned()
 }
 
+/// A row of voxels in 64 shades of a colour, of 30 % to all of its light.
+fn shades(color: [u8; 3]) -> VoxelGrid {
+    let grid = VoxelGrid::from_voxels([64, 1, 1], (0..64).map(|x| [x, 0, 0])).unwrap();
+    let shade = |x: u32| {
+        let light = 0.3 + 0.7 * f64::from(x) / 63.0;
+        let [r, g, b] = color.map(|c| (f64::from(c) * light.powf(1.0 / 2.2)).round() as u8);
+        [r, g, b, 255]
+    };
+    let own =
+        (0..8).map(|n| (BrickKey::new([n, 0, 0]), [1; 8], (8 * n..8 * n + 8).map(shade).collect()));
+    grid.with_colors(Colors::from_bricks(own.collect(), [0; 4]))
+}
+
+#[test]
+fn surfaces_in_the_shade_keep_their_hue_in_few_blocks() {
+    let reds = ["nether_wart_block", "red_concrete", "red_wool", "red_mushroom_block"];
+    let greys = [
+        "gray_concrete",
+        "cyan_terracotta",
+        "light_blue_terracotta",
+        "warped_hyphae",
+        "smooth_basalt",
+    ];
+    let stones = ["cyan_terracotta", "tuff", "andesite", "smooth_stone", "cobbled_deepslate"];
+    for (color, few) in [
+        ([200, 40, 35], &reds[..]),
+        ([178, 24, 24], &reds),
+        ([96, 112, 136], &greys),
+        ([150, 150, 150], &stones),
+    ] {
+        let found = with(&shades(color), &WriteOptions::default());
+        let kinds: BTreeSet<&str> = found.named().into_values().collect();
+        let expected = kinds.iter().all(|kind| few.contains(&&kind["minecraft:".len()..]));
+        assert!(expected && kinds.len() <= 4, "{color:?}: {kinds:?}");
+    }
+}
+
 #[test]
 fn colours_become_the_blocks_that_look_like_them() {
     for (color, name) in [
-        ([255, 255, 255], "white_wool"),
+        ([255, 255, 255], "snow_block"),
         ([0, 0, 0], "black_concrete"),
         ([143, 61, 47], "red_terracotta"),
         ([225, 96, 2], "orange_concrete"),
@@ -228,10 +324,11 @@ fn dithering_mixes_blocks() {
         let mut kinds: Vec<_> = schematic.named().into_values().map(str::to_owned).collect();
         kinds.sort();
         kinds.dedup();
-        kinds.len()
+        kinds
     };
-    assert_eq!(kinds(false), 1);
-    assert!(kinds(true) > 1);
+    assert_eq!(kinds(false), ["minecraft:red_mushroom_block"]);
+    let reds = ["pink_terracotta", "red_mushroom_block", "red_wool", "stripped_acacia_wood"];
+    assert_eq!(kinds(true), reds.map(|name| format!("minecraft:{name}")));
 }
 
 #[test]
@@ -285,6 +382,30 @@ fn blocks_are_read_in_their_colours() {
     }
 }
 
+#[test]
+fn the_blocks_of_a_file_are_told_before_it_is_written_and_after_it_is_read() {
+    let small = |grid: &VoxelGrid| (10..2000).contains(&grid.occupied());
+    let plain = grids().into_iter().filter(small);
+    for grid in plain.flat_map(|grid| [colored(&grid, true), grid]) {
+        for format in [GridFormat::Schem, GridFormat::Litematic, GridFormat::Vox] {
+            for dither in [false, true] {
+                let options = WriteOptions::default().with_dither(dither);
+                let mut bytes = Vec::new();
+                write_grid_with(&grid, format, &options, &mut bytes).unwrap();
+                let loaded = read_grid_from(&mut &bytes[..], format).unwrap();
+                let told = format.block_list(&grid, &options).map(|list| list.counts);
+                assert!(loaded.blocks.is_sorted_by_key(|&(_, count)| Reverse(count)));
+                assert_eq!(loaded.blocks, told.unwrap_or_default());
+                let painted = format.painted(&grid, &options);
+                if let Some(painted) = painted.filter(|_| grid.colors.is_some()) {
+                    let painted = grid.clone().with_colors(painted);
+                    assert!(listed(&loaded.grid) == listed(&painted), "{format:?}, {grid:?}");
+                }
+            }
+        }
+    }
+}
+
 /// The file of other programs, by its tags.
 fn file(tags: &Value) -> Vec<u8> {
     let mut zipped = GzEncoder::new(Vec::new(), Compression::fast());
@@ -321,7 +442,7 @@ fn schematics_of_other_programs_are_read() {
     for (tags, ignored) in [(second, "'BlockEntities'"), (third, "'Entities'")] {
         let LoadedGrid { grid, warnings, .. } = loaded(&tags).unwrap();
         assert_eq!((grid.dims(), grid.world), ([3, 2, 1], World::default()));
-        let [red, grey] = [[161, 39, 34, 255], [150, 150, 150, 255]];
+        let [red, grey] = [[161, 40, 35, 255], [150, 150, 150, 255]];
         assert_eq!(listed(&grid), [([1, 0, 0], red), ([2, 0, 0], grey), ([2, 1, 0], red)].into());
         let unknown = "blocks whose colour is not known are grey: 'oak_stairs'";
         assert_eq!(warnings, [format!("only blocks are read; skipped: {ignored}"), unknown.into()]);
@@ -427,7 +548,7 @@ fn a_plain_schematic_is_of_version_2() {
         // The root is the schematic, by name.
         assert!(tags.starts_with(b"\x0a\0\x09Schematic"));
         let schematic: Version2 = fastnbt::from_bytes(&tags).unwrap();
-        assert_eq!((schematic.version, schematic.data_version), (2, 1631));
+        assert!(schematic.version == 2 && VERSIONS.contains(&schematic.data_version));
         assert_eq!([schematic.width, schematic.height, schematic.length], [1, 2, 3]);
         assert_eq!(schematic.palette_max as usize, schematic.palette.len());
         assert_eq!((schematic.block_data.len(), schematic.offset.len()), (6, 3));

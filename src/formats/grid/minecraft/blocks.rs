@@ -1,9 +1,8 @@
 //! The palette of blocks.
 //!
-//! Concrete, wool and terracotta: full, opaque blocks, the same on all sides, not affected by
-//! gravity, and in the game since version 1.13. Each colour is the mean of the block's texture in
-//! sRGB values, as pixel-art tools publish it (such as *mcgradient*, with fractions); they agree to
-//! within 1. Mojang publishes none.
+//! Full, opaque blocks, alike on all sides, without gravity, light, power or change over time
+//! (copper is waxed). Each colour is the mean of the block's texture in linear light, measured on
+//! the textures of Minecraft 1.21.4. Mojang publishes none.
 
 use std::collections::HashMap;
 
@@ -11,21 +10,35 @@ use thiserror::Error;
 
 use crate::base::error_code::ErrorCode;
 use crate::base::srgb::Rgba;
+use crate::surface::palette::MAX_COLORS;
 
 /// The block for voxels without colours.
 pub(super) const STONE: &str = "stone";
 
-/// The mean colour of stone's texture.
-const STONE_COLOR: Rgba = [125, 125, 125, 255];
+/// Most blocks to choose from: with air, their numbers are bytes.
+pub const MAX_BLOCKS: usize = MAX_COLORS;
 
-/// Most blocks to choose from: with air, their numbers have seven bits.
-pub const MAX_BLOCKS: usize = 127;
+/// The default blocks without namespace, by the first version of the game that has them.
+const DEFAULT: &str = include_str!("blocks.txt");
+
+/// A version of the game.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Version {
+    /// Its number in files.
+    pub(crate) data: u32,
+    pub(crate) name: &'static str,
+}
+
+/// The first version with today's names of blocks; later ones upgrade its files.
+pub(super) const FIRST_VERSION: Version = Version { data: 1631, name: "1.13.2" };
 
 /// The blocks that voxels become: names and colours.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Blocks {
     /// Names with a namespace, and opaque colours.
     blocks: Vec<(String, Rgba)>,
+    /// Whether blocks that look alike may replace each other.
+    may_merge: bool,
 }
 
 /// Blocks in which there is nothing.
@@ -59,10 +72,11 @@ impl ErrorCode for BlocksError {
 }
 
 impl Default for Blocks {
-    /// Concrete, wool and terracotta: 49 blocks.
+    /// 161 blocks. Those that look alike replace each other, so that a surface in shades of one
+    /// colour has few.
     fn default() -> Self {
-        let named = |(name, color)| (format!("minecraft:{name}"), color);
-        Self { blocks: all().into_iter().map(named).collect() }
+        let named = |(name, color, _)| (format!("minecraft:{name}"), color);
+        Self { blocks: all().map(named).collect(), may_merge: true }
     }
 }
 
@@ -90,7 +104,7 @@ impl Blocks {
             list.push((full, [r, g, b, u8::MAX]));
         }
         match list.len() {
-            1..=MAX_BLOCKS => Ok(Self { blocks: list }),
+            1..=MAX_BLOCKS => Ok(Self { blocks: list, may_merge: false }),
             count => Err(BlocksError::Count(count)),
         }
     }
@@ -99,6 +113,19 @@ impl Blocks {
     pub(super) fn list(&self) -> &[(String, Rgba)] {
         &self.blocks
     }
+
+    /// Whether blocks that look alike may replace each other.
+    pub(super) fn may_merge(&self) -> bool {
+        self.may_merge
+    }
+}
+
+/// The first version of the game that has all blocks of `names`, of which those that are not known
+/// do not count.
+pub(super) fn version_of(names: &[String]) -> Version {
+    let since: HashMap<&str, Version> = all().map(|(name, _, since)| (name, since)).collect();
+    let known = names.iter().filter_map(|name| since.get(name.strip_prefix("minecraft:")?));
+    known.copied().fold(FIRST_VERSION, Version::max)
 }
 
 /// Whether `name` is a resource location, with properties in square brackets or without.
@@ -121,96 +148,23 @@ fn is_name(name: &str) -> bool {
 }
 
 /// The colours of blocks by their names without namespace, where they are known.
-pub(super) fn known_colors() -> HashMap<String, Rgba> {
-    all().into_iter().chain([(STONE.to_owned(), STONE_COLOR)]).collect()
+pub(super) fn known_colors() -> HashMap<&'static str, Rgba> {
+    all().map(|(name, color, _)| (name, color)).collect()
 }
 
-const NAMES: [&str; 16] = [
-    "white",
-    "orange",
-    "magenta",
-    "light_blue",
-    "yellow",
-    "lime",
-    "pink",
-    "gray",
-    "light_gray",
-    "cyan",
-    "purple",
-    "blue",
-    "brown",
-    "green",
-    "red",
-    "black",
-];
-
-const CONCRETE: [[u8; 3]; 16] = [
-    [207, 213, 214],
-    [224, 97, 1],
-    [169, 48, 159],
-    [36, 137, 199],
-    [240, 175, 21],
-    [94, 169, 24],
-    [214, 101, 143],
-    [55, 58, 62],
-    [125, 125, 115],
-    [21, 119, 136],
-    [100, 31, 156],
-    [45, 47, 143],
-    [96, 59, 31],
-    [73, 91, 36],
-    [142, 33, 33],
-    [8, 10, 15],
-];
-
-const WOOL: [[u8; 3]; 16] = [
-    [234, 236, 237],
-    [240, 118, 19],
-    [189, 68, 179],
-    [58, 175, 217],
-    [248, 198, 39],
-    [112, 185, 25],
-    [237, 141, 172],
-    [62, 68, 71],
-    [142, 142, 134],
-    [21, 137, 145],
-    [121, 42, 172],
-    [53, 57, 157],
-    [114, 71, 40],
-    [84, 109, 27],
-    [161, 39, 34],
-    [20, 21, 25],
-];
-
-const TERRACOTTA: [[u8; 3]; 16] = [
-    [210, 178, 161],
-    [162, 84, 38],
-    [150, 88, 109],
-    [113, 109, 138],
-    [186, 133, 35],
-    [103, 117, 53],
-    [162, 78, 79],
-    [58, 42, 36],
-    [135, 107, 98],
-    [87, 91, 91],
-    [118, 70, 86],
-    [74, 60, 91],
-    [77, 51, 36],
-    [76, 83, 42],
-    [143, 61, 47],
-    [37, 23, 16],
-];
-
-const PLAIN_TERRACOTTA: [u8; 3] = [152, 94, 67];
-
-/// The default blocks: names without namespace, and colours.
-fn all() -> Vec<(String, Rgba)> {
-    let kinds = [("concrete", CONCRETE), ("wool", WOOL), ("terracotta", TERRACOTTA)];
-    let colored = kinds.into_iter().flat_map(|(kind, colors)| {
-        NAMES.into_iter().zip(colors).map(move |(name, color)| (format!("{name}_{kind}"), color))
-    });
-    let plain = ("terracotta".to_owned(), PLAIN_TERRACOTTA);
-    colored.chain([plain]).map(|(name, [r, g, b])| (name, [r, g, b, u8::MAX])).collect()
+/// The default blocks: names without namespace, colours, and the first version with them.
+fn all() -> impl Iterator<Item = (&'static str, Rgba, Version)> {
+    let mut version = FIRST_VERSION;
+    DEFAULT.lines().filter_map(move |line| {
+        if let Some(header) = line.strip_prefix("// Minecraft ") {
+            let (name, data) = header.split_once(", data version ")?;
+            version = Version { data: data.parse().ok()?, name };
+            return None;
+        }
+        let (name, color) = line.split_once(" #")?;
+        let [_, r, g, b] = u32::from_str_radix(color, 16).ok()?.to_be_bytes();
+        Some((name, [r, g, b, u8::MAX], version))
+    })
 }
 
 #[cfg(test)]
@@ -219,14 +173,26 @@ mod tests {
 
     #[test]
     fn every_block_has_a_name_and_a_colour_of_its_own() {
-        let all = all();
-        assert_eq!(all.len(), 49);
-        assert!(all.len() <= MAX_BLOCKS);
-        for (index, (name, color)) in all.iter().enumerate() {
-            for (other, other_color) in &all[..index] {
+        let all: Vec<_> = all().collect();
+        let headers = DEFAULT.lines().filter(|line| line.starts_with("//")).count();
+        assert_eq!((all.len(), headers), (161, 5));
+        assert_eq!(DEFAULT.lines().count(), all.len() + headers);
+        for (index, (name, color, since)) in all.iter().enumerate() {
+            assert!(is_name(name) && *since >= FIRST_VERSION, "{name}");
+            for (other, other_color, _) in &all[..index] {
                 assert!(name != other && color != other_color, "{name} and {other}");
             }
         }
+    }
+
+    #[test]
+    fn the_version_is_that_of_the_newest_block() {
+        let of = |names: &[&str]| version_of(&names.iter().map(|&n| n.into()).collect::<Vec<_>>());
+        assert_eq!(of(&["minecraft:air", "minecraft:stone", "create:tuff"]), FIRST_VERSION);
+        let caves = of(&["minecraft:stone", "minecraft:tuff", "minecraft:calcite"]);
+        assert_eq!(caves, Version { data: 2724, name: "1.17" });
+        let trails = of(&["minecraft:cherry_planks", "minecraft:tuff"]);
+        assert_eq!(trails, Version { data: 3463, name: "1.20" });
     }
 
     #[test]

@@ -5,13 +5,14 @@
 //! mirroring. Blocks are in the order of `x`, then `z`, then `y`. A compound `trivox` in the
 //! metadata holds the grid's corner in mesh coordinates, the voxel size and the mesh's up axis.
 //!
-//! A voxel becomes the block of concrete, wool and terracotta, or of
+//! A voxel becomes the one of 161 blocks, or of
 //! [`WriteOptions::blocks`](crate::formats::WriteOptions::blocks), with the nearest colour in
-//! Oklab, as [`palette`](crate::surface::palette) finds it, optionally dithered;
+//! Oklab, where lightness counts half, as [`palette`](crate::surface::palette) finds it, optionally
+//! dithered. Of the 161, blocks that look alike give way to the one of most voxels.
 //! [`WriteOptions::palette`](crate::formats::WriteOptions::palette) is ignored. In a grid without
 //! colours it becomes stone, or the first of the blocks.
 //!
-//! Blocks of these names and stone are read in their colours, others in grey, with a warning.
+//! Blocks of these names are read in their colours, others in grey, with a warning.
 
 pub(crate) mod blocks;
 mod frame;
@@ -27,13 +28,11 @@ mod world;
 use std::io::{self, Write};
 
 use self::frame::Frame;
+use self::kinds::Kinds;
 use self::nbt::Tags;
 use super::dense;
-use crate::formats::{WriteError, lost_opacity};
-use crate::grid::{Place, VoxelGrid, World};
-
-/// Minecraft 1.13.2, the first version with these block names; later versions upgrade it.
-const DATA_VERSION: u32 = 1631;
+use crate::formats::{WriteError, WriteOptions, lost_opacity};
+use crate::grid::{Colors, Place, VoxelGrid, World};
 
 /// Array lengths and volumes are signed 32-bit integers.
 const MAX_VOLUME: u64 = i32::MAX as u64;
@@ -41,6 +40,30 @@ const MAX_VOLUME: u64 = i32::MAX as u64;
 /// The width, height and length of `grid`, in blocks.
 pub(crate) fn size(grid: &VoxelGrid) -> [u32; 3] {
     Frame::new(grid).size()
+}
+
+/// The blocks of a schematic.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BlockList {
+    /// Names with their numbers of voxels, the most frequent first.
+    pub counts: Vec<(String, u64)>,
+    /// The first version of Minecraft that has all of them, as far as they are known.
+    pub game_version: &'static str,
+}
+
+impl BlockList {
+    /// The blocks that the voxels of `grid` become.
+    pub(crate) fn of(grid: &VoxelGrid, options: &WriteOptions) -> Self {
+        let kinds = Kinds::new(grid, options);
+        let game_version = kinds.version().name;
+        Self { counts: kinds.names.into_iter().zip(kinds.counts).skip(1).collect(), game_version }
+    }
+}
+
+/// The colours of the voxels of `grid` as blocks.
+pub(crate) fn painted(grid: &VoxelGrid, options: &WriteOptions) -> Colors {
+    Kinds::new(grid, options).painted(grid)
 }
 
 /// # Errors

@@ -1,13 +1,14 @@
 //! Puts the blocks of a schematic into bricks.
 
-use std::collections::HashMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap};
 
 use super::blocks::{AIR, STONE, known_colors};
 use super::frame::Frame;
 use crate::base::srgb::Rgba;
 use crate::formats::grid::brick_colors::{ColorRun, OwnedColors, TOO_MANY_COLORS, colors};
 use crate::formats::io::warnings::NameCounts;
-use crate::formats::{LoadedGrid, ReadError, check_memory, content, excerpt};
+use crate::formats::{LoadedGrid, ReadError, check_memory, content, excerpt, shortened};
 use crate::grid::{BRICK, BrickKey, FULL, Mask, VoxelGrid, World, brick_slot};
 
 /// The colour of blocks whose colour is not known.
@@ -22,25 +23,28 @@ const COLOR_BYTES: u64 = 4 * 4;
 
 /// The kinds of blocks in a schematic's palettes.
 pub(super) struct Palettes {
-    known: HashMap<String, Rgba>,
+    known: HashMap<&'static str, Rgba>,
     /// By kind, which counts from 1; 0 is air.
     colors: Vec<Rgba>,
+    /// Likewise, shortened.
+    names: Vec<String>,
     is_stone: bool,
-    /// The kinds whose colours are not known, and their names, shortened.
-    unknown: Vec<(u16, String)>,
+    /// The kinds whose colours are not known.
+    unknown: Vec<u16>,
 }
 
 impl Palettes {
     pub(super) fn new() -> Self {
-        Self { known: known_colors(), colors: Vec::new(), is_stone: true, unknown: Vec::new() }
+        let (colors, names, unknown) = (Vec::new(), Vec::new(), Vec::new());
+        Self { known: known_colors(), colors, names, is_stone: true, unknown }
     }
 
     /// The kind of the next block of a palette, from its name; 0 is air.
     ///
     /// # Errors
     /// One of more than 65,534.
-    pub(super) fn add(&mut self, name: &str) -> Result<u16, ReadError> {
-        let name = plain_name(name);
+    pub(super) fn add(&mut self, full_name: &str) -> Result<u16, ReadError> {
+        let name = plain_name(full_name);
         if AIR.contains(&name) {
             return Ok(0);
         }
@@ -50,10 +54,11 @@ impl Palettes {
         self.is_stone &= name == STONE;
         let color = self.known.get(name).copied();
         self.colors.push(color.unwrap_or(UNKNOWN));
+        self.names.push(shortened(full_name, 255));
         // At most `MAX_KINDS`.
         let kind = self.colors.len() as u16;
         if color.is_none() {
-            self.unknown.push((kind, excerpt(name)));
+            self.unknown.push(kind);
         }
         Ok(kind)
     }
@@ -76,8 +81,8 @@ pub(super) struct Painter<'a> {
     /// The bricks of the current eight heights.
     slice: HashMap<BrickKey, Box<BrickKinds>>,
     bricks: Vec<PaintedBricks>,
-    /// Whether there is a block of each kind.
-    used: Vec<bool>,
+    /// The number of blocks of each kind.
+    counts: Vec<u64>,
     /// Bytes of memory that the bricks take, and may take.
     bytes: u64,
     limit: u64,
@@ -101,8 +106,8 @@ impl PaintedBricks {
 impl<'a> Painter<'a> {
     /// In a `frame` of dimensions that a grid may have, and at most `limit` bytes of memory.
     pub(super) fn new(frame: Frame, palettes: &'a Palettes, limit: u64) -> Self {
-        let used = vec![false; palettes.colors.len() + 1];
-        Self { frame, palettes, slice: HashMap::new(), bricks: Vec::new(), used, bytes: 0, limit }
+        let counts = vec![0; palettes.colors.len() + 1];
+        Self { frame, palettes, slice: HashMap::new(), bricks: Vec::new(), counts, bytes: 0, limit }
     }
 
     /// Puts a row of blocks along the width, from a place along the width, height and length on; air
@@ -121,7 +126,6 @@ impl<'a> Painter<'a> {
                 for (n, &kind) in (0..).zip(kinds).filter(|&(_, &kind)| kind != 0) {
                     let [x, y, z] = voxel;
                     brick[brick_slot([x + n, y, z])] = kind;
-                    self.used[usize::from(kind)] = true;
                 }
             }
             x += in_brick as u32;
@@ -141,6 +145,7 @@ impl<'a> Painter<'a> {
                 *word = (0..).zip(kinds).fold(0, |word, (bit, &k)| word | u64::from(k != 0) << bit);
             }
             let occupied = || kinds.iter().filter(|&&kind| kind != 0);
+            occupied().for_each(|&kind| self.counts[usize::from(kind)] += 1);
             let color = |&kind: &u16| self.palettes.colors[usize::from(kind) - 1];
             // A brick is there because it has a block.
             let first = occupied().next().map_or(UNKNOWN, color);
@@ -188,12 +193,24 @@ impl<'a> Painter<'a> {
                 None => warnings.push(format!("colours are ignored: {TOO_MANY_COLORS}")),
             }
             let mut unknown = NameCounts::default();
-            let all = self.palettes.unknown.iter();
-            let used = all.filter(|&&(kind, _)| self.used[usize::from(kind)]);
-            used.for_each(|(_, name)| unknown.add(name));
+            let all = self.palettes.unknown.iter().map(|&kind| usize::from(kind));
+            let used = all.filter(|&kind| self.counts[kind] > 0);
+            used.for_each(|kind| unknown.add(&excerpt(plain_name(&self.palettes.names[kind - 1]))));
             warnings.extend(unknown.warning("blocks whose colour is not known are grey"));
         }
-        Ok(LoadedGrid::new(grid, warnings))
+        Ok(LoadedGrid { blocks: self.block_counts(), ..LoadedGrid::new(grid, warnings) })
+    }
+
+    /// The names of the blocks and their numbers, the most frequent first.
+    fn block_counts(&self) -> Vec<(String, u64)> {
+        let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
+        for (name, count) in self.palettes.names.iter().zip(&self.counts[1..]) {
+            *counts.entry(name).or_default() += count;
+        }
+        counts.retain(|_, count| *count > 0);
+        let mut counts: Vec<_> = counts.into_iter().map(|(name, n)| (name.to_owned(), n)).collect();
+        counts.sort_by_key(|&(_, count)| Reverse(count));
+        counts
     }
 
     fn grid(&self) -> Result<VoxelGrid, ReadError> {

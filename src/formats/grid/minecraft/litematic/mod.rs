@@ -18,7 +18,7 @@ pub use self::read::read;
 use super::frame::Frame;
 use super::kinds::Kinds;
 use super::nbt::Tags;
-use super::{DATA_VERSION, gzip, schem, write_world};
+use super::{gzip, schem, write_world};
 use crate::formats::grid::dense;
 use crate::formats::io::deflate::Deflater;
 use crate::formats::{GridSpec, WriteError, WriteOptions};
@@ -30,7 +30,7 @@ pub const SPEC: GridSpec = GridSpec {
     extension: "litematic",
     name: "Litematica schematic",
     carries: "up to 65,536 voxels per axis and 2,147,483,647 in all, empty ones too; the nearest \
-              of 49 or chosen blocks; position, voxel size and up axis in custom metadata",
+              of 161 or chosen blocks; position, voxel size and up axis in custom metadata",
     read: Some(read),
     write: Some(write),
     check_dims,
@@ -67,7 +67,7 @@ pub fn write(
     let written = gzip::write(out, |out| {
         let mut tags = Tags { out };
         tags.compound("")?;
-        tags.int("MinecraftDataVersion", DATA_VERSION)?;
+        tags.int("MinecraftDataVersion", kinds.version().data)?;
         tags.int("Version", VERSION)?;
         write_metadata(&mut tags, grid, &frame)?;
         tags.compound("Regions")?;
@@ -121,7 +121,7 @@ fn write_region(
         tags.compounds(nothing, 0)?;
     }
     let bits = bits(kinds.names.len());
-    // At most 2^31 blocks of 7 bits.
+    // At most 2^31 blocks of 8 bits.
     let words = (dense::volume(grid.dims()) * u64::from(bits)).div_ceil(64);
     tags.longs("BlockStates", words as u32)?;
     frame.write(grid, kinds, tags.out, bits, |numbers| packed(&numbers, bits))

@@ -1,7 +1,7 @@
 //! Sponge `.schem`, version 3, for WorldEdit and similar tools (SpongePowered, *Sponge Schematic
 //! Specification*, version 3, 2021); by an option version 2, for readers that know no other.
 //!
-//! The number of a block is a byte. The offset is 0: a schematic is pasted with its minimum corner
+//! The number of a block is a variable-length integer of one or two bytes. The offset is 0: a schematic is pasted with its minimum corner
 //! at the player. WorldEdit reads version 3 from 7.3 on. Schematics of versions 1 to 3 are read.
 
 mod read;
@@ -13,7 +13,7 @@ pub use super::blocks::{Blocks, BlocksError, MAX_BLOCKS};
 use super::frame::Frame;
 use super::kinds::Kinds;
 use super::nbt::Tags;
-use super::{DATA_VERSION, gzip, lost, write_world};
+use super::{MAX_VOLUME, gzip, lost, write_world};
 use crate::formats::grid::dense;
 use crate::formats::{GridSpec, WriteError, WriteOptions};
 use crate::grid::{VoxelGrid, World};
@@ -23,7 +23,7 @@ pub const SPEC: GridSpec = GridSpec {
     extension: "schem",
     name: "Sponge schematic",
     carries: "up to 65,535 voxels per axis and 2,147,483,647 in all, empty ones too; the nearest \
-              of 49 or chosen blocks; position, voxel size and up axis in custom metadata",
+              of 161 or chosen blocks; position, voxel size and up axis in custom metadata",
     read: Some(read),
     write: Some(write),
     check_dims,
@@ -49,6 +49,13 @@ pub fn write(
     check_dims(grid.dims())?;
     let kinds = Kinds::new(grid, options);
     let frame = Frame::new(grid);
+    let bytes = dense::volume(grid.dims()) + kinds.counts.iter().skip(SHORT).sum::<u64>();
+    if bytes > MAX_VOLUME {
+        return Err(WriteError::Unsupported(format!(
+            "the numbers of its blocks take {bytes} bytes, but a .schem has {MAX_VOLUME} at most: \
+             lower the resolution, or write .litematic"
+        )));
+    }
     let written = gzip::write(out, |out| {
         let mut tags = Tags { out };
         if !options.plain {
@@ -56,7 +63,7 @@ pub fn write(
         }
         tags.compound("Schematic")?;
         tags.int("Version", if options.plain { 2 } else { 3 })?;
-        write_head(&mut tags, grid, &frame)?;
+        write_head(&mut tags, grid, &frame, kinds.version().data)?;
         if options.plain {
             tags.int("PaletteMax", kinds.names.len() as u32)?;
         } else {
@@ -68,8 +75,9 @@ pub fn write(
         }
         tags.end()?;
         let data = if options.plain { "BlockData" } else { "Data" };
-        tags.bytes(data, dense::volume(grid.dims()) as u32)?;
-        frame.write(grid, &kinds, tags.out, u8::BITS, |blocks| blocks)?;
+        tags.bytes(data, bytes as u32)?;
+        let has_long = kinds.names.len() > SHORT;
+        frame.write(grid, &kinds, tags.out, u8::BITS, |blocks| encoded(blocks, has_long))?;
         // Optional in the specification, but WorldEdit always writes it, so readers may rely on it.
         tags.compounds("BlockEntities", 0)?;
         // Ends the schematic; in version 3 the blocks before and the root after it.
@@ -78,8 +86,26 @@ pub fn write(
     Ok(written?)
 }
 
-fn write_head(tags: &mut Tags<impl Write>, grid: &VoxelGrid, frame: &Frame) -> io::Result<()> {
-    tags.int("DataVersion", DATA_VERSION)?;
+/// Block numbers below this, those of the most frequent blocks, take one byte.
+const SHORT: usize = 128;
+
+/// `blocks` as variable-length integers.
+fn encoded(blocks: Vec<u8>, has_long: bool) -> Vec<u8> {
+    if !has_long {
+        return blocks;
+    }
+    // The low seven bits, the highest of a byte that another follows, and the eighth bit.
+    let bytes = |block| [Some(block), (usize::from(block) >= SHORT).then_some(1)];
+    blocks.into_iter().flat_map(bytes).flatten().collect()
+}
+
+fn write_head(
+    tags: &mut Tags<impl Write>,
+    grid: &VoxelGrid,
+    frame: &Frame,
+    version: u32,
+) -> io::Result<()> {
+    tags.int("DataVersion", version)?;
     for (name, blocks) in
         [("Width", frame.width), ("Height", frame.height), ("Length", frame.length)]
     {

@@ -141,8 +141,10 @@ impl Warning {
     pub(super) fn of_size(mesh: &PlacedMesh, grid: &VoxelGrid, sizing: Sizing) -> Option<Self> {
         const FEW: u64 = 8;
         let (voxels, lattice) = (grid.occupied(), mesh.lattice());
-        let is_asked =
-            matches!(sizing, Sizing::Resolution(resolution) if u64::from(resolution) < FEW);
+        let is_asked = match sizing {
+            Sizing::Resolution(voxels) | Sizing::Along { voxels, .. } => u64::from(voxels) < FEW,
+            Sizing::VoxelSize(_) => false,
+        };
         if !(1..=FEW).contains(&voxels) || is_asked || mesh.window().is_some() {
             return None;
         }

@@ -230,20 +230,16 @@ fn fitting(bounds: Bounds, [mesh_min, mesh_max]: [[f64; 3]; 2]) -> Result<Bounds
 
 fn check_extent(sizing: Sizing, bounds: &Bounds) -> Result<(), PlaceError> {
     let extent = bounds.longest();
-    if extent == 0.0 && matches!(sizing, Sizing::Resolution(_)) {
-        return Err(PlaceError::NoExtent(bounds.min));
+    match sizing {
+        Sizing::Resolution(_) if extent == 0.0 => return Err(PlaceError::NoExtent(bounds.min)),
+        Sizing::Along { axis, .. } if bounds.length(axis) == 0.0 => {
+            return Err(PlaceError::NoLength(axis));
+        }
+        _ => {}
     }
     match extent.is_finite() && scale(sizing, bounds, MAX_FRACTION_BITS).is_finite() {
         true => Ok(()),
         false => Err(PlaceError::ExtentRange { extent }),
-    }
-}
-
-/// A voxel's edge, in mesh units.
-fn voxel_size(sizing: Sizing, bounds: &Bounds) -> f64 {
-    match sizing {
-        Sizing::Resolution(n) => bounds.longest() / f64::from(n),
-        Sizing::VoxelSize(s) => s,
     }
 }
 
@@ -252,6 +248,7 @@ fn scale(sizing: Sizing, bounds: &Bounds, fraction_bits: u32) -> f64 {
     let units_per_voxel = f64::from(1u32 << fraction_bits);
     match sizing {
         Sizing::Resolution(n) => f64::from(n) * units_per_voxel / bounds.longest(),
+        Sizing::Along { axis, voxels } => f64::from(voxels) * units_per_voxel / bounds.length(axis),
         Sizing::VoxelSize(s) => units_per_voxel / s,
     }
 }
@@ -276,7 +273,7 @@ impl Frame {
             dims: [1; 3],
             fraction_bits,
             scale,
-            voxel_size: voxel_size(options.sizing, bounds),
+            voxel_size: options.sizing.voxel_size(bounds),
             origin: bounds.min.map(|min| min - pad * units_per_voxel / scale),
             anchor: bounds.min,
             anchor_voxel: [options.pad as i32; 3],

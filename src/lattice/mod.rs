@@ -105,6 +105,12 @@ pub enum PlaceError {
          give a voxel size instead", short(&.0[0]), short(&.0[1]), short(&.0[2])
     )]
     NoExtent([f64; 3]),
+    /// The mesh or the box has no length along the axis with a number of voxels.
+    #[error(
+        "there is no length along the {} axis to divide into voxels: give the number along \
+         another axis, or a voxel size", AXES.get(*.0).unwrap_or(&'?')
+    )]
+    NoLength(usize),
     /// The extent, or a length divided by it, leaves the range of 64-bit floating point.
     #[error(
         "the mesh is {} units long, which cannot be divided into voxels of the size asked for in \
@@ -166,7 +172,7 @@ impl ErrorCode for PlaceError {
             Self::Resolution(_) => "place.resolution",
             Self::VoxelSize(_) => "place.voxel_size",
             Self::Bounds { .. } => "place.bounds",
-            Self::NoExtent(_) => "place.no_extent",
+            Self::NoExtent(_) | Self::NoLength(_) => "place.no_extent",
             Self::ExtentRange { .. } => "place.extent_range",
             Self::TooManyVoxels { .. } => "place.too_many_voxels",
             Self::Dims { .. } => "place.dims",
@@ -188,6 +194,13 @@ impl PlaceError {
 pub enum Sizing {
     /// This many voxels along the longest axis, padding not counted.
     Resolution(u32),
+    /// This many voxels along one axis, padding not counted.
+    Along {
+        /// 0 to 2, for x to z.
+        axis: usize,
+        /// Their number.
+        voxels: u32,
+    },
     /// A voxel's edge, in mesh units.
     VoxelSize(f64),
 }
@@ -195,6 +208,15 @@ pub enum Sizing {
 impl Sizing {
     /// The resolution where none is given.
     pub const DEFAULT_RESOLUTION: u32 = 256;
+
+    /// A voxel's edge, in mesh units, of a mesh or a box with these bounds.
+    fn voxel_size(self, bounds: &Bounds) -> f64 {
+        match self {
+            Self::Resolution(n) => bounds.longest() / f64::from(n),
+            Self::Along { axis, voxels } => bounds.length(axis) / f64::from(voxels),
+            Self::VoxelSize(s) => s,
+        }
+    }
 }
 
 /// An axis-aligned box in mesh units.
@@ -231,7 +253,12 @@ impl From<[[f64; 3]; 2]> for Bounds {
 
 impl Bounds {
     fn longest(&self) -> f64 {
-        (0..3).map(|a| self.max[a] - self.min[a]).fold(0.0, f64::max)
+        (0..3).map(|a| self.length(a)).fold(0.0, f64::max)
+    }
+
+    /// 0 of an axis that is none.
+    fn length(&self, axis: usize) -> f64 {
+        self.max.get(axis).zip(self.min.get(axis)).map_or(0.0, |(max, min)| max - min)
     }
 
     /// # Errors
@@ -282,7 +309,9 @@ impl PlaceOptions {
     /// A resolution, voxel size, bounds or dimensions that are not possible.
     pub(crate) fn check(&self, limit: u32) -> Result<(), PlaceError> {
         match self.sizing {
-            Sizing::Resolution(n) if n == 0 || n > limit => return Err(PlaceError::Resolution(n)),
+            Sizing::Resolution(n) | Sizing::Along { voxels: n, .. } if n == 0 || n > limit => {
+                return Err(PlaceError::Resolution(n));
+            }
             // Also NaN.
             Sizing::VoxelSize(s) if !(s > 0.0 && s.is_finite()) => {
                 return Err(PlaceError::VoxelSize(s));

@@ -181,17 +181,16 @@ impl Transform {
         }
         let [min, max] = mesh.bounds();
         let extent = [0, 1, 2].map(|a| max[a] - min[a]);
-        let longest = extent.into_iter().fold(0.0, f64::max);
-        let size = match options.sizing {
-            _ if fills => {
+        let size = match fills {
+            true => {
                 [0, 1, 2].map(|a| extent[a] / f64::from(dims[a])).into_iter().fold(0.0, f64::max)
             }
-            Sizing::Resolution(n) => longest / f64::from(n),
-            Sizing::VoxelSize(size) => size,
+            false => options.sizing.voxel_size(&mesh.bounds().into()),
         };
         if size == 0.0 {
-            // Placing a mesh without extent by a resolution is an error.
-            return PlaceOptions::new(Sizing::Resolution(1));
+            // Placing a mesh without extent by a number of voxels is an error.
+            let sizing = if fills { Sizing::Resolution(1) } else { options.sizing };
+            return PlaceOptions::new(sizing);
         }
         let center = center([min, max]);
         let half = dims.map(|d| f64::from(d) * size / 2.0);

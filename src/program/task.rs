@@ -236,7 +236,7 @@ impl Run<'_> {
     fn notes(&self, placed: &Placed, format: Option<GridFormat>) -> Vec<String> {
         let Job { res, voxel_size, cube, dims, lattice, color, .. } = self.job;
         let is_sized = res.is_some() || voxel_size.is_some() || cube.is_some() || dims.is_some();
-        let is_default = !is_sized && lattice.is_none();
+        let is_default = !is_sized && self.job.along().is_none() && lattice.is_none();
         let resolution = is_default.then(|| {
             format!("no resolution given: {DEFAULT_RES} voxels along the longest axis (--res)")
         });

@@ -15,14 +15,11 @@ const OPTIONS: [(&[&str], &str); 24] = [
     (&["--frames"], "use --turntable N of `voxelize render`"),
     (&["--resolution"], "use --size WxH for the pixels of a picture, --res N for voxels"),
     (
-        &["--size", "--width", "-s", "-d"],
+        &["--size", "-s", "-d"],
         "use --res N for N voxels along the longest axis, or --dims X,Y,Z (of a picture, in \
          pixels: `voxelize render --size WxH`)",
     ),
-    (
-        &["--height"],
-        "use --dims X,N,Z for N voxels along y at most, or --res N along the longest axis",
-    ),
+    (&["--depth"], "use --length N"),
     (&["--pitch", "--spacing"], "use --voxel-size S"),
     (&["-i", "--input"], "inputs have no option: voxelize mesh.obj -o out.vox"),
     (&["-f"], "use --format F for a format; a mesh has no option: voxelize mesh.obj -o out.vox"),

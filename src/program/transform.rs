@@ -1,7 +1,7 @@
 //! The options of size and place.
 
 use trivox::lattice::transform::CenteredGrid;
-use trivox::{PlaceOptions, Sizing, Transform};
+use trivox::{PlaceOptions, Sizing, Transform, Up};
 
 use crate::cli::{Job, TransformArgs};
 
@@ -17,10 +17,18 @@ pub fn sizing(res: Option<u32>, voxel_size: Option<f64>) -> Sizing {
 }
 
 impl Job {
+    /// The size by a number of voxels along one axis, if one is given.
+    pub fn along(&self) -> Option<Sizing> {
+        let (height, length) = if self.up == Up::Y { (1, 2) } else { (2, 1) };
+        let all = [(0, self.width), (height, self.height), (length, self.length)];
+        all.into_iter().find_map(|(axis, voxels)| Some(Sizing::Along { axis, voxels: voxels? }))
+    }
+
     /// The resolution along the longest axis, if the options alone determine it.
     pub fn expected_res(&self) -> Option<u32> {
         let dims = self.dims.and_then(|dims| dims.into_iter().max());
-        self.cube.or(dims).or(self.res).or(self.voxel_size.is_none().then_some(DEFAULT_RES))
+        let is_default = self.voxel_size.is_none() && self.along().is_none();
+        self.cube.or(dims).or(self.res).or(is_default.then_some(DEFAULT_RES))
     }
 }
 
@@ -48,7 +56,8 @@ pub fn transform(job: &Job) -> Transform {
 pub fn place_options(job: &Job) -> PlaceOptions {
     // The band of distances is to be whole.
     let band = job.distance.filter(|_| job.bounds.is_none()).map_or(0, |width| width.ceil() as u32);
-    let options = PlaceOptions::new(sizing(job.res, job.voxel_size)).with_pad(job.pad.max(band));
+    let sizing = job.along().unwrap_or(sizing(job.res, job.voxel_size));
+    let options = PlaceOptions::new(sizing).with_pad(job.pad.max(band));
     match job.bounds {
         Some(bounds) => options.with_bounds(bounds),
         None => options,

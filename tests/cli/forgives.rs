@@ -73,6 +73,34 @@ fn other_names_of_options_and_the_place_of_a_picture_are_understood() {
 }
 
 #[test]
+fn the_size_along_one_axis_can_be_given() {
+    let folder = folder();
+    let path = folder.path();
+    // 8 x 2 x 4 units.
+    let corner = |n: usize| format!("v {} {} {}\n", 8 * (n & 1), n & 2, n & 4);
+    let corners: String = (0..8).map(corner).collect();
+    fs::write(path.join("box.obj"), corners + "f 1 2 4\nf 5 6 8\nf 1 4 8\n").unwrap();
+    let dims =
+        |args: &str| json(&voxelize(path, &format!("box.obj --json {args}")))["dims"].clone();
+    for (args, expected) in [
+        ("--width 40", [40, 10, 20]),
+        ("--height 30", [120, 30, 60]),
+        ("--length 10", [20, 5, 10]),
+        ("--up z --height 10", [20, 5, 10]),
+        ("--up z --length 30 --pad 1", [122, 32, 62]),
+    ] {
+        assert_eq!(dims(args), serde_json::json!(expected), "{args}");
+    }
+    for args in ["--res 8", "--dims 8,8,8", "--cube 8", "--voxel-size 1", "--width 3"] {
+        let run = voxelize(path, &format!("box.obj --height 8 {args}"));
+        assert_eq!(run.status.code(), Some(2), "{args}");
+        assert!(stderr(&run).contains("cannot be used with"), "{}", stderr(&run));
+    }
+    fs::write(path.join("flat.obj"), "v 0 0 0\nv 1 0 0\nv 0 0 1\nf 1 2 3\n").unwrap();
+    refuses(path, "flat.obj --height 8", "there is no length along the y axis to divide");
+}
+
+#[test]
 fn options_that_other_programs_have_get_a_tip() {
     let folder = folder();
     for (args, tip) in [
@@ -81,7 +109,7 @@ fn options_that_other_programs_have_get_a_tip() {
         ("mesh.obj --res 64x64x64", "or --dims X,Y,Z for a box"),
         ("mesh.obj -res 64", "long options have two hyphens: --res N"),
         ("mesh.obj --cube 8,8,8", "use one number of 1 to 65536, or --dims X,Y,Z for a box"),
-        ("mesh.obj --height 50", "tip: use --dims X,N,Z for N voxels along y at most"),
+        ("mesh.obj --depth 50", "tip: use --length N"),
         ("mesh.obj --time-limit 0", "use a positive number of seconds, such as 60"),
         ("mesh.obj --voxel-size 1mm", "use a number without a unit, such as 0.5"),
         ("mesh.obj --up -z", "[possible values: y, z]"),

@@ -53,6 +53,37 @@ fn fraction_bits_follow_the_formula_at_every_resolution_and_padding() {
 }
 
 #[test]
+fn a_box_is_as_many_voxels_along_one_axis_as_asked_for() {
+    let mut rng = Rng::with_seed(4);
+    for n in 1..=300 {
+        let size = 10f64.powi(rng.i32(-5..=5));
+        let min: [f64; 3] = std::array::from_fn(|_| (rng.f64() - 0.5) * 100.0 * size);
+        let edges: [f64; 3] = std::array::from_fn(|_| size * (0.1 + rng.f64()));
+        let mesh = cuboid(min, [0, 1, 2].map(|a| min[a] + edges[a]));
+        for axis in 0..3 {
+            let options = PlaceOptions::new(Sizing::Along { axis, voxels: n });
+            let placed = place(&mesh, &options.with_pad(n % 3)).unwrap();
+            let lattice = placed.lattice();
+            let [low, high] = extremes(&placed)[axis];
+            assert_eq!(high - low, n as i32 * lattice.units_per_voxel(), "{n} along {axis}");
+            assert_eq!(lattice.dims[axis], n + 2 * (n % 3));
+        }
+    }
+    // Along the longest axis it is the resolution.
+    let mesh = cuboid([0.0; 3], [1.0, 3.0, 2.0]);
+    let along = |axis, voxels| PlaceOptions::new(Sizing::Along { axis, voxels });
+    assert_eq!(lattice(&mesh, &along(1, 77)), lattice(&mesh, &resolution(77)));
+    let flat = cuboid([0.0; 3], [1.0, 0.0, 2.0]);
+    for axis in [1, 3] {
+        let refused = place(&flat, &along(axis, 8)).unwrap_err();
+        assert!(matches!(refused, PlaceError::NoLength(at) if at == axis), "{refused}");
+    }
+    assert!(matches!(place(&mesh, &along(0, 0)), Err(PlaceError::Resolution(0))));
+    let thin = cuboid([0.0; 3], [1e-6, 1.0, 1.0]);
+    assert!(matches!(place(&thin, &along(0, 9)), Err(PlaceError::TooManyVoxels { .. })));
+}
+
+#[test]
 fn a_cube_is_as_many_voxels_along_each_axis_as_asked_for() {
     let mut rng = Rng::with_seed(1);
     for n in 1..=300 {
@@ -283,9 +314,10 @@ fn random_request(rng: &mut Rng) -> (Mesh, PlaceOptions) {
         std::array::from_fn(|_| std::array::from_fn(|_| std::array::from_fn(|_| number())));
     let n = 1 << rng.u32(0..=16);
     let n = (n + rng.i32(-1..=1)).clamp(1, 1 << 16);
-    let sizing = match rng.bool() {
-        true => Sizing::Resolution(n as u32),
-        false => Sizing::VoxelSize(size / f64::from(n)),
+    let sizing = match rng.u32(0..4) {
+        0 | 1 => Sizing::VoxelSize(size / f64::from(n)),
+        2 => Sizing::Resolution(n as u32),
+        _ => Sizing::Along { axis: rng.usize(0..3), voxels: n as u32 },
     };
     let options = PlaceOptions::new(sizing).with_pad([0, 0, 1, 7][rng.usize(0..4)]);
     if rng.bool() {

@@ -71,6 +71,9 @@ const FIRST: [&str; 13] = [
     "verbose",
 ];
 
+/// The options that set the size of a voxel: one of them.
+const SIZES: [&str; 5] = ["res", "height", "width", "length", "voxel_size"];
+
 /// Leaves an argument that is not among `first` to `--help`.
 fn first_or_hidden(arg: Arg, first: &[&str]) -> Arg {
     let is_first = first.contains(&arg.get_id().as_str());
@@ -89,7 +92,7 @@ fn first_or_hidden(arg: Arg, first: &[&str]) -> Arg {
 #[command(mut_args(|arg| first_or_hidden(arg, &FIRST)))]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 #[command(arg_required_else_help = true)]
-#[command(group(ArgGroup::new("resolution").args(["res", "voxel_size"])))]
+#[command(group(ArgGroup::new("resolution").args(SIZES)))]
 pub struct Cli {
     #[command(subcommand)]
     pub command: Option<Command>,

@@ -50,6 +50,24 @@ pub struct Job {
     #[arg(help_heading = "Size and place")]
     pub res: Option<u32>,
 
+    /// Voxels along the up axis: N high.
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_res)]
+    #[arg(conflicts_with_all = ["cube", "dims"])]
+    #[arg(help_heading = "Size and place")]
+    pub height: Option<u32>,
+
+    /// Voxels along x: N wide.
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_res)]
+    #[arg(conflicts_with_all = ["cube", "dims"])]
+    #[arg(help_heading = "Size and place")]
+    pub width: Option<u32>,
+
+    /// Voxels along the other horizontal axis: N long.
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_res)]
+    #[arg(conflicts_with_all = ["cube", "dims"])]
+    #[arg(help_heading = "Size and place")]
+    pub length: Option<u32>,
+
     /// Edge length of a voxel, in mesh units.
     #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = parse_number)]
     #[arg(help_heading = "Size and place")]
@@ -159,7 +177,7 @@ pub struct Job {
 
     /// Place the mesh on the lattice of another run: a file with what its --json printed.
     #[arg(long, value_name = "JSON")]
-    #[arg(conflicts_with_all = ["res", "voxel_size", "bounds", "pad", "cube", "dims"])]
+    #[arg(conflicts_with_all = ["resolution", "bounds", "pad", "cube", "dims"])]
     #[arg(help_heading = "Size and place")]
     pub lattice: Option<PathBuf>,
 

@@ -6,7 +6,7 @@ use trivox::base::srgb::Rgba;
 use trivox::formats::{LoadedMesh, ReadError, ReadOptions, read_mesh};
 use trivox::mesh::appearance::{Alpha, Appearance, Filter, Wrap};
 
-use super::{A, B, BLUE, C, D, RED, corners, fault, look, png, read_as, triangles, warnings};
+use super::{A, B, BLUE, C, D, RED, corners, fault, look, png, read_as, rows, triangles, warnings};
 
 pub(crate) fn read(bytes: impl AsRef<[u8]>) -> Result<LoadedMesh, ReadError> {
     read_as("gltf", bytes, &ReadOptions::default())
@@ -50,32 +50,59 @@ const SPARSE: &str = r#"{"scenes": [{"nodes": [0]}], "nodes": [{"mesh": 0}],
             "indices": {"bufferView": 2, "byteOffset": 0, "componentType": 5123},
             "values": {"bufferView": 3, "byteOffset": 0}}}],
     "asset": {"version": "2.0"}}"#;
+/// An array of a file: what describes its elements, and its bytes.
+type Array<'a> = (&'a str, Vec<u8>);
+
+/// A document of `sections`, with an accessor for each of `arrays`.
+fn document<K: std::fmt::Display>(sections: &str, arrays: &[(K, Vec<u8>)]) -> String {
+    let (mut accessors, mut views, mut data) = (Vec::new(), Vec::new(), Vec::new());
+    for (view, (kind, bytes)) in arrays.iter().enumerate() {
+        accessors.push(format!(r#"{{"bufferView": {view}, {kind}}}"#));
+        let (at, length) = (data.len(), bytes.len());
+        views.push(format!(r#"{{"buffer": 0, "byteOffset": {at}, "byteLength": {length}}}"#));
+        data.extend(bytes);
+    }
+    let (accessors, views) = (accessors.join(", "), views.join(", "));
+    let (base64, length) = (BASE64_STANDARD.encode(&data), data.len());
+    format!(
+        r#"{{"asset": {{"version": "2.0"}}, {sections}, "accessors": [{accessors}],
+        "bufferViews": [{views}],
+        "buffers": [{{"uri": "data:;base64,{base64}", "byteLength": {length}}}]}}"#
+    )
+}
+
+fn floats(numbers: &[f32]) -> Vec<u8> {
+    numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
+}
+
+/// The square's corners.
+fn square_corners() -> Vec<u8> {
+    floats(&[A, B, C, D].concat().iter().map(|&c| c as f32).collect::<Vec<_>>())
+}
 
 /// A primitive of the square's corners (accessor 0), indexed 0 1 2 3 in bytes (1), shorts (2) and
 /// integers (3); normalized in shorts (4).
 fn square(primitive: &str, nodes: &str) -> String {
-    let mut data: Vec<u8> =
-        [A, B, C, D].concat().iter().flat_map(|&c| (c as f32).to_le_bytes()).collect();
-    data.extend([0, 1, 2, 3]);
-    data.extend([0u16, 1, 2, 3].iter().flat_map(|i| i.to_le_bytes()));
-    data.extend([0u32, 1, 2, 3].iter().flat_map(|i| i.to_le_bytes()));
-    let quantized = [A, B, C, D].map(|p| p.map(|c| c as i16 * 32767));
-    data.extend(quantized.concat().iter().flat_map(|c| c.to_le_bytes()));
-    let length = data.len();
-    let data = BASE64_STANDARD.encode(data);
-    format!(
-        r#"{{"asset": {{"version": "2.0"}}, "scene": 0, "scenes": [{{"nodes": [0]}}], "nodes": [{nodes}],
-        "meshes": [{{"primitives": [{primitive}]}}],
-        "buffers": [{{"uri": "data:application/octet-stream;base64,{data}", "byteLength": {length}}}],
-        "bufferViews": [{{"buffer": 0, "byteLength": {length}}}],
-        "accessors": [
-            {{"bufferView": 0, "componentType": 5126, "count": 4, "type": "VEC3"}},
-            {{"bufferView": 0, "byteOffset": 48, "componentType": 5121, "count": 4, "type": "SCALAR"}},
-            {{"bufferView": 0, "byteOffset": 52, "componentType": 5123, "count": 4, "type": "SCALAR"}},
-            {{"bufferView": 0, "byteOffset": 60, "componentType": 5125, "count": 4, "type": "SCALAR"}},
-            {{"bufferView": 0, "byteOffset": 76, "componentType": 5122, "normalized": true, "count": 4,
-              "type": "VEC3"}}]}}"#
-    )
+    let quantized = [A, B, C, D].concat().into_iter();
+    let quantized = quantized.flat_map(|c| (c as i16 * 32767).to_le_bytes());
+    let arrays: [Array; 5] = [
+        (r#""componentType": 5126, "count": 4, "type": "VEC3""#, square_corners()),
+        (r#""componentType": 5121, "count": 4, "type": "SCALAR""#, vec![0, 1, 2, 3]),
+        (r#""componentType": 5123, "count": 4, "type": "SCALAR""#, vec![0, 0, 1, 0, 2, 0, 3, 0]),
+        (
+            r#""componentType": 5125, "count": 4, "type": "SCALAR""#,
+            [0u32, 1, 2, 3].map(u32::to_le_bytes).concat(),
+        ),
+        (
+            r#""componentType": 5122, "normalized": true, "count": 4, "type": "VEC3""#,
+            quantized.collect(),
+        ),
+    ];
+    let sections = format!(
+        r#""scene": 0, "scenes": [{{"nodes": [0]}}], "nodes": [{nodes}],
+        "meshes": [{{"primitives": [{primitive}]}}]"#
+    );
+    document(&sections, &arrays)
 }
 
 const FAN: &str = r#"{"attributes": {"POSITION": 0}, "mode": 6}"#;
@@ -306,193 +333,111 @@ fn required_extensions_that_are_not_known_are_refused_by_name() {
     }
 }
 
+/// Changes of Khronos' `Triangle`, and why they are refused.
+const BAD_DOCUMENTS: &str = r#"
+"count": 3, "type": "VEC3" => "count": 2, "type": "VEC3"
+    {part}: the index 2 is out of range: there are 2 vertices
+"count": 3, "type": "VEC3" => "count": 4, "type": "VEC3"
+    {part}: accessor 1 (counted from 0) reaches past the end of the buffer view 1
+"count": 3, "type": "VEC3" => "count": 4000000000, "type": "VEC3"
+    {part}: accessor 1 (counted from 0) says that it has 4000000000 elements, more than there are bytes
+"count": 3, "type": "SCALAR" => "count": 2, "type": "SCALAR"
+    {part}: 2 corners are not those of whole triangles
+"VEC3" => "VEC2"
+    {part}: accessor 1 (counted from 0) is of type VEC2 where VEC3 belongs
+5126 => 5125
+    {part}: accessor 1 (counted from 0) has components of type 5125 for positions
+5123 => 5122
+    {part}: accessor 0 (counted from 0) has components of type 5122 for indices
+"POSITION": 1 => "POSITION": 7
+    {part}: accessor 7 (counted from 0) does not exist
+"attributes": {"POSITION": 1} => "attributes": {"POSITION": 2}, "extensions": {"KHR_draco_mesh_compression": {}}
+    {part}: it is compressed with KHR_draco_mesh_compression: decompress it with the tool that made
+    it, or with gltf-transform
+"bufferView": 1 => "bufferView": 9
+    {part}: accessor 1 (counted from 0) is in the buffer view 9, which does not exist
+"buffer": 0, "byteOffset": 8 => "buffer": 3, "byteOffset": 8
+    {part}: accessor 1 (counted from 0) is in the buffer 3, which does not exist
+"byteOffset": 8 => "byteOffset": 9
+    {part}: accessor 1 (counted from 0) is in the buffer view 1, which reaches past the end of its buffer
+"byteLength": 36 => "byteLength": 36, "byteStride": 4
+    {part}: accessor 1 (counted from 0) has elements of 12 bytes at a stride of 4
+"indices": 0 => "indices": 0, "mode": 9
+    {part}: its mode is 9: use 4 for triangles
+"indices": 0 => "indices": 0, "mode": 1
+    no triangles in the scene, only 1 set of points or lines: nothing to voxelize
+"nodes": [0] => "nodes": []
+    no triangles in the scene: nothing to voxelize
+"nodes": [0] => "nodes": [4]
+    node 4 (counted from 0) does not exist
+"nodes": [0] => "nodes": [0, 0]
+    node 0 (counted from 0) is below two nodes: a scene is a tree
+{"mesh": 0} => {"mesh": 0, "children": [0]}
+    node 0 (counted from 0) is below two nodes: a scene is a tree
+{"mesh": 0} => {"mesh": 2}
+    node 0 (counted from 0) has the mesh 2, which does not exist
+{"mesh": 0} => {"mesh": 0, "rotation": [0, 0, 0, 0]}
+    node 0 (counted from 0) has the rotation [0.0, 0.0, 0.0, 0.0], which is no unit quaternion
+{"mesh": 0} => {"mesh": 0, "matrix": [1,0,0,1, 0,1,0,0, 0,0,1,0, 0,0,0,1]}
+    node 0 (counted from 0) has a matrix whose last row is [1.0, 0.0, 0.0, 1.0], not 0, 0, 0, 1
+"scene": 0 => "scene": 5
+    scene 5 (counted from 0) does not exist
+"version": "2.0" => "version": "1.0"
+    glTF 1.0 is not read, only 2.0: convert the file, for instance with gltf-pipeline
+"version": "2.0" => "version": "2.0", "minVersion": "2.1"
+    glTF 2.1 is not read, only 2.0: convert the file, for instance with gltf-pipeline
+AAABAAIA => AAAB*AIA
+    buffer 0 (counted from 0) is malformed base 64: Invalid symbol 42, offset 4.
+;base64, => ,
+    buffer 0 (counted from 0) has data that are not in base 64
+data:application => https://example.org/data:application
+    buffer 0 (counted from 0) is at https://example.org/data:application/oct...: download it, and
+    write its name there
+"byteLength": 44 => "byteLength": 45
+    buffer 0 (counted from 0) has 44 bytes where the document says 45: it is cut off
+"#;
+
 #[test]
 fn bad_documents_are_refused_with_the_place() {
     let file = triangle();
-    for (old, new, expected) in [
-        (
-            r#""count": 3, "type": "VEC3""#,
-            r#""count": 2, "type": "VEC3""#,
-            "mesh 0, primitive 0 (counted from 0): the index 2 is out of range: there are 2 vertices",
-        ),
-        (
-            r#""count": 3, "type": "VEC3""#,
-            r#""count": 4, "type": "VEC3""#,
-            "mesh 0, primitive 0 (counted from 0): accessor 1 (counted from 0) reaches past the end of \
-          the buffer view 1",
-        ),
-        (
-            r#""count": 3, "type": "VEC3""#,
-            r#""count": 4000000000, "type": "VEC3""#,
-            "mesh 0, primitive 0 (counted from 0): accessor 1 (counted from 0) says that it has \
-          4000000000 elements, more than there are bytes",
-        ),
-        (
-            r#""count": 3, "type": "SCALAR""#,
-            r#""count": 2, "type": "SCALAR""#,
-            "mesh 0, primitive 0 (counted from 0): 2 corners are not those of whole triangles",
-        ),
-        (
-            r#""VEC3""#,
-            r#""VEC2""#,
-            "mesh 0, primitive 0 (counted from 0): accessor 1 (counted from \
-          0) is of type VEC2 where VEC3 belongs",
-        ),
-        (
-            "5126",
-            "5125",
-            "mesh 0, primitive 0 (counted from 0): accessor 1 (counted from 0) has \
-          components of type 5125 for positions",
-        ),
-        (
-            "5123",
-            "5122",
-            "mesh 0, primitive 0 (counted from 0): accessor 0 (counted from 0) has \
-          components of type 5122 for indices",
-        ),
-        (
-            r#""POSITION": 1"#,
-            r#""POSITION": 7"#,
-            "mesh 0, primitive 0 (counted from 0): accessor 7 (counted from 0) does not exist",
-        ),
-        (
-            r#""attributes": {"POSITION": 1}"#,
-            r#""attributes": {"POSITION": 2}, "extensions": {"KHR_draco_mesh_compression": {}}"#,
-            "mesh 0, primitive 0 (counted from 0): it is compressed with KHR_draco_mesh_compression: \
-          decompress it with the tool that made it, or with gltf-transform",
-        ),
-        (
-            r#""bufferView": 1"#,
-            r#""bufferView": 9"#,
-            "mesh 0, primitive 0 (counted from 0): accessor \
-          1 (counted from 0) is in the buffer view 9, which does not exist",
-        ),
-        (
-            r#""buffer": 0, "byteOffset": 8"#,
-            r#""buffer": 3, "byteOffset": 8"#,
-            "mesh 0, primitive 0 \
-          (counted from 0): accessor 1 (counted from 0) is in the buffer 3, which does not exist",
-        ),
-        (
-            r#""byteOffset": 8"#,
-            r#""byteOffset": 9"#,
-            "mesh 0, primitive 0 (counted from 0): accessor \
-          1 (counted from 0) is in the buffer view 1, which reaches past the end of its buffer",
-        ),
-        (
-            r#""byteLength": 36"#,
-            r#""byteLength": 36, "byteStride": 4"#,
-            "mesh 0, primitive 0 (counted \
-          from 0): accessor 1 (counted from 0) has elements of 12 bytes at a stride of 4",
-        ),
-        (
-            r#""indices": 0"#,
-            r#""indices": 0, "mode": 9"#,
-            "mesh 0, primitive 0 (counted from 0): its mode is 9: use 4 for triangles",
-        ),
-        (
-            r#""indices": 0"#,
-            r#""indices": 0, "mode": 1"#,
-            "no triangles in the scene, only 1 set of \
-          points or lines: nothing to voxelize",
-        ),
-        (r#""nodes": [0]"#, r#""nodes": []"#, "no triangles in the scene: nothing to voxelize"),
-        (r#""nodes": [0]"#, r#""nodes": [4]"#, "node 4 (counted from 0) does not exist"),
-        (
-            r#""nodes": [0]"#,
-            r#""nodes": [0, 0]"#,
-            "node 0 (counted from 0) is below two nodes: a scene is a tree",
-        ),
-        (
-            r#"{"mesh": 0}"#,
-            r#"{"mesh": 0, "children": [0]}"#,
-            "node 0 (counted from 0) is below two nodes: a scene is a tree",
-        ),
-        (
-            r#"{"mesh": 0}"#,
-            r#"{"mesh": 2}"#,
-            "node 0 (counted from 0) has the mesh 2, which does not exist",
-        ),
-        (
-            r#"{"mesh": 0}"#,
-            r#"{"mesh": 0, "rotation": [0, 0, 0, 0]}"#,
-            "node 0 (counted from 0) has \
-          the rotation [0.0, 0.0, 0.0, 0.0], which is no unit quaternion",
-        ),
-        (
-            r#"{"mesh": 0}"#,
-            r#"{"mesh": 0, "matrix": [1,0,0,1, 0,1,0,0, 0,0,1,0, 0,0,0,1]}"#,
-            "node 0 \
-          (counted from 0) has a matrix whose last row is [1.0, 0.0, 0.0, 1.0], not 0, 0, 0, 1",
-        ),
-        (r#""scene": 0"#, r#""scene": 5"#, "scene 5 (counted from 0) does not exist"),
-        (
-            r#""version": "2.0""#,
-            r#""version": "1.0""#,
-            "glTF 1.0 is not read, only 2.0: convert the file, for instance with gltf-pipeline",
-        ),
-        (
-            r#""version": "2.0""#,
-            r#""version": "2.0", "minVersion": "2.1""#,
-            "glTF 2.1 is not read, only 2.0: convert the file, for instance with gltf-pipeline",
-        ),
-        (
-            "AAABAAIA",
-            "AAAB*AIA",
-            "buffer 0 (counted from 0) is malformed base 64: Invalid symbol 42, \
-          offset 4.",
-        ),
-        (";base64,", ",", "buffer 0 (counted from 0) has data that are not in base 64"),
-        (
-            "data:application",
-            "https://example.org/data:application",
-            "buffer 0 (counted from 0) is at \
-          https://example.org/data:application/oct...: download it, and write its name there",
-        ),
-        (
-            r#""byteLength": 44"#,
-            r#""byteLength": 45"#,
-            "buffer 0 (counted from 0) has 44 bytes where \
-          the document says 45: it is cut off",
-        ),
-    ] {
+    for (change, expected) in rows(BAD_DOCUMENTS) {
+        let (old, new) = change.split_once(" => ").unwrap();
         let text = file.replacen(old, new, 1);
         assert_ne!(text, file, "{old} is not there");
-        assert_eq!(fault(read(text)), expected, "{new}");
+        let part = "mesh 0, primitive 0 (counted from 0)";
+        assert_eq!(fault(read(text)), expected.replace("{part}", part), "{new}");
     }
-    assert_eq!(fault(read("")), "the file is empty");
-    let missing = "line 1: not a glTF document: column 2: missing field `asset`";
-    assert_eq!(fault(read("{}")), missing);
-    let said = fault(read(file.replacen("0]", "0", 1)));
-    assert!(said.starts_with("line 1: not a glTF document: column "), "{said}");
-    let unversioned = r#"{"accessors": {}, "meshes": {"a": {}}}"#;
-    let said = fault(read(unversioned));
-    assert!(said.starts_with("glTF 1.0 is not read, only 2.0: convert"), "{said}");
-    let old = r#"{"asset": {"version": "1.0"}, "meshes": {"a": {}}}"#;
-    assert_eq!(
-        fault(read(old)),
-        "glTF 1.0 is not read, only 2.0: convert the file, for instance with gltf-pipeline"
-    );
+    let unreadable = file.replacen("0]", "0", 1);
+    let other = "glTF 1.0 is not read, only 2.0: convert the file, for instance with gltf-pipeline";
+    for (text, expected) in [
+        ("", "the file is empty"),
+        ("{}", "line 1: not a glTF document: column 2: missing field `asset`"),
+        (&unreadable, "line 1: not a glTF document: column "),
+        (r#"{"accessors": {}, "meshes": {"a": {}}}"#, "glTF 1.0 is not read, only 2.0: convert"),
+        (r#"{"asset": {"version": "1.0"}, "meshes": {"a": {}}}"#, other),
+    ] {
+        let said = fault(read(text));
+        assert!(said.starts_with(expected), "{text}: {said}");
+    }
 }
 
 #[test]
 fn bad_binary_files_are_refused_with_the_reason() {
     let good = binary();
-    let with = |at: usize, value: u8| {
+    let version =
+        "glTF 1.0 is not read, only 2.0: convert the file, for instance with gltf-pipeline";
+    let first = "the first chunk of the file is not JSON: write it again with another tool";
+    for (at, value, expected) in [
+        (4, 1, version),
+        (11, 1, "the header says that the file has 167"),
+        (14, 9, "a chunk is longer than the file: it is cut off, or malformed"),
+        (16, b'j', first),
+    ] {
         let mut bytes = good.clone();
         bytes[at] = value;
-        bytes
-    };
-    assert_eq!(
-        fault(read(with(4, 1))),
-        "glTF 1.0 is not read, only 2.0: convert the file, for instance with gltf-pipeline"
-    );
-    let said = fault(read(with(11, 1)));
-    assert!(said.starts_with("the header says that the file has 167"), "{said}");
-    let long = "a chunk is longer than the file: it is cut off, or malformed";
-    assert_eq!(fault(read(with(14, 9))), long);
-    let first = "the first chunk of the file is not JSON: write it again with another tool";
-    assert_eq!(fault(read(with(16, b'j'))), first);
+        let said = fault(read(bytes));
+        assert!(said.starts_with(expected), "byte {at}: {said}");
+    }
     assert_eq!(fault(read(b"glTF\x02")), "the file ends within its header: it is cut off");
     let uri = format!(r#""uri": "data:application/octet-stream;base64,{TRIANGLE}", "#);
     let said = fault(read(glb(&triangle().replace(&uri, ""), None)));
@@ -516,54 +461,32 @@ fn arrays_may_be_interleaved() {
 
 #[test]
 fn more_triangles_than_an_index_can_name_are_refused_before_they_are_made() {
-    let data = BASE64_STANDARD.encode(vec![0; 65_538]);
     let nodes = vec![r#"{"mesh": 0}"#; 65_537].join(",");
-    let text = format!(
-        r#"{{"asset": {{"version": "2.0"}}, "nodes": [{nodes}],
-        "meshes": [{{"primitives": [{{"attributes": {{"POSITION": 0}}, "indices": 1, "mode": 5}}]}}],
-        "buffers": [{{"uri": "data:;base64,{data}", "byteLength": 65538}}],
-        "bufferViews": [{{"buffer": 0, "byteLength": 65538}}], "accessors": [
-        {{"bufferView": 0, "componentType": 5126, "count": 1, "type": "VEC3"}},
-        {{"bufferView": 0, "componentType": 5121, "count": 65538, "type": "SCALAR"}}]}}"#
-    );
+    let strip = r#"{"attributes": {"POSITION": 0}, "indices": 1, "mode": 5}"#;
+    let sections = format!(r#""nodes": [{nodes}], "meshes": [{{"primitives": [{strip}]}}]"#);
+    let arrays: [Array; 2] = [
+        (r#""componentType": 5126, "count": 1, "type": "VEC3""#, vec![0; 12]),
+        (r#""componentType": 5121, "count": 65538, "type": "SCALAR""#, vec![0; 65_538]),
+    ];
     let expected = "the mesh has 4295032832 triangles; at most 4294967295 are supported";
-    assert_eq!(fault(read(text)), expected);
+    assert_eq!(fault(read(document(&sections, &arrays))), expected);
 }
-
-/// An array of a file: what describes its elements, and its bytes.
-type Array<'a> = (&'a str, Vec<u8>);
 
 /// A file of fans, of the square's corners (accessor 0) and `arrays` (from 1 on, of four elements
 /// each), with `sections` for their looks.
 fn fans(attributes: &[&str], sections: &str, arrays: &[Array]) -> String {
-    let square = [A, B, C, D].concat().iter().flat_map(|&c| (c as f32).to_le_bytes()).collect();
-    let positions = (r#""componentType": 5126, "type": "VEC3""#, square);
-    let (mut accessors, mut views, mut data) = (Vec::new(), Vec::new(), Vec::new());
-    for (view, (kind, bytes)) in std::iter::once(&positions).chain(arrays).enumerate() {
-        accessors.push(format!(r#"{{"bufferView": {view}, "count": 4, {kind}}}"#));
-        let (at, length) = (data.len(), bytes.len());
-        views.push(format!(r#"{{"buffer": 0, "byteOffset": {at}, "byteLength": {length}}}"#));
-        data.extend(bytes);
-    }
     let fan = |more: &&str| format!(r#"{{"mode": 6, "attributes": {{"POSITION": 0{more}}}"#);
     let fans: Vec<String> = attributes
         .iter()
         .map(|more| if more.contains('}') { fan(more).replace("}}", "}") } else { fan(more) + "}" })
         .collect();
-    format!(
-        r#"{{"asset": {{"version": "2.0"}}, "nodes": [{{"mesh": 0}}],
-        "meshes": [{{"primitives": [{}]}}], {sections} "accessors": [{}], "bufferViews": [{}],
-        "buffers": [{{"uri": "data:;base64,{}", "byteLength": {}}}]}}"#,
-        fans.join(", "),
-        accessors.join(", "),
-        views.join(", "),
-        BASE64_STANDARD.encode(&data),
-        data.len()
-    )
-}
-
-fn floats(numbers: &[f32]) -> Vec<u8> {
-    numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
+    let fans = fans.join(", ");
+    let sections =
+        format!(r#"{sections} "nodes": [{{"mesh": 0}}], "meshes": [{{"primitives": [{fans}]}}]"#);
+    let positions = (r#""componentType": 5126, "type": "VEC3""#, square_corners());
+    let counted = |(kind, bytes): &Array| (format!(r#""count": 4, {kind}"#), bytes.clone());
+    let arrays: Vec<_> = std::iter::once(&positions).chain(arrays).map(counted).collect();
+    document(&sections, &arrays)
 }
 
 /// The look of a fan that has the first of these materials.
@@ -660,6 +583,10 @@ fn data_uri() -> String {
     format!("data:image/png;base64,{}", BASE64_STANDARD.encode(png([2, 1], &TEXELS)))
 }
 
+fn textured() -> String {
+    format!(r#""textures": [{{"source": 0}}], "images": [{{"uri": "{}"}}]"#, data_uri())
+}
+
 fn with_image(image: &str) -> String {
     painted("", &format!(r#""textures": [{{"source": 0}}], "images": [{image}]"#))
 }
@@ -701,7 +628,7 @@ pub(crate) fn painted_binary() -> Vec<u8> {
 
 #[test]
 fn textures_are_read_from_text_a_buffer_and_a_file() {
-    let found = look(read(with_image(&format!(r#"{{"uri": "{}"}}"#, data_uri()))));
+    let found = look(read(painted("", &textured())));
     assert_eq!((found.textures[0].size(), found.textures[0].texels()), ([2, 1], &TEXELS[..]));
     let [a, b, c, d] = [[0.0, 1.0], [1.0, 1.0], [1.0, 0.0], [0.0, 0.25]];
     assert_eq!(found.uvs, [[b, c, a], [c, d, a]]);
@@ -843,8 +770,7 @@ fn one_image_is_read_once_for_all_textures_of_it() {
 
 #[test]
 fn texture_coordinates_are_of_any_type_and_set() {
-    let textured =
-        format!(r#""textures": [{{"source": 0}}], "images": [{{"uri": "{}"}}]"#, data_uri());
+    let textured = textured();
     let expected = look(read(painted("", &textured))).uvs;
     let bytes: Vec<u8> = UVS.iter().map(|c| (c * 255.0) as u8).collect();
     let shorts: Vec<u8> = UVS.iter().flat_map(|c| ((c * 65535.0) as u16).to_le_bytes()).collect();
@@ -864,7 +790,7 @@ fn texture_coordinates_are_of_any_type_and_set() {
         }
     }
     // All zeros, and one that is not.
-    let values = (r#""componentType": 5126, "type": "VEC2""#, floats(&[0.5, 0.75]));
+    let values = (UV_KIND, floats(&[0.5, 0.75]));
     let part = PAINTED.replace("\"TEXCOORD_0\": 1", "\"TEXCOORD_0\": 2");
     let material =
         r#""materials": [{"pbrMetallicRoughness": {"baseColorTexture": {"index": 0}}}],"#;
@@ -880,8 +806,7 @@ fn texture_coordinates_are_of_any_type_and_set() {
 
 #[test]
 fn texture_transforms_scale_then_turn_then_move() {
-    let textured =
-        format!(r#""textures": [{{"source": 0}}], "images": [{{"uri": "{}"}}]"#, data_uri());
+    let textured = textured();
     let corner = |transform: &str| {
         let info = format!(r#", "extensions": {{"KHR_texture_transform": {{{transform}}}}}"#);
         // Its first triangle is of the corners at (1, 1), (1, 0) and (0, 1).
@@ -902,32 +827,28 @@ fn texture_transforms_scale_then_turn_then_move() {
     assert_eq!(look(read(painted(info, &textured))).uvs[0][0], [1.0, 1.0]);
 }
 
+/// Changes of a painted square, and what is said of it.
+const BAD_TEXTURE_COORDINATES: &str = r#"
+TEXCOORD_0 => TEXCOORD_1
+    there is no TEXCOORD_0
+"TEXCOORD_0": 1 => "TEXCOORD_0": 8
+    accessor 8 (counted from 0) does not exist
+"bufferView": 1, "count": 4 => "bufferView": 1, "count": 3
+    accessor 1 (counted from 0) has 3 elements for 4 vertices
+VEC2 => VEC4
+    accessor 1 (counted from 0) is of type VEC4 where VEC2 belongs
+5126, "type": "VEC2" => 5125, "type": "VEC2"
+    accessor 1 (counted from 0) has components of type 5125 for texture coordinates
+"byteLength": 32 => "byteLength": 31
+    accessor 1 (counted from 0) reaches past the end of the buffer view 1
+"#;
+
 #[test]
 fn texture_coordinates_that_cannot_be_read_are_plain_and_a_warning() {
-    let textured =
-        format!(r#""textures": [{{"source": 0}}], "images": [{{"uri": "{}"}}]"#, data_uri());
-    let file = painted("", &textured);
+    let file = painted("", &textured());
     let part = "a texture was replaced by a plain colour: mesh 0, primitive 0 (counted from 0): ";
-    for (old, new, expected) in [
-        ("TEXCOORD_0", "TEXCOORD_1", "there is no TEXCOORD_0"),
-        (r#""TEXCOORD_0": 1"#, r#""TEXCOORD_0": 8"#, "accessor 8 (counted from 0) does not exist"),
-        (
-            r#""bufferView": 1, "count": 4"#,
-            r#""bufferView": 1, "count": 3"#,
-            "accessor 1 (counted from 0) has 3 elements for 4 vertices",
-        ),
-        ("VEC2", "VEC4", "accessor 1 (counted from 0) is of type VEC4 where VEC2 belongs"),
-        (
-            r#"5126, "type": "VEC2""#,
-            r#"5125, "type": "VEC2""#,
-            "accessor 1 (counted from 0) has components of type 5125 for texture coordinates",
-        ),
-        (
-            r#""byteLength": 32"#,
-            r#""byteLength": 31"#,
-            "accessor 1 (counted from 0) reaches past the end of the buffer view 1",
-        ),
-    ] {
+    for (change, expected) in rows(BAD_TEXTURE_COORDINATES) {
+        let (old, new) = change.split_once(" => ").unwrap();
         assert!(file.contains(old));
         let loaded = read(file.replacen(old, new, 1)).unwrap();
         assert_eq!(loaded.warnings, [format!("{part}{expected}")]);
@@ -955,14 +876,11 @@ fn textures_that_do_not_fit_are_plain_and_a_warning() {
 
 const COLORS: [f32; 12] = [1.0, 0.0, 0.5, 0.0, 1.0, 0.5, 0.25, 0.0, 1.0, 2.0, -1.0, f32::NAN];
 const COLORED: &str = r#", "COLOR_0": 1"#;
+const COLOR_KIND: &str = r#""componentType": 5126, "type": "VEC3""#;
 
 #[test]
 fn colours_of_vertices_are_linear_and_of_any_type() {
-    let found = look(read(fans(
-        &[COLORED],
-        "",
-        &[(r#""componentType": 5126, "type": "VEC3""#, floats(&COLORS))],
-    )));
+    let found = look(read(fans(&[COLORED], "", &[(COLOR_KIND, floats(&COLORS))])));
     let opaque = u16::MAX;
     let expected = [
         [opaque, 0, 32768, opaque],
@@ -972,20 +890,14 @@ fn colours_of_vertices_are_linear_and_of_any_type() {
     ];
     assert_eq!(found.vertex_colors, expected);
     assert!(found.materials[0].has_vertex_colors && found.materials[0].color == [opaque; 4]);
+    let bytes = vec![255, 0, 51, 128];
+    let shorts = vec![255, 255, 0, 0, 1, 2, 0, 0x80];
     for (kind, bytes, expected) in [
-        (
-            r#""componentType": 5121, "normalized": true"#,
-            vec![255, 0, 51, 128],
-            [65535, 0, 13107, 0x8080],
-        ),
-        (r#""componentType": 5121"#, vec![255, 0, 51, 128], [65535, 0, 13107, 0x8080]),
-        (
-            r#""componentType": 5123, "normalized": true"#,
-            vec![255, 255, 0, 0, 1, 2, 0, 0x80],
-            [65535, 0, 0x201, 0x8000],
-        ),
+        (r#"5121, "normalized": true"#, &bytes, [65535, 0, 13107, 0x8080]),
+        ("5121", &bytes, [65535, 0, 13107, 0x8080]),
+        (r#"5123, "normalized": true"#, &shorts, [65535, 0, 0x201, 0x8000]),
     ] {
-        let kind = format!(r#"{kind}, "type": "VEC4""#);
+        let kind = format!(r#""componentType": {kind}, "type": "VEC4""#);
         let look = look(read(fans(&[COLORED], "", &[(&kind, bytes.repeat(4))])));
         assert_eq!(look.vertex_colors, [expected; 4], "{kind}");
         assert_eq!(look.materials[0].alpha, Alpha::Opaque);
@@ -994,8 +906,7 @@ fn colours_of_vertices_are_linear_and_of_any_type() {
 
 #[test]
 fn primitives_without_colours_of_vertices_have_none_and_share_only_what_is_the_same() {
-    let kind = r#""componentType": 5126, "type": "VEC3""#;
-    let arrays = [(kind, floats(&COLORS)), (kind, floats(&[0.5; 12]))];
+    let arrays = [(COLOR_KIND, floats(&COLORS)), (COLOR_KIND, floats(&[0.5; 12]))];
     let sections = r#""materials": [{"alphaMode": "BLEND"}],"#;
     let parts = [
         r#", "COLOR_0": 1}, "material": 0"#,
@@ -1022,34 +933,26 @@ fn primitives_without_colours_of_vertices_have_none_and_share_only_what_is_the_s
     assert_eq!((color(4), color(6), color(8)), (color(0), [32768, 32768, 32768, 65535], color(0)));
 }
 
+/// Changes of a square whose vertices have colours, and what is said of them.
+const BAD_COLORS: &str = r#"
+"COLOR_0": 1 => "COLOR_0": 8
+    accessor 8 (counted from 0) does not exist
+"bufferView": 1, "count": 4 => "bufferView": 1, "count": 5
+    accessor 1 (counted from 0) has 5 elements for 4 vertices
+1, "count": 4, "componentType": 5126, "type": "VEC3" => 1, "count": 4, "componentType": 5126, "type": "VEC2"
+    accessor 1 (counted from 0) is of type VEC2 where VEC3 or VEC4 belongs
+1, "count": 4, "componentType": 5126 => 1, "count": 4, "componentType": 5122
+    accessor 1 (counted from 0) has components of type 5122 for colours
+"byteOffset": 48, "byteLength": 48 => "byteOffset": 48, "byteLength": 47
+    accessor 1 (counted from 0) reaches past the end of the buffer view 1
+"#;
+
 #[test]
 fn colours_of_vertices_that_cannot_be_read_are_white_and_a_warning() {
-    let kind = r#""componentType": 5126, "type": "VEC3""#;
-    let file = fans(&[COLORED], r#""materials": [{}],"#, &[(kind, floats(&COLORS))]);
+    let file = fans(&[COLORED], r#""materials": [{}],"#, &[(COLOR_KIND, floats(&COLORS))]);
     let part = "colours of vertices were ignored: mesh 0, primitive 0 (counted from 0): ";
-    for (old, new, expected) in [
-        (r#""COLOR_0": 1"#, r#""COLOR_0": 8"#, "accessor 8 (counted from 0) does not exist"),
-        (
-            r#""bufferView": 1, "count": 4"#,
-            r#""bufferView": 1, "count": 5"#,
-            "accessor 1 (counted from 0) has 5 elements for 4 vertices",
-        ),
-        (
-            r#"{"bufferView": 1, "count": 4, "componentType": 5126, "type": "VEC3""#,
-            r#"{"bufferView": 1, "count": 4, "componentType": 5126, "type": "VEC2""#,
-            "accessor 1 (counted from 0) is of type VEC2 where VEC3 or VEC4 belongs",
-        ),
-        (
-            r#"{"bufferView": 1, "count": 4, "componentType": 5126"#,
-            r#"{"bufferView": 1, "count": 4, "componentType": 5122"#,
-            "accessor 1 (counted from 0) has components of type 5122 for colours",
-        ),
-        (
-            r#""byteOffset": 48, "byteLength": 48"#,
-            r#""byteOffset": 48, "byteLength": 47"#,
-            "accessor 1 (counted from 0) reaches past the end of the buffer view 1",
-        ),
-    ] {
+    for (change, expected) in rows(BAD_COLORS) {
+        let (old, new) = change.split_once(" => ").unwrap();
         assert!(file.contains(old));
         let loaded = read(file.replacen(old, new, 1)).unwrap();
         assert_eq!(loaded.warnings, [format!("{part}{expected}")]);
@@ -1060,14 +963,11 @@ fn colours_of_vertices_that_cannot_be_read_are_white_and_a_warning() {
 
 #[test]
 fn instances_have_the_looks_of_their_mesh_and_mirrors_too() {
-    let sections = format!(
-        r#""materials": [{{"pbrMetallicRoughness": {{"baseColorTexture": {{"index": 0}}}}}}],
-        "textures": [{{"source": 0}}], "images": [{{"uri": "{}"}}],"#,
-        data_uri()
-    );
+    let materials =
+        r#""materials": [{"pbrMetallicRoughness": {"baseColorTexture": {"index": 0}}}],"#;
+    let sections = format!("{materials} {},", textured());
     let part = PAINTED.replace("\"TEXCOORD_0\": 1", "\"TEXCOORD_0\": 1, \"COLOR_0\": 2");
-    let kind = r#""componentType": 5126, "type": "VEC3""#;
-    let arrays = [(UV_KIND, floats(&UVS)), (kind, floats(&COLORS))];
+    let arrays = [(UV_KIND, floats(&UVS)), (COLOR_KIND, floats(&COLORS))];
     let nodes = r#""nodes": [{"mesh": 0}, {"mesh": 0, "scale": [-1, 1, 1]}]"#;
     let file = fans(&[&part], &sections, &arrays).replace(r#""nodes": [{"mesh": 0}]"#, nodes);
     let look = look(read(file));
@@ -1089,42 +989,30 @@ fn a_scene_without_looks_or_not_asked_for_looks_like_nothing() {
 }
 
 /// A triangle, `A`, `B` and `D` by accessor 0, among `arrays` of floats by accessors 1 and on, each
-/// with its type.
+/// with its type. Two more accessors follow: of joints, and of zeros without data.
 fn with_arrays(primitive: &str, rest: &str, arrays: &[(&str, &[f32])]) -> String {
     let positions = [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0];
-    let arrays: Vec<(&str, &[f32])> =
-        [("VEC3", &positions[..])].into_iter().chain(arrays.iter().copied()).collect();
-    let (mut data, mut views, mut accessors) = (Vec::new(), Vec::new(), Vec::new());
-    for (view, (shape, numbers)) in arrays.into_iter().enumerate() {
-        let (at, len) = (data.len(), 4 * numbers.len());
-        data.extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
-        views.push(format!(r#"{{"buffer": 0, "byteOffset": {at}, "byteLength": {len}}}"#));
-        let size = match shape {
-            "VEC3" => 3,
-            "VEC4" => 4,
-            _ => 16,
-        };
-        let count = numbers.len() / size;
-        accessors.push(format!(
-            r#"{{"bufferView": {view}, "componentType": 5126, "count": {count}, "type": "{shape}"}}"#
-        ));
-    }
-    // Joints of each vertex: all 0, but for the first of the last vertex.
-    let at = data.len();
-    data.extend([0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0]);
-    views.push(format!(r#"{{"buffer": 0, "byteOffset": {at}, "byteLength": 12}}"#));
-    let view = views.len() - 1;
-    accessors.push(format!(
-        r#"{{"bufferView": {view}, "componentType": 5121, "count": 3, "type": "VEC4"}}"#
-    ));
-    accessors.push(r#"{"componentType": 5126, "count": 3, "type": "VEC3"}"#.into());
-    let (views, accessors) = (views.join(", "), accessors.join(", "));
-    let uri = BASE64_STANDARD.encode(&data);
-    format!(
-        r#"{{"asset": {{"version": "2.0"}}, "meshes": [{{"primitives": [{primitive}]}}], {rest},
-        "bufferViews": [{views}], "accessors": [{accessors}],
-        "buffers": [{{"uri": "data:application/octet-stream;base64,{uri}", "byteLength": {}}}]}}"#,
-        data.len()
+    let arrays = [("VEC3", &positions[..])].into_iter().chain(arrays.iter().copied());
+    let mut arrays: Vec<_> = arrays
+        .map(|(shape, numbers)| {
+            let size = match shape {
+                "VEC3" => 3,
+                "VEC4" => 4,
+                _ => 16,
+            };
+            let count = numbers.len() / size;
+            let kind = format!(r#""componentType": 5126, "count": {count}, "type": "{shape}""#);
+            (kind, floats(numbers))
+        })
+        .collect();
+    // All 0, but for the first joint of the last vertex.
+    let joints = r#""componentType": 5121, "count": 3, "type": "VEC4""#;
+    arrays.push((joints.into(), vec![0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0]));
+    let sections = format!(r#""meshes": [{{"primitives": [{primitive}]}}], {rest}"#);
+    document(&sections, &arrays).replacen(
+        "}],\n        \"bufferViews\"",
+        "}, {\"componentType\": 5126, \"count\": 3, \"type\": \"VEC3\"}], \"bufferViews\"",
+        1,
     )
 }
 

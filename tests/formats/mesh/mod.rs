@@ -33,20 +33,37 @@ fn read_as(
     read_mesh_from(bytes.as_ref().to_vec(), spec, &Sidecars::none(), options)
 }
 
+/// The rows of a table: a line and, indented below it, the sentence that is said of it.
+fn rows(table: &str) -> Vec<(&str, String)> {
+    let mut rows: Vec<(&str, String)> = Vec::new();
+    for line in table.lines().filter(|line| !line.is_empty()) {
+        match (line.strip_prefix("    "), rows.last_mut()) {
+            (None, _) => rows.push((line, String::new())),
+            (Some(part), Some((_, said))) if said.is_empty() => part.clone_into(said),
+            (Some(part), Some((_, said))) => *said = format!("{said} {part}"),
+            (Some(part), None) => panic!("'{part}' is said of nothing"),
+        }
+    }
+    rows
+}
+
 /// Small files of each format, with some of everything.
 fn seeds() -> Vec<(&'static str, Reader, Vec<u8>)> {
+    let stl: Reader = |bytes| stl::read(bytes);
+    let ply: Reader = |bytes| ply::read(bytes);
+    let off: Reader = |bytes| off::read(bytes);
     let gltf: Reader = |bytes| gltf::read(bytes);
     vec![
-        ("binary STL", stl::read, stl::binary()),
-        ("text STL", stl::read, stl::TEXT.into()),
-        ("text PLY", ply::read, ply::TEXT.into()),
-        ("little-endian PLY", ply::read, ply::binary(false)),
-        ("big-endian PLY", ply::read, ply::binary(true)),
-        ("text OFF", off::read, off::TEXT.into()),
+        ("binary STL", stl, stl::binary()),
+        ("text STL", stl, stl::TEXT.into()),
+        ("text PLY", ply, ply::TEXT.into()),
+        ("little-endian PLY", ply, ply::binary(false)),
+        ("big-endian PLY", ply, ply::binary(true)),
+        ("text OFF", off, off::TEXT.into()),
         ("glTF", gltf, gltf::embedded()),
         ("GLB", gltf, gltf::binary()),
-        ("coloured STL", stl::read, stl::colored()),
-        ("coloured text PLY", ply::read, ply::COLORED.into()),
+        ("coloured STL", stl, stl::colored()),
+        ("coloured text PLY", ply, ply::COLORED.into()),
         ("GLB with a texture", gltf, gltf::painted_binary()),
     ]
 }

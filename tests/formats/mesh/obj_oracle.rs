@@ -15,7 +15,7 @@ use std::panic::catch_unwind;
 use std::path::Path;
 
 use fastrand::Rng;
-use trivox::formats::{LoadedMesh, MeshSpec, ReadError, ReadOptions, Sidecars, read_mesh_from};
+use trivox::formats::{LoadedMesh, ReadError, ReadOptions};
 
 use crate::common::environment;
 
@@ -48,9 +48,7 @@ fn faces(text: &str) -> Option<Vec<Vec<Point>>> {
 }
 
 fn read(bytes: &[u8]) -> Result<LoadedMesh, ReadError> {
-    let options = ReadOptions::default().without_appearance();
-    let spec = MeshSpec::of_extension("obj").unwrap();
-    read_mesh_from(bytes.to_vec(), spec, &Sidecars::none(), &options)
+    super::read_as("obj", bytes, &ReadOptions::default().without_appearance())
 }
 
 fn triangles(loaded: &LoadedMesh) -> Vec<[Point; 3]> {
@@ -127,31 +125,9 @@ const SEED_FILE: &str = "mtllib a.mtl\no thing\nv 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1
 v -1.25 7.0625 0.1\nvt 0 0\nvt 1 1\nvn 0 0 1\nusemtl red\ng a b\nf 1 2 3\nf 1/1/1 2/2/1 3/-1/-1\n\
 f -1 -2 -3\nv 3 4 5\nf 1//1 2//1 7//1\nf 1 2 3 4\ns off\ng c\nf -7 -6 -1\nf 4 5 6\n";
 
-/// Fragments that are likelier than random bytes to reach odd places.
-const FRAGMENTS: [&str; 22] = [
-    "\n",
-    " ",
-    "\t",
-    "/",
-    "//",
-    "-",
-    "0",
-    "9",
-    "1",
-    ".",
-    "e5",
-    "99999999999999999999",
-    "nan",
-    "-0",
-    "f ",
-    "\nf 3 2 1",
-    "\nf 1 2 3 4 5",
-    "\nv 2 2 2",
-    "\nvt 1",
-    "\ng",
-    "\nusemtl",
-    "\r\n",
-];
+/// Fragments that are likelier than random bytes to reach odd places, between bars.
+const FRAGMENTS: &str = "\n| |\t|/|//|-|0|9|1|.|e5|99999999999999999999|nan|-0|f |\nf 3 2 1|\
+    \nf 1 2 3 4 5|\nv 2 2 2|\nvt 1|\ng|\nusemtl|\r\n";
 
 fn mutate(rng: &mut Rng, bytes: &mut Vec<u8>) {
     let at = rng.usize(0..=bytes.len());
@@ -164,7 +140,10 @@ fn mutate(rng: &mut Rng, bytes: &mut Vec<u8>) {
             let to = rng.usize(0..=bytes.len());
             bytes.splice(to..to, copy);
         }
-        _ => _ = bytes.splice(at..end, FRAGMENTS[rng.usize(0..FRAGMENTS.len())].bytes()),
+        _ => {
+            let fragments: Vec<&str> = FRAGMENTS.split('|').collect();
+            _ = bytes.splice(at..end, fragments[rng.usize(0..fragments.len())].bytes());
+        }
     }
 }
 

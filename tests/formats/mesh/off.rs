@@ -3,9 +3,9 @@
 use trivox::base::srgb::linear_of_rgba;
 use trivox::formats::{LoadedMesh, ReadError, ReadOptions};
 
-use super::{A, B, BLUE, C, D, RED, corners, fault, read_as, triangles, warnings};
+use super::{A, B, BLUE, C, D, RED, corners, fault, read_as, rows, triangles, warnings};
 
-pub(crate) fn read(bytes: &[u8]) -> Result<LoadedMesh, ReadError> {
+pub(crate) fn read(bytes: impl AsRef<[u8]>) -> Result<LoadedMesh, ReadError> {
     read_as("off", bytes, &ReadOptions::default())
 }
 
@@ -19,7 +19,7 @@ fn counts_are_in_the_next_line_or_after_the_word_or_in_it() {
     for header in ["OFF\n4 2 5\n", "OFF 4 2 5\n", "OFF4 2 5\n", "\u{feff}# a\nOFF\r\n\n4 2\n"] {
         let text = format!("{header}{SQUARE}3 0 1 2\n4 0 1 2 3\n");
         let expected = [[A, B, C], [A, B, C], [A, C, D]];
-        assert_eq!(triangles(read(text.as_bytes())), expected, "{header}");
+        assert_eq!(triangles(read(text)), expected, "{header}");
     }
 }
 
@@ -31,34 +31,26 @@ fn line_ends_are_white_space_where_records_are_no_lines() {
     let wrapped = format!("OFF 4 2 0\n{SQUARE}3 0\n1 2\n4 0 1\n\n2 3\n");
     let numbers = square.replace(' ', "\n");
     for text in [square, in_pairs, &wrapped, &numbers, &square.replace(' ', "\r\n#\n\t")] {
-        assert_eq!(triangles(read(text.as_bytes())), expected, "{text}");
+        assert_eq!(triangles(read(text)), expected, "{text}");
     }
     let header = "STNCOFF 3 1 0";
     let vertex = |at: &str| format!("{at} 0 0 1 255 0 0 128 0.5 0.5");
     let painted = [header, &vertex("0 0 0"), &vertex("1 0 0"), &vertex("1 1 0"), "3 0 1 2"];
-    let loaded = read(painted.join(" ").as_bytes()).unwrap();
+    let loaded = read(painted.join(" ")).unwrap();
     let colors = &loaded.mesh.appearance().unwrap().vertex_colors;
     assert_eq!(colors[..], [linear_of_rgba([255, 0, 0, 128]); 3]);
     let bare = ReadOptions::default().without_appearance();
     assert_eq!(triangles(read_as("off", painted.join(" "), &bare)), [[A, B, C]]);
     // Too few numbers and too many are errors, of lines.
-    for (text, expected) in [
-        (
-            &square[..square.len() - 2],
-            "line 1: the file ends where a vertex belongs: it is cut off",
-        ),
-        (
-            &format!("{square} 3 0 1 2"),
-            "line 1: the file ends where a vertex belongs: it is cut off",
-        ),
-    ] {
-        assert_eq!(fault(read(text.as_bytes())), expected, "{text}");
+    for text in [&square[..square.len() - 2], &format!("{square} 3 0 1 2")] {
+        let expected = "line 1: the file ends where a vertex belongs: it is cut off";
+        assert_eq!(fault(read(text)), expected, "{text}");
     }
 }
 
 #[test]
 fn colours_of_vertices_and_faces_are_read() {
-    let loaded = read(TEXT.as_bytes()).unwrap();
+    let loaded = read(TEXT).unwrap();
     assert_eq!(loaded.warnings, Vec::<String>::new());
     let look = loaded.mesh.appearance().unwrap();
     assert_eq!(look.vertex_colors, [RED, RED, BLUE, BLUE].map(linear_of_rgba));
@@ -69,14 +61,14 @@ fn colours_of_vertices_and_faces_are_read() {
     assert_eq!((bare.mesh.appearance(), corners(&bare.mesh)), (None, corners(&loaded.mesh)));
     let indexed = format!("OFF 4 1 0\n{SQUARE}3 0 1 2 7\n");
     let said = "1 face has no colour of three or four numbers, and the plain one";
-    assert_eq!(warnings(read(indexed.as_bytes())), [said]);
+    assert_eq!(warnings(read(indexed)), [said]);
 }
 
 /// The colours of the vertices of a triangle, and warnings.
 fn colored(header: &str, colors: [&str; 3]) -> (Vec<[u16; 4]>, Vec<String>) {
     let [a, b, c] = colors;
     let text = format!("{header}\n3 1 0\n0 0 0 {a}\n1 0 0 {b}\n0 1 0 {c}\n3 0 1 2\n");
-    let loaded = read(text.as_bytes()).unwrap();
+    let loaded = read(text).unwrap();
     let colors = loaded.mesh.appearance().map(|look| look.vertex_colors.clone());
     (colors.unwrap_or_default(), loaded.warnings)
 }
@@ -109,7 +101,7 @@ fn what_is_skipped_is_said() {
     assert_eq!(colored("STOFF", ["0 0", "1 0", "0 1"]).1, [said]);
     let more = format!("OFF 4 1 0\n{SQUARE}3 0 1 2\n3 0 2 3\n\n# end\n3 0 1 3\n");
     let said = "2 lines were skipped after the faces that the header counts";
-    assert_eq!(super::warnings(read(more.as_bytes())), [said]);
+    assert_eq!(super::warnings(read(more)), [said]);
 }
 
 #[test]
@@ -130,48 +122,47 @@ fn colours_follow_normals_and_precede_texture_coordinates_in_any_order_of_the_le
     }
     for header in ["CCOFF", "SCOFF", "XOFF"] {
         let said = "not an OFF file: it does not begin with 'OFF'";
-        assert_eq!(fault(read(format!("{header} 3 1 0\n").as_bytes())), said);
+        assert_eq!(fault(read(format!("{header} 3 1 0\n"))), said);
     }
     let (_, warnings) = colored("STCOFF", ["255 0 0 1", "255 0 0 0 0", "255 0 0 0 0"]);
     let said = "1 vertex has no colour of three or four numbers: they are white";
     assert!(warnings.iter().any(|warning| warning == said), "{warnings:?}");
 }
 
+/// Files, `/` for line ends and `+` for the square's corners, and why they are refused.
+const BAD_FILES: &str = "
+PLY/
+    not an OFF file: it does not begin with 'OFF'
+OFF BINARY/+
+    binary OFF is not read: save the mesh as text, or as PLY
+4OFF/+
+    line 1: '4OFF': only vertices of three coordinates are read
+OFF/4 x 0/+
+    line 2: 'x' where the number of faces belongs
+OFF/4 1 0/+3 0 1 4/
+    line 7: face 0 (counted from 0): vertex index 4 is out of range: there are 4, counted from 0
+OFF/4 1 0/+3 0 1/
+    line 7: a face of 3 corners, but 2 numbers follow
+OFF/4 1 0/+3 0 1 -1/
+    line 7: '-1' where the index of a vertex belongs
+OFF/4 2 0/+3 0 1 2/
+    line 7: the file ends where a face belongs: it is cut off
+OFF/4 1 0/+2 0 1/
+    no faces found: nothing to voxelize
+OFF/4 1 0/0 0 0/1 0 0/1 nan 0/0 1 0/3 0 1 2/
+    line 5: vertex 2 (counted from 0): 'nan' is not a finite number
+OFF 9999999 9 9/0 0 0/
+    the header says 9999999 vertices and 9 faces, but the file is too short for that: it is cut off,
+    or the header is wrong
+";
+
 #[test]
 fn what_is_wrong_is_refused_with_the_line() {
-    let file = |header: &str, faces: &str| format!("{header}{SQUARE}{faces}");
-    for (text, expected) in [
-        (String::new(), "the file is empty"),
-        ("PLY\n".into(), "not an OFF file: it does not begin with 'OFF'"),
-        (file("OFF BINARY\n", ""), "binary OFF is not read: save the mesh as text, or as PLY"),
-        (file("4OFF\n", ""), "line 1: '4OFF': only vertices of three coordinates are read"),
-        (file("OFF\n4 x 0\n", ""), "line 2: 'x' where the number of faces belongs"),
-        (
-            file("OFF\n4 1 0\n", "3 0 1 4\n"),
-            "line 7: face 0 (counted from 0): vertex index 4 is \
-            out of range: there are 4, counted from 0",
-        ),
-        (file("OFF\n4 1 0\n", "3 0 1\n"), "line 7: a face of 3 corners, but 2 numbers follow"),
-        (file("OFF\n4 1 0\n", "3 0 1 -1\n"), "line 7: '-1' where the index of a vertex belongs"),
-        (
-            file("OFF\n4 2 0\n", "3 0 1 2\n"),
-            "line 7: the file ends where a face belongs: it is cut \
-            off",
-        ),
-        (file("OFF\n4 1 0\n", "2 0 1\n"), "no faces found: nothing to voxelize"),
-        (
-            file("OFF\n4 1 0\n", "3 0 1 2\n").replace("1 1 0", "1 nan 0"),
-            "line 5: vertex 2 \
-            (counted from 0): 'nan' is not a finite number",
-        ),
-        (
-            "OFF 9999999 9 9\n0 0 0\n".into(),
-            "the header says 9999999 vertices and 9 faces, but the \
-            file is too short for that: it is cut off, or the header is wrong",
-        ),
-    ] {
-        assert_eq!(fault(read(text.as_bytes())), expected, "{text}");
+    for (file, expected) in rows(BAD_FILES) {
+        let text = file.replace('/', "\n").replace('+', SQUARE);
+        assert_eq!(fault(read(&text)), expected, "{text}");
     }
+    assert_eq!(fault(read("")), "the file is empty");
     let refused = read_as("off", TEXT, &ReadOptions::default().with_memory(1000));
     assert!(matches!(refused, Err(ReadError::Memory { .. })));
 }

@@ -7,10 +7,10 @@ use trivox::formats::{
 use trivox::mesh::appearance::{Alpha, Appearance};
 
 use super::{
-    A, B, BLUE, C, D, GREEN, RED, corners, fault, look, png, read_as, triangles, warnings,
+    A, B, BLUE, C, D, GREEN, RED, corners, fault, look, png, read_as, rows, triangles, warnings,
 };
 
-pub(crate) fn read(bytes: &[u8]) -> Result<LoadedMesh, ReadError> {
+pub(crate) fn read(bytes: impl AsRef<[u8]>) -> Result<LoadedMesh, ReadError> {
     read_as("ply", bytes, &ReadOptions::default())
 }
 
@@ -79,7 +79,7 @@ fn with_square(faces: usize, rest: &str) -> String {
 
 #[test]
 fn text_and_binary_of_either_order_are_the_same_mesh() {
-    let text = read(TEXT.as_bytes()).unwrap();
+    let text = read(TEXT).unwrap();
     assert_eq!(text.mesh.positions()[..4], [A, B, C, D]);
     assert_eq!(text.mesh.triangles().len(), 4);
     assert_eq!(text.warnings, ["1 point or line was skipped: no surface"]);
@@ -93,26 +93,22 @@ fn text_and_binary_of_either_order_are_the_same_mesh() {
 #[test]
 fn polygons_of_any_shape_are_covered() {
     // With a fan, the notch at the last corner would be filled.
-    let mesh = read(TEXT.as_bytes()).unwrap().mesh;
+    let mesh = read(TEXT).unwrap().mesh;
     let area = |[a, b, c]: [[f64; 3]; 3]| {
         ((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])).abs() / 2.0
     };
     let notched = corners(&mesh)[..3].iter().map(|&triangle| area(triangle)).sum::<f64>();
     assert_eq!(notched, 1.0 - 0.125);
-    assert_eq!(triangles(read(with_square(1, "4 0 1 2 3\n").as_bytes())), [[A, B, C], [A, C, D]]);
+    assert_eq!(triangles(read(with_square(1, "4 0 1 2 3\n"))), [[A, B, C], [A, C, D]]);
     let bow_tie = with_square(1, "4 0 2 1 3\n");
-    assert!(warnings(read(bow_tie.as_bytes()))[0].starts_with("1 polygon crosses itself"));
+    assert!(warnings(read(bow_tie))[0].starts_with("1 polygon crosses itself"));
 }
 
 #[test]
 fn line_ends_do_not_matter() {
     let text = with_square(1, "\n3 0 1 2");
     for ending in ["\n", "\r\n", "\r"] {
-        assert_eq!(
-            triangles(read(text.replace('\n', ending).as_bytes())),
-            [[A, B, C]],
-            "{ending:?}"
-        );
+        assert_eq!(triangles(read(text.replace('\n', ending))), [[A, B, C]], "{ending:?}");
     }
     let expected = read(&binary(false)).unwrap().mesh;
     let start = binary(false).windows(11).position(|w| w == b"end_header\n").unwrap() + 11;
@@ -127,13 +123,13 @@ fn line_ends_do_not_matter() {
 #[test]
 fn line_ends_are_white_space_where_records_are_no_lines() {
     let (header, records) = TEXT.split_once("end_header\n").unwrap();
-    let corners = |text: &str| corners(&read(text.as_bytes()).unwrap().mesh);
+    let corners = |text: &str| corners(&read(text).unwrap().mesh);
     let [one, each] =
         [" ", "\n"].map(|end| records.split_whitespace().collect::<Vec<_>>().join(end));
     for records in [&one, &each] {
         let text = format!("{header}end_header\n{records}");
         assert_eq!(corners(&text), corners(TEXT), "{text}");
-        let longer = fault(read(format!("{text} 1").as_bytes()));
+        let longer = fault(read(format!("{text} 1")));
         assert!(
             longer.contains("fewer numbers in the line") || longer.contains("ends"),
             "{longer}"
@@ -147,10 +143,10 @@ fn types_are_known_by_both_names_and_text_keeps_all_digits() {
     for (old, new) in
         [("float", "float32"), ("int", "uint32"), ("int", "int8"), ("uchar", "ushort")]
     {
-        assert_eq!(triangles(read(text.replace(old, new).as_bytes())), [[A, B, C]], "{new}");
+        assert_eq!(triangles(read(text.replace(old, new))), [[A, B, C]], "{new}");
     }
     let precise = text.replace("1 1 0", "1234567.0000001 1 0");
-    assert_eq!(triangles(read(precise.as_bytes()))[0][2][0], 1_234_567.000_000_1);
+    assert_eq!(triangles(read(precise))[0][2][0], 1_234_567.000_000_1);
 }
 
 #[test]
@@ -158,13 +154,13 @@ fn faces_may_come_before_vertices() {
     let text = "ply\nformat ascii 1.0\nelement face 1\nproperty list uchar int vertex_indices\n\
                 element vertex 4\nproperty int x\nproperty int y\nproperty int z\nend_header\n\
                 4 0 1 2 3\n0 0 0\n1 0 0\n1 1 0\n0 1 0\n";
-    assert_eq!(triangles(read(text.as_bytes())), [[A, B, C], [A, C, D]]);
+    assert_eq!(triangles(read(text)), [[A, B, C], [A, C, D]]);
 }
 
 #[test]
 fn strips_are_triangles_that_face_one_way() {
     let text = with_square(1, "9 0 1 3 2 -1 0 1 -1 2\n").replace("face", "tristrips");
-    assert_eq!(triangles(read(text.as_bytes())), [[A, B, D], [B, C, D]]);
+    assert_eq!(triangles(read(text)), [[A, B, D], [B, C, D]]);
 }
 
 #[test]
@@ -172,15 +168,12 @@ fn points_without_faces_say_what_they_are() {
     let expected = "no faces found, only 4 points: reconstruct the surface of a point cloud first";
     let points = with_square(0, "");
     let faces = "element face 0\nproperty list uchar int vertex_index\n";
-    assert_eq!(fault(read(points.as_bytes())), expected);
-    assert_eq!(fault(read(points.replace(faces, "").as_bytes())), expected);
+    assert_eq!(fault(read(&points)), expected);
+    assert_eq!(fault(read(points.replace(faces, ""))), expected);
     let line = with_square(1, "2 0 1\n");
-    assert_eq!(
-        fault(read(line.as_bytes())),
-        "no faces found, only 1 point or line: nothing to voxelize"
-    );
+    assert_eq!(fault(read(line)), "no faces found, only 1 point or line: nothing to voxelize");
     let nothing = "ply\nformat ascii 1.0\nend_header\n";
-    assert_eq!(fault(read(nothing.as_bytes())), "no faces found: is this a PLY mesh?");
+    assert_eq!(fault(read(nothing)), "no faces found: is this a PLY mesh?");
 }
 
 #[test]
@@ -195,7 +188,7 @@ fn bad_records_are_named_by_place() {
         ("3 0 1\n2 9", "fewer numbers in the line than the header declares"),
         ("3 0 1", "the file ends: it is cut off"),
     ] {
-        let said = fault(read(with_square(1, rest).as_bytes()));
+        let said = fault(read(with_square(1, rest)));
         assert_eq!(said, format!("line 14: 'face' 0 (counted from 0): {expected}"), "{rest}");
     }
     let mut bytes = binary(false);
@@ -203,70 +196,68 @@ fn bad_records_are_named_by_place() {
     bytes[at] = 100;
     let said = fault(read(&bytes));
     assert!(said.starts_with("'face' 1 (counted from 0), before byte "), "{said}");
-    assert!(
-        said.ends_with("vertex index 100 is out of range: there are 5, counted from 0"),
-        "{said}"
-    );
+    let end = "vertex index 100 is out of range: there are 5, counted from 0";
+    assert!(said.ends_with(end), "{said}");
     let nan = with_square(1, "3 0 1 2").replace("1 1 0", "1 nan 0");
     let expected = "vertex 2 has the coordinate NaN, which is not a finite number";
-    assert_eq!(fault(read(nan.as_bytes())), expected);
+    assert_eq!(fault(read(nan)), expected);
 }
+
+/// Changes of a square's header, `\\n` for line ends, and why they are refused.
+const BAD_HEADERS: &str = "
+ply => PLX
+    not a PLY file: it does not begin with 'ply'
+end_header => end
+    line 14: the file ends without a line 'end_header': it is cut off
+ascii => utf8
+    line 2: the format 'utf8' is unknown: use ascii, binary_little_endian or binary_big_endian
+format ascii 1.0\\n => comment\\n
+    the header does not say how the file is written: add a line such as 'format ascii 1.0'
+vertex 4 => vertex -4
+    line 3: '-4' where the number of the element's records belongs
+vertex 4 => vertex
+    line 3: '' where the number of the element's records belongs
+vertex 4 => vertex 4000000000
+    the header says that there are 4,000,000,000 records of the element 'vertex', but the file is
+    too short for that: it is cut off, or the header is wrong
+face 1 => face 99999999999
+    the header says that there are 99,999,999,999 records of the element 'face', but the file is
+    too short for that: it is cut off, or the header is wrong
+float x => flat x
+    line 4: 'flat' is no type of PLY, such as float or uchar
+uchar int => uchar
+    line 8: 'vertex_index' is no type of PLY, such as float or uchar
+float x => float
+    line 4: a property without a name
+element vertex 4\\n => comment\\n
+    line 4: a property before the first element
+float z => float w
+    the element 'vertex' has no property 'z'
+vertex_index => corners
+    the element 'face' has no property list 'vertex_indices'
+element face => elements face
+    line 7: 'elements' is no keyword of a PLY header
+end_header => element vertex 0\\nproperty int x\\nproperty int y\\nproperty int z\\nend_header
+    the header declares the element 'vertex' twice: remove one
+";
 
 #[test]
 fn bad_headers_are_refused_with_the_reason() {
     let text = with_square(1, "3 0 1 2\n");
-    for (old, new, expected) in [
-        ("ply", "PLX", "not a PLY file: it does not begin with 'ply'"),
-        ("end_header", "end", "line 14: the file ends without a line 'end_header': it is cut off"),
-        (
-            "ascii",
-            "utf8",
-            "line 2: the format 'utf8' is unknown: use ascii, binary_little_endian or \
-          binary_big_endian",
-        ),
-        (
-            "format ascii 1.0\n",
-            "",
-            "the header does not say how the file is written: add a line such \
-          as 'format ascii 1.0'",
-        ),
-        ("vertex 4", "vertex -4", "line 3: '-4' where the number of the element's records belongs"),
-        ("vertex 4", "vertex", "line 3: '' where the number of the element's records belongs"),
-        (
-            "vertex 4",
-            "vertex 4000000000",
-            "the header says that there are 4,000,000,000 records of the \
-          element 'vertex', but the file is too short for that: it is cut off, or the header is wrong",
-        ),
-        (
-            "face 1",
-            "face 99999999999",
-            "the header says that there are 99,999,999,999 records of the \
-          element 'face', but the file is too short for that: it is cut off, or the header is wrong",
-        ),
-        ("float x", "flat x", "line 4: 'flat' is no type of PLY, such as float or uchar"),
-        ("uchar int", "uchar", "line 8: 'vertex_index' is no type of PLY, such as float or uchar"),
-        ("float x", "float", "line 4: a property without a name"),
-        ("element vertex 4\n", "", "line 3: a property before the first element"),
-        ("float z", "float w", "the element 'vertex' has no property 'z'"),
-        ("vertex_index", "corners", "the element 'face' has no property list 'vertex_indices'"),
-        ("element face", "elements face", "line 7: 'elements' is no keyword of a PLY header"),
-        (
-            "end_header",
-            "element vertex 0\nproperty int x\nproperty int y\nproperty int z\nend_header",
-            "the header declares the element 'vertex' twice: remove one",
-        ),
-    ] {
-        assert_eq!(fault(read(text.replacen(old, new, 1).as_bytes())), expected, "{new}");
+    for (change, expected) in rows(BAD_HEADERS) {
+        let change = change.replace("\\n", "\n");
+        let (old, new) = change.split_once(" => ").unwrap();
+        assert!(text.contains(old), "{old:?}");
+        assert_eq!(fault(read(text.replacen(old, new, 1))), expected, "{new}");
     }
     assert_eq!(fault(read(b"")), "the file is empty");
 }
 
 #[test]
 fn what_follows_the_last_element_is_a_warning() {
-    assert_eq!(triangles(read(with_square(1, "3 0 1 2\n \n\n").as_bytes())), [[A, B, C]]);
+    assert_eq!(triangles(read(with_square(1, "3 0 1 2\n \n\n"))), [[A, B, C]]);
     let more = with_square(1, "3 0 1 2\n3 0 1 2\n");
-    assert_eq!(warnings(read(more.as_bytes())), ["8 bytes after the last element were skipped"]);
+    assert_eq!(warnings(read(more)), ["8 bytes after the last element were skipped"]);
     let mut bytes = binary(true);
     bytes.push(0);
     let said = warnings(read(&bytes));
@@ -277,7 +268,7 @@ fn what_follows_the_last_element_is_a_warning() {
 fn elements_without_properties_take_no_time() {
     let text = with_square(1, "3 0 1 2\n")
         .replace("end_header", "element nothing 18446744073709551615\nend_header");
-    assert_eq!(triangles(read(text.as_bytes())), [[A, B, C]]);
+    assert_eq!(triangles(read(text)), [[A, B, C]]);
 }
 
 /// The square, with what `properties` declare after its corners' positions and its faces' corners.
@@ -315,7 +306,7 @@ const COLORS: &str = "uchar red, uchar green, uchar blue";
 
 fn vertex_colors(properties: &str, corners: [&str; 4]) -> (Vec<Rgba>, Alpha) {
     let file = painted_square("", [properties, ""], corners, &["4 0 1 2 3"]);
-    let look = look(read(file.as_bytes()));
+    let look = look(read(file));
     assert!(look.materials[0].has_vertex_colors && look.material_of.is_empty());
     let colors = look.vertex_colors.iter().map(|&color| rgba_of(color)).collect();
     (colors, look.materials[0].alpha)
@@ -323,35 +314,26 @@ fn vertex_colors(properties: &str, corners: [&str; 4]) -> (Vec<Rgba>, Alpha) {
 
 #[test]
 fn colours_of_vertices_are_display_values_of_any_type_and_by_any_name() {
-    let expected = vec![RED, GREEN, BLUE, [255, 128, 0, 255]];
+    let expected = (vec![RED, GREEN, BLUE, [255, 128, 0, 255]], Alpha::Opaque);
     let bytes = ["255 0 0", "0 255 0", "0 0 255", "255 128 0"];
     let shorts = ["65535 0 0", "0 65535 0", "0 0 65535", "65535 32896 0"];
     let floats = ["1 0 0", "0 1 0", "0 0 1", "1 0.50196 0"];
-    for (kind, corners) in [
-        ("uchar", bytes),
-        ("uint8", bytes),
-        ("int", bytes),
-        ("float", bytes),
-        ("double", bytes),
-        ("ushort", shorts),
-        ("uint", shorts),
-        ("float", shorts),
-        ("float", floats),
-        ("double", floats),
+    for (kinds, corners) in [
+        (&["uchar", "uint8", "int", "float", "double"][..], bytes),
+        (&["ushort", "uint", "float"], shorts),
+        (&["float", "double"], floats),
     ] {
-        for names in [
-            ["red", "green", "blue"],
-            ["r", "g", "b"],
-            ["diffuse_red", "diffuse_green", "diffuse_blue"],
-        ] {
-            let properties = names.map(|name| format!("{kind} {name}")).join(", ");
-            let found = vertex_colors(&properties, corners);
-            assert_eq!(found, (expected.clone(), Alpha::Opaque), "{properties}");
+        for kind in kinds {
+            for names in ["red green blue", "r g b", "diffuse_red diffuse_green diffuse_blue"] {
+                let names: Vec<_> = names.split(' ').map(|name| format!("{kind} {name}")).collect();
+                let found = vertex_colors(&names.join(", "), corners);
+                assert_eq!(found, expected, "{names:?}");
+            }
         }
     }
     // In linear light, not as they are written.
     let file = painted_square("", [COLORS, ""], ["188 0 255"; 4], &["3 0 1 2"]);
-    let half = look(read(file.as_bytes())).vertex_colors[0];
+    let half = look(read(file)).vertex_colors[0];
     assert_eq!(half, [linear_of(188), 0, 65535, 65535]);
     assert!(half[0].abs_diff(32768) < 300);
     // Light beyond that of a display.
@@ -391,7 +373,7 @@ fn opacity_of_vertices_counts_unless_nothing_could_be_seen() {
     let (colors, alpha) = vertex_colors(&with_alpha, corners);
     assert_eq!((colors[2], alpha), ([1, 2, 3, 128], Alpha::Blend));
     let file = painted_square("", [&with_alpha, ""], ["1 2 3 0"; 4], &["3 0 1 2"]);
-    let loaded = read(file.as_bytes()).unwrap();
+    let loaded = read(file).unwrap();
     let expected = "opacity was ignored, as all would be transparent: that of vertices";
     assert_eq!(loaded.warnings, [expected]);
     assert_eq!(loaded.mesh.appearance().unwrap().materials[0].alpha, Alpha::Opaque);
@@ -406,12 +388,12 @@ fn plain(look: &Appearance, triangles: usize) -> Vec<Rgba> {
 #[test]
 fn colours_of_faces_are_materials() {
     let faces = ["4 0 1 2 3 255 0 0", "3 0 1 2 0 0 255", "3 1 2 3 255 0 0"];
-    let look = look(read(painted_square("", ["", COLORS], [""; 4], &faces).as_bytes()));
+    let look = look(read(painted_square("", ["", COLORS], [""; 4], &faces)));
     assert_eq!(plain(&look, 4), [RED, RED, BLUE, RED]);
     // That of what has no colour, and two.
     assert_eq!(look.materials.len(), 3);
     let both = painted_square("", [COLORS, COLORS], ["0 255 0"; 4], &faces);
-    let loaded = read(both.as_bytes()).unwrap();
+    let loaded = read(both).unwrap();
     let expected = "colours of faces were ignored: those of vertices are shown";
     assert_eq!(loaded.warnings, [expected]);
     assert_eq!(loaded.mesh.appearance().unwrap().vertex_colors, [linear_of_rgba(GREEN); 4]);
@@ -422,7 +404,7 @@ fn zeros_are_no_colour_in_files_of_blender_only() {
     let properties = ["uchar red, uchar green, uchar blue, uchar alpha", ""];
     let corners = ["9 9 9 255", "9 9 9 255", "9 9 9 255", "0 0 0 0"];
     let file = |header| painted_square(header, properties, corners, &["3 0 1 2", "3 0 2 3"]);
-    let loaded = read(file("comment Created in Blender version 5.0.1\n").as_bytes()).unwrap();
+    let loaded = read(file("comment Created in Blender version 5.0.1\n")).unwrap();
     let said = "1 triangle has no colour (0 0 0 0 in files of Blender): shown in white";
     assert_eq!(loaded.warnings, [said]);
     let look = loaded.mesh.appearance().unwrap();
@@ -431,7 +413,7 @@ fn zeros_are_no_colour_in_files_of_blender_only() {
     assert_eq!(shown, [(true, Alpha::Opaque), (false, Alpha::Opaque)]);
     assert_eq!(rgba_of(look.vertex_colors[0]), [9, 9, 9, 255]);
 
-    let loaded = read(file("comment Created by hand\n").as_bytes()).unwrap();
+    let loaded = read(file("comment Created by hand\n")).unwrap();
     assert_eq!(loaded.warnings, Vec::<String>::new());
     let material = loaded.mesh.appearance().unwrap().material(1);
     assert_eq!((material.has_vertex_colors, material.alpha), (true, Alpha::Blend));
@@ -441,10 +423,10 @@ fn zeros_are_no_colour_in_files_of_blender_only() {
 fn opacity_of_faces_counts_unless_nothing_could_be_seen() {
     let properties = ["", "float red, float green, float blue, float alpha"];
     let file = |faces: &[&str]| painted_square("", properties, [""; 4], faces);
-    let glass = look(read(file(&["3 0 1 2 0 0 1 .5", "3 0 1 3 0 0 1 1"]).as_bytes()));
+    let glass = look(read(file(&["3 0 1 2 0 0 1 .5", "3 0 1 3 0 0 1 1"])));
     assert_eq!(plain(&glass, 2), [[0, 0, 255, 128], BLUE]);
     assert_eq!([0, 1].map(|i| glass.material(i).alpha), [Alpha::Blend, Alpha::Opaque]);
-    let loaded = read(file(&["3 0 1 2 0 0 1 0"]).as_bytes()).unwrap();
+    let loaded = read(file(&["3 0 1 2 0 0 1 0"])).unwrap();
     let expected = "opacity was ignored, as all would be transparent: that of faces";
     assert_eq!(loaded.warnings, [expected]);
     assert_eq!(loaded.mesh.appearance().unwrap().material(0).alpha, Alpha::Opaque);
@@ -455,10 +437,10 @@ fn more_colours_of_faces_than_65536_are_rounded_and_a_warning() {
     let faces: Vec<String> =
         (0..65_537).map(|i| format!("3 0 1 2 {} {} {}", i >> 16, i >> 8 & 255, i & 255)).collect();
     let faces: Vec<&str> = faces.iter().map(|face| &face[..]).collect();
-    let exact = look(read(painted_square("", ["", COLORS], [""; 4], &faces[..65_536]).as_bytes()));
+    let exact = look(read(painted_square("", ["", COLORS], [""; 4], &faces[..65_536])));
     assert_eq!(rgba_of(exact.material(0x1234).color), [0, 0x12, 0x34, 255]);
     let more = [&faces[..], &["3 0 1 2 200 100 50"]].concat();
-    let loaded = read(painted_square("", ["", COLORS], [""; 4], &more).as_bytes()).unwrap();
+    let loaded = read(painted_square("", ["", COLORS], [""; 4], &more)).unwrap();
     let expected =
         "faces have more than 65536 colours: the others were rounded to 16 steps a channel";
     assert_eq!(loaded.warnings, [expected]);
@@ -645,7 +627,7 @@ fn what_does_not_fit_of_a_texture_is_a_warning() {
     let file = painted_square("", ["", TEXCOORDS], [""; 4], &textured);
     let expected = "texture coordinates were ignored: add a line such as 'comment TextureFile \
                     image.png' to the header";
-    assert_eq!(warnings(read(file.as_bytes())), [expected]);
+    assert_eq!(warnings(read(file)), [expected]);
 }
 
 #[test]
@@ -661,21 +643,21 @@ fn faces_without_a_texture_have_the_colours_of_vertices() {
 
 #[test]
 fn a_mesh_without_colours_or_not_asked_for_looks_like_nothing() {
-    assert_eq!(read(with_square(1, "3 0 1 2").as_bytes()).unwrap().mesh.appearance(), None);
+    assert_eq!(read(with_square(1, "3 0 1 2")).unwrap().mesh.appearance(), None);
     let options = ReadOptions::default().without_appearance();
     let loaded = read_as("ply", COLORED, &options).unwrap();
     assert_eq!((loaded.mesh.appearance(), loaded.warnings), (None, vec![]));
-    assert!(read(COLORED.as_bytes()).unwrap().mesh.appearance().is_some());
+    assert!(read(COLORED).unwrap().mesh.appearance().is_some());
 }
 
 #[test]
 fn rows_longer_than_declared_and_unknown_header_lines_are_warnings() {
     let long = with_square(2, "3 0 1 2 3 0 1 2\n3 0 2 3 9\n");
-    let loaded = read(long.as_bytes()).unwrap();
+    let loaded = read(long).unwrap();
     assert_eq!(corners(&loaded.mesh), [[A, B, C], [A, C, D]]);
     let said = "2 lines have more numbers than the header declares: they were skipped";
     assert_eq!(loaded.warnings, [said]);
     let odd = with_square(1, "3 0 1 2\n").replace("element face", "made_by x 1\nelement face");
     let said = "header lines were skipped: 'made_by' are not PLY keywords";
-    assert_eq!(warnings(read(odd.as_bytes())), [said]);
+    assert_eq!(warnings(read(odd)), [said]);
 }

@@ -6,7 +6,7 @@ use trivox::mesh::appearance::Alpha;
 
 use super::{A, B, BLUE, C, D, GREEN, RED, fault, look, read_as, triangles, warnings};
 
-pub(crate) fn read(bytes: &[u8]) -> Result<LoadedMesh, ReadError> {
+pub(crate) fn read(bytes: impl AsRef<[u8]>) -> Result<LoadedMesh, ReadError> {
     read_as("stl", bytes, &ReadOptions::default())
 }
 
@@ -36,7 +36,7 @@ pub(crate) fn binary() -> Vec<u8> {
 
 #[test]
 fn text_and_binary_files_are_read() {
-    assert_eq!(triangles(read(TEXT.as_bytes())), SQUARE);
+    assert_eq!(triangles(read(TEXT)), SQUARE);
     assert_eq!(triangles(read(&binary())), SQUARE);
 }
 
@@ -67,9 +67,9 @@ fn text_is_read_in_any_case_with_any_spaces_and_line_ends() {
         &on_one_line,
         &nameless,
     ] {
-        assert_eq!(triangles(read(text.as_bytes())), SQUARE, "{text}");
+        assert_eq!(triangles(read(text)), SQUARE, "{text}");
         for ending in ["\r\n", "\r"] {
-            assert_eq!(triangles(read(text.replace('\n', ending).as_bytes())), SQUARE, "{text}");
+            assert_eq!(triangles(read(text.replace('\n', ending))), SQUARE, "{text}");
         }
     }
 }
@@ -87,13 +87,13 @@ fn all_solids_are_one_mesh_and_names_may_be_anything() {
 #[test]
 fn several_solids_may_be_on_one_line_and_such_a_line_takes_linear_time() {
     let two = [TEXT, TEXT].concat().replace("\n", " ");
-    assert_eq!(triangles(read(two.as_bytes())), [SQUARE, SQUARE].concat());
+    assert_eq!(triangles(read(&two)), [SQUARE, SQUARE].concat());
     let named = two.replace("solid a square", "solid facet of a solid");
-    assert_eq!(triangles(read(named.as_bytes())), [SQUARE, SQUARE].concat());
+    assert_eq!(triangles(read(named)), [SQUARE, SQUARE].concat());
     let many = TEXT.replace("\n", " ").repeat(2000);
     let begun = std::time::Instant::now();
-    assert_eq!(triangles(read(many.as_bytes())).len(), 4000);
-    _ = read("solid x endsolid solid ".repeat(40_000).as_bytes());
+    assert_eq!(triangles(read(many)).len(), 4000);
+    _ = read("solid x endsolid solid ".repeat(40_000));
     assert!(begun.elapsed() < std::time::Duration::from_secs(5), "{:?}", begun.elapsed());
 }
 
@@ -120,7 +120,7 @@ fn labels_are_the_solids_of_text() {
 #[test]
 fn text_keeps_all_digits() {
     let text = TEXT.replacen("vertex 1 0 0", "vertex 1234567.0000001 -1E-300 +.5", 1);
-    assert_eq!(triangles(read(text.as_bytes()))[0][1], [1_234_567.000_000_1, -1e-300, 0.5]);
+    assert_eq!(triangles(read(text))[0][1], [1_234_567.000_000_1, -1e-300, 0.5]);
 }
 
 #[test]
@@ -141,9 +141,9 @@ fn bad_text_is_named_by_line() {
         ("endsolid", "endsolid\nmore", "line 17: 'more' where 'solid' belongs"),
     ] {
         let text = TEXT.replacen(old, new, 1);
-        assert_eq!(fault(read(text.as_bytes())), expected, "{new}");
+        assert_eq!(fault(read(&text)), expected, "{new}");
         let text = text.replace('\n', "\r\n");
-        assert_eq!(fault(read(text.as_bytes())), expected, "{new} with \\r\\n");
+        assert_eq!(fault(read(text)), expected, "{new} with \\r\\n");
     }
     let said = fault(read(&TEXT.as_bytes()[..60]));
     assert!(said.starts_with("line 4: the file ends where"), "{said}");
@@ -230,7 +230,7 @@ fn attributes_that_are_no_colours_are_a_warning() {
 #[test]
 fn triangles_without_colours_or_not_asked_for_look_like_nothing() {
     assert_eq!(read(&binary()).unwrap().mesh.appearance(), None);
-    assert_eq!(read(TEXT.as_bytes()).unwrap().mesh.appearance(), None);
+    assert_eq!(read(TEXT).unwrap().mesh.appearance(), None);
     let options = ReadOptions::default().without_appearance();
     assert_eq!(read_as("stl", colored(), &options).unwrap().mesh.appearance(), None);
 }

@@ -1,5 +1,7 @@
 //! The adapters to test on, and running one kernel on arrays of words.
 
+use trivox::Gpu;
+use trivox::gpu::voxelize::BatchLimits;
 use trivox::gpu::{Adapter, Device};
 use wgpu::BufferUsages as Usage;
 
@@ -22,6 +24,27 @@ pub fn adapters() -> Vec<Adapter> {
 pub fn fast_adapters() -> Vec<Adapter> {
     adapters().into_iter().filter(|adapter| !adapter.label().contains("SwiftShader")).collect()
 }
+
+/// A GPU on each of these, with its label.
+pub fn gpus(adapters: Vec<Adapter>) -> impl Iterator<Item = (String, Gpu)> {
+    let open = |adapter: Adapter| (adapter.label(), Gpu::new(&adapter).expect("a GPU"));
+    adapters.into_iter().map(open)
+}
+
+/// On the first of the [`fast_adapters`]: for what is the host's work, one is enough.
+pub fn fast_gpu() -> Option<Gpu> {
+    gpus(fast_adapters()).next().map(|(_, gpu)| gpu)
+}
+
+/// Everything in one part.
+pub const UNLIMITED: BatchLimits = BatchLimits {
+    triangles: u32::MAX,
+    pairs: u32::MAX,
+    bricks: u32::MAX,
+    crossings: u32::MAX,
+    candidates: u32::MAX,
+    groups: u32::MAX,
+};
 
 /// A compute pipeline with one read-only array of words at binding 0 and a writable one at 1.
 pub struct Kernel {

@@ -20,3 +20,4 @@ pub mod rules;
 pub mod scenes;
 pub mod shapes;
 pub mod solids;
+pub mod voxels;

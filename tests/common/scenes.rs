@@ -2,15 +2,13 @@
 //! doubled and overlapping, turned in space, and some of them inside out as a whole.
 
 use fastrand::Rng;
-use trivox::engine::backend::{BackendChoice, RunOptions};
+use trivox::engine::backend::BackendChoice;
 use trivox::lattice::{Tile, Tiles};
-use trivox::solid::{Fill, FillReport, Solid};
-use trivox::{
-    Bounds, Cpu, Mesh, Mode, NoProgress, PlaceOptions, PlacedMesh, Sizing, VoxelGrid, Voxelizer,
-    place, voxelize,
-};
+use trivox::solid::Fill;
+use trivox::{Mesh, PlacedMesh, VoxelGrid, Voxelizer};
 
 use super::solids::{together, with_vertices_repeated};
+use super::voxels::{by_fill, solid, within};
 
 type Point = [f64; 3];
 
@@ -177,9 +175,7 @@ impl Scene {
     }
 
     fn place(&self, min: [u32; 3], max: [u32; 3]) -> PlacedMesh {
-        let bounds = Bounds { min: min.map(f64::from), max: max.map(f64::from) };
-        let options = PlaceOptions::new(Sizing::VoxelSize(1.0)).with_bounds(bounds);
-        place(&self.mesh, &options).expect("placed")
+        within(&self.mesh, 1.0, min.map(f64::from), max.map(f64::from))
     }
 
     /// Whether each voxel is inside, `x` fastest.
@@ -239,7 +235,7 @@ impl Scene {
         let of = Tiles::Along([2, 3, 2]);
         let tile = Tile { index: rng.u64(0..of.count()), of };
         let window = whole.lattice().tile(&tile).expect("a window");
-        let voxelizer = Voxelizer::new().backend(BackendChoice::Cpu).mode(mode(Fill::Auto));
+        let voxelizer = Voxelizer::new().backend(BackendChoice::Cpu).mode(by_fill(Fill::Auto));
         let tile = voxelizer.run_window(&self.mesh, whole.lattice(), &window).expect("a tile").grid;
         let part = grid.in_box(window.from.map(i64::from), window.dims()).expect("a part");
         match tile == part {
@@ -247,16 +243,6 @@ impl Scene {
             false => Err(format!("{}: window {window:?}", self.what)),
         }
     }
-}
-
-fn mode(fill: Fill) -> Mode {
-    Mode::Solid(Solid { fill, include_surface: false })
-}
-
-fn solid(mesh: &PlacedMesh, fill: Fill) -> (VoxelGrid, FillReport) {
-    let made = voxelize(&Cpu::default(), mesh, mode(fill), &RunOptions::default(), &NoProgress);
-    let made = made.expect("a solid");
-    (made.grid, made.fill_report.expect("a report"))
 }
 
 /// Up to eight bodies in cells of their own, some with others in their cavities, which may touch.

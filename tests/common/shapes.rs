@@ -4,14 +4,7 @@ use fastrand::Rng;
 use trivox::lattice::Triangle;
 use trivox::{Bounds, Mesh, PlaceOptions, PlacedMesh, Sizing, place};
 
-/// The surface of an axis-aligned box, two triangles a side.
-pub fn cuboid(min: [f64; 3], max: [f64; 3]) -> Mesh {
-    let corner = |i: usize| std::array::from_fn(|a| if i >> a & 1 == 1 { max[a] } else { min[a] });
-    let sides =
-        [[0, 2, 6, 4], [1, 3, 7, 5], [0, 1, 5, 4], [2, 3, 7, 6], [0, 1, 3, 2], [4, 5, 7, 6]];
-    let triangles = sides.into_iter().flat_map(|[a, b, c, d]| [[a, b, c], [a, c, d]]);
-    Mesh::new((0..8).map(corner).collect(), triangles.collect()).expect("a valid mesh")
-}
+pub use super::solids::cuboid;
 
 /// The unit cube.
 pub fn unit_cube() -> Mesh {
@@ -23,6 +16,9 @@ pub fn mesh_of(triangles: &[[[f64; 3]; 3]]) -> Mesh {
     let numbers = (0..triangles.len() as u32).map(|i| [3 * i, 3 * i + 1, 3 * i + 2]);
     Mesh::new(triangles.concat(), numbers.collect()).expect("a valid mesh")
 }
+
+/// Lattice units in a voxel of the meshes made by [`placed`].
+pub const UNIT: i32 = 1 << 16;
 
 /// The lattice triangles placed as they are: voxels of 2^16 units in a grid of `dims` voxels from
 /// the lattice's origin.
@@ -81,6 +77,35 @@ pub fn degenerate_soup(rng: &mut Rng, count: usize, reach: i32, step: i32) -> Ve
 /// The faces of the tetrahedron, normals outwards if `d` is on the left of `a`, `b`, `c`.
 pub fn tetrahedron([a, b, c, d]: [[i32; 3]; 4]) -> [Triangle; 4] {
     [[a, c, b], [a, b, d], [b, c, d], [c, a, d]]
+}
+
+/// Triangles a million voxels wide that pass the middle of a window of this size, or near it, in
+/// `resolution` voxels of the window.
+pub fn window_on_wide_triangles(rng: &mut Rng, size: f64, resolution: u32) -> PlacedMesh {
+    let triangles = [(); 3].map(|()| {
+        let [a, b] = [(); 2].map(|()| [(); 3].map(|()| rng.f64()));
+        let c = [0, 1, 2].map(|i| 1.5 - a[i] - b[i] + size * (rng.f64() - 0.5));
+        [a, b, c]
+    });
+    let bounds = Bounds { min: [0.5 - size / 2.0; 3], max: [0.5 + size / 2.0; 3] };
+    let options = PlaceOptions::new(Sizing::Resolution(resolution)).with_bounds(bounds);
+    place(&mesh_of(&triangles), &options).expect("within the budget")
+}
+
+/// The triangle, moved.
+pub fn moved(triangle: Triangle, by: [i32; 3]) -> Triangle {
+    triangle.map(|corner| [0, 1, 2].map(|a| corner[a] + by[a]))
+}
+
+/// A thousand sheets in one voxel, then a thousand the other way in the next, and seven of those
+/// in a third.
+pub fn sheets() -> Vec<Triangle> {
+    let up = [[0, 0, 0], [0, 8 * UNIT, 0], [0, 0, 8 * UNIT]];
+    let down = [up[0], up[2], up[1]];
+    let at = |triangle: Triangle, x: i32| moved(triangle, [x, 0, 0]);
+    let first = (0..1001).map(|i| at(down, 2 * UNIT + i));
+    let second = (0..1001).map(|i| at(up, 3 * UNIT + i));
+    first.chain(second).chain((0..7).map(|_| at(up, 5 * UNIT))).collect()
 }
 
 /// A torus of `n x m` quads, with its vertices anywhere on the multiples of half a voxel: it is

@@ -159,3 +159,17 @@ pub fn with_vertices_repeated(mesh: &Mesh) -> Mesh {
     let triangles = (0..mesh.triangles().len() as u32).map(|i| [3 * i, 3 * i + 1, 3 * i + 2]);
     Mesh::new(positions.collect(), triangles.collect()).expect("a valid mesh")
 }
+
+/// An octahedron with corners at this distance from the origin.
+pub fn octahedron(radius: f64) -> Mesh {
+    let corners = (0..6).map(|i| {
+        let mut corner = [0.0; 3];
+        corner[i / 2] = if i % 2 == 0 { radius } else { -radius };
+        corner
+    });
+    let faces = (0..8_u32).map(|i| {
+        let [x, y, z] = [i & 1, 2 + (i >> 1 & 1), 4 + (i >> 2)];
+        if i.count_ones() % 2 == 0 { [x, y, z] } else { [x, z, y] }
+    });
+    Mesh::new(corners.collect(), faces.collect()).expect("a valid mesh")
+}

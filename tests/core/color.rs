@@ -1,23 +1,26 @@
 //! The colours of voxels: compared with many samples of each, and the same in any order.
 use crate::common::oklab::{Light, distance, oklab};
-use crate::common::shapes::float_soup;
+use std::collections::HashMap;
+
+use crate::common::memory::until_it_fits;
+use crate::common::shapes::{float_soup, unit_cube};
+use crate::common::solids::sphere;
+use crate::common::voxels::{at_resolution, in_grid, in_mode, on_threads, surface, within};
 use fastrand::Rng;
 use trivox::base::srgb::{linear_of, linear_of_rgba, rgba_of};
 use trivox::grid::Colors;
 use trivox::mesh::appearance::{Alpha, Filter, Material, Texture, TextureRef, Wrap};
 use trivox::solid::Solid;
 use trivox::{
-    Appearance, BackendError, Bounds, ColorOptions, Colored, Cpu, Mesh, Mode, NoProgress,
-    PlaceOptions, PlacedMesh, Sizing, color, place, voxelize,
+    Appearance, ColorOptions, Colored, Mesh, Mode, NoProgress, PlaceOptions, PlacedMesh, Sizing,
+    color, place,
 };
 
 const RED: [u8; 4] = [255, 0, 0, 255];
 const BLUE: [u8; 4] = [0, 0, 255, 255];
 
 fn painted(mesh: &PlacedMesh, mode: Mode) -> Colored {
-    let backend = Cpu::default();
-    let voxels = voxelize(&backend, mesh, mode, &Default::default(), &NoProgress).unwrap();
-    color(mesh, voxels.grid, &ColorOptions::new(mode), &NoProgress).unwrap()
+    color(mesh, in_mode(mesh, mode).grid, &ColorOptions::new(mode), &NoProgress).unwrap()
 }
 
 fn surface_colors(mesh: &PlacedMesh) -> Colors {
@@ -30,6 +33,25 @@ fn placed(mesh: &Mesh, voxel_size: f64) -> PlacedMesh {
 
 fn plain(color: [u8; 4]) -> Material {
     Material { color: linear_of_rgba(color), ..Material::default() }
+}
+
+/// The triangles `t` have the materials `t % n` of `n`.
+fn in_turn(mesh: Mesh, materials: Vec<Material>) -> Mesh {
+    let (triangles, count) = (mesh.triangles().len() as u32, materials.len() as u32);
+    let material_of = (0..triangles).map(|t| t % count).collect();
+    let look = Appearance { materials, material_of, ..Appearance::default() };
+    mesh.with_appearance(look).unwrap()
+}
+
+/// `mesh` with one material and its texture.
+fn textured(mesh: Mesh, material: Material, texture: Texture, uvs: &[[[f32; 2]; 3]]) -> Mesh {
+    let look = Appearance {
+        materials: vec![material],
+        textures: vec![texture],
+        uvs: uvs.to_vec(),
+        ..Appearance::default()
+    };
+    mesh.with_appearance(look).unwrap()
 }
 
 fn read_linearly(wrap: [Wrap; 2]) -> TextureRef {
@@ -78,14 +100,12 @@ fn bilinear(texture: &Texture, uv: [f64; 2], wrap: [Wrap; 2]) -> Light {
     [0, 1, 2].map(|c| (0..4).map(|k| corners[k][c] * weights[k]).sum())
 }
 
-/// The mean light of samples in each voxel, by its index, and how much area they stand for.
-fn sampled(
-    mesh: &PlacedMesh,
-    spacing: f64,
-    light: impl Fn(usize, [f64; 3]) -> Light,
-) -> std::collections::HashMap<[u32; 3], (Light, f64)> {
+/// The mean light of the samples in each voxel, and how much area they stand for.
+type Samples = HashMap<[u32; 3], (Light, f64)>;
+
+fn sampled(mesh: &PlacedMesh, spacing: f64, light: impl Fn(usize, [f64; 3]) -> Light) -> Samples {
     let units_per_voxel = f64::from(mesh.lattice().units_per_voxel());
-    let mut voxels = std::collections::HashMap::new();
+    let mut voxels = HashMap::new();
     for (index, triangle) in mesh.triangles().enumerate() {
         let [a, b, c] = triangle.map(|corner| corner.map(|c| f64::from(c) / units_per_voxel));
         let sub = |p: [f64; 3], q: [f64; 3]| [0, 1, 2].map(|i| p[i] - q[i]);
@@ -122,10 +142,7 @@ fn sampled(
 
 /// The mean and the largest distance, in Oklab, of voxels that have at least a hundredth of a face
 /// in them.
-fn errors(
-    colors: &Colors,
-    expected: &std::collections::HashMap<[u32; 3], (Light, f64)>,
-) -> (f64, f64, usize) {
+fn errors(colors: &Colors, expected: &Samples) -> (f64, f64, usize) {
     let large = expected.iter().filter(|(_, (_, area))| *area > 0.01);
     let distances: Vec<f64> = large
         .map(|(&voxel, (light, _))| {
@@ -149,17 +166,9 @@ fn textures_are_seen_as_many_samples_in_each_voxel_see_them() {
                 .map(|_| [(); 3].map(|()| [(); 2].map(|()| tiles * (3.0 * rng.f32() - 1.0))))
                 .collect();
             let texture = noise(&mut rng, size);
-            let look = Appearance {
-                materials: vec![Material {
-                    texture: Some(read_linearly(wrap)),
-                    ..Material::default()
-                }],
-                textures: vec![texture.clone()],
-                uvs: uvs.clone(),
-                ..Appearance::default()
-            };
-            let mesh = Mesh::new(positions, triangles).unwrap().with_appearance(look).unwrap();
-            let mesh = placed(&mesh, 0.4);
+            let material = Material { texture: Some(read_linearly(wrap)), ..Material::default() };
+            let mesh = Mesh::new(positions, triangles).unwrap();
+            let mesh = placed(&textured(mesh, material, texture.clone(), &uvs), 0.4);
             let expected = sampled(&mesh, 0.01, |triangle, weights| {
                 let corners = uvs[triangle].map(|uv| uv.map(f64::from));
                 let uv = [0, 1].map(|i| (0..3).map(|k| weights[k] * corners[k][i]).sum());
@@ -211,8 +220,7 @@ fn two_halves(left: Material, right: Material, share: f64) -> Mesh {
 }
 
 fn in_one_voxel(mesh: &Mesh) -> PlacedMesh {
-    let bounds = Bounds { min: [0.0; 3], max: [2.0; 3] };
-    place(mesh, &PlaceOptions::new(Sizing::VoxelSize(2.0)).with_bounds(bounds)).unwrap()
+    within(mesh, 2.0, [0.0; 3], [2.0; 3])
 }
 
 #[test]
@@ -268,8 +276,7 @@ fn colours_are_the_same_in_any_order_and_on_any_number_of_threads() {
         };
         let mesh = Mesh::new(positions.clone(), triangles.clone()).unwrap();
         let mesh = placed(&mesh.with_appearance(look).unwrap(), 0.1);
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(1 + round % 3).build().unwrap();
-        let colors = pool.install(|| surface_colors(&mesh));
+        let colors = on_threads(1 + round % 3, || surface_colors(&mesh));
         let bricks: Vec<_> = colors.bricks().map(|(k, m, own)| (k, m, own.to_vec())).collect();
         all.push(bricks);
         for i in (1..900).rev() {
@@ -288,13 +295,8 @@ fn every_voxel_of_a_surface_has_a_colour_of_its_own() {
     let mut rng = Rng::with_seed(4);
     for voxel_size in [0.05, 0.5] {
         let (positions, triangles) = float_soup(&mut rng, 300);
-        let look = Appearance {
-            materials: vec![plain(RED), plain(BLUE)],
-            material_of: (0..300).map(|t| t % 2).collect(),
-            ..Appearance::default()
-        };
-        let mesh = Mesh::new(positions, triangles).unwrap().with_appearance(look).unwrap();
-        let mesh = placed(&mesh, voxel_size);
+        let mesh = Mesh::new(positions, triangles).unwrap();
+        let mesh = placed(&in_turn(mesh, vec![plain(RED), plain(BLUE)]), voxel_size);
         let grid = painted(&mesh, Mode::Surface).grid;
         assert_eq!(grid.colors.as_ref().unwrap().own_count(), grid.occupied());
     }
@@ -305,28 +307,19 @@ fn half_a_leaf(alpha: Alpha) -> Mesh {
     let square =
         |from: f64, to: f64| [[from, 0.0, 0.5], [to, 0.0, 0.5], [to, 8.0, 0.5], [from, 8.0, 0.5]];
     let texels = (0..64 * 4).map(|i| if i % 64 < 32 { RED } else { [9, 9, 9, 0] });
-    let look = Appearance {
-        materials: vec![Material {
-            texture: Some(read_linearly([Wrap::Clamp; 2])),
-            alpha,
-            ..Material::default()
-        }],
-        textures: vec![Texture::new([64, 4], texels.collect())],
-        uvs: vec![[[0.0, 0.0], [1.0, 0.0], [1.0, 1.0]], [[0.0, 0.0], [1.0, 1.0], [0.0, 1.0]]],
-        ..Appearance::default()
-    };
+    let texture = Some(read_linearly([Wrap::Clamp; 2]));
+    let material = Material { texture, alpha, ..Material::default() };
+    let uvs = [[[0.0, 0.0], [1.0, 0.0], [1.0, 1.0]], [[0.0, 0.0], [1.0, 1.0], [0.0, 1.0]]];
     let mesh = Mesh::new(square(0.0, 8.0).to_vec(), vec![[0, 1, 2], [0, 2, 3]]).unwrap();
-    mesh.with_appearance(look).unwrap()
+    textured(mesh, material, Texture::new([64, 4], texels.collect()), &uvs)
 }
 
 #[test]
 fn what_is_cut_out_leaves_no_voxels_unless_they_are_to_be_kept() {
-    let bounds = Bounds { min: [0.0; 3], max: [8.0, 8.0, 1.0] };
-    let options = PlaceOptions::new(Sizing::VoxelSize(1.0)).with_bounds(bounds);
     for (alpha, left) in
         [(Alpha::Opaque, 64), (Alpha::Mask(32768), 32), (Alpha::Mask(0), 64), (Alpha::Blend, 32)]
     {
-        let mesh = place(&half_a_leaf(alpha), &options).unwrap();
+        let mesh = in_grid(&half_a_leaf(alpha), [8, 8, 1]);
         let colored = painted(&mesh, Mode::Surface);
         assert_eq!(colored.grid.occupied(), left, "{alpha:?}");
         assert_eq!(colored.transparent, 64 - left, "{alpha:?}");
@@ -337,8 +330,7 @@ fn what_is_cut_out_leaves_no_voxels_unless_they_are_to_be_kept() {
         assert!(seen, "{alpha:?}");
         let mut keep = ColorOptions::new(Mode::Surface);
         keep.keep_transparent = true;
-        let grid = Cpu::default().voxelize(&mesh, &NoProgress).unwrap();
-        let kept = color(&mesh, grid, &keep, &NoProgress).unwrap();
+        let kept = color(&mesh, surface(&mesh), &keep, &NoProgress).unwrap();
         assert_eq!((kept.grid.occupied(), kept.transparent), (64, 0));
     }
 }
@@ -371,9 +363,7 @@ fn an_opacity_map_has_wrap_modes_of_its_own_however_far_the_coordinates_are() {
             let plain = half_a_leaf(Alpha::Opaque);
             let mesh = Mesh::new(plain.positions().to_vec(), plain.triangles().to_vec()).unwrap();
             let mesh = mesh.with_appearance(look).unwrap();
-            let bounds = Bounds { min: [0.0; 3], max: [8.0, 8.0, 1.0] };
-            let options = PlaceOptions::new(Sizing::VoxelSize(1.0)).with_bounds(bounds);
-            let colored = painted(&place(&mesh, &options).unwrap(), Mode::Surface);
+            let colored = painted(&in_grid(&mesh, [8, 8, 1]), Mode::Surface);
             assert_eq!(colored.grid.occupied(), expected, "{tile}, {wrap:?}");
         }
     }
@@ -394,32 +384,15 @@ fn a_texture_whose_texels_do_not_fit_its_size_is_not_read() {
 fn many_triangles_in_the_same_bricks_need_memory_for_their_lists() {
     let corners = [[0.0, 0.0, 0.5], [255.0, 0.0, 0.5], [0.0, 255.0, 0.5]];
     let mesh = Mesh::new(corners.to_vec(), vec![[0, 1, 2]; 4_000]).unwrap();
-    let look = Appearance {
-        materials: vec![plain(RED), plain(BLUE)],
-        material_of: (0..4_000).map(|index| index % 2).collect(),
-        ..Appearance::default()
-    };
-    let mesh = placed(&mesh.with_appearance(look).unwrap(), 1.0);
-    let grid = Cpu::default().voxelize(&mesh, &NoProgress).unwrap();
-    let within = |memory| {
+    let mesh = placed(&in_turn(mesh, vec![plain(RED), plain(BLUE)]), 1.0);
+    let grid = surface(&mesh);
+    let run = |memory| {
         let mut options = ColorOptions::new(Mode::Surface);
         options.memory = memory;
         color(&mesh, grid.clone(), &options, &NoProgress)
     };
-    let whole = within(u64::MAX).unwrap();
-    let mut refused = 0;
-    let mut memory = 0;
-    let found = loop {
-        match within(memory) {
-            Ok(found) => break found,
-            Err(BackendError::Memory { needed, allowed }) => {
-                assert!(needed > allowed && allowed == memory, "{needed} > {allowed}");
-                memory = needed;
-                refused += 1;
-            }
-            Err(other) => panic!("{other}"),
-        }
-    };
+    let whole = run(u64::MAX).unwrap();
+    let (found, memory, refused) = until_it_fits("colours", run);
     // Each triangle is in the list of at least 10 children of the root.
     assert!(refused > 1 && memory > 4_000 * 4 * 10, "{refused}, {memory}");
     assert!(found.grid == whole.grid);
@@ -427,29 +400,18 @@ fn many_triangles_in_the_same_bricks_need_memory_for_their_lists() {
 
 #[test]
 fn opaque_materials_show_what_their_textures_would_hide() {
-    let bounds = Bounds { min: [0.0; 3], max: [8.0, 8.0, 1.0] };
-    let options = PlaceOptions::new(Sizing::VoxelSize(1.0)).with_bounds(bounds);
-    let mesh = place(&half_a_leaf(Alpha::Opaque), &options).unwrap();
+    let mesh = in_grid(&half_a_leaf(Alpha::Opaque), [8, 8, 1]);
     let colors = surface_colors(&mesh);
     assert_eq!([colors.of([0, 0, 0]), colors.of([7, 7, 0])], [RED, [9, 9, 9, 255]]);
 }
 
 #[test]
 fn of_a_solid_what_is_seen_looks_like_its_surface_and_the_rest_has_one_colour() {
-    let look = |mesh: Mesh| {
-        let count = mesh.triangles().len();
-        let look = Appearance {
-            materials: vec![plain(RED), plain(BLUE)],
-            material_of: (0..count as u32).map(|t| t % 2).collect(),
-            ..Appearance::default()
-        };
-        mesh.with_appearance(look).unwrap()
-    };
-    let mesh = look(crate::common::solids::sphere(1.0, 40, 60));
+    let mesh = in_turn(sphere(1.0, 40, 60), vec![plain(RED), plain(BLUE)]);
     let mesh = place(&mesh, &PlaceOptions::new(Sizing::Resolution(60)).with_pad(1)).unwrap();
     let grid = painted(&mesh, Mode::Solid(Solid::default())).grid;
     let colors = grid.colors.as_ref().unwrap();
-    let surface = Cpu::default().voxelize(&mesh, &NoProgress).unwrap();
+    let surface = surface(&mesh);
     let mut untouched = 0;
     for (key, mask) in grid.bricks() {
         let own = colors.of_brick(key).mask();
@@ -469,15 +431,9 @@ fn of_a_solid_what_is_seen_looks_like_its_surface_and_the_rest_has_one_colour() 
 
 #[test]
 fn all_voxels_of_a_translucent_solid_have_its_opacity() {
-    let sphere = crate::common::solids::sphere(1.0, 40, 60);
-    let count = sphere.triangles().len() as u32;
     let glass = |color| Material { alpha: Alpha::Blend, ..plain(color) };
-    let look = Appearance {
-        materials: vec![glass([255, 0, 0, 128]), glass([0, 0, 255, 128])],
-        material_of: (0..count).map(|t| t % 2).collect(),
-        ..Appearance::default()
-    };
-    let mesh = placed(&sphere.with_appearance(look).unwrap(), 0.05);
+    let materials = vec![glass([255, 0, 0, 128]), glass([0, 0, 255, 128])];
+    let mesh = placed(&in_turn(sphere(1.0, 40, 60), materials), 0.05);
     let grid = painted(&mesh, Mode::Solid(Solid::default())).grid;
     let colors = grid.colors.as_ref().unwrap();
     let opacities = grid.voxels().map(|voxel| colors.of(voxel)[3]);
@@ -486,12 +442,11 @@ fn all_voxels_of_a_translucent_solid_have_its_opacity() {
 
 #[test]
 fn meshes_of_one_colour_take_no_memory_for_it_and_those_of_none_have_none() {
-    let mesh = crate::common::shapes::unit_cube();
-    let options = PlaceOptions::new(Sizing::Resolution(20));
-    assert!(painted(&place(&mesh, &options).unwrap(), Mode::Surface).grid.colors.is_none());
+    let mesh = unit_cube();
+    assert!(painted(&at_resolution(&mesh, 20), Mode::Surface).grid.colors.is_none());
     let look = Appearance { materials: vec![plain(BLUE)], ..Appearance::default() };
     let mesh = mesh.with_appearance(look).unwrap();
-    let colors = surface_colors(&place(&mesh, &options).unwrap());
+    let colors = surface_colors(&at_resolution(&mesh, 20));
     assert_eq!((colors.rest(), colors.own_count()), (BLUE, 0));
 }
 
@@ -499,17 +454,12 @@ fn meshes_of_one_colour_take_no_memory_for_it_and_those_of_none_have_none() {
 fn a_texture_that_is_repeated_a_thousand_times_in_a_voxel_is_its_mean() {
     for size in [[1, 1], [2, 2], [64, 16]] {
         let texels = (0..size[0] * size[1]).map(|i| if i % 2 == 0 { RED } else { BLUE });
-        let look = Appearance {
-            materials: vec![Material {
-                texture: Some(read_linearly([Wrap::Repeat; 2])),
-                ..Material::default()
-            }],
-            textures: vec![Texture::new(size, texels.collect())],
-            uvs: vec![[[0.3, 0.0], [1000.3, 0.0], [0.3, 1000.0]]],
-            ..Appearance::default()
-        };
+        let texture = Some(read_linearly([Wrap::Repeat; 2]));
+        let material = Material { texture, ..Material::default() };
         let corners = vec![[0.2, 0.2, 1.0], [1.8, 0.2, 1.0], [0.2, 1.8, 1.0]];
-        let mesh = Mesh::new(corners, vec![[0, 1, 2]]).unwrap().with_appearance(look).unwrap();
+        let mesh = Mesh::new(corners, vec![[0, 1, 2]]).unwrap();
+        let uvs = [[[0.3, 0.0], [1000.3, 0.0], [0.3, 1000.0]]];
+        let mesh = textured(mesh, material, Texture::new(size, texels.collect()), &uvs);
         let expected = if size == [1, 1] { RED } else { [188, 0, 188, 255] };
         assert_eq!(surface_colors(&in_one_voxel(&mesh)).of([0; 3]), expected, "{size:?}");
     }
@@ -518,19 +468,11 @@ fn a_texture_that_is_repeated_a_thousand_times_in_a_voxel_is_its_mean() {
 /// A square over the whole of one voxel, with these texture coordinates of its corners.
 fn textured_square(texture: Texture, filter: Filter, uv: [[f32; 2]; 4]) -> Mesh {
     let [a, b, c, d] = uv;
-    let look = Appearance {
-        materials: vec![Material {
-            texture: Some(TextureRef { texture: 0, wrap: [Wrap::Repeat; 2], filter }),
-            alpha: Alpha::Blend,
-            ..Material::default()
-        }],
-        textures: vec![texture],
-        uvs: vec![[a, b, c], [a, c, d]],
-        ..Appearance::default()
-    };
+    let of = TextureRef { texture: 0, wrap: [Wrap::Repeat; 2], filter };
+    let material = Material { texture: Some(of), alpha: Alpha::Blend, ..Material::default() };
     let corners = vec![[0.0, 0.0, 1.0], [2.0, 0.0, 1.0], [2.0, 2.0, 1.0], [0.0, 2.0, 1.0]];
     let mesh = Mesh::new(corners, vec![[0, 1, 2], [0, 2, 3]]).unwrap();
-    mesh.with_appearance(look).unwrap()
+    textured(mesh, material, texture, &[[a, b, c], [a, c, d]])
 }
 
 #[test]
@@ -597,7 +539,7 @@ fn voxels_that_triangles_touch_only_in_points_have_their_colour() {
     };
     let mesh = Mesh::new(positions, vec![[0, 1, 2], [3, 4, 5], [6, 7, 8]]).unwrap();
     let mesh = mesh.with_appearance(look).unwrap();
-    let mesh = place(&mesh, &PlaceOptions::new(Sizing::Resolution(36))).unwrap();
+    let mesh = at_resolution(&mesh, 36);
     let grid = painted(&mesh, Mode::Surface).grid;
     let colors = grid.colors.as_ref().unwrap();
     assert_eq!(colors.own_count(), grid.occupied());

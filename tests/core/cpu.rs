@@ -1,30 +1,19 @@
 //! The CPU backend against slow oracles: triangles of every extent at every place in their bricks,
 //! few and many, cut by bounds, larger than the grid; on any number of threads, and within any
 //! bound on memory.
-use crate::common::memory::{memory_needed, voxelize_within};
+use crate::common::memory::{assert_same_or_refused, memory_needed, voxelize_within};
 use crate::common::oracle;
 use crate::common::pairs::triangle_past_the_origin;
-use crate::common::shapes::{mesh_of, placed, soup};
+use crate::common::shapes::{UNIT, mesh_of, moved, placed, soup, window_on_wide_triangles};
+use crate::common::voxels::{assert_same, at_resolution, surface, within};
 use fastrand::Rng;
-use trivox::engine::backend::BackendError;
+use trivox::engine::backend::Rule;
 use trivox::grid::VoxelGrid;
 use trivox::lattice::Triangle;
 use trivox::{Bounds, Cpu, NoProgress, PlaceOptions, PlacedMesh, Sizing, place};
 
-/// Lattice units in a voxel of the meshes made by [`placed`].
-const UNIT: i32 = 1 << 16;
-
-fn voxelize(mesh: &PlacedMesh) -> VoxelGrid {
-    voxelize_on(&Cpu::default(), mesh)
-}
-
 fn voxelize_on(cpu: &Cpu, mesh: &PlacedMesh) -> VoxelGrid {
     cpu.voxelize(mesh, &NoProgress).unwrap()
-}
-
-fn assert_same(grid: &VoxelGrid, expected: &VoxelGrid, what: &str) {
-    let difference: Vec<_> = grid.differing_voxels(expected).take(5).collect();
-    assert!(grid == expected, "{what}: {grid:?} rather than {expected:?}: {difference:?}");
 }
 
 /// A triangle of which the bounding box touches exactly the voxels from `lo` to `hi`.
@@ -70,7 +59,7 @@ fn triangles_of_every_extent_at_every_place_in_their_bricks() {
         let mesh = placed(&triangles, [256; 3]);
         let expected = oracle::voxelize_by_octree(&mesh);
         assert!(expected.occupied() > 20_000);
-        assert_same(&voxelize(&mesh), &expected, &format!("triangles of group {group}"));
+        assert_same(&surface(&mesh), &expected, &format!("triangles of group {group}"));
     }
 }
 
@@ -85,15 +74,8 @@ fn bounds_cut_triangles_of_every_extent() {
             triangle_within(&mut rng, lo, hi)
         });
         let mesh = placed(&triangles.collect::<Vec<_>>(), dims);
-        assert_same(&voxelize(&mesh), &oracle::voxelize(&mesh), &format!("{dims:?}"));
+        assert_same(&surface(&mesh), &oracle::voxelize(&mesh), &format!("{dims:?}"));
     }
-}
-
-/// `triangles` in the cube of edge `size` at `at`, with `resolution` voxels along an edge.
-fn window(triangles: &[[[f64; 3]; 3]], at: [f64; 3], size: f64, resolution: u32) -> PlacedMesh {
-    let bounds = Bounds { min: at, max: at.map(|c| c + size) };
-    let options = PlaceOptions::new(Sizing::Resolution(resolution)).with_bounds(bounds);
-    place(&mesh_of(triangles), &options).unwrap()
 }
 
 #[test]
@@ -102,16 +84,9 @@ fn windows_on_triangles_that_span_a_million_voxels() {
     let mut occupied = 0;
     for size in [1e-4, 1e-3, 1e-2] {
         for _ in 0..12 {
-            // Through the middle of the window, or near it.
-            let triangles: Vec<_> = (0..3)
-                .map(|_| {
-                    let [a, b] = [(); 2].map(|()| [(); 3].map(|()| rng.f64()));
-                    let c = [0, 1, 2].map(|i| 1.5 - a[i] - b[i] + size * (rng.f64() - 0.5));
-                    [a, b, c]
-                })
-                .collect();
-            let mesh = window(&triangles, [0.5 - size / 2.0; 3], size, rng.u32(40..=64));
-            let grid = voxelize(&mesh);
+            let resolution = rng.u32(40..=64);
+            let mesh = window_on_wide_triangles(&mut rng, size, resolution);
+            let grid = surface(&mesh);
             assert_same(&grid, &oracle::voxelize_by_octree(&mesh), "window");
             occupied += grid.occupied();
         }
@@ -125,10 +100,9 @@ fn planes_that_pass_a_voxels_corner_by_less_than_f64_can_tell() {
     for _ in 0..3000 {
         let gap = rng.i32(-2..=2);
         let corner: [i32; 3] = std::array::from_fn(|_| rng.i32(0..=4) * UNIT);
-        let triangle = triangle_past_the_origin(&mut rng, gap, 22);
-        let moved = triangle.map(|p| [0, 1, 2].map(|a| p[a] + corner[a]));
-        let mesh = placed(&[moved], [4; 3]);
-        assert_same(&voxelize(&mesh), &oracle::voxelize(&mesh), &format!("gap {gap}"));
+        let triangle = moved(triangle_past_the_origin(&mut rng, gap, 22), corner);
+        let mesh = placed(&[triangle], [4; 3]);
+        assert_same(&surface(&mesh), &oracle::voxelize(&mesh), &format!("gap {gap}"));
     }
 }
 
@@ -140,9 +114,8 @@ fn triangles_as_long_as_the_largest_grid() {
         [[0.0; 3], [1.0; 3], [0.7, 0.7 + sliver, 0.7 - sliver]],
         [[0.1, 0.9, 0.0], [0.3, 0.7, 0.2], [0.2, 0.8, 0.1]],
     ];
-    let options = PlaceOptions::new(Sizing::Resolution(65_536));
-    let mesh = place(&mesh_of(&triangles), &options).unwrap();
-    let grid = voxelize(&mesh);
+    let mesh = at_resolution(&mesh_of(&triangles), 65_536);
+    let grid = surface(&mesh);
     assert!(grid.occupied() > 3 * 65_536);
     assert_same(&grid, &oracle::voxelize_by_octree(&mesh), "the largest grid");
 }
@@ -157,7 +130,7 @@ fn a_triangle_as_large_as_the_largest_grid_in_a_slice_of_it() {
     let options = PlaceOptions::new(Sizing::Resolution(65_536)).with_bounds(bounds);
     let mesh = place(&mesh_of(&[steep, cut]), &options).unwrap();
     assert_eq!(mesh.lattice().dims, [65_536, 65_536, 5]);
-    let grid = voxelize(&mesh);
+    let grid = surface(&mesh);
     assert!(grid.occupied() > 65_536);
     assert_same(&grid, &oracle::voxelize_by_octree(&mesh), "slice");
 }
@@ -175,11 +148,9 @@ fn grids_of_many_slabs() {
         })
         .collect();
     triangles.push([[0.0; 3], extent, [0.0, 3.0, 0.0]]);
-    let bounds = Bounds { min: [0.0; 3], max: extent };
-    let options = PlaceOptions::new(Sizing::VoxelSize(1.0)).with_bounds(bounds);
-    let mesh = place(&mesh_of(&triangles), &options).unwrap();
+    let mesh = within(&mesh_of(&triangles), 1.0, [0.0; 3], extent);
     let expected = oracle::voxelize_by_octree(&mesh);
-    assert_same(&voxelize(&mesh), &expected, "as much memory as it takes");
+    assert_same(&surface(&mesh), &expected, "as much memory as it takes");
     for threads in [1, 7] {
         let grid = voxelize_within(threads, memory_needed(threads, &mesh), &mesh).unwrap();
         assert_same(&grid, &expected, "as little");
@@ -206,7 +177,7 @@ fn more_triangles_than_tasks_have_room_for() {
         let expected = oracle::voxelize_by_octree(&mesh);
         let one = Cpu::with_threads(1).unwrap();
         assert_same(&voxelize_on(&one, &mesh), &expected, &format!("{count} triangles"));
-        assert_same(&voxelize(&mesh), &expected, &format!("{count} triangles, all threads"));
+        assert_same(&surface(&mesh), &expected, &format!("{count} triangles, all threads"));
     }
 }
 
@@ -217,7 +188,7 @@ fn every_number_of_triangles_around_a_group() {
     for count in [1, 2, 7, 8, 9, 63, 64, 65, 127, 128, 129, 191, 192, 193] {
         let mesh = placed(&triangles[..count], dims);
         let expected = oracle::voxelize_by_octree(&mesh);
-        assert_same(&voxelize(&mesh), &expected, &format!("{count} triangles"));
+        assert_same(&surface(&mesh), &expected, &format!("{count} triangles"));
     }
 }
 
@@ -237,23 +208,7 @@ fn any_number_of_threads_and_any_bound_on_memory_gives_the_same_grid_or_is_refus
     for threads in [1, 2, 3, 7] {
         let cpu = Cpu::with_threads(threads).unwrap();
         assert_same(&voxelize_on(&cpu, &mesh), &expected, &format!("{threads} threads"));
-        let most = memory_needed(threads, &mesh);
-        let mut results = [0, 0];
-        for allowed in (0..=20).map(|i| most / 20 * i).chain([most - 1, most, most + 1, 2 * most]) {
-            match voxelize_within(threads, allowed, &mesh) {
-                Ok(grid) => {
-                    assert_same(&grid, &expected, &format!("{threads} threads, {allowed} bytes"));
-                    results[1] += 1;
-                }
-                Err(BackendError::Memory { needed, allowed: said }) => {
-                    assert_eq!((needed, said), (most, allowed), "{threads} threads");
-                    assert!(allowed < most, "{allowed} bytes, which is said to suffice, does not");
-                    results[0] += 1;
-                }
-                Err(other) => panic!("{other:?}"),
-            }
-        }
-        assert!(results[0] >= 1 && results[1] >= 3, "{threads} threads: {results:?}");
+        assert_same_or_refused(threads, &mesh, Rule::Conservative, &expected, 20);
     }
 }
 
@@ -269,7 +224,7 @@ fn what_a_refusal_says_is_needed_suffices() {
             triangles.extend(small_triangles(seed, rng.usize(1..=4000), dims, size));
         }
         let mesh = placed(&triangles, dims);
-        let expected = voxelize(&mesh);
+        let expected = surface(&mesh);
         for threads in [1, 2, 5] {
             let needed = memory_needed(threads, &mesh);
             let grid = voxelize_within(threads, needed, &mesh);

@@ -3,21 +3,18 @@
 //! being closed means; and its symmetries.
 //!
 //! `TRIVOX_PAIRS=50000000` sets how many random columns are compared.
-use std::path::Path;
-
 use crate::common::columns::{Column, Family, Found, Mistake, columns, crosses, mistaken, oracle};
 use crate::common::environment;
 use crate::common::lattice::lattice_triangles;
 use crate::common::pairs::SPAN;
 use crate::common::shapes::{crumpled_torus, tetrahedron};
+use crate::common::voxels::{asset, at_resolution};
 use fastrand::Rng;
 use rayon::prelude::*;
-use trivox::formats::read_mesh;
 use trivox::lattice::{MIN_FRACTION_BITS, Triangle};
 use trivox::predicate::blocks::{BLOCK, LANES};
 use trivox::predicate::crosses::blocks::{Hit, Pairs, Position, ProjectedCorners};
 use trivox::predicate::{Axis, InstructionSet, ProjectedTriangle};
-use trivox::{PlaceOptions, PlacedMesh, Sizing, place};
 
 /// The columns along all three axes through every point of the small lattice, whose voxels are two
 /// units wide, in units of `2^stretch_bits`.
@@ -473,12 +470,6 @@ fn columns_through_vertices_and_edges_of_random_closed_meshes_find_them_closed()
     });
 }
 
-fn placed_asset(name: &str, resolution: u32) -> PlacedMesh {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets").join(name);
-    let loaded = read_mesh(&path).unwrap();
-    place(&loaded.mesh, &PlaceOptions::new(Sizing::Resolution(resolution))).unwrap()
-}
-
 #[test]
 fn every_column_of_the_closed_assets_finds_them_closed() {
     for (name, resolution) in [
@@ -488,7 +479,7 @@ fn every_column_of_the_closed_assets_finds_them_closed() {
         ("tetrahedron.obj", 17),
         ("torus-knot.obj", 24),
     ] {
-        let mesh = placed_asset(name, resolution);
+        let mesh = at_resolution(&asset(name), resolution);
         let triangles: Vec<Triangle> = mesh.triangles().collect();
         let half = mesh.lattice().units_per_voxel() / 2;
         let count = mesh.lattice().dims.into_iter().max().unwrap() as i32;

@@ -5,11 +5,12 @@ use std::sync::atomic::AtomicU64;
 
 use crate::common::distances::{Fraction, is_nearest, random_mesh, squared};
 use crate::common::progress::Counts;
+use crate::common::voxels::{in_grid, in_mode, on_threads, within};
 use num_bigint::BigInt;
 use trivox::solid::distance::{DistanceField, MAX_WIDTH, distances};
 use trivox::{
     BackendError, Cpu, Lattice, Mesh, Mode, NoProgress, PlaceOptions, PlacedMesh, Sizing,
-    VoxelGrid, Voxelizer, place, place_on, voxelize,
+    VoxelGrid, Voxelizer, place, place_on,
 };
 
 fn field(mesh: &PlacedMesh, inside: VoxelGrid, width: f32) -> DistanceField {
@@ -37,10 +38,8 @@ fn check(mesh: &PlacedMesh, field: &DistanceField) {
                 let distance = band[at].1;
                 assert!(distance < field.width());
                 assert_eq!(field.get(voxel), distance);
-                assert!(
-                    is_nearest(distance, &nearest, lattice.fraction_bits),
-                    "{voxel:?}: {distance}"
-                );
+                let is_nearest = is_nearest(distance, &nearest, lattice.fraction_bits);
+                assert!(is_nearest, "{voxel:?}: {distance}");
             }
             Err(_) => {
                 assert_eq!(field.get(voxel), field.width());
@@ -100,9 +99,7 @@ fn triangles_across_a_large_lattice_are_as_exact() {
         let center: [f64; 3] = std::array::from_fn(|i| {
             (center[i] + mesh.positions()[1][i] + mesh.positions()[2][i]) / 3.0
         });
-        let bounds = trivox::Bounds { min: center.map(|c| c - 8.0), max: center.map(|c| c + 8.0) };
-        let options = PlaceOptions::new(Sizing::VoxelSize(1.0)).with_bounds(bounds);
-        let mesh = place(&mesh, &options).unwrap();
+        let mesh = within(&mesh, 1.0, center.map(|c| c - 8.0), center.map(|c| c + 8.0));
         check(&mesh, &field(&mesh, nothing(&mesh), 4.0));
     }
 }
@@ -119,9 +116,7 @@ fn centres_in_the_plane_of_a_large_triangle_are_at_distance_0() {
         at(-units(10.0, 777.0), -units(25.0, 23457.0)),
     ];
     let mesh = Mesh::new(corners, vec![[0, 1, 2]]).unwrap();
-    let bounds = trivox::Bounds { min: [0.0; 3], max: [16.0; 3] };
-    let options = PlaceOptions::new(Sizing::VoxelSize(1.0)).with_bounds(bounds);
-    let mesh = place(&mesh, &options).unwrap();
+    let mesh = in_grid(&mesh, [16; 3]);
     let field = field(&mesh, nothing(&mesh), 1.5);
     check(&mesh, &field);
     assert!(field.distances().filter(|&(_, distance)| distance == 0.0).count() > 50);
@@ -177,24 +172,13 @@ fn segments_and_points_have_distances() {
 }
 
 fn octahedron(resolution: u32, pad: u32) -> (Mesh, PlacedMesh) {
-    let corners = [
-        [1.0, 0.0, 0.0],
-        [-1.0, 0.0, 0.0],
-        [0.0, 1.0, 0.0],
-        [0.0, -1.0, 0.0],
-        [0.0, 0.0, 1.0],
-        [0.0, 0.0, -1.0],
-    ];
-    let sides =
-        [[0, 2, 4], [2, 1, 4], [1, 3, 4], [3, 0, 4], [2, 0, 5], [1, 2, 5], [3, 1, 5], [0, 3, 5]];
-    let mesh = Mesh::new(corners.to_vec(), sides.to_vec()).unwrap();
+    let mesh = crate::common::solids::octahedron(1.0);
     let placed = place(&mesh, &PlaceOptions::new(Sizing::Resolution(resolution)).with_pad(pad));
     (mesh, placed.unwrap())
 }
 
 fn solid(mesh: &PlacedMesh) -> VoxelGrid {
-    let mode = Mode::Solid(Default::default());
-    voxelize(&Cpu::default(), mesh, mode, &Default::default(), &NoProgress).unwrap().grid
+    in_mode(mesh, Mode::Solid(Default::default())).grid
 }
 
 #[test]
@@ -232,8 +216,7 @@ fn order_of_triangles_and_number_of_threads_change_nothing() {
     triangles.iter_mut().for_each(|triangle| triangle.rotate_left(random.usize(0..3)));
     let shuffled = placed(&Mesh::new(mesh.positions().to_vec(), triangles).unwrap());
     for threads in [1, 2, 5] {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        let again = pool.install(|| field(&shuffled, nothing(&shuffled), 3.0));
+        let again = on_threads(threads, || field(&shuffled, nothing(&shuffled), 3.0));
         assert!(again == expected, "{again:?}, {expected:?}");
         assert_eq!(again.hash(), expected.hash());
     }

@@ -2,9 +2,11 @@
 use std::sync::atomic::AtomicU64;
 
 use crate::common::progress::Counts;
+use crate::common::voxels::on_threads;
 use fastrand::Rng;
+use trivox::grid::{BrickKey, FULL};
 use trivox::solid::fill::{AxisDisagreement, Filled, Flooded, Voted, along_x, flood, vote};
-use trivox::{BackendError, Lattice, NoProgress, Up, VoxelGrid, World};
+use trivox::{BackendError, NoProgress, Up, VoxelGrid, World};
 
 /// The reference: a bit for each voxel.
 #[derive(Clone, PartialEq)]
@@ -185,13 +187,20 @@ fn flooded(surface: &Dense) -> Flooded {
     Flooded { grid: closed.grid(), enclosed }
 }
 
-fn flood_of(surface: &Dense) -> Flooded {
-    flood(&surface.grid(), u64::MAX, &NoProgress).unwrap()
+fn flood_of(surface: &VoxelGrid) -> Flooded {
+    flood(surface, u64::MAX, &NoProgress).unwrap()
 }
 
-fn vote_of(flips: &[Dense; 3]) -> Voted {
-    let grids = flips.each_ref().map(Dense::grid);
-    vote(grids.each_ref(), u64::MAX, &NoProgress).unwrap()
+fn vote_of(flips: &[VoxelGrid; 3]) -> Voted {
+    vote(flips.each_ref(), u64::MAX, &NoProgress).unwrap()
+}
+
+fn grids(flips: &[Dense; 3]) -> [VoxelGrid; 3] {
+    flips.each_ref().map(Dense::grid)
+}
+
+fn filled_of(flips: &VoxelGrid) -> Filled {
+    along_x(flips, u64::MAX, &NoProgress).unwrap()
 }
 
 /// Flips along the three axes of a solid, some of them wrong, or of no solid at all.
@@ -214,10 +223,7 @@ fn along_x_finds_inside_what_has_an_odd_number_of_flips_before_it() {
         let rng = &mut Rng::with_seed(seed);
         let dims = random_dims(rng);
         let [flips, ..] = random_flips(rng, dims);
-        assert!(
-            along_x(&flips.grid(), u64::MAX, &NoProgress).unwrap() == filled(&flips),
-            "seed {seed}"
-        );
+        assert!(filled_of(&flips.grid()) == filled(&flips), "seed {seed}");
     }
 }
 
@@ -227,7 +233,7 @@ fn six_rays_vote_as_they_do_one_by_one() {
         let rng = &mut Rng::with_seed(seed);
         let dims = random_dims(rng);
         let flips = random_flips(rng, dims);
-        let (voted, expected) = (vote_of(&flips), voted(&flips));
+        let (voted, expected) = (vote_of(&grids(&flips)), voted(&flips));
         assert_eq!(voted.disagreement, expected.disagreement, "seed {seed}, {dims:?}");
         assert!(voted.grid == expected.grid, "seed {seed}, {dims:?}");
     }
@@ -243,7 +249,7 @@ fn flooding_reaches_what_steps_from_the_border_reach() {
             // Empty where it was full: caves, joined or not.
             surface.bits.iter_mut().for_each(|bit| *bit ^= true);
         }
-        assert!(flood_of(&surface) == flooded(&surface), "seed {seed}, {dims:?}");
+        assert!(flood_of(&surface.grid()) == flooded(&surface), "seed {seed}, {dims:?}");
     }
 }
 
@@ -256,15 +262,13 @@ fn a_flip_more_or_less_is_noticed() {
         let mut wrong = flips.clone();
         let voxel = dims.map(|d| rng.u32(0..d));
         wrong.iter_mut().for_each(|flips| flips.flip(voxel));
-        let wrong_x = along_x(&wrong[0].grid(), u64::MAX, &NoProgress).unwrap();
-        assert!(wrong_x != filled(&flips[0]), "seed {seed}");
-        assert!(vote_of(&wrong).disagreement.odd != voted(&flips).disagreement.odd, "seed {seed}");
-        assert!(
-            flood_of(&wrong[0]).grid != flooded(&flips[0]).grid || {
-                // The voxel was enclosed, and is.
-                flooded(&flips[0]).grid.contains(voxel) && flooded(&wrong[0]).grid.contains(voxel)
-            }
-        );
+        assert!(filled_of(&wrong[0].grid()) != filled(&flips[0]), "seed {seed}");
+        let odd = vote_of(&grids(&wrong)).disagreement.odd;
+        assert!(odd != voted(&flips).disagreement.odd, "seed {seed}");
+        let [found, expected] = [flood_of(&wrong[0].grid()).grid, flooded(&flips[0]).grid];
+        // Or the voxel was enclosed, and is.
+        let is_enclosed = expected.contains(voxel) && flooded(&wrong[0]).grid.contains(voxel);
+        assert!(found != expected || is_enclosed, "seed {seed}");
     }
 }
 
@@ -282,15 +286,12 @@ fn the_flips_of_a_solid_give_it_back_without_disagreement() {
         }
         let grid = solid.grid();
         let flips = [0, 1, 2].map(|axis| solid.flips(axis));
-        let filled = along_x(&flips[0].grid(), u64::MAX, &NoProgress).unwrap();
-        assert_eq!(filled, Filled { grid: grid.clone(), unended: 0 });
+        assert_eq!(filled_of(&flips[0].grid()), Filled { grid: grid.clone(), unended: 0 });
         let rows =
             Dense::from_fn([1, dims[1], dims[2]], |v| column(dims, v, 0).any(|v| solid.get(v)));
-        let disagreement = AxisDisagreement {
-            of_columns: rows.set().count() as u64,
-            ..AxisDisagreement::default()
-        };
-        assert_eq!(vote_of(&flips), Voted { grid, disagreement });
+        let of_columns = rows.set().count() as u64;
+        let disagreement = AxisDisagreement { of_columns, ..AxisDisagreement::default() };
+        assert_eq!(vote_of(&grids(&flips)), Voted { grid, disagreement });
     }
 }
 
@@ -318,7 +319,7 @@ fn columns_that_contradict_themselves_do_not_vote() {
         let states = [number % 3, number / 3 % 3, number / 9];
         let votes = |state: u32| states.iter().filter(|&&s| s == state).count();
         let (inside, outside) = (votes(INSIDE), 3 - votes(INSIDE) - votes(ODD));
-        let voted = vote_of(&columns_through_one_voxel(states));
+        let voted = vote_of(&grids(&columns_through_one_voxel(states)));
         assert_eq!(voted.grid.contains([1, 1, 1]), inside > outside, "{states:?}");
         let agreed = inside >= 2 && outside == 0 || outside >= 2 && inside == 0;
         let is_worst = voted.disagreement.worst == Some([1, 1, 1]);
@@ -342,7 +343,7 @@ fn a_row_of_bricks_without_flips_is_decided_by_the_columns_through_it() {
                 flips[axis].flip(at);
             }
         }
-        assert_eq!(vote_of(&flips), voted(&flips), "{axes:?}");
+        assert_eq!(vote_of(&grids(&flips)), voted(&flips), "{axes:?}");
     }
 }
 
@@ -357,7 +358,7 @@ fn a_missing_side_is_outvoted_and_counted() {
             flips[2].flip(voxel);
         }
     }
-    let voted = vote_of(&flips);
+    let voted = vote_of(&grids(&flips));
     assert_eq!(voted.grid, solid.grid());
     let expected = AxisDisagreement {
         of_columns: 17 * 8,
@@ -367,7 +368,7 @@ fn a_missing_side_is_outvoted_and_counted() {
     assert_eq!(voted.disagreement, expected);
     // One ray a column leaves all of it inside up to the end.
     flips[0] = Dense::from_fn([30; 3], |v| v[0] == 3 && solid.get(v));
-    assert_eq!(along_x(&flips[0].grid(), u64::MAX, &NoProgress).unwrap().unended, 17 * 8);
+    assert_eq!(filled_of(&flips[0].grid()).unended, 17 * 8);
 }
 
 #[test]
@@ -379,7 +380,7 @@ fn rows_as_long_as_they_get_are_filled_in_runs() {
                 [[from, y, z]].into_iter().chain((to < last).then_some([to, y, z]))
             });
             let flips = VoxelGrid::from_voxels(dims, ends.filter(|v| from < to || v[0] == from));
-            let filled = along_x(&flips.unwrap(), u64::MAX, &NoProgress).unwrap();
+            let filled = filled_of(&flips.unwrap());
             let end = if to < last { to } else { last + 1 };
             let columns = u64::from(dims[1] * dims[2]);
             assert_eq!(filled.grid.occupied(), columns * u64::from(end - from), "{dims:?}");
@@ -388,10 +389,8 @@ fn rows_as_long_as_they_get_are_filled_in_runs() {
             assert_eq!(filled.unended, if to < last { 0 } else { columns });
             let rows = dims[1].div_ceil(8) * dims[2].div_ceil(8);
             if dims[1..].iter().all(|d| d % 8 == 0) {
-                assert!(
-                    filled.grid.brick_runs().count() <= 3 * rows as usize,
-                    "{dims:?} {from} {to}"
-                );
+                let runs = filled.grid.brick_runs().count();
+                assert!(runs <= 3 * rows as usize, "{dims:?} {from} {to}");
             }
         }
     }
@@ -400,12 +399,11 @@ fn rows_as_long_as_they_get_are_filled_in_runs() {
 #[test]
 fn full_bricks_of_flips_flip_every_other_slice() {
     for dims in [[4_000, 8, 8], [65_536, 8, 16]] {
-        let mut bricks: Vec<_> = (1..dims[0] / 8)
-            .map(|x| (trivox::grid::BrickKey::new([x, 0, 0]), trivox::grid::FULL))
-            .collect();
-        bricks.push((trivox::grid::BrickKey::new([0, 0, 0]), [0, 0, 5, 0, 0, 0, 0, 0]));
+        let mut bricks: Vec<_> =
+            (1..dims[0] / 8).map(|x| (BrickKey::new([x, 0, 0]), FULL)).collect();
+        bricks.push((BrickKey::new([0, 0, 0]), [0, 0, 5, 0, 0, 0, 0, 0]));
         let flips = VoxelGrid::from_bricks(dims, bricks).unwrap();
-        let filled = along_x(&flips, u64::MAX, &NoProgress).unwrap();
+        let filled = filled_of(&flips);
         assert_eq!(filled.unended, 2);
         for (key, mask) in filled.grid.bricks().skip(1) {
             assert_eq!(mask, [!5, 5, !5, 5, !5, 5, !5, 5], "{key:?}");
@@ -432,7 +430,7 @@ fn a_shell_encloses_its_inside_until_it_has_a_hole() {
     for (lo, hi) in [([0; 3], [63, 49, 44]), ([3, 8, 15], [60, 47, 40]), ([7; 3], [40; 3])] {
         let closed = shell(dims, lo, hi);
         let inside: u64 = (0..3).map(|a| u64::from(hi[a] - lo[a] - 1)).product();
-        assert_eq!(flood_of(&closed).enclosed, inside);
+        assert_eq!(flood_of(&closed.grid()).enclosed, inside);
         let middle: [u32; 3] = std::array::from_fn(|a| lo[a].midpoint(hi[a]));
         for axis in 0..3 {
             for end in [lo, hi] {
@@ -440,14 +438,14 @@ fn a_shell_encloses_its_inside_until_it_has_a_hole() {
                 let mut hole = middle;
                 hole[axis] = end[axis];
                 open.flip(hole);
-                let flooded = flood_of(&open);
-                assert_eq!(flooded, Flooded { grid: open.grid(), enclosed: 0 });
+                let grid = open.grid();
+                assert_eq!(flood_of(&grid), Flooded { grid, enclosed: 0 });
             }
         }
         // A hole at an edge leads nowhere.
         let mut tight = closed.clone();
         tight.flip(lo);
-        assert_eq!(flood_of(&tight).enclosed, inside);
+        assert_eq!(flood_of(&tight.grid()).enclosed, inside);
     }
 }
 
@@ -458,13 +456,13 @@ fn a_shell_in_a_shell_is_enclosed_whether_or_not_it_has_a_hole() {
     let mut inner = shell(dims, [9, 10, 11], [50, 27, 28]);
     let volume = 64 * 34 * 34;
     let voxels_of = |dense: &Dense| dense.set().count() as u64;
-    assert_eq!(flood_of(&union(&outer, &inner)).enclosed, volume - voxels_of(&inner));
+    assert_eq!(flood_of(&union(&outer, &inner).grid()).enclosed, volume - voxels_of(&inner));
     inner.flip([9, 15, 15]);
-    assert_eq!(flood_of(&union(&outer, &inner)).enclosed, volume - voxels_of(&inner));
+    assert_eq!(flood_of(&union(&outer, &inner).grid()).enclosed, volume - voxels_of(&inner));
     // Through the outer shell's hole all but the inner one's inside is reached.
     let (mut open, inner) = (outer.clone(), shell(dims, [9, 10, 11], [50, 27, 28]));
     open.flip([67, 20, 20]);
-    assert_eq!(flood_of(&union(&open, &inner)).enclosed, 40 * 16 * 16);
+    assert_eq!(flood_of(&union(&open, &inner).grid()).enclosed, 40 * 16 * 16);
 }
 
 /// A block with a corridor one voxel wide that winds through all of it: along each row along `x` to
@@ -493,13 +491,13 @@ fn a_corridor_through_hundreds_of_bricks_is_followed_to_its_end() {
         let sealed = winding(dims, axes);
         let corridor = sealed.bits.iter().filter(|bit| !**bit).count() as u64;
         assert!(corridor > 15_000);
-        assert_eq!(flood_of(&sealed).enclosed, corridor);
+        assert_eq!(flood_of(&sealed.grid()).enclosed, corridor);
         for (end, at) in [([1, 1, 0], "its beginning"), ([20, 39, 40], "its end")] {
             let mut open = sealed.clone();
             let mut hole = [0; 3];
             (0..3).for_each(|i| hole[axes[i]] = end[i]);
             open.flip(hole);
-            assert_eq!(flood_of(&open).enclosed, 0, "open at {at}, {axes:?}");
+            assert_eq!(flood_of(&open.grid()).enclosed, 0, "open at {at}, {axes:?}");
         }
     }
 }
@@ -516,19 +514,16 @@ fn long_gaps_between_walls_are_enclosed_as_runs() {
         let bricks = |open: Option<[u32; 3]>| {
             let walls =
                 positions.clone().filter(|&[x, y, z]| is_wall(x, y, z) && open != Some([x, y, z]));
-            let key = |[x, y, z]: [u32; 3]| trivox::grid::BrickKey::new([begin + x, y, z]);
-            let full = walls.map(|brick| (key(brick), trivox::grid::FULL));
+            let key = |[x, y, z]: [u32; 3]| BrickKey::new([begin + x, y, z]);
+            let full = walls.map(|brick| (key(brick), FULL));
             VoxelGrid::from_bricks(dims, full.collect()).unwrap()
         };
-        let flooded = flood(&bricks(None), u64::MAX, &NoProgress).unwrap();
+        let flooded = flood_of(&bricks(None));
         assert_eq!(flooded.enclosed, 998 * 512);
         assert_eq!(flooded.grid.brick_runs().count(), 9);
         for hole in [[0, 1, 1], [999, 1, 1], [500, 0, 1], [500, 1, 2], [3, 1, 0], [998, 2, 1]] {
             let open = bricks(Some(hole));
-            assert_eq!(
-                flood(&open, u64::MAX, &NoProgress).unwrap(),
-                Flooded { grid: open, enclosed: 0 }
-            );
+            assert_eq!(flood_of(&open), Flooded { grid: open, enclosed: 0 });
         }
     }
 }
@@ -542,18 +537,12 @@ fn results_are_the_same_with_any_number_of_threads() {
         VoxelGrid::from_voxels([501, 333, 299], voxels).unwrap()
     });
     let all = || {
-        let voted = vote(grids.each_ref(), u64::MAX, &NoProgress).unwrap();
-        let filled = along_x(&grids[0], u64::MAX, &NoProgress).unwrap();
-        let flooded = flood(&grids[0], u64::MAX, &NoProgress).unwrap();
         let sets = grids[0].union(&grids[1]).subtract(&grids[2]);
-        (voted, filled, flooded, sets)
+        (vote_of(&grids), filled_of(&grids[0]), flood_of(&grids[0]), sets)
     };
-    let with = |threads| {
-        rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(all)
-    };
-    let one = with(1);
+    let one = on_threads(1, all);
     for threads in [2, 3, 7] {
-        assert!(with(threads) == one, "{threads} threads");
+        assert!(on_threads(threads, all) == one, "{threads} threads");
     }
 }
 
@@ -582,32 +571,17 @@ fn progress_ends_at_its_total_and_cancelling_ends_the_fill() {
 #[test]
 fn grids_without_voxels_and_grids_of_one_are_filled() {
     for dims in [[1; 3], [9, 1, 20]] {
-        let none = VoxelGrid::empty(dims).unwrap();
-        assert_eq!(
-            along_x(&none, u64::MAX, &NoProgress).unwrap(),
-            Filled { grid: none.clone(), unended: 0 }
-        );
-        assert_eq!(
-            flood(&none, u64::MAX, &NoProgress).unwrap(),
-            Flooded { grid: none.clone(), enclosed: 0 }
-        );
+        let none = || VoxelGrid::empty(dims).unwrap();
+        assert_eq!(filled_of(&none()), Filled { grid: none(), unended: 0 });
+        assert_eq!(flood_of(&none()), Flooded { grid: none(), enclosed: 0 });
         let disagreement = AxisDisagreement::default();
-        assert_eq!(
-            vote([&none; 3], u64::MAX, &NoProgress).unwrap(),
-            Voted { grid: none, disagreement }
-        );
+        assert_eq!(vote_of(&[(); 3].map(|()| none())), Voted { grid: none(), disagreement });
     }
-    let one = VoxelGrid::from_voxels([1; 3], [[0; 3]]).unwrap();
-    assert_eq!(
-        along_x(&one, u64::MAX, &NoProgress).unwrap(),
-        Filled { grid: one.clone(), unended: 1 }
-    );
-    assert_eq!(
-        flood(&one, u64::MAX, &NoProgress).unwrap(),
-        Flooded { grid: one.clone(), enclosed: 0 }
-    );
+    let one = || VoxelGrid::from_voxels([1; 3], [[0; 3]]).unwrap();
+    assert_eq!(filled_of(&one()), Filled { grid: one(), unended: 1 });
+    assert_eq!(flood_of(&one()), Flooded { grid: one(), enclosed: 0 });
     // No column votes, so that nothing says inside.
-    let voted = vote([&one; 3], u64::MAX, &NoProgress).unwrap();
+    let voted = vote_of(&[(); 3].map(|()| one()));
     assert_eq!((voted.grid.occupied(), voted.disagreement.odd), (0, [1; 3]));
     assert_eq!(voted.disagreement.worst, Some([0; 3]));
 }
@@ -619,29 +593,17 @@ fn flips_in_grids_of_different_size_vote_in_one_that_holds_all() {
         let grids = [0, 1, 2].map(|_| random_dims(rng)).map(|dims| random(rng, dims).grid());
         let dims = std::array::from_fn(|a| grids.iter().map(|g| g.dims()[a]).max().unwrap());
         let same = grids.each_ref().map(|g| VoxelGrid::from_voxels(dims, g.voxels()).unwrap());
-        let [voted, expected] =
-            [&grids, &same].map(|g| vote(g.each_ref(), u64::MAX, &NoProgress).unwrap());
-        assert!(voted == expected, "seed {seed}");
+        assert!(vote_of(&grids) == vote_of(&same), "seed {seed}");
     }
 }
 
 #[test]
 fn what_is_filled_lies_where_the_flips_lie() {
-    let lattice = Lattice {
-        dims: [8; 3],
-        fraction_bits: 16,
-        scale: 2.0,
-        voxel_size: 32_768.0,
-        origin: [1.0, 2.0, 3.0],
-        anchor: [1.0, 2.0, 3.0],
-        anchor_voxel: [0; 3],
-    };
-    let world = World::of(&lattice, Up::Z);
+    let world = World::at([1.0, 2.0, 3.0], 32_768.0, Up::Z);
     for voxels in [vec![], vec![[1, 2, 3]]] {
         let grid = VoxelGrid::from_voxels([8; 3], voxels).unwrap().with_world(world);
-        assert_eq!(along_x(&grid, u64::MAX, &NoProgress).unwrap().grid.world, world);
-        assert_eq!(flood(&grid, u64::MAX, &NoProgress).unwrap().grid.world, world);
-        assert_eq!(vote([&grid; 3], u64::MAX, &NoProgress).unwrap().grid.world, world);
+        assert_eq!([filled_of(&grid).grid.world, flood_of(&grid).grid.world], [world; 2]);
+        assert_eq!(vote_of(&[(); 3].map(|()| grid.clone())).grid.world, world);
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::common::oklab;
+use crate::common::voxels::on_threads;
 use trivox::VoxelGrid;
 use trivox::base::srgb::{Rgba, linear_of};
 use trivox::grid::{BrickKey, Colors, FULL};
@@ -129,8 +130,7 @@ fn unused_and_repeated_indices_are_not_chosen() {
 fn palettes_and_indices_are_the_same_on_any_number_of_threads() {
     let grid = grid_of(&random_colors(50_000, 5));
     let on = |threads: usize| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| [false, true].map(|dither| indexed(&grid, None, dither)))
+        on_threads(threads, || [false, true].map(|dither| indexed(&grid, None, dither)))
     };
     let [one, two, five] = [1, 2, 5].map(on);
     assert!(one == two && one == five);

@@ -92,12 +92,8 @@ fn a_cube_is_as_many_voxels_along_each_axis_as_asked_for() {
         for mesh in [unit_cube(), cuboid(at, at.map(|c| c + size))] {
             let placed = place(&mesh, &resolution(n)).unwrap();
             assert_eq!(placed.lattice().dims, [n; 3]);
-            let far = n as i32 * placed.lattice().units_per_voxel();
-            assert_eq!(
-                extremes(&placed),
-                [[0, far]; 3],
-                "{n} voxels of a cube of {size} at {at:?}"
-            );
+            let ends = [0, n as i32 * placed.lattice().units_per_voxel()];
+            assert_eq!(extremes(&placed), [ends; 3], "{n} voxels of a cube of {size} at {at:?}");
         }
     }
 }
@@ -239,9 +235,8 @@ fn lattice_points_lie_half_a_unit_from_their_vertices_in_the_world() {
                 let p = mesh.positions()[vertex as usize];
                 for a in 0..3 {
                     let world = origin[a] + f64::from(u[a]) / scale;
-                    let digits = 4.0
-                        * f64::EPSILON
-                        * (p[a].abs() + origin[a].abs() + (p[a] - origin[a]).abs());
+                    let sizes = p[a].abs() + origin[a].abs() + (p[a] - origin[a]).abs();
+                    let digits = 4.0 * f64::EPSILON * sizes;
                     assert!((world - p[a]).abs() <= 0.5 / scale + digits, "{p:?} at {u:?}");
                 }
             }
@@ -258,20 +253,9 @@ fn vertices_round_to_the_nearest_lattice_point_and_ties_to_even() {
         let mesh = mesh_of(&[[at(units); 3]]);
         place(&mesh, &voxel_size(1.0).with_bounds(bounds)).unwrap().triangle(0)[0][0]
     };
-    for (units, expected) in [
-        (0.5, 0),
-        (1.5, 2),
-        (2.5, 2),
-        (3.5, 4),
-        (-0.5, 0),
-        (-1.5, -2),
-        (-2.5, -2),
-        (2.499, 2),
-        (2.501, 3),
-        (-2.501, -3),
-    ] {
-        assert_eq!(rounded(units), expected, "{units}");
-    }
+    let ties = [0.5, 1.5, 2.5, 3.5, -0.5, -1.5, -2.5];
+    assert_eq!(ties.map(rounded), [0, 2, 2, 4, 0, -2, -2]);
+    assert_eq!([2.499, 2.501, -2.501].map(rounded), [2, 3, -3]);
 }
 
 /// Whether all vertices, and the centres of all boxes of every size that could be tested, lie
@@ -294,10 +278,8 @@ fn keeps_the_budget(lattice: &Lattice, extremes: &[[i32; 2]; 3]) -> bool {
 
 fn assert_keeps_the_budget(placed: &PlacedMesh) {
     let lattice = placed.lattice();
-    assert!(
-        (MIN_FRACTION_BITS..=MAX_FRACTION_BITS).contains(&lattice.fraction_bits),
-        "{lattice:?}"
-    );
+    let bits = MIN_FRACTION_BITS..=MAX_FRACTION_BITS;
+    assert!(bits.contains(&lattice.fraction_bits), "{lattice:?}");
     assert!(keeps_the_budget(lattice, &extremes(placed)), "{lattice:?}, {:?}", extremes(placed));
 }
 
@@ -450,23 +432,16 @@ fn a_resolution_of_a_single_point_is_refused() {
 
 #[test]
 fn a_mesh_that_reaches_too_far_past_its_bounds_is_refused() {
-    let bounds = Bounds { min: [0.0; 3], max: [1.0; 3] };
-    let reaching =
-        |far: f64| place(&cuboid([0.0; 3], [far, 1.0, 1.0]), &resolution(1).with_bounds(bounds));
+    let options = resolution(1).with_bounds(Bounds { min: [0.0; 3], max: [1.0; 3] });
+    let reaching = |far: f64| place(&cuboid([0.0; 3], [far, 1.0, 1.0]), &options);
     let limit = f64::from(MAX_SPAN_VOXELS);
+    let too_far = Err(PlaceError::TooFar { voxels: limit + 1.0, limit: limit as u32 });
     assert_eq!(reaching(limit).unwrap().lattice().fraction_bits, MIN_FRACTION_BITS);
-    assert_eq!(
-        reaching(limit + 1.0),
-        Err(PlaceError::TooFar { voxels: limit + 1.0, limit: limit as u32 })
-    );
+    assert_eq!(reaching(limit + 1.0), too_far);
     // To the other side, the whole cube that the grid is rounded up to counts too.
-    let below =
-        |far: f64| place(&cuboid([far, 0.0, 0.0], [1.0; 3]), &resolution(1).with_bounds(bounds));
+    let below = |far: f64| place(&cuboid([far, 0.0, 0.0], [1.0; 3]), &options);
     assert_eq!(below(64.0 - limit).unwrap().lattice().fraction_bits, MIN_FRACTION_BITS);
-    assert_eq!(
-        below(63.0 - limit),
-        Err(PlaceError::TooFar { voxels: limit + 1.0, limit: limit as u32 })
-    );
+    assert_eq!(below(63.0 - limit), too_far);
     assert!(matches!(reaching(1.7e308), Err(PlaceError::TooFar { .. })));
 }
 
@@ -476,10 +451,8 @@ fn a_mesh_that_reaches_too_far_past_a_given_lattice_is_refused() {
     let reaching = |far: f64| place_on(&cuboid([0.0; 3], [far, 1.0, 1.0]), &lattice);
     let limit = f64::from(1 << (SPAN_BITS - lattice.fraction_bits));
     assert!(reaching(limit).is_ok());
-    assert_eq!(
-        reaching(limit + 1.0),
-        Err(PlaceError::TooFar { voxels: limit + 1.0, limit: limit as u32 })
-    );
+    let too_far = PlaceError::TooFar { voxels: limit + 1.0, limit: limit as u32 };
+    assert_eq!(reaching(limit + 1.0), Err(too_far));
 }
 
 #[test]
@@ -507,6 +480,8 @@ fn a_corner_one_unit_past_the_grid_is_outside_and_one_on_its_faces_is_not() {
 
 #[test]
 fn every_refusal_says_the_numbers_and_the_remedy() {
+    let too_many = PlaceError::TooManyVoxels { axis: 'z', voxels: 7e4, limit: 1 << 16 };
+    let too_far = PlaceError::TooFar { voxels: 2e6, limit: 1 << 20 };
     let cases: [(PlaceError, &[&str]); 9] = [
         (PlaceError::Resolution(0), &["0", "use 1 to 65536"]),
         (PlaceError::VoxelSize(-2.5), &["-2.5", "use a positive number"]),
@@ -515,14 +490,8 @@ fn every_refusal_says_the_numbers_and_the_remedy() {
         (PlaceError::Bounds { axis: 'y', min: 4.0, max: 3.0 }, &["4", "3", "y axis", "below"]),
         (PlaceError::NoExtent([1.5, 2.5, 3.5]), &["(1.5, 2.5, 3.5)", "give a voxel size"]),
         (PlaceError::ExtentRange { extent: 1e-320 }, &["e-320", "scale the mesh"]),
-        (
-            PlaceError::TooManyVoxels { axis: 'z', voxels: 7e4, limit: 1 << 16 },
-            &["70000", "z axis", "65536"],
-        ),
-        (
-            PlaceError::TooFar { voxels: 2e6, limit: 1 << 20 },
-            &["2000000", "1048576", "larger voxels"],
-        ),
+        (too_many, &["70000", "z axis", "65536"]),
+        (too_far, &["2000000", "1048576", "larger voxels"]),
     ];
     for (error, parts) in cases {
         let text = error.to_string();

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::common::progress::Counts;
+use crate::common::voxels::on_threads;
 use fastrand::Rng;
 use trivox::grid::{Colors, DEFAULT_COLOR};
 use trivox::view::render::{
@@ -133,10 +134,7 @@ fn the_whole_grid_is_in_the_picture_and_fills_it() {
                     .with_projection(projection)
                     .with_background(Background::Transparent);
                 let picture = draw(&grid, &options);
-                let covered = |column, row| picture.at(column, row)[3] > 0;
-                let columns = (0..size[0]).filter(|&c| (0..size[1]).any(|r| covered(c, r)));
-                let rows = (0..size[1]).filter(|&r| (0..size[0]).any(|c| covered(c, r)));
-                let used = [columns.collect::<Vec<_>>(), rows.collect()];
+                let used = [covered(&picture, false), covered(&picture, true)];
                 let part = |i: usize| used[i].len() as f64 / f64::from(size[i]);
                 // All but twice the margin, one way or the other.
                 let most = part(0).max(part(1));
@@ -179,10 +177,8 @@ fn voxels_cast_a_shadow_on_the_ground() {
 #[test]
 fn a_picture_does_not_depend_on_the_number_of_threads() {
     let grid = scattered();
-    let draw_with = |threads: usize| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| draw(&grid, &RenderOptions::new([123, 77])))
-    };
+    let draw_with =
+        |threads: usize| on_threads(threads, || draw(&grid, &RenderOptions::new([123, 77])));
     let alone = draw_with(1);
     assert!([2, 3, 8].into_iter().all(|threads| draw_with(threads) == alone));
 }
@@ -192,8 +188,7 @@ fn a_cancelled_picture_ends_after_a_few_rows() {
     let grid = scattered();
     let options = RenderOptions::new([300; 2]).with_samples(2);
     let counts = Counts { most: Some(40), ..Counts::default() };
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-    let cancelled = pool.install(|| Renderer::new(&grid).render_with(&options, &counts));
+    let cancelled = on_threads(1, || Renderer::new(&grid).render_with(&options, &counts));
     assert!(matches!(cancelled, Err(RenderError::Cancelled)), "{cancelled:?}");
     assert_eq!(counts.done.into_inner(), 40);
 }
@@ -331,10 +326,8 @@ fn all_pictures_of_an_orbit_are_framed_alike_and_show_all() {
                 rows.push(covered(&picture, true));
             }
             // Some pixels of the polygon about the circle; of a perspective more.
-            assert!(
-                highest >= 68 || widest >= 115,
-                "{view:?}, {projection:?}: {highest}, {widest}"
-            );
+            let fills = highest >= 68 || widest >= 115;
+            assert!(fills, "{view:?}, {projection:?}: {highest}, {widest}");
             // Level and without perspective, each voxel stays at its height.
             let is_level = view == View::Front && projection == Projection::Orthographic;
             assert!(!is_level || rows.iter().all(|row| *row == rows[0]), "{rows:?}");
@@ -366,22 +359,27 @@ fn animated(bytes: Vec<u8>) -> (Vec<Vec<u8>>, Vec<(u16, u16)>) {
     (0..pictures).map(read).unzip()
 }
 
+/// The pictures of a turntable on a clear and on an opaque background.
+fn turntables() -> [(RenderOptions, Vec<Picture>); 2] {
+    [Background::Transparent, Background::Gradient].map(|background| {
+        let options = RenderOptions::new([31, 17]).with_background(background);
+        (options, options.turntable(5).map(|frame| draw(&lopsided(), &frame)).collect())
+    })
+}
+
 #[test]
 fn an_animation_has_the_pictures_in_order() {
-    for background in [Background::Transparent, Background::Gradient] {
-        let options = RenderOptions::new([31, 17]).with_background(background);
-        let frames: Vec<Picture> =
-            options.turntable(5).map(|frame| draw(&lopsided(), &frame)).collect();
+    for (options, frames) in turntables() {
         let mut bytes = Vec::new();
         let mut animation = PngAnimation::new(&mut bytes, &options, 5, 12).unwrap();
         frames.iter().for_each(|frame| animation.add(frame).unwrap());
         animation.finish().unwrap();
-        let channels = if background == Background::Transparent { 4 } else { 3 };
+        let channels = if options.background == Background::Transparent { 4 } else { 3 };
         let (read, delays) = animated(bytes);
         assert_eq!(delays, [(1, 12); 5]);
         for (read, frame) in read.iter().zip(&frames) {
             let expected = frame.pixels().iter().flat_map(|pixel| &pixel[..channels]);
-            assert!(read.iter().eq(expected), "{background:?}");
+            assert!(read.iter().eq(expected), "{options:?}");
         }
         assert!(frames[0] != frames[1]);
     }
@@ -422,21 +420,7 @@ fn the_largest_margin_leaves_every_ray_a_direction() {
 
 /// Functions of floating-point numbers that each platform has its own of, with roundings of its
 /// own.
-const OF_PLATFORMS: [&str; 13] = [
-    ".acos(",
-    ".asin(",
-    ".atan(",
-    ".atan2(",
-    ".cbrt(",
-    ".cos(",
-    ".exp(",
-    ".hypot(",
-    ".ln(",
-    ".powf(",
-    ".sin(",
-    ".sin_cos(",
-    ".tan(",
-];
+const OF_PLATFORMS: &str = "acos asin atan atan2 cbrt cos exp hypot ln powf sin sin_cos tan";
 
 #[test]
 fn rays_and_pictures_are_made_without_functions_that_platforms_round_differently() {
@@ -449,7 +433,8 @@ fn rays_and_pictures_are_made_without_functions_that_platforms_round_differently
     assert!(files.len() > 10, "{files:?}");
     for file in files {
         let text = fs::read_to_string(&file).unwrap();
-        let found: Vec<_> = OF_PLATFORMS.iter().filter(|name| text.contains(**name)).collect();
+        let is_called = |name: &&str| text.contains(&format!(".{name}("));
+        let found: Vec<_> = OF_PLATFORMS.split(' ').filter(is_called).collect();
         assert!(found.is_empty(), "{}: {found:?}", file.display());
     }
 }
@@ -611,10 +596,7 @@ fn a_picture_is_laid_over_another_by_its_opacity() {
 #[test]
 fn a_webp_has_the_pictures_in_order_with_all_colours() {
     use image::AnimationDecoder;
-    for background in [Background::Transparent, Background::Gradient] {
-        let options = RenderOptions::new([31, 17]).with_background(background);
-        let frames: Vec<Picture> =
-            options.turntable(5).map(|frame| draw(&lopsided(), &frame)).collect();
+    for (options, frames) in turntables() {
         let mut bytes = Vec::new();
         let mut animation = WebpAnimation::new(&mut bytes, &options, 24).unwrap();
         frames.iter().for_each(|frame| animation.add(frame).unwrap());
@@ -643,10 +625,7 @@ fn a_webp_has_the_pictures_in_order_with_all_colours() {
 #[test]
 fn a_gif_has_the_pictures_in_order_in_256_colours_each() {
     use image::AnimationDecoder;
-    for background in [Background::Transparent, Background::Gradient] {
-        let options = RenderOptions::new([31, 17]).with_background(background);
-        let frames: Vec<Picture> =
-            options.turntable(5).map(|frame| draw(&lopsided(), &frame)).collect();
+    for (options, frames) in turntables() {
         let mut bytes = Vec::new();
         let mut animation = GifAnimation::new(&mut bytes, &options, 24).unwrap();
         frames.iter().for_each(|frame| animation.add(frame).unwrap());
@@ -657,9 +636,9 @@ fn a_gif_has_the_pictures_in_order_in_256_colours_each() {
         for (read, drawn) in read.iter().zip(&frames) {
             assert_eq!(read.delay().numer_denom_ms(), (40, 1));
             for (a, b) in read.buffer().pixels().zip(drawn.pixels()) {
-                assert_eq!(a.0[3] == 255, b[3] >= 128, "{background:?}");
+                assert_eq!(a.0[3] == 255, b[3] >= 128, "{options:?}");
                 let far = (0..3).map(|i| a.0[i].abs_diff(b[i])).max().unwrap();
-                assert!(a.0[3] == 0 || far < 24, "{background:?}: {a:?} of {b:?}");
+                assert!(a.0[3] == 0 || far < 24, "{options:?}: {a:?} of {b:?}");
             }
         }
     }

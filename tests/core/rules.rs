@@ -1,25 +1,19 @@
 //! The CPU backend by the rules that look at columns, against the slow oracle: triangles of every
 //! size, cut by bounds, on any number of threads and within any bound on memory.
-use crate::common::memory::{memory_needed_for, run_within};
+use crate::common::memory::assert_same_or_refused;
 use crate::common::pairs::triangle_past_the_origin;
 use crate::common::rules::{RULES, voxelize as oracle};
-use crate::common::shapes::{degenerate_soup, mesh_of, placed, soup};
+use crate::common::shapes::{
+    UNIT, degenerate_soup, moved, placed, sheets, soup, window_on_wide_triangles,
+};
+use crate::common::voxels::assert_same;
 use fastrand::Rng;
 use trivox::engine::backend::{Rule, RunOptions};
 use trivox::lattice::Triangle;
-use trivox::{BackendError, Bounds, Cpu, NoProgress, PlaceOptions, PlacedMesh, Sizing};
-use trivox::{VoxelGrid, place};
-
-/// Lattice units in a voxel of the meshes made by [`placed`].
-const UNIT: i32 = 1 << 16;
+use trivox::{Cpu, NoProgress, PlacedMesh, VoxelGrid};
 
 fn run(cpu: &Cpu, mesh: &PlacedMesh, rule: Rule) -> VoxelGrid {
     cpu.run(mesh, rule, &RunOptions::default(), &NoProgress).unwrap().grid
-}
-
-fn assert_same(grid: &VoxelGrid, expected: &VoxelGrid, what: &str) {
-    let difference: Vec<_> = grid.differing_voxels(expected).take(5).collect();
-    assert!(grid == expected, "{what}: {grid:?} rather than {expected:?}: {difference:?}");
 }
 
 /// Compares all rules, and returns how many voxels each names.
@@ -29,10 +23,6 @@ fn check(mesh: &PlacedMesh, what: &str) -> [u64; RULES.len()] {
         assert_same(&run(&Cpu::default(), mesh, rule), &expected, &format!("{rule:?}, {what}"));
         expected.occupied()
     })
-}
-
-fn moved(triangle: Triangle, by: [i32; 3]) -> Triangle {
-    triangle.map(|corner| [0, 1, 2].map(|a| corner[a] + by[a]))
 }
 
 #[test]
@@ -106,38 +96,14 @@ fn any_number_of_threads_and_any_bound_on_memory_gives_the_same_grid_or_is_refus
             let cpu = Cpu::with_threads(threads).unwrap();
             let what = format!("{rule:?}, {threads} threads");
             assert_same(&run(&cpu, &mesh, rule), &expected, &what);
-            let most = memory_needed_for(threads, &mesh, rule);
-            let mut results = [0, 0];
-            for allowed in (0..=10).map(|i| most / 10 * i).chain([most - 1, most, 2 * most]) {
-                match run_within(threads, allowed, &mesh, rule) {
-                    Ok(grid) => {
-                        assert_same(&grid, &expected, &format!("{what}, {allowed} bytes"));
-                        results[1] += 1;
-                    }
-                    Err(BackendError::Memory { needed, allowed: said }) => {
-                        assert_eq!((needed, said), (most, allowed), "{what}");
-                        assert!(allowed < most, "{what}: {allowed} is said to suffice");
-                        results[0] += 1;
-                    }
-                    Err(other) => panic!("{other:?}"),
-                }
-            }
-            assert!(results[0] >= 1 && results[1] >= 2, "{what}: {results:?}");
+            assert_same_or_refused(threads, &mesh, rule, &expected, 10);
         }
     }
 }
 
 #[test]
 fn one_place_may_be_crossed_any_number_of_times() {
-    // A thousand sheets in one voxel, then a thousand the other way in the next.
-    let up = [[0, 0, 0], [0, 8 * UNIT, 0], [0, 0, 8 * UNIT]];
-    let down = [up[0], up[2], up[1]];
-    let at = |triangle: Triangle, x: i32| moved(triangle, [x, 0, 0]);
-    let mut triangles: Vec<Triangle> = (0..1001).map(|i| at(down, 2 * UNIT + i)).collect();
-    triangles.extend((0..1001).map(|i| at(up, 3 * UNIT + i)));
-    triangles.extend((0..7).map(|_| at(up, 5 * UNIT)));
-    let mesh = placed(&triangles, [8; 3]);
-    let named = check(&mesh, "sheets");
+    let named = check(&placed(&sheets(), [8; 3]), "sheets");
     assert_eq!(named[5], 3 * 28, "in, out, and in again by the other side");
 }
 
@@ -146,16 +112,7 @@ fn windows_on_triangles_that_span_a_million_voxels() {
     let mut rng = Rng::with_seed(5);
     for size in [1e-4, 1e-3] {
         for _ in 0..6 {
-            let triangles: Vec<_> = (0..3)
-                .map(|_| {
-                    let [a, b] = [(); 2].map(|()| [(); 3].map(|()| rng.f64()));
-                    let c = [0, 1, 2].map(|i| 1.5 - a[i] - b[i] + size * (rng.f64() - 0.5));
-                    [a, b, c]
-                })
-                .collect();
-            let bounds = Bounds { min: [0.5 - size / 2.0; 3], max: [0.5 + size / 2.0; 3] };
-            let options = PlaceOptions::new(Sizing::Resolution(40)).with_bounds(bounds);
-            check(&place(&mesh_of(&triangles), &options).unwrap(), "window");
+            check(&window_on_wide_triangles(&mut rng, size, 40), "window");
         }
     }
 }

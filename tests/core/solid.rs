@@ -4,11 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::common::environment;
 use crate::common::inside::{self, Surrounded, TIE_RULE};
+use crate::common::memory::until_it_fits;
 use crate::common::paths;
-use crate::common::shapes::{crumpled_torus, mesh_of, placed, tetrahedron};
+use crate::common::shapes::{UNIT, crumpled_torus, mesh_of, placed, tetrahedron};
 use crate::common::solids::{
     apart, cube, cuboid, inside_out, klein_bottle, lidless_cube, moebius_strip, sphere, together,
     torus, with_flipped, with_triangles, with_vertices_repeated,
+};
+use crate::common::voxels::{
+    at_resolution, at_voxel_size, in_grid, in_mode, on_threads, solid, surface, within,
 };
 use fastrand::Rng;
 use trivox::engine::backend::RunOptions;
@@ -16,36 +20,11 @@ use trivox::formats::read_mesh;
 use trivox::lattice::Triangle;
 use trivox::solid::{Fill, FillReport, FillWarning, Solid, fill};
 use trivox::{
-    BackendError, Bounds, Cpu, Mesh, Mode, NoProgress, PlaceOptions, PlacedMesh, Sizing, VoxelGrid,
-    place, voxelize,
+    Bounds, Cpu, Mesh, Mode, NoProgress, PlaceOptions, PlacedMesh, Sizing, VoxelGrid, place,
+    voxelize,
 };
 
-/// Lattice units in a voxel of the meshes made by [`placed`].
-const UNIT: i32 = 1 << 16;
-
 const FILLS: [Fill; 5] = [Fill::Auto, Fill::Parity, Fill::Winding, Fill::Flood, Fill::Vote];
-
-fn solid(mesh: &PlacedMesh, fill: Fill) -> (VoxelGrid, FillReport) {
-    let mode = Mode::Solid(Solid { fill, include_surface: false });
-    let voxels = voxelize(&Cpu::default(), mesh, mode, &RunOptions::default(), &NoProgress);
-    let voxels = voxels.unwrap();
-    (voxels.grid, voxels.fill_report.unwrap())
-}
-
-fn surface(mesh: &PlacedMesh) -> VoxelGrid {
-    let options = RunOptions::default();
-    voxelize(&Cpu::default(), mesh, Mode::Surface, &options, &NoProgress).unwrap().grid
-}
-
-fn at_resolution(mesh: &Mesh, resolution: u32) -> PlacedMesh {
-    place(mesh, &PlaceOptions::new(Sizing::Resolution(resolution))).unwrap()
-}
-
-/// `mesh` in a grid of `dims` voxels of one mesh unit from the origin.
-fn in_grid(mesh: &Mesh, dims: [u32; 3]) -> PlacedMesh {
-    let bounds = Bounds { min: [0.0; 3], max: dims.map(f64::from) };
-    place(mesh, &PlaceOptions::new(Sizing::VoxelSize(1.0)).with_bounds(bounds)).unwrap()
-}
 
 /// The voxels from `lo` up to, but not including, `hi`.
 fn block(dims: [u32; 3], lo: [u32; 3], hi: [u32; 3]) -> VoxelGrid {
@@ -188,11 +167,8 @@ fn a_cube_without_one_side_is_whole_by_winding_and_vote_and_wrong_by_parity_wher
         assert_eq!(filling.reason, "the mesh has 4 open edges", "{what}");
         let mut odd = [0; 3];
         odd[axis] = 100;
-        assert_eq!(
-            assert_certain(&mesh, Fill::Vote, &whole).disagreement.unwrap().odd,
-            odd,
-            "{what}"
-        );
+        let disagreement = assert_certain(&mesh, Fill::Vote, &whole).disagreement.unwrap();
+        assert_eq!(disagreement.odd, odd, "{what}");
 
         let (grid, filling) = solid(&mesh, Fill::Parity);
         let expected = match (axis, is_upper) {
@@ -242,11 +218,8 @@ fn a_flood_seals_a_hole_below_a_voxel_and_says_when_it_came_in_through_a_larger_
         } else {
             assert!(grid == surface(&mesh), "{hole:?}");
             // The hole's one voxel is lost as well.
-            assert_eq!(
-                filling.doubts,
-                [FillWarning::Leak { voxels: 513, enclosed: 0 }],
-                "{hole:?}"
-            );
+            let leak = FillWarning::Leak { voxels: 513, enclosed: 0 };
+            assert_eq!(filling.doubts, [leak], "{hole:?}");
         }
     }
 }
@@ -325,10 +298,8 @@ fn a_side_twice_over_is_no_hole_by_winding() {
         let (grid, filling) = solid(&mesh, Fill::Auto);
         assert!(grid == whole, "side {side}");
         assert_eq!(filling.doubts, [], "side {side}");
-        assert_eq!(
-            (filling.fill, filling.reason.as_str()),
-            (Fill::Winding, "the mesh has 4 odd edges")
-        );
+        let how = (filling.fill, filling.reason.as_str());
+        assert_eq!(how, (Fill::Winding, "the mesh has 4 odd edges"));
         assert!(is_about_holes(&solid(&mesh, Fill::Parity).1.doubts), "side {side}");
     }
 }
@@ -459,11 +430,8 @@ fn the_shell_adds_the_surface_and_nothing_else() {
     let meshes = closed_meshes().take(12).map(|(_, mesh)| mesh);
     for mesh in meshes.chain([in_grid(&open_cube(1, true), [12; 3])]) {
         for fill in FILLS {
-            let mode = Mode::Solid(Solid { fill, include_surface: true });
-            let with_shell =
-                voxelize(&Cpu::default(), &mesh, mode, &RunOptions::default(), &NoProgress);
+            let with_shell = in_mode(&mesh, Mode::Solid(Solid { fill, include_surface: true }));
             let (grid, filling) = solid(&mesh, fill);
-            let Ok(with_shell) = with_shell else { panic!("{fill}") };
             assert!(with_shell.grid == grid.union(&surface(&mesh)), "{fill}");
             let volume = with_shell.fill_report.unwrap().volume;
             assert_eq!(volume, filling.volume, "{fill}: the shell is not of the volume");
@@ -574,8 +542,7 @@ fn any_number_of_threads_gives_the_same_solid_and_says_the_same() {
                 let cpu = Cpu::with_threads(threads).unwrap();
                 let mode = Mode::Solid(Solid { fill, include_surface: true });
                 let work = || voxelize(&cpu, mesh, mode, &RunOptions::default(), &NoProgress);
-                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-                let voxels = pool.install(work).unwrap();
+                let voxels = on_threads(threads, work).unwrap();
                 (voxels.grid, voxels.fill_report.unwrap().sentence())
             };
             let one = of(1);
@@ -609,9 +576,7 @@ fn a_spheres_volume_is_right_on_average_and_errs_with_the_square_of_the_voxel() 
         let (mut sum, mut squares) = (0.0, 0.0);
         for _ in 0..PLACES {
             let min = [(); 3].map(|()| -1.1 - size * rng.f64());
-            let bounds = Bounds { min, max: [1.1; 3] };
-            let options = PlaceOptions::new(Sizing::VoxelSize(size)).with_bounds(bounds);
-            let (_, filling) = solid(&place(&mesh, &options).unwrap(), Fill::Parity);
+            let (_, filling) = solid(&within(&mesh, size, min, [1.1; 3]), Fill::Parity);
             let error = filling.volume.voxels - exact;
             let of_mesh = filling.volume.mesh.unwrap();
             assert!((of_mesh / exact - 1.0).abs() < 1e-5, "{of_mesh}");
@@ -823,14 +788,8 @@ fn large_holes_are_doubtful_and_narrow_gaps_are_not() {
 #[test]
 fn an_inner_wall_is_not_called_a_hole() {
     let block = cuboid([0.0; 3], [8.0; 3]);
-    let corner = |x: f64, y: f64, z: f64| {
-        let at = block.positions().iter().position(|&position| position == [x, y, z]);
-        at.unwrap() as u32
-    };
-    // From edge to edge.
-    let [a, b] = [corner(0.0, 0.0, 0.0), corner(0.0, 0.0, 8.0)];
-    let [c, d] = [corner(8.0, 8.0, 8.0), corner(8.0, 8.0, 0.0)];
-    let wall = [[a, b, c], [a, c, d]];
+    // From edge to edge: the corner at x + 2 y + 4 z.
+    let wall = [[0, 4, 7], [0, 7, 3]];
     let mesh = with_triangles(&block, [block.triangles(), &wall].concat());
     let (grid, filling) = solid(&at_resolution(&mesh, 64), Fill::Auto);
     assert_eq!((grid.occupied(), filling.topology.open_edges), (64 * 64 * 64, 0));
@@ -922,25 +881,15 @@ fn what_needs_more_memory_is_refused_until_it_has_what_it_says() {
         at_resolution(&sphere(1.0, 60, 120), 120),
     ];
     for (mesh, fill) in meshes.iter().flat_map(|mesh| FILLS.map(|fill| (mesh, fill))) {
-        let within = |memory: u64| {
+        let run = |memory: u64| {
             let options = RunOptions { memory, ..RunOptions::default() };
             let mode = Mode::Solid(Solid { fill, include_surface: true });
             voxelize(&Cpu::with_threads(2).unwrap(), mesh, mode, &options, &NoProgress)
         };
-        let expected = within(u64::MAX).unwrap();
-        let (mut allowed, mut refusals) = (0, 0);
-        let grid = loop {
-            match within(allowed) {
-                Ok(voxels) => break voxels.grid,
-                Err(BackendError::Memory { needed, allowed: said }) => {
-                    assert!(needed > allowed && said == allowed, "{fill}: {needed} of {allowed}");
-                    (allowed, refusals) = (needed, refusals + 1);
-                }
-                Err(other) => panic!("{fill}: {other}"),
-            }
-        };
-        assert!(grid == expected.grid, "{fill}");
-        println!("{fill}: {allowed} bytes suffice, after {refusals} refusals");
+        let expected = run(u64::MAX).unwrap().grid;
+        let (made, memory, refusals) = until_it_fits(&fill.to_string(), run);
+        assert!(made.grid == expected, "{fill}");
+        println!("{fill}: {memory} bytes suffice, after {refusals} refusals");
         // Each step knows what it needs when those before it are done.
         assert!(refusals <= 8, "{fill}: {refusals} refusals");
     }
@@ -1028,8 +977,7 @@ fn models_of_open_parts_that_overlap_have_no_cavities() {
 fn overlapping(more: &[Mesh]) -> Vec<PlacedMesh> {
     let cubes = [cube([0.0; 3], 10.0), cube([5.0; 3], 10.0)];
     let mesh = together(&[&cubes[..], more].concat());
-    let at = |size| place(&mesh, &PlaceOptions::new(Sizing::VoxelSize(size))).unwrap();
-    [1.0, 0.1].map(at).into()
+    [1.0, 0.1].map(|size| at_voxel_size(&mesh, size)).into()
 }
 
 #[test]
@@ -1056,16 +1004,11 @@ fn bars_that_cross_are_filled_by_winding_however_thin() {
     let bars =
         [cuboid([0.0, 4.0, 4.0], [12.0, 6.0, 6.0]), cuboid([4.0, 0.0, 4.0], [6.0, 12.0, 6.0])];
     for size in [1.0, 0.25] {
-        let mesh = together(&bars);
-        let mesh = place(&mesh, &PlaceOptions::new(Sizing::VoxelSize(size))).unwrap();
+        let mesh = at_voxel_size(&together(&bars), size);
         let filling = solid(&mesh, Fill::Auto).1;
         assert_eq!((filling.fill, filling.doubts.len()), (Fill::Winding, 0));
-        let (_, filling) = solid(&mesh, Fill::Parity);
-        assert!(
-            matches!(filling.doubts[..], [FillWarning::Overlap { .. }]),
-            "{}",
-            filling.sentence()
-        );
+        let doubts = solid(&mesh, Fill::Parity).1.doubts;
+        assert!(matches!(doubts[..], [FillWarning::Overlap { .. }]), "{doubts:?}");
     }
 }
 
@@ -1074,20 +1017,13 @@ fn a_flood_that_encloses_nothing_of_a_mesh_with_holes_is_doubtful() {
     // A cube without the sides across x and y.
     let sides = cube([0.0; 3], 10.0);
     let mesh = with_triangles(&sides, sides.triangles()[8..].to_vec());
-    let mesh = place(&mesh, &PlaceOptions::new(Sizing::VoxelSize(1.0))).unwrap();
-    let (_, filling) = solid(&mesh, Fill::Flood);
-    assert!(
-        matches!(filling.doubts[0], FillWarning::Leak { enclosed: 0, .. }),
-        "{}",
-        filling.sentence()
-    );
+    let doubts = solid(&at_voxel_size(&mesh, 1.0), Fill::Flood).1.doubts;
+    assert!(matches!(doubts[0], FillWarning::Leak { enclosed: 0, .. }), "{doubts:?}");
 }
 
 #[test]
 fn a_thin_rod_around_centres_is_certain() {
     let rod = cuboid([0.0, 0.45, 0.45], [64.0, 0.55, 0.55]);
-    let bounds = Bounds { min: [0.0; 3], max: [64.0, 8.0, 8.0] };
-    let options = PlaceOptions::new(Sizing::VoxelSize(1.0)).with_bounds(bounds);
-    let (grid, filling) = solid(&place(&rod, &options).unwrap(), Fill::Auto);
+    let (grid, filling) = solid(&in_grid(&rod, [64, 8, 8]), Fill::Auto);
     assert_eq!((grid.occupied(), &filling.doubts[..]), (64, &[][..]));
 }

@@ -2,14 +2,12 @@
 //! square, clipped against each piece of a triangle, and counts by its exact area.
 use std::collections::HashMap;
 
+use crate::common::voxels::{in_grid, in_mode, surface};
 use fastrand::Rng;
 use trivox::grid::VoxelGrid;
 use trivox::mesh::appearance::{Alpha, Filter, Material, Texture, TextureRef, Wrap};
 use trivox::solid::Solid;
-use trivox::{
-    Appearance, Bounds, ColorOptions, Cpu, Mesh, Mode, NoProgress, PlaceOptions, PlacedMesh,
-    Sizing, color, place, voxelize,
-};
+use trivox::{Appearance, ColorOptions, Mesh, Mode, NoProgress, PlacedMesh, color};
 
 const RED: [u8; 4] = [255, 0, 0, 255];
 const BLUE: [u8; 4] = [0, 0, 255, 255];
@@ -69,16 +67,13 @@ impl Case {
             ..Appearance::default()
         };
         let mesh = Mesh::new(positions, self.triangles.clone()).unwrap();
-        let n = f64::from(self.count);
-        let bounds = Bounds { min: [0.0; 3], max: [n, n, 1.0] };
-        let options = PlaceOptions::new(Sizing::VoxelSize(1.0)).with_bounds(bounds);
-        place(&mesh.with_appearance(look).unwrap(), &options).unwrap()
+        in_grid(&mesh.with_appearance(look).unwrap(), [self.count, self.count, 1])
     }
 
     fn grid(&self, mode: Mode) -> VoxelGrid {
         let mesh = self.mesh();
-        let voxels = voxelize(&Cpu::default(), &mesh, mode, &Default::default(), &NoProgress);
-        color(&mesh, voxels.unwrap().grid, &ColorOptions::new(mode), &NoProgress).unwrap().grid
+        let grid = in_mode(&mesh, mode).grid;
+        color(&mesh, grid, &ColorOptions::new(mode), &NoProgress).unwrap().grid
     }
 
     /// Of each voxel: the sums over area of light times opacity, of opacity, of what is not
@@ -363,9 +358,7 @@ fn cut_outs_have_no_voxels_in_thin_surfaces_and_are_kept_in_solids() {
     assert_eq!(case.grid(Mode::Thin).occupied(), 64);
     let mesh = case.mesh();
     let solid = Mode::Solid(Solid::default());
-    let grid = voxelize(&Cpu::default(), &mesh, Mode::Surface, &Default::default(), &NoProgress);
-    let grid = grid.unwrap().grid;
-    let kept = color(&mesh, grid, &ColorOptions::new(solid), &NoProgress).unwrap();
+    let kept = color(&mesh, surface(&mesh), &ColorOptions::new(solid), &NoProgress).unwrap();
     assert_eq!((kept.grid.occupied(), kept.transparent), (256, 0));
 }
 

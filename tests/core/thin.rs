@@ -3,36 +3,24 @@ use std::collections::BTreeMap;
 
 use crate::common::environment;
 use crate::common::paths;
-use crate::common::shapes::{crumpled_torus, mesh_of, placed, soup, tetrahedron};
+use crate::common::shapes::{UNIT, crumpled_torus, mesh_of, placed, soup, tetrahedron};
 use crate::common::solids::{cube, klein_bottle, sphere, torus};
+use crate::common::voxels::{
+    at_resolution, at_voxel_size, in_grid, in_mode, solid, surface, within,
+};
 use fastrand::Rng;
-use trivox::engine::backend::RunOptions;
 use trivox::formats::read_mesh;
 use trivox::lattice::Triangle;
 use trivox::predicate::Axis;
-use trivox::solid::{Fill, Solid};
-use trivox::{
-    Bounds, Cpu, Mesh, Mode, NoProgress, PlaceOptions, PlacedMesh, Sizing, VoxelGrid, place,
-    voxelize,
-};
-
-/// Lattice units in a voxel of the meshes made by [`placed`].
-const UNIT: i32 = 1 << 16;
-
-fn voxels(mesh: &PlacedMesh, mode: Mode) -> VoxelGrid {
-    voxelize(&Cpu::default(), mesh, mode, &RunOptions::default(), &NoProgress).unwrap().grid
-}
+use trivox::solid::Fill;
+use trivox::{Mesh, Mode, PlacedMesh, VoxelGrid};
 
 fn thin(mesh: &PlacedMesh) -> VoxelGrid {
-    voxels(mesh, Mode::Thin)
-}
-
-fn at_resolution(mesh: &Mesh, resolution: u32) -> PlacedMesh {
-    place(mesh, &PlaceOptions::new(Sizing::Resolution(resolution))).unwrap()
+    in_mode(mesh, Mode::Thin).grid
 }
 
 fn inside(mesh: &PlacedMesh) -> VoxelGrid {
-    voxels(mesh, Mode::Solid(Solid { fill: Fill::Parity, include_surface: false }))
+    solid(mesh, Fill::Parity).0
 }
 
 /// A step from face to face between voxels that are not of `thin`, one inside and one outside; past
@@ -228,7 +216,7 @@ fn the_thin_surface_is_part_of_the_surface() {
     for round in 0..100 {
         let triangles = soup(&mut rng, 30, 16 * UNIT, [UNIT / 2, 1][round % 2]);
         let mesh = placed(&triangles, [12, 16, 9]);
-        let (thin, surface) = (thin(&mesh), voxels(&mesh, Mode::Surface));
+        let (thin, surface) = (thin(&mesh), surface(&mesh));
         assert_eq!(thin.subtract(&surface).occupied(), 0, "round {round}");
         (all, touched) = (all + thin.occupied(), touched + surface.occupied());
     }
@@ -239,12 +227,9 @@ fn the_thin_surface_is_part_of_the_surface() {
 fn bounds_cut_a_thin_surface_and_leave_the_rest_as_it_is() {
     let mesh = torus(1.0, 0.4, 48, 24);
     let [min, max] = mesh.bounds();
-    let whole = place(&mesh, &PlaceOptions::new(Sizing::VoxelSize(0.0625))).unwrap();
-    let part = Bounds { min, max: [max[0] - 0.5, max[1] - 0.25, max[2] - 0.125] };
-    let options = PlaceOptions::new(Sizing::VoxelSize(0.0625)).with_bounds(part);
-    let cut = place(&mesh, &options).unwrap();
+    let whole = thin(&at_voxel_size(&mesh, 0.0625));
+    let cut = within(&mesh, 0.0625, min, [max[0] - 0.5, max[1] - 0.25, max[2] - 0.125]);
     let dims = cut.lattice().dims;
-    let whole = thin(&whole);
     let kept = whole.voxels().filter(|v| (0..3).all(|a| v[a] < dims[a]));
     let expected = VoxelGrid::from_voxels(dims, kept).unwrap();
     assert!(expected.occupied() > 500 && thin(&cut) == expected, "{expected:?}");
@@ -253,9 +238,7 @@ fn bounds_cut_a_thin_surface_and_leave_the_rest_as_it_is() {
 #[test]
 fn a_single_small_triangle_may_be_in_no_voxel_but_a_closed_surface_about_a_centre_never_is() {
     let small = mesh_of(&[[[1.1, 1.1, 1.1], [1.3, 1.1, 1.1], [1.1, 1.3, 1.2]]]);
-    let bounds = Bounds { min: [0.0; 3], max: [4.0; 3] };
-    let options = PlaceOptions::new(Sizing::VoxelSize(1.0)).with_bounds(bounds);
-    assert_eq!(thin(&place(&small, &options).unwrap()).occupied(), 0);
-    let around = cube([1.4; 3], 0.2);
-    assert_eq!(thin(&place(&around, &options).unwrap()).voxels().collect::<Vec<_>>(), [[1; 3]]);
+    assert_eq!(thin(&in_grid(&small, [4; 3])).occupied(), 0);
+    let around = in_grid(&cube([1.4; 3], 0.2), [4; 3]);
+    assert_eq!(thin(&around).voxels().collect::<Vec<_>>(), [[1; 3]]);
 }

@@ -2,12 +2,12 @@
 
 use crate::common::environment;
 use crate::common::solids;
+use crate::common::voxels::{asset, by_fill};
 
-use std::path::Path;
 use std::sync::Arc;
 
 use fastrand::Rng;
-use trivox::engine::backend::{BackendChoice, Backends, RunOptions};
+use trivox::engine::backend::{BackendChoice, Backends};
 use trivox::formats::read_mesh;
 use trivox::grid::{BrickKey, Colors};
 use trivox::lattice::{MAX_DIM, TileError, Tiles, WindowReach};
@@ -19,19 +19,10 @@ use trivox::{
     voxelize,
 };
 
-const ASSETS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/assets");
 const INTERIOR: [u8; 4] = [9, 99, 199, 255];
 
 fn on_cpu() -> Voxelizer {
     Voxelizer::new().backend(BackendChoice::Cpu).interior_color(INTERIOR)
-}
-
-fn asset(name: &str) -> Mesh {
-    read_mesh(Path::new(ASSETS).join(name)).unwrap().mesh
-}
-
-fn solid(fill: Fill) -> Mode {
-    Mode::Solid(Solid { fill, include_surface: false })
 }
 
 const SHELL: Mode = Mode::Solid(Solid { fill: Fill::Winding, include_surface: true });
@@ -126,7 +117,7 @@ fn soup(seed: u64, extent: [f64; 3], count: usize) -> Mesh {
 const SURFACES: [Mode; 2] = [Mode::Surface, Mode::Thin];
 
 fn all_modes() -> Vec<Mode> {
-    let fills = [Fill::Auto, Fill::Parity, Fill::Winding, Fill::Vote].map(solid);
+    let fills = [Fill::Auto, Fill::Parity, Fill::Winding, Fill::Vote].map(by_fill);
     SURFACES.into_iter().chain(fills).chain([SHELL]).collect()
 }
 
@@ -138,7 +129,7 @@ fn tiles_of_the_models_are_the_whole_in_every_mode() {
             let voxelizer = on_cpu().mode(mode);
             let named = format!("{name}, {mode:?}");
             check(&named, &voxelizer, &mesh, resolution(64), [2; 3]);
-            if [Mode::Thin, solid(Fill::Auto), SHELL].contains(&mode) {
+            if [Mode::Thin, by_fill(Fill::Auto), SHELL].contains(&mode) {
                 check(&named, &voxelizer, &mesh, resolution(100).with_pad(3), [4; 3]);
             }
         }
@@ -160,7 +151,7 @@ fn tiles_of_a_solid_that_the_grid_cuts_are_the_whole_at_any_size() {
         let cube = solids::cube([5.0; 3], extent - 4.9).with_appearance(look.clone()).unwrap();
         let bounds = Bounds { min: [0.0; 3], max: [extent; 3] };
         let options = PlaceOptions::new(Sizing::VoxelSize(1.0)).with_bounds(bounds);
-        let voxelizer = on_cpu().mode(solid(Fill::Auto));
+        let voxelizer = on_cpu().mode(by_fill(Fill::Auto));
         check(&format!("{size}"), &voxelizer, &cube, options, [2, 1, 3]);
         let colors = voxelizer.place_options(options).run(&cube).unwrap().grid.colors.unwrap();
         for axis in 0..3 {
@@ -185,13 +176,8 @@ fn tiles_of_a_grid_that_takes_all_bits_are_the_whole() {
             let voxelizer = on_cpu().mode(mode);
             let cuts: [&[u32]; 3] = [&[8, 136, 248], &[96], &[16, 104]];
             let windows = windows(lattice.dims, cuts);
-            check_windows(
-                &format!("{name}, {mode:?}"),
-                &voxelizer,
-                &mesh,
-                resolution(256),
-                &windows,
-            );
+            let named = format!("{name}, {mode:?}");
+            check_windows(&named, &voxelizer, &mesh, resolution(256), &windows);
         }
     }
 }
@@ -219,7 +205,7 @@ fn a_window_with_too_few_triangles_for_the_mode_is_refused() {
         voxelize(&Cpu::default(), &part, mode, &Default::default(), &NoProgress)
     };
     let reaches = [WindowReach::Box, WindowReach::ColumnsAlongX, WindowReach::Columns];
-    let modes = [(Mode::Surface, 0), (solid(Fill::Winding), 1), (solid(Fill::Vote), 2)];
+    let modes = [(Mode::Surface, 0), (by_fill(Fill::Winding), 1), (by_fill(Fill::Vote), 2)];
     for (mode, least) in modes {
         assert_eq!(mode.reach(), reaches[least]);
         for (at, &reach) in reaches.iter().enumerate() {
@@ -239,21 +225,16 @@ fn tiles_of_meshes_with_holes_and_overlaps_are_the_whole() {
         solids::cube([5.0, 4.0, 3.0], 10.0),
         solids::lidless_cube([-7.0, 2.0, 1.0], 9.0),
     ];
+    let outer = solids::inside_out(&solids::cube([20.0, 0.0, 0.0], 9.0));
+    let cavity = solids::cube([22.0, 2.0, 2.0], 4.0);
+    let beside = solids::inside_out(&solids::lidless_cube([20.0, 0.0, 0.0], 6.0));
     let meshes = [
         ("lidless", solids::lidless_cube([0.0; 3], 10.0)),
         ("overlapping", solids::together(&cubes[..2])),
         ("all", solids::together(&cubes)),
         ("inside out", solids::inside_out(&cubes[0])),
-        ("inside out in one", {
-            let hollow = [solids::cube([20.0, 0.0, 0.0], 9.0), solids::cube([22.0, 2.0, 2.0], 4.0)];
-            let [outer, cavity] = hollow;
-            let flipped = [solids::inside_out(&outer), cavity, cubes[0].clone()];
-            solids::together(&flipped)
-        }),
-        ("inside out beside", {
-            let flipped = solids::inside_out(&solids::lidless_cube([20.0, 0.0, 0.0], 6.0));
-            solids::together(&[cubes[2].clone(), flipped])
-        }),
+        ("inside out in one", solids::together(&[outer, cavity, cubes[0].clone()])),
+        ("inside out beside", solids::together(&[cubes[2].clone(), beside])),
         ("moebius", solids::moebius_strip(40, 5)),
         ("klein", solids::klein_bottle(30, 20)),
         ("torus", solids::torus(10.0, 3.0, 40, 24)),
@@ -318,14 +299,9 @@ fn tiles_of_real_meshes_are_the_whole() {
         }
         found += 1;
         let mesh = read_mesh(&path).unwrap().mesh;
-        for mode in [Mode::Surface, Mode::Thin, solid(Fill::Auto), solid(Fill::Parity)] {
-            check(
-                &format!("{name}, {mode:?}"),
-                &on_cpu().mode(mode),
-                &mesh,
-                resolution(200),
-                [2; 3],
-            );
+        for mode in [Mode::Surface, Mode::Thin, by_fill(Fill::Auto), by_fill(Fill::Parity)] {
+            let named = format!("{name}, {mode:?}");
+            check(&named, &on_cpu().mode(mode), &mesh, resolution(200), [2; 3]);
         }
     }
     assert!(found > 0, "no mesh of {}", folder.display());
@@ -337,10 +313,8 @@ fn assembling_a_wrong_tile_is_noticed() {
     let lattice = Lattice::of(&mesh, &resolution(64)).unwrap();
     let whole = on_cpu().resolution(64).run(&mesh).unwrap().grid;
     let windows = windows(lattice.dims, [&[24, 48], &[], &[]]);
-    let grids: Vec<VoxelGrid> = windows
-        .iter()
-        .map(|window| on_cpu().run_window(&mesh, &lattice, window).unwrap().grid)
-        .collect();
+    let run = |window| on_cpu().run_window(&mesh, &lattice, window).unwrap().grid;
+    let grids: Vec<VoxelGrid> = windows.iter().map(run).collect();
     let swapped = [([0; 3], &grids[1]), (windows[1].from, &grids[0])];
     let swapped: Vec<_> = swapped.into_iter().chain([([48, 0, 0], &grids[2])]).collect();
     assert!(VoxelGrid::assemble(lattice.dims, &swapped).unwrap() != whole);
@@ -401,7 +375,7 @@ fn fills_that_depend_on_the_whole_grid_are_refused_in_tiles() {
         }
     };
     let cube = solids::cube([0.0; 3], 10.0);
-    assert!(refused(&cube, solid(Fill::Flood)).contains("winding or vote"));
+    assert!(refused(&cube, by_fill(Fill::Flood)).contains("winding or vote"));
 }
 
 #[test]
@@ -412,7 +386,7 @@ fn a_grid_past_the_largest_is_made_tile_by_tile() {
     assert!(matches!(place(&mesh, &resolution(n)), Err(PlaceError::Resolution(_))));
     let lattice = Lattice::of(&mesh, &resolution(n)).unwrap();
     assert_eq!((lattice.dims, lattice.fraction_bits), ([n; 3], 4));
-    for (mode, depth) in [(Mode::Surface, 1), (solid(Fill::Winding), 64)] {
+    for (mode, depth) in [(Mode::Surface, 1), (by_fill(Fill::Winding), 64)] {
         let end = Window { from: [n - 64, 524_288, 8], to: [n, 524_352, 72] };
         let grid = on_cpu().mode(mode).run_window(&mesh, &lattice, &end).unwrap().grid;
         assert_eq!(grid.occupied(), depth * 64 * 64, "{mode:?}");
@@ -483,11 +457,9 @@ fn windows_that_a_lattice_does_not_have_are_refused() {
 #[test]
 fn the_largest_window_is_placed_and_one_brick_more_is_refused() {
     let lattice = Lattice::of(&asset("cube.obj"), &resolution(2 * MAX_DIM)).unwrap();
-    let whole = place_on(&asset("cube.obj"), &lattice).unwrap();
-    let whole =
-        voxelize(&Cpu::default(), &whole, Mode::Surface, &RunOptions::default(), &NoProgress);
-    assert!(matches!(whole, Err(BackendError::Lattice(_))), "{:?}", whole.map(|made| made.grid));
     let placed = place_on(&asset("cube.obj"), &lattice).unwrap();
+    let whole = Cpu::default().voxelize(&placed, &NoProgress);
+    assert!(matches!(whole, Err(BackendError::Lattice(_))), "{whole:?}");
     let window = |to: u32| Window { from: [0; 3], to: [to; 3] };
     // The halo is 8 voxels.
     let largest = placed.in_window(&window(MAX_DIM - 8), WindowReach::Box).unwrap();

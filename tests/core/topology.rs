@@ -4,32 +4,30 @@ use std::collections::BTreeMap;
 use std::f64::consts::PI;
 
 use crate::common::environment;
-use crate::common::shapes::{degenerate_soup, placed, soup};
+use crate::common::shapes::{UNIT, degenerate_soup, placed, soup};
 use crate::common::solids::{
     cube, cuboid, first_triangles, inside_out, klein_bottle, lidless_cube, moebius_strip, sphere,
     together, torus, with_flipped, with_triangles, with_vertices_repeated,
 };
+use crate::common::voxels::{at_resolution, at_voxel_size, on_threads, within};
 use fastrand::Rng;
 use trivox::formats::read_mesh;
 use trivox::lattice::Triangle;
 use trivox::solid::topology::Edge;
-use trivox::{Bounds, Mesh, PlaceOptions, PlacedMesh, Sizing, Topology, place};
-
-/// Lattice units in a mesh unit.
-const UNIT: i32 = 1 << 16;
+use trivox::{Mesh, PlacedMesh, Topology};
 
 /// The facts of a mesh one unit of which is one voxel.
 fn topology(mesh: &Mesh) -> Topology {
-    Topology::of(&place(mesh, &PlaceOptions::new(Sizing::VoxelSize(1.0))).unwrap())
+    Topology::of(&at_voxel_size(mesh, 1.0))
 }
 
 /// A mesh placed so finely that rounding hardly moves it.
 fn topology_in_detail(mesh: &Mesh) -> Topology {
-    Topology::of(&place(mesh, &PlaceOptions::new(Sizing::Resolution(256))).unwrap())
+    Topology::of(&at_resolution(mesh, 256))
 }
 
 /// The counts that a test expects; those that are not named are zero.
-#[derive(Debug, Default, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 struct Counts {
     collapsed: u64,
     shells: u64,
@@ -68,16 +66,18 @@ fn lattice_edge(one: [i32; 3], other: [i32; 3]) -> Option<Edge> {
     Some([one, other].map(|p| p.map(|c| c * UNIT)))
 }
 
-const CUBE: Counts = Counts {
+const NONE: Counts = Counts {
     collapsed: 0,
-    shells: 1,
-    edges: 18,
+    shells: 0,
+    edges: 0,
     open: 0,
     non_manifold: 0,
     inconsistent: 0,
     odd: 0,
     unbalanced: 0,
 };
+
+const CUBE: Counts = Counts { shells: 1, edges: 18, ..NONE };
 
 #[test]
 fn a_cube_is_closed_and_oriented_with_twelve_edges_and_six_diagonals() {
@@ -162,7 +162,7 @@ fn a_moebius_strip_has_one_open_border_and_is_inconsistent_at_its_seam() {
         inconsistent: 3,
         odd: border,
         unbalanced: border + 3,
-        ..Counts::default()
+        ..NONE
     };
     assert_eq!(counts(&topology), expected);
 }
@@ -170,13 +170,7 @@ fn a_moebius_strip_has_one_open_border_and_is_inconsistent_at_its_seam() {
 #[test]
 fn a_klein_bottle_is_closed_and_inconsistent_at_its_seam() {
     let topology = topology_in_detail(&klein_bottle(30, 20));
-    let expected = Counts {
-        shells: 1,
-        edges: 3 * 30 * 20,
-        inconsistent: 20,
-        unbalanced: 20,
-        ..Counts::default()
-    };
+    let expected = Counts { edges: 3 * 30 * 20, inconsistent: 20, unbalanced: 20, ..CUBE };
     assert_eq!(counts(&topology), expected);
     assert!(topology.is_closed() && !topology.is_oriented());
 }
@@ -247,7 +241,7 @@ fn collapsed_triangles_change_nothing_but_their_count() {
 fn a_mesh_of_collapsed_triangles_has_no_edges_and_encloses_nothing() {
     let positions = vec![[0.0; 3], [1.0, 2.0, 3.0], [0.0; 3]];
     let topology = topology(&Mesh::new(positions, vec![[0, 1, 2], [1, 1, 1]]).unwrap());
-    assert_eq!(counts(&topology), Counts { collapsed: 2, ..Counts::default() });
+    assert_eq!(counts(&topology), Counts { collapsed: 2, ..NONE });
     assert_eq!((topology.volume_times_six, topology.area), (0, 0.0));
     assert!(topology.is_closed() && topology.is_oriented());
 }
@@ -282,7 +276,7 @@ fn triangles_that_occur_twice_count_twice() {
     // Back to back they are closed too, and enclose nothing.
     let paper = first_triangles(&mesh, 1);
     let paper = topology(&together(&[inside_out(&paper), paper]));
-    assert_eq!(counts(&paper), Counts { shells: 1, edges: 3, ..Counts::default() });
+    assert_eq!(counts(&paper), Counts { shells: 1, edges: 3, ..NONE });
     assert_eq!(paper.volume_times_six, 0);
 }
 
@@ -300,24 +294,22 @@ fn a_wall_within_a_box_has_odd_edges_and_no_open_ones() {
 #[test]
 fn volumes_are_exact_at_the_ends_of_the_lattice() {
     let end = f64::from(1 << 24);
-    let fills = |mesh: &Mesh, bounds: Bounds| {
-        let options = PlaceOptions::new(Sizing::VoxelSize(f64::from(UNIT))).with_bounds(bounds);
-        let mesh = place(mesh, &options).unwrap();
+    let fills = |mesh: &Mesh, size: f64| {
+        let mesh = within(mesh, f64::from(UNIT), [0.0; 3], [size; 3]);
         assert_eq!(mesh.lattice().fraction_bits, 16);
         Topology::of(&mesh)
     };
-    let everything = Bounds { min: [0.0; 3], max: [end; 3] };
     let all = cuboid([0.0; 3], [end; 3]);
-    let one = fills(&all, everything);
+    let one = fills(&all, end);
     assert_eq!((one.volume_times_six, one.area), (6 << 72, 6.0 * end * end));
     // As many as a sum has room for, and more.
     let copies = 2000;
-    let many = fills(&with_triangles(&all, all.triangles().repeat(copies)), everything);
+    let many = fills(&with_triangles(&all, all.triangles().repeat(copies)), end);
     assert_eq!(many.volume_times_six, one.volume_times_six * copies as i128);
     assert_eq!(many.area, one.area * copies as f64);
     // A mesh far from its grid.
-    let grid = Bounds { min: [0.0; 3], max: [64.0 * f64::from(UNIT); 3] };
-    let beyond = fills(&cuboid([64.0 * f64::from(UNIT) - end; 3], [-1.0; 3]), grid);
+    let size = 64.0 * f64::from(UNIT);
+    let beyond = fills(&cuboid([size - end; 3], [-1.0; 3]), size);
     let side = (1 << 24) - (64 << 16) - 1_i128;
     assert_eq!(beyond.volume_times_six, 6 * side.pow(3));
 }
@@ -421,16 +413,15 @@ fn indexed(triangles: &[Triangle]) -> Mesh {
 }
 
 /// The lattice triangles placed as they are, as [`placed`] does, but with shared vertices.
-fn placed_indexed(triangles: &[Triangle], dims: [i32; 3]) -> PlacedMesh {
-    let bounds = Bounds { min: [0.0; 3], max: dims.map(|d| f64::from(d * UNIT)) };
-    let options = PlaceOptions::new(Sizing::VoxelSize(f64::from(UNIT))).with_bounds(bounds);
-    place(&indexed(triangles), &options).unwrap()
+fn placed_indexed(triangles: &[Triangle], dims: [u32; 3]) -> PlacedMesh {
+    let size = f64::from(UNIT);
+    within(&indexed(triangles), size, [0.0; 3], dims.map(|d| f64::from(d) * size))
 }
 
 #[test]
 fn soups_have_the_facts_that_brute_force_finds() {
     let mut rng = Rng::with_seed(1);
-    let mut seen = Counts::default();
+    let mut seen = NONE;
     for round in 0..300 {
         // From two points an axis to seven, so that edges have many triangles or few.
         let reach = rng.i32(1..=6) * UNIT;
@@ -460,7 +451,6 @@ fn soups_have_the_facts_that_brute_force_finds() {
 #[test]
 fn brute_force_tells_a_mesh_from_one_with_a_triangle_flipped_or_missing() {
     let mesh = torus(2.0, 1.0, 30, 20);
-    let place = |mesh| place(&mesh, &PlaceOptions::new(Sizing::Resolution(64))).unwrap();
     let facts = |mesh: &PlacedMesh| {
         let topology = Topology::of(mesh);
         (counts(&topology), topology.volume_times_six)
@@ -469,10 +459,10 @@ fn brute_force_tells_a_mesh_from_one_with_a_triangle_flipped_or_missing() {
         let (counts, _, volume, _) = oracle(mesh);
         (counts, volume)
     };
-    let right = place(mesh.clone());
+    let right = at_resolution(&mesh, 64);
     assert_eq!(facts(&right), expected(&right));
     for wrong in [with_flipped(&mesh, 7), first_triangles(&mesh, mesh.triangles().len() - 1)] {
-        assert_ne!(facts(&place(wrong)), expected(&right));
+        assert_ne!(facts(&at_resolution(&wrong, 64)), expected(&right));
     }
 }
 
@@ -535,9 +525,9 @@ fn order_and_threads_change_nothing() {
     for mesh in meshes {
         let expected = topology_in_detail(&mesh);
         for threads in [1, 2, 5] {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             let other = in_another_order(&mesh, &mut rng);
-            assert_eq!(pool.install(|| topology_in_detail(&other)), expected, "{threads} threads");
+            let found = on_threads(threads, || topology_in_detail(&other));
+            assert_eq!(found, expected, "{threads} threads");
         }
     }
 }

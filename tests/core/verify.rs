@@ -1,34 +1,23 @@
 //! Judging grids: every planted fault is found, a right grid passes, and a grid that lies otherwise
 //! is recognised.
 use std::collections::BTreeSet;
-use std::path::Path;
 
 use crate::common::shapes::{cuboid, mesh_of};
 use crate::common::solids::{self, cube, together, torus};
+use crate::common::voxels::{asset, in_mode, surface};
 use fastrand::Rng;
-use trivox::engine::backend::RunOptions;
 use trivox::engine::verify::{
     Alignment, Fault, KnownPlacement, PlacementSource, Verdict, VerifyError, VerifyOptions, verify,
 };
-use trivox::formats::read_mesh;
 use trivox::grid::{BrickKey, FULL, mask_place};
 use trivox::solid::{Fill, Solid};
 use trivox::{
-    BackendError, Bounds, Cpu, Mesh, Mode, NoProgress, PlaceError, PlaceOptions, PlacedMesh,
-    Sizing, Up, VoxelGrid, World, place,
+    BackendError, Bounds, Mesh, Mode, PlaceError, PlaceOptions, PlacedMesh, Sizing, Up, VoxelGrid,
+    World, place,
 };
 
-fn asset(name: &str) -> Mesh {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets").join(name);
-    read_mesh(&path).unwrap().mesh
-}
-
-fn voxelize(placed: &PlacedMesh) -> Result<VoxelGrid, BackendError> {
-    Cpu::default().voxelize(placed, &NoProgress)
-}
-
 fn exact(mesh: &Mesh, options: &PlaceOptions) -> VoxelGrid {
-    voxelize(&place(mesh, options).unwrap()).unwrap()
+    surface(&place(mesh, options).unwrap())
 }
 
 fn at_resolution(mesh: &Mesh, resolution: u32) -> VoxelGrid {
@@ -36,7 +25,7 @@ fn at_resolution(mesh: &Mesh, resolution: u32) -> VoxelGrid {
 }
 
 fn judge(mesh: &Mesh, grid: &VoxelGrid, options: &VerifyOptions) -> Verdict {
-    verify(mesh, grid, options, &mut voxelize).unwrap()
+    judge_mode(mesh, grid, Mode::Surface, options)
 }
 
 fn judge_unaided(mesh: &Mesh, grid: &VoxelGrid) -> Verdict {
@@ -108,26 +97,21 @@ fn every_planted_fault_is_found_where_and_as_it_is() {
             assert!(verdict.alignment.is_identity());
             let slice = verdict.slice.unwrap();
             let drawn = if fault == Fault::Missing { '-' } else { '+' };
-            assert_eq!(
-                slice.rows.concat().matches(['-', '+']).collect::<String>(),
-                drawn.to_string()
-            );
+            let wrong: String = slice.rows.concat().matches(['-', '+']).collect();
+            assert_eq!(wrong, drawn.to_string());
             planted += 1;
         }
     }
     assert!(planted > 2000, "{planted}");
 }
 
-/// Judges as `mode` has it.
-fn judge_mode(mesh: &Mesh, grid: &VoxelGrid, mode: Mode, options: &VerifyOptions) -> Verdict {
-    let mut exact = |placed: &PlacedMesh| in_mode(placed, mode);
-    verify(mesh, grid, options, &mut exact).unwrap()
+fn exactly(mode: Mode) -> impl FnMut(&PlacedMesh) -> Result<VoxelGrid, BackendError> {
+    move |placed| Ok(in_mode(placed, mode).grid)
 }
 
-fn in_mode(placed: &PlacedMesh, mode: Mode) -> Result<VoxelGrid, BackendError> {
-    let voxels =
-        trivox::voxelize(&Cpu::default(), placed, mode, &RunOptions::default(), &NoProgress)?;
-    Ok(voxels.grid)
+/// Judges as `mode` has it.
+fn judge_mode(mesh: &Mesh, grid: &VoxelGrid, mode: Mode, options: &VerifyOptions) -> Verdict {
+    verify(mesh, grid, options, &mut exactly(mode)).unwrap()
 }
 
 const SOLID: Mode = Mode::Solid(Solid { fill: Fill::Auto, include_surface: false });
@@ -145,7 +129,7 @@ fn every_planted_fault_in_a_solid_or_a_thin_surface_is_found_in_runs_of_full_bri
         (cube([0.0; 3], 1.0), 64, Mode::Thin),
     ] {
         let options = PlaceOptions::new(Sizing::Resolution(resolution)).with_pad(9);
-        let right = in_mode(&place(&mesh, &options).unwrap(), mode).unwrap();
+        let right = in_mode(&place(&mesh, &options).unwrap(), mode).grid;
         let mut named = VerifyOptions::default();
         named.placement = KnownPlacement {
             sizing: Some(options.sizing),
@@ -183,7 +167,7 @@ fn solids_that_lie_otherwise_are_recognised() {
     {
         stated.placement.sizing = Some(Sizing::Resolution(resolution));
         let options = PlaceOptions::new(Sizing::Resolution(resolution));
-        let right = in_mode(&place(&mesh, &options).unwrap(), SOLID).unwrap();
+        let right = in_mode(&place(&mesh, &options).unwrap(), SOLID).grid;
         for symmetry in all_symmetries() {
             for (shift, room) in [([0, 0, 0], 0), ([1, 0, 2], 2), ([13, 9, 17], 40)] {
                 let alignment = Alignment { shift, ..symmetry };
@@ -206,7 +190,7 @@ fn a_grid_of_another_mode_is_wrong_and_doubtful() {
     let placed = place(&mesh, &options).unwrap();
     let modes = [Mode::Surface, Mode::Thin, SOLID];
     for (made, judged) in modes.into_iter().flat_map(|made| modes.map(|judged| (made, judged))) {
-        let grid = in_mode(&placed, made).unwrap();
+        let grid = in_mode(&placed, made).grid;
         let verdict = judge_mode(&mesh, &grid, judged, &VerifyOptions::default());
         assert_eq!(verdict.is_right(), made == judged, "{made:?} judged as {judged:?}");
         assert_eq!(verdict.is_doubtful(), made != judged, "{made:?} judged as {judged:?}");
@@ -229,10 +213,8 @@ fn many_faults_at_once_are_all_found() {
         let inside = verdict.bounds.unwrap();
         for axis in 0..3 {
             let along = || planted.iter().map(|v| i64::from(v[axis]));
-            assert_eq!(
-                [inside[0][axis], inside[1][axis]],
-                [along().min().unwrap(), along().max().unwrap()]
-            );
+            let ends = [along().min().unwrap(), along().max().unwrap()];
+            assert_eq!([inside[0][axis], inside[1][axis]], ends);
         }
         assert_eq!(verdict.agreeing, right.occupied() - verdict.missing);
     }
@@ -256,7 +238,7 @@ fn grids_of_ours_are_right_whatever_they_were_made_with() {
     ] {
         let placed = place(&mesh, &options).unwrap();
         let world = World::of(placed.lattice(), Up::Y);
-        let grid = voxelize(&placed).unwrap().with_world(world);
+        let grid = surface(&placed).with_world(world);
         let verdict = judge_unaided(&mesh, &grid);
         assert!(verdict.is_right() && verdict.alignment.is_identity(), "{options:?}");
         assert_eq!((verdict.source, verdict.contradicted), (source, None), "{options:?}");
@@ -391,11 +373,8 @@ fn voxels_clipped_by_a_shift_are_missing_at_their_negative_places() {
 #[test]
 fn the_nearly_symmetric_is_told_apart() {
     // A cube with a bump: 47 symmetries are right but for a few voxels.
-    let [cube, bump] = [cuboid([0.0; 3], [32.0; 3]), cuboid([3.5, 10.5, 32.0], [3.6, 10.6, 33.5])];
-    let positions = [cube.positions(), bump.positions()].concat();
-    let second = bump.triangles().iter().map(|t| t.map(|index| index + 8));
-    let mesh =
-        Mesh::new(positions, cube.triangles().iter().copied().chain(second).collect()).unwrap();
+    let bump = cuboid([3.5, 10.5, 32.0], [3.6, 10.6, 33.5]);
+    let mesh = together(&[cube([0.0; 3], 32.0), bump]);
     let right = at_resolution(&mesh, 67);
     for symmetry in all_symmetries() {
         let verdict = judge_unaided(&mesh, &moved(&right, &symmetry, 0));
@@ -421,17 +400,18 @@ fn impossible_placements_are_errors_that_say_whose() {
     let far = World::at([1e9; 3], 0.5, Up::Y);
     let far = grid.clone().with_world(far);
     let mut options = VerifyOptions::default();
-    let error = verify(&mesh, &far, &options, &mut voxelize).unwrap_err();
+    let error = verify(&mesh, &far, &options, &mut exactly(Mode::Surface)).unwrap_err();
     assert!(error.to_string().contains("where the grid's file says"), "{error}");
     options.placement.pad = Some(12);
-    let error = verify(&mesh, &grid, &options, &mut voxelize).unwrap_err();
+    let error = verify(&mesh, &grid, &options, &mut exactly(Mode::Surface)).unwrap_err();
     assert_eq!(error, VerifyError::Pad { pad: 12, voxels: 24 });
     options.placement.sizing = Some(Sizing::Resolution(0));
-    let error = verify(&mesh, &grid, &options, &mut voxelize).unwrap_err();
+    let error = verify(&mesh, &grid, &options, &mut exactly(Mode::Surface)).unwrap_err();
     let VerifyError::Place { error, by } = error else { panic!("{error}") };
     assert_eq!((error, by), (PlaceError::Resolution(0), PlacementSource::Options));
     let point = mesh_of(&[[[1.0; 3]; 3]]);
-    let error = verify(&point, &grid, &VerifyOptions::default(), &mut voxelize).unwrap_err();
+    let error =
+        verify(&point, &grid, &VerifyOptions::default(), &mut exactly(Mode::Surface)).unwrap_err();
     assert!(error.to_string().contains("so that it fills the grid"), "{error}");
 }
 

@@ -1,34 +1,18 @@
 //! The CPU backend against the brute-force oracle, and relations between voxelizations that hold
 //! whatever the mesh.
 use crate::common::oracle;
-use crate::common::shapes::{cuboid, degenerate_soup, mesh_of, placed, soup, unit_cube};
+use crate::common::shapes::{UNIT, cuboid, degenerate_soup, mesh_of, placed, soup, unit_cube};
+use crate::common::voxels::{assert_same, at_resolution, in_grid, surface, within};
 use fastrand::Rng;
 use rayon::prelude::*;
 use trivox::grid::VoxelGrid;
 use trivox::lattice::Triangle;
 use trivox::predicate::touches;
-use trivox::{Bounds, Cpu, Mesh, NoProgress, PlaceOptions, PlacedMesh, Sizing, place};
-
-/// Lattice units in a voxel of the meshes made by [`placed`].
-const UNIT: i32 = 1 << 16;
-
-fn voxelize(mesh: &PlacedMesh) -> VoxelGrid {
-    Cpu::default().voxelize(mesh, &NoProgress).unwrap()
-}
-
-fn voxelize_at(mesh: &Mesh, resolution: u32) -> VoxelGrid {
-    voxelize(&place(mesh, &PlaceOptions::new(Sizing::Resolution(resolution))).unwrap())
-}
+use trivox::{Bounds, Cpu, NoProgress, PlaceOptions, Sizing, place};
 
 /// The voxels of lattice triangles in a grid of `dims` voxels.
 fn voxels(triangles: &[Triangle], dims: [u32; 3]) -> VoxelGrid {
-    voxelize(&placed(triangles, dims))
-}
-
-fn assert_same(grid: &VoxelGrid, expected: &VoxelGrid, what: &str) {
-    let difference: Vec<_> = grid.differing_voxels(expected).take(5).collect();
-    assert!(grid == expected, "{what}: {grid:?} rather than {expected:?}: {difference:?}");
-    assert_eq!(grid.hash(), expected.hash());
+    surface(&placed(triangles, dims))
 }
 
 /// A soup of random kind: lattice-aligned (whole, half and quarter voxels) or not, degenerate or
@@ -65,7 +49,7 @@ fn random_soups_match_brute_force() {
         let mut rng = Rng::with_seed(seed);
         let dims = random_dims(&mut rng, 21);
         let mesh = placed(&random_soup(&mut rng, dims), dims);
-        let grid = voxelize(&mesh);
+        let grid = surface(&mesh);
         assert_same(&grid, &oracle::voxelize(&mesh), &format!("seed {seed}"));
         occupied += grid.occupied();
     }
@@ -79,7 +63,7 @@ fn long_thin_grids_across_many_bricks_match_brute_force() {
         let mut dims = [3, 4, 5];
         dims[axis] = 203;
         let mesh = placed(&random_soup(&mut rng, dims), dims);
-        assert_same(&voxelize(&mesh), &oracle::voxelize(&mesh), &format!("axis {axis}"));
+        assert_same(&surface(&mesh), &oracle::voxelize(&mesh), &format!("axis {axis}"));
     }
 }
 
@@ -93,10 +77,9 @@ fn the_longest_grids_match_brute_force() {
         let mut corner = || std::array::from_fn(|a| extent[a] * rng.f64());
         let triangles: Vec<_> = (0..5).map(|_| [corner(), corner(), corner()]).collect();
         let triangles = [triangles, vec![[[0.0; 3], extent, extent]]].concat();
-        let options = PlaceOptions::new(Sizing::Resolution(65_536));
-        let mesh = place(&mesh_of(&triangles), &options).unwrap();
+        let mesh = at_resolution(&mesh_of(&triangles), 65_536);
         assert_eq!(mesh.lattice().fraction_bits, 8);
-        assert_same(&voxelize(&mesh), &oracle::voxelize(&mesh), &format!("axis {axis}"));
+        assert_same(&surface(&mesh), &oracle::voxelize(&mesh), &format!("axis {axis}"));
     }
 }
 
@@ -106,9 +89,7 @@ fn grids_of_many_bricks_match_the_predicate_voxel_by_voxel() {
     let mut rng = Rng::with_seed(11);
     let corner = |rng: &mut Rng| dims.map(|d| f64::from(d) * (rng.f64() * 1.4 - 0.2));
     let triangles: Vec<_> = (0..12).map(|_| [0; 3].map(|_| corner(&mut rng))).collect();
-    let bounds = Bounds { min: [0.0; 3], max: dims.map(f64::from) };
-    let options = PlaceOptions::new(Sizing::VoxelSize(1.0)).with_bounds(bounds);
-    let mesh = place(&mesh_of(&triangles), &options).unwrap();
+    let mesh = in_grid(&mesh_of(&triangles), dims);
 
     let triangles: Vec<Triangle> = mesh.triangles().collect();
     let half = mesh.lattice().units_per_voxel() / 2;
@@ -120,7 +101,7 @@ fn grids_of_many_bricks_match_the_predicate_voxel_by_voxel() {
     let slab = |x| (0..ny).flat_map(move |y| (0..nz).map(move |z| [x, y, z]));
     let voxels: Vec<_> =
         (0..nx).into_par_iter().flat_map_iter(|x| slab(x).filter(occupied)).collect();
-    assert_same(&voxelize(&mesh), &VoxelGrid::from_voxels(dims, voxels).unwrap(), "many bricks");
+    assert_same(&surface(&mesh), &VoxelGrid::from_voxels(dims, voxels).unwrap(), "many bricks");
 }
 
 #[test]
@@ -133,9 +114,8 @@ fn voxels_around_triangles_at_the_highest_resolution_match_the_oracle() {
     };
     let mut triangles: Vec<_> = (0..20).map(|_| triangle(&mut rng)).collect();
     triangles.push([[0.0; 3], [1.0; 3], [1.0, 1.0, 1.0]]);
-    let options = PlaceOptions::new(Sizing::Resolution(65_536));
-    let mesh = place(&mesh_of(&triangles), &options).unwrap();
-    let (grid, units_per_voxel) = (voxelize(&mesh), mesh.lattice().units_per_voxel());
+    let mesh = at_resolution(&mesh_of(&triangles), 65_536);
+    let (grid, units_per_voxel) = (surface(&mesh), mesh.lattice().units_per_voxel());
     let mut seen = [0, 0];
     for _ in 0..20_000 {
         // A voxel or a neighbour of one that holds a point of some triangle.
@@ -165,7 +145,7 @@ fn soups_at_every_small_resolution_match_brute_force() {
         let bounds = Bounds { min: [-0.7, -0.2, 0.3], max: [1.9, 0.9, 1.4] };
         for options in [options, options.with_bounds(bounds)] {
             let mesh = place(&mesh_of(&triangles), &options).unwrap();
-            let grid = voxelize(&mesh);
+            let grid = surface(&mesh);
             assert_same(&grid, &oracle::voxelize(&mesh), &format!("{options:?}"));
             assert!(grid.occupied() > 0);
         }
@@ -177,7 +157,7 @@ fn a_wrong_voxel_is_seen_by_the_comparison_with_brute_force() {
     let mut rng = Rng::with_seed(8);
     let mesh = placed(&soup(&mut rng, 8, 9 * UNIT, 1), [9; 3]);
     let expected = oracle::voxelize(&mesh);
-    let grid = voxelize(&mesh);
+    let grid = surface(&mesh);
     for voxel in [[0, 0, 0], [8, 8, 8], [3, 4, 5]] {
         let kept = grid.voxels().filter(|&v| v != voxel);
         let added = (!grid.contains(voxel)).then_some(voxel);
@@ -211,14 +191,14 @@ fn is_hollow_cube(grid: &VoxelGrid, n: u32) -> bool {
 fn a_cube_is_hollow_with_walls_of_one_voxel_at_every_resolution() {
     let cube = unit_cube();
     for n in 1..=300 {
-        let grid = voxelize_at(&cube, n);
+        let grid = surface(&at_resolution(&cube, n));
         assert!(is_hollow_cube(&grid, n), "{n}: {grid:?}");
     }
 }
 
 #[test]
 fn a_cube_with_a_hole_or_an_extra_voxel_is_not_hollow() {
-    let grid = voxelize_at(&unit_cube(), 12);
+    let grid = surface(&at_resolution(&unit_cube(), 12));
     let hole = grid.voxels().filter(|&v| v != [0, 5, 5]);
     assert!(!is_hollow_cube(&VoxelGrid::from_voxels([12; 3], hole).unwrap(), 12));
     let extra = grid.voxels().chain([[5, 5, 5]]);
@@ -231,7 +211,7 @@ fn a_cube_with_a_hole_or_an_extra_voxel_is_not_hollow() {
 fn padding_moves_a_cube_and_touches_the_padding_as_closed_voxels_do() {
     // The faces lie exactly between voxels, so that voxels on both sides touch them.
     let options = PlaceOptions::new(Sizing::Resolution(6)).with_pad(2);
-    let grid = voxelize(&place(&unit_cube(), &options).unwrap());
+    let grid = surface(&place(&unit_cube(), &options).unwrap());
     assert_eq!(grid.dims(), [10; 3]);
     let near = |c: &u32| [1, 2, 7, 8].contains(c);
     let within = |v: &[u32; 3]| v.iter().all(|c| (1..=8).contains(c));
@@ -256,7 +236,7 @@ const DIMS: [u32; 3] = [100, 70, 127];
 #[test]
 fn any_number_of_threads_gives_the_same_grid() {
     let mesh = placed(&large_soup(1, DIMS), DIMS);
-    let expected = voxelize(&mesh);
+    let expected = surface(&mesh);
     for threads in [1, 2, 3] {
         let cpu = Cpu::with_threads(threads).unwrap();
         let grid = cpu.voxelize(&mesh, &NoProgress).unwrap();
@@ -322,11 +302,7 @@ fn offset(voxel: [u32; 3], shift: [i32; 3]) -> Option<[u32; 3]> {
 #[test]
 fn a_shift_by_the_bounds_is_a_shift_by_the_mesh() {
     let mesh = cuboid([0.25; 3], [3.5, 2.25, 4.75]);
-    let at = |bounds_min: [f64; 3]| {
-        let bounds = Bounds { min: bounds_min, max: bounds_min.map(|c| c + 8.0) };
-        let options = PlaceOptions::new(Sizing::VoxelSize(0.5)).with_bounds(bounds);
-        voxelize(&place(&mesh, &options).unwrap())
-    };
+    let at = |min: [f64; 3]| surface(&within(&mesh, 0.5, min, min.map(|c| c + 8.0)));
     let (grid, shifted) = (at([0.0; 3]), at([-1.0, -2.5, -3.0]));
     let expected = mapped(&grid, [16; 3], |[x, y, z]| Some([x + 2, y + 5, z + 6]));
     assert_same(&shifted, &expected, "bounds moved by (2, 5, 6) voxels");

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use crate::common::solids::{octahedron, with_triangles};
 #[cfg(feature = "gpu")]
 use rayon::prelude::*;
 use trivox::engine::backend::BackendChoice;
@@ -24,20 +25,6 @@ const LIGHTHOUSE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/lighthouse
 
 fn on_cpu() -> Voxelizer {
     Voxelizer::new().backend(BackendChoice::Cpu)
-}
-
-/// An octahedron with corners at this distance from the origin.
-fn octahedron(radius: f64) -> Mesh {
-    let corners = (0..6).map(|i| {
-        let mut corner = [0.0; 3];
-        corner[i / 2] = if i % 2 == 0 { radius } else { -radius };
-        corner
-    });
-    let faces = (0..8_u32).map(|i| {
-        let [x, y, z] = [i & 1, 2 + (i >> 1 & 1), 4 + (i >> 2)];
-        if i.count_ones() % 2 == 0 { [x, y, z] } else { [x, z, y] }
-    });
-    Mesh::new(corners.collect(), faces.collect()).unwrap()
 }
 
 #[test]
@@ -89,8 +76,6 @@ fn distances_are_restored_from_their_parts() {
 struct OnlyTheFirst(AtomicUsize);
 
 impl Progress for OnlyTheFirst {
-    fn start(&self, _step: &str, _total: u64) {}
-    fn advance(&self, _units: u64) {}
     fn for_mesh(&self) -> Option<Arc<dyn Progress>> {
         Some(Arc::new(CancelIf(self.0.fetch_add(1, Ordering::SeqCst) > 0)))
     }
@@ -99,8 +84,6 @@ impl Progress for OnlyTheFirst {
 struct CancelIf(bool);
 
 impl Progress for CancelIf {
-    fn start(&self, _step: &str, _total: u64) {}
-    fn advance(&self, _units: u64) {}
     fn is_cancelled(&self) -> bool {
         self.0
     }
@@ -154,13 +137,8 @@ fn warnings_say_what_is_left_out() {
     let far = Bounds { min: [10.0; 3], max: [12.0; 3] };
     let missed = on_cpu().resolution(8).bounds(far).run(octahedron(1.0)).unwrap();
     let said: Vec<String> = missed.warnings.iter().map(Warning::to_string).collect();
-    assert_eq!(
-        said,
-        [
-            "8 triangles reach outside the bounds; what lies there has no voxels",
-            "no voxel is occupied: the bounds miss the mesh"
-        ]
-    );
+    let outside = "8 triangles reach outside the bounds; what lies there has no voxels";
+    assert_eq!(said, [outside, "no voxel is occupied: the bounds miss the mesh"]);
 }
 
 #[test]
@@ -275,9 +253,8 @@ fn a_mesh_of_a_batch_that_needs_more_than_its_share_has_all_memory() {
     items.push((5, MeshSource::Bytes { bytes, spec, sidecars: Sidecars::none() }));
     assert!(voxelizer.many(items.clone()).unwrap().all(|(_, result)| result.is_ok()));
     let too_little = voxelizer.memory(1 << 12);
-    assert!(
-        too_little.many(items).unwrap().all(|(_, result)| result.is_err_and(|e| e.is_memory()))
-    );
+    let mut results = too_little.many(items).unwrap();
+    assert!(results.all(|(_, result)| result.is_err_and(|error| error.is_memory())));
 }
 
 /// Cancels once it was asked so many times.
@@ -288,8 +265,6 @@ struct Cancel {
 }
 
 impl Progress for Cancel {
-    fn start(&self, _step: &str, _total: u64) {}
-    fn advance(&self, _units: u64) {}
     fn is_cancelled(&self) -> bool {
         self.asked.fetch_add(1, Ordering::SeqCst) >= self.after
     }
@@ -312,7 +287,7 @@ impl Progress for Steps {
 fn steps_advance_by_their_totals() {
     // Without one side it is filled by generalized winding numbers.
     let whole = octahedron(1.0);
-    let open = Mesh::new(whole.positions().to_vec(), whole.triangles()[1..].to_vec()).unwrap();
+    let open = with_triangles(&whole, whole.triangles()[1..].to_vec());
     let painted = read_mesh(Path::new(LIGHTHOUSE)).unwrap().mesh;
     for (mesh, mode, step) in
         [(open, Mode::Solid(Solid::default()), "fill"), (painted, Mode::Surface, "color")]
@@ -421,19 +396,20 @@ fn cancelling_ends_the_search_for_flipped_triangles() {
 
 #[test]
 fn impossible_transforms_are_refused() {
-    for scale in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+    let refused = |change: &dyn Fn(&mut Transform)| {
         let mut transform = Transform::default();
-        transform.scale = Some(scale);
-        let error = on_cpu().transform(transform).run(octahedron(1.0)).unwrap_err();
+        change(&mut transform);
+        on_cpu().transform(transform).run(octahedron(1.0)).unwrap_err()
+    };
+    for scale in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        let error = refused(&|transform| transform.scale = Some(scale));
         assert!(matches!(error, VoxelizeError::Transform(TransformError::Scale(_))), "{error}");
     }
-    let mut transform = Transform::default();
-    transform.rotations = vec![Rotation { axis: 3, degrees: 90.0 }];
-    let error = on_cpu().transform(transform).run(octahedron(1.0)).unwrap_err();
+    let error =
+        refused(&|transform| transform.rotations = vec![Rotation { axis: 3, degrees: 90.0 }]);
     assert!(matches!(error, VoxelizeError::Transform(TransformError::Axis(3))), "{error}");
-    let mut transform = Transform::default();
-    transform.grid = Some(CenteredGrid { dims: [4, 0, 4], fills: true });
-    let error = on_cpu().transform(transform).run(octahedron(1.0)).unwrap_err();
+    let grid = CenteredGrid { dims: [4, 0, 4], fills: true };
+    let error = refused(&|transform| transform.grid = Some(grid));
     assert!(matches!(error, VoxelizeError::Place(PlaceError::Dims { .. })), "{error}");
 }
 

@@ -25,10 +25,12 @@ use trivox::surface::color::{ColorOptions, color};
 use trivox::surface::palette::count_colors;
 use trivox::{
     Appearance, BackendError, Cpu, Mesh, Mode, NoProgress, PlaceOptions, Sizing, Topology,
-    VoxelGrid, Voxels, place, voxelize,
+    VoxelGrid, place, voxelize,
 };
 
 use common::environment;
+use common::memory::until_it_fits;
+use common::voxels::{at_resolution, at_voxel_size, in_mode};
 
 /// Counts a buffer that grows by moving as the old and the new one together.
 #[global_allocator]
@@ -88,22 +90,28 @@ fn checked_peak(name: &str, text: &[u8]) -> u64 {
     peak
 }
 
-/// An open tube of `n` by `n` quads, each a line made by `face` of its four corners.
+/// The corners of an open tube of `n` by `n` quads, and the quads.
+fn tube_of(n: usize) -> (Vec<[f64; 3]>, Vec<[usize; 4]>) {
+    let corner = |i: usize| {
+        let (along, angle) = ((i / n) as f64, (i % n) as f64 / n as f64 * std::f64::consts::TAU);
+        [angle.cos(), angle.sin(), along / n as f64]
+    };
+    let quad = |i: usize| {
+        let next = i / n * n + (i + 1) % n;
+        [i, next, next + n, i + n]
+    };
+    ((0..n * n).map(corner).collect(), (0..n * (n - 1)).map(quad).collect())
+}
+
+/// It as a text, with lines made by `face` of the numbers of each quad's corners, from 1.
 fn tube(
     n: usize,
     vertex: impl Fn([f64; 3]) -> String,
     face: impl Fn([usize; 4]) -> String,
 ) -> String {
-    let mut text = String::new();
-    for i in 0..n * n {
-        let (along, angle) = ((i / n) as f64, (i % n) as f64 / n as f64 * std::f64::consts::TAU);
-        text += &vertex([angle.cos(), angle.sin(), along / n as f64]);
-    }
-    for i in 0..n * (n - 1) {
-        let next = i / n * n + (i + 1) % n;
-        text += &face([i + 1, next + 1, next + n + 1, i + n + 1]);
-    }
-    text
+    let (corners, quads) = tube_of(n);
+    let quads = quads.into_iter().map(|quad| face(quad.map(|i| i + 1)));
+    corners.into_iter().map(vertex).chain(quads).collect()
 }
 
 fn position([x, y, z]: [f64; 3]) -> String {
@@ -166,41 +174,15 @@ fn polygon(corners: usize, turns: f64, radius: f64) -> String {
 fn the_bound_on_reading_holds_for_texts_that_nobody_would_write() {
     let _alone = alone();
     let square = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nvt 0 0\nvn 0 0 1\n";
-    let repeated = [
-        "v 0 0 0\n",
-        "v 0 0 0 0 0 0\n",
-        "v 0 0 0\nvt 0 0\nvn 0 0 0\n",
-        "vt 0 0\n",
-        "f\n",
-        "f \n",
-        "f 1\n",
-        "f 1 2\n",
-        "f 1 2 3\n",
-        "f 1 2 3 4\n",
-        "f 1 2 3 4 1\n",
-        "f 1/1/1 2/1/1 3/1/1\n",
-        "f -1 -2 -3\n",
-        "f\u{3000}1\u{3000}2\u{3000}3\n",
-        "f 1 2 \\\n3\n",
-        "fo 1 2 3\n",
-        "g\nf 1 2 3\n",
-        "o a\nf 1 2 3\n",
-        "usemtl a\nf 1 2 3\n",
-        "usemtl a\nf 1/1 2/1 3/1\nf 1 2 3\n",
-        "usemtl a\nf 1/1 2/1 3/1 4/1 1/1 2/1\n",
-        "v 0 0 0 0 0 0 0\nf -1 -1 -1\n",
-        "v 0 0 0 0 0 0\nv 0 0 0\nv 0 0 0 0.5\nf -1 -2 -3\n",
-        "v 0 0 0\nf -1 -1 -1\n",
-        "v 0 0 0\nf -1 -1 -1 -1 -1\n",
-        "l 1 2 3\n",
-        "p 1\n",
-        "#\n",
-        "\n",
-        "\\\n",
-        "x\n",
-        "mtllib a\n",
-    ];
-    for line in repeated {
+    // Lines between bars.
+    let repeated = "v 0 0 0\n|v 0 0 0 0 0 0\n|v 0 0 0\nvt 0 0\nvn 0 0 0\n|vt 0 0\n|f\n|f \n|\
+        f 1\n|f 1 2\n|f 1 2 3\n|f 1 2 3 4\n|f 1 2 3 4 1\n|f 1/1/1 2/1/1 3/1/1\n|f -1 -2 -3\n|\
+        f\u{3000}1\u{3000}2\u{3000}3\n|f 1 2 \\\n3\n|fo 1 2 3\n|g\nf 1 2 3\n|o a\nf 1 2 3\n|\
+        usemtl a\nf 1 2 3\n|usemtl a\nf 1/1 2/1 3/1\nf 1 2 3\n|\
+        usemtl a\nf 1/1 2/1 3/1 4/1 1/1 2/1\n|v 0 0 0 0 0 0 0\nf -1 -1 -1\n|\
+        v 0 0 0 0 0 0\nv 0 0 0\nv 0 0 0 0.5\nf -1 -2 -3\n|v 0 0 0\nf -1 -1 -1\n|\
+        v 0 0 0\nf -1 -1 -1 -1 -1\n|l 1 2 3\n|p 1\n|#\n|\n|\\\n|x\n|mtllib a\n";
+    for line in repeated.split('|') {
         checked_peak(&format!("{line:?}"), format!("{square}{}", many(line)).as_bytes());
         checked_peak(&format!("{line:?} first"), format!("{}{square}", many(line)).as_bytes());
         let old_mac = format!("{square}{}", many(line)).replace('\n', "\r");
@@ -271,22 +253,13 @@ fn a_mesh_is_refused_where_reading_may_take_too_much_and_read_where_not() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("tube.obj");
     std::fs::write(&path, &text).unwrap();
-    assert_eq!(
-        read_mesh_with(&path, &ReadOptions::default().with_memory(bound), &NoProgress)
-            .unwrap()
-            .mesh,
-        expected
-    );
-    let refused = |limit| {
-        read_mesh_with(&path, &ReadOptions::default().with_memory(limit), &NoProgress)
-            .unwrap_err()
-            .to_string()
-    };
+    let read =
+        |limit| read_mesh_with(&path, &ReadOptions::default().with_memory(limit), &NoProgress);
+    assert_eq!(read(bound).unwrap().mesh, expected);
+    let refused = |limit| read(limit).unwrap_err().to_string();
     let said = refused(50_000);
-    assert!(
-        said.starts_with("reading it may take ") && said.contains(" KiB of memory, but"),
-        "{said}"
-    );
+    assert!(said.starts_with("reading it may take "), "{said}");
+    assert!(said.contains(" KiB of memory, but"), "{said}");
     assert!(said.contains("48.9 KiB are left for that: allow more, or divide the mesh"), "{said}");
     // Only the first 4 KiB of a file are read, through a buffer of 8 KiB, if the text alone is
     // larger.
@@ -317,26 +290,12 @@ fn checked_peak_of(name: &str, read: Reader, bytes: &[u8]) -> (u64, u64) {
     (peak, bound)
 }
 
-/// The corners of an open tube of `n` by `n` quads, and the quads.
-fn tube_of(n: usize) -> (Vec<[f32; 3]>, Vec<[u32; 4]>) {
-    let (mut corners, mut quads) = (Vec::new(), Vec::new());
-    let mut number = |at: [f64; 3]| {
-        corners.push(at.map(|c| c as f32));
-        String::new()
-    };
-    let positions = std::cell::RefCell::new(&mut number);
-    let collected = std::cell::RefCell::new(&mut quads);
-    tube(
-        n,
-        |at| positions.borrow_mut()(at),
-        |face| {
-            collected.borrow_mut().push(face.map(|i| i as u32 - 1));
-            String::new()
-        },
-    );
-    (corners, quads)
+/// [`tube_of`] in the types of files.
+fn floats_of_tube(n: usize) -> (Vec<[f32; 3]>, Vec<[u32; 4]>) {
+    let (corners, quads) = tube_of(n);
+    let corners = corners.iter().map(|at| at.map(|c| c as f32));
+    (corners.collect(), quads.iter().map(|quad| quad.map(|i| i as u32)).collect())
 }
-
 fn halves([a, b, c, d]: [u32; 4]) -> [[u32; 3]; 2] {
     [[a, b, c], [a, c, d]]
 }
@@ -348,17 +307,39 @@ fn ply_header(format: &str, vertices: usize, faces: usize) -> String {
     )
 }
 
+fn glb(json: String, data: &[u8]) -> Vec<u8> {
+    let mut json = json.into_bytes();
+    json.resize(json.len().next_multiple_of(4), b' ');
+    let length = |len: usize| (len as u32).to_le_bytes();
+    let header = [&b"glTF\x02\0\0\0"[..], &length(28 + json.len() + data.len())].concat();
+    let json = [&length(json.len())[..], b"JSON", &json].concat();
+    [&header[..], &json, &length(data.len()), b"BIN\0", data].concat()
+}
+
+/// A binary STL file of these triangles, each with its attribute.
+fn binary_stl(
+    corners: &[[f32; 3]],
+    triangles: &[[u32; 3]],
+    attribute: impl Fn(u16) -> u16,
+) -> Vec<u8> {
+    let mut bytes = vec![0; 80];
+    bytes.extend((triangles.len() as u32).to_le_bytes());
+    for (at, triangle) in triangles.iter().enumerate() {
+        bytes.extend([0; 12]);
+        let triangle = triangle.map(|i| corners[i as usize]);
+        bytes.extend(triangle.concat().iter().flat_map(|c| c.to_le_bytes()));
+        bytes.extend(attribute(at as u16).to_le_bytes());
+    }
+    bytes
+}
+
 /// Ordinary files of all formats but OBJ.
 fn ordinary_files() -> Vec<(&'static str, Reader, Vec<u8>)> {
-    let (corners, quads) = tube_of(200);
+    let (corners, quads) = floats_of_tube(200);
     let triangles: Vec<[u32; 3]> = quads.iter().copied().flat_map(halves).collect();
-    let [mut binary, mut text] = [vec![0; 80], b"solid tube\n".to_vec()];
-    binary.extend((triangles.len() as u32).to_le_bytes());
+    let mut text = b"solid tube\n".to_vec();
     for triangle in &triangles {
         let triangle = triangle.map(|i| corners[i as usize]);
-        binary.extend([0; 12]);
-        binary.extend(triangle.concat().iter().flat_map(|c| c.to_le_bytes()));
-        binary.extend([0; 2]);
         text.extend(b"facet normal 0 0 1\nouter loop\n");
         for [x, y, z] in triangle {
             text.extend(format!("vertex {x:.6} {y:.6} {z:.6}\n").bytes());
@@ -404,16 +385,9 @@ fn ordinary_files() -> Vec<(&'static str, Reader, Vec<u8>)> {
     let uri = format!(r#""uri": "data:application/octet-stream;base64,{encoded}", "#);
     let embedded = document(&uri, r#"{"mesh": 0}"#).into_bytes();
     let instances = [r#"{"mesh": 0, "translation": [1, 2, 3]}"#; 5].join(", ");
-    let glb = |nodes: &str| {
-        let mut json = document("", nodes).into_bytes();
-        json.resize(json.len().next_multiple_of(4), b' ');
-        let length = |len: usize| (len as u32).to_le_bytes();
-        let header = [&b"glTF\x02\0\0\0"[..], &length(28 + json.len() + data.len())].concat();
-        let json = [&length(json.len())[..], b"JSON", &json].concat();
-        [&header[..], &json, &length(data.len()), b"BIN\0", &data].concat()
-    };
+    let glb = |nodes: &str| glb(document("", nodes), &data);
     vec![
-        ("binary STL", STL, binary),
+        ("binary STL", STL, binary_stl(&corners, &triangles, |_| 0)),
         ("text STL", STL, text),
         ("binary PLY", PLY, faces(3, triangles.as_flattened(), 3)),
         ("binary PLY of quads", PLY, faces(4, quads.as_flattened(), 4)),
@@ -510,19 +484,10 @@ fn the_bound_on_reading_other_formats_holds_for_files_that_nobody_would_write() 
 
 /// The tube as files that tell what it looks like, of each format but OBJ. Textures are not there.
 fn files_with_looks() -> Vec<(&'static str, Reader, Vec<u8>)> {
-    let (corners, quads) = tube_of(150);
+    let (corners, quads) = floats_of_tube(150);
     let triangles: Vec<[u32; 3]> = quads.iter().copied().flat_map(halves).collect();
-    let stl = |attribute: fn(u16) -> u16| {
-        let mut bytes = vec![0; 80];
-        bytes.extend((triangles.len() as u32).to_le_bytes());
-        for (at, triangle) in triangles.iter().enumerate() {
-            bytes.extend([0; 12]);
-            let triangle = triangle.map(|i| corners[i as usize]);
-            bytes.extend(triangle.concat().iter().flat_map(|c| c.to_le_bytes()));
-            bytes.extend((0x8000 | attribute(at as u16)).to_le_bytes());
-        }
-        bytes
-    };
+    let stl =
+        |attribute: fn(u16) -> u16| binary_stl(&corners, &triangles, |at| 0x8000 | attribute(at));
     let ply = |[vertex, face]: [&str; 2], [of_vertex, of_face]: [fn(u32) -> Vec<u8>; 2]| {
         let header = ply_header("binary_little_endian", corners.len(), triangles.len())
             .replace("element face", &format!("{vertex}element face"))
@@ -552,7 +517,7 @@ fn files_with_looks() -> Vec<(&'static str, Reader, Vec<u8>)> {
     let image = png(8);
     let at = data.len();
     data.extend(&image);
-    let mut json = format!(
+    let json = format!(
         r#"{{"asset": {{"version": "2.0"}}, "nodes": [{{"mesh": 0}}, {{"mesh": 1}}],
         "meshes": [{{"primitives": [{{"material": 0, "indices": 1,
         "attributes": {{"POSITION": 0, "COLOR_0": 0, "TEXCOORD_0": 2}}}}]}},
@@ -568,13 +533,7 @@ fn files_with_looks() -> Vec<(&'static str, Reader, Vec<u8>)> {
         image.len(),
         3 * triangles.len(),
         length = data.len(),
-    )
-    .into_bytes();
-    json.resize(json.len().next_multiple_of(4), b' ');
-    let length = |len: usize| (len as u32).to_le_bytes();
-    let header = [&b"glTF\x02\0\0\0"[..], &length(28 + json.len() + data.len())].concat();
-    let json = [&length(json.len())[..], b"JSON", &json].concat();
-    let glb = [&header[..], &json, &length(data.len()), b"BIN\0", &data].concat();
+    );
     vec![
         ("STL of a colour", STL, stl(|_| 7)),
         ("STL of many colours", STL, stl(|at| at)),
@@ -582,7 +541,7 @@ fn files_with_looks() -> Vec<(&'static str, Reader, Vec<u8>)> {
         ("PLY with colours of faces", PLY, ply(["", colors], [nothing, color])),
         ("PLY with a texture on faces", PLY, ply(["", texcoords], [nothing, of_corners])),
         ("PLY with a texture on vertices", PLY, ply([of_vertex, ""], [|_| vec![0; 8], nothing])),
-        ("GLB with all", GLTF, glb),
+        ("GLB with all", GLTF, glb(json, &data)),
     ]
 }
 
@@ -691,6 +650,12 @@ fn scattered(dims: [u32; 3], count: usize) -> VoxelGrid {
     VoxelGrid::from_voxels(dims, voxels).unwrap()
 }
 
+/// `n` by `n` full bricks in the first layer of a grid of 8 n voxels cubed.
+fn slab(n: u32) -> VoxelGrid {
+    let bricks = (0..n * n).map(|i| (BrickKey::new([0, i / n, i % n]), FULL));
+    VoxelGrid::from_bricks([8 * n; 3], bricks.collect()).unwrap()
+}
+
 /// Bytes that writing a format may take.
 fn most(format: GridFormat) -> u64 {
     use GridFormat::{Glb, Litematic, Npz, Obj, Ply, Schem, Vdb, Vox};
@@ -704,19 +669,15 @@ fn most(format: GridFormat) -> u64 {
 #[test]
 fn writing_takes_little_memory_whatever_the_grid() {
     let _alone = alone();
-    let block = |n: u32| {
-        let bricks = (0..n * n).map(|i| (BrickKey::new([0, i / n, i % n]), FULL));
-        VoxelGrid::from_bricks([4096; 3], bricks.collect()).unwrap()
-    };
     let grids = [
         ("scattered, 2000 cubed", GridFormat::Vox, scattered([2000; 3], 200_000)),
         ("a sphere, 1600 cubed", GridFormat::Vox, cap(1600, 200)),
         ("scattered, 4096 cubed", GridFormat::Npy, scattered([4096; 3], 200_000)),
         ("scattered in a slab", GridFormat::Npy, scattered([8, 16384, 16384], 200_000)),
-        ("a full slab, 4096 cubed", GridFormat::Npy, block(512)),
+        ("a full slab, 4096 cubed", GridFormat::Npy, slab(512)),
         ("a sphere, 4096 cubed", GridFormat::Npy, cap(4096, 512)),
         ("a sphere, 16384 cubed", GridFormat::Npy, cap(16384, 512)),
-        ("a full slab as runs", GridFormat::Binvox, block(512)),
+        ("a full slab as runs", GridFormat::Binvox, slab(512)),
         ("a sphere as runs", GridFormat::Binvox, cap(4096, 512)),
         ("scattered as runs", GridFormat::Binvox, scattered([8, 16384, 16384], 200_000)),
         ("scattered, deflated", GridFormat::Npz, scattered([1024; 3], 20_000)),
@@ -727,13 +688,13 @@ fn writing_takes_little_memory_whatever_the_grid() {
         ("scattered blocks", GridFormat::Litematic, scattered([65536, 33, 64], 100_000)),
         ("scattered faces", GridFormat::Ply, scattered([4096; 3], 200_000)),
         ("a sphere's faces", GridFormat::Obj, cap(16384, 512)),
-        ("a full slab's faces", GridFormat::Glb, block(512)),
+        ("a full slab's faces", GridFormat::Glb, slab(512)),
         ("scattered faces, the longest", GridFormat::Glb, scattered([65536; 3], 20_000)),
         ("scattered, the longest", GridFormat::Npy, scattered([65536, 65536, 1024], 200_000)),
     ];
     let trees = [
         ("scattered, 4096 cubed", scattered([4096; 3], 200_000)),
-        ("a full slab, 4096 cubed", block(512)),
+        ("a full slab, 4096 cubed", slab(512)),
         ("a sphere, 16384 cubed", cap(16384, 512)),
         ("scattered, the longest", scattered([65536; 3], 20_000)),
     ];
@@ -761,10 +722,7 @@ fn colored(grid: &VoxelGrid) -> VoxelGrid {
 #[test]
 fn writing_colours_takes_little_memory_whatever_the_grid() {
     let _alone = alone();
-    let slab = {
-        let bricks = (0..512 * 512).map(|i| (BrickKey::new([0, i / 512, i % 512]), FULL));
-        VoxelGrid::from_bricks([4096; 3], bricks.collect()).unwrap()
-    };
+    let slab = slab(512);
     for (name, format, grid) in [
         ("scattered, deflated", GridFormat::Npz, scattered([1024; 3], 20_000)),
         ("scattered rows, deflated", GridFormat::Npz, scattered([8, 1024, 65536], 100_000)),
@@ -796,29 +754,29 @@ fn writing_colours_takes_little_memory_whatever_the_grid() {
     }
 }
 
+/// The grid from a file of its own, and the peak of reading it.
+fn read_back(grid: &VoxelGrid, format: GridFormat) -> (VoxelGrid, u64) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("grid").with_extension(format.extension());
+    write_grid(grid, format, &mut std::fs::File::create(&path).unwrap()).unwrap();
+    peak(|| read_grid(&path).unwrap().grid)
+}
+
 #[test]
 fn reading_colours_takes_a_few_times_what_they_and_the_grid_do() {
     let _alone = alone();
-    let slab = {
-        let bricks = (0..64 * 64).map(|i| (BrickKey::new([i % 64, i / 64, 3]), FULL));
-        VoxelGrid::from_bricks([512; 3], bricks.collect()).unwrap()
-    };
-    let grids = [
+    for (name, grid) in [
         ("a sphere, 4096 cubed", cap(4096, 100)),
         ("scattered", scattered([256; 3], 5_000)),
-        ("a full slab", slab),
-    ];
-    for (name, grid) in grids {
+        ("a full slab", slab(64)),
+    ] {
         let grid = colored(&grid);
         let size = grid.bytes() + grid.colors.as_ref().unwrap().bytes();
         for format in [GridFormat::Vdb, GridFormat::Nvdb, GridFormat::Bricks, GridFormat::Npz] {
             if format == GridFormat::Npz && grid.dims() == [4096; 3] {
                 continue;
             }
-            let folder = tempfile::tempdir().unwrap();
-            let path = folder.path().join("grid").with_extension(format.extension());
-            write_grid(&grid, format, &mut std::fs::File::create(&path).unwrap()).unwrap();
-            let (back, peak) = peak(|| read_grid(&path).unwrap().grid);
+            let (back, peak) = read_back(&grid, format);
             assert_eq!(back.colors.unwrap().own_count(), grid.colors.as_ref().unwrap().own_count());
             println!("{name}, .{}: {peak} bytes, the grid {size}", format.extension());
             assert!(peak <= 5 * size + (1 << 20), "{name}, {format:?}: {peak} bytes of {size}");
@@ -877,10 +835,7 @@ fn reading_trees_takes_a_few_times_the_grid() {
         [("a sphere, 4096 cubed", cap(4096, 100)), ("scattered", scattered([1024; 3], 5_000))]
     {
         for format in [GridFormat::Vdb, GridFormat::Nvdb] {
-            let folder = tempfile::tempdir().unwrap();
-            let path = folder.path().join("grid").with_extension(format.extension());
-            write_grid(&grid, format, &mut std::fs::File::create(&path).unwrap()).unwrap();
-            let (back, peak) = peak(|| read_grid(&path).unwrap().grid);
+            let (back, peak) = read_back(&grid, format);
             assert!(back == grid);
             println!("{name}, {}: {peak} bytes, the grid {}", format.extension(), grid.bytes());
             assert!(peak <= 4 * grid.bytes() + (1 << 20), "{name}: {peak} bytes");
@@ -910,9 +865,8 @@ fn flips_of_ball(n: u32, axis: usize) -> VoxelGrid {
 fn checked_filling(name: &str, fill: impl Fn(u64) -> Result<VoxelGrid, BackendError>) {
     // Threads that start allocate.
     let expected = fill(u64::MAX).unwrap();
-    let Err(BackendError::Memory { needed, .. }) = fill(0) else {
-        panic!("{name} in no memory is not refused");
-    };
+    let (_, needed, refusals) = until_it_fits(name, &fill);
+    assert_eq!(refusals, 1, "{name}");
     let (grid, peak) = peak(|| fill(needed).unwrap());
     println!("{name}: peak {peak}, needed {needed}");
     assert!(grid == expected);
@@ -938,17 +892,6 @@ fn filling_takes_no_more_memory_than_it_asks_for() {
     }
 }
 
-/// What suffices for a solid: each step knows what it needs when those before it are done.
-fn memory_needed_for_solid(make: impl Fn(u64) -> Result<Voxels, BackendError>) -> u64 {
-    let mut allowed = 0;
-    while let Err(error) = make(allowed) {
-        let BackendError::Memory { needed, .. } = error else { panic!("{error}") };
-        assert!(needed > allowed, "{needed} are said to suffice, and did not");
-        allowed = needed;
-    }
-    allowed
-}
-
 #[test]
 fn solids_take_no_more_memory_than_they_are_allowed() {
     let _alone = alone();
@@ -964,7 +907,7 @@ fn solids_take_no_more_memory_than_they_are_allowed() {
     let fills = [Fill::Auto, Fill::Parity, Fill::Winding, Fill::Flood, Fill::Vote];
     for ((name, mesh, size), fill) in meshes.iter().flat_map(|mesh| fills.map(|fill| (mesh, fill)))
     {
-        let mesh = place(mesh, &PlaceOptions::new(Sizing::Resolution(*size))).unwrap();
+        let mesh = at_resolution(mesh, *size);
         let cpu = Cpu::default();
         let make = |memory| {
             let options = RunOptions { memory, ..RunOptions::default() };
@@ -972,7 +915,8 @@ fn solids_take_no_more_memory_than_they_are_allowed() {
             voxelize(&cpu, &mesh, mode, &options, &NoProgress)
         };
         let expected = make(u64::MAX).unwrap().grid;
-        let needed = memory_needed_for_solid(make);
+        // Each step knows what it needs when those before it are done.
+        let (_, needed, _) = until_it_fits(&format!("{name}, {fill}"), make);
         let (voxels, peak) = peak(|| make(needed).unwrap());
         println!("{name}, {fill}: peak {peak}, needed {needed}");
         assert!(voxels.grid == expected, "{name}, {fill}");
@@ -988,9 +932,7 @@ fn distances_take_no_more_memory_than_they_are_allowed() {
         let mut options = PlaceOptions::new(Sizing::Resolution(150));
         options.pad = 10;
         let mesh = place(mesh, &options).unwrap();
-        let solid = Mode::Solid(Solid::default());
-        let inside = voxelize(&Cpu::default(), &mesh, solid, &RunOptions::default(), &NoProgress);
-        let inside = inside.unwrap().grid;
+        let inside = in_mode(&mesh, Mode::Solid(Solid::default())).grid;
         // The grid of the inside is moved into the result.
         let make =
             |memory| distances(&Cpu::default(), &mesh, inside.clone(), width, memory, &NoProgress);
@@ -1028,34 +970,28 @@ fn colours_take_no_more_memory_than_they_are_allowed() {
     };
     let mesh = Mesh::new(corners.collect(), squares.collect()).unwrap();
     let mesh = mesh.with_appearance(looks).unwrap();
-    let mesh = place(&mesh, &PlaceOptions::new(Sizing::VoxelSize(1.0))).unwrap();
+    let mesh = at_voxel_size(&mesh, 1.0);
     let shell = Mode::Solid(Solid { fill: Fill::Flood, include_surface: true });
     for mode in [Mode::Surface, shell] {
-        let voxels = voxelize(&Cpu::default(), &mesh, mode, &RunOptions::default(), &NoProgress);
-        let grid = voxels.unwrap().grid;
+        let grid = in_mode(&mesh, mode).grid;
         assert!(grid.bricks().all(|(_, mask)| mask == FULL));
         let mut options = ColorOptions::new(mode);
-        options.memory = 0;
-        let (colored, peak) = loop {
+        let run = |memory| {
             let grid = grid.clone();
-            match peak(|| color(&mesh, grid, &options, &NoProgress)) {
-                (Ok(colored), peak) => break (colored, peak),
-                (Err(BackendError::Memory { needed, .. }), _) => {
-                    assert!(needed > options.memory);
-                    options.memory = needed;
-                }
-                (Err(error), _) => panic!("{error}"),
-            }
+            options.memory = memory;
+            let (colored, peak) = peak(|| color(&mesh, grid, &options, &NoProgress));
+            colored.map(|colored| (colored, peak))
         };
-        println!("{mode:?}: peak {peak}, allowed {}", options.memory);
+        let ((colored, peak), memory, _) = until_it_fits("colours", run);
+        println!("{mode:?}: peak {peak}, allowed {memory}");
         assert!(colored.grid.colors.unwrap().own_count() > 100_000);
-        assert!(peak <= options.memory, "{mode:?}: took {peak} bytes of {}", options.memory);
+        assert!(peak <= memory, "{mode:?}: took {peak} bytes of {memory}");
     }
 }
 
 /// What the topology of `mesh` takes at its peak, which must not be more than it may.
 fn checked_topology_peak(name: &str, mesh: &Mesh) -> (u64, u64) {
-    let mesh = place(mesh, &PlaceOptions::new(Sizing::Resolution(256))).unwrap();
+    let mesh = at_resolution(mesh, 256);
     let bound = Topology::bytes(&mesh);
     let (_, peak) = peak(|| Topology::of(&mesh));
     let len = mesh.len() as f64;

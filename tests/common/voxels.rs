@@ -1,0 +1,69 @@
+//! Meshes placed and voxelized on the CPU, and grids compared.
+
+use std::path::{Path, PathBuf};
+
+use trivox::engine::backend::RunOptions;
+use trivox::formats::read_mesh;
+use trivox::solid::{Fill, FillReport, Solid};
+use trivox::{
+    Bounds, Cpu, Mesh, Mode, NoProgress, PlaceOptions, PlacedMesh, Sizing, VoxelGrid, Voxels,
+    place, voxelize,
+};
+
+/// A file of the project's models.
+pub fn asset_path(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("assets").join(name)
+}
+
+pub fn asset(name: &str) -> Mesh {
+    read_mesh(asset_path(name)).unwrap().mesh
+}
+
+pub fn at_resolution(mesh: &Mesh, resolution: u32) -> PlacedMesh {
+    place(mesh, &PlaceOptions::new(Sizing::Resolution(resolution))).unwrap()
+}
+
+pub fn at_voxel_size(mesh: &Mesh, size: f64) -> PlacedMesh {
+    place(mesh, &PlaceOptions::new(Sizing::VoxelSize(size))).unwrap()
+}
+
+/// `mesh` in voxels of this size from `min` to `max`.
+pub fn within(mesh: &Mesh, size: f64, min: [f64; 3], max: [f64; 3]) -> PlacedMesh {
+    let options = PlaceOptions::new(Sizing::VoxelSize(size)).with_bounds(Bounds { min, max });
+    place(mesh, &options).unwrap()
+}
+
+/// `mesh` in a grid of `dims` voxels of one mesh unit from the origin.
+pub fn in_grid(mesh: &Mesh, dims: [u32; 3]) -> PlacedMesh {
+    within(mesh, 1.0, [0.0; 3], dims.map(f64::from))
+}
+
+pub fn in_mode(mesh: &PlacedMesh, mode: Mode) -> Voxels {
+    voxelize(&Cpu::default(), mesh, mode, &RunOptions::default(), &NoProgress).unwrap()
+}
+
+/// The voxels that the mesh touches.
+pub fn surface(mesh: &PlacedMesh) -> VoxelGrid {
+    Cpu::default().voxelize(mesh, &NoProgress).unwrap()
+}
+
+/// A solid without its surface.
+pub fn by_fill(fill: Fill) -> Mode {
+    Mode::Solid(Solid { fill, include_surface: false })
+}
+
+pub fn solid(mesh: &PlacedMesh, fill: Fill) -> (VoxelGrid, FillReport) {
+    let voxels = in_mode(mesh, by_fill(fill));
+    (voxels.grid, voxels.fill_report.unwrap())
+}
+
+pub fn assert_same(grid: &VoxelGrid, expected: &VoxelGrid, what: &str) {
+    let difference: Vec<_> = grid.differing_voxels(expected).take(5).collect();
+    assert!(grid == expected, "{what}: {grid:?} rather than {expected:?}: {difference:?}");
+    assert_eq!(grid.hash(), expected.hash(), "{what}");
+}
+
+/// What `work` gives on a pool of so many threads.
+pub fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(work)
+}

@@ -10,11 +10,11 @@ use std::sync::LazyLock;
 
 use tempfile::TempDir;
 use trivox::formats::{GridFormat, ReadError, read_grid_from};
-use trivox::grid::{Colors, FULL, mask_voxels};
+use trivox::grid::{Colors, FULL, count};
 use trivox::{Up, VoxelGrid, World};
 
-use super::vdb::{far, for_others, listed};
-use super::{read, read_with_changes, tiny, voxel_set, written};
+use super::vdb::{far, for_others, listed, write_all};
+use super::{read, read_with_changes, refused, tiny, voxel_set, written};
 use crate::common::environment;
 
 /// The program, in a folder of its own.
@@ -42,12 +42,7 @@ pub(crate) fn nanovdb(arguments: &[&str], folder: &Path) -> Option<String> {
 fn nanovdb_reads_what_is_written() {
     let folder = tempfile::tempdir().unwrap();
     let grids = for_others();
-    for (n, grid) in grids.iter().enumerate() {
-        for format in [GridFormat::Nvdb, GridFormat::Npy] {
-            let name = format!("{n}.{}", format.extension());
-            std::fs::write(folder.path().join(name), written(grid, format)).unwrap();
-        }
-    }
+    write_all(&grids, GridFormat::Nvdb, folder.path());
     let Some(output) = nanovdb(&["check", &grids.len().to_string()], folder.path()) else { return };
     let lines: Vec<&str> = output.lines().collect();
     assert_eq!(lines.len(), grids.len());
@@ -79,15 +74,12 @@ fn nanovdb_reads_what_is_written() {
 /// origin that is moved by a part of its voxels.
 fn as_pbrt_has_them(grids: &[VoxelGrid], moved: f64) -> Option<Vec<String>> {
     let folder = tempfile::tempdir().unwrap();
+    write_all(grids, GridFormat::Nvdb, folder.path());
     for (n, grid) in grids.iter().enumerate() {
-        for format in [GridFormat::Nvdb, GridFormat::Npy] {
-            let name = format!("{n}.{}", format.extension());
-            std::fs::write(folder.path().join(name), written(grid, format)).unwrap();
-        }
         let (origin, size) = grid.world.place.map_or(([0.0; 3], 1.0), |p| (p.origin, p.voxel_size));
         let [x, y, z] = origin.map(|c| c + moved * size);
-        std::fs::write(folder.path().join(format!("{n}.txt")), format!("{x} {y} {z} {size}"))
-            .unwrap();
+        let place = format!("{x} {y} {z} {size}");
+        std::fs::write(folder.path().join(format!("{n}.txt")), place).unwrap();
     }
     let output = nanovdb(&["pbrt", &grids.len().to_string()], folder.path())?;
     Some(output.lines().map(str::to_owned).collect())
@@ -97,11 +89,9 @@ fn as_pbrt_has_them(grids: &[VoxelGrid], moved: f64) -> Option<Vec<String>> {
 fn pbrt_finds_all_that_it_asks_for() {
     let mut grids = for_others();
     let colored = grids[1].clone();
-    let color = |_: [u32; 3]| [250, 20, 30, 255];
-    let bricks = colored.bricks().map(|(key, mask)| {
-        let voxels = mask_voxels(key.first_voxel(), mask);
-        (key, mask, voxels.map(color).collect())
-    });
+    let color = [250, 20, 30, 255];
+    let bricks =
+        colored.bricks().map(|(key, mask)| (key, mask, vec![color; count(&mask) as usize]));
     let colors = Colors::from_bricks(bricks.collect(), [0; 4]);
     grids.push(colored.with_colors(colors));
     let Some(lines) = as_pbrt_has_them(&grids, 0.0) else { return };
@@ -172,9 +162,8 @@ fn all_segments_are_read_before_a_grid_is_chosen() {
     // The name in the head of the segment.
     fog[192..199].copy_from_slice(b"another");
     for parts in [[&fog, &density], [&density, &fog]] {
-        let loaded =
-            read_grid_from(&mut &parts.map(|part| &part[..]).concat()[..], GridFormat::Nvdb)
-                .unwrap();
+        let bytes = parts.map(|part| &part[..]).concat();
+        let loaded = read_grid_from(&mut &bytes[..], GridFormat::Nvdb).unwrap();
         assert!(loaded.grid == tiny());
         assert_eq!(loaded.warnings, ["only the grid density is read, not another"]);
     }
@@ -182,8 +171,8 @@ fn all_segments_are_read_before_a_grid_is_chosen() {
     let loaded = read_grid_from(&mut &twice[..], GridFormat::Nvdb).unwrap();
     assert!(loaded.grid == far());
     assert_eq!(loaded.warnings, ["only the grid another is read, not another"]);
-    let error = read(GridFormat::Nvdb, &[&density[..], b"NanoVDB1"].concat()).unwrap_err();
-    assert!(error.to_string().contains("there are more bytes after the last grid"), "{error}");
+    let more = [&density[..], b"NanoVDB1"].concat();
+    refused(GridFormat::Nvdb, &more, "there are more bytes after the last grid");
 }
 
 /// Lengths and places at which something begins or ends, with some in between.
@@ -200,8 +189,7 @@ fn truncated_nvdb_is_refused() {
         let error = read(GridFormat::Nvdb, &bytes[..len]).expect_err("a truncated file was read");
         assert!(matches!(error, ReadError::Content(_)), "{len} bytes: {error}");
     }
-    let error = read(GridFormat::Nvdb, &[&bytes[..], &[0]].concat()).unwrap_err();
-    assert!(error.to_string().contains("more"), "{error}");
+    refused(GridFormat::Nvdb, &[&bytes[..], &[0]].concat(), "more");
 }
 
 #[test]
@@ -240,11 +228,7 @@ fn malformed_nvdb_is_refused_with_the_reason() {
     ] {
         let mut bytes = tiny_nvdb();
         bytes[at] = value;
-        let error = match read(GridFormat::Nvdb, &bytes) {
-            Ok(grid) => panic!("byte {at}, {value}: {grid:?}"),
-            Err(error) => error.to_string(),
-        };
-        assert!(error.contains(why), "'{error}' does not say '{why}'");
+        refused(GridFormat::Nvdb, &bytes, why);
     }
 }
 
@@ -340,12 +324,10 @@ fn a_flipped_bit_of_nvdb_is_refused() {
     }
     let mut changed = bytes.clone();
     changed[200 + 304_416 + 672 + 16] ^= 2;
-    let error = read(GridFormat::Nvdb, &changed).unwrap_err().to_string();
-    assert!(error.contains("the checksum of the nodes is another"), "{error}");
+    refused(GridFormat::Nvdb, &changed, "the checksum of the nodes is another");
     let mut changed = bytes.clone();
     changed[200 + 528] ^= 1;
-    let error = read(GridFormat::Nvdb, &changed).unwrap_err().to_string();
-    assert!(error.contains("the checksum of the grid's head is another"), "{error}");
+    refused(GridFormat::Nvdb, &changed, "the checksum of the grid's head is another");
     // Of others, who need not have one.
     changed[200 + 8..200 + 16].fill(255);
     assert!(read(GridFormat::Nvdb, &changed).is_ok());

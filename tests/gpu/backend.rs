@@ -5,15 +5,15 @@ use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-use crate::common::gpu::{adapters, fast_adapters};
+use crate::common::gpu::{UNLIMITED, adapters, fast_adapters, gpus};
 use crate::common::rules::RULES;
-use crate::common::shapes::{degenerate_soup, placed, soup, unit_cube};
+use crate::common::shapes::{UNIT, degenerate_soup, placed, soup, unit_cube};
 use crate::common::{oracle, shapes};
 use fastrand::Rng;
 use rayon::ThreadPoolBuilder;
 use trivox::engine::backend::{BackendChoice, Rule, RunOptions, VoxelKernel};
+use trivox::gpu::Device;
 use trivox::gpu::voxelize::BatchLimits;
-use trivox::gpu::{Adapter, Device};
 use trivox::lattice::Triangle;
 use trivox::solid::Solid;
 use trivox::view::render::{Background, RenderOptions, Renderer};
@@ -23,14 +23,6 @@ use trivox::{
     Progress, Sizing, VoxelGrid, Voxelizer, place,
 };
 use wgpu::{BufferUsages as Usage, Limits};
-
-const VOXEL: i32 = 1 << 16;
-
-fn on_fast_adapters(mut test: impl FnMut(&Adapter, &str)) {
-    for adapter in fast_adapters() {
-        test(&adapter, &adapter.label());
-    }
-}
 
 /// What both kernels give.
 fn gpu_grid(gpu: &Gpu, mesh: &PlacedMesh) -> VoxelGrid {
@@ -50,12 +42,12 @@ fn cpu_grid(mesh: &PlacedMesh) -> VoxelGrid {
 fn soups() -> Vec<PlacedMesh> {
     let mut rng = Rng::with_seed(3);
     let dims = [37, 20, 29];
-    let reach = 20 * VOXEL;
+    let reach = 20 * UNIT;
     let meshes: [Vec<Triangle>; 4] = [
         soup(&mut rng, 300, reach, 1),
-        soup(&mut rng, 300, reach, VOXEL / 2),
+        soup(&mut rng, 300, reach, UNIT / 2),
         degenerate_soup(&mut rng, 300, reach, 1),
-        degenerate_soup(&mut rng, 300, reach, VOXEL / 2),
+        degenerate_soup(&mut rng, 300, reach, UNIT / 2),
     ];
     meshes.into_iter().map(|triangles| placed(&triangles, dims)).collect()
 }
@@ -64,12 +56,11 @@ fn soups() -> Vec<PlacedMesh> {
 fn brute_force_cpu_and_every_adapter_give_the_same_grid() {
     let expected: Vec<(PlacedMesh, VoxelGrid)> =
         soups().into_iter().map(|mesh| (mesh.clone(), oracle::voxelize(&mesh))).collect();
-    for adapter in adapters() {
-        let gpu = Gpu::new(&adapter).unwrap();
+    for (label, gpu) in gpus(adapters()) {
         for (mesh, grid) in &expected {
             assert!(grid.occupied() > 100);
             assert_eq!(&cpu_grid(mesh), grid);
-            assert_eq!(&gpu_grid(&gpu, mesh), grid, "{}", adapter.label());
+            assert_eq!(&gpu_grid(&gpu, mesh), grid, "{label}");
         }
     }
 }
@@ -77,22 +68,20 @@ fn brute_force_cpu_and_every_adapter_give_the_same_grid() {
 #[test]
 fn counts_around_workgroups_and_blocks_make_no_difference() {
     let mut rng = Rng::with_seed(4);
-    let triangles = soup(&mut rng, 2050, 12 * VOXEL, 1);
-    on_fast_adapters(|adapter, label| {
-        let gpu = Gpu::new(adapter).unwrap();
+    let triangles = soup(&mut rng, 2050, 12 * UNIT, 1);
+    for (label, gpu) in gpus(fast_adapters()) {
         for count in [1, 2, 63, 64, 65, 255, 256, 257, 1023, 1024, 1025, 2047, 2048, 2049] {
             let mesh = placed(&triangles[..count], [12; 3]);
             assert_eq!(gpu_grid(&gpu, &mesh), cpu_grid(&mesh), "{label}, {count} triangles");
         }
-    });
+    }
 }
 
 #[test]
 fn grids_of_every_depth_agree() {
     // Levels of nodes begin at 8, 64 and 512 voxels; sizes to either side of each, and not cubic.
     let mut rng = Rng::with_seed(5);
-    on_fast_adapters(|adapter, label| {
-        let gpu = Gpu::new(adapter).unwrap();
+    for (label, gpu) in gpus(fast_adapters()) {
         for dims in [[1, 1, 1], [1, 300, 2], [7, 8, 9], [63, 64, 65], [130, 9, 70], [70, 80, 90]] {
             let reach = f64::from(dims.iter().max().copied().unwrap());
             let triangles: Vec<[[f64; 3]; 3]> =
@@ -102,7 +91,7 @@ fn grids_of_every_depth_agree() {
             let mesh = place(&shapes::mesh_of(&triangles), &options).unwrap();
             assert_eq!(gpu_grid(&gpu, &mesh), cpu_grid(&mesh), "{label}, {dims:?}");
         }
-    });
+    }
 }
 
 #[test]
@@ -113,29 +102,27 @@ fn vertices_that_no_triangle_uses_change_nothing() {
     let padded = Mesh::new(vertices, vec![[0, 1, 2]]).unwrap();
     let options = PlaceOptions::new(Sizing::Resolution(20));
     let [plain, padded] = [plain, padded].map(|mesh| place(&mesh, &options).unwrap());
-    on_fast_adapters(|adapter, label| {
-        let gpu = Gpu::new(adapter).unwrap();
+    for (label, gpu) in gpus(fast_adapters()) {
         assert_eq!(gpu_grid(&gpu, &padded), cpu_grid(&plain), "{label}");
-    });
+    }
 }
 
 #[test]
 fn a_cube_fills_its_shell_at_many_sizes() {
-    on_fast_adapters(|adapter, label| {
-        let gpu = Gpu::new(adapter).unwrap();
+    for (label, gpu) in gpus(fast_adapters()) {
         for n in (1..=40).chain([63, 64, 65, 127, 128, 129]) {
             let mesh = place(&unit_cube(), &PlaceOptions::new(Sizing::Resolution(n))).unwrap();
             let (n, hollow) = (u64::from(n), u64::from(n.saturating_sub(2)));
             let grid = gpu_grid(&gpu, &mesh);
             assert_eq!(grid.occupied(), n.pow(3) - hollow.pow(3), "{label}, {n}");
         }
-    });
+    }
 }
 
 #[test]
 fn asynchronous_runs_overlap_and_give_the_same() {
     let mut rng = Rng::with_seed(12);
-    let meshes = [1, VOXEL / 2].map(|step| placed(&soup(&mut rng, 200, 20 * VOXEL, step), [20; 3]));
+    let meshes = [1, UNIT / 2].map(|step| placed(&soup(&mut rng, 200, 20 * UNIT, step), [20; 3]));
     let options = RunOptions::default();
     // The ground would take a million rays.
     let picture = RenderOptions::new([9, 7]).with_background(Background::Transparent);
@@ -200,7 +187,7 @@ fn fail(device: &wgpu::Device) {
 
 #[test]
 fn the_device_of_a_renderer_computes_the_same_and_keeps_its_errors() {
-    let mesh = placed(&soup(&mut Rng::with_seed(9), 200, 20 * VOXEL, 1), [20; 3]);
+    let mesh = placed(&soup(&mut Rng::with_seed(9), 200, 20 * UNIT, 1), [20; 3]);
     let expected = cpu_grid(&mesh);
     let ray = Ray::new([-3.0, 7.3, 8.1], [1.0, 0.1, 0.05]).unwrap();
     let solid = Voxelizer::new().resolution(20).mode(Mode::Solid(Solid::default()));
@@ -291,16 +278,15 @@ fn voxelizers_take_turns_on_a_gpu_that_they_were_given() {
 
 #[test]
 fn a_lost_device_is_an_error_and_not_a_grid() {
-    on_fast_adapters(|adapter, label| {
-        let gpu = Gpu::new(adapter).unwrap();
-        let mesh = placed(&soup(&mut Rng::with_seed(9), 10, 8 * VOXEL, 1), [8; 3]);
+    for (label, gpu) in gpus(fast_adapters()) {
+        let mesh = placed(&soup(&mut Rng::with_seed(9), 10, 8 * UNIT, 1), [8; 3]);
         gpu.device().device.destroy();
         let result = gpu.voxelize(&mesh, &NoProgress);
         assert!(
             matches!(result, Err(BackendError::Gpu(GpuError::Device(_)))),
             "{label}: {result:?}"
         );
-    });
+    }
 }
 
 /// Destroys the device when the work has advanced `left` times.
@@ -321,16 +307,8 @@ impl Progress for Destroyer<'_> {
 
 #[test]
 fn a_device_lost_between_two_parts_of_the_work_is_an_error_under_every_rule() {
-    let mesh = placed(&soup(&mut Rng::with_seed(9), 60, 8 * VOXEL, 1), [8; 3]);
-    let most = u32::MAX;
-    let limits = BatchLimits {
-        triangles: 20,
-        pairs: most,
-        bricks: most,
-        crossings: most,
-        candidates: most,
-        groups: most,
-    };
+    let mesh = placed(&soup(&mut Rng::with_seed(9), 60, 8 * UNIT, 1), [8; 3]);
+    let limits = BatchLimits { triangles: 20, ..UNLIMITED };
     let options = RunOptions::default();
     // What is lost does not depend on the adapter.
     for adapter in fast_adapters().into_iter().take(1) {
@@ -357,7 +335,7 @@ fn a_device_lost_between_two_parts_of_the_work_is_an_error_under_every_rule() {
 
 #[test]
 fn a_device_lost_at_any_time_gives_the_right_grid_or_an_error() {
-    let mesh = placed(&soup(&mut Rng::with_seed(9), 500, 60 * VOXEL, 1), [60; 3]);
+    let mesh = placed(&soup(&mut Rng::with_seed(9), 500, 60 * UNIT, 1), [60; 3]);
     let expected = cpu_grid(&mesh);
     for adapter in fast_adapters() {
         let mut lost = 0;
@@ -389,11 +367,10 @@ fn a_device_lost_at_any_time_gives_the_right_grid_or_an_error() {
 
 #[test]
 fn what_is_traced_or_drawn_on_a_lost_device_is_an_error() {
-    let mesh = placed(&soup(&mut Rng::with_seed(9), 10, 8 * VOXEL, 1), [8; 3]);
+    let mesh = placed(&soup(&mut Rng::with_seed(9), 10, 8 * UNIT, 1), [8; 3]);
     let grid = cpu_grid(&mesh);
     let ray = Ray::new([-3.0, 7.3, 8.1], [1.0, 0.1, 0.05]).unwrap();
-    on_fast_adapters(|adapter, label| {
-        let gpu = Gpu::new(adapter).unwrap();
+    for (label, gpu) in gpus(fast_adapters()) {
         let scene = gpu.scene(&mesh).unwrap();
         let renderer = Renderer::on_gpu(&grid, &gpu).unwrap();
         gpu.device().device.destroy();
@@ -402,7 +379,7 @@ fn what_is_traced_or_drawn_on_a_lost_device_is_an_error() {
         assert!(renderer.render(&picture).is_err(), "{label}");
         assert!(gpu.scene(&mesh).is_err(), "{label}");
         assert!(Renderer::on_gpu(&grid, &gpu).is_err(), "{label}");
-    });
+    }
 }
 
 #[test]
@@ -412,12 +389,11 @@ fn the_highest_levels_of_nodes_are_used_and_right() {
     let diagonal = [[0.0; 3], [1.0, 1.0, 0.01], [0.5, 0.5, 0.005]];
     let sliver = [[0.0, 1.0, 0.0], [1.0, 0.0, 0.01], [0.5, 0.500_01, 0.005]];
     let mesh = shapes::mesh_of(&[diagonal, sliver]);
-    for adapter in fast_adapters() {
-        let gpu = Gpu::new(&adapter).unwrap();
+    for (label, gpu) in gpus(fast_adapters()) {
         for res in [4096, 33_000] {
             let placed = place(&mesh, &PlaceOptions::new(Sizing::Resolution(res))).unwrap();
             let grid = gpu_grid(&gpu, &placed);
-            assert_eq!(grid, cpu_grid(&placed), "{}, {res}", adapter.label());
+            assert_eq!(grid, cpu_grid(&placed), "{label}, {res}");
             assert!(grid.occupied() > 2 * u64::from(res));
         }
     }

@@ -5,7 +5,7 @@
 #![cfg(feature = "gpu")]
 use crate::common::distances::{Fraction, is_nearest, random_mesh, squared};
 use crate::common::environment;
-use crate::common::gpu::{adapters, kernels};
+use crate::common::gpu::{adapters, gpus, kernels};
 use crate::common::progress::Counts;
 use num_bigint::BigInt;
 use rayon::prelude::*;
@@ -122,12 +122,11 @@ fn fields_are_those_of_the_cpu_on_every_adapter() {
     let meshes = meshes();
     let expected: Vec<_> =
         meshes.iter().map(|(_, mesh, width)| field(&Cpu::default(), mesh, *width)).collect();
-    for adapter in adapters() {
-        let gpu = Gpu::new(&adapter).unwrap();
+    for (label, gpu) in gpus(adapters()) {
         for ((name, mesh, width), expected) in meshes.iter().zip(&expected) {
             let found = field(&gpu, mesh, *width);
-            assert!(found == *expected, "{name} on {}: {found:?}, {expected:?}", adapter.label());
-            println!("{name}: {} distances on {}", found.band().occupied(), adapter.label());
+            assert!(found == *expected, "{name} on {}: {found:?}, {expected:?}", label);
+            println!("{name}: {} distances on {}", found.band().occupied(), label);
         }
     }
 }

@@ -4,14 +4,13 @@
 use std::path::{Path, PathBuf};
 
 use crate::common::environment;
-use crate::common::gpu::{adapters, fast_adapters};
+use crate::common::gpu::{adapters, fast_adapters, fast_gpu, gpus};
 use crate::common::rules::RULES;
+use crate::common::voxels::{asset_path, at_resolution};
 use trivox::engine::backend::{Rule, RunOptions};
 use trivox::formats::read_mesh;
 use trivox::gpu::Adapter;
-use trivox::{
-    Backend, Cpu, Gpu, Mesh, NoProgress, PlaceOptions, PlacedMesh, Sizing, VoxelGrid, place,
-};
+use trivox::{Backend, Cpu, Mesh, NoProgress, PlacedMesh, VoxelGrid};
 
 /// Models with more triangles are left to the first hardware adapter, or the first llvmpipe.
 const SMALL: usize = 100_000;
@@ -30,21 +29,19 @@ fn grid<'a>(backend: impl Into<Backend<'a>>, mesh: &PlacedMesh, rule: Rule) -> V
 }
 
 /// Compares CPU and GPU by all rules, large models on the first adapter, and returns how many grids were compared.
-fn compare(adapters: &[Adapter], models: &[(String, Mesh)], resolutions: &[u32]) -> usize {
+fn compare(adapters: Vec<Adapter>, models: &[(String, Mesh)], resolutions: &[u32]) -> usize {
     let mut compared = 0;
-    for (index, adapter) in adapters.iter().enumerate() {
-        let gpu = Gpu::new(adapter).unwrap();
+    for (index, (label, gpu)) in gpus(adapters).enumerate() {
         for (name, mesh) in models {
             if mesh.triangles().len() > SMALL && index > 0 {
                 continue;
             }
             for &resolution in resolutions {
-                let options = PlaceOptions::new(Sizing::Resolution(resolution));
-                let placed = place(mesh, &options).unwrap();
+                let placed = at_resolution(mesh, resolution);
                 for rule in RULES {
                     let on_cpu = grid(&Cpu::default(), &placed, rule);
                     let on_gpu = grid(&gpu, &placed, rule);
-                    let what = format!("{rule:?}, {name} at {resolution} on {}", adapter.label());
+                    let what = format!("{rule:?}, {name} at {resolution} on {label}");
                     assert_eq!(on_cpu.hash(), on_gpu.hash(), "{what}");
                     // In one voxel all may cancel out.
                     let is_empty = on_cpu.occupied() == 0;
@@ -59,10 +56,10 @@ fn compare(adapters: &[Adapter], models: &[(String, Mesh)], resolutions: &[u32])
 
 #[test]
 fn our_models_have_the_same_hash_on_every_adapter() {
-    let models = models(&Path::new(env!("CARGO_MANIFEST_DIR")).join("assets"));
+    let models = models(&asset_path(""));
     assert!(models.len() >= 4);
     let compared =
-        compare(&adapters(), &models, &[1, 64]) + compare(&fast_adapters(), &models, &[100, 128]);
+        compare(adapters(), &models, &[1, 64]) + compare(fast_adapters(), &models, &[100, 128]);
     println!("{compared} grids compared");
 }
 
@@ -71,18 +68,17 @@ fn real_models_have_the_same_hash_on_fast_adapters() {
     let Some(folder) = environment::models() else { return };
     let models = models(&folder);
     assert!(!models.is_empty());
-    let compared = compare(&fast_adapters(), &models, &[64, 128]);
+    let compared = compare(fast_adapters(), &models, &[64, 128]);
     println!("{compared} grids compared");
 }
 
 #[test]
 fn real_models_have_the_same_hash_at_a_fine_resolution() {
     let Some(folder) = environment::models() else { return };
-    let Some(adapter) = fast_adapters().into_iter().next() else { return };
-    let gpu = Gpu::new(&adapter).unwrap();
+    let Some(gpu) = fast_gpu() else { return };
     for (name, mesh) in models(&folder) {
         for resolution in [33, 256, 1024] {
-            let placed = place(&mesh, &PlaceOptions::new(Sizing::Resolution(resolution))).unwrap();
+            let placed = at_resolution(&mesh, resolution);
             for rule in RULES {
                 let (on_cpu, on_gpu) =
                     (grid(&Cpu::default(), &placed, rule), grid(&gpu, &placed, rule));

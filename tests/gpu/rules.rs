@@ -4,29 +4,19 @@
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use crate::common::environment;
-use crate::common::gpu::{adapters, fast_adapters};
+use crate::common::gpu::{UNLIMITED, adapters, fast_adapters, fast_gpu, gpus};
 use crate::common::rules::{RULES, voxelize as oracle};
-use crate::common::shapes::{degenerate_soup, mesh_of, placed, soup};
+use crate::common::shapes::{
+    UNIT, degenerate_soup, mesh_of, moved, placed, sheets, soup, window_on_wide_triangles,
+};
+use crate::common::voxels::{assert_same, at_resolution};
 use fastrand::Rng;
 use trivox::engine::backend::report::RunReport;
 use trivox::engine::backend::{Rule, RunOptions, VoxelKernel};
 use trivox::gpu::voxelize::BatchLimits;
 use trivox::lattice::Triangle;
 use trivox::predicate::Axis;
-use trivox::{Backend, BackendError, Bounds, Cpu, Gpu, NoProgress, PlaceOptions, PlacedMesh};
-use trivox::{Progress, Sizing, VoxelGrid, place};
-
-/// Lattice units in a voxel of the meshes made by [`placed`].
-const UNIT: i32 = 1 << 16;
-
-const UNLIMITED: BatchLimits = BatchLimits {
-    triangles: u32::MAX,
-    pairs: u32::MAX,
-    bricks: u32::MAX,
-    crossings: u32::MAX,
-    candidates: u32::MAX,
-    groups: u32::MAX,
-};
+use trivox::{Backend, BackendError, Cpu, Gpu, NoProgress, PlacedMesh, Progress, VoxelGrid};
 
 /// Every rule, and both kernels of the one that has two.
 fn methods() -> impl Iterator<Item = (Rule, VoxelKernel)> {
@@ -54,11 +44,6 @@ fn report(gpu: &Gpu, mesh: &PlacedMesh, (rule, kernel): (Rule, VoxelKernel)) -> 
     gpu.run(mesh, rule, &with_kernel(kernel), &NoProgress).unwrap().report.unwrap()
 }
 
-fn assert_same(grid: &VoxelGrid, expected: &VoxelGrid, what: &str) {
-    let difference: Vec<_> = grid.differing_voxels(expected).take(5).collect();
-    assert!(grid == expected, "{what}: {grid:?} rather than {expected:?}: {difference:?}");
-}
-
 /// Compares all rules on all adapters with the oracle, and returns how many voxels each names.
 fn check(meshes: &[(String, PlacedMesh)]) -> [u64; RULES.len()] {
     let mut named = [0; RULES.len()];
@@ -67,11 +52,10 @@ fn check(meshes: &[(String, PlacedMesh)]) -> [u64; RULES.len()] {
     for grids in &expected {
         (0..RULES.len()).for_each(|i| named[i] += grids[i].occupied());
     }
-    for adapter in adapters() {
-        let gpu = Gpu::new(&adapter).unwrap();
+    for (label, gpu) in gpus(adapters()) {
         for ((name, mesh), grids) in meshes.iter().zip(&expected) {
             for (method, expected) in methods().zip(grids.iter().chain(&grids[..1])) {
-                let what = format!("{}, {method:?}, {name}", adapter.label());
+                let what = format!("{}, {method:?}, {name}", label);
                 assert_same(&grid(&gpu, mesh, method), expected, &what);
             }
         }
@@ -82,10 +66,6 @@ fn check(meshes: &[(String, PlacedMesh)]) -> [u64; RULES.len()] {
 /// Half of the square between two corners, in voxels, across `axis` at the height `along`.
 fn sheet(axis: Axis, [lo, hi]: [i32; 2], along: i32) -> Triangle {
     [[lo, lo], [hi, lo], [lo, hi]].map(|corner| axis.unproject(corner.map(|c| c * UNIT), along))
-}
-
-fn moved(triangle: Triangle, by: [i32; 3]) -> Triangle {
-    triangle.map(|corner| [0, 1, 2].map(|a| corner[a] + by[a]))
 }
 
 #[test]
@@ -127,8 +107,7 @@ fn random_small_meshes_agree_with_the_oracle_on_cpu_and_gpu() {
     const ALONE: usize = 32;
     let count = environment::number("TRIVOX_SOUPS", ALONE);
     let mut rng = Rng::with_seed(4);
-    let gpus: Vec<(String, Gpu)> =
-        adapters().iter().map(|adapter| (adapter.label(), Gpu::new(adapter).unwrap())).collect();
+    let gpus: Vec<(String, Gpu)> = gpus(adapters()).collect();
     let mut named = [0; RULES.len()];
     let (mut runs, mut made) = (0, 0);
     while made < count {
@@ -209,16 +188,10 @@ fn sheets_at_centres_faces_and_between_before_the_grid_and_past_it_count_once() 
 
 #[test]
 fn one_place_may_be_crossed_any_number_of_times() {
-    // A thousand sheets in one voxel, then a thousand the other way in the next.
-    let up = [[0, 0, 0], [0, 8 * UNIT, 0], [0, 0, 8 * UNIT]];
-    let down = [up[0], up[2], up[1]];
-    let at = |triangle: Triangle, x: i32| moved(triangle, [x, 0, 0]);
-    let mut triangles: Vec<Triangle> = (0..1001).map(|i| at(down, 2 * UNIT + i)).collect();
-    triangles.extend((0..1001).map(|i| at(up, 3 * UNIT + i)));
-    triangles.extend((0..7).map(|_| at(up, 5 * UNIT)));
+    let mut triangles = sheets();
     let named = check(&[("sheets".into(), placed(&triangles, [8; 3]))]);
     assert_eq!(named[5], 3 * 28, "in, out, and in again by the other side");
-    triangles.extend((0..7).map(|_| at(down, -5 * UNIT)));
+    triangles.extend([moved(triangles[0], [-7 * UNIT, 0, 0]); 7]);
     let named = check(&[("sheets".into(), placed(&triangles, [8; 3]))]);
     assert_eq!(named[5], 2 * 28, "in before the grid, and out by as many in the end");
 }
@@ -226,22 +199,9 @@ fn one_place_may_be_crossed_any_number_of_times() {
 #[test]
 fn windows_on_triangles_that_span_a_million_voxels() {
     let mut rng = Rng::with_seed(5);
-    let mut meshes = Vec::new();
-    for size in [1e-4, 1e-3] {
-        for _ in 0..3 {
-            let triangles: Vec<_> = (0..3)
-                .map(|_| {
-                    let [a, b] = [(); 2].map(|()| [(); 3].map(|()| rng.f64()));
-                    let c = [0, 1, 2].map(|i| 1.5 - a[i] - b[i] + size * (rng.f64() - 0.5));
-                    [a, b, c]
-                })
-                .collect();
-            let bounds = Bounds { min: [0.5 - size / 2.0; 3], max: [0.5 + size / 2.0; 3] };
-            let options = PlaceOptions::new(Sizing::Resolution(40)).with_bounds(bounds);
-            meshes.push(("window".into(), place(&mesh_of(&triangles), &options).unwrap()));
-        }
-    }
-    let named = check(&meshes);
+    let sizes = [1e-4, 1e-4, 1e-4, 1e-3, 1e-3, 1e-3];
+    let window = |size| ("window".into(), window_on_wide_triangles(&mut rng, size, 40));
+    let named = check(&sizes.map(window));
     assert!(named.iter().all(|&n| n > 1000), "{named:?}");
 }
 
@@ -250,9 +210,8 @@ fn triangles_across_a_large_grid_are_those_of_the_cpu() {
     // Off the axes, so that the nodes of higher levels are refined.
     let corners = [[0.0, 0.1, 0.2], [1.0, 0.9, 0.3], [0.4, 1.0, 1.0]];
     let mesh = mesh_of(&[corners, [corners[2], corners[0], [0.9, 0.0, 0.6]]]);
-    let mesh = place(&mesh, &PlaceOptions::new(Sizing::Resolution(520))).unwrap();
-    let Some(adapter) = fast_adapters().into_iter().next() else { return };
-    let gpu = Gpu::new(&adapter).unwrap();
+    let mesh = at_resolution(&mesh, 520);
+    let Some(gpu) = fast_gpu() else { return };
     for (rule, kernel) in methods() {
         let expected = cpu_grid(&mesh, rule);
         assert!(expected.occupied() > 50_000);
@@ -266,7 +225,6 @@ fn triangles_across_a_large_grid_are_those_of_the_cpu() {
 struct Parts(AtomicUsize);
 
 impl Progress for Parts {
-    fn start(&self, _: &str, _: u64) {}
     fn advance(&self, _: u64) {
         self.0.fetch_add(1, Relaxed);
     }
@@ -274,6 +232,14 @@ impl Progress for Parts {
 
 #[test]
 fn shrunken_limits_run_in_parts_and_change_nothing() {
+    let several = BatchLimits {
+        triangles: 50,
+        pairs: 64,
+        bricks: 7,
+        crossings: 200,
+        candidates: 600,
+        groups: 1,
+    };
     // With the least number of parts that each makes necessary.
     let budgets = [
         (1, UNLIMITED),
@@ -284,17 +250,7 @@ fn shrunken_limits_run_in_parts_and_change_nothing() {
         (10, BatchLimits { bricks: 1, crossings: 1, ..UNLIMITED }),
         (3, BatchLimits { candidates: 1, ..UNLIMITED }),
         (1, BatchLimits { groups: 1, ..UNLIMITED }),
-        (
-            4,
-            BatchLimits {
-                triangles: 50,
-                pairs: 64,
-                bricks: 7,
-                crossings: 200,
-                candidates: 600,
-                groups: 1,
-            },
-        ),
+        (4, several),
     ];
     // On half voxels, and between bricks, so that crossings are on the faces of parts; in the grid,
     // and some before it.
@@ -335,16 +291,15 @@ fn a_list_that_is_too_short_is_made_longer_and_nothing_counts_twice() {
     let sheet = [[0, 0, 0], [0, 16 * UNIT, 0], [0, 0, 16 * UNIT]];
     let sheets = (0..512).map(|i| moved(sheet, [i * UNIT / 32, 0, 0]));
     let mesh = placed(&sheets.collect::<Vec<_>>(), [16; 3]);
-    for adapter in fast_adapters() {
-        let gpu = Gpu::new(&adapter).unwrap();
+    for (label, gpu) in gpus(fast_adapters()) {
         let rule = Rule::Winding;
         let expected = oracle(&mesh, rule);
         assert!(expected.occupied() > 0);
         let run = gpu.run(&mesh, rule, &RunOptions::default(), &NoProgress).unwrap();
-        assert_same(&run.grid, &expected, &adapter.label());
-        assert!(run.report.unwrap().runs > 1, "{}", adapter.label());
+        assert_same(&run.grid, &expected, &label);
+        assert!(run.report.unwrap().runs > 1, "{label}");
         let again = report(&gpu, &mesh, (rule, VoxelKernel::Rows));
-        assert_eq!((again.runs, again.waits), (1, 2), "{}", adapter.label());
+        assert_eq!((again.runs, again.waits), (1, 2), "{label}");
     }
 }
 
@@ -358,14 +313,13 @@ fn order_of_triangles_and_of_rules_makes_no_difference() {
     };
     let expected = cpu_grids(&triangles);
     let mut shuffled: Vec<_> = methods().zip(expected.iter().chain(&expected[..1])).collect();
-    for adapter in fast_adapters() {
-        let gpu = Gpu::new(&adapter).unwrap();
+    for (label, gpu) in gpus(fast_adapters()) {
         for _ in 0..3 {
             rng.shuffle(&mut triangles);
             rng.shuffle(&mut shuffled);
             let mesh = placed(&triangles, [30; 3]);
             for (method, expected) in &shuffled {
-                let what = format!("{}, {method:?}", adapter.label());
+                let what = format!("{label}, {method:?}");
                 assert_same(&grid(&gpu, &mesh, *method), expected, &what);
             }
         }
@@ -378,8 +332,7 @@ fn order_of_triangles_and_of_rules_makes_no_difference() {
 fn a_rule_reports_its_own_stages_and_waits_once_or_again_for_listed_crossings() {
     let mesh = placed(&soup(&mut Rng::with_seed(9), 300, 40 * UNIT, 1), [40; 3]);
     let shared = ["seed", "refine", "mark_bricks", "scan_blocks", "rank_bricks"];
-    let Some(adapter) = fast_adapters().into_iter().next() else { return };
-    let gpu = Gpu::new(&adapter).unwrap();
+    let Some(gpu) = fast_gpu() else { return };
     for (rule, kernel) in methods() {
         let last: &[&str] = match (rule, kernel) {
             (Rule::Conservative, VoxelKernel::Rows) => &["voxel_rows"],
@@ -405,8 +358,7 @@ fn counts_are_those_of_a_known_mesh() {
     let at = |y: i32, z: i32| [3 * UNIT, y * UNIT, z * UNIT];
     let square = [[at(1, 1), at(5, 1), at(5, 5)], [at(1, 1), at(5, 5), at(1, 5)]];
     let mesh = placed(&square, [8; 3]);
-    for adapter in fast_adapters() {
-        let gpu = Gpu::new(&adapter).unwrap();
+    for (_, gpu) in gpus(fast_adapters()) {
         for (rule, stage, pairs) in [
             (Rule::SixSeparating, "six_separating", 2),
             (Rule::Parity(Axis::X), "parity", 2),
@@ -434,8 +386,7 @@ fn memory_that_does_not_hold_the_grid_is_refused_with_a_figure_that_does() {
         .step_by(7)
         .for_each(|triangle| *triangle = moved(*triangle, [-50 * UNIT; 3]));
     let mesh = placed(&triangles, [120; 3]);
-    let Some(adapter) = fast_adapters().into_iter().next() else { return };
-    let gpu = Gpu::new(&adapter).unwrap();
+    let Some(gpu) = fast_gpu() else { return };
     for rule in RULES {
         let within = |memory| {
             gpu.run(&mesh, rule, &RunOptions { memory, ..RunOptions::default() }, &NoProgress)
@@ -456,8 +407,7 @@ fn memory_that_does_not_hold_the_grid_is_refused_with_a_figure_that_does() {
 fn the_oracle_notices_a_wrong_grid() {
     let mut rng = Rng::with_seed(11);
     let mesh = placed(&soup(&mut rng, 50, 20 * UNIT, 1), [20; 3]);
-    let Some(adapter) = fast_adapters().into_iter().next() else { return };
-    let gpu = Gpu::new(&adapter).unwrap();
+    let Some(gpu) = fast_gpu() else { return };
     for (rule, kernel) in methods() {
         let expected = oracle(&mesh, rule);
         let wrong = expected.voxels().skip(1);

@@ -1,13 +1,13 @@
 //! Scenes that are recorded into an encoder, on every adapter: the bricks of the CPU's grids.
 #![cfg(feature = "gpu")]
-use crate::common::gpu::{adapters, fast_adapters};
-use crate::common::shapes::{placed, soup};
+use crate::common::gpu::{adapters, fast_adapters, gpus};
+use crate::common::shapes::{UNIT, placed, soup};
 use crate::common::solids::{sphere, torus};
 use fastrand::Rng;
 use trivox::gpu::scene::{MeshBuffers, SceneBuilder, SceneCapacity, SceneFailure, SceneStatus};
 use trivox::gpu::{BRICK_WORDS, Device, GpuError, KEY_WORDS};
 use trivox::view::trace::{Hit, Ray, Scene};
-use trivox::{Cpu, Gpu, Lattice, Mesh, NoProgress, PlacedMesh, VoxelGrid, place_on};
+use trivox::{Cpu, Lattice, Mesh, NoProgress, PlacedMesh, VoxelGrid, place_on};
 use wgpu::{BufferUsages as Usage, IndexFormat};
 
 const CAPACITY: SceneCapacity =
@@ -167,25 +167,22 @@ fn lattice(dims: [u32; 3], fraction_bits: u32) -> Lattice {
     }
 }
 
-const VOXEL: i32 = 1 << 16;
-
 #[test]
 fn recorded_scenes_have_the_bricks_of_the_cpu() {
     let of_size = |count: usize, dim: u32| {
         let mut rng = Rng::with_seed(count as u64);
-        placed(&soup(&mut rng, count, dim as i32 * VOXEL, VOXEL / 4), [dim; 3])
+        placed(&soup(&mut rng, count, dim as i32 * UNIT, UNIT / 4), [dim; 3])
     };
-    let end = 100 * VOXEL;
+    let end = 100 * UNIT;
     let whole = placed(&[[[0, 0, 0], [end, 0, end / 3], [end / 2, end, end]]], [100; 3]);
-    for adapter in adapters() {
-        let gpu = Gpu::new(&adapter).unwrap();
-        let label = adapter.label();
+    for (label, gpu) in gpus(adapters()) {
+        let label = label;
         let builder = SceneBuilder::new(&gpu, whole.lattice(), CAPACITY).unwrap();
         // One after another in the same buffers: many bricks, then few, then many.
         let meshes = [
             ("a soup", of_size(400, 100)),
             ("one triangle over the grid", whole.clone()),
-            ("a point", placed(&[[[5 * VOXEL + 3; 3]; 3]], [100; 3])),
+            ("a point", placed(&[[[5 * UNIT + 3; 3]; 3]], [100; 3])),
             ("another soup", of_size(300, 100)),
         ];
         for (name, mesh) in &meshes {
@@ -226,8 +223,7 @@ fn floats_are_rounded_as_on_the_host_where_nothing_else_is() {
     let positions: Vec<[f64; 3]> = (0..300).map(|_| [(); 3].map(|()| fine(&mut rng))).collect();
     let triangles: Vec<[u32; 3]> = (0..100).map(|i| [3 * i, 3 * i + 1, 3 * i + 2]).collect();
     let lattice = lattice([90, 80, 70], 6);
-    for adapter in adapters() {
-        let gpu = Gpu::new(&adapter).unwrap();
+    for (label, gpu) in gpus(adapters()) {
         let builder = SceneBuilder::new(&gpu, &lattice, CAPACITY).unwrap();
         // The second reaches out of the grid on some sides, and the third misses it.
         for (scale, offset) in
@@ -238,7 +234,7 @@ fn floats_are_rounded_as_on_the_host_where_nothing_else_is() {
             let mesh = Mesh::new(positions.iter().map(in_voxels).collect(), triangles.clone());
             let expected = place_on(&mesh.unwrap(), &lattice).unwrap();
             let floats = Floats::new(&positions, &triangles, scale, offset);
-            let what = format!("{}, {scale}", adapter.label());
+            let what = format!("{label}, {scale}");
             check(&floats, &expected, &builder, gpu.device(), &what);
         }
     }
@@ -248,8 +244,7 @@ fn floats_are_rounded_as_on_the_host_where_nothing_else_is() {
 fn the_scene_of_a_frame_is_that_of_the_mesh_recorded_last() {
     let [ball, ring] = [sphere(20.0, 12, 24), torus(18.0, 6.0, 30, 16)];
     let lattice = lattice([64; 3], 10);
-    for adapter in fast_adapters() {
-        let gpu = Gpu::new(&adapter).unwrap();
+    for (label, gpu) in gpus(fast_adapters()) {
         let device = gpu.device();
         let builder = SceneBuilder::new(&gpu, &lattice, CAPACITY).unwrap();
         // Multiples of 2^-10, so that rounding is that of the host.
@@ -269,7 +264,7 @@ fn the_scene_of_a_frame_is_that_of_the_mesh_recorded_last() {
         let status = builder.status().unwrap();
         let placed = place_on(&ball, &lattice).unwrap();
         let grid = Cpu::default().voxelize(&placed, &NoProgress).unwrap();
-        let label = adapter.label();
+        let label = label;
         assert!(bricks(device, &builder, status.bricks) == bricks_of(&grid), "{label}");
         let placed = place_on(&ring, &lattice).unwrap();
         check(&floats(&ring), &placed, &builder, device, &label);
@@ -279,7 +274,7 @@ fn the_scene_of_a_frame_is_that_of_the_mesh_recorded_last() {
 #[test]
 fn a_scene_that_overflows_is_empty_and_says_why() {
     let mut rng = Rng::with_seed(8);
-    let mesh = placed(&soup(&mut rng, 200, 100 * VOXEL, VOXEL / 4), [100; 3]);
+    let mesh = placed(&soup(&mut rng, 200, 100 * UNIT, UNIT / 4), [100; 3]);
     let floats = Floats::of(&mesh);
     let grid = Cpu::default().voxelize(&mesh, &NoProgress).unwrap();
     let count = (bricks_of(&grid).len() / BRICK_WORDS) as u32;
@@ -295,8 +290,7 @@ fn a_scene_that_overflows_is_empty_and_says_why() {
         with(&|floats| floats.vertices[WORDS + 2] = -3.0e7),
         with(&|floats| floats.indices[11][1] = (floats.vertices.len() / WORDS) as u32),
     ];
-    for adapter in fast_adapters() {
-        let (gpu, label) = (Gpu::new(&adapter).unwrap(), adapter.label());
+    for (label, gpu) in gpus(fast_adapters()) {
         let device = gpu.device();
         let fails = |capacity: SceneCapacity, floats: &Floats| {
             let builder = SceneBuilder::new(&gpu, mesh.lattice(), capacity).unwrap();
@@ -324,9 +318,8 @@ fn a_scene_that_overflows_is_empty_and_says_why() {
 
 #[test]
 fn a_mesh_that_cannot_be_recorded_is_an_error_and_the_next_one_is_not() {
-    let mesh = placed(&[[[5 * VOXEL + 3; 3]; 3]], [20; 3]);
-    for adapter in adapters().into_iter().take(1) {
-        let gpu = Gpu::new(&adapter).unwrap();
+    let mesh = placed(&[[[5 * UNIT + 3; 3]; 3]], [20; 3]);
+    for (_, gpu) in gpus(adapters()).take(1) {
         let device = gpu.device();
         let small = SceneCapacity { vertices: 3, triangles: 1, pairs: 64, bricks: 64 };
         let builder = SceneBuilder::new(&gpu, mesh.lattice(), small).unwrap();

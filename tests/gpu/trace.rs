@@ -1,9 +1,9 @@
 //! Rays and pictures on every adapter: those of the CPU, to the bit.
 #![cfg(feature = "gpu")]
 use crate::common::environment;
-use crate::common::gpu::adapters;
+use crate::common::gpu::{UNLIMITED, adapters, gpus};
 use crate::common::rays::{adversarial, adversarial_line};
-use crate::common::shapes::{placed, soup};
+use crate::common::shapes::{UNIT, placed, soup};
 use fastrand::Rng;
 use rayon::prelude::*;
 use trivox::gpu::scene::{GpuScene, SCENE_SOURCE, SceneBuffers};
@@ -100,13 +100,12 @@ fn a_picture_in_which_a_driver_ends_any_loop_early_is_an_error() {
         let voxels = (0..length).step_by(8).flat_map(comb);
         let grid = VoxelGrid::from_voxels([length, 32, 32], voxels).unwrap();
         let expected = Renderer::new(&grid).render(&options).unwrap();
-        for adapter in adapters() {
-            let gpu = Gpu::new(&adapter).unwrap();
+        for (label, gpu) in gpus(adapters()) {
             match Renderer::on_gpu(&grid, &gpu).unwrap().render(&options) {
-                Ok(drawn) => assert!(drawn == expected, "{}, {length}", adapter.label()),
+                Ok(drawn) => assert!(drawn == expected, "{label}, {length}"),
                 Err(error) => {
                     let message = error.to_string();
-                    assert!(message.contains("ended the search"), "{}: {message}", adapter.label());
+                    assert!(message.contains("ended the search"), "{label}: {message}");
                 }
             }
         }
@@ -125,34 +124,24 @@ fn an_empty_grid_has_nothing_to_hit() {
     }
 }
 
-const VOXEL: i32 = 1 << 16;
-
-const FEW_BRICKS: BatchLimits = BatchLimits {
-    triangles: u32::MAX,
-    pairs: u32::MAX,
-    bricks: 9,
-    crossings: u32::MAX,
-    candidates: u32::MAX,
-    groups: u32::MAX,
-};
-
 #[test]
 fn what_is_voxelized_on_a_gpu_and_stays_there_is_hit_as_on_the_cpu() {
     let of_size = |count: usize, dim: u32| {
         let mut rng = Rng::with_seed(count as u64);
-        placed(&soup(&mut rng, count, dim as i32 * VOXEL, VOXEL / 4), [dim, dim, dim])
+        placed(&soup(&mut rng, count, dim as i32 * UNIT, UNIT / 4), [dim, dim, dim])
     };
-    let far = placed(&[[[5 * VOXEL, 5 * VOXEL, 40 * VOXEL]; 3]], [9, 9, 64]);
+    let far = placed(&[[[5 * UNIT, 5 * UNIT, 40 * UNIT]; 3]], [9, 9, 64]);
     let window = Window { from: [0; 3], to: [9, 9, 8] };
     let meshes = [
-        ("a point", placed(&[[[5 * VOXEL + 3; 3]; 3]], [70, 9, 11])),
+        ("a point", placed(&[[[5 * UNIT + 3; 3]; 3]], [70, 9, 11])),
         ("a soup", of_size(400, 100)),
         ("a few in a large grid", of_size(12, 250)),
         ("one brick", of_size(2, 8)),
-        ("nothing", placed(&[[[5 * VOXEL, 5 * VOXEL, 40 * VOXEL]; 3]], [9, 9, 9])),
+        ("nothing", placed(&[[[5 * UNIT, 5 * UNIT, 40 * UNIT]; 3]], [9, 9, 9])),
         ("a window without triangles", far.in_window(&window, WindowReach::Box).unwrap()),
     ];
     let everything = VoxelGrid::from_voxels([1; 3], [[0; 3]]).unwrap();
+    let few_bricks = BatchLimits { bricks: 9, ..UNLIMITED };
     for adapter in adapters() {
         let gpu = Gpu::new(&adapter).unwrap();
         for (name, mesh) in &meshes {
@@ -167,7 +156,7 @@ fn what_is_voxelized_on_a_gpu_and_stays_there_is_hit_as_on_the_cpu() {
             assert_eq!(wrong, None, "{}, {name}", adapter.label());
             assert!(found.iter().flatten().count() * 20 > rays.len() || !has_voxels, "{name}");
         }
-        let small = Gpu::new(&adapter).unwrap().with_batch_limits(FEW_BRICKS);
+        let small = Gpu::new(&adapter).unwrap().with_batch_limits(few_bricks);
         let message = small.scene(&meshes[1].1).unwrap_err().to_string();
         assert!(message.contains("the bricks take"), "{message}");
     }
@@ -188,16 +177,15 @@ fn own(@builtin(global_invocation_id) id: vec3<u32>) {
 
 #[test]
 fn a_stage_of_ones_own_follows_rays_through_the_buffers() {
-    let mesh = placed(&soup(&mut Rng::with_seed(5), 400, 64 * VOXEL, VOXEL), [64; 3]);
+    let mesh = placed(&soup(&mut Rng::with_seed(5), 400, 64 * UNIT, UNIT), [64; 3]);
     let grid = Cpu::default().voxelize(&mesh, &NoProgress).unwrap();
     let expected: Vec<u32> = (0..64)
         .map(|y| (0..grid.dims()[0]).find(|&x| grid.contains([x, y, 0])).map_or(0, |x| x + 1))
         .collect();
     assert!(expected.iter().any(|&x| x > 0), "no voxel is met");
-    for adapter in adapters() {
-        let gpu = Gpu::new(&adapter).unwrap();
+    for (label, gpu) in gpus(adapters()) {
         let found = found_by(OWN_STAGE, &gpu.scene(&mesh).unwrap());
-        assert_eq!(found, expected, "{}", adapter.label());
+        assert_eq!(found, expected, "{label}");
     }
 }
 
@@ -324,18 +312,17 @@ fn pictures_are_those_of_the_cpu() {
         ("large voxels", &plain, sized([400, 3])),
         ("nothing", &empty, options),
     ];
-    for adapter in adapters() {
-        let gpu = Gpu::new(&adapter).unwrap();
+    for (label, gpu) in gpus(adapters()) {
         for (name, grid, options) in &cases {
             let expected = Renderer::new(grid).render(options).unwrap();
             let drawn = Renderer::on_gpu(grid, &gpu).unwrap().render(options).unwrap();
             let pairs = expected.pixels().iter().zip(drawn.pixels()).enumerate();
             let different: Vec<_> = pairs.filter(|(_, (a, b))| a != b).take(5).collect();
-            assert_eq!(different, [], "{}, {name}", adapter.label());
+            assert_eq!(different, [], "{label}, {name}");
         }
         let [a, b] = [&cases[0], &cases[5]].map(|(_, grid, options)| {
             Renderer::on_gpu(grid, &gpu).unwrap().render(options).unwrap()
         });
-        assert_ne!(a, b, "{}: all pictures are the same", adapter.label());
+        assert_ne!(a, b, "{label}: all pictures are the same");
     }
 }

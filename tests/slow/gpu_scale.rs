@@ -7,12 +7,11 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use crate::common::environment;
-use crate::common::gpu::fast_adapters;
+use crate::common::gpu::fast_gpu;
 use crate::common::shapes::mesh_of;
 use fastrand::Rng;
 use trivox::engine::backend::{Rule, RunOptions};
 use trivox::formats::read_mesh;
-use trivox::gpu::Adapter;
 use trivox::gpu::voxelize::BatchLimits;
 use trivox::{BackendError, Cpu, Gpu, Mesh, NoProgress, PlaceOptions, Progress, Sizing, place};
 
@@ -25,11 +24,6 @@ const SMALL: BatchLimits = BatchLimits {
     candidates: 1 << 20,
     groups: u32::MAX,
 };
-
-/// The fastest: the slowest would take hours.
-fn adapter() -> Option<Adapter> {
-    fast_adapters().into_iter().next()
-}
 
 fn asset(name: &str) -> Mesh {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets");
@@ -49,8 +43,8 @@ fn compare(gpu: &Gpu, name: &str, mesh: &Mesh, resolution: u32) -> u32 {
 
 #[test]
 fn a_model_in_many_parts_has_the_hash_of_the_cpu() {
-    let Some(adapter) = adapter() else { return };
-    let gpu = Gpu::new(&adapter).unwrap().with_batch_limits(SMALL);
+    let Some(gpu) = fast_gpu() else { return };
+    let gpu = gpu.with_batch_limits(SMALL);
     assert!(compare(&gpu, "torus-knot", &asset("torus-knot.obj"), 700) > 2);
 }
 
@@ -72,9 +66,8 @@ fn thin_meshes_in_the_largest_grids_have_the_hash_of_the_cpu() {
         }));
     }
     let mesh = mesh_of(&triangles);
-    let Some(adapter) = adapter() else { return };
-    let gpu =
-        Gpu::new(&adapter).unwrap().with_batch_limits(BatchLimits { bricks: 1 << 12, ..SMALL });
+    let Some(gpu) = fast_gpu() else { return };
+    let gpu = gpu.with_batch_limits(BatchLimits { bricks: 1 << 12, ..SMALL });
     for resolution in [4096, 16_384] {
         assert!(compare(&gpu, "slivers", &mesh, resolution) > 1);
     }
@@ -83,8 +76,7 @@ fn thin_meshes_in_the_largest_grids_have_the_hash_of_the_cpu() {
 #[test]
 #[ignore = "takes many minutes and 4 GB; `cargo test --release --test slow gpu_scale -- --ignored` runs it"]
 fn models_at_full_size_have_the_hash_of_the_cpu() {
-    let adapter = adapter().unwrap();
-    let gpu = Gpu::new(&adapter).unwrap();
+    let gpu = fast_gpu().unwrap();
     compare(&gpu, "torus-knot", &asset("torus-knot.obj"), 4096);
     assert!(compare(&gpu, "torus-knot", &asset("torus-knot.obj"), 16_384) > 1);
     let Some(folder) = environment::models() else { return };
@@ -115,8 +107,8 @@ impl Progress for AfterOne {
 
 #[test]
 fn a_run_is_cancelled_between_its_parts() {
-    let Some(adapter) = adapter() else { return };
-    let gpu = Gpu::new(&adapter).unwrap().with_batch_limits(SMALL);
+    let Some(gpu) = fast_gpu() else { return };
+    let gpu = gpu.with_batch_limits(SMALL);
     let options = PlaceOptions::new(Sizing::Resolution(700));
     let mesh = place(&asset("torus-knot.obj"), &options).unwrap();
     let progress = AfterOne::default();
@@ -127,8 +119,8 @@ fn a_run_is_cancelled_between_its_parts() {
 
 #[test]
 fn memory_that_does_not_hold_the_grid_is_refused_with_a_figure_that_does() {
-    let Some(adapter) = adapter() else { return };
-    let gpu = Gpu::new(&adapter).unwrap().with_batch_limits(SMALL);
+    let Some(gpu) = fast_gpu() else { return };
+    let gpu = gpu.with_batch_limits(SMALL);
     let options = PlaceOptions::new(Sizing::Resolution(300));
     let mesh = place(&asset("torus-knot.obj"), &options).unwrap();
     let within = |memory| {

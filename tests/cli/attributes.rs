@@ -5,29 +5,28 @@ use super::*;
 #[test]
 fn attributes_are_written_and_formats_without_them_are_refused_before_any_work() {
     let folder = color::in_colors();
-    let path = folder.path();
     let run = "three.obj --res 25 --attributes normal,triangle,material,label,AREA --color none -o";
     for name in ["all.npz", "all.vti"] {
-        let output = voxelize(path, &format!("{run} {name} --json"));
+        let output = voxelize(&folder, &format!("{run} {name} --json"));
         let summary = json(&output);
         assert!(summary["timings_ms"]["attributes"].as_f64().unwrap() > 0.0);
         let names = &summary["attribute_names"];
         assert_eq!(names["material"], serde_json::json!(["red", "blue", "air"]));
         assert_eq!(names["label"], serde_json::json!([""]));
-        let file = fs::read(path.join(name)).unwrap();
+        let file = fs::read(folder.join(name)).unwrap();
         let has = |text: &str| file.windows(text.len()).any(|window| window == text.as_bytes());
         for attribute in ["normal", "triangle", "material", "material_names", "label", "area"] {
             assert!(has(attribute), "{name}: {attribute}");
         }
     }
     let refused = ".vox files cannot hold attributes: use one of .npz, .vti";
-    refuses(path, "three.obj --attributes normal -o out.vox", refused);
+    refuses(&folder, "three.obj --attributes normal -o out.vox", refused);
     for (args, complaint) in [
         ("--attributes normal,colour -o out.npz", "invalid value 'colour'"),
         ("--attributes normal", "--output"),
         ("--attributes normal --distance 2 -o out.npz", "cannot be used with"),
     ] {
-        let output = voxelize(path, &format!("three.obj --res 8 {args}"));
+        let output = voxelize(&folder, &format!("three.obj --res 8 {args}"));
         let message = stderr(&output);
         assert!(output.status.code() == Some(2) && message.contains(complaint), "{message}");
     }
@@ -36,36 +35,33 @@ fn attributes_are_written_and_formats_without_them_are_refused_before_any_work()
 #[test]
 fn files_of_attributes_are_described_and_converted() {
     let folder = color::in_colors();
-    let path = folder.path();
     let run = "three.obj --res 25 --attributes triangle,material,area --color none -o a.npz -q";
-    assert!(voxelize(path, run).status.success());
-    let text = String::from_utf8(voxelize(path, "info a.npz").stdout).unwrap();
+    succeeds(&folder, run);
+    let text = String::from_utf8(voxelize(&folder, "info a.npz").stdout).unwrap();
     assert!(text.contains("\nmaterial  from 0 to 2: red, blue, air\n"), "{text}");
     assert!(text.contains("\ntriangle  from 0 to 5\n"), "{text}");
-    let info = json(&voxelize(path, "info a.npz --json"));
+    let info = json(&voxelize(&folder, "info a.npz --json"));
     assert_eq!(info["attributes"]["triangle"], serde_json::json!({"min": [0], "max": [5]}));
     assert!(info["attributes"]["area"]["max"][0].as_f64().unwrap() > 0.5);
     for name in ["b.npz", "b.vti"] {
-        assert!(voxelize(path, &format!("convert a.npz -o {name}")).status.success());
+        succeeds(&folder, &format!("convert a.npz -o {name}"));
     }
-    assert!(fs::read(path.join("a.npz")).unwrap() == fs::read(path.join("b.npz")).unwrap());
-    let vti = fs::read(path.join("b.vti")).unwrap();
+    assert!(fs::read(folder.join("a.npz")).unwrap() == fs::read(folder.join("b.npz")).unwrap());
+    let vti = fs::read(folder.join("b.vti")).unwrap();
     assert!(String::from_utf8_lossy(&vti).contains("Name=\"material_names\" NumberOfTuples=\"3\""));
 }
 
 #[test]
 fn a_mesh_without_materials_has_no_attribute_of_them_and_says_so() {
     let folder = color::in_colors();
-    fs::write(folder.path().join("bare.obj"), "v 0 0 0\nv 1 0 0\nv 0 1 0\no part\nf 1 2 3\n")
-        .unwrap();
+    folder.write("bare.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\no part\nf 1 2 3\n");
     let output =
-        voxelize(folder.path(), "bare.obj --res 8 --attributes label,material -o out.npz --json");
+        voxelize(&folder, "bare.obj --res 8 --attributes label,material -o out.npz --json");
     let summary = json(&output);
     assert_eq!(summary["attribute_names"], serde_json::json!({"label": ["part"]}));
     let said = "the mesh has no materials: voxels have no attribute 'material'";
     assert_eq!(summary["warnings"], serde_json::json!([said]));
-    let only =
-        json(&voxelize(folder.path(), "bare.obj --res 8 --attributes material -o b.npz --json"));
+    let only = json(&voxelize(&folder, "bare.obj --res 8 --attributes material -o b.npz --json"));
     assert!(only["attribute_names"].is_null());
 }
 
@@ -74,9 +70,8 @@ fn attributes_are_the_same_on_any_number_of_threads() {
     let folder = color::in_colors();
     let write = |threads: u32| {
         let args = "three.obj --res 60 --mode thin --attributes normal,area -o out.npz";
-        let run = voxelize(folder.path(), &format!("{args} --threads {threads}"));
-        assert!(run.status.success(), "{}", stderr(&run));
-        fs::read(folder.path().join("out.npz")).unwrap()
+        succeeds(&folder, &format!("{args} --threads {threads}"));
+        fs::read(folder.join("out.npz")).unwrap()
     };
     assert!(write(1) == write(4));
 }

@@ -6,8 +6,8 @@ use trivox::grid::Colors;
 use super::*;
 
 /// A red and a blue square, and one in which all is transparent.
-pub(super) fn in_colors() -> TempDir {
-    let folder = TempDir::new().unwrap();
+pub(super) fn in_colors() -> Folder {
+    let folder = Folder::new();
     let square = |x: u32| {
         let corners = [[0, 0], [1, 0], [1, 1], [0, 1]];
         corners.map(|[dx, y]| format!("v {} {y} {}\n", x + dx, x + dx)).concat()
@@ -20,8 +20,8 @@ pub(super) fn in_colors() -> TempDir {
         square(4)
     );
     let materials = "newmtl red\nKd 1 0 0\nnewmtl blue\nKd 0 0 1\nnewmtl air\nKd 0 1 0\nd 0\n";
-    fs::write(folder.path().join("three.obj"), text).unwrap();
-    fs::write(folder.path().join("three.mtl"), materials).unwrap();
+    folder.write("three.obj", text);
+    folder.write("three.mtl", materials);
     folder
 }
 
@@ -45,43 +45,39 @@ const BLUE: [u8; 4] = [0, 0, 255, 255];
 #[test]
 fn voxels_have_the_colours_of_the_mesh_and_what_is_transparent_none() {
     let folder = in_colors();
-    let path = folder.path();
     for name in ["three.vox", "three.npz", "three.bricks", "three.vdb"] {
-        let run = voxelize(path, &format!("three.obj --res 25 -o {name}"));
+        let run = voxelize(&folder, &format!("three.obj --res 25 -o {name}"));
         let said = stderr(&run);
         assert!(run.status.success(), "{said}");
         assert!(said.contains("voxels in which all is transparent were left out"), "{said}");
-        assert_eq!(colors(path, name), [BLUE, RED], "{name}");
+        assert_eq!(colors(&folder, name), [BLUE, RED], "{name}");
     }
-    assert_eq!(grid(path, "three.vox"), grid(path, "three.npz"));
+    assert_eq!(grid(&folder, "three.vox"), grid(&folder, "three.npz"));
 }
 
 #[test]
 fn the_interior_colour_holds_for_a_mesh_of_one_colour_and_is_missed_without_colours() {
     let folder = folder();
-    let path = folder.path();
     let cube = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/cube.obj");
     let cube = fs::read_to_string(cube).unwrap();
     let shape: Vec<&str> =
         cube.lines().filter(|l| l.starts_with("v ") || l.starts_with("f ")).collect();
-    fs::write(path.join("plain.obj"), shape.join("\n")).unwrap();
-    fs::write(path.join("red.obj"), format!("mtllib red.mtl\nusemtl red\n{}", shape.join("\n")))
-        .unwrap();
-    fs::write(path.join("red.mtl"), "newmtl red\nKd 1 0 0\n").unwrap();
+    folder.write("plain.obj", shape.join("\n"));
+    folder.write("red.obj", format!("mtllib red.mtl\nusemtl red\n{}", shape.join("\n")));
+    folder.write("red.mtl", "newmtl red\nKd 1 0 0\n");
     let solid = "--res 16 --mode solid --interior-color #0000ff -o a.vox";
-    let run = voxelize(path, &format!("red.obj {solid}"));
+    let run = voxelize(&folder, &format!("red.obj {solid}"));
     assert!(run.status.success() && !stderr(&run).contains("no effect"), "{}", stderr(&run));
-    assert_eq!(colors(path, "a.vox"), [BLUE, RED]);
-    let run = voxelize(path, &format!("plain.obj {solid}"));
+    assert_eq!(colors(&folder, "a.vox"), [BLUE, RED]);
+    let run = voxelize(&folder, &format!("plain.obj {solid}"));
     assert!(stderr(&run).contains("the interior colour had no effect"), "{}", stderr(&run));
 }
 
 #[test]
 fn transparent_voxels_are_kept_where_asked_and_where_looks_are_of_no_interest() {
     let folder = in_colors();
-    let path = folder.path();
     let occupied = |args: &str| {
-        let found = json(&voxelize(path, &format!("three.obj --res 25 --json {args}")));
+        let found = json(&voxelize(&folder, &format!("three.obj --res 25 --json {args}")));
         (found["occupied"].as_u64().unwrap(), found["transparent"].as_u64().unwrap())
     };
     let (seen, left_out) = occupied("");
@@ -92,22 +88,21 @@ fn transparent_voxels_are_kept_where_asked_and_where_looks_are_of_no_interest() 
     assert_eq!(occupied("--keep-transparent"), (all, 0));
     assert_eq!(occupied("--keep-transparent -o a.vox"), (all, 0));
     assert_eq!(occupied("--color none -o a.vox"), (all, 0));
-    assert!(grid(path, "a.vox").colors.is_none());
+    assert!(grid(&folder, "a.vox").colors.is_none());
 }
 
 #[test]
 fn verify_leaves_out_what_is_transparent_as_the_main_job_does() {
     let folder = in_colors();
-    let path = folder.path();
-    assert!(voxelize(path, "three.obj --res 25 -o seen.vox").status.success());
-    assert!(voxelize(path, "three.obj --res 25 --color none -o all.vox").status.success());
+    succeeds(&folder, "three.obj --res 25 -o seen.vox");
+    succeeds(&folder, "three.obj --res 25 --color none -o all.vox");
     for (args, code) in [
         ("seen.vox", 0),
         ("all.vox", 1),
         ("seen.vox --keep-transparent", 1),
         ("all.vox --keep-transparent", 0),
     ] {
-        let run = voxelize(path, &format!("verify three.obj {args}"));
+        let run = voxelize(&folder, &format!("verify three.obj {args}"));
         assert_eq!(run.status.code(), Some(code), "{args}: {}", stderr(&run));
     }
 }
@@ -115,56 +110,57 @@ fn verify_leaves_out_what_is_transparent_as_the_main_job_does() {
 #[test]
 fn one_colour_can_be_asked_for() {
     let folder = in_colors();
-    let path = folder.path();
     for color in ["#C08040", "c08040"] {
-        let run = voxelize(path, &format!("three.obj --res 9 --color {color} -o one.npz"));
-        assert!(run.status.success(), "{}", stderr(&run));
-        assert_eq!(colors(path, "one.npz"), [[192, 128, 64, 255]]);
+        succeeds(&folder, &format!("three.obj --res 9 --color {color} -o one.npz"));
+        assert_eq!(colors(&folder, "one.npz"), [[192, 128, 64, 255]]);
     }
-    let run = voxelize(path, "three.obj --res 9 --color foggy -o two.npz");
-    assert_eq!(run.status.code(), Some(2));
-    assert!(stderr(&run).contains("use auto, none or a CSS colour such as red, #fff"));
+    fails(
+        &folder,
+        "three.obj --res 9 --color foggy -o two.npz",
+        "use auto, none or a CSS colour such as red, #fff",
+    );
 }
 
 #[test]
 fn a_palette_can_be_given() {
     let folder = in_colors();
-    let path = folder.path();
-    let png = fs::File::create(path.join("two.png")).unwrap();
+    let png = fs::File::create(folder.join("two.png")).unwrap();
     let mut encoder = png::Encoder::new(png, 2, 1);
     encoder.set_color(png::ColorType::Rgb);
     encoder.write_header().unwrap().write_image_data(&[200, 20, 10, 5, 5, 90]).unwrap();
-    let run = voxelize(path, "three.obj --res 9 --palette two.png -o few.vox");
-    assert!(run.status.success(), "{}", stderr(&run));
-    assert_eq!(colors(path, "few.vox"), [[5, 5, 90, 255], [200, 20, 10, 255]]);
-    let run = voxelize(path, "convert few.vox many.npz");
-    assert!(run.status.success(), "{}", stderr(&run));
-    let run = voxelize(path, "convert many.npz again.vox --palette two.png --dither");
-    assert!(run.status.success(), "{}", stderr(&run));
-    assert_eq!(fs::read(path.join("again.vox")).unwrap(), fs::read(path.join("few.vox")).unwrap());
-    refuses(path, "three.obj --res 9 --palette none.png -o new.vox", "none.png: ");
-    refuses(path, "three.obj --res 9 --palette three.mtl -o new.vox", "three.mtl: not an image");
+    succeeds(&folder, "three.obj --res 9 --palette two.png -o few.vox");
+    assert_eq!(colors(&folder, "few.vox"), [[5, 5, 90, 255], [200, 20, 10, 255]]);
+    succeeds(&folder, "convert few.vox many.npz");
+    succeeds(&folder, "convert many.npz again.vox --palette two.png --dither");
+    assert_eq!(
+        fs::read(folder.join("again.vox")).unwrap(),
+        fs::read(folder.join("few.vox")).unwrap()
+    );
+    refuses(&folder, "three.obj --res 9 --palette none.png -o new.vox", "none.png: ");
+    refuses(&folder, "three.obj --res 9 --palette three.mtl -o new.vox", "three.mtl: not an image");
     for option in ["--palette . -o new.vox", "--blocks . -o new.schem"] {
-        refuses(path, &format!("three.obj --res 9 {option}"), ".: is a folder: name a file in it");
+        refuses(
+            &folder,
+            &format!("three.obj --res 9 {option}"),
+            ".: is a folder: name a file in it",
+        );
     }
 }
 
 #[test]
 fn blocks_can_be_given() {
     let folder = in_colors();
-    let path = folder.path();
     let blocks = "\u{feff}// Of a house.\n\noak_planks #a2834f\ncreate:asurine rgb(31, 67, 140)\n";
-    fs::write(path.join("blocks.txt"), blocks).unwrap();
-    let run = voxelize(path, "three.obj --res 9 --blocks blocks.txt -o house.schem");
+    folder.write("blocks.txt", blocks);
+    let run = voxelize(&folder, "three.obj --res 9 --blocks blocks.txt -o house.schem");
     let blocks = "note: the schematic is ";
     assert!(stderr(&run).contains(blocks), "{}", stderr(&run));
     assert!(run.status.success(), "{}", stderr(&run));
-    let run = voxelize(path, "convert house.schem again.npz");
+    let run = voxelize(&folder, "convert house.schem again.npz");
     let said = stderr(&run);
     assert!(run.status.success(), "{said}");
     assert!(said.contains("not known are grey: 'create:asurine'"), "{said}");
-    let run = voxelize(path, "diff house.schem again.npz");
-    assert!(run.status.success(), "{}", stderr(&run));
+    succeeds(&folder, "diff house.schem again.npz");
     for (text, why) in [
         ("oak_planks\n", "bad.txt: line 1: needs a block and a CSS colour"),
         ("\nstone red\nOak red\n", "'Oak' is no name of a block"),
@@ -172,33 +168,31 @@ fn blocks_can_be_given() {
         ("// None.\n", "a list of blocks has 1 to 255, but this has 0"),
         ("stone #888\nair #fff\n", "'air' is no block to build of"),
     ] {
-        fs::write(path.join("bad.txt"), text).unwrap();
-        refuses(path, "three.obj --res 9 --blocks bad.txt -o new.schem", why);
+        folder.write("bad.txt", text);
+        refuses(&folder, "three.obj --res 9 --blocks bad.txt -o new.schem", why);
     }
-    fs::write(path.join("bad.txt"), b"VOX \xff").unwrap();
+    folder.write("bad.txt", b"VOX \xff");
     let why = "bad.txt: is no text: write a block and its CSS colour on each line";
-    refuses(path, "three.obj --res 9 --blocks bad.txt -o new.schem", why);
-    refuses(path, "three.obj --res 9 --blocks nowhere.txt -o new.schem", "nowhere.txt: ");
+    refuses(&folder, "three.obj --res 9 --blocks bad.txt -o new.schem", why);
+    refuses(&folder, "three.obj --res 9 --blocks nowhere.txt -o new.schem", "nowhere.txt: ");
 }
 
 #[test]
 fn options_that_a_format_has_no_use_for_are_said() {
     let folder = in_colors();
-    let path = folder.path();
-    fs::write(path.join("blocks.txt"), "stone grey\n").unwrap();
+    folder.write("blocks.txt", "stone grey\n");
     for (args, warning) in [
         ("--color #102030 -o a.npy", "--color had no effect: .npy files hold no colours"),
         ("--dither -o a.npz", "--dither had no effect: .npz files hold no palette"),
         ("--blocks blocks.txt -o a.vox", "--blocks had no effect: .vox files hold no blocks"),
         ("--dither --preview a.png", "--dither had no effect: no voxels are written"),
     ] {
-        let said = stderr(&voxelize(path, &format!("three.obj --res 9 {args}")));
-        assert!(said.contains(warning), "{said}");
+        says(&folder, &format!("three.obj --res 9 {args}"), warning);
     }
     // The picture has them.
     for color in ["#102030", "auto"] {
         let args = format!("three.obj --res 9 --color {color} -o a.npy --preview a.png");
-        let said = stderr(&voxelize(path, &args));
+        let said = stderr(&voxelize(&folder, &args));
         assert!(!said.contains("had no effect") && !said.contains("hold none"), "{said}");
         assert!(said.contains("note: the voxels' colours are not kept"), "{said}");
     }
@@ -207,10 +201,9 @@ fn options_that_a_format_has_no_use_for_are_said() {
 #[test]
 fn options_of_colors_that_the_voxels_do_not_have_are_said() {
     let folder = in_colors();
-    let path = folder.path();
-    fs::write(path.join("blocks.txt"), "stone grey\n").unwrap();
+    folder.write("blocks.txt", "stone grey\n");
     let lost = |args: &str| {
-        let said = stderr(&voxelize(path, args));
+        let said = stderr(&voxelize(&folder, args));
         said.matches("had no effect: the voxels have no colours").count()
     };
     assert_eq!(lost("three.obj --res 9 --color none -o a.npz"), 0);
@@ -221,28 +214,27 @@ fn options_of_colors_that_the_voxels_do_not_have_are_said() {
 
 #[test]
 fn files_in_colour_are_the_same_on_any_number_of_threads() {
-    let folder = TempDir::new().unwrap();
+    let folder = Folder::new();
     let lighthouse = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/lighthouse.obj");
     let bytes = |threads: u32, name: &str| {
         let args = format!("{lighthouse} --res 100 --threads {threads} -o {name}");
-        let run = voxelize(folder.path(), &args);
-        assert!(run.status.success(), "{}", stderr(&run));
-        fs::read(folder.path().join(name)).unwrap()
+        succeeds(&folder, &args);
+        fs::read(folder.join(name)).unwrap()
     };
     for name in ["l.vox", "l.npz", "l.vdb"] {
         let one = bytes(1, name);
         assert!(one == bytes(2, name) && one == bytes(5, name), "{name}");
     }
-    assert!(colors(folder.path(), "l.npz").len() > 1000);
+    assert!(colors(&folder, "l.npz").len() > 1000);
 }
 
 #[test]
 fn colours_are_refused_memory_with_a_figure() {
-    let folder = TempDir::new().unwrap();
+    let folder = Folder::new();
     let lighthouse = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/lighthouse.obj");
     let run = |color: &str| {
         let args = format!("{lighthouse} --res 1500 -o l.bricks --memory 160MiB --color {color}");
-        voxelize(folder.path(), &args)
+        voxelize(&folder, &args)
     };
     let refused = run("auto");
     assert_eq!(refused.status.code(), Some(2), "{}", stderr(&refused));
@@ -256,21 +248,20 @@ fn colours_are_refused_memory_with_a_figure() {
 #[test]
 fn info_and_diff_tell_of_colours() {
     let folder = in_colors();
-    let path = folder.path();
     let grid = trivox::VoxelGrid::from_voxels([2, 1, 1], [[0, 0, 0], [1, 0, 0]]).unwrap();
     let in_one = |color| grid.clone().with_colors(Colors::uniform(color));
     for (name, grid) in
         [("none.npz", &grid), ("red.npz", &in_one(RED)), ("blue.npz", &in_one(BLUE))]
     {
-        let mut file = fs::File::create(path.join(name)).unwrap();
+        let mut file = fs::File::create(folder.join(name)).unwrap();
         write_grid(grid, trivox::formats::GridFormat::Npz, &mut file).unwrap();
     }
-    let info = |name: &str| json(&voxelize(path, &format!("info {name} --json")));
+    let info = |name: &str| json(&voxelize(&folder, &format!("info {name} --json")));
     assert_eq!(info("none.npz")["colors"], serde_json::Value::Null);
     assert_eq!(info("red.npz")["colors"], 1);
-    let text = String::from_utf8(voxelize(path, "info red.npz").stdout).unwrap();
+    let text = String::from_utf8(voxelize(&folder, "info red.npz").stdout).unwrap();
     assert!(text.contains("colours   1\n"), "{text}");
-    let diff = |a: &str, b: &str| voxelize(path, &format!("diff {a} {b} --json"));
+    let diff = |a: &str, b: &str| voxelize(&folder, &format!("diff {a} {b} --json"));
     let differing = |run: &Output| {
         assert_eq!(run.status.code(), Some(0), "colours are no difference of voxels");
         json(run)["other_colors"].as_u64()

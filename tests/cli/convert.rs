@@ -9,53 +9,47 @@ use trivox::{Up, VoxelGrid, World};
 #[test]
 fn voxels_and_their_place_go_through_every_format_that_carries_them() {
     let folder = folder();
-    let path = folder.path();
-    assert!(voxelize(path, "mesh.obj --res 21 --up z -o a.vox").status.success());
+    succeeds(&folder, "mesh.obj --res 21 --up z -o a.vox");
     let formats = ["npz", "bricks", "vox"];
     let mut last = "a.vox".to_owned();
     for format in formats {
         let next = format!("b.{format}");
-        let run = voxelize(path, &format!("convert {last} {next}"));
-        assert!(run.status.success(), "{}", stderr(&run));
+        let run = succeeds(&folder, &format!("convert {last} {next}"));
         assert!(run.stdout.is_empty() && !stderr(&run).contains("warning"), "{}", stderr(&run));
         assert!(stderr(&run).contains(&format!("wrote     {next}, ")), "{}", stderr(&run));
         last = next;
     }
-    assert_eq!(fs::read(path.join("a.vox")).unwrap(), fs::read(path.join(&last)).unwrap());
+    assert_eq!(fs::read(folder.join("a.vox")).unwrap(), fs::read(folder.join(&last)).unwrap());
 }
 
 #[test]
 fn an_up_axis_that_was_forgotten_can_be_given_later() {
     let folder = folder();
-    let path = folder.path();
-    let grid = |name: &str| read_grid(path.join(name)).unwrap().grid;
+    let grid = |name: &str| read_grid(folder.join(name)).unwrap().grid;
     for args in ["mesh.obj --res 21 -o y.npz", "mesh.obj --res 21 --up z -o z.npz"] {
-        assert!(voxelize(path, args).status.success());
+        succeeds(&folder, args);
     }
-    assert!(voxelize(path, "convert y.npz turned.vox --up z").status.success());
+    succeeds(&folder, "convert y.npz turned.vox --up z");
     assert_eq!(grid("turned.vox").world, grid("z.npz").world);
     // A file without a place.
-    assert!(voxelize(path, "convert y.npz y.npy").status.success());
-    assert!(voxelize(path, "convert y.npy unplaced.npz --up Z").status.success());
+    succeeds(&folder, "convert y.npz y.npy");
+    succeeds(&folder, "convert y.npy unplaced.npz --up Z");
     assert_eq!(grid("unplaced.npz").world, World { up: Up::Z, place: None });
 }
 
 #[test]
 fn voxels_of_magicavoxel_stand_upright_in_every_format() {
     let folder = folder();
-    let path = folder.path();
     // A pole along z in MagicaVoxel's axes, in a file of one model without our attribute.
     let mut vox = b"VOX \x96\0\0\0MAIN\0\0\0\0\x30\0\0\0".to_vec();
     vox.extend(b"SIZE\x0c\0\0\0\0\0\0\0\x01\0\0\0\x01\0\0\0\x02\0\0\0");
     vox.extend(b"XYZI\x0c\0\0\0\0\0\0\0\x02\0\0\0\0\0\0\x01\0\0\x01\x01");
-    fs::write(path.join("pole.vox"), vox).unwrap();
-    let read = |name: &str| read_grid(path.join(name)).unwrap().grid;
+    folder.write("pole.vox", vox);
+    let read = |name: &str| read_grid(folder.join(name)).unwrap().grid;
     for name in ["pole.npz", "pole.bricks", "pole.schem", "pole.litematic", "pole.vdb", "pole.nvdb"]
     {
-        let run = voxelize(path, &format!("convert pole.vox {name}"));
-        assert!(run.status.success(), "{}", stderr(&run));
-        let back = voxelize(path, &format!("convert {name} back.vox"));
-        assert!(back.status.success(), "{}", stderr(&back));
+        succeeds(&folder, &format!("convert pole.vox {name}"));
+        succeeds(&folder, &format!("convert {name} back.vox"));
         let (grid, back) = (read(name), read("back.vox"));
         assert_eq!((grid.dims(), grid.world.up), ([1, 1, 2], Up::Z), "{name}");
         assert_eq!(back, read("pole.vox"), "{name}");
@@ -67,9 +61,8 @@ fn voxels_of_magicavoxel_stand_upright_in_every_format() {
 #[test]
 fn what_a_format_does_not_hold_is_said() {
     let folder = folder();
-    let path = folder.path();
-    assert!(voxelize(path, "mesh.obj --res 8 --up z -o a.vox").status.success());
-    let said = |args: &str| stderr(&voxelize(path, args));
+    succeeds(&folder, "mesh.obj --res 8 --up z -o a.vox");
+    let said = |args: &str| stderr(&voxelize(&folder, args));
     let npy = said("convert a.vox b.npy");
     assert!(npy.contains("warning: where the grid lies, its voxel size and which axis"), "{npy}");
     let binvox = said("convert a.vox b.binvox");
@@ -80,52 +73,48 @@ fn what_a_format_does_not_hold_is_said() {
     assert!(binvox.contains("warning: that z is up is not kept"), "{binvox}");
     assert!(!said("convert b.npy c.npz").contains("warning"));
     assert!(said("convert -q a.vox b.npy").is_empty());
-    let json = json(&voxelize(path, "convert a.vox b.npy --json -q"));
+    let json = json(&voxelize(&folder, "convert a.vox b.npy --json -q"));
     assert_eq!((&json["file"], &json["output"]), (&"a.vox".into(), &"b.npy".into()));
     assert_eq!(json["warnings"].as_array().unwrap().len(), 1);
-    assert_eq!(json["bytes"], fs::metadata(path.join("b.npy")).unwrap().len());
+    assert_eq!(json["bytes"], fs::metadata(folder.join("b.npy")).unwrap().len());
 }
 
 #[test]
 fn the_simplest_form_of_a_format_is_written_where_it_has_one() {
     let folder = folder();
-    let path = folder.path();
-    assert!(voxelize(path, "mesh.obj --res 21 -o a.npz").status.success());
+    succeeds(&folder, "mesh.obj --res 21 -o a.npz");
     for (args, said) in [
         ("convert a.npz a.vox --plain", "a plain .vox does not hold where the grid lies"),
         ("convert a.npz b.npz --plain", "--plain had no effect: .npz has one form"),
         ("convert a.npz a.schem --plain", ""),
         ("mesh.obj --res 21 --plain", "--plain had no effect: no voxels are written"),
     ] {
-        let run = voxelize(path, args);
+        let run = voxelize(&folder, args);
         assert!(run.status.success() && stderr(&run).contains(said), "{args}: {}", stderr(&run));
     }
-    let refused = voxelize(path, "mesh.obj --res 257 --plain -o a.vox");
+    let refused = voxelize(&folder, "mesh.obj --res 257 --plain -o a.vox");
     assert!(stderr(&refused).contains("leave --plain out"), "{}", stderr(&refused));
-    let limited = voxelize(path, "info a.npz --memory 1kB");
-    assert!(limited.status.success(), "{}", stderr(&limited));
-    let limited = voxelize(path, "info a.schem --memory 1kB");
+    succeeds(&folder, "info a.npz --memory 1kB");
+    let limited = voxelize(&folder, "info a.schem --memory 1kB");
     assert!(stderr(&limited).contains("--memory sets another limit"), "{}", stderr(&limited));
 }
 
 #[test]
 fn standard_output_takes_the_format_that_is_named() {
     let folder = folder();
-    let path = folder.path();
-    assert!(voxelize(path, "mesh.obj --res 8 -o a.vox").status.success());
-    let run = voxelize(path, "convert a.vox - --format binvox");
+    succeeds(&folder, "mesh.obj --res 8 -o a.vox");
+    let run = voxelize(&folder, "convert a.vox - --format binvox");
     assert!(run.status.success() && run.stdout.starts_with(b"#binvox 1\n"));
-    assert!(voxelize(path, "convert a.vox b.data --format npy").status.success());
-    assert!(fs::read(path.join("b.data")).unwrap().starts_with(b"\x93NUMPY"));
-    assert!(stdout(&voxelize(path, "convert a.vox b.npy")).is_empty());
+    succeeds(&folder, "convert a.vox b.data --format npy");
+    assert!(fs::read(folder.join("b.data")).unwrap().starts_with(b"\x93NUMPY"));
+    assert!(stdout(&voxelize(&folder, "convert a.vox b.npy")).is_empty());
 }
 
 #[test]
 fn what_cannot_be_converted_is_refused_and_changes_nothing() {
     let folder = folder();
-    let path = folder.path();
-    write(&path.join("long.npy"), &VoxelGrid::empty([2001, 1, 1]).unwrap());
-    fs::write(path.join("grid.vti"), "").unwrap();
+    write(&folder.join("long.npy"), &VoxelGrid::empty([2001, 1, 1]).unwrap());
+    folder.write("grid.vti", "");
     for (args, complaint) in [
         ("convert gone.npy b.npy", "gone.npy: No such file"),
         ("convert mesh.obj b.npy", "mesh.obj: is a mesh, and not a grid of voxels: voxelize it"),
@@ -141,7 +130,7 @@ fn what_cannot_be_converted_is_refused_and_changes_nothing() {
         ("convert long.npy nowhere/b.npy", "there is no folder 'nowhere'"),
         ("convert grid.vti b.npy", "grid.vti: .vti files are written, but not read"),
     ] {
-        refuses(path, args, complaint);
+        refuses(&folder, args, complaint);
     }
-    assert_eq!(voxelize(path, "convert long.npy").status.code(), Some(2));
+    assert_eq!(voxelize(&folder, "convert long.npy").status.code(), Some(2));
 }

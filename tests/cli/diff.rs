@@ -23,15 +23,14 @@ pub(super) fn report(folder: &Path, args: &str) -> (serde_json::Value, Option<i3
 #[test]
 fn equal_grids_are_equal_across_formats() {
     let folder = folder();
-    let path = folder.path();
     for file in ["a.vox", "a.npy"] {
-        assert!(voxelize(path, &format!("mesh.obj --res 21 -o {file}")).status.success());
+        succeeds(&folder, &format!("mesh.obj --res 21 -o {file}"));
     }
-    let (json, code) = report(path, "diff a.vox a.npy --json");
+    let (json, code) = report(&folder, "diff a.vox a.npy --json");
     assert_eq!((code, &json["equal"], &json["iou"]), (Some(0), &true.into(), &1.0.into()));
     assert_eq!(json["a"]["hash"], json["b"]["hash"]);
     assert_eq!(json["bounds"], serde_json::Value::Null);
-    let output = voxelize(path, "diff a.vox a.npy");
+    let output = voxelize(&folder, "diff a.vox a.npy");
     let verdict = "verdict   equal voxels, but only A has a place\n";
     assert!(stdout(&output).ends_with(verdict), "{}", stdout(&output));
     assert!(output.status.success() && output.stderr.is_empty());
@@ -40,12 +39,11 @@ fn equal_grids_are_equal_across_formats() {
 #[test]
 fn differences_are_counted_and_located() {
     let folder = folder();
-    let path = folder.path();
     let a = [[0, 0, 0], [1, 2, 3], [9, 8, 7]];
-    write(&path.join("a.npy"), &VoxelGrid::from_voxels([10, 10, 10], a).unwrap());
+    write(&folder.join("a.npy"), &VoxelGrid::from_voxels([10, 10, 10], a).unwrap());
     let b = [[1, 2, 3], [4, 9, 1]];
-    write(&path.join("b.npy"), &VoxelGrid::from_voxels([10, 10, 10], b).unwrap());
-    let (json, code) = report(path, "diff a.npy b.npy --json");
+    write(&folder.join("b.npy"), &VoxelGrid::from_voxels([10, 10, 10], b).unwrap());
+    let (json, code) = report(&folder, "diff a.npy b.npy --json");
     assert_eq!(code, Some(1));
     assert_eq!([&json["both"], &json["only_a"], &json["only_b"]], [1, 2, 1]);
     assert_eq!(json["iou"], 0.25);
@@ -56,34 +54,32 @@ fn differences_are_counted_and_located() {
         { "voxel": [9, 8, 7], "only_in": "A" },
     ]);
     assert_eq!(json["voxels"], voxels);
-    let text = stdout(&voxelize(path, "diff a.npy b.npy"));
+    let text = stdout(&voxelize(&folder, "diff a.npy b.npy"));
     for part in ["only in A 2 voxels", "(4, 9, 1) only in B", "0.250000", "from (0, 0, 0) to"] {
         assert!(text.contains(part), "{part} is not in {text}");
     }
     assert!(text.ends_with("verdict   different voxels\n"), "{text}");
-    let quiet = voxelize(path, "diff -q a.npy b.npy");
+    let quiet = voxelize(&folder, "diff -q a.npy b.npy");
     assert_eq!((quiet.status.code(), quiet.stdout, quiet.stderr), (Some(1), vec![], vec![]));
 }
 
 #[test]
 fn different_dimensions_are_a_difference() {
     let folder = folder();
-    let path = folder.path();
-    write(&path.join("a.npy"), &VoxelGrid::from_voxels([4, 4, 4], [[1, 1, 1]]).unwrap());
-    write(&path.join("b.npy"), &VoxelGrid::from_voxels([4, 5, 4], [[1, 1, 1]]).unwrap());
-    let output = voxelize(path, "diff a.npy b.npy");
+    write(&folder.join("a.npy"), &VoxelGrid::from_voxels([4, 4, 4], [[1, 1, 1]]).unwrap());
+    write(&folder.join("b.npy"), &VoxelGrid::from_voxels([4, 5, 4], [[1, 1, 1]]).unwrap());
+    let output = voxelize(&folder, "diff a.npy b.npy");
     assert_eq!(output.status.code(), Some(1));
     let text = stdout(&output);
     assert!(text.ends_with("verdict   different dimensions, the same voxels\n"), "{text}");
-    let (json, code) = report(path, "diff a.npy b.npy --json");
+    let (json, code) = report(&folder, "diff a.npy b.npy --json");
     assert_eq!((code, &json["equal"], &json["iou"]), (Some(1), &false.into(), &1.0.into()));
 }
 
 #[test]
 fn what_differs_besides_voxels_is_said_and_counts_only_where_that_is_asked_for() {
     let folder = folder();
-    let path = folder.path();
-    fs::write(path.join("far.obj"), MESH.replace("v 0 ", "v 8 ").replace("v 4 ", "v 12 ")).unwrap();
+    folder.write("far.obj", MESH.replace("v 0 ", "v 8 ").replace("v 4 ", "v 12 "));
     for args in [
         "mesh.obj --res 8 -o mesh.vox",
         "far.obj --res 8 -o far.vox",
@@ -91,7 +87,7 @@ fn what_differs_besides_voxels_is_said_and_counts_only_where_that_is_asked_for()
         "mesh.obj --res 8 -o green.bricks --color #00FF00",
         "mesh.obj --res 8 -o red.bricks --color #FF0000",
     ] {
-        assert!(voxelize(path, args).status.success(), "{args}");
+        succeeds(&folder, args);
     }
     for (grids, verdict) in [
         ("mesh.vox far.vox", "equal voxels, but places: A has voxels of 0.5 from (0, 0, 0), B"),
@@ -99,61 +95,59 @@ fn what_differs_besides_voxels_is_said_and_counts_only_where_that_is_asked_for()
         ("green.bricks red.bricks", "voxels of other colours"),
         ("mesh.npy red.bricks", "only B has colours"),
     ] {
-        let output = voxelize(path, &format!("diff {grids}"));
+        let output = voxelize(&folder, &format!("diff {grids}"));
         assert!(output.status.success(), "{}", stdout(&output));
         let last = stdout(&output).lines().last().unwrap().to_owned();
         assert!(last.starts_with("verdict   equal voxels, but "), "{last}");
         assert!(last.contains(verdict), "{last}");
-        let exact = voxelize(path, &format!("diff --exact {grids}"));
+        let exact = voxelize(&folder, &format!("diff --exact {grids}"));
         assert_eq!(exact.status.code(), Some(1), "{grids}");
     }
-    assert!(voxelize(path, "diff --exact red.bricks red.bricks").status.success());
+    succeeds(&folder, "diff --exact red.bricks red.bricks");
 }
 
 #[test]
 fn a_picture_shows_which_grid_has_what() {
     let folder = folder();
-    let path = folder.path();
     let row = |voxels: &[u32], dims| {
         VoxelGrid::from_voxels(dims, voxels.iter().map(|&x| [x, 0, 0])).unwrap()
     };
-    write(&path.join("a.npy"), &row(&[0, 1, 2], [3, 1, 1]));
-    write(&path.join("b.npy"), &row(&[1, 4], [5, 2, 1]));
-    let run = voxelize(path, "diff a.npy b.npy --preview d.png");
+    write(&folder.join("a.npy"), &row(&[0, 1, 2], [3, 1, 1]));
+    write(&folder.join("b.npy"), &row(&[1, 4], [5, 2, 1]));
+    let run = voxelize(&folder, "diff a.npy b.npy --preview d.png");
     assert_eq!(run.status.code(), Some(1));
     let text = stdout(&run);
     let drew = "drew      d.png: in both grey, only in A orange, only in B blue\n";
     assert!(text.contains(drew), "{text}");
-    let picture = image::open(path.join("d.png")).unwrap().to_rgb8();
+    let picture = image::open(folder.join("d.png")).unwrap().to_rgb8();
     let count = |is: fn([i32; 3]) -> bool| {
         picture.pixels().filter(|pixel| is(pixel.0.map(i32::from))).count()
     };
     let orange = count(|[r, g, b]| r > 120 && r > g + 60 && g > b);
     let blue = count(|[r, g, b]| b > 90 && b > r + 60 && b > g);
     assert!(orange > 2_500 && blue > 1_250 && orange > blue, "{orange}, {blue}");
-    let (json, code) = report(path, "diff b.npy a.npy --json --preview e.png -q");
+    let (json, code) = report(&folder, "diff b.npy a.npy --json --preview e.png -q");
     assert_eq!((code, &json["preview"]), (Some(1), &"e.png".into()));
-    let swapped = image::open(path.join("e.png")).unwrap().to_rgb8();
+    let swapped = image::open(folder.join("e.png")).unwrap().to_rgb8();
     assert!(swapped.as_raw() != picture.as_raw());
-    let (json, _) = report(path, "diff b.npy a.npy --json");
+    let (json, _) = report(&folder, "diff b.npy a.npy --json");
     assert!(json.get("preview").is_none());
 }
 
 #[test]
 fn voxels_that_differ_show_through_those_that_agree() {
     let folder = folder();
-    let path = folder.path();
     // A hollow cube, and one with a block in it.
     let is_inner = |voxel: [u32; 3], by: u32| voxel.iter().all(|&c| (by..16 - by).contains(&c));
     let cells = (0..16 * 16 * 16).map(|n| [n % 16, n / 16 % 16, n / 256]);
     let shell: Vec<[u32; 3]> = cells.clone().filter(|&voxel| !is_inner(voxel, 1)).collect();
     let block = cells.filter(|&voxel| is_inner(voxel, 6));
     let filled = shell.iter().copied().chain(block);
-    write(&path.join("a.npy"), &VoxelGrid::from_voxels([16; 3], shell.clone()).unwrap());
-    write(&path.join("b.npy"), &VoxelGrid::from_voxels([16; 3], filled).unwrap());
+    write(&folder.join("a.npy"), &VoxelGrid::from_voxels([16; 3], shell.clone()).unwrap());
+    write(&folder.join("b.npy"), &VoxelGrid::from_voxels([16; 3], filled).unwrap());
     for (grids, is_shown) in [("a.npy b.npy", true), ("a.npy a.npy", false)] {
-        voxelize(path, &format!("diff {grids} --preview d.png"));
-        let picture = image::open(path.join("d.png")).unwrap().to_rgb8();
+        voxelize(&folder, &format!("diff {grids} --preview d.png"));
+        let picture = image::open(folder.join("d.png")).unwrap().to_rgb8();
         let blue = picture.pixels().filter(|pixel| pixel[2] > pixel[0].saturating_add(60)).count();
         assert_eq!(blue > 1_000, is_shown, "{grids}: {blue}");
     }
@@ -162,10 +156,8 @@ fn voxels_that_differ_show_through_those_that_agree() {
 #[test]
 fn the_picture_of_empty_grids_is_said_to_be_empty() {
     let folder = folder();
-    let path = folder.path();
-    write(&path.join("a.npy"), &VoxelGrid::empty([4, 4, 4]).unwrap());
-    let run = voxelize(path, "diff a.npy a.npy --preview d.png");
-    assert!(run.status.success());
+    write(&folder.join("a.npy"), &VoxelGrid::empty([4, 4, 4]).unwrap());
+    let run = succeeds(&folder, "diff a.npy a.npy --preview d.png");
     assert!(stderr(&run).contains("warning: no voxel is occupied: the picture is empty"));
 }
 
@@ -173,13 +165,12 @@ fn the_picture_of_empty_grids_is_said_to_be_empty() {
 #[test]
 fn a_difference_counts_though_nobody_reads_it() {
     let folder = folder();
-    let path = folder.path();
-    write(&path.join("a.npy"), &VoxelGrid::empty([4, 4, 4]).unwrap());
-    write(&path.join("b.npy"), &VoxelGrid::from_voxels([4, 4, 4], [[1, 1, 1]]).unwrap());
+    write(&folder.join("a.npy"), &VoxelGrid::empty([4, 4, 4]).unwrap());
+    write(&folder.join("b.npy"), &VoxelGrid::from_voxels([4, 4, 4], [[1, 1, 1]]).unwrap());
     for args in ["diff a.npy b.npy", "diff a.npy b.npy --json", "verify mesh.obj a.npy"] {
         // A pipe whose reader is gone before there is anything to write.
         let script = format!("(sleep 0.3; {VOXELIZE} {args}; echo $? >&2) | true");
-        let run = Command::new("sh").current_dir(path).args(["-c", &script]).output().unwrap();
+        let run = bash(&folder, &script);
         assert_eq!(stderr(&run), "1\n", "{args}");
     }
 }
@@ -187,8 +178,7 @@ fn a_difference_counts_though_nobody_reads_it() {
 #[test]
 fn unreadable_grids_exit_with_2() {
     let folder = folder();
-    let path = folder.path();
-    write(&path.join("a.npy"), &VoxelGrid::empty([4, 4, 4]).unwrap());
+    write(&folder.join("a.npy"), &VoxelGrid::empty([4, 4, 4]).unwrap());
     for (args, complaint) in [
         ("diff a.npy gone.npy", "gone.npy: No such file"),
         ("diff old.npy a.npy", "old.npy: "),
@@ -198,22 +188,25 @@ fn unreadable_grids_exit_with_2() {
         ("diff a.npy a.npy --preview gone/d.png", "gone/d.png: there is no folder 'gone'"),
         ("diff a.npy gone.npy --preview d.png", "gone.npy: No such file"),
     ] {
-        refuses(path, args, complaint);
+        refuses(&folder, args, complaint);
     }
-    assert_eq!(voxelize(path, "diff a.npy").status.code(), Some(2));
+    assert_eq!(voxelize(&folder, "diff a.npy").status.code(), Some(2));
 }
 
 #[cfg(unix)]
 #[test]
 fn a_picture_never_replaces_a_grid_that_is_read() {
     let folder = folder();
-    let path = folder.path();
     for name in ["a.npy", "b.npy"] {
-        write(&path.join(name), &VoxelGrid::empty([4, 4, 4]).unwrap());
-        let _ = fs::remove_file(path.join("link.png"));
-        std::os::unix::fs::symlink(name, path.join("link.png")).unwrap();
-        write(&path.join("a.npy"), &VoxelGrid::empty([4, 4, 4]).unwrap());
-        write(&path.join("b.npy"), &VoxelGrid::empty([4, 4, 4]).unwrap());
-        refuses(path, "diff a.npy b.npy --preview link.png", "link.png: would overwrite an input");
+        write(&folder.join(name), &VoxelGrid::empty([4, 4, 4]).unwrap());
+        let _ = fs::remove_file(folder.join("link.png"));
+        std::os::unix::fs::symlink(name, folder.join("link.png")).unwrap();
+        write(&folder.join("a.npy"), &VoxelGrid::empty([4, 4, 4]).unwrap());
+        write(&folder.join("b.npy"), &VoxelGrid::empty([4, 4, 4]).unwrap());
+        refuses(
+            &folder,
+            "diff a.npy b.npy --preview link.png",
+            "link.png: would overwrite an input",
+        );
     }
 }

@@ -5,16 +5,16 @@ use super::*;
 const TETRAHEDRON: &str =
     "v 0 0 0\nv 8 0 0\nv 0 8 0\nv 0 0 8\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
 
-fn with_tetrahedron() -> TempDir {
+fn with_tetrahedron() -> Folder {
     let folder = folder();
-    fs::write(folder.path().join("solid.obj"), TETRAHEDRON).unwrap();
+    folder.write("solid.obj", TETRAHEDRON);
     folder
 }
 
 #[test]
 fn distances_are_written_and_summarized() {
     let folder = with_tetrahedron();
-    let run = voxelize(folder.path(), "solid.obj --res 8 --distance 2.5 -o out.npz --json");
+    let run = voxelize(&folder, "solid.obj --res 8 --distance 2.5 -o out.npz --json");
     let summary = json(&run);
     // Three voxels more on each side, the width rounded up.
     assert_eq!(summary["dims"], serde_json::json!([14, 14, 14]));
@@ -22,8 +22,8 @@ fn distances_are_written_and_summarized() {
     assert_eq!(summary["distances"]["width"], 2.5);
     assert!(summary["distances"]["voxels"].as_u64().unwrap() > 84);
     assert!(summary["timings_ms"]["distance"].as_f64().unwrap() > 0.0);
-    assert_eq!(read_grid(folder.path().join("out.npz")).unwrap().grid.occupied(), 84);
-    let said = stderr(&voxelize(folder.path(), "solid.obj --res 8 --distance 2.5"));
+    assert_eq!(read_grid(folder.join("out.npz")).unwrap().grid.occupied(), 84);
+    let said = stderr(&voxelize(&folder, "solid.obj --res 8 --distance 2.5"));
     assert!(said.contains("distances ") && said.contains(" voxels nearer than 2.5\n"), "{said}");
 }
 
@@ -32,8 +32,8 @@ fn distances_are_the_same_on_any_number_of_threads_and_from_any_fill() {
     let folder = with_tetrahedron();
     let write = |name: &str, args: &str| {
         let args = format!("solid.obj --res 50 --distance 3 -o {name} {args}");
-        assert!(voxelize(folder.path(), &args).status.success());
-        fs::read(folder.path().join(name)).unwrap()
+        succeeds(&folder, &args);
+        fs::read(folder.join(name)).unwrap()
     };
     let expected = write("one.vdb", "--threads 1");
     for args in ["--threads 2", "--threads 5", "--fill winding", "--fill vote", "--memory 200MB"] {
@@ -46,7 +46,7 @@ fn bounds_are_kept_without_padding() {
     let folder = with_tetrahedron();
     let dims = |args: &str| {
         let args = format!("solid.obj --distance 3 --json {args}");
-        json(&voxelize(folder.path(), &args))["dims"].clone()
+        json(&voxelize(&folder, &args))["dims"].clone()
     };
     assert_eq!(dims("--cube 24"), serde_json::json!([24, 24, 24]));
     assert_eq!(dims("--res 8 --bounds 0,0,0,8,8,8"), serde_json::json!([8, 8, 8]));
@@ -57,11 +57,11 @@ fn bounds_are_kept_without_padding() {
 fn several_meshes_get_level_sets_in_a_folder_and_resume_knows_the_width() {
     let folder = with_tetrahedron();
     let args = "solid.obj mesh.obj --res 8 --distance 2 -o out --resume --json";
-    assert!(voxelize(folder.path(), args).status.success());
-    let written = files(&folder.path().join("out"));
+    succeeds(&folder, args);
+    let written = files(&folder.join("out"));
     assert_eq!(written, [".voxelize", "mesh.vdb", "solid.vdb"]);
     let skipped = |args: &str| {
-        let lines = json_lines(&voxelize(folder.path(), args));
+        let lines = json_lines(&voxelize(&folder, args));
         lines.iter().filter(|line| line["skipped"] == true).count()
     };
     assert_eq!(skipped(args), 2);
@@ -71,12 +71,11 @@ fn several_meshes_get_level_sets_in_a_folder_and_resume_knows_the_width() {
 #[test]
 fn what_cannot_be_is_refused() {
     let folder = with_tetrahedron();
-    let path = folder.path();
     for (args, complaint) in [
         ("-o out.vox", ".vox files cannot hold distances: use one of .npy, .npz, .vdb, .nvdb"),
         ("-o out.binvox", "cannot hold distances"),
     ] {
-        refuses(path, &format!("solid.obj --res 8 --distance 3 {args}"), complaint);
+        refuses(&folder, &format!("solid.obj --res 8 --distance 3 {args}"), complaint);
     }
     for (args, complaint) in [
         ("--distance 0", "above 0, at most 1024"),
@@ -88,18 +87,15 @@ fn what_cannot_be_is_refused() {
         ("--distance 3 --preview out.png", "cannot be used with"),
         ("--distance 3 --tile 1/2", "cannot be used with"),
     ] {
-        let output = voxelize(path, &format!("solid.obj --res 8 {args}"));
-        assert_eq!(output.status.code(), Some(2), "{args}");
-        assert!(stderr(&output).contains(complaint), "{args}: {}", stderr(&output));
+        fails(&folder, &format!("solid.obj --res 8 {args}"), complaint);
     }
 }
 
 #[test]
 fn a_doubtful_inside_is_said_and_strict_refuses_it() {
     let folder = with_tetrahedron();
-    let said = stderr(&voxelize(folder.path(), "mesh.obj --res 8 --distance 2"));
-    assert!(said.contains("warning: "), "{said}");
-    let strict = voxelize(folder.path(), "mesh.obj --res 8 --distance 2 --strict -o out.vdb");
+    says(&folder, "mesh.obj --res 8 --distance 2", "warning: ");
+    let strict = voxelize(&folder, "mesh.obj --res 8 --distance 2 --strict -o out.vdb");
     assert_eq!(strict.status.code(), Some(1));
-    assert!(!folder.path().join("out.vdb").exists());
+    assert!(!folder.join("out.vdb").exists());
 }

@@ -6,18 +6,17 @@ use super::*;
 #[test]
 fn a_full_disk_leaves_the_old_file_and_no_other() {
     let folder = folder();
-    fs::write(folder.path().join("out.npy"), "an old file").unwrap();
+    folder.write("out.npy", "an old file");
     // 8 blocks of 512 or 1024 bytes are the most that a file may grow to; the grid needs 64^2.
     for signal_is in ["", "trap '' XFSZ; "] {
         let script =
             format!("{signal_is}ulimit -f 1; exec {VOXELIZE} mesh.obj --res 200 -o out.npy --json");
-        let output =
-            Command::new("sh").current_dir(&folder).args(["-c", &script]).output().unwrap();
+        let output = bash(&folder, &script);
         assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
         assert!(stderr(&output).starts_with("error: out.npy: "), "{}", stderr(&output));
         assert_eq!(json_lines(&output)[0]["code"], "write.io");
-        assert_eq!(files(folder.path()), ["mesh.obj", "out.npy"]);
-        assert_eq!(fs::read_to_string(folder.path().join("out.npy")).unwrap(), "an old file");
+        assert_eq!(files(&folder), ["mesh.obj", "out.npy"]);
+        assert_eq!(fs::read_to_string(folder.join("out.npy")).unwrap(), "an old file");
     }
 }
 
@@ -49,10 +48,9 @@ fn temporary(path: &Path) -> Vec<String> {
 #[test]
 fn a_signal_that_is_ignored_from_the_start_stays_ignored() {
     let folder = folder();
-    let path = folder.path();
     let mut ignoring = Command::new("env");
     ignoring.args(["--default-signal", "--ignore-signal=HUP", VOXELIZE]);
-    let mut run = begin_to_write(ignoring, path);
+    let mut run = begin_to_write(ignoring, &folder);
     let pid = run.id().to_string();
     let send =
         |signal: &str| Command::new("kill").args(["-s", signal, &pid]).status().unwrap().success();
@@ -68,7 +66,7 @@ fn a_signal_that_is_ignored_from_the_start_stays_ignored() {
 fn a_signal_leaves_the_old_file_and_no_other() {
     for (signal, code) in [("INT", 130), ("TERM", 143), ("HUP", 129), ("XCPU", 152)] {
         let folder = folder();
-        let path = folder.path();
+        let path = &folder;
         fs::write(path.join("out.npy"), "an old file").unwrap();
         let run = begin_to_write(signalled(), path);
         let pid = run.id().to_string();
@@ -87,28 +85,27 @@ fn a_signal_leaves_the_old_file_and_no_other() {
 #[test]
 fn the_next_run_removes_what_a_killed_one_left_but_nothing_of_a_living_one() {
     let folder = folder();
-    let path = folder.path();
-    let mut killed = begin_to_write(signalled(), path);
+    let mut killed = begin_to_write(signalled(), &folder);
     killed.kill().unwrap();
     killed.wait().unwrap();
-    let left = temporary(path);
+    let left = temporary(&folder);
     assert_eq!(left.len(), 1);
     // A new file may belong to a run that has not locked it yet.
-    assert!(voxelize(path, "mesh.obj --res 8 -o a.vox").status.success());
-    assert_eq!(temporary(path), left);
+    succeeds(&folder, "mesh.obj --res 8 -o a.vox");
+    assert_eq!(temporary(&folder), left);
     let make_old = |name: &str| {
         let hour_ago = std::time::SystemTime::now() - std::time::Duration::from_secs(3600);
-        let file = fs::File::options().write(true).open(path.join(name)).unwrap();
+        let file = fs::File::options().write(true).open(folder.join(name)).unwrap();
         file.set_modified(hour_ago).unwrap();
         file
     };
     let lock = make_old(&left[0]);
     lock.try_lock().unwrap();
-    assert!(voxelize(path, "mesh.obj --res 8 -o a.vox").status.success());
-    assert_eq!(temporary(path), left);
+    succeeds(&folder, "mesh.obj --res 8 -o a.vox");
+    assert_eq!(temporary(&folder), left);
     drop(lock);
-    assert!(voxelize(path, "mesh.obj --res 8 -o a.vox").status.success());
-    assert_eq!(files(path), ["a.vox", "mesh.obj"]);
+    succeeds(&folder, "mesh.obj --res 8 -o a.vox");
+    assert_eq!(files(&folder), ["a.vox", "mesh.obj"]);
 }
 
 #[cfg(target_os = "linux")]
@@ -130,11 +127,11 @@ fn help_that_cannot_be_printed_is_an_error() {
 #[test]
 fn a_file_that_cannot_be_read_counts_though_nobody_reads_the_list() {
     let folder = folder();
-    fs::write(folder.path().join("bad.obj"), "v 0 0\n").unwrap();
+    folder.write("bad.obj", "v 0 0\n");
     for args in ["info .", "info . --json"] {
         // A pipe whose reader is gone before there is anything to write.
         let script = format!("(sleep 0.3; {VOXELIZE} {args} 2> /dev/null; echo $? >&2) | true");
-        let run = Command::new("sh").current_dir(folder.path()).args(["-c", &script]).output();
+        let run = Command::new("sh").current_dir(&folder).args(["-c", &script]).output();
         assert_eq!(stderr(&run.unwrap()), "2\n", "{args}");
     }
 }
@@ -143,21 +140,17 @@ fn a_file_that_cannot_be_read_counts_though_nobody_reads_the_list() {
 #[test]
 fn a_device_is_written_to_and_not_replaced() {
     let folder = folder();
-    let output = voxelize(folder.path(), "mesh.obj --res 64 -o /dev/full --format npy");
-    assert_eq!(output.status.code(), Some(2));
-    assert!(stderr(&output).contains("/dev/full: No space left"), "{}", stderr(&output));
+    fails(&folder, "mesh.obj --res 64 -o /dev/full --format npy", "/dev/full: No space left");
     use std::os::unix::fs::FileTypeExt;
     assert!(fs::metadata("/dev/full").unwrap().file_type().is_char_device());
-    assert!(
-        voxelize(folder.path(), "mesh.obj --res 64 -o /dev/null --format npy").status.success()
-    );
+    succeeds(&folder, "mesh.obj --res 64 -o /dev/null --format npy");
 }
 
 #[cfg(target_os = "linux")]
 #[test]
 fn a_pipe_is_written_to_under_any_name() {
     let folder = folder();
-    let expected = voxelize(folder.path(), "mesh.obj --res 8 -o - --format npy -q").stdout;
+    let expected = voxelize(&folder, "mesh.obj --res 8 -o - --format npy -q").stdout;
     for args in ["-o /dev/stdout --format npy", "-o >(cat) --format npy"] {
         let script = format!("{{ {VOXELIZE} mesh.obj --res 8 -q {args}; }} | cat");
         let output = Command::new("bash").current_dir(&folder).args(["-c", &script]).output();
@@ -175,17 +168,17 @@ fn a_signal_removes_the_copy_of_standard_input() {
     let folder = folder();
     for args in ["info - --input-format obj", "- --input-format obj -o a.vox"] {
         let mut command = signalled();
-        command.current_dir(&folder).env("TMPDIR", folder.path()).args(args.split(' '));
+        command.current_dir(&folder).env("TMPDIR", folder.as_os_str()).args(args.split(' '));
         let mut run = command.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut pipe = run.stdin.take().unwrap();
         pipe.write_all(b"v 0 0 0\n").unwrap();
         let copy_begun = |name: &String| {
-            let copy = folder.path().join(name).join("standard-input.obj");
+            let copy = folder.join(name).join("standard-input.obj");
             fs::metadata(copy).is_ok_and(|copy| copy.len() > 0)
         };
         let begun = (0..10_000).any(|_| {
             std::thread::sleep(std::time::Duration::from_millis(1));
-            files(folder.path()).iter().any(copy_begun)
+            files(&folder).iter().any(copy_begun)
         });
         assert!(begun, "{args}: no copy of standard input was seen");
         let pid = run.id().to_string();
@@ -193,7 +186,7 @@ fn a_signal_removes_the_copy_of_standard_input() {
         let output = run.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(143), "{args}");
         assert_eq!(stderr(&output), "error: stopped by SIGTERM\n", "{args}");
-        assert_eq!(files(folder.path()), ["mesh.obj"], "{args}");
+        assert_eq!(files(&folder), ["mesh.obj"], "{args}");
     }
 }
 
@@ -202,25 +195,23 @@ fn a_signal_removes_the_copy_of_standard_input() {
 fn a_link_is_followed_and_permissions_are_kept() {
     use std::os::unix::fs::{PermissionsExt, symlink};
     let folder = folder();
-    let path = folder.path();
-    fs::write(path.join("real.npy"), "old").unwrap();
-    fs::set_permissions(path.join("real.npy"), fs::Permissions::from_mode(0o640)).unwrap();
-    symlink("real.npy", path.join("link.npy")).unwrap();
-    assert!(voxelize(path, "mesh.obj --res 8 -o link.npy").status.success());
-    assert!(fs::symlink_metadata(path.join("link.npy")).unwrap().is_symlink());
-    assert!(read_grid(path.join("real.npy")).is_ok());
-    assert_eq!(fs::metadata(path.join("real.npy")).unwrap().permissions().mode() & 0o777, 0o640);
+    folder.write("real.npy", "old");
+    fs::set_permissions(folder.join("real.npy"), fs::Permissions::from_mode(0o640)).unwrap();
+    symlink("real.npy", folder.join("link.npy")).unwrap();
+    succeeds(&folder, "mesh.obj --res 8 -o link.npy");
+    assert!(fs::symlink_metadata(folder.join("link.npy")).unwrap().is_symlink());
+    assert!(read_grid(folder.join("real.npy")).is_ok());
+    assert_eq!(fs::metadata(folder.join("real.npy")).unwrap().permissions().mode() & 0o777, 0o640);
 }
 
 #[cfg(unix)]
 #[test]
 fn a_link_to_a_file_that_is_not_there_yet_is_followed() {
     let folder = folder();
-    let path = folder.path();
-    std::os::unix::fs::symlink("new.npy", path.join("link.npy")).unwrap();
-    std::os::unix::fs::symlink("round.npy", path.join("round.npy")).unwrap();
-    assert!(voxelize(path, "mesh.obj --res 8 -o link.npy").status.success());
-    assert!(fs::symlink_metadata(path.join("link.npy")).unwrap().is_symlink());
-    assert!(read_grid(path.join("new.npy")).is_ok());
-    refuses(path, "mesh.obj --res 8 -o round.npy", "too many links");
+    std::os::unix::fs::symlink("new.npy", folder.join("link.npy")).unwrap();
+    std::os::unix::fs::symlink("round.npy", folder.join("round.npy")).unwrap();
+    succeeds(&folder, "mesh.obj --res 8 -o link.npy");
+    assert!(fs::symlink_metadata(folder.join("link.npy")).unwrap().is_symlink());
+    assert!(read_grid(folder.join("new.npy")).is_ok());
+    refuses(&folder, "mesh.obj --res 8 -o round.npy", "too many links");
 }

@@ -5,12 +5,11 @@ use super::*;
 #[test]
 fn without_a_resolution_there_are_256_voxels_and_that_is_said() {
     let folder = folder();
-    let run = voxelize(folder.path(), "mesh.obj -o a.npy --backend cpu");
-    assert!(run.status.success(), "{}", stderr(&run));
+    let run = succeeds(&folder, "mesh.obj -o a.npy --backend cpu");
     assert!(stderr(&run).contains("note: no resolution given: 256 voxels"), "{}", stderr(&run));
-    let grid = read_grid(folder.path().join("a.npy")).unwrap().grid;
+    let grid = read_grid(folder.join("a.npy")).unwrap().grid;
     assert_eq!(grid.dims(), [256, 256, 64]);
-    let said = stderr(&voxelize(folder.path(), "mesh.obj -r 8 --backend cpu"));
+    let said = stderr(&voxelize(&folder, "mesh.obj -r 8 --backend cpu"));
     assert!(!said.contains("resolution") && said.contains("note: no file is written"), "{said}");
 }
 
@@ -48,14 +47,13 @@ fn likely_mistakes_are_answered_with_what_was_likely_meant() {
             "vox: this is an extension without a name: use, for example, out.vox",
         ),
     ] {
-        refuses(folder.path(), args, complaint);
+        refuses(&folder, args, complaint);
     }
 }
 
 #[test]
 fn other_names_of_options_and_the_place_of_a_picture_are_understood() {
     let folder = folder();
-    let path = folder.path();
     for args in [
         "mesh.obj --resolution 8 --colour red -o a.npz",
         "slice a.npz --z 0",
@@ -66,22 +64,20 @@ fn other_names_of_options_and_the_place_of_a_picture_are_understood() {
         "mesh.obj --res 8 -o out/ --format .VOX",
         "convert a.npz - --format Npy",
     ] {
-        let run = voxelize(path, args);
-        assert!(run.status.success(), "{args}: {}", stderr(&run));
+        succeeds(&folder, args);
     }
-    assert_eq!(fs::read(path.join("a.png")).unwrap(), fs::read(path.join("b.png")).unwrap());
+    assert_eq!(fs::read(folder.join("a.png")).unwrap(), fs::read(folder.join("b.png")).unwrap());
 }
 
 #[test]
 fn the_size_along_one_axis_can_be_given() {
     let folder = folder();
-    let path = folder.path();
     // 8 x 2 x 4 units.
     let corner = |n: usize| format!("v {} {} {}\n", 8 * (n & 1), n & 2, n & 4);
     let corners: String = (0..8).map(corner).collect();
-    fs::write(path.join("box.obj"), corners + "f 1 2 4\nf 5 6 8\nf 1 4 8\n").unwrap();
+    folder.write("box.obj", corners + "f 1 2 4\nf 5 6 8\nf 1 4 8\n");
     let dims =
-        |args: &str| json(&voxelize(path, &format!("box.obj --json {args}")))["dims"].clone();
+        |args: &str| json(&voxelize(&folder, &format!("box.obj --json {args}")))["dims"].clone();
     for (args, expected) in [
         ("--width 40", [40, 10, 20]),
         ("--height 30", [120, 30, 60]),
@@ -92,12 +88,10 @@ fn the_size_along_one_axis_can_be_given() {
         assert_eq!(dims(args), serde_json::json!(expected), "{args}");
     }
     for args in ["--res 8", "--dims 8,8,8", "--cube 8", "--voxel-size 1", "--width 3"] {
-        let run = voxelize(path, &format!("box.obj --height 8 {args}"));
-        assert_eq!(run.status.code(), Some(2), "{args}");
-        assert!(stderr(&run).contains("cannot be used with"), "{}", stderr(&run));
+        fails(&folder, &format!("box.obj --height 8 {args}"), "cannot be used with");
     }
-    fs::write(path.join("flat.obj"), "v 0 0 0\nv 1 0 0\nv 0 0 1\nf 1 2 3\n").unwrap();
-    refuses(path, "flat.obj --height 8", "there is no length along the y axis to divide");
+    folder.write("flat.obj", "v 0 0 0\nv 1 0 0\nv 0 0 1\nf 1 2 3\n");
+    refuses(&folder, "flat.obj --height 8", "there is no length along the y axis to divide");
 }
 
 #[test]
@@ -139,46 +133,45 @@ fn options_that_other_programs_have_get_a_tip() {
         ("render a.npz a.png --resolution 512", "tip: use --size WxH for the pixels"),
         ("render mesh.obj a.png -o b.png", "cannot be used with"),
     ] {
-        let run = voxelize(folder.path(), args);
+        let run = voxelize(&folder, args);
         let said = stderr(&run);
         assert_eq!(run.status.code(), Some(2), "{args}: {said}");
         assert!(said.contains(tip) && !said.contains("similar argument"), "{args}: {said}");
     }
     // Clap's tip to pass an option as a value helps only where there is such a file.
-    let said = || stderr(&voxelize(folder.path(), "mesh.obj --qqq"));
+    let said = || stderr(&voxelize(&folder, "mesh.obj --qqq"));
     assert!(!said().contains("tip"), "{}", said());
-    fs::write(folder.path().join("--qqq"), MESH).unwrap();
+    folder.write("--qqq", MESH);
     assert!(said().contains("tip: to pass '--qqq' as a value"), "{}", said());
 }
 
 #[test]
 fn a_folder_stands_for_the_meshes_in_it() {
     let folder = with_meshes(2);
-    let path = folder.path();
-    fs::create_dir_all(path.join("deep/er")).unwrap();
-    fs::rename(path.join("1.obj"), path.join("deep/er/1.obj")).unwrap();
+    fs::create_dir_all(folder.join("deep/er")).unwrap();
+    fs::rename(folder.join("1.obj"), folder.join("deep/er/1.obj")).unwrap();
     let meshes = |args: &str| -> Vec<String> {
-        let run = voxelize(path, &format!("{args} --res 8 --json -q"));
+        let run = voxelize(&folder, &format!("{args} --res 8 --json -q"));
         let lines = json_lines(&run);
         lines.iter().map(|line| line["mesh"].as_str().unwrap().to_owned()).collect()
     };
     assert_eq!(meshes("."), ["./0.obj", "./mesh.obj"]);
     assert_eq!(meshes(". --recursive"), ["./0.obj", "./deep/er/1.obj", "./mesh.obj"]);
     let quoted = Command::new(VOXELIZE)
-        .current_dir(path)
+        .current_dir(&folder)
         .args(["*.obj", "--res", "8", "--json", "-q"])
         .output()
         .unwrap();
     assert_eq!(json_lines(&quoted).len(), 2);
-    refuses(path, "deep --res 8", "deep: no mesh is in this folder");
-    assert!(voxelize(path, "mesh.obj --res 8 -o mesh.vox").status.success());
-    let table = String::from_utf8(voxelize(path, "info .").stdout).unwrap();
+    refuses(&folder, "deep --res 8", "deep: no mesh is in this folder");
+    succeeds(&folder, "mesh.obj --res 8 -o mesh.vox");
+    let table = String::from_utf8(voxelize(&folder, "info .").stdout).unwrap();
     assert_eq!(table.lines().count(), 3, "{table}");
     assert!(table.contains("mesh.obj  2 triangles, 4 x 4 x 1 units"), "{table}");
     assert!(table.contains("mesh.vox  8 x 8 x 2 voxels, "), "{table}");
     let far = "v -1e308 0 0\nv 1e308 0 0\nv 0 1 0\nf 1 2 3\n";
-    fs::write(path.join("far.obj"), far).unwrap();
-    let far = String::from_utf8(voxelize(path, "info far.obj").stdout).unwrap();
+    folder.write("far.obj", far);
+    let far = String::from_utf8(voxelize(&folder, "info far.obj").stdout).unwrap();
     assert!(far.contains("from (-1e308, 0, 0) to (1e308, 1, 0)"), "{far}");
     assert!(
         far.contains("warning: its topology is unknown: the mesh is more than 1.8e308 units long"),
@@ -190,30 +183,29 @@ fn a_folder_stands_for_the_meshes_in_it() {
 fn loops_and_edges_of_a_boundary_are_counted_alike() {
     let folder = folder();
     let twice = "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\nf 1 2 3\n";
-    fs::write(folder.path().join("twice.obj"), twice).unwrap();
-    let info = String::from_utf8(voxelize(folder.path(), "info twice.obj").stdout).unwrap();
+    folder.write("twice.obj", twice);
+    let info = String::from_utf8(voxelize(&folder, "info twice.obj").stdout).unwrap();
     assert!(info.contains("2 loops of 6 boundary edges"), "{info}");
 }
 
 #[test]
 fn standard_input_is_read_wherever_a_file_is() {
     let folder = folder();
-    let path = folder.path();
     let from = |input: &str, args: &str| {
-        let input = fs::File::open(path.join(input)).unwrap();
+        let input = fs::File::open(folder.join(input)).unwrap();
         let args = args.split_whitespace();
-        Command::new(VOXELIZE).current_dir(path).args(args).stdin(input).output().unwrap()
+        Command::new(VOXELIZE).current_dir(&folder).args(args).stdin(input).output().unwrap()
     };
-    assert!(voxelize(path, "mesh.obj --res 8 -o a.npy").status.success());
+    succeeds(&folder, "mesh.obj --res 8 -o a.npy");
     let run = from("mesh.obj", "- --input-format obj --res 8 -o b.npy");
     assert!(run.status.success(), "{}", stderr(&run));
     assert!(from("a.npy", "diff - b.npy --input-format npy").status.success());
     assert!(from("a.npy", "convert - -o c.npy --input-format npy").status.success());
-    assert_eq!(fs::read(path.join("a.npy")).unwrap(), fs::read(path.join("c.npy")).unwrap());
+    assert_eq!(fs::read(folder.join("a.npy")).unwrap(), fs::read(folder.join("c.npy")).unwrap());
     // Its copy is not named.
     let run = from("mesh.obj", "- --input-format obj --res 8 --json");
     assert_eq!(json_lines(&run)[0]["mesh"], "standard input");
-    fs::write(path.join("bad.obj"), "v 0 0 0\nf 1 2 9\n").unwrap();
+    folder.write("bad.obj", "v 0 0 0\nf 1 2 9\n");
     let run = from("bad.obj", "- --input-format obj --res 8 -o bad.npy");
     assert_eq!(run.status.code(), Some(2));
     assert!(stderr(&run).starts_with("error: standard input: line 2: "), "{}", stderr(&run));
@@ -222,11 +214,10 @@ fn standard_input_is_read_wherever_a_file_is() {
 #[test]
 fn a_cube_holds_the_mesh_in_its_centre() {
     let folder = folder();
-    let path = folder.path();
     let voxels = |args: &str| {
-        let run = voxelize(path, &format!("mesh.obj {args} -o a.npy"));
+        let run = voxelize(&folder, &format!("mesh.obj {args} -o a.npy"));
         assert!(run.status.success() && !stderr(&run).contains("warning"), "{}", stderr(&run));
-        let grid = read_grid(path.join("a.npy")).unwrap().grid;
+        let grid = read_grid(folder.join("a.npy")).unwrap().grid;
         (grid.dims(), grid.occupied_bounds().unwrap())
     };
     // 4 x 4 x 1 units: 4 layers of voxels, and one on each side that it touches.
@@ -239,7 +230,7 @@ fn a_cube_holds_the_mesh_in_its_centre() {
 #[test]
 fn meshes_are_scaled_rotated_and_centred_in_this_order() {
     let folder = folder();
-    let run = voxelize(folder.path(), "mesh.obj --res 8 --scale 2 --rotate x:90 --center --json");
+    let run = voxelize(&folder, "mesh.obj --res 8 --scale 2 --rotate x:90 --center --json");
     let json = json(&run);
     // x stays, y goes to z, z to -y.
     assert_eq!(json["dims"], serde_json::json!([8, 2, 8]));
@@ -250,28 +241,29 @@ fn meshes_are_scaled_rotated_and_centred_in_this_order() {
 #[test]
 fn what_the_output_cannot_hold_is_said() {
     let folder = folder();
-    let path = folder.path();
-    fs::write(path.join("m.mtl"), "newmtl red\nKd 1 0 0\n").unwrap();
-    fs::write(path.join("red.obj"), format!("mtllib m.mtl\nusemtl red\n{MESH}")).unwrap();
-    let said = stderr(&voxelize(path, "red.obj --res 8 -o red.npy"));
-    assert!(said.contains("note: the mesh has colours, but .npy files hold none"), "{said}");
-    let high = stderr(&voxelize(path, "mesh.obj --res 400 -o high.schem"));
-    assert!(high.contains("warning: the schematic is 400 blocks high"), "{high}");
+    folder.write("m.mtl", "newmtl red\nKd 1 0 0\n");
+    folder.write("red.obj", format!("mtllib m.mtl\nusemtl red\n{MESH}"));
+    says(
+        &folder,
+        "red.obj --res 8 -o red.npy",
+        "note: the mesh has colours, but .npy files hold none",
+    );
+    says(&folder, "mesh.obj --res 400 -o high.schem", "warning: the schematic is 400 blocks high");
 }
 
 #[test]
 fn completions_and_the_manual_are_those_of_this_program() {
     let folder = folder();
     for shell in ["bash", "zsh", "fish", "powershell"] {
-        let script = voxelize(folder.path(), &format!("completions {shell}"));
+        let script = voxelize(&folder, &format!("completions {shell}"));
         let script = String::from_utf8(script.stdout).unwrap();
         assert!(script.contains("voxel-size") && script.contains("turntable"), "{shell}");
     }
-    let page = String::from_utf8(voxelize(folder.path(), "man").stdout).unwrap();
+    let page = String::from_utf8(voxelize(&folder, "man").stdout).unwrap();
     assert!(page.starts_with(".ie") && page.contains("turntable"), "{page}");
     let header = page.lines().find(|line| line.starts_with(".TH ")).unwrap();
     assert!(header.contains(concat!("\"voxelize ", env!("CARGO_PKG_VERSION"), "\"")), "{header}");
-    let version = String::from_utf8(voxelize(folder.path(), "--version").stdout).unwrap();
+    let version = String::from_utf8(voxelize(&folder, "--version").stdout).unwrap();
     let number = format!("voxelize {}", env!("CARGO_PKG_VERSION"));
     assert!(version.starts_with(&number) && version.contains("\nfeatures: "), "{version}");
 }

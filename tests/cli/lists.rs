@@ -19,25 +19,27 @@ fn meshes(output: &Output) -> Vec<String> {
 #[test]
 fn a_list_names_meshes_as_if_they_were_typed() {
     let folder = with_meshes(4);
-    let path = folder.path();
-    fs::copy(path.join("3.obj"), path.join("@3.obj")).unwrap();
-    fs::write(path.join("list.txt"), "# comment\n2.obj\r\n\n   \n./@3.obj\n1.obj").unwrap();
-    let run = voxelize(path, "mesh.obj @list.txt 0.obj --res 8 --json -q");
+    fs::copy(folder.join("3.obj"), folder.join("@3.obj")).unwrap();
+    folder.write("list.txt", "# comment\n2.obj\r\n\n   \n./@3.obj\n1.obj");
+    let run = voxelize(&folder, "mesh.obj @list.txt 0.obj --res 8 --json -q");
     assert_eq!(meshes(&run), ["mesh.obj", "2.obj", "./@3.obj", "1.obj", "0.obj"]);
-    let run = voxelize_from(path, "@- --res 8 --json -q", "1.obj\n0.obj\n");
+    let run = voxelize_from(&folder, "@- --res 8 --json -q", "1.obj\n0.obj\n");
     assert_eq!(meshes(&run), ["1.obj", "0.obj"]);
 }
 
 #[test]
 fn a_list_of_one_mesh_is_treated_as_a_list() {
     let folder = folder();
-    let path = folder.path();
-    fs::write(path.join("list.txt"), "mesh.obj\n").unwrap();
-    let run = voxelize(path, "@list.txt --res 8 -o voxels --json");
+    folder.write("list.txt", "mesh.obj\n");
+    let run = voxelize(&folder, "@list.txt --res 8 -o voxels --json");
     assert_eq!(meshes(&run), ["mesh.obj"]);
-    assert_eq!(files(&path.join("voxels")), ["mesh.vox"]);
+    assert_eq!(files(&folder.join("voxels")), ["mesh.vox"]);
     assert!(stderr(&run).contains("1 mesh: 1 voxelized"), "{}", stderr(&run));
-    refuses(path, "@list.txt --res 8 -o - --format vox", "standard output takes the voxels of one");
+    refuses(
+        &folder,
+        "@list.txt --res 8 -o - --format vox",
+        "standard output takes the voxels of one",
+    );
 }
 
 #[cfg(target_os = "linux")]
@@ -45,22 +47,20 @@ fn a_list_of_one_mesh_is_treated_as_a_list() {
 fn a_list_may_name_files_whose_names_are_not_text() {
     use std::os::unix::ffi::OsStrExt;
     let folder = folder();
-    let path = folder.path();
     let name = std::ffi::OsStr::from_bytes(b"na\xefve.obj");
-    fs::copy(path.join("mesh.obj"), path.join(name)).unwrap();
-    fs::write(path.join("list.txt"), b"mesh.obj\nna\xefve.obj\n").unwrap();
-    let run = voxelize(path, "@list.txt --res 8 --json -q -o voxels");
+    fs::copy(folder.join("mesh.obj"), folder.join(name)).unwrap();
+    folder.write("list.txt", b"mesh.obj\nna\xefve.obj\n");
+    let run = voxelize(&folder, "@list.txt --res 8 --json -q -o voxels");
     assert_eq!(meshes(&run).len(), 2);
-    assert!(path.join("voxels").join(std::ffi::OsStr::from_bytes(b"na\xefve.vox")).exists());
+    assert!(folder.join("voxels").join(std::ffi::OsStr::from_bytes(b"na\xefve.vox")).exists());
 }
 
 #[test]
 fn lists_that_name_no_meshes_are_refused() {
     let folder = folder();
-    let path = folder.path();
-    fs::write(path.join("empty.txt"), "\n# nothing\n").unwrap();
-    fs::write(path.join("nested.txt"), "mesh.obj\n@more.txt\n").unwrap();
-    fs::write(path.join("wide.txt"), b"\xff\xfem\0e\0").unwrap();
+    folder.write("empty.txt", "\n# nothing\n");
+    folder.write("nested.txt", "mesh.obj\n@more.txt\n");
+    folder.write("wide.txt", b"\xff\xfem\0e\0");
     for (args, complaint) in [
         ("@gone.txt", "gone.txt: cannot read the list of meshes: No such file"),
         ("@.", ".: cannot read the list of meshes"),
@@ -70,20 +70,19 @@ fn lists_that_name_no_meshes_are_refused() {
         ("@nested.txt", "nested.txt: line 2: a list cannot name another: write ./@more.txt"),
         ("@wide.txt", "wide.txt: the list is UTF-16 text: save it as UTF-8"),
     ] {
-        refuses(path, &format!("{args} --res 8 -o voxels"), complaint);
+        refuses(&folder, &format!("{args} --res 8 -o voxels"), complaint);
     }
 }
 
 #[test]
 fn a_mesh_that_is_named_twice_is_made_once_with_a_warning() {
     let folder = folder();
-    let path = folder.path();
-    fs::write(path.join("twice.txt"), "mesh.obj\n./mesh.obj\n").unwrap();
+    folder.write("twice.txt", "mesh.obj\n./mesh.obj\n");
     for (args, warning) in [
         ("@twice.txt", "warning: ./mesh.obj: the same mesh as mesh.obj, and made once\n"),
         ("mesh.obj mesh.obj", "warning: mesh.obj: the mesh is named twice, and made once\n"),
     ] {
-        let run = voxelize(path, &format!("{args} --res 8 -o voxels --json"));
+        let run = voxelize(&folder, &format!("{args} --res 8 -o voxels --json"));
         assert_eq!(json_lines(&run).len(), 1, "{args}");
         assert!(run.status.success() && stderr(&run).starts_with(warning), "{}", stderr(&run));
         assert!(stderr(&run).contains("\n1 mesh: 1 voxelized, "), "{}", stderr(&run));
@@ -93,9 +92,9 @@ fn a_mesh_that_is_named_twice_is_made_once_with_a_warning() {
 #[test]
 fn shards_together_make_the_whole() {
     let folder = with_meshes(7);
-    let path = folder.path();
+    let path = &folder;
     fs::write(path.join("list.txt"), "0.obj\n1.obj\n2.obj\n3.obj\n4.obj\n5.obj\n6.obj\n").unwrap();
-    assert!(voxelize(path, "@list.txt --res 20 -o whole").status.success());
+    succeeds(path, "@list.txt --res 20 -o whole");
     let shard = |args: &str| voxelize(path, &format!("@list.txt --res 20 --json {args}"));
     let mut parts: Vec<Vec<String>> =
         (1..=3).map(|index| meshes(&shard(&format!("-o parts --shard {index}/3")))).collect();
@@ -123,18 +122,16 @@ fn shards_together_make_the_whole() {
 #[test]
 fn shards_are_counted_from_1() {
     let folder = folder();
-    let said = stderr(&voxelize(folder.path(), "mesh.obj --res 8 --shard 0/3"));
-    assert!(said.contains("parts are counted from 1: write 1/3 to 3/3"), "{said}");
+    says(&folder, "mesh.obj --res 8 --shard 0/3", "parts are counted from 1: write 1/3 to 3/3");
 }
 
 #[test]
 fn brackets_in_a_pattern_are_those_of_names_where_there_are_such() {
     let folder = folder();
-    let path = folder.path();
-    fs::create_dir_all(path.join("run[1]")).unwrap();
-    fs::copy(path.join("mesh.obj"), path.join("run[1]/a[2].obj")).unwrap();
-    fs::copy(path.join("mesh.obj"), path.join("b1.obj")).unwrap();
-    let found = |args: &str| meshes(&voxelize(path, &format!("{args} --res 8 --json -q")));
+    fs::create_dir_all(folder.join("run[1]")).unwrap();
+    fs::copy(folder.join("mesh.obj"), folder.join("run[1]/a[2].obj")).unwrap();
+    fs::copy(folder.join("mesh.obj"), folder.join("b1.obj")).unwrap();
+    let found = |args: &str| meshes(&voxelize(&folder, &format!("{args} --res 8 --json -q")));
     assert_eq!(found("run[1]/a[2].obj"), ["run[1]/a[2].obj"]);
     assert_eq!(found("run[1]/*.obj"), ["run[1]/a[2].obj"]);
     assert_eq!(found("?[1].obj"), ["b1.obj"]);
@@ -145,12 +142,12 @@ fn brackets_in_a_pattern_are_those_of_names_where_there_are_such() {
 fn a_folder_that_cannot_be_read_is_the_one_that_is_named() {
     use std::os::unix::fs::PermissionsExt;
     let folder = folder();
-    let closed = folder.path().join("in/closed");
+    let closed = folder.join("in/closed");
     fs::create_dir_all(&closed).unwrap();
     fs::set_permissions(&closed, fs::Permissions::from_mode(0o000)).unwrap();
     if fs::read_dir(&closed).is_ok() {
         eprintln!("skipped: this user may read any folder");
         return;
     }
-    refuses(folder.path(), "in --recursive --res 8", "error: in/closed: Permission denied");
+    refuses(&folder, "in --recursive --res 8", "error: in/closed: Permission denied");
 }

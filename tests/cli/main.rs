@@ -30,6 +30,7 @@ mod turntable;
 mod verify;
 
 use std::fs;
+use std::ops::Deref;
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -41,18 +42,45 @@ const VOXELIZE: &str = env!("CARGO_BIN_EXE_voxelize");
 /// Two triangles of four corners; the second quad's worth of a mesh.
 const MESH: &str = "v 0 0 0\nv 4 0 0\nv 4 4 1\nv 0 4 1\nf 1 2 3 4\n";
 
-fn folder() -> TempDir {
-    let folder = TempDir::new().unwrap();
-    fs::write(folder.path().join("mesh.obj"), MESH).unwrap();
+/// A fresh folder, which is removed with what is in it.
+struct Folder(TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        Self(TempDir::new().unwrap())
+    }
+
+    fn write(&self, name: impl AsRef<Path>, content: impl AsRef<[u8]>) {
+        fs::write(self.join(name), content).unwrap();
+    }
+}
+
+impl Deref for Folder {
+    type Target = Path;
+
+    fn deref(&self) -> &Path {
+        self.0.path()
+    }
+}
+
+impl AsRef<Path> for Folder {
+    fn as_ref(&self) -> &Path {
+        self
+    }
+}
+
+fn folder() -> Folder {
+    let folder = Folder::new();
+    folder.write("mesh.obj", MESH);
     folder
 }
 
 /// `folder` with `number` more meshes, `0.obj` and so on, no two of the same shape.
-fn with_meshes(number: usize) -> TempDir {
+fn with_meshes(number: usize) -> Folder {
     let folder = folder();
     for index in 0..number {
         let text = MESH.replace("v 4 4 1", &format!("v 4 4 {}", 1.0 + index as f64 / 100.0));
-        fs::write(folder.path().join(format!("{index}.obj")), text).unwrap();
+        folder.write(format!("{index}.obj"), text);
     }
     folder
 }
@@ -60,6 +88,33 @@ fn with_meshes(number: usize) -> TempDir {
 fn voxelize(folder: &Path, args: &str) -> Output {
     let args = args.split_whitespace();
     Command::new(VOXELIZE).current_dir(folder).args(args).output().unwrap()
+}
+
+/// Runs `args`, which must succeed.
+fn succeeds(folder: &Path, args: &str) -> Output {
+    let output = voxelize(folder, args);
+    assert!(output.status.success(), "{args}: {}", stderr(&output));
+    output
+}
+
+/// Runs `args`, which must fail with exit code 2 and a message that contains `complaint`.
+fn fails(folder: &Path, args: &str, complaint: &str) {
+    let output = voxelize(folder, args);
+    let message = stderr(&output);
+    assert_eq!(output.status.code(), Some(2), "{args}: {message}");
+    assert!(message.contains(complaint), "{args}: {message}");
+}
+
+/// Runs `args`, of which `expected` must be said; returns all that is said.
+fn says(folder: &Path, args: &str, expected: &str) -> String {
+    let said = stderr(&voxelize(folder, args));
+    assert!(said.contains(expected), "{args}: {said}");
+    said
+}
+
+#[cfg(unix)]
+fn bash(folder: &Path, script: &str) -> Output {
+    Command::new("bash").current_dir(folder).args(["-c", script]).output().unwrap()
 }
 
 /// The program, with the default action for each signal: whoever runs these tests may ignore some,

@@ -19,12 +19,11 @@ fn steady(output: &Output) -> Vec<serde_json::Value> {
 #[test]
 fn a_mesh_that_fails_does_not_stop_the_others() {
     let folder = with_meshes(3);
-    let path = folder.path();
-    fs::write(path.join("broken.obj"), "v 0 0 zero\n").unwrap();
+    folder.write("broken.obj", "v 0 0 zero\n");
     let meshes = "0.obj broken.obj 1.obj 2.obj gone.obj";
-    let run = voxelize(path, &format!("{meshes} --res 16 -o out --json"));
+    let run = voxelize(&folder, &format!("{meshes} --res 16 -o out --json"));
     assert_eq!(run.status.code(), Some(2));
-    assert_eq!(files(&path.join("out")), ["0.vox", "1.vox", "2.vox"]);
+    assert_eq!(files(&folder.join("out")), ["0.vox", "1.vox", "2.vox"]);
     let lines = json_lines(&run);
     assert_eq!(lines.len(), 5);
     for (line, mesh) in lines.iter().zip(meshes.split(' ')) {
@@ -38,7 +37,7 @@ fn a_mesh_that_fails_does_not_stop_the_others() {
     assert!(said.contains("\nerror: broken.obj: line 1: 'zero'"), "{said}");
     assert!(said.contains("\nerror: gone.obj: No such file"), "{said}");
     assert!(said.contains("\n5 meshes: 3 voxelized, 2 failed, "), "{said}");
-    let quiet = stderr(&voxelize(path, &format!("{meshes} --res 16 -q")));
+    let quiet = stderr(&voxelize(&folder, &format!("{meshes} --res 16 -q")));
     assert!(quiet.lines().count() == 2 && quiet.starts_with("error: broken.obj"), "{quiet}");
 }
 
@@ -46,11 +45,10 @@ fn a_mesh_that_fails_does_not_stop_the_others() {
 #[test]
 fn control_characters_of_file_names_do_not_reach_the_terminal() {
     let folder = folder();
-    let path = folder.path();
-    fs::create_dir(path.join("set")).unwrap();
-    fs::copy(path.join("mesh.obj"), path.join("set/good\u{1b}[31m.obj")).unwrap();
-    fs::write(path.join("set/bad\u{1b}]0;\r.obj"), "v 0 0 zero\n").unwrap();
-    let run = voxelize(path, "set --res 8 --json");
+    fs::create_dir(folder.join("set")).unwrap();
+    fs::copy(folder.join("mesh.obj"), folder.join("set/good\u{1b}[31m.obj")).unwrap();
+    fs::write(folder.join("set/bad\u{1b}]0;\r.obj"), "v 0 0 zero\n").unwrap();
+    let run = voxelize(&folder, "set --res 8 --json");
     let said = stderr(&run);
     assert!(said.starts_with("error: set/bad\\u{1b}]0;\\r.obj: line 1: 'zero'"), "{said:?}");
     assert!(said.contains("\nset/good\\u{1b}[31m.obj: 8 x"), "{said:?}");
@@ -61,9 +59,8 @@ fn control_characters_of_file_names_do_not_reach_the_terminal() {
 #[test]
 fn one_mesh_that_fails_has_a_json_line_too() {
     let folder = folder();
-    let path = folder.path();
-    fs::write(path.join("broken.obj"), "v 0 0 zero\n").unwrap();
-    let of = |args: &str| json_lines(&voxelize(path, &format!("{args} --res 8 --json")));
+    folder.write("broken.obj", "v 0 0 zero\n");
+    let of = |args: &str| json_lines(&voxelize(&folder, &format!("{args} --res 8 --json")));
     let [one, several] = [of("broken.obj"), of("broken.obj mesh.obj")];
     assert_eq!((one.len(), &one[0]), (1, &several[0]));
 }
@@ -71,67 +68,59 @@ fn one_mesh_that_fails_has_a_json_line_too() {
 #[test]
 fn a_mesh_that_takes_longer_than_the_time_limit_fails() {
     let folder = with_meshes(2);
-    let path = folder.path();
-    let run = voxelize(path, "0.obj 1.obj --res 64 --time-limit 0.000001 -o out --json -q");
+    let run = voxelize(&folder, "0.obj 1.obj --res 64 --time-limit 0.000001 -o out --json -q");
     assert_eq!(run.status.code(), Some(2));
     let why = "takes longer than --time-limit 0.000001: allow more, or use a lower resolution";
     for line in json_lines(&run) {
         assert!(line["error"].as_str().unwrap().ends_with(why), "{line}");
     }
-    assert!(files(&path.join("out")).is_empty());
-    let run = voxelize(path, "0.obj 1.obj --res 64 --time-limit 600 -o out -q");
-    assert!(run.status.success(), "{}", stderr(&run));
+    assert!(files(&folder.join("out")).is_empty());
+    succeeds(&folder, "0.obj 1.obj --res 64 --time-limit 600 -o out -q");
 }
 
 /// A grid of more voxels than a .vox file holds is several files.
 #[test]
 fn a_part_of_a_grid_never_replaces_the_output_of_another_mesh() {
     let folder = folder();
-    let path = folder.path();
-    fs::write(path.join("a.obj"), "v 0 0 0\nv 2100 0 0\nv 0 1 0\nf 1 2 3\n").unwrap();
-    fs::write(path.join("a-0-0-0.obj"), "v 0 0 0\nv 3 0 0\nv 0 1 0\nf 1 2 3\n").unwrap();
+    folder.write("a.obj", "v 0 0 0\nv 2100 0 0\nv 0 1 0\nf 1 2 3\n");
+    folder.write("a-0-0-0.obj", "v 0 0 0\nv 3 0 0\nv 0 1 0\nf 1 2 3\n");
     let why = "out/a-0-0-0.vox: would be a part of this grid, but is the output of another mesh";
     let refusals = |shard: &str| {
         let args = format!("a.obj a-0-0-0.obj --voxel-size 1 -o out/ {shard}");
-        let said = stderr(&voxelize(path, &args));
-        assert!(!path.join("out/a-1-0-0.vox").exists(), "{said}");
+        let said = stderr(&voxelize(&folder, &args));
+        assert!(!folder.join("out/a-1-0-0.vox").exists(), "{said}");
         said.matches(why).count()
     };
     assert_eq!(refusals(""), 1);
     assert_eq!(refusals("--shard 1/2") + refusals("--shard 2/2"), 1);
-    let kept = read_grid(path.join("out/a-0-0-0.vox")).unwrap().grid;
+    let kept = read_grid(folder.join("out/a-0-0-0.vox")).unwrap().grid;
     assert_eq!(kept.dims(), [3, 1, 1]);
 }
 
 #[test]
 fn an_output_that_cannot_be_written_fails_its_mesh_alone_and_names_it() {
     let folder = with_meshes(2);
-    let path = folder.path();
-    fs::create_dir_all(path.join("out/0.vox")).unwrap();
-    let run = voxelize(path, "0.obj 1.obj --res 8 -o out --json -q");
+    fs::create_dir_all(folder.join("out/0.vox")).unwrap();
+    let run = voxelize(&folder, "0.obj 1.obj --res 8 -o out --json -q");
     assert_eq!(run.status.code(), Some(2));
     assert!(stderr(&run).starts_with("error: 0.obj: out/0.vox: is a folder"), "{}", stderr(&run));
     assert!(json_lines(&run)[0]["error"].as_str().unwrap().starts_with("out/0.vox: is a folder"));
-    assert!(read_grid(path.join("out/1.vox")).is_ok());
-    fs::create_dir_all(path.join("large/1-0-0-0.vox")).unwrap();
-    let run = voxelize(path, "1.obj 0.obj --res 2001 -o large");
-    assert_eq!(run.status.code(), Some(2));
-    assert!(stderr(&run).contains("error: 1.obj: large/1-0-0-0.vox: "), "{}", stderr(&run));
-    assert!(files(&path.join("large")).iter().all(|name| !name.starts_with("1-1")));
+    assert!(read_grid(folder.join("out/1.vox")).is_ok());
+    fs::create_dir_all(folder.join("large/1-0-0-0.vox")).unwrap();
+    fails(&folder, "1.obj 0.obj --res 2001 -o large", "error: 1.obj: large/1-0-0-0.vox: ");
+    assert!(files(&folder.join("large")).iter().all(|name| !name.starts_with("1-1")));
 }
 
 #[test]
 fn threads_change_neither_files_nor_json() {
     let folder = with_meshes(12);
-    let path = folder.path();
     // The first is the last to be done.
-    fs::write(path.join("list.txt"), format!("mesh.obj\n{}", list(12))).unwrap();
+    folder.write("list.txt", format!("mesh.obj\n{}", list(12)));
     let run = |threads: u32| {
         let args =
             format!("@list.txt --res 150 --json -q --threads {threads} --backend cpu -o out");
-        let run = voxelize(path, &args);
-        assert!(run.status.success(), "{}", stderr(&run));
-        let out = path.join("out");
+        let run = succeeds(&folder, &args);
+        let out = folder.join("out");
         let files = files(&out).into_iter().map(|f| (fs::read(out.join(&f)).unwrap(), f));
         let files: Vec<_> = files.collect();
         fs::remove_dir_all(&out).unwrap();
@@ -150,9 +139,9 @@ fn threads_change_neither_files_nor_json() {
 fn a_mesh_of_many_has_the_json_that_it_has_alone() {
     let folder = with_meshes(2);
     let backend = "--res 30 --json -q --backend cpu";
-    let many = voxelize(folder.path(), &format!("0.obj 1.obj {backend}"));
+    let many = voxelize(&folder, &format!("0.obj 1.obj {backend}"));
     for (index, line) in steady(&many).into_iter().enumerate() {
-        let alone = voxelize(folder.path(), &format!("{index}.obj {backend}"));
+        let alone = voxelize(&folder, &format!("{index}.obj {backend}"));
         assert_eq!(steady(&alone), [line]);
     }
 }
@@ -165,14 +154,13 @@ fn list(number: usize) -> String {
 #[test]
 fn two_thousand_meshes_need_few_open_files_and_little_time() {
     let folder = with_meshes(2000);
-    let path = folder.path();
-    fs::write(path.join("list.txt"), list(2000)).unwrap();
+    folder.write("list.txt", list(2000));
     let began = std::time::Instant::now();
     let script = format!("ulimit -n 40; exec {VOXELIZE} @list.txt --res 8 -o out --threads 4");
-    let run = Command::new("sh").current_dir(path).args(["-c", &script]).output().unwrap();
+    let run = bash(&folder, &script);
     let said = stderr(&run);
     assert!(run.status.success(), "{said}");
-    assert_eq!(files(&path.join("out")).len(), 2000);
+    assert_eq!(files(&folder.join("out")).len(), 2000);
     assert_eq!(said.lines().count(), 2001);
     assert!(said.contains("\n2,000 meshes: 2,000 voxelized, "), "{said}");
     // 30 ms each, most of which a slow disk may take to confirm each file.
@@ -182,12 +170,14 @@ fn two_thousand_meshes_need_few_open_files_and_little_time() {
 #[test]
 fn what_is_said_of_a_mesh_names_it() {
     let folder = with_meshes(2);
-    fs::write(folder.path().join("rich.obj"), format!("{MESH}p 1\n")).unwrap();
-    let said = stderr(&voxelize(folder.path(), "0.obj rich.obj gone.obj lost.obj --res 8"));
-    assert!(said.contains("\nwarning: rich.obj: "), "{said}");
+    folder.write("rich.obj", format!("{MESH}p 1\n"));
+    let said = says(&folder, "0.obj rich.obj gone.obj lost.obj --res 8", "\nwarning: rich.obj: ");
     assert!(said.contains("\nfailed: gone.obj, lost.obj\nnote: no file is written"), "{said}");
-    let said = stderr(&voxelize(folder.path(), "0.obj rich.obj --res 8 -v"));
-    assert!(said.contains("mesh      rich.obj, 2 triangles\nsize      4 x 4 x 1 mesh units, from (0, 0, 0)\ngrid      8 x"), "{said}");
+    let said = says(
+        &folder,
+        "0.obj rich.obj --res 8 -v",
+        "mesh      rich.obj, 2 triangles\nsize      4 x 4 x 1 mesh units, from (0, 0, 0)\ngrid      8 x",
+    );
     assert!(said.contains("triangle-brick pairs, fewer than the"), "{said}");
     assert!(said.contains("\nnote: rich.obj: no file is written"), "{said}");
 }
@@ -196,12 +186,11 @@ fn what_is_said_of_a_mesh_names_it() {
 #[test]
 fn files_are_made_though_the_reader_of_json_goes_away() {
     let folder = with_meshes(50);
-    let path = folder.path();
-    fs::write(path.join("list.txt"), list(50)).unwrap();
+    folder.write("list.txt", list(50));
     let script = format!("set -o pipefail; {VOXELIZE} @list.txt --res 8 -q --json -o out | true");
-    let run = Command::new("bash").current_dir(path).args(["-c", &script]).output().unwrap();
+    let run = bash(&folder, &script);
     assert_eq!((run.status.code(), stderr(&run)), (Some(0), String::new()));
-    assert_eq!(files(&path.join("out")).len(), 50);
+    assert_eq!(files(&folder.join("out")).len(), 50);
 }
 
 #[cfg(unix)]
@@ -220,12 +209,11 @@ fn a_failure_is_told_by_the_exit_code_though_the_reader_of_json_goes_away() {
 #[test]
 fn an_interrupt_leaves_no_file_of_any_of_those_at_work() {
     let folder = with_meshes(4);
-    let path = folder.path();
     // 2 GB each, which are not written in the time it takes to see that they have begun.
     let args = "0.obj 1.obj 2.obj 3.obj --res 2000 -o out --format npy --threads 4 -q";
     let args = args.split(' ');
-    let mut run = signalled().current_dir(path).args(args).spawn().unwrap();
-    let out = path.join("out");
+    let mut run = signalled().current_dir(&folder).args(args).spawn().unwrap();
+    let out = folder.join("out");
     let begun = (0..10_000).any(|_| {
         std::thread::sleep(std::time::Duration::from_millis(1));
         out.is_dir() && files(&out).len() > 1
@@ -243,11 +231,10 @@ fn an_interrupt_leaves_no_file_of_any_of_those_at_work() {
 fn names_that_are_not_text_can_be_told_apart() {
     use std::os::unix::ffi::OsStrExt;
     let folder = with_meshes(0);
-    let path = folder.path();
     for name in [&b"x\xff.obj"[..], b"x\xfe.obj", b"two\nlines.obj"] {
-        fs::write(path.join(std::ffi::OsStr::from_bytes(name)), "f 1 2 3\n").unwrap();
+        fs::write(folder.join(std::ffi::OsStr::from_bytes(name)), "f 1 2 3\n").unwrap();
     }
-    let run = voxelize(path, ". --res 8 --json -q");
+    let run = voxelize(&folder, ". --res 8 --json -q");
     let names: Vec<_> = json_lines(&run).into_iter().map(|line| line["mesh"].clone()).collect();
     assert_eq!(names, ["./mesh.obj", "./two\nlines.obj", "./x\\xfe.obj", "./x\\xff.obj"]);
     let said = stderr(&run);
@@ -259,9 +246,8 @@ fn names_that_are_not_text_can_be_told_apart() {
 #[test]
 fn what_is_in_a_folder_and_no_file_is_refused() {
     let folder = with_meshes(1);
-    let path = folder.path();
-    assert!(Command::new("mkfifo").arg(path.join("pipe.obj")).status().unwrap().success());
-    refuses(path, ". --res 8", "./pipe.obj: is a pipe or a device: name it itself");
+    assert!(Command::new("mkfifo").arg(folder.join("pipe.obj")).status().unwrap().success());
+    refuses(&folder, ". --res 8", "./pipe.obj: is a pipe or a device: name it itself");
 }
 
 /// A folder with permission to read, and none to search.
@@ -270,13 +256,13 @@ fn what_is_in_a_folder_and_no_file_is_refused() {
 fn a_mesh_in_a_folder_that_cannot_be_looked_at_is_an_error() {
     use std::os::unix::fs::PermissionsExt;
     let folder = with_meshes(1);
-    let inside = folder.path().join("in");
+    let inside = folder.join("in");
     fs::create_dir(&inside).unwrap();
-    fs::copy(folder.path().join("mesh.obj"), inside.join("mesh.obj")).unwrap();
+    fs::copy(folder.join("mesh.obj"), inside.join("mesh.obj")).unwrap();
     let allow = |mode| fs::set_permissions(&inside, fs::Permissions::from_mode(mode)).unwrap();
     allow(0o444);
     let is_stopped = fs::metadata(inside.join("mesh.obj")).is_err();
-    let run = voxelize(folder.path(), "in --res 8 --json -q");
+    let run = voxelize(&folder, "in --res 8 --json -q");
     allow(0o755);
     if !is_stopped {
         eprintln!("skipped: this user may look into any folder");
@@ -290,8 +276,8 @@ fn a_mesh_in_a_folder_that_cannot_be_looked_at_is_an_error() {
 #[test]
 fn a_link_to_a_missing_mesh_in_a_folder_is_an_error() {
     let folder = with_meshes(1);
-    std::os::unix::fs::symlink("gone.obj", folder.path().join("lost.obj")).unwrap();
-    let run = voxelize(folder.path(), ". --res 8 --json -q");
+    std::os::unix::fs::symlink("gone.obj", folder.join("lost.obj")).unwrap();
+    let run = voxelize(&folder, ". --res 8 --json -q");
     assert_eq!(run.status.code(), Some(2));
     assert_eq!(json_lines(&run).len(), 3);
     assert!(stderr(&run).contains("lost.obj: No such file"), "{}", stderr(&run));

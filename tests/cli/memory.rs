@@ -1,11 +1,9 @@
 //! What the program does where memory or the disk is short.
 
-use std::fs;
-
-use crate::{files, folder, json_lines, stderr, voxelize};
+use super::*;
 
 /// What the message of a refusal says would do.
-fn suggested(output: &std::process::Output) -> String {
+fn suggested(output: &Output) -> String {
     let message = stderr(output);
     let (_, bound) = message.trim_end().rsplit_once("or allow --memory ").expect(&message);
     bound.to_owned()
@@ -15,19 +13,18 @@ fn suggested(output: &std::process::Output) -> String {
 fn a_grid_past_the_bound_is_refused_with_a_figure_that_does() {
     let folder = folder();
     let args = "mesh.obj --res 4096 --backend cpu --json --memory";
-    let refused = voxelize(folder.path(), &format!("{args} 60MiB"));
+    let refused = voxelize(&folder, &format!("{args} 60MiB"));
     assert_eq!(refused.status.code(), Some(2), "{}", stderr(&refused));
     assert!(stderr(&refused).starts_with("error: mesh.obj: for the grid the program needs about"));
     assert!(stderr(&refused).contains("but --memory allows 60 MiB"), "{}", stderr(&refused));
 
     let bound = suggested(&refused);
-    let made = voxelize(folder.path(), &format!("{args} {bound}"));
-    assert!(made.status.success(), "{}", stderr(&made));
-    let unbounded = voxelize(folder.path(), "mesh.obj --res 4096 --backend cpu --json");
+    let made = succeeds(&folder, &format!("{args} {bound}"));
+    let unbounded = voxelize(&folder, "mesh.obj --res 4096 --backend cpu --json");
     assert_eq!(hash_in(&made), hash_in(&unbounded));
 }
 
-fn hash_in(output: &std::process::Output) -> String {
+fn hash_in(output: &Output) -> String {
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     json["hash"].as_str().unwrap().to_owned()
 }
@@ -43,7 +40,7 @@ fn the_figure_for_the_first_step_does_for_all() {
     ] {
         let run = |memory: &str| {
             let mesh = assets.join(args).display().to_string();
-            voxelize(folder.path(), &format!("{mesh} --backend cpu --memory {memory}"))
+            voxelize(&folder, &format!("{mesh} --backend cpu --memory {memory}"))
         };
         let made = run(&suggested(&run("1MiB")));
         assert!(made.status.success(), "{args}: {}", stderr(&made));
@@ -51,7 +48,7 @@ fn the_figure_for_the_first_step_does_for_all() {
     // The size of the grid is known once the mesh is read.
     let run = |memory: &str| {
         let mesh = assets.join("lighthouse.obj --voxel-size 0.05 -o a.npz").display().to_string();
-        voxelize(folder.path(), &format!("{mesh} --backend cpu --memory {memory}"))
+        voxelize(&folder, &format!("{mesh} --backend cpu --memory {memory}"))
     };
     let made = run(&suggested(&run(&suggested(&run("1MiB")))));
     assert!(made.status.success(), "{}", stderr(&made));
@@ -60,13 +57,11 @@ fn the_figure_for_the_first_step_does_for_all() {
 #[test]
 fn a_mesh_past_the_bound_is_refused_before_it_is_read() {
     let folder = folder();
-    let refused = voxelize(folder.path(), "mesh.obj --res 8 --memory 1kB");
+    let refused = voxelize(&folder, "mesh.obj --res 8 --memory 1kB");
     assert_eq!(refused.status.code(), Some(2));
     let message = stderr(&refused);
     assert!(message.starts_with("error: mesh.obj: for reading the mesh the program"), "{message}");
-    let made =
-        voxelize(folder.path(), &format!("mesh.obj --res 8 --memory {}", suggested(&refused)));
-    assert!(made.status.success(), "{}", stderr(&made));
+    succeeds(&folder, &format!("mesh.obj --res 8 --memory {}", suggested(&refused)));
 }
 
 #[test]
@@ -74,9 +69,9 @@ fn of_several_meshes_only_those_that_need_too_much_are_refused() {
     let folder = folder();
     // Twelve bytes a corner in the text, a hundred in memory.
     let large: String = (0..400_000).map(|i| format!("v {i} 0 0\nf 1 2 {}\n", i + 1)).collect();
-    fs::write(folder.path().join("large.obj"), large).unwrap();
+    folder.write("large.obj", large);
     let args = "large.obj mesh.obj --res 8 --threads 1 --backend cpu --json --memory 60MiB";
-    let output = voxelize(folder.path(), args);
+    let output = voxelize(&folder, args);
     assert_eq!(output.status.code(), Some(2));
     let [large, mesh] = &json_lines(&output)[..] else { panic!("{output:?}") };
     assert!(large["error"].as_str().unwrap().contains("for reading the mesh"), "{large}");
@@ -101,50 +96,45 @@ fn a_limit_of_the_address_space_is_a_refusal_and_no_abort() {
 #[test]
 fn a_bound_that_is_no_size_is_refused() {
     for size in ["ten", "-1", "", "1XB"] {
-        let output = voxelize(folder().path(), &format!("mesh.obj --res 8 --memory={size}"));
-        assert_eq!(output.status.code(), Some(2), "{size}");
-        assert!(stderr(&output).contains("--memory"), "{}", stderr(&output));
+        fails(&folder(), &format!("mesh.obj --res 8 --memory={size}"), "--memory");
     }
 }
 
 #[test]
 fn a_dense_file_that_the_disk_cannot_hold_is_refused_before_the_work() {
     let folder = folder();
-    fs::write(folder.path().join("mesh.npy"), "old").unwrap();
-    let output = voxelize(folder.path(), "mesh.obj --res 32768 -o mesh.npy");
+    folder.write("mesh.npy", "old");
+    let output = voxelize(&folder, "mesh.obj --res 32768 -o mesh.npy");
     assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
     let message = stderr(&output);
     assert!(message.starts_with("error: mesh.npy: the file would have at least 8,7"), "{message}");
     assert!(message.contains("use a sparse format such as .vox"), "{message}");
-    let distances = voxelize(folder.path(), "mesh.obj --res 32768 --distance 1 -o mesh.npy");
+    let distances = voxelize(&folder, "mesh.obj --res 32768 --distance 1 -o mesh.npy");
     let message = stderr(&distances);
     assert!(message.starts_with("error: mesh.npy: the file would have at least 35,"), "{message}");
-    assert_eq!(fs::read(folder.path().join("mesh.npy")).unwrap(), b"old");
-    assert_eq!(files(folder.path()), ["mesh.npy", "mesh.obj"]);
+    assert_eq!(fs::read(folder.join("mesh.npy")).unwrap(), b"old");
+    assert_eq!(files(&folder), ["mesh.npy", "mesh.obj"]);
 }
 
 #[test]
 fn a_mesh_that_fits_alone_is_not_refused_among_others() {
     let folder = folder();
-    let alone = voxelize(folder.path(), "mesh.obj --res 4096 --backend cpu --memory 60MiB");
+    let alone = voxelize(&folder, "mesh.obj --res 4096 --backend cpu --memory 60MiB");
     let bound = suggested(&alone);
     for copy in 0..4 {
-        fs::copy(folder.path().join("mesh.obj"), folder.path().join(format!("{copy}.obj")))
-            .unwrap();
+        fs::copy(folder.join("mesh.obj"), folder.join(format!("{copy}.obj"))).unwrap();
     }
     let args = "0.obj 1.obj 2.obj 3.obj --res 4096 --backend cpu --json --threads 4 --memory";
     // What four threads have besides.
     let bound = bound.trim_end_matches("MiB").parse::<u32>().unwrap() + 64;
-    let output = voxelize(folder.path(), &format!("{args} {bound}MiB"));
-    assert!(output.status.success(), "{}", stderr(&output));
+    let output = succeeds(&folder, &format!("{args} {bound}MiB"));
     assert_eq!(json_lines(&output).len(), 4);
 }
 
 #[test]
 fn many_threads_need_little_memory_for_a_small_grid() {
     let folder = folder();
-    let output = voxelize(folder.path(), "mesh.obj --res 8 --threads 256 --memory 100MiB");
-    assert!(output.status.success(), "{}", stderr(&output));
+    succeeds(&folder, "mesh.obj --res 8 --threads 256 --memory 100MiB");
 }
 
 /// /proc/meminfo cannot be opened, nor much else: an answer or an error, never a panic.
@@ -157,11 +147,7 @@ fn a_process_without_descriptors_does_not_panic() {
         let script = format!(
             "ulimit -n {descriptors}; exec '{program}' mesh.obj --res 8 --backend cpu -q -o a.npz"
         );
-        let output = std::process::Command::new("sh")
-            .current_dir(folder.path())
-            .args(["-c", &script])
-            .output()
-            .unwrap();
+        let output = bash(&folder, &script);
         let said = String::from_utf8_lossy(&output.stderr);
         let code = output.status.code();
         assert!(matches!(code, Some(0 | 2)), "{descriptors}: {code:?} {said}");

@@ -5,35 +5,31 @@ use super::*;
 #[test]
 fn several_meshes_go_into_a_folder_that_is_made() {
     let folder = with_meshes(2);
-    let path = folder.path();
-    let run = voxelize(path, "0.obj 1.obj mesh.obj --res 8 -o out/voxels");
-    assert!(run.status.success(), "{}", stderr(&run));
-    assert_eq!(files(&path.join("out/voxels")), ["0.vox", "1.vox", "mesh.vox"]);
-    let run = voxelize(path, "0.obj 1.obj --res 8 -o out/voxels --format npy");
-    assert!(run.status.success(), "{}", stderr(&run));
+    succeeds(&folder, "0.obj 1.obj mesh.obj --res 8 -o out/voxels");
+    assert_eq!(files(&folder.join("out/voxels")), ["0.vox", "1.vox", "mesh.vox"]);
+    succeeds(&folder, "0.obj 1.obj --res 8 -o out/voxels --format npy");
     let all = ["0.npy", "0.vox", "1.npy", "1.vox", "mesh.vox"];
-    assert_eq!(files(&path.join("out/voxels")), all);
+    assert_eq!(files(&folder.join("out/voxels")), all);
 }
 
 #[test]
 fn one_mesh_goes_into_a_folder_where_one_is_named() {
     let folder = folder();
-    let path = folder.path();
-    fs::create_dir(path.join("folder.npy")).unwrap();
-    assert!(voxelize(path, "mesh.obj --res 8 -o folder.npy").status.success());
-    assert_eq!(files(&path.join("folder.npy")), ["mesh.vox"]);
-    assert!(voxelize(path, "mesh.obj --res 8 -o new/ --format npy").status.success());
-    assert_eq!(files(&path.join("new")), ["mesh.npy"]);
-    let json = json(&voxelize(path, "mesh.obj --res 8 -o . --json"));
+    fs::create_dir(folder.join("folder.npy")).unwrap();
+    succeeds(&folder, "mesh.obj --res 8 -o folder.npy");
+    assert_eq!(files(&folder.join("folder.npy")), ["mesh.vox"]);
+    succeeds(&folder, "mesh.obj --res 8 -o new/ --format npy");
+    assert_eq!(files(&folder.join("new")), ["mesh.npy"]);
+    let json = json(&voxelize(&folder, "mesh.obj --res 8 -o . --json"));
     assert_eq!(json["output"], "./mesh.vox");
-    assert!(read_grid(path.join("mesh.vox")).is_ok());
+    assert!(read_grid(folder.join("mesh.vox")).is_ok());
 }
 
 #[test]
 fn without_an_output_several_meshes_just_report() {
     let folder = with_meshes(3);
-    let before = files(folder.path());
-    let run = voxelize(folder.path(), "0.obj 1.obj 2.obj --res 8");
+    let before = files(&folder);
+    let run = voxelize(&folder, "0.obj 1.obj 2.obj --res 8");
     assert!(run.status.success() && run.stdout.is_empty());
     let said = stderr(&run);
     let lines: Vec<&str> = said.lines().collect();
@@ -43,16 +39,15 @@ fn without_an_output_several_meshes_just_report() {
     }
     assert!(lines[3].starts_with("3 meshes: 3 voxelized, "), "{said}");
     assert_eq!(lines[4], "note: no file is written: name a folder with -o");
-    assert_eq!(files(folder.path()), before);
+    assert_eq!(files(&folder), before);
 }
 
 #[test]
 fn impossible_outputs_are_refused_before_anything_starts() {
     let folder = with_meshes(2);
-    let path = folder.path();
-    fs::create_dir(path.join("sub")).unwrap();
-    fs::copy(path.join("1.obj"), path.join("sub/0.obj")).unwrap();
-    fs::write(path.join("file"), "a file").unwrap();
+    fs::create_dir(folder.join("sub")).unwrap();
+    fs::copy(folder.join("1.obj"), folder.join("sub/0.obj")).unwrap();
+    folder.write("file", "a file");
     for (args, complaint) in [
         ("0.obj 1.obj -o -", "standard output takes the voxels of one mesh"),
         ("0.obj 1.obj -o - --format vox", "name a folder"),
@@ -69,31 +64,29 @@ fn impossible_outputs_are_refused_before_anything_starts() {
         ("0.obj sub/0.obj -o out --shard 1/2", "with --recursive, to keep the folders below it"),
         ("0.obj 0.stl -o out", "leave one out, by a pattern such as '*.glb', or rename one"),
     ] {
-        refuses(path, &format!("{args} --res 8"), complaint);
+        refuses(&folder, &format!("{args} --res 8"), complaint);
     }
-    refuses(path, "0.obj 1.obj -o out --res 0", "a resolution of 0 is not possible");
-    refuses(path, "0.obj 1.obj -o out --voxel-size nan", "a voxel size of NaN is not possible");
-    assert!(voxelize(path, "0.obj 1.obj -o new.vox/ --res 8").status.success());
-    assert_eq!(files(&path.join("new.vox")), ["0.vox", "1.vox"]);
+    refuses(&folder, "0.obj 1.obj -o out --res 0", "a resolution of 0 is not possible");
+    refuses(&folder, "0.obj 1.obj -o out --voxel-size nan", "a voxel size of NaN is not possible");
+    succeeds(&folder, "0.obj 1.obj -o new.vox/ --res 8");
+    assert_eq!(files(&folder.join("new.vox")), ["0.vox", "1.vox"]);
 }
 
 #[test]
 fn outputs_of_a_folder_lie_in_its_folders() {
     let folder = with_meshes(2);
-    let path = folder.path();
     for (mesh, home) in [("0.obj", "set/a/models"), ("1.obj", "set/b/models")] {
-        fs::create_dir_all(path.join(home)).unwrap();
-        fs::rename(path.join(mesh), path.join(home).join("model.obj")).unwrap();
+        fs::create_dir_all(folder.join(home)).unwrap();
+        fs::rename(folder.join(mesh), folder.join(home).join("model.obj")).unwrap();
     }
-    fs::rename(path.join("mesh.obj"), path.join("set/mesh.obj")).unwrap();
+    fs::rename(folder.join("mesh.obj"), folder.join("set/mesh.obj")).unwrap();
     let args = "set --recursive --res 8 -o out --resume --json -q";
     // Each part makes only the folders of its own meshes.
     for part in 1..=3 {
-        let run = voxelize(path, &format!("{args} --shard {part}/3"));
-        assert!(run.status.success(), "{}", stderr(&run));
+        succeeds(&folder, &format!("{args} --shard {part}/3"));
     }
     let outputs = ["out/a/models/model.vox", "out/b/models/model.vox", "out/mesh.vox"];
-    let lines = json_lines(&voxelize(path, args));
+    let lines = json_lines(&voxelize(&folder, args));
     assert!(lines.iter().all(|line| line["skipped"] == true), "{lines:?}");
     let made: Vec<&str> = lines.iter().map(|line| line["output"].as_str().unwrap()).collect();
     assert_eq!(made, outputs);
@@ -105,45 +98,46 @@ fn outputs_of_a_folder_lie_in_its_folders() {
 fn two_outputs_that_are_links_to_one_file_are_refused_before_anything_starts() {
     use std::os::unix::fs::symlink;
     let folder = with_meshes(3);
-    let path = folder.path();
-    fs::create_dir(path.join("out")).unwrap();
-    symlink("out", path.join("way")).unwrap();
-    symlink("../way/1.vox", path.join("out/0.vox")).unwrap();
-    symlink("nowhere.vox", path.join("out/2.vox")).unwrap();
+    fs::create_dir(folder.join("out")).unwrap();
+    symlink("out", folder.join("way")).unwrap();
+    symlink("../way/1.vox", folder.join("out/0.vox")).unwrap();
+    symlink("nowhere.vox", folder.join("out/2.vox")).unwrap();
     let complaint = "out/1.vox: 0.obj and 1.obj would both be written there";
-    refuses(path, "0.obj 1.obj --res 8 -o out", complaint);
-    assert!(voxelize(path, "0.obj 2.obj --res 8 -o out").status.success());
-    assert_eq!(files(&path.join("out")), ["0.vox", "1.vox", "2.vox", "nowhere.vox"]);
+    refuses(&folder, "0.obj 1.obj --res 8 -o out", complaint);
+    succeeds(&folder, "0.obj 2.obj --res 8 -o out");
+    assert_eq!(files(&folder.join("out")), ["0.vox", "1.vox", "2.vox", "nowhere.vox"]);
 }
 
 #[test]
 fn a_mesh_of_voxels_is_read_as_a_mesh_and_never_replaces_what_it_was_made_of() {
     let folder = with_meshes(2);
-    let path = folder.path();
-    let before = fs::read(path.join("mesh.obj")).unwrap();
+    let before = fs::read(folder.join("mesh.obj")).unwrap();
     for (args, file) in [
         ("mesh.obj --res 8 -o mesh.obj", "mesh.obj"),
         ("mesh.obj --res 8 -o ./mesh.obj", "./mesh.obj"),
         ("mesh.obj --res 8 -o . --format obj", "./mesh.obj"),
         ("0.obj mesh.obj --res 8 -o . --format obj", "./0.obj"),
     ] {
-        refuses(path, args, &format!("{file}: would overwrite an input: name another file"));
+        refuses(&folder, args, &format!("{file}: would overwrite an input: name another file"));
     }
-    assert_eq!(fs::read(path.join("mesh.obj")).unwrap(), before);
-    let run = voxelize(path, "0.obj mesh.obj --res 8 -o out --format obj");
-    assert!(run.status.success(), "{}", stderr(&run));
-    assert_eq!(files(&path.join("out")), ["0.obj", "mesh.obj"]);
+    assert_eq!(fs::read(folder.join("mesh.obj")).unwrap(), before);
+    succeeds(&folder, "0.obj mesh.obj --res 8 -o out --format obj");
+    assert_eq!(files(&folder.join("out")), ["0.obj", "mesh.obj"]);
     for file in ["out.obj", "out.ply", "out.glb"] {
-        assert!(voxelize(path, &format!("mesh.obj --res 8 -o {file}")).status.success());
-        let info = json(&voxelize(path, &format!("info {file} --json")));
+        succeeds(&folder, &format!("mesh.obj --res 8 -o {file}"));
+        let info = json(&voxelize(&folder, &format!("info {file} --json")));
         assert_eq!(info["bounds"][0], serde_json::json!([0.0, 0.0, 0.0]), "{file}");
         for args in ["diff mesh.npy", "convert", "verify mesh.obj"] {
-            voxelize(path, "mesh.obj --res 8 -o mesh.npy");
+            voxelize(&folder, "mesh.obj --res 8 -o mesh.npy");
             let more = if args == "convert" { " b.npy" } else { "" };
-            refuses(path, &format!("{args} {file}{more}"), &format!("{file}: is a mesh, and not"));
+            refuses(
+                &folder,
+                &format!("{args} {file}{more}"),
+                &format!("{file}: is a mesh, and not"),
+            );
         }
         // Of the same voxels, and those that touch these.
-        let again = json(&voxelize(path, &format!("{file} --voxel-size 0.5 --json")));
+        let again = json(&voxelize(&folder, &format!("{file} --voxel-size 0.5 --json")));
         assert_eq!(again["dims"], serde_json::json!([8, 8, 2]), "{file}");
     }
 }
@@ -151,18 +145,17 @@ fn a_mesh_of_voxels_is_read_as_a_mesh_and_never_replaces_what_it_was_made_of() {
 #[test]
 fn no_file_that_a_run_reads_is_replaced() {
     let folder = folder();
-    let path = folder.path();
     let assets = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets");
     for file in ["lighthouse.obj", "lighthouse.mtl", "lighthouse.png"] {
-        fs::copy(assets.join(file), path.join(file)).unwrap();
+        fs::copy(assets.join(file), folder.join(file)).unwrap();
     }
-    fs::copy(path.join("lighthouse.png"), path.join("p.png")).unwrap();
-    fs::write(path.join("b.txt"), "stone #777777\n").unwrap();
-    fs::write(path.join("mesh.vox"), "mesh.obj\n").unwrap();
-    let lattice = json(&voxelize(path, "mesh.obj --res 8 --json"))["lattice"].to_string();
-    fs::write(path.join("l.json"), lattice).unwrap();
+    fs::copy(folder.join("lighthouse.png"), folder.join("p.png")).unwrap();
+    folder.write("b.txt", "stone #777777\n");
+    folder.write("mesh.vox", "mesh.obj\n");
+    let lattice = json(&voxelize(&folder, "mesh.obj --res 8 --json"))["lattice"].to_string();
+    folder.write("l.json", lattice);
     let tiles = "mesh.obj --res 16 -o a.npz";
-    assert!(voxelize(path, tiles).status.success());
+    succeeds(&folder, tiles);
     for (args, file) in [
         ("lighthouse.obj --res 8 -o out.vox --preview lighthouse.png", "lighthouse.png"),
         ("lighthouse.obj --res 8 -o lighthouse.mtl --format npz", "lighthouse.mtl"),
@@ -178,26 +171,25 @@ fn no_file_that_a_run_reads_is_replaced() {
         ("convert a.npz p.png --format vox --palette p.png", "p.png"),
         ("join a.npz -o a.npz", "a.npz"),
     ] {
-        let before = fs::read(path.join(file)).unwrap();
-        let run = voxelize(path, args);
+        let before = fs::read(folder.join(file)).unwrap();
+        let run = voxelize(&folder, args);
         assert_eq!(run.status.code(), Some(2), "{args}: {}", stderr(&run));
         let said = stderr(&run);
         assert!(said.contains(&format!("{file}: would overwrite an input")), "{args}: {said}");
-        assert_eq!(fs::read(path.join(file)).unwrap(), before, "{args}");
+        assert_eq!(fs::read(folder.join(file)).unwrap(), before, "{args}");
     }
-    assert!(!path.join("out.vox").exists());
+    assert!(!folder.join("out.vox").exists());
     let one = "mesh.obj --res 8 -o same.png --format npz --preview ./same.png";
-    refuses(path, one, "would be both the voxels and their picture");
+    refuses(&folder, one, "would be both the voxels and their picture");
 }
 
 #[test]
 fn resume_sees_a_changed_palette_and_changed_blocks() {
     let folder = folder();
-    let path = folder.path();
     let palette = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/lighthouse.png");
-    fs::copy(palette, path.join("p.png")).unwrap();
-    fs::write(path.join("b.txt"), "stone #777777\n").unwrap();
-    let skipped = |args: &str| stderr(&voxelize(path, args)).contains("skipped");
+    fs::copy(palette, folder.join("p.png")).unwrap();
+    folder.write("b.txt", "stone #777777\n");
+    let skipped = |args: &str| stderr(&voxelize(&folder, args)).contains("skipped");
     let (vox, schem) = (
         "mesh.obj --res 8 -o a.vox --palette p.png --resume",
         "mesh.obj --res 8 -o a.schem --blocks b.txt --resume",
@@ -205,9 +197,12 @@ fn resume_sees_a_changed_palette_and_changed_blocks() {
     for args in [vox, schem] {
         assert!(!skipped(args) && skipped(args), "{args}");
     }
-    fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/lighthouse.png"), path.join("p.png"))
-        .unwrap();
-    fs::write(path.join("b.txt"), "dirt #773311\n").unwrap();
+    fs::copy(
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/lighthouse.png"),
+        folder.join("p.png"),
+    )
+    .unwrap();
+    folder.write("b.txt", "dirt #773311\n");
     for args in [vox, schem] {
         assert!(!skipped(args), "{args}");
     }
@@ -217,24 +212,22 @@ fn resume_sees_a_changed_palette_and_changed_blocks() {
 #[test]
 fn an_output_that_is_a_link_to_a_mesh_of_the_run_is_refused() {
     let folder = with_meshes(2);
-    let path = folder.path();
-    fs::create_dir(path.join("out")).unwrap();
-    std::os::unix::fs::symlink("../1.obj", path.join("out/0.obj")).unwrap();
+    fs::create_dir(folder.join("out")).unwrap();
+    std::os::unix::fs::symlink("../1.obj", folder.join("out/0.obj")).unwrap();
     let complaint = "out/0.obj: would overwrite an input: name another file";
-    refuses(path, "0.obj 1.obj --res 8 -o out --format obj", complaint);
-    refuses(path, "0.obj 1.obj --res 8 -o out --format obj --shard 1/2", complaint);
+    refuses(&folder, "0.obj 1.obj --res 8 -o out --format obj", complaint);
+    refuses(&folder, "0.obj 1.obj --res 8 -o out --format obj --shard 1/2", complaint);
 }
 
 #[test]
 fn files_that_look_like_parts_of_a_new_vox_but_are_older_are_named() {
     let folder = folder();
-    let path = folder.path();
     for file in ["big-0-0-0.vox", "big-7-0-0.vox", "big-07-0-0.vox", "big-1-1.vox", "big-1-1-1.npz"]
     {
-        fs::write(path.join(file), "old").unwrap();
+        folder.write(file, "old");
     }
     let warned =
-        |args: &str| json(&voxelize(path, &format!("{args} --json")))["warnings"].to_string();
+        |args: &str| json(&voxelize(&folder, &format!("{args} --json")))["warnings"].to_string();
     let said = warned("mesh.obj --res 8 -o big.vox");
     assert!(
         said.contains("or of its parts: big-0-0-0.vox, big-7-0-0.vox: remove them if"),
@@ -248,10 +241,9 @@ fn files_that_look_like_parts_of_a_new_vox_but_are_older_are_named() {
 #[test]
 fn a_vox_past_magica_voxels_world_is_several_files_and_that_is_said() {
     let folder = folder();
-    let path = folder.path();
     // 2,100 along x and y; in the second part along both only the corner is left.
     let args = "mesh.obj --res 2100 -o big.vox --json";
-    let run = voxelize(path, args);
+    let run = voxelize(&folder, args);
     let json = json(&run);
     let names = ["big-0-0-0.vox", "big-0-1-0.vox", "big-1-0-0.vox", "big-1-1-0.vox"];
     let mut listed: Vec<_> =
@@ -259,58 +251,55 @@ fn a_vox_past_magica_voxels_world_is_several_files_and_that_is_said() {
     listed.sort_unstable();
     assert_eq!(listed, names);
     let all = [&names[..], &["mesh.obj"]].concat();
-    assert_eq!(files(path), all);
-    let bytes: u64 = names.iter().map(|name| fs::metadata(path.join(name)).unwrap().len()).sum();
+    assert_eq!(files(&folder), all);
+    let bytes: u64 = names.iter().map(|name| fs::metadata(folder.join(name)).unwrap().len()).sum();
     assert_eq!(json["bytes"], bytes);
     let occupied: u64 =
-        names.iter().map(|name| read_grid(path.join(name)).unwrap().grid.occupied()).sum();
+        names.iter().map(|name| read_grid(folder.join(name)).unwrap().grid.occupied()).sum();
     assert_eq!(json["occupied"], occupied);
     let warning = json["warnings"][0].as_str().unwrap();
     assert!(warning.contains("2,000 voxels") && warning.contains("4 files"), "{warning}");
-    let said = stderr(&voxelize(path, "mesh.obj --res 2100 -o big.vox"));
-    assert!(said.contains("wrote     big-0-0-0.vox, big-1-0-0.vox, "), "{said}");
+    let said =
+        says(&folder, "mesh.obj --res 2100 -o big.vox", "wrote     big-0-0-0.vox, big-1-0-0.vox, ");
     assert!(said.contains("warning: MagicaVoxel shows 2,000 voxels"), "{said}");
 }
 
 #[test]
 fn parts_without_voxels_have_no_file_and_all_others_or_none_are_written() {
     let folder = folder();
-    let path = folder.path();
     // A small triangle at each end of a diagonal.
     let ends = "v 0 0 0\nv .01 0 0\nv 0 .01 0\nv 1 1 1\nv .99 1 1\nv 1 .99 1\nf 1 2 3\nf 4 5 6\n";
-    fs::write(path.join("ends.obj"), ends).unwrap();
-    fs::write(path.join("ends-0-0-0.vox"), "an old file").unwrap();
-    fs::create_dir(path.join("ends-1-1-1.vox")).unwrap();
-    let before = files(path);
-    let run = voxelize(path, "ends.obj --res 2500 -o ends.vox");
+    folder.write("ends.obj", ends);
+    folder.write("ends-0-0-0.vox", "an old file");
+    fs::create_dir(folder.join("ends-1-1-1.vox")).unwrap();
+    let before = files(&folder);
+    let run = voxelize(&folder, "ends.obj --res 2500 -o ends.vox");
     assert_eq!(run.status.code(), Some(2));
     let why = "error: ends-1-1-1.vox: is a folder";
     assert!(stderr(&run).starts_with(why), "{}", stderr(&run));
-    assert_eq!(files(path), before);
-    assert_eq!(fs::read_to_string(path.join("ends-0-0-0.vox")).unwrap(), "an old file");
+    assert_eq!(files(&folder), before);
+    assert_eq!(fs::read_to_string(folder.join("ends-0-0-0.vox")).unwrap(), "an old file");
 
-    fs::remove_dir(path.join("ends-1-1-1.vox")).unwrap();
-    let run = voxelize(path, "ends.obj --res 2500 -o ends.vox");
-    assert!(run.status.success());
+    fs::remove_dir(folder.join("ends-1-1-1.vox")).unwrap();
+    let run = succeeds(&folder, "ends.obj --res 2500 -o ends.vox");
     assert!(
         stderr(&run).contains("2 files") && stderr(&run).contains("6 parts hold no voxel"),
         "{}",
         stderr(&run)
     );
-    assert!(read_grid(path.join("ends-1-1-1.vox")).is_ok());
-    assert!(!path.join("ends-1-0-0.vox").exists());
+    assert!(read_grid(folder.join("ends-1-1-1.vox")).is_ok());
+    assert!(!folder.join("ends-1-0-0.vox").exists());
 }
 
 #[test]
 fn several_files_are_made_again_by_resume_and_that_is_said() {
     let folder = folder();
-    let path = folder.path();
     // Of an earlier run: it is not what this one makes.
-    fs::write(path.join("big.vox"), "an old file").unwrap();
+    folder.write("big.vox", "an old file");
     for _ in 0..2 {
-        let run = voxelize(path, "mesh.obj --res 2001 -o big.vox --resume --json");
+        let run = voxelize(&folder, "mesh.obj --res 2001 -o big.vox --resume --json");
         let warnings = json(&run)["warnings"].to_string();
         assert!(warnings.contains("--resume will make the output again"), "{warnings}");
     }
-    assert_eq!(fs::read_to_string(path.join("big.vox")).unwrap(), "an old file");
+    assert_eq!(fs::read_to_string(folder.join("big.vox")).unwrap(), "an old file");
 }

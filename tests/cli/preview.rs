@@ -5,38 +5,35 @@ use super::*;
 #[test]
 fn a_preview_is_the_picture_that_render_draws() {
     let folder = folder();
-    let path = folder.path();
-    let run = voxelize(path, "mesh.obj --res 8 -o mesh.vox --preview a.png");
-    assert!(run.status.success(), "{}", stderr(&run));
+    let run = succeeds(&folder, "mesh.obj --res 8 -o mesh.vox --preview a.png");
     assert!(stderr(&run).contains("drew      a.png\n"), "{}", stderr(&run));
-    assert!(voxelize(path, "render mesh.vox -o b.png --size 512 --samples 2 -q").status.success());
-    let [a, b] = ["a.png", "b.png"].map(|name| fs::read(path.join(name)).unwrap());
+    succeeds(&folder, "render mesh.vox -o b.png --size 512 --samples 2 -q");
+    let [a, b] = ["a.png", "b.png"].map(|name| fs::read(folder.join(name)).unwrap());
     assert!(a == b);
-    let alone = json(&voxelize(path, "mesh.obj --res 8 --preview c.png --json"));
+    let alone = json(&voxelize(&folder, "mesh.obj --res 8 --preview c.png --json"));
     assert_eq!(alone["preview"], "c.png");
-    assert!(fs::read(path.join("c.png")).unwrap() == a);
+    assert!(fs::read(folder.join("c.png")).unwrap() == a);
 }
 
 #[test]
 fn a_preview_has_the_colours_of_the_file() {
     let folder = folder();
-    let path = folder.path();
     let mesh = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/lighthouse.obj");
     for (output, more) in [("a.schem", ""), ("b.litematic", "--dither"), ("c.vox", "--dither")] {
         let run = format!("{mesh} --res 24 {more} -o {output} --preview a.png");
-        let told = json(&voxelize(path, &format!("{run} --json")));
+        let told = json(&voxelize(&folder, &format!("{run} --json")));
         let render = format!("render {output} -o b.png --size 512 --samples 2 -q");
-        assert!(voxelize(path, &render).status.success());
-        let [a, b] = ["a.png", "b.png"].map(|name| fs::read(path.join(name)).unwrap());
+        succeeds(&folder, &render);
+        let [a, b] = ["a.png", "b.png"].map(|name| fs::read(folder.join(name)).unwrap());
         assert!(a == b, "{output}");
         // The list of blocks, before and after.
-        let info = json(&voxelize(path, &format!("info {output} --json")));
+        let info = json(&voxelize(&folder, &format!("info {output} --json")));
         assert_eq!(told["blocks"], info["blocks"], "{output}");
         assert_eq!(told["blocks"].is_array(), output != "c.vox");
     }
-    let said = stderr(&voxelize(path, &format!("{mesh} --res 24 -o a.schem -v")));
+    let said = stderr(&voxelize(&folder, &format!("{mesh} --res 24 -o a.schem -v")));
     assert!(said.contains("\nblocks    ") && said.contains("for Minecraft 1."), "{said}");
-    let info = String::from_utf8(voxelize(path, "info a.schem").stdout).unwrap();
+    let info = String::from_utf8(voxelize(&folder, "info a.schem").stdout).unwrap();
     assert!(info.contains("\nblocks    ") && info.contains(" light_blue_concrete\n"), "{info}");
 }
 
@@ -44,13 +41,10 @@ fn a_preview_has_the_colours_of_the_file() {
 #[test]
 fn a_preview_that_cannot_be_written_leaves_the_older_output() {
     let folder = folder();
-    let path = folder.path();
-    std::os::unix::fs::symlink("/dev/full", path.join("a.png")).unwrap();
-    fs::write(path.join("mesh.vox"), "older").unwrap();
-    let run = voxelize(path, "mesh.obj --res 8 -o mesh.vox --preview a.png");
-    assert_eq!(run.status.code(), Some(2));
-    assert!(stderr(&run).contains("a.png: No space left"), "{}", stderr(&run));
-    assert_eq!(fs::read(path.join("mesh.vox")).unwrap(), b"older");
+    std::os::unix::fs::symlink("/dev/full", folder.join("a.png")).unwrap();
+    folder.write("mesh.vox", "older");
+    fails(&folder, "mesh.obj --res 8 -o mesh.vox --preview a.png", "a.png: No space left");
+    assert_eq!(fs::read(folder.join("mesh.vox")).unwrap(), b"older");
 }
 
 #[test]
@@ -63,6 +57,6 @@ fn previews_that_cannot_be_are_refused_before_the_work() {
         ("mesh.obj --res 8 --preview none/a.png", "none/a.png: "),
         ("0.obj 1.obj --res 8 --preview a.png", "--preview draws one mesh"),
     ] {
-        refuses(folder.path(), args, complaint);
+        refuses(&folder, args, complaint);
     }
 }

@@ -5,7 +5,6 @@ use super::*;
 #[test]
 fn bad_input_is_refused_in_one_sentence_and_changes_nothing() {
     let folder = folder();
-    let path = folder.path();
     let cases: [(&str, &[u8], &str); 12] = [
         ("empty", b"", "the file is empty"),
         ("binary", b"\x00\x01\x02", "not an OBJ text file"),
@@ -25,20 +24,19 @@ fn bad_input_is_refused_in_one_sentence_and_changes_nothing() {
         ),
     ];
     for (name, content, complaint) in cases {
-        fs::write(path.join(format!("{name}.obj")), content).unwrap();
+        folder.write(format!("{name}.obj"), content);
         let args = format!("{name}.obj --res 8 -o old.npy");
-        refuses(path, &args, complaint);
-        refuses(path, &args, &format!("{name}.obj"));
+        refuses(&folder, &args, complaint);
+        refuses(&folder, &args, &format!("{name}.obj"));
     }
 }
 
 #[test]
 fn impossible_sizes_are_refused() {
     let folder = folder();
-    let path = folder.path();
-    fs::write(path.join("far.obj"), "v 0 0 0\nv 1e308 0 0\nv -1e308 1 0\nf 1 2 3\n").unwrap();
-    fs::write(path.join("large.obj"), "v 0 0 0\nv 1e30 0 0\nv 0 1e30 0\nf 1 2 3\n").unwrap();
-    fs::write(path.join("tiny.obj"), "v 0 0 0\nv 1e-320 0 0\nv 0 1e-321 0\nf 1 2 3\n").unwrap();
+    folder.write("far.obj", "v 0 0 0\nv 1e308 0 0\nv -1e308 1 0\nf 1 2 3\n");
+    folder.write("large.obj", "v 0 0 0\nv 1e30 0 0\nv 0 1e30 0\nf 1 2 3\n");
+    folder.write("tiny.obj", "v 0 0 0\nv 1e-320 0 0\nv 0 1e-321 0\nf 1 2 3\n");
     for (args, complaint) in [
         ("mesh.obj --res 0", "use 1 to 65536"),
         ("mesh.obj --res 70000", "use 1 to 65536"),
@@ -55,22 +53,21 @@ fn impossible_sizes_are_refused() {
         ("mesh.obj --voxel-size 1 --bounds 0,nan,0,1,1,1", "y axis"),
         ("large.obj --voxel-size 1 --bounds 0,0,0,1,1,1", "larger voxels, cut the mesh"),
     ] {
-        refuses(path, &format!("{args} -o old.npy"), complaint);
+        refuses(&folder, &format!("{args} -o old.npy"), complaint);
     }
-    let digits = stderr(&voxelize(path, "mesh.obj --voxel-size 1e-300"));
+    let digits = stderr(&voxelize(&folder, "mesh.obj --voxel-size 1e-300"));
     assert!(digits.len() < 200, "{digits}");
-    fs::write(path.join("flat.obj"), "v 0 0 2\nv 4 0 2\nv 0 3 2\nf 1 2 3\n").unwrap();
-    let flat = voxelize(path, "flat.obj --res 8 --bounds 0,0,2,4,3,2 --json");
+    folder.write("flat.obj", "v 0 0 2\nv 4 0 2\nv 0 3 2\nf 1 2 3\n");
+    let flat = voxelize(&folder, "flat.obj --res 8 --bounds 0,0,2,4,3,2 --json");
     assert_eq!(json(&flat)["dims"], serde_json::json!([8, 6, 1]), "{}", stderr(&flat));
     // A large mesh is no problem by itself: 1e30 units are divided into 8 voxels.
-    assert_eq!(json(&voxelize(path, "large.obj --res 8 --json"))["dims"][0], 8);
+    assert_eq!(json(&voxelize(&folder, "large.obj --res 8 --json"))["dims"][0], 8);
 }
 
 #[test]
 fn impossible_files_are_refused() {
     let folder = folder();
-    let path = folder.path();
-    fs::write(path.join("mesh.xyz"), "solid\n").unwrap();
+    folder.write("mesh.xyz", "solid\n");
     let page = "\n<!DOCTYPE html>\n<html lang=en>";
     let pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n";
     for (name, text) in [
@@ -80,7 +77,7 @@ fn impossible_files_are_refused() {
         ("page.obj", page),
         ("page.npz", page),
     ] {
-        fs::write(path.join(name), text).unwrap();
+        folder.write(name, text);
     }
     for (args, complaint) in [
         ("info nothere", "nothere: No such file"),
@@ -106,14 +103,13 @@ fn impossible_files_are_refused() {
         ("info gone.vox", "gone.vox: No such file"),
         ("info old.npy", "old.npy"),
     ] {
-        refuses(path, args, complaint);
+        refuses(&folder, args, complaint);
     }
 }
 
 #[test]
 fn options_without_effect_are_refused_or_reported() {
     let folder = folder();
-    let path = folder.path();
     for (args, complaint) in [
         ("mesh.obj --mode solid --keep-transparent", "--keep-transparent is for surfaces"),
         ("mesh.obj --distance 2 --keep-transparent", "--keep-transparent is for surfaces"),
@@ -122,14 +118,14 @@ fn options_without_effect_are_refused_or_reported() {
         ("mesh.obj --lattice mesh.obj", "mesh.obj: is not one JSON object: name what `voxelize"),
         ("mesh.obj --lattice .", ".: is a folder: name a file in it"),
     ] {
-        refuses(path, args, complaint);
+        refuses(&folder, args, complaint);
     }
-    assert!(voxelize(path, "mesh.obj --res 8 -o a.npz").status.success());
+    succeeds(&folder, "mesh.obj --res 8 -o a.npz");
     for (args, warning) in [
         ("join a.npz -o b.npz --dither", "--dither had no effect: .npz files hold no palette"),
         ("mesh.obj --distance 2 --color red -o a.vdb", "--color had no effect: distances hold no"),
     ] {
-        let run = voxelize(path, args);
+        let run = voxelize(&folder, args);
         assert!(run.status.success() && stderr(&run).contains(warning), "{args}: {}", stderr(&run));
     }
 }
@@ -158,43 +154,39 @@ fn bad_usage_exits_with_2() {
         "info",
         "mesh.obj --res 8 --nonsense",
     ] {
-        let output = voxelize(folder.path(), args);
+        let output = voxelize(&folder, args);
         assert_eq!(output.status.code(), Some(2), "{args}");
         assert!(stderr(&output).starts_with("error: "), "{args}: {}", stderr(&output));
     }
-    let nothing = voxelize(folder.path(), "");
-    assert_eq!(nothing.status.code(), Some(2));
-    assert!(stderr(&nothing).contains("Examples:\n"), "{}", stderr(&nothing));
+    fails(&folder, "", "Examples:\n");
     for args in
         ["--help", "--version", "info --help", "adapters --help", "diff --help", "verify --help"]
     {
-        assert!(voxelize(folder.path(), args).status.success(), "{args}");
+        succeeds(&folder, args);
     }
 }
 
 #[test]
 fn options_that_would_have_no_effect_are_refused() {
     let folder = folder();
-    let path = folder.path();
-    refuses(path, "mesh.obj --res 8 --backend cpu --adapter x", "leave one of them out");
-    refuses(path, "mesh.obj --res 8 --backend cpu --kernel rows", "leave one of them out");
+    refuses(&folder, "mesh.obj --res 8 --backend cpu --adapter x", "leave one of them out");
+    refuses(&folder, "mesh.obj --res 8 --backend cpu --kernel rows", "leave one of them out");
     for mode in ["--mode thin", "--mode solid", "--distance 2 -o a.vdb"] {
         let args = format!("mesh.obj --res 8 --kernel voxels {mode}");
-        refuses(path, &args, "--kernel is for tests of voxels");
+        refuses(&folder, &args, "--kernel is for tests of voxels");
     }
-    let run = voxelize(path, "mesh.obj --res 8 --kernel voxels");
+    let run = voxelize(&folder, "mesh.obj --res 8 --kernel voxels");
     assert!(stderr(&run).contains("--kernel had no effect: the CPU"), "{}", stderr(&run));
-    refuses(path, "mesh.obj --res 8 --json -o - --format npy", "leave one of them out");
-    refuses(path, "mesh.obj --res 8 --resume -o - --format npy", "leave one of them out");
+    refuses(&folder, "mesh.obj --res 8 --json -o - --format npy", "leave one of them out");
+    refuses(&folder, "mesh.obj --res 8 --resume -o - --format npy", "leave one of them out");
 }
 
 #[test]
 fn with_json_a_failure_is_one_object_with_its_code() {
     let folder = folder();
-    let path = folder.path();
-    fs::write(path.join("word.obj"), "v 0 0 zero\n").unwrap();
-    fs::write(path.join("word.xyz"), "word\n").unwrap();
-    fs::write(path.join("far.obj"), "v 0 0 0\nv 1e308 0 0\nv -1e308 1 0\nf 1 2 3\n").unwrap();
+    folder.write("word.obj", "v 0 0 zero\n");
+    folder.write("word.xyz", "word\n");
+    folder.write("far.obj", "v 0 0 0\nv 1e308 0 0\nv -1e308 1 0\nf 1 2 3\n");
     for (args, code) in [
         ("--wires", "usage"),
         ("mesh.obj --res ten", "usage"),
@@ -221,7 +213,7 @@ fn with_json_a_failure_is_one_object_with_its_code() {
         ("render word.obj other.png", "read.line"),
         ("slice gone.npz", "io"),
     ] {
-        let run = voxelize(path, &format!("{args} --json"));
+        let run = voxelize(&folder, &format!("{args} --json"));
         assert_eq!(run.status.code(), Some(2), "{args}");
         let lines = json_lines(&run);
         let [line] = &lines[..] else { panic!("{args}: {lines:?}") };
@@ -236,7 +228,7 @@ fn with_json_a_failure_is_one_object_with_its_code() {
         ("render", "the following required arguments were not provided: <GRID|MESH>"),
         ("mesh.obj --backend x", "invalid value 'x' for '--backend <BACKEND>'; [possible values: "),
     ] {
-        let line = json_lines(&voxelize(path, &format!("{args} --json"))).remove(0);
+        let line = json_lines(&voxelize(&folder, &format!("{args} --json"))).remove(0);
         assert!(line["error"].as_str().unwrap().starts_with(error), "{line}");
     }
 }
@@ -244,11 +236,10 @@ fn with_json_a_failure_is_one_object_with_its_code() {
 #[test]
 fn with_json_a_folder_has_a_line_for_each_file_that_cannot_be_read() {
     let folder = folder();
-    let path = folder.path();
-    fs::create_dir(path.join("set")).unwrap();
-    fs::write(path.join("set/bad.obj"), "v 0 0 zero\n").unwrap();
-    fs::copy(path.join("mesh.obj"), path.join("set/good.obj")).unwrap();
-    let lines = json_lines(&voxelize(path, "info set --json"));
+    fs::create_dir(folder.join("set")).unwrap();
+    folder.write("set/bad.obj", "v 0 0 zero\n");
+    fs::copy(folder.join("mesh.obj"), folder.join("set/good.obj")).unwrap();
+    let lines = json_lines(&voxelize(&folder, "info set --json"));
     assert_eq!((&lines[0]["file"], &lines[0]["code"]), (&"bad.obj".into(), &"read.line".into()));
     assert_eq!((&lines[1]["file"], lines[1].get("code")), (&"good.obj".into(), None));
 }

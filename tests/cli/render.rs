@@ -8,46 +8,43 @@ use trivox::VoxelGrid;
 #[test]
 fn a_grid_is_drawn_to_a_png_and_that_is_said() {
     let folder = folder();
-    let path = folder.path();
-    assert!(voxelize(path, "mesh.obj --res 21 -o a.vox").status.success());
-    let run = voxelize(path, "render a.vox -o a.png --size 40x30");
+    succeeds(&folder, "mesh.obj --res 21 -o a.vox");
+    let run = voxelize(&folder, "render a.vox -o a.png --size 40x30");
     assert!(run.status.success() && run.stdout.is_empty(), "{}", stderr(&run));
     let said = stderr(&run);
     assert!(said.contains("drew      40 x 30 pixels in ") && said.contains("wrote     a.png, "));
-    let bytes = fs::read(path.join("a.png")).unwrap();
+    let bytes = fs::read(folder.join("a.png")).unwrap();
     assert!(bytes.starts_with(b"\x89PNG\r\n\x1a\n"));
 
-    let json = json(&voxelize(path, "render a.vox -o b.png --size 40x30 --json -q --threads 1"));
+    let json = json(&voxelize(&folder, "render a.vox -o b.png --size 40x30 --json -q --threads 1"));
     assert_eq!((&json["file"], &json["output"]), (&"a.vox".into(), &"b.png".into()));
     assert_eq!((&json["width"], &json["height"]), (&40.into(), &30.into()));
     assert_eq!(json["bytes"], bytes.len() as u64);
-    assert_eq!(fs::read(path.join("b.png")).unwrap(), bytes);
-    let run = voxelize(path, "render a.vox -o - --size 40x30 -q");
+    assert_eq!(fs::read(folder.join("b.png")).unwrap(), bytes);
+    let run = voxelize(&folder, "render a.vox -o - --size 40x30 -q");
     assert!(run.stdout == bytes && stderr(&run).is_empty());
 }
 
 #[test]
 fn a_mesh_is_drawn_as_its_voxels() {
     let folder = folder();
-    let path = folder.path();
-    assert!(voxelize(path, "mesh.obj --res 9 -o a.npz").status.success());
+    succeeds(&folder, "mesh.obj --res 9 -o a.npz");
     let all = "--size 50x50 --view right --camera perspective --background #203040 --samples 2 -q";
-    let of_grid = voxelize(path, &format!("render a.npz -o - {all}"));
-    let of_mesh = voxelize(path, &format!("render mesh.obj --res 9 -o - {all}"));
+    let of_grid = voxelize(&folder, &format!("render a.npz -o - {all}"));
+    let of_mesh = voxelize(&folder, &format!("render mesh.obj --res 9 -o - {all}"));
     assert!(of_grid.status.success() && of_grid.stdout == of_mesh.stdout);
-    let other = |args: &str| voxelize(path, &format!("render a.npz -o - {all} {args}")).stdout;
+    let other = |args: &str| voxelize(&folder, &format!("render a.npz -o - {all} {args}")).stdout;
     assert!(other("--up z") != of_grid.stdout && other("--up y") == of_grid.stdout);
 }
 
 #[test]
 fn where_the_camera_is_is_said_in_the_meshs_units() {
     let folder = folder();
-    let path = folder.path();
     // The mesh is 4 units wide, of which the grid's front shows 4 x 4.
     for unit in [0.5, 0.25] {
-        assert!(voxelize(path, &format!("mesh.obj --voxel-size {unit} -o a.vdb")).status.success());
+        succeeds(&folder, &format!("mesh.obj --voxel-size {unit} -o a.vdb"));
         let said =
-            json(&voxelize(path, "render a.vdb -o a.png --view front --size 80x40 --json -q"));
+            json(&voxelize(&folder, "render a.vdb -o a.png --view front --size 80x40 --json -q"));
         let camera = &said["camera"];
         assert_eq!(camera["projection"], "orthographic");
         let [right, up, back] = ["right", "up", "back"].map(|axis| camera[axis].to_string());
@@ -59,7 +56,7 @@ fn where_the_camera_is_is_said_in_the_meshs_units() {
             assert!((edge - 2.0 - expected * half).abs() < 1e-12, "{edge}, {unit}: {said}");
         }
     }
-    let said = json(&voxelize(path, "render a.vdb -o a.png --size 80x40 --json -q"));
+    let said = json(&voxelize(&folder, "render a.vdb -o a.png --size 80x40 --json -q"));
     let camera = &said["camera"];
     assert_eq!(camera["projection"], "perspective");
     let window: Vec<f64> = serde_json::from_value(camera["screen_window"].clone()).unwrap();
@@ -75,11 +72,11 @@ fn where_the_camera_is_is_said_in_the_meshs_units() {
 #[test]
 fn view_zoom_light_and_edges_are_as_asked_for() {
     let folder = folder();
-    let path = folder.path();
-    assert!(voxelize(path, "mesh.obj --res 9 -o a.npz").status.success());
+    succeeds(&folder, "mesh.obj --res 9 -o a.npz");
     let drawn = |args: &str| {
-        let said = voxelize(path, &format!("render a.npz -o a.png --size 60x60 --json -q {args}"));
-        (json(&said)["camera"].clone(), fs::read(path.join("a.png")).unwrap())
+        let said =
+            voxelize(&folder, &format!("render a.npz -o a.png --size 60x60 --json -q {args}"));
+        (json(&said)["camera"].clone(), fs::read(folder.join("a.png")).unwrap())
     };
     let plain = drawn("");
     assert!(plain == drawn("--view three-quarter"));
@@ -105,7 +102,6 @@ fn view_zoom_light_and_edges_are_as_asked_for() {
 #[test]
 fn a_mesh_is_drawn_as_the_main_job_makes_it() {
     let folder = super::color::in_colors();
-    let path = folder.path();
     let small = "--size 60x60 --samples 1 -q";
     let mut pictures = Vec::new();
     for options in [
@@ -118,11 +114,9 @@ fn a_mesh_is_drawn_as_the_main_job_makes_it() {
         "--res 25 --color #C08040",
         "--res 25 --mode solid --fill flood",
     ] {
-        let run = voxelize(path, &format!("three.obj {options} -o made.npz"));
-        assert!(run.status.success(), "{options}: {}", stderr(&run));
-        let of_grid = voxelize(path, &format!("render made.npz -o - {small}"));
-        let of_mesh = voxelize(path, &format!("render three.obj {options} -o - {small}"));
-        assert!(of_mesh.status.success(), "{options}: {}", stderr(&of_mesh));
+        succeeds(&folder, &format!("three.obj {options} -o made.npz"));
+        let of_grid = voxelize(&folder, &format!("render made.npz -o - {small}"));
+        let of_mesh = succeeds(&folder, &format!("render three.obj {options} -o - {small}"));
         assert!(of_grid.stdout == of_mesh.stdout, "{options}");
         pictures.push(of_mesh.stdout);
     }
@@ -134,16 +128,15 @@ fn a_mesh_is_drawn_as_the_main_job_makes_it() {
 #[test]
 fn what_is_to_be_said_of_a_meshs_voxels_is_said_with_its_picture() {
     let folder = super::color::in_colors();
-    let path = folder.path();
     for (options, expected) in [
         ("", "voxels in which all is transparent were left out: --keep-transparent keeps them"),
         ("--mode solid", "warning: the fill is doubtful: "),
     ] {
-        let main = voxelize(path, &format!("three.obj --res 25 {options}"));
+        let main = voxelize(&folder, &format!("three.obj --res 25 {options}"));
         let main = stderr(&main);
         let warnings: Vec<&str> = main.lines().filter(|l| l.starts_with("warning: ")).collect();
         let run =
-            voxelize(path, &format!("render three.obj --res 25 {options} -o a.png --size 9x9"));
+            voxelize(&folder, &format!("render three.obj --res 25 {options} -o a.png --size 9x9"));
         let said = stderr(&run);
         assert!(said.contains(expected), "{said}");
         let drawn: Vec<&str> = said.lines().filter(|l| l.starts_with("warning: ")).collect();
@@ -156,25 +149,22 @@ fn a_mesh_past_the_bound_of_memory_is_refused() {
     let folder = folder();
     for (bound, what) in [("1kB", "reading the mesh"), ("60MiB", "the grid")] {
         let args = format!("render mesh.obj --res 4096 --memory {bound} -o a.png");
-        refuses(folder.path(), &args, &format!("mesh.obj: for {what} the program needs"));
+        refuses(&folder, &args, &format!("mesh.obj: for {what} the program needs"));
     }
 }
 
 #[test]
 fn an_empty_grid_is_said_to_be_so() {
     let folder = folder();
-    let path = folder.path();
-    write(&path.join("empty.npy"), &VoxelGrid::empty([4, 5, 6]).unwrap());
-    let run = voxelize(path, "render empty.npy -o a.png --size 8x8");
-    assert!(run.status.success());
+    write(&folder.join("empty.npy"), &VoxelGrid::empty([4, 5, 6]).unwrap());
+    let run = succeeds(&folder, "render empty.npy -o a.png --size 8x8");
     assert!(stderr(&run).contains("warning: no voxel is occupied"), "{}", stderr(&run));
 }
 
 #[test]
 fn what_cannot_be_drawn_is_refused_and_changes_nothing() {
     let folder = folder();
-    let path = folder.path();
-    write(&path.join("one.npy"), &VoxelGrid::from_voxels([1; 3], [[0; 3]]).unwrap());
+    write(&folder.join("one.npy"), &VoxelGrid::from_voxels([1; 3], [[0; 3]]).unwrap());
     for (args, complaint) in [
         ("render gone.npy -o a.png", "gone.npy: No such file"),
         ("render old.npy -o a.png", "old.npy: "),
@@ -199,7 +189,7 @@ fn what_cannot_be_drawn_is_refused_and_changes_nothing() {
         ("render one.npy --color none -o a.png", "--color has no effect"),
         ("render one.npy --memory 1GB -o a.png", "--memory has no effect"),
     ] {
-        refuses(path, args, complaint);
+        refuses(&folder, args, complaint);
     }
     for (args, complaint) in [
         ("--size 0x8", "width and height of 1 to 16384 pixels"),
@@ -220,14 +210,12 @@ fn what_cannot_be_drawn_is_refused_and_changes_nothing() {
         ("--fps 24", "--turntable <N>"),
         ("--res 8 --voxel-size 8", "cannot be used with"),
     ] {
-        let output = voxelize(path, &format!("render one.npy -o a.png {args}"));
-        assert_eq!(output.status.code(), Some(2), "{args}");
-        assert!(stderr(&output).contains(complaint), "{args}: {}", stderr(&output));
+        fails(&folder, &format!("render one.npy -o a.png {args}"), complaint);
     }
-    assert!(!path.join("a.png").exists());
+    assert!(!folder.join("a.png").exists());
     // Without a name the picture has that of the grid, but not that of a texture.
-    assert!(voxelize(path, "render one.npy --size 8").status.success());
-    assert!(path.join("one.voxels.png").is_file() && !path.join("one.png").exists());
+    succeeds(&folder, "render one.npy --size 8");
+    assert!(folder.join("one.voxels.png").is_file() && !folder.join("one.png").exists());
 }
 
 #[test]
@@ -236,8 +224,8 @@ fn the_picture_at_the_top_of_the_readme_is_what_the_program_draws() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mesh = root.join("assets/lighthouse.obj");
     let args = format!("render {} --res 128 --size 800 -o a.png -q", mesh.display());
-    assert!(voxelize(folder.path(), &args).status.success());
+    succeeds(&folder, &args);
     let pixels = |path: &Path| image::open(path).unwrap().to_rgb8().into_raw();
-    let [drawn, committed] = [folder.path().join("a.png"), root.join("docs/lighthouse.png")];
+    let [drawn, committed] = [folder.join("a.png"), root.join("docs/lighthouse.png")];
     assert!(pixels(&drawn) == pixels(&committed), "voxelize {args}");
 }

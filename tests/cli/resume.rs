@@ -5,8 +5,7 @@ use std::time::{Duration, SystemTime};
 
 /// Runs `args` with `--resume`, and returns of which meshes it kept the voxels.
 fn kept(folder: &Path, args: &str) -> Vec<String> {
-    let run = voxelize(folder, &format!("{args} --resume --json -q"));
-    assert!(run.status.success(), "{}", stderr(&run));
+    let run = succeeds(folder, &format!("{args} --resume --json -q"));
     let lines = json_lines(&run);
     let kept = lines.iter().filter(|line| line["skipped"] == true);
     kept.map(|line| line["mesh"].as_str().unwrap().to_owned()).collect()
@@ -19,15 +18,13 @@ fn none() -> Vec<String> {
 #[test]
 fn what_is_done_is_skipped_and_said() {
     let folder = with_meshes(2);
-    let path = folder.path();
-    let made = voxelize(path, "0.obj 1.obj --res 12 -o out --json --resume");
-    fs::remove_file(path.join("out/1.vox")).unwrap();
-    let kept_bytes = fs::read(path.join("out/0.vox")).unwrap();
-    let changed = || fs::metadata(path.join("out/0.vox")).unwrap().modified().unwrap();
+    let made = voxelize(&folder, "0.obj 1.obj --res 12 -o out --json --resume");
+    fs::remove_file(folder.join("out/1.vox")).unwrap();
+    let kept_bytes = fs::read(folder.join("out/0.vox")).unwrap();
+    let changed = || fs::metadata(folder.join("out/0.vox")).unwrap().modified().unwrap();
     let before = changed();
 
-    let again = voxelize(path, "0.obj 1.obj mesh.obj --res 12 -o out --json --resume");
-    assert!(again.status.success(), "{}", stderr(&again));
+    let again = succeeds(&folder, "0.obj 1.obj mesh.obj --res 12 -o out --json --resume");
     let lines = json_lines(&again);
     assert_eq!(lines[0]["skipped"], true);
     assert!(lines[0]["reason"].as_str().unwrap().contains("complete"), "{}", lines[0]);
@@ -35,44 +32,41 @@ fn what_is_done_is_skipped_and_said() {
         assert_eq!(lines[0][field], json_lines(&made)[0][field], "{field}");
     }
     assert!(lines[1..].iter().all(|line| line.get("skipped").is_none()), "{lines:?}");
-    assert_eq!(fs::read(path.join("out/0.vox")).unwrap(), kept_bytes);
+    assert_eq!(fs::read(folder.join("out/0.vox")).unwrap(), kept_bytes);
     assert_eq!(changed(), before);
     let said = stderr(&again);
     assert!(said.starts_with("0.obj: skipped, out/0.vox is there"), "{said}");
     assert!(said.contains("\n3 meshes: 2 voxelized, 1 skipped, "), "{said}");
-    assert_eq!(files(&path.join("out")), [".voxelize", "0.vox", "1.vox", "mesh.vox"]);
+    assert_eq!(files(&folder.join("out")), [".voxelize", "0.vox", "1.vox", "mesh.vox"]);
     let notes = ["0.vox.json", "1.vox.json", "mesh.vox.json"];
-    assert_eq!(files(&path.join("out/.voxelize")), notes);
+    assert_eq!(files(&folder.join("out/.voxelize")), notes);
 }
 
 #[test]
 fn records_that_a_killed_run_began_are_removed_though_all_outputs_are_kept() {
     let folder = with_meshes(1);
-    let path = folder.path();
-    assert_eq!(kept(path, "0.obj --res 12 -o out/"), none());
-    let begun = path.join("out/.voxelize/.trivox-1.2-3.tmp");
+    assert_eq!(kept(&folder, "0.obj --res 12 -o out/"), none());
+    let begun = folder.join("out/.voxelize/.trivox-1.2-3.tmp");
     let hour_ago = SystemTime::now() - Duration::from_secs(3600);
     fs::File::create(begun).unwrap().set_modified(hour_ago).unwrap();
-    assert_eq!(kept(path, "0.obj --res 12 -o out/"), ["0.obj"]);
-    assert_eq!(files(&path.join("out/.voxelize")), ["0.vox.json"]);
+    assert_eq!(kept(&folder, "0.obj --res 12 -o out/"), ["0.obj"]);
+    assert_eq!(files(&folder.join("out/.voxelize")), ["0.vox.json"]);
 }
 
 #[test]
 fn no_gpu_is_started_for_what_is_skipped() {
     let folder = with_meshes(2);
-    assert_eq!(kept(folder.path(), "0.obj 1.obj --res 12 -o out"), none());
+    assert_eq!(kept(&folder, "0.obj 1.obj --res 12 -o out"), none());
     let gpu = "0.obj 1.obj --res 12 -o out --backend gpu --adapter voodoo";
-    assert_eq!(kept(folder.path(), gpu), ["0.obj", "1.obj"]);
-    let run = voxelize(folder.path(), &format!("{gpu} mesh.obj --resume"));
-    assert_eq!(run.status.code(), Some(2));
-    assert!(stderr(&run).contains("2 skipped, 1 failed"), "{}", stderr(&run));
+    assert_eq!(kept(&folder, gpu), ["0.obj", "1.obj"]);
+    fails(&folder, &format!("{gpu} mesh.obj --resume"), "2 skipped, 1 failed");
 }
 
 #[test]
 fn what_is_cut_short_or_changed_is_made_again() {
     for format in ["vox", "npy"] {
         let folder = folder();
-        let path = folder.path();
+        let path = &folder;
         let args = format!("mesh.obj --res 12 -o out.{format}");
         let file = path.join(format!("out.{format}"));
         assert_eq!(kept(path, &args), none());
@@ -91,46 +85,43 @@ fn what_is_cut_short_or_changed_is_made_again() {
 #[test]
 fn what_is_of_a_mesh_of_other_content_is_made_again() {
     let folder = with_meshes(1);
-    let path = folder.path();
     let args = "mesh.obj --res 12 -o out.vox";
-    assert_eq!(kept(path, args), none());
-    let mesh = path.join("mesh.obj");
+    assert_eq!(kept(&folder, args), none());
+    let mesh = folder.join("mesh.obj");
     let at = fs::metadata(&mesh).unwrap().modified().unwrap();
     // Of the same name, length and time.
     let other = fs::read_to_string(&mesh).unwrap().replace("4 4 1", "4 4 2");
     fs::write(&mesh, other).unwrap();
     fs::File::options().append(true).open(&mesh).unwrap().set_modified(at).unwrap();
-    assert_eq!((kept(path, args), kept(path, args)), (none(), vec!["mesh.obj".to_owned()]));
+    assert_eq!((kept(&folder, args), kept(&folder, args)), (none(), vec!["mesh.obj".to_owned()]));
     // The same bytes in another format.
-    fs::copy(&mesh, path.join("mesh.off")).unwrap();
-    let run = voxelize(path, "mesh.off --res 12 -o out.vox --resume");
+    fs::copy(&mesh, folder.join("mesh.off")).unwrap();
+    let run = voxelize(&folder, "mesh.off --res 12 -o out.vox --resume");
     assert_eq!(run.status.code(), Some(2));
 }
 
 #[test]
 fn what_is_of_the_same_content_is_kept_at_another_time_and_place() {
     let folder = folder();
-    let path = folder.path();
-    textured(&path.join("here"));
-    assert_eq!(kept(path, "here/mesh.obj --res 12 -o here/out.vox"), none());
-    let mesh = fs::File::options().append(true).open(path.join("here/mesh.obj")).unwrap();
+    textured(&folder.join("here"));
+    assert_eq!(kept(&folder, "here/mesh.obj --res 12 -o here/out.vox"), none());
+    let mesh = fs::File::options().append(true).open(folder.join("here/mesh.obj")).unwrap();
     mesh.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(20)).unwrap();
-    assert_eq!(kept(path, "here/mesh.obj --res 12 -o here/out.vox"), ["here/mesh.obj"]);
-    fs::rename(path.join("here"), path.join("there")).unwrap();
-    assert_eq!(kept(path, "there/mesh.obj --res 12 -o there/out.vox"), ["there/mesh.obj"]);
-    let inside = path.join("there");
+    assert_eq!(kept(&folder, "here/mesh.obj --res 12 -o here/out.vox"), ["here/mesh.obj"]);
+    fs::rename(folder.join("here"), folder.join("there")).unwrap();
+    assert_eq!(kept(&folder, "there/mesh.obj --res 12 -o there/out.vox"), ["there/mesh.obj"]);
+    let inside = folder.join("there");
     assert_eq!(kept(&inside, "mesh.obj --res 12 -o out.vox"), ["mesh.obj"]);
 }
 
 #[test]
 fn what_is_of_other_sidecar_files_is_made_again() {
     let folder = folder();
-    let path = folder.path();
-    textured(path);
-    let run = || kept(path, "mesh.obj --res 12 -o out.vox");
+    textured(&folder);
+    let run = || kept(&folder, "mesh.obj --res 12 -o out.vox");
     assert_eq!((run(), run()), (none(), vec!["mesh.obj".to_owned()]));
     for name in ["mesh.mtl", "red.png"] {
-        let file = path.join(name);
+        let file = folder.join(name);
         let bytes = fs::read(&file).unwrap();
         // Missing, there again, and of another content.
         fs::remove_file(&file).unwrap();
@@ -146,7 +137,7 @@ fn what_is_of_other_sidecar_files_is_made_again() {
 fn a_texture_that_comes_where_it_is_looked_for_is_noticed() {
     for place in ["red.png", "textures/red.png"] {
         let folder = folder();
-        let path = folder.path();
+        let path = &folder;
         textured(path);
         let image = fs::read(path.join("red.png")).unwrap();
         fs::remove_file(path.join("red.png")).unwrap();
@@ -174,28 +165,27 @@ fn textured(folder: &Path) {
 #[test]
 fn what_was_made_without_a_note_is_made_again() {
     let folder = folder();
-    let path = folder.path();
     let args = "mesh.obj --res 12 -o out.vox";
-    assert!(voxelize(path, args).status.success());
-    assert_eq!(files(path), ["mesh.obj", "out.vox"]);
-    assert_eq!(kept(path, args), none());
+    succeeds(&folder, args);
+    assert_eq!(files(&folder), ["mesh.obj", "out.vox"]);
+    assert_eq!(kept(&folder, args), none());
     for spoilt in ["", "{}", "[1]"] {
-        fs::write(path.join(".voxelize/out.vox.json"), spoilt).unwrap();
-        assert_eq!(kept(path, args), none());
+        folder.write(".voxelize/out.vox.json", spoilt);
+        assert_eq!(kept(&folder, args), none());
     }
-    assert_eq!(kept(path, args), ["mesh.obj"]);
-    assert!(voxelize(path, "mesh.obj --res 13 -o out.vox").status.success());
-    assert_eq!(kept(path, args), none(), "another run's");
+    assert_eq!(kept(&folder, args), ["mesh.obj"]);
+    succeeds(&folder, "mesh.obj --res 13 -o out.vox");
+    assert_eq!(kept(&folder, args), none(), "another run's");
 }
 
 #[test]
 fn a_note_that_cannot_be_left_is_a_warning() {
     let folder = folder();
-    fs::write(folder.path().join(".voxelize"), "a file").unwrap();
-    let run = json(&voxelize(folder.path(), "mesh.obj --res 12 -o out.vox --resume --json"));
+    folder.write(".voxelize", "a file");
+    let run = json(&voxelize(&folder, "mesh.obj --res 12 -o out.vox --resume --json"));
     let warnings = run["warnings"].to_string();
     assert!(warnings.contains("--resume will make the output again"), "{warnings}");
-    assert!(read_grid(folder.path().join("out.vox")).is_ok());
+    assert!(read_grid(folder.join("out.vox")).is_ok());
 }
 
 #[test]
@@ -217,7 +207,7 @@ fn what_was_made_with_other_options_is_made_again() {
     ];
     for (format, one, other) in cases {
         let folder = folder();
-        let run = |size: &str| kept(folder.path(), &format!("mesh.obj -o out.{format} {size}"));
+        let run = |size: &str| kept(&folder, &format!("mesh.obj -o out.{format} {size}"));
         assert_eq!(run(one), none());
         assert_eq!(run(one), ["mesh.obj"], "{format} {one}");
         assert_eq!(run(other), none(), "{format} {one}, then {other}");
@@ -228,26 +218,22 @@ fn what_was_made_with_other_options_is_made_again() {
 #[test]
 fn a_mesh_that_is_gone_fails_though_its_voxels_are_there() {
     let folder = with_meshes(2);
-    let path = folder.path();
-    assert_eq!(kept(path, "0.obj 1.obj --res 12 -o out"), none());
-    fs::remove_file(path.join("0.obj")).unwrap();
-    let run = voxelize(path, "0.obj 1.obj --res 12 -o out --resume");
-    assert_eq!(run.status.code(), Some(2));
-    assert!(stderr(&run).contains("1 skipped, 1 failed"), "{}", stderr(&run));
-    assert!(path.join("out/0.vox").is_file());
+    assert_eq!(kept(&folder, "0.obj 1.obj --res 12 -o out"), none());
+    fs::remove_file(folder.join("0.obj")).unwrap();
+    fails(&folder, "0.obj 1.obj --res 12 -o out --resume", "1 skipped, 1 failed");
+    assert!(folder.join("out/0.vox").is_file());
 }
 
 #[cfg(unix)]
 #[test]
 fn a_run_that_was_killed_is_finished() {
     let folder = with_meshes(40);
-    let path = folder.path();
     let list: String = (0..40).map(|index| format!("{index}.obj\n")).collect();
-    fs::write(path.join("list.txt"), list).unwrap();
-    let out = path.join("out");
+    folder.write("list.txt", list);
+    let out = folder.join("out");
     let args = "@list.txt --res 300 -o out -q --resume --threads 2";
     let args = args.split(' ');
-    let mut run = Command::new(VOXELIZE).current_dir(path).args(args).spawn().unwrap();
+    let mut run = Command::new(VOXELIZE).current_dir(&folder).args(args).spawn().unwrap();
     let done = || files(&out).iter().filter(|file| file.ends_with(".vox")).count();
     let begun = (0..10_000).any(|_| {
         std::thread::sleep(Duration::from_millis(1));
@@ -259,24 +245,23 @@ fn a_run_that_was_killed_is_finished() {
     let there = done();
     assert!(there < 40, "all were done before the run was killed");
     // Two may not have had their note.
-    let kept_ones = kept(path, "@list.txt --res 300 -o out").len();
+    let kept_ones = kept(&folder, "@list.txt --res 300 -o out").len();
     assert!((there - 2..=there).contains(&kept_ones), "{kept_ones} of {there}");
     assert_eq!(done(), 40);
-    assert_eq!(kept(path, "@list.txt --res 300 -o out").len(), 40);
+    assert_eq!(kept(&folder, "@list.txt --res 300 -o out").len(), 40);
 }
 
 #[cfg(unix)]
 #[test]
 fn the_files_that_options_name_may_be_pipes() {
     let folder = folder();
-    let path = folder.path();
-    let lattice = json(&voxelize(path, "mesh.obj --res 12 --json"))["lattice"].to_string();
-    fs::write(path.join("lattice.json"), lattice).unwrap();
-    fs::write(path.join("blocks.txt"), "stone #777777\n").unwrap();
+    let lattice = json(&voxelize(&folder, "mesh.obj --res 12 --json"))["lattice"].to_string();
+    folder.write("lattice.json", lattice);
+    folder.write("blocks.txt", "stone #777777\n");
     let args = "mesh.obj -o out.schem --resume --lattice <(cat lattice.json) --blocks";
     let skips = |blocks: &str| {
         let script = format!("{VOXELIZE} {args} <(echo '{blocks}')");
-        let run = Command::new("bash").current_dir(path).args(["-c", &script]).output().unwrap();
+        let run = bash(&folder, &script);
         assert!(run.status.success(), "{}", stderr(&run));
         stderr(&run).contains("skipped")
     };
@@ -290,7 +275,7 @@ fn a_mesh_that_is_a_pipe_is_made_again_and_that_is_said() {
     let script = format!(
         "mkfifo pipe.obj; cat mesh.obj > pipe.obj & {VOXELIZE} pipe.obj --res 8 -o out.vox --resume"
     );
-    let run = Command::new("bash").current_dir(&folder).args(["-c", &script]).output().unwrap();
+    let run = bash(&folder, &script);
     assert!(run.status.success(), "{}", stderr(&run));
     let why =
         "warning: --resume will make the output again: its record cannot be written: the mesh";

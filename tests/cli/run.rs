@@ -5,7 +5,7 @@ use super::*;
 #[test]
 fn a_mesh_becomes_a_file_and_a_summary() {
     let folder = folder();
-    let output = voxelize(folder.path(), "mesh.obj --res 16 -o out.npy --backend cpu -v");
+    let output = voxelize(&folder, "mesh.obj --res 16 -o out.npy --backend cpu -v");
     assert!(output.status.success() && output.stdout.is_empty());
     let summary = stderr(&output);
     for part in
@@ -13,16 +13,16 @@ fn a_mesh_becomes_a_file_and_a_summary() {
     {
         assert!(summary.contains(part), "{part} is not in {summary}");
     }
-    let grid = read_grid(folder.path().join("out.npy")).unwrap().grid;
+    let grid = read_grid(folder.join("out.npy")).unwrap().grid;
     assert_eq!(grid.dims(), [16, 16, 4]);
     assert!(summary.contains(&grid.hash().to_string()));
-    assert_eq!(files(folder.path()), ["mesh.obj", "out.npy"]);
+    assert_eq!(files(&folder), ["mesh.obj", "out.npy"]);
 }
 
 #[test]
 fn json_is_one_object_with_the_documented_fields() {
     let folder = folder();
-    let output = voxelize(folder.path(), "mesh.obj --res 8 --json -q --backend cpu -o a.vox");
+    let output = voxelize(&folder, "mesh.obj --res 8 --json -q --backend cpu -o a.vox");
     assert!(output.stderr.is_empty());
     let json = json(&output);
     let fields = [
@@ -53,15 +53,15 @@ fn json_is_one_object_with_the_documented_fields() {
 fn info_prints_the_hash_that_the_run_printed() {
     let folder = folder();
     for file in ["a.vox", "a.npy"] {
-        let run = voxelize(folder.path(), &format!("mesh.obj --res 21 --json -o {file}"));
-        let info = voxelize(folder.path(), &format!("info --json {file}"));
+        let run = voxelize(&folder, &format!("mesh.obj --res 21 --json -o {file}"));
+        let info = voxelize(&folder, &format!("info --json {file}"));
         assert_eq!(json(&run)["hash"], json(&info)["hash"], "{file}");
         assert_eq!(json(&run)["dims"], json(&info)["dims"], "{file}");
     }
-    let info = String::from_utf8(voxelize(folder.path(), "info --json a.vox").stdout).unwrap();
+    let info = String::from_utf8(voxelize(&folder, "info --json a.vox").stdout).unwrap();
     assert!(info.contains(&format!("\"voxel_size\":{},", 4.0 / 21.0)), "{info}");
     assert!(info.contains("\"up\":\"y\""), "{info}");
-    let info = voxelize(folder.path(), "info mesh.obj");
+    let info = voxelize(&folder, "info mesh.obj");
     assert!(String::from_utf8(info.stdout).unwrap().contains("2 triangles, 4 vertices"));
 }
 
@@ -69,7 +69,7 @@ fn info_prints_the_hash_that_the_run_printed() {
 fn sizes_bounds_and_padding_are_as_asked() {
     let folder = folder();
     let dims = |args: &str| {
-        json(&voxelize(folder.path(), &format!("mesh.obj --json -q {args}")))["dims"].clone()
+        json(&voxelize(&folder, &format!("mesh.obj --json -q {args}")))["dims"].clone()
     };
     assert_eq!(dims("--res 16"), serde_json::json!([16, 16, 4]));
     assert_eq!(dims("--res 16 --pad 2"), serde_json::json!([20, 20, 8]));
@@ -82,10 +82,9 @@ fn sizes_bounds_and_padding_are_as_asked() {
 fn what_is_left_out_is_said() {
     let folder = folder();
     let text = format!("mtllib gone.mtl\n{MESH}l 1 2\np 1\n");
-    fs::write(folder.path().join("rich.obj"), text).unwrap();
-    let warnings = |args: &str| {
-        json(&voxelize(folder.path(), &format!("{args} --json -q")))["warnings"].to_string()
-    };
+    folder.write("rich.obj", text);
+    let warnings =
+        |args: &str| json(&voxelize(&folder, &format!("{args} --json -q")))["warnings"].to_string();
     assert_eq!(warnings("mesh.obj --res 8"), "[]");
     let said = warnings("rich.obj --res 8");
     assert!(said.contains("gone.mtl") && said.contains("lines were skipped"), "{said}");
@@ -97,7 +96,7 @@ fn what_is_left_out_is_said() {
     assert!(said.contains("no voxel is occupied"), "{said}");
     let notes = |output: &str| {
         let run = format!("mesh.obj --dims 8,8,4 --res 4 -o {output} --json -q");
-        json(&voxelize(folder.path(), &run))["notes"].to_string()
+        json(&voxelize(&folder, &run))["notes"].to_string()
     };
     assert!(notes("a.npy").contains("where the grid lies"), "{}", notes("a.npy"));
     assert!(notes("a.binvox").contains("8 x 8 x 4 voxels is padded to 8 x 8 x 8"));
@@ -107,18 +106,18 @@ fn what_is_left_out_is_said() {
 #[test]
 fn standard_output_carries_the_file() {
     let folder = folder();
-    let output = voxelize(folder.path(), "mesh.obj --res 9 -o - --format npy -q");
-    voxelize(folder.path(), "mesh.obj --res 9 -o a.npy");
-    assert_eq!(output.stdout, fs::read(folder.path().join("a.npy")).unwrap());
-    refuses(folder.path(), "mesh.obj --res 9 -o -", "--format");
+    let output = voxelize(&folder, "mesh.obj --res 9 -o - --format npy -q");
+    voxelize(&folder, "mesh.obj --res 9 -o a.npy");
+    assert_eq!(output.stdout, fs::read(folder.join("a.npy")).unwrap());
+    refuses(&folder, "mesh.obj --res 9 -o -", "--format");
 }
 
 #[test]
 fn the_same_run_writes_the_same_bytes() {
     let folder = folder();
     let write = |file: &str, threads: u32| {
-        voxelize(folder.path(), &format!("mesh.obj --res 100 -o {file} --threads {threads}"));
-        fs::read(folder.path().join(file)).unwrap()
+        voxelize(&folder, &format!("mesh.obj --res 100 -o {file} --threads {threads}"));
+        fs::read(folder.join(file)).unwrap()
     };
     assert_eq!(write("a.vox", 1), write("b.vox", 3));
 }
@@ -128,7 +127,7 @@ fn the_same_run_writes_the_same_bytes() {
 fn json_arrives_though_nobody_reads_the_talk() {
     let folder = folder();
     let script = format!("{VOXELIZE} mesh.obj --res 8 --json 2> >(exec <&-; sleep 1)");
-    let output = Command::new("bash").current_dir(&folder).args(["-c", &script]).output().unwrap();
+    let output = bash(&folder, &script);
     assert_eq!(json(&output)["dims"][0], 8);
 }
 
@@ -140,15 +139,15 @@ fn a_reader_that_goes_away_cuts_the_file_but_not_the_preview() {
         "set -o pipefail; {VOXELIZE} mesh.obj --res 300 -q -o - --format npy --preview p.png \
          | head -c 1 >/dev/null"
     );
-    let output = Command::new("bash").current_dir(&folder).args(["-c", &script]).output().unwrap();
+    let output = bash(&folder, &script);
     assert_eq!(output.status.code(), Some(2));
     let said = stderr(&output);
     let complaint = "error: standard output: its reader closed it before the file was complete";
     assert!(said.starts_with(complaint) && said.lines().count() == 1, "{said}");
-    assert!(image::open(folder.path().join("p.png")).is_ok());
+    assert!(image::open(folder.join("p.png")).is_ok());
     // Text is another matter: a reader takes what it wants of it.
     let script = format!("set -o pipefail; {VOXELIZE} formats | true");
-    let output = Command::new("bash").current_dir(&folder).args(["-c", &script]).output().unwrap();
+    let output = bash(&folder, &script);
     assert_eq!((output.status.code(), stderr(&output)), (Some(0), String::new()));
 }
 
@@ -157,7 +156,7 @@ fn auto_says_in_numbers_why_a_small_job_stays_on_the_cpu() {
     let folder = folder();
     // 8 x 8 x 2 bricks in the bounds of each of the two triangles.
     let reason = "about 256 triangle-brick pairs, fewer than the ";
-    let output = voxelize(folder.path(), "mesh.obj --res 64 --json -v");
+    let output = voxelize(&folder, "mesh.obj --res 64 --json -v");
     let json = json(&output);
     assert!(json["reason"].as_str().unwrap().starts_with(reason), "{json}");
     assert!(stderr(&output).contains(&format!("backend   cpu ({reason}")), "{}", stderr(&output));

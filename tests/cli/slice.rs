@@ -10,10 +10,10 @@ use trivox::grid::Colors;
 const DIMS: [u32; 3] = [5, 4, 3];
 
 /// A folder with `a.npy`: an L in the layer z = 1, and one voxel above its foot.
-fn with_grid() -> TempDir {
+fn with_grid() -> Folder {
     let folder = folder();
     let voxels = [[0, 0, 1], [1, 0, 1], [2, 0, 1], [0, 1, 1], [0, 2, 1], [2, 0, 2]];
-    write(&folder.path().join("a.npy"), &VoxelGrid::from_voxels(DIMS, voxels).unwrap());
+    write(&folder.join("a.npy"), &VoxelGrid::from_voxels(DIMS, voxels).unwrap());
     folder
 }
 
@@ -27,8 +27,7 @@ fn ascii_is_a_character_a_voxel_along_every_axis() {
         ("-x 0", "....\n###.\n....\n"),
         ("-x 4", "....\n....\n....\n"),
     ] {
-        let run = voxelize(folder.path(), &format!("slice a.npy {place} --ascii"));
-        assert!(run.status.success(), "{}", stderr(&run));
+        let run = succeeds(&folder, &format!("slice a.npy {place} --ascii"));
         assert_eq!(stdout(&run), expected, "{place}");
     }
 }
@@ -36,33 +35,30 @@ fn ascii_is_a_character_a_voxel_along_every_axis() {
 #[test]
 fn blocks_are_two_rows_a_line_and_have_no_colours_in_a_pipe() {
     let folder = with_grid();
-    let path = folder.path();
     let grid = VoxelGrid::from_voxels([2, 3, 1], [[0, 0, 0], [0, 1, 0], [1, 2, 0]]).unwrap();
     let grid = grid.with_colors(Colors::uniform([200, 10, 10, 255]));
-    let mut file = fs::File::create(path.join("red.npz")).unwrap();
+    let mut file = fs::File::create(folder.join("red.npz")).unwrap();
     write_grid(&grid, GridFormat::of_extension("npz").unwrap(), &mut file).unwrap();
-    assert_eq!(stdout(&voxelize(path, "slice red.npz -z 0")), "▄▀\n▀ \n");
-    assert_eq!(stdout(&voxelize(path, "slice a.npy -z 1")), "▄    \n█▄▄  \n");
-    assert_eq!(stdout(&voxelize(path, "slice a.npy")), "▄    \n█▄▄  \n");
+    assert_eq!(stdout(&voxelize(&folder, "slice red.npz -z 0")), "▄▀\n▀ \n");
+    assert_eq!(stdout(&voxelize(&folder, "slice a.npy -z 1")), "▄    \n█▄▄  \n");
+    assert_eq!(stdout(&voxelize(&folder, "slice a.npy")), "▄    \n█▄▄  \n");
 }
 
 #[test]
 fn a_header_says_what_is_where() {
     let folder = with_grid();
-    let path = folder.path();
-    let run = voxelize(path, "slice a.npy -y 0 --ascii");
+    let run = voxelize(&folder, "slice a.npy -y 0 --ascii");
     let header =
         "slice     y = 0, 4 voxels occupied; x to the right from 0 to 4, z upwards from 0 to 2\n";
     assert_eq!(stderr(&run), header);
-    let quiet = voxelize(path, "slice a.npy -y 0 --ascii -q");
+    let quiet = voxelize(&folder, "slice a.npy -y 0 --ascii -q");
     assert!(quiet.stdout == run.stdout && quiet.stderr.is_empty());
 }
 
 #[test]
 fn json_has_counts_and_no_voxels() {
     let folder = with_grid();
-    let path = folder.path();
-    let found = json(&voxelize(path, "slice a.npy -x 0 --json -q"));
+    let found = json(&voxelize(&folder, "slice a.npy -x 0 --json -q"));
     assert_eq!((&found["file"], &found["occupied"]), (&"a.npy".into(), &6.into()));
     assert_eq!(found["dims"], serde_json::json!(DIMS));
     assert_eq!((&found["axis"], &found["index"]), (&"x".into(), &0.into()));
@@ -70,7 +66,7 @@ fn json_has_counts_and_no_voxels() {
     assert_eq!((&found["size"], &found["voxels"]), (&serde_json::json!([4, 3]), &3.into()));
     assert_eq!(found["bounds"], serde_json::json!([[0, 1], [2, 1]]));
     assert!(found.get("output").is_none());
-    let empty = json(&voxelize(path, "slice a.npy -x 4 --json -q"));
+    let empty = json(&voxelize(&folder, "slice a.npy -x 4 --json -q"));
     assert_eq!((&empty["voxels"], &empty["bounds"]), (&0.into(), &().into()));
 }
 
@@ -83,19 +79,18 @@ fn luminance(color: [u8; 3]) -> f64 {
 #[test]
 fn a_picture_has_so_many_pixels_a_voxel_in_its_colour() {
     let folder = with_grid();
-    let path = folder.path();
     let grid = VoxelGrid::from_voxels([3, 2, 1], [[0, 0, 0], [2, 1, 0]]).unwrap();
     let red = [200, 10, 20, 255];
-    let mut file = fs::File::create(path.join("red.npz")).unwrap();
+    let mut file = fs::File::create(folder.join("red.npz")).unwrap();
     let grid = grid.with_colors(Colors::uniform(red));
     write_grid(&grid, GridFormat::of_extension("npz").unwrap(), &mut file).unwrap();
     for (scale, has_lines) in [(1, false), (7, false), (8, true), (20, true)] {
-        let run = voxelize(path, &format!("slice red.npz -z 0 -o s.png --scale {scale}"));
+        let run = voxelize(&folder, &format!("slice red.npz -z 0 -o s.png --scale {scale}"));
         let said = stderr(&run);
         assert!(run.status.success() && run.stdout.is_empty(), "{said}");
         let size = format!("wrote     s.png, {} x {} pixels, ", 3 * scale, 2 * scale);
         assert!(said.contains(&size), "{said}");
-        let picture = image::open(path.join("s.png")).unwrap().to_rgba8();
+        let picture = image::open(folder.join("s.png")).unwrap().to_rgba8();
         assert_eq!(picture.dimensions(), (3 * scale, 2 * scale));
         let of = |i: u32, j: u32| picture.get_pixel(i * scale + scale / 2, j * scale + scale / 2).0;
         assert_eq!([of(2, 0), of(0, 1)], [red, red], "{scale}");
@@ -112,18 +107,17 @@ fn a_picture_has_so_many_pixels_a_voxel_in_its_colour() {
         assert!(lines.iter().all(|&line| (line != red) == has_lines), "{scale}: {lines:?}");
         assert_eq!(picture.get_pixel(3 * scale - 1, 0).0, red, "{scale}");
     }
-    let found = json(&voxelize(path, "slice a.npy -z 1 -o t.png --json"));
+    let found = json(&voxelize(&folder, "slice a.npy -z 1 -o t.png --json"));
     assert_eq!((&found["output"], &found["width"]), (&"t.png".into(), &160.into()));
-    let bytes = fs::read(path.join("t.png")).unwrap();
+    let bytes = fs::read(folder.join("t.png")).unwrap();
     assert_eq!(found["bytes"], bytes.len() as u64);
-    assert!(voxelize(path, "slice a.npy -z 1 -o - -q").stdout == bytes);
+    assert!(voxelize(&folder, "slice a.npy -z 1 -o - -q").stdout == bytes);
 }
 
 #[test]
 fn slices_that_cannot_be_are_refused_and_change_nothing() {
     let folder = with_grid();
-    let path = folder.path();
-    write(&path.join("long.npy"), &VoxelGrid::empty([1000, 1, 1]).unwrap());
+    write(&folder.join("long.npy"), &VoxelGrid::empty([1000, 1, 1]).unwrap());
     for (args, complaint) in [
         ("a.npy -z 3", "a.npy: there is no slice z = 3: use z from 0 to 2"),
         ("a.npy -x 5 -o s.png", "a.npy: there is no slice x = 5: use x from 0 to 4"),
@@ -136,7 +130,7 @@ fn slices_that_cannot_be_are_refused_and_change_nothing() {
         ("long.npy -z 0 -o s.png --scale 66", "s.png: 1000 voxels of 66 pixels are more than"),
         ("long.npy -z 0 -o s.png --scale 66", "use --scale 65 or less"),
     ] {
-        refuses(path, &format!("slice {args}"), complaint);
+        refuses(&folder, &format!("slice {args}"), complaint);
     }
     for (args, complaint) in [
         ("-x 0 -z 0", "cannot be used with"),
@@ -146,20 +140,18 @@ fn slices_that_cannot_be_are_refused_and_change_nothing() {
         ("-z 0 --scale 4", "--output <OUT>"),
         ("-z 0 -o s.png --scale 0", "'0' for '--scale"),
     ] {
-        let output = voxelize(path, &format!("slice a.npy {args}"));
-        assert_eq!(output.status.code(), Some(2), "{args}");
-        assert!(stderr(&output).contains(complaint), "{args}: {}", stderr(&output));
+        fails(&folder, &format!("slice a.npy {args}"), complaint);
     }
-    assert!(!path.join("s.png").exists());
+    assert!(!folder.join("s.png").exists());
 }
 
 #[cfg(unix)]
 #[test]
 fn a_reader_that_goes_away_is_no_error() {
     let folder = folder();
-    write(&folder.path().join("a.npy"), &VoxelGrid::empty([60, 20000, 1]).unwrap());
+    write(&folder.join("a.npy"), &VoxelGrid::empty([60, 20000, 1]).unwrap());
     let script = format!("({VOXELIZE} slice a.npy -z 0 --ascii -q; echo $? >&2) | head -n 1");
-    let run = Command::new("sh").current_dir(folder.path()).args(["-c", &script]).output().unwrap();
+    let run = bash(&folder, &script);
     assert_eq!(stderr(&run), "0\n");
 }
 
@@ -181,20 +173,19 @@ fn on_a_terminal(folder: &Path, before: &str, args: &str) -> String {
 #[test]
 fn a_terminal_shows_colours_and_as_many_columns_as_it_has() {
     let folder = folder();
-    let path = folder.path();
     let grid = VoxelGrid::from_voxels([30, 1, 1], [[20, 0, 0], [24, 0, 0]]).unwrap();
-    let mut file = fs::File::create(path.join("red.npz")).unwrap();
+    let mut file = fs::File::create(folder.join("red.npz")).unwrap();
     let grid = grid.with_colors(Colors::uniform([200, 10, 20, 255]));
     write_grid(&grid, GridFormat::of_extension("npz").unwrap(), &mut file).unwrap();
-    let shown = on_a_terminal(path, "", "slice red.npz -z 0");
+    let shown = on_a_terminal(&folder, "", "slice red.npz -z 0");
     let warning =
         "warning: the slice is 30 voxels wide and the terminal 10: x from 17 to 26 is shown";
     assert!(shown.contains(warning), "{shown}");
     let red = "\x1b[38;2;200;10;20m\x1b[49m";
     assert!(shown.ends_with(&format!("   {red}▀   ▀  \x1b[0m\n")), "{shown:?}");
-    let plain = on_a_terminal(path, "NO_COLOR=1", "slice red.npz -z 0 -q");
+    let plain = on_a_terminal(&folder, "NO_COLOR=1", "slice red.npz -z 0 -q");
     assert_eq!(plain, "   ▀   ▀  \n");
-    assert_eq!(on_a_terminal(path, "", "slice red.npz -z 0 --ascii -q"), "...#...#..\n");
-    let all = stdout(&voxelize(path, "slice red.npz -z 0 --ascii -q"));
+    assert_eq!(on_a_terminal(&folder, "", "slice red.npz -z 0 --ascii -q"), "...#...#..\n");
+    let all = stdout(&voxelize(&folder, "slice red.npz -z 0 --ascii -q"));
     assert_eq!(all.trim_end().len(), 30);
 }

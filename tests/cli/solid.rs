@@ -15,10 +15,10 @@ fn cube_without(sides: &[usize]) -> String {
 
 /// A folder with the cube, the cube without a side across `x`, and without sides across `x` and
 /// `y`.
-fn cubes() -> TempDir {
+fn cubes() -> Folder {
     let folder = folder();
     for (name, sides) in [("cube", &[][..]), ("open", &[1]), ("torn", &[1, 3])] {
-        fs::write(folder.path().join(format!("{name}.obj")), cube_without(sides)).unwrap();
+        folder.write(format!("{name}.obj"), cube_without(sides));
     }
     folder
 }
@@ -30,7 +30,6 @@ fn occupied(folder: &Path, args: &str) -> u64 {
 #[test]
 fn a_cube_is_as_many_voxels_as_its_mode_says() {
     let folder = cubes();
-    let path = folder.path();
     for (args, expected) in [
         ("", 8_u64.pow(3) - 6_u64.pow(3)),
         ("--mode surface", 8_u64.pow(3) - 6_u64.pow(3)),
@@ -44,24 +43,27 @@ fn a_cube_is_as_many_voxels_as_its_mode_says() {
         ("--mode solid --shell --pad 2", 10_u64.pow(3)),
         ("--mode solid --pad 2", 8_u64.pow(3)),
     ] {
-        assert_eq!(occupied(path, &format!("cube.obj --res 8 {args}")), expected, "{args}");
+        assert_eq!(occupied(&folder, &format!("cube.obj --res 8 {args}")), expected, "{args}");
     }
 }
 
 #[test]
 fn a_solid_says_how_it_was_filled_and_why() {
     let folder = cubes();
-    let path = folder.path();
-    let said = stderr(&voxelize(path, "cube.obj --res 8 --mode solid"));
-    assert!(said.contains("\nfill      parity: the mesh is closed\n          1 shell\n"), "{said}");
+    let said = says(
+        &folder,
+        "cube.obj --res 8 --mode solid",
+        "\nfill      parity: the mesh is closed\n          1 shell\n",
+    );
     assert!(said.contains(", fill ") && !said.contains("warning"), "{said}");
-    let said = stderr(&voxelize(path, "open.obj --res 8 --mode solid"));
+    let said = stderr(&voxelize(&folder, "open.obj --res 8 --mode solid"));
     let capped = "          capped at 1 boundary loop with a confidence from ";
     assert!(said.contains("\nfill      winding: the mesh has 4 open edges\n"), "{said}");
     assert!(said.lines().any(|line| line.starts_with(capped)), "{said}");
 
-    let fill =
-        |args: &str| json(&voxelize(path, &format!("{args} --mode solid --json")))["fill"].clone();
+    let fill = |args: &str| {
+        json(&voxelize(&folder, &format!("{args} --mode solid --json")))["fill"].clone()
+    };
     let closed = fill("cube.obj --voxel-size 0.5");
     let expected = serde_json::json!({
         "rule": "parity",
@@ -105,14 +107,13 @@ fn a_solid_says_how_it_was_filled_and_why() {
     assert!(ends.iter().all(|end| end[0] == 4.0), "the open edges are at x = 4: {open}");
 
     assert_eq!(fill("cube.obj --res 8 --fill flood")["enclosed"], 6 * 6 * 6);
-    assert!(json(&voxelize(path, "cube.obj --res 8 --json"))["fill"].is_null());
+    assert!(json(&voxelize(&folder, "cube.obj --res 8 --json"))["fill"].is_null());
 }
 
 #[test]
 fn a_doubtful_fill_is_said_with_the_place_where_it_is_worst() {
     let folder = cubes();
-    let output =
-        voxelize(folder.path(), "torn.obj --res 8 --mode solid --fill vote -o torn.npy --json");
+    let output = voxelize(&folder, "torn.obj --res 8 --mode solid --fill vote -o torn.npy --json");
     let said = stderr(&output);
     let doubt = "the fill is doubtful: rays along different axes disagree in 64 of 64 columns (100 %), \
                  most near voxel (";
@@ -124,18 +125,17 @@ fn a_doubtful_fill_is_said_with_the_place_where_it_is_worst() {
     assert_eq!(json["fill"]["axis_disagreement"]["columns"], 64);
     let worst = |field: &str| json["fill"]["axis_disagreement"][field][0].as_f64().unwrap();
     assert_eq!(worst("worst_position"), (worst("worst") + 0.5) * 0.5);
-    assert!(folder.path().join("torn.npy").is_file());
+    assert!(folder.join("torn.npy").is_file());
 }
 
 #[test]
 fn strict_refuses_a_doubtful_fill_and_force_writes_it() {
     let folder = cubes();
-    let path = folder.path();
-    fs::write(path.join("out.npy"), "an old file").unwrap();
+    folder.write("out.npy", "an old file");
     for quiet in ["", "-q"] {
         let args =
             format!("torn.obj --res 8 --mode solid --fill vote --strict -o out.npy --json {quiet}");
-        let output = voxelize(path, &args);
+        let output = voxelize(&folder, &args);
         let said = stderr(&output);
         assert_eq!(output.status.code(), Some(1), "{said}");
         assert!(said.starts_with("error: torn.obj: the fill is doubtful: rays along"), "{said}");
@@ -143,17 +143,17 @@ fn strict_refuses_a_doubtful_fill_and_force_writes_it() {
         assert!(said.ends_with(end), "{said}");
         let json = &json_lines(&output)[0];
         assert_eq!((&json["output"], &json["fill"]["doubtful"]), (&().into(), &true.into()));
-        assert_eq!(fs::read_to_string(path.join("out.npy")).unwrap(), "an old file");
+        assert_eq!(fs::read_to_string(folder.join("out.npy")).unwrap(), "an old file");
     }
     let forced =
-        voxelize(path, "torn.obj --res 8 --mode solid --fill vote --strict --force -o out.npy");
+        voxelize(&folder, "torn.obj --res 8 --mode solid --fill vote --strict --force -o out.npy");
     assert_eq!(forced.status.code(), Some(1));
     assert!(stderr(&forced).contains("written nevertheless: out.npy"), "{}", stderr(&forced));
-    assert_eq!(read_grid(path.join("out.npy")).unwrap().grid.occupied(), 512);
+    assert_eq!(read_grid(folder.join("out.npy")).unwrap().grid.occupied(), 512);
     // What else is to be said of it.
     for (first, of) in [("", ""), ("cube.obj", "torn.obj: ")] {
         let args = "torn.obj --res 8 --mode solid --fill vote --strict --force --color red";
-        let said = stderr(&voxelize(path, &format!("{first} {args} --format npy -o out/")));
+        let said = stderr(&voxelize(&folder, &format!("{first} {args} --format npy -o out/")));
         let warning = format!("warning: {of}--color had no effect: .npy files hold no colours\n");
         assert!(said.contains(&warning), "{said}");
         assert_eq!(said.matches("the fill is doubtful").count(), 1, "{said}");
@@ -161,68 +161,63 @@ fn strict_refuses_a_doubtful_fill_and_force_writes_it() {
 
     for mesh in ["cube", "open"] {
         let args = format!("{mesh}.obj --res 8 --mode solid --strict -o {mesh}.npy");
-        assert!(voxelize(path, &args).status.success(), "{mesh}");
-        assert!(path.join(format!("{mesh}.npy")).is_file());
+        succeeds(&folder, &args);
+        assert!(folder.join(format!("{mesh}.npy")).is_file());
     }
 }
 
 #[test]
 fn of_many_meshes_a_doubtful_one_fails_alone_and_again_with_resume() {
     let folder = cubes();
-    let path = folder.path();
     let args =
         "cube.obj torn.obj open.obj --res 8 --mode solid --fill vote --strict -o out --resume";
     for (force, skipped, written) in
         [("", "", 2), ("", ", 2 skipped", 2), ("--force", ", 2 skipped", 3), ("", ", 2 skipped", 3)]
     {
-        let output = voxelize(path, &format!("{args} {force}"));
+        let output = voxelize(&folder, &format!("{args} {force}"));
         let said = stderr(&output);
         assert_eq!(output.status.code(), Some(1), "{said}");
         assert!(said.contains(&format!("{skipped}, 1 doubtful")), "{said}");
-        let files = files(&path.join("out"));
+        let files = files(&folder.join("out"));
         assert_eq!(files.iter().filter(|name| name.ends_with(".vox")).count(), written, "{said}");
     }
     // Another mode, another fill: another file.
     for options in ["--mode thin", "--mode solid --fill winding", "--mode solid --shell"] {
         let args = format!("cube.obj --res 8 -o out/ --resume --json {options}");
-        assert!(json(&voxelize(path, &args)).get("skipped").is_none(), "{options}");
-        assert_eq!(json(&voxelize(path, &args))["skipped"], true, "{options}");
+        assert!(json(&voxelize(&folder, &args)).get("skipped").is_none(), "{options}");
+        assert_eq!(json(&voxelize(&folder, &args))["skipped"], true, "{options}");
     }
 }
 
 #[test]
 fn options_of_solids_are_refused_without_one() {
     let folder = cubes();
-    let path = folder.path();
     let fix = "is for solids: add --mode solid, or leave it out";
     for option in ["--fill vote", "--shell", "--strict"] {
         for mode in ["", "--mode thin"] {
             let args = format!("cube.obj --res 8 -o old.npy {mode} {option}");
             let name = option.split(" ").next().unwrap().replace("--shell", "--include-surface");
-            refuses(path, &args, &format!("{name} {fix}"));
+            refuses(&folder, &args, &format!("{name} {fix}"));
         }
     }
-    refuses(path, "verify cube.obj old.npy --shell", fix);
+    refuses(&folder, "verify cube.obj old.npy --shell", fix);
     for (args, complaint) in [
         ("cube.obj --res 8 --mode solid --force", "--strict"),
         ("cube.obj --res 8 --mode hollow", "surface, thin, solid"),
         ("cube.obj --res 8 --mode solid --fill all", "auto, parity, winding, flood, vote"),
     ] {
-        let output = voxelize(path, args);
-        assert_eq!(output.status.code(), Some(2), "{args}");
-        assert!(stderr(&output).contains(complaint), "{}", stderr(&output));
+        fails(&folder, args, complaint);
     }
 }
 
 #[test]
 fn an_empty_solid_says_why() {
     let folder = cubes();
-    let path = folder.path();
-    let said = |args: &str| stderr(&voxelize(path, args));
+    let said = |args: &str| stderr(&voxelize(&folder, args));
     let empty = "warning: no voxel is occupied: ";
     let missed = said("cube.obj --voxel-size 1 --mode solid --bounds 8,8,8,9,9,9");
     assert!(missed.contains(&format!("{empty}the bounds miss the mesh")), "{missed}");
-    fs::write(path.join("line.obj"), "v 0 0 0\nv 1 0 0\nv 2 0 0\nf 1 2 3\n").unwrap();
+    folder.write("line.obj", "v 0 0 0\nv 1 0 0\nv 2 0 0\nf 1 2 3\n");
     for args in ["line.obj --res 8", "mesh.obj --res 8", "cube.obj --voxel-size 100"] {
         let said = said(&format!("{args} --mode solid"));
         let why = "doubtful: no voxel of the grid has its centre inside the mesh; use smaller";
@@ -233,12 +228,11 @@ fn an_empty_solid_says_why() {
 #[test]
 fn strict_refuses_an_empty_solid() {
     let folder = cubes();
-    let path = folder.path();
-    let run = |args: &str| voxelize(path, &format!("cube.obj --voxel-size 100 --strict {args}"));
+    let run = |args: &str| voxelize(&folder, &format!("cube.obj --voxel-size 100 --strict {args}"));
     for fill in ["auto", "parity", "winding", "vote"] {
         let run = run(&format!("--mode solid --fill {fill} -o empty.npz"));
         assert_eq!(run.status.code(), Some(1), "{fill}: {}", stderr(&run));
-        assert!(!path.join("empty.npz").exists(), "{fill}");
+        assert!(!folder.join("empty.npz").exists(), "{fill}");
     }
     // One with its surface is not empty, and a tile may be.
     for args in ["--include-surface", "--tile 1/1"] {
@@ -250,15 +244,14 @@ fn strict_refuses_an_empty_solid() {
 #[test]
 fn verify_judges_by_the_mode_that_is_asked_for() {
     let folder = cubes();
-    let path = folder.path();
     for mode in ["surface", "thin", "solid"] {
         let args = format!("cube.obj --res 8 --pad 1 --mode {mode} -o {mode}.npy");
-        assert!(voxelize(path, &args).status.success());
+        succeeds(&folder, &args);
     }
     for grid in ["surface", "thin", "solid"] {
         for mode in ["surface", "thin", "solid"] {
             let args = format!("verify cube.obj {grid}.npy --res 8 --pad 1 --mode {mode} --json");
-            let (json, code) = report(path, &args);
+            let (json, code) = report(&folder, &args);
             assert_eq!(json["equal"], mode == grid, "{grid} as {mode}: {json}");
             assert_eq!(code, Some(i32::from(mode != grid)));
             assert_eq!(json.get("fill").is_some(), mode == "solid", "{json}");
@@ -268,6 +261,6 @@ fn verify_judges_by_the_mode_that_is_asked_for() {
         }
     }
     let shell = "--res 8 --pad 1 --mode solid --shell";
-    assert!(voxelize(path, &format!("cube.obj {shell} -o shell.vox")).status.success());
-    assert!(voxelize(path, &format!("verify cube.obj shell.vox {shell}")).status.success());
+    succeeds(&folder, &format!("cube.obj {shell} -o shell.vox"));
+    succeeds(&folder, &format!("verify cube.obj shell.vox {shell}"));
 }

@@ -7,41 +7,37 @@ const LIGHTHOUSE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/lighthouse
 #[test]
 fn tiles_joined_are_the_file_of_the_whole() {
     let folder = folder();
-    let path = folder.path();
     for (options, format) in
         [("--mode thin", "npz"), ("--mode solid --interior-color red --pad 1", "npz"), ("", "nvdb")]
     {
         let run = |more: &str| {
             let args = format!("{LIGHTHOUSE} --res 60 {options} --format {format} -q {more}");
-            let output = voxelize(path, &args);
-            assert!(output.status.success(), "{}", stderr(&output));
+            succeeds(&folder, &args);
         };
         run(&format!("-o whole.{format}"));
         (1..=6).for_each(|number| run(&format!("--tile {number}/3x2x1 -o tiles/")));
-        let tiles = files(&path.join("tiles"));
+        let tiles = files(&folder.join("tiles"));
         assert_eq!(tiles[5], format!("lighthouse.tile-6-of-3x2x1.{format}"));
         let tiles = tiles.iter().map(|name| format!("tiles/{name}")).collect::<Vec<_>>().join(" ");
-        let joined = voxelize(path, &format!("join {tiles} -o joined.{format} --json"));
+        let joined = voxelize(&folder, &format!("join {tiles} -o joined.{format} --json"));
         assert_eq!(json(&joined)["tiles"], 6, "{}", stderr(&joined));
         let (all_but_last, last) = tiles.rsplit_once(' ').unwrap();
         let missing = "tile 6/3x2x1 is missing, by the names of the others";
-        refuses(path, &format!("join {all_but_last} -o less.{format}"), missing);
+        refuses(&folder, &format!("join {all_but_last} -o less.{format}"), missing);
         let missing = "tile 1/3x2x1 is missing";
-        refuses(path, &format!("join {last} -o less.{format}"), missing);
-        fs::rename(path.join(last), path.join(format!("last.{format}"))).unwrap();
+        refuses(&folder, &format!("join {last} -o less.{format}"), missing);
+        fs::rename(folder.join(last), folder.join(format!("last.{format}"))).unwrap();
         let first_two = all_but_last.split(' ').take(2).collect::<Vec<_>>().join(" ");
         let joined =
-            voxelize(path, &format!("join {first_two} last.{format} -o less.{format} --json"));
-        assert!(joined.status.success(), "{}", stderr(&joined));
+            succeeds(&folder, &format!("join {first_two} last.{format} -o less.{format} --json"));
         let gap = &json(&joined)["warnings"][0];
         assert!(gap.as_str().unwrap().ends_with("of the whole grid empty: is one missing?"));
-        let diff = voxelize(path, &format!("diff --exact whole.{format} joined.{format}"));
-        assert!(diff.status.success(), "{options}: {}", stderr(&diff));
+        succeeds(&folder, &format!("diff --exact whole.{format} joined.{format}"));
         // An .nvdb holds the mean colour of its grid as the colour of empty voxels, and a tile's is
         // its own: `diff --exact` above has compared the voxels.
-        let read = |name: &str| fs::read(path.join(format!("{name}.{format}"))).unwrap();
+        let read = |name: &str| fs::read(folder.join(format!("{name}.{format}"))).unwrap();
         assert!(format == "nvdb" || read("whole") == read("joined"), "{options}");
-        fs::remove_dir_all(path.join("tiles")).unwrap();
+        fs::remove_dir_all(folder.join("tiles")).unwrap();
     }
 }
 
@@ -49,12 +45,11 @@ fn tiles_joined_are_the_file_of_the_whole() {
 #[test]
 fn strict_refuses_a_tile_whose_holes_it_cannot_judge() {
     let folder = folder();
-    let path = folder.path();
     // The lower half of an octahedron, open at the top.
     let bowl =
         "v 1 0 0\nv 0 0 1\nv -1 0 0\nv 0 0 -1\nv 0 -1 0\nf 1 5 2\nf 2 5 3\nf 3 5 4\nf 4 5 1\n";
-    fs::write(path.join("bowl.obj"), bowl).unwrap();
-    let run = |args: &str| voxelize(path, &format!("{args} --mode solid --json"));
+    folder.write("bowl.obj", bowl);
+    let run = |args: &str| voxelize(&folder, &format!("{args} --mode solid --json"));
     let whole = run("bowl.obj --res 32 --strict -o whole.npz");
     assert_eq!(whole.status.code(), Some(1), "{}", stderr(&whole));
     assert_eq!(json_lines(&whole)[0]["fill"]["doubts"][0]["kind"], "uncertain");
@@ -63,7 +58,7 @@ fn strict_refuses_a_tile_whose_holes_it_cannot_judge() {
         assert_eq!(tile.status.code(), Some(1), "{}", stderr(&tile));
         assert!(stderr(&tile).contains("a tile does not show whether they are large"));
         assert_eq!(json_lines(&tile)[0]["fill"]["doubts"][0]["kind"], "unjudged");
-        assert!(!path.join("tile.npz").exists());
+        assert!(!folder.join("tile.npz").exists());
     }
     // Nothing is doubtful in a tile without an inside, or of a closed mesh.
     let empty = run("bowl.obj --res 32 --pad 8 --strict --tile 1/1x4x1");
@@ -78,33 +73,36 @@ fn tiles_that_are_padded_to_cubes_are_not_joined() {
     let folder = folder();
     for number in [1, 2] {
         let args = format!("mesh.obj --res 64 --tile {number}/2 -o {number}.binvox -q");
-        assert!(voxelize(folder.path(), &args).status.success());
+        succeeds(&folder, &args);
     }
-    refuses(folder.path(), "join 1.binvox 2.binvox -o both.npz", ".binvox pads them");
+    refuses(&folder, "join 1.binvox 2.binvox -o both.npz", ".binvox pads them");
 }
 
 #[test]
 fn files_of_several_vox_grids_are_not_joined() {
     let folder = folder();
-    let path = folder.path();
     let text = "v 0 0 0\nv 5000 0 0\nv 0 3 2\nv 4999 7 5\nf 1 2 3\nf 2 4 3\n";
-    fs::write(path.join("long.obj"), text).unwrap();
+    folder.write("long.obj", text);
     for (name, bounds) in [("a", ""), ("b", "--bounds 0,0,0,4000,7,5")] {
         let args = format!("long.obj --voxel-size 1 {bounds} -o {name}.vox -q");
-        assert!(voxelize(path, &args).status.success());
+        succeeds(&folder, &args);
     }
-    assert!(voxelize(path, "mesh.obj --res 8 -o mesh.vox -q").status.success());
+    succeeds(&folder, "mesh.obj --res 8 -o mesh.vox -q");
     let parts = |of: [&str; 3]| of.map(|name| format!("{name}.vox")).join(" ");
     let [zero, one, two] = ["a-0-0-0", "a-1-0-0", "a-2-0-0"];
-    refuses(path, &format!("join {} -o j.npz", parts(["b-0-0-0", "b-1-0-0", two])), "of one run");
-    refuses(path, &format!("join {zero}.vox mesh.vox -o j.npz"), "mesh.vox is no part");
+    refuses(
+        &folder,
+        &format!("join {} -o j.npz", parts(["b-0-0-0", "b-1-0-0", two])),
+        "of one run",
+    );
+    refuses(&folder, &format!("join {zero}.vox mesh.vox -o j.npz"), "mesh.vox is no part");
     // The first file is missing. That is no error: parts without voxels have no file.
-    let joined = voxelize(path, &format!("join {one}.vox {two}.vox -o j.npz"));
+    let joined = voxelize(&folder, &format!("join {one}.vox {two}.vox -o j.npz"));
     assert!(stderr(&joined).contains("is one missing?"), "{}", stderr(&joined));
-    assert_eq!(read_grid(path.join("j.npz")).unwrap().grid.dims(), [5000, 7, 5]);
-    let joined = voxelize(path, &format!("join {} -o j.npz", parts([zero, one, two])));
+    assert_eq!(read_grid(folder.join("j.npz")).unwrap().grid.dims(), [5000, 7, 5]);
+    let joined = voxelize(&folder, &format!("join {} -o j.npz", parts([zero, one, two])));
     assert!(joined.status.success() && !stderr(&joined).contains("part of"), "{}", stderr(&joined));
-    assert_eq!(read_grid(path.join("j.npz")).unwrap().grid.dims(), [5000, 7, 5]);
+    assert_eq!(read_grid(folder.join("j.npz")).unwrap().grid.dims(), [5000, 7, 5]);
 }
 
 #[test]
@@ -112,24 +110,21 @@ fn tiles_with_other_up_axes_are_not_joined() {
     let folder = folder();
     for (number, up) in [(1, "y"), (2, "z")] {
         let args = format!("mesh.obj --res 32 --tile {number}/2 --up {up} -o {up}.npz -q");
-        assert!(voxelize(folder.path(), &args).status.success());
+        succeeds(&folder, &args);
     }
-    let joined = voxelize(folder.path(), "join y.npz z.npz -o both.npz");
-    assert_eq!(joined.status.code(), Some(2));
-    assert!(stderr(&joined).contains("up axis"), "{}", stderr(&joined));
+    fails(&folder, "join y.npz z.npz -o both.npz", "up axis");
 }
 
 #[test]
 fn a_tile_says_where_it_lies_and_of_which_lattice() {
     let folder = folder();
-    let run = voxelize(folder.path(), "mesh.obj --res 1048576 --tile 1/2048x2048x512 --json -q");
+    let run = voxelize(&folder, "mesh.obj --res 1048576 --tile 1/2048x2048x512 --json -q");
     let tile = json(&run);
     assert_eq!(tile["tile"], serde_json::json!({"from": [0, 0, 0], "to": [512, 512, 512]}));
     assert_eq!(tile["dims"], serde_json::json!([512, 512, 512]));
     assert_eq!(tile["lattice"]["dims"], serde_json::json!([1048576, 1048576, 262144]));
     assert_eq!(tile["lattice"]["fraction_bits"], 4);
-    let said = stderr(&voxelize(folder.path(), "mesh.obj --res 64 --tile 2/2 -v"));
-    assert!(said.contains("from voxel (32, 0, 0) of 64 x 64 x 16"), "{said}");
+    says(&folder, "mesh.obj --res 64 --tile 2/2 -v", "from voxel (32, 0, 0) of 64 x 64 x 16");
 }
 
 #[test]
@@ -137,7 +132,7 @@ fn the_interior_of_a_tile_without_a_colour_is_said_to_differ() {
     let folder = folder();
     let said = |more: &str| {
         let args = format!("{LIGHTHOUSE} --res 60 --mode solid -o a.npz {more}");
-        stderr(&voxelize(folder.path(), &args))
+        stderr(&voxelize(&folder, &args))
     };
     assert!(said("--tile 2/4").contains("--interior-color"));
     assert!(!said("--tile 2/4 --interior-color #fff").contains("--interior-color"));
@@ -147,37 +142,37 @@ fn the_interior_of_a_tile_without_a_colour_is_said_to_differ() {
 #[test]
 fn a_lattice_of_one_run_places_the_meshes_of_others() {
     let folder = with_meshes(2);
-    let path = folder.path();
-    let first = voxelize(path, "0.obj --res 40 --json -q --pad 3");
-    fs::write(path.join("run.json"), &first.stdout).unwrap();
-    fs::write(path.join("lattice.json"), json(&first)["lattice"].to_string()).unwrap();
+    let first = voxelize(&folder, "0.obj --res 40 --json -q --pad 3");
+    folder.write("run.json", &first.stdout);
+    folder.write("lattice.json", json(&first)["lattice"].to_string());
     for file in ["run.json", "lattice.json"] {
-        let again = voxelize(path, &format!("0.obj --lattice {file} --json -q"));
+        let again = voxelize(&folder, &format!("0.obj --lattice {file} --json -q"));
         assert_eq!(json(&again)["hash"], json(&first)["hash"]);
-        let other = voxelize(path, &format!("1.obj --lattice {file} --json -q"));
+        let other = voxelize(&folder, &format!("1.obj --lattice {file} --json -q"));
         assert_eq!(json(&other)["lattice"], json(&first)["lattice"]);
     }
-    fs::write(path.join("short.json"), r#"{"lattice": {"dims": [8, 8, 8]}}"#).unwrap();
+    folder.write("short.json", r#"{"lattice": {"dims": [8, 8, 8]}}"#);
     let wrong =
         json(&first)["lattice"].to_string().replace("\"fraction_bits\":", "\"fraction_bits\":9");
-    fs::write(path.join("wrong.json"), wrong).unwrap();
-    refuses(path, "0.obj --lattice short.json", "short.json: is not a lattice as --json prints it");
-    refuses(path, "0.obj --lattice wrong.json", "fraction_bits is not from 4 to 16");
-    refuses(path, "0.obj --lattice 0.obj", "0.obj: is not one JSON object");
-    refuses(path, "0.obj --lattice gone.json", "gone.json");
-    let both = voxelize(path, "0.obj --lattice run.json --res 8");
-    assert_eq!(both.status.code(), Some(2));
-    assert!(stderr(&both).contains("cannot be used with"), "{}", stderr(&both));
+    folder.write("wrong.json", wrong);
+    refuses(
+        &folder,
+        "0.obj --lattice short.json",
+        "short.json: is not a lattice as --json prints it",
+    );
+    refuses(&folder, "0.obj --lattice wrong.json", "fraction_bits is not from 4 to 16");
+    refuses(&folder, "0.obj --lattice 0.obj", "0.obj: is not one JSON object");
+    refuses(&folder, "0.obj --lattice gone.json", "gone.json");
+    fails(&folder, "0.obj --lattice run.json --res 8", "cannot be used with");
 }
 
 #[test]
 fn tiles_that_cannot_be_are_refused() {
     let folder = folder();
-    let path = folder.path();
-    fs::write(path.join("tetrahedron.obj"), include_str!("../../assets/tetrahedron.obj")).unwrap();
-    voxelize(path, "mesh.obj --res 64 --tile 1/2 -o a.npz -q");
-    voxelize(path, "mesh.obj --res 64 --tile 1/2 -o a.npy -q");
-    voxelize(path, "mesh.obj --res 40 -o b.npz -q");
+    folder.write("tetrahedron.obj", include_str!("../../assets/tetrahedron.obj"));
+    voxelize(&folder, "mesh.obj --res 64 --tile 1/2 -o a.npz -q");
+    voxelize(&folder, "mesh.obj --res 64 --tile 1/2 -o a.npy -q");
+    voxelize(&folder, "mesh.obj --res 40 -o b.npz -q");
     for (args, complaint) in [
         ("mesh.obj --res 64 --tile 1/9x1x1", "the grid has 8 bricks of 8 voxels there"),
         ("mesh.obj --res 1048577 --tile 1/2", "in tiles up to 1048576"),
@@ -190,11 +185,9 @@ fn tiles_that_cannot_be_are_refused() {
         ("join a.npy -o c.npz", "a.npy: does not say where it lies"),
         ("join a.npz -o a.npz", "a.npz"),
     ] {
-        refuses(path, args, complaint);
+        refuses(&folder, args, complaint);
     }
     for (tile, complaint) in [("3/2", "no tile 3 of 2"), ("half", "write I/N or I/XxYxZ")] {
-        let output = voxelize(path, &format!("mesh.obj --res 64 --tile {tile}"));
-        assert_eq!(output.status.code(), Some(2), "{tile}");
-        assert!(stderr(&output).contains(complaint), "{}", stderr(&output));
+        fails(&folder, &format!("mesh.obj --res 64 --tile {tile}"), complaint);
     }
 }

@@ -20,7 +20,6 @@ fn faulty(path: &Path, file: &str) {
 #[test]
 fn what_the_program_writes_is_right() {
     let folder = folder();
-    let path = folder.path();
     for (options, file, by) in [
         ("--res 30", "a.vox", "file"),
         ("--res 30 --pad 2 --up z", "a.vox", "file"),
@@ -32,20 +31,20 @@ fn what_the_program_writes_is_right() {
         ("--res 30", "a.npy", "fit"),
         ("--res 30 --pad 1", "a.npy", "fit"),
     ] {
-        assert!(voxelize(path, &format!("mesh.obj {options} -o {file}")).status.success());
+        succeeds(&folder, &format!("mesh.obj {options} -o {file}"));
         let transform = options.find("--rotate").map_or("", |at| &options[at..]);
-        let (json, code) = report(path, &format!("verify mesh.obj {file} --json {transform}"));
+        let (json, code) = report(&folder, &format!("verify mesh.obj {file} --json {transform}"));
         assert_eq!((code, &json["equal"]), (Some(0), &true.into()), "{options}: {json}");
         assert_eq!(json["placed"]["by"], by, "{options}");
         assert_eq!(json["exact"]["hash"], json["grid"]["hash"], "{options}");
         let options = options.replace(" --up z", "");
         let stated = format!("verify mesh.obj {file} --as-placed --json {options}");
-        assert_eq!(report(path, &stated).0["equal"], true, "{options}");
+        assert_eq!(report(&folder, &stated).0["equal"], true, "{options}");
     }
-    assert!(voxelize(path, "mesh.obj --cube 40 --res 30 -o b.npy").status.success());
-    let (json, code) = report(path, "verify mesh.obj b.npy --cube 40 --res 30 --json");
+    succeeds(&folder, "mesh.obj --cube 40 --res 30 -o b.npy");
+    let (json, code) = report(&folder, "verify mesh.obj b.npy --cube 40 --res 30 --json");
     assert_eq!((code, &json["missing"], &json["spurious"]), (Some(0), &0.into(), &0.into()));
-    let text = stdout(&voxelize(path, "verify mesh.obj a.npy --backend cpu"));
+    let text = stdout(&voxelize(&folder, "verify mesh.obj a.npy --backend cpu"));
     assert!(
         text.contains("fitted to the grid, as no placement was given: as with --res 30 --pad 1"),
         "{text}"
@@ -56,11 +55,10 @@ fn what_the_program_writes_is_right() {
 #[test]
 fn faults_are_listed_with_their_places_and_drawn() {
     let folder = folder();
-    let path = folder.path();
     for file in ["a.vox", "a.npy"] {
-        assert!(voxelize(path, &format!("mesh.obj --res 16 -o {file}")).status.success());
-        faulty(path, file);
-        let (json, code) = report(path, &format!("verify mesh.obj {file} --json"));
+        succeeds(&folder, &format!("mesh.obj --res 16 -o {file}"));
+        faulty(&folder, file);
+        let (json, code) = report(&folder, &format!("verify mesh.obj {file} --json"));
         assert_eq!((code, &json["equal"]), (Some(1), &false.into()), "{json}");
         let voxels = serde_json::json!([
             { "voxel": [0, 0, 0], "position": [0.125, 0.125, 0.125], "fault": "missing" },
@@ -79,7 +77,7 @@ fn faults_are_listed_with_their_places_and_drawn() {
             slice["rows"].as_array().unwrap().iter().map(|row| row.as_str().unwrap()).collect();
         assert_eq!((rows.len(), rows[0], rows[15]), (16, "+...............", "-###############"));
     }
-    let output = voxelize(path, "verify mesh.obj a.vox");
+    let output = voxelize(&folder, "verify mesh.obj a.vox");
     let text = stdout(&output);
     for part in [
         "(0, 0, 0) missing, at (0.125, 0.125, 0.125)",
@@ -89,37 +87,38 @@ fn faults_are_listed_with_their_places_and_drawn() {
     ] {
         assert!(text.contains(part), "{part} is not in {text}");
     }
-    let quiet = voxelize(path, "verify -q mesh.obj a.vox");
+    let quiet = voxelize(&folder, "verify -q mesh.obj a.vox");
     assert_eq!((quiet.status.code(), quiet.stdout, quiet.stderr), (Some(1), vec![], vec![]));
 }
 
 #[test]
 fn faults_in_thin_and_solid_grids_are_listed_and_another_mode_is_hinted_at() {
     let folder = folder();
-    let path = folder.path();
     // A tetrahedron with its right angle at the origin.
     let corner = "v 0 0 0\nv 4 0 0\nv 0 4 0\nv 0 0 4\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
-    fs::write(path.join("solid.obj"), corner).unwrap();
+    folder.write("solid.obj", corner);
     for (mode, file) in [("thin", "thin.vox"), ("solid", "solid.npy")] {
         let made = format!("solid.obj --res 32 --mode {mode} -o {file}");
-        assert!(voxelize(path, &made).status.success());
-        let (json, code) = report(path, &format!("verify solid.obj {file} --mode {mode} --json"));
+        succeeds(&folder, &made);
+        let (json, code) =
+            report(&folder, &format!("verify solid.obj {file} --mode {mode} --json"));
         assert_eq!((code, &json["equal"]), (Some(0), &true.into()), "{json}");
         // Judged as the surface, it is wrong.
-        let output = voxelize(path, &format!("verify solid.obj {file}"));
+        let output = voxelize(&folder, &format!("verify solid.obj {file}"));
         let text = stdout(&output);
         assert_eq!(output.status.code(), Some(1), "{text}");
         assert!(text.contains("of another --mode"), "{text}");
 
-        let grid = read_grid(path.join(file)).unwrap().grid;
+        let grid = read_grid(folder.join(file)).unwrap().grid;
         let (gone, added) = ([1, 1, 1], [30, 30, 30]);
         let gone = if grid.contains(gone) { gone } else { [0, 1, 1] };
         assert!(grid.contains(gone) && !grid.contains(added), "{mode}");
         let voxels = grid.voxels().filter(|&voxel| voxel != gone).chain([added]);
         let mut wrong = VoxelGrid::from_voxels(grid.dims(), voxels).unwrap();
         wrong.world = grid.world;
-        write(&path.join(file), &wrong);
-        let (json, code) = report(path, &format!("verify solid.obj {file} --mode {mode} --json"));
+        write(&folder.join(file), &wrong);
+        let (json, code) =
+            report(&folder, &format!("verify solid.obj {file} --mode {mode} --json"));
         assert_eq!(code, Some(1), "{json}");
         let place = |[x, y, z]: [u32; 3]| [x, y, z].map(|c| (f64::from(c) + 0.5) / 8.0);
         let voxels = serde_json::json!([
@@ -134,22 +133,21 @@ fn faults_in_thin_and_solid_grids_are_listed_and_another_mode_is_hinted_at() {
 #[test]
 fn a_grid_that_lies_otherwise_is_said_to() {
     let folder = folder();
-    let path = folder.path();
-    assert!(voxelize(path, "mesh.obj --res 16 -o a.npy").status.success());
-    let grid = read_grid(path.join("a.npy")).unwrap().grid;
+    succeeds(&folder, "mesh.obj --res 16 -o a.npy");
+    let grid = read_grid(folder.join("a.npy")).unwrap().grid;
     let [nx, ny, nz] = grid.dims();
     let voxels = grid.voxels().map(|[x, y, z]| [x, ny - y, z]);
-    write(&path.join("b.npy"), &VoxelGrid::from_voxels([nx, ny + 1, nz], voxels).unwrap());
-    let output = voxelize(path, "verify mesh.obj b.npy --res 16");
+    write(&folder.join("b.npy"), &VoxelGrid::from_voxels([nx, ny + 1, nz], voxels).unwrap());
+    let output = voxelize(&folder, "verify mesh.obj b.npy --res 16");
     let text = stdout(&output);
     assert_eq!(output.status.code(), Some(0), "{text}");
     let moved = "as if the grid were mirrored in y and shifted by (0, 1, 0); as placed, ";
     assert!(text.contains(moved), "{text}");
     assert!(text.ends_with("right: every voxel is exact, aligned as said above\n"), "{text}");
-    let as_placed = voxelize(path, "verify mesh.obj b.npy --res 16 --as-placed");
+    let as_placed = voxelize(&folder, "verify mesh.obj b.npy --res 16 --as-placed");
     assert_eq!(as_placed.status.code(), Some(1));
     assert!(!stdout(&as_placed).contains("as if the grid were"));
-    let (json, _) = report(path, "verify mesh.obj b.npy --res 16 --json");
+    let (json, _) = report(&folder, "verify mesh.obj b.npy --res 16 --json");
     assert_eq!(json["alignment"]["mirrored"], serde_json::json!([false, true, false]));
     assert_eq!(json["alignment"]["shift"], serde_json::json!([0, 1, 0]));
 }
@@ -157,31 +155,31 @@ fn a_grid_that_lies_otherwise_is_said_to() {
 #[test]
 fn what_no_alignment_explains_is_said_in_plain_words() {
     let folder = folder();
-    let path = folder.path();
-    write(&path.join("a.npy"), &VoxelGrid::from_voxels([9, 9, 9], [[4, 4, 4], [1, 8, 3]]).unwrap());
-    let text = stdout(&voxelize(path, "verify mesh.obj a.npy"));
+    write(
+        &folder.join("a.npy"),
+        &VoxelGrid::from_voxels([9, 9, 9], [[4, 4, 4], [1, 8, 3]]).unwrap(),
+    );
+    let text = stdout(&voxelize(&folder, "verify mesh.obj a.npy"));
     assert!(text.contains("state how, with --voxel-size and --bounds"), "{text}");
-    let text = stdout(&voxelize(path, "verify mesh.obj a.npy --res 9"));
+    let text = stdout(&voxelize(&folder, "verify mesh.obj a.npy --res 9"));
     assert!(text.contains("check the options"), "{text}");
 }
 
 #[test]
 fn options_that_contradict_the_file_are_a_warning() {
     let folder = folder();
-    let path = folder.path();
-    assert!(voxelize(path, "mesh.obj --res 16 -o a.vox").status.success());
-    let output = voxelize(path, "verify mesh.obj a.vox --res 20");
+    succeeds(&folder, "mesh.obj --res 16 -o a.vox");
+    let output = voxelize(&folder, "verify mesh.obj a.vox --res 20");
     assert_eq!(output.status.code(), Some(1));
     let warning = "warning: the grid's file says that it has voxels of 0.25 from (0, 0, 0);";
     assert!(stderr(&output).starts_with(warning), "{}", stderr(&output));
-    assert!(voxelize(path, "verify mesh.obj a.vox --res 16").stderr.is_empty());
+    assert!(voxelize(&folder, "verify mesh.obj a.vox --res 16").stderr.is_empty());
 }
 
 #[test]
 fn what_cannot_be_judged_exits_with_2() {
     let folder = folder();
-    let path = folder.path();
-    write(&path.join("a.npy"), &VoxelGrid::empty([4, 4, 4]).unwrap());
+    write(&folder.join("a.npy"), &VoxelGrid::empty([4, 4, 4]).unwrap());
     for (args, complaint) in [
         ("verify mesh.obj gone.npy", "gone.npy: No such file"),
         ("verify gone.obj a.npy", "gone.obj: No such file"),
@@ -195,9 +193,9 @@ fn what_cannot_be_judged_exits_with_2() {
         ("verify mesh.obj a.npy --backend cpu --adapter x", "leave one of them out"),
         ("verify mesh.obj a.npy --memory 1MiB", "or allow --memory"),
     ] {
-        refuses(path, args, complaint);
+        refuses(&folder, args, complaint);
     }
     for args in ["verify mesh.obj", "verify mesh.obj a.npy --res 4 --voxel-size 1"] {
-        assert_eq!(voxelize(path, args).status.code(), Some(2), "{args}");
+        assert_eq!(voxelize(&folder, args).status.code(), Some(2), "{args}");
     }
 }

@@ -125,7 +125,7 @@ fn fields_are_those_of_the_cpu_on_every_adapter() {
     for (label, gpu) in gpus(adapters()) {
         for ((name, mesh, width), expected) in meshes.iter().zip(&expected) {
             let found = field(&gpu, mesh, *width);
-            assert!(found == *expected, "{name} on {}: {found:?}, {expected:?}", label);
+            assert!(found == *expected, "{name} on {label}: {found:?}, {expected:?}");
             println!("{name}: {} distances on {}", found.band().occupied(), label);
         }
     }

@@ -55,7 +55,7 @@ fn check(meshes: &[(String, PlacedMesh)]) -> [u64; RULES.len()] {
     for (label, gpu) in gpus(adapters()) {
         for ((name, mesh), grids) in meshes.iter().zip(&expected) {
             for (method, expected) in methods().zip(grids.iter().chain(&grids[..1])) {
-                let what = format!("{}, {method:?}, {name}", label);
+                let what = format!("{label}, {method:?}, {name}");
                 assert_same(&grid(&gpu, mesh, method), expected, &what);
             }
         }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde_json::json;
 use trivox::engine::backend::{BackendChoice, Backends};
 use trivox::engine::{Distances, Remedy, Summary, Timings, Warning};
+use trivox::grid::Attribute;
 use trivox::{ColorSource, Lattice, Mode, PlaceOptions, Tile, Transform, Up, Voxelized, Voxelizer};
 
 use crate::distance::PyDistanceField;
@@ -23,6 +24,7 @@ pub struct Plan {
     pub up: Up,
     pub color: ColorSource,
     pub keep_transparent: bool,
+    pub attributes: Vec<Attribute>,
     pub interior: Option<[u8; 3]>,
     pub tile: Option<Tile>,
     pub lattice: Option<Lattice>,
@@ -59,6 +61,7 @@ impl Plan {
             ("mode=\"thin\"", self.mode == Mode::Thin),
             ("include_surface", is_closed),
             ("interior_color", self.interior.is_some()),
+            ("attributes", !self.attributes.is_empty()),
             ("color", matches!(self.color, ColorSource::Uniform(_))),
         ];
         let given: Vec<&str> = names.iter().filter(|(_, is)| *is).map(|(name, _)| *name).collect();
@@ -76,6 +79,7 @@ impl Plan {
             .mode(self.mode)
             .color(self.color)
             .keep_transparent(self.keep_transparent)
+            .attributes(self.attributes.iter().copied())
             .backends(self.backends())
             .pool(job::pool(self.threads)?)
             .progress(Arc::<Job>::clone(job));

@@ -6,6 +6,7 @@ pub mod make;
 mod picture;
 mod rays;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -17,13 +18,13 @@ use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
 use trivox::formats::{GridFormat, check_file, write_grid};
-use trivox::grid::Place;
+use trivox::grid::{Attribute, Attributes, Place};
 use trivox::lattice::MAX_DIM;
 use trivox::{GridError, VoxelGrid};
 
 use crate::error::{Failure, option_error};
 use crate::glue;
-use crate::grid::arrays::{fill_dense, filled, new_array, write_colors};
+use crate::grid::arrays::{fill_dense, filled, new_array, write_values};
 use crate::grid::files::{bytes_of, check_room, grid_format, write_file};
 use crate::grid::make::{grid_of_coords, indices, indices_of, refuse_non_binary, world_of};
 use crate::grid::picture::render_options;
@@ -74,6 +75,14 @@ impl PyGrid {
             [Ok(x), Ok(y), Ok(z)] => self.grid.contains([x, y, z]),
             _ => false,
         }
+    }
+
+    fn attribute<'py>(
+        &self,
+        py: Python<'py>,
+        attribute: Attribute,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        arrays::attribute(py, &self.grid, self.occupied, attribute)
     }
 
     /// A dense array with `value` where a voxel is occupied.
@@ -257,10 +266,12 @@ impl PyGrid {
         self.grid.brick_count()
     }
 
-    /// Bytes of memory that voxels and colours take.
+    /// Bytes of memory that voxels, colours and attributes take.
     #[getter]
     fn nbytes(&self) -> u64 {
-        self.grid.bytes() + self.grid.colors.as_ref().map_or(0, |colors| colors.bytes())
+        let colors = self.grid.colors.as_ref().map_or(0, |colors| colors.bytes());
+        let attributes = self.grid.attributes.as_ref().map_or(0, |all| all.values().bytes());
+        self.grid.bytes() + colors + attributes
     }
 
     /// The grid's minimum corner in mesh units, float64 of shape (3,); None where it is not known.
@@ -306,8 +317,8 @@ impl PyGrid {
     }
 
     /// The report on the voxelization, a dict with keys of the program's ``--json``: triangles, dims,
-    /// voxel_size, origin, lattice, tile, occupied, bricks, transparent, backend, adapter, reason,
-    /// timings_ms, and fill: how a solid was filled, or None. Empty for a grid of a file or an array.
+    /// voxel_size, origin, lattice, tile, occupied, bricks, transparent, attribute_names, backend,
+    /// adapter, reason, timings_ms, and fill: how a solid was filled, or None. Empty for a grid of a file or an array.
     #[getter]
     fn report<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         PyModule::import(py, "json")?.call_method1("loads", (&self.report,))
@@ -533,14 +544,56 @@ impl PyGrid {
     ///     Red, green, blue (sRGB) and opacity, in the order of `coords`; None where no colours are
     ///     known.
     fn colors<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        if self.grid.colors.is_none() {
-            return Ok(None);
-        }
-        let grid = &*self.grid;
+        let Some(colors) = &self.grid.colors else { return Ok(None) };
         filled::<u8, 4>(py, self.occupied, "uint8", |out| {
-            grid.fill_voxels(out, |key, mask, out| write_colors(grid, key, mask, out));
+            self.grid.fill_voxels(out, |key, mask, out| {
+                write_values(colors, key, mask, out, |color| color);
+            });
         })
         .map(Some)
+    }
+
+    /// What the voxels hold of the surface besides colour: a dict of the attributes that the
+    /// voxelizer was asked for, each an array in the order of `coords`. In a voxel that no triangle
+    /// touches, such as the inside of a solid, indices are -1 and all else is 0.
+    ///
+    /// ``"normal"``, float32 (n, 3): the area-weighted mean of the triangles' normals, of length 1;
+    /// 0 where opposite sides cancel. ``"triangle"``, int32 (n,): the index of the triangle with the
+    /// largest area in the voxel; of a `Mesh` in its `faces`. ``"material"`` and ``"label"``, int32
+    /// (n,): the indices of that triangle's material and object, see `names`. ``"area"``, float32
+    /// (n,): that of the surface in the voxel, in squares of `voxel_size`.
+    #[getter]
+    fn attributes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let attributes = PyDict::new(py);
+        for &attribute in Attribute::ALL {
+            if let Some(array) = self.attribute(py, attribute)? {
+                attributes.set_item(attribute.name(), array)?;
+            }
+        }
+        Ok(attributes)
+    }
+
+    /// The names of materials and objects by index, a dict of lists: ``names["label"][3]`` is the
+    /// object of a voxel of label 3. Names may be empty.
+    #[getter]
+    fn names(&self) -> BTreeMap<&'static str, &[String]> {
+        let names = self.grid.attributes.iter().flat_map(Attributes::names);
+        names.map(|(attribute, names)| (attribute.name(), &names[..])).collect()
+    }
+
+    /// ``attributes["normal"]``, float32 of shape (n, 3); None where it was not asked for.
+    fn normals<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        self.attribute(py, Attribute::Normal)
+    }
+
+    /// ``attributes["triangle"]``, int32 of shape (n,); None where it was not asked for.
+    fn triangles<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        self.attribute(py, Attribute::Triangle)
+    }
+
+    /// ``attributes["label"]``, int32 of shape (n,); None where it was not asked for.
+    fn labels<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        self.attribute(py, Attribute::Label)
     }
 
     /// The first voxel that each ray touches, exactly: as of a range scan of the grid.
@@ -808,7 +861,9 @@ impl PyGrid {
         &self,
         py: Python<'py>,
     ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
-        let bytes = self.to_bytes(py, "bricks")?;
+        // The format `bricks` has no attributes.
+        let format = if self.grid.attributes.is_some() { "npz" } else { "bricks" };
+        let bytes = self.to_bytes(py, format)?;
         let state = (bytes, &self.report, &self.warnings).into_pyobject(py)?;
         Ok((PyModule::import(py, "trivox._trivox")?.getattr("_restore_grid")?, state))
     }

@@ -14,6 +14,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
 use trivox::base::srgb::{Linear, linear, linear_of};
 use trivox::formats::{MeshFile, MeshSpec, ReadError, ReadOptions, Sidecars, read_mesh_from};
+use trivox::mesh::Labels;
 use trivox::mesh::appearance::{Alpha, Filter, Material, Texture, TextureRef, Wrap};
 use trivox::{Appearance, MeshSource};
 
@@ -177,11 +178,14 @@ impl PyMesh {
     ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
         let positions = PyBytes::new(py, bytemuck::cast_slice(self.mesh.positions()));
         let triangles = PyBytes::new(py, bytemuck::cast_slice(self.mesh.triangles()));
-        let look = self.mesh.appearance().map(postcard::to_stdvec).transpose();
-        let look = look.map_err(|error| Failure::bug(error).into_py(py))?;
+        let bug = |error| Failure::bug(error).into_py(py);
+        let look = self.mesh.appearance().map(postcard::to_stdvec).transpose().map_err(bug)?;
         let look = look.map(|bytes| PyBytes::new(py, &bytes));
+        let labels = self.mesh.labels().map(postcard::to_stdvec).transpose().map_err(bug)?;
+        let labels = labels.map(|bytes| PyBytes::new(py, &bytes));
         let path = self.path.as_deref();
-        let state = (positions, triangles, look, self.warnings.to_vec(), path).into_pyobject(py)?;
+        let state = (positions, triangles, look, labels, self.warnings.to_vec(), path);
+        let state = state.into_pyobject(py)?;
         let restore = PyModule::import(py, "trivox._trivox")?.getattr("_restore_mesh")?;
         Ok((restore, state))
     }
@@ -195,6 +199,7 @@ pub fn restore_mesh(
     positions: &[u8],
     triangles: &[u8],
     look: Option<&[u8]>,
+    labels: Option<&[u8]>,
     warnings: Vec<String>,
     path: Option<PathBuf>,
 ) -> PyResult<PyMesh> {
@@ -204,7 +209,9 @@ pub fn restore_mesh(
         let triangles: Vec<u32> = bytemuck::allocation::pod_collect_to_vec(triangles);
         let positions = bytemuck::try_cast_slice(&positions).map_err(|_| malformed())?;
         let triangles = bytemuck::try_cast_slice(&triangles).map_err(|_| malformed())?;
+        let labels = labels.map(postcard::from_bytes::<Labels>).transpose();
         let mesh = trivox::Mesh::new(positions.to_vec(), triangles.to_vec())?;
+        let mesh = mesh.with_labels(labels.map_err(|_| malformed())?);
         Ok(match look {
             Some(bytes) => {
                 let look = postcard::from_bytes(bytes).map_err(|_| malformed())?;

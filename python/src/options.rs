@@ -10,6 +10,7 @@ use numpy::{PyArrayDescrMethods, PyReadonlyArrayDyn, PyUntypedArray, PyUntypedAr
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict};
+use trivox::grid::Attribute;
 use trivox::lattice::MAX_DIM;
 use trivox::view::render::MAX_SAMPLES;
 use trivox::{ColorSource, Lattice, Tile, UnknownName};
@@ -248,6 +249,14 @@ pub fn color_of(value: &Bound<'_, PyAny>) -> PyResult<ColorSource> {
         }
         Err(_) => Err(wrong_type("color", value, "True, False or (red, green, blue)")),
     }
+}
+
+/// Names of attributes.
+pub fn attributes_of(value: &Bound<'_, PyAny>) -> PyResult<Vec<Attribute>> {
+    let names: Vec<String> = value.extract().map_err(|_| {
+        PyTypeError::new_err("attributes takes a sequence of names, such as ['normal', 'label']")
+    })?;
+    names.iter().map(|name| parsed(value.py(), name)).collect()
 }
 
 pub fn tile_of(value: &Bound<'_, PyAny>) -> PyResult<Option<Tile>> {

@@ -22,7 +22,8 @@ use crate::grid::PyGrid;
 use crate::job::{self, Job};
 use crate::mesh::Source;
 use crate::options::{
-    bounds_of, color_of, is_flag, lattice_of, named, pad_of, parsed, tile_of, whole, wholes,
+    attributes_of, bounds_of, color_of, is_flag, lattice_of, named, pad_of, parsed, tile_of, whole,
+    wholes,
 };
 
 /// Turns meshes into voxels, with fixed options. Immutable, picklable, and safe to share between
@@ -74,6 +75,8 @@ use crate::options::{
 /// interior_color : (int, int, int), optional
 ///     The colour, sRGB, of a solid's voxels far from its surface; the mean of the surface's by
 ///     default.
+/// attributes : sequence of {"normal", "triangle", "material", "label", "area"}, optional
+///     What each voxel holds of the surface besides colour: see ``Grid.attributes``.
 /// tile : str, optional
 ///     Make only this tile of the grid: "3/8", or "3/2x2x2" of so many along x, y and z, counted
 ///     from 1 with x fastest. Tiles put together are the whole to the bit; it may have up to
@@ -236,12 +239,12 @@ impl PyVoxelizer {
     #[pyo3(signature = (resolution=None, *, voxel_size=None, bounds=None, pad=0, cube=None,
         dims=None, scale=None, rotate=None, center=false, mode="surface", fill="auto",
         include_surface=false, up="y", color=ColorSource::Mesh, keep_transparent=false, interior_color=None,
-        tile=None, lattice=None, backend="auto", adapter=None, threads=None, memory=None,
+        attributes=None, tile=None, lattice=None, backend="auto", adapter=None, threads=None, memory=None,
         time_limit=None),
         text_signature = "(resolution=None, *, voxel_size=None, bounds=None, pad=0, cube=None, \
         dims=None, scale=None, rotate=None, center=False, mode='surface', fill='auto', \
         include_surface=False, up='y', color=True, keep_transparent=False, interior_color=None, \
-        tile=None, lattice=None, backend='auto', adapter=None, threads=None, memory=None, \
+        attributes=None, tile=None, lattice=None, backend='auto', adapter=None, threads=None, memory=None, \
         time_limit=None)")]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments")]
     fn new(
@@ -262,6 +265,7 @@ impl PyVoxelizer {
         #[pyo3(from_py_with = color_of)] color: ColorSource,
         #[pyo3(from_py_with = named::keep_transparent)] keep_transparent: bool,
         interior_color: Option<&Bound<'_, PyAny>>,
+        attributes: Option<&Bound<'_, PyAny>>,
         #[pyo3(from_py_with = tile_of)] tile: Option<Tile>,
         lattice: Option<&Bound<'_, PyAny>>,
         #[pyo3(from_py_with = named::backend)] backend: &str,
@@ -280,6 +284,7 @@ impl PyVoxelizer {
         let threads = threads.map(|n| whole("threads", n, 1..=MAX_THREADS)).transpose()?;
         let interior_color = interior_color.map(|rgb| wholes("interior_color", rgb, 0..=u8::MAX));
         let interior_color = interior_color.transpose()?;
+        let attributes = attributes.map(attributes_of).transpose()?.unwrap_or_default();
         if cube.is_some() && dims.is_some() {
             return refuse("give cube or dims, not both");
         }
@@ -349,6 +354,8 @@ impl PyVoxelizer {
         }
         set(&options, "lattice", lattice.map(deep_copy).transpose()?)?;
         set(&options, "interior_color", interior_color.map(|rgb| rgb.map(u32::from)))?;
+        let names: Vec<&str> = attributes.iter().map(|attribute| attribute.name()).collect();
+        set(&options, "attributes", (!names.is_empty()).then_some(names))?;
         set(&options, "tile", tile.map(|tile| tile.to_string()))?;
         set(&options, "adapter", adapter)?;
         set(&options, "threads", threads)?;
@@ -362,6 +369,7 @@ impl PyVoxelizer {
             color,
             keep_transparent,
             interior: interior_color,
+            attributes,
             tile,
             lattice: lattice_of,
             choice,

@@ -527,3 +527,68 @@ def test_many_voxels_are_looked_up_at_once(grid):
         with pytest.raises(trivox.OptionError, match="voxels of") as caught:
             wrong in grid
         assert caught.value.code == code
+
+
+ASSEMBLY = """v 0 0 0
+v 8 0 0
+v 0 8 0
+v 0 0 8
+o base
+f 1 3 2
+o side wall
+f 1 2 4
+f 1 4 3
+"""
+
+
+@pytest.fixture
+def assembly():
+    return trivox.read_mesh(ASSEMBLY.encode(), "obj")
+
+
+def test_attributes_are_arrays_in_the_order_of_coords(assembly):
+    vox = trivox.Voxelizer(16, attributes=["label", "normal", "triangle", "area"])
+    assert vox.options["attributes"] == ["label", "normal", "triangle", "area"]
+    grid = vox(assembly)
+    attributes = grid.attributes
+    assert list(attributes) == ["normal", "triangle", "label", "area"]
+    expected = {"normal": np.float32, "triangle": np.int32, "label": np.int32, "area": np.float32}
+    assert {name: array.dtype.type for name, array in attributes.items()} == expected
+    shapes = {array.shape for name, array in attributes.items() if name != "normal"}
+    assert shapes == {(grid.occupied,)} and attributes["normal"].shape == (grid.occupied, 3)
+    assert grid.names == {"label": ["base", "side wall"]} == grid.report["attribute_names"]
+    # The base is in the plane z = 0, one wall in y = 0 and one in x = 0.
+    floor = (grid.coords()[:, :2] > 1).all(1)
+    assert floor.any() and set(grid.labels()[floor]) == {0} == set(grid.triangles()[floor])
+    assert np.array_equal(grid.normals()[floor], np.broadcast_to([0, 0, -1], (floor.sum(), 3)))
+    assert np.array_equal(grid.labels() > 0, grid.triangles() > 0)
+    assert grid.triangles().max() == 2 and attributes["area"].sum() > 3 * 120
+
+
+def test_attributes_are_kept_by_pickles_tiles_and_files(assembly, tmp_path):
+    grid = trivox.Voxelizer(16, attributes=("triangle", "label"))(pickle.loads(pickle.dumps(assembly)))
+    grid.save(tmp_path / "grid.npz")
+    copies = [pickle.loads(pickle.dumps(grid)), trivox.load(tmp_path / "grid.npz")]
+    vox = [trivox.Voxelizer(16, tile=f"{n}/2", attributes=["triangle", "label"]) for n in (1, 2)]
+    copies.append(trivox.join([tile(assembly) for tile in vox]))
+    for copy in copies:
+        assert copy == grid and copy.names == grid.names and list(copy.attributes) == ["triangle", "label"]
+        assert all(np.array_equal(copy.attributes[name], grid.attributes[name]) for name in grid.attributes)
+    with np.load(tmp_path / "grid.npz") as file:
+        assert np.array_equal(file["coords"], grid.coords())
+        assert np.array_equal(file["label"], grid.labels())
+
+
+def test_attributes_that_are_not_there_are_none_and_unknown_ones_are_refused(assembly, tetrahedron):
+    grid = trivox.Voxelizer(16)(assembly)
+    assert grid.attributes == {} == grid.names
+    assert grid.normals() is None and grid.triangles() is None and grid.labels() is None
+    with pytest.raises(trivox.OptionError, match="attribute 'colour' is not possible: use 'normal'"):
+        trivox.Voxelizer(16, attributes=["colour"])
+    for wrong in ["normal", [1], 3]:
+        with pytest.raises(TypeError, match="attributes takes a sequence of names"):
+            trivox.Voxelizer(16, attributes=wrong)
+    with pytest.warns(trivox.TrivoxWarning, match="the mesh has no materials"):
+        assert trivox.Voxelizer(16, attributes=["material"])(assembly).attributes == {}
+    with pytest.warns(trivox.TrivoxWarning, match="without effect on distances: attributes"):
+        trivox.Voxelizer(16, attributes=["normal"]).distances(tetrahedron)

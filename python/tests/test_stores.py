@@ -138,6 +138,17 @@ def test_safetensors_hold_the_sparse_arrays(tmp_path, colored):
     assert os.listdir(tmp_path) == ["a.safetensors"]
 
 
+def test_attributes_are_tensors_and_other_stores_say_that_they_have_none(tmp_path):
+    grid = trivox.Voxelizer(20, attributes=["normal", "label"])(octahedron())
+    stores.save_safetensors(grid, tmp_path / "a.safetensors")
+    tensors = safetensors.load_file(tmp_path / "a.safetensors")
+    for name, array in grid.attributes.items():
+        np.testing.assert_array_equal(tensors[name], array)
+    assert stores.load_safetensors(tmp_path / "a.safetensors") == grid
+    with pytest.warns(trivox.TrivoxWarning, match="attributes are not kept"):
+        stores.save_zarr(grid, tmp_path / "a.zarr")
+
+
 @pytest.mark.parametrize("mode", [{}, {"up": "z"}])
 def test_safetensors_hold_distances(tmp_path, mode):
     field = trivox.Voxelizer(30, pad=4, **mode).distances(octahedron(), 2.5)

@@ -38,6 +38,7 @@ _Mode: TypeAlias = Literal["surface", "thin", "solid"]
 _Fill: TypeAlias = Literal["auto", "parity", "winding", "flood", "vote"]
 _View: TypeAlias = Literal["three-quarter", "iso", "front", "back", "left", "right", "top", "bottom"]
 _Up: TypeAlias = Literal["y", "z"]
+_Attribute: TypeAlias = Literal["normal", "triangle", "material", "label", "area"]
 _Order: TypeAlias = Literal["xyz", "zyx"]
 _R = TypeVar("_R", covariant=True)
 _S = TypeVar("_S", bound=np.generic)
@@ -145,6 +146,13 @@ class Grid:
     @overload
     def dense(self, dtype: DTypeLike) -> NDArray[Any]: ...
     def colors(self) -> NDArray[np.uint8] | None: ...
+    @property
+    def attributes(self) -> dict[_Attribute, NDArray[Any]]: ...
+    @property
+    def names(self) -> dict[_Attribute, list[str]]: ...
+    def normals(self) -> NDArray[np.float32] | None: ...
+    def triangles(self) -> NDArray[np.int32] | None: ...
+    def labels(self) -> NDArray[np.int32] | None: ...
     def contains(self, voxels: ArrayLike) -> NDArray[np.bool_]: ...
     def first_hits(
         self, origins: ArrayLike, directions: ArrayLike
@@ -258,6 +266,7 @@ class Voxelizer:
         color: bool | _Ints = True,
         keep_transparent: bool = False,
         interior_color: _Ints | None = None,
+        attributes: Sequence[_Attribute] | None = None,
         tile: str | None = None,
         lattice: dict[str, Any] | None = None,
         backend: Literal["auto", "cpu", "gpu"] = "auto",
@@ -355,6 +364,7 @@ def _restore_mesh(
     positions: bytes,
     triangles: bytes,
     look: bytes | None,
+    labels: bytes | None,
     warnings: list[str],
     path: _Path | None,
 ) -> Mesh: ...

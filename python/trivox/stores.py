@@ -34,6 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._errors import OptionError, ReadError
+from ._glue import warn
 from ._trivox import DistanceField, Grid
 
 __all__ = [
@@ -101,6 +102,7 @@ def save_zarr(grid: Grid, store: Any, *, shard: int = 64) -> None:
                 f"the tile from {begin} to {end} begins or ends within a shard of {shard} voxels: "
                 f"cut the grid at multiples of {shard}, or use shard={_BRICK}"
             )
+    _warn_of_attributes(grid)
     attributes: dict[str, Any] = {}
     if grid.origin is not None and grid.voxel_size is not None:
         # Of the lattice: computed from a tile's, it would depend on the tile in its last bits.
@@ -136,6 +138,11 @@ def save_zarr(grid: Grid, store: Any, *, shard: int = 64) -> None:
         _check_same(_settled(lambda: zarr.open_group(store, mode="r").attrs), attributes)
         for name in names:
             _settled(partial(_array, group, name, shape, shard))
+
+
+def _warn_of_attributes(grid: Grid) -> None:
+    if grid.attributes:
+        warn(["the voxels' attributes are not kept: .npz files and safetensors have them"])
 
 
 def _settled(read: Callable[[], T]) -> T:
@@ -251,6 +258,8 @@ def save_safetensors(grid: Grid | DistanceField, path: str | os.PathLike[str]) -
     shape (3,)) and ``voxel_size`` (float64, shape (1,)), in mesh units. Of distances, ``coords`` are those of the
     band; ``distances`` (float32, shape (n,)), ``inside`` (int32, shape (m, 3), the coordinates of the voxels
     inside) and ``width`` (float32, shape (1,)) are beside them, in voxels. The metadata has ``up`` and ``hash``.
+    ``Grid.attributes`` are tensors of their names, and ``Grid.names`` are JSON in the metadata ``names``;
+    `load_safetensors` does not read them.
 
     Parameters
     ----------
@@ -260,6 +269,7 @@ def save_safetensors(grid: Grid | DistanceField, path: str | os.PathLike[str]) -
     """
     from safetensors.numpy import save_file
 
+    metadata = {"up": grid.up, "hash": grid.hash}
     tensors: dict[str, NDArray[Any]] = {
         "coords": np.ascontiguousarray(grid.coords()),
         "dims": np.asarray(grid.dims, np.int32),
@@ -268,13 +278,16 @@ def save_safetensors(grid: Grid | DistanceField, path: str | os.PathLike[str]) -
         tensors["distances"] = np.ascontiguousarray(grid.distances())
         tensors["inside"] = np.ascontiguousarray(grid.inside().coords())
         tensors["width"] = np.asarray([grid.width], np.float32)
-    elif (colors := grid.colors()) is not None:
-        tensors["colors"] = np.ascontiguousarray(colors)
+    else:
+        if (colors := grid.colors()) is not None:
+            tensors["colors"] = np.ascontiguousarray(colors)
+        tensors.update({name: np.ascontiguousarray(array) for name, array in grid.attributes.items()})
+        metadata["names"] = json.dumps(grid.names)
     if grid.origin is not None:
         tensors["origin"] = np.asarray(grid.origin, np.float64)
         tensors["voxel_size"] = np.asarray([grid.voxel_size], np.float64)
     with _whole_file(path) as temporary:
-        save_file(tensors, temporary, metadata={"up": grid.up, "hash": grid.hash})
+        save_file(tensors, temporary, metadata=metadata)
 
 
 def load_safetensors(path: str | os.PathLike[str]) -> Grid | DistanceField:
@@ -437,6 +450,7 @@ def _write_bricks(grids: Iterable[tuple[Any, Grid]], file: Any) -> None:
                 raise grid
             if name in places:
                 raise ValueError(f"two grids have the id '{name}': give each one of its own")
+            _warn_of_attributes(grid)
             places[name] = {"dims": list(grid.dims), "hash": grid.hash}
             if grid.origin is not None:
                 places[name] |= {"origin": grid.origin.tolist(), "voxel_size": grid.voxel_size}

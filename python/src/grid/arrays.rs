@@ -4,7 +4,7 @@ use numpy::{Element, PyReadonlyArray2, PyReadwriteArrayDyn};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use trivox::VoxelGrid;
-use trivox::grid::{BrickKey, Mask, Place};
+use trivox::grid::{Attribute, Attributes, BrickKey, Mask, Place, SurfaceSample, VoxelValues};
 
 use crate::error::{Failure, option_error};
 use crate::job;
@@ -112,19 +112,59 @@ pub fn write_rows<const N: usize>(
     }
 }
 
-/// Writes the colour of each voxel of a brick.
-pub fn write_colors(grid: &VoxelGrid, key: BrickKey, mask: &Mask, out: &mut [[u8; 4]]) {
-    let Some(colors) = &grid.colors else { return };
-    let colors = colors.of_brick(key);
+/// Writes what `of` makes of the value of each voxel of a brick.
+pub fn write_values<T: Copy + Sync, U>(
+    values: &VoxelValues<T>,
+    key: BrickKey,
+    mask: &Mask,
+    out: &mut [U],
+    of: impl Fn(T) -> U,
+) {
+    let values = values.of_brick(key);
     let mut out = out.iter_mut();
     for (x, &word) in (0..).zip(mask) {
         let mut word = word;
         while word != 0 {
             if let Some(out) = out.next() {
-                *out = colors.at(x, word.trailing_zeros());
+                *out = of(values.at(x, word.trailing_zeros()));
             }
             word &= word - 1;
         }
+    }
+}
+
+/// An attribute of the voxels of `grid`, a row each; 1-D for one of one component. `None` where
+/// they do not have it.
+pub fn attribute<'py>(
+    py: Python<'py>,
+    grid: &VoxelGrid,
+    rows: u64,
+    attribute: Attribute,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let has = |all: &&Attributes| all.set().contains(attribute);
+    let Some(attributes) = grid.attributes.as_ref().filter(has) else { return Ok(None) };
+    let values = attributes.values();
+    let numbers = |sample: SurfaceSample| attribute.numbers(&sample);
+    let array = match (attribute.is_float(), attribute.components()) {
+        (true, 3) => filled::<f32, 3>(py, rows, "float32", |out| {
+            grid.fill_voxels(out, |key, mask, out| {
+                write_values(values, key, mask, out, |of| numbers(of).map(|n| n as f32));
+            });
+        })?,
+        (true, _) => filled::<f32, 1>(py, rows, "float32", |out| {
+            grid.fill_voxels(out, |key, mask, out| {
+                write_values(values, key, mask, out, |of| [numbers(of)[0] as f32]);
+            });
+        })?,
+        (false, _) => filled::<i32, 1>(py, rows, "int32", |out| {
+            grid.fill_voxels(out, |key, mask, out| {
+                write_values(values, key, mask, out, |of| [numbers(of)[0] as i32]);
+            });
+        })?,
+    };
+    match attribute.components() {
+        1 => array.call_method1("reshape", (rows,)).map(Some),
+        _ => Ok(Some(array)),
     }
 }
 

@@ -109,8 +109,8 @@ pub fn restore_grid(
     warnings: Vec<String>,
 ) -> PyResult<PyGrid> {
     let made = job::on_pool(py, || {
-        read_grid_from(&mut bytes, GridFormat::Bricks)
-            .map(|l| PyGrid::new(l.grid, report, warnings))
+        let format = if bytes.starts_with(b"PK") { GridFormat::Npz } else { GridFormat::Bricks };
+        read_grid_from(&mut bytes, format).map(|l| PyGrid::new(l.grid, report, warnings))
     })?;
     made.map_err(|error| Failure::from(error).into_py(py))
 }

@@ -25,7 +25,7 @@ use crate::engine::backend::{BackendError, check_cancelled, check_memory};
 use crate::engine::backend::{Rule, Run};
 use crate::grid::compare::compare;
 use crate::grid::{VoxelGrid, Windings};
-use crate::lattice::MAX_DIM;
+use crate::lattice::{MAX_DIM, PlacedMesh};
 use crate::predicate::crosses::Axis;
 use crate::solid::fill::{AxisDisagreement, Generalized};
 use crate::solid::topology::{Boundary, FlipStatistics, Flips, MAX_EDGES, Topology};
@@ -44,8 +44,8 @@ pub struct Solid {
 #[non_exhaustive]
 pub enum Fill {
     /// The first fill that suits the mesh: parity if it is closed; winding if parts overlap or it
-    /// is open. For a mesh with more than 32,768 boundary edges vote, which is faster, or flood if
-    /// the axes disagree widely and no hole lets it in.
+    /// is open. Where winding numbers would take long, by counts that are the same on every
+    /// machine: vote, or flood if the axes disagree widely and no hole lets it in.
     #[default]
     Auto,
     /// Voxels after an odd number of crossings of a ray along `x`.
@@ -71,6 +71,10 @@ named!(Fill, "fill", {
 
 /// Maximum number of boundary edges for which [`Fill::Auto`] takes winding numbers; more take long.
 const AUTO_EDGES: usize = 1 << 15;
+/// Maximum work for which [`Fill::Auto`] takes winding numbers ([`fill::takes_at_most`]), for each
+/// begun MB of a file: 5 to 10 seconds of a core.
+const AUTO_WORK_PER_MB: u64 = 500_000_000;
+const TRIANGLES_PER_MB: u64 = 20_000;
 /// If the axes disagree on a larger fraction of the columns, most of the mesh is defective.
 const MUCH: f64 = 0.05;
 /// If a flood fill reaches a larger fraction of the voxels that rays find inside, it entered
@@ -152,6 +156,18 @@ struct OrientedSurface {
 }
 
 impl OrientedSurface {
+    /// Whether [`Fill::Auto`] takes winding numbers for this surface of `mesh`, which has holes.
+    fn is_quickly_wound(&self, mesh: &PlacedMesh) -> bool {
+        let (whole, origin) = (mesh.whole(), mesh.first_point());
+        let most = AUTO_WORK_PER_MB * (1 + whole.len() as u64 / TRIANGLES_PER_MB);
+        let bounds = whole.bounds().map(|corner| [0, 1, 2].map(|a| corner[a] - origin[a]));
+        let units_per_voxel = mesh.lattice().units_per_voxel();
+        self.boundary.as_ref().is_some_and(|boundary| {
+            boundary.edges() <= AUTO_EDGES
+                && fill::takes_at_most(most, boundary, bounds, units_per_voxel)
+        })
+    }
+
     /// Analyzes the runner's mesh, and replaces it by the one with flipped parts.
     fn of(runner: &mut Runner) -> Result<Self, BackendError> {
         let (mut surface, flips) = Self::as_given(runner, Topology::may_need_flips)?;
@@ -222,22 +238,24 @@ async fn automatic(
         return along_x(runner, Fill::Parity, CLOSED.into()).await;
     }
     let holes = report::holes(topology.open_edges, topology.odd_edges);
-    if surface.boundary.as_ref().is_some_and(|boundary| boundary.edges() <= AUTO_EDGES) {
-        return winding(runner, format!("the mesh has {holes}"), surface).await;
+    let holes = format!("the mesh has {holes}");
+    if surface.is_quickly_wound(&runner.mesh) {
+        return winding(runner, holes, surface).await;
     }
     if runner.mesh.window().is_some() {
         return Err(BackendError::NotInTiles(
-            "the mesh has so many open edges that the automatic fill depends on the whole grid: \
-             use the fill vote or winding",
+            "the fill winding would take long for the holes of the mesh, so the automatic fill \
+             depends on the whole grid: use the fill vote or winding",
         ));
     }
-    let voted = vote(runner, format!("the mesh has {holes}")).await?;
+    let holes = format!("{holes}, for which the fill winding would take long");
+    let voted = vote(runner, holes.clone()).await?;
     let share = voted.axis_disagreement();
     if share <= MUCH {
         return Ok(voted);
     }
     let reason = format!(
-        "the mesh has {holes}, and rays along different axes disagree on {} of the columns",
+        "{holes}, and rays along different axes disagree on {} of the columns",
         report::percent(share)
     );
     let flooded = flood(runner, reason, Some(&voted)).await?;

@@ -173,3 +173,9 @@ pub fn octahedron(radius: f64) -> Mesh {
     });
     Mesh::new(corners.collect(), faces.collect()).expect("a valid mesh")
 }
+
+/// Separate triangles with corners anywhere in a cube.
+pub fn large_triangles(count: usize) -> Vec<[[f64; 3]; 3]> {
+    let mut rng = fastrand::Rng::with_seed(51);
+    (0..count).map(|_| [(); 3].map(|()| [(); 3].map(|()| rng.f64()))).collect()
+}

@@ -1,6 +1,7 @@
 //! Tiles put together are the whole grid, to the bit: voxels and colours.
 
 use crate::common::environment;
+use crate::common::shapes::mesh_of;
 use crate::common::solids;
 use crate::common::voxels::{asset, by_fill};
 
@@ -369,13 +370,18 @@ fn tiles_of_which_only_some_have_colours_are_refused() {
 fn fills_that_depend_on_the_whole_grid_are_refused_in_tiles() {
     let refused = |mesh: &Mesh, mode: Mode| {
         let tile = "1/2".parse().unwrap();
-        match on_cpu().mode(mode).resolution(64).tile(tile).run(mesh) {
+        match on_cpu().mode(mode).resolution(256).tile(tile).run(mesh) {
             Err(VoxelizeError::Backend(error @ BackendError::NotInTiles(_))) => error.to_string(),
             other => panic!("{:?}", other.map(|made| made.grid)),
         }
     };
     let cube = solids::cube([0.0; 3], 10.0);
     assert!(refused(&cube, by_fill(Fill::Flood)).contains("winding or vote"));
+    let soup = mesh_of(&solids::large_triangles(300));
+    let auto = by_fill(Fill::Auto);
+    let voted = on_cpu().mode(auto).resolution(256).run(&soup).unwrap().fill_report.unwrap();
+    assert_ne!(voted.fill, Fill::Winding, "{}", voted.reason);
+    assert!(refused(&soup, auto).contains("use the fill vote or winding"));
 }
 
 #[test]

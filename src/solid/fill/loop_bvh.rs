@@ -254,6 +254,14 @@ impl LoopBvh {
         }
     }
 
+    /// The number of [`Edges`] of a leaf, 0 for an inner node.
+    pub(super) fn edge_blocks(&self, node: u32) -> u64 {
+        match self.node(node).content {
+            Content::Edges([from, to]) => u64::from(to - from),
+            Content::Children(_) => 0,
+        }
+    }
+
     /// The radius of the node's bounding sphere.
     pub(super) fn radius(&self, node: u32) -> f64 {
         self.node(node).radius

@@ -13,6 +13,8 @@
 //! of the [BVH](crate::solid::fill::loop_bvh) in a cube's far field are one Taylor polynomial of
 //! degree 2 around its centre, with an error bound, that the cube's children inherit.
 
+mod work;
+
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -28,6 +30,8 @@ use crate::solid::fill::extremes::{Candidates, VoxelValue, lexicographic_min};
 use crate::solid::fill::loop_bvh::{ErrorBounds, LoopBvh};
 use crate::solid::fill::solid_angle::{Edge, Point, Taylor};
 use crate::solid::topology::Boundary;
+
+pub(in crate::solid) use work::takes_at_most;
 
 /// Bound of the rounding error of a sum over all edges, at points that are at least one lattice
 /// unit from every edge: at most [`MAX_EDGES`](crate::solid::topology::MAX_EDGES) factors, each
@@ -166,6 +170,13 @@ impl Extremes {
 struct Brick {
     content: Box<CapBrick>,
     extremes: Extremes,
+}
+
+impl Brick {
+    fn below(bound: f64) -> Self {
+        let content = Box::new(CapBrick { offsets: [0; 512], uncertain: Mask::default() });
+        Self { content, extremes: Extremes::below(bound) }
+    }
 }
 
 /// A cube of voxels.
@@ -316,15 +327,14 @@ impl WithSimd for DecideVoxels<'_> {
 
 impl Field {
     pub(super) fn new(boundary: &Boundary, lattice: &Lattice) -> Self {
-        let bvh = LoopBvh::new(boundary.loops());
-        Self {
-            root: bvh.root().into_iter().collect(),
-            bvh,
-            units_per_voxel: f64::from(lattice.units_per_voxel()),
-            arch: Arch::new(),
-            dims: lattice.dims,
-            bricks: lattice.dims.map(|d| d.div_ceil(BRICK)),
-        }
+        let units_per_voxel = f64::from(lattice.units_per_voxel());
+        Self::of(LoopBvh::new(boundary.loops()), units_per_voxel, lattice.dims)
+    }
+
+    fn of(bvh: LoopBvh, units_per_voxel: f64, dims: [u32; 3]) -> Self {
+        let root = bvh.root().into_iter().collect();
+        let bricks = dims.map(|d| d.div_ceil(BRICK));
+        Self { bvh, root, units_per_voxel, arch: Arch::new(), dims, bricks }
     }
 
     /// Maximum memory of the field of a boundary, in bytes.
@@ -337,6 +347,12 @@ impl Field {
         self.bricks.into_iter().max().unwrap_or(1).next_power_of_two()
     }
 
+    /// The octree's root.
+    fn root_cube(&self) -> Cube {
+        let near = self.root.clone();
+        Cube { at: [0; 3], size: self.longest() * BRICK, near, far: Expansion::default() }
+    }
+
     /// The bricks of the octree's root, the unit of the progress of [`regions`](Self::regions).
     pub(super) fn work(&self) -> u64 {
         u64::from(self.longest()).pow(3)
@@ -347,12 +363,9 @@ impl Field {
     /// # ErrorBounds
     /// The number of bricks at caps, if it exceeds `room`.
     pub(super) fn regions(&self, room: u64, progress: &dyn Progress) -> Result<Regions, u64> {
-        let near = self.root.clone();
-        let root =
-            Cube { at: [0; 3], size: self.longest() * BRICK, near, far: Expansion::default() };
         let extremes = Mutex::new(Extremes::below(UNCERTAIN));
         let bricks = CapTotals { room, count: AtomicU64::new(0), extremes, progress };
-        let regions = self.divide(root, &bricks);
+        let regions = self.divide(self.root_cube(), &bricks);
         let count = bricks.count.load(Relaxed);
         if count > room {
             return Err(count);
@@ -376,8 +389,7 @@ impl Field {
             return finished(Vec::new());
         }
         let all = self.estimate(&mut cube);
-        let half = f64::from(cube.size / 2) * self.units_per_voxel;
-        if half_integer_distance(all.number) > all.taylor.max_change(half) + all.error() {
+        if self.is_decided(&cube, &all) {
             let mut regions = Vec::new();
             let voxels = self.uncertain(&cube, &all);
             if voxels > 0 {
@@ -403,8 +415,7 @@ impl Field {
             return finished(Vec::new());
         }
         let bound = bricks.extremes().least.upper_bound();
-        let content = Box::new(CapBrick { offsets: [0; 512], uncertain: Mask::default() });
-        let mut filled = Brick { content, extremes: Extremes::below(bound) };
+        let mut filled = Brick::below(bound);
         self.fill(cube, &all, &mut filled);
         let Brick { mut content, extremes } = filled;
         bricks.extremes().merge(extremes);
@@ -472,27 +483,40 @@ impl Field {
         split
     }
 
+    /// Whether all voxels of a cube have the same offset, except for jumps.
+    fn is_decided(&self, cube: &Cube, all: &Expansion) -> bool {
+        let half = f64::from(cube.size / 2) * self.units_per_voxel;
+        half_integer_distance(all.number) > all.taylor.max_change(half) + all.error()
+    }
+
     /// Computes the offsets of a cube within a brick; `all` is its polynomial of all loops.
     fn fill(&self, cube: Cube, all: &Expansion, brick: &mut Brick) {
-        let mut undecided = Vec::new();
-        let is_smooth = all.error() < MAX_ERROR;
-        if is_smooth {
-            let undecided = &mut undecided;
-            self.arch.dispatch(DecideVoxels { field: self, cube: &cube, all, brick, undecided });
-        } else if cube.size == 2 {
-            undecided.extend((0..8).map(|index| cube.voxel(index)));
-        }
-        if cube.size > 2 && (!is_smooth || undecided.len() > MAX_UNDECIDED) {
+        let Some(undecided) = self.decide(&cube, all, brick) else {
             for mut child in children(&cube) {
                 let all = self.estimate(&mut child);
                 self.fill(child, &all, brick);
             }
             return;
-        }
+        };
         for voxel in undecided {
             let (number, error) = self.number(&cube, voxel);
             self.set(brick, voxel, number, error);
         }
+    }
+
+    /// Computes the offsets that the polynomial decides; returns the other voxels, `None` if they
+    /// are so many that the cube is to be divided.
+    fn decide(&self, cube: &Cube, all: &Expansion, brick: &mut Brick) -> Option<Vec<[u32; 3]>> {
+        let mut undecided = Vec::new();
+        let is_smooth = all.error() < MAX_ERROR;
+        if is_smooth {
+            let undecided = &mut undecided;
+            self.arch.dispatch(DecideVoxels { field: self, cube, all, brick, undecided });
+        } else if cube.size == 2 {
+            undecided.extend((0..8).map(|index| cube.voxel(index)));
+        }
+        let is_final = cube.size == 2 || is_smooth && undecided.len() <= MAX_UNDECIDED;
+        is_final.then_some(undecided)
     }
 
     /// The jumps of `b` from `center` to each column of `cube`, by `y` and `z`.
@@ -527,13 +551,14 @@ impl Field {
     /// bound.
     fn number(&self, cube: &Cube, voxel: [u32; 3]) -> (f64, f64) {
         let p = self.center(voxel);
+        self.number_in(cube, p).unwrap_or_else(|| self.number_from_root(p))
+    }
+
+    /// [`number`](Self::number) by the near and far fields of the cube, if these decide the offset.
+    fn number_in(&self, cube: &Cube, p: Point) -> Option<(f64, f64)> {
         let (number, error) = self.bvh.number(&cube.near, p, CUBE_TOLERANCE);
         let (number, error) = (number + cube.far.at(p), error + cube.far.error() + ROUNDING);
-        if half_integer_distance(number) > error {
-            (number, error)
-        } else {
-            self.number_from_root(p)
-        }
+        (half_integer_distance(number) > error).then_some((number, error))
     }
 
     /// The offset of one voxel.

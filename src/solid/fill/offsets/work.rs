@@ -1,0 +1,93 @@
+//! Estimates the work of the offsets of a boundary by counts. They depend on the boundary and on
+//! the voxel size alone, so they are the same on every machine and in every tile.
+//!
+//! The octree is descended as for the offsets, but below its first levels in one of eight children,
+//! the work of which counts eightfold.
+
+use super::{Brick, Cube, Field, UNCERTAIN, children};
+use crate::grid::BRICK;
+use crate::solid::fill::loop_bvh::LoopBvh;
+use crate::solid::fill::offsets::{CUBE_TOLERANCE, VOXEL_TOLERANCES};
+use crate::solid::fill::solid_angle::Point;
+use crate::solid::topology::Boundary;
+
+/// Voxels along the longest axis of a mesh above which the work is that of this number.
+const MAX_VOXELS: f64 = 256.0;
+/// The size of the octree's root, relative to the smallest cubes all of whose children are visited.
+const VISITED_WHOLE: u32 = 8;
+/// The measured costs of an expansion of a block of edges, and of a term of a sum for one voxel;
+/// the unit is a jump of a column.
+const EXPANSION: u64 = 16;
+const TERM: u64 = 4;
+
+/// Whether the offsets of a boundary take at most about `most` jumps, in a grid of voxels of
+/// `units_per_voxel` over a mesh from `lo` to `hi`.
+pub(in crate::solid) fn takes_at_most(
+    most: u64,
+    boundary: &Boundary,
+    [lo, hi]: [[i32; 3]; 2],
+    units_per_voxel: i32,
+) -> bool {
+    let extent = [0, 1, 2].map(|a| f64::from(hi[a]) - f64::from(lo[a]));
+    let longest = extent.into_iter().fold(0.0, f64::max);
+    let units_per_voxel = f64::from(units_per_voxel).max(longest / MAX_VOXELS);
+    let dims = extent.map(|length| ((length / units_per_voxel).ceil() as u32).max(1));
+    let bvh = LoopBvh::new(boundary.clone().relative_to(lo).loops());
+    let field = Field::of(bvh, units_per_voxel, dims);
+    let (root, mut left) = (field.root_cube(), most);
+    let smallest = root.size / VISITED_WHOLE;
+    field.spend(root, 1, smallest, &mut left).is_some()
+}
+
+impl Field {
+    /// Subtracts the work of a cube from `left`, `weight` times; `None` if it is more than `left`.
+    /// Cubes of at most `sampled` voxels are sampled.
+    fn spend(&self, mut cube: Cube, weight: u64, sampled: u32, left: &mut u64) -> Option<()> {
+        if (0..3).any(|a| cube.at[a] >= self.dims[a]) {
+            return Some(());
+        }
+        let all = self.estimate(&mut cube);
+        let blocks: u64 = cube.near.iter().map(|&node| 1 + self.bvh.edge_blocks(node)).sum();
+        let mut work = EXPANSION * blocks;
+        let mut is_filled = cube.size >= BRICK && self.is_decided(&cube, &all);
+        if cube.size <= BRICK && !is_filled {
+            work += u64::from(cube.size.pow(2)) * self.edges_with_rays_in(&cube).len() as u64;
+            if let Some(undecided) = self.decide(&cube, &all, &mut Brick::below(UNCERTAIN)) {
+                is_filled = true;
+                let terms = undecided.first().map_or(0, |&voxel| self.terms(&cube, voxel));
+                work += TERM * undecided.len() as u64 * terms;
+            }
+        }
+        *left = left.checked_sub(weight * work)?;
+        if is_filled {
+            return Some(());
+        }
+        if cube.size > sampled {
+            return children(&cube).try_for_each(|child| self.spend(child, weight, sampled, left));
+        }
+        let hash = cube.at.iter().fold(cube.size, |hash, &c| (hash ^ c).wrapping_mul(0x9E37_79B1));
+        let child = children(&cube).nth(hash as usize >> 29)?;
+        self.spend(child, 8 * weight, sampled, left)
+    }
+
+    /// The number of terms of [`number`](Self::number).
+    fn terms(&self, cube: &Cube, voxel: [u32; 3]) -> u64 {
+        let p = self.center(voxel);
+        let near = self.terms_of(&cube.near, p, CUBE_TOLERANCE);
+        let is_decided = self.number_in(cube, p).is_some();
+        near + if is_decided { 0 } else { self.terms_of(&self.root, p, VOXEL_TOLERANCES[0]) }
+    }
+
+    /// The number of nodes and blocks of edges that [`LoopBvh::number`] visits.
+    fn terms_of(&self, nodes: &[u32], p: Point, tolerance: f64) -> u64 {
+        let (mut nodes, mut count) = (nodes.to_vec(), 0);
+        while let Some(node) = nodes.pop() {
+            count += 1 + self.bvh.edge_blocks(node);
+            let error = self.bvh.errors(node, p, 0.0).multipoles;
+            if error == 0.0 || error >= tolerance || self.bvh.rays_may_hit_box(node, p, p) {
+                nodes.extend(self.bvh.children(node).into_iter().flatten());
+            }
+        }
+        count
+    }
+}

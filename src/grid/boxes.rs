@@ -64,13 +64,14 @@ impl VoxelGrid {
     /// whole number of voxels; the box has more than [`MAX_DIM`](crate::lattice::MAX_DIM) voxels
     /// along an axis.
     pub fn in_one_box(&self, other: &Self) -> Result<[Self; 2], GridError> {
-        let between = match (self.world.place, other.world.place) {
-            (Some(from), Some(to)) => voxels_between(from, to),
-            (None, None) => Some([0; 3]),
+        let to = match (self.world.place, other.world.place) {
+            (Some(from), Some(to)) => voxels_between(from, to)?,
+            (None, None) => [0; 3],
             _ => return Err(GridError::NoPlace),
         };
-        let is_up = self.world.up == other.world.up;
-        let to = between.filter(|_| is_up).ok_or(GridError::OtherLattice)?;
+        if self.world.up != other.world.up {
+            return Err(GridError::OtherLattice);
+        }
         let low = to.map(|to| to.min(0));
         let ends =
             |a: usize| i64::from(self.dims[a]).max(to[a].saturating_add(other.dims[a].into()));

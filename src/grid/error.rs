@@ -47,6 +47,15 @@ pub enum GridError {
              place, or its up axis is another"
     )]
     OtherLattice,
+    /// Places so far from the origin that their rounding hides the offset between them.
+    #[error(
+        "the grids lie {voxels} voxels from the origin, where 64-bit floating point rounds their \
+         places to parts of a voxel: move the mesh near the origin first (--center)"
+    )]
+    FarFromOrigin {
+        /// The distance along an axis.
+        voxels: u64,
+    },
     /// Of tiles with voxels, some have colours and some have none.
     #[error("some tiles have colours and others have none: make all of them with the same options")]
     SomeColors,
@@ -70,6 +79,7 @@ impl ErrorCode for GridError {
             Self::NoTiles => "grid.no_tiles",
             Self::NoPlace => "grid.no_place",
             Self::OtherLattice => "grid.other_lattice",
+            Self::FarFromOrigin { .. } => "grid.far_from_origin",
             Self::SomeColors => "grid.some_colors",
         }
     }

@@ -113,7 +113,7 @@ impl VoxelGrid {
     ///
     /// # Errors
     /// There are no tiles; one has no place, or another voxel size or up axis than the first, or is
-    /// not shifted by whole voxels; two overlap, occupied there or not; as
+    /// not shifted by whole voxels; they are too far from the origin; two overlap, occupied there or not; as
     /// [`assemble`](Self::assemble).
     pub fn join(tiles: &[&Self]) -> Result<Self, GridError> {
         let places: Option<Vec<Place>> = tiles.iter().map(|tile| tile.world.place).collect();
@@ -127,8 +127,10 @@ impl VoxelGrid {
             .fold(first.origin, |origin, place| [0, 1, 2].map(|a| origin[a].min(place.origin[a])));
         let mut at = Vec::with_capacity(tiles.len());
         for (place, tile) in places.iter().zip(tiles) {
-            let voxel = voxels_between(Place { origin, ..first }, *place);
-            let voxel = voxel.filter(|_| tile.world.up == up).ok_or(GridError::OtherLattice)?;
+            let voxel = voxels_between(Place { origin, ..first }, *place)?;
+            if tile.world.up != up {
+                return Err(GridError::OtherLattice);
+            }
             at.push(voxel.map(|c| u32::try_from(c).unwrap_or(u32::MAX)));
         }
         let end =
@@ -159,15 +161,26 @@ impl VoxelGrid {
     }
 }
 
-/// The offset between two places, in voxels; `None` if the voxel sizes differ, or the offset is not
-/// whole.
-pub(super) fn voxels_between(from: Place, to: Place) -> Option<[i64; 3]> {
+/// The farthest origin, in voxels, that is known to a hundredth of a voxel: `f64` rounds it by at
+/// most `2^-53` of it.
+const MAX_ORIGIN: f64 = (1u64 << 46) as f64;
+
+/// The offset between two places, in voxels.
+///
+/// # Errors
+/// The voxel sizes differ, the offset is not whole, or the origins are not known well enough.
+pub(super) fn voxels_between(from: Place, to: Place) -> Result<[i64; 3], GridError> {
     let size = from.voxel_size;
+    let far = from.origin.into_iter().chain(to.origin).fold(0.0, |far, c| f64::max(far, c.abs()));
+    if from != to && far > MAX_ORIGIN * size {
+        return Err(GridError::FarFromOrigin { voxels: (far / size) as u64 });
+    }
     let distance = [0, 1, 2].map(|a| (to.origin[a] - from.origin[a]) / size);
     // Formats that keep a place in 32 bits round it.
     let is_near = distance.iter().all(|d| (d - d.round()).abs() < 0.05);
     let is_same_size = (to.voxel_size - size).abs() <= 1e-5 * size;
-    (is_near && is_same_size).then(|| distance.map(|d| d.round() as i64))
+    let is_of_one = is_near && is_same_size;
+    is_of_one.then(|| distance.map(|d| d.round() as i64)).ok_or(GridError::OtherLattice)
 }
 
 /// The first voxel that two of the tiles have in common, occupied or not.

@@ -100,7 +100,7 @@ impl Lattice {
     ) -> Result<Self, PlaceError> {
         options.check(limit)?;
         let bounds = match options.bounds {
-            Some(bounds) => fitting(bounds, mesh_bounds)?,
+            Some(bounds) => fitting(bounds, mesh_bounds, options.dims.is_some())?,
             None => mesh_bounds.into(),
         };
         check_extent(options.sizing, &bounds)?;
@@ -218,11 +218,15 @@ pub(super) fn cube(dims: [u32; 3]) -> u32 {
 }
 
 /// `bounds`, which may be flat only where the mesh is.
-fn fitting(bounds: Bounds, [mesh_min, mesh_max]: [[f64; 3]; 2]) -> Result<Bounds, PlaceError> {
+fn fitting(
+    bounds: Bounds,
+    [mesh_min, mesh_max]: [[f64; 3]; 2],
+    has_dims: bool,
+) -> Result<Bounds, PlaceError> {
     let Bounds { min, max } = bounds;
     for axis in 0..3 {
         if min[axis] == max[axis] && [mesh_min[axis], mesh_max[axis]] != [min[axis]; 2] {
-            return Err(PlaceError::bounds(axis, &bounds));
+            return Err(PlaceError::bounds(axis, &bounds, has_dims));
         }
     }
     Ok(bounds)

@@ -99,6 +99,17 @@ pub enum PlaceError {
         /// The upper bound.
         max: f64,
     },
+    /// The voxels of a grid of given dimensions are smaller than the rounding of its bounds.
+    #[error(
+        "64-bit floating point cannot tell the ends of the grid apart at {} on the {axis} axis: \
+         use larger voxels, or move the mesh near the origin first (--center)", short(.at)
+    )]
+    Unresolved {
+        /// `x`, `y` or `z`.
+        axis: char,
+        /// The coordinate of both ends.
+        at: f64,
+    },
     /// All vertices are the same point, so no length can be divided into voxels.
     #[error(
         "all vertices are at one point ({}, {}, {}), so a resolution has no length to divide: \
@@ -172,6 +183,7 @@ impl ErrorCode for PlaceError {
             Self::Resolution(_) => "place.resolution",
             Self::VoxelSize(_) => "place.voxel_size",
             Self::Bounds { .. } => "place.bounds",
+            Self::Unresolved { .. } => "place.unresolved",
             Self::NoExtent(_) | Self::NoLength(_) => "place.no_extent",
             Self::ExtentRange { .. } => "place.extent_range",
             Self::TooManyVoxels { .. } => "place.too_many_voxels",
@@ -184,8 +196,14 @@ impl ErrorCode for PlaceError {
 }
 
 impl PlaceError {
-    fn bounds(axis: usize, bounds: &Bounds) -> Self {
-        Self::Bounds { axis: AXES[axis], min: bounds.min[axis], max: bounds.max[axis] }
+    /// Of the bounds of a grid, which follow from its dimensions if these are given.
+    fn bounds(axis: usize, bounds: &Bounds, has_dims: bool) -> Self {
+        let (axis, min, max) = (AXES[axis], bounds.min[axis], bounds.max[axis]);
+        if has_dims && min == max {
+            Self::Unresolved { axis, at: min }
+        } else {
+            Self::Bounds { axis, min, max }
+        }
     }
 }
 
@@ -263,15 +281,15 @@ impl Bounds {
 
     /// # Errors
     /// The bounds are inverted, not finite or a point. They may be flat.
-    fn check(&self) -> Result<(), PlaceError> {
+    fn check(&self, has_dims: bool) -> Result<(), PlaceError> {
         // False for NaN.
         let is_possible = |axis: &usize| {
             let length = self.max[*axis] - self.min[*axis];
             length >= 0.0 && length.is_finite()
         };
         match (0..3).find(|axis| !is_possible(axis)) {
-            Some(axis) => Err(PlaceError::bounds(axis, self)),
-            None if self.longest() == 0.0 => Err(PlaceError::bounds(0, self)),
+            Some(axis) => Err(PlaceError::bounds(axis, self, has_dims)),
+            None if self.longest() == 0.0 => Err(PlaceError::bounds(0, self, has_dims)),
             None => Ok(()),
         }
     }
@@ -326,7 +344,7 @@ impl PlaceOptions {
         if let Some(dims) = self.dims.filter(|dims| dims.iter().any(|d| !(1..=limit).contains(d))) {
             return Err(PlaceError::Dims { dims, limit });
         }
-        self.bounds.map_or(Ok(()), |bounds| bounds.check())
+        self.bounds.map_or(Ok(()), |bounds| bounds.check(self.dims.is_some()))
     }
 }
 

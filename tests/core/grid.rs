@@ -557,6 +557,10 @@ fn grids_of_one_lattice_are_brought_into_one_box() {
         (at([0.0; 3], 0.25, Up::Y), GridError::OtherLattice),
         (at([0.0; 3], 0.5, Up::Z), GridError::OtherLattice),
         (at([1e5, 0.0, 0.0], 0.5, Up::Y), GridError::Dims([200_003, 2, 2])),
+        (
+            at([1e15, 0.0, 0.0], 0.5, Up::Y),
+            GridError::FarFromOrigin { voxels: 2_000_000_000_000_000 },
+        ),
         (at([0.0; 3], 0.5, Up::Y).with_world(World::default()), GridError::NoPlace),
     ] {
         assert_eq!(grid.in_one_box(&other).unwrap_err(), why);

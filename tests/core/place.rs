@@ -424,6 +424,18 @@ fn a_flat_mesh_has_a_grid_of_its_own_bounds_but_a_point_is_none() {
 }
 
 #[test]
+fn a_grid_smaller_than_the_rounding_of_its_place_is_refused_in_its_own_words() {
+    let corners = [[1e15, 0.0, 0.0], [1e15, 2.0, 0.0], [1e15 + 2.0, 0.0, 2.0]];
+    let grid = CenteredGrid { dims: [4; 3], fills: false };
+    let options =
+        Transform::default().with_grid(grid).place_options(&mesh_of(&[corners]), resolution(2000));
+    let refused = place(&mesh_of(&[corners]), &options);
+    assert_eq!(refused, Err(PlaceError::Unresolved { axis: 'x', at: 1e15 + 1.0 }));
+    let text = refused.unwrap_err().to_string();
+    assert!(text.contains("ends of the grid") && !text.contains("bounds"), "{text}");
+}
+
+#[test]
 fn a_resolution_of_a_single_point_is_refused() {
     let point = [1.0, 2.0, 3.0];
     let refused = place(&mesh_of(&[[point; 3]]), &resolution(8));

@@ -35,6 +35,7 @@
 //! whole bricks, so the voxels of a tile are those of the whole.
 
 mod choice;
+mod distinct;
 pub mod transform;
 mod window;
 
@@ -47,6 +48,7 @@ use crate::base::error_code::ErrorCode;
 use crate::base::numbers::{AXES, short};
 pub use crate::lattice::choice::Lattice;
 use crate::lattice::choice::MAX_SPAN;
+pub(crate) use crate::lattice::distinct::Distinct;
 use crate::lattice::window::Part;
 pub(crate) use crate::lattice::window::WINDOW_STEP;
 pub use crate::lattice::window::{Tile, TileError, Tiles, Window, WindowReach};

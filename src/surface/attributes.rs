@@ -16,7 +16,7 @@ use crate::grid::{
     Attribute, AttributeNames, AttributeSet, Attributes, BRICK, BrickKey, Mask, SurfaceSample,
     VoxelGrid, VoxelValues, count, is_empty, mask_bounds, mask_places,
 };
-use crate::lattice::{PlacedMesh, Triangle};
+use crate::lattice::{Distinct, PlacedMesh, Triangle};
 use crate::surface::color::clip::{ClipScratch, Plane, clip, corners};
 use crate::surface::color::octree;
 use crate::surface::color::sums::Weights;
@@ -44,8 +44,9 @@ pub fn attributes(
     }
     let progress = &Latch::new(progress);
     progress.start("attributes", octree::SHARES);
-    let needed = mesh.len() as u64 * size_of::<u32>() as u64;
+    let needed = 2 * mesh.len() as u64 * size_of::<u32>() as u64;
     check_memory(needed, memory)?;
+    let distinct = &Distinct::of(mesh, true);
     let weights = Weights::new(mesh.whole().len());
     let arch = Arch::new();
     let work = |scratch: &mut Scratch, out: &mut Vec<SampledBrick>, key, triangles: &[u32]| {
@@ -53,13 +54,13 @@ pub fn attributes(
             return 0;
         }
         let mask = grid.mask_of(key);
-        out.extend(arch.dispatch(SampleBrick { mesh, key, mask, triangles, weights, scratch }));
+        out.extend(arch.dispatch(SampleBrick { distinct, key, mask, triangles, weights, scratch }));
         // In two lists while they are put in order.
         let voxels = out.last().map_or(0, |(.., samples)| samples.len());
         2 * (size_of::<SampledBrick>() + voxels * size_of::<SurfaceSample>()) as u64
     };
     let done = |shares| progress.advance(shares);
-    let sampled = octree::bricks(mesh, grid, false, memory - needed, &work, &done);
+    let sampled = octree::bricks(distinct, grid, false, memory - needed, &work, &done);
     let sampled = sampled
         .map_err(|lists| BackendError::Memory { needed: needed + lists, allowed: memory })?;
     check_cancelled(progress)?;
@@ -121,19 +122,20 @@ struct Sums {
 }
 
 impl Sums {
-    /// Adds a part of `triangle` of `area` units and this weight.
+    /// Adds a part of each of the `copies` of `triangle`, of `area` units and this weight.
     #[inline]
-    fn add(&mut self, triangle: u32, normal: [i64; 3], area: u64, weight: i64) {
+    fn add(&mut self, triangle: u32, normal: [i64; 3], area: u64, weight: i64, copies: u32) {
         let is_first = self.weight == 0;
         let is_larger = area > self.largest || area == self.largest && triangle < self.triangle;
         if is_first || is_larger {
             (self.largest, self.triangle) = (area, triangle);
         }
+        let weight = i64::from(copies) * weight;
         for (sum, component) in self.normal.iter_mut().zip(normal) {
             *sum += weight * component;
         }
         self.weight += weight;
-        self.area += area;
+        self.area += u64::from(copies) * area;
     }
 
     /// The normalized sum; zero where less than a 1024th of the weight is left.
@@ -174,7 +176,7 @@ fn normal_of(&[a, b, c]: &Triangle) -> [i64; 3] {
 
 /// Finds the surface in the voxels of a brick.
 struct SampleBrick<'a> {
-    mesh: &'a PlacedMesh,
+    distinct: &'a Distinct<'a>,
     key: BrickKey,
     /// The occupied voxels.
     mask: Mask,
@@ -189,7 +191,8 @@ impl WithSimd for SampleBrick<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> Option<SampledBrick> {
-        let Self { mesh, key, mask, triangles, weights, scratch: Scratch { clipped, sums } } = self;
+        let Self { distinct, key, mask, triangles, weights, scratch } = self;
+        let (mesh, Scratch { clipped, sums }) = (distinct.mesh, scratch);
         let base = key.position().map(|b| (b * BRICK) as i32);
         let mut touched = Mask::default();
         for (&index, own) in triangles.iter().zip(brick_masks(simd, mesh, triangles, base)) {
@@ -200,9 +203,10 @@ impl WithSimd for SampleBrick<'_> {
             (0..8).for_each(|x| touched[x] |= own[x]);
             let triangle = mesh.triangle(index as usize);
             let source = mesh.source(index as usize) as u32;
+            let copies = distinct.copies(index);
             let normal = normal_of(&triangle);
             for (x, bit) in mask_places(own) {
-                sums[(64 * x + bit) as usize].add(source, normal, 0, 1);
+                sums[(64 * x + bit) as usize].add(source, normal, 0, 1, copies);
             }
             let corners = corners(&triangle, base, mesh.lattice().fraction_bits);
             let plane = Plane::new(&corners);
@@ -216,7 +220,7 @@ impl WithSimd for SampleBrick<'_> {
                     let voxel = (64 * x + 8 * y + z) as usize;
                     if own[voxel / 64] >> (voxel % 64) & 1 == 1 {
                         let area = weights.units(plane.area(polygon));
-                        sums[voxel].add(source, normal, area, area as i64);
+                        sums[voxel].add(source, normal, area, area as i64, copies);
                     }
                 },
             );

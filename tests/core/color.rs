@@ -8,12 +8,13 @@ use crate::common::solids::sphere;
 use crate::common::voxels::{at_resolution, in_grid, in_mode, on_threads, surface, within};
 use fastrand::Rng;
 use trivox::base::srgb::{linear_of, linear_of_rgba, rgba_of};
-use trivox::grid::Colors;
+use trivox::engine::backend::BackendChoice;
+use trivox::grid::{Attribute, Colors};
 use trivox::mesh::appearance::{Alpha, Filter, Material, Texture, TextureRef, Wrap};
 use trivox::solid::Solid;
 use trivox::{
     Appearance, ColorOptions, Colored, Mesh, Mode, NoProgress, PlaceOptions, PlacedMesh, Sizing,
-    color, place,
+    Voxelizer, color, place,
 };
 
 const RED: [u8; 4] = [255, 0, 0, 255];
@@ -288,6 +289,44 @@ fn colours_are_the_same_in_any_order_and_on_any_number_of_threads() {
     }
     assert!(all[0].len() > 100);
     assert!(all.iter().all(|bricks| *bricks == all[0]));
+}
+
+/// Triangles of another material, though an equal one, are no repetitions.
+#[test]
+fn repeated_triangles_count_as_often_as_they_are_there() {
+    let mut rng = Rng::with_seed(61);
+    let (positions, triangles) = float_soup(&mut rng, 12);
+    let texture = noise(&mut rng, [16, 16]);
+    let own: Vec<_> = triangles.iter().map(|_| [(); 3].map(|()| [rng.f32(), rng.f32()])).collect();
+    let order: Vec<(usize, u32)> = (0..4)
+        .flat_map(|copy| (0..12).filter(move |i| i % 4 >= copy).map(move |i| (i, copy as u32)))
+        .collect();
+    let mesh = |is_repeated: bool| {
+        let texture_of = Some(read_linearly([Wrap::Repeat; 2]));
+        let look = Appearance {
+            materials: vec![Material { texture: texture_of, ..Material::default() }; 4],
+            material_of: order
+                .iter()
+                .map(|&(_, copy)| if is_repeated { 0 } else { copy })
+                .collect(),
+            textures: vec![texture.clone()],
+            uvs: order.iter().map(|&(triangle, _)| own[triangle]).collect(),
+            ..Appearance::default()
+        };
+        let triangles = order.iter().map(|&(triangle, _)| triangles[triangle]).collect();
+        Mesh::new(positions.clone(), triangles).unwrap().with_appearance(look).unwrap()
+    };
+    let voxelizer = Voxelizer::new().backend(BackendChoice::Cpu).resolution(64);
+    let voxelizer = voxelizer.attributes(Attribute::ALL.iter().copied());
+    for mode in [Mode::Surface, Mode::Thin] {
+        let voxelizer = voxelizer.clone().mode(mode);
+        let [repeated, listed] =
+            [true, false].map(|is_repeated| voxelizer.run(&mesh(is_repeated)).unwrap().grid);
+        assert!(repeated == listed && repeated.occupied() > 1000);
+        let once = Mesh::new(positions.clone(), triangles.clone()).unwrap();
+        let once = voxelizer.run(&once).unwrap().grid;
+        assert!(once.voxels().eq(repeated.voxels()));
+    }
 }
 
 #[test]

@@ -223,6 +223,19 @@ fn order_of_triangles_and_number_of_threads_change_nothing() {
 }
 
 #[test]
+fn a_repeated_triangle_is_one() {
+    let corners = vec![[0.0; 3], [30.0, 4.0, 9.0], [7.0, 25.0, 3.0], [1.0; 3]];
+    let field_of = |copies: usize| {
+        let mut triangles = vec![[0, 1, 2]; copies];
+        triangles.push([1, 2, 3]);
+        let mesh = Mesh::new(corners.clone(), triangles).unwrap();
+        let mesh = place(&mesh, &PlaceOptions::new(Sizing::VoxelSize(1.0)).with_pad(3)).unwrap();
+        field(&mesh, nothing(&mesh), 3.0)
+    };
+    assert!(field_of(1) == field_of(1000));
+}
+
+#[test]
 fn little_memory_gives_the_same_field_or_an_error() {
     let (_, mesh) = octahedron(60, 3);
     let expected = field(&mesh, nothing(&mesh), 3.0);

@@ -9,7 +9,7 @@ use crate::base::progress::Progress;
 use crate::engine::backend::report::RunReport;
 use crate::engine::backend::{Backend, BackendError, Rule, Run, RunOptions, check_cancelled};
 use crate::grid::VoxelGrid;
-use crate::lattice::PlacedMesh;
+use crate::lattice::{Distinct, PlacedMesh};
 
 /// A backend at work on one mesh.
 pub(crate) struct Runner<'a> {
@@ -33,7 +33,12 @@ impl Runner<'_> {
         let began = Instant::now();
         let memory = self.options.memory.saturating_sub(kept);
         let options = RunOptions { memory, ..*self.options };
-        let run = self.by.run_async(&self.mesh, rule, &options, self.progress).await;
+        // Repeated triangles touch the same voxels, but their crossings count.
+        let mesh = match rule.counting_axis() {
+            None => Distinct::of(&self.mesh, false).into_mesh(),
+            Some(_) => Cow::Borrowed(&*self.mesh),
+        };
+        let run = self.by.run_async(&mesh, rule, &options, self.progress).await;
         let mut run = run.map_err(|error| error.beside(kept, self.options.memory))?;
         self.time += began.elapsed();
         match (&mut self.report, run.report.take()) {

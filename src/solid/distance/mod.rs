@@ -31,7 +31,7 @@ use rayon::prelude::*;
 use crate::base::progress::Progress;
 use crate::engine::backend::{Backend, BackendError};
 use crate::grid::{BRICK, BrickKey, GridBuilder, Mask, VoxelGrid, count};
-use crate::lattice::PlacedMesh;
+use crate::lattice::{Distinct, PlacedMesh};
 use crate::solid::distance::bricks::Bricks;
 use crate::solid::distance::cull::Culling;
 use crate::solid::distance::nearest::{Brick, BrickDistances, Near};
@@ -143,6 +143,7 @@ pub(crate) fn band(
     if mesh.window().is_some() {
         return Err(NOT_IN_TILES);
     }
+    let mesh = &*Distinct::of(mesh, false).into_mesh();
     match backend {
         #[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
         Backend::Gpu(gpu) => {

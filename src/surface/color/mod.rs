@@ -19,7 +19,7 @@ use crate::base::srgb::{Rgba, linear_of, rgba_of, srgb_of};
 use crate::engine::backend::{BackendError, check_cancelled, check_memory};
 use crate::engine::mode::Mode;
 use crate::grid::{BrickKey, Colors, Mask, VoxelGrid, count, is_empty};
-use crate::lattice::PlacedMesh;
+use crate::lattice::{Distinct, PlacedMesh};
 use crate::surface::color::painter::{ColoredBrick, Painted, Painter, painted_bytes};
 use crate::surface::color::shade::Shading;
 
@@ -111,7 +111,8 @@ pub fn color(
     let needed = memory_bound(mesh, &grid, is_solid) + Shading::bytes(appearance);
     check_memory(needed, options.memory)?;
     let shading = Shading::new(appearance);
-    let painter = Painter { mesh, shading, grid: &grid, is_solid, progress };
+    let distinct = &Distinct::of(mesh, true);
+    let painter = Painter { distinct, shading, grid: &grid, is_solid, progress };
     let painted = painter.paint(options.memory - needed).map_err(|lists| BackendError::Memory {
         needed: needed + lists,
         allowed: options.memory,
@@ -148,14 +149,14 @@ fn without_transparent(
     })
 }
 
-/// An upper estimate of bytes: the list of all triangles, coloured bricks, the colours of the
+/// An upper estimate of bytes: two lists of all triangles, coloured bricks, the colours of the
 /// surface and of the grid. Most full bricks of a solid have no colours of their own: those that
 /// have are counted when they are painted.
 fn memory_bound(mesh: &PlacedMesh, grid: &VoxelGrid, is_solid: bool) -> u64 {
     let voxels: u64 = grid.masks().par_iter().map(|mask| u64::from(count(mask))).sum();
     let full = if is_solid { 0 } else { grid.full_runs().map(|(_, len)| u64::from(len)).sum() };
     let bricks = grid.keys().len() as u64 + full;
-    mesh.len() as u64 * 4 + painted_bytes(bricks, voxels + 512 * full)
+    mesh.len() as u64 * 8 + painted_bytes(bricks, voxels + 512 * full)
 }
 
 /// The coloured surface of a mesh, including voxels that are not in the grid.

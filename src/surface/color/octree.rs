@@ -7,7 +7,7 @@ use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
 use crate::grid::{BRICK, BrickKey, VoxelGrid, set_bits};
-use crate::lattice::PlacedMesh;
+use crate::lattice::{Distinct, PlacedMesh};
 use crate::predicate::blocks::BlockMask;
 use crate::surface::color::touched::{Block, block_masks};
 
@@ -27,7 +27,7 @@ const PARALLEL_TRIANGLES: usize = 1 << 9;
 /// proportion to their numbers of triangles.
 pub(in crate::surface) const SHARES: u64 = 1 << 32;
 
-/// Calls `work` for each brick of `grid` that triangles touch and, `with_neighbors`, for the
+/// Calls `work` for each brick of `grid` that distinct triangles touch and, `with_neighbors`, for the
 /// touched neighbours of its bricks. Each task has scratch memory `M` and a result `T`; `work`
 /// returns the bytes that it added to the result. Calls `done` with the shares of each task that
 /// ends, [`SHARES`] in all. Returns the results, in no order.
@@ -35,7 +35,7 @@ pub(in crate::surface) const SHARES: u64 = 1 << 32;
 /// # Errors
 /// The memory of the lists of triangles and of what was added, if it exceeds `memory`, in bytes.
 pub(in crate::surface) fn bricks<M: Default, T: Default + Send>(
-    mesh: &PlacedMesh,
+    distinct: &Distinct,
     grid: &VoxelGrid,
     with_neighbors: bool,
     memory: u64,
@@ -44,7 +44,7 @@ pub(in crate::surface) fn bricks<M: Default, T: Default + Send>(
 ) -> Result<Vec<T>, u64> {
     let [x, y, z] = grid.dims().map(|d| d.div_ceil(BRICK));
     let bits = x.max(y).max(z).next_power_of_two().ilog2();
-    let all: Vec<u32> = (0..mesh.len() as u32).collect();
+    let (mesh, all) = (distinct.mesh, distinct.triangles().collect::<Vec<u32>>());
     let lists = ListMemory { allowed: memory, ..ListMemory::default() };
     let traversal = Traversal { mesh, grid, with_neighbors, lists: &lists, work, done };
     let results = traversal.visit::<M, T>(Node { from: [0; 3], bits }, &all, SHARES);

@@ -7,7 +7,7 @@ use crate::base::srgb::{Rgba, rgba_of};
 use crate::grid::{
     BRICK, BrickKey, Mask, VoxelGrid, count, is_empty, mask_below, mask_bounds, mask_places,
 };
-use crate::lattice::PlacedMesh;
+use crate::lattice::Distinct;
 use crate::surface::color::bilinear::{Integrated, Piece, Queues};
 use crate::surface::color::clip::{ClipScratch, Plane, clip, corners};
 use crate::surface::color::coverage;
@@ -54,7 +54,7 @@ impl Painted {
 
 /// What the painting of all bricks shares.
 pub(super) struct Painter<'a> {
-    pub(super) mesh: &'a PlacedMesh,
+    pub(super) distinct: &'a Distinct<'a>,
     pub(super) shading: Shading<'a>,
     pub(super) grid: &'a VoxelGrid,
     pub(super) is_solid: bool,
@@ -91,7 +91,7 @@ impl Painter<'_> {
     /// # Errors
     /// As [`octree::bricks`].
     pub(super) fn paint(&self, memory: u64) -> Result<Vec<Painted>, u64> {
-        let weights = Weights::new(self.mesh.whole().len());
+        let weights = Weights::new(self.distinct.mesh.whole().len());
         let arch = Arch::new();
         let paint = |scratch: &mut Scratch, painted: &mut Painted, key, triangles: &[u32]| {
             if self.progress.is_cancelled() {
@@ -106,7 +106,7 @@ impl Painter<'_> {
             }
         };
         let done = |shares| self.progress.advance(shares);
-        octree::bricks(self.mesh, self.grid, self.is_solid, memory, &paint, &done)
+        octree::bricks(self.distinct, self.grid, self.is_solid, memory, &paint, &done)
     }
 }
 
@@ -126,7 +126,8 @@ impl WithSimd for PaintBrick<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(mut self, simd: S) {
-        let Painter { mesh, shading, grid, is_solid, .. } = self.painter;
+        let Painter { distinct, shading, grid, is_solid, .. } = self.painter;
+        let mesh = distinct.mesh;
         // For a solid, empty voxels too: the exposed voxels next to them take the mean of their
         // colours.
         let first = self.key.first_voxel();
@@ -242,7 +243,7 @@ impl<'a> PaintBrick<'a> {
     }
 
     fn shading(&self, triangle: u32) -> TriangleShading<'a> {
-        let Painter { shading, mesh, .. } = self.painter;
+        let Painter { shading, distinct: Distinct { mesh, .. }, .. } = self.painter;
         shading.of(mesh.source(triangle as usize), mesh.indices()[triangle as usize])
     }
 
@@ -254,7 +255,7 @@ impl<'a> PaintBrick<'a> {
     /// The corners of a triangle, in voxels from the minimum corner of the brick.
     #[inline(always)]
     fn corners(&self, index: usize) -> [[f64; 3]; 3] {
-        let mesh = self.painter.mesh;
+        let mesh = self.painter.distinct.mesh;
         let triangle = mesh.triangle(self.triangles[index] as usize);
         corners(&triangle, self.base(), mesh.lattice().fraction_bits)
     }
@@ -272,6 +273,7 @@ impl<'a> PaintBrick<'a> {
         mixed: &Mask,
     ) {
         let shading = &shadings[index];
+        let copies = u64::from(self.painter.distinct.copies(self.triangles[index]));
         let plane = Plane::new(corners);
         let texel_map = shading.texel_map(plane);
         let is_interpolated = shading.interpolated().is_some();
@@ -286,7 +288,7 @@ impl<'a> PaintBrick<'a> {
                 if mixed[voxel / 64] >> (voxel % 64) & 1 == 0 {
                     return;
                 }
-                let weight = self.weights.of(plane.area(polygon));
+                let weight = copies * self.weights.of(plane.area(polygon));
                 if let Some(map) = &texel_map {
                     map.map(polygon, texels);
                 }

@@ -1,0 +1,130 @@
+//! Triangles that a mesh repeats: the same corners in the same order and, for colours, of the same
+//! appearance. A surface, its distances and its colours cost as if each was there once.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use crate::lattice::PlacedMesh;
+
+/// The shortest bounding box, along its longest axis, in voxels, of a triangle whose repetitions are
+/// searched for. A smaller one takes about as long to find as to voxelize.
+const MIN_EXTENT: i32 = 16;
+/// Triangles that are remembered: several times those of a file of 1 MB.
+const REMEMBERED: usize = 1 << 17;
+
+/// A triangle's corners, and the material, texture coordinates and colours at them.
+type Key = [u32; 28];
+
+/// The triangles of a mesh without repetitions.
+pub(crate) struct Distinct<'a> {
+    pub(crate) mesh: &'a PlacedMesh,
+    /// How often each triangle is there; 0 for a repetition of an earlier one. Empty if none is.
+    copies: Vec<u32>,
+}
+
+impl<'a> Distinct<'a> {
+    /// Those that differ in corners or, `with_appearance`, in it. Repetitions among more than
+    /// [`REMEMBERED`] large triangles may be missed.
+    pub(crate) fn of(mesh: &'a PlacedMesh, with_appearance: bool) -> Self {
+        let min_extent = MIN_EXTENT << mesh.lattice().fraction_bits;
+        let slots = mesh.len().clamp(1 << 10, REMEMBERED).next_power_of_two();
+        // The hash and the index of a triangle, a later one in place of an earlier one.
+        let mut remembered = vec![(0, u32::MAX); slots];
+        let mut copies = Vec::new();
+        for (index, [a, b, c]) in mesh.triangles().enumerate() {
+            let extent =
+                |axis: usize| a[axis].max(b[axis]).max(c[axis]) - a[axis].min(b[axis]).min(c[axis]);
+            if extent(0).max(extent(1)).max(extent(2)) < min_extent {
+                continue;
+            }
+            let key = key(mesh, index, with_appearance);
+            let hash = key.iter().fold(0, |hash: u64, &word| {
+                (hash.rotate_left(23) ^ u64::from(word)).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+            });
+            let slot = &mut remembered[(hash >> 40) as usize % slots];
+            let (of, first) = (hash as u32, slot.1 as usize);
+            if slot.0 == of && first < mesh.len() && self::key(mesh, first, with_appearance) == key
+            {
+                copies.resize(mesh.len(), 1);
+                copies[first] += 1;
+                copies[index] = 0;
+            } else {
+                *slot = (of, index as u32);
+            }
+        }
+        Self { mesh, copies }
+    }
+
+    /// How often a triangle is there; 0 for a repetition of an earlier one.
+    #[inline]
+    pub(crate) fn copies(&self, triangle: u32) -> u32 {
+        self.copies.get(triangle as usize).copied().unwrap_or(1)
+    }
+
+    /// The first of each.
+    pub(crate) fn triangles(&self) -> impl Iterator<Item = u32> + '_ {
+        (0..self.mesh.len() as u32).filter(|&triangle| self.copies(triangle) > 0)
+    }
+
+    /// A mesh of the first of each, without appearance.
+    pub(crate) fn into_mesh(self) -> Cow<'a, PlacedMesh> {
+        if self.copies.is_empty() {
+            return Cow::Borrowed(self.mesh);
+        }
+        let indices = self.mesh.indices();
+        let triangles = self.triangles().map(|triangle| indices[triangle as usize]).collect();
+        let (triangles, appearance) = (Arc::new(triangles), None);
+        Cow::Owned(PlacedMesh { triangles, appearance, part: None, ..self.mesh.clone() })
+    }
+}
+
+fn key(mesh: &PlacedMesh, index: usize, with_appearance: bool) -> Key {
+    let mut key = [0; 28];
+    let corners = mesh.triangle(index);
+    for (word, coordinate) in key.iter_mut().zip(corners.as_flattened()) {
+        *word = coordinate.cast_unsigned();
+    }
+    if let Some(look) = mesh.appearance().filter(|_| with_appearance) {
+        let source = mesh.source(index);
+        key[9] = look.material_index(source);
+        let uvs = look.uvs.get(source).into_iter().flatten().flatten().map(|c| c.to_bits());
+        let color = |&vertex: &u32| look.vertex_colors.get(vertex as usize).copied();
+        let colors = mesh.indices()[index].iter().filter_map(color).flatten().map(u32::from);
+        for (word, value) in key[10..].iter_mut().zip(uvs.chain(colors)) {
+            *word = value;
+        }
+    }
+    key
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lattice::{PlaceOptions, Sizing, place};
+    use crate::mesh::Mesh;
+    use crate::mesh::appearance::{Appearance, Material};
+
+    #[test]
+    fn large_triangles_of_the_same_corners_and_look_are_counted_and_no_others() {
+        let positions =
+            vec![[0.0; 3], [64.0, 1.0, 2.0], [3.0, 50.0, 4.0], [64.0, 1.0, 2.0], [1.0; 3]];
+        // The last of each pair is too small.
+        let triangles =
+            vec![[0, 1, 2], [0, 2, 1], [0, 1, 2], [0, 3, 2], [0, 1, 2], [0, 4, 4], [0, 4, 4]];
+        let look = Appearance {
+            materials: vec![Material::default(); 2],
+            material_of: vec![0, 0, 0, 0, 1, 0, 0],
+            ..Appearance::default()
+        };
+        let mesh = Mesh::new(positions, triangles).and_then(|mesh| mesh.with_appearance(look));
+        let options = PlaceOptions::new(Sizing::VoxelSize(1.0));
+        let mesh = place(&mesh.expect("a mesh"), &options).expect("a placed mesh");
+        for (with_appearance, copies) in
+            [(false, [4, 1, 0, 0, 0, 1, 1]), (true, [3, 1, 0, 0, 1, 1, 1])]
+        {
+            let distinct = Distinct::of(&mesh, with_appearance);
+            assert_eq!(distinct.copies, copies);
+            assert_eq!(distinct.into_mesh().len(), copies.iter().filter(|&&n| n > 0).count());
+        }
+    }
+}

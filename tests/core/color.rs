@@ -321,7 +321,7 @@ fn repeated_triangles_count_as_often_as_they_are_there() {
     for mode in [Mode::Surface, Mode::Thin] {
         let voxelizer = voxelizer.clone().mode(mode);
         let [repeated, listed] =
-            [true, false].map(|is_repeated| voxelizer.run(&mesh(is_repeated)).unwrap().grid);
+            [true, false].map(|is_repeated| voxelizer.run(mesh(is_repeated)).unwrap().grid);
         assert!(repeated == listed && repeated.occupied() > 1000);
         let once = Mesh::new(positions.clone(), triangles.clone()).unwrap();
         let once = voxelizer.run(&once).unwrap().grid;

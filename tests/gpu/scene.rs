@@ -176,7 +176,6 @@ fn recorded_scenes_have_the_bricks_of_the_cpu() {
     let end = 100 * UNIT;
     let whole = placed(&[[[0, 0, 0], [end, 0, end / 3], [end / 2, end, end]]], [100; 3]);
     for (label, gpu) in gpus(adapters()) {
-        let label = label;
         let builder = SceneBuilder::new(&gpu, whole.lattice(), CAPACITY).unwrap();
         // One after another in the same buffers: many bricks, then few, then many.
         let meshes = [
@@ -264,7 +263,6 @@ fn the_scene_of_a_frame_is_that_of_the_mesh_recorded_last() {
         let status = builder.status().unwrap();
         let placed = place_on(&ball, &lattice).unwrap();
         let grid = Cpu::default().voxelize(&placed, &NoProgress).unwrap();
-        let label = label;
         assert!(bricks(device, &builder, status.bricks) == bricks_of(&grid), "{label}");
         let placed = place_on(&ring, &lattice).unwrap();
         check(&floats(&ring), &placed, &builder, device, &label);

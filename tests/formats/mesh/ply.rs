@@ -110,7 +110,7 @@ fn line_ends_do_not_matter() {
     for ending in ["\n", "\r\n", "\r"] {
         assert_eq!(triangles(read(text.replace('\n', ending))), [[A, B, C]], "{ending:?}");
     }
-    let expected = read(&binary(false)).unwrap().mesh;
+    let expected = read(binary(false)).unwrap().mesh;
     let start = binary(false).windows(11).position(|w| w == b"end_header\n").unwrap() + 11;
     for ending in ["\r\n", "\r"] {
         let header = String::from_utf8(binary(false)[..start].to_vec()).unwrap();

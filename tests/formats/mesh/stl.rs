@@ -37,14 +37,14 @@ pub(crate) fn binary() -> Vec<u8> {
 #[test]
 fn text_and_binary_files_are_read() {
     assert_eq!(triangles(read(TEXT)), SQUARE);
-    assert_eq!(triangles(read(&binary())), SQUARE);
+    assert_eq!(triangles(read(binary())), SQUARE);
 }
 
 #[test]
 fn binary_files_may_begin_as_text_does() {
     for header in ["solid", "solid part\nfacet normal 0 0 0\nouter loop\n"] {
-        assert_eq!(triangles(read(&file(header.as_bytes(), 2, &SQUARE))), SQUARE);
-        let said = fault(read(&file(header.as_bytes(), 3, &SQUARE)));
+        assert_eq!(triangles(read(file(header.as_bytes(), 2, &SQUARE))), SQUARE);
+        let said = fault(read(file(header.as_bytes(), 3, &SQUARE)));
         assert!(said.contains("says that 3 triangles follow, but there is room for 2"), "{said}");
     }
 }
@@ -151,7 +151,7 @@ fn bad_text_is_named_by_line() {
 
 #[test]
 fn counts_that_lie_are_refused_or_said() {
-    let said = |count| fault(read(&file(b"", count, &SQUARE)));
+    let said = |count| fault(read(file(b"", count, &SQUARE)));
     assert_eq!(
         said(3),
         "the header (bytes 80 to 83) says that 3 triangles follow, but there is room for 2: the file \
@@ -163,7 +163,7 @@ fn counts_that_lie_are_refused_or_said() {
         "the header says that there are no triangles, but 100 bytes follow, which would be 2: write \
          the number into bytes 80 to 83, little-endian"
     );
-    let loaded = read(&file(b"", 1, &SQUARE)).unwrap();
+    let loaded = read(file(b"", 1, &SQUARE)).unwrap();
     assert_eq!(super::corners(&loaded.mesh), SQUARE[..1]);
     let skipped = "50 bytes after the last of the 1 triangles that the header counts were skipped";
     assert_eq!(loaded.warnings, [skipped]);
@@ -208,7 +208,7 @@ fn colours_are_red_first_where_the_header_has_one_and_the_top_bit_means_that() {
     // No colour of a triangle at all: they are not meant to be black.
     assert_eq!(colors(&with_attributes(b"COLOR=\0\xff\0\xff", [0, 0])), [GREEN; 2]);
     assert_eq!(colors(&with_attributes(b"COLOR=\0\xff\0\0", [0, 0])), [GREEN; 2]);
-    let glass = look(read(&with_attributes(b"COLOR=\0\xff\0\x80", [0, 0])));
+    let glass = look(read(with_attributes(b"COLOR=\0\xff\0\x80", [0, 0])));
     assert_eq!((glass.materials[0].alpha, glass.materials[0].color[3]), (Alpha::Blend, 0x8080));
 }
 
@@ -221,7 +221,7 @@ fn meshlab_sets_the_top_bit_of_its_colours_and_has_no_opacity() {
 
 #[test]
 fn attributes_that_are_no_colours_are_a_warning() {
-    let loaded = read(&with_attributes(b"", [0x8000 | 31, 31])).unwrap();
+    let loaded = read(with_attributes(b"", [0x8000 | 31, 31])).unwrap();
     assert_eq!(loaded.mesh.appearance(), None);
     let expected = "attributes of triangles were ignored: they are not colours";
     assert_eq!(loaded.warnings, [expected]);
@@ -229,7 +229,7 @@ fn attributes_that_are_no_colours_are_a_warning() {
 
 #[test]
 fn triangles_without_colours_or_not_asked_for_look_like_nothing() {
-    assert_eq!(read(&binary()).unwrap().mesh.appearance(), None);
+    assert_eq!(read(binary()).unwrap().mesh.appearance(), None);
     assert_eq!(read(TEXT).unwrap().mesh.appearance(), None);
     let options = ReadOptions::default().without_appearance();
     assert_eq!(read_as("stl", colored(), &options).unwrap().mesh.appearance(), None);
@@ -253,6 +253,6 @@ fn files_that_are_no_stl_say_so() {
     assert_eq!(fault(read(b"")), "the file is empty");
     assert_eq!(fault(read(b"v 0 0 0\n")), neither);
     assert_eq!(fault(read(b"solid x\nendsolid x\n")), "the mesh has no triangles");
-    assert_eq!(fault(read(&file(b"", 0, &[]))), "the mesh has no triangles");
-    assert!(fault(read(&b"v 0 0 0\n".repeat(99))).ends_with("is cut off, or no STL file"));
+    assert_eq!(fault(read(file(b"", 0, &[]))), "the mesh has no triangles");
+    assert!(fault(read(b"v 0 0 0\n".repeat(99))).ends_with("is cut off, or no STL file"));
 }

@@ -50,7 +50,9 @@ fn is_about_holes(doubts: &[FillWarning]) -> bool {
 fn a_cube_at_n_is_n_cubed_whatever_the_fill() {
     for n in 1..=300 {
         let mesh = at_resolution(&cube([0.1, -0.2, 7.0], 0.3), n);
-        for fill in FILLS {
+        // The others take several times as long as `Auto`.
+        let fills = if n <= 66 || n % 37 == 0 { &FILLS[..] } else { &[Fill::Auto] };
+        for &fill in fills {
             let (grid, filling) = solid(&mesh, fill);
             assert_eq!(grid.dims(), [n; 3]);
             assert_eq!(grid.occupied(), u64::from(n).pow(3), "{fill} at {n}");
@@ -831,7 +833,7 @@ fn the_wall_of_a_cavity_is_not_flipped_because_it_is_seen_through_a_hole_or_thro
 #[test]
 fn neither_padding_nor_bounds_change_the_solid_of_a_soup() {
     let mut rng = Rng::with_seed(4);
-    for count in [30, 400] {
+    for count in [30, 150] {
         // Corners up to 100: of size 1, the grid has 100 voxels an axis.
         let mut corner = || [0; 3].map(|_| 100.0 * rng.f64());
         let mut triangles: Vec<_> = (0..count).map(|_| [corner(), corner(), corner()]).collect();

@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use crate::lattice::PlacedMesh;
 
-/// The shortest bounding box, along its longest axis, in voxels, of a triangle whose repetitions are
-/// searched for. A smaller one takes about as long to find as to voxelize.
+/// The least extent of a triangle, in voxels, for a search for its repetitions. To find a smaller
+/// one takes about as long as to voxelize it.
 const MIN_EXTENT: i32 = 16;
-/// Triangles that are remembered: several times those of a file of 1 MB.
-const REMEMBERED: usize = 1 << 17;
+/// Slots of the hash table: several times the triangles of a file of 1 MB.
+const MAX_SLOTS: usize = 1 << 17;
 
 /// A triangle's corners, and the material, texture coordinates and colours at them.
 type Key = [u32; 28];
@@ -24,10 +24,10 @@ pub(crate) struct Distinct<'a> {
 
 impl<'a> Distinct<'a> {
     /// Those that differ in corners or, `with_appearance`, in it. Repetitions among more than
-    /// [`REMEMBERED`] large triangles may be missed.
+    /// [`MAX_SLOTS`] large triangles may be missed.
     pub(crate) fn of(mesh: &'a PlacedMesh, with_appearance: bool) -> Self {
         let min_extent = MIN_EXTENT << mesh.lattice().fraction_bits;
-        let slots = mesh.len().clamp(1 << 10, REMEMBERED).next_power_of_two();
+        let slots = mesh.len().clamp(1 << 10, MAX_SLOTS).next_power_of_two();
         // The hash and the index of a triangle, a later one in place of an earlier one.
         let mut remembered = vec![(0, u32::MAX); slots];
         let mut copies = Vec::new();

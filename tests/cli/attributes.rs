@@ -52,6 +52,21 @@ fn files_of_attributes_are_described_and_converted() {
 }
 
 #[test]
+fn attributes_of_no_voxel_have_no_range() {
+    let folder = color::in_colors();
+    folder.write("bare.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n");
+    for (bounds, range) in [("", "from 0 to 0"), ("--bounds 5,5,5,6,6,6", "of no voxel")] {
+        let run = format!("bare.obj --res 8 {bounds} --attributes label,normal -o a.npz -q");
+        succeeds(&folder, &run);
+        let text = String::from_utf8(voxelize(&folder, "info a.npz").stdout).unwrap();
+        assert!(text.contains(&format!("\nlabel     {range}: (unnamed)\n")), "{text}");
+        let info = json(&voxelize(&folder, "info a.npz --json"));
+        let count = info["attributes"]["normal"]["max"].as_array().unwrap().len();
+        assert_eq!(count, if bounds.is_empty() { 3 } else { 0 });
+    }
+}
+
+#[test]
 fn a_mesh_without_materials_has_no_attribute_of_them_and_says_so() {
     let folder = color::in_colors();
     folder.write("bare.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\no part\nf 1 2 3\n");

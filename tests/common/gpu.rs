@@ -31,7 +31,7 @@ pub fn gpus(adapters: Vec<Adapter>) -> impl Iterator<Item = (String, Gpu)> {
     adapters.into_iter().map(open)
 }
 
-/// On the first of the [`fast_adapters`]: for what is the host's work, one is enough.
+/// On the first of the [`fast_adapters`]: one is enough for the host's work.
 pub fn fast_gpu() -> Option<Gpu> {
     gpus(fast_adapters()).next().map(|(_, gpu)| gpu)
 }

@@ -185,9 +185,9 @@ impl GridInfo {
 /// An attribute of the occupied voxels.
 #[derive(Debug, Serialize)]
 struct AttributeInfo {
-    /// The smallest number of each component.
+    /// The smallest number of each component; empty without voxels.
     min: Vec<Value>,
-    /// The largest number of each component.
+    /// The largest number of each component; empty without voxels.
     max: Vec<Value>,
     /// The names of materials or objects, by index.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -210,8 +210,8 @@ fn attributes<'a>(
             true => Value::from(number),
             false => Value::from(number as i64),
         };
-        let [min, max] =
-            [min, max].map(|all| all[..attribute.components()].iter().map(number).collect());
+        let components = if grid.occupied() == 0 { 0 } else { attribute.components() };
+        let [min, max] = [min, max].map(|all| all[..components].iter().map(number).collect());
         let names = attributes.names().get(&attribute).cloned();
         (attribute.name(), AttributeInfo { min, max, names })
     })
@@ -221,13 +221,16 @@ impl AttributeInfo {
     fn text(&self) -> String {
         let number = |number: &Value| match number.as_i64() {
             Some(integer) => integer.to_string(),
-            None => significant(number.as_f64().unwrap_or_default()),
+            // JSON has no infinity.
+            None => number.as_f64().map_or_else(|| "infinite".to_owned(), significant),
         };
         let list = |numbers: &[Value]| {
             let numbers: Vec<String> = numbers.iter().map(number).collect();
             if numbers.len() > 1 { format!("({})", numbers.join(", ")) } else { numbers.concat() }
         };
-        let names = self.names.iter().flatten().map(|name| escaped(name));
+        let named =
+            |name: &String| if name.is_empty() { "(unnamed)".into() } else { escaped(name) };
+        let names = self.names.iter().flatten().map(named);
         let mut names: Vec<String> = names.take(NAMED).collect();
         match self.names.as_ref().map_or(0, Vec::len) - names.len() {
             0 => {}
@@ -235,7 +238,11 @@ impl AttributeInfo {
         }
         let names =
             if names.is_empty() { String::new() } else { format!(": {}", names.join(", ")) };
-        format!("from {} to {}{names}", list(&self.min), list(&self.max))
+        let range = match self.min.is_empty() {
+            true => "of no voxel".to_owned(),
+            false => format!("from {} to {}", list(&self.min), list(&self.max)),
+        };
+        range + &names
     }
 }
 

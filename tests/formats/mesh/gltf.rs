@@ -50,7 +50,7 @@ const SPARSE: &str = r#"{"scenes": [{"nodes": [0]}], "nodes": [{"mesh": 0}],
             "indices": {"bufferView": 2, "byteOffset": 0, "componentType": 5123},
             "values": {"bufferView": 3, "byteOffset": 0}}}],
     "asset": {"version": "2.0"}}"#;
-/// An array of a file: what describes its elements, and its bytes.
+/// An array of a file: the description of its elements, and its bytes.
 type Array<'a> = (&'a str, Vec<u8>);
 
 /// A document of `sections`, with an accessor for each of `arrays`.

@@ -120,8 +120,7 @@ impl Blocks {
     }
 }
 
-/// The first version of the game that has all blocks of `names`, of which those that are not known
-/// do not count.
+/// The first version of the game with all blocks of `names`. Unknown blocks do not count.
 pub(super) fn version_of(names: &[String]) -> Version {
     let since: HashMap<&str, Version> = all().map(|(name, _, since)| (name, since)).collect();
     let known = names.iter().filter_map(|name| since.get(name.strip_prefix("minecraft:")?));

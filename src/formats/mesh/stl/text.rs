@@ -61,7 +61,7 @@ pub(super) fn read(
     }
 }
 
-/// Skips and returns the name of a solid, which may contain any words: to the end of the line or, if the solid
+/// Takes the name of a solid, which may contain any words: to the end of the line or, if the solid
 /// goes on in this line, to the keyword `next` before a facet.
 fn skip_name<'a>(tokens: &mut Tokens<'a>, next: &str) -> &'a [u8] {
     let start = tokens.clone();

@@ -11,7 +11,7 @@ use crate::solid::fill::offsets::{CUBE_TOLERANCE, VOXEL_TOLERANCES};
 use crate::solid::fill::solid_angle::Point;
 use crate::solid::topology::Boundary;
 
-/// Voxels along the longest axis of a mesh above which the work is that of this number.
+/// The work of finer grids is that of this number of voxels along the longest axis.
 const MAX_VOXELS: f64 = 256.0;
 /// The size of the octree's root, relative to the smallest cubes all of whose children are visited.
 const VISITED_WHOLE: u32 = 8;

@@ -2,11 +2,13 @@
 
 Usage: python ray_overhead.py ASSETS [RESOLUTION [ROUNDS]]
        python ray_overhead.py --cost
+       python ray_overhead.py --latency
 The first makes 1,200 meshes, turned copies of those in the folder ASSETS, and one that is broken. It
 voxelizes them by `Voxelizer.many` in one process, and by `trivox.ray.voxelize` on a local cluster of this
 machine's cores, in turns. Wall time is that of the caller. CPU time is that of all processes, Ray's
 included: it depends less on what else the machine does. The second times whole items (read, voxelize,
-encode, compress) on one core, for tori of several sizes.
+encode, compress) on one core, for tori of several sizes. The third is a worker that reads from a file system
+on which each request takes 50 ms, one by one and ahead.
 Needs psutil. Build the wheel with --release.
 """
 
@@ -144,16 +146,48 @@ def torus(triangles):
     return points, np.concatenate([quads[:, :3], quads[:, [0, 2, 3]]])
 
 
+def write_torus(path, triangles):
+    points, faces = torus(triangles)
+    with open(path, "w") as file:
+        file.writelines("v %.9g %.9g %.9g\n" % tuple(point) for point in points)
+        file.writelines("f %d %d %d\n" % tuple(face) for face in faces + 1)
+    return len(faces)
+
+
+def latency():
+    import fsspec
+    from fsspec.implementations.memory import MemoryFileSystem
+
+    class Far(MemoryFileSystem):
+        protocol, store, pseudo_dirs, seconds = "far", {}, [""], 0.05
+
+        def cat_file(self, path, **options):
+            time.sleep(self.seconds)
+            return super().cat_file(path, **options)
+
+    fsspec.register_implementation("far", Far)
+    worker = trivox.ray.Voxelize(trivox.Voxelizer(64, backend="cpu", threads=1))
+    with tempfile.TemporaryDirectory() as folder:
+        write_torus(f"{folder}/torus.obj", 1000)
+        urls = [f"far://set/{number}.obj" for number in range(400)]
+        for url in urls:
+            fsspec.filesystem("far").pipe_file(url, Path(f"{folder}/torus.obj").read_bytes())
+        for seconds, ahead in ((0, 1), (0.05, 1), (0.05, trivox.ray.READS_AHEAD)):
+            Far.seconds, trivox.ray.READS_AHEAD = seconds, ahead
+            began = time.perf_counter()
+            rows = [worker.row(*item) for item in trivox.ray._read_ahead(urls, {})]
+            assert not any(row["error"] for row in rows)
+            rate = len(urls) / (time.perf_counter() - began)
+            print(f"{1000 * seconds:.0f} ms for a request, {ahead} at a time: {rate:.0f} items a second")
+
+
 def cost():
     print("| triangles | voxels along the longest axis | surface | solid | a surface in Parquet |")
     print("|--:|--:|--:|--:|--:|")
     for triangles in (1_000, 10_000, 100_000):
-        points, faces = torus(triangles)
         with tempfile.TemporaryDirectory() as folder:
             path = f"{folder}/torus.obj"
-            with open(path, "w") as file:
-                file.writelines("v %.9g %.9g %.9g\n" % tuple(point) for point in points)
-                file.writelines("f %d %d %d\n" % tuple(face) for face in faces + 1)
+            faces = write_torus(path, triangles)
             for resolution in (64, 128, 256):
                 rates = []
                 for mode in ("surface", "solid"):
@@ -170,12 +204,14 @@ def cost():
                     if mode == "surface":
                         size = os.path.getsize(sink.path("one.parquet"))
                 surface, solid = (f"{rate:,.0f}/s" for rate in rates)
-                print(f"| {len(faces):,} | {resolution} | {surface} | {solid} | {size / 1000:.1f} kB |")
+                print(f"| {faces:,} | {resolution} | {surface} | {solid} | {size / 1000:.1f} kB |")
 
 
 if __name__ == "__main__":
     if sys.argv[1] == "--cost":
         cost()
+    elif sys.argv[1] == "--latency":
+        latency()
     else:
         assets, resolution, rounds = (sys.argv[1:] + ["128", "5"][len(sys.argv) - 2 :])[:3]
         overhead(assets, int(resolution), int(rounds))

@@ -414,6 +414,61 @@ def test_meshes_are_read_from_any_file_system_with_their_sidecars(tmp_path):
     assert row["code"] == "FileNotFoundError" and "memory://set/none.obj" in row["error"]
 
 
+@pytest.fixture
+def far():
+    """A file system on which a request ends once four wait, or after a time; and the files that were read."""
+    memory = pytest.importorskip("fsspec.implementations.memory")
+    fsspec = pytest.importorskip("fsspec")
+    together, requests = threading.Barrier(4), []
+
+    class Far(memory.MemoryFileSystem):
+        protocol, store, pseudo_dirs = "far", {}, [""]
+
+        def cat_file(self, path, **options):
+            requests.append(path)
+            if "tail" not in path:
+                together.wait(60)
+            return super().cat_file(path, **options)
+
+    fsspec.register_implementation("far", Far, clobber=True)
+    return fsspec.filesystem("far"), requests
+
+
+def test_meshes_are_read_ahead(far, meshes, tmp_path):
+    system, requests = far
+    content = open(meshes[0], "rb").read()
+    items = [f"far://set/{n}.obj" for n in range(8)] + [meshes[1], "nowhere://x.obj", "far://set/tail-none.obj"]
+    for item in items[:8]:
+        system.pipe_file(item, content)
+    # One at a time, none of the requests would end.
+    write(tmp_path, items)
+    found = rows(tmp_path)
+    assert [row["id"] for row in found] == items
+    assert len({row["hash"] for row in found[:8]}) == 1 and found[8]["hash"] is not None
+    assert [row["code"] for row in found[9:]] == ["ValueError", "FileNotFoundError"]
+    assert sorted(set(requests)) == sorted(requests) and len(requests) == 9
+    table = trivox.ray.Voxelize(trivox.Voxelizer(8))({"id": np.array(items[:8])})
+    assert table["hash"].to_pylist() == [row["hash"] for row in found[:8]]
+
+
+def test_what_is_read_ahead_is_bounded(far, monkeypatch):
+    system, requests = far
+    items = [f"far://set/tail-{n}.obj" for n in range(40)]
+    for item in items:
+        system.pipe_file(item, b"v 0 0 0\n" * 1000)
+    monkeypatch.setattr(trivox.ray, "BYTES_AHEAD", 3 * 8000)
+    for number, (name, read) in enumerate(trivox.ray._read_ahead(items, {})):
+        assert name == items[number] and len(read.result()) == 1
+        assert len(requests) <= number + 4
+    assert sorted(requests) == sorted(items)
+    requests.clear()
+    monkeypatch.undo()
+    reader = trivox.ray._read_ahead(items, {})
+    next(reader)
+    reader.close()
+    assert len(requests) <= 4
+
+
 def test_errors_of_remote_meshes_name_the_url():
     system = pytest.importorskip("fsspec").filesystem("memory")
     worker = trivox.ray.Voxelize(trivox.Voxelizer(8))

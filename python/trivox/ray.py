@@ -26,9 +26,9 @@ import re
 import tarfile
 import time
 import uuid
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -93,11 +93,18 @@ def expand(
 
 def read(path: str, **storage: Any) -> Mesh:
     """Reads a mesh from a local path or an fsspec URL, with the files that it names beside it."""
-    if "://" not in path:
-        return read_mesh(path)
+    return _parsed(path, _fetched(path, *_system(path, storage))) if "://" in path else read_mesh(path)
+
+
+def _system(path: str, storage: dict[str, Any]) -> tuple[Any, str]:
+    """The file system of a path or URL, and the name that the path has there."""
     import fsspec
 
-    system, remote = fsspec.core.url_to_fs(path, **storage)
+    return fsspec.core.url_to_fs(path, **storage)
+
+
+def _fetched(path: str, system: Any, remote: str) -> dict[str, bytes]:
+    """The files of a mesh by their names: itself, and those that it names in its folder."""
     folder, _, name = remote.rpartition("/")
     files: dict[str, bytes] = {}
     waiting, seen = [name], set()
@@ -115,11 +122,60 @@ def read(path: str, **storage: Any) -> Mesh:
         for named in _named_in(file, files[file]):
             # Relative to the file that names it, or to the mesh.
             waiting += [named, str(PurePosixPath(file).parent / named.replace("\\", "/"))]
+    return files
+
+
+def _parsed(path: str, files: dict[str, bytes]) -> Mesh:
+    name = next(iter(files))
     try:
         return read_mesh(files.pop(name), _extension(name), sidecars=files)
     except TrivoxError as error:
         error.path = path
         raise
+
+
+READS_AHEAD = 32
+"""The most meshes that a worker reads at a time: 50 ms of latency for each are hidden by 1.6 ms of work."""
+
+BYTES_AHEAD = 256 << 20
+"""About the most bytes of meshes that a worker has read and not voxelized, where their sizes are alike."""
+
+
+def _read_ahead(
+    paths: Iterable[str], storage: dict[str, Any]
+) -> Iterator[tuple[str, Future[dict[str, bytes]] | None]]:
+    """Each path with its files, which are read before they are asked for; None for a local path."""
+    # The largest of the last files is what the next ones are taken for. Before the first, four are read.
+    expected = BYTES_AHEAD // 4
+
+    def fetched(path: str, shared: tuple[Any, str] | None) -> dict[str, bytes]:
+        nonlocal expected
+        files = _fetched(path, *(shared or _system(path, storage)))
+        expected = max(expected // 2, sum(map(len, files.values())), 1)
+        return files
+
+    def submitted(path: str) -> Future[dict[str, bytes]] | None:
+        if "://" not in path:
+            return None
+        with suppress(Exception):  # To be raised again for the item.
+            system, remote = _system(path, storage)
+            # Others, such as FTP, serve one thread.
+            return pool.submit(fetched, path, (system, remote) if system.async_impl else None)
+        return None
+
+    rest = iter(paths)
+    waiting: deque[tuple[str, Future[dict[str, bytes]] | None]] = deque()
+    pool = ThreadPoolExecutor(READS_AHEAD)
+    try:
+        while True:
+            room = min(READS_AHEAD, max(1, BYTES_AHEAD // expected)) - len(waiting)
+            for path in islice(rest, max(0, room)):
+                waiting.append((path, submitted(path)))
+            if not waiting:
+                return
+            yield waiting.popleft()
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _extension(name: str) -> str:
@@ -201,22 +257,22 @@ class Voxelize:
         self.width, self.strict, self.storage = width, strict, storage or {}
 
     def __call__(self, batch: dict[str, np.ndarray]) -> dict[str, Any]:
-        rows = [
-            self.row(str(name), None if self.data is None else batch[self.data][index])
-            for index, name in enumerate(batch[self.column])
-        ]
-        table = _table(rows)
+        names = map(str, batch[self.column])
+        contents = zip(names, batch[self.data]) if self.data is not None else _read_ahead(names, self.storage)
+        table = _table([self.row(*item) for item in contents])
         for name, values in batch.items():
             if name != self.data and name not in FIELDS:
                 table = table.append_column(name, _column(values))
         return table
 
-    def row(self, name: str, content: bytes | None = None) -> dict[str, Any]:
-        """What becomes of one file; it never raises an ``Exception``."""
+    def row(self, name: str, content: bytes | Future[dict[str, bytes]] | None = None) -> dict[str, Any]:
+        """What becomes of one file, or of its content; it never raises an ``Exception``."""
         began = time.perf_counter()
         warnings: tuple[str, ...] = ()
         try:
-            if content is not None:
+            if isinstance(content, Future):
+                mesh = _parsed(name, content.result())
+            elif content is not None:
                 mesh = read_mesh(bytes(content), _extension(name))
             else:
                 mesh = read(name, **self.storage) if "://" in name else name
@@ -336,9 +392,7 @@ class _Sink:
     def __init__(
         self, output: str, format: str, storage: dict[str, Any], member: str = "bricks"
     ):
-        import fsspec
-
-        self.system, self.folder = fsspec.core.url_to_fs(output, **storage)
+        self.system, self.folder = _system(output, storage)
         self.format, self.member = format, member
         self.suffix = {"parquet": ".parquet", "webdataset": ".tar"}[format]
         self.system.makedirs(self.folder, exist_ok=True)
@@ -613,9 +667,7 @@ def failures(output: str, **storage: Any) -> Any:
 
 def _rows(output: str, storage: dict[str, Any], with_grid: bool) -> Iterator[dict[str, Any]]:
     """The rows that count: only those with an error, if the grids are not asked for."""
-    import fsspec
-
-    system, folder = fsspec.core.url_to_fs(output, **storage)
+    system, folder = _system(output, storage)
     if not system.exists(folder):
         raise FileNotFoundError(errno.ENOENT, "No such file or directory", output)
     places = {
@@ -641,7 +693,7 @@ class _Writer:
     def __call__(self, ids: list[str]) -> list[dict[str, Any]]:
         name = self.sink.name(ids)
         if self.sink.begin(ids):
-            rows = [self.voxelize.row(item) for item in ids]
+            rows = [self.voxelize.row(*item) for item in _read_ahead(ids, self.voxelize.storage)]
         else:
             # An earlier try did not end: one of these items may kill its worker.
             log.warning("%s: tried again, each item in a process of its own", name)

@@ -1,7 +1,9 @@
 import collections
+import concurrent.futures
 import errno
 import glob
 import io
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -598,3 +600,35 @@ def test_columns_of_the_input_are_kept(cluster, meshes):
     for row in found:
         assert row["id"] == row["path"] == meshes[row["label"]] and row["up"] == "y"
         np.testing.assert_array_equal(row["pose"], np.eye(4) * row["label"])
+
+
+def test_an_executor_runs_the_batches(meshes, expected, tmp_path, monkeypatch):
+    output, vox, some = str(tmp_path / "out"), trivox.Voxelizer(RESOLUTION), meshes[:24]
+    with concurrent.futures.ThreadPoolExecutor(2) as executor:
+        with pytest.raises(trivox.OptionError, match="num_gpus and ray_remote_args are for Ray"):
+            trivox.ray.voxelize(some, output, vox, executor=executor, num_gpus=1)
+        summary = trivox.ray.voxelize(some[:9], output, vox, batch_size=2, concurrency=3, executor=executor)
+        assert (summary.done, summary.codes) == (9, {})
+    monkeypatch.setattr(trivox.ray, "Voxelize", Deadly)
+    with concurrent.futures.ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as executor:
+        # The fourteenth item kills its worker, and with it the executor.
+        with pytest.raises(concurrent.futures.process.BrokenProcessPool):
+            trivox.ray.voxelize(some, output, vox, batch_size=8, executor=executor)
+    with concurrent.futures.ThreadPoolExecutor(1) as executor:
+        summary = trivox.ray.voxelize(some, output, vox, batch_size=8, executor=executor)
+    assert summary.codes == {"worker_died": 1, "read.line": 1}
+    check(output, {name: None if "13.obj" in name else expected[name] for name in some})
+
+
+def write_as_a_daemon(output, items):
+    write(output, items, Deadly(trivox.Voxelizer(8)))
+
+
+def test_a_worker_that_is_a_daemon_isolates_items(meshes, tmp_path):
+    sink = trivox.ray._Sink(str(tmp_path), "parquet", {})
+    assert sink.begin(meshes[12:15])
+    arguments = (str(tmp_path), meshes[12:15])
+    worker = multiprocessing.get_context("spawn").Process(target=write_as_a_daemon, args=arguments, daemon=True)
+    worker.start()
+    worker.join()
+    assert [row["code"] for row in rows(tmp_path)] == [None, "worker_died", None]

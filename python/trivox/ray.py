@@ -1,4 +1,4 @@
-"""Batches on a Ray cluster: every item exactly once, errors as rows, resumed by id.
+"""Batches on a cluster of Ray, Dask or MPI: every item exactly once, errors as rows, resumed by id.
 
 `voxelize` writes Parquet or WebDataset parts straight from the workers, so that grids do not pass
 through Ray's object store. `Voxelize` is the callable class for pipelines of one's own.
@@ -28,14 +28,14 @@ import time
 import uuid
 from collections import Counter, deque
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from glob import escape
 from itertools import islice
-from multiprocessing import get_context
+from multiprocessing import current_process, get_context
 from pathlib import PurePosixPath
 from typing import Any, Literal, NamedTuple, TypeVar
 from urllib.parse import unquote
@@ -708,7 +708,65 @@ def _write(writer: _Writer, ids: list[str]) -> list[dict[str, Any]]:
     return writer(ids)
 
 
+class _RayTasks:
+    """Batches as tasks of Ray."""
+
+    def __init__(self, writer: _Writer, num_cpus: float, num_gpus: float, remote_args: dict[str, Any] | None):
+        import ray
+
+        if not ray.is_initialized():
+            ray.init(log_to_driver=False)
+        total = ray.cluster_resources()
+        of = [total.get("CPU", 1) / num_cpus] if num_cpus else []
+        of += [total.get("GPU", 0) / num_gpus] if num_gpus else []
+        # Ray has room for so many; as many again wait, so that no worker does.
+        self.concurrency = 2 * max(1, int(min(of, default=1)))
+        # A task whose worker died goes to another. A worker keeps its process, and with it its GPU.
+        options = {"num_cpus": num_cpus, "num_gpus": num_gpus, "max_retries": -1, "max_calls": 0}
+        self.write = ray.remote(**(options | (remote_args or {})))(_write)
+        self.writer = ray.put(writer)
+        self.ray = ray
+
+    def submit(self, batch: list[str]) -> Any:
+        return self.write.remote(self.writer, batch)
+
+    def wait(self, tasks: list[Any], seconds: float) -> Iterable[Any]:
+        return self.ray.wait(tasks, timeout=seconds)[0]
+
+    def result(self, task: Any) -> list[dict[str, Any]]:
+        try:
+            return self.ray.get(task)
+        except self.ray.exceptions.RayTaskError as error:
+            raise error.cause from error
+
+    def cancel(self, task: Any) -> None:
+        self.ray.cancel(task)
+
+
+class _ExecutorTasks:
+    """Batches as calls of an executor, which has workers of its own."""
+
+    concurrency = 1024
+
+    def __init__(self, writer: _Writer, executor: Executor):
+        self.writer, self.executor = writer, executor
+
+    def submit(self, batch: list[str]) -> Future[list[dict[str, Any]]]:
+        return self.executor.submit(_write, self.writer, batch)
+
+    def wait(self, tasks: list[Any], seconds: float) -> Iterable[Any]:
+        return wait(tasks, seconds, FIRST_COMPLETED).done
+
+    def result(self, task: Future[list[dict[str, Any]]]) -> list[dict[str, Any]]:
+        return task.result()
+
+    def cancel(self, task: Future[list[dict[str, Any]]]) -> None:
+        task.cancel()
+
+
 def _isolated(voxelize: Voxelize, ids: list[str]) -> Iterable[dict[str, Any]]:
+    # Dask's workers are daemons, which may not have children.
+    current_process()._config["daemon"] = False  # type: ignore[attr-defined]
     executor = None
     for name in ids:
         if executor is None:
@@ -789,10 +847,11 @@ def voxelize(
     strict: bool = False,
     retry_errors: bool = False,
     ray_remote_args: dict[str, Any] | None = None,
+    executor: Executor | None = None,
     progress: Callable[[str, int, int], object] | None = None,
     storage: dict[str, Any] | None = None,
 ) -> Summary:
-    """Voxelizes files on a Ray cluster into parts of a Parquet dataset or of WebDataset.
+    """Voxelizes files on a cluster into parts of a Parquet dataset or of WebDataset.
 
     After an error or an interrupt, workers complete the batches that they have begun, and the others are
     cancelled.
@@ -812,7 +871,8 @@ def voxelize(
     batch_size : int, default 64
         Items in a part.
     concurrency : int, optional
-        Batches at the same time; by default as many as the cluster's CPUs (or GPUs) are enough for.
+        Batches at the same time; by default as many as the cluster's CPUs (or GPUs) are enough for, and 1,024 that
+        an `executor` is given.
     num_cpus, num_gpus : float
         What Ray reserves for a worker. With a GPU, give the voxelizer ``backend="gpu"``.
     width : float, optional
@@ -826,6 +886,9 @@ def voxelize(
     ray_remote_args : dict, optional
         Options of ``ray.remote`` for the workers, such as ``resources``, ``memory``, ``runtime_env`` and
         ``scheduling_strategy``.
+    executor : concurrent.futures.Executor, optional
+        What runs the batches instead of Ray: a ``ProcessPoolExecutor``, Dask's ``client.get_executor(pure=False)``,
+        an ``MPIPoolExecutor`` of mpi4py.
     progress : callable, optional
         Is called with the step, the number of items that this run has done, and how many it has to do, such as
         what `trivox.progress_bar` gives.
@@ -848,8 +911,6 @@ def voxelize(
     TypeError
         `items` is one path instead of an iterable of them; `voxelizer` is no `Voxelizer`.
     """
-    import ray
-
     if isinstance(items, (str, bytes, os.PathLike)):
         raise TypeError(f"voxelize takes an iterable of paths, not one {type(items).__name__}: give [path]")
     if format not in ("parquet", "webdataset"):
@@ -859,6 +920,9 @@ def voxelize(
         raise OptionError(f"batch_size={batch_size} is not possible: use 1 or more", "option.batch_size")
     if concurrency is not None and concurrency < 1:
         raise OptionError(f"concurrency={concurrency} is not possible: use 1 or more", "option.concurrency")
+    if executor is not None and (num_cpus, num_gpus, ray_remote_args) != (1, 0, None):
+        message = "num_cpus, num_gpus and ray_remote_args are for Ray: an executor has workers of its own"
+        raise OptionError(message, "option.executor")
     work = Voxelize(voxelizer, width=width, strict=strict, storage=storage)
     sink = _Sink(output, format, storage or {}, "bricks" if width is None else "npz")
     sink.check(voxelizer, width, strict)
@@ -877,31 +941,25 @@ def voxelize(
     if not rest:
         sink.tidy(done)
         return summary
-    if not ray.is_initialized():
-        ray.init(log_to_driver=False)
-    if concurrency is None:
-        total = ray.cluster_resources()
-        of = [total.get("CPU", 1) / num_cpus] if num_cpus else []
-        of += [total.get("GPU", 0) / num_gpus] if num_gpus else []
-        # Ray has room for so many; as many again wait, so that no worker does.
-        concurrency = 2 * max(1, int(min(of, default=1)))
     began = logged = time.monotonic()
-    writer = ray.put(_Writer(work, sink))
-    # A task whose worker died goes to another. A worker keeps its process, and with it its GPU.
-    options = {"num_cpus": num_cpus, "num_gpus": num_gpus, "max_retries": -1, "max_calls": 0}
-    write = ray.remote(**(options | (ray_remote_args or {})))(_write)
+    writer = _Writer(work, sink)
+    tasks: _RayTasks | _ExecutorTasks = (
+        _RayTasks(writer, num_cpus, num_gpus, ray_remote_args)
+        if executor is None
+        else _ExecutorTasks(writer, executor)
+    )
+    most = concurrency or tasks.concurrency
     batches = _batches(rest, begun, batch_size)
     running: dict[Any, list[str]] = {}
     try:
         while True:
-            for batch in islice(batches, concurrency - len(running)):
-                running[write.remote(writer, batch)] = batch
+            for batch in islice(batches, most - len(running)):
+                running[tasks.submit(batch)] = batch
             if not running:
                 break
-            ready, _ = ray.wait(list(running), timeout=10)
-            for task in ready:
+            for task in tasks.wait(list(running), 10):
                 batch = running.pop(task)
-                summary.count(ray.get(task), len(batch))
+                summary.count(tasks.result(task), len(batch))
             now, finished = time.monotonic(), summary.done + summary.failed
             if progress is not None:
                 progress("voxelize", finished, len(rest))
@@ -911,8 +969,6 @@ def voxelize(
                 log.info(
                     "%d of %d, %.1f a second, %d failed", finished, len(rest), rate, summary.failed
                 )
-    except ray.exceptions.RayTaskError as error:
-        raise error.cause from error
     finally:
         # A batch that is begun is completed, so that its work is not lost. Besides, Ray 2.60 aborts a driver
         # that cancels a task whose result arrives at the same time (ray-project/ray#54527).
@@ -921,7 +977,7 @@ def voxelize(
             marked = sink.begun() if running else set()
             for task, batch in running.items():
                 if sink.name(batch) not in marked:
-                    ray.cancel(task)
+                    tasks.cancel(task)
     sink.tidy(done)
     summary.seconds = time.monotonic() - began
     return summary

@@ -19,6 +19,7 @@ from conftest import torus, write_obj
 
 ray = pytest.importorskip("ray")
 pq = pytest.importorskip("pyarrow.parquet")
+import pyarrow.dataset  # noqa: E402
 
 import trivox.ray  # noqa: E402
 
@@ -311,10 +312,10 @@ def test_damaged_files_are_named(meshes, tmp_path):
     write(tmp_path, meshes[:2])
     trivox.ray.voxelize([], str(tmp_path), vox)
     [part] = glob.glob(f"{tmp_path}/*.parquet")
-    mark = part.replace(".parquet", ".started")
+    mark = part.replace("part-", "_part-").replace(".parquet", ".started")
     for path, content in [
         (part, b"PAR1"), (part, b""), (part.replace(".parquet", ".tar"), b"x" * 2000), (mark, b""),
-        (f"{tmp_path}/_options.json", b"{"), (f"{tmp_path}/_options.json", b"[]"),
+        (mark, b"{}"),
     ]:
         before = open(path, "rb").read() if os.path.exists(path) else None
         with open(path, "wb") as file:
@@ -326,9 +327,34 @@ def test_damaged_files_are_named(meshes, tmp_path):
         if before is not None:
             with open(path, "wb") as file:
                 file.write(before)
+
+
+@pytest.mark.parametrize("format", ["parquet", "webdataset"])
+def test_parts_have_the_options_of_their_run(meshes, tmp_path, format):
+    vox = trivox.Voxelizer(8, bounds=[[-4, -4, -4], [4, 4, 4]], memory="1 GiB")
+    with concurrent.futures.ThreadPoolExecutor(1) as executor:
+        trivox.ray.voxelize(meshes[:2], str(tmp_path), vox, format=format, executor=executor)
+    [part] = os.listdir(tmp_path)
+    assert part.startswith("part-")
+    assert trivox.ray.voxelize(meshes[:2], str(tmp_path), vox, format=format).skipped == 2
     with pytest.raises(trivox.OptionError, match="use another folder") as caught:
-        trivox.ray.voxelize([], str(tmp_path), vox, width=3)
+        trivox.ray.voxelize([], str(tmp_path), vox, format=format, width=3)
     assert str(caught.value).count(str(tmp_path)) == 1
+
+
+def test_a_folder_is_a_table_for_others(cluster, meshes, tmp_path):
+    output = str(tmp_path / "out")
+    write(output, meshes[:3])
+    write(output, [meshes[3], meshes[20]])
+    everything = sorted([*meshes[:4], meshes[20]])
+    assert sorted(row["id"] for row in ray.data.read_parquet(output).take_all()) == everything
+    polars = pytest.importorskip("polars")
+    table = polars.scan_parquet(output)
+    assert sorted(table.collect()["id"]) == everything
+    assert table.filter(polars.col("code").is_null()).collect()["dims"].to_list() == [[8, 3, 8]] * 4
+    with pytest.raises(KeyboardInterrupt):
+        write(output, meshes[5:7], Interrupted(trivox.Voxelizer(8)))
+    assert sorted(pyarrow.dataset.dataset(output).to_table()["id"].to_pylist()) == everything
 
 
 def test_a_full_disk_is_an_error_with_the_name_of_the_part(meshes, tmp_path, monkeypatch):
@@ -395,7 +421,7 @@ def test_an_item_that_kills_its_worker_has_an_error(meshes, expected, tmp_path):
     writer = trivox.ray._Writer(Deadly(trivox.Voxelizer(RESOLUTION)), sink)
     some = meshes[11:16]
     # What a first try leaves that was killed.
-    sink.system.touch(sink.path(sink.name(some) + ".started"))
+    sink.begin(some)
     [noted] = writer(some)
     assert "13.obj" in noted["id"] and noted["code"] == "worker_died" and "memory=" in noted["error"]
     found = {row["id"]: row["hash"] for row in rows(tmp_path)}
@@ -518,9 +544,23 @@ def test_the_callable_class_is_for_map_batches_of_ray_data(cluster, meshes, expe
         fn_constructor_args=(trivox.Voxelizer(RESOLUTION),),
         batch_size=16,
         compute=ray.data.ActorPoolStrategy(size=2),
-    ).take_all()
-    assert {row["id"]: row["hash"] for row in found} == expected
-    assert len(found) == len(expected)
+    )
+    assert {row["id"]: row["hash"] for row in found.take_all()} == expected
+
+
+def test_ray_data_reads_files_and_writes_a_folder(cluster, meshes, expected, tmp_path):
+    output = str(tmp_path / "out")
+    ray.data.read_binary_files(meshes[:30], include_paths=True).map_batches(
+        trivox.ray.Voxelize,
+        fn_constructor_args=(trivox.Voxelizer(RESOLUTION),),
+        fn_constructor_kwargs={"column": "path", "data": "bytes"},
+        batch_size=16,
+        compute=ray.data.ActorPoolStrategy(size=1),
+    ).write_parquet(output)
+    found = {os.path.normpath(row["id"]): row for row in trivox.ray.rows(output)}
+    assert {name: row["hash"] for name, row in found.items()} == {name: expected[name] for name in meshes[:30]}
+    assert trivox.load_bytes(found[meshes[0]]["grid"], "bricks").hash == expected[meshes[0]]
+    assert trivox.ray.failures(output)["code"].to_pylist() == ["read.line"]
 
 
 @pytest.fixture

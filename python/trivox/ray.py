@@ -6,9 +6,9 @@ through Ray's object store. `Voxelize` is the callable class for pipelines of on
 A part is one file or object, with its ids and error codes in it, and it appears whole: a local file is
 renamed, and an object store shows an object once it is complete. So every part that is there is complete,
 and no run removes one. Its name is a digest of its ids: all tries of a batch write the same items to the
-same name. A later run with the same output leaves out the ids that are in parts.
+same name. A later run with the same output leaves out the ids that are in parts. Each part has the options of its run.
 
-A worker writes the ids of a batch to a ``.started`` file before it begins, and removes that file at the
+A worker writes the ids of a batch to a ``_*.started`` file before it begins, and removes that file at the
 end. A run first finishes the batches of such files as they are, because a worker of an earlier run may
 still write them. Runs at the same time may nevertheless put one item into parts of different batches, and
 ``retry_errors`` does so on purpose: `rows` gives each item once.
@@ -382,36 +382,30 @@ WITHOUT_EFFECT = ("adapter", "backend", "memory", "threads", "time_limit")
 
 
 INDEX = "__index__"
-"""The first member of a .tar part: a line of JSON, id and code, for each item. Readers of WebDataset skip it:
-its name has no extension."""
+"""The first member of a .tar part: a line of JSON with the options of the run, then one, id and code, for each item.
+Readers of WebDataset skip it: its name has no extension."""
+
+OPTIONS = b"trivox.options"
+"""The key of the options of the run in the metadata of a .parquet part."""
+
+
+def _options(voxelizer: Voxelizer, width: float | None, format: str, strict: bool) -> str:
+    """As JSON, what all parts of a folder have in common."""
+    options = {k: v for k, v in voxelizer.options.items() if k not in WITHOUT_EFFECT}
+    options |= {"width": width, "format": format} | ({"strict": True} if strict else {})
+    return json.dumps(options, default=lambda value: np.asarray(value).tolist(), sort_keys=True)
 
 
 class _Sink:
     """Parts of an output, each written whole or not at all."""
 
     def __init__(
-        self, output: str, format: str, storage: dict[str, Any], member: str = "bricks"
+        self, output: str, format: str, storage: dict[str, Any], member: str = "bricks", options: str = "null"
     ):
         self.system, self.folder = _system(output, storage)
-        self.format, self.member = format, member
+        self.format, self.member, self.options = format, member, options
         self.suffix = {"parquet": ".parquet", "webdataset": ".tar"}[format]
         self.system.makedirs(self.folder, exist_ok=True)
-
-    def check(self, voxelizer: Voxelizer, width: float | None, strict: bool = False) -> None:
-        """Raises ``OptionError`` if the folder is that of a run with other options."""
-        options = {k: v for k, v in voxelizer.options.items() if k not in WITHOUT_EFFECT}
-        options |= {"width": width, "format": self.format} | ({"strict": True} if strict else {})
-        text = json.dumps(options, default=lambda value: np.asarray(value).tolist(), sort_keys=True)
-        path = self.path("_options.json")
-        if not self.system.exists(path):
-            self._put("_options.json", text.encode())
-            return
-        earlier, now = self._load(path, dict), json.loads(text)
-        for name in sorted(earlier.keys() | now.keys()):
-            old, new = earlier.get(name), now.get(name)
-            if old != new:
-                message = f"the folder is of a run with {name}={old!r}, not {new!r}: use another folder"
-                raise OptionError(message, "option.output", self.folder)
 
     def name(self, ids: list[str]) -> str:
         return f"part-{_digest(json.dumps(ids))}"
@@ -421,26 +415,30 @@ class _Sink:
 
     def begin(self, ids: list[str]) -> bool:
         """Marks a batch as begun. False if it is marked already."""
-        mark = self.name(ids) + ".started"
+        mark = self.mark(ids)
         if self.system.exists(self.path(mark)):
             return False
         self._put(mark, json.dumps(ids).encode())
         return True
 
+    def mark(self, ids: list[str]) -> str:
+        # Readers of Parquet folders skip names that begin so.
+        return f"_{self.name(ids)}.started"
+
     def begun(self) -> set[str]:
         """The names of the batches that are begun or written."""
         files = _files(self.system, self.folder, ".started", self.suffix)
-        return {PurePosixPath(file).stem for file in files}
+        return {PurePosixPath(file).stem.lstrip("_") for file in files}
 
     def end(self, ids: list[str]) -> None:
-        self._remove(self.path(self.name(ids) + ".started"))
+        self._remove(self.path(self.mark(ids)))
 
     def marks(self) -> dict[str, list[str]]:
         """The ids of the batches that are marked as begun, by the names of the marks."""
         marks = {}
         for mark in _files(self.system, self.folder, ".started"):
             with suppress(FileNotFoundError):  # A run at the same time has ended the batch.
-                marks[mark] = self._load(mark, list)
+                marks[mark] = self._load(mark)
         return marks
 
     def tidy(self, done: Container[str]) -> None:
@@ -457,7 +455,8 @@ class _Sink:
         if self.format == "parquet":
             import pyarrow.parquet as pq
 
-            pq.write_table(_table(rows), out, compression="zstd", use_dictionary=False)
+            table = _table(rows).replace_schema_metadata({OPTIONS: self.options})
+            pq.write_table(table, out, compression="zstd", use_dictionary=False)
             return out.getvalue()
         rows = [_printable(row) for row in rows]
         with tarfile.open(fileobj=out, mode="w") as tar:
@@ -467,7 +466,8 @@ class _Sink:
                 member.size = len(content)
                 tar.addfile(member, io.BytesIO(content))
 
-            add(INDEX, "\n".join(json.dumps([row["id"], row["code"]]) for row in rows).encode())
+            index = [json.dumps([row["id"], row["code"]]) for row in rows]
+            add(INDEX, "\n".join([self.options, *index]).encode())
             for row in rows:
                 key = _digest(row["id"])
                 meta = {name: value for name, value in row.items() if name != "grid"}
@@ -489,13 +489,13 @@ class _Sink:
             message = f"{error.strerror or error} (when that is mended, the same call resumes the run)"
             raise OSError(error.errno or errno.EIO, message, target) from error
 
-    def _load(self, path: str, kind: type) -> Any:
+    def _load(self, path: str) -> list[str]:
         try:
             value = json.loads(self.system.cat_file(path))
-            if not isinstance(value, kind):
-                raise ValueError(f"a {kind.__name__} is expected")
+            if not isinstance(value, list):
+                raise ValueError("a list is expected")
         except ValueError as error:
-            message = f"the file is damaged ({error}): remove it, and run again with the options of before"
+            message = f"the file is damaged ({error}): remove it, and run again"
             raise ReadError(message, "read.content", path) from error
         return value
 
@@ -525,7 +525,7 @@ def _replace(path: str, content: bytes) -> None:
 
 def _files(system: Any, folder: str, *suffixes: str) -> list[str]:
     system.invalidate_cache(folder)  # Other processes write to it.
-    return sorted(p for p in system.glob(f"{escape(folder)}/part-*") if p.endswith(suffixes))
+    return sorted(path for path in system.glob(f"{escape(folder)}/[!.]*") if path.endswith(suffixes))
 
 
 T = TypeVar("T")
@@ -548,17 +548,19 @@ class _Place(NamedTuple):
     code: str | None
 
 
-def _places(system: Any, folder: str) -> dict[str, _Place]:
-    """Where the row of each id is that counts."""
+def _places(system: Any, folder: str, options: str | None = None) -> dict[str, _Place]:
+    """Where the row of each id is that counts. Other `options` than those of a part are an ``OptionError``."""
 
-    def index(part: str) -> list[tuple[str, str | None]]:
+    def index(part: str) -> list[Any]:
         read = _parquet_index if part.endswith(".parquet") else _tar_index
         return list(_of_part(system, part, read, block_size=1 << 18))
 
     places: dict[str, _Place] = {}
     parts = _files(system, folder, ".parquet", ".tar")
     with ThreadPoolExecutor(16) as pool:
-        for part, items in zip(parts, pool.map(index, parts)):
+        for part, (earlier, *items) in zip(parts, pool.map(index, parts)):
+            if options is not None and earlier is not None:
+                _compare(earlier, json.loads(options), folder)
             shared: dict[str | None, _Place] = {}
             for name, code in items:
                 place = shared.setdefault(code, _Place(code is not None, part, code))
@@ -567,14 +569,25 @@ def _places(system: Any, folder: str) -> dict[str, _Place]:
     return places
 
 
-def _parquet_index(file: Any) -> Iterable[tuple[str, str | None]]:
+def _compare(earlier: dict[str, Any], now: dict[str, Any], folder: str) -> None:
+    for name in sorted(earlier.keys() | now.keys()):
+        old, new = earlier.get(name), now.get(name)
+        if old != new:
+            message = f"the folder is of a run with {name}={old!r}, not {new!r}: use another folder"
+            raise OptionError(message, "option.output", folder)
+
+
+def _parquet_index(file: Any) -> Iterable[Any]:
+    """The options of the run, then id and code of each row."""
     import pyarrow.parquet as pq
 
-    table = pq.ParquetFile(file).read(columns=["id", "code"])
-    return zip(table["id"].to_pylist(), table["code"].to_pylist())
+    part = pq.ParquetFile(file)
+    table = part.read(columns=["id", "code"])
+    yield json.loads((part.metadata.metadata or {}).get(OPTIONS, "null"))
+    yield from zip(table["id"].to_pylist(), table["code"].to_pylist())
 
 
-def _tar_index(file: Any) -> Iterable[tuple[str, str | None]]:
+def _tar_index(file: Any) -> Iterable[Any]:
     with tarfile.open(fileobj=file, mode="r|") as tar:
         first = tar.next()
         if first is None or first.name != INDEX:
@@ -924,12 +937,12 @@ def voxelize(
         message = "num_cpus, num_gpus and ray_remote_args are for Ray: an executor has workers of its own"
         raise OptionError(message, "option.executor")
     work = Voxelize(voxelizer, width=width, strict=strict, storage=storage)
-    sink = _Sink(output, format, storage or {}, "bricks" if width is None else "npz")
-    sink.check(voxelizer, width, strict)
+    options = _options(voxelizer, width, format, strict)
+    sink = _Sink(output, format, storage or {}, "bricks" if width is None else "npz", options)
     ids = list(dict.fromkeys(str(item) for item in items))
     # In this order: a batch that another run ends in between is seen as complete.
     begun = sink.marks().values()
-    places = _places(sink.system, sink.folder)
+    places = _places(sink.system, sink.folder, options)
     rest = [n for n in ids if n not in places or (retry_errors and places[n].is_error)]
     skipped = [places[n] for n in set(ids).difference(rest)]
     summary = Summary(items=len(ids), skipped=len(skipped))

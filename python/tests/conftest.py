@@ -1,4 +1,5 @@
 import pathlib
+import uuid
 
 import numpy as np
 import pytest
@@ -38,3 +39,21 @@ def write_obj(path, mesh) -> str:
 @pytest.fixture
 def torus_obj(tmp_path):
     return write_obj(tmp_path / "torus.obj", torus())
+
+
+@pytest.fixture
+def bucket(monkeypatch):
+    """A bucket of an S3 server on this machine, and the options of its file system."""
+    server = pytest.importorskip("moto.server")
+    s3fs = pytest.importorskip("s3fs")
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "test")
+    running = server.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    running.start()
+    host, port = running.get_host_and_port()
+    storage = {"endpoint_url": f"http://{host}:{port}"}
+    # Servers of one process have the same buckets.
+    name = f"voxels-{uuid.uuid4()}"
+    s3fs.S3FileSystem(**storage).mkdir(name)
+    yield f"s3://{name}", storage
+    running.stop()

@@ -479,6 +479,23 @@ def test_meshes_are_read_ahead(far, meshes, tmp_path):
     assert table["hash"].to_pylist() == [row["hash"] for row in found[:8]]
 
 
+def test_meshes_and_parts_are_on_s3(bucket, meshes, expected):
+    url, storage = bucket
+    system = pytest.importorskip("s3fs").S3FileSystem(**storage)
+    for path in meshes[:24]:
+        system.put_file(path, f"{url}/meshes/{os.path.basename(path)}")
+    found = trivox.ray.expand(f"{url}/meshes/*.obj", **storage)
+    assert [os.path.basename(name) for name in found] == sorted(map(os.path.basename, meshes[:24]))
+    vox = trivox.Voxelizer(RESOLUTION)
+    with concurrent.futures.ThreadPoolExecutor(2) as executor:
+        options = {"batch_size": 5, "executor": executor, "storage": storage}
+        summary = trivox.ray.voxelize(found, f"{url}/out", vox, **options)
+        assert (summary.done, summary.codes) == (23, {"read.line": 1})
+        assert trivox.ray.voxelize(found, f"{url}/out", vox, **options).skipped == 24
+    hashes = {os.path.basename(row["id"]): row["hash"] for row in trivox.ray.rows(f"{url}/out", **storage)}
+    assert hashes == {os.path.basename(path): expected[path] for path in meshes[:24]}
+
+
 def test_what_is_read_ahead_is_bounded(far, monkeypatch):
     system, requests = far
     items = [f"far://set/tail-{n}.obj" for n in range(40)]

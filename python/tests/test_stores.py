@@ -178,21 +178,30 @@ def test_tiles_fill_one_zarr_in_any_order(tmp_path):
 ROUNDS = 12
 
 
-def save_tile_at_the_same_time(number, folder, barrier, errors):
+def store_at(place, index):
+    """A path, or a store of zarr-python on an object store."""
+    folder, storage = place
+    url = f"{folder}/{index}.zarr"
+    return zarr.storage.FsspecStore.from_url(url, storage_options=storage) if storage else url
+
+
+def save_tile_at_the_same_time(number, place, barrier, errors):
     tile = trivox.Voxelizer(cube=128, tile=f"{number}/2x2x1")(octahedron())
     for index in range(ROUNDS):
         barrier.wait(120)
         try:
-            stores.save_zarr(tile, f"{folder}/{index}.zarr")
+            stores.save_zarr(tile, store_at(place, index))
         except Exception as error:
             errors.put(f"{type(error).__name__}: {error}")
 
 
-def test_processes_may_begin_one_zarr_at_the_same_time(tmp_path):
+@pytest.mark.parametrize("store", ["folder", "s3"])
+def test_processes_may_begin_one_zarr_at_the_same_time(tmp_path, store, request):
+    place = (str(tmp_path), None) if store == "folder" else request.getfixturevalue("bucket")
     context = multiprocessing.get_context("spawn")
     barrier, errors = context.Barrier(4), context.SimpleQueue()
     workers = [
-        context.Process(target=save_tile_at_the_same_time, args=(number, str(tmp_path), barrier, errors))
+        context.Process(target=save_tile_at_the_same_time, args=(number, place, barrier, errors))
         for number in range(1, 5)
     ]
     for worker in workers:
@@ -203,7 +212,7 @@ def test_processes_may_begin_one_zarr_at_the_same_time(tmp_path):
     assert [worker.exitcode for worker in workers] == [0] * 4
     whole = trivox.Voxelizer(cube=128)(octahedron())
     for index in range(ROUNDS):
-        loaded = stores.load_zarr(tmp_path / f"{index}.zarr")
+        loaded = stores.load_zarr(store_at(place, index))
         assert loaded == whole, index
         np.testing.assert_array_equal(loaded.colors(), whole.colors())
 

@@ -592,3 +592,26 @@ def test_attributes_that_are_not_there_are_none_and_unknown_ones_are_refused(ass
         assert trivox.Voxelizer(16, attributes=["material"])(assembly).attributes == {}
     with pytest.warns(trivox.TrivoxWarning, match="without effect on distances: attributes"):
         trivox.Voxelizer(16, attributes=["normal"]).distances(tetrahedron)
+
+
+def test_grids_and_distances_are_collated(tetrahedron):
+    vox = trivox.Voxelizer(8, attributes=["normal", "label"])
+    red = trivox.Voxelizer(16, attributes=["normal", "label"], color=(255, 0, 0))(tetrahedron)
+    grey, none = vox(tetrahedron), trivox.Grid.from_coords(np.empty((0, 3), int), (4, 4, 4))
+    samples = [grey, none, red]
+    batch = trivox.collate(samples, order="zyx")
+    assert batch["offsets"].tolist() == [0, len(grey), len(grey), len(grey) + len(red)]
+    assert set(batch) == {"coords", "offsets", "colors", "normal", "label"}
+    for number, grid in enumerate(samples):
+        part = slice(*batch["offsets"][number : number + 2])
+        np.testing.assert_array_equal(batch["coords"][part], grid.coords("zyx", batch=number))
+        for name, array in grid.attributes.items():
+            np.testing.assert_array_equal(batch[name][part], array)
+    assert not batch["colors"][: len(grey)].any() and (batch["colors"][len(grey) :] == red.colors()).all()
+    assert trivox.collate([grey], convert=lambda array: array.tolist())["offsets"] == [0, len(grey)]
+    field = trivox.Voxelizer(8).distances(tetrahedron, 2)
+    batch = trivox.collate(iter([field, field]))
+    np.testing.assert_array_equal(batch["distances"], np.tile(field.distances(), 2))
+    assert batch["coords"][:, 0].tolist() == [0] * len(field) + [1] * len(field)
+    with pytest.raises(trivox.OptionError, match="sample 1 has no 'normal', which others have"):
+        trivox.collate([grey, trivox.Voxelizer(8)(tetrahedron)])

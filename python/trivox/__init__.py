@@ -25,7 +25,7 @@ from ._errors import (
     TrivoxWarning,
     WriteError,
 )
-from ._glue import Difference, Verdict, progress_bar
+from ._glue import Difference, Verdict, collate, progress_bar
 from ._trivox import (
     DistanceField,
     Grid,
@@ -78,6 +78,7 @@ __all__ = [
     "Voxelizer",
     "WriteError",
     "adapters",
+    "collate",
     "diff",
     "join",
     "load",

@@ -7,15 +7,23 @@ import html
 import json
 import logging
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from ._errors import TrivoxWarning
+import numpy as np
+from numpy.typing import NDArray
+
+from ._errors import OptionError, TrivoxWarning
 from ._meshes import mesh_arrays
 
-__all__ = ["Difference", "Verdict", "log_done", "log_failed", "mesh_arrays", "page", "progress_bar", "warn"]
+__all__ = [
+    "Difference", "Verdict", "collate", "log_done", "log_failed", "mesh_arrays", "page", "progress_bar", "warn"
+]  # fmt: skip
+
+if TYPE_CHECKING:
+    from ._trivox import DistanceField, Grid
 
 log = logging.getLogger("trivox")
 log.addHandler(logging.NullHandler())
@@ -114,6 +122,67 @@ class Verdict:
 
     def __bool__(self) -> bool:
         return self.missing + self.spurious == 0
+
+
+def collate(
+    grids: Iterable[Grid | DistanceField],
+    *,
+    order: Literal["xyz", "zyx"] = "xyz",
+    convert: Callable[[NDArray[Any]], Any] | None = None,
+) -> dict[str, Any]:
+    """Puts sparse grids or distances together to a batch, for the ``collate_fn`` of a ``DataLoader``.
+
+    Parameters
+    ----------
+    grids : iterable of Grid or DistanceField
+        The samples, at least one; of one kind.
+    order : {"xyz", "zyx"}, default "xyz"
+        The order of coordinates, as of ``Grid.coords``.
+    convert : callable, optional
+        What makes an array of each NumPy array, such as ``torch.from_numpy``.
+
+    Returns
+    -------
+    dict of str to array
+        ``coords`` (int32, shape (n, 4): sample, then coordinates), ``offsets`` (int64, shape (samples + 1,): those of
+        sample i are from ``offsets[i]`` to before ``offsets[i + 1]``), and one value for each of ``coords``:
+        ``distances`` of distances; of grids their `Grid.attributes`, and ``colors`` if any has colours, which are 0
+        for the samples without.
+
+    Raises
+    ------
+    OptionError
+        An attribute that one sample has, and another with voxels has not.
+
+    Examples
+    --------
+    >>> mesh = trivox.Mesh([[0, 0, 0], [4, 0, 0], [0, 4, 0]], [[0, 1, 2]])
+    >>> batch = trivox.collate([trivox.Voxelizer(n, color=(255, 0, 0))(mesh) for n in (4, 8)])
+    >>> {name: array.shape for name, array in batch.items()}
+    {'coords': (56, 4), 'offsets': (3,), 'colors': (56, 4)}
+    """
+    samples = list(grids)
+    of_samples = [_values(grid) for grid in samples]
+    batch = {
+        "coords": np.concatenate([grid.coords(order, batch=n) for n, grid in enumerate(samples)]),
+        "offsets": np.cumsum([0, *map(len, samples)], dtype=np.int64),
+    }
+    for name, like in {name: array for values in of_samples for name, array in values.items()}.items():
+        for number, (grid, values) in enumerate(zip(samples, of_samples)):
+            if name not in values:
+                if len(grid) and name != "colors":
+                    message = f"sample {number} has no {name!r}, which others have: make all with the same options"
+                    raise OptionError(message, "option.attributes")
+                values[name] = np.zeros((len(grid), *like.shape[1:]), like.dtype)
+        batch[name] = np.concatenate([values[name] for values in of_samples])
+    return batch if convert is None else {name: convert(array) for name, array in batch.items()}
+
+
+def _values(grid: Grid | DistanceField) -> dict[str, NDArray[Any]]:
+    if hasattr(grid, "distances"):
+        return {"distances": grid.distances()}
+    colors = grid.colors()
+    return {**grid.attributes} | ({} if colors is None else {"colors": colors})
 
 
 @contextmanager

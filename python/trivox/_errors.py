@@ -48,7 +48,7 @@ class TrivoxError(Exception):
         path = f", path={self.path!r}" if self.path else ""
         return f"{type(self).__name__}({self.args[0] if self.args else ''!r}, code={self.code!r}{path})"
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[type[TrivoxError], tuple[str, str, str | None]]:
         return type(self), (self.args[0] if self.args else "", self.code, self.path)
 
 

@@ -48,7 +48,7 @@ from .stores import _escaped, _restored
 
 __all__ = ["Summary", "Voxelize", "expand", "failures", "read", "rows", "voxelize"]
 
-log = logging.getLogger("trivox.ray")
+log: logging.Logger = logging.getLogger("trivox.ray")
 
 FIELDS = (
     "id", "error", "code", "hash", "occupied", "dims", "origin", "voxel_size", "up", "fill", "doubtful", "warnings",
@@ -252,9 +252,13 @@ class Voxelize:
         storage: dict[str, Any] | None = None,
     ):
         _check(voxelizer, width)
-        self.voxelizer = Voxelizer(**({"threads": 1} | voxelizer.options))
-        self.column, self.data, self.keep_grid = column, data, keep_grid
-        self.width, self.strict, self.storage = width, strict, storage or {}
+        self.voxelizer: Voxelizer = Voxelizer(**({"threads": 1} | voxelizer.options))
+        self.column: str = column
+        self.data: str | None = data
+        self.keep_grid: bool = keep_grid
+        self.width: float | None = width
+        self.strict: bool = strict
+        self.storage: dict[str, Any] = storage or {}
 
     def __call__(self, batch: dict[str, np.ndarray]) -> dict[str, Any]:
         names = map(str, batch[self.column])

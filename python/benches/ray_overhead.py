@@ -92,7 +92,7 @@ def by_many_to_parquet(vox, paths, folder):
     sink, rows = trivox.ray._Sink(folder, "parquet", {}), []
     results = vox.many(paths)
     for at, (path, result) in enumerate(results, 1):
-        rows.append(trivox.ray._row(path, result, True))
+        rows.append(trivox.ray._row(path, result, "bricks"))
         if len(rows) == BATCH or at == len(paths):
             sink.write(sink.name([row["id"] for row in rows]), rows)
             rows = []

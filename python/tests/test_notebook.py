@@ -58,5 +58,8 @@ def test_the_notebook_runs(tmp_path):
     count = len(meshes)
     assert found["summary"] == [count + 1, count, 1, {"read.line": 1}, count + 1]
     assert sorted(found["rows"].values()) == sorted(hashes)
-    if found["shapes"]:
-        assert sum(rows for rows, _ in found["shapes"]) == sum(grid.occupied for grid in grids)
+    count = sum(grid.occupied for grid in grids)
+    for name, width in {"coords": [4], "normal": [3], "label": [], "colors": [4]}.items():
+        shapes = [shape[name] for shape in found["shapes"] if name in shape]
+        assert sum(shape[0] for shape in shapes) <= count and shapes[0][1:] == width, name
+    assert sum(shape["label"][0] for shape in found["shapes"]) == count

@@ -85,6 +85,23 @@ def test_rows_of_distances_are_npz(cluster, meshes, tmp_path):
         arrays = np.load(io.BytesIO(row["grid"]))
         assert np.array_equal(arrays["distances"], field.distances())
         assert np.array_equal(arrays["coords"], field.coords())
+        decoded = trivox.ray.decode(row["grid"])
+        assert decoded == field and (decoded.up, decoded.voxel_size) == (field.up, field.voxel_size)
+        assert np.array_equal(decoded.origin, field.origin)
+
+
+@pytest.mark.parametrize("format", ["parquet", "webdataset"])
+def test_rows_have_the_attributes_of_the_voxels(meshes, tmp_path, format):
+    vox = trivox.Voxelizer(16, attributes=["normal", "label"])
+    with concurrent.futures.ThreadPoolExecutor(1) as executor:
+        summary = trivox.ray.voxelize(meshes[:2], str(tmp_path), vox, format=format, executor=executor)
+    assert (summary.done, summary.warned) == (2, 0)
+    for row in trivox.ray.rows(str(tmp_path)):
+        grid, whole = trivox.ray.decode(row["grid"]), vox(row["id"])
+        assert grid == whole and grid.names == whole.names and set(grid.attributes) == {"normal", "label"}
+        assert all(np.array_equal(grid.attributes[name], array) for name, array in whole.attributes.items())
+    plain = trivox.ray.Voxelize(trivox.Voxelizer(16)).row(meshes[0])
+    assert isinstance(trivox.ray.decode(plain["grid"]), trivox.Grid)
 
 
 def test_every_item_is_there_once_though_a_worker_is_killed(cluster, meshes, expected, tmp_path):

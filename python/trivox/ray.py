@@ -42,11 +42,13 @@ from urllib.parse import unquote
 
 import numpy as np
 
-from . import DistanceField, Grid, Mesh, OptionError, ReadError, TrivoxError, Voxelizer, __version__, read_mesh
+from . import (
+    DistanceField, Grid, Mesh, OptionError, ReadError, TrivoxError, Voxelizer, __version__, load_bytes, read_mesh
+)  # fmt: skip
 from ._errors import MemoryLimitError
 from .stores import _escaped, _restored
 
-__all__ = ["Summary", "Voxelize", "expand", "failures", "read", "rows", "voxelize"]
+__all__ = ["Summary", "Voxelize", "decode", "expand", "failures", "read", "rows", "voxelize"]
 
 log: logging.Logger = logging.getLogger("trivox.ray")
 
@@ -54,8 +56,8 @@ FIELDS = (
     "id", "error", "code", "hash", "occupied", "dims", "origin", "voxel_size", "up", "fill", "doubtful", "warnings",
     "seconds", "version", "grid",
 )  # fmt: skip
-"""Columns of a result. ``error`` and ``code`` are None where there is a grid; ``grid`` is the content of
-a .bricks file, for ``trivox.load_bytes``, or of distances of an .npz file, for ``numpy.load``. ``fill`` is
+"""Columns of a result. ``error`` and ``code`` are None where there is a grid; ``grid`` is the content of a .bricks
+file, or of an .npz file for distances and for a voxelizer with ``attributes``: `decode` reads both. ``fill`` is
 the rule that filled a solid, and ``doubtful`` whether its inside is uncertain; both are None for surfaces.
 ``warnings`` is a list of sentences, and ``version`` that of trivox."""
 
@@ -256,6 +258,8 @@ class Voxelize:
         self.column: str = column
         self.data: str | None = data
         self.keep_grid: bool = keep_grid
+        is_plain = width is None and not voxelizer.options.get("attributes")
+        self.format: Literal["bricks", "npz"] = "bricks" if is_plain else "npz"
         self.width: float | None = width
         self.strict: bool = strict
         self.storage: dict[str, Any] = storage or {}
@@ -286,12 +290,24 @@ class Voxelize:
                 if self.width is None
                 else self.voxelizer.distances(mesh, self.width)
             )
-            row = _row(name, made, self.keep_grid, self.strict)
+            row = _row(name, made, self.format if self.keep_grid else None, self.strict)
         except Exception as error:
             if isinstance(error, TrivoxError):
                 error.path = error.path or name
-            row = _row(name, error, False)
+            row = _row(name, error, None)
         return row | {"warnings": [*warnings, *row["warnings"]], "seconds": time.perf_counter() - began}
+
+
+def decode(data: bytes) -> Grid | DistanceField:
+    """The grid, with its attributes, or the distances of the column ``grid`` of a row."""
+    if not data.startswith(b"PK"):
+        return load_bytes(data, "bricks")
+    with np.load(io.BytesIO(data)) as arrays:
+        if "distances" not in arrays:
+            return load_bytes(data, "npz")
+        place = {"origin": arrays["origin"], "voxel_size": float(arrays["voxel_size"]), "up": str(arrays["up"])}
+        inside = Grid.from_dense(arrays["occupied"], **place)
+        return DistanceField.from_coords(arrays["coords"], arrays["distances"], inside, float(arrays["width"]))
 
 
 def _check(voxelizer: Voxelizer, width: float | None) -> None:
@@ -308,7 +324,7 @@ def _check(voxelizer: Voxelizer, width: float | None) -> None:
 
 
 def _row(
-    name: str, result: Grid | DistanceField | Exception, keep_grid: bool, strict: bool = False
+    name: str, result: Grid | DistanceField | Exception, format: str | None, strict: bool = False
 ) -> dict[str, Any]:
     row: dict[str, Any] = dict.fromkeys(FIELDS) | {"id": name, "warnings": [], "version": __version__}
     if isinstance(result, Exception):
@@ -326,7 +342,7 @@ def _row(
         "origin": result.origin.tolist(),
         "voxel_size": result.voxel_size,
         "up": result.up,
-        "grid": result.to_bytes("bricks" if isinstance(result, Grid) else "npz") if keep_grid else None,
+        "grid": None if format is None else result.to_bytes(format),
     }
 
 
@@ -793,7 +809,7 @@ def _isolated(voxelize: Voxelize, ids: list[str]) -> Iterable[dict[str, Any]]:
         except BrokenProcessPool:
             executor = None
             message = "the worker was killed, perhaps for want of memory: set memory= of the voxelizer"
-            yield _row(name, TrivoxError(), False) | {"error": message, "code": "worker_died"}
+            yield _row(name, TrivoxError(), None) | {"error": message, "code": "worker_died"}
     if executor is not None:
         executor.shutdown()
 
@@ -942,7 +958,7 @@ def voxelize(
         raise OptionError(message, "option.executor")
     work = Voxelize(voxelizer, width=width, strict=strict, storage=storage)
     options = _options(voxelizer, width, format, strict)
-    sink = _Sink(output, format, storage or {}, "bricks" if width is None else "npz", options)
+    sink = _Sink(output, format, storage or {}, work.format, options)
     ids = list(dict.fromkeys(str(item) for item in items))
     # In this order: a batch that another run ends in between is seen as complete.
     begun = sink.marks().values()

@@ -21,15 +21,20 @@ const TYPES = {
   '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css', '.wasm': 'application/wasm',
   '.svg': 'image/svg+xml', '.png': 'image/png',
 };
+/** `planted/` is the page with what `planted` says at the end of its worker, `headers/` with the header of docs/web.md. */
+let planted = '';
+const header = readFileSync(join(root, '../docs/web.md'), 'utf8').match(/^Content-Security-Policy: (.*)$/m)?.[1];
 const server = createServer((request, response) => {
-  const name = decodeURIComponent(new URL(request.url, 'http://host').pathname);
+  const [, folder, name] = decodeURIComponent(new URL(request.url, 'http://host').pathname).match(/^(\/planted|\/headers|)(\/.*)$/);
   const file = join(page, name.endsWith('/') ? `${name}index.html` : name);
   if (!file.startsWith(page) || !existsSync(file) || statSync(file).isDirectory()) {
     response.writeHead(404).end();
     return;
   }
-  response.writeHead(200, { 'content-type': TYPES[extname(file)] ?? 'application/octet-stream' });
-  createReadStream(file).pipe(response);
+  const headers = folder === '/headers' ? { 'content-security-policy': header } : {};
+  response.writeHead(200, { 'content-type': TYPES[extname(file)] ?? 'application/octet-stream', ...headers });
+  if (folder && name === (folder === '/planted' ? '/worker.js' : '/offline.js')) response.end(readFileSync(file) + planted);
+  else createReadStream(file).pipe(response);
 });
 await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
 const url = `http://127.0.0.1:${server.address().port}/`;
@@ -144,6 +149,54 @@ try {
       assert.equal(await term(tab, 'hash'), expected.hash, fill);
     }
     await tab.close();
+  });
+
+  await test('neither the worker nor, with the header, the offline worker reaches another host', async () => {
+    const reached = [];
+    const other = createServer((request, response) => {
+      reached.push(request.url);
+      response.writeHead(200, { 'access-control-allow-origin': '*', 'content-type': 'text/javascript' }).end();
+    });
+    other.on('upgrade', (request, socket) => { reached.push(request.url); socket.destroy(); });
+    await new Promise((resolve) => other.listen(0, '127.0.0.1', resolve));
+    const address = `127.0.0.1:${other.address().port}`;
+    // The last one is answered by the page's own host.
+    const attempts = `[
+      ['fetch', () => fetch('http://${address}/fetch', { method: 'POST', mode: 'no-cors', body: 'the model' })],
+      ['socket', () => new Promise((resolve, reject) => {
+        const socket = new WebSocket('ws://${address}/socket');
+        [socket.onopen, socket.onerror] = [resolve, reject];
+      })],
+      ['import', () => import('http://${address}/import')],
+      ['own', () => fetch('${url}worker.js')],
+    ].slice(first, last)`;
+    const tried = (first, last) => `(async (first, last) => {
+      const found = [];
+      for (const [name, work] of ${attempts}) {
+        found.push(name + ' ' + await work().then(() => 'allowed', () => 'refused'));
+      }
+      return found.join(', ');
+    })(${first}, ${last})`;
+    planted = `;${tried(0, 4)}.then((message) => postMessage({ type: 'notice', message }));`;
+    const tab = await browser.newPage();
+    await tab.goto(`${url}planted/?no-cache&res=16`, { waitUntil: 'load' });
+    const warned = await tab.waitForFunction(() => document.getElementById('warnings').textContent, { timeout: 60_000 });
+    const inWorker = await warned.jsonValue();
+    planted = `;addEventListener('message', ({ source }) => ${tried(0, 1)}.then((found) => source.postMessage(found)));`;
+    await tab.goto(`${url}headers/?res=16&model=cube.obj`, { waitUntil: 'load' });
+    await tab.waitForFunction(() => document.querySelector('#report dd.hash'), { timeout: 120_000 });
+    const inOffline = await tab.evaluate(async () => {
+      const { active } = await navigator.serviceWorker.ready;
+      const answer = new Promise((resolve) => { navigator.serviceWorker.onmessage = ({ data }) => resolve(data); });
+      active.postMessage('try');
+      return answer;
+    });
+    const policy = await tab.$eval('[http-equiv=Content-Security-Policy]', (meta) => meta.content);
+    await tab.close();
+    other.close();
+    assert.equal(policy, header, 'docs/web.md has the policy of the page');
+    assert.deepEqual([inWorker, inOffline, reached],
+      ['fetch refused, socket refused, import refused, own allowed', 'fetch refused', []]);
   });
 
   if (hasGpu) {

@@ -13,6 +13,8 @@ const state = { model: null, report: null, values: null, formats: null, job: 0, 
 
 // --- The worker. WebAssembly does not listen while it computes: to end a computation ends the worker.
 
+/** A blob has the page's content policy; the file itself would have only what the host sends with it. */
+const WORKER = URL.createObjectURL(new Blob([`import ${JSON.stringify(new URL('worker.js', import.meta.url))}`], { type: 'text/javascript' }));
 let worker;
 let pending;
 let workerReady;
@@ -24,7 +26,7 @@ function startWorker() {
   dropResult();
   for (const { reject } of pending?.values() ?? []) reject(new Cancelled());
   pending = new Map();
-  worker = new Worker('worker.js', { type: 'module' });
+  worker = new Worker(WORKER, { type: 'module' });
   workerReady = new Promise((resolve, reject) => {
     pending.set('ready', { resolve, reject });
   });

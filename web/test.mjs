@@ -225,8 +225,11 @@ try {
   for (const [format, command] of [['vox', []], ['png', ['render']]]) await test(`from files to a .${format} with the bytes of the program`, async () => {
     // A large picture takes minutes on a GPU in software.
     const tab = await opened(`no-cache&res=64${format === 'png' ? '&backend=cpu' : ''}`);
-    await drop(tab, ...['obj', 'mtl', 'png'].map((extension) => asset(`lighthouse.${extension}`)));
-    assert.equal(await text(tab, 'warnings'), '');
+    const files = ['obj', 'mtl', 'png'].map((extension) => asset(`lighthouse.${extension}`));
+    // A texture that comes after its model is added to it.
+    const drops = format === 'png' ? [files] : [files.slice(0, 1), files.slice(1)];
+    for (const files of drops) await drop(tab, ...files);
+    assert.equal(await text(tab, 'warnings'), format === 'png' ? '' : 'lighthouse.mtl, lighthouse.png: added to lighthouse.obj.');
     const fetched = await tab.evaluate(async (format) => {
       const blobs = [];
       const create = URL.createObjectURL;
@@ -318,6 +321,8 @@ try {
       accessors: [{ bufferView: 0, componentType: 5126, count: 3, type: 'VEC3', min: [0, 0, 0], max: [1, 1, 0] }],
       bufferViews: [{ buffer: 0, byteLength: 36 }], buffers: [{ byteLength: 36, uri: 'triangle.buffer' }],
     }));
+    await drop(tab, join(folder, 'other.bin'));
+    assert.match(await text(tab, 'error'), /^other.bin: is a part of a model/);
     await drop(tab, ...['triangle.gltf', 'triangle.buffer', 'other.bin'].map((name) => join(folder, name)));
     assert.equal(await text(tab, 'error'), '');
     assert.match(await term(tab, 'mesh'), /1.triangle$/);
@@ -325,25 +330,31 @@ try {
     writeFileSync(zip, 'PK');
     await drop(tab, zip);
     assert.match(await text(tab, 'error'), /^model.zip: is an archive: unpack it/);
-    await drop(tab, join(folder, 'other.bin'));
-    assert.match(await text(tab, 'error'), /^other.bin: is a part of a model/);
     assert.equal(await text(tab, 'model-name'), 'triangle.gltf', 'the last model stays');
     await job(tab, () => tab.click('#download'));
     assert.match(await text(tab, 'saved-note'), /^triangle.vox, /);
     await tab.close();
   });
 
-  await test('of several models one is opened, and the page says which; its files are not overwritten', async () => {
+  await test('of several models one is opened, others can be chosen; its files are not overwritten', async () => {
     const tab = await opened('no-cache&res=16');
     const vox = join(scratch, 'cube.vox');
     native(asset('cube.obj'), '--res', '16', '-o', vox);
-    await drop(tab, vox, asset('cube.obj'));
-    assert.match(await text(tab, 'warnings'), /^2 models were given, and this is cube.obj/);
+    const isChooserShown = () => tab.$eval('#models', (models) => models.checkVisibility());
+    await drop(tab, vox, asset('torus-knot.obj'), asset('cube.obj'));
+    assert.ok(await isChooserShown());
+    assert.match(await term(tab, 'mesh'), /^cube.obj/);
     assert.equal(await text(tab, 'command'), 'voxelize cube.obj -o cube-voxels.vox --res 16');
+    await job(tab, () => tab.select('#models', 'torus-knot.obj'));
+    assert.match(await term(tab, 'mesh'), /^torus-knot.obj/);
+    await job(tab, () => tab.select('#models', 'cube.vox'));
+    assert.match(await term(tab, 'file'), /^cube.vox/);
+    await drop(tab, asset('cube.obj'));
+    assert.ok(!(await isChooserShown()));
     const other = join(scratch, 'other.vox');
     native(asset('cube.obj'), '--res', '16', '-o', other);
     await drop(tab, vox, other);
-    assert.match(await text(tab, 'warnings'), /^2 models were given, and this is cube.vox/);
+    assert.match(await term(tab, 'file'), /^cube.vox/);
     await tab.close();
   });
 
@@ -591,20 +602,23 @@ try {
     });
   }
 
-  await test('cancel ends the work, and two files in a row end with the second', async () => {
-    const tab = await opened('no-cache&res=1024&backend=cpu&mode=solid&fill=vote');
+  await test('cancel ends the work and leaves the last result, and two files in a row end with the second', async () => {
+    const tab = await opened('no-cache&res=1024&backend=cpu&mode=solid&fill=vote', { size: SMALL });
     const input = await tab.$('#files');
     // Cancels from within the page at the first message of progress: the message of the end comes after it.
-    await tab.evaluate(() => {
+    const cancelSoon = () => tab.evaluate(() => {
       const observer = new MutationObserver(() => {
-        if (document.getElementById('step').textContent === '') return;
+        if (['', 'reading'].includes(document.getElementById('step').textContent)) return;
         observer.disconnect();
         document.getElementById('cancel').click();
       });
       observer.observe(document.getElementById('step'), { childList: true });
     });
+    const cancelled = () => tab.waitForFunction(
+      () => /cancelled/.test(document.getElementById('model-name').textContent), { timeout: 60_000 });
+    await cancelSoon();
     await input.uploadFile(asset('torus-knot.obj'));
-    await tab.waitForFunction(() => /cancelled/.test(document.getElementById('model-name').textContent), { timeout: 60_000 });
+    await cancelled();
     assert.equal(await tab.evaluate(() => document.body.getAttribute('aria-busy')), 'false');
     const before = await lastJob(tab, 'started');
     await input.uploadFile(asset('torus-knot.obj'));
@@ -612,6 +626,44 @@ try {
     await tab.evaluate(() => { document.querySelector('[name=res]').value = 16; });
     await drop(tab, asset('cube.obj'));
     assert.match(await term(tab, 'mesh'), /^cube.obj/);
+    const saved = async () => {
+      await job(tab, () => tab.click('#download'));
+      return tab.evaluate(async () => {
+        const bytes = await (await new Response(window.lastBlob)).arrayBuffer();
+        return [document.getElementById('saved').textContent, ...new Uint8Array(bytes)].join();
+      });
+    };
+    await tab.evaluate(() => {
+      const create = URL.createObjectURL;
+      URL.createObjectURL = (blob) => create(window.lastBlob = blob);
+    });
+    const [hash, first] = [await term(tab, 'hash'), await saved()];
+    await tab.evaluate(() => { document.querySelector('[name=res]').value = 1024; });
+    await cancelSoon();
+    await input.uploadFile(asset('torus-knot.obj'));
+    await cancelled();
+    assert.match(await text(tab, 'changed'), /still that of cube.obj: press Voxelize for torus-knot.obj/);
+    assert.equal(await term(tab, 'hash'), hash);
+    // The new worker draws, writes and verifies it.
+    await tab.waitForFunction(() => document.getElementById('canvas').dataset.samples, { timeout: 120_000 });
+    assert.ok(first.startsWith('cube.vox,'));
+    assert.equal(await saved(), first);
+    await job(tab, () => tab.click('#verify'));
+    assert.ok((await text(tab, 'verdict')).includes(hash));
+    await tab.close();
+  });
+
+  await test('a link names the file to drop, and has its view and cut', async () => {
+    const tab = await opened('no-cache#file=cube.obj&res=16&view=0.5,0.25,2,0,0.1&cut=y,40', { size: SMALL });
+    assert.equal(await text(tab, 'model-name'), 'Drop cube.obj here again: it never left its machine.');
+    await drop(tab, asset('cube.obj'));
+    assert.deepEqual(await tab.evaluate(() => [document.getElementById('cut-axis').value, document.getElementById('cut').value]), ['y', '40']);
+    const link = () => tab.evaluate(() => location.href.split('#')[1]);
+    assert.equal(decodeURIComponent(await link()), 'file=cube.obj&view=0.5,0.25,2,0,0.1&cut=y,40&res=16');
+    await tab.select('#preset', 'front');
+    await tab.waitForFunction(() => location.hash.includes('view=front'));
+    await tab.reload();
+    assert.equal(await text(tab, 'model-name'), 'Drop cube.obj here again: it never left its machine.');
     await tab.close();
   });
 

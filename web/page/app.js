@@ -8,8 +8,11 @@ const $ = (id) => document.getElementById(id);
 const form = $('settings');
 const canvas = $('canvas');
 const camera = new Camera(canvas);
-/** `report` and `values`: of the grid that is shown, and the settings that it was made with. */
-const state = { model: null, report: null, values: null, formats: null, job: 0, view: 0, example: null };
+/**
+ * `model` is the one to compute, `shown` what is shown: its model, the report, a copy of the grid that outlives the
+ * worker, and the settings that it was made with.
+ */
+const state = { model: null, shown: null, formats: null, job: 0, view: 0, isComputing: false };
 
 // --- The worker. WebAssembly does not listen while it computes: to end a computation ends the worker.
 
@@ -20,10 +23,9 @@ let pending;
 let workerReady;
 let lastId = 0;
 
-/** A new worker has no grid: what is shown of a result goes with the old one. */
+/** A new worker is given the grid that is shown. */
 function startWorker() {
   worker?.terminate();
-  dropResult();
   for (const { reject } of pending?.values() ?? []) reject(new Cancelled());
   pending = new Map();
   worker = new Worker(WORKER, { type: 'module' });
@@ -33,6 +35,19 @@ function startWorker() {
   workerReady.catch(() => {});
   worker.onmessage = ({ data }) => messages[data.type](data);
   worker.onerror = (event) => messages.failed({ message: event.message || 'the worker did not start', fatal: true });
+  if (state.shown?.kept) restore(state.shown); else dropResult();
+}
+
+async function restore({ model, kept }) {
+  try {
+    await workerReady;
+    await request('restore', { ...model, kept }, 'restore');
+    moved();
+  } catch (error) {
+    if (error instanceof Cancelled) return;
+    dropResult();
+    warn(`The last result is lost: ${error.message}`);
+  }
 }
 
 class Cancelled extends Error {}
@@ -77,6 +92,8 @@ const messages = {
       + 'Use a lower resolution, or the program on the command line.';
     const waiting = pending;
     pending = new Map();
+    // What ends the worker while it is drawn or restored would end the next one.
+    if (waiting.size === 0 || waiting.has('restore')) dropResult();
     const error = new Error(`${hint}\n(${message})`);
     for (const { reject } of waiting.values()) reject(error);
     startWorker();
@@ -90,7 +107,7 @@ const messages = {
   },
   frame({ size, rows, image, pixels, took }) {
     // The first of a new grid; until then the one before is seen.
-    if (state.report) document.body.classList.remove('stale');
+    if (state.shown) document.body.classList.remove('stale');
     if (image) present(size, rows, image); else paint(size, rows, pixels);
     document.body.dataset.drawn = image ? 'presented' : 'read back';
     // Milliseconds from the opening of the page to the first picture.
@@ -113,14 +130,17 @@ async function current(promise) {
   return value;
 }
 
+function request(type, message, id) {
+  return new Promise((resolve, reject) => {
+    pending.set(id, { resolve, reject });
+    worker.postMessage({ type, id, ...message });
+  });
+}
+
 async function ask(type, message = {}) {
   await current(workerReady);
   lastId += 1;
-  const id = lastId;
-  return current(new Promise((resolve, reject) => {
-    pending.set(id, { resolve, reject });
-    worker.postMessage({ type, id, ...message });
-  }));
+  return current(request(type, message, lastId));
 }
 
 // --- Running
@@ -133,16 +153,19 @@ function setBusy(busy) {
   $('progress').classList.toggle('idle', !busy);
   document.querySelector('progress').removeAttribute('value');
   $('step').textContent = busy || '';
-  for (const id of ['download', 'verify', 'picture']) $(id).disabled = Boolean(busy) || !state.report;
+  for (const id of ['download', 'verify', 'picture']) $(id).disabled = Boolean(busy) || !state.shown;
   document.body.setAttribute('aria-busy', Boolean(busy));
+  if (!busy) state.isComputing = false;
+  showChanged();
 }
 
 const isBusy = () => document.body.getAttribute('aria-busy') === 'true';
 
-/** Ends the job in progress, if there is one. Where a result is shown, the worker has its grid, and is kept. */
+/** Ends the job in progress, if there is one. A worker that only writes or verifies is kept. */
 function endJob() {
   state.job += 1;
-  if (isBusy() && !state.report) startWorker();
+  if (isBusy() && state.isComputing) startWorker();
+  state.isComputing = false;
 }
 
 /** Does `work` as the one job: a new one ends that which is in progress. `step` is what it does at first. */
@@ -188,32 +211,42 @@ function warn(message) {
 /** Bytes of a file: WebAssembly has 4 GiB, in which the mesh is there as well. */
 const LARGEST = 1_000_000_000;
 
-/** `given` is a list of files, or a promise of one. */
-async function open(given, example = null) {
-  const files = await current(given);
+/** `given` is a list of files, or a promise of one; `chosen` the name of the model among them, the first if it is null. */
+async function open(given, { example = null, chosen = null } = {}) {
+  let files = await current(given);
   if (files.length === 0) throw new Error('There was no file in it.');
   await current(workerReady);
+  // Textures and buffers that come after their model.
+  const isAddition = state.model?.isMesh && files.every(({ name }) => PARTS.includes(extensionOf(name)));
+  let added = [];
+  if (isAddition) {
+    added = files.map(({ name }) => baseOf(name));
+    files = [...state.model.files.filter(({ name }) => !added.includes(baseOf(name))), ...files];
+    [example, chosen] = [state.model.example, state.model.name];
+  }
   // Until the files are known to be a model, the last one and its result stay.
-  const { main, isMesh, others } = mainOf(files, state.formats);
+  const { main, isMesh, models } = mainOf(files, state.formats, chosen);
   refuseUnknown(main.name);
   if (main.file.size > LARGEST) {
     throw new Error(`${main.name}: has ${grouped(main.file.size)} bytes, and a browser tab reads at most `
       + `${grouped(LARGEST)}: use the program on the command line`);
   }
-  state.model = { name: main.name, files, isMesh, others };
-  state.example = example;
+  state.model = { name: main.name, files, isMesh, example };
+  $('models').replaceChildren(...models.map(({ name }) => new Option(name, name, false, name === main.name)));
+  $('models-row').hidden = models.length < 2;
   $('options').disabled = !isMesh;
-  $('verification').hidden = !isMesh;
-  camera.reset('three-quarter');
   await compute();
+  if (isAddition) warn(`${added.join(', ')}: added to ${main.name}.`);
 }
+
+const PARTS = ['mtl', 'bin', 'png', 'jpg', 'jpeg', 'tga', 'bmp', 'webp', 'gif'];
 
 function refuseUnknown(name) {
   const extension = extensionOf(name);
   if (['zip', '7z', 'rar', 'gz'].includes(extension)) {
     throw new Error(`${name}: is an archive: unpack it, and drop what is in it`);
   }
-  if (['mtl', 'bin', 'png', 'jpg', 'jpeg', 'tga', 'bmp', 'webp', 'gif'].includes(extension)) {
+  if (PARTS.includes(extension)) {
     throw new Error(`${name}: is a part of a model: drop the model with it, such as the .obj or .gltf`);
   }
   const { meshes, grids } = state.formats;
@@ -224,37 +257,39 @@ function refuseUnknown(name) {
 
 /** Removes what is shown of a result: it is not that of the model and the settings any more. */
 function dropResult() {
-  state.report = null;
-  state.values = null;
+  state.shown = null;
   $('actions').hidden = true;
   $('verdict').replaceChildren();
   $('warnings').replaceChildren();
   $('report').replaceChildren();
   dropSaved();
   document.body.classList.add('stale');
-  showChanged();
 }
 
 async function compute() {
-  const { name, files, isMesh, others } = state.model;
+  const { model } = state;
+  const { name, files, isMesh } = model;
   $('model-name').textContent = name;
   if (isMesh && !form.reportValidity()) {
-    dropResult();
     const { validationMessage } = form.querySelector('input:invalid');
     throw new Error(`One of the options is not possible: ${validationMessage}`);
   }
   const values = settings.read(form);
-  dropResult();
   // It may still do what was cancelled.
-  if (pending.size > 0) startWorker();
-  const report = isMesh
+  if ([...pending.keys()].some((id) => id !== 'restore')) startWorker();
+  state.isComputing = true;
+  showChanged();
+  const { report, kept } = isMesh
     ? await ask('voxelize', { name, files, options: settings.options(values) })
     : await ask('open', { name, files });
-  [state.report, state.values] = [report, values];
-  showChanged();
-  if (others > 0) warn(`${others + 1} models were given, and this is ${name}: choose one to see another.`);
+  state.isComputing = false;
+  const isOther = state.shown?.model.name !== name;
+  dropResult();
+  state.shown = { model, report, kept, values };
+  if (isOther) showFromLink();
   report.warnings.forEach(warn);
   show(report);
+  $('verification').hidden = !isMesh;
   $('actions').hidden = false;
   saySame();
   const warnings = $('warnings').childElementCount;
@@ -307,10 +342,14 @@ function show(report) {
 /** The command of the grid that is shown; the link is that of the form. */
 function saySame() {
   if (!state.model) return;
-  history.replaceState(null, '', `?${settings.query(settings.read(form), state.example)}`);
-  if (!state.values) return;
-  const { isMesh } = state.model;
-  const command = settings.command(state.values, baseName(), $('format').value, !isMesh, pictureOptions(), fileNames());
+  const { example, name } = state.model;
+  const cut = $('cut-axis').value && `${$('cut-axis').value},${$('cut').value}`;
+  const place = { model: example, file: example ? null : baseOf(name), view: camera.text, cut };
+  // Not a query: the host is not told the name of the file.
+  history.replaceState(null, '', `${location.pathname}#${settings.query(settings.read(form), place)}`);
+  if (!state.shown) return;
+  const { model: { isMesh }, values } = state.shown;
+  const command = settings.command(values, baseName(), $('format').value, !isMesh, pictureOptions(), fileNames());
   // Lines end between words only, not at a hyphen.
   $('command').replaceChildren(...command.split(' ').flatMap((word, index) => {
     const span = document.createElement('span');
@@ -319,11 +358,14 @@ function saySame() {
   }));
 }
 
-/** Whether the form is not that of the grid that is shown. */
+/** Whether the form, or the model, is not that of the grid that is shown. */
 function showChanged() {
-  const isChanged = state.values && state.model.isMesh
-    && JSON.stringify(settings.read(form)) !== JSON.stringify(state.values);
-  $('changed').hidden = !isChanged;
+  const { model, shown, isComputing } = state;
+  const isOther = shown && model !== shown.model;
+  const isChanged = shown && model.isMesh && JSON.stringify(settings.read(form)) !== JSON.stringify(shown.values);
+  $('changed').hidden = isComputing || !(isOther || isChanged);
+  $('changed').textContent = isOther ? `The result is still that of ${shown.model.name}: press Voxelize for ${model.name}.`
+    : 'Options changed: press Voxelize for a new result.';
 }
 
 // --- Downloads
@@ -354,8 +396,8 @@ function dropSaved() {
 }
 
 const baseOf = (name) => name.split('/').pop();
-const baseName = () => baseOf(state.model.name);
-const fileNames = () => state.model.files.map(({ name }) => baseOf(name));
+const baseName = () => baseOf(state.shown.model.name);
+const fileNames = () => state.shown.model.files.map(({ name }) => baseOf(name));
 const savedName = (extension) => settings.savedName(baseName(), extension, fileNames());
 
 $('download').addEventListener('click', () => job(`writing .${$('format').value}`, async () => {
@@ -397,12 +439,12 @@ $('picture').addEventListener('click', async () => {
 });
 
 $('verify').addEventListener('click', () => job('verifying', async () => {
-  const { reports, reason } = await ask('verify', { options: settings.options(state.values) });
+  const { reports, reason } = await ask('verify', { options: settings.options(state.shown.values) });
   const { gpu, cpu } = reports;
   const rows = [];
   if (gpu) rows.push(['GPU', `${gpu.hash} (${duration(gpu.timings_ms.voxelize)})`, 'hash']);
   rows.push(['CPU', `${cpu.hash} (${duration(cpu.timings_ms.voxelize)})`, 'hash']);
-  const isSame = [gpu ?? cpu, cpu].every(({ hash }) => hash === state.report.hash);
+  const isSame = [gpu ?? cpu, cpu].every(({ hash }) => hash === state.shown.report.hash);
   const verdict = gpu ? (isSame ? 'the same, bit for bit' : 'different: please report this') : `no GPU to compare with: ${reason}`;
   rows.push(['', verdict, gpu ? (isSame ? 'same' : 'different') : '']);
   list($('verdict'), rows);
@@ -435,11 +477,15 @@ for (const id of ['files', 'folder']) {
     $(id).value = '';
   });
 }
+$('models').addEventListener('change', () => {
+  const { files } = state.model;
+  job('reading', () => open(files, { chosen: $('models').value }));
+});
 for (const button of document.querySelectorAll('[data-example]')) {
   button.addEventListener('click', () => openExample(button.dataset.example));
 }
 
-const openExample = (name) => job('loading', () => open(fetchExample(name), name));
+const openExample = (name) => job('loading', () => open(fetchExample(name), { example: name }));
 
 async function fetchExample(name) {
   const names = name === 'lighthouse.obj' ? [name, 'lighthouse.mtl', 'lighthouse.png'] : [name];
@@ -481,10 +527,11 @@ form.addEventListener('input', () => {
 });
 $('format').addEventListener('change', saySame);
 $('cancel').addEventListener('click', () => {
+  if (state.isComputing || !state.shown) $('model-name').textContent = `${state.model?.name ?? ''} (cancelled)`;
   endJob();
   setBusy(false);
   $('run').focus();
-  if (state.report) say('Cancelled'); else $('model-name').textContent = `${state.model?.name ?? ''} (cancelled)`;
+  say('Cancelled');
 });
 
 function showFields() {
@@ -522,7 +569,7 @@ function background() {
 }
 
 function refresh(moving) {
-  if (!state.report) return;
+  if (!state.shown) return;
   const [axis, part] = [$('cut-axis').selectedIndex - 1, Number($('cut').value) / 100];
   const cut = axis < 0 ? null : [axis, part];
   const size = [canvas.width, canvas.height];
@@ -567,9 +614,21 @@ new ResizeObserver(() => {
 
 // --- The beginning
 
-const link = new URLSearchParams(location.search);
+const link = new URLSearchParams([...new URLSearchParams(location.search), ...new URLSearchParams(location.hash.slice(1))]);
+addEventListener('hashchange', () => location.reload());
 settings.write(form, Object.fromEntries(link));
-$('model-name').textContent = '';
+$('model-name').textContent = link.has('file') ? `Drop ${link.get('file')} here again: it never left its machine.`
+  : link.size > 0 ? 'Drop a model: the link that you followed has the settings only.' : '';
+
+/** The view and the cut of the link are those of the first model. */
+function showFromLink() {
+  camera.show(link.get('view') ?? 'three-quarter');
+  const [axis, part] = (link.get('cut') ?? '').split(',');
+  if (axis) [$('cut-axis').value, $('cut').value] = [axis, part];
+  $('cut').disabled = $('cut-axis').value === '';
+  for (const name of ['view', 'cut']) link.delete(name);
+}
+
 showFields();
 startWorker();
 setBusy(false);

@@ -35,6 +35,20 @@ export class Camera extends EventTarget {
     this.changed(preset);
   }
 
+  /** The view as a link has it: the name of a preset, or yaw, pitch, zoom and shift. */
+  get text() {
+    return this.preset ?? [this.yaw, this.pitch, this.zoom, ...this.pan].map((x) => Number(x.toFixed(3))).join();
+  }
+
+  show(text) {
+    const [yaw, pitch, zoom, x, y] = text.split(',').map(Number);
+    this.reset(Object.hasOwn(PRESETS, text) ? text : 'three-quarter');
+    if (![yaw, pitch, zoom, x, y].every(Number.isFinite)) return;
+    [this.yaw, this.pitch] = [yaw, clamp(-Math.PI / 2, pitch, Math.PI / 2)];
+    [this.zoom, this.pan] = [clamp(0.3, zoom, 100), [clamp(-3, x, 3), clamp(-3, y, 3)]];
+    this.changed();
+  }
+
   changed(preset = null) {
     /** The name of what is seen, until it moves. */
     this.preset = preset;

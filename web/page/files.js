@@ -35,8 +35,8 @@ export function ofInput(input) {
 
 export const extensionOf = (name) => name.split('/').pop().match(/\.([^.]+)$/)?.[1].toLowerCase() ?? '';
 
-/** The file to open: the first mesh, or the first grid, or whatever there is; and how many others there are. */
-export function mainOf(files, formats) {
+/** The file to open: the chosen one, the first mesh, the first grid, or whatever there is; and all that could be. */
+export function mainOf(files, formats, chosen) {
   const known = (list) => new Set(list.map((format) => format.extension));
   const meshes = known(formats.meshes);
   const grids = known(formats.grids.filter((format) => format.read));
@@ -44,6 +44,6 @@ export function mainOf(files, formats) {
   const isMesh = ({ name }) => meshes.has(extensionOf(name));
   const isGrid = ({ name }) => grids.has(extensionOf(name)) && !isMesh({ name });
   const models = [...sorted.filter(isMesh), ...sorted.filter(isGrid)];
-  const main = models[0] ?? sorted[0];
-  return { main, isMesh: !isGrid(main), others: Math.max(0, models.length - 1) };
+  const main = models.find(({ name }) => name === chosen) ?? models[0] ?? sorted[0];
+  return { main, isMesh: !isGrid(main), models };
 }

@@ -40,12 +40,11 @@ export function options(values) {
   return { res: Number(res), mode, color, up, backend, ...ofSolids };
 }
 
-/** As a link has them: what is not the default, and the example. */
-export function query(values, example) {
-  const own = NAMES.filter((name) => values[name] !== DEFAULTS[name]);
-  const pairs = own.map((name) => [name, String(values[name])]);
-  if (example) pairs.unshift(['model', example]);
-  return new URLSearchParams(pairs).toString();
+/** As a link has them: what is not the default, and of `place` the model, the view and the cut. */
+export function query(values, place) {
+  const own = NAMES.filter((name) => values[name] !== DEFAULTS[name]).map((name) => [name, String(values[name])]);
+  const given = Object.entries(place).filter(([, value]) => value && value !== 'three-quarter');
+  return new URLSearchParams([...given, ...own]).toString();
 }
 
 const quoted = (word) => (/^[\w./:=,+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);

@@ -36,11 +36,11 @@ const ready = (async () => {
   postMessage({ type: 'ready', formats: await formats(), version: await version() });
 })();
 
-function show(next) {
+function show(next, nextModel) {
   viewer?.free();
   grid?.free();
   viewer = null;
-  grid = next;
+  [grid, model] = [next, nextModel];
   sharpened = null;
 }
 
@@ -79,7 +79,7 @@ async function bytesOf({ name, file }) {
   }
 }
 
-async function voxelized(options) {
+async function voxelized(model, options) {
   // A browser has no adapter for a while after it lost one.
   if (hadGpu && gpuAllowed && !voxelizer.adapter) await open();
   const named = async (file) => ({ name: file.name, bytes: await bytesOf(file) });
@@ -116,22 +116,26 @@ async function blobOf(extension) {
 const requests = {
   async voxelize({ name, files, options }) {
     const mesh = files.find((file) => file.name === name);
-    model = { ...mesh, sidecars: await sidecarsOf(mesh, files) };
-    const made = await voxelized(options);
-    show(made);
-    return made.report;
+    const next = { ...mesh, sidecars: await sidecarsOf(mesh, files) };
+    show(await voxelized(next, options), next);
+    const file = await blobOf('bricks').catch(() => null);
+    return { report: grid.report, kept: file && { name: 'kept.bricks', file } };
   },
   async open({ name, files }) {
-    model = null;
-    const file = files.find((file) => file.name === name);
-    const opened = await Grid.open({ name, bytes: await bytesOf(file) });
-    show(opened);
-    return opened.report;
+    const kept = files.find((file) => file.name === name);
+    show(await Grid.open({ name, bytes: await bytesOf(kept) }), null);
+    return { report: grid.report, kept };
+  },
+  /** The grid of a worker that was ended. */
+  async restore({ name, files, isMesh, kept }) {
+    const mesh = files.find((file) => file.name === name);
+    const next = isMesh ? { ...mesh, sidecars: await sidecarsOf(mesh, files) } : null;
+    show(await Grid.open({ name: kept.name, bytes: await bytesOf(kept) }), next);
   },
   async verify({ options }) {
     const reports = {};
     for (const backend of voxelizer.adapter ? ['gpu', 'cpu'] : ['cpu']) {
-      const made = await voxelized({ ...options, backend });
+      const made = await voxelized(model, { ...options, backend });
       reports[backend] = made.report;
       made.free();
     }

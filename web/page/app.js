@@ -60,6 +60,7 @@ const messages = {
   ready({ formats, version }) {
     state.formats = formats;
     document.body.dataset.version = version;
+    $('version').textContent = version;
     fillFormats();
     pending.get('ready')?.resolve();
     pending.delete('ready');
@@ -108,6 +109,7 @@ const messages = {
   frame({ size, rows, image, pixels, took }) {
     // The first of a new grid; until then the one before is seen.
     if (state.shown) document.body.classList.remove('stale');
+    canvas.classList.remove('still');
     if (image) present(size, rows, image); else paint(size, rows, pixels);
     document.body.dataset.drawn = image ? 'presented' : 'read back';
     // Milliseconds from the opening of the page to the first picture.
@@ -270,7 +272,9 @@ async function compute() {
   const { model } = state;
   const { name, files, isMesh } = model;
   $('model-name').textContent = name;
-  if (isMesh && !form.reportValidity()) {
+  if (isMesh && !form.checkValidity()) {
+    $('fold').open = true;
+    form.reportValidity();
     const { validationMessage } = form.querySelector('input:invalid');
     throw new Error(`One of the options is not possible: ${validationMessage}`);
   }
@@ -614,6 +618,16 @@ new ResizeObserver(() => {
 
 // --- The beginning
 
+/** On a phone the picture is first, also for the keyboard, and the options are folded. */
+const phone = matchMedia('(max-width: 44rem)');
+function arrange() {
+  const [first, second] = phone.matches ? [$('view'), form] : [form, $('view')];
+  if (first.nextElementSibling !== second) second.before(first);
+}
+phone.addEventListener('change', arrange);
+arrange();
+$('fold').open = !phone.matches;
+
 const link = new URLSearchParams([...new URLSearchParams(location.search), ...new URLSearchParams(location.hash.slice(1))]);
 addEventListener('hashchange', () => location.reload());
 settings.write(form, Object.fromEntries(link));
@@ -634,6 +648,7 @@ startWorker();
 setBusy(false);
 const wanted = link.get('model') ?? (link.size === 0 ? 'lighthouse.obj' : null);
 const known = [...document.querySelectorAll('[data-example]')].map((button) => button.dataset.example);
+canvas.classList.toggle('still', wanted === 'lighthouse.obj');
 if (known.includes(wanted)) openExample(wanted);
 // Without it the page needs a network.
 if (!link.has('no-cache')) navigator.serviceWorker?.register('offline.js').catch(() => {});

@@ -1,7 +1,7 @@
 // Owns the WebAssembly module and the GPU, so that the page never waits. Answers requests one after
 // another; draws the view while there is none.
 
-import { Grid, Voxelizer, formats, onProgress, shaders, version } from './trivox/trivox.js';
+import { Grid, Voxelizer, formats, init, onProgress, shaders, version } from './trivox/trivox.js';
 
 /** A frame while the view moves should take so many milliseconds. */
 const FRAME_MS = 40;
@@ -15,7 +15,8 @@ const LARGEST = 1_000_000_000;
 const MAX_FAILURES = 4;
 
 let voxelizer = null;
-let gpuAllowed = true;
+/** As the package takes it: a GPU in software is for those who choose it. */
+let gpu = true;
 let hadGpu = false;
 let failures = 0;
 /** Whether pictures are presented on the GPU; else, or where there is none, their pixels are read back. */
@@ -26,11 +27,30 @@ let viewer = null;
 
 const open = async () => {
   voxelizer?.free();
-  voxelizer = await Voxelizer.open({ gpu: gpuAllowed });
+  voxelizer = await Voxelizer.open({ gpu });
   hadGpu ||= voxelizer.adapter !== null;
   postMessage({ type: 'adapter', adapter: voxelizer.adapter, reason: voxelizer.reason });
 };
+/** The bytes of the module: what comes compressed has another length. web/build puts it in. */
+const MODULE_BYTES = Number('__MODULE_BYTES__');
+
+async function fetchModule() {
+  const response = await fetch(new URL('trivox/wasm/trivox_web_bg.wasm', import.meta.url));
+  // Of a copy: browsers keep the compiled code of what is fetched itself.
+  const reader = response.clone().body.getReader();
+  const count = async () => {
+    for (let bytes = 0, part; !(part = await reader.read()).done;) {
+      bytes += part.value.length;
+      postMessage({ type: 'progress', step: 'loading the module', share: Math.min(1, bytes / MODULE_BYTES) });
+    }
+  };
+  // That it broke off is said by who reads it for its contents.
+  count().catch(() => {});
+  return response;
+}
+
 const ready = (async () => {
+  await init(fetchModule());
   await onProgress((step, share) => postMessage({ type: 'progress', step, share }));
   await open();
   postMessage({ type: 'ready', formats: await formats(), version: await version() });
@@ -42,6 +62,7 @@ function show(next, nextModel) {
   viewer = null;
   [grid, model] = [next, nextModel];
   sharpened = null;
+  isNew = true;
 }
 
 const baseOf = (name) => name.split(/[/\\]/).pop();
@@ -81,7 +102,7 @@ async function bytesOf({ name, file }) {
 
 async function voxelized(model, options) {
   // A browser has no adapter for a while after it lost one.
-  if (hadGpu && gpuAllowed && !voxelizer.adapter) await open();
+  if (hadGpu && gpu && !voxelizer.adapter && !voxelizer.isSoftware) await open();
   const named = async (file) => ({ name: file.name, bytes: await bytesOf(file) });
   const sidecars = await Promise.all(model.sidecars.map(named));
   const made = await voxelizer.voxelize(await named(model), options, sidecars);
@@ -117,6 +138,10 @@ const requests = {
   async voxelize({ name, files, options }) {
     const mesh = files.find((file) => file.name === name);
     const next = { ...mesh, sidecars: await sidecarsOf(mesh, files) };
+    const wanted = gpu && (options.backend === 'gpu' ? 'software' : true);
+    const isOther = voxelizer.isSoftware && wanted !== gpu;
+    gpu = wanted;
+    if (isOther) await open();
     show(await voxelized(next, options), next);
     const file = await blobOf('bricks').catch(() => null);
     return { report: grid.report, kept: file && { name: 'kept.bricks', file } };
@@ -186,6 +211,8 @@ ready.catch((error) => postMessage({ type: 'failed', message: error.message, fat
 
 let view = null;
 let sharpened = null;
+/** Whether no picture of the grid was drawn: the first is a whole one. */
+let isNew = true;
 /** Ends when no picture is in progress. */
 let idle = Promise.resolve();
 let drawing = false;
@@ -208,9 +235,9 @@ function draw() {
     // may lose the device that is opened next as well.
     presents = false;
     failures += 1;
-    gpuAllowed = failures < MAX_FAILURES;
+    if (failures >= MAX_FAILURES) gpu = false;
     await open();
-    if (gpuAllowed) return;
+    if (gpu) return;
     const reason = `The GPU failed (${error.message}); the CPU takes its place.`;
     postMessage({ type: 'notice', message: reason });
   }).finally(() => {
@@ -223,10 +250,11 @@ async function frames() {
   while (view && view !== sharpened && !busy) {
     viewer ??= voxelizer.viewer(grid);
     const now = view;
-    if (now.moving) {
+    if (now.moving || isNew) {
+      isNew = false;
       await frame(now);
       await breath();
-      if (view === now) return;
+      if (view === now && now.moving) return;
     } else {
       await sharpen(now);
     }

@@ -19,13 +19,17 @@ const scratch = mkdtempSync(join(tmpdir(), 'trivox-web-'));
 
 const TYPES = {
   '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css', '.wasm': 'application/wasm',
-  '.svg': 'image/svg+xml', '.png': 'image/png',
+  '.svg': 'image/svg+xml', '.png': 'image/png', '.webp': 'image/webp',
 };
-/** `planted/` is the page with what `planted` says at the end of its worker, `headers/` with the header of docs/web.md. */
+/**
+ * `planted/` is the page with what `planted` says at the end of its worker, `headers/` with the header of docs/web.md,
+ * `gpu/` takes a GPU in software for one that is not.
+ */
 let planted = '';
+const HARDWARE = ";Object.defineProperty(GPUAdapterInfo.prototype, 'isFallbackAdapter', { value: false });";
 const header = readFileSync(join(root, '../docs/web.md'), 'utf8').match(/^Content-Security-Policy: (.*)$/m)?.[1];
 const server = createServer((request, response) => {
-  const [, folder, name] = decodeURIComponent(new URL(request.url, 'http://host').pathname).match(/^(\/planted|\/headers|)(\/.*)$/);
+  const [, folder, name] = decodeURIComponent(new URL(request.url, 'http://host').pathname).match(/^(\/planted|\/headers|\/gpu|)(\/.*)$/);
   const file = join(page, name.endsWith('/') ? `${name}index.html` : name);
   if (!file.startsWith(page) || !existsSync(file) || statSync(file).isDirectory()) {
     response.writeHead(404).end();
@@ -33,8 +37,11 @@ const server = createServer((request, response) => {
   }
   const headers = folder === '/headers' ? { 'content-security-policy': header } : {};
   response.writeHead(200, { 'content-type': TYPES[extname(file)] ?? 'application/octet-stream', ...headers });
-  if (folder && name === (folder === '/planted' ? '/worker.js' : '/offline.js')) response.end(readFileSync(file) + planted);
-  else createReadStream(file).pipe(response);
+  if (folder && name === (folder === '/headers' ? '/offline.js' : '/worker.js')) {
+    response.end(readFileSync(file) + (folder === '/gpu' ? HARDWARE : planted));
+    return;
+  }
+  createReadStream(file).pipe(response);
 });
 await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
 const url = `http://127.0.0.1:${server.address().port}/`;
@@ -75,7 +82,7 @@ const faults = [];
 const WIDE = { width: 1400, height: 900 };
 /** With a small view, which is drawn soon. */
 const SMALL = { width: 700, height: 500 };
-async function opened(query, { by = browser, prepare = () => {}, size = WIDE } = {}) {
+async function opened(query, { by = browser, prepare = () => {}, size = WIDE, folder = '' } = {}) {
   const tab = await by.newPage();
   tab.on('pageerror', (error) => faults.push(String(error)));
   tab.on('console', (message) => {
@@ -83,7 +90,7 @@ async function opened(query, { by = browser, prepare = () => {}, size = WIDE } =
   });
   await tab.setViewport(size);
   await prepare(tab);
-  await tab.goto(`${url}?${query}`, { waitUntil: 'load' });
+  await tab.goto(`${url}${folder}?${query}`, { waitUntil: 'load' });
   await tab.waitForFunction(() => document.body.dataset.version, { timeout: 120_000 });
   return tab;
 }
@@ -118,8 +125,24 @@ const drawn = (tab) => tab.waitForFunction(() => {
 try {
   const models = [['cube.obj', 64], ['torus-knot.obj', 128], ['lighthouse.obj', 128]];
   const first = await opened('no-cache&res=64');
-  const hasGpu = await first.evaluate(() => document.body.dataset.adapter !== '');
+  const [hasGpu, isSoftware] = await first.evaluate(async () => {
+    const adapter = await navigator.gpu?.requestAdapter();
+    return [Boolean(adapter), adapter?.info.isFallbackAdapter];
+  });
+  const backendNote = await text(first, 'backend-note');
   await first.close();
+  if (isSoftware) {
+    await test('a GPU in software computes for those who choose it only', async () => {
+      assert.equal(backendNote, 'CPU only: WebGPU is emulated in software here, slower than the CPU.');
+      const tab = await opened('no-cache&res=32', { size: SMALL });
+      for (const [backend, shown] of [['auto', /^cpu$/], ['gpu', /^gpu, /], ['auto', /^cpu$/]]) {
+        await tab.select('[name=backend]', backend);
+        await drop(tab, asset('cube.obj'));
+        assert.match(await term(tab, 'backend'), shown);
+      }
+      await tab.close();
+    });
+  }
   await test('hashes are those of the native program', async () => {
     for (const backend of ['cpu', 'gpu']) {
       for (const [name, res] of models) {
@@ -255,7 +278,7 @@ try {
   });
 
   await test('a grid opens, and verify finds the same hash twice', async () => {
-    const tab = await opened('no-cache&res=32');
+    const tab = await opened('no-cache&res=32', { folder: 'gpu/' });
     const out = join(scratch, 'grid.npz');
     const made = native(asset('torus-knot.obj'), '--res', '40', '-o', out);
     await drop(tab, out);
@@ -442,6 +465,18 @@ try {
     const tab = await opened('no-cache&res=16', { size: SMALL });
     await drop(tab, asset('cube.obj'));
     await tab.setViewport({ width: 390, height: 844 });
+    const isFolded = () => tab.$eval('[name=res]', (field) => !field.checkVisibility());
+    assert.ok(await isFolded());
+    await tab.evaluate(() => { document.getElementById('fold').open = true; });
+    assert.ok(!(await isFolded()));
+    // The picture is in sight, and controls have the size of a finger.
+    const bottom = await tab.$eval('#canvas', (canvas) => canvas.getBoundingClientRect().bottom + scrollY);
+    assert.ok(bottom < 600, `the picture ends at ${bottom}`);
+    const low = await tab.$$eval('button, select, input, summary, nav a', (controls) => controls.filter((control) => {
+      const { height } = control.getBoundingClientRect();
+      return height > 0 && height < 44 && control.type !== 'checkbox';
+    }).map(({ id, name }) => id || name));
+    assert.deepEqual(low, []);
     const passed = [];
     for (;;) {
       await tab.keyboard.press('Tab');
@@ -559,7 +594,7 @@ try {
 
   if (hasGpu && kind === 'chromium') {
     await test('a GPU that is lost: the CPU takes its place and says so, until there is a GPU again', async () => {
-      const tab = await opened('no-cache&res=64');
+      const tab = await opened('no-cache&res=64', { folder: 'gpu/', size: SMALL });
       // The next command destroys the device, and for a moment there is no adapter.
       const lose = () => tab.workers()[0].evaluate(() => {
         const once = (owner, name, work) => {
@@ -679,7 +714,7 @@ try {
     await tab.keyboard.press('ArrowLeft');
     await tab.waitForFunction(() => document.body.dataset.frame, { timeout: 60_000 });
     const frame = await tab.evaluate(() => document.body.dataset.frame);
-    for (const [name, width, height] of [['wide', 1400, 900], ['tablet', 900, 1350], ['phone', 390, 1900], ['narrow', 320, 1900]]) {
+    for (const [name, width, height] of [['wide', 1400, 900], ['laptop', 1366, 640], ['tablet', 900, 1350], ['phone', 390, 1900], ['narrow', 320, 1900]]) {
       await tab.setViewport({ width, height });
       await tab.waitForFunction((width) => {
         const canvas = document.getElementById('canvas');
@@ -689,6 +724,8 @@ try {
       await tab.screenshot({ path: join(shots, `${kind}-${name}.png`) });
       const overflow = await tab.evaluate(() => document.documentElement.scrollWidth - innerWidth);
       assert.ok(overflow <= 0, `${name}: ${overflow} pixels wider than the screen`);
+      const { bottom } = await tab.$eval('#run', (button) => button.getBoundingClientRect().toJSON());
+      assert.ok(width < 1000 || bottom <= height, `${name}: the button is at ${bottom}`);
     }
     const drawnBy = await tab.evaluate(() => document.body.dataset.drawn);
     await tab.close();
@@ -699,10 +736,10 @@ try {
     await test('a picture that is presented has the pixels that are read back', async () => {
       // Chromium without a display has no canvas for WebGPU by default: its other tests see the fall back.
       const by = kind === 'chromium' ? await launch('--use-gl=angle', '--use-angle=gl-egl', '--ignore-gpu-blocklist') : browser;
-      const tab = await opened('no-cache&res=32', { by });
+      const tab = await opened('no-cache&res=32', { by, folder: 'gpu/' });
       const { error, different } = await tab.evaluate(async () => {
         const { Voxelizer } = await import('./trivox/trivox.js');
-        const voxelizer = await Voxelizer.open();
+        const voxelizer = await Voxelizer.open({ gpu: 'software' });
         const bytes = new Uint8Array(await (await fetch('examples/torus-knot.obj')).arrayBuffer());
         const mesh = { name: 'torus-knot.obj', bytes };
         const viewer = voxelizer.viewer(await voxelizer.voxelize(mesh, { res: 64, backend: 'cpu' }));

@@ -89,12 +89,17 @@ export interface Report {
  */
 export class Voxelizer {
   private constructor();
-  /** Opens the GPU where there is one, unless `gpu` is false. */
-  static open(options?: { gpu?: boolean }): Promise<Voxelizer>;
+  /**
+   * Opens the GPU where there is one, unless `gpu` is false. One that the browser emulates in software, 10 to 100 times
+   * slower than the CPU, is opened only for `'software'`.
+   */
+  static open(options?: { gpu?: boolean | 'software' }): Promise<Voxelizer>;
   /** The GPU's name; `null` where there is none. */
   readonly adapter: string | null;
   /** Why there is no GPU. */
   readonly reason: string | null;
+  /** Whether the browser has a GPU in software only. */
+  readonly isSoftware: boolean;
   /**
    * The voxels of a mesh. `sidecars` are the files beside it: materials, textures, buffers, with names as the
    * mesh has them. Rejects with an `Error` of the message that the program prints; its `code` is stable, such as

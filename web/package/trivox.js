@@ -111,20 +111,24 @@ class Owner {
   }
 }
 
-/** What the browser tells of its GPU; `undefined` where there is none. */
-async function nameOfGpu() {
+/** What the browser tells of its GPU; no name where there is none. */
+async function gpuInfo() {
   const adapter = await globalThis.navigator?.gpu?.requestAdapter();
-  if (!adapter) return undefined;
-  const { description, vendor, architecture } = adapter.info ?? {};
-  return description || [vendor, architecture].filter(Boolean).join(' ') || 'GPU';
+  if (!adapter) return { isSoftware: false };
+  const { description, vendor, architecture, isFallbackAdapter } = adapter.info ?? {};
+  const name = description || [vendor, architecture].filter(Boolean).join(' ') || 'GPU';
+  return { name, isSoftware: isFallbackAdapter ?? adapter.isFallbackAdapter ?? false };
 }
 
 export class Voxelizer extends Owner {
   static async open({ gpu = true } = {}) {
     await init();
-    const name = gpu ? await nameOfGpu() : undefined;
-    const reason = gpu ? 'there is no WebGPU here' : 'the GPU was not asked for';
-    const voxelizer = new Voxelizer(await wasm.Engine.open(name, reason));
+    const { name, isSoftware } = gpu ? await gpuInfo() : { isSoftware: false };
+    const isRefused = isSoftware && gpu !== 'software';
+    const reason = isRefused ? 'WebGPU is emulated in software here, slower than the CPU'
+      : gpu ? 'there is no WebGPU here' : 'the GPU was not asked for';
+    const voxelizer = new Voxelizer(await wasm.Engine.open(isRefused ? undefined : name, reason));
+    voxelizer.isSoftware = isSoftware;
     voxelizer.adapter = voxelizer.inner.adapter ?? null;
     voxelizer.reason = voxelizer.inner.without ?? null;
     return voxelizer;

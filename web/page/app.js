@@ -601,6 +601,18 @@ $('cut-axis').addEventListener('change', () => {
   if ($('cut').value === '100') $('cut').value = 50;
   moved();
 });
+/** Turns what is seen while the button is pressed in. */
+function turn(since, now) {
+  if ($('turn').ariaPressed !== 'true') return;
+  camera.turn((since - now) / 2000, 0);
+  requestAnimationFrame((next) => turn(now, next));
+}
+$('turn').addEventListener('click', () => {
+  $('turn').ariaPressed = String($('turn').ariaPressed !== 'true');
+  requestAnimationFrame((now) => turn(now, now));
+});
+$('full').hidden = !document.fullscreenEnabled;
+$('full').addEventListener('click', () => (document.fullscreenElement ? document.exitFullscreen() : $('view').requestFullscreen()));
 $('preset').addEventListener('change', () => camera.reset($('preset').value));
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', moved);
 

@@ -22,7 +22,7 @@ export class Camera extends EventTarget {
     }
     canvas.addEventListener('wheel', (event) => {
       event.preventDefault();
-      this.zoomBy(Math.exp(-0.0015 * event.deltaY * (event.deltaMode === 1 ? 30 : 1)));
+      this.zoomBy(Math.exp(-0.0015 * event.deltaY * (event.deltaMode === 1 ? 30 : 1)), event);
     }, { passive: false });
     canvas.addEventListener('contextmenu', (event) => event.preventDefault());
     canvas.addEventListener('keydown', (event) => this.key(event));
@@ -61,15 +61,26 @@ export class Camera extends EventTarget {
     this.changed();
   }
 
+  /** What the picture's shorter side has, in the unit of `pan`. */
+  get reach() {
+    return 2.1 / this.zoom;
+  }
+
   /** Moves what is seen by parts of the picture's shorter side. */
   slide(x, y) {
-    const reach = 2.1 / this.zoom;
-    this.pan = [clamp(-3, this.pan[0] - reach * x, 3), clamp(-3, this.pan[1] + reach * y, 3)];
+    this.pan = [clamp(-3, this.pan[0] - this.reach * x, 3), clamp(-3, this.pan[1] + this.reach * y, 3)];
     this.changed();
   }
 
-  zoomBy(factor) {
+  /** What is under the pointer of `event` stays there. */
+  zoomBy(factor, event = null) {
+    const before = this.reach;
     this.zoom = clamp(0.3, this.zoom * factor, 100);
+    if (event) {
+      const { left, top, width, height } = this.canvas.getBoundingClientRect();
+      const part = (1 - before / this.reach) / Math.min(width, height);
+      this.slide((event.clientX - left - width / 2) * part, (event.clientY - top - height / 2) * part);
+    }
     this.changed();
   }
 

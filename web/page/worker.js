@@ -281,8 +281,9 @@ async function frame(now) {
 /** The picture at rest: once with a ray a pixel, then with four. */
 async function sharpen(now) {
   const height = now.size[1];
-  let rows = 8;
+  let rows = 32;
   for (const samples of [1, 2]) {
+    rows = Math.ceil(rows / 4);
     for (let first = 0; first < height;) {
       const count = Math.min(rows, height - first);
       const began = performance.now();

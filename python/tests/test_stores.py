@@ -3,6 +3,7 @@
 import itertools
 import multiprocessing
 import os
+import re
 
 import numpy as np
 import pytest
@@ -138,15 +139,46 @@ def test_safetensors_hold_the_sparse_arrays(tmp_path, colored):
     assert os.listdir(tmp_path) == ["a.safetensors"]
 
 
-def test_attributes_are_tensors_and_other_stores_say_that_they_have_none(tmp_path):
-    grid = trivox.Voxelizer(20, attributes=["normal", "label"])(octahedron())
+ATTRIBUTES = ["normal", "triangle", "label", "area"]
+
+
+def test_attributes_are_tensors_and_a_table_of_bricks_says_that_it_has_none(tmp_path):
+    grid = trivox.Voxelizer(20, attributes=ATTRIBUTES)(octahedron())
     stores.save_safetensors(grid, tmp_path / "a.safetensors")
     tensors = safetensors.load_file(tmp_path / "a.safetensors")
     for name, array in grid.attributes.items():
         np.testing.assert_array_equal(tensors[name], array)
     assert stores.load_safetensors(tmp_path / "a.safetensors") == grid
     with pytest.warns(trivox.TrivoxWarning, match="attributes are not kept"):
-        stores.save_zarr(grid, tmp_path / "a.zarr")
+        stores.save_parquet({"a": grid}.items(), tmp_path / "a.parquet")
+
+
+def test_a_zarr_has_an_array_for_each_attribute():
+    with pytest.raises(trivox.OptionError) as caught:
+        trivox.Voxelizer(8, attributes=["none"])
+    possible = re.findall(r"'(\w+)'", str(caught.value).partition("use")[2])
+    assert set(stores._LAYERS) == {"occupied", "rgba", *possible}
+
+
+@pytest.mark.parametrize("tiles", [1, 8])
+@pytest.mark.parametrize("shard", [8, 64])
+def test_attributes_are_arrays_of_a_zarr(tmp_path, tiles, shard):
+    options = {"cube": 128, "attributes": ATTRIBUTES}
+    whole = trivox.Voxelizer(**options)(octahedron())
+    for number in range(1, tiles + 1):
+        tile = {"tile": f"{number}/{tiles}"} if tiles > 1 else {}
+        stores.save_zarr(trivox.Voxelizer(**options, **tile)(octahedron()), tmp_path / "a.zarr", shard=shard)
+    group = zarr.open_group(str(tmp_path / "a.zarr"), mode="r")
+    assert group.attrs["names"] == whole.names
+    for name, array in whole.attributes.items():
+        dense = group[name][:]
+        assert dense.dtype == array.dtype
+        np.testing.assert_array_equal(dense[tuple(whole.coords().T)], array)
+        assert (dense[~whole.dense()] == (-1 if array.dtype == np.int32 else 0)).all()
+    assert stores.load_zarr(tmp_path / "a.zarr") == whole
+    if tiles > 1:
+        with pytest.raises(ValueError, match="another choice of attributes"):
+            stores.save_zarr(trivox.Voxelizer(cube=128, tile="1/8")(octahedron()), tmp_path / "a.zarr", shard=shard)
 
 
 @pytest.mark.parametrize("mode", [{}, {"up": "z"}])

@@ -48,6 +48,17 @@ __all__ = [
 
 _BRICK = 8
 
+_LAYERS: dict[str, tuple[str, list[int], int]] = {
+    "occupied": ("bool", [], 0),
+    "rgba": ("uint8", [4], 0),
+    "normal": ("float32", [3], 0),
+    "area": ("float32", [], 0),
+    "triangle": ("int32", [], -1),
+    "material": ("int32", [], -1),
+    "label": ("int32", [], -1),
+}
+"""The arrays that a group may have: dtype, shape of a voxel's value, and the value of empty voxels."""
+
 T = TypeVar("T")
 
 
@@ -55,9 +66,11 @@ def save_zarr(grid: Grid, store: Any, *, shard: int = 64) -> None:
     """Writes a grid to a Zarr v3 group, in chunks of 64 x 64 x 64 voxels.
 
     The group has the array ``occupied`` (bool, shape (nx, ny, nz), index [x, y, z]) and, if the grid
-    has colours, ``rgba`` (uint8, shape (nx, ny, nz, 4); 0 where a voxel is empty). Its attributes are
-    ``origin`` (the minimum corner) and ``voxel_size``, both in mesh units, and ``up``. Chunks without
-    voxels are not stored, and some 64 MiB of chunks are dense in memory at a time.
+    has colours, ``rgba`` (uint8, shape (nx, ny, nz, 4); 0 where a voxel is empty). ``Grid.attributes`` are
+    arrays of their names, 0 or, for indices, -1 where a voxel is empty; `load_zarr` does not read them. The
+    group's attributes are ``origin`` (the minimum corner) and ``voxel_size``, both in mesh units, ``up``, and
+    ``names``, which are ``Grid.names``. Chunks without voxels are not stored, and some 64 MiB of chunks are dense
+    in memory at a time.
 
     A grid that a `Voxelizer` made with ``tile`` is written to its place in the array of the whole grid.
     Processes may write their tiles at the same time: no two share a file.
@@ -77,7 +90,7 @@ def save_zarr(grid: Grid, store: Any, *, shard: int = 64) -> None:
     ValueError
         A shard that is no multiple of 8; a tile that begins or ends within a shard, or is of another grid
         than the tiles in the group: of another lattice or up axis, or the only one with or without
-        colours.
+        colours or an attribute.
     FileExistsError
         A folder of other files, which the group would replace.
     """
@@ -102,8 +115,7 @@ def save_zarr(grid: Grid, store: Any, *, shard: int = 64) -> None:
                 f"the tile from {begin} to {end} begins or ends within a shard of {shard} voxels: "
                 f"cut the grid at multiples of {shard}, or use shard={_BRICK}"
             )
-    _warn_of_attributes(grid)
-    attributes: dict[str, Any] = {}
+    attributes: dict[str, Any] = {"names": grid.names} if grid.names else {}
     if grid.origin is not None and grid.voxel_size is not None:
         # Of the lattice: computed from a tile's, it would depend on the tile in its last bits.
         origin = grid.report["lattice"]["origin"] if tile else grid.origin.tolist()
@@ -112,20 +124,26 @@ def save_zarr(grid: Grid, store: Any, *, shard: int = 64) -> None:
         attributes["lattice"] = grid.report["lattice"]
         # A tile without voxels has no colours either way.
         if len(grid):
-            attributes["has_colors"] = grid.has_colors
+            attributes |= {"has_colors": grid.has_colors, "layers": sorted(grid.attributes)}
         group = _settled(lambda: _group_of_tiles(store, attributes))
     else:
         group = zarr.open_group(store, mode="w", zarr_format=3, attributes=attributes)
-    names = ["occupied", *["rgba"] * (grid.has_colors or _settled(lambda: "rgba" in group))]
+    values = {"rgba": colors} if (colors := grid.colors()) is not None else {}
+    values |= grid.attributes
+    names = ["occupied", *values]
+    if tile:  # Saved before, it may have had more.
+        names += [n for n in _LAYERS if n not in names and _settled(partial(group.__contains__, n))]
     arrays = {name: _settled(partial(_array, group, name, shape, shard)) for name in names}
     box = [range(a // shard, -(-(a + d) // shard)) for a, d in zip(at, grid.dims)]
     # Chunks of an earlier save of this tile; a new array has none here.
     stale = {name: set() if is_new else _stored(array, box) for name, (array, is_new) in arrays.items()}
-    for some in _batches(_blocks(grid, shard), shard):
+    per_voxel = 1 + sum(array[:1].nbytes for array in values.values())
+    for some in _batches(_blocks(grid, shard, values), shard, per_voxel):
         writes = []
         for key, *layers in some:
             index = tuple(int(b.start + k) for b, k in zip(box, key))
-            for (name, (array, _)), layer in zip(arrays.items(), layers):
+            for name, layer in zip(["occupied", *values], layers):
+                array, _ = arrays[name]
                 stale[name].discard(index)
                 region = tuple(slice(i * shard, i * shard + n) for i, n in zip(index, layer.shape))
                 writes.append(array._async_array.setitem(region, layer))
@@ -138,11 +156,6 @@ def save_zarr(grid: Grid, store: Any, *, shard: int = 64) -> None:
         _check_same(_settled(lambda: zarr.open_group(store, mode="r").attrs), attributes)
         for name in names:
             _settled(partial(_array, group, name, shape, shard))
-
-
-def _warn_of_attributes(grid: Grid) -> None:
-    if grid.attributes:
-        warn(["the voxels' attributes are not kept: .npz files and safetensors have them"])
 
 
 def _settled(read: Callable[[], T]) -> T:
@@ -180,7 +193,10 @@ def _group_of_tiles(store: Any, attributes: dict[str, Any]) -> Any:
 
 
 def _check_same(before: Any, now: dict[str, Any]) -> None:
-    for name, what in [("lattice", "lattice"), ("up", "up axis"), ("has_colors", "choice of colours")]:
+    for name, what in [
+        ("lattice", "lattice"), ("up", "up axis"), ("has_colors", "choice of colours"),
+        ("layers", "choice of attributes"),
+    ]:  # fmt: skip
         is_known = name == "lattice" or name in before
         if is_known and name in now and before.get(name) != now[name]:
             raise ValueError(
@@ -450,7 +466,8 @@ def _write_bricks(grids: Iterable[tuple[Any, Grid]], file: Any) -> None:
                 raise grid
             if name in places:
                 raise ValueError(f"two grids have the id '{name}': give each one of its own")
-            _warn_of_attributes(grid)
+            if grid.attributes:
+                warn(["the voxels' attributes are not kept: .npz files, safetensors and Zarr have them"])
             places[name] = {"dims": list(grid.dims), "hash": grid.hash}
             if grid.origin is not None:
                 places[name] |= {"origin": grid.origin.tolist(), "voxel_size": grid.voxel_size}
@@ -495,10 +512,10 @@ def _whole_file(path: str | os.PathLike[str]) -> Iterator[str]:
 
 
 def _array(group: Any, name: str, shape: list[int], shard: int) -> tuple[Any, bool]:
-    """The array ``occupied`` or ``rgba`` of a group, and whether it is new."""
+    """An array of a group, and whether it is new."""
     from zarr.errors import ContainsArrayError
 
-    more, dtype = ([4], "uint8") if name == "rgba" else ([], "bool")
+    dtype, more, fill = _LAYERS[name]
     chunk = next(edge for edge in (64, 32, 16, 8) if shard % edge == 0)
     whole, file = (*shape, *more), (*[shard] * 3, *more)
     if name not in group:
@@ -509,7 +526,7 @@ def _array(group: Any, name: str, shape: list[int], shard: int) -> tuple[Any, bo
                 chunks=(*[chunk] * 3, *more),
                 shards=file if chunk < shard else None,
                 dtype=dtype,
-                fill_value=0,
+                fill_value=fill,
                 dimension_names=["x", "y", "z", "channel"][: len(whole)],
             ), True
         except ContainsArrayError:
@@ -523,10 +540,10 @@ def _array(group: Any, name: str, shape: list[int], shard: int) -> tuple[Any, bo
     return array, False
 
 
-def _batches(of_cubes: Iterable[T], edge: int) -> Iterator[list[T]]:
-    """What belongs to cubes of `edge` voxels, for some 64 MiB of colours at a time."""
+def _batches(of_cubes: Iterable[T], edge: int, per_voxel: int = 4) -> Iterator[list[T]]:
+    """What belongs to cubes of `edge` voxels, for some 64 MiB at so many bytes of a voxel at a time."""
     rest = iter(of_cubes)
-    while some := list(itertools.islice(rest, max(1, (16 << 20) // edge**3))):
+    while some := list(itertools.islice(rest, max(1, (64 << 20) // (per_voxel * edge**3)))):
         yield some
 
 
@@ -559,25 +576,23 @@ def _stored(array: Any, box: list[range]) -> set[tuple[int, ...]]:
     return {place for place in places if all(i in axis for i, axis in zip(place, box))}
 
 
-def _blocks(grid: Grid, edge: int) -> Iterator[tuple[NDArray[Any], ...]]:
-    """Each cube of `edge` voxels with a voxel: its place, its voxels and, if the grid has them, its colours."""
+def _blocks(grid: Grid, edge: int, values: dict[str, NDArray[Any]]) -> Iterator[tuple[NDArray[Any], ...]]:
+    """Each cube of `edge` voxels with a voxel: its place, its voxels, and the values of each."""
     bricks, masks = grid.bricks()
     octets = masks.astype("<u8").view(np.uint8).reshape(-1, _BRICK**2)
-    colors = grid.colors()
     ends = np.cumsum(_BITS[octets].sum(-1, dtype=np.int64))
     per_edge = edge // _BRICK
     for key, rows in _by_block(bricks // per_edge):
         cubes = _cubes(octets[rows]).astype(bool)
-        layers = [cubes]
-        if colors is not None:
-            own = np.zeros((*cubes.shape, 4), np.uint8)
-            begins = np.where(rows > 0, ends[rows - 1], 0)
-            own[cubes] = np.concatenate([colors[a:b] for a, b in zip(begins, ends[rows])])
-            layers.append(own)
+        layers = {"occupied": cubes}
+        begins = np.where(rows > 0, ends[rows - 1], 0)
+        for name, of_voxels in values.items():
+            layers[name] = np.full((*cubes.shape, *of_voxels.shape[1:]), _LAYERS[name][2], of_voxels.dtype)
+            layers[name][cubes] = np.concatenate([of_voxels[a:b] for a, b in zip(begins, ends[rows])])
         x, y, z = (bricks[rows] - key * per_edge).T
         blocks = [key]
-        for layer in layers:
-            block = np.zeros((*[per_edge] * 3, *layer.shape[1:]), layer.dtype)
+        for name, layer in layers.items():
+            block = np.full((*[per_edge] * 3, *layer.shape[1:]), _LAYERS[name][2], layer.dtype)
             block[x, y, z] = layer
             block = np.moveaxis(block, (3, 4, 5), (1, 3, 5)).reshape(*[edge] * 3, *layer.shape[4:])
             blocks.append(block[tuple(slice(d - k * edge) for d, k in zip(grid.dims, key.tolist()))])

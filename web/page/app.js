@@ -16,8 +16,11 @@ const state = { model: null, shown: null, formats: null, job: 0, view: 0, isComp
 
 // --- The worker. WebAssembly does not listen while it computes: to end a computation ends the worker.
 
-/** A blob has the page's content policy; the file itself would have only what the host sends with it. */
-const WORKER = URL.createObjectURL(new Blob([`import ${JSON.stringify(new URL('worker.js', import.meta.url))}`], { type: 'text/javascript' }));
+/**
+ * A blob has the page's content policy; the file itself has only what is sent with it. The offline worker sends the
+ * policy, and in Firefox does not answer a blob.
+ */
+const BLOB = URL.createObjectURL(new Blob([`import ${JSON.stringify(new URL('worker.js', import.meta.url))}`], { type: 'text/javascript' }));
 let worker;
 let pending;
 let workerReady;
@@ -28,7 +31,7 @@ function startWorker() {
   worker?.terminate();
   for (const { reject } of pending?.values() ?? []) reject(new Cancelled());
   pending = new Map();
-  worker = new Worker(WORKER, { type: 'module' });
+  worker = new Worker(navigator.serviceWorker?.controller ? 'worker.js' : BLOB, { type: 'module' });
   workerReady = new Promise((resolve, reject) => {
     pending.set('ready', { resolve, reject });
   });

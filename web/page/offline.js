@@ -1,9 +1,11 @@
-// Keeps the page's files, so that it works without a network. web/build puts in the names and a version.
+// Keeps the page's files, so that it works without a network. web/build puts in the names, a version
+// and the content policy of the page.
 
 // Caches belong to the origin, which other pages may share: the name begins with this page's own.
 const PREFIX = `trivox ${registration.scope} `;
 const VERSION = `${PREFIX}__VERSION__`;
 const FILES = ['__FILES__'];
+const POLICY = "__POLICY__";
 
 addEventListener('install', (event) => {
   event.waitUntil((async () => {
@@ -27,6 +29,11 @@ addEventListener('fetch', (event) => {
   event.respondWith((async () => {
     const cache = await caches.open(VERSION);
     const found = await cache.match(event.request, { ignoreSearch: true });
-    return found ?? fetch(event.request);
+    if (!found) return fetch(event.request);
+    if (event.request.destination !== 'worker') return found;
+    // The page's policy binds a worker by a header only.
+    const headers = new Headers(found.headers);
+    headers.set('Content-Security-Policy', POLICY);
+    return new Response(found.body, { headers });
   })());
 });

@@ -994,6 +994,7 @@ if (kind === 'chromium') {
     await assert.rejects(voxelizer.voxelize(mesh, { scale: -1 }), { name: 'Error', code: 'place.scale' });
     await assert.rejects(voxelizer.voxelize(mesh, { backend: 'gpu' }), { code: 'backend.no_adapter' });
     await assert.rejects(voxelizer.voxelize(mesh, { mode: 'wires' }), { code: 'option.value' });
+    await assert.rejects(voxelizer.voxelize(mesh, { filter: 'cubic' }), { code: 'option.value' });
     assert.match(grid.report.reason, /^there is no WebGPU here$/);
     assert.equal((await voxelizer.voxelize(mesh, { res: 8, backend: 'cpu' })).report.reason, 'asked for');
     await assert.rejects(voxelizer.voxelize(mesh, { voxelSize: NaN }), /voxelSize: NaN is not possible/);

@@ -7,6 +7,7 @@ use serde_json::json;
 use trivox::engine::backend::{BackendChoice, Backends};
 use trivox::engine::{Distances, Remedy, Summary, Timings, Warning};
 use trivox::grid::Attribute;
+use trivox::mesh::appearance::FilterChoice;
 use trivox::{ColorSource, Lattice, Mode, PlaceOptions, Tile, Transform, Up, Voxelized, Voxelizer};
 
 use crate::distance::PyDistanceField;
@@ -24,6 +25,7 @@ pub struct Plan {
     pub up: Up,
     pub color: ColorSource,
     pub keep_transparent: bool,
+    pub filter: FilterChoice,
     pub attributes: Vec<Attribute>,
     pub interior: Option<[u8; 3]>,
     pub tile: Option<Tile>,
@@ -61,6 +63,7 @@ impl Plan {
             ("mode=\"thin\"", self.mode == Mode::Thin),
             ("include_surface", is_closed),
             ("interior_color", self.interior.is_some()),
+            ("filter", self.filter != FilterChoice::Auto),
             ("attributes", !self.attributes.is_empty()),
             ("color", matches!(self.color, ColorSource::Uniform(_))),
         ];
@@ -79,6 +82,7 @@ impl Plan {
             .mode(self.mode)
             .color(self.color)
             .keep_transparent(self.keep_transparent)
+            .filter(self.filter)
             .attributes(self.attributes.iter().copied())
             .backends(self.backends())
             .pool(job::pool(self.threads)?)

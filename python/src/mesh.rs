@@ -437,7 +437,7 @@ fn textured(
     let is_opaque = texels.iter().all(|texel| texel[3] == u8::MAX);
     let wrap = [Wrap::Repeat; 2];
     let material = Material {
-        texture: Some(TextureRef { texture: 0, wrap, filter: Filter::Linear }),
+        texture: Some(TextureRef { texture: 0, wrap, filter: Filter::default() }),
         alpha: if is_opaque { Alpha::Opaque } else { Alpha::Blend },
         ..Material::default()
     };

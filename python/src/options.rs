@@ -100,6 +100,7 @@ pub mod named {
         camera: Option<&'a str>,
         center: bool,
         fill: &'a str,
+        filter: &'a str,
         format: &'a str,
         include_surface: bool,
         keep_transparent: bool,

@@ -75,6 +75,9 @@ use crate::options::{
 /// interior_color : (int, int, int), optional
 ///     The colour, sRGB, of a solid's voxels far from its surface; the mean of the surface's by
 ///     default.
+/// filter : {"auto", "nearest", "linear"}, default "auto"
+///     How textures are read where their texels are larger than voxels: as squares, or interpolated
+///     between the centres of texels. "auto" is as the file says, and "nearest" where it does not.
 /// attributes : sequence of {"normal", "triangle", "material", "label", "area"}, optional
 ///     What each voxel holds of the surface besides colour: see ``Grid.attributes``.
 /// tile : str, optional
@@ -239,12 +242,12 @@ impl PyVoxelizer {
     #[pyo3(signature = (resolution=None, *, voxel_size=None, bounds=None, pad=0, cube=None,
         dims=None, scale=None, rotate=None, center=false, mode="surface", fill="auto",
         include_surface=false, up="y", color=ColorSource::Mesh, keep_transparent=false, interior_color=None,
-        attributes=None, tile=None, lattice=None, backend="auto", adapter=None, threads=None, memory=None,
+        filter="auto", attributes=None, tile=None, lattice=None, backend="auto", adapter=None, threads=None, memory=None,
         time_limit=None),
         text_signature = "(resolution=None, *, voxel_size=None, bounds=None, pad=0, cube=None, \
         dims=None, scale=None, rotate=None, center=False, mode='surface', fill='auto', \
         include_surface=False, up='y', color=True, keep_transparent=False, interior_color=None, \
-        attributes=None, tile=None, lattice=None, backend='auto', adapter=None, threads=None, memory=None, \
+        filter='auto', attributes=None, tile=None, lattice=None, backend='auto', adapter=None, threads=None, memory=None, \
         time_limit=None)")]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments")]
     fn new(
@@ -265,6 +268,7 @@ impl PyVoxelizer {
         #[pyo3(from_py_with = color_of)] color: ColorSource,
         #[pyo3(from_py_with = named::keep_transparent)] keep_transparent: bool,
         interior_color: Option<&Bound<'_, PyAny>>,
+        #[pyo3(from_py_with = named::filter)] filter: &str,
         attributes: Option<&Bound<'_, PyAny>>,
         #[pyo3(from_py_with = tile_of)] tile: Option<Tile>,
         lattice: Option<&Bound<'_, PyAny>>,
@@ -315,6 +319,9 @@ impl PyVoxelizer {
         if keep_transparent && mode == "solid" {
             return refuse("keep_transparent is of surfaces: a solid keeps all its voxels");
         }
+        if filter != "auto" && color == ColorSource::None {
+            return refuse("filter is of textures, which color=False ignores");
+        }
         let has_size = resolution.is_some() || voxel_size.is_some() || grid.is_some();
         if lattice.is_some() && (has_size || bounds.is_some() || pad > 0) {
             return refuse("lattice is the size and the place of the grid: leave the others out");
@@ -327,6 +334,7 @@ impl PyVoxelizer {
             place = place.with_bounds(bounds);
         }
         let up_of: Up = parsed(py, up)?;
+        let filter_of = parsed(py, filter)?;
         let options = PyDict::new(py);
         let resolution = match sizing {
             Sizing::Resolution(n) if lattice.is_none() && !(grid.is_some() && fills) => Some(n),
@@ -353,6 +361,7 @@ impl PyVoxelizer {
             _ => options.set_item("color", false)?,
         }
         set(&options, "lattice", lattice.map(deep_copy).transpose()?)?;
+        set(&options, "filter", (filter != "auto").then_some(filter))?;
         set(&options, "interior_color", interior_color.map(|rgb| rgb.map(u32::from)))?;
         let names: Vec<&str> = attributes.iter().map(|attribute| attribute.name()).collect();
         set(&options, "attributes", (!names.is_empty()).then_some(names))?;
@@ -368,6 +377,7 @@ impl PyVoxelizer {
             up: up_of,
             color,
             keep_transparent,
+            filter: filter_of,
             interior: interior_color,
             attributes,
             tile,

@@ -41,6 +41,8 @@ def test_a_voxelizer_is_its_options():
         ({"bounds": [[0, 2, 0], [1, 0, 1]]}, "y axis"),
         ({"mode": "hollow"}, "'surface', 'thin', 'solid'"),
         ({"fill": "vote"}, "mode='solid'"),
+        ({"filter": "cubic"}, "'auto', 'nearest', 'linear'"),
+        ({"filter": "linear", "color": False}, "color=False ignores"),
         ({"backend": "cuda"}, "'auto', 'gpu', 'cpu'"),
         ({"backend": "cpu", "adapter": "x"}, "leave one out"),
         ({"memory": "much"}, "2 GiB"),

@@ -266,6 +266,7 @@ class Voxelizer:
         color: bool | _Ints = True,
         keep_transparent: bool = False,
         interior_color: _Ints | None = None,
+        filter: Literal["auto", "nearest", "linear"] = "auto",
         attributes: Sequence[_Attribute] | None = None,
         tile: str | None = None,
         lattice: dict[str, Any] | None = None,

@@ -31,6 +31,7 @@ use crate::grid::{AttributeSet, Up};
 use crate::lattice::transform::Transform;
 use crate::lattice::{Lattice, MAX_DIM, MAX_SPAN_VOXELS, PlaceOptions, Tile, Window};
 use crate::mesh::Mesh;
+use crate::mesh::appearance::FilterChoice;
 
 pub use crate::engine::distances::{Distances, Measured};
 pub use crate::engine::error::{VoxelizeError, code_of};
@@ -68,6 +69,7 @@ pub struct Voxelizer {
     confined: bool,
     /// The colour of a solid far from its surface.
     interior: Option<Rgba>,
+    filter: FilterChoice,
     /// For all meshes, instead of one chosen by `place`.
     lattice: Option<Lattice>,
     tile: Option<Tile>,
@@ -175,7 +177,7 @@ impl Voxelizer {
 impl fmt::Debug for Voxelizer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { place, transform, up, mode, color, keep_transparent, interior, .. } = self;
-        let Self { lattice, tile, kernel, backends, attributes, .. } = self;
+        let Self { filter, lattice, tile, kernel, backends, attributes, .. } = self;
         f.debug_struct("Voxelizer")
             .field("place", place)
             .field("transform", transform)
@@ -185,6 +187,7 @@ impl fmt::Debug for Voxelizer {
             .field("attributes", attributes)
             .field("keep_transparent", keep_transparent)
             .field("interior", interior)
+            .field("filter", filter)
             .field("lattice", lattice)
             .field("tile", tile)
             .field("kernel", kernel)

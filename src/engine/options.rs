@@ -17,6 +17,7 @@ use crate::grid::VoxelGrid;
 use crate::grid::{Attribute, AttributeSet, Up};
 use crate::lattice::transform::Transform;
 use crate::lattice::{Bounds, Lattice, PlaceOptions, Sizing, Tile};
+use crate::mesh::appearance::FilterChoice;
 
 impl Default for Voxelizer {
     fn default() -> Self {
@@ -40,6 +41,7 @@ impl Voxelizer {
             keep_transparent: false,
             confined: false,
             interior: None,
+            filter: FilterChoice::default(),
             lattice: None,
             tile: None,
             memory: Arc::new(|| u64::MAX),
@@ -140,6 +142,12 @@ impl Voxelizer {
     #[must_use]
     pub fn interior_color(self, color: Rgba) -> Self {
         Self { interior: Some(color), ..self }
+    }
+
+    /// Sets the magnification filter of all textures; by default each has its own.
+    #[must_use]
+    pub fn filter(self, filter: FilterChoice) -> Self {
+        Self { filter, ..self }
     }
 
     /// Sets the lattice to place meshes on, chosen before, instead of one for each mesh. The size

@@ -366,6 +366,7 @@ impl Voxelizer {
         options.keep_transparent = self.keep_transparent;
         options.memory = (self.memory)();
         options.interior = self.interior;
+        options.filter = self.filter;
         let is_clear = || mesh.appearance().is_some_and(|look| look.has_transparency());
         let is_needed = self.color == ColorSource::Mesh || self.leaves_out() && is_clear();
         let mut colored = match is_needed {

@@ -17,7 +17,8 @@ use crate::write::sink::refuse_folder;
 impl VoxelArgs {
     /// Configures `voxelizer` for these voxels.
     pub fn of(&self, voxelizer: Voxelizer, color: ColorSource) -> Voxelizer {
-        let voxelizer = voxelizer.mode(self.mode()).color(color);
+        let filter = self.filter.unwrap_or_default();
+        let voxelizer = voxelizer.mode(self.mode()).color(color).filter(filter);
         let voxelizer = voxelizer.keep_transparent(self.keep_transparent).confined(self.confine);
         match self.interior_color {
             Some(color) => voxelizer.interior_color(color),

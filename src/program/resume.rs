@@ -57,14 +57,15 @@ impl Options {
     /// Those of `job`, with the lattice, palette and blocks of its files.
     pub fn new(job: &Job, lattice: Option<&Lattice>, write: &WriteOptions) -> Self {
         let Job { format, up, strict, color, attributes, distance, tile, voxels, .. } = job;
-        let VoxelArgs { keep_transparent: keep, interior_color: interior, confine, .. } = voxels;
+        let VoxelArgs { keep_transparent: keep, interior_color: interior, confine, filter, .. } =
+            voxels;
         let mode = voxels.mode();
         // A palette and blocks are long.
         let write = blake3::hash(format!("{write:?}").as_bytes()).to_hex();
         Self(format!(
             "{:?}, {:?}, {mode:?}, strict {strict}, {up:?} up, {format:?}, {color:?}, keep {keep}, \
              write {write}, {distance:?}, tile {tile:?} of {lattice:?}, interior {interior:?}, \
-             confined {confine}, {attributes:?}",
+             confined {confine}, {attributes:?}, {filter:?}",
             place_options(job),
             transform(job)
         ))

@@ -108,6 +108,34 @@ fn verify_leaves_out_what_is_transparent_as_the_main_job_does() {
 }
 
 #[test]
+fn texels_are_squares_unless_a_filter_is_asked_for() {
+    let folder = in_colors();
+    let corners = "v 0 0 0\nv 2 0 0\nv 2 2 0\nv 0 2 0\nvt 0 0\nvt 1 0\nvt 1 1\nvt 0 1\n";
+    folder.write("t.obj", format!("mtllib t.mtl\n{corners}usemtl t\nf 1/1 2/2 3/3 4/4\n"));
+    folder.write("t.mtl", "newmtl t\nmap_Kd t.png\n");
+    // Red, and blue of which the right column is cut out.
+    let texels = [RED, RED, BLUE, [0; 4]];
+    let image = image::RgbaImage::from_raw(2, 2, texels.concat()).unwrap();
+    image.save(folder.join("t.png")).unwrap();
+    for filter in ["", "--filter auto", "--filter Nearest"] {
+        succeeds(&folder, &format!("t.obj --voxel-size 0.5 {filter} -o t.npz --resume"));
+        assert_eq!(colors(&folder, "t.npz"), [BLUE, RED], "{filter}");
+        assert_eq!(grid(&folder, "t.npz").occupied(), 12, "{filter}");
+    }
+    succeeds(&folder, "t.obj --voxel-size 0.5 --filter linear -o t.npz --resume");
+    assert!(colors(&folder, "t.npz").iter().any(|&[r, _, b, _]| r > 0 && b > 0));
+    succeeds(&folder, "render t.obj t2.png --res 8 --filter linear");
+    for (args, complaint) in [
+        ("t.obj --filter cubic -o old.npy", "possible values: auto, nearest, linear"),
+        ("t.obj --filter linear --color none -o old.npy", "which --color none ignores"),
+        ("t.obj --filter linear --distance 2 -o old.npy", "--distance writes distances"),
+        ("render t.npz --filter linear", "so --filter has no effect"),
+    ] {
+        fails(&folder, args, complaint);
+    }
+}
+
+#[test]
 fn one_colour_can_be_asked_for() {
     let folder = in_colors();
     for color in ["#C08040", "c08040"] {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::common::voxels::{in_grid, in_mode, surface};
 use fastrand::Rng;
 use trivox::grid::VoxelGrid;
-use trivox::mesh::appearance::{Alpha, Filter, Material, Texture, TextureRef, Wrap};
+use trivox::mesh::appearance::{Alpha, Filter, FilterChoice, Material, Texture, TextureRef, Wrap};
 use trivox::solid::Solid;
 use trivox::{Appearance, ColorOptions, Mesh, Mode, NoProgress, PlacedMesh, color};
 
@@ -71,9 +71,15 @@ impl Case {
     }
 
     fn grid(&self, mode: Mode) -> VoxelGrid {
+        self.filtered(mode, FilterChoice::Auto)
+    }
+
+    fn filtered(&self, mode: Mode, filter: FilterChoice) -> VoxelGrid {
         let mesh = self.mesh();
         let grid = in_mode(&mesh, mode).grid;
-        color(&mesh, grid, &ColorOptions::new(mode), &NoProgress).unwrap().grid
+        let mut options = ColorOptions::new(mode);
+        options.filter = filter;
+        color(&mesh, grid, &options, &NoProgress).unwrap().grid
     }
 
     /// Of each voxel: the sums over area of light times opacity, of opacity, of what is not
@@ -360,6 +366,45 @@ fn cut_outs_have_no_voxels_in_thin_surfaces_and_are_kept_in_solids() {
     let solid = Mode::Solid(Solid::default());
     let kept = color(&mesh, surface(&mesh), &ColorOptions::new(solid), &NoProgress).unwrap();
     assert_eq!((kept.grid.occupied(), kept.transparent), (256, 0));
+}
+
+/// A voxel of the last row of a square of 4 x 4 voxels, whose texture has two texels in a row.
+fn last_row(texels: [[u8; 4]; 2], own: Filter, choice: FilterChoice, alpha: Alpha) -> [[u8; 4]; 4] {
+    let texture = Texture::new([2, 1], texels.to_vec());
+    let mut case = Case::square(texture, Wrap::Clamp, [0.0, 1.0], alpha, 4);
+    case.filter = own;
+    let grid = case.filtered(Mode::Surface, choice);
+    let colors = grid.colors.as_ref().unwrap();
+    [0, 1, 2, 3].map(|x| if grid.contains([x, 3, 0]) { colors.of([x, 3, 0]) } else { [0; 4] })
+}
+
+/// Two texels over four voxels: their centres are at the boundaries of the first and the last.
+#[test]
+fn the_filter_is_the_textures_own_unless_one_is_chosen() {
+    // The interpolant between the centres is the mean 3/4 and 1/4, and constant before and after.
+    let [more, less] = [0.75, 0.25].map(|share: f64| (255.0 * srgb(share)).round() as u8);
+    let squares = [RED, RED, BLUE, BLUE];
+    let blend = [RED, [more, 0, less, 255], [less, 0, more, 255], BLUE];
+    for (own, choice, expected) in [
+        (Filter::Nearest, FilterChoice::Auto, squares),
+        (Filter::Linear, FilterChoice::Auto, blend),
+        (Filter::Linear, FilterChoice::Nearest, squares),
+        (Filter::Nearest, FilterChoice::Linear, blend),
+    ] {
+        let found = last_row([RED, BLUE], own, choice, Alpha::Opaque);
+        assert_eq!(found, expected, "{own:?}, {choice:?}");
+    }
+}
+
+#[test]
+fn a_cutoff_hides_whole_texels_under_every_filter() {
+    // The interpolant would fall below the cutoff, 128, in the fourth voxel only.
+    let translucent = [0, 0, 255, 100];
+    let mask = Alpha::Mask(32768);
+    for filter in [FilterChoice::Auto, FilterChoice::Nearest, FilterChoice::Linear] {
+        let found = last_row([RED, translucent], Filter::Linear, filter, mask);
+        assert_eq!(found, [RED, RED, [0; 4], [0; 4]], "{filter:?}");
+    }
 }
 
 #[test]

@@ -46,6 +46,8 @@ export interface Options {
   color?: string;
   /** The colour of a solid's voxels far from its surface; the mean of the surface's by default. */
   interiorColor?: string;
+  /** How textures are read where their texels are larger than voxels; `auto` is as the file says, or `nearest`. */
+  filter?: 'auto' | 'nearest' | 'linear';
   /** The mesh's up axis. */
   up?: 'y' | 'z';
   /** `auto` is the GPU where there is one, and the CPU where it fails. */

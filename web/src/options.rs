@@ -39,6 +39,7 @@ pub struct Options {
     keep_transparent: bool,
     color: Option<String>,
     interior_color: Option<String>,
+    filter: Option<String>,
     up: Option<String>,
     backend: Option<String>,
 }
@@ -79,6 +80,7 @@ impl Options {
             .up(self.up.as_deref().map_or(Ok(Default::default()), str::parse)?)
             .color(color)
             .keep_transparent(self.keep_transparent)
+            .filter(self.filter.as_deref().map_or(Ok(Default::default()), str::parse)?)
             .memory(MEMORY)
             .backend(backend)
             .progress(Arc::new(Reporter::default()));

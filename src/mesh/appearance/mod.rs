@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::srgb::Linear;
 pub use texture::decode::TextureError;
-pub use texture::{Filter, Texture, Wrap};
+pub use texture::{Filter, FilterChoice, Texture, Wrap};
 
 pub(crate) mod texture;
 

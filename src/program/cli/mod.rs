@@ -19,6 +19,7 @@ use trivox::Mode;
 use trivox::base::srgb::Rgba;
 use trivox::engine::backend::{BackendChoice, VoxelKernel};
 use trivox::lattice::transform::Rotation;
+use trivox::mesh::appearance::FilterChoice;
 use trivox::solid::Fill;
 
 use crate::cli::parse::{parse_in, parse_interior, parse_number, parse_size};
@@ -187,6 +188,11 @@ pub struct VoxelArgs {
     #[arg(long, value_name = "COLOR", value_parser = parse_interior)]
     #[arg(help_heading = "Colours")]
     pub interior_color: Option<Rgba>,
+
+    /// How textures are read where their texels are larger than voxels [default: auto].
+    #[arg(long, value_name = "FILTER", ignore_case = true, value_parser = names::filter())]
+    #[arg(help_heading = "Colours")]
+    pub filter: Option<FilterChoice>,
 
     /// With --mode solid: add the voxels that the surface touches.
     #[arg(long = "include-surface", visible_alias = "shell")]

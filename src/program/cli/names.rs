@@ -5,6 +5,7 @@ use std::str::FromStr;
 use trivox::UnknownName;
 use trivox::engine::backend::{BackendChoice, VoxelKernel};
 use trivox::grid::Attribute;
+use trivox::mesh::appearance::FilterChoice;
 use trivox::solid::Fill;
 use trivox::view::render::{Projection, View};
 use trivox::{Mode, Up};
@@ -30,6 +31,17 @@ pub fn fill() -> impl TypedValueParser<Value = Fill> {
             "The surface, and what a flood fill from outside does not reach: for small holes",
         ),
         ("vote", "Where most rays along the three axes are inside, whichever way triangles face"),
+    ])
+}
+
+pub fn filter() -> impl TypedValueParser<Value = FilterChoice> {
+    named(&[
+        ("auto", "As the file says, for each texture, and nearest where it does not"),
+        ("nearest", "Texels are squares"),
+        (
+            "linear",
+            "Interpolated between the centres of texels, but not where a cutoff hides texels",
+        ),
     ])
 }
 
@@ -122,6 +134,7 @@ mod tests {
     fn all_values_of_the_library_are_values_of_options() {
         parses_all(mode(), Mode::ALL);
         parses_all(fill(), Fill::ALL);
+        parses_all(filter(), FilterChoice::ALL);
         parses_all(backend(), BackendChoice::ALL);
         parses_all(kernel(), VoxelKernel::ALL);
         parses_all(render_backend(), &[BackendChoice::Cpu, BackendChoice::Gpu]);

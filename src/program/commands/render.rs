@@ -142,8 +142,15 @@ fn refuse_contradictions(args: &RenderArgs) -> Result<()> {
     if is_mesh(&args.file) {
         return args.voxels.refuse_contradictions();
     }
-    let VoxelArgs { mode, fill, include_surface, keep_transparent, interior_color, confine } =
-        args.voxels;
+    let VoxelArgs {
+        mode,
+        fill,
+        include_surface,
+        keep_transparent,
+        interior_color,
+        filter,
+        confine,
+    } = args.voxels;
     let of_meshes = [
         ("--res", args.res.is_some()),
         ("--voxel-size", args.voxel_size.is_some()),
@@ -152,6 +159,7 @@ fn refuse_contradictions(args: &RenderArgs) -> Result<()> {
         ("--include-surface", include_surface),
         ("--interior-color", interior_color.is_some()),
         ("--keep-transparent", keep_transparent),
+        ("--filter", filter.is_some()),
         ("--confine", confine),
         ("--color", args.color.is_some()),
         ("--memory", args.memory.is_some()),

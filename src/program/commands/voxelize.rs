@@ -7,7 +7,7 @@ use std::thread;
 use anyhow::{Context, Result, bail};
 use trivox::base::ordered::Ordered;
 use trivox::solid::Solid;
-use trivox::{Lattice, Mode, NoProgress, Progress, Voxelizer};
+use trivox::{ColorSource, Lattice, Mode, NoProgress, Progress, Voxelizer};
 
 use crate::cli::Job;
 use crate::compute::start_threads;
@@ -114,8 +114,16 @@ fn refuse_contradictions(job: &Job) -> Result<()> {
     job.compute.refuse_contradictions(voxels.mode(), job.check)?;
     voxels.refuse_contradictions()?;
     voxels.only_for_solids("--strict", job.strict)?;
-    if job.distance.is_some() && voxels.interior_color.is_some() {
-        bail!("--interior-color is for voxels, but --distance writes distances: leave it out");
+    for (option, is_given) in [
+        ("--interior-color", voxels.interior_color.is_some()),
+        ("--filter", voxels.filter.is_some()),
+    ] {
+        if job.distance.is_some() && is_given {
+            bail!("{option} is for voxels, but --distance writes distances: leave it out");
+        }
+    }
+    if job.color == ColorSource::None && voxels.filter.is_some() {
+        bail!("--filter is for textures, which --color none ignores: leave one of them out");
     }
     if job.force && !job.strict {
         bail!(

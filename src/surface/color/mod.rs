@@ -20,6 +20,7 @@ use crate::engine::backend::{BackendError, check_cancelled, check_memory};
 use crate::engine::mode::Mode;
 use crate::grid::{BrickKey, Colors, Mask, VoxelGrid, count, is_empty};
 use crate::lattice::{Distinct, PlacedMesh};
+use crate::mesh::appearance::FilterChoice;
 use crate::surface::color::painter::{ColoredBrick, Painted, Painter, painted_bytes};
 use crate::surface::color::shade::Shading;
 
@@ -48,13 +49,16 @@ pub struct ColorOptions {
     /// The colour of voxels far from the surface, of a solid; `None` for the mean colour of all
     /// voxels that the surface touches, whether occupied or not. The mean differs between tiles.
     pub interior: Option<Rgba>,
+    /// The magnification filter of textures.
+    pub filter: FilterChoice,
 }
 
 impl ColorOptions {
     /// For voxels of `mode`, without a memory limit.
     #[must_use]
     pub fn new(mode: Mode) -> Self {
-        Self { mode, keep_transparent: false, memory: u64::MAX, interior: None }
+        let filter = FilterChoice::Auto;
+        Self { mode, keep_transparent: false, memory: u64::MAX, interior: None, filter }
     }
 
     /// Sets the memory limit, in bytes.
@@ -110,7 +114,7 @@ pub fn color(
     progress.start("color", octree::SHARES);
     let needed = memory_bound(mesh, &grid, is_solid) + Shading::bytes(appearance);
     check_memory(needed, options.memory)?;
-    let shading = Shading::new(appearance);
+    let shading = Shading::new(appearance, options.filter);
     let distinct = &Distinct::of(mesh, true);
     let painter = Painter { distinct, shading, grid: &grid, is_solid, progress };
     let painted = painter.paint(options.memory - needed).map_err(|lists| BackendError::Memory {

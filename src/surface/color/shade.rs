@@ -6,7 +6,9 @@ use std::sync::Arc;
 use crate::base::srgb::{Linear, Rgba};
 use crate::mesh::appearance::texture::Texture;
 use crate::mesh::appearance::texture::pyramid::{Pyramid, Sample, TexelAlpha, level_bytes};
-use crate::mesh::appearance::{Alpha, Appearance, Filter, Material, TextureRef, Wrap};
+use crate::mesh::appearance::{
+    Alpha, Appearance, Filter, FilterChoice, Material, TextureRef, Wrap,
+};
 use crate::surface::color::Color;
 use crate::surface::color::clip::{Plane, Polygon, TexelMap};
 use crate::surface::color::coverage::{Coverage, Scratch, has_room};
@@ -47,11 +49,6 @@ struct PreparedTexture {
 }
 
 impl PreparedTexture {
-    fn new(texture: Texture, parameters: TextureRef, texel_alpha: TexelAlpha) -> Self {
-        let pyramid = texture.pyramid(texel_alpha);
-        Self { texture, pyramid, parameters }
-    }
-
     fn sampler(&self) -> Sampler<'_> {
         let TextureRef { wrap, filter, .. } = self.parameters;
         Sampler { texture: &self.texture, pyramid: &self.pyramid, wrap, filter }
@@ -72,9 +69,21 @@ struct PreparedMaterial {
 }
 
 impl PreparedMaterial {
-    fn new(appearance: &Appearance, material: &Material) -> Self {
+    fn new(appearance: &Appearance, material: &Material, filter: FilterChoice) -> Self {
         let Material { color, has_vertex_colors, .. } = *material;
+        let (alpha, texel_alpha, factor) =
+            (effective_alpha(material), texel_alpha(material), fraction(color));
         let image = |of: TextureRef| &appearance.textures[of.texture as usize];
+        let prepared = |texture: Texture, of: TextureRef, texel_alpha| {
+            let filter = match (alpha, filter) {
+                // The cutoff is decided for whole texels: interpolation would move its edges.
+                (Alpha::Mask(_), _) | (_, FilterChoice::Nearest) => Filter::Nearest,
+                (_, FilterChoice::Linear) => Filter::Linear,
+                (_, FilterChoice::Auto) => of.filter,
+            };
+            let pyramid = texture.pyramid(texel_alpha);
+            PreparedTexture { texture, pyramid, parameters: TextureRef { filter, ..of } }
+        };
         let (source, opacity_map) = match Sources::of(material) {
             Sources::None => (None, None),
             Sources::Base(base) => (Some((image(base).clone(), base)), None),
@@ -83,13 +92,11 @@ impl PreparedMaterial {
                 (Some((multiply_opacity(image(base), image(opacity)), base)), None)
             }
             Sources::Both(base, opacity) => {
-                let map = PreparedTexture::new(image(opacity).clone(), opacity, TexelAlpha::Blend);
+                let map = prepared(image(opacity).clone(), opacity, TexelAlpha::Blend);
                 (Some((image(base).clone(), base)), Some(map))
             }
         };
-        let (alpha, texel_alpha, factor) =
-            (effective_alpha(material), texel_alpha(material), fraction(color));
-        let base = source.map(|(texture, of)| PreparedTexture::new(texture, of, texel_alpha));
+        let base = source.map(|(texture, of)| prepared(texture, of, texel_alpha));
         let is_flat = base.is_none() && !has_vertex_colors;
         let flat = is_flat.then(|| shade([1.0; 5], factor, alpha, false));
         Self { alpha, factor, has_vertex_colors, base, opacity_map, flat }
@@ -229,8 +236,8 @@ impl<'a> Shading<'a> {
         appearance.materials.iter().map(of_material).sum()
     }
 
-    pub(super) fn new(appearance: &'a Appearance) -> Self {
-        let prepare = |material| PreparedMaterial::new(appearance, material);
+    pub(super) fn new(appearance: &'a Appearance, filter: FilterChoice) -> Self {
+        let prepare = |material| PreparedMaterial::new(appearance, material, filter);
         Self { appearance, materials: appearance.materials.iter().map(prepare).collect() }
     }
 
@@ -348,7 +355,7 @@ impl TriangleShading<'_> {
     #[inline]
     pub(super) fn interpolated(&self) -> Option<&Sampler<'_>> {
         let has_map = self.material.opacity_map.is_some();
-        self.sampler.as_ref().filter(|sampler| sampler.is_interpolated() && !has_map)
+        self.sampler.as_ref().filter(|sampler| sampler.filter == Filter::Linear && !has_map)
     }
 
     /// The factor of the texture's mean over a clipped polygon.
@@ -402,10 +409,8 @@ impl TriangleShading<'_> {
         self.shade(sample, color)
     }
 
-    /// The mean of point samples, needed in two cases: a magnified, linearly filtered texture with
-    /// a cutoff, where the cutoff applies to interpolated opacity; and an opacity that varies
-    /// besides the texture's (vertex colours under a cutoff, or a separate opacity map), which no
-    /// mip level holds.
+    /// The mean of point samples, for an opacity that varies besides the texture's (vertex colours
+    /// under a cutoff, or a separate opacity map), which no mip level holds.
     fn supersampled(
         &self,
         sampler: &Sampler,
@@ -413,33 +418,39 @@ impl TriangleShading<'_> {
         opacity: f64,
         scratch: &mut Scratch,
     ) -> Option<Sample> {
-        /// Largest span, in texels along an axis, for which a linear filter is evaluated.
+        /// Largest span, in cells along an axis, for which a linear filter is evaluated.
         const MAGNIFIED: f64 = 3.0;
-        /// Smallest distance of samples, in texels.
+        /// Smallest distance of samples, in cells.
         const SMALLEST: f64 = 0.125;
-        let [low, high] = polygon.bounds();
-        let span = [high[0] - low[0], high[1] - low[1]];
-        let longest = span[0].max(span[1]);
         let has_cutoff = matches!(self.material.alpha, Alpha::Mask(_));
-        let is_varied =
-            has_cutoff && opacity != self.material.factor[3] || self.material.opacity_map.is_some();
-        let is_linear = sampler.filter == Filter::Linear;
-        let is_interpolated = has_cutoff && is_linear && longest <= MAGNIFIED;
-        if !is_varied && !is_interpolated {
+        let map = self.material.opacity_map.as_ref().map(PreparedTexture::sampler);
+        if map.is_none() && !(has_cutoff && opacity != self.material.factor[3]) {
             return None;
         }
+        // Cells are the texels of whichever texture has more along an axis.
+        let size = sampler.size();
+        let more = map.map_or(size, |map| map.size());
+        let cells_per_texel = [0, 1].map(|a| (more[a] / size[a]).max(1.0));
+        let [low, high] = polygon.bounds();
+        let span = [0, 1].map(|a| (high[a] - low[a]) * cells_per_texel[a]);
+        let longest = span[0].max(span[1]);
+        let is_linear = sampler.filter == Filter::Linear;
         let mut edge = 1.0;
         while longest <= MAGNIFIED * edge && edge > SMALLEST && is_linear {
             edge /= 2.0;
         }
-        while !has_room(span.map(|texels| texels / edge)) {
+        while !has_room(span.map(|cells| cells / edge)) {
             edge *= 2.0;
         }
+        let texels = cells_per_texel.map(|cells| edge / cells);
         let mut scaled = *polygon;
-        scaled.points_mut().as_flattened_mut().iter_mut().for_each(|c| *c /= edge);
+        for point in scaled.points_mut() {
+            (0..2).for_each(|a| point[a] /= texels[a]);
+        }
         let (mut sum, mut area) = ([0.0; 5], 0.0);
         for (cell, covered) in Coverage::new(scaled.points(), scratch).cells() {
-            let sample = self.point(sampler, cell.map(|i| (i as f64 + 0.5) * edge), opacity);
+            let middle = [0, 1].map(|a| (cell[a] as f64 + 0.5) * texels[a]);
+            let sample = self.point(sampler, middle, opacity);
             (0..5).for_each(|i| sum[i] += covered * sample[i]);
             area += covered;
         }
@@ -458,21 +469,12 @@ impl TriangleShading<'_> {
         };
         let map = self.material.opacity_map.as_ref();
         let map = map.map_or(1.0, |map| map_opacity(map.sampler()));
-        let sample = sampler.at(point, TexelAlpha::Blend);
-        let Alpha::Mask(cutoff) = self.material.alpha else {
-            let [r, g, b, a, visible] = sample;
-            let visible = if map > 0.0 { visible } else { 0.0 };
-            return [r * map, g * map, b * map, a * map, visible];
-        };
-        let opacity = opacity * map;
-        if !reaches(sample[3] * opacity, cutoff) {
-            return [0.0; 5];
+        if let Alpha::Mask(cutoff) = self.material.alpha {
+            return sampler.at(point, TexelAlpha::Cutoff(texel_cutoff(cutoff, opacity * map)));
         }
-        // The interpolated opacity decides; the colour is the mean of the texels above the cutoff.
-        match sampler.at(point, TexelAlpha::Cutoff(texel_cutoff(cutoff, opacity))) {
-            [r, g, b, a, _] if a > 0.0 => [r / a, g / a, b / a, 1.0, 1.0],
-            _ => [0.0; 5],
-        }
+        let [r, g, b, a, visible] = sampler.at(point, TexelAlpha::Blend);
+        let visible = if map > 0.0 { visible } else { 0.0 };
+        [r * map, g * map, b * map, a * map, visible]
     }
 
     /// The shade of the texture sample `sample` times the surface colour `color`.

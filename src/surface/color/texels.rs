@@ -71,14 +71,6 @@ impl Sampler<'_> {
         self.texture.size().map(f64::from)
     }
 
-    /// Whether the mean over small polygons is that of the bilinear interpolant.
-    #[inline]
-    pub(super) fn is_interpolated(&self) -> bool {
-        // Interpolation would blur the edges of a cutoff.
-        let has_cutoff = matches!(self.pyramid.texel_alpha(), TexelAlpha::Cutoff(_));
-        self.filter == Filter::Linear && !has_cutoff
-    }
-
     /// Whether the filter reads equal texels at all points within these bounds, in texels. False
     /// for many texels.
     #[inline]
@@ -125,8 +117,19 @@ impl Sampler<'_> {
         let [low, high] = polygon.bounds();
         let span = [high[0] - low[0], high[1] - low[1]];
         let mut sum = Sum::default();
-        if self.is_interpolated() && span[0].max(span[1]) <= MAX_INTERPOLATED {
+        if self.filter == Filter::Linear && span[0].max(span[1]) <= MAX_INTERPOLATED {
             self.add_interpolated(polygon, [low, high], &mut sum);
+            return sum.mean();
+        }
+        if has_room(span) {
+            let texel_alpha = self.pyramid.texel_alpha();
+            let first = low.map(floor);
+            if first == high.map(|c| -floor(-c) - 1) {
+                return Some(self.texel(first, texel_alpha));
+            }
+            for (cell, area) in Coverage::new(polygon.points(), scratch).cells() {
+                sum.add(self.texel(cell, texel_alpha), area);
+            }
             return sum.mean();
         }
         let [xs, ys] = [0, 1].map(|a| self.spans(a, [low[a], high[a]]));

@@ -738,13 +738,13 @@ fn textures_have_their_wrapping_filter_and_other_source() {
         look(read(painted("", &sections))).materials[0].texture.unwrap()
     };
     let plain = texture(r#"{"source": 0}"#, "");
-    assert_eq!((plain.wrap, plain.filter), ([Wrap::Repeat; 2], Filter::Linear));
+    assert_eq!((plain.wrap, plain.filter), ([Wrap::Repeat; 2], Filter::Nearest));
     let sampled = r#"{"source": 0, "sampler": 0}"#;
-    let other = texture(sampled, r#"{"wrapS": 33071, "wrapT": 33648, "magFilter": 9728}"#);
-    assert_eq!((other.wrap, other.filter), ([Wrap::Clamp, Wrap::Mirror], Filter::Nearest));
+    let other = texture(sampled, r#"{"wrapS": 33071, "wrapT": 33648, "magFilter": 9729}"#);
+    assert_eq!((other.wrap, other.filter), ([Wrap::Clamp, Wrap::Mirror], Filter::Linear));
     let same = texture(
         sampled,
-        r#"{"wrapS": 10497, "wrapT": 10497, "magFilter": 9729, "minFilter": 9984}"#,
+        r#"{"wrapS": 10497, "wrapT": 10497, "magFilter": 9728, "minFilter": 9987}"#,
     );
     assert_eq!(same, plain);
     let webp = r#"{"extensions": {"EXT_texture_webp": {"source": 0}}}"#;
@@ -759,13 +759,13 @@ fn one_image_is_read_once_for_all_textures_of_it() {
         r#""materials": [{{"pbrMetallicRoughness": {{"baseColorTexture": {{"index": 0}}}}}},
         {{"extensions": {{"KHR_materials_pbrSpecularGlossiness": {{"diffuseTexture": {{"index": 1}}}}}}}}],
         "textures": [{{"source": 0}}, {{"source": 0, "sampler": 0}}],
-        "samplers": [{{"magFilter": 9728}}], "images": [{{"uri": "{}"}}],"#,
+        "samplers": [{{"magFilter": 9729}}], "images": [{{"uri": "{}"}}],"#,
         data_uri()
     );
     let other = PAINTED.replace("\"material\": 0", "\"material\": 1");
     let look = look(read(fans(&[PAINTED, &other], &sections, &[(UV_KIND, floats(&UVS))])));
     let filters = [0, 2].map(|i| look.material(i).texture.unwrap().filter);
-    assert_eq!((look.textures.len(), filters), (1, [Filter::Linear, Filter::Nearest]));
+    assert_eq!((look.textures.len(), filters), (1, [Filter::Nearest, Filter::Linear]));
 }
 
 #[test]

@@ -222,12 +222,12 @@ struct Sampler {
 
 impl Sampler {
     fn texture_ref(self, texture: u32) -> TextureRef {
-        let filter = if self.mag_filter == NEAREST { Filter::Nearest } else { Filter::Linear };
+        let filter = if self.mag_filter == LINEAR { Filter::Linear } else { Filter::Nearest };
         TextureRef { texture, wrap: [self.wrap_s, self.wrap_t].map(wrap), filter }
     }
 }
 
-const NEAREST: u32 = 9728;
+const LINEAR: u32 = 9729;
 const CLAMP_TO_EDGE: u32 = 33071;
 const MIRRORED_REPEAT: u32 = 33648;
 

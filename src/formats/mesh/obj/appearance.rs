@@ -14,7 +14,7 @@ use crate::formats::mesh::obj::faces::{FaceAttributes, Slot};
 use crate::formats::mesh::obj::libraries::{Defined, Materials};
 use crate::formats::mesh::obj::materials::{Definition, Map, before_comment};
 use crate::formats::mesh::textures::{ImageChannels, LoadedTextures, TextureLoader};
-use crate::mesh::appearance::{Alpha, Appearance, Filter, Material, Texture, TextureRef, Wrap};
+use crate::mesh::appearance::{Alpha, Appearance, Material, Texture, TextureRef, Wrap};
 
 /// The colour of materials without one: light grey.
 const DEFAULT_COLOR: [u16; 3] = [linear_of(200); 3];
@@ -133,8 +133,9 @@ impl Textures {
 
     fn get(&self, request: Option<usize>, map: Option<&Map>) -> Option<TextureRef> {
         let texture = self.loaded.of_request(request?)?;
-        let wrap = if map?.clamp { Wrap::Clamp } else { Wrap::Repeat };
-        Some(TextureRef { texture, wrap: [wrap; 2], filter: Filter::Linear })
+        let Map { clamp, filter, .. } = *map?;
+        let wrap = if clamp { Wrap::Clamp } else { Wrap::Repeat };
+        Some(TextureRef { texture, wrap: [wrap; 2], filter })
     }
 
     /// The material `defined` with these images, on a mesh with or without vertex colours.

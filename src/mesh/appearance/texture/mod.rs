@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize, Serializer};
 
+use crate::base::names::named;
 use crate::base::srgb::Rgba;
 use crate::mesh::appearance::texture::pyramid::{Pyramid, TexelAlpha};
 
@@ -26,12 +27,26 @@ pub enum Wrap {
 /// The magnification filter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Filter {
-    /// Bilinear.
+    /// The nearest texel: texels are squares.
     #[default]
-    Linear,
-    /// The nearest texel.
     Nearest,
+    /// Bilinear. Textures with a cutoff are not filtered: it applies to whole texels.
+    Linear,
 }
+
+/// The magnification filter of all textures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum FilterChoice {
+    /// The own filter of each texture.
+    #[default]
+    Auto,
+    /// [`Filter::Nearest`].
+    Nearest,
+    /// [`Filter::Linear`].
+    Linear,
+}
+
+named!(FilterChoice, "filter", { Auto = "auto", Nearest = "nearest", Linear = "linear" });
 
 /// An sRGB image with opacity.
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -1,7 +1,7 @@
 //! What is read of a material, and what it means.
 
 use trivox::formats::read_mesh;
-use trivox::mesh::appearance::{Alpha, Wrap};
+use trivox::mesh::appearance::{Alpha, Filter, Wrap};
 
 use super::*;
 
@@ -226,6 +226,25 @@ fn an_image_is_repeated_unless_it_is_clamped() {
         let material = only(&painted(&format!("map_Kd {options} t.png")));
         assert_eq!(material.texture.unwrap().wrap, [expected; 2], "{options}");
     }
+}
+
+#[test]
+fn an_image_has_the_filter_of_the_interpolate_mode_before_it_or_else_none() {
+    for (statement, expected) in [
+        ("", Filter::Nearest),
+        ("interpolateMode NEAREST_MAGNIFICATION_TRILINEAR_MIPMAP_MINIFICATION", Filter::Nearest),
+        ("interpolateMode BILINEAR_NO_MIPMAP", Filter::Linear),
+        ("interpolatemode TRILINEAR_MIPMAP", Filter::Linear),
+        ("interpolateMode TRILINEAR_MIPMAP\ninterpolateMode NEAREST_MIPMAP", Filter::Nearest),
+    ] {
+        let appearance = painted(&format!("{statement}\nmap_Kd t.png"));
+        assert_eq!(only(&appearance).texture.unwrap().filter, expected, "{statement}");
+    }
+    let after = painted("map_Kd t.png\ninterpolateMode TRILINEAR_MIPMAP");
+    assert_eq!(only(&after).texture.unwrap().filter, Filter::Nearest);
+    let folder = defined("interpolateMode SHARP\nmap_Kd t.png").with("t.png", png(&TEXELS));
+    let (_, warning) = folder.warned(format!("mtllib m.mtl\nusemtl a\n{PAINTED}"));
+    assert_eq!(warning, "malformed lines of material files were skipped: 'interpolateMode SHARP'");
 }
 
 #[test]

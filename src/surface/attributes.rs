@@ -8,6 +8,8 @@
 //! triangles has no effect. All other operations are basic ones on `f64`: attributes are the same on
 //! every machine, to the bit.
 
+use std::collections::HashMap;
+
 use pulp::{Arch, Simd, WithSimd};
 
 use crate::base::progress::{Latch, Progress};
@@ -64,18 +66,42 @@ pub fn attributes(
     let sampled = sampled
         .map_err(|lists| BackendError::Memory { needed: needed + lists, allowed: memory })?;
     check_cancelled(progress)?;
-    let sampled = sampled.into_iter().flatten().collect();
+    let mut sampled: Vec<SampledBrick> = sampled.into_iter().flatten().collect();
+    let (material_names, index_of_material) = material_names(mesh);
+    for sample in sampled.iter_mut().flat_map(|(.., samples)| samples) {
+        if let Ok(material) = usize::try_from(sample.material) {
+            sample.material = index_of_material[material] as i32;
+        }
+    }
     let values = VoxelValues::from_bricks(sampled, SurfaceSample::NONE);
-    Ok(Attributes::new(set, names(mesh, set), values))
+    Ok(Attributes::new(set, names(mesh, material_names, set), values))
+}
+
+/// The names of materials, and the index of that of each material. Those of the same name are one,
+/// such as a material with and without its texture; those without a name are not.
+fn material_names(mesh: &PlacedMesh) -> (Vec<String>, Vec<u32>) {
+    let mut names: Vec<String> = Vec::new();
+    let mut known = HashMap::new();
+    let materials = mesh.appearance().map_or(&[][..], |look| &look.materials);
+    let indices = materials.iter().map(|material| {
+        let next = names.len() as u32;
+        let index = match &material.name[..] {
+            "" => next,
+            name => *known.entry(name).or_insert(next),
+        };
+        if index == next {
+            names.push(material.name.clone());
+        }
+        index
+    });
+    let indices = indices.collect();
+    (names, indices)
 }
 
 /// The names of the materials and objects of `mesh`, of those in `set`.
-fn names(mesh: &PlacedMesh, set: AttributeSet) -> AttributeNames {
+fn names(mesh: &PlacedMesh, materials: Vec<String>, set: AttributeSet) -> AttributeNames {
     let names = |attribute| match attribute {
-        Attribute::Material => {
-            let materials = &mesh.appearance()?.materials;
-            Some(materials.iter().map(|material| material.name.clone()).collect())
-        }
+        Attribute::Material => mesh.appearance().map(|_| materials.clone()),
         Attribute::Label => {
             // Without labels all is one object.
             Some(mesh.labels().map_or_else(|| vec![String::new()], |all| all.names().to_vec()))

@@ -186,11 +186,12 @@ fn materials_and_labels_are_those_of_the_triangles_and_the_inside_has_none() {
     let grid = solid.run(&mesh).unwrap().grid;
     let names = grid.attributes.as_ref().unwrap().names();
     assert_eq!(names[&Attribute::Label], ["low", "mid"]);
-    assert_eq!(names[&Attribute::Material], ["red", "", "red"]);
+    // Materials of one name are one, as those with and without a texture in a file.
+    assert_eq!(names[&Attribute::Material], ["red", ""]);
     let all = samples(&grid);
     let (touched, inside): (Vec<_>, Vec<_>) =
         all.into_iter().partition(|(_, sample)| sample.triangle >= 0);
-    assert!(touched.iter().all(|(_, sample)| sample.material == sample.triangle % 3));
+    assert!(touched.iter().all(|(_, sample)| sample.material == sample.triangle % 3 % 2));
     let label = |triangle: i32| labels.of_triangle(triangle as usize) as i32;
     assert!(touched.iter().all(|(_, sample)| sample.label == label(sample.triangle)));
     assert!(touched.iter().any(|(_, sample)| sample.label == 1));

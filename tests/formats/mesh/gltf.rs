@@ -543,6 +543,30 @@ fn the_diffuse_colour_of_specular_materials_is_the_base_colour() {
 }
 
 #[test]
+fn a_black_material_that_emits_has_the_colour_of_its_emission() {
+    let color = |base: &str, more: &str| {
+        let base = format!(r#""pbrMetallicRoughness": {{"baseColorFactor": {base}}}"#);
+        look_of(&format!("{{{base}{more}}}")).materials[0].color
+    };
+    let emission = r#", "emissiveFactor": [0, 0.25, 1]"#;
+    let black = "[0, 0, 0, 0.5]";
+    assert_eq!(color(black, emission), [0, 16384, 65535, 32768]);
+    assert_eq!(color("[1, 0, 0, 1]", emission), [65535, 0, 0, 65535]);
+    assert_eq!(color(black, ""), [0, 0, 0, 32768]);
+    let strong = r#""KHR_materials_emissive_strength": {"emissiveStrength": 2}"#;
+    let strong = format!(r#"{emission}, "extensions": {{{strong}}}"#);
+    assert_eq!(color(black, &strong), [0, 32768, 65535, 32768]);
+
+    let material = r#"{"pbrMetallicRoughness": {"baseColorFactor": [0, 0, 0, 1]},
+        "emissiveFactor": [1, 1, 1], "emissiveTexture": {"index": 0}}"#;
+    let sections = format!(r#""materials": [{material}], {},"#, textured());
+    let look = look(read(fans(&[PAINTED], &sections, &[(UV_KIND, floats(&UVS))])));
+    assert_eq!(look.materials[0].color, [65535; 4]);
+    assert_eq!(look.textures[0].texels(), TEXELS);
+    assert!(look.materials[0].texture.is_some() && !look.uvs.is_empty());
+}
+
+#[test]
 fn materials_that_are_none_are_white_and_a_warning() {
     let said = |materials: &str| {
         let sections = format!(r#""materials": {materials},"#);

@@ -37,13 +37,26 @@ impl Surface {
     };
 
     fn of(material: Material) -> Self {
-        let Material { name, pbr_metallic_roughness, alpha_mode, alpha_cutoff, extensions } =
-            material;
+        let Material { name, pbr_metallic_roughness, alpha_mode, alpha_cutoff, .. } = material;
+        let Material { emissive_factor, emissive_texture, extensions, .. } = material;
         // The extension takes precedence, as it specifies.
-        let base = extensions.specular_glossiness.map_or(pbr_metallic_roughness, |other| Base {
-            base_color_factor: other.diffuse_factor,
-            base_color_texture: other.diffuse_texture,
-        });
+        let mut base =
+            extensions.specular_glossiness.map_or(pbr_metallic_roughness, |other| Base {
+                base_color_factor: other.diffuse_factor,
+                base_color_texture: other.diffuse_texture,
+            });
+        let is_opaque = matches!(alpha_mode, AlphaMode::Opaque);
+        let [.., opacity] = base.base_color_factor;
+        // Black but for its emission: a texture may still be that of its opacity.
+        if base.base_color_factor == [0.0, 0.0, 0.0, opacity]
+            && emissive_factor != [0.0; 3]
+            && (is_opaque || base.base_color_texture.is_none())
+        {
+            let strength = extensions.emissive_strength.map_or(1.0, |of| of.emissive_strength);
+            let [r, g, b] = emissive_factor.map(|factor| factor * strength);
+            let base_color_factor = [r, g, b, opacity];
+            base = Base { base_color_factor, base_color_texture: emissive_texture };
+        }
         let mut color = base.base_color_factor.map(light);
         let alpha = match alpha_mode {
             AlphaMode::Opaque => Alpha::Opaque,
@@ -119,6 +132,9 @@ struct Material {
     pbr_metallic_roughness: Base,
     alpha_mode: AlphaMode,
     alpha_cutoff: f64,
+    /// In linear light.
+    emissive_factor: [f64; 3],
+    emissive_texture: Option<TextureInfo>,
     extensions: Extensions,
 }
 
@@ -129,6 +145,8 @@ impl Default for Material {
             pbr_metallic_roughness: Base::default(),
             alpha_mode: AlphaMode::Opaque,
             alpha_cutoff: 0.5,
+            emissive_factor: [0.0; 3],
+            emissive_texture: None,
             extensions: Extensions::default(),
         }
     }
@@ -161,6 +179,20 @@ impl Default for Base {
 struct Extensions {
     #[serde(rename = "KHR_materials_pbrSpecularGlossiness")]
     specular_glossiness: Option<SpecularGlossiness>,
+    #[serde(rename = "KHR_materials_emissive_strength")]
+    emissive_strength: Option<EmissiveStrength>,
+}
+
+#[derive(Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct EmissiveStrength {
+    emissive_strength: f64,
+}
+
+impl Default for EmissiveStrength {
+    fn default() -> Self {
+        Self { emissive_strength: 1.0 }
+    }
 }
 
 #[derive(Deserialize)]

@@ -29,6 +29,10 @@ pub(super) struct Definition {
     pub(super) color_map: Option<Map>,
     /// `map_d`.
     pub(super) opacity_map: Option<Map>,
+    /// `Ke`: sRGB, from 0 to 1.
+    emission: Option<[f64; 3]>,
+    /// `map_Ke`.
+    emission_map: Option<Map>,
 }
 
 impl Definition {
@@ -36,6 +40,17 @@ impl Definition {
     pub(super) fn opacity(&self) -> f64 {
         let transparency = self.transparency.filter(|&t| t < 1.0);
         self.dissolve.unwrap_or(1.0 - transparency.unwrap_or(0.0)).clamp(0.0, 1.0)
+    }
+
+    /// A material that is black but for its emission has the colour and the image of this.
+    fn with_emission(mut self) -> Self {
+        let black = [0.0; 3];
+        let is_black = self.color_map.is_none() && self.color.is_none_or(|color| color == black);
+        let emission = self.emission.filter(|&color| color != black);
+        if is_black && (emission.is_some() || self.emission_map.is_some()) {
+            (self.color, self.color_map) = (emission, self.emission_map.take());
+        }
+        self
     }
 
     /// The image whose options transform the texture coordinates, if there is one.
@@ -54,6 +69,27 @@ pub(super) struct Map {
     pub(super) filter: Filter,
     pub(super) placement: Placement,
 }
+
+impl Map {
+    /// Whether the name has a place for the number of a UDIM tile.
+    pub(super) fn is_of_tiles(&self) -> bool {
+        self.file.contains(TILE)
+    }
+
+    /// The name of the image of a UDIM tile: in place of `<UDIM>`, or of the number of the first
+    /// tile before the extension.
+    pub(super) fn of_tile(&self, tile: u32) -> Option<String> {
+        if self.is_of_tiles() {
+            return Some(self.file.replace(TILE, &tile.to_string()));
+        }
+        let (stem, extension) = self.file.rsplit_once('.')?;
+        let stem = stem.strip_suffix("1001")?;
+        stem.ends_with(['.', '_', '-']).then(|| format!("{stem}{tile}.{extension}"))
+    }
+}
+
+/// What stands for the number of a tile.
+const TILE: &str = "<UDIM>";
 
 /// The transform of texture coordinates: `scale * uv + offset`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -124,6 +160,7 @@ impl Library {
 
     fn insert(&mut self, named: Option<(String, Definition)>) {
         let Some((name, definition)) = named else { return };
+        let definition = definition.with_emission();
         if let Some(known) = self.materials.get(&name) {
             if known.definition != definition {
                 self.ignored.repeated.add(&name);
@@ -162,19 +199,22 @@ impl Library {
 
     /// Reads a statement of the material `name`.
     fn read(&mut self, keyword: &str, rest: &str, name: &str, definition: &mut Definition) {
-        let Definition { color, dissolve, transparency, color_map, opacity_map } = definition;
+        let Definition { color, dissolve, transparency, color_map, opacity_map, .. } = definition;
+        let Definition { emission, emission_map, .. } = definition;
         match &keyword.to_ascii_lowercase()[..] {
-            "kd" => *color = self.color(name, rest).or(*color),
+            "kd" => *color = self.color(name, keyword, rest).or(*color),
+            "ke" => *emission = self.color(name, keyword, rest).or(*emission),
             "d" => *dissolve = self.last_number(keyword, rest).or(*dissolve),
             "tr" => *transparency = self.last_number(keyword, rest).or(*transparency),
             "map_kd" => *color_map = self.map(rest),
+            "map_ke" => *emission_map = self.map(rest),
             "map_d" => *opacity_map = self.map(rest),
             _ => {}
         }
     }
 
     /// Parses a colour; a single number is a grey.
-    fn color(&mut self, name: &str, rest: &str) -> Option<[f64; 3]> {
+    fn color(&mut self, name: &str, keyword: &str, rest: &str) -> Option<[f64; 3]> {
         let words: Vec<&str> = without_comment(rest).split_whitespace().take(4).collect();
         if matches!(words.first(), Some(&("spectral" | "xyz"))) {
             self.ignored.spectra.add(name);
@@ -189,7 +229,7 @@ impl Library {
         let read = if rgb.is_empty() { None } else { statement("Kd", &rgb) };
         let color = read.and_then(|material| material.diffuse).map(|color| color.map(decimal));
         let Some(color) = color.filter(|color| color.iter().all(|value| value.is_finite())) else {
-            self.ignored.malformed.add(&format!("Kd {rest}"));
+            self.ignored.malformed.add(&format!("{keyword} {rest}"));
             return None;
         };
         let is_of_255 = exceeds_display(color);

@@ -765,8 +765,10 @@ try {
       await tab.screenshot({ path: join(shots, `${kind}-${name}.png`) });
       const overflow = await tab.evaluate(() => document.documentElement.scrollWidth - innerWidth);
       assert.ok(overflow <= 0, `${name}: ${overflow} pixels wider than the screen`);
-      const { bottom } = await tab.$eval('#run', (button) => button.getBoundingClientRect().toJSON());
-      assert.ok(width < 1000 || bottom <= height, `${name}: the button is at ${bottom}`);
+      for (const id of ['run', 'picture']) {
+        const { bottom } = await tab.$eval(`#${id}`, (button) => button.getBoundingClientRect().toJSON());
+        assert.ok(width < 1000 || bottom <= height, `${name}: ${id} is at ${bottom}`);
+      }
     }
     const drawnBy = await tab.evaluate(() => document.body.dataset.drawn);
     await tab.close();

@@ -86,6 +86,7 @@ pub use lattice::{
 pub use mesh::appearance::Appearance;
 pub use mesh::{Mesh, MeshError};
 pub use solid::distance::DistanceField;
+pub use solid::proximity::{Nearest, Proximity, ProximityError};
 pub use solid::topology::Topology;
 pub use solid::{Fill, Solid};
 pub use surface::color::{ColorOptions, Colored, color};

@@ -19,6 +19,7 @@ use crate::lattice::transform::{RotationError, TransformError};
 use crate::lattice::{PlaceError, TileError};
 use crate::mesh::MeshError;
 use crate::mesh::appearance::TextureError;
+use crate::solid::proximity::ProximityError;
 #[cfg(feature = "palette")]
 use crate::surface::palette::PaletteError;
 use crate::view::render::RenderError;
@@ -114,6 +115,7 @@ fn own_code(error: &(dyn StdError + 'static)) -> Option<&'static str> {
         #[cfg(feature = "palette")]
         PaletteError,
         PlaceError,
+        ProximityError,
         RayError,
         ReadError,
         RenderError,

@@ -164,7 +164,7 @@ impl Lattice {
 
     /// The lattice point of coordinate `p` on `axis`: an integer, perhaps out of range.
     #[inline]
-    fn lattice_point(&self, p: f64, axis: usize) -> f64 {
+    pub(crate) fn lattice_point(&self, p: f64, axis: usize) -> f64 {
         let anchor = f64::from(self.anchor_voxel[axis]) * f64::from(self.units_per_voxel());
         ((p - self.anchor[axis]) * self.scale).round_ties_even() + anchor
     }

@@ -8,6 +8,7 @@
 
 pub mod distance;
 pub mod fill;
+pub mod proximity;
 mod report;
 mod summary;
 pub mod topology;

@@ -88,6 +88,19 @@ pub fn is_nearest(float: f32, squared: &Fraction, fraction_bits: u32) -> bool {
     if float == 0.0 { squared.0 == BigInt::ZERO } else { above && below }
 }
 
+/// Whether `distance` is the root of `squared` but for `error`, a fraction of it.
+pub fn is_close(distance: f64, squared: &Fraction, error: f64) -> bool {
+    if distance == 0.0 || squared.0 == BigInt::ZERO {
+        return distance == 0.0 && squared.0 == BigInt::ZERO;
+    }
+    let bits = 100 - distance.log2() as i32;
+    let side = |factor: f64| {
+        let scaled = BigInt::from((distance * factor * 2_f64.powi(bits)) as i128);
+        (&scaled * &scaled * &squared.1).cmp(&(&squared.0 << (2 * bits)))
+    };
+    side(1.0 - error) != Ordering::Greater && side(1.0 + error) != Ordering::Less
+}
+
 /// Triangles of one of three sizes, in some meshes with corners at voxel centres.
 pub fn random_mesh(triangles: usize, random: &mut fastrand::Rng) -> Mesh {
     let size = [1.0, 0.3, 0.05][random.usize(0..3)];

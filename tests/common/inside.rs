@@ -5,6 +5,8 @@
 //! orientations is the winding number. A point on a triangle or on the side of a cone is moved by
 //! infinitesimal steps, so it is always to one side.
 
+use std::f64::consts::PI;
+
 use rayon::prelude::*;
 use trivox::lattice::Triangle;
 use trivox::{PlacedMesh, VoxelGrid};
@@ -53,6 +55,21 @@ pub fn surrounded(triangles: &[Triangle], point: [i32; 3], step: [i128; 3]) -> S
         triangles.iter().map(|triangle| cone(triangle.map(|p| p.map(i128::from)), point, step));
     let (number, winding) = of.fold((0, 0), |(number, sum), one| (number + one.abs(), sum + one));
     Surrounded { is_odd: number % 2 == 1, winding }
+}
+
+/// The generalized winding number at `p`, in lattice units, as the sum of the solid angles of all
+/// triangles (A. van Oosterom and J. Strackee, 1983).
+pub fn winding_number(mesh: &PlacedMesh, p: [f64; 3]) -> f64 {
+    let dot = |a: [f64; 3], b: [f64; 3]| a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+    let angle = |triangle: Triangle| {
+        let [a, b, c] = triangle.map(|corner| [0, 1, 2].map(|i| f64::from(corner[i]) - p[i]));
+        let [la, lb, lc] = [a, b, c].map(|p| dot(p, p).sqrt());
+        let cross =
+            [b[1] * c[2] - b[2] * c[1], b[2] * c[0] - b[0] * c[2], b[0] * c[1] - b[1] * c[0]];
+        let below = la * lb * lc + dot(a, b) * lc + dot(b, c) * la + dot(c, a) * lb;
+        2.0 * dot(a, cross).atan2(below)
+    };
+    mesh.triangles().map(angle).sum::<f64>() / (4.0 * PI)
 }
 
 /// The triangle's orientation as seen from the apex, if its cone holds the point, or else 0.

@@ -20,6 +20,7 @@ mod nesting;
 mod palette;
 mod place;
 mod pool;
+mod proximity;
 mod published;
 mod render;
 mod rules;

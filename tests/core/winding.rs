@@ -1,7 +1,7 @@
 //! Solids of meshes with holes, against the sum of the solid angles of all triangles; meshes that
 //! lost a part, or have parts that face the wrong way, and what they enclose all the same.
-use std::f64::consts::PI;
 
+use crate::common::inside;
 use crate::common::shapes::mesh_of;
 use crate::common::solids::{
     apart, cube, cuboid, inside_out, lidless_cube, sphere, together, torus, with_triangles,
@@ -18,21 +18,10 @@ fn at_resolution(mesh: &Mesh, resolution: u32) -> PlacedMesh {
     place(mesh, &PlaceOptions::new(Sizing::Resolution(resolution)).with_pad(2)).unwrap()
 }
 
-/// The generalized winding number, as the sum of the solid angles of all triangles (A. van Oosterom
-/// and J. Strackee, 1983).
+/// The generalized winding number at a voxel's centre.
 fn winding_number(mesh: &PlacedMesh, voxel: [u32; 3]) -> f64 {
     let units_per_voxel = f64::from(mesh.lattice().units_per_voxel());
-    let center = voxel.map(|c| (f64::from(c) + 0.5) * units_per_voxel);
-    let dot = |a: [f64; 3], b: [f64; 3]| a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-    let angle = |triangle: [[i32; 3]; 3]| {
-        let [a, b, c] = triangle.map(|p| [0, 1, 2].map(|i| f64::from(p[i]) - center[i]));
-        let [la, lb, lc] = [a, b, c].map(|p| dot(p, p).sqrt());
-        let cross =
-            [b[1] * c[2] - b[2] * c[1], b[2] * c[0] - b[0] * c[2], b[0] * c[1] - b[1] * c[0]];
-        let below = la * lb * lc + dot(a, b) * lc + dot(b, c) * la + dot(c, a) * lb;
-        2.0 * dot(a, cross).atan2(below)
-    };
-    mesh.triangles().map(angle).sum::<f64>() / (4.0 * PI)
+    inside::winding_number(mesh, voxel.map(|c| (f64::from(c) + 0.5) * units_per_voxel))
 }
 
 /// Expects every voxel as its winding number says, unless that is within an error of 1/2; returns

@@ -103,7 +103,7 @@ impl Aabb {
         x.max(y).max(z)
     }
 
-    fn union(self, other: Self) -> Self {
+    pub(crate) fn union(self, other: Self) -> Self {
         Self { lo: lowest(self.lo, other.lo), hi: highest(self.hi, other.hi) }
     }
 

@@ -11,19 +11,33 @@
 //! floats that are not negative are ordered as the floats are, so that a GPU can take the least
 //! by an atomic operation.
 
+use std::cmp::Ordering;
+
 use crate::base::vector::{cross, dot, minus};
 use crate::lattice::Triangle;
 
+/// A squared distance.
 #[derive(Debug, Clone, Copy)]
-struct Fraction {
+pub(in crate::solid) struct Fraction {
     numerator: Wide,
     denominator: u128,
 }
 
 impl Fraction {
-    fn new(numerator: i128, denominator: i128) -> Self {
+    pub(in crate::solid) fn new(numerator: i128, denominator: i128) -> Self {
         let numerator = Wide { high: 0, low: numerator.cast_unsigned() };
         Self { numerator, denominator: denominator.cast_unsigned() }
+    }
+
+    /// `root` squared, over `denominator`; `root` is below `2^96`.
+    pub(in crate::solid) fn of_square(root: i128, denominator: i128) -> Self {
+        let numerator = Wide::square(root.unsigned_abs());
+        Self { numerator, denominator: denominator.cast_unsigned() }
+    }
+
+    /// The order of two fractions; a numerator times the other's denominator is below `2^256`.
+    pub(in crate::solid) fn cmp(&self, other: &Self) -> Ordering {
+        self.numerator.times(other.denominator).cmp(&other.numerator.times(self.denominator))
     }
 }
 
@@ -91,11 +105,9 @@ pub(crate) fn distance_to(p: [i32; 3], triangle: &Triangle, fraction_bits: u32) 
         |[a, b]: &[[i128; 3]; 2]| squared == 0 || dot(normal, cross(*a, minus(*a, *b))) > 0;
     let edges = [[a, b], [b, c], [c, a]].into_iter().filter(is_beyond);
     let to_edges = edges.map(|[a, b]| rounded(squared_distance_to_edge(a, b), fraction_bits));
-    to_edges.reduce(f32::min).unwrap_or_else(|| {
-        let numerator = Wide::square(dot(normal, a).unsigned_abs());
-        let to_plane = Fraction { numerator, denominator: squared.cast_unsigned() };
-        rounded(to_plane, fraction_bits)
-    })
+    to_edges
+        .reduce(f32::min)
+        .unwrap_or_else(|| rounded(Fraction::of_square(dot(normal, a), squared), fraction_bits))
 }
 
 /// An integer of 256 bits.
@@ -116,6 +128,13 @@ impl Wide {
     fn product(a: u128, b: u64) -> Self {
         let [high, low] = [a >> 64, a & u128::from(u64::MAX)].map(|half| half * u128::from(b));
         Self { high: 0, low }.plus(Self { high: 0, low: high }.shifted(64))
+    }
+
+    /// The product must be below `2^256`.
+    fn times(self, factor: u128) -> Self {
+        let [high, low] = [factor >> 64, factor & u128::from(u64::MAX)].map(|half| half as u64);
+        let of_low = Self::product(self.low, high).shifted(64).plus(Self::product(self.low, low));
+        of_low.plus(Self { high: self.high * factor, low: 0 })
     }
 
     fn plus(self, other: Self) -> Self {

@@ -17,7 +17,7 @@ pub(crate) mod bricks;
 pub(crate) mod clusters;
 pub(crate) mod cull;
 mod distance_bound;
-mod exact;
+pub(in crate::solid) mod exact;
 mod field;
 mod nearest;
 

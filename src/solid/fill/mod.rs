@@ -33,7 +33,7 @@ use crate::grid::VoxelGrid;
 pub use along_x::along_x;
 pub use flood::flood;
 pub use generalized::{Confidence, Generalized, generalized};
-pub(super) use offsets::takes_at_most;
+pub(super) use offsets::{Field, takes_at_most};
 pub use vote::vote;
 
 /// The result of [`along_x()`].

@@ -101,7 +101,7 @@ pub(super) struct Regions {
 }
 
 /// The winding number `b` of the boundary's closing rays, on the lattice of the surface.
-pub(super) struct Field {
+pub(in crate::solid) struct Field {
     bvh: LoopBvh,
     /// The root of `bvh`; empty without loops.
     root: Vec<u32>,
@@ -326,7 +326,7 @@ impl WithSimd for DecideVoxels<'_> {
 }
 
 impl Field {
-    pub(super) fn new(boundary: &Boundary, lattice: &Lattice) -> Self {
+    pub(in crate::solid) fn new(boundary: &Boundary, lattice: &Lattice) -> Self {
         let units_per_voxel = f64::from(lattice.units_per_voxel());
         Self::of(LoopBvh::new(boundary.loops()), units_per_voxel, lattice.dims)
     }
@@ -338,7 +338,7 @@ impl Field {
     }
 
     /// Maximum memory of the field of a boundary, in bytes.
-    pub(super) fn bytes(boundary: &Boundary) -> u64 {
+    pub(in crate::solid) fn bytes(boundary: &Boundary) -> u64 {
         LoopBvh::bytes(boundary.edges())
     }
 
@@ -563,7 +563,12 @@ impl Field {
 
     /// The offset of one voxel.
     pub(super) fn offset(&self, voxel: [u32; 3]) -> i32 {
-        offset(self.number_from_root(self.center(voxel)).0)
+        self.offset_at(self.center(voxel))
+    }
+
+    /// The offset at a point, in lattice units.
+    pub(in crate::solid) fn offset_at(&self, p: Point) -> i32 {
+        offset(self.number_from_root(p).0)
     }
 
     /// The distance of `b` at the centre of a voxel from the nearest `i + 1/2`.

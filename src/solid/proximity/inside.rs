@@ -1,0 +1,148 @@
+//! Whether points are inside: by the same rules, on the same lattice, as voxel centres of a solid.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use crate::cpu::Cpu;
+use crate::engine::backend::runner::Runner;
+use crate::engine::backend::{BackendError, RunOptions, check_memory};
+use crate::lattice::PlacedMesh;
+use crate::predicate::crosses::{Axis, ProjectedTriangle};
+use crate::solid::fill::Field;
+use crate::solid::proximity::query::Query;
+use crate::solid::proximity::tree::Tree;
+use crate::solid::{Fill, OrientedSurface};
+use crate::{Backend, Progress};
+
+/// Farther than this from the mesh, in lattice units, a winding number is below 1/12: triangles are
+/// fewer than `2^32`, of at most `2^48` square units each, and the sphere has `4 pi 2^80`.
+const MAX_OFFSET: f64 = (1_u64 << 40) as f64;
+
+/// The inside of a mesh.
+pub(super) struct Inside {
+    rule: Rule,
+    /// The mesh, after parts with inverted orientation were flipped.
+    mesh: PlacedMesh,
+    /// The bounding box of the triangles.
+    bounds: [[i32; 3]; 2],
+}
+
+enum Rule {
+    Parity,
+    /// A winding number other than 0, of a mesh without boundary.
+    Winding,
+    /// A generalized winding number of at least 1/2.
+    Generalized(Box<Field>),
+    Vote,
+}
+
+/// The crossings of a column.
+#[derive(Default)]
+struct Column {
+    /// Whether the number of crossings at the point or before it is odd.
+    is_inside: bool,
+    /// Whether the number of all crossings is odd.
+    is_odd: bool,
+    /// The sum of the changes of the winding number at the point or before it.
+    winding: i32,
+}
+
+impl Inside {
+    pub(super) fn new(
+        mesh: &PlacedMesh,
+        fill: Fill,
+        memory: u64,
+        progress: &dyn Progress,
+    ) -> Result<Self, BackendError> {
+        let bounds = mesh.bounds();
+        let (rule, mesh) = match fill {
+            Fill::Parity => (Rule::Parity, mesh.clone()),
+            Fill::Vote => (Rule::Vote, mesh.clone()),
+            Fill::Auto | Fill::Winding | Fill::Flood => {
+                let options = RunOptions { memory, ..RunOptions::default() };
+                let cpu = Cpu::default();
+                let mut runner = Runner {
+                    by: Backend::from(&cpu),
+                    mesh: Cow::Borrowed(mesh),
+                    options: &options,
+                    progress,
+                    report: None,
+                    time: Duration::ZERO,
+                };
+                let OrientedSurface { topology, boundary, .. } = OrientedSurface::of(&mut runner)?;
+                let boundary = boundary.filter(|boundary| boundary.edges() > 0);
+                let is_unoriented = topology.is_closed() && !topology.is_oriented();
+                let rule = match boundary {
+                    _ if fill == Fill::Auto && is_unoriented => Rule::Parity,
+                    None => Rule::Winding,
+                    Some(boundary) => {
+                        check_memory(Field::bytes(&boundary), memory)?;
+                        Rule::Generalized(Box::new(Field::new(&boundary, mesh.lattice())))
+                    }
+                };
+                (rule, runner.mesh.into_owned())
+            }
+        };
+        Ok(Self { rule, mesh, bounds })
+    }
+
+    /// The fill of a solid with the same inside.
+    pub(super) fn fill(&self) -> Fill {
+        match self.rule {
+            Rule::Parity => Fill::Parity,
+            Rule::Winding | Rule::Generalized(_) => Fill::Winding,
+            Rule::Vote => Fill::Vote,
+        }
+    }
+
+    pub(super) fn contains(&self, tree: &Tree, query: &Query) -> bool {
+        let [lo, hi] = self.bounds;
+        // Columns beside the box, and the parts of columns before and past it, are alike.
+        let at = [0, 1, 2].map(|axis| {
+            let ends = [lo[axis] - 1, hi[axis] + 1].map(f64::from);
+            query.units[axis].clamp(ends[0], ends[1]) as i32
+        });
+        let is_beside = (0..3).any(|axis| at[axis] < lo[axis] || at[axis] > hi[axis]);
+        match &self.rule {
+            Rule::Generalized(field) => {
+                let is_far = query.units.iter().any(|c| c.abs() > MAX_OFFSET);
+                !is_far && self.column(tree, Axis::X, at).winding + field.offset_at(query.units) > 0
+            }
+            Rule::Parity => self.column(tree, Axis::X, at).is_inside,
+            _ if is_beside => false,
+            Rule::Winding => self.column(tree, Axis::X, at).winding != 0,
+            Rule::Vote => self.vote(tree, at),
+        }
+    }
+
+    /// Whether more of the rays from both ends of the three columns find the point inside than
+    /// outside. The two rays of a column disagree if the number of its crossings is odd.
+    fn vote(&self, tree: &Tree, at: [i32; 3]) -> bool {
+        let votes = Axis::ALL.map(|axis| match self.column(tree, axis, at) {
+            Column { is_odd: true, .. } => 0,
+            Column { is_inside: true, .. } => 1,
+            Column { is_inside: false, .. } => -1,
+        });
+        votes.iter().sum::<i32>() > 0
+    }
+
+    /// The crossings of the line along `axis` through `at`.
+    fn column(&self, tree: &Tree, axis: Axis, at: [i32; 3]) -> Column {
+        let mut column = Column::default();
+        let (center, height) = axis.project(at);
+        // Only a vote counts the crossings past the point.
+        let end = if matches!(self.rule, Rule::Vote) { i32::MAX } else { height };
+        tree.column(axis, at, end, |index| {
+            let triangle = ProjectedTriangle::new(&self.mesh.triangle(index as usize), axis);
+            if let Some(crossing) = triangle.at(center) {
+                column.is_odd ^= true;
+                let end = i128::from(height) * i128::from(crossing.denominator());
+                if crossing.numerator() <= end {
+                    column.is_inside ^= true;
+                    column.winding += triangle.winding();
+                }
+            }
+        });
+        column
+    }
+}

@@ -1,0 +1,367 @@
+//! Distances of any points to a mesh: the nearest triangle, the nearest point on it, and whether a
+//! point is inside.
+//!
+//! Mesh and points are rounded once, to one lattice. On it the nearest triangle and the inside are
+//! exact: squared distances are compared as fractions of integers, and crossings are counted by the
+//! predicate of solids ([`crosses`](crate::predicate::crosses)).
+
+mod inside;
+mod nearest;
+mod query;
+mod tree;
+
+use std::fmt;
+
+use pulp::{Arch, Simd, WithSimd};
+use rayon::prelude::*;
+use thiserror::Error;
+
+use crate::base::error_code::ErrorCode;
+use crate::base::numbers::short;
+use crate::base::progress::{Latch, Progress};
+use crate::engine::backend::{BackendError, check_cancelled, check_memory};
+use crate::lattice::{Lattice, PlaceError, PlaceOptions, PlacedMesh, Sizing, place};
+use crate::mesh::Mesh;
+use crate::solid::Fill;
+use crate::solid::distance::clusters::Aabb;
+use crate::solid::proximity::inside::Inside;
+use crate::solid::proximity::nearest::{Candidate, RELATIVE_ERROR};
+use crate::solid::proximity::query::Query;
+use crate::solid::proximity::tree::{Child, Node, Tree};
+
+/// With voxels of `2^16` units, the longest side of the mesh is `2^24` units long, the most there
+/// can be.
+const RESOLUTION: u32 = 256;
+/// Points that one thread takes at a time.
+const TASK: usize = 256;
+
+/// A search tree over the triangles of a mesh, for the distances of any points to it.
+///
+/// ```
+/// use trivox::{Fill, Mesh, NoProgress, Proximity};
+///
+/// let corners = vec![[0.0, 0.0, 0.0], [8.0, 0.0, 0.0], [0.0, 8.0, 0.0], [0.0, 0.0, 8.0]];
+/// let mesh = Mesh::new(corners, vec![[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])?;
+/// let proximity = Proximity::new(&mesh, Fill::Auto, u64::MAX, &NoProgress)?;
+/// let points = [[1.0, 0.5, 2.0], [4.0, 4.0, -3.0]];
+/// assert_eq!(proximity.distances(&points, &NoProgress)?, [-0.5, 3.0]);
+/// assert_eq!(proximity.contains(&points, &NoProgress)?, [true, false]);
+/// let nearest = proximity.nearest(&points, &NoProgress)?;
+/// assert_eq!((nearest[0].triangle, nearest[0].point), (1, [1.0, 0.0, 2.0]));
+/// assert_eq!(nearest[1].weights, [0.0, 0.5, 0.5]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Exactness
+/// The unit of the lattice is `2^-24` of the longest side of the mesh's bounding box. Each
+/// coordinate, of vertices and of points, is rounded once to the nearest multiple of it from the
+/// box's minimum corner, as 32-bit floats would round it. This changes a distance by at most
+/// `sqrt(3)` units. After that rounding:
+///
+/// - the nearest triangle, and of several as near the first one, is exact; so is the inside;
+/// - a distance is 0 exactly if the point is on the mesh; any other has a relative error below
+///   `2^-48`.
+///
+/// Both hold for points up to the mesh's longest side outside of its box. Farther points and, for
+/// them, the mesh are rounded to a coarser unit: their distances have a relative error below
+/// `2^-22`, and a triangle as near within this error may be found. Their inside is as for others.
+///
+/// Results do not depend on the machine, the number of threads or the order of points.
+pub struct Proximity {
+    mesh: PlacedMesh,
+    bounds: Aabb,
+    tree: Tree,
+    inside: Inside,
+    arch: Arch,
+}
+
+impl fmt::Debug for Proximity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { mesh, .. } = self;
+        write!(f, "Proximity({} triangles, fill {})", mesh.len(), self.fill().name())
+    }
+}
+
+/// The point of a mesh nearest to a given point.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[non_exhaustive]
+pub struct Nearest {
+    /// The distance, at least 0, in mesh units.
+    pub distance: f64,
+    /// The index of the triangle; of several as near, the lowest.
+    pub triangle: u32,
+    /// The barycentric coordinates of the nearest point, by the triangle's corners: at least 0, and
+    /// exactly 0 for corners beside the edge or the corner that it is on.
+    pub weights: [f64; 3],
+    /// The nearest point, in mesh units.
+    pub point: [f64; 3],
+}
+
+/// Distances of points cannot be computed.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
+pub enum ProximityError {
+    /// The mesh cannot be placed on a lattice.
+    #[error(transparent)]
+    Place(#[from] PlaceError),
+    /// Too little memory, a mesh in a window, or cancelled.
+    #[error(transparent)]
+    Backend(#[from] BackendError),
+    /// [`Fill::Flood`] depends on voxels.
+    #[error("the fill 'flood' is of voxels, not of points: use auto, parity, winding or vote")]
+    Flood,
+    /// A coordinate of a point is not finite, or so large that the point's distance is not.
+    #[error(
+        "point {index} is at ({}, {}, {}), which has no finite distance from the mesh (points are \
+         counted from 0)", short(&.point[0]), short(&.point[1]), short(&.point[2])
+    )]
+    Point {
+        /// The index of the first such point, from 0.
+        index: usize,
+        /// Its coordinates.
+        point: [f64; 3],
+    },
+}
+
+impl ErrorCode for ProximityError {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::Place(error) => error.code(),
+            Self::Backend(error) => error.code(),
+            Self::Flood => "option.fill",
+            Self::Point { .. } => "option.points",
+        }
+    }
+}
+
+impl Proximity {
+    /// The tree of `mesh`, whose inside is that of a solid with this fill. [`Fill::Auto`] takes
+    /// winding numbers, or parity if the mesh is closed but cannot be oriented. A mesh without an
+    /// inside, such as a plane, contains no point.
+    ///
+    /// # Errors
+    /// A mesh without extent; [`Fill::Flood`]; more than `memory` bytes are needed; cancelled.
+    pub fn new(
+        mesh: &Mesh,
+        fill: Fill,
+        memory: u64,
+        progress: &dyn Progress,
+    ) -> Result<Self, ProximityError> {
+        let placed = place(mesh, &PlaceOptions::new(Sizing::Resolution(RESOLUTION)))?;
+        Self::of_placed(placed, fill, memory, progress)
+    }
+
+    /// The tree of a mesh on its lattice, whose units are those of points. The voxel centres of the
+    /// lattice are inside if and only if their voxels are in the solid with this fill.
+    ///
+    /// # Errors
+    /// A mesh in a window; as [`new`](Self::new).
+    pub fn of_placed(
+        mesh: PlacedMesh,
+        fill: Fill,
+        memory: u64,
+        progress: &dyn Progress,
+    ) -> Result<Self, ProximityError> {
+        if mesh.window().is_some() {
+            return Err(BackendError::NotInTiles("points are near any part of the mesh").into());
+        }
+        if fill == Fill::Flood {
+            return Err(ProximityError::Flood);
+        }
+        let progress = &Latch::new(progress);
+        let of_tree = Tree::bytes(mesh.len());
+        check_memory(of_tree, memory)?;
+        progress.start("analyze", 0);
+        let inside = Inside::new(&mesh, fill, memory - of_tree, progress)
+            .map_err(|error| error.beside(of_tree, memory))?;
+        check_cancelled(progress)?;
+        let [lo, hi] = mesh.bounds();
+        let tree = Tree::new(&mesh);
+        Ok(Self { mesh, bounds: Aabb { lo, hi }, tree, inside, arch: Arch::new() })
+    }
+
+    /// The lattice of mesh and points.
+    #[must_use]
+    pub fn lattice(&self) -> &Lattice {
+        self.mesh.lattice()
+    }
+
+    /// The fill of a solid with the same inside: parity, winding or vote.
+    #[must_use]
+    pub fn fill(&self) -> Fill {
+        self.inside.fill()
+    }
+
+    /// The nearest point of the mesh to each of `points`.
+    ///
+    /// # Errors
+    /// A point that has no finite distance; cancelled.
+    pub fn nearest<T: Copy + Into<f64> + Sync>(
+        &self,
+        points: &[[T; 3]],
+        progress: &dyn Progress,
+    ) -> Result<Vec<Nearest>, ProximityError> {
+        self.each(points, progress, |search, query| {
+            let Candidate { index, squared, .. } = *search.candidate(query);
+            let weights = search.best.weights(query.at);
+            let distance = self.distance(query, squared);
+            Nearest { distance, triangle: index, weights, point: self.point(index, weights) }
+        })
+    }
+
+    /// The distance of each of `points`, in mesh units: negative inside, and 0 on the mesh.
+    ///
+    /// # Errors
+    /// As [`nearest`](Self::nearest).
+    pub fn distances<T: Copy + Into<f64> + Sync>(
+        &self,
+        points: &[[T; 3]],
+        progress: &dyn Progress,
+    ) -> Result<Vec<f64>, ProximityError> {
+        self.each(points, progress, |search, query| {
+            let distance = self.distance(query, search.candidate(query).squared);
+            let is_negative = distance > 0.0 && self.inside.contains(&self.tree, query);
+            if is_negative { -distance } else { distance }
+        })
+    }
+
+    /// Whether each of `points` is inside. A point on the mesh belongs to one of its sides as a voxel
+    /// centre does: of two meshes on one lattice that share a face, each point of the face is inside
+    /// exactly one.
+    ///
+    /// # Errors
+    /// As [`nearest`](Self::nearest).
+    pub fn contains<T: Copy + Into<f64> + Sync>(
+        &self,
+        points: &[[T; 3]],
+        progress: &dyn Progress,
+    ) -> Result<Vec<bool>, ProximityError> {
+        self.each(points, progress, |_, query| self.inside.contains(&self.tree, query))
+    }
+
+    /// Calls `answer` in parallel with each point, and with a search of its thread.
+    fn each<T: Copy + Into<f64> + Sync, R: Copy + Default + Send>(
+        &self,
+        points: &[[T; 3]],
+        progress: &dyn Progress,
+        answer: impl Fn(&mut Search<'_>, &Query) -> R + Sync,
+    ) -> Result<Vec<R>, ProximityError> {
+        let progress = &Latch::new(progress);
+        progress.start("points", points.len() as u64);
+        let query =
+            |point: &[T; 3]| Query::new(self.lattice(), &self.bounds, point.map(Into::into));
+        let mut answers = vec![R::default(); points.len()];
+        let tasks = answers.par_chunks_mut(TASK).zip(points.par_chunks(TASK)).enumerate();
+        let errors = tasks.map(|(task, (answers, points))| {
+            check_cancelled(progress)?;
+            let mut search = Search::new(self);
+            for (at, (to, point)) in answers.iter_mut().zip(points).enumerate() {
+                let Some(query) = query(point) else {
+                    let (index, point) = (task * TASK + at, point.map(Into::into));
+                    return Err(ProximityError::Point { index, point });
+                };
+                *to = answer(&mut search, &query);
+            }
+            progress.advance(points.len() as u64);
+            Ok(())
+        });
+        // The first in the order of points.
+        match errors.find_map_first(Result::err) {
+            Some(error) => Err(error),
+            None => Ok(answers),
+        }
+    }
+
+    /// In mesh units, from the squared distance in units of the query.
+    fn distance(&self, query: &Query, squared: f64) -> f64 {
+        squared.sqrt() * query.unit() / self.lattice().scale
+    }
+
+    /// The point of a triangle with these barycentric coordinates, in mesh units.
+    fn point(&self, triangle: u32, weights: [f64; 3]) -> [f64; 3] {
+        let lattice = self.lattice();
+        let corners = self.mesh.triangle(triangle as usize);
+        [0, 1, 2].map(|axis| {
+            let anchor = lattice.anchor_voxel[axis] * lattice.units_per_voxel();
+            let [a, b, c] = corners.map(|corner| f64::from(corner[axis] - anchor));
+            let units = a * weights[0] + b * weights[1] + c * weights[2];
+            lattice.anchor[axis] + units / lattice.scale
+        })
+    }
+}
+
+/// Searches of one thread, each from the triangle that the last one found: neighbours in an array
+/// are often near each other.
+struct Search<'a> {
+    of: &'a Proximity,
+    best: Candidate,
+    /// Nodes, with the squared distance of their bounding box.
+    stack: Vec<(Node, f64)>,
+}
+
+impl<'a> Search<'a> {
+    fn new(of: &'a Proximity) -> Self {
+        Self { of, best: Candidate::new([0; 3], 0, [[0; 3]; 3]), stack: Vec::new() }
+    }
+
+    /// The triangle nearest to a point.
+    fn candidate(&mut self, query: &Query) -> &Candidate {
+        self.of.arch.dispatch(FindNearest { search: self, query });
+        &self.best
+    }
+
+    #[inline(always)]
+    fn candidate_of(&self, index: u32, query: &Query) -> Candidate {
+        let corners = query.corners(&self.of.mesh.triangle(index as usize));
+        Candidate::new(query.at, index, corners)
+    }
+}
+
+/// Best-first descent. A box is skipped if it is farther than the best triangle so far, by more
+/// than the errors of both, so that a triangle as near with a lower index is found.
+struct FindNearest<'a, 'b> {
+    search: &'a mut Search<'b>,
+    query: &'a Query,
+}
+
+impl WithSimd for FindNearest<'_, '_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let Self { search, query } = self;
+        let tree = &search.of.tree;
+        let limit = |best: &Candidate| best.squared * (1.0 + 2.0 * RELATIVE_ERROR);
+        search.best = search.candidate_of(search.best.index, query);
+        search.stack.clear();
+        search.stack.push((tree.root(), 0.0));
+        while let Some((node, squared)) = search.stack.pop() {
+            if squared > limit(&search.best) {
+                continue;
+            }
+            let distances = tree.squared_distances(node, query);
+            let is_near = |lane: usize, best: &Candidate| distances.0[lane] <= limit(best);
+            let first = search.stack.len();
+            for lane in 0..tree.children(node) {
+                if !is_near(lane, &search.best) {
+                    continue;
+                }
+                match tree.child(node, lane) {
+                    Child::Node(child) => {
+                        // The nearest last.
+                        let squared = distances.0[lane];
+                        let farther = search.stack[first..].iter().take_while(|e| e.1 > squared);
+                        let place = first + farther.count();
+                        search.stack.insert(place, (child, squared));
+                    }
+                    Child::Triangle(index) => {
+                        let candidate = search.candidate_of(index, query);
+                        if candidate.precedes(&search.best, query.at) {
+                            search.best = candidate;
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -27,7 +27,7 @@ const TYPES = {
  */
 let planted = '';
 let isDown = false;
-const HARDWARE = ";Object.defineProperty(GPUAdapterInfo.prototype, 'isFallbackAdapter', { value: false });";
+const HARDWARE = ";if (globalThis.GPUAdapterInfo) Object.defineProperty(GPUAdapterInfo.prototype, 'isFallbackAdapter', { value: false });";
 const header = readFileSync(join(root, '../docs/web.md'), 'utf8').match(/^Content-Security-Policy: (.*)$/m)?.[1];
 const server = createServer((request, response) => {
   if (isDown) {
@@ -132,7 +132,7 @@ try {
   const first = await opened('no-cache&res=64');
   const [hasGpu, isSoftware] = await first.evaluate(async () => {
     const adapter = await navigator.gpu?.requestAdapter();
-    return [Boolean(adapter), adapter?.info.isFallbackAdapter];
+    return [Boolean(adapter), adapter?.info?.isFallbackAdapter];
   });
   const backendNote = await text(first, 'backend-note');
   await first.close();

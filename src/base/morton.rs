@@ -14,3 +14,23 @@ pub(crate) fn code(cell: [u64; 3]) -> u64 {
 pub(crate) fn key(length: u64, cell: [u64; 3]) -> u64 {
     u64::from(length.max(1).ilog2() / 2) << (3 * BITS) | code(cell)
 }
+
+#[cfg(test)]
+mod tests {
+    use fastrand::Rng;
+
+    use super::*;
+
+    #[test]
+    fn keys_have_the_size_then_one_bit_of_each_axis_in_turn() {
+        let mut rng = Rng::with_seed(27);
+        for _ in 0..1000 {
+            let (length, cell) = (rng.u64(1..1 << 24), [(); 3].map(|()| rng.u64(0..1 << 19)));
+            let mut bits = format!("{:07b}", length.ilog(4));
+            let cells = cell.map(|c| format!("{c:019b}"));
+            (0..19).for_each(|bit| cells.iter().for_each(|cell| bits.push_str(&cell[bit..=bit])));
+            assert_eq!(u64::from_str_radix(&bits, 2), Ok(key(length, cell)), "{length}, {cell:?}");
+        }
+        assert_eq!(key(0, [0; 3]), 0);
+    }
+}

@@ -34,6 +34,7 @@
 //! in memory. A window of it ([`PlacedMesh::in_window`]) has the same lattice points, shifted by
 //! whole bricks, so the voxels of a tile are those of the whole.
 
+mod aabb;
 mod choice;
 mod distinct;
 pub mod transform;
@@ -46,6 +47,7 @@ use thiserror::Error;
 
 use crate::base::error_code::ErrorCode;
 use crate::base::numbers::{AXES, short};
+pub(crate) use crate::lattice::aabb::Aabb;
 pub use crate::lattice::choice::Lattice;
 use crate::lattice::choice::MAX_SPAN;
 pub(crate) use crate::lattice::distinct::Distinct;

@@ -1,7 +1,7 @@
 //! Ranges of bricks.
 
 use crate::grid::BRICK;
-use crate::solid::distance::clusters::Aabb;
+use crate::lattice::Aabb;
 
 /// A half-open range of bricks.
 #[derive(Debug, Clone, Copy)]
@@ -66,50 +66,12 @@ impl Bricks {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "gpu", not(target_arch = "wasm32")))]
 mod tests {
     use fastrand::Rng;
 
     use super::*;
-    use crate::grid::BrickKey;
 
-    /// The keys of all bricks, in canonical order.
-    fn keys(bricks: &Bricks) -> Vec<BrickKey> {
-        let [x, y, z] = [0, 1, 2].map(|a| bricks.from[a]..bricks.to[a]);
-        let all = z.flat_map(|z| {
-            let x = x.clone();
-            y.clone().flat_map(move |y| x.clone().map(move |x| BrickKey::new([x, y, z])))
-        });
-        all.collect()
-    }
-
-    #[test]
-    fn both_halves_of_a_range_are_all_of_its_bricks_in_order() {
-        let mut rng = Rng::with_seed(51);
-        for _ in 0..1000 {
-            let from = [(); 3].map(|()| rng.u32(0..50));
-            let bricks = Bricks { from, to: from.map(|c| c + rng.u32(1..6)) };
-            let all = keys(&bricks);
-            let in_row = (bricks.to[0] - bricks.from[0]) as usize;
-            assert_eq!(bricks.rows() as usize, all.len() / in_row);
-            let Some([before, after]) = bricks.halves() else {
-                assert_eq!(all.len(), 1);
-                continue;
-            };
-            let lens = [&before, &after].map(|half| keys(half).len());
-            assert_eq!([keys(&before), keys(&after)].concat(), all);
-            // Of an odd number of rows, the first half has one more.
-            assert!(lens[0] >= lens[1] && lens[1] * 2 >= lens[0], "{lens:?}");
-
-            let fraction_bits = rng.u32(4..10);
-            let middle = |voxel: u32| (2 * voxel as i32 + 1) << (fraction_bits - 1);
-            let centers = bricks.centers(fraction_bits);
-            assert_eq!(centers.lo, bricks.from.map(|c| middle(8 * c)));
-            assert_eq!(centers.hi, bricks.to.map(|c| middle(8 * c - 1)));
-        }
-    }
-
-    #[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
     #[test]
     fn blocks_are_all_of_a_range_and_cut_only_at_its_end() {
         let mut rng = Rng::with_seed(53);

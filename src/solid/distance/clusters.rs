@@ -6,7 +6,8 @@ use rayon::prelude::*;
 
 use crate::base::morton;
 use crate::grid::BRICK;
-use crate::lattice::{PlacedMesh, Triangle};
+pub(crate) use crate::lattice::Aabb;
+use crate::lattice::PlacedMesh;
 
 /// Maximum number of triangles of a cluster.
 pub const TRIANGLES: usize = 8;
@@ -15,14 +16,6 @@ pub const TRIANGLES: usize = 8;
 const LONG: u32 = BRICK / 2;
 /// The bit of long triangles in sort keys.
 const ALONE: u64 = 1 << 63;
-
-/// An axis-aligned bounding box in lattice units, whose bounds are inclusive. Coordinates of two
-/// boxes differ by less than `2^30`.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Aabb {
-    pub(crate) lo: [i32; 3],
-    pub(crate) hi: [i32; 3],
-}
 
 /// The triangles of a mesh in clusters of up to eight; each long triangle is its own cluster.
 pub(crate) struct Clusters {
@@ -43,8 +36,8 @@ impl Clusters {
     pub(crate) fn new(mesh: &PlacedMesh) -> Self {
         let fraction_bits = mesh.lattice().fraction_bits;
         let long = (LONG << fraction_bits).cast_signed();
-        let bounds = |index: u32| Aabb::of(&mesh.triangle(index as usize));
-        let entry = |index| (key(&bounds(index), long), index);
+        let bounds_of = |index: &u32| Aabb::of(&mesh.triangle(*index as usize));
+        let entry = |index| (key(&bounds_of(&index), long), index);
         let mut sorted: Vec<_> = (0..mesh.len() as u32).into_par_iter().map(entry).collect();
         sorted.par_sort_unstable();
         let short = sorted.partition_point(|&(key, _)| key & ALONE == 0);
@@ -52,10 +45,8 @@ impl Clusters {
         let starts = (0..short).step_by(TRIANGLES).chain(short..=triangles.len());
         let starts: Vec<u32> = starts.map(|start| start as u32).collect();
         let of_cluster = |ends: &[u32]| {
-            let [first, rest @ ..] = &triangles[ends[0] as usize..ends[1] as usize] else {
-                return Aabb { lo: [0; 3], hi: [0; 3] };
-            };
-            rest.iter().fold(bounds(*first), |all, &index| all.union(bounds(index)))
+            let triangles = &triangles[ends[0] as usize..ends[1] as usize];
+            triangles.iter().map(bounds_of).fold(Aabb::EMPTY, Aabb::union)
         };
         let bounds = starts.par_windows(2).map(of_cluster).collect();
         Self { triangles, starts, bounds, brick: (BRICK << fraction_bits).cast_signed() }
@@ -91,56 +82,6 @@ impl Clusters {
     }
 }
 
-impl Aabb {
-    #[inline]
-    pub(crate) fn of(&[a, b, c]: &Triangle) -> Self {
-        Self { lo: lowest(lowest(a, b), c), hi: highest(highest(a, b), c) }
-    }
-
-    /// The longest edge.
-    fn length(&self) -> i32 {
-        let [x, y, z] = minus(self.hi, self.lo);
-        x.max(y).max(z)
-    }
-
-    pub(crate) fn union(self, other: Self) -> Self {
-        Self { lo: lowest(self.lo, other.lo), hi: highest(self.hi, other.hi) }
-    }
-
-    /// The squared distance between the nearest points of two boxes.
-    #[inline]
-    pub(crate) fn nearest_squared(&self, other: &Self) -> i64 {
-        squared(highest(highest(minus(self.lo, other.hi), minus(other.lo, self.hi)), [0; 3]))
-    }
-
-    /// The squared distance between the farthest points of two boxes.
-    #[inline]
-    pub(crate) fn farthest_squared(&self, other: &Self) -> i64 {
-        squared(highest(minus(self.hi, other.lo), minus(other.hi, self.lo)))
-    }
-}
-
-#[inline]
-fn lowest(a: [i32; 3], b: [i32; 3]) -> [i32; 3] {
-    [a[0].min(b[0]), a[1].min(b[1]), a[2].min(b[2])]
-}
-
-#[inline]
-fn highest(a: [i32; 3], b: [i32; 3]) -> [i32; 3] {
-    [a[0].max(b[0]), a[1].max(b[1]), a[2].max(b[2])]
-}
-
-#[inline]
-fn minus(a: [i32; 3], b: [i32; 3]) -> [i32; 3] {
-    [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
-}
-
-#[inline]
-fn squared(v: [i32; 3]) -> i64 {
-    let [x, y, z] = [i64::from(v[0]), i64::from(v[1]), i64::from(v[2])];
-    x * x + y * y + z * z
-}
-
 /// The sort key of a triangle with these bounds ([`morton::key`]); those longer than `long` come
 /// last.
 fn key(bounds: &Aabb, long: i32) -> u64 {
@@ -158,51 +99,6 @@ mod tests {
     use super::*;
     use crate::lattice::{PlaceOptions, Sizing, place};
     use crate::mesh::Mesh;
-
-    #[test]
-    fn boxes_are_as_far_from_each_other_as_their_points() {
-        let mut rng = Rng::with_seed(31);
-        for _ in 0..10_000 {
-            let mut any = || {
-                let lo = [(); 3].map(|()| rng.i32(-9..9));
-                Aabb { lo, hi: lo.map(|c| c + rng.i32(0..6)) }
-            };
-            let [a, b] = [any(), any()];
-            // Corners are integers, and with them the nearest and the farthest points.
-            let gaps = [0, 1, 2].map(|axis| {
-                let points = |of: &Aabb| of.lo[axis]..=of.hi[axis];
-                let all = points(&a).flat_map(|p| points(&b).map(move |q| i64::from(p - q).pow(2)));
-                [all.clone().min(), all.max()].map(|gap| gap.expect("boxes have points"))
-            });
-            let [nearest, farthest] = [0, 1].map(|end| gaps.iter().map(|gap| gap[end]).sum());
-            assert_eq!((a.nearest_squared(&b), a.farthest_squared(&b)), (nearest, farthest));
-        }
-    }
-
-    #[test]
-    fn triangles_are_sorted_by_size_then_along_a_z_order_curve_long_ones_last() {
-        let mut rng = Rng::with_seed(32);
-        for _ in 0..2000 {
-            let most = 1 << rng.i32(0..12);
-            let half = [(); 3].map(|()| rng.i32(0..most));
-            let center = [(); 3].map(|()| rng.i32(-(1 << 24)..1 << 24));
-            let [lo, hi] = [-1, 1].map(|sign| [0, 1, 2].map(|a| center[a] + sign * half[a]));
-            let length = 2 * half.into_iter().max().expect("three axes");
-            let long = rng.i32(1..1 << 12);
-            // Whether it is long, the bits of the size, then one of each axis in turn.
-            let size = length.max(1).ilog(4);
-            let mut bits = format!("{}{size:06b}", u8::from(length > long));
-            // Cells of 128 from -2^25.
-            let cells = center.map(|c| format!("{:019b}", (i64::from(c) + (1 << 25)) / 128));
-            (0..19).for_each(|bit| cells.iter().for_each(|cell| bits.push_str(&cell[bit..=bit])));
-            let expected = u64::from_str_radix(&bits, 2).expect("64 bits");
-            assert_eq!(key(&Aabb { lo, hi }, long), expected, "{lo:?}, {hi:?}, {long}");
-        }
-        let point = Aabb { lo: [3; 3], hi: [3; 3] };
-        let side = Aabb { lo: [0; 3], hi: [0, 8, 4] };
-        assert!(key(&point, 0) & ALONE == 0 && key(&side, 8) & ALONE == 0);
-        assert_eq!(key(&side, 7) & ALONE, ALONE);
-    }
 
     #[test]
     fn clusters_hold_each_triangle_once_within_their_bounds() {

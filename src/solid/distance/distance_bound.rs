@@ -1,8 +1,7 @@
 //! Conservative culling by an upper bound of the distance from voxels to their nearest triangle.
 
 use crate::base::vector::{Vector, cross, dot, minus, plus, times};
-use crate::lattice::Triangle;
-use crate::solid::distance::clusters::Aabb;
+use crate::lattice::{Aabb, Triangle};
 
 /// More than all rounding errors, in voxels and in lattice units: culling is conservative.
 const MARGIN: f64 = 1.0 / (1 << 16) as f64;

@@ -1,38 +1,37 @@
-//! Orients closed shells by what encloses what.
+//! Orients closed shells by containment.
 //!
-//! A shell that no other encloses is turned outwards, and so is one in a cavity. A shell in matter
-//! keeps its orientation relative to the shell around it, so that it is a cavity if it is opposite,
-//! and redundant if it is not. In other words, whatever is enclosed is turned along with what
-//! encloses it.
+//! A shell outside all others faces outwards, and so does a shell in a cavity. A shell in matter
+//! keeps its orientation relative to the innermost shell around it: an opposite one bounds a
+//! cavity, and an equal one is redundant. In other words, a flipped shell takes the shells in it
+//! along.
 //!
-//! A shell encloses another if the other's inner side is inside it everywhere: points just behind
-//! the triangles of the other have a winding number other than 0 around the shell. Winding numbers
-//! are exact sums of the crossings of a ray. So the result depends neither on axes, bounds and tiles
-//! nor on the order of triangles, and shells that touch are no special case.
+//! A shell encloses another if points just behind all triangles of the other have a winding number
+//! other than 0 around the shell. Winding numbers are exact sums of the crossings of a ray. So the
+//! result depends neither on axes, bounds and tiles nor on the order of triangles, and shells in
+//! contact are no special case.
 
 use rayon::prelude::*;
 
 use crate::base::progress::Progress;
 use crate::base::vector::{cross, dot, minus, norm};
-use crate::lattice::{PlacedMesh, Triangle};
-use crate::solid::topology::patches::{Patches, twice_area};
+use crate::lattice::{Aabb, PlacedMesh, Triangle};
+use crate::solid::topology::patches::{Patches, normal, twice_area};
 
 /// Triangles per leaf of the tree.
 const LEAF: usize = 8;
-/// Up to so many triangles, a shell is probed at all of [`WEIGHTS`].
+/// Maximum number of triangles of a shell that is probed at all of [`WEIGHTS`].
 const FEW: usize = 512;
-/// Of a larger shell, at most so many triangles are probed, in their middle.
+/// Maximum number of triangles of a larger shell that are probed, each at its centroid.
 const MAX_PROBES: usize = 4096;
-/// How far behind a triangle a probe is, in lattice units: rounding moves surfaces that touch by
-/// less.
+/// The distance of a probe from its triangle, in lattice units: more than rounding moves surfaces
+/// in contact.
 const DEPTH: i32 = 2;
 /// The sum of the weights of a probe.
 const SCALE: i64 = 6;
-/// The middle.
-const MIDDLE: [i64; 3] = [2, 2, 2];
-/// Points of a triangle, as the weights of its corners: all multiples of 1/6 within it.
+/// Points of a triangle by the weights of its corners: all multiples of 1/6 in its interior, the
+/// centroid first.
 const WEIGHTS: [[i64; 3]; 10] = [
-    MIDDLE,
+    [2, 2, 2],
     [4, 1, 1],
     [1, 4, 1],
     [1, 1, 4],
@@ -51,9 +50,10 @@ pub(super) fn faces_back(
     patches: &Patches,
     progress: &dyn Progress,
 ) -> Vec<bool> {
-    let as_given = match patches.are_consistent() {
-        true => vec![false; patches.len()],
-        false => patches.are_mostly_flipped(mesh),
+    let as_given = if patches.are_consistent() {
+        vec![false; patches.len()]
+    } else {
+        patches.are_mostly_flipped(mesh)
     };
     let shells = Shell::all(mesh, patches, &as_given);
     let has = |sign: i128| shells.iter().any(|shell| shell.volume.signum() == sign);
@@ -72,20 +72,6 @@ pub(super) fn bytes(triangles: usize, patches: usize) -> u64 {
     (of_patch * patches + 20 * triangles) as u64
 }
 
-/// The minimum and the maximum corner.
-type Bounds = [[i32; 3]; 2];
-
-const NO_BOUNDS: Bounds = [[i32::MAX; 3], [i32::MIN; 3]];
-
-fn bounds(triangle: &Triangle) -> Bounds {
-    triangle.iter().fold(NO_BOUNDS, |bounds, &corner| union(bounds, [corner; 2]))
-}
-
-fn union([min, max]: Bounds, [other_min, other_max]: Bounds) -> Bounds {
-    let min = [0, 1, 2].map(|a| min[a].min(other_min[a]));
-    [min, [0, 1, 2].map(|a| max[a].max(other_max[a]))]
-}
-
 /// A closed shell.
 #[derive(Clone, Copy)]
 struct Shell {
@@ -93,11 +79,11 @@ struct Shell {
     volume: i128,
     /// In square lattice units.
     twice_area: i128,
-    bounds: Bounds,
+    bounds: Aabb,
 }
 
 impl Shell {
-    const NONE: Self = Self { volume: 0, twice_area: 0, bounds: NO_BOUNDS };
+    const NONE: Self = Self { volume: 0, twice_area: 0, bounds: Aabb::EMPTY };
 
     /// The shell of each patch.
     fn all(mesh: &PlacedMesh, patches: &Patches, as_given: &[bool]) -> Vec<Self> {
@@ -111,15 +97,15 @@ impl Shell {
         shells
     }
 
-    /// A triangle, with the tetrahedron from `origin`: below `2^77`, so that of `2^32` triangles the
-    /// sum is below `2^109`.
+    /// A triangle, with the tetrahedron from `origin`: below `2^77`, so that of `2^32` triangles
+    /// the sum is below `2^109`.
     fn of(triangle: &Triangle, origin: [i32; 3], is_flipped: bool) -> Self {
         let [a, b, c] = triangle.map(|p| minus(p.map(i128::from), origin.map(i128::from)));
         let volume = dot(a, cross(b, c));
         Self {
             volume: if is_flipped { -volume } else { volume },
             twice_area: twice_area(triangle),
-            bounds: bounds(triangle),
+            bounds: Aabb::of(triangle),
         }
     }
 
@@ -127,7 +113,7 @@ impl Shell {
         Self {
             volume: self.volume + other.volume,
             twice_area: self.twice_area + other.twice_area,
-            bounds: union(self.bounds, other.bounds),
+            bounds: self.bounds.union(other.bounds),
         }
     }
 
@@ -136,9 +122,10 @@ impl Shell {
     /// [`DEPTH`] is none.
     fn is_larger_than(&self, other: &Self) -> bool {
         let wall = self.volume.abs() - other.volume.abs();
-        let [[min, max], [other_min, other_max]] = [self.bounds, other.bounds];
+        let (outer, inner) = (&self.bounds, &other.bounds);
         wall > 3 * i128::from(DEPTH) * other.twice_area
-            && (0..3).all(|a| min[a] <= other_min[a] + DEPTH && other_max[a] <= max[a] + DEPTH)
+            && (0..3)
+                .all(|a| outer.lo[a] <= inner.lo[a] + DEPTH && inner.hi[a] <= outer.hi[a] + DEPTH)
     }
 }
 
@@ -270,25 +257,20 @@ impl<'a> Nesting<'a> {
 
 /// Depends neither on the order of the corners nor on where the shell is.
 fn hash(triangle: &Triangle, shell: &Shell) -> u64 {
-    let mut corners = triangle.map(|corner| minus(corner, shell.bounds[0]));
+    let mut corners = triangle.map(|corner| minus(corner, shell.bounds.lo));
     corners.sort_unstable();
     let mix =
         |hash: u64, &c: &i32| (hash ^ c as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
     corners.as_flattened().iter().fold(0, mix)
 }
 
-/// Twice the area vector: components of at most `2^50`.
-fn normal(triangle: &Triangle) -> [i64; 3] {
-    let [a, b, c] = triangle.map(|corner| corner.map(i64::from));
-    cross(minus(b, a), minus(c, a))
-}
-
 /// A point [`DEPTH`] behind a triangle, and the ray from there towards positive `x`.
 ///
-/// The point is a multiple of `1 / SCALE`, and moved by infinitesimal steps: into the shell, and then along `y`, `z` and `x`, each
-/// infinitely smaller than the one before. A linear function of the point is zero only if it is
-/// constant; otherwise its sign is that of the first term that is not zero. So the ray starts on no
-/// triangle, and passes through no edge.
+/// The point is a multiple of `1 / SCALE`, displaced by infinitesimals (simulation of simplicity,
+/// Edelsbrunner and Mücke 1990): into the shell, and then along `y`, `z` and `x`, each infinitely
+/// smaller than the one before. The sign of a linear function of the point is that of its first
+/// term other than 0; only a constant function is 0. So the ray starts on no triangle, and passes
+/// through no edge.
 struct Probe {
     /// In units of `1 / SCALE`.
     at: [i64; 3],
@@ -335,10 +317,7 @@ impl Probe {
             return 0;
         }
         let height = dot(minus(self.at, a).map(i128::from), normal.map(i128::from));
-        match self.sign(height, normal) == -facing {
-            true => facing as i32,
-            false => 0,
-        }
+        if self.sign(height, normal) == -facing { facing as i32 } else { 0 }
     }
 }
 
@@ -347,7 +326,7 @@ struct Tree {
     /// The triangles, in the order of the leaves.
     order: Vec<u32>,
     /// In preorder: a subtree of depth `d` has `2^(d + 1) - 1` nodes.
-    nodes: Vec<Bounds>,
+    nodes: Vec<Aabb>,
     depth: u32,
 }
 
@@ -355,20 +334,20 @@ impl Tree {
     fn new(mesh: &PlacedMesh) -> Self {
         let depth = mesh.len().div_ceil(LEAF).next_power_of_two().ilog2();
         let mut order: Vec<u32> = (0..mesh.len() as u32).collect();
-        let mut nodes = vec![NO_BOUNDS; (2 << depth) - 1];
+        let mut nodes = vec![Aabb::EMPTY; (2 << depth) - 1];
         Self::build(mesh, &mut order, &mut nodes, depth);
         Self { order, nodes, depth }
     }
 
-    fn build(mesh: &PlacedMesh, order: &mut [u32], nodes: &mut [Bounds], depth: u32) {
-        let of_triangle = |&index: &u32| bounds(&mesh.triangle(index as usize));
-        let all = order.iter().map(of_triangle).fold(NO_BOUNDS, union);
+    fn build(mesh: &PlacedMesh, order: &mut [u32], nodes: &mut [Aabb], depth: u32) {
+        let of_triangle = |&index: &u32| Aabb::of(&mesh.triangle(index as usize));
+        let all = order.iter().map(of_triangle).fold(Aabb::EMPTY, Aabb::union);
         nodes[0] = all;
         if depth == 0 {
             return;
         }
         // Rays along x pass all nodes of a line along x.
-        let extent = |axis: usize| i64::from(all[1][axis]) - i64::from(all[0][axis]);
+        let extent = |axis: usize| i64::from(all.hi[axis]) - i64::from(all.lo[axis]);
         let axis = if extent(1) >= extent(2) { 1 } else { 2 };
         let middle = order.len() / 2;
         let center = |&index: &u32| {
@@ -388,7 +367,7 @@ impl Tree {
 
     /// Visits the triangles whose bounding box the ray may cross.
     fn visit(&self, probe: &Probe, mut visit: impl FnMut(usize)) {
-        let may_cross = |[lo, hi]: &Bounds| {
+        let may_cross = |Aabb { lo, hi }: &Aabb| {
             let at = |corner: &[i32; 3], axis: usize| SCALE * i64::from(corner[axis]);
             at(hi, 0) >= probe.at[0]
                 && [1, 2].iter().all(|&a| (at(lo, a)..=at(hi, a)).contains(&probe.at[a]))

@@ -1,15 +1,16 @@
 //! Orients the parts of a mesh, so that front sides are outside.
 //!
-//! A *patch* is a component of triangles that are [paired](Matching::pairs) at their edges. Within a
-//! patch the orientation of one triangle determines all others, unless it is one-sided like a
-//! Moebius strip. Which of the two orientations is right follows from what encloses what where all
-//! patches are closed ([`nesting`]), and otherwise from what is seen of each ([`sight`]).
+//! A *patch* is a component of triangles that are [paired](Matching::pairs) at their edges. Within
+//! a patch the orientation of one triangle determines all others, unless it is one-sided like a
+//! Moebius strip. The choice between the two orientations follows from containment if all patches
+//! are closed ([`nesting`]), and from visibility otherwise ([`sight`]).
 
 use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 
 use crate::base::progress::Progress;
+use crate::base::vector::{cross, minus, norm};
 use crate::lattice::{PlacedMesh, Triangle};
 use crate::solid::topology::edges::{Matching, Pair};
 use crate::solid::topology::{Topology, nesting, sight};
@@ -50,10 +51,8 @@ pub(super) fn flips(matching: &Matching, topology: &Topology, progress: &dyn Pro
         let are_closed = unpaired == 0 && !patches.one_sided.contains(&true);
         (patches, are_closed)
     };
-    let faces_back = match are_closed {
-        true => nesting::faces_back(mesh, &patches, progress),
-        false => sight::faces_back(mesh, &patches, progress),
-    };
+    let orient = if are_closed { nesting::faces_back } else { sight::faces_back };
+    let faces_back = orient(mesh, &patches, progress);
     let is_flipped: Vec<bool> = (0..mesh.len())
         .into_par_iter()
         .map(|triangle| patches.is_flipped(triangle) != faces_back[patches.patch(triangle)])
@@ -176,8 +175,8 @@ impl Patches {
         parent & 1 == 1 && !self.one_sided[(parent >> 1) as usize]
     }
 
-    /// Whether most of each patch's area is oriented opposite to its root; if both orientations have
-    /// the same area, its first triangle in [`canonical`] order is.
+    /// Whether most of each patch's area is oriented opposite to its root; between equal areas, the
+    /// first triangle in [`canonical`] order decides.
     pub(super) fn are_mostly_flipped(&self, mesh: &PlacedMesh) -> Vec<bool> {
         // Twice the area of a patch's triangles that are oriented like its root, and of the others.
         let mut areas = vec![[0; 2]; self.len()];
@@ -187,13 +186,13 @@ impl Patches {
         }
         let is_tied = |patch: usize| areas[patch][0] == areas[patch][1] && areas[patch][0] > 0;
         let tied = (0..mesh.len()).filter(|&triangle| is_tied(self.patch(triangle)));
-        let mut least: BTreeMap<usize, (Canonical, bool)> = BTreeMap::new();
+        let mut first: BTreeMap<usize, (Canonical, bool)> = BTreeMap::new();
         for triangle in tied {
-            let its = (canonical(&mesh.triangle(triangle)), self.is_flipped(triangle));
-            let least = least.entry(self.patch(triangle)).or_insert(its);
-            *least = its.min(*least);
+            let entry = (canonical(&mesh.triangle(triangle)), self.is_flipped(triangle));
+            let first_of_patch = first.entry(self.patch(triangle)).or_insert(entry);
+            *first_of_patch = entry.min(*first_of_patch);
         }
-        let is_mostly_flipped = |patch: usize| match least.get(&patch) {
+        let is_mostly_flipped = |patch: usize| match first.get(&patch) {
             Some(&(_, is_flipped)) => is_flipped,
             None => areas[patch][1] > areas[patch][0],
         };
@@ -216,12 +215,15 @@ fn canonical(&[a, b, c]: &Triangle) -> Canonical {
     (sorted, ![[a, b, c], [b, c, a], [c, a, b]].contains(&sorted))
 }
 
-/// Rounded down.
-pub(super) fn twice_area(&[a, b, c]: &Triangle) -> i128 {
-    let from_a = |p: [i32; 3]| [0, 1, 2].map(|i| i64::from(p[i]) - i64::from(a[i]));
-    let (e, f) = (from_a(b), from_a(c));
-    let normal = [(1, 2), (2, 0), (0, 1)].map(|(i, j)| (e[i] * f[j] - e[j] * f[i]) as f64);
-    (normal[0] * normal[0] + normal[1] * normal[1] + normal[2] * normal[2]).sqrt() as i128
+/// Twice the area vector of a triangle: components of at most `2^50`.
+pub(super) fn normal(triangle: &Triangle) -> [i64; 3] {
+    let [a, b, c] = triangle.map(|corner| corner.map(i64::from));
+    cross(minus(b, a), minus(c, a))
+}
+
+/// Twice the area of a triangle, rounded down.
+pub(super) fn twice_area(triangle: &Triangle) -> i128 {
+    norm(normal(triangle).map(|c| c as f64)) as i128
 }
 
 #[cfg(test)]

@@ -19,18 +19,18 @@ pub(super) fn lexicographic_min(
 /// Candidates for the minimum of a function of voxels.
 #[derive(Debug)]
 pub(super) struct Candidates {
-    /// Voxels with an inexact value, each with the value's lower bound.
-    inexact: Vec<VoxelValue>,
+    /// Voxels with an approximate value: the lower bound of each.
+    lower_bounds: Vec<VoxelValue>,
     /// The minimum of the exact values.
-    exact: Option<VoxelValue>,
+    exact_minimum: Option<VoxelValue>,
     /// An upper bound of the minimum.
     upper_bound: f64,
 }
 
 impl Candidates {
-    /// No candidates. Values above `upper_bound` are of no interest.
+    /// No candidates. Values above `upper_bound` are ignored.
     pub(super) fn below(upper_bound: f64) -> Self {
-        Self { inexact: Vec::new(), exact: None, upper_bound }
+        Self { lower_bounds: Vec::new(), exact_minimum: None, upper_bound }
     }
 
     /// An upper bound of the minimum.
@@ -48,32 +48,33 @@ impl Candidates {
         self.upper_bound = self.upper_bound.min(value + error);
         if error == 0.0 {
             // One for all: on a cap through voxel centres, many values are equal.
-            self.exact = lexicographic_min(self.exact, Some((value, voxel)));
+            self.exact_minimum = lexicographic_min(self.exact_minimum, Some((value, voxel)));
         } else {
-            self.inexact.push((value - error, voxel));
+            self.lower_bounds.push((value - error, voxel));
         }
     }
 
     /// Adds the candidates of `other`.
     pub(super) fn merge(&mut self, other: Self) {
         self.upper_bound = self.upper_bound.min(other.upper_bound);
-        self.exact = lexicographic_min(self.exact, other.exact);
-        let grows = self.inexact.len() + other.inexact.len() > self.inexact.capacity();
-        let inexact = other.inexact.into_iter();
-        self.inexact.extend(inexact.filter(|&(lower, _)| lower <= self.upper_bound));
-        // Only before a reallocation: amortized, a voxel costs constant time.
+        self.exact_minimum = lexicographic_min(self.exact_minimum, other.exact_minimum);
+        let is_candidate = |&(lower, _): &VoxelValue| lower <= self.upper_bound;
+        let count = self.lower_bounds.len() + other.lower_bounds.len();
+        let grows = count > self.lower_bounds.capacity();
+        self.lower_bounds.extend(other.lower_bounds.into_iter().filter(is_candidate));
+        // Only after a reallocation: amortized, a voxel costs constant time.
         if grows {
-            self.inexact.retain(|&(lower, _)| lower <= self.upper_bound);
+            self.lower_bounds.retain(is_candidate);
         }
     }
 
-    /// The minimum by `evaluate`, at its first voxel, if it is at most the first upper bound;
+    /// The minimum of `evaluate` and its first voxel, if it is at most the first upper bound;
     /// otherwise `None` or a value above that bound.
     pub(super) fn minimum(mut self, evaluate: impl Fn([u32; 3]) -> f64) -> Option<VoxelValue> {
-        self.inexact.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        let mut minimum = self.exact;
-        for (lower, voxel) in self.inexact {
-            // All later pairs are greater as well.
+        self.lower_bounds.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        let mut minimum = self.exact_minimum;
+        for (lower, voxel) in self.lower_bounds {
+            // The pairs are in ascending order: no later voxel can have the minimum.
             if minimum.is_some_and(|minimum| (lower, voxel) > minimum) {
                 break;
             }

@@ -38,30 +38,12 @@ const fn entry(a: usize, b: usize) -> usize {
 
 /// The index of `abc` in [`TRIPLES`].
 const fn triple(a: usize, b: usize, c: usize) -> usize {
-    let mut at = 0;
-    loop {
-        let [i, j, k] = TRIPLES[at];
-        // Equal up to permutation: sums of three powers of 4 have no carry.
-        if (1 << (2 * a)) + (1 << (2 * b)) + (1 << (2 * c))
-            == (1 << (2 * i)) + (1 << (2 * j)) + (1 << (2 * k))
-        {
-            return at;
-        }
-        at += 1;
-    }
+    CONTRACTED[entry(a, b)][c]
 }
 
 /// For each entry `ab` of [`ENTRIES`], the indices of `abx`, `aby` and `abz` in [`TRIPLES`].
-const CONTRACTED: [[usize; 3]; 6] = {
-    let mut indices = [[0; 3]; 6];
-    let mut at = 0;
-    while at < 18 {
-        let [a, b] = ENTRIES[at / 3];
-        indices[at / 3][at % 3] = triple(a, b, at % 3);
-        at += 1;
-    }
-    indices
-};
+const CONTRACTED: [[usize; 3]; 6] =
+    [[0, 3, 4], [5, 1, 6], [7, 8, 2], [9, 6, 8], [4, 9, 7], [3, 5, 9]];
 
 /// The multipole expansion of a surface around a centre, up to the octupole.
 #[derive(Debug, Clone, Copy, Default)]
@@ -182,15 +164,10 @@ impl<'a> MultipoleSum<'a> {
         if self.count > 0 {
             self.flush();
         }
-        let unit = -1.0 / (2.0 * TAU);
-        let mut taylor = Taylor::default();
-        for (value, sum) in taylor.gradient.iter_mut().zip(&self.sum.gradient) {
-            *value = unit * sum.sum();
-        }
-        for (value, sum) in taylor.hessian.iter_mut().zip(&self.sum.hessian) {
-            *value = unit * sum.sum();
-        }
-        (unit * self.sum.value.sum(), taylor)
+        let total = |lanes: Lanes| -1.0 / (2.0 * TAU) * lanes.sum();
+        let Jet { value, gradient, hessian } = self.sum;
+        let (gradient, hessian) = (gradient.map(total), hessian.map(total));
+        (total(value), Taylor { gradient, hessian, error: 0.0 })
     }
 
     /// Adds the batch. In units of `-1 / (4 pi)`, the winding number is `(n . v) / r^3 + 3 q(v, v)

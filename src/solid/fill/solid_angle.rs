@@ -24,7 +24,7 @@
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
 use crate::base::lanes::{LANES, Lanes};
-use crate::base::vector::{cross, dot, minus};
+use crate::base::vector::{cross, dot, minus, norm, plus, times};
 
 /// Factors between normalizations of a product: each is at most `2^52`, and eight are at most
 /// `2^416`.
@@ -32,6 +32,40 @@ const SCALE_AFTER: u32 = 8;
 
 /// A point, in lattice units.
 pub(super) type Point = [f64; 3];
+
+/// An axis-aligned bounding box.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Aabb {
+    pub(super) lo: Point,
+    pub(super) hi: Point,
+}
+
+impl Aabb {
+    /// The bounding box of `points`.
+    pub(super) fn of(points: impl IntoIterator<Item = Point>) -> Self {
+        let union = |a: Self, b: Self| Self {
+            lo: [0, 1, 2].map(|axis| a.lo[axis].min(b.lo[axis])),
+            hi: [0, 1, 2].map(|axis| a.hi[axis].max(b.hi[axis])),
+        };
+        points.into_iter().map(|p| Self { lo: p, hi: p }).reduce(union).unwrap_or_default()
+    }
+
+    pub(super) fn center(&self) -> Point {
+        [0, 1, 2].map(|a| 0.5 * (self.lo[a] + self.hi[a]))
+    }
+
+    /// The length of the diagonal.
+    pub(super) fn diagonal(&self) -> f64 {
+        norm(minus(self.hi, self.lo))
+    }
+
+    /// Whether closing rays from points of this box may hit `target`.
+    #[inline]
+    pub(super) fn rays_may_hit(&self, target: &Self) -> bool {
+        self.lo[0] <= target.hi[0]
+            && (1..3).all(|a| self.lo[a] <= target.hi[a] && self.hi[a] >= target.lo[a])
+    }
+}
 
 /// [`LANES`] edges of closed loops; unused lanes have length 0.
 #[derive(Debug, Clone, Copy, Default)]
@@ -106,11 +140,8 @@ impl Taylor {
 pub(super) struct Edge([Point; 2]);
 
 impl Edge {
-    /// Whether the edge's closing rays may hit the box from `lo` to `hi`.
-    pub(super) fn rays_may_hit_box(&self, lo: Point, hi: Point) -> bool {
-        let Self([from, to]) = self;
-        from[0].min(to[0]) <= hi[0]
-            && (1..3).all(|a| from[a].min(to[a]) <= hi[a] && from[a].max(to[a]) >= lo[a])
+    pub(super) fn bounds(&self) -> Aabb {
+        Aabb::of(self.0)
     }
 
     /// The jump of `b` from `p` to `q` across this edge's closing rays: 1, 0 or -1.
@@ -158,14 +189,12 @@ impl TaylorSum {
     /// `b` at the centre, and its Taylor polynomial.
     #[inline(always)]
     pub(super) fn total(self) -> (f64, Taylor) {
-        let unit = 1.0 / (2.0 * TAU);
-        let mut taylor = Taylor { error: unit * self.error.sum(), ..Taylor::default() };
-        for (value, sum) in taylor.gradient.iter_mut().zip(&self.gradient) {
-            *value = unit * sum.sum();
-        }
-        for (value, sum) in taylor.hessian.iter_mut().zip(&self.hessian) {
-            *value = unit * sum.sum();
-        }
+        let total = |lanes: Lanes| lanes.sum() * (1.0 / (2.0 * TAU));
+        let taylor = Taylor {
+            gradient: self.gradient.map(total),
+            hessian: self.hessian.map(total),
+            error: total(self.error),
+        };
         (self.product.number(), taylor)
     }
 }
@@ -173,16 +202,16 @@ impl TaylorSum {
 impl Edges {
     /// Up to [`LANES`] edges.
     pub(super) fn new(ends: &[&[Point]]) -> Self {
-        let coordinate = |lane: usize, end: usize, a: usize| ends[lane.min(ends.len() - 1)][end][a];
+        // Both ends of an unused lane are the end of the last edge.
+        let coordinate = |lane: usize, end: usize, axis: usize| match ends.get(lane) {
+            Some(edge) => edge[end][axis],
+            None => ends[ends.len() - 1][1][axis],
+        };
         let point = |end: usize| {
-            [0, 1, 2].map(|a| {
-                Lanes(std::array::from_fn(|lane| {
-                    coordinate(lane, if lane < ends.len() { end } else { 1 }, a)
-                }))
-            })
+            [0, 1, 2].map(|axis| Lanes(std::array::from_fn(|lane| coordinate(lane, end, axis))))
         };
         let [from, to] = [point(0), point(1)];
-        let along = [0, 1, 2].map(|a| to[a] - from[a]);
+        let along = minus(to, from);
         let squared = dot(along, along);
         let [zero, one] = [0.0, 1.0].map(Lanes::splat);
         let per_squared_length = squared.select_below(one, zero, one / squared.max(one));
@@ -241,7 +270,7 @@ impl Edges {
 
 #[inline(always)]
 fn relative(end: &[Lanes; 3], p: Point) -> [Lanes; 3] {
-    [end[0] - Lanes::splat(p[0]), end[1] - Lanes::splat(p[1]), end[2] - Lanes::splat(p[2])]
+    minus(*end, [Lanes::splat(p[0]), Lanes::splat(p[1]), Lanes::splat(p[2])])
 }
 
 /// The squared distance from the `x` axis.
@@ -301,7 +330,7 @@ impl EdgesFromPoint {
     fn expand(&self, edges: &Edges, radius: f64, sums: &mut TaylorSum) {
         let (zero, one, radius) = (Lanes::splat(0.0), Lanes::splat(1.0), Lanes::splat(radius));
         let ([f, t], [m, n]) = (self.ends, self.distances);
-        let edge = [t[0] - f[0], t[1] - f[1], t[2] - f[2]];
+        let edge = minus(t, f);
         let c = cross(f, edge);
         let ft = dot(f, t);
         // `1 / P`. Where `f . t` is below 0, `P = |c|^2 / (|f| |t| - f . t)` has no cancellation.
@@ -314,7 +343,7 @@ impl EdgesFromPoint {
         // `w = u f + v t`
         let u = by_p - by_m * (by_sum - by_m - n * by_p);
         let v = by_p - by_n * (by_sum - by_n - m * by_p);
-        let sw = [s * (u * f[0] + v * t[0]), s * (u * f[1] + v * t[1]), s * (u * f[2] + v * t[2])];
+        let sw = times(plus(times(f, u), times(t, v)), s);
         let half = Lanes::splat(0.5);
         for a in 0..3 {
             let (b, d) = ((a + 1) % 3, (a + 2) % 3);
@@ -325,7 +354,7 @@ impl EdgesFromPoint {
 
         // The parameter of the point of the edge nearest to the centre.
         let at = (zero - dot(f, edge) * edges.per_squared_length).max(zero).min(one);
-        let nearest = [f[0] + at * edge[0], f[1] + at * edge[1], f[2] + at * edge[2]];
+        let nearest = plus(f, times(edge, at));
         let squared = dot(nearest, nearest);
         let d = squared.sqrt();
         let line = edges.length.min(Lanes::splat(FRAC_PI_2) * d);
@@ -462,7 +491,6 @@ mod tests {
     use fastrand::Rng;
 
     use super::*;
-    use crate::base::vector::norm;
 
     /// A closed loop.
     #[derive(Debug)]
@@ -485,9 +513,9 @@ mod tests {
             sums.total()
         }
 
-        fn edges_with_rays_in(&self, lo: Point, hi: Point) -> impl Iterator<Item = Edge> {
+        fn edges_with_rays_in(&self, target: Aabb) -> impl Iterator<Item = Edge> {
             let edges = self.edges.iter().flat_map(Edges::ends);
-            edges.filter(move |edge| edge.rays_may_hit_box(lo, hi))
+            edges.filter(move |edge| edge.bounds().rays_may_hit(&target))
         }
     }
 
@@ -513,33 +541,45 @@ mod tests {
 
     #[test]
     fn the_product_of_all_edges_has_the_sum_of_their_angles() {
-        for (each, p) in cases() {
+        let mut rng = Rng::with_seed(13);
+        // Without normalization, thousands of factors would overflow.
+        let large = [300, 3000, 16_000].map(|size| {
+            let mut points: Vec<[i32; 3]> =
+                (0..size).map(|_| [(); 3].map(|()| rng.i32(-(1 << 24)..1 << 24))).collect();
+            points.push(points[0]);
+            (Loop::new(&points), [0.5; 3])
+        });
+        for (each, p) in cases().chain(large) {
             let angle = |ends: &[Point]| {
                 let [re, im] = EdgeEnd::new(ends[0], p).factor(&EdgeEnd::new(ends[1], p));
                 im.atan2(re) / (2.0 * PI)
             };
             let sum: f64 = each.points.windows(2).map(angle).sum();
             let product = number(&each, p);
-            assert!((sum - product).abs() < 1e-9, "{sum}, {product}: {each:?} from {p:?}");
+            assert!((sum - product).abs() < 1e-9, "{sum}, {product}: from {p:?}");
         }
     }
 
     #[test]
-    fn products_of_thousands_of_edges_stay_finite() {
-        let mut rng = Rng::with_seed(13);
-        for size in [300, 3000, 16_000] {
-            let mut points: Vec<[i32; 3]> =
-                (0..size).map(|_| [(); 3].map(|()| rng.i32(-(1 << 24)..1 << 24))).collect();
-            points.push(points[0]);
-            let (whole, p) = (Loop::new(&points), [0.5; 3]);
-            let angle = |ends: &[Point]| {
-                let [re, im] = EdgeEnd::new(ends[0], p).factor(&EdgeEnd::new(ends[1], p));
-                im.atan2(re) / (2.0 * PI)
+    fn closing_rays_of_a_box_hit_what_is_behind_it_along_x() {
+        let mut rng = Rng::with_seed(28);
+        let mut counts = [0; 2];
+        for _ in 0..10_000 {
+            // Integers, so that sides touch.
+            let mut any = || Aabb::of([(); 2].map(|()| [(); 3].map(|()| f64::from(rng.i32(0..6)))));
+            let [from, target] = [any(), any()];
+            // Corners have integer coordinates: if boxes overlap, an integer point is in both.
+            let overlap = |axis: usize, end: f64| {
+                (0..6).map(f64::from).any(|at| {
+                    (from.lo[axis]..=end).contains(&at)
+                        && (target.lo[axis]..=target.hi[axis]).contains(&at)
+                })
             };
-            let sum: f64 = whole.points.windows(2).map(angle).sum();
-            let product = number(&whole, p);
-            assert!((sum - product).abs() < 1e-9, "{sum}, {product}");
+            let expected = overlap(0, f64::INFINITY) && (1..3).all(|a| overlap(a, from.hi[a]));
+            assert_eq!(from.rays_may_hit(&target), expected, "{from:?}, {target:?}");
+            counts[usize::from(expected)] += 1;
         }
+        assert!(counts.iter().all(|&count| count > 1000), "{counts:?}");
     }
 
     #[test]
@@ -556,9 +596,8 @@ mod tests {
                 let h = direction.map(|c| c * length);
                 let p = [0, 1, 2].map(|a| center[a] + h[a]);
                 let change = number(&each, p) - start;
-                let [lo, hi] = [f64::NEG_INFINITY, f64::INFINITY].map(|end| [end; 3]);
-                let jumps: f64 =
-                    each.edges_with_rays_in(lo, hi).map(|edge| edge.jump(center, p)).sum();
+                let edges = each.edges.iter().flat_map(Edges::ends);
+                let jumps: f64 = edges.map(|edge| edge.jump(center, p)).sum();
                 let off = (change - jumps - taylor.change(h)).abs();
                 let x = length / radius;
                 assert!(off <= bound * x * x * x + 1e-9, "{off}, {bound}: {each:?} from {p:?}");
@@ -569,7 +608,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_are_the_same_eight_at_a_time_and_reach_the_swing() {
+    fn changes_are_the_same_in_lanes_and_at_most_the_maximum_of_the_cube() {
         let mut rng = Rng::with_seed(9);
         for _ in 0..1000 {
             let mut number = || rng.f64() - 0.5;
@@ -623,7 +662,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_are_the_jumps_along_the_way() {
+    fn jumps_of_edges_add_up_to_the_jumps_along_the_path() {
         let mut rng = Rng::with_seed(12);
         let (mut jumps, mut checked) = ([0; 3], 0);
         for (each, p) in cases() {
@@ -634,11 +673,10 @@ mod tests {
                 1 => p[a] + f64::from(16 * rng.i32(-extent..=extent)),
                 _ => p[a],
             });
-            let [lo, hi] = [f64::min, f64::max].map(|f| [0, 1, 2].map(|a| f(p[a], q[a])));
+            let path = Aabb::of([p, q]);
             let is_apart = |ends: &[Point]| {
-                (0..3).any(|a| {
-                    ends[0][a].max(ends[1][a]) < lo[a] || ends[0][a].min(ends[1][a]) > hi[a]
-                })
+                let edge = Aabb::of([ends[0], ends[1]]);
+                (0..3).any(|a| edge.hi[a] < path.lo[a] || edge.lo[a] > path.hi[a])
             };
             if !each.points.windows(2).all(is_apart) {
                 continue;
@@ -660,7 +698,7 @@ mod tests {
             let jump = |ends: &[Point]| Edge([ends[0], ends[1]]).jump(p, q);
             let all: f64 = each.points.windows(2).map(jump).sum();
             assert_eq!(all, sum, "{each:?} from {p:?} to {q:?}");
-            let passing: f64 = each.edges_with_rays_in(lo, hi).map(|edge| edge.jump(p, q)).sum();
+            let passing: f64 = each.edges_with_rays_in(path).map(|edge| edge.jump(p, q)).sum();
             assert_eq!(passing, sum, "{each:?} from {p:?} to {q:?}");
             jumps[(1.0 + sum.clamp(-1.0, 1.0)) as usize] += 1;
             checked += 1;

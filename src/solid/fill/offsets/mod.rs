@@ -24,11 +24,11 @@ use rayon::prelude::*;
 use crate::base::lanes::{LANES, Lanes};
 use crate::base::progress::Progress;
 use crate::base::vector::{dot, minus, norm};
-use crate::grid::{BRICK, Mask, brick_slot};
+use crate::grid::{BRICK, Mask, brick_slot, mask_below};
 use crate::lattice::Lattice;
 use crate::solid::fill::extremes::{Candidates, VoxelValue, lexicographic_min};
 use crate::solid::fill::loop_bvh::{ErrorBounds, LoopBvh};
-use crate::solid::fill::solid_angle::{Edge, Point, Taylor};
+use crate::solid::fill::solid_angle::{Aabb, Edge, Point, Taylor};
 use crate::solid::topology::Boundary;
 
 pub(in crate::solid) use work::takes_at_most;
@@ -55,7 +55,7 @@ const UNCERTAIN: f64 = 0.25;
 const MAX_VOXEL_ERROR: f64 = 0.2;
 /// Maximum error of a polynomial that is evaluated at all; a larger one decides no voxel.
 const MAX_ERROR: f64 = 1.0;
-/// Maximum number of undecided voxels of an undivided cube; to sum more costs about as much as
+/// Maximum number of undecided voxels of an undivided cube; sums for more cost about as much as
 /// eight children.
 const MAX_UNDECIDED: usize = 40;
 
@@ -114,8 +114,9 @@ pub(in crate::solid) struct Field {
 
 /// Totals over all bricks at caps.
 struct CapTotals<'a> {
-    /// Maximum number of bricks; more are counted, not stored.
+    /// Maximum number of bricks that are kept.
     room: u64,
+    /// The number of bricks, kept or not.
     count: AtomicU64,
     extremes: Mutex<Extremes>,
     progress: &'a dyn Progress,
@@ -254,24 +255,22 @@ impl Expansion {
     }
 }
 
-/// Computes offsets of a cube's voxels by its polynomial: those of numbers farther from every `i +
-/// 1/2` than their error bound.
+/// The arguments of [`Field::decide_by_polynomial`].
 struct DecideVoxels<'a> {
     field: &'a Field,
     cube: &'a Cube,
     all: &'a Expansion,
     brick: &'a mut Brick,
-    /// The undecided voxels.
-    undecided: &'a mut Vec<[u32; 3]>,
 }
 
 impl WithSimd for DecideVoxels<'_> {
-    type Output = ();
+    type Output = Vec<[u32; 3]>;
 
     /// The Taylor error falls with `x^3`, at `x` times the radius; `x^3 <= (x^2 + x^4) / 2`.
     #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
-        let Self { field, cube, all, brick, undecided } = self;
+    fn with_simd<S: Simd>(self, _: S) -> Vec<[u32; 3]> {
+        let Self { field, cube, all, brick } = self;
+        let mut undecided = Vec::new();
         let jumps = field.jumps(cube, all.center);
         let half = Lanes::splat(0.5);
         let per_squared_radius = Lanes::splat(1.0 / (all.radius * all.radius));
@@ -322,6 +321,7 @@ impl WithSimd for DecideVoxels<'_> {
                 }
             }
         }
+        undecided
     }
 }
 
@@ -332,8 +332,7 @@ impl Field {
     }
 
     fn of(bvh: LoopBvh, units_per_voxel: f64, dims: [u32; 3]) -> Self {
-        let root = bvh.root().into_iter().collect();
-        let bricks = dims.map(|d| d.div_ceil(BRICK));
+        let (root, bricks) = (bvh.root(), dims.map(|d| d.div_ceil(BRICK)));
         Self { bvh, root, units_per_voxel, arch: Arch::new(), dims, bricks }
     }
 
@@ -342,92 +341,85 @@ impl Field {
         LoopBvh::bytes(boundary.edges())
     }
 
-    /// The edge of the octree's root in bricks, a power of two.
-    fn longest(&self) -> u32 {
-        self.bricks.into_iter().max().unwrap_or(1).next_power_of_two()
-    }
-
-    /// The octree's root.
+    /// The octree's root. Its edge in bricks is a power of two.
     fn root_cube(&self) -> Cube {
-        let near = self.root.clone();
-        Cube { at: [0; 3], size: self.longest() * BRICK, near, far: Expansion::default() }
+        let longest = self.bricks.into_iter().fold(1, u32::max);
+        let size = longest.next_power_of_two() * BRICK;
+        Cube { at: [0; 3], size, near: self.root.clone(), far: Expansion::default() }
     }
 
     /// The bricks of the octree's root, the unit of the progress of [`regions`](Self::regions).
     pub(super) fn work(&self) -> u64 {
-        u64::from(self.longest()).pow(3)
+        u64::from(self.root_cube().size / BRICK).pow(3)
     }
 
-    /// Incomplete if `progress` is cancelled.
+    /// The regions of the grid; incomplete if `progress` is cancelled.
     ///
-    /// # ErrorBounds
+    /// # Errors
     /// The number of bricks at caps, if it exceeds `room`.
     pub(super) fn regions(&self, room: u64, progress: &dyn Progress) -> Result<Regions, u64> {
         let extremes = Mutex::new(Extremes::below(UNCERTAIN));
-        let bricks = CapTotals { room, count: AtomicU64::new(0), extremes, progress };
-        let regions = self.divide(self.root_cube(), &bricks);
-        let count = bricks.count.load(Relaxed);
+        let totals = CapTotals { room, count: AtomicU64::new(0), extremes, progress };
+        let regions = self.divide(self.root_cube(), &totals);
+        let count = totals.count.into_inner();
         if count > room {
             return Err(count);
         }
         let Extremes { least, most } =
-            bricks.extremes.into_inner().unwrap_or_else(PoisonError::into_inner);
+            totals.extremes.into_inner().unwrap_or_else(PoisonError::into_inner);
         let least = least.minimum(|voxel| self.distance(voxel)).filter(|&(d, _)| d < UNCERTAIN);
         let most = most.map(|(_, voxel)| (self.distance(voxel), voxel));
         Ok(Regions { regions, extremes: least.zip(most).map(|(least, most)| [least, most]) })
     }
 
     /// The regions of a cube of the octree.
-    fn divide(&self, mut cube: Cube, bricks: &CapTotals) -> Vec<Region> {
-        let brick = cube.at.map(|c| c / BRICK);
-        let size = cube.size / BRICK;
-        let finished = |regions: Vec<Region>| {
-            bricks.progress.advance(u64::from(size).pow(3));
-            regions
-        };
-        if (0..3).any(|a| brick[a] >= self.bricks[a]) || bricks.progress.is_cancelled() {
-            return finished(Vec::new());
-        }
-        let all = self.estimate(&mut cube);
-        if self.is_decided(&cube, &all) {
-            let mut regions = Vec::new();
-            let voxels = self.uncertain(&cube, &all);
-            if voxels > 0 {
-                let center = [0, 1, 2].map(|a| (cube.at[a] + cube.size / 2).min(self.dims[a] - 1));
-                regions.push(Region::Uncertain { center, voxels });
+    fn divide(&self, mut cube: Cube, totals: &CapTotals) -> Vec<Region> {
+        let (size, mut regions) = (cube.size / BRICK, Vec::new());
+        let is_in_grid = (0..3).all(|a| cube.at[a] < self.dims[a]);
+        if is_in_grid && !totals.progress.is_cancelled() {
+            let all = self.estimate(&mut cube);
+            if self.is_decided(&cube, &all) {
+                regions = self.regions_without_cap(&cube, &all);
+            } else if size > 1 {
+                let children: Vec<Cube> = children(&cube).collect();
+                let children = children.into_par_iter();
+                return children.flat_map_iter(|child| self.divide(child, totals)).collect();
+            } else if totals.count.fetch_add(1, Relaxed) < totals.room {
+                regions.push(self.cap_brick(cube, &all, totals));
             }
-            if brick[0] > 0 {
-                return finished(regions);
-            }
-            let to = [1, 2].map(|a| (brick[a] + size).min(self.bricks[a]));
-            let offset = self.edges_with_rays_in(&cube).is_empty().then(|| offset(all.number));
-            regions.push(Region::Rows { from: [brick[1], brick[2]], to, offset });
-            return finished(regions);
         }
-        if size > 1 {
-            let children: Vec<Cube> = children(&cube).collect();
-            return children
-                .into_par_iter()
-                .flat_map_iter(|child| self.divide(child, bricks))
-                .collect();
+        totals.progress.advance(u64::from(size).pow(3));
+        regions
+    }
+
+    /// The regions of a cube whose voxels have the same offset, except for jumps.
+    fn regions_without_cap(&self, cube: &Cube, all: &Expansion) -> Vec<Region> {
+        let mut regions = Vec::new();
+        let voxels = self.estimated_uncertain(cube, all);
+        if voxels > 0 {
+            let center = [0, 1, 2].map(|a| (cube.at[a] + cube.size / 2).min(self.dims[a] - 1));
+            regions.push(Region::Uncertain { center, voxels });
         }
-        if bricks.count.fetch_add(1, Relaxed) >= bricks.room {
-            return finished(Vec::new());
+        if cube.at[0] == 0 {
+            let from = [1, 2].map(|a| cube.at[a] / BRICK);
+            let to = [1, 2].map(|a| ((cube.at[a] + cube.size) / BRICK).min(self.bricks[a]));
+            let offset = self.edges_with_rays_in(cube).is_empty().then(|| offset(all.number));
+            regions.push(Region::Rows { from, to, offset });
         }
-        let bound = bricks.extremes().least.upper_bound();
-        let mut filled = Brick::below(bound);
-        self.fill(cube, &all, &mut filled);
-        let Brick { mut content, extremes } = filled;
-        bricks.extremes().merge(extremes);
-        let [_, y, z] = brick.map(|c| c * BRICK);
-        let is_in_grid =
-            |&column: &u32| y + column / 8 < self.dims[1] && z + column % 8 < self.dims[2];
-        let columns: u64 = (0..64).filter(is_in_grid).map(|column| 1 << column).sum();
-        for (x, layer) in content.uncertain.iter_mut().enumerate() {
-            let is_in_grid = brick[0] * BRICK + (x as u32) < self.dims[0];
-            *layer &= if is_in_grid { columns } else { 0 };
+        regions
+    }
+
+    fn cap_brick(&self, cube: Cube, all: &Expansion, totals: &CapTotals) -> Region {
+        let at = cube.at;
+        let mut brick = Brick::below(totals.extremes().least.upper_bound());
+        self.fill(cube, all, &mut brick);
+        let Brick { mut content, extremes } = brick;
+        totals.extremes().merge(extremes);
+        let in_grid = mask_below([0, 1, 2].map(|a| self.dims[a] - at[a]));
+        for (layer, in_grid) in content.uncertain.iter_mut().zip(in_grid) {
+            *layer &= in_grid;
         }
-        finished(vec![Region::Brick { at: brick, content }])
+        Region::Brick { at: at.map(|c| c / BRICK), content }
     }
 
     /// Moves nodes from the near field of a cube to its polynomial of the far field; returns the
@@ -455,28 +447,25 @@ impl Field {
     /// [`CUBE_TOLERANCE`] and no closing ray that may hit the cube.
     fn split_near(&self, cube: &mut Cube) -> Split {
         let (center, radius) = self.ball(cube);
-        let [lo, hi] = self.bounds(cube.at, cube.size);
+        let bounds = self.bounds(cube);
         let mut split = Split::default();
         let mut nodes = std::mem::take(&mut cube.near);
         while let Some(node) = nodes.pop() {
             let errors = self.bvh.errors(node, center, radius);
             let is_far = errors.sum() <= CUBE_TOLERANCE;
-            let rays_may_hit = || self.bvh.rays_may_hit_box(node, lo, hi);
+            let rays_may_hit = || self.bvh.rays_may_hit(node, &bounds);
             if is_far && !rays_may_hit() {
                 split.far.push(node);
                 split.errors.taylor += errors.taylor;
                 split.errors.multipoles += errors.multipoles;
                 continue;
             }
-            match self.bvh.children(node) {
-                Some(children) if is_far || self.bvh.radius(node) > MAX_RADIUS_RATIO * radius => {
+            if let Some(children) = self.bvh.children(node) {
+                if is_far || self.bvh.radius(node) > MAX_RADIUS_RATIO * radius {
                     nodes.extend(children);
                     continue;
                 }
-                Some(_) => {
-                    split.near_error += if rays_may_hit() { f64::INFINITY } else { errors.sum() }
-                }
-                None => {}
+                split.near_error += if rays_may_hit() { f64::INFINITY } else { errors.sum() };
             }
             cube.near.push(node);
         }
@@ -491,32 +480,38 @@ impl Field {
 
     /// Computes the offsets of a cube within a brick; `all` is its polynomial of all loops.
     fn fill(&self, cube: Cube, all: &Expansion, brick: &mut Brick) {
-        let Some(undecided) = self.decide(&cube, all, brick) else {
+        if let Some(undecided) = self.decide(&cube, all, brick) {
+            for voxel in undecided {
+                let (number, error) = self.number(&cube, voxel);
+                self.set(brick, voxel, number, error);
+            }
+        } else {
             for mut child in children(&cube) {
                 let all = self.estimate(&mut child);
                 self.fill(child, &all, brick);
             }
-            return;
-        };
-        for voxel in undecided {
-            let (number, error) = self.number(&cube, voxel);
-            self.set(brick, voxel, number, error);
         }
     }
 
     /// Computes the offsets that the polynomial decides; returns the other voxels, `None` if they
     /// are so many that the cube is to be divided.
     fn decide(&self, cube: &Cube, all: &Expansion, brick: &mut Brick) -> Option<Vec<[u32; 3]>> {
-        let mut undecided = Vec::new();
-        let is_smooth = all.error() < MAX_ERROR;
-        if is_smooth {
-            let undecided = &mut undecided;
-            self.arch.dispatch(DecideVoxels { field: self, cube, all, brick, undecided });
-        } else if cube.size == 2 {
-            undecided.extend((0..8).map(|index| cube.voxel(index)));
+        if all.error() < MAX_ERROR {
+            let undecided = self.decide_by_polynomial(cube, all, brick);
+            return (cube.size == 2 || undecided.len() <= MAX_UNDECIDED).then_some(undecided);
         }
-        let is_final = cube.size == 2 || is_smooth && undecided.len() <= MAX_UNDECIDED;
-        is_final.then_some(undecided)
+        (cube.size == 2).then(|| (0..8).map(|index| cube.voxel(index)).collect())
+    }
+
+    /// Computes the offsets of numbers farther from every `i + 1/2` than their error bound; returns
+    /// the other voxels.
+    fn decide_by_polynomial(
+        &self,
+        cube: &Cube,
+        all: &Expansion,
+        brick: &mut Brick,
+    ) -> Vec<[u32; 3]> {
+        self.arch.dispatch(DecideVoxels { field: self, cube, all, brick })
     }
 
     /// The jumps of `b` from `center` to each column of `cube`, by `y` and `z`.
@@ -598,8 +593,7 @@ impl Field {
 
     /// The edges with closing rays that may hit the cube: those of the jumps of `b` in it.
     fn edges_with_rays_in(&self, cube: &Cube) -> Vec<Edge> {
-        let [lo, hi] = self.bounds(cube.at, cube.size);
-        self.bvh.edges_with_rays_in(&cube.near, lo, hi)
+        self.bvh.edges_with_rays_in(&cube.near, &self.bounds(cube))
     }
 
     /// The bounding ball of a cube of bricks, as columns continue in the next one, or of the voxel
@@ -614,25 +608,21 @@ impl Field {
     /// The estimated number of uncertain voxels above an `i + 1/2` in a cube without caps, for
     /// uniformly distributed numbers: around the number at the centre, with a standard deviation of
     /// `half |g| / sqrt(3)`, where `g` is the polynomial's gradient.
-    fn uncertain(&self, cube: &Cube, all: &Expansion) -> u64 {
+    fn estimated_uncertain(&self, cube: &Cube, all: &Expansion) -> u64 {
         let half = f64::from(cube.size / 2) * self.units_per_voxel;
         let above = all.number - all.number.floor() - 0.5;
         if above < 0.0 {
             return 0;
         }
         let share = 0.5 + 0.5 * (UNCERTAIN - above) / (half * norm(all.taylor.gradient));
-        (share.clamp(0.0, 1.0) * self.volume(cube) as f64).round() as u64
+        let length = |a: usize| u64::from(cube.size.min(self.dims[a].saturating_sub(cube.at[a])));
+        let voxels_in_grid: u64 = (0..3).map(length).product();
+        (share.clamp(0.0, 1.0) * voxels_in_grid as f64).round() as u64
     }
 
-    /// The number of voxels of a cube within the grid.
-    fn volume(&self, cube: &Cube) -> u64 {
-        let length =
-            |a: usize| (cube.at[a] + cube.size).min(self.dims[a]) - cube.at[a].min(self.dims[a]);
-        (0..3).map(|a| u64::from(length(a))).product()
-    }
-
-    fn bounds(&self, at: [u32; 3], size: u32) -> [Point; 2] {
-        [at, at.map(|c| c + size)].map(|corner| corner.map(|c| f64::from(c) * self.units_per_voxel))
+    fn bounds(&self, cube: &Cube) -> Aabb {
+        let corner = |by: u32| cube.at.map(|c| f64::from(c + by) * self.units_per_voxel);
+        Aabb { lo: corner(0), hi: corner(cube.size) }
     }
 
     fn center(&self, voxel: [u32; 3]) -> Point {

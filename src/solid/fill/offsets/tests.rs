@@ -29,10 +29,7 @@ fn field_of(rng: &mut Rng, dims: [u32; 3], count: usize, sizes: Range<i32>) -> F
             points
         })
         .collect();
-    let bvh = LoopBvh::new(&loops);
-    let root = bvh.root().into_iter().collect();
-    let bricks = dims.map(|d| d.div_ceil(BRICK));
-    Field { bvh, root, units_per_voxel: f64::from(UNIT), arch: Arch::new(), dims, bricks }
+    Field::of(LoopBvh::new(&loops), f64::from(UNIT), dims)
 }
 
 impl Brick {
@@ -41,13 +38,6 @@ impl Brick {
         let content = CapBrick { offsets: [NO_OFFSET; 512], uncertain: Mask::default() };
         Self { content: Box::new(content), extremes: Extremes::below(f64::INFINITY) }
     }
-}
-
-/// Decides the voxels of `cube` by its polynomial; returns the undecided ones.
-fn decide(field: &Field, cube: &Cube, all: &Expansion, brick: &mut Brick) -> Vec<[u32; 3]> {
-    let mut undecided = Vec::new();
-    field.arch.dispatch(DecideVoxels { field, cube, all, brick, undecided: &mut undecided });
-    undecided
 }
 
 /// A voxel of `cube`, and its centre relative to the cube's, in voxels.
@@ -88,7 +78,7 @@ fn a_polynomial_is_as_near_as_its_bounds_say_and_the_bounds_are_of_all_loops() {
             assert!((all.radius / radius - 1.0).abs() < 1e-12);
             for &node in &cube.near {
                 let is_far = field.bvh.errors(node, center, radius).sum() <= CUBE_TOLERANCE;
-                assert!(!is_far || field.bvh.rays_may_hit_box(node, lo, hi));
+                assert!(!is_far || field.bvh.rays_may_hit(node, &Aabb { lo, hi }));
             }
             let (moved, error) = (all.constant_error, all.error());
             if error < 1.0 {
@@ -147,7 +137,7 @@ fn the_error_of_an_estimate_is_the_sum_of_those_of_its_nodes() {
             cube.near.iter().partition(|&&node| field.bvh.children(node).is_some());
         let of_node = |&node: &u32| field.bvh.errors(node, center, radius).sum();
         let sum: f64 = inner.iter().map(of_node).sum();
-        let rays_may_hit = inner.iter().any(|&node| field.bvh.rays_may_hit_box(node, lo, hi));
+        let rays_may_hit = inner.iter().any(|&node| field.bvh.rays_may_hit(node, &Aabb { lo, hi }));
         if rays_may_hit || sum >= MAX_ERROR {
             assert_eq!(all.error(), f64::INFINITY);
             hopeless += 1;
@@ -201,7 +191,7 @@ fn a_polynomial_decides_the_voxels_whose_numbers_are_farther_from_a_half_than_it
         let constant_error = 10_f64.powf(around(2.0) - 3.0);
         let all = Expansion { center, radius, number: around(3.0), taylor, constant_error };
         let mut brick = Brick::empty();
-        let open = decide(&field, &cube, &all, &mut brick);
+        let open = field.decide_by_polynomial(&cube, &all, &mut brick);
 
         let jumps = field.jumps(&cube, center);
         let number = |voxel: [u32; 3]| all.at(field.center(voxel)) + jump(&jumps, &cube, voxel);
@@ -256,7 +246,7 @@ fn a_voxel_at_the_bound_of_the_error_is_not_decided() {
         // Others are less certain, and more.
         let extremes = Extremes { most: Some((-0.4, [0; 3])), ..Extremes::below(0.0) };
         let mut brick = Brick { extremes, ..Brick::empty() };
-        let open = decide(&field, &cube, &all, &mut brick);
+        let open = field.decide_by_polynomial(&cube, &all, &mut brick);
         assert_eq!(open.len(), if is_open { 512 } else { 0 }, "{number}");
     }
     // Values are compared with sums that have an error of their own.

@@ -4,11 +4,9 @@
 //! The octree is descended as for the offsets, but below its first levels in one of eight children,
 //! the work of which counts eightfold.
 
-use super::{Brick, Cube, Field, UNCERTAIN, children};
+use super::{Brick, CUBE_TOLERANCE, Cube, Field, UNCERTAIN, VOXEL_TOLERANCES, children};
 use crate::grid::BRICK;
 use crate::solid::fill::loop_bvh::LoopBvh;
-use crate::solid::fill::offsets::{CUBE_TOLERANCE, VOXEL_TOLERANCES};
-use crate::solid::fill::solid_angle::Point;
 use crate::solid::topology::Boundary;
 
 /// The work of finer grids is that of this number of voxels along the longest axis.
@@ -73,21 +71,8 @@ impl Field {
     /// The number of terms of [`number`](Self::number).
     fn terms(&self, cube: &Cube, voxel: [u32; 3]) -> u64 {
         let p = self.center(voxel);
-        let near = self.terms_of(&cube.near, p, CUBE_TOLERANCE);
+        let near = self.bvh.visits(&cube.near, p, CUBE_TOLERANCE);
         let is_decided = self.number_in(cube, p).is_some();
-        near + if is_decided { 0 } else { self.terms_of(&self.root, p, VOXEL_TOLERANCES[0]) }
-    }
-
-    /// The number of nodes and blocks of edges that [`LoopBvh::number`] visits.
-    fn terms_of(&self, nodes: &[u32], p: Point, tolerance: f64) -> u64 {
-        let (mut nodes, mut count) = (nodes.to_vec(), 0);
-        while let Some(node) = nodes.pop() {
-            count += 1 + self.bvh.edge_blocks(node);
-            let error = self.bvh.errors(node, p, 0.0).multipoles;
-            if error == 0.0 || error >= tolerance || self.bvh.rays_may_hit_box(node, p, p) {
-                nodes.extend(self.bvh.children(node).into_iter().flatten());
-            }
-        }
-        count
+        near + if is_decided { 0 } else { self.bvh.visits(&self.root, p, VOXEL_TOLERANCES[0]) }
     }
 }

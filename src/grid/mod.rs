@@ -34,6 +34,7 @@ pub(crate) use crate::grid::ordered::{
     Extent, OrderedGrid, Writer, bytes, in_order, in_order_within,
 };
 pub use crate::grid::section::Section;
+pub(crate) use crate::grid::sets::clipped;
 pub use crate::grid::values::{BrickColors, BrickValues, Colors, DEFAULT_COLOR, VoxelValues};
 use crate::lattice::Lattice;
 #[cfg(doc)]

@@ -85,7 +85,7 @@ impl VoxelGrid {
 
 /// Clips `run` to a grid of `dims` voxels: the bricks that fit along `x`, and the one that the
 /// grid's end cuts.
-pub(super) fn clipped(dims: [u32; 3], run: &BrickRun) -> impl Iterator<Item = BrickRun> + use<> {
+pub(crate) fn clipped(dims: [u32; 3], run: &BrickRun) -> impl Iterator<Item = BrickRun> + use<> {
     let &BrickRun { start, len, mask } = run;
     let from = start.first_voxel();
     let [x, y, z] = [0, 1, 2].map(|a| dims[a].saturating_sub(from[a]));

@@ -13,7 +13,8 @@ use rayon::prelude::*;
 use crate::base::progress::{Latch, Progress};
 use crate::engine::backend::{BackendError, check_cancelled, check_memory};
 use crate::grid::{
-    BRICK, BrickKey, Crossings, Mask, VoxelGrid, World, in_order_within, is_empty, set_bits,
+    BRICK, BrickKey, BrickRun, Crossings, Mask, VoxelGrid, World, clipped, in_order_within,
+    is_empty, set_bits,
 };
 use crate::lattice::Lattice;
 use crate::solid::fill::offsets::{CapBrick, Field, Region, Regions};
@@ -86,26 +87,18 @@ pub fn generalized(
     let kept = kept + bytes;
     check_memory(kept, memory)?;
     let fits = |bytes| check_memory(bytes + kept, memory);
-    // Whole bricks; voxels beyond the end of the grid are removed afterwards.
-    let dims = lattice.dims.map(|d| d.next_multiple_of(BRICK));
-    let (grid, _) = in_order_within(dims, World::default(), &runs, fits, |runs, out| {
-        runs.iter().for_each(|&(start, len, mask)| out.push(start, len, &mask));
-    })?;
+    let (grid, _) =
+        in_order_within(lattice.dims, World::default(), &runs, fits, |runs: &Vec<_>, out| {
+            let in_grid = runs.iter().flat_map(|run| clipped(lattice.dims, run));
+            in_grid.for_each(|BrickRun { start, len, mask }| out.push(start, len, &mask));
+        })?;
     let is_inside = |&&(center, _): &&([u32; 3], u64)| grid.contains(center);
     let estimated: u64 = caps.uncertain.iter().filter(is_inside).map(|&(_, voxels)| voxels).sum();
     let uncertain = uncertain + estimated;
-    drop((runs, field));
-    let uncropped = grid.bytes();
-    let grid = grid
-        .cropped(lattice.dims, memory.saturating_sub(uncropped))
-        .map_err(|bytes| BackendError::Memory { needed: bytes + uncropped, allowed: memory })?;
     let confidences = extremes
         .map(|ends| ends.map(|(distance, voxel)| Confidence { value: 2.0 * distance, voxel }));
     Ok(Generalized { grid, confidences, uncertain })
 }
-
-/// Consecutive bricks along `x` with the same voxels.
-type MaskRun = (BrickKey, u32, Mask);
 
 /// The offsets of all rows of bricks.
 struct Caps {
@@ -164,11 +157,11 @@ struct Sweep<'a> {
     progress: &'a dyn Progress,
 }
 
-/// What a sweep finds.
+/// The result of a sweep.
 struct Swept {
-    /// The bricks inside, in canonical order.
-    runs: Vec<Vec<MaskRun>>,
-    /// Their memory. If that is more than allowed, `runs` is incomplete.
+    /// The bricks inside, in canonical order, with voxels beyond the end of the grid.
+    runs: Vec<Vec<BrickRun>>,
+    /// The memory of the runs. If it is more than allowed, `runs` is incomplete.
     bytes: u64,
     /// The number of uncertain voxels inside in bricks at caps.
     uncertain: u64,
@@ -190,17 +183,15 @@ impl Sweep<'_> {
                 let count: u64 = rows.map(|row| self.row(row, &mut runs)).sum();
                 uncertain.fetch_add(count, Relaxed);
                 let new = size_of_val(&runs[..]) as u64;
-                match bytes.fetch_add(new, Relaxed) + new <= memory {
-                    true => runs,
-                    false => Vec::new(),
-                }
+                let fits = bytes.fetch_add(new, Relaxed) + new <= memory;
+                if fits { runs } else { Vec::new() }
             })
             .collect();
         Swept { runs, bytes: bytes.into_inner(), uncertain: uncertain.into_inner() }
     }
 
     /// Fills a row of bricks; returns the number of uncertain voxels inside in bricks at caps.
-    fn row(&self, row: usize, out: &mut Vec<MaskRun>) -> u64 {
+    fn row(&self, row: usize, out: &mut Vec<BrickRun>) -> u64 {
         let [width, depth] = self.caps.dims;
         let [y, z] = [row as u32 % depth, row as u32 / depth];
         let begin = BrickKey::new([0, y, z]);
@@ -225,7 +216,8 @@ impl Sweep<'_> {
             let keys = [caps.peek().map(|&&(key, _)| key), crossings.peek().map(|&(key, ..)| key)];
             let at = keys.into_iter().flatten().min().unwrap_or(end);
             if next < at && columns.inside != 0 {
-                out.push((next, next.bricks_to(at), [columns.inside; 8]));
+                let (len, mask) = (next.bricks_to(at), [columns.inside; 8]);
+                out.push(BrickRun { start: next, len, mask });
             }
             if at == end {
                 return uncertain;
@@ -238,7 +230,7 @@ impl Sweep<'_> {
             let (mask, count) = columns.through(&steps, cap);
             uncertain += count;
             if !is_empty(&mask) {
-                out.push((at, 1, mask));
+                out.push(BrickRun { start: at, len: 1, mask });
             }
             next = at.along_x(1);
         }
@@ -293,91 +285,5 @@ impl Columns {
             self.inside
         });
         (inside, uncertain)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::base::progress::NoProgress;
-    use crate::grid::{Combine, GridBuilder, Writer};
-    use crate::lattice::{Bounds, PlaceOptions, Sizing, place};
-    use crate::mesh::Mesh;
-    use crate::solid::fill::loop_bvh::LoopBvh;
-    use crate::solid::topology::Topology;
-
-    #[test]
-    fn refusals_say_the_memory_of_each_step() {
-        // A square across a long grid. Its crossings are left out: columns behind it are inside.
-        let dims = [801, 37, 43];
-        let corner = |i: usize| [4.3, [3.2, 33.1][i & 1], [5.4, 36.9][i >> 1]];
-        let square = Mesh::new((0..4).map(corner).collect(), vec![[0, 3, 2], [0, 1, 3]]);
-        let bounds = Bounds { min: [0.0; 3], max: dims.map(f64::from) };
-        let options = PlaceOptions::new(Sizing::VoxelSize(1.0)).with_bounds(bounds);
-        let mesh = place(&square.expect("a mesh"), &options).expect("it is small");
-        let (lattice, boundary) = (mesh.lattice(), Topology::with_boundary(&mesh).1);
-        let boundary = boundary.expect("four edges");
-        let builder = GridBuilder::new(dims).expect("a small grid").combining(Combine::Crossings);
-        let crossings = builder.finish_with_crossings().1.expect("there are none, but a list");
-        let run = |memory| generalized(&crossings, &boundary, lattice, memory, &NoProgress);
-        let expected = run(u64::MAX).expect("there is room");
-        assert!(expected.grid.occupied() > 10_000);
-
-        let field = Field::new(&boundary, lattice);
-        let Ok(Regions { regions, .. }) = field.regions(u64::MAX, &NoProgress) else {
-            panic!("there is room");
-        };
-        let caps = Caps::new(regions, lattice);
-        let bricks = caps.bricks.len() as u64;
-        let (rows, content) = (caps.starts.len() as u64, size_of::<CapBrick>() as u64);
-        // A key, an address and the content of a brick; the offset of a row, if there is one; the
-        // centre of a cube, and a number.
-        let cubes = caps.uncertain.len() as u64;
-        assert_eq!(caps.bytes(), bricks * (8 + 8 + content) + rows * 8 + cubes * 24);
-        let mut uncropped = 0;
-        let sweep =
-            Sweep { crossings: &crossings, field: &field, caps: &caps, progress: &NoProgress };
-        let Swept { runs, bytes: list, .. } = sweep.all(u64::MAX);
-        assert_eq!(list, 80 * runs.iter().map(Vec::len).sum::<usize>() as u64);
-        let without_room = sweep.all(0);
-        assert!(without_room.bytes == list && without_room.runs.iter().all(Vec::is_empty));
-        let note = |bytes| {
-            uncropped = bytes;
-            Ok::<(), ()>(())
-        };
-        let whole = dims.map(|d| d.next_multiple_of(BRICK));
-        let write = |runs: &Vec<MaskRun>, out: &mut Writer<'_>| {
-            runs.iter().for_each(|(start, len, mask)| out.push(*start, *len, mask));
-        };
-        in_order_within(whole, World::default(), &runs, note, write).expect("it fits");
-        let kept = Field::bytes(&boundary);
-        assert_eq!(kept, LoopBvh::bytes(4), "four edges");
-        let mut steps = vec![
-            kept,
-            kept + bricks * BRICK_BYTES,
-            kept + caps.bytes() + list,
-            kept + caps.bytes() + list + uncropped,
-            uncropped + expected.grid.bytes(),
-        ];
-        // The BVH is freed before the last one.
-        assert!(steps[..4].is_sorted() && steps[4] > kept, "{steps:?}");
-        if steps[4] < steps[3] {
-            steps.pop();
-        }
-
-        let mut refusals = Vec::new();
-        let found = loop {
-            let memory = refusals.last().copied().unwrap_or(0);
-            match run(memory) {
-                Ok(found) => break found,
-                Err(BackendError::Memory { needed, allowed }) => {
-                    assert!(needed > allowed && allowed == memory);
-                    refusals.push(needed);
-                }
-                Err(other) => panic!("{other}"),
-            }
-        };
-        assert!(found == expected);
-        assert_eq!(refusals, steps);
     }
 }

@@ -237,7 +237,9 @@ impl Measuring<'_> {
             self.visit(before, first)?;
             return self.visit(after, second);
         }
-        for (block, near) in culling.blocks(bricks, near, BLOCK)? {
+        let halves = |bricks: &Bricks| bricks.halves_in_blocks(BLOCK);
+        let all = |block, near| Ok(Some((block, near)));
+        for (block, near) in culling.divide(bricks, near, &halves, &all)? {
             self.batch.add(block, &near);
             if self.batch.is_full() {
                 self.submit()?;

@@ -60,30 +60,30 @@ impl<'a> Culling<'a> {
         check_cancelled(self.progress)
     }
 
-    /// Calls `visit` in parallel with each row of `bricks` that some of `clusters` are near, and
-    /// with these clusters. Returns the results in canonical order. The caller finishes these rows;
-    /// rows without clusters are finished here.
-    pub(crate) fn rows<T: Send>(
+    /// Bisects `bricks` by `halves`, and calls `visit` in parallel with each part that cannot be
+    /// divided and with the clusters near it, if there are any; `near` are those near `bricks`.
+    /// Returns the results in canonical order. The caller finishes these parts; the others are
+    /// finished here.
+    pub(crate) fn divide<T: Send>(
         &self,
         bricks: Bricks,
-        clusters: &[u32],
-        visit: &(impl Fn(Bricks, &[u32]) -> Result<Option<T>, BackendError> + Sync),
+        near: Vec<u32>,
+        halves: &(impl Fn(&Bricks) -> Option<[Bricks; 2]> + Sync),
+        visit: &(impl Fn(Bricks, Vec<u32>) -> Result<Option<T>, BackendError> + Sync),
     ) -> Result<Vec<T>, BackendError> {
         self.check()?;
-        let near = self.near(&bricks, clusters);
-        let halves = bricks.halves().filter(|_| !near.is_empty() && bricks.rows() > 1);
-        if let Some([before, after]) = halves {
-            let (before, after) =
-                rayon::join(|| self.rows(before, &near, visit), || self.rows(after, &near, visit));
-            let mut rows = before?;
-            rows.append(&mut after?);
-            return Ok(rows);
-        }
         if near.is_empty() {
             self.finish(&bricks);
             return Ok(Vec::new());
         }
-        Ok(visit(bricks, &near)?.into_iter().collect())
+        let Some([before, after]) = halves(&bricks) else {
+            return Ok(visit(bricks, near)?.into_iter().collect());
+        };
+        let of_half = |half| self.divide(half, self.near(&half, &near), halves, visit);
+        let (before, after) = rayon::join(|| of_half(before), || of_half(after));
+        let mut results = before?;
+        results.append(&mut after?);
+        Ok(results)
     }
 
     /// Calls `visit` with each brick of a row near some of `near`, and with those clusters.
@@ -101,31 +101,6 @@ impl<'a> Culling<'a> {
             return visit(row, near);
         };
         halves.into_iter().try_for_each(|half| self.bricks(half, &self.near(&half, near), visit))
-    }
-
-    /// Divides `bricks` into blocks of `side` bricks along each edge, and lists those that some of
-    /// `near`, the clusters near `bricks`, are near, each with these clusters. The caller finishes
-    /// these blocks; the others are finished here.
-    #[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
-    pub(crate) fn blocks(
-        &self,
-        bricks: Bricks,
-        near: Vec<u32>,
-        side: u32,
-    ) -> Result<Vec<(Bricks, Vec<u32>)>, BackendError> {
-        self.check()?;
-        if near.is_empty() {
-            self.finish(&bricks);
-            return Ok(Vec::new());
-        }
-        let Some([before, after]) = bricks.halves_in_blocks(side) else {
-            return Ok(vec![(bricks, near)]);
-        };
-        let of = |half: Bricks| self.blocks(half, self.near(&half, &near), side);
-        let (before, after) = rayon::join(|| of(before), || of(after));
-        let mut blocks = before?;
-        blocks.append(&mut after?);
-        Ok(blocks)
     }
 
     /// The subset of `clusters` with a possible nearest triangle of a voxel of `bricks` within the

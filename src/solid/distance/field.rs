@@ -5,7 +5,7 @@ use std::fmt;
 use rayon::prelude::*;
 
 use crate::grid::{
-    BRICK, BrickKey, ContentHash, VoxelGrid, World, count, mask_place, mask_voxels, set_bits,
+    BRICK, BrickKey, ContentHash, Mask, VoxelGrid, World, count, mask_place, mask_voxels, set_bits,
 };
 
 /// A narrow-band level set: signed distances from voxel centres to a surface, for the voxels nearer
@@ -111,12 +111,11 @@ impl DistanceField {
         let (key, (slice, bit)) = (BrickKey::of_voxel(voxel), mask_place(voxel));
         let (mask, inside) = (self.band.mask_of(key), self.inside.mask_of(key)[slice]);
         let before: u32 = mask[..slice].iter().map(|word| word.count_ones()).sum();
-        let distance = match mask[slice] >> bit & 1 {
-            0 => self.width,
-            _ => {
-                let rank = before + (mask[slice] & ((1 << bit) - 1)).count_ones();
-                self.unsigned(key)[rank as usize]
-            }
+        let distance = if mask[slice] >> bit & 1 == 1 {
+            let rank = before + (mask[slice] & ((1 << bit) - 1)).count_ones();
+            self.unsigned(key)[rank as usize]
+        } else {
+            self.width
         };
         signed(distance, inside >> bit & 1 == 1)
     }
@@ -158,29 +157,18 @@ impl DistanceField {
     /// The voxels of the band with their signed distances in voxels, brick by brick.
     pub fn distances(&self) -> impl Iterator<Item = ([u32; 3], f32)> + '_ {
         self.band.bricks().zip(&self.starts).flat_map(|((key, mask), &start)| {
-            let inside = self.inside.mask_of(key);
             let voxels = mask_voxels(key.first_voxel(), mask);
-            voxels.zip(&self.distances[start..]).map(move |(voxel, &distance)| {
-                let (slice, bit) = mask_place(voxel);
-                let is_inside = inside[slice] >> bit & 1 == 1;
-                (voxel, signed(distance, is_inside))
-            })
+            let is_inside = are_set(self.inside.mask_of(key), mask);
+            let distances = self.distances[start..].iter().zip(is_inside);
+            voxels.zip(distances.map(|(&distance, is_inside)| signed(distance, is_inside)))
         })
     }
 
     /// The signed distances of a brick in the band, in the order of its mask; none elsewhere.
     pub(crate) fn of_brick(&self, key: BrickKey) -> Vec<f32> {
-        let (mask, inside) = (self.band.mask_of(key), self.inside.mask_of(key));
-        let mut values = self.unsigned(key).to_vec();
-        let mut rest = &mut values[..];
-        for (word, inside) in mask.into_iter().zip(inside) {
-            let (layer, others) = rest.split_at_mut(rest.len().min(word.count_ones() as usize));
-            for (distance, bit) in layer.iter_mut().zip(set_bits(word)) {
-                *distance = signed(*distance, inside >> bit & 1 == 1);
-            }
-            rest = others;
-        }
-        values
+        let is_inside = are_set(self.inside.mask_of(key), self.band.mask_of(key));
+        let distances = self.unsigned(key).iter().zip(is_inside);
+        distances.map(|(&distance, is_inside)| signed(distance, is_inside)).collect()
     }
 
     /// The signed distances of the voxels of a brick, `64 x + 8 y + z`; outside the band plus or
@@ -221,10 +209,8 @@ impl DistanceField {
     /// Writes the signed distances of the voxels at one `x`.
     pub(crate) fn fill_layer(&self, x: u32, out: &mut [f32]) {
         let [_, ny, nz] = self.dims();
-        for (y, z) in (0..ny)
-            .step_by(BRICK as usize)
-            .flat_map(|y| (0..nz).step_by(BRICK as usize).map(move |z| (y, z)))
-        {
+        let starts = |voxels: u32| (0..voxels).step_by(BRICK as usize);
+        for (y, z) in starts(ny).flat_map(|y| starts(nz).map(move |z| (y, z))) {
             let key = BrickKey::new([x, y, z].map(|c| c / BRICK));
             let slice = self.slice(key, (x % BRICK) as usize);
             for (y, row) in (y..ny.min(y + BRICK)).zip(slice.as_chunks::<8>().0) {
@@ -267,6 +253,12 @@ impl DistanceField {
         }
         ContentHash::of(&hasher)
     }
+}
+
+/// For each voxel of `mask`, in its order, whether `other` has it.
+pub(super) fn are_set(other: Mask, mask: Mask) -> impl Iterator<Item = bool> {
+    let layers = mask.into_iter().zip(other);
+    layers.flat_map(|(layer, other)| set_bits(layer).map(move |bit| other >> bit & 1 == 1))
 }
 
 /// Inside, a zero is -0.

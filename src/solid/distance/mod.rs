@@ -5,12 +5,12 @@
 //! rounded once to `f32`. It is inside if its centre is, by the same fills as a solid
 //! ([`solid`](crate::solid)).
 //!
-//! The grid is halved down to bricks. Of the triangles, in clusters, each half keeps those that may
-//! be the nearest to one of its voxels: not farther than the width, nor than the farthest point of
-//! another cluster. On the CPU, bricks are computed in `f64` with a bound of the error; where the
-//! error leaves the rounding open, integers decide. For a GPU, the CPU halves the grid down to
-//! blocks of eight bricks. On the GPU, bounds in `f32` exclude most of the triangles that are left;
-//! the distances to the others are computed in integers. The result is the same for any number of
+//! The grid is bisected down to bricks. Each half keeps the clusters of triangles that may contain
+//! the nearest triangle of one of its voxels: those within the width, and no farther than the
+//! farthest point of any other cluster. On the CPU, bricks are computed in `f64` with an error
+//! bound; where it admits two roundings, integers decide. For a GPU, the CPU bisects the grid down
+//! to blocks of eight bricks; bounds in `f32` exclude most of the remaining triangles, and the
+//! distances to the others are computed in integers. The result is the same for any number of
 //! threads and any order of triangles, because each distance is a function of the triangles alone.
 
 pub(crate) mod bricks;
@@ -30,10 +30,11 @@ use rayon::prelude::*;
 
 use crate::base::progress::Progress;
 use crate::engine::backend::{Backend, BackendError};
-use crate::grid::{BRICK, BrickKey, GridBuilder, Mask, VoxelGrid, count};
+use crate::grid::{BrickKey, GridBuilder, Mask, VoxelGrid, count, mask_below};
 use crate::lattice::{Distinct, PlacedMesh};
 use crate::solid::distance::bricks::Bricks;
 use crate::solid::distance::cull::Culling;
+use crate::solid::distance::field::are_set;
 use crate::solid::distance::nearest::{Brick, BrickDistances, Near};
 
 /// The widest band, in voxels.
@@ -51,10 +52,8 @@ pub(crate) const NOT_IN_TILES: BackendError = BackendError::NotInTiles(
 /// # Errors
 /// A width that is not above 0, or above [`MAX_WIDTH`].
 pub fn check_width(width: f32) -> Result<(), BackendError> {
-    match width > 0.0 && width <= MAX_WIDTH {
-        true => Ok(()),
-        false => Err(BackendError::Width { width, most: MAX_WIDTH }),
-    }
+    let is_valid = width > 0.0 && width <= MAX_WIDTH;
+    if is_valid { Ok(()) } else { Err(BackendError::Width { width, most: MAX_WIDTH }) }
 }
 
 /// The distances of the voxels of `mesh`'s grid that are nearer than `width` voxels, as rounded:
@@ -184,17 +183,19 @@ impl<'a> Work<'a> {
 
     /// The band, computed on the CPU.
     pub(crate) fn parts(&self) -> Result<Vec<Part>, BackendError> {
-        let measure_row = |row: Bricks, near: &[u32]| {
+        let halves = |bricks: &Bricks| bricks.halves().filter(|_| bricks.rows() > 1);
+        let measure_row = |row: Bricks, near: Vec<u32>| {
             let mut part = Part::default();
             let mut measure = |brick, near: &[u32]| self.measure(brick, near, &mut part);
-            self.culling.bricks(row, near, &mut measure)?;
+            self.culling.bricks(row, &near, &mut measure)?;
             part.0.shrink_to_fit();
             part.1.shrink_to_fit();
             self.culling.finish(&row);
             Ok((!part.0.is_empty()).then_some(part))
         };
         let bricks = Bricks::of_grid(self.culling.mesh.lattice().dims);
-        self.culling.rows(bricks, &self.culling.all(), &measure_row)
+        let near = self.culling.near(&bricks, &self.culling.all());
+        self.culling.divide(bricks, near, &halves, &measure_row)
     }
 
     /// Computes one brick.
@@ -230,10 +231,8 @@ impl<'a> Work<'a> {
         // Counted twice: the parts and the field that they are copied to exist at the same time.
         let needed = 2 * bytes(1, count(&mask) as usize);
         let claim = |room: u64| room.checked_sub(needed);
-        match self.room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, claim) {
-            Ok(_) => Ok(()),
-            Err(_) => Err(self.too_little_memory()),
-        }
+        let claimed = self.room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, claim);
+        claimed.map(|_| ()).map_err(|_| self.too_little_memory())
     }
 
     /// Extrapolates the memory of the finished rows to all rows.
@@ -244,26 +243,19 @@ impl<'a> Work<'a> {
         BackendError::Memory { needed, allowed: self.memory }
     }
 
-    /// Without the voxels past the grid's end, nor their values, which are the last ones.
-    fn clipped(&self, key: BrickKey, mask: Mask, values: &mut Vec<f32>) -> Mask {
-        let dims = self.culling.mesh.lattice().dims;
-        let base = key.first_voxel();
-        if (0..3).all(|a| base[a] + BRICK <= dims[a]) {
-            return mask;
+    /// The voxels of `mask` within the grid. Removes the distances of the others, which are among
+    /// the last of `distances`.
+    fn clipped(&self, key: BrickKey, mask: Mask, distances: &mut Vec<f32>) -> Mask {
+        let (dims, first) = (self.culling.mesh.lattice().dims, key.first_voxel());
+        let in_grid = mask_below([0, 1, 2].map(|a| dims[a] - first[a]));
+        let clipped = std::array::from_fn(|x| mask[x] & in_grid[x]);
+        if clipped != mask {
+            let of_brick = distances.split_off(distances.len() - count(&mask) as usize);
+            let of_brick = of_brick.into_iter().zip(are_set(in_grid, mask));
+            let kept = of_brick.filter(|&(_, is_in_grid)| is_in_grid);
+            distances.extend(kept.map(|(distance, _)| distance));
         }
-        let [nx, ny, nz] = [0, 1, 2].map(|a| (dims[a] - base[a]).min(BRICK));
-        let row = u64::from(u8::MAX >> (BRICK - nz));
-        let slice = (0..ny).fold(0, |slice, y| slice | row << (BRICK * y));
-        let within: Mask = std::array::from_fn(|x| if x < nx as usize { slice } else { 0 });
-        let first = values.len() - count(&mask) as usize;
-        let bits = mask.iter().zip(within).flat_map(|(&word, within)| {
-            crate::grid::set_bits(word).map(move |bit| within >> bit & 1 == 1)
-        });
-        let kept: Vec<f32> =
-            values[first..].iter().zip(bits).filter(|&(_, is_in)| is_in).map(|(&v, _)| v).collect();
-        values.truncate(first);
-        values.extend(kept);
-        std::array::from_fn(|x| mask[x] & within[x])
+        clipped
     }
 }
 
@@ -275,70 +267,11 @@ fn bytes(bricks: usize, distances: usize) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use fastrand::Rng;
-
     use super::*;
     use crate::base::progress::NoProgress;
-    use crate::cpu::Cpu;
+    use crate::grid::BRICK;
     use crate::lattice::{PlaceOptions, Sizing, place};
     use crate::mesh::Mesh;
-    use crate::solid::distance::clusters::Clusters;
-
-    #[test]
-    fn distances_are_in_the_order_of_their_bricks_whatever_the_parts() {
-        let mut rng = Rng::with_seed(54);
-        for bricks in [0, 1, 5, 3 * COPIED_BRICKS] {
-            let mut keys: Vec<_> = (0..bricks as u32).map(|x| BrickKey::new([x, 0, 0])).collect();
-            rng.shuffle(&mut keys);
-            let mut parts = Vec::new();
-            while !keys.is_empty() {
-                let mut part = Part::default();
-                for key in keys.drain(..rng.usize(1..=keys.len())) {
-                    let voxels = rng.u32(1..4);
-                    let mut mask = [0; 8];
-                    mask[rng.usize(0..8)] = (1 << voxels) - 1;
-                    part.0.push((key, mask));
-                    part.1.extend((0..voxels).map(|v| (4 * key.position()[0] + v) as f32));
-                }
-                parts.push(part);
-            }
-            let found = in_order(&parts);
-            assert_eq!(
-                found.len(),
-                parts.iter().map(|(_, distances)| distances.len()).sum::<usize>()
-            );
-            assert!(found.is_sorted_by(|a, b| a < b), "{found:?}");
-        }
-    }
-
-    #[test]
-    fn memory_is_that_of_the_clusters_their_lists_and_two_fields() {
-        let mut rng = Rng::with_seed(52);
-        let positions = (0..60).map(|_| [40.0, 90.0, 20.0].map(|length| length * rng.f64()));
-        let triangles = (0..20).map(|i| [3 * i, 3 * i + 1, 3 * i + 2]).collect();
-        let mesh = Mesh::new(positions.collect(), triangles).expect("a mesh");
-        let options = PlaceOptions::new(Sizing::VoxelSize(1.0)).with_pad(2);
-        let mesh = place(&mesh, &options).expect("a placed mesh");
-        let dims = mesh.lattice().dims;
-        let make = |memory| {
-            let inside = VoxelGrid::empty(dims).expect("a grid");
-            distances(&Cpu::default(), &mesh, inside, 1.5, memory, &NoProgress)
-        };
-        let Err(BackendError::Memory { needed, .. }) = make(0) else { panic!("there is no room") };
-        let mut ranges = vec![Bricks::of_grid(dims)];
-        while let Some([before, _]) = ranges[ranges.len() - 1].halves() {
-            ranges.push(before);
-        }
-        // A list of all clusters at each depth; the bound has two more.
-        assert_eq!(needed, 20 * (Clusters::BYTES + 4 * (ranges.len() as u64 + 2)));
-        let field = make(u64::MAX).expect("there is room");
-        let of_field = bytes(field.band().brick_count() as usize, field.distances().count());
-        // There is one more index of a distance than bricks.
-        assert_eq!(of_field + 8 + field.inside().bytes(), field.bytes());
-        let needed = needed + 2 * of_field;
-        assert!(make(needed).expect("it fits") == field);
-        assert!(matches!(make(needed - 1), Err(BackendError::Memory { .. })));
-    }
 
     #[test]
     fn the_memory_of_all_rows_is_extrapolated_from_that_of_the_finished_ones() {

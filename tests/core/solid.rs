@@ -831,6 +831,27 @@ fn the_wall_of_a_cavity_is_not_flipped_because_it_is_seen_through_a_hole_or_thro
 }
 
 #[test]
+fn columns_of_sight_are_not_refined_at_a_high_depth_complexity() {
+    // Above a stack of squares, a small cube inside out: only columns of width 1 see it, since
+    // those of width 4 and 16 have their centres at 4 n + 2 and 16 n + 8.
+    let flipped = |squares: u32| {
+        let square = |index: u32| {
+            let y = 0.25 * f64::from(index);
+            let corners = [[0.0, 0.0], [0.0, 512.0], [512.0, 512.0], [512.0, 0.0]];
+            let [a, b, c, d] = corners.map(|[x, z]| [x, y, z]);
+            [[a, b, c], [a, c, d]]
+        };
+        let squares = mesh_of(&(0..squares).flat_map(square).collect::<Vec<_>>());
+        let cube = inside_out(&cube([100.2, 500.2, 100.2], 1.6));
+        let mesh = at_resolution(&together(&[cube, squares]), 512);
+        solid(&mesh, Fill::Parity).1.flips.unwrap().flipped_triangles
+    };
+    // The lowest square shows its back from below.
+    assert_eq!(flipped(100), 12 + 2);
+    assert_eq!(flipped(1_100), 2);
+}
+
+#[test]
 fn neither_padding_nor_bounds_change_the_solid_of_a_soup() {
     let mut rng = Rng::with_seed(4);
     for count in [30, 150] {

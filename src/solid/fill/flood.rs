@@ -129,10 +129,9 @@ impl Rows {
     }
 }
 
-/// Calls `each` with the nodes of each row, which cover it, in canonical order, and whether the
-/// node is the first in its row. Gaps at the ends of rows, and all gaps of outer rows, are reached
-/// from outside.
-fn for_each_node(surface: &VoxelGrid, rows: &Rows, mut each: impl FnMut(bool, Node)) {
+/// Calls `each` with the nodes of each row, which cover it, in canonical order. Gaps at the ends of
+/// rows, and all gaps of outer rows, are reached from outside.
+fn for_each_node(surface: &VoxelGrid, rows: &Rows, mut each: impl FnMut(Node)) {
     let [lo, hi] = rows.bounds;
     let mut index = 0;
     let mut pieces = surface.brick_runs();
@@ -147,27 +146,23 @@ fn for_each_node(surface: &VoxelGrid, rows: &Rows, mut each: impl FnMut(bool, No
             (from < to).then_some(Node { start: from, space })
         };
         for piece in pieces.take_before(end) {
-            if let Some(gap) = gap(next, piece.start) {
-                each(next == begin, gap);
-            }
+            gap(next, piece.start).into_iter().for_each(&mut each);
             let space = if piece.mask == FULL {
                 Space::Solid { len: piece.len }
             } else {
                 index += 1;
                 Space::Brick { is_queued: false, index: index - 1 }
             };
-            each(piece.start == begin, Node { start: piece.start, space });
+            each(Node { start: piece.start, space });
             next = piece.start.along_x(piece.len);
         }
-        if let Some(gap) = gap(next, end) {
-            each(next == begin, gap);
-        }
+        gap(next, end).into_iter().for_each(&mut each);
     }
 }
 
 fn count_nodes(surface: &VoxelGrid, rows: &Rows) -> usize {
     let mut nodes = 0;
-    for_each_node(surface, rows, |_, _| nodes += 1);
+    for_each_node(surface, rows, |_| nodes += 1);
     nodes
 }
 
@@ -203,8 +198,8 @@ impl<'a> Empties<'a> {
     fn of(surface: &'a VoxelGrid, rows: Rows, count: usize) -> Self {
         let mut nodes = Vec::with_capacity(count);
         let mut starts = Vec::with_capacity(rows.count() + 1);
-        for_each_node(surface, &rows, |is_first, node| {
-            if is_first {
+        for_each_node(surface, &rows, |node| {
+            if node.start.position()[0] == rows.bounds[0][0] {
                 starts.push(nodes.len());
             }
             nodes.push(node);

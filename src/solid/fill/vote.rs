@@ -72,10 +72,10 @@ pub fn vote(
 
     let count = |(slab, layer): (&Range<u32>, &mut Vec<u64>)| {
         let mut out = Writer::counting();
-        let tally = sweep.slab(slab, layer, &odd, &mut out);
-        (out.extent(), tally)
+        let statistics = sweep.slab(slab, layer, &odd, &mut out);
+        (out.extent(), statistics)
     };
-    let (extents, tallies): (Vec<Extent>, Vec<Tally>) =
+    let (extents, of_slabs): (Vec<Extent>, Vec<Statistics>) =
         slabs.par_iter().zip(&mut layers).map(count).unzip();
     check_cancelled(progress)?;
     check_memory(working + Extent::bytes(&extents), memory)?;
@@ -89,9 +89,9 @@ pub fn vote(
     };
     slabs.par_iter().zip(&mut layers).zip(grid.writers()).for_each(write);
 
-    let mut tally = tallies.into_iter().fold(Tally::default(), Tally::and);
-    tally.disagreement.odd[2] = ones(&odd);
-    Ok(Voted { grid: grid.finish(), disagreement: tally.disagreement() })
+    let mut statistics = of_slabs.into_iter().fold(Statistics::default(), Statistics::followed_by);
+    statistics.disagreement.odd[2] = ones(&odd);
+    Ok(Voted { grid: grid.finish(), disagreement: statistics.disagreement() })
 }
 
 fn ones(words: &[u64]) -> u64 {
@@ -174,8 +174,8 @@ impl Sweep<'_> {
         layer: &mut [u64],
         odd: &[u64],
         out: &mut Writer<'_>,
-    ) -> Tally {
-        let mut tally = Tally::default();
+    ) -> Statistics {
+        let mut statistics = Statistics::default();
         let width = self.len(0);
         let (mut y_inside, mut y_odd) = (vec![0; width], vec![0; width]);
         let mut pieces = [0, 1, 2].map(|axis| self.pieces(axis, slab));
@@ -190,7 +190,7 @@ impl Sweep<'_> {
                 let [x, ..] = piece.start.position();
                 y_odd[(x - self.bounds[0][0]) as usize] ^= parity_along_y(&piece.mask);
             }
-            tally.disagreement.odd[1] += ones(&y_odd);
+            statistics.disagreement.odd[1] += ones(&y_odd);
             let mut is_in_y = any(&y_odd);
             let rows = layer.chunks_exact_mut(width).zip(odd.chunks_exact(width));
             for (row, (z_inside, z_odd)) in rows.enumerate() {
@@ -201,13 +201,13 @@ impl Sweep<'_> {
                     continue;
                 }
                 let columns = Columns { y_inside: &mut y_inside, y_odd: &y_odd, z_inside, z_odd };
-                Row { first, columns, out, tally: &mut tally }.decide(flips);
+                Row { first, columns, out, statistics: &mut statistics }.decide(flips);
                 inside_rows[row] = any(z_inside);
                 is_in_y = any(&y_inside) || any(&y_odd);
             }
             self.progress.advance(1);
         }
-        tally
+        statistics
     }
 }
 
@@ -239,7 +239,7 @@ struct Row<'a, 'b> {
     first: BrickKey,
     columns: Columns<'a>,
     out: &'a mut Writer<'b>,
-    tally: &'a mut Tally,
+    statistics: &'a mut Statistics,
 }
 
 impl Row<'_, '_> {
@@ -258,9 +258,9 @@ impl Row<'_, '_> {
             }
         }
         self.decide_without_flips(next..self.columns.z_odd.len(), &mut x_columns);
-        self.tally.disagreement.odd[0] += u64::from(x_odd.count_ones());
-        self.tally.disagreement.columns += u64::from(x_columns.disputed.count_ones());
-        self.tally.disagreement.of_columns += u64::from(x_columns.counted.count_ones());
+        self.statistics.disagreement.odd[0] += u64::from(x_odd.count_ones());
+        self.statistics.disagreement.columns += u64::from(x_columns.disputed.count_ones());
+        self.statistics.disagreement.of_columns += u64::from(x_columns.counted.count_ones());
     }
 
     fn decide_without_flips(&mut self, bricks: Range<usize>, x_columns: &mut XColumns) {
@@ -293,7 +293,7 @@ impl Row<'_, '_> {
         x_columns.counted |= any(&inside) | any(&disputed);
         let start = self.first.along_x(begin as u32);
         self.out.push(start, len as u32, &inside);
-        self.tally.add(start, len, &disputed);
+        self.statistics.add(start, len, &disputed);
     }
 }
 
@@ -387,13 +387,13 @@ fn parity_along_z(flips: &Mask) -> u64 {
 
 /// Statistics of some layers.
 #[derive(Default)]
-struct Tally {
+struct Statistics {
     disagreement: AxisDisagreement,
     /// The maximum number of disputed voxels in a brick, and the first brick that has it.
     worst: Option<(u32, BrickKey, Mask)>,
 }
 
-impl Tally {
+impl Statistics {
     /// Counts the disputed voxels of `bricks` bricks along `x`. Calls must be in canonical order.
     fn add(&mut self, start: BrickKey, bricks: usize, disputed: &Mask) {
         let voxels = count(disputed);
@@ -404,7 +404,7 @@ impl Tally {
     }
 
     /// Adds the statistics of the layers that follow.
-    fn and(self, after: Self) -> Self {
+    fn followed_by(self, after: Self) -> Self {
         let (a, b) = (self.disagreement, after.disagreement);
         let worst = match (self.worst, after.worst) {
             (Some(a), Some(b)) => Some(if b.0 > a.0 { b } else { a }),

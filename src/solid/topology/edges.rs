@@ -17,9 +17,9 @@ use crate::solid::topology::shells::Shells;
 use crate::solid::topology::wedges::{self, Leaf};
 use crate::solid::topology::weld::Weld;
 
-/// The counts.
+/// Counts of edges.
 #[derive(Default)]
-pub(super) struct Tally {
+pub(super) struct EdgeCounts {
     /// Three per triangle that is not collapsed.
     pub(super) half_edges: u64,
     pub(super) edges: u64,
@@ -34,7 +34,7 @@ pub(super) struct Tally {
     pub(super) worst: Option<(Fault, Edge)>,
     /// The number of unbalanced edges, with their multiplicities.
     pub(super) boundary_edges: u64,
-    /// These edges, in any order; only some if there are more than wanted.
+    /// These edges, in any order; incomplete if they are more than the maximum.
     pub(super) boundary: Vec<BoundaryEdge>,
 }
 
@@ -46,7 +46,7 @@ pub(super) enum Fault {
     Unbalanced,
 }
 
-impl Tally {
+impl EdgeCounts {
     /// Counts an edge that `rising` triangles traverse in one direction and `falling` in the other.
     /// If it is on the boundary, `keep` decides by its multiplicity whether to keep it.
     fn add(
@@ -132,15 +132,17 @@ impl<'a> Matching<'a> {
     }
 
     /// Matches all half-edges; keeps at most `max_edges` of the boundary.
-    pub(super) fn tally(&self, max_edges: u64) -> Tally {
+    pub(super) fn tally(&self, max_edges: u64) -> EdgeCounts {
         let count = AtomicU64::new(0);
         let keep = |times: u64| count.fetch_add(times, Relaxed) + times <= max_edges;
-        self.parts().map(|part| self.tally_part(part, keep)).reduce(Tally::default, Tally::merged)
+        self.parts()
+            .map(|part| self.tally_part(part, keep))
+            .reduce(EdgeCounts::default, EdgeCounts::merged)
     }
 
-    fn tally_part(&self, part: usize, keep: impl Fn(u64) -> bool) -> Tally {
+    fn tally_part(&self, part: usize, keep: impl Fn(u64) -> bool) -> EdgeCounts {
         let mut stars = Stars::of(self, part);
-        let mut tally = Tally::default();
+        let mut tally = EdgeCounts::default();
         let points = self.mesh.vertices();
         let first = part << self.part_bits;
         stars.for_each(|star, [rising, falling]| {
@@ -183,10 +185,9 @@ impl<'a> Matching<'a> {
         shells.roots()
     }
 
-    /// The pairs of triangles at all edges: at an edge with two triangles these, and at one with
-    /// more those of a shell, as far as there are such ([`wedges`]). Also returns the number of
-    /// half-edges without a pair. An oriented mesh has none, and all its pairs are of one
-    /// orientation.
+    /// The pairs of triangles at all edges: the two triangles of an edge, or the pairs among more
+    /// ([`wedges`]); and the number of half-edges without a pair. An oriented mesh has none, and
+    /// all its pairs are of one orientation.
     pub(super) fn pairs(&self) -> (Vec<Pair>, u64) {
         let of_part = |part| {
             let (mut pairs, mut of_wedges) = (Vec::new(), Vec::new());
@@ -206,9 +207,9 @@ impl<'a> Matching<'a> {
         (0..part_count(self.mesh.vertices().len())).into_par_iter()
     }
 
-    /// Visits the pairs at edges of two triangles in a part, and calls `pair` with the leaves of other
-    /// edges, of which it returns how many have no pair. Returns the number of half-edges without
-    /// one.
+    /// Visits the pairs at edges of two triangles in a part, and calls `pair` with the leaves at
+    /// every other edge; it returns the number of leaves without a pair. Returns the number of
+    /// half-edges without a pair.
     fn pairs_of_part(
         &self,
         part: usize,

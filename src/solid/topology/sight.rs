@@ -1,7 +1,8 @@
-//! Orients the patches of a mesh with holes by sight: along columns of a coarse grid over the mesh's
-//! bounding box, from both ends of all three axes, the first triangle shows its front or its back
-//! (compare K. Takayama and others, *A Simple Method for Correcting Facet Orientations in Polygon
-//! Meshes Based on Ray Casting*, 2014, who cast rays from each patch outwards).
+//! Orients the patches of a mesh with holes by visibility: seen from either end of the columns of a
+//! coarse grid over the mesh's bounding box, along all three axes, the first triangle shows its
+//! front or its back (compare K. Takayama and others, *A Simple Method for Correcting Facet
+//! Orientations in Polygon Meshes Based on Ray Casting*, 2014, who cast rays from each patch
+//! outwards).
 
 use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
 
@@ -18,11 +19,9 @@ use crate::solid::topology::patches::Patches;
 const COLUMNS: [u32; 2] = [32, 128];
 /// Maximum number of columns for a mesh of which [`COLUMNS`] leave many small patches unseen.
 const FINE_COLUMNS: u32 = 512;
-/// Unseen patches are many if there are more of them than this,
+/// Many patches are unseen if they are more than this number, and more than one patch in so many.
 const MAX_UNSEEN: usize = 64;
-/// and if more than one patch in so many is unseen.
-const MAX_UNSEEN_PER: usize = 64;
-/// With fewer sightings of a patch the mesh is looked at along more columns.
+/// Minimum number of sightings of a patch; with fewer, more columns are used.
 const CLEAR: i64 = 64;
 /// Maximum number of crossings of a refinement, estimated from the first columns: some seconds.
 /// Only meshes with a depth complexity of hundreds exceed it.
@@ -59,8 +58,8 @@ pub(super) fn faces_back(
         votes = votes_along(COLUMNS[1]);
     }
     let unseen = votes.unseen();
-    let is_much_unseen = unseen > MAX_UNSEEN && unseen > patches.len() / MAX_UNSEEN_PER;
-    if is_much_unseen && is_within_limit(FINE_COLUMNS) {
+    let are_many_unseen = unseen > MAX_UNSEEN && unseen > patches.len() / MAX_UNSEEN;
+    if are_many_unseen && is_within_limit(FINE_COLUMNS) {
         votes = votes_along(FINE_COLUMNS);
     }
     let all_face_back = most_face_back(votes.as_given) == Some(true);
@@ -142,9 +141,8 @@ impl Votes {
     ) -> Self {
         let progress = Latch::new(progress);
         // A triangle takes up to a millisecond.
-        let must_end = |index: u32| match index.is_multiple_of(64) {
-            true => progress.is_cancelled(),
-            false => progress.is_latched(),
+        let must_end = |index: u32| {
+            if index.is_multiple_of(64) { progress.is_cancelled() } else { progress.is_latched() }
         };
         // The minimum and maximum height in each column.
         let ends: Vec<[AtomicI64; 2]> =
@@ -254,8 +252,8 @@ impl Columns {
     fn cross(&self, triangle: &Triangle, mut each: impl FnMut(usize, i64, i32)) {
         let triangle = &triangle.map(|corner| [0, 1, 2].map(|a| corner[a] - self.from[a]));
         let centers = BoxRange::of_centers(triangle, self.fraction_bits);
-        let is_empty = |axis: usize| centers.lo[axis] > centers.hi[axis];
-        if usize::from(is_empty(0)) + usize::from(is_empty(1)) + usize::from(is_empty(2)) > 1 {
+        // Columns have centres within the triangle's extent along two axes.
+        if (0..3).filter(|&axis| centers.lo[axis] > centers.hi[axis]).count() > 1 {
             return;
         }
         let center = |index: i32| (index << self.fraction_bits) + (1 << (self.fraction_bits - 1));
@@ -278,55 +276,5 @@ impl Columns {
             }
             first_column += dims[0] * dims[1];
         }
-    }
-}
-
-#[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-mod tests {
-    use crate::base::progress::NoProgress;
-    use crate::lattice::{PlaceOptions, Sizing, place};
-    use crate::mesh::Mesh;
-    use crate::solid::topology::Topology;
-
-    #[test]
-    fn columns_are_not_refined_at_a_high_depth_complexity() {
-        // A small cube inside out, above a stack of squares: only columns of width 1 see it, since
-        // those of width 4 and 16 have their centres at 4 n + 2 and 16 n + 8.
-        let flipped = |squares: u32| {
-            let [lo, hi] = [[100.2, 500.2, 100.2], [101.8, 501.8, 101.8]];
-            let mut vertices: Vec<[f64; 3]> = (0..8)
-                .map(|i| [0, 1, 2].map(|a| if i >> a & 1 == 1 { hi[a] } else { lo[a] }))
-                .collect();
-            let inwards = [
-                [0, 4, 6, 2],
-                [1, 3, 7, 5],
-                [0, 1, 5, 4],
-                [2, 6, 7, 3],
-                [0, 2, 3, 1],
-                [4, 5, 7, 6],
-            ]
-            .map(|[a, b, c, d]| [a, d, c, b]);
-            let mut quads = inwards.to_vec();
-            for square in 0..squares {
-                let (first, y) = (vertices.len() as u32, 0.25 * f64::from(square));
-                vertices.extend([
-                    [0.0, y, 0.0],
-                    [0.0, y, 512.0],
-                    [512.0, y, 512.0],
-                    [512.0, y, 0.0],
-                ]);
-                quads.push([first, first + 1, first + 2, first + 3]);
-            }
-            let triangles = quads.into_iter().flat_map(|[a, b, c, d]| [[a, b, c], [a, c, d]]);
-            let mesh = Mesh::new(vertices, triangles.collect()).unwrap();
-            let mesh = place(&mesh, &PlaceOptions::new(Sizing::Resolution(512))).unwrap();
-            let flip = |_: &Topology, _| Ok::<_, ()>(true);
-            let (.., flips) = Topology::with_flips(&mesh, 0, flip, &NoProgress).unwrap();
-            flips.unwrap().statistics.flipped_triangles
-        };
-        // The lowest square shows its back from below.
-        assert_eq!(flipped(100), 12 + 2);
-        assert_eq!(flipped(1_100), 2);
     }
 }

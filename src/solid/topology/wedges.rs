@@ -1,9 +1,10 @@
 //! Pairs the triangles at an edge of more than two, so that each pair belongs to one shell.
 //!
-//! Where exactly two of them are connected, by their vertices in the file or through other edges,
-//! these are a pair. The others are paired around the edge: a triangle with the next one behind it that turns its back to it. Both
-//! bound one wedge of matter, so boxes that touch at an edge stay two boxes, and a box whose sides
-//! are there twice, once in each direction, becomes two.
+//! Two triangles are a pair if they alone are connected, by their vertices in the file or through
+//! other edges. The others are paired in the order of their angles around the edge: a triangle with
+//! the next one behind it of opposite direction. Both bound one wedge of matter. So boxes in
+//! contact at an edge stay two boxes, and a box with each side twice, once in each direction,
+//! becomes two.
 
 use std::cmp::Ordering;
 
@@ -37,10 +38,7 @@ pub(super) fn pair(edge: Edge, mut leaves: Vec<Leaf>, visit: &mut impl FnMut(Pai
             rest.append(&mut connected);
         }
     }
-    match pair_all(edge, &mut rest, must_alternate, visit) {
-        true => 0,
-        false => rest.len() as u64,
-    }
+    if pair_all(edge, &mut rest, must_alternate, visit) { 0 } else { rest.len() as u64 }
 }
 
 /// Visits the pairs of opposite leaves of which each group has only these; returns 0.
@@ -87,8 +85,8 @@ fn pair_around(edge: Edge, leaves: &mut [&Leaf], visit: &mut impl FnMut(Pair)) {
     let around = Around::new(edge, leaves);
     leaves.sort_unstable_by(|one, other| around.compare(one.apex, other.apex));
     // Leaves that coincide are interchangeable: those that rise come first, so that they pair with
-    // others. The index goes with the same one at all edges of a side: seen from the other end of an
-    // edge, the order is reversed, and rising leaves fall.
+    // others. The index goes with the same one at all edges of a side: seen from the other end of
+    // an edge, the order is reversed, and rising leaves fall.
     let ends_run = |(one, other): (&&Leaf, &&Leaf)| !around.coincide(one.apex, other.apex);
     let next = leaves.iter().skip(1).chain(leaves.first());
     let starts = leaves.iter().zip(next).position(ends_run).map_or(0, |last| last + 1);
@@ -150,7 +148,8 @@ impl Around {
     fn compare(&self, one: [i32; 3], other: [i32; 3]) -> Ordering {
         let [one, other] = [one, other].map(|apex| minus(apex.map(i128::from), self.from));
         let turn = |from, to| dot(self.along, cross(from, to)).signum();
-        // 0 along the first leaf, 1 for the half before its opposite direction, 2 along that, and 3.
+        // 0 along the first leaf, 1 for the half before its opposite direction, 2 along that, and
+        // 3.
         let half = |apex| match turn(self.first, apex) {
             0 if dot(cross(self.along, self.first), cross(self.along, apex)) < 0 => 2,
             0 => 0,

@@ -50,8 +50,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod backend;
 pub mod base;
-pub mod cpu;
 pub mod engine;
 pub mod formats;
 #[cfg(feature = "gpu")]
@@ -64,19 +64,18 @@ pub mod solid;
 pub mod surface;
 pub mod view;
 
+pub use backend::cpu::Cpu;
+#[cfg(feature = "gpu")]
+pub use backend::gpu::Gpu;
+pub use backend::{Backend, BackendError};
 pub use base::error_code::ErrorCode;
 #[cfg(feature = "memory")]
 pub use base::memory;
 pub use base::names::UnknownName;
 pub use base::progress::{NoProgress, Progress};
-pub use cpu::Cpu;
-pub use engine::backend::{Backend, BackendError};
-pub use engine::mode::{Mode, Voxels, voxelize};
 pub use engine::{ColorSource, MeshSource, VoxelizeError, Voxelized, Voxelizer, code_of};
 #[cfg(feature = "gpu")]
 pub use gpu::GpuError;
-#[cfg(feature = "gpu")]
-pub use gpu::voxelize::Gpu;
 pub use grid::compare::{Comparison, compare};
 pub use grid::{GridError, Place, Up, VoxelGrid, World};
 pub use lattice::transform::Transform;
@@ -86,6 +85,7 @@ pub use lattice::{
 pub use mesh::appearance::Appearance;
 pub use mesh::{Mesh, MeshError};
 pub use solid::distance::DistanceField;
+pub use solid::mode::{Mode, Voxels, voxelize};
 pub use solid::proximity::{Nearest, Proximity, ProximityError};
 pub use solid::topology::Topology;
 pub use solid::{Fill, Solid};

@@ -1,6 +1,6 @@
 //! The limits of graphics cards, and the times that they predict.
 
-use trivox::engine::backend::report::{RunReport, StageReport};
+use trivox::backend::report::{RunReport, StageReport};
 
 use crate::kernels::{COSTS, Cost};
 

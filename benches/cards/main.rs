@@ -4,11 +4,11 @@
 //!
 //! Prints Markdown tables. `--quick` takes two models at a small resolution, and `--only NAME` one.
 
-use trivox::engine::backend::report::RunReport;
-use trivox::engine::backend::{Rule, RunOptions, VoxelKernel};
+use trivox::backend::gpu::Gpu;
+use trivox::backend::report::RunReport;
+use trivox::backend::{Rule, RunOptions, VoxelKernel};
 use trivox::formats::read_mesh;
 use trivox::gpu::Adapter;
-use trivox::gpu::voxelize::Gpu;
 use trivox::{NoProgress, PlaceOptions, Sizing, place};
 
 use cards::{CARDS, Card, Time};

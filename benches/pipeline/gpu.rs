@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use trivox::engine::backend::report::{RunReport, StageReport};
-use trivox::engine::backend::{Rule, RunOptions, VoxelKernel};
+use trivox::backend::gpu::Gpu;
+use trivox::backend::report::{RunReport, StageReport};
+use trivox::backend::{Rule, RunOptions, VoxelKernel};
 use trivox::formats::read_mesh;
-use trivox::gpu::voxelize::Gpu;
 use trivox::gpu::{Adapter, Device};
 use trivox::{Backend, NoProgress, PlaceOptions, Sizing, place};
 use wgpu::BufferUsages as Usage;

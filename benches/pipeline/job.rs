@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-use trivox::engine::backend::brick_pairs;
+use trivox::backend::brick_pairs;
 use trivox::formats::{GridFormat, read_mesh, write_grid};
 use trivox::{Cpu, NoProgress, PlaceOptions, PlacedMesh, Sizing, VoxelGrid, World, place};
 

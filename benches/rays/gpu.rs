@@ -1,8 +1,8 @@
 //! The same rays on a GPU.
 
 use trivox::Gpu;
-use trivox::gpu::scene::{GpuScene, HIT_WORDS, RAY_GROUP, RAY_WORDS};
 use trivox::gpu::{Adapter, Device, kernels::FIRST_HITS};
+use trivox::view::gpu::{GpuScene, HIT_WORDS, RAY_GROUP, RAY_WORDS};
 use trivox::view::trace::{Hit, Ray, Scene};
 use wgpu::BufferUsages as Usage;
 

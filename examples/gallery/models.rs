@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use trivox::backend::RunOptions;
 use trivox::base::srgb::Rgba;
-use trivox::engine::backend::RunOptions;
 use trivox::formats::read_mesh;
 use trivox::grid::{BRICK, Colors, mask_voxels};
 use trivox::solid::Solid;

@@ -11,7 +11,7 @@ use bytemuck::{Pod, Zeroable};
 use image::{Rgb, RgbImage};
 use trivox::base::srgb::srgb_of;
 use trivox::gpu::Device;
-use trivox::gpu::scene::{
+use trivox::view::gpu::{
     MeshBuffers, SCENE_SOURCE, SceneBuffers, SceneBuilder, SceneCapacity, SceneFailure,
 };
 use trivox::wgpu::util::{BufferInitDescriptor, DeviceExt};

@@ -2,7 +2,7 @@
 
 use std::io::Cursor;
 
-use trivox::engine::backend::{BackendChoice, RunOptions};
+use trivox::backend::{BackendChoice, RunOptions};
 use trivox::formats::{
     GridFormat, MESH_FORMATS, Sidecars, read_grid_from, read_mesh_from, write_grid,
 };

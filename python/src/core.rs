@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use serde_json::json;
-use trivox::engine::backend::{BackendChoice, Backends};
+use trivox::backend::{BackendChoice, Backends};
 use trivox::engine::{Distances, Remedy, Summary, Timings, Warning};
 use trivox::grid::Attribute;
 use trivox::mesh::appearance::FilterChoice;

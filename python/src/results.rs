@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::Value;
-use trivox::engine::backend::BackendChoice;
+use trivox::backend::BackendChoice;
 use trivox::engine::verify::{Fault, KnownPlacement, VerifyOptions};
 use trivox::formats::{GridFormat, MESH_FORMATS};
 use trivox::gpu::Adapter;

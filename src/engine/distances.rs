@@ -2,16 +2,16 @@
 
 use std::time::Duration;
 
-use crate::engine::backend::{BackendError, Chosen};
-use crate::engine::mode::Mode;
+use crate::backend::UsedBackend;
+use crate::backend::{BackendError, Chosen};
 use crate::engine::steps::timed;
 use crate::engine::{
-    ColorSource, MeshSource, Placed, Timings, UsedBackend, VoxelizeError, Voxelized, Voxelizer,
-    Warning,
+    ColorSource, MeshSource, Placed, Timings, VoxelizeError, Voxelized, Voxelizer, Warning,
 };
 use crate::grid::VoxelGrid;
 use crate::lattice::{Lattice, PlacedMesh};
 use crate::solid::distance::{DistanceField, NOT_IN_TILES, band, check_width, field_of};
+use crate::solid::mode::Mode;
 use crate::solid::{FillReport, Solid};
 
 /// The distances around the surface of a mesh.

@@ -5,9 +5,9 @@ use std::io;
 
 use thiserror::Error;
 
+use crate::backend::BackendError;
 use crate::base::error_code::ErrorCode;
 use crate::base::names::UnknownName;
-use crate::engine::backend::BackendError;
 use crate::engine::verify::VerifyError;
 #[cfg(feature = "palette")]
 use crate::formats::BlocksError;

@@ -1,7 +1,7 @@
 //! Estimates the work and the memory of a mesh.
 
-use crate::engine::backend::brick_pairs;
-use crate::engine::backend::choice::NANOSECONDS_PER_PAIR;
+use crate::backend::brick_pairs;
+use crate::backend::choice::NANOSECONDS_PER_PAIR;
 use crate::engine::{MeshSource, Placed, VoxelizeError, Voxelizer};
 use crate::grid::{BRICK, GridBuilder};
 

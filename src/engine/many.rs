@@ -3,8 +3,8 @@
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
 
+use crate::backend::BackendError;
 use crate::base::ordered::Ordered;
-use crate::engine::backend::BackendError;
 use crate::engine::{Distances, MeshSource, VoxelizeError, Voxelized, Voxelizer};
 
 /// Inputs that each worker may be ahead of the caller by: finished grids take memory.

@@ -3,14 +3,11 @@
 //! The steps are public too: [`read_mesh`](crate::formats::read_mesh),
 //! [`place`](fn@crate::place), [`voxelize`](fn@crate::voxelize), [`color`](fn@crate::color).
 
-pub mod backend;
 mod distances;
 mod error;
 mod estimate;
 mod many;
-pub mod mode;
 mod options;
-mod pool;
 mod results;
 mod source;
 mod steps;
@@ -22,22 +19,22 @@ mod warning;
 use std::fmt;
 use std::sync::Arc;
 
+use crate::backend::pool::LazyPool;
+use crate::backend::{Backends, VoxelKernel};
 use crate::base::progress::Progress;
 use crate::base::srgb::Rgba;
-use crate::engine::backend::{Backends, VoxelKernel};
-use crate::engine::mode::Mode;
-use crate::engine::pool::LazyPool;
 use crate::grid::{AttributeSet, Up};
 use crate::lattice::transform::Transform;
 use crate::lattice::{Lattice, MAX_DIM, MAX_SPAN_VOXELS, PlaceOptions, Tile, Window};
 use crate::mesh::Mesh;
 use crate::mesh::appearance::FilterChoice;
+use crate::solid::mode::Mode;
 
 pub use crate::engine::distances::{Distances, Measured};
 pub use crate::engine::error::{VoxelizeError, code_of};
 pub use crate::engine::estimate::Estimate;
 pub use crate::engine::many::{Many, Shares};
-pub use crate::engine::results::{Placed, Timings, UsedBackend, Voxelized};
+pub use crate::engine::results::{Placed, Timings, Voxelized};
 pub use crate::engine::source::MeshSource;
 pub use crate::engine::summary::{BandSummary, Summary};
 pub use crate::engine::verified::Verified;

@@ -4,20 +4,20 @@ use std::sync::Arc;
 
 use rayon::ThreadPool;
 
+#[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
+use crate::backend::gpu::Gpu;
+use crate::backend::pool::LazyPool;
+use crate::backend::{BackendChoice, Backends, VoxelKernel};
 use crate::base::progress::{NoProgress, Progress};
 use crate::base::srgb::Rgba;
-use crate::engine::backend::{BackendChoice, Backends, VoxelKernel};
-use crate::engine::mode::Mode;
-use crate::engine::pool::LazyPool;
 use crate::engine::{ColorSource, Voxelizer};
-#[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
-use crate::gpu::voxelize::Gpu;
 #[cfg(doc)]
 use crate::grid::VoxelGrid;
 use crate::grid::{Attribute, AttributeSet, Up};
 use crate::lattice::transform::Transform;
 use crate::lattice::{Bounds, Lattice, PlaceOptions, Sizing, Tile};
 use crate::mesh::appearance::FilterChoice;
+use crate::solid::mode::Mode;
 
 impl Default for Voxelizer {
     fn default() -> Self {
@@ -232,7 +232,7 @@ impl Voxelizer {
     /// Sets the kernel with which a GPU tests voxels, wherever [`Rule::Conservative`] is used. The
     /// voxels do not depend on it.
     ///
-    /// [`Rule::Conservative`]: crate::engine::backend::Rule::Conservative
+    /// [`Rule::Conservative`]: crate::backend::Rule::Conservative
     #[must_use]
     pub fn kernel(self, kernel: VoxelKernel) -> Self {
         Self { kernel, ..self }

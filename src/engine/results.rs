@@ -1,12 +1,12 @@
 //! The results of the steps.
 
-use std::fmt;
 use std::time::Duration;
 
 use serde::{Serialize, Serializer};
 
+use crate::backend::UsedBackend;
+use crate::backend::report::RunReport;
 use crate::engine::Warning;
-use crate::engine::backend::report::RunReport;
 use crate::formats::Sidecar;
 use crate::grid::VoxelGrid;
 use crate::lattice::{Lattice, PlacedMesh, Window};
@@ -50,33 +50,6 @@ pub struct Voxelized {
     pub warnings: Vec<Warning>,
     /// The time of each step.
     pub timings: Timings,
-}
-
-/// The backend that computed voxels.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct UsedBackend {
-    /// The GPU adapter's label; `None` for the CPU.
-    pub adapter: Option<String>,
-    /// The reason for this backend, as a phrase.
-    pub reason: String,
-}
-
-impl UsedBackend {
-    /// `cpu` or `gpu`.
-    #[must_use]
-    pub fn name(&self) -> &'static str {
-        if self.adapter.is_some() { "gpu" } else { "cpu" }
-    }
-}
-
-impl fmt::Display for UsedBackend {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.adapter {
-            Some(adapter) => write!(f, "gpu, {adapter}"),
-            None => f.write_str("cpu"),
-        }
-    }
 }
 
 /// The time of each step. With serde, milliseconds of the steps that were taken.

@@ -6,24 +6,24 @@ use std::time::Duration;
 
 use web_time::Instant;
 
+use crate::backend::BackendChoice;
 #[cfg(feature = "gpu")]
-use crate::engine::backend::BackendChoice;
-use crate::engine::backend::{Backend, BackendError, Chosen, RunOptions, check_cancelled};
-use crate::engine::mode::{Mode, Voxels, voxelize_async};
-use crate::engine::pool::LazyPool;
+use crate::backend::UsedBackend;
+#[cfg(feature = "gpu")]
+use crate::backend::gpu::Gpu;
+use crate::backend::pool::LazyPool;
+use crate::backend::{Backend, BackendError, Chosen, RunOptions, check_cancelled};
 use crate::engine::{
-    ColorSource, MeshSource, Placed, Timings, UsedBackend, VoxelizeError, Voxelized, Voxelizer,
-    Warning,
+    ColorSource, MeshSource, Placed, Timings, VoxelizeError, Voxelized, Voxelizer, Warning,
 };
 use crate::formats::{LoadedMesh, MeshFile, ReadError, ReadOptions, Sidecar};
 #[cfg(feature = "gpu")]
 use crate::gpu::GpuError;
-#[cfg(feature = "gpu")]
-use crate::gpu::voxelize::Gpu;
 use crate::grid::{Attribute, Colors, VoxelGrid, World};
 use crate::lattice::{Lattice, PlaceError, PlacedMesh, Window, place, place_on};
 use crate::mesh::Mesh;
 use crate::solid::FillWarning;
+use crate::solid::mode::{Mode, Voxels, voxelize_async};
 use crate::surface::attributes::attributes;
 use crate::surface::color::{ColorOptions, Colored, color};
 
@@ -416,7 +416,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::engine::backend::Backends;
+    use crate::backend::Backends;
     use crate::gpu::Adapter;
 
     #[test]

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::engine::{Distances, UsedBackend, Voxelized};
+use crate::backend::UsedBackend;
+use crate::engine::{Distances, Voxelized};
 use crate::grid::{Attributes, VoxelGrid};
 use crate::lattice::{Lattice, Window};
 use crate::solid::distance::DistanceField;

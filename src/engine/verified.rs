@@ -1,9 +1,10 @@
 //! Verifies a grid against its mesh, with the voxelizer's mode and backend.
 
-use crate::engine::backend::BackendError;
+use crate::backend::BackendError;
+use crate::backend::UsedBackend;
 use crate::engine::steps::Read;
 use crate::engine::verify::{Verdict, VerifyOptions, verify};
-use crate::engine::{MeshSource, UsedBackend, VoxelizeError, Voxelized, Voxelizer, Warning};
+use crate::engine::{MeshSource, VoxelizeError, Voxelized, Voxelizer, Warning};
 use crate::grid::VoxelGrid;
 use crate::lattice::PlacedMesh;
 use crate::solid::FillReport;

@@ -6,9 +6,9 @@ use rayon::prelude::*;
 
 use crate::base::numbers::{counted, significant};
 use crate::base::srgb::Rgba;
-use crate::engine::mode::Mode;
 use crate::grid::VoxelGrid;
 use crate::lattice::{PlacedMesh, Sizing};
+use crate::solid::mode::Mode;
 use crate::solid::{Fill, FillReport, FillWarning};
 
 /// A property of the voxels that a caller might not expect; [`Display`](fmt::Display) gives a

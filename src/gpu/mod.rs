@@ -1,6 +1,7 @@
 //! The GPU: adapters, devices and their errors, buffers and readback, kernels with bindings and
-//! pipelines, timestamps; on these stand voxelization ([`voxelize`]), scenes for ray tracing
-//! ([`scene`]), [distances](distance) and [pictures](draw).
+//! pipelines, timestamps. Voxelization ([`backend::gpu`](crate::backend::gpu)), distances
+//! ([`solid::distance::gpu`](crate::solid::distance::gpu)), scenes for ray tracing and pictures
+//! ([`view::gpu`](crate::view::gpu)) stand on it.
 //!
 //! A kernel is one WGSL file in `shaders/` and one row of [`kernels`]. Its imports and bindings are
 //! declared only in that file.
@@ -14,14 +15,9 @@
 mod adapter;
 mod clock;
 mod device;
-#[cfg(not(target_arch = "wasm32"))]
-pub mod distance;
-pub mod draw;
 mod error;
 pub mod kernels;
 mod pipeline;
-pub mod scene;
-pub mod voxelize;
 
 pub use adapter::Adapter;
 pub use device::Device;

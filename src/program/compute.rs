@@ -2,8 +2,8 @@
 
 use anyhow::{Context, Result, bail};
 use trivox::Mode;
-use trivox::engine::UsedBackend;
-use trivox::engine::backend::{BackendChoice, Backends};
+use trivox::backend::UsedBackend;
+use trivox::backend::{BackendChoice, Backends};
 use trivox::solid::Fill;
 
 use crate::cli::ComputeArgs;

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use trivox::VoxelGrid;
-use trivox::engine::backend::BackendChoice;
+use trivox::backend::BackendChoice;
 use trivox::view::render::Renderer;
 #[cfg(feature = "gpu")]
 use trivox::{Gpu, gpu::Adapter};

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
-use trivox::engine::backend::report::{RunReport, StageReport};
+use trivox::backend::report::{RunReport, StageReport};
 use trivox::engine::{self, BandSummary, Summary};
 use trivox::grid::ContentHash;
 use trivox::{Comparison, DistanceField, VoxelGrid, Window, compare};

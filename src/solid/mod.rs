@@ -8,6 +8,7 @@
 
 pub mod distance;
 pub mod fill;
+pub mod mode;
 pub mod proximity;
 mod report;
 mod summary;
@@ -20,10 +21,10 @@ pub use summary::{
 
 use std::borrow::Cow;
 
+use crate::backend::runner::Runner;
+use crate::backend::{BackendError, check_cancelled, check_memory};
+use crate::backend::{Rule, Run};
 use crate::base::names::named;
-use crate::engine::backend::runner::Runner;
-use crate::engine::backend::{BackendError, check_cancelled, check_memory};
-use crate::engine::backend::{Rule, Run};
 use crate::grid::compare::compare;
 use crate::grid::{VoxelGrid, Windings};
 use crate::lattice::{MAX_DIM, PlacedMesh};

@@ -12,8 +12,8 @@ use std::collections::HashMap;
 
 use pulp::{Arch, Simd, WithSimd};
 
+use crate::backend::{BackendError, check_cancelled, check_memory};
 use crate::base::progress::{Latch, Progress};
-use crate::engine::backend::{BackendError, check_cancelled, check_memory};
 use crate::grid::{
     Attribute, AttributeNames, AttributeSet, Attributes, BRICK, BrickKey, Mask, SurfaceSample,
     VoxelGrid, VoxelValues, count, is_empty, mask_bounds, mask_places,

@@ -1,7 +1,7 @@
 //! The adapters to test on, and running one kernel on arrays of words.
 
 use trivox::Gpu;
-use trivox::gpu::voxelize::BatchLimits;
+use trivox::backend::gpu::BatchLimits;
 use trivox::gpu::{Adapter, Device};
 use wgpu::BufferUsages as Usage;
 

@@ -1,6 +1,6 @@
 //! The CPU backend within a bound on memory.
 
-use trivox::engine::backend::{BackendError, Rule, RunOptions};
+use trivox::backend::{BackendError, Rule, RunOptions};
 use trivox::{Cpu, NoProgress, PlacedMesh, VoxelGrid};
 
 use super::voxels::assert_same;

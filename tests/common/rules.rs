@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use trivox::engine::backend::Rule;
+use trivox::backend::Rule;
 use trivox::predicate::Axis;
 use trivox::{PlacedMesh, VoxelGrid};
 

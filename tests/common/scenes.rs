@@ -2,7 +2,7 @@
 //! doubled and overlapping, turned in space, and some of them inside out as a whole.
 
 use fastrand::Rng;
-use trivox::engine::backend::BackendChoice;
+use trivox::backend::BackendChoice;
 use trivox::lattice::{Tile, Tiles};
 use trivox::solid::Fill;
 use trivox::{Mesh, PlacedMesh, VoxelGrid, Voxelizer};

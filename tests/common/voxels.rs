@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use trivox::engine::backend::RunOptions;
+use trivox::backend::RunOptions;
 use trivox::formats::read_mesh;
 use trivox::solid::{Fill, FillReport, Solid};
 use trivox::{

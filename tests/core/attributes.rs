@@ -12,7 +12,7 @@ use trivox::mesh::appearance::Material;
 use trivox::solid::Solid;
 use trivox::{Appearance, Bounds, ColorSource, Mesh, Mode, PlacedMesh, VoxelGrid, Voxelizer};
 
-use trivox::engine::backend::BackendChoice;
+use trivox::backend::BackendChoice;
 
 fn voxelizer() -> Voxelizer {
     let all = Attribute::ALL.iter().copied();

@@ -7,7 +7,7 @@ use crate::common::pairs::triangle_past_the_origin;
 use crate::common::shapes::{UNIT, mesh_of, moved, placed, soup, window_on_wide_triangles};
 use crate::common::voxels::{assert_same, at_resolution, surface, within};
 use fastrand::Rng;
-use trivox::engine::backend::Rule;
+use trivox::backend::Rule;
 use trivox::grid::VoxelGrid;
 use trivox::lattice::Triangle;
 use trivox::{Bounds, Cpu, NoProgress, PlaceOptions, PlacedMesh, Sizing, place};

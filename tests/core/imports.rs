@@ -1,39 +1,23 @@
-//! The folders of the library import only the folders that this table allows.
+//! The folders of the library are layers: each imports only folders below it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-/// Each folder of `src`, and the folders that it imports. The first five and `formats` are in layers;
-/// backends, solids, surfaces and views still import each other.
-const IMPORTS: [(&str, &[&str]); 12] = [
-    ("base", &[]),
-    ("mesh", &["base"]),
-    ("lattice", &["base", "mesh"]),
-    ("predicate", &["base", "lattice"]),
-    ("grid", &["base", "lattice"]),
-    ("cpu", &["base", "engine", "grid", "lattice", "predicate"]),
-    ("gpu", &["base", "cpu", "engine", "grid", "lattice", "mesh", "predicate", "solid", "view"]),
-    ("solid", &["base", "engine", "gpu", "grid", "lattice", "predicate"]),
-    ("surface", &["base", "engine", "grid", "lattice", "mesh", "predicate"]),
-    ("view", &["base", "gpu", "grid"]),
-    ("formats", &["base", "grid", "lattice", "mesh", "solid", "surface", "view"]),
-    (
-        "engine",
-        &[
-            "base",
-            "cpu",
-            "formats",
-            "gpu",
-            "grid",
-            "lattice",
-            "mesh",
-            "predicate",
-            "solid",
-            "surface",
-            "view",
-        ],
-    ),
+/// The folders of `src`, from the lowest to the highest.
+const LAYERS: [&str; 12] = [
+    "base",
+    "mesh",
+    "lattice",
+    "predicate",
+    "grid",
+    "gpu",
+    "backend",
+    "solid",
+    "surface",
+    "view",
+    "formats",
+    "engine",
 ];
 
 /// The modules that a source file imports by `crate::MODULE`, except in comments and unit tests.
@@ -57,22 +41,18 @@ fn collect(folder: &Path, found: &mut BTreeSet<String>) {
 }
 
 #[test]
-fn folders_import_those_of_the_table() {
+fn folders_import_those_below_them() {
     let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let mut found = BTreeMap::new();
-    for (folder, _) in IMPORTS {
-        let of_folder: &mut BTreeSet<String> = found.entry(folder).or_default();
-        collect(&src.join(folder), of_folder);
-        of_folder.remove(folder);
-    }
-    for (folder, allowed) in IMPORTS {
-        let allowed: BTreeSet<String> = allowed.iter().map(|&name| name.to_owned()).collect();
-        assert_eq!(found[folder], allowed, "{folder}");
+    for (index, folder) in LAYERS.into_iter().enumerate() {
+        let mut found = BTreeSet::new();
+        collect(&src.join(folder), &mut found);
+        let above = LAYERS[index + 1..].iter().copied().filter(|&other| found.contains(other));
+        assert_eq!(above.collect::<Vec<_>>(), [""; 0], "above {folder}");
     }
     let folders =
         fs::read_dir(src).unwrap().filter(|entry| entry.as_ref().unwrap().path().is_dir());
     // The program imports the library by its name.
-    assert_eq!(folders.count(), IMPORTS.len() + 1);
+    assert_eq!(folders.count(), LAYERS.len() + 1);
 }
 
 #[test]

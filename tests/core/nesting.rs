@@ -2,7 +2,7 @@
 //! the rule is made of.
 use crate::common::scenes;
 use crate::common::solids::{cube, cuboid, inside_out, together, with_triangles};
-use trivox::engine::backend::RunOptions;
+use trivox::backend::RunOptions;
 use trivox::solid::{Fill, FillReport, Solid};
 use trivox::{Cpu, Mesh, Mode, NoProgress, PlaceOptions, Sizing, place, voxelize};
 

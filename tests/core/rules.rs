@@ -8,7 +8,7 @@ use crate::common::shapes::{
 };
 use crate::common::voxels::assert_same;
 use fastrand::Rng;
-use trivox::engine::backend::{Rule, RunOptions};
+use trivox::backend::{Rule, RunOptions};
 use trivox::lattice::Triangle;
 use trivox::{Cpu, NoProgress, PlacedMesh, VoxelGrid};
 

@@ -15,7 +15,7 @@ use crate::common::voxels::{
     at_resolution, at_voxel_size, in_grid, in_mode, on_threads, solid, surface, within,
 };
 use fastrand::Rng;
-use trivox::engine::backend::RunOptions;
+use trivox::backend::RunOptions;
 use trivox::formats::read_mesh;
 use trivox::lattice::Triangle;
 use trivox::solid::{Fill, FillReport, FillWarning, Solid, fill};

@@ -8,7 +8,7 @@ use crate::common::voxels::{asset, by_fill};
 use std::sync::Arc;
 
 use fastrand::Rng;
-use trivox::engine::backend::{BackendChoice, Backends};
+use trivox::backend::{BackendChoice, Backends};
 use trivox::formats::read_mesh;
 use trivox::grid::{BrickKey, Colors};
 use trivox::lattice::{MAX_DIM, TileError, Tiles, WindowReach};

@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 use crate::common::solids::{octahedron, with_triangles};
 #[cfg(feature = "gpu")]
 use rayon::prelude::*;
-use trivox::engine::backend::BackendChoice;
+use trivox::backend::BackendChoice;
 #[cfg(feature = "gpu")]
-use trivox::engine::backend::Backends;
+use trivox::backend::Backends;
 use trivox::engine::{Many, Timings, Warning};
 use trivox::formats::{MeshSpec, Sidecars, read_mesh};
 use trivox::lattice::transform::{CenteredGrid, Rotation, TransformError};
@@ -469,7 +469,7 @@ fn an_estimate_is_about_what_the_work_takes() {
 #[cfg(feature = "gpu")]
 #[test]
 fn without_a_gpu_a_browser_says_why_the_cpu_computes_unless_a_gpu_was_asked_for() {
-    use trivox::engine::backend::BackendChoice;
+    use trivox::backend::BackendChoice;
     let run = |choice| {
         let voxelizer = Voxelizer::new().resolution(9).backend(choice);
         let placed = voxelizer.place(octahedron(1.0)).unwrap();

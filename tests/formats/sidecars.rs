@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Cursor;
 
 use image::{ImageFormat, Rgb, RgbImage};
-use trivox::engine::backend::BackendChoice;
+use trivox::backend::BackendChoice;
 use trivox::formats::{LoadedMesh, MeshSpec, ReadError, ReadOptions, Sidecars, read_mesh_from};
 use trivox::{MeshSource, Voxelizer};
 

@@ -7,7 +7,7 @@ use crate::common::environment;
 use crate::common::gpu::{adapters, fast_adapters, fast_gpu, gpus};
 use crate::common::rules::RULES;
 use crate::common::voxels::{asset_path, at_resolution};
-use trivox::engine::backend::{Rule, RunOptions};
+use trivox::backend::{Rule, RunOptions};
 use trivox::formats::read_mesh;
 use trivox::gpu::Adapter;
 use trivox::{Backend, Cpu, Mesh, NoProgress, PlacedMesh, VoxelGrid};

@@ -6,10 +6,10 @@ use std::process::Command;
 use crate::common::gpu::{UNLIMITED, fast_adapters, gpus};
 use crate::common::shapes::{UNIT, placed, soup};
 use fastrand::Rng;
-use trivox::engine::backend::report::{RunReport, StageReport};
-use trivox::engine::backend::{Rule, Run, RunOptions, VoxelKernel};
+use trivox::backend::gpu::BatchLimits;
+use trivox::backend::report::{RunReport, StageReport};
+use trivox::backend::{Rule, Run, RunOptions, VoxelKernel};
 use trivox::formats::read_mesh;
-use trivox::gpu::voxelize::BatchLimits;
 use trivox::lattice::Triangle;
 use trivox::{Cpu, Gpu, Mesh, NoProgress, PlaceOptions, PlacedMesh, Sizing, place};
 

@@ -11,9 +11,9 @@ use crate::common::shapes::{
 };
 use crate::common::voxels::{assert_same, at_resolution};
 use fastrand::Rng;
-use trivox::engine::backend::report::RunReport;
-use trivox::engine::backend::{Rule, RunOptions, VoxelKernel};
-use trivox::gpu::voxelize::BatchLimits;
+use trivox::backend::gpu::BatchLimits;
+use trivox::backend::report::RunReport;
+use trivox::backend::{Rule, RunOptions, VoxelKernel};
 use trivox::lattice::Triangle;
 use trivox::predicate::Axis;
 use trivox::{Backend, BackendError, Cpu, Gpu, NoProgress, PlacedMesh, Progress, VoxelGrid};

@@ -6,18 +6,18 @@ use std::mem::offset_of;
 use std::path::Path;
 use std::process::Command;
 
-use trivox::gpu::distance::{
+use trivox::backend::gpu::data::{self, Pair, Params};
+use trivox::gpu::kernels::{Binding, File, KERNELS, Kernel, MODULES, bindings, resolve};
+use trivox::gpu::{self, kernels};
+use trivox::grid::BRICK;
+use trivox::solid::distance::gpu::{
     BLOCK, BRICK_VOXELS, CELL, CLUSTER_TRIANGLES, Cluster, ITEM_CLUSTERS, Item, MeasureParams,
     Record,
 };
-use trivox::gpu::draw::{DrawParams, NO_GROUND, SUM_WORDS};
-use trivox::gpu::kernels::{Binding, File, KERNELS, Kernel, MODULES, bindings, resolve};
-use trivox::gpu::scene::tree::{HEADER_BRICKS, HEADER_ROOT, NODE_WORDS, TreeParams};
-use trivox::gpu::scene::{self as rays, Header, RAY_GROUP, SCENE_SOURCE, WordNode};
-use trivox::gpu::voxelize::Source;
-use trivox::gpu::voxelize::data::{self, Pair, Params};
-use trivox::gpu::{self, kernels};
-use trivox::grid::BRICK;
+use trivox::view::gpu::Source;
+use trivox::view::gpu::draw::{DrawParams, NO_GROUND, SUM_WORDS};
+use trivox::view::gpu::tree::{HEADER_BRICKS, HEADER_ROOT, NODE_WORDS, TreeParams};
+use trivox::view::gpu::{self as rays, Header, RAY_GROUP, SCENE_SOURCE, WordNode};
 use wgpu::naga;
 use wgpu::naga::back::{hlsl, msl, pipeline_constants};
 

@@ -11,7 +11,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use common::solids;
 use peak_alloc::PeakAlloc;
-use trivox::engine::backend::RunOptions;
+use trivox::backend::RunOptions;
 use trivox::formats::{
     GridFormat, LoadedMesh, MeshSpec, ReadError, ReadOptions, Sidecars, WriteOptions, read_grid,
     read_grid_from, read_mesh_from, read_mesh_with, write_grid, write_grid_with,

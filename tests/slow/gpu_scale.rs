@@ -10,9 +10,9 @@ use crate::common::environment;
 use crate::common::gpu::fast_gpu;
 use crate::common::shapes::mesh_of;
 use fastrand::Rng;
-use trivox::engine::backend::{Rule, RunOptions};
+use trivox::backend::gpu::BatchLimits;
+use trivox::backend::{Rule, RunOptions};
 use trivox::formats::read_mesh;
-use trivox::gpu::voxelize::BatchLimits;
 use trivox::{BackendError, Cpu, Gpu, Mesh, NoProgress, PlaceOptions, Progress, Sizing, place};
 
 /// Buffers of less than 10 MB in all.

@@ -10,7 +10,7 @@ use crate::common::environment;
 use crate::common::memory::{memory_needed, voxelize_within};
 use crate::common::oracle;
 use fastrand::Rng;
-use trivox::engine::backend::RunOptions;
+use trivox::backend::RunOptions;
 use trivox::formats::read_mesh;
 use trivox::grid::BRICK;
 use trivox::solid::Solid;

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use fastrand::Rng;
 use tempfile::TempDir;
-use trivox::engine::backend::{BackendChoice, Backends};
+use trivox::backend::{BackendChoice, Backends};
 use trivox::formats::{GridFormat, write_grid};
 use trivox::solid::{Fill, Solid};
 use trivox::{Mode, Voxelizer};

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use trivox::base::srgb::Rgba;
-use trivox::engine::backend::BackendChoice;
+use trivox::backend::BackendChoice;
 use trivox::lattice::transform::CenteredGrid;
 use trivox::solid::{Fill, Solid};
 use trivox::view::render::{Background, RenderOptions, View};

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use bytemuck::{Pod, Zeroable};
 use serde::Deserialize;
 use trivox::gpu::Device;
-use trivox::gpu::scene::{GpuScene, SCENE_SOURCE};
+use trivox::view::gpu::{GpuScene, SCENE_SOURCE};
 use trivox::grid::DEFAULT_COLOR;
 use trivox::view::trace::{DIRECTION_BITS, Ray, Scene};
 use trivox::wgpu;

@@ -20,8 +20,8 @@ pub use alignment::Alignment;
 pub use placement::{KnownPlacement, PlacementSource};
 pub use slice::Slice;
 
+use crate::backend::BackendError;
 use crate::base::error_code::ErrorCode;
-use crate::engine::backend::BackendError;
 use crate::engine::verify::slice::GridPair;
 use crate::grid::GridError;
 use crate::grid::compare::{Comparison, compare, iou};

@@ -16,8 +16,8 @@ use clap::builder::NonEmptyStringValueParser;
 use clap::{Arg, ArgGroup, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use trivox::Mode;
+use trivox::backend::{BackendChoice, VoxelKernel};
 use trivox::base::srgb::Rgba;
-use trivox::engine::backend::{BackendChoice, VoxelKernel};
 use trivox::lattice::transform::Rotation;
 use trivox::mesh::appearance::FilterChoice;
 use trivox::solid::Fill;

@@ -3,7 +3,7 @@
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use std::str::FromStr;
 use trivox::UnknownName;
-use trivox::engine::backend::{BackendChoice, VoxelKernel};
+use trivox::backend::{BackendChoice, VoxelKernel};
 use trivox::grid::Attribute;
 use trivox::mesh::appearance::FilterChoice;
 use trivox::solid::Fill;

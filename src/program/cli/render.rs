@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use bytesize::ByteSize;
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
-use trivox::engine::backend::BackendChoice;
+use trivox::backend::BackendChoice;
 use trivox::view::render::{Background, MAX_SAMPLES, Projection, View};
 use trivox::{ColorSource, Up};
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
 use serde_json::Value;
-use trivox::engine::backend::{Rule, RunOptions};
+use trivox::backend::{Rule, RunOptions};
 use trivox::formats::{
     GridFormat, LoadedGrid, MeshSpec, ReadOptions, check_known_extension, is_mesh, read_grid_with,
     read_mesh_with,

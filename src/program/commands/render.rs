@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
-use trivox::engine::backend::BackendChoice;
+use trivox::backend::BackendChoice;
 use trivox::formats::{LoadedGrid, check_known_extension, is_mesh};
 use trivox::view::render::{RenderOptions, Renderer};
 use trivox::{PlaceOptions, VoxelGrid, Voxelizer};

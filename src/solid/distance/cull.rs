@@ -3,8 +3,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::backend::{BackendError, check_cancelled};
 use crate::base::progress::Progress;
-use crate::engine::backend::{BackendError, check_cancelled};
 use crate::lattice::PlacedMesh;
 use crate::solid::distance::bricks::Bricks;
 use crate::solid::distance::clusters::Clusters;

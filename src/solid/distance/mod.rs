@@ -19,6 +19,8 @@ pub(crate) mod cull;
 mod distance_bound;
 pub(in crate::solid) mod exact;
 mod field;
+#[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
+pub mod gpu;
 mod nearest;
 
 pub use field::DistanceField;
@@ -28,8 +30,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use pulp::Arch;
 use rayon::prelude::*;
 
+use crate::backend::{Backend, BackendError};
 use crate::base::progress::Progress;
-use crate::engine::backend::{Backend, BackendError};
 use crate::grid::{BrickKey, GridBuilder, Mask, VoxelGrid, count, mask_below};
 use crate::lattice::{Distinct, PlacedMesh};
 use crate::solid::distance::bricks::Bricks;
@@ -145,9 +147,7 @@ pub(crate) fn band(
     let mesh = &*Distinct::of(mesh, false).into_mesh();
     match backend {
         #[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
-        Backend::Gpu(gpu) => {
-            crate::gpu::distance::parts(gpu.device(), mesh, width, memory, progress)
-        }
+        Backend::Gpu(gpu) => self::gpu::parts(gpu.device(), mesh, width, memory, progress),
         _ => Work::new(mesh, width, memory, 0, progress)?.parts(),
     }
 }

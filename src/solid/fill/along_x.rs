@@ -1,7 +1,7 @@
 //! One ray per column along `x`: a prefix XOR of the bricks' words, 64 columns at once.
 
+use crate::backend::{BackendError, check_cancelled, check_memory};
 use crate::base::progress::Progress;
-use crate::engine::backend::{BackendError, check_cancelled, check_memory};
 use crate::grid::{BRICK, BrickKey, BrickRuns, VoxelGrid, Writer, in_order_within, key_ranges};
 use crate::solid::fill::Filled;
 

@@ -4,8 +4,8 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
+use crate::backend::{BackendError, check_cancelled, check_memory};
 use crate::base::progress::Progress;
-use crate::engine::backend::{BackendError, check_cancelled, check_memory};
 use crate::grid::{
     BRICK, BrickKey, FIRST_Z, FULL, Mask, VoxelGrid, World, bytes, in_order, is_empty,
 };

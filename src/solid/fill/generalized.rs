@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use rayon::prelude::*;
 
+use crate::backend::{BackendError, check_cancelled, check_memory};
 use crate::base::progress::{Latch, Progress};
-use crate::engine::backend::{BackendError, check_cancelled, check_memory};
 use crate::grid::{
     BRICK, BrickKey, BrickRun, Crossings, Mask, VoxelGrid, World, clipped, in_order_within,
     is_empty, set_bits,

@@ -9,8 +9,8 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
+use crate::backend::{BackendError, check_cancelled, check_memory};
 use crate::base::progress::Progress;
-use crate::engine::backend::{BackendError, check_cancelled, check_memory};
 use crate::grid::{
     BRICK, BrickKey, BrickRuns, Extent, FIRST_Z, Mask, OrderedGrid, VoxelGrid, Writer, count,
     mask_voxels, overlay, union_bounds,

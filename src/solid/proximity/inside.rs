@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use crate::cpu::Cpu;
-use crate::engine::backend::runner::Runner;
-use crate::engine::backend::{BackendError, RunOptions, check_memory};
+use crate::backend::cpu::Cpu;
+use crate::backend::runner::Runner;
+use crate::backend::{BackendError, RunOptions, check_memory};
 use crate::lattice::PlacedMesh;
 use crate::predicate::crosses::{Axis, ProjectedTriangle};
 use crate::solid::fill::Field;

@@ -16,10 +16,10 @@ use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 use thiserror::Error;
 
+use crate::backend::{BackendError, check_cancelled, check_memory};
 use crate::base::error_code::ErrorCode;
 use crate::base::numbers::short;
 use crate::base::progress::{Latch, Progress};
-use crate::engine::backend::{BackendError, check_cancelled, check_memory};
 use crate::lattice::{Lattice, PlaceError, PlaceOptions, PlacedMesh, Sizing, place};
 use crate::mesh::Mesh;
 use crate::solid::Fill;

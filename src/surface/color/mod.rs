@@ -14,13 +14,13 @@
 
 use rayon::prelude::*;
 
+use crate::backend::{BackendError, check_cancelled, check_memory};
 use crate::base::progress::{Latch, Progress};
 use crate::base::srgb::{Rgba, linear_of, rgba_of, srgb_of};
-use crate::engine::backend::{BackendError, check_cancelled, check_memory};
-use crate::engine::mode::Mode;
 use crate::grid::{BrickKey, Colors, Mask, VoxelGrid, count, is_empty};
 use crate::lattice::{Distinct, PlacedMesh};
 use crate::mesh::appearance::FilterChoice;
+use crate::solid::mode::Mode;
 use crate::surface::color::painter::{ColoredBrick, Painted, Painter, painted_bytes};
 use crate::surface::color::shade::Shading;
 

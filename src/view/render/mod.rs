@@ -23,18 +23,18 @@
 use rayon::prelude::*;
 use thiserror::Error;
 
+#[cfg(feature = "gpu")]
+use crate::backend::gpu::Gpu;
 use crate::base::error_code::ErrorCode;
 use crate::base::progress::{Latch, NoProgress, Progress};
 use crate::base::srgb::Rgba;
 #[cfg(feature = "gpu")]
 use crate::gpu::GpuError;
-#[cfg(feature = "gpu")]
-use crate::gpu::draw::GpuShader;
-#[cfg(feature = "gpu")]
-use crate::gpu::scene::GpuScene;
-#[cfg(feature = "gpu")]
-use crate::gpu::voxelize::Gpu;
 use crate::grid::VoxelGrid;
+#[cfg(feature = "gpu")]
+use crate::view::gpu::GpuScene;
+#[cfg(feature = "gpu")]
+use crate::view::gpu::draw::GpuShader;
 #[cfg(feature = "images")]
 pub use crate::view::render::animation::{GifAnimation, MAX_GIF_FPS, PngAnimation};
 pub use crate::view::render::camera::{Camera, Projection, View};

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeSet;
 
+use trivox::backend::RunOptions;
 use trivox::base::srgb::{Linear, linear_of, linear_of_rgba};
-use trivox::engine::backend::RunOptions;
 use trivox::formats::{GridFormat, MeshSpec, ReadOptions, Sidecars, read_mesh_from};
 use trivox::grid::Colors;
 use trivox::solid::{Fill, Solid};

@@ -1,0 +1,308 @@
+//! Selects the backend for a mesh: as requested, or by comparing the work with the overhead of a
+//! GPU.
+
+use std::fmt;
+#[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
+use std::sync::Arc;
+
+use crate::backend::cpu;
+#[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
+use crate::backend::gpu::Gpu;
+use crate::backend::shared_gpu::SharedGpu;
+use crate::backend::{Backend, BackendError, brick_pairs};
+use crate::base::names::named;
+use crate::lattice::PlacedMesh;
+
+/// The requested backend.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum BackendChoice {
+    /// The backend that is likely to be faster; the CPU if there is no GPU.
+    Auto,
+    /// The GPU, or an error.
+    Gpu,
+    /// The CPU.
+    Cpu,
+}
+
+named!(BackendChoice, "backend", { Auto = "auto", Gpu = "gpu", Cpu = "cpu" });
+
+/// The backend that computed voxels.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct UsedBackend {
+    /// The GPU adapter's label; `None` for the CPU.
+    pub adapter: Option<String>,
+    /// The reason for this backend, as a phrase.
+    pub reason: String,
+}
+
+impl UsedBackend {
+    /// `cpu` or `gpu`.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        if self.adapter.is_some() { "gpu" } else { "cpu" }
+    }
+}
+
+impl fmt::Display for UsedBackend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.adapter {
+            Some(adapter) => write!(f, "gpu, {adapter}"),
+            None => f.write_str("cpu"),
+        }
+    }
+}
+
+/// A backend that was chosen for a mesh.
+#[derive(Debug)]
+pub(crate) struct Chosen {
+    /// `None`: the CPU.
+    #[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
+    pub(crate) gpu: Option<Arc<Gpu>>,
+    pub(crate) used: UsedBackend,
+    /// The failure of a GPU that was preferred.
+    pub(crate) warning: Option<String>,
+    /// Whether the CPU replaces a GPU that fails.
+    pub(crate) has_fallback: bool,
+}
+
+impl Chosen {
+    pub(crate) fn cpu(reason: impl Into<String>) -> Self {
+        Self {
+            #[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
+            gpu: None,
+            used: UsedBackend { adapter: None, reason: reason.into() },
+            warning: None,
+            has_fallback: false,
+        }
+    }
+
+    #[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
+    pub(crate) fn gpu(gpu: Arc<Gpu>, reason: &str) -> Self {
+        let used = UsedBackend { adapter: Some(gpu.device().label()), reason: reason.to_owned() };
+        Self { gpu: Some(gpu), used, warning: None, has_fallback: false }
+    }
+
+    pub(crate) fn backend(&self) -> Backend<'_> {
+        #[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
+        if let Some(gpu) = &self.gpu {
+            return Backend::Gpu(gpu);
+        }
+        Backend::Cpu(&cpu::SHARED)
+    }
+
+    /// The CPU after the GPU with this label failed.
+    pub(crate) fn instead_of(label: &str, error: &BackendError) -> Self {
+        let warning = Some(format!("gpu, {label}: {error}; computed on the CPU instead"));
+        Self { warning, ..Self::cpu(format!("gpu, {label} failed")) }
+    }
+
+    /// The CPU, if it replaces this backend, which failed.
+    pub(crate) fn replacement(&self, error: &BackendError) -> Option<Self> {
+        let is_replaced = self.has_fallback && *error != BackendError::Cancelled;
+        let label = self.used.adapter.as_deref().filter(|_| is_replaced)?;
+        Some(Self::instead_of(label, error))
+    }
+}
+
+/// CPU time per (triangle, brick) pair: 15 to 60 ns per thread on the models measured.
+pub(crate) const NANOSECONDS_PER_PAIR: u64 = 30;
+/// Time to open a GPU: 190 ms on an NVIDIA H200 whose driver has the kernels in its cache, 800 ms
+/// the first time.
+const START_MILLISECONDS: u64 = 200;
+/// Fixed overhead of a run on an open GPU, for transfers, a wait, and sorting the bricks: 0.25 to
+/// 1 ms on an NVIDIA H200.
+const RUN_MILLISECONDS: u64 = 1;
+
+/// Number of pairs that all CPU threads process in a time.
+fn pairs_in(milliseconds: u64) -> u64 {
+    milliseconds * 1_000_000 / NANOSECONDS_PER_PAIR * rayon::current_num_threads() as u64
+}
+
+/// The backends of a process, shared by any number of meshes: the CPU, and at most one GPU.
+///
+/// ```
+/// use std::sync::Arc;
+/// use trivox::backend::{BackendChoice, Backends};
+/// use trivox::{Mesh, Voxelizer};
+///
+/// let backends = Arc::new(Backends::new(BackendChoice::Auto, None));
+/// let voxelizer = Voxelizer::new().resolution(4).backends(backends);
+/// let corners = vec![[0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [0.0, 4.0, 0.0]];
+/// let voxelized = voxelizer.run(Mesh::new(corners, vec![[0, 1, 2]])?)?;
+/// assert_eq!((voxelized.grid.occupied(), voxelized.backend.name()), (13, "cpu"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Backends {
+    choice: BackendChoice,
+    gpu: SharedGpu,
+    /// Number of meshes that share one start of the GPU.
+    meshes: u64,
+}
+
+impl Backends {
+    /// Chooses by `choice`. `adapter` is a part of the label of the GPU to use; with it, `Auto`
+    /// means that GPU. Nothing is opened yet.
+    #[must_use]
+    pub fn new(choice: BackendChoice, adapter: Option<String>) -> Self {
+        Self { choice, gpu: SharedGpu::new(adapter), meshes: 1 }
+    }
+
+    /// For `meshes` of similar size, over which the start of the GPU is amortized.
+    #[must_use]
+    pub fn for_meshes(self, meshes: usize) -> Self {
+        Self { meshes: meshes.max(1) as u64, ..self }
+    }
+
+    /// Opens the GPU if one was asked for: called while the first mesh is read, it saves the time
+    /// that opening takes. An error is that of the first mesh.
+    pub fn open_early(&self) {
+        if self.choice == BackendChoice::Gpu || self.gpu.name().is_some() {
+            _ = self.gpu.open();
+        }
+    }
+
+    /// The choice that was made.
+    pub(crate) fn choice(&self) -> BackendChoice {
+        self.choice
+    }
+
+    /// A part of the label of the GPU to use.
+    pub(crate) fn adapter(&self) -> Option<&str> {
+        self.gpu.name()
+    }
+
+    /// The same with another choice; no GPU is opened yet.
+    pub(crate) fn with_choice(&self, choice: BackendChoice) -> Self {
+        Self { choice, gpu: self.gpu.unopened(), meshes: self.meshes }
+    }
+
+    /// The same with the GPU that has `name` in its label; it is not opened yet.
+    pub(crate) fn with_adapter(&self, name: String) -> Self {
+        Self { meshes: self.meshes, ..Self::new(self.choice, Some(name)) }
+    }
+
+    /// The same with a GPU that is open, whatever the mesh.
+    #[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
+    pub(crate) fn with_gpu(&self, gpu: Arc<Gpu>) -> Self {
+        Self { choice: BackendChoice::Gpu, gpu: SharedGpu::of(gpu), meshes: self.meshes }
+    }
+
+    /// The backend for `mesh`. A GPU is opened when it is first chosen.
+    ///
+    /// # Errors
+    /// A GPU that was requested, by choice or by name, cannot be opened.
+    pub(crate) fn choose(&self, mesh: &PlacedMesh) -> Result<Chosen, BackendError> {
+        match self.choice {
+            BackendChoice::Cpu => Ok(Chosen::cpu("asked for")),
+            BackendChoice::Gpu => self.open("asked for"),
+            BackendChoice::Auto if self.gpu.name().is_some() => {
+                self.open("its adapter was asked for")
+            }
+            BackendChoice::Auto => Ok(self.weigh(brick_pairs(mesh))),
+        }
+    }
+
+    /// A different backend, regardless of the requested one: the CPU if the other used this
+    /// `adapter`, the GPU if it used none.
+    ///
+    /// # Errors
+    /// The GPU cannot be opened.
+    pub(crate) fn other_than(&self, adapter: Option<&str>) -> Result<Chosen, BackendError> {
+        match adapter {
+            Some(_) => Ok(Chosen::cpu("to check the GPU")),
+            None => self.open("to check the CPU"),
+        }
+    }
+
+    /// The backend for a mesh of `pairs` (triangle, brick) pairs.
+    fn weigh(&self, pairs: u64) -> Chosen {
+        let least = self.pairs_worth_a_gpu();
+        let work = |relation: &str| {
+            format!(
+                "about {pairs} triangle-brick pairs, {relation} the {least} that are worth a GPU"
+            )
+        };
+        if pairs < least {
+            return Chosen::cpu(work("fewer than"));
+        }
+        if let Some(reason) = self.gpu.why_not() {
+            return Chosen::cpu(reason);
+        }
+        match self.open(&work("no fewer than")) {
+            Ok(chosen) => Chosen { has_fallback: true, ..chosen },
+            Err(error) => {
+                let warning = Some(format!("{error}; using the CPU instead"));
+                Chosen { warning, ..Chosen::cpu("the GPU failed to start") }
+            }
+        }
+    }
+
+    fn pairs_worth_a_gpu(&self) -> u64 {
+        let start = if self.gpu.is_ready() { 0 } else { pairs_in(START_MILLISECONDS) };
+        pairs_in(RUN_MILLISECONDS) + start / self.meshes
+    }
+
+    #[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
+    fn open(&self, reason: &str) -> Result<Chosen, BackendError> {
+        Ok(Chosen::gpu(self.gpu.open()?, reason))
+    }
+
+    #[cfg(not(all(feature = "gpu", not(target_arch = "wasm32"))))]
+    fn open(&self, _reason: &str) -> Result<Chosen, BackendError> {
+        match self.gpu.open()? {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn auto(meshes: usize) -> Backends {
+        Backends::new(BackendChoice::Auto, None).for_meshes(meshes)
+    }
+
+    #[test]
+    fn meshes_of_a_batch_share_the_start() {
+        let (start, run) = (pairs_in(START_MILLISECONDS), pairs_in(RUN_MILLISECONDS));
+        assert!(start > run && run > 0);
+        assert_eq!(auto(1).pairs_worth_a_gpu(), run + start);
+        assert_eq!(auto(8).pairs_worth_a_gpu(), run + start / 8);
+        assert_eq!(auto(usize::MAX).pairs_worth_a_gpu(), run);
+        assert_eq!(auto(0).pairs_worth_a_gpu(), auto(1).pairs_worth_a_gpu());
+    }
+
+    #[test]
+    fn a_small_job_stays_on_the_cpu_and_says_the_numbers() {
+        let least = auto(1).pairs_worth_a_gpu();
+        let chosen = auto(1).weigh(least - 1);
+        assert_eq!((chosen.used.name(), chosen.warning), ("cpu", None));
+        let reason = format!(
+            "about {} triangle-brick pairs, fewer than the {least} that are worth a GPU",
+            least - 1
+        );
+        assert_eq!(chosen.used.reason, reason);
+    }
+
+    #[test]
+    fn a_large_job_asks_for_a_gpu() {
+        let reason = auto(1).weigh(auto(1).pairs_worth_a_gpu()).used.reason;
+        assert!(!reason.contains("fewer than the"), "{reason}");
+    }
+
+    #[cfg(feature = "gpu")]
+    #[test]
+    fn an_open_gpu_costs_no_start_if_it_is_hardware() {
+        let backends = auto(1);
+        if backends.gpu.open().is_err() {
+            assert!(std::env::var_os("TRIVOX_GPU").is_none(), "an adapter was promised");
+            println!("skipped: no adapter");
+            return;
+        }
+        let start = if backends.gpu.why_not().is_none() { 0 } else { START_MILLISECONDS };
+        let least = pairs_in(RUN_MILLISECONDS) + pairs_in(start);
+        assert_eq!(backends.pairs_worth_a_gpu(), least);
+    }
+}

@@ -1,0 +1,71 @@
+//! Crossings outside the grid, clamped to the voxels at its ends: for a backend that tests only
+//! inside the grid. Without padding there are crossings past the last centres. Crossings half a
+//! voxel or more before the grid exist only if explicit bounds or a window cut the mesh.
+
+use pulp::Arch;
+use rayon::prelude::*;
+
+use crate::backend::Rule;
+use crate::backend::cpu::brick_cache::{BrickBatch, BrickCache, EvictionBudget, Slots};
+use crate::backend::cpu::columns::OutsideTask;
+use crate::grid::BRICK;
+use crate::lattice::PlacedMesh;
+use crate::predicate::crosses::Axis;
+
+/// Triangles per task.
+const TRIANGLES: usize = 1 << 13;
+/// Bricks per batch of evicted bricks.
+const BATCH: u64 = 1 << 6;
+
+/// The clamped crossings of a mesh.
+#[derive(Default)]
+pub(crate) struct ClampedCrossings {
+    /// Bricks at the grid's ends, unordered, with duplicates that the rule combines.
+    pub(crate) bricks: Vec<BrickBatch>,
+    /// The total number of bricks if they exceed `room`, else 0.
+    pub(crate) dropped: u64,
+}
+
+/// The crossings of `rule` outside the grid, clamped to its end voxels, in at most `room` bricks.
+pub(crate) fn clamped_crossings(mesh: &PlacedMesh, rule: Rule, room: u64) -> ClampedCrossings {
+    let Some(axis) = rule.counting_axis() else {
+        return ClampedCrossings::default();
+    };
+    let triangles = triangles_outside(mesh, axis);
+    let mut budget = EvictionBudget::new(BATCH);
+    budget.begin(room);
+    let end_bricks = 2 * bricks_per_layer(mesh, axis);
+    let batches = triangles.par_chunks(TRIANGLES).map(|triangles| {
+        let mut bricks = BrickCache::new(Slots::new(end_bricks), &budget);
+        let outside = OutsideTask { mesh, rule, triangles, bricks: &mut bricks };
+        Arch::new().dispatch(outside);
+        bricks.flush().0
+    });
+    let bricks = batches.flatten_iter().collect();
+    match budget.dropped() {
+        0 => ClampedCrossings { bricks, dropped: 0 },
+        _ => ClampedCrossings { bricks: Vec::new(), dropped: budget.evicted() },
+    }
+}
+
+/// The triangles with a vertex half a voxel or more before the grid, or past its last voxel centre.
+fn triangles_outside(mesh: &PlacedMesh, axis: Axis) -> Vec<usize> {
+    let half = mesh.lattice().units_per_voxel() / 2;
+    let (_, count) = axis.project(mesh.lattice().dims.map(|d| d as i32));
+    let last_center = count * mesh.lattice().units_per_voxel() - half;
+    let is_outside = |point: &[i32; 3]| {
+        let (_, along) = axis.project(*point);
+        along <= -half || along > last_center
+    };
+    if !mesh.vertices().par_iter().any(is_outside) {
+        return Vec::new();
+    }
+    let triangles = (0..mesh.len()).into_par_iter();
+    triangles.filter(|&index| mesh.triangle(index).iter().any(is_outside)).collect()
+}
+
+/// Number of bricks in a layer of the grid perpendicular to `axis`.
+fn bricks_per_layer(mesh: &PlacedMesh, axis: Axis) -> u64 {
+    let ([first, second], _) = axis.project(mesh.lattice().dims.map(|d| d.div_ceil(BRICK) as i32));
+    first as u64 * second as u64
+}

@@ -1,0 +1,330 @@
+//! Column tests: the crossings of triangles with blocks of up to 4 x 4 columns of voxels.
+//! (triangle, block) pairs are queued until they fill a vector.
+
+#![allow(clippy::needless_range_loop, reason = "several arrays share each index")]
+
+use std::ops::Range;
+
+use pulp::{Simd, WithSimd};
+
+use crate::backend::Rule;
+use crate::backend::cpu::brick_cache::{Address, Addresses, BrickCache};
+use crate::backend::cpu::clipped::ClippedTriangles;
+use crate::backend::cpu::strips::Strips;
+use crate::backend::cpu::triangle_batch::TriangleBatch;
+use crate::lattice::PlacedMesh;
+use crate::predicate::blocks::{BLOCK, LANES};
+use crate::predicate::boxes::BoxRange;
+use crate::predicate::crosses::Axis;
+use crate::predicate::crosses::blocks::{
+    COLUMNS, Crossings, Pairs, Position, ProjectedCorners, for_each_bit,
+};
+
+/// A task that sets voxels in `bricks` by `rule`, one that tests columns.
+pub(super) struct Task<'a> {
+    pub(super) mesh: &'a PlacedMesh,
+    pub(super) rule: Rule,
+    pub(super) triangles: ClippedTriangles<'a>,
+    pub(super) bricks: BrickCache<'a>,
+}
+
+impl<'a> WithSimd for Task<'a> {
+    type Output = BrickCache<'a>;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> BrickCache<'a> {
+        let Self { mesh, rule, triangles, mut bricks } = self;
+        let fraction_bits = mesh.lattice().fraction_bits;
+        let columns = |axis: &Axis| Columns::new(*axis, mesh, rule, &triangles.clip);
+        let of_axis = |axis| ColumnQueues::new(simd, columns(axis));
+        let mut axes: Vec<ColumnQueues<S>> = rule.axes().iter().map(of_axis).collect();
+        let mut batch = TriangleBatch::new();
+        for group in triangles.groups() {
+            batch.load(mesh, group.clone());
+            let centers = batch.centers(fraction_bits, &triangles.clip);
+            for queues in &mut axes {
+                let axis = queues.columns.axis;
+                for lane in centers.lanes_with_some(axis.across(), group.len()).iter() {
+                    let triangle = batch.projected(axis, lane);
+                    queues.add(triangle, centers.columns(axis, lane), &mut bricks);
+                }
+            }
+        }
+        for queues in &mut axes {
+            queues.finish(&mut bricks);
+        }
+        bricks
+    }
+}
+
+/// A task that sets the crossings of `triangles` outside the grid, clamped to its end voxels, in
+/// `bricks`. The rule counts crossings.
+#[cfg(feature = "gpu")]
+pub(super) struct OutsideTask<'r, 'a> {
+    pub(super) mesh: &'r PlacedMesh,
+    pub(super) rule: Rule,
+    pub(super) triangles: &'r [usize],
+    pub(super) bricks: &'r mut BrickCache<'a>,
+}
+
+#[cfg(feature = "gpu")]
+impl WithSimd for OutsideTask<'_, '_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Self { mesh, rule, triangles, bricks } = self;
+        let Some(axis) = rule.counting_axis() else { return };
+        let lattice = mesh.lattice();
+        let grid = BoxRange { lo: [0; 3], hi: lattice.dims.map(|d| d as i32 - 1) };
+        let all = Columns::new(axis, mesh, rule, &grid);
+        for reach in [all.reach.start..0, all.count..all.reach.end] {
+            if reach.is_empty() {
+                continue;
+            }
+            let mut queues = ColumnQueues::new(simd, Columns { reach, ..all });
+            for &index in triangles {
+                let triangle = mesh.triangle(index);
+                let centers =
+                    BoxRange::of_centers(&triangle, lattice.fraction_bits).intersect(&grid);
+                let [lo, hi] = [centers.lo, centers.hi].map(|corner| axis.project(corner).0);
+                let extent = [hi[0] - lo[0] + 1, hi[1] - lo[1] + 1];
+                if extent[0] > 0 && extent[1] > 0 {
+                    queues.add(triangle.map(|corner| axis.project(corner)), (lo, extent), bricks);
+                }
+            }
+            queues.finish(bricks);
+        }
+    }
+}
+
+/// Queues the blocks of columns along one axis, and tests them.
+struct ColumnQueues<S> {
+    simd: S,
+    columns: Columns,
+    /// Pairs by the extent of their block.
+    by_extent: [[Pairs; BLOCK as usize]; BLOCK as usize],
+    /// Scratch memory of a test: by column, the addresses of the crossed voxels.
+    addresses: [Addresses; COLUMNS],
+}
+
+impl<S: Simd> ColumnQueues<S> {
+    fn new(simd: S, columns: Columns) -> Self {
+        let pairs = |_| Pairs::new(columns.fraction_bits);
+        let by_extent = std::array::from_fn(|_| std::array::from_fn(pairs));
+        Self { simd, columns, by_extent, addresses: [Addresses::default(); COLUMNS] }
+    }
+
+    /// Queues a triangle with all blocks that it may cross, of the `extent` columns from `lowest`
+    /// on: those whose centres are within its bounds.
+    #[inline(always)]
+    fn add(
+        &mut self,
+        triangle: ProjectedCorners,
+        (lowest, extent): ([i32; 2], [i32; 2]),
+        bricks: &mut BrickCache,
+    ) {
+        let longest = extent[0].max(extent[1]);
+        if longest <= BLOCK {
+            self.push(triangle, lowest, extent, bricks);
+            return;
+        }
+        // Of up to 2 x 2 blocks most are crossed: a clip would cost more than it saves.
+        let clips = longest > 2 * BLOCK;
+        let strips = clips.then(|| self.columns.strips(&triangle, lowest));
+        for j in (0..extent[1]).step_by(BLOCK as usize) {
+            let rows = BLOCK.min(extent[1] - j);
+            let columns = match &strips {
+                Some(strips) => strips.clip(j..j + rows, 0..extent[0]),
+                None => 0..extent[0],
+            };
+            for i in columns.clone().step_by(BLOCK as usize) {
+                let extent = [BLOCK.min(columns.end - i), rows];
+                self.push(triangle, [lowest[0] + i, lowest[1] + j], extent, bricks);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn push(
+        &mut self,
+        triangle: ProjectedCorners,
+        lowest: [i32; 2],
+        extent: [i32; 2],
+        bricks: &mut BrickCache,
+    ) {
+        let [first, second] = extent.map(|columns| (columns - 1) as usize % BLOCK as usize);
+        let pairs = &mut self.by_extent[first][second];
+        pairs.push(triangle, lowest);
+        if pairs.len() == LANES {
+            let (columns, addresses) = (&self.columns, &mut self.addresses);
+            self.simd.vectorize(Solve { columns, pairs, extent, addresses, bricks });
+        }
+    }
+
+    /// Processes all queued pairs.
+    fn finish(&mut self, bricks: &mut BrickCache) {
+        for (row, first) in self.by_extent.iter_mut().zip(1..) {
+            for (pairs, second) in row.iter_mut().zip(1..) {
+                let (columns, addresses) = (&self.columns, &mut self.addresses);
+                let extent = [first, second];
+                self.simd.vectorize(Solve { columns, pairs, extent, addresses, bricks });
+            }
+        }
+    }
+}
+
+/// Processes a queue.
+struct Solve<'r, 'a> {
+    columns: &'r Columns,
+    pairs: &'r mut Pairs,
+    extent: [i32; 2],
+    addresses: &'r mut [Addresses; COLUMNS],
+    bricks: &'r mut BrickCache<'a>,
+}
+
+impl WithSimd for Solve<'_, '_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let Self { columns, pairs, extent, addresses, bricks } = self;
+        if !pairs.is_empty() {
+            let crossings = pairs.solve(extent, columns.position);
+            columns.set(pairs, extent, &crossings, addresses, bricks);
+        }
+    }
+}
+
+/// The columns along one axis.
+struct Columns {
+    axis: Axis,
+    rule: Rule,
+    fraction_bits: u32,
+    /// Voxels of the grid along the axis.
+    count: i32,
+    /// The position of a crossing that the rule asks for.
+    position: Position,
+    /// The positions of the crossings to set.
+    reach: Range<i32>,
+}
+
+impl Columns {
+    /// The columns through a box of voxels.
+    fn new(axis: Axis, mesh: &PlacedMesh, rule: Rule, clip: &BoxRange) -> Self {
+        let lattice = mesh.lattice();
+        let length = |dims: [u32; 3]| axis.project(dims.map(|d| d as i32)).1;
+        let (count, end) = (length(lattice.dims), length(rule.grid_dims(lattice.dims)));
+        let [(_, first), (_, last)] = [clip.lo, clip.hi].map(|corner| axis.project(corner));
+        let (position, reach) = if rule.counting_axis().is_none() {
+            (Position::Voxel(count), first..last + 1)
+        } else {
+            // Crossings before the first voxel count for it; those past the last centre for one
+            // more voxel, if the grid has room for it.
+            let has_end = last + 1 == count && end > count;
+            let start = if first == 0 { i32::MIN } else { first };
+            (Position::FirstCenter, start..if has_end { i32::MAX } else { last + 1 })
+        };
+        Self { axis, rule, fraction_bits: lattice.fraction_bits, count, position, reach }
+    }
+
+    /// The half-planes that clip strips of columns to `triangle` within reach.
+    #[inline(always)]
+    fn strips(&self, triangle: &ProjectedCorners, lowest: [i32; 2]) -> Strips {
+        let Range { start, end } = self.reach;
+        // Few crossings are beyond the grid's ends, unless bounds or a window cut the mesh.
+        let start = if start == 0 { i32::MIN } else { start };
+        let end = if end == self.count { i32::MAX } else { end };
+        Strips::new(triangle, lowest, self.fraction_bits, &(start..end))
+    }
+
+    /// Sets the voxels of all crossings within reach.
+    #[inline(always)]
+    fn set(
+        &self,
+        pairs: &Pairs,
+        extent: [i32; 2],
+        crossings: &Crossings,
+        addresses: &mut [Addresses; COLUMNS],
+        bricks: &mut BrickCache,
+    ) {
+        /// Columns of a block. In smaller blocks most do not cross, and vectors compute the
+        /// addresses of all.
+        const LEAST: i32 = 6;
+        if extent[0] * extent[1] < LEAST {
+            self.set_one_by_one(pairs, crossings, bricks);
+        } else {
+            self.set_by_vectors(pairs, extent, crossings, addresses, bricks);
+        }
+    }
+
+    #[inline(always)]
+    fn set_one_by_one(&self, pairs: &Pairs, crossings: &Crossings, bricks: &mut BrickCache) {
+        let is_leaving = self.are_leaving(crossings);
+        // A closure that is not inlined would be compiled without the caller's instructions.
+        for_each_bit(
+            crossings.covered,
+            #[inline(always)]
+            |column, lane| {
+                let along = crossings.along[column][lane];
+                if self.reach.contains(&along) {
+                    let along = along.clamp(0, self.count);
+                    let voxel = self.axis.unproject(pairs.column(column, lane), along);
+                    self.set_at(bricks.address(voxel, is_leaving[lane]), bricks);
+                }
+            },
+        );
+    }
+
+    #[inline(always)]
+    fn set_by_vectors(
+        &self,
+        pairs: &Pairs,
+        extent: [i32; 2],
+        crossings: &Crossings,
+        addresses: &mut [Addresses; COLUMNS],
+        bricks: &mut BrickCache,
+    ) {
+        let is_leaving = self.are_leaving(crossings);
+        let mut covered = crossings.covered;
+        for i in 0..extent[0] {
+            for j in 0..extent[1] {
+                let column = (i * BLOCK + j) as usize % COLUMNS;
+                let mut along = crossings.along[column];
+                for lane in 0..LANES {
+                    let is_within = self.reach.contains(&along[lane]);
+                    covered[lane] &= !(u16::from(!is_within) << column);
+                    along[lane] = along[lane].clamp(0, self.count);
+                }
+                let voxels = self.axis.unproject(pairs.columns(column), along);
+                addresses[column] = bricks.addresses(&voxels, &is_leaving);
+            }
+        }
+        for_each_bit(
+            covered,
+            #[inline(always)]
+            |column, lane| self.set_at(addresses[column].of(lane), bricks),
+        );
+    }
+
+    /// By lane, whether crossings leave the mesh. False for rules without directions.
+    #[inline(always)]
+    fn are_leaving(&self, crossings: &Crossings) -> [bool; LANES] {
+        let is_directed = matches!(self.rule, Rule::Winding | Rule::Crossings);
+        let mut are_leaving = [false; LANES];
+        for lane in 0..LANES {
+            are_leaving[lane] = is_directed & (crossings.windings[lane] < 0);
+        }
+        are_leaving
+    }
+
+    /// Sets, flips or counts the voxel at an address, as the rule says.
+    #[inline(always)]
+    fn set_at(&self, at: Address, bricks: &mut BrickCache) {
+        match self.rule {
+            Rule::Conservative | Rule::SixSeparating => bricks.set(at),
+            Rule::Parity(_) => bricks.flip(at),
+            Rule::Winding | Rule::Crossings => bricks.count(at),
+        }
+    }
+}

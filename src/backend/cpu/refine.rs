@@ -1,0 +1,240 @@
+//! Finds the voxels that triangles touch by hierarchical refinement: tests a block of 4 x 4 x 4
+//! boxes at a time, and expands each touched box to a block of the next level. A triangle starts at
+//! the lowest level where one block contains it; one within a line of voxels needs no test.
+//!
+//! (triangle, block) pairs are queued until they fill a vector.
+
+use pulp::{Simd, WithSimd};
+
+use crate::backend::cpu::brick_cache::BrickCache;
+use crate::backend::cpu::clipped::ClippedTriangles;
+use crate::backend::cpu::triangle_batch::{Bounds, TriangleBatch};
+use crate::grid::set_bits;
+use crate::lattice::{MAX_DIM, PlacedMesh, Triangle};
+use crate::predicate::blocks::{BLOCK, BLOCK_BITS, BlockMask, LANES, Pairs, first_boxes};
+use crate::predicate::boxes::BoxRange;
+
+/// Levels above the voxels': a block of the highest contains the largest grid.
+const LEVELS: usize = (MAX_DIM.ilog2() / BLOCK_BITS) as usize - 1;
+const _: () = assert!(MAX_DIM == 1 << (BLOCK_BITS * (LEVELS as u32 + 1)));
+
+/// A task that sets the voxels that triangles touch in `bricks`.
+pub(super) struct Task<'a> {
+    pub(super) mesh: &'a PlacedMesh,
+    pub(super) triangles: ClippedTriangles<'a>,
+    pub(super) bricks: BrickCache<'a>,
+}
+
+impl<'a> WithSimd for Task<'a> {
+    type Output = BrickCache<'a>;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> BrickCache<'a> {
+        let fraction_bits = self.mesh.lattice().fraction_bits;
+        let clip = self.triangles.clip;
+        let level = |level| Level {
+            pairs: Pairs::new(fraction_bits + (level as u32 + 1) * BLOCK_BITS),
+            extent: [1; 3],
+            origins: [Origin { triangle: 0, range: clip }; LANES],
+        };
+        let mut refiner = Refiner {
+            simd,
+            mesh: self.mesh,
+            clip,
+            fraction_bits,
+            levels: std::array::from_fn(level),
+            blocks: vec![Pairs::new(fraction_bits); CLASSES].into(),
+            bricks: self.bricks,
+        };
+        refiner.refine(&self.triangles);
+        refiner.finish();
+        refiner.bricks
+    }
+}
+
+struct Refiner<'a, S> {
+    simd: S,
+    mesh: &'a PlacedMesh,
+    clip: BoxRange,
+    fraction_bits: u32,
+    /// By box size, from 4 voxels up.
+    levels: [Level; LEVELS],
+    /// Pairs with a block of voxels, a queue for each extent.
+    blocks: Box<[Pairs]>,
+    bricks: BrickCache<'a>,
+}
+
+/// The queue of pairs with a block of boxes of one size.
+struct Level {
+    pairs: Pairs,
+    /// Maximum extent of the queued blocks along each axis, in boxes.
+    extent: [i32; 3],
+    origins: [Origin; LANES],
+}
+
+/// The triangle and the block of a pair.
+#[derive(Clone, Copy)]
+struct Origin {
+    triangle: u32,
+    range: BoxRange,
+}
+
+/// Number of extents that a block can have.
+const CLASSES: usize = (BLOCK * BLOCK * BLOCK) as usize;
+
+fn class_of([x, y, z]: [i32; 3]) -> usize {
+    ((x - 1) << 4 | (y - 1) << 2 | (z - 1)) as usize % CLASSES
+}
+
+fn extent_of(class: usize) -> [i32; 3] {
+    let class = class as i32;
+    [(class >> 4) + 1, (class >> 2 & 3) + 1, (class & 3) + 1]
+}
+
+impl<S: Simd> Refiner<'_, S> {
+    #[inline(always)]
+    fn refine(&mut self, triangles: &ClippedTriangles) {
+        let mut batch = TriangleBatch::new();
+        for group in triangles.groups() {
+            batch.load(self.mesh, group.clone());
+            let bounds = batch.bounds(self.fraction_bits, &self.clip);
+            self.add(&batch, &bounds, group.start, group.len());
+        }
+    }
+
+    #[inline(always)]
+    fn add(&mut self, batch: &TriangleBatch, bounds: &Bounds, first: usize, len: usize) {
+        let classes = bounds.classify(len);
+        for lane in classes.pairs.iter() {
+            let BoxRange { lo, hi } = bounds.range(lane);
+            self.bricks.set_voxel(lo);
+            self.bricks.set_voxel(hi);
+        }
+        for lane in classes.lines.iter() {
+            let BoxRange { lo, hi } = bounds.range(lane);
+            for x in lo[0]..=hi[0] {
+                for y in lo[1]..=hi[1] {
+                    (lo[2]..=hi[2]).for_each(|z| self.bricks.set_voxel([x, y, z]));
+                }
+            }
+        }
+        for lane in classes.blocks.iter() {
+            self.push_block(&batch.triangle(lane), &bounds.range(lane));
+        }
+        for lane in classes.large.iter() {
+            let (mut level, mut range) = (0, bounds.range(lane).coarser(BLOCK_BITS));
+            while range.longest() > BLOCK {
+                (level, range) = (level + 1, range.coarser(BLOCK_BITS));
+            }
+            let origin = Origin { triangle: (first + lane) as u32, range };
+            self.push(level, origin, &batch.triangle(lane));
+        }
+    }
+
+    /// Processes all queued pairs.
+    #[inline(always)]
+    fn finish(&mut self) {
+        (0..LEVELS).rev().for_each(|level| self.solve(level));
+        (0..CLASSES).for_each(|class| self.solve_blocks(class));
+    }
+
+    #[inline(always)]
+    fn push(&mut self, level: usize, origin: Origin, triangle: &Triangle) {
+        let Level { pairs, extent, origins } = &mut self.levels[level];
+        let own = origin.range.extent();
+        *extent = [extent[0].max(own[0]), extent[1].max(own[1]), extent[2].max(own[2])];
+        origins[pairs.len()] = origin;
+        pairs.push(triangle, origin.range.lo);
+        if pairs.len() == LANES {
+            self.solve(level);
+        }
+    }
+
+    #[inline(always)]
+    fn push_block(&mut self, triangle: &Triangle, range: &BoxRange) {
+        let class = class_of(range.extent());
+        let pairs = &mut self.blocks[class];
+        pairs.push(triangle, range.lo);
+        if pairs.len() == LANES {
+            self.solve_blocks(class);
+        }
+    }
+
+    /// Processes the queue of `level`.
+    fn solve(&mut self, level: usize) {
+        self.simd.vectorize(Solve { refiner: self, level });
+    }
+
+    /// Processes the queue of one extent of blocks of voxels.
+    fn solve_blocks(&mut self, class: usize) {
+        self.simd.vectorize(SolveBlocks { refiner: self, class });
+    }
+
+    /// Queues a block of the level below for each box of `mask` on `level`.
+    fn expand(&mut self, level: usize, Origin { triangle: index, range }: Origin, mask: BlockMask) {
+        let triangle = self.mesh.triangle(index as usize);
+        let bounds = BoxRange::of_triangle(&triangle, self.fraction_bits).intersect(&self.clip);
+        let bounds = bounds.coarser(level as u32 * BLOCK_BITS);
+        for position in boxes_of(&range, mask) {
+            let lo = position.map(|i| i << BLOCK_BITS);
+            let block = BoxRange { lo, hi: lo.map(|i| i + BLOCK - 1) }.intersect(&bounds);
+            match level.checked_sub(1) {
+                Some(below) => {
+                    self.push(below, Origin { triangle: index, range: block }, &triangle);
+                }
+                None => self.push_block(&triangle, &block),
+            }
+        }
+    }
+}
+
+struct Solve<'r, 'a, S> {
+    refiner: &'r mut Refiner<'a, S>,
+    level: usize,
+}
+
+impl<S: Simd> WithSimd for Solve<'_, '_, S> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<Same: Simd>(self, _: Same) {
+        let Self { refiner, level } = self;
+        let Level { pairs, extent, origins } = &mut refiner.levels[level];
+        let (len, origins) = (pairs.len(), *origins);
+        if len > 0 {
+            let masks = pairs.solve(refiner.simd, std::mem::replace(extent, [1; 3]));
+            for (origin, mask) in origins.into_iter().zip(masks).take(len) {
+                refiner.expand(level, origin, mask & first_boxes(origin.range.extent()));
+            }
+        }
+    }
+}
+
+struct SolveBlocks<'r, 'a, S> {
+    refiner: &'r mut Refiner<'a, S>,
+    class: usize,
+}
+
+impl<S: Simd> WithSimd for SolveBlocks<'_, '_, S> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<Same: Simd>(self, _: Same) {
+        let Self { refiner, class } = self;
+        let pairs = &mut refiner.blocks[class];
+        let (len, extent) = (pairs.len(), extent_of(class));
+        if len > 0 {
+            let masks = pairs.solve(refiner.simd, extent);
+            refiner.bricks.set_blocks(pairs.lowest(), extent, &masks, len);
+        }
+    }
+}
+
+/// The boxes of `range` in `mask`.
+fn boxes_of(range: &BoxRange, mask: BlockMask) -> impl Iterator<Item = [i32; 3]> {
+    let [x, y, z] = range.lo;
+    set_bits(mask).map(move |bit| {
+        let bit = bit as i32;
+        [x + (bit >> 4), y + (bit >> 2 & 3), z + (bit & 3)]
+    })
+}

@@ -1,0 +1,176 @@
+//! The buffers of the stages, their sizes, and their bindings.
+
+use std::collections::HashMap;
+
+use wgpu::BufferUsages as Usage;
+
+use crate::backend::gpu::data::{
+    BLOCK_WORDS, BRICK_WORDS, COUNTERS, CROSSING_WORDS, DISPATCH_WORDS, GROUP, LEVELS,
+    MAX_CANDIDATES, Pair, Params,
+};
+use crate::backend::gpu::stages::{OutputList, Stage, Step};
+use crate::gpu::{Constants, Device, GpuError};
+
+/// Capacities of the buffers, in records.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Sizes {
+    pub(crate) pairs: u32,
+    pub(crate) bricks: u32,
+    pub(crate) crossings: u32,
+    /// Words of the bitmap of bricks.
+    pub(crate) bitmap: u32,
+}
+
+impl Sizes {
+    /// Capacity of the pair list of `level`: lower above level 1, since a node has many children.
+    pub(crate) fn pairs_on(&self, level: u32) -> u32 {
+        if level > 1 { (self.pairs / UPPER_SHARE).max(1) } else { self.pairs }
+    }
+
+    /// Capacity of the pair lists of all levels together.
+    pub(crate) fn all_pairs(&self) -> u64 {
+        (0..LEVELS as u32).map(|level| u64::from(self.pairs_on(level))).sum()
+    }
+
+    /// Capacity of the output list.
+    pub(crate) fn capacity(&self, output: OutputList) -> u32 {
+        match output {
+            OutputList::Bricks => self.bricks,
+            OutputList::Crossings => self.crossings,
+        }
+    }
+
+    /// Blocks of the bitmap.
+    pub(crate) fn blocks(&self) -> u32 {
+        self.bitmap.div_ceil(BLOCK_WORDS)
+    }
+}
+
+/// Ratio of the pair capacities of the two lowest levels and of the others.
+pub(crate) const UPPER_SHARE: u32 = 8;
+
+/// Maximum workgroups of a pair's candidates.
+const GROUPS_PER_PAIR: u64 = (MAX_CANDIDATES / GROUP) as u64;
+
+const PAIR_WORDS: u64 = (size_of::<Pair>() / 4) as u64;
+
+/// Offsets of uniform bindings are multiples of 256 bytes, the WebGPU default alignment.
+pub(crate) const PARAMS_STRIDE: usize = 256;
+
+/// Tests read and write the buffers.
+const FOR_TESTS: Usage =
+    if cfg!(test) { Usage::COPY_SRC.union(Usage::COPY_DST) } else { Usage::empty() };
+
+/// All buffers of the stages.
+pub(crate) struct Buffers {
+    pub(crate) sizes: Sizes,
+    pub(crate) mesh: wgpu::Buffer,
+    /// [`Params`] of each level, [`PARAMS_STRIDE`] apart.
+    pub(crate) params: wgpu::Buffer,
+    pub(crate) counters: wgpu::Buffer,
+    /// The dispatch arguments of the even and of the odd levels. The third is bound in place of the
+    /// one that a stage is dispatched from.
+    pub(crate) dispatch: [wgpu::Buffer; 3],
+    pub(crate) first_pairs: wgpu::Buffer,
+    /// The pair lists of all levels.
+    pub(crate) pairs: wgpu::Buffer,
+    /// A bit for each brick of the region.
+    pub(crate) bitmap: wgpu::Buffer,
+    /// The number of bricks before each word of the bitmap with bricks.
+    pub(crate) bricks_before: wgpu::Buffer,
+    /// The number of bricks of each block of [`BLOCK_WORDS`] words of the bitmap, then of those
+    /// before.
+    pub(crate) block_bricks: wgpu::Buffer,
+    pub(crate) bricks: wgpu::Buffer,
+    pub(crate) crossings: wgpu::Buffer,
+    /// By [`Step::key`].
+    pub(crate) bind_groups: HashMap<(Stage, Constants, u32), Vec<wgpu::BindGroup>>,
+}
+
+/// A buffer for a mesh of `words` words.
+pub(crate) fn mesh_buffer(device: &Device, words: u64) -> Result<wgpu::Buffer, GpuError> {
+    let buffer = device.buffer("mesh", words, Usage::STORAGE | Usage::COPY_DST);
+    device.check()?;
+    Ok(buffer)
+}
+
+impl Buffers {
+    /// Buffers of the given sizes, and `mesh`. Errors are reported by the device.
+    pub(crate) fn new(device: &Device, mesh: wgpu::Buffer, sizes: Sizes) -> Self {
+        let storage = |label: &str, words: u64, more: Usage| {
+            device.buffer(label, words, Usage::STORAGE | more | FOR_TESTS)
+        };
+        let scratch = |label: &str, words: u32| storage(label, words.into(), Usage::empty());
+        let Sizes { bricks, crossings, bitmap, .. } = sizes;
+        let all_pairs = sizes.all_pairs();
+        let dispatch_words = LEVELS as u64 * DISPATCH_WORDS;
+        let params_words = (LEVELS * PARAMS_STRIDE / 4) as u64;
+        let brick_words = BRICK_WORDS as u64 * u64::from(bricks);
+        let crossing_words = CROSSING_WORDS as u64 * u64::from(crossings);
+        Self {
+            sizes,
+            mesh,
+            params: device.buffer("params", params_words, Usage::UNIFORM | Usage::COPY_DST),
+            counters: storage("counters", COUNTERS as u64, Usage::COPY_SRC | Usage::COPY_DST),
+            dispatch: std::array::from_fn(|_| {
+                storage("dispatch", dispatch_words, Usage::INDIRECT | Usage::COPY_DST)
+            }),
+            first_pairs: storage("first pairs", GROUPS_PER_PAIR * all_pairs, Usage::empty()),
+            pairs: storage("pairs", PAIR_WORDS * all_pairs, Usage::empty()),
+            bitmap: storage("bitmap", bitmap.into(), Usage::COPY_DST),
+            bricks_before: scratch("bricks_before", bitmap),
+            block_bricks: storage("block_bricks", sizes.blocks().into(), Usage::COPY_DST),
+            bricks: storage("bricks", brick_words, Usage::COPY_SRC),
+            crossings: storage("crossings", crossing_words, Usage::COPY_SRC),
+            bind_groups: HashMap::new(),
+        }
+    }
+
+    /// The output list.
+    pub(crate) fn list(&self, output: OutputList) -> &wgpu::Buffer {
+        match output {
+            OutputList::Bricks => &self.bricks,
+            OutputList::Crossings => &self.crossings,
+        }
+    }
+
+    /// Creates the missing bind groups of `steps`.
+    pub(crate) fn bind_all(&mut self, device: &Device, steps: &[Step]) -> Result<(), GpuError> {
+        for step in steps {
+            if !self.bind_groups.contains_key(&step.key()) {
+                self.bind_groups.insert(step.key(), self.bind(device, step)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// The bind groups of `step`.
+    fn bind(&self, device: &Device, step: &Step) -> Result<Vec<wgpu::BindGroup>, GpuError> {
+        let level = step.level as usize;
+        let own_dispatch = step.dispatch_buffer();
+        step.pipeline(device).bind(&device.device, |name| {
+            let buffer = match name {
+                "params" => {
+                    return Some(wgpu::BindingResource::Buffer(wgpu::BufferBinding {
+                        buffer: &self.params,
+                        offset: (level * PARAMS_STRIDE) as u64,
+                        size: wgpu::BufferSize::new(size_of::<Params>() as u64),
+                    }));
+                }
+                "mesh" => &self.mesh,
+                "counters" => &self.counters,
+                "dispatch_0" => &self.dispatch[if own_dispatch == Some(0) { 2 } else { 0 }],
+                "dispatch_1" => &self.dispatch[if own_dispatch == Some(1) { 2 } else { 1 }],
+                "first_pairs" => &self.first_pairs,
+                "pairs" => &self.pairs,
+                "bitmap" => &self.bitmap,
+                "bricks_before" => &self.bricks_before,
+                "block_bricks" => &self.block_bricks,
+                "bricks" => &self.bricks,
+                "crossings" => &self.crossings,
+                _ => return None,
+            };
+            Some(buffer.as_entire_binding())
+        })
+    }
+}

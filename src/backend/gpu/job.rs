@@ -1,0 +1,363 @@
+//! A voxelization job on a GPU: its parameters, its division into sub-batches, and its results.
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use crate::backend::cpu::clamped::clamped_crossings;
+use crate::backend::gpu::buffers::UPPER_SHARE;
+use crate::backend::gpu::crossings::CROSSING_BYTES;
+use crate::backend::gpu::data::{BRICK_WORDS, GROUP, LEVELS, MAX_CANDIDATES, Pair};
+use crate::backend::gpu::readback::Lists;
+use crate::backend::gpu::record::Setting;
+use crate::backend::gpu::upload::{Batch, UNSHARED_WORDS};
+use crate::backend::report::RunReport;
+use crate::backend::{Rule, VoxelKernel, brick_pairs};
+use crate::base::progress::{NoProgress, Progress};
+use crate::gpu::{Clock, GpuError, MAX_GROUPS};
+use crate::grid::GridError;
+use crate::grid::{BRICK, BrickKey, GridBuilder, Mask};
+use crate::lattice::{Lattice, PlacedMesh};
+
+/// The buffer that overflowed, and the number of records counted; stages after an overflow count
+/// too few.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Overflow {
+    Pairs(u32),
+    Bricks(u32),
+    Crossings(u32),
+    Candidates,
+}
+
+/// Limits of one run of the stages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BatchLimits {
+    /// Triangles per batch, up to 48 bytes each.
+    pub triangles: u32,
+    /// (triangle, node) pairs per level.
+    pub pairs: u32,
+    /// Bricks, 72 bytes each.
+    pub bricks: u32,
+    /// Listed crossings, 8 bytes each: those of voxels that have one of the same direction.
+    pub crossings: u32,
+    /// Candidates per pass, so that a pass stays far below a driver's time limit.
+    pub candidates: u32,
+    /// Workgroups per dispatch dimension.
+    pub groups: u32,
+}
+
+/// 800 MB of vertices and indices; word offsets fit in 32 bits.
+const MAX_TRIANGLES: u32 = 1 << 24;
+const _: () = assert!(MAX_TRIANGLES as u64 * (UNSHARED_WORDS as u64) < 1 << 32);
+/// 2^22 pairs have at most 2^31 candidates, so sums of candidates fit in 32 bits.
+pub(crate) const MAX_PAIRS: u32 = 1 << 22;
+const _: () = assert!(MAX_PAIRS as u64 * (MAX_CANDIDATES as u64) < 1 << 32);
+/// 144 MiB.
+const MAX_BRICKS: u32 = 1 << 21;
+/// 16 MiB: the bricks of a grid of 4096 x 4096 x 4096 voxels, or a layer of the largest grid.
+pub(crate) const MAX_BITMAP_WORDS: u32 = 1 << 22;
+/// 128 MiB.
+const MAX_CROSSINGS: u32 = 1 << 24;
+/// At about 200 operations each, half a second on a GPU of 0.1 TFLOPS; drivers time out after two
+/// seconds or more.
+const MAX_CANDIDATES_A_PASS: u32 = 1 << 28;
+const MIN_GROUPS: u32 = 64;
+/// The pair lists of all levels have at most three times the capacity of one, in one buffer.
+const LISTS: usize = 3;
+const _: () = assert!(2 + (LEVELS as u32 - 2).div_ceil(UPPER_SHARE) <= LISTS as u32);
+const _: () = assert!(MAX_CANDIDATES_A_PASS / GROUP <= MIN_GROUPS * MAX_GROUPS);
+
+impl BatchLimits {
+    pub(crate) fn of(limits: &wgpu::Limits) -> Self {
+        let bytes = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
+        let of_size = |size: usize| u32::try_from(bytes / size as u64).unwrap_or(u32::MAX);
+        Self {
+            triangles: of_size(4 * UNSHARED_WORDS).min(MAX_TRIANGLES),
+            pairs: of_size(LISTS * size_of::<Pair>()).min(MAX_PAIRS),
+            bricks: of_size(4 * BRICK_WORDS).min(MAX_BRICKS),
+            crossings: of_size(CROSSING_BYTES).min(MAX_CROSSINGS),
+            candidates: MAX_CANDIDATES_A_PASS,
+            // Some drivers report 2^32 - 1, which would overflow in the shaders.
+            groups: limits.max_compute_workgroups_per_dimension.min(MAX_GROUPS),
+        }
+    }
+
+    pub(crate) fn at_most(&self, other: &Self) -> Self {
+        Self {
+            triangles: self.triangles.min(other.triangles).max(1),
+            pairs: self.pairs.min(other.pairs).max(1),
+            bricks: self.bricks.min(other.bricks).max(1),
+            // None of one triangle are listed, so splitting terminates.
+            crossings: self.crossings.min(other.crossings).max(1),
+            // At least those of one pair, so that splitting terminates.
+            candidates: self.candidates.min(other.candidates).max(MAX_CANDIDATES),
+            // MIN_GROUPS x 65,535 workgroups cover all candidates of a pass.
+            groups: self.groups.min(other.groups).max(MIN_GROUPS),
+        }
+    }
+}
+
+/// The parameters of a job, common to all its batches and sub-batches.
+pub(crate) struct Job<'a> {
+    pub(crate) mesh: &'a PlacedMesh,
+    pub(crate) rule: Rule,
+    pub(crate) kernel: VoxelKernel,
+    /// Whether the bricks of a single run stay on the GPU; else they are read back after each run.
+    pub(crate) keeps_bricks: bool,
+    pub(crate) progress: &'a dyn Progress,
+    /// Maximum number of bricks in host memory.
+    pub(crate) room: u64,
+    pub(crate) batch_limits: BatchLimits,
+    /// Set if the steps are to be timed.
+    pub(crate) clock: Option<&'a Clock>,
+}
+
+impl<'a> Job<'a> {
+    /// A job by [`Rule::Conservative`], limited only by `batch_limits`.
+    pub(crate) fn new(mesh: &'a PlacedMesh, batch_limits: BatchLimits) -> Self {
+        Self {
+            mesh,
+            rule: Rule::Conservative,
+            kernel: VoxelKernel::default(),
+            keeps_bricks: false,
+            progress: &NoProgress,
+            room: u64::MAX,
+            batch_limits,
+            clock: None,
+        }
+    }
+
+    /// What its stages need to know of it.
+    pub(crate) fn setting(&self) -> Setting {
+        let Lattice { dims, fraction_bits, .. } = *self.mesh.lattice();
+        let BatchLimits { candidates, groups, .. } = self.batch_limits;
+        Setting { rule: self.rule, kernel: self.kernel, dims, fraction_bits, candidates, groups }
+    }
+
+    /// The error for an overflow of a job whose bricks stay on the GPU.
+    pub(crate) fn too_large(&self, overflow: Overflow) -> GpuError {
+        let too_large = |what, size: u64, limit: u64| GpuError::TooLarge { what, size, limit };
+        match overflow {
+            Overflow::Bricks(count) => {
+                let of_bricks = |count: u32| 4 * BRICK_WORDS as u64 * u64::from(count);
+                too_large("bricks", of_bricks(count), of_bricks(self.batch_limits.bricks))
+            }
+            _ => {
+                let of_pairs = |count: u64| size_of::<Pair>() as u64 * count;
+                let limit = of_pairs(self.batch_limits.pairs.into());
+                too_large("candidates", of_pairs(brick_pairs(self.mesh)).max(limit + 1), limit)
+            }
+        }
+    }
+}
+
+/// The unit of a run: a range of a batch's triangles, clipped to a box of bricks, inclusive.
+#[derive(Debug, Clone)]
+pub(crate) struct SubBatch {
+    pub(crate) triangles: Range<u32>,
+    /// Offset of the batch's vertices, in words.
+    pub(crate) vertex_words: u32,
+    pub(crate) bricks_lo: [i32; 3],
+    pub(crate) bricks_hi: [i32; 3],
+    /// Its share of the progress.
+    pub(crate) units: u64,
+}
+
+impl SubBatch {
+    /// All triangles of `batch`, in the whole grid.
+    pub(crate) fn whole(batch: &Batch, lattice: &Lattice) -> Self {
+        Self::of_grid(batch.len(), batch.vertex_words(), lattice.dims)
+    }
+
+    /// So many triangles, in the whole grid.
+    pub(crate) fn of_grid(triangles: u32, vertex_words: u32, dims: [u32; 3]) -> Self {
+        Self {
+            triangles: 0..triangles,
+            vertex_words,
+            bricks_lo: [0; 3],
+            bricks_hi: dims.map(|d| ((d - 1) / BRICK) as i32),
+            units: UNITS,
+        }
+    }
+
+    /// Words of the bitmap of its bricks.
+    pub(crate) fn bitmap_words(&self, rule: Rule) -> u32 {
+        let bricks = |a: usize| (self.bricks_hi[a] - self.bricks_lo[a] + 1) as u64;
+        let bits = bricks(0) * bricks(1) * bricks(2) * u64::from(directions(rule));
+        u32::try_from(bits.div_ceil(32)).unwrap_or(u32::MAX)
+    }
+
+    /// Divides it into slabs with bitmaps of at most [`MAX_BITMAP_WORDS`]. The last is the lowest:
+    /// the results of a stack of them are in canonical order.
+    pub(crate) fn slabs(self, rule: Rule) -> Vec<Self> {
+        let (mut larger, mut slabs) = (vec![self], Vec::new());
+        while let Some(slab) = larger.pop() {
+            // One layer, at most 2^26 bricks, always fits.
+            if slab.bitmap_words(rule) > MAX_BITMAP_WORDS {
+                larger.extend(slab.split_along(2));
+            } else {
+                slabs.push(slab);
+            }
+        }
+        slabs
+    }
+
+    pub(crate) fn triangle_count(&self) -> u32 {
+        self.triangles.end - self.triangles.start
+    }
+
+    pub(crate) fn split(&self, overflow: Overflow) -> Option<[Self; 2]> {
+        match overflow {
+            // Halving the region halves the bricks; halving the triangles may not.
+            Overflow::Bricks(_) => self.split_region().or_else(|| self.split_triangles()),
+            Overflow::Pairs(_) | Overflow::Crossings(_) | Overflow::Candidates => {
+                self.split_triangles().or_else(|| self.split_region())
+            }
+        }
+    }
+
+    fn split_triangles(&self) -> Option<[Self; 2]> {
+        let Range { start, end } = self.triangles;
+        let middle = start + (end - start) / 2;
+        let [mut first, mut second] = self.halves();
+        first.triangles = start..middle;
+        second.triangles = middle..end;
+        (start < middle).then_some([first, second])
+    }
+
+    fn split_region(&self) -> Option<[Self; 2]> {
+        let size = |a: usize| self.bricks_hi[a] - self.bricks_lo[a];
+        let axis = (0..3).max_by_key(|&a| size(a))?;
+        (size(axis) > 0).then(|| self.split_along(axis))
+    }
+
+    /// Halves its region, of at least two layers of bricks.
+    fn split_along(&self, axis: usize) -> [Self; 2] {
+        let middle = (self.bricks_lo[axis] + self.bricks_hi[axis]) / 2;
+        let [mut first, mut second] = self.halves();
+        first.bricks_hi[axis] = middle;
+        second.bricks_lo[axis] = middle + 1;
+        [first, second]
+    }
+
+    fn halves(&self) -> [Self; 2] {
+        let units = self.units / 2;
+        [Self { units, ..self.clone() }, Self { units: self.units - units, ..self.clone() }]
+    }
+}
+
+/// Bits of a brick in the bitmap.
+pub(crate) fn directions(rule: Rule) -> u32 {
+    if matches!(rule, Rule::Winding | Rule::Crossings) { 2 } else { 1 }
+}
+
+/// Units of progress per batch.
+pub(crate) const UNITS: u64 = 1 << 20;
+
+/// Bricks in GPU memory, in canonical order.
+#[derive(Debug)]
+pub(crate) struct ResidentBricks {
+    /// Each has its key and its mask.
+    pub(crate) bricks: wgpu::Buffer,
+    pub(crate) count: u32,
+    /// The counters of the run that found them.
+    pub(crate) counters: wgpu::Buffer,
+}
+
+/// The results of the sub-batches so far.
+#[derive(Default)]
+pub(crate) struct Results {
+    pub(crate) lists: Lists,
+    /// Number of bricks dropped because they exceeded [`Job::room`].
+    pub(crate) dropped: u64,
+    /// The bricks of a job that keeps them on the GPU.
+    pub(crate) kept: Option<ResidentBricks>,
+    pub(crate) report: RunReport,
+}
+
+/// Peak bytes per brick until all are sorted: in a list that may be reallocated, in the staging
+/// buffer and in the grid.
+pub(crate) const BYTES_PER_BRICK: u64 =
+    3 * size_of::<(BrickKey, Mask)>() as u64 + GridBuilder::BYTES_TO_ADD + GridBuilder::BYTES_KEPT;
+
+impl Results {
+    /// Above `room` bricks, drops them all and only counts.
+    pub(crate) fn limit_to(&mut self, room: u64) {
+        let bricks = self.lists.brick_count();
+        if self.dropped > 0 || bricks > room {
+            self.dropped += bricks;
+            self.lists = Lists::default();
+        }
+    }
+
+    /// Adds the crossings outside the grid, which the stages do not find.
+    pub(crate) fn add_clamped(&mut self, job: &Job) {
+        let clamped = clamped_crossings(job.mesh, job.rule, job.room);
+        self.lists.listed.extend(clamped.bricks.into_iter().flatten());
+        self.dropped += clamped.dropped;
+        self.limit_to(job.room);
+    }
+
+    /// Builds the grid from all bricks, as one job of the pool, like a run on the CPU.
+    pub(crate) fn build(self, job: &Job) -> Result<GridBuilder, GridError> {
+        let grid = GridBuilder::new(job.rule.grid_dims(job.mesh.lattice().dims))?;
+        let mut grid = grid.combining(job.rule.combine());
+        let Lists { keys, masks, listed, .. } = self.lists;
+        rayon::scope(|_| {
+            if listed.is_empty() && grid.takes(&keys) {
+                return grid.take(keys, masks);
+            }
+            let bricks = keys.into_par_iter().zip(masks).collect();
+            grid.append(&[bricks, listed])
+        })?;
+        Ok(grid)
+    }
+}
+
+/// Maximum bricks per sub-batch for a total of `room`: a quarter. At least 1 MB, which bounds the
+/// number of sub-batches when bricks are only counted.
+pub(crate) fn sub_batch_bricks(room: u64) -> u32 {
+    const LEAST: u32 = 1 << 12;
+    u32::try_from(room / 4).unwrap_or(u32::MAX).max(LEAST)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_budget_stays_within_32_bits_whatever_a_driver_claims() {
+        let limits = wgpu::Limits {
+            max_compute_workgroups_per_dimension: u32::MAX,
+            max_storage_buffer_binding_size: u64::MAX,
+            max_buffer_size: u64::MAX,
+            ..Default::default()
+        };
+        let batch_limits = BatchLimits::of(&limits);
+        assert_eq!(batch_limits.groups, MAX_GROUPS);
+        assert_eq!((batch_limits.triangles, batch_limits.pairs), (MAX_TRIANGLES, MAX_PAIRS));
+    }
+
+    #[test]
+    fn slabs_are_a_stack_in_canonical_order_and_their_bitmaps_fit() {
+        for rule in [Rule::Conservative, Rule::Winding] {
+            let whole = SubBatch {
+                triangles: 0..1,
+                vertex_words: 0,
+                bricks_lo: [0; 3],
+                bricks_hi: [8191, 8191, 100],
+                units: UNITS,
+            };
+            let slabs = whole.slabs(rule);
+            assert!(
+                slabs.len() > 50 && slabs.iter().all(|s| s.bitmap_words(rule) <= MAX_BITMAP_WORDS)
+            );
+            let end = slabs.iter().rev().fold(0, |z, slab| {
+                assert_eq!(slab.bricks_lo, [0, 0, z]);
+                slab.bricks_hi[2] + 1
+            });
+            assert_eq!(end, 101);
+            assert_eq!(slabs.iter().map(|slab| slab.units).sum::<u64>(), UNITS);
+        }
+    }
+}

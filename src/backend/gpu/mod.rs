@@ -1,0 +1,469 @@
+//! Voxelization on a GPU: one invocation per (triangle, node) candidate, level by level, and
+//! finally per (triangle, row of voxels) or (triangle, voxel) candidate ([`VoxelKernel`]), all with
+//! the exact `touches`; rules that test columns use (triangle, column through a brick) candidates
+//! and the exact `crosses`.
+//!
+//! A level takes (triangle, node) pairs, expands each to the child nodes within the triangle's
+//! bounds, tests one child per invocation, and appends those touched to the pairs of the level
+//! below. The candidates of the pairs that a workgroup appends get whole workgroups, which balances
+//! the load. The last level sets or flips bits in bricks. A bitmap of the bricks of the region gives
+//! them their indices, in canonical order. Only these are read back, with the counters: a run is one
+//! submission and one wait, and the grid of one run needs no sorting.
+//!
+//! Winding numbers need the number of crossings of a voxel by direction. A brick has a key for each
+//! direction; bits mark the first crossing of a voxel, and a list takes the others, which the host
+//! adds, after one more wait.
+//!
+//! A crossing is in one voxel, hence in one brick, and is found by the pair of its triangle and
+//! this brick: exactly once, regardless of how the work is split.
+//!
+//! Buffers have fixed capacities. On overflow the stages continue to count without writing; the
+//! host then enlarges the buffers, up to the [`BatchLimits`], or splits the work and combines the
+//! results by union, parity or winding number. These operations are commutative, so the result does
+//! not depend on order.
+//!
+//! A mesh is a `Job`. It runs in batches, which fit the mesh buffer, and these in sub-batches,
+//! which fit the other buffers.
+
+pub(crate) mod buffers;
+mod crossings;
+pub mod data;
+pub(crate) mod job;
+mod readback;
+pub(crate) mod record;
+mod self_test;
+pub(crate) mod stages;
+mod upload;
+mod work;
+pub(crate) mod workspace;
+
+use std::collections::HashMap;
+use std::sync::{Mutex, OnceLock};
+
+use web_time::Instant;
+
+#[cfg(not(target_arch = "wasm32"))]
+use crate::backend::Backend;
+use crate::backend::gpu::buffers::{Sizes, mesh_buffer};
+use crate::backend::gpu::job::{
+    BYTES_PER_BRICK, Job, MAX_PAIRS, Overflow, Results, SubBatch, UNITS, sub_batch_bricks,
+};
+use crate::backend::gpu::readback::Readback;
+use crate::backend::gpu::self_test::SelfTest;
+use crate::backend::gpu::stages::{MAX_STEPS, prepare};
+use crate::backend::gpu::upload::{Batch, UNSHARED_WORDS};
+use crate::backend::gpu::workspace::Workspace;
+use crate::backend::report::milliseconds;
+#[cfg(not(target_arch = "wasm32"))]
+use crate::backend::turn::Turn;
+use crate::backend::{
+    BackendError, Rule, Run, RunOptions, VoxelKernel, brick_pairs, check_cancelled,
+};
+use crate::base::progress::Progress;
+use crate::gpu::{Adapter, Clock, Device, GpuError, lock};
+use crate::grid::{BRICK, VoxelGrid};
+use crate::lattice::PlacedMesh;
+
+pub use job::BatchLimits;
+pub(crate) use job::ResidentBricks;
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) use self_test::adversarial_mesh;
+
+/// Voxelizes on a GPU.
+///
+/// ```no_run
+/// # use trivox::{NoProgress, backend::{Rule, RunOptions}};
+/// # use trivox::{Gpu, gpu::Adapter};
+/// # fn example(mesh: &trivox::PlacedMesh) -> Result<(), trivox::BackendError> {
+/// let gpu = Gpu::new(&Adapter::find(None)?)?;
+/// let options = RunOptions { time_stages: true, ..RunOptions::default() };
+/// let run = gpu.run(mesh, Rule::Conservative, &options, &NoProgress)?;
+/// for stage in run.report.unwrap_or_default().stages {
+///     println!("{}: {:?} ms, {} bytes", stage.name, stage.ms, stage.bytes);
+/// }
+/// # Ok(())
+/// # }
+/// ```
+pub struct Gpu {
+    device: Device,
+    pub(crate) batch_limits: BatchLimits,
+    /// Created when steps are first timed; `None` if the adapter has no timestamps.
+    clock: OnceLock<Option<Clock>>,
+    /// Reused by all meshes. A run takes it, and puts it back at its end.
+    workspace: Mutex<Option<Workspace>>,
+    /// The outcomes of the self-tests so far.
+    tested: Mutex<HashMap<SelfTest, Result<(), BackendError>>>,
+    /// Serializes blocking callers, so that they share one workspace.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(crate) turn: Turn,
+}
+
+impl Gpu {
+    /// Opens `adapter`, compiles the kernels of [`Rule::Conservative`], and tests them on a
+    /// built-in mesh; those of other rules are compiled and tested before their first use.
+    ///
+    /// # Errors
+    /// A limit of the adapter is too low, its driver fails, or it computes wrong voxels
+    /// ([`BackendError::SelfTest`]).
+    pub async fn open(adapter: &Adapter) -> Result<Self, BackendError> {
+        Self::over(adapter.open_async().await?).tested().await
+    }
+
+    async fn tested(self) -> Result<Self, BackendError> {
+        let test = self.test(Rule::Conservative, VoxelKernel::default());
+        self.device.scoped(test).await?;
+        Ok(self)
+    }
+
+    /// Over an open device, untested.
+    fn over(device: Device) -> Self {
+        let batch_limits = BatchLimits::of(&device.device.limits());
+        Self {
+            device,
+            batch_limits,
+            clock: OnceLock::new(),
+            workspace: Mutex::default(),
+            tested: Mutex::default(),
+            #[cfg(not(target_arch = "wasm32"))]
+            turn: Turn::default(),
+        }
+    }
+
+    /// Tests the kernels of `rule`, the first time only.
+    async fn test(&self, rule: Rule, kernel: VoxelKernel) -> Result<(), BackendError> {
+        let test = SelfTest::of(rule, kernel);
+        let known = lock(&self.tested).get(&test).cloned();
+        if let Some(outcome) = known {
+            return outcome;
+        }
+        // A workspace of its own: the buffers of this one are sized by the first real mesh.
+        let probe =
+            Self::over(self.device.clone()).with_batch_limits(test.batch_limits(self.batch_limits));
+        let outcome = test.run(&probe).await;
+        lock(&self.tested).entry(test).or_insert(outcome).clone()
+    }
+
+    /// The blocking form of [`open`](Self::open).
+    ///
+    /// # Errors
+    /// Those of [`open`](Self::open).
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn new(adapter: &Adapter) -> Result<Self, BackendError> {
+        Self::on_device(adapter.open()?)
+    }
+
+    /// On an open device, which may be [one of yours](Device::from_wgpu). Compiles and tests as
+    /// [`open`](Self::open) does.
+    ///
+    /// # Errors
+    /// Its driver fails, or it computes wrong voxels ([`BackendError::SelfTest`]).
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn on_device(device: Device) -> Result<Self, BackendError> {
+        // A device that hangs fails after its time limit.
+        device.clone().block_on(Self::over(device).tested())
+    }
+
+    /// Limits runs to `batch_limits`, within the device's limits. Small ones split the work into
+    /// many runs; the voxels are the same.
+    #[must_use]
+    pub fn with_batch_limits(self, batch_limits: BatchLimits) -> Self {
+        let batch_limits = self.batch_limits.at_most(&batch_limits);
+        Self { batch_limits, ..self }
+    }
+
+    /// The open device, for other work.
+    #[must_use]
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// Voxelizes a mesh that has triangles by [`Rule::Conservative`], and keeps the bricks in GPU
+    /// memory. Only counters are read back. Its futures run in the [scopes](Device::scoped) of the
+    /// device.
+    ///
+    /// # Errors
+    /// The triangles, the pairs or the voxels exceed a buffer; the device fails.
+    pub(crate) async fn resident_bricks(
+        &self,
+        mesh: &PlacedMesh,
+    ) -> Result<ResidentBricks, BackendError> {
+        let job = Job { keeps_bricks: true, ..Job::new(mesh, self.batch_limits) };
+        let results = self.voxelize_batches(&job).await?;
+        results.kept.ok_or_else(|| BackendError::Failed("it returned no bricks".into()))
+    }
+
+    /// The asynchronous form of `run`. Concurrent runs each create
+    /// their own buffers.
+    ///
+    /// # Errors
+    /// Those of `run`; the kernels of `rule` fail their self-test.
+    pub async fn run_async(
+        &self,
+        mesh: &PlacedMesh,
+        rule: Rule,
+        options: &RunOptions,
+        progress: &dyn Progress,
+    ) -> Result<Run, BackendError> {
+        let run = async {
+            self.test(rule, options.kernel).await?;
+            self.run_untested(mesh, rule, options, progress).await
+        };
+        self.device.scoped(run).await
+    }
+
+    async fn run_untested(
+        &self,
+        mesh: &PlacedMesh,
+        rule: Rule,
+        options: &RunOptions,
+        progress: &dyn Progress,
+    ) -> Result<Run, BackendError> {
+        let batches = mesh.len().div_ceil(self.batch_limits.triangles as usize);
+        progress.start("voxelize", batches as u64 * UNITS);
+        let room = options.memory / BYTES_PER_BRICK;
+        let max_found = sub_batch_bricks(room);
+        let job = Job {
+            rule,
+            kernel: options.kernel,
+            progress,
+            room,
+            // A sub-batch is read back as a whole. Each crossing may take a brick.
+            batch_limits: BatchLimits {
+                bricks: self.batch_limits.bricks.min(max_found),
+                crossings: self.batch_limits.crossings.min(max_found),
+                ..self.batch_limits
+            },
+            clock: options.time_stages.then(|| self.clock()).flatten(),
+            ..Job::new(mesh, self.batch_limits)
+        };
+        let mut results = self.voxelize_batches(&job).await?;
+        if results.dropped > 0 {
+            let needed = results.dropped * BYTES_PER_BRICK;
+            return Err(BackendError::Memory { needed, allowed: options.memory });
+        }
+        let report = Some(std::mem::take(&mut results.report));
+        let builder = (results.build(&job))
+            .map_err(|e| BackendError::Failed(format!("it returned a wrong grid: {e}")))?;
+        let windings = builder.windings();
+        let (grid, crossings) = builder.finish_with_crossings();
+        // A driver may execute nothing without an error; a triangle inside the grid touches voxels.
+        if rule == Rule::Conservative && grid.occupied() == 0 && mesh.outside() < mesh.len() {
+            return Err(BackendError::Failed("it returned no voxels".into()));
+        }
+        Ok(Run { grid, windings, crossings, report })
+    }
+}
+
+/// Blocking forms, for native targets.
+#[cfg(not(target_arch = "wasm32"))]
+impl Gpu {
+    /// As [`Backend::voxelize`].
+    ///
+    /// # Errors
+    /// As [`Backend::voxelize`].
+    pub fn voxelize(
+        &self,
+        mesh: &PlacedMesh,
+        progress: &dyn Progress,
+    ) -> Result<VoxelGrid, BackendError> {
+        Backend::Gpu(self).voxelize(mesh, progress)
+    }
+
+    /// As [`Backend::run`].
+    ///
+    /// # Errors
+    /// As [`Backend::run`].
+    pub fn run(
+        &self,
+        mesh: &PlacedMesh,
+        rule: Rule,
+        options: &RunOptions,
+        progress: &dyn Progress,
+    ) -> Result<Run, BackendError> {
+        Backend::Gpu(self).run(mesh, rule, options, progress)
+    }
+}
+
+/// Minimum capacity of pairs.
+const MIN_PAIRS: u32 = 1 << 12;
+/// Minimum capacity of crossings: 128 KiB.
+const MIN_CROSSINGS: u32 = 1 << 14;
+
+impl Gpu {
+    /// Runs a job, batch by batch.
+    async fn voxelize_batches(&self, job: &Job<'_>) -> Result<Results, BackendError> {
+        let max_triangles = self.batch_limits.triangles as usize;
+        if job.keeps_bricks && job.mesh.len() > max_triangles {
+            let of_triangles = |count: usize| 4 * UNSHARED_WORDS as u64 * count as u64;
+            let (size, limit) = (of_triangles(job.mesh.len()), of_triangles(max_triangles));
+            return Err(GpuError::TooLarge { what: "triangles", size, limit }.into());
+        }
+        let mut results = Results::default();
+        results.add_clamped(job);
+        // Taken, so that the lock is not held across an await.
+        let mut workspace = lock(&self.workspace).take();
+        let mut outcome = Ok(());
+        for first in (0..job.mesh.len()).step_by(max_triangles) {
+            let batch = Batch::new(job.mesh, first..job.mesh.len().min(first + max_triangles));
+            outcome = self.voxelize_batch(job, &batch, &mut workspace, &mut results).await;
+            if outcome.is_err() {
+                break;
+            }
+        }
+        *lock(&self.workspace) = workspace;
+        outcome.map(|()| results)
+    }
+
+    /// Adds the voxels of the triangles of `batch`, in one sub-batch or as many as necessary.
+    async fn voxelize_batch(
+        &self,
+        job: &Job<'_>,
+        batch: &Batch,
+        workspace: &mut Option<Workspace>,
+        results: &mut Results,
+    ) -> Result<(), BackendError> {
+        let began = Instant::now();
+        prepare(&self.device, job.rule, job.kernel)?;
+        let workspace = self.workspace_for(job, batch, workspace)?;
+        let ready = Instant::now();
+        let report = &mut results.report;
+        report.upload_bytes += workspace.upload(&self.device, batch);
+        self.device.check()?;
+        report.host_ms.prepare += milliseconds(ready - began);
+        report.host_ms.upload += milliseconds(ready.elapsed());
+
+        let mut sub_batches = SubBatch::whole(batch, job.mesh.lattice()).slabs(job.rule);
+        if job.keeps_bricks && sub_batches.len() > 1 {
+            return Err(job.too_large(Overflow::Bricks(u32::MAX)).into());
+        }
+        while let Some(sub_batch) = sub_batches.pop() {
+            check_cancelled(job.progress)?;
+            match workspace.run(&self.device, job, &sub_batch, results).await? {
+                None => {
+                    results.limit_to(job.room);
+                    job.progress.advance(sub_batch.units);
+                }
+                Some(overflow) if self.enlarge(workspace, &job.batch_limits, overflow)? => {
+                    sub_batches.push(sub_batch);
+                }
+                Some(overflow) if job.keeps_bricks => return Err(job.too_large(overflow).into()),
+                Some(overflow) => {
+                    // One triangle in one brick fits all limits: `None` is a bug.
+                    let halves = sub_batch.split(overflow).ok_or_else(|| {
+                        BackendError::Failed(format!("cannot divide the work: {overflow:?}"))
+                    })?;
+                    // A stack: the first half is next.
+                    sub_batches.extend(halves.into_iter().rev());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn clock(&self) -> Option<&Clock> {
+        self.clock.get_or_init(|| Clock::new(&self.device, MAX_STEPS)).as_ref()
+    }
+
+    /// The workspace, created on first use with sizes estimated from the mesh, and with room for
+    /// `batch`.
+    fn workspace_for<'a>(
+        &self,
+        job: &Job,
+        batch: &Batch,
+        workspace: &'a mut Option<Workspace>,
+    ) -> Result<&'a mut Workspace, GpuError> {
+        let bitmap = bitmap_words(job, batch);
+        let is_enough = |kept: &Workspace| {
+            kept.mesh().size() >= 4 * batch.words() && kept.sizes().bitmap >= bitmap
+        };
+        let new = match workspace.take() {
+            Some(kept) if is_enough(&kept) => kept,
+            Some(kept) => {
+                let (sizes, readback) = kept.into_parts();
+                self.new_workspace(job, batch, sizes, readback)?
+            }
+            None => {
+                let readback = Readback::new(&self.device);
+                self.new_workspace(job, batch, Sizes::default(), readback)?
+            }
+        };
+        let workspace = workspace.insert(new);
+        workspace.expect(&self.device, job.rule, || expected_bricks(job.mesh))?;
+        Ok(workspace)
+    }
+
+    /// A workspace at least as large as `kept`.
+    fn new_workspace(
+        &self,
+        job: &Job,
+        batch: &Batch,
+        kept: Sizes,
+        readback: Readback,
+    ) -> Result<Workspace, GpuError> {
+        let pairs = brick_pairs(job.mesh).clamp(MIN_PAIRS.into(), MAX_PAIRS.into()) as u32;
+        let sizes = Sizes {
+            pairs: pairs.min(self.batch_limits.pairs).max(kept.pairs),
+            bricks: pairs.min(self.batch_limits.bricks).max(kept.bricks),
+            crossings: MIN_CROSSINGS.min(self.batch_limits.crossings).max(kept.crossings),
+            bitmap: bitmap_words(job, batch).max(kept.bitmap),
+        };
+        let mesh = mesh_buffer(&self.device, batch.words())?;
+        Workspace::new(&self.device, mesh, sizes, readback)
+    }
+
+    /// Enlarges the buffer that overflowed, if the limits allow. Returns whether it did.
+    fn enlarge(
+        &self,
+        workspace: &mut Workspace,
+        batch_limits: &BatchLimits,
+        overflow: Overflow,
+    ) -> Result<bool, GpuError> {
+        let sizes = workspace.sizes();
+        // At least double, since the count after an overflow may be too low.
+        let larger = |has: u32, needs: u32, limit: u32| needs.max(2 * has).min(limit);
+        let larger = match overflow {
+            Overflow::Pairs(needs) if needs <= batch_limits.pairs => {
+                Sizes { pairs: larger(sizes.pairs, needs, batch_limits.pairs), ..sizes }
+            }
+            Overflow::Bricks(needs) if needs <= batch_limits.bricks => {
+                Sizes { bricks: larger(sizes.bricks, needs, batch_limits.bricks), ..sizes }
+            }
+            Overflow::Crossings(needs) if needs <= batch_limits.crossings => {
+                Sizes { crossings: larger(sizes.crossings, needs, batch_limits.crossings), ..sizes }
+            }
+            _ => return Ok(false),
+        };
+        if larger == sizes {
+            return Ok(false);
+        }
+        workspace.resize(&self.device, larger)?;
+        Ok(true)
+    }
+}
+
+/// Words of the largest bitmap of a batch's bricks.
+fn bitmap_words(job: &Job, batch: &Batch) -> u32 {
+    let slabs = SubBatch::whole(batch, job.mesh.lattice()).slabs(job.rule);
+    slabs.iter().map(|slab| slab.bitmap_words(job.rule)).max().unwrap_or(0)
+}
+
+/// Estimated number of bricks of `mesh`, at least 1.
+fn expected_bricks(mesh: &PlacedMesh) -> u32 {
+    let most = brick_pairs(mesh).max(1).min(outer_bricks(mesh.lattice().dims));
+    u32::try_from(most).unwrap_or(u32::MAX)
+}
+
+/// Bricks of the outer layer of a grid: about as many as a closed surface that fills the grid has.
+fn outer_bricks(dims: [u32; 3]) -> u64 {
+    let [x, y, z] = dims.map(|d| u64::from(d.div_ceil(BRICK)));
+    2 * (x * y + y * z + z * x)
+}
+
+impl std::fmt::Debug for Gpu {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Gpu")
+            .field("device", &self.device)
+            .field("batch_limits", &self.batch_limits)
+            .finish()
+    }
+}

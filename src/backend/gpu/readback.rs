@@ -1,0 +1,176 @@
+//! Readback of a run: counters, timestamps, and the expected number of bricks, in one buffer, so
+//! that the host waits once.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use rayon::prelude::*;
+use web_time::Instant;
+
+use crate::backend::Rule;
+use crate::backend::gpu::crossings::{CROSSING_BYTES, Crossing, brick_of, count, words};
+use crate::backend::gpu::data::{BRICK_WORDS, COUNTERS, KEY_WORDS};
+use crate::backend::gpu::stages::{MAX_STEPS, OutputList};
+use crate::backend::report::{RunReport, milliseconds};
+use crate::gpu::{Clock, Device, GpuError};
+use crate::grid::{BrickKey, Mask};
+
+/// First byte of the timestamps in the staging buffer, after the counters.
+pub(crate) const CLOCK_AT: usize = 128;
+const _: () = assert!(COUNTERS * 4 <= CLOCK_AT);
+/// First byte of the output list.
+pub(crate) const LIST_AT: u64 = CLOCK_AT as u64 + Clock::bytes(MAX_STEPS);
+const BRICK_BYTES: usize = 4 * BRICK_WORDS;
+/// Maximum bytes of a list read with the counters of a first run: those of 2^16 bricks.
+const MAX_FIRST_BYTES: u64 = (BRICK_BYTES as u64) << 16;
+
+/// A staging buffer, and predictions of the output of the next run.
+pub(crate) struct Readback {
+    pub(crate) staging: wgpu::Buffer,
+    /// Predicted number of bricks, by rule.
+    expected: HashMap<Rule, u32>,
+}
+
+/// A range of an output list.
+pub(crate) struct ListRange<'a> {
+    pub(crate) buffer: &'a wgpu::Buffer,
+    pub(crate) output: OutputList,
+    pub(crate) range: Range<u32>,
+}
+
+/// Records read from output lists.
+#[derive(Default)]
+pub(crate) struct Lists {
+    /// Bricks of the stages: those of a sub-batch in canonical order, with duplicates across
+    /// sub-batches.
+    pub(crate) keys: Vec<BrickKey>,
+    pub(crate) masks: Vec<Mask>,
+    /// Further bricks, of crossings that the stages do not mark, in any order.
+    pub(crate) listed: Vec<(BrickKey, Mask)>,
+    /// The crossings of the current run.
+    crossings: Vec<Crossing>,
+}
+
+impl Lists {
+    /// Appends the first `len` records of a staging buffer.
+    pub(crate) fn extend(&mut self, output: OutputList, staging: &[u8], len: usize) {
+        let list = &staging[LIST_AT as usize..];
+        match output {
+            OutputList::Bricks => {
+                let bricks = list.as_chunks::<BRICK_BYTES>().0.par_iter().take(len);
+                rayon::join(
+                    || self.keys.par_extend(bricks.clone().map(key)),
+                    || self.masks.par_extend(bricks.clone().map(mask)),
+                );
+            }
+            OutputList::Crossings => {
+                let crossings = list.as_chunks::<CROSSING_BYTES>().0.iter();
+                self.crossings.extend(crossings.take(len).map(Crossing::from_bytes));
+            }
+        }
+    }
+
+    /// Counts the crossings in bricks.
+    pub(crate) fn count_crossings(&mut self) {
+        self.listed.append(&mut count(std::mem::take(&mut self.crossings)));
+    }
+
+    /// The number of bricks, with duplicates.
+    pub(crate) fn brick_count(&self) -> u64 {
+        (self.keys.len() + self.listed.len()) as u64
+    }
+}
+
+impl Readback {
+    /// Without predictions.
+    pub(crate) fn new(device: &Device) -> Self {
+        Self { staging: device.staging(LIST_AT / 4), expected: HashMap::new() }
+    }
+
+    /// Number of bricks to read with the counters of a run by `rule`: those of the last run plus
+    /// an eighth, since successive frames and sub-batches are similar.
+    pub(crate) fn expected(&self, rule: Rule) -> u32 {
+        self.expected.get(&rule).copied().unwrap_or(0)
+    }
+
+    /// Predicts `guess()` bricks, within limits, for the first run by `rule`.
+    pub(crate) fn expect(
+        &mut self,
+        device: &Device,
+        rule: Rule,
+        guess: impl FnOnce() -> u32,
+    ) -> Result<(), GpuError> {
+        if !self.expected.contains_key(&rule) {
+            let guess = guess().min((MAX_FIRST_BYTES / OutputList::Bricks.bytes()) as u32);
+            self.grow(device, OutputList::Bricks, guess)?;
+            self.expected.insert(rule, guess);
+        }
+        Ok(())
+    }
+
+    /// Updates the prediction with the number of bricks of a run by `rule`.
+    pub(crate) fn learn(&mut self, rule: Rule, found: u32) {
+        let room = (self.staging.size() - LIST_AT) / OutputList::Bricks.bytes();
+        let predicted = (u64::from(found) + u64::from(found / 8)).min(room);
+        self.expected.insert(rule, predicted as u32);
+    }
+
+    /// Grows the staging buffer to at least `len` records.
+    pub(crate) fn grow(
+        &mut self,
+        device: &Device,
+        output: OutputList,
+        len: u32,
+    ) -> Result<(), GpuError> {
+        let bytes = LIST_AT + output.bytes() * u64::from(len);
+        if bytes > self.staging.size() {
+            self.staging = device.staging(bytes / 4);
+        }
+        device.check()
+    }
+
+    /// Records a copy of `source` to the staging buffer, submits `encoder`, waits, and calls `read`
+    /// on the staging buffer.
+    pub(crate) async fn fetch<T>(
+        &self,
+        device: &Device,
+        mut encoder: wgpu::CommandEncoder,
+        source: &ListRange<'_>,
+        report: &mut RunReport,
+        read: impl FnOnce(&[u8]) -> T,
+    ) -> Result<T, GpuError> {
+        let ListRange { buffer, output, range } = source;
+        let [from, to] = [range.start, range.end].map(|i| u64::from(i) * output.bytes());
+        encoder.copy_buffer_to_buffer(buffer, from, &self.staging, LIST_AT, to - from);
+        let bytes = LIST_AT + to - from;
+
+        let began = Instant::now();
+        let mapping = device.submit(encoder, &self.staging, bytes);
+        let submitted = Instant::now();
+        mapping.await?;
+        let done = Instant::now();
+        let result = device.mapped(&self.staging, bytes, read)?;
+
+        report.waits += 1;
+        report.read_bytes += bytes;
+        report.host_ms.submit += milliseconds(submitted - began);
+        report.host_ms.wait += milliseconds(done - submitted);
+        report.host_ms.read += milliseconds(done.elapsed());
+        Ok(result)
+    }
+}
+
+/// The counters in a staging buffer.
+pub(crate) fn counters(staging: &[u8]) -> Vec<u32> {
+    let (words, _) = staging[..4 * COUNTERS].as_chunks::<4>();
+    words.iter().copied().map(u32::from_le_bytes).collect()
+}
+
+fn key(bytes: &[u8; BRICK_BYTES]) -> BrickKey {
+    brick_of(words(&bytes.as_chunks().0[0]))
+}
+
+fn mask(bytes: &[u8; BRICK_BYTES]) -> Mask {
+    let (mask, _) = bytes[4 * KEY_WORDS..].as_chunks::<8>();
+    std::array::from_fn(|x| u64::from_le_bytes(mask[x]))
+}

@@ -1,0 +1,152 @@
+//! Records the stages of a run: what they need to know of their job, and their dispatches.
+
+use crate::backend::gpu::buffers::{Buffers, PARAMS_STRIDE};
+use crate::backend::gpu::data::{
+    BLOCK_WORDS, DISPATCH_WORDS, GROUP, LEVELS, MAX_CANDIDATES, Params,
+};
+use crate::backend::gpu::job::{SubBatch, directions};
+use crate::backend::gpu::stages::{Size, Step, steps};
+use crate::backend::{Rule, VoxelKernel};
+use crate::gpu::{Clock, Device, dispatch};
+use crate::predicate::crosses::Axis;
+
+/// Bytes of the parameters of all levels.
+pub(crate) const PARAMS_BYTES: usize = LEVELS * PARAMS_STRIDE;
+
+/// What the stages need to know of a job.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Setting {
+    pub(crate) rule: Rule,
+    pub(crate) kernel: VoxelKernel,
+    pub(crate) dims: [u32; 3],
+    pub(crate) fraction_bits: u32,
+    /// Candidates per pass.
+    pub(crate) candidates: u32,
+    /// Workgroups per dispatch dimension.
+    pub(crate) groups: u32,
+}
+
+impl Setting {
+    /// The highest level that is dispatched: the lowest, from 1 on, at which one pair can have all
+    /// nodes of the grid as candidates.
+    pub(crate) fn top_level(&self) -> u32 {
+        let top = LEVELS as u32 - 1;
+        let nodes = |level: u32| -> u64 {
+            self.dims.iter().map(|&d| u64::from(d.div_ceil(1 << (3 * level)))).product()
+        };
+        (1..top).find(|&level| nodes(level) <= MAX_CANDIDATES.into()).unwrap_or(top)
+    }
+
+    /// The steps of a run.
+    pub(crate) fn steps(&self) -> Vec<Step> {
+        steps(self.rule, self.kernel, self.top_level())
+    }
+}
+
+impl Buffers {
+    /// The parameters of all levels, as the buffer of parameters holds them.
+    pub(crate) fn params_of(&self, setting: &Setting, sub_batch: &SubBatch) -> [u8; PARAMS_BYTES] {
+        let mut params = [0; PARAMS_BYTES];
+        for (level, bytes) in params.chunks_exact_mut(PARAMS_STRIDE).enumerate() {
+            let level = self.level_params(setting, sub_batch, level as u32);
+            bytes[..size_of::<Params>()].copy_from_slice(bytemuck::bytes_of(&level));
+        }
+        params
+    }
+
+    /// Clears the counters, and a bitmap of so many words.
+    pub(crate) fn clear(&self, encoder: &mut wgpu::CommandEncoder, words: u32) {
+        let [even, odd, _] = &self.dispatch;
+        for buffer in [&self.counters, even, odd] {
+            encoder.clear_buffer(buffer, 0, None);
+        }
+        let blocks = words.div_ceil(BLOCK_WORDS);
+        for (buffer, words) in [(&self.bitmap, words), (&self.block_bricks, blocks)] {
+            encoder.clear_buffer(buffer, 0, Some(4 * u64::from(words)));
+        }
+    }
+
+    /// Records the steps of a run. Before: [`clear`](Self::clear), the parameters and the mesh in
+    /// their buffers, and the bind groups of the steps.
+    pub(crate) fn record(
+        &self,
+        device: &Device,
+        encoder: &mut wgpu::CommandEncoder,
+        setting: &Setting,
+        sub_batch: &SubBatch,
+        clock: Option<&Clock>,
+    ) {
+        let steps = setting.steps();
+        // Timestamps are per pass; untimed steps share one pass, which is slightly faster.
+        let steps_per_pass = if clock.is_some() { 1 } else { steps.len() };
+        for (index, steps) in steps.chunks(steps_per_pass).enumerate() {
+            let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
+                label: None,
+                timestamp_writes: clock.map(|clock| clock.around(index)),
+            });
+            for step in steps {
+                step.pipeline(device).set(&mut pass, &self.bind_groups[&step.key()]);
+                self.dispatch(&mut pass, setting, sub_batch, step);
+            }
+        }
+    }
+
+    fn dispatch(
+        &self,
+        pass: &mut wgpu::ComputePass,
+        setting: &Setting,
+        sub_batch: &SubBatch,
+        step: &Step,
+    ) {
+        let mut over =
+            |invocations: u32| dispatch(pass, invocations.div_ceil(GROUP), setting.groups);
+        match step.size {
+            Size::Triangles => over(sub_batch.triangle_count()),
+            Size::One => pass.dispatch_workgroups(1, 1, 1),
+            Size::Bitmap => over(sub_batch.bitmap_words(setting.rule)),
+            Size::Indirect(word) => {
+                let buffer = &self.dispatch[step.level as usize % 2];
+                let word = DISPATCH_WORDS * u64::from(step.level) + word;
+                pass.dispatch_workgroups_indirect(buffer, 4 * word);
+            }
+        }
+    }
+
+    fn level_params(&self, setting: &Setting, sub_batch: &SubBatch, level: u32) -> Params {
+        let Setting { rule, dims, fraction_bits, .. } = *setting;
+        let sizes = self.sizes;
+        Params {
+            region_lo: sub_batch.bricks_lo.map(|b| b << 3),
+            fraction_bits,
+            region_hi: std::array::from_fn(|a| {
+                ((sub_batch.bricks_hi[a] << 3) + 7).min(dims[a] as i32 - 1)
+            }),
+            level,
+            shift: shift(rule, 1 << fraction_bits),
+            top_level: setting.top_level(),
+            axes: axes(rule),
+            first_triangle: sub_batch.triangles.start,
+            dims: dims.map(|d| d as i32),
+            triangle_count: sub_batch.triangle_count(),
+            vertex_words: sub_batch.vertex_words,
+            pair_capacity: sizes.pairs,
+            upper_capacity: sizes.pairs_on(2),
+            brick_capacity: sizes.bricks,
+            crossing_capacity: sizes.crossings,
+            directions: directions(rule),
+            candidate_limit: setting.candidates,
+            max_groups: setting.groups,
+        }
+    }
+}
+
+/// The offset of triangles, half a voxel along the counting axis, that moves a crossing into the
+/// voxel for which it counts, the one with the next centre.
+fn shift(rule: Rule, units_per_voxel: i32) -> [i32; 3] {
+    rule.counting_axis().map_or([0; 3], |axis| axis.unproject([0; 2], units_per_voxel / 2))
+}
+
+/// 1 for each axis along which `rule` tests columns.
+fn axes(rule: Rule) -> [u32; 3] {
+    Axis::ALL.map(|axis| u32::from(rule.axes().contains(&axis)))
+}

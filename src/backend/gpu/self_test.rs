@@ -1,0 +1,288 @@
+//! The self-test of a GPU: before the first use of a rule, its kernels voxelize a built-in mesh,
+//! and the result must equal the specification's for voxels, the CPU's for columns. A driver that
+//! miscompiles a kernel is refused by it.
+//!
+//! The mesh is small but adversarial: every stage processes several workgroups and levels, and many
+//! triangles touch corners and edges of voxels exactly or miss them by one lattice unit, so that
+//! the float filter is in doubt and the wide integers decide.
+
+use crate::backend::BackendError;
+use crate::backend::cpu::Cpu;
+use crate::backend::gpu::stages::Stage;
+use crate::backend::gpu::{BatchLimits, Gpu};
+use crate::backend::{Rule, Run, RunOptions, VoxelKernel};
+use crate::base::progress::NoProgress;
+use crate::grid::{BRICK, GridError, VoxelGrid};
+use crate::lattice::{Bounds, Lattice, PlaceOptions, PlacedMesh, Sizing, Triangle, place};
+use crate::mesh::Mesh;
+use crate::predicate::boxes::BoxRange;
+use crate::predicate::touches;
+
+/// A rule and the kernel by which it is tested.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct SelfTest {
+    rule: Rule,
+    kernel: VoxelKernel,
+}
+
+impl SelfTest {
+    /// The test of the kernels that a run by `rule` uses.
+    pub(super) fn of(rule: Rule, kernel: VoxelKernel) -> Self {
+        match rule {
+            Rule::Conservative => Self { rule, kernel },
+            // They share their kernels, and crossings have a direction.
+            Rule::Winding => Self::of(Rule::Crossings, kernel),
+            _ => Self { rule, kernel: VoxelKernel::default() },
+        }
+    }
+
+    /// The test's limits: few workgroups per dimension, so that dispatches are two-dimensional, as
+    /// those of large meshes; and few bricks.
+    pub(super) fn batch_limits(self, limits: BatchLimits) -> BatchLimits {
+        BatchLimits { groups: 1, bricks: 1 << 10, ..limits }
+    }
+
+    /// Voxelizes the built-in mesh on `gpu`, and compares.
+    ///
+    /// # Errors
+    /// The results differ; the device fails.
+    pub(super) async fn run(self, gpu: &Gpu) -> Result<(), BackendError> {
+        let options = RunOptions { kernel: self.kernel, ..RunOptions::default() };
+        let mesh = adversarial_mesh(DIMS, &SIZES);
+        let result_of = |run: Run| (run.grid, run.crossings.map(|c| c.sorted()));
+        let known = match self.rule {
+            Rule::Conservative => (touched_voxels(&mesh)?, None),
+            rule => result_of(Cpu::default().run(&mesh, rule, &options, &NoProgress)?),
+        };
+        let run = gpu.run_untested(&mesh, self.rule, &options, &NoProgress).await?;
+        if result_of(run) == known {
+            return Ok(());
+        }
+        let kernel = Stage::last(self.rule, self.kernel).name();
+        Err(BackendError::SelfTest { kernel, driver: gpu.device.driver() })
+    }
+}
+
+/// The voxels that a triangle touches, by the specification, [`touches`](touches()). Voxels are
+/// tested in bricks that the same triangle touches.
+fn touched_voxels(mesh: &PlacedMesh) -> Result<VoxelGrid, GridError> {
+    let Lattice { dims, fraction_bits: bits, .. } = *mesh.lattice();
+    let last = dims.map(|d| d as i32 - 1);
+    let mut voxels = Vec::new();
+    for triangle in mesh.triangles() {
+        let grid = BoxRange { lo: [0; 3], hi: last.map(|index| index / BRICK as i32) };
+        for brick in touched_boxes(&triangle, &grid, bits + BRICK.ilog2()) {
+            let lo = brick.map(|index| index * BRICK as i32);
+            let hi = [0, 1, 2].map(|a| last[a].min(lo[a] + BRICK as i32 - 1));
+            voxels.extend(touched_boxes(&triangle, &BoxRange { lo, hi }, bits));
+        }
+    }
+    VoxelGrid::from_voxels(dims, voxels.into_iter().map(|voxel| voxel.map(|index| index as u32)))
+}
+
+/// The boxes of `2^bits` lattice units in `within` that `triangle` touches.
+fn touched_boxes(triangle: &Triangle, within: &BoxRange, bits: u32) -> Vec<[i32; 3]> {
+    let BoxRange { lo, hi } = BoxRange::of_triangle(triangle, bits).intersect(within);
+    let row = move |x, y| (lo[2]..=hi[2]).map(move |z| [x, y, z]);
+    let slice = move |x| (lo[1]..=hi[1]).flat_map(move |y| row(x, y));
+    let half = 1 << (bits - 1);
+    let is_touched = |index: &[i32; 3]| touches(triangle, index.map(|i| (2 * i + 1) * half), half);
+    (lo[0]..=hi[0]).flat_map(slice).filter(is_touched).collect()
+}
+
+/// The grid has nodes of 64 voxels, and ends within bricks.
+const DIMS: [u32; 3] = [70, 71, 72];
+
+/// Triangles by size: how many, and their largest extent in half voxels. The largest start at nodes
+/// of 64 voxels; of the smallest, a workgroup has more pairs than its kernel sets up in one round.
+const SIZES: [(u32, u32); 4] = [(400, 8), (30, 50), (3, 139), (300, 1)];
+
+/// Triangles with vertices at the corners, centres and edges of voxels, or one lattice unit away,
+/// in a grid of `dims`. `sizes` are those of [`SIZES`].
+pub(crate) fn adversarial_mesh(dims: [u32; 3], sizes: &[(u32, u32)]) -> PlacedMesh {
+    let mut state = 1;
+    // A linear congruential generator (D. Knuth, MMIX).
+    let mut random = |below: u32| {
+        state = 6_364_136_223_846_793_005_u64
+            .wrapping_mul(state)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as u32 % below
+    };
+    let mut vertices = Vec::new();
+    for &(count, size) in sizes {
+        for _ in 0..count {
+            let first = dims.map(|d| random(2 * d - size));
+            for _ in 0..3 {
+                vertices.push(first.map(|first| {
+                    let unit = f64::from(random(3)) - 1.0;
+                    f64::from(first + random(size + 1)) / 2.0 + unit / 65_536.0
+                }));
+            }
+        }
+    }
+    let triangles = (0..vertices.len() as u32 / 3).map(|i| [3 * i, 3 * i + 1, 3 * i + 2]);
+    let mesh = Mesh::new(vertices, triangles.collect()).expect("the built-in mesh is valid");
+    let bounds = Bounds { min: [0.0; 3], max: dims.map(f64::from) };
+    let options = PlaceOptions::new(Sizing::VoxelSize(1.0)).with_bounds(bounds);
+    place(&mesh, &options).expect("the built-in mesh fits the lattice")
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use web_time::Instant;
+
+    use super::*;
+    use crate::backend::gpu::stages::steps;
+    use crate::gpu::Adapter;
+    use crate::predicate::crosses::Axis;
+
+    const RULES: [Rule; 6] = [
+        Rule::Conservative,
+        Rule::SixSeparating,
+        Rule::Parity(Axis::X),
+        Rule::Parity(Axis::Y),
+        Rule::Parity(Axis::Z),
+        Rule::Winding,
+    ];
+
+    fn built_in() -> PlacedMesh {
+        adversarial_mesh(DIMS, &SIZES)
+    }
+
+    /// All adapters; as many as `TRIVOX_GPU` promises.
+    fn adapters() -> Vec<Adapter> {
+        let adapters = Adapter::all().into_iter().filter(|adapter| adapter.check().is_ok());
+        let adapters: Vec<Adapter> = adapters.collect();
+        let promised = std::env::var("TRIVOX_GPU").map_or(0, |n| n.parse().unwrap());
+        assert!(adapters.len() >= promised, "{promised} adapters promised, {adapters:?} found");
+        adapters
+    }
+
+    /// Each fault: the kernel that is wrong, the rule that uses it, and the replaced text.
+    const FAULTS: [(Rule, VoxelKernel, &str, &str, &str); 29] = {
+        const ROWS: VoxelKernel = VoxelKernel::Rows;
+        const TOUCH: Rule = Rule::Conservative;
+        const THIN: Rule = Rule::SixSeparating;
+        const PARITY: Rule = Rule::Parity(Axis::Y);
+        [
+            // Workgroups of a stage write over each other.
+            (TOUCH, ROWS, "seed", "let slot = starts[level].x + ", "let slot = "),
+            (TOUCH, ROWS, "refine", "let slot = starts[level].x + ", "let slot = "),
+            (TOUCH, ROWS, "scan_blocks", "sums[lane] = own;", "sums[lane] = 0u;"),
+            (
+                Rule::Winding,
+                ROWS,
+                "mark_crossings",
+                "let slot = atomicAdd(&counters[CROSSINGS], 1u)",
+                "let slot = 0u",
+            ),
+            // Candidates are numbered or found wrongly.
+            (TOUCH, ROWS, "seed", "appended.first += before & CANDIDATE_MASK;", ""),
+            (TOUCH, ROWS, "refine", "first * GROUP);", "0u);"),
+            (TOUCH, ROWS, "voxel_rows", "return begun - 1u;", "return min(begun, 1u) - 1u;"),
+            // Two-dimensional dispatches.
+            (TOUCH, ROWS, "voxel_rows", "group.y * params.max_groups", "group.y"),
+            // Pairs are set up in more than one round.
+            (TOUCH, ROWS, "voxel_rows", "round < GROUP / SLOTS", "round < 1u"),
+            // Bricks are confused.
+            (TOUCH, ROWS, "rank_bricks", "index += countOneBits(bitmap[other]);", ""),
+            (TOUCH, ROWS, "mark_bricks", "brick.z * size.y + brick.y", "brick.z + brick.y"),
+            (TOUCH, ROWS, "voxel_rows", "+ countOneBits(lower)", ""),
+            // An atomic operation is not atomic, or another.
+            (
+                TOUCH,
+                ROWS,
+                "voxel_rows",
+                "atomicOr(&bricks[word], mask)",
+                "atomicStore(&bricks[word], mask)",
+            ),
+            (PARITY, ROWS, "parity", "atomicXor", "atomicOr"),
+            // The float filter trusts a wrong sign.
+            (TOUCH, ROWS, "voxel_rows", "0.0000019073486328125", "-0.0001"),
+            (TOUCH, ROWS, "voxel_rows", "0.000003814697265625", "-0.0001"),
+            (TOUCH, ROWS, "refine", "0.0000019073486328125", "-0.0001"),
+            (TOUCH, VoxelKernel::Voxels, "voxels", "0.0000019073486328125", "-0.0001"),
+            // Wide integers lose a carry, a borrow or a sign.
+            (TOUCH, ROWS, "voxel_rows", "+ u32(low < a.x)", ""),
+            (TOUCH, VoxelKernel::Voxels, "voxels", "(carry >> 16u)", "0u"),
+            (THIN, ROWS, "six_separating", "- select(0u, ub, a < 0)", ""),
+            (PARITY, ROWS, "parity", "(closed && all(rise == limit_rise))", "false"),
+            (Rule::Winding, ROWS, "refine", "AXIS_X).winding < 0", "AXIS_X).winding > 0"),
+            (Rule::Winding, ROWS, "seed", "AXIS_X).winding < 0", "AXIS_X).winding > 0"),
+            // Rows in doubt: from one voxel to the next, and what is exact.
+            (TOUCH, ROWS, "voxel_rows", "normal[2], -2 * half", "normal[2], 2 * half"),
+            (TOUCH, ROWS, "voxel_rows", "q = int64_add(q, step);", ""),
+            (TOUCH, ROWS, "voxel_rows", "f32(bits & -bits)", "f32(bits)"),
+            // The tie rules.
+            (THIN, ROWS, "six_separating", "(along.y < 0) ||", "(along.y > 0) ||"),
+            (TOUCH, ROWS, "voxel_rows", "u32(over > axis.error)", "u32(over > -axis.error)"),
+        ]
+    };
+
+    /// A GPU with a fault: `name`, a kernel of `rule`, has `to` in place of `from`.
+    fn faulty(adapter: &Adapter, fault: (Rule, VoxelKernel, &str, &str, &str)) -> Gpu {
+        let (rule, kernel, name, from, to) = fault;
+        let gpu = Gpu::over(adapter.open().unwrap());
+        let mut planted = 0;
+        for step in steps(rule, kernel, 2) {
+            let kernel = step.stage.kernel();
+            if kernel.name() == name {
+                let source = kernel.source();
+                assert!(source.contains(from), "{name} has no {from}");
+                gpu.device.plant(kernel, source.replace(from, to), step.constants);
+                gpu.device.check().unwrap();
+                planted += 1;
+            }
+        }
+        assert!(planted > 0, "{name} is not a kernel of {rule:?}");
+        gpu
+    }
+
+    /// The quickest adapter.
+    fn adapter() -> Option<Adapter> {
+        let mut adapters = adapters();
+        adapters.sort_by_key(|adapter| adapter.label().contains("SwiftShader"));
+        if adapters.is_empty() {
+            println!("skipped: no adapter");
+        }
+        adapters.into_iter().next()
+    }
+
+    #[test]
+    fn every_adapter_passes() {
+        for adapter in adapters() {
+            let gpu = Gpu::new(&adapter).unwrap();
+            for rule in RULES {
+                for kernel in [VoxelKernel::Rows, VoxelKernel::Voxels] {
+                    let compiling = Instant::now();
+                    crate::backend::gpu::prepare(&gpu.device, rule, kernel).unwrap();
+                    let began = Instant::now();
+                    pollster::block_on(gpu.test(rule, kernel)).unwrap();
+                    println!(
+                        "{}, {rule:?}, {kernel:?}: compiled in {:?}, tested in {:?}",
+                        adapter.label(),
+                        began - compiling,
+                        began.elapsed()
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_kernel_that_computes_wrong_voxels_is_refused() {
+        let Some(adapter) = adapter() else {
+            return;
+        };
+        for fault in FAULTS {
+            let (rule, kernel, name, ..) = fault;
+            let gpu = faulty(&adapter, fault);
+            let options = RunOptions { kernel, ..RunOptions::default() };
+            let Err(error) = gpu.run(&built_in(), rule, &options, &NoProgress) else {
+                panic!("not refused: {fault:?}");
+            };
+            println!("{name}: {error}");
+        }
+    }
+}

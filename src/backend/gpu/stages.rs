@@ -1,0 +1,190 @@
+//! The stages: their kernels, and the steps of a run.
+
+use std::sync::Arc;
+
+use crate::backend::gpu::data::{
+    BRICK_WORDS, CANDIDATE_GROUPS, CROSSING_WORDS, KIND_COLUMN, KIND_DIRECTED_COLUMN, KIND_ROW,
+    KIND_VOXEL, LEVELS, PAIR_GROUPS,
+};
+use crate::backend::{Rule, VoxelKernel};
+use crate::gpu::{self, Constants, Device, GpuError, Pipeline, kernels};
+
+/// A stage of a run: one kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Stage {
+    Seed,
+    Refine,
+    MarkBricks,
+    ScanBlocks,
+    RankBricks,
+    VoxelRows,
+    Voxels,
+    SixSeparating,
+    Parity,
+    MarkCrossings,
+}
+
+impl Stage {
+    /// The last stage of `rule`, which finds the voxels.
+    pub(crate) fn last(rule: Rule, kernel: VoxelKernel) -> Self {
+        match (rule, kernel) {
+            (Rule::Conservative, VoxelKernel::Rows) => Self::VoxelRows,
+            (Rule::Conservative, VoxelKernel::Voxels) => Self::Voxels,
+            (Rule::SixSeparating, _) => Self::SixSeparating,
+            (Rule::Parity(_), _) => Self::Parity,
+            (Rule::Winding | Rule::Crossings, _) => Self::MarkCrossings,
+        }
+    }
+
+    /// The kind of its candidates in a brick: the kernels' constant `CANDIDATE_KIND`.
+    fn candidate_kind(self) -> Constants {
+        match self {
+            Self::SixSeparating | Self::Parity => &[("CANDIDATE_KIND", KIND_COLUMN)],
+            Self::MarkCrossings => &[("CANDIDATE_KIND", KIND_DIRECTED_COLUMN)],
+            Self::Voxels => &[("CANDIDATE_KIND", KIND_VOXEL)],
+            _ => &[("CANDIDATE_KIND", KIND_ROW)],
+        }
+    }
+
+    pub(crate) fn kernel(self) -> gpu::Kernel {
+        match self {
+            Self::Seed => kernels::SEED,
+            Self::Refine => kernels::REFINE,
+            Self::MarkBricks => kernels::MARK_BRICKS,
+            Self::ScanBlocks => kernels::SCAN_BLOCKS,
+            Self::RankBricks => kernels::RANK_BRICKS,
+            Self::VoxelRows => kernels::VOXEL_ROWS,
+            Self::Voxels => kernels::VOXELS,
+            Self::SixSeparating => kernels::SIX_SEPARATING,
+            Self::Parity => kernels::PARITY,
+            Self::MarkCrossings => kernels::MARK_CROSSINGS,
+        }
+    }
+
+    /// The name of the kernel.
+    pub(crate) fn name(self) -> &'static str {
+        self.kernel().name()
+    }
+}
+
+/// One dispatch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Step {
+    pub(crate) stage: Stage,
+    /// Pipeline constants: a stage that counts candidates is compiled for each kind.
+    pub(crate) constants: Constants,
+    /// Level of the children that its pairs expand to; 0 is voxels.
+    pub(crate) level: u32,
+    pub(crate) size: Size,
+}
+
+impl Step {
+    /// The key of its bind groups.
+    pub(crate) fn key(&self) -> (Stage, Constants, u32) {
+        (self.stage, self.constants, self.level)
+    }
+
+    /// Index of the buffer with its dispatch arguments, if it is indirect.
+    pub(crate) fn dispatch_buffer(&self) -> Option<usize> {
+        matches!(self.size, Size::Indirect(_)).then_some(self.level as usize % 2)
+    }
+
+    pub(crate) fn pipeline(&self, device: &Device) -> Arc<Pipeline> {
+        device.pipeline(self.stage.kernel(), self.constants)
+    }
+}
+
+/// The size of a dispatch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Size {
+    /// One invocation per triangle.
+    Triangles,
+    /// One workgroup.
+    One,
+    /// One invocation per word of the bitmap.
+    Bitmap,
+    /// Indirect, with the arguments at this word of the level's in its dispatch buffer.
+    Indirect(u64),
+}
+
+/// The output lists.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OutputList {
+    Bricks,
+    /// Crossings of voxels that have one of the same direction in their brick.
+    Crossings,
+}
+
+impl OutputList {
+    /// Bytes per record.
+    pub(crate) fn bytes(self) -> u64 {
+        match self {
+            Self::Bricks => 4 * BRICK_WORDS as u64,
+            Self::Crossings => 4 * CROSSING_WORDS as u64,
+        }
+    }
+}
+
+/// Maximum number of steps of a run: one per level, and four more.
+pub(crate) const MAX_STEPS: u32 = LEVELS as u32 + 4;
+
+/// The steps of a run by `rule` in which no triangle starts above `top_level`: triangles are
+/// appended to their start levels; then, level by level, touched nodes become pairs of the level
+/// below.
+pub(crate) fn steps(rule: Rule, kernel: VoxelKernel, top_level: u32) -> Vec<Step> {
+    let last = Stage::last(rule, kernel);
+    let step = |stage, level, size| {
+        let counts = matches!(stage, Stage::Seed | Stage::Refine);
+        Step { stage, constants: if counts { last.candidate_kind() } else { &[] }, level, size }
+    };
+    let mut steps = vec![step(Stage::Seed, 0, Size::Triangles)];
+    let candidates = Size::Indirect(CANDIDATE_GROUPS);
+    steps.extend((1..=top_level).rev().map(|level| step(Stage::Refine, level, candidates)));
+    steps.push(step(Stage::MarkBricks, 0, Size::Indirect(PAIR_GROUPS)));
+    steps.push(step(Stage::ScanBlocks, 0, Size::One));
+    steps.push(step(Stage::RankBricks, 0, Size::Bitmap));
+    steps.push(step(last, 0, candidates));
+    steps
+}
+
+/// Compiles the kernels of a rule, unless cached.
+pub(crate) fn prepare(device: &Device, rule: Rule, kernel: VoxelKernel) -> Result<(), GpuError> {
+    for step in steps(rule, kernel, 1) {
+        step.pipeline(device);
+    }
+    device.check()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::predicate::crosses::Axis;
+
+    #[test]
+    fn a_run_takes_one_step_a_level_and_four_more() {
+        for rule in [Rule::Conservative, Rule::SixSeparating, Rule::Parity(Axis::Z), Rule::Winding]
+        {
+            for kernel in [VoxelKernel::Rows, VoxelKernel::Voxels] {
+                assert_eq!(steps(rule, kernel, 1).len(), 2 + 4);
+                assert_eq!(steps(rule, kernel, 5).len(), MAX_STEPS as usize);
+            }
+        }
+    }
+
+    #[test]
+    fn stages_that_count_candidates_count_those_of_the_last_stage() {
+        let kinds = [
+            (Rule::Conservative, VoxelKernel::Rows, KIND_ROW),
+            (Rule::Conservative, VoxelKernel::Voxels, KIND_VOXEL),
+            (Rule::SixSeparating, VoxelKernel::Rows, KIND_COLUMN),
+            (Rule::Winding, VoxelKernel::Voxels, KIND_DIRECTED_COLUMN),
+        ];
+        for (rule, kernel, kind) in kinds {
+            for step in steps(rule, kernel, 1) {
+                let counts = step.stage.kernel().source().contains("pair_of(");
+                let expected = [("CANDIDATE_KIND", kind)];
+                assert_eq!(step.constants, &expected[..usize::from(counts)], "{step:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,367 @@
+//! One run of all stages on a sub-batch.
+
+use std::ops::Range;
+
+use web_time::Instant;
+use wgpu::BufferUsages as Usage;
+
+use crate::backend::Rule;
+use crate::backend::gpu::buffers::{Buffers, Sizes, UPPER_SHARE};
+use crate::backend::gpu::data::{
+    BRICKS, BRICKS_FULL, CROSSINGS, FAILURES, LEVELS, PAIRS, PAIRS_FULL, TOO_MANY_CANDIDATES,
+};
+use crate::backend::gpu::job::{Job, Overflow, ResidentBricks, Results, SubBatch};
+use crate::backend::gpu::readback::{self, CLOCK_AT, ListRange, Readback};
+use crate::backend::gpu::stages::{OutputList, Step};
+use crate::backend::gpu::upload::{Batch, Uploaded};
+use crate::backend::gpu::work::{Counts, work};
+use crate::backend::report::{RunReport, StageReport, milliseconds};
+use crate::gpu::{Device, GpuError};
+
+/// Buffers, bind groups and readback, reused by all runs.
+pub(super) struct Workspace {
+    buffers: Buffers,
+    readback: Readback,
+    uploaded: Uploaded,
+}
+
+impl Workspace {
+    /// Creates buffers of the given sizes; `mesh` is the mesh buffer.
+    pub(super) fn new(
+        device: &Device,
+        mesh: wgpu::Buffer,
+        sizes: Sizes,
+        readback: Readback,
+    ) -> Result<Self, GpuError> {
+        let buffers = Buffers::new(device, mesh, sizes);
+        device.check()?;
+        let uploaded = Uploaded::default();
+        Ok(Self { buffers, readback, uploaded })
+    }
+
+    /// Recreates the buffers with other sizes, except the mesh buffer.
+    pub(super) fn resize(&mut self, device: &Device, sizes: Sizes) -> Result<(), GpuError> {
+        self.buffers = Buffers::new(device, self.mesh().clone(), sizes);
+        device.check()
+    }
+
+    /// Its sizes and its readback, without the buffers.
+    pub(super) fn into_parts(self) -> (Sizes, Readback) {
+        (self.buffers.sizes, self.readback)
+    }
+
+    /// The sizes of the buffers.
+    pub(super) fn sizes(&self) -> Sizes {
+        self.buffers.sizes
+    }
+
+    /// The mesh buffer.
+    pub(super) fn mesh(&self) -> &wgpu::Buffer {
+        &self.buffers.mesh
+    }
+
+    /// Uploads what is new in `batch`. Returns the number of bytes.
+    pub(super) fn upload(&mut self, device: &Device, batch: &Batch) -> u64 {
+        self.uploaded.update(device, &self.buffers.mesh, batch)
+    }
+
+    /// Runs all stages on a sub-batch of the uploaded mesh, and adds the output to `results`, or
+    /// returns the overflow. A job that keeps its bricks gets a copy of them in GPU memory.
+    pub(super) async fn run(
+        &mut self,
+        device: &Device,
+        job: &Job<'_>,
+        sub_batch: &SubBatch,
+        results: &mut Results,
+    ) -> Result<Option<Overflow>, GpuError> {
+        let Results { lists, report, .. } = results;
+        let began = Instant::now();
+        let setting = job.setting();
+        let steps = setting.steps();
+        self.buffers.bind_all(device, &steps)?;
+        let mut encoder = device.encoder();
+        let params = self.buffers.params_of(&setting, sub_batch);
+        device.queue.write_buffer(&self.buffers.params, 0, &params);
+        self.buffers.clear(&mut encoder, sub_batch.bitmap_words(job.rule));
+        self.buffers.record(device, &mut encoder, &setting, sub_batch, job.clock);
+        let (counters, staging) = (&self.buffers.counters, &self.readback.staging);
+        encoder.copy_buffer_to_buffer(counters, 0, staging, 0, counters.size());
+        if let Some(clock) = job.clock {
+            clock.read_into(&mut encoder, steps.len(), staging, CLOCK_AT as u64);
+        }
+        report.host_ms.submit += milliseconds(began.elapsed());
+
+        let sizes = self.buffers.sizes;
+        let expected = match job.keeps_bricks {
+            true => 0,
+            false => self.readback.expected(job.rule).min(sizes.bricks),
+        };
+        let read = |staging: &[u8]| {
+            let counters = readback::counters(staging);
+            if overflow(&counters, &sizes, job).is_none() {
+                let found = counters[BRICKS].min(expected);
+                lists.extend(OutputList::Bricks, staging, found as usize);
+            }
+            let times = |clock: &crate::gpu::Clock| {
+                clock.milliseconds(&staging[CLOCK_AT..readback::LIST_AT as usize])
+            };
+            (counters, job.clock.map(times))
+        };
+        let source = self.list_range(OutputList::Bricks, 0..expected);
+        let fetched = self.readback.fetch(device, encoder, &source, report, read);
+        let (counters, times) = fetched.await?;
+        let bitmap = sub_batch.bitmap_words(job.rule);
+        let counts = Counts::new(sub_batch.triangle_count(), bitmap, &counters, &sizes);
+        add_work(report, &steps, &counts, times.as_deref());
+
+        let overflow = overflow(&counters, &sizes, job);
+        if overflow.is_some() {
+            return Ok(overflow);
+        }
+        let [found, listed] = [counters[BRICKS], counters[CROSSINGS]];
+        if job.keeps_bricks {
+            results.kept = Some(self.copy_bricks(device, found)?);
+            return Ok(None);
+        }
+        if found > expected {
+            self.read(device, OutputList::Bricks, expected..found, results).await?;
+        }
+        if listed > 0 {
+            self.read(device, OutputList::Crossings, 0..listed, results).await?;
+        }
+        self.readback.learn(job.rule, found);
+        let began = Instant::now();
+        results.lists.count_crossings();
+        results.report.host_ms.read += milliseconds(began.elapsed());
+        Ok(None)
+    }
+
+    /// Copies of the `count` bricks of the run, and of its counters.
+    fn copy_bricks(&self, device: &Device, count: u32) -> Result<ResidentBricks, GpuError> {
+        let usage = Usage::STORAGE | Usage::COPY_SRC | Usage::COPY_DST;
+        let mut encoder = device.encoder();
+        let mut copy = |label, from: &wgpu::Buffer, bytes: u64| {
+            let to = device.buffer(label, bytes / 4, usage);
+            encoder.copy_buffer_to_buffer(from, 0, &to, 0, bytes);
+            to
+        };
+        let bytes = OutputList::Bricks.bytes() * u64::from(count);
+        let bricks = copy("bricks", &self.buffers.bricks, bytes);
+        let counters = copy("counters", &self.buffers.counters, self.buffers.counters.size());
+        device.queue.submit([encoder.finish()]);
+        device.check()?;
+        Ok(ResidentBricks { bricks, count, counters })
+    }
+
+    /// See [`Readback::expect`].
+    pub(super) fn expect(
+        &mut self,
+        device: &Device,
+        rule: Rule,
+        guess: impl FnOnce() -> u32,
+    ) -> Result<(), GpuError> {
+        self.readback.expect(device, rule, guess)
+    }
+
+    /// Reads records that were not read with the counters. The staging buffer grows by an eighth
+    /// more than a list that begins with them would need.
+    async fn read(
+        &mut self,
+        device: &Device,
+        output: OutputList,
+        range: Range<u32>,
+        results: &mut Results,
+    ) -> Result<(), GpuError> {
+        let Results { lists, report, .. } = results;
+        let room = range.end.saturating_add(range.end / 8).min(self.buffers.sizes.capacity(output));
+        self.readback.grow(device, output, room)?;
+        let source = self.list_range(output, range);
+        let read = |staging: &[u8]| lists.extend(output, staging, source.range.len());
+        self.readback.fetch(device, device.encoder(), &source, report, read).await
+    }
+
+    fn list_range(&self, output: OutputList, range: Range<u32>) -> ListRange<'_> {
+        ListRange { buffer: self.buffers.list(output), output, range }
+    }
+}
+
+/// Adds the work of a run's steps to `report`, with stages in the order of their first execution.
+fn add_work(report: &mut RunReport, steps: &[Step], counts: &Counts, times: Option<&[f64]>) {
+    report.runs += 1;
+    for (index, step) in steps.iter().enumerate() {
+        let work = work(step, counts);
+        let name = step.stage.name();
+        let known = report.stages.iter().position(|stage| stage.name == name);
+        let stage = known.unwrap_or_else(|| {
+            report.stages.push(StageReport::new(name));
+            report.stages.len() - 1
+        });
+        let stage = &mut report.stages[stage];
+        stage.dispatches += 1;
+        stage.invocations += work.invocations;
+        stage.tests += work.tests;
+        stage.bytes += work.bytes;
+        stage.ms = times.map(|times| times[index] + stage.ms.unwrap_or(0.0));
+    }
+}
+
+/// The capacity of pairs that the lists of a run need.
+pub(crate) fn needed_pairs(counters: &[u32]) -> u32 {
+    let needed = |level: usize| {
+        let share = if level > 1 { UPPER_SHARE } else { 1 };
+        counters[PAIRS + level].saturating_mul(share)
+    };
+    (0..LEVELS).map(needed).fold(0, u32::max)
+}
+
+/// The overflow of a run, from its counters.
+fn overflow(counters: &[u32], sizes: &Sizes, job: &Job) -> Option<Overflow> {
+    let batch_limits = &job.batch_limits;
+    let failures = counters[FAILURES];
+    if failures & PAIRS_FULL != 0 {
+        Some(Overflow::Pairs(needed_pairs(counters)))
+    } else if failures & TOO_MANY_CANDIDATES != 0 {
+        Some(Overflow::Candidates)
+    } else if failures & BRICKS_FULL != 0 || counters[BRICKS] > batch_limits.bricks {
+        Some(Overflow::Bricks(counters[BRICKS]))
+    } else if counters[CROSSINGS] > sizes.crossings.min(batch_limits.crossings) {
+        Some(Overflow::Crossings(counters[CROSSINGS]))
+    } else {
+        None
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+    use crate::backend::VoxelKernel;
+    use crate::backend::gpu::BatchLimits;
+    use crate::backend::gpu::buffers::mesh_buffer;
+    use crate::backend::gpu::data::{BRICK_WORDS, CROSSING_WORDS, Pair};
+    use crate::gpu::Adapter;
+    use crate::predicate::crosses::Axis;
+    use crate::{Mesh, PlaceOptions, Sizing, place};
+
+    const GUARD: u32 = 0xdead_beef;
+
+    /// A sheet of `n` x `n` quads across the diagonal of a cube, and two large triangles, which
+    /// start at higher levels.
+    fn sheet(n: u32) -> Mesh {
+        let corner = |i: u32| {
+            let (x, y) = (f64::from(i % (n + 1)), f64::from(i / (n + 1)));
+            [x, y, (x + y) / 2.0]
+        };
+        let quads = (0..n * n).map(|i| i / n * (n + 1) + i % n);
+        let small = quads.flat_map(|i| [[i, i + 1, i + n + 2], [i, i + n + 2, i + n + 1]]);
+        let last = (n + 1) * (n + 1) - 1;
+        let large = [[0, n, last], [0, last - n, last]];
+        Mesh::new((0..=last).map(corner).collect(), small.chain(large).collect()).unwrap()
+    }
+
+    /// All words of `buffer`.
+    fn read(device: &Device, buffer: &wgpu::Buffer) -> Vec<u32> {
+        let words = buffer.size() / 4;
+        let staging = device.staging(words);
+        let mut encoder = device.encoder();
+        encoder.copy_buffer_to_buffer(buffer, 0, &staging, 0, buffer.size());
+        device.submit_and_read(encoder, &staging).unwrap()
+    }
+
+    /// The buffers that stages write, and the words of each that they may write.
+    fn written(buffers: &Buffers) -> Vec<(wgpu::Buffer, u32)> {
+        let told = buffers.sizes;
+        let pair_words = (size_of::<Pair>() / 4) as u32;
+        let all_pairs = told.all_pairs() as u32;
+        let written = [
+            (&buffers.pairs, all_pairs * pair_words),
+            (&buffers.first_pairs, 2 * all_pairs),
+            (&buffers.bitmap, told.bitmap),
+            (&buffers.bricks_before, told.bitmap),
+            (&buffers.block_bricks, told.blocks()),
+            (&buffers.bricks, BRICK_WORDS as u32 * told.bricks),
+            (&buffers.crossings, CROSSING_WORDS as u32 * told.crossings),
+        ];
+        written.map(|(buffer, words)| (buffer.clone(), words)).into()
+    }
+
+    /// Whether a run by `rule` writes the buffer with that index in [`written`]: crossings are
+    /// listed where the large triangles of the mesh coincide with the sheet.
+    fn is_used(rule: Rule, index: usize) -> bool {
+        index < 6 || rule == Rule::Winding
+    }
+
+    /// Runs the job with buffers twice as large as the capacities in its parameters, filled with
+    /// guard words; fails if a guard past a capacity is overwritten. Returns whether nothing
+    /// overflowed.
+    fn run_with_guards(
+        device: &Device,
+        (job, sub_batch): (&Job, &SubBatch),
+        mesh: &wgpu::Buffer,
+        told: Sizes,
+    ) -> bool {
+        let Sizes { pairs, bricks, crossings, bitmap } = told;
+        let made = Sizes {
+            pairs: 2 * pairs,
+            bricks: 2 * bricks,
+            crossings: 2 * crossings,
+            bitmap: 2 * bitmap,
+        };
+        let readback = Readback::new(device);
+        let mut workspace = Workspace::new(device, mesh.clone(), made, readback).unwrap();
+        workspace.buffers.sizes = told;
+        for (buffer, _) in written(&workspace.buffers) {
+            let words = vec![GUARD; buffer.size() as usize / 4];
+            device.queue.write_buffer(&buffer, 0, bytemuck::cast_slice(&words));
+        }
+        let mut results = Results::default();
+        let outcome = device.block_on(workspace.run(device, job, sub_batch, &mut results)).unwrap();
+        for (index, (buffer, used)) in written(&workspace.buffers).into_iter().enumerate() {
+            let words = read(device, &buffer);
+            let (used, past) = words.split_at(used as usize);
+            let what = format!("{:?}, buffer {index}, {told:?}", job.rule);
+            assert!(past.iter().all(|&word| word == GUARD), "{what}");
+            // The last stages are skipped after a failure.
+            let was_used = used.iter().any(|&word| word != GUARD);
+            let should_be = is_used(job.rule, index);
+            assert!(was_used == should_be || (should_be && outcome.is_some()), "{what} unused");
+        }
+        outcome.is_none()
+    }
+
+    #[test]
+    fn no_stage_writes_past_the_capacity_it_is_told() {
+        let mesh = place(&sheet(40), &PlaceOptions::new(Sizing::Resolution(100))).unwrap();
+        let batch_limits = BatchLimits::of(&wgpu::Limits::default());
+        let batch = Batch::new(&mesh, 0..mesh.len());
+        let sub_batch = SubBatch::whole(&batch, mesh.lattice());
+        let promised = std::env::var("TRIVOX_GPU").map_or(0, |n| n.parse().unwrap());
+        let adapters: Vec<Adapter> =
+            Adapter::all().into_iter().filter(|adapter| adapter.check().is_ok()).collect();
+        assert!(adapters.len() >= promised, "{promised} adapters promised, {adapters:?} found");
+        for adapter in adapters {
+            let device = adapter.open().unwrap();
+            let buffer = mesh_buffer(&device, batch.words()).unwrap();
+            Uploaded::default().update(&device, &buffer, &batch);
+            for (rule, kernel) in [
+                (Rule::Conservative, VoxelKernel::Rows),
+                (Rule::Conservative, VoxelKernel::Voxels),
+                (Rule::SixSeparating, VoxelKernel::Rows),
+                (Rule::Parity(Axis::Y), VoxelKernel::Rows),
+                (Rule::Winding, VoxelKernel::Rows),
+            ] {
+                let job = Job { rule, kernel, ..Job::new(&mesh, batch_limits) };
+                // From far too little to enough of both.
+                let most = 1 << 14;
+                let told = [(1, 1), (1023, 64), (1024, 1024), (most, 1), (most, most)];
+                let fits = told.map(|(pairs, found)| {
+                    let bitmap = sub_batch.bitmap_words(rule);
+                    let told = Sizes { pairs, bricks: found.min(1024), crossings: found, bitmap };
+                    run_with_guards(&device, (&job, &sub_batch), &buffer, told)
+                });
+                let label = adapter.label();
+                assert!(!fits[0] && !fits[1] && !fits[3] && fits[4], "{label}, {rule:?}: {fits:?}");
+            }
+        }
+    }
+}

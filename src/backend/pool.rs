@@ -1,0 +1,67 @@
+//! A thread pool that starts when it is first used, once in each process.
+//!
+//! The threads of a pool do not exist in a forked child: a pool that the parent started would wait
+//! there forever. The pool is therefore keyed by the process id.
+
+#[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+use crate::backend::BackendError;
+
+#[derive(Debug)]
+pub(crate) struct LazyPool {
+    /// 0: as many as there are cores.
+    threads: usize,
+    /// With the id of the process that started it.
+    pool: Mutex<Option<(u32, Arc<ThreadPool>)>>,
+}
+
+impl LazyPool {
+    pub(crate) const fn new(threads: usize) -> Self {
+        Self { threads, pool: Mutex::new(None) }
+    }
+
+    /// The pool of so many threads that does the work of a GPU, whichever voxelizer it is for.
+    #[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
+    pub(crate) fn of_gpu(threads: usize) -> Arc<Self> {
+        static POOLS: Mutex<BTreeMap<usize, Arc<LazyPool>>> = Mutex::new(BTreeMap::new());
+        let mut pools = POOLS.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(pools.entry(threads).or_insert_with(|| Arc::new(Self::new(threads))))
+    }
+
+    /// The number of threads; 0 for as many as there are cores.
+    pub(crate) fn threads(&self) -> usize {
+        self.threads
+    }
+
+    /// Of a pool that is there already.
+    pub(crate) fn of(pool: Arc<ThreadPool>) -> Self {
+        let threads = pool.current_num_threads();
+        Self { threads, pool: Mutex::new(Some((std::process::id(), pool))) }
+    }
+
+    /// The pool of this process.
+    ///
+    /// # Errors
+    /// The operating system refuses to start the threads.
+    pub(crate) fn get(&self) -> Result<Arc<ThreadPool>, BackendError> {
+        let process = std::process::id();
+        let mut pool = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((of, pool)) = &*pool
+            && *of == process
+        {
+            return Ok(Arc::clone(pool));
+        }
+        let new = ThreadPoolBuilder::new().num_threads(self.threads).build().map(Arc::new);
+        let new = new.map_err(|error| BackendError::Threads {
+            threads: self.threads,
+            reason: error.to_string(),
+        })?;
+        // Dropping the parent's pool would wait for threads that are not there.
+        std::mem::forget(pool.replace((process, Arc::clone(&new))));
+        Ok(new)
+    }
+}

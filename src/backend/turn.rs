@@ -1,0 +1,42 @@
+//! Exclusive use of a GPU by blocking callers.
+
+use std::io;
+use std::panic::resume_unwind;
+use std::sync::{Mutex, PoisonError};
+use std::thread::{self, Builder};
+
+use crate::backend::BackendError;
+use crate::backend::pool::LazyPool;
+
+/// The turn to use a GPU. Plain threads hold it, and the pools in which their work runs do nothing
+/// else: no job can wait for the turn on the stack of the job that holds it, and no pool runs out
+/// of threads because all of them wait.
+#[derive(Debug, Default)]
+pub(crate) struct Turn(Mutex<()>);
+
+impl Turn {
+    /// Runs `work` while nobody else has the turn, in a pool of `threads` threads.
+    ///
+    /// # Errors
+    /// The operating system refuses to start the threads.
+    pub(crate) fn take<T: Send>(
+        &self,
+        threads: usize,
+        work: impl FnOnce() -> T + Send,
+    ) -> Result<T, BackendError> {
+        let pool = LazyPool::of_gpu(threads).get()?;
+        let run = || {
+            let _turn = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            pool.install(work)
+        };
+        if rayon::current_thread_index().is_none() {
+            return Ok(run());
+        }
+        thread::scope(|scope| {
+            let holder = Builder::new().spawn_scoped(scope, run);
+            let refused =
+                |error: io::Error| BackendError::Threads { threads: 1, reason: error.to_string() };
+            Ok(holder.map_err(refused)?.join().unwrap_or_else(|panic| resume_unwind(panic)))
+        })
+    }
+}

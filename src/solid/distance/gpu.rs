@@ -1,0 +1,520 @@
+//! Distances on a GPU: the CPU culls the triangles near the blocks of a batch while the GPU
+//! measures the batch before.
+
+use bytemuck::{Pod, Zeroable};
+use rayon::prelude::*;
+use wgpu::BufferUsages as Usage;
+
+use crate::backend::BackendError;
+use crate::backend::gpu::adversarial_mesh;
+use crate::base::progress::{NoProgress, Progress};
+use crate::gpu::{Device, MAX_GROUPS, Mapping, kernels};
+use crate::grid::{BRICK, BrickKey, Mask, count};
+use crate::lattice::{PlacedMesh, Triangle};
+use crate::solid::distance::bricks::Bricks;
+pub use crate::solid::distance::clusters::TRIANGLES as CLUSTER_TRIANGLES;
+use crate::solid::distance::{Part, Work, in_order};
+
+/// Voxels of a brick.
+pub const BRICK_VOXELS: u32 = BRICK * BRICK * BRICK;
+/// Bricks along the edge of a block, and in it.
+pub const BLOCK: u32 = 2;
+const BLOCK_BRICKS: u32 = BLOCK * BLOCK * BLOCK;
+/// Voxels along the edge of a cell, which is a workgroup's, and the cells of a block.
+pub const CELL: u32 = 4;
+const BLOCK_CELLS: u32 = (BLOCK * BRICK / CELL).pow(3);
+/// Maximum clusters of an item, and maximum clusters that bound its distances: drivers limit the
+/// iterations of loops (see the kernel).
+pub const ITEM_CLUSTERS: usize = 128;
+const BOUNDING_CLUSTERS: usize = 1 << 10;
+/// Maximum blocks of a batch, clusters near them after which it is full, and bricks of a part of it
+/// that one thread decodes.
+const BATCH_BLOCKS: u64 = 1 << 11;
+const BATCH_CLUSTERS: usize = 1 << 20;
+const PART_BRICKS: usize = 1 << 7;
+/// Clusters after which a submission is full, which a GPU then runs for well below a second; after
+/// two seconds a driver may reset it.
+const SUBMITTED_CLUSTERS: usize = 1 << 15;
+/// Maximum blocks that are culled at a time, times the clusters near all of them.
+const CULLED_CLUSTERS: u64 = 1 << 23;
+/// Bytes of memory of a batch with its results, and of the lists that are culled at a time.
+const BATCH_BYTES: u64 = 80 << 20;
+
+/// `Params` in `shaders/distance/params.wgsl`, which documents the fields.
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+#[expect(missing_docs, reason = "documented in the shader")]
+pub struct MeasureParams {
+    pub dims: [u32; 3],
+    pub fraction_bits: u32,
+    pub width: f32,
+    pub width_bits: u32,
+    pub items: u32,
+    pub bricks: u32,
+    pub max_groups: u32,
+    padding: [u32; 3],
+}
+
+/// `Item` in `shaders/distance/measure.wgsl`, which documents the fields.
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+#[expect(missing_docs, reason = "documented in the shader")]
+pub struct Item {
+    pub xy: u32,
+    pub z: u32,
+    pub slot: u32,
+    pub bounding: u32,
+    pub bounding_end: u32,
+    pub step: u32,
+    pub first: u32,
+    pub end: u32,
+}
+
+/// `Cluster` in `shaders/distance/measure.wgsl`, which documents the fields.
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+#[expect(missing_docs, reason = "documented in the shader")]
+pub struct Cluster {
+    pub lo: [i32; 3],
+    pub first: u32,
+    pub hi: [i32; 3],
+    pub end: u32,
+}
+
+/// `Record` in `shaders/distance/compact.wgsl`, which documents the fields.
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+#[expect(missing_docs, reason = "documented in the shader")]
+pub struct Record {
+    pub brick: u32,
+    pub first: u32,
+    pub mask: [u32; BRICK_VOXELS as usize / 32],
+}
+
+/// The band, in parts.
+///
+/// # Errors
+/// The mesh exceeds the GPU's buffers; the GPU or its self-test fails; too little memory;
+/// cancelled.
+pub(crate) fn parts(
+    device: &Device,
+    mesh: &PlacedMesh,
+    width: f32,
+    memory: u64,
+    progress: &dyn Progress,
+) -> Result<Vec<Part>, BackendError> {
+    let parts = || {
+        let is_right = device.passes(kernels::COMPACT, || passes_self_test(device))?;
+        if !is_right {
+            let (kernel, driver) = (kernels::COMPACT.name(), device.driver());
+            return Err(BackendError::SelfTest { kernel, driver });
+        }
+        measured_parts(device, mesh, width, memory, progress)
+    };
+    device.in_scopes(parts)?
+}
+
+/// The band, without a self-test of the kernels.
+fn measured_parts(
+    device: &Device,
+    mesh: &PlacedMesh,
+    width: f32,
+    memory: u64,
+    progress: &dyn Progress,
+) -> Result<Vec<Part>, BackendError> {
+    let words = mesh.len() * size_of::<Triangle>() / size_of::<u32>();
+    let triangles = device.checked_buffer("triangles", words as u64, Usage::STORAGE)?;
+    // Of a triangle and its cluster, and their copies for the upload; a block may be near to all.
+    let of_triangle = 2 * (size_of::<Triangle>() + size_of::<Cluster>() + size_of::<u32>());
+    let taken = (mesh.len() * of_triangle) as u64 + BATCH_BYTES;
+    let work = Work::new(mesh, width, memory, taken, progress)?;
+    let culling = &work.culling;
+    let in_order = culling.clusters.all_triangles().par_iter();
+    let corners: Vec<Triangle> = in_order.map(|&index| mesh.triangle(index as usize)).collect();
+    device.queue.write_buffer(&triangles, 0, bytemuck::cast_slice(&corners));
+    drop(corners);
+    let cluster = |cluster| {
+        let (bounds, range) = (culling.clusters.bounds(cluster), culling.clusters.range(cluster));
+        Cluster { lo: bounds.lo, first: range.start, hi: bounds.hi, end: range.end }
+    };
+    let boxes: Vec<Cluster> = (0..culling.clusters.len()).map(cluster).collect();
+    let clusters = device.filled("clusters", bytemuck::cast_slice(&boxes), Usage::STORAGE)?;
+    drop(boxes);
+    let grid = Bricks::of_grid(mesh.lattice().dims);
+    let bricks = u64::from(BLOCK_BRICKS) * grid.blocks(BLOCK).min(BATCH_BLOCKS);
+    let words = bricks * u64::from(BRICK_VOXELS);
+    let buffer = |label, words| device.checked_buffer(label, words, Usage::STORAGE);
+    let records = bricks * (size_of::<Record>() / size_of::<u32>()) as u64;
+    let mut measuring = Measuring {
+        work: &work,
+        device,
+        triangles,
+        clusters,
+        found_bits: buffer("found bits", words)?,
+        counts: buffer("counts", COUNT_WORDS)?,
+        records: buffer("records", records)?,
+        values: buffer("values", words)?,
+        record_staging: device.staging(COUNT_WORDS + records),
+        value_staging: device.staging(words),
+        batch: Batch::default(),
+        in_flight: None,
+        parts: Vec::new(),
+    };
+    measuring.visit(grid, culling.all())?;
+    measuring.submit()?;
+    measuring.receive()?;
+    Ok(measuring.parts)
+}
+
+/// Words of the numbers of records and of values.
+const COUNT_WORDS: u64 = 2;
+
+/// Blocks that are measured together.
+#[derive(Default)]
+struct Batch {
+    blocks: Vec<Bricks>,
+    items: Vec<Item>,
+    /// Indices of clusters, block by block.
+    near: Vec<u32>,
+}
+
+impl Batch {
+    fn is_full(&self) -> bool {
+        self.blocks.len() as u64 == BATCH_BLOCKS || self.near.len() >= BATCH_CLUSTERS
+    }
+
+    fn add(&mut self, block: Bricks, near: &[u32]) {
+        let ([x, y, z], slot) = (block.from.map(|c| c / BLOCK), self.blocks.len() as u32);
+        let bounding = self.near.len() as u32;
+        let bounding_end = bounding + near.len() as u32;
+        let step = near.len().div_ceil(BOUNDING_CLUSTERS) as u32;
+        self.blocks.push(block);
+        for near in near.chunks(ITEM_CLUSTERS) {
+            let first = self.near.len() as u32;
+            self.near.extend_from_slice(near);
+            let end = self.near.len() as u32;
+            let xy = x | y << 16;
+            self.items.push(Item { xy, z, slot, bounding, bounding_end, step, first, end });
+        }
+    }
+}
+
+/// A batch that was submitted.
+struct InFlight<'a> {
+    blocks: Vec<Bricks>,
+    mapping: Mapping<'a>,
+}
+
+struct Measuring<'a> {
+    work: &'a Work<'a>,
+    device: &'a Device,
+    triangles: wgpu::Buffer,
+    clusters: wgpu::Buffer,
+    found_bits: wgpu::Buffer,
+    counts: wgpu::Buffer,
+    records: wgpu::Buffer,
+    values: wgpu::Buffer,
+    /// For the counts and the records.
+    record_staging: wgpu::Buffer,
+    value_staging: wgpu::Buffer,
+    batch: Batch,
+    in_flight: Option<InFlight<'a>>,
+    parts: Vec<Part>,
+}
+
+impl Measuring<'_> {
+    /// Culls `bricks`, which only the clusters `near` are near, and submits the batches that they
+    /// fill.
+    fn visit(&mut self, bricks: Bricks, near: Vec<u32>) -> Result<(), BackendError> {
+        let culling = &self.work.culling;
+        let halves = bricks.halves_in_blocks(BLOCK);
+        let blocks = bricks.blocks(BLOCK);
+        let is_large = blocks > BATCH_BLOCKS || blocks * near.len() as u64 > CULLED_CLUSTERS;
+        if let Some([before, after]) = halves.filter(|_| is_large && !near.is_empty()) {
+            let near_half = |half: &Bricks| culling.near(half, &near);
+            let (first, second) = rayon::join(|| near_half(&before), || near_half(&after));
+            drop(near);
+            self.visit(before, first)?;
+            return self.visit(after, second);
+        }
+        let halves = |bricks: &Bricks| bricks.halves_in_blocks(BLOCK);
+        let all = |block, near| Ok(Some((block, near)));
+        for (block, near) in culling.divide(bricks, near, &halves, &all)? {
+            self.batch.add(block, &near);
+            if self.batch.is_full() {
+                self.submit()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Receives the batch in flight, then submits the next.
+    fn submit(&mut self) -> Result<(), BackendError> {
+        self.receive()?;
+        self.work.culling.check()?;
+        let Batch { blocks, items, near } = std::mem::take(&mut self.batch);
+        if blocks.is_empty() {
+            return Ok(());
+        }
+        let device = self.device;
+        let bricks = blocks.len() as u32 * BLOCK_BRICKS;
+        let near = device.filled("near clusters", bytemuck::cast_slice(&near), Usage::STORAGE)?;
+        let mut encoder = device.encoder();
+        encoder.clear_buffer(&self.found_bits, 0, Some(4 * u64::from(bricks * BRICK_VOXELS)));
+        encoder.clear_buffer(&self.counts, 0, None);
+        let mut clusters = 0;
+        let share_a_submission = |item: &Item, _: &Item| {
+            clusters += (item.end - item.first) as usize;
+            let is_full = clusters >= SUBMITTED_CLUSTERS;
+            clusters = if is_full { 0 } else { clusters };
+            !is_full
+        };
+        for items in items.chunk_by(share_a_submission) {
+            self.measure(&mut encoder, items, &near)?;
+            let full = std::mem::replace(&mut encoder, device.encoder());
+            device.queue.submit([full.finish()]);
+        }
+        let params = self.params(0, bricks)?;
+        let buffers = [
+            ("params", &params),
+            ("found_bits", &self.found_bits),
+            ("counts", &self.counts),
+            ("records", &self.records),
+            ("values", &self.values),
+        ];
+        device.record(&mut encoder, kernels::COMPACT, &buffers, bricks)?;
+        let (counts, bytes) = (4 * COUNT_WORDS, record_bytes(&blocks));
+        encoder.copy_buffer_to_buffer(&self.counts, 0, &self.record_staging, 0, counts);
+        encoder.copy_buffer_to_buffer(
+            &self.records,
+            0,
+            &self.record_staging,
+            counts,
+            bytes - counts,
+        );
+        let mapping = device.submit(encoder, &self.record_staging, bytes);
+        self.in_flight = Some(InFlight { blocks, mapping });
+        Ok(())
+    }
+
+    fn params(&self, items: u32, bricks: u32) -> Result<wgpu::Buffer, BackendError> {
+        let lattice = self.work.culling.mesh.lattice();
+        let width = self.work.width;
+        let params = MeasureParams {
+            dims: lattice.dims,
+            fraction_bits: lattice.fraction_bits,
+            width: (width * lattice.units_per_voxel() as f32).next_up(),
+            width_bits: width.to_bits(),
+            items,
+            bricks,
+            max_groups: MAX_GROUPS,
+            padding: [0; 3],
+        };
+        Ok(self.device.filled("params", bytemuck::bytes_of(&params), Usage::UNIFORM)?)
+    }
+
+    fn measure(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        items: &[Item],
+        near: &wgpu::Buffer,
+    ) -> Result<(), BackendError> {
+        let device = self.device;
+        let params = self.params(items.len() as u32, 0)?;
+        let groups = items.len() as u32 * BLOCK_CELLS;
+        let items = device.filled("items", bytemuck::cast_slice(items), Usage::STORAGE)?;
+        let buffers = [
+            ("params", &params),
+            ("items", &items),
+            ("near", near),
+            ("clusters", &self.clusters),
+            ("triangles", &self.triangles),
+            ("found_bits", &self.found_bits),
+        ];
+        Ok(device.record(encoder, kernels::MEASURE, &buffers, groups)?)
+    }
+
+    /// Waits for the batch in flight, if there is one, and adds its bricks.
+    fn receive(&mut self) -> Result<(), BackendError> {
+        let Some(InFlight { blocks, mapping }) = self.in_flight.take() else {
+            return Ok(());
+        };
+        let (device, work) = (self.device, self.work);
+        device.block_on(mapping)?;
+        let (records, values) =
+            device.mapped(&self.record_staging, record_bytes(&blocks), read_records)?;
+        let records = checked(records, values, &blocks).ok_or_else(|| {
+            BackendError::Failed("the bricks of the band do not match their distances".into())
+        })?;
+        if values > 0 {
+            let bytes = 4 * u64::from(values);
+            let mut encoder = device.encoder();
+            encoder.copy_buffer_to_buffer(&self.values, 0, &self.value_staging, 0, bytes);
+            device.block_on(device.submit(encoder, &self.value_staging, bytes))?;
+            let part_of = |records: &[Record], values: &[u8]| {
+                let first = records[0].first as usize;
+                let len: u32 = records.iter().map(Record::values).sum();
+                let values = &values[4 * first..][..4 * len as usize];
+                let bricks = Vec::with_capacity(records.len());
+                let mut part = (bricks, bytemuck::pod_collect_to_vec(values));
+                for record in records {
+                    work.add(record.key(&blocks), record.mask(), &mut part)?;
+                }
+                Ok(part)
+            };
+            let parts: Result<Vec<Part>, BackendError> =
+                device.mapped(&self.value_staging, bytes, |values| {
+                    let records = records.par_chunks(PART_BRICKS);
+                    records.map(|records| part_of(records, values)).collect()
+                })?;
+            self.parts.extend(parts?);
+        }
+        blocks.iter().for_each(|block| work.culling.finish(block));
+        Ok(())
+    }
+}
+
+impl Record {
+    /// The key of its brick, in a batch of `blocks`.
+    fn key(&self, blocks: &[Bricks]) -> BrickKey {
+        let (block, brick) = (self.brick / BLOCK_BRICKS, self.brick % BLOCK_BRICKS);
+        let within = [brick / (BLOCK * BLOCK), brick / BLOCK % BLOCK, brick % BLOCK];
+        let from = blocks[block as usize].from;
+        BrickKey::new([0, 1, 2].map(|a| from[a] + within[a]))
+    }
+
+    fn mask(&self) -> Mask {
+        std::array::from_fn(|x| u64::from(self.mask[2 * x]) | u64::from(self.mask[2 * x + 1]) << 32)
+    }
+
+    /// The number of its values.
+    fn values(&self) -> u32 {
+        count(&self.mask())
+    }
+}
+
+/// Bytes of the counts and the records of a batch.
+fn record_bytes(blocks: &[Bricks]) -> u64 {
+    4 * COUNT_WORDS + (blocks.len() * BLOCK_BRICKS as usize * size_of::<Record>()) as u64
+}
+
+/// The records that are listed, and the number of values.
+fn read_records(bytes: &[u8]) -> (Vec<Record>, u32) {
+    let (counts, records) = bytes.split_at(4 * COUNT_WORDS as usize);
+    let counts: [u32; COUNT_WORDS as usize] = bytemuck::pod_read_unaligned(counts);
+    let records = records.chunks_exact(size_of::<Record>()).take(counts[0] as usize);
+    (records.map(bytemuck::pod_read_unaligned).collect(), counts[1])
+}
+
+/// The records in the order of their values, if each value belongs to one record, and each record
+/// to another brick of `blocks`.
+fn checked(mut records: Vec<Record>, values: u32, blocks: &[Bricks]) -> Option<Vec<Record>> {
+    records.par_sort_unstable_by_key(|record| record.first);
+    let mut is_listed = vec![false; blocks.len() * BLOCK_BRICKS as usize];
+    let mut end = 0;
+    for record in &records {
+        let is_listed = is_listed.get_mut(record.brick as usize)?;
+        if record.first != end || std::mem::replace(is_listed, true) {
+            return None;
+        }
+        end += record.values();
+    }
+    (end == values).then_some(records)
+}
+
+/// Whether `device` measures built-in meshes as the CPU does. This detects drivers that miscompile
+/// the kernels.
+fn passes_self_test(device: &Device) -> Result<bool, BackendError> {
+    // With many triangles near a cell, and with few, among which the bounds decide.
+    let dense = (adversarial_mesh([12, 13, 14], &[(100, 8), (4, 23)]), 3.0);
+    let sparse = (adversarial_mesh([28, 29, 30], &[(24, 8), (4, 55)]), 9.0);
+    for (mesh, width) in [dense, sparse] {
+        let known = Work::new(&mesh, width, u64::MAX, 0, &NoProgress)?.parts()?;
+        let found = match measured_parts(device, &mesh, width, u64::MAX, &NoProgress) {
+            Err(BackendError::Failed(_)) => return Ok(false),
+            found => found?,
+        };
+        let [known, found] = [known, found].map(|parts: Vec<Part>| {
+            let distances = in_order(&parts);
+            let mut bricks = parts.into_iter().flat_map(|(bricks, _)| bricks).collect::<Vec<_>>();
+            bricks.sort_unstable();
+            (bricks, distances)
+        });
+        if known != found {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+    use crate::gpu::Adapter;
+
+    /// Each fault: the replaced text in the kernel with its imports.
+    const FAULTS: [(&str, &str); 18] = [
+        // Of a triangle: an edge or the plane is left out, corners are exchanged.
+        ("|| !is_dot_at_most_0(normal, exact_cross(a, a - b))", ""),
+        ("is_above = false;", ""),
+        ("edge < 3u", "edge < 2u"),
+        ("if !int64_less(along, squared)", "if false"),
+        ("a = b;\n        b = c;", "b = c;"),
+        // Wide integers lose a carry, a word or a sign.
+        ("return vec2<u32>(low, u32(sum < a) + u32(low < sum));", "return vec2<u32>(low, 0u);"),
+        ("words = Int160(0u, 0u, words[0]", "words = Int160(0u, words[0], 0u"),
+        ("(bitcast<i32>(a.y ^ b.y) < 0) == negative", "!negative"),
+        // Rounding down, and of ties.
+        (
+            "bits += step;\n        }\n    }\n    return bits;",
+            "bits += step;\n        }\n    }\n    return bits + 1u;",
+        ),
+        // Culling by a wrong bound, and lists that end early.
+        ("length + error);", "0.9 * length);"),
+        ("far = max(from_lo, to_hi)", "far = min(abs(from_lo), abs(to_hi))"),
+        ("let i = 9u * index;", "let i = 9u * (index ^ 1u);"),
+        ("(cluster.first, cluster.end)", "(cluster.first, cluster.first + 1u)"),
+        ("min(most + 2.0 * radius, params.width + radius)", "min(most, params.width)"),
+        ("is_near |= u32", "is_near = u32"),
+        ("first += 32u", "first += 64u"),
+        // Of distances that are almost the same, one is dropped.
+        ("!is_same(squared, (*nearest).squared)", "false"),
+        ("found_bits[first + place]", "found_bits[place]"),
+    ];
+    /// The same of the kernel that compacts.
+    const COMPACTING_FAULTS: [(&str, &str); 4] = [
+        ("< params.width_bits", "<= params.width_bits + 1000000u"),
+        ("atomicAdd(&counts[1], count)", "atomicAdd(&counts[1], count - 1u)"),
+        ("+ countOneBits(before)", ""),
+        (".brick = brick;", ".brick = brick ^ 1u;"),
+    ];
+
+    #[test]
+    fn a_kernel_that_measures_wrong_distances_is_refused() {
+        let adapters = Adapter::all().into_iter().filter(|adapter| adapter.check().is_ok());
+        let Some(adapter) = adapters.max_by_key(|adapter| adapter.label().contains("llvmpipe"))
+        else {
+            assert!(std::env::var_os("TRIVOX_GPU").is_none(), "an adapter was promised");
+            println!("skipped: no adapter");
+            return;
+        };
+        let mesh = adversarial_mesh([9, 8, 7], &[(4, 9)]);
+        let measure = |device: &Device| parts(device, &mesh, 2.0, u64::MAX, &NoProgress);
+        measure(&adapter.open().unwrap()).unwrap();
+        let faults = FAULTS.map(|fault| (kernels::MEASURE, fault)).into_iter();
+        let compacting = COMPACTING_FAULTS.map(|fault| (kernels::COMPACT, fault));
+        for (kernel, (right, wrong)) in faults.chain(compacting) {
+            let source = kernel.source();
+            assert!(source.contains(right), "{right}");
+            let device = adapter.open().unwrap();
+            device.plant(kernel, source.replace(right, wrong), &[]);
+            match measure(&device) {
+                Err(error @ BackendError::SelfTest { .. }) => println!("{right}: {error}"),
+                other => panic!("{right}: not refused: {:?}", other.map(|parts| parts.len())),
+            }
+            // The outcome is kept.
+            assert!(measure(&device).is_err(), "{right}");
+        }
+    }
+}

@@ -1,0 +1,264 @@
+//! Rendering on a GPU: the host computes the parameters of a picture, the kernels trace its rays
+//! and shade its pixels.
+
+use bytemuck::{Pod, Zeroable};
+use wgpu::BufferUsages as Usage;
+
+use crate::base::progress::Progress;
+use crate::base::srgb::{ENDS, Rgba, linear_of};
+use crate::gpu::GpuError;
+use crate::gpu::{Kernel, MAX_GROUPS, kernels};
+use crate::view::gpu::{GpuScene, RAY_GROUP, gave_up, halves};
+use crate::view::render::film::RayTerm;
+use crate::view::render::ground::GROUND_SAMPLES;
+use crate::view::render::light::{Direction, FACES, fixed};
+use crate::view::render::shade::{EDGE_SHADE, PictureParams};
+
+/// Maximum number of samples per pass, far below a driver's time limit.
+const MAX_PASS_SAMPLES: u32 = 1 << 22;
+
+/// Words of a pixel's sums.
+pub const SUM_WORDS: u32 = 6;
+
+/// Words of [`DrawParams`].
+const PARAM_WORDS: u64 = (size_of::<DrawParams>() / 4) as u64;
+
+/// The occlusion counts of all samples of the ground, and the error word.
+const OCCLUSION_WORDS: u64 = (GROUND_SAMPLES * GROUND_SAMPLES) as u64 + 1;
+
+/// `DrawParams` in `shaders/draw/params.wgsl`, which documents the fields.
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+#[expect(missing_docs, reason = "documented in the shaders")]
+pub struct DrawParams {
+    pub size: [u32; 2],
+    pub first_row: u32,
+    pub rows: u32,
+    pub samples: u32,
+    pub sky_directions: u32,
+    pub ground_directions: u32,
+    pub max_groups: u32,
+    pub edge_step: [i32; 3],
+    pub edge_width: i32,
+    pub edge_origin: [i32; 3],
+    pub edge_max: i32,
+    pub edge_fade: i32,
+    pub edge_shade: u32,
+    pub has_background: u32,
+    pub is_small: u32,
+    pub corner_light: [u32; 4],
+    pub ground_shades: [u32; 2],
+    pub ground_step: u32,
+    pub ground_step_bits: u32,
+    pub ground_corner: [u32; 4],
+    pub ground_height: [u32; 2],
+    pub ground_up: u32,
+    pub rows_at: u32,
+    pub sun_directions_at: u32,
+    pub sky_directions_at: u32,
+    pub ground_directions_at: u32,
+    pub sky_shares_at: u32,
+    pub srgb_ends_at: u32,
+    pub sky_sets: u32,
+    pub padding_0: [u32; 2],
+    pub sun: [i32; 3],
+    pub padding_1: u32,
+    pub sun_light: [[u32; 4]; FACES],
+    pub sky_light: [[u32; 4]; FACES],
+}
+
+/// Stored in place of the up axis: there is no ground.
+pub const NO_GROUND: u32 = 3;
+
+/// Draws on a GPU.
+#[derive(Debug)]
+pub(crate) struct GpuShader {
+    scene: GpuScene,
+}
+
+impl GpuShader {
+    pub(crate) fn new(scene: GpuScene) -> Self {
+        Self { scene }
+    }
+
+    /// All pixels of a picture of `size`; some, if cancelled.
+    pub(crate) async fn pixels(
+        &self,
+        picture: &PictureParams,
+        size: [u32; 2],
+        progress: &dyn Progress,
+    ) -> Result<Vec<Rgba>, GpuError> {
+        self.scene.device().scoped(self.unscoped_pixels(picture, size, progress)).await
+    }
+
+    async fn unscoped_pixels(
+        &self,
+        picture: &PictureParams,
+        size: [u32; 2],
+        progress: &dyn Progress,
+    ) -> Result<Vec<Rgba>, GpuError> {
+        let device = self.scene.device();
+        let (mut params, tables) = draw_params(picture, size);
+        let [width, height] = size;
+        let samples = params.samples * params.samples;
+        let rows = (MAX_PASS_SAMPLES / (width * samples)).clamp(1, height);
+        // One more for the error word: not 0 if a driver ended a traversal early.
+        let [sums, pixels] = [SUM_WORDS, 1].map(|words| u64::from(width * rows * words) + 1);
+        let storage = |label, words: u64| device.checked_buffer(label, words, Usage::STORAGE);
+        let staging = device.staging(pixels + 1);
+        let buffers = Buffers {
+            params: device.buffer("draw", PARAM_WORDS, Usage::UNIFORM | Usage::COPY_DST),
+            tables: device.filled("tables", bytemuck::cast_slice(&tables), Usage::STORAGE)?,
+            occlusion: storage("ground occlusion", OCCLUSION_WORDS)?,
+            sums: storage("sums", sums)?,
+            pixels: storage("pixels", pixels)?,
+        };
+        device.check()?;
+        if picture.ground.is_some() {
+            let count = (GROUND_SAMPLES * GROUND_SAMPLES) as u32 * params.ground_directions;
+            self.run(&buffers, kernels::GROUND_OCCLUSION, &params, count)?;
+        }
+        let mut drawn_pixels = Vec::with_capacity((width * height) as usize);
+        for first in (0..height).step_by(rows as usize) {
+            if progress.is_cancelled() {
+                break;
+            }
+            (params.first_row, params.rows) = (first, rows.min(height - first));
+            let count = width * params.rows;
+            let mut encoder = device.encoder();
+            encoder.clear_buffer(&buffers.sums, 0, None);
+            device.queue.submit([encoder.finish()]);
+            self.run(&buffers, kernels::DRAW_CORNERS, &params, count)?;
+            self.run(&buffers, kernels::DRAW_INTERIOR, &params, count * samples)?;
+            self.run(&buffers, kernels::MEAN_PIXELS, &params, count + 1)?;
+            let mut encoder = device.encoder();
+            encoder.copy_buffer_to_buffer(&buffers.pixels, 0, &staging, 0, 4 * pixels);
+            let last = 4 * (OCCLUSION_WORDS - 1);
+            encoder.copy_buffer_to_buffer(&buffers.occlusion, last, &staging, 4 * pixels, 4);
+            let drawn = device.submit_and_read_async(encoder, &staging).await?;
+            if drawn[count as usize] != 0 || drawn[pixels as usize] != 0 {
+                return Err(gave_up());
+            }
+            drawn_pixels.extend(drawn[..count as usize].iter().map(|pixel| pixel.to_le_bytes()));
+            progress.advance(params.rows.into());
+        }
+        Ok(drawn_pixels)
+    }
+
+    /// The blocking form of [`pixels`](Self::pixels).
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(crate) fn wait_for_pixels(
+        &self,
+        picture: &PictureParams,
+        size: [u32; 2],
+        progress: &dyn Progress,
+    ) -> Result<Vec<Rgba>, GpuError> {
+        self.scene.device().block_on(self.pixels(picture, size, progress))
+    }
+
+    /// An error: a browser cannot block.
+    #[cfg(target_arch = "wasm32")]
+    pub(crate) fn wait_for_pixels(
+        &self,
+        _: &PictureParams,
+        _: [u32; 2],
+        _: &dyn Progress,
+    ) -> Result<Vec<Rgba>, GpuError> {
+        Err(GpuError::Device("a browser cannot wait for it: use `render_async`".into()))
+    }
+
+    /// Submits a kernel.
+    fn run(
+        &self,
+        buffers: &Buffers,
+        kernel: Kernel,
+        params: &DrawParams,
+        invocations: u32,
+    ) -> Result<(), GpuError> {
+        let device = self.scene.device();
+        let own = [
+            ("draw", &buffers.params),
+            ("tables", &buffers.tables),
+            ("occluded_counts", &buffers.occlusion),
+            ("sums", &buffers.sums),
+            ("pixels", &buffers.pixels),
+        ];
+        device.queue.write_buffer(&buffers.params, 0, bytemuck::bytes_of(params));
+        let named = [&own[..], &self.scene.buffers().named()].concat();
+        let mut encoder = device.encoder();
+        device.record(&mut encoder, kernel, &named, invocations.div_ceil(RAY_GROUP))?;
+        device.queue.submit([encoder.finish()]);
+        Ok(())
+    }
+}
+
+/// The buffers of a picture.
+struct Buffers {
+    params: wgpu::Buffer,
+    tables: wgpu::Buffer,
+    occlusion: wgpu::Buffer,
+    sums: wgpu::Buffer,
+    pixels: wgpu::Buffer,
+}
+
+/// The parameters and the tables of a picture, as the shaders read them.
+fn draw_params(picture: &PictureParams, size: [u32; 2]) -> (DrawParams, Vec<u32>) {
+    let PictureParams { film, light, ground, edges, .. } = picture;
+    let mut list = Vec::new();
+    let [columns, rows] = &film.terms;
+    columns.iter().for_each(|term| list.extend(term_words(term)));
+    let mut words = DrawParams { rows_at: list.len() as u32, ..DrawParams::zeroed() };
+    for (row, term) in rows.iter().enumerate() {
+        list.extend(term_words(term));
+        list.extend(picture.background.as_ref().map_or([0; 3], |rows| rows[row]));
+    }
+    let mut append = |directions: &[Direction]| {
+        let at = list.len() as u32;
+        list.extend(directions.as_flattened().iter().map(|&c| c as u32));
+        at
+    };
+    words.sun_directions_at = append(&light.sun_directions);
+    words.sky_directions_at = append(&light.sky_directions.concat());
+    words.ground_directions_at = append(ground.as_ref().map_or(&[], |ground| &ground.directions));
+    words.sky_shares_at = list.len() as u32;
+    list.extend(&light.sky_shares);
+    words.srgb_ends_at = list.len() as u32;
+    list.extend(ENDS.map(u32::from));
+    list.extend((0..=u8::MAX).map(|value| u32::from(linear_of(value))));
+
+    words.size = size;
+    words.samples = picture.samples as u32;
+    words.sky_directions = light.set_len as u32;
+    words.sky_sets = light.sky_sets;
+    words.max_groups = MAX_GROUPS;
+    words.edge_step = edges.step;
+    words.edge_width = edges.width;
+    words.edge_origin = edges.origin.map(|c| c as i32);
+    words.edge_max = edges.max;
+    words.edge_fade = edges.fade;
+    words.edge_shade = fixed(EDGE_SHADE);
+    words.has_background = u32::from(picture.background.is_some());
+    words.is_small = u32::from(picture.is_small);
+    words.corner_light = picture.corner_light;
+    words.ground_shades = picture.ground_shades;
+    words.ground_up = NO_GROUND;
+    if let Some(ground) = ground {
+        words.ground_directions = ground.directions.len() as u32;
+        words.ground_step = ground.step;
+        words.ground_step_bits = ground.step_bits;
+        let [[a, b], [c, d]] = ground.corner.map(halves);
+        words.ground_corner = [a, b, c, d];
+        words.ground_height = halves(ground.height);
+        words.ground_up = ground.up as u32;
+    }
+    words.sun = light.sun;
+    words.sun_light = light.sun_light.map(|[r, g, b]| [r, g, b, 0]);
+    words.sky_light = light.sky_light.map(|[r, g, b]| [r, g, b, 0]);
+    (words, list)
+}
+
+fn term_words(term: &RayTerm) -> [u32; 9] {
+    let [[a, b], [c, d], [e, f]] = term.origin.map(halves);
+    let [x, y, z] = term.direction.map(|c| c as u32);
+    [a, b, c, d, e, f, x, y, z]
+}

@@ -1,0 +1,399 @@
+//! A scene in GPU memory, for kernels that trace rays: this library's or yours.
+//!
+//! # The layout
+//! Five buffers of a layout, version 1, that [`SCENE_SOURCE`] documents and reads: the header (a
+//! uniform), the nodes, the children, the bricks and the colours. A shader that begins with this
+//! source and binds the buffers as group 1 can call `first_hit(ray)`. It returns the voxel of
+//! [`Scene::first_hit`], and the time as a fraction of integers. `ray_of` makes a ray of floats;
+//! `hit_point`, `hit_normal`, `linear_color_of` and `secondary_ray` shade what it meets. Some
+//! drivers end loops early without an error: call `has_given_up()` at the shader's end to detect
+//! this.
+//!
+//! [`GpuScene::upload`] copies a scene from the host; [`Gpu::scene`](crate::Gpu::scene) voxelizes a
+//! mesh and keeps the voxels in GPU memory; a [`SceneBuilder`] does so for a mesh that is in GPU
+//! memory, in your command encoder and without waits, each frame.
+
+pub mod draw;
+mod scene_builder;
+pub mod tree;
+
+use bytemuck::{Pod, Zeroable};
+use rayon::prelude::*;
+use wgpu::BufferUsages as Usage;
+
+#[cfg(not(target_arch = "wasm32"))]
+use crate::backend::Backend;
+use crate::backend::BackendError;
+use crate::backend::gpu::{Gpu, ResidentBricks};
+use crate::base::srgb::Rgba;
+use crate::gpu::GpuError;
+use crate::gpu::{BRICK_WORDS, Device, KEY_WORDS, MAX_GROUPS, kernels};
+use crate::grid::{Colors, DEFAULT_COLOR, Mask, VoxelGrid, count};
+use crate::lattice::PlacedMesh;
+use crate::view::gpu::tree::Tree;
+use crate::view::trace::scene::{Node, Scene};
+use crate::view::trace::traverse::{Time, Touch};
+use crate::view::trace::{Face, Hit, Ray};
+
+pub use scene_builder::{
+    MeshBuffers, SceneBuilder, SceneCapacity, SceneFailure, SceneStatus, Source,
+};
+
+/// The version of the layout.
+pub const SCENE_VERSION: u32 = 1;
+
+/// Concatenates WGSL files.
+macro_rules! files {
+    ($($path:literal),+) => {
+        concat!($(
+            include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/shaders/", $path, ".wgsl")), "\n"
+        ),+)
+    };
+}
+
+/// WGSL to prepend to a shader that traces rays: exact integers, the layout of a scene,
+/// `first_hit`, and rays and hits in floats. It is `trace/traverse` and `trace/float_rays` with
+/// their imports.
+///
+/// It takes group 1 and many names, such as `Ray`, `Node`, `Scene`, `scene`, `nodes`, `position`,
+/// `along` and `contains`: name your own declarations otherwise. WGSL allows these names for
+/// parameters and for variables in functions.
+pub const SCENE_SOURCE: &str = files!(
+    "exact/int64",
+    "trace/scene",
+    "trace/rays",
+    "trace/dda",
+    "trace/traverse",
+    "trace/faces",
+    "trace/float_rays"
+);
+
+/// Invocations per workgroup of kernels that trace rays.
+pub const RAY_GROUP: u32 = 64;
+
+/// [`Header::root`] of a scene without nodes.
+pub const NO_NODES: u32 = u32::MAX;
+
+/// Words of a ray, and of a hit, in the lists of [`FIRST_HITS`](kernels::FIRST_HITS).
+pub const RAY_WORDS: usize = 9;
+/// See [`RAY_WORDS`].
+pub const HIT_WORDS: usize = 6;
+/// Stored in place of a hit's face: no hit.
+pub const NO_HIT: u32 = 7;
+/// Stored in place of a hit's face: the driver ended the traversal early.
+pub const GAVE_UP: u32 = 8;
+
+/// Maximum number of rays per pass.
+const MAX_PASS_RAYS: usize = 1 << 20;
+
+/// `Scene` in `shaders/trace/scene.wgsl`, which documents the fields.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+#[expect(missing_docs, reason = "documented in the shaders")]
+pub struct Header {
+    pub version: u32,
+    pub top: u32,
+    pub root: u32,
+    pub rest: u32,
+    pub lo: [i32; 3],
+    pub bricks: u32,
+    pub hi: [i32; 3],
+    pub has_colors: u32,
+}
+
+/// `Node` in `shaders/trace/scene.wgsl`: a [`Node`] in 32-bit words.
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+#[expect(missing_docs, reason = "documented in the shaders")]
+pub struct WordNode {
+    pub partial: [u32; 16],
+    pub full: [u32; 16],
+    pub before: [u32; 4],
+    pub first: u32,
+    pub parent: u32,
+}
+
+impl From<&Node> for WordNode {
+    fn from(node: &Node) -> Self {
+        let Node { partial, full, before, first, parent } = *node;
+        let before =
+            [0, 1, 2, 3].map(|i| u32::from(before[2 * i]) | u32::from(before[2 * i + 1]) << 16);
+        Self { partial: words(&partial), full: words(&full), before, first, parent }
+    }
+}
+
+/// The mask in 32-bit words, low halves first.
+fn words(mask: &Mask) -> [u32; 16] {
+    std::array::from_fn(|i| (mask[i / 2] >> (32 * (i % 2))) as u32)
+}
+
+/// The buffers of a scene, in the order of their bindings in group 1.
+#[derive(Debug, Clone)]
+pub struct SceneBuffers {
+    /// A [`Header`]; a uniform.
+    pub header: wgpu::Buffer,
+    /// [`WordNode`]s.
+    pub nodes: wgpu::Buffer,
+    /// Words.
+    pub children: wgpu::Buffer,
+    /// 18 words each.
+    pub bricks: wgpu::Buffer,
+    /// Words.
+    pub colors: wgpu::Buffer,
+}
+
+impl SceneBuffers {
+    /// With the names of the kernels' variables.
+    pub(crate) fn named(&self) -> [(&'static str, &wgpu::Buffer); 5] {
+        let [scene, nodes, children, bricks, colors] = self.all();
+        [
+            ("scene", scene),
+            ("nodes", nodes),
+            ("children", children),
+            ("scene_bricks", bricks),
+            ("colors", colors),
+        ]
+    }
+
+    /// In the order of their bindings.
+    #[must_use]
+    pub fn all(&self) -> [&wgpu::Buffer; 5] {
+        [&self.header, &self.nodes, &self.children, &self.bricks, &self.colors]
+    }
+
+    /// The bind group layout of all of them, for other pipelines. Every stage sees them: four
+    /// storage buffers and one uniform count towards its limits.
+    #[must_use]
+    pub fn layout(device: &Device) -> wgpu::BindGroupLayout {
+        let entry = |binding| wgpu::BindGroupLayoutEntry {
+            binding,
+            visibility: wgpu::ShaderStages::all(),
+            ty: wgpu::BindingType::Buffer {
+                ty: match binding {
+                    0 => wgpu::BufferBindingType::Uniform,
+                    _ => wgpu::BufferBindingType::Storage { read_only: true },
+                },
+                has_dynamic_offset: false,
+                min_binding_size: None,
+            },
+            count: None,
+        };
+        device.device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+            label: Some("scene"),
+            entries: &[0, 1, 2, 3, 4].map(entry),
+        })
+    }
+
+    /// The bind group of all of them, with the [`layout`](Self::layout).
+    #[must_use]
+    pub fn bind_group(&self, device: &Device) -> wgpu::BindGroup {
+        let entries = self.all().into_iter().zip(0..).map(|(buffer, binding)| {
+            wgpu::BindGroupEntry { binding, resource: buffer.as_entire_binding() }
+        });
+        device.device.create_bind_group(&wgpu::BindGroupDescriptor {
+            label: Some("scene"),
+            layout: &Self::layout(device),
+            entries: &entries.collect::<Vec<_>>(),
+        })
+    }
+}
+
+impl Gpu {
+    /// Voxelizes a mesh by [`Rule::Conservative`](crate::backend::Rule::Conservative), and keeps the voxels in GPU memory as a scene
+    /// for ray tracing. Only counters are read back.
+    ///
+    /// # Errors
+    /// The triangles, the pairs or the voxels exceed a buffer; the device fails.
+    pub async fn scene_async(&self, mesh: &PlacedMesh) -> Result<GpuScene, BackendError> {
+        self.device().scoped(self.scene_unscoped(mesh)).await
+    }
+
+    async fn scene_unscoped(&self, mesh: &PlacedMesh) -> Result<GpuScene, BackendError> {
+        let (device, dims) = (self.device(), mesh.lattice().dims);
+        if mesh.is_empty() {
+            let empty = VoxelGrid::empty(dims)?;
+            return Ok(GpuScene::upload(device, &Scene::new(&empty))?);
+        }
+        let ResidentBricks { bricks, count, counters } = self.resident_bricks(mesh).await?;
+        let tree = Tree::new(device, dims, bricks, count, &counters)?;
+        let mut encoder = device.encoder();
+        tree.record(device, &mut encoder);
+        device.queue.submit([encoder.finish()]);
+        Ok(GpuScene::new(device, tree.buffers)?)
+    }
+
+    /// The blocking form of [`scene_async`](Self::scene_async).
+    ///
+    /// # Errors
+    /// The triangles, the pairs or the voxels exceed a buffer; the device fails.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn scene(&self, mesh: &PlacedMesh) -> Result<GpuScene, BackendError> {
+        let by = Backend::Gpu(self);
+        by.exclusively(rayon::current_num_threads(), || by.wait(self.scene_async(mesh)))?
+    }
+}
+
+/// A scene in GPU memory, which is freed on drop.
+#[derive(Debug)]
+pub struct GpuScene {
+    device: Device,
+    buffers: SceneBuffers,
+}
+
+impl GpuScene {
+    /// Copies a scene, with the colours of its voxels, to the GPU.
+    ///
+    /// # Errors
+    /// A buffer exceeds the adapter's binding limit; the device fails.
+    pub fn upload(device: &Device, scene: &Scene) -> Result<Self, GpuError> {
+        let nodes: Vec<WordNode> = scene.nodes().iter().map(WordNode::from).collect();
+        let nodes = if nodes.is_empty() { vec![WordNode::zeroed()] } else { nodes };
+        let mut bricks = Vec::with_capacity(BRICK_WORDS * scene.bricks().len());
+        for (key, mask) in scene.bricks() {
+            let [x, y, z] = key.position();
+            bricks.extend([x | y << 16, z]);
+            bricks.extend(words(mask));
+        }
+        debug_assert_eq!(bricks.len() % BRICK_WORDS, 0, "keys have {KEY_WORDS} words");
+        let colors = scene.grid().colors.as_ref();
+        let own = colors.filter(|colors| !colors.is_uniform());
+        let [lo, hi] = scene.bounds().unwrap_or_default();
+        let header = Header {
+            version: SCENE_VERSION,
+            top: scene.top(),
+            root: (scene.nodes().len() as u32).wrapping_sub(1),
+            rest: packed(colors.map_or(DEFAULT_COLOR, Colors::rest)),
+            lo: lo.map(|c| c as i32),
+            bricks: scene.bricks().len() as u32,
+            hi: hi.map(|c| c as i32),
+            has_colors: u32::from(own.is_some()),
+        };
+        let colors = own.map(|colors| color_words(scene, colors)).unwrap_or_default();
+        let storage = |label, bytes: &[u8]| device.filled(label, bytes, Usage::STORAGE);
+        let upload = || {
+            Ok(SceneBuffers {
+                header: device.filled("scene", bytemuck::bytes_of(&header), Usage::UNIFORM)?,
+                nodes: storage("nodes", bytemuck::cast_slice(&nodes))?,
+                children: storage("children", bytemuck::cast_slice(scene.children()))?,
+                bricks: storage("bricks", bytemuck::cast_slice(&bricks))?,
+                colors: storage("colours", bytemuck::cast_slice(&colors))?,
+            })
+        };
+        Self::new(device, device.in_scopes(upload)??)
+    }
+
+    /// Wraps buffers of the layout.
+    pub(crate) fn new(device: &Device, buffers: SceneBuffers) -> Result<Self, GpuError> {
+        device.check()?;
+        Ok(Self { device: device.clone(), buffers })
+    }
+
+    /// The buffers, to bind them in other stages on the same device.
+    #[must_use]
+    pub fn buffers(&self) -> &SceneBuffers {
+        &self.buffers
+    }
+
+    /// The device that holds it.
+    #[must_use]
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// The first voxel that each ray touches, equal to [`Scene::first_hit`].
+    ///
+    /// # Errors
+    /// The device fails.
+    pub async fn first_hits_async(&self, rays: &[Ray]) -> Result<Vec<Option<Hit>>, GpuError> {
+        let mut hits = Vec::with_capacity(rays.len());
+        for rays in rays.chunks(MAX_PASS_RAYS) {
+            let words = self.device.scoped(self.hit_words(rays)).await?;
+            let found = words.as_chunks::<HIT_WORDS>().0;
+            if found.iter().any(|words| words[2] == GAVE_UP) {
+                return Err(gave_up());
+            }
+            hits.par_extend(rays.par_iter().zip(found).map(|(ray, words)| hit(ray, words)));
+        }
+        Ok(hits)
+    }
+
+    /// The blocking form of [`first_hits_async`](Self::first_hits_async).
+    ///
+    /// # Errors
+    /// The device fails.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn first_hits(&self, rays: &[Ray]) -> Result<Vec<Option<Hit>>, GpuError> {
+        self.device.block_on(self.first_hits_async(rays))
+    }
+
+    async fn hit_words(&self, rays: &[Ray]) -> Result<Vec<u32>, GpuError> {
+        let device = &self.device;
+        let list: Vec<[u32; RAY_WORDS]> = rays.par_iter().map(ray_words).collect();
+        let hit_words = (rays.len() * HIT_WORDS) as u64;
+        let params = [rays.len() as u32, MAX_GROUPS, 0, 0];
+        let params = device.filled("params", bytemuck::bytes_of(&params), Usage::UNIFORM)?;
+        let list = device.filled("rays", bytemuck::cast_slice(&list), Usage::STORAGE)?;
+        let found = device.buffer("hits", hit_words, Usage::STORAGE | Usage::COPY_SRC);
+        let staging = device.staging(hit_words);
+        let own = [("params", &params), ("rays", &list), ("hits", &found)];
+        let buffers = [&own[..], &self.buffers.named()].concat();
+        let mut encoder = device.encoder();
+        let groups = (rays.len() as u32).div_ceil(RAY_GROUP);
+        device.record(&mut encoder, kernels::FIRST_HITS, &buffers, groups)?;
+        encoder.copy_buffer_to_buffer(&found, 0, &staging, 0, 4 * hit_words);
+        device.submit_and_read_async(encoder, &staging).await
+    }
+}
+
+/// The error for a driver that ended a shader loop early.
+pub(crate) fn gave_up() -> GpuError {
+    GpuError::Device(
+        "its driver ended the search for a voxel early, as llvmpipe does: use the CPU".into(),
+    )
+}
+
+pub(crate) fn packed(color: Rgba) -> u32 {
+    u32::from_le_bytes(color)
+}
+
+/// For each brick the word offset of its colours, or 0; then the colours.
+fn color_words(scene: &Scene, colors: &Colors) -> Vec<u32> {
+    let mut words = vec![0; scene.bricks().len()];
+    for (index, (key, mask)) in scene.bricks().enumerate() {
+        let of_brick = colors.of_brick(key);
+        if !of_brick.differs_from_rest() {
+            continue;
+        }
+        words[index] = words.len() as u32;
+        words.reserve(count(mask) as usize);
+        for x in 0..8 {
+            let bits = (0..64).filter(|bit| mask[x as usize] >> bit & 1 == 1);
+            words.extend(bits.map(|bit| packed(of_brick.at(x, bit))));
+        }
+    }
+    words
+}
+
+fn ray_words(ray: &Ray) -> [u32; RAY_WORDS] {
+    let (origin, direction) = ray.in_units();
+    let [[a, b], [c, d], [e, f]] = origin.map(halves);
+    let [x, y, z] = direction.map(|c| c as u32);
+    [a, b, c, d, e, f, x, y, z]
+}
+
+/// The low and the high half of a number.
+pub(crate) fn halves(number: i64) -> [u32; 2] {
+    [number as u32, (number >> 32) as u32]
+}
+
+fn hit(ray: &Ray, &[xy, z, face, low, high, length]: &[u32; HIT_WORDS]) -> Option<Hit> {
+    let voxel = [xy & 0xffff, xy >> 16, z].map(|c| c as i32);
+    let distance = i64::from(low) | i64::from(high as i32) << 32;
+    let touch = Touch { voxel, time: Time { distance, length: i64::from(length) } };
+    let hit = (face != NO_HIT).then(|| touch.hit(ray));
+    debug_assert!(
+        hit.is_none_or(|hit| hit.face.map_or(6, Face::number) == face as usize),
+        "face {face} of {hit:?}"
+    );
+    hit
+}

@@ -1,0 +1,410 @@
+//! Scenes of meshes that change each frame, recorded into the caller's command encoder.
+
+use std::sync::Arc;
+
+use bytemuck::{Pod, Zeroable};
+use wgpu::BufferUsages as Usage;
+use wgpu::util::DeviceExt;
+
+use crate::backend::gpu::buffers::{Buffers, Sizes, mesh_buffer};
+use crate::backend::gpu::data::{
+    BRICK_WORDS, BRICKS, BRICKS_FULL, COUNTERS, FAILURES, GROUP, INVALID_MESH, PAIRS_FULL, Pair,
+    TOO_MANY_CANDIDATES,
+};
+use crate::backend::gpu::job::{MAX_BITMAP_WORDS, SubBatch};
+use crate::backend::gpu::record::{PARAMS_BYTES, Setting};
+use crate::backend::gpu::workspace::needed_pairs;
+use crate::backend::gpu::{Gpu, stages};
+use crate::backend::{Rule, VoxelKernel};
+use crate::gpu::{Device, GpuError, Pipeline, dispatch, kernels};
+use crate::lattice::{Lattice, MAX_DIM, SPAN_BITS};
+use crate::view::gpu::GpuScene;
+use crate::view::gpu::tree::Tree;
+
+/// What the buffers of a [`SceneBuilder`] hold at most.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SceneCapacity {
+    /// Vertices of the mesh.
+    pub vertices: u32,
+    /// Triangles of the mesh.
+    pub triangles: u32,
+    /// (triangle, brick) pairs: for each triangle, the bricks of 8 x 8 x 8 voxels that it touches.
+    /// They take about 50 bytes each.
+    pub pairs: u32,
+    /// Bricks that triangles touch. They take 72 bytes each.
+    pub bricks: u32,
+}
+
+/// A triangle mesh in buffers of the caller, with the usage [`STORAGE`](Usage::STORAGE) and sizes
+/// that are multiples of 4.
+#[derive(Debug, Clone, Copy)]
+pub struct MeshBuffers<'a> {
+    /// Holds positions of three `f32`s, [`Float32x3`](wgpu::VertexFormat::Float32x3).
+    pub vertices: &'a wgpu::Buffer,
+    /// Bytes before the first position, a multiple of 4.
+    pub vertex_offset: u64,
+    /// Bytes from one position to the next, a multiple of 4.
+    pub vertex_stride: u64,
+    /// The number of positions.
+    pub vertex_count: u32,
+    /// Holds three indices for each triangle.
+    pub indices: &'a wgpu::Buffer,
+    /// The type of the indices.
+    pub index_format: wgpu::IndexFormat,
+    /// Bytes before the first index, a multiple of the size of one.
+    pub index_offset: u64,
+    /// The number of triangles.
+    pub triangle_count: u32,
+    /// The rows of the affine transform from mesh coordinates to voxels: voxel `(i, j, k)` is the
+    /// cube from `(i, j, k)` to `(i + 1, j + 1, k + 1)`.
+    pub voxels_from_mesh: [[f32; 4]; 3],
+}
+
+/// What became of the recorded scene that was submitted last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SceneStatus {
+    /// Why the scene is empty, if it is for want of room or of a mesh; otherwise it is complete.
+    pub failure: Option<SceneFailure>,
+    /// The number of bricks. After [`SceneFailure::Bricks`], those needed.
+    pub bricks: u32,
+    /// The capacity of pairs that was needed. After a failure, perhaps more is.
+    pub pairs: u32,
+}
+
+/// Why a recorded scene is empty.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SceneFailure {
+    /// An index is not below the number of vertices; or a coordinate is NaN, or farther than `2^23`
+    /// lattice units from the centre of the grid's cube, whose edge is the longest of the grid,
+    /// rounded up to a power of two, at least 64.
+    Mesh,
+    /// More pairs than [`SceneCapacity::pairs`].
+    Pairs,
+    /// More work than a driver finishes before its time limit.
+    Candidates,
+    /// More bricks than [`SceneCapacity::bricks`].
+    Bricks,
+}
+
+/// `Source` in `shaders/scene/quantize.wgsl`, which documents the fields.
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+#[expect(missing_docs, reason = "documented in the shaders")]
+pub struct Source {
+    pub transform: [[f32; 4]; 3],
+    pub center: f32,
+    pub limit: f32,
+    pub max_groups: u32,
+    pub vertex_words: u32,
+    pub first_vertex: u32,
+    pub vertex_stride: u32,
+    pub vertex_count: u32,
+    pub first_index: u32,
+    pub index_count: u32,
+    pub index_bits: u32,
+    pub padding: [u32; 2],
+}
+
+/// Voxelizes meshes in GPU memory by [`Rule::Conservative`] into one [`GpuScene`], each time that
+/// [`record`](Self::record) is executed. All buffers are made once. Nothing is read back between
+/// the stages: their sizes stay on the card.
+///
+/// # Exactness
+/// The voxels of the rounded vertices are exact, and have the same bits on every card and on the
+/// CPU. The rounding is in `f32`: each coordinate is `round_ties_even(m0 x + m1 y + m2 z + m3)`, with
+/// a row of `voxels_from_mesh` times the lattice units per voxel. If no product and no sum rounds,
+/// as with a scale and an offset of powers of two and coordinates of few bits, the vertices equal
+/// those of [`place_on`](crate::place_on). Otherwise cards may differ, since compilers may fuse and
+/// reorder these operations.
+///
+/// # Overflow
+/// A scene is complete, or empty and its [`status`](Self::status) says why: no part of it is left
+/// out. Grow the builder then, and record again.
+///
+/// ```no_run
+/// use trivox::view::gpu::{MeshBuffers, SceneBuilder, SceneCapacity};
+/// use trivox::{Gpu, Lattice, wgpu};
+///
+/// fn frame(
+///     builder: &SceneBuilder,
+///     queue: &wgpu::Queue,
+///     mut encoder: wgpu::CommandEncoder,
+///     mesh: &MeshBuffers,
+/// ) -> Result<(), trivox::gpu::GpuError> {
+///     builder.record(&mut encoder, mesh)?;
+///     // Here, passes of yours bind `builder.scene().buffers()`.
+///     queue.submit([encoder.finish()]);
+///     Ok(())
+/// }
+///
+/// fn builder(gpu: &Gpu, lattice: &Lattice) -> Result<SceneBuilder, trivox::gpu::GpuError> {
+///     let (vertices, triangles) = (50_000, 100_000);
+///     let capacity = SceneCapacity { vertices, triangles, pairs: 1 << 19, bricks: 1 << 17 };
+///     SceneBuilder::new(gpu, lattice, capacity)
+/// }
+/// ```
+pub struct SceneBuilder {
+    device: Device,
+    setting: Setting,
+    /// Of the grid's cube, in lattice units.
+    center: f32,
+    capacity: SceneCapacity,
+    quantize: Arc<Pipeline>,
+    source: wgpu::Buffer,
+    buffers: Buffers,
+    tree: Tree,
+    scene: GpuScene,
+}
+
+impl SceneBuilder {
+    /// Makes the buffers for scenes of a grid with the dimensions and fraction bits of `lattice`.
+    /// Its scale and origin are not used.
+    ///
+    /// # Errors
+    /// The lattice is not valid, or larger than a grid; a buffer exceeds the device's limit; the
+    /// device fails.
+    pub fn new(gpu: &Gpu, lattice: &Lattice, capacity: SceneCapacity) -> Result<Self, GpuError> {
+        gpu.device().in_scopes(|| Self::unscoped(gpu, lattice, capacity))?
+    }
+
+    fn unscoped(gpu: &Gpu, lattice: &Lattice, capacity: SceneCapacity) -> Result<Self, GpuError> {
+        lattice.check().map_err(|error| GpuError::Scene(error.to_string()))?;
+        let Lattice { dims, fraction_bits, .. } = *lattice;
+        let cube = u64::from(lattice.cube()) << fraction_bits;
+        if dims.iter().any(|&d| d > MAX_DIM) || cube > 1 << SPAN_BITS {
+            return Err(GpuError::Scene(format!("no grid has {dims:?} voxels on its lattice")));
+        }
+        let device = gpu.device().clone();
+        let setting = Setting {
+            rule: Rule::Conservative,
+            kernel: VoxelKernel::default(),
+            dims,
+            fraction_bits,
+            candidates: gpu.batch_limits.candidates,
+            groups: gpu.batch_limits.groups,
+        };
+        let SceneCapacity { vertices, triangles, pairs, bricks } = capacity;
+        let bitmap = SubBatch::of_grid(0, 0, dims).bitmap_words(setting.rule);
+        let mesh_words = 3 * (u64::from(triangles) + u64::from(vertices));
+        let limits = device.device.limits();
+        let bytes = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
+        let (brick, pair) = (4 * BRICK_WORDS as u64, size_of::<Pair>() as u64);
+        for (what, unit, count, limit) in [
+            ("vertices and triangles", 4, mesh_words, (bytes / 4).min(u32::MAX.into())),
+            ("pairs", pair, pairs.into(), gpu.batch_limits.pairs.into()),
+            ("bricks", brick, bricks.into(), gpu.batch_limits.bricks.into()),
+            ("bits of bricks", 4, bitmap.into(), MAX_BITMAP_WORDS.into()),
+        ] {
+            if count > limit {
+                return Err(GpuError::TooLarge { what, size: unit * count, limit: unit * limit });
+            }
+        }
+        stages::prepare(&device, setting.rule, setting.kernel)?;
+        let sizes = Sizes { pairs: pairs.max(1), bricks, crossings: 0, bitmap };
+        let mut buffers = Buffers::new(&device, mesh_buffer(&device, mesh_words)?, sizes);
+        buffers.bind_all(&device, &setting.steps())?;
+        let tree = Tree::new(&device, dims, buffers.bricks.clone(), bricks, &buffers.counters)?;
+        Ok(Self {
+            quantize: device.pipeline(kernels::QUANTIZE, &[]),
+            source: device.filled("source", &[0; size_of::<Source>()], Usage::UNIFORM)?,
+            scene: GpuScene::new(&device, tree.buffers.clone())?,
+            device,
+            setting,
+            center: (cube / 2) as f32,
+            capacity,
+            buffers,
+            tree,
+        })
+    }
+
+    /// Records the voxelization of a mesh into [`scene`](Self::scene): it neither submits nor
+    /// waits. Later commands see the scene of this mesh, up to the next that is recorded.
+    ///
+    /// # Errors
+    /// The mesh exceeds the capacity, or its buffers; a buffer has not the usage or the alignment
+    /// of [`MeshBuffers`]; the device fails.
+    pub fn record(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        mesh: &MeshBuffers,
+    ) -> Result<(), GpuError> {
+        self.check(mesh)?;
+        self.device.in_scopes(|| self.record_unscoped(encoder, mesh))?
+    }
+
+    fn record_unscoped(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        mesh: &MeshBuffers,
+    ) -> Result<(), GpuError> {
+        let Self { device, setting, buffers, source, .. } = self;
+        let vertex_words = 3 * self.capacity.triangles;
+        let sub_batch = SubBatch::of_grid(mesh.triangle_count, vertex_words, setting.dims);
+        let uniforms = [
+            &buffers.params_of(setting, &sub_batch)[..],
+            bytemuck::bytes_of(&self.source_of(mesh, vertex_words)),
+        ]
+        .concat();
+        // A buffer of its own for each recording: several may wait in encoders.
+        let staging = device.device.create_buffer_init(&wgpu::util::BufferInitDescriptor {
+            label: Some("uniforms"),
+            contents: &uniforms,
+            usage: Usage::COPY_SRC,
+        });
+        encoder.copy_buffer_to_buffer(&staging, 0, &buffers.params, 0, PARAMS_BYTES as u64);
+        let bytes = size_of::<Source>() as u64;
+        encoder.copy_buffer_to_buffer(&staging, PARAMS_BYTES as u64, source, 0, bytes);
+        buffers.clear(encoder, buffers.sizes.bitmap);
+        let bound = self.quantize.bind(&device.device, |name| {
+            let buffer = match name {
+                "source" => source,
+                "vertices" => mesh.vertices,
+                "counters" => &buffers.counters,
+                "indices" => mesh.indices,
+                "mesh" => &buffers.mesh,
+                _ => return None,
+            };
+            Some(buffer.as_entire_binding())
+        })?;
+        let mut pass = encoder.begin_compute_pass(&Default::default());
+        self.quantize.set(&mut pass, &bound);
+        let invocations = mesh.vertex_count.max(3 * mesh.triangle_count);
+        dispatch(&mut pass, invocations.div_ceil(GROUP), setting.groups);
+        drop(pass);
+        buffers.record(device, encoder, setting, &sub_batch, None);
+        self.tree.record(device, encoder);
+        Ok(())
+    }
+
+    /// The scene of the recorded mesh that was submitted last; empty before. It stays the same
+    /// object: bind its buffers once.
+    #[must_use]
+    pub fn scene(&self) -> &GpuScene {
+        &self.scene
+    }
+
+    /// What the buffers hold.
+    #[must_use]
+    pub fn capacity(&self) -> SceneCapacity {
+        self.capacity
+    }
+
+    /// Reads the status of the last scene that was submitted before the first poll. It is ready when
+    /// the GPU has executed that submission: poll it in later frames.
+    ///
+    /// # Errors
+    /// The device fails.
+    pub async fn status_async(&self) -> Result<SceneStatus, GpuError> {
+        let staging = self.device.staging(COUNTERS as u64);
+        let mut encoder = self.device.encoder();
+        let counters = &self.buffers.counters;
+        encoder.copy_buffer_to_buffer(counters, 0, &staging, 0, counters.size());
+        Ok(status_of(&self.device.submit_and_read_async(encoder, &staging).await?))
+    }
+
+    /// The blocking form of [`status_async`](Self::status_async).
+    ///
+    /// # Errors
+    /// The device fails.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn status(&self) -> Result<SceneStatus, GpuError> {
+        self.device.block_on(self.status_async())
+    }
+
+    /// # Errors
+    /// The mesh cannot be recorded: an error before the device sees it, which would fail for good.
+    fn check(&self, mesh: &MeshBuffers) -> Result<(), GpuError> {
+        let MeshBuffers { vertex_count, triangle_count, .. } = *mesh;
+        let SceneCapacity { vertices, triangles, .. } = self.capacity;
+        let index_bytes = u64::from(index_bits(mesh) / 8);
+        let vertex_end = match u64::from(vertex_count) {
+            0 => Some(0),
+            count => (count - 1)
+                .checked_mul(mesh.vertex_stride)
+                .and_then(|bytes| bytes.checked_add(mesh.vertex_offset)?.checked_add(12)),
+        };
+        let index_end = mesh.index_offset.checked_add(3 * u64::from(triangle_count) * index_bytes);
+        let fits =
+            |end: Option<u64>, buffer: &wgpu::Buffer| end.is_some_and(|end| end <= buffer.size());
+        let limit =
+            self.device.device.limits().max_storage_buffer_binding_size.min(u32::MAX.into());
+        let is_bindable = |buffer: &wgpu::Buffer| {
+            let size = buffer.size();
+            buffer.usage().contains(Usage::STORAGE)
+                && size.is_multiple_of(4)
+                && (4..=limit).contains(&size)
+        };
+        let problem = if vertex_count > vertices || triangle_count > triangles {
+            format!(
+                "it has {vertex_count} vertices and {triangle_count} triangles, and the capacity is \
+                 {vertices} and {triangles}"
+            )
+        } else if !is_bindable(mesh.vertices) || !is_bindable(mesh.indices) {
+            format!(
+                "its buffers must have the usage STORAGE, and sizes that are multiples of 4 up to \
+                 {limit}"
+            )
+        } else if !mesh.vertex_offset.is_multiple_of(4)
+            || !mesh.vertex_stride.is_multiple_of(4)
+            || !mesh.index_offset.is_multiple_of(index_bytes)
+        {
+            "its offsets and its stride must be aligned".into()
+        } else if !fits(vertex_end, mesh.vertices) || !fits(index_end, mesh.indices) {
+            "its vertices or indices end past their buffer".into()
+        } else {
+            return Ok(());
+        };
+        Err(GpuError::Scene(problem))
+    }
+
+    fn source_of(&self, mesh: &MeshBuffers, vertex_words: u32) -> Source {
+        let units = (1_u32 << self.setting.fraction_bits) as f32;
+        // A buffer has less than 2^32 bytes, which `check` ensures: words and indices fit in `u32`.
+        let of = |bytes: u64, size: u32| (bytes / u64::from(size)) as u32;
+        Source {
+            transform: mesh.voxels_from_mesh.map(|row| row.map(|c| c * units)),
+            center: self.center,
+            limit: (1_u32 << (SPAN_BITS - 1)) as f32,
+            max_groups: self.setting.groups,
+            vertex_words,
+            first_vertex: of(mesh.vertex_offset, 4),
+            vertex_stride: of(mesh.vertex_stride, 4),
+            vertex_count: mesh.vertex_count,
+            first_index: of(mesh.index_offset, index_bits(mesh) / 8),
+            index_count: 3 * mesh.triangle_count,
+            index_bits: index_bits(mesh),
+            padding: [0; 2],
+        }
+    }
+}
+
+impl std::fmt::Debug for SceneBuilder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { device, setting, capacity, .. } = self;
+        let mut debug = f.debug_struct("SceneBuilder");
+        debug.field("device", device).field("setting", setting).field("capacity", capacity);
+        debug.finish_non_exhaustive()
+    }
+}
+
+fn index_bits(mesh: &MeshBuffers) -> u32 {
+    match mesh.index_format {
+        wgpu::IndexFormat::Uint16 => 16,
+        wgpu::IndexFormat::Uint32 => 32,
+    }
+}
+
+fn status_of(counters: &[u32]) -> SceneStatus {
+    let failures = counters[FAILURES];
+    // In the order of the stages: after the first, others may follow from it.
+    let failure = [
+        (INVALID_MESH, SceneFailure::Mesh),
+        (PAIRS_FULL, SceneFailure::Pairs),
+        (TOO_MANY_CANDIDATES, SceneFailure::Candidates),
+        (BRICKS_FULL, SceneFailure::Bricks),
+    ]
+    .into_iter()
+    .find_map(|(bit, failure)| (failures & bit != 0).then_some(failure));
+    SceneStatus { failure, bricks: counters[BRICKS], pairs: needed_pairs(counters) }
+}

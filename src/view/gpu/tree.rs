@@ -1,0 +1,124 @@
+//! Builds the tree of a scene over bricks in GPU memory. Its buffers have fixed sizes, and its
+//! stages take the number of bricks from the counters of voxelization: the host neither waits nor
+//! reads.
+
+use bytemuck::{Pod, Zeroable};
+use wgpu::BufferUsages as Usage;
+
+use crate::gpu::{Device, GROUP, GpuError, Kernel, MAX_GROUPS, dispatch, kernels};
+use crate::grid::{BRICK, DEFAULT_COLOR};
+use crate::view::gpu::{Header, NO_NODES, SCENE_VERSION, SceneBuffers, WordNode, packed};
+use crate::view::trace::scene::top_of;
+
+/// Words of a node.
+pub const NODE_WORDS: u32 = (size_of::<WordNode>() / 4) as u32;
+/// The index, in 32-bit words, of [`Header::root`].
+pub const HEADER_ROOT: u32 = (std::mem::offset_of!(Header, root) / 4) as u32;
+/// The index, in 32-bit words, of [`Header::bricks`].
+pub const HEADER_BRICKS: u32 = (std::mem::offset_of!(Header, bricks) / 4) as u32;
+
+/// `Params` in `shaders/trace/tree.wgsl`, which documents the fields.
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+#[expect(missing_docs, reason = "documented in the shaders")]
+pub struct TreeParams {
+    pub bricks: [u32; 3],
+    pub top: u32,
+    pub nodes: u32,
+    pub max_groups: u32,
+    pub padding: [u32; 2],
+}
+
+/// The buffers of a scene, and the stages that fill them from its bricks.
+#[derive(Debug)]
+pub(crate) struct Tree {
+    pub(crate) buffers: SceneBuffers,
+    /// Kernels, their bind groups and the number of workgroups.
+    stages: [(Kernel, Vec<wgpu::BindGroup>, u32); 3],
+}
+
+impl Tree {
+    /// The tree of a grid of `dims`, over a buffer for `capacity` bricks. Their number is in
+    /// `counters`, which the voxelization writes.
+    ///
+    /// # Errors
+    /// The nodes exceed the device's limit; the device fails.
+    pub(crate) fn new(
+        device: &Device,
+        dims: [u32; 3],
+        bricks: wgpu::Buffer,
+        capacity: u32,
+        counters: &wgpu::Buffer,
+    ) -> Result<Self, GpuError> {
+        let top = top_of(dims);
+        let nodes: u64 = (1..=top).map(|level| nodes_on(dims, level)).sum();
+        // Cells with bricks: the bricks, and nodes other than the root.
+        let upper = (nodes - 1).min(u64::from(top - 1) * u64::from(capacity));
+        let header = Header {
+            version: SCENE_VERSION,
+            top,
+            root: NO_NODES,
+            rest: packed(DEFAULT_COLOR),
+            lo: [0; 3],
+            bricks: 0,
+            hi: dims.map(|d| d as i32 - 1),
+            has_colors: 0,
+        };
+        let storage = |label, words| device.checked_buffer(label, words, Usage::STORAGE);
+        let header_usage = Usage::UNIFORM | Usage::STORAGE;
+        let buffers = SceneBuffers {
+            nodes: storage("nodes", nodes * u64::from(NODE_WORDS))?,
+            header: device.filled("scene", bytemuck::bytes_of(&header), header_usage)?,
+            children: storage("children", u64::from(capacity) + upper)?,
+            bricks,
+            colors: storage("colours", 1)?,
+        };
+        // Fits, since the buffer of the nodes could be made.
+        let nodes = nodes as u32;
+        let params = TreeParams {
+            bricks: dims.map(|d| d.div_ceil(BRICK)),
+            top,
+            nodes,
+            max_groups: MAX_GROUPS,
+            padding: [0; 2],
+        };
+        let params = device.filled("params", bytemuck::bytes_of(&params), Usage::UNIFORM)?;
+        let stage = |kernel, invocations: u32| {
+            let groups = device.pipeline(kernel, &[]).bind(&device.device, |name| {
+                let buffer = match name {
+                    "params" => &params,
+                    "counters" => counters,
+                    "bricks" => &buffers.bricks,
+                    "nodes" => &buffers.nodes,
+                    "header" => &buffers.header,
+                    "children" => &buffers.children,
+                    _ => return None,
+                };
+                Some(buffer.as_entire_binding())
+            })?;
+            Ok((kernel, groups, invocations.div_ceil(GROUP)))
+        };
+        let stages = [
+            stage(kernels::TREE_FILL, capacity)?,
+            stage(kernels::TREE_COUNT, nodes)?,
+            stage(kernels::TREE_LINK, capacity.max(nodes))?,
+        ];
+        device.check()?;
+        Ok(Self { buffers, stages })
+    }
+
+    /// Records the stages. The run that finds the bricks has cleared the counter of children.
+    pub(crate) fn record(&self, device: &Device, encoder: &mut wgpu::CommandEncoder) {
+        encoder.clear_buffer(&self.buffers.nodes, 0, None);
+        let mut pass = encoder.begin_compute_pass(&Default::default());
+        for (kernel, bind_groups, groups) in &self.stages {
+            device.pipeline(*kernel, &[]).set(&mut pass, bind_groups);
+            dispatch(&mut pass, *groups, MAX_GROUPS);
+        }
+    }
+}
+
+/// Nodes of a level in a grid of `dims`.
+fn nodes_on(dims: [u32; 3], level: u32) -> u64 {
+    dims.map(|d| u64::from(d.div_ceil(BRICK << (3 * level)))).iter().product()
+}

@@ -12,10 +12,10 @@ use super::strip::strip;
 
 /// The Stanford dragon.
 pub fn dragon_at_four_resolutions(folder: &Path) -> Result<Vec<u8>> {
-    const JADE: [u8; 3] = [DEFAULT_COLOR[0], DEFAULT_COLOR[1], DEFAULT_COLOR[2]];
+    const CLAY: [u8; 3] = [DEFAULT_COLOR[0], DEFAULT_COLOR[1], DEFAULT_COLOR[2]];
     let mesh = mesh_of(&folder.join("dragon.obj"))?;
     let at =
-        |resolution| painted(&voxels_of(&mesh, Mode::Surface, resolution, Up::Y)?, |_| Some(JADE));
+        |resolution| painted(&voxels_of(&mesh, Mode::Surface, resolution, Up::Y)?, |_| Some(CLAY));
     strip(&[at(32)?, at(64)?, at(128)?, at(512)?], [380, 330])
 }
 

@@ -10,9 +10,9 @@ use crate::grid::VoxelGrid;
 use crate::grid::brick::{BrickKey, Mask, count, is_empty, mask_place, mask_places};
 use crate::lattice::MAX_DIM;
 
-/// The colour that renderers give voxels of a grid without colours: a green, distinct from
+/// The colour that renderers give voxels of a grid without colours: a warm clay, distinct from
 /// backgrounds and shadows.
-pub const DEFAULT_COLOR: Rgba = [128, 176, 150, 255];
+pub const DEFAULT_COLOR: Rgba = [220, 198, 168, 255];
 
 /// The colours of a grid's voxels: sRGB with opacity.
 pub type Colors = VoxelValues<Rgba>;

@@ -81,9 +81,9 @@ pub type Triangle = [[i32; 3]; 3];
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum PlaceError {
-    /// A resolution of zero, or past the largest grid.
+    /// A number of voxels along an axis of zero, or past the largest grid.
     #[error(
-        "a resolution of {0} is not possible: use 1 to {MAX_DIM}, or in tiles up to \
+        "{0} voxels along an axis are not possible: use 1 to {MAX_DIM}, or in tiles up to \
          {MAX_SPAN_VOXELS}"
     )]
     Resolution(u32),

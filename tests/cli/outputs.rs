@@ -66,7 +66,10 @@ fn impossible_outputs_are_refused_before_anything_starts() {
     ] {
         refuses(&folder, &format!("{args} --res 8"), complaint);
     }
-    refuses(&folder, "0.obj 1.obj -o out --res 0", "a resolution of 0 is not possible");
+    for size in ["--res 0", "--height 0"] {
+        let args = format!("0.obj 1.obj -o out {size}");
+        refuses(&folder, &args, "0 voxels along an axis are not possible");
+    }
     refuses(&folder, "0.obj 1.obj -o out --voxel-size nan", "a voxel size of NaN is not possible");
     succeeds(&folder, "0.obj 1.obj -o new.vox/ --res 8");
     assert_eq!(files(&folder.join("new.vox")), ["0.vox", "1.vox"]);

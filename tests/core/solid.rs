@@ -1079,3 +1079,76 @@ fn the_automatic_fill_weighs_the_work_of_winding_numbers() {
         .collect();
     assert_eq!(solid(&at_resolution(&mesh_of(&small), 256), Fill::Auto).1.fill, Fill::Winding);
 }
+
+/// Two cubes with an edge of four and a bar between them that passes no voxel's centre: one shell.
+fn dumbbell() -> Mesh {
+    let sections = [(0.0, 0.0, 4.0), (4.0, 0.0, 4.0), (4.0, 1.6, 1.9), (8.0, 1.6, 1.9)];
+    let sections = sections.into_iter().chain([(8.0, 0.0, 4.0), (12.0, 0.0, 4.0)]);
+    let square = |(x, lo, hi)| [[x, lo, lo], [x, hi, lo], [x, hi, hi], [x, lo, hi]];
+    let side = |at: u32| {
+        let next = at / 4 * 4 + (at + 1) % 4;
+        [[at, next, next + 4], [at, next + 4, at + 4]]
+    };
+    let ends = [[0, 2, 1], [0, 3, 2], [20, 21, 22], [20, 22, 23]];
+    let triangles = (0..20).flat_map(side).chain(ends).collect();
+    Mesh::new(sections.flat_map(square).collect(), triangles).unwrap()
+}
+
+#[test]
+fn closed_shells_without_a_voxel_or_in_pieces_are_said() {
+    let fin = cuboid([14.1, 0.0, 0.0], [14.4, 4.0, 4.0]);
+    let options = PlaceOptions::new(Sizing::VoxelSize(1.0));
+    let mesh = place(&together(&[dumbbell(), fin, cube([16.0, 0.0, 0.0], 4.0)]), &options).unwrap();
+    for fill in [Fill::Auto, Fill::Parity, Fill::Winding, Fill::Vote] {
+        let (grid, filling) = solid(&mesh, fill);
+        assert_eq!((grid.occupied(), filling.is_doubtful()), (3 * 64, false), "{fill}");
+        let units = |c: f64| (c * f64::from(mesh.lattice().units_per_voxel())).round() as i32;
+        let lost: Vec<_> = filling.losses.iter().map(|loss| (loss.pieces, loss.bounds)).collect();
+        let fin = [[14.1, 0.0, 0.0], [14.4, 4.0, 4.0]];
+        let expected = [(2, [[0.0; 3], [12.0, 4.0, 4.0]]), (0, fin)];
+        assert_eq!(lost, expected.map(|(pieces, bounds)| (pieces, bounds.map(|p| p.map(units)))));
+    }
+    // With the surface nothing is lost, and shells outside the grid have none to lose.
+    let mode = Mode::Solid(Solid { fill: Fill::Auto, include_surface: true });
+    let voxels = voxelize(&Cpu::default(), &mesh, mode, &RunOptions::default(), &NoProgress);
+    assert_eq!(voxels.unwrap().fill_report.unwrap().losses, []);
+    let bounds = Bounds { min: [16.0, 0.0, 0.0], max: [20.0, 4.0, 4.0] };
+    let part =
+        place(&together(&[dumbbell(), cube([16.0, 0.0, 0.0], 4.0)]), &options.with_bounds(bounds));
+    assert_eq!(solid(&part.unwrap(), Fill::Auto).1.losses, []);
+}
+
+/// The sets of voxels that are connected by faces, edges and corners, one by one.
+fn pieces(grid: &VoxelGrid) -> u64 {
+    let mut left: BTreeSet<[u32; 3]> = grid.voxels().collect();
+    let mut pieces = 0;
+    while let Some(first) = left.pop_first() {
+        let mut stack = vec![first];
+        pieces += 1;
+        while let Some(at) = stack.pop() {
+            let near = |a: usize| at[a].saturating_sub(1)..=at[a] + 1;
+            let around =
+                near(0).flat_map(|x| near(1).flat_map(move |y| near(2).map(move |z| [x, y, z])));
+            stack.extend(around.filter(|voxel| left.remove(voxel)));
+        }
+    }
+    pieces
+}
+
+#[test]
+fn pieces_of_a_shell_are_those_of_its_voxels() {
+    let (mut one, mut several) = (0, 0);
+    for seed in 0..300 {
+        let mut rng = Rng::with_seed(seed);
+        let mesh = placed(&crumpled_torus(&mut rng, 5, 4, UNIT / 2, 22), [11; 3]);
+        let (grid, filling) = solid(&mesh, Fill::Winding);
+        if filling.topology.shells > 1 || grid.occupied() == 0 {
+            continue;
+        }
+        let expected = pieces(&grid);
+        let found = filling.losses.first().map_or(1, |loss| loss.pieces);
+        assert_eq!(found, expected, "seed {seed}");
+        *(if expected == 1 { &mut one } else { &mut several }) += 1;
+    }
+    assert!(one > 20 && several > 20, "{one}, {several}");
+}

@@ -11,7 +11,10 @@ use pyo3::types::PyModule;
 use trivox::engine::verify::VerifyError;
 use trivox::formats::{ReadError, UnknownFormat, WriteError};
 use trivox::view::render::RenderError;
-use trivox::{BackendError, ErrorCode, GpuError, GridError, MeshError, PlaceError, VoxelizeError};
+use trivox::{
+    BackendError, ErrorCode, GpuError, GridError, MeshError, PlaceError, ProximityError,
+    VoxelizeError,
+};
 
 /// An error while detached from the interpreter.
 #[derive(Debug)]
@@ -176,6 +179,7 @@ from_library!(
     GridError,
     MeshError,
     PlaceError,
+    ProximityError,
     RenderError,
     UnknownFormat,
     VerifyError,

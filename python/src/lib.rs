@@ -12,6 +12,7 @@ mod grid;
 mod job;
 mod mesh;
 mod options;
+mod proximity;
 mod results;
 mod voxelizer;
 
@@ -27,6 +28,8 @@ mod _trivox {
     use crate::grid::files::{load, load_bytes, remove_temporary_files, restore_grid};
     #[pymodule_export]
     use crate::mesh::{PyMesh, read_mesh, restore_mesh};
+    #[pymodule_export]
+    use crate::proximity::PyProximity;
     #[pymodule_export]
     use crate::results::{adapters, diff, grid_formats, join, mesh_formats, verify};
     #[pymodule_export]

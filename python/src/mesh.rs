@@ -529,6 +529,17 @@ impl Source {
         }
     }
 
+    /// The mesh, read if it is a file.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn load(self, job: &Job) -> Result<PyMesh, Failure> {
+        match self {
+            Self::Path(path) => load(path, job),
+            Self::Mesh(mesh) => Ok(mesh),
+        }
+    }
+
     /// As the library takes it.
     pub fn as_library(&self) -> MeshSource<'_> {
         match self {

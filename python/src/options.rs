@@ -108,6 +108,7 @@ pub mod named {
         on_error: &'a str,
         order: &'a str,
         scale: Option<f64>,
+        signed: bool,
         sidecars: Option<HashMap<String, Vec<u8>>>,
         time_limit: Option<f64>,
         turn: Option<f64>,

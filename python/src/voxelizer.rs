@@ -160,8 +160,13 @@ fn parse_on_error(py: Python<'_>, on_error: &str) -> PyResult<OnError> {
     }
 }
 
+/// A number of threads.
+pub fn threads_of(value: &Bound<'_, PyAny>) -> PyResult<usize> {
+    whole("threads", value, 1..=MAX_THREADS).map(|threads| threads as usize)
+}
+
 /// A number of bytes, or text with a unit.
-fn parse_memory(value: &Bound<'_, PyAny>) -> PyResult<u64> {
+pub fn parse_memory(value: &Bound<'_, PyAny>) -> PyResult<u64> {
     if let Ok(bytes) = value.extract::<u64>()
         && !is_flag(value)
     {
@@ -285,7 +290,7 @@ impl PyVoxelizer {
         let cube = cube.map(|cube| whole("cube", cube, 1..=MAX_DIM)).transpose()?;
         let dims = dims.map(|dims| wholes::<_, 3>("dims", dims, 1..=MAX_DIM)).transpose()?;
         let rotate = rotate.map(texts).transpose()?.unwrap_or_default();
-        let threads = threads.map(|n| whole("threads", n, 1..=MAX_THREADS)).transpose()?;
+        let threads = threads.map(threads_of).transpose()?;
         let interior_color = interior_color.map(|rgb| wholes("interior_color", rgb, 0..=u8::MAX));
         let interior_color = interior_color.transpose()?;
         let attributes = attributes.map(attributes_of).transpose()?.unwrap_or_default();
@@ -384,7 +389,7 @@ impl PyVoxelizer {
             lattice: lattice_of,
             choice,
             adapter: adapter.map(str::to_owned),
-            threads: threads.map(|threads| threads as usize),
+            threads,
             memory,
             time_limit: time,
         };

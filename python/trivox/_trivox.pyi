@@ -11,6 +11,7 @@ __all__ = [
     "DistanceField",
     "Grid",
     "Mesh",
+    "Proximity",
     "Voxelizer",
     "_Batch",
     "_grid_formats",
@@ -237,6 +238,32 @@ class DistanceField:
     def __dlpack__(self, **options: Any) -> Any: ...
     def __dlpack_device__(self) -> tuple[int, int]: ...
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]: ...
+
+@final
+class Proximity:
+    def __new__(
+        cls,
+        mesh: _MeshLike,
+        *,
+        fill: Literal["auto", "winding", "parity", "vote"] = "auto",
+        threads: SupportsIndex | None = None,
+        memory: SupportsIndex | str | None = None,
+    ) -> Proximity: ...
+    @property
+    def mesh(self) -> Mesh: ...
+    @property
+    def fill(self) -> Literal["winding", "parity", "vote"]: ...
+    def distances(self, points: ArrayLike, *, signed: bool = True) -> NDArray[np.floating[Any]]: ...
+    def nearest(
+        self, points: ArrayLike
+    ) -> tuple[
+        NDArray[np.floating[Any]],
+        NDArray[np.int64],
+        NDArray[np.floating[Any]],
+        NDArray[np.floating[Any]],
+    ]: ...
+    def contains(self, points: ArrayLike) -> NDArray[np.bool_]: ...
+    def __getnewargs_ex__(self) -> tuple[tuple[Mesh], dict[str, Any]]: ...
 
 @final
 class _Batch(Iterator[tuple[Any, _R]]):

@@ -137,7 +137,7 @@ impl ErrorCode for ProximityError {
 impl Proximity {
     /// The tree of `mesh`, whose inside is that of a solid with this fill. [`Fill::Auto`] takes
     /// winding numbers, or parity if the mesh is closed but cannot be oriented. A mesh without an
-    /// inside, such as a plane, contains no point.
+    /// inside, such as a plane, contains no point beside it.
     ///
     /// # Errors
     /// A mesh without extent; [`Fill::Flood`]; more than `memory` bytes are needed; cancelled.

@@ -4,12 +4,11 @@ use std::fmt;
 
 use rayon::prelude::*;
 
-use crate::base::numbers::{counted, grouped, significant};
+use crate::base::numbers::{counted, significant};
 use crate::base::srgb::Rgba;
 use crate::grid::VoxelGrid;
 use crate::lattice::{PlacedMesh, Sizing};
 use crate::solid::mode::Mode;
-use crate::solid::topology::ShellLoss;
 use crate::solid::{Fill, FillReport, FillWarning};
 
 /// A property of the voxels that a caller might not expect; [`Display`](fmt::Display) gives a
@@ -36,17 +35,6 @@ pub enum Warning {
     Backend(String),
     /// The inside of a solid is not certain.
     Fill(FillWarning),
-    /// Closed shells of a solid have no voxel, or are in pieces.
-    Shells {
-        /// How many.
-        count: u64,
-        /// Shells of the mesh.
-        of: u64,
-        /// The pieces of the first, connected sets of its voxels: 0, or 2 and more.
-        pieces: u64,
-        /// The minimum and maximum corner of the first, in mesh units.
-        bounds: [[f64; 3]; 2],
-    },
     /// Voxels were left out because everything in them is transparent.
     Transparent {
         /// How many.
@@ -145,18 +133,7 @@ impl Warning {
 
     /// Those about how a solid was filled.
     pub(super) fn of_filling(fill_report: &FillReport) -> impl Iterator<Item = Self> + '_ {
-        let losses = [true, false].into_iter().filter_map(|is_empty| {
-            let kind = |loss: &&ShellLoss| (loss.pieces == 0) == is_empty;
-            let mut losses = fill_report.losses.iter().filter(kind);
-            let ShellLoss { pieces, bounds, .. } = *losses.next()?;
-            Some(Self::Shells {
-                count: 1 + losses.count() as u64,
-                of: fill_report.topology.shells,
-                pieces,
-                bounds: bounds.map(|corner| fill_report.in_mesh_units(corner)),
-            })
-        });
-        fill_report.doubts.iter().cloned().map(Self::Fill).chain(losses)
+        fill_report.doubts.iter().cloned().map(Self::Fill)
     }
 
     /// The warning about few voxels: a whole mesh has fewer than eight, or is smaller than a voxel,
@@ -229,26 +206,6 @@ impl fmt::Display for Warning {
                  a voxel instead of 1/{of_grid}"
             ),
             Self::Fill(doubt) => write!(f, "the fill is doubtful: {doubt}"),
-            Self::Shells { count, of, pieces, bounds } => {
-                let is_one = *count == 1;
-                let [from, to] = bounds.map(|corner| {
-                    let [x, y, z] = corner.map(|c| significant(c, 4));
-                    format!("({x}, {y}, {z})")
-                });
-                let of = counted(*of, "shell");
-                let (count, first) = (grouped(*count), if is_one { "" } else { "the first lies " });
-                let place = format!("{first}from {from} to {to}");
-                match pieces {
-                    0 => {
-                        let has = if is_one { "has" } else { "have" };
-                        write!(f, "{count} of {of} {has} no voxel, as none has its centre in it: {place}")
-                    }
-                    _ => {
-                        let (is, it) = if is_one { ("is", "it") } else { ("are", "the first") };
-                        write!(f, "{count} of {of} {is} in pieces, {it} in {pieces}: {place}")
-                    }
-                }
-            }
             Self::Transparent { voxels } => {
                 let voxels = counted(*voxels, "voxel");
                 let were = if voxels == "1 voxel" { "was" } else { "were" };

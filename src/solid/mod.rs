@@ -16,7 +16,7 @@ pub mod topology;
 
 pub use report::{Caps, FillReport, FillWarning, Volume};
 pub use summary::{
-    ConfidenceSummary, DisagreementSummary, DoubtSummary, FillSummary, LossSummary, TopologySummary,
+    ConfidenceSummary, DisagreementSummary, DoubtSummary, FillSummary, TopologySummary,
 };
 
 use std::borrow::Cow;
@@ -30,9 +30,7 @@ use crate::grid::{VoxelGrid, Windings};
 use crate::lattice::{MAX_DIM, PlacedMesh};
 use crate::predicate::crosses::Axis;
 use crate::solid::fill::{AxisDisagreement, Generalized};
-use crate::solid::topology::{
-    Boundary, FlipStatistics, Flips, MAX_EDGES, ShellLoss, Topology, losses,
-};
+use crate::solid::topology::{Boundary, FlipStatistics, Flips, MAX_EDGES, Topology};
 
 /// Options of a solid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -157,8 +155,6 @@ struct OrientedSurface {
     boundary: Option<Boundary>,
     /// Statistics of the flipped triangles; `None` if the mesh is closed and oriented as given.
     flips: Option<FlipStatistics>,
-    /// The losses of shells; none of a mesh with holes, nor in a tile.
-    losses: Vec<ShellLoss>,
 }
 
 impl OrientedSurface {
@@ -176,19 +172,14 @@ impl OrientedSurface {
 
     /// Analyzes the runner's mesh, and replaces it by the one with flipped parts.
     fn of(runner: &mut Runner) -> Result<Self, BackendError> {
-        let (mut surface, flips, shells) = Self::as_given(runner, Topology::may_need_flips)?;
+        let (mut surface, flips) = Self::as_given(runner, Topology::may_need_flips)?;
         if let Some(Flips { statistics, is_flipped }) = flips {
             let is_oriented = surface.topology.is_oriented();
             if let Some(is_flipped) = &is_flipped {
                 runner.mesh = Cow::Owned(runner.mesh.with_flipped(is_flipped));
-                (surface, ..) = Self::as_given(runner, |_| false)?;
+                (surface, _) = Self::as_given(runner, |_| false)?;
             }
             surface.flips = (!is_oriented || is_flipped.is_some()).then_some(statistics);
-        }
-        if let Some(shells) = shells.filter(|_| runner.mesh.window().is_none()) {
-            let (is_oriented, kept) = (surface.topology.is_oriented(), 4 * shells.len() as u64);
-            surface.losses = runner
-                .within(kept, |memory| Ok(losses(&runner.mesh, &shells, is_oriented, memory)))?;
         }
         Ok(surface)
     }
@@ -197,9 +188,9 @@ impl OrientedSurface {
     fn as_given(
         runner: &Runner,
         flip: impl FnOnce(&Topology) -> bool,
-    ) -> Result<(Self, Option<Flips>, Option<Vec<u32>>), BackendError> {
+    ) -> Result<(Self, Option<Flips>), BackendError> {
         let whole = runner.mesh.whole();
-        let (topology, boundary, flips, shells) = runner.within(0, |memory| {
+        let (topology, boundary, flips) = runner.within(0, |memory| {
             let bytes = Topology::bytes(whole);
             check_memory(bytes, memory)?;
             let room = (memory - bytes) / Topology::boundary_bytes(1);
@@ -210,7 +201,7 @@ impl OrientedSurface {
                 check_memory(flipping + Topology::boundary_bytes(edges), memory)?;
                 Ok::<_, BackendError>(flip)
             };
-            let (topology, boundary, flips, shells) =
+            let (topology, boundary, flips) =
                 Topology::with_flips(whole, max_edges, allow, runner.progress)?;
             check_cancelled(runner.progress)?;
             let boundary = match boundary {
@@ -221,16 +212,15 @@ impl OrientedSurface {
                     return Err(BackendError::Memory { needed, allowed: memory });
                 }
             };
-            Ok((topology, boundary, flips, shells))
+            Ok((topology, boundary, flips))
         })?;
         let origin = runner.mesh.first_point();
         let surface = Self {
             topology: topology.relative_to(origin),
             boundary: boundary.map(|boundary| boundary.relative_to(origin)),
             flips: None,
-            losses: Vec::new(),
         };
-        Ok((surface, flips, shells))
+        Ok((surface, flips))
     }
 }
 

@@ -7,7 +7,7 @@ use crate::base::numbers::{counted, grouped};
 use crate::grid::{VoxelGrid, Windings};
 use crate::lattice::{Lattice, PlacedMesh};
 use crate::solid::fill::{AxisDisagreement, Confidence};
-use crate::solid::topology::{FlipStatistics, ShellLoss, Topology};
+use crate::solid::topology::{FlipStatistics, Topology};
 use crate::solid::{Fill, Findings, MUCH, OrientedSurface};
 
 /// The report of a fill.
@@ -41,10 +41,6 @@ pub struct FillReport {
     pub leaked: Option<u64>,
     /// The volume, without an included surface.
     pub volume: Volume,
-    /// Closed shells without a voxel or in pieces, each filled alone; in the order of the mesh. None
-    /// are searched for in a mesh with holes, in a tile, in a very large grid, nor if the surface is
-    /// in the solid. Points of a shell are on [`lattice`](Self::lattice).
-    pub losses: Vec<ShellLoss>,
     /// Reasons for doubt; empty if there are none.
     pub doubts: Vec<FillWarning>,
 }
@@ -325,11 +321,7 @@ impl FillReport {
             doubts.push(FillWarning::Nothing);
         }
         let Findings { unended, windings, disagreement, enclosed, leaked, caps } = findings;
-        let OrientedSurface { topology, flips, mut losses, .. } = surface;
-        // The surface's voxels are there; of an empty solid the doubt says so.
-        if include_surface || fill == Fill::Flood || grid.occupied() == 0 {
-            losses.clear();
-        }
+        let OrientedSurface { topology, flips, .. } = surface;
         Self {
             lattice: *mesh.lattice(),
             fill,
@@ -343,15 +335,8 @@ impl FillReport {
             enclosed,
             leaked,
             volume,
-            losses,
             doubts,
         }
-    }
-
-    /// A point of the lattice in mesh units.
-    pub(crate) fn in_mesh_units(&self, point: [i32; 3]) -> [f64; 3] {
-        let Lattice { origin, scale, .. } = &self.lattice;
-        [0, 1, 2].map(|a| origin[a] + f64::from(point[a]) / scale)
     }
 
     /// Columns with a winding number opposite in sign to the mesh's volume, where winding

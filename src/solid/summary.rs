@@ -65,9 +65,6 @@ pub struct FillSummary {
     /// Voxels that the flood fill reached though most rays find them inside.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub leaked: Option<u64>,
-    /// Closed shells without a voxel or in pieces; the first 100.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub lost_shells: Vec<LossSummary>,
     /// Volume of the voxels, in cubic mesh units.
     pub voxel_volume: f64,
     /// Volume of a closed mesh, in cubic mesh units; negative if it is inside out.
@@ -112,19 +109,6 @@ impl From<&Topology> for TopologySummary {
             unbalanced_edges: topology.unbalanced_edges,
         }
     }
-}
-
-/// The most lost shells in a summary.
-const MAX_LOSSES: usize = 100;
-
-/// A closed shell without a voxel or in pieces.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[non_exhaustive]
-pub struct LossSummary {
-    /// Sets of connected voxels: 0, or 2 and more.
-    pub pieces: u64,
-    /// The minimum and maximum corner, in mesh units.
-    pub bounds: [[f64; 3]; 2],
 }
 
 /// A warning about the fill.
@@ -189,7 +173,9 @@ impl FillSummary {
     #[must_use]
     pub fn new(filling: &FillReport) -> Self {
         let lattice = &filling.lattice;
-        let in_mesh_units = |point| filling.in_mesh_units(point);
+        let in_mesh_units = |point: [i32; 3]| {
+            [0, 1, 2].map(|a| lattice.origin[a] + f64::from(point[a]) / lattice.scale)
+        };
         let FlipStatistics { flipped_patches, flipped_triangles, .. } =
             filling.flips.unwrap_or_default();
         let caps = filling.caps.as_ref();
@@ -227,12 +213,6 @@ impl FillSummary {
                 .map(|disagreement| DisagreementSummary::new(disagreement, lattice)),
             enclosed: filling.enclosed,
             leaked: filling.leaked,
-            lost_shells: (filling.losses.iter().take(MAX_LOSSES))
-                .map(|loss| LossSummary {
-                    pieces: loss.pieces,
-                    bounds: loss.bounds.map(in_mesh_units),
-                })
-                .collect(),
             voxel_volume: filling.volume.voxels,
             mesh_volume: filling.volume.mesh,
         }

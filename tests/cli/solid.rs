@@ -264,27 +264,3 @@ fn verify_judges_by_the_mode_that_is_asked_for() {
     succeeds(&folder, &format!("cube.obj {shell} -o shell.vox"));
     succeeds(&folder, &format!("verify cube.obj shell.vox {shell}"));
 }
-
-#[test]
-fn a_shell_without_a_voxel_is_a_warning() {
-    /// A box; its faces count vertices from the last.
-    fn cuboid([min, max]: [[f64; 3]; 2]) -> String {
-        let corner = |i: usize| [0, 1, 2].map(|a| if i >> a & 1 == 0 { min[a] } else { max[a] });
-        let corners = (0..8).map(corner).map(|[x, y, z]| format!("v {x} {y} {z}\n"));
-        let faces = ["-8 -4 -2 -6", "-7 -5 -1 -3", "-8 -7 -3 -4"];
-        let faces = faces.iter().chain(&["-6 -2 -1 -5", "-8 -6 -5 -7", "-4 -3 -1 -2"]);
-        corners.chain(faces.map(|face| format!("f {face}\n"))).collect()
-    }
-    let folder = folder();
-    // A plate, and a fin on it that passes no voxel's centre.
-    let plate = cuboid([[0.0; 3], [8.0, 4.0, 4.0]]);
-    let fin = cuboid([[3.0, 1.6, 4.0], [7.0, 1.9, 9.0]]);
-    folder.write("fin.obj", plate + &fin);
-    let (json, code) = report(&folder, "fin.obj --voxel-size 1 --mode solid --strict --json");
-    assert_eq!((code, &json["occupied"]), (Some(0), &128.into()), "{json}");
-    let warning =
-        "1 of 2 shells has no voxel, as none has its centre in it: from (3, 1.6, 4) to (7, 1.9, 9)";
-    assert_eq!(json["warnings"], serde_json::json!([warning]));
-    let lost = &json["fill"]["lost_shells"];
-    assert_eq!((lost.as_array().unwrap().len(), &lost[0]["pieces"]), (1, &0.into()), "{lost}");
-}

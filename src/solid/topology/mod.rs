@@ -20,7 +20,6 @@
 mod bins;
 mod boundary;
 mod edges;
-mod losses;
 mod measure;
 mod nesting;
 mod patches;
@@ -32,8 +31,6 @@ mod weld;
 use crate::base::progress::Progress;
 use crate::lattice::PlacedMesh;
 pub use crate::solid::topology::boundary::{Boundary, MAX_EDGES};
-pub use crate::solid::topology::losses::ShellLoss;
-pub(super) use crate::solid::topology::losses::losses;
 pub use crate::solid::topology::patches::FlipStatistics;
 pub(crate) use crate::solid::topology::patches::Flips;
 
@@ -82,9 +79,8 @@ pub struct Topology {
     pub area: f64,
 }
 
-/// What [`Topology::with_flips`] finds; of a closed mesh with the first triangle of each triangle's
-/// shell.
-pub(crate) type Analysis = (Topology, Result<Boundary, u64>, Option<Flips>, Option<Vec<u32>>);
+/// What [`Topology::with_flips`] finds.
+pub(crate) type Analysis = (Topology, Result<Boundary, u64>, Option<Flips>);
 
 impl Topology {
     /// The topology of `mesh`, computed in the current thread pool.
@@ -113,8 +109,7 @@ impl Topology {
         let (topology, boundary) = Self::matched(&matching, max_edges);
         let kept = boundary.as_ref().map_or(0, |boundary| boundary.edges() as u64);
         let flips = flip(&topology, kept)?.then(|| patches::flips(&matching, &topology, progress));
-        let shells = topology.is_closed().then(|| matching.shells());
-        Ok((topology, boundary, flips, shells))
+        Ok((topology, boundary, flips))
     }
 
     fn matched(matching: &Matching, max_edges: u64) -> (Self, Result<Boundary, u64>) {

@@ -185,7 +185,7 @@ fn what_cannot_be_judged_exits_with_2() {
         ("verify gone.obj a.npy", "gone.obj: No such file"),
         ("verify mesh.obj mesh.obj", "mesh.obj: is a mesh, and not a grid of voxels: voxelize it"),
         ("verify mesh.obj old.npy", "old.npy: "),
-        ("verify mesh.obj a.npy --res 0", "cannot place the mesh as the options say: a resolution"),
+        ("verify mesh.obj a.npy --res 0", "cannot place the mesh as the options say: 0 voxels"),
         (
             "verify mesh.obj a.npy --pad 2",
             "a padding of 2 on both sides leaves nothing of a grid of 4",

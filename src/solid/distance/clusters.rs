@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use crate::base::morton;
 use crate::grid::BRICK;
-pub(crate) use crate::lattice::Aabb;
+use crate::lattice::Aabb;
 use crate::lattice::PlacedMesh;
 
 /// Maximum number of triangles of a cluster.

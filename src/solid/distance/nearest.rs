@@ -26,8 +26,8 @@ use pulp::{Arch, Simd, WithSimd};
 use crate::base::lanes::{LANES, Lanes};
 use crate::base::vector::{Vector, cross, dot, minus, times};
 use crate::grid::{BRICK, Mask, set_bits};
-use crate::lattice::{PlacedMesh, Triangle};
-use crate::solid::distance::clusters::{Aabb, Clusters};
+use crate::lattice::{Aabb, PlacedMesh, Triangle};
+use crate::solid::distance::clusters::Clusters;
 use crate::solid::distance::distance_bound::DistanceBound;
 use crate::solid::distance::exact;
 

@@ -1,7 +1,6 @@
 //! A point on the lattice of a mesh, or on a coarser one if it is far from it.
 
-use crate::lattice::{Lattice, Triangle};
-use crate::solid::distance::clusters::Aabb;
+use crate::lattice::{Aabb, Lattice, Triangle};
 use crate::solid::proximity::nearest::Point;
 
 /// Maximum difference between coordinates of the point and of the mesh, before both are rounded.

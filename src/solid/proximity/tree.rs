@@ -5,9 +5,8 @@
 use rayon::prelude::*;
 
 use crate::base::lanes::{LANES, Lanes};
-use crate::lattice::PlacedMesh;
+use crate::lattice::{Aabb, PlacedMesh};
 use crate::predicate::crosses::Axis;
-use crate::solid::distance::clusters::Aabb;
 use crate::solid::proximity::query::Query;
 
 /// Triangles that one thread orders.

@@ -4,10 +4,10 @@
 //! Triangles are assigned to the bricks that they touch (`octree`), which are painted one by one
 //! (`painter`). A voxel that only triangles of one shade touch (`touched`) has that shade. In all
 //! other voxels triangles are clipped (`clip`).
-//! The mean colour of a clipped polygon (`shade`) is the mean of the texels that it covers, weighted
-//! by covered area or, where interpolated, by tents (`texels`, `coverage`). Polygons are summed in
-//! integers (`sums`), so their order has no effect. All of it runs on the CPU, for both backends,
-//! with basic floating-point operations only: the colours are the same on every machine, to the bit.
+//! The mean colour of a clipped polygon (`shade`) is the mean of the texels that it covers,
+//! weighted by covered area (`texels`, `coverage`, `bilinear`). Polygons are summed in integers
+//! (`sums`), so their order has no effect. All of it runs on the CPU, for both backends, with basic
+//! floating-point operations only: the colours are the same on every machine, to the bit.
 //!
 //! The surface of a solid does not touch all its voxels. An exposed untouched voxel has the mean
 //! colour of its neighbours; all others have one colour, the mean over the surface (`interior`).
@@ -24,6 +24,7 @@ use crate::solid::mode::Mode;
 use crate::surface::color::painter::{ColoredBrick, Painted, Painter, painted_bytes};
 use crate::surface::color::shade::Shading;
 
+mod bilinear;
 pub(super) mod clip;
 mod coverage;
 mod interior;

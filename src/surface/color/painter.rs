@@ -8,12 +8,14 @@ use crate::grid::{
     BRICK, BrickKey, Mask, VoxelGrid, count, is_empty, mask_below, mask_bounds, mask_places,
 };
 use crate::lattice::Distinct;
+use crate::surface::color::bilinear::{Integrated, Piece, Queues};
 use crate::surface::color::clip::{ClipScratch, Plane, clip, corners};
 use crate::surface::color::coverage;
 use crate::surface::color::octree;
 use crate::surface::color::shade::{Shade, Shading, TriangleShading};
 use crate::surface::color::sums::{Sums, Weights};
 use crate::surface::color::texel_polygon::TexelPolygon;
+use crate::surface::color::texels::MAX_INTERPOLATED;
 use crate::surface::color::touched::brick_masks;
 
 /// An upper estimate of the bytes of coloured bricks, and of the colours of their voxels: each is
@@ -64,6 +66,7 @@ pub(super) struct Scratch {
     clipped: ClipScratch,
     texels: TexelPolygon,
     coverage: coverage::Scratch,
+    queues: Queues,
     /// Empty between bricks.
     sums: Vec<Sums>,
     colors: Vec<Rgba>,
@@ -75,6 +78,7 @@ impl Default for Scratch {
             clipped: ClipScratch::default(),
             texels: TexelPolygon::EMPTY,
             coverage: coverage::Scratch::default(),
+            queues: Queues::default(),
             sums: vec![Sums::default(); 512],
             colors: vec![[0; 4]; 512],
         }
@@ -159,7 +163,7 @@ impl WithSimd for PaintBrick<'_> {
         }
         let (mut missed, mut around) = (Mask::default(), None);
         while !is_empty(&mixed) {
-            self.sum(&shadings, &masks, &mixed, around);
+            self.sum(simd, &shadings, &masks, &mixed, around);
             let untouched = self.resolve(&mixed, &mut touched, &mut visible);
             // Triangles touch all voxels of a surface: of these, rounding lost all polygons.
             if around.is_none() && !is_solid {
@@ -184,8 +188,9 @@ impl<'a> PaintBrick<'a> {
     /// `around` is the centre of a voxel whose polygons rounding lost, because triangles touch it
     /// only in points and edges. Triangles are scaled towards it, as if the voxel were larger.
     #[inline(always)]
-    fn sum(
+    fn sum<S: Simd>(
         &mut self,
+        simd: S,
         shadings: &[TriangleShading],
         masks: &[Mask],
         mixed: &Mask,
@@ -202,9 +207,11 @@ impl<'a> PaintBrick<'a> {
             let own = own.as_ref().unwrap_or(mixed);
             if !is_empty(own) {
                 let corners = self.corners(index).map(shrunk);
-                self.add(index, shadings, &corners, mask_bounds(own), mixed);
+                self.add(simd, index, shadings, &corners, mask_bounds(own), mixed);
             }
         }
+        let Scratch { queues, sums, .. } = &mut *self.scratch;
+        queues.finish(simd, |integrated| add_pieces(integrated, shadings, sums));
     }
 
     /// Converts the sums of the `mixed` voxels to colours. Returns the voxels without any.
@@ -256,8 +263,9 @@ impl<'a> PaintBrick<'a> {
     /// Clips a triangle with these corners to the `mixed` voxels from `first` to `last` and adds
     /// the polygons to their sums.
     #[inline(always)]
-    fn add(
+    fn add<S: Simd>(
         &mut self,
+        simd: S,
         index: usize,
         shadings: &[TriangleShading],
         corners: &[[f64; 3]; 3],
@@ -268,7 +276,8 @@ impl<'a> PaintBrick<'a> {
         let copies = u64::from(self.painter.distinct.copies(self.triangles[index]));
         let plane = Plane::new(corners);
         let texel_map = shading.texel_map(plane);
-        let Scratch { clipped, texels, coverage, sums, .. } = &mut *self.scratch;
+        let is_interpolated = shading.interpolated().is_some();
+        let Scratch { clipped, texels, coverage, queues, sums, .. } = &mut *self.scratch;
         clip(
             corners,
             [0, 1, 2].map(|a| [first[a] as i32, last[a] as i32]),
@@ -283,10 +292,32 @@ impl<'a> PaintBrick<'a> {
                 if let Some(map) = &texel_map {
                     map.map(polygon, texels);
                 }
+                if is_interpolated {
+                    let [low, high] = texels.bounds();
+                    let color = shading.mean_color(&plane, polygon);
+                    let piece = Piece::new(index, voxel, weight, color);
+                    let done = |integrated: &Integrated| add_pieces(integrated, shadings, sums);
+                    let is_small = (high[0] - low[0]).max(high[1] - low[1]) <= MAX_INTERPOLATED;
+                    if is_small && queues.push(simd, texels.points(), [low, high], piece, done) {
+                        return;
+                    }
+                }
                 let shade = shading.mean(&plane, polygon, texel_map.as_ref(), texels, coverage);
                 sums[voxel].add(weight, &shade);
             },
         );
+    }
+}
+
+/// Adds integrated pieces of triangles to the sums of their voxels.
+#[inline(always)]
+fn add_pieces(integrated: &Integrated, shadings: &[TriangleShading], sums: &mut [Sums]) {
+    for (index, piece) in integrated.pieces.iter().enumerate() {
+        let shading = &shadings[piece.triangle as usize];
+        if let Some(sampler) = shading.interpolated() {
+            let shade = shading.shade(sampler.weighted(integrated, index), piece.color);
+            sums[piece.voxel as usize].add(piece.weight, &shade);
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use crate::mesh::appearance::{
 };
 use crate::surface::color::Color;
 use crate::surface::color::clip::{Plane, Polygon, TexelMap};
-use crate::surface::color::coverage::{Scratch, Weights, has_room};
+use crate::surface::color::coverage::{Coverage, Scratch, has_room};
 use crate::surface::color::texel_polygon::{TexelPolygon, bounds};
 use crate::surface::color::texels::Sampler;
 
@@ -350,6 +350,14 @@ impl TriangleShading<'_> {
         self.uniform
     }
 
+    /// The sampler of a texture whose mean over a small polygon is that of the bilinear interpolant
+    /// of its texels.
+    #[inline]
+    pub(super) fn interpolated(&self) -> Option<&Sampler<'_>> {
+        let has_map = self.material.opacity_map.is_some();
+        self.sampler.as_ref().filter(|sampler| sampler.filter == Filter::Linear && !has_map)
+    }
+
     /// The factor of the texture's mean over a clipped polygon.
     #[inline(always)]
     pub(super) fn mean_color(&self, plane: &Plane, clipped: &Polygon) -> Color {
@@ -440,7 +448,7 @@ impl TriangleShading<'_> {
             (0..2).for_each(|a| point[a] /= texels[a]);
         }
         let (mut sum, mut area) = ([0.0; 5], 0.0);
-        for (cell, covered) in Weights::of_squares(scaled.points(), scratch).texels() {
+        for (cell, covered) in Coverage::new(scaled.points(), scratch).cells() {
             let middle = [0, 1].map(|a| (cell[a] as f64 + 0.5) * texels[a]);
             let sample = self.point(sampler, middle, opacity);
             (0..5).for_each(|i| sum[i] += covered * sample[i]);

@@ -11,6 +11,14 @@ pub(super) struct TexelPolygon {
     len: usize,
 }
 
+/// Integrals over a polygon, divided by its area.
+pub(super) struct Moments {
+    /// Signed.
+    pub(super) area: f64,
+    /// The means of `x`, `y` and `x y`.
+    pub(super) mean: [f64; 3],
+}
+
 impl TexelPolygon {
     pub(super) const EMPTY: Self = Self { points: [[0.0; 2]; MAX_POINTS], len: 0 };
 
@@ -77,6 +85,30 @@ impl TexelPolygon {
             (last, before) = (point, now);
         }
         clipped
+    }
+
+    /// `None` for a polygon without area.
+    pub(super) fn moments(&self) -> Option<Moments> {
+        let [first, rest @ ..] = self.points() else { return None };
+        // Relative to the first vertex, for precision.
+        let local = |p: &[f64; 2]| [p[0] - first[0], p[1] - first[1]];
+        let (mut area, mut x, mut y, mut xy) = (0.0, 0.0, 0.0, 0.0);
+        for pair in rest.windows(2) {
+            let [p, q] = [local(&pair[0]), local(&pair[1])];
+            let double = p[0] * q[1] - p[1] * q[0];
+            let sum = [p[0] + q[0], p[1] + q[1]];
+            area += double;
+            x += double * sum[0];
+            y += double * sum[1];
+            xy += double * (sum[0] * sum[1] + p[0] * p[1] + q[0] * q[1]);
+        }
+        if area == 0.0 {
+            return None;
+        }
+        let [x, y, xy] = [x / (3.0 * area), y / (3.0 * area), xy / (12.0 * area)];
+        let [s, t] = *first;
+        let mean = [s + x, t + y, s * t + s * y + t * x + xy];
+        Some(Moments { area: area / 2.0, mean })
     }
 
     pub(super) fn area(&self) -> f64 {

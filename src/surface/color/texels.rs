@@ -1,8 +1,8 @@
 //! The mean of a texture over a convex polygon.
 //!
 //! A texel is weighted by its covered area. Inside the polygon, texels of a coarse mip level are
-//! used; along its edges the polygon is refined down to single texels. Of a polygon of a few texels
-//! of a linearly filtered texture, a texel is weighted by its tent in the bilinear interpolant.
+//! used; along its edges the polygon is refined down to single texels. A polygon of a few texels of
+//! a linearly filtered texture is integrated over the bilinear interpolant instead.
 
 use std::cmp::Ordering;
 
@@ -12,13 +12,14 @@ use crate::mesh::appearance::texture::pyramid::{
     AxisReduction, Mipmapped, Pyramid, Sample, TexelAlpha,
 };
 use crate::mesh::appearance::{Filter, Wrap};
-use crate::surface::color::coverage::{Scratch, Weights, has_room};
+use crate::surface::color::bilinear::Integrated;
+use crate::surface::color::coverage::{Coverage, Scratch, has_room};
 use crate::surface::color::floor;
 use crate::surface::color::texel_polygon::TexelPolygon;
 
 /// Largest span, in texels along an axis, for which the interpolant is integrated. Above it texels
 /// count as squares: the difference shrinks as polygons grow.
-const MAX_INTERPOLATED: f64 = 4.0;
+pub(super) const MAX_INTERPOLATED: f64 = 4.0;
 
 /// A texture with its mip levels, wrap modes and filter.
 #[derive(Clone, Copy)]
@@ -90,24 +91,45 @@ impl Sampler<'_> {
         texels.all(|texel| Some(texel) == one)
     }
 
+    /// The weighted sum of the texels of an integrated polygon.
+    #[inline(always)]
+    pub(super) fn weighted(&self, integrated: &Integrated, index: usize) -> Sample {
+        let texel_alpha = self.pyramid.texel_alpha();
+        let mut sum = [0.0; 5];
+        integrated.texels(
+            index,
+            #[inline(always)]
+            |at, weight| {
+                let sample = self.texel(at, texel_alpha);
+                for c in 0..5 {
+                    sum[c] += weight * sample[c];
+                }
+            },
+        );
+        for c in &mut sum {
+            *c = c.max(0.0);
+        }
+        sum
+    }
+
     /// The mean over `polygon`, in texels. `None` where it has no area.
     pub(super) fn mean(&self, polygon: &TexelPolygon, scratch: &mut Scratch) -> Option<Sample> {
         let [low, high] = polygon.bounds();
         let span = [high[0] - low[0], high[1] - low[1]];
         let mut sum = Sum::default();
-        let is_interpolated =
-            self.filter == Filter::Linear && span[0].max(span[1]) <= MAX_INTERPOLATED;
-        if is_interpolated || has_room(span) {
+        if self.filter == Filter::Linear && span[0].max(span[1]) <= MAX_INTERPOLATED {
+            self.add_interpolated(polygon, [low, high], &mut sum);
+            return sum.mean();
+        }
+        if has_room(span) {
             let texel_alpha = self.pyramid.texel_alpha();
             let first = low.map(floor);
-            if !is_interpolated && first == high.map(|c| -floor(-c) - 1) {
+            if first == high.map(|c| -floor(-c) - 1) {
                 return Some(self.texel(first, texel_alpha));
             }
-            let weights = match is_interpolated {
-                true => Weights::of_tents(polygon.points(), scratch),
-                false => Weights::of_squares(polygon.points(), scratch),
-            };
-            weights.texels().for_each(|(at, weight)| sum.add(self.texel(at, texel_alpha), weight));
+            for (cell, area) in Coverage::new(polygon.points(), scratch).cells() {
+                sum.add(self.texel(cell, texel_alpha), area);
+            }
             return sum.mean();
         }
         let [xs, ys] = [0, 1].map(|a| self.spans(a, [low[a], high[a]]));
@@ -129,10 +151,7 @@ impl Sampler<'_> {
                 let [x, y] = point.map(|c| c - 0.5);
                 let [i, j] = [floor(x), floor(y)];
                 let [s, t] = [x - i as f64, y - j as f64];
-                let weights = [(1.0 - s) * (1.0 - t), s * (1.0 - t), (1.0 - s) * t, s * t];
-                let corners = [[i, j], [i + 1, j], [i, j + 1], [i + 1, j + 1]];
-                let texels = corners.map(|at| self.texel(at, texel_alpha));
-                std::array::from_fn(|c| (0..4).map(|k| weights[k] * texels[k][c]).sum())
+                self.bilinear([i, j], [s, t, s * t], texel_alpha)
             }
         }
     }
@@ -149,6 +168,36 @@ impl Sampler<'_> {
         let x = self.wrap[0].index(at[0], size[0]) as u32;
         let y = self.wrap[1].index(at[1], size[1]) as u32;
         self.texture.texel(x, y)
+    }
+
+    /// The mean of the bilinear interpolant between four texels, `[i, j]` being the first. `s`, `t`
+    /// and `st` are the means of the offsets from its centre along both axes and of their product.
+    fn bilinear(&self, [i, j]: [i64; 2], [s, t, st]: [f64; 3], texel_alpha: TexelAlpha) -> Sample {
+        let corners = [[i, j], [i + 1, j], [i, j + 1], [i + 1, j + 1]];
+        let texels = corners.map(|at| self.texel(at, texel_alpha));
+        let weights = [1.0 - s - t + st, s - st, t - st, st];
+        std::array::from_fn(|c| (0..4).map(|k| weights[k] * texels[k][c]).sum::<f64>().max(0.0))
+    }
+
+    /// Adds the integral of the bilinear interpolant, one square between texel centres at a time.
+    fn add_interpolated(&self, polygon: &TexelPolygon, [low, high]: [[f64; 2]; 2], sum: &mut Sum) {
+        let texel_alpha = self.pyramid.texel_alpha();
+        let first = low.map(|c| floor(c - 0.5));
+        let last = [0, 1].map(|a| floor(high[a] - 0.5).max(first[a]));
+        let bounds = |i: i64| [i as f64 + 0.5, i as f64 + 1.5];
+        for j in first[1]..=last[1] {
+            let row = if first[1] == last[1] { *polygon } else { polygon.slab(1, bounds(j)) };
+            for i in first[0]..=last[0] {
+                let mut square = if first[0] == last[0] { row } else { row.slab(0, bounds(i)) };
+                for point in square.points_mut() {
+                    *point = [point[0] - bounds(i)[0], point[1] - bounds(j)[0]];
+                }
+                if let Some(moments) = square.moments() {
+                    let sample = self.bilinear([i, j], moments.mean, texel_alpha);
+                    sum.add(sample, moments.area.abs());
+                }
+            }
+        }
     }
 
     /// The spans of an axis that `low..=high` meets.
@@ -297,7 +346,7 @@ impl MipTraversal<'_, '_> {
                     .sum
                     .add(self.image.sample(0, low.map(floor)), polygon.area() * self.scale);
             }
-            for (cell, area) in Weights::of_squares(polygon.points(), self.scratch).texels() {
+            for (cell, area) in Coverage::new(polygon.points(), self.scratch).cells() {
                 self.sum.add(self.image.sample(0, cell), area * self.scale);
             }
             return;
@@ -305,7 +354,7 @@ impl MipTraversal<'_, '_> {
         let edge = f64::from(1_u32 << level);
         let mut scaled = *polygon;
         scaled.points_mut().as_flattened_mut().iter_mut().for_each(|c| *c /= edge);
-        let cells: Vec<_> = Weights::of_squares(scaled.points(), self.scratch).texels().collect();
+        let cells: Vec<_> = Coverage::new(scaled.points(), self.scratch).cells().collect();
         let size = self.image.size();
         for (cell, area) in cells {
             let from = cell.map(|i| i as f64 * edge);

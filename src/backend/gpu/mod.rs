@@ -61,7 +61,9 @@ use crate::backend::{
 };
 use crate::base::progress::Progress;
 use crate::gpu::{Adapter, Clock, Device, GpuError, lock};
-use crate::grid::{BRICK, VoxelGrid};
+use crate::grid::BRICK;
+#[cfg(not(target_arch = "wasm32"))]
+use crate::grid::VoxelGrid;
 use crate::lattice::PlacedMesh;
 
 pub use job::BatchLimits;

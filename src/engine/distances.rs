@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use crate::backend::UsedBackend;
-use crate::backend::{BackendError, Chosen};
+use crate::backend::{BackendError, Chosen, UsedBackend};
 use crate::engine::steps::timed;
 use crate::engine::{
     ColorSource, MeshSource, Placed, Timings, VoxelizeError, Voxelized, Voxelizer, Warning,

@@ -6,13 +6,12 @@ use std::time::Duration;
 
 use web_time::Instant;
 
-use crate::backend::BackendChoice;
 #[cfg(feature = "gpu")]
-use crate::backend::UsedBackend;
+use crate::backend::BackendChoice;
 #[cfg(feature = "gpu")]
 use crate::backend::gpu::Gpu;
 use crate::backend::pool::LazyPool;
-use crate::backend::{Backend, BackendError, Chosen, RunOptions, check_cancelled};
+use crate::backend::{Backend, BackendError, Chosen, RunOptions, UsedBackend, check_cancelled};
 use crate::engine::{
     ColorSource, MeshSource, Placed, Timings, VoxelizeError, Voxelized, Voxelizer, Warning,
 };

@@ -92,7 +92,7 @@ def test_refusals_name_the_point_or_the_option():
     with pytest.raises(trivox.OptionError, match="flood") as caught:
         trivox.Proximity(tetrahedron(), fill="flood")
     assert caught.value.code == "option.fill"
-    with pytest.raises(trivox.MemoryLimitError):
+    with pytest.raises(trivox.MemoryLimitError, match="the search tree of the mesh needs"):
         trivox.Proximity(tetrahedron(), memory=100)
     with pytest.raises(trivox.PlaceError):
         trivox.Proximity(trivox.Mesh([[1, 1, 1]] * 3, [[0, 1, 2]]))

@@ -397,15 +397,12 @@ fn refusals_name_the_point_or_the_reason() {
     let make = |fill, memory| Proximity::new(&mesh, fill, memory, &NoProgress).map(|_| ());
     assert_eq!(make(Fill::Flood, u64::MAX), Err(ProximityError::Flood));
     for fill in [Fill::Parity, Fill::Winding] {
-        let Err(ProximityError::Backend(BackendError::Memory { needed, .. })) = make(fill, 0)
-        else {
+        let Err(ProximityError::Memory { needed, .. }) = make(fill, 0) else {
             panic!("there is no room");
         };
         assert!(make(fill, needed - 1).is_err());
         let mut allowed = needed;
-        while let Err(ProximityError::Backend(BackendError::Memory { needed, allowed: of })) =
-            make(fill, allowed)
-        {
+        while let Err(ProximityError::Memory { needed, allowed: of }) = make(fill, allowed) {
             assert!(needed > of && of == allowed);
             allowed = needed;
         }

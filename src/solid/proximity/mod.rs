@@ -18,7 +18,7 @@ use thiserror::Error;
 
 use crate::backend::{BackendError, check_cancelled, check_memory};
 use crate::base::error_code::ErrorCode;
-use crate::base::numbers::short;
+use crate::base::numbers::{binary_bytes, short};
 use crate::base::progress::{Latch, Progress};
 use crate::lattice::{Aabb, Lattice, PlaceError, PlaceOptions, PlacedMesh, Sizing, place};
 use crate::mesh::Mesh;
@@ -103,9 +103,20 @@ pub enum ProximityError {
     /// The mesh cannot be placed on a lattice.
     #[error(transparent)]
     Place(#[from] PlaceError),
-    /// Too little memory, a mesh in a window, or cancelled.
+    /// More memory is needed than allowed.
+    #[error(
+        "the search tree of the mesh needs about {} of memory, {} are allowed: allow more",
+        binary_bytes(*needed), binary_bytes(*allowed)
+    )]
+    Memory {
+        /// Bytes needed, an estimate.
+        needed: u64,
+        /// Bytes allowed.
+        allowed: u64,
+    },
+    /// A mesh in a window, or cancelled.
     #[error(transparent)]
-    Backend(#[from] BackendError),
+    Backend(BackendError),
     /// [`Fill::Flood`] depends on voxels.
     #[error("the fill 'flood' is of voxels, not of points: use auto, parity, winding or vote")]
     Flood,
@@ -122,10 +133,20 @@ pub enum ProximityError {
     },
 }
 
+impl From<BackendError> for ProximityError {
+    fn from(error: BackendError) -> Self {
+        match error {
+            BackendError::Memory { needed, allowed } => Self::Memory { needed, allowed },
+            other => Self::Backend(other),
+        }
+    }
+}
+
 impl ErrorCode for ProximityError {
     fn code(&self) -> &'static str {
         match self {
             Self::Place(error) => error.code(),
+            Self::Memory { .. } => "memory",
             Self::Backend(error) => error.code(),
             Self::Flood => "option.fill",
             Self::Point { .. } => "option.points",

@@ -8,6 +8,7 @@ import {
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
+import { deflateRawSync } from 'node:zlib';
 import puppeteer from 'puppeteer-core';
 
 const [kind, executablePath, program] = process.argv.slice(2);
@@ -83,6 +84,34 @@ async function test(name, work) {
   }
 }
 
+/** A .zip archive; `claimed` bytes are said of each file instead of its own. */
+function archive(files, claimed = null) {
+  const [locals, entries] = [[], []];
+  let start = 0;
+  for (const [name, bytes] of files) {
+    const packed = deflateRawSync(bytes);
+    const fields = Buffer.alloc(26);
+    fields.writeUInt16LE(20, 0);
+    fields.writeUInt16LE(8, 4);
+    fields.writeUInt32LE(packed.length, 14);
+    fields.writeUInt32LE(claimed ?? bytes.length, 18);
+    fields.writeUInt16LE(name.length, 22);
+    const at = Buffer.alloc(16);
+    at.writeUInt32LE(start, 12);
+    const local = Buffer.concat([Buffer.from('PK\x03\x04'), fields, Buffer.from(name), packed]);
+    entries.push(Buffer.concat([Buffer.from('PK\x01\x02\x14\x00'), fields, at.subarray(2), Buffer.from(name)]));
+    locals.push(local);
+    start += local.length;
+  }
+  const list = Buffer.concat(entries);
+  const end = Buffer.alloc(18);
+  end.writeUInt16LE(files.length, 4);
+  end.writeUInt16LE(files.length, 6);
+  end.writeUInt32LE(list.length, 8);
+  end.writeUInt32LE(start, 12);
+  return Buffer.concat([...locals, list, Buffer.from('PK\x05\x06'), end]);
+}
+
 const faults = [];
 const WIDE = { width: 1400, height: 900 };
 /** With a small view, which is drawn soon. */
@@ -115,6 +144,14 @@ const term = (tab, name) => tab.evaluate((name) => {
   return found?.nextElementSibling.textContent ?? null;
 }, name);
 const text = (tab, id) => tab.$eval(`#${id}`, (element) => element.textContent);
+/** Presses what may be folded away. */
+const press = (tab, selector) => tab.$eval(selector, (element) => element.click());
+const choose = (tab, name, value) => press(tab, `[name=${name}][value=${value}]`);
+/** Types over what a field has. */
+const type = (tab, selector, value) => tab.$eval(selector, (field, value) => {
+  field.value = value;
+  field.dispatchEvent(new Event('input', { bubbles: true }));
+}, value);
 async function drop(tab, ...files) {
   const input = await tab.$('#files');
   await job(tab, () => input.uploadFile(...files));
@@ -128,7 +165,6 @@ const drawn = (tab) => tab.waitForFunction(() => {
 }, { timeout: 120_000 });
 
 try {
-  const models = [['cube.obj', 64], ['torus-knot.obj', 128], ['lighthouse.obj', 128]];
   const first = await opened('no-cache&res=64');
   const [hasGpu, isSoftware] = await first.evaluate(async () => {
     const adapter = await navigator.gpu?.requestAdapter();
@@ -136,42 +172,38 @@ try {
   });
   const backendNote = await text(first, 'backend-note');
   await first.close();
-  if (isSoftware) {
-    await test('a GPU in software computes for those who choose it only', async () => {
-      assert.equal(backendNote, 'CPU only: WebGPU is emulated in software here, slower than the CPU.');
-      const tab = await opened('no-cache&res=32', { size: SMALL });
-      for (const [backend, shown] of [['auto', /^cpu$/], ['gpu', /^gpu, /], ['auto', /^cpu$/]]) {
-        await tab.select('[name=backend]', backend);
-        await drop(tab, asset('cube.obj'));
-        assert.match(await term(tab, 'backend'), shown);
-      }
-      await tab.close();
-    });
-  }
-  await test('hashes are those of the native program', async () => {
-    for (const backend of ['cpu', 'gpu']) {
-      for (const [name, res] of models) {
-        const tab = await opened(`no-cache&res=${res}&backend=${backend}`);
-        if (backend === 'gpu' && !hasGpu) {
-          await tab.close();
-          assert.ok(!(process.env.TRIVOX_WEBGPU ?? '').split(' ').includes(kind), 'WebGPU is promised');
-          return `CPU only: ${kind} has no WebGPU here`;
-        }
-        await drop(tab, asset(name));
-        assert.equal(await text(tab, 'error'), '');
-        const expected = native(asset(name), '--res', String(res), '--backend', 'cpu', '--color', 'none');
-        assert.equal(await term(tab, 'hash'), expected.hash, `${name} on ${backend}`);
-        assert.match(await term(tab, 'backend'), backend === 'gpu' ? /^gpu, / : /^cpu$/);
-        await tab.close();
-      }
+  await test('hashes are those of the native program; a GPU in software computes for those who choose it only', async () => {
+    if (isSoftware) assert.equal(backendNote, 'CPU only: WebGPU is emulated in software here, slower than the CPU.');
+    const isPromised = (process.env.TRIVOX_WEBGPU ?? '').split(' ').includes(kind);
+    assert.ok(hasGpu || !isPromised, 'WebGPU is promised');
+    const [cpu, gpu] = [/^cpu$/, /^gpu, /];
+    // On one page, which opens the GPU once: shaders are compiled for a minute where it is in software.
+    const tab = await opened('no-cache', { size: SMALL });
+    const computed = async (backend, shown, name, res) => {
+      await tab.select('[name=backend]', backend);
+      await tab.evaluate((res) => { document.querySelector('[name=res]').value = res; }, res);
+      await drop(tab, asset(name));
+      assert.equal(await text(tab, 'error'), '');
+      const expected = native(asset(name), '--res', String(res), '--backend', 'cpu', '--color', 'none');
+      assert.equal(await term(tab, 'hash'), expected.hash, `${name} on ${backend}`);
+      assert.match(await term(tab, 'backend'), shown);
+    };
+    await computed('auto', hasGpu && !isSoftware ? gpu : cpu, 'cube.obj', 32);
+    for (const [name, res] of [['torus-knot.obj', 128], ['lighthouse.obj', 128]]) await computed('cpu', cpu, name, res);
+    if (hasGpu) {
+      for (const [name, res] of [['lighthouse.obj', 48], ['torus-knot.obj', 96], ['cube.obj', 64]]) await computed('gpu', gpu, name, res);
+      await job(tab, () => tab.click('#verify'));
+      assert.match(await text(tab, 'verdict'), /the same, bit for bit/);
+      if (isSoftware) await computed('auto', cpu, 'cube.obj', 32);
     }
-    return 'CPU and GPU';
+    await tab.close();
+    return hasGpu ? 'CPU and GPU' : `CPU only: ${kind} has no WebGPU here`;
   });
 
   await test('every solid fill has the native hash, on what there is', async () => {
     const tab = await opened('no-cache&res=48&mode=solid');
     for (const fill of ['auto', 'winding', 'vote']) {
-      await tab.select('[name=fill]', fill);
+      await choose(tab, 'fill', fill);
       await drop(tab, asset('torus-knot.obj'));
       const expected = native(asset('torus-knot.obj'), '--res', '48', '--mode', 'solid', '--fill', fill, '--backend', 'cpu');
       assert.equal(await term(tab, 'hash'), expected.hash, fill);
@@ -292,8 +324,8 @@ try {
     return `${fetched[1].length} bytes`;
   });
 
-  await test('a grid opens, and verify finds the same hash twice', async () => {
-    const tab = await opened('no-cache&res=32', { folder: 'gpu/' });
+  await test('a grid opens, and cannot be computed again', async () => {
+    const tab = await opened('no-cache&res=32', { size: SMALL });
     const out = join(scratch, 'grid.npz');
     const made = native(asset('torus-knot.obj'), '--res', '40', '-o', out);
     await drop(tab, out);
@@ -304,8 +336,8 @@ try {
     await drop(tab, asset('torus-knot.obj'));
     assert.ok(!(await isHidden()));
     await job(tab, () => tab.click('#verify'));
-    const verdict = await text(tab, 'verdict');
-    assert.match(verdict, hasGpu ? /the same, bit for bit/ : /no GPU to compare with/);
+    // That in software was not chosen.
+    if (!hasGpu || isSoftware) assert.match(await text(tab, 'verdict'), /no GPU to compare with/);
     await tab.close();
   });
 
@@ -316,12 +348,24 @@ try {
     assert.equal(await text(tab, 'command'), 'voxelize cube.obj -o cube-voxels.obj --res 32');
     const isChanged = () => tab.$eval('#changed', (element) => !element.hidden);
     assert.ok(!(await isChanged()));
-    await tab.select('[name=mode]', 'solid');
+    const before = await lastJob(tab, 'started');
+    await type(tab, '[name=res]', 2048);
     assert.ok(await isChanged());
+    await tab.waitForFunction(() => /^2048 x 2048 x 2048 voxels for a model of 1 x 1 x 1: [0-9]+\u00a0MB, less than a second/
+      .test(document.getElementById('estimate').textContent), { timeout: 60_000 });
+    assert.equal(await lastJob(tab, 'started'), before, 'a large grid is not computed by itself');
     assert.equal(await text(tab, 'command'), 'voxelize cube.obj -o cube-voxels.obj --res 32');
+    await type(tab, '[name=res]', 24);
     await job(tab, () => tab.click('#run'));
     assert.ok(!(await isChanged()));
-    assert.match(await text(tab, 'command'), /--mode solid/);
+    assert.match(await text(tab, 'command'), /--res 24$/);
+    // A small one is.
+    await job(tab, () => choose(tab, 'mode', 'solid'));
+    assert.ok(!(await isChanged()));
+    assert.match(await text(tab, 'command'), /--res 24 --mode solid$/);
+    await job(tab, () => tab.click('[data-res="64"]'));
+    assert.equal(await term(tab, 'grid'), '64 x 64 x 64 voxels of 0.015625');
+    assert.match(await text(tab, 'estimate'), /^64 x 64 x 64 voxels for a model of 1 x 1 x 1: less than 1.MB, less than a second on the CPU.$/);
     await tab.evaluate(() => { document.querySelector('[name=res]').value = 5000; });
     await drop(tab, asset('cube.obj'));
     assert.match(await text(tab, 'error'), /options is not possible/);
@@ -334,7 +378,7 @@ try {
       const fetched = window.fetch;
       window.fetch = async (...args) => {
         const response = await fetched(...args);
-        await new Promise((resolve) => setTimeout(resolve, 2000));
+        await new Promise((resolve) => setTimeout(resolve, 1000));
         document.body.dataset.late = true;
         return response;
       };
@@ -364,13 +408,57 @@ try {
     await drop(tab, ...['triangle.gltf', 'triangle.buffer', 'other.bin'].map((name) => join(folder, name)));
     assert.equal(await text(tab, 'error'), '');
     assert.match(await term(tab, 'mesh'), /1.triangle$/);
-    const zip = join(folder, 'model.zip');
-    writeFileSync(zip, 'PK');
-    await drop(tab, zip);
-    assert.match(await text(tab, 'error'), /^model.zip: is an archive: unpack it/);
+    const rar = join(folder, 'model.rar');
+    writeFileSync(rar, 'Rar!');
+    await drop(tab, rar);
+    assert.match(await text(tab, 'error'), /^model.rar: is an archive: unpack it/);
     assert.equal(await text(tab, 'model-name'), 'triangle.gltf', 'the last model stays');
     await job(tab, () => tab.click('#download'));
     assert.match(await text(tab, 'saved-note'), /^triangle.vox, /);
+    await tab.close();
+  });
+
+  await test('a .zip is opened as what is in it, and one that is not whole, encrypted or too large is refused', async () => {
+    const tab = await opened('no-cache&res=16', { size: SMALL });
+    const parts = ['obj', 'mtl', 'png'].map((extension) => [`a/lighthouse.${extension}`, readFileSync(asset(`lighthouse.${extension}`))]);
+    const zipped = join(scratch, 'lighthouse.zip');
+    const given = async (bytes) => {
+      writeFileSync(zipped, bytes);
+      await drop(tab, zipped);
+      return text(tab, 'error');
+    };
+    const whole = archive([['a/', Buffer.alloc(0)], ['__MACOSX/other.obj', Buffer.from('')], ...parts]);
+    assert.equal(await given(whole), '');
+    assert.equal(await text(tab, 'warnings'), '');
+    assert.equal(await text(tab, 'model-name'), 'a/lighthouse.obj');
+    await tab.evaluate(() => {
+      const create = URL.createObjectURL;
+      URL.createObjectURL = (blob) => create(window.lastBlob = blob);
+    });
+    await tab.select('#format', 'bricks');
+    await job(tab, () => tab.click('#download'));
+    const saved = await tab.evaluate(async () => [...new Uint8Array(await window.lastBlob.arrayBuffer())]);
+    const out = join(scratch, 'zipped.bricks');
+    native(asset('lighthouse.obj'), '--res', '16', '-o', out);
+    assert.ok(Buffer.from(saved).equals(readFileSync(out)), 'the texture is that of the archive');
+    const changed = (field, offset, value) => {
+      const bytes = Buffer.from(whole);
+      const at = bytes.lastIndexOf(Buffer.from(field)) + offset;
+      bytes.writeUInt32LE((bytes.readUInt32LE(at) | value) >>> 0, at);
+      return bytes;
+    };
+    const wrong = [
+      [whole.subarray(0, -1), 'is no whole .zip archive'],
+      [changed('PK\x01\x02', 8, 1), 'is encrypted'],
+      [changed('PK\x01\x02', 10, 1), 'has a/lighthouse.png in a compression that browsers do not know'],
+      [changed('PK\x05\x06', 16, 0xffffffff), 'is an archive in the format Zip64'],
+      [changed('PK\x01\x02', 24, 0x40000000), 'has files of more than 1,000,000,000 bytes together'],
+      [changed('PK\x01\x02', 24, 0x20000000), 'has a damaged file, a/lighthouse.png'],
+      [changed('PK\x01\x02', 42, 0x20000000), 'is a damaged archive'],
+      [archive([['bomb.obj', Buffer.alloc(1 << 24)]], 100), 'has a damaged file, bomb.obj'],
+    ];
+    for (const [bytes, why] of wrong) assert.equal(await given(bytes), `lighthouse.zip: ${why}: unpack it, and drop what is in it`);
+    assert.ok(await term(tab, 'hash'), 'the last result stays');
     await tab.close();
   });
 
@@ -410,10 +498,10 @@ try {
     await tab.evaluate(() => {
       document.getElementById('verify').click();
       const transfer = new DataTransfer();
-      transfer.items.add(new File(['PK'], 'late.zip'));
+      transfer.items.add(new File(['Rar!'], 'late.rar'));
       dispatchEvent(new DragEvent('drop', { dataTransfer: transfer }));
     });
-    await tab.waitForFunction(() => document.getElementById('error').textContent.includes('late.zip'));
+    await tab.waitForFunction(() => document.getElementById('error').textContent.includes('late.rar'));
     assert.ok(await result());
     assert.equal(await text(tab, 'verdict'), '');
     await job(tab, () => tab.click('#download'));
@@ -582,8 +670,8 @@ try {
       document.body.dataset.steps = '';
       new MutationObserver(() => { document.body.dataset.steps += `${step.textContent}|`; }).observe(step, { childList: true });
     });
-    await tab.select('[name=mode]', 'solid');
     await tab.evaluate(() => { document.querySelector('[name=res]').value = 1500; });
+    await choose(tab, 'mode', 'solid');
     await job(tab, () => tab.click('#run'));
     const steps = (await tab.evaluate(() => document.body.dataset.steps)).split('|').slice(0, -1);
     assert.ok(steps.includes('voxelize'), `${steps}`);
@@ -709,12 +797,12 @@ try {
   });
 
   await test('a link names the file to drop, and has its view and cut', async () => {
-    const tab = await opened('no-cache#file=cube.obj&res=16&view=0.5,0.25,2,0,0.1&cut=y,40', { size: SMALL });
+    const tab = await opened('no-cache#file=cube.obj&res=16&view=0.5,0.25,2,0,0.1&cut=y,4', { size: SMALL });
     assert.equal(await text(tab, 'model-name'), 'Drop cube.obj here again: it never left its machine.');
     await drop(tab, asset('cube.obj'));
-    assert.deepEqual(await tab.evaluate(() => [document.getElementById('cut-axis').value, document.getElementById('cut').value]), ['y', '40']);
+    assert.deepEqual(await tab.evaluate(() => [document.getElementById('cut-axis').value, document.getElementById('layer').value]), ['y', '4']);
     const link = () => tab.evaluate(() => location.href.split('#')[1]);
-    assert.equal(decodeURIComponent(await link()), 'file=cube.obj&view=0.5,0.25,2,0,0.1&cut=y,40&res=16');
+    assert.equal(decodeURIComponent(await link()), 'file=cube.obj&view=0.5,0.25,2,0,0.1&cut=y,4&res=16');
     const seen = async () => new URLSearchParams(await link()).get('view').split(',').map(Number);
     const { x, y, width, height } = await (await tab.$('#canvas')).boundingBox();
     await tab.mouse.move(x + width - 1, y + height / 2);
@@ -722,7 +810,7 @@ try {
     await tab.waitForFunction(() => location.hash.includes('%2C3.999%2C'));
     // The width is the longer side. What was at its end still is, and the middle came half as near to it.
     const [, , , pan] = await seen();
-    assert.ok(Math.abs(pan - (2.1 / 4) * (width / 2 - 1) / height) < 0.01, `${pan}`);
+    assert.ok(Math.abs(pan - (2 / 4) * (width / 2 - 1) / height) < 0.01, `${pan}`);
     await tab.click('#turn');
     await new Promise((resolve) => setTimeout(resolve, 300));
     await tab.click('#turn');
@@ -735,6 +823,38 @@ try {
     await tab.waitForFunction(() => location.hash.includes('view=front'));
     await tab.reload();
     assert.equal(await text(tab, 'model-name'), 'Drop cube.obj here again: it never left its machine.');
+    await tab.close();
+  });
+
+  await test('a cut goes by the number of a layer, and the voxel under the pointer is named', async () => {
+    const tab = await opened('no-cache&res=16&mode=solid&color=%2340A0C0', { size: SMALL });
+    await drop(tab, asset('cube.obj'));
+    await tab.select('#preset', 'front');
+    await tab.select('#cut-axis', 'z');
+    const layer = () => tab.evaluate(() => ['cut', 'layer'].map((id) => [document.getElementById(id).value, document.getElementById(id).max].join()));
+    assert.deepEqual(await layer(), ['7,15', '7,15']);
+    await type(tab, '#layer', 3);
+    assert.deepEqual(await layer(), ['3,15', '3,15']);
+    await tab.waitForFunction(() => location.hash.includes('cut=z%2C3&') && document.getElementById('canvas').dataset.samples);
+    const { x, y, width, height } = await (await tab.$('#canvas')).boundingBox();
+    const under = () => tab.$eval('#under', (element) => (element.hidden ? null : element.textContent.trim().replaceAll('\u00a0', ' ')));
+    const named = async (right, down, expected) => {
+      await tab.mouse.move(x + width / 2 + right, y + height / 2 + down);
+      await tab.waitForFunction((expected) => {
+        const element = document.getElementById('under');
+        return element.hidden === (expected === null) && (element.hidden || element.textContent.trim().replaceAll('\u00a0', ' ') === expected);
+      }, { timeout: 10_000 }, expected).catch(async () => assert.equal(await under(), expected));
+    };
+    await named(3, -3, 'x 8, y 8, z 3, #40A0C0');
+    await named(-3, 3, 'x 7, y 7, z 3, #40A0C0');
+    await named(2 - width / 2, 2 - height / 2, null);
+    // In a finer grid the cut stays where it is.
+    await job(tab, () => press(tab, '[data-res="32"]'));
+    assert.deepEqual(await layer(), ['7,31', '7,31']);
+    await tab.select('#cut-axis', '');
+    await named(3, -3, 'x 16, y 16, z 31, #40A0C0');
+    const drawings = await tab.$$eval('.choices svg', (all) => all.map((one) => one.getBoundingClientRect().width));
+    assert.ok(drawings.length === 8 && drawings.every((width) => width >= 24 && width <= 40), `${drawings}`);
     await tab.close();
   });
 
@@ -789,7 +909,7 @@ try {
         const different = [];
         for (const [size, rows] of [[[80, 60], [0, 60]], [[81, 53], [7, 40]]]) {
           const view = {
-            size, rows, yaw: 0.6, pitch: 0.4, zoom: 1, pan: [0, 0], samples: 2, hasShadow: true, cut: [0, 0.6],
+            size, rows, yaw: 0.6, pitch: 0.4, zoom: 1, pan: [0, 0], samples: 2, hasShadow: true, cut: [0, 38],
             background: [[250, 250, 248], [214, 219, 216]],
           };
           const pixels = new Uint32Array((await viewer.draw(view)).buffer);
@@ -920,6 +1040,13 @@ if (kind === 'chromium') {
     const expected = native(asset('cube.obj'), '--res', '128', '--mode', 'solid', '--backend', 'cpu', '-o', out);
     assert.ok(printed.includes(expected.hash), printed);
     assert.deepEqual(readFileSync(join(folder, 'model.vox')), readFileSync(out));
+    // Those of arrays.
+    const { Mesh, Voxelizer } = await import(join(root, 'dist/npm/trivox.js'));
+    const blocks = readme.split('## Arrays in')[1].split('## In a page')[0].matchAll(/```js\n([^]*?)```/g);
+    const names = ['voxelizer', 'Mesh', 'positions', 'indices', 'colors', 'bytes'];
+    const given = [await Voxelizer.open(), Mesh, [0, 0, 0, 1, 0, 0, 0, 1, 1], [0, 1, 2], new Uint8Array(9), readFileSync(asset('cube.obj'))];
+    const run = ([, code]) => (Object.getPrototypeOf(async () => {}).constructor)(...names, code)(...given);
+    assert.equal((await Promise.all([...blocks].map(run))).length, 2);
   });
   await test('the package places meshes as the program does', async () => {
     const { Voxelizer } = await import(join(root, 'dist/npm/trivox.js'));
@@ -962,6 +1089,184 @@ if (kind === 'chromium') {
       const expected = voxels[3 * i] < 8 ? [255, 0, 0, 255] : [0, 0, 255, 255];
       assert.deepEqual([...colors.subarray(4 * i, 4 * i + 4)], expected, `voxel ${i}`);
     }
+  });
+  await test('the package takes arrays as it takes a file of them', async () => {
+    const { Mesh, Voxelizer } = await import(join(root, 'dist/npm/trivox.js'));
+    const voxelizer = await Voxelizer.open();
+    const [positions, indices] = [[], []];
+    for (const line of readFileSync(asset('torus-knot.obj'), 'utf8').split('\n')) {
+      const [word, ...rest] = line.trim().split(/\s+/);
+      const corners = rest.map((part) => Number(part.split('/')[0]));
+      if (word === 'v') positions.push(...corners);
+      for (let i = 2; word === 'f' && i < corners.length; i += 1) indices.push(...[0, i - 1, i].map((n) => corners[n] - 1));
+    }
+    const file = { name: 'knot.obj', bytes: readFileSync(asset('torus-knot.obj')) };
+    const expected = await voxelizer.voxelize(file, { res: 40, color: 'none' });
+    const arrays = { positions: new Float64Array(positions), indices: new Uint32Array(indices) };
+    assert.equal((await voxelizer.voxelize(arrays, { res: 40 })).hash, expected.hash);
+    const soup = { positions: indices.flatMap((index) => positions.slice(3 * index, 3 * index + 3)) };
+    assert.equal((await voxelizer.voxelize(soup, { res: 40 })).hash, expected.hash);
+    // A mesh is read once; what it will take is known before.
+    const mesh = await Mesh.open(file);
+    const estimate = mesh.estimate({ res: 40, pad: 1 });
+    const grid = await voxelizer.voxelize(mesh, { res: 40, pad: 1 });
+    assert.deepEqual([estimate.dims, mesh.triangles], [grid.dims, indices.length / 3]);
+    assert.ok(estimate.memory > grid.report.bricks * 64 && estimate.memory < estimate.memory_limit, `${estimate.memory}`);
+    assert.ok(estimate.brick_pairs >= grid.report.bricks && estimate.core_seconds > 0);
+    assert.deepEqual(mesh.bounds, [0, 1].map((end) => [0, 1, 2].map((axis) => {
+      const along = positions.filter((_, i) => i % 3 === axis);
+      return end ? Math.max(...along) : Math.min(...along);
+    })));
+    assert.throws(() => mesh.estimate({ res: 0 }), { code: /./ });
+    assert.throws(() => mesh.estimate({ voxelSize: 1e-9 }), { code: /^place/ });
+
+    // Two triangles apart, each with its colour: as bytes, as linear light, and by a texture of two texels.
+    const two = { positions: new Float32Array([0, 0, 0, 0, 8, 0, 0, 0, 8, 16, 0, 0, 16, 8, 0, 16, 0, 8]), indices: [0, 1, 2, 3, 4, 5] };
+    const [red, blue] = [[200, 0, 0, 255], [0, 0, 100, 255]];
+    const colorsOf = async (look) => {
+      const grid = await voxelizer.voxelize({ ...two, ...look }, { res: 16 });
+      const [voxels, colors] = [grid.voxels(), grid.colors()];
+      return [0, grid.occupied - 1].map((i) => [voxels[3 * i], ...colors.subarray(4 * i, 4 * i + 4)].join());
+    };
+    const bytes = [red, red, red, blue, blue, blue];
+    const shown = [`0,${red}`, `15,${blue}`];
+    assert.deepEqual(await colorsOf({ colors: new Uint8Array(bytes.flat()) }), shown);
+    assert.deepEqual(await colorsOf({ colors: new Uint8Array(bytes.flatMap((color) => color.slice(0, 3))) }), shown);
+    const linear = (c) => (c / 255 <= 0.04045 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4);
+    assert.deepEqual(await colorsOf({ colors: new Float32Array(bytes.flatMap((color) => color.slice(0, 3).map(linear))) }), shown);
+    const texture = { width: 1, data: new Uint8ClampedArray([...red, ...blue]) };
+    const uvs = [0.5, 0.9, 0.5, 0.9, 0.5, 0.9, 0.5, 0.1, 0.5, 0.1, 0.5, 0.1];
+    assert.deepEqual(await colorsOf({ uvs, texture }), shown);
+    assert.deepEqual(await colorsOf({ uvs: uvs.map((c) => 1 - c), texture, flipY: false }), shown);
+    const image = { name: 'lighthouse.png', bytes: readFileSync(asset('lighthouse.png')) };
+    assert.notDeepEqual(await colorsOf({ uvs, texture: image }), ['0,255,255,255,255', '15,255,255,255,255']);
+    const refused = [
+      [{ positions: [] }, /^positions: a multiple of 3 numbers is needed, not 0/],
+      [{ positions: [0, 0] }, /^positions: a multiple of 3/],
+      [{ ...two, positions: [NaN, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0] }, /^mesh: vertex 0 has the coordinate NaN/],
+      [{ ...two, indices: [0, 1, 6], name: 'two' }, /^two: triangle 0 uses vertex 6, but there are 6/],
+      [{ ...two, indices: [0, 1, -1] }, /^indices: -1 is not possible/],
+      [{ ...two, indices: [0, 1, 1.5] }, /^indices: 1.5 is not possible/],
+      [{ ...two, colors: [1, 0, 0] }, /^colors: a Uint8Array of sRGB or a Float32Array/],
+      [{ ...two, colors: new Uint8Array(7) }, /^colors: 3 or 4 numbers for each of the 6 vertices are needed, not 7/],
+      [{ ...two, colors: new Float32Array(18).fill(255) }, /^colors: as floats they are linear light from 0 to 1, and one is 255/],
+      [{ ...two, uvs }, /^give colors, or uvs with a texture/],
+      [{ ...two, uvs: [1], texture }, /^uvs: 2 numbers for each of the 6 vertices/],
+      [{ ...two, uvs: uvs.map(() => NaN), texture }, /^uvs: NaN is not possible/],
+      [{ ...two, uvs, texture: { width: 3, data: texture.data } }, /^texture: 8 bytes are no rows of 3 pixels/],
+      [{ ...two, uvs, texture: { name: 'a.png', bytes: Buffer.from('no') } }, /^a.png: /],
+    ];
+    for (const [arrays, message] of refused) await assert.rejects(voxelizer.voxelize(arrays, { res: 4 }), { message });
+  });
+  await test('dense, slice and mesh of the package are its voxels', async () => {
+    const { Voxelizer } = await import(join(root, 'dist/npm/trivox.js'));
+    const voxelizer = await Voxelizer.open();
+    const files = ['obj', 'mtl', 'png'].map((extension) => ({ name: `lighthouse.${extension}`, bytes: readFileSync(asset(`lighthouse.${extension}`)) }));
+    const grid = await voxelizer.voxelize(files[0], { res: 20 }, files.slice(1));
+    const [nx, ny, nz] = grid.dims;
+    const [dense, voxels, colors] = [grid.dense(), grid.voxels(), grid.colors()];
+    assert.equal(dense.length, nx * ny * nz);
+    assert.equal(dense.reduce((sum, one) => sum + one), grid.occupied);
+    const colorOf = new Map();
+    for (let i = 0; i < grid.occupied; i += 1) {
+      const [x, y, z] = voxels.subarray(3 * i);
+      assert.equal(dense[(x * ny + y) * nz + z], 1);
+      colorOf.set(`${x},${y},${z}`, `${colors.subarray(4 * i, 4 * i + 4)}`);
+    }
+    for (const [axis, across, [right, up]] of [['x', 0, [1, 2]], ['y', 1, [0, 2]], ['z', 2, [0, 1]]]) {
+      const index = grid.dims[across] >> 1;
+      const { width, height, data } = grid.slice(axis, index);
+      assert.deepEqual([width, height, data.length], [grid.dims[right], grid.dims[up], 4 * width * height]);
+      for (let i = 0; i < width * height; i += 1) {
+        const voxel = [index, index, index];
+        [voxel[right], voxel[up]] = [i % width, height - 1 - Math.floor(i / width)];
+        assert.equal(`${data.subarray(4 * i, 4 * i + 4)}`, colorOf.get(`${voxel}`) ?? '0,0,0,0', `${axis} ${voxel}`);
+      }
+    }
+    assert.throws(() => grid.slice('x', nx), { code: 'option', message: /^there is no layer/ });
+    assert.throws(() => grid.slice('w', 0), /^TypeError: there is no layer 0 across w/);
+    // Each face between a voxel and an empty place, once, with the colour of the voxel before it.
+    const mesh = grid.mesh();
+    let area = 0;
+    for (let i = 0; i < mesh.indices.length; i += 3) {
+      const [a, b, c] = [0, 1, 2].map((n) => [...mesh.positions.subarray(3 * mesh.indices[i + n], 3 * mesh.indices[i + n] + 3)]);
+      const [u, v] = [b, c].map((point) => point.map((value, axis) => value - a[axis]));
+      const cross = [u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]];
+      const size = Math.hypot(...cross);
+      area += size / 2;
+      const normal = [...mesh.normals.subarray(3 * mesh.indices[i], 3 * mesh.indices[i] + 3)];
+      assert.deepEqual(cross.map((value) => value / size + 0), normal);
+      const inside = a.map((value, axis) => (value + b[axis] + c[axis]) / 3 - normal[axis] / 2).map(Math.floor);
+      assert.equal(`${mesh.colors.subarray(4 * mesh.indices[i], 4 * mesh.indices[i] + 4)}`, colorOf.get(`${inside}`));
+    }
+    let faces = 0;
+    for (const voxel of colorOf.keys()) {
+      const at = voxel.split(',').map(Number);
+      for (const [axis, step] of [0, 1, 2].flatMap((axis) => [[axis, 1], [axis, -1]])) {
+        faces += colorOf.has(`${at.map((value, other) => value + (other === axis ? step : 0))}`) ? 0 : 1;
+      }
+    }
+    assert.equal(area, faces);
+    assert.equal((await voxelizer.voxelize(files[0], { res: 4, color: 'none' })).mesh().colors, null);
+  });
+  await test('a picture has the whole grid however it is turned, and is filled by it', async () => {
+    const { Voxelizer } = await import(join(root, 'dist/npm/trivox.js'));
+    const voxelizer = await Voxelizer.open();
+    const positions = [0, 1, 2, 3, 4, 5, 6, 7].flatMap((n) => [n & 1 ? 12 : 0, n & 2 ? 3 : 0, n & 4 ? 5 : 0]);
+    const indices = [[0, 1, 3, 2], [4, 5, 7, 6], [0, 1, 5, 4], [2, 3, 7, 6], [0, 2, 6, 4], [1, 3, 7, 5]].flatMap(([a, b, c, d]) => [a, b, c, a, c, d]);
+    for (const up of ['y', 'z']) {
+      const viewer = voxelizer.viewer(await voxelizer.voxelize({ positions, indices }, { res: 24, color: '#FFFFFF', up }));
+      for (const size of [[96, 48], [48, 96], [64, 64]]) for (const pitch of [0, 0.4887, -Math.PI / 2]) {
+        let most = 0;
+        for (let yaw = 0; yaw < 6.2; yaw += 0.3927) {
+          const view = {
+            size, rows: [0, size[1]], yaw, pitch, zoom: 1, pan: [0, 0], samples: 1, hasShadow: false, cut: null,
+            background: [[255, 0, 255], [255, 0, 255]],
+          };
+          const pixels = new Uint32Array((await viewer.draw(view)).buffer);
+          const [xs, ys] = [[], []];
+          pixels.forEach((pixel, i) => {
+            if (pixel === 0xffff00ff) return;
+            xs.push(i % size[0]);
+            ys.push(Math.floor(i / size[0]));
+          });
+          const ends = [xs, ys].map((list) => [Math.min(...list), Math.max(...list)]);
+          ends.forEach(([low, high], axis) => {
+            assert.ok(low > 0 && high < size[axis] - 1, `${size} ${pitch} ${yaw}: ${ends.join(' ')}`);
+            most = Math.max(most, (high - low + 1) / size[axis]);
+          });
+          for (let i = 0; i < pixels.length; i += 97) {
+            const found = viewer.pick(view, (i % size[0]) + 0.5, Math.floor(i / size[0]) + 0.5);
+            assert.deepEqual(found?.color, pixels[i] === 0xffff00ff ? undefined : [255, 255, 255, 255]);
+          }
+        }
+        assert.ok(most > 0.7, `${up} ${size} ${pitch}: ${most} of the picture`);
+      }
+    }
+  });
+  await test('a geometry of three.js becomes instances', async () => {
+    const printed = execFileSync('node', [join(root, 'dist/npm/three.mjs'), '24'], { encoding: 'utf8' });
+    const [{ arraysOf, instancesOf }, { Voxelizer }] = await Promise.all(['three.mjs', 'trivox.js'].map((name) => import(join(root, 'dist/npm', name))));
+    const three = await import('three');
+    const geometry = new three.TorusKnotGeometry();
+    const lines = [];
+    for (let i = 0; i < geometry.attributes.position.array.length; i += 3) lines.push(`v ${geometry.attributes.position.array.slice(i, i + 3).join(' ')}`);
+    for (let i = 0; i < geometry.index.array.length; i += 3) lines.push(`f ${[0, 1, 2].map((n) => geometry.index.array[i + n] + 1).join(' ')}`);
+    const obj = join(root, 'target/three.obj');
+    writeFileSync(obj, lines.join('\n'));
+    const expected = native(obj, '--res', '24', '--backend', 'cpu');
+    assert.equal(printed.trim(), `${expected.dims.join(' x ')} ${expected.occupied} ${expected.hash}`);
+    const white = new three.Float32BufferAttribute(new Float32Array(geometry.attributes.position.array.length).fill(1), 3);
+    geometry.setAttribute('color', white);
+    const grid = await (await Voxelizer.open()).voxelize(arraysOf(geometry), { res: 24 });
+    const instances = instancesOf(grid);
+    const [matrix, color] = [new three.Matrix4(), new three.Color()];
+    instances.getMatrixAt(0, matrix);
+    instances.getColorAt(0, color);
+    const { origin, voxel_size: size } = grid.report;
+    const center = [...grid.voxels().subarray(0, 3)].map((n, axis) => origin[axis] + (n + 0.5) * size);
+    assert.deepEqual([instances.count, color.getHex()], [grid.occupied, 0xffffff]);
+    center.forEach((value, axis) => assert.ok(Math.abs(matrix.elements[12 + axis] - value) < 1e-5));
   });
   await test('the package writes a file that is larger than the memory of WebAssembly', async () => {
     const { Voxelizer } = await import(join(root, 'dist/npm/trivox.js'));

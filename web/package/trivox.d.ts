@@ -103,11 +103,11 @@ export class Voxelizer {
   /** Whether the browser has a GPU in software only. */
   readonly isSoftware: boolean;
   /**
-   * The voxels of a mesh. `sidecars` are the files beside it: materials, textures, buffers, with names as the
-   * mesh has them. Rejects with an `Error` of the message that the program prints; its `code` is stable, such as
+   * The voxels of a mesh. `sidecars` are the files beside that of a mesh: materials, textures, buffers, with names as
+   * the mesh has them. Rejects with an `Error` of the message that the program prints; its `code` is stable, such as
    * `read.line`.
    */
-  voxelize(mesh: NamedFile, options?: Options, sidecars?: NamedFile[]): Promise<Grid>;
+  voxelize(mesh: Mesh | NamedFile | MeshArrays, options?: Options, sidecars?: NamedFile[]): Promise<Grid>;
   /** The PNG that `voxelize render` draws. */
   picture(grid: Grid, options?: PictureOptions): Promise<Uint8Array<ArrayBuffer>>;
   /** Readies `grid` to be drawn again and again. */
@@ -115,6 +115,53 @@ export class Voxelizer {
   /** Frees its memory at once; an error while it computes. */
   free(): void;
   [Symbol.dispose](): void;
+}
+
+/** Triangles in arrays, such as those of a `BufferGeometry` of three.js. */
+export interface MeshArrays {
+  /** x, y, z of each vertex, in mesh units. */
+  positions: ArrayLike<number>;
+  /** Three vertices of each triangle, counted from 0; without them each three vertices in turn. */
+  indices?: Uint32Array | Uint16Array | Uint8Array | number[];
+  /** 3 or 4 numbers for each vertex: sRGB bytes, or linear light from 0 to 1 as three.js and glTF have it. */
+  colors?: Uint8Array | Uint8ClampedArray | Float32Array;
+  /** u, v of each vertex in `texture`. */
+  uvs?: ArrayLike<number>;
+  /** A file (.png, .jpg and others), or RGBA bytes, row by row from the top, such as an `ImageData`. */
+  texture?: NamedFile | { data: Uint8Array | Uint8ClampedArray; width: number };
+  /** Whether v is 0 at the bottom of the texture, the default; false for the meshes of glTF. */
+  flipY?: boolean;
+  /** For messages. */
+  name?: string;
+}
+
+/** A mesh in WebAssembly's memory, to be voxelized several times. */
+export class Mesh {
+  private constructor();
+  /** Reads the mesh in a file; without its materials, textures and colours unless `colors`. */
+  static open(file: NamedFile, sidecars?: NamedFile[], options?: { colors?: boolean }): Promise<Mesh>;
+  static of(arrays: MeshArrays): Promise<Mesh>;
+  readonly triangles: number;
+  /** The minimum and the maximum corner, in mesh units. */
+  readonly bounds: [[number, number, number], [number, number, number]];
+  /** The cost of voxelizing it, without doing so. */
+  estimate(options?: Options): Estimate;
+  /** Frees its memory at once; an error while it is voxelized. */
+  free(): void;
+  [Symbol.dispose](): void;
+}
+
+/** The estimated cost of voxelizing a mesh; the result does not depend on it. */
+export interface Estimate {
+  dims: [number, number, number];
+  /** Pairs of a triangle and a brick of 8 x 8 x 8 voxels that it may touch: the measure of the work. */
+  brick_pairs: number;
+  /** Of the program's CPU path for the surface; WebAssembly takes about twice as long, a solid up to ten times. */
+  core_seconds: number;
+  /** Bytes of mesh and surface, without colours: an upper bound for most meshes. */
+  memory: number;
+  /** Bytes that a step may take here. */
+  memory_limit: number;
 }
 
 /** A set of voxels. */
@@ -135,6 +182,23 @@ export class Grid {
   voxels(): Uint32Array<ArrayBuffer>;
   /** Their colours in the same order: sRGB and opacity, 4 bytes a voxel; `null` for a grid without colours. */
   colors(): Uint8Array<ArrayBuffer> | null;
+  /** A byte for each voxel of the grid, 1 where it is occupied: that of x, y, z is at `(x * dims[1] + y) * dims[2] + z`. */
+  dense(): Uint8Array<ArrayBuffer>;
+  /**
+   * A layer as the RGBA bytes of a picture, such as `ImageData` takes: an empty voxel is transparent. Across z it has x
+   * to the right and y upwards, across y x and z, across x y and z.
+   */
+  slice(axis: 'x' | 'y' | 'z', index: number): { width: number; height: number; data: Uint8ClampedArray<ArrayBuffer> };
+  /**
+   * Triangles of the visible faces, merged into rectangles of one colour. Positions are in voxels: times
+   * `report.voxel_size`, plus `report.origin`, they are those of the mesh. Colours are sRGB and opacity of each vertex.
+   */
+  mesh(): {
+    positions: Float32Array<ArrayBuffer>;
+    normals: Float32Array<ArrayBuffer>;
+    indices: Uint32Array<ArrayBuffer>;
+    colors: Uint8Array<ArrayBuffer> | null;
+  };
   /**
    * The file that the program writes with this extension. A `RangeError` where it is too long for one array, which
    * holds 2 GiB to 8 GiB by browser: `writeTo` has no such limit.
@@ -173,14 +237,16 @@ export interface ViewOptions {
   yaw: number;
   /** Above the horizon, in radians. */
   pitch: number;
-  /** At 1 all is in the picture. */
+  /** At 1 the grid just fits the picture, however it is turned by `yaw`. */
   zoom: number;
-  /** The point in the middle, right and up from the grid's, in parts of the grid's radius. */
+  /** The pitch at which it fits; `pitch` by default, and then a change of `pitch` changes the size. */
+  fitPitch?: number;
+  /** The point in the middle, right and up from the grid's, in halves of the picture's shorter side at a zoom of 1. */
   pan: [number, number];
   /** Rays along each side of a pixel. */
   samples: number;
   hasShadow: boolean;
-  /** The axis that is cut, 0 to 2, and which part of the grid is shown, 0 to 1. */
+  /** The axis that is cut, 0 to 2, and the last layer that is shown. */
   cut: [number, number] | null;
   /** sRGB colours at the top and at the bottom. */
   background: [[number, number, number], [number, number, number]];
@@ -191,6 +257,8 @@ export class Viewer {
   private constructor();
   /** Rows of a picture, as RGBA bytes. */
   draw(options: ViewOptions): Promise<Uint8Array<ArrayBuffer>>;
+  /** The voxel at a point of the picture, in pixels from its top left corner, with sRGB and opacity; `null` for none. */
+  pick(options: ViewOptions, x: number, y: number): { voxel: [number, number, number]; color: number[] | null } | null;
   /**
    * The same pixels as an image that stays on the GPU; nothing where the voxelizer has no GPU. Rejects where the
    * browser cannot present what it draws; such a browser may lose the GPU, and the voxelizer must be opened anew.

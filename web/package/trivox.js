@@ -64,6 +64,41 @@ function bytesOf({ name, bytes }) {
   throw refusal(`${name}: bytes must be a Uint8Array or an ArrayBuffer: of a Blob, await blob.arrayBuffer()`);
 }
 
+/** The length of a list of `each` numbers for each of something. */
+function numbers(what, list, each) {
+  if (list?.length > 0 && list.length % each === 0) return list.length;
+  throw refusal(`${what}: a multiple of ${each} numbers is needed, not ${list?.length}`);
+}
+
+/** As 32-bit numbers: typed arrays convert others silently. */
+function wholes(what, list) {
+  const wrong = /^Uint/.test(list.constructor.name) ? undefined : list.find((number) => number !== number >>> 0);
+  if (wrong !== undefined) throw refusal(`${what}: ${wrong} is not possible: use whole numbers from 0`);
+  return new Uint32Array(list);
+}
+
+function lookOfColors(colors, vertices) {
+  const isLinear = colors instanceof Float32Array;
+  if (!isLinear && !(colors instanceof Uint8Array || colors instanceof Uint8ClampedArray)) {
+    throw refusal('colors: a Uint8Array of sRGB or a Float32Array of linear light is needed');
+  }
+  const channels = colors.length / vertices;
+  if (channels !== 3 && channels !== 4) {
+    throw refusal(`colors: 3 or 4 numbers for each of the ${vertices} vertices are needed, not ${colors.length}`);
+  }
+  const four = new colors.constructor(4 * vertices).fill(isLinear ? 1 : 255);
+  for (let i = 0; i < colors.length; i += 1) four[4 * Math.floor(i / channels) + (i % channels)] = colors[i];
+  return isLinear ? wasm.Look.of_linear(four) : wasm.Look.of_srgb(four);
+}
+
+function lookOfTexture(uvs, texture, isUp, vertices) {
+  if (uvs.length !== 2 * vertices) throw refusal(`uvs: 2 numbers for each of the ${vertices} vertices are needed, not ${uvs.length}`);
+  const floats = new Float32Array(uvs);
+  const { data, width, name } = texture;
+  if (data) return wasm.Look.of_pixels(floats, isUp, width, bytesOf({ name: 'texture', bytes: data }));
+  return wasm.Look.of_image(floats, isUp, text('the name of the texture', name), bytesOf(texture));
+}
+
 /** An array of `length` bytes for `what`: the longest is of 2 GiB to 8 GiB, and memory may be short of it. */
 function room(length, what) {
   try {
@@ -135,15 +170,15 @@ export class Voxelizer extends Owner {
   }
 
   async voxelize(mesh, options = {}, sidecars = []) {
-    const names = sidecars.map(({ name }) => text('the name of a sidecar file', name));
-    const contents = sidecars.map(bytesOf);
-    const name = text('the name of the mesh', mesh.name);
     return Owner.using([this], async (engine) => {
-      const model = engine.read(name, bytesOf(mesh), names, contents, json(options));
+      if (mesh instanceof Mesh) {
+        return Owner.using([mesh], async (model) => new Grid(await engine.voxelize(model, json(options))));
+      }
+      const own = mesh.positions ? await Mesh.of(mesh) : await Mesh.open(mesh, sidecars, { colors: options.color !== 'none' });
       try {
-        return new Grid(await engine.voxelize(model));
+        return await this.voxelize(own, options);
       } finally {
-        model.free();
+        own.free();
       }
     });
   }
@@ -156,6 +191,35 @@ export class Voxelizer extends Owner {
   viewer(grid) {
     return new Viewer(this.inner.viewer(grid.inner));
   }
+}
+
+export class Mesh extends Owner {
+  static async open(file, sidecars = [], { colors = true } = {}) {
+    await init();
+    const names = sidecars.map(({ name }) => text('the name of a sidecar file', name));
+    const contents = sidecars.map(bytesOf);
+    const name = text('the name of the mesh', file.name);
+    return new Mesh(wasm.Model.read(name, bytesOf(file), names, contents, json(colors ? {} : { color: 'none' })));
+  }
+
+  static async of({ positions, indices, colors, uvs, texture, flipY = true, name = 'mesh' }) {
+    await init();
+    const count = numbers('positions', positions, 3) / 3;
+    const corners = indices ? wholes('indices', indices) : Uint32Array.from({ length: count }, (_, index) => index);
+    numbers('indices', corners, 3);
+    if (Boolean(uvs) !== Boolean(texture) || (uvs && colors)) throw refusal('give colors, or uvs with a texture, not both');
+    const look = colors ? lookOfColors(colors, count) : uvs && lookOfTexture(uvs, texture, flipY, count);
+    return new Mesh(wasm.Model.of_arrays(text('the name of the mesh', name), new Float64Array(positions), corners, look));
+  }
+
+  get triangles() { return this.inner.triangles; }
+
+  get bounds() {
+    const [x, y, z, ...max] = this.inner.bounds;
+    return [[x, y, z], max];
+  }
+
+  estimate(options = {}) { return JSON.parse(this.inner.estimate(json(options))); }
 }
 
 export class Grid extends Owner {
@@ -180,6 +244,23 @@ export class Grid extends Owner {
 
   voxels() { return this.inner.voxels(); }
   colors() { return this.inner.colors() ?? null; }
+  dense() { return this.inner.dense(); }
+
+  slice(axis, index) {
+    const across = ['x', 'y', 'z'].indexOf(axis);
+    const isInside = Number.isInteger(index) && index >= 0 && index < this.dims[across];
+    if (!isInside) throw refusal(`there is no layer ${index} across ${axis} in a grid of ${this.dims.join(' x ')} voxels`);
+    const [width, height] = this.dims.filter((_, other) => other !== across);
+    return { width, height, data: new Uint8ClampedArray(this.inner.slice(across, index).buffer) };
+  }
+
+  mesh() {
+    const surface = this.inner.surface();
+    const [positions, normals, indices] = [surface.positions(), surface.normals(), surface.indices()];
+    const colors = this.report.has_colors ? surface.colors() : null;
+    surface.free();
+    return { positions, normals, indices, colors };
+  }
 
   writeTo(extension, take) {
     let failure;
@@ -218,6 +299,12 @@ export class Grid extends Owner {
 
 export class Viewer extends Owner {
   async draw(options = {}) { return Owner.using([this], (viewer) => viewer.draw(json(options))); }
+
+  pick(options, x, y) {
+    const [i, j, k, ...color] = this.inner.pick(json(options), x, y) ?? [];
+    return i === undefined ? null : { voxel: [i, j, k], color: color.length > 0 ? color : null };
+  }
+
   async present(options = {}) { return Owner.using([this], (viewer) => viewer.present(json(options))); }
 }
 

@@ -1,7 +1,7 @@
 // The page: hands files and settings to the worker, and shows what comes back.
 
 import { Camera } from './camera.js';
-import { extensionOf, mainOf, ofDrop, ofInput } from './files.js';
+import { extensionOf, mainOf, ofDrop, ofInput, unpacked } from './files.js';
 import * as settings from './settings.js';
 
 const $ = (id) => document.getElementById(id);
@@ -12,7 +12,7 @@ const camera = new Camera(canvas);
  * `model` is the one to compute, `shown` what is shown: its model, the report, a copy of the grid that outlives the
  * worker, and the settings that it was made with.
  */
-const state = { model: null, shown: null, formats: null, job: 0, view: 0, isComputing: false };
+const state = { model: null, shown: null, formats: null, job: 0, view: 0, isComputing: false, isPicking: false, tried: null };
 
 // --- The worker. WebAssembly does not listen while it computes: to end a computation ends the worker.
 
@@ -25,12 +25,14 @@ let worker;
 let pending;
 let workerReady;
 let lastId = 0;
+let lastKey = 0;
 
 /** A new worker is given the grid that is shown. */
 function startWorker() {
   worker?.terminate();
   for (const { reject } of pending?.values() ?? []) reject(new Cancelled());
   pending = new Map();
+  state.isPicking = false;
   worker = new Worker(navigator.serviceWorker?.controller ? 'worker.js' : BLOB, { type: 'module' });
   workerReady = new Promise((resolve, reject) => {
     pending.set('ready', { resolve, reject });
@@ -73,6 +75,13 @@ const messages = {
     if (share === null) bar.removeAttribute('value'); else bar.value = share;
     // Each change is read out.
     if ($('step').textContent !== step) $('step').textContent = step;
+  },
+  estimated({ estimate }) {
+    showEstimate(estimate);
+  },
+  picked({ found }) {
+    state.isPicking = false;
+    showPicked(found);
   },
   done({ id, value }) {
     pending.get(id)?.resolve(value);
@@ -177,6 +186,7 @@ function endJob() {
 async function job(step, work) {
   const focused = document.activeElement;
   endJob();
+  clearTimeout(typing);
   const own = state.job;
   document.body.dataset.started = own;
   fail(null);
@@ -189,6 +199,8 @@ async function job(step, work) {
   } finally {
     if (own === state.job) {
       setBusy(false);
+      // The options may have changed meanwhile.
+      if (!$('changed').hidden) preview();
       // A button that is disabled loses the focus.
       if (document.activeElement === document.body) focused.focus();
       document.body.dataset.finished = own;
@@ -218,7 +230,7 @@ const LARGEST = 1_000_000_000;
 
 /** `given` is a list of files, or a promise of one; `chosen` the name of the model among them, the first if it is null. */
 async function open(given, { example = null, chosen = null } = {}) {
-  let files = await current(given);
+  let files = await current(unpacked(await current(given)));
   if (files.length === 0) throw new Error('There was no file in it.');
   await current(workerReady);
   // Textures and buffers that come after their model.
@@ -236,7 +248,7 @@ async function open(given, { example = null, chosen = null } = {}) {
     throw new Error(`${main.name}: has ${grouped(main.file.size)} bytes, and a browser tab reads at most `
       + `${grouped(LARGEST)}: use the program on the command line`);
   }
-  state.model = { name: main.name, files, isMesh, example };
+  state.model = { key: ++lastKey, name: main.name, files, isMesh, example };
   $('models').replaceChildren(...models.map(({ name }) => new Option(name, name, false, name === main.name)));
   $('models-row').hidden = models.length < 2;
   $('options').disabled = !isMesh;
@@ -248,7 +260,7 @@ const PARTS = ['mtl', 'bin', 'png', 'jpg', 'jpeg', 'tga', 'bmp', 'webp', 'gif'];
 
 function refuseUnknown(name) {
   const extension = extensionOf(name);
-  if (['zip', '7z', 'rar', 'gz'].includes(extension)) {
+  if (['7z', 'rar', 'gz'].includes(extension)) {
     throw new Error(`${name}: is an archive: unpack it, and drop what is in it`);
   }
   if (PARTS.includes(extension)) {
@@ -273,8 +285,9 @@ function dropResult() {
 
 async function compute() {
   const { model } = state;
-  const { name, files, isMesh } = model;
+  const { key, name, files, isMesh } = model;
   $('model-name').textContent = name;
+  if (!isMesh) showEstimate(null);
   if (isMesh && !form.checkValidity()) {
     $('fold').open = true;
     form.reportValidity();
@@ -282,18 +295,19 @@ async function compute() {
     throw new Error(`One of the options is not possible: ${validationMessage}`);
   }
   const values = settings.read(form);
+  state.tried = JSON.stringify(values);
   // It may still do what was cancelled.
-  if ([...pending.keys()].some((id) => id !== 'restore')) startWorker();
+  if ([...pending.keys()].some((id) => id !== 'restore' && id !== 'estimate')) startWorker();
   state.isComputing = true;
   showChanged();
   const { report, kept } = isMesh
-    ? await ask('voxelize', { name, files, options: settings.options(values) })
+    ? await ask('voxelize', { key, name, files, options: settings.options(values) })
     : await ask('open', { name, files });
   state.isComputing = false;
-  const isOther = state.shown?.model.name !== name;
+  const before = state.shown;
   dropResult();
   state.shown = { model, report, kept, values };
-  if (isOther) showFromLink();
+  if (before?.model.name !== name) showFromLink(); else keepCut(before.report.dims);
   report.warnings.forEach(warn);
   show(report);
   $('verification').hidden = !isMesh;
@@ -304,6 +318,60 @@ async function compute() {
     + (warnings > 0 ? `; ${counted(warnings, 'warning')}` : ''));
   // At first a whole picture, for that of the model before to go.
   moved();
+}
+
+// --- Before a run
+
+/** A grid of less work, in seconds of a core, and of less memory, in bytes, is computed as its options change. */
+const SMALL = { seconds: 0.01, memory: 16e6 };
+/** After the last change, in milliseconds. */
+const PAUSE = 300;
+/** WebAssembly takes twice as long as the program, of whose surfaces the estimate is; a solid up to ten times. */
+const secondsOf = ({ core_seconds }, mode) => 2 * core_seconds * (mode === 'solid' ? 5 : 1);
+let typing;
+
+/** Says what the options will take, and computes a small grid. */
+async function preview() {
+  const { model } = state;
+  if (!model?.isMesh || isBusy() || pending.has('estimate')) return;
+  if (!form.checkValidity()) {
+    showEstimate(null);
+    return;
+  }
+  const { key, name, files } = model;
+  const values = settings.read(form);
+  const asked = JSON.stringify(values);
+  let estimate;
+  try {
+    await workerReady;
+    estimate = await request('estimate', { key, name, files, options: settings.options(values) }, 'estimate');
+  } catch (error) {
+    if (error instanceof Cancelled) return;
+    $('estimate').textContent = error.message;
+    return;
+  }
+  if (isBusy() || model !== state.model) return;
+  if (asked !== JSON.stringify(settings.read(form))) {
+    preview();
+    return;
+  }
+  showEstimate(estimate);
+  const isSmall = secondsOf(estimate, values.mode) < SMALL.seconds && estimate.memory < SMALL.memory;
+  const isNew = asked !== JSON.stringify(state.shown?.values) && asked !== state.tried;
+  if (isSmall && isNew && model === state.shown?.model) job('voxelize', compute);
+}
+
+function showEstimate(estimate) {
+  $('estimate').textContent = '';
+  if (!estimate) return;
+  const { dims, memory, memory_limit: limit, bounds: [min, max] } = estimate;
+  const size = max.map((most, axis) => Number((most - min[axis]).toPrecision(4)));
+  const bytes = memory < 1e6 ? 'less than 1\u00a0MB' : memory < 1e9 ? `${(memory / 1e6).toFixed(0)}\u00a0MB` : `${(memory / 1e9).toFixed(1)}\u00a0GB`;
+  const seconds = secondsOf(estimate, form.elements.mode.value);
+  const [, time] = [[1, 'less than a second'], [10, 'seconds'], [60, 'less than a minute'], [600, 'minutes'], [Infinity, 'more than ten minutes']]
+    .find(([end]) => seconds < end);
+  const takes = memory > limit ? `${bytes}, more than a browser tab has: use the program` : `${bytes}, ${time} on the CPU`;
+  $('estimate').textContent = `${dims.join(' x ')} voxels for a model of ${size.join(' x ')}: ${takes}.`;
 }
 
 const grouped = (number) => number.toLocaleString('en');
@@ -531,7 +599,15 @@ form.addEventListener('input', () => {
   showFields();
   showChanged();
   saySame();
+  clearTimeout(typing);
+  typing = setTimeout(preview, PAUSE);
 });
+for (const button of document.querySelectorAll('[data-res]')) {
+  button.addEventListener('click', () => {
+    form.elements.res.value = button.dataset.res;
+    form.dispatchEvent(new Event('input'));
+  });
+}
 $('format').addEventListener('change', saySame);
 $('cancel').addEventListener('click', () => {
   if (state.isComputing || !state.shown) $('model-name').textContent = `${state.model?.name ?? ''} (cancelled)`;
@@ -577,8 +653,8 @@ function background() {
 
 function refresh(moving) {
   if (!state.shown) return;
-  const [axis, part] = [$('cut-axis').selectedIndex - 1, Number($('cut').value) / 100];
-  const cut = axis < 0 ? null : [axis, part];
+  const axis = $('cut-axis').selectedIndex - 1;
+  const cut = axis < 0 ? null : [axis, Number($('cut').value)];
   const size = [canvas.width, canvas.height];
   delete canvas.dataset.samples;
   const view = { number: ++state.view, size, moving, camera: { ...camera.options, cut, background: background() } };
@@ -598,11 +674,65 @@ camera.addEventListener('change', () => {
   $('preset').value = camera.preset ?? '';
   moved();
 });
-$('cut').addEventListener('input', moved);
+/** Shows the layers up to `layer`, or to the middle one if that is no number. */
+function cutAt(layer = NaN) {
+  const axis = $('cut-axis').selectedIndex - 1;
+  const last = (state.shown?.report.dims[axis] ?? 1) - 1;
+  for (const id of ['cut', 'layer']) {
+    $(id).disabled = axis < 0;
+    $(id).max = last;
+    $(id).value = Number.isInteger(layer) ? Math.max(0, Math.min(last, layer)) : Math.floor(last / 2);
+  }
+}
+/** The cut at the same place in a grid of other dimensions. */
+function keepCut(before) {
+  const axis = $('cut-axis').selectedIndex - 1;
+  if (axis >= 0) cutAt(Math.ceil((Number($('cut').value) + 1) * state.shown.report.dims[axis] / before[axis]) - 1);
+}
+for (const id of ['cut', 'layer']) {
+  $(id).addEventListener('input', () => {
+    // A field that is being typed in may be empty.
+    if (!$(id).checkValidity() || $(id).value === '') return;
+    $(id === 'cut' ? 'layer' : 'cut').value = $(id).value;
+    moved();
+  });
+}
 $('cut-axis').addEventListener('change', () => {
-  $('cut').disabled = $('cut-axis').value === '';
-  if ($('cut').value === '100') $('cut').value = 50;
+  cutAt();
   moved();
+});
+
+/** What is under the pointer: asked for once at a time. */
+let pointed = null;
+function pick() {
+  if (state.isPicking || !pointed || !state.shown) return;
+  state.isPicking = true;
+  worker.postMessage({ type: 'pick', at: pointed });
+  pointed = null;
+}
+function showPicked(found) {
+  $('under').hidden = !found;
+  if (found) {
+    const { voxel, color } = found;
+    $('under-text').textContent = ['x', 'y', 'z'].map((axis, i) => `${axis}\u00a0${voxel[i]}`).join(', ');
+    $('swatch').hidden = !color;
+    if (color) {
+      const hex = `#${color.slice(0, 3).map((c) => c.toString(16).padStart(2, '0')).join('')}`.toUpperCase();
+      $('swatch').style.background = hex;
+      $('under-text').textContent += `, ${hex}${color[3] < 255 ? `, opacity\u00a0${color[3]}` : ''}`;
+    }
+  }
+  pick();
+}
+for (const name of ['pointermove', 'pointerdown']) {
+  canvas.addEventListener(name, ({ offsetX, offsetY }) => {
+    pointed = [offsetX * canvas.width / canvas.clientWidth, offsetY * canvas.height / canvas.clientHeight];
+    pick();
+  });
+}
+canvas.addEventListener('pointerleave', () => {
+  pointed = null;
+  $('under').hidden = true;
 });
 /** Turns what is seen while the button is pressed in. */
 function turn(since, now) {
@@ -652,9 +782,13 @@ $('model-name').textContent = link.has('file') ? `Drop ${link.get('file')} here 
 /** The view and the cut of the link are those of the first model. */
 function showFromLink() {
   camera.show(link.get('view') ?? 'three-quarter');
-  const [axis, part] = (link.get('cut') ?? '').split(',');
-  if (axis) [$('cut-axis').value, $('cut').value] = [axis, part];
-  $('cut').disabled = $('cut-axis').value === '';
+  const [axis, layer] = (link.get('cut') ?? '').split(',');
+  if (['x', 'y', 'z'].includes(axis)) {
+    $('cut-axis').value = axis;
+    cutAt(Number(layer));
+  } else if ($('cut-axis').value) {
+    cutAt();
+  }
   for (const name of ['view', 'cut']) link.delete(name);
 }
 

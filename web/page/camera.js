@@ -30,6 +30,8 @@ export class Camera extends EventTarget {
 
   reset(preset) {
     [this.yaw, this.pitch] = PRESETS[preset];
+    /** The pitch at which all fits the picture: what turns keeps its size. */
+    this.fitPitch = this.pitch;
     this.zoom = 1;
     this.pan = [0, 0];
     this.changed(preset);
@@ -63,7 +65,7 @@ export class Camera extends EventTarget {
 
   /** What the picture's shorter side has, in the unit of `pan`. */
   get reach() {
-    return 2.1 / this.zoom;
+    return 2 / this.zoom;
   }
 
   /** Moves what is seen by parts of the picture's shorter side. */
@@ -127,7 +129,7 @@ export class Camera extends EventTarget {
   }
 
   get options() {
-    const { yaw, pitch, zoom, pan } = this;
-    return { yaw, pitch, zoom, pan };
+    const { yaw, pitch, fitPitch, zoom, pan } = this;
+    return { yaw, pitch, fitPitch, zoom, pan };
   }
 }

@@ -33,6 +33,68 @@ export function ofInput(input) {
   return [...input.files].map((file) => ({ name: file.webkitRelativePath || file.name, file }));
 }
 
+/** Bytes that the files of an archive may have together. */
+const LARGEST = 1_000_000_000;
+
+/** The files, and in place of each .zip archive what is in it: by the specification of PKWARE, without its 64-bit sizes. */
+export async function unpacked(files) {
+  const parts = files.map(async (one) => (extensionOf(one.name) === 'zip' ? entriesOf(one) : [one]));
+  return (await Promise.all(parts)).flat();
+}
+
+const viewOf = async (blob) => new DataView(await blob.arrayBuffer());
+
+async function entriesOf({ name: archive, file }) {
+  const refusal = (why) => new Error(`${archive}: ${why}: unpack it, and drop what is in it`);
+  // The end has 22 bytes and a comment.
+  const tail = await viewOf(file.slice(-22 - 0xffff));
+  let end = tail.byteLength - 22;
+  while (end >= 0 && !(tail.getUint32(end, true) === 0x06054b50 && end + 22 + tail.getUint16(end + 20, true) === tail.byteLength)) end -= 1;
+  if (end < 0) throw refusal('is no whole .zip archive');
+  const [count, length, start] = [tail.getUint16(end + 10, true), tail.getUint32(end + 12, true), tail.getUint32(end + 16, true)];
+  if (count === 0xffff || start === 0xffffffff) throw refusal('is an archive in the format Zip64');
+  const list = await viewOf(file.slice(start, start + length));
+  const entries = [];
+  let room = LARGEST;
+  for (let at = 0, i = 0; i < count; i += 1) {
+    if (at + 46 > list.byteLength || list.getUint32(at, true) !== 0x02014b50) throw refusal('is a damaged archive');
+    const [flags, method] = [list.getUint16(at + 8, true), list.getUint16(at + 10, true)];
+    const [packed, size, local] = [20, 24, 42].map((field) => list.getUint32(at + field, true));
+    const [ofName, ...others] = [28, 30, 32].map((field) => list.getUint16(at + field, true));
+    if (at + 46 + ofName > list.byteLength) throw refusal('is a damaged archive');
+    const name = new TextDecoder().decode(new Uint8Array(list.buffer, at + 46, ofName)).replaceAll('\\', '/');
+    at += 46 + ofName + others[0] + others[1];
+    if (name.endsWith('/') || name.startsWith('__MACOSX/')) continue;
+    if (flags & 1) throw refusal('is encrypted');
+    if (method !== 0 && method !== 8) throw refusal(`has ${name} in a compression that browsers do not know`);
+    if ([packed, size, local].includes(0xffffffff)) throw refusal('is an archive in the format Zip64');
+    room -= size;
+    if (room < 0) throw refusal(`has files of more than ${LARGEST.toLocaleString('en')} bytes together`);
+    entries.push({ name, packed, size, local, isPacked: method === 8 });
+  }
+  const files = [];
+  for (const { name, packed, size, local, isPacked } of entries) {
+    const head = await viewOf(file.slice(local, local + 30));
+    if (head.byteLength < 30 || head.getUint32(0, true) !== 0x04034b50) throw refusal('is a damaged archive');
+    const begin = local + 30 + head.getUint16(26, true) + head.getUint16(28, true);
+    const content = file.slice(begin, begin + packed);
+    const whole = isPacked ? await inflated(content, size).catch(() => null) : content;
+    if (whole?.size !== size) throw refusal(`has a damaged file, ${name}`);
+    files.push({ name, file: whole });
+  }
+  return files;
+}
+
+/** What is inflated, up to the first part past `size` bytes. */
+async function inflated(content, size) {
+  const reader = content.stream().pipeThrough(new DecompressionStream('deflate-raw')).getReader();
+  const parts = [];
+  let length = 0;
+  for (let part; length <= size && !(part = await reader.read()).done; length += part.value.length) parts.push(part.value);
+  reader.cancel().catch(() => {});
+  return new Blob(parts);
+}
+
 export const extensionOf = (name) => name.split('/').pop().match(/\.([^.]+)$/)?.[1].toLowerCase() ?? '';
 
 /** The file to open: the chosen one, the first mesh, the first grid, or whatever there is; and all that could be. */

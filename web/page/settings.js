@@ -9,6 +9,7 @@ const DEFAULTS = {
 export function read(form) {
   const values = {};
   for (const name of NAMES) {
+    // Of a choice with drawings, a list of radio buttons.
     const field = form.elements[name];
     values[name] = field.type === 'checkbox' ? field.checked : field.value;
   }

@@ -1,7 +1,7 @@
 // Owns the WebAssembly module and the GPU, so that the page never waits. Answers requests one after
 // another; draws the view while there is none.
 
-import { Grid, Voxelizer, formats, init, onProgress, shaders, version } from './trivox/trivox.js';
+import { Grid, Mesh, Voxelizer, formats, init, onProgress, shaders, version } from './trivox/trivox.js';
 
 /** A frame while the view moves should take so many milliseconds. */
 const FRAME_MS = 40;
@@ -22,6 +22,8 @@ let failures = 0;
 /** Whether pictures are presented on the GPU; else, or where there is none, their pixels are read back. */
 let presents = true;
 let model = null;
+/** The mesh that was read last, and of which model. */
+let read = null;
 let grid = null;
 let viewer = null;
 
@@ -100,12 +102,31 @@ async function bytesOf({ name, file }) {
   }
 }
 
+/** The model of a request: a mesh, and the files that it may name. */
+async function modelOf({ key, name, files }) {
+  const mesh = files.find((file) => file.name === name);
+  return { key, ...mesh, sidecars: await sidecarsOf(mesh, files) };
+}
+
+/** The mesh of `model`, which is read again where its colours were not needed, or are not any more. */
+async function meshOf(model, { color }) {
+  const colors = color !== 'none';
+  if (read?.key !== model.key || read.colors !== colors) {
+    read?.mesh.free();
+    read = null;
+    const named = async (file) => ({ name: file.name, bytes: await bytesOf(file) });
+    const sidecars = await Promise.all(model.sidecars.map(named));
+    read = { key: model.key, colors, mesh: await Mesh.open(await named(model), sidecars, { colors }) };
+  }
+  return read.mesh;
+}
+
+const estimated = (mesh, options) => ({ ...mesh.estimate(options), bounds: mesh.bounds });
+
 async function voxelized(model, options) {
   // A browser has no adapter for a while after it lost one.
   if (hadGpu && gpu && !voxelizer.adapter && !voxelizer.isSoftware) await open();
-  const named = async (file) => ({ name: file.name, bytes: await bytesOf(file) });
-  const sidecars = await Promise.all(model.sidecars.map(named));
-  const made = await voxelizer.voxelize(await named(model), options, sidecars);
+  const made = await voxelizer.voxelize(await meshOf(model, options), options);
   // A device that was lost once is not asked again; a new one may do.
   if (voxelizer.adapter && options.backend === 'auto' && made.report.backend === 'cpu') await open();
   return made;
@@ -135,9 +156,9 @@ async function blobOf(extension) {
 }
 
 const requests = {
-  async voxelize({ name, files, options }) {
-    const mesh = files.find((file) => file.name === name);
-    const next = { ...mesh, sidecars: await sidecarsOf(mesh, files) };
+  async voxelize({ options, ...request }) {
+    const next = await modelOf(request);
+    postMessage({ type: 'estimated', estimate: estimated(await meshOf(next, options), options) });
     const wanted = gpu && (options.backend === 'gpu' ? 'software' : true);
     const isOther = voxelizer.isSoftware && wanted !== gpu;
     gpu = wanted;
@@ -152,10 +173,12 @@ const requests = {
     return { report: grid.report, kept };
   },
   /** The grid of a worker that was ended. */
-  async restore({ name, files, isMesh, kept }) {
-    const mesh = files.find((file) => file.name === name);
-    const next = isMesh ? { ...mesh, sidecars: await sidecarsOf(mesh, files) } : null;
+  async restore({ isMesh, kept, ...request }) {
+    const next = isMesh ? await modelOf(request) : null;
     show(await Grid.open({ name: kept.name, bytes: await bytesOf(kept) }), next);
+  },
+  async estimate({ options, ...request }) {
+    return estimated(await meshOf(await modelOf(request), options), options);
   },
   async verify({ options }) {
     const reports = {};
@@ -189,6 +212,10 @@ onmessage = ({ data }) => {
   if (data.type === 'view') {
     view = data.view;
     draw();
+    return;
+  }
+  if (data.type === 'pick') {
+    postMessage({ type: 'picked', found: picked(data.at) });
     return;
   }
   busy += 1;
@@ -259,6 +286,12 @@ async function frames() {
       await sharpen(now);
     }
   }
+}
+
+/** The voxel at a point of the canvas; nothing before the first picture. */
+function picked([x, y]) {
+  if (!viewer || !view) return null;
+  return viewer.pick({ ...view.camera, size: view.size, rows: [0, view.size[1]], samples: 1, hasShadow: false }, x, y);
 }
 
 /** Rows of a picture: as an image that stays on the GPU, or as pixels. */

@@ -1,24 +1,30 @@
 //! trivox in the browser: the bindings that `trivox.js` wraps. Options and reports are JSON, with
 //! the names of the program's options and of its report.
 
+mod model;
 mod options;
 mod progress;
 mod view;
 
+use std::convert::Infallible;
 use std::io::{self, BufWriter, Cursor, Write};
+use std::mem::take;
 
 use js_sys::Uint8Array;
 use serde_json::{Value, json};
-use trivox::engine::{Placed, Remedy, Timings, Warning};
-use trivox::formats::{self, GridFormat, LoadedGrid, MESH_FORMATS, MeshSpec, Sidecars, WriteError};
+use trivox::engine::Placed;
+use trivox::formats::{self, GridFormat, LoadedGrid, MESH_FORMATS, WriteError};
 use trivox::gpu::kernels::KERNELS;
+use trivox::grid::DEFAULT_COLOR;
+use trivox::view::mesher::{self, Rectangle};
 use trivox::view::render::Renderer;
 use trivox::view::trace::Scene;
-use trivox::{ErrorCode, Gpu, MeshSource, PlacedMesh, VoxelGrid, Voxelized, Voxelizer};
+use trivox::{ErrorCode, Gpu, VoxelGrid};
 use wasm_bindgen::prelude::*;
 use web_sys::ImageBitmap;
 
-use crate::options::{Options, PictureOptions, parse};
+use crate::model::Model;
+use crate::options::{PictureOptions, parse, voxelizer};
 use crate::view::{GpuView, ViewOptions};
 
 /// Readies the module: messages of panics go to the console.
@@ -107,46 +113,23 @@ impl Engine {
         self.without.clone()
     }
 
-    /// Reads and places the mesh in `bytes`, a file of this name. Its sidecar files (materials,
-    /// textures, buffers) are found by their names among `names`, whose bytes are in `contents`.
+    /// The voxels of `model`, on the backend that `options` ask for.
     ///
     /// # Errors
-    /// The file does not hold a valid mesh; options that are not possible.
-    pub fn read(
-        &self,
-        name: &str,
-        bytes: Vec<u8>,
-        names: Vec<String>,
-        contents: Vec<Uint8Array>,
-        options: &str,
-    ) -> Result<Model, Failure> {
-        let voxelizer = parse::<Options>(options)?.voxelizer()?;
-        let spec = MeshSpec::of_path(name).map_err(Failure::of_file(name))?;
-        let contents = contents.iter().map(Uint8Array::to_vec);
-        let sidecars = Sidecars::in_memory(names.into_iter().zip(contents)).of_mesh(name);
-        let placed = voxelizer.place(MeshSource::Bytes { bytes: bytes.into(), spec, sidecars });
-        let Placed { mesh, warnings, timings, .. } = placed.map_err(Failure::of_file(name))?;
-        Ok(Model {
-            name: name.into(),
-            voxelizer,
-            warnings: warnings.iter().map(sentence).collect(),
-            timings,
-            mesh,
-        })
-    }
-
-    /// The voxels of `model`, on the backend that its options ask for.
-    ///
-    /// # Errors
-    /// The GPU that was asked for fails, or is not there; too little memory.
-    pub async fn voxelize(&self, model: &Model) -> Result<Voxels, Failure> {
-        let Model { voxelizer, mesh, .. } = model;
+    /// Options that are not possible; the GPU that was asked for fails, or is not there; too little
+    /// memory.
+    pub async fn voxelize(&self, model: &Model, options: &str) -> Result<Voxels, Failure> {
+        let voxelizer = voxelizer(options)?;
+        let of_file = || Failure::of_file(model.name());
+        let placed = voxelizer.place(model.mesh()).map_err(Failure::of_file(model.name()))?;
+        let Placed { mesh, warnings, timings, .. } = placed;
         let without = self.without.as_deref().unwrap_or_default();
         let gpu = self.gpu.as_ref().map(|(gpu, label)| (gpu, label.as_str())).ok_or(without);
-        let of_file = || Failure::of_file(&model.name);
-        let done = voxelizer.voxelize_async(mesh, gpu).await.map_err(of_file())?;
-        let done = voxelizer.paint(mesh, done).map_err(of_file())?;
-        Ok(Voxels { report: model.report(&done), grid: done.grid })
+        let done = voxelizer.voxelize_async(&mesh, gpu).await.map_err(of_file())?;
+        let mut done = voxelizer.paint(&mesh, done).map_err(of_file())?;
+        done.timings = done.timings.after(&timings);
+        done.warnings.splice(..0, warnings);
+        Ok(Voxels { report: model.report(&mesh, &mut done), grid: done.grid })
     }
 
     /// The PNG that `voxelize render` draws of the voxels.
@@ -175,40 +158,6 @@ impl Engine {
         let gpu = gpu.map(|(gpu, _)| GpuView::new(gpu, &scene)).transpose()?;
         Ok(Viewer { scene, gpu })
     }
-}
-
-/// A mesh on its lattice, and the voxelizer that placed it.
-#[wasm_bindgen]
-pub struct Model {
-    name: String,
-    voxelizer: Voxelizer,
-    mesh: PlacedMesh,
-    warnings: Vec<String>,
-    timings: Timings,
-}
-
-impl Model {
-    /// What the program reports with `--json`.
-    fn report(&self, done: &Voxelized) -> String {
-        let mut report = json!(done.summary());
-        let warnings = self.warnings.iter().cloned().chain(done.warnings.iter().map(sentence));
-        report["mesh"] = json!(self.name);
-        report["degenerate"] = json!(self.mesh.degenerate());
-        report["hash"] = json!(done.grid.hash());
-        report["has_colors"] = json!(has_colors(&done.grid));
-        report["timings_ms"] = json!(done.timings.after(&self.timings));
-        report["warnings"] = json!(warnings.collect::<Vec<_>>());
-        report.to_string()
-    }
-}
-
-/// A warning, with the option that helps.
-fn sentence(warning: &Warning) -> String {
-    warning.with_remedy(|remedy| match remedy {
-        Remedy::Fill(fill) => format!("the fill {fill}"),
-        Remedy::KeepTransparent => "keepTransparent".to_owned(),
-        Remedy::InteriorColor => "interiorColor".to_owned(),
-    })
 }
 
 fn has_colors(grid: &VoxelGrid) -> bool {
@@ -279,6 +228,49 @@ impl Voxels {
         Ok(Some(bytes))
     }
 
+    /// A byte for each voxel of the grid, 1 where it is occupied: `z` fastest, then `y`, then `x`.
+    ///
+    /// # Errors
+    /// WebAssembly has too little memory.
+    pub fn dense(&self) -> Result<Vec<u8>, Failure> {
+        let count = self.grid.dims().map(u64::from).iter().product();
+        let mut bytes = with_room(count)?;
+        bytes.resize(count as usize, 0);
+        self.grid.fill_dense(&mut bytes, 1);
+        Ok(bytes)
+    }
+
+    /// The layer `index` across `axis`, as RGBA bytes: the rows from the top, an empty voxel as four
+    /// zeros. Nothing outside the grid.
+    pub fn slice(&self, axis: usize, index: u32) -> Option<Vec<u8>> {
+        let section = self.grid.section(axis, index)?;
+        let rows = section.rows(DEFAULT_COLOR).flatten();
+        Some(rows.flat_map(Option::unwrap_or_default).collect())
+    }
+
+    /// The visible faces, in voxels.
+    ///
+    /// # Errors
+    /// WebAssembly has too little memory.
+    pub fn surface(&self) -> Result<Surface, Failure> {
+        let mut count = 0;
+        let Ok(()) = mesher::rectangles(&self.grid, |_| {
+            count += 1;
+            Ok::<(), Infallible>(())
+        });
+        let mut surface = Surface {
+            positions: with_room(12 * count)?,
+            normals: with_room(12 * count)?,
+            colors: with_room(if has_colors(&self.grid) { 16 * count } else { 0 })?,
+            indices: with_room(6 * count)?,
+        };
+        let Ok(()) = mesher::rectangles(&self.grid, |rectangle| {
+            surface.add(rectangle);
+            Ok::<(), Infallible>(())
+        });
+        Ok(surface)
+    }
+
     /// Hands the file that the program writes with this extension to `sink`, part by part: the whole
     /// may be larger than WebAssembly's memory.
     ///
@@ -298,6 +290,52 @@ impl Voxels {
     /// An unknown format.
     pub fn lost(&self, extension: &str) -> Result<Vec<String>, Failure> {
         Ok(GridFormat::of_extension(extension)?.lost(&self.grid))
+    }
+}
+
+/// Triangles of the visible faces; no two rectangles share a vertex. Each list is given once.
+#[wasm_bindgen]
+pub struct Surface {
+    positions: Vec<f32>,
+    normals: Vec<f32>,
+    colors: Vec<u8>,
+    indices: Vec<u32>,
+}
+
+#[wasm_bindgen]
+impl Surface {
+    /// x, y, z of each vertex, in voxels.
+    pub fn positions(&mut self) -> Vec<f32> {
+        take(&mut self.positions)
+    }
+
+    /// The outward normal at each vertex.
+    pub fn normals(&mut self) -> Vec<f32> {
+        take(&mut self.normals)
+    }
+
+    /// sRGB and opacity of each vertex; empty for a grid without colours.
+    pub fn colors(&mut self) -> Vec<u8> {
+        take(&mut self.colors)
+    }
+
+    /// Three vertices of each triangle, counter-clockwise seen from outside.
+    pub fn indices(&mut self) -> Vec<u32> {
+        take(&mut self.indices)
+    }
+}
+
+impl Surface {
+    fn add(&mut self, rectangle: &Rectangle) {
+        let first = (self.positions.len() / 3) as u32;
+        let mut normal = [0.0; 3];
+        normal[rectangle.axis] = if rectangle.is_upper { 1.0 } else { -1.0 };
+        for corner in rectangle.corners() {
+            self.positions.extend(corner.map(|c| c as f32));
+            self.normals.extend(normal);
+            self.colors.extend(rectangle.color.iter().flatten());
+        }
+        self.indices.extend([0, 1, 2, 0, 2, 3].map(|corner| first + corner));
     }
 }
 
@@ -365,6 +403,19 @@ impl Viewer {
             }
             None => Ok(Uint8Array::from(&view::draw_on_cpu(&self.scene, options)[..])),
         }
+    }
+
+    /// The voxel that is seen at a point of the picture, in pixels from its top left corner: x, y, z
+    /// and, of a grid with colours, its RGBA bytes. Nothing where none is seen.
+    ///
+    /// # Errors
+    /// Options that are not possible.
+    pub fn pick(&self, options: &str, x: f64, y: f64) -> Result<Option<Vec<u32>>, Failure> {
+        let voxel = view::pick(&self.scene, ViewOptions::parse(options)?, [x, y]);
+        Ok(voxel.map(|voxel| {
+            let color = self.scene.grid().color(voxel);
+            voxel.into_iter().chain(color.into_iter().flatten().map(u32::from)).collect()
+        }))
     }
 
     /// The same pixels as an image that stays on the GPU; nothing where the engine has none.

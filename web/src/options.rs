@@ -18,12 +18,12 @@ use crate::progress::Reporter;
 
 /// Bytes that a step may take: WebAssembly has 4 GiB, of which the mesh and what browsers refuse to
 /// give are not for it.
-const MEMORY: u64 = 3 << 30;
+pub const MEMORY: u64 = 3 << 30;
 
 /// What to compute. Options that are left out have the program's defaults.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub struct Options {
+struct Options {
     res: Option<u32>,
     voxel_size: Option<f64>,
     bounds: Option<[[f64; 3]; 2]>,
@@ -59,12 +59,16 @@ pub fn parse<T: DeserializeOwned>(json: &str) -> Result<T, Failure> {
     })
 }
 
+/// A voxelizer with the options in `json`.
+///
+/// # Errors
+/// As [`parse`]; a value that is not possible, or options that contradict each other.
+pub fn voxelizer(json: &str) -> Result<Voxelizer, Failure> {
+    parse::<Options>(json)?.voxelizer()
+}
+
 impl Options {
-    /// A voxelizer with these options.
-    ///
-    /// # Errors
-    /// A value that is not possible, or options that contradict each other.
-    pub fn voxelizer(&self) -> Result<Voxelizer, Failure> {
+    fn voxelizer(&self) -> Result<Voxelizer, Failure> {
         let (mode, color) = (self.mode()?, self.color()?);
         let backend = self.backend.as_deref().map_or(Ok(BackendChoice::Auto), str::parse)?;
         if self.keep_transparent && matches!(mode, Mode::Solid(_)) {

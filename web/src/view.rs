@@ -10,7 +10,7 @@ use serde::Deserialize;
 use trivox::gpu::Device;
 use trivox::grid::DEFAULT_COLOR;
 use trivox::view::gpu::{GpuScene, SCENE_SOURCE};
-use trivox::view::trace::{DIRECTION_BITS, Ray, Scene};
+use trivox::view::trace::{DIRECTION_BITS, Hit, Ray, Scene};
 use trivox::wgpu;
 use trivox::{Gpu, GpuError, Up};
 
@@ -38,16 +38,18 @@ pub struct ViewOptions {
     /// Around the up axis from the front to the right, and above the horizon, in radians.
     yaw: f64,
     pitch: f64,
-    /// 1: all is in the picture. 2: twice as large.
+    /// 1: the grid just fits the picture, however it is turned about the up axis. 2: twice as large.
     zoom: f64,
-    /// The point in the middle of the picture, to the right and up from the grid's, in parts of the
-    /// radius of the grid.
+    /// The pitch at which it fits; `pitch` where it is left out.
+    fit_pitch: Option<f64>,
+    /// The point in the middle of the picture, to the right and up from the grid's, in halves of the
+    /// picture's shorter side at a zoom of 1.
     pan: [f64; 2],
     /// Rays along a side of a pixel.
     samples: u32,
     has_shadow: bool,
-    /// The axis of the cut, and which part is shown, from 0 to 1.
-    cut: Option<(usize, f64)>,
+    /// The axis of the cut, and the last layer that is shown.
+    cut: Option<(usize, u32)>,
     /// Behind the voxels, at the top and at the bottom: sRGB.
     background: [[u8; 3]; 2],
 }
@@ -155,22 +157,23 @@ impl ViewCamera {
         let whole = [[0; 3], grid.dims().map(|d| d - 1)];
         let [lo, hi] = scene.bounds().unwrap_or(whole).map(|voxel| voxel.map(f64::from));
         let half: Vec3 = std::array::from_fn(|a| (hi[a] + 1.0 - lo[a]) / 2.0);
-        let radius = dot(half, half).sqrt();
-        let [pan_x, pan_y] = options.pan;
-        let middle = std::array::from_fn(|a| lo[a] + half[a]);
-        let target = sum(middle, scaled(radius, sum(scaled(pan_x, right), scaled(pan_y, up))));
         let [width, height] = options.size.map(f64::from);
         let pixel = 2.0 * HALF_ANGLE / width.min(height);
-        // The sphere about the grid fits, with a margin.
-        let distance = 1.03 * radius * (1.0 + HALF_ANGLE * HALF_ANGLE).sqrt()
-            / HALF_ANGLE
-            / options.zoom.clamp(0.1, 1e4);
-        let eye = sum(target, scaled(distance, back));
-        let to_corner = sum(scaled(-0.5 * width * pixel, right), scaled(0.5 * height * pixel, up));
-        let cut = options.cut.filter(|(axis, _)| *axis < 3).map(|(axis, part)| {
-            let layers = (hi[axis] + 1.0 - lo[axis]) * part.clamp(0.0, 1.0);
-            (axis, (lo[axis] + layers.ceil().max(1.0)) as i32)
-        });
+        let film = [0.5 * width * pixel, 0.5 * height * pixel];
+        let cylinder = match up_axis {
+            Up::Y => [half[0].hypot(half[2]), half[1]],
+            Up::Z => [half[0].hypot(half[1]), half[2]],
+        };
+        let fitting = fitting_distance(cylinder, options.fit_pitch.unwrap_or(options.pitch), film);
+        let shift = options.pan.map(|part| part * fitting * HALF_ANGLE);
+        let middle = std::array::from_fn(|a| lo[a] + half[a]);
+        let target = sum(middle, sum(scaled(shift[0], right), scaled(shift[1], up)));
+        let eye = sum(target, scaled(fitting / options.zoom.clamp(0.1, 1e4), back));
+        let to_corner = sum(scaled(-film[0], right), scaled(film[1], up));
+        let cut = options
+            .cut
+            .filter(|(axis, _)| *axis < 3)
+            .map(|(axis, layer)| (axis, layer.min(grid.dims()[axis] - 1) as i32 + 1));
         let behind = options.background.map(linear);
         Self {
             eye,
@@ -216,28 +219,39 @@ impl ViewCamera {
         })
     }
 
-    /// Linear light that comes from `towards`, through the film at `row`. The twin of the shader's.
-    fn light(&self, scene: &Scene, towards: Vec3, row: f64) -> Vec3 {
-        let [top, bottom] = self.behind;
-        let share = row / f64::from(self.options.size[1]);
-        let behind = sum(scaled(1.0 - share, top), scaled(share, bottom));
+    /// The direction through a point of the picture, in pixels.
+    fn towards(&self, [x, y]: [f64; 2]) -> Vec3 {
+        sum(self.corner, sum(scaled(x, self.right), scaled(y, self.down)))
+    }
+
+    /// The first shown voxel in this direction, its ray, and the normal of the plane of the cut if
+    /// the ray begins there.
+    fn first_shown(&self, scene: &Scene, towards: Vec3) -> Option<(Ray, Hit, Vec3)> {
         let (mut start, mut normal) = (self.eye, [0.0; 3]);
         if let Some((axis, cut)) = self.cut
             && start[axis] >= f64::from(cut)
         {
             if towards[axis] >= 0.0 {
-                return behind;
+                return None;
             }
             let time = (f64::from(cut) - start[axis]) / towards[axis];
             start = sum(start, scaled(time, towards));
             start[axis] = f64::from(cut) - trivox::view::trace::UNIT;
             normal[axis] = 1.0;
         }
-        let Ok(ray) = Ray::new(start, towards) else { return behind };
-        let Some(hit) = scene.first_hit(&ray) else { return behind };
-        if self.cut.is_some_and(|(axis, cut)| i64::from(hit.voxel[axis]) >= i64::from(cut)) {
-            return behind;
-        }
+        let ray = Ray::new(start, towards).ok()?;
+        let hit = scene.first_hit(&ray)?;
+        let is_hidden =
+            self.cut.is_some_and(|(axis, cut)| i64::from(hit.voxel[axis]) >= i64::from(cut));
+        (!is_hidden).then_some((ray, hit, normal))
+    }
+
+    /// Linear light that comes from `towards`, through the film at `row`. The twin of the shader's.
+    fn light(&self, scene: &Scene, towards: Vec3, row: f64) -> Vec3 {
+        let [top, bottom] = self.behind;
+        let share = row / f64::from(self.options.size[1]);
+        let behind = sum(scaled(1.0 - share, top), scaled(share, bottom));
+        let Some((ray, hit, mut normal)) = self.first_shown(scene, towards) else { return behind };
         if let Some(face) = hit.face {
             normal = face.normal().map(f64::from);
         } else if normal == [0.0; 3] {
@@ -278,8 +292,7 @@ impl ViewCamera {
                 let inside = [sample % samples, sample / samples]
                     .map(|n| (f64::from(n) + 0.5) / f64::from(samples));
                 let (x, y) = (f64::from(column) + inside[0], f64::from(row) + inside[1]);
-                let towards = sum(self.corner, sum(scaled(x, self.right), scaled(y, self.down)));
-                light = sum(light, self.light(scene, towards, y));
+                light = sum(light, self.light(scene, self.towards([x, y]), y));
             }
             let share = 1.0 / f64::from(samples * samples);
             let byte =
@@ -289,6 +302,21 @@ impl ViewCamera {
         }
         bytes
     }
+}
+
+/// The distance from the eye to the middle of an upright cylinder of this radius and half height at
+/// which a film of these half sides, at distance 1, just has all of it, with a margin of 3 %.
+///
+/// The points of the rims, at the angle t, are `b = r cos t cos p + y sin p` nearer than the middle,
+/// `r sin t` to the right and `u = y cos p - r cos t sin p` up. They are on the film if
+/// `distance >= b + |r sin t| / width` and `distance >= b + |u| / height`: of both right sides these
+/// are the maxima over t and over both rims, `y = h` and `y = -h`.
+fn fitting_distance([r, h]: [f64; 2], pitch: f64, [width, height]: [f64; 2]) -> f64 {
+    let (sin, cos) = (pitch.sin().abs(), pitch.cos());
+    let across = h * sin + r * cos.hypot(1.0 / width);
+    let [above, below] = [1.0 / height, -1.0 / height]
+        .map(|slope| h * (sin + slope * cos).abs() + r * (cos - slope * sin).abs());
+    1.03 * across.max(above).max(below)
 }
 
 fn smoothstep(low: f64, high: f64, x: f64) -> f64 {
@@ -303,6 +331,12 @@ fn failed(error: impl std::fmt::Display) -> GpuError {
 /// The rows that `options` ask for, as RGBA bytes, drawn on the CPU.
 pub fn draw_on_cpu(scene: &Scene, options: ViewOptions) -> Vec<u8> {
     ViewCamera::new(scene, options).draw(scene)
+}
+
+/// The voxel that is seen at a point of the picture, in pixels from its top left corner.
+pub fn pick(scene: &Scene, options: ViewOptions, at: [f64; 2]) -> Option<[u32; 3]> {
+    let camera = ViewCamera::new(scene, options);
+    camera.first_shown(scene, camera.towards(at)).map(|(_, hit, _)| hit.voxel)
 }
 
 /// The source of the shader.

@@ -1,0 +1,33 @@
+// Voxels of a three.js geometry, as an InstancedMesh. `node three.mjs [RESOLUTION]` voxelizes a torus knot.
+import {
+  BoxGeometry, Color, InstancedMesh, Matrix4, MeshStandardMaterial, SRGBColorSpace, TorusKnotGeometry,
+} from 'three';
+import { Voxelizer } from './trivox.js';
+
+/** A BufferGeometry as `voxelize` takes it. */
+export function arraysOf({ attributes: { position, color }, index }) {
+  if (position.isInterleavedBufferAttribute) throw new Error('deinterleave the geometry first');
+  return { positions: position.array, indices: index?.array, colors: color?.array };
+}
+
+/** A cube for each voxel, in the coordinates of the mesh. */
+export function instancesOf(grid) {
+  const { voxel_size: size, origin } = grid.report;
+  const [voxels, colors] = [grid.voxels(), grid.colors()];
+  const mesh = new InstancedMesh(new BoxGeometry(), new MeshStandardMaterial(), grid.occupied);
+  const [matrix, color] = [new Matrix4().makeScale(size, size, size), new Color()];
+  for (let i = 0; i < grid.occupied; i += 1) {
+    const center = origin.map((corner, axis) => corner + (voxels[3 * i + axis] + 0.5) * size);
+    mesh.setMatrixAt(i, matrix.setPosition(...center));
+    if (!colors) continue;
+    const [r, g, b] = colors.subarray(4 * i);
+    mesh.setColorAt(i, color.setRGB(r / 255, g / 255, b / 255, SRGBColorSpace));
+  }
+  return mesh;
+}
+
+if (import.meta.url === `file://${process.argv[1]}`) {
+  const voxelizer = await Voxelizer.open();
+  const grid = await voxelizer.voxelize(arraysOf(new TorusKnotGeometry()), { res: Number(process.argv[2] ?? 32) });
+  console.log(grid.dims.join(' x '), instancesOf(grid).count, grid.hash);
+}

@@ -441,6 +441,10 @@ try {
     const out = join(scratch, 'zipped.bricks');
     native(asset('lighthouse.obj'), '--res', '16', '-o', out);
     assert.ok(Buffer.from(saved).equals(readFileSync(out)), 'the texture is that of the archive');
+    const nested = (bytes) => archive([['source/inner.zip', bytes]]);
+    assert.equal(await given(nested(whole)), '');
+    assert.equal(await text(tab, 'model-name'), 'a/lighthouse.obj');
+    assert.match(await given(nested(nested(nested(whole)))), /inner.zip: is an archive: unpack it/);
     const changed = (field, offset, value) => {
       const bytes = Buffer.from(whole);
       const at = bytes.lastIndexOf(Buffer.from(field)) + offset;

@@ -260,7 +260,7 @@ const PARTS = ['mtl', 'bin', 'png', 'jpg', 'jpeg', 'tga', 'bmp', 'webp', 'gif'];
 
 function refuseUnknown(name) {
   const extension = extensionOf(name);
-  if (['7z', 'rar', 'gz'].includes(extension)) {
+  if (['zip', '7z', 'rar', 'gz'].includes(extension)) {
     throw new Error(`${name}: is an archive: unpack it, and drop what is in it`);
   }
   if (PARTS.includes(extension)) {

@@ -33,18 +33,25 @@ export function ofInput(input) {
   return [...input.files].map((file) => ({ name: file.webkitRelativePath || file.name, file }));
 }
 
-/** Bytes that the files of an archive may have together. */
+/** Bytes that the files of archives may have together. */
 const LARGEST = 1_000_000_000;
 
-/** The files, and in place of each .zip archive what is in it: by the specification of PKWARE, without its 64-bit sizes. */
-export async function unpacked(files) {
-  const parts = files.map(async (one) => (extensionOf(one.name) === 'zip' ? entriesOf(one) : [one]));
-  return (await Promise.all(parts)).flat();
+/**
+ * The files, and in place of each .zip archive what is in it: by the specification of PKWARE, without its 64-bit sizes.
+ * Sketchfab's have one inside. `room` is for the bytes of all of them.
+ */
+export async function unpacked(files, room = { left: LARGEST }, depth = 2) {
+  const found = [];
+  for (const one of files) {
+    const isArchive = extensionOf(one.name) === 'zip' && depth > 0;
+    found.push(...isArchive ? await unpacked(await entriesOf(one, room), room, depth - 1) : [one]);
+  }
+  return found;
 }
 
 const viewOf = async (blob) => new DataView(await blob.arrayBuffer());
 
-async function entriesOf({ name: archive, file }) {
+async function entriesOf({ name: archive, file }, room) {
   const refusal = (why) => new Error(`${archive}: ${why}: unpack it, and drop what is in it`);
   // The end has 22 bytes and a comment.
   const tail = await viewOf(file.slice(-22 - 0xffff));
@@ -55,7 +62,6 @@ async function entriesOf({ name: archive, file }) {
   if (count === 0xffff || start === 0xffffffff) throw refusal('is an archive in the format Zip64');
   const list = await viewOf(file.slice(start, start + length));
   const entries = [];
-  let room = LARGEST;
   for (let at = 0, i = 0; i < count; i += 1) {
     if (at + 46 > list.byteLength || list.getUint32(at, true) !== 0x02014b50) throw refusal('is a damaged archive');
     const [flags, method] = [list.getUint16(at + 8, true), list.getUint16(at + 10, true)];
@@ -68,8 +74,8 @@ async function entriesOf({ name: archive, file }) {
     if (flags & 1) throw refusal('is encrypted');
     if (method !== 0 && method !== 8) throw refusal(`has ${name} in a compression that browsers do not know`);
     if ([packed, size, local].includes(0xffffffff)) throw refusal('is an archive in the format Zip64');
-    room -= size;
-    if (room < 0) throw refusal(`has files of more than ${LARGEST.toLocaleString('en')} bytes together`);
+    room.left -= size;
+    if (room.left < 0) throw refusal(`has files of more than ${LARGEST.toLocaleString('en')} bytes together`);
     entries.push({ name, packed, size, local, isPacked: method === 8 });
   }
   const files = [];

@@ -350,9 +350,9 @@ try {
     assert.ok(!(await isChanged()));
     const before = await lastJob(tab, 'started');
     await type(tab, '[name=res]', 2048);
-    assert.ok(await isChanged());
     await tab.waitForFunction(() => /^2048 x 2048 x 2048 voxels for a model of 1 x 1 x 1: [0-9]+\u00a0MB, less than a second/
       .test(document.getElementById('estimate').textContent), { timeout: 60_000 });
+    assert.ok(await isChanged());
     assert.equal(await lastJob(tab, 'started'), before, 'a large grid is not computed by itself');
     assert.equal(await text(tab, 'command'), 'voxelize cube.obj -o cube-voxels.obj --res 32');
     await type(tab, '[name=res]', 24);

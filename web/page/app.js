@@ -326,12 +326,17 @@ async function compute() {
 const SMALL = { seconds: 0.01, memory: 16e6 };
 /** After the last change, in milliseconds. */
 const PAUSE = 300;
-/** WebAssembly takes twice as long as the program, of whose surfaces the estimate is; a solid up to ten times. */
+/** WebAssembly takes twice as long as the program, of whose surfaces the estimate is, and a solid some five times as long. */
 const secondsOf = ({ core_seconds }, mode) => 2 * core_seconds * (mode === 'solid' ? 5 : 1);
 let typing;
 
-/** Says what the options will take, and computes a small grid. */
+/** Says what the options will take, and computes a small grid, or says that Voxelize does. */
 async function preview() {
+  await estimate();
+  showChanged();
+}
+
+async function estimate() {
   const { model } = state;
   if (!model?.isMesh || isBusy() || pending.has('estimate')) return;
   if (!form.checkValidity()) {
@@ -341,10 +346,10 @@ async function preview() {
   const { key, name, files } = model;
   const values = settings.read(form);
   const asked = JSON.stringify(values);
-  let estimate;
+  let found;
   try {
     await workerReady;
-    estimate = await request('estimate', { key, name, files, options: settings.options(values) }, 'estimate');
+    found = await request('estimate', { key, name, files, options: settings.options(values) }, 'estimate');
   } catch (error) {
     if (error instanceof Cancelled) return;
     $('estimate').textContent = error.message;
@@ -352,11 +357,11 @@ async function preview() {
   }
   if (isBusy() || model !== state.model) return;
   if (asked !== JSON.stringify(settings.read(form))) {
-    preview();
+    await estimate();
     return;
   }
-  showEstimate(estimate);
-  const isSmall = secondsOf(estimate, values.mode) < SMALL.seconds && estimate.memory < SMALL.memory;
+  showEstimate(found);
+  const isSmall = secondsOf(found, values.mode) < SMALL.seconds && found.memory < SMALL.memory;
   const isNew = asked !== JSON.stringify(state.shown?.values) && asked !== state.tried;
   if (isSmall && isNew && model === state.shown?.model) job('voxelize', compute);
 }
@@ -597,7 +602,6 @@ form.addEventListener('submit', (event) => {
 });
 form.addEventListener('input', () => {
   showFields();
-  showChanged();
   saySame();
   clearTimeout(typing);
   typing = setTimeout(preview, PAUSE);

@@ -1244,7 +1244,7 @@ if (kind === 'chromium') {
             assert.deepEqual(found?.color, pixels[i] === 0xffff00ff ? undefined : [255, 255, 255, 255]);
           }
         }
-        assert.ok(most > 0.7, `${up} ${size} ${pitch}: ${most} of the picture`);
+        assert.ok(most > 0.85, `${up} ${size} ${pitch}: ${most} of the picture`);
       }
     }
   });

@@ -164,8 +164,10 @@ impl ViewCamera {
             Up::Y => [half[0].hypot(half[2]), half[1]],
             Up::Z => [half[0].hypot(half[1]), half[2]],
         };
-        let fitting = fitting_distance(cylinder, options.fit_pitch.unwrap_or(options.pitch), film);
-        let shift = options.pan.map(|part| part * fitting * HALF_ANGLE);
+        let pitch = options.fit_pitch.unwrap_or(options.pitch);
+        let (fitting, rise) = fitting_eye(cylinder, pitch, film);
+        let mut shift = options.pan.map(|part| part * fitting * HALF_ANGLE);
+        shift[1] += rise;
         let middle = std::array::from_fn(|a| lo[a] + half[a]);
         let target = sum(middle, sum(scaled(shift[0], right), scaled(shift[1], up)));
         let eye = sum(target, scaled(fitting / options.zoom.clamp(0.1, 1e4), back));
@@ -304,19 +306,22 @@ impl ViewCamera {
     }
 }
 
-/// The distance from the eye to the middle of an upright cylinder of this radius and half height at
-/// which a film of these half sides, at distance 1, just has all of it, with a margin of 3 %.
+/// The distance from the eye to an upright cylinder of this radius and half height at which a film of
+/// these half sides, at distance 1, just has all of it, with a margin of 3 %; and how far above the
+/// middle of the cylinder the point in the middle of the film is.
 ///
 /// The points of the rims, at the angle t, are `b = r cos t cos p + y sin p` nearer than the middle,
 /// `r sin t` to the right and `u = y cos p - r cos t sin p` up. They are on the film if
-/// `distance >= b + |r sin t| / width` and `distance >= b + |u| / height`: of both right sides these
-/// are the maxima over t and over both rims, `y = h` and `y = -h`.
-fn fitting_distance([r, h]: [f64; 2], pitch: f64, [width, height]: [f64; 2]) -> f64 {
-    let (sin, cos) = (pitch.sin().abs(), pitch.cos());
-    let across = h * sin + r * cos.hypot(1.0 / width);
+/// `distance >= b + |r sin t| / width`, `distance >= b + (u - rise) / height` and
+/// `distance >= b - (u - rise) / height`. `across`, `above` and `below` are the maxima of the right
+/// sides without `rise` over t and over both rims, `y = h` and `y = -h`; the rise makes the last two
+/// equal.
+fn fitting_eye([r, h]: [f64; 2], pitch: f64, [width, height]: [f64; 2]) -> (f64, f64) {
+    let (sin, cos) = pitch.sin_cos();
+    let across = h * sin.abs() + r * cos.hypot(1.0 / width);
     let [above, below] = [1.0 / height, -1.0 / height]
         .map(|slope| h * (sin + slope * cos).abs() + r * (cos - slope * sin).abs());
-    1.03 * across.max(above).max(below)
+    (1.03 * across.max((above + below) / 2.0), (above - below) * height / 2.0)
 }
 
 fn smoothstep(low: f64, high: f64, x: f64) -> f64 {

@@ -36,6 +36,16 @@ pub fn fast_gpu() -> Option<Gpu> {
     gpus(fast_adapters()).next().map(|(_, gpu)| gpu)
 }
 
+/// Every how many cases of the small lattice are compared on the `nth` of the [`adapters`]: all where
+/// `TRIVOX_PAIRS` is set, or some on the first and fewer on the others.
+pub fn lattice_stride(nth: usize) -> usize {
+    match (environment::is_set("TRIVOX_PAIRS"), nth) {
+        (true, _) => 1,
+        (false, 0) => 13,
+        (false, _) => 61,
+    }
+}
+
 /// Everything in one part.
 pub const UNLIMITED: BatchLimits = BatchLimits {
     triangles: u32::MAX,

@@ -5,7 +5,7 @@
 #![cfg(feature = "gpu")]
 use crate::common::columns::{Column, Found, Mistake, columns, crosses, mistaken, oracle};
 use crate::common::environment;
-use crate::common::gpu::{Kernel, kernels};
+use crate::common::gpu::{Kernel, kernels, lattice_stride};
 use crate::common::lattice::lattice_triangles;
 use rayon::prelude::*;
 use trivox::gpu::kernels::module;
@@ -91,12 +91,9 @@ fn lattice_columns(stretch_bits: u32) -> impl Iterator<Item = Column> {
 #[test]
 fn every_triangle_of_the_small_lattice_crosses_as_the_library_says() {
     for (nth, kernel) in kernels(&source()).chunks(1).enumerate() {
-        // Some on the first adapter, fewer on the others, unless many are asked for.
-        let all = environment::is_set("TRIVOX_PAIRS");
-        let stride = [if all { 1 } else { 13 }, 61][nth.min(1)];
         // At stretch 0 the forms are exact in floats; at 22 the budget is used up.
         for (stretch, expect_doubt) in [(0, false), (22, true)] {
-            let columns = lattice_columns(stretch).step_by(stride);
+            let columns = lattice_columns(stretch).step_by(lattice_stride(nth));
             let tally = &compare(kernel, columns, crosses)[0];
             let label = &kernel[0].label;
             println!(

@@ -4,7 +4,7 @@
 //! `TRIVOX_PAIRS=50000000` sets how many random pairs are compared on each adapter.
 #![cfg(feature = "gpu")]
 use crate::common::environment;
-use crate::common::gpu::{Kernel, kernels};
+use crate::common::gpu::{Kernel, kernels, lattice_stride};
 use crate::common::lattice::{lattice_triangles, voxel_centers};
 use crate::common::oracle;
 use crate::common::pairs::pairs;
@@ -78,19 +78,13 @@ fn lattice_pairs(scale: i32) -> impl Iterator<Item = PairWords> {
     })
 }
 
-/// Every how many pairs of the lattice are compared: all, or some in the ordinary run on the
-/// second and later adapters.
-fn stride(nth_adapter: usize) -> usize {
-    if nth_adapter == 0 || environment::is_set("TRIVOX_PAIRS") { 1 } else { 61 }
-}
-
 #[test]
 fn every_triangle_of_the_small_lattice_is_decided_as_the_oracle_does() {
     for (nth, kernel) in all_kernels().chunks(1).enumerate() {
         // At scale 1 all floats are exact; at 2^21 the budget is used up and touching pairs
         // are in doubt, so both ways to an answer are taken.
         for (scale, expect_doubt) in [(1, false), (1 << 21, true)] {
-            let pairs = lattice_pairs(scale).step_by(stride(nth));
+            let pairs = lattice_pairs(scale).step_by(lattice_stride(nth));
             let tally = &compare(kernel, pairs, |t, c, h| {
                 let unscaled = t.map(|p| p.map(|c| c / scale));
                 oracle::separating_axes::<i64>(&unscaled, c.map(|c| c / scale), h / scale)

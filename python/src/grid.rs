@@ -561,7 +561,10 @@ impl PyGrid {
     /// 0 where opposite sides cancel. ``"triangle"``, int32 (n,): the index of the triangle with the
     /// largest area in the voxel; of a `Mesh` in its `faces`. ``"material"`` and ``"label"``, int32
     /// (n,): the indices of that triangle's material and object, see `names`. ``"area"``, float32
-    /// (n,): that of the surface in the voxel, in squares of `voxel_size`.
+    /// (n,): that of the surface in the voxel, in squares of `voxel_size`. ``"metallic"``,
+    /// ``"roughness"`` and ``"alpha"`` (opacity), float32 (n,), and ``"emission"``, float32 (n, 3), in
+    /// linear light: their area-weighted means; only of meshes whose materials state them. ``"uv"``,
+    /// float32 (n, 2): the mean texture coordinates of the triangle with the largest area, v down.
     #[getter]
     fn attributes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let attributes = PyDict::new(py);

@@ -565,6 +565,20 @@ def test_attributes_are_arrays_in_the_order_of_coords(assembly):
     assert grid.triangles().max() == 2 and attributes["area"].sum() > 3 * 120
 
 
+def test_materials_give_metal_roughness_emission_and_opacity(tmp_path):
+    (tmp_path / "m.mtl").write_text("newmtl a\nd 0.5\nPm 0.5\nPr 0.25\nKe 1 0 0\n")
+    (tmp_path / "m.obj").write_text("mtllib m.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nusemtl a\nf 1 2 3\n")
+    names = ["metallic", "roughness", "emission", "alpha"]
+    grid = trivox.Voxelizer(8, attributes=names)(tmp_path / "m.obj")
+    assert list(grid.attributes) == names and not grid.warnings
+    for name, expected in zip(names, [0.5, 0.25, [1, 0, 0], 0.5]):
+        array = grid.attributes[name]
+        assert array.dtype == np.float32 and len(array) == grid.occupied
+        np.testing.assert_allclose(array, np.broadcast_to(expected, array.shape), atol=2e-5)
+    with pytest.warns(trivox.TrivoxWarning, match="no textures: voxels have no attribute 'uv'"):
+        assert not trivox.Voxelizer(8, attributes=["uv"])(tmp_path / "m.obj").attributes
+
+
 def test_attributes_are_kept_by_pickles_tiles_and_files(assembly, tmp_path):
     grid = trivox.Voxelizer(16, attributes=("triangle", "label"))(pickle.loads(pickle.dumps(assembly)))
     grid.save(tmp_path / "grid.npz")

@@ -39,7 +39,9 @@ _Mode: TypeAlias = Literal["surface", "thin", "solid"]
 _Fill: TypeAlias = Literal["auto", "parity", "winding", "flood", "vote"]
 _View: TypeAlias = Literal["three-quarter", "iso", "front", "back", "left", "right", "top", "bottom"]
 _Up: TypeAlias = Literal["y", "z"]
-_Attribute: TypeAlias = Literal["normal", "triangle", "material", "label", "area"]
+_Attribute: TypeAlias = Literal[
+    "normal", "triangle", "material", "label", "area", "metallic", "roughness", "emission", "alpha", "uv"
+]
 _Order: TypeAlias = Literal["xyz", "zyx"]
 _R = TypeVar("_R", covariant=True)
 _S = TypeVar("_S", bound=np.generic)

@@ -18,12 +18,12 @@ use crate::engine::{
 use crate::formats::{LoadedMesh, MeshFile, ReadError, ReadOptions, Sidecar};
 #[cfg(feature = "gpu")]
 use crate::gpu::GpuError;
-use crate::grid::{Attribute, Colors, VoxelGrid, World};
+use crate::grid::{Attribute, AttributeSet, Colors, VoxelGrid, World};
 use crate::lattice::{Lattice, PlaceError, PlacedMesh, Window, place, place_on};
 use crate::mesh::Mesh;
 use crate::solid::FillWarning;
 use crate::solid::mode::{Mode, Voxels, voxelize_async};
-use crate::surface::attributes::attributes;
+use crate::surface::attributes::{absence, attributes};
 use crate::surface::color::{ColorOptions, Colored, color};
 
 /// A mesh, and what reading its file gave besides it.
@@ -43,15 +43,17 @@ impl<'a> Read<'a> {
 }
 
 impl Voxelizer {
-    /// The options for reading a mesh: its appearance only if colours, transparency or materials
-    /// need it.
+    /// The options for reading a mesh: its appearance only if colours, transparency or attributes
+    /// need it, maps besides colours only if attributes do.
     #[must_use]
     pub fn read_options(&self) -> ReadOptions {
         let options = ReadOptions::default().with_memory((self.memory)());
         let appearance = self.color == ColorSource::Mesh
             || self.leaves_out()
-            || self.attributes.contains(Attribute::Material);
-        ReadOptions { appearance, confined: self.confined, ..options }
+            || self.attributes.iter().any(Attribute::needs_appearance);
+        let of_maps = [Attribute::Metallic, Attribute::Roughness, Attribute::Emission];
+        let maps = of_maps.iter().any(|&attribute| self.attributes.contains(attribute));
+        ReadOptions { appearance, maps, confined: self.confined, ..options }
     }
 
     /// The first step: reads the mesh, unless it is in memory, transforms and places it.
@@ -327,14 +329,13 @@ impl Voxelizer {
         let (Colored { mut grid, mut transparent }, time) = timed(|| self.colored(mesh, grid))?;
         check_cancelled(&*self.progress)?;
         timings.color = mesh.appearance().map(|_| time);
-        let mut set = self.attributes;
-        if set.contains(Attribute::Material) && !mesh.has_materials() {
-            set = set.iter().filter(|&attribute| attribute != Attribute::Material).collect();
-            warnings.push(Warning::NoMaterials);
-        }
+        let without = |attribute| Some(Warning::NoAttribute(attribute, absence(mesh, attribute)?));
+        warnings.extend(self.attributes.iter().filter_map(without));
+        let set: AttributeSet =
+            self.attributes.iter().filter(|&of| absence(mesh, of).is_none()).collect();
         if !set.is_empty() {
-            let memory = (self.memory)();
-            let (found, time) = timed(|| attributes(mesh, &grid, set, memory, &*self.progress))?;
+            let options = self.color_options();
+            let (found, time) = timed(|| attributes(mesh, &grid, set, &options, &*self.progress))?;
             timings.attributes = Some(time);
             grid.attributes = Some(found);
         }
@@ -361,11 +362,7 @@ impl Voxelizer {
     /// As [`color`](fn@color), with any source of colours.
     pub fn colored(&self, mesh: &PlacedMesh, grid: VoxelGrid) -> Result<Colored, BackendError> {
         assert_eq!(grid.dims(), mesh.lattice().dims, "the grid of the mesh");
-        let mut options = ColorOptions::new(self.mode);
-        options.keep_transparent = self.keep_transparent;
-        options.memory = (self.memory)();
-        options.interior = self.interior;
-        options.filter = self.filter;
+        let options = self.color_options();
         let is_clear = || mesh.appearance().is_some_and(|look| look.has_transparency());
         let is_needed = self.color == ColorSource::Mesh || self.leaves_out() && is_clear();
         let mut colored = match is_needed {
@@ -378,6 +375,11 @@ impl Voxelizer {
             ColorSource::Uniform(color) => colored.grid.colors = Some(Colors::uniform(color)),
         }
         Ok(colored)
+    }
+
+    fn color_options(&self) -> ColorOptions {
+        let Self { mode, keep_transparent, interior, filter, .. } = *self;
+        ColorOptions { mode, keep_transparent, memory: (self.memory)(), interior, filter }
     }
 
     /// Whether voxels may be left out for being transparent.

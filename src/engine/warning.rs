@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use crate::base::numbers::{counted, significant};
 use crate::base::srgb::Rgba;
-use crate::grid::VoxelGrid;
+use crate::grid::{Attribute, VoxelGrid};
 use crate::lattice::{PlacedMesh, Sizing};
 use crate::solid::mode::Mode;
 use crate::solid::{Fill, FillReport, FillWarning};
@@ -40,8 +40,9 @@ pub enum Warning {
         /// How many.
         voxels: u64,
     },
-    /// The mesh has no materials, so that its voxels have no attribute `material`.
-    NoMaterials,
+    /// The mesh does not have what an attribute is made of, so that its voxels do not have it; and
+    /// what it is that the mesh does not have.
+    NoAttribute(Attribute, &'static str),
     /// Voxels of a tile of a solid that are far from the surface have the mean colour of the
     /// surface in the tile: another one in each tile.
     InteriorOfTile,
@@ -211,8 +212,8 @@ impl fmt::Display for Warning {
                 let were = if voxels == "1 voxel" { "was" } else { "were" };
                 write!(f, "{voxels} in which all is transparent {were} left out")
             }
-            Self::NoMaterials => {
-                f.write_str("the mesh has no materials: voxels have no attribute 'material'")
+            Self::NoAttribute(attribute, why) => {
+                write!(f, "{why}: voxels have no attribute '{attribute}'")
             }
             Self::InteriorOfTile => f.write_str(
                 "voxels far from the surface have the mean colour of the surface in this tile, \

@@ -24,6 +24,8 @@ pub struct ReadOptions {
     /// Of a mesh, whether materials, textures and colours are read, from this file and its sidecar
     /// files.
     pub appearance: bool,
+    /// With `appearance`, whether the textures of metalness, roughness and emission are read too.
+    pub maps: bool,
     /// Of a mesh on disk, whether only files beside it and below are read ([`Sidecars::confined`]).
     pub confined: bool,
 }
@@ -31,7 +33,7 @@ pub struct ReadOptions {
 impl Default for ReadOptions {
     /// Reads everything, without a memory limit.
     fn default() -> Self {
-        Self { memory: u64::MAX, appearance: true, confined: false }
+        Self { memory: u64::MAX, appearance: true, maps: true, confined: false }
     }
 }
 
@@ -52,6 +54,12 @@ impl ReadOptions {
     #[must_use]
     pub fn without_appearance(self) -> Self {
         Self { appearance: false, ..self }
+    }
+
+    /// Of textures, only those of colour and opacity.
+    #[must_use]
+    pub fn without_maps(self) -> Self {
+        Self { maps: false, ..self }
     }
 }
 

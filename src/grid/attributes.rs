@@ -1,7 +1,11 @@
 //! What voxels hold of the mesh's surface, besides its colour.
 
 use std::collections::BTreeMap;
+use std::mem::offset_of;
+use std::ops::Range;
 use std::sync::Arc;
+
+use bytemuck::{Pod, Zeroable};
 
 use crate::base::names::named;
 use crate::grid::values::VoxelValues;
@@ -22,6 +26,17 @@ pub enum Attribute {
     Label,
     /// The area of the surface in the closed voxel, in faces of a voxel.
     Area,
+    /// The area-weighted mean of the metalness, from 0 to 1.
+    Metallic,
+    /// The area-weighted mean of the roughness, from 0 to 1.
+    Roughness,
+    /// The area-weighted mean of the emitted light: linear red, green and blue, 1 for that of white.
+    Emission,
+    /// The area-weighted mean of the opacity, from 0 to 1.
+    Alpha,
+    /// The area-weighted mean of the texture coordinates of [`Self::Triangle`] in the voxel; a mean
+    /// across the seams of a texture would have no meaning.
+    Uv,
 }
 
 named!(Attribute, "attribute", {
@@ -30,50 +45,85 @@ named!(Attribute, "attribute", {
     Material = "material",
     Label = "label",
     Area = "area",
+    Metallic = "metallic",
+    Roughness = "roughness",
+    Emission = "emission",
+    Alpha = "alpha",
+    Uv = "uv",
 });
 
+/// What the components of an attribute are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Float,
+    Index,
+    /// An index of [names](Attributes::names).
+    NamedIndex,
+}
+
+/// The number of components of a [`SurfaceSample`].
+const COMPONENTS: usize = size_of::<SurfaceSample>() / size_of::<u32>();
+
 impl Attribute {
+    /// Its place in a [`SurfaceSample`] in bytes, the number and the kind of its components.
+    const fn column(self) -> (usize, usize, Kind) {
+        match self {
+            Self::Normal => (offset_of!(SurfaceSample, normal), 3, Kind::Float),
+            Self::Triangle => (offset_of!(SurfaceSample, triangle), 1, Kind::Index),
+            Self::Material => (offset_of!(SurfaceSample, material), 1, Kind::NamedIndex),
+            Self::Label => (offset_of!(SurfaceSample, label), 1, Kind::NamedIndex),
+            Self::Area => (offset_of!(SurfaceSample, area), 1, Kind::Float),
+            Self::Metallic => (offset_of!(SurfaceSample, metallic), 1, Kind::Float),
+            Self::Roughness => (offset_of!(SurfaceSample, roughness), 1, Kind::Float),
+            Self::Emission => (offset_of!(SurfaceSample, emission), 3, Kind::Float),
+            Self::Alpha => (offset_of!(SurfaceSample, alpha), 1, Kind::Float),
+            Self::Uv => (offset_of!(SurfaceSample, uv), 2, Kind::Float),
+        }
+    }
+
+    fn range(self) -> Range<usize> {
+        let (offset, components, _) = self.column();
+        offset / size_of::<u32>()..offset / size_of::<u32>() + components
+    }
+
     /// The number of components: 3 for a vector.
     #[must_use]
     pub fn components(self) -> usize {
-        if self == Self::Normal { 3 } else { 1 }
+        self.column().1
     }
 
     /// Whether its components are 32-bit floats; else they are 32-bit integers.
     #[must_use]
     pub fn is_float(self) -> bool {
-        matches!(self, Self::Normal | Self::Area)
+        self.column().2 == Kind::Float
     }
 
     /// Whether it is an index of [names](Attributes::names).
     #[must_use]
     pub fn has_names(self) -> bool {
-        matches!(self, Self::Material | Self::Label)
+        self.column().2 == Kind::NamedIndex
+    }
+
+    /// Whether it comes from the materials and texture coordinates of the mesh.
+    pub(crate) fn needs_appearance(self) -> bool {
+        !matches!(self, Self::Normal | Self::Triangle | Self::Label | Self::Area)
     }
 
     /// The components in little-endian bytes; only the first are used where there are fewer.
     pub(crate) fn bytes_of(self, sample: &SurfaceSample) -> [[u8; 4]; 3] {
-        let one = |bytes| [bytes, [0; 4], [0; 4]];
-        match self {
-            Self::Normal => sample.normal.map(f32::to_le_bytes),
-            Self::Triangle => one(sample.triangle.to_le_bytes()),
-            Self::Material => one(sample.material.to_le_bytes()),
-            Self::Label => one(sample.label.to_le_bytes()),
-            Self::Area => one(sample.area.to_le_bytes()),
+        let components: &[u32; COMPONENTS] = bytemuck::cast_ref(sample);
+        let mut bytes = [[0; 4]; 3];
+        for (bytes, component) in bytes.iter_mut().zip(&components[self.range()]) {
+            *bytes = component.to_le_bytes();
         }
+        bytes
     }
 
     /// Sets the components that [`bytes_of`](Self::bytes_of) gives.
-    ///
-    /// # Panics
-    /// There are too few.
     pub(crate) fn set(self, sample: &mut SurfaceSample, bytes: &[[u8; 4]]) {
-        match self {
-            Self::Normal => sample.normal = [0, 1, 2].map(|axis| f32::from_le_bytes(bytes[axis])),
-            Self::Triangle => sample.triangle = i32::from_le_bytes(bytes[0]),
-            Self::Material => sample.material = i32::from_le_bytes(bytes[0]),
-            Self::Label => sample.label = i32::from_le_bytes(bytes[0]),
-            Self::Area => sample.area = f32::from_le_bytes(bytes[0]),
+        let components: &mut [u32; COMPONENTS] = bytemuck::cast_mut(sample);
+        for (component, bytes) in components[self.range()].iter_mut().zip(bytes) {
+            *component = u32::from_le_bytes(*bytes);
         }
     }
 
@@ -89,7 +139,7 @@ impl Attribute {
 
 /// A set of attributes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub struct AttributeSet(u8);
+pub struct AttributeSet(u16);
 
 impl AttributeSet {
     /// Whether it has `attribute`.
@@ -117,7 +167,8 @@ impl FromIterator<Attribute> for AttributeSet {
 }
 
 /// The surface inside a voxel.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
+#[repr(C)]
 pub struct SurfaceSample {
     /// See [`Attribute::Normal`].
     pub normal: [f32; 3],
@@ -130,12 +181,32 @@ pub struct SurfaceSample {
     pub label: i32,
     /// See [`Attribute::Area`].
     pub area: f32,
+    /// See [`Attribute::Metallic`].
+    pub metallic: f32,
+    /// See [`Attribute::Roughness`].
+    pub roughness: f32,
+    /// See [`Attribute::Emission`].
+    pub emission: [f32; 3],
+    /// See [`Attribute::Alpha`].
+    pub alpha: f32,
+    /// See [`Attribute::Uv`]; as [`Appearance::uvs`](crate::Appearance::uvs), with `v` down.
+    pub uv: [f32; 2],
 }
 
 impl SurfaceSample {
     /// That of a voxel that no triangle touches.
-    pub const NONE: Self =
-        Self { normal: [0.0; 3], triangle: -1, material: -1, label: -1, area: 0.0 };
+    pub const NONE: Self = Self {
+        normal: [0.0; 3],
+        triangle: -1,
+        material: -1,
+        label: -1,
+        area: 0.0,
+        metallic: 0.0,
+        roughness: 0.0,
+        emission: [0.0; 3],
+        alpha: 0.0,
+        uv: [0.0; 2],
+    };
 }
 
 /// The attributes of a grid's voxels.

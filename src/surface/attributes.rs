@@ -1,5 +1,5 @@
-//! The attributes of voxels: the normal, the triangle, its material and label, and the area of the
-//! surface inside each.
+//! The attributes of voxels: the normal, the triangle, its material and label, the area of the
+//! surface inside each, and what its materials say (`layers`).
 //!
 //! Triangles are assigned to bricks and clipped to voxels as for colours. A triangle counts in
 //! exactly the voxels that it touches. Its weight in a voxel is its area there, in units of `2^-k`
@@ -15,16 +15,42 @@ use pulp::{Arch, Simd, WithSimd};
 use crate::backend::{BackendError, check_cancelled, check_memory};
 use crate::base::progress::{Latch, Progress};
 use crate::grid::{
-    Attribute, AttributeNames, AttributeSet, Attributes, BRICK, BrickKey, Mask, SurfaceSample,
-    VoxelGrid, VoxelValues, count, is_empty, mask_bounds, mask_places,
+    Attribute, AttributeNames, AttributeSet, Attributes, BrickKey, Mask, SurfaceSample, VoxelGrid,
+    VoxelValues, count, is_empty, mask_bounds, mask_places,
 };
 use crate::lattice::{Distinct, PlacedMesh, Triangle};
-use crate::surface::color::clip::{ClipScratch, Plane, clip, corners};
+use crate::mesh::appearance::Material;
+use crate::surface::color::ColorOptions;
+use crate::surface::color::clip::{ClipScratch, Plane, around, clip, corners};
+use crate::surface::color::layers::{LayerScratch, Layers};
 use crate::surface::color::octree;
 use crate::surface::color::sums::Weights;
 use crate::surface::color::touched::brick_masks;
 
-/// The attributes `set` of the voxels of `grid`, a voxelization of `mesh`, in `memory` bytes.
+/// What of `attribute` the mesh lacks, if it has no such attribute.
+pub(crate) fn absence(mesh: &PlacedMesh, attribute: Attribute) -> Option<&'static str> {
+    let any = |states: fn(&Material) -> bool| {
+        mesh.appearance().is_some_and(|look| look.materials.iter().any(states))
+    };
+    let (has, without) = match attribute {
+        Attribute::Normal | Attribute::Triangle | Attribute::Label | Attribute::Area => {
+            return None;
+        }
+        Attribute::Material => (mesh.has_materials(), "the mesh has no materials"),
+        Attribute::Alpha => (mesh.appearance().is_some(), "the mesh has no colours"),
+        Attribute::Uv => {
+            let has_uvs = mesh.appearance().is_some_and(|look| !look.uvs.is_empty());
+            (has_uvs, "the mesh has no textures")
+        }
+        Attribute::Metallic => (any(|of| of.metallic.is_some()), "no material states metalness"),
+        Attribute::Roughness => (any(|of| of.roughness.is_some()), "no material states roughness"),
+        Attribute::Emission => (any(|of| of.emission.is_some()), "no material states emission"),
+    };
+    (!has).then_some(without)
+}
+
+/// The attributes `set` of the voxels of `grid`, a voxelization of `mesh`, with the filter and the
+/// memory limit of `options`.
 ///
 /// # Errors
 /// The memory limit, cancellation; more than 2,147,483,647 triangles, whose indices no 32-bit
@@ -36,7 +62,7 @@ pub fn attributes(
     mesh: &PlacedMesh,
     grid: &VoxelGrid,
     set: AttributeSet,
-    memory: u64,
+    options: &ColorOptions,
     progress: &dyn Progress,
 ) -> Result<Attributes, BackendError> {
     assert_eq!(grid.dims(), mesh.lattice().dims, "the grid of the mesh");
@@ -44,10 +70,13 @@ pub fn attributes(
         let why = "attributes are for meshes of at most 2,147,483,647 triangles";
         return Err(BackendError::Failed(why.to_owned()));
     }
+    let (&ColorOptions { filter, memory, .. }, look) = (options, mesh.appearance());
     let progress = &Latch::new(progress);
     progress.start("attributes", octree::SHARES);
-    let needed = 2 * mesh.len() as u64 * size_of::<u32>() as u64;
+    let needed = 2 * mesh.len() as u64 * size_of::<u32>() as u64
+        + look.map_or(0, |look| Layers::bytes(look, set));
     check_memory(needed, memory)?;
+    let layers = &look.map(|look| Layers::new(look, set, filter)).unwrap_or_default();
     let distinct = &Distinct::of(mesh, true);
     let weights = Weights::new(mesh.whole().len());
     let arch = Arch::new();
@@ -56,7 +85,8 @@ pub fn attributes(
             return 0;
         }
         let mask = grid.mask_of(key);
-        out.extend(arch.dispatch(SampleBrick { distinct, key, mask, triangles, weights, scratch }));
+        let brick = SampleBrick { distinct, key, mask, triangles, weights, layers, scratch };
+        out.extend(arch.dispatch(brick));
         // In two lists while they are put in order.
         let voxels = out.last().map_or(0, |(.., samples)| samples.len());
         2 * (size_of::<SampledBrick>() + voxels * size_of::<SurfaceSample>()) as u64
@@ -117,13 +147,15 @@ type SampledBrick = (BrickKey, Mask, Vec<SurfaceSample>);
 /// Scratch memory of a task.
 struct Scratch {
     clipped: ClipScratch,
+    layers: LayerScratch,
     /// Empty between bricks.
     sums: Vec<Sums>,
 }
 
 impl Default for Scratch {
     fn default() -> Self {
-        Self { clipped: ClipScratch::default(), sums: vec![Sums::default(); 512] }
+        let (clipped, layers) = (ClipScratch::default(), LayerScratch::default());
+        Self { clipped, layers, sums: vec![Sums::default(); 512] }
     }
 }
 
@@ -145,6 +177,8 @@ struct Sums {
     /// The largest area of a triangle, and the triangle; only if `weight` is not 0.
     largest: u64,
     triangle: u32,
+    /// The barycentric weights of its second and third corner at the centroid of its polygon.
+    centroid: [f64; 2],
 }
 
 impl Sums {
@@ -209,6 +243,7 @@ struct SampleBrick<'a> {
     /// The triangles that touch it.
     triangles: &'a [u32],
     weights: Weights,
+    layers: &'a Layers<'a>,
     scratch: &'a mut Scratch,
 }
 
@@ -216,58 +251,103 @@ impl WithSimd for SampleBrick<'_> {
     type Output = Option<SampledBrick>;
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) -> Option<SampledBrick> {
-        let Self { distinct, key, mask, triangles, weights, scratch } = self;
-        let (mesh, Scratch { clipped, sums }) = (distinct.mesh, scratch);
-        let base = key.position().map(|b| (b * BRICK) as i32);
-        let mut touched = Mask::default();
-        for (&index, own) in triangles.iter().zip(brick_masks(simd, mesh, triangles, base)) {
-            let own: Mask = std::array::from_fn(|x| own[x] & mask[x]);
-            if is_empty(&own) {
-                continue;
-            }
+    fn with_simd<S: Simd>(mut self, simd: S) -> Option<SampledBrick> {
+        let Self { distinct, key, mask, triangles, weights, layers, .. } = self;
+        let mesh = distinct.mesh;
+        let both = |one: &Mask, two: &Mask| -> Mask { std::array::from_fn(|x| one[x] & two[x]) };
+        let masks = brick_masks(simd, mesh, triangles, key.first_voxel().map(|c| c as i32));
+        let masks: Vec<Mask> = masks.iter().map(|touched| both(touched, &mask)).collect();
+        let (mut touched, mut clipped) = (Mask::default(), Mask::default());
+        for (&index, own) in triangles.iter().zip(&masks).filter(|(_, own)| !is_empty(own)) {
             (0..8).for_each(|x| touched[x] |= own[x]);
-            let triangle = mesh.triangle(index as usize);
-            let source = mesh.source(index as usize) as u32;
-            let copies = distinct.copies(index);
-            let normal = normal_of(&triangle);
-            for (x, bit) in mask_places(own) {
-                sums[(64 * x + bit) as usize].add(source, normal, 0, 1, copies);
-            }
-            let corners = corners(&triangle, base, mesh.lattice().fraction_bits);
-            let plane = Plane::new(&corners);
-            let [first, last] = mask_bounds(&own);
-            clip(
-                &corners,
-                [0, 1, 2].map(|a| [first[a] as i32, last[a] as i32]),
-                clipped,
-                #[inline(always)]
-                |[x, y, z], polygon| {
-                    let voxel = (64 * x + 8 * y + z) as usize;
-                    if own[voxel / 64] >> (voxel % 64) & 1 == 1 {
-                        let area = weights.units(plane.area(polygon));
-                        sums[voxel].add(source, normal, area, area as i64, copies);
-                    }
-                },
-            );
+            self.add(index, own, None, &mut clipped);
         }
         if is_empty(&touched) {
             return None;
         }
+        // Of these, rounding lost all polygons.
+        let missed = std::array::from_fn(|x| touched[x] & !clipped[x]);
+        let is_needed = !layers.is_empty() || layers.has_uvs();
+        for (x, bit) in mask_places(missed).filter(|_| is_needed) {
+            let mut voxel = Mask::default();
+            voxel[x as usize] = 1 << bit;
+            let center = Some([x, bit / 8, bit % 8].map(|c| f64::from(c) + 0.5));
+            let masks = masks.iter().map(|touched| both(touched, &voxel));
+            for (&index, own) in triangles.iter().zip(masks).filter(|(_, own)| !is_empty(own)) {
+                self.add(index, &own, center, &mut clipped);
+            }
+        }
+        let Scratch { sums, layers: scratch, .. } = self.scratch;
         let mut samples = Vec::with_capacity(count(&touched) as usize);
         samples.extend(mask_places(touched).map(|(x, bit)| {
-            let sums = std::mem::take(&mut sums[(64 * x + bit) as usize]);
+            let voxel = (64 * x + bit) as usize;
+            let sums = std::mem::take(&mut sums[voxel]);
             let triangle = sums.triangle as usize;
             let material = mesh.appearance().map(|look| look.material_index(triangle));
             let label = mesh.labels().map_or(0, |labels| labels.of_triangle(triangle));
-            SurfaceSample {
+            let mut sample = SurfaceSample {
                 normal: sums.normal(),
                 triangle: sums.triangle as i32,
                 material: material.map_or(-1, |index| index as i32),
                 label: label as i32,
                 area: weights.faces(sums.area) as f32,
-            }
+                uv: layers.uv(triangle, sums.centroid),
+                ..SurfaceSample::NONE
+            };
+            layers.take(scratch, voxel, &mut sample);
+            sample
         }));
         Some((key, touched, samples))
+    }
+}
+
+impl SampleBrick<'_> {
+    /// Adds a triangle to the sums of its `own` voxels, and these to `clipped` where it has a
+    /// polygon. With the `center` of a voxel, where no triangle has: it is clipped [`around`] that,
+    /// and only what does not depend on areas is added.
+    #[inline(always)]
+    fn add(&mut self, index: u32, own: &Mask, center: Option<[f64; 3]>, clipped: &mut Mask) {
+        let Self { distinct, key, weights, layers, .. } = *self;
+        let Scratch { clipped: clip_scratch, layers: layer_scratch, sums } = &mut *self.scratch;
+        let mesh = distinct.mesh;
+        let triangle = mesh.triangle(index as usize);
+        let source = mesh.source(index as usize);
+        let copies = distinct.copies(index);
+        let normal = normal_of(&triangle);
+        let base = key.first_voxel().map(|c| c as i32);
+        let mut corners = corners(&triangle, base, mesh.lattice().fraction_bits);
+        match center {
+            Some(center) => corners = around(corners, center),
+            None => mask_places(*own).for_each(|(x, bit)| {
+                sums[(64 * x + bit) as usize].add(source as u32, normal, 0, 1, copies);
+            }),
+        }
+        let plane = Plane::new(&corners);
+        let needs_uv = layers.has_uvs();
+        let layers = layers.of(source, mesh.indices()[index as usize], plane);
+        let [first, last] = mask_bounds(own);
+        clip(
+            &corners,
+            [0, 1, 2].map(|a| [first[a] as i32, last[a] as i32]),
+            clip_scratch,
+            #[inline(always)]
+            |[x, y, z], polygon| {
+                let voxel = (64 * x + 8 * y + z) as usize;
+                if own[voxel / 64] >> (voxel % 64) & 1 == 0 {
+                    return;
+                }
+                clipped[voxel / 64] |= 1 << (voxel % 64);
+                let area = weights.units(plane.area(polygon));
+                let sums = &mut sums[voxel];
+                if center.is_none() {
+                    sums.add(source as u32, normal, area, area as i64, copies);
+                }
+                if needs_uv && sums.triangle == source as u32 {
+                    sums.centroid = plane.centroid(polygon);
+                }
+                let weight = u64::from(copies) * area.max(1);
+                layer_scratch.add(&layers, voxel, weight, &plane, polygon);
+            },
+        );
     }
 }

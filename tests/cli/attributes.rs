@@ -76,6 +76,22 @@ fn a_mesh_without_materials_has_no_attribute_of_them_and_says_so() {
     assert_eq!(summary["attribute_names"], serde_json::json!({"label": ["part"]}));
     let said = "the mesh has no materials: voxels have no attribute 'material'";
     assert_eq!(summary["warnings"], serde_json::json!([said]));
+    folder.write("metal.mtl", "newmtl steel\nKd 1 1 1\nPm 1\nmap_Pr none.png\n");
+    folder
+        .write("metal.obj", "mtllib metal.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nusemtl steel\nf 1 2 3\n");
+    for (attributes, said) in [
+        ("metallic,alpha", ["images of metal and roughness", "no material states roughness"]),
+        ("material,alpha", ["no material", "no material"]),
+    ] {
+        let run =
+            format!("metal.obj --res 8 --attributes {attributes},roughness -o out.npz --json");
+        let warnings = json(&voxelize(&folder, &run))["warnings"].to_string();
+        assert!(said.iter().all(|said| warnings.contains(said)), "{warnings}");
+    }
+    let info = json(&voxelize(&folder, "info out.npz --json"));
+    assert_eq!(info["attributes"]["alpha"], serde_json::json!({"min": [1.0], "max": [1.0]}));
+    let quiet = "metal.obj --res 8 --attributes material -o out.npz --json";
+    assert!(json(&voxelize(&folder, quiet))["warnings"].as_array().unwrap().is_empty());
     let only = json(&voxelize(&folder, "bare.obj --res 8 --attributes material -o b.npz --json"));
     assert!(only["attribute_names"].is_null());
 }

@@ -5,10 +5,12 @@ use std::collections::HashMap;
 use crate::common::shapes::float_soup;
 
 use fastrand::Rng;
+use trivox::base::srgb::linear_of;
+use trivox::engine::Warning;
 use trivox::grid::{Attribute, SurfaceSample};
 use trivox::lattice::Tile;
 use trivox::mesh::Labels;
-use trivox::mesh::appearance::Material;
+use trivox::mesh::appearance::{Alpha, Filter, Material, Texture, TextureRef, Wrap};
 use trivox::solid::Solid;
 use trivox::{Appearance, Bounds, ColorSource, Mesh, Mode, PlacedMesh, VoxelGrid, Voxelizer};
 
@@ -157,8 +159,8 @@ fn the_triangle_is_the_lowest_of_equals_and_opposite_sides_have_no_normal() {
         let grid = voxelizer().voxel_size(1.0).bounds(bounds).run(&mesh).unwrap().grid;
         samples(&grid)[0].1
     };
-    let up =
-        SurfaceSample { normal: [0.0, 0.0, 1.0], triangle: 0, material: -1, label: 0, area: 0.5 };
+    let none = SurfaceSample::NONE;
+    let up = SurfaceSample { normal: [0.0, 0.0, 1.0], triangle: 0, label: 0, area: 0.5, ..none };
     assert_eq!(one(vec![[0, 1, 2]]), up);
     assert_eq!(one(vec![[0, 1, 2], [1, 2, 0]]), SurfaceSample { area: 1.0, ..up });
     let both = SurfaceSample { normal: [0.0; 3], area: 1.0, ..up };
@@ -251,4 +253,145 @@ fn too_little_memory_for_attributes_is_refused() {
     let voxelized = voxelizer().resolution(100).voxelize(&placed).unwrap();
     let refused = voxelizer().memory(100_000).paint(&placed, voxelized);
     assert!(matches!(refused, Err(trivox::BackendError::Memory { .. })));
+}
+
+fn close(found: f32, expected: f64, most: f64) -> bool {
+    (f64::from(found) - expected).abs() <= most
+}
+
+/// Steps of 1 / 65,535 for a material, for a texture, and for their product.
+const STEPS: f64 = 1.5 / 65535.0;
+
+#[test]
+fn what_materials_say_is_the_area_weighted_mean_of_all_in_a_voxel() {
+    let mut rng = Rng::with_seed(5);
+    let mesh = soup(&mut rng, 60);
+    let materials: Vec<Material> = (0..60)
+        .map(|_| Material {
+            color: [65535, 0, 0, rng.u16(..)],
+            alpha: Alpha::Blend,
+            metallic: Some(rng.f32()),
+            roughness: Some(rng.f32()),
+            emission: Some([rng.f32(), 5.0 * rng.f32(), 0.0]),
+            ..Material::default()
+        })
+        .collect();
+    let material_of = (0..60).collect();
+    let look = Appearance { materials: materials.clone(), material_of, ..Appearance::default() };
+    let mesh = mesh.with_appearance(look).unwrap();
+    let voxelizer = voxelizer().voxel_size(0.6).pad(1);
+    let triangles = in_voxels(&voxelizer.place(&mesh).unwrap().mesh);
+    let found = voxelizer.run(&mesh).unwrap();
+    let missing = Warning::NoAttribute(Attribute::Uv, "the mesh has no textures");
+    assert_eq!(found.warnings, [missing]);
+    let mut mixed = 0;
+    for (voxel, sample) in samples(&found.grid).into_iter().filter(|(_, of)| of.area > 0.05) {
+        let low = voxel.map(f64::from);
+        let areas = triangles.iter().map(|&t| area_in(t, low, low.map(|c| c + 1.0)));
+        let areas: Vec<f64> = areas.collect();
+        let mean = |of: &dyn Fn(&Material) -> f64| {
+            let parts = areas.iter().zip(&materials).map(|(area, material)| area * of(material));
+            parts.sum::<f64>() / areas.iter().sum::<f64>()
+        };
+        let light = |axis: usize| mean(&|of| f64::from(of.emission.unwrap()[axis]));
+        for (found, expected) in [
+            (sample.metallic, mean(&|of| f64::from(of.metallic.unwrap()))),
+            (sample.roughness, mean(&|of| f64::from(of.roughness.unwrap()))),
+            (sample.alpha, mean(&|of| f64::from(of.color[3]) / 65535.0)),
+            (sample.emission[0] / 5.0, light(0) / 5.0),
+            (sample.emission[1] / 5.0, light(1) / 5.0),
+            (sample.emission[2], 0.0),
+        ] {
+            assert!(close(found, expected, 2e-4), "{voxel:?}: {sample:?}, not {expected}");
+        }
+        mixed += u32::from(areas.iter().filter(|&&area| area > 0.01).count() > 1);
+    }
+    assert!(mixed > 20, "{mixed}");
+}
+
+/// A square of 4 x 4 voxels with a texture of 2 x 2 texels, four times metal and emission.
+#[test]
+fn maps_are_read_texel_by_texel_and_factors_multiply_them() {
+    let corners = vec![[0.0, 0.0, 0.5], [4.0, 0.0, 0.5], [4.0, 4.0, 0.5], [0.0, 4.0, 0.5]];
+    let uv = [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]];
+    let texels = [[9, 10, 20, 0], [1, 200, 100, 255], [255, 0, 255, 7], [66, 77, 88, 99]];
+    let map = TextureRef { texture: 0, wrap: [Wrap::Repeat; 2], filter: Filter::Nearest };
+    let look = Appearance {
+        materials: vec![Material {
+            metallic: Some(0.5),
+            roughness: Some(1.0),
+            metallic_roughness_texture: Some(map),
+            emission: Some([4.0, 1.0, 0.5]),
+            emission_texture: Some(map),
+            ..Material::default()
+        }],
+        textures: vec![Texture::new([2, 2], texels.to_vec())],
+        uvs: vec![[uv[0], uv[1], uv[2]], [uv[0], uv[2], uv[3]]],
+        ..Appearance::default()
+    };
+    let mesh = Mesh::new(corners, vec![[0, 1, 2], [0, 2, 3]]).unwrap();
+    let mesh = mesh.with_appearance(look).unwrap();
+    for (size, pad) in [(1.0, 0), (1.0, 1), (4.0, 0)] {
+        let grid = voxelizer().voxel_size(size).pad(pad).run(&mesh).unwrap().grid;
+        let all = samples(&grid);
+        let count = if size > 1.0 { 1 } else { (4 + 2 * pad).pow(2) * (1 + pad) };
+        assert_eq!(all.len() as u32, count);
+        for (voxel, sample) in all {
+            // Voxels around the square, which it touches in an edge or a corner, have its rim.
+            let [x, y, _] = voxel.map(|c| f64::from(c.max(pad)) - f64::from(pad));
+            let texels = match size {
+                1.0 => vec![texels[(x.min(3.0) / 2.0) as usize + 2 * (y.min(3.0) / 2.0) as usize]],
+                _ => texels.to_vec(),
+            };
+            let mean = |of: &dyn Fn([u8; 4]) -> f64| {
+                texels.iter().map(|&texel| of(texel)).sum::<f64>() / texels.len() as f64
+            };
+            let light = |c: usize| mean(&|texel| f64::from(linear_of(texel[c])) / 65535.0);
+            for (found, expected, most) in [
+                (sample.metallic, mean(&|of| f64::from(of[2]) / 510.0), STEPS),
+                (sample.roughness, mean(&|of| f64::from(of[1]) / 255.0), STEPS),
+                (sample.emission[0], 4.0 * light(0), 4.0 * STEPS),
+                (sample.emission[1], light(1), 4.0 * STEPS),
+                (sample.emission[2], light(2) / 2.0, 4.0 * STEPS),
+                (sample.alpha, 1.0, 0.0),
+            ] {
+                assert!(close(found, expected, most), "{voxel:?}: {sample:?}, not {expected}");
+            }
+            let middle = |c: f64| (c + 0.5) / 4.0;
+            // The diagonal divides voxels between the triangles; so it does the whole.
+            let [u, v] = sample.uv.map(f64::from);
+            let is_near = (u - middle(x)).abs() < 0.15 && (v - middle(y)).abs() < 0.15;
+            assert!(size > 1.0 || is_near, "{voxel:?}: {u}, {v}");
+            if size == 1.0 && pad == 0 && x != y {
+                assert!((u - middle(x)).abs() < 1e-6 && (v - middle(y)).abs() < 1e-6);
+            }
+            if size > 1.0 {
+                assert!((u - 2.0 / 3.0).abs() < 1e-6 && (v - 1.0 / 3.0).abs() < 1e-6);
+            }
+        }
+    }
+}
+
+#[test]
+fn what_no_material_states_is_absent_and_the_others_have_the_usual_value() {
+    let corners = vec![[0.0, 0.0, 0.5], [4.0, 0.0, 0.5], [0.0, 4.0, 0.5]];
+    let mesh = |materials: Vec<Material>| {
+        let look = Appearance { materials, material_of: vec![0], ..Appearance::default() };
+        let mesh = Mesh::new(corners.clone(), vec![[0, 1, 2]]).unwrap();
+        mesh.with_appearance(look).unwrap()
+    };
+    let asked = [Attribute::Metallic, Attribute::Roughness, Attribute::Emission];
+    let run = |mesh: &Mesh| voxelizer().voxel_size(1.0).attributes(asked).run(mesh).unwrap();
+    let without = run(&mesh(vec![Material::default()]));
+    assert!(without.grid.attributes.is_none());
+    let said: Vec<String> = without.warnings.iter().map(ToString::to_string).collect();
+    let expected =
+        |(what, name)| format!("no material states {what}: voxels have no attribute '{name}'");
+    let names = [("metalness", "metallic"), ("roughness", "roughness"), ("emission", "emission")];
+    assert_eq!(said, names.map(expected));
+    let metal = Material { metallic: Some(1.0), ..Material::default() };
+    let partly = run(&mesh(vec![Material::default(), metal]));
+    let set = partly.grid.attributes.as_ref().unwrap().set();
+    assert_eq!((set.iter().collect::<Vec<_>>(), partly.warnings.len()), (asked[..1].to_vec(), 2));
+    assert!(samples(&partly.grid).iter().all(|(_, of)| of.metallic == 0.0 && of.triangle == 0));
 }

@@ -151,6 +151,11 @@ pub fn attribute<'py>(
                 write_values(values, key, mask, out, |of| numbers(of).map(|n| n as f32));
             });
         })?,
+        (true, 2) => filled::<f32, 2>(py, rows, "float32", |out| {
+            grid.fill_voxels(out, |key, mask, out| {
+                write_values(values, key, mask, out, |of| [0, 1].map(|i| numbers(of)[i] as f32));
+            });
+        })?,
         (true, _) => filled::<f32, 1>(py, rows, "float32", |out| {
             grid.fill_voxels(out, |key, mask, out| {
                 write_values(values, key, mask, out, |of| [numbers(of)[0] as f32]);

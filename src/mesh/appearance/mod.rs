@@ -27,7 +27,7 @@ pub struct Appearance {
     pub vertex_colors: Vec<Linear>,
 }
 
-/// The base colour and opacity of a surface.
+/// The base colour and opacity of a surface, and what else its file says of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Material {
     /// The name in the file; that of a plain colour is `#rrggbb`. May be empty.
@@ -42,19 +42,47 @@ pub struct Material {
     pub has_vertex_colors: bool,
     /// How opacity is used.
     pub alpha: Alpha,
+    /// Metalness, from 0 to 1; `None` where the file states none.
+    pub metallic: Option<f32>,
+    /// Roughness, from 0 to 1; `None` where the file states none.
+    pub roughness: Option<f32>,
+    /// The texture of linear values whose green multiplies `roughness` and whose blue multiplies
+    /// `metallic`.
+    pub metallic_roughness_texture: Option<TextureRef>,
+    /// Emitted light: linear red, green and blue, 1 for that of white; `None` where the file states
+    /// none.
+    pub emission: Option<[f32; 3]>,
+    /// The texture that multiplies `emission`.
+    pub emission_texture: Option<TextureRef>,
+}
+
+impl Material {
+    /// Opaque and white.
+    pub(crate) const WHITE: Self = Self {
+        name: String::new(),
+        color: [u16::MAX; 4],
+        texture: None,
+        opacity: None,
+        has_vertex_colors: false,
+        alpha: Alpha::Opaque,
+        metallic: None,
+        roughness: None,
+        metallic_roughness_texture: None,
+        emission: None,
+        emission_texture: None,
+    };
+
+    /// All its textures.
+    fn textures(&self) -> impl Iterator<Item = TextureRef> {
+        let Self { texture, opacity, metallic_roughness_texture, emission_texture, .. } = *self;
+        [texture, opacity, metallic_roughness_texture, emission_texture].into_iter().flatten()
+    }
 }
 
 impl Default for Material {
     /// Opaque and white.
     fn default() -> Self {
-        Self {
-            name: String::new(),
-            color: [u16::MAX; 4],
-            texture: None,
-            opacity: None,
-            has_vertex_colors: false,
-            alpha: Alpha::Opaque,
-        }
+        Self::WHITE
     }
 }
 
@@ -96,7 +124,7 @@ impl Appearance {
     /// A list of the wrong length, or an index out of range.
     pub(crate) fn check(&self, vertices: usize, triangles: usize) -> Result<(), String> {
         let Self { materials, material_of, textures, uvs, vertex_colors } = self;
-        let texture_refs = || materials.iter().flat_map(|m| [m.texture, m.opacity]).flatten();
+        let texture_refs = || materials.iter().flat_map(Material::textures);
         let needs_uvs = texture_refs().next().is_some();
         let needs_colors = materials.iter().any(|material| material.has_vertex_colors);
         check_count("material indices", material_of.len(), false, triangles)?;

@@ -69,7 +69,8 @@ pub fn render_backend() -> impl TypedValueParser<Value = BackendChoice> {
 }
 
 pub fn attribute() -> impl TypedValueParser<Value = Attribute> {
-    named(&[("normal", ""), ("triangle", ""), ("material", ""), ("label", ""), ("area", "")])
+    let names: Vec<_> = Attribute::ALL.iter().map(|of| (of.name(), "")).collect();
+    named(&names)
 }
 
 pub fn up() -> impl TypedValueParser<Value = Up> {

@@ -138,7 +138,8 @@ pub struct Job {
     pub color: ColorSource,
 
     /// What each voxel holds of the surface, in .npz and .vti: the mean normal, the triangle with the
-    /// largest area in it, that triangle's material and object (label), the area in faces of a voxel.
+    /// largest area in it, that triangle's material and object (label), the area in faces of a voxel;
+    /// the mean metal, roughness, emission and opacity (alpha), and that triangle's mean uv.
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = names::attribute())]
     #[arg(ignore_case = true, requires = "output", conflicts_with = "distance")]
     #[arg(help_heading = "Voxels", display_order = 1002)]

@@ -165,6 +165,13 @@ pub(in crate::surface) fn clip(
     );
 }
 
+/// A triangle scaled towards the `center` of a voxel that it touches only in points and edges, so
+/// that the voxel, in effect, is larger by more than the rounding error of [`clip`].
+pub(in crate::surface) fn around(corners: [[f64; 3]; 3], center: [f64; 3]) -> [[f64; 3]; 3] {
+    const SCALE: f64 = 1.0 - 1.0 / 65536.0;
+    corners.map(|corner| [0, 1, 2].map(|a| center[a] + SCALE * (corner[a] - center[a])))
+}
+
 /// The corners of a triangle, in voxels from the minimum corner `base` of a brick.
 pub(in crate::surface) fn corners(
     triangle: &Triangle,
@@ -321,7 +328,7 @@ impl Plane {
     }
 
     /// The barycentric weights at the centroid of a clipped polygon.
-    pub(super) fn centroid(&self, polygon: &Polygon) -> [f64; 2] {
+    pub(in crate::surface) fn centroid(&self, polygon: &Polygon) -> [f64; 2] {
         self.weights(self.projected_centroid(polygon))
     }
 

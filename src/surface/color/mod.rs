@@ -22,12 +22,13 @@ use crate::lattice::{Distinct, PlacedMesh};
 use crate::mesh::appearance::FilterChoice;
 use crate::solid::mode::Mode;
 use crate::surface::color::painter::{ColoredBrick, Painted, Painter, painted_bytes};
-use crate::surface::color::shade::Shading;
+use crate::surface::color::shade::{Layer, Shading};
 
 mod bilinear;
 pub(super) mod clip;
 mod coverage;
 mod interior;
+pub(super) mod layers;
 pub(super) mod octree;
 mod painter;
 mod shade;
@@ -112,9 +113,9 @@ pub fn color(
     }
     let progress = &Latch::new(progress);
     progress.start("color", octree::SHARES);
-    let needed = memory_bound(mesh, &grid, is_solid) + Shading::bytes(appearance);
+    let needed = memory_bound(mesh, &grid, is_solid) + Shading::bytes(appearance, Layer::Color);
     check_memory(needed, options.memory)?;
-    let shading = Shading::new(appearance, options.filter);
+    let shading = Shading::new(appearance, options.filter, Layer::Color);
     let distinct = &Distinct::of(mesh, true);
     let painter = Painter { distinct, shading, grid: &grid, is_solid, progress };
     let painted = painter.paint(options.memory - needed).map_err(|lists| BackendError::Memory {

@@ -9,7 +9,7 @@ use crate::grid::{
 };
 use crate::lattice::Distinct;
 use crate::surface::color::bilinear::{Integrated, Piece, Queues};
-use crate::surface::color::clip::{ClipScratch, Plane, clip, corners};
+use crate::surface::color::clip::{ClipScratch, Plane, around, clip, corners};
 use crate::surface::color::coverage;
 use crate::surface::color::octree;
 use crate::surface::color::shade::{Shade, Shading, TriangleShading};
@@ -161,19 +161,19 @@ impl WithSimd for PaintBrick<'_> {
                 }
             }
         }
-        let (mut missed, mut around) = (Mask::default(), None);
+        let (mut missed, mut center) = (Mask::default(), None);
         while !is_empty(&mixed) {
-            self.sum(simd, &shadings, &masks, &mixed, around);
+            self.sum(simd, &shadings, &masks, &mixed, center);
             let untouched = self.resolve(&mixed, &mut touched, &mut visible);
             // Triangles touch all voxels of a surface: of these, rounding lost all polygons.
-            if around.is_none() && !is_solid {
+            if center.is_none() && !is_solid {
                 missed = untouched;
             }
             let Some((x, bit)) = mask_places(missed).next() else { break };
             mixed = Mask::default();
             mixed[x as usize] = 1 << bit;
             missed[x as usize] &= !mixed[x as usize];
-            around = Some([x, bit / 8, bit % 8].map(|c| f64::from(c) + 0.5));
+            center = Some([x, bit / 8, bit % 8].map(|c| f64::from(c) + 0.5));
         }
         let colors = std::mem::take(&mut self.scratch.colors);
         self.push(touched, visible, |to| to.extend(voxels_of(&visible).map(|v| colors[v])));
@@ -185,8 +185,8 @@ impl<'a> PaintBrick<'a> {
     /// Adds the shades of all triangles to the sums of the `mixed` voxels. `masks` has the voxels
     /// that each triangle touches; empty if they are unknown.
     ///
-    /// `around` is the centre of a voxel whose polygons rounding lost, because triangles touch it
-    /// only in points and edges. Triangles are scaled towards it, as if the voxel were larger.
+    /// `center` is that of a voxel whose polygons rounding lost, because triangles touch it only in
+    /// points and edges: triangles are clipped [`around`] it.
     #[inline(always)]
     fn sum<S: Simd>(
         &mut self,
@@ -194,19 +194,14 @@ impl<'a> PaintBrick<'a> {
         shadings: &[TriangleShading],
         masks: &[Mask],
         mixed: &Mask,
-        around: Option<[f64; 3]>,
+        center: Option<[f64; 3]>,
     ) {
-        /// By more than the rounding error.
-        const SCALE: f64 = 1.0 - 1.0 / 65536.0;
-        let shrunk = |corner: [f64; 3]| match around {
-            Some(center) => [0, 1, 2].map(|a| center[a] + SCALE * (corner[a] - center[a])),
-            None => corner,
-        };
         for index in 0..shadings.len() {
             let own = masks.get(index).map(|mask| std::array::from_fn(|x| mask[x] & mixed[x]));
             let own = own.as_ref().unwrap_or(mixed);
             if !is_empty(own) {
-                let corners = self.corners(index).map(shrunk);
+                let corners = self.corners(index);
+                let corners = center.map_or(corners, |center| around(corners, center));
                 self.add(simd, index, shadings, &corners, mask_bounds(own), mixed);
             }
         }

@@ -1,5 +1,6 @@
 //! Shading: the mean colour and opacity of a clipped polygon of a triangle.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -41,6 +42,47 @@ fn fraction(color: Linear) -> Color {
     color.map(|c| f64::from(c) / 65535.0)
 }
 
+/// What is integrated over the surface.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Layer {
+    Color,
+    /// Roughness in green, metalness in blue.
+    MetallicRoughness,
+    /// Emitted light, in parts of the `brightest` of a material.
+    Emission {
+        brightest: f32,
+    },
+}
+
+impl Layer {
+    /// The material whose colour this is of `material`.
+    fn of(self, material: &Material) -> Cow<'_, Material> {
+        let opaque = |color: [f32; 3], texture| {
+            let [r, g, b] = color.map(|c| (c.clamp(0.0, 1.0) * 65535.0 + 0.5) as u16);
+            Cow::Owned(Material { color: [r, g, b, u16::MAX], texture, ..Material::WHITE })
+        };
+        match self {
+            Self::Color => Cow::Borrowed(material),
+            Self::MetallicRoughness => {
+                let Material { metallic, roughness, metallic_roughness_texture, .. } = *material;
+                let green_blue = [roughness.unwrap_or(1.0), metallic.unwrap_or(0.0)];
+                opaque([0.0, green_blue[0], green_blue[1]], metallic_roughness_texture)
+            }
+            Self::Emission { brightest } => {
+                let emission = material.emission.unwrap_or_default();
+                opaque(emission.map(|c| c / brightest), material.emission_texture)
+            }
+        }
+    }
+
+    fn texel_alpha(self, material: &Material) -> TexelAlpha {
+        match self {
+            Self::MetallicRoughness => TexelAlpha::Linear,
+            Self::Color | Self::Emission { .. } => texel_alpha(material),
+        }
+    }
+}
+
 /// A texture with its mip levels and sampling parameters.
 struct PreparedTexture {
     texture: Texture,
@@ -69,10 +111,14 @@ struct PreparedMaterial {
 }
 
 impl PreparedMaterial {
-    fn new(appearance: &Appearance, material: &Material, filter: FilterChoice) -> Self {
+    fn new(
+        appearance: &Appearance,
+        material: &Material,
+        filter: FilterChoice,
+        texel_alpha: TexelAlpha,
+    ) -> Self {
         let Material { color, has_vertex_colors, .. } = *material;
-        let (alpha, texel_alpha, factor) =
-            (effective_alpha(material), texel_alpha(material), fraction(color));
+        let (alpha, factor) = (effective_alpha(material), fraction(color));
         let image = |of: TextureRef| &appearance.textures[of.texture as usize];
         let prepared = |texture: Texture, of: TextureRef, texel_alpha| {
             let filter = match (alpha, filter) {
@@ -209,7 +255,7 @@ pub(super) struct Shading<'a> {
 impl<'a> Shading<'a> {
     /// An upper estimate of the bytes of [`new`](Self::new): mip levels, and textures made of
     /// others.
-    pub(super) fn bytes(appearance: &Appearance) -> u64 {
+    pub(super) fn bytes(appearance: &Appearance, layer: Layer) -> u64 {
         let size = |of: TextureRef| appearance.textures[of.texture as usize].size();
         // Clones of a texture share their levels.
         let mut shared = BTreeSet::new();
@@ -221,9 +267,9 @@ impl<'a> Shading<'a> {
             let texels: u64 = size.map(u64::from).into_iter().product();
             level_bytes(size) + texels * size_of::<Rgba>() as u64
         };
-        let of_material = |material: &Material| match Sources::of(material) {
+        let mut of_material = |material: &Material| match Sources::of(material) {
             Sources::None => 0,
-            Sources::Base(base) => levels(base, texel_alpha(material)),
+            Sources::Base(base) => levels(base, layer.texel_alpha(material)),
             Sources::White(opacity) => made(size(opacity)),
             Sources::Product(base, opacity) => {
                 let (base, opacity) = (size(base), size(opacity));
@@ -233,11 +279,14 @@ impl<'a> Shading<'a> {
                 levels(base, texel_alpha(material)) + levels(opacity, TexelAlpha::Blend)
             }
         };
-        appearance.materials.iter().map(of_material).sum()
+        appearance.materials.iter().map(|material| of_material(&layer.of(material))).sum()
     }
 
-    pub(super) fn new(appearance: &'a Appearance, filter: FilterChoice) -> Self {
-        let prepare = |material| PreparedMaterial::new(appearance, material, filter);
+    pub(super) fn new(appearance: &'a Appearance, filter: FilterChoice, layer: Layer) -> Self {
+        let prepare = |material| {
+            let material = layer.of(material);
+            PreparedMaterial::new(appearance, &material, filter, layer.texel_alpha(&material))
+        };
         Self { appearance, materials: appearance.materials.iter().map(prepare).collect() }
     }
 

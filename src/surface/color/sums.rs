@@ -74,6 +74,12 @@ impl Sums {
         self.weight > 0
     }
 
+    /// The means over all of the area, visible or not: light and opacity, from 0 to 1.
+    pub(super) fn means(&self) -> [f64; 4] {
+        let Self { light: [r, g, b], opacity, weight, .. } = *self;
+        [r, g, b, opacity].map(|sum| sum as f64 / (weight.max(1) as f64 * 65535.0))
+    }
+
     /// The opacity-weighted mean colour, and the mean opacity of the visible area. `None` where the
     /// mean opacity of the whole area is below 1 / 1024.
     pub(super) fn mean(&self) -> Option<Linear> {

@@ -17,10 +17,17 @@ fn bent() -> VoxelGrid {
     let corners =
         vec![[0.0; 3], [29.0, 3.0, 1.0], [2.0, 18.5, 7.0], [28.0, 19.0, 42.0], [5.0, 3.0, 40.0]];
     let triangles = vec![[0, 1, 2], [1, 3, 2], [0, 4, 1], [2, 3, 4]];
-    let material = |name: &str| Material { name: name.to_owned(), ..Material::default() };
+    let material = |name: &str| Material {
+        name: name.to_owned(),
+        metallic: Some(0.125 * name.len() as f32),
+        roughness: Some(0.7),
+        emission: Some([0.25, name.len() as f32, 30.0]),
+        ..Material::default()
+    };
     let look = Appearance {
         materials: vec![material("steel"), material(""), material("blé")],
         material_of: vec![2, 0, 1, 0],
+        uvs: vec![[[0.0, 0.5], [1.0, 2.0], [-3.0, 0.25]]; 4],
         ..Appearance::default()
     };
     let labels = Labels::of([(0, "wheel"), (2, "long name of an axle")], 4, true);
@@ -42,7 +49,11 @@ fn numpy_and_vtk_read_attributes_voxel_for_voxel() {
     let line = |([x, y, z], of): ([u32; 3], trivox::grid::SurfaceSample)| {
         let [a, b, c] = of.normal;
         let (triangle, area) = (of.triangle, of.area);
-        format!("{x} {y} {z} {a} {b} {c} {triangle} {} {} {area}\n", of.material, of.label)
+        let line =
+            format!("{x} {y} {z} {a} {b} {c} {triangle} {} {} {area}", of.material, of.label);
+        let [r, g, b] = of.emission;
+        let [u, v] = of.uv;
+        format!("{line} {} {} {r} {g} {b} {} {u} {v}\n", of.metallic, of.roughness, of.alpha)
     };
     let list: String = grid.voxels().zip(attributes.of_voxels(&grid)).map(line).collect();
     std::fs::write(folder.path().join("grid.txt"), list).unwrap();
@@ -55,12 +66,14 @@ assert (coords == lines[:, :3]).all() and file['occupied'].sum() == len(coords)
 assert file['occupied'][tuple(coords.T)].all()
 for name, kind, columns in [
     ('normal', 'f4', slice(3, 6)), ('triangle', 'i4', 6), ('material', 'i4', 7), ('label', 'i4', 8),
-    ('area', 'f4', 9),
+    ('area', 'f4', 9), ('metallic', 'f4', 10), ('roughness', 'f4', 11),
+    ('emission', 'f4', slice(12, 15)), ('alpha', 'f4', 15), ('uv', 'f4', slice(16, 18)),
 ]:
     found = file[name]
     assert found.dtype == kind, name
     assert (found == lines[:, columns].astype(kind)).all(), name
 assert set(file['triangle']) == {0, 1, 2, 3}
+assert file['metallic'].max() > 0.6 and file['emission'].max() > 29 and file['uv'].min() < -1
 assert set(file['material']) == {0, 1, 2} and set(file['label']) == {0, 1}
 assert file['material_names'].tolist() == ['steel', '', 'blé']
 assert file['label_names'].tolist() == ['wheel', 'long name of an axle']
@@ -82,7 +95,9 @@ reader.Update()
 image = reader.GetOutput()
 nx, ny, nz = (n - 1 for n in image.GetDimensions())
 file = numpy.load('grid.npz')
-for name, empty in [('normal', 0), ('triangle', -1), ('material', -1), ('label', -1), ('area', 0)]:
+indices = ['triangle', 'material', 'label']
+floats = ['normal', 'area', 'metallic', 'roughness', 'emission', 'alpha', 'uv']
+for name, empty in [(name, -1) for name in indices] + [(name, 0) for name in floats]:
     array = vtk_to_numpy(image.GetCellData().GetArray(name))
     array = array.reshape(nz, ny, nx, *array.shape[1:]).swapaxes(0, 2)
     assert array.dtype == file[name].dtype, name
@@ -137,12 +152,13 @@ print('done')
 ";
     let Some(output) = python(script, folder.path()) else { return };
     assert_eq!(output.trim(), "done");
+    const ALL: &str = "normal triangle material label area metallic roughness emission alpha uv";
     let grid = bent();
     for (name, ignored, attributes) in [
-        ("same", 0, "normal triangle material label area"),
-        ("turned", 8, ""),
-        ("wide", 8, ""),
-        ("short", 2, "normal triangle material area"),
+        ("same", 0, ALL),
+        ("turned", 13, ""),
+        ("wide", 13, ""),
+        ("short", 2, &ALL.replace("label ", "")),
         ("dense", 0, ""),
     ] {
         let loaded = read_grid(folder.path().join(format!("{name}.npz"))).unwrap();

@@ -4,7 +4,7 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use trivox::base::srgb::Rgba;
 use trivox::formats::{LoadedMesh, ReadError, ReadOptions, read_mesh};
-use trivox::mesh::appearance::{Alpha, Appearance, Filter, Wrap};
+use trivox::mesh::appearance::{Alpha, Appearance, Filter, Material, Wrap};
 
 use super::{A, B, BLUE, C, D, RED, corners, fault, look, png, read_as, rows, triangles, warnings};
 
@@ -564,6 +564,53 @@ fn a_black_material_that_emits_has_the_colour_of_its_emission() {
     assert_eq!(look.materials[0].color, [65535; 4]);
     assert_eq!(look.textures[0].texels(), TEXELS);
     assert!(look.materials[0].texture.is_some() && !look.uvs.is_empty());
+}
+
+#[test]
+fn metal_roughness_and_emission_have_factors_and_textures() {
+    let plain = look_of("{}").materials[0].clone();
+    assert_eq!((plain.metallic, plain.roughness), (Some(1.0), Some(1.0)));
+    assert_eq!(plain.emission, Some([0.0; 3]));
+    let strength = r#""KHR_materials_emissive_strength": {"emissiveStrength": 8}"#;
+    let factors = r#""metallicFactor": 0.25, "roughnessFactor": 7"#;
+    let material = |base: &str, emissive: &str| {
+        format!(
+            r#"{{"pbrMetallicRoughness": {{{factors}{base}}}, "emissiveFactor": [0, 0.25, 1]
+            {emissive}, "extensions": {{{strength}}}}}"#
+        )
+    };
+    let of_factors = look_of(&material("", "")).materials[0].clone();
+    assert_eq!((of_factors.metallic, of_factors.roughness), (Some(0.25), Some(1.0)));
+    assert_eq!(of_factors.emission, Some([0.0, 2.0, 8.0]));
+    let glossy = look_of(r#"{"extensions": {"KHR_materials_pbrSpecularGlossiness": {}}}"#);
+    assert_eq!((glossy.materials[0].metallic, glossy.materials[0].roughness), (None, None));
+
+    let textures = r#""textures": [{"source": 0}, {"source": 1}]"#;
+    let images = format!(r#""images": [{{"uri": "{}"}}, {{"uri": "0.png"}}]"#, data_uri());
+    let file = |set: u32| {
+        let base = r#", "metallicRoughnessTexture": {"index": 0}"#;
+        let emissive = format!(r#", "emissiveTexture": {{"index": 0, "texCoord": {set}}}"#);
+        let material = material(base, &emissive);
+        let sections = format!(r#""materials": [{material}], {textures}, {images},"#);
+        fans(&[PAINTED], &sections, &[(UV_KIND, floats(&UVS))])
+    };
+    let both = look(read(file(0)));
+    let Material { texture, metallic_roughness_texture, emission_texture, .. } = both.materials[0];
+    assert_eq!((texture, emission_texture), (None, metallic_roughness_texture));
+    assert!(emission_texture.is_some() && both.textures.len() == 1 && both.uvs.len() == 2);
+    let bare = ReadOptions::default().without_maps();
+    let bare = look(read_as("gltf", file(0), &bare));
+    assert!(bare.textures.is_empty() && bare.uvs.is_empty());
+    assert_eq!(bare.materials[0], of_factors);
+
+    let loaded = read(file(1)).unwrap();
+    assert_eq!(
+        loaded.warnings,
+        ["a texture besides that of colour was ignored: material 0 (counted from 0) has other \
+          coordinates for it"]
+    );
+    let material = &loaded.mesh.appearance().unwrap().materials[0];
+    assert!(material.metallic_roughness_texture.is_some() && material.emission_texture.is_none());
 }
 
 #[test]

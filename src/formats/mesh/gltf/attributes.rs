@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use crate::formats::mesh::gltf::accessors::Arrays;
 use crate::formats::mesh::gltf::images::DocumentTextures;
 use crate::formats::mesh::gltf::json::Document;
-use crate::formats::mesh::gltf::materials::{Surface, UvTransform, surfaces};
+use crate::formats::mesh::gltf::materials::{PlacedTexture, Surface, UvTransform, surfaces};
 use crate::formats::mesh::gltf::parts::{Part, place};
 use crate::mesh::appearance::{Material, Texture, TextureRef};
 
@@ -22,16 +22,22 @@ pub(super) struct DocumentAppearance {
     bad_materials: BTreeMap<usize, String>,
     bad_colors: Faults,
     bad_texcoords: Faults,
+    /// Materials with maps that are not placed as their first texture is.
+    bad_maps: BTreeMap<usize, String>,
 }
 
 /// Errors by mesh and primitive.
 type Faults = BTreeMap<[usize; 2], String>;
 
 impl DocumentAppearance {
-    /// Parses the materials.
-    pub(super) fn new(document: &Document) -> Self {
+    /// Parses the materials; with textures besides those of colour only if `maps`.
+    pub(super) fn new(document: &Document, maps: bool) -> Self {
+        let mut surfaces = surfaces(document.materials);
+        if !maps {
+            surfaces.iter_mut().flatten().for_each(|of| of.textures[1..].fill(None));
+        }
         Self {
-            surfaces: surfaces(document.materials),
+            surfaces,
             materials: Vec::new(),
             number_of: HashMap::new(),
             textures: Vec::new(),
@@ -39,6 +45,7 @@ impl DocumentAppearance {
             bad_materials: BTreeMap::new(),
             bad_colors: BTreeMap::new(),
             bad_texcoords: BTreeMap::new(),
+            bad_maps: BTreeMap::new(),
         }
     }
 
@@ -61,10 +68,9 @@ impl DocumentAppearance {
         if let Some(&accessor) = attributes.get("COLOR_0") {
             part.color = self.or_without_color(mesh, part.index, has_right_count(accessor));
         }
-        let color_texture =
-            self.surface(part.primitive.material).ok().and_then(|s| s.color_texture);
-        if let Some(color_texture) = color_texture {
-            let name = format!("TEXCOORD_{}", color_texture.set);
+        let first = self.surface(part.primitive.material).ok().and_then(Surface::first_texture);
+        if let Some(first) = first {
+            let name = format!("TEXCOORD_{}", first.set);
             let accessor = attributes.get(&name).ok_or_else(|| format!("there is no {name}"));
             let accessor = accessor.and_then(|&accessor| has_right_count(accessor));
             part.texcoord = self.or_without_texture(mesh, part.index, accessor);
@@ -92,10 +98,14 @@ impl DocumentAppearance {
         or_note(&mut self.bad_texcoords, [mesh, part], read)
     }
 
-    /// The texture that a part shows, by its index in the document.
-    pub(super) fn texture_of(&self, part: &Part) -> Option<usize> {
-        part.texcoord?;
-        Some(self.surface(part.primitive.material).ok()?.color_texture?.texture)
+    /// The textures that a part shows, by their indices in the document.
+    pub(super) fn textures_of(&self, part: &Part) -> [Option<usize>; 3] {
+        let surface =
+            self.surface(part.primitive.material).ok().filter(|_| part.texcoord.is_some());
+        let Some((surface, first)) = surface.and_then(|of| Some((of, of.first_texture()?))) else {
+            return [None; 3];
+        };
+        surface.textures.map(|of| of.filter(|of| of.is_placed_like(&first)).map(|of| of.texture))
     }
 
     /// Assigns a material to each part of the `used` meshes.
@@ -116,7 +126,7 @@ impl DocumentAppearance {
 
     fn choose_material(&mut self, textures: &DocumentTextures, part: &mut Part) {
         let index = part.primitive.material;
-        let texture = self.texture_of(part).and_then(|texture| textures.get(texture));
+        let shown = self.textures_of(part).map(|texture| textures.get(texture?));
         let surface = match self.surface(index) {
             Ok(surface) => surface.clone(),
             Err(what) => {
@@ -125,21 +135,26 @@ impl DocumentAppearance {
                 Surface::DEFAULT.clone()
             }
         };
+        let first = surface.first_texture();
+        let is_placed = |of: &PlacedTexture| first.is_none_or(|first| of.is_placed_like(&first));
+        if let (Some(index), false) = (index, surface.textures.iter().flatten().all(is_placed)) {
+            let what = format!("material {index} (counted from 0) has other coordinates for it");
+            self.bad_maps.entry(index).or_insert(what);
+        }
         // Without a texture, no coordinates are needed.
-        part.texcoord = part.texcoord.filter(|_| texture.is_some());
+        part.texcoord = part.texcoord.filter(|_| shown.iter().any(Option::is_some));
         let has_color = part.color.is_some();
-        let key = (index, has_color, texture.is_some());
+        let key = (index, has_color, part.texcoord.is_some());
         part.material = *self.number_of.entry(key).or_insert_with(|| {
-            self.materials.push(material(&surface, texture, has_color));
+            self.materials.push(material(surface, shown, has_color));
             self.materials.len() as u32 - 1
         });
     }
 
     /// The transform from a part's texture coordinates to those of its texture.
     pub(super) fn texture_from_set(&self, part: &Part) -> UvTransform {
-        let color_texture =
-            self.surface(part.primitive.material).ok().and_then(|s| s.color_texture);
-        color_texture.map_or(UvTransform::IDENTITY, |color_texture| color_texture.texture_from_set)
+        let first = self.surface(part.primitive.material).ok().and_then(Surface::first_texture);
+        first.map_or(UvTransform::IDENTITY, |first| first.texture_from_set)
     }
 
     /// A warning for each kind of deviation from the document.
@@ -147,8 +162,9 @@ impl DocumentAppearance {
         let materials = summed(&self.bad_materials, "a material was replaced by plain white");
         let colors = summed(&self.bad_colors, "colours of vertices were ignored");
         let texcoords = summed(&self.bad_texcoords, "a texture was replaced by a plain colour");
+        let maps = summed(&self.bad_maps, "a texture besides that of colour was ignored");
         let unread = std::mem::take(&mut self.unread_textures);
-        unread.into_iter().chain([materials, texcoords, colors].into_iter().flatten())
+        unread.into_iter().chain([materials, texcoords, maps, colors].into_iter().flatten())
     }
 }
 
@@ -168,7 +184,16 @@ fn summed<K>(faults: &BTreeMap<K, String>, what: &str) -> Option<String> {
     })
 }
 
-fn material(surface: &Surface, texture: Option<TextureRef>, has_vertex_colors: bool) -> Material {
-    let Surface { ref name, color, alpha, .. } = *surface;
-    Material { name: name.clone(), color, texture, opacity: None, has_vertex_colors, alpha }
+fn material(
+    Surface { material, .. }: Surface,
+    [texture, metallic_roughness_texture, emission_texture]: [Option<TextureRef>; 3],
+    has_vertex_colors: bool,
+) -> Material {
+    Material {
+        texture,
+        metallic_roughness_texture,
+        emission_texture,
+        has_vertex_colors,
+        ..material
+    }
 }

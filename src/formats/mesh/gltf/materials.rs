@@ -1,25 +1,24 @@
-//! The base colours of the materials of a glTF document.
+//! The materials of a glTF document: base colours, metalness, roughness and emission.
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
-use crate::base::srgb::Linear;
 use crate::formats::mesh::gltf::accessors::light;
-use crate::mesh::appearance::Alpha;
+use crate::mesh::appearance::{Alpha, Material};
 
-/// The base colour of a material.
+/// A material.
 #[derive(Debug, Clone)]
 pub(super) struct Surface {
-    pub(super) name: String,
-    pub(super) color: Linear,
-    pub(super) alpha: Alpha,
-    pub(super) color_texture: Option<BaseColorTexture>,
+    /// Without its textures.
+    pub(super) material: Material,
+    /// Those of base colour, of metalness and roughness, and of emission.
+    pub(super) textures: [Option<PlacedTexture>; 3],
 }
 
 /// A texture with its set of texture coordinates and their transform.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct BaseColorTexture {
+pub(super) struct PlacedTexture {
     /// Its index in the document.
     pub(super) texture: usize,
     /// The set of texture coordinates.
@@ -29,33 +28,34 @@ pub(super) struct BaseColorTexture {
 
 impl Surface {
     /// The material of primitives without one.
-    pub(super) const DEFAULT: &'static Self = &Self {
-        name: String::new(),
-        color: [u16::MAX; 4],
-        alpha: Alpha::Opaque,
-        color_texture: None,
-    };
+    pub(super) const DEFAULT: &'static Self =
+        &Self { material: Material::WHITE, textures: [None; 3] };
 
-    fn of(material: Material) -> Self {
-        let Material { name, pbr_metallic_roughness, alpha_mode, alpha_cutoff, .. } = material;
-        let Material { emissive_factor, emissive_texture, extensions, .. } = material;
-        // The extension takes precedence, as it specifies.
+    fn of(properties: Properties) -> Self {
+        let Properties { name, pbr_metallic_roughness, alpha_mode, alpha_cutoff, .. } = properties;
+        let Properties { emissive_factor, emissive_texture, extensions, .. } = properties;
+        let strength = extensions.emissive_strength.map_or(1.0, |of| of.emissive_strength);
+        let emission = emissive_factor.map(|factor| factor * strength);
+        let emission_texture = emissive_texture.map(PlacedTexture::of);
+        // The extension takes precedence, as it specifies, and states neither.
+        let of_metal = extensions.specular_glossiness.is_none();
         let mut base =
             extensions.specular_glossiness.map_or(pbr_metallic_roughness, |other| Base {
                 base_color_factor: other.diffuse_factor,
                 base_color_texture: other.diffuse_texture,
+                ..Base::default()
             });
+        let mut color_texture = base.base_color_texture.map(PlacedTexture::of);
         let is_opaque = matches!(alpha_mode, AlphaMode::Opaque);
         let [.., opacity] = base.base_color_factor;
         // Black but for its emission: a texture may still be that of its opacity.
         if base.base_color_factor == [0.0, 0.0, 0.0, opacity]
             && emissive_factor != [0.0; 3]
-            && (is_opaque || base.base_color_texture.is_none())
+            && (is_opaque || color_texture.is_none())
         {
-            let strength = extensions.emissive_strength.map_or(1.0, |of| of.emissive_strength);
-            let [r, g, b] = emissive_factor.map(|factor| factor * strength);
-            let base_color_factor = [r, g, b, opacity];
-            base = Base { base_color_factor, base_color_texture: emissive_texture };
+            let [r, g, b] = emission;
+            base.base_color_factor = [r, g, b, opacity];
+            color_texture = emission_texture;
         }
         let mut color = base.base_color_factor.map(light);
         let alpha = match alpha_mode {
@@ -68,12 +68,32 @@ impl Surface {
                 Alpha::Mask(light(alpha_cutoff))
             }
         };
-        let color_texture = base.base_color_texture.map(BaseColorTexture::of);
-        Self { name: name.unwrap_or_default(), color, alpha, color_texture }
+        let unit = |factor: f64| of_metal.then_some(factor.clamp(0.0, 1.0) as f32);
+        let material = Material {
+            name: name.unwrap_or_default(),
+            color,
+            alpha,
+            metallic: unit(base.metallic_factor),
+            roughness: unit(base.roughness_factor),
+            emission: Some(emission.map(|light| light.clamp(0.0, f32::MAX.into()) as f32)),
+            ..Material::WHITE
+        };
+        let metallic_roughness = base.metallic_roughness_texture.map(PlacedTexture::of);
+        Self { material, textures: [color_texture, metallic_roughness, emission_texture] }
+    }
+
+    /// The texture whose coordinates are those of the material: the first.
+    pub(super) fn first_texture(&self) -> Option<PlacedTexture> {
+        self.textures.into_iter().flatten().next()
     }
 }
 
-impl BaseColorTexture {
+impl PlacedTexture {
+    /// Whether it has the texture coordinates of the other.
+    pub(super) fn is_placed_like(&self, other: &Self) -> bool {
+        (self.set, self.texture_from_set) == (other.set, other.texture_from_set)
+    }
+
     fn of(info: TextureInfo) -> Self {
         let transform = info.extensions.transform.unwrap_or_default();
         Self {
@@ -107,7 +127,7 @@ impl UvTransform {
 
 /// The materials of a document's list, or the error of each.
 pub(super) fn surfaces(materials: Option<&RawValue>) -> Vec<Result<Surface, String>> {
-    let surface = |material: Result<Material, _>| material.map(Surface::of);
+    let surface = |material: Result<Properties, _>| material.map(Surface::of);
     items(materials).into_iter().map(surface).collect()
 }
 
@@ -127,7 +147,7 @@ pub(super) fn items<T: DeserializeOwned>(list: Option<&RawValue>) -> Vec<Result<
 
 #[derive(Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct Material {
+struct Properties {
     name: Option<String>,
     pbr_metallic_roughness: Base,
     alpha_mode: AlphaMode,
@@ -138,7 +158,7 @@ struct Material {
     extensions: Extensions,
 }
 
-impl Default for Material {
+impl Default for Properties {
     fn default() -> Self {
         Self {
             name: None,
@@ -166,11 +186,20 @@ struct Base {
     /// In linear light.
     base_color_factor: [f64; 4],
     base_color_texture: Option<TextureInfo>,
+    metallic_factor: f64,
+    roughness_factor: f64,
+    metallic_roughness_texture: Option<TextureInfo>,
 }
 
 impl Default for Base {
     fn default() -> Self {
-        Self { base_color_factor: [1.0; 4], base_color_texture: None }
+        Self {
+            base_color_factor: [1.0; 4],
+            base_color_texture: None,
+            metallic_factor: 1.0,
+            roughness_factor: 1.0,
+            metallic_roughness_texture: None,
+        }
     }
 }
 

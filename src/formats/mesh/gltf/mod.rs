@@ -1,7 +1,7 @@
 //! The glTF 2.0 reader: JSON documents with embedded buffers or sidecar files, and binary files.
 //!
-//! Reads the triangles of all meshes in the scene, transformed by their nodes, and their base
-//! colours.
+//! Reads the triangles of all meshes in the scene, transformed by their nodes, their base colours,
+//! and what their materials say of metal, roughness and emission.
 //!
 //! Hand-written: the crate `gltf` reads transforms as 32-bit numbers, rejects quantized meshes and
 //! panics if arrays contradict the document; and only a small part of a document is needed here.
@@ -39,8 +39,8 @@ pub const SPEC: MeshSpec = MeshSpec { extension: "gltf", ..BINARY_SPEC };
 pub const BINARY_SPEC: MeshSpec = MeshSpec {
     extension: "glb",
     name: "glTF 2.0",
-    carries: "triangles of the scene in its default pose, y up; base colours, their textures, \
-              vertex colours",
+    carries: "triangles of the scene in its default pose, y up; base colours, metal, roughness, \
+              emission, their textures, vertex colours",
     check_start: |start, _| buffers::check_start(start),
     read: |bytes, sidecars, options| read(&bytes, sidecars, options),
 };
@@ -81,7 +81,8 @@ fn read(bytes: &[u8], sidecars: &Sidecars, options: &ReadOptions) -> Result<Load
     check_memory(for_instances.saturating_add(for_matrices), limit)?;
     let skins = Skins::new(&arrays, &scene.instances, &scene.scene_from_node);
     let instances = expanded(scene.instances, &arrays).map_err(ReadError::Content)?;
-    let mut appearance = options.appearance.then(|| DocumentAppearance::new(&document));
+    let mut appearance =
+        options.appearance.then(|| DocumentAppearance::new(&document, options.maps));
     let Parts { mut parts, skipped } = Parts::new(&arrays, |mesh, part| {
         if let Some(appearance) = &mut appearance {
             appearance.locate(&arrays, mesh, part);
@@ -95,7 +96,9 @@ fn read(bytes: &[u8], sidecars: &Sidecars, options: &ReadOptions) -> Result<Load
     if let Some(appearance) = &mut appearance {
         let used = || instances.iter().map(|instance| instance.mesh);
         let shown = used().flat_map(|mesh| &parts[mesh]);
-        let shown = shown.filter_map(|part| appearance.texture_of(part));
+        let shown = shown.map(|part| appearance.textures_of(part));
+        // Colours first: the memory may not suffice for all.
+        let shown = (0..3).flat_map(|layer| shown.clone().filter_map(move |of| of[layer]));
         let textures = DocumentTextures::read(&arrays, sidecars, shown, limit - needed);
         appearance.choose_materials(textures, &mut parts, used());
     }

@@ -28,6 +28,7 @@ const WHITE: [u16; 3] = [u16::MAX; 3];
 struct MaterialImages {
     color: Option<usize>,
     opacity: Option<usize>,
+    emission: Option<usize>,
 }
 
 /// The appearance of the attributes `attributes` with `materials`, and warnings. Images are read in
@@ -97,8 +98,8 @@ fn looks(materials: &Materials, slots: &mut [u32], uvs: &[[[f32; 2]; 3]]) -> Vec
     let used = used_slots(slots);
     let is_tiled = |slot: &u32| match Slot::unpack(*slot) {
         Slot { material, is_plain: false, .. } => materials.get(material).is_some_and(|defined| {
-            let Definition { color_map, opacity_map, .. } = &defined.definition;
-            let mut maps = color_map.iter().chain(opacity_map);
+            let Definition { color_map, opacity_map, emission_map, .. } = &defined.definition;
+            let mut maps = color_map.iter().chain(opacity_map).chain(emission_map);
             maps.any(|map| map.of_tile(FIRST_TILE).is_some())
         }),
         _ => false,
@@ -159,7 +160,8 @@ fn request_images(
 }
 
 fn request_of(defined: &Defined, tile: Option<u32>, loader: &mut TextureLoader) -> MaterialImages {
-    let Defined { definition: Definition { color_map, opacity_map, .. }, folders, .. } = defined;
+    let Defined { definition, folders, .. } = defined;
+    let Definition { color_map, opacity_map, emission_map, .. } = definition;
     let mut find = |map: &Option<Map>| {
         let map = map.as_ref()?;
         let of_tile = tile.and_then(|tile| map.of_tile(tile));
@@ -170,12 +172,13 @@ fn request_of(defined: &Defined, tile: Option<u32>, loader: &mut TextureLoader) 
         };
         loader.find(&[file, before_comment(file)], folders)
     };
-    let [color, opacity] = [find(color_map), find(opacity_map)];
+    let [color, opacity, emission] = [color_map, opacity_map, emission_map].map(&mut find);
     // The opacity of the colour image is used anyway.
     let opacity = opacity.filter(|path| Some(path) != color.as_ref());
     MaterialImages {
         color: color.map(|path| loader.request_file(path, ImageChannels::Rgba)),
         opacity: opacity.map(|path| loader.request_file(path, ImageChannels::Opacity)),
+        emission: emission.map(|path| loader.request_file(path, ImageChannels::Rgba)),
     }
 }
 
@@ -223,8 +226,19 @@ impl Textures {
         let is_blended =
             opaque < u16::MAX || opacity.is_some() || texture.is_some_and(is_transparent);
         let alpha = if is_blended { Alpha::Blend } else { Alpha::Opaque };
-        let color = [r, g, b, opaque];
-        Material { name: String::new(), color, texture, opacity, has_vertex_colors, alpha }
+        let unit = |number: f64| number.clamp(0.0, 1.0) as f32;
+        Material {
+            color: [r, g, b, opaque],
+            texture,
+            opacity,
+            has_vertex_colors,
+            alpha,
+            metallic: definition.metallic.map(unit),
+            roughness: definition.roughness.map(unit),
+            emission: definition.emission.map(|c| c.map(|c| f32::from(linear(c)) / 65535.0)),
+            emission_texture: self.get(images.emission, definition.emission_map.as_ref()),
+            ..Material::default()
+        }
     }
 }
 
@@ -235,6 +249,7 @@ struct IgnoredProperties {
     vertex_colors: NameCounts,
     colors: NameCounts,
     placements: NameCounts,
+    maps: NameCounts,
 }
 
 impl IgnoredProperties {
@@ -249,6 +264,9 @@ impl IgnoredProperties {
         let name = &material.name;
         let Definition { color, color_map, opacity_map, .. } = &defined.definition;
         let is_colored = color.is_some_and(|[r, g, b]| r != g || g != b);
+        if defined.definition.has_other_maps {
+            self.maps.add(name);
+        }
         if is_plain {
             self.images.add(name);
         }
@@ -266,7 +284,7 @@ impl IgnoredProperties {
     }
 
     fn warnings(&self) -> impl Iterator<Item = String> {
-        let Self { images, vertex_colors, colors, placements } = self;
+        let Self { images, vertex_colors, colors, placements, maps } = self;
         let warnings = [
             images.warning(
                 "faces without texture coordinates have the plain colour of their materials",
@@ -275,6 +293,10 @@ impl IgnoredProperties {
             colors.warning("colours of vertices are shown instead of those of materials"),
             placements.warning(
                 "the scale and offset of opacity maps (map_d) were ignored: those of map_Kd are used",
+            ),
+            maps.warning(
+                "images of metal and roughness (map_Pm, map_Pr), or of emission (map_Ke) with a \
+                 scale or offset of its own, were ignored",
             ),
         ];
         warnings.into_iter().flatten()

@@ -41,8 +41,8 @@ pub(super) struct Defined {
 
 impl Materials {
     /// Those of a file with these contents. No material file is read that takes more than `limit`
-    /// bytes of memory.
-    pub(super) fn read(contents: &Contents, sidecars: &Sidecars, limit: u64) -> Self {
+    /// bytes of memory; images besides those of colour and opacity count only with `maps`.
+    pub(super) fn read(contents: &Contents, sidecars: &Sidecars, limit: u64, maps: bool) -> Self {
         let folder = sidecars.base();
         let (found, mut warnings) = find(contents, sidecars);
         let (library, folders) = read_all(found, sidecars, limit, &mut warnings);
@@ -59,7 +59,9 @@ impl Materials {
                 return None;
             };
             let folders = [folders[*file].clone(), folder.to_owned()];
-            Some(Defined { definition: definition.clone(), folders })
+            let definition = definition.clone();
+            let definition = if maps { definition } else { definition.without_maps() };
+            Some(Defined { definition, folders })
         });
         let by_number: Vec<Option<Defined>> = by_number.collect();
         warnings.extend(undefined.warning("materials are not defined, and light grey"));

@@ -29,10 +29,16 @@ pub(super) struct Definition {
     pub(super) color_map: Option<Map>,
     /// `map_d`.
     pub(super) opacity_map: Option<Map>,
+    /// `Pm`, from 0 to 1.
+    pub(super) metallic: Option<f64>,
+    /// `Pr`, from 0 to 1.
+    pub(super) roughness: Option<f64>,
     /// `Ke`: sRGB, from 0 to 1.
-    emission: Option<[f64; 3]>,
+    pub(super) emission: Option<[f64; 3]>,
     /// `map_Ke`.
-    emission_map: Option<Map>,
+    pub(super) emission_map: Option<Map>,
+    /// Whether there is `map_Pm`, `map_Pr`, or `map_Ke` placed otherwise than the other images.
+    pub(super) has_other_maps: bool,
 }
 
 impl Definition {
@@ -42,20 +48,32 @@ impl Definition {
         self.dissolve.unwrap_or(1.0 - transparency.unwrap_or(0.0)).clamp(0.0, 1.0)
     }
 
-    /// A material that is black but for its emission has the colour and the image of this.
+    /// A material that is black but for its emission has the colour and the image of this. An image
+    /// of emission without a colour, or on black, is on white.
     fn with_emission(mut self) -> Self {
         let black = [0.0; 3];
         let is_black = self.color_map.is_none() && self.color.is_none_or(|color| color == black);
         let emission = self.emission.filter(|&color| color != black);
         if is_black && (emission.is_some() || self.emission_map.is_some()) {
-            (self.color, self.color_map) = (emission, self.emission_map.take());
+            (self.color, self.color_map) = (emission, self.emission_map.clone());
         }
+        if emission.is_none() && self.emission_map.is_some() {
+            self.emission = Some([1.0; 3]);
+        }
+        let placement = self.map().map(|map| map.placement);
+        let other = self.emission_map.take_if(|map| Some(map.placement) != placement);
+        self.has_other_maps |= other.is_some();
         self
+    }
+
+    /// Without the images besides those of colour and opacity.
+    pub(super) fn without_maps(self) -> Self {
+        Self { emission_map: None, has_other_maps: false, ..self }
     }
 
     /// The image whose options transform the texture coordinates, if there is one.
     pub(super) fn map(&self) -> Option<&Map> {
-        self.color_map.as_ref().or(self.opacity_map.as_ref())
+        self.color_map.as_ref().or(self.opacity_map.as_ref()).or(self.emission_map.as_ref())
     }
 }
 
@@ -200,14 +218,18 @@ impl Library {
     /// Reads a statement of the material `name`.
     fn read(&mut self, keyword: &str, rest: &str, name: &str, definition: &mut Definition) {
         let Definition { color, dissolve, transparency, color_map, opacity_map, .. } = definition;
-        let Definition { emission, emission_map, .. } = definition;
+        let Definition { emission, emission_map, metallic, roughness, has_other_maps, .. } =
+            definition;
         match &keyword.to_ascii_lowercase()[..] {
             "kd" => *color = self.color(name, keyword, rest).or(*color),
             "ke" => *emission = self.color(name, keyword, rest).or(*emission),
             "d" => *dissolve = self.last_number(keyword, rest).or(*dissolve),
             "tr" => *transparency = self.last_number(keyword, rest).or(*transparency),
+            "pm" => *metallic = self.last_number(keyword, rest).or(*metallic),
+            "pr" => *roughness = self.last_number(keyword, rest).or(*roughness),
             "map_kd" => *color_map = self.map(rest),
             "map_ke" => *emission_map = self.map(rest),
+            "map_pm" | "map_pr" => *has_other_maps = true,
             "map_d" => *opacity_map = self.map(rest),
             _ => {}
         }

@@ -64,7 +64,7 @@ fn read(
     check_memory(contents.memory, options.memory)?;
     let left = options.memory - contents.memory;
     let materials = if options.appearance {
-        Materials::read(&contents, sidecars, left)
+        Materials::read(&contents, sidecars, left, options.maps)
     } else {
         Materials::default()
     };

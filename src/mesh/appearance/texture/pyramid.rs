@@ -30,11 +30,17 @@ pub(crate) enum TexelAlpha {
     Cutoff(u16),
     /// Opacity as stored.
     Blend,
+    /// Every texel is opaque, and its values are linear instead of sRGB.
+    Linear,
 }
 
 impl TexelAlpha {
     #[inline(always)]
     pub(crate) fn sample(self, [r, g, b, opacity]: Rgba) -> Sample {
+        if self == Self::Linear {
+            let [r, g, b] = [r, g, b].map(|value| f64::from(value) / 255.0);
+            return [r, g, b, 1.0, 1.0];
+        }
         let [r, g, b] = [LIGHT[usize::from(r)], LIGHT[usize::from(g)], LIGHT[usize::from(b)]];
         match self {
             Self::Cutoff(cutoff) if u16::from(opacity) < cutoff => [0.0; 5],

@@ -281,6 +281,38 @@ fn images_in_udim_tiles_are_those_of_the_triangles_in_them() {
 }
 
 #[test]
+fn metal_roughness_and_emission_are_read_with_the_image_of_emission() {
+    let of = |statements: &str| {
+        let Material { metallic, roughness, emission, .. } = material(statements);
+        (metallic, roughness, emission)
+    };
+    assert_eq!(of("Kd 1 0 0"), (None, None, None));
+    assert_eq!(of("Pm 0.25\nPr 3\nKe 1 0 0"), (Some(0.25), Some(1.0), Some([1.0, 0.0, 0.0])));
+    for (statements, emission) in [
+        ("map_Kd t.png\nKe 0 1 0\nmap_Ke t.png", [0.0, 1.0, 0.0]),
+        ("map_Kd t.png\nmap_Ke t.png", [1.0; 3]),
+        ("Kd 1 0 0\nKe 0 0 0\nmap_Ke t.png", [1.0; 3]),
+    ] {
+        let look = painted(statements);
+        let Material { emission_texture, emission: found, .. } = only(&look);
+        assert_eq!((found, look.textures.len()), (Some(emission), 1), "{statements}");
+        assert!(emission_texture.is_some() && !look.uvs.is_empty(), "{statements}");
+    }
+    for unread in ["map_Pm t.png", "map_Pr t.png", "map_Kd t.png\nmap_Ke -s 2 2 2 t.png"] {
+        let folder = defined(unread).with("t.png", png(&TEXELS));
+        let lines = format!("mtllib m.mtl\nusemtl a\n{PAINTED}");
+        let (look, warning) = folder.warned(&lines);
+        assert!(only(&look).emission_texture.is_none());
+        let said = "images of metal and roughness (map_Pm, map_Pr), or of emission (map_Ke) with a \
+                    scale or offset of its own, were ignored: 'a'";
+        assert_eq!(warning, said, "{unread}");
+        let options = ReadOptions::default().without_maps();
+        let loaded = read_mesh_with(folder.path("mesh.obj"), &options, &NoProgress).unwrap();
+        assert_eq!(loaded.warnings, Vec::<String>::new(), "{unread}");
+    }
+}
+
+#[test]
 fn a_black_material_that_emits_has_the_colour_of_its_emission() {
     let red = screen([1.0, 0.0, 0.0]);
     for (statements, expected) in [

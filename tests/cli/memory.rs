@@ -91,6 +91,14 @@ fn a_limit_of_the_address_space_is_a_refusal_and_no_abort() {
     let message = stderr(&output);
     assert!(message.contains("the limit of its address space is"), "{message}");
     assert!(message.contains("(ulimit -v)"), "{message}");
+    succeeds(&folder, "mesh.obj --res 8 -o grid.npz");
+    let script =
+        format!("ulimit -v 1000000; {program} render grid.npz --size 16384x16384 -o a.png");
+    let mut shell = std::process::Command::new("sh");
+    let output = shell.current_dir(&folder).args(["-c", &script]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    let message = stderr(&output);
+    assert!(message.contains("too little memory for a picture of 16384x16384"), "{message}");
 }
 
 #[test]

@@ -81,20 +81,23 @@ impl GpuShader {
         Self { scene }
     }
 
-    /// All pixels of a picture of `size`; some, if cancelled.
+    /// All pixels of a picture of `size`; some, if cancelled. `room` is an empty list with memory for
+    /// them.
     pub(crate) async fn pixels(
         &self,
         picture: &PictureParams,
         size: [u32; 2],
+        room: Vec<Rgba>,
         progress: &dyn Progress,
     ) -> Result<Vec<Rgba>, GpuError> {
-        self.scene.device().scoped(self.unscoped_pixels(picture, size, progress)).await
+        self.scene.device().scoped(self.unscoped_pixels(picture, size, room, progress)).await
     }
 
     async fn unscoped_pixels(
         &self,
         picture: &PictureParams,
         size: [u32; 2],
+        mut room: Vec<Rgba>,
         progress: &dyn Progress,
     ) -> Result<Vec<Rgba>, GpuError> {
         let device = self.scene.device();
@@ -118,7 +121,6 @@ impl GpuShader {
             let count = (GROUND_SAMPLES * GROUND_SAMPLES) as u32 * params.ground_directions;
             self.run(&buffers, kernels::GROUND_OCCLUSION, &params, count)?;
         }
-        let mut drawn_pixels = Vec::with_capacity((width * height) as usize);
         for first in (0..height).step_by(rows as usize) {
             if progress.is_cancelled() {
                 break;
@@ -139,10 +141,10 @@ impl GpuShader {
             if drawn[count as usize] != 0 || drawn[pixels as usize] != 0 {
                 return Err(gave_up());
             }
-            drawn_pixels.extend(drawn[..count as usize].iter().map(|pixel| pixel.to_le_bytes()));
+            room.extend(drawn[..count as usize].iter().map(|pixel| pixel.to_le_bytes()));
             progress.advance(params.rows.into());
         }
-        Ok(drawn_pixels)
+        Ok(room)
     }
 
     /// The blocking form of [`pixels`](Self::pixels).
@@ -151,9 +153,10 @@ impl GpuShader {
         &self,
         picture: &PictureParams,
         size: [u32; 2],
+        room: Vec<Rgba>,
         progress: &dyn Progress,
     ) -> Result<Vec<Rgba>, GpuError> {
-        self.scene.device().block_on(self.pixels(picture, size, progress))
+        self.scene.device().block_on(self.pixels(picture, size, room, progress))
     }
 
     /// An error: a browser cannot block.
@@ -162,6 +165,7 @@ impl GpuShader {
         &self,
         _: &PictureParams,
         _: [u32; 2],
+        _: Vec<Rgba>,
         _: &dyn Progress,
     ) -> Result<Vec<Rgba>, GpuError> {
         Err(GpuError::Device("a browser cannot wait for it: use `render_async`".into()))

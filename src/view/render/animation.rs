@@ -64,7 +64,7 @@ impl<W: Write> PngAnimation<W> {
         check_size(picture, self.size)?;
         match self.has_opacity {
             true => self.writer.write_image_data(picture.pixels().as_flattened())?,
-            false => self.writer.write_image_data(&opaque_bytes(picture.pixels()))?,
+            false => self.writer.write_image_data(&opaque_bytes(picture.pixels())?)?,
         }
         Ok(())
     }

@@ -40,6 +40,7 @@ pub use crate::view::render::animation::{GifAnimation, MAX_GIF_FPS, PngAnimation
 pub use crate::view::render::camera::{Camera, Projection, View};
 use crate::view::render::ground::GroundOcclusion;
 pub use crate::view::render::picture::Picture;
+use crate::view::render::picture::with_room;
 use crate::view::render::prepass::DepthPrepass;
 use crate::view::render::shade::{PictureParams, Shader};
 #[cfg(feature = "images")]
@@ -157,6 +158,9 @@ pub enum RenderError {
         most = ZOOMS[1]
     )]
     Zoom(f64),
+    /// There is too little memory for a picture of this size.
+    #[error("there is too little memory for a picture of {}x{} pixels: use a smaller size", .0[0], .0[1])]
+    Memory([u32; 2]),
     /// The GPU fails.
     #[cfg(feature = "gpu")]
     #[error(transparent)]
@@ -172,6 +176,7 @@ impl ErrorCode for RenderError {
             #[cfg(feature = "gpu")]
             Self::Gpu(error) => error.code(),
             Self::Cancelled => "cancelled",
+            Self::Memory(_) => "memory",
             Self::Size(_)
             | Self::Samples(_)
             | Self::Margin(_)
@@ -348,7 +353,7 @@ impl<'a> Renderer<'a> {
     /// Draws a picture that frames the whole grid.
     ///
     /// # Errors
-    /// Invalid options; the GPU fails; a GPU in a browser, which cannot block.
+    /// Invalid options; too little memory; the GPU fails; a GPU in a browser, which cannot block.
     pub fn render(&self, options: &RenderOptions) -> Result<Picture, RenderError> {
         self.render_with(options, &NoProgress)
     }
@@ -375,11 +380,13 @@ impl<'a> Renderer<'a> {
         progress.start("draw", options.size[1].into());
         #[cfg(feature = "gpu")]
         let drawn = match &self.gpu {
-            Some(gpu) => gpu.wait_for_pixels(params, options.size, progress)?,
-            None => self.pixels(params, options.size, progress),
+            Some(gpu) => {
+                gpu.wait_for_pixels(params, options.size, room_for(options.size)?, progress)?
+            }
+            None => self.pixels(params, options.size, progress)?,
         };
         #[cfg(not(feature = "gpu"))]
-        let drawn = self.pixels(params, options.size, progress);
+        let drawn = self.pixels(params, options.size, progress)?;
         if progress.is_cancelled() {
             return Err(RenderError::Cancelled);
         }
@@ -405,13 +412,15 @@ impl<'a> Renderer<'a> {
     /// before it returns.
     ///
     /// # Errors
-    /// Invalid options; the GPU fails.
+    /// Invalid options; too little memory; the GPU fails.
     #[cfg(feature = "gpu")]
     pub async fn render_async(&self, options: &RenderOptions) -> Result<Picture, RenderError> {
         let params = self.params(options)?;
         let pixels = match &self.gpu {
-            Some(gpu) => gpu.pixels(&params, options.size, &NoProgress).await?,
-            None => self.pixels(&params, options.size, &NoProgress),
+            Some(gpu) => {
+                gpu.pixels(&params, options.size, room_for(options.size)?, &NoProgress).await?
+            }
+            None => self.pixels(&params, options.size, &NoProgress)?,
         };
         Ok(Picture::new(options.size, pixels))
     }
@@ -424,18 +433,23 @@ impl<'a> Renderer<'a> {
     }
 
     /// Draws all pixels of a picture on the CPU; some, if cancelled.
+    ///
+    /// # Errors
+    /// There is too little memory.
     fn pixels(
         &self,
         params: &PictureParams,
-        [width, height]: [u32; 2],
+        size: [u32; 2],
         progress: &dyn Progress,
-    ) -> Vec<Rgba> {
-        let [width, height] = [width, height].map(|side| side as usize);
+    ) -> Result<Vec<Rgba>, RenderError> {
+        let [width, height] = size.map(|side| side as usize);
         // Without the GPU, which in browsers cannot be shared between threads.
         let scene = &self.scene;
         let occlusion = &self.occlusion[params.ground.as_ref().map_or(0, |ground| ground.up)];
-        let prepass = &DepthPrepass::new(scene, &params.film);
-        let mut pixels = vec![[0; 4]; width * height];
+        let prepass = DepthPrepass::new(scene, &params.film);
+        let prepass = &prepass.map_err(|_| RenderError::Memory(size))?;
+        let mut pixels = room_for(size)?;
+        pixels.resize(width * height, [0; 4]);
         let bands = pixels.par_chunks_mut(width * BAND).enumerate();
         bands.for_each(|(band, pixels)| {
             let mut shader = Shader::new(scene, params, prepass, occlusion);
@@ -449,14 +463,20 @@ impl<'a> Renderer<'a> {
                 progress.advance(1);
             }
         });
-        pixels
+        Ok(pixels)
     }
+}
+
+/// Memory for the pixels of a picture.
+fn room_for(size: [u32; 2]) -> Result<Vec<Rgba>, RenderError> {
+    let [width, height] = size.map(|side| side as usize);
+    with_room(width * height).map_err(|_| RenderError::Memory(size))
 }
 
 /// Draws a picture that frames the whole `grid`, on the CPU.
 ///
 /// # Errors
-/// Invalid options.
+/// Invalid options; too little memory.
 pub fn render(grid: &VoxelGrid, options: &RenderOptions) -> Result<Picture, RenderError> {
     Renderer::new(grid).render(options)
 }

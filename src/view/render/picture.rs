@@ -1,5 +1,6 @@
 //! A finished picture.
 
+use std::collections::TryReserveError;
 #[cfg(feature = "images")]
 use std::io::{self, Write};
 
@@ -72,7 +73,7 @@ impl Picture {
     /// Writes it as PNG, without opacity where all is opaque.
     ///
     /// # Errors
-    /// `out` cannot be written to.
+    /// `out` cannot be written to; there is too little memory.
     #[cfg(feature = "images")]
     pub fn write_png(&self, mut out: impl Write) -> io::Result<()> {
         let [width, height] = self.size;
@@ -82,7 +83,8 @@ impl Picture {
             PngEncoder::new_with_quality(&mut file, CompressionType::Default, FilterType::Adaptive);
         let is_opaque = self.pixels.iter().all(|pixel| pixel[3] == u8::MAX);
         let written = if is_opaque {
-            encoder.write_image(&opaque_bytes(&self.pixels), width, height, ExtendedColorType::Rgb8)
+            let bytes = opaque_bytes(&self.pixels)?;
+            encoder.write_image(&bytes, width, height, ExtendedColorType::Rgb8)
         } else {
             let bytes = self.pixels.as_flattened();
             encoder.write_image(bytes, width, height, ExtendedColorType::Rgba8)
@@ -93,10 +95,25 @@ impl Picture {
     }
 }
 
+/// An empty list with memory for `count` values.
+///
+/// # Errors
+/// There is too little: otherwise the process would end.
+pub(super) fn with_room<T>(count: usize) -> Result<Vec<T>, TryReserveError> {
+    let mut values = Vec::new();
+    values.try_reserve_exact(count)?;
+    Ok(values)
+}
+
 /// Red, green and blue of each pixel.
+///
+/// # Errors
+/// There is too little memory.
 #[cfg(feature = "images")]
-pub(super) fn opaque_bytes(pixels: &[Rgba]) -> Vec<u8> {
-    pixels.iter().flat_map(|&[r, g, b, _]| [r, g, b]).collect()
+pub(super) fn opaque_bytes(pixels: &[Rgba]) -> io::Result<Vec<u8>> {
+    let mut bytes = with_room(3 * pixels.len())?;
+    pixels.iter().for_each(|pixel| bytes.extend_from_slice(&pixel[..3]));
+    Ok(bytes)
 }
 
 #[cfg(feature = "images")]

@@ -2,8 +2,11 @@
 //! of blocks that show none are not traced; the others begin at that depth (compare the beam
 //! optimization of S. Laine and T. Karras, *Efficient Sparse Voxel Octrees*, 2010).
 
+use std::collections::TryReserveError;
+
 use crate::base::vector::Vector;
 use crate::view::render::film::{Film, Footprint};
+use crate::view::render::picture::with_room;
 use crate::view::trace::{Scene, Time};
 
 /// Pixels along each side of a block.
@@ -21,9 +24,12 @@ pub(crate) struct DepthPrepass {
 }
 
 impl DepthPrepass {
-    pub(super) fn new(scene: &Scene, film: &Film) -> Self {
+    /// # Errors
+    /// There is too little memory.
+    pub(super) fn new(scene: &Scene, film: &Film) -> Result<Self, TryReserveError> {
         let [blocks_per_row, rows] = film.size.map(|side| (side as usize).div_ceil(BLOCK));
-        let mut depths = vec![f32::INFINITY; blocks_per_row * rows];
+        let mut depths = with_room(blocks_per_row * rows)?;
+        depths.resize(blocks_per_row * rows, f32::INFINITY);
         scene.visit(|voxel, side, is_divided| {
             let half = f64::from(side) / 2.0;
             let center: Vector = voxel.map(|c| f64::from(c) + half);
@@ -40,7 +46,7 @@ impl DepthPrepass {
             }
             false
         });
-        Self { blocks_per_row, depths }
+        Ok(Self { blocks_per_row, depths })
     }
 
     /// A lower bound of the time at which rays of the pixel hit a voxel; `None` if all miss.
@@ -63,7 +69,7 @@ mod tests {
     /// all voxels, and how many of these the prepass does not cull.
     fn check(scene: &Scene, camera: &Camera, options: &RenderOptions) -> [usize; 2] {
         let film = Film::new(camera, options.size, options.samples);
-        let prepass = DepthPrepass::new(scene, &film);
+        let prepass = DepthPrepass::new(scene, &film).unwrap();
         let samples = options.samples as usize;
         let [width, height] = options.size.map(|side| side as usize * samples);
         let mut misses = [0; 2];

@@ -70,7 +70,7 @@ impl<W: Write> WebpAnimation<W> {
                 encoder.write_image(bytes, width, height, ExtendedColorType::Rgba8)
             }
             false => {
-                let bytes = opaque_bytes(picture.pixels());
+                let bytes = opaque_bytes(picture.pixels())?;
                 encoder.write_image(&bytes, width, height, ExtendedColorType::Rgb8)
             }
         };

@@ -176,18 +176,12 @@ impl PyMesh {
         &self,
         py: Python<'py>,
     ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
-        let positions = PyBytes::new(py, bytemuck::cast_slice(self.mesh.positions()));
-        let triangles = PyBytes::new(py, bytemuck::cast_slice(self.mesh.triangles()));
-        let bug = |error| Failure::bug(error).into_py(py);
-        let look = self.mesh.appearance().map(postcard::to_stdvec).transpose().map_err(bug)?;
-        let look = look.map(|bytes| PyBytes::new(py, &bytes));
-        let labels = self.mesh.labels().map(postcard::to_stdvec).transpose().map_err(bug)?;
-        let labels = labels.map(|bytes| PyBytes::new(py, &bytes));
-        let path = self.path.as_deref();
-        let state = (positions, triangles, look, labels, self.warnings.to_vec(), path);
-        let state = state.into_pyobject(py)?;
+        let mesh = &*self.mesh;
+        let parts = (mesh.positions(), mesh.triangles(), mesh.appearance(), mesh.labels());
+        let bytes = postcard::to_stdvec(&parts).map_err(|error| Failure::bug(error).into_py(py))?;
+        let state = (PyBytes::new(py, &bytes), self.warnings.to_vec(), self.path.as_deref());
         let restore = PyModule::import(py, "trivox._trivox")?.getattr("_restore_mesh")?;
-        Ok((restore, state))
+        Ok((restore, state.into_pyobject(py)?))
     }
 }
 
@@ -196,27 +190,18 @@ impl PyMesh {
 #[pyo3(name = "_restore_mesh")]
 pub fn restore_mesh(
     py: Python<'_>,
-    positions: &[u8],
-    triangles: &[u8],
-    look: Option<&[u8]>,
-    labels: Option<&[u8]>,
+    bytes: &[u8],
     warnings: Vec<String>,
     path: Option<PathBuf>,
 ) -> PyResult<PyMesh> {
-    let malformed = || Failure::own("read.pickle", "the pickled mesh is malformed");
+    type Parts = (Vec<[f64; 3]>, Vec<[u32; 3]>, Option<Appearance>, Option<Labels>);
+    let malformed = |_| Failure::own("read.pickle", "the pickled mesh is malformed");
     let make = || {
-        let positions: Vec<f64> = bytemuck::allocation::pod_collect_to_vec(positions);
-        let triangles: Vec<u32> = bytemuck::allocation::pod_collect_to_vec(triangles);
-        let positions = bytemuck::try_cast_slice(&positions).map_err(|_| malformed())?;
-        let triangles = bytemuck::try_cast_slice(&triangles).map_err(|_| malformed())?;
-        let labels = labels.map(postcard::from_bytes::<Labels>).transpose();
-        let mesh = trivox::Mesh::new(positions.to_vec(), triangles.to_vec())?;
-        let mesh = mesh.with_labels(labels.map_err(|_| malformed())?);
+        let parts = postcard::from_bytes::<Parts>(bytes).map_err(malformed)?;
+        let (positions, triangles, look, labels) = parts;
+        let mesh = trivox::Mesh::new(positions, triangles)?.with_labels(labels);
         Ok(match look {
-            Some(bytes) => {
-                let look = postcard::from_bytes(bytes).map_err(|_| malformed())?;
-                mesh.with_appearance(look)?
-            }
+            Some(look) => mesh.with_appearance(look)?,
             None => mesh,
         })
     };

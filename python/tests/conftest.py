@@ -41,6 +41,15 @@ def torus_obj(tmp_path):
     return write_obj(tmp_path / "torus.obj", torus())
 
 
+@pytest.fixture(scope="session")
+def cluster():
+    """The address of the tests' only cluster of Ray."""
+    ray = pytest.importorskip("ray")
+    options = {"num_cpus": 3, "object_store_memory": 100 << 20}
+    yield ray.init(include_dashboard=False, log_to_driver=False, **options).address_info["address"]
+    ray.shutdown()
+
+
 @pytest.fixture
 def bucket(monkeypatch):
     """A bucket of an S3 server on this machine, and the options of its file system."""

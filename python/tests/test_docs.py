@@ -2,7 +2,6 @@
 
 import doctest
 import inspect
-import inspect
 import os
 import pathlib
 import re
@@ -41,13 +40,13 @@ def test_there_are_blocks():
 
 @pytest.mark.parametrize(("name", "block"), BLOCKS)
 @pytest.mark.filterwarnings("ignore")
-def test_a_block_of_the_manual_runs(folder, name, block):
+def test_a_block_of_the_manual_runs(folder, name, block, request):
     for package in re.findall(r"^(?:import|from) (\w+)", block, re.MULTILINE):
         pytest.importorskip(package)
     if "trivox.stores" in block:
         pytest.importorskip("zarr")
     if "trivox.ray" in block:
-        pytest.importorskip("ray")
+        request.getfixturevalue("cluster")
     exec(compile(block, name, "exec"), folder)
 
 

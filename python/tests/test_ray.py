@@ -16,6 +16,7 @@ import pytest
 
 import trivox
 from conftest import torus, write_obj
+from workers import Deadly, write, write_as_a_daemon
 
 ray = pytest.importorskip("ray")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -34,14 +35,6 @@ def meshes(tmp_path_factory):
     broken = folder / "20x.obj"
     broken.write_text("v 0 0 0\nv 1 0 0\nf 1 2 99\n")
     return paths[:20] + [str(broken)] + paths[20:] + [str(folder / "none.obj")]
-
-
-@pytest.fixture(scope="module")
-def cluster():
-    ray.shutdown()  # The manual's examples may have started a cluster.
-    ray.init(num_cpus=3, include_dashboard=False, object_store_memory=100 << 20, log_to_driver=False)
-    yield
-    ray.shutdown()
 
 
 @pytest.fixture(scope="module")
@@ -104,6 +97,14 @@ def test_rows_have_the_attributes_of_the_voxels(meshes, tmp_path, format):
     assert isinstance(trivox.ray.decode(plain["grid"]), trivox.Grid)
 
 
+def writers():
+    """Ray's processes that write a batch: between two batches they have another name."""
+    from psutil import process_iter
+
+    found = process_iter(["cmdline"])
+    return [process for process in found if "ray::_write" in " ".join(process.info["cmdline"] or [])]
+
+
 def test_every_item_is_there_once_though_a_worker_is_killed(cluster, meshes, expected, tmp_path):
     output = str(tmp_path / "out")
     killed, done = [], threading.Event()
@@ -111,14 +112,10 @@ def test_every_item_is_there_once_though_a_worker_is_killed(cluster, meshes, exp
     def kill():
         while not glob.glob(f"{output}/part-*.parquet") and not done.is_set():
             time.sleep(0.005)
-        from psutil import process_iter
-
-        # Between two batches a worker has another name.
         while not killed and not done.is_set():
-            for process in process_iter(["cmdline"]):
-                if "ray::_write" in " ".join(process.info["cmdline"] or []) and not killed:
-                    os.kill(process.pid, signal.SIGKILL)
-                    killed.append(process.pid)
+            for process in writers()[:1]:
+                os.kill(process.pid, signal.SIGKILL)
+                killed.append(process.pid)
 
     killer = threading.Thread(target=kill)
     killer.start()
@@ -136,22 +133,22 @@ def test_every_item_is_there_once_though_a_worker_is_killed(cluster, meshes, exp
 
 
 DRIVER = """
-import sys, ray, trivox, trivox.ray
-ray.init(num_cpus=2, include_dashboard=False, object_store_memory=100 << 20, log_to_driver=False)
+import sys, trivox, trivox.ray
 trivox.ray.voxelize(sys.argv[2:], sys.argv[1], trivox.Voxelizer(48), batch_size=4, concurrency=2)
 """
 
 
 def test_a_run_whose_driver_was_killed_is_resumed(cluster, meshes, expected, tmp_path):
     output = str(tmp_path / "out")
-    environment = os.environ | {"RAY_ADDRESS": ""}
+    environment = os.environ | {"RAY_ADDRESS": cluster}
     driver = subprocess.Popen([sys.executable, "-c", DRIVER, output, *meshes], env=environment)
     until = time.monotonic() + 90
     while not glob.glob(f"{output}/part-*.parquet") and time.monotonic() < until:
         time.sleep(0.01)
     driver.kill()
     driver.wait()
-    time.sleep(2)  # Workers end after their driver.
+    while writers() and time.monotonic() < until:  # Workers end after their driver.
+        time.sleep(0.01)
     summary = trivox.ray.voxelize(meshes, output, trivox.Voxelizer(RESOLUTION), batch_size=4)
     assert summary.skipped > 0 and summary.skipped + summary.done + summary.failed == 62
     check(output, expected)
@@ -221,12 +218,6 @@ def test_what_no_run_can_do_is_refused_at_once(tmp_path):
 
 def ids(rows):
     return sorted(row["id"] for row in rows)
-
-
-def write(output, items, work=None, format="parquet"):
-    """What a worker does with a batch."""
-    sink = trivox.ray._Sink(str(output), format, {})
-    return trivox.ray._Writer(work or trivox.ray.Voxelize(trivox.Voxelizer(8)), sink)(items)
 
 
 def test_a_run_removes_no_part_that_another_is_writing(meshes, tmp_path, monkeypatch):
@@ -424,13 +415,6 @@ def test_an_error_of_a_worker_is_raised_as_it_is(cluster, meshes, expected, tmp_
     assert len(rows(output)) == 5 - ended
     trivox.ray.voxelize(some, str(output), trivox.Voxelizer(RESOLUTION))
     check(output, {name: expected[name] for name in some})
-
-
-class Deadly(trivox.ray.Voxelize):
-    def row(self, name, content=None):
-        if "13.obj" in name:
-            os.kill(os.getpid(), signal.SIGKILL)
-        return super().row(name, content)
 
 
 def test_an_item_that_kills_its_worker_has_an_error(meshes, expected, tmp_path):
@@ -692,10 +676,6 @@ def test_an_executor_runs_the_batches(meshes, expected, tmp_path, monkeypatch):
         summary = trivox.ray.voxelize(some, output, vox, batch_size=8, executor=executor)
     assert summary.codes == {"worker_died": 1, "read.line": 1}
     check(output, {name: None if "13.obj" in name else expected[name] for name in some})
-
-
-def write_as_a_daemon(output, items):
-    write(output, items, Deadly(trivox.Voxelizer(8)))
 
 
 def test_a_worker_that_is_a_daemon_isolates_items(meshes, tmp_path):

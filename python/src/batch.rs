@@ -108,6 +108,7 @@ impl Batch {
         let items = items.try_iter()?.unbind();
         let (sources, received) = channel::<MeshSource<'static>>();
         let (sender, outcomes) = channel();
+        let strict = plan.strict;
         let start = || {
             let voxelizer = plan.voxelizer(&job)?;
             let pool = job::pool(plan.threads)?;
@@ -115,13 +116,13 @@ impl Batch {
             let items = received.into_iter().map(|source| ((), source));
             let outcomes: Box<dyn Iterator<Item = Outcome> + Send> = match width {
                 None => Box::new(voxelizer.many(items)?.map(move |((), result)| {
-                    Ok(Made::Grid(pool.install(|| result.map(core::grid_of))?))
+                    Ok(Made::Grid(pool.install(|| core::grid_of(result?, strict))?))
                 })),
                 Some(width) => {
                     let warning = plan.without_effect_on_distances();
                     Box::new(voxelizer.many_distances(items, width)?.map(move |((), result)| {
-                        let field = |found| core::field_of(found, warning.clone());
-                        Ok(Made::Field(pool.install(|| result.map(field))?))
+                        let field = || core::field_of(result?, warning.clone(), strict);
+                        Ok(Made::Field(pool.install(field)?))
                     }))
                 }
             };

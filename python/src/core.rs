@@ -8,6 +8,7 @@ use trivox::backend::{BackendChoice, Backends};
 use trivox::engine::{Distances, Remedy, Summary, Timings, Warning};
 use trivox::grid::Attribute;
 use trivox::mesh::appearance::FilterChoice;
+use trivox::solid::FillReport;
 use trivox::{ColorSource, Lattice, Mode, PlaceOptions, Tile, Transform, Up, Voxelized, Voxelizer};
 
 use crate::distance::PyDistanceField;
@@ -35,6 +36,8 @@ pub struct Plan {
     pub threads: Option<usize>,
     pub memory: Option<u64>,
     pub time_limit: Option<Duration>,
+    /// Whether a doubtful solid is an error.
+    pub strict: bool,
 }
 
 impl Plan {
@@ -117,7 +120,8 @@ impl Plan {
 pub fn run(plan: &Plan, source: &Source, job: &Arc<Job>) -> Result<PyGrid, Failure> {
     let voxelizer = plan.voxelizer(job)?;
     let made = voxelizer.run(source.as_library()).map_err(|error| source.failure(error.into()))?;
-    job::pool(plan.threads).map(|pool| pool.install(|| grid_of(made)))
+    let grid = job::pool(plan.threads)?.install(|| grid_of(made, plan.strict));
+    grid.map_err(|failure| source.failure(failure))
 }
 
 /// The distances around a mesh's surface.
@@ -135,21 +139,41 @@ pub fn distances(
         .distances(source.as_library(), width)
         .map_err(|error| source.failure(error.into()))?;
     let warning = plan.without_effect_on_distances();
-    job::pool(plan.threads).map(|pool| pool.install(|| field_of(found, warning)))
+    let field = job::pool(plan.threads)?.install(|| field_of(found, warning, plan.strict));
+    field.map_err(|failure| source.failure(failure))
 }
 
 /// What Python gets of a result; to be called on a pool.
-pub fn grid_of(made: Voxelized) -> PyGrid {
-    let warnings = made.warnings.iter().map(sentence).collect();
+///
+/// # Errors
+/// The solid is doubtful, and the caller is strict.
+pub fn grid_of(made: Voxelized, strict: bool) -> Result<PyGrid, Failure> {
+    let warnings: Vec<String> = made.warnings.iter().map(sentence).collect();
     let report = report(&made.summary(), &made.timings);
-    PyGrid::new(made.grid, report, warnings)
+    judge(made.fill_report.as_ref().filter(|_| strict), &report, &warnings)?;
+    Ok(PyGrid::new(made.grid, report, warnings))
 }
 
 /// As [`grid_of`], with a warning of the options.
-pub fn field_of(found: Distances, warning: Option<String>) -> PyDistanceField {
-    let warnings = found.warnings.iter().map(sentence).chain(warning).collect();
+pub fn field_of(
+    found: Distances,
+    warning: Option<String>,
+    strict: bool,
+) -> Result<PyDistanceField, Failure> {
+    let warnings: Vec<String> = found.warnings.iter().map(sentence).chain(warning).collect();
     let report = report(&found.summary(), &found.timings);
-    PyDistanceField::new(found.field, report, warnings)
+    judge(found.fill_report.as_ref().filter(|_| strict), &report, &warnings)?;
+    Ok(PyDistanceField::new(found.field, report, warnings))
+}
+
+/// # Errors
+/// The fill is doubtful.
+fn judge(fill: Option<&FillReport>, report: &str, warnings: &[String]) -> Result<(), Failure> {
+    let Some(fill) = fill.filter(|fill| fill.is_doubtful()) else { return Ok(()) };
+    let doubts: Vec<String> = fill.doubts.iter().map(ToString::to_string).collect();
+    let message = format!("the fill is doubtful: {}", doubts.join(", and "));
+    let (report, warnings) = (report.to_owned(), warnings.to_owned());
+    Err(Failure::Doubtful { message, report, warnings, path: None })
 }
 
 /// A warning, with the option that helps.

@@ -4,6 +4,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use pyo3::call::PyCallArgs;
 use pyo3::exceptions::{PyMemoryError, PyOSError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -21,6 +22,8 @@ use trivox::{
 pub enum Failure {
     /// An exception of this package.
     Own { code: &'static str, message: String, path: Option<PathBuf> },
+    /// A strict caller's solid, with its report (JSON) and its warnings.
+    Doubtful { message: String, report: String, warnings: Vec<String>, path: Option<PathBuf> },
     /// The operating system's.
     Io { error: io::Error, path: Option<PathBuf> },
     /// An exception that a caller's function raised.
@@ -51,6 +54,9 @@ impl Failure {
         let named = Some(path.to_owned());
         match self {
             Self::Own { code, message, .. } => Self::Own { code, message, path: named },
+            Self::Doubtful { message, report, warnings, .. } => {
+                Self::Doubtful { message, report, warnings, path: named }
+            }
             Self::Io { error, .. } => Self::Io { error, path: named },
             other => other,
         }
@@ -60,10 +66,11 @@ impl Failure {
         match self {
             Self::Own { code, message, path } => {
                 let path = path.map(|path| path.to_string_lossy().into_owned());
-                let made = errors(py)
-                    .and_then(|module| module.getattr(class_of(code)))
-                    .and_then(|class| class.call1((message, code, path)));
-                made.map_or_else(|error| error, |value| PyErr::from_value(value))
+                raised(py, class_of(code), (message, code, path))
+            }
+            Self::Doubtful { message, report, warnings, path } => {
+                let path = path.map(|path| path.to_string_lossy().into_owned());
+                raised(py, "DoubtfulError", (message, DOUBTFUL, path, report, warnings))
             }
             Self::Io { error, .. } if error.kind() == io::ErrorKind::OutOfMemory => {
                 PyMemoryError::new_err("there is too little memory for the bytes of the file")
@@ -90,6 +97,15 @@ impl Failure {
             Self::Cancelled => Self::bug("cancelled without a reason").into_py(py),
         }
     }
+}
+
+/// The code of a solid that a strict caller refuses.
+const DOUBTFUL: &str = "solid.doubtful";
+
+/// An exception of `trivox._errors`.
+fn raised<'py>(py: Python<'py>, class: &str, arguments: impl PyCallArgs<'py>) -> PyErr {
+    let made = errors(py).and_then(|module| module.getattr(class)?.call1(arguments));
+    made.map_or_else(|error| error, PyErr::from_value)
 }
 
 /// The name of the exception for errors of a code.

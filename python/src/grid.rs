@@ -26,7 +26,9 @@ use crate::error::{Failure, option_error};
 use crate::glue;
 use crate::grid::arrays::{fill_dense, filled, new_array, write_values};
 use crate::grid::files::{bytes_of, check_room, grid_format, write_file};
-use crate::grid::make::{grid_of_coords, indices, indices_of, refuse_non_binary, world_of};
+use crate::grid::make::{
+    Names, grid_of_coords, indices, indices_of, names_of, refuse_non_binary, world_of,
+};
 use crate::grid::picture::render_options;
 use crate::grid::rays::{Hits, first_hits};
 use crate::job;
@@ -159,6 +161,9 @@ impl PyGrid {
     /// colors : array_like of uint8, shape (n, 4) or (n, 3), optional
     ///     The colour of each of `coords`, as `colors` gives them: sRGB and opacity. Of a repeated
     ///     voxel the first counts.
+    /// attributes, names : dict, optional
+    ///     Arrays with a row for each of `coords`, and lists of text, as the properties of a grid give
+    ///     them.
     /// origin : sequence of 3 float, optional
     ///     The grid's minimum corner, in mesh units.
     /// voxel_size : float, optional
@@ -174,20 +179,26 @@ impl PyGrid {
     /// ------
     /// OptionError
     ///     Coordinates that are no integers; a voxel outside `dims`, or dimensions that are not
-    ///     possible; colours of another shape; `origin` without `voxel_size`.
+    ///     possible; colours or attributes of another shape; names without their attribute; `origin`
+    ///     without `voxel_size`.
     #[staticmethod]
-    #[pyo3(signature = (coords, dims, *, colors=None, origin=None, voxel_size=None, up="y"))]
+    #[pyo3(signature = (coords, dims, *, colors=None, attributes=None, names=Names::new(), origin=None, voxel_size=None,
+        up="y"), text_signature = "(coords, dims, *, colors=None, attributes=None, names={}, origin=None, \
+        voxel_size=None, up='y')")]
+    #[expect(clippy::too_many_arguments, reason = "keyword arguments")]
     fn from_coords(
         coords: &Bound<'_, PyAny>,
         dims: &Bound<'_, PyAny>,
         colors: Option<&Bound<'_, PyAny>>,
+        attributes: Option<&Bound<'_, PyDict>>,
+        #[pyo3(from_py_with = names_of)] names: Names,
         origin: Option<&Bound<'_, PyAny>>,
         #[pyo3(from_py_with = named::voxel_size)] voxel_size: Option<f64>,
         #[pyo3(from_py_with = named::up)] up: &str,
     ) -> PyResult<Self> {
         let world = world_of(coords.py(), origin, voxel_size, up)?;
         let dims = wholes("dims", dims, 1..=MAX_DIM)?;
-        grid_of_coords(coords, dims, colors, world)
+        grid_of_coords(coords, dims, colors, attributes, names, world)
     }
 
     /// Makes a grid of a dense array.
@@ -316,9 +327,8 @@ impl PyGrid {
         self.grid.colors.is_some()
     }
 
-    /// The report on the voxelization, a dict with keys of the program's ``--json``: triangles, dims,
-    /// voxel_size, origin, lattice, tile, occupied, bricks, transparent, attribute_names, backend,
-    /// adapter, reason, timings_ms, and fill: how a solid was filled, or None. Empty for a grid of a file or an array.
+    /// The report on the voxelization: a ``trivox.Report``, with keys of the program's ``--json``. Empty
+    /// for a grid of a file or an array.
     #[getter]
     fn report<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         PyModule::import(py, "json")?.call_method1("loads", (&self.report,))

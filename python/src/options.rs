@@ -110,6 +110,7 @@ pub mod named {
         scale: Option<f64>,
         signed: bool,
         sidecars: Option<HashMap<String, Vec<u8>>>,
+        strict: bool,
         time_limit: Option<f64>,
         turn: Option<f64>,
         up: &'a str,

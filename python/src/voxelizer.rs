@@ -65,6 +65,8 @@ use crate::options::{
 ///     How a solid decides what is inside; "auto" suits the mesh, and the report says why.
 /// include_surface : bool, default False
 ///     Whether a solid also has the voxels that its surface touches.
+/// strict : bool, default False
+///     Whether a doubtful solid, or distances with a doubtful inside, are a `DoubtfulError`.
 /// up : {"y", "z"}, default "y"
 ///     The mesh's up axis; files and pictures turn accordingly.
 /// color : bool or (int, int, int), default True
@@ -246,13 +248,13 @@ impl PyVoxelizer {
     #[new]
     #[pyo3(signature = (resolution=None, *, voxel_size=None, bounds=None, pad=0, cube=None,
         dims=None, scale=None, rotate=None, center=false, mode="surface", fill="auto",
-        include_surface=false, up="y", color=ColorSource::Mesh, keep_transparent=false, interior_color=None,
-        filter="auto", attributes=None, tile=None, lattice=None, backend="auto", adapter=None, threads=None, memory=None,
+        include_surface=false, strict=false, up="y", color=ColorSource::Mesh, keep_transparent=false,
+        interior_color=None, filter="auto", attributes=None, tile=None, lattice=None, backend="auto", adapter=None, threads=None, memory=None,
         time_limit=None),
         text_signature = "(resolution=None, *, voxel_size=None, bounds=None, pad=0, cube=None, \
         dims=None, scale=None, rotate=None, center=False, mode='surface', fill='auto', \
-        include_surface=False, up='y', color=True, keep_transparent=False, interior_color=None, \
-        filter='auto', attributes=None, tile=None, lattice=None, backend='auto', adapter=None, threads=None, memory=None, \
+        include_surface=False, strict=False, up='y', color=True, keep_transparent=False, \
+        interior_color=None, filter='auto', attributes=None, tile=None, lattice=None, backend='auto', adapter=None, threads=None, memory=None, \
         time_limit=None)")]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments")]
     fn new(
@@ -269,6 +271,7 @@ impl PyVoxelizer {
         #[pyo3(from_py_with = named::mode)] mode: &str,
         #[pyo3(from_py_with = named::fill)] fill: &str,
         #[pyo3(from_py_with = named::include_surface)] include_surface: bool,
+        #[pyo3(from_py_with = named::strict)] strict: bool,
         #[pyo3(from_py_with = named::up)] up: &str,
         #[pyo3(from_py_with = color_of)] color: ColorSource,
         #[pyo3(from_py_with = named::keep_transparent)] keep_transparent: bool,
@@ -318,8 +321,11 @@ impl PyVoxelizer {
         if backend == "cpu" && adapter.is_some() {
             return refuse("adapter names a GPU, and backend='cpu' uses none: leave one out");
         }
-        if interior_color.is_some() && mode != "solid" {
-            return refuse("interior_color is of solids: give mode='solid'");
+        for (option, is_given) in [("interior_color", interior_color.is_some()), ("strict", strict)]
+        {
+            if is_given && mode != "solid" {
+                return refuse(&format!("{option} is of solids: give mode='solid'"));
+            }
         }
         if keep_transparent && mode == "solid" {
             return refuse("keep_transparent is of surfaces: a solid keeps all its voxels");
@@ -359,6 +365,7 @@ impl PyVoxelizer {
         set(&options, "backend", (backend != "auto").then_some(backend))?;
         set(&options, "center", center.then_some(true))?;
         set(&options, "include_surface", include_surface.then_some(true))?;
+        set(&options, "strict", strict.then_some(true))?;
         set(&options, "keep_transparent", keep_transparent.then_some(true))?;
         match color {
             ColorSource::Mesh => {}
@@ -392,6 +399,7 @@ impl PyVoxelizer {
             threads,
             memory,
             time_limit: time,
+            strict,
         };
         // What no mesh can change is refused now.
         job::on_pool(py, || plan.check())?.map_err(|failure| failure.into_py(py))?;
@@ -414,8 +422,8 @@ impl PyVoxelizer {
     ///
     /// Raises
     /// ------
-    /// FileNotFoundError, ReadError, MeshError, PlaceError, BackendError, MemoryLimitError,
-    /// TimeLimitError
+    /// FileNotFoundError, ReadError, MeshError, PlaceError, BackendError, DoubtfulError,
+    /// MemoryLimitError, TimeLimitError
     ///     See there; KeyboardInterrupt ends the run within a tenth of a second.
     ///
     /// Warns
@@ -471,8 +479,8 @@ impl PyVoxelizer {
     /// ------
     /// OptionError
     ///     A width that is not possible.
-    /// FileNotFoundError, ReadError, MeshError, PlaceError, BackendError, MemoryLimitError,
-    /// TimeLimitError
+    /// FileNotFoundError, ReadError, MeshError, PlaceError, BackendError, DoubtfulError,
+    /// MemoryLimitError, TimeLimitError
     ///     As `voxelize`.
     ///
     /// Warns

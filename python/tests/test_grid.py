@@ -579,6 +579,23 @@ def test_materials_give_metal_roughness_emission_and_opacity(tmp_path):
         assert not trivox.Voxelizer(8, attributes=["uv"])(tmp_path / "m.obj").attributes
 
 
+def test_a_grid_of_arrays_may_have_attributes(assembly):
+    grid = trivox.Voxelizer(16, attributes=["normal", "label"])(assembly)
+    order = np.random.default_rng(1).permutation(len(grid))
+    coords, arrays = grid.coords()[order], {name: array[order] for name, array in grid.attributes.items()}
+    copy = trivox.Grid.from_coords(coords, grid.dims, attributes=arrays, names=grid.names)
+    assert copy == grid and copy.names == grid.names and copy.attributes.keys() == arrays.keys()
+    assert all(np.array_equal(copy.attributes[name], array) for name, array in grid.attributes.items())
+    for wrong, names, message in [
+        ({"normal": arrays["label"]}, {}, r"normal of shape .* is not possible: use \(\d+, 3\)"),
+        ({"label": arrays["label"] + 0.5}, {}, "label has .*use whole numbers of 32 bits"),
+        ({"label": arrays["label"]}, {"material": ["a"]}, "names of 'material' are without its array"),
+        ({"colour": arrays["label"]}, {}, "'normal', 'triangle'"),
+    ]:
+        with pytest.raises(trivox.OptionError, match=message):
+            trivox.Grid.from_coords(coords, grid.dims, attributes=wrong, names=names)
+
+
 def test_attributes_are_kept_by_pickles_tiles_and_files(assembly, tmp_path):
     grid = trivox.Voxelizer(16, attributes=("triangle", "label"))(pickle.loads(pickle.dumps(assembly)))
     grid.save(tmp_path / "grid.npz")

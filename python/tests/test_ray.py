@@ -620,9 +620,9 @@ def test_warnings_of_reading_a_remote_mesh_are_kept(half_open):
 
 @pytest.mark.filterwarnings("ignore::trivox.TrivoxWarning")
 def test_a_doubtful_solid_is_a_failure_of_a_strict_run(cluster, meshes, half_open, tmp_path):
-    output, vox = str(tmp_path / "out"), trivox.Voxelizer(16, mode="solid")
+    output, vox = str(tmp_path / "out"), trivox.Voxelizer(16, mode="solid", strict=True)
     items = [*meshes[:2], half_open, meshes[20]]
-    summary = trivox.ray.voxelize(items, output, vox, strict=True)
+    summary = trivox.ray.voxelize(items, output, vox)
     assert summary.codes == {"solid.doubtful": 1, "read.line": 1} and summary.done == 2
     [row] = [row for row in trivox.ray.rows(output) if row["code"] == "solid.doubtful"]
     assert row["grid"] is None and row["hash"] is None and row["doubtful"] and len(row["warnings"]) == 2
@@ -632,7 +632,7 @@ def test_a_doubtful_solid_is_a_failure_of_a_strict_run(cluster, meshes, half_ope
         half_open: "solid.doubtful", meshes[20]: "read.line",
     }
     with pytest.raises(trivox.OptionError, match="strict=True, not None: use another folder"):
-        trivox.ray.voxelize(items, output, vox)
+        trivox.ray.voxelize(items, output, trivox.Voxelizer(16, mode="solid"))
 
 
 def test_parts_of_before_have_no_warnings(meshes, tmp_path):

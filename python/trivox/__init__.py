@@ -12,20 +12,10 @@ Logs go to the logger ``trivox``; what a caller may not expect is a `TrivoxWarni
 import atexit as _atexit
 from importlib.metadata import version as _version
 
-from ._errors import (
-    BackendError,
-    InternalError,
-    MemoryLimitError,
-    MeshError,
-    OptionError,
-    PlaceError,
-    ReadError,
-    TimeLimitError,
-    TrivoxError,
-    TrivoxWarning,
-    WriteError,
-)
+from . import _errors
+from ._errors import *  # noqa: F403
 from ._glue import Difference, Verdict, collate, progress_bar
+from ._reports import FillReport, Report
 from ._trivox import (
     DistanceField,
     Grid,
@@ -61,24 +51,15 @@ GRID_FORMATS: dict[str, str] = {
 __all__ = [
     "GRID_FORMATS",
     "MESH_FORMATS",
-    "BackendError",
     "Difference",
     "DistanceField",
+    "FillReport",
     "Grid",
-    "InternalError",
-    "MemoryLimitError",
     "Mesh",
-    "MeshError",
-    "OptionError",
-    "PlaceError",
     "Proximity",
-    "ReadError",
-    "TimeLimitError",
-    "TrivoxError",
-    "TrivoxWarning",
+    "Report",
     "Verdict",
     "Voxelizer",
-    "WriteError",
     "adapters",
     "collate",
     "diff",
@@ -90,3 +71,4 @@ __all__ = [
     "read_mesh",
     "verify",
 ]
+__all__ += _errors.__all__

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ._reports import Report
+
 __all__ = [
     "BackendError",
+    "DoubtfulError",
     "InternalError",
     "MemoryLimitError",
     "MeshError",
@@ -48,7 +56,7 @@ class TrivoxError(Exception):
         path = f", path={self.path!r}" if self.path else ""
         return f"{type(self).__name__}({self.args[0] if self.args else ''!r}, code={self.code!r}{path})"
 
-    def __reduce__(self) -> tuple[type[TrivoxError], tuple[str, str, str | None]]:
+    def __reduce__(self) -> tuple[type[TrivoxError], tuple[Any, ...]]:
         return type(self), (self.args[0] if self.args else "", self.code, self.path)
 
 
@@ -87,6 +95,35 @@ class BackendError(TrivoxError, RuntimeError):
     """The CPU or GPU backend failed (``backend.*``)."""
 
     code = "backend"
+
+
+class DoubtfulError(TrivoxError, ValueError):
+    """A solid, or the inside of distances, that is doubtful, of a strict voxelizer (``solid.doubtful``).
+
+    Attributes
+    ----------
+    report : Report or None
+        As ``Grid.report``: its ``fill`` has the doubts, and the fills that may do better.
+    warnings : tuple of str
+        As ``Grid.warnings``.
+    """
+
+    code = "solid.doubtful"
+
+    def __init__(
+        self,
+        message: str = "",
+        code: str | None = None,
+        path: str | None = None,
+        report: Report | str | None = None,
+        warnings: Sequence[str] = (),
+    ):
+        super().__init__(message, code, path)
+        self.report: Report | None = json.loads(report) if isinstance(report, str) else report
+        self.warnings: tuple[str, ...] = tuple(warnings)
+
+    def __reduce__(self) -> tuple[type[TrivoxError], tuple[Any, ...]]:
+        return type(self), (*super().__reduce__()[1], self.report, self.warnings)
 
 
 class MemoryLimitError(TrivoxError, MemoryError):

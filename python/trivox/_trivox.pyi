@@ -1,11 +1,12 @@
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, SupportsIndex, TypeAlias, TypedDict, TypeVar, final, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from ._glue import Difference, Verdict
+from ._reports import Report
 
 __all__ = [
     "DistanceField",
@@ -93,6 +94,8 @@ class Grid:
         dims: _Ints,
         *,
         colors: ArrayLike | None = None,
+        attributes: dict[_Attribute, Any] | None = None,
+        names: dict[_Attribute, list[str]] = ...,
         origin: ArrayLike | None = None,
         voxel_size: float | None = None,
         up: _Up = "y",
@@ -128,7 +131,7 @@ class Grid:
     @property
     def has_colors(self) -> bool: ...
     @property
-    def report(self) -> dict[str, Any]: ...
+    def report(self) -> Report: ...
     @property
     def warnings(self) -> tuple[str, ...]: ...
     def crop(self, bounds: ArrayLike | None = None) -> Grid: ...
@@ -222,7 +225,7 @@ class DistanceField:
     @property
     def hash(self) -> str: ...
     @property
-    def report(self) -> dict[str, Any]: ...
+    def report(self) -> Report: ...
     @property
     def warnings(self) -> tuple[str, ...]: ...
     def inside(self) -> Grid: ...
@@ -291,6 +294,7 @@ class Voxelizer:
         mode: _Mode = "surface",
         fill: _Fill = "auto",
         include_surface: bool = False,
+        strict: bool = False,
         up: _Up = "y",
         color: bool | _Ints = True,
         keep_transparent: bool = False,
@@ -298,7 +302,7 @@ class Voxelizer:
         filter: Literal["auto", "nearest", "linear"] = "auto",
         attributes: Sequence[_Attribute] | None = None,
         tile: str | None = None,
-        lattice: dict[str, Any] | None = None,
+        lattice: Mapping[str, Any] | None = None,
         backend: Literal["auto", "cpu", "gpu"] = "auto",
         adapter: str | None = None,
         threads: SupportsIndex | None = None,
@@ -390,11 +394,4 @@ def _restore_field(
 ) -> DistanceField: ...
 def _remove_temporary_files() -> None: ...
 def _restore_grid(bytes: bytes, report: str, warnings: list[str]) -> Grid: ...
-def _restore_mesh(
-    positions: bytes,
-    triangles: bytes,
-    look: bytes | None,
-    labels: bytes | None,
-    warnings: list[str],
-    path: _Path | None,
-) -> Mesh: ...
+def _restore_mesh(bytes: bytes, warnings: list[str], path: _Path | None) -> Mesh: ...

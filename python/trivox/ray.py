@@ -25,7 +25,6 @@ import os
 import re
 import tarfile
 import time
-import uuid
 from collections import Counter, deque
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
@@ -36,26 +35,31 @@ from functools import partial
 from glob import escape
 from itertools import islice
 from multiprocessing import current_process, get_context
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any, Literal, NamedTuple, TypeVar
 from urllib.parse import unquote
 
 import numpy as np
 
 from . import (
-    DistanceField, Grid, Mesh, OptionError, ReadError, TrivoxError, Voxelizer, __version__, load_bytes, read_mesh
+    DistanceField, DoubtfulError, Grid, Mesh, OptionError, ReadError, TrivoxError, Voxelizer, __version__, load_bytes,
+    read_mesh,
 )  # fmt: skip
 from ._errors import MemoryLimitError
-from .stores import _escaped, _restored
+from .stores import _escaped, _restored, _whole_file
 
 __all__ = ["Summary", "Voxelize", "decode", "expand", "failures", "read", "rows", "voxelize"]
 
 log: logging.Logger = logging.getLogger("trivox.ray")
 
-FIELDS = (
-    "id", "error", "code", "hash", "occupied", "dims", "origin", "voxel_size", "up", "fill", "doubtful", "warnings",
-    "seconds", "version", "grid",
-)  # fmt: skip
+_TYPES: dict[str, str | tuple[str, int]] = {
+    "id": "string", "error": "string", "code": "string", "hash": "string", "occupied": "int64", "dims": ("int32", 3),
+    "origin": ("double", 3), "voxel_size": "double", "up": "string", "fill": "string", "doubtful": "bool",
+    "warnings": ("string", -1), "seconds": "double", "version": "string", "grid": "large_binary",
+}  # fmt: skip
+"""Arrow's names of the types of columns; of a list with its length, or -1."""
+
+FIELDS: tuple[str, ...] = tuple(_TYPES)
 """Columns of a result. ``error`` and ``code`` are None where there is a grid; ``grid`` is the content of a .bricks
 file, or of an .npz file for distances and for a voxelizer with ``attributes``: `decode` reads both. ``fill`` is
 the rule that filled a solid, and ``doubtful`` whether its inside is uncertain; both are None for surfaces.
@@ -223,8 +227,6 @@ class Voxelize:
         Whether rows have the grid.
     width : float, optional
         Signed distances up to this, in voxels, instead of voxels: those of `Voxelizer.distances`.
-    strict : bool, default False
-        Whether a doubtful solid is an error, with the code ``solid.doubtful``, instead of a grid.
     storage : dict, optional
         Options of the fsspec file system.
 
@@ -250,7 +252,6 @@ class Voxelize:
         data: str | None = None,
         keep_grid: bool = True,
         width: float | None = None,
-        strict: bool = False,
         storage: dict[str, Any] | None = None,
     ):
         _check(voxelizer, width)
@@ -261,7 +262,6 @@ class Voxelize:
         is_plain = width is None and not voxelizer.options.get("attributes")
         self.format: Literal["bricks", "npz"] = "bricks" if is_plain else "npz"
         self.width: float | None = width
-        self.strict: bool = strict
         self.storage: dict[str, Any] = storage or {}
 
     def __call__(self, batch: dict[str, np.ndarray]) -> dict[str, Any]:
@@ -290,7 +290,7 @@ class Voxelize:
                 if self.width is None
                 else self.voxelizer.distances(mesh, self.width)
             )
-            row = _row(name, made, self.format if self.keep_grid else None, self.strict)
+            row = _row(name, made, self.format if self.keep_grid else None)
         except Exception as error:
             if isinstance(error, TrivoxError):
                 error.path = error.path or name
@@ -323,18 +323,15 @@ def _check(voxelizer: Voxelizer, width: float | None) -> None:
             trial.distances(dot, width)
 
 
-def _row(
-    name: str, result: Grid | DistanceField | Exception, format: str | None, strict: bool = False
-) -> dict[str, Any]:
+def _row(name: str, result: Grid | DistanceField | Exception, format: str | None) -> dict[str, Any]:
     row: dict[str, Any] = dict.fromkeys(FIELDS) | {"id": name, "warnings": [], "version": __version__}
+    if not isinstance(result, Exception) or isinstance(result, DoubtfulError):
+        row["warnings"] = list(result.warnings)
+        if result.report and (fill := result.report["fill"]):
+            row |= {"fill": fill["rule"], "doubtful": fill["doubtful"]}
     if isinstance(result, Exception):
-        return row | _failed(result)
-    row["warnings"] = list(result.warnings)
-    if fill := result.report["fill"]:
-        row |= {"fill": fill["rule"], "doubtful": fill["doubtful"]}
-        if strict and fill["doubtful"]:
-            doubts = ", and ".join(doubt["text"] for doubt in fill["doubts"])
-            return row | _failed(TrivoxError(f"the fill is doubtful: {doubts}", "solid.doubtful", name))
+        code = result.code if isinstance(result, TrivoxError) else type(result).__name__
+        return row | {"error": f"{type(result).__name__}: {result}", "code": code}
     return row | {
         "hash": result.hash,
         "occupied": len(result),
@@ -346,33 +343,13 @@ def _row(
     }
 
 
-def _failed(error: BaseException) -> dict[str, Any]:
-    code = error.code if isinstance(error, TrivoxError) else type(error).__name__
-    return {"error": f"{type(error).__name__}: {error}", "code": code}
-
-
 def _table(rows: Sequence[dict[str, Any]]) -> Any:
     import pyarrow as pa
 
-    schema = pa.schema(
-        [
-            ("id", pa.string()),
-            ("error", pa.string()),
-            ("code", pa.string()),
-            ("hash", pa.string()),
-            ("occupied", pa.int64()),
-            ("dims", pa.list_(pa.int32(), 3)),
-            ("origin", pa.list_(pa.float64(), 3)),
-            ("voxel_size", pa.float64()),
-            ("up", pa.string()),
-            ("fill", pa.string()),
-            ("doubtful", pa.bool_()),
-            ("warnings", pa.list_(pa.string())),
-            ("seconds", pa.float64()),
-            ("version", pa.string()),
-            ("grid", pa.large_binary()),
-        ]
-    )
+    def type_of(kind: str | tuple[str, int]) -> Any:
+        return pa.type_for_alias(kind) if isinstance(kind, str) else pa.list_(pa.type_for_alias(kind[0]), kind[1])
+
+    schema = pa.schema([(name, type_of(kind)) for name, kind in _TYPES.items()])
     return pa.Table.from_pylist([_printable(row) for row in rows], schema=schema)
 
 
@@ -409,10 +386,10 @@ OPTIONS = b"trivox.options"
 """The key of the options of the run in the metadata of a .parquet part."""
 
 
-def _options(voxelizer: Voxelizer, width: float | None, format: str, strict: bool) -> str:
+def _options(voxelizer: Voxelizer, width: float | None, format: str) -> str:
     """As JSON, what all parts of a folder have in common."""
     options = {k: v for k, v in voxelizer.options.items() if k not in WITHOUT_EFFECT}
-    options |= {"width": width, "format": format} | ({"strict": True} if strict else {})
+    options |= {"width": width, "format": format}
     return json.dumps(options, default=lambda value: np.asarray(value).tolist(), sort_keys=True)
 
 
@@ -501,7 +478,8 @@ class _Sink:
         is_local = getattr(self.system, "protocol", None) in ("file", ("file", "local"))
         try:
             if is_local:
-                _replace(target, content)
+                with _whole_file(target) as temporary:
+                    Path(temporary).write_bytes(content)
             else:
                 # Object stores show an object only once it is complete.
                 self.system.pipe_file(target, content)
@@ -526,21 +504,6 @@ class _Sink:
 
 def _digest(text: str) -> str:
     return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
-
-
-def _replace(path: str, content: bytes) -> None:
-    folder, name = os.path.split(path)
-    temporary = os.path.join(folder, f".{name}.{uuid.uuid4().hex}.tmp")
-    try:
-        with open(temporary, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        with suppress(FileNotFoundError):
-            os.remove(temporary)
-        raise
 
 
 def _files(system: Any, folder: str, *suffixes: str) -> list[str]:
@@ -877,7 +840,6 @@ def voxelize(
     num_cpus: float = 1,
     num_gpus: float = 0,
     width: float | None = None,
-    strict: bool = False,
     retry_errors: bool = False,
     ray_remote_args: dict[str, Any] | None = None,
     executor: Executor | None = None,
@@ -898,7 +860,7 @@ def voxelize(
         out: a run that was interrupted is resumed by the same call. All runs into one folder
         have the same options; only those that change no grid may differ.
     voxelizer : Voxelizer
-        Its ``memory`` and ``time_limit`` hold for each item.
+        Its ``memory`` and ``time_limit`` hold for each item, and with ``strict`` a doubtful solid is one with an error.
     format : {"parquet", "webdataset"}, default "parquet"
         A row, or a sample, for each item, those with errors included.
     batch_size : int, default 64
@@ -911,8 +873,6 @@ def voxelize(
     width : float, optional
         Signed distances up to this, in voxels, instead of voxels: those of `Voxelizer.distances`, as
         .npz.
-    strict : bool, default False
-        Whether a doubtful solid is an error, with the code ``solid.doubtful``, instead of a grid.
     retry_errors : bool, default False
         Whether items with an error in an earlier run are tried again. Their older rows stay in their
         parts; `rows` gives the one without an error.
@@ -936,7 +896,7 @@ def voxelize(
     ------
     OptionError, BackendError
         A format, a width or a number that is not possible; distances with ``tile``; a folder of a run with
-        other options, ``strict`` included.
+        other options.
     ReadError
         A file in the folder that is damaged.
     OSError
@@ -956,8 +916,8 @@ def voxelize(
     if executor is not None and (num_cpus, num_gpus, ray_remote_args) != (1, 0, None):
         message = "num_cpus, num_gpus and ray_remote_args are for Ray: an executor has workers of its own"
         raise OptionError(message, "option.executor")
-    work = Voxelize(voxelizer, width=width, strict=strict, storage=storage)
-    options = _options(voxelizer, width, format, strict)
+    work = Voxelize(voxelizer, width=width, storage=storage)
+    options = _options(voxelizer, width, format)
     sink = _Sink(output, format, storage or {}, work.format, options)
     ids = list(dict.fromkeys(str(item) for item in items))
     # In this order: a batch that another run ends in between is seen as complete.

@@ -1,4 +1,5 @@
-"""Grids as Zarr v3 arrays, safetensors files and Parquet tables of bricks, through the packages that own the formats.
+"""Grids and distances as Zarr v3 arrays, safetensors files and Parquet tables of bricks, through the packages that own
+the formats.
 
 Needs the packages of the extra ``stores``: ``pip install 'trivox[stores]'``, or in a clone
 ``pip install './python[stores]'``.
@@ -34,7 +35,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._errors import OptionError, ReadError
-from ._glue import warn
 from ._trivox import DistanceField, Grid
 
 __all__ = [
@@ -61,28 +61,34 @@ _LAYERS: dict[str, tuple[str, list[int], int]] = {
     "triangle": ("int32", [], -1),
     "material": ("int32", [], -1),
     "label": ("int32", [], -1),
+    "inside": ("bool", [], 0),
+    "distance": ("float32", [], math.nan),
 }
 """The arrays that a group may have: dtype, shape of a voxel's value, and the value of empty voxels."""
 
+_COLUMNS = ("normal", "area", "triangle", "material", "label", "distance")
+"""Those of a table of bricks that are lists."""
+
 T = TypeVar("T")
+Values = dict[str, NDArray[Any]]
 
 
-def save_zarr(grid: Grid, store: Any, *, shard: int = 64) -> None:
-    """Writes a grid to a Zarr v3 group, in chunks of 64 x 64 x 64 voxels.
+def save_zarr(grid: Grid | DistanceField, store: Any, *, shard: int = 64) -> None:
+    """Writes a grid or distances to a Zarr v3 group, in chunks of 64 x 64 x 64 voxels.
 
     The group has the array ``occupied`` (bool, shape (nx, ny, nz), index [x, y, z]) and, if the grid
     has colours, ``rgba`` (uint8, shape (nx, ny, nz, 4); 0 where a voxel is empty). ``Grid.attributes`` are
-    arrays of their names, 0 or, for indices, -1 where a voxel is empty; `load_zarr` does not read them. The
-    group's attributes are ``origin`` (the minimum corner) and ``voxel_size``, both in mesh units, ``up``, and
-    ``names``, which are ``Grid.names``. Chunks without voxels are not stored, and some 64 MiB of chunks are dense
-    in memory at a time.
+    arrays of their names, 0 or, for indices, -1 where a voxel is empty. Of distances it has ``distance`` (float32, in
+    voxels; NaN outside the band) and ``inside`` (bool) instead. The group's attributes are ``origin`` (the minimum
+    corner) and ``voxel_size``, both in mesh units, ``up``, ``names``, which are ``Grid.names``, and ``width``, that of
+    the band. Chunks without voxels are not stored, and some 64 MiB of chunks are dense in memory at a time.
 
     A grid that a `Voxelizer` made with ``tile`` is written to its place in the array of the whole grid.
     Processes may write their tiles at the same time: no two share a file.
 
     Parameters
     ----------
-    grid : Grid
+    grid : Grid or DistanceField
     store : str, os.PathLike or a store of zarr-python
         Where the group is, or will be. A whole grid replaces a group that is there.
     shard : int, default 64
@@ -120,7 +126,15 @@ def save_zarr(grid: Grid, store: Any, *, shard: int = 64) -> None:
                 f"the tile from {begin} to {end} begins or ends within a shard of {shard} voxels: "
                 f"cut the grid at multiples of {shard}, or use shard={_BRICK}"
             )
-    attributes: dict[str, Any] = {"names": grid.names} if grid.names else {}
+    attributes: dict[str, Any] = {}
+    if isinstance(grid, DistanceField):
+        attributes["width"] = grid.width
+        inside, band = _parts(grid)
+        parts: list[tuple[Grid, Values]] = [(inside, {"inside": _each(inside)}), (band, {"distance": grid.distances()})]
+    else:
+        colors = {} if (rgba := grid.colors()) is None else {"rgba": rgba}
+        parts = [(grid, {"occupied": _each(grid), **colors, **grid.attributes})]
+        attributes |= {"names": grid.names} if grid.names else {}
     if grid.origin is not None and grid.voxel_size is not None:
         # Of the lattice: computed from a tile's, it would depend on the tile in its last bits.
         origin = grid.report["lattice"]["origin"] if tile else grid.origin.tolist()
@@ -128,26 +142,25 @@ def save_zarr(grid: Grid, store: Any, *, shard: int = 64) -> None:
     if tile:
         attributes["lattice"] = grid.report["lattice"]
         # A tile without voxels has no colours either way.
-        if len(grid):
+        if isinstance(grid, Grid) and len(grid):
             attributes |= {"has_colors": grid.has_colors, "layers": sorted(grid.attributes)}
         group = _settled(lambda: _group_of_tiles(store, attributes))
     else:
         group = zarr.open_group(store, mode="w", zarr_format=3, attributes=attributes)
-    values = {"rgba": colors} if (colors := grid.colors()) is not None else {}
-    values |= grid.attributes
-    names = ["occupied", *values]
+    names = [name for _, values in parts for name in values]
     if tile:  # Saved before, it may have had more.
         names += [n for n in _LAYERS if n not in names and _settled(partial(group.__contains__, n))]
     arrays = {name: _settled(partial(_array, group, name, shape, shard)) for name in names}
     box = [range(a // shard, -(-(a + d) // shard)) for a, d in zip(at, grid.dims)]
     # Chunks of an earlier save of this tile; a new array has none here.
     stale = {name: set() if is_new else _stored(array, box) for name, (array, is_new) in arrays.items()}
-    per_voxel = 1 + sum(array[:1].nbytes for array in values.values())
-    for some in _batches(_blocks(grid, shard, values), shard, per_voxel):
+    blocks = itertools.chain.from_iterable(_blocks(part, shard, values) for part, values in parts)
+    per_voxel = sum(array.dtype.itemsize * math.prod(_LAYERS[name][1]) for name, (array, _) in arrays.items())
+    for some in _batches(blocks, shard, per_voxel):
         writes = []
-        for key, *layers in some:
+        for key, layers in some:
             index = tuple(int(b.start + k) for b, k in zip(box, key))
-            for name, layer in zip(["occupied", *values], layers):
+            for name, layer in layers.items():
                 array, _ = arrays[name]
                 stale[name].discard(index)
                 region = tuple(slice(i * shard, i * shard + n) for i, n in zip(index, layer.shape))
@@ -161,6 +174,16 @@ def save_zarr(grid: Grid, store: Any, *, shard: int = 64) -> None:
         _check_same(_settled(lambda: zarr.open_group(store, mode="r").attrs), attributes)
         for name in names:
             _settled(partial(_array, group, name, shape, shard))
+
+
+def _each(grid: Grid) -> NDArray[np.bool_]:
+    """True for each voxel, in the memory of one."""
+    return np.broadcast_to(np.True_, len(grid))
+
+
+def _parts(field: DistanceField) -> tuple[Grid, Grid]:
+    """The voxels inside, and those of the band."""
+    return field.inside(), Grid.from_coords(field.coords(), field.dims)
 
 
 def _settled(read: Callable[[], T]) -> T:
@@ -211,8 +234,8 @@ def _check_same(before: Any, now: dict[str, Any]) -> None:
 
 
 def load_zarr(store: Any, *, start: tuple[int, int, int] | None = None,
-              stop: tuple[int, int, int] | None = None) -> Grid:
-    """Reads a grid, or a box of it, from a Zarr group that `save_zarr` wrote.
+              stop: tuple[int, int, int] | None = None) -> Grid | DistanceField:
+    """Reads a grid or distances, or a box of them, from a Zarr group that `save_zarr` wrote.
 
     Parameters
     ----------
@@ -222,7 +245,8 @@ def load_zarr(store: Any, *, start: tuple[int, int, int] | None = None,
 
     Returns
     -------
-    Grid
+    Grid or DistanceField
+        What the group has.
 
     Raises
     ------
@@ -232,43 +256,67 @@ def load_zarr(store: Any, *, start: tuple[int, int, int] | None = None,
     import zarr
 
     group = zarr.open_group(os.fspath(store) if isinstance(store, os.PathLike) else store, mode="r")
-    occupied = group["occupied"]
+    is_field = "distance" in group
+    voxels = "inside" if is_field else "occupied"
+    shape = group[voxels].shape
     begin = (0, 0, 0) if start is None else tuple(map(operator.index, start))
-    end = occupied.shape if stop is None else tuple(map(operator.index, stop))
-    if not all(0 <= a < b <= d for a, b, d in zip(begin, end, occupied.shape, strict=True)):
-        message = f"there is no box from {begin} to {end} in a grid of {tuple(occupied.shape)} voxels"
+    end = shape if stop is None else tuple(map(operator.index, stop))
+    if not all(0 <= a < b <= d for a, b, d in zip(begin, end, shape, strict=True)):
+        message = f"there is no box from {begin} to {end} in a grid of {tuple(shape)} voxels"
         raise OptionError(message, "option.box")
-    dims = tuple(b - a for a, b in zip(begin, end))
-    step = (occupied.shards or occupied.chunks)[0]
-    rgba = group["rgba"] if "rgba" in group else None
-    places = sorted(_stored(occupied, [range(a // step, -(-b // step)) for a, b in zip(begin, end)]))
-    # Dense, a voxel is a byte; listed, an occupied one has twelve, and its place is searched.
-    is_dense = rgba is None and math.prod(dims) <= max(1 << 30, 4 * step**3 * len(places))
-    dense = np.zeros(dims if is_dense else 0, bool)
-    found, colors = [np.empty((0, 3), np.int32)], [np.empty((0, 4), np.uint8)]
-    for some in _batches(places, step):
-        boxes = [
-            tuple(slice(max(i * step, a), min((i + 1) * step, b)) for i, a, b in zip(index, begin, end))
-            for index in some
-        ]
-        blocks = _gather([occupied._async_array.getitem(box) for box in boxes])
-        layers = [] if rgba is None else _gather([rgba._async_array.getitem(box) for box in boxes])
-        for box, block in zip(boxes, blocks):
-            corner = [axis.start - a for axis, a in zip(box, begin)]
-            if is_dense:
-                dense[tuple(slice(c, c + n) for c, n in zip(corner, block.shape))] = block
-            else:
-                found.append(np.argwhere(block).astype(np.int32) + np.asarray(corner, np.int32))
-        colors += [layer[block] for layer, block in zip(layers, blocks)]
     place: dict[str, Any] = {}
     if "origin" in group.attrs:
         size = float(group.attrs["voxel_size"])
         origin = np.asarray(group.attrs["origin"], np.float64) + np.asarray(begin) * size
         place = {"origin": origin, "voxel_size": size, "up": group.attrs.get("up", "y")}
-    if is_dense:
-        return Grid.from_dense(dense, **place)
-    own = None if rgba is None else np.concatenate(colors)
-    return Grid.from_coords(np.concatenate(found), dims, colors=own, **place)
+    names = [] if is_field else [name for name in _LAYERS if name in group and name != voxels]
+    dense, coords, values = _read(group, voxels, names, begin, end)
+    if dense is not None:
+        grid = Grid.from_dense(dense, **place)
+    else:
+        dims = tuple(b - a for a, b in zip(begin, end))
+        place |= {"colors": values.pop("rgba", None)}
+        if values:
+            place |= {"attributes": values, "names": group.attrs.get("names", {})}
+        grid = Grid.from_coords(coords, dims, **place)
+    if not is_field:
+        return grid
+    _, coords, values = _read(group, "distance", ["distance"], begin, end)
+    return DistanceField.from_coords(coords, values["distance"], grid, group.attrs["width"])
+
+
+def _read(
+    group: Any, voxels: str, names: list[str], begin: tuple[int, ...], end: tuple[int, ...]
+) -> tuple[NDArray[np.bool_] | None, NDArray[np.int32], Values]:
+    """The voxels of an array in a box: as a dense array where that is smaller, else listed, with values of others."""
+    array = group[voxels]
+    step = (array.shards or array.chunks)[0]
+    places = sorted(_stored(array, [range(a // step, -(-b // step)) for a, b in zip(begin, end)]))
+    # Dense, a voxel is a byte; listed, an occupied one has twelve, and its place is searched.
+    dims = tuple(b - a for a, b in zip(begin, end))
+    is_dense = not names and math.prod(dims) <= max(1 << 30, 4 * step**3 * len(places))
+    dense = np.zeros(dims if is_dense else 0, bool)
+    coords: list[NDArray[np.int32]] = [np.empty((0, 3), np.int32)]
+    values = {name: [np.empty((0, *_LAYERS[name][1]), _LAYERS[name][0])] for name in names}
+    for some in _batches(places, step, 4 * (1 + len(names))):
+        boxes = [
+            tuple(slice(max(i * step, a), min((i + 1) * step, b)) for i, a, b in zip(index, begin, end))
+            for index in some
+        ]
+        layers = {
+            name: _gather([group[name]._async_array.getitem(box) for box in boxes]) for name in {voxels, *names}
+        }
+        for number, (box, block) in enumerate(zip(boxes, layers[voxels])):
+            block = block if block.dtype == bool else ~np.isnan(block)
+            corner = [axis.start - a for axis, a in zip(box, begin)]
+            if is_dense:
+                dense[tuple(slice(c, c + n) for c, n in zip(corner, block.shape))] = block
+            else:
+                coords.append(np.argwhere(block).astype(np.int32) + np.asarray(corner, np.int32))
+            for name in names:
+                values[name].append(layers[name][number][block])
+    listed = {name: np.concatenate(arrays) for name, arrays in values.items()}
+    return dense if is_dense else None, np.concatenate(coords), listed
 
 
 def save_safetensors(grid: Grid | DistanceField, path: str | os.PathLike[str]) -> None:
@@ -279,8 +327,7 @@ def save_safetensors(grid: Grid | DistanceField, path: str | os.PathLike[str]) -
     shape (3,)) and ``voxel_size`` (float64, shape (1,)), in mesh units. Of distances, ``coords`` are those of the
     band; ``distances`` (float32, shape (n,)), ``inside`` (int32, shape (m, 3), the coordinates of the voxels
     inside) and ``width`` (float32, shape (1,)) are beside them, in voxels. The metadata has ``up`` and ``hash``.
-    ``Grid.attributes`` are tensors of their names, and ``Grid.names`` are JSON in the metadata ``names``;
-    `load_safetensors` does not read them.
+    ``Grid.attributes`` are tensors of their names, and ``Grid.names`` are JSON in the metadata ``names``.
 
     Parameters
     ----------
@@ -327,29 +374,34 @@ def load_safetensors(path: str | os.PathLike[str]) -> Grid | DistanceField:
 
     with safe_open(os.fspath(path), framework="numpy") as file:
         tensors = {name: file.get_tensor(name) for name in file.keys()}
-        up = (file.metadata() or {}).get("up", "y")
+        metadata = file.metadata() or {}
     place: dict[str, Any] = {}
     if "origin" in tensors:
-        place = {"origin": tensors["origin"], "voxel_size": float(tensors["voxel_size"][0]), "up": up}
+        place = {"origin": tensors["origin"], "voxel_size": float(tensors["voxel_size"][0])}
+        place["up"] = metadata.get("up", "y")
     dims = tuple(int(d) for d in tensors["dims"])
     if "distances" not in tensors:
+        if attributes := {name: array for name, array in tensors.items() if name in _LAYERS}:
+            place |= {"attributes": attributes, "names": json.loads(metadata.get("names", "{}"))}
         return Grid.from_coords(tensors["coords"], dims, colors=tensors.get("colors"), **place)
     inside = Grid.from_coords(tensors["inside"], dims, **place)
     return DistanceField.from_coords(tensors["coords"], tensors["distances"], inside, float(tensors["width"][0]))
 
 
-def save_parquet(grids: Iterable[tuple[Any, Grid]], path: Any) -> None:
-    """Writes the bricks of many grids to a Parquet file, a row for each brick of 8 x 8 x 8 voxels.
+def save_parquet(grids: Iterable[tuple[Any, Grid | DistanceField]], path: Any) -> None:
+    """Writes the bricks of many grids or distances to a Parquet file, a row for each brick of 8 x 8 x 8 voxels.
 
     The columns are ``id`` (string), ``x``, ``y``, ``z`` (int32: the brick's corner divided by 8), ``mask``
-    (64 bytes: one for each x and y, x slowest, with bit z for the voxel at z) and ``colors`` (binary:
-    red, green, blue and opacity of each occupied voxel, by x, then y, then z; null without colours).
-    The metadata ``trivox`` is JSON: for each id ``dims``, ``hash`` and, where they are known, ``origin``,
-    ``voxel_size`` and ``up``. One grid at a time is in memory.
+    (64 bytes: one for each x and y, x slowest, with bit z for the voxel at z), ``colors`` (binary: red, green, blue and
+    opacity) and the names of ``Grid.attributes`` (lists of float32 or int32, of ``normal`` three numbers a voxel): the
+    values of each voxel in the mask, by x, then y, then z; null where a grid has none. Of distances the mask is of the
+    band, ``distance`` (a list of float32, in voxels) has its values, and ``inside`` (64 bytes) is the mask of the voxels
+    inside. The metadata ``trivox`` is JSON: for each id ``dims``, ``hash`` and, where there are any, ``origin``,
+    ``voxel_size``, ``up``, ``names`` and the ``width`` of the band. One grid at a time is in memory.
 
     Parameters
     ----------
-    grids : iterable of (id, Grid)
+    grids : iterable of (id, Grid or DistanceField)
         Such as ``vox.many(paths, on_error="skip")``; ids are written as text. In the name of a file that
         is not UTF-8, the byte FF is written as ``\\udcff``; before such text that is in a name itself,
         backslashes are doubled. `load_parquet` gives the names as they were.
@@ -370,8 +422,8 @@ def save_parquet(grids: Iterable[tuple[Any, Grid]], path: Any) -> None:
     return None
 
 
-def load_parquet(path: Any, ids: Iterable[Any] | None = None) -> dict[str, Grid]:
-    """Reads grids from a Parquet file that `save_parquet` wrote.
+def load_parquet(path: Any, ids: Iterable[Any] | None = None) -> dict[str, Grid | DistanceField]:
+    """Reads grids and distances from a Parquet file that `save_parquet` wrote.
 
     Parameters
     ----------
@@ -381,7 +433,7 @@ def load_parquet(path: Any, ids: Iterable[Any] | None = None) -> dict[str, Grid]
 
     Returns
     -------
-    dict of str to Grid
+    dict of str to Grid or DistanceField
 
     Raises
     ------
@@ -410,21 +462,38 @@ def load_parquet(path: Any, ids: Iterable[Any] | None = None) -> dict[str, Grid]
             else:  # Those of an id of several kB are not kept.
                 name = file.read_row_group(group, columns=["id"])["id"][0].as_py()
             groups[name].append(group)
-        found = {}
-        for name in places if ids is None else (_escaped(str(key)) for key in ids):
-            table = file.read_row_groups(groups[name], columns=["x", "y", "z", "mask", "colors"])
-            bricks = np.stack([table[axis].to_numpy() for axis in "xyz"], -1).astype(np.int64)
-            masks = np.frombuffer(b"".join(table["mask"].to_pylist()), np.uint8)
-            row, *voxel = np.nonzero(_cubes(masks))
-            coords = bricks[row] * _BRICK + np.stack(voxel, -1)
-            colors = None
-            if table.num_rows and not table["colors"].null_count:
-                own = b"".join(table["colors"].to_pylist())
-                colors = np.frombuffer(own, np.uint8).reshape(-1, 4)
-            place = dict(places[name])
-            place.pop("hash")
-            found[_restored(name)] = Grid.from_coords(coords, place.pop("dims"), colors=colors, **place)
-        return found
+        columns = [name for name in file.schema_arrow.names if name != "id"]
+        keys = places if ids is None else (_escaped(str(key)) for key in ids)
+        return {
+            _restored(name): _of_bricks(file.read_row_groups(groups[name], columns=columns), dict(places[name]))
+            for name in keys
+        }
+
+
+def _of_bricks(table: Any, place: dict[str, Any]) -> Grid | DistanceField:
+    bricks = np.stack([table[axis].to_numpy() for axis in "xyz"], -1).astype(np.int64)
+
+    def voxels(name: str) -> NDArray[np.int64]:
+        masks = np.frombuffer(b"".join(table[name].to_pylist()), np.uint8)
+        row, *voxel = np.nonzero(_cubes(masks))
+        return bricks[row] * _BRICK + np.stack(voxel, -1)
+
+    coords, values, width = voxels("mask"), {}, place.pop("width", None)
+    for name in _COLUMNS if table.num_rows else ():
+        if not table[name].null_count:
+            dtype, more, _ = _LAYERS[name]
+            values[name] = table[name].combine_chunks().flatten().to_numpy().astype(dtype).reshape(-1, *more)
+    dims, names = place.pop("dims"), place.pop("names", {})
+    del place["hash"]
+    if width is not None:
+        inside = Grid.from_coords(voxels("inside"), dims, **place)
+        return DistanceField.from_coords(coords, values.get("distance", []), inside, width)
+    if table.num_rows and not table["colors"].null_count:
+        colors = np.frombuffer(b"".join(table["colors"].to_pylist()), np.uint8)
+        place["colors"] = colors.reshape(-1, 4)
+    if values:
+        place |= {"attributes": values, "names": names}
+    return Grid.from_coords(coords, dims, **place)
 
 
 def _foreign(path: Any, what: str) -> ReadError:
@@ -455,14 +524,14 @@ def _restored(text: str) -> str:
     return re.sub(r"(\\+)(ud[89a-f][0-9a-f]{2})", restore, text)
 
 
-def _write_bricks(grids: Iterable[tuple[Any, Grid]], file: Any) -> None:
+def _write_bricks(grids: Iterable[tuple[Any, Grid | DistanceField]], file: Any) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    columns = [(axis, pa.int32()) for axis in "xyz"]
-    schema = pa.schema(
-        [("id", pa.string()), *columns, ("mask", pa.binary(64)), ("colors", pa.large_binary())]
-    )
+    types = {"id": pa.string(), "x": pa.int32(), "y": pa.int32(), "z": pa.int32(), "mask": pa.binary(64)}
+    types |= {"colors": pa.large_binary(), "inside": pa.binary(64)}
+    types |= {name: pa.large_list(pa.type_for_alias(_LAYERS[name][0])) for name in _COLUMNS}
+    schema = pa.schema(types)
     places: dict[str, Any] = {}
     with pq.ParquetWriter(file, schema, compression="zstd", use_dictionary=["id"]) as writer:
         for key, grid in grids:
@@ -471,42 +540,71 @@ def _write_bricks(grids: Iterable[tuple[Any, Grid]], file: Any) -> None:
                 raise grid
             if name in places:
                 raise ValueError(f"two grids have the id '{name}': give each one of its own")
-            if grid.attributes:
-                warn(["the voxels' attributes are not kept: .npz files, safetensors and Zarr have them"])
-            places[name] = {"dims": list(grid.dims), "hash": grid.hash}
+            place = places[name] = {"dims": list(grid.dims), "hash": grid.hash}
             if grid.origin is not None:
-                places[name] |= {"origin": grid.origin.tolist(), "voxel_size": grid.voxel_size}
-                places[name] |= {"up": grid.up}
-            bricks, masks = grid.bricks()
+                place |= {"origin": grid.origin.tolist(), "voxel_size": grid.voxel_size, "up": grid.up}
+            if isinstance(grid, DistanceField):
+                place["width"] = grid.width
+                bricks, octets, inside = _union(*(part.bricks() for part in reversed(_parts(grid))))
+                columns: dict[str, Any] = {"inside": _fixed(inside)}
+                values: Values = {"distance": grid.distances()}
+            else:
+                place |= {"names": grid.names} if grid.names else {}
+                bricks, masks = grid.bricks()
+                octets, columns, values = _octets(masks), {}, dict(grid.attributes)
+                if (colors := grid.colors()) is not None:
+                    values["colors"] = colors
             count = len(bricks)
             if count == 0:
                 continue
-            octets = masks.astype("<u8").view(np.uint8)
-            colors = grid.colors()
-            if colors is None:
-                own = pa.nulls(count, pa.large_binary())
-            else:
-                voxels = _BITS[octets.reshape(count, -1)].sum(-1, dtype=np.int64)
-                ends = np.concatenate([[0], np.cumsum(4 * voxels)])
-                own = pa.LargeBinaryArray.from_buffers(
-                    pa.large_binary(), count, [None, pa.py_buffer(ends), pa.py_buffer(colors)]
-                )
-            mask = pa.FixedSizeBinaryArray.from_buffers(
-                pa.binary(64), count, [None, pa.py_buffer(octets)]
-            )
-            arrays = [pa.repeat(name, count), *map(pa.array, bricks.T), mask, own]
+            ends = np.concatenate([[0], np.cumsum(_BITS[octets].sum(-1, dtype=np.int64))])
+            for column, array in values.items():
+                offsets = ends * (array.size // max(1, len(array)))
+                if column == "colors":
+                    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(array)]
+                    columns[column] = pa.LargeBinaryArray.from_buffers(pa.large_binary(), count, buffers)
+                else:
+                    columns[column] = pa.LargeListArray.from_arrays(offsets, array.reshape(-1))
+            columns |= {"id": pa.repeat(name, count), **dict(zip("xyz", bricks.T)), "mask": _fixed(octets)}
+            arrays = [columns[column] if column in columns else pa.nulls(count, type) for column, type in types.items()]
             # All of a grid is one row group.
             writer.write_table(pa.table(arrays, schema=schema), row_group_size=count)
         writer.add_key_value_metadata({"trivox": json.dumps(places)})
+
+
+def _octets(masks: NDArray[np.uint64]) -> NDArray[np.uint8]:
+    """The bytes of each brick's mask."""
+    return masks.astype("<u8").view(np.uint8).reshape(-1, _BRICK**2)
+
+
+def _fixed(octets: NDArray[np.uint8]) -> Any:
+    import pyarrow as pa
+
+    return pa.FixedSizeBinaryArray.from_buffers(pa.binary(64), len(octets), [None, pa.py_buffer(octets)])
+
+
+def _union(*parts: tuple[NDArray[Any], NDArray[Any]]) -> tuple[NDArray[Any], ...]:
+    """All bricks of these, in a grid's order, and the bytes of the masks that each of them has there."""
+    keys, rows = np.unique(np.concatenate([bricks for bricks, _ in parts])[:, ::-1], axis=0, return_inverse=True)
+    found, begin = [np.ascontiguousarray(keys[:, ::-1])], 0
+    for bricks, masks in parts:
+        octets = np.zeros((len(keys), _BRICK**2), np.uint8)
+        octets[rows.reshape(-1)[begin : begin + len(bricks)]] = _octets(masks)
+        found, begin = [*found, octets], begin + len(bricks)
+    return tuple(found)
 
 
 @contextmanager
 def _whole_file(path: str | os.PathLike[str]) -> Iterator[str]:
     """The name of a file to write, which gets the name `path` if all goes well."""
     path = os.path.realpath(os.fspath(path))
-    temporary = f"{path}.{uuid.uuid4().hex}.tmp"
+    folder, name = os.path.split(path)
+    # Readers of a folder of parts skip names that begin so.
+    temporary = os.path.join(folder, f".{name}.{uuid.uuid4().hex}.tmp")
     try:
         yield temporary
+        with open(temporary, "rb+") as file:
+            os.fsync(file.fileno())
         if os.path.exists(path):
             shutil.copymode(path, temporary)
         os.replace(temporary, path)
@@ -581,27 +679,26 @@ def _stored(array: Any, box: list[range]) -> set[tuple[int, ...]]:
     return {place for place in places if all(i in axis for i, axis in zip(place, box))}
 
 
-def _blocks(grid: Grid, edge: int, values: dict[str, NDArray[Any]]) -> Iterator[tuple[NDArray[Any], ...]]:
-    """Each cube of `edge` voxels with a voxel: its place, its voxels, and the values of each."""
+def _blocks(grid: Grid, edge: int, values: Values) -> Iterator[tuple[NDArray[Any], Values]]:
+    """Each cube of `edge` voxels with a voxel: its place, and the values of each of its voxels."""
     bricks, masks = grid.bricks()
-    octets = masks.astype("<u8").view(np.uint8).reshape(-1, _BRICK**2)
+    octets = _octets(masks)
     ends = np.cumsum(_BITS[octets].sum(-1, dtype=np.int64))
     per_edge = edge // _BRICK
     for key, rows in _by_block(bricks // per_edge):
         cubes = _cubes(octets[rows]).astype(bool)
-        layers = {"occupied": cubes}
         begins = np.where(rows > 0, ends[rows - 1], 0)
-        for name, of_voxels in values.items():
-            layers[name] = np.full((*cubes.shape, *of_voxels.shape[1:]), _LAYERS[name][2], of_voxels.dtype)
-            layers[name][cubes] = np.concatenate([of_voxels[a:b] for a, b in zip(begins, ends[rows])])
         x, y, z = (bricks[rows] - key * per_edge).T
-        blocks = [key]
-        for name, layer in layers.items():
-            block = np.full((*[per_edge] * 3, *layer.shape[1:]), _LAYERS[name][2], layer.dtype)
+        blocks = {}
+        for name, of_voxels in values.items():
+            dtype, more, fill = _LAYERS[name]
+            layer = np.full((*cubes.shape, *more), fill, dtype)
+            layer[cubes] = np.concatenate([of_voxels[a:b] for a, b in zip(begins, ends[rows])])
+            block = np.full((*[per_edge] * 3, *layer.shape[1:]), fill, dtype)
             block[x, y, z] = layer
-            block = np.moveaxis(block, (3, 4, 5), (1, 3, 5)).reshape(*[edge] * 3, *layer.shape[4:])
-            blocks.append(block[tuple(slice(d - k * edge) for d, k in zip(grid.dims, key.tolist()))])
-        yield tuple(blocks)
+            block = np.moveaxis(block, (3, 4, 5), (1, 3, 5)).reshape(*[edge] * 3, *more)
+            blocks[name] = block[tuple(slice(d - k * edge) for d, k in zip(grid.dims, key.tolist()))]
+        yield key, blocks
 
 
 def _by_block(keys: NDArray[Any]) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:

@@ -12,7 +12,7 @@ use crate::solid::distance::DistanceField;
 use crate::solid::{FillReport, FillSummary};
 
 /// The properties of a result, for serde: the program's JSON, Python and browsers have them under
-/// these names. Lengths are in mesh units.
+/// these names, the same for every mode and fill. Lengths are in mesh units.
 #[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct Summary {
@@ -47,7 +47,6 @@ pub struct Summary {
     /// The number of voxels left out because they are completely transparent.
     pub transparent: u64,
     /// The names of materials and objects, by index, for each attribute that has them.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub attribute_names: BTreeMap<&'static str, Vec<String>>,
 }
 

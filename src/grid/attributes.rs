@@ -119,8 +119,8 @@ impl Attribute {
         bytes
     }
 
-    /// Sets the components that [`bytes_of`](Self::bytes_of) gives.
-    pub(crate) fn set(self, sample: &mut SurfaceSample, bytes: &[[u8; 4]]) {
+    /// Sets the components, in little-endian bytes; those without bytes are kept.
+    pub fn set(self, sample: &mut SurfaceSample, bytes: &[[u8; 4]]) {
         let components: &mut [u32; COMPONENTS] = bytemuck::cast_mut(sample);
         for (component, bytes) in components[self.range()].iter_mut().zip(bytes) {
             *component = u32::from_le_bytes(*bytes);
@@ -221,9 +221,11 @@ pub struct Attributes {
 pub(crate) type AttributeNames = BTreeMap<Attribute, Vec<String>>;
 
 impl Attributes {
-    pub(crate) fn new(
+    /// Attributes with these values, and the names of those that [have names](Attribute::has_names).
+    #[must_use]
+    pub fn new(
         set: AttributeSet,
-        names: AttributeNames,
+        names: BTreeMap<Attribute, Vec<String>>,
         values: VoxelValues<SurfaceSample>,
     ) -> Self {
         Self { set, names: Arc::new(names), values }

@@ -8,7 +8,8 @@ use crate::solid::FillReport;
 use crate::solid::fill::{AxisDisagreement, Confidence};
 use crate::solid::topology::{FlipStatistics, Topology};
 
-/// A [`FillReport`] in mesh units, for serde. Fields that do not apply to the fill are left out.
+/// A [`FillReport`] in mesh units, for serde. Every fill has the same keys; fields that do not apply
+/// to it are `null`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct FillSummary {
@@ -28,42 +29,31 @@ pub struct FillSummary {
     /// An unbalanced edge, by its ends in mesh units.
     pub example: Option<[[f64; 3]; 2]>,
     /// Boundary loops that were capped.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub boundary_loops: Option<u64>,
     /// The least certain voxel in bricks at caps.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub lowest_confidence: Option<ConfidenceSummary>,
     /// One of the most certain voxels in bricks at caps.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub highest_confidence: Option<ConfidenceSummary>,
     /// Voxels of the solid with a winding number below 3/4: counted near the caps, estimated
     /// elsewhere, as [`Generalized::uncertain`](crate::solid::fill::Generalized::uncertain) says.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub uncertain_voxels: Option<u64>,
     /// Triangles whose orientation was flipped.
     pub flipped_triangles: u64,
     /// The patches of those triangles.
     pub flipped_patches: u64,
     /// The caps as text.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub caps: Option<String>,
     /// Columns that are still inside at the end of the grid.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub unended_columns: Option<u64>,
     /// Columns with a winding number of 2 or more.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub overlapping_columns: Option<u64>,
     /// Columns with a winding number opposite in sign to the mesh's volume.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub opposed_columns: Option<u64>,
     /// Where rays along the three axes disagree, for a vote.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub axis_disagreement: Option<DisagreementSummary>,
     /// Enclosed voxels found by the flood fill.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub enclosed: Option<u64>,
     /// Voxels that the flood fill reached though most rays find them inside.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub leaked: Option<u64>,
     /// Volume of the voxels, in cubic mesh units.
     pub voxel_volume: f64,
@@ -121,7 +111,6 @@ pub struct DoubtSummary {
     /// A sentence.
     pub text: String,
     /// A fill that may do better.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub better: Option<String>,
 }
 

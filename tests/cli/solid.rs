@@ -84,6 +84,14 @@ fn a_solid_says_how_it_was_filled_and_why() {
         "flipped_triangles": 0,
         "flipped_patches": 0,
         "example": null,
+        "boundary_loops": null,
+        "lowest_confidence": null,
+        "highest_confidence": null,
+        "uncertain_voxels": null,
+        "caps": null,
+        "axis_disagreement": null,
+        "enclosed": null,
+        "leaked": null,
         "unended_columns": 0,
         "overlapping_columns": 0,
         "opposed_columns": 0,
@@ -91,6 +99,16 @@ fn a_solid_says_how_it_was_filled_and_why() {
         "mesh_volume": 64.0,
     });
     assert_eq!(closed, expected);
+
+    let keys = |fill: &serde_json::Value| -> Vec<String> {
+        fill.as_object().unwrap().keys().cloned().collect()
+    };
+    for rule in ["parity", "winding", "flood", "vote"] {
+        for mesh in ["cube.obj", "open.obj"] {
+            let filled = fill(&format!("{mesh} --res 8 --fill {rule}"));
+            assert_eq!(keys(&filled), keys(&closed), "{mesh}, {rule}");
+        }
+    }
 
     let open = fill("open.obj --res 8");
     assert_eq!((&open["rule"], &open["doubtful"]), (&"winding".into(), &false.into()), "{open}");

@@ -77,7 +77,7 @@ export interface Report {
   adapter?: string | null;
   /** Why this backend. */
   reason?: string;
-  fill?: { rule: string; reason: string; caps?: string } | null;
+  fill?: { rule: string; reason: string; caps: string | null } | null;
   transparent?: number;
   /** Milliseconds of each step that was taken. */
   timings_ms?: Record<string, number>;

@@ -1,12 +1,19 @@
 //! Makes grids of arrays.
 
+use std::collections::BTreeMap;
+
 use numpy::ndarray::ArrayView1;
 use numpy::{PyArrayDescrMethods, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::basic::CompareOp;
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use rayon::prelude::*;
 use trivox::base::srgb::Rgba;
-use trivox::grid::{BrickKey, Colors, Mask, World, mask_place};
+use trivox::grid::{
+    Attribute, AttributeSet, Attributes, BrickKey, Mask, SurfaceSample, VoxelValues, World,
+    mask_place,
+};
 use trivox::{Up, VoxelGrid};
 
 use crate::error::{Failure, option_error};
@@ -76,19 +83,27 @@ pub fn grid_of_coords(
     coords: &Bound<'_, PyAny>,
     dims: [u32; 3],
     colors: Option<&Bound<'_, PyAny>>,
+    attributes: Option<&Bound<'_, PyDict>>,
+    names: Names,
     world: World,
 ) -> PyResult<PyGrid> {
     let py = coords.py();
     let array = indices(coords, "coords")?;
-    let colors = colors.map(|colors| rgba(colors, array.shape()[0])).transpose()?;
+    let count = array.shape()[0];
+    let colors = colors.map(|colors| rgba(colors, count)).transpose()?;
+    let samples = attributes.map(|arrays| samples(arrays, &names, count)).transpose()?;
     let view = array.as_array();
     let make = || -> Result<VoxelGrid, Failure> {
         let voxels = view.outer_iter().map(|row| voxel_in(dims, row));
         let voxels = voxels.collect::<Result<Vec<[u32; 3]>, _>>()?;
-        let colors = colors.map(|colors| colors_of(&voxels, &colors));
+        let colors = colors.map(|colors| values_of(&voxels, &colors, [0; 4]));
+        let attributes = samples.map(|(set, samples)| {
+            Attributes::new(set, names, values_of(&voxels, &samples, SurfaceSample::NONE))
+        });
         let mut grid = VoxelGrid::from_voxels(dims, voxels)?;
         grid.world = world;
         grid.colors = colors;
+        grid.attributes = attributes;
         Ok(grid)
     };
     let made = job::on_pool(py, make)?.map_err(|failure| failure.into_py(py))?;
@@ -113,19 +128,64 @@ fn rgba(colors: &Bound<'_, PyAny>, count: usize) -> PyResult<Vec<Rgba>> {
     }
 }
 
-/// The colour of each voxel; the first one given where a voxel is repeated.
-fn colors_of(voxels: &[[u32; 3]], colors: &[Rgba]) -> Colors {
+/// The names of materials and objects, by index.
+pub type Names = BTreeMap<Attribute, Vec<String>>;
+
+/// The names in a dict of lists of text.
+pub fn names_of(value: &Bound<'_, PyAny>) -> PyResult<Names> {
+    let names: BTreeMap<String, Vec<String>> = value.extract().map_err(|_| {
+        PyTypeError::new_err("names takes a dict of lists of text, such as grid.names")
+    })?;
+    names.into_iter().map(|(name, names)| Ok((parsed(value.py(), &name)?, names))).collect()
+}
+
+/// The attributes in a dict of arrays of as many rows as there are voxels.
+fn samples(
+    arrays: &Bound<'_, PyDict>,
+    names: &Names,
+    count: usize,
+) -> PyResult<(AttributeSet, Vec<SurfaceSample>)> {
+    let py = arrays.py();
+    let refuse = |message: String| Err(option_error(py, "option.attributes", message));
+    let mut samples = vec![SurfaceSample::NONE; count];
+    let mut given = Vec::new();
+    for (name, array) in arrays {
+        let name: String = name.extract()?;
+        let attribute: Attribute = parsed(py, &name)?;
+        let shape = [count, attribute.components()];
+        let numbers = numbers(&name, &array, if shape[1] == 1 { &shape[..1] } else { &shape })?;
+        let is_held = |n: f64| attribute.is_float() || f64::from(n as i32) == n;
+        if let Some(wrong) = numbers.iter().find(|&&n| !is_held(n)) {
+            return refuse(format!("{name} has {wrong}: use whole numbers of 32 bits"));
+        }
+        let bytes = |&n: &f64| match attribute.is_float() {
+            true => (n as f32).to_le_bytes(),
+            false => (n as i32).to_le_bytes(),
+        };
+        for (sample, row) in samples.iter_mut().zip(numbers.chunks_exact(shape[1])) {
+            attribute.set(sample, &row.iter().map(bytes).collect::<Vec<_>>());
+        }
+        given.push(attribute);
+    }
+    match names.keys().find(|&&name| !(name.has_names() && given.contains(&name))) {
+        Some(name) => refuse(format!("names of '{}' are without its array", name.name())),
+        None => Ok((given.into_iter().collect(), samples)),
+    }
+}
+
+/// The value of each voxel; the first one given where a voxel is repeated.
+fn values_of<T: Copy + Send + Sync>(voxels: &[[u32; 3]], values: &[T], rest: T) -> VoxelValues<T> {
     // By brick, then in the order of its mask; sorting is stable.
     let place = |voxel: [u32; 3]| (BrickKey::of_voxel(voxel), mask_place(voxel));
-    let mut own: Vec<_> = voxels.iter().map(|&v| place(v)).zip(colors.iter().copied()).collect();
+    let mut own: Vec<_> = voxels.iter().map(|&v| place(v)).zip(values.iter().copied()).collect();
     own.par_sort_by_key(|&(place, _)| place);
     own.dedup_by_key(|&mut (place, _)| place);
     let bricks = own.chunk_by(|((a, _), _), ((b, _), _)| a == b).map(|voxels| {
         let mut mask: Mask = [0; 8];
         voxels.iter().for_each(|&((_, (slice, bit)), _)| mask[slice] |= 1 << bit);
-        (voxels[0].0.0, mask, voxels.iter().map(|&(_, color)| color).collect())
+        (voxels[0].0.0, mask, voxels.iter().map(|&(_, value)| value).collect())
     });
-    Colors::from_bricks(bricks.collect(), [0; 4])
+    VoxelValues::from_bricks(bricks.collect(), rest)
 }
 
 /// Refuses an array of other types than booleans and integers, such as distances and probabilities,

@@ -13,6 +13,7 @@ pub mod proximity;
 mod report;
 mod summary;
 pub mod topology;
+mod triangle_bvh;
 
 pub use report::{Caps, FillReport, FillWarning, Volume};
 pub use summary::{

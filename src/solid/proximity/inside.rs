@@ -10,7 +10,7 @@ use crate::lattice::PlacedMesh;
 use crate::predicate::crosses::{Axis, ProjectedTriangle};
 use crate::solid::fill::Field;
 use crate::solid::proximity::query::Query;
-use crate::solid::proximity::tree::Tree;
+use crate::solid::triangle_bvh::TriangleBvh;
 use crate::solid::{Fill, OrientedSurface};
 use crate::{Backend, Progress};
 
@@ -95,7 +95,7 @@ impl Inside {
         }
     }
 
-    pub(super) fn contains(&self, tree: &Tree, query: &Query) -> bool {
+    pub(super) fn contains(&self, bvh: &TriangleBvh, query: &Query) -> bool {
         let [lo, hi] = self.bounds;
         // Columns beside the box, and the parts of columns before and past it, are alike.
         let at = [0, 1, 2].map(|axis| {
@@ -106,19 +106,19 @@ impl Inside {
         match &self.rule {
             Rule::Generalized(field) => {
                 let is_far = query.units.iter().any(|c| c.abs() > MAX_OFFSET);
-                !is_far && self.column(tree, Axis::X, at).winding + field.offset_at(query.units) > 0
+                !is_far && self.column(bvh, Axis::X, at).winding + field.offset_at(query.units) > 0
             }
-            Rule::Parity => self.column(tree, Axis::X, at).is_inside,
+            Rule::Parity => self.column(bvh, Axis::X, at).is_inside,
             _ if is_beside => false,
-            Rule::Winding => self.column(tree, Axis::X, at).winding != 0,
-            Rule::Vote => self.vote(tree, at),
+            Rule::Winding => self.column(bvh, Axis::X, at).winding != 0,
+            Rule::Vote => self.vote(bvh, at),
         }
     }
 
     /// Whether more of the rays from both ends of the three columns find the point inside than
     /// outside. The two rays of a column disagree if the number of its crossings is odd.
-    fn vote(&self, tree: &Tree, at: [i32; 3]) -> bool {
-        let votes = Axis::ALL.map(|axis| match self.column(tree, axis, at) {
+    fn vote(&self, bvh: &TriangleBvh, at: [i32; 3]) -> bool {
+        let votes = Axis::ALL.map(|axis| match self.column(bvh, axis, at) {
             Column { is_odd: true, .. } => 0,
             Column { is_inside: true, .. } => 1,
             Column { is_inside: false, .. } => -1,
@@ -127,12 +127,14 @@ impl Inside {
     }
 
     /// The crossings of the line along `axis` through `at`.
-    fn column(&self, tree: &Tree, axis: Axis, at: [i32; 3]) -> Column {
+    fn column(&self, bvh: &TriangleBvh, axis: Axis, at: [i32; 3]) -> Column {
         let mut column = Column::default();
         let (center, height) = axis.project(at);
         // Only a vote counts the crossings past the point.
         let end = if matches!(self.rule, Rule::Vote) { i32::MAX } else { height };
-        tree.column(axis, at, end, |index| {
+        let [mut lo, mut hi] = [at; 2];
+        (lo[axis.along()], hi[axis.along()]) = (i32::MIN, end);
+        bvh.meeting([lo, hi], |index| {
             let triangle = ProjectedTriangle::new(&self.mesh.triangle(index as usize), axis);
             if let Some(crossing) = triangle.at(center) {
                 column.is_odd ^= true;

@@ -8,11 +8,11 @@
 mod inside;
 mod nearest;
 mod query;
-mod tree;
+mod search;
 
 use std::fmt;
 
-use pulp::{Arch, Simd, WithSimd};
+use pulp::Arch;
 use rayon::prelude::*;
 use thiserror::Error;
 
@@ -24,15 +24,17 @@ use crate::lattice::{Aabb, Lattice, PlaceError, PlaceOptions, PlacedMesh, Sizing
 use crate::mesh::Mesh;
 use crate::solid::Fill;
 use crate::solid::proximity::inside::Inside;
-use crate::solid::proximity::nearest::{Candidate, RELATIVE_ERROR};
+use crate::solid::proximity::nearest::Candidate;
 use crate::solid::proximity::query::Query;
-use crate::solid::proximity::tree::{Child, Node, Tree};
+use crate::solid::proximity::search::Search;
+use crate::solid::triangle_bvh::TriangleBvh;
 
 /// With voxels of `2^16` units, the longest side of the mesh is `2^24` units long, the most there
 /// can be.
 const RESOLUTION: u32 = 256;
-/// Points that one thread takes at a time.
-const TASK: usize = 256;
+/// Least and most points that one thread takes at a time. It takes them along a Morton curve, so that
+/// neighbours are searched in turn.
+const TASK: [usize; 2] = [1 << 8, 1 << 12];
 
 /// A search tree over the triangles of a mesh, for the distances of any points to it.
 ///
@@ -69,7 +71,7 @@ const TASK: usize = 256;
 pub struct Proximity {
     mesh: PlacedMesh,
     bounds: Aabb,
-    tree: Tree,
+    bvh: TriangleBvh,
     inside: Inside,
     arch: Arch,
 }
@@ -189,15 +191,15 @@ impl Proximity {
             return Err(ProximityError::Flood);
         }
         let progress = &Latch::new(progress);
-        let of_tree = Tree::bytes(mesh.len());
+        let of_tree = TriangleBvh::bytes(mesh.len());
         check_memory(of_tree, memory)?;
         progress.start("analyze", 0);
         let inside = Inside::new(&mesh, fill, memory - of_tree, progress)
             .map_err(|error| error.beside(of_tree, memory))?;
         check_cancelled(progress)?;
         let [lo, hi] = mesh.bounds();
-        let tree = Tree::new(&mesh);
-        Ok(Self { mesh, bounds: Aabb { lo, hi }, tree, inside, arch: Arch::new() })
+        let bvh = TriangleBvh::new(&mesh, &[0, 1, 2]);
+        Ok(Self { mesh, bounds: Aabb { lo, hi }, bvh, inside, arch: Arch::new() })
     }
 
     /// The lattice of mesh and points.
@@ -222,8 +224,9 @@ impl Proximity {
         progress: &dyn Progress,
     ) -> Result<Vec<Nearest>, ProximityError> {
         self.each(points, progress, |search, query| {
-            let Candidate { index, squared, .. } = *search.candidate(query);
-            let weights = search.best.weights(query.at);
+            let nearest = search.nearest(query);
+            let Candidate { index, squared, .. } = *nearest;
+            let weights = nearest.weights(query.at);
             let distance = self.distance(query, squared);
             Nearest { distance, triangle: index, weights, point: self.point(index, weights) }
         })
@@ -239,8 +242,8 @@ impl Proximity {
         progress: &dyn Progress,
     ) -> Result<Vec<f64>, ProximityError> {
         self.each(points, progress, |search, query| {
-            let distance = self.distance(query, search.candidate(query).squared);
-            let is_negative = distance > 0.0 && self.inside.contains(&self.tree, query);
+            let distance = self.distance(query, search.nearest(query).squared);
+            let is_negative = distance > 0.0 && self.inside.contains(&self.bvh, query);
             if is_negative { -distance } else { distance }
         })
     }
@@ -256,7 +259,7 @@ impl Proximity {
         points: &[[T; 3]],
         progress: &dyn Progress,
     ) -> Result<Vec<bool>, ProximityError> {
-        self.each(points, progress, |_, query| self.inside.contains(&self.tree, query))
+        self.each(points, progress, |_, query| self.inside.contains(&self.bvh, query))
     }
 
     /// Calls `answer` in parallel with each point, and with a search of its thread.
@@ -268,22 +271,27 @@ impl Proximity {
     ) -> Result<Vec<R>, ProximityError> {
         let progress = &Latch::new(progress);
         progress.start("points", points.len() as u64);
-        let query =
-            |point: &[T; 3]| Query::new(self.lattice(), &self.bounds, point.map(Into::into));
+        let query = |index: usize| {
+            let point: [f64; 3] = points[index].map(Into::into);
+            Query::new(self.lattice(), &self.bounds, point)
+                .ok_or(ProximityError::Point { index, point })
+        };
+        let per_task = points.len() / (8 * rayon::current_num_threads());
+        let per_task = per_task.clamp(TASK[0], TASK[1]);
         let mut answers = vec![R::default(); points.len()];
-        let tasks = answers.par_chunks_mut(TASK).zip(points.par_chunks(TASK)).enumerate();
-        let errors = tasks.map(|(task, (answers, points))| {
+        let errors = answers.par_chunks_mut(per_task).enumerate().map(|(task, answers)| {
             check_cancelled(progress)?;
+            let first = task * per_task;
+            let queries = (first..first + answers.len()).map(query);
+            let queries = queries.collect::<Result<Vec<Query>, _>>()?;
+            let mut order: Vec<usize> = (0..queries.len()).collect();
+            order.sort_by_cached_key(|&at| queries[at].morton_code());
             let mut search = Search::new(self);
-            for (at, (to, point)) in answers.iter_mut().zip(points).enumerate() {
-                let Some(query) = query(point) else {
-                    let (index, point) = (task * TASK + at, point.map(Into::into));
-                    return Err(ProximityError::Point { index, point });
-                };
-                *to = answer(&mut search, &query);
+            for at in order {
+                answers[at] = answer(&mut search, &queries[at]);
             }
-            progress.advance(points.len() as u64);
-            Ok(())
+            progress.advance(answers.len() as u64);
+            Ok::<_, ProximityError>(())
         });
         // The first in the order of points.
         match errors.find_map_first(Result::err) {
@@ -307,81 +315,5 @@ impl Proximity {
             let units = a * weights[0] + b * weights[1] + c * weights[2];
             lattice.anchor[axis] + units / lattice.scale
         })
-    }
-}
-
-/// Searches of one thread, each from the triangle that the last one found: neighbours in an array
-/// are often near each other.
-struct Search<'a> {
-    of: &'a Proximity,
-    best: Candidate,
-    /// Nodes, with the squared distance of their bounding box.
-    stack: Vec<(Node, f64)>,
-}
-
-impl<'a> Search<'a> {
-    fn new(of: &'a Proximity) -> Self {
-        Self { of, best: Candidate::new([0; 3], 0, [[0; 3]; 3]), stack: Vec::new() }
-    }
-
-    /// The triangle nearest to a point.
-    fn candidate(&mut self, query: &Query) -> &Candidate {
-        self.of.arch.dispatch(FindNearest { search: self, query });
-        &self.best
-    }
-
-    #[inline(always)]
-    fn candidate_of(&self, index: u32, query: &Query) -> Candidate {
-        let corners = query.corners(&self.of.mesh.triangle(index as usize));
-        Candidate::new(query.at, index, corners)
-    }
-}
-
-/// Best-first descent. A box is skipped if it is farther than the best triangle so far, by more
-/// than the errors of both, so that a triangle as near with a lower index is found.
-struct FindNearest<'a, 'b> {
-    search: &'a mut Search<'b>,
-    query: &'a Query,
-}
-
-impl WithSimd for FindNearest<'_, '_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
-        let Self { search, query } = self;
-        let tree = &search.of.tree;
-        let limit = |best: &Candidate| best.squared * (1.0 + 2.0 * RELATIVE_ERROR);
-        search.best = search.candidate_of(search.best.index, query);
-        search.stack.clear();
-        search.stack.push((tree.root(), 0.0));
-        while let Some((node, squared)) = search.stack.pop() {
-            if squared > limit(&search.best) {
-                continue;
-            }
-            let distances = tree.squared_distances(node, query);
-            let is_near = |lane: usize, best: &Candidate| distances.0[lane] <= limit(best);
-            let first = search.stack.len();
-            for lane in 0..tree.children(node) {
-                if !is_near(lane, &search.best) {
-                    continue;
-                }
-                match tree.child(node, lane) {
-                    Child::Node(child) => {
-                        // The nearest last.
-                        let squared = distances.0[lane];
-                        let farther = search.stack[first..].iter().take_while(|e| e.1 > squared);
-                        let place = first + farther.count();
-                        search.stack.insert(place, (child, squared));
-                    }
-                    Child::Triangle(index) => {
-                        let candidate = search.candidate_of(index, query);
-                        if candidate.precedes(&search.best, query.at) {
-                            search.best = candidate;
-                        }
-                    }
-                }
-            }
-        }
     }
 }

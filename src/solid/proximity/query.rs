@@ -1,5 +1,6 @@
 //! A point on the lattice of a mesh, or on a coarser one if it is far from it.
 
+use crate::base::morton;
 use crate::lattice::{Aabb, Lattice, Triangle};
 use crate::solid::proximity::nearest::Point;
 
@@ -65,6 +66,13 @@ impl Query {
     #[inline(always)]
     pub(super) fn position(&self) -> [f64; 3] {
         self.at.map(|c| c as f64)
+    }
+
+    /// The place of the point on a Morton curve through the mesh and its surroundings.
+    pub(super) fn morton_code(&self) -> u64 {
+        let ends = (1_u64 << 25) as f64;
+        // 19 bits.
+        morton::code(self.units.map(|c| (c.clamp(-ends, ends - 1.0) + ends) as u64 >> 7))
     }
 
     /// Lattice units per unit of `2^shift`.

@@ -16,9 +16,8 @@ use crate::base::progress::Progress;
 use crate::base::vector::{cross, dot, minus, norm};
 use crate::lattice::{Aabb, PlacedMesh, Triangle};
 use crate::solid::topology::patches::{Patches, normal, twice_area};
+use crate::solid::triangle_bvh::TriangleBvh;
 
-/// Triangles per leaf of the tree.
-const LEAF: usize = 8;
 /// Maximum number of triangles of a shell that is probed at all of [`WEIGHTS`].
 const FEW: usize = 512;
 /// Maximum number of triangles of a larger shell that are probed, each at its centroid.
@@ -66,10 +65,10 @@ pub(super) fn faces_back(
 }
 
 /// Maximum memory of [`faces_back`], in bytes: shells, and if they are nested their triangles, what
-/// is around them, and the tree.
+/// is around them, and the BVH.
 pub(super) fn bytes(triangles: usize, patches: usize) -> u64 {
     let of_patch = size_of::<Shell>() + 2 * size_of::<Vec<u32>>() + 48;
-    (of_patch * patches + 20 * triangles) as u64
+    (of_patch * patches + 8 * triangles) as u64 + TriangleBvh::bytes(triangles)
 }
 
 /// A closed shell.
@@ -135,7 +134,7 @@ struct Nesting<'a> {
     patches: &'a Patches,
     as_given: &'a [bool],
     shells: Vec<Shell>,
-    tree: Tree,
+    bvh: TriangleBvh,
 }
 
 impl<'a> Nesting<'a> {
@@ -145,7 +144,9 @@ impl<'a> Nesting<'a> {
         as_given: &'a [bool],
         shells: Vec<Shell>,
     ) -> Self {
-        Self { mesh, patches, as_given, shells, tree: Tree::new(mesh) }
+        // Rays along x pass all nodes of a line along x.
+        let bvh = TriangleBvh::new(mesh, &[1, 2]);
+        Self { mesh, patches, as_given, shells, bvh }
     }
 
     /// Whether each shell is turned.
@@ -241,7 +242,8 @@ impl<'a> Nesting<'a> {
     /// The shells around which the winding number of `probe` is not 0.
     fn around(&self, probe: &Probe) -> Vec<u32> {
         let mut crossed: Vec<(u32, i32)> = Vec::new();
-        self.tree.visit(probe, |index| {
+        self.bvh.meeting(probe.bounds(), |index| {
+            let index = index as usize;
             let crossing = probe.crossing(&self.mesh.triangle(index));
             if crossing != 0 {
                 let crossing = if self.is_flipped(index) { -crossing } else { crossing };
@@ -290,6 +292,13 @@ impl Probe {
         Self { at: [0, 1, 2].map(|axis| sum(axis) + step(axis)), inwards }
     }
 
+    /// The bounding box of the ray, for [`TriangleBvh::meeting`].
+    fn bounds(&self) -> [[i32; 3]; 2] {
+        let before = self.at.map(|c| c.div_euclid(SCALE) as i32);
+        let past = self.at.map(|c| -(-c).div_euclid(SCALE) as i32);
+        [past, [i32::MAX, before[1], before[2]]]
+    }
+
     /// The sign of a linear function that has `value` at the point before it is moved. Below
     /// `2^53` times `2^51` times 3.
     fn sign(&self, value: i128, gradient: [i64; 3]) -> i128 {
@@ -318,73 +327,5 @@ impl Probe {
         }
         let height = dot(minus(self.at, a).map(i128::from), normal.map(i128::from));
         if self.sign(height, normal) == -facing { facing as i32 } else { 0 }
-    }
-}
-
-/// A binary tree of bounding boxes.
-struct Tree {
-    /// The triangles, in the order of the leaves.
-    order: Vec<u32>,
-    /// In preorder: a subtree of depth `d` has `2^(d + 1) - 1` nodes.
-    nodes: Vec<Aabb>,
-    depth: u32,
-}
-
-impl Tree {
-    fn new(mesh: &PlacedMesh) -> Self {
-        let depth = mesh.len().div_ceil(LEAF).next_power_of_two().ilog2();
-        let mut order: Vec<u32> = (0..mesh.len() as u32).collect();
-        let mut nodes = vec![Aabb::EMPTY; (2 << depth) - 1];
-        Self::build(mesh, &mut order, &mut nodes, depth);
-        Self { order, nodes, depth }
-    }
-
-    fn build(mesh: &PlacedMesh, order: &mut [u32], nodes: &mut [Aabb], depth: u32) {
-        let of_triangle = |&index: &u32| Aabb::of(&mesh.triangle(index as usize));
-        let all = order.iter().map(of_triangle).fold(Aabb::EMPTY, Aabb::union);
-        nodes[0] = all;
-        if depth == 0 {
-            return;
-        }
-        // Rays along x pass all nodes of a line along x.
-        let extent = |axis: usize| i64::from(all.hi[axis]) - i64::from(all.lo[axis]);
-        let axis = if extent(1) >= extent(2) { 1 } else { 2 };
-        let middle = order.len() / 2;
-        let center = |&index: &u32| {
-            let [a, b, c] = mesh.triangle(index as usize).map(|corner| i64::from(corner[axis]));
-            a.min(b).min(c) + a.max(b).max(c)
-        };
-        if middle < order.len() {
-            order.select_nth_unstable_by_key(middle, center);
-        }
-        let (low, high) = order.split_at_mut(middle);
-        let (low_nodes, high_nodes) = nodes[1..].split_at_mut((1 << depth) - 1);
-        rayon::join(
-            || Self::build(mesh, low, low_nodes, depth - 1),
-            || Self::build(mesh, high, high_nodes, depth - 1),
-        );
-    }
-
-    /// Visits the triangles whose bounding box the ray may cross.
-    fn visit(&self, probe: &Probe, mut visit: impl FnMut(usize)) {
-        let may_cross = |Aabb { lo, hi }: &Aabb| {
-            let at = |corner: &[i32; 3], axis: usize| SCALE * i64::from(corner[axis]);
-            at(hi, 0) >= probe.at[0]
-                && [1, 2].iter().all(|&a| (at(lo, a)..=at(hi, a)).contains(&probe.at[a]))
-        };
-        let mut stack = vec![(0, 0..self.order.len(), self.depth)];
-        while let Some((node, triangles, depth)) = stack.pop() {
-            if triangles.is_empty() || !may_cross(&self.nodes[node]) {
-                continue;
-            }
-            if depth == 0 {
-                let of_leaf = self.order[triangles].iter().map(|&index| index as usize);
-                of_leaf.for_each(&mut visit);
-                continue;
-            }
-            let middle = triangles.start + triangles.len() / 2;
-            stack.push((node + 1, triangles.start..middle, depth - 1));
-            stack.push((node + (1 << depth), middle..triangles.end, depth - 1));
-        }
     }
 }

@@ -23,7 +23,10 @@ pub fn lines(fill: &FillSummary) -> impl Iterator<Item = (&'static str, String)>
         let patches = counted(fill.flipped_patches, "patch");
         facts.push(format!("flipped: {triangles} in {patches}"));
     }
-    let more = iter::once(facts.join(", ")).chain(fill.caps.clone());
+    let them = if fill.empty_shells == Some(1) { "it" } else { "them" };
+    let empty = fill.empty_shells_text.iter();
+    let empty = empty.map(move |text| format!("{text}; --include-surface keeps {them}"));
+    let more = iter::once(facts.join(", ")).chain(fill.caps.clone()).chain(empty);
     let first = ("fill", format!("{}: {}", fill.rule, fill.reason));
     iter::once(first).chain(more.map(|text| ("", text)))
 }

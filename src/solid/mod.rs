@@ -7,6 +7,7 @@
 //! other meshes it depends on the fill, and warnings give the reasons ([`FillWarning`]).
 
 pub mod distance;
+mod empty_shells;
 pub mod fill;
 pub mod mode;
 pub mod proximity;
@@ -15,6 +16,7 @@ mod summary;
 pub mod topology;
 mod triangle_bvh;
 
+pub use empty_shells::EmptyShells;
 pub use report::{Caps, FillReport, FillWarning, Volume};
 pub use summary::{
     ConfidenceSummary, DisagreementSummary, DoubtSummary, FillSummary, TopologySummary,
@@ -28,7 +30,7 @@ use crate::backend::{Rule, Run};
 use crate::base::names::named;
 use crate::grid::compare::compare;
 use crate::grid::{VoxelGrid, Windings};
-use crate::lattice::{MAX_DIM, PlacedMesh};
+use crate::lattice::{Aabb, MAX_DIM, PlacedMesh};
 use crate::predicate::crosses::Axis;
 use crate::solid::fill::{AxisDisagreement, Generalized};
 use crate::solid::topology::{Boundary, FlipStatistics, Flips, MAX_EDGES, Topology};
@@ -156,6 +158,8 @@ struct OrientedSurface {
     boundary: Option<Boundary>,
     /// Statistics of the flipped triangles; `None` if the mesh is closed and oriented as given.
     flips: Option<FlipStatistics>,
+    /// As [`Flips::shells`].
+    shells: Vec<Aabb>,
 }
 
 impl OrientedSurface {
@@ -174,13 +178,14 @@ impl OrientedSurface {
     /// Analyzes the runner's mesh, and replaces it by the one with flipped parts.
     fn of(runner: &mut Runner) -> Result<Self, BackendError> {
         let (mut surface, flips) = Self::as_given(runner, Topology::may_need_flips)?;
-        if let Some(Flips { statistics, is_flipped }) = flips {
+        if let Some(Flips { statistics, is_flipped, shells }) = flips {
             let is_oriented = surface.topology.is_oriented();
             if let Some(is_flipped) = &is_flipped {
                 runner.mesh = Cow::Owned(runner.mesh.with_flipped(is_flipped));
                 (surface, _) = Self::as_given(runner, |_| false)?;
             }
             surface.flips = (!is_oriented || is_flipped.is_some()).then_some(statistics);
+            surface.shells = shells;
         }
         Ok(surface)
     }
@@ -220,6 +225,7 @@ impl OrientedSurface {
             topology: topology.relative_to(origin),
             boundary: boundary.map(|boundary| boundary.relative_to(origin)),
             flips: None,
+            shells: Vec::new(),
         };
         Ok((surface, flips))
     }

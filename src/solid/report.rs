@@ -8,7 +8,7 @@ use crate::grid::{VoxelGrid, Windings};
 use crate::lattice::{Lattice, PlacedMesh};
 use crate::solid::fill::{AxisDisagreement, Confidence};
 use crate::solid::topology::{FlipStatistics, Topology};
-use crate::solid::{Fill, Findings, MUCH, OrientedSurface};
+use crate::solid::{EmptyShells, Fill, Findings, MUCH, OrientedSurface};
 
 /// The report of a fill.
 #[derive(Debug, Clone)]
@@ -39,6 +39,9 @@ pub struct FillReport {
     pub enclosed: Option<u64>,
     /// Voxels that a flood fill reached though most rays find them inside, for a mesh with holes.
     pub leaked: Option<u64>,
+    /// Shells without a voxel, if there are several shells; `None` for a tile, with an included
+    /// surface, and for more than a million shells.
+    pub empty_shells: Option<EmptyShells>,
     /// The volume, without an included surface.
     pub volume: Volume,
     /// Reasons for doubt; empty if there are none.
@@ -321,7 +324,8 @@ impl FillReport {
             doubts.push(FillWarning::Nothing);
         }
         let Findings { unended, windings, disagreement, enclosed, leaked, caps } = findings;
-        let OrientedSurface { topology, flips, .. } = surface;
+        let OrientedSurface { topology, flips, shells, .. } = surface;
+        let are_judged = !shells.is_empty() && !include_surface && mesh.window().is_none();
         Self {
             lattice: *mesh.lattice(),
             fill,
@@ -334,9 +338,23 @@ impl FillReport {
             disagreement,
             enclosed,
             leaked,
+            empty_shells: are_judged.then(|| EmptyShells::of(&shells, grid, mesh.lattice())),
             volume,
             doubts,
         }
+    }
+
+    /// The shells without a voxel, in words.
+    #[must_use]
+    pub fn empty_shells_text(&self) -> Option<String> {
+        let EmptyShells { count, longest } = self.empty_shells.filter(|empty| empty.count > 0)?;
+        let shells = counted(self.topology.shells, "shell");
+        let (have, are) = if count == 1 { ("has", "it is") } else { ("have", "they are") };
+        Some(format!(
+            "{} of {shells} {have} no voxel (up to {longest:.1} voxels long): {are} thinner than a \
+             voxel, or open",
+            grouped(count)
+        ))
     }
 
     /// Columns with a winding number opposite in sign to the mesh's volume, where winding
@@ -381,13 +399,14 @@ impl FillReport {
             }
             _ => String::new(),
         };
+        let empty = self.empty_shells_text().map(|text| format!("; {text}")).unwrap_or_default();
         let doubts: Vec<String> = self.doubts.iter().map(ToString::to_string).collect();
         let doubts = match doubts[..] {
             [] => String::new(),
             _ => format!("; doubtful, as {}", doubts.join(", and ")),
         };
         let mesh = self.mesh();
-        format!("{mesh}: filled by {fill}, {reason}{flips}{caps}{agreement}{volume}{doubts}")
+        format!("{mesh}: filled by {fill}, {reason}{flips}{caps}{agreement}{volume}{empty}{doubts}")
     }
 
     /// The mesh's topology, in words.

@@ -55,6 +55,13 @@ pub struct FillSummary {
     pub enclosed: Option<u64>,
     /// Voxels that the flood fill reached though most rays find them inside.
     pub leaked: Option<u64>,
+    /// Shells without a voxel, if there are several shells; not for a tile, nor with an included
+    /// surface.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub empty_shells: Option<u64>,
+    /// These shells as text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub empty_shells_text: Option<String>,
     /// Volume of the voxels, in cubic mesh units.
     pub voxel_volume: f64,
     /// Volume of a closed mesh, in cubic mesh units; negative if it is inside out.
@@ -202,6 +209,8 @@ impl FillSummary {
                 .map(|disagreement| DisagreementSummary::new(disagreement, lattice)),
             enclosed: filling.enclosed,
             leaked: filling.leaked,
+            empty_shells: filling.empty_shells.map(|empty| empty.count),
+            empty_shells_text: filling.empty_shells_text(),
             voxel_volume: filling.volume.voxels,
             mesh_volume: filling.volume.mesh,
         }

@@ -129,6 +129,26 @@ fn a_solid_says_how_it_was_filled_and_why() {
 }
 
 #[test]
+fn a_solid_says_how_many_shells_have_no_voxel() {
+    let folder = folder();
+    let tetrahedron = "v 5 0 0\nv 5.1 0 0\nv 5 0.1 0\nv 5 0 0.1\n\
+                       f -4 -2 -3\nf -4 -3 -1\nf -4 -1 -2\nf -3 -2 -1\n";
+    folder.write("two.obj", cube_without(&[]) + tetrahedron);
+    let text =
+        "1 of 2 shells has no voxel (up to 0.2 voxels long): it is thinner than a voxel, or open";
+    let line = format!("\n          {text}; --include-surface keeps it\n");
+    let said = says(&folder, "two.obj --voxel-size 0.5 --mode solid --strict", &line);
+    assert!(!said.contains("warning"), "{said}");
+    let fill = |args: &str| {
+        let args = format!("two.obj --voxel-size 0.5 --mode solid --json {args}");
+        json(&voxelize(&folder, &args))["fill"].clone()
+    };
+    let found = fill("");
+    assert_eq!((&found["empty_shells"], &found["empty_shells_text"]), (&1.into(), &text.into()));
+    assert_eq!(fill("--include-surface").get("empty_shells"), None);
+}
+
+#[test]
 fn a_doubtful_fill_is_said_with_the_place_where_it_is_worst() {
     let folder = cubes();
     let output = voxelize(&folder, "torn.obj --res 8 --mode solid --fill vote -o torn.npy --json");

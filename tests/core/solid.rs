@@ -428,6 +428,64 @@ fn all_fills_agree_on_what_is_closed_once() {
 }
 
 #[test]
+fn shells_without_a_voxel_are_counted_unless_the_surface_is_included() {
+    let block = cuboid([0.0; 3], [8.0, 4.0, 4.0]);
+    let fin = cuboid([3.0, 1.6, 4.0], [7.0, 1.9, 9.0]);
+    let parts = together(&[block.clone(), fin.clone()]);
+    let empty = |mesh: &PlacedMesh| {
+        let empty = solid(mesh, Fill::Auto).1.empty_shells;
+        empty.map(|empty| (empty.count, empty.longest))
+    };
+    assert_eq!(empty(&at_voxel_size(&parts, 1.0)), Some((1, 5.0)));
+    assert_eq!(empty(&at_voxel_size(&parts, 0.25)), Some((0, 0.0)));
+    let said = sentence(&at_voxel_size(&parts, 1.0), Fill::Auto);
+    let expected =
+        "; 1 of 2 shells has no voxel (up to 5.0 voxels long): it is thinner than a voxel, or open";
+    assert!(said.ends_with(expected), "{said}");
+    let open = lidless_cube([3.0, 1.0, -9.0], 0.3);
+    let turned = inside_out(&cuboid([9.1, 0.0, 0.0], [9.3, 4.0, 4.0]));
+    let more = together(&[parts.clone(), open, turned]);
+    assert_eq!(empty(&at_voxel_size(&more, 1.0)), Some((3, 5.0)));
+    // One shell, and a part that is not in the grid.
+    assert_eq!(empty(&at_voxel_size(&fin, 1.0)), None);
+    assert_eq!(empty(&within(&parts, 1.0, [0.0; 3], [8.0, 4.0, 8.0])), Some((0, 0.0)));
+    let mode = Mode::Solid(Solid { fill: Fill::Auto, include_surface: true });
+    let with_surface = in_mode(&at_voxel_size(&parts, 1.0), mode);
+    assert_eq!(with_surface.fill_report.unwrap().empty_shells, None);
+}
+
+#[test]
+fn a_shell_has_a_voxel_if_a_voxels_centre_is_in_its_bounding_box() {
+    let mut rng = Rng::with_seed(91);
+    let mut counts = [0_u64; 2];
+    for _ in 0..40 {
+        let cuboids: Vec<[[f64; 3]; 2]> = (0..12)
+            .map(|_| {
+                let sixteenths = |rng: &mut Rng, most: i32| f64::from(rng.i32(1..most)) / 16.0;
+                let min = [(); 3].map(|()| sixteenths(&mut rng, 600));
+                let thin = rng.usize(0..3);
+                let most = |a: usize| if a == thin { 24 } else { 400 };
+                [min, [0, 1, 2].map(|a| min[a] + sixteenths(&mut rng, most(a)))]
+            })
+            .collect();
+        let meshes: Vec<Mesh> = cuboids.iter().map(|&[min, max]| cuboid(min, max)).collect();
+        let (grid, report) = solid(&in_grid(&together(&meshes), [64; 3]), Fill::Auto);
+        let has_voxel = |[min, max]: &[[f64; 3]; 2]| {
+            let is_in = |voxel: [u32; 3]| {
+                let center = voxel.map(|c| f64::from(c) + 0.5);
+                (0..3).all(|a| (min[a]..=max[a]).contains(&center[a]))
+            };
+            grid.voxels().any(is_in)
+        };
+        let expected = cuboids.iter().filter(|bounds| !has_voxel(bounds)).count() as u64;
+        assert_eq!(report.empty_shells.map(|empty| empty.count), Some(expected), "{cuboids:?}");
+        counts[0] += expected;
+        counts[1] += cuboids.len() as u64 - expected;
+    }
+    assert!(counts.iter().all(|&count| count > 50), "{counts:?}");
+}
+
+#[test]
 fn the_shell_adds_the_surface_and_nothing_else() {
     let meshes = closed_meshes().take(12).map(|(_, mesh)| mesh);
     for mesh in meshes.chain([in_grid(&open_cube(1, true), [12; 3])]) {

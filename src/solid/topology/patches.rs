@@ -11,9 +11,9 @@ use rayon::prelude::*;
 
 use crate::base::progress::Progress;
 use crate::base::vector::{cross, minus, norm};
-use crate::lattice::{PlacedMesh, Triangle};
+use crate::lattice::{Aabb, PlacedMesh, Triangle};
 use crate::solid::topology::edges::{Matching, Pair};
-use crate::solid::topology::{Topology, nesting, sight};
+use crate::solid::topology::{Topology, nesting, shells, sight};
 
 /// Statistics of flipped triangles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -33,18 +33,28 @@ pub(crate) struct Flips {
     /// Whether each triangle is flipped; `None` if none is, and if all are: a mesh that is inside
     /// out as a whole has the same solid.
     pub(crate) is_flipped: Option<Vec<bool>>,
+    /// The bounding box of each shell; none if there are one or more than [`MAX_SHELLS`].
+    pub(crate) shells: Vec<Aabb>,
 }
+
+/// Maximum number of shells with bounding boxes, of 24 MiB.
+const MAX_SHELLS: u64 = 1 << 20;
 
 /// The triangles to flip in a mesh of this topology. If `progress` is cancelled, the result has no
 /// meaning.
 pub(super) fn flips(matching: &Matching, topology: &Topology, progress: &dyn Progress) -> Flips {
     let mesh = matching.mesh;
     let is_manifold = topology.non_manifold_edges == 0;
+    let roots = matching.shells();
+    let shells = match topology.shells {
+        2..=MAX_SHELLS => shells::bounds(mesh, &roots),
+        _ => Vec::new(),
+    };
     let (patches, are_closed) = if topology.is_oriented() {
-        let shells = if is_manifold { matching.shells() } else { matching.paired_shells() };
-        (Patches::consistent(shells), true)
+        let roots = if is_manifold { roots } else { matching.paired_shells() };
+        (Patches::consistent(roots), true)
     } else if is_manifold && topology.inconsistent_edges == 0 {
-        (Patches::consistent(matching.shells()), false)
+        (Patches::consistent(roots), false)
     } else {
         let (pairs, unpaired) = matching.pairs();
         let patches = Patches::new(mesh.len(), pairs);
@@ -66,11 +76,11 @@ pub(super) fn flips(matching: &Matching, topology: &Topology, progress: &dyn Pro
     let patches = patches.len() as u64;
     if flipped_triangles == 0 || topology.is_oriented() && flipped_triangles == mesh.len() as u64 {
         let statistics = FlipStatistics { patches, ..FlipStatistics::default() };
-        return Flips { statistics, is_flipped: None };
+        return Flips { statistics, is_flipped: None, shells };
     }
     let flipped_patches = has_flipped.iter().filter(|&&has| has).count() as u64;
     let statistics = FlipStatistics { patches, flipped_patches, flipped_triangles };
-    Flips { statistics, is_flipped: Some(is_flipped) }
+    Flips { statistics, is_flipped: Some(is_flipped), shells }
 }
 
 /// An upper bound of the memory of [`flips`] for so many triangles of this topology, in bytes,
@@ -81,7 +91,8 @@ pub(super) fn bytes(triangles: usize, topology: &Topology) -> u64 {
         _ => triangles,
     };
     let judged = nesting::bytes(triangles, patches);
-    let forest = (28 * triangles) as u64;
+    let boxes = size_of::<Aabb>() as u64 * topology.shells.min(MAX_SHELLS);
+    let forest = boxes + (28 * triangles) as u64;
     if topology.is_oriented() {
         return forest + judged;
     }

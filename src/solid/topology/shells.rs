@@ -5,6 +5,8 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use rayon::prelude::*;
 
+use crate::lattice::{Aabb, PlacedMesh};
+
 /// A forest of triangles: the parent of each has a lower index, or is itself.
 pub(super) struct Shells {
     parents: Vec<AtomicU32>,
@@ -59,4 +61,29 @@ impl Shells {
     pub(super) fn roots(&self) -> Vec<u32> {
         (0..self.parents.len() as u32).map(|triangle| self.root(triangle)).collect()
     }
+}
+
+/// The bounding box of each shell, by the [roots](Shells::roots) of its triangles; collapsed
+/// triangles have none.
+pub(super) fn bounds(mesh: &PlacedMesh, roots: &[u32]) -> Vec<Aabb> {
+    let mut bounds: Vec<Aabb> = Vec::new();
+    // The index of each triangle's shell: its root, the lowest triangle, comes first.
+    let mut shells = vec![0_u32; roots.len()];
+    for (at, &root) in roots.iter().enumerate() {
+        let triangle = mesh.triangle(at);
+        let [a, b, c] = triangle;
+        if a == b || b == c || c == a {
+            continue;
+        }
+        let of_triangle = Aabb::of(&triangle);
+        if root as usize == at {
+            shells[at] = bounds.len() as u32;
+            bounds.push(of_triangle);
+        } else {
+            shells[at] = shells[root as usize];
+            let shell = &mut bounds[shells[at] as usize];
+            *shell = shell.union(of_triangle);
+        }
+    }
+    bounds
 }

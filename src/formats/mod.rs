@@ -20,12 +20,10 @@ pub use crate::formats::grid::minecraft::schem::{Blocks, BlocksError, MAX_BLOCKS
 pub use crate::formats::grid::vox::{MAX_SCENE, VoxFiles, VoxPart};
 pub use crate::formats::io::reporting::Reporting;
 #[doc(hidden)]
-pub use crate::formats::io::save::{
-    Replacement, check_file, check_space, replaceable, write_counted,
-};
+pub use crate::formats::io::save::{check_file, check_space, replaceable, write_counted};
 pub use crate::formats::io::save::{replace_file, save_distances, save_grid, save_grid_with};
 #[doc(hidden)]
-pub use crate::formats::io::temporary;
+pub use crate::formats::io::temporary::{self, Replacement};
 pub use crate::formats::mesh::sidecars::{Sidecar, Sidecars};
 pub use crate::formats::read::{
     LoadedGrid, LoadedMesh, MeshFile, Part, ReadOptions, read_grid, read_grid_from,

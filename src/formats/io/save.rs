@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::base::numbers::grouped;
 #[cfg(any(unix, windows))]
 use crate::formats::io::temporary::folder_of;
-use crate::formats::io::temporary::{CompleteFile, TemporaryFile, behind_links};
+use crate::formats::io::temporary::{Replacement, TemporaryFile, behind_links};
 use crate::formats::{
     GridFormat, UnknownFormat, WriteError, WriteOptions, write_distances, write_grid_with,
 };
@@ -141,15 +141,6 @@ pub fn replaceable(path: &Path) -> Result<PathBuf, WriteError> {
     }
 }
 
-/// A complete file, on the disk, beside the one that it replaces; removed if it is dropped.
-#[doc(hidden)]
-#[derive(Debug)]
-pub struct Replacement {
-    target: PathBuf,
-    file: CompleteFile,
-    bytes: u64,
-}
-
 impl Replacement {
     /// Writes the file that will replace the one at `path`.
     ///
@@ -162,28 +153,7 @@ impl Replacement {
         let target = replaceable(path)?;
         let file = TemporaryFile::beside(&target)?;
         let bytes = write_counted(file.file(), write)?;
-        Ok(Self { target, file: file.complete()?, bytes })
-    }
-
-    /// Its length.
-    #[must_use]
-    pub fn bytes(&self) -> u64 {
-        self.bytes
-    }
-
-    /// Closes the file, since the number of open files is limited. Until it is renamed, another
-    /// replacement of this process must stay open.
-    #[must_use]
-    pub fn closed(self) -> Self {
-        Self { file: self.file.closed(), ..self }
-    }
-
-    /// Renames the file.
-    ///
-    /// # Errors
-    /// The operating system reports an error; an existing file is unchanged.
-    pub fn finish(self) -> Result<(), WriteError> {
-        self.file.finish(&self.target)
+        file.complete(target, bytes)
     }
 }
 

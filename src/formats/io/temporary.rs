@@ -41,13 +41,15 @@ pub struct TemporaryFile {
     entry: Entry,
 }
 
-/// A complete file, synchronized to disk; removed when dropped.
+/// A complete file, on the disk, beside the one that it replaces; removed if it is dropped.
 #[derive(Debug)]
-pub struct CompleteFile {
+pub struct Replacement {
     /// Keeps the lock; `None` if the file was closed.
     file: Option<File>,
     // Dropped after the file.
     entry: Entry,
+    target: PathBuf,
+    bytes: u64,
 }
 
 /// A path in the list; its file is removed when it is dropped, and then its entry.
@@ -96,33 +98,39 @@ impl TemporaryFile {
         &self.file
     }
 
-    /// Synchronizes the file to disk.
+    /// Synchronizes the file, of so many `bytes`, to disk; it is to replace `target`.
     ///
     /// # Errors
     /// The operating system reports an error.
-    pub fn complete(self) -> Result<CompleteFile, WriteError> {
+    pub(super) fn complete(self, target: PathBuf, bytes: u64) -> Result<Replacement, WriteError> {
         // Some file systems only report a full disk here.
         self.file.sync_all()?;
-        Ok(CompleteFile { file: Some(self.file), entry: self.entry })
+        Ok(Replacement { file: Some(self.file), entry: self.entry, target, bytes })
     }
 }
 
-impl CompleteFile {
+impl Replacement {
+    /// Its length.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
     /// Closes the file, since the number of open files is limited. Until it is renamed, another
-    /// temporary file of this process must stay open.
+    /// replacement of this process must stay open.
     #[must_use]
     pub fn closed(self) -> Self {
         Self { file: None, ..self }
     }
 
-    /// Renames the file to `target`, and keeps the permissions of an existing `target`.
+    /// Renames the file, and keeps the permissions of an existing one.
     ///
     /// # Errors
-    /// The operating system reports an error; `target` is unchanged.
-    pub fn finish(self, target: &Path) -> Result<(), WriteError> {
-        let Self { file, entry } = self;
+    /// The operating system reports an error; an existing file is unchanged.
+    pub fn finish(self) -> Result<(), WriteError> {
+        let Self { file, entry, target, .. } = self;
         drop(file);
-        if let Ok(old) = fs::metadata(target) {
+        if let Ok(old) = fs::metadata(&target) {
             fs::set_permissions(&entry.0, old.permissions())?;
         }
         let _uninterrupted = files();
@@ -244,8 +252,8 @@ mod tests {
     #[test]
     fn a_complete_file_keeps_its_lock_unless_it_is_closed() {
         let folder = tempfile::tempdir().unwrap();
-        let file = TemporaryFile::beside(&folder.path().join("out.vox")).unwrap();
-        let complete = file.complete().unwrap();
+        let target = folder.path().join("out.vox");
+        let complete = TemporaryFile::beside(&target).unwrap().complete(target, 0).unwrap();
         let lock = || File::options().write(true).open(&complete.entry.0).unwrap().try_lock();
         assert!(lock().is_err());
         let path = complete.entry.0.clone();
@@ -267,7 +275,7 @@ mod tests {
 
         let listed = files();
         let finishing =
-            thread::spawn(move || unsynced.complete().and_then(|file| file.finish(&target)));
+            thread::spawn(move || unsynced.complete(target, 0).and_then(Replacement::finish));
         let is_gone = (0..5000).any(|_| {
             thread::sleep(Duration::from_millis(1));
             !path.exists()

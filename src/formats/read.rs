@@ -11,7 +11,9 @@ use crate::base::progress::{NoProgress, Progress};
 use crate::formats::io::bytes::{checked_bytes, refuse_stand_in};
 use crate::formats::io::reporting::INTERVAL;
 use crate::formats::table::grid_of_path;
-use crate::formats::{GridFormat, MeshSpec, ReadError, Reporting, Sidecar, Sidecars, is_mesh};
+use crate::formats::{
+    GridFormat, MeshSpec, ReadError, Reporting, Sidecar, Sidecars, content, is_mesh,
+};
 use crate::grid::VoxelGrid;
 use crate::mesh::Mesh;
 
@@ -197,7 +199,7 @@ impl<'a> MeshFile<'a> {
     pub fn parse(self, progress: &dyn Progress) -> Result<LoadedMesh, ReadError> {
         progress.start("parse", 0);
         if self.bytes.is_empty() {
-            return Err(ReadError::Content("the file is empty".into()));
+            return Err(content("the file is empty"));
         }
         refuse_stand_in(&self.bytes)?;
         let sidecars = self.sidecars.with_new_log();
@@ -250,7 +252,13 @@ pub fn read_grid_with(
     let path = path.as_ref();
     refuse_folder(path)?;
     let file = File::open(path)?;
-    refuse_mesh(path)?;
+    // Also one that `write_grid` makes.
+    if is_mesh(path) {
+        return Err(ReadError::Unsupported(
+            "is a mesh, and not a grid of voxels: voxelize it, or name the grid that it was made of"
+                .into(),
+        ));
+    }
     let format = grid_of_path(path, iter::empty())?;
     // A pipe has no length.
     let length = file.metadata()?.len();
@@ -294,16 +302,4 @@ pub fn read_grid_from_with(
     let read = format.spec().read.ok_or_else(unread)?;
     refuse_stand_in(file.fill_buf()?)?;
     read(file, options.memory)
-}
-
-/// Rejects meshes, also those that [`write_grid`](crate::formats::write_grid) makes.
-fn refuse_mesh(path: &Path) -> Result<(), ReadError> {
-    if is_mesh(path) {
-        Err(ReadError::Unsupported(
-            "is a mesh, and not a grid of voxels: voxelize it, or name the grid that it was made of"
-                .into(),
-        ))
-    } else {
-        Ok(())
-    }
 }

@@ -1,6 +1,6 @@
 //! What a format is: its names, its reader and its writer.
 
-use std::io::{BufRead, Write};
+use std::io::{BufRead, BufWriter, Write};
 
 use crate::formats::{
     LoadedGrid, LoadedMesh, ReadError, ReadOptions, Sidecars, WriteError, WriteOptions,
@@ -10,8 +10,11 @@ use crate::solid::distance::DistanceField;
 
 /// A reader of a file, in at most this many bytes of memory, as far as a small file could need more.
 type ReadGrid = fn(&mut dyn BufRead, u64) -> Result<LoadedGrid, ReadError>;
-type WriteDistances = fn(&DistanceField, &mut dyn Write) -> Result<(), WriteError>;
-type WriteGrid = fn(&VoxelGrid, &WriteOptions, &mut dyn Write) -> Result<(), WriteError>;
+type WriteDistances = fn(&DistanceField, &mut Out) -> Result<(), WriteError>;
+type WriteGrid = fn(&VoxelGrid, &WriteOptions, &mut Out) -> Result<(), WriteError>;
+
+/// The buffered output of a writer, flushed after it.
+pub(super) type Out<'a> = BufWriter<&'a mut dyn Write>;
 
 /// The description of a grid format.
 #[derive(Debug)]

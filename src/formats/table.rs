@@ -160,10 +160,7 @@ impl GridFormat {
     /// # Errors
     /// It cannot; the message lists the formats that can.
     pub fn check_distances(self) -> Result<(), WriteError> {
-        if self.spec().has_distances() {
-            return Ok(());
-        }
-        Err(self.cannot_hold("distances", GridSpec::has_distances))
+        self.check("distances", GridSpec::has_distances)
     }
 
     /// Whether the format can hold attributes.
@@ -171,21 +168,21 @@ impl GridFormat {
     /// # Errors
     /// It cannot; the message lists the formats that can.
     pub fn check_attributes(self) -> Result<(), WriteError> {
-        if self.spec().has_attributes {
-            return Ok(());
-        }
-        Err(self.cannot_hold("attributes", |spec| spec.has_attributes))
+        self.check("attributes", |spec| spec.has_attributes)
     }
 
-    /// The error of a format that cannot hold `what`, with the formats that can.
-    fn cannot_hold(self, what: &str, can: impl Fn(&GridSpec) -> bool) -> WriteError {
+    /// Checks that the format can hold `what`; otherwise names the formats that can.
+    fn check(self, what: &str, can: impl Fn(&GridSpec) -> bool) -> Result<(), WriteError> {
+        if can(self.spec()) {
+            return Ok(());
+        }
         let able = Self::ALL.into_iter().filter(|format| can(format.spec()));
         let able: Vec<String> = able.map(|format| format!(".{}", format.extension())).collect();
-        WriteError::Unsupported(format!(
+        Err(WriteError::Unsupported(format!(
             ".{} files cannot hold {what}: use one of {}",
             self.extension(),
             able.join(", ")
-        ))
+        )))
     }
 
     /// A lower bound of the file size in bytes, for formats whose size depends mainly on `dims`.

@@ -1,6 +1,6 @@
 //! Writes grids and distances.
 
-use std::io::Write;
+use std::io::{BufWriter, Write};
 
 #[cfg(feature = "palette")]
 use crate::formats::Blocks;
@@ -90,8 +90,13 @@ pub fn write_grid_with(
         || WriteError::Unsupported(format!(".{extension} files are read, but not written"));
     let write = format.spec().write.ok_or_else(unwritten)?;
     check_place(grid.world.place)?;
-    write(grid, options, out)
+    let mut out = BufWriter::with_capacity(BUFFER, out);
+    write(grid, options, &mut out)?;
+    Ok(out.flush()?)
 }
+
+/// Bytes of a writer's buffer.
+const BUFFER: usize = 1 << 18;
 
 /// # Errors
 /// The grid's place is impossible, which readers refuse.
@@ -116,5 +121,8 @@ pub fn write_distances(
 ) -> Result<(), WriteError> {
     format.check_distances()?;
     check_place(field.world().place)?;
-    format.spec().distances.map_or(Ok(()), |write| write(field, out))
+    let Some(write) = format.spec().distances else { return Ok(()) };
+    let mut out = BufWriter::with_capacity(BUFFER, out);
+    write(field, &mut out)?;
+    Ok(out.flush()?)
 }

@@ -392,7 +392,7 @@ pub(crate) fn run_bounds(start: BrickKey, len: u32, mask: &Mask) -> [[u32; 3]; 2
 }
 
 /// The union of two bounds.
-pub(crate) fn union_bounds(a: [[u32; 3]; 2], b: [[u32; 3]; 2]) -> [[u32; 3]; 2] {
+pub(crate) fn union_bounds<T: Copy + Ord>(a: [[T; 3]; 2], b: [[T; 3]; 2]) -> [[T; 3]; 2] {
     let min = std::array::from_fn(|i| a[0][i].min(b[0][i]));
     let max = std::array::from_fn(|i| a[1][i].max(b[1][i]));
     [min, max]

@@ -1,5 +1,6 @@
 //! Converts the colours that readers find, by brick, to those of a grid.
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
@@ -14,41 +15,35 @@ const MAX_IN_RUNS: u64 = 1 << 26;
 pub(crate) const TOO_MANY_COLORS: &str = "too many solid parts differ in colour from the others";
 
 /// The colours of a run of bricks along `x`, the same in each brick.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct ColorRun<'a> {
     pub(crate) start: BrickKey,
     pub(crate) len: u32,
     /// The voxels that have a colour.
-    pub(crate) mask: &'a Mask,
+    pub(crate) mask: Mask,
     pub(crate) colors: MaskColors<'a>,
 }
 
 /// The colours of the voxels of a mask.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) enum MaskColors<'a> {
     All(Rgba),
     /// In the order of mask words and of bits within a word.
-    Each(&'a [Rgba]),
-}
-
-/// As [`MaskColors`], but owned.
-pub(crate) enum OwnedColors {
-    All(Rgba),
-    Each(Vec<Rgba>),
-}
-
-impl OwnedColors {
-    pub(crate) fn as_slice(&self) -> MaskColors<'_> {
-        match self {
-            Self::All(color) => MaskColors::All(*color),
-            Self::Each(colors) => MaskColors::Each(colors),
-        }
-    }
+    Each(Cow<'a, [Rgba]>),
 }
 
 impl ColorRun<'_> {
     fn end(&self) -> BrickKey {
         self.start.along_x(self.len)
+    }
+
+    /// The same, without a copy of the list of colours.
+    pub(crate) fn borrowed(&self) -> ColorRun<'_> {
+        let colors = match &self.colors {
+            MaskColors::All(color) => MaskColors::All(*color),
+            MaskColors::Each(colors) => MaskColors::Each(Cow::Borrowed(colors)),
+        };
+        ColorRun { colors, ..*self }
     }
 }
 
@@ -64,12 +59,10 @@ struct Segment<'a> {
 impl Segment<'_> {
     /// The colour of all voxels, if the bricks are full and of one colour.
     fn uniform_color(&self, missing: Rgba) -> Option<Rgba> {
-        match self.colors {
+        match &self.colors {
             _ if self.voxels != FULL => None,
             None => Some(missing),
-            Some(ColorRun { mask, colors: MaskColors::All(color), .. }) if *mask == FULL => {
-                Some(color)
-            }
+            Some(ColorRun { mask: FULL, colors: MaskColors::All(color), .. }) => Some(*color),
             Some(_) => None,
         }
     }
@@ -81,8 +74,10 @@ impl Segment<'_> {
     /// The voxels of a brick whose colour differs from `rest`, and these colours.
     fn own(&self, missing: Rgba, rest: Rgba) -> (Mask, Vec<Rgba>) {
         let (mut own, mut own_colors) = ([0; 8], Vec::new());
-        let none = (&[0; 8], MaskColors::All(missing));
-        let (mask, colors) = self.colors.map_or(none, |run| (run.mask, run.colors));
+        let (mask, colors) = match &self.colors {
+            Some(ColorRun { mask, colors, .. }) => (mask, colors),
+            None => (&[0; 8], &MaskColors::All(missing)),
+        };
         let mut index = 0;
         for (x, own) in own.iter_mut().enumerate() {
             let mut left = mask[x] | self.voxels[x];
@@ -92,7 +87,7 @@ impl Segment<'_> {
                 let has_color = mask[x] & bit != 0;
                 let color = match colors {
                     _ if !has_color => missing,
-                    MaskColors::All(color) => color,
+                    MaskColors::All(color) => *color,
                     MaskColors::Each(colors) => colors[index],
                 };
                 index += usize::from(has_color);
@@ -118,14 +113,14 @@ fn segments<'a>(
         let run = rest?;
         let (start, end) = (run.start, run.start.along_x(run.len));
         while color_runs.next_if(|colors| colors.end() <= start).is_some() {}
-        let next = color_runs.peek().copied().filter(|colors| colors.start < end);
+        let next = color_runs.peek().filter(|colors| colors.start < end);
         let colors = next.filter(|colors| colors.start <= start);
         let stop = match (colors, next) {
             (Some(colors), _) => colors.end().min(end),
             (None, Some(next)) => next.start,
             (None, None) => end,
         };
-        let len = start.bricks_to(stop);
+        let (len, colors) = (start.bricks_to(stop), colors.cloned());
         rest = if stop < end {
             Some(crate::grid::BrickRun { start: stop, len: run.len - len, ..run })
         } else {
@@ -181,7 +176,7 @@ mod tests {
         BrickKey::new([x, 0, 0])
     }
 
-    fn run<'a>(x: u32, len: u32, mask: &'a Mask, colors: MaskColors<'a>) -> ColorRun<'a> {
+    fn run(x: u32, len: u32, mask: Mask, colors: MaskColors<'_>) -> ColorRun<'_> {
         ColorRun { start: key(x), len, mask, colors }
     }
 
@@ -191,12 +186,12 @@ mod tests {
         bricks.push((key(10), [3, 0, 0, 0, 0, 0, 0, 1]));
         let grid = VoxelGrid::from_bricks([96, 8, 8], bricks).expect("inside");
         let few = [6, 0, 0, 0, 0, 0, 0, 1];
-        let each = [RED, BLUE, RED];
+        let each: &[Rgba] = &[RED, BLUE, RED];
         let runs = [
-            run(0, 2, &FULL, MaskColors::All(BLUE)),
-            run(3, 4, &FULL, MaskColors::All(RED)),
-            run(7, 1, &few, MaskColors::Each(&each)),
-            run(10, 1, &few, MaskColors::Each(&each)),
+            run(0, 2, FULL, MaskColors::All(BLUE)),
+            run(3, 4, FULL, MaskColors::All(RED)),
+            run(7, 1, few, MaskColors::Each(each.into())),
+            run(10, 1, few, MaskColors::Each(each.into())),
         ];
         let colors = colors(&grid, runs.into_iter(), NONE).expect("few");
         assert_eq!(colors.rest(), RED);
@@ -229,7 +224,7 @@ mod tests {
             let runs = grid.brick_runs().map(move |run| ColorRun {
                 start: run.start,
                 len,
-                mask: &FULL,
+                mask: FULL,
                 colors: MaskColors::All(BLUE),
             });
             colors(&grid, runs, RED)

@@ -9,7 +9,7 @@ use crate::base::srgb::Rgba;
 use crate::formats::io::bytes::fill;
 use crate::formats::io::checked::Checked;
 use crate::formats::{
-    GridSpec, LoadedGrid, ReadError, WriteError, checked_place, content, excerpt, shortened,
+    GridSpec, LoadedGrid, Out, ReadError, WriteError, checked_place, content, excerpt, shortened,
 };
 use crate::grid::{BrickKey, Colors, FULL, Mask, Place, VoxelGrid, World, count, is_empty};
 
@@ -36,7 +36,7 @@ const ALIGN: u64 = 64;
 /// Longest header that is read, in bytes; `write` makes about 250.
 const MAX_HEADER: u64 = 1 << 12;
 
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 struct Header {
     format: String,
     version: u32,
@@ -56,7 +56,7 @@ struct Header {
     crc32: Option<String>,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 struct ColorHeader {
     rest: Rgba,
     bricks: u64,
@@ -67,24 +67,7 @@ struct ColorHeader {
     own_at: u64,
 }
 
-impl ColorHeader {
-    fn of(colors: &Colors) -> Self {
-        let (bricks, own) = (colors.bricks().count() as u64, colors.own_count());
-        let rest = colors.rest();
-        Self { rest, bricks, own, masks_at: 0, keys_at: 0, first_at: 0, own_at: 0 }
-    }
-
-    /// Sets all offsets, from `masks_at` on. Returns the end offset too.
-    fn with_offsets(self, masks_at: u64) -> (Self, u64) {
-        let keys_at = masks_at.saturating_add(self.bricks.saturating_mul(64));
-        let first_at = keys_at.saturating_add(self.bricks.saturating_mul(8));
-        let own_at = first_at.saturating_add(self.bricks.saturating_mul(8));
-        let end = own_at.saturating_add(self.own.saturating_mul(4));
-        (Self { masks_at, keys_at, first_at, own_at, ..self }, end)
-    }
-}
-
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct WorldHeader {
     #[serde(skip_serializing_if = "Option::is_none")]
     origin: Option<[f64; 3]>,
@@ -101,33 +84,45 @@ impl Header {
             voxel_size: place.map(|place| place.voxel_size),
             up: up.name().to_owned(),
         });
-        let (bricks, runs) = (grid.masks().len() as u64, grid.full_runs().len() as u64);
+        let colors = grid.colors.as_ref().map(|colors| ColorHeader {
+            rest: colors.rest(),
+            bricks: colors.bricks().count() as u64,
+            own: colors.own_count(),
+            ..ColorHeader::default()
+        });
         let header = Self {
             format: FORMAT.to_owned(),
-            version: if grid.colors.is_some() { COLORED_VERSION } else { VERSION },
+            version: if colors.is_some() { COLORED_VERSION } else { VERSION },
             dims: grid.dims(),
             world,
-            bricks,
-            runs,
-            masks_at: 0,
-            keys_at: 0,
-            runs_at: 0,
-            colors: grid.colors.as_ref().map(ColorHeader::of),
-            bytes: 0,
+            bricks: grid.masks().len() as u64,
+            runs: grid.full_runs().len() as u64,
+            colors,
             crc32: Some(NO_CRC.to_owned()),
+            ..Self::default()
         };
         header.with_offsets(MAX_HEADER)
     }
 
     /// Sets all offsets, from `masks_at` on.
-    fn with_offsets(self, masks_at: u64) -> Self {
-        let keys_at = masks_at.saturating_add(self.bricks.saturating_mul(64));
-        let runs_at = keys_at.saturating_add(self.bricks.saturating_mul(8));
-        let colors_at = runs_at.saturating_add(self.runs.saturating_mul(16));
-        let colors = self.colors.clone().map(|colors| colors.with_offsets(colors_at));
-        let bytes = colors.as_ref().map_or(colors_at, |&(_, end)| end);
-        let colors = colors.map(|(colors, _)| colors);
-        Self { masks_at, keys_at, runs_at, colors, bytes, ..self }
+    fn with_offsets(mut self, masks_at: u64) -> Self {
+        let mut end = masks_at;
+        let mut begin = |count: u64, size: u64| {
+            let begin = end;
+            end = end.saturating_add(count.saturating_mul(size));
+            begin
+        };
+        self.masks_at = begin(self.bricks, 64);
+        self.keys_at = begin(self.bricks, 8);
+        self.runs_at = begin(self.runs, 16);
+        if let Some(colors) = &mut self.colors {
+            colors.masks_at = begin(colors.bricks, 64);
+            colors.keys_at = begin(colors.bricks, 8);
+            colors.first_at = begin(colors.bricks, 8);
+            colors.own_at = begin(colors.own, 4);
+        }
+        self.bytes = end;
+        self
     }
 
     /// The header line, padded to the alignment.
@@ -155,17 +150,14 @@ impl Header {
 
 /// Writes `grid`, in constant memory; a copy, if there are colours of empty voxels, which are left
 /// out. The data is generated twice, first for the checksum.
-///
-/// # Errors
-/// `out` fails.
-pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
+pub fn write(grid: &VoxelGrid, out: &mut Out) -> Result<(), WriteError> {
     match grid.colors.as_ref().and_then(|colors| colors.of_occupied(grid)) {
         Some(colors) => write_all(&grid.clone().with_colors(colors), out),
         None => write_all(grid, out),
     }
 }
 
-fn write_all(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
+fn write_all(grid: &VoxelGrid, out: &mut Out) -> Result<(), WriteError> {
     let line = Header::of(grid).line().map_err(std::io::Error::from)?;
     let mut crc = Hasher::new();
     crc.update(line.as_bytes());
@@ -175,10 +167,8 @@ fn write_all(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
     sink.flush()?;
     drop(sink);
     let line = line.replacen(&crc_field(NO_CRC), &crc_field(&digits(checked.crc)), 1);
-    let mut out = BufWriter::with_capacity(1 << 16, out);
     out.write_all(line.as_bytes())?;
-    write_words(grid, &mut out)?;
-    Ok(out.flush()?)
+    Ok(write_words(grid, out)?)
 }
 
 fn digits(crc: Hasher) -> String {
@@ -335,12 +325,7 @@ fn read_header(input: &mut dyn BufRead, crc: &mut Hasher) -> Result<Header, Read
     if header.colors.is_some() != (header.version == COLORED_VERSION) {
         return Err(content("the header's 'version' and 'colors' contradict one another"));
     }
-    let offsets = |header: &Header| {
-        ([header.masks_at, header.keys_at, header.runs_at, header.bytes], header.colors.clone())
-    };
-    let stated = offsets(&header);
-    let header = header.with_offsets(line.len() as u64);
-    if stated == offsets(&header) {
+    if header == header.clone().with_offsets(line.len() as u64) {
         Ok(header)
     } else {
         Err(content("the header's offsets contradict one another"))

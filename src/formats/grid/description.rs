@@ -4,6 +4,7 @@
 use std::fmt;
 
 use crate::formats::Part;
+use crate::formats::io::tokens::numbers;
 use crate::grid::{Place, VoxelGrid, World};
 
 /// The attribute, such as `1 dims=55,99,100 up=y origin=-1.5,0.0,2.0 voxel=0.125`: a version, the
@@ -42,7 +43,7 @@ impl Description {
             let word = words.next_if(|word| word.starts_with(name))?;
             word.strip_prefix(name)
         };
-        let dims = numbers(value("dims=")?)?;
+        let dims = numbers(value("dims=")?.split(','))?;
         let mut world = World::default();
         if let Some(up) = value("up=") {
             world.up = up.parse().ok()?;
@@ -71,20 +72,15 @@ pub(crate) fn parse_description(text: &str) -> Option<([u32; 3], World)> {
 
 /// A part of `dims` voxels, which must be inside the grid.
 fn parse_part(from: &str, of: &str, dims: [u32; 3]) -> Option<Part> {
-    let from: [u32; 3] = numbers(from)?;
-    let of: [u32; 3] = numbers(of)?;
+    let from: [u32; 3] = numbers(from.split(','))?;
+    let of: [u32; 3] = numbers(of.split(','))?;
     let is_inside = |a: usize| from[a].checked_add(dims[a]).is_some_and(|end| end <= of[a]);
     (0..3).all(is_inside).then_some(Part { from, of })
 }
 
 fn parse_place(origin: &str, voxel: &str) -> Option<Place> {
-    let (origin, [voxel_size]) = (numbers(origin)?, numbers(voxel)?);
+    let (origin, voxel_size) = (numbers(origin.split(','))?, voxel.parse().ok()?);
     Some(Place { origin, voxel_size }).filter(Place::is_possible)
-}
-
-fn numbers<T: std::str::FromStr, const N: usize>(text: &str) -> Option<[T; N]> {
-    let numbers: Option<Vec<T>> = text.split(',').map(|number| number.parse().ok()).collect();
-    numbers?.try_into().ok()
 }
 
 #[cfg(test)]

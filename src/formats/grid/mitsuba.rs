@@ -6,10 +6,10 @@
 //! `gridvolume`). Mitsuba uses the box only with `use_grid_bbox`; otherwise it is the unit cube. A
 //! grid without a world position has its corner at the origin and voxels of size 1.
 
-use std::io::{BufWriter, Write};
+use std::io::Write;
 
 use crate::formats::grid::dense;
-use crate::formats::{GridSpec, WriteError, assumed_place, lost_colors, lost_up};
+use crate::formats::{GridSpec, Out, WriteError, assumed_place, lost_colors, lost_up};
 use crate::grid::{Place, VoxelGrid};
 
 /// Mitsuba's `.vol`.
@@ -30,11 +30,7 @@ pub const SPEC: GridSpec = GridSpec {
 const HEADER: u64 = 48;
 
 /// Writes `grid`, in constant memory.
-///
-/// # Errors
-/// `out` fails.
-pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
-    let mut out = BufWriter::new(out);
+pub fn write(grid: &VoxelGrid, out: &mut Out) -> Result<(), WriteError> {
     out.write_all(b"VOL\x03")?;
     let [x, y, z] = grid.dims();
     for number in [1, x, y, z, 1] {
@@ -49,7 +45,7 @@ pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
         floats.extend(row.iter().map(|&byte| f32::from(byte).to_le_bytes()));
         out.write_all(floats.as_flattened())
     })?;
-    Ok(out.flush()?)
+    Ok(())
 }
 
 /// The rounding of the corners, if it exceeds a hundredth of a voxel.

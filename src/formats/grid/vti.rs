@@ -9,10 +9,10 @@
 //! in empty voxels -1 for indices, else 0. The field arrays `material_names` and `label_names` are
 //! the names by index.
 
-use std::io::{BufWriter, Write};
+use std::io::Write;
 
 use crate::formats::grid::dense;
-use crate::formats::{GridSpec, WriteError, assumed_place};
+use crate::formats::{GridSpec, Out, WriteError, assumed_place};
 use crate::grid::{Attributes, Place, Up, VoxelGrid, World};
 
 /// VTK's `.vti`.
@@ -38,11 +38,7 @@ pub const SPEC: GridSpec = GridSpec {
 const TAIL: &str = "\n  </AppendedData>\n</VTKFile>\n";
 
 /// Writes `grid`, in constant memory.
-///
-/// # Errors
-/// `out` fails.
-pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
-    let mut out = BufWriter::new(out);
+pub fn write(grid: &VoxelGrid, out: &mut Out) -> Result<(), WriteError> {
     let volume = dense::volume(grid.dims());
     let attributes = grid.attributes.as_ref();
     out.write_all(head(grid.dims(), grid.world, grid.colors.is_some(), attributes).as_bytes())?;
@@ -61,8 +57,7 @@ pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
             })?;
         }
     }
-    out.write_all(TAIL.as_bytes())?;
-    Ok(out.flush()?)
+    Ok(out.write_all(TAIL.as_bytes())?)
 }
 
 /// Everything before the first array's length.

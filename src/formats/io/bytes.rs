@@ -46,7 +46,7 @@ pub(crate) fn checked_bytes(
     let left = most.saturating_add(1).saturating_sub(bytes.len() as u64);
     file.take(left).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > most {
-        return Err(ReadError::Content(format!(
+        return Err(content(format!(
             "holds more than the {most} bytes that it may: copy it to a file that nothing writes \
              to, or allow more memory"
         )));
@@ -58,17 +58,16 @@ pub(crate) fn checked_bytes(
 /// web page of a download.
 pub(crate) fn refuse_stand_in(start: &[u8]) -> Result<(), ReadError> {
     if start.starts_with(b"version https://git-lfs.github.com/spec/") {
-        return Err(ReadError::Content(
-            "is a Git LFS pointer and not the model: run `git lfs pull` in its repository".into(),
+        return Err(content(
+            "is a Git LFS pointer and not the model: run `git lfs pull` in its repository",
         ));
     }
     let text = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start).trim_ascii_start();
     let is_page =
         |begin: &[u8]| text.get(..begin.len()).is_some_and(|text| text.eq_ignore_ascii_case(begin));
     if is_page(b"<!doctype html") || is_page(b"<html") {
-        return Err(ReadError::Content(
-            "is a web page (HTML) and not the model: download the file that the page links to"
-                .into(),
+        return Err(content(
+            "is a web page (HTML) and not the model: download the file that the page links to",
         ));
     }
     Ok(())

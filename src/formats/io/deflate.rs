@@ -25,8 +25,8 @@ const FLUSHED: [u8; 4] = [0, 0, 0xff, 0xff];
 const LAST_BLOCK: [u8; 2] = [3, 0];
 
 /// Writes deflated content to `out`.
-pub(crate) struct Deflater<W> {
-    out: W,
+pub(crate) struct Deflater<'a> {
+    out: &'a mut dyn Write,
     level: Compression,
     /// Less than a batch.
     content: Vec<u8>,
@@ -62,18 +62,18 @@ struct Chunk {
     len: usize,
 }
 
-impl<W: Write> Deflater<W> {
-    pub(crate) fn new(out: W, level: Compression) -> Self {
+impl<'a> Deflater<'a> {
+    pub(crate) fn new(out: &'a mut dyn Write, level: Compression) -> Self {
         let (crc, zeros) = (Hasher::new(), OnceLock::new());
         Self { out, level, content: Vec::new(), crc, len: 0, zeros }
     }
 
     /// Adds the content that `make` computes for each of `items`, in their order. Contents are
     /// computed and deflated in parallel; each is a chunk, and should have about [`CHUNK`] bytes.
-    pub(crate) fn write_each<'a, T: Send>(
+    pub(crate) fn write_each<'c, T: Send>(
         &mut self,
         items: impl Iterator<Item = T>,
-        make: impl Fn(T) -> Content<'a> + Sync,
+        make: impl Fn(T) -> Content<'c> + Sync,
     ) -> io::Result<()> {
         self.write_chunks()?;
         self.put_each(items, make)
@@ -100,10 +100,10 @@ impl<W: Write> Deflater<W> {
         Ok(())
     }
 
-    fn put_each<'a, T: Send>(
+    fn put_each<'c, T: Send>(
         &mut self,
         items: impl Iterator<Item = T>,
-        make: impl Fn(T) -> Content<'a> + Sync,
+        make: impl Fn(T) -> Content<'c> + Sync,
     ) -> io::Result<()> {
         let Self { out, level, crc, len, zeros, .. } = self;
         in_pool(
@@ -118,7 +118,7 @@ impl<W: Write> Deflater<W> {
     }
 }
 
-impl<W: Write> Write for Deflater<W> {
+impl Write for Deflater<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let (part, _) = bytes.split_at(bytes.len().min(BATCH * CHUNK - self.content.len()));
         self.content.extend_from_slice(part);

@@ -1,5 +1,7 @@
 //! A tokenizer of ASCII-compatible text with any line ends, and with line numbers for errors.
 
+use std::str::FromStr;
+
 use crate::formats::{ReadError, excerpt};
 
 /// A cursor over the tokens of a text.
@@ -93,9 +95,21 @@ pub(crate) fn number(token: &[u8]) -> Option<f64> {
     str::from_utf8(token).ok()?.parse().ok()
 }
 
+/// The beginning of a token, for a message.
+pub(crate) fn shown(token: &[u8]) -> String {
+    // A character has at most four bytes.
+    excerpt(&String::from_utf8_lossy(&token[..token.len().min(200)]))
+}
+
 /// A token in quotation marks, for a message.
 pub(crate) fn quoted(token: &[u8]) -> String {
-    // A character has at most four bytes.
-    let start = &token[..token.len().min(200)];
-    format!("'{}'", excerpt(&String::from_utf8_lossy(start)))
+    format!("'{}'", shown(token))
+}
+
+/// Words as `N` numbers; `None` if they are not as many, or not numbers.
+pub(crate) fn numbers<'a, T: FromStr, const N: usize>(
+    words: impl Iterator<Item = &'a str>,
+) -> Option<[T; N]> {
+    let numbers: Option<Vec<T>> = words.map(|word| word.parse().ok()).collect();
+    numbers?.try_into().ok()
 }

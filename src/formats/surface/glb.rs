@@ -6,13 +6,13 @@
 //! linear values (`COLOR_0`) on a white, rough material, which is blended if a voxel is not opaque.
 //! An empty grid is a scene without a mesh.
 
-use std::io::{BufWriter, Write};
+use std::io::Write;
 
 use serde_json::{Value, json};
 
 use super::{Element, Size, Surface, is_opaque};
 use crate::base::srgb::linear_of_rgba;
-use crate::formats::{GridSpec, WriteError};
+use crate::formats::{GridSpec, Out, WriteError};
 use crate::grid::{Place, Up, VoxelGrid, World};
 
 /// Binary glTF, as a mesh of voxel faces.
@@ -40,8 +40,7 @@ const ELEMENT_ARRAY_BUFFER: u32 = 34963;
 ///
 /// # Errors
 /// `out` fails; the file would exceed 4 GiB, the format's limit.
-pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
-    let mut out = BufWriter::new(out);
+pub fn write(grid: &VoxelGrid, out: &mut Out) -> Result<(), WriteError> {
     let surface = Surface::new(grid);
     let layout = Layout { size: surface.size.checked()?, has_colors: grid.colors.is_some() };
     let mut text = document(grid, layout).to_string();
@@ -51,16 +50,16 @@ pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
     let length = 12 + 8 + text.len() as u64 + chunk;
     let length = checked(length)?;
     out.write_all(b"glTF")?;
-    write_numbers(&mut out, [2, length, text.len() as u32])?;
+    write_numbers(out, [2, length, text.len() as u32])?;
     out.write_all(b"JSON")?;
     out.write_all(text.as_bytes())?;
     if layout.bytes() > 0 {
-        write_numbers(&mut out, [layout.bytes() as u32])?;
+        write_numbers(out, [layout.bytes() as u32])?;
         out.write_all(b"BIN\0")?;
-        surface.write(&mut out, put_vertex)?;
-        surface.write(&mut out, put_triangles)?;
+        surface.write(out, put_vertex)?;
+        surface.write(out, put_triangles)?;
     }
-    Ok(out.flush()?)
+    Ok(())
 }
 
 /// The file length, if the format can hold it.

@@ -4,11 +4,11 @@
 //! MeshLab and Blender read them; there is no material file. The format has no opacity and no up
 //! axis.
 
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 
 use super::{Element, Surface, placed};
 use crate::base::srgb::Rgba;
-use crate::formats::{GridSpec, WriteError, lost_opacity, lost_up};
+use crate::formats::{GridSpec, Out, WriteError, lost_opacity, lost_up};
 use crate::grid::VoxelGrid;
 
 /// Wavefront OBJ, as a mesh of voxel faces.
@@ -23,13 +23,9 @@ pub const SPEC: GridSpec = GridSpec {
 };
 
 /// Writes the surface of `grid`.
-///
-/// # Errors
-/// `out` fails.
-pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
-    let mut out = BufWriter::new(out);
+pub fn write(grid: &VoxelGrid, out: &mut Out) -> Result<(), WriteError> {
     let place = grid.world.place.unwrap_or_default();
-    Surface::new(grid).write(&mut out, |element, bytes| {
+    Surface::new(grid).write(out, |element, bytes| {
         let written = match element {
             Element::Vertex(corner, color) => write_vertex(placed(&place, corner), color, bytes),
             Element::Quad(vertices) => {
@@ -39,7 +35,7 @@ pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
         };
         written.expect("a list takes all bytes");
     })?;
-    Ok(out.flush()?)
+    Ok(())
 }
 
 fn write_vertex([x, y, z]: [f64; 3], color: Option<Rgba>, out: &mut Vec<u8>) -> io::Result<()> {

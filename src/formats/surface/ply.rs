@@ -4,10 +4,10 @@
 //! grids past about 2,000 voxels per axis, or far from the origin. Colours are `red`, `green` and
 //! `blue` in sRGB, with `alpha` if a voxel is not opaque. The format has no up axis.
 
-use std::io::{BufWriter, Write};
+use std::io::Write;
 
 use super::{Element, Size, Surface, is_opaque, placed};
-use crate::formats::{GridSpec, WriteError, lost_up};
+use crate::formats::{GridSpec, Out, WriteError, lost_up};
 use crate::grid::{Place, VoxelGrid};
 
 /// Stanford PLY, as a mesh of voxel faces.
@@ -25,8 +25,7 @@ pub const SPEC: GridSpec = GridSpec {
 ///
 /// # Errors
 /// `out` fails; the surface has more than 2^32 - 1 rectangles or corners.
-pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
-    let mut out = BufWriter::new(out);
+pub fn write(grid: &VoxelGrid, out: &mut Out) -> Result<(), WriteError> {
     let surface = Surface::new(grid);
     let size = surface.size.checked()?;
     let place = grid.world.place.unwrap_or_default();
@@ -36,7 +35,7 @@ pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
         Some(_) => 3 + usize::from(!is_opaque(grid)),
     };
     out.write_all(header(size, is_double, channels).as_bytes())?;
-    surface.write(&mut out, |element, bytes| {
+    surface.write(out, |element, bytes| {
         let Element::Vertex(corner, color) = element else { return };
         let point = placed(&place, corner);
         if is_double {
@@ -46,12 +45,12 @@ pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
         }
         bytes.extend(&color.unwrap_or_default()[..channels]);
     })?;
-    surface.write(&mut out, |element, bytes| {
+    surface.write(out, |element, bytes| {
         let Element::Quad(vertices) = element else { return };
         bytes.push(4);
         bytes.extend(vertices.map(|number| (number as u32).to_le_bytes()).as_flattened());
     })?;
-    Ok(out.flush()?)
+    Ok(())
 }
 
 /// Whether 32-bit floats represent all voxel corners to a ten-thousandth of a voxel.

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use crate::formats::grid::brick_slice::BrickSlice;
 use crate::formats::grid::dense::{bytes_of_bits, volume};
+use crate::formats::io::tokens::numbers;
 use crate::formats::{LoadedGrid, ReadError, checked_dims, checked_place, content, excerpt};
 use crate::grid::{BRICK, BrickKey, FULL, GridError, Mask, Place, Up, VoxelGrid, World};
 
@@ -137,13 +138,6 @@ fn read_header(input: &mut dyn BufRead) -> Result<Header, ReadError> {
         [0, ..] => Err(content("the header has no 'dim'")),
         _ => Ok(header),
     }
-}
-
-fn numbers<'a, T: std::str::FromStr, const N: usize>(
-    words: impl Iterator<Item = &'a str>,
-) -> Option<[T; N]> {
-    let numbers: Option<Vec<T>> = words.map(|word| word.parse().ok()).collect();
-    numbers?.try_into().ok()
 }
 
 /// Collects voxels in file order into bricks, one slice of bricks along `x` at a time.

@@ -1,21 +1,17 @@
 //! Writing: from slabs of bricks to runs along `y`.
 
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::ops::Range;
 
 use super::{LONGEST_RUN, edge};
-use crate::formats::WriteError;
 use crate::formats::grid::dense::{ONES, bits_of_bytes};
+use crate::formats::{Out, WriteError};
 use crate::grid::{BRICK, BrickKey, FULL, Mask, Place, VoxelGrid};
 
 /// Writes `grid`, in at most 4 MiB of memory.
-///
-/// # Errors
-/// `out` fails.
-pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
+pub fn write(grid: &VoxelGrid, out: &mut Out) -> Result<(), WriteError> {
     let [nx, _, nz] = grid.dims();
     let edge = u64::from(edge(grid.dims()));
-    let mut out = BufWriter::new(out);
     out.write_all(header(grid).as_bytes())?;
     let mut runs = Runs { out, written: 0, ones: 0..0 };
     let mut cache = BrickCache::default();
@@ -29,8 +25,7 @@ pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
             }
         }
     }
-    runs.finish(edge.pow(3))?.flush()?;
-    Ok(())
+    Ok(runs.finish(edge.pow(3))?)
 }
 
 fn header(grid: &VoxelGrid) -> String {
@@ -128,15 +123,15 @@ impl Row {
 }
 
 /// The run-length encoder, in file order.
-struct Runs<W> {
-    out: W,
+struct Runs<'a, 'b> {
+    out: &'a mut Out<'b>,
     /// The number of voxels written.
     written: u64,
     /// The pending run of occupied voxels, which may still grow.
     ones: Range<u64>,
 }
 
-impl<W: Write> Runs<W> {
+impl Runs<'_, '_> {
     /// Adds occupied voxels, after all before.
     fn ones(&mut self, voxels: Range<u64>) -> io::Result<()> {
         if voxels.start != self.ones.end {
@@ -156,10 +151,9 @@ impl<W: Write> Runs<W> {
     }
 
     /// Writes the pending run and empty voxels up to `total`.
-    fn finish(mut self, total: u64) -> io::Result<W> {
+    fn finish(mut self, total: u64) -> io::Result<()> {
         self.flush()?;
-        self.put(0, total - self.written)?;
-        Ok(self.out)
+        self.put(0, total - self.written)
     }
 
     fn put(&mut self, value: u8, count: u64) -> io::Result<()> {

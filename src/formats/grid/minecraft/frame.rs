@@ -1,6 +1,6 @@
 //! The axes of the game.
 
-use std::io::{self, Write};
+use std::io;
 
 use super::kinds::{AIR, Kinds};
 use crate::formats::io::deflate::{CHUNK, Content, Deflater};
@@ -45,11 +45,11 @@ impl Frame {
 
     /// Writes all rows of blocks in file order. `encode` packs the block indices of several rows,
     /// `bits` bits each. All but the last call get rows that fill whole 64-bit words.
-    pub(super) fn write<W: Write>(
+    pub(super) fn write(
         &self,
         grid: &VoxelGrid,
         kinds: &Kinds,
-        out: &mut Deflater<W>,
+        out: &mut Deflater,
         bits: u32,
         encode: impl Fn(Vec<u8>) -> Vec<u8> + Sync,
     ) -> io::Result<()> {

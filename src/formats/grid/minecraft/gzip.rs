@@ -1,27 +1,72 @@
-//! Gzip files, deflated in parallel (L. P. Deutsch, *GZIP file format specification version 4.3*,
-//! RFC 1952, 1996).
+//! Gzip files (L. P. Deutsch, *GZIP file format specification version 4.3*, RFC 1952, 1996): written
+//! in parallel, and read as tags.
 
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
 
 use flate2::Compression;
+use flate2::bufread::GzDecoder;
 
+use super::nbt::{COMPOUND, TagReader};
 use crate::formats::io::deflate::Deflater;
+use crate::formats::{Out, ReadError, content};
 
 /// The magic bytes, deflate, no flags, no time, no level and no operating system.
 const HEADER: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff];
 
 /// Writes a file with the content that `write` writes.
-pub(super) fn write<'a>(
-    out: &'a mut dyn Write,
-    write: impl FnOnce(&mut Deflater<&mut BufWriter<&'a mut dyn Write>>) -> io::Result<()>,
+pub(super) fn write(
+    out: &mut Out,
+    write: impl FnOnce(&mut Deflater) -> io::Result<()>,
 ) -> io::Result<()> {
-    let mut out = BufWriter::new(out);
     out.write_all(&HEADER)?;
-    let mut content = Deflater::new(&mut out, Compression::default());
+    let mut content = Deflater::new(out, Compression::default());
     write(&mut content)?;
     let (crc, len) = content.finish()?;
     out.write_all(&crc.to_le_bytes())?;
     // Modulo 2^32.
-    out.write_all(&(len as u32).to_le_bytes())?;
-    out.flush()
+    out.write_all(&(len as u32).to_le_bytes())
+}
+
+/// The tags of a zipped file.
+pub(super) type Unzipped<'a, 'b> = TagReader<BufReader<GzDecoder<&'a mut (dyn BufRead + 'b)>>>;
+
+/// What `take` makes of the tags in the root compound of `input`, a file that is `what`.
+///
+/// # Errors
+/// Not a compound compressed by gzip, or a damaged one; more bytes after it; those of `take`.
+pub(super) fn unzip<T>(
+    input: &mut dyn BufRead,
+    what: &str,
+    take: impl FnOnce(&mut Unzipped) -> Result<T, ReadError>,
+) -> Result<T, ReadError> {
+    if input.fill_buf()?.first() != Some(&0x1f) {
+        return Err(content(format!("not {what}: it is not compressed by gzip")));
+    }
+    take_root(input, what, take).map_err(|error| match error {
+        ReadError::Io(error) => match error.kind() {
+            ErrorKind::UnexpectedEof => content("the file ends before its blocks do"),
+            ErrorKind::InvalidData | ErrorKind::InvalidInput => {
+                content(format!("the file is damaged: {error}"))
+            }
+            _ => error.into(),
+        },
+        other => other,
+    })
+}
+
+fn take_root<T>(
+    input: &mut dyn BufRead,
+    what: &str,
+    take: impl FnOnce(&mut Unzipped) -> Result<T, ReadError>,
+) -> Result<T, ReadError> {
+    let mut tags = TagReader { input: BufReader::new(GzDecoder::new(&mut *input)) };
+    let taken = match tags.next()? {
+        Some((COMPOUND, _)) => take(&mut tags)?,
+        _ => return Err(content(format!("not {what}: it does not begin with a compound"))),
+    };
+    // Reads to the end, where the checksum is.
+    if tags.input.by_ref().bytes().next().transpose()?.is_some() || !input.fill_buf()?.is_empty() {
+        return Err(content("there are more bytes after the schematic"));
+    }
+    Ok(taken)
 }

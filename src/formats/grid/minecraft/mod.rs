@@ -22,17 +22,17 @@ pub mod litematic;
 mod nbt;
 mod paint;
 pub mod schem;
-mod unzip;
-mod world;
 
-use std::io::{self, Write};
+use std::io::{self, Read};
 
 use self::frame::Frame;
 use self::kinds::Kinds;
-use self::nbt::Tags;
+use self::nbt::{DOUBLE, LIST, STRING, TagReader, Tags};
 use super::dense;
-use crate::formats::{WriteError, WriteOptions, lost_opacity};
-use crate::grid::{Colors, Place, VoxelGrid, World};
+use crate::formats::{
+    ReadError, WriteError, WriteOptions, checked_place, content, excerpt, lost_opacity,
+};
+use crate::grid::{Colors, Place, Up, VoxelGrid, World};
 
 /// Array lengths and volumes are signed 32-bit integers.
 const MAX_VOLUME: u64 = i32::MAX as u64;
@@ -86,7 +86,7 @@ fn lost(grid: &VoxelGrid) -> Vec<String> {
 }
 
 /// Writes the compound `trivox`, of a schematic's metadata.
-fn write_world(tags: &mut Tags<impl Write>, world: &World) -> io::Result<()> {
+fn write_world(tags: &mut Tags, world: &World) -> io::Result<()> {
     tags.compound("trivox")?;
     if let Some(Place { origin, voxel_size }) = world.place {
         tags.doubles("Origin", origin)?;
@@ -94,4 +94,42 @@ fn write_world(tags: &mut Tags<impl Write>, world: &World) -> io::Result<()> {
     }
     tags.string("Up", world.up.name())?;
     tags.end()
+}
+
+/// The tags of the compound `trivox`.
+#[derive(Default)]
+struct WorldTags {
+    origin: Option<[f64; 3]>,
+    voxel_size: Option<f64>,
+    up: Option<Up>,
+}
+
+impl WorldTags {
+    /// Takes the compound's tags, to its end.
+    fn take(&mut self, tags: &mut TagReader<impl Read>) -> Result<(), ReadError> {
+        while let Some((tag, name)) = tags.next()? {
+            match (tag, name.as_str()) {
+                (LIST, "Origin") => self.origin = tags.doubles()?,
+                (DOUBLE, "VoxelSize") => self.voxel_size = Some(tags.double()?),
+                (STRING, "Up") => {
+                    let up = tags.text()?;
+                    let refused = |_| content(format!("'{}' cannot be up", excerpt(&up)));
+                    self.up = Some(up.parse().map_err(refused)?);
+                }
+                _ => tags.skip(tag, 0)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// The world; by default that of the game, where `y` is up.
+    ///
+    /// # Errors
+    /// An impossible place.
+    fn world(&self) -> Result<World, ReadError> {
+        let place = self.origin.zip(self.voxel_size);
+        let place = place.map(|(origin, voxel_size)| Place { origin, voxel_size });
+        let place = place.map(checked_place).transpose()?;
+        Ok(World { up: self.up.unwrap_or(Up::Y), place })
+    }
 }

@@ -3,7 +3,8 @@
 use std::io::{self, Read, Write};
 
 use crate::formats::io::bytes::{read_exactly, skip};
-use crate::formats::{ReadError, check_memory};
+use crate::formats::io::deflate::Deflater;
+use crate::formats::{ReadError, check_memory, content};
 
 const END: u8 = 0;
 const BYTE: u8 = 1;
@@ -23,11 +24,11 @@ pub(super) const LONG_ARRAY: u8 = 12;
 const MAX_DEPTH: u32 = 512;
 
 /// Writes tags to `out`.
-pub(super) struct Tags<W> {
-    pub(super) out: W,
+pub(super) struct Tags<'a, 'b> {
+    pub(super) out: &'a mut Deflater<'b>,
 }
 
-impl<W: Write> Tags<W> {
+impl Tags<'_, '_> {
     pub(super) fn compound(&mut self, name: &str) -> io::Result<()> {
         self.name(COMPOUND, name)
     }
@@ -161,7 +162,7 @@ impl<R: Read> TagReader<R> {
     pub(super) fn longs_within(&mut self, most: u64) -> Result<Vec<u8>, ReadError> {
         let length = 8 * self.length()?;
         if length > most {
-            return Err(ReadError::Content(format!(
+            return Err(content(format!(
                 "there are {length} bytes of block numbers, but at most {most} are possible here"
             )));
         }
@@ -183,7 +184,7 @@ impl<R: Read> TagReader<R> {
         if tag == COMPOUND || length == 0 {
             Ok(length)
         } else {
-            Err(ReadError::Content("a palette is not a list of compounds".into()))
+            Err(content("a palette is not a list of compounds"))
         }
     }
 
@@ -195,7 +196,7 @@ impl<R: Read> TagReader<R> {
 
     fn skip_elements(&mut self, tag: u8, length: u64, depth: u32) -> Result<(), ReadError> {
         if tag == END && length > 0 {
-            return Err(ReadError::Content("a list has elements without a type".into()));
+            return Err(content("a list has elements without a type"));
         }
         match fixed_size(tag) {
             Some(bytes) => Ok(skip(&mut self.input, length * bytes)?),
@@ -206,7 +207,7 @@ impl<R: Read> TagReader<R> {
     /// Skips the value of a tag.
     pub(super) fn skip(&mut self, tag: u8, depth: u32) -> Result<(), ReadError> {
         if depth > MAX_DEPTH {
-            return Err(ReadError::Content(format!("tags are more than {MAX_DEPTH} levels deep")));
+            return Err(content(format!("tags are more than {MAX_DEPTH} levels deep")));
         }
         if let Some(bytes) = fixed_size(tag) {
             return Ok(skip(&mut self.input, bytes)?);
@@ -223,7 +224,7 @@ impl<R: Read> TagReader<R> {
                 }
                 return Ok(());
             }
-            _ => return Err(ReadError::Content(format!("there is no type {tag} of tags"))),
+            _ => return Err(content(format!("there is no type {tag} of tags"))),
         };
         Ok(skip(&mut self.input, bytes)?)
     }

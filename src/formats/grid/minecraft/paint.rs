@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use super::blocks::{AIR, STONE, known_colors};
 use super::frame::Frame;
 use crate::base::srgb::Rgba;
-use crate::formats::grid::brick_colors::{ColorRun, OwnedColors, TOO_MANY_COLORS, colors};
+use crate::formats::grid::brick_colors::{ColorRun, MaskColors, TOO_MANY_COLORS, colors};
 use crate::formats::io::warnings::NameCounts;
 use crate::formats::{LoadedGrid, ReadError, check_memory, content, excerpt, shortened};
 use crate::grid::{BRICK, BrickKey, FULL, Mask, VoxelGrid, World, brick_slot};
@@ -17,7 +17,7 @@ const UNKNOWN: Rgba = [150, 150, 150, 255];
 const MAX_KINDS: usize = u16::MAX as usize - 1;
 
 /// Bytes of memory for a brick: in a list that grows, and in the grid.
-const BRICK_BYTES: u64 = 3 * size_of::<PaintedBricks>() as u64 + 96;
+const BRICK_BYTES: u64 = 3 * size_of::<ColorRun>() as u64 + 96;
 /// Bytes of memory for the colour of a voxel: here, and in the list of the grid as it grows.
 const COLOR_BYTES: u64 = 4 * 4;
 
@@ -33,12 +33,14 @@ pub(super) struct Palettes {
     unknown: Vec<u16>,
 }
 
-impl Palettes {
-    pub(super) fn new() -> Self {
+impl Default for Palettes {
+    fn default() -> Self {
         let (colors, names, unknown) = (Vec::new(), Vec::new(), Vec::new());
         Self { known: known_colors(), colors, names, is_stone: true, unknown }
     }
+}
 
+impl Palettes {
     /// The kind of the next block of a palette, from its name; 0 is air.
     ///
     /// # Errors
@@ -80,27 +82,13 @@ pub(super) struct Painter<'a> {
     palettes: &'a Palettes,
     /// The bricks of the current eight heights.
     slice: HashMap<BrickKey, Box<BrickKinds>>,
-    bricks: Vec<PaintedBricks>,
+    /// Bricks along `x` with the same blocks.
+    bricks: Vec<ColorRun<'static>>,
     /// The number of blocks of each kind.
     counts: Vec<u64>,
     /// Bytes of memory that the bricks take, and may take.
     bytes: u64,
     limit: u64,
-}
-
-/// Bricks along `x` with the same blocks.
-struct PaintedBricks {
-    start: BrickKey,
-    len: u32,
-    mask: Mask,
-    colors: OwnedColors,
-}
-
-impl PaintedBricks {
-    fn run(&self) -> ColorRun<'_> {
-        let Self { start, len, mask, colors } = self;
-        ColorRun { start: *start, len: *len, mask, colors: colors.as_slice() }
-    }
 }
 
 impl<'a> Painter<'a> {
@@ -151,23 +139,23 @@ impl<'a> Painter<'a> {
             let first = occupied().next().map_or(UNKNOWN, color);
             let is_one = occupied().all(|kind| color(kind) == first);
             let colors = if is_one {
-                OwnedColors::All(first)
+                MaskColors::All(first)
             } else {
-                OwnedColors::Each(occupied().map(color).collect())
+                MaskColors::Each(occupied().map(color).collect())
             };
             match self.bricks.last_mut() {
-                Some(PaintedBricks {
+                Some(ColorRun {
                     start: before,
                     len,
                     mask: FULL,
-                    colors: OwnedColors::All(same),
+                    colors: MaskColors::All(same),
                 }) if mask == FULL && is_one && *same == first && before.along_x(*len) == start => {
                     *len += 1;
                 }
                 _ => {
                     let own = if is_one { 0 } else { occupied().count() as u64 };
                     self.bytes += BRICK_BYTES + COLOR_BYTES * own;
-                    self.bricks.push(PaintedBricks { start, len: 1, mask, colors });
+                    self.bricks.push(ColorRun { start, len: 1, mask, colors });
                 }
             }
         }
@@ -188,7 +176,7 @@ impl<'a> Painter<'a> {
         grid.world = world;
         let mut warnings = Vec::from_iter(ignored.warning("only blocks are read; skipped"));
         if !self.palettes.is_stone {
-            match colors(&grid, self.bricks.iter().map(PaintedBricks::run), UNKNOWN) {
+            match colors(&grid, self.bricks.iter().map(ColorRun::borrowed), UNKNOWN) {
                 Some(colors) => grid.colors = Some(colors),
                 None => warnings.push(format!("colours are ignored: {TOO_MANY_COLORS}")),
             }

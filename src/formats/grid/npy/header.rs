@@ -1,6 +1,6 @@
 //! Parses an array's header.
 
-use std::io::{BufRead, Read};
+use std::io::BufRead;
 
 use crate::formats::grid::dense::volume;
 use crate::formats::io::bytes::fill;
@@ -20,7 +20,7 @@ pub(crate) struct Header {
 
 /// The data of each voxel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Element {
+pub(crate) enum Element {
     Bool,
     /// Of this many bytes; occupied unless zero.
     Integer(Integer),
@@ -35,7 +35,7 @@ pub(super) enum Element {
 
 /// The type of integers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Integer {
+pub(crate) struct Integer {
     pub(super) bytes: usize,
     is_signed: bool,
     is_big: bool,
@@ -56,7 +56,7 @@ impl Integer {
 
 impl Element {
     /// The type `descr` of NumPy, such as `<f4`.
-    fn of(descr: &str) -> Option<Self> {
+    pub(crate) fn of(descr: &str) -> Option<Self> {
         let is_big = descr.starts_with('>');
         let integer = |bytes, is_signed| Self::Integer(Integer { bytes, is_signed, is_big });
         let float = |bytes| Self::Float { bytes, is_big };
@@ -78,11 +78,33 @@ impl Element {
     }
 
     /// The size of a voxel in bytes.
-    pub(super) fn bytes(self) -> usize {
+    pub(crate) fn bytes(self) -> usize {
         match self {
             Self::Bool => 1,
             Self::Integer(Integer { bytes, .. }) | Self::Float { bytes, .. } => bytes,
             Self::Rgba => 4,
+        }
+    }
+
+    /// The float nearest to the number at the beginning of `bytes`.
+    pub(crate) fn number(self, bytes: &[u8]) -> f64 {
+        let mut low = [0; 8];
+        let own = &mut low[..self.bytes()];
+        own.copy_from_slice(&bytes[..self.bytes()]);
+        match self {
+            Self::Float { is_big, .. } => {
+                if is_big {
+                    own.reverse();
+                }
+                let [a, b, c, d, ..] = low;
+                match self.bytes() {
+                    2 => half::f16::from_le_bytes([a, b]).to_f64(),
+                    4 => f32::from_le_bytes([a, b, c, d]).into(),
+                    _ => f64::from_le_bytes(low),
+                }
+            }
+            Self::Integer(integer) => integer.decode(own) as f64,
+            Self::Bool | Self::Rgba => u64::from_le_bytes(low) as f64,
         }
     }
 }
@@ -93,13 +115,6 @@ pub(super) struct Coordinates {
     pub(super) count: u64,
     pub(super) integer: Integer,
     pub(super) is_fortran: bool,
-}
-
-/// What an array holds.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum Array {
-    Grid(Header),
-    Coordinates(Coordinates),
 }
 
 /// An array of rows of numbers, or of texts.
@@ -113,35 +128,7 @@ pub(crate) struct Rows {
     pub(crate) row: u64,
 }
 
-impl Rows {
-    /// Reads the header of an array of rows, or else of a grid.
-    pub(crate) fn read(input: &mut dyn BufRead) -> Result<Result<Self, Header>, ReadError> {
-        let text = read_text(input)?;
-        let fields = Fields::parse(&text)
-            .ok_or_else(|| content(format!("the header is malformed: {}", excerpt(&text))))?;
-        fields.rows().map_or_else(|| fields.grid().map(Err), |rows| Ok(Ok(rows)))
-    }
-}
-
-impl Array {
-    pub(super) fn read(input: &mut dyn BufRead) -> Result<Self, ReadError> {
-        let text = read_text(input)?;
-        let fields = Fields::parse(&text)
-            .ok_or_else(|| content(format!("the header is malformed: {}", excerpt(&text))))?;
-        fields
-            .coordinates()
-            .map_or_else(|| fields.grid().map(Self::Grid), |found| Ok(Self::Coordinates(found)))
-    }
-}
-
 impl Header {
-    pub(super) fn read(input: &mut dyn BufRead) -> Result<Self, ReadError> {
-        let text = read_text(input)?;
-        let fields = Fields::parse(&text)
-            .ok_or_else(|| content(format!("the header is malformed: {}", excerpt(&text))))?;
-        fields.grid()
-    }
-
     /// The array's length in bytes.
     pub(super) fn bytes(&self) -> u64 {
         self.voxels() * self.element.bytes() as u64
@@ -155,28 +142,6 @@ impl Header {
     /// the same with `x` and `z` exchanged. The exchange is its own inverse.
     pub(super) fn file_order<T>(&self, [x, y, z]: [T; 3]) -> [T; 3] {
         if self.is_fortran { [z, y, x] } else { [x, y, z] }
-    }
-}
-
-/// An array of a few elements.
-pub(crate) struct SmallArray {
-    /// The type, such as `<f8`.
-    pub(crate) descr: String,
-    /// The tuple, without spaces.
-    pub(crate) shape: String,
-    pub(crate) bytes: Vec<u8>,
-}
-
-impl SmallArray {
-    /// Reads at most `most` bytes of elements.
-    pub(crate) fn read(input: &mut dyn BufRead, most: u64) -> Result<Self, ReadError> {
-        let text = read_text(input)?;
-        let fields = Fields::parse(&text).and_then(|fields| Some((fields.descr?, fields.shape?)));
-        let (descr, shape) = fields
-            .ok_or_else(|| content(format!("the header is malformed: {}", excerpt(&text))))?;
-        let mut bytes = Vec::new();
-        input.take(most).read_to_end(&mut bytes)?;
-        Ok(Self { descr: descr.to_owned(), shape: shape.replace(' ', ""), bytes })
     }
 }
 
@@ -206,15 +171,23 @@ fn read_text(input: &mut dyn BufRead) -> Result<String, ReadError> {
 /// The header's dictionary, as text. Parsed by hand: the crate `npyz` multiplies the dimensions
 /// before they can be checked, and panics on overflow.
 #[derive(Default)]
-struct Fields<'a> {
-    descr: Option<&'a str>,
-    fortran_order: Option<&'a str>,
-    shape: Option<&'a str>,
+pub(crate) struct Fields {
+    /// The type, such as `<f8`.
+    pub(crate) descr: Option<String>,
+    fortran_order: Option<String>,
+    /// The tuple.
+    pub(crate) shape: Option<String>,
 }
 
-impl<'a> Fields<'a> {
+impl Fields {
+    pub(crate) fn read(input: &mut dyn BufRead) -> Result<Self, ReadError> {
+        let text = read_text(input)?;
+        let malformed = || content(format!("the header is malformed: {}", excerpt(&text)));
+        Self::parse(&text).ok_or_else(malformed)
+    }
+
     /// `None` if the text is not a dictionary with only these keys, in any order.
-    fn parse(text: &'a str) -> Option<Self> {
+    fn parse(text: &str) -> Option<Self> {
         let mut fields = Self::default();
         let mut rest = text.trim().strip_prefix('{')?.strip_suffix('}')?.trim_start();
         while !rest.is_empty() {
@@ -227,7 +200,7 @@ impl<'a> Fields<'a> {
                 "shape" => &mut fields.shape,
                 _ => return None,
             };
-            if field.replace(value).is_some() {
+            if field.replace(value.to_owned()).is_some() {
                 return None;
             }
             rest = match after.trim_start() {
@@ -239,33 +212,33 @@ impl<'a> Fields<'a> {
     }
 
     /// The coordinates of voxels, if these are integers of shape `(n, 3)`.
-    fn coordinates(&self) -> Option<Coordinates> {
-        let Element::Integer(integer) = Element::of(self.descr?)? else { return None };
-        let &[count, 3] = &lengths(self.shape?)?[..] else { return None };
-        Some(Coordinates { count, integer, is_fortran: self.fortran_order? == "True" })
+    pub(super) fn coordinates(&self) -> Option<Coordinates> {
+        let Element::Integer(integer) = Element::of(self.descr.as_ref()?)? else { return None };
+        let &[count, 3] = &lengths(self.shape.as_ref()?)?[..] else { return None };
+        Some(Coordinates { count, integer, is_fortran: self.fortran_order.as_ref()? == "True" })
     }
 
     /// Rows, if these are numbers of four bytes or texts, of shape `(n,)` or, in C order, `(n, 3)`.
-    fn rows(&self) -> Option<Rows> {
-        let descr = self.descr?;
+    pub(crate) fn rows(&self) -> Option<Rows> {
+        let descr = &self.descr.as_ref()?[..];
         let characters = match descr {
             "<f4" | "<i4" => 1,
             _ => descr.strip_prefix("<U")?.parse().ok().filter(|&length: &u32| length > 0)?,
         };
-        let (count, columns) = match lengths(self.shape?)?[..] {
+        let (count, columns) = match lengths(self.shape.as_ref()?)?[..] {
             [count] => (count, 1),
-            [count, 3] if self.fortran_order? == "False" => (count, 3),
+            [count, 3] if self.fortran_order.as_ref()? == "False" => (count, 3),
             _ => return None,
         };
         let row = 4 * columns * u64::from(characters);
         Some(Rows { descr: descr.to_owned(), count, columns, row })
     }
 
-    fn grid(&self) -> Result<Header, ReadError> {
-        let present = |field: Option<&'a str>, name| {
-            field.ok_or_else(|| content(format!("the header has no '{name}'")))
-        };
-        let descr = present(self.descr, "descr")?;
+    pub(crate) fn grid(&self) -> Result<Header, ReadError> {
+        fn present<'a>(field: &'a Option<String>, name: &str) -> Result<&'a str, ReadError> {
+            field.as_deref().ok_or_else(|| content(format!("the header has no '{name}'")))
+        }
+        let descr = present(&self.descr, "descr")?;
         let element = Element::of(descr).ok_or_else(|| {
             content(format!(
                 "elements of type {} are not supported: use bool or uint8 (distances are read \
@@ -273,8 +246,8 @@ impl<'a> Fields<'a> {
                 excerpt(descr)
             ))
         })?;
-        let (dims, has_channels) = dims(present(self.shape, "shape")?, descr)?;
-        let is_fortran = match present(self.fortran_order, "fortran_order")? {
+        let (dims, has_channels) = dims(present(&self.shape, "shape")?, descr)?;
+        let is_fortran = match present(&self.fortran_order, "fortran_order")? {
             "True" => true,
             "False" => false,
             other => return Err(content(format!("'fortran_order' is {}", excerpt(other)))),

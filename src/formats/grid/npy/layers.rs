@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use bytemuck::NoUninit;
 use rayon::prelude::*;
 
 use crate::base::srgb::Rgba;
@@ -154,14 +155,11 @@ impl<'a> Layers<'a> {
 
     /// The content of `part`. `put` sets the voxels of a run in a row, from its `x` and `y` in the
     /// bricks and its bits there.
-    fn content<T: Copy + Default>(
+    fn content<T: Default + NoUninit>(
         &self,
         part: &Part,
         put: impl Fn(&Run, [u32; 2], u8, &mut [T]),
-    ) -> Content<'static>
-    where
-        Vec<T>: IntoBytes,
-    {
+    ) -> Content<'static> {
         let [_, ny, nz] = self.dims;
         let rows = ny.min(part.ys.end * BRICK) - part.ys.start * BRICK;
         let layer = rows as usize * nz as usize;
@@ -182,24 +180,7 @@ impl<'a> Layers<'a> {
                 }
             }
         }
-        Content::Bytes(values.into_bytes().into())
-    }
-}
-
-/// A list of values as bytes, without a copy.
-trait IntoBytes {
-    fn into_bytes(self) -> Vec<u8>;
-}
-
-impl IntoBytes for Vec<u8> {
-    fn into_bytes(self) -> Vec<u8> {
-        self
-    }
-}
-
-impl IntoBytes for Vec<Rgba> {
-    fn into_bytes(self) -> Vec<u8> {
-        self.into_flattened()
+        Content::Bytes(bytemuck::cast_vec::<T, u8>(values).into())
     }
 }
 

@@ -21,14 +21,14 @@ mod read;
 pub(super) mod rgba;
 
 use std::fmt::Display;
-use std::io::{self, BufRead, BufWriter, Write};
+use std::io::{self, BufRead, Write};
 
-use self::header::{Array, Element, Header, MAGIC};
+use self::header::{Element, Fields, Header, MAGIC};
 use self::layers::Layers;
 use crate::formats::grid::dense;
 use crate::formats::io::deflate::{CHUNK, Content, Deflater};
 use crate::formats::{
-    GridSpec, LoadedGrid, ReadError, WriteError, content, lost_colors, lost_place,
+    GridSpec, LoadedGrid, Out, ReadError, WriteError, content, lost_colors, lost_place,
 };
 use crate::grid::{BRICK, Colors, VoxelGrid};
 #[cfg(doc)]
@@ -54,20 +54,16 @@ pub const SPEC: GridSpec = GridSpec {
 };
 
 /// Writes `grid` as `bool` in C order, one byte per voxel, in at most 4 MiB of memory.
-///
-/// # Errors
-/// `out` fails.
-pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
-    let mut out = BufWriter::new(out);
+pub fn write(grid: &VoxelGrid, out: &mut Out) -> Result<(), WriteError> {
     out.write_all(&header("|b1", &grid.dims()))?;
     for (layers, part) in Layers::all_parts(grid, None, 1) {
-        layers.occupied(&part).write_to(&mut out)?;
+        layers.occupied(&part).write_to(out)?;
     }
-    Ok(out.flush()?)
+    Ok(())
 }
 
 /// As [`write`](fn@write), in parallel.
-pub(super) fn deflate(grid: &VoxelGrid, out: &mut Deflater<impl Write>) -> io::Result<()> {
+pub(super) fn deflate(grid: &VoxelGrid, out: &mut Deflater) -> io::Result<()> {
     out.write_all(&header("|b1", &grid.dims()))?;
     let parts = Layers::all_parts(grid, None, 1);
     deflate_parts(grid, 1, out, parts, |(layers, part)| layers.occupied(&part))
@@ -78,7 +74,7 @@ pub(super) fn deflate(grid: &VoxelGrid, out: &mut Deflater<impl Write>) -> io::R
 pub(super) fn deflate_colors(
     grid: &VoxelGrid,
     colors: &Colors,
-    out: &mut Deflater<impl Write>,
+    out: &mut Deflater,
 ) -> io::Result<()> {
     let [nx, ny, nz] = grid.dims();
     out.write_all(&header("|u1", &[nx, ny, nz, 4]))?;
@@ -91,7 +87,7 @@ pub(super) fn deflate_colors(
 fn deflate_parts<T: Send>(
     grid: &VoxelGrid,
     bytes: u64,
-    out: &mut Deflater<impl Write>,
+    out: &mut Deflater,
     mut parts: impl Iterator<Item = T>,
     make: impl Fn(T) -> Content<'static> + Sync,
 ) -> io::Result<()> {
@@ -105,19 +101,15 @@ fn deflate_parts<T: Send>(
 
 /// Writes `field` as `float32` in C order: signed distances in voxels, outside the band plus or
 /// minus its width. Takes the memory of one `x`: `4 ny nz` bytes.
-///
-/// # Errors
-/// `out` fails.
-pub fn write_distances(field: &DistanceField, out: &mut dyn Write) -> Result<(), WriteError> {
+pub fn write_distances(field: &DistanceField, out: &mut Out) -> Result<(), WriteError> {
     let [nx, ny, nz] = field.dims();
-    let mut out = BufWriter::new(out);
     out.write_all(&header("<f4", &field.dims()))?;
     let mut layer = vec![0.0; ny as usize * nz as usize];
     for x in 0..nx {
         field.fill_layer(x, &mut layer);
         layer.iter().try_for_each(|distance| out.write_all(&distance.to_le_bytes()))?;
     }
-    Ok(out.flush()?)
+    Ok(())
 }
 
 /// Bytes before the header's text: the magic string, a version and the length of the text.
@@ -142,11 +134,9 @@ pub(super) fn header<N: Display>(descr: &str, shape: &[N]) -> Vec<u8> {
 /// [`MAX_DIM`]; a `bool` or float that is neither 0 nor 1; a negative coordinate; too few or too
 /// many bytes; more memory than `limit` bytes.
 pub fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError> {
-    let array = match Array::read(input)? {
-        Array::Grid(header) => {
-            return Ok(LoadedGrid::new(read_grid(input, &header, limit)?, Vec::new()));
-        }
-        Array::Coordinates(array) => array,
+    let fields = Fields::read(input)?;
+    let Some(array) = fields.coordinates() else {
+        return Ok(LoadedGrid::new(read_grid(input, &fields.grid()?, limit)?, Vec::new()));
     };
     let grid = read::coordinates(input, &array, limit)?;
     end(input, array.count * 3 * array.integer.bytes as u64)?;
@@ -156,15 +146,6 @@ pub fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError
          largest coordinate along each axis"
     );
     Ok(LoadedGrid::new(grid, vec![warning]))
-}
-
-/// Reads the array of a grid.
-///
-/// # Errors
-/// As [`read()`], and an array of coordinates.
-pub(super) fn read_array(input: &mut dyn BufRead, limit: u64) -> Result<VoxelGrid, ReadError> {
-    let header = Header::read(input)?;
-    read_grid(input, &header, limit)
 }
 
 /// Reads the array of a grid after its `header`.

@@ -27,10 +27,10 @@ pub(super) fn bricks(
             let (done, all) = (before * size as u64, header.bytes());
             fill(input, elements, format_args!("the array, after {done} or more of {all} bytes"))?;
             let rows = match header.element {
-                Element::Float { is_big, .. } => {
+                Element::Float { .. } => {
                     occupied.clear();
                     for (index, float) in (before..).zip(elements.chunks_exact(size)) {
-                        occupied.push(zero_or_one(index, float, is_big)?);
+                        occupied.push(zero_or_one(index, header.element.number(float))?);
                     }
                     &occupied[..]
                 }
@@ -54,19 +54,8 @@ pub(super) fn bricks(
     Ok(bricks)
 }
 
-/// A float of 2, 4 or 8 bytes, which must be 0 or 1.
-fn zero_or_one(index: u64, bytes: &[u8], is_big: bool) -> Result<u8, ReadError> {
-    let mut low = [0; 8];
-    low[..bytes.len()].copy_from_slice(bytes);
-    if is_big {
-        low[..bytes.len()].reverse();
-    }
-    let [a, b, c, d, ..] = low;
-    let value = match bytes.len() {
-        2 => half::f16::from_le_bytes([a, b]).to_f64(),
-        4 => f32::from_le_bytes([a, b, c, d]).into(),
-        _ => f64::from_le_bytes(low),
-    };
+/// A float, which must be 0 or 1.
+fn zero_or_one(index: u64, value: f64) -> Result<u8, ReadError> {
     match value {
         0.0 => Ok(0),
         1.0 => Ok(1),

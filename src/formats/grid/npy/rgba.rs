@@ -4,61 +4,48 @@
 use std::io::BufRead;
 
 use super::end;
-use super::header::{Element, Header};
+use super::header::{Element, Fields, Header};
 use super::layers::NONE;
 use crate::base::srgb::Rgba;
-use crate::formats::grid::brick_colors::{self, ColorRun, OwnedColors};
+use crate::formats::grid::brick_colors::{self, ColorRun, MaskColors};
 use crate::formats::grid::brick_slice::BrickSlice;
 use crate::formats::io::bytes::{ended, fill, read_exactly};
 use crate::formats::{ReadError, check_memory, content};
-use crate::grid::{BRICK, BrickKey, Colors, Mask, VoxelGrid, set_bits};
+use crate::grid::{BRICK, BrickKey, Colors, Mask, VoxelGrid, count, set_bits};
 
 /// A colour array by brick, in canonical order.
 pub(crate) struct ColorArray {
     pub(crate) dims: [u32; 3],
-    bricks: Vec<Brick>,
+    /// The voxels that are not all zeros.
+    bricks: Vec<ColorRun<'static>>,
 }
 
-/// The voxels of a brick that are not all zeros.
-struct Brick {
-    key: BrickKey,
-    mask: Mask,
-    colors: OwnedColors,
-}
-
-impl Brick {
-    fn color_run(&self) -> ColorRun<'_> {
-        ColorRun { start: self.key, len: 1, mask: &self.mask, colors: self.colors.as_slice() }
-    }
-
-    /// Adds the voxel at bit `bit` of word `x`, after all voxels before.
-    fn push(&mut self, x: usize, bit: usize, color: Rgba) {
-        let count = || self.mask.iter().map(|word| word.count_ones() as usize).sum();
-        match &mut self.colors {
-            OwnedColors::Each(colors) => colors.push(color),
-            OwnedColors::All(before) if *before == color => {}
-            OwnedColors::All(before) => {
-                let mut colors = vec![*before; count()];
-                colors.push(color);
-                self.colors = OwnedColors::Each(colors);
-            }
+/// Adds the voxel at bit `bit` of word `x` of a brick, after all voxels before.
+fn push(brick: &mut ColorRun, x: usize, bit: usize, color: Rgba) {
+    match &mut brick.colors {
+        MaskColors::Each(colors) => colors.to_mut().push(color),
+        MaskColors::All(before) if *before == color => {}
+        MaskColors::All(before) => {
+            let mut colors = vec![*before; count(&brick.mask) as usize];
+            colors.push(color);
+            brick.colors = MaskColors::Each(colors.into());
         }
-        self.mask[x] |= 1 << bit;
     }
+    brick.mask[x] |= 1 << bit;
+}
 
-    /// The voxels that are not fully transparent.
-    fn visible(&self) -> Mask {
-        match &self.colors {
-            OwnedColors::All([.., 0]) => [0; 8],
-            OwnedColors::All(_) => self.mask,
-            OwnedColors::Each(colors) => {
-                let mut colors = colors.iter();
-                let mut visible = |word| {
-                    let is_visible = |_: &u32| colors.next().is_some_and(|color| color[3] > 0);
-                    set_bits(word).filter(is_visible).fold(0, |word, bit| word | 1 << bit)
-                };
-                self.mask.map(&mut visible)
-            }
+/// The voxels of a brick that are not fully transparent.
+fn visible(brick: &ColorRun) -> Mask {
+    match &brick.colors {
+        MaskColors::All([.., 0]) => [0; 8],
+        MaskColors::All(_) => brick.mask,
+        MaskColors::Each(colors) => {
+            let mut colors = colors.iter();
+            let mut visible = |word| {
+                let is_visible = |_: &u32| colors.next().is_some_and(|color| color[3] > 0);
+                set_bits(word).filter(is_visible).fold(0, |word, bit| word | 1 << bit)
+            };
+            brick.mask.map(&mut visible)
         }
     }
 }
@@ -69,7 +56,7 @@ impl ColorArray {
     /// # Errors
     /// Another type or shape; too few or too many bytes.
     pub(crate) fn read(input: &mut dyn BufRead, limit: u64) -> Result<Self, ReadError> {
-        let header = Header::read(input)?;
+        let header = Fields::read(input)?.grid()?;
         match header.element {
             Element::Rgba => Self::read_after(&header, input, limit),
             _ => Err(content("colours are uint8 of shape (nx, ny, nz, 4)")),
@@ -115,13 +102,13 @@ impl ColorArray {
             }
         }
         end(input, all)?;
-        bricks.sort_unstable_by_key(|brick: &Brick| brick.key);
+        bricks.sort_unstable_by_key(|brick: &ColorRun| brick.start);
         Ok(Self { dims: header.dims, bricks })
     }
 
     /// The grid of the voxels that are not fully transparent, with their colours.
     pub(crate) fn grid(&self) -> Result<VoxelGrid, ReadError> {
-        let visible = self.bricks.iter().map(|brick| (brick.key, brick.visible())).collect();
+        let visible = self.bricks.iter().map(|brick| (brick.start, visible(brick))).collect();
         let mut grid = VoxelGrid::from_bricks(self.dims, visible)?;
         grid.colors = self.colors(&grid);
         Ok(grid)
@@ -129,22 +116,23 @@ impl ColorArray {
 
     /// The colours of the voxels of `grid`, unless they would take too much memory.
     pub(crate) fn colors(&self, grid: &VoxelGrid) -> Option<Colors> {
-        brick_colors::colors(grid, self.bricks.iter().map(Brick::color_run), NONE)
+        brick_colors::colors(grid, self.bricks.iter().map(ColorRun::borrowed), NONE)
     }
 }
 
 /// Adds the row along `z` at `x` and `y`.
-fn add_row(slice: &mut BrickSlice<Brick>, [x, y]: [u32; 2], row: &[Rgba]) {
+fn add_row(slice: &mut BrickSlice<ColorRun>, [x, y]: [u32; 2], row: &[Rgba]) {
     let bricks = row.len().div_ceil(BRICK as usize);
     let begin = (y / BRICK) as usize * bricks;
     for (n, eight) in row.chunks(BRICK as usize).enumerate() {
         for (z, &color) in eight.iter().enumerate().filter(|&(_, &color)| color != NONE) {
-            let brick = slice.get_or_insert(begin + n, || Brick {
-                key: BrickKey::new([x / BRICK, y / BRICK, n as u32]),
+            let brick = slice.get_or_insert(begin + n, || ColorRun {
+                start: BrickKey::new([x / BRICK, y / BRICK, n as u32]),
+                len: 1,
                 mask: [0; 8],
-                colors: OwnedColors::All(color),
+                colors: MaskColors::All(color),
             });
-            brick.push((x % BRICK) as usize, (y % BRICK) as usize * 8 + z, color);
+            push(brick, (x % BRICK) as usize, (y % BRICK) as usize * 8 + z, color);
         }
     }
 }

@@ -18,7 +18,7 @@
 mod read;
 mod zip;
 
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::iter;
 
 use flate2::Compression;
@@ -26,7 +26,7 @@ use rawzip::{CompressionMethod, DataDescriptorOutput, ZipArchiveWriter};
 
 use crate::formats::grid::{dense, npy};
 use crate::formats::io::deflate::Deflater;
-use crate::formats::{GridSpec, WriteError};
+use crate::formats::{GridSpec, Out, WriteError};
 use crate::grid::{Attribute, Attributes, Place, VoxelGrid, World};
 use crate::solid::distance::DistanceField;
 
@@ -61,11 +61,8 @@ const DISTANCES: &str = "distances.npy";
 const WIDTH: &str = "width.npy";
 
 /// Writes `grid`. Memory per thread is constant.
-///
-/// # Errors
-/// `out` fails.
-pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
-    let mut zip = ZipArchiveWriter::new(BufWriter::new(out));
+pub fn write(grid: &VoxelGrid, out: &mut Out) -> Result<(), WriteError> {
+    let mut zip = ZipArchiveWriter::new(out);
     put_world(&mut zip, grid.world)?;
     put(&mut zip, OCCUPIED, |out| npy::deflate(grid, out))?;
     if let Some(colors) = &grid.colors {
@@ -80,17 +77,15 @@ pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
             put_texts(&mut zip, &file_of_names(*attribute), &[names.len()], names)?;
         }
     }
-    Ok(zip.finish().map_err(io_error)?.flush()?)
+    zip.finish().map_err(io_error)?;
+    Ok(())
 }
 
 /// Writes `field`: `coords`, `int32` of shape `(n, 3)`, the voxels of the band; `distances`,
 /// `float32` of shape `(n,)`, their signed distances in voxels; `width`, a `float32`; and
 /// `occupied`, the voxels inside, with their world position as in other files.
-///
-/// # Errors
-/// `out` fails.
-pub fn write_distances(field: &DistanceField, out: &mut dyn Write) -> Result<(), WriteError> {
-    let mut zip = ZipArchiveWriter::new(BufWriter::new(out));
+pub fn write_distances(field: &DistanceField, out: &mut Out) -> Result<(), WriteError> {
+    let mut zip = ZipArchiveWriter::new(out);
     put_world(&mut zip, field.world())?;
     let count = field.band().occupied();
     put(&mut zip, WIDTH, |out| {
@@ -100,28 +95,21 @@ pub fn write_distances(field: &DistanceField, out: &mut dyn Write) -> Result<(),
     put_coords(&mut zip, count, field.distances().map(|(voxel, _)| voxel))?;
     put(&mut zip, DISTANCES, |out| {
         out.write_all(&npy::header("<f4", &[count]))?;
-        let mut out = BufWriter::new(out);
-        for (_, distance) in field.distances() {
-            out.write_all(&distance.to_le_bytes())?;
-        }
-        out.flush()
+        field.distances().try_for_each(|(_, distance)| out.write_all(&distance.to_le_bytes()))
     })?;
     put(&mut zip, OCCUPIED, |out| npy::deflate(field.inside(), out))?;
-    Ok(zip.finish().map_err(io_error)?.flush()?)
+    zip.finish().map_err(io_error)?;
+    Ok(())
 }
 
 fn put_coords(
     zip: &mut ZipArchiveWriter<impl Write>,
     count: u64,
-    voxels: impl Iterator<Item = [u32; 3]>,
+    mut voxels: impl Iterator<Item = [u32; 3]>,
 ) -> io::Result<()> {
     put(zip, COORDS, |out| {
         out.write_all(&npy::header("<i4", &[count, 3]))?;
-        let mut out = BufWriter::new(out);
-        for voxel in voxels {
-            out.write_all(voxel.map(u32::to_le_bytes).as_flattened())?;
-        }
-        out.flush()
+        voxels.try_for_each(|voxel| out.write_all(voxel.map(u32::to_le_bytes).as_flattened()))
     })
 }
 
@@ -152,11 +140,9 @@ fn put_attribute(
         let shape = [grid.occupied(), components as u64];
         let shape = if components == 1 { &shape[..1] } else { &shape };
         out.write_all(&npy::header(descr_of(attribute), shape))?;
-        let mut out = BufWriter::new(out);
-        for sample in attributes.of_voxels(grid) {
-            out.write_all(attribute.bytes_of(&sample)[..components].as_flattened())?;
-        }
-        out.flush()
+        attributes.of_voxels(grid).try_for_each(|sample| {
+            out.write_all(attribute.bytes_of(&sample)[..components].as_flattened())
+        })
     })
 }
 
@@ -199,14 +185,14 @@ fn put_texts(
 }
 
 /// Adds the array that `write` writes.
-fn put<W: Write>(
-    zip: &mut ZipArchiveWriter<W>,
+fn put(
+    zip: &mut ZipArchiveWriter<impl Write>,
     name: &str,
-    write: impl FnOnce(&mut Deflater<&mut dyn Write>) -> io::Result<()>,
+    write: impl FnOnce(&mut Deflater) -> io::Result<()>,
 ) -> io::Result<()> {
     let file = zip.new_file(name).compression_method(CompressionMethod::DEFLATE);
     let (mut entry, _) = file.start().map_err(io_error)?;
-    let mut content = Deflater::new(&mut entry as &mut dyn Write, Compression::fast());
+    let mut content = Deflater::new(&mut entry, Compression::fast());
     write(&mut content)?;
     let (crc, len) = content.finish()?;
     entry.finish(DataDescriptorOutput::new(crc, len)).map_err(io_error)?;

@@ -1,5 +1,6 @@
 //! Reading: selects the arrays that make a grid.
 
+use std::array;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read};
 
@@ -9,7 +10,7 @@ use super::{
 };
 use crate::formats::grid::brick_colors::TOO_MANY_COLORS;
 use crate::formats::grid::npy;
-use crate::formats::grid::npy::header::{Rows, SmallArray};
+use crate::formats::grid::npy::header::{Element, Fields, Rows};
 use crate::formats::grid::npy::rgba::ColorArray;
 use crate::formats::io::bytes::{ended, read_exactly};
 use crate::formats::spec::SIGN_ONLY;
@@ -55,30 +56,29 @@ struct Arrays {
 
 impl Arrays {
     fn take(&mut self, name: &str, content: &mut dyn Read) -> Result<(), ReadError> {
+        let named = |error| match error {
+            ReadError::Content(what) => self::content(format!("{name}: {what}")),
+            error => error,
+        };
         match name {
-            ORIGIN | VOXEL_SIZE | UP => {
-                self.take_place(name, content).map_err(|error| match error {
-                    ReadError::Content(what) => self::content(format!("{name}: {what}")),
-                    error => error,
-                })
+            ORIGIN => {
+                let origin = numbers(content, &["(3,)"], "three numbers");
+                self.origin = Some(origin.map_err(named)?);
             }
-            RGBA => self.take_colors(content),
-            _ if is_rows(name) => self.take_rows(name, content),
-            _ => {
-                let (mut content, limit) = (BufReader::new(content), self.limit);
-                self.take_array(name, || npy::read_array(&mut content, limit))
-            }
-        }
-    }
-
-    fn take_place(&mut self, name: &str, content: &mut dyn Read) -> Result<(), ReadError> {
-        match name {
-            ORIGIN => self.origin = Some(numbers(content, &["(3,)"], "three numbers")?),
             VOXEL_SIZE => {
-                let [size] = numbers(content, &["()", "(1,)"], "one number")?;
+                let [size] = numbers(content, &["()", "(1,)"], "one number").map_err(named)?;
                 self.voxel_size = Some(size);
             }
-            _ => self.up = Some(up(content)?),
+            UP => self.up = Some(up(content).map_err(named)?),
+            RGBA => self.take_colors(content)?,
+            _ if is_rows(name) => self.take_rows(name, content)?,
+            _ => {
+                let (mut content, limit) = (BufReader::new(content), self.limit);
+                self.take_array(name, || {
+                    let header = Fields::read(&mut content)?.grid()?;
+                    npy::read_grid(&mut content, &header, limit)
+                })?;
+            }
         }
         Ok(())
     }
@@ -97,13 +97,13 @@ impl Arrays {
 
     fn take_rows(&mut self, name: &str, content: &mut dyn Read) -> Result<(), ReadError> {
         let (mut content, limit) = (BufReader::new(content), self.limit);
-        let rows = match Rows::read(&mut content) {
-            Ok(Ok(rows)) => rows,
-            // Of another program.
-            Ok(Err(header)) => {
-                return self.take_array(name, || npy::read_grid(&mut content, &header, limit));
-            }
+        let fields = match Fields::read(&mut content) {
+            Ok(fields) => fields,
             Err(error) => return self.take_array(name, || Err(error)),
+        };
+        let Some(rows) = fields.rows() else {
+            // Of another program.
+            return self.take_array(name, || npy::read_grid(&mut content, &fields.grid()?, limit));
         };
         let length = rows.count.saturating_mul(rows.row);
         // Texts are kept as such too.
@@ -124,10 +124,10 @@ impl Arrays {
         read: impl FnOnce() -> Result<VoxelGrid, ReadError>,
     ) -> Result<(), ReadError> {
         let has_grid = self.grid.as_ref().is_some_and(|(name, _)| name == OCCUPIED);
-        if has_grid && name == OCCUPIED {
-            return Err(self::content(format!("{OCCUPIED} appears twice")));
-        }
         let array = match has_grid {
+            true if name == OCCUPIED => {
+                return Err(self::content(format!("{OCCUPIED} appears twice")));
+            }
             true => None,
             false => match read() {
                 Ok(grid) => Some(grid),
@@ -284,43 +284,31 @@ fn numbers<const N: usize>(
     shapes: &[&str],
     what: &str,
 ) -> Result<[f64; N], ReadError> {
-    let SmallArray { descr, shape, bytes } = small(input)?;
-    let elements = match &descr[..] {
-        "<f8" => elements(&bytes, f64::from_le_bytes),
-        ">f8" => elements(&bytes, f64::from_be_bytes),
-        "<f4" => elements(&bytes, |bytes| f32::from_le_bytes(bytes).into()),
-        ">f4" => elements(&bytes, |bytes| f32::from_be_bytes(bytes).into()),
-        "<i4" => elements(&bytes, |bytes| i32::from_le_bytes(bytes).into()),
-        ">i4" => elements(&bytes, |bytes| i32::from_be_bytes(bytes).into()),
-        "<i8" => elements(&bytes, |bytes| i64::from_le_bytes(bytes) as f64),
-        ">i8" => elements(&bytes, |bytes| i64::from_be_bytes(bytes) as f64),
-        _ => None,
-    };
-    elements.filter(|_| shapes.contains(&&shape[..])).ok_or_else(|| {
+    let (Fields { descr, shape, .. }, bytes) = small(input)?;
+    let (descr, shape) = (descr.unwrap_or_default(), shape.unwrap_or_default().replace(' ', ""));
+    let is_read = shapes.contains(&&shape[..])
+        && matches!(&descr[..], "<f8" | ">f8" | "<f4" | ">f4" | "<i4" | ">i4" | "<i8" | ">i8");
+    let elements = Element::of(&descr).filter(|of| is_read && bytes.len() == N * of.bytes());
+    let elements = elements.map(|of| array::from_fn(|n| of.number(&bytes[n * of.bytes()..])));
+    elements.ok_or_else(|| {
         let [descr, shape] = [descr, shape].map(|text| excerpt(&text));
-        self::content(format!("elements of type {descr} and shape {shape}: use {what} of float64"))
+        content(format!("elements of type {descr} and shape {shape}: use {what} of float64"))
     })
 }
 
-/// Decodes exactly `N` elements of `B` bytes.
-fn elements<const N: usize, const B: usize>(
-    bytes: &[u8],
-    number: impl Fn([u8; B]) -> f64,
-) -> Option<[f64; N]> {
-    let (elements, rest) = bytes.as_chunks();
-    let elements: &[[u8; B]; N] = elements.try_into().ok()?;
-    rest.is_empty().then(|| elements.map(number))
-}
-
 fn up(input: &mut dyn Read) -> Result<Up, ReadError> {
-    let SmallArray { descr, bytes, .. } = small(input)?;
-    match (&descr[..], &bytes[..]) {
+    let (fields, bytes) = small(input)?;
+    match (&fields.descr.unwrap_or_default()[..], &bytes[..]) {
         ("<U1", b"y\0\0\0") | (">U1", b"\0\0\0y") => Ok(Up::Y),
         ("<U1", b"z\0\0\0") | (">U1", b"\0\0\0z") => Ok(Up::Z),
-        _ => Err(self::content("it is neither 'y' nor 'z'")),
+        _ => Err(content("it is neither 'y' nor 'z'")),
     }
 }
 
-fn small(input: &mut dyn Read) -> Result<SmallArray, ReadError> {
-    SmallArray::read(&mut BufReader::new(input), MAX_SMALL)
+/// The header and the elements of a small array.
+fn small(input: &mut dyn Read) -> Result<(Fields, Vec<u8>), ReadError> {
+    let mut input = BufReader::new(input);
+    let (fields, mut bytes) = (Fields::read(&mut input)?, Vec::new());
+    input.take(MAX_SMALL).read_to_end(&mut bytes)?;
+    Ok((fields, bytes))
 }

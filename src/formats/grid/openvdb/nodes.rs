@@ -4,10 +4,11 @@ use crate::base::srgb::Rgba;
 use crate::formats::grid::brick_colors::{self, ColorRun, MaskColors, TOO_MANY_COLORS};
 use crate::formats::grid::description;
 use crate::formats::grid::openvdb::world::WorldFromIndex;
-use crate::formats::{LoadedGrid, ReadError, check_memory, checked_dims, content};
+use crate::formats::spec::SIGN_ONLY;
+use crate::formats::{LoadedGrid, ReadError, check_memory, checked_dims, content, excerpt};
 use crate::grid::{
     BRICK, BrickKey, Colors, FULL, Mask, Place, VoxelGrid, World, count, in_order_within, is_empty,
-    run_bounds,
+    run_bounds, union_bounds,
 };
 use crate::lattice::MAX_DIM;
 
@@ -67,7 +68,7 @@ struct FullRow {
 }
 
 /// Consecutive bricks along `x` with the same mask.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 struct Row<'a> {
     at: [i32; 3],
     len: u32,
@@ -75,20 +76,80 @@ struct Row<'a> {
     colors: MaskColors<'a>,
 }
 
-impl<'a> Row<'a> {
-    fn of_leaf((at, mask): &'a ([i32; 3], Mask)) -> Self {
-        Self { at: *at, len: 1, mask, colors: MaskColors::All(NO_COLOR) }
-    }
-}
-
-/// The metadata of a grid.
-#[derive(Default)]
-pub(super) struct GridMetadata {
+/// A grid of a file.
+pub(super) struct FoundGrid {
+    pub(super) name: String,
+    pub(super) nodes: Nodes,
     /// The grid description, if the file has one.
     pub(super) text: Option<String>,
     /// `None` if the transform rotates or scales the axes differently.
     pub(super) world_from_index: Option<WorldFromIndex>,
-    pub(super) warnings: Vec<String>,
+    pub(super) is_level_set: bool,
+}
+
+impl FoundGrid {
+    /// The grid, with `colors` if there is a tree of them; `others` are the names of the grids that
+    /// are not read. Its dimensions are those of the description; without one it spans from the
+    /// brick of the minimum voxel to the maximum voxel.
+    pub(super) fn into_grid(
+        self,
+        colors: Option<Self>,
+        others: &[String],
+    ) -> Result<LoadedGrid, ReadError> {
+        let Self { name, mut nodes, text, world_from_index, is_level_set } = self;
+        let mut warnings = Vec::new();
+        warnings.extend(is_level_set.then(|| SIGN_ONLY.to_owned()));
+        if world_from_index.is_none() {
+            warnings.push("it is turned or stretched: where it lies is not known".to_owned());
+        }
+        if !others.is_empty() {
+            let (name, others) = (excerpt(&name), excerpt(&others.join(", ")));
+            warnings.push(format!("only the grid {name} is read, not {others}"));
+        }
+        nodes.leaves.retain(|(_, mask)| !is_empty(mask));
+        nodes.leaves.sort_unstable_by_key(|&(at, _)| canonical(at));
+        let tiles = joined(nodes.tiles);
+        let described = text.as_deref().and_then(description::parse_description);
+        let leaves = nodes.leaves.iter().map(|(at, mask)| leaf_bounds(*at, mask));
+        let bounds = leaves.chain(tiles.iter().map(Tile::bounds)).reduce(union_bounds);
+        let frame = match described {
+            Some((dims, _)) if holds(dims, bounds) => Frame { base: [0; 3], dims },
+            Some(([x, y, z], _)) => {
+                warnings.push(format!("there are voxels outside the {x}x{y}x{z} of the grid"));
+                Frame::around(bounds)?
+            }
+            None => Frame::around(bounds)?,
+        };
+        VoxelGrid::empty(frame.dims)?;
+        let full = full_rows(&tiles, nodes.limit)?;
+        let leaves = nodes.leaves.iter().map(|(at, mask)| Row {
+            at: *at,
+            len: 1,
+            mask,
+            colors: MaskColors::All(NO_COLOR),
+        });
+        let rows = || merged(leaves.clone(), &full);
+        check_apart(rows().map(|row| (row.at, row.len)))?;
+        let world = frame.world(described.map(|(_, world)| world), world_from_index);
+        let fits = |_| Ok::<_, ReadError>(());
+        let (mut grid, _) = in_order_within(frame.dims, world, &[()], fits, |(), writer| {
+            rows().for_each(|row| writer.push(frame.key(row.at), row.len, row.mask));
+        })?;
+        if let Some(colors) = colors {
+            let is_aligned =
+                world_from_index.is_some() && colors.world_from_index == world_from_index;
+            let found = if is_aligned {
+                colors.nodes.into_colors(&grid, &frame)?.ok_or(TOO_MANY_COLORS)
+            } else {
+                Err("they lie elsewhere than the voxels")
+            };
+            match found {
+                Ok(colors) => grid.colors = Some(colors),
+                Err(why) => warnings.push(format!("its colours are not read: {why}")),
+            }
+        }
+        Ok(LoadedGrid::new(grid, warnings))
+    }
 }
 
 impl Nodes {
@@ -137,53 +198,6 @@ impl Nodes {
         (self.leaves.iter_mut().map(|(_, mask)| mask), &mut self.colors)
     }
 
-    /// The grid, with colours if there is a tree of them. Its dimensions are those of the
-    /// description; without one it spans from the brick of the minimum voxel to the maximum voxel.
-    pub(super) fn into_grid(
-        mut self,
-        metadata: GridMetadata,
-        colors: Option<(Self, GridMetadata)>,
-    ) -> Result<LoadedGrid, ReadError> {
-        self.leaves.retain(|(_, mask)| !is_empty(mask));
-        self.leaves.sort_unstable_by_key(|&(at, _)| canonical(at));
-        let tiles = joined(self.tiles);
-        let GridMetadata { text, world_from_index, mut warnings } = metadata;
-        let described = text.as_deref().and_then(description::parse_description);
-        let leaves = self.leaves.iter().map(|(at, mask)| leaf_bounds(*at, mask));
-        let bounds = leaves.chain(tiles.iter().map(Tile::bounds)).reduce(join);
-        let frame = match described {
-            Some((dims, _)) if holds(dims, bounds) => Frame { base: [0; 3], dims },
-            Some(([x, y, z], _)) => {
-                warnings.push(format!("there are voxels outside the {x}x{y}x{z} of the grid"));
-                Frame::around(bounds)?
-            }
-            None => Frame::around(bounds)?,
-        };
-        VoxelGrid::empty(frame.dims)?;
-        let full = full_rows(&tiles, self.limit)?;
-        let rows = || merged(self.leaves.iter().map(Row::of_leaf), &full);
-        check_apart(rows().map(|row| (row.at, row.len)))?;
-        let world = frame.world(described.map(|(_, world)| world), world_from_index);
-        let fits = |_| Ok::<_, ReadError>(());
-        let (mut grid, _) = in_order_within(frame.dims, world, &[()], fits, |(), writer| {
-            rows().for_each(|row| writer.push(frame.key(row.at), row.len, row.mask));
-        })?;
-        if let Some((colors, metadata)) = colors {
-            let is_aligned =
-                world_from_index.is_some() && metadata.world_from_index == world_from_index;
-            let found = if is_aligned {
-                colors.into_colors(&grid, &frame)?.ok_or(TOO_MANY_COLORS)
-            } else {
-                Err("they lie elsewhere than the voxels")
-            };
-            match found {
-                Ok(colors) => grid.colors = Some(colors),
-                Err(why) => warnings.push(format!("its colours are not read: {why}")),
-            }
-        }
-        Ok(LoadedGrid::new(grid, warnings))
-    }
-
     /// The colours of `grid`, which is `frame`; `None` if they would take too much memory.
     fn into_colors(self, grid: &VoxelGrid, frame: &Frame) -> Result<Option<Colors>, ReadError> {
         let rows = full_rows(&joined(self.tiles), self.limit)?;
@@ -197,12 +211,12 @@ impl Nodes {
         leaves.sort_unstable_by_key(|&(at, ..)| canonical(at));
         let leaves = leaves.into_iter().map(|(at, mask, begin)| {
             let colors = &self.colors[begin..][..count(mask) as usize];
-            Row { at, len: 1, mask, colors: MaskColors::Each(colors) }
+            Row { at, len: 1, mask, colors: MaskColors::Each(colors.into()) }
         });
         let leaves: Vec<Row> = leaves.collect();
-        let rows = || merged(leaves.iter().copied(), &rows);
+        let rows = || merged(leaves.iter().cloned(), &rows);
         check_apart(rows().map(|row| (row.at, row.len)))?;
-        let color_runs = rows().filter_map(|row| frame.color_run(&row));
+        let color_runs = rows().filter_map(|row| frame.color_run(row));
         Ok(brick_colors::colors(grid, color_runs, self.background))
     }
 }
@@ -304,10 +318,6 @@ fn leaf_bounds(at: [i32; 3], mask: &Mask) -> Bounds {
     local.map(|voxel| [0, 1, 2].map(|a| i64::from(at[a]) * BRICK_EDGE + i64::from(voxel[a])))
 }
 
-fn join([a_lo, a_hi]: Bounds, [b_lo, b_hi]: Bounds) -> Bounds {
-    [[0, 1, 2].map(|a| a_lo[a].min(b_lo[a])), [0, 1, 2].map(|a| a_hi[a].max(b_hi[a]))]
-}
-
 /// Whether a grid of `dims` voxels contains `bounds`.
 fn holds(dims: [u32; 3], bounds: Option<Bounds>) -> bool {
     bounds.is_none_or(|[lo, hi]| (0..3).all(|a| lo[a] >= 0 && hi[a] < i64::from(dims[a])))
@@ -342,7 +352,7 @@ impl Frame {
     }
 
     /// Clips a row of colours to the frame.
-    fn color_run<'a>(&self, row: &Row<'a>) -> Option<ColorRun<'a>> {
+    fn color_run<'a>(&self, row: Row<'a>) -> Option<ColorRun<'a>> {
         let edge = i64::from(MAX_DIM / BRICK);
         let [x, y, z] = [0, 1, 2].map(|a| i64::from(row.at[a]) - i64::from(self.base[a]));
         let (begin, end) = (x.max(0), edge.min(x + i64::from(row.len)));
@@ -350,7 +360,7 @@ impl Frame {
         is_inside.then(|| ColorRun {
             start: BrickKey::new([begin, y, z].map(|c| c as u32)),
             len: (end - begin) as u32,
-            mask: row.mask,
+            mask: *row.mask,
             colors: row.colors,
         })
     }

@@ -11,7 +11,11 @@
 //! generated from the grid again, one upper and one lower node at a time, in a few hundred KiB of
 //! memory for any grid.
 
+use std::io::{self, Write};
+
+use crate::base::ordered::in_pool;
 use crate::formats::grid::openvdb::channel::{Channel, Entry};
+use crate::formats::grid::openvdb::record::Record;
 use crate::grid::{
     BRICK, BrickKey, BrickRun, Mask, VoxelGrid, count, is_empty, run_bounds, set_bits, union_bounds,
 };
@@ -51,19 +55,6 @@ pub(super) struct Counts {
     inside: u64,
     /// Occupied voxels in leaves.
     pub(super) leaf_voxels: u64,
-}
-
-impl Counts {
-    fn add(self, other: Self) -> Self {
-        Self {
-            lowers: self.lowers + other.lowers,
-            leaves: self.leaves + other.leaves,
-            leaf_tiles: self.leaf_tiles + other.leaf_tiles,
-            lower_tiles: self.lower_tiles + other.lower_tiles,
-            inside: self.inside + other.inside,
-            leaf_voxels: self.leaf_voxels + other.leaf_voxels,
-        }
-    }
 }
 
 /// An entry of the root.
@@ -191,6 +182,23 @@ impl Lower {
         })
     }
 
+    /// Writes what `encode` appends for each leaf, with its minimum corner in voxels, `at_once` in
+    /// one task of the pool.
+    pub(super) fn write_leaves(
+        &self,
+        at_once: usize,
+        out: &mut dyn Write,
+        encode: impl Fn([u32; 3], &Mask, &mut Record) + Sync,
+    ) -> io::Result<()> {
+        let leaves: Vec<([u32; 3], &Mask)> = self.leaves().collect();
+        let encode = |leaves: &[([u32; 3], &Mask)]| {
+            let mut record = Record::default();
+            leaves.iter().for_each(|&(corner, mask)| encode(corner, mask, &mut record));
+            record
+        };
+        in_pool(leaves.chunks(at_once), encode, |record| out.write_all(&record.0))
+    }
+
     fn fill(&mut self, corner: [u32; 3], parts: impl Iterator<Item = (BrickRun, Entry)>) {
         self.corner = corner;
         self.entries.fill(Entry::Empty);
@@ -233,9 +241,14 @@ impl<'a> Tree<'a> {
         let uppers =
             positions.filter_map(|at| tree.upper(at.map(|p| p * UPPER_BRICKS), &mut slots));
         let root: Vec<Upper> = uppers.collect();
-        let counts = root.iter().map(|upper| upper.counts).fold(Counts::default(), Counts::add);
-        let of_tiles = root.iter().filter(|upper| upper.is_full()).count() * UPPER_SIZE;
-        tree.counts = Counts { lower_tiles: counts.lower_tiles - of_tiles as u64, ..counts };
+        for upper in &root {
+            tree.counts.lowers += upper.counts.lowers;
+            tree.counts.leaves += upper.counts.leaves;
+            tree.counts.leaf_tiles += upper.counts.leaf_tiles;
+            // Those of a full node are one tile of the root.
+            tree.counts.lower_tiles += if upper.is_full() { 0 } else { upper.counts.lower_tiles };
+            tree.counts.leaf_voxels += upper.counts.leaf_voxels;
+        }
         tree.root = root;
         tree
     }

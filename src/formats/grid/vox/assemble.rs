@@ -6,10 +6,8 @@ use std::fmt;
 use super::paint::Paint;
 use super::scene::{Model, NodeKind, ROOT, Rotation, Scene};
 use super::{ATTRIBUTE, Description, Frame};
-use crate::formats::Part;
-use crate::formats::{ReadError, check_memory, checked_dims, content, excerpt};
-use crate::grid::mask_place;
-use crate::grid::{BRICK, BrickKey, Mask, Up, VoxelGrid, World};
+use crate::formats::{Part, ReadError, check_memory, checked_dims, content, excerpt};
+use crate::grid::{BRICK, BrickKey, Mask, Up, VoxelGrid, World, mask_place, union_bounds};
 
 /// Deepest nesting of nodes.
 const MAX_DEPTH: usize = 256;
@@ -69,21 +67,16 @@ impl Instance {
     /// The box: minimum and maximum voxel.
     fn bounds(&self, size: [u32; 3]) -> [[i64; 3]; 2] {
         let [a, b] = [self.place([0; 3], size), self.place(size.map(|d| d - 1), size)];
-        [[0, 1, 2].map(|i| a[i].min(b[i])), [0, 1, 2].map(|i| a[i].max(b[i]))]
+        union_bounds([a; 2], [b; 2])
     }
 }
 
-/// The result of a scene.
-pub(super) struct Assembled {
-    pub(super) grid: VoxelGrid,
-    /// The region of a larger grid, if it is a part of one.
-    pub(super) part: Option<Part>,
-    /// The palette indices that voxels use.
-    pub(super) used: [bool; 256],
-}
-
-/// The union of all instances of `scene`, in at most `limit` bytes of memory.
-pub(super) fn assemble(scene: &Scene, limit: u64) -> Result<Assembled, ReadError> {
+/// The union of all instances of `scene`, in at most `limit` bytes of memory; its region of a larger
+/// grid, if it is a part of one; and the number of voxels with each palette index.
+pub(super) fn assemble(
+    scene: &Scene,
+    limit: u64,
+) -> Result<(VoxelGrid, Option<Part>, [u64; 256]), ReadError> {
     let mut instances = instances(scene)?;
     // Duplicate instances add no voxels, but cost time.
     let mut seen = HashSet::new();
@@ -108,13 +101,13 @@ pub(super) fn assemble(scene: &Scene, limit: u64) -> Result<Assembled, ReadError
     placed.check_memory(limit)?;
     let bricks = placed.bricks();
     let paint = placed.paint(&bricks);
-    let (colors, used) = (paint.colors(scene.palette, description.is_some()), paint.used());
+    let (colors, counts) = (paint.colors(scene.palette, description.is_some()), paint.counts());
     let mut grid = VoxelGrid::from_bricks(frame.dims, bricks)?;
     // MagicaVoxel's own axes.
     let plain = World { up: Up::Z, place: None };
     grid.world = description.map_or(plain, |description| description.world);
     grid.colors = colors;
-    Ok(Assembled { grid, part: description.and_then(|description| description.part), used })
+    Ok((grid, description.and_then(|description| description.part), counts))
 }
 
 /// An error about node `id`, at byte `at` of the file.
@@ -144,7 +137,7 @@ fn checked_description(text: &[u8], [lo, hi]: [[i64; 3]; 2]) -> Result<Descripti
 /// All instances, in reverse order of the scene graph: the first takes precedence.
 fn instances(scene: &Scene) -> Result<Vec<Instance>, ReadError> {
     match scene.models.len() {
-        _ if !scene.nodes.is_empty() => Traversal::default().run(scene),
+        _ if !scene.nodes.is_empty() => placed(scene),
         1 => Ok(vec![Instance { model: 0, pose: Pose::NONE }]),
         0 => Err(content("the file has no models")),
         n => Err(content(format!(
@@ -154,75 +147,56 @@ fn instances(scene: &Scene) -> Result<Vec<Instance>, ReadError> {
     }
 }
 
-/// A depth-first traversal of the scene graph, the last child of a node first.
-#[derive(Default)]
-struct Traversal {
-    /// The nodes from the root to the current one.
-    path: Vec<i32>,
-    /// Nodes to visit, each with its depth and its parent's pose.
-    stack: Vec<(i32, usize, Pose)>,
-    visits: usize,
-    instances: Vec<Instance>,
-}
-
-impl Traversal {
-    fn run(mut self, scene: &Scene) -> Result<Vec<Instance>, ReadError> {
-        self.stack.push((ROOT, 0, Pose::NONE));
-        while let Some((id, depth, pose)) = self.stack.pop() {
-            self.path.truncate(depth);
-            self.visit(scene, id, pose)?;
-        }
-        Ok(self.instances)
-    }
-
-    fn visit(&mut self, scene: &Scene, id: i32, pose: Pose) -> Result<(), ReadError> {
+/// The instances that the scene graph places: a depth-first traversal, the last child of a node
+/// first.
+fn placed(scene: &Scene) -> Result<Vec<Instance>, ReadError> {
+    let (mut instances, mut visits) = (Vec::new(), 0);
+    // The nodes from the root to the current one.
+    let mut path: Vec<i32> = Vec::new();
+    // Nodes to visit, each with its depth and its parent's pose.
+    let mut stack = vec![(ROOT, 0, Pose::NONE)];
+    while let Some((id, depth, pose)) = stack.pop() {
+        path.truncate(depth);
         let Some(node) = scene.nodes.get(&id) else {
-            let above = self.path.last().map_or("root".into(), |above| format!("child of {above}"));
+            let above = path.last().map_or("root".into(), |above| format!("child of {above}"));
             return Err(content(format!("the scene graph has no node {id}, the {above}")));
         };
-        let fault = |what| fault(id, node.at, what);
-        self.check(id).map_err(fault)?;
-        self.visits += 1;
-        self.path.push(id);
-        let depth = self.path.len();
+        let fault = |what: String| Err(fault(id, node.at, what));
+        if path.contains(&id) {
+            return fault("it is part of itself".into());
+        }
+        if path.len() >= MAX_DEPTH {
+            return fault(format!("it is nested more than {MAX_DEPTH} deep"));
+        }
+        if visits + stack.len() >= MAX_VISITS {
+            return fault(format!("it is one of more than {MAX_VISITS} nodes: too many instances"));
+        }
+        visits += 1;
+        path.push(id);
+        let depth = path.len();
         match &node.kind {
             NodeKind::Transform { rotation, translation, child } => {
-                self.stack.push((*child, depth, pose.after(rotation, *translation)));
+                stack.push((*child, depth, pose.after(rotation, *translation)));
             }
             NodeKind::Group { children } => {
-                self.stack.extend(children.iter().map(|&child| (child, depth, pose)));
+                stack.extend(children.iter().map(|&child| (child, depth, pose)));
             }
             NodeKind::Shape { models } => {
-                let Some(model) = models.first() else { return Ok(()) };
-                let index = usize::try_from(*model).ok().filter(|&m| m < scene.models.len());
-                let index = index.ok_or_else(|| fault(format!("there is no model {model}")))?;
-                self.instances.push(Instance { model: index, pose });
+                let Some(model) = models.first() else { continue };
+                match usize::try_from(*model).ok().filter(|&m| m < scene.models.len()) {
+                    Some(model) => instances.push(Instance { model, pose }),
+                    None => return fault(format!("there is no model {model}")),
+                }
             }
         }
-        Ok(())
     }
-
-    /// Checks that node `id` may be visited: no cycle, and within the limits.
-    fn check(&self, id: i32) -> Result<(), String> {
-        if self.path.contains(&id) {
-            Err("it is part of itself".into())
-        } else if self.path.len() >= MAX_DEPTH {
-            Err(format!("it is nested more than {MAX_DEPTH} deep"))
-        } else if self.visits + self.stack.len() >= MAX_VISITS {
-            Err(format!("it is one of more than {MAX_VISITS} nodes: too many instances"))
-        } else {
-            Ok(())
-        }
-    }
+    Ok(instances)
 }
 
 /// Minimum and maximum voxel of all instances' boxes.
 fn bounds(scene: &Scene, instances: &[Instance]) -> Result<[[i64; 3]; 2], ReadError> {
     let all = instances.iter().map(|instance| instance.bounds(scene.models[instance.model].size));
-    let union = all.reduce(|[a, b], [c, d]| {
-        [[0, 1, 2].map(|i| a[i].min(c[i])), [0, 1, 2].map(|i| b[i].max(d[i]))]
-    });
-    union.ok_or_else(|| content("the scene graph places no models"))
+    all.reduce(union_bounds).ok_or_else(|| content("the scene graph places no models"))
 }
 
 /// The number of voxels in the file, without instances.

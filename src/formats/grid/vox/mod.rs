@@ -37,22 +37,21 @@
 //! colours.
 
 mod assemble;
-mod default_palette;
 mod paint;
 mod parse;
 mod parts;
-mod read;
 mod scene;
 mod write;
 
+use std::io::BufRead;
+
 use crate::base::numbers::grouped;
-use crate::formats::GridSpec;
 use crate::formats::grid::description::Description;
+use crate::formats::{GridSpec, LoadedGrid, ReadError, lost_opacity};
 use crate::grid::{Up, VoxelGrid};
 use crate::surface::palette::{MAX_COLORS, count_colors};
 
 pub use parts::VoxPart;
-pub use read::read;
 pub use write::{VoxFiles, check_dims, write};
 
 /// MagicaVoxel's `.vox`.
@@ -62,12 +61,31 @@ pub const SPEC: GridSpec = GridSpec {
     carries: "any size, past 2,000 voxels per axis as several files; 255 colours; position, voxel \
               size and up axis in a custom attribute",
     read: Some(read),
-    write: Some(write),
+    write: Some(|grid, options, out| write(grid, options, out)),
     check_dims,
     lost,
     has_colors: true,
     ..GridSpec::PLAIN
 };
+
+/// Reads the grid of a `.vox` file: all models that the scene graph places, hidden or not, in the
+/// palette's colours; of an animation the first frame. Its dimensions are those of the `trivox`
+/// attribute or, without it, the extent of the models' boxes.
+///
+/// # Errors
+/// Malformed content; several models without a scene graph (frames of an animation); a graph with
+/// cycles or too many instances; a grid past the largest dimensions; models outside the region that
+/// the attribute states.
+fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError> {
+    let mut file = Vec::new();
+    input.read_to_end(&mut file)?;
+    let scene = parse::parse(&file)?;
+    let limit = limit.saturating_sub(file.len() as u64);
+    let (grid, part, counts) = assemble::assemble(&scene, limit)?;
+    let mut warnings = scene.warnings(&counts);
+    warnings.extend(part.map(|part| part.to_string()));
+    Ok(LoadedGrid { part, ..LoadedGrid::new(grid, warnings) })
+}
 
 fn lost(grid: &VoxelGrid) -> Vec<String> {
     let mut lost = Vec::new();
@@ -79,7 +97,7 @@ fn lost(grid: &VoxelGrid) -> Vec<String> {
             grouped(count as u64)
         ));
     }
-    if grid.colors.as_ref().is_some_and(|colors| !colors.are_opaque(grid.occupied())) {
+    if !lost_opacity(grid).is_empty() {
         lost.push("how opaque voxels are is not kept: all are opaque".to_owned());
     }
     lost

@@ -1,6 +1,5 @@
 //! The palette indices of the voxels that are read.
 
-use super::default_palette::default_palette;
 use super::write::{UNCOLORED, uncolored_palette};
 use crate::base::srgb::Rgba;
 use crate::grid::{BrickKey, Colors, Mask, count, mask_place, set_bits};
@@ -45,12 +44,8 @@ impl<'a> Paint<'a> {
         }
     }
 
-    /// The indices that voxels use.
-    pub(super) fn used(&self) -> [bool; 256] {
-        self.counts().map(|count| count > 0)
-    }
-
-    fn counts(&self) -> [u64; 256] {
+    /// The number of voxels with each index.
+    pub(super) fn counts(&self) -> [u64; 256] {
         let mut counts = [0; 256];
         self.indices.iter().for_each(|&index| counts[usize::from(index)] += 1);
         counts
@@ -91,4 +86,28 @@ impl<'a> Paint<'a> {
         }
         Some(colors)
     }
+}
+
+/// MagicaVoxel's default palette, used by files without one: entry `n` is the colour of index `n + 1`; the last entry has no index.
+fn default_palette() -> [Rgba; 256] {
+    /// Ramps from light to dark.
+    const RAMP: [u8; 10] = [0xee, 0xdd, 0xbb, 0xaa, 0x88, 0x77, 0x55, 0x44, 0x22, 0x11];
+    std::array::from_fn(|entry| match entry as u8 {
+        // A cube of six steps per channel, from white, without black.
+        n @ 0..215 => {
+            let [r, g, b] = [n / 36, n / 6 % 6, n % 6].map(|step| 255 - 51 * step);
+            [r, g, b, 255]
+        }
+        n @ 215..255 => {
+            let value = RAMP[usize::from((n - 215) % 10)];
+            let [r, g, b] = match (n - 215) / 10 {
+                0 => [value, 0, 0],
+                1 => [0, value, 0],
+                2 => [0, 0, value],
+                _ => [value; 3],
+            };
+            [r, g, b, 255]
+        }
+        255 => [0; 4],
+    })
 }

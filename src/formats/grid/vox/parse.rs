@@ -3,12 +3,12 @@
 //! Hand-written: the crate `dot_vox` skips malformed chunks, stops silently at a wrong chunk
 //! length, uses a node's id as its position in the file and panics on an invalid rotation.
 
-use std::borrow::Cow;
 use std::fmt;
 
 use super::scene::{Model, Node, NodeKind, ROOT, Rotation, Scene};
 use super::{ATTRIBUTE, MAX_MODEL};
-use crate::formats::{ReadError, excerpt};
+use crate::formats::io::tokens::numbers;
+use crate::formats::{ReadError, content, excerpt};
 
 /// The versions that MagicaVoxel writes; they differ in chunks that have no effect here.
 const VERSIONS: [i32; 2] = [150, 200];
@@ -17,9 +17,7 @@ const VERSIONS: [i32; 2] = [150, 200];
 pub(super) fn parse(file: &[u8]) -> Result<Scene<'_>, ReadError> {
     let mut file = Cursor { name: *b"VOX ", at: 0, rest: file };
     if file.take(4, "the file's first four bytes").ok() != Some(b"VOX ") {
-        return Err(ReadError::Content(
-            "not a MagicaVoxel file: it does not begin with 'VOX '".into(),
-        ));
+        return Err(content("not a MagicaVoxel file: it does not begin with 'VOX '"));
     }
     let version = file.int("the version")?;
     if !VERSIONS.contains(&version) {
@@ -173,31 +171,26 @@ fn voxels<'a>(chunk: &mut Cursor<'a>, size: [u32; 3]) -> Result<&'a [[u8; 4]], R
 fn first_frame(chunk: &mut Cursor) -> Result<((Rotation, [i32; 3]), usize), ReadError> {
     // An empty dictionary takes 4 bytes.
     let count = chunk.count(4, "frames")?;
-    let mut first = None;
-    for _ in 0..count {
-        let frame = chunk.dict()?;
-        let text = |key| find(&frame, key).map(String::from_utf8_lossy);
-        if first.is_none() {
-            first =
-                Some((parse_rotation(text("_r"), chunk)?, parse_translation(text("_t"), chunk)?));
+    let mut frames =
+        (0..count).map(|_| chunk.dict()).collect::<Result<Vec<Dict>, _>>()?.into_iter();
+    let first = frames.next().ok_or_else(|| chunk.fault("the transform has no frame"))?;
+    let text = |key| find(&first, key).map(String::from_utf8_lossy);
+    let refused =
+        |text: &str, what| chunk.fault(format_args!("'{}' is not a {what}", excerpt(text)));
+    let rotation = match text("_r") {
+        Some(text) => {
+            let bits = text.parse().ok().and_then(Rotation::from_bits);
+            bits.ok_or_else(|| refused(&text, "rotation"))?
         }
-    }
-    let first = first.ok_or_else(|| chunk.fault("the transform has no frame"))?;
-    Ok((first, count))
-}
-
-fn parse_rotation(text: Option<Cow<str>>, chunk: &Cursor) -> Result<Rotation, ReadError> {
-    let Some(text) = text else { return Ok(Rotation::NONE) };
-    let rotation = text.parse().ok().and_then(Rotation::from_bits);
-    rotation.ok_or_else(|| chunk.fault(format_args!("'{}' is not a rotation", excerpt(&text))))
-}
-
-fn parse_translation(text: Option<Cow<str>>, chunk: &Cursor) -> Result<[i32; 3], ReadError> {
-    let Some(text) = text else { return Ok([0; 3]) };
-    let numbers: Result<Vec<i32>, _> = text.split_ascii_whitespace().map(str::parse).collect();
-    let translation = numbers.ok().and_then(|numbers| numbers.try_into().ok());
-    translation
-        .ok_or_else(|| chunk.fault(format_args!("'{}' is not a translation", excerpt(&text))))
+        None => Rotation::NONE,
+    };
+    let translation = match text("_t") {
+        Some(text) => {
+            numbers(text.split_ascii_whitespace()).ok_or_else(|| refused(&text, "translation"))?
+        }
+        None => [0; 3],
+    };
+    Ok(((rotation, translation), count))
 }
 
 /// Keys and values, in the file's order.
@@ -219,7 +212,7 @@ struct Cursor<'a> {
 impl<'a> Cursor<'a> {
     fn fault(&self, what: impl fmt::Display) -> ReadError {
         let name = self.name.escape_ascii();
-        ReadError::Content(format!("chunk {name}, byte {}: {what}", self.at))
+        content(format!("chunk {name}, byte {}: {what}", self.at))
     }
 
     fn take(&mut self, len: usize, what: &str) -> Result<&'a [u8], ReadError> {

@@ -58,38 +58,29 @@ pub(super) enum NodeKind {
 }
 
 impl Scene<'_> {
-    /// Warnings about content that MagicaVoxel shows, but that has no effect on the grid. `used`
-    /// are the palette indices of voxels.
-    pub(super) fn warnings(&self, used: &[bool; 256]) -> Vec<String> {
+    /// Warnings about content that MagicaVoxel shows, but that has no effect on the grid. `counts`
+    /// are the numbers of voxels by palette index.
+    pub(super) fn warnings(&self, counts: &[u64; 256]) -> Vec<String> {
         let count = |is: fn(&Node) -> bool| self.nodes.values().filter(|node| is(node)).count();
-        let mut warnings = Vec::new();
-        match count(|node| node.is_hidden) {
-            0 => {}
-            n => warnings.push(format!("hidden nodes are read like any other: there are {n}")),
-        }
-        match self.hidden_layers {
-            0 => {}
-            n => warnings.push(format!("hidden layers are read like any other: there are {n}")),
-        }
-        match self.unplaced() {
-            0 => {}
-            n => warnings.push(format!(
-                "{} not read: the scene graph does not place them",
-                counted_as(n as u64, "model is", "models are")
-            )),
-        }
-        match count(|node| node.frames > 1) {
-            0 => {}
-            n => warnings.push(format!("only the first frame is read: {n} nodes are animated")),
-        }
-        match self.materials.iter().filter(|&&index| used[usize::from(index)]).count() {
-            0 => {}
-            n => warnings.push(format!(
-                "materials are not read: {} of glass, metal or light, but for the colour",
-                counted_as(n as u64, "colour is", "colours are")
-            )),
-        }
-        warnings
+        let (hidden, animated) = (count(|node| node.is_hidden), count(|node| node.frames > 1));
+        let layers = self.hidden_layers;
+        let unplaced = counted_as(self.unplaced() as u64, "model is", "models are");
+        let is_used = |index: &&u8| counts[usize::from(**index)] > 0;
+        let materials = self.materials.iter().filter(is_used).count();
+        let colors = counted_as(materials as u64, "colour is", "colours are");
+        let warnings = [
+            (hidden, format!("hidden nodes are read like any other: there are {hidden}")),
+            (layers, format!("hidden layers are read like any other: there are {layers}")),
+            (self.unplaced(), format!("{unplaced} not read: the scene graph does not place them")),
+            (animated, format!("only the first frame is read: {animated} nodes are animated")),
+            (
+                materials,
+                format!(
+                    "materials are not read: {colors} of glass, metal or light, but for the colour"
+                ),
+            ),
+        ];
+        warnings.into_iter().filter(|&(count, _)| count > 0).map(|(_, what)| what).collect()
     }
 
     /// The number of models that no node of the scene graph names.

@@ -2,14 +2,14 @@
 
 use std::io::{BufWriter, Write};
 
-use super::parts::{VoxPart, parts};
+use super::parts::{Region, VoxPart};
 use super::{ATTRIBUTE, Description, Frame, MAX_MODEL, MAX_SCENE};
 use crate::base::numbers::AXES;
 use crate::base::ordered::in_pool;
 use crate::base::srgb::Rgba;
 use crate::formats::write::check_place;
 use crate::formats::{WriteError, WriteOptions};
-use crate::grid::{BRICK, BrickKey, BrickRun, Colors, Mask, VoxelGrid, World, count, mask_voxels};
+use crate::grid::{BrickKey, BrickRun, Colors, Mask, VoxelGrid, World, count, mask_voxels};
 use crate::surface::palette::IndexedColors;
 
 const VERSION: i32 = 150;
@@ -17,8 +17,6 @@ const VERSION: i32 = 150;
 pub(super) const UNCOLORED: u8 = 1;
 /// Bytes of a chunk's name and lengths.
 const CHUNK_HEAD: u64 = 12;
-/// Bricks along the edge of the largest model.
-const MODEL_BRICKS: u32 = MAX_MODEL / BRICK;
 
 /// Writes `grid`, in its colours or those of the options' palette.
 ///
@@ -77,7 +75,7 @@ impl<'a> VoxFiles<'a> {
     pub fn new(grid: &'a VoxelGrid, options: &WriteOptions) -> Self {
         let indexed = IndexedColors::new(grid, options.palette.as_ref(), options.dither);
         let colors = grid.colors.as_ref().zip(indexed);
-        Self { grid, colors, parts: parts(grid), is_plain: options.plain }
+        Self { grid, colors, parts: VoxPart::all(grid), is_plain: options.plain }
     }
 
     /// The parts that are not empty, in order; for an empty grid the first part.
@@ -93,7 +91,13 @@ impl<'a> VoxFiles<'a> {
     pub fn write(&self, part: &VoxPart, out: &mut dyn Write) -> Result<(), WriteError> {
         let world = part.world(self.grid.world);
         check_place(world.place)?;
-        let models = models(self.grid, part, world);
+        let models = part.region.divided(self.grid, MAX_MODEL).into_iter();
+        let models = models.map(|(region, voxels)| Model {
+            region,
+            frame: Frame { dims: region.dims, up: world.up },
+            voxels: voxels as u32,
+        });
+        let models: Vec<Model> = models.collect();
         let scene = if self.is_plain {
             check_plain(self.grid.dims()).map(|()| Vec::new())?
         } else {
@@ -142,7 +146,7 @@ impl<'a> VoxFiles<'a> {
 
         /// Bricks that are encoded at once.
         const BRICKS: usize = 256;
-        let [first, end] = model.bricks();
+        let [first, end] = model.region.bricks();
         let runs = self.grid.brick_runs_in(first, end);
         let each = |run: BrickRun| (0..run.len).map(move |n| (run.start.along_x(n), run.mask));
         let mut bricks = runs.flat_map(each);
@@ -161,7 +165,7 @@ impl<'a> VoxFiles<'a> {
         for &(key, mask) in bricks {
             let color_of = self.colors_of(key);
             for voxel in mask_voxels(key.first_voxel(), mask) {
-                let place = std::array::from_fn(|a| voxel[a] - model.base[a]);
+                let place = std::array::from_fn(|a| voxel[a] - model.region.base[a]);
                 let [x, y, z] = model.frame.vox_from_grid(place).map(|c| c as u8);
                 bytes.extend([x, y, z, color_of(voxel)]);
             }
@@ -179,10 +183,9 @@ impl<'a> VoxFiles<'a> {
     }
 }
 
-/// A box of a part, aligned to bricks.
+/// A box of a part.
 struct Model {
-    /// The minimum corner, in the grid's voxels.
-    base: [u32; 3],
+    region: Region,
     frame: Frame,
     /// At most 256 cubed, 2^24.
     voxels: u32,
@@ -198,15 +201,9 @@ impl Model {
         CHUNK_HEAD + 12 + CHUNK_HEAD + u64::from(self.content_len())
     }
 
-    /// The half-open box of bricks, as its minimum and end corners.
-    fn bricks(&self) -> [[u32; 3]; 2] {
-        let end = std::array::from_fn(|a| (self.base[a] + self.frame.dims[a]).div_ceil(BRICK));
-        [self.base.map(|b| b / BRICK), end]
-    }
-
     /// The pivot's position in MagicaVoxel's world, in the scene of `part`.
     fn pivot(&self, part: &VoxPart, scene: &Frame) -> [i64; 3] {
-        let first: [u32; 3] = std::array::from_fn(|a| self.base[a] - part.base[a]);
+        let first: [u32; 3] = std::array::from_fn(|a| self.region.base[a] - part.region.base[a]);
         let last = std::array::from_fn(|a| first[a] + self.frame.dims[a] - 1);
         let [a, b] = [first, last].map(|end| scene.vox_from_grid(end));
         let (corner, size) = (scene.corner(), self.frame.size());
@@ -214,67 +211,37 @@ impl Model {
     }
 }
 
-/// The models of a part that are not empty; for an empty part one empty model.
-fn models(grid: &VoxelGrid, part: &VoxPart, world: World) -> Vec<Model> {
-    let [nx, ny, nz] = part.dims.map(|d| d.div_ceil(MAX_MODEL));
-    let mut voxels = vec![0; (nx * ny * nz) as usize];
-    let [first, end] = part.bricks();
-    for run in grid.brick_runs_in(first, end) {
-        let each = count(&run.mask);
-        for key in (0..run.len).map(|n| run.start.along_x(n)) {
-            let at = key.position();
-            let [x, y, z] = std::array::from_fn(|a| (at[a] - first[a]) / MODEL_BRICKS);
-            voxels[((z * ny + y) * nx + x) as usize] += each;
-        }
-    }
-    let model = |(index, voxels): (u32, u32)| {
-        let place = [index % nx, index / nx % ny, index / nx / ny].map(|p| p * MAX_MODEL);
-        let dims = std::array::from_fn(|a| MAX_MODEL.min(part.dims[a] - place[a]));
-        let base = std::array::from_fn(|a| part.base[a] + place[a]);
-        Model { base, frame: Frame { dims, up: world.up }, voxels }
-    };
-    let is_empty = voxels.iter().all(|&n| n == 0);
-    let wanted = |&(index, n): &(u32, u32)| n > 0 || is_empty && index == 0;
-    (0..).zip(voxels).filter(wanted).map(model).collect()
-}
-
 /// Transform 0 over group 1 over a transform and a shape for each model.
 fn scene_graph(part: &VoxPart, world: World, models: &[Model]) -> Vec<u8> {
-    let scene = Frame { dims: part.dims, up: world.up };
-    let text = Description { dims: part.dims, world, part: part.part() }.to_string();
-    let root = Transform { id: 0, attributes: &[(ATTRIBUTE, &text)], child: 1, layer: -1 };
-    let mut graph = root.chunk(&[]);
+    let scene = Frame { dims: part.dims(), up: world.up };
+    let text = Description { dims: part.dims(), world, part: part.part() }.to_string();
+    // No layer.
+    let mut graph = transform([0, 1, -1], &[(ATTRIBUTE, &text)], &[]);
     // At most 8 cubed models.
     let count = models.len() as i32;
     let group = Chunk::default().int(1).dict(&[]).int(count);
     graph.extend((0..count).fold(group, |group, i| group.int(2 + 2 * i)).finish(b"nGRP"));
     for (i, model) in (0..).zip(models) {
         let [x, y, z] = model.pivot(part, &scene);
-        let place = Transform { id: 2 + 2 * i, attributes: &[], child: 3 + 2 * i, layer: 0 };
-        graph.extend(place.chunk(&[("_t", &format!("{x} {y} {z}"))]));
+        let place = format!("{x} {y} {z}");
+        graph.extend(transform([2 + 2 * i, 3 + 2 * i, 0], &[], &[("_t", &place)]));
         let shape = Chunk::default().int(3 + 2 * i).dict(&[]);
         graph.extend(shape.int(1).int(i).dict(&[]).finish(b"nSHP"));
     }
     graph
 }
 
-/// A transform node. Its dictionaries have at most one entry, so that programs that keep them in
-/// hash maps write reproducible files too.
-struct Transform<'a> {
-    id: i32,
-    attributes: &'a [(&'a str, &'a str)],
-    child: i32,
-    /// -1 for the root: no layer.
-    layer: i32,
-}
-
-impl Transform<'_> {
-    /// The node's chunk, with one frame.
-    fn chunk(&self, frame: &[(&str, &str)]) -> Vec<u8> {
-        const RESERVED: i32 = -1;
-        let node = Chunk::default().int(self.id).dict(self.attributes);
-        node.int(self.child).int(RESERVED).int(self.layer).int(1).dict(frame).finish(b"nTRN")
-    }
+/// A transform node with one frame: its number, its child and its layer, its attributes and the
+/// frame's. A dictionary has at most one entry, so that programs that keep it in a hash map write
+/// reproducible files too.
+fn transform(
+    [id, child, layer]: [i32; 3],
+    attributes: &[(&str, &str)],
+    frame: &[(&str, &str)],
+) -> Vec<u8> {
+    const RESERVED: i32 = -1;
+    let node = Chunk::default().int(id).dict(attributes);
+    node.int(child).int(RESERVED).int(layer).int(1).dict(frame).finish(b"nTRN")
 }
 
 /// The palette of a grid without colours: the grid's light grey, then colours to paint with: a cube

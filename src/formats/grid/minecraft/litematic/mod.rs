@@ -12,7 +12,7 @@
 
 mod read;
 
-use std::io::{self, Write};
+use std::io;
 
 pub use self::read::read;
 use super::frame::Frame;
@@ -20,8 +20,7 @@ use super::kinds::Kinds;
 use super::nbt::Tags;
 use super::{gzip, schem, write_world};
 use crate::formats::grid::dense;
-use crate::formats::io::deflate::Deflater;
-use crate::formats::{GridSpec, WriteError, WriteOptions};
+use crate::formats::{GridSpec, Out, WriteError, WriteOptions};
 use crate::grid::{VoxelGrid, World};
 use crate::lattice::MAX_DIM;
 
@@ -56,11 +55,7 @@ fn bits(kinds: usize) -> u32 {
 ///
 /// # Errors
 /// `out` fails, or the grid is too large.
-pub fn write(
-    grid: &VoxelGrid,
-    options: &WriteOptions,
-    out: &mut dyn Write,
-) -> Result<(), WriteError> {
+pub fn write(grid: &VoxelGrid, options: &WriteOptions, out: &mut Out) -> Result<(), WriteError> {
     check_dims(grid.dims())?;
     let frame = Frame::new(grid);
     let kinds = Kinds::new(grid, options);
@@ -79,7 +74,7 @@ pub fn write(
     Ok(written?)
 }
 
-fn write_metadata(tags: &mut Tags<impl Write>, grid: &VoxelGrid, frame: &Frame) -> io::Result<()> {
+fn write_metadata(tags: &mut Tags, grid: &VoxelGrid, frame: &Frame) -> io::Result<()> {
     tags.compound("Metadata")?;
     tags.string("Name", NAME)?;
     tags.string("Author", NAME)?;
@@ -97,7 +92,7 @@ fn write_metadata(tags: &mut Tags<impl Write>, grid: &VoxelGrid, frame: &Frame) 
     tags.end()
 }
 
-fn write_place(tags: &mut Tags<impl Write>, name: &str, place: [u32; 3]) -> io::Result<()> {
+fn write_place(tags: &mut Tags, name: &str, place: [u32; 3]) -> io::Result<()> {
     tags.compound(name)?;
     for (axis, value) in ["x", "y", "z"].into_iter().zip(place) {
         tags.int(axis, value)?;
@@ -105,12 +100,7 @@ fn write_place(tags: &mut Tags<impl Write>, name: &str, place: [u32; 3]) -> io::
     tags.end()
 }
 
-fn write_region(
-    tags: &mut Tags<&mut Deflater<impl Write>>,
-    grid: &VoxelGrid,
-    frame: &Frame,
-    kinds: &Kinds,
-) -> io::Result<()> {
+fn write_region(tags: &mut Tags, grid: &VoxelGrid, frame: &Frame, kinds: &Kinds) -> io::Result<()> {
     write_place(tags, "Position", [0; 3])?;
     write_place(tags, "Size", frame.size())?;
     tags.compounds("BlockStatePalette", kinds.names.len() as u32)?;
@@ -128,7 +118,7 @@ fn write_region(
 }
 
 /// Writes a block's compound of the palette: its name, and the properties in square brackets.
-fn write_state(tags: &mut Tags<impl Write>, block: &str) -> io::Result<()> {
+fn write_state(tags: &mut Tags, block: &str) -> io::Result<()> {
     let (name, properties) = match block.split_once('[') {
         Some((name, rest)) => (name, rest.trim_end_matches(']')),
         None => (block, ""),

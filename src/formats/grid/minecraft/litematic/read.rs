@@ -2,16 +2,15 @@
 
 use std::io::{BufRead, Read};
 
-use super::super::MAX_VOLUME;
-use super::super::frame::Frame;
-use super::super::nbt::{COMPOUND, INT, LIST, LONG_ARRAY, STRING, TagReader};
-use super::super::paint::{Painter, Palettes};
-use super::super::unzip::unzip;
-use super::super::world::WorldTags;
 use super::bits;
+use crate::formats::grid::minecraft::frame::Frame;
+use crate::formats::grid::minecraft::gzip::unzip;
+use crate::formats::grid::minecraft::nbt::{COMPOUND, INT, LIST, LONG_ARRAY, STRING, TagReader};
+use crate::formats::grid::minecraft::paint::{Painter, Palettes};
+use crate::formats::grid::minecraft::{MAX_VOLUME, WorldTags};
 use crate::formats::io::warnings::NameCounts;
 use crate::formats::{LoadedGrid, ReadError, content, excerpt};
-use crate::grid::BRICK;
+use crate::grid::{BRICK, union_bounds};
 use crate::lattice::MAX_DIM;
 
 /// Most regions.
@@ -30,7 +29,7 @@ const MAX_ENTRIES: usize = 1 << 22;
 /// impossible world position.
 pub fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError> {
     let schematic = unzip(input, "a Litematica schematic", |tags| {
-        let mut schematic = Schematic::new();
+        let mut schematic = Schematic::default();
         schematic.take_root(tags)?;
         Ok(schematic)
     })?;
@@ -38,6 +37,7 @@ pub fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError
 }
 
 /// The tags that say what the blocks are.
+#[derive(Default)]
 struct Schematic {
     version: Option<i32>,
     world: WorldTags,
@@ -59,11 +59,6 @@ struct Region {
 }
 
 impl Schematic {
-    fn new() -> Self {
-        let (version, world, regions) = (None, WorldTags::default(), Vec::new());
-        Self { version, world, kinds: Palettes::new(), regions, ignored: NameCounts::default() }
-    }
-
     fn take_root(&mut self, tags: &mut TagReader<impl Read>) -> Result<(), ReadError> {
         while let Some((tag, name)) = tags.next()? {
             match (tag, name.as_str()) {
@@ -171,9 +166,8 @@ impl Schematic {
         let [width, height, length] = size;
         let frame = Frame { width, height, length, up: world.up };
         let mut painter = Painter::new(frame, &self.kinds, limit);
-        let placed: Result<Vec<_>, _> =
-            self.regions.iter().map(|region| Blocks::new(region, low)).collect();
-        let placed = placed?;
+        let placed = self.regions.iter().map(|region| Blocks::new(region, low));
+        let placed: Vec<Blocks> = placed.collect::<Result<_, _>>()?;
         for slice in (0..height).step_by(BRICK as usize) {
             for blocks in &placed {
                 blocks.paint(slice, &mut painter)?;
@@ -201,17 +195,13 @@ fn place(tags: &mut TagReader<impl Read>) -> Result<Option<[i32; 3]>, ReadError>
 
 /// The lowest corner of all regions, and the size of the box around them.
 fn bounds(regions: &[Region]) -> Result<([i64; 3], [u32; 3]), ReadError> {
-    let (mut low, mut high) = ([i64::MAX; 3], [i64::MIN; 3]);
-    for region in regions {
-        let begin = region.low();
-        for (axis, size) in region.size.into_iter().enumerate() {
-            low[axis] = low[axis].min(begin[axis]);
-            high[axis] = high[axis].max(begin[axis] + i64::from(size.unsigned_abs()));
-        }
-    }
-    if regions.is_empty() {
-        return Err(content("the schematic has no regions"));
-    }
+    let boxes = regions.iter().map(|region| {
+        let low = region.low();
+        let size = region.size.map(|size| i64::from(size.unsigned_abs()));
+        [low, std::array::from_fn(|axis| low[axis] + size[axis])]
+    });
+    let [low, high] =
+        boxes.reduce(union_bounds).ok_or_else(|| content("the schematic has no regions"))?;
     let size: [i64; 3] = std::array::from_fn(|axis| high[axis] - low[axis]);
     if size.iter().any(|&size| size > i64::from(MAX_DIM)) {
         let [x, y, z] = size;

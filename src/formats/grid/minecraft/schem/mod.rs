@@ -7,7 +7,7 @@
 
 mod read;
 
-use std::io::{self, Write};
+use std::io;
 
 pub use self::read::read;
 pub use super::blocks::{Blocks, BlocksError, MAX_BLOCKS};
@@ -16,7 +16,7 @@ use super::kinds::Kinds;
 use super::nbt::Tags;
 use super::{MAX_VOLUME, gzip, lost, write_world};
 use crate::formats::grid::dense;
-use crate::formats::{GridSpec, WriteError, WriteOptions};
+use crate::formats::{GridSpec, Out, WriteError, WriteOptions};
 use crate::grid::{VoxelGrid, World};
 
 /// Sponge's `.schem`.
@@ -42,11 +42,7 @@ fn check_dims(dims: [u32; 3]) -> Result<(), WriteError> {
 ///
 /// # Errors
 /// `out` fails, or the grid is too large.
-pub fn write(
-    grid: &VoxelGrid,
-    options: &WriteOptions,
-    out: &mut dyn Write,
-) -> Result<(), WriteError> {
+pub fn write(grid: &VoxelGrid, options: &WriteOptions, out: &mut Out) -> Result<(), WriteError> {
     check_dims(grid.dims())?;
     let kinds = Kinds::new(grid, options);
     let frame = Frame::new(grid);
@@ -100,12 +96,7 @@ fn encoded(blocks: Vec<u8>, has_long: bool) -> Vec<u8> {
     blocks.into_iter().flat_map(bytes).flatten().collect()
 }
 
-fn write_head(
-    tags: &mut Tags<impl Write>,
-    grid: &VoxelGrid,
-    frame: &Frame,
-    version: u32,
-) -> io::Result<()> {
+fn write_head(tags: &mut Tags, grid: &VoxelGrid, frame: &Frame, version: u32) -> io::Result<()> {
     tags.int("DataVersion", version)?;
     for (name, blocks) in
         [("Width", frame.width), ("Height", frame.height), ("Length", frame.length)]

@@ -3,13 +3,12 @@
 use std::collections::HashMap;
 use std::io::{BufRead, Read};
 
-use super::super::MAX_VOLUME;
-use super::super::frame::Frame;
-use super::super::nbt::{BYTE_ARRAY, COMPOUND, INT, LIST, SHORT, TagReader};
-use super::super::paint::{Painter, Palettes};
-use super::super::unzip::unzip;
-use super::super::world::WorldTags;
 use super::check_dims;
+use crate::formats::grid::minecraft::frame::Frame;
+use crate::formats::grid::minecraft::gzip::unzip;
+use crate::formats::grid::minecraft::nbt::{BYTE_ARRAY, COMPOUND, INT, LIST, SHORT, TagReader};
+use crate::formats::grid::minecraft::paint::{Painter, Palettes};
+use crate::formats::grid::minecraft::{MAX_VOLUME, WorldTags};
 use crate::formats::io::warnings::NameCounts;
 use crate::formats::{LoadedGrid, ReadError, content, excerpt};
 use crate::grid::BRICK;
@@ -34,7 +33,8 @@ struct Schematic {
     version: Option<i32>,
     /// Width, height and length.
     size: [Option<u32>; 3],
-    palette: Option<Palette>,
+    /// The blocks of the palette, and these by the number in the file.
+    palette: Option<(Palettes, HashMap<u32, u16>)>,
     /// A variable-length integer for each block.
     data: Option<Vec<u8>>,
     world: WorldTags,
@@ -59,7 +59,7 @@ impl Schematic {
                 (SHORT, "Width") => self.size[0] = Some(tags.short()?.into()),
                 (SHORT, "Height") => self.size[1] = Some(tags.short()?.into()),
                 (SHORT, "Length") => self.size[2] = Some(tags.short()?.into()),
-                (COMPOUND, "Palette") => self.palette = Some(Palette::take(tags)?),
+                (COMPOUND, "Palette") => self.palette = Some(palette(tags)?),
                 (BYTE_ARRAY, "Data" | "BlockData") => {
                     self.data = Some(tags.bytes_within(self.limit)?)
                 }
@@ -89,7 +89,7 @@ impl Schematic {
         let [Some(width), Some(height), Some(length)] = self.size else {
             return Err(content("a schematic needs 'Width', 'Height' and 'Length'"));
         };
-        let (Some(palette), Some(data)) = (self.palette, self.data) else {
+        let (Some((kinds, numbers)), Some(data)) = (self.palette, self.data) else {
             return Err(content("the schematic has no blocks: 'Palette' or 'Data' is missing"));
         };
         let frame = Frame { width, height, length, up: world.up };
@@ -102,41 +102,29 @@ impl Schematic {
                  empty ones too"
             )));
         }
-        let mut painter =
-            Painter::new(frame, &palette.kinds, limit.saturating_sub(data.len() as u64));
-        paint(&mut painter, [width, height, length], &palette.numbers, &data)?;
+        let mut painter = Painter::new(frame, &kinds, limit.saturating_sub(data.len() as u64));
+        paint(&mut painter, [width, height, length], &numbers, &data)?;
         painter.finish(world, &self.ignored)
     }
 }
 
-/// The blocks of the palette.
-struct Palette {
-    kinds: Palettes,
-    /// Kinds by the number in the file.
-    numbers: HashMap<u32, u16>,
-}
-
-impl Palette {
-    fn take(tags: &mut TagReader<impl Read>) -> Result<Self, ReadError> {
-        let (mut kinds, mut numbers) = (Palettes::new(), HashMap::new());
-        while let Some((tag, name)) = tags.next()? {
-            let number = match tag {
-                INT => u32::try_from(tags.int()?).ok(),
-                _ => None,
-            };
-            let shown = || excerpt(&name);
-            let number = number.ok_or_else(|| {
-                content(format!("the block '{}' of the palette has no number from 0", shown()))
-            })?;
-            if numbers.insert(number, kinds.add(&name)?).is_some() {
-                return Err(content(format!(
-                    "the block '{}' of the palette has the number of another",
-                    shown()
-                )));
-            }
+/// Reads the palette.
+fn palette(tags: &mut TagReader<impl Read>) -> Result<(Palettes, HashMap<u32, u16>), ReadError> {
+    let (mut kinds, mut numbers) = (Palettes::default(), HashMap::new());
+    while let Some((tag, name)) = tags.next()? {
+        let number = match tag {
+            INT => u32::try_from(tags.int()?).ok(),
+            _ => None,
+        };
+        let refused = |what: &str| {
+            content(format!("the block '{}' of the palette has {what}", excerpt(&name)))
+        };
+        let number = number.ok_or_else(|| refused("no number from 0"))?;
+        if numbers.insert(number, kinds.add(&name)?).is_some() {
+            return Err(refused("the number of another"));
         }
-        Ok(Self { kinds, numbers })
     }
+    Ok((kinds, numbers))
 }
 
 /// Paints the blocks of `data`, a variable-length number each.

@@ -1,7 +1,7 @@
 //! Reading, level by level in file order. Children may be in any order, but all nodes of a level
 //! must come before those of the next.
 
-use std::io::BufRead;
+use std::io::{BufRead, Read};
 
 use flate2::read::ZlibDecoder;
 
@@ -12,14 +12,13 @@ use super::{
 use crate::base::srgb::Rgba;
 use crate::formats::grid::openvdb::blosc::Chunks;
 use crate::formats::grid::openvdb::channel::rgba_of;
-use crate::formats::grid::openvdb::nodes::{GridMetadata, NO_COLOR, Nodes};
+use crate::formats::grid::openvdb::nodes::{FoundGrid, NO_COLOR, Nodes};
 use crate::formats::grid::openvdb::source::Source;
 use crate::formats::grid::openvdb::tree::{
     LEAF_VOXELS, LOWER_VOXELS, UPPER_VOXELS, child_corner, set_indices,
 };
 use crate::formats::grid::openvdb::world::WorldFromIndex;
 use crate::formats::grid::openvdb::{COLOR, DENSITY, TEXT};
-use crate::formats::spec::SIGN_ONLY;
 use crate::formats::{LoadedGrid, ReadError, content, excerpt};
 use crate::grid::FULL;
 
@@ -66,18 +65,11 @@ fn check_magic(magic: [u8; 8], what: &str) -> Result<(), ReadError> {
 struct SelectedGrids {
     /// Bytes of memory.
     limit: u64,
-    chosen: Option<Chosen>,
-    colors: Option<(Nodes, GridMetadata)>,
+    /// The grid whose voxels are read.
+    chosen: Option<(Rank, FoundGrid)>,
+    colors: Option<FoundGrid>,
     /// The names of the other grids.
     others: Vec<String>,
-}
-
-/// The grid whose voxels are read.
-struct Chosen {
-    rank: Rank,
-    name: String,
-    nodes: Nodes,
-    metadata: GridMetadata,
 }
 
 impl SelectedGrids {
@@ -85,20 +77,19 @@ impl SelectedGrids {
     /// rank is before that one's.
     fn read_segment(&mut self, source: &mut Source) -> Result<(), ReadError> {
         check_version(source)?;
-        let [count, codec] = [source.u16("the head")?, source.u16("the head")?];
+        let [count, codec] = source.numbers(u16::from_le_bytes, "the head")?;
         let grids = (0..count).map(|_| GridHead::read(source));
         let grids: Vec<GridHead> = grids.collect::<Result<_, _>>()?;
         let ranked = grids.iter().enumerate().filter_map(|(n, grid)| Some((grid.rank()?, n)));
-        let best = self.chosen.as_ref().map(|chosen| chosen.rank);
+        let best = self.chosen.as_ref().map(|&(rank, _)| rank);
         let wanted = ranked.min().filter(|&(rank, _)| best.is_none_or(|best| rank < best));
         for (n, grid) in grids.into_iter().enumerate() {
             let end = source.at().saturating_add(grid.file_bytes);
             if let Some((rank, _)) = wanted.filter(|&(_, wanted)| wanted == n) {
-                self.others.extend(self.chosen.take().map(|chosen| chosen.name));
-                let (nodes, metadata) = read_codec(source, codec, &grid, Sizes::of(1), self.limit)?;
-                self.chosen = Some(Chosen { rank, name: grid.name, nodes, metadata });
+                self.others.extend(self.chosen.take().map(|(_, chosen)| chosen.name));
+                self.chosen = Some((rank, read_codec(source, codec, grid, self.limit)?));
             } else if self.colors.is_none() && grid.is_color() {
-                self.colors = Some(read_codec(source, codec, &grid, Sizes::of(3), self.limit)?);
+                self.colors = Some(read_codec(source, codec, grid, self.limit)?);
             } else {
                 self.others.push(grid.name);
             }
@@ -112,17 +103,13 @@ impl SelectedGrids {
         if chosen.is_none() && colors.is_some() {
             others.push(COLOR.to_owned());
         }
-        let names = excerpt(&others.join(", "));
-        let Some(Chosen { name, nodes, mut metadata, .. }) = chosen else {
+        let Some((_, chosen)) = chosen else {
+            let names = excerpt(&others.join(", "));
             return Err(content(format!(
                 "no grid in it is a fog volume or a level set of floats: there are [{names}]"
             )));
         };
-        if !others.is_empty() {
-            let name = excerpt(&name);
-            metadata.warnings.push(format!("only the grid {name} is read, not {names}"));
-        }
-        nodes.into_grid(metadata, colors)
+        chosen.into_grid(colors, &others)
     }
 }
 
@@ -184,34 +171,28 @@ impl GridHead {
 fn read_codec(
     source: &mut Source,
     codec: u16,
-    head: &GridHead,
-    sizes: Sizes,
+    head: GridHead,
     limit: u64,
-) -> Result<(Nodes, GridMetadata), ReadError> {
-    let &GridHead { file_bytes: bytes, class, .. } = head;
-    let is_level_set = class == LEVEL_SET;
+) -> Result<FoundGrid, ReadError> {
     const ZIP: u16 = 1;
     const BLOSC: u16 = 2;
     match codec {
-        0 => read_grid(source.take(bytes), sizes, is_level_set, limit),
+        0 => read_grid(source.take(head.file_bytes), head, limit),
         ZIP => {
             let bytes = source.u64("the grid")?;
-            read_grid(ZlibDecoder::new(source.take(bytes)), sizes, is_level_set, limit)
+            read_grid(ZlibDecoder::new(source.take(bytes)), head, limit)
         }
-        BLOSC => read_grid(Chunks::new(source.take(bytes)), sizes, is_level_set, limit),
+        BLOSC => read_grid(Chunks::new(source.take(head.file_bytes)), head, limit),
         _ => Err(content(format!("compression {codec} is not supported"))),
     }
 }
 
 /// Reads the grid at the beginning of `input`.
-fn read_grid(
-    input: impl std::io::Read,
-    sizes: Sizes,
-    is_level_set: bool,
-    limit: u64,
-) -> Result<(Nodes, GridMetadata), ReadError> {
+fn read_grid(input: impl Read, head: GridHead, limit: u64) -> Result<FoundGrid, ReadError> {
     let source = Source::new(input);
-    let mut reader = Reader { source, nodes: Nodes::within(limit), sizes, is_level_set };
+    let (is_level_set, is_color) = (head.class == LEVEL_SET, head.is_color());
+    let sizes = Sizes::of(if is_color { 3 } else { 1 });
+    let mut reader = Reader { source, nodes: Nodes::within(limit), sizes, is_level_set, is_color };
     let mut grid = [0; GRID];
     let (unchecked, checked) = grid.split_at_mut(UNCHECKED);
     reader.source.fill(unchecked, "the grid")?;
@@ -223,17 +204,12 @@ fn read_grid(
     }
     check_version(&mut Source::new(version))?;
     let [bytes, blind] = [32, 640].map(|at| u64_at(&grid, at));
-    let mut metadata =
-        GridMetadata { world_from_index: world_from_index(&grid), ..GridMetadata::default() };
-    if metadata.world_from_index.is_none() {
-        metadata.warnings.push("it is turned or stretched: where it lies is not known".to_owned());
-    }
-    metadata.warnings.extend(is_level_set.then(|| SIGN_ONLY.to_owned()));
     reader.tree(&grid)?;
     let Reader { mut source, nodes, .. } = reader;
-    metadata.text = read_text(&mut source, blind, u32_at(&grid, 648))?;
+    let text = read_text(&mut source, blind, u32_at(&grid, 648))?;
     source.skip_to(bytes, "the grid's end")?;
-    Ok((nodes, metadata))
+    let world_from_index = world_from_index(&grid);
+    Ok(FoundGrid { name: head.name, nodes, text, world_from_index, is_level_set })
 }
 
 /// Checks the first half of a grid's checksum, which covers its header, if present.
@@ -300,6 +276,7 @@ struct Reader<'a> {
     sizes: Sizes,
     /// Takes the voxels below 0, active or not, instead of the active ones above 0.
     is_level_set: bool,
+    is_color: bool,
 }
 
 impl Reader<'_> {
@@ -413,7 +390,7 @@ impl Reader<'_> {
         }
         for n in set_indices(&mask.clone()) {
             match self.decode(&values[n as usize * value_bytes..]) {
-                Some(color) if self.has_colors() => self.nodes.color(color),
+                Some(color) if self.is_color => self.nodes.color(color),
                 Some(_) => {}
                 None => mask[(n / 64) as usize] &= !(1 << (n % 64)),
             }
@@ -422,15 +399,11 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn has_colors(&self) -> bool {
-        self.sizes.value == 12
-    }
-
     /// Decodes the value at the beginning of `bytes`; `None` for a density that is not above 0, or
     /// a distance that is neither below 0 nor -0, the distance inside of a centre on the surface.
     fn decode(&self, bytes: &[u8]) -> Option<Rgba> {
         let float = |n: usize| f32::from_bits(u32_at(bytes, 4 * n));
-        match self.has_colors() {
+        match self.is_color {
             true => Some(rgba_of([0, 1, 2].map(float))),
             false if self.is_level_set => {
                 let is_inside = float(0) <= 0.0 && float(0).is_sign_negative();

@@ -4,22 +4,20 @@
 //! Statistics cover the occupied voxels, whose value is 1: minimum, maximum and mean are 1, and the
 //! deviation 0. Colours have none. The checksum is NanoVDB's partial one, of all but the nodes.
 
-use std::io::{BufWriter, Write};
+use std::io::Write;
 
 use super::{
     ALIGNMENT, BLIND, CRC_DIGITS, CRC_LABEL, FLOAT, FOG_VOLUME, GRID, LEVEL_SET, MAGIC,
     NO_CHECKSUM, ROOT_ENTRY, Sizes, TREE, UNKNOWN_CLASS, VECTOR, VERSION,
 };
-use crate::base::ordered::in_pool;
-use crate::formats::WriteError;
 use crate::formats::grid::description;
 use crate::formats::grid::openvdb::TEXT;
-use crate::formats::grid::openvdb::channel::Entry;
-use crate::formats::grid::openvdb::channel::{Channel, Value, float, world_distance};
+use crate::formats::grid::openvdb::channel::{Channel, Entry, Value, float, world_distance};
 use crate::formats::grid::openvdb::record::{Record, put_bits};
-use crate::formats::grid::openvdb::tree::{Bounds, Lower, Tree, UPPER_VOXELS, brick_at};
+use crate::formats::grid::openvdb::tree::{Bounds, Tree, UPPER_VOXELS, brick_at};
 use crate::formats::grid::openvdb::world::WorldFromIndex;
 use crate::formats::io::checked::Checked;
+use crate::formats::{Out, WriteError};
 use crate::grid::{Colors, Mask, VoxelGrid, is_empty, run_bounds, set_bits};
 use crate::solid::distance::DistanceField;
 
@@ -33,14 +31,12 @@ const IS_BREADTH_FIRST: u32 = 0b10_0000;
 const NODE_FLAG: u8 = 2;
 /// Minimum, maximum, mean and deviation of densities.
 const STATISTICS: [f32; 4] = [1.0, 1.0, 1.0, 0.0];
-/// The unused statistics of colours.
-const NO_STATISTICS: [f32; 8] = [0.0; 8];
 
 /// Writes `grid`.
 ///
 /// # Errors
 /// `out` fails; an impossible world position or voxel size; more nodes than the format can count.
-pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
+pub fn write(grid: &VoxelGrid, out: &mut Out) -> Result<(), WriteError> {
     write_channels(grid, Channel::all(grid), &WorldFromIndex::of_place(grid.world.place), out)
 }
 
@@ -48,7 +44,7 @@ pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
 ///
 /// # Errors
 /// As [`write`](fn@write); the distances are not in the range of 32-bit floats.
-pub fn write_distances(field: &DistanceField, out: &mut dyn Write) -> Result<(), WriteError> {
+pub fn write_distances(field: &DistanceField, out: &mut Out) -> Result<(), WriteError> {
     let transform = WorldFromIndex::of_distances(field)?;
     write_channels(field.band(), [Channel::Distance(field)].into_iter(), &transform, out)
 }
@@ -57,14 +53,13 @@ fn write_channels<'a>(
     grid: &'a VoxelGrid,
     channels: impl Iterator<Item = Channel<'a>>,
     world_from_index: &WorldFromIndex,
-    out: &mut dyn Write,
+    out: &mut Out,
 ) -> Result<(), WriteError> {
     let planned = channels.map(|channel| {
         let tree = Tree::of(grid, channel);
         Layout::of(&tree).map(|layout| (tree, layout))
     });
     let planned: Vec<(Tree, Layout)> = planned.collect::<Result<_, _>>()?;
-    let mut out = BufWriter::with_capacity(1 << 18, out);
     let mut head = Record::default();
     head.bytes(&MAGIC);
     head.u32(VERSION);
@@ -75,9 +70,9 @@ fn write_channels<'a>(
     }
     out.write_all(&head.0)?;
     for (tree, layout) in &planned {
-        write_grid(tree, layout, world_from_index, &mut out)?;
+        write_grid(tree, layout, world_from_index, out)?;
     }
-    Ok(out.flush()?)
+    Ok(())
 }
 
 fn write_grid(
@@ -88,9 +83,17 @@ fn write_grid(
 ) -> std::io::Result<()> {
     out.write_all(&grid_head(tree, layout, world_from_index).0)?;
     let mut nodes = Checked::new(&mut *out);
-    write_uppers(tree, layout, &mut nodes)?;
-    write_lowers(tree, layout, &mut nodes)?;
-    tree.each_lower(|lower| write_leaves(tree.channel, layout.sizes, lower, &mut nodes))?;
+    let mut uppers = Nodes::new(tree.channel, layout.uppers, layout.lowers, layout.sizes.lower);
+    tree.each_upper(|upper, slots| nodes.write_all(uppers.next(upper.bounds, slots.entries())))?;
+    let mut lowers = Nodes::new(tree.channel, layout.lowers, layout.leaves, layout.sizes.leaf);
+    tree.each_lower(|lower| nodes.write_all(lowers.next(lower.bounds, lower.entries())))?;
+    tree.each_lower(|lower| {
+        lower.write_leaves(LEAVES, &mut nodes, |corner, mask, record| {
+            let begin = record.0.len();
+            record.0.resize(begin + layout.sizes.leaf, 0);
+            put_leaf(&mut record.0[begin..], tree.channel, layout.sizes, corner, mask);
+        })
+    })?;
     let mut crc = nodes.crc;
     let Some(text) = &layout.text else { return Ok(()) };
     let text = &text[..text.len() - CRC_DIGITS];
@@ -306,49 +309,34 @@ fn put_root(head: &mut Record, tree: &Tree, layout: &Layout) {
 fn put_statistics(record: &mut Record, channel: Channel) {
     match channel {
         Channel::Density => record.each(STATISTICS, Record::f32),
-        Channel::Color(_) => record.each(NO_STATISTICS, Record::f32),
+        // Not used.
+        Channel::Color(_) => record.each([0.0; 8], Record::f32),
         Channel::Distance(_) => record.each([0.0; 4], Record::f32),
     }
 }
 
-fn write_uppers(tree: &Tree, layout: &Layout, out: &mut dyn Write) -> std::io::Result<()> {
-    let child_bytes = layout.sizes.lower as u64;
-    let mut nodes =
-        Nodes { channel: tree.channel, at: layout.uppers, child: layout.lowers, child_bytes };
-    let mut record = Record::default();
-    tree.each_upper(|upper, slots| {
-        nodes.put(&mut record, upper.bounds, slots.entries());
-        out.write_all(&record.0)
-    })
-}
-
-fn write_lowers(tree: &Tree, layout: &Layout, out: &mut dyn Write) -> std::io::Result<()> {
-    let child_bytes = layout.sizes.leaf as u64;
-    let mut nodes =
-        Nodes { channel: tree.channel, at: layout.lowers, child: layout.leaves, child_bytes };
-    let mut record = Record::default();
-    tree.each_lower(|lower| {
-        nodes.put(&mut record, lower.bounds, lower.entries());
-        out.write_all(&record.0)
-    })
-}
-
-/// A writer of the nodes of one level: the offsets of the next node and of its next child.
+/// A writer of the nodes of one level.
 struct Nodes<'a> {
     channel: Channel<'a>,
+    /// The offsets of the next node and of its next child.
     at: u64,
     child: u64,
-    child_bytes: u64,
+    child_bytes: usize,
+    record: Record,
 }
 
-impl Nodes<'_> {
-    /// Encodes the next node into `record`.
-    fn put(
+impl<'a> Nodes<'a> {
+    fn new(channel: Channel<'a>, at: u64, child: u64, child_bytes: usize) -> Self {
+        Self { channel, at, child, child_bytes, record: Record::default() }
+    }
+
+    /// Encodes the next node.
+    fn next(
         &mut self,
-        record: &mut Record,
         bounds: Option<Bounds>,
         entries: impl Iterator<Item = Entry> + Clone,
-    ) {
+    ) -> &[u8] {
+        let record = &mut self.record;
         record.0.clear();
         put_bounds(record, bounds);
         record.u64(NODE_FLAG.into());
@@ -367,11 +355,12 @@ impl Nodes<'_> {
                 Entry::Full | Entry::Inside => entry_of(tile),
                 Entry::Node => {
                     entry_of([self.child - self.at, 0]);
-                    self.child += self.child_bytes;
+                    self.child += self.child_bytes as u64;
                 }
             }
         }
         self.at += record.0.len() as u64;
+        &record.0
     }
 }
 
@@ -387,29 +376,12 @@ fn words(value: Value) -> [u64; 2] {
 /// Leaves that are encoded at once, of at most 7 KiB each.
 const LEAVES: usize = 32;
 
-fn write_leaves(
-    channel: Channel,
-    sizes: Sizes,
-    lower: &Lower,
-    out: &mut dyn Write,
-) -> std::io::Result<()> {
-    let leaves: Vec<([u32; 3], &Mask)> = lower.leaves().collect();
-    let encode = |leaves: &[([u32; 3], &Mask)]| {
-        let mut bytes = vec![0; leaves.len() * sizes.leaf];
-        for (leaf, &(corner, mask)) in bytes.chunks_exact_mut(sizes.leaf).zip(leaves) {
-            put_leaf(leaf, channel, sizes, corner, mask);
-        }
-        bytes
-    };
-    in_pool(leaves.chunks(LEAVES), encode, |bytes| out.write_all(&bytes))
-}
-
 fn put_leaf(leaf: &mut [u8], channel: Channel, sizes: Sizes, corner: [u32; 3], mask: &Mask) {
     let (head, values) = leaf.split_at_mut(sizes.leaf - 512 * sizes.value);
     put_leaf_head(head, corner, mask);
     match channel {
         Channel::Density => {
-            put_statistics_of_leaf(head);
+            head[80..96].copy_from_slice(STATISTICS.map(f32::to_le_bytes).as_flattened());
             put_densities(values, mask);
         }
         Channel::Color(colors) => {
@@ -440,10 +412,6 @@ fn put_leaf_head(head: &mut [u8], corner: [u32; 3], mask: &Mask) {
     for (x, word) in mask.iter().enumerate() {
         put(16 + 8 * x, &word.to_le_bytes());
     }
-}
-
-fn put_statistics_of_leaf(head: &mut [u8]) {
-    head[80..96].copy_from_slice(STATISTICS.map(f32::to_le_bytes).as_flattened());
 }
 
 fn put_densities(values: &mut [u8], mask: &Mask) {

@@ -4,14 +4,13 @@ use std::io::BufRead;
 
 use super::values::{Kind, Values};
 use super::{LEAF_MASK, LOWER_MASK, MAGIC, UPPER_MASK, VERSION};
-use crate::formats::grid::openvdb::nodes::{GridMetadata, NO_COLOR, Nodes};
+use crate::formats::grid::openvdb::nodes::{FoundGrid, NO_COLOR, Nodes};
 use crate::formats::grid::openvdb::source::Source;
 use crate::formats::grid::openvdb::tree::{
     LEAF_VOXELS, LOWER_VOXELS, UPPER_VOXELS, child_corner, set_indices,
 };
 use crate::formats::grid::openvdb::world::WorldFromIndex;
 use crate::formats::grid::openvdb::{COLOR, DENSITY, TEXT};
-use crate::formats::spec::SIGN_ONLY;
 use crate::formats::{LoadedGrid, ReadError, content, excerpt};
 
 /// The oldest version that is read, of 2013: the first with a compression flag per grid.
@@ -33,13 +32,13 @@ pub fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError
     let mut passed = Vec::new();
     for _ in 0..grids {
         let descriptor = Descriptor::read(&mut source)?;
-        let is_better = |found: &FoundGrid| found.rank() < [false, true];
+        let is_better = |found: &FoundGrid| rank(found) < [false, true];
         let is_wanted = descriptor.name == DENSITY || found.as_ref().is_none_or(is_better);
         match descriptor.kind().filter(|kind| is_wanted || kind.is_color()) {
             Some(kind) => {
                 let new = read_grid(&mut source, &descriptor, kind, has_offsets, limit)?;
                 let slot = if kind.is_color() { &mut colors } else { &mut found };
-                let is_kept = slot.as_ref().is_some_and(|old| old.rank() >= new.rank());
+                let is_kept = slot.as_ref().is_some_and(|old| rank(old) >= rank(&new));
                 let other = if is_kept { Some(new) } else { slot.replace(new) };
                 passed.extend(other.map(|other| other.name));
             }
@@ -53,27 +52,12 @@ pub fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError
     if found.is_none() {
         passed.extend(colors.take().map(|colors| colors.name));
     }
-    let FoundGrid { name, nodes, mut metadata, .. } = found.ok_or_else(|| no_grid(&passed))?;
-    if !passed.is_empty() {
-        let (name, passed) = (excerpt(&name), excerpt(&passed.join(", ")));
-        metadata.warnings.push(format!("only the grid {name} is read, not {passed}"));
-    }
-    nodes.into_grid(metadata, colors.map(|colors| (colors.nodes, colors.metadata)))
+    found.ok_or_else(|| no_grid(&passed))?.into_grid(colors, &passed)
 }
 
-/// A grid that was read.
-struct FoundGrid {
-    name: String,
-    nodes: Nodes,
-    metadata: GridMetadata,
-    is_level_set: bool,
-}
-
-impl FoundGrid {
-    /// Of two grids the one of higher rank is read: named `density`, then no level set.
-    fn rank(&self) -> [bool; 2] {
-        [self.name == DENSITY, !self.is_level_set]
-    }
+/// Of two grids the one of higher rank is read: named `density`, then no level set.
+fn rank(grid: &FoundGrid) -> [bool; 2] {
+    [grid.name == DENSITY, !grid.is_level_set]
 }
 
 fn no_grid(passed: &[String]) -> ReadError {
@@ -105,26 +89,20 @@ fn read_head(source: &mut Source) -> Result<bool, ReadError> {
     Ok(has_offsets)
 }
 
-/// The metadata that are used.
-#[derive(Default)]
-struct Metadata {
-    class: String,
-    text: Option<String>,
-}
-
-fn read_metadata(source: &mut Source) -> Result<Metadata, ReadError> {
-    let mut metadata = Metadata::default();
+/// The class and the grid description in metadata.
+fn read_metadata(source: &mut Source) -> Result<(String, Option<String>), ReadError> {
+    let (mut class, mut text) = (String::new(), None);
     for _ in 0..source.u32("the number of metadata")? {
         let name = source.text("the name of metadata")?;
         let kind = source.text("the type of metadata")?;
         let len = source.u32("the length of metadata")?;
         match (&*name, &*kind) {
-            ("class", "string") => metadata.class = source.text_of(len, "the grid's class")?,
-            (TEXT, "string") => metadata.text = Some(source.text_of(len, "metadata")?),
+            ("class", "string") => class = source.text_of(len, "the grid's class")?,
+            (TEXT, "string") => text = Some(source.text_of(len, "metadata")?),
             _ => source.skip(len.into(), "metadata")?,
         }
     }
-    Ok(metadata)
+    Ok((class, text))
 }
 
 /// The descriptor before a grid.
@@ -152,8 +130,8 @@ impl Descriptor {
 
     /// The type of values, if it is supported.
     fn kind(&self) -> Option<Kind> {
-        let colors = || Kind::of_color_tree(&self.kind).filter(|_| self.name == COLOR);
-        Kind::of_tree(&self.kind).or_else(colors).filter(|_| self.parent.is_empty())
+        let is_read = |kind: &Kind| !kind.is_color() || self.name == COLOR;
+        Kind::of_tree(&self.kind).filter(is_read).filter(|_| self.parent.is_empty())
     }
 
     fn pass(&self, source: &mut Source, has_offsets: bool) -> Result<(), ReadError> {
@@ -179,23 +157,18 @@ fn read_grid(
     }
     let mut values = Values::new(kind, source.u32("the grid's compression")?)?;
     let name = descriptor.name.clone();
-    let Metadata { class, text } = read_metadata(source)?;
-    let mut metadata =
-        GridMetadata { text, world_from_index: read_transform(source)?, warnings: Vec::new() };
+    let (class, text) = read_metadata(source)?;
+    let world_from_index = read_transform(source)?;
     let is_level_set = class == "level set" && kind.is_float();
     if is_level_set {
         values.take_inside();
-        metadata.warnings.push(SIGN_ONLY.to_owned());
-    }
-    if metadata.world_from_index.is_none() {
-        metadata.warnings.push("it is turned or stretched: where it lies is not known".to_owned());
     }
     let nodes = Reader { source, values, nodes: Nodes::within(limit) }.tree()?;
     if has_offsets && source.at() != descriptor.end {
         let (at, end) = (source.at(), descriptor.end);
         return Err(content(format!("the grid ends at byte {at}, but the file says {end}")));
     }
-    Ok(FoundGrid { name, nodes, metadata, is_level_set })
+    Ok(FoundGrid { name, nodes, text, world_from_index, is_level_set })
 }
 
 /// The world-from-index transform; `None` if it rotates or scales the axes differently.
@@ -205,19 +178,21 @@ fn read_transform(source: &mut Source) -> Result<Option<WorldFromIndex>, ReadErr
     let has_shift = name.ends_with("TranslateMap");
     match &*name {
         "UniformScaleMap" | "ScaleMap" | "UniformScaleTranslateMap" | "ScaleTranslateMap" => {
-            let translation = if has_shift { source.f64s(WHAT)? } else { [0.0; 3] };
-            let scale = source.f64s(WHAT)?;
+            let translation =
+                if has_shift { source.numbers(f64::from_le_bytes, WHAT)? } else { [0.0; 3] };
+            let scale = source.numbers(f64::from_le_bytes, WHAT)?;
             // Values that the library derives from the scale.
-            source.f64s::<12>(WHAT)?;
+            source.array::<96>(WHAT)?;
             Ok(WorldFromIndex::of_diagonal(scale, translation))
         }
-        "TranslationMap" => Ok(WorldFromIndex::of_diagonal([1.0; 3], source.f64s(WHAT)?)),
+        "TranslationMap" => {
+            let translation = source.numbers(f64::from_le_bytes, WHAT)?;
+            Ok(WorldFromIndex::of_diagonal([1.0; 3], translation))
+        }
         "AffineMap" | "UnitaryMap" => {
-            let mut rows = [[0.0; 4]; 4];
-            for row in &mut rows {
-                *row = source.f64s(WHAT)?;
-            }
-            let [x, y, z, translation] = rows.map(|[x, y, z, _]| [x, y, z]);
+            let numbers: [f64; 16] = source.numbers(f64::from_le_bytes, WHAT)?;
+            let [x, y, z, translation] =
+                [0, 4, 8, 12].map(|n| [numbers[n], numbers[n + 1], numbers[n + 2]]);
             Ok(WorldFromIndex::of_matrix([x, y, z], translation))
         }
         _ => Err(content(format!("a transform of type {} is not supported", excerpt(&name)))),
@@ -275,7 +250,7 @@ impl Reader<'_, '_> {
     }
 
     fn corner(&mut self) -> Result<[i32; 3], ReadError> {
-        let corner = self.source.i32s("the root")?;
+        let corner = self.source.numbers(i32::from_le_bytes, "the root")?;
         if corner.iter().all(|c| c % UPPER_VOXELS as i32 == 0) {
             Ok(corner)
         } else {

@@ -27,12 +27,19 @@ const SELECTED_ONE: u8 = 4;
 const SELECTED_TWO: u8 = 5;
 const ALL: u8 = 6;
 
-/// The type of values.
+/// The types of values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) struct Kind {
+    /// Of a single value outside nodes.
+    alone: Number,
+    /// Of a value in a node.
+    in_node: Number,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Number {
     Half,
     Float,
-    HalfDouble,
     Double,
     Int32,
     Int64,
@@ -44,73 +51,43 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// The type by the name of a tree with 8, 16 and 32 children along each axis.
+    /// The types by the name of a tree with 8, 16 and 32 children along each axis.
     pub(super) fn of_tree(name: &str) -> Option<Self> {
-        Some(match name {
-            "Tree_float_5_4_3_HalfFloat" => Self::Half,
-            "Tree_float_5_4_3" => Self::Float,
-            "Tree_double_5_4_3_HalfFloat" => Self::HalfDouble,
-            "Tree_double_5_4_3" => Self::Double,
-            "Tree_int32_5_4_3" => Self::Int32,
-            "Tree_int64_5_4_3" => Self::Int64,
-            "Tree_bool_5_4_3" => Self::Bool,
-            "Tree_mask_5_4_3" => Self::Mask,
+        let (alone, in_node) = match name {
+            "Tree_float_5_4_3_HalfFloat" => (Number::Float, Number::Half),
+            "Tree_float_5_4_3" => (Number::Float, Number::Float),
+            "Tree_double_5_4_3_HalfFloat" => (Number::Double, Number::Half),
+            "Tree_double_5_4_3" => (Number::Double, Number::Double),
+            "Tree_int32_5_4_3" => (Number::Int32, Number::Int32),
+            "Tree_int64_5_4_3" => (Number::Int64, Number::Int64),
+            "Tree_bool_5_4_3" => (Number::Bool, Number::Bool),
+            "Tree_mask_5_4_3" => (Number::Mask, Number::Mask),
+            "Tree_vec3s_5_4_3_HalfFloat" => (Number::Vector, Number::HalfVector),
+            "Tree_vec3s_5_4_3" => (Number::Vector, Number::Vector),
             _ => return None,
-        })
-    }
-
-    /// The type by the name of a tree of colours.
-    pub(super) fn of_color_tree(name: &str) -> Option<Self> {
-        Some(match name {
-            "Tree_vec3s_5_4_3_HalfFloat" => Self::HalfVector,
-            "Tree_vec3s_5_4_3" => Self::Vector,
-            _ => return None,
-        })
+        };
+        Some(Self { alone, in_node })
     }
 
     pub(super) fn is_color(self) -> bool {
-        matches!(self, Self::HalfVector | Self::Vector)
+        self.alone == Number::Vector
     }
 
     /// Whether values can be distances.
     pub(super) fn is_float(self) -> bool {
-        matches!(self, Self::Half | Self::Float | Self::HalfDouble | Self::Double)
+        matches!(self.alone, Number::Float | Number::Double)
     }
+}
 
-    /// Bytes of a single value outside nodes.
-    fn whole_bytes(self) -> usize {
+impl Number {
+    fn bytes(self) -> usize {
         match self {
-            Self::Half | Self::Float | Self::Int32 => 4,
-            Self::HalfDouble | Self::Double | Self::Int64 => 8,
             Self::Bool | Self::Mask => 1,
-            Self::HalfVector | Self::Vector => 12,
-        }
-    }
-
-    /// Bytes of a value in a node.
-    fn stored_bytes(self) -> usize {
-        match self {
             Self::Half => 2,
+            Self::Float | Self::Int32 => 4,
             Self::HalfVector => 6,
-            _ => self.whole_bytes(),
-        }
-    }
-
-    /// The type that stores the values in nodes.
-    fn in_node(self) -> Self {
-        match self {
-            Self::HalfDouble => Self::Half,
-            _ => self,
-        }
-    }
-
-    /// The type that stores single values outside nodes.
-    fn alone(self) -> Self {
-        match self {
-            Self::Half => Self::Float,
-            Self::HalfDouble => Self::Double,
-            Self::HalfVector => Self::Vector,
-            _ => self,
+            Self::Double | Self::Int64 => 8,
+            Self::Vector => 12,
         }
     }
 
@@ -149,7 +126,7 @@ impl Kind {
         match self {
             Self::Half => 0x7c00,
             Self::Float => u64::from(f32::INFINITY.to_bits()),
-            Self::HalfDouble | Self::Double => f64::INFINITY.to_bits(),
+            Self::Double => f64::INFINITY.to_bits(),
             Self::Int32 => i32::MAX as u64,
             Self::Int64 => i64::MAX as u64,
             Self::Bool | Self::Mask | Self::HalfVector | Self::Vector => u8::MAX.into(),
@@ -178,16 +155,11 @@ pub(super) struct Values {
 
 impl Values {
     pub(super) fn new(kind: Kind, compression: u32) -> Result<Self, ReadError> {
-        match compression & !(ZIP | BLOSC | ACTIVE_MASK) {
-            0 => Ok(Self {
-                kind,
-                compression,
-                level_set: None,
-                bytes: Vec::new(),
-                selected: Vec::new(),
-            }),
-            _ => Err(content(format!("compression {compression} is not supported"))),
+        if compression & !(ZIP | BLOSC | ACTIVE_MASK) != 0 {
+            return Err(content(format!("compression {compression} is not supported")));
         }
+        let (bytes, selected) = (Vec::new(), Vec::new());
+        Ok(Self { kind, compression, level_set: None, bytes, selected })
     }
 
     pub(super) fn are_colors(&self) -> bool {
@@ -205,32 +177,32 @@ impl Values {
 
     /// Reads the value of voxels in no node.
     pub(super) fn background(&mut self, source: &mut Source) -> Result<Option<Rgba>, ReadError> {
-        let (bytes, kind) = (self.single(source, "the background")?, self.kind.alone());
-        let bytes = &bytes[..self.kind.whole_bytes()];
-        let signs = || [kind.is_negative(bytes), kind.is_positive(bytes)];
-        self.level_set = self.level_set.map(|_| signs());
-        Ok(self.decode(kind, bytes))
+        let (bytes, number) = (self.single(source, "the background")?, self.kind.alone);
+        let bytes = &bytes[..number.bytes()];
+        self.level_set =
+            self.level_set.map(|_| [number.is_negative(bytes), number.is_positive(bytes)]);
+        Ok(self.decode(number, bytes))
     }
 
     /// Reads a single value outside nodes.
     pub(super) fn whole(&self, source: &mut Source, what: &str) -> Result<Option<Rgba>, ReadError> {
         let bytes = self.single(source, what)?;
-        Ok(self.decode(self.kind.alone(), &bytes[..self.kind.whole_bytes()]))
+        Ok(self.decode(self.kind.alone, &bytes[..self.kind.alone.bytes()]))
     }
 
     /// The bytes of a single value outside nodes, and zeros.
     fn single(&self, source: &mut Source, what: &str) -> Result<[u8; 12], ReadError> {
         let mut bytes = [0; 12];
-        source.fill(&mut bytes[..self.kind.whole_bytes()], what)?;
+        source.fill(&mut bytes[..self.kind.alone.bytes()], what)?;
         Ok(bytes)
     }
 
     /// Decodes a value; `None` for a density that is not above 0, or a distance not below 0.
     #[inline]
-    fn decode(&self, kind: Kind, bytes: &[u8]) -> Option<Rgba> {
+    fn decode(&self, number: Number, bytes: &[u8]) -> Option<Rgba> {
         match self.level_set {
-            Some(_) => kind.is_negative(bytes).then_some(NO_COLOR),
-            None => kind.decode(bytes),
+            Some(_) => number.is_negative(bytes).then_some(NO_COLOR),
+            None => number.decode(bytes),
         }
     }
 
@@ -248,11 +220,12 @@ impl Values {
         if again != *mask {
             return Err(source.fault("a leaf's mask differs from that in the topology"));
         }
-        match self.kind {
-            Kind::Bool | Kind::Mask => source.i32s::<3>(WHAT)?,
-            _ => return self.node(source, mask, |_, value| take(value)),
-        };
-        if self.kind == Kind::Bool {
+        let number = self.kind.in_node;
+        if !matches!(number, Number::Bool | Number::Mask) {
+            return self.node(source, mask, |_, value| take(value));
+        }
+        source.array::<12>(WHAT)?;
+        if number == Number::Bool {
             source.words(&mut again, WHAT)?;
             mask.iter_mut().zip(again).for_each(|(word, values)| *word &= values);
         }
@@ -309,15 +282,15 @@ impl Values {
         inactive: [bool; 2],
         mut take: impl FnMut(u32, Rgba),
     ) {
-        let kind = self.kind.in_node();
-        let mut values = self.bytes.chunks_exact(kind.stored_bytes());
+        let number = self.kind.in_node;
+        let mut values = self.bytes.chunks_exact(number.bytes());
         for (n, (word, selected)) in active.iter_mut().zip(&self.selected).enumerate() {
             let mut inside = 0;
             for bit in 0..u64::BITS {
                 let is_stored = is_dense || *word >> bit & 1 == 1;
                 let value = if is_stored { values.next() } else { None };
                 let is_inside = match value {
-                    Some(value) => kind.is_negative(value),
+                    Some(value) => number.is_negative(value),
                     None => inactive[(selected >> bit & 1) as usize],
                 };
                 if is_inside {
@@ -330,8 +303,8 @@ impl Values {
     }
 
     fn filter(&self, active: &mut [u64], is_dense: bool, mut take: impl FnMut(u32, Rgba)) {
-        let kind = self.kind.in_node();
-        let size = kind.stored_bytes();
+        let number = self.kind.in_node;
+        let size = number.bytes();
         let mut next = 0;
         for (n, word) in active.iter_mut().enumerate() {
             let mut left = *word;
@@ -339,7 +312,7 @@ impl Values {
                 let bit = left.trailing_zeros();
                 let index = if is_dense { 64 * n + bit as usize } else { next };
                 let value = &self.bytes[index * size..][..size];
-                match kind.decode(value) {
+                match number.decode(value) {
                     Some(value) => take(64 * n as u32 + bit, value),
                     None => *word &= !(1 << bit),
                 }
@@ -352,9 +325,9 @@ impl Values {
     /// Reads `count` values.
     fn load(&mut self, source: &mut Source, count: usize) -> Result<(), ReadError> {
         const WHAT: &str = "the values of a node";
-        let is_half = matches!(self.kind, Kind::Half | Kind::HalfDouble | Kind::HalfVector);
+        let is_half = self.kind.alone != self.kind.in_node;
         self.bytes.clear();
-        self.bytes.resize(count * self.kind.in_node().stored_bytes(), 0);
+        self.bytes.resize(count * self.kind.in_node.bytes(), 0);
         let is_packed = self.compression & (ZIP | BLOSC) != 0 && !(is_half && count == 0);
         // Not positive if compression did not reduce the size: the negated length.
         let packed = if is_packed { source.u64(WHAT)?.cast_signed() } else { 0 };
@@ -373,7 +346,7 @@ impl Values {
         const WHAT: &str = "compressed values";
         let end = source.at() + packed;
         let is_blosc = self.compression & BLOSC != 0;
-        let part = source.take(packed);
+        let part = source.by_ref().take(packed);
         let mut values = if is_blosc {
             Source::new(Chunks::new(Cursor::new(packed.to_le_bytes()).chain(part)))
         } else {

@@ -1,7 +1,7 @@
 //! Writing in two passes: nodes are counted first, which gives all offsets, then streamed. Takes
 //! less than 2 MiB besides the grid.
 
-use std::io::{BufWriter, Write};
+use std::io::Write;
 
 use half::f16;
 
@@ -9,15 +9,15 @@ use super::{
     ACTIVE_MASK, BACKGROUND_ELSEWHERE, LEAF_MASK, LOWER_MASK, MAGIC, SELECTED_BACKGROUND,
     UPPER_MASK, VERSION,
 };
-use crate::base::ordered::in_pool;
-use crate::formats::WriteError;
 use crate::formats::grid::description;
 use crate::formats::grid::openvdb::TEXT;
-use crate::formats::grid::openvdb::channel::Entry;
-use crate::formats::grid::openvdb::channel::{Channel, colors_of, half, rounded, world_distance};
+use crate::formats::grid::openvdb::channel::{
+    Channel, Entry, colors_of, half, rounded, world_distance,
+};
 use crate::formats::grid::openvdb::record::{Record, put_bits};
-use crate::formats::grid::openvdb::tree::{Counts, Lower, Tree, brick_at};
+use crate::formats::grid::openvdb::tree::{Counts, Tree, brick_at};
 use crate::formats::grid::openvdb::world::WorldFromIndex;
+use crate::formats::{Out, WriteError};
 use crate::grid::{Colors, Mask, VoxelGrid, count};
 use crate::solid::distance::DistanceField;
 
@@ -42,7 +42,7 @@ const ROOT_CHILD: u64 = 12;
 ///
 /// # Errors
 /// `out` fails; an impossible world position or voxel size.
-pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
+pub fn write(grid: &VoxelGrid, out: &mut Out) -> Result<(), WriteError> {
     let channels: Vec<Channel> = Channel::all(grid).collect();
     let digits = match &grid.colors {
         None => grid.hash().to_string(),
@@ -56,7 +56,7 @@ pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
 ///
 /// # Errors
 /// As [`write`](fn@write); the distances are not in the range of 32-bit floats.
-pub fn write_distances(field: &DistanceField, out: &mut dyn Write) -> Result<(), WriteError> {
+pub fn write_distances(field: &DistanceField, out: &mut Out) -> Result<(), WriteError> {
     let transform = WorldFromIndex::of_distances(field)?;
     let channels = [Channel::Distance(field)];
     write_channels(field.band(), &channels, &transform, &uuid(field.hash().to_string()), out)
@@ -67,20 +67,8 @@ fn write_channels(
     channels: &[Channel],
     world_from_index: &WorldFromIndex,
     uuid: &str,
-    out: &mut dyn Write,
+    out: &mut Out,
 ) -> Result<(), WriteError> {
-    let mut out = BufWriter::with_capacity(1 << 18, out);
-    let head = head(channels.len(), uuid);
-    out.write_all(&head.0)?;
-    let mut at = head.0.len() as u64;
-    for &channel in channels {
-        at = write_grid(&Tree::of(grid, channel), at, world_from_index, &mut out)?;
-    }
-    Ok(out.flush()?)
-}
-
-/// The file header.
-fn head(channels: usize, uuid: &str) -> Record {
     let mut head = Record::default();
     head.bytes(&MAGIC);
     head.u32(VERSION);
@@ -89,8 +77,13 @@ fn head(channels: usize, uuid: &str) -> Record {
     head.bytes(&[1]);
     head.bytes(uuid.as_bytes());
     // No metadata of the file.
-    head.each([0, channels as u32], Record::u32);
-    head
+    head.each([0, channels.len() as u32], Record::u32);
+    out.write_all(&head.0)?;
+    let mut at = head.0.len() as u64;
+    for &channel in channels {
+        at = write_grid(&Tree::of(grid, channel), at, world_from_index, out)?;
+    }
+    Ok(())
 }
 
 /// Writes a grid that begins at byte `at`. Returns its end.
@@ -120,7 +113,11 @@ fn write_grid(
     out.write_all(&descriptor.0)?;
     out.write_all(&head.0)?;
     write_topology(tree, out)?;
-    tree.each_lower(|lower| write_buffers(tree.channel, lower, out))?;
+    tree.each_lower(|lower| {
+        lower.write_leaves(LEAVES, out, |corner, mask, buffer| {
+            put_buffer(buffer, tree.channel, corner, mask)
+        })
+    })?;
     Ok(end)
 }
 
@@ -297,37 +294,26 @@ fn put_node(record: &mut Record, entries: impl Iterator<Item = Entry> + Clone, c
 /// Leaves that are encoded at once, of at most 7 KiB each.
 const LEAVES: usize = 128;
 
-fn write_buffers(channel: Channel, lower: &Lower, out: &mut dyn Write) -> std::io::Result<()> {
-    let leaves: Vec<([u32; 3], &Mask)> = lower.leaves().collect();
-    let tasks = leaves.chunks(LEAVES);
-    in_pool(tasks, |leaves| buffers_of(channel, leaves), |part| out.write_all(&part.0))
-}
-
-fn buffers_of(channel: Channel, leaves: &[([u32; 3], &Mask)]) -> Record {
-    let mut buffer = Record::default();
-    for &(corner, mask) in leaves {
-        buffer.each(*mask, Record::u64);
-        buffer.bytes(&[match channel {
-            Channel::Density | Channel::Color(_) => BACKGROUND_ELSEWHERE,
-            Channel::Distance(_) => SELECTED_BACKGROUND,
-        }]);
-        match channel {
-            Channel::Density => buffer.bytes(ONES[..count(mask) as usize].as_flattened()),
-            Channel::Color(colors) => put_colors(&mut buffer, colors, corner, mask),
-            Channel::Distance(field) => {
-                let key = brick_at(corner);
-                buffer.each(field.inside().mask_of(key).map(|word| !word), Record::u64);
-                let distances = field.of_brick(key).into_iter();
-                let distances = distances.map(|voxels| world_distance(field, voxels).to_le_bytes());
-                buffer.bytes(distances.collect::<Vec<_>>().as_flattened());
+/// A leaf's mask, what is stored of its values, and these.
+fn put_buffer(buffer: &mut Record, channel: Channel, corner: [u32; 3], mask: &Mask) {
+    buffer.each(*mask, Record::u64);
+    match channel {
+        Channel::Density => {
+            buffer.bytes(&[BACKGROUND_ELSEWHERE]);
+            buffer.bytes(ONES[..count(mask) as usize].as_flattened());
+        }
+        Channel::Color(colors) => {
+            buffer.bytes(&[BACKGROUND_ELSEWHERE]);
+            for [r, g, b, _] in colors_of(colors.of_brick(brick_at(corner)), mask) {
+                buffer.bytes([r, g, b].map(half).as_flattened());
             }
         }
-    }
-    buffer
-}
-
-fn put_colors(buffer: &mut Record, colors: &Colors, corner: [u32; 3], mask: &Mask) {
-    for [r, g, b, _] in colors_of(colors.of_brick(brick_at(corner)), mask) {
-        buffer.bytes([r, g, b].map(half).as_flattened());
+        Channel::Distance(field) => {
+            buffer.bytes(&[SELECTED_BACKGROUND]);
+            let key = brick_at(corner);
+            buffer.each(field.inside().mask_of(key).map(|word| !word), Record::u64);
+            let distances = field.of_brick(key).into_iter();
+            buffer.f32s(distances.map(|voxels| world_distance(field, voxels)));
+        }
     }
 }

@@ -15,7 +15,7 @@ use crate::formats::io::tokens::{Tokens, number, quoted};
 use crate::formats::io::warnings::{counted_warning, points_and_lines_warning};
 use crate::formats::mesh::flat_colors::FlatColors;
 use crate::formats::mesh::polygons::{TRIANGULATION, Triangulator};
-use crate::formats::{LoadedMesh, MeshSpec, ReadError, ReadOptions, check_memory};
+use crate::formats::{LoadedMesh, MeshSpec, ReadError, ReadOptions, check_memory, content};
 use crate::mesh::Mesh;
 use crate::mesh::appearance::{Appearance, Material};
 
@@ -66,7 +66,7 @@ fn read_body(
     let vertex_scale = header.vertex_scale(&mut ahead)?;
     let counts = FaceCounts::of(ahead, header.faces)?;
     if counts.triangles == 0 {
-        return Err(ReadError::Content("no faces found: nothing to voxelize".into()));
+        return Err(content("no faces found: nothing to voxelize"));
     }
     let for_colors = match with_appearance {
         true => {
@@ -141,6 +141,10 @@ impl<'a> Lines<'a> {
         let token = ahead.next_in_line().filter(|token| !token.starts_with(b"#"))?;
         self.tokens = ahead;
         Some(token)
+    }
+
+    fn skip(&mut self, tokens: usize) {
+        (0..tokens).for_each(|_| _ = self.token());
     }
 
     /// The next token of the line as an integer.
@@ -234,7 +238,7 @@ impl Scale {
 }
 
 fn not_off() -> ReadError {
-    ReadError::Content("not an OFF file: it does not begin with 'OFF'".into())
+    content("not an OFF file: it does not begin with 'OFF'")
 }
 
 /// The prefix of `OFF` in the first token, and the digits after it.
@@ -271,10 +275,9 @@ impl Header {
             let what = format!("{}: only vertices of three coordinates are read", quoted(first));
             return Err(lines.error(what));
         };
-        let is_binary = |token: Option<&[u8]>| token == Some(b"BINARY");
-        if is_binary(lines.clone().token()) {
+        if lines.clone().token() == Some(&b"BINARY"[..]) {
             let what = "binary OFF is not read: save the mesh as text, or as PLY";
-            return Err(ReadError::Content(what.into()));
+            return Err(content(what));
         }
         let what = "the number of vertices";
         let vertices = match str::from_utf8(after).ok().and_then(|digits| digits.parse().ok()) {
@@ -294,16 +297,12 @@ impl Header {
 
     /// Skips the normal of a vertex, if there is one.
     fn pass_normal(&self, lines: &mut Lines) {
-        for _ in 0..if self.normals { 3 } else { 0 } {
-            lines.token();
-        }
+        lines.skip(if self.normals { 3 } else { 0 });
     }
 
     /// Skips the texture coordinates of a vertex, if no line end tells where they end.
     fn pass_texcoords(&self, lines: &mut Lines) {
-        for _ in 0..if self.texcoords && lines.is_free { 2 } else { 0 } {
-            lines.token();
-        }
+        lines.skip(if self.texcoords && lines.is_free { 2 } else { 0 });
     }
 
     /// The colour of a vertex, before its texture coordinates.
@@ -317,9 +316,7 @@ impl Header {
         for _ in 0..self.vertices {
             lines.next("a vertex")?;
             if self.colors || lines.is_free {
-                for _ in 0..3 {
-                    lines.token();
-                }
+                lines.skip(3);
                 self.pass_normal(lines);
             }
             if self.colors
@@ -337,7 +334,7 @@ impl Header {
     fn check_room(&self, bytes: usize) -> Result<(), ReadError> {
         let needed = self.vertices.saturating_mul(6).saturating_add(self.faces.saturating_mul(2));
         if needed > bytes as u64 + 2 {
-            Err(ReadError::Content(format!(
+            Err(content(format!(
                 "the header says {} vertices and {} faces, but the file is too short for that: it \
                  is cut off, or the header is wrong",
                 self.vertices, self.faces

@@ -59,15 +59,8 @@ const METADATA: u64 = 1 << 20;
 pub(crate) struct LoadedTextures {
     pub(crate) list: Vec<Texture>,
     /// The index of each request's texture, if it could be read.
-    of_requests: Vec<Option<u32>>,
+    pub(crate) of_requests: Vec<Option<u32>>,
     pub(crate) warnings: Vec<String>,
-}
-
-impl LoadedTextures {
-    /// The index of a request's texture, if it could be read.
-    pub(crate) fn of_request(&self, request: usize) -> Option<u32> {
-        self.of_requests[request]
-    }
 }
 
 impl<'a> TextureLoader<'a> {
@@ -154,7 +147,16 @@ impl<'a> TextureLoader<'a> {
                 each.map(|(request, peak)| request.decode(sidecars, peak?.saturating_add(METADATA)))
                     .collect()
             }
-            false => one_by_one(sidecars, &requests, peaks, limit),
+            // One by one, as long as they fit.
+            false => {
+                let mut left = limit;
+                let decode = |(request, peak): (&Request, Result<u64, TextureError>)| {
+                    let texture = peak.and_then(|_| request.decode(sidecars, left))?;
+                    left -= texture.bytes().min(left);
+                    Ok(texture)
+                };
+                requests.iter().zip(peaks).map(decode).collect()
+            }
         };
         let mut list = Vec::new();
         let mut of_requests = Vec::with_capacity(requests.len());
@@ -173,22 +175,6 @@ impl<'a> TextureLoader<'a> {
         let warnings = finder.warning().into_iter().chain(failures.warning()).collect();
         LoadedTextures { list, of_requests, warnings }
     }
-}
-
-/// Decodes the images of known `peaks` one by one, as long as they fit.
-fn one_by_one(
-    sidecars: &Sidecars,
-    requests: &[Request],
-    peaks: Vec<Result<u64, TextureError>>,
-    limit: u64,
-) -> Vec<Result<Texture, TextureError>> {
-    let mut left = limit;
-    let decode = |(request, peak): (&Request, Result<u64, TextureError>)| {
-        let texture = peak.and_then(|_| request.decode(sidecars, left))?;
-        left -= texture.bytes().min(left);
-        Ok(texture)
-    };
-    requests.iter().zip(peaks).map(decode).collect()
 }
 
 impl Request<'_> {

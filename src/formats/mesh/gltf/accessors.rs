@@ -16,61 +16,43 @@ pub(super) struct Arrays<'a> {
 /// Limit of elements of an accessor without a buffer view, for files of any length.
 const MOST_ZEROS: usize = 1 << 16;
 
-/// The decoder of a component type.
-struct Component<T> {
+/// How numbers are stored.
+struct Component {
     size: usize,
-    read: fn(&[u8]) -> T,
+    /// The integer that stands for 1 if they are normalized.
+    most: f64,
+    /// As a float, which represents each of them exactly.
+    read: fn(&[u8]) -> f64,
 }
+
+/// Component types of numbers; the integers are those of `KHR_mesh_quantization`.
+const NUMBERS: &[u32] = &[5120, 5121, 5122, 5123, FLOAT];
+/// Component types of indices.
+const INDICES: &[u32] = &[5121, 5123, 5125];
+/// Component types of colours.
+const COLORS: &[u32] = &[5121, 5123, FLOAT];
+const FLOAT: u32 = 5126;
 
 /// The first bytes of a slice, which must be long enough.
 fn first<const N: usize>(bytes: &[u8]) -> [u8; N] {
     bytes.first_chunk().copied().unwrap_or([0; N])
 }
 
-impl Component<f64> {
-    /// For the attribute `what`. Integers are those of `KHR_mesh_quantization`.
-    fn of_number(accessor: &Accessor, what: &str) -> Result<Self, String> {
-        let (size, read): (_, fn(&[u8]) -> f64) =
-            match (accessor.component_type, accessor.normalized) {
-                (5120, false) => (1, |b| i8::from_le_bytes(first(b)).into()),
-                (5121, false) => (1, |b| u8::from_le_bytes(first(b)).into()),
-                (5122, false) => (2, |b| i16::from_le_bytes(first(b)).into()),
-                (5123, false) => (2, |b| u16::from_le_bytes(first(b)).into()),
-                (5120, true) => (1, |b| (f64::from(i8::from_le_bytes(first(b))) / 127.0).max(-1.0)),
-                (5121, true) => (1, |b| f64::from(u8::from_le_bytes(first(b))) / 255.0),
-                (5122, true) => {
-                    (2, |b| (f64::from(i16::from_le_bytes(first(b))) / 32767.0).max(-1.0))
-                }
-                (5123, true) => (2, |b| f64::from(u16::from_le_bytes(first(b))) / 65535.0),
-                (5126, _) => (4, |b| f32::from_le_bytes(first(b)).into()),
-                (other, _) => return Err(format!("has components of type {other} for {what}")),
-            };
-        Ok(Self { size, read })
-    }
-}
-
-impl Component<u32> {
-    fn of_index(component_type: u32) -> Result<Self, String> {
-        let (size, read): (_, fn(&[u8]) -> u32) = match component_type {
-            5121 => (1, |b| u8::from_le_bytes(first(b)).into()),
-            5123 => (2, |b| u16::from_le_bytes(first(b)).into()),
-            5125 => (4, |b| u32::from_le_bytes(first(b))),
-            other => return Err(format!("has components of type {other} for indices")),
+impl Component {
+    /// The component type `kind` for `what`, one of those `allowed`.
+    fn of(kind: u32, allowed: &[u32], what: &str) -> Result<Self, String> {
+        if !allowed.contains(&kind) {
+            return Err(format!("has components of type {kind} for {what}"));
+        }
+        let (size, most, read): (_, _, fn(&[u8]) -> f64) = match kind {
+            5120 => (1, 127.0, |b| i8::from_le_bytes(first(b)).into()),
+            5121 => (1, 255.0, |b| u8::from_le_bytes(first(b)).into()),
+            5122 => (2, 32767.0, |b| i16::from_le_bytes(first(b)).into()),
+            5123 => (2, 65535.0, |b| u16::from_le_bytes(first(b)).into()),
+            5125 => (4, u32::MAX.into(), |b| u32::from_le_bytes(first(b)).into()),
+            _ => (4, 1.0, |b| f32::from_le_bytes(first(b)).into()),
         };
-        Ok(Self { size, read })
-    }
-}
-
-impl Component<u16> {
-    /// For a colour in linear light. Integers are always normalized, even if the file denies it.
-    fn of_light(component_type: u32) -> Result<Self, String> {
-        let (size, read): (_, fn(&[u8]) -> u16) = match component_type {
-            5121 => (1, |b| u16::from(u8::from_le_bytes(first(b))) * 257),
-            5123 => (2, |b| u16::from_le_bytes(first(b))),
-            5126 => (4, |b| light(f32::from_le_bytes(first(b)).into())),
-            other => return Err(format!("has components of type {other} for colours")),
-        };
-        Ok(Self { size, read })
+        Ok(Self { size, most, read })
     }
 }
 
@@ -88,57 +70,56 @@ impl<'a> Arrays<'a> {
 
     /// Adds the positions in the accessor to `out`.
     pub(super) fn positions(&self, index: usize, out: &mut Vec<[f64; 3]>) -> Result<(), String> {
-        let read = |accessor: &Accessor| {
-            check_shape(accessor, "VEC3")?;
-            let Component { size, read } = Component::of_number(accessor, "positions")?;
-            let position = |b: &[u8]| [0, 1, 2].map(|axis| read(&b[axis * size..]));
-            self.elements(accessor, 3 * size, position, [0.0; 3], out)
-        };
-        named(index, self.accessor(index).and_then(read))
+        self.vectors(index, "VEC3", "positions", out)
     }
 
-    /// The vectors of three numbers in the accessor.
-    pub(super) fn vectors(&self, index: usize) -> Result<Vec<[f64; 3]>, String> {
-        let mut out = Vec::new();
-        self.positions(index, &mut out)?;
-        Ok(out)
-    }
-
-    /// The vectors of four numbers in the accessor.
-    pub(super) fn vec4s(&self, index: usize) -> Result<Vec<[f64; 4]>, String> {
-        self.numbers(index, "VEC4", "rotations or weights")
-    }
-
-    /// The 4x4 matrices in the accessor, column by column.
-    pub(super) fn matrices(&self, index: usize) -> Result<Vec<[f64; 16]>, String> {
-        self.numbers(index, "MAT4", "matrices")
-    }
-
-    fn numbers<const N: usize>(
+    /// The elements of `N` numbers in the accessor, whose type is `shape`; errors name `what`.
+    pub(super) fn numbers<const N: usize>(
         &self,
         index: usize,
         shape: &str,
         what: &str,
     ) -> Result<Vec<[f64; N]>, String> {
+        let mut out = Vec::new();
+        self.vectors(index, shape, what, &mut out)?;
+        Ok(out)
+    }
+
+    fn vectors<const N: usize>(
+        &self,
+        index: usize,
+        shape: &str,
+        what: &str,
+        out: &mut Vec<[f64; N]>,
+    ) -> Result<(), String> {
         let read = |accessor: &Accessor| {
             check_shape(accessor, shape)?;
-            let Component { size, read } = Component::of_number(accessor, what)?;
-            let mut out = Vec::new();
-            let element = |b: &[u8]| std::array::from_fn(|n| read(&b[n * size..]));
-            self.elements(accessor, N * size, element, [0.0; N], &mut out)?;
-            Ok(out)
+            let kind = accessor.component_type;
+            let Component { size, most, read } = Component::of(kind, NUMBERS, what)?;
+            let is_normalized = accessor.normalized && kind != FLOAT;
+            let number = |bytes: &[u8]| match is_normalized {
+                true => (read(bytes) / most).max(-1.0),
+                false => read(bytes),
+            };
+            let element = |b: &[u8]| std::array::from_fn(|n| number(&b[n * size..]));
+            self.elements(accessor, N * size, element, [0.0; N], out)
         };
         named(index, self.accessor(index).and_then(read))
     }
 
-    /// The four joints of each vertex in the accessor.
-    pub(super) fn joints(&self, index: usize) -> Result<Vec<[u32; 4]>, String> {
+    /// The elements of `N` indices in the accessor, whose type is `shape`.
+    pub(super) fn indices<const N: usize>(
+        &self,
+        index: usize,
+        shape: &str,
+    ) -> Result<Vec<[u32; N]>, String> {
         let read = |accessor: &Accessor| {
-            check_shape(accessor, "VEC4")?;
-            let Component { size, read } = Component::of_index(accessor.component_type)?;
+            check_shape(accessor, shape)?;
+            let kind = accessor.component_type;
+            let Component { size, read, .. } = Component::of(kind, INDICES, "indices")?;
+            let element = |b: &[u8]| std::array::from_fn(|n| read(&b[n * size..]) as u32);
             let mut out = Vec::new();
-            let joints = |b: &[u8]| [0, 1, 2, 3].map(|n| read(&b[n * size..]));
-            self.elements(accessor, 4 * size, joints, [0; 4], &mut out)?;
+            self.elements(accessor, N * size, element, [0; N], &mut out)?;
             Ok(out)
         };
         named(index, self.accessor(index).and_then(read))
@@ -150,19 +131,6 @@ impl<'a> Arrays<'a> {
         accessor.is_some_and(|a| a.buffer_view.is_none() && a.sparse.is_none())
     }
 
-    /// The texture coordinates in the accessor.
-    pub(super) fn texcoords(&self, index: usize) -> Result<Vec<[f64; 2]>, String> {
-        let read = |accessor: &Accessor| {
-            check_shape(accessor, "VEC2")?;
-            let Component { size, read } = Component::of_number(accessor, "texture coordinates")?;
-            let mut out = Vec::new();
-            let texcoord = |b: &[u8]| [0, 1].map(|axis| read(&b[axis * size..]));
-            self.elements(accessor, 2 * size, texcoord, [0.0; 2], &mut out)?;
-            Ok(out)
-        };
-        named(index, self.accessor(index).and_then(read))
-    }
-
     /// Adds the colours in the accessor to `out`.
     pub(super) fn colors(&self, index: usize, out: &mut Vec<Linear>) -> Result<(), String> {
         let read = |accessor: &Accessor| {
@@ -171,11 +139,13 @@ impl<'a> Arrays<'a> {
                 "VEC4" => 4,
                 _ => return Err(misshapen(accessor, "VEC3 or VEC4")),
             };
-            let Component { size, read } = Component::of_light(accessor.component_type)?;
+            // Integers are always normalized, even if the file denies it.
+            let kind = accessor.component_type;
+            let Component { size, most, read } = Component::of(kind, COLORS, "colours")?;
             let color = |b: &[u8]| {
                 let mut color = [u16::MAX; 4];
                 for (at, channel) in color[..channels].iter_mut().enumerate() {
-                    *channel = read(&b[at * size..]);
+                    *channel = light(read(&b[at * size..]) / most);
                 }
                 color
             };
@@ -191,21 +161,20 @@ impl<'a> Arrays<'a> {
         self.bytes(view, 0, length, [1, 1])
     }
 
-    /// The vertex indices in the accessor.
-    pub(super) fn indices(&self, index: usize) -> Result<Vec<u32>, String> {
-        let read = |accessor: &Accessor| {
-            check_shape(accessor, "SCALAR")?;
-            let Component { size, read } = Component::of_index(accessor.component_type)?;
-            let mut out = Vec::new();
-            self.elements(accessor, size, read, 0, &mut out)?;
-            Ok(out)
-        };
-        named(index, self.accessor(index).and_then(read))
-    }
-
     /// The number of elements.
     pub(super) fn count(&self, index: usize) -> Result<usize, String> {
         named(index, self.accessor(index).map(|accessor| accessor.count))
+    }
+
+    /// # Errors
+    /// The accessor does not have an element for each of `vertices`.
+    pub(super) fn check_count(&self, index: usize, vertices: u64) -> Result<(), String> {
+        match self.count(index)? as u64 {
+            count if count == vertices => Ok(()),
+            count => Err(format!(
+                "accessor {index} (counted from 0) has {count} elements for {vertices} vertices"
+            )),
+        }
     }
 
     /// An accessor. Its count is limited by the bytes of all buffers or a small constant, so that
@@ -238,7 +207,8 @@ impl<'a> Arrays<'a> {
                 let stride = stride.unwrap_or(size);
                 let bytes = self.bytes(view, accessor.byte_offset, count, [size, stride])?;
                 out.reserve_exact(count);
-                out.extend(bytes.chunks(stride).take(count).map(read_of(size, &read)));
+                // The last chunk may be no longer than the element.
+                out.extend(bytes.chunks(stride).take(count).map(|chunk| read(&chunk[..size])));
             }
             None => out.resize(start + count, zero),
         }
@@ -257,13 +227,13 @@ impl<'a> Arrays<'a> {
         out: &mut [T],
     ) -> Result<(), String> {
         let Sparse { count, indices, values } = sparse;
-        let index = Component::of_index(indices.component_type)?;
+        let index = Component::of(indices.component_type, INDICES, "indices")?;
         let sizes = [index.size; 2];
         let at = self.bytes(indices.buffer_view, indices.byte_offset, *count, sizes)?;
         let values = self.bytes(values.buffer_view, values.byte_offset, *count, [size; 2])?;
         for (at, value) in at.chunks_exact(index.size).zip(values.chunks_exact(size)) {
-            let (at, len) = ((index.read)(at), out.len());
-            let element = out.get_mut(at as usize).ok_or_else(|| {
+            let (at, len) = ((index.read)(at) as usize, out.len());
+            let element = out.get_mut(at).ok_or_else(|| {
                 format!("replaces the element {at}, but there are {len}, counted from 0")
             })?;
             *element = read(value);
@@ -300,12 +270,6 @@ impl<'a> Arrays<'a> {
         let end = len.and_then(|len| offset.checked_add(len)).ok_or_else(long)?;
         bytes.get(offset..end).ok_or_else(long)
     }
-}
-
-/// Reads an element of `size` bytes at the beginning of a slice; the last slice of an array may be
-/// no longer than the element.
-fn read_of<T>(size: usize, read: impl Fn(&[u8]) -> T) -> impl Fn(&[u8]) -> T {
-    move |bytes| read(&bytes[..size])
 }
 
 fn check_shape(accessor: &Accessor, shape: &str) -> Result<(), String> {

@@ -11,6 +11,7 @@ use crate::formats::mesh::gltf::parts::{Part, place};
 use crate::mesh::appearance::{Material, Texture, TextureRef};
 
 /// The appearance of a document.
+#[derive(Default)]
 pub(super) struct DocumentAppearance {
     /// The document's materials.
     surfaces: Vec<Result<Surface, String>>,
@@ -20,14 +21,25 @@ pub(super) struct DocumentAppearance {
     pub(super) textures: Vec<Texture>,
     unread_textures: Vec<String>,
     bad_materials: BTreeMap<usize, String>,
-    bad_colors: Faults,
-    bad_texcoords: Faults,
+    pub(super) bad_colors: Faults,
+    pub(super) bad_texcoords: Faults,
     /// Materials with maps that are not placed as their first texture is.
     bad_maps: BTreeMap<usize, String>,
 }
 
 /// Errors by mesh and primitive.
-type Faults = BTreeMap<[usize; 2], String>;
+#[derive(Default)]
+pub(super) struct Faults(BTreeMap<[usize; 2], String>);
+
+impl Faults {
+    /// What was read for a part of `mesh`; otherwise notes the error.
+    pub(super) fn ok<T>(&mut self, mesh: usize, part: usize, read: Result<T, String>) -> Option<T> {
+        let note = |what| {
+            self.0.entry([mesh, part]).or_insert_with(|| format!("{}: {what}", place(mesh, part)));
+        };
+        read.map_err(note).ok()
+    }
+}
 
 impl DocumentAppearance {
     /// Parses the materials; with textures besides those of colour only if `maps`.
@@ -36,17 +48,7 @@ impl DocumentAppearance {
         if !maps {
             surfaces.iter_mut().flatten().for_each(|of| of.textures[1..].fill(None));
         }
-        Self {
-            surfaces,
-            materials: Vec::new(),
-            number_of: HashMap::new(),
-            textures: Vec::new(),
-            unread_textures: Vec::new(),
-            bad_materials: BTreeMap::new(),
-            bad_colors: BTreeMap::new(),
-            bad_texcoords: BTreeMap::new(),
-            bad_maps: BTreeMap::new(),
-        }
+        Self { surfaces, ..Self::default() }
     }
 
     fn surface(&self, material: Option<usize>) -> Result<&Surface, &str> {
@@ -55,47 +57,25 @@ impl DocumentAppearance {
         surface.as_ref().map_err(|what| &what[..])
     }
 
+    fn first_texture(&self, part: &Part) -> Option<PlacedTexture> {
+        self.surface(part.primitive.material).ok()?.first_texture()
+    }
+
     /// Finds the accessors of the colours and texture coordinates of a part of `mesh`.
     pub(super) fn locate(&mut self, arrays: &Arrays, mesh: usize, part: &mut Part) {
         let attributes = &part.primitive.attributes;
-        let has_right_count = |accessor: usize| match arrays.count(accessor)? as u64 {
-            count if count == part.vertices => Ok(accessor),
-            count => Err(format!(
-                "accessor {accessor} (counted from 0) has {count} elements for {} vertices",
-                part.vertices
-            )),
-        };
+        let checked =
+            |accessor: usize| arrays.check_count(accessor, part.vertices).map(|()| accessor);
         if let Some(&accessor) = attributes.get("COLOR_0") {
-            part.color = self.or_without_color(mesh, part.index, has_right_count(accessor));
+            part.color = self.bad_colors.ok(mesh, part.index, checked(accessor));
         }
-        let first = self.surface(part.primitive.material).ok().and_then(Surface::first_texture);
-        if let Some(first) = first {
+        if let Some(first) = self.first_texture(part) {
             let name = format!("TEXCOORD_{}", first.set);
             let accessor = attributes.get(&name).ok_or_else(|| format!("there is no {name}"));
-            let accessor = accessor.and_then(|&accessor| has_right_count(accessor));
-            part.texcoord = self.or_without_texture(mesh, part.index, accessor);
+            let accessor = accessor.and_then(|&accessor| checked(accessor));
+            part.texcoord = self.bad_texcoords.ok(mesh, part.index, accessor);
         }
         part.has_appearance = part.primitive.material.is_some() || part.color.is_some();
-    }
-
-    /// The colours of a part; notes the error if they could not be read.
-    pub(super) fn or_without_color<T>(
-        &mut self,
-        mesh: usize,
-        part: usize,
-        read: Result<T, String>,
-    ) -> Option<T> {
-        or_note(&mut self.bad_colors, [mesh, part], read)
-    }
-
-    /// The texture coordinates of a part; notes the error if they could not be read.
-    pub(super) fn or_without_texture<T>(
-        &mut self,
-        mesh: usize,
-        part: usize,
-        read: Result<T, String>,
-    ) -> Option<T> {
-        or_note(&mut self.bad_texcoords, [mesh, part], read)
     }
 
     /// The textures that a part shows, by their indices in the document.
@@ -153,26 +133,18 @@ impl DocumentAppearance {
 
     /// The transform from a part's texture coordinates to those of its texture.
     pub(super) fn texture_from_set(&self, part: &Part) -> UvTransform {
-        let first = self.surface(part.primitive.material).ok().and_then(Surface::first_texture);
-        first.map_or(UvTransform::IDENTITY, |first| first.texture_from_set)
+        self.first_texture(part).map_or(UvTransform::IDENTITY, |first| first.texture_from_set)
     }
 
     /// A warning for each kind of deviation from the document.
     pub(super) fn warnings(&mut self) -> impl Iterator<Item = String> {
         let materials = summed(&self.bad_materials, "a material was replaced by plain white");
-        let colors = summed(&self.bad_colors, "colours of vertices were ignored");
-        let texcoords = summed(&self.bad_texcoords, "a texture was replaced by a plain colour");
+        let colors = summed(&self.bad_colors.0, "colours of vertices were ignored");
+        let texcoords = summed(&self.bad_texcoords.0, "a texture was replaced by a plain colour");
         let maps = summed(&self.bad_maps, "a texture besides that of colour was ignored");
         let unread = std::mem::take(&mut self.unread_textures);
         unread.into_iter().chain([materials, texcoords, maps, colors].into_iter().flatten())
     }
-}
-
-fn or_note<T>(faults: &mut Faults, [mesh, part]: [usize; 2], read: Result<T, String>) -> Option<T> {
-    let note = |what| {
-        faults.entry([mesh, part]).or_insert_with(|| format!("{}: {what}", place(mesh, part)));
-    };
-    read.map_err(note).ok()
 }
 
 /// A warning with the first of `faults` and the number of others.

@@ -12,13 +12,6 @@ use crate::formats::mesh::gltf::json::{Buffer, unsupported_version};
 use crate::formats::mesh::sidecars::Finder;
 use crate::formats::{ReadError, Sidecars, content, excerpt, shortened};
 
-/// The parts of a file.
-pub(super) struct Container<'a> {
-    pub(super) json: &'a [u8],
-    /// The embedded buffer.
-    pub(super) binary: Option<&'a [u8]>,
-}
-
 /// Rejects files that begin like neither form of glTF.
 pub(super) fn check_start(start: &[u8]) -> Result<(), ReadError> {
     let text = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start).trim_ascii_start();
@@ -28,14 +21,13 @@ pub(super) fn check_start(start: &[u8]) -> Result<(), ReadError> {
     }
 }
 
-/// Splits a file into its parts, by its content rather than its extension.
+/// The JSON of a file and its embedded buffer, by its content rather than its extension.
 ///
 /// # Errors
 /// A malformed or truncated binary file.
-pub(super) fn open(bytes: &[u8]) -> Result<Container<'_>, ReadError> {
+pub(super) fn open(bytes: &[u8]) -> Result<(&[u8], Option<&[u8]>), ReadError> {
     let Some(mut rest) = bytes.strip_prefix(b"glTF") else {
-        let json = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-        return Ok(Container { json, binary: None });
+        return Ok((bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes), None));
     };
     let cut_off = || content("the file ends within its header: it is cut off");
     let mut number = || {
@@ -57,10 +49,9 @@ pub(super) fn open(bytes: &[u8]) -> Result<Container<'_>, ReadError> {
     }
     let json = chunk(&mut rest)?;
     let binary = if rest.is_empty() { None } else { Some(chunk(&mut rest)?) };
-    match (json, binary) {
-        ((b"JSON", json), None) => Ok(Container { json, binary: None }),
-        ((b"JSON", json), Some((kind, bytes))) => {
-            Ok(Container { json, binary: (kind == b"BIN\0").then_some(bytes) })
+    match json {
+        (b"JSON", json) => {
+            Ok((json, binary.and_then(|(kind, bytes)| (kind == b"BIN\0").then_some(bytes))))
         }
         _ => Err(content(
             "the first chunk of the file is not JSON: write it again with another tool",
@@ -142,15 +133,6 @@ pub(super) fn sources<'a>(
 }
 
 impl<'a> Source<'a> {
-    /// At most so many bytes are taken.
-    fn most_memory(&self) -> u64 {
-        match self {
-            Source::Inside(_) => 0,
-            Source::Text(text) => text.len() as u64 / 4 * 3 + 6,
-            Source::File { bytes, .. } => *bytes,
-        }
-    }
-
     fn fetch(self) -> Result<Cow<'a, [u8]>, String> {
         match self {
             Source::Inside(bytes) => Ok(Cow::Borrowed(bytes)),
@@ -172,7 +154,12 @@ const BASE_64: GeneralPurpose = GeneralPurpose::new(
 
 /// At most so many bytes are taken by all buffers.
 pub(super) fn most_memory(sources: &[Result<Source, String>]) -> u64 {
-    sources.iter().flatten().map(Source::most_memory).fold(0, u64::saturating_add)
+    let bytes = |source: &Source| match source {
+        Source::Inside(_) => 0,
+        Source::Text(text) => text.len() as u64 / 4 * 3 + 6,
+        Source::File { bytes, .. } => *bytes,
+    };
+    sources.iter().flatten().map(bytes).fold(0, u64::saturating_add)
 }
 
 /// The bytes of all `buffers`, which are at `sources`.

@@ -4,12 +4,12 @@ use std::collections::HashMap;
 
 use crate::base::numbers::grouped;
 use crate::base::srgb::Linear;
-use crate::formats::ReadError;
 use crate::formats::mesh::gltf::accessors::Arrays;
 use crate::formats::mesh::gltf::attributes::DocumentAppearance;
 use crate::formats::mesh::gltf::parts::{Part, in_primitive};
 use crate::formats::mesh::gltf::pose::Skins;
 use crate::formats::mesh::gltf::scene::Instance;
+use crate::formats::{ReadError, content};
 use crate::mesh::appearance::Appearance;
 use crate::mesh::{Labels, Mesh, MeshError};
 
@@ -86,7 +86,7 @@ impl Totals {
             }
         }
         if self.steps > MAX_STEPS {
-            return Err(ReadError::Content(format!(
+            return Err(content(format!(
                 "its nodes and morph targets repeat meshes too often: there are {} vertices and \
                  indices to process, more than {}; export the scene in its pose, or in parts",
                 grouped(self.steps),
@@ -188,16 +188,17 @@ impl<'a> Build<'a> {
                     new
                 }
             };
-            let indices = part.primitive.indices.map(|indices| self.arrays.indices(indices));
-            let indices = indices.transpose().map_err(error)?;
+            let indices = part.primitive.indices.map(|at| self.arrays.indices(at, "SCALAR"));
+            let indices: Option<Vec<[u32; 1]>> = indices.transpose().map_err(error)?;
             let vertices = part.vertices;
-            if let Some(index) = indices.iter().flatten().find(|&&i| u64::from(i) >= vertices) {
+            if let Some([index]) = indices.iter().flatten().find(|&&[i]| u64::from(i) >= vertices) {
                 let what =
                     format!("the index {index} is out of range: there are {vertices} vertices");
                 return Err(error(what));
             }
-            let vertex =
-                |corner: usize| indices.as_ref().map_or(corner as u32, |indices| indices[corner]);
+            let vertex = |corner: usize| {
+                indices.as_ref().map_or(corner as u32, |indices| indices[corner][0])
+            };
             let triangles = (0..part.triangles as usize).map(|triangle| {
                 let [a, b, c] = part.mode.corners(triangle).map(vertex);
                 if is_mirror { [a, c, b] } else { [a, b, c] }
@@ -225,7 +226,7 @@ impl<'a> Build<'a> {
         let start = colors.len();
         if let Some(accessor) = part.color {
             let read = self.arrays.colors(accessor, colors);
-            if appearance.or_without_color(mesh, part.index, read).is_none() {
+            if appearance.bad_colors.ok(mesh, part.index, read).is_none() {
                 colors.truncate(start);
             }
         }
@@ -246,8 +247,8 @@ impl<'a> Build<'a> {
             uvs.resize(self.triangles.len(), [[0.0; 2]; 3]);
             return;
         };
-        let texcoords = self.arrays.texcoords(accessor);
-        if let Some(texcoords) = appearance.or_without_texture(mesh, part.index, texcoords) {
+        let texcoords = self.arrays.numbers(accessor, "VEC2", "texture coordinates");
+        if let Some(texcoords) = appearance.bad_texcoords.ok(mesh, part.index, texcoords) {
             let transform = appearance.texture_from_set(part);
             let uv = |vertex: u32| transform.apply(texcoords[vertex as usize]);
             uvs.extend(triangles.map(|triangle| triangle.map(uv)));

@@ -34,26 +34,33 @@ impl DocumentTextures {
         limit: u64,
     ) -> Self {
         let document = arrays.document;
-        let (textures, images) = (items(document.textures), items(document.images));
+        let textures: Vec<Result<TextureInfo, String>> = items(document.textures);
+        let images: Vec<Result<ImageInfo, String>> = items(document.images);
         let samplers: Vec<Result<Sampler, String>> = items(document.samplers);
         let mut loader = TextureLoader::new(sidecars, limit);
-        let mut images = Images { arrays, images: &images, requests: HashMap::new() };
+        let mut of_images: HashMap<ImageKey, Option<usize>> = HashMap::new();
         let mut requests: HashMap<usize, (Option<usize>, Sampler)> = HashMap::new();
         for index in wanted {
-            requests.entry(index).or_insert_with(|| match texture_of(&textures, index) {
-                Ok((image, sampler)) => {
-                    let sampler = sampler.and_then(|at| samplers.get(at)?.as_ref().ok().copied());
-                    (images.request(image, &mut loader), sampler.unwrap_or_default())
-                }
-                Err(why) => {
-                    loader.fail(&format!("texture {index}"), &why);
-                    (None, Sampler::default())
+            requests.entry(index).or_insert_with(|| {
+                let texture = item(&textures, index, "there is no such texture");
+                match texture.and_then(|texture| Ok((texture.source()?, texture.sampler))) {
+                    Ok((image, sampler)) => {
+                        let sampler = sampler.and_then(|at| item(&samplers, at, "").ok().copied());
+                        let request = of_images
+                            .entry(ImageKey::of(&images, image))
+                            .or_insert_with(|| request_image(arrays, &images, image, &mut loader));
+                        (*request, sampler.unwrap_or_default())
+                    }
+                    Err(why) => {
+                        loader.fail(&format!("texture {index}"), &why);
+                        (None, Sampler::default())
+                    }
                 }
             });
         }
         let loaded = loader.decode();
         let reference = |(index, (request, sampler)): (usize, (Option<usize>, Sampler))| {
-            Some((index, sampler.texture_ref(loaded.of_request(request?)?)))
+            Some((index, sampler.texture_ref(loaded.of_requests[request?]?)))
         };
         let references = requests.into_iter().filter_map(reference).collect();
         Self { references, list: loaded.list, warnings: loaded.warnings }
@@ -65,21 +72,13 @@ impl DocumentTextures {
     }
 }
 
-/// The indices of a texture's image and sampler.
-fn texture_of(
-    textures: &[Result<TextureInfo, String>],
+/// The item at `index` of a list, or why there is none: `missing` past its end.
+fn item<'a, T>(
+    items: &'a [Result<T, String>],
     index: usize,
-) -> Result<(usize, Option<usize>), String> {
-    let texture = textures.get(index).ok_or("there is no such texture")?;
-    let texture = texture.as_ref().map_err(Clone::clone)?;
-    Ok((texture.source()?, texture.sampler))
-}
-
-/// The images of a document, and the requests of those in use.
-struct Images<'a> {
-    arrays: &'a Arrays<'a>,
-    images: &'a [Result<ImageInfo, String>],
-    requests: HashMap<ImageKey, Option<usize>>,
+    missing: &str,
+) -> Result<&'a T, String> {
+    items.get(index).ok_or(missing)?.as_ref().map_err(Clone::clone)
 }
 
 /// Several images may be in one part of a buffer.
@@ -89,47 +88,32 @@ enum ImageKey {
     BufferView(usize),
 }
 
-impl<'a> Images<'a> {
-    /// Requests the image at `index`, if it has data. Returns the number of the request: the same
-    /// for repeated calls.
-    fn request(&mut self, index: usize, loader: &mut TextureLoader<'a>) -> Option<usize> {
-        let key = match self.images.get(index) {
+impl ImageKey {
+    fn of(images: &[Result<ImageInfo, String>], index: usize) -> Self {
+        match images.get(index) {
             Some(&Ok(ImageInfo { uri: None, buffer_view: Some(view), .. })) => {
-                ImageKey::BufferView(view)
+                Self::BufferView(view)
             }
-            _ => ImageKey::Image(index),
-        };
-        let (arrays, images) = (self.arrays, self.images);
-        let request = || request_image(arrays, images, index, loader);
-        *self.requests.entry(key).or_insert_with(request)
+            _ => Self::Image(index),
+        }
     }
 }
 
+/// Requests the image at `index`, if it has data. Returns the number of the request.
 fn request_image<'a>(
     arrays: &'a Arrays,
     images: &'a [Result<ImageInfo, String>],
     index: usize,
     loader: &mut TextureLoader<'a>,
 ) -> Option<usize> {
-    let mut name = format!("image {index}");
-    let image = images.get(index).ok_or_else(|| "there is no such image".to_owned());
-    let source = image.and_then(|image| {
-        let image = image.as_ref().map_err(Clone::clone)?;
-        image.called().into_iter().for_each(|called| name = called);
-        image.source(arrays, loader.left())
-    });
-    match source {
-        Ok(Source::Bytes(bytes)) => Some(loader.request_bytes(name, bytes)),
-        Ok(Source::File(uri)) => {
-            // Some programs write names as they are.
-            let decoded = percent_decode_str(uri).decode_utf8_lossy();
-            loader.request_beside(&[&decoded, uri])
-        }
-        Err(why) => {
-            loader.fail(&name, &why);
-            None
-        }
-    }
+    let image = item(images, index, "there is no such image");
+    let called = image.as_ref().ok().and_then(|image| image.called());
+    let name = called.unwrap_or_else(|| format!("image {index}"));
+    let request = image.and_then(|image| image.request(arrays, &name, loader));
+    request.unwrap_or_else(|why| {
+        loader.fail(&name, &why);
+        None
+    })
 }
 
 #[derive(Deserialize)]
@@ -178,13 +162,6 @@ struct ImageInfo {
     name: Option<String>,
 }
 
-/// Where an image is.
-enum Source<'a> {
-    Bytes(Cow<'a, [u8]>),
-    /// The URI of a sidecar file.
-    File(&'a str),
-}
-
 impl ImageInfo {
     /// The image's name for messages; its extension may indicate the format.
     fn called(&self) -> Option<String> {
@@ -192,23 +169,31 @@ impl ImageInfo {
         uri.or(self.name.as_ref()).cloned()
     }
 
-    /// Where the image is; embedded bytes take at most `limit` bytes of memory.
-    fn source<'a>(&'a self, arrays: &'a Arrays, limit: u64) -> Result<Source<'a>, String> {
+    /// Requests the image. Embedded bytes take at most the memory that is left.
+    fn request<'a>(
+        &'a self,
+        arrays: &'a Arrays,
+        name: &str,
+        loader: &mut TextureLoader<'a>,
+    ) -> Result<Option<usize>, String> {
         let Some(uri) = &self.uri else {
             let view = self.buffer_view.ok_or("it has no data")?;
-            return arrays.view(view).map(|bytes| Source::Bytes(Cow::Borrowed(bytes)));
+            let bytes = Cow::Borrowed(arrays.view(view)?);
+            return Ok(Some(loader.request_bytes(name.to_owned(), bytes)));
         };
-        if uri.len() as u64 / 4 * 3 > limit {
+        if uri.len() as u64 / 4 * 3 > loader.left() {
             return Err(TOO_LARGE.into());
         }
         if let Some(data) = data_of_uri(uri) {
-            return data.map(|bytes| Source::Bytes(Cow::Owned(bytes)));
+            return Ok(Some(loader.request_bytes(name.to_owned(), Cow::Owned(data?))));
         }
         let uri = uri.strip_prefix("file://").unwrap_or(uri);
         if uri.contains("://") {
             return Err("it is not beside the model: download it, and write its name there".into());
         }
-        Ok(Source::File(uri))
+        // Some programs write names as they are.
+        let decoded = percent_decode_str(uri).decode_utf8_lossy();
+        Ok(loader.request_beside(&[&decoded, uri]))
     }
 }
 

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
-use crate::formats::{ReadError, excerpt, shortened};
+use crate::formats::{ReadError, content, excerpt, shortened};
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -239,7 +239,7 @@ fn is_version_1(json: &[u8]) -> bool {
 
 pub(super) fn unsupported_version(version: &str) -> ReadError {
     let version = excerpt(version);
-    ReadError::Content(format!(
+    content(format!(
         "glTF {version} is not read, only 2.0: convert the file, for instance with gltf-pipeline"
     ))
 }

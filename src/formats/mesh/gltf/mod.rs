@@ -24,11 +24,11 @@ use crate::formats::mesh::gltf::attributes::DocumentAppearance;
 use crate::formats::mesh::gltf::build::{Build, Totals};
 use crate::formats::mesh::gltf::images::DocumentTextures;
 use crate::formats::mesh::gltf::json::Document;
-use crate::formats::mesh::gltf::parts::{DECOMPRESS, DRACO, Parts, Skipped};
+use crate::formats::mesh::gltf::parts::{DECOMPRESS, DRACO, Skipped, parts};
 use crate::formats::mesh::gltf::pose::Skins;
 use crate::formats::mesh::gltf::scene::{Instance, expanded, instance_count, scene};
 use crate::formats::{
-    LoadedMesh, MeshSpec, ReadError, ReadOptions, Sidecars, check_memory, excerpt,
+    LoadedMesh, MeshSpec, ReadError, ReadOptions, Sidecars, check_memory, content, excerpt,
 };
 use crate::mesh::Labels;
 
@@ -58,7 +58,7 @@ const INSTANCE: u64 = (size_of::<Instance>() + 10 * size_of::<f64>()) as u64;
 /// missing or too short, indices out of range, coordinates that are not finite, no triangles.
 fn read(bytes: &[u8], sidecars: &Sidecars, options: &ReadOptions) -> Result<LoadedMesh, ReadError> {
     let limit = options.memory;
-    let buffers::Container { json, binary } = buffers::open(bytes)?;
+    let (json, binary) = buffers::open(bytes)?;
     let for_document = bytes.len() as u64 + json::most_memory(json) + REST;
     check_memory(for_document, limit)?;
     let document = json::parse(json)?;
@@ -69,8 +69,8 @@ fn read(bytes: &[u8], sidecars: &Sidecars, options: &ReadOptions) -> Result<Load
     check_memory(for_buffers, limit)?;
     let buffers = buffers::load(&document.buffers, sources)?;
     let arrays = Arrays::new(&document, buffers);
-    let scene = scene(&document).map_err(ReadError::Content)?;
-    let instance_count = instance_count(&scene.instances, &arrays).map_err(ReadError::Content)?;
+    let scene = scene(&document).map_err(content)?;
+    let instance_count = instance_count(&scene.instances, &arrays).map_err(content)?;
     // Those of one node are one object.
     let for_object = |instance: &Instance| Labels::OBJECT + instance.name.len() as u64;
     let for_objects: u64 = scene.instances.iter().map(for_object).sum();
@@ -80,10 +80,11 @@ fn read(bytes: &[u8], sidecars: &Sidecars, options: &ReadOptions) -> Result<Load
     let for_matrices = Skins::most_memory(&arrays, &scene.instances);
     check_memory(for_instances.saturating_add(for_matrices), limit)?;
     let skins = Skins::new(&arrays, &scene.instances, &scene.scene_from_node);
-    let instances = expanded(scene.instances, &arrays).map_err(ReadError::Content)?;
+    let instances = expanded(scene.instances, &arrays).map_err(content)?;
     let mut appearance =
         options.appearance.then(|| DocumentAppearance::new(&document, options.maps));
-    let Parts { mut parts, skipped } = Parts::new(&arrays, |mesh, part| {
+    let mut skipped = Skipped::default();
+    let mut parts = parts(&arrays, &mut skipped, |mesh, part| {
         if let Some(appearance) = &mut appearance {
             appearance.locate(&arrays, mesh, part);
         }
@@ -177,7 +178,7 @@ fn refuse_extensions(document: &Document) -> Result<(), ReadError> {
     } else {
         "write it without, with the tool that made it, or with gltf-transform"
     };
-    Err(ReadError::Content(format!(
+    Err(content(format!(
         "the file needs the extension {}, which is not read: {fix}",
         excerpt(extension)
     )))

@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use crate::formats::ReadError;
 use crate::formats::mesh::gltf::accessors::Arrays;
-use crate::formats::mesh::gltf::json::{Mesh, Primitive};
+use crate::formats::mesh::gltf::json::Primitive;
+use crate::formats::{ReadError, content};
 
 /// Meshes compressed by Draco.
 pub(super) const DRACO: &str = "KHR_draco_mesh_compression";
@@ -87,15 +87,9 @@ impl Mode {
     }
 }
 
-/// The parts of all meshes.
-pub(super) struct Parts<'a> {
-    pub(super) parts: Vec<Vec<Part<'a>>>,
-    pub(super) skipped: Skipped,
-}
-
 /// The error `what` about a primitive.
 pub(super) fn in_primitive(mesh: usize, primitive: usize, what: &str) -> ReadError {
-    ReadError::Content(format!("{}: {what}", place(mesh, primitive)))
+    content(format!("{}: {what}", place(mesh, primitive)))
 }
 
 /// The name of a primitive, for messages.
@@ -103,35 +97,21 @@ pub(super) fn place(mesh: usize, primitive: usize) -> String {
     format!("mesh {mesh}, primitive {primitive} (counted from 0)")
 }
 
-impl<'a> Parts<'a> {
-    /// Finds the parts; `locate` adds the appearance of a part of a mesh.
-    ///
-    /// # Errors
-    /// A primitive that is malformed.
-    pub(super) fn new(
-        arrays: &Arrays<'a>,
-        mut locate: impl FnMut(usize, &mut Part),
-    ) -> Result<Self, ReadError> {
-        let meshes = &arrays.document.meshes;
-        let mut all = Self { parts: Vec::with_capacity(meshes.len()), skipped: Skipped::default() };
-        for (at, mesh) in meshes.iter().enumerate() {
-            let parts = all.of_mesh(arrays, at, mesh, &mut locate)?;
-            all.parts.push(parts);
-        }
-        Ok(all)
-    }
-
-    fn of_mesh(
-        &mut self,
-        arrays: &Arrays,
-        at: usize,
-        mesh: &'a Mesh,
-        locate: &mut impl FnMut(usize, &mut Part),
-    ) -> Result<Vec<Part<'a>>, ReadError> {
+/// The parts of all meshes; `locate` adds the appearance of a part of a mesh.
+///
+/// # Errors
+/// A primitive that is malformed.
+pub(super) fn parts<'a>(
+    arrays: &Arrays<'a>,
+    skipped: &mut Skipped,
+    mut locate: impl FnMut(usize, &mut Part),
+) -> Result<Vec<Vec<Part<'a>>>, ReadError> {
+    let mut all = Vec::with_capacity(arrays.document.meshes.len());
+    for (at, mesh) in arrays.document.meshes.iter().enumerate() {
         let mut parts: Vec<Part> = Vec::with_capacity(mesh.primitives.len());
         let mut known = HashSet::new();
         for (index, primitive) in mesh.primitives.iter().enumerate() {
-            let part = self.part(arrays, index, primitive);
+            let part = part_of(arrays, index, primitive, skipped);
             let Some(mut part) = part.map_err(|what| in_primitive(at, index, &what))? else {
                 continue;
             };
@@ -141,60 +121,61 @@ impl<'a> Parts<'a> {
             }
             parts.push(part);
         }
-        Ok(parts)
+        all.push(parts);
     }
+    Ok(all)
+}
 
-    /// The part of a primitive, if it has triangles.
-    fn part(
-        &mut self,
-        arrays: &Arrays,
-        index: usize,
-        primitive: &'a Primitive,
-    ) -> Result<Option<Part<'a>>, String> {
-        let mode = match primitive.mode.unwrap_or(4) {
-            0..=3 => {
-                self.skipped.points_and_lines += 1;
-                return Ok(None);
-            }
-            4 => Mode::Triangles,
-            5 => Mode::Strip,
-            6 => Mode::Fan,
-            other => return Err(format!("its mode is {other}: use 4 for triangles")),
-        };
-        let Some(&position) = primitive.attributes.get("POSITION") else {
-            self.skipped.without_positions += 1;
+/// The part of a primitive, if it has triangles.
+fn part_of<'a>(
+    arrays: &Arrays,
+    index: usize,
+    primitive: &'a Primitive,
+    skipped: &mut Skipped,
+) -> Result<Option<Part<'a>>, String> {
+    let mode = match primitive.mode.unwrap_or(4) {
+        0..=3 => {
+            skipped.points_and_lines += 1;
             return Ok(None);
-        };
-        let has_no_data = |&at: &usize| arrays.is_zero(at);
-        if primitive.indices.iter().chain([&position]).any(has_no_data) {
-            if primitive.extensions.draco.is_some() {
-                return Err(format!("it is compressed with {DRACO}: {DECOMPRESS}"));
-            }
-            self.skipped.zero += u64::from(primitive.targets.is_empty());
         }
-        let vertices = arrays.count(position)? as u64;
-        let indices = match primitive.indices {
-            Some(accessor) => arrays.count(accessor)? as u64,
-            None => 0,
-        };
-        let corners = if primitive.indices.is_some() { indices } else { vertices };
-        if matches!(mode, Mode::Triangles) && !corners.is_multiple_of(3) {
-            return Err(format!("{corners} corners are not those of whole triangles"));
+        4 => Mode::Triangles,
+        5 => Mode::Strip,
+        6 => Mode::Fan,
+        other => return Err(format!("its mode is {other}: use 4 for triangles")),
+    };
+    let Some(&position) = primitive.attributes.get("POSITION") else {
+        skipped.without_positions += 1;
+        return Ok(None);
+    };
+    let has_no_data = |&at: &usize| arrays.is_zero(at);
+    if primitive.indices.iter().chain([&position]).any(has_no_data) {
+        if primitive.extensions.draco.is_some() {
+            return Err(format!("it is compressed with {DRACO}: {DECOMPRESS}"));
         }
-        Ok(Some(Part {
-            primitive,
-            index,
-            mode,
-            position,
-            vertices,
-            new_vertices: vertices,
-            indices,
-            triangles: mode.triangles(corners),
-            joint_sets: primitive.attributes.keys().filter(|n| n.starts_with("JOINTS_")).count(),
-            has_appearance: false,
-            color: None,
-            texcoord: None,
-            material: 0,
-        }))
+        skipped.zero += u64::from(primitive.targets.is_empty());
     }
+    let vertices = arrays.count(position)? as u64;
+    let indices = match primitive.indices {
+        Some(accessor) => arrays.count(accessor)? as u64,
+        None => 0,
+    };
+    let corners = if primitive.indices.is_some() { indices } else { vertices };
+    if matches!(mode, Mode::Triangles) && !corners.is_multiple_of(3) {
+        return Err(format!("{corners} corners are not those of whole triangles"));
+    }
+    Ok(Some(Part {
+        primitive,
+        index,
+        mode,
+        position,
+        vertices,
+        new_vertices: vertices,
+        indices,
+        triangles: mode.triangles(corners),
+        joint_sets: primitive.attributes.keys().filter(|n| n.starts_with("JOINTS_")).count(),
+        has_appearance: false,
+        color: None,
+        texcoord: None,
+        material: 0,
+    }))
 }

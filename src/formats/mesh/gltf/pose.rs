@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use crate::formats::mesh::gltf::accessors::Arrays;
 use crate::formats::mesh::gltf::json::Skin;
 use crate::formats::mesh::gltf::parts::Part;
-use crate::formats::mesh::gltf::scene::{Instance, Pose, Transform};
+use crate::formats::mesh::gltf::scene::{Instance, Transform};
 
 /// The skins that are used.
 pub(super) struct Skins {
@@ -40,11 +40,6 @@ impl Skins {
         Self { scene_from_mesh }
     }
 
-    fn get(&self, pose: Pose) -> Option<&[Transform]> {
-        let skin = self.scene_from_mesh.get(&pose.skin?)?;
-        skin.as_deref().ok().filter(|joints| !joints.is_empty())
-    }
-
     /// A warning for each skin that is not used.
     pub(super) fn warnings(&self) -> impl Iterator<Item = String> {
         self.scene_from_mesh.iter().filter_map(|(index, joints)| {
@@ -65,9 +60,9 @@ impl Skins {
         part: &Part,
         positions: &mut [[f64; 3]],
     ) -> Result<bool, String> {
-        morph(arrays, part, instance.pose.weights, positions)?;
-        let joints = self.get(instance.pose).filter(|_| part.joint_sets > 0);
-        let Some(joints) = joints else {
+        morph(arrays, part, instance.weights, positions)?;
+        let joints = instance.skin.and_then(|skin| self.scene_from_mesh.get(&skin)?.as_ref().ok());
+        let Some(joints) = joints.filter(|all| !all.is_empty() && part.joint_sets > 0) else {
             instance.scene_from_mesh.apply(positions);
             return Ok(instance.scene_from_mesh.is_mirror());
         };
@@ -78,7 +73,7 @@ impl Skins {
 
 /// The skins of instances.
 fn used(instances: &[Instance]) -> impl Iterator<Item = usize> {
-    instances.iter().filter_map(|instance| instance.pose.skin)
+    instances.iter().filter_map(|instance| instance.skin)
 }
 
 /// For each joint the transform from mesh space to scene space.
@@ -87,7 +82,8 @@ fn joints(
     skin: &Skin,
     scene_from_node: &[Option<Transform>],
 ) -> Result<Vec<Transform>, String> {
-    let inverse_bind = skin.inverse_bind_matrices.map(|at| arrays.matrices(at)).transpose();
+    let matrices = |at| arrays.numbers(at, "MAT4", "matrices");
+    let inverse_bind = skin.inverse_bind_matrices.map(matrices).transpose();
     let inverse_bind = inverse_bind.map_err(|what| format!("has bind matrices whose {what}"))?;
     let joint = |(n, &node): (usize, &usize)| {
         let scene_from_joint = scene_from_node.get(node).copied().flatten();
@@ -109,8 +105,8 @@ fn morph(
     let targets = part.primitive.targets.iter().zip(weights);
     for (target, &weight) in targets.filter(|&(_, &weight)| weight != 0.0) {
         let Some(&accessor) = target.get("POSITION") else { continue };
-        check_count(arrays, accessor, positions.len())?;
-        let moves = arrays.vectors(accessor)?;
+        arrays.check_count(accessor, positions.len() as u64)?;
+        let moves: Vec<[f64; 3]> = arrays.numbers(accessor, "VEC3", "positions")?;
         for (position, by) in positions.iter_mut().zip(moves) {
             (0..3).for_each(|axis| position[axis] += weight * by[axis]);
         }
@@ -132,9 +128,10 @@ fn skin(
             found.ok_or_else(|| format!("it is skinned, but has no {name}"))
         };
         let (numbers, weights) = (get("JOINTS")?, get("WEIGHTS")?);
-        check_count(arrays, numbers, positions.len())?;
-        check_count(arrays, weights, positions.len())?;
-        sets.push((arrays.joints(numbers)?, arrays.vec4s(weights)?));
+        arrays.check_count(numbers, positions.len() as u64)?;
+        arrays.check_count(weights, positions.len() as u64)?;
+        let numbers = arrays.indices(numbers, "VEC4")?;
+        sets.push((numbers, arrays.numbers(weights, "VEC4", "rotations or weights")?));
     }
     for (vertex, position) in positions.iter_mut().enumerate() {
         let influences = || {
@@ -157,13 +154,4 @@ fn skin(
         *position = scene_from_mesh.apply_to(*position);
     }
     Ok(())
-}
-
-fn check_count(arrays: &Arrays, accessor: usize, vertices: usize) -> Result<(), String> {
-    match arrays.count(accessor)? {
-        count if count == vertices => Ok(()),
-        count => Err(format!(
-            "accessor {accessor} (counted from 0) has {count} elements for {vertices} vertices"
-        )),
-    }
 }

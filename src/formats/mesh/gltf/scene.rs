@@ -4,7 +4,7 @@ use std::array::from_fn;
 
 use crate::formats::io::warnings::NameCounts;
 use crate::formats::mesh::gltf::accessors::Arrays;
-use crate::formats::mesh::gltf::json::{Document, Instancing, Node};
+use crate::formats::mesh::gltf::json::{Document, Instancing, Mesh, Node};
 
 /// A mesh in the scene.
 #[derive(Debug, Clone, Copy)]
@@ -15,16 +15,10 @@ pub(super) struct Instance<'a> {
     /// The name of its node, or else of its mesh.
     pub(super) name: &'a str,
     pub(super) scene_from_mesh: Transform,
-    pub(super) pose: Pose<'a>,
-    instancing: Option<&'a Instancing>,
-}
-
-/// The deformation of an instance's vertices.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Pose<'a> {
     /// Weights of the mesh's morph targets.
     pub(super) weights: &'a [f64],
     pub(super) skin: Option<usize>,
+    instancing: Option<&'a Instancing>,
 }
 
 /// Three rows of an affine matrix.
@@ -35,7 +29,9 @@ impl Transform {
     const IDENTITY: Self = Self([[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]]);
 
     fn of_node(node: &Node) -> Result<Self, String> {
-        let Some(columns) = node.matrix else { return Self::of_parts(node) };
+        let Some(columns) = node.matrix else {
+            return Self::of_trs(node.translation, node.rotation, node.scale);
+        };
         let last: [f64; 4] = from_fn(|column| columns[4 * column + 3]);
         let is_affine = last.iter().zip([0.0, 0.0, 0.0, 1.0]).all(|(a, b)| (a - b).abs() < 1e-6);
         if is_affine {
@@ -45,21 +41,15 @@ impl Transform {
         }
     }
 
-    fn of_parts(node: &Node) -> Result<Self, String> {
-        let Node { translation, rotation, scale, .. } = node;
-        Self::of_trs(
-            translation.unwrap_or_default(),
-            rotation.unwrap_or([0.0, 0.0, 0.0, 1.0]),
-            scale.unwrap_or([1.0; 3]),
-        )
-    }
-
     /// Scale, then rotation by a quaternion (x, y, z, w), then translation.
     fn of_trs(
-        [tx, ty, tz]: [f64; 3],
-        quaternion: [f64; 4],
-        [sx, sy, sz]: [f64; 3],
+        translation: Option<[f64; 3]>,
+        rotation: Option<[f64; 4]>,
+        scale: Option<[f64; 3]>,
     ) -> Result<Self, String> {
+        let ([tx, ty, tz], [sx, sy, sz]) =
+            (translation.unwrap_or_default(), scale.unwrap_or([1.0; 3]));
+        let quaternion = rotation.unwrap_or([0.0, 0.0, 0.0, 1.0]);
         let length = quaternion.iter().map(|c| c * c).sum::<f64>().sqrt();
         if !(length > 0.0 && length.is_finite()) {
             return Err(format!("the rotation {quaternion:?}, which is no unit quaternion"));
@@ -151,15 +141,15 @@ pub(super) struct Scene<'a> {
 pub(super) fn scene<'a>(document: &'a Document) -> Result<Scene<'a>, String> {
     let (roots, other_scenes) = roots(document)?;
     if document.nodes.is_empty() {
-        let place =
-            |(mesh, content): (usize, &'a crate::formats::mesh::gltf::json::Mesh)| Instance {
-                mesh,
-                node: mesh,
-                name: content.name.as_deref().unwrap_or_default(),
-                scene_from_mesh: Transform::IDENTITY,
-                pose: Pose { weights: content.weights.as_deref().unwrap_or_default(), skin: None },
-                instancing: None,
-            };
+        let place = |(mesh, content): (usize, &'a Mesh)| Instance {
+            mesh,
+            node: mesh,
+            name: content.name.as_deref().unwrap_or_default(),
+            scene_from_mesh: Transform::IDENTITY,
+            weights: content.weights.as_deref().unwrap_or_default(),
+            skin: None,
+            instancing: None,
+        };
         let instances = document.meshes.iter().enumerate().map(place).collect();
         return Ok(Scene { instances, scene_from_node: Vec::new(), other_scenes });
     }
@@ -187,7 +177,8 @@ pub(super) fn scene<'a>(document: &'a Document) -> Result<Scene<'a>, String> {
                 node: index,
                 name: name.unwrap_or_default(),
                 scene_from_mesh: scene_from_node,
-                pose: Pose { weights: weights.unwrap_or_default(), skin: node.skin },
+                weights: weights.unwrap_or_default(),
+                skin: node.skin,
                 instancing: node.extensions.instancing.as_ref(),
             });
         }
@@ -244,14 +235,16 @@ pub(super) fn expanded<'a>(
             continue;
         };
         let get = |name: &str| attributes.get(name).copied();
-        let translations = get("TRANSLATION").map(|at| arrays.vectors(at)).transpose()?;
-        let rotations = get("ROTATION").map(|at| arrays.vec4s(at)).transpose()?;
-        let scales = get("SCALE").map(|at| arrays.vectors(at)).transpose()?;
+        let vectors = |at| arrays.numbers::<3>(at, "VEC3", "positions");
+        let translations = get("TRANSLATION").map(vectors).transpose()?;
+        let rotations = |at| arrays.numbers(at, "VEC4", "rotations or weights");
+        let rotations = get("ROTATION").map(rotations).transpose()?;
+        let scales = get("SCALE").map(vectors).transpose()?;
         for n in 0..count {
             let node_from_mesh = Transform::of_trs(
-                translations.as_ref().map_or([0.0; 3], |all| all[n]),
-                rotations.as_ref().map_or([0.0, 0.0, 0.0, 1.0], |all| all[n]),
-                scales.as_ref().map_or([1.0; 3], |all| all[n]),
+                translations.as_ref().map(|all| all[n]),
+                rotations.as_ref().map(|all| all[n]),
+                scales.as_ref().map(|all| all[n]),
             )
             .map_err(|what| format!("EXT_mesh_gpu_instancing: instance {n} has {what}"))?;
             let scene_from_mesh = instance.scene_from_mesh.times(node_from_mesh);

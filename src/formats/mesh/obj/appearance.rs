@@ -14,22 +14,14 @@ use crate::base::srgb::{linear, linear_of};
 use crate::formats::Sidecars;
 use crate::formats::io::warnings::NameCounts;
 use crate::formats::mesh::obj::faces::{FaceAttributes, Slot};
-use crate::formats::mesh::obj::libraries::{Defined, Materials};
-use crate::formats::mesh::obj::materials::{Definition, Map, before_comment};
+use crate::formats::mesh::obj::libraries::Materials;
+use crate::formats::mesh::obj::materials::{self, Definition, Map, before_comment};
 use crate::formats::mesh::textures::{ImageChannels, LoadedTextures, TextureLoader};
 use crate::mesh::appearance::{Alpha, Appearance, Material, Texture, TextureRef, Wrap};
 
 /// The colour of materials without one: light grey.
 const DEFAULT_COLOR: [u16; 3] = [linear_of(200); 3];
 const WHITE: [u16; 3] = [u16::MAX; 3];
-
-/// The images of a material: requests of a [`TextureLoader`].
-#[derive(Debug, Clone, Copy, Default)]
-struct MaterialImages {
-    color: Option<usize>,
-    opacity: Option<usize>,
-    emission: Option<usize>,
-}
 
 /// The appearance of the attributes `attributes` with `materials`, and warnings. Images are read in
 /// at most `limit` bytes of memory.
@@ -43,7 +35,13 @@ pub(super) fn appearance(
     let looks = looks(materials, &mut slots, &uvs);
     let has_colors = !vertex_colors.is_empty();
     let mut loader = TextureLoader::new(sidecars, limit);
-    let images = request_images(materials, &looks, &mut loader);
+    let mut request = |look: &Look| match Slot::unpack(look.slot) {
+        Slot { material, is_plain: false, .. } => {
+            materials.get(material).map(|defined| request_of(defined, look.tile, &mut loader))
+        }
+        _ => None,
+    };
+    let images: Vec<_> = looks.iter().map(|look| request(look).unwrap_or_default()).collect();
     let textures = Textures::new(loader.decode());
 
     let mut kept: Vec<Material> = Vec::new();
@@ -144,23 +142,13 @@ fn used_slots(slots: &[u32]) -> Vec<u32> {
     (0..=most).filter(|&slot| is_used[slot as usize]).collect()
 }
 
-/// Requests the images of the materials of these looks.
-fn request_images(
-    materials: &Materials,
-    looks: &[Look],
+/// The requests of a material's images, of its colour, its opacity and its emission.
+fn request_of(
+    defined: &materials::Material,
+    tile: Option<u32>,
     loader: &mut TextureLoader,
-) -> Vec<MaterialImages> {
-    let mut request = |look: &Look| match Slot::unpack(look.slot) {
-        Slot { material, is_plain: false, .. } => {
-            materials.get(material).map(|defined| request_of(defined, look.tile, loader))
-        }
-        _ => None,
-    };
-    looks.iter().map(|look| request(look).unwrap_or_default()).collect()
-}
-
-fn request_of(defined: &Defined, tile: Option<u32>, loader: &mut TextureLoader) -> MaterialImages {
-    let Defined { definition, folders, .. } = defined;
+) -> [Option<usize>; 3] {
+    let materials::Material { definition, folders } = defined;
     let Definition { color_map, opacity_map, emission_map, .. } = definition;
     let mut find = |map: &Option<Map>| {
         let map = map.as_ref()?;
@@ -175,11 +163,11 @@ fn request_of(defined: &Defined, tile: Option<u32>, loader: &mut TextureLoader) 
     let [color, opacity, emission] = [color_map, opacity_map, emission_map].map(&mut find);
     // The opacity of the colour image is used anyway.
     let opacity = opacity.filter(|path| Some(path) != color.as_ref());
-    MaterialImages {
-        color: color.map(|path| loader.request_file(path, ImageChannels::Rgba)),
-        opacity: opacity.map(|path| loader.request_file(path, ImageChannels::Opacity)),
-        emission: emission.map(|path| loader.request_file(path, ImageChannels::Rgba)),
-    }
+    [
+        color.map(|path| loader.request_file(path, ImageChannels::Rgba)),
+        opacity.map(|path| loader.request_file(path, ImageChannels::Opacity)),
+        emission.map(|path| loader.request_file(path, ImageChannels::Rgba)),
+    ]
 }
 
 /// The images that could be read.
@@ -196,7 +184,7 @@ impl Textures {
     }
 
     fn get(&self, request: Option<usize>, map: Option<&Map>) -> Option<TextureRef> {
-        let texture = self.loaded.of_request(request?)?;
+        let texture = self.loaded.of_requests[request?]?;
         let Map { clamp, filter, .. } = *map?;
         let wrap = if clamp { Wrap::Clamp } else { Wrap::Repeat };
         Some(TextureRef { texture, wrap: [wrap; 2], filter })
@@ -205,14 +193,14 @@ impl Textures {
     /// The material `defined` with these images, on a mesh with or without vertex colours.
     fn material(
         &self,
-        defined: Option<&Defined>,
-        images: MaterialImages,
+        defined: Option<&materials::Material>,
+        [color, opacity, emission]: [Option<usize>; 3],
         has_vertex_colors: bool,
     ) -> Material {
         let none = Definition::default();
         let definition = defined.map_or(&none, |defined| &defined.definition);
-        let texture = self.get(images.color, definition.color_map.as_ref());
-        let opacity = self.get(images.opacity, definition.opacity_map.as_ref());
+        let texture = self.get(color, definition.color_map.as_ref());
+        let opacity = self.get(opacity, definition.opacity_map.as_ref());
         let has_vertex_colors = has_vertex_colors && texture.is_none();
         let [r, g, b] = match definition.color {
             _ if has_vertex_colors => WHITE,
@@ -236,7 +224,7 @@ impl Textures {
             metallic: definition.metallic.map(unit),
             roughness: definition.roughness.map(unit),
             emission: definition.emission.map(|c| c.map(|c| f32::from(linear(c)) / 65535.0)),
-            emission_texture: self.get(images.emission, definition.emission_map.as_ref()),
+            emission_texture: self.get(emission, definition.emission_map.as_ref()),
             ..Material::default()
         }
     }
@@ -256,7 +244,7 @@ impl IgnoredProperties {
     /// Notes the properties of `defined` that `material`, its conversion in `slot`, does not have.
     fn add(
         &mut self,
-        defined: &Defined,
+        defined: &materials::Material,
         is_plain: bool,
         material: &Material,
         has_vertex_colors: bool,

@@ -3,13 +3,14 @@
 //! need.
 
 use std::cmp::Reverse;
+use std::collections::HashMap;
 use std::convert::Infallible;
 
 use crate::formats::ReadError;
 use crate::formats::io::warnings::NameCounts;
-use crate::formats::mesh::obj::names::{Names, Uses};
-use crate::formats::mesh::obj::parallel::{Fault, each};
-use crate::formats::mesh::obj::text::{Keyword, after_keyword, first_word, parts, visit};
+use crate::formats::mesh::obj::text::{
+    Fault, Keyword, after_keyword, each, first_word, parts, visit,
+};
 use crate::formats::mesh::polygons::{TRIANGULATION, most_triangles};
 use crate::mesh::Labels;
 
@@ -130,7 +131,14 @@ impl<'a> Contents<'a> {
         let scratch: u64 = scratch.iter().take(rayon::current_num_threads()).sum();
         contents.memory = text.len() as u64 + scratch + REST;
         parts.into_iter().zip(found).for_each(|(part, found)| contents.append(part, found));
-        contents.add_memory();
+        let [vertices, texcoords, _] = contents.totals.map(|count| count as u64);
+        let triangles: u64 = contents.parts.iter().map(|part| part.triangles as u64).sum();
+        let names = &contents.materials.names;
+        let materials = names.len() as u64;
+        let per_triangle = TRIANGLE + if materials > 0 { PAINTED } else { 0 };
+        contents.memory += VERTEX * vertices + 16 * texcoords + per_triangle * triangles;
+        // Names are here, in the list of materials, and in up to three appearances of each.
+        contents.memory += 5 * names.bytes() + contents.libraries.bytes() + materials * MATERIAL;
         contents
     }
 
@@ -160,18 +168,6 @@ impl<'a> Contents<'a> {
             self.libraries.number(name);
         }
         self.skipped.append(skipped);
-    }
-
-    /// Adds the memory that depends on the totals.
-    fn add_memory(&mut self) {
-        let [vertices, texcoords, _] = self.totals.map(|count| count as u64);
-        let triangles: u64 = self.parts.iter().map(|part| part.triangles as u64).sum();
-        let materials = self.materials.names.len() as u64;
-        let per_triangle = TRIANGLE + if materials > 0 { PAINTED } else { 0 };
-        self.memory += VERTEX * vertices + 16 * texcoords + per_triangle * triangles;
-        // Names are here, in the list of materials, and in up to three appearances of each.
-        self.memory += 5 * self.materials.names.bytes() + self.libraries.bytes();
-        self.memory += materials * MATERIAL;
     }
 
     /// An error with its line.
@@ -225,5 +221,80 @@ impl PartContents {
             Some(material) => self.materials.set_used(material),
             None => self.inherits = true,
         }
+    }
+}
+
+/// Distinct names, numbered in order of first use.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    numbers: HashMap<String, u32>,
+}
+
+impl Names {
+    /// Bytes of an entry of the hash map, besides the name: a string, a number and a control byte.
+    const ENTRY: u64 = 33;
+
+    /// The number of `name`, from 0.
+    pub(super) fn number(&mut self, name: &str) -> u32 {
+        if let Some(&number) = self.numbers.get(name) {
+            return number;
+        }
+        let number = self.numbers.len() as u32;
+        self.numbers.insert(name.to_owned(), number);
+        number
+    }
+
+    /// The number of `name`, if it has one.
+    pub(super) fn find(&self, name: &str) -> Option<u32> {
+        self.numbers.get(name).copied()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.numbers.len()
+    }
+
+    /// An upper bound of bytes of memory, while it grows.
+    pub(super) fn bytes(&self) -> u64 {
+        let names: u64 = self.numbers.keys().map(|name| name.capacity() as u64).sum();
+        names + 3 * Self::ENTRY * (self.numbers.len() as u64 + 4)
+    }
+
+    /// The names by their numbers.
+    pub(super) fn in_order(&self) -> Vec<&str> {
+        let mut names = vec![""; self.numbers.len()];
+        self.numbers.iter().for_each(|(name, &number)| names[number as usize] = name);
+        names
+    }
+}
+
+/// The materials that faces have. A material's number is that of its name plus 1; 0 is none.
+#[derive(Debug, Default)]
+pub(super) struct Uses {
+    pub(super) names: Names,
+    /// Whether any face has each material; shorter by those that no face has.
+    is_used: Vec<bool>,
+}
+
+impl Uses {
+    /// The number of the material `name`; an empty name is none.
+    pub(super) fn number(&mut self, name: &str) -> u32 {
+        if name.is_empty() { 0 } else { self.names.number(name) + 1 }
+    }
+
+    /// As [`number`](Self::number), of a name that has one.
+    pub(super) fn find(&self, name: &str) -> u32 {
+        self.names.find(name).map_or(0, |number| number + 1)
+    }
+
+    pub(super) fn set_used(&mut self, material: u32) {
+        let at = material as usize;
+        if self.is_used.len() <= at {
+            self.is_used.resize(at + 1, false);
+        }
+        self.is_used[at] = true;
+    }
+
+    pub(super) fn is_used(&self, material: u32) -> bool {
+        self.is_used.get(material as usize) == Some(&true)
     }
 }

@@ -1,14 +1,14 @@
 //! The third pass: faces, triangulated.
 
 use crate::base::srgb::Linear;
+use crate::formats::io::tokens::shown;
 use crate::formats::mesh::flat_colors::{NO_COLOR, lacks_color};
 use crate::formats::mesh::obj::contents::{Contents, Counts, Part};
 use crate::formats::mesh::obj::libraries::Materials;
 use crate::formats::mesh::obj::materials::Placement;
-use crate::formats::mesh::obj::numbers::{index, shown};
-use crate::formats::mesh::obj::parallel::{Fault, divided, each};
+use crate::formats::mesh::obj::numbers::index;
 use crate::formats::mesh::obj::text::{
-    Keyword, Words, after_keyword, first_word, visit, without_comment,
+    Fault, Keyword, Words, after_keyword, divided, each, first_word, visit, without_comment,
 };
 use crate::formats::mesh::obj::vertices::Vertices;
 use crate::formats::mesh::polygons::Triangulator;

@@ -7,9 +7,7 @@ use crate::formats::error::TOO_LARGE;
 use crate::formats::io::temporary::folder_of;
 use crate::formats::io::warnings::NameCounts;
 use crate::formats::mesh::obj::contents::Contents;
-use crate::formats::mesh::obj::materials::{
-    Definition, Library, Material, Placement, before_comment,
-};
+use crate::formats::mesh::obj::materials::{Library, Material, Placement, before_comment};
 use crate::formats::mesh::obj::text::lines;
 use crate::formats::mesh::sidecars::Finder;
 use crate::formats::{ReadError, Sidecars, excerpt};
@@ -21,7 +19,7 @@ const PARSED: u64 = 64;
 #[derive(Debug, Default)]
 pub(super) struct Materials {
     /// By their number in `Uses`; `None` if undefined or unused.
-    by_number: Vec<Option<Defined>>,
+    by_number: Vec<Option<Material>>,
     /// By the same number; the first is empty.
     names: Vec<String>,
     /// Whether any face has a defined material.
@@ -31,39 +29,39 @@ pub(super) struct Materials {
     pub(super) warnings: Vec<String>,
 }
 
-/// A material that is defined.
-#[derive(Debug)]
-pub(super) struct Defined {
-    pub(super) definition: Definition,
-    /// The folders that its images may be in.
-    pub(super) folders: [PathBuf; 2],
-}
-
 impl Materials {
     /// Those of a file with these contents. No material file is read that takes more than `limit`
     /// bytes of memory; images besides those of colour and opacity count only with `maps`.
     pub(super) fn read(contents: &Contents, sidecars: &Sidecars, limit: u64, maps: bool) -> Self {
-        let folder = sidecars.base();
         let (found, mut warnings) = find(contents, sidecars);
-        let (library, folders) = read_all(found, sidecars, limit, &mut warnings);
+        let mut library = Library::default();
+        for path in found {
+            match read_text(sidecars, &path, limit) {
+                Ok(text) => {
+                    let folders = [folder_of(&path), sidecars.base()].map(Path::to_owned);
+                    library.add(&text, folders);
+                }
+                Err(why) => {
+                    warnings.push(format!("material file {} is not used: {why}", quoted(&path)));
+                }
+            }
+        }
+        warnings.extend(library.warnings());
         let mut undefined = NameCounts::default();
         let uses = &contents.materials;
         let names = [""].into_iter().chain(uses.names.in_order()).map(str::to_owned);
         let names: Vec<String> = names.collect();
         let by_number = (0..).zip(&names).map(|(number, name)| {
-            if !uses.is_used(number) || name.is_empty() || folders.is_empty() {
+            if !uses.is_used(number) || name.is_empty() || !library.is_any_read {
                 return None;
             }
-            let Some(Material { definition, file }) = library.find(name) else {
+            let material = library.find(name).cloned();
+            if material.is_none() {
                 undefined.add(name);
-                return None;
-            };
-            let folders = [folders[*file].clone(), folder.to_owned()];
-            let definition = definition.clone();
-            let definition = if maps { definition } else { definition.without_maps() };
-            Some(Defined { definition, folders })
+            }
+            material.map(|of| if maps { of } else { of.without_maps() })
         });
-        let by_number: Vec<Option<Defined>> = by_number.collect();
+        let by_number: Vec<Option<Material>> = by_number.collect();
         warnings.extend(undefined.warning("materials are not defined, and light grey"));
         let mut defined = by_number.iter().flatten().peekable();
         Self {
@@ -76,7 +74,7 @@ impl Materials {
     }
 
     /// The material with a number in `Uses`.
-    pub(super) fn get(&self, number: u32) -> Option<&Defined> {
+    pub(super) fn get(&self, number: u32) -> Option<&Material> {
         self.by_number.get(number as usize)?.as_ref()
     }
 
@@ -89,30 +87,6 @@ impl Materials {
     pub(super) fn placement(&self, number: u32) -> Option<Placement> {
         self.get(number)?.definition.map().map(|map| map.placement)
     }
-}
-
-/// The materials in these files, and the folders of those that could be read.
-fn read_all(
-    files: Vec<PathBuf>,
-    sidecars: &Sidecars,
-    limit: u64,
-    warnings: &mut Vec<String>,
-) -> (Library, Vec<PathBuf>) {
-    let mut library = Library::default();
-    let mut folders = Vec::new();
-    for path in files {
-        match read_text(sidecars, &path, limit) {
-            Ok(text) => {
-                library.add(&text);
-                folders.push(folder_of(&path).to_owned());
-            }
-            Err(why) => {
-                warnings.push(format!("material file {} is not used: {why}", quoted(&path)));
-            }
-        }
-    }
-    warnings.extend(library.warnings());
-    (library, folders)
 }
 
 /// The material files that are there, each once, and what is to be said of others.
@@ -148,7 +122,9 @@ fn find(contents: &Contents, sidecars: &Sidecars) -> (Vec<PathBuf>, Vec<String>)
         warnings.push(format!("the file names no material file: {} is used", quoted(&path)));
         found.push(path);
     }
-    (each_once(found), warnings)
+    let mut known = HashSet::new();
+    found.retain(|path| known.insert(path.clone()));
+    (found, warnings)
 }
 
 /// The material file that has the name of the mesh.
@@ -174,12 +150,6 @@ fn each_name(mut names: &str) -> impl Iterator<Item = &str> {
         (!name.is_empty()).then_some(name)
     };
     std::iter::from_fn(split)
-}
-
-fn each_once(mut paths: Vec<PathBuf>) -> Vec<PathBuf> {
-    let mut known = HashSet::new();
-    paths.retain(|path| known.insert(path.clone()));
-    paths
 }
 
 fn read_text(sidecars: &Sidecars, path: &Path, limit: u64) -> Result<String, String> {

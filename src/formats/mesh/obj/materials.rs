@@ -11,6 +11,7 @@
 //! - a colour with a value of 2 or more has a scale of 255 instead of 1.
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 
 use crate::formats::io::warnings::NameCounts;
 use crate::formats::mesh::obj::text::{first_word, statements, without_comment};
@@ -64,11 +65,6 @@ impl Definition {
         let other = self.emission_map.take_if(|map| Some(map.placement) != placement);
         self.has_other_maps |= other.is_some();
         self
-    }
-
-    /// Without the images besides those of colour and opacity.
-    pub(super) fn without_maps(self) -> Self {
-        Self { emission_map: None, has_other_maps: false, ..self }
     }
 
     /// The image whose options transform the texture coordinates, if there is one.
@@ -130,19 +126,27 @@ pub(super) struct Library {
     materials: HashMap<String, Material>,
     /// Names with a trailing comment, by the name before it.
     commented: HashMap<String, String>,
-    /// The number of files read.
-    files: usize,
+    pub(super) is_any_read: bool,
     /// The filter of the next image.
     filter: Filter,
     ignored: Ignored,
 }
 
-/// A material, and its file.
-#[derive(Debug)]
+/// A material that is defined.
+#[derive(Debug, Clone)]
 pub(super) struct Material {
     pub(super) definition: Definition,
-    /// The index of the file, in reading order.
-    pub(super) file: usize,
+    /// The folders that its images may be in.
+    pub(super) folders: [PathBuf; 2],
+}
+
+impl Material {
+    /// Without the images besides those of colour and opacity.
+    pub(super) fn without_maps(mut self) -> Self {
+        self.definition.emission_map = None;
+        self.definition.has_other_maps = false;
+        self
+    }
 }
 
 /// Ignored properties, by keyword or by material.
@@ -156,8 +160,8 @@ struct Ignored {
 }
 
 impl Library {
-    /// Adds the materials in the `text` of a file.
-    pub(super) fn add(&mut self, text: &str) {
+    /// Adds the materials in the `text` of a file, whose images may be in these folders.
+    pub(super) fn add(&mut self, text: &str, folders: [PathBuf; 2]) {
         let mut current: Option<(String, Definition)> = None;
         self.filter = Filter::default();
         for (_, statement) in statements(text) {
@@ -165,18 +169,18 @@ impl Library {
             let Some(keyword) = first_word(line) else { continue };
             let rest = line[keyword.len()..].trim();
             if keyword.eq_ignore_ascii_case("newmtl") {
-                self.insert(current.replace((rest.to_owned(), Definition::default())));
+                self.insert(current.replace((rest.to_owned(), Definition::default())), &folders);
             } else if keyword.eq_ignore_ascii_case("interpolateMode") {
                 self.set_filter(rest);
             } else if let Some((name, definition)) = &mut current {
                 self.read(keyword, rest, name, definition);
             }
         }
-        self.insert(current);
-        self.files += 1;
+        self.insert(current, &folders);
+        self.is_any_read = true;
     }
 
-    fn insert(&mut self, named: Option<(String, Definition)>) {
+    fn insert(&mut self, named: Option<(String, Definition)>, folders: &[PathBuf; 2]) {
         let Some((name, definition)) = named else { return };
         let definition = definition.with_emission();
         if let Some(known) = self.materials.get(&name) {
@@ -189,7 +193,7 @@ impl Library {
         if bare.len() < name.len() {
             self.commented.entry(bare.to_owned()).or_insert_with(|| name.clone());
         }
-        self.materials.insert(name, Material { definition, file: self.files });
+        self.materials.insert(name, Material { definition, folders: folders.clone() });
     }
 
     /// The material of that name. Either name may have a trailing comment, but an exact match takes
@@ -291,30 +295,47 @@ impl Library {
         };
         let texture = statement("map_Kd", rest)?.diffuse_texture?;
         let mut rest = &texture[..];
-        while let Some((option, after)) = option(rest) {
-            let Placement { scale, offset } = &mut map.placement;
-            rest = match option {
-                MapOption::Clamp(is_on) => {
-                    map.clamp = is_on;
-                    after
-                }
-                MapOption::Scale(values) => {
-                    *scale = [values[0].unwrap_or(1.0), values[1].unwrap_or(1.0)];
-                    after
-                }
-                MapOption::Offset(values) => {
-                    *offset = [values[0].unwrap_or(0.0), values[1].unwrap_or(0.0)];
-                    after
-                }
-                MapOption::Harmless => after,
-                MapOption::Ignored(name) => {
-                    self.ignored.options.add(name);
-                    after
-                }
-            };
+        while let Some(after) = self.option(rest, &mut map) {
+            rest = after;
         }
         map.file = rest.trim_matches('"').to_owned();
         (!map.file.is_empty()).then_some(map)
+    }
+
+    /// Takes the option at the beginning of `text`; returns the rest. The name of an option without
+    /// valid values is a file name.
+    fn option<'a>(&mut self, text: &'a str, map: &mut Map) -> Option<&'a str> {
+        let (name, rest) = split_word(text)?;
+        Some(match name {
+            "-clamp" => {
+                let (is_on, rest) = switch(rest)?;
+                map.clamp = is_on;
+                rest
+            }
+            "-s" => {
+                let (values, rest) = numbers(rest, 3)?;
+                map.placement.scale = values.map(|value| value.unwrap_or(1.0));
+                rest
+            }
+            "-o" => {
+                let (values, rest) = numbers(rest, 3)?;
+                map.placement.offset = values.map(|value| value.unwrap_or(0.0));
+                rest
+            }
+            // Without effect on the colour.
+            "-blendu" | "-blendv" | "-cc" => switch(rest)?.1,
+            "-bm" | "-boost" | "-texres" => numbers(rest, 1)?.1,
+            "-t" | "-mm" | "-imfchan" | "-type" => {
+                let rest = match name {
+                    "-t" => numbers(rest, 3)?.1,
+                    "-mm" => numbers(rest, 2)?.1,
+                    _ => split_word(rest)?.1,
+                };
+                self.ignored.options.add(name);
+                rest
+            }
+            _ => return None,
+        })
     }
 }
 
@@ -344,45 +365,10 @@ fn number(word: &str) -> Option<f64> {
     word.parse().ok().filter(|number: &f64| number.is_finite())
 }
 
-/// An option before the name of an image.
-enum MapOption<'a> {
-    Clamp(bool),
-    /// Along `u` and `v`; `None` if not given.
-    Scale([Option<f64>; 2]),
-    Offset([Option<f64>; 2]),
-    /// Without effect on the colour.
-    Harmless,
-    /// With an effect that is ignored.
-    Ignored(&'a str),
-}
-
-/// Parses the option at the beginning of `text`; returns it with the rest. The name of an option
-/// without valid values is a file name.
-fn option(text: &str) -> Option<(MapOption<'_>, &str)> {
-    let (name, rest) = split_word(text)?;
-    let switch = || {
-        let (word, rest) = split_word(rest)?;
-        Some((
-            match word {
-                "on" => true,
-                "off" => false,
-                _ => return None,
-            },
-            rest,
-        ))
-    };
-    let numbers = |most| numbers(rest, most);
-    Some(match name {
-        "-clamp" => switch().map(|(is_on, rest)| (MapOption::Clamp(is_on), rest))?,
-        "-blendu" | "-blendv" | "-cc" => (MapOption::Harmless, switch()?.1),
-        "-s" => numbers(3).map(|(values, rest)| (MapOption::Scale(values), rest))?,
-        "-o" => numbers(3).map(|(values, rest)| (MapOption::Offset(values), rest))?,
-        "-t" => (MapOption::Ignored(name), numbers(3)?.1),
-        "-mm" => (MapOption::Ignored(name), numbers(2)?.1),
-        "-bm" | "-boost" | "-texres" => (MapOption::Harmless, numbers(1)?.1),
-        "-imfchan" | "-type" => (MapOption::Ignored(name), split_word(rest)?.1),
-        _ => return None,
-    })
+/// Parses `on` or `off` at the beginning of `text`; returns it with the rest.
+fn switch(text: &str) -> Option<(bool, &str)> {
+    let (word, rest) = split_word(text)?;
+    matches!(word, "on" | "off").then_some((word == "on", rest))
 }
 
 /// Parses one to `most` numbers at the beginning of `text`; returns the first two, and the rest.

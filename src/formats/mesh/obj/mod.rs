@@ -20,9 +20,7 @@ mod libraries;
 mod materials;
 #[cfg(feature = "tobj")]
 mod models;
-mod names;
 mod numbers;
-mod parallel;
 mod text;
 mod vertices;
 

@@ -1,6 +1,6 @@
 //! Parses numbers, correctly rounded.
 
-use crate::formats::excerpt;
+use crate::formats::io::tokens::shown;
 
 /// Powers of ten, exact in 64-bit floating point.
 const POWERS: [f64; 16] =
@@ -79,10 +79,4 @@ impl Numbers {
         });
         Some(number)
     }
-}
-
-/// The beginning of a word, for a message.
-pub(super) fn shown(word: &[u8]) -> String {
-    // A character has at most four bytes.
-    excerpt(&String::from_utf8_lossy(&word[..word.len().min(200)]))
 }

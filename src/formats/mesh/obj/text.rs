@@ -1,10 +1,12 @@
-//! Normalizes OBJ text to UTF-8 and plain line ends, and divides it into statements and words.
+//! Normalizes OBJ text to UTF-8 and plain line ends, and divides it into parts for parallel work,
+//! statements and words.
 
 use std::borrow::Cow;
 
 use memchr::memchr;
+use rayon::prelude::*;
 
-use crate::formats::{ReadError, check_memory};
+use crate::formats::{ReadError, check_memory, content};
 
 /// The text in `bytes`, in the same memory: UTF-8 without byte order mark, lines ended by `\n` or
 /// `\r\n`. UTF-16 is converted, in at most `limit` bytes for both.
@@ -29,7 +31,7 @@ pub(super) fn check_text(bytes: &[u8]) -> Result<(), ReadError> {
 }
 
 fn not_text() -> ReadError {
-    ReadError::Content("not an OBJ text file: it contains zero bytes".into())
+    content("not an OBJ text file: it contains zero bytes")
 }
 
 /// As [`clean`], but accepts any bytes.
@@ -269,4 +271,35 @@ fn with_ascii_spaces(statement: &str) -> Cow<'_, str> {
 pub(super) fn after_keyword(statement: &str) -> &str {
     let keyword = first_word(statement).unwrap_or_default();
     statement.trim_start()[keyword.len()..].trim()
+}
+
+/// An error in a part of the text. The first is the one with the smallest position.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Fault {
+    /// The part's index.
+    pub(super) part: usize,
+    /// The line in the part, from 1.
+    pub(super) line: usize,
+    pub(super) what: String,
+}
+
+/// The results of `work` on each item, in order. A single item stays on this thread, which saves
+/// small files the start of others.
+pub(super) fn each<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> R + Sync + Send) -> Vec<R> {
+    match items.len() {
+        1 => items.into_iter().map(work).collect(),
+        _ => items.into_par_iter().map(work).collect(),
+    }
+}
+
+/// Consecutive parts of `whole`, of these lengths; all are empty if `whole` is.
+pub(super) fn divided<T>(whole: &mut [T], lens: impl Iterator<Item = usize>) -> Vec<&mut [T]> {
+    let mut rest = whole;
+    let divide = |len: usize| {
+        let part = std::mem::take(&mut rest);
+        let (part, after) = part.split_at_mut(len.min(part.len()));
+        rest = after;
+        part
+    };
+    lens.map(divide).collect()
 }

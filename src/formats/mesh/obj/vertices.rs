@@ -1,10 +1,12 @@
 //! The second pass: vertices and texture coordinates. Normals are only checked.
 
 use crate::base::numbers::counted_as;
+use crate::formats::io::tokens::shown;
 use crate::formats::mesh::obj::contents::{Contents, PAINTED_KEYWORD, Part};
-use crate::formats::mesh::obj::numbers::{Numbers, shown};
-use crate::formats::mesh::obj::parallel::{Fault, divided, each};
-use crate::formats::mesh::obj::text::{Keyword, Words, after_keyword, first_word, visit};
+use crate::formats::mesh::obj::numbers::Numbers;
+use crate::formats::mesh::obj::text::{
+    Fault, Keyword, Words, after_keyword, divided, each, first_word, visit,
+};
 
 /// The colour of a vertex without one.
 const NO_COLOR: [f64; 3] = [f64::NAN; 3];

@@ -1,13 +1,12 @@
 //! The records of a PLY file, number by number. A 64-bit float represents all types exactly.
 
-use crate::formats::ReadError;
 use crate::formats::io::tokens::{Tokens, number, quoted};
-use crate::formats::mesh::ply::appearance::{Face, texcoord};
-use crate::formats::mesh::ply::build::{Build, Part};
+use crate::formats::mesh::ply::build::{Build, Face, texcoord};
 use crate::formats::mesh::ply::channels::{
     Channels, Scale, corner_texcoords, full, is_told_by_type, texcoords, texture_number,
 };
 use crate::formats::mesh::ply::header::{AXES, Element, Header, Property, Role, Scalar};
+use crate::formats::{ReadError, content};
 
 /// An error about a number.
 #[derive(Debug, Clone, Copy)]
@@ -21,17 +20,18 @@ pub(super) enum Fault {
 /// A cursor over the numbers of a file. A clone continues from the original's position.
 pub(super) trait Values<'a>: Clone {
     /// Begins the next record.
-    fn begin(&mut self);
+    fn begin(&mut self) {}
     fn next(&mut self, scalar: Scalar) -> Result<f64, Fault>;
     /// Skips `count` numbers.
     fn skip(&mut self, scalar: Scalar, count: u64) -> Result<(), Fault>;
     /// Ends a record.
-    fn end(&mut self);
+    fn end(&mut self) {}
     /// The number of records with more numbers than declared.
-    fn extra(&self) -> u64;
-    /// The error `what` about a record, with its position.
-    fn error(&self, record: &str, what: String) -> ReadError;
-    fn describe(&self, fault: Fault) -> String;
+    fn extra(&self) -> u64 {
+        0
+    }
+    /// The error of a record, with its position.
+    fn error(&self, record: &str, problem: Problem) -> ReadError;
     /// Bytes left.
     fn left(&self) -> usize;
 }
@@ -83,21 +83,21 @@ impl<'a> Values<'a> for Text<'a> {
         self.extra
     }
 
-    fn error(&self, record: &str, what: String) -> ReadError {
-        self.tokens.error(format!("{record}: {what}"))
-    }
-
-    fn describe(&self, fault: Fault) -> String {
-        let last = quoted(self.last);
-        match fault {
-            Fault::Missing if self.tokens.offset() == self.len => {
+    fn error(&self, record: &str, problem: Problem) -> ReadError {
+        let what = match problem {
+            Problem::Number(Fault::Missing) if self.tokens.offset() == self.len => {
                 "the file ends: it is cut off".into()
             }
-            Fault::Missing => "fewer numbers in the line than the header declares".into(),
-            Fault::Malformed => {
+            Problem::Number(Fault::Missing) => {
+                "fewer numbers in the line than the header declares".into()
+            }
+            Problem::Number(Fault::Malformed) => {
+                let last = quoted(self.last);
                 format!("{last} is not a number of the type that the header declares")
             }
-        }
+            Problem::Other(what) => what,
+        };
+        self.tokens.error(format!("{record}: {what}"))
     }
 
     fn left(&self) -> usize {
@@ -130,8 +130,6 @@ impl<'a, const IS_BIG: bool> Binary<'a, IS_BIG> {
 }
 
 impl<'a, const IS_BIG: bool> Values<'a> for Binary<'a, IS_BIG> {
-    fn begin(&mut self) {}
-
     fn next(&mut self, scalar: Scalar) -> Result<f64, Fault> {
         Ok(match scalar {
             Scalar::I8 => i8::from_le_bytes(self.take()?).into(),
@@ -152,18 +150,12 @@ impl<'a, const IS_BIG: bool> Values<'a> for Binary<'a, IS_BIG> {
         Ok(())
     }
 
-    fn end(&mut self) {}
-
-    fn extra(&self) -> u64 {
-        0
-    }
-
-    fn error(&self, record: &str, what: String) -> ReadError {
-        ReadError::Content(format!("{record}, before byte {}: {what}", self.at))
-    }
-
-    fn describe(&self, _: Fault) -> String {
-        "the file ends: it is cut off, or the header is wrong".into()
+    fn error(&self, record: &str, problem: Problem) -> ReadError {
+        let what = match problem {
+            Problem::Number(_) => "the file ends: it is cut off, or the header is wrong".into(),
+            Problem::Other(what) => what,
+        };
+        content(format!("{record}, before byte {}: {what}", self.at))
     }
 
     fn left(&self) -> usize {
@@ -209,11 +201,7 @@ fn each_record<'a, V: Values<'a>>(
     for record in 0..element.count {
         values.begin();
         read(values).map_err(|problem| {
-            let what = match problem {
-                Problem::Number(fault) => values.describe(fault),
-                Problem::Other(what) => what,
-            };
-            values.error(&format!("{} {record} (counted from 0)", element.called()), what)
+            values.error(&format!("{} {record} (counted from 0)", element.called()), problem)
         })?;
     }
     Ok(())
@@ -254,19 +242,19 @@ pub(super) fn count_faces<'a, V: Values<'a>>(
     Ok(counts)
 }
 
-/// Reads the records of `part`; returns the cursor after the last.
+/// Reads the records with one of `roles`, of those of a mesh; returns the cursor after the last.
 pub(super) fn read_records<'a, V: Values<'a>>(
     header: &Header,
     mut values: V,
-    part: Part,
+    roles: &[Role],
     build: &mut Build,
 ) -> Result<V, ReadError> {
     for element in &header.elements {
-        match (element.role(), part) {
-            (Role::Vertex, Part::All | Part::Vertices) => {
+        match element.role() {
+            role @ Role::Vertex if roles.contains(&role) => {
                 read_vertices(element, &mut values, build)?;
             }
-            (Role::Face | Role::Strip, Part::All | Part::Faces) => {
+            role @ (Role::Face | Role::Strip) if roles.contains(&role) => {
                 read_faces(element, &mut values, build)?;
             }
             _ => each_record(element, &mut values, |values| {

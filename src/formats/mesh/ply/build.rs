@@ -1,14 +1,280 @@
-//! Builds the mesh from the records of a PLY file.
+//! Builds the mesh and its appearance from the records of a PLY file.
+//!
+//! A texture takes precedence over vertex colours, and these over face colours: each is the
+//! complete colour, and they are not combined.
 
-use crate::formats::mesh::ply::appearance::{AppearanceBuilder, Face, FaceMaterial};
+use crate::base::srgb::{Linear, Rgba};
+use crate::formats::io::tokens::quoted;
+use crate::formats::io::warnings::counted_warning;
+use crate::formats::mesh::flat_colors::{ALL_TRANSPARENT, FlatColors, NO_COLOR, lacks_color};
+use crate::formats::mesh::ply::channels::{Channels, corner_texcoords, texcoords};
+use crate::formats::mesh::ply::header::{Element, Header, Role};
 use crate::formats::mesh::polygons::Triangulator;
+use crate::formats::mesh::textures::{LoadedTextures, TextureLoader};
+use crate::mesh::appearance::{Alpha, Appearance, Filter, Material, Texture, TextureRef, Wrap};
 
-/// The roles of the records that are read.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Part {
-    All,
-    Vertices,
-    Faces,
+/// The appearance properties that are read.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct Attributes {
+    pub(super) vertex_colors: bool,
+    /// Whether a vertex of four zeros has no colour: Blender writes these for meshes without
+    /// colours, where other meshes have some.
+    pub(super) zeros_are_no_color: bool,
+    pub(super) face_colors: bool,
+    pub(super) vertex_texcoords: bool,
+    pub(super) corner_texcoords: bool,
+}
+
+impl Attributes {
+    /// The properties that `header` declares, without those of lower precedence, which cause a
+    /// warning.
+    pub(super) fn of(header: &Header, warnings: &mut Vec<String>) -> Self {
+        let any = |has: fn(&Element) -> bool, roles: &[Role]| {
+            let mut elements = header.elements.iter();
+            elements.any(|element| roles.contains(&element.role()) && has(element))
+        };
+        let has_color: fn(&Element) -> bool = |element| Channels::of(element).is_some();
+        let faces = &[Role::Face, Role::Strip];
+        let mut attributes = Self {
+            vertex_colors: any(has_color, &[Role::Vertex]),
+            zeros_are_no_color: header.is_of_blender && any(has_color, &[Role::Vertex]),
+            face_colors: any(has_color, faces),
+            vertex_texcoords: any(|element| texcoords(element).is_some(), &[Role::Vertex]),
+            corner_texcoords: any(|element| corner_texcoords(element).is_some(), faces),
+        };
+        if attributes.vertex_colors && attributes.face_colors {
+            warnings.push("colours of faces were ignored: those of vertices are shown".into());
+            attributes.face_colors = false;
+        }
+        if attributes.has_texcoords() && header.textures.is_empty() {
+            warnings.push(
+                "texture coordinates were ignored: add a line such as 'comment TextureFile \
+                 image.png' to the header"
+                    .into(),
+            );
+            attributes = attributes.without_texcoords();
+        }
+        if let Some(texture) = header.textures.first()
+            && !attributes.has_texcoords()
+        {
+            let texture = quoted(texture);
+            warnings.push(format!(
+                "the texture {texture} is not shown: no texture coordinates are found, which are \
+                 called s and t, u and v, or texture_u and texture_v at vertices, and texcoord at \
+                 faces"
+            ));
+        }
+        attributes
+    }
+
+    pub(super) fn has_texcoords(self) -> bool {
+        self.vertex_texcoords || self.corner_texcoords
+    }
+
+    pub(super) fn without_texcoords(self) -> Self {
+        Self { vertex_texcoords: false, corner_texcoords: false, ..self }
+    }
+
+    /// Bytes per vertex.
+    pub(super) fn per_vertex(self) -> u64 {
+        8 * (u64::from(self.vertex_colors) + u64::from(self.vertex_texcoords))
+    }
+
+    /// Bytes per triangle.
+    pub(super) fn per_triangle(self) -> u64 {
+        (if self.has_texcoords() { 24 } else { 0 }) + if self.has_materials() { 4 } else { 0 }
+    }
+
+    /// Whether triangles differ in their material.
+    fn has_materials(self) -> bool {
+        self.has_texcoords() || self.face_colors || self.zeros_are_no_color
+    }
+}
+
+/// The appearance properties of a face.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Face<'a> {
+    pub(super) color: Option<Rgba>,
+    /// The texture index; negative for none.
+    pub(super) texture: f64,
+    /// Two numbers per corner, or empty.
+    pub(super) texcoords: &'a [f64],
+}
+
+/// The appearance so far.
+pub(super) struct AppearanceBuilder {
+    pub(super) attributes: Attributes,
+    pub(super) vertex_colors: Vec<Linear>,
+    pub(super) vertex_texcoords: Vec<[f32; 2]>,
+    uvs: Vec<[[f32; 2]; 3]>,
+    material_of: Vec<u32>,
+    /// The materials of face colours, after the default and those of textures.
+    colors: FlatColors,
+    textures: Vec<Texture>,
+    /// The material of each texture in the header, if the texture could be read.
+    material_of_texture: Vec<Option<u32>>,
+    /// The material of triangles without colours, where there is one.
+    colorless: Option<u32>,
+    /// Triangles with this material.
+    colorless_triangles: u64,
+    /// Faces with a missing texture or missing texture coordinates.
+    misplaced: u64,
+}
+
+/// The default material, without texture and colour.
+const DEFAULT: u32 = 0;
+
+impl AppearanceBuilder {
+    /// An empty appearance of the properties `attributes`, with capacity for `vertices` and
+    /// `triangles`, and with the textures of these `names`, which `loader` reads.
+    pub(super) fn new(
+        mut attributes: Attributes,
+        [vertices, triangles]: [usize; 2],
+        names: &[&[u8]],
+        mut loader: TextureLoader,
+        warnings: &mut Vec<String>,
+    ) -> Self {
+        let request = |name: &&[u8]| loader.request_beside(&[&String::from_utf8_lossy(name)]);
+        let requests: Vec<Option<usize>> = names.iter().map(request).collect();
+        let LoadedTextures { list: textures, of_requests, warnings: said } = loader.decode();
+        warnings.extend(said);
+        // The default material, and one for each texture.
+        let mut materials = vec![Material::default()];
+        materials.extend((0..).zip(&textures).map(|(index, texture)| textured(index, texture)));
+        let material_of = |request: Option<usize>| Some(1 + of_requests[request?]?);
+        let material_of_texture = requests.into_iter().map(material_of).collect();
+        let colorless = attributes.zeros_are_no_color.then_some(materials.len() as u32);
+        materials.extend(colorless.map(|_| Material::default()));
+        if textures.is_empty() {
+            attributes = attributes.without_texcoords();
+        } else if attributes.vertex_colors {
+            let what = "colours of vertices were ignored where there is a texture";
+            warnings.push(what.into());
+        }
+        let room = |is_shown: bool, count: usize| if is_shown { count } else { 0 };
+        Self {
+            attributes,
+            vertex_colors: Vec::with_capacity(room(attributes.vertex_colors, vertices)),
+            vertex_texcoords: Vec::with_capacity(room(attributes.vertex_texcoords, vertices)),
+            uvs: Vec::with_capacity(room(attributes.has_texcoords(), triangles)),
+            material_of: Vec::with_capacity(room(attributes.has_materials(), triangles)),
+            colors: FlatColors::new(materials),
+            textures,
+            material_of_texture,
+            colorless,
+            colorless_triangles: 0,
+            misplaced: 0,
+        }
+    }
+
+    /// The material of a face, and its texture coordinates.
+    #[inline]
+    pub(super) fn material_of<'a>(&mut self, face: Face<'a>, corners: usize) -> FaceMaterial<'a> {
+        if !self.attributes.has_materials() {
+            return FaceMaterial { material: DEFAULT, texcoords: &[] };
+        }
+        let texcoords = Some(face.texcoords).filter(|list| list.len() == 2 * corners);
+        if let Some(material) = self.texture_of(face, texcoords.is_some()) {
+            return FaceMaterial { material, texcoords: texcoords.unwrap_or_default() };
+        }
+        let material = face.color.map_or(DEFAULT, |color| self.colors.material_of(color));
+        FaceMaterial { material, texcoords: &[] }
+    }
+
+    /// The material of a face's texture, if it has one.
+    fn texture_of(&mut self, face: Face, has_texcoords: bool) -> Option<u32> {
+        if !self.attributes.has_texcoords() || face.texture < 0.0 {
+            return None;
+        }
+        let is_bare = face.texcoords.is_empty();
+        let is_placed = has_texcoords || is_bare && self.attributes.vertex_texcoords;
+        match self.material_of_texture.get(face.texture as usize) {
+            Some(&material) if is_placed => material,
+            // The face has no texture coordinates, so none are missing.
+            Some(_) if is_bare => None,
+            _ => {
+                self.misplaced += 1;
+                None
+            }
+        }
+    }
+
+    /// Adds a triangle of these vertices and these corners of a face.
+    #[inline]
+    pub(super) fn add(&mut self, vertices: [u32; 3], corners: [u32; 3], material: FaceMaterial) {
+        if self.attributes.has_materials() {
+            let colorless = self.colorless.filter(|_| {
+                material.material == DEFAULT && lacks_color(vertices, &self.vertex_colors)
+            });
+            self.colorless_triangles += u64::from(colorless.is_some());
+            self.material_of.push(colorless.unwrap_or(material.material));
+        }
+        if self.attributes.has_texcoords() {
+            self.uvs.push([0, 1, 2].map(|i| {
+                let at = 2 * corners[i] as usize;
+                match material.texcoords.get(at..at + 2) {
+                    Some(&[u, v]) => texcoord(u, v),
+                    _ => {
+                        self.vertex_texcoords.get(vertices[i] as usize).copied().unwrap_or_default()
+                    }
+                }
+            }));
+        }
+    }
+
+    /// The appearance of all triangles, if the file has any.
+    pub(super) fn finish(mut self, warnings: &mut Vec<String>) -> Option<Appearance> {
+        let misplaced = "a texture that the header does not name, or not two coordinates a corner: \
+                         a plain colour is shown";
+        warnings.extend(counted_warning(self.misplaced, ["face has", "faces have"], misplaced));
+        let Attributes { vertex_colors, .. } = self.attributes;
+        if !vertex_colors && !self.attributes.has_materials() {
+            return None;
+        }
+        let white = "no colour (0 0 0 0 in files of Blender): shown in white";
+        let triangles_have = ["triangle has", "triangles have"];
+        warnings.extend(counted_warning(self.colorless_triangles, triangles_have, white));
+        if self.colorless.is_some() {
+            // Not used, and not transparent.
+            let missing = self.vertex_colors.iter_mut().filter(|color| **color == NO_COLOR);
+            missing.for_each(|color| *color = [u16::MAX; 4]);
+        }
+        let (mut materials, changes) = self.colors.finish();
+        warnings.extend(changes);
+        materials[DEFAULT as usize].has_vertex_colors = vertex_colors;
+        if self.vertex_colors.iter().any(|color| color[3] < u16::MAX) {
+            if self.vertex_colors.iter().any(|color| color[3] > 0) {
+                materials[DEFAULT as usize].alpha = Alpha::Blend;
+            } else {
+                warnings.push(format!("{ALL_TRANSPARENT} vertices"));
+            }
+        }
+        Some(Appearance {
+            materials,
+            material_of: self.material_of,
+            textures: self.textures,
+            uvs: self.uvs,
+            vertex_colors: self.vertex_colors,
+        })
+    }
+}
+
+/// The material of a triangle's face, and the texture coordinates of its corners.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct FaceMaterial<'a> {
+    material: u32,
+    texcoords: &'a [f64],
+}
+
+/// Converts texture coordinates: in files `v` points up.
+pub(super) fn texcoord(u: f64, v: f64) -> [f32; 2] {
+    [u as f32, (1.0 - v) as f32]
+}
+
+fn textured(texture: u32, pixels: &Texture) -> Material {
+    let texture = TextureRef { texture, wrap: [Wrap::default(); 2], filter: Filter::default() };
+    let alpha = if pixels.has_transparency() { Alpha::Blend } else { Alpha::Opaque };
+    Material { texture: Some(texture), alpha, ..Material::default() }
 }
 
 /// Positions, triangles and appearance.

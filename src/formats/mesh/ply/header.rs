@@ -1,9 +1,9 @@
 //! The header of a PLY file: the encoding and the declared elements.
 
 use crate::base::numbers::counted;
-use crate::formats::ReadError;
 use crate::formats::io::tokens::{Tokens, quoted};
 use crate::formats::io::warnings::NameCounts;
+use crate::formats::{ReadError, content};
 
 /// The encoding of numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -128,7 +128,7 @@ pub(super) fn check_start(start: &[u8]) -> Result<(), ReadError> {
     match Tokens::new(start).next_in_line() {
         _ if start.is_empty() => Ok(()),
         Some(b"ply") => Ok(()),
-        _ => Err(ReadError::Content("not a PLY file: it does not begin with 'ply'".into())),
+        _ => Err(content("not a PLY file: it does not begin with 'ply'")),
     }
 }
 
@@ -206,7 +206,7 @@ impl<'a> Header<'a> {
         let missing = || {
             let what = "the header does not say how the file is written: add a line such as \
                         'format ascii 1.0'";
-            ReadError::Content(what.into())
+            content(what)
         };
         let encoding = encoding.ok_or_else(missing)?;
         let header = Self { encoding, elements, textures, is_of_blender, unknown };
@@ -216,9 +216,8 @@ impl<'a> Header<'a> {
 
     fn check(&self) -> Result<(), ReadError> {
         for element in &self.elements {
-            let missing = |what: &str| {
-                ReadError::Content(format!("the element {} has no {what}", element.called()))
-            };
+            let missing =
+                |what: &str| content(format!("the element {} has no {what}", element.called()));
             match element.role() {
                 Role::Vertex => {
                     for axis in AXES {
@@ -234,9 +233,7 @@ impl<'a> Header<'a> {
         }
         let is_twice = |role: Role| self.of_role(role).count() > 1;
         if is_twice(Role::Vertex) {
-            Err(ReadError::Content(
-                "the header declares the element 'vertex' twice: remove one".into(),
-            ))
+            Err(content("the header declares the element 'vertex' twice: remove one"))
         } else {
             Ok(())
         }
@@ -273,7 +270,7 @@ impl<'a> Header<'a> {
             let needed = element.count.saturating_mul(record);
             left = left.checked_sub(needed).ok_or_else(|| {
                 let records = counted(element.count, "record");
-                ReadError::Content(format!(
+                content(format!(
                     "the header says that there are {records} of the element {}, but the file is \
                      too short for that: it is cut off, or the header is wrong",
                     element.called()

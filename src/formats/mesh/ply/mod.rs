@@ -6,7 +6,6 @@
 //! Hand-written: the crate `ply-rs-bw` parses text as 32-bit numbers and allocates several times
 //! per face; here all faces share one buffer.
 
-mod appearance;
 mod body;
 mod build;
 mod channels;
@@ -17,13 +16,13 @@ use crate::formats::io::warnings::{
     counted_warning, only_points_and_lines, points_and_lines_warning,
 };
 use crate::formats::mesh::flat_colors::FlatColors;
-use crate::formats::mesh::ply::appearance::{AppearanceBuilder, Attributes, HeaderTextures};
 use crate::formats::mesh::ply::body::{
-    Binary, FaceCounts, Text, Values, count_faces, read_records,
+    Binary, FaceCounts, Problem, Text, Values, count_faces, read_records,
 };
-use crate::formats::mesh::ply::build::{Build, Part};
+use crate::formats::mesh::ply::build::{AppearanceBuilder, Attributes, Build};
 use crate::formats::mesh::ply::header::{Encoding, Header, Role};
 use crate::formats::mesh::polygons::TRIANGULATION;
+use crate::formats::mesh::textures::TextureLoader;
 use crate::formats::{LoadedMesh, MeshSpec, ReadError, ReadOptions, Sidecars, check_memory};
 use crate::mesh::Mesh;
 
@@ -109,19 +108,19 @@ impl File<'_> {
         let needed = self.memory(attributes, [vertices, faces], most_values, &values)?;
         let counts = [vertices as usize, faces as usize];
         let names = if attributes.has_texcoords() { &header.textures[..] } else { &[] };
-        let left = self.options.memory - needed;
-        let textures = HeaderTextures::read(names, self.sidecars, left, &mut warnings);
-        let appearance = AppearanceBuilder::new(attributes, counts, textures, &mut warnings);
+        let loader = TextureLoader::new(self.sidecars, self.options.memory - needed);
+        let appearance = AppearanceBuilder::new(attributes, counts, names, loader, &mut warnings);
 
         let mut build = Build::new(counts, appearance);
+        let (vertex, face) = (&[Role::Vertex], &[Role::Face, Role::Strip]);
         let end = if header.has_faces_first() {
-            read_records(header, values.clone(), Part::Vertices, &mut build)?;
-            read_records(header, values, Part::Faces, &mut build)?
+            read_records(header, values.clone(), vertex, &mut build)?;
+            read_records(header, values, face, &mut build)?
         } else {
-            read_records(header, values, Part::All, &mut build)?
+            read_records(header, values, &[&vertex[..], face].concat(), &mut build)?
         };
         if !more_is_allowed && end.left() > 0 {
-            return Err(end.error("the last element", "more numbers follow".into()));
+            return Err(end.error("the last element", Problem::Other("more numbers follow".into())));
         }
         let more = "more numbers than the header declares: they were skipped";
         warnings.extend(counted_warning(end.extra(), ["line has", "lines have"], more));

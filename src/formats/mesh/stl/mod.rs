@@ -14,7 +14,7 @@ mod text;
 use crate::base::numbers::{counted, grouped};
 use crate::formats::mesh::flat_colors::FlatColors;
 use crate::formats::mesh::stl::colors::Scheme;
-use crate::formats::{LoadedMesh, MeshSpec, ReadError, ReadOptions, check_memory};
+use crate::formats::{LoadedMesh, MeshSpec, ReadError, ReadOptions, check_memory, content};
 use crate::mesh::Mesh;
 use crate::mesh::MeshError;
 
@@ -87,7 +87,7 @@ fn check_start(start: &[u8], len: Option<u64>) -> Result<(), ReadError> {
 }
 
 fn too_short(count: usize, room: u64) -> ReadError {
-    ReadError::Content(format!(
+    content(format!(
         "the header (bytes 80 to 83) says that {} follow, but there is room for {}: the file \
          is cut off, or no STL file",
         counted(count as u64, "triangle"),
@@ -100,14 +100,14 @@ fn records(bytes: &[u8]) -> Result<(&[[u8; RECORD]], Vec<String>), ReadError> {
     let Some(count) = binary_count(bytes) else {
         let what = "not an STL file: it neither begins with 'solid' nor has a binary file's header \
                     of 84 bytes";
-        return Err(ReadError::Content(what.into()));
+        return Err(content(what));
     };
     let (records, rest) = bytes[HEADER..].as_chunks::<RECORD>();
     if count > records.len() {
         return Err(too_short(count, records.len() as u64));
     }
     if count == 0 && !records.is_empty() {
-        return Err(ReadError::Content(format!(
+        return Err(content(format!(
             "the header says that there are no triangles, but {} bytes follow, which would be {}: \
              write the number into bytes 80 to 83, little-endian",
             bytes.len() - HEADER,
@@ -142,7 +142,7 @@ fn located(error: ReadError) -> ReadError {
         ReadError::Mesh(MeshError::NotFinite { vertex, value }) => {
             let triangle = vertex / 3;
             let byte = HEADER + triangle * RECORD + 12 + vertex % 3 * 12;
-            ReadError::Content(format!(
+            content(format!(
                 "triangle {triangle} (counted from 0) has the coordinate {value} in the corner at \
                  byte {byte}, which is not a finite number: remove the triangle or repair the mesh"
             ))

@@ -32,7 +32,7 @@ pub use error::BackendError;
 pub(crate) use error::{check_cancelled, check_memory};
 pub use rule::Rule;
 
-/// What voxelizes a placed mesh.
+/// A voxelizer of placed meshes.
 #[derive(Debug, Clone, Copy)]
 pub enum Backend<'a> {
     /// The CPU.

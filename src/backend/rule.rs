@@ -53,8 +53,8 @@ impl Rule {
         }
     }
 
-    /// Which triangles of a mesh the voxels of a [window](crate::PlacedMesh::in_window) can depend
-    /// on.
+    /// The triangles of a mesh on which the voxels of a [window](crate::PlacedMesh::in_window) can
+    /// depend.
     pub(crate) fn reach(self) -> WindowReach {
         match self.counting_axis() {
             None => WindowReach::Box,

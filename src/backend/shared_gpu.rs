@@ -139,7 +139,7 @@ mod with_gpu {
     }
 }
 
-/// Why there is none.
+/// The reason where there is none.
 pub const WITHOUT_GPU: &str = if cfg!(feature = "gpu") {
     "a GPU does not run as a blocking backend here"
 } else {

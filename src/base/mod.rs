@@ -1,4 +1,4 @@
-//! What every other module may use: numbers and vectors, names, progress, memory, errors.
+//! The base of all other modules: numbers and vectors, names, progress, memory, errors.
 
 pub mod error_code;
 pub(crate) mod lanes;

@@ -25,7 +25,7 @@ pub struct Distances {
     pub triangles: usize,
     /// How the inside was found.
     pub fill_report: Option<FillReport>,
-    /// What computed the distances.
+    /// The backend of the distances.
     pub backend: UsedBackend,
     /// Unexpected properties of the result.
     pub warnings: Vec<Warning>,
@@ -39,7 +39,7 @@ pub struct Distances {
 pub struct Measured {
     /// The distances.
     pub field: DistanceField,
-    /// What computed them.
+    /// Their backend.
     pub backend: UsedBackend,
     /// Whether the band is cut, and whether the GPU failed.
     pub warnings: Vec<Warning>,

@@ -38,7 +38,7 @@ impl Voxelizer {
         self.each(items, move |voxelizer, source| voxelizer.distances(source, width))
     }
 
-    /// What `run` makes of each item.
+    /// The results of `run` for each item.
     fn each<K: Send + 'static, S: Into<MeshSource<'static>> + 'static, T: Send + 'static>(
         &self,
         items: impl IntoIterator<Item = (K, S), IntoIter: Send + 'static>,

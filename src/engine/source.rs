@@ -1,4 +1,4 @@
-//! Where meshes come from.
+//! The sources of meshes.
 
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};

@@ -279,7 +279,7 @@ impl Voxelizer {
         RunOptions { memory, time_stages: self.time_stages, kernel: self.kernel }
     }
 
-    /// What a backend found, in the world of `mesh`.
+    /// The voxels of a backend, in the world of `mesh`.
     fn placed_voxels(
         &self,
         mesh: &PlacedMesh,

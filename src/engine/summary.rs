@@ -28,7 +28,7 @@ pub struct Summary {
     pub fraction_bits: u32,
     /// The lattice of the whole grid, as `--lattice` reads it.
     pub lattice: Lattice,
-    /// Where a tile lies in the whole grid.
+    /// The place of a tile in the whole grid.
     pub tile: Option<Window>,
     /// The number of occupied voxels; for distances, of voxels inside the mesh.
     pub occupied: u64,

@@ -13,7 +13,7 @@ use crate::solid::FillReport;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Verified {
-    /// What is wrong with the grid.
+    /// The judgement of the grid.
     pub verdict: Verdict,
     /// The backend that computed the exact grid.
     pub backend: UsedBackend,

@@ -28,7 +28,7 @@ pub enum Warning {
     CoarseLattice {
         /// Lattice units along a voxel's edge.
         units: u32,
-        /// What they would be without the part outside the bounds.
+        /// The same without the part outside the bounds.
         of_grid: u32,
     },
     /// The GPU failed, and the CPU took its place.

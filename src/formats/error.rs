@@ -13,7 +13,7 @@ use crate::grid::{GridError, Place};
 use crate::lattice::MAX_DIM;
 use crate::mesh::MeshError;
 
-/// Why a file could not be read. The message does not name the file: print `{path}: {error}`.
+/// An error of reading a file. The message does not name the file: print `{path}: {error}`.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ReadError {
@@ -25,7 +25,7 @@ pub enum ReadError {
     Line {
         /// From 1.
         line: usize,
-        /// What is wrong with it.
+        /// The fault.
         what: String,
     },
     /// The content is malformed, or not of this format.
@@ -71,7 +71,7 @@ impl ErrorCode for ReadError {
     }
 }
 
-/// Why a grid could not be written. The message does not name the file, as that of [`ReadError`].
+/// An error of writing a grid. The message does not name the file, as that of [`ReadError`].
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum WriteError {
@@ -125,7 +125,7 @@ impl From<UnknownFormat> for ReadError {
     }
 }
 
-/// Why a sidecar file is not used.
+/// The reason not to use a sidecar file.
 pub(super) const TOO_LARGE: &str = "it is too large for the memory that is left";
 
 /// The beginning of a text from a file, for a message. All such texts go through here.

@@ -1,4 +1,4 @@
-//! What a format is: its names, its reader and its writer.
+//! A format: its names, its reader and its writer.
 
 use std::io::{BufRead, BufWriter, Write};
 
@@ -24,7 +24,7 @@ pub struct GridSpec {
     pub extension: &'static str,
     /// The name of the format, for people.
     pub name: &'static str,
-    /// What a file stores, and the largest grid.
+    /// The contents of a file, and the largest grid.
     pub carries: &'static str,
     pub(super) read: Option<ReadGrid>,
     pub(super) write: Option<WriteGrid>,
@@ -85,7 +85,7 @@ pub struct MeshSpec {
     pub extension: &'static str,
     /// The name of the format, for people.
     pub name: &'static str,
-    /// What is read from a file.
+    /// The contents read from a file.
     pub carries: &'static str,
     /// Rejects files of other formats before the whole file is read, by their first
     /// [`START`](crate::formats::io::bytes::START) bytes, and their length if it is known.
@@ -105,7 +105,7 @@ pub(super) fn lost_place(grid: &VoxelGrid) -> Vec<String> {
     }
 }
 
-/// What a file with a world position states of a grid whose place is not known.
+/// The statement of a file with a world position for a grid of unknown place.
 pub(super) fn assumed_place(grid: &VoxelGrid) -> Vec<String> {
     let assumed = "where the grid lies is not known: the file says that it begins at (0, 0, 0), in \
                    voxels of 1";

@@ -1,4 +1,4 @@
-//! What voxels hold of the mesh's surface, besides its colour.
+//! Attributes of voxels: properties of the mesh's surface besides its colour.
 
 use std::collections::BTreeMap;
 use std::mem::offset_of;

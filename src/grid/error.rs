@@ -5,7 +5,7 @@ use thiserror::Error;
 use crate::base::error_code::ErrorCode;
 use crate::lattice::MAX_DIM;
 
-/// Why bricks or voxels do not make a [`VoxelGrid`](crate::VoxelGrid).
+/// An error in the bricks or voxels of a [`VoxelGrid`](crate::VoxelGrid).
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum GridError {

@@ -63,7 +63,7 @@ struct FullRun {
     len: u32,
 }
 
-/// Which mesh axis points up. Formats that fix an up axis rotate to it.
+/// The mesh axis that points up. Formats that fix an up axis rotate to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Up {
     /// `y` up, as most OBJ files are.
@@ -78,7 +78,7 @@ named!(Up, "up", { Y = "y", Z = "z" });
 /// The relation of a grid's voxels to the world.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct World {
-    /// Which axis points up.
+    /// The axis that points up.
     pub up: Up,
     /// `None` where the source file does not state it.
     pub place: Option<Place>,
@@ -99,7 +99,7 @@ impl World {
     }
 }
 
-/// Where a grid lies in its mesh's coordinates, after a [`Transform`](crate::Transform) if there
+/// The place of a grid in its mesh's coordinates, after a [`Transform`](crate::Transform) if there
 /// was one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Place {
@@ -163,11 +163,11 @@ pub struct VoxelGrid {
     masks: Vec<Mask>,
     /// Sorted.
     full: Vec<FullRun>,
-    /// Which axis is up, and where the grid lies.
+    /// The up axis, and the place of the grid.
     pub world: World,
     /// `None` where no colours are known. Those of empty voxels have no effect.
     pub colors: Option<Colors>,
-    /// What each voxel holds of the mesh's surface; `None` where it was not asked for.
+    /// The attributes of each voxel; `None` where none were asked for.
     pub attributes: Option<Attributes>,
 }
 

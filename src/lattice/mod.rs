@@ -77,7 +77,7 @@ pub const MIN_CUBE: u32 = 64;
 /// A triangle on the lattice: three corners of three coordinates.
 pub type Triangle = [[i32; 3]; 3];
 
-/// Why a mesh cannot be placed on the lattice.
+/// An error of placing a mesh on the lattice.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum PlaceError {

@@ -6,7 +6,7 @@
 //! surface treats the grid's far face apart, and a solid's exposed voxels take colours of their
 //! neighbours.
 //!
-//! What depends on the whole mesh (whether it is closed, which parts are flipped) is found on the
+//! Properties of the whole mesh (whether it is closed, which parts are flipped) are found on the
 //! whole mesh, which the mesh of a window keeps.
 
 use std::fmt;
@@ -275,7 +275,7 @@ impl Lattice {
     }
 }
 
-/// Which triangles the voxels of a window can depend on.
+/// The triangles on which the voxels of a window can depend.
 ///
 /// In ascending order: each includes the triangles of those before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -299,14 +299,14 @@ impl WindowReach {
     }
 }
 
-/// What a mesh in a window is part of.
+/// The whole of which a mesh in a window is part.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Part {
     /// The whole mesh, on the whole lattice.
     whole: PlacedMesh,
     /// The window that was asked for, in voxels of the whole lattice.
     window: Window,
-    /// Which triangles it has.
+    /// The rule by which its triangles were chosen.
     reach: WindowReach,
     /// The first voxel of the part's lattice.
     from: [u32; 3],
@@ -358,7 +358,7 @@ impl PlacedMesh {
         })
     }
 
-    /// Where the lattice of a part begins: at `halo`, or as far before it as the bit budget
+    /// The first voxel of the lattice of a part: at `halo`, or as far before it as the bit budget
     /// requires for the triangles in `sources`.
     fn origin_for(&self, halo: &Window, sources: &[u32]) -> [u32; 3] {
         let bits = self.lattice.fraction_bits;

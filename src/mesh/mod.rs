@@ -14,7 +14,7 @@ use crate::mesh::appearance::Appearance;
 
 pub use labels::Labels;
 
-/// Why a list of positions and triangles is not a valid [`Mesh`].
+/// An error in the positions or triangles of a [`Mesh`].
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum MeshError {

@@ -72,13 +72,13 @@ fn refuse(error: &clap::Error) -> ! {
     error.exit()
 }
 
-/// Prints what clap has for standard output.
+/// Prints clap's text for standard output.
 fn print_text(text: &clap::Error) -> Result<ExitStatus> {
     text.print().and_then(|()| io::stdout().flush()).map_err(stdout_error)?;
     Ok(ExitStatus::Done)
 }
 
-/// What a usage error says, with its tips and without the usage, on one line.
+/// The message of a usage error, with its tips and without the usage, on one line.
 fn one_line(text: &str) -> String {
     let text = text.strip_prefix("error: ").unwrap_or(text);
     let lines = text.lines().map(str::trim);

@@ -72,7 +72,7 @@ impl Memory {
             _ => {
                 let mib = |bytes: u64| bytes.saturating_add(self.taken()).div_ceil(1 << 20);
                 let (needed, sufficient) = (mib(needed), mib(needed.max(sufficient)));
-                // What the process takes differs from run to run.
+                // The process's own memory differs from run to run.
                 let advised = sufficient + sufficient / 4;
                 let total = match self.total >> 20 {
                     0 => "less than 1".to_owned(),
@@ -122,7 +122,7 @@ struct Shortage {
     remedy: &'static str,
 }
 
-/// What is lacking, if this is an error of too little memory.
+/// The lacking memory, if this is an error of too little.
 fn shortage(error: &(dyn StdError + 'static)) -> Option<Shortage> {
     let of_grid = |error: &BackendError| match *error {
         BackendError::Memory { needed, .. } => {

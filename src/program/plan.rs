@@ -33,7 +33,7 @@ pub struct Plan {
     /// Whether the run is one of several meshes by its arguments, however many there are, so that a
     /// script gets output of one shape.
     pub several: bool,
-    /// What was left out.
+    /// Inputs left out.
     pub warnings: Vec<String>,
 }
 
@@ -101,7 +101,7 @@ fn refuse_likely_mistakes(job: &Job) -> Result<()> {
     if let Some(last) = others.last().filter(|last| !last.exists()) {
         let name = shown(last);
         let is_written = GridFormat::of_path(last).is_ok_and(|format| format.spec().is_written());
-        // What may be a mesh fails alone, and does not stop the others.
+        // A possible mesh fails alone, and does not stop the others.
         if is_written && !is_mesh(last) && job.output.is_none() {
             bail!("{name}: there is no such file: did you mean -o {name}?");
         }

@@ -29,7 +29,7 @@ impl CopyFolder {
         Ok(Self(folder))
     }
 
-    /// Where it is.
+    /// Its path.
     pub fn path(&self) -> &Path {
         self.0.path()
     }

@@ -33,11 +33,11 @@ use crate::write::sink::{Inputs, Sink, StdoutClosedEarly};
 /// A comparison of the backends, and its time in milliseconds.
 type TimedCheck = (Check, f64);
 
-/// What the tasks of a run share.
+/// The state shared by the tasks of a run.
 pub struct Run<'a> {
     pub job: &'a Job,
     pub write_options: WriteOptions,
-    /// What records of earlier runs are compared with; `None` without `--resume`.
+    /// The options to compare with those of earlier runs; `None` without `--resume`.
     pub resume: Option<resume::Options>,
     /// The files that all tasks read.
     pub inputs: Inputs,
@@ -144,7 +144,7 @@ impl Run<'_> {
         self.job.strict && voxels.fill_report.as_ref().is_some_and(FillReport::is_doubtful)
     }
 
-    /// Where the results of `task` go, checked before the work begins.
+    /// The destinations of `task`, checked before the work begins.
     fn targets(&self, task: &Task) -> Result<Targets> {
         let inputs = &self.inputs.with(&task.mesh);
         let output = task.target.as_ref();
@@ -249,7 +249,7 @@ impl Run<'_> {
         resolution.into_iter().chain(lost).chain(unwritten).collect()
     }
 
-    /// What is written, if neither it nor a picture holds colours.
+    /// The name of the output, if neither it nor a picture holds colours.
     fn colorless(&self, format: Option<GridFormat>) -> Option<String> {
         match (self.job.distance, format) {
             (Some(_), _) => Some("distances".to_owned()),

@@ -14,7 +14,7 @@ use crate::grid::VoxelGrid;
 use crate::lattice::{PlacedMesh, WindowReach};
 use crate::solid::{Fill, FillReport, Solid, solidify};
 
-/// Which voxels of a mesh are occupied.
+/// The rule by which voxels are occupied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Mode {
@@ -34,7 +34,7 @@ named!(Mode, "mode", {
 });
 
 impl Mode {
-    /// Which triangles of a mesh the voxels of a [window](PlacedMesh::in_window) can depend on.
+    /// The triangles of a mesh on which the voxels of a [window](PlacedMesh::in_window) can depend.
     #[must_use]
     pub fn reach(self) -> WindowReach {
         match self {
@@ -53,7 +53,7 @@ pub struct Voxels {
     pub grid: VoxelGrid,
     /// How it was filled, if it is a solid.
     pub fill_report: Option<FillReport>,
-    /// What the backend's stages did; `None` from a backend without stages.
+    /// The report of the backend's stages; `None` from a backend without stages.
     pub report: Option<RunReport>,
     /// Time that the backend took.
     pub voxelize_time: Duration,

@@ -49,7 +49,7 @@ pub struct FillSummary {
     pub overlapping_columns: Option<u64>,
     /// Columns with a winding number opposite in sign to the mesh's volume.
     pub opposed_columns: Option<u64>,
-    /// Where rays along the three axes disagree, for a vote.
+    /// The disagreements of rays along the three axes, for a vote.
     pub axis_disagreement: Option<DisagreementSummary>,
     /// Enclosed voxels found by the flood fill.
     pub enclosed: Option<u64>,
@@ -144,7 +144,7 @@ fn center(voxel: [u32; 3], lattice: &Lattice) -> [f64; 3] {
     Place::of(lattice).center(voxel)
 }
 
-/// Where rays along the three axes disagree.
+/// The disagreements of rays along the three axes.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct DisagreementSummary {

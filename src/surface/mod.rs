@@ -1,4 +1,4 @@
-//! What a voxel holds of the surface: its colour and attributes, and palettes of colours.
+//! Properties of the surface in a voxel: its colour and attributes, and palettes of colours.
 
 pub mod attributes;
 pub mod color;

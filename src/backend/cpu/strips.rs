@@ -16,8 +16,8 @@ use crate::predicate::crosses::center_of;
 /// The half-planes of a triangle.
 pub(super) struct Strips {
     edges: [HalfPlane; 3],
-    /// Where the plane is above the start of the reach, and where it is below its end; `None` if
-    /// both are unbounded.
+    /// The half-planes in which the plane is above the start of the reach, and below its end;
+    /// `None` if both are unbounded.
     heights: Option<[HalfPlane; 2]>,
 }
 

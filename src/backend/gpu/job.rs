@@ -127,7 +127,7 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// What its stages need to know of it.
+    /// The settings of its stages.
     pub(crate) fn setting(&self) -> Setting {
         let Lattice { dims, fraction_bits, .. } = *self.mesh.lattice();
         let BatchLimits { candidates, groups, .. } = self.batch_limits;

@@ -13,7 +13,7 @@ use crate::predicate::crosses::Axis;
 /// Bytes of the parameters of all levels.
 pub(crate) const PARAMS_BYTES: usize = LEVELS * PARAMS_STRIDE;
 
-/// What the stages need to know of a job.
+/// The settings of the stages of a job.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Setting {
     pub(crate) rule: Rule,

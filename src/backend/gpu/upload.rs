@@ -46,7 +46,7 @@ impl Batch {
     }
 }
 
-/// What a mesh buffer holds. A weak reference does not keep the data alive, but keeps its address
+/// The mesh in a buffer. A weak reference does not keep the data alive, but keeps its address
 /// from being reused.
 #[derive(Default)]
 pub(crate) struct Uploaded {

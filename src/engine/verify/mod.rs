@@ -34,7 +34,7 @@ use crate::mesh::Mesh;
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct VerifyOptions {
-    /// What the caller knows of the mesh's placement.
+    /// The known parts of the mesh's placement.
     pub placement: KnownPlacement,
     /// Whether only the identity alignment is allowed, without a search.
     pub as_placed: bool,
@@ -69,7 +69,7 @@ impl VerifyOptions {
     }
 }
 
-/// Why a grid could not be verified.
+/// An error of verifying a grid.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum VerifyError {

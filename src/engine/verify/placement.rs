@@ -43,7 +43,7 @@ impl PlacementSource {
     }
 }
 
-/// What the caller knows of the mesh's placement; `None` is derived from the grid.
+/// The known parts of the mesh's placement; `None` is derived from the grid.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct KnownPlacement {
     /// The voxel size; by default the bounds' longest axis is fitted to the grid's.

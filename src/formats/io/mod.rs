@@ -1,4 +1,4 @@
-//! What the formats share: files that replace others, limits, progress.
+//! Shared by the formats: files that replace others, limits, progress.
 
 pub(super) mod bytes;
 pub(super) mod checked;

@@ -104,7 +104,7 @@ impl<T: Write> Write for Reporting<'_, T> {
     }
 }
 
-/// What an I/O error holds if the work was cancelled.
+/// The payload of an I/O error of cancelled work.
 #[derive(Debug, thiserror::Error)]
 #[error("the work was cancelled")]
 struct Cancelled;

@@ -171,7 +171,7 @@ pub fn folder_of(path: &Path) -> &Path {
     }
 }
 
-/// What `path` is a symbolic link to, even if that is missing; `path` if it is no link. Not for
+/// The target of the symbolic link `path`, even if that is missing; `path` if it is no link. Not for
 /// pipes: the text of a link in `/proc/self/fd` need not be a path.
 ///
 /// # Errors

@@ -52,7 +52,7 @@ enum Source<'a> {
     Bytes(Cow<'a, [u8]>),
 }
 
-/// What a decoder may take besides the texels: for a palette, a colour profile and texts of a PNG.
+/// The bytes of a decoder besides the texels: for a palette, a colour profile and texts of a PNG.
 const METADATA: u64 = 1 << 20;
 
 /// The images that could be read.

@@ -51,7 +51,8 @@ pub struct Hit {
     pub winding: i32,
 }
 
-/// What [`Pairs::solve`] finds: which columns of its block each pair's triangle crosses, and where.
+/// The result of [`Pairs::solve`]: the columns of its block that each pair's triangle crosses, and
+/// the voxels of the crossings.
 #[derive(Clone, Copy)]
 pub(crate) struct Crossings {
     /// By lane, a bit for each column that the triangle crosses.

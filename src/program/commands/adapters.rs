@@ -12,7 +12,7 @@ struct Row {
     driver: String,
     software: bool,
     usable: bool,
-    /// Why it is not usable.
+    /// The reason if it is not usable.
     problem: Option<String>,
 }
 

@@ -13,7 +13,7 @@ struct Row {
     extension: &'static str,
     read: Option<&'static str>,
     written: Option<&'static str>,
-    /// What else than voxels is written.
+    /// Further contents of written files, besides voxels.
     #[serde(skip)]
     with: &'static str,
     carries: String,

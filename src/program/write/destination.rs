@@ -27,7 +27,7 @@ pub enum Destination {
     Folder(PathBuf, GridFormat, String),
 }
 
-/// What the name of a tile's file has before the extension.
+/// The suffix of the name of a tile's file, before the extension.
 fn tile_suffix(tile: Tile) -> String {
     format!("{TILE}{tile}").replace('/', OF)
 }
@@ -158,7 +158,7 @@ impl Destination {
 #[derive(Debug)]
 pub struct Outputs {
     paths: Vec<PathBuf>,
-    /// What they lead to, once it is needed: for many paths that takes seconds.
+    /// The files they lead to, resolved on demand: for many paths that takes seconds.
     files: OnceLock<HashSet<PathBuf>>,
 }
 

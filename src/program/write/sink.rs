@@ -1,5 +1,5 @@
-//! Where a file goes: standard output, a stream, or a file that is replaced once the new one is
-//! complete. None of the files that a run reads is replaced.
+//! The destination of a file: standard output, a stream, or a file that is replaced once the new
+//! one is complete. None of the files that a run reads is replaced.
 
 use std::fs::{self, File};
 use std::io::{self, Write};

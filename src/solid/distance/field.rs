@@ -70,7 +70,7 @@ impl DistanceField {
         self.band.dims()
     }
 
-    /// Which axis is up, and where the field lies.
+    /// The up axis, and the place of the field.
     #[must_use]
     pub fn world(&self) -> World {
         self.band.world

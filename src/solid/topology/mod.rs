@@ -79,7 +79,7 @@ pub struct Topology {
     pub area: f64,
 }
 
-/// What [`Topology::with_flips`] finds.
+/// The result of [`Topology::with_flips`].
 pub(crate) type Analysis = (Topology, Result<Boundary, u64>, Option<Flips>);
 
 impl Topology {

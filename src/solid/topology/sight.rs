@@ -79,7 +79,7 @@ pub(super) fn bytes(triangles: usize) -> u64 {
     (2 * size_of::<Sightings>() * triangles) as u64 + u64::from(6 * 8 * FINE_COLUMNS * FINE_COLUMNS)
 }
 
-/// What is seen along columns.
+/// The sight along columns.
 struct Votes {
     /// Of each patch, if all triangles are oriented like its root.
     of_patches: Vec<Sightings>,

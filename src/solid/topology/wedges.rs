@@ -20,7 +20,7 @@ pub(super) struct Leaf {
     pub(super) triangle: u32,
     /// Whether it traverses the edge from its first to its second point.
     pub(super) is_rising: bool,
-    /// What connects it with others: at first, the vertices of the edge before they were welded.
+    /// The link to others: at first, the vertices of the edge before they were welded.
     pub(super) group: u64,
     /// The third corner.
     pub(super) apex: [i32; 3],

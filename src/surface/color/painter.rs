@@ -52,7 +52,7 @@ impl Painted {
     }
 }
 
-/// What the painting of all bricks shares.
+/// The state shared by the painting of all bricks.
 pub(super) struct Painter<'a> {
     pub(super) distinct: &'a Distinct<'a>,
     pub(super) shading: Shading<'a>,

@@ -74,7 +74,7 @@ impl Matching {
 /// Marks an index that no voxel gets.
 const UNUSED: Rgba = [0; 4];
 
-/// Why colours or an image do not make a palette.
+/// An error of making a palette of colours or of an image.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum PaletteError {

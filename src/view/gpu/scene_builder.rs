@@ -21,7 +21,7 @@ use crate::lattice::{Lattice, MAX_DIM, SPAN_BITS};
 use crate::view::gpu::GpuScene;
 use crate::view::gpu::tree::Tree;
 
-/// What the buffers of a [`SceneBuilder`] hold at most.
+/// The capacity of the buffers of a [`SceneBuilder`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SceneCapacity {
     /// Vertices of the mesh.
@@ -60,10 +60,10 @@ pub struct MeshBuffers<'a> {
     pub voxels_from_mesh: [[f32; 4]; 3],
 }
 
-/// What became of the recorded scene that was submitted last.
+/// The state of the recorded scene that was submitted last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SceneStatus {
-    /// Why the scene is empty, if it is for want of room or of a mesh; otherwise it is complete.
+    /// The reason if the scene is empty for want of room or of a mesh; otherwise it is complete.
     pub failure: Option<SceneFailure>,
     /// The number of bricks. After [`SceneFailure::Bricks`], those needed.
     pub bricks: u32,
@@ -71,7 +71,7 @@ pub struct SceneStatus {
     pub pairs: u32,
 }
 
-/// Why a recorded scene is empty.
+/// The reason of an empty recorded scene.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SceneFailure {
@@ -284,7 +284,7 @@ impl SceneBuilder {
         &self.scene
     }
 
-    /// What the buffers hold.
+    /// The capacity of the buffers.
     #[must_use]
     pub fn capacity(&self) -> SceneCapacity {
         self.capacity

@@ -10,7 +10,7 @@ pub(super) struct Cells {
     pub(super) count: [u32; 2],
 }
 
-/// Which neighbouring cells may be merged.
+/// The pairs of neighbouring cells that may be merged.
 #[derive(Debug, Clone)]
 pub(super) struct Joins {
     /// Bit `b` of word `a`: merge `(a, b)` with `(a, b + 1)`.

@@ -134,7 +134,7 @@ fn in_world(up: Up, v: Vector) -> Vector {
     [0, 1, 2].map(|i| (0..3).map(|j| axes[j][i] * v[j]).sum::<f64>() + 0.0)
 }
 
-/// Where the rays of a picture come from, in voxels from the grid's corner.
+/// The origins of the rays of a picture, in voxels from the grid's corner.
 #[derive(Debug, Clone, Copy)]
 pub struct Camera {
     pub(crate) projection: Projection,

@@ -126,7 +126,7 @@ pub struct RenderOptions {
     pub margin: f64,
 }
 
-/// Why a picture cannot be drawn.
+/// An error of drawing a picture.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum RenderError {

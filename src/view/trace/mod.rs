@@ -58,7 +58,7 @@ pub const MAX_DISTANCE: u32 = 1 << 20;
 /// The components of a direction are at most `2^DIRECTION_BITS`.
 pub const DIRECTION_BITS: u32 = 24;
 
-/// Why a ray is invalid.
+/// An error in a ray.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum RayError {

@@ -44,7 +44,7 @@ pub struct Blocks {
 /// Blocks in which there is nothing.
 pub(super) const AIR: [&str; 4] = ["air", "cave_air", "void_air", "structure_void"];
 
-/// Why blocks cannot be chosen from.
+/// An error in a list of blocks.
 #[derive(Debug, Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BlocksError {

@@ -87,7 +87,7 @@ fn decode(text: &str) -> Result<Vec<u8>, String> {
     BASE_64.decode(text).map_err(|error| format!("is malformed base 64: {error}"))
 }
 
-/// Where the bytes of a buffer are.
+/// The place of the bytes of a buffer.
 pub(super) enum Source<'a> {
     Inside(&'a [u8]),
     /// In base 64.
@@ -100,7 +100,7 @@ pub(super) enum Source<'a> {
     },
 }
 
-/// Where the bytes of each buffer are, or why there are none.
+/// The place of the bytes of each buffer, or the reason why there are none.
 pub(super) fn sources<'a>(
     buffers: &'a [Buffer],
     binary: Option<&'a [u8]>,

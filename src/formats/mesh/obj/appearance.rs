@@ -81,7 +81,7 @@ pub(super) fn appearance(
     (Appearance { materials: kept, material_of, textures, uvs, vertex_colors }, warnings)
 }
 
-/// What triangles look like: a slot and, if its images are in UDIM tiles, the tile.
+/// The appearance of triangles: a slot and, if its images are in UDIM tiles, the tile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Look {
     /// Packed.

@@ -99,7 +99,7 @@ pub(super) struct Contents<'a> {
     pub(super) memory: u64,
 }
 
-/// What is found in a part.
+/// The contents of a part.
 #[derive(Default)]
 struct PartContents {
     counts: Counts,

@@ -102,7 +102,7 @@ impl Map {
     }
 }
 
-/// What stands for the number of a tile.
+/// The placeholder for the number of a tile.
 const TILE: &str = "<UDIM>";
 
 /// The transform of texture coordinates: `scale * uv + offset`.
@@ -339,7 +339,7 @@ impl Library {
     }
 }
 
-/// What `tobj` reads in one statement of a material.
+/// The reading of one statement of a material by `tobj`.
 fn statement(keyword: &str, rest: &str) -> Option<tobj::Material> {
     let text = format!("newmtl m\n{keyword} {rest}\n");
     tobj::load_mtl_buf(&mut text.as_bytes()).ok()?.0.pop()

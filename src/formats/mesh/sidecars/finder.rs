@@ -81,7 +81,7 @@ impl<'a> Finder<'a> {
         self.sidecars.is_file(&path).then_some(path)
     }
 
-    /// What is called `name` in `folder`: exactly so if that is there.
+    /// The entry `name` of `folder`: of exactly that name if it exists.
     fn entry(&mut self, folder: &Path, name: &str) -> Option<PathBuf> {
         let exact = folder.join(name);
         if self.sidecars.exists(&exact) {
@@ -99,7 +99,7 @@ impl<'a> Finder<'a> {
         Some(folder.join(&first.name))
     }
 
-    /// What is in a folder, in order; nothing where it cannot be read.
+    /// The entries of a folder, in order; none where it cannot be read.
     fn list(&self, folder: &Path) -> Vec<Entry> {
         let lower = |name: &OsString| name.to_string_lossy().to_lowercase();
         let entry = |name: OsString| Entry { lower: lower(&name), name };

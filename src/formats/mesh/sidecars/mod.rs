@@ -16,7 +16,7 @@ use crate::mesh::appearance::texture::decode::ReadSeek;
 
 pub(super) use crate::formats::mesh::sidecars::finder::{Finder, IMAGE_FOLDERS};
 
-/// Where a mesh reader looks for sidecar files. Cheap to clone.
+/// The places in which a mesh reader looks for sidecar files. Cheap to clone.
 ///
 /// The same search finds a file on disk and in memory: as named; in another case of letters; by the
 /// last component of its name alone, for images also in folders such as `textures`. Backslashes

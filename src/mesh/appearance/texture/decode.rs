@@ -15,7 +15,7 @@ use crate::mesh::appearance::texture::Texture;
 /// Limit of texels, 16,384 squared: a small file can take minutes to decode.
 const MAX_TEXELS: u64 = 1 << 28;
 
-/// Why an image could not be decoded.
+/// An error of decoding an image.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum TextureError {

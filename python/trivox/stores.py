@@ -66,7 +66,7 @@ _LAYERS: dict[str, tuple[str, list[int], int]] = {
 }
 """The arrays that a group may have: dtype, shape of a voxel's value, and the value of empty voxels."""
 
-_COLUMNS = ("normal", "area", "triangle", "material", "label", "distance")
+_COLUMNS = [name for name in _LAYERS if name not in ("occupied", "rgba", "inside")]
 """Those of a table of bricks that are lists."""
 
 T = TypeVar("T")

@@ -92,6 +92,8 @@ class FillReport(TypedDict):
     axis_disagreement: AxisDisagreement | None
     enclosed: int | None
     leaked: int | None
+    empty_shells: int | None
+    empty_shells_text: str | None
     voxel_volume: float
     mesh_volume: float | None
 

@@ -57,10 +57,8 @@ pub struct FillSummary {
     pub leaked: Option<u64>,
     /// Shells without a voxel, if there are several shells; not for a tile, nor with an included
     /// surface.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub empty_shells: Option<u64>,
     /// These shells as text.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub empty_shells_text: Option<String>,
     /// Volume of the voxels, in cubic mesh units.
     pub voxel_volume: f64,

@@ -218,7 +218,8 @@ impl Fields {
         Some(Coordinates { count, integer, is_fortran: self.fortran_order.as_ref()? == "True" })
     }
 
-    /// Rows, if these are numbers of four bytes or texts, of shape `(n,)` or, in C order, `(n, 3)`.
+    /// Rows, if these are numbers of four bytes or texts, of shape `(n,)` or, in C order, `(n, 2)`
+    /// or `(n, 3)`.
     pub(crate) fn rows(&self) -> Option<Rows> {
         let descr = &self.descr.as_ref()?[..];
         let characters = match descr {
@@ -227,7 +228,7 @@ impl Fields {
         };
         let (count, columns) = match lengths(self.shape.as_ref()?)?[..] {
             [count] => (count, 1),
-            [count, 3] if self.fortran_order.as_ref()? == "False" => (count, 3),
+            [count, columns @ 2..=3] if self.fortran_order.as_ref()? == "False" => (count, columns),
             _ => return None,
         };
         let row = 4 * columns * u64::from(characters);

@@ -25,24 +25,22 @@ pub(crate) fn lacks_color(triangle: [u32; 3], colors: &[Linear]) -> bool {
 
 /// Materials by colour, appended to other materials.
 pub(crate) struct FlatColors {
-    materials: Vec<Material>,
-    /// The number of other materials.
-    others: usize,
+    others: Vec<Material>,
+    colors: Vec<Rgba>,
     index_of: HashMap<Rgba, u32>,
     is_rounded: bool,
 }
 
 impl FlatColors {
-    /// An upper bound of bytes for the colours of `triangles`: materials with names and indices, in
-    /// lists that have just grown.
+    /// An upper bound of bytes for the colours of `triangles`: materials with names, and colours and
+    /// indices in lists that have just grown.
     pub(crate) fn most_memory(triangles: u64) -> u64 {
-        triangles.min(2 * MAX_EXACT as u64) * (3 * size_of::<Material>() as u64 + 96)
+        triangles.min(2 * MAX_EXACT as u64) * (size_of::<Material>() as u64 + 108)
     }
 
     /// No colours; materials follow `others`.
     pub(crate) fn new(others: Vec<Material>) -> Self {
-        let count = others.len();
-        Self { materials: others, others: count, index_of: HashMap::new(), is_rounded: false }
+        Self { others, colors: Vec::new(), index_of: HashMap::new(), is_rounded: false }
     }
 
     /// The index of the material of this sRGB colour. After 65,536 distinct colours, new ones are
@@ -58,33 +56,32 @@ impl FlatColors {
                 color.map(|channel| (channel >> 4) * 17)
             }
         };
-        let materials = &mut self.materials;
+        let next = self.others.len() + self.colors.len();
         *self.index_of.entry(color).or_insert_with(|| {
-            materials.push(Self::material(color));
-            materials.len() as u32 - 1
+            self.colors.push(color);
+            next as u32
         })
     }
 
     /// All materials, and a warning for each change. If all colours are fully transparent, the last
     /// channel is not opacity: they become opaque.
-    pub(crate) fn finish(mut self) -> (Vec<Material>, Vec<String>) {
+    pub(crate) fn finish(self) -> (Vec<Material>, Vec<String>) {
+        let Self { others: mut materials, mut colors, index_of, is_rounded } = self;
+        drop(index_of);
         let mut warnings = Vec::new();
-        let own = &mut self.materials[self.others..];
-        if !own.is_empty() && own.iter().all(|material| material.color[3] == 0) {
-            own.iter_mut().for_each(|material| {
-                material.color[3] = u16::MAX;
-                material.alpha = Alpha::Opaque;
-                material.name.truncate("#rrggbb".len());
-            });
+        if !colors.is_empty() && colors.iter().all(|color| color[3] == 0) {
+            colors.iter_mut().for_each(|color| color[3] = u8::MAX);
             warnings.push(format!("{ALL_TRANSPARENT} faces"));
         }
-        if self.is_rounded {
+        if is_rounded {
             warnings.push(format!(
                 "faces have more than {MAX_EXACT} colours: the others were rounded to 16 steps a \
                  channel"
             ));
         }
-        (self.materials, warnings)
+        materials.reserve_exact(colors.len());
+        materials.extend(colors.into_iter().map(Self::material));
+        (materials, warnings)
     }
 
     /// The material of this sRGB colour.

@@ -315,7 +315,7 @@ fn maps_are_read_texel_by_texel_and_factors_multiply_them() {
     let corners = vec![[0.0, 0.0, 0.5], [4.0, 0.0, 0.5], [4.0, 4.0, 0.5], [0.0, 4.0, 0.5]];
     let uv = [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]];
     let texels = [[9, 10, 20, 0], [1, 200, 100, 255], [255, 0, 255, 7], [66, 77, 88, 99]];
-    let map = TextureRef { texture: 0, wrap: [Wrap::Clamp; 2], filter: Filter::Nearest };
+    let map = TextureRef { texture: 0, wrap: [Wrap::Repeat; 2], filter: Filter::Nearest };
     let look = Appearance {
         materials: vec![Material {
             metallic: Some(0.5),

@@ -232,9 +232,15 @@ impl TexelMap {
         point
     }
 
-    /// The image of a clipped polygon's centroid.
+    /// The image of a clipped polygon's centroid, moved 2^-16 of the way to the middle of the
+    /// triangle's bounds: at the end of a triangle, that is in its last texel, and not in the first
+    /// texel of a repeated texture.
     pub(super) fn centroid(&self, clipped: &Polygon) -> [f64; 2] {
-        self.point(self.plane.projected_centroid(clipped))
+        let centroid = self.point(self.plane.projected_centroid(clipped));
+        [0, 1].map(|i| {
+            let middle = f64::midpoint(self.low[i], self.high[i]);
+            centroid[i] + (middle - centroid[i]) / 65536.0
+        })
     }
 }
 

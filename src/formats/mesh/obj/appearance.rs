@@ -215,6 +215,12 @@ impl Textures {
             opaque < u16::MAX || opacity.is_some() || texture.is_some_and(is_transparent);
         let alpha = if is_blended { Alpha::Blend } else { Alpha::Opaque };
         let unit = |number: f64| number.clamp(0.0, 1.0) as f32;
+        let emission_texture = self.get(emission, definition.emission_map.as_ref());
+        // An image without a colour, or on black, is on white.
+        let emission = match definition.emission {
+            None | Some([0.0, 0.0, 0.0]) if emission_texture.is_some() => Some([1.0; 3]),
+            stated => stated.map(|color| color.map(|c| f32::from(linear(c)) / 65535.0)),
+        };
         Material {
             color: [r, g, b, opaque],
             texture,
@@ -223,8 +229,8 @@ impl Textures {
             alpha,
             metallic: definition.metallic.map(unit),
             roughness: definition.roughness.map(unit),
-            emission: definition.emission.map(|c| c.map(|c| f32::from(linear(c)) / 65535.0)),
-            emission_texture: self.get(emission, definition.emission_map.as_ref()),
+            emission,
+            emission_texture,
             ..Material::default()
         }
     }

@@ -49,17 +49,13 @@ impl Definition {
         self.dissolve.unwrap_or(1.0 - transparency.unwrap_or(0.0)).clamp(0.0, 1.0)
     }
 
-    /// A material that is black but for its emission has the colour and the image of this. An image
-    /// of emission without a colour, or on black, is on white.
+    /// A material that is black but for its emission has the colour and the image of this.
     fn with_emission(mut self) -> Self {
         let black = [0.0; 3];
         let is_black = self.color_map.is_none() && self.color.is_none_or(|color| color == black);
         let emission = self.emission.filter(|&color| color != black);
         if is_black && (emission.is_some() || self.emission_map.is_some()) {
             (self.color, self.color_map) = (emission, self.emission_map.clone());
-        }
-        if emission.is_none() && self.emission_map.is_some() {
-            self.emission = Some([1.0; 3]);
         }
         let placement = self.map().map(|map| map.placement);
         let other = self.emission_map.take_if(|map| Some(map.placement) != placement);

@@ -302,13 +302,26 @@ fn metal_roughness_and_emission_are_read_with_the_image_of_emission() {
         let folder = defined(unread).with("t.png", png(&TEXELS));
         let lines = format!("mtllib m.mtl\nusemtl a\n{PAINTED}");
         let (look, warning) = folder.warned(&lines);
-        assert!(only(&look).emission_texture.is_none());
+        let Material { emission, emission_texture, .. } = only(&look);
+        assert!(emission.is_none() && emission_texture.is_none(), "{unread}");
         let said = "images of metal and roughness (map_Pm, map_Pr), or of emission (map_Ke) with a \
                     scale or offset of its own, were ignored: 'a'";
         assert_eq!(warning, said, "{unread}");
         let options = ReadOptions::default().without_maps();
         let loaded = read_mesh_with(folder.path("mesh.obj"), &options, &NoProgress).unwrap();
         assert_eq!(loaded.warnings, Vec::<String>::new(), "{unread}");
+    }
+}
+
+/// White would be a mesh that glows for want of a file.
+#[test]
+fn an_image_of_emission_that_cannot_be_read_emits_nothing_but_the_colour_that_is_stated() {
+    for (stated, emission) in [("", None), ("Ke 0 1 0\n", Some([0.0, 1.0, 0.0]))] {
+        let statements = format!("map_Kd t.png\n{stated}map_Ke no.png");
+        let folder = defined(&statements).with("t.png", png(&TEXELS));
+        let (look, warning) = folder.warned(format!("mtllib m.mtl\nusemtl a\n{PAINTED}"));
+        assert!(warning.contains("'no.png'"), "{warning}");
+        assert_eq!(only(&look).emission, emission, "{stated}");
     }
 }
 

@@ -162,8 +162,8 @@ impl PyGrid {
     ///     The colour of each of `coords`, as `colors` gives them: sRGB and opacity. Of a repeated
     ///     voxel the first counts.
     /// attributes, names : dict, optional
-    ///     Arrays with a row for each of `coords`, and lists of text, as the properties of a grid give
-    ///     them.
+    ///     Arrays with a row for each of `coords`, and lists of text: as `Grid.attributes` and
+    ///     `Grid.names`.
     /// origin : sequence of 3 float, optional
     ///     The grid's minimum corner, in mesh units.
     /// voxel_size : float, optional
@@ -179,12 +179,13 @@ impl PyGrid {
     /// ------
     /// OptionError
     ///     Coordinates that are no integers; a voxel outside `dims`, or dimensions that are not
-    ///     possible; colours or attributes of another shape; names without their attribute; `origin`
-    ///     without `voxel_size`.
+    ///     possible; colours or attributes of another shape; names without their attribute;
+    ///     `origin` without `voxel_size`.
     #[staticmethod]
-    #[pyo3(signature = (coords, dims, *, colors=None, attributes=None, names=Names::new(), origin=None, voxel_size=None,
-        up="y"), text_signature = "(coords, dims, *, colors=None, attributes=None, names={}, origin=None, \
-        voxel_size=None, up='y')")]
+    #[pyo3(signature = (coords, dims, *, colors=None, attributes=None, names=Names::new(),
+        origin=None, voxel_size=None, up="y"),
+        text_signature = "(coords, dims, *, colors=None, attributes=None, names={}, \
+        origin=None, voxel_size=None, up='y')")]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments")]
     fn from_coords(
         coords: &Bound<'_, PyAny>,
@@ -327,8 +328,8 @@ impl PyGrid {
         self.grid.colors.is_some()
     }
 
-    /// The report on the voxelization: a ``trivox.Report``, with keys of the program's ``--json``. Empty
-    /// for a grid of a file or an array.
+    /// The report on the voxelization: a ``trivox.Report``, with keys of the program's ``--json``.
+    /// Empty for a grid of a file or an array.
     #[getter]
     fn report<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         PyModule::import(py, "json")?.call_method1("loads", (&self.report,))

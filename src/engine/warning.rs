@@ -40,8 +40,7 @@ pub enum Warning {
         /// How many.
         voxels: u64,
     },
-    /// The mesh does not have what an attribute is made of, so that its voxels do not have it; and
-    /// what it is that the mesh does not have.
+    /// The voxels do not have an attribute, for this reason.
     NoAttribute(Attribute, &'static str),
     /// Voxels of a tile of a solid that are far from the surface have the mean colour of the
     /// surface in the tile: another one in each tile.

@@ -13,7 +13,7 @@ type ReadGrid = fn(&mut dyn BufRead, u64) -> Result<LoadedGrid, ReadError>;
 type WriteDistances = fn(&DistanceField, &mut Out) -> Result<(), WriteError>;
 type WriteGrid = fn(&VoxelGrid, &WriteOptions, &mut Out) -> Result<(), WriteError>;
 
-/// The buffered output of a writer, flushed after it.
+/// The buffered output of a writer; its caller flushes it.
 pub(super) type Out<'a> = BufWriter<&'a mut dyn Write>;
 
 /// The description of a grid format.

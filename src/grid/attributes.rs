@@ -52,7 +52,7 @@ named!(Attribute, "attribute", {
     Uv = "uv",
 });
 
-/// What the components of an attribute are.
+/// The type of the components of an attribute.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Float,

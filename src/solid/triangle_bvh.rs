@@ -136,8 +136,8 @@ impl Boxes {
     }
 }
 
-/// Orders triangles by medians along that of `axes` on which their centres are farthest apart, at
-/// multiples of the powers of [`LANES`].
+/// Orders triangles by median splits, at multiples of the powers of [`LANES`], along the axis of
+/// largest extent among `axes`.
 fn order(items: &mut [Item], axes: &[usize]) {
     if items.len() <= LANES {
         return;

@@ -1,5 +1,5 @@
 //! The attributes of voxels: the normal, the triangle, its material and label, the area of the
-//! surface inside each, and what its materials say (`layers`).
+//! surface inside each, and properties of its materials (`layers`).
 //!
 //! Triangles are assigned to bricks and clipped to voxels as for colours. A triangle counts in
 //! exactly the voxels that it touches. Its weight in a voxel is its area there, in units of `2^-k`
@@ -27,7 +27,7 @@ use crate::surface::color::octree;
 use crate::surface::color::sums::Weights;
 use crate::surface::color::touched::brick_masks;
 
-/// What of `attribute` the mesh lacks, if it has no such attribute.
+/// The reason why voxels of the mesh have no `attribute`; `None` if they have it.
 pub(crate) fn absence(mesh: &PlacedMesh, attribute: Attribute) -> Option<&'static str> {
     let any = |states: fn(&Material) -> bool| {
         mesh.appearance().is_some_and(|look| look.materials.iter().any(states))

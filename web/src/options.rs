@@ -62,7 +62,7 @@ pub fn parse<T: DeserializeOwned>(json: &str) -> Result<T, Failure> {
 /// A voxelizer with the options in `json`.
 ///
 /// # Errors
-/// As [`parse`]; a value that is not possible, or options that contradict each other.
+/// Malformed JSON; an invalid value; contradictory options.
 pub fn voxelizer(json: &str) -> Result<Voxelizer, Failure> {
     parse::<Options>(json)?.voxelizer()
 }

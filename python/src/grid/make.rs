@@ -163,7 +163,9 @@ fn samples(
             false => (n as i32).to_le_bytes(),
         };
         for (sample, row) in samples.iter_mut().zip(numbers.chunks_exact(shape[1])) {
-            attribute.set(sample, &row.iter().map(bytes).collect::<Vec<_>>());
+            let mut own = [[0; 4]; 3];
+            own.iter_mut().zip(row).for_each(|(own, n)| *own = bytes(n));
+            attribute.set(sample, &own);
         }
         given.push(attribute);
     }

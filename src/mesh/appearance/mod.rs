@@ -27,7 +27,7 @@ pub struct Appearance {
     pub vertex_colors: Vec<Linear>,
 }
 
-/// The base colour and opacity of a surface, and what else its file says of it.
+/// The material of a surface: base colour, opacity, metalness, roughness and emission.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Material {
     /// The name in the file; that of a plain colour is `#rrggbb`. May be empty.
@@ -49,7 +49,7 @@ pub struct Material {
     /// The texture of linear values whose green multiplies `roughness` and whose blue multiplies
     /// `metallic`.
     pub metallic_roughness_texture: Option<TextureRef>,
-    /// Emitted light: linear red, green and blue, 1 for that of white; `None` where the file states
+    /// Emitted light: linear red, green and blue, 1 each for white; `None` where the file has
     /// none.
     pub emission: Option<[f32; 3]>,
     /// The texture that multiplies `emission`.

@@ -22,7 +22,7 @@ type Values = [f64; LANES];
 /// The integrals of the texels' tents: `[i][j]` is the texel `i` along `u` and `j` along `v`.
 type Weights = [[Values; MAX_SQUARES + 1]; MAX_SQUARES + 1];
 
-/// A polygon to be integrated: what to do with its mean.
+/// The destination and the weight of the mean of a queued polygon.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Piece {
     /// The index of the triangle's shading.

@@ -1,4 +1,4 @@
-//! What materials say besides colour, integrated over the surface as colours are: for attributes.
+//! Metalness, roughness, emission and opacity of materials, integrated over the surface as colours.
 
 use crate::grid::{Attribute, AttributeSet, SurfaceSample};
 use crate::mesh::appearance::{Appearance, FilterChoice};
@@ -8,7 +8,7 @@ use crate::surface::color::shade::{Layer, Shading, TriangleShading};
 use crate::surface::color::sums::Sums;
 use crate::surface::color::texel_polygon::TexelPolygon;
 
-/// What some attributes of a mesh need of its appearance.
+/// The material properties and texture coordinates for some attributes of a mesh.
 #[derive(Default)]
 pub(in crate::surface) struct Layers<'a> {
     list: Vec<(Layer, Shading<'a>)>,

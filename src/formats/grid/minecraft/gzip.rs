@@ -33,7 +33,7 @@ pub(super) type Unzipped<'a, 'b> = TagReader<BufReader<GzDecoder<&'a mut (dyn Bu
 /// What `take` makes of the tags in the root compound of `input`, a file that is `what`.
 ///
 /// # Errors
-/// Not a compound compressed by gzip, or a damaged one; more bytes after it; those of `take`.
+/// The file is no compound compressed by gzip, is damaged or longer; errors of `take`.
 pub(super) fn unzip<T>(
     input: &mut dyn BufRead,
     what: &str,

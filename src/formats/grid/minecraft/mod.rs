@@ -122,7 +122,7 @@ impl WorldTags {
         Ok(())
     }
 
-    /// The world; by default that of the game, where `y` is up.
+    /// The up axis and the place; without tags `y` is up, as in the game.
     ///
     /// # Errors
     /// An impossible place.

@@ -245,7 +245,7 @@ impl<'a> Tree<'a> {
             tree.counts.lowers += upper.counts.lowers;
             tree.counts.leaves += upper.counts.leaves;
             tree.counts.leaf_tiles += upper.counts.leaf_tiles;
-            // Those of a full node are one tile of the root.
+            // A full upper node is one tile of the root instead.
             tree.counts.lower_tiles += if upper.is_full() { 0 } else { upper.counts.lower_tiles };
             tree.counts.leaf_voxels += upper.counts.leaf_voxels;
         }

@@ -39,7 +39,10 @@ fn first<const N: usize>(bytes: &[u8]) -> [u8; N] {
 }
 
 impl Component {
-    /// The component type `kind` for `what`, one of those `allowed`.
+    /// The component type of number `kind`.
+    ///
+    /// # Errors
+    /// It is none of the `allowed`; the message names its use, `what`.
     fn of(kind: u32, allowed: &[u32], what: &str) -> Result<Self, String> {
         if !allowed.contains(&kind) {
             return Err(format!("has components of type {kind} for {what}"));
@@ -73,7 +76,8 @@ impl<'a> Arrays<'a> {
         self.vectors(index, "VEC3", "positions", out)
     }
 
-    /// The elements of `N` numbers in the accessor, whose type is `shape`; errors name `what`.
+    /// The elements of accessor `index`, of type `shape` (`VEC3`) with `N` components. Errors name
+    /// its use, `what`.
     pub(super) fn numbers<const N: usize>(
         &self,
         index: usize,

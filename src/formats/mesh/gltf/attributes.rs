@@ -32,7 +32,7 @@ pub(super) struct DocumentAppearance {
 pub(super) struct Faults(BTreeMap<[usize; 2], String>);
 
 impl Faults {
-    /// What was read for a part of `mesh`; otherwise notes the error.
+    /// The value read for a part of `mesh`; notes an error.
     pub(super) fn ok<T>(&mut self, mesh: usize, part: usize, read: Result<T, String>) -> Option<T> {
         let note = |what| {
             self.0.entry([mesh, part]).or_insert_with(|| format!("{}: {what}", place(mesh, part)));
@@ -42,7 +42,7 @@ impl Faults {
 }
 
 impl DocumentAppearance {
-    /// Parses the materials; with textures besides those of colour only if `maps`.
+    /// Parses the materials; textures of metal, roughness and emission only if `maps`.
     pub(super) fn new(document: &Document, maps: bool) -> Self {
         let mut surfaces = surfaces(document.materials);
         if !maps {

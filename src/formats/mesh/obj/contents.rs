@@ -281,7 +281,7 @@ impl Uses {
         if name.is_empty() { 0 } else { self.names.number(name) + 1 }
     }
 
-    /// As [`number`](Self::number), of a name that has one.
+    /// The number of `name`; 0 if it has none.
     pub(super) fn find(&self, name: &str) -> u32 {
         self.names.find(name).map_or(0, |number| number + 1)
     }

@@ -1,7 +1,6 @@
 //! Builds the mesh and its appearance from the records of a PLY file.
 //!
-//! A texture takes precedence over vertex colours, and these over face colours: each is the
-//! complete colour, and they are not combined.
+//! A texture replaces vertex colours, and these replace face colours: they are not multiplied.
 
 use crate::base::srgb::{Linear, Rgba};
 use crate::formats::io::tokens::quoted;

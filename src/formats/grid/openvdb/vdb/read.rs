@@ -55,7 +55,8 @@ pub fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError
     found.ok_or_else(|| no_grid(&passed))?.into_grid(colors, &passed)
 }
 
-/// Of two grids the one of higher rank is read: named `density`, then no level set.
+/// The grid of the highest rank in a file is read: one named `density`, else one that is no level
+/// set.
 fn rank(grid: &FoundGrid) -> [bool; 2] {
     [grid.name == DENSITY, !grid.is_level_set]
 }

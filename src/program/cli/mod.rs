@@ -31,7 +31,7 @@ pub use crate::cli::slice::SliceArgs;
 pub use crate::cli::verify::VerifyArgs;
 pub use crate::cli::voxelize::Job;
 
-/// The version, the commit where it is known, and the cargo features.
+/// The version, the commit of a release (an environment variable of its build), and the features.
 fn long_version() -> String {
     let commit = option_env!("VOXELIZE_COMMIT").map(|commit| format!(" ({commit})"));
     let features = if cfg!(feature = "gpu") { "gpu" } else { "none (CPU only)" };

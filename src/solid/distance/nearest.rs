@@ -6,15 +6,16 @@
 //! before the division: the products of `(p - a) x e` and `(p - a) . e` are below `2^51`, and `|p -
 //! a|^2` is as well. So are a triangle's normal `n`, and, in many cases, `n . (p - a)` and the edge
 //! functions `(n x e) . (p - a)`. If they exceed `2^53`, they have an absolute error, which with at
-//! most 18 roundings is below `2^-49 |n| d` and `2^-48 |n| |e| d`, where `d` is the largest 1-norm
-//! of a `p - a` in the brick. The first moves the distance to the plane by `2^-49 d`. The second
-//! takes a point above the triangle for one beside it, or the reverse, only within `2^-48 d` of the
-//! plane through the edge: there the distances to edge and triangle differ by at most `2^-48 d`. For
-//! a point beside the triangle only the edges between it and the triangle are tested: the nearest
-//! point is on one of them, as the triangle is convex. If an edge is missed within `2^-48 d` of its
-//! plane, the others are farther by at most `2^-47 d`. A point above the triangle has the first two
-//! errors, a point beside it the last: each is within the `absolute_error` of `2^-47 d`. The
-//! squares, divisions and the root add less than 16 roundings.
+//! most 19 roundings is below `2^-49 |n| d` and `2^-48 |n| |e| d`, where `d` is the largest 1-norm
+//! of a `p - a` in the brick. The first moves the distance to the plane by `2^-49 d`. An edge
+//! function is lowered by the bound of its error, so that it is negative for each point beside the
+//! triangle, even beyond an acute corner, where the planes of two edges are near and the triangle
+//! is not. The edges tested are those with a function below twice its error. The nearest point of
+//! a point beside the triangle is on one of them, as the triangle is convex, and its distance has
+//! no absolute error. A point above the triangle may have a negative function too. Then it is
+//! within `2^-47 d` of the plane of an edge, so of the edge nearest to it, whose function is below
+//! twice its error: the distances to this edge and to the triangle differ by at most `2^-47 d`,
+//! which is the `absolute_error`. The squares, divisions and the root add less than 16 roundings.
 //!
 //! # Culling
 //! A triangle is culled in a row of voxels if its bounding box is farther from each of them than
@@ -24,7 +25,7 @@
 use pulp::{Arch, Simd, WithSimd};
 
 use crate::base::lanes::{LANES, Lanes};
-use crate::base::vector::{Vector, cross, dot, minus, times};
+use crate::base::vector::{Vector, cross, dot, minus, norm, times};
 use crate::grid::{BRICK, Mask, set_bits};
 use crate::lattice::{Aabb, PlacedMesh, Triangle};
 use crate::solid::distance::clusters::Clusters;
@@ -79,6 +80,11 @@ impl Linear {
     }
 
     #[inline(always)]
+    fn lowered(self, by: f64) -> Self {
+        Self { at: self.at - by, step: self.step }
+    }
+
+    #[inline(always)]
     fn at(&self, x: f64, y: f64) -> f64 {
         self.at + x * self.step[0] + y * self.step[1]
     }
@@ -99,8 +105,10 @@ struct TriangleFromBrick {
     height: Linear,
     /// 1 over the squared norm of the normal; 0 for a triangle without area.
     per_normal: f64,
-    /// The edge functions `(n x e) . (p - a)`, positive on the triangle's side.
+    /// The edge functions `(n x e) . (p - a)` less their error: negative beside the triangle.
     inward: [Linear; 3],
+    /// The errors of the edge functions.
+    errors: [f64; 3],
     edges: [Edge; 3],
     /// The absolute error bound of a distance, in lattice units.
     absolute_error: f64,
@@ -380,28 +388,30 @@ impl TriangleFromBrick {
         ];
         let normal = shortened(cross(sides[0], sides[1]));
         let squared = dot(normal, normal);
-        let across = 3.0 * (LANES - 1) as f64 * spacing;
-        let far = norm_1(corners[0]).max(norm_1(corners[1])).max(norm_1(corners[2])) + across;
+        let extent = 3.0 * (LANES - 1) as f64 * spacing;
+        let far = norm_1(corners[0]).max(norm_1(corners[1])).max(norm_1(corners[2])) + extent;
         let longest = norm_max(sides[0]).max(norm_max(sides[1])).max(norm_max(sides[2]));
         // Both bound all partial sums as well.
         let largest = 2.0 * norm_max(normal) * longest.max(1.0) * far;
-        let is_exact = largest < MAX_EXACT_INTEGER;
-        let absolute_error = if is_exact { 0.0 } else { far / (1_u64 << 47) as f64 };
+        let error = if largest < MAX_EXACT_INTEGER { 0.0 } else { far / (1_u64 << 48) as f64 };
+        let across = [cross(normal, sides[0]), cross(normal, sides[1]), cross(normal, sides[2])];
+        let errors = [error * norm(across[0]), error * norm(across[1]), error * norm(across[2])];
         Self {
             corners,
             height: Linear::product(normal, corners[0], spacing),
             per_normal: if squared > 0.0 { 1.0 / squared } else { 0.0 },
             inward: [
-                Linear::product(cross(normal, sides[0]), corners[0], spacing),
-                Linear::product(cross(normal, sides[1]), corners[1], spacing),
-                Linear::product(cross(normal, sides[2]), corners[2], spacing),
+                Linear::product(across[0], corners[0], spacing).lowered(errors[0]),
+                Linear::product(across[1], corners[1], spacing).lowered(errors[1]),
+                Linear::product(across[2], corners[2], spacing).lowered(errors[2]),
             ],
+            errors,
             edges: [
                 Edge::new(corners[0], sides[0], spacing),
                 Edge::new(corners[1], sides[1], spacing),
                 Edge::new(corners[2], sides[2], spacing),
             ],
-            absolute_error,
+            absolute_error: 2.0 * error,
         }
     }
 
@@ -418,7 +428,7 @@ impl TriangleFromBrick {
     fn lower(&self, x: f64, y: f64, spacing: f64, squared: &mut Lanes) {
         let zero = Lanes::default();
         let inward = [self.inward[0].row(x, y), self.inward[1].row(x, y), self.inward[2].row(x, y)];
-        // The edges with a voxel of the row on their outer side.
+        // The edges with a voxel of the row on their outer side, or in doubt.
         let mut beyond = [true; 3];
         if self.per_normal > 0.0 {
             let height = self.height.row(x, y);
@@ -426,9 +436,9 @@ impl TriangleFromBrick {
             let least = inward[0].min(inward[1]).min(inward[2]);
             *squared = least.select_below(zero, *squared, squared.min(to_plane));
             beyond = [
-                inward[0].bits_below(zero) != 0,
-                inward[1].bits_below(zero) != 0,
-                inward[2].bits_below(zero) != 0,
+                inward[0].bits_below(Lanes::splat(2.0 * self.errors[0])) != 0,
+                inward[1].bits_below(Lanes::splat(2.0 * self.errors[1])) != 0,
+                inward[2].bits_below(Lanes::splat(2.0 * self.errors[2])) != 0,
             ];
         }
         for (i, edge) in self.edges.iter().enumerate().filter(|&(i, _)| beyond[i]) {
@@ -622,6 +632,39 @@ mod tests {
             }
             assert_eq!(round(0.0, absolute)[0], 0.0);
         }
+    }
+
+    #[test]
+    fn edge_functions_are_below_their_exact_values_by_at_most_twice_their_error() {
+        let mut rng = Rng::with_seed(66);
+        let int = |v: Vector| v.map(|c| c as i128);
+        let mut inexact = 0;
+        for _ in 0..2000 {
+            let (within, spacing) = (1 << rng.u32(10..23), 1 << 12);
+            let mut triangle = any_triangle(&mut rng, within);
+            // Half of them are needles.
+            if rng.bool() {
+                triangle[2] = triangle[1].map(|c| c + rng.i32(-2..=2));
+            }
+            let origin = [(); 3].map(|()| rng.i32(-within..within));
+            let relative = TriangleFromBrick::new(&triangle, origin, f64::from(spacing));
+            let [a, b, c] = triangle.map(|corner| corner.map(f64::from));
+            let normal = int(shortened(cross(minus(b, a), minus(c, a))));
+            for (i, edge) in [minus(b, a), minus(c, b), minus(a, c)].into_iter().enumerate() {
+                let across = cross(normal, int(edge));
+                let length = norm(across.map(|c| c as f64));
+                let voxel = [(); 3].map(|()| rng.usize(0..LANES));
+                let p = center(origin, spacing, voxel);
+                let exact = dot(across, minus(p, triangle[i]).map(i128::from));
+                let found = relative.inward[i].row(voxel[0] as f64, voxel[1] as f64).0[voxel[2]];
+                let floor = found.floor();
+                let below = (exact - floor as i128) as f64 - (found - floor);
+                let bound = relative.absolute_error * length;
+                assert!((0.0..=bound).contains(&below), "{triangle:?}, {p:?}: {below}, {bound}");
+                inexact += u32::from(bound > 0.0);
+            }
+        }
+        assert!((1000..5000).contains(&inexact), "{inexact}");
     }
 
     #[test]

@@ -94,6 +94,8 @@ class FillReport(TypedDict):
     leaked: int | None
     empty_shells: int | None
     empty_shells_text: str | None
+    pieces: int | None
+    pieces_text: str | None
     voxel_volume: float
     mesh_volume: float | None
 

@@ -1,6 +1,7 @@
 //! The base of all other modules: numbers and vectors, names, progress, memory, errors.
 
 pub mod error_code;
+pub(crate) mod forest;
 pub(crate) mod lanes;
 #[cfg(feature = "memory")]
 pub mod memory;

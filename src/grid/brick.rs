@@ -204,6 +204,18 @@ pub(crate) fn mask_bounds(mask: &Mask) -> [[u32; 3]; 2] {
     [[first_x, slice.trailing_zeros() / 8, byte.trailing_zeros()], [last_x, last_y, last_z]]
 }
 
+/// The voxels of the next brick that are one step along an axis from `voxels`.
+pub(crate) fn mask_step(voxels: &Mask, axis: usize, is_up: bool) -> Mask {
+    match (axis, is_up) {
+        (0, true) => [voxels[7], 0, 0, 0, 0, 0, 0, 0],
+        (0, false) => [0, 0, 0, 0, 0, 0, 0, voxels[0]],
+        (1, true) => voxels.map(|slice| slice >> 56),
+        (1, false) => voxels.map(|slice| slice << 56),
+        (_, true) => voxels.map(|slice| slice >> 7 & FIRST_Z),
+        (_, false) => voxels.map(|slice| (slice & FIRST_Z) << 7),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -21,7 +21,7 @@ pub(crate) use crate::grid::attributes::AttributeNames;
 pub use crate::grid::attributes::{Attribute, AttributeSet, Attributes, SurfaceSample};
 pub use crate::grid::brick::{BRICK, BrickKey, FULL, Mask, count, mask_place, mask_voxels};
 pub(crate) use crate::grid::brick::{
-    FIRST_Z, brick_slot, is_empty, mask_below, mask_bounds, mask_places, set_bits,
+    FIRST_Z, brick_slot, is_empty, mask_below, mask_bounds, mask_places, mask_step, set_bits,
 };
 pub use crate::grid::brick_runs::{BrickRun, BrickRuns};
 pub(crate) use crate::grid::brick_runs::{Overlap, key_ranges, overlay};

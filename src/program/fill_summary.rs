@@ -26,7 +26,9 @@ pub fn lines(fill: &FillSummary) -> impl Iterator<Item = (&'static str, String)>
     let them = if fill.empty_shells == Some(1) { "it" } else { "them" };
     let empty = fill.empty_shells_text.iter();
     let empty = empty.map(move |text| format!("{text}; --include-surface keeps {them}"));
-    let more = iter::once(facts.join(", ")).chain(fill.caps.clone()).chain(empty);
+    let pieces = fill.pieces_text.iter();
+    let pieces = pieces.map(|text| format!("{text}; --include-surface joins them"));
+    let more = iter::once(facts.join(", ")).chain(fill.caps.clone()).chain(empty).chain(pieces);
     let first = ("fill", format!("{}: {}", fill.rule, fill.reason));
     iter::once(first).chain(more.map(|text| ("", text)))
 }

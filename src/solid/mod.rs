@@ -10,6 +10,7 @@ pub mod distance;
 mod empty_shells;
 pub mod fill;
 pub mod mode;
+mod pieces;
 pub mod proximity;
 mod report;
 mod summary;

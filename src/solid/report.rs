@@ -7,6 +7,7 @@ use crate::base::numbers::{counted, grouped};
 use crate::grid::{VoxelGrid, Windings};
 use crate::lattice::{Lattice, PlacedMesh};
 use crate::solid::fill::{AxisDisagreement, Confidence};
+use crate::solid::pieces::pieces;
 use crate::solid::topology::{FlipStatistics, Topology};
 use crate::solid::{EmptyShells, Fill, Findings, MUCH, OrientedSurface};
 
@@ -42,6 +43,9 @@ pub struct FillReport {
     /// Shells without a voxel, if there are several shells; `None` for a tile, with an included
     /// surface, and for more than a million shells.
     pub empty_shells: Option<EmptyShells>,
+    /// The connected parts of the voxels, through faces, edges and corners; `None` for a tile and
+    /// with an included surface.
+    pub pieces: Option<u64>,
     /// The volume, without an included surface.
     pub volume: Volume,
     /// Reasons for doubt; empty if there are none.
@@ -325,7 +329,8 @@ impl FillReport {
         }
         let Findings { unended, windings, disagreement, enclosed, leaked, caps } = findings;
         let OrientedSurface { topology, flips, shells, .. } = surface;
-        let are_judged = !shells.is_empty() && !include_surface && mesh.window().is_none();
+        let is_whole = !include_surface && mesh.window().is_none();
+        let are_judged = is_whole && !shells.is_empty();
         Self {
             lattice: *mesh.lattice(),
             fill,
@@ -339,6 +344,7 @@ impl FillReport {
             enclosed,
             leaked,
             empty_shells: are_judged.then(|| EmptyShells::of(&shells, grid, mesh.lattice())),
+            pieces: is_whole.then(|| pieces(grid)).flatten(),
             volume,
             doubts,
         }
@@ -354,6 +360,17 @@ impl FillReport {
             "{} of {shells} {have} no voxel (up to {longest:.1} voxels long): {are} thinner than a \
              voxel, or open",
             grouped(count)
+        ))
+    }
+
+    /// The pieces in words, if they are more than the shells of the mesh.
+    #[must_use]
+    pub fn pieces_text(&self) -> Option<String> {
+        let pieces = self.pieces.filter(|&pieces| pieces > self.topology.shells)?;
+        let shells = counted(self.topology.shells, "shell");
+        Some(format!(
+            "{shells} became {} of voxels: parts of the mesh are thinner than a voxel, or open",
+            counted(pieces, "piece")
         ))
     }
 
@@ -399,14 +416,15 @@ impl FillReport {
             }
             _ => String::new(),
         };
-        let empty = self.empty_shells_text().map(|text| format!("; {text}")).unwrap_or_default();
+        let lost = self.empty_shells_text().into_iter().chain(self.pieces_text());
+        let lost: String = lost.map(|text| format!("; {text}")).collect();
         let doubts: Vec<String> = self.doubts.iter().map(ToString::to_string).collect();
         let doubts = match doubts[..] {
             [] => String::new(),
             _ => format!("; doubtful, as {}", doubts.join(", and ")),
         };
         let mesh = self.mesh();
-        format!("{mesh}: filled by {fill}, {reason}{flips}{caps}{agreement}{volume}{empty}{doubts}")
+        format!("{mesh}: filled by {fill}, {reason}{flips}{caps}{agreement}{volume}{lost}{doubts}")
     }
 
     /// The mesh's topology, in words.

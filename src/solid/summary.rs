@@ -60,6 +60,11 @@ pub struct FillSummary {
     pub empty_shells: Option<u64>,
     /// These shells as text.
     pub empty_shells_text: Option<String>,
+    /// The connected parts of the voxels, through faces, edges and corners; not for a tile, nor with
+    /// an included surface.
+    pub pieces: Option<u64>,
+    /// The pieces as text, if they are more than the shells.
+    pub pieces_text: Option<String>,
     /// Volume of the voxels, in cubic mesh units.
     pub voxel_volume: f64,
     /// Volume of a closed mesh, in cubic mesh units; negative if it is inside out.
@@ -209,6 +214,8 @@ impl FillSummary {
             leaked: filling.leaked,
             empty_shells: filling.empty_shells.map(|empty| empty.count),
             empty_shells_text: filling.empty_shells_text(),
+            pieces: filling.pieces,
+            pieces_text: filling.pieces_text(),
             voxel_volume: filling.volume.voxels,
             mesh_volume: filling.volume.mesh,
         }

@@ -91,6 +91,8 @@ fn a_solid_says_how_it_was_filled_and_why() {
         "caps": null,
         "empty_shells": null,
         "empty_shells_text": null,
+        "pieces": 1,
+        "pieces_text": null,
         "axis_disagreement": null,
         "enclosed": null,
         "leaked": null,
@@ -148,6 +150,32 @@ fn a_solid_says_how_many_shells_have_no_voxel() {
     let found = fill("");
     assert_eq!((&found["empty_shells"], &found["empty_shells_text"]), (&1.into(), &text.into()));
     assert!(fill("--include-surface")["empty_shells"].is_null());
+}
+
+#[test]
+fn a_solid_says_that_a_thin_shell_became_pieces() {
+    let folder = folder();
+    // A rod of 24 x 0.6 x 0.6 that rises by 10 and by 5.
+    let corner = |i: u32| {
+        let [x, y, z] = [i & 1, i >> 1 & 1, i >> 2].map(f64::from);
+        format!("v {} {} {}\n", 24.0 * x, 0.6 * y + 10.0 * x, 0.6 * z + 5.0 * x)
+    };
+    let faces =
+        cube_without(&[]).lines().skip(8).map(|face| format!("{face}\n")).collect::<String>();
+    folder.write("rod.obj", (0..8).map(corner).collect::<String>() + &faces);
+    let run = |args: &str| {
+        json(&voxelize(&folder, &format!("rod.obj --mode solid --json {args}")))["fill"].clone()
+    };
+    let broken = run("--voxel-size 1");
+    let text =
+        "1 shell became 6 pieces of voxels: parts of the mesh are thinner than a voxel, or open";
+    assert_eq!((&broken["pieces"], &broken["pieces_text"]), (&6.into(), &text.into()));
+    assert!(broken["sentence"].as_str().unwrap().ends_with(&format!("; {text}")), "{broken}");
+    let line = format!("\n          {text}; --include-surface joins them\n");
+    says(&folder, "rod.obj --voxel-size 1 --mode solid --strict", &line);
+    let whole = run("--voxel-size 0.2");
+    assert_eq!((&whole["pieces"], &whole["pieces_text"]), (&1.into(), &().into()));
+    assert!(run("--voxel-size 1 --include-surface")["pieces"].is_null());
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::ops::Range;
 use crate::backend::{BackendError, check_cancelled, check_memory};
 use crate::base::progress::Progress;
 use crate::grid::{
-    BRICK, BrickKey, FIRST_Z, FULL, Mask, VoxelGrid, World, bytes, in_order, is_empty,
+    BRICK, BrickKey, FIRST_Z, FULL, Mask, VoxelGrid, World, bytes, in_order, is_empty, mask_step,
 };
 use crate::solid::fill::Flooded;
 
@@ -224,7 +224,7 @@ impl<'a> Empties<'a> {
                     let brick = node.start.position();
                     for (axis, is_up) in SIDES {
                         if self.rows.beside(brick, axis, !is_up).is_none() {
-                            self.reach(index, &step(&FULL, axis, is_up));
+                            self.reach(index, &mask_step(&FULL, axis, is_up));
                         }
                     }
                 }
@@ -251,13 +251,13 @@ impl<'a> Empties<'a> {
         let (brick, span) = (node.start.position(), node.span());
         let row = self.rows.of(brick);
         if index > self.starts[row] {
-            self.reach(index - 1, &step(&reached, 0, false));
+            self.reach(index - 1, &mask_step(&reached, 0, false));
         }
         if index + 1 < self.starts[row + 1] {
-            self.reach(index + 1, &step(&reached, 0, true));
+            self.reach(index + 1, &mask_step(&reached, 0, true));
         }
         for (axis, is_up) in SIDES.into_iter().filter(|&(axis, _)| axis > 0) {
-            let onward = step(&reached, axis, is_up);
+            let onward = mask_step(&reached, axis, is_up);
             if let Some(beside) = self.rows.beside(brick, axis, is_up)
                 && !is_empty(&onward)
             {
@@ -334,20 +334,8 @@ impl<'a> Empties<'a> {
 const SIDES: [(usize, bool); 6] =
     [(0, false), (0, true), (1, false), (1, true), (2, false), (2, true)];
 
-/// The voxels of the next brick that are one step along an axis from `voxels`.
-fn step(voxels: &Mask, axis: usize, is_up: bool) -> Mask {
-    match (axis, is_up) {
-        (0, true) => [voxels[7], 0, 0, 0, 0, 0, 0, 0],
-        (0, false) => [0, 0, 0, 0, 0, 0, 0, voxels[0]],
-        (1, true) => voxels.map(|slice| slice >> 56),
-        (1, false) => voxels.map(|slice| slice << 56),
-        (_, true) => voxels.map(|slice| slice >> 7 & FIRST_Z),
-        (_, false) => voxels.map(|slice| (slice & FIRST_Z) << 7),
-    }
-}
-
-/// The part of `empty` that is connected to `reached` within a brick.
-fn spread(mut reached: Mask, empty: &Mask) -> Mask {
+/// The part of `empty` that is connected to `reached` within a brick, through faces.
+pub(in crate::solid) fn spread(mut reached: Mask, empty: &Mask) -> Mask {
     loop {
         let before = reached;
         let mut beside = 0;

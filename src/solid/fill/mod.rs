@@ -32,6 +32,7 @@ use crate::grid::VoxelGrid;
 
 pub use along_x::along_x;
 pub use flood::flood;
+pub(in crate::solid) use flood::spread;
 pub use generalized::{Confidence, Generalized, generalized};
 pub(super) use offsets::{Field, takes_at_most};
 pub use vote::vote;

@@ -9,11 +9,11 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use rayon::prelude::*;
 
+use crate::base::forest::Forest;
 use crate::lattice::PlacedMesh;
 use crate::solid::topology::Edge;
 use crate::solid::topology::bins::{Bins, NO_BIN, part_bits};
 use crate::solid::topology::boundary::BoundaryEdge;
-use crate::solid::topology::shells::Shells;
 use crate::solid::topology::wedges::{self, Leaf};
 use crate::solid::topology::weld::Weld;
 
@@ -112,7 +112,7 @@ pub(super) struct Matching<'a> {
     weld: Weld,
     part_bits: u32,
     bins: Bins,
-    shells: Shells,
+    shells: Forest,
 }
 
 impl<'a> Matching<'a> {
@@ -128,7 +128,7 @@ impl<'a> Matching<'a> {
                 }
             };
         let bins = Bins::new(mesh.len(), part_count(mesh.vertices().len()), parts_of);
-        Self { mesh, weld, part_bits, bins, shells: Shells::new(mesh.len()) }
+        Self { mesh, weld, part_bits, bins, shells: Forest::new(mesh.len()) }
     }
 
     /// Matches all half-edges; keeps at most `max_edges` of the boundary.
@@ -164,7 +164,7 @@ impl<'a> Matching<'a> {
     /// The lowest triangle of the component of each triangle through pairs, of an oriented mesh.
     /// At edges of more than two triangles, those that are connected elsewhere pair first.
     pub(super) fn paired_shells(&self) -> Vec<u32> {
-        let shells = Shells::new(self.mesh.len());
+        let shells = Forest::new(self.mesh.len());
         let join = |(one, other, _): Pair| {
             shells.join(one, other);
         };
@@ -294,7 +294,7 @@ pub(super) fn bytes(vertices: usize, triangles: usize) -> u64 {
     let ends = 2 * size_of::<usize>() * vertices;
     let half_edges = 3 * size_of::<HalfEdge>() * triangles;
     Bins::bytes(triangles, 2, part_count(vertices))
-        + Shells::bytes(triangles)
+        + Forest::bytes(triangles)
         + (ends + half_edges) as u64
 }
 

@@ -23,7 +23,6 @@ mod edges;
 mod measure;
 mod nesting;
 mod patches;
-mod shells;
 mod sight;
 mod wedges;
 mod weld;

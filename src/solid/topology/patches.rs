@@ -13,7 +13,7 @@ use crate::base::progress::Progress;
 use crate::base::vector::{cross, minus, norm};
 use crate::lattice::{Aabb, PlacedMesh, Triangle};
 use crate::solid::topology::edges::{Matching, Pair};
-use crate::solid::topology::{Topology, nesting, shells, sight};
+use crate::solid::topology::{Topology, nesting, sight};
 
 /// Statistics of flipped triangles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -47,7 +47,7 @@ pub(super) fn flips(matching: &Matching, topology: &Topology, progress: &dyn Pro
     let is_manifold = topology.non_manifold_edges == 0;
     let roots = matching.shells();
     let shells = match topology.shells {
-        2..=MAX_SHELLS => shells::bounds(mesh, &roots),
+        2..=MAX_SHELLS => shell_bounds(mesh, &roots),
         _ => Vec::new(),
     };
     let (patches, are_closed) = if topology.is_oriented() {
@@ -99,6 +99,31 @@ pub(super) fn bytes(triangles: usize, topology: &Topology) -> u64 {
     let pairs = 3 * size_of::<Pair>() * triangles;
     let areas = size_of::<[i128; 2]>() * triangles;
     (pairs + areas) as u64 + forest + judged.max(sight::bytes(triangles))
+}
+
+/// The bounding box of each shell, by the lowest triangle of the shell of each triangle; collapsed
+/// triangles have none.
+fn shell_bounds(mesh: &PlacedMesh, roots: &[u32]) -> Vec<Aabb> {
+    let mut bounds: Vec<Aabb> = Vec::new();
+    // The index of each triangle's shell: its root, the lowest triangle, comes first.
+    let mut shells = vec![0_u32; roots.len()];
+    for (at, &root) in roots.iter().enumerate() {
+        let triangle = mesh.triangle(at);
+        let [a, b, c] = triangle;
+        if a == b || b == c || c == a {
+            continue;
+        }
+        let of_triangle = Aabb::of(&triangle);
+        if root as usize == at {
+            shells[at] = bounds.len() as u32;
+            bounds.push(of_triangle);
+        } else {
+            shells[at] = shells[root as usize];
+            let shell = &mut bounds[shells[at] as usize];
+            *shell = shell.union(of_triangle);
+        }
+    }
+    bounds
 }
 
 /// A union-find with parity: elements store their orientation relative to their parent.

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use trivox::backend::RunOptions;
 use trivox::formats::read_mesh;
 use trivox::solid::{Fill, FillReport, Solid};
+use trivox::view::mesher::{self, Rectangle};
 use trivox::{
     Bounds, Cpu, Mesh, Mode, NoProgress, PlaceOptions, PlacedMesh, Sizing, VoxelGrid, Voxels,
     place, voxelize,
@@ -66,4 +67,21 @@ pub fn assert_same(grid: &VoxelGrid, expected: &VoxelGrid, what: &str) {
 /// What `work` gives on a pool of so many threads.
 pub fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
     rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(work)
+}
+
+/// The surface of the grid's voxels.
+pub fn rectangles(grid: &VoxelGrid) -> Vec<Rectangle> {
+    let mut all = Vec::new();
+    let take = |&rectangle: &Rectangle| -> Result<(), ()> { Ok(all.push(rectangle)) };
+    mesher::rectangles(grid, take).unwrap();
+    all
+}
+
+/// The OBJ files of a folder, by name.
+pub fn models_in(folder: &Path) -> Vec<PathBuf> {
+    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let is_obj = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "obj");
+    let mut files: Vec<PathBuf> = files.filter(is_obj).collect();
+    files.sort();
+    files
 }

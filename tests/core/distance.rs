@@ -269,7 +269,7 @@ fn progress_ends_at_its_total_and_cancelling_ends_the_work() {
     let [total, done] = [progress.total, progress.done].map(AtomicU64::into_inner);
     // The bricks.
     assert_eq!((total, done), (18 * 18 * 18, 18 * 18 * 18));
-    let cancelled = run(&Counts { most: Some(0), ..Counts::default() });
+    let cancelled = run(&Counts::cancelled_at(0));
     assert!(matches!(cancelled, Err(BackendError::Cancelled)), "{cancelled:?}");
 }
 

@@ -563,7 +563,7 @@ fn progress_ends_at_its_total_and_cancelling_ends_the_fill() {
         run(&progress).unwrap();
         let [total, done] = [progress.total, progress.done].map(AtomicU64::into_inner);
         assert!(total > 1 && done == total, "{done} of {total}");
-        let cancelled = run(&Counts { most: Some(0), ..Counts::default() });
+        let cancelled = run(&Counts::cancelled_at(0));
         assert!(matches!(cancelled, Err(BackendError::Cancelled)), "{cancelled:?}");
     }
 }

@@ -4,20 +4,12 @@ use std::collections::BTreeMap;
 use trivox::VoxelGrid;
 use trivox::base::srgb::Rgba;
 use trivox::grid::{BrickKey, Colors, FULL, count};
-use trivox::view::mesher::{Rectangle, rectangles};
+use trivox::view::mesher::{self, Rectangle};
+
+use crate::common::voxels::rectangles;
 
 /// The voxel that has a face, the axis that the face stands on, whether it is the upper one.
 type Face = ([u32; 3], usize, bool);
-
-fn all_rectangles(grid: &VoxelGrid) -> Vec<Rectangle> {
-    let mut all = Vec::new();
-    rectangles(grid, |&rectangle| {
-        all.push(rectangle);
-        Ok::<(), ()>(())
-    })
-    .unwrap();
-    all
-}
 
 /// The faces of `rectangle`.
 fn faces(rectangle: &Rectangle) -> impl Iterator<Item = Face> {
@@ -122,7 +114,7 @@ fn every_visible_face_is_in_one_rectangle_of_its_colour_and_no_other_is() {
     for grid in grids() {
         let painted = painted(&grid, &mut random);
         for grid in [&grid, &painted, &grid.clone().with_colors(Colors::uniform([5, 6, 7, 8]))] {
-            assert_eq!(fault(grid, &all_rectangles(grid)), None, "{grid:?}");
+            assert_eq!(fault(grid, &rectangles(grid)), None, "{grid:?}");
         }
     }
 }
@@ -131,7 +123,7 @@ fn every_visible_face_is_in_one_rectangle_of_its_colour_and_no_other_is() {
 fn a_wrong_surface_is_noticed() {
     let mut random = fastrand::Rng::with_seed(9);
     let grid = painted(&random_grid([65, 20, 9], 900, &mut random), &mut random);
-    let right = all_rectangles(&grid);
+    let right = rectangles(&grid);
     for index in [0, right.len() / 2, right.len() - 1] {
         let with = |change: fn(&mut Rectangle)| {
             let mut wrong = right.clone();
@@ -158,7 +150,7 @@ fn a_wrong_surface_is_noticed() {
 #[test]
 fn rectangles_are_counter_clockwise_as_seen_from_outside() {
     for grid in grids() {
-        for rectangle in all_rectangles(&grid) {
+        for rectangle in rectangles(&grid) {
             let [a, b, c, d] = rectangle.corners().map(|corner| corner.map(i64::from));
             let [u, v] = [b, d].map(|corner| [0, 1, 2].map(|i| corner[i] - a[i]));
             let normal = [0, 1, 2].map(|i| {
@@ -181,25 +173,25 @@ fn faces_merge_up_to_the_edges_of_tiles_and_of_colours() {
             .flat_map(|x| (0..dims[1]).flat_map(move |y| (0..dims[2]).map(move |z| [x, y, z])));
         VoxelGrid::from_voxels(dims, voxels).unwrap()
     };
-    assert_eq!(all_rectangles(&block([64, 64, 64])).len(), 6);
-    assert_eq!(all_rectangles(&block([5, 3, 9])).len(), 6);
+    assert_eq!(rectangles(&block([64, 64, 64])).len(), 6);
+    assert_eq!(rectangles(&block([5, 3, 9])).len(), 6);
     // Two tiles along x: all sides but the ends are in two.
-    assert_eq!(all_rectangles(&block([65, 3, 9])).len(), 10);
+    assert_eq!(rectangles(&block([65, 3, 9])).len(), 10);
     let halves = |voxels: &VoxelGrid, color: [u8; 4]| {
         let own = voxels.bricks().filter(|(key, _)| key.position()[1] == 0);
         let own = own.map(|(key, mask)| (key, mask, vec![color; count(&mask) as usize]));
         voxels.clone().with_colors(Colors::from_bricks(own.collect(), [0, 0, 0, 255]))
     };
     let block = block([64, 16, 64]);
-    assert_eq!(all_rectangles(&halves(&block, [1, 0, 0, 255])).len(), 10);
-    assert_eq!(all_rectangles(&halves(&block, [0, 0, 0, 255])).len(), 6);
+    assert_eq!(rectangles(&halves(&block, [1, 0, 0, 255])).len(), 10);
+    assert_eq!(rectangles(&halves(&block, [0, 0, 0, 255])).len(), 6);
 }
 
 #[test]
 fn an_error_ends_the_surface() {
     let grid = VoxelGrid::from_voxels([9, 1, 1], [[0; 3], [8, 0, 0]]).unwrap();
     let mut left = 3;
-    let stopped = rectangles(&grid, |_| {
+    let stopped = mesher::rectangles(&grid, |_| {
         left -= 1;
         if left == 0 { Err("enough") } else { Ok(()) }
     });

@@ -412,7 +412,7 @@ fn refusals_name_the_point_or_the_reason() {
     let error = Proximity::new(&point, Fill::Auto, u64::MAX, &NoProgress).err().unwrap();
     assert_eq!(code_of(&error), Some("place.no_extent"));
 
-    let cancelled = Counts { most: Some(300), ..Counts::default() };
+    let cancelled = Counts::cancelled_at(300);
     let error = proximity.contains(&[[0.5; 3]; 10_000], &cancelled).unwrap_err();
     assert_eq!(error, BackendError::Cancelled.into());
     let counts = Counts::default();

@@ -187,7 +187,7 @@ fn a_picture_does_not_depend_on_the_number_of_threads() {
 fn a_cancelled_picture_ends_after_a_few_rows() {
     let grid = scattered();
     let options = RenderOptions::new([300; 2]).with_samples(2);
-    let counts = Counts { most: Some(40), ..Counts::default() };
+    let counts = Counts::cancelled_at(40);
     let cancelled = on_threads(1, || Renderer::new(&grid).render_with(&options, &counts));
     assert!(matches!(cancelled, Err(RenderError::Cancelled)), "{cancelled:?}");
     assert_eq!(counts.done.into_inner(), 40);

@@ -153,7 +153,7 @@ fn progress_ends_at_its_total_and_memory_and_cancelling_end_the_work() {
     assert!(run(Backend::Gpu(&gpu), u64::MAX, &counts).unwrap() == expected);
     assert_eq!((counts.total.into_inner(), counts.done.into_inner()), (bricks, bricks));
 
-    let cancelled = Counts { most: Some(bricks / 4), ..Counts::default() };
+    let cancelled = Counts::cancelled_at(bricks / 4);
     assert!(matches!(run(Backend::Gpu(&gpu), u64::MAX, &cancelled), Err(BackendError::Cancelled)));
     assert!(cancelled.done.into_inner() < bricks);
 

@@ -9,8 +9,8 @@ use trivox::grid::{BrickKey, FULL};
 use trivox::{Up, VoxelGrid, World};
 
 use super::colored::{colored, listed};
-use super::npy::python;
-use super::{grids, random_grid, read, refused, voxel_set, written};
+use super::npy::{VTK, python};
+use super::{grids, load, random_grid, read, refused, voxel_set, write_into, written};
 use crate::common::environment::{self, python_with};
 
 /// The tiny grid, padded to a cube of 3: `y` fastest, then `z`, then `x`.
@@ -277,10 +277,8 @@ fn binvox_of_other_programs_is_read() {
         read_grid_from(&mut &bytes[..], GridFormat::Binvox).unwrap()
     };
     let loaded = read("#binvox 2\n# comment\r\ndim 2 2 2\r\ndata\n", &[0, 1, 200, 1, 0, 6]);
-    assert_eq!(
-        (voxel_set(&loaded.grid), loaded.grid.world),
-        ([[0, 1, 0]].into(), World::default())
-    );
+    let found = (voxel_set(&loaded.grid), loaded.grid.world);
+    assert_eq!(found, ([[0, 1, 0]].into(), World::default()));
     // Not a cube: x, z, y.
     let header = "#binvox 1\ndim 2 3 4\ntranslate 0 0 0\nscale 1\ndata\n";
     let loaded = read(header, &[0, 17, 1, 1, 0, 6]);
@@ -370,7 +368,7 @@ fn asymmetric() -> VoxelGrid {
 }
 
 /// What `script` prints of the grid's file, a line of facts and one for each voxel; `None` where
-/// the module is not there.
+/// the module is not there. A script of VTK's follows [`VTK`].
 fn other_reader(
     grid: &VoxelGrid,
     format: GridFormat,
@@ -378,9 +376,10 @@ fn other_reader(
     script: &str,
 ) -> Option<(String, BTreeSet<String>)> {
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("grid").with_extension(format.extension());
-    std::fs::write(path, written(grid, format)).unwrap();
-    let output = environment::run_python(&python_with(module)?, script, folder.path());
+    write_into(&folder, grid, format);
+    let begin = if module == "vtkmodules" { VTK } else { "" };
+    let script = format!("{begin}{script}");
+    let output = environment::run_python(&python_with(module)?, &script, folder.path());
     let (head, voxels) = output.split_once('\n').unwrap();
     Some((head.to_owned(), voxels.lines().map(str::to_owned).collect()))
 }
@@ -457,13 +456,6 @@ for x, y, z in numpy.argwhere(grid.matrix): print(x, y, z)
         GridFormat::Vti,
         "vtkmodules",
         "
-import numpy
-from vtkmodules.vtkIOXML import vtkXMLImageDataReader
-from vtkmodules.util.numpy_support import vtk_to_numpy
-reader = vtkXMLImageDataReader()
-reader.SetFileName('grid.vti')
-reader.Update()
-image = reader.GetOutput()
 cells = tuple(n - 1 for n in image.GetDimensions())
 up = image.GetFieldData().GetArray('up').GetValue(0)
 print(cells, image.GetOrigin(), image.GetSpacing(), image.GetCellData().GetScalars().GetName(), up)
@@ -556,29 +548,23 @@ for x, y, z in numpy.argwhere(grid): print(x, y, z)
 ";
     let Some(output) = python(script, folder.path()) else { return };
     let expected: BTreeSet<_> = output.lines().map(String::from).collect();
-    let load = |name: &str| {
-        let bytes = std::fs::read(folder.path().join(name)).unwrap();
-        read_grid_from(&mut &bytes[..], GridFormat::Npz)
-    };
-    for name in
-        ["stored.npz", "deflated.npz", "floats.npz", "integers.npz", "unnamed.npz", "streamed.npz"]
-    {
+    let load = |name: &str| load(&folder, name, GridFormat::Npz);
+    for name in ["stored", "deflated", "floats", "integers", "unnamed", "streamed"] {
         let loaded = load(name).unwrap();
         assert_eq!(expected, lines(&loaded.grid), "{name}");
         let world = match name {
-            "unnamed.npz" | "streamed.npz" => World::default(),
-            "integers.npz" => World::at([1.0, 2.0, 3.0], 1.0, Up::Y),
+            "unnamed" | "streamed" => World::default(),
+            "integers" => World::at([1.0, 2.0, 3.0], 1.0, Up::Y),
             _ => World::at([1.5, 2.0, 3.0], 0.25, Up::Z),
         };
         assert_eq!(loaded.grid.world, world, "{name}");
-        let has_more = ["deflated.npz", "streamed.npz"].contains(&name);
+        let has_more = ["deflated", "streamed"].contains(&name);
         assert_eq!(loaded.warnings.len(), usize::from(has_more), "{name}");
     }
     let flat = "origin.npy: elements of type <f8 and shape (2,): use three numbers of float64";
     let stream = "stored without its length";
-    for (name, why) in
-        [("none.npz", "no array of voxels"), ("flat.npz", flat), ("streamed stored.npz", stream)]
-    {
+    let none = "no array of voxels";
+    for (name, why) in [("none", none), ("flat", flat), ("streamed stored", stream)] {
         let error: ReadError = load(name).unwrap_err();
         assert!(error.to_string().contains(why), "{error}");
     }
@@ -596,8 +582,7 @@ for x, y, z in numpy.argwhere(grid.matrix): print(x, y, z)
     let folder = tempfile::tempdir().unwrap();
     let Some(python) = python_with("trimesh") else { return };
     let output = environment::run_python(&python, script, folder.path());
-    let bytes = std::fs::read(folder.path().join("trimesh.binvox")).unwrap();
-    let grid = read(GridFormat::Binvox, &bytes).unwrap();
+    let grid = load(&folder, "trimesh", GridFormat::Binvox).unwrap().grid;
     assert_eq!(grid.dims(), [19; 3]);
     assert_eq!(lines(&grid), output.lines().map(String::from).collect());
 }

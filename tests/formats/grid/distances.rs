@@ -2,16 +2,15 @@
 //! against the distances that OpenVDB computes.
 
 use std::fs;
-use std::path::Path;
 
-use trivox::formats::{
-    GridFormat, LoadedGrid, WriteError, read_grid_from, read_mesh, write_distances,
-};
+use trivox::formats::{GridFormat, LoadedGrid, WriteError, read_grid_from, write_distances};
 use trivox::{Bounds, DistanceField, Mesh, Voxelizer};
+
+use crate::common::shapes::unit_cube;
+use crate::common::voxels::{asset, asset_path};
 
 use super::npy::openvdb_python;
 use super::nvdb::nanovdb;
-use super::read;
 
 fn written(field: &DistanceField, format: GridFormat) -> Vec<u8> {
     let mut bytes = Vec::new();
@@ -21,22 +20,15 @@ fn written(field: &DistanceField, format: GridFormat) -> Vec<u8> {
 
 /// A part of a cube, with one of its sides: its inside has tiles of 8 and 128 voxels.
 fn part_of_cube() -> DistanceField {
-    let corners = (0..8).map(|i| [i & 1, i >> 1 & 1, i >> 2].map(f64::from)).collect();
-    let sides =
-        [[0, 4, 6, 2], [1, 3, 7, 5], [0, 1, 5, 4], [2, 6, 7, 3], [0, 2, 3, 1], [4, 5, 7, 6]];
-    let triangles = sides.iter().flat_map(|&[a, b, c, d]| [[a, b, c], [a, c, d]]);
-    let mesh = Mesh::new(corners, triangles.collect()).unwrap();
     let bounds = Bounds { min: [0.1; 3], max: [1.04, 0.75, 0.75] };
-    Voxelizer::new().voxel_size(0.005).bounds(bounds).distances(&mesh, 2.5).unwrap().field
+    let voxelizer = Voxelizer::new().voxel_size(0.005).bounds(bounds);
+    voxelizer.distances(unit_cube(), 2.5).unwrap().field
 }
 
 fn knot(width: f32) -> DistanceField {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/torus-knot.obj");
-    let mesh = read_mesh(&path).unwrap().mesh;
-    Voxelizer::new().resolution(90).distances(&mesh, width).unwrap().field
+    Voxelizer::new().resolution(90).distances(asset("torus-knot.obj"), width).unwrap().field
 }
 
-/// A mesh of one triangle: no inside, and bricks without a voxel of the band.
 fn sheet() -> DistanceField {
     let corners = vec![[0.0; 3], [9.0, 0.0, 1.0], [0.0, 9.0, 2.0]];
     let mesh = Mesh::new(corners, vec![[0, 1, 2]]).unwrap();
@@ -45,8 +37,8 @@ fn sheet() -> DistanceField {
 
 /// A unit cube with voxel centres on three of its sides: some are inside, at a distance of -0.
 fn on_centres() -> DistanceField {
-    let mesh = read_mesh(Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/cube.obj")).unwrap();
-    let field = Voxelizer::new().voxel_size(0.4).distances(&mesh.mesh, 2.0).unwrap().field;
+    let voxelizer = Voxelizer::new().voxel_size(0.4);
+    let field = voxelizer.distances(asset("cube.obj"), 2.0).unwrap().field;
     let zeros = field.distances().filter(|&(voxel, distance)| {
         distance == 0.0 && distance.is_sign_negative() && field.inside().contains(voxel)
     });
@@ -73,11 +65,9 @@ fn folder() -> tempfile::TempDir {
             let path = folder.path().join(name).with_extension(format.extension());
             fs::write(path, written(&field, format)).unwrap();
         }
-        let dense: Vec<u8> = {
-            let mut values = vec![0.0; field.dims().iter().map(|&d| d as usize).product()];
-            field.fill_dense(&mut values);
-            values.iter().flat_map(|value: &f32| value.to_le_bytes()).collect()
-        };
+        let mut values = vec![0.0_f32; field.dims().iter().map(|&d| d as usize).product()];
+        field.fill_dense(&mut values);
+        let dense: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
         fs::write(folder.path().join(name).with_extension("raw"), dense).unwrap();
         let world = field.world().place.unwrap();
         let [x, y, z] = world.origin;
@@ -94,13 +84,10 @@ fn other_formats_refuse_distances_and_say_which_hold_them() {
     let field = sheet();
     let mut refused = 0;
     for format in GridFormat::ALL.into_iter().filter(|format| !format.spec().has_distances()) {
-        match write_distances(&field, format, &mut Vec::new()) {
-            Err(WriteError::Unsupported(message)) => {
-                assert!(message.contains("use one of .npy, .npz, .vdb, .nvdb"), "{message}");
-                refused += 1;
-            }
-            other => panic!("{format:?}: {other:?}"),
-        }
+        let refusal = write_distances(&field, format, &mut Vec::new());
+        let Err(WriteError::Unsupported(why)) = refusal else { panic!("{format:?}: {refusal:?}") };
+        assert!(why.contains("use one of .npy, .npz, .vdb, .nvdb"), "{why}");
+        refused += 1;
     }
     assert_eq!(refused, GridFormat::ALL.len() - 4);
 }
@@ -122,15 +109,6 @@ fn distances_that_no_float_holds_are_refused_in_world_units() {
 }
 
 #[test]
-fn an_npz_of_distances_reads_as_the_solid_inside() {
-    for (name, field) in fields() {
-        let grid = read(GridFormat::Npz, &written(&field, GridFormat::Npz)).unwrap();
-        assert!(grid == *field.inside(), "{name}");
-        assert_eq!(grid.world, field.world());
-    }
-}
-
-#[test]
 fn numpy_reads_the_distances_that_were_written() {
     let folder = folder();
     let script = "
@@ -148,10 +126,8 @@ for name in ['box', 'knot', 'sheet']:
     again[tuple(coords.T)] = distances
     assert np.array_equal(again, raw), name
     assert len(coords) == (np.abs(raw) < width).sum(), name
-print('done')
 ";
-    let Some(output) = openvdb_python(script, folder.path()) else { return };
-    assert_eq!(output, "done\n");
+    let Some(_) = openvdb_python(script, folder.path()) else { return };
 }
 
 #[test]
@@ -163,6 +139,7 @@ fn distances_are_read_as_the_solid_inside() {
                 read_grid_from(&mut &bytes[..], format).unwrap();
             assert!(grid == *field.inside(), "{name}, {format:?}: {} voxels", grid.occupied());
             assert_eq!(grid.world, field.inside().world, "{name}, {format:?}");
+            assert_eq!(grid.world, field.world(), "{name}, {format:?}");
             assert!(warnings.join(";").contains("only the sign"), "{name}: {warnings:?}");
         }
     }
@@ -205,18 +182,16 @@ for name in ['box', 'knot', 'sheet']:
     values_again = np.zeros_like(values)
     again.copyToArray(values_again, ijk=(-2, -2, -2))
     assert np.array_equal(values, values_again), name
-print('done')
 ";
     let Some(output) = openvdb_python(script, folder.path()) else { return };
-    assert_eq!(output, "tiles True\ndone\n");
+    assert_eq!(output, "tiles True\n");
 }
 
 #[test]
 fn openvdb_computes_nearly_the_same_distances() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("knot.vdb"), written(&knot(3.0), GridFormat::Vdb)).unwrap();
-    let mesh = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/torus-knot.obj");
-    fs::copy(mesh, folder.path().join("mesh.obj")).unwrap();
+    fs::copy(asset_path("torus-knot.obj"), folder.path().join("mesh.obj")).unwrap();
     let script = "
 import numpy as np
 try: import openvdb as vdb
@@ -242,10 +217,8 @@ assert np.median(differences) < 1e-4, np.median(differences)
 assert differences.mean() < 0.02, differences.mean()
 assert (differences > 0.1).mean() < 0.05, (differences > 0.1).mean()
 assert not ((a < 0) != (b < 0))[np.abs(a) > 1].any()
-print('done')
 ";
-    let Some(output) = openvdb_python(script, folder.path()) else { return };
-    assert_eq!(output, "done\n");
+    let Some(_) = openvdb_python(script, folder.path()) else { return };
 }
 
 #[test]

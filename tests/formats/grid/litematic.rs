@@ -6,14 +6,13 @@ use fastnbt::{LongArray, Value, nbt};
 use serde::Deserialize;
 use trivox::formats::{
     Blocks, GridFormat, LoadedGrid, MAX_BLOCKS, ReadError, WriteOptions, read_grid_from,
-    write_grid_with,
 };
 use trivox::grid::{BrickKey, Colors};
 use trivox::{VoxelGrid, World};
 
 use super::colored::{colored, listed};
-use super::schem::{turned, unzipped, zipped};
-use super::{grids, read, refused, tiny, written};
+use super::schem::{changed, turned, unzipped, zipped};
+use super::{grids, read, refused, tiny, written, written_with};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
@@ -151,8 +150,7 @@ fn numbers_of_every_count_of_bits_are_packed() {
         let width = 8 * count as u32;
         let grid = VoxelGrid::from_voxels([width + 1, 1, 1], (0..width).map(|x| [x, 0, 0]));
         let grid = grid.unwrap().with_colors(colors);
-        let mut bytes = Vec::new();
-        write_grid_with(&grid, GridFormat::Litematic, &options, &mut bytes).unwrap();
+        let bytes = written_with(&grid, GridFormat::Litematic, &options);
         let region = region(&bytes);
         let properties = [("axis", "y"), ("a", "b")].map(|(k, v)| (k.to_owned(), v.to_owned()));
         for (voxel, state) in region.named() {
@@ -212,11 +210,8 @@ fn regions_of_other_programs_are_put_together() {
 fn malformed_litematics_are_refused() {
     let of = |region: Value| nbt!({"Version": 5, "Regions": {"r": region}});
     let one = |size: [i32; 3], words: &[i64]| of(small([0; 3], size, words));
-    let without = |name: &str| {
-        let Value::Compound(mut tags) = small([0; 3], [1; 3], &[1]) else { panic!("a compound") };
-        tags.remove(name).unwrap();
-        of(Value::Compound(tags))
-    };
+    let region = || small([0; 3], [1; 3], &[1]);
+    let without = |name: &str| of(changed(region(), |tags| _ = tags.remove(name).unwrap()));
     assert_eq!(loaded(&one([1, 1, 2], &[0b01])).unwrap().grid.occupied(), 1);
     let far = nbt!({"Version": 5, "Regions": {
         "a": small([i32::MIN; 3], [1; 3], &[1]), "b": small([i32::MAX; 3], [1; 3], &[1])}});

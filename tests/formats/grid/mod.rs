@@ -17,20 +17,43 @@ mod vdb;
 mod vox;
 
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
+use tempfile::TempDir;
 use trivox::formats::{
-    GridFormat, ReadError, ReadOptions, Reporting, WriteError, read_grid_from, read_grid_with,
-    write_grid,
+    GridFormat, LoadedGrid, ReadError, ReadOptions, Reporting, WriteError, WriteOptions, read_grid,
+    read_grid_from, read_grid_with, write_grid, write_grid_with,
 };
-use trivox::grid::{BRICK, BrickKey, Colors, FULL};
-use trivox::{Progress, Up, VoxelGrid, World};
+use trivox::grid::{BRICK, BrickKey, Colors, FULL, count};
+use trivox::{Up, VoxelGrid, World};
+
+use crate::common::progress::{Counts, Steps};
 
 fn written(grid: &VoxelGrid, format: GridFormat) -> Vec<u8> {
+    written_with(grid, format, &WriteOptions::default())
+}
+
+fn written_with(grid: &VoxelGrid, format: GridFormat, options: &WriteOptions) -> Vec<u8> {
     let mut bytes = Vec::new();
-    write_grid(grid, format, &mut bytes).unwrap();
+    write_grid_with(grid, format, options, &mut bytes).unwrap();
     bytes
+}
+
+/// Why nothing of the grid is written.
+fn unwritable(grid: &VoxelGrid, format: GridFormat) -> String {
+    let mut bytes = Vec::new();
+    match write_grid(grid, format, &mut bytes) {
+        Err(WriteError::Unsupported(why)) if bytes.is_empty() => why,
+        other => panic!("{format:?}, {grid:?}, {} bytes: {other:?}", bytes.len()),
+    }
+}
+
+/// Why a file of these bytes is not read, with as much memory as is usual.
+fn unreadable(format: GridFormat, bytes: &[u8]) -> ReadError {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a").with_extension(format.extension());
+    std::fs::write(&path, bytes).unwrap();
+    read_grid(&path).unwrap_err()
 }
 
 /// Refuses `bytes` in a short sentence that has `why` in it.
@@ -42,6 +65,18 @@ fn refused(format: GridFormat, bytes: &[u8], why: &str) -> ReadError {
     let said = error.to_string();
     assert!(said.contains(why) && said.len() < 300, "'{said}' does not say '{why}'");
     error
+}
+
+/// Reads the file of that name and of the format's extension.
+fn load(folder: &TempDir, name: &str, format: GridFormat) -> Result<LoadedGrid, ReadError> {
+    let path = folder.path().join(name).with_extension(format.extension());
+    read_grid_from(&mut &std::fs::read(path).unwrap()[..], format)
+}
+
+/// The grid as a file `grid` in `folder`.
+fn write_into(folder: &TempDir, grid: &VoxelGrid, format: GridFormat) {
+    let path = folder.path().join("grid").with_extension(format.extension());
+    std::fs::write(path, written(grid, format)).unwrap();
 }
 
 fn read(format: GridFormat, mut bytes: &[u8]) -> Result<VoxelGrid, ReadError> {
@@ -201,52 +236,30 @@ fn every_truncated_prefix_is_refused() {
     }
 }
 
-/// Counts progress.
-#[derive(Default)]
-struct Counts([AtomicU64; 2]);
-
-impl Progress for Counts {
-    fn start(&self, step: &str, total: u64) {
-        assert_eq!((step, self.0[1].swap(total, Ordering::SeqCst)), ("load", 0));
-    }
-
-    fn advance(&self, units: u64) {
-        self.0[0].fetch_add(units, Ordering::SeqCst);
-    }
-}
-
 #[test]
 fn progress_of_reading_is_in_bytes_of_the_file() {
-    let folder = tempfile::TempDir::new().unwrap();
+    let folder = TempDir::new().unwrap();
     for (format, bytes) in small_files() {
         let path = folder.path().join("grid").with_extension(format.extension());
         std::fs::write(&path, &bytes).unwrap();
-        let progress = Counts::default();
+        let progress = Steps::default();
         read_grid_with(&path, &ReadOptions::default(), &progress).unwrap();
-        let [done, total] = progress.0.map(AtomicU64::into_inner);
-        assert_eq!([done, total], [bytes.len() as u64; 2], "{format:?}");
-    }
-}
-
-/// Is cancelled.
-struct Cancelled;
-
-impl Progress for Cancelled {
-    fn is_cancelled(&self) -> bool {
-        true
+        let len = bytes.len() as u64;
+        assert_eq!(progress.0.into_inner().unwrap(), [("load".into(), len, len)], "{format:?}");
     }
 }
 
 #[test]
 fn a_cancelled_file_is_neither_read_nor_written() {
-    let folder = tempfile::TempDir::new().unwrap();
+    let folder = TempDir::new().unwrap();
     for (format, bytes) in small_files() {
         let path = folder.path().join("grid").with_extension(format.extension());
         std::fs::write(&path, &bytes).unwrap();
-        let read = read_grid_with(&path, &ReadOptions::default(), &Cancelled).map(|_| ());
+        let cancelled = Counts::cancelled_at(0);
+        let read = read_grid_with(&path, &ReadOptions::default(), &cancelled).map(|_| ());
         assert!(matches!(read, Err(ReadError::Cancelled)), "{format:?}: {read:?}");
         let mut out = Vec::new();
-        let written = write_grid(&tiny(), format, &mut Reporting::new(&mut out, &Cancelled));
+        let written = write_grid(&tiny(), format, &mut Reporting::new(&mut out, &cancelled));
         assert!(matches!(written, Err(WriteError::Cancelled)), "{format:?}: {written:?}");
         assert!(out.is_empty(), "{format:?}");
     }
@@ -258,9 +271,8 @@ fn grids_of_many_parallel_parts_are_read_back() {
     let grid = random_grid([11, 203, 301], 3000, &mut fastrand::Rng::with_seed(7));
     let colors = |grid: &VoxelGrid| {
         let own = grid.bricks().map(|(key, mask)| {
-            let count = mask.iter().map(|word| word.count_ones()).sum::<u32>();
             let [x, y, z] = key.position().map(|c| c as u8);
-            (key, mask, (0..count).map(|n| [8 * x, 8 * y, z ^ n as u8, 255]).collect())
+            (key, mask, (0..count(&mask)).map(|n| [8 * x, 8 * y, z ^ n as u8, 255]).collect())
         });
         Colors::from_bricks(own.collect(), [1, 2, 3, 255])
     };
@@ -363,10 +375,7 @@ fn a_grid_in_an_impossible_place_is_not_written() {
     for format in GridFormat::ALL {
         for (origin, voxel_size) in impossible {
             let world = World::at(origin, voxel_size, Up::Y);
-            let refused = write_grid(&tiny().with_world(world), format, &mut Vec::new());
-            let Err(WriteError::Unsupported(why)) = refused else {
-                panic!("{format:?}: {world:?}: {refused:?}");
-            };
+            let why = unwritable(&tiny().with_world(world), format);
             assert!(why.contains("cannot lie at"), "{format:?}: {why}");
         }
         write_grid(&tiny().with_world(possible), format, &mut Vec::new()).unwrap();

@@ -7,7 +7,7 @@ use trivox::formats::{GridFormat, read_grid_from};
 use trivox::grid::{BrickKey, FULL, Mask};
 
 use super::dense::lines;
-use super::{random_grid, read, refused, voxel_set, written};
+use super::{load, random_grid, read, refused, voxel_set, written};
 use crate::common::environment;
 
 /// The tiny grid: 128 bytes of header, then `x` slowest.
@@ -67,6 +67,7 @@ fn malformed_npy_is_refused_with_the_reason() {
         let bytes: Vec<u8> = floats.iter().flat_map(|float| float.to_le_bytes()).collect();
         npy_file("<f4", "False", "(1, 1, 2)", &bytes)
     };
+    let negative = npy_file("|i1", "False", "(2, 3)", &[1, 2, 3, 255, 0, 0]);
     for (why, bytes) in [
         ("does not begin with", with(0, b'N')),
         ("version 9.0", with(6, 9)),
@@ -76,10 +77,7 @@ fn malformed_npy_is_refused_with_the_reason() {
         ("element 1 is NaN", of_floats(&[0.0, f32::NAN])),
         ("type |V1", of("|V1", "(1, 2, 3)")),
         ("shape (2, 3)", of("|b1", "(2, 3)")),
-        (
-            "voxel 1 has the coordinate -1",
-            npy_file("|i1", "False", "(2, 3)", &[1, 2, 3, 255, 0, 0]),
-        ),
+        ("voxel 1 has the coordinate -1", negative),
         ("65537x1x1", npy_file("<u4", "False", "(1, 3)", &[0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0])),
         ("shape ()", of("|u1", "()")),
         ("shape (2, 1, 2, 3)", of("|u1", "(2, 1, 2, 3)")),
@@ -185,6 +183,17 @@ pub(crate) fn openvdb_python(script: &str, folder: &std::path::Path) -> Option<S
     Some(environment::run_python(&environment::path("TRIVOX_OPENVDB_PYTHON")?, script, folder))
 }
 
+/// The start of a script that has VTK read a `.vti` file.
+pub(crate) const VTK: &str = "
+import numpy
+from vtkmodules.vtkIOXML import vtkXMLImageDataReader
+from vtkmodules.util.numpy_support import vtk_to_numpy
+reader = vtkXMLImageDataReader()
+reader.SetFileName('grid.vti')
+reader.Update()
+image = reader.GetOutput()
+";
+
 #[test]
 fn what_numpy_writes_is_read() {
     let folder = tempfile::tempdir().unwrap();
@@ -202,11 +211,12 @@ for x, y, z in numpy.argwhere(grid): print(x, y, z)
 ";
     let Some(output) = python(script, folder.path()) else { return };
     let expected: BTreeSet<_> = output.lines().map(String::from).collect();
-    let load = |name: &str| std::fs::read(folder.path().join(name).with_extension("npy")).unwrap();
+    let load = |name: &str| load(&folder, name, GridFormat::Npy).map(|loaded| loaded.grid);
     for name in ["c", "fortran", "uint8", "int8", "v2", "float"] {
-        let grid = read(GridFormat::Npy, &load(name)).unwrap();
+        let grid = load(name).unwrap();
         assert_eq!(grid.dims(), [19, 9, 30]);
         assert_eq!(expected, lines(&grid), "{name}");
     }
-    refused(GridFormat::Npy, &load("record"), "not supported");
+    let refused = load("record").unwrap_err().to_string();
+    assert!(refused.contains("not supported"), "{refused}");
 }

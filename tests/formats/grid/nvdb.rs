@@ -14,7 +14,7 @@ use trivox::grid::{Colors, FULL, count};
 use trivox::{Up, VoxelGrid, World};
 
 use super::vdb::{far, for_others, listed, write_all};
-use super::{read, read_with_changes, refused, tiny, voxel_set, written};
+use super::{load, read, read_with_changes, refused, tiny, voxel_set, written};
 use crate::common::environment;
 
 /// The program, in a folder of its own.
@@ -90,8 +90,8 @@ fn pbrt_finds_all_that_it_asks_for() {
     let mut grids = for_others();
     let colored = grids[1].clone();
     let color = [250, 20, 30, 255];
-    let bricks =
-        colored.bricks().map(|(key, mask)| (key, mask, vec![color; count(&mask) as usize]));
+    let own = |mask| vec![color; count(&mask) as usize];
+    let bricks = colored.bricks().map(|(key, mask)| (key, mask, own(mask)));
     let colors = Colors::from_bricks(bricks.collect(), [0; 4]);
     grids.push(colored.with_colors(colors));
     let Some(lines) = as_pbrt_has_them(&grids, 0.0) else { return };
@@ -101,9 +101,8 @@ fn pbrt_finds_all_that_it_asks_for() {
         assert_eq!(line, if is_empty { "1 1 1 0" } else { "1 1 1 0 0" }, "{grid:?}");
     }
     let moved = as_pbrt_has_them(&grids, 0.5).unwrap();
-    assert!(
-        moved.iter().zip(&grids).all(|(line, g)| g.occupied() == 0 || !line.contains("1 1 1 0 "))
-    );
+    let misses = |(line, g): (&String, &VoxelGrid)| g.occupied() == 0 || !line.contains("1 1 1 0 ");
+    assert!(moved.iter().zip(&grids).all(misses));
 }
 
 #[test]
@@ -119,10 +118,7 @@ fn nanovdb_finds_voxels_far_apart() {
 fn what_nanovdb_writes_is_read() {
     let folder = tempfile::tempdir().unwrap();
     let Some(_) = nanovdb(&["write"], folder.path()) else { return };
-    let load = |name: &str| {
-        let bytes = std::fs::read(folder.path().join(name).with_extension("nvdb")).unwrap();
-        read_grid_from(&mut &bytes[..], GridFormat::Nvdb)
-    };
+    let load = |name: &str| load(&folder, name, GridFormat::Nvdb);
     let text = std::fs::read_to_string(folder.path().join("voxels.txt")).unwrap();
     let voxels = text.lines().map(|line| {
         let voxel: Vec<i64> = line.split(' ').map(|n| n.parse().unwrap()).collect();

@@ -3,21 +3,20 @@
 
 use std::collections::BTreeSet;
 
-use trivox::backend::RunOptions;
 use trivox::base::srgb::{Linear, linear_of, linear_of_rgba};
 use trivox::formats::{GridFormat, MeshSpec, ReadOptions, Sidecars, read_mesh_from};
 use trivox::grid::Colors;
-use trivox::solid::{Fill, Solid};
-use trivox::view::mesher;
+use trivox::solid::Fill;
+use trivox::view::mesher::Rectangle;
 use trivox::{
-    Bounds, Cpu, Mesh, Mode, NoProgress, Place, PlaceOptions, PlacedMesh, Sizing, Topology, Up,
-    VoxelGrid, World, place, voxelize,
+    Bounds, Mesh, Place, PlaceOptions, PlacedMesh, Sizing, Topology, Up, VoxelGrid, World, place,
 };
 
 use super::colored::colored;
 use super::npy::python;
-use super::{grids, random_grid, tiny, written};
+use super::{grids, random_grid, tiny, write_into, written};
 use crate::common::environment::python_with;
+use crate::common::voxels::{rectangles, solid};
 
 const MESHES: [GridFormat; 3] = [GridFormat::Ply, GridFormat::Obj, GridFormat::Glb];
 
@@ -52,11 +51,6 @@ fn placed(mesh: &Mesh, grid: &VoxelGrid) -> PlacedMesh {
     place(mesh, &PlaceOptions::new(Sizing::VoxelSize(voxel_size)).with_bounds(bounds)).unwrap()
 }
 
-fn solid(mesh: &PlacedMesh) -> VoxelGrid {
-    let mode = Mode::Solid(Solid { fill: Fill::Parity, include_surface: false });
-    voxelize(&Cpu::default(), mesh, mode, &RunOptions::default(), &NoProgress).unwrap().grid
-}
-
 /// Grids with voxels, not too many.
 fn some_grids() -> impl Iterator<Item = VoxelGrid> {
     grids().into_iter().filter(|grid| (1..30_000).contains(&grid.occupied()))
@@ -67,7 +61,8 @@ fn inside_of_the_surface_are_the_voxels_that_it_was_made_of() {
     for grid in some_grids() {
         for format in MESHES {
             let mesh = placed(&read(&grid, format), &grid);
-            assert!(solid(&mesh) == grid, "{format:?} of {grid:?}, {:?}", grid.world);
+            let (found, _) = solid(&mesh, Fill::Parity);
+            assert!(found == grid, "{format:?} of {grid:?}, {:?}", grid.world);
         }
     }
 }
@@ -75,12 +70,7 @@ fn inside_of_the_surface_are_the_voxels_that_it_was_made_of() {
 #[test]
 fn volume_and_area_are_those_of_the_voxels() {
     for grid in some_grids() {
-        let mut faces = 0;
-        mesher::rectangles(&grid, |rectangle| {
-            faces += rectangle.faces();
-            Ok::<(), ()>(())
-        })
-        .unwrap();
+        let faces: u64 = rectangles(&grid).iter().map(Rectangle::faces).sum();
         for format in MESHES {
             let mesh = placed(&read(&grid, format), &grid);
             let units_per_voxel = 1_i128 << mesh.lattice().fraction_bits;
@@ -140,17 +130,12 @@ fn obj_has_colours_as_display_values_behind_coordinates() {
     let numbers = |line: &str| -> Vec<f64> {
         line.split(' ').skip(1).map(|number| number.parse().unwrap()).collect()
     };
-    let vertices: Vec<Vec<f64>> =
-        text.lines().filter(|line| line.starts_with("v ")).map(numbers).collect();
-    let quads: Vec<Vec<f64>> =
-        text.lines().filter(|line| line.starts_with("f ")).map(numbers).collect();
+    let lines = |keyword: &str| -> Vec<Vec<f64>> {
+        text.lines().filter(|line| line.starts_with(keyword)).map(numbers).collect()
+    };
+    let [vertices, quads] = ["v ", "f "].map(lines);
     assert_eq!(vertices.len() + quads.len(), text.lines().count());
-    let mut rectangles = Vec::new();
-    mesher::rectangles(&grid, |&rectangle| {
-        rectangles.push(rectangle);
-        Ok::<(), ()>(())
-    })
-    .unwrap();
+    let rectangles = rectangles(&grid);
     assert_eq!(quads.len(), rectangles.len());
     for (quad, rectangle) in quads.iter().zip(rectangles) {
         for (number, corner) in quad.iter().zip(rectangle.corners()) {
@@ -233,14 +218,12 @@ fn glb_has_the_bytes_it_always_had() {
 "nodes":[{"matrix":[0.125,0.0,0.0,0.0,0.0,0.0,-0.125,0.0,0.0,0.125,0.0,0.0,-1.5,2.0,0.0,1.0],
 "mesh":0,"name":"voxels"}],"scene":0,"scenes":[{"nodes":[0]}]}"#
         .replace('\n', "");
-    while !text.len().is_multiple_of(4) {
-        text.push(' ');
-    }
+    text += &" ".repeat(text.len().next_multiple_of(4) - text.len());
     let mut expected = b"glTF\x02\0\0\0".to_vec();
-    expected.extend((12 + 8 + text.len() as u32 + 8 + 304).to_le_bytes());
-    expected.extend((text.len() as u32).to_le_bytes());
-    expected.extend(b"JSON");
-    expected.extend(text.bytes());
+    let length = |length: usize| (length as u32).to_le_bytes();
+    let json = [&length(text.len())[..], b"JSON", text.as_bytes()].concat();
+    expected.extend(length(12 + json.len() + 8 + 304));
+    expected.extend(json);
     expected.extend(304_u32.to_le_bytes());
     expected.extend(b"BIN\0");
     for corner in CORNERS {
@@ -313,9 +296,8 @@ fn what_a_mesh_does_not_hold_of_colours_and_place_is_said() {
 #[test]
 fn corners_of_one_colour_are_shared() {
     let grid = random_grid([60, 60, 60], 0, &mut fastrand::Rng::with_seed(5));
-    let voxels =
-        VoxelGrid::from_voxels([60; 3], (0..60).flat_map(|x| (0..60).map(move |y| [x, y, x])))
-            .unwrap();
+    let wall = (0..60).flat_map(|x| (0..60).map(move |y| [x, y, x]));
+    let voxels = VoxelGrid::from_voxels([60; 3], wall).unwrap();
     let vertices = |grid: &VoxelGrid| {
         let text = String::from_utf8(written(grid, GridFormat::Obj)).unwrap();
         text.lines().filter(|line| line.starts_with("v ")).map(str::to_owned).collect::<Vec<_>>()
@@ -335,10 +317,7 @@ fn for_trimesh(up: Up) -> VoxelGrid {
 
 #[test]
 fn trimesh_reads_the_surface_in_its_place_and_colours() {
-    if python_with("trimesh").is_none() {
-        println!("skipped: Python has no trimesh");
-        return;
-    }
+    let Some(_) = python_with("trimesh") else { return };
     let script = "
 import numpy, trimesh, json
 told = json.load(open('told.json'))
@@ -370,17 +349,12 @@ for name in ['ply', 'glb']:
         let grid = for_trimesh(up);
         let folder = tempfile::tempdir().unwrap();
         for format in [GridFormat::Ply, GridFormat::Glb] {
-            let path = folder.path().join("grid").with_extension(format.extension());
-            std::fs::write(path, written(&grid, format)).unwrap();
+            write_into(&folder, &grid, format);
         }
-        let (mut quads, mut colors, mut faces) = (Vec::new(), Vec::new(), 0);
-        mesher::rectangles(&grid, |rectangle| {
-            quads.push(rectangle.corners());
-            colors.push(rectangle.color.unwrap());
-            faces += rectangle.faces();
-            Ok::<(), ()>(())
-        })
-        .unwrap();
+        let rectangles = rectangles(&grid);
+        let quads: Vec<_> = rectangles.iter().map(Rectangle::corners).collect();
+        let colors: Vec<_> = rectangles.iter().map(|rectangle| rectangle.color.unwrap()).collect();
+        let faces: u64 = rectangles.iter().map(Rectangle::faces).sum();
         let Place { origin, voxel_size } = grid.world.place.unwrap();
         let told = serde_json::json!({"quads": quads, "colors": colors, "origin": origin,
             "size": voxel_size, "is_turned": grid.world.up == Up::Z});

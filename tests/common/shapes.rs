@@ -92,6 +92,17 @@ pub fn window_on_wide_triangles(rng: &mut Rng, size: f64, resolution: u32) -> Pl
     place(&mesh_of(&triangles), &options).expect("within the budget")
 }
 
+/// `count` triangles at most `size` units wide, in no order.
+pub fn small_triangles(seed: u64, count: usize, dims: [u32; 3], size: i32) -> Vec<Triangle> {
+    let mut rng = Rng::with_seed(seed);
+    let corner = |rng: &mut Rng, base: [i32; 3]| base.map(|c| c + rng.i32(0..=size));
+    let triangle = |_| {
+        let base = dims.map(|d| rng.i32(0..=d as i32 * UNIT - size));
+        [(); 3].map(|()| corner(&mut rng, base))
+    };
+    (0..count).map(triangle).collect()
+}
+
 /// The triangle, moved.
 pub fn moved(triangle: Triangle, by: [i32; 3]) -> Triangle {
     triangle.map(|corner| [0, 1, 2].map(|a| corner[a] + by[a]))

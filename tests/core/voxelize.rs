@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use trivox::grid::VoxelGrid;
 use trivox::lattice::Triangle;
 use trivox::predicate::touches;
-use trivox::{Bounds, Cpu, NoProgress, PlaceOptions, Sizing, place};
+use trivox::{Bounds, PlaceOptions, Sizing, place};
 
 /// The voxels of lattice triangles in a grid of `dims` voxels.
 fn voxels(triangles: &[Triangle], dims: [u32; 3]) -> VoxelGrid {
@@ -232,17 +232,6 @@ fn large_soup(seed: u64, dims: [u32; 3]) -> Vec<Triangle> {
 
 /// Whole bricks and parts of bricks. At most 128, so that meshes may reach as far outside.
 const DIMS: [u32; 3] = [100, 70, 127];
-
-#[test]
-fn any_number_of_threads_gives_the_same_grid() {
-    let mesh = placed(&large_soup(1, DIMS), DIMS);
-    let expected = surface(&mesh);
-    for threads in [1, 2, 3] {
-        let cpu = Cpu::with_threads(threads).unwrap();
-        let grid = cpu.voxelize(&mesh, &NoProgress).unwrap();
-        assert_same(&grid, &expected, &format!("{threads} threads"));
-    }
-}
 
 #[test]
 fn the_order_of_triangles_and_of_their_corners_does_not_matter() {

@@ -5,13 +5,13 @@ use std::process::Command;
 
 use crate::common::gpu::{UNLIMITED, fast_adapters, gpus};
 use crate::common::shapes::{UNIT, placed, soup};
+use crate::common::voxels::{asset, at_resolution, surface};
 use fastrand::Rng;
 use trivox::backend::gpu::BatchLimits;
 use trivox::backend::report::{RunReport, StageReport};
 use trivox::backend::{Rule, Run, RunOptions, VoxelKernel};
-use trivox::formats::read_mesh;
 use trivox::lattice::Triangle;
-use trivox::{Cpu, Gpu, Mesh, NoProgress, PlaceOptions, PlacedMesh, Sizing, place};
+use trivox::{Gpu, NoProgress, PlacedMesh};
 
 const STAGES: [&str; 6] =
     ["seed", "refine", "mark_bricks", "scan_blocks", "rank_bricks", "voxel_rows"];
@@ -20,11 +20,10 @@ const HEADER: u64 = 1024;
 const BRICK: u64 = 72;
 
 fn report(gpu: &Gpu, mesh: &PlacedMesh) -> RunReport {
-    gpu.run(mesh, Rule::Conservative, &RunOptions::default(), &NoProgress).unwrap().report.unwrap()
+    report_with(gpu, mesh, RunOptions::default())
 }
 
-fn timed_report(gpu: &Gpu, mesh: &PlacedMesh) -> RunReport {
-    let options = RunOptions { time_stages: true, ..RunOptions::default() };
+fn report_with(gpu: &Gpu, mesh: &PlacedMesh, options: RunOptions) -> RunReport {
     gpu.run(mesh, Rule::Conservative, &options, &NoProgress).unwrap().report.unwrap()
 }
 
@@ -63,8 +62,7 @@ fn counts_are_those_of_a_known_mesh() {
         assert_eq!(report.upload_bytes, 4 * (2 * 3 + 6 * 3));
         // Voxels of the bounds: 3 x 2 x 5, and 3 x 1 x 3 in both bricks.
         let options = RunOptions { kernel: VoxelKernel::Voxels, ..RunOptions::default() };
-        let plain =
-            gpu.run(&mesh, Rule::Conservative, &options, &NoProgress).unwrap().report.unwrap();
+        let plain = report_with(&gpu, &mesh, options);
         let voxels = stage(&plain, "voxels");
         assert_eq!((voxels.dispatches, voxels.invocations, voxels.tests), (1, 39, 39));
     }
@@ -78,7 +76,8 @@ fn every_stage_reports_and_times_are_there_when_asked_for() {
         assert!(untimed.stages.iter().all(|stage| stage.ms.is_none()));
         assert_eq!(untimed.gpu_ms(), None);
 
-        let timed = timed_report(&gpu, &mesh);
+        let options = RunOptions { time_stages: true, ..RunOptions::default() };
+        let timed = report_with(&gpu, &mesh, options);
         let names: Vec<&str> = timed.stages.iter().map(|stage| stage.name).collect();
         assert_eq!(names, STAGES);
         assert!(timed.stages.iter().all(|s| s.dispatches > 0 && s.invocations > 0 && s.bytes > 0));
@@ -133,10 +132,9 @@ fn a_mesh_takes_one_wait_and_reads_what_it_occupies() {
 
 #[test]
 fn only_what_is_new_of_a_mesh_is_uploaded() {
-    let read = |name: &str| read_mesh(format!("assets/{name}.obj")).unwrap().mesh;
-    let at = |mesh: &Mesh, size| place(mesh, &PlaceOptions::new(Sizing::Resolution(size))).unwrap();
-    let [knot, cube] = ["torus-knot", "cube"].map(read);
-    let (small, large, other) = (at(&knot, 20), at(&knot, 30), at(&cube, 30));
+    let [knot, cube] = ["torus-knot.obj", "cube.obj"].map(asset);
+    let [small, large] = [20, 30].map(|size| at_resolution(&knot, size));
+    let other = at_resolution(&cube, 30);
     let bytes = |mesh: &PlacedMesh| [mesh.len(), mesh.vertices().len()].map(|n| 12 * n as u64);
     let [triangles, vertices] = bytes(&small);
     let all_of_other: u64 = bytes(&other).iter().sum();
@@ -152,7 +150,7 @@ fn only_what_is_new_of_a_mesh_is_uploaded() {
             let run = gpu.run(mesh, Rule::Conservative, &RunOptions::default(), &NoProgress);
             let run = run.unwrap();
             assert_eq!(run.report.unwrap().upload_bytes, new, "{label}");
-            assert_eq!(run.grid, Cpu::default().voxelize(mesh, &NoProgress).unwrap());
+            assert_eq!(run.grid, surface(mesh));
         }
     }
 }

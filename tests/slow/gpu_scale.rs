@@ -3,17 +3,16 @@
 //! `cargo test --release --test slow gpu_scale -- --ignored` runs the full sizes, for minutes on a GPU
 //! in software; `TRIVOX_MESHES` adds the models of its folder that have few triangles.
 #![cfg(feature = "gpu")]
-use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-
 use crate::common::environment;
 use crate::common::gpu::fast_gpu;
+use crate::common::progress::Counts;
 use crate::common::shapes::mesh_of;
+use crate::common::voxels::{asset, at_resolution, models_in, surface};
 use fastrand::Rng;
 use trivox::backend::gpu::BatchLimits;
 use trivox::backend::{Rule, RunOptions};
 use trivox::formats::read_mesh;
-use trivox::{BackendError, Cpu, Gpu, Mesh, NoProgress, PlaceOptions, Progress, Sizing, place};
+use trivox::{BackendError, Gpu, Mesh, NoProgress};
 
 /// Buffers of less than 10 MB in all.
 const SMALL: BatchLimits = BatchLimits {
@@ -25,15 +24,10 @@ const SMALL: BatchLimits = BatchLimits {
     groups: u32::MAX,
 };
 
-fn asset(name: &str) -> Mesh {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets");
-    read_mesh(folder.join(name)).unwrap().mesh
-}
-
 /// Voxelizes on both backends, and returns in how many runs the GPU did it.
 fn compare(gpu: &Gpu, name: &str, mesh: &Mesh, resolution: u32) -> u32 {
-    let mesh = place(mesh, &PlaceOptions::new(Sizing::Resolution(resolution))).unwrap();
-    let expected = Cpu::default().voxelize(&mesh, &NoProgress).unwrap().hash();
+    let mesh = at_resolution(mesh, resolution);
+    let expected = surface(&mesh).hash();
     let run = gpu.run(&mesh, Rule::Conservative, &RunOptions::default(), &NoProgress).unwrap();
     assert_eq!(run.grid.hash(), expected, "{name} at {resolution}");
     let runs = run.report.unwrap().runs;
@@ -80,8 +74,7 @@ fn models_at_full_size_have_the_hash_of_the_cpu() {
     compare(&gpu, "torus-knot", &asset("torus-knot.obj"), 4096);
     assert!(compare(&gpu, "torus-knot", &asset("torus-knot.obj"), 16_384) > 1);
     let Some(folder) = environment::models() else { return };
-    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    for path in files.filter(|path| path.extension().is_some_and(|e| e == "obj")) {
+    for path in models_in(&folder) {
         let mesh = read_mesh(&path).unwrap().mesh;
         if mesh.triangles().len() < 100_000 {
             compare(&gpu, &path.display().to_string(), &mesh, 4096);
@@ -89,47 +82,25 @@ fn models_at_full_size_have_the_hash_of_the_cpu() {
     }
 }
 
-/// Cancelled after the first part.
-#[derive(Default)]
-struct AfterOne(AtomicU64);
-
-impl Progress for AfterOne {
-    fn start(&self, _: &str, _: u64) {}
-
-    fn advance(&self, _: u64) {
-        self.0.fetch_add(1, Relaxed);
-    }
-
-    fn is_cancelled(&self) -> bool {
-        self.0.load(Relaxed) > 0
-    }
-}
-
 #[test]
 fn a_run_is_cancelled_between_its_parts() {
     let Some(gpu) = fast_gpu() else { return };
     let gpu = gpu.with_batch_limits(SMALL);
-    let options = PlaceOptions::new(Sizing::Resolution(700));
-    let mesh = place(&asset("torus-knot.obj"), &options).unwrap();
-    let progress = AfterOne::default();
+    let mesh = at_resolution(&asset("torus-knot.obj"), 700);
+    let progress = Counts::cancelled_at(1);
     let run = gpu.run(&mesh, Rule::Conservative, &RunOptions::default(), &progress);
     assert!(matches!(run, Err(BackendError::Cancelled)));
-    assert_eq!(progress.0.into_inner(), 1);
+    assert_eq!(progress.parts.into_inner(), 1);
 }
 
 #[test]
 fn memory_that_does_not_hold_the_grid_is_refused_with_a_figure_that_does() {
     let Some(gpu) = fast_gpu() else { return };
     let gpu = gpu.with_batch_limits(SMALL);
-    let options = PlaceOptions::new(Sizing::Resolution(300));
-    let mesh = place(&asset("torus-knot.obj"), &options).unwrap();
+    let mesh = at_resolution(&asset("torus-knot.obj"), 300);
     let within = |memory| {
-        gpu.run(
-            &mesh,
-            Rule::Conservative,
-            &RunOptions { memory, ..RunOptions::default() },
-            &NoProgress,
-        )
+        let options = RunOptions { memory, ..RunOptions::default() };
+        gpu.run(&mesh, Rule::Conservative, &options, &NoProgress)
     };
     let grid = gpu.voxelize(&mesh, &NoProgress).unwrap();
     // Its bricks alone take as much.

@@ -26,9 +26,7 @@ fn attributes_are_written_and_formats_without_them_are_refused_before_any_work()
         ("--attributes normal", "--output"),
         ("--attributes normal --distance 2 -o out.npz", "cannot be used with"),
     ] {
-        let output = voxelize(&folder, &format!("three.obj --res 8 {args}"));
-        let message = stderr(&output);
-        assert!(output.status.code() == Some(2) && message.contains(complaint), "{message}");
+        fails(&folder, &format!("three.obj --res 8 {args}"), complaint);
     }
 }
 
@@ -37,7 +35,7 @@ fn files_of_attributes_are_described_and_converted() {
     let folder = color::in_colors();
     let run = "three.obj --res 25 --attributes triangle,material,area --color none -o a.npz -q";
     succeeds(&folder, run);
-    let text = String::from_utf8(voxelize(&folder, "info a.npz").stdout).unwrap();
+    let text = stdout(&voxelize(&folder, "info a.npz"));
     assert!(text.contains("\nmaterial  from 0 to 2: red, blue, air\n"), "{text}");
     assert!(text.contains("\ntriangle  from 0 to 5\n"), "{text}");
     let info = json(&voxelize(&folder, "info a.npz --json"));
@@ -46,7 +44,7 @@ fn files_of_attributes_are_described_and_converted() {
     for name in ["b.npz", "b.vti"] {
         succeeds(&folder, &format!("convert a.npz -o {name}"));
     }
-    assert!(fs::read(folder.join("a.npz")).unwrap() == fs::read(folder.join("b.npz")).unwrap());
+    assert!(folder.read("a.npz") == folder.read("b.npz"));
     let vti = fs::read(folder.join("b.vti")).unwrap();
     assert!(String::from_utf8_lossy(&vti).contains("Name=\"material_names\" NumberOfTuples=\"3\""));
 }
@@ -58,7 +56,7 @@ fn attributes_of_no_voxel_have_no_range() {
     for (bounds, range) in [("", "from 0 to 0"), ("--bounds 5,5,5,6,6,6", "of no voxel")] {
         let run = format!("bare.obj --res 8 {bounds} --attributes label,normal -o a.npz -q");
         succeeds(&folder, &run);
-        let text = String::from_utf8(voxelize(&folder, "info a.npz").stdout).unwrap();
+        let text = stdout(&voxelize(&folder, "info a.npz"));
         assert!(text.contains(&format!("\nlabel     {range}: (unnamed)\n")), "{text}");
         let info = json(&voxelize(&folder, "info a.npz --json"));
         let count = info["attributes"]["normal"]["max"].as_array().unwrap().len();

@@ -7,21 +7,13 @@ use std::process::{Command, Output};
 
 use saphyr::{LoadableYamlNode, Yaml};
 use tempfile::TempDir;
-use trivox::gpu::Adapter;
 
-use crate::environment;
+use crate::adapter;
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 const WORKFLOW: &str = include_str!("../../examples/ci/voxelize.yml");
 const CHECK: &str = "trivox/examples/ci/check.sh";
-
-fn no_adapter() -> bool {
-    let none = Adapter::preferred().is_empty();
-    if none {
-        environment::skip_without_adapter("no adapter");
-    }
-    none
-}
+const NO_VOXELIZE: &str = "no voxelize on the PATH: cargo install";
 
 /// A repository with two meshes and trivox, in which `runs` are to be checked.
 fn repository(runs: &str) -> TempDir {
@@ -60,9 +52,7 @@ fn read(folder: &TempDir, name: &str) -> String {
 
 #[test]
 fn hashes_that_are_not_recorded_fail_until_they_are() {
-    if no_adapter() {
-        return;
-    }
+    let Some(_) = adapter() else { return };
     let repository = repository("# the cube\n\ncube.obj --res 8\n");
     let before = said(&step(repository.path(), CHECK), 1);
     assert!(before.contains(&format!("if that is meant: {CHECK} --update")), "{before}");
@@ -77,9 +67,7 @@ fn hashes_that_are_not_recorded_fail_until_they_are() {
 
 #[test]
 fn a_changed_mesh_fails_with_both_hashes() {
-    if no_adapter() {
-        return;
-    }
+    let Some(_) = adapter() else { return };
     let repository = repository("cube.obj --res 8");
     said(&step(repository.path(), &format!("{CHECK} --update")), 0);
     let old = read(&repository, "voxelize.hashes");
@@ -96,9 +84,7 @@ fn a_changed_mesh_fails_with_both_hashes() {
 
 #[test]
 fn changed_options_fail_even_where_the_voxels_are_the_same() {
-    if no_adapter() {
-        return;
-    }
+    let Some(_) = adapter() else { return };
     let repository = repository("cube.obj --res 8");
     said(&step(repository.path(), &format!("{CHECK} --update")), 0);
     fs::write(repository.path().join("voxelize.runs"), "cube.obj --voxel-size 0.125").unwrap();
@@ -108,9 +94,7 @@ fn changed_options_fail_even_where_the_voxels_are_the_same() {
 
 #[test]
 fn all_meshes_of_a_run_have_a_hash() {
-    if no_adapter() {
-        return;
-    }
+    let Some(_) = adapter() else { return };
     let repository = repository("@list --res 8\n'a tetrahedron.obj' --res 9\n");
     fs::write(repository.path().join("list"), "cube.obj\na tetrahedron.obj\n").unwrap();
     said(&step(repository.path(), &format!("{CHECK} --update")), 0);
@@ -134,9 +118,7 @@ fn a_grid_of_another_tool_passes_only_if_it_is_right() {
 
 #[test]
 fn a_solid_passes_only_if_it_is_beyond_doubt() {
-    if no_adapter() {
-        return;
-    }
+    let Some(_) = adapter() else { return };
     let repository = repository("cube.obj --res 8 --mode solid --fill parity --strict\n");
     said(&step(repository.path(), &format!("{CHECK} --update")), 0);
     let open = read(&repository, "cube.obj").replacen("\nf ", "\n# f ", 1);
@@ -167,10 +149,7 @@ fn nothing_to_check_is_refused_with_the_fix() {
         ("trivox/examples/ci/check.sh none.runs", "none.runs: no such file: write the arguments"),
         ("trivox/examples/ci/check.sh --check", "usage: check.sh [--update] [RUNS]"),
         ("trivox/examples/ci/check.sh a b", "usage: check.sh [--update] [RUNS]"),
-        (
-            "PATH=/usr/bin:/bin trivox/examples/ci/check.sh",
-            "no voxelize on the PATH: cargo install",
-        ),
+        ("PATH=/usr/bin:/bin trivox/examples/ci/check.sh", NO_VOXELIZE),
     ];
     for (command, complaint) in cases {
         let repository = repository("# nothing\n");
@@ -208,9 +187,7 @@ fn the_workflow_may_only_read_and_names_actions_by_their_major_version() {
 
 #[test]
 fn the_workflow_runs_as_written() {
-    if no_adapter() {
-        return;
-    }
+    let Some(_) = adapter() else { return };
     let workflow = &Yaml::load_from_str(WORKFLOW).unwrap()[0];
     let repository = repository("cube.obj --res 8\n");
     said(&step(repository.path(), &format!("{CHECK} --update")), 0);

@@ -1,6 +1,5 @@
 //! What voxels look like.
 
-use trivox::formats::write_grid;
 use trivox::grid::Colors;
 
 use super::*;
@@ -25,13 +24,9 @@ pub(super) fn in_colors() -> Folder {
     folder
 }
 
-fn grid(folder: &Path, name: &str) -> trivox::VoxelGrid {
-    read_grid(folder.join(name)).unwrap().grid
-}
-
 /// The different colours of a file's voxels.
-fn colors(folder: &Path, name: &str) -> Vec<[u8; 4]> {
-    let grid = grid(folder, name);
+fn colors(folder: &Folder, name: &str) -> Vec<[u8; 4]> {
+    let grid = folder.grid(name);
     let colors = grid.colors.as_ref().unwrap();
     let mut all: Vec<[u8; 4]> = grid.voxels().map(|voxel| colors.of(voxel)).collect();
     all.sort_unstable();
@@ -52,14 +47,13 @@ fn voxels_have_the_colours_of_the_mesh_and_what_is_transparent_none() {
         assert!(said.contains("voxels in which all is transparent were left out"), "{said}");
         assert_eq!(colors(&folder, name), [BLUE, RED], "{name}");
     }
-    assert_eq!(grid(&folder, "three.vox"), grid(&folder, "three.npz"));
+    assert_eq!(folder.grid("three.vox"), folder.grid("three.npz"));
 }
 
 #[test]
 fn the_interior_colour_holds_for_a_mesh_of_one_colour_and_is_missed_without_colours() {
     let folder = folder();
-    let cube = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/cube.obj");
-    let cube = fs::read_to_string(cube).unwrap();
+    let cube = include_str!("../../assets/cube.obj");
     let shape: Vec<&str> =
         cube.lines().filter(|l| l.starts_with("v ") || l.starts_with("f ")).collect();
     folder.write("plain.obj", shape.join("\n"));
@@ -88,7 +82,7 @@ fn transparent_voxels_are_kept_where_asked_and_where_looks_are_of_no_interest() 
     assert_eq!(occupied("--keep-transparent"), (all, 0));
     assert_eq!(occupied("--keep-transparent -o a.vox"), (all, 0));
     assert_eq!(occupied("--color none -o a.vox"), (all, 0));
-    assert!(grid(&folder, "a.vox").colors.is_none());
+    assert!(folder.grid("a.vox").colors.is_none());
 }
 
 #[test]
@@ -120,7 +114,7 @@ fn texels_are_squares_unless_a_filter_is_asked_for() {
     for filter in ["", "--filter auto", "--filter Nearest"] {
         succeeds(&folder, &format!("t.obj --voxel-size 0.5 {filter} -o t.npz --resume"));
         assert_eq!(colors(&folder, "t.npz"), [BLUE, RED], "{filter}");
-        assert_eq!(grid(&folder, "t.npz").occupied(), 12, "{filter}");
+        assert_eq!(folder.grid("t.npz").occupied(), 12, "{filter}");
     }
     succeeds(&folder, "t.obj --voxel-size 0.5 --filter linear -o t.npz --resume");
     assert!(colors(&folder, "t.npz").iter().any(|&[r, _, b, _]| r > 0 && b > 0));
@@ -142,36 +136,27 @@ fn one_colour_can_be_asked_for() {
         succeeds(&folder, &format!("three.obj --res 9 --color {color} -o one.npz"));
         assert_eq!(colors(&folder, "one.npz"), [[192, 128, 64, 255]]);
     }
-    fails(
-        &folder,
-        "three.obj --res 9 --color foggy -o two.npz",
-        "use auto, none or a CSS colour such as red, #fff",
-    );
+    let complaint = "use auto, none or a CSS colour such as red, #fff";
+    fails(&folder, "three.obj --res 9 --color foggy -o two.npz", complaint);
 }
 
 #[test]
 fn a_palette_can_be_given() {
     let folder = in_colors();
-    let png = fs::File::create(folder.join("two.png")).unwrap();
-    let mut encoder = png::Encoder::new(png, 2, 1);
-    encoder.set_color(png::ColorType::Rgb);
-    encoder.write_header().unwrap().write_image_data(&[200, 20, 10, 5, 5, 90]).unwrap();
+    let image = image::RgbImage::from_raw(2, 1, vec![200, 20, 10, 5, 5, 90]).unwrap();
+    image.save(folder.join("two.png")).unwrap();
     succeeds(&folder, "three.obj --res 9 --palette two.png -o few.vox");
     assert_eq!(colors(&folder, "few.vox"), [[5, 5, 90, 255], [200, 20, 10, 255]]);
     succeeds(&folder, "convert few.vox many.npz");
     succeeds(&folder, "convert many.npz again.vox --palette two.png --dither");
-    assert_eq!(
-        fs::read(folder.join("again.vox")).unwrap(),
-        fs::read(folder.join("few.vox")).unwrap()
-    );
-    refuses(&folder, "three.obj --res 9 --palette none.png -o new.vox", "none.png: ");
-    refuses(&folder, "three.obj --res 9 --palette three.mtl -o new.vox", "three.mtl: not an image");
-    for option in ["--palette . -o new.vox", "--blocks . -o new.schem"] {
-        refuses(
-            &folder,
-            &format!("three.obj --res 9 {option}"),
-            ".: is a folder: name a file in it",
-        );
+    assert_eq!(folder.read("again.vox"), folder.read("few.vox"));
+    for (options, complaint) in [
+        ("--palette none.png -o new.vox", "none.png: "),
+        ("--palette three.mtl -o new.vox", "three.mtl: not an image"),
+        ("--palette . -o new.vox", ".: is a folder: name a file in it"),
+        ("--blocks . -o new.schem", ".: is a folder: name a file in it"),
+    ] {
+        refuses(&folder, &format!("three.obj --res 9 {options}"), complaint);
     }
 }
 
@@ -276,14 +261,11 @@ fn colours_are_refused_memory_with_a_figure() {
 #[test]
 fn info_and_diff_tell_of_colours() {
     let folder = in_colors();
-    let grid = trivox::VoxelGrid::from_voxels([2, 1, 1], [[0, 0, 0], [1, 0, 0]]).unwrap();
+    let grid = VoxelGrid::from_voxels([2, 1, 1], [[0, 0, 0], [1, 0, 0]]).unwrap();
     let in_one = |color| grid.clone().with_colors(Colors::uniform(color));
-    for (name, grid) in
-        [("none.npz", &grid), ("red.npz", &in_one(RED)), ("blue.npz", &in_one(BLUE))]
-    {
-        let mut file = fs::File::create(folder.join(name)).unwrap();
-        write_grid(grid, trivox::formats::GridFormat::Npz, &mut file).unwrap();
-    }
+    write_grid(&folder, "none.npz", &grid);
+    write_grid(&folder, "red.npz", &in_one(RED));
+    write_grid(&folder, "blue.npz", &in_one(BLUE));
     let info = |name: &str| json(&voxelize(&folder, &format!("info {name} --json")));
     assert_eq!(info("none.npz")["colors"], serde_json::Value::Null);
     assert_eq!(info("red.npz")["colors"], 1);

@@ -1,40 +1,36 @@
 //! `voxelize convert`: what it writes, warns of and refuses.
 
-use super::diff::{stdout, write};
 use super::*;
 
-use trivox::formats::GridFormat;
-use trivox::{Up, VoxelGrid, World};
+use trivox::{Up, World};
 
 #[test]
 fn voxels_and_their_place_go_through_every_format_that_carries_them() {
     let folder = folder();
     succeeds(&folder, "mesh.obj --res 21 --up z -o a.vox");
-    let formats = ["npz", "bricks", "vox"];
     let mut last = "a.vox".to_owned();
-    for format in formats {
+    for format in ["npz", "bricks", "vox"] {
         let next = format!("b.{format}");
         let run = succeeds(&folder, &format!("convert {last} {next}"));
         assert!(run.stdout.is_empty() && !stderr(&run).contains("warning"), "{}", stderr(&run));
         assert!(stderr(&run).contains(&format!("wrote     {next}, ")), "{}", stderr(&run));
         last = next;
     }
-    assert_eq!(fs::read(folder.join("a.vox")).unwrap(), fs::read(folder.join(&last)).unwrap());
+    assert_eq!(folder.read("a.vox"), folder.read(&last));
 }
 
 #[test]
 fn an_up_axis_that_was_forgotten_can_be_given_later() {
     let folder = folder();
-    let grid = |name: &str| read_grid(folder.join(name)).unwrap().grid;
     for args in ["mesh.obj --res 21 -o y.npz", "mesh.obj --res 21 --up z -o z.npz"] {
         succeeds(&folder, args);
     }
     succeeds(&folder, "convert y.npz turned.vox --up z");
-    assert_eq!(grid("turned.vox").world, grid("z.npz").world);
+    assert_eq!(folder.grid("turned.vox").world, folder.grid("z.npz").world);
     // A file without a place.
     succeeds(&folder, "convert y.npz y.npy");
     succeeds(&folder, "convert y.npy unplaced.npz --up Z");
-    assert_eq!(grid("unplaced.npz").world, World { up: Up::Z, place: None });
+    assert_eq!(folder.grid("unplaced.npz").world, World { up: Up::Z, place: None });
 }
 
 #[test]
@@ -45,16 +41,15 @@ fn voxels_of_magicavoxel_stand_upright_in_every_format() {
     vox.extend(b"SIZE\x0c\0\0\0\0\0\0\0\x01\0\0\0\x01\0\0\0\x02\0\0\0");
     vox.extend(b"XYZI\x0c\0\0\0\0\0\0\0\x02\0\0\0\0\0\0\x01\0\0\x01\x01");
     folder.write("pole.vox", vox);
-    let read = |name: &str| read_grid(folder.join(name)).unwrap().grid;
     for name in ["pole.npz", "pole.bricks", "pole.schem", "pole.litematic", "pole.vdb", "pole.nvdb"]
     {
         succeeds(&folder, &format!("convert pole.vox {name}"));
         succeeds(&folder, &format!("convert {name} back.vox"));
-        let (grid, back) = (read(name), read("back.vox"));
+        let (grid, back) = (folder.grid(name), folder.grid("back.vox"));
         assert_eq!((grid.dims(), grid.world.up), ([1, 1, 2], Up::Z), "{name}");
-        assert_eq!(back, read("pole.vox"), "{name}");
+        assert_eq!(back, folder.grid("pole.vox"), "{name}");
     }
-    let blocks = GridFormat::Schem.blocks(&read("pole.vox"));
+    let blocks = GridFormat::Schem.blocks(&folder.grid("pole.vox"));
     assert_eq!(blocks, Some([1, 2, 1]), "width, height and length");
 }
 
@@ -66,10 +61,8 @@ fn what_a_format_does_not_hold_is_said() {
     let npy = said("convert a.vox b.npy");
     assert!(npy.contains("warning: where the grid lies, its voxel size and which axis"), "{npy}");
     let binvox = said("convert a.vox b.binvox");
-    assert!(
-        binvox.contains("warning: the grid of 8 x 8 x 2 voxels is padded to 8 x 8 x 8"),
-        "{binvox}"
-    );
+    let padded = "warning: the grid of 8 x 8 x 2 voxels is padded to 8 x 8 x 8";
+    assert!(binvox.contains(padded), "{binvox}");
     assert!(binvox.contains("warning: that z is up is not kept"), "{binvox}");
     assert!(!said("convert b.npy c.npz").contains("warning"));
     assert!(said("convert -q a.vox b.npy").is_empty());
@@ -113,7 +106,7 @@ fn standard_output_takes_the_format_that_is_named() {
 #[test]
 fn what_cannot_be_converted_is_refused_and_changes_nothing() {
     let folder = folder();
-    write(&folder.join("long.npy"), &VoxelGrid::empty([2001, 1, 1]).unwrap());
+    write_grid(&folder, "long.npy", &VoxelGrid::empty([2001, 1, 1]).unwrap());
     folder.write("grid.vti", "");
     for (args, complaint) in [
         ("convert gone.npy b.npy", "gone.npy: No such file"),

@@ -2,24 +2,6 @@
 
 use super::*;
 
-use trivox::VoxelGrid;
-use trivox::formats::{GridFormat, write_grid};
-
-pub(super) fn write(path: &Path, grid: &VoxelGrid) {
-    let format = GridFormat::of_path(path).unwrap();
-    write_grid(grid, format, &mut fs::File::create(path).unwrap()).unwrap();
-}
-
-pub(super) fn stdout(output: &Output) -> String {
-    String::from_utf8(output.stdout.clone()).unwrap()
-}
-
-/// The JSON that it printed, and its exit code.
-pub(super) fn report(folder: &Path, args: &str) -> (serde_json::Value, Option<i32>) {
-    let output = voxelize(folder, args);
-    (serde_json::from_slice(&output.stdout).unwrap(), output.status.code())
-}
-
 #[test]
 fn equal_grids_are_equal_across_formats() {
     let folder = folder();
@@ -40,9 +22,9 @@ fn equal_grids_are_equal_across_formats() {
 fn differences_are_counted_and_located() {
     let folder = folder();
     let a = [[0, 0, 0], [1, 2, 3], [9, 8, 7]];
-    write(&folder.join("a.npy"), &VoxelGrid::from_voxels([10, 10, 10], a).unwrap());
+    write_grid(&folder, "a.npy", &VoxelGrid::from_voxels([10, 10, 10], a).unwrap());
     let b = [[1, 2, 3], [4, 9, 1]];
-    write(&folder.join("b.npy"), &VoxelGrid::from_voxels([10, 10, 10], b).unwrap());
+    write_grid(&folder, "b.npy", &VoxelGrid::from_voxels([10, 10, 10], b).unwrap());
     let (json, code) = report(&folder, "diff a.npy b.npy --json");
     assert_eq!(code, Some(1));
     assert_eq!([&json["both"], &json["only_a"], &json["only_b"]], [1, 2, 1]);
@@ -66,8 +48,8 @@ fn differences_are_counted_and_located() {
 #[test]
 fn different_dimensions_are_a_difference() {
     let folder = folder();
-    write(&folder.join("a.npy"), &VoxelGrid::from_voxels([4, 4, 4], [[1, 1, 1]]).unwrap());
-    write(&folder.join("b.npy"), &VoxelGrid::from_voxels([4, 5, 4], [[1, 1, 1]]).unwrap());
+    write_grid(&folder, "a.npy", &VoxelGrid::from_voxels([4, 4, 4], [[1, 1, 1]]).unwrap());
+    write_grid(&folder, "b.npy", &VoxelGrid::from_voxels([4, 5, 4], [[1, 1, 1]]).unwrap());
     let output = voxelize(&folder, "diff a.npy b.npy");
     assert_eq!(output.status.code(), Some(1));
     let text = stdout(&output);
@@ -112,8 +94,8 @@ fn a_picture_shows_which_grid_has_what() {
     let row = |voxels: &[u32], dims| {
         VoxelGrid::from_voxels(dims, voxels.iter().map(|&x| [x, 0, 0])).unwrap()
     };
-    write(&folder.join("a.npy"), &row(&[0, 1, 2], [3, 1, 1]));
-    write(&folder.join("b.npy"), &row(&[1, 4], [5, 2, 1]));
+    write_grid(&folder, "a.npy", &row(&[0, 1, 2], [3, 1, 1]));
+    write_grid(&folder, "b.npy", &row(&[1, 4], [5, 2, 1]));
     let run = voxelize(&folder, "diff a.npy b.npy --preview d.png");
     assert_eq!(run.status.code(), Some(1));
     let text = stdout(&run);
@@ -143,8 +125,8 @@ fn voxels_that_differ_show_through_those_that_agree() {
     let shell: Vec<[u32; 3]> = cells.clone().filter(|&voxel| !is_inner(voxel, 1)).collect();
     let block = cells.filter(|&voxel| is_inner(voxel, 6));
     let filled = shell.iter().copied().chain(block);
-    write(&folder.join("a.npy"), &VoxelGrid::from_voxels([16; 3], shell.clone()).unwrap());
-    write(&folder.join("b.npy"), &VoxelGrid::from_voxels([16; 3], filled).unwrap());
+    write_grid(&folder, "a.npy", &VoxelGrid::from_voxels([16; 3], shell.clone()).unwrap());
+    write_grid(&folder, "b.npy", &VoxelGrid::from_voxels([16; 3], filled).unwrap());
     for (grids, is_shown) in [("a.npy b.npy", true), ("a.npy a.npy", false)] {
         voxelize(&folder, &format!("diff {grids} --preview d.png"));
         let picture = image::open(folder.join("d.png")).unwrap().to_rgb8();
@@ -156,7 +138,7 @@ fn voxels_that_differ_show_through_those_that_agree() {
 #[test]
 fn the_picture_of_empty_grids_is_said_to_be_empty() {
     let folder = folder();
-    write(&folder.join("a.npy"), &VoxelGrid::empty([4, 4, 4]).unwrap());
+    write_grid(&folder, "a.npy", &VoxelGrid::empty([4, 4, 4]).unwrap());
     let run = succeeds(&folder, "diff a.npy a.npy --preview d.png");
     assert!(stderr(&run).contains("warning: no voxel is occupied: the picture is empty"));
 }
@@ -165,8 +147,8 @@ fn the_picture_of_empty_grids_is_said_to_be_empty() {
 #[test]
 fn a_difference_counts_though_nobody_reads_it() {
     let folder = folder();
-    write(&folder.join("a.npy"), &VoxelGrid::empty([4, 4, 4]).unwrap());
-    write(&folder.join("b.npy"), &VoxelGrid::from_voxels([4, 4, 4], [[1, 1, 1]]).unwrap());
+    write_grid(&folder, "a.npy", &VoxelGrid::empty([4, 4, 4]).unwrap());
+    write_grid(&folder, "b.npy", &VoxelGrid::from_voxels([4, 4, 4], [[1, 1, 1]]).unwrap());
     for args in ["diff a.npy b.npy", "diff a.npy b.npy --json", "verify mesh.obj a.npy"] {
         // A pipe whose reader is gone before there is anything to write.
         let script = format!("(sleep 0.3; {VOXELIZE} {args}; echo $? >&2) | true");
@@ -178,7 +160,7 @@ fn a_difference_counts_though_nobody_reads_it() {
 #[test]
 fn unreadable_grids_exit_with_2() {
     let folder = folder();
-    write(&folder.join("a.npy"), &VoxelGrid::empty([4, 4, 4]).unwrap());
+    write_grid(&folder, "a.npy", &VoxelGrid::empty([4, 4, 4]).unwrap());
     for (args, complaint) in [
         ("diff a.npy gone.npy", "gone.npy: No such file"),
         ("diff old.npy a.npy", "old.npy: "),
@@ -198,15 +180,12 @@ fn unreadable_grids_exit_with_2() {
 fn a_picture_never_replaces_a_grid_that_is_read() {
     let folder = folder();
     for name in ["a.npy", "b.npy"] {
-        write(&folder.join(name), &VoxelGrid::empty([4, 4, 4]).unwrap());
         let _ = fs::remove_file(folder.join("link.png"));
         std::os::unix::fs::symlink(name, folder.join("link.png")).unwrap();
-        write(&folder.join("a.npy"), &VoxelGrid::empty([4, 4, 4]).unwrap());
-        write(&folder.join("b.npy"), &VoxelGrid::empty([4, 4, 4]).unwrap());
-        refuses(
-            &folder,
-            "diff a.npy b.npy --preview link.png",
-            "link.png: would overwrite an input",
-        );
+        for name in ["a.npy", "b.npy"] {
+            write_grid(&folder, name, &VoxelGrid::empty([4, 4, 4]).unwrap());
+        }
+        let complaint = "link.png: would overwrite an input";
+        refuses(&folder, "diff a.npy b.npy --preview link.png", complaint);
     }
 }

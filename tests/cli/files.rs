@@ -28,12 +28,9 @@ fn begin_to_write(mut command: Command, path: &Path) -> std::process::Child {
     let args = ["mesh.obj", "--res", "2000", "-o", "out.npy", "-q", "--json"];
     command.current_dir(path).args(args).stdout(Stdio::piped()).stderr(Stdio::piped());
     let run = command.spawn();
-    let begun = (0..10_000).any(|_| {
-        std::thread::sleep(std::time::Duration::from_millis(1));
-        // An empty one may be that of the check that the folder is writable.
-        let holds_data = |name: String| fs::metadata(path.join(name)).is_ok_and(|m| m.len() > 0);
-        temporary(path).into_iter().any(holds_data)
-    });
+    // An empty one may be that of the check that the folder is writable.
+    let holds_data = |name: String| fs::metadata(path.join(name)).is_ok_and(|m| m.len() > 0);
+    let begun = becomes(|| temporary(path).into_iter().any(holds_data));
     assert!(begun, "no temporary file with data was seen");
     run.unwrap()
 }
@@ -51,13 +48,10 @@ fn a_signal_that_is_ignored_from_the_start_stays_ignored() {
     let mut ignoring = Command::new("env");
     ignoring.args(["--default-signal", "--ignore-signal=HUP", VOXELIZE]);
     let mut run = begin_to_write(ignoring, &folder);
-    let pid = run.id().to_string();
-    let send =
-        |signal: &str| Command::new("kill").args(["-s", signal, &pid]).status().unwrap().success();
-    assert!(send("HUP"));
+    send("HUP", &run);
     std::thread::sleep(std::time::Duration::from_millis(300));
     assert_eq!(run.try_wait().unwrap(), None);
-    assert!(send("TERM"));
+    send("TERM", &run);
     assert_eq!(run.wait().unwrap().code(), Some(143));
 }
 
@@ -69,8 +63,7 @@ fn a_signal_leaves_the_old_file_and_no_other() {
         let path = &folder;
         fs::write(path.join("out.npy"), "an old file").unwrap();
         let run = begin_to_write(signalled(), path);
-        let pid = run.id().to_string();
-        assert!(Command::new("kill").args(["-s", signal, &pid]).status().unwrap().success());
+        send(signal, &run);
         let output = run.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(code), "{signal}");
         let why = format!("stopped by SIG{signal}: the unfinished output was removed");
@@ -153,8 +146,7 @@ fn a_pipe_is_written_to_under_any_name() {
     let expected = voxelize(&folder, "mesh.obj --res 8 -o - --format npy -q").stdout;
     for args in ["-o /dev/stdout --format npy", "-o >(cat) --format npy"] {
         let script = format!("{{ {VOXELIZE} mesh.obj --res 8 -q {args}; }} | cat");
-        let output = Command::new("bash").current_dir(&folder).args(["-c", &script]).output();
-        let output = output.unwrap();
+        let output = bash(&folder, &script);
         assert_eq!((stderr(&output), output.stdout), (String::new(), expected.clone()), "{args}");
     }
 }
@@ -176,13 +168,9 @@ fn a_signal_removes_the_copy_of_standard_input() {
             let copy = folder.join(name).join("standard-input.obj");
             fs::metadata(copy).is_ok_and(|copy| copy.len() > 0)
         };
-        let begun = (0..10_000).any(|_| {
-            std::thread::sleep(std::time::Duration::from_millis(1));
-            files(&folder).iter().any(copy_begun)
-        });
+        let begun = becomes(|| files(&folder).iter().any(copy_begun));
         assert!(begun, "{args}: no copy of standard input was seen");
-        let pid = run.id().to_string();
-        assert!(Command::new("kill").args(["-s", "TERM", &pid]).status().unwrap().success());
+        send("TERM", &run);
         let output = run.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(143), "{args}");
         assert_eq!(stderr(&output), "error: stopped by SIGTERM\n", "{args}");

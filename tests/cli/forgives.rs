@@ -16,6 +16,8 @@ fn without_a_resolution_there_are_256_voxels_and_that_is_said() {
 #[test]
 fn likely_mistakes_are_answered_with_what_was_likely_meant() {
     let folder = folder();
+    let grid = "old.npy: is a grid of voxels, and not a mesh: use `voxelize convert`";
+    let nameless = "vox: this is an extension without a name: use, for example, out.vox";
     for (args, complaint) in [
         ("mesh.obj out.vox", "out.vox: there is no such file: did you mean -o out.vox?"),
         ("inof mesh.obj", "inof: is neither a command nor a file: did you mean `voxelize info`?"),
@@ -38,14 +40,8 @@ fn likely_mistakes_are_answered_with_what_was_likely_meant() {
         ("mesh.obj --force", "(files are replaced without it)"),
         ("gone.vox -o a.npz", "gone.vox: No such file"),
         ("mesh.obj 64", "64: there is no such file: did you mean --res 64?"),
-        (
-            "mesh.obj old.npy",
-            "old.npy: is a grid of voxels, and not a mesh: use `voxelize convert`",
-        ),
-        (
-            "convert old.npy vox",
-            "vox: this is an extension without a name: use, for example, out.vox",
-        ),
+        ("mesh.obj old.npy", grid),
+        ("convert old.npy vox", nameless),
     ] {
         refuses(&folder, args, complaint);
     }
@@ -66,7 +62,7 @@ fn other_names_of_options_and_the_place_of_a_picture_are_understood() {
     ] {
         succeeds(&folder, args);
     }
-    assert_eq!(fs::read(folder.join("a.png")).unwrap(), fs::read(folder.join("b.png")).unwrap());
+    assert_eq!(folder.read("a.png"), folder.read("b.png"));
 }
 
 #[test]
@@ -157,26 +153,20 @@ fn a_folder_stands_for_the_meshes_in_it() {
     };
     assert_eq!(meshes("."), ["./0.obj", "./mesh.obj"]);
     assert_eq!(meshes(". --recursive"), ["./0.obj", "./deep/er/1.obj", "./mesh.obj"]);
-    let quoted = Command::new(VOXELIZE)
-        .current_dir(&folder)
-        .args(["*.obj", "--res", "8", "--json", "-q"])
-        .output()
-        .unwrap();
-    assert_eq!(json_lines(&quoted).len(), 2);
+    // As if it were in quotes.
+    assert_eq!(meshes("*.obj").len(), 2);
     refuses(&folder, "deep --res 8", "deep: no mesh is in this folder");
     succeeds(&folder, "mesh.obj --res 8 -o mesh.vox");
-    let table = String::from_utf8(voxelize(&folder, "info .").stdout).unwrap();
+    let table = stdout(&voxelize(&folder, "info ."));
     assert_eq!(table.lines().count(), 3, "{table}");
     assert!(table.contains("mesh.obj  2 triangles, 4 x 4 x 1 units"), "{table}");
     assert!(table.contains("mesh.vox  8 x 8 x 2 voxels, "), "{table}");
     let far = "v -1e308 0 0\nv 1e308 0 0\nv 0 1 0\nf 1 2 3\n";
     folder.write("far.obj", far);
-    let far = String::from_utf8(voxelize(&folder, "info far.obj").stdout).unwrap();
+    let far = stdout(&voxelize(&folder, "info far.obj"));
     assert!(far.contains("from (-1e308, 0, 0) to (1e308, 1, 0)"), "{far}");
-    assert!(
-        far.contains("warning: its topology is unknown: the mesh is more than 1.8e308 units long"),
-        "{far}"
-    );
+    let unknown = "warning: its topology is unknown: the mesh is more than 1.8e308 units long";
+    assert!(far.contains(unknown), "{far}");
 }
 
 #[test]
@@ -184,24 +174,20 @@ fn loops_and_edges_of_a_boundary_are_counted_alike() {
     let folder = folder();
     let twice = "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\nf 1 2 3\n";
     folder.write("twice.obj", twice);
-    let info = String::from_utf8(voxelize(&folder, "info twice.obj").stdout).unwrap();
+    let info = stdout(&voxelize(&folder, "info twice.obj"));
     assert!(info.contains("2 loops of 6 boundary edges"), "{info}");
 }
 
 #[test]
 fn standard_input_is_read_wherever_a_file_is() {
     let folder = folder();
-    let from = |input: &str, args: &str| {
-        let input = fs::File::open(folder.join(input)).unwrap();
-        let args = args.split_whitespace();
-        Command::new(VOXELIZE).current_dir(&folder).args(args).stdin(input).output().unwrap()
-    };
+    let from = |input: &str, args: &str| voxelize_from(&folder, input, args);
     succeeds(&folder, "mesh.obj --res 8 -o a.npy");
     let run = from("mesh.obj", "- --input-format obj --res 8 -o b.npy");
     assert!(run.status.success(), "{}", stderr(&run));
     assert!(from("a.npy", "diff - b.npy --input-format npy").status.success());
     assert!(from("a.npy", "convert - -o c.npy --input-format npy").status.success());
-    assert_eq!(fs::read(folder.join("a.npy")).unwrap(), fs::read(folder.join("c.npy")).unwrap());
+    assert_eq!(folder.read("a.npy"), folder.read("c.npy"));
     // Its copy is not named.
     let run = from("mesh.obj", "- --input-format obj --res 8 --json");
     assert_eq!(json_lines(&run)[0]["mesh"], "standard input");
@@ -243,11 +229,8 @@ fn what_the_output_cannot_hold_is_said() {
     let folder = folder();
     folder.write("m.mtl", "newmtl red\nKd 1 0 0\n");
     folder.write("red.obj", format!("mtllib m.mtl\nusemtl red\n{MESH}"));
-    says(
-        &folder,
-        "red.obj --res 8 -o red.npy",
-        "note: the mesh has colours, but .npy files hold none",
-    );
+    let note = "note: the mesh has colours, but .npy files hold none";
+    says(&folder, "red.obj --res 8 -o red.npy", note);
     says(&folder, "mesh.obj --res 400 -o high.schem", "warning: the schematic is 400 blocks high");
 }
 
@@ -259,11 +242,11 @@ fn completions_and_the_manual_are_those_of_this_program() {
         let script = String::from_utf8(script.stdout).unwrap();
         assert!(script.contains("voxel-size") && script.contains("turntable"), "{shell}");
     }
-    let page = String::from_utf8(voxelize(&folder, "man").stdout).unwrap();
+    let page = stdout(&voxelize(&folder, "man"));
     assert!(page.starts_with(".ie") && page.contains("turntable"), "{page}");
     let header = page.lines().find(|line| line.starts_with(".TH ")).unwrap();
     assert!(header.contains(concat!("\"voxelize ", env!("CARGO_PKG_VERSION"), "\"")), "{header}");
-    let version = String::from_utf8(voxelize(&folder, "--version").stdout).unwrap();
+    let version = stdout(&voxelize(&folder, "--version"));
     let number = format!("voxelize {}", env!("CARGO_PKG_VERSION"));
     assert!(version.starts_with(&number) && version.contains("\nfeatures: "), "{version}");
 }

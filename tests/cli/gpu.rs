@@ -1,37 +1,22 @@
 //! Runs that need an adapter.
 
 use super::*;
-use crate::environment;
-use trivox::gpu::Adapter;
-
-fn no_adapter() -> bool {
-    let none = Adapter::preferred().is_empty();
-    if none {
-        environment::skip_without_adapter("no adapter");
-    }
-    none
-}
 
 #[test]
 fn check_compares_both_backends_and_says_so() {
-    if no_adapter() {
-        return;
-    }
+    let Some(_) = adapter() else { return };
     let folder = folder();
     for backend in ["cpu", "gpu"] {
         let args = format!("mesh.obj --res 50 --check --backend {backend} -o {backend}.npy");
         let output = succeeds(&folder, &args);
         assert!(stderr(&output).contains("the same, bit for bit"), "{}", stderr(&output));
     }
-    let bytes = ["cpu", "gpu"].map(|b| fs::read(folder.join(format!("{b}.npy"))).unwrap());
-    assert_eq!(bytes[0], bytes[1]);
+    assert_eq!(folder.read("cpu.npy"), folder.read("gpu.npy"));
 }
 
 #[test]
 fn both_kernels_of_a_gpu_give_the_same_voxels() {
-    if no_adapter() {
-        return;
-    }
+    let Some(_) = adapter() else { return };
     let folder = folder();
     let run = |kernel: &str| {
         let args = format!("mesh.obj --res 50 --backend gpu --kernel {kernel} --json");
@@ -47,9 +32,7 @@ fn both_kernels_of_a_gpu_give_the_same_voxels() {
 
 #[test]
 fn check_compares_distances_too() {
-    if no_adapter() {
-        return;
-    }
+    let Some(_) = adapter() else { return };
     let folder = folder();
     for backend in ["cpu", "gpu"] {
         let args = format!("mesh.obj --res 20 --distance 3 --check --backend {backend}");
@@ -61,15 +44,12 @@ fn check_compares_distances_too() {
         );
         assert!(!stderr(&output).contains("distances were computed"), "{}", stderr(&output));
     }
-    let bytes = ["cpu", "gpu"].map(|b| fs::read(folder.join(format!("{b}.npy"))).unwrap());
-    assert_eq!(bytes[0], bytes[1]);
+    assert_eq!(folder.read("cpu.npy"), folder.read("gpu.npy"));
 }
 
 #[test]
 fn an_adapter_that_is_not_there_is_refused_with_those_that_are() {
-    if no_adapter() {
-        return;
-    }
+    let Some(_) = adapter() else { return };
     let folder = folder();
     let output = voxelize(&folder, "mesh.obj --res 8 --backend gpu --adapter voodoo");
     assert_eq!(output.status.code(), Some(2));
@@ -80,9 +60,7 @@ fn an_adapter_that_is_not_there_is_refused_with_those_that_are() {
 
 #[test]
 fn many_meshes_share_one_gpu_and_are_checked() {
-    if no_adapter() {
-        return;
-    }
+    let Some(_) = adapter() else { return };
     let folder = with_meshes(4);
     for backend in ["cpu", "gpu"] {
         let args = "0.obj 1.obj 2.obj 3.obj --res 30 --check --json --threads 3 -q";
@@ -90,10 +68,8 @@ fn many_meshes_share_one_gpu_and_are_checked() {
         let lines = json_lines(&run);
         assert_eq!(lines.len(), 4);
         for line in &lines {
-            assert_eq!(
-                (&line["check"]["differing"], &line["backend"]),
-                (&0.into(), &backend.into())
-            );
+            let found = (&line["check"]["differing"], &line["backend"]);
+            assert_eq!(found, (&0.into(), &backend.into()));
         }
         // Those that come after the device is open do not open it.
         let start = |line: &serde_json::Value| line["timings_ms"]["start"].as_f64().unwrap();
@@ -104,9 +80,7 @@ fn many_meshes_share_one_gpu_and_are_checked() {
 
 #[test]
 fn an_adapter_that_is_not_there_fails_each_mesh() {
-    if no_adapter() {
-        return;
-    }
+    let Some(_) = adapter() else { return };
     let folder = with_meshes(2);
     let run = voxelize(&folder, "0.obj 1.obj --res 8 --adapter voodoo --json -q");
     assert_eq!(run.status.code(), Some(2));
@@ -117,9 +91,7 @@ fn an_adapter_that_is_not_there_fails_each_mesh() {
 
 #[test]
 fn check_compares_every_mode() {
-    if no_adapter() {
-        return;
-    }
+    let Some(_) = adapter() else { return };
     let folder = folder();
     for mode in ["thin", "solid --fill vote", "solid --fill winding --shell", "solid --fill flood"]
     {
@@ -131,11 +103,9 @@ fn check_compares_every_mode() {
 
 #[test]
 fn a_picture_drawn_on_a_gpu_is_that_of_the_cpu() {
-    if no_adapter() {
-        return;
-    }
+    let Some(adapter) = adapter() else { return };
     let folder = folder();
-    let label = Adapter::preferred()[0].label();
+    let label = adapter.label();
     // A name without spaces that it has.
     let named = format!(" --adapter {}", label.split_whitespace().nth(1).unwrap());
     let options = "--res 9 --size 40x30 --background transparent --json -q";
@@ -145,12 +115,10 @@ fn a_picture_drawn_on_a_gpu_is_that_of_the_cpu() {
         let said = json(&run);
         assert_eq!(said["backend"], if more.is_empty() { "cpu" } else { "gpu" });
         assert_eq!(said["adapter"].is_string(), !more.is_empty());
-        let is_slow = !more.is_empty() && Adapter::preferred()[0].is_software();
+        let is_slow = !more.is_empty() && adapter.is_software();
         let warnings = said["warnings"].to_string();
         assert_eq!(warnings.contains("is software: --backend cpu draws the same"), is_slow);
-        let [expected, drawn] =
-            ["cpu.png", name].map(|name| std::fs::read(folder.join(name)).unwrap());
-        assert!(expected == drawn, "{name}");
+        assert!(folder.read("cpu.png") == folder.read(name), "{name}");
     }
 }
 
@@ -158,12 +126,10 @@ fn a_picture_drawn_on_a_gpu_is_that_of_the_cpu() {
 fn a_gpu_to_draw_with_that_is_not_there_is_refused() {
     let folder = folder();
     let refused = voxelize(&folder, "render mesh.obj --res 8 -o a.png --adapter voodoo");
-    assert_eq!(refused.status.code(), Some(2));
     let said = stderr(&refused);
-    assert!(
-        said.contains("no adapter matches 'voodoo'") || said.contains("no GPU adapter"),
-        "{said}"
-    );
+    let is_why =
+        ["no adapter matches 'voodoo'", "no GPU adapter"].iter().any(|why| said.contains(why));
+    assert!(refused.status.code() == Some(2) && is_why, "{said}");
     let both = "render mesh.obj --res 8 -o a.png --backend cpu --adapter voodoo";
     fails(&folder, both, "leave one of them out");
     assert!(!folder.join("a.png").exists());

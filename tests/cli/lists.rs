@@ -2,14 +2,6 @@
 
 use super::*;
 
-/// Runs `args` with `input` as standard input.
-fn voxelize_from(folder: &Path, args: &str, input: &str) -> Output {
-    fs::write(folder.join("input"), input).unwrap();
-    let input = fs::File::open(folder.join("input")).unwrap();
-    let args = args.split_whitespace();
-    Command::new(VOXELIZE).current_dir(folder).args(args).stdin(input).output().unwrap()
-}
-
 fn meshes(output: &Output) -> Vec<String> {
     assert!(output.status.success(), "{}", stderr(output));
     let lines = json_lines(output);
@@ -23,7 +15,8 @@ fn a_list_names_meshes_as_if_they_were_typed() {
     folder.write("list.txt", "# comment\n2.obj\r\n\n   \n./@3.obj\n1.obj");
     let run = voxelize(&folder, "mesh.obj @list.txt 0.obj --res 8 --json -q");
     assert_eq!(meshes(&run), ["mesh.obj", "2.obj", "./@3.obj", "1.obj", "0.obj"]);
-    let run = voxelize_from(&folder, "@- --res 8 --json -q", "1.obj\n0.obj\n");
+    folder.write("input", "1.obj\n0.obj\n");
+    let run = voxelize_from(&folder, "input", "@- --res 8 --json -q");
     assert_eq!(meshes(&run), ["1.obj", "0.obj"]);
 }
 
@@ -35,11 +28,8 @@ fn a_list_of_one_mesh_is_treated_as_a_list() {
     assert_eq!(meshes(&run), ["mesh.obj"]);
     assert_eq!(files(&folder.join("voxels")), ["mesh.vox"]);
     assert!(stderr(&run).contains("1 mesh: 1 voxelized"), "{}", stderr(&run));
-    refuses(
-        &folder,
-        "@list.txt --res 8 -o - --format vox",
-        "standard output takes the voxels of one",
-    );
+    let complaint = "standard output takes the voxels of one";
+    refuses(&folder, "@list.txt --res 8 -o - --format vox", complaint);
 }
 
 #[cfg(target_os = "linux")]
@@ -92,20 +82,20 @@ fn a_mesh_that_is_named_twice_is_made_once_with_a_warning() {
 #[test]
 fn shards_together_make_the_whole() {
     let folder = with_meshes(7);
-    let path = &folder;
-    fs::write(path.join("list.txt"), "0.obj\n1.obj\n2.obj\n3.obj\n4.obj\n5.obj\n6.obj\n").unwrap();
-    succeeds(path, "@list.txt --res 20 -o whole");
-    let shard = |args: &str| voxelize(path, &format!("@list.txt --res 20 --json {args}"));
+    let names: Vec<String> = (0..7).map(|number| format!("{number}.obj")).collect();
+    folder.write("list.txt", names.join("\n"));
+    succeeds(&folder, "@list.txt --res 20 -o whole");
+    let shard = |args: &str| voxelize(&folder, &format!("@list.txt --res 20 --json {args}"));
     let mut parts: Vec<Vec<String>> =
         (1..=3).map(|index| meshes(&shard(&format!("-o parts --shard {index}/3")))).collect();
     assert!(parts.iter().all(|part| matches!(part.len(), 2 | 3) && part.is_sorted()), "{parts:?}");
     parts.sort();
     let mut together = parts.concat();
     together.sort();
-    assert_eq!(together, ["0.obj", "1.obj", "2.obj", "3.obj", "4.obj", "5.obj", "6.obj"]);
-    assert_eq!(files(&path.join("parts")), files(&path.join("whole")));
-    for file in files(&path.join("whole")) {
-        let bytes = |folder: &str| fs::read(path.join(folder).join(&file)).unwrap();
+    assert_eq!(together, names);
+    assert_eq!(files(&folder.join("parts")), files(&folder.join("whole")));
+    for file in files(&folder.join("whole")) {
+        let bytes = |place: &str| folder.read(Path::new(place).join(&file));
         assert!(bytes("parts") == bytes("whole"), "{file}");
     }
     let empty = shard("--shard 8/8");
@@ -113,8 +103,7 @@ fn shards_together_make_the_whole() {
     assert!(stderr(&empty).starts_with("shard 8/8, 0 of 7 meshes: "), "{}", stderr(&empty));
 
     // As much work as all others together.
-    let large = fs::read_to_string(path.join("5.obj")).unwrap() + &"# more\n".repeat(150_000);
-    fs::write(path.join("5.obj"), large).unwrap();
+    folder.write("5.obj", [folder.read("5.obj"), b"# more\n".repeat(150_000)].concat());
     assert_eq!(meshes(&shard("--shard 1/2")), ["5.obj"]);
     assert_eq!(meshes(&shard("--shard 2/2")).len(), 6);
 }

@@ -35,7 +35,8 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use tempfile::TempDir;
-use trivox::formats::read_grid;
+use trivox::VoxelGrid;
+use trivox::formats::{GridFormat, read_grid};
 
 const VOXELIZE: &str = env!("CARGO_BIN_EXE_voxelize");
 
@@ -52,6 +53,15 @@ impl Folder {
 
     fn write(&self, name: impl AsRef<Path>, content: impl AsRef<[u8]>) {
         fs::write(self.join(name), content).unwrap();
+    }
+
+    fn read(&self, name: impl AsRef<Path>) -> Vec<u8> {
+        fs::read(self.join(name)).unwrap()
+    }
+
+    /// The voxels of a file.
+    fn grid(&self, name: &str) -> VoxelGrid {
+        read_grid(self.join(name)).unwrap().grid
     }
 }
 
@@ -88,6 +98,13 @@ fn with_meshes(number: usize) -> Folder {
 fn voxelize(folder: &Path, args: &str) -> Output {
     let args = args.split_whitespace();
     Command::new(VOXELIZE).current_dir(folder).args(args).output().unwrap()
+}
+
+/// The same with a file as standard input.
+fn voxelize_from(folder: &Path, input: &str, args: &str) -> Output {
+    let input = fs::File::open(folder.join(input)).unwrap();
+    let args = args.split_whitespace();
+    Command::new(VOXELIZE).current_dir(folder).args(args).stdin(input).output().unwrap()
 }
 
 /// Runs `args`, which must succeed.
@@ -128,6 +145,48 @@ fn signalled() -> Command {
 
 fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+/// Whether this becomes so within some seconds.
+fn becomes(mut is_so: impl FnMut() -> bool) -> bool {
+    (0..10_000).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(1));
+        is_so()
+    })
+}
+
+/// Sends `signal` to the program.
+#[cfg(unix)]
+fn send(signal: &str, run: &std::process::Child) {
+    let pid = run.id().to_string();
+    assert!(Command::new("kill").args(["-s", signal, &pid]).status().unwrap().success());
+}
+
+/// The adapter that is used unless another one is asked for; a line says where there is none.
+#[cfg(feature = "gpu")]
+fn adapter() -> Option<trivox::gpu::Adapter> {
+    let adapter = trivox::gpu::Adapter::preferred().into_iter().next();
+    if adapter.is_none() {
+        environment::skip_without_adapter("no adapter");
+    }
+    adapter
+}
+
+/// The grid as a file of the format that `name` has.
+fn write_grid(folder: &Path, name: &str, grid: &VoxelGrid) {
+    let format = GridFormat::of_path(name).unwrap();
+    let mut file = fs::File::create(folder.join(name)).unwrap();
+    trivox::formats::write_grid(grid, format, &mut file).unwrap();
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+/// What it printed of one thing, in JSON, and its exit code.
+fn report(folder: &Path, args: &str) -> (serde_json::Value, Option<i32>) {
+    let output = voxelize(folder, args);
+    (serde_json::from_slice(&output.stdout).unwrap(), output.status.code())
 }
 
 fn files(folder: &Path) -> Vec<String> {

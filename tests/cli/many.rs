@@ -173,11 +173,9 @@ fn what_is_said_of_a_mesh_names_it() {
     folder.write("rich.obj", format!("{MESH}p 1\n"));
     let said = says(&folder, "0.obj rich.obj gone.obj lost.obj --res 8", "\nwarning: rich.obj: ");
     assert!(said.contains("\nfailed: gone.obj, lost.obj\nnote: no file is written"), "{said}");
-    let said = says(
-        &folder,
-        "0.obj rich.obj --res 8 -v",
-        "mesh      rich.obj, 2 triangles\nsize      4 x 4 x 1 mesh units, from (0, 0, 0)\ngrid      8 x",
-    );
+    let summary = "mesh      rich.obj, 2 triangles\nsize      4 x 4 x 1 mesh units, from (0, 0, 0)\n\
+                   grid      8 x";
+    let said = says(&folder, "0.obj rich.obj --res 8 -v", summary);
     assert!(said.contains("triangle-brick pairs, fewer than the"), "{said}");
     assert!(said.contains("\nnote: rich.obj: no file is written"), "{said}");
 }
@@ -214,12 +212,8 @@ fn an_interrupt_leaves_no_file_of_any_of_those_at_work() {
     let args = args.split(' ');
     let mut run = signalled().current_dir(&folder).args(args).spawn().unwrap();
     let out = folder.join("out");
-    let begun = (0..10_000).any(|_| {
-        std::thread::sleep(std::time::Duration::from_millis(1));
-        out.is_dir() && files(&out).len() > 1
-    });
-    let pid = run.id().to_string();
-    assert!(Command::new("kill").args(["-s", "INT", &pid]).status().unwrap().success());
+    let begun = becomes(|| out.is_dir() && files(&out).len() > 1);
+    send("INT", &run);
     assert_eq!(run.wait().unwrap().code(), Some(130));
     assert!(begun, "two temporary files at once were not seen");
     assert_eq!(files(&out), Vec::<String>::new());

@@ -21,12 +21,7 @@ fn a_grid_past_the_bound_is_refused_with_a_figure_that_does() {
     let bound = suggested(&refused);
     let made = succeeds(&folder, &format!("{args} {bound}"));
     let unbounded = voxelize(&folder, "mesh.obj --res 4096 --backend cpu --json");
-    assert_eq!(hash_in(&made), hash_in(&unbounded));
-}
-
-fn hash_in(output: &Output) -> String {
-    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    json["hash"].as_str().unwrap().to_owned()
+    assert_eq!(json(&made)["hash"], json(&unbounded)["hash"]);
 }
 
 #[test]
@@ -82,23 +77,18 @@ fn of_several_meshes_only_those_that_need_too_much_are_refused() {
 #[test]
 fn a_limit_of_the_address_space_is_a_refusal_and_no_abort() {
     let folder = folder();
-    let program = crate::VOXELIZE;
-    let script =
-        format!("ulimit -v 1500000; {program} mesh.obj --res 65536 --backend cpu --threads 2");
-    let mut shell = std::process::Command::new("sh");
-    let output = shell.current_dir(&folder).args(["-c", &script]).output().unwrap();
-    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
-    let message = stderr(&output);
-    assert!(message.contains("the limit of its address space is"), "{message}");
-    assert!(message.contains("(ulimit -v)"), "{message}");
     succeeds(&folder, "mesh.obj --res 8 -o grid.npz");
-    let script =
-        format!("ulimit -v 1000000; {program} render grid.npz --size 16384x16384 -o a.png");
-    let mut shell = std::process::Command::new("sh");
-    let output = shell.current_dir(&folder).args(["-c", &script]).output().unwrap();
-    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
-    let message = stderr(&output);
-    assert!(message.contains("too little memory for a picture of 16384x16384"), "{message}");
+    let grid = ["the limit of its address space is", "(ulimit -v)"];
+    let picture = ["too little memory for a picture of 16384x16384", ""];
+    for (kilobytes, args, complaints) in [
+        (1_500_000, "mesh.obj --res 65536 --backend cpu --threads 2", grid),
+        (1_000_000, "render grid.npz --size 16384x16384 -o a.png", picture),
+    ] {
+        let output = bash(&folder, &format!("ulimit -v {kilobytes}; {VOXELIZE} {args}"));
+        let message = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{message}");
+        assert!(complaints.iter().all(|complaint| message.contains(complaint)), "{message}");
+    }
 }
 
 #[test]

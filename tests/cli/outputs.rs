@@ -48,6 +48,7 @@ fn impossible_outputs_are_refused_before_anything_starts() {
     fs::create_dir(folder.join("sub")).unwrap();
     fs::copy(folder.join("1.obj"), folder.join("sub/0.obj")).unwrap();
     folder.write("file", "a file");
+    let both = "out/0.vox: 0.obj and sub/0.obj would both be written there";
     for (args, complaint) in [
         ("0.obj 1.obj -o -", "standard output takes the voxels of one mesh"),
         ("0.obj 1.obj -o - --format vox", "name a folder"),
@@ -57,10 +58,7 @@ fn impossible_outputs_are_refused_before_anything_starts() {
         ("0.obj 1.obj -o file", "file: names a file, but several meshes need a folder"),
         ("0.obj 1.obj -o file/", "file/: a file lies where the folder belongs: remove it, or"),
         ("0.obj 1.obj -o file/folder", "file/folder: a file lies where the folder belongs"),
-        (
-            "0.obj mesh.obj sub/0.obj -o out",
-            "out/0.vox: 0.obj and sub/0.obj would both be written there",
-        ),
+        ("0.obj mesh.obj sub/0.obj -o out", both),
         ("0.obj sub/0.obj -o out --shard 1/2", "with --recursive, to keep the folders below it"),
         ("0.obj 0.stl -o out", "leave one out, by a pattern such as '*.glb', or rename one"),
     ] {
@@ -133,11 +131,8 @@ fn a_mesh_of_voxels_is_read_as_a_mesh_and_never_replaces_what_it_was_made_of() {
         for args in ["diff mesh.npy", "convert", "verify mesh.obj"] {
             voxelize(&folder, "mesh.obj --res 8 -o mesh.npy");
             let more = if args == "convert" { " b.npy" } else { "" };
-            refuses(
-                &folder,
-                &format!("{args} {file}{more}"),
-                &format!("{file}: is a mesh, and not"),
-            );
+            let complaint = format!("{file}: is a mesh, and not");
+            refuses(&folder, &format!("{args} {file}{more}"), &complaint);
         }
         // Of the same voxels, and those that touch these.
         let again = json(&voxelize(&folder, &format!("{file} --voxel-size 0.5 --json")));
@@ -189,22 +184,15 @@ fn no_file_that_a_run_reads_is_replaced() {
 #[test]
 fn resume_sees_a_changed_palette_and_changed_blocks() {
     let folder = folder();
-    let palette = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/lighthouse.png");
-    fs::copy(palette, folder.join("p.png")).unwrap();
+    folder.write("p.png", include_bytes!("../../assets/lighthouse.png"));
     folder.write("b.txt", "stone #777777\n");
     let skipped = |args: &str| stderr(&voxelize(&folder, args)).contains("skipped");
-    let (vox, schem) = (
-        "mesh.obj --res 8 -o a.vox --palette p.png --resume",
-        "mesh.obj --res 8 -o a.schem --blocks b.txt --resume",
-    );
+    let vox = "mesh.obj --res 8 -o a.vox --palette p.png --resume";
+    let schem = "mesh.obj --res 8 -o a.schem --blocks b.txt --resume";
     for args in [vox, schem] {
         assert!(!skipped(args) && skipped(args), "{args}");
     }
-    fs::copy(
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/lighthouse.png"),
-        folder.join("p.png"),
-    )
-    .unwrap();
+    folder.write("p.png", include_bytes!("../../docs/lighthouse.png"));
     folder.write("b.txt", "dirt #773311\n");
     for args in [vox, schem] {
         assert!(!skipped(args), "{args}");
@@ -231,13 +219,10 @@ fn files_that_look_like_parts_of_a_new_vox_but_are_older_are_named() {
     }
     let warned =
         |args: &str| json(&voxelize(&folder, &format!("{args} --json")))["warnings"].to_string();
-    let said = warned("mesh.obj --res 8 -o big.vox");
-    assert!(
-        said.contains("or of its parts: big-0-0-0.vox, big-7-0-0.vox: remove them if"),
-        "{said}"
-    );
-    let said = warned("mesh.obj --res 2100 -o big.vox");
-    assert!(said.contains("or of its parts: big-7-0-0.vox, big.vox: remove them if"), "{said}");
+    for (res, parts) in [(8, "big-0-0-0.vox, big-7-0-0.vox"), (2100, "big-7-0-0.vox, big.vox")] {
+        let said = warned(&format!("mesh.obj --res {res} -o big.vox"));
+        assert!(said.contains(&format!("or of its parts: {parts}: remove them if")), "{said}");
+    }
     assert_eq!(warned("mesh.obj --res 8 -o small.vox"), "[]");
 }
 
@@ -249,21 +234,19 @@ fn a_vox_past_magica_voxels_world_is_several_files_and_that_is_said() {
     let run = voxelize(&folder, args);
     let json = json(&run);
     let names = ["big-0-0-0.vox", "big-0-1-0.vox", "big-1-0-0.vox", "big-1-1-0.vox"];
-    let mut listed: Vec<_> =
-        json["output"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
+    let mut listed: Vec<String> = serde_json::from_value(json["output"].clone()).unwrap();
     listed.sort_unstable();
     assert_eq!(listed, names);
     let all = [&names[..], &["mesh.obj"]].concat();
     assert_eq!(files(&folder), all);
     let bytes: u64 = names.iter().map(|name| fs::metadata(folder.join(name)).unwrap().len()).sum();
     assert_eq!(json["bytes"], bytes);
-    let occupied: u64 =
-        names.iter().map(|name| read_grid(folder.join(name)).unwrap().grid.occupied()).sum();
+    let occupied: u64 = names.iter().map(|name| folder.grid(name).occupied()).sum();
     assert_eq!(json["occupied"], occupied);
     let warning = json["warnings"][0].as_str().unwrap();
     assert!(warning.contains("2,000 voxels") && warning.contains("4 files"), "{warning}");
-    let said =
-        says(&folder, "mesh.obj --res 2100 -o big.vox", "wrote     big-0-0-0.vox, big-1-0-0.vox, ");
+    let wrote = "wrote     big-0-0-0.vox, big-1-0-0.vox, ";
+    let said = says(&folder, "mesh.obj --res 2100 -o big.vox", wrote);
     assert!(said.contains("warning: MagicaVoxel shows 2,000 voxels"), "{said}");
 }
 

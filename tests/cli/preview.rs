@@ -8,7 +8,7 @@ fn a_preview_is_the_picture_that_render_draws() {
     let run = succeeds(&folder, "mesh.obj --res 8 -o mesh.vox --preview a.png");
     assert!(stderr(&run).contains("drew      a.png\n"), "{}", stderr(&run));
     succeeds(&folder, "render mesh.vox -o b.png --size 512 --samples 2 -q");
-    let [a, b] = ["a.png", "b.png"].map(|name| fs::read(folder.join(name)).unwrap());
+    let [a, b] = ["a.png", "b.png"].map(|name| folder.read(name));
     assert!(a == b);
     let alone = json(&voxelize(&folder, "mesh.obj --res 8 --preview c.png --json"));
     assert_eq!(alone["preview"], "c.png");
@@ -24,7 +24,7 @@ fn a_preview_has_the_colours_of_the_file() {
         let told = json(&voxelize(&folder, &format!("{run} --json")));
         let render = format!("render {output} -o b.png --size 512 --samples 2 -q");
         succeeds(&folder, &render);
-        let [a, b] = ["a.png", "b.png"].map(|name| fs::read(folder.join(name)).unwrap());
+        let [a, b] = ["a.png", "b.png"].map(|name| folder.read(name));
         assert!(a == b, "{output}");
         // The list of blocks, before and after.
         let info = json(&voxelize(&folder, &format!("info {output} --json")));

@@ -1,9 +1,6 @@
 //! `voxelize render`: what it draws and refuses.
 
-use super::diff::write;
 use super::*;
-
-use trivox::VoxelGrid;
 
 #[test]
 fn a_grid_is_drawn_to_a_png_and_that_is_said() {
@@ -43,8 +40,8 @@ fn where_the_camera_is_is_said_in_the_meshs_units() {
     // The mesh is 4 units wide, of which the grid's front shows 4 x 4.
     for unit in [0.5, 0.25] {
         succeeds(&folder, &format!("mesh.obj --voxel-size {unit} -o a.vdb"));
-        let said =
-            json(&voxelize(&folder, "render a.vdb -o a.png --view front --size 80x40 --json -q"));
+        let front = "render a.vdb -o a.png --view front --size 80x40 --json -q";
+        let said = json(&voxelize(&folder, front));
         let camera = &said["camera"];
         assert_eq!(camera["projection"], "orthographic");
         let [right, up, back] = ["right", "up", "back"].map(|axis| camera[axis].to_string());
@@ -74,8 +71,8 @@ fn view_zoom_light_and_edges_are_as_asked_for() {
     let folder = folder();
     succeeds(&folder, "mesh.obj --res 9 -o a.npz");
     let drawn = |args: &str| {
-        let said =
-            voxelize(&folder, &format!("render a.npz -o a.png --size 60x60 --json -q {args}"));
+        let render = format!("render a.npz -o a.png --size 60x60 --json -q {args}");
+        let said = voxelize(&folder, &render);
         (json(&said)["camera"].clone(), fs::read(folder.join("a.png")).unwrap())
     };
     let plain = drawn("");
@@ -135,10 +132,8 @@ fn what_is_to_be_said_of_a_meshs_voxels_is_said_with_its_picture() {
         let main = voxelize(&folder, &format!("three.obj --res 25 {options}"));
         let main = stderr(&main);
         let warnings: Vec<&str> = main.lines().filter(|l| l.starts_with("warning: ")).collect();
-        let run =
-            voxelize(&folder, &format!("render three.obj --res 25 {options} -o a.png --size 9x9"));
-        let said = stderr(&run);
-        assert!(said.contains(expected), "{said}");
+        let render = format!("render three.obj --res 25 {options} -o a.png --size 9x9");
+        let said = says(&folder, &render, expected);
         let drawn: Vec<&str> = said.lines().filter(|l| l.starts_with("warning: ")).collect();
         assert_eq!(drawn, warnings);
     }
@@ -156,7 +151,7 @@ fn a_mesh_past_the_bound_of_memory_is_refused() {
 #[test]
 fn an_empty_grid_is_said_to_be_so() {
     let folder = folder();
-    write(&folder.join("empty.npy"), &VoxelGrid::empty([4, 5, 6]).unwrap());
+    write_grid(&folder, "empty.npy", &VoxelGrid::empty([4, 5, 6]).unwrap());
     let run = succeeds(&folder, "render empty.npy -o a.png --size 8x8");
     assert!(stderr(&run).contains("warning: no voxel is occupied"), "{}", stderr(&run));
 }
@@ -164,14 +159,12 @@ fn an_empty_grid_is_said_to_be_so() {
 #[test]
 fn what_cannot_be_drawn_is_refused_and_changes_nothing() {
     let folder = folder();
-    write(&folder.join("one.npy"), &VoxelGrid::from_voxels([1; 3], [[0; 3]]).unwrap());
+    write_grid(&folder, "one.npy", &VoxelGrid::from_voxels([1; 3], [[0; 3]]).unwrap());
+    let jpg = "a.jpg: unknown file extension '.jpg': pictures are .png files";
     for (args, complaint) in [
         ("render gone.npy -o a.png", "gone.npy: No such file"),
         ("render old.npy -o a.png", "old.npy: "),
-        (
-            "render one.npy -o a.jpg",
-            "a.jpg: unknown file extension '.jpg': pictures are .png files",
-        ),
+        ("render one.npy -o a.jpg", jpg),
         ("render one.npy -o a", "a: no file extension"),
         ("render one.npy -o a.gif", "a.gif: a .gif is an animation: use --turntable N"),
         ("render one.npy -o nowhere/a.png", "there is no folder 'nowhere'"),

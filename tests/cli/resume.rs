@@ -15,6 +15,11 @@ fn none() -> Vec<String> {
     Vec::new()
 }
 
+/// What two runs keep of which the first makes the mesh, and the second none.
+fn made_once() -> (Vec<String>, Vec<String>) {
+    (none(), vec!["mesh.obj".to_owned()])
+}
+
 #[test]
 fn what_is_done_is_skipped_and_said() {
     let folder = with_meshes(2);
@@ -66,17 +71,15 @@ fn no_gpu_is_started_for_what_is_skipped() {
 fn what_is_cut_short_or_changed_is_made_again() {
     for format in ["vox", "npy"] {
         let folder = folder();
-        let path = &folder;
         let args = format!("mesh.obj --res 12 -o out.{format}");
-        let file = path.join(format!("out.{format}"));
-        assert_eq!(kept(path, &args), none());
-        assert_eq!(kept(path, &args), ["mesh.obj"]);
+        let file = folder.join(format!("out.{format}"));
+        assert_eq!((kept(&folder, &args), kept(&folder, &args)), made_once());
         let whole = fs::read(&file).unwrap();
         let mut changed = whole.clone();
         *changed.last_mut().unwrap() ^= 1;
         for spoilt in [&whole[..whole.len() - 1], &changed, b"", b"something"] {
             fs::write(&file, spoilt).unwrap();
-            assert_eq!(kept(path, &args), none(), "{} bytes", spoilt.len());
+            assert_eq!(kept(&folder, &args), none(), "{} bytes", spoilt.len());
             assert!(fs::read(&file).unwrap() == whole);
         }
     }
@@ -93,7 +96,7 @@ fn what_is_of_a_mesh_of_other_content_is_made_again() {
     let other = fs::read_to_string(&mesh).unwrap().replace("4 4 1", "4 4 2");
     fs::write(&mesh, other).unwrap();
     fs::File::options().append(true).open(&mesh).unwrap().set_modified(at).unwrap();
-    assert_eq!((kept(&folder, args), kept(&folder, args)), (none(), vec!["mesh.obj".to_owned()]));
+    assert_eq!((kept(&folder, args), kept(&folder, args)), made_once());
     // The same bytes in another format.
     fs::copy(&mesh, folder.join("mesh.off")).unwrap();
     let run = voxelize(&folder, "mesh.off --res 12 -o out.vox --resume");
@@ -119,17 +122,16 @@ fn what_is_of_other_sidecar_files_is_made_again() {
     let folder = folder();
     textured(&folder);
     let run = || kept(&folder, "mesh.obj --res 12 -o out.vox");
-    assert_eq!((run(), run()), (none(), vec!["mesh.obj".to_owned()]));
+    assert_eq!((run(), run()), made_once());
     for name in ["mesh.mtl", "red.png"] {
         let file = folder.join(name);
         let bytes = fs::read(&file).unwrap();
-        // Missing, there again, and of another content.
         fs::remove_file(&file).unwrap();
-        assert_eq!((run(), run()), (none(), vec!["mesh.obj".to_owned()]), "{name}");
-        fs::write(&file, &bytes).unwrap();
-        assert_eq!((run(), run()), (none(), vec!["mesh.obj".to_owned()]), "{name}");
-        fs::write(&file, [&bytes[..], b"\n# more"].concat()).unwrap();
-        assert_eq!((run(), run()), (none(), vec!["mesh.obj".to_owned()]), "{name}");
+        assert_eq!((run(), run()), made_once(), "{name} is missing");
+        for content in [bytes.clone(), [&bytes[..], b"\n# more"].concat()] {
+            fs::write(&file, content).unwrap();
+            assert_eq!((run(), run()), made_once(), "{name} is there again, or another");
+        }
     }
 }
 
@@ -137,15 +139,14 @@ fn what_is_of_other_sidecar_files_is_made_again() {
 fn a_texture_that_comes_where_it_is_looked_for_is_noticed() {
     for place in ["red.png", "textures/red.png"] {
         let folder = folder();
-        let path = &folder;
-        textured(path);
-        let image = fs::read(path.join("red.png")).unwrap();
-        fs::remove_file(path.join("red.png")).unwrap();
-        let run = || kept(path, "mesh.obj --res 12 -o out.vox");
-        assert_eq!((run(), run()), (none(), vec!["mesh.obj".to_owned()]), "{place}");
-        fs::create_dir_all(path.join("textures")).unwrap();
-        fs::write(path.join(place), &image).unwrap();
-        assert_eq!((run(), run()), (none(), vec!["mesh.obj".to_owned()]), "{place}");
+        textured(&folder);
+        let image = folder.read("red.png");
+        fs::remove_file(folder.join("red.png")).unwrap();
+        let run = || kept(&folder, "mesh.obj --res 12 -o out.vox");
+        assert_eq!((run(), run()), made_once(), "{place}");
+        fs::create_dir_all(folder.join("textures")).unwrap();
+        folder.write(place, &image);
+        assert_eq!((run(), run()), made_once(), "{place}");
     }
 }
 
@@ -155,11 +156,10 @@ fn textured(folder: &Path) {
     let mesh = "mtllib mesh.mtl\nv 0 0 0\nv 4 0 0\nv 4 4 1\nv 0 4 1\nvt 0 0\nvt 1 0\nvt 1 1\n\
         usemtl red\nf 1/1 2/2 3/3\nusemtl folder\nf 1/1 3/3 4/2\n";
     fs::write(folder.join("mesh.obj"), mesh).unwrap();
-    fs::write(folder.join("mesh.mtl"), "newmtl red\nmap_Kd red.png\nnewmtl folder\nmap_Kd .\n")
-        .unwrap();
-    image::RgbImage::from_pixel(2, 2, image::Rgb([200, 0, 0]))
-        .save(folder.join("red.png"))
-        .unwrap();
+    let materials = "newmtl red\nmap_Kd red.png\nnewmtl folder\nmap_Kd .\n";
+    fs::write(folder.join("mesh.mtl"), materials).unwrap();
+    let image = image::RgbImage::from_pixel(2, 2, image::Rgb([200, 0, 0]));
+    image.save(folder.join("red.png")).unwrap();
 }
 
 #[test]
@@ -208,10 +208,8 @@ fn what_was_made_with_other_options_is_made_again() {
     for (format, one, other) in cases {
         let folder = folder();
         let run = |size: &str| kept(&folder, &format!("mesh.obj -o out.{format} {size}"));
-        assert_eq!(run(one), none());
-        assert_eq!(run(one), ["mesh.obj"], "{format} {one}");
-        assert_eq!(run(other), none(), "{format} {one}, then {other}");
-        assert_eq!(run(other), ["mesh.obj"], "{format} {other}");
+        assert_eq!((run(one), run(one)), made_once(), "{format} {one}");
+        assert_eq!((run(other), run(other)), made_once(), "{format} {one}, then {other}");
     }
 }
 
@@ -235,11 +233,7 @@ fn a_run_that_was_killed_is_finished() {
     let args = args.split(' ');
     let mut run = Command::new(VOXELIZE).current_dir(&folder).args(args).spawn().unwrap();
     let done = || files(&out).iter().filter(|file| file.ends_with(".vox")).count();
-    let begun = (0..10_000).any(|_| {
-        std::thread::sleep(Duration::from_millis(1));
-        out.is_dir() && done() >= 3
-    });
-    assert!(begun);
+    assert!(becomes(|| out.is_dir() && done() >= 3));
     run.kill().unwrap();
     run.wait().unwrap();
     let there = done();

@@ -1,10 +1,7 @@
 //! `voxelize slice`: what it prints, draws and refuses.
 
-use super::diff::{stdout, write};
 use super::*;
 
-use trivox::VoxelGrid;
-use trivox::formats::{GridFormat, write_grid};
 use trivox::grid::Colors;
 
 const DIMS: [u32; 3] = [5, 4, 3];
@@ -13,7 +10,7 @@ const DIMS: [u32; 3] = [5, 4, 3];
 fn with_grid() -> Folder {
     let folder = folder();
     let voxels = [[0, 0, 1], [1, 0, 1], [2, 0, 1], [0, 1, 1], [0, 2, 1], [2, 0, 2]];
-    write(&folder.join("a.npy"), &VoxelGrid::from_voxels(DIMS, voxels).unwrap());
+    write_grid(&folder, "a.npy", &VoxelGrid::from_voxels(DIMS, voxels).unwrap());
     folder
 }
 
@@ -36,9 +33,7 @@ fn ascii_is_a_character_a_voxel_along_every_axis() {
 fn blocks_are_two_rows_a_line_and_have_no_colours_in_a_pipe() {
     let folder = with_grid();
     let grid = VoxelGrid::from_voxels([2, 3, 1], [[0, 0, 0], [0, 1, 0], [1, 2, 0]]).unwrap();
-    let grid = grid.with_colors(Colors::uniform([200, 10, 10, 255]));
-    let mut file = fs::File::create(folder.join("red.npz")).unwrap();
-    write_grid(&grid, GridFormat::of_extension("npz").unwrap(), &mut file).unwrap();
+    write_grid(&folder, "red.npz", &grid.with_colors(Colors::uniform([200, 10, 10, 255])));
     assert_eq!(stdout(&voxelize(&folder, "slice red.npz -z 0")), "▄▀\n▀ \n");
     assert_eq!(stdout(&voxelize(&folder, "slice a.npy -z 1")), "▄    \n█▄▄  \n");
     assert_eq!(stdout(&voxelize(&folder, "slice a.npy")), "▄    \n█▄▄  \n");
@@ -81,9 +76,8 @@ fn a_picture_has_so_many_pixels_a_voxel_in_its_colour() {
     let folder = with_grid();
     let grid = VoxelGrid::from_voxels([3, 2, 1], [[0, 0, 0], [2, 1, 0]]).unwrap();
     let red = [200, 10, 20, 255];
-    let mut file = fs::File::create(folder.join("red.npz")).unwrap();
     let grid = grid.with_colors(Colors::uniform(red));
-    write_grid(&grid, GridFormat::of_extension("npz").unwrap(), &mut file).unwrap();
+    write_grid(&folder, "red.npz", &grid);
     for (scale, has_lines) in [(1, false), (7, false), (8, true), (20, true)] {
         let run = voxelize(&folder, &format!("slice red.npz -z 0 -o s.png --scale {scale}"));
         let said = stderr(&run);
@@ -117,7 +111,7 @@ fn a_picture_has_so_many_pixels_a_voxel_in_its_colour() {
 #[test]
 fn slices_that_cannot_be_are_refused_and_change_nothing() {
     let folder = with_grid();
-    write(&folder.join("long.npy"), &VoxelGrid::empty([1000, 1, 1]).unwrap());
+    write_grid(&folder, "long.npy", &VoxelGrid::empty([1000, 1, 1]).unwrap());
     for (args, complaint) in [
         ("a.npy -z 3", "a.npy: there is no slice z = 3: use z from 0 to 2"),
         ("a.npy -x 5 -o s.png", "a.npy: there is no slice x = 5: use x from 0 to 4"),
@@ -149,7 +143,7 @@ fn slices_that_cannot_be_are_refused_and_change_nothing() {
 #[test]
 fn a_reader_that_goes_away_is_no_error() {
     let folder = folder();
-    write(&folder.join("a.npy"), &VoxelGrid::empty([60, 20000, 1]).unwrap());
+    write_grid(&folder, "a.npy", &VoxelGrid::empty([60, 20000, 1]).unwrap());
     let script = format!("({VOXELIZE} slice a.npy -z 0 --ascii -q; echo $? >&2) | head -n 1");
     let run = bash(&folder, &script);
     assert_eq!(stderr(&run), "0\n");
@@ -174,9 +168,7 @@ fn on_a_terminal(folder: &Path, before: &str, args: &str) -> String {
 fn a_terminal_shows_colours_and_as_many_columns_as_it_has() {
     let folder = folder();
     let grid = VoxelGrid::from_voxels([30, 1, 1], [[20, 0, 0], [24, 0, 0]]).unwrap();
-    let mut file = fs::File::create(folder.join("red.npz")).unwrap();
-    let grid = grid.with_colors(Colors::uniform([200, 10, 20, 255]));
-    write_grid(&grid, GridFormat::of_extension("npz").unwrap(), &mut file).unwrap();
+    write_grid(&folder, "red.npz", &grid.with_colors(Colors::uniform([200, 10, 20, 255])));
     let shown = on_a_terminal(&folder, "", "slice red.npz -z 0");
     let warning =
         "warning: the slice is 30 voxels wide and the terminal 10: x from 17 to 26 is shown";

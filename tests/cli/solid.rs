@@ -1,7 +1,6 @@
 //! `--mode`: thin surfaces and solids, how they were filled, and what `--strict` does about doubts.
 
 use super::*;
-use crate::diff::report;
 
 /// The cube from (0, 0, 0) to (4, 4, 4) without the sides of these numbers: 0 is below, 1 above,
 /// and so on around it.
@@ -50,11 +49,8 @@ fn a_cube_is_as_many_voxels_as_its_mode_says() {
 #[test]
 fn a_solid_says_how_it_was_filled_and_why() {
     let folder = cubes();
-    let said = says(
-        &folder,
-        "cube.obj --res 8 --mode solid",
-        "\nfill      parity: the mesh is closed\n          1 shell\n",
-    );
+    let closed = "\nfill      parity: the mesh is closed\n          1 shell\n";
+    let said = says(&folder, "cube.obj --res 8 --mode solid", closed);
     assert!(said.contains(", fill ") && !said.contains("warning"), "{said}");
     let said = stderr(&voxelize(&folder, "open.obj --res 8 --mode solid"));
     let capped = "          capped at 1 boundary loop with a confidence from ";
@@ -119,9 +115,8 @@ fn a_solid_says_how_it_was_filled_and_why() {
     assert_eq!(open["reason"], "the mesh has 4 open edges");
     assert_eq!((&open["open_edges"], &open["mesh_volume"]), (&4.into(), &().into()), "{open}");
     assert_eq!((&open["boundary_loops"], &open["flipped_triangles"]), (&1.into(), &0.into()));
-    let [lowest, highest] =
-        ["lowest_confidence", "highest_confidence"].map(|end| &open[end]["value"]);
-    assert!(lowest.as_f64() < highest.as_f64(), "{open}");
+    let confidence = |end: &str| open[end]["value"].as_f64();
+    assert!(confidence("lowest_confidence") < confidence("highest_confidence"), "{open}");
     let voted = fill("open.obj --res 8 --fill vote");
     assert_eq!(voted["axis_disagreement"]["odd_columns"], serde_json::json!([64, 0, 0]));
     assert_eq!(voted["axis_disagreement"]["share"], 0.0);
@@ -213,11 +208,11 @@ fn strict_refuses_a_doubtful_fill_and_force_writes_it() {
         assert_eq!((&json["output"], &json["fill"]["doubtful"]), (&().into(), &true.into()));
         assert_eq!(fs::read_to_string(folder.join("out.npy")).unwrap(), "an old file");
     }
-    let forced =
-        voxelize(&folder, "torn.obj --res 8 --mode solid --fill vote --strict --force -o out.npy");
+    let forced = "torn.obj --res 8 --mode solid --fill vote --strict --force -o out.npy";
+    let forced = voxelize(&folder, forced);
     assert_eq!(forced.status.code(), Some(1));
     assert!(stderr(&forced).contains("written nevertheless: out.npy"), "{}", stderr(&forced));
-    assert_eq!(read_grid(folder.join("out.npy")).unwrap().grid.occupied(), 512);
+    assert_eq!(folder.grid("out.npy").occupied(), 512);
     // What else is to be said of it.
     for (first, of) in [("", ""), ("cube.obj", "torn.obj: ")] {
         let args = "torn.obj --res 8 --mode solid --fill vote --strict --force --color red";

@@ -28,8 +28,8 @@ fn tiles_joined_are_the_file_of_the_whole() {
         refuses(&folder, &format!("join {last} -o less.{format}"), missing);
         fs::rename(folder.join(last), folder.join(format!("last.{format}"))).unwrap();
         let first_two = all_but_last.split(' ').take(2).collect::<Vec<_>>().join(" ");
-        let joined =
-            succeeds(&folder, &format!("join {first_two} last.{format} -o less.{format} --json"));
+        let some = format!("join {first_two} last.{format} -o less.{format} --json");
+        let joined = succeeds(&folder, &some);
         let gap = &json(&joined)["warnings"][0];
         assert!(gap.as_str().unwrap().ends_with("of the whole grid empty: is one missing?"));
         succeeds(&folder, &format!("diff --exact whole.{format} joined.{format}"));
@@ -90,19 +90,16 @@ fn files_of_several_vox_grids_are_not_joined() {
     succeeds(&folder, "mesh.obj --res 8 -o mesh.vox -q");
     let parts = |of: [&str; 3]| of.map(|name| format!("{name}.vox")).join(" ");
     let [zero, one, two] = ["a-0-0-0", "a-1-0-0", "a-2-0-0"];
-    refuses(
-        &folder,
-        &format!("join {} -o j.npz", parts(["b-0-0-0", "b-1-0-0", two])),
-        "of one run",
-    );
+    let mixed = parts(["b-0-0-0", "b-1-0-0", two]);
+    refuses(&folder, &format!("join {mixed} -o j.npz"), "of one run");
     refuses(&folder, &format!("join {zero}.vox mesh.vox -o j.npz"), "mesh.vox is no part");
     // The first file is missing. That is no error: parts without voxels have no file.
     let joined = voxelize(&folder, &format!("join {one}.vox {two}.vox -o j.npz"));
     assert!(stderr(&joined).contains("is one missing?"), "{}", stderr(&joined));
-    assert_eq!(read_grid(folder.join("j.npz")).unwrap().grid.dims(), [5000, 7, 5]);
+    assert_eq!(folder.grid("j.npz").dims(), [5000, 7, 5]);
     let joined = voxelize(&folder, &format!("join {} -o j.npz", parts([zero, one, two])));
     assert!(joined.status.success() && !stderr(&joined).contains("part of"), "{}", stderr(&joined));
-    assert_eq!(read_grid(folder.join("j.npz")).unwrap().grid.dims(), [5000, 7, 5]);
+    assert_eq!(folder.grid("j.npz").dims(), [5000, 7, 5]);
 }
 
 #[test]
@@ -155,14 +152,14 @@ fn a_lattice_of_one_run_places_the_meshes_of_others() {
     let wrong =
         json(&first)["lattice"].to_string().replace("\"fraction_bits\":", "\"fraction_bits\":9");
     folder.write("wrong.json", wrong);
-    refuses(
-        &folder,
-        "0.obj --lattice short.json",
-        "short.json: is not a lattice as --json prints it",
-    );
-    refuses(&folder, "0.obj --lattice wrong.json", "fraction_bits is not from 4 to 16");
-    refuses(&folder, "0.obj --lattice 0.obj", "0.obj: is not one JSON object");
-    refuses(&folder, "0.obj --lattice gone.json", "gone.json");
+    for (file, complaint) in [
+        ("short.json", "short.json: is not a lattice as --json prints it"),
+        ("wrong.json", "fraction_bits is not from 4 to 16"),
+        ("0.obj", "0.obj: is not one JSON object"),
+        ("gone.json", "gone.json"),
+    ] {
+        refuses(&folder, &format!("0.obj --lattice {file}"), complaint);
+    }
     fails(&folder, "0.obj --lattice run.json --res 8", "cannot be used with");
 }
 

@@ -40,7 +40,7 @@ fn an_animation_and_numbered_files_are_the_same_pictures() {
         assert!(run.status.success() && run.stdout.is_empty(), "{said}");
         assert!(said.contains("drew      3 pictures of 40 x 30 pixels in "), "{said}");
         assert!(said.contains("wrote     a.png, "), "{said}");
-        let animation = fs::read(folder.join("a.png")).unwrap();
+        let animation = folder.read("a.png");
         let run = voxelize(&folder, &format!("{args} -o b-##.png"));
         let said = stderr(&run);
         assert!(said.contains("wrote     b-01.png to b-03.png, "), "{said}");
@@ -66,7 +66,7 @@ fn without_fps_an_orbit_takes_four_seconds() {
     for (number, seconds) in [(1, 1.0), (2, 2.0), (8, 4.0), (300, 6.0)] {
         let args = format!("render a.npz --size 4 --samples 1 --turntable {number} -o a.png");
         succeeds(&folder, &args);
-        let frames = animated(&fs::read(folder.join("a.png")).unwrap());
+        let frames = animated(&folder.read("a.png"));
         let time: f64 = frames.iter().map(|(_, milliseconds)| *milliseconds).sum();
         assert!(frames.len() == number && (time - 1000.0 * seconds).abs() < 1.0, "{time}");
     }
@@ -97,7 +97,7 @@ fn a_webp_is_the_same_animation_as_a_png() {
         let (milliseconds, of) = frame.delay().numer_denom_ms();
         (frame.into_buffer().into_raw(), f64::from(milliseconds) / f64::from(of))
     });
-    assert!(frames.eq(animated(&fs::read(folder.join("a.png")).unwrap())));
+    assert!(frames.eq(animated(&folder.read("a.png"))));
 }
 
 #[test]
@@ -114,10 +114,8 @@ fn numbered_files_are_called_as_ffmpeg_and_blender_call_them_and_listed() {
         let json = json(&voxelize(&folder, &run));
         assert_eq!(json["output"], serde_json::json!(expected), "{pattern}");
         let sizes = expected.map(|name| fs::metadata(folder.join(name)).unwrap().len());
-        assert_eq!(
-            (&json["bytes"], &json["frames"]),
-            (&sizes.iter().sum::<u64>().into(), &2.into())
-        );
+        let bytes: u64 = sizes.iter().sum();
+        assert_eq!((&json["bytes"], &json["frames"]), (&bytes.into(), &2.into()));
     }
     let json = json(&voxelize(&folder, &format!("render a.npz {SMALL} --json -o a-#.png")));
     assert_eq!((&json["output"], json.get("frames")), (&"a-#.png".into(), None));
@@ -181,19 +179,11 @@ fn an_interrupt_leaves_nothing() {
     for output in ["a.png", "a-#.png"] {
         let before = files(&folder);
         let args = format!("render a.npz --size 400x400 --turntable 500 -o {output}");
-        let mut run = crate::signalled()
-            .current_dir(&folder)
-            .args(args.split_whitespace())
-            .stderr(std::process::Stdio::null())
-            .spawn()
-            .unwrap();
-        let begun = (0..10_000).any(|_| {
-            std::thread::sleep(std::time::Duration::from_millis(1));
-            files(&folder).len() > before.len()
-        });
-        assert!(begun, "no temporary file was seen");
-        let pid = run.id().to_string();
-        assert!(Command::new("kill").args(["-s", "INT", &pid]).status().unwrap().success());
+        let mut run = signalled();
+        let run = run.current_dir(&folder).args(args.split_whitespace());
+        let mut run = run.stderr(std::process::Stdio::null()).spawn().unwrap();
+        assert!(becomes(|| files(&folder).len() > before.len()), "no temporary file was seen");
+        send("INT", &run);
         assert_eq!(run.wait().unwrap().code(), Some(130), "{output}");
         assert_eq!(files(&folder), before, "{output}");
     }

@@ -1,20 +1,14 @@
 //! `voxelize verify`: what it prints, and its exit codes.
 
-use super::diff::{report, stdout, write};
 use super::*;
 
-use trivox::VoxelGrid;
-
-/// The mesh's grid without one voxel and with one too many.
-fn faulty(path: &Path, file: &str) {
-    let grid = read_grid(path.join(file)).unwrap().grid;
-    let gone = grid.voxels().next().unwrap();
-    let added = [0, 15, 0];
-    assert!(gone == [0, 0, 0] && !grid.contains(added));
+/// The file's grid without one voxel and with one too many.
+fn faulty(folder: &Folder, file: &str, gone: [u32; 3], added: [u32; 3]) {
+    let grid = folder.grid(file);
+    assert!(grid.contains(gone) && !grid.contains(added));
     let voxels = grid.voxels().filter(|&voxel| voxel != gone).chain([added]);
-    let mut wrong = VoxelGrid::from_voxels(grid.dims(), voxels).unwrap();
-    wrong.world = grid.world;
-    write(&path.join(file), &wrong);
+    let wrong = VoxelGrid::from_voxels(grid.dims(), voxels).unwrap().with_world(grid.world);
+    write_grid(folder, file, &wrong);
 }
 
 #[test]
@@ -45,10 +39,8 @@ fn what_the_program_writes_is_right() {
     let (json, code) = report(&folder, "verify mesh.obj b.npy --cube 40 --res 30 --json");
     assert_eq!((code, &json["missing"], &json["spurious"]), (Some(0), &0.into(), &0.into()));
     let text = stdout(&voxelize(&folder, "verify mesh.obj a.npy --backend cpu"));
-    assert!(
-        text.contains("fitted to the grid, as no placement was given: as with --res 30 --pad 1"),
-        "{text}"
-    );
+    let fitted = "fitted to the grid, as no placement was given: as with --res 30 --pad 1";
+    assert!(text.contains(fitted), "{text}");
     assert!(text.ends_with("verdict   right: every voxel is exact\n"), "{text}");
 }
 
@@ -57,24 +49,20 @@ fn faults_are_listed_with_their_places_and_drawn() {
     let folder = folder();
     for file in ["a.vox", "a.npy"] {
         succeeds(&folder, &format!("mesh.obj --res 16 -o {file}"));
-        faulty(&folder, file);
+        faulty(&folder, file, [0; 3], [0, 15, 0]);
         let (json, code) = report(&folder, &format!("verify mesh.obj {file} --json"));
         assert_eq!((code, &json["equal"]), (Some(1), &false.into()), "{json}");
         let voxels = serde_json::json!([
             { "voxel": [0, 0, 0], "position": [0.125, 0.125, 0.125], "fault": "missing" },
             { "voxel": [0, 15, 0], "position": [0.125, 3.875, 0.125], "fault": "spurious" },
         ]);
-        assert_eq!(
-            (&json["voxels"], &json["missing"], &json["spurious"]),
-            (&voxels, &1.into(), &1.into())
-        );
+        let counts = [&json["missing"], &json["spurious"]];
+        assert_eq!((&json["voxels"], counts), (&voxels, [&1.into(); 2]));
         let slice = &json["slice"];
-        assert_eq!(
-            (&slice["axis"], &slice["index"], &slice["differing"]),
-            (&"z".into(), &0.into(), &2.into())
-        );
-        let rows: Vec<&str> =
-            slice["rows"].as_array().unwrap().iter().map(|row| row.as_str().unwrap()).collect();
+        assert_eq!((&slice["axis"], &slice["index"]), (&"z".into(), &0.into()));
+        assert_eq!(slice["differing"], 2);
+        let rows: Vec<String> = serde_json::from_value(slice["rows"].clone()).unwrap();
+        let rows: Vec<&str> = rows.iter().map(String::as_str).collect();
         assert_eq!((rows.len(), rows[0], rows[15]), (16, "+...............", "-###############"));
     }
     let output = voxelize(&folder, "verify mesh.obj a.vox");
@@ -100,8 +88,8 @@ fn faults_in_thin_and_solid_grids_are_listed_and_another_mode_is_hinted_at() {
     for (mode, file) in [("thin", "thin.vox"), ("solid", "solid.npy")] {
         let made = format!("solid.obj --res 32 --mode {mode} -o {file}");
         succeeds(&folder, &made);
-        let (json, code) =
-            report(&folder, &format!("verify solid.obj {file} --mode {mode} --json"));
+        let judged = format!("verify solid.obj {file} --mode {mode} --json");
+        let (json, code) = report(&folder, &judged);
         assert_eq!((code, &json["equal"]), (Some(0), &true.into()), "{json}");
         // Judged as the surface, it is wrong.
         let output = voxelize(&folder, &format!("verify solid.obj {file}"));
@@ -109,16 +97,10 @@ fn faults_in_thin_and_solid_grids_are_listed_and_another_mode_is_hinted_at() {
         assert_eq!(output.status.code(), Some(1), "{text}");
         assert!(text.contains("of another --mode"), "{text}");
 
-        let grid = read_grid(folder.join(file)).unwrap().grid;
         let (gone, added) = ([1, 1, 1], [30, 30, 30]);
-        let gone = if grid.contains(gone) { gone } else { [0, 1, 1] };
-        assert!(grid.contains(gone) && !grid.contains(added), "{mode}");
-        let voxels = grid.voxels().filter(|&voxel| voxel != gone).chain([added]);
-        let mut wrong = VoxelGrid::from_voxels(grid.dims(), voxels).unwrap();
-        wrong.world = grid.world;
-        write(&folder.join(file), &wrong);
-        let (json, code) =
-            report(&folder, &format!("verify solid.obj {file} --mode {mode} --json"));
+        let gone = if folder.grid(file).contains(gone) { gone } else { [0, 1, 1] };
+        faulty(&folder, file, gone, added);
+        let (json, code) = report(&folder, &judged);
         assert_eq!(code, Some(1), "{json}");
         let place = |[x, y, z]: [u32; 3]| [x, y, z].map(|c| (f64::from(c) + 0.5) / 8.0);
         let voxels = serde_json::json!([
@@ -134,10 +116,10 @@ fn faults_in_thin_and_solid_grids_are_listed_and_another_mode_is_hinted_at() {
 fn a_grid_that_lies_otherwise_is_said_to() {
     let folder = folder();
     succeeds(&folder, "mesh.obj --res 16 -o a.npy");
-    let grid = read_grid(folder.join("a.npy")).unwrap().grid;
+    let grid = folder.grid("a.npy");
     let [nx, ny, nz] = grid.dims();
     let voxels = grid.voxels().map(|[x, y, z]| [x, ny - y, z]);
-    write(&folder.join("b.npy"), &VoxelGrid::from_voxels([nx, ny + 1, nz], voxels).unwrap());
+    write_grid(&folder, "b.npy", &VoxelGrid::from_voxels([nx, ny + 1, nz], voxels).unwrap());
     let output = voxelize(&folder, "verify mesh.obj b.npy --res 16");
     let text = stdout(&output);
     assert_eq!(output.status.code(), Some(0), "{text}");
@@ -155,10 +137,8 @@ fn a_grid_that_lies_otherwise_is_said_to() {
 #[test]
 fn what_no_alignment_explains_is_said_in_plain_words() {
     let folder = folder();
-    write(
-        &folder.join("a.npy"),
-        &VoxelGrid::from_voxels([9, 9, 9], [[4, 4, 4], [1, 8, 3]]).unwrap(),
-    );
+    let grid = VoxelGrid::from_voxels([9, 9, 9], [[4, 4, 4], [1, 8, 3]]).unwrap();
+    write_grid(&folder, "a.npy", &grid);
     let text = stdout(&voxelize(&folder, "verify mesh.obj a.npy"));
     assert!(text.contains("state how, with --voxel-size and --bounds"), "{text}");
     let text = stdout(&voxelize(&folder, "verify mesh.obj a.npy --res 9"));
@@ -179,17 +159,15 @@ fn options_that_contradict_the_file_are_a_warning() {
 #[test]
 fn what_cannot_be_judged_exits_with_2() {
     let folder = folder();
-    write(&folder.join("a.npy"), &VoxelGrid::empty([4, 4, 4]).unwrap());
+    write_grid(&folder, "a.npy", &VoxelGrid::empty([4, 4, 4]).unwrap());
+    let nothing = "a padding of 2 on both sides leaves nothing of a grid of 4";
     for (args, complaint) in [
         ("verify mesh.obj gone.npy", "gone.npy: No such file"),
         ("verify gone.obj a.npy", "gone.obj: No such file"),
         ("verify mesh.obj mesh.obj", "mesh.obj: is a mesh, and not a grid of voxels: voxelize it"),
         ("verify mesh.obj old.npy", "old.npy: "),
         ("verify mesh.obj a.npy --res 0", "cannot place the mesh as the options say: 0 voxels"),
-        (
-            "verify mesh.obj a.npy --pad 2",
-            "a padding of 2 on both sides leaves nothing of a grid of 4",
-        ),
+        ("verify mesh.obj a.npy --pad 2", nothing),
         ("verify mesh.obj a.npy --backend cpu --adapter x", "leave one of them out"),
         ("verify mesh.obj a.npy --memory 1MiB", "or allow --memory"),
     ] {

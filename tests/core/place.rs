@@ -192,7 +192,7 @@ fn bounds_that_round_to_a_voxels_face_end_there() {
 fn bounds_make_the_same_grid_for_all_meshes_however_far_they_reach() {
     // Not a whole number of voxels: with few bits the rest is rounded away.
     let bounds = Bounds { min: [0.0; 3], max: [10.00001; 3] };
-    let options = PlaceOptions::new(Sizing::VoxelSize(1.0)).with_bounds(bounds);
+    let options = voxel_size(1.0).with_bounds(bounds);
     let mut bits = Vec::new();
     for far in [5.0, 400.0, 40_000.0, 400_000.0] {
         let mesh = mesh_of(&[[[1.0, 1.0, 1.0], [2.0, 3.0, 9.0], [far, 1.0, 1.0]]]);
@@ -542,25 +542,22 @@ fn a_grid_of_given_dimensions_has_them_wherever_the_mesh_lies() {
         let corner = |k: [u8; 3]| [0, 1, 2].map(|a| base + f64::from(k[a]) * extent[a]);
         let corners = vec![corner([0, 0, 0]), corner([1, 1, 0]), corner([0, 1, 1])];
         let Ok(mesh) = Mesh::new(corners, vec![[0, 1, 2]]) else { continue };
-        let mut transform = Transform::default();
         let dims = [(); 3].map(|()| rng.u32(1..=1000));
-        transform.grid = Some(CenteredGrid { dims, fills: true });
-        let options = transform.place_options(&mesh, PlaceOptions::new(Sizing::Resolution(8)));
+        let transform = Transform::default().with_grid(CenteredGrid { dims, fills: true });
+        let options = transform.place_options(&mesh, resolution(8));
         let placed = place(&mesh, &options).unwrap();
         assert_eq!(placed.lattice().dims, dims, "{base}, {extent:?}");
     }
-    let zero = PlaceOptions::new(Sizing::Resolution(8)).with_dims([8, 0, 8]);
+    let zero = resolution(8).with_dims([8, 0, 8]);
     let triangle = Mesh::new(vec![[0.0; 3], [1.0; 3], [0.0, 1.0, 0.0]], vec![[0, 1, 2]]).unwrap();
     let error = place(&triangle, &zero).unwrap_err();
-    let expected =
-        "a grid of 8 x 0 x 8 voxels is not possible: each must be from 1 to 65536".to_owned();
+    let expected = "a grid of 8 x 0 x 8 voxels is not possible: each must be from 1 to 65536";
     assert_eq!(error.to_string(), expected);
-    let wide = PlaceOptions::new(Sizing::Resolution(8)).with_dims([8, 8, 70_000]);
+    let wide = resolution(8).with_dims([8, 8, 70_000]);
     assert!(matches!(place(&triangle, &wide).unwrap_err(), PlaceError::Dims { .. }));
     let point = Mesh::new(vec![[1.0; 3]], vec![[0; 3]]).unwrap();
-    let mut transform = Transform::default();
-    transform.grid = Some(CenteredGrid { dims: [64; 3], fills: true });
-    let options = transform.place_options(&point, PlaceOptions::new(Sizing::Resolution(8)));
+    let transform = Transform::default().with_grid(CenteredGrid { dims: [64; 3], fills: true });
+    let options = transform.place_options(&point, resolution(8));
     assert_eq!(place(&point, &options).unwrap_err(), PlaceError::NoExtent([1.0; 3]));
 }
 
@@ -584,7 +581,7 @@ fn given_dimensions_cut_a_mesh_that_is_larger_and_pad_one_that_is_smaller() {
 #[test]
 fn a_lattice_whose_numbers_contradict_each_other_is_refused() {
     let triangle = Mesh::new(vec![[0.0; 3], [1.0; 3], [0.0, 1.0, 0.0]], vec![[0, 1, 2]]).unwrap();
-    let options = PlaceOptions::new(Sizing::Resolution(100)).with_pad(3);
+    let options = resolution(100).with_pad(3);
     let lattice = Lattice::of(&triangle, &options).unwrap();
     assert!(place_on(&triangle, &lattice).is_ok());
     for wrong in [

@@ -20,6 +20,15 @@ fn seen_from(aabb: &Aabb, triangle: &Triangle) -> Triangle {
     triangle.map(|corner| std::array::from_fn(|i| corner[i] - aabb.center[i]))
 }
 
+/// The answers of the three tests of a triangle and a box.
+fn answers(triangle: &Triangle, aabb: &Aabb) -> [bool; 3] {
+    [
+        sat::overlaps(triangle, aabb),
+        moller::overlaps(triangle, aabb),
+        obb::overlaps(triangle, &(*aabb).into()),
+    ]
+}
+
 /// A lattice triangle in lattice units.
 fn in_floats(triangle: &LatticeTriangle) -> Triangle {
     triangle.map(|corner| corner.map(f64::from))
@@ -43,19 +52,18 @@ mod plane_and_box {
         ([[5.0, 5.0, 5.0], [-5.0, -5.0, -5.0]], true),
     ];
 
-    #[test]
-    fn published_boxes_by_center_and_half_edges() {
-        for ([a, b], meets) in PUBLISHED {
-            assert_eq!(aabb_plane::overlaps(&Aabb::from_corners(a, b), &PLANE), meets, "{a:?}");
-            assert_eq!(aabb_plane::overlaps(&Aabb::from_corners(b, a), &PLANE), meets, "{b:?}");
-        }
+    /// By centre and half edges.
+    fn overlaps([a, b]: [Point; 2], plane: &Plane) -> bool {
+        aabb_plane::overlaps(&Aabb::from_corners(a, b), plane)
     }
 
     #[test]
-    fn published_boxes_by_corners() {
+    fn published_boxes_by_center_and_half_edges_and_by_corners() {
         for ([a, b], meets) in PUBLISHED {
-            assert_eq!(aabb_plane::overlaps_corners([a, b], &PLANE), meets, "{a:?}");
-            assert_eq!(aabb_plane::overlaps_corners([b, a], &PLANE), meets, "{b:?}");
+            for corners in [[a, b], [b, a]] {
+                assert_eq!(overlaps(corners, &PLANE), meets, "{corners:?}");
+                assert_eq!(aabb_plane::overlaps_corners(corners, &PLANE), meets, "{corners:?}");
+            }
         }
     }
 
@@ -78,10 +86,7 @@ mod plane_and_box {
     #[test]
     fn both_forms_agree_with_all_eight_corners() {
         assert_eq!(mistakes(aabb_plane::overlaps_corners), 0);
-        assert_eq!(
-            mistakes(|[a, b], plane| aabb_plane::overlaps(&Aabb::from_corners(a, b), plane)),
-            0
-        );
+        assert_eq!(mistakes(overlaps), 0);
     }
 
     #[test]
@@ -100,7 +105,7 @@ mod plane_and_box {
         let (a, b) = ([1.8, 0.0, 0.0], [2.0, 1.0, 1.0]);
         let plane = Plane { normal: [1.0, 0.0, 0.0], distance: b[0] };
         assert!(aabb_plane::overlaps_corners([a, b], &plane));
-        assert!(!aabb_plane::overlaps(&Aabb::from_corners(a, b), &plane));
+        assert!(!overlaps([a, b], &plane));
     }
 }
 
@@ -153,9 +158,7 @@ mod triangle_and_box {
     #[test]
     fn published_boxes_by_each_test() {
         for (aabb, overlap) in PUBLISHED {
-            assert_eq!(sat::overlaps(&TRIANGLE, &aabb), overlap, "sat, {aabb:?}");
-            assert_eq!(moller::overlaps(&TRIANGLE, &aabb), overlap, "moller, {aabb:?}");
-            assert_eq!(obb::overlaps(&TRIANGLE, &aabb.into()), overlap, "obb, {aabb:?}");
+            assert_eq!(answers(&TRIANGLE, &aabb), [overlap; 3], "{aabb:?}");
         }
     }
 
@@ -253,18 +256,10 @@ mod agreement_with_touches {
     }
 
     #[test]
-    fn sat_agrees() {
-        assert_eq!(mistakes(sat::overlaps), 0);
-    }
-
-    #[test]
-    fn moller_agrees() {
-        assert_eq!(mistakes(moller::overlaps), 0);
-    }
-
-    #[test]
-    fn obb_agrees_in_two_orientations() {
-        assert_eq!(mistakes(|triangle, &aabb| obb::overlaps(triangle, &aabb.into())), 0);
+    fn each_agrees_and_obb_in_two_orientations() {
+        for i in 0..3 {
+            assert_eq!(mistakes(|triangle, aabb| answers(triangle, aabb)[i]), 0, "test {i}");
+        }
         let axes = [[0.0, -1.0, 0.0], [0.0, 0.0, 1.0], [-1.0, 0.0, 0.0]];
         let turned =
             |&Aabb { center, half: [x, y, z] }: &Aabb| Obb { center, axes, half: [y, z, x] };
@@ -396,10 +391,8 @@ mod trap_of_the_vanishing_triangle {
         let sliver = [[0.0, 0.0, 0.0], [3.8, 3.0, 3.6], [5.7, 4.5, 5.4]];
         let aabb = cube(sliver[1], 0.5);
         assert!(moller::plane_separates(&seen_from(&aabb, &sliver), aabb.half));
-        assert!(!moller::overlaps(&sliver, &aabb));
-        assert!(!obb::overlaps(&sliver, &aabb.into()));
-        // It projects all corners, and a wrong axis can only fail to separate.
-        assert!(sat::overlaps(&sliver, &aabb));
+        // The first projects all corners, and a wrong axis can only fail to separate.
+        assert_eq!(answers(&sliver, &aabb), [true, false, false]);
         // The box is centred on a corner, so it overlaps whatever the rounding.
         let triangle = sliver.map(|corner| lattice(corner, 10.0));
         assert!(touches(&triangle, triangle[1], 5));
@@ -412,9 +405,7 @@ mod trap_of_the_vanishing_triangle {
         let triangle = [[-2, 1, 1], [0, 0, 2], [1, 0, 2]];
         let tiny = in_floats(&triangle).map(|corner| corner.map(|c| c * TINY));
         let aabb = cube(ORIGIN, TINY);
-        assert!(sat::overlaps(&tiny, &aabb));
-        assert!(moller::overlaps(&tiny, &aabb));
-        assert!(obb::overlaps(&tiny, &aabb.into()));
+        assert_eq!(answers(&tiny, &aabb), [true; 3]);
         assert_eq!(tiny.map(|corner| lattice(corner, 1.0 / TINY)), triangle);
         assert!(!touches(&triangle, [0; 3], 1));
     }
@@ -448,14 +439,9 @@ mod trap_of_the_grid_wide_triangle {
     fn a_clearance_of_one_is_rounded_away() {
         let aabb = cube(CENTER.map(f64::from), f64::from(HALF));
         assert_eq!(clearance(), 1);
-        assert!(sat::overlaps(&in_floats(&TRIANGLE), &aabb));
-        assert!(moller::overlaps(&in_floats(&TRIANGLE), &aabb));
-        assert!(obb::overlaps(&in_floats(&TRIANGLE), &aabb.into()));
+        assert_eq!(answers(&in_floats(&TRIANGLE), &aabb), [true; 3]);
         assert!(!touches(&TRIANGLE, CENTER, HALF));
-    }
-
-    #[test]
-    fn a_box_wider_by_one_unit_does_touch() {
+        // A box wider by one unit does touch.
         assert!(touches(&TRIANGLE, CENTER, HALF + 1));
     }
 }

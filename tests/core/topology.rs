@@ -52,11 +52,6 @@ fn counts(topology: &Topology) -> Counts {
     }
 }
 
-/// Six times `volume` cubic mesh units.
-fn six(volume: i128) -> i128 {
-    6 * volume * i128::from(UNIT).pow(3)
-}
-
 /// `area` square mesh units.
 fn square(area: f64) -> f64 {
     area * f64::from(UNIT).powi(2)
@@ -79,75 +74,55 @@ const NONE: Counts = Counts {
 
 const CUBE: Counts = Counts { shells: 1, edges: 18, ..NONE };
 
+/// What is known of meshes of cubes: counts, six times the volume, the area, and the first edge at
+/// fault.
 #[test]
-fn a_cube_is_closed_and_oriented_with_twelve_edges_and_six_diagonals() {
-    let topology = topology(&cube([0.0; 3], 4.0));
-    assert_eq!(counts(&topology), CUBE);
-    assert_eq!(topology.example, None);
-    assert_eq!(topology.volume_times_six, six(64));
-    assert_eq!(topology.area, square(96.0));
-    assert!(topology.is_closed() && topology.is_oriented());
-}
+fn cubes_have_the_facts_that_are_counted_by_hand() {
+    let one = cube([0.0; 3], 4.0);
+    let and = |corner: [f64; 3]| together(&[one.clone(), cube(corner, 4.0)]);
+    let hollow = together(&[one.clone(), inside_out(&cube([1.0; 3], 2.0))]);
+    let twice = with_triangles(&one, one.triangles().repeat(2));
+    let paper = first_triangles(&one, 1);
+    let paper = together(&[inside_out(&paper), paper]);
+    let room = cube([4.0, 0.0, 0.0], 4.0);
+    let rooms = together(&[one.clone(), with_triangles(&room, room.triangles()[2..].to_vec())]);
+    let flipped = with_flipped(&one, 0);
+    let lidless = lidless_cube([0.0; 3], 4.0);
 
-#[test]
-fn a_cube_without_lid_has_the_four_open_edges_of_the_lid() {
-    let topology = topology(&lidless_cube([0.0; 3], 4.0));
-    assert_eq!(counts(&topology), Counts { edges: 17, open: 4, odd: 4, unbalanced: 4, ..CUBE });
-    assert_eq!(topology.example, lattice_edge([0, 0, 4], [0, 4, 4]));
-    assert!(!topology.is_closed() && !topology.is_oriented());
-    // Of the six cones from the centre one is missing.
-    assert_eq!(topology.volume_times_six, six(64) / 6 * 5);
-    assert_eq!(topology.area, square(80.0));
-}
-
-#[test]
-fn a_cavity_is_a_shell_of_its_own_and_counts_against_the_volume() {
-    let hollow = [cube([0.0; 3], 4.0), inside_out(&cube([1.0; 3], 2.0))];
-    let topology = topology(&together(&hollow));
-    assert_eq!(counts(&topology), Counts { shells: 2, edges: 36, ..CUBE });
-    assert_eq!(topology.volume_times_six, six(64 - 8));
-    assert!(topology.is_oriented());
-}
-
-#[test]
-fn cubes_that_overlap_are_two_shells_and_count_twice_where_they_do() {
-    let topology = topology(&together(&[cube([0.0; 3], 4.0), cube([1.0; 3], 4.0)]));
-    assert_eq!(counts(&topology), Counts { shells: 2, edges: 36, ..CUBE });
-    assert_eq!(topology.volume_times_six, six(128));
-}
-
-#[test]
-fn cubes_that_touch_are_one_shell_at_a_face_or_edge_and_two_at_a_vertex() {
-    let touching_at = |corner: [f64; 3]| {
-        let topology = topology(&together(&[cube([0.0; 3], 4.0), cube(corner, 4.0)]));
-        assert!(topology.is_closed() && topology.is_oriented(), "{corner:?}");
-        assert_eq!(topology.volume_times_six, six(128));
-        counts(&topology)
-    };
+    let two = Counts { shells: 2, edges: 36, ..CUBE };
+    let lid = Counts { edges: 17, open: 4, odd: 4, unbalanced: 4, ..CUBE };
+    let lower = Counts { inconsistent: 3, unbalanced: 3, ..CUBE };
     // Four edges and the diagonal, each of four triangles.
-    let at_face = Counts { shells: 1, edges: 31, non_manifold: 5, ..CUBE };
-    assert_eq!(touching_at([4.0, 0.0, 0.0]), at_face);
-    let at_edge = Counts { shells: 1, edges: 35, non_manifold: 1, ..CUBE };
-    assert_eq!(touching_at([4.0, 4.0, 0.0]), at_edge);
-    let at_vertex = Counts { shells: 2, edges: 36, ..CUBE };
-    assert_eq!(touching_at([4.0; 3]), at_vertex);
-}
-
-#[test]
-fn a_cube_inside_out_is_oriented_and_has_a_negative_volume() {
-    let topology = topology(&inside_out(&cube([0.0; 3], 4.0)));
-    assert_eq!(counts(&topology), CUBE);
-    assert_eq!(topology.volume_times_six, six(-64));
-    assert_eq!(topology.area, square(96.0));
-}
-
-#[test]
-fn a_flipped_triangle_has_three_inconsistent_edges_and_leaves_the_mesh_closed() {
-    // The lower half of the side towards negative x.
-    let topology = topology(&with_flipped(&cube([0.0; 3], 4.0), 0));
-    assert_eq!(counts(&topology), Counts { inconsistent: 3, unbalanced: 3, ..CUBE });
-    assert_eq!(topology.example, lattice_edge([0; 3], [0, 0, 4]));
-    assert!(topology.is_closed() && !topology.is_oriented());
+    let face = Counts { edges: 31, non_manifold: 5, ..CUBE };
+    let edge = Counts { edges: 35, non_manifold: 1, ..CUBE };
+    let doubled = Counts { non_manifold: 18, ..CUBE };
+    let flat = Counts { shells: 1, edges: 3, ..NONE };
+    let wall = Counts { edges: 31, non_manifold: 4, odd: 4, unbalanced: 4, ..CUBE };
+    let lid_edge = lattice_edge([0, 0, 4], [0, 4, 4]);
+    let wall_edge = lattice_edge([4, 0, 0], [4, 0, 4]);
+    for (name, mesh, expected, volume, area, example) in [
+        ("twelve edges and six diagonals", one.clone(), CUBE, 6 * 64, 96.0, None),
+        // Of the six cones from the centre one is missing.
+        ("no lid", lidless, lid, 5 * 64, 80.0, lid_edge),
+        ("a cavity is a shell of its own", hollow, two, 6 * (64 - 8), 120.0, None),
+        ("an overlap counts twice", and([1.0; 3]), two, 6 * 128, 192.0, None),
+        ("a common face", and([4.0, 0.0, 0.0]), face, 6 * 128, 192.0, None),
+        ("a common edge", and([4.0, 4.0, 0.0]), edge, 6 * 128, 192.0, None),
+        ("a common vertex", and([4.0; 3]), two, 6 * 128, 192.0, None),
+        ("inside out", inside_out(&one), CUBE, -6 * 64, 96.0, None),
+        // The lower half of the side towards negative x: the half of a cone counts against it.
+        ("a flipped triangle", flipped, lower, 5 * 64, 96.0, lattice_edge([0; 3], [0, 0, 4])),
+        ("all triangles twice", twice, doubled, 6 * 128, 192.0, None),
+        ("a triangle back to back", paper, flat, 0, 16.0, None),
+        ("a wall within: odd edges and no open ones", rooms, wall, 6 * 128, 160.0, wall_edge),
+    ] {
+        let found = topology(&mesh);
+        assert_eq!(counts(&found), expected, "{name}");
+        assert_eq!(found.volume_times_six, volume * i128::from(UNIT).pow(3), "{name}");
+        assert_eq!((found.area, found.example), (square(area), example), "{name}");
+        let is_right = (found.is_closed(), found.is_oriented());
+        assert_eq!(is_right, (expected.odd == 0, expected.unbalanced == 0), "{name}");
+    }
 }
 
 #[test]
@@ -264,31 +239,8 @@ fn a_t_junction_is_open_until_a_sliver_closes_it() {
     triangles.push([0, 1, middle]);
     let closed = topology(&Mesh::new(positions, triangles).unwrap());
     assert_eq!(counts(&closed), Counts { edges: 21, ..CUBE });
-    assert_eq!((closed.volume_times_six, closed.area), (six(64), square(96.0)));
-}
-
-#[test]
-fn triangles_that_occur_twice_count_twice() {
-    let mesh = cube([0.0; 3], 4.0);
-    let twice = topology(&with_triangles(&mesh, mesh.triangles().repeat(2)));
-    assert_eq!(counts(&twice), Counts { non_manifold: 18, ..CUBE });
-    assert_eq!((twice.volume_times_six, twice.area), (six(128), square(192.0)));
-    // Back to back they are closed too, and enclose nothing.
-    let paper = first_triangles(&mesh, 1);
-    let paper = topology(&together(&[inside_out(&paper), paper]));
-    assert_eq!(counts(&paper), Counts { shells: 1, edges: 3, ..NONE });
-    assert_eq!(paper.volume_times_six, 0);
-}
-
-#[test]
-fn a_wall_within_a_box_has_odd_edges_and_no_open_ones() {
-    let without_side = |mesh: Mesh| with_triangles(&mesh, mesh.triangles()[2..].to_vec());
-    let rooms = [cube([0.0; 3], 4.0), without_side(cube([4.0, 0.0, 0.0], 4.0))];
-    let topology = topology(&together(&rooms));
-    let expected = Counts { edges: 31, non_manifold: 4, odd: 4, unbalanced: 4, ..CUBE };
-    assert_eq!(counts(&topology), expected);
-    assert_eq!(topology.example, lattice_edge([4, 0, 0], [4, 0, 4]));
-    assert!(!topology.is_closed());
+    let volume = 6 * 64 * i128::from(UNIT).pow(3);
+    assert_eq!((closed.volume_times_six, closed.area), (volume, square(96.0)));
 }
 
 #[test]

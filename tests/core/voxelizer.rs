@@ -1,18 +1,21 @@
 //! The way in: [`Voxelizer`] gives what its steps give, in order, and ends when it is told to.
 
+use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use crate::common::progress::Steps;
 use crate::common::solids::{octahedron, with_triangles};
+use crate::common::voxels::asset;
 #[cfg(feature = "gpu")]
 use rayon::prelude::*;
 use trivox::backend::BackendChoice;
 #[cfg(feature = "gpu")]
 use trivox::backend::Backends;
 use trivox::engine::{Many, Timings, Warning};
-use trivox::formats::{MeshSpec, Sidecars, read_mesh};
+use trivox::formats::{MeshSpec, Sidecars};
 use trivox::lattice::transform::{CenteredGrid, Rotation, TransformError};
 use trivox::solid::Solid;
 use trivox::{
@@ -40,7 +43,7 @@ fn everything_may_go_to_another_thread() {
 
 #[test]
 fn a_mesh_is_transformed_before_it_is_placed_wherever_it_comes_from() {
-    let mesh = read_mesh(Path::new(LIGHTHOUSE)).unwrap().mesh;
+    let mesh = asset("lighthouse.obj");
     let mut transform = Transform::default();
     transform.scale = Some(2.0);
     transform.rotations = vec!["x:90".parse().unwrap(), "z:-30".parse().unwrap()];
@@ -71,21 +74,31 @@ fn distances_are_restored_from_their_parts() {
     assert!(DistanceField::of_parts(field.width(), grids(), distances).is_none());
 }
 
+/// Cancels at these of its questions.
+#[derive(Debug)]
+struct Cancel {
+    at: Range<usize>,
+    asked: AtomicUsize,
+}
+
+impl Progress for Cancel {
+    fn is_cancelled(&self) -> bool {
+        self.at.contains(&self.asked.fetch_add(1, Ordering::SeqCst))
+    }
+}
+
+fn cancel(at: Range<usize>) -> Arc<Cancel> {
+    Arc::new(Cancel { at, asked: AtomicUsize::new(0) })
+}
+
 /// Cancels every mesh of a batch but the first.
 #[derive(Default)]
 struct OnlyTheFirst(AtomicUsize);
 
 impl Progress for OnlyTheFirst {
     fn for_mesh(&self) -> Option<Arc<dyn Progress>> {
-        Some(Arc::new(CancelIf(self.0.fetch_add(1, Ordering::SeqCst) > 0)))
-    }
-}
-
-struct CancelIf(bool);
-
-impl Progress for CancelIf {
-    fn is_cancelled(&self) -> bool {
-        self.0
+        let is_first = self.0.fetch_add(1, Ordering::SeqCst) == 0;
+        Some(if is_first { cancel(0..0) } else { cancel(0..usize::MAX) })
     }
 }
 
@@ -101,7 +114,7 @@ fn each_mesh_of_a_batch_may_be_cancelled_by_itself() {
 
 #[test]
 fn the_voxels_are_those_of_the_steps() {
-    let mesh = read_mesh(Path::new(LIGHTHOUSE)).unwrap().mesh;
+    let mesh = asset("lighthouse.obj");
     let placed = place(&mesh, &PlaceOptions::new(Sizing::Resolution(64))).unwrap();
     let grid = Cpu::default().voxelize(&placed, &NoProgress).unwrap();
     let voxelizer = on_cpu().resolution(64);
@@ -257,38 +270,12 @@ fn a_mesh_of_a_batch_that_needs_more_than_its_share_has_all_memory() {
     assert!(results.all(|(_, result)| result.is_err_and(|error| error.is_memory())));
 }
 
-/// Cancels once it was asked so many times.
-#[derive(Debug)]
-struct Cancel {
-    after: usize,
-    asked: AtomicUsize,
-}
-
-impl Progress for Cancel {
-    fn is_cancelled(&self) -> bool {
-        self.asked.fetch_add(1, Ordering::SeqCst) >= self.after
-    }
-}
-
-/// The total of each step, and what it advanced by.
-#[derive(Debug, Default)]
-struct Steps(Mutex<Vec<(String, u64, u64)>>);
-
-impl Progress for Steps {
-    fn start(&self, step: &str, total: u64) {
-        self.0.lock().unwrap().push((step.to_owned(), total, 0));
-    }
-    fn advance(&self, units: u64) {
-        self.0.lock().unwrap().last_mut().unwrap().2 += units;
-    }
-}
-
 #[test]
 fn steps_advance_by_their_totals() {
     // Without one side it is filled by generalized winding numbers.
     let whole = octahedron(1.0);
     let open = with_triangles(&whole, whole.triangles()[1..].to_vec());
-    let painted = read_mesh(Path::new(LIGHTHOUSE)).unwrap().mesh;
+    let painted = asset("lighthouse.obj");
     for (mesh, mode, step) in
         [(open, Mode::Solid(Solid::default()), "fill"), (painted, Mode::Surface, "color")]
     {
@@ -312,9 +299,8 @@ fn cancelling_ends_the_work_soon_whenever_it_is() {
         let voxelizer = on_cpu().resolution(4096).mode(mode);
         let voxelizer = voxelizer.color(ColorSource::None);
         for after in [0, 1, 3, 10] {
-            let cancel = Arc::new(Cancel { after, asked: AtomicUsize::new(0) });
             let began = Instant::now();
-            let result = voxelizer.clone().progress(cancel).run(octahedron(1.0));
+            let result = voxelizer.clone().progress(cancel(after..usize::MAX)).run(octahedron(1.0));
             let error = result.expect_err("cancelled");
             assert!(error.is_cancelled(), "{error}");
             assert!(matches!(error, VoxelizeError::Backend(BackendError::Cancelled)));
@@ -323,26 +309,15 @@ fn cancelling_ends_the_work_soon_whenever_it_is() {
     }
 }
 
-/// Cancels at one poll, and not at later ones.
-#[derive(Debug)]
-struct CancelOnce(Cancel);
-
-impl Progress for CancelOnce {
-    fn is_cancelled(&self) -> bool {
-        self.0.asked.fetch_add(1, Ordering::SeqCst) == self.0.after
-    }
-}
-
 #[test]
 fn a_grid_is_whole_even_if_the_cancellation_is_withdrawn() {
-    let open = || read_mesh(Path::new(LIGHTHOUSE)).unwrap().mesh;
+    let open = || asset("lighthouse.obj");
     for mode in [Mode::Surface, Mode::Solid(Solid::default())] {
         let voxelizer = on_cpu().resolution(300).mode(mode).threads(2);
         let whole = voxelizer.run(open()).unwrap().grid;
         let mut cancelled = 0;
         for after in 0..60 {
-            let cancel = CancelOnce(Cancel { after, asked: AtomicUsize::new(0) });
-            match voxelizer.clone().progress(Arc::new(cancel)).run(open()) {
+            match voxelizer.clone().progress(cancel(after..after + 1)).run(open()) {
                 Ok(result) => assert!(result.grid == whole, "{mode:?}, poll {after}"),
                 Err(error) => {
                     assert!(error.is_cancelled(), "{error}");
@@ -356,11 +331,11 @@ fn a_grid_is_whole_even_if_the_cancellation_is_withdrawn() {
 
 #[test]
 fn the_search_for_too_large_a_grid_is_cancelled_too() {
-    let cancel = Arc::new(Cancel { after: 3, asked: AtomicUsize::new(0) });
     let voxelizer = on_cpu().resolution(65_536).memory(1 << 20);
     let error = voxelizer.run(octahedron(1.0)).expect_err("too little memory");
     assert!(error.is_memory(), "{error}");
-    let error = voxelizer.progress(cancel).run(octahedron(1.0)).expect_err("cancelled");
+    let error =
+        voxelizer.progress(cancel(3..usize::MAX)).run(octahedron(1.0)).expect_err("cancelled");
     assert!(error.is_cancelled(), "{error}");
 }
 
@@ -385,7 +360,7 @@ fn cancelling_ends_the_search_for_flipped_triangles() {
     let corners: Vec<[f64; 3]> = (0..90_000).map(|_| [(); 3].map(|()| random.f64())).collect();
     let triangles = (0..30_000).map(|i| [3 * i, 3 * i + 1, 3 * i + 2]).collect();
     let soup = Mesh::new(corners, triangles).unwrap();
-    let cancel = Arc::new(Cancel { after: 40, asked: AtomicUsize::new(0) });
+    let cancel = cancel(40..usize::MAX);
     let voxelizer = on_cpu().resolution(64).mode(Mode::Solid(Solid::default()));
     let began = Instant::now();
     let error = voxelizer.progress(cancel.clone()).run(&soup).expect_err("cancelled");
@@ -415,8 +390,7 @@ fn impossible_transforms_are_refused() {
 
 #[test]
 fn given_dimensions_are_not_padded_for_distances() {
-    let mut centered = Transform::default();
-    centered.grid = Some(CenteredGrid { dims: [24; 3], fills: false });
+    let centered = Transform::default().with_grid(CenteredGrid { dims: [24; 3], fills: false });
     let inside = |voxelizer: Voxelizer| {
         let field = voxelizer.distances(octahedron(1.0), 3.0).unwrap().field;
         (field.dims(), field.inside().occupied())
@@ -469,7 +443,6 @@ fn an_estimate_is_about_what_the_work_takes() {
 #[cfg(feature = "gpu")]
 #[test]
 fn without_a_gpu_a_browser_says_why_the_cpu_computes_unless_a_gpu_was_asked_for() {
-    use trivox::backend::BackendChoice;
     let run = |choice| {
         let voxelizer = Voxelizer::new().resolution(9).backend(choice);
         let placed = voxelizer.place(octahedron(1.0)).unwrap();

@@ -13,6 +13,7 @@ pub mod oklab;
 pub mod oracle;
 pub mod pairs;
 pub mod paths;
+pub mod prelude;
 pub mod progress;
 pub mod published;
 pub mod rays;

@@ -1,20 +1,11 @@
 //! The attributes of voxels: compared with another way to clip, and the same in any order.
 
-use std::collections::HashMap;
-
-use crate::common::shapes::float_soup;
-
-use fastrand::Rng;
-use trivox::base::srgb::linear_of;
+use crate::common::prelude::*;
 use trivox::engine::Warning;
 use trivox::grid::{Attribute, SurfaceSample};
 use trivox::lattice::Tile;
 use trivox::mesh::Labels;
-use trivox::mesh::appearance::{Alpha, Filter, Material, Texture, TextureRef, Wrap};
-use trivox::solid::Solid;
-use trivox::{Appearance, Bounds, ColorSource, Mesh, Mode, PlacedMesh, VoxelGrid, Voxelizer};
-
-use trivox::backend::BackendChoice;
+use trivox::mesh::appearance::TextureRef;
 
 fn voxelizer() -> Voxelizer {
     let all = Attribute::ALL.iter().copied();

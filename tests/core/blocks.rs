@@ -6,12 +6,11 @@ use crate::common::lattice::lattice_triangles;
 use crate::common::pairs::{
     Family, Pair, SPAN, normal, pairs, triangle_from, triangle_past_the_origin,
 };
-use fastrand::Rng;
+use crate::common::prelude::*;
 use rayon::prelude::*;
-use trivox::lattice::Triangle;
+use trivox::predicate::InstructionSet;
 use trivox::predicate::blocks::{BLOCK, BlockMask, LANES, Pairs, first_boxes};
 use trivox::predicate::boxes::BoxRange;
-use trivox::predicate::{InstructionSet, touches};
 
 /// A triangle, and the index of the lowest box of a block.
 type Placed = (Triangle, [i32; 3]);

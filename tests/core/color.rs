@@ -1,21 +1,10 @@
 //! The colours of voxels: compared with many samples of each, and the same in any order.
-use crate::common::oklab::{Light, distance, oklab};
-use std::collections::HashMap;
-
 use crate::common::memory::until_it_fits;
-use crate::common::shapes::{float_soup, unit_cube};
-use crate::common::solids::sphere;
-use crate::common::voxels::{at_resolution, in_grid, in_mode, on_threads, surface, within};
-use fastrand::Rng;
-use trivox::backend::BackendChoice;
-use trivox::base::srgb::{linear_of, linear_of_rgba, rgba_of};
-use trivox::grid::{Attribute, Colors};
-use trivox::mesh::appearance::{Alpha, Filter, Material, Texture, TextureRef, Wrap};
-use trivox::solid::Solid;
-use trivox::{
-    Appearance, ColorOptions, Colored, Mesh, Mode, NoProgress, PlaceOptions, PlacedMesh, Sizing,
-    Voxelizer, color, place,
-};
+use crate::common::oklab::{Light, distance, oklab};
+use crate::common::prelude::*;
+use trivox::grid::Attribute;
+use trivox::mesh::appearance::TextureRef;
+use trivox::{ColorOptions, Colored, color};
 
 const RED: [u8; 4] = [255, 0, 0, 255];
 const BLUE: [u8; 4] = [0, 0, 255, 255];

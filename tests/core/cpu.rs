@@ -1,12 +1,7 @@
 //! The CPU backend against slow oracles: triangles of every extent at every place in their bricks,
 //! few and many, cut by bounds, as large as the largest grid; within the memory that suffices.
 use crate::common::memory::{memory_needed, voxelize_within};
-use crate::common::oracle;
-use crate::common::shapes::{UNIT, mesh_of, placed, small_triangles, soup};
-use crate::common::voxels::{assert_same, at_resolution, surface, within};
-use fastrand::Rng;
-use trivox::lattice::Triangle;
-use trivox::{Bounds, Cpu, NoProgress, PlaceOptions, Sizing, place};
+use crate::common::prelude::*;
 
 /// A triangle of which the bounding box touches exactly the voxels from `lo` to `hi`.
 fn triangle_within(rng: &mut Rng, lo: [i32; 3], hi: [i32; 3]) -> Triangle {

@@ -4,17 +4,14 @@
 //!
 //! `TRIVOX_PAIRS=50000000` sets how many random columns are compared.
 use crate::common::columns::{Column, Family, Found, Mistake, columns, crosses, mistaken, oracle};
-use crate::common::environment;
 use crate::common::lattice::lattice_triangles;
 use crate::common::pairs::SPAN;
-use crate::common::shapes::{crumpled_torus, tetrahedron};
-use crate::common::voxels::{asset, at_resolution};
-use fastrand::Rng;
+use crate::common::prelude::*;
 use rayon::prelude::*;
-use trivox::lattice::{MIN_FRACTION_BITS, Triangle};
+use trivox::lattice::MIN_FRACTION_BITS;
 use trivox::predicate::blocks::{BLOCK, LANES};
 use trivox::predicate::crosses::blocks::{Hit, Pairs, Position, ProjectedCorners};
-use trivox::predicate::{Axis, InstructionSet, ProjectedTriangle};
+use trivox::predicate::{InstructionSet, ProjectedTriangle};
 
 /// The columns along all three axes through every point of the small lattice, whose voxels are two
 /// units wide, in units of `2^stretch_bits`.

@@ -4,14 +4,9 @@ use std::cmp::Ordering;
 use std::sync::atomic::AtomicU64;
 
 use crate::common::distances::{Fraction, is_nearest, random_mesh, squared};
-use crate::common::progress::Counts;
-use crate::common::voxels::{in_grid, in_mode, on_threads, within};
+use crate::common::prelude::*;
 use num_bigint::BigInt;
 use trivox::solid::distance::{DistanceField, MAX_WIDTH, distances};
-use trivox::{
-    BackendError, Cpu, Lattice, Mesh, Mode, NoProgress, PlaceOptions, PlacedMesh, Sizing,
-    VoxelGrid, Voxelizer, place, place_on,
-};
 
 fn field(mesh: &PlacedMesh, inside: VoxelGrid, width: f32) -> DistanceField {
     distances(&Cpu::default(), mesh, inside, width, u64::MAX, &NoProgress).unwrap()

@@ -1,12 +1,8 @@
 //! Filling sparse grids against the same on dense arrays, voxel by voxel, ray by ray.
 use std::sync::atomic::AtomicU64;
 
-use crate::common::progress::Counts;
-use crate::common::voxels::on_threads;
-use fastrand::Rng;
-use trivox::grid::{BrickKey, FULL};
+use crate::common::prelude::*;
 use trivox::solid::fill::{AxisDisagreement, Filled, Flooded, Voted, along_x, flood, vote};
-use trivox::{BackendError, NoProgress, Up, VoxelGrid, World};
 
 /// The reference: a bit for each voxel.
 #[derive(Clone, PartialEq)]

@@ -1,8 +1,6 @@
 //! The folders of the library are layers: each imports only folders below it.
 
-use std::collections::BTreeSet;
-use std::fs;
-use std::path::Path;
+use crate::common::prelude::*;
 
 /// The folders of `src`, from the lowest to the highest.
 const LAYERS: [&str; 12] = [

@@ -1,12 +1,7 @@
 //! The surface of a grid against all faces of all voxels, one by one.
-use std::collections::BTreeMap;
-
-use trivox::VoxelGrid;
-use trivox::base::srgb::Rgba;
-use trivox::grid::{BrickKey, Colors, FULL, count};
+use crate::common::prelude::*;
+use trivox::grid::count;
 use trivox::view::mesher::{self, Rectangle};
-
-use crate::common::voxels::rectangles;
 
 /// The voxel that has a face, the axis that the face stands on, whether it is the upper one.
 type Face = ([u32; 3], usize, bool);

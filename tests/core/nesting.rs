@@ -1,10 +1,7 @@
 //! Which parts are turned for a solid: random scenes of boxes against arithmetic, and the cases that
 //! the rule is made of.
+use crate::common::prelude::*;
 use crate::common::scenes;
-use crate::common::solids::{cube, cuboid, inside_out, together, with_triangles};
-use trivox::backend::RunOptions;
-use trivox::solid::{Fill, FillReport, Solid};
-use trivox::{Cpu, Mesh, Mode, NoProgress, PlaceOptions, Sizing, place, voxelize};
 
 #[test]
 fn scenes_of_boxes_are_the_solids_that_arithmetic_says() {

@@ -1,13 +1,7 @@
 //! Palettes: exact where they can be, near where not, and the same however they are computed.
 
-use std::collections::BTreeSet;
-
 use crate::common::oklab;
-use crate::common::voxels::on_threads;
-use trivox::VoxelGrid;
-use trivox::base::srgb::{Rgba, linear_of};
-use trivox::grid::{BrickKey, Colors, FULL};
-use trivox::mesh::appearance::Texture;
+use crate::common::prelude::*;
 use trivox::surface::palette::{IndexedColors, MAX_COLORS, Palette, PaletteError, count_colors};
 
 /// Full bricks in a row, whose voxels have `colors` one after another; the last brick is filled up

@@ -1,14 +1,11 @@
 //! `place`: the bit budget, the sizes of grids, rounding, and what is refused.
-use crate::common::shapes::{cuboid, mesh_of, unit_cube};
-use fastrand::Rng;
+use crate::common::prelude::*;
+use crate::common::shapes::cuboid;
 use trivox::lattice::transform::CenteredGrid;
 use trivox::lattice::{
     MAX_DIM, MAX_FRACTION_BITS, MAX_SPAN_VOXELS, MIN_CUBE, MIN_FRACTION_BITS, SPAN_BITS,
 };
-use trivox::{
-    Bounds, Cpu, Lattice, Mesh, MeshError, NoProgress, PlaceError, PlaceOptions, PlacedMesh,
-    Sizing, Transform, place, place_on,
-};
+use trivox::{MeshError, Transform};
 
 fn resolution(n: u32) -> PlaceOptions {
     PlaceOptions::new(Sizing::Resolution(n))

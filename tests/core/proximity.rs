@@ -1,23 +1,10 @@
 //! Distances of points: against fractions of big integers over all triangles, and against solids.
 
-use fastrand::Rng;
-use trivox::lattice::Triangle;
-use trivox::{
-    BackendError, Fill, Mesh, Nearest, NoProgress, PlaceOptions, PlacedMesh, Proximity,
-    ProximityError, Sizing, code_of, place,
-};
+use crate::common::prelude::*;
+use trivox::{Fill, Nearest, Proximity, ProximityError, code_of};
 
 use crate::common::distances::{Fraction, is_close, squared};
 use crate::common::inside::{TIE_RULE, surrounded, winding_number};
-use crate::common::progress::Counts;
-use crate::common::shapes::{
-    UNIT, crumpled_torus, degenerate_soup, mesh_of, placed, soup, tetrahedron,
-};
-use crate::common::solids::{
-    apart, cube, inside_out, klein_bottle, lidless_cube, moebius_strip, sphere, together, torus,
-    with_flipped, with_triangles,
-};
-use crate::common::voxels::{on_threads, solid};
 
 /// The relative error bound of distances of points near the mesh.
 const NEAR_ERROR: f64 = 1.0 / (1_u64 << 48) as f64;

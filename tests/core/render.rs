@@ -1,17 +1,11 @@
 //! Pictures: what is where in them, in which colour, and that they are the same however they are
 //! made.
-use std::fs;
-use std::path::Path;
-
-use crate::common::progress::Counts;
-use crate::common::voxels::on_threads;
-use fastrand::Rng;
-use trivox::grid::{Colors, DEFAULT_COLOR};
+use crate::common::prelude::*;
+use trivox::grid::DEFAULT_COLOR;
 use trivox::view::render::{
     Background, Camera, GifAnimation, MAX_MARGIN, MAX_SIDE, Picture, PngAnimation, Projection,
     RenderError, RenderOptions, Renderer, View, WebpAnimation, render,
 };
-use trivox::{Up, VoxelGrid, World};
 
 const VIEWS: [View; 8] = [
     View::Front,

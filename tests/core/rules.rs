@@ -1,15 +1,8 @@
 //! The CPU backend by every rule, against the slow oracle: triangles of every size, cut by bounds, on any number of threads and within any bound on memory.
 use crate::common::memory::assert_same_or_refused;
 use crate::common::pairs::triangle_past_the_origin;
+use crate::common::prelude::*;
 use crate::common::rules::{RULES, voxelize as oracle};
-use crate::common::shapes::{
-    UNIT, degenerate_soup, moved, placed, sheets, small_triangles, soup, window_on_wide_triangles,
-};
-use crate::common::voxels::assert_same;
-use fastrand::Rng;
-use trivox::backend::{Rule, RunOptions};
-use trivox::lattice::Triangle;
-use trivox::{Cpu, NoProgress, PlacedMesh, VoxelGrid};
 
 fn run(cpu: &Cpu, mesh: &PlacedMesh, rule: Rule) -> VoxelGrid {
     cpu.run(mesh, rule, &RunOptions::default(), &NoProgress).unwrap().grid

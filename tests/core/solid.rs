@@ -1,28 +1,10 @@
 //! Solids: meshes whose solid is known, and what is said of those that have none; closed meshes of
 //! every kind against an oracle that follows no columns; relations between fills and modes.
-use std::collections::{BTreeMap, BTreeSet};
-
-use crate::common::environment;
 use crate::common::inside::{self, Surrounded, TIE_RULE};
 use crate::common::memory::until_it_fits;
 use crate::common::paths;
-use crate::common::shapes::{UNIT, crumpled_torus, mesh_of, placed, tetrahedron};
-use crate::common::solids::{
-    apart, cube, cuboid, inside_out, klein_bottle, large_triangles, lidless_cube, moebius_strip,
-    sphere, together, torus, with_flipped, with_triangles, with_vertices_repeated,
-};
-use crate::common::voxels::{
-    at_resolution, at_voxel_size, in_grid, in_mode, on_threads, solid, surface, within,
-};
-use fastrand::Rng;
-use trivox::backend::RunOptions;
-use trivox::formats::read_mesh;
-use trivox::lattice::Triangle;
-use trivox::solid::{Fill, FillReport, FillWarning, Solid, fill};
-use trivox::{
-    Bounds, Cpu, Mesh, Mode, NoProgress, PlaceOptions, PlacedMesh, Sizing, VoxelGrid, place,
-    voxelize,
-};
+use crate::common::prelude::*;
+use trivox::solid::{FillWarning, fill};
 
 const FILLS: [Fill; 5] = [Fill::Auto, Fill::Parity, Fill::Winding, Fill::Flood, Fill::Vote];
 

@@ -1,13 +1,9 @@
 //! Textured voxels against a reference that shares no code with the library: each texel is a
 //! square, clipped against each piece of a triangle, and counts by its exact area.
-use std::collections::HashMap;
-
-use crate::common::voxels::{in_grid, in_mode, surface};
-use fastrand::Rng;
+use crate::common::prelude::*;
 use trivox::grid::VoxelGrid;
-use trivox::mesh::appearance::{Alpha, Filter, FilterChoice, Material, Texture, TextureRef, Wrap};
-use trivox::solid::Solid;
-use trivox::{Appearance, ColorOptions, Mesh, Mode, NoProgress, PlacedMesh, color};
+use trivox::mesh::appearance::{FilterChoice, TextureRef};
+use trivox::{ColorOptions, color};
 
 const RED: [u8; 4] = [255, 0, 0, 255];
 const BLUE: [u8; 4] = [0, 0, 255, 255];

@@ -1,19 +1,6 @@
 //! Thin surfaces: nothing passes them from face to face, and they are no thicker than that takes.
-use std::collections::BTreeMap;
-
-use crate::common::environment;
 use crate::common::paths;
-use crate::common::shapes::{UNIT, crumpled_torus, mesh_of, placed, soup, tetrahedron};
-use crate::common::solids::{cube, klein_bottle, sphere, torus};
-use crate::common::voxels::{
-    at_resolution, at_voxel_size, in_grid, in_mode, solid, surface, within,
-};
-use fastrand::Rng;
-use trivox::formats::read_mesh;
-use trivox::lattice::Triangle;
-use trivox::predicate::Axis;
-use trivox::solid::Fill;
-use trivox::{Mesh, Mode, PlacedMesh, VoxelGrid};
+use crate::common::prelude::*;
 
 fn thin(mesh: &PlacedMesh) -> VoxelGrid {
     in_mode(mesh, Mode::Thin).grid

@@ -1,24 +1,13 @@
 //! Tiles put together are the whole grid, to the bit: voxels and colours.
 
-use crate::common::environment;
-use crate::common::shapes::mesh_of;
+use crate::common::prelude::*;
 use crate::common::solids;
-use crate::common::voxels::{asset, by_fill};
 
 use std::sync::Arc;
 
-use fastrand::Rng;
-use trivox::backend::{BackendChoice, Backends};
-use trivox::formats::read_mesh;
-use trivox::grid::{BrickKey, Colors};
+use trivox::backend::Backends;
 use trivox::lattice::{MAX_DIM, TileError, Tiles, WindowReach};
-use trivox::mesh::appearance::Material;
-use trivox::solid::{Fill, Solid};
-use trivox::{
-    Appearance, BackendError, Bounds, Cpu, GridError, Lattice, Mesh, Mode, NoProgress, PlaceError,
-    PlaceOptions, Sizing, Tile, VoxelGrid, VoxelizeError, Voxelizer, Window, place, place_on,
-    voxelize,
-};
+use trivox::{GridError, Tile, VoxelizeError, Window};
 
 const INTERIOR: [u8; 4] = [9, 99, 199, 255];
 

@@ -1,20 +1,10 @@
 //! Shells, edges, volume and area of placed meshes: of surfaces whose facts are known, of soups
 //! against brute force, and of real models.
-use std::collections::BTreeMap;
+use crate::common::prelude::*;
 use std::f64::consts::PI;
 
-use crate::common::environment;
-use crate::common::shapes::{UNIT, degenerate_soup, placed, soup};
-use crate::common::solids::{
-    cube, cuboid, first_triangles, inside_out, klein_bottle, lidless_cube, moebius_strip, sphere,
-    together, torus, with_flipped, with_triangles, with_vertices_repeated,
-};
-use crate::common::voxels::{at_resolution, at_voxel_size, on_threads, within};
-use fastrand::Rng;
-use trivox::formats::read_mesh;
-use trivox::lattice::Triangle;
+use trivox::Topology;
 use trivox::solid::topology::Edge;
-use trivox::{Mesh, PlacedMesh, Topology};
 
 /// The facts of a mesh one unit of which is one voxel.
 fn topology(mesh: &Mesh) -> Topology {

@@ -2,15 +2,11 @@
 //! of the bit budget and on adversarial pairs; and its symmetries.
 //!
 //! `TRIVOX_PAIRS=50000000` sets how many random pairs are compared.
-use crate::common::environment;
 use crate::common::lattice::{lattice_points, lattice_triangles, voxel_centers};
-use crate::common::oracle;
 use crate::common::pairs::{Family, Pair, SPAN, pairs};
-use fastrand::Rng;
+use crate::common::prelude::*;
 use rayon::prelude::*;
-use trivox::lattice::Triangle;
 use trivox::predicate::boxes::BoxRange;
-use trivox::predicate::touches;
 
 /// How many of the pairs of a triangle and a center `agree` does not hold for.
 fn disagreements(

@@ -1,11 +1,8 @@
 //! The first voxel that a ray touches, against every voxel's box intersected with the ray in exact
 //! rational numbers. `TRIVOX_RAYS=1000000` compares so many rays.
-use crate::common::environment;
+use crate::common::prelude::*;
 use crate::common::rays::{Line, SIDE, adversarial, adversarial_line};
-use fastrand::Rng;
 use rayon::prelude::*;
-use trivox::VoxelGrid;
-use trivox::grid::{BRICK, BrickKey, Colors, FULL};
 use trivox::lattice::MAX_DIM;
 use trivox::view::trace::{Face, Hit, MAX_DISTANCE, Ray, Scene, UNIT};
 

@@ -1,20 +1,12 @@
 //! Judging grids: every planted fault is found, a right grid passes, and a grid that lies otherwise
 //! is recognised.
-use std::collections::BTreeSet;
-
-use crate::common::shapes::{cuboid, mesh_of};
-use crate::common::solids::{self, cube, together, torus};
-use crate::common::voxels::{asset, in_mode, surface};
-use fastrand::Rng;
+use crate::common::prelude::*;
+use crate::common::shapes::cuboid;
+use crate::common::solids::{self};
 use trivox::engine::verify::{
     Alignment, Fault, KnownPlacement, PlacementSource, Verdict, VerifyError, VerifyOptions, verify,
 };
-use trivox::grid::{BrickKey, FULL, mask_place};
-use trivox::solid::{Fill, Solid};
-use trivox::{
-    BackendError, Bounds, Mesh, Mode, PlaceError, PlaceOptions, PlacedMesh, Sizing, Up, VoxelGrid,
-    World, place,
-};
+use trivox::grid::mask_place;
 
 fn exact(mesh: &Mesh, options: &PlaceOptions) -> VoxelGrid {
     surface(&place(mesh, options).unwrap())

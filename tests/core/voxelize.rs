@@ -1,14 +1,9 @@
 //! The CPU backend against the brute-force oracle, and relations between voxelizations that hold
 //! whatever the mesh.
-use crate::common::oracle;
-use crate::common::shapes::{UNIT, cuboid, degenerate_soup, mesh_of, placed, soup, unit_cube};
-use crate::common::voxels::{assert_same, at_resolution, in_grid, surface, within};
-use fastrand::Rng;
+use crate::common::prelude::*;
+use crate::common::shapes::cuboid;
 use rayon::prelude::*;
 use trivox::grid::VoxelGrid;
-use trivox::lattice::Triangle;
-use trivox::predicate::touches;
-use trivox::{Bounds, PlaceOptions, Sizing, place};
 
 /// The voxels of lattice triangles in a grid of `dims` voxels.
 fn voxels(triangles: &[Triangle], dims: [u32; 3]) -> VoxelGrid {

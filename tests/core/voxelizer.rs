@@ -1,28 +1,18 @@
 //! The way in: [`Voxelizer`] gives what its steps give, in order, and ends when it is told to.
 
+use crate::common::prelude::*;
 use std::ops::Range;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::common::progress::Steps;
-use crate::common::solids::{octahedron, with_triangles};
-use crate::common::voxels::asset;
 #[cfg(feature = "gpu")]
 use rayon::prelude::*;
-use trivox::backend::BackendChoice;
 #[cfg(feature = "gpu")]
 use trivox::backend::Backends;
 use trivox::engine::{Many, Timings, Warning};
-use trivox::formats::{MeshSpec, Sidecars};
 use trivox::lattice::transform::{CenteredGrid, Rotation, TransformError};
-use trivox::solid::Solid;
-use trivox::{
-    BackendError, Bounds, ColorSource, Cpu, DistanceField, Lattice, Mesh, MeshSource, Mode,
-    NoProgress, PlaceError, PlaceOptions, Progress, Sizing, Transform, VoxelGrid, VoxelizeError,
-    Voxelized, Voxelizer, place,
-};
+use trivox::{DistanceField, MeshSource, Transform, VoxelizeError, Voxelized};
 
 const LIGHTHOUSE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/lighthouse.obj");
 

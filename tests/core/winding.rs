@@ -2,17 +2,8 @@
 //! lost a part, or have parts that face the wrong way, and what they enclose all the same.
 
 use crate::common::inside;
-use crate::common::shapes::mesh_of;
-use crate::common::solids::{
-    apart, cube, cuboid, inside_out, lidless_cube, sphere, together, torus, with_triangles,
-};
-use crate::common::voxels::{by_fill, in_grid, on_threads, solid};
-use fastrand::Rng;
+use crate::common::prelude::*;
 use rayon::prelude::*;
-use trivox::solid::{Fill, FillReport};
-use trivox::{
-    Bounds, Cpu, Mesh, NoProgress, PlaceOptions, PlacedMesh, Sizing, VoxelGrid, place, voxelize,
-};
 
 fn at_resolution(mesh: &Mesh, resolution: u32) -> PlacedMesh {
     place(mesh, &PlaceOptions::new(Sizing::Resolution(resolution)).with_pad(2)).unwrap()

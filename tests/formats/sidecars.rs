@@ -1,12 +1,10 @@
 //! Sidecar files in memory: they are found, and nothing else is opened.
 
-use std::fs;
+use crate::common::prelude::*;
 use std::io::Cursor;
 
 use image::{ImageFormat, Rgb, RgbImage};
-use trivox::backend::BackendChoice;
-use trivox::formats::{LoadedMesh, MeshSpec, ReadError, ReadOptions, Sidecars, read_mesh_from};
-use trivox::{MeshSource, Voxelizer};
+use trivox::MeshSource;
 
 const RED: [u8; 3] = [255, 0, 0];
 

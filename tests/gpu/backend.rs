@@ -5,22 +5,16 @@ use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-use crate::common::gpu::{UNLIMITED, adapters, fast_adapters, gpus};
+use crate::common::prelude::*;
 use crate::common::rules::RULES;
-use crate::common::shapes::{UNIT, mesh_of, placed, soup, unit_cube};
-use crate::common::voxels::{at_resolution, in_grid, surface as cpu_grid};
-use fastrand::Rng;
+use crate::common::voxels::surface as cpu_grid;
 use rayon::ThreadPoolBuilder;
+use trivox::backend::VoxelKernel;
 use trivox::backend::gpu::BatchLimits;
-use trivox::backend::{BackendChoice, Rule, RunOptions, VoxelKernel};
 use trivox::gpu::Device;
-use trivox::solid::Solid;
 use trivox::view::render::{Background, RenderOptions, Renderer};
 use trivox::view::trace::{Ray, Scene};
-use trivox::{
-    BackendError, Cpu, Gpu, GpuError, Mesh, Mode, NoProgress, PlacedMesh, Progress, VoxelGrid,
-    Voxelizer,
-};
+use trivox::{Gpu, GpuError};
 use wgpu::{BufferUsages as Usage, Limits};
 
 /// What both kernels give.

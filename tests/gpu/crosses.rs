@@ -4,12 +4,10 @@
 //! `TRIVOX_PAIRS=50000000` sets how many random columns are compared on each adapter.
 #![cfg(feature = "gpu")]
 use crate::common::columns::{Column, Found, Mistake, columns, crosses, mistaken, oracle};
-use crate::common::environment;
-use crate::common::gpu::{Kernel, kernels, lattice_stride};
 use crate::common::lattice::lattice_triangles;
+use crate::common::prelude::*;
 use rayon::prelude::*;
 use trivox::gpu::kernels::module;
-use trivox::predicate::Axis;
 
 /// A column as the kernel takes it: the corners, the axis, the center, the unit bits, the count.
 fn words(column: &Column) -> [i32; 14] {

@@ -4,18 +4,12 @@
 //! `TRIVOX_PAIRS=1000000` sets how many random pairs are compared on each adapter.
 #![cfg(feature = "gpu")]
 use crate::common::distances::{Fraction, is_nearest, random_mesh, squared};
-use crate::common::environment;
-use crate::common::gpu::{adapters, gpus, kernels};
-use crate::common::progress::Counts;
+use crate::common::prelude::*;
 use num_bigint::BigInt;
 use rayon::prelude::*;
 use trivox::gpu::kernels::module;
-use trivox::lattice::Triangle;
 use trivox::solid::distance::{DistanceField, distances};
-use trivox::{
-    Backend, BackendError, Cpu, Gpu, Mesh, NoProgress, PlaceOptions, PlacedMesh, Sizing, VoxelGrid,
-    place,
-};
+use trivox::{Backend, Gpu};
 
 /// A point and a triangle, in voxels of `2^fraction_bits`.
 #[derive(Debug, Clone, Copy)]

@@ -1,16 +1,10 @@
 //! Models on adapters: the project's own always, real ones where `TRIVOX_MESHES` names a
 //! folder of them. Equal hashes everywhere.
 #![cfg(feature = "gpu")]
-use std::path::{Path, PathBuf};
-
-use crate::common::environment;
-use crate::common::gpu::{adapters, fast_adapters, fast_gpu, gpus};
+use crate::common::prelude::*;
 use crate::common::rules::RULES;
-use crate::common::voxels::{asset_path, at_resolution, models_in};
-use trivox::backend::{Rule, RunOptions};
-use trivox::formats::read_mesh;
+use trivox::Backend;
 use trivox::gpu::Adapter;
-use trivox::{Backend, Cpu, Mesh, NoProgress, PlacedMesh, VoxelGrid};
 
 /// Models with more triangles are left to the first hardware adapter, or the first llvmpipe.
 const SMALL: usize = 100_000;

@@ -3,15 +3,11 @@
 #![cfg(feature = "gpu")]
 use std::process::Command;
 
-use crate::common::gpu::{UNLIMITED, fast_adapters, gpus};
-use crate::common::shapes::{UNIT, placed, soup};
-use crate::common::voxels::{asset, at_resolution, surface};
-use fastrand::Rng;
+use crate::common::prelude::*;
+use trivox::Gpu;
 use trivox::backend::gpu::BatchLimits;
 use trivox::backend::report::{RunReport, StageReport};
-use trivox::backend::{Rule, Run, RunOptions, VoxelKernel};
-use trivox::lattice::Triangle;
-use trivox::{Gpu, NoProgress, PlacedMesh};
+use trivox::backend::{Run, VoxelKernel};
 
 const STAGES: [&str; 6] =
     ["seed", "refine", "mark_bricks", "scan_blocks", "rank_bricks", "voxel_rows"];

@@ -3,15 +3,11 @@
 //!
 //! `TRIVOX_PAIRS=50000000` sets how many random rows are compared on each adapter.
 #![cfg(feature = "gpu")]
-use crate::common::environment;
-use crate::common::gpu::{Kernel, kernels, lattice_stride};
 use crate::common::lattice::{lattice_triangles, voxel_centers};
-use crate::common::oracle;
 use crate::common::pairs::{SPAN, pairs};
+use crate::common::prelude::*;
 use rayon::prelude::*;
 use trivox::gpu::kernels::module;
-use trivox::lattice::Triangle;
-use trivox::predicate::touches;
 
 /// A row of at most this many voxels fits one invocation.
 const LONGEST: i32 = 8;

@@ -1,21 +1,12 @@
 //! The GPU by every rule and kernel, on every adapter: equal to the slow oracle and to the CPU, to
 //! the bit, whatever the sizes, the limits, the bounds and the order.
 #![cfg(feature = "gpu")]
-use crate::common::environment;
-use crate::common::gpu::{UNLIMITED, adapters, fast_adapters, fast_gpu, gpus};
-use crate::common::progress::Counts;
+use crate::common::prelude::*;
 use crate::common::rules::{RULES, voxelize as oracle};
-use crate::common::shapes::{
-    UNIT, degenerate_soup, mesh_of, moved, placed, sheets, soup, window_on_wide_triangles,
-};
-use crate::common::voxels::{assert_same, at_resolution};
-use fastrand::Rng;
+use trivox::backend::VoxelKernel;
 use trivox::backend::gpu::BatchLimits;
 use trivox::backend::report::RunReport;
-use trivox::backend::{Rule, RunOptions, VoxelKernel};
-use trivox::lattice::Triangle;
-use trivox::predicate::Axis;
-use trivox::{Backend, BackendError, Cpu, Gpu, NoProgress, PlacedMesh, VoxelGrid};
+use trivox::{Backend, Gpu};
 
 /// Every rule, and both kernels of the one that has two.
 fn methods() -> impl Iterator<Item = (Rule, VoxelKernel)> {

@@ -1,13 +1,9 @@
 //! Scenes that are recorded into an encoder, on every adapter: the bricks of the CPU's grids.
 #![cfg(feature = "gpu")]
-use crate::common::gpu::{adapters, fast_adapters, gpus};
-use crate::common::shapes::{UNIT, placed, soup};
-use crate::common::solids::{sphere, torus};
-use fastrand::Rng;
+use crate::common::prelude::*;
 use trivox::gpu::{BRICK_WORDS, Device, GpuError, KEY_WORDS};
 use trivox::view::gpu::{MeshBuffers, SceneBuilder, SceneCapacity, SceneFailure, SceneStatus};
 use trivox::view::trace::{Hit, Ray, Scene};
-use trivox::{Cpu, Lattice, Mesh, NoProgress, PlacedMesh, VoxelGrid, place_on};
 use wgpu::{BufferUsages as Usage, IndexFormat};
 
 const CAPACITY: SceneCapacity =

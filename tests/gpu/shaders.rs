@@ -1,15 +1,13 @@
 //! The shaders: every file valid by itself with its imports, and the same layouts and constants in
 //! the shaders and on the host.
 #![cfg(feature = "gpu")]
-use std::collections::{BTreeMap, BTreeSet};
+use crate::common::prelude::*;
 use std::mem::offset_of;
-use std::path::Path;
 use std::process::Command;
 
 use trivox::backend::gpu::data::{self, Pair, Params};
 use trivox::gpu::kernels::{Binding, File, KERNELS, Kernel, MODULES, bindings, resolve};
 use trivox::gpu::{self, kernels};
-use trivox::grid::BRICK;
 use trivox::solid::distance::gpu::{
     BLOCK, BRICK_VOXELS, CELL, CLUSTER_TRIANGLES, Cluster, ITEM_CLUSTERS, Item, MeasureParams,
     Record,
@@ -20,8 +18,6 @@ use trivox::view::gpu::tree::{HEADER_BRICKS, HEADER_ROOT, NODE_WORDS, TreeParams
 use trivox::view::gpu::{self as rays, Header, RAY_GROUP, SCENE_SOURCE, WordNode};
 use wgpu::naga;
 use wgpu::naga::back::{hlsl, msl, pipeline_constants};
-
-use crate::common::environment;
 
 #[allow(dead_code, reason = "the names are compared")]
 #[path = "../../benches/cards/kernels.rs"]

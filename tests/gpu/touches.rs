@@ -3,15 +3,11 @@
 //!
 //! `TRIVOX_PAIRS=50000000` sets how many random pairs are compared on each adapter.
 #![cfg(feature = "gpu")]
-use crate::common::environment;
-use crate::common::gpu::{Kernel, kernels, lattice_stride};
 use crate::common::lattice::{lattice_triangles, voxel_centers};
-use crate::common::oracle;
 use crate::common::pairs::pairs;
+use crate::common::prelude::*;
 use rayon::prelude::*;
 use trivox::gpu::kernels::module;
-use trivox::lattice::Triangle;
-use trivox::predicate::touches;
 
 /// A pair as the kernel takes it: the corners, the center, half the edge.
 type PairWords = [i32; 13];

@@ -1,18 +1,14 @@
 //! Rays and pictures on every adapter: those of the CPU, to the bit.
 #![cfg(feature = "gpu")]
-use crate::common::environment;
-use crate::common::gpu::{UNLIMITED, adapters, gpus};
+use crate::common::prelude::*;
 use crate::common::rays::{adversarial, adversarial_line};
-use crate::common::shapes::{UNIT, placed, soup};
-use fastrand::Rng;
 use rayon::prelude::*;
 use trivox::backend::gpu::BatchLimits;
-use trivox::grid::Colors;
 use trivox::lattice::WindowReach;
 use trivox::view::gpu::{GpuScene, SCENE_SOURCE, SceneBuffers};
 use trivox::view::render::{Background, Projection, RenderOptions, Renderer, View};
 use trivox::view::trace::{Hit, Ray, Scene};
-use trivox::{Cpu, Gpu, NoProgress, Up, VoxelGrid, Window, World};
+use trivox::{Gpu, Window};
 
 /// How many rays to compare on each adapter.
 fn rays() -> usize {

@@ -9,24 +9,16 @@ mod common;
 use std::io::{self, BufReader, Read, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use crate::common::prelude::*;
 use common::solids;
 use peak_alloc::PeakAlloc;
-use trivox::backend::RunOptions;
-use trivox::formats::{
-    GridFormat, LoadedMesh, MeshSpec, ReadError, ReadOptions, Sidecars, WriteOptions, read_grid,
-    read_grid_from, read_mesh_from, read_mesh_with, write_grid, write_grid_with,
-};
-use trivox::grid::{BrickKey, Colors, FULL, count};
-use trivox::mesh::appearance::Material;
+use trivox::Topology;
+use trivox::formats::{write_grid, write_grid_with};
+use trivox::grid::count;
 use trivox::solid::distance::distances;
 use trivox::solid::fill::{along_x, flood, vote};
-use trivox::solid::{Fill, Solid};
 use trivox::surface::color::{ColorOptions, color};
 use trivox::surface::palette::count_colors;
-use trivox::{
-    Appearance, BackendError, Cpu, Mesh, Mode, NoProgress, PlaceOptions, Sizing, Topology,
-    VoxelGrid, place, voxelize,
-};
 
 use common::environment;
 use common::memory::until_it_fits;

@@ -7,18 +7,10 @@
 #[path = "../../fuzz/src/targets.rs"]
 mod targets;
 
-use std::fs;
+use crate::common::prelude::*;
 use std::panic::catch_unwind;
-use std::path::{Path, PathBuf};
 
-use fastrand::Rng;
-use trivox::formats::{
-    GridFormat, MESH_FORMATS, ReadOptions, Sidecars, read_grid_from, read_mesh_from, write_grid,
-};
-use trivox::grid::Colors;
-use trivox::{Up, VoxelGrid, World};
-
-use crate::common::environment;
+use trivox::formats::{MESH_FORMATS, write_grid};
 
 type Target = fn(&[u8]);
 

@@ -3,16 +3,9 @@
 //! `cargo test --release --test slow gpu_scale -- --ignored` runs the full sizes, for minutes on a GPU
 //! in software; `TRIVOX_MESHES` adds the models of its folder that have few triangles.
 #![cfg(feature = "gpu")]
-use crate::common::environment;
-use crate::common::gpu::fast_gpu;
-use crate::common::progress::Counts;
-use crate::common::shapes::mesh_of;
-use crate::common::voxels::{asset, at_resolution, models_in, surface};
-use fastrand::Rng;
+use crate::common::prelude::*;
+use trivox::Gpu;
 use trivox::backend::gpu::BatchLimits;
-use trivox::backend::{Rule, RunOptions};
-use trivox::formats::read_mesh;
-use trivox::{BackendError, Gpu, Mesh, NoProgress};
 
 /// Buffers of less than 10 MB in all.
 const SMALL: BatchLimits = BatchLimits {

@@ -3,20 +3,8 @@
 //!
 //! `TRIVOX_MESHES` names a folder with OBJ files and an `expected.tsv` of the columns `mesh`,
 //! `res`, `mode`, `dims` (`XxYxZ`) and `occupied`.
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
-
-use crate::common::environment;
 use crate::common::memory::{memory_needed, voxelize_within};
-use crate::common::oracle;
-use fastrand::Rng;
-use trivox::backend::RunOptions;
-use trivox::formats::read_mesh;
-use trivox::grid::BRICK;
-use trivox::solid::Solid;
-use trivox::{
-    Cpu, Mesh, Mode, NoProgress, PlaceOptions, PlacedMesh, Sizing, VoxelGrid, place, voxelize,
-};
+use crate::common::prelude::*;
 
 /// One line of `expected.tsv`.
 #[derive(Debug, Clone, PartialEq)]

@@ -3,8 +3,7 @@
 //!
 //! These tests need `TRIVOX_PYTHON` to name a Python that has `mitsuba`, or `bpy`, which is
 //! Blender.
-use std::fs;
-use std::path::Path;
+use crate::common::prelude::*;
 use std::process::{Command, Output};
 
 use crate::common::environment::python_with;

@@ -2,21 +2,14 @@
 //! voxels each time, no memory lost, nothing missing.
 //!
 //! `TRIVOX_SOAK=10000` sets the number of jobs; one kill for every hundred of them.
-use std::collections::BTreeMap;
-use std::fs;
-use std::path::Path;
+use crate::common::prelude::*;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
-use fastrand::Rng;
 use tempfile::TempDir;
-use trivox::backend::{BackendChoice, Backends};
-use trivox::formats::{GridFormat, write_grid};
-use trivox::solid::{Fill, Solid};
-use trivox::{Mode, Voxelizer};
-
-use crate::common::environment;
+use trivox::backend::Backends;
+use trivox::formats::write_grid;
 
 const ASSETS: [&str; 4] = ["cube", "tetrahedron", "torus-knot", "lighthouse"];
 

@@ -1,16 +1,11 @@
 //! Attributes of voxels: what NumPy and VTK read is what the grid holds.
 
-use trivox::formats::{
-    GridFormat, ReadError, ReadOptions, read_grid, read_grid_from, read_grid_from_with,
-};
+use trivox::formats::read_grid_from_with;
 use trivox::grid::Attribute;
 use trivox::mesh::Labels;
-use trivox::mesh::appearance::Material;
-use trivox::solid::Solid;
-use trivox::{Appearance, Mesh, Mode, VoxelGrid, Voxelizer};
 
 use super::npy::{VTK, python};
-use super::{write_into, written};
+use super::*;
 use crate::common::environment::python_with;
 
 fn bent() -> VoxelGrid {

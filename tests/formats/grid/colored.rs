@@ -1,17 +1,12 @@
 //! Colours of voxels in all formats that hold them but `.vox`: what is written is read back, by us
 //! and by other people's readers, and what is malformed is refused.
 
-use std::collections::BTreeSet;
-
-use trivox::base::srgb::{Rgba, linear_of};
-use trivox::formats::GridFormat;
-use trivox::grid::{BrickKey, Colors, FULL, Mask, count};
-use trivox::{Up, VoxelGrid, World};
+use trivox::grid::count;
 
 use super::npy::{VTK, npy_file, openvdb_python, python};
 use super::nvdb::nanovdb;
 use super::vdb::{blocks, far};
-use super::{grids, load, random_grid, read, refused, tiny, write_into, written};
+use super::*;
 use crate::common::environment::python_with;
 
 /// Formats that hold red, green, blue and opacity.

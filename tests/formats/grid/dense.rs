@@ -1,16 +1,9 @@
 //! `.binvox`, `.npz`, `.vti`, `.vol` and `.bricks`: their bytes, and what other people's readers
 //! make of them.
 
-use std::collections::BTreeSet;
-
-use trivox::base::srgb::Rgba;
-use trivox::formats::{GridFormat, ReadError, read_grid_from};
-use trivox::grid::{BrickKey, FULL};
-use trivox::{Up, VoxelGrid, World};
-
 use super::colored::{colored, listed};
 use super::npy::{VTK, python};
-use super::{grids, load, random_grid, read, refused, voxel_set, write_into, written};
+use super::*;
 use crate::common::environment::{self, python_with};
 
 /// The tiny grid, padded to a cube of 3: `y` fastest, then `z`, then `x`.

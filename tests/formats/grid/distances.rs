@@ -1,13 +1,9 @@
 //! Distances in files: as NumPy, OpenVDB and NanoVDB read them, against the field itself; and
 //! against the distances that OpenVDB computes.
 
-use std::fs;
-
-use trivox::formats::{GridFormat, LoadedGrid, WriteError, read_grid_from, write_distances};
-use trivox::{Bounds, DistanceField, Mesh, Voxelizer};
-
-use crate::common::shapes::unit_cube;
-use crate::common::voxels::{asset, asset_path};
+use crate::common::prelude::*;
+use trivox::DistanceField;
+use trivox::formats::{WriteError, write_distances};
 
 use super::npy::openvdb_python;
 use super::nvdb::nanovdb;

@@ -1,18 +1,14 @@
 //! Litematica's `.litematic`, read and written by `fastnbt`.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::HashSet;
 
 use fastnbt::{LongArray, Value, nbt};
 use serde::Deserialize;
-use trivox::formats::{
-    Blocks, GridFormat, LoadedGrid, MAX_BLOCKS, ReadError, WriteOptions, read_grid_from,
-};
-use trivox::grid::{BrickKey, Colors};
-use trivox::{VoxelGrid, World};
+use trivox::formats::{Blocks, MAX_BLOCKS};
 
 use super::colored::{colored, listed};
 use super::schem::{changed, turned, unzipped, zipped};
-use super::{grids, read, refused, tiny, written, written_with};
+use super::*;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]

@@ -16,18 +16,11 @@ mod surface;
 mod vdb;
 mod vox;
 
-use std::collections::BTreeSet;
-
+use crate::common::prelude::*;
 use rayon::prelude::*;
 use tempfile::TempDir;
-use trivox::formats::{
-    GridFormat, LoadedGrid, ReadError, ReadOptions, Reporting, WriteError, WriteOptions, read_grid,
-    read_grid_from, read_grid_with, write_grid, write_grid_with,
-};
-use trivox::grid::{BRICK, BrickKey, Colors, FULL, count};
-use trivox::{Up, VoxelGrid, World};
-
-use crate::common::progress::{Counts, Steps};
+use trivox::formats::{Reporting, WriteError, read_grid_with, write_grid, write_grid_with};
+use trivox::grid::count;
 
 fn written(grid: &VoxelGrid, format: GridFormat) -> Vec<u8> {
     written_with(grid, format, &WriteOptions::default())

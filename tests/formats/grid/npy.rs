@@ -1,14 +1,7 @@
 //! NumPy: against `npyz`, and against NumPy itself where there is one.
 
-use std::collections::BTreeSet;
-
-use trivox::VoxelGrid;
-use trivox::formats::{GridFormat, read_grid_from};
-use trivox::grid::{BrickKey, FULL, Mask};
-
 use super::dense::lines;
-use super::{load, random_grid, read, refused, voxel_set, written};
-use crate::common::environment;
+use super::*;
 
 /// The tiny grid: 128 bytes of header, then `x` slowest.
 pub(crate) const TINY_NPY: &[u8] = b"\x93NUMPY\x01\0\x76\0\

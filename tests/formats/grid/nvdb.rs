@@ -3,19 +3,14 @@
 //! These tests need `TRIVOX_NANOVDB` to name the folder that holds `nanovdb/NanoVDB.h`, a C++
 //! compiler by the name of `c++`, zlib and Blosc.
 
-use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::LazyLock;
 
 use tempfile::TempDir;
-use trivox::formats::{GridFormat, ReadError, read_grid_from};
-use trivox::grid::{Colors, FULL, count};
-use trivox::{Up, VoxelGrid, World};
+use trivox::grid::count;
 
 use super::vdb::{far, for_others, listed, write_all};
-use super::{load, read, read_with_changes, refused, tiny, voxel_set, written};
-use crate::common::environment;
+use super::*;
 
 /// The program, in a folder of its own.
 static PROGRAM: LazyLock<Option<(TempDir, PathBuf)>> = LazyLock::new(|| {

@@ -1,7 +1,7 @@
 //! Sponge's `.schem`, read by `fastnbt`: block for block, in the right place.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::HashSet;
 use std::io::{Read, Write};
 
 use fastnbt::{ByteArray, IntArray, Value, nbt};
@@ -9,16 +9,11 @@ use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 use serde::Deserialize;
-use trivox::base::srgb::Rgba;
-use trivox::formats::{
-    Blocks as BlockList, GridFormat, LoadedGrid, MAX_BLOCKS, ReadError, WriteOptions,
-    read_grid_from,
-};
-use trivox::grid::{BrickKey, Colors, mask_voxels};
-use trivox::{Up, VoxelGrid, World};
+use trivox::formats::{Blocks as BlockList, MAX_BLOCKS};
+use trivox::grid::mask_voxels;
 
 use super::colored::{colored, listed};
-use super::{grids, read, refused, tiny, unreadable, unwritable, written, written_with};
+use super::*;
 
 /// The data versions of the blocks: from Minecraft 1.13.2 to 1.20.
 const VERSIONS: [i32; 5] = [1631, 2566, 2724, 3105, 3463];

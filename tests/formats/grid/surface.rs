@@ -1,22 +1,14 @@
 //! The surface of a grid as `.ply`, `.obj` and `.glb`: our own readers and trimesh find it in its
 //! place, and inside it the very voxels that it was made of.
 
-use std::collections::BTreeSet;
-
-use trivox::base::srgb::{Linear, linear_of, linear_of_rgba};
-use trivox::formats::{GridFormat, MeshSpec, ReadOptions, Sidecars, read_mesh_from};
-use trivox::grid::Colors;
-use trivox::solid::Fill;
+use trivox::base::srgb::Linear;
 use trivox::view::mesher::Rectangle;
-use trivox::{
-    Bounds, Mesh, Place, PlaceOptions, PlacedMesh, Sizing, Topology, Up, VoxelGrid, World, place,
-};
+use trivox::{Place, Topology};
 
 use super::colored::colored;
 use super::npy::python;
-use super::{grids, random_grid, tiny, write_into, written};
+use super::*;
 use crate::common::environment::python_with;
-use crate::common::voxels::{rectangles, solid};
 
 const MESHES: [GridFormat; 3] = [GridFormat::Ply, GridFormat::Obj, GridFormat::Glb];
 

@@ -3,15 +3,8 @@
 //! The tests with the library need `TRIVOX_OPENVDB_PYTHON` to name a Python that has `pyopenvdb`
 //! and NumPy.
 
-use std::collections::BTreeSet;
-use std::path::Path;
-
-use trivox::formats::{GridFormat, read_grid_from};
-use trivox::grid::{BrickKey, FULL, Mask};
-use trivox::{Up, VoxelGrid, World};
-
 use super::npy::openvdb_python;
-use super::{load, random_grid, read, read_with_changes, refused, tiny, voxel_set, written};
+use super::*;
 
 /// A file of the tiny grid, part by part. What it has of zeros is only counted.
 pub(crate) fn tiny_vdb() -> Vec<u8> {

@@ -1,19 +1,11 @@
 //! MagicaVoxel: against `dot_vox`, and against files made by hand.
 
-use std::collections::BTreeSet;
-
-use trivox::base::srgb::Rgba;
-use trivox::formats::{
-    GridFormat, ReadError, VoxFiles, VoxPart, WriteOptions, read_grid_from, write_grid_with,
-};
-use trivox::grid::{BrickKey, Colors, FULL, mask_voxels};
+use trivox::formats::{VoxFiles, VoxPart, write_grid_with};
+use trivox::grid::mask_voxels;
 use trivox::surface::palette::Palette;
-use trivox::{GridError, Place, Up, VoxelGrid, World};
+use trivox::{GridError, Place};
 
-use super::{
-    grids, random_grid, read, refused, tiny, unreadable, unwritable, voxel_set, written,
-    written_with,
-};
+use super::*;
 
 #[rustfmt::skip]
 pub(crate) fn tiny_vox() -> Vec<u8> {

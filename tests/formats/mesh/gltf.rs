@@ -2,11 +2,8 @@
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use trivox::base::srgb::Rgba;
-use trivox::formats::{LoadedMesh, ReadError, ReadOptions, read_mesh};
-use trivox::mesh::appearance::{Alpha, Appearance, Filter, Material, Wrap};
 
-use super::{A, B, BLUE, C, D, RED, corners, fault, look, png, read_as, rows, triangles, warnings};
+use super::*;
 
 pub(crate) fn read(bytes: impl AsRef<[u8]>) -> Result<LoadedMesh, ReadError> {
     read_as("gltf", bytes, &ReadOptions::default())

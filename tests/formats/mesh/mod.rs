@@ -12,13 +12,7 @@ mod ply;
 mod stl;
 mod trimesh;
 
-use std::path::Path;
-
-use fastrand::Rng;
-use trivox::Mesh;
-use trivox::base::srgb::Rgba;
-use trivox::formats::{LoadedMesh, MeshSpec, ReadError, ReadOptions, Sidecars, read_mesh_from};
-use trivox::mesh::appearance::Appearance;
+use crate::common::prelude::*;
 
 /// A reader of files' bytes.
 type Reader = fn(&[u8]) -> Result<LoadedMesh, ReadError>;

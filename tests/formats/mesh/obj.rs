@@ -1,11 +1,6 @@
 //! The OBJ reader: what real files hold, polygons of all shapes, and a clear sentence with the
 //! right line number for every bad one.
-use crate::common::shapes::mesh_of;
-use fastrand::Rng;
-use trivox::formats::{LoadedMesh, ReadError, ReadOptions, read_mesh, read_mesh_with};
-use trivox::{Bounds, Cpu, Mesh, NoProgress, PlaceOptions, Sizing, VoxelGrid, place};
-
-use super::{A, B, C, D, corners, read_as};
+use super::*;
 
 fn read(text: impl AsRef<[u8]>) -> Result<LoadedMesh, ReadError> {
     read_as("obj", text, &ReadOptions::default())

@@ -10,14 +10,8 @@
 //! - Vertices of too many numbers, corners of more than three indices of which some are empty, and
 //!   coordinates that are not finite: `tobj` reads them.
 //! - Polygons: `tobj` has no correct triangulation, so only their corners are compared.
-use std::collections::BTreeSet;
+use crate::common::prelude::*;
 use std::panic::catch_unwind;
-use std::path::Path;
-
-use fastrand::Rng;
-use trivox::formats::{LoadedMesh, ReadError, ReadOptions};
-
-use crate::common::environment;
 
 /// `tobj` has 32-bit floats, without the feature by which it would have others in the library too.
 type Point = [f32; 3];

@@ -1,9 +1,6 @@
 //! OFF: Geomview's text.
 
-use trivox::base::srgb::linear_of_rgba;
-use trivox::formats::{LoadedMesh, ReadError, ReadOptions};
-
-use super::{A, B, BLUE, C, D, RED, corners, fault, read_as, rows, triangles, warnings};
+use super::*;
 
 pub(crate) fn read(bytes: impl AsRef<[u8]>) -> Result<LoadedMesh, ReadError> {
     read_as("off", bytes, &ReadOptions::default())

@@ -1,14 +1,6 @@
 //! PLY: text and binary.
 
-use trivox::base::srgb::{Rgba, linear_of, linear_of_rgba, rgba_of};
-use trivox::formats::{
-    LoadedMesh, MeshSpec, ReadError, ReadOptions, Sidecars, read_mesh, read_mesh_from,
-};
-use trivox::mesh::appearance::{Alpha, Appearance};
-
-use super::{
-    A, B, BLUE, C, D, GREEN, RED, corners, fault, look, png, read_as, rows, triangles, warnings,
-};
+use super::*;
 
 pub(crate) fn read(bytes: impl AsRef<[u8]>) -> Result<LoadedMesh, ReadError> {
     read_as("ply", bytes, &ReadOptions::default())

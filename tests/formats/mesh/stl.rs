@@ -1,10 +1,6 @@
 //! STL, of both kinds.
 
-use trivox::base::srgb::{Rgba, rgba_of};
-use trivox::formats::{LoadedMesh, ReadError, ReadOptions};
-use trivox::mesh::appearance::Alpha;
-
-use super::{A, B, BLUE, C, D, GREEN, RED, fault, look, read_as, triangles, warnings};
+use super::*;
 
 pub(crate) fn read(bytes: impl AsRef<[u8]>) -> Result<LoadedMesh, ReadError> {
     read_as("stl", bytes, &ReadOptions::default())

@@ -1,14 +1,8 @@
 //! Files that trimesh writes hold the mesh that its OBJ file holds, and look as trimesh was told.
 
-use std::fs;
-use std::path::Path;
-
+use crate::common::prelude::*;
 use serde::Deserialize;
-use trivox::base::srgb::{Linear, linear_of_rgba, rgba_of};
-use trivox::formats::read_mesh;
-use trivox::{Cpu, NoProgress, PlaceOptions, Sizing, place};
-
-use crate::common::environment;
+use trivox::base::srgb::Linear;
 
 /// Runs `script` in `folder`, if there is a Python that has trimesh.
 fn has_run(script: &str, folder: &Path) -> bool {

@@ -1,10 +1,9 @@
 //! Models as people have them look as they do elsewhere: their texture coordinates meet the right
 //! texels.
 
-use std::path::Path;
+use crate::common::prelude::*;
 
 use super::*;
-use crate::common::environment;
 
 /// The texel under the middle of each triangle with a texture, and the number of its material.
 fn middles(appearance: &Appearance) -> Vec<(u32, [u8; 4])> {

@@ -1,8 +1,7 @@
 //! Images of every format that is read, and files that are none.
 
+use crate::common::prelude::*;
 use image::{DynamicImage, ImageBuffer, ImageFormat};
-use trivox::NoProgress;
-use trivox::formats::read_mesh_with;
 
 use super::*;
 

@@ -1,7 +1,6 @@
 //! What is read of a material, and what it means.
 
-use trivox::formats::read_mesh;
-use trivox::mesh::appearance::{Alpha, Filter, Wrap};
+use crate::common::prelude::*;
 
 use super::*;
 

@@ -6,16 +6,9 @@ mod images;
 mod materials;
 mod vertex_colors;
 
-use std::fs;
-use std::path::PathBuf;
-
+use crate::common::prelude::*;
 use tempfile::TempDir;
-use trivox::base::srgb::{Linear, linear, linear_of};
-use trivox::formats::{
-    LoadedMesh, MeshSpec, ReadOptions, Sidecars, read_mesh, read_mesh_from, read_mesh_with,
-};
-use trivox::mesh::appearance::{Material, Texture};
-use trivox::{Appearance, Mesh, NoProgress};
+use trivox::base::srgb::{Linear, linear};
 
 /// A triangle's corners and texture coordinates, all different in each.
 const CORNERS: &str = "v 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\nvt 1 0\nvt 0.25 0.75\n";

@@ -1,0 +1,32 @@
+//! What most tests name, so that the imports of a file are what is special to it.
+#![allow(unused_imports, reason = "each test program uses a part of it")]
+
+pub use std::collections::{BTreeMap, BTreeSet, HashMap};
+pub use std::fs;
+pub use std::path::{Path, PathBuf};
+
+pub use fastrand::Rng;
+pub use trivox::backend::{BackendChoice, Rule, RunOptions};
+pub use trivox::base::srgb::{Rgba, linear_of, linear_of_rgba, rgba_of};
+pub use trivox::formats::{
+    GridFormat, LoadedGrid, LoadedMesh, MeshSpec, ReadError, ReadOptions, Sidecars, WriteOptions,
+    read_grid, read_grid_from, read_mesh, read_mesh_from, read_mesh_with,
+};
+pub use trivox::grid::{BRICK, BrickKey, Colors, FULL, Mask};
+pub use trivox::lattice::Triangle;
+pub use trivox::mesh::appearance::{Alpha, Filter, Material, Texture, Wrap};
+pub use trivox::predicate::{Axis, touches};
+pub use trivox::solid::{Fill, FillReport, Solid};
+pub use trivox::{
+    Appearance, BackendError, Bounds, ColorSource, Cpu, Lattice, Mesh, Mode, NoProgress,
+    PlaceError, PlaceOptions, PlacedMesh, Progress, Sizing, Up, VoxelGrid, Voxelizer, World, place,
+    place_on, voxelize,
+};
+
+#[cfg(feature = "gpu")]
+pub use super::gpu::*;
+pub use super::progress::*;
+pub use super::shapes::*;
+pub use super::solids::*;
+pub use super::voxels::*;
+pub use super::{environment, oracle};

@@ -268,11 +268,8 @@ fn parts_without_voxels_have_no_file_and_all_others_or_none_are_written() {
 
     fs::remove_dir(folder.join("ends-1-1-1.vox")).unwrap();
     let run = succeeds(&folder, "ends.obj --res 2500 -o ends.vox");
-    assert!(
-        stderr(&run).contains("2 files") && stderr(&run).contains("6 parts hold no voxel"),
-        "{}",
-        stderr(&run)
-    );
+    let said = stderr(&run);
+    assert!(said.contains("2 files") && said.contains("6 parts hold no voxel"), "{said}");
     assert!(read_grid(folder.join("ends-1-1-1.vox")).is_ok());
     assert!(!folder.join("ends-1-0-0.vox").exists());
 }

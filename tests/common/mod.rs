@@ -4,6 +4,7 @@
 pub mod columns;
 pub mod distances;
 pub mod environment;
+pub mod files;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 pub mod inside;

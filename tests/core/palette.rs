@@ -1,5 +1,6 @@
 //! Palettes: exact where they can be, near where not, and the same however they are computed.
 
+use crate::common::files::png_of;
 use crate::common::oklab;
 use crate::common::prelude::*;
 use trivox::surface::palette::{IndexedColors, MAX_COLORS, Palette, PaletteError, count_colors};
@@ -167,7 +168,7 @@ fn what_is_no_palette_is_refused_with_the_reason() {
     assert!(matches!(Palette::read(&path), Err(PaletteError::Io(_))));
     std::fs::write(&path, "no image").unwrap();
     assert!(Palette::read(&path).unwrap_err().to_string().contains("not an image"));
-    let whole = png(&[[1, 2, 3], [4, 5, 6]]);
+    let whole = png_of([2, 1], &[[1, 2, 3], [4, 5, 6]]);
     for len in 8..whole.len() - 12 {
         let error = Texture::decode(&whole[..len], "palette.png", u64::MAX).unwrap_err();
         assert_eq!(error.to_string(), "it is cut off", "{len} bytes");
@@ -175,15 +176,6 @@ fn what_is_no_palette_is_refused_with_the_reason() {
     }
     std::fs::write(&path, whole).unwrap();
     assert_eq!(Palette::read(&path).unwrap().colors(), [[1, 2, 3, 255], [4, 5, 6, 255]]);
-}
-
-/// A picture of one row.
-fn png(row: &[[u8; 3]]) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    let mut encoder = png::Encoder::new(&mut bytes, row.len() as u32, 1);
-    encoder.set_color(png::ColorType::Rgb);
-    encoder.write_header().unwrap().write_image_data(row.as_flattened()).unwrap();
-    bytes
 }
 
 /// The mean of colours in linear light.

@@ -374,10 +374,8 @@ fn refusals_name_the_point_or_the_reason() {
         assert!(matches!(error, ProximityError::Point { index: 700, .. }), "{error}");
         assert!(error.to_string().starts_with("point 700 is at (0.5, "), "{error}");
         assert_eq!(code_of(&error), Some("option.points"));
-        assert_eq!(
-            proximity.contains(&points, &NoProgress).unwrap_err().to_string(),
-            error.to_string()
-        );
+        let contains = proximity.contains(&points, &NoProgress).unwrap_err();
+        assert_eq!(contains.to_string(), error.to_string());
     }
     assert!(proximity.distances::<f64>(&[], &NoProgress).unwrap().is_empty());
 

@@ -1,17 +1,14 @@
 //! Sidecar files in memory: they are found, and nothing else is opened.
 
+use crate::common::files::png_of;
 use crate::common::prelude::*;
-use std::io::Cursor;
 
-use image::{ImageFormat, Rgb, RgbImage};
 use trivox::MeshSource;
 
 const RED: [u8; 3] = [255, 0, 0];
 
 fn png() -> Vec<u8> {
-    let mut png = Cursor::new(Vec::new());
-    RgbImage::from_pixel(2, 2, Rgb(RED)).write_to(&mut png, ImageFormat::Png).unwrap();
-    png.into_inner()
+    png_of([2, 2], &[RED; 4])
 }
 
 /// A triangle with the material `a` of the file `library`.
@@ -93,15 +90,6 @@ fn names_are_relative_to_the_folder_of_the_mesh() {
     assert!(is_textured(read("a.obj", &named, &sidecars.clone().of_mesh("model/a.obj")).unwrap()));
     let zeros = read("a.obj", &named, &sidecars).unwrap();
     assert!(zeros.warnings[0].contains("zero bytes"), "{:?}", zeros.warnings);
-}
-
-#[test]
-fn a_mesh_that_names_no_material_file_has_that_of_its_name() {
-    let files = [("a.mtl", mtl("t.png").into_bytes()), ("t.png", png())];
-    let sidecars = Sidecars::in_memory(files).of_mesh("a.obj");
-    let unnamed = obj("").replace("mtllib \n", "");
-    let loaded = read("a.obj", &unnamed, &sidecars).unwrap();
-    assert_eq!(loaded.warnings, ["the file names no material file: 'a.mtl' is used"]);
 }
 
 #[test]
@@ -195,7 +183,7 @@ fn a_confined_mesh_reads_files_beside_it_and_below_only() {
     fs::write(&path, obj("mesh.mtl")).unwrap();
     let textures = |image: &str, options: &ReadOptions| {
         fs::write(folder.join("mesh.mtl"), mtl(image)).unwrap();
-        let loaded = trivox::formats::read_mesh_with(&path, options, &trivox::NoProgress).unwrap();
+        let loaded = read_mesh_with(&path, options, &NoProgress).unwrap();
         let is_silent = loaded.warnings.is_empty();
         let appearance = loaded.mesh.appearance().unwrap().clone();
         let textured = appearance.materials.iter().any(|material| material.texture.is_some());

@@ -10,7 +10,6 @@ use std::io::{self, BufReader, Read, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::common::prelude::*;
-use common::solids;
 use peak_alloc::PeakAlloc;
 use trivox::Topology;
 use trivox::formats::{write_grid, write_grid_with};
@@ -20,9 +19,8 @@ use trivox::solid::fill::{along_x, flood, vote};
 use trivox::surface::color::{ColorOptions, color};
 use trivox::surface::palette::count_colors;
 
-use common::environment;
+use common::files::{glb, grey_png};
 use common::memory::until_it_fits;
-use common::voxels::{at_resolution, at_voxel_size, in_mode};
 
 /// Counts a buffer that grows by moving as the old and the new one together.
 #[global_allocator]
@@ -138,8 +136,7 @@ fn the_bound_on_reading_holds_and_is_not_far_above_what_ordinary_meshes_take() {
         assert!(bound <= 4 * peak, "{name}: the bound is {bound}, but reading took {peak} bytes");
     }
     let Some(folder) = environment::models() else { return };
-    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    for path in files.filter(|path| path.extension().is_some_and(|e| e == "obj")) {
+    for path in models_in(&folder) {
         let text = std::fs::read(&path).unwrap();
         let peak = checked_peak(&path.display().to_string(), &text);
         assert!(bound(&text) <= 4 * peak, "{}", path.display());
@@ -299,15 +296,6 @@ fn ply_header(format: &str, vertices: usize, faces: usize) -> String {
     )
 }
 
-fn glb(json: String, data: &[u8]) -> Vec<u8> {
-    let mut json = json.into_bytes();
-    json.resize(json.len().next_multiple_of(4), b' ');
-    let length = |len: usize| (len as u32).to_le_bytes();
-    let header = [&b"glTF\x02\0\0\0"[..], &length(28 + json.len() + data.len())].concat();
-    let json = [&length(json.len())[..], b"JSON", &json].concat();
-    [&header[..], &json, &length(data.len()), b"BIN\0", data].concat()
-}
-
 /// A binary STL file of these triangles, each with its attribute.
 fn binary_stl(
     corners: &[[f32; 3]],
@@ -377,7 +365,7 @@ fn ordinary_files() -> Vec<(&'static str, Reader, Vec<u8>)> {
     let uri = format!(r#""uri": "data:application/octet-stream;base64,{encoded}", "#);
     let embedded = document(&uri, r#"{"mesh": 0}"#).into_bytes();
     let instances = [r#"{"mesh": 0, "translation": [1, 2, 3]}"#; 5].join(", ");
-    let glb = |nodes: &str| glb(document("", nodes), &data);
+    let glb = |nodes: &str| glb(&document("", nodes), Some(&data));
     vec![
         ("binary STL", STL, binary_stl(&corners, &triangles, |_| 0)),
         ("text STL", STL, text),
@@ -430,11 +418,8 @@ fn the_bound_on_reading_other_formats_holds_for_files_that_nobody_would_write() 
     };
     checked_peak_of("a PLY of faces of bytes", PLY, &bytes(n, &[3, 0, 1, 2]));
     checked_peak_of("a PLY of faces of no corner", PLY, &bytes(n, &[0]));
-    checked_peak_of(
-        "a PLY of large faces of bytes",
-        PLY,
-        &bytes(n / 100, &[[200].as_slice(), &[1; 200]].concat()),
-    );
+    let large = bytes(n / 100, &[[200].as_slice(), &[1; 200]].concat());
+    checked_peak_of("a PLY of large faces of bytes", PLY, &large);
     let properties = "property int x\n".repeat(n);
     let header =
         ply_header("ascii", 3, 1).replace("end_header", &format!("{properties}end_header"));
@@ -506,7 +491,8 @@ fn files_with_looks() -> Vec<(&'static str, Reader, Vec<u8>)> {
     let mut data: Vec<u8> = corners.concat().iter().flat_map(|c| c.to_le_bytes()).collect();
     let (positions, count) = (data.len(), corners.len());
     data.extend(triangles.as_flattened().iter().flat_map(|i| i.to_le_bytes()));
-    let image = png(8);
+    // Of all kinds, the texels of a grey image grow most when they are decoded.
+    let image = grey_png([8; 2], png::BitDepth::Eight, 128);
     let at = data.len();
     data.extend(&image);
     let json = format!(
@@ -533,18 +519,8 @@ fn files_with_looks() -> Vec<(&'static str, Reader, Vec<u8>)> {
         ("PLY with colours of faces", PLY, ply(["", colors], [nothing, color])),
         ("PLY with a texture on faces", PLY, ply(["", texcoords], [nothing, of_corners])),
         ("PLY with a texture on vertices", PLY, ply([of_vertex, ""], [|_| vec![0; 8], nothing])),
-        ("GLB with all", GLTF, glb(json, &data)),
+        ("GLB with all", GLTF, glb(&json, Some(&data))),
     ]
-}
-
-/// A grey image of so many texels a side: of all kinds, its texels grow most when they are decoded.
-fn png(side: u32) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    let mut encoder = png::Encoder::new(&mut bytes, side, side);
-    encoder.set_color(png::ColorType::Grayscale);
-    let texels = vec![128; side as usize * side as usize];
-    encoder.write_header().unwrap().write_image_data(&texels).unwrap();
-    bytes
 }
 
 #[test]
@@ -563,9 +539,10 @@ fn the_bound_on_reading_holds_for_what_meshes_look_like() {
 fn textures_take_no_more_than_what_is_left_of_the_memory() {
     let _alone = alone();
     let folder = tempfile::tempdir().unwrap();
+    let grey = grey_png([1000; 2], png::BitDepth::Eight, 128);
     // A file that is named twice is read once.
     for name in ["large.png", "other.png"] {
-        std::fs::write(folder.path().join(name), png(1000)).unwrap();
+        std::fs::write(folder.path().join(name), &grey).unwrap();
     }
     let header = ply_header("ascii", 3, 2).replace(
         "end_header",
@@ -887,13 +864,13 @@ fn filling_takes_no_more_memory_than_it_asks_for() {
 #[test]
 fn solids_take_no_more_memory_than_they_are_allowed() {
     let _alone = alone();
-    let whole = solids::sphere(1.0, 40, 80);
-    let open = solids::first_triangles(&whole, 6000);
-    let apart = solids::apart(&solids::sphere(1.0, 20, 40), 0.97);
+    let whole = sphere(1.0, 40, 80);
+    let open = first_triangles(&whole, 6000);
+    let apart = apart(&sphere(1.0, 20, 40), 0.97);
     let meshes = [
         ("sphere", whole, 400),
         ("open sphere", open, 400),
-        ("strip", solids::moebius_strip(40, 8), 400),
+        ("strip", moebius_strip(40, 8), 400),
         ("triangles apart", apart, 40),
     ];
     let fills = [Fill::Auto, Fill::Parity, Fill::Winding, Fill::Flood, Fill::Vote];
@@ -919,7 +896,7 @@ fn solids_take_no_more_memory_than_they_are_allowed() {
 #[test]
 fn distances_take_no_more_memory_than_they_are_allowed() {
     let _alone = alone();
-    let meshes = [("sphere", solids::sphere(1.0, 40, 80)), ("cube", solids::cube([0.0; 3], 1.0))];
+    let meshes = [("sphere", sphere(1.0, 40, 80)), ("cube", cube([0.0; 3], 1.0))];
     for ((name, mesh), width) in meshes.iter().flat_map(|mesh| [(mesh, 1.5), (mesh, 9.0)]) {
         let mut options = PlaceOptions::new(Sizing::Resolution(150));
         options.pad = 10;
@@ -995,16 +972,16 @@ fn checked_topology_peak(name: &str, mesh: &Mesh) -> (u64, u64) {
 #[test]
 fn the_bound_on_the_topology_holds_and_ordinary_meshes_take_less_than_40_bytes_a_triangle() {
     let _alone = alone();
-    checked_topology_peak("cube", &solids::cube([0.0; 3], 1.0));
-    let sphere = solids::sphere(1.0, 300, 600);
+    checked_topology_peak("cube", &cube([0.0; 3], 1.0));
+    let sphere = sphere(1.0, 300, 600);
     let (peak, bound) = checked_topology_peak("sphere", &sphere);
     let len = sphere.triangles().len() as u64;
     assert!(peak < 40 * len && bound < 48 * len, "{peak} and {bound} bytes for {len} triangles");
-    checked_topology_peak("vertices repeated", &solids::with_vertices_repeated(&sphere));
+    checked_topology_peak("vertices repeated", &with_vertices_repeated(&sphere));
 
     // One vertex of all triangles, and so one list of half of all half-edges.
     let fan = sphere.triangles().iter().map(|&[_, b, c]| [0, b, c]).collect();
-    checked_topology_peak("fan", &solids::with_triangles(&sphere, fan));
+    checked_topology_peak("fan", &with_triangles(&sphere, fan));
     // All vertices but a few at one point.
     let mut positions = vec![[0.0; 3]; 300_000];
     positions.extend([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]);

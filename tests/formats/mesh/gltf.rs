@@ -4,6 +4,7 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 
 use super::*;
+use crate::common::files::glb;
 
 pub(crate) fn read(bytes: impl AsRef<[u8]>) -> Result<LoadedMesh, ReadError> {
     read_as("gltf", bytes, &ReadOptions::default())
@@ -112,21 +113,6 @@ pub(crate) fn embedded() -> Vec<u8> {
            {"mesh": 0, "translation": [1, 2, 3], "rotation": [0, 0, 1, 0]}"#,
     )
     .into_bytes()
-}
-
-fn glb(json: &str, data: Option<&[u8]>) -> Vec<u8> {
-    let mut json = json.as_bytes().to_vec();
-    json.resize(json.len().next_multiple_of(4), b' ');
-    let mut chunks = vec![(*b"JSON", json)];
-    chunks.extend(data.map(|data| (*b"BIN\0", data.to_vec())));
-    let length = 12 + chunks.iter().map(|(_, chunk)| 8 + chunk.len()).sum::<usize>();
-    let mut bytes = [&b"glTF"[..], &2u32.to_le_bytes(), &(length as u32).to_le_bytes()].concat();
-    for (kind, chunk) in chunks {
-        bytes.extend((chunk.len() as u32).to_le_bytes());
-        bytes.extend(kind);
-        bytes.extend(chunk);
-    }
-    bytes
 }
 
 /// Khronos' `Triangle` in one file.
@@ -286,10 +272,8 @@ fn what_is_left_out_is_a_warning() {
     let points =
         r#"{"attributes": {"POSITION": 0}, "mode": 0}, {"attributes": {"POSITION": 0}, "mode": 3}"#;
     let of = |primitives: &str, node: &str| warnings(read(square(primitives, node)));
-    assert_eq!(
-        of(&format!("{FAN}, {points}"), node),
-        ["2 sets of points or lines were skipped: they have no surface"]
-    );
+    let skipped = "2 sets of points or lines were skipped: they have no surface";
+    assert_eq!(of(&format!("{FAN}, {points}"), node), [skipped]);
     let bare = format!(r#"{FAN}, {{"attributes": {{}}}}"#);
     assert_eq!(of(&bare, node), ["1 primitive was skipped: no positions"]);
     let morphed = FAN.replace(r#""mode": 6"#, r#""mode": 6, "targets": [{"POSITION": 1}]"#);
@@ -320,13 +304,9 @@ fn required_extensions_that_are_not_known_are_refused_by_name() {
         let required =
             format!(r#""extensionsRequired": ["KHR_materials_unlit", "{name}"], "scene": 0"#);
         let text = triangle().replacen(r#""scene": 0"#, &required, 1);
-        assert_eq!(
-            fault(read(text)),
-            format!(
-                "the file needs the extension {name}, which is not read: {fix} with the tool that \
-                 made it, or with gltf-transform"
-            )
-        );
+        let needed = format!("the file needs the extension {name}, which is not read: {fix}");
+        let how = "with the tool that made it, or with gltf-transform";
+        assert_eq!(fault(read(text)), format!("{needed} {how}"));
     }
 }
 
@@ -394,6 +374,9 @@ data:application => https://example.org/data:application
     buffer 0 (counted from 0) has 44 bytes where the document says 45: it is cut off
 "#;
 
+const GLTF_1: &str =
+    "glTF 1.0 is not read, only 2.0: convert the file, for instance with gltf-pipeline";
+
 #[test]
 fn bad_documents_are_refused_with_the_place() {
     let file = triangle();
@@ -405,13 +388,12 @@ fn bad_documents_are_refused_with_the_place() {
         assert_eq!(fault(read(text)), expected.replace("{part}", part), "{new}");
     }
     let unreadable = file.replacen("0]", "0", 1);
-    let other = "glTF 1.0 is not read, only 2.0: convert the file, for instance with gltf-pipeline";
     for (text, expected) in [
         ("", "the file is empty"),
         ("{}", "line 1: not a glTF document: column 2: missing field `asset`"),
         (&unreadable, "line 1: not a glTF document: column "),
         (r#"{"accessors": {}, "meshes": {"a": {}}}"#, "glTF 1.0 is not read, only 2.0: convert"),
-        (r#"{"asset": {"version": "1.0"}, "meshes": {"a": {}}}"#, other),
+        (r#"{"asset": {"version": "1.0"}, "meshes": {"a": {}}}"#, GLTF_1),
     ] {
         let said = fault(read(text));
         assert!(said.starts_with(expected), "{text}: {said}");
@@ -421,11 +403,9 @@ fn bad_documents_are_refused_with_the_place() {
 #[test]
 fn bad_binary_files_are_refused_with_the_reason() {
     let good = binary();
-    let version =
-        "glTF 1.0 is not read, only 2.0: convert the file, for instance with gltf-pipeline";
     let first = "the first chunk of the file is not JSON: write it again with another tool";
     for (at, value, expected) in [
-        (4, 1, version),
+        (4, 1, GLTF_1),
         (11, 1, "the header says that the file has 167"),
         (14, 9, "a chunk is longer than the file: it is cut off, or malformed"),
         (16, b'j', first),
@@ -601,11 +581,9 @@ fn metal_roughness_and_emission_have_factors_and_textures() {
     assert_eq!(bare.materials[0], of_factors);
 
     let loaded = read(file(1)).unwrap();
-    assert_eq!(
-        loaded.warnings,
-        ["a texture besides that of colour was ignored: material 0 (counted from 0) has other \
-          coordinates for it"]
-    );
+    let ignored = "a texture besides that of colour was ignored: material 0 (counted from 0) has \
+                   other coordinates for it";
+    assert_eq!(loaded.warnings, [ignored]);
     let material = &loaded.mesh.appearance().unwrap().materials[0];
     assert!(material.metallic_roughness_texture.is_some() && material.emission_texture.is_none());
 }
@@ -851,10 +829,8 @@ fn texture_coordinates_are_of_any_type_and_set() {
         let part = PAINTED.replace("TEXCOORD_0", "TEXCOORD_0\": 0, \"TEXCOORD_3");
         let found = look(read(fans(&[&part], &sections, &[(&kind, numbers)]))).uvs;
         for (found, expected) in found.as_flattened().iter().zip(expected.as_flattened()) {
-            assert!(
-                (0..2).all(|i| (found[i] - expected[i]).abs() < 0.005),
-                "{found:?} {expected:?}"
-            );
+            let is_near = (0..2).all(|i| (found[i] - expected[i]).abs() < 0.005);
+            assert!(is_near, "{found:?} {expected:?}");
         }
     }
     // All zeros, and one that is not.
@@ -991,10 +967,8 @@ fn primitives_without_colours_of_vertices_have_none_and_share_only_what_is_the_s
         (material.has_vertex_colors, material.alpha)
     });
     let [blend, opaque] = [Alpha::Blend, Alpha::Opaque];
-    assert_eq!(
-        found,
-        [(true, blend), (false, blend), (true, opaque), (true, opaque), (true, blend)]
-    );
+    let [clear, solid] = [blend, opaque].map(|alpha| (true, alpha));
+    assert_eq!(found, [clear, (false, blend), solid, solid, clear]);
     let color = |triangle: usize| look.vertex_colors[loaded.mesh.triangles()[triangle][2] as usize];
     assert_eq!(color(0), [65535, 0, 32768, 65535]);
     assert_eq!(color(2), [65535; 4]);
@@ -1150,10 +1124,9 @@ fn skinned_meshes_are_where_their_joints_place_them() {
     let found = triangles(read(with_arrays(primitive, rest, &arrays)));
     assert_eq!(found, [[[2.0, 0.0, 0.0], [3.0, 0.0, 0.0], [3.0, 8.0, 0.0]]]);
     let far = rest.replace(r#""joints": [1, 2]"#, r#""joints": [1, 9]"#);
-    let loaded = read(with_arrays(primitive, &far, &arrays)).unwrap();
     let said = "skin 0 (counted from 0) was ignored: it has the joint 9, not in the scene";
-    assert_eq!(loaded.warnings, [said]);
-    assert_eq!(corners(&loaded.mesh), [moved([100.0, 0.0, 0.0])]);
+    let mesh = warned(read(with_arrays(primitive, &far, &arrays)), said);
+    assert_eq!(corners(&mesh), [moved([100.0, 0.0, 0.0])]);
     let document = with_arrays(primitive, rest, &arrays);
     let count = r#""count": 2, "type": "MAT4""#;
     assert!(document.contains(count), "{document}");

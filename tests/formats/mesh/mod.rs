@@ -12,7 +12,9 @@ mod ply;
 mod stl;
 mod trimesh;
 
+use crate::common::files::{grey_png, mutated, png_of as png};
 use crate::common::prelude::*;
+use png::BitDepth;
 
 /// A reader of files' bytes.
 type Reader = fn(&[u8]) -> Result<LoadedMesh, ReadError>;
@@ -78,22 +80,18 @@ fn warnings(result: Result<LoadedMesh, ReadError>) -> Vec<String> {
     result.unwrap().warnings
 }
 
+/// The mesh of what is read with this warning and no other.
+fn warned(result: Result<LoadedMesh, ReadError>, expected: &str) -> Mesh {
+    let loaded = result.unwrap();
+    assert_eq!(loaded.warnings, [expected]);
+    loaded.mesh
+}
+
 /// What a mesh that is read without a warning looks like.
 fn look(result: Result<LoadedMesh, ReadError>) -> Appearance {
     let loaded = result.unwrap();
     assert_eq!(loaded.warnings, Vec::<String>::new());
     loaded.mesh.appearance().unwrap().clone()
-}
-
-/// A PNG file.
-fn png(size: [u32; 2], texels: &[Rgba]) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    let mut encoder = png::Encoder::new(&mut bytes, size[0], size[1]);
-    encoder.set_color(png::ColorType::Rgba);
-    let mut writer = encoder.write_header().unwrap();
-    writer.write_image_data(texels.as_flattened()).unwrap();
-    writer.finish().unwrap();
-    bytes
 }
 
 const RED: Rgba = [255, 0, 0, 255];
@@ -115,15 +113,10 @@ fn check(name: &str, read: Reader, bytes: &[u8]) -> bool {
         Err(_) => panic!("{name} panicked: {}", bytes.escape_ascii()),
         Ok(Ok(loaded)) => {
             let mesh = loaded.mesh;
-            assert!(
-                mesh.triangles().iter().flatten().all(|&i| mesh.positions().len() > i as usize)
-            );
+            let (positions, triangles) = (mesh.positions().len(), mesh.triangles());
+            assert!(triangles.iter().flatten().all(|&i| positions > i as usize), "{name}");
             // Twelve vertices a byte are those of a list of the shortest numbers.
-            assert!(
-                mesh.triangles().len() < 12 * bytes.len(),
-                "{name}: {}",
-                mesh.triangles().len()
-            );
+            assert!(triangles.len() < 12 * bytes.len(), "{name}: {}", triangles.len());
             true
         }
         Ok(Err(error)) => {
@@ -144,10 +137,8 @@ fn every_prefix_is_refused_or_a_valid_mesh() {
                 // The last line of a text may lack its end, or a part of a name or number.
                 let found = read(&bytes[..len]).unwrap().mesh.triangles().len();
                 let lost = bytes.len() - len;
-                assert!(
-                    name.contains("text") && lost <= 10 && found == whole,
-                    "{name}, {len} bytes"
-                );
+                let is_end = name.contains("text") && lost <= 10 && found == whole;
+                assert!(is_end, "{name}, {len} bytes");
             }
         }
     }
@@ -159,36 +150,11 @@ fn changed_files_are_read_or_refused_and_never_a_panic() {
         let (mut accepted, mut refused) = (0, 0);
         for seed in 0..20_000 {
             let mut rng = Rng::with_seed(seed);
-            let mut changed = bytes.clone();
-            for _ in 0..rng.u32(1..=4) {
-                change(&mut rng, &mut changed);
-            }
+            let changed = mutated(&mut rng, &bytes, &bytes);
             *if check(name, read, &changed) { &mut accepted } else { &mut refused } += 1;
         }
         println!("{name}: {accepted} accepted, {refused} refused");
         assert!(accepted > 200 && refused > 2000, "{name}: {accepted} accepted, {refused} refused");
-    }
-}
-
-fn change(rng: &mut Rng, bytes: &mut Vec<u8>) {
-    if bytes.is_empty() {
-        return;
-    }
-    let at = rng.usize(0..bytes.len());
-    let end = (at + rng.usize(0..12)).min(bytes.len());
-    match rng.u32(0..8) {
-        0 => bytes[at] ^= 1 << rng.u32(0..8),
-        1 => bytes[at] = rng.u8(..),
-        2 => bytes[at] = [0, 1, 0x7f, 0x80, 0xff][rng.usize(0..5)],
-        3 => bytes[at] = b"0123456789-.,:[]{}\" \n\re"[rng.usize(0..23)],
-        4 => _ = bytes.drain(at..end),
-        5 => bytes[at..end].fill(0xff),
-        6 => bytes[at..end].fill(b'9'),
-        _ => {
-            let copy = bytes[at..end].to_vec();
-            let to = rng.usize(0..=bytes.len());
-            bytes.splice(to..to, copy);
-        }
     }
 }
 
@@ -229,9 +195,7 @@ fn an_image_of_too_many_texels_is_refused_by_its_header() {
         [signature, chunk(b"IHDR", &header), chunk(b"IDAT", &[])].concat()
     };
     let decode = |size: u32, limit: u64| {
-        trivox::mesh::appearance::Texture::decode(&image(size), "a.png", limit)
-            .unwrap_err()
-            .to_string()
+        Texture::decode(&image(size), "a.png", limit).unwrap_err().to_string()
     };
     let too_many = "it has 30000 x 30000 texels, and 268435456 at most are read: make it smaller";
     assert_eq!(decode(30_000, u64::MAX), too_many);
@@ -239,31 +203,17 @@ fn an_image_of_too_many_texels_is_refused_by_its_header() {
     assert_eq!(decode(1000, 3_999_999), too_large);
 }
 
-/// A PNG of `size` texels, all black, of one bit each.
-fn black(size: [u32; 2]) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    let mut encoder = png::Encoder::new(&mut bytes, size[0], size[1]);
-    encoder.set_color(png::ColorType::Grayscale);
-    encoder.set_depth(png::BitDepth::One);
-    let mut writer = encoder.write_header().unwrap();
-    let row = size[0].div_ceil(8) as usize;
-    writer.write_image_data(&vec![0; row * size[1] as usize]).unwrap();
-    writer.finish().unwrap();
-    bytes
-}
-
 #[test]
 fn images_out_of_proportion_to_their_files_are_refused_before_they_are_decoded() {
     let mesh = "mtllib a.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\nusemtl a\nf 1/1 2/1 3/1\n";
     for size in [[16384, 16384], [1 << 28, 1]] {
-        let image = black(size);
+        let image = grey_png(size, BitDepth::One, 0);
         assert!(image.len() < 100_000, "{}", image.len());
         let files = [("a.mtl", b"newmtl a\nmap_Kd a.png\n".to_vec()), ("a.png", image)];
-        let spec = trivox::formats::MeshSpec::of_extension("obj").unwrap();
-        let sidecars = trivox::formats::Sidecars::in_memory(files);
+        let spec = MeshSpec::of_extension("obj").unwrap();
+        let sidecars = Sidecars::in_memory(files);
         let begun = std::time::Instant::now();
-        let options = ReadOptions::default();
-        let read = trivox::formats::read_mesh_from(mesh.into(), spec, &sidecars, &options);
+        let read = read_mesh_from(mesh.into(), spec, &sidecars, &ReadOptions::default());
         let said = warnings(read).join("; ");
         assert!(said.contains("'a.png' (its texels are out of proportion to the bytes"), "{said}");
         assert!(begun.elapsed() < std::time::Duration::from_secs(1), "{:?}", begun.elapsed());

@@ -185,9 +185,8 @@ fn what_is_skipped_is_one_warning_and_the_rest_is_read() {
              'call 1.obj', 'call 2.obj' and others",
         ),
     ] {
-        let loaded = read(with_square(&format!("{lines}f 1 2 3\n"))).unwrap();
-        assert_eq!(corners(&loaded.mesh), [ABC], "{expected}");
-        assert_eq!(loaded.warnings, [expected]);
+        let mesh = warned(read(with_square(&format!("{lines}f 1 2 3\n"))), expected);
+        assert_eq!(corners(&mesh), [ABC], "{expected}");
     }
 }
 
@@ -225,23 +224,18 @@ fn a_message_is_short_however_long_the_word() {
 const MANY: usize = 100_000;
 
 #[test]
-fn vertices_may_come_after_very_many_faces() {
-    let text = format!("{}{SQUARE}", "f 1 2 3\n".repeat(MANY));
-    assert_eq!(triangles(text), vec![ABC; MANY]);
-}
-
-#[test]
-fn vertices_after_very_many_faces_may_have_faces_with_negative_indices_after_them() {
-    let all = triangles(format!("{}{SQUARE}f -1 -2 -3\n", "f 1 2 3\n".repeat(MANY)));
-    assert_eq!(all, [vec![ABC; MANY], vec![[D, C, B]]].concat());
+fn vertices_may_come_after_very_many_faces_and_have_faces_with_negative_indices_after_them() {
+    for (after, more) in [("", vec![]), ("f -1 -2 -3\n", vec![[D, C, B]])] {
+        let all = triangles(format!("{}{SQUARE}{after}", "f 1 2 3\n".repeat(MANY)));
+        assert_eq!(all, [vec![ABC; MANY], more].concat(), "{after}");
+    }
 }
 
 #[test]
 fn negative_indices_count_right_among_very_many_faces() {
     let face = "v 9 9 9\nf -5 -4 -1\nf 1 2 3\n";
-    let text =
-        with_square(&format!("{face}{}{}", "f -1 -4 -5\n".repeat(MANY), "v 8 8 8\nf -6 -5 -1\n"));
-    let all = triangles(text);
+    let faces = "f -1 -4 -5\n".repeat(MANY);
+    let all = triangles(with_square(&format!("{face}{faces}v 8 8 8\nf -6 -5 -1\n")));
     assert_eq!(all[..2], [[A, B, [9.0; 3]], [A, B, C]]);
     assert_eq!(all[2..MANY + 2], vec![[[9.0; 3], B, A]; MANY]);
     assert_eq!(all[MANY + 2..], [[A, B, [8.0; 3]]]);
@@ -258,10 +252,9 @@ fn a_bad_line_is_found_behind_very_many_good_ones() {
 #[test]
 fn a_weight_of_a_vertex_is_ignored_with_a_warning() {
     for weight in ["2", "0", "0.5", "1e-300", "nan"] {
-        let loaded = read(format!("v 0 0 0 1.0\nv 1 0 0 {weight}\nv 1 1 0\nf 1 2 3\n")).unwrap();
-        assert_eq!(corners(&loaded.mesh), vec![[A, B, C]], "{weight}");
-        let expected = "1 vertex has a weight: it was ignored, since polygons do not use weights";
-        assert_eq!(loaded.warnings, [expected], "{weight}");
+        let said = "1 vertex has a weight: it was ignored, since polygons do not use weights";
+        let text = format!("v 0 0 0 1.0\nv 1 0 0 {weight}\nv 1 1 0\nf 1 2 3\n");
+        assert_eq!(corners(&warned(read(text), said)), [ABC], "{weight}");
     }
 }
 
@@ -285,11 +278,9 @@ fn bad_texture_coordinates_and_normals_leave_the_geometry() {
 
 #[test]
 fn a_sign_before_the_e_of_an_exponent_is_read_after_it() {
-    let loaded = read("v 0 0 0\nv 3.1+e2 0 0\nv 0 -5.-e1 1e+2\nf 1 2 3\n").unwrap();
-    assert_eq!(corners(&loaded.mesh), vec![[A, [310.0, 0.0, 0.0], [0.0, -0.5, 100.0]]]);
-    let expected =
-        "numbers such as 3.1+e2 were read as 3.1e+2: the exponent's sign follows the 'e'";
-    assert_eq!(loaded.warnings, [expected]);
+    let said = "numbers such as 3.1+e2 were read as 3.1e+2: the exponent's sign follows the 'e'";
+    let mesh = warned(read("v 0 0 0\nv 3.1+e2 0 0\nv 0 -5.-e1 1e+2\nf 1 2 3\n"), said);
+    assert_eq!(corners(&mesh), [[A, [310.0, 0.0, 0.0], [0.0, -0.5, 100.0]]]);
 }
 
 #[test]
@@ -335,25 +326,6 @@ fn warning(text: &str) -> String {
     let loaded = read(text).unwrap();
     assert_eq!(loaded.warnings.len(), 1, "{:?}", loaded.warnings);
     loaded.warnings[0].clone()
-}
-
-#[test]
-fn each_of_several_material_files_is_looked_for() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("mesh.obj");
-    std::fs::write(folder.path().join("a.mtl"), "newmtl red\n").unwrap();
-    std::fs::write(folder.path().join("my own.mtl"), "newmtl red\n").unwrap();
-    std::fs::write(folder.path().join("my materials.mtl"), "newmtl red\n").unwrap();
-    for (names, missing) in [
-        ("my materials.mtl", ""),
-        ("a.mtl my own.mtl", ""),
-        ("a.mtl # note", ""),
-        ("a.mtl no such.mtl b.mtl # note", "'no such.mtl', 'b.mtl'"),
-    ] {
-        std::fs::write(&path, with_square(&format!("mtllib {names}\nf 1 2 3\n"))).unwrap();
-        let said = read_mesh(&path).unwrap().warnings.concat();
-        assert_eq!(said.trim_start_matches("material files not found: "), missing, "{names}");
-    }
 }
 
 /// Twice the area of a polygon in the plane, positive where it is counter-clockwise.
@@ -624,15 +596,12 @@ fn indices_so_large_that_they_wrap_around_are_out_of_range() {
 fn files_that_are_not_obj_text_say_what_they_are() {
     let zeros = "not an OBJ text file: it contains zero bytes";
     let nothing = "no faces found: is this an OBJ mesh?";
-    let png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR";
     assert_eq!(fault(""), "the file is empty");
-    assert_eq!(fault(png), zeros);
-    for text in
-        ["\n", "# nothing\n", "solid stl\nfacet normal 0 0 1\n", "{\"json\": 1}", "\u{feff}"]
-    {
+    assert_eq!(fault(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"), zeros);
+    let stl = "solid stl\nfacet normal 0 0 1\n";
+    for text in ["\n", "# nothing\n", stl, "{\"json\": 1}", "\u{feff}", SQUARE] {
         assert_eq!(fault(text), nothing, "{text:?}");
     }
-    assert_eq!(fault(SQUARE), nothing);
     let points = "no faces found, only 3 points and lines: nothing to voxelize";
     assert_eq!(fault(with_square("p 1\nl 1 2 3\nf 1 2\n")), points);
 }
@@ -646,10 +615,8 @@ fn files_that_cannot_be_read_say_why() {
     std::fs::write(folder.path().join("mesh"), "").unwrap();
     let unknown = "unknown file extension '.xyz': use one of .obj, .stl, .ply, .off, .gltf, .glb";
     assert_eq!(refused("mesh.xyz").to_string(), unknown);
-    assert_eq!(
-        refused("mesh").to_string(),
-        "no file extension: use one of .obj, .stl, .ply, .off, .gltf, .glb"
-    );
+    let none = "no file extension: use one of .obj, .stl, .ply, .off, .gltf, .glb";
+    assert_eq!(refused("mesh").to_string(), none);
     std::fs::write(folder.path().join("MESH.OBJ"), with_square("f 1 2 3\n")).unwrap();
     assert!(read_mesh(folder.path().join("MESH.OBJ")).is_ok());
 }

@@ -122,10 +122,8 @@ fn line_ends_are_white_space_where_records_are_no_lines() {
         let text = format!("{header}end_header\n{records}");
         assert_eq!(corners(&text), corners(TEXT), "{text}");
         let longer = fault(read(format!("{text} 1")));
-        assert!(
-            longer.contains("fewer numbers in the line") || longer.contains("ends"),
-            "{longer}"
-        );
+        let is_said = ["fewer numbers in the line", "ends"].iter().any(|why| longer.contains(why));
+        assert!(is_said, "{longer}");
     }
 }
 
@@ -365,10 +363,9 @@ fn opacity_of_vertices_counts_unless_nothing_could_be_seen() {
     let (colors, alpha) = vertex_colors(&with_alpha, corners);
     assert_eq!((colors[2], alpha), ([1, 2, 3, 128], Alpha::Blend));
     let file = painted_square("", [&with_alpha, ""], ["1 2 3 0"; 4], &["3 0 1 2"]);
-    let loaded = read(file).unwrap();
-    let expected = "opacity was ignored, as all would be transparent: that of vertices";
-    assert_eq!(loaded.warnings, [expected]);
-    assert_eq!(loaded.mesh.appearance().unwrap().materials[0].alpha, Alpha::Opaque);
+    let said = "opacity was ignored, as all would be transparent: that of vertices";
+    let mesh = warned(read(file), said);
+    assert_eq!(mesh.appearance().unwrap().materials[0].alpha, Alpha::Opaque);
 }
 
 /// The colours of the triangles, if all is plain.
@@ -385,10 +382,8 @@ fn colours_of_faces_are_materials() {
     // That of what has no colour, and two.
     assert_eq!(look.materials.len(), 3);
     let both = painted_square("", [COLORS, COLORS], ["0 255 0"; 4], &faces);
-    let loaded = read(both).unwrap();
-    let expected = "colours of faces were ignored: those of vertices are shown";
-    assert_eq!(loaded.warnings, [expected]);
-    assert_eq!(loaded.mesh.appearance().unwrap().vertex_colors, [linear_of_rgba(GREEN); 4]);
+    let mesh = warned(read(both), "colours of faces were ignored: those of vertices are shown");
+    assert_eq!(mesh.appearance().unwrap().vertex_colors, [linear_of_rgba(GREEN); 4]);
 }
 
 #[test]
@@ -396,10 +391,9 @@ fn zeros_are_no_colour_in_files_of_blender_only() {
     let properties = ["uchar red, uchar green, uchar blue, uchar alpha", ""];
     let corners = ["9 9 9 255", "9 9 9 255", "9 9 9 255", "0 0 0 0"];
     let file = |header| painted_square(header, properties, corners, &["3 0 1 2", "3 0 2 3"]);
-    let loaded = read(file("comment Created in Blender version 5.0.1\n")).unwrap();
     let said = "1 triangle has no colour (0 0 0 0 in files of Blender): shown in white";
-    assert_eq!(loaded.warnings, [said]);
-    let look = loaded.mesh.appearance().unwrap();
+    let mesh = warned(read(file("comment Created in Blender version 5.0.1\n")), said);
+    let look = mesh.appearance().unwrap();
     let shown =
         [0, 1].map(|triangle| look.material(triangle)).map(|m| (m.has_vertex_colors, m.alpha));
     assert_eq!(shown, [(true, Alpha::Opaque), (false, Alpha::Opaque)]);
@@ -418,10 +412,9 @@ fn opacity_of_faces_counts_unless_nothing_could_be_seen() {
     let glass = look(read(file(&["3 0 1 2 0 0 1 .5", "3 0 1 3 0 0 1 1"])));
     assert_eq!(plain(&glass, 2), [[0, 0, 255, 128], BLUE]);
     assert_eq!([0, 1].map(|i| glass.material(i).alpha), [Alpha::Blend, Alpha::Opaque]);
-    let loaded = read(file(&["3 0 1 2 0 0 1 0"])).unwrap();
-    let expected = "opacity was ignored, as all would be transparent: that of faces";
-    assert_eq!(loaded.warnings, [expected]);
-    assert_eq!(loaded.mesh.appearance().unwrap().material(0).alpha, Alpha::Opaque);
+    let said = "opacity was ignored, as all would be transparent: that of faces";
+    let mesh = warned(read(file(&["3 0 1 2 0 0 1 0"])), said);
+    assert_eq!(mesh.appearance().unwrap().material(0).alpha, Alpha::Opaque);
 }
 
 #[test]
@@ -574,19 +567,15 @@ fn textures_that_cannot_be_read_are_plain_and_a_warning_by_name() {
     let alone = file.replace("glass", "other").replace("\ncomment TextureFile square.ply", "");
     let loaded = beside_textures(&alone).1.unwrap();
     assert_eq!(loaded.mesh.appearance(), None);
-    assert!(
-        loaded.warnings[0].starts_with("3 textures were replaced by plain colours: 'none.png' (")
-    );
+    let said = "3 textures were replaced by plain colours: 'none.png' (";
+    assert!(loaded.warnings[0].starts_with(said));
 }
 
 #[test]
 fn textures_that_do_not_fit_are_plain_and_a_warning() {
-    let file = painted_square(
-        "comment TextureFile large.png\n",
-        ["", TEXCOORDS],
-        [""; 4],
-        &["3 0 1 2 6 0 0 1 0 1 1 0"],
-    );
+    let header = "comment TextureFile large.png\n";
+    let faces = ["3 0 1 2 6 0 0 1 0 1 1 0"];
+    let file = painted_square(header, ["", TEXCOORDS], [""; 4], &faces);
     let (folder, _) = beside_textures(&file);
     std::fs::write(folder.path().join("large.png"), png([300, 300], &[RED; 90_000])).unwrap();
     let read = |memory| {

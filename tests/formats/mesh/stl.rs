@@ -148,21 +148,15 @@ fn bad_text_is_named_by_line() {
 #[test]
 fn counts_that_lie_are_refused_or_said() {
     let said = |count| fault(read(file(b"", count, &SQUARE)));
-    assert_eq!(
-        said(3),
-        "the header (bytes 80 to 83) says that 3 triangles follow, but there is room for 2: the file \
-         is cut off, or no STL file"
-    );
+    let cut_off = "the header (bytes 80 to 83) says that 3 triangles follow, but there is room for \
+                   2: the file is cut off, or no STL file";
+    assert_eq!(said(3), cut_off);
     assert!(said(u32::MAX).contains("4,294,967,295 triangles follow"));
-    assert_eq!(
-        said(0),
-        "the header says that there are no triangles, but 100 bytes follow, which would be 2: write \
-         the number into bytes 80 to 83, little-endian"
-    );
-    let loaded = read(file(b"", 1, &SQUARE)).unwrap();
-    assert_eq!(super::corners(&loaded.mesh), SQUARE[..1]);
+    let none = "the header says that there are no triangles, but 100 bytes follow, which would be \
+                2: write the number into bytes 80 to 83, little-endian";
+    assert_eq!(said(0), none);
     let skipped = "50 bytes after the last of the 1 triangles that the header counts were skipped";
-    assert_eq!(loaded.warnings, [skipped]);
+    assert_eq!(corners(&warned(read(file(b"", 1, &SQUARE)), skipped)), SQUARE[..1]);
     let mut bytes = binary();
     bytes.push(b'\n');
     let skipped = "1 byte after the last of the 2 triangles that the header counts were skipped";
@@ -217,10 +211,9 @@ fn meshlab_sets_the_top_bit_of_its_colours_and_has_no_opacity() {
 
 #[test]
 fn attributes_that_are_no_colours_are_a_warning() {
-    let loaded = read(with_attributes(b"", [0x8000 | 31, 31])).unwrap();
-    assert_eq!(loaded.mesh.appearance(), None);
-    let expected = "attributes of triangles were ignored: they are not colours";
-    assert_eq!(loaded.warnings, [expected]);
+    let said = "attributes of triangles were ignored: they are not colours";
+    let mesh = warned(read(with_attributes(b"", [0x8000 | 31, 31])), said);
+    assert_eq!(mesh.appearance(), None);
 }
 
 #[test]
@@ -235,11 +228,9 @@ fn triangles_without_colours_or_not_asked_for_look_like_nothing() {
 fn numbers_of_binary_files_that_are_not_finite_are_named_by_place() {
     let mut bytes = binary();
     bytes[84 + 50 + 12 + 24..][..4].copy_from_slice(&f32::NAN.to_le_bytes());
-    assert_eq!(
-        fault(read(&bytes)),
-        "triangle 1 (counted from 0) has the coordinate NaN in the corner at byte 170, which is not a \
-         finite number: remove the triangle or repair the mesh"
-    );
+    let nan = "triangle 1 (counted from 0) has the coordinate NaN in the corner at byte 170, which \
+               is not a finite number: remove the triangle or repair the mesh";
+    assert_eq!(fault(read(&bytes)), nan);
 }
 
 #[test]

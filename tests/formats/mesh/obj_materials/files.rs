@@ -32,14 +32,14 @@ fn material_files_are_found_however_they_are_named() {
         ("GRÜN.mtl", "grün.mtl"),
     ] {
         let folder = Folder::new().with(there, RED_MTL);
-        assert_eq!(color(&folder, named), screen([1.0, 0.0, 0.0]), "{there} as {named}");
+        assert_eq!(color(&folder, named), screen(TO_RED), "{there} as {named}");
     }
     let folder = Folder::new().with("grün.mtl", RED_MTL);
     let appearance = folder.quiet([b"mtllib gr\xfcn.mtl\n", FACES.as_bytes()].concat());
-    assert_eq!(only(&appearance).color, screen([1.0, 0.0, 0.0]));
+    assert_eq!(only(&appearance).color, screen(TO_RED));
     let folder = Folder::new().with("m.mtl", RED_MTL);
     let absolute = folder.path("m.mtl");
-    assert_eq!(color(&Folder::new(), absolute.to_str().unwrap()), screen([1.0, 0.0, 0.0]));
+    assert_eq!(color(&Folder::new(), absolute.to_str().unwrap()), screen(TO_RED));
 }
 
 #[test]
@@ -48,18 +48,18 @@ fn of_several_material_files_all_are_read_and_the_first_counts() {
         .with("one.mtl", "newmtl b\nKd 0 0 1\n")
         .with("my two.mtl", RED_MTL)
         .with("three.mtl", "newmtl a\nKd 0 1 0\n");
-    assert_eq!(color(&folder, "one.mtl my two.mtl"), screen([1.0, 0.0, 0.0]));
-    assert_eq!(color(&folder, "ONE.MTL\tMY TWO.MTL  # note"), screen([1.0, 0.0, 0.0]));
-    assert_eq!(color(&folder, "one.mtl\nmtllib three.mtl"), screen([0.0, 1.0, 0.0]));
-    assert_eq!(color(&folder, "my two.mtl\nmtllib ./my two.mtl"), screen([1.0, 0.0, 0.0]));
+    assert_eq!(color(&folder, "one.mtl my two.mtl"), screen(TO_RED));
+    assert_eq!(color(&folder, "ONE.MTL\tMY TWO.MTL  # note"), screen(TO_RED));
+    assert_eq!(color(&folder, "one.mtl\nmtllib three.mtl"), screen(TO_GREEN));
+    assert_eq!(color(&folder, "my two.mtl\nmtllib ./my two.mtl"), screen(TO_RED));
     let (appearance, _) = folder.warned(format!("mtllib three.mtl my two.mtl\n{FACES}"));
-    assert_eq!(only(&appearance).color, screen([0.0, 1.0, 0.0]));
+    assert_eq!(only(&appearance).color, screen(TO_GREEN));
 }
 
 #[test]
 fn a_material_file_may_be_named_behind_the_faces() {
     let folder = Folder::new().with("m.mtl", RED_MTL);
-    assert_eq!(only(&folder.quiet(format!("{FACES}mtllib m.mtl"))).color, screen([1.0, 0.0, 0.0]));
+    assert_eq!(only(&folder.quiet(format!("{FACES}mtllib m.mtl"))).color, screen(TO_RED));
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn a_mesh_that_names_no_material_file_has_that_of_its_own_name() {
     for name in ["mesh.mtl", "mesh.obj.mtl"] {
         let folder = Folder::new().with(name, RED_MTL);
         let (appearance, warning) = folder.warned(FACES);
-        assert_eq!(only(&appearance).color, screen([1.0, 0.0, 0.0]));
+        assert_eq!(only(&appearance).color, screen(TO_RED));
         assert_eq!(warning, format!("the file names no material file: '{name}' is used"));
         assert_eq!(folder.read(BARE).warnings, Vec::<String>::new());
         let warnings = folder.read(format!("mtllib other.mtl\n{FACES}")).warnings;
@@ -91,6 +91,9 @@ fn material_files_that_cannot_be_used_are_said() {
     let folder = Folder::new().with("m.mtl/file", "");
     let loaded = folder.read(format!("mtllib m.mtl\n{FACES}"));
     assert_eq!(loaded.warnings, ["material files not found: 'm.mtl'"]);
+    let folder = Folder::new().with("a.mtl", RED_MTL);
+    let loaded = folder.read(format!("mtllib a.mtl no such.mtl b.mtl # note\n{FACES}"));
+    assert_eq!(loaded.warnings, ["material files not found: 'no such.mtl', 'b.mtl'"]);
 }
 
 /// Whether the image of `a` is found in `folder`, named so in a material file in `place`.
@@ -154,10 +157,8 @@ fn a_name_that_several_files_have_is_said() {
     let folder = folder.with("T.png", png(&TEXELS));
     let (appearance, warning) = folder.warned(format!("mtllib m.mtl\n{FACES}"));
     assert_eq!(appearance.textures[0].texels(), TEXELS);
-    assert_eq!(
-        warning,
-        "several files have the name if case is ignored, and the first is used: 'T.PNG'"
-    );
+    let said = "several files have the name if case is ignored, and the first is used: 'T.PNG'";
+    assert_eq!(warning, said);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Images of every format that is read, and files that are none.
 
+use crate::common::files::png_with;
 use crate::common::prelude::*;
 use image::{DynamicImage, ImageBuffer, ImageFormat};
 
@@ -9,8 +10,6 @@ use super::*;
 fn with_image(name: &str, bytes: impl AsRef<[u8]>) -> Folder {
     defined(&format!("Kd 0 0 1\nmap_Kd {name}")).with(name, bytes)
 }
-
-const FACES: &str = "mtllib m.mtl\nusemtl a\nf 1/1 2/2 3/3\n";
 
 #[test]
 fn images_of_every_format_are_read() {
@@ -31,18 +30,10 @@ fn the_content_of_a_file_counts_and_not_its_extension() {
     for name in ["t.jpg", "t.tga", "t.dds", "t", "t.png.bak"] {
         assert_eq!(texture(&with_image(name, png(&TEXELS))).texels(), TEXELS, "{name}");
     }
-    let jpeg = encode(
-        DynamicImage::ImageRgb8(ImageBuffer::from_pixel(8, 8, image::Rgb([200; 3]))),
-        ImageFormat::Jpeg,
-    );
+    let grey = DynamicImage::ImageRgb8(ImageBuffer::from_pixel(8, 8, image::Rgb([200; 3])));
+    let jpeg = encode(grey, ImageFormat::Jpeg);
     let texel = texture(&with_image("t.png", jpeg)).texels()[9];
     assert!(texel[..3].iter().all(|&value| value.abs_diff(200) < 3), "{texel:?}");
-}
-
-fn encode(image: DynamicImage, format: ImageFormat) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    image.write_to(&mut std::io::Cursor::new(&mut bytes), format).unwrap();
-    bytes
 }
 
 #[test]
@@ -66,30 +57,26 @@ fn pngs_of_grey_and_of_16_bits_are_read() {
 
 #[test]
 fn pngs_with_a_palette_are_read() {
-    let mut bytes = Vec::new();
-    let mut encoder = png::Encoder::new(&mut bytes, 2, 2);
-    encoder.set_color(png::ColorType::Indexed);
-    encoder.set_depth(png::BitDepth::Two);
-    encoder.set_palette(TEXELS.map(|[r, g, b, _]| [r, g, b]).concat());
-    encoder.set_trns(vec![255, 255, 7]);
-    let mut writer = encoder.write_header().unwrap();
-    writer.write_image_data(&[0b0001_0000, 0b1011_0000]).unwrap();
-    writer.finish().unwrap();
+    let set = |encoder: &mut png::Encoder<'_, &mut Vec<u8>>| {
+        encoder.set_color(png::ColorType::Indexed);
+        encoder.set_depth(png::BitDepth::Two);
+        encoder.set_palette(TEXELS.map(|[r, g, b, _]| [r, g, b]).concat());
+        encoder.set_trns(vec![255, 255, 7]);
+    };
+    let bytes = png_with([2, 2], set, &[0b0001_0000, 0b1011_0000]);
     let found = texture(&with_image("t.png", bytes));
     assert_eq!(found.texels(), [RED, GREEN, [0, 0, 255, 7], GREY]);
 }
 
 #[test]
 fn small_pngs_with_large_palettes_and_texts_are_read() {
-    let mut bytes = Vec::new();
-    let mut encoder = png::Encoder::new(&mut bytes, 1, 1);
-    encoder.set_color(png::ColorType::Indexed);
-    encoder.set_depth(png::BitDepth::Eight);
-    encoder.set_palette([255, 0, 0].repeat(256));
-    encoder.add_text_chunk("Comment".to_owned(), "x".repeat(40_000)).unwrap();
-    let mut writer = encoder.write_header().unwrap();
-    writer.write_image_data(&[255]).unwrap();
-    writer.finish().unwrap();
+    let set = |encoder: &mut png::Encoder<'_, &mut Vec<u8>>| {
+        encoder.set_color(png::ColorType::Indexed);
+        encoder.set_depth(png::BitDepth::Eight);
+        encoder.set_palette([255, 0, 0].repeat(256));
+        encoder.add_text_chunk("Comment".to_owned(), "x".repeat(40_000)).unwrap();
+    };
+    let bytes = png_with([1, 1], set, &[255]);
     assert_eq!(texture(&with_image("t.png", bytes)).texels(), [RED]);
 }
 
@@ -170,7 +157,7 @@ fn images_that_cannot_be_read_are_said_with_their_reason_and_shown_plain() {
         ("t.jpg", b"", ""),
         ("none.tga", b"", ""),
     ] {
-        let (appearance, warning) = with_image(name, bytes).warned(FACES);
+        let (appearance, warning) = with_image(name, bytes).warned(PAINTED_BY_A);
         let said = format!("a texture was replaced by a plain colour: '{name}' (");
         assert!(warning.starts_with(&said) && warning.len() > said.len() + 1, "{warning}");
         assert!(warning.ends_with(&format!("{why})")), "{warning}");
@@ -201,7 +188,7 @@ fn every_prefix_of_an_image_is_shown_or_said() {
         let mut folder = defined(&format!("map_Kd {name}"));
         for end in 0..whole.len() {
             folder = folder.with(name, &whole[..end]);
-            let loaded = folder.read(FACES);
+            let loaded = folder.read(PAINTED_BY_A);
             let textures = appearance(&loaded.mesh).textures.len();
             assert_eq!(textures + loaded.warnings.len(), 1, "{end} bytes of {name}");
         }

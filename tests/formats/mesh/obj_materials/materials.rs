@@ -9,9 +9,9 @@ fn colours_are_values_as_on_a_screen() {
     for (statements, expected) in [
         ("Kd 1 0.5 0", screen([1.0, 0.5, 0.0])),
         ("Kd 0.25", screen([0.25; 3])),
-        ("Kd -1 1.5 1e-9 # note", screen([0.0, 1.0, 0.0])),
+        ("Kd -1 1.5 1e-9 # note", screen(TO_GREEN)),
         ("Ka 1 0 0\nKs 1 1 1", PLAIN),
-        ("Kd 1 0 0\nKd 0 1 0", screen([0.0, 1.0, 0.0])),
+        ("Kd 1 0 0\nKd 0 1 0", screen(TO_GREEN)),
     ] {
         assert_eq!(material(statements).color, expected, "{statements}");
     }
@@ -23,8 +23,6 @@ fn assert_color(mtl: impl AsRef<[u8]>, name: &str, color: [f64; 3]) {
     let appearance = folder.quiet(format!("mtllib m.mtl\nusemtl {name}\n{BARE}"));
     assert_eq!(only(&appearance).color, screen(color), "{name}");
 }
-
-const TO_RED: [f64; 3] = [1.0, 0.0, 0.0];
 
 #[test]
 fn keywords_are_known_in_any_case_with_any_spaces_and_line_ends() {
@@ -49,7 +47,7 @@ fn names_may_hold_spaces_and_signs_in_any_encoding() {
     }
     let folder = Folder::new().with("m.mtl", b"newmtl gr\xfcn\nKd 0 1 0\n");
     let faces = b"mtllib m.mtl\nusemtl gr\xfcn\nf 1 2 3\n";
-    assert_eq!(only(&folder.quiet(faces)).color, screen([0.0, 1.0, 0.0]));
+    assert_eq!(only(&folder.quiet(faces)).color, screen(TO_GREEN));
 }
 
 #[test]
@@ -106,7 +104,7 @@ fn faces_among_points_lines_and_polygons_keep_their_materials() {
         "mtllib m.mtl\nusemtl red\nf 1 2\nf 1\nf\nl 1 2 3\nf 1 2 4 3 5\nusemtl green\nf 1 2 3\n";
     let loaded = folder.read(format!("{square}{lines}"));
     let appearance = appearance(&loaded.mesh);
-    let [red, green] = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]].map(screen);
+    let [red, green] = [TO_RED, TO_GREEN].map(screen);
     let colors: Vec<Linear> =
         (0..loaded.mesh.triangles().len()).map(|t| appearance.material(t).color).collect();
     assert_eq!(colors, [red, red, red, green]);
@@ -140,14 +138,14 @@ fn materials_that_are_not_defined_are_grey_and_named() {
     ));
     assert_eq!(warning, "materials are not defined, and light grey: 'A', 'no such # note'");
     let colors = [0, 1, 2].map(|triangle| appearance.material(triangle).color);
-    assert_eq!(colors, [PLAIN, screen([1.0, 0.0, 0.0]), PLAIN]);
+    assert_eq!(colors, [PLAIN, screen(TO_RED), PLAIN]);
 }
 
 #[test]
 fn of_two_definitions_the_first_counts() {
     let folder = defined("Kd 1 0 0\nnewmtl a\nKd 0 1 0");
     let (appearance, warning) = folder.warned(format!("mtllib m.mtl\nusemtl a\n{BARE}"));
-    assert_eq!(only(&appearance).color, screen([1.0, 0.0, 0.0]));
+    assert_eq!(only(&appearance).color, screen(TO_RED));
     let said = "materials are defined more than once, and their first definition is used: 'a'";
     assert_eq!(warning, said);
     let folder = defined("Kd 1 0 0\nnewmtl a\nKd 1 0 0");
@@ -169,17 +167,21 @@ fn what_of_a_material_has_no_effect_is_said_by_name() {
         ("d half\nTr", PLAIN, malformed, "'d half', 'Tr '"),
         ("Kd 255 51 0", screen([1.0, 0.2, 0.0]), large, "'a'"),
     ] {
-        let (appearance, warning) =
-            defined(statements).warned(format!("mtllib m.mtl\nusemtl a\n{BARE}"));
+        let lines = format!("mtllib m.mtl\nusemtl a\n{BARE}");
+        let (appearance, warning) = defined(statements).warned(lines);
         assert_eq!(only(&appearance).color, color, "{statements}");
         assert_eq!(warning, format!("{said}: {names}"), "{statements}");
     }
 }
 
+/// A folder with the material `a`, defined so, and an image.
+fn pictured(statements: &str) -> Folder {
+    defined(statements).with("t.png", png(&TEXELS))
+}
+
 /// The appearance of a painted triangle whose material `a` has an image, and these statements.
 fn painted(statements: &str) -> Appearance {
-    let folder = defined(statements).with("t.png", png(&TEXELS));
-    folder.quiet(format!("mtllib m.mtl\nusemtl a\n{PAINTED}"))
+    pictured(statements).quiet(PAINTED_BY_A)
 }
 
 #[test]
@@ -200,14 +202,9 @@ fn a_grey_says_nothing_where_there_is_an_image_and_a_colour_multiplies_it() {
 }
 
 #[test]
-fn texture_coordinates_point_up_in_the_file_and_down_in_the_appearance() {
-    let expected = [[0.0, 1.0], [1.0, 1.0], [0.25, 0.25]];
-    assert_eq!(painted("map_Kd t.png").uvs, [expected]);
-}
-
-#[test]
-fn scale_and_offset_of_an_image_move_the_texture_coordinates() {
+fn texture_coordinates_point_up_in_the_file_and_scale_and_offset_of_an_image_move_them() {
     for (options, expected) in [
+        ("", [[0.0, 1.0], [1.0, 1.0], [0.25, 0.25]]),
         ("-s 2 4 1", [[0.0, 1.0], [2.0, 1.0], [0.5, -2.0]]),
         ("-s 2", [[0.0, 1.0], [2.0, 1.0], [0.5, 0.25]]),
         ("-o 0.5 0.25", [[0.5, 0.75], [1.5, 0.75], [0.75, 0.0]]),
@@ -241,8 +238,8 @@ fn an_image_has_the_filter_of_the_interpolate_mode_before_it_or_else_none() {
     }
     let after = painted("map_Kd t.png\ninterpolateMode TRILINEAR_MIPMAP");
     assert_eq!(only(&after).texture.unwrap().filter, Filter::Nearest);
-    let folder = defined("interpolateMode SHARP\nmap_Kd t.png").with("t.png", png(&TEXELS));
-    let (_, warning) = folder.warned(format!("mtllib m.mtl\nusemtl a\n{PAINTED}"));
+    let folder = pictured("interpolateMode SHARP\nmap_Kd t.png");
+    let (_, warning) = folder.warned(PAINTED_BY_A);
     assert_eq!(warning, "malformed lines of material files were skipped: 'interpolateMode SHARP'");
 }
 
@@ -276,7 +273,7 @@ fn images_in_udim_tiles_are_those_of_the_triangles_in_them() {
     let names = format!("'t.1002.png' ({why}), 't.1011.png' ({why})");
     assert_eq!(warning, format!("2 textures were replaced by plain colours: {names}"));
     assert!(look.material(0).texture.is_some() && look.material(1) == look.material(2));
-    assert_eq!(look.material(1).color, screen([0.0, 1.0, 0.0]));
+    assert_eq!(look.material(1).color, screen(TO_GREEN));
 }
 
 #[test]
@@ -298,9 +295,8 @@ fn metal_roughness_and_emission_are_read_with_the_image_of_emission() {
         assert!(emission_texture.is_some() && !look.uvs.is_empty(), "{statements}");
     }
     for unread in ["map_Pm t.png", "map_Pr t.png", "map_Kd t.png\nmap_Ke -s 2 2 2 t.png"] {
-        let folder = defined(unread).with("t.png", png(&TEXELS));
-        let lines = format!("mtllib m.mtl\nusemtl a\n{PAINTED}");
-        let (look, warning) = folder.warned(&lines);
+        let folder = pictured(unread);
+        let (look, warning) = folder.warned(PAINTED_BY_A);
         let Material { emission, emission_texture, .. } = only(&look);
         assert!(emission.is_none() && emission_texture.is_none(), "{unread}");
         let said = "images of metal and roughness (map_Pm, map_Pr), or of emission (map_Ke) with a \
@@ -317,8 +313,8 @@ fn metal_roughness_and_emission_are_read_with_the_image_of_emission() {
 fn an_image_of_emission_that_cannot_be_read_emits_nothing_but_the_colour_that_is_stated() {
     for (stated, emission) in [("", None), ("Ke 0 1 0\n", Some([0.0, 1.0, 0.0]))] {
         let statements = format!("map_Kd t.png\n{stated}map_Ke no.png");
-        let folder = defined(&statements).with("t.png", png(&TEXELS));
-        let (look, warning) = folder.warned(format!("mtllib m.mtl\nusemtl a\n{PAINTED}"));
+        let folder = pictured(&statements);
+        let (look, warning) = folder.warned(PAINTED_BY_A);
         assert!(warning.contains("'no.png'"), "{warning}");
         assert_eq!(only(&look).emission, emission, "{stated}");
     }
@@ -326,7 +322,7 @@ fn an_image_of_emission_that_cannot_be_read_emits_nothing_but_the_colour_that_is
 
 #[test]
 fn a_black_material_that_emits_has_the_colour_of_its_emission() {
-    let red = screen([1.0, 0.0, 0.0]);
+    let red = screen(TO_RED);
     for (statements, expected) in [
         ("Kd 0 0 0\nKe 1 0 0", red),
         ("Ke 1 0 0\nKd 0 0 0", red),
@@ -354,8 +350,8 @@ fn options_before_the_name_of_an_image_are_not_part_of_it() {
 #[test]
 fn options_that_would_change_the_look_are_said() {
     let options = "-mm 0 1 -t 1 1 1 -imfchan r -type sphere";
-    let folder = defined(&format!("map_Kd {options} t.png")).with("t.png", png(&TEXELS));
-    let (appearance, warning) = folder.warned(format!("mtllib m.mtl\nusemtl a\n{PAINTED}"));
+    let folder = pictured(&format!("map_Kd {options} t.png"));
+    let (appearance, warning) = folder.warned(PAINTED_BY_A);
     assert_eq!(appearance.textures[0].texels(), TEXELS);
     assert_eq!(warning, "options of images have no effect: '-mm', '-t', '-imfchan' and 1 others");
 }
@@ -369,7 +365,7 @@ fn names_of_images_may_look_like_options_and_comments() {
         assert_eq!(texture(&folder).texels(), TEXELS, "{name}");
     }
     for written in ["t.png # note", "\"t.png\"", "-clamp off \"t.png\" "] {
-        let folder = defined(&format!("map_Kd {written}")).with("t.png", png(&TEXELS));
+        let folder = pictured(&format!("map_Kd {written}"));
         assert_eq!(texture(&folder).texels(), TEXELS, "{written}");
     }
 }
@@ -384,7 +380,7 @@ fn a_map_without_a_name_is_none() {
 
 #[test]
 fn a_face_without_texture_coordinates_has_its_materials_plain_colour() {
-    let folder = defined("Kd 0.5\nmap_Kd t.png").with("t.png", png(&TEXELS));
+    let folder = pictured("Kd 0.5\nmap_Kd t.png");
     let said = "faces without texture coordinates have the plain colour of their materials: 'a'";
     let unusable = ["vt nan 0", "vt 0 inf", "vt 1e300 0"].map(|vt| (vt, "f 1/1 2/2 3/4\n"));
     let partly =
@@ -403,17 +399,17 @@ fn a_face_without_texture_coordinates_has_its_materials_plain_colour() {
 
 #[test]
 fn texture_coordinates_that_the_file_leaves_out_are_none() {
-    let folder = defined("Kd 1 0 0\nmap_Kd t.png").with("t.png", png(&TEXELS));
+    let folder = pictured("Kd 1 0 0\nmap_Kd t.png");
     let text = "v 0 0 0\nv 1 0 0\nv 0 1 0\nmtllib m.mtl\nusemtl a\nf 1/1 2/2 3/3\n";
     let folder = folder.with("mesh.obj", text);
     let loaded = read_mesh(folder.path("mesh.obj")).unwrap();
-    assert_eq!(only(&appearance(&loaded.mesh)).color, screen([1.0, 0.0, 0.0]));
+    assert_eq!(only(&appearance(&loaded.mesh)).color, screen(TO_RED));
     assert_eq!(loaded.warnings.len(), 1);
 }
 
 #[test]
 fn polygons_keep_their_texture_coordinates() {
-    let folder = defined("map_Kd t.png").with("t.png", png(&TEXELS));
+    let folder = pictured("map_Kd t.png");
     let lines = "v 1 1 0\nvt 1 1\nmtllib m.mtl\nusemtl a\nf 1/1 2/2 4/4 3/3\n";
     let expected = [[[0.0, 1.0], [1.0, 1.0], [1.0, 0.0]], [[0.0, 1.0], [1.0, 0.0], [0.25, 0.25]]];
     assert_eq!(folder.quiet(lines).uvs, expected);
@@ -422,7 +418,7 @@ fn polygons_keep_their_texture_coordinates() {
 #[test]
 fn the_opacity_of_an_image_counts() {
     let folder = defined("map_Kd t.png").with("t.png", png(&[RED, [0, 255, 0, 9], BLUE, GREY]));
-    let appearance = folder.quiet(format!("mtllib m.mtl\nusemtl a\n{PAINTED}"));
+    let appearance = folder.quiet(PAINTED_BY_A);
     let material = only(&appearance);
     assert_eq!((material.alpha, material.opacity), (Alpha::Blend, None));
     assert_eq!(appearance.textures[0].texels()[1], [0, 255, 0, 9]);
@@ -441,16 +437,16 @@ fn an_image_of_opacity_is_its_own_opacity_or_else_its_brightness() {
     ] {
         let folder = defined("Kd 0.5\nmap_Kd t.png\nmap_d o.png");
         let folder = folder.with("t.png", png(&TEXELS)).with("o.png", png(&texels));
-        let appearance = folder.quiet(format!("mtllib m.mtl\nusemtl a\n{PAINTED}"));
+        let appearance = folder.quiet(PAINTED_BY_A);
         let material = only(&appearance);
         assert_eq!((material.alpha, material.color), (Alpha::Blend, WHITE));
         assert_ne!(material.texture, material.opacity);
         assert_eq!(opacities(&appearance, material.opacity.unwrap().texture), expected);
 
         let folder = defined("Kd 1 0 0\nmap_d -s 2 2 2 o.png").with("o.png", png(&texels));
-        let appearance = folder.quiet(format!("mtllib m.mtl\nusemtl a\n{PAINTED}"));
+        let appearance = folder.quiet(PAINTED_BY_A);
         let material = only(&appearance);
-        assert_eq!((material.texture, material.color), (None, screen([1.0, 0.0, 0.0])));
+        assert_eq!((material.texture, material.color), (None, screen(TO_RED)));
         assert_eq!(opacities(&appearance, 0), expected);
         assert_eq!(appearance.uvs[0][1], [2.0, 1.0]);
     }
@@ -462,7 +458,7 @@ fn an_image_that_is_named_for_its_opacity_too_is_used_once() {
         [(TEXELS, Alpha::Opaque), ([RED, [0, 255, 0, 9], BLUE, GREY], Alpha::Blend)]
     {
         let folder = defined("map_Kd t.png\nmap_d .\\T.PNG").with("t.png", png(&texels));
-        let appearance = folder.quiet(format!("mtllib m.mtl\nusemtl a\n{PAINTED}"));
+        let appearance = folder.quiet(PAINTED_BY_A);
         let material = only(&appearance);
         assert_eq!((material.alpha, material.opacity), (alpha, None));
         assert_eq!(appearance.textures.len(), 1);
@@ -473,7 +469,7 @@ fn an_image_that_is_named_for_its_opacity_too_is_used_once() {
 fn an_image_of_opacity_lies_where_that_of_colour_does() {
     let folder = defined("map_Kd -s 2 2 t.png\nmap_d o.png");
     let folder = folder.with("t.png", png(&TEXELS)).with("o.png", png(&TEXELS));
-    let (appearance, warning) = folder.warned(format!("mtllib m.mtl\nusemtl a\n{PAINTED}"));
+    let (appearance, warning) = folder.warned(PAINTED_BY_A);
     assert_eq!(appearance.uvs[0][1], [2.0, 1.0]);
     let said =
         "the scale and offset of opacity maps (map_d) were ignored: those of map_Kd are used";
@@ -483,8 +479,7 @@ fn an_image_of_opacity_lies_where_that_of_colour_does() {
 #[test]
 fn images_of_materials_that_no_face_has_are_not_looked_for() {
     let folder = defined("Kd 1 0 0\nnewmtl b\nmap_Kd no such.png");
-    let lines = format!("mtllib m.mtl\nusemtl b\nusemtl a\n{PAINTED}");
-    let appearance = folder.quiet(lines);
+    let appearance = folder.quiet(format!("mtllib m.mtl\nusemtl b\nusemtl a\n{PAINTED}"));
     assert!(appearance.textures.is_empty() && appearance.uvs.iter().flatten().count() == 0);
 }
 
@@ -521,7 +516,7 @@ fn mutated_material_files_are_read() {
             bytes.splice(at..end, new);
         }
         folder = folder.with("m.mtl", bytes);
-        let loaded = folder.read(format!("mtllib m.mtl\nusemtl a\n{PAINTED}"));
+        let loaded = folder.read(PAINTED_BY_A);
         plain += usize::from(loaded.mesh.appearance().is_none());
     }
     assert!((1..2000).contains(&plain), "{plain} lost their material");

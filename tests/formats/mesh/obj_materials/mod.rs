@@ -15,10 +15,14 @@ const CORNERS: &str = "v 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\nvt 1 0\nvt 0.25 0.75\n
 /// It with texture coordinates, and without.
 const PAINTED: &str = "f 1/1 2/2 3/3\n";
 const BARE: &str = "f 1 2 3\n";
+/// The first with the material `a` of `m.mtl`.
+const PAINTED_BY_A: &str = "mtllib m.mtl\nusemtl a\nf 1/1 2/2 3/3\n";
 
 /// The colour of what has none.
 const PLAIN: Linear = [linear_of(200), linear_of(200), linear_of(200), u16::MAX];
 const WHITE: Linear = [u16::MAX; 4];
+const TO_RED: [f64; 3] = [1.0, 0.0, 0.0];
+const TO_GREEN: [f64; 3] = [0.0, 1.0, 0.0];
 
 /// An opaque colour in linear light, from values as on a screen.
 fn screen(color: [f64; 3]) -> Linear {
@@ -126,6 +130,10 @@ fn png(texels: &[[u8; 4]]) -> Vec<u8> {
 fn encoded(texels: &[[u8; 4]], format: image::ImageFormat) -> Vec<u8> {
     let size = [2, texels.len() as u32 / 2];
     let image = image::RgbaImage::from_raw(size[0], size[1], texels.concat()).unwrap();
+    encode(image.into(), format)
+}
+
+fn encode(image: image::DynamicImage, format: image::ImageFormat) -> Vec<u8> {
     let mut bytes = Vec::new();
     image.write_to(&mut std::io::Cursor::new(&mut bytes), format).unwrap();
     bytes
@@ -140,7 +148,7 @@ const TEXELS: [[u8; 4]; 4] = [RED, GREEN, BLUE, GREY];
 
 /// The texture of a painted triangle with the only material of `folder`.
 fn texture(folder: &Folder) -> Texture {
-    let appearance = folder.quiet(format!("mtllib m.mtl\nusemtl a\n{PAINTED}"));
+    let appearance = folder.quiet(PAINTED_BY_A);
     assert_eq!(only(&appearance).texture.unwrap().texture, 0);
     assert_eq!(appearance.textures.len(), 1);
     appearance.textures[0].clone()

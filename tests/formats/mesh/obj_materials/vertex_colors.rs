@@ -29,7 +29,7 @@ fn they_are_values_as_on_a_screen() {
     assert_eq!(loaded.warnings, Vec::<String>::new());
     let quarter = [linear(0.5), linear(0.25), linear_of(128), u16::MAX];
     let odd = screen([0.0, 1.0, 0.123456789]);
-    assert_eq!(colors(&loaded), [screen([1.0, 0.0, 0.0]), quarter, odd]);
+    assert_eq!(colors(&loaded), [screen(TO_RED), quarter, odd]);
     let material = only(&appearance(&loaded.mesh));
     assert_eq!((material.color, material.has_vertex_colors), (WHITE, true));
 }
@@ -54,8 +54,8 @@ const SOME_MISSING: &str =
 fn a_face_with_a_vertex_without_a_colour_has_that_of_the_material() {
     let [red, green] = ["1 0 0", "0 1 0"];
     let expected = |vertex| match vertex % 2 == 0 {
-        true => screen([1.0, 0.0, 0.0]),
-        false => screen([0.0, 1.0, 0.0]),
+        true => screen(TO_RED),
+        false => screen(TO_GREEN),
     };
     for which in 1..31 {
         let which: Vec<usize> = (0..5).filter(|vertex| which >> vertex & 1 == 1).collect();
@@ -109,7 +109,7 @@ fn comments_of_zbrush_are_colours_of_all_vertices_or_of_none() {
     let block = "#MRGB ffff0000ff00ff00\n#MRGB 000000FF\n";
     let loaded = read(3, block, face);
     assert_eq!(loaded.warnings, Vec::<String>::new());
-    let expected = [screen([1.0, 0.0, 0.0]), screen([0.0, 1.0, 0.0]), screen([0.0, 0.0, 1.0])];
+    let expected = [screen(TO_RED), screen(TO_GREEN), screen([0.0, 0.0, 1.0])];
     assert_eq!(colors(&loaded), expected);
     let many = read(300_000, &block.repeat(100_000), face);
     let looks = appearance(&many.mesh);

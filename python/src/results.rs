@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::Value;
 use trivox::backend::BackendChoice;
-use trivox::engine::verify::{Fault, KnownPlacement, VerifyOptions};
+use trivox::engine::verify::{KnownPlacement, VerifyOptions};
 use trivox::formats::{GridFormat, MESH_FORMATS};
 use trivox::gpu::Adapter;
 use trivox::lattice::MAX_DIM;
@@ -208,9 +208,8 @@ pub fn verify<'py>(
     glue::warn(py, path.as_deref(), &warnings)?;
     let found = verified.verdict;
     let first = found.first.iter().map(|wrong| {
-        let fault = if wrong.fault == Fault::Missing { "missing" } else { "spurious" };
         let [x, y, z] = wrong.voxel;
-        ((x, y, z), fault)
+        ((x, y, z), wrong.fault.name())
     });
     let fields = PyDict::new(py);
     fields.set_item("source", found.source.name())?;

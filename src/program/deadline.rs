@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use anyhow::Error;
 use trivox::{Progress, code_of};
 
-use crate::errors::CodedError;
-use crate::paths::shown;
+use crate::console::CodedError;
+use crate::text::shown;
 
 /// Progress that is cancelled when its time is over.
 pub struct Deadline {

@@ -12,57 +12,32 @@ use anyhow::{Context, Result, bail};
 use trivox::formats::{GridFormat, is_mesh};
 
 use crate::cli::{self, Cli, Command};
-use crate::paths::shown;
+use crate::plan::Task;
 use crate::signals::CopyFolder;
+use crate::text::shown;
 
 /// The name of standard input in messages.
 const STDIN: &str = "standard input";
 /// The prefix of a list.
 const LIST: &str = "@";
 
-/// A mesh of a run.
-#[derive(Debug)]
-pub struct Input {
-    pub mesh: PathBuf,
-    /// Its folder, relative to the folder that was named; empty if it lies there or was named
-    /// itself.
-    pub below: PathBuf,
-}
-
-impl From<PathBuf> for Input {
-    fn from(mesh: PathBuf) -> Self {
-        Self { mesh, below: PathBuf::new() }
-    }
-}
-
-/// The meshes that arguments name.
-#[derive(Debug)]
-pub struct Inputs {
-    /// Distinct files.
-    pub meshes: Vec<Input>,
-    /// Whether an argument stands for several.
-    pub has_list: bool,
-    /// A warning for each mesh that is named again.
-    pub warnings: Vec<String>,
-}
-
-/// The distinct meshes that `args` name.
+/// The meshes that `args` name, and whether one of them stands for several.
 ///
 /// # Errors
 /// A list that cannot be read or is empty.
-pub fn meshes(args: &[PathBuf], recursive: bool) -> Result<Inputs> {
-    let mut meshes: Vec<Input> = Vec::new();
+pub fn meshes(args: &[PathBuf], recursive: bool) -> Result<(Vec<Task>, bool)> {
+    let mut meshes: Vec<Task> = Vec::new();
     let mut has_list = false;
     let mut has_folder = false;
     for arg in args {
         if let Some(list) = list(arg) {
-            meshes.extend(read_list(list)?.into_iter().map(Input::from));
+            meshes.extend(read_list(list)?.into_iter().map(Task::from));
             has_list = true;
         } else if arg.is_dir() {
             meshes.extend(meshes_in(arg, recursive)?);
             (has_list, has_folder) = (true, true);
         } else if let Some(found) = matching(arg)? {
-            meshes.extend(found.into_iter().map(Input::from));
+            meshes.extend(found.into_iter().map(Task::from));
             has_list = true;
         } else {
             meshes.push(arg.clone().into());
@@ -71,8 +46,7 @@ pub fn meshes(args: &[PathBuf], recursive: bool) -> Result<Inputs> {
     if recursive && !has_folder {
         bail!("--recursive is for folders, and no mesh is one: name a folder, or leave it out");
     }
-    let warnings = leave_out_repeated(&mut meshes);
-    Ok(Inputs { meshes, has_list, warnings })
+    Ok((meshes, has_list))
 }
 
 /// The list that an argument names.
@@ -81,7 +55,7 @@ pub fn list(arg: &Path) -> Option<&str> {
 }
 
 /// The meshes in a folder, by name; with `recursive` also those in subfolders.
-fn meshes_in(folder: &Path, recursive: bool) -> Result<Vec<Input>> {
+fn meshes_in(folder: &Path, recursive: bool) -> Result<Vec<Task>> {
     let mut meshes = Vec::new();
     add_meshes(folder, Path::new(""), recursive, &mut meshes)?;
     if meshes.is_empty() {
@@ -91,7 +65,7 @@ fn meshes_in(folder: &Path, recursive: bool) -> Result<Vec<Input>> {
     Ok(meshes)
 }
 
-fn add_meshes(folder: &Path, below: &Path, recursive: bool, meshes: &mut Vec<Input>) -> Result<()> {
+fn add_meshes(folder: &Path, below: &Path, recursive: bool, meshes: &mut Vec<Task>) -> Result<()> {
     for path in sorted(folder).with_context(|| shown(folder))? {
         let kind = fs::metadata(&path);
         if kind.as_ref().is_ok_and(fs::Metadata::is_dir) {
@@ -107,7 +81,7 @@ fn add_meshes(folder: &Path, below: &Path, recursive: bool, meshes: &mut Vec<Inp
             }
             // What cannot be looked at, such as a link to a missing file, is an error when it is
             // read.
-            meshes.push(Input { mesh: path, below: below.to_owned() });
+            meshes.push(Task { below: below.to_owned(), ..Task::from(path) });
         } else if let Err(error) = kind
             && recursive
             && !path.is_symlink()
@@ -271,10 +245,10 @@ fn path_of(bytes: &[u8]) -> Result<PathBuf> {
 }
 
 /// Keeps the first of several names of one file; a warning for each of the others.
-fn leave_out_repeated(meshes: &mut Vec<Input>) -> Vec<String> {
+pub fn leave_out_repeated(meshes: &mut Vec<Task>) -> Vec<String> {
     let mut names = HashMap::new();
     let mut warnings = Vec::new();
-    meshes.retain(|Input { mesh, .. }| {
+    meshes.retain(|Task { mesh, .. }| {
         // A missing file is reported when it is read.
         let file = fs::canonicalize(mesh).unwrap_or_else(|_| mesh.clone());
         match names.entry(file) {

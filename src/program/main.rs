@@ -1,23 +1,15 @@
 //! The program `voxelize`: arguments in, one command run, one exit code.
 
-mod batch;
-mod camera;
+mod check;
 mod cli;
-mod colors;
 mod commands;
-mod compute;
+mod console;
 mod deadline;
-mod errors;
-mod fill_summary;
-mod grid_summary;
+mod grids;
 mod inputs;
-mod lattice;
 mod memory;
-mod mode;
-mod numbers;
-mod paths;
+mod options;
 mod plan;
-mod render_backend;
 mod report;
 mod resume;
 mod shard;
@@ -25,22 +17,20 @@ mod signals;
 mod summary;
 mod task;
 mod terminal;
+mod text;
 mod tips;
-mod transform;
-mod warnings;
 mod write;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
 
 use anyhow::Result;
-use trivox::formats::WriteError;
 
 use crate::cli::{Cli, Command};
 use crate::commands::{
     adapters, convert, diff, formats, info, join, manual, render, slice, verify, voxelize,
 };
-use crate::errors::ErrorReport;
+use crate::console::{ErrorReport, StdoutClosed, print_json, stdout_error};
 use crate::tips::with_tip;
 
 fn main() -> ExitCode {
@@ -120,61 +110,4 @@ pub enum ExitStatus {
     Differs,
     /// A mesh failed, which was reported: exit code 2.
     Failed,
-}
-
-/// The reader closed standard output, which is not an error of the program.
-#[derive(Debug, thiserror::Error)]
-#[error("standard output is closed")]
-pub struct StdoutClosed {
-    /// The result until then.
-    pub status: ExitStatus,
-}
-
-/// Distinguishes errors of standard output from those of files.
-pub fn stdout_error(error: io::Error) -> anyhow::Error {
-    match error.kind() {
-        io::ErrorKind::BrokenPipe => StdoutClosed { status: ExitStatus::Done }.into(),
-        _ => anyhow::Error::from(WriteError::from(error)).context("standard output"),
-    }
-}
-
-/// Writes `text` and a line end to standard output.
-///
-/// # Errors
-/// Standard output cannot be written to, or is [`StdoutClosed`].
-pub fn print(text: &str) -> Result<()> {
-    let mut out = io::stdout().lock();
-    writeln!(out, "{}", inputs::with_stdin_named(text))
-        .and_then(|()| out.flush())
-        .map_err(stdout_error)
-}
-
-/// Writes `value` to standard output as one line of JSON.
-///
-/// # Errors
-/// As [`print()`].
-pub fn print_json(value: &impl serde::Serialize) -> Result<()> {
-    print(&serde_json::to_string(value)?)
-}
-
-/// Ignores a closed standard output: the result of a comparison counts even if nobody reads it.
-///
-/// # Errors
-/// Standard output cannot be written to.
-pub fn ignore_closed(printed: Result<()>) -> Result<()> {
-    printed.or_else(|error| if error.is::<StdoutClosed>() { Ok(()) } else { Err(error) })
-}
-
-/// Writes a line for each of `warnings` to standard error, unless `quiet`.
-pub fn print_warnings(warnings: &[String], quiet: bool) {
-    if !quiet {
-        warnings.iter().for_each(|warning| print_error(&format!("warning: {warning}\n")));
-    }
-}
-
-/// Writes `text` to standard error; ignores failures, which cannot be reported. Control characters
-/// of file names, which could change the terminal, are escaped.
-pub fn print_error(text: &str) {
-    let escaped = paths::escaped_except(&inputs::with_stdin_named(text), &['\n', '\t']);
-    _ = io::stderr().lock().write_all(escaped.as_bytes());
 }

@@ -1,19 +1,41 @@
-//! The memory limit, which counts the whole process.
+//! The memory limit, which counts the whole process, and how many meshes at once fit into it.
 
+use std::cmp::Reverse;
 use std::error::Error as StdError;
+use std::fs;
 
 use anyhow::Error;
 use bytesize::ByteSize;
 use trivox::base::memory::{address_space_left, address_space_limit, available, of_process};
 use trivox::formats::ReadError;
-use trivox::{BackendError, VoxelizeError, Voxelizer};
+use trivox::{BackendError, ColorSource, PlacedMesh, VoxelizeError, Voxelizer};
 
-use crate::errors::{CodedError, ErrorReport};
+use crate::cli::Job;
+use crate::console::{CodedError, ErrorReport};
+use crate::plan::Task;
 
 /// Bytes reserved for what has no limit of its own: stacks of threads, the process itself.
 const RESERVE: u64 = 32 << 20;
 /// Bytes reserved per mesh: the buffers of a writer.
 const RESERVE_A_MESH: u64 = 8 << 20;
+
+/// Estimated memory per byte of a mesh file, in bytes: the text, the mesh, the placed mesh. Large
+/// scans need five; files with short lines need more.
+const BYTES_A_FILE_BYTE: u64 = 16;
+/// Estimated memory per voxel of the grid's largest face, in bytes: a surface has about ten bricks
+/// of 100 bytes per 64 voxels of a face.
+const BYTES_A_FACE_VOXEL: u64 = 16;
+/// The same for a fill; for colours, as measured for a solid; for distances, per voxel of the
+/// band's width.
+const FILL_BYTES_A_FACE_VOXEL: u64 = 16;
+const COLOR_BYTES_A_FACE_VOXEL: u64 = 240;
+const DISTANCE_BYTES_A_FACE_VOXEL: u64 = 280;
+/// The same for attributes: twice 60 bytes for each of the surface's voxels, at most eight to a
+/// voxel of a face in most meshes.
+const ATTRIBUTE_BYTES_A_FACE_VOXEL: u64 = 980;
+/// Memory per voxel of a grid in which all have a distance, in bytes: twice its four bytes, and a
+/// share of the bricks.
+const DISTANCE_BYTES_A_VOXEL: u64 = 10;
 
 /// The limit.
 #[derive(Debug, Clone, Copy)]
@@ -22,7 +44,7 @@ pub struct Memory {
     /// Whether the user set it.
     is_asked: bool,
     /// The number of meshes that share it.
-    at_once: u64,
+    pub at_once: usize,
 }
 
 impl Memory {
@@ -32,14 +54,12 @@ impl Memory {
         Self { total, is_asked: asked.is_some(), at_once: 1 }
     }
 
-    /// The same limit for `at_once` meshes at a time.
-    pub fn shared_by(self, at_once: usize) -> Self {
-        Self { at_once: at_once as u64, ..self }
-    }
-
-    /// The limit in bytes.
-    pub fn total(self) -> u64 {
-        self.total
+    /// The same limit for as many of `tasks` at a time as there are threads, or as many of the
+    /// largest as fit into it.
+    pub fn shared_by(self, tasks: &[Task], job: &Job) -> Self {
+        let needs = |task| estimate(task, face_of(expected_dims(job)), BYTES_A_FACE_VOXEL);
+        let at_once = at_once_within(self.total, tasks.iter().map(needs).collect());
+        Self { at_once: at_once.min(rayon::current_num_threads()), ..self }
     }
 
     /// `voxelizer` with this limit.
@@ -97,13 +117,59 @@ impl Memory {
     }
 
     fn reserve(self) -> u64 {
-        RESERVE + RESERVE_A_MESH * self.at_once
+        RESERVE + RESERVE_A_MESH * self.at_once as u64
     }
 
     /// Bytes of the address space that meshes may take. Allocators map more than requested.
     fn address_space_left(self) -> u64 {
         address_space_left().saturating_sub(self.reserve()) / 10 * 9
     }
+}
+
+/// The estimated memory, in bytes, that suffices for all steps of `task`: of a mesh that is
+/// `placed`, or else of one with colours, as far as the options say how large its grid is.
+pub fn sufficient(task: &Task, job: &Job, placed: Option<&PlacedMesh>) -> u64 {
+    let is_colored = placed.is_none_or(|mesh| mesh.appearance().is_some());
+    let dims = placed.map_or_else(|| expected_dims(job), PlacedMesh::window_dims);
+    let depth = u64::from(dims.into_iter().min().unwrap_or(0));
+    let more = match job.distance {
+        Some(width) => {
+            (DISTANCE_BYTES_A_FACE_VOXEL * width.ceil() as u64).min(DISTANCE_BYTES_A_VOXEL * depth)
+        }
+        None if is_colored && job.color == ColorSource::Mesh => COLOR_BYTES_A_FACE_VOXEL,
+        None => FILL_BYTES_A_FACE_VOXEL,
+    };
+    let attributes = if job.attributes.is_empty() { 0 } else { ATTRIBUTE_BYTES_A_FACE_VOXEL };
+    let more = more + attributes;
+    estimate(task, face_of(dims), BYTES_A_FACE_VOXEL + more)
+}
+
+/// Voxels along each axis of a grid, 0 if the options alone do not determine them.
+fn expected_dims(job: &Job) -> [u32; 3] {
+    [job.expected_res().unwrap_or(0); 3]
+}
+
+/// Voxels of the largest face of a grid.
+fn face_of(dims: [u32; 3]) -> u64 {
+    let [x, y, z] = dims.map(u64::from);
+    (x * y).max(y * z).max(z * x)
+}
+
+/// Bytes for the file of `task` and a grid with this face.
+fn estimate(task: &Task, face: u64, a_face_voxel: u64) -> u64 {
+    let file = fs::metadata(&task.mesh).map_or(0, |file| file.len());
+    (BYTES_A_FILE_BYTE * file).saturating_add(a_face_voxel * face)
+}
+
+/// The number of items that fit into `budget` bytes whichever are chosen, given the bytes that each
+/// needs; at least one.
+fn at_once_within(budget: u64, mut needs: Vec<u64>) -> usize {
+    needs.sort_unstable_by_key(|&bytes| Reverse(bytes));
+    let sums = needs.iter().scan(0_u64, |sum, &bytes| {
+        *sum = sum.saturating_add(bytes);
+        Some(*sum)
+    });
+    sums.take_while(|&sum| sum <= budget).count().max(1)
 }
 
 /// The code of an error of too little memory.
@@ -150,14 +216,14 @@ mod tests {
     #[test]
     fn the_machine_has_memory_and_the_process_takes_some() {
         let memory = Memory::new(None);
-        assert!((64 << 20..1 << 50).contains(&memory.total()), "{memory:?}");
-        assert!(memory.left() < memory.total() - RESERVE, "{memory:?}");
+        assert!((64 << 20..1 << 50).contains(&memory.total), "{memory:?}");
+        assert!(memory.left() < memory.total - RESERVE, "{memory:?}");
         assert_eq!(Memory::new(Some(ByteSize::mib(1))).left(), 0);
     }
 
     #[test]
     fn too_little_memory_says_how_much_is_needed_with_what_the_process_takes() {
-        let memory = Memory::new(Some(ByteSize::gib(16))).shared_by(4);
+        let memory = Memory { at_once: 4, ..Memory::new(Some(ByteSize::gib(16))) };
         let error = BackendError::Memory { needed: 20 << 30, allowed: memory.left() / 4 };
         let explained = memory.explain(error.into(), 0);
         assert!(is_memory(&explained));
@@ -167,5 +233,14 @@ mod tests {
         assert!((20 << 10..21 << 10).contains(&mib), "{message}");
         let other = memory.explain(anyhow!("another reason"), 0);
         assert!(!is_memory(&other) && other.to_string() == "another reason");
+    }
+
+    #[test]
+    fn as_many_run_at_once_as_fit_in_memory() {
+        assert_eq!(at_once_within(10, vec![]), 1);
+        assert_eq!(at_once_within(10, vec![11, 1]), 1);
+        assert_eq!(at_once_within(10, vec![1, 5, 4, 2]), 2);
+        assert_eq!(at_once_within(10, vec![2, 5, 3]), 3);
+        assert_eq!(at_once_within(10, vec![u64::MAX, u64::MAX]), 1);
     }
 }

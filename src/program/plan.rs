@@ -8,17 +8,26 @@ use clap::CommandFactory;
 use trivox::formats::{GridFormat, is_mesh};
 
 use crate::cli::{Cli, Job};
-use crate::inputs::{self, Input, Inputs, is_read_grid};
-use crate::paths::shown;
-use crate::transform::DEFAULT_RES;
+use crate::inputs::{self, is_read_grid};
+use crate::options::DEFAULT_RES;
+use crate::text::shown;
 use crate::write::destination::{Destination, Outputs};
 
 /// One mesh to voxelize.
 #[derive(Debug, Clone)]
 pub struct Task {
     pub mesh: PathBuf,
+    /// The mesh's folder, relative to the folder that was named; empty if it lies there or was named
+    /// itself.
+    pub below: PathBuf,
     /// The output file, if any.
     pub target: Option<PathBuf>,
+}
+
+impl From<PathBuf> for Task {
+    fn from(mesh: PathBuf) -> Self {
+        Self { mesh, below: PathBuf::new(), target: None }
+    }
 }
 
 /// All meshes of a run.
@@ -44,22 +53,18 @@ impl Plan {
     /// An unreadable list; two meshes with one output; a folder that is not writable.
     pub fn new(job: &Job) -> Result<Self> {
         refuse_likely_mistakes(job)?;
-        let Inputs { meshes, has_list, warnings } = inputs::meshes(&job.meshes, job.recursive)?;
-        let named = meshes.len();
+        let (mut tasks, has_list) = inputs::meshes(&job.meshes, job.recursive)?;
+        let warnings = inputs::leave_out_repeated(&mut tasks);
+        let named = tasks.len();
         let several = named + warnings.len() > 1 || has_list || job.shard.is_some();
-        let in_folder = job.distance.map_or(GridFormat::Vox, |_| GridFormat::Vdb);
-        let destination =
-            Destination::new(job.output.as_deref(), job.format, in_folder, job.tile, several)?;
+        let destination = Destination::new(job, several)?;
         // Outputs of all shards are checked, so that no shard overwrites another's file.
-        let targets = destination.targets(&meshes)?;
-        let outputs = Outputs::new(targets.iter().flatten().cloned().collect());
-        let task = |(Input { mesh, .. }, target)| Task { mesh, target };
-        let tasks = meshes.into_iter().zip(targets).map(task);
-        let mut tasks: Vec<Task> = tasks.collect();
+        destination.assign(&mut tasks)?;
+        let outputs = Outputs::of(&tasks);
         if let Some(shard) = job.shard {
             tasks = shard.of(tasks, |task| work(&task.mesh, job));
         }
-        destination.prepare(tasks.iter().filter_map(|task| task.target.as_deref()))?;
+        destination.prepare(&tasks)?;
         Ok(Self { tasks, outputs, named, several, warnings })
     }
 }

@@ -4,13 +4,13 @@ use std::time::Instant;
 
 use anyhow::Result;
 
+use crate::ExitStatus;
 use crate::cli::Job;
-use crate::numbers::{counted, duration, grouped};
-use crate::paths::{escaped, shown};
+use crate::console::{StdoutClosed, print_error, print_json};
 use crate::plan::{Plan, Task};
 use crate::summary::{Failure, MeshSummary, Outcome, milliseconds};
 use crate::terminal::TerminalProgress;
-use crate::{ExitStatus, StdoutClosed, print_error, print_json};
+use crate::text::{counted, duration, escaped, grouped, shown};
 
 /// Writes reports to standard error, and JSON to standard output if requested.
 pub struct Report<'a> {

@@ -16,10 +16,10 @@ use trivox::formats::temporary::{folder_of, sweep_once};
 use trivox::formats::{Sidecar, WriteOptions, replace_file};
 
 use crate::cli::{Job, VoxelArgs};
-use crate::paths::shown;
+use crate::grids::Contents;
 use crate::plan::Task;
-use crate::summary::{Contents, Skipped};
-use crate::transform::{place_options, transform};
+use crate::summary::Skipped;
+use crate::text::shown;
 
 /// The folder of records.
 const FOLDER: &str = ".voxelize";
@@ -48,28 +48,20 @@ pub struct Origin {
     options: String,
 }
 
-/// All options on which voxels and their file depend, with what was read from the files that they
-/// name: a pipe can be read once.
-#[derive(Debug, Clone)]
-pub struct Options(String);
-
-impl Options {
-    /// Those of `job`, with the lattice, palette and blocks of its files.
-    pub fn new(job: &Job, lattice: Option<&Lattice>, write: &WriteOptions) -> Self {
-        let Job { format, up, strict, color, attributes, distance, tile, voxels, .. } = job;
-        let VoxelArgs { keep_transparent: keep, interior_color: interior, confine, filter, .. } =
-            voxels;
-        let mode = voxels.mode();
-        // A palette and blocks are long.
-        let write = blake3::hash(format!("{write:?}").as_bytes()).to_hex();
-        Self(format!(
-            "{:?}, {:?}, {mode:?}, strict {strict}, {up:?} up, {format:?}, {color:?}, keep {keep}, \
-             write {write}, {distance:?}, tile {tile:?} of {lattice:?}, interior {interior:?}, \
-             confined {confine}, {attributes:?}, {filter:?}",
-            place_options(job),
-            transform(job)
-        ))
-    }
+/// All options of `job` on which voxels and their file depend, with what was read from the files
+/// that they name, as a pipe can be read once: the lattice, the palette and the blocks.
+pub fn options(job: &Job, lattice: Option<&Lattice>, write: &WriteOptions) -> String {
+    let Job { format, up, strict, color, attributes, distance, tile, voxels, .. } = job;
+    let VoxelArgs { keep_transparent: keep, interior_color: interior, confine, filter, .. } =
+        voxels;
+    let (mode, place, transform) = (voxels.mode(), job.place_options(), job.transform());
+    // A palette and blocks are long.
+    let write = blake3::hash(format!("{write:?}").as_bytes()).to_hex();
+    format!(
+        "{place:?}, {transform:?}, {mode:?}, strict {strict}, {up:?} up, {format:?}, {color:?}, \
+         keep {keep}, write {write}, {distance:?}, tile {tile:?} of {lattice:?}, interior \
+         {interior:?}, confined {confine}, {attributes:?}, {filter:?}"
+    )
 }
 
 impl Origin {
@@ -77,7 +69,7 @@ impl Origin {
     ///
     /// # Errors
     /// The file cannot be read, or only once.
-    pub fn new(Options(options): &Options, mesh: &Path) -> io::Result<Self> {
+    pub fn new(options: &str, mesh: &Path) -> io::Result<Self> {
         if !fs::metadata(mesh)?.is_file() {
             return Err(io::Error::other("the mesh is a pipe, which can be read only once"));
         }
@@ -85,7 +77,7 @@ impl Origin {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             mesh: hash_of(mesh)?,
             extension: mesh.extension().map(|end| end.to_string_lossy().into_owned()),
-            options: options.clone(),
+            options: options.to_owned(),
         })
     }
 }

@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use tempfile::TempDir;
 use trivox::formats::temporary::remove_temporary_files;
 
-use crate::errors::ErrorReport;
+use crate::console::ErrorReport;
 
 /// The folder with the copy of standard input.
 static COPY: OnceLock<PathBuf> = OnceLock::new();

@@ -1,22 +1,21 @@
-//! The summary of one mesh, as text and as JSON.
+//! The result of one mesh, as text and as JSON.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+use trivox::Window;
 use trivox::backend::report::{RunReport, StageReport};
 use trivox::engine::{self, BandSummary, Summary};
 use trivox::grid::ContentHash;
-use trivox::{Comparison, DistanceField, VoxelGrid, Window, compare};
 
-use crate::errors::ErrorReport;
-use crate::fill_summary;
-use crate::grid_summary::block_lines;
-use crate::numbers::{counted, duration, grouped, short, significant, sized};
-use crate::paths::{escaped, path_text};
-use crate::write::complete::Names;
+use crate::check::Check;
+use crate::console::ErrorReport;
+use crate::grids::{Contents, block_lines, fill_lines};
+use crate::text::{counted, duration, escaped, grouped, path_text, short, significant, sized};
+use crate::write::sink::Names;
 
 /// The result of a mesh. In JSON it has the fields of its variant.
 #[derive(Debug, Serialize)]
@@ -73,25 +72,6 @@ pub struct Skipped {
     pub contents: Contents,
 }
 
-/// The voxels of a file.
-#[derive(Debug, Serialize, Deserialize)]
-pub struct Contents {
-    dims: [u32; 3],
-    pub occupied: u64,
-    hash: ContentHash,
-}
-
-impl Contents {
-    pub fn of(grid: &VoxelGrid) -> Self {
-        Self { dims: grid.dims(), occupied: grid.occupied(), hash: grid.hash() }
-    }
-
-    pub fn of_distances(field: &DistanceField) -> Self {
-        let (dims, occupied) = (field.dims(), field.inside().occupied());
-        Self { dims, occupied, hash: field.hash() }
-    }
-}
-
 impl Skipped {
     /// The summary of the existing file `output`.
     pub fn new(mesh: &Path, output: &Path, contents: Contents) -> Self {
@@ -116,62 +96,6 @@ pub struct Failure {
 impl Failure {
     pub fn new(mesh: &Path, error: &anyhow::Error) -> Self {
         Self { mesh: path_text(mesh), report: ErrorReport::new(error) }
-    }
-}
-
-/// A comparison of the results of two backends.
-#[derive(Debug, Serialize)]
-pub struct Check {
-    /// Both backends, with their adapters.
-    pub backends: [String; 2],
-    /// The number of differing voxels, or of voxels with different distances.
-    pub differing: u64,
-    /// The first of them, each with the index in `backends` of the one that has it; without it if
-    /// their distances differ.
-    pub voxels: Vec<([u32; 3], Option<usize>)>,
-}
-
-/// Maximum number of differing voxels listed.
-const NAMED: usize = 8;
-
-impl Check {
-    /// Compares the grids of two backends.
-    pub fn new(one: &VoxelGrid, two: &VoxelGrid, backends: [String; 2]) -> Self {
-        let Comparison { only, first, .. } = compare(one, two, NAMED);
-        let voxels = first.into_iter().map(|(voxel, by)| (voxel, Some(by))).collect();
-        Self { backends, differing: only[0] + only[1], voxels }
-    }
-
-    /// Compares the distances of two backends, whose voxels inside are the same.
-    pub fn of_distances(one: &DistanceField, two: &DistanceField, backends: [String; 2]) -> Self {
-        let differs = |&(voxel, distance): &([u32; 3], f32)| distance != two.get(voxel);
-        // Voxels that only the other has in its band.
-        let is_new = |&(voxel, _): &([u32; 3], f32)| !one.band().contains(voxel);
-        let mut differing = one.distances().filter(differs).chain(two.distances().filter(is_new));
-        let voxels: Vec<_> =
-            differing.by_ref().take(NAMED).map(|(voxel, _)| (voxel, None)).collect();
-        Self { backends, differing: (voxels.len() + differing.count()) as u64, voxels }
-    }
-}
-
-impl fmt::Display for Check {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [one, two] = &self.backends;
-        if self.differing == 0 {
-            return write!(f, "{two}: the same, bit for bit");
-        }
-        let are_voxels = self.voxels.iter().any(|(_, by)| by.is_some());
-        let differing = counted(self.differing, if are_voxels { "voxel" } else { "distance" });
-        let name = |([x, y, z], by): &([u32; 3], Option<usize>)| match by {
-            Some(by) => format!("({x}, {y}, {z}) only on {}", self.backends[*by]),
-            None => format!("({x}, {y}, {z})"),
-        };
-        let mut named: Vec<String> = self.voxels.iter().map(name).collect();
-        match self.differing - named.len() as u64 {
-            0 => {}
-            more => named.push(format!("and {} more", grouped(more))),
-        }
-        write!(f, "{one} and {two} differ in {differing}: {}", named.join("; "))
     }
 }
 
@@ -241,7 +165,7 @@ impl MeshSummary {
             line("distances", format!("{} nearer than {width}", counted(voxels, "voxel")));
         }
         if let Some(fill) = &self.result.fill {
-            fill_summary::lines(fill).for_each(|(label, text)| line(label, text));
+            fill_lines(fill).for_each(|(label, text)| line(label, text));
         }
         if verbose {
             line("hash", self.hash.to_string());
@@ -347,45 +271,4 @@ fn gpu_stage(stage: &StageReport) -> String {
     let time = stage.ms.map_or_else(|| "not timed".to_owned(), |ms| format!("{ms:.3} ms"));
     let (invocations, bytes) = (grouped(stage.invocations), grouped(stage.bytes));
     format!("{:<11} {time:>10}, {invocations} invocations, {bytes} bytes", stage.name)
-}
-
-#[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-mod tests {
-    use super::*;
-
-    fn grid(voxels: &[[u32; 3]]) -> VoxelGrid {
-        VoxelGrid::from_voxels([20; 3], voxels.iter().copied()).unwrap()
-    }
-
-    #[test]
-    fn a_check_of_different_grids_names_the_voxels_and_who_has_them() {
-        let backends = || ["cpu".to_owned(), "gpu".to_owned()];
-        let (one, two) = (grid(&[[1, 2, 3], [9, 9, 9]]), grid(&[[1, 2, 3], [19, 0, 4]]));
-        let check = Check::new(&one, &two, backends());
-        assert_eq!(
-            check.to_string(),
-            "cpu and gpu differ in 2 voxels: (19, 0, 4) only on gpu; (9, 9, 9) only on cpu"
-        );
-        let same = Check::new(&one, &one, backends());
-        assert_eq!((same.differing, same.to_string().as_str()), (0, "gpu: the same, bit for bit"));
-    }
-
-    #[test]
-    fn a_check_of_different_distances_counts_them_and_names_the_first() {
-        let backends = || ["cpu".to_owned(), "gpu".to_owned()];
-        let field = |voxels: &[[u32; 3]], distances: Vec<f32>| {
-            DistanceField::of_parts(2.0, [grid(voxels), grid(&[])], distances).unwrap()
-        };
-        let one = field(&[[1, 2, 3], [3, 3, 3]], vec![1.0, 1.5]);
-        let two = field(&[[1, 2, 3], [9, 9, 9]], vec![1.25, 0.5]);
-        let check = Check::of_distances(&one, &two, backends());
-        let expected = "cpu and gpu differ in 3 distances: (1, 2, 3); (3, 3, 3); (9, 9, 9)";
-        assert_eq!((check.differing, check.to_string().as_str()), (3, expected));
-        assert_eq!(Check::of_distances(&two, &two, backends()).differing, 0);
-        let many: Vec<[u32; 3]> = (0..12).map(|x| [x, 0, 0]).collect();
-        let many = field(&many, vec![1.0; 12]);
-        let check = Check::of_distances(&many, &two, backends());
-        assert!(check.to_string().ends_with("; and 6 more"), "{check}");
-    }
 }

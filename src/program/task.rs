@@ -1,6 +1,7 @@
 //! One task: reads, voxelizes, checks, writes and draws one mesh.
 
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
@@ -14,21 +15,21 @@ use trivox::{
     ColorSource, DistanceField, PlacedMesh, Progress, Up, VoxelGrid, Voxelized, Voxelizer,
 };
 
-use crate::batch::{self, catch_panic};
+use crate::check::Check;
 use crate::cli::Job;
+use crate::console::CodedError;
 use crate::deadline::Deadline;
-use crate::memory::Memory;
-use crate::paths::{path_text, shown};
-use crate::plan::Task;
+use crate::grids::Contents;
+use crate::memory::{Memory, sufficient};
+use crate::options::DEFAULT_RES;
+use crate::plan::{Plan, Task};
 use crate::resume::{self, Origin};
-use crate::summary::{Check, Contents, MeshSummary, Outcome, Timings, milliseconds, timed};
-use crate::transform::DEFAULT_RES;
-use crate::warnings::sentences;
-use crate::write::complete::{Names, Written};
-use crate::write::destination::{Outputs, same_file};
+use crate::summary::{MeshSummary, Outcome, Timings, milliseconds, timed};
+use crate::text::{path_text, sentences, shown};
+use crate::write::destination::same_file;
 use crate::write::output::Output;
-use crate::write::picture;
-use crate::write::sink::{Inputs, Sink, StdoutClosedEarly};
+use crate::write::pictures::{draw, preview};
+use crate::write::sink::{Inputs, Names, Sink, StdoutClosedEarly, Written};
 
 /// A comparison of the backends, and its time in milliseconds.
 type TimedCheck = (Check, f64);
@@ -36,13 +37,12 @@ type TimedCheck = (Check, f64);
 /// The state shared by the tasks of a run.
 pub struct Run<'a> {
     pub job: &'a Job,
+    pub plan: &'a Plan,
     pub write_options: WriteOptions,
     /// The options to compare with those of earlier runs; `None` without `--resume`.
-    pub resume: Option<resume::Options>,
+    pub resume: Option<String>,
     /// The files that all tasks read.
     pub inputs: Inputs,
-    /// The files that all tasks write.
-    pub outputs: &'a Outputs,
     pub memory: Memory,
     /// Receives the steps of a task.
     pub progress: Arc<dyn Progress>,
@@ -76,29 +76,26 @@ impl Run<'_> {
         }
         let targets = self.targets(task)?;
         let named = || shown(&task.mesh);
-        let explain =
-            |error, mesh| self.memory.explain(error, batch::sufficient(task, self.job, mesh));
-        let voxelizer = self.configured(voxelizer, targets.hold_colors());
+        let explain = |error, mesh| self.memory.explain(error, sufficient(task, self.job, mesh));
+        let voxelizer = self.configured(voxelizer, &targets);
         let placed = voxelizer.place(&task.mesh).with_context(named);
         let placed = placed.map_err(|error| explain(error, None))?;
         let explain = |error| explain(error, Some(&placed.mesh));
         let sidecars = Inputs::of_mesh(&task.mesh, &voxelizer, &placed, targets.files());
         let sidecars = sidecars.with_context(named).map_err(explain)?;
-        let (dims, has_distances) = (placed.mesh.window_dims(), self.job.distance.is_some());
-        targets.check(dims, has_distances, &sidecars, self.outputs)?;
+        self.check_targets(&targets, placed.mesh.window_dims(), &sidecars)?;
         let inspect = |voxels: &Voxelized| self.inspect(&voxelizer, &placed.mesh, voxels);
         let finished = voxelizer.finish(&placed, inspect).with_context(named);
         let (voxelized, (check, measured)) = finished.map_err(explain)?;
         let field = measured.as_ref().map(|measured| &measured.field);
         let mut summary = self.summarize(task, &placed, &voxelized, targets.format());
-        summary.refused = self.refuses(&voxelized);
         (summary.check, summary.timings_ms.check) = check.unzip();
         if let Some(measured) = &measured {
             add_distances(&mut summary, measured);
         }
         if !summary.differs() && (!summary.refused || self.job.force) {
             let written = self.write(&targets, &voxelized.grid, field, &mut summary, progress)?;
-            if let Some(Written { names, bytes, warnings }) = written {
+            if let Some(Written { names, bytes, warnings, .. }) = written {
                 // A doubtful solid must fail again in the next run.
                 let origin = origin.filter(|_| !summary.refused);
                 let contents = || match field {
@@ -124,7 +121,7 @@ impl Run<'_> {
         mesh: &PlacedMesh,
         voxels: &Voxelized,
     ) -> Result<(Option<TimedCheck>, Option<Measured>)> {
-        let check = || compare_voxels(voxelizer, mesh, voxels);
+        let check = || Check::of_voxels(voxelizer, mesh, voxels);
         let mut check = self.job.check.then(|| timed(check)).transpose()?;
         let differs = check.as_ref().is_some_and(|(check, _)| check.differing > 0);
         let is_written = !differs && (self.job.force || !self.refuses(voxels));
@@ -133,7 +130,7 @@ impl Run<'_> {
         };
         let measured = voxelizer.measure(mesh, voxels.grid.clone(), width, &voxels.backend)?;
         if let Some((check, time)) = &mut check {
-            let (again, ms) = timed(|| compare_distances(voxelizer, mesh, &measured))?;
+            let (again, ms) = timed(|| Check::of_measured(voxelizer, mesh, &measured))?;
             (*check, *time) = (again, *time + ms);
         }
         Ok((check, Some(measured)))
@@ -146,19 +143,39 @@ impl Run<'_> {
 
     /// The destinations of `task`, checked before the work begins.
     fn targets(&self, task: &Task) -> Result<Targets> {
+        let Job { format, distance, attributes, preview: picture, .. } = self.job;
         let inputs = &self.inputs.with(&task.mesh);
-        let output = task.target.as_ref();
-        let output = output.map(|path| Output::new(path, self.job.format, inputs)).transpose()?;
-        if let (Some(output), Some(_)) = (&output, self.job.distance) {
-            output.check_distances()?;
+        let output = |path| {
+            let output = Output::new(path, *format, inputs)?;
+            let named = || output.sink.name.clone();
+            if distance.is_some() {
+                output.format.check_distances().with_context(named)?;
+            }
+            if !attributes.is_empty() {
+                output.format.check_attributes().with_context(named)?;
+            }
+            anyhow::Ok(output)
+        };
+        let output = task.target.as_deref().map(output).transpose()?;
+        let preview = picture.as_deref().map(|path| preview(path, inputs)).transpose()?;
+        match task.target.as_deref().zip(picture.as_deref()) {
+            Some((output, preview)) if same_file(output, preview) => bail!(
+                "{}: would be both the voxels and their picture: name another file for --preview",
+                shown(output)
+            ),
+            _ => Ok(Targets { output, preview }),
         }
-        if let Some(output) = output.as_ref().filter(|_| !self.job.attributes.is_empty()) {
-            output.check_attributes()?;
+    }
+
+    /// Checks what is known of the mesh: its sidecar files, and the dimensions of its grid, of
+    /// voxels or of distances.
+    fn check_targets(&self, targets: &Targets, dims: [u32; 3], sidecars: &Inputs) -> Result<()> {
+        if let Some(output) = &targets.output {
+            output.sink.refuse(sidecars)?;
+            output.check_dims(dims, self.job.distance.is_some())?;
+            output.refuse_parts(dims, &self.plan.outputs)?;
         }
-        let preview = self.job.preview.as_ref();
-        let preview = preview.map(|path| picture::preview(path, inputs)).transpose()?;
-        refuse_one_file(task.target.as_deref(), self.job.preview.as_deref())?;
-        Ok(Targets { output, preview })
+        targets.preview.as_ref().map_or(Ok(()), |preview| preview.refuse(sidecars))
     }
 
     /// Draws the voxels, and writes them or the distances. No file is replaced before all but the
@@ -173,13 +190,11 @@ impl Run<'_> {
     ) -> Result<Option<Written>> {
         let format = targets.format();
         let painted = || format.and_then(|format| format.painted(grid, &self.write_options));
-        let draw = |sink| timed(|| picture::draw(grid, painted(), sink, progress));
+        let draw = |sink| timed(|| draw(grid, painted(), sink, progress));
         let drawn = targets.preview.as_ref().map(draw).transpose()?;
-        let write = |output: &Output| match field {
-            Some(field) => output.write_distances(field, progress),
-            None => output.write(grid, &self.write_options, progress),
-        };
-        let written = targets.output.as_ref().map(|output| timed(|| write(output))).transpose();
+        let write =
+            |output: &Output| timed(|| output.write(grid, field, &self.write_options, progress));
+        let written = targets.output.as_ref().map(write).transpose();
         // A reader that closes standard output early does not prevent the preview.
         let has_failed = written.as_ref().is_err_and(|error| !error.is::<StdoutClosedEarly>());
         if !has_failed && let Some((picture, time)) = drawn {
@@ -191,9 +206,11 @@ impl Run<'_> {
         Ok(written)
     }
 
-    /// `voxelizer` with the options for outputs that `hold_colors` or do not.
-    fn configured(&self, voxelizer: Voxelizer, hold_colors: bool) -> Voxelizer {
+    /// `voxelizer` with the options for outputs that hold colours or do not.
+    fn configured(&self, voxelizer: Voxelizer, targets: &Targets) -> Voxelizer {
         let Job { color, distance, voxels, attributes, .. } = self.job;
+        let of_format = targets.format().is_some_and(|format| format.spec().has_colors);
+        let hold_colors = targets.preview.is_some() || of_format;
         let color = match color {
             ColorSource::Mesh | ColorSource::Uniform(_) if !hold_colors || distance.is_some() => {
                 ColorSource::Transparency
@@ -211,8 +228,26 @@ impl Run<'_> {
         voxelized: &Voxelized,
         format: Option<GridFormat>,
     ) -> MeshSummary {
-        let grid = &voxelized.grid;
-        let mut summary = summary_of(&task.mesh, placed.mesh.degenerate(), voxelized);
+        let Voxelized { grid, report, warnings, timings, .. } = voxelized;
+        let stages = report.iter().flat_map(|report| &report.stages);
+        let mut summary = MeshSummary {
+            mesh: path_text(&task.mesh),
+            result: voxelized.summary(),
+            degenerate: placed.mesh.degenerate(),
+            hash: grid.hash(),
+            colors: grid.colors.as_ref().map(|_| count_colors(grid)),
+            blocks: Vec::new(),
+            check: None,
+            refused: self.refuses(voxelized),
+            output: None,
+            preview: None,
+            bytes: None,
+            timings_ms: Timings { steps: *timings, ..Timings::default() },
+            gpu_ms: stages.filter_map(|stage| Some((stage.name, stage.ms?))).collect(),
+            gpu: report.clone(),
+            warnings: sentences(warnings).collect(),
+            notes: Vec::new(),
+        };
         let blocks = format.and_then(|format| format.blocks(grid));
         let is_one_color = matches!(self.job.color, ColorSource::Uniform(_));
         let colorless = self.colorless(format).filter(|_| is_one_color);
@@ -288,37 +323,13 @@ struct Targets {
 
 impl Targets {
     fn format(&self) -> Option<GridFormat> {
-        self.output.as_ref().map(Output::format)
-    }
-
-    fn hold_colors(&self) -> bool {
-        self.preview.is_some() || self.format().is_some_and(|format| format.spec().has_colors)
+        self.output.as_ref().map(|output| output.format)
     }
 
     /// The files that are replaced, which may not exist yet.
     fn files(&self) -> impl Iterator<Item = &Path> {
-        let output = self.output.as_ref().and_then(Output::file);
+        let output = self.output.as_ref().and_then(|output| output.sink.file());
         output.into_iter().chain(self.preview.as_ref().and_then(Sink::file))
-    }
-
-    /// Checks what is known of the mesh: its sidecar files, and the dimensions of its grid, of
-    /// voxels or of distances.
-    fn check(
-        &self,
-        dims: [u32; 3],
-        has_distances: bool,
-        sidecars: &Inputs,
-        outputs: &Outputs,
-    ) -> Result<()> {
-        if let Some(output) = &self.output {
-            output.refuse(sidecars)?;
-            match has_distances {
-                true => output.check_distances_dims(dims)?,
-                false => output.check_dims(dims)?,
-            }
-            output.refuse_parts(dims, outputs)?;
-        }
-        self.preview.as_ref().map_or(Ok(()), |preview| preview.refuse(sidecars))
     }
 }
 
@@ -333,61 +344,14 @@ fn add_distances(summary: &mut MeshSummary, measured: &Measured) {
     }
 }
 
-/// Refuses an output and a preview in one file.
-fn refuse_one_file(output: Option<&Path>, preview: Option<&Path>) -> Result<()> {
-    match output.zip(preview) {
-        Some((output, preview)) if same_file(output, preview) => bail!(
-            "{}: would be both the voxels and their picture: name another file for --preview",
-            shown(output)
-        ),
-        _ => Ok(()),
-    }
-}
-
-/// Voxelizes again on the other backend, and compares.
-fn compare_voxels(voxelizer: &Voxelizer, mesh: &PlacedMesh, voxels: &Voxelized) -> Result<Check> {
-    let again = voxelizer.voxelize_on_other_backend(mesh, &voxels.backend);
-    let again = again.context("--compare-backends")?;
-    let backends = [voxels.backend.to_string(), again.backend.to_string()];
-    Ok(Check::new(&voxels.grid, &again.grid, backends))
-}
-
-/// Measures again on the other backend, and compares.
-fn compare_distances(
-    voxelizer: &Voxelizer,
-    mesh: &PlacedMesh,
-    measured: &Measured,
-) -> Result<Check> {
-    let Measured { field, backend, .. } = measured;
-    let (inside, width) = (field.inside().clone(), field.width());
-    let again = voxelizer.measure_on_other_backend(mesh, inside, width, backend);
-    let again = again.context("--compare-backends")?;
-    let backends = [backend.to_string(), again.backend.to_string()];
-    Ok(Check::of_distances(field, &again.field, backends))
-}
-
-/// The summary of the voxels, before any check or output.
-fn summary_of(path: &Path, degenerate: usize, voxelized: &Voxelized) -> MeshSummary {
-    let Voxelized { grid, report, warnings, timings, .. } = voxelized;
-    let stages = report.iter().flat_map(|report| &report.stages);
-    MeshSummary {
-        mesh: path_text(path),
-        result: voxelized.summary(),
-        degenerate,
-        hash: grid.hash(),
-        colors: grid.colors.as_ref().map(|_| count_colors(grid)),
-        blocks: Vec::new(),
-        check: None,
-        refused: false,
-        output: None,
-        preview: None,
-        bytes: None,
-        timings_ms: Timings { steps: *timings, ..Timings::default() },
-        gpu_ms: stages.filter_map(|stage| Some((stage.name, stage.ms?))).collect(),
-        gpu: report.clone(),
-        warnings: sentences(warnings).collect(),
-        notes: Vec::new(),
-    }
+/// The result of `work`; a panic, which is a bug, is an error of this task, and the others go on.
+pub fn catch_panic<R>(work: impl FnOnce() -> Result<R>) -> Result<R> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<&str>().copied();
+        let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+        let message = format!("{}: this is a bug in voxelize", text.unwrap_or("a panic"));
+        Err(CodedError { code: "bug", message }.into())
+    })
 }
 
 /// The height of Minecraft's world, in blocks.
@@ -406,4 +370,24 @@ fn size_of_schematic([width, height, length]: [u32; 3], game: &str, up: Up) -> S
         "the schematic is {width} blocks wide, {height} high and {length} long, for Minecraft \
          {game} or later{up}"
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_is_an_error() {
+        let run = |task: u32| {
+            catch_panic(|| match task {
+                1 => panic!("task {task}"),
+                2 => bail!("refused"),
+                _ => Ok(task),
+            })
+            .map_err(|error| error.to_string())
+        };
+        let failed = |text: &str| Err(text.to_owned());
+        let panicked = failed("task 1: this is a bug in voxelize");
+        assert_eq!([0, 1, 2].map(run), [Ok(0), panicked, failed("refused")]);
+    }
 }

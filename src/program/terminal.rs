@@ -13,8 +13,8 @@ use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use trivox::Progress;
 use trivox::formats::{LoadedGrid, ReadError, ReadOptions, read_grid_with};
 
-use crate::paths::shown;
-use crate::print_error;
+use crate::console::print_error;
+use crate::text::shown;
 
 /// A progress bar on standard error, shown one second after a step starts, if that is a terminal;
 /// else a line every 30 seconds.

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde::Serialize;
+
 use crate::base::numbers::AXES;
 use crate::grid::GridError;
 use crate::grid::{BRICK, BrickKey, FULL, Mask, VoxelGrid, count, mask_place, mask_voxels};
@@ -9,7 +11,7 @@ use crate::lattice::MAX_DIM;
 
 /// A transform from the exact grid to the verified grid: one of the 48 permutations and mirrors of
 /// the axes, then a shift.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Alignment {
     /// Axis `a` of the grid is axis `axes[a]` of the exact grid.
     pub axes: [usize; 3],

@@ -14,6 +14,7 @@ mod slice;
 
 use std::borrow::Cow;
 
+use serde::Serialize;
 use thiserror::Error;
 
 pub use alignment::Alignment;
@@ -118,7 +119,8 @@ fn describe(source: &PlacementSource) -> &'static str {
 }
 
 /// The kind of a wrong voxel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Fault {
     /// Occupied only in the exact grid.
     Missing,
@@ -126,8 +128,19 @@ pub enum Fault {
     Spurious,
 }
 
+impl Fault {
+    /// Its name, as in the program's `--json` and in Python.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Missing => "missing",
+            Self::Spurious => "spurious",
+        }
+    }
+}
+
 /// A wrong voxel.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Wrong {
     /// Index in the verified grid; may be outside of it.
     pub voxel: [i64; 3],

@@ -6,8 +6,7 @@ use clap::Args;
 use trivox::Up;
 use trivox::formats::GridFormat;
 
-use crate::cli::names;
-use crate::cli::{Input, PaletteArgs, ReadArgs, ReportArgs};
+use crate::cli::{Input, PaletteArgs, ReadArgs, ReportArgs, names};
 
 #[derive(Debug, Args)]
 pub struct InfoArgs {

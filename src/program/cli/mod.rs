@@ -4,7 +4,6 @@ mod grids;
 mod names;
 pub mod parse;
 mod render;
-mod report;
 mod slice;
 mod verify;
 mod voxelize;
@@ -26,7 +25,6 @@ use crate::cli::parse::{parse_in, parse_interior, parse_number, parse_size};
 
 pub use crate::cli::grids::{ConvertArgs, DiffArgs, InfoArgs, JoinArgs};
 pub use crate::cli::render::RenderArgs;
-pub use crate::cli::report::ReportArgs;
 pub use crate::cli::slice::SliceArgs;
 pub use crate::cli::verify::VerifyArgs;
 pub use crate::cli::voxelize::Job;
@@ -290,6 +288,18 @@ pub struct ComputeArgs {
     #[arg(allow_hyphen_values = true)]
     #[arg(help_heading = "Computing")]
     pub memory: Option<ByteSize>,
+}
+
+/// How a report is printed.
+#[derive(Debug, Args)]
+pub struct ReportArgs {
+    /// Print one JSON object to standard output.
+    #[arg(long)]
+    pub json: bool,
+
+    /// Print errors only, and JSON where it is asked for.
+    #[arg(short, long)]
+    pub quiet: bool,
 }
 
 /// What standard input holds.

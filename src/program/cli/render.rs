@@ -10,12 +10,11 @@ use trivox::backend::BackendChoice;
 use trivox::view::render::{Background, MAX_SAMPLES, Projection, View};
 use trivox::{ColorSource, Up};
 
-use crate::cli::names;
 use crate::cli::parse::{
     parse_background, parse_color, parse_in, parse_light, parse_number, parse_pixels, parse_res,
     parse_size,
 };
-use crate::cli::{Input, ReportArgs, VoxelArgs, first_or_hidden};
+use crate::cli::{Input, ReportArgs, VoxelArgs, first_or_hidden, names};
 
 /// The heading of options that grids do not have.
 const OF_MESHES: &str = "Options for meshes";

@@ -8,12 +8,11 @@ use trivox::formats::GridFormat;
 use trivox::grid::Attribute;
 use trivox::{Bounds, ColorSource, Tile, Up};
 
-use crate::cli::names;
 use crate::cli::parse::{
     parse_bounds, parse_color, parse_count, parse_cube, parse_dims, parse_number, parse_res,
     parse_seconds, parse_width,
 };
-use crate::cli::{ComputeArgs, Input, PaletteArgs, TransformArgs, VoxelArgs};
+use crate::cli::{ComputeArgs, Input, PaletteArgs, TransformArgs, VoxelArgs, names};
 use crate::shard::Shard;
 
 /// The main job.

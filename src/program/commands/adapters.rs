@@ -3,8 +3,9 @@
 use anyhow::Result;
 use serde::Serialize;
 
+use crate::ExitStatus;
 use crate::cli::AdaptersArgs;
-use crate::{ExitStatus, print, print_json};
+use crate::console::{print, print_json};
 
 #[derive(Debug, Serialize)]
 struct Row {

@@ -6,12 +6,11 @@ use trivox::formats::LoadedGrid;
 
 use crate::ExitStatus;
 use crate::cli::ConvertArgs;
-use crate::grid_summary::GridSummary;
-use crate::numbers::counted;
+use crate::grids::GridSummary;
 use crate::terminal::TerminalProgress;
-use crate::write::complete::{Names, Written};
+use crate::text::counted;
 use crate::write::output::Output;
-use crate::write::sink::{Inputs, refuse_shared_stdout};
+use crate::write::sink::{Inputs, Written, refuse_shared_stdout};
 
 /// Reads the grid, writes it, and reports what the new file does not hold.
 ///
@@ -26,16 +25,13 @@ pub fn run(args: &ConvertArgs) -> Result<ExitStatus> {
     let inputs = Inputs::new(args.write.palette.files().chain([&*args.grid]));
     let output = Output::new(to, args.write.format, &inputs)?;
     let progress = TerminalProgress::new(args.report.quiet);
-    let LoadedGrid { mut grid, mut warnings, .. } = progress.load(&args.grid, args.read.memory)?;
+    let LoadedGrid { mut grid, warnings, .. } = progress.load(&args.grid, args.read.memory)?;
     if let Some(axis) = args.up {
         grid.world.up = axis;
     }
-    let written = output.convert(&grid, &args.write.palette, &options, &progress)?;
-    let Written { names, bytes, warnings: of_file } = written;
-    warnings.extend(of_file);
-    let input = GridSummary::new(&args.grid, &grid);
-    let report = Report { input, output: names, bytes, warnings };
-    args.report.print(&report, &report.warnings, || report.text())?;
+    let written = output.convert(&grid, warnings, &args.write.palette, &options, &progress)?;
+    let report = Report { input: GridSummary::new(&args.grid, &grid), written };
+    args.report.print(&report, &report.written.warnings, || report.text())?;
     Ok(ExitStatus::Done)
 }
 
@@ -43,15 +39,13 @@ pub fn run(args: &ConvertArgs) -> Result<ExitStatus> {
 struct Report {
     #[serde(flatten)]
     input: GridSummary,
-    output: Names,
-    bytes: u64,
-    warnings: Vec<String>,
+    #[serde(flatten)]
+    written: Written,
 }
 
 impl Report {
     fn text(&self) -> String {
-        let Self { input, output, bytes, .. } = self;
-        let read = input.text();
-        format!("read      {read}\nwrote     {output}, {}\n", counted(*bytes, "byte"))
+        let (read, Written { names, bytes, .. }) = (self.input.text(), &self.written);
+        format!("read      {read}\nwrote     {names}, {}\n", counted(*bytes, "byte"))
     }
 }

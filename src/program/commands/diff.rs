@@ -7,14 +7,13 @@ use trivox::grid::compare::in_colors;
 use trivox::view::render::{Background, Camera, Picture, Renderer};
 use trivox::{Comparison, VoxelGrid, compare};
 
+use crate::ExitStatus;
 use crate::cli::DiffArgs;
-use crate::grid_summary::{GridSummary, described};
-use crate::numbers::{counted, ratio};
-use crate::paths::shown;
+use crate::grids::{GridSummary, described};
 use crate::terminal::TerminalProgress;
-use crate::write::picture::{preview, preview_options};
-use crate::write::sink::{Inputs, Sink};
-use crate::{ExitStatus, ignore_closed, print, print_json, print_warnings};
+use crate::text::{counted, range, ratio, shown};
+use crate::write::pictures::{preview, preview_options};
+use crate::write::sink::{Inputs, Names, Sink};
 
 /// Maximum number of differing voxels listed.
 const NAMED: usize = 8;
@@ -52,17 +51,11 @@ pub fn run(args: &DiffArgs) -> Result<ExitStatus> {
             warnings.push("no voxel is occupied: the picture is empty".to_owned());
         }
         let picture = picture(&a.grid, &b.grid)?;
-        sink.write(|out| Ok(picture.write_png(out)?))?.finish()?;
-        anyhow::Ok(sink.name().to_owned())
+        anyhow::Ok(sink.write(|out| Ok(picture.write_png(out)?))?.finish()?.names)
     };
     let drawn = sink.map(draw).transpose()?;
     let report = Report { preview: drawn, ..Report::new(grids, &found, besides, warnings) };
-    print_warnings(&report.warnings, args.report.quiet);
-    if args.report.json {
-        ignore_closed(print_json(&report))?;
-    } else if !args.report.quiet {
-        ignore_closed(print(&report.text(&found)))?;
-    }
+    args.report.print_verdict(&report, &report.warnings, || report.text(&found))?;
     let is_same = report.equal && (!args.exact || report.besides.is_empty());
     Ok(if is_same { ExitStatus::Done } else { ExitStatus::Differs })
 }
@@ -124,7 +117,7 @@ struct Report {
     voxels: Vec<Differing>,
     /// The picture of both, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
-    preview: Option<String>,
+    preview: Option<Names>,
     warnings: Vec<String>,
 }
 
@@ -173,8 +166,8 @@ impl Report {
         if let Some(other) = self.other_colors {
             line("colours", format!("{} in both of another colour", counted(other, "voxel")));
         }
-        if let Some([[x0, y0, z0], [x1, y1, z1]]) = self.bounds {
-            line("where", format!("from ({x0}, {y0}, {z0}) to ({x1}, {y1}, {z1})"));
+        if let Some(bounds) = &self.bounds {
+            line("where", range(bounds));
         }
         for Differing { voxel: [x, y, z], only_in } in &self.voxels {
             line("", format!("({x}, {y}, {z}) only in {only_in}"));
@@ -194,7 +187,7 @@ impl Report {
     }
 
     fn verdict(&self) -> String {
-        let voxels = match (self.equal, self.a.dims == self.b.dims) {
+        let voxels = match (self.equal, self.a.contents.dims == self.b.contents.dims) {
             (true, _) if self.besides.is_empty() => "equal",
             (true, _) => return format!("equal voxels, but {}", self.besides.join("; ")),
             (false, true) => "different voxels",

@@ -4,8 +4,9 @@ use anyhow::Result;
 use serde::Serialize;
 use trivox::formats::{GridFormat, GridSpec, MESH_FORMATS, MeshSpec};
 
+use crate::ExitStatus;
 use crate::cli::FormatsArgs;
-use crate::{ExitStatus, print, print_json};
+use crate::console::{print, print_json};
 
 #[derive(Debug, Serialize)]
 struct Row {

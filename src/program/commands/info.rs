@@ -17,14 +17,13 @@ use trivox::solid::TopologySummary;
 use trivox::surface::palette::count_colors;
 use trivox::{Cpu, Mesh, NoProgress, Place, PlaceOptions, Sizing, Topology, VoxelGrid, place};
 
+use crate::ExitStatus;
 use crate::cli::InfoArgs;
-use crate::errors::ErrorReport;
-use crate::grid_summary::{block_lines, described};
+use crate::console::{ErrorReport, StdoutClosed, print, print_error, print_json};
+use crate::grids::{block_lines, described};
 use crate::inputs::{is_read_grid, sorted};
-use crate::numbers::{counted, grouped, short, significant, sized};
-use crate::paths::{escaped, shown};
 use crate::terminal::TerminalProgress;
-use crate::{ExitStatus, StdoutClosed, print, print_error, print_json};
+use crate::text::{counted, escaped, grouped, range, short, shown, significant, sized};
 
 /// Reads the file and describes it.
 ///
@@ -154,12 +153,8 @@ impl GridInfo {
     }
 
     fn text(&self) -> String {
-        let bounds = match self.bounds {
-            Some([[x0, y0, z0], [x1, y1, z1]]) => {
-                format!(", from ({x0}, {y0}, {z0}) to ({x1}, {y1}, {z1})")
-            }
-            None => String::new(),
-        };
+        let bounds = self.bounds.as_ref().map(|bounds| format!(", {}", range(bounds)));
+        let bounds = bounds.unwrap_or_default();
         let place = match (self.voxel_size, self.origin) {
             (Some(voxel_size), Some(origin)) => described(&Place { origin, voxel_size }),
             _ => "no place in the file".to_owned(),

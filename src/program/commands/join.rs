@@ -10,14 +10,12 @@ use trivox::{Tile, VoxelGrid};
 
 use crate::ExitStatus;
 use crate::cli::JoinArgs;
-use crate::grid_summary::GridSummary;
-use crate::numbers::counted;
-use crate::paths::shown;
+use crate::grids::GridSummary;
 use crate::terminal::TerminalProgress;
-use crate::write::complete::{Names, Written};
+use crate::text::{counted, shown};
 use crate::write::destination::tile_named;
 use crate::write::output::Output;
-use crate::write::sink::{Inputs, refuse_shared_stdout};
+use crate::write::sink::{Inputs, Written, refuse_shared_stdout};
 
 /// Reads the tiles, puts them together where they lie, and writes the whole.
 ///
@@ -61,12 +59,10 @@ pub fn run(args: &JoinArgs) -> Result<ExitStatus> {
     let grid = grid.context("the grids are not tiles of one")?;
     warnings.extend(gap(&grid, &tiles));
     drop(tiles);
-    let written = output.convert(&grid, &args.write.palette, &options, &progress)?;
-    let Written { names, bytes, warnings: of_file } = written;
-    warnings.extend(of_file);
+    let written = output.convert(&grid, warnings, &args.write.palette, &options, &progress)?;
     let whole = GridSummary::new(&args.output, &grid);
-    let report = Report { tiles: args.grids.len(), whole, output: names, bytes, warnings };
-    args.report.print(&report, &report.warnings, || report.text())?;
+    let report = Report { tiles: args.grids.len(), whole, written };
+    args.report.print(&report, &report.written.warnings, || report.text())?;
     Ok(ExitStatus::Done)
 }
 
@@ -125,16 +121,14 @@ struct Report {
     tiles: usize,
     #[serde(flatten)]
     whole: GridSummary,
-    output: Names,
-    bytes: u64,
-    warnings: Vec<String>,
+    #[serde(flatten)]
+    written: Written,
 }
 
 impl Report {
     fn text(&self) -> String {
-        let Self { tiles, whole, bytes, .. } = self;
-        let (whole, bytes) = (whole.text(), counted(*bytes, "byte"));
-        let tiles = counted(*tiles as u64, "tile");
+        let (whole, bytes) = (self.whole.text(), counted(self.written.bytes, "byte"));
+        let tiles = counted(self.tiles as u64, "tile");
         format!("joined    {tiles}\nwrote     {whole}, {bytes}\n")
     }
 }

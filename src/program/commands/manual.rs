@@ -5,8 +5,9 @@ use clap_complete::Shell;
 
 use anyhow::{Context, Result};
 
+use crate::ExitStatus;
 use crate::cli::Cli;
-use crate::{ExitStatus, print};
+use crate::console::print;
 
 /// Prints the completion script of a shell.
 ///

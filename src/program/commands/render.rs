@@ -8,26 +8,21 @@ use anyhow::{Context, Result, bail};
 use serde::Serialize;
 use trivox::backend::BackendChoice;
 use trivox::formats::{LoadedGrid, check_known_extension, is_mesh};
-use trivox::view::render::{RenderOptions, Renderer};
-use trivox::{PlaceOptions, VoxelGrid, Voxelizer};
+use trivox::view::render::{Camera, Projection, RenderError, RenderOptions, Renderer};
+#[cfg(feature = "gpu")]
+use trivox::{Gpu, gpu::Adapter};
+use trivox::{Place, PlaceOptions, VoxelGrid, Voxelizer};
 
 use crate::ExitStatus;
-use crate::camera::CameraReport;
 use crate::cli::{RenderArgs, VoxelArgs};
-use crate::compute::start_threads;
-use crate::grid_summary::GridSummary;
+use crate::grids::GridSummary;
 use crate::memory::Memory;
-use crate::numbers::{counted, duration};
-use crate::paths::shown;
-use crate::render_backend::RenderBackend;
+use crate::options::{refuse_adapter_of_cpu, sizing, start_threads};
 use crate::summary::timed;
 use crate::terminal::TerminalProgress;
-use crate::transform::sizing;
-use crate::warnings::sentences;
-use crate::write::complete::{Names, Written};
-use crate::write::frames::{Frames, Kind};
-use crate::write::picture::check_extension;
-use crate::write::sink::{Inputs, Sink, refuse_shared_stdout};
+use crate::text::{counted, duration, sentences, shown};
+use crate::write::pictures::{Kind, Pictures, check_extension};
+use crate::write::sink::{Inputs, Names, Written, refuse_shared_stdout};
 
 /// Reads the grid, draws it and writes the pictures.
 ///
@@ -45,95 +40,81 @@ pub fn run(args: &RenderArgs) -> Result<ExitStatus> {
     }
     let options = options(args);
     options.check()?;
-    let output = Pictures::new(args)?;
+    let inputs = Inputs::new([&*args.file]);
+    let output = Pictures::new(target, &inputs, args.turntable, args.fps)?;
     let named = || shown(&args.file);
     refuse_contradictions(args).with_context(named)?;
-    let render_backend = RenderBackend::new(args)?;
+    let card = card(args)?;
 
     let progress = Arc::new(TerminalProgress::new(args.report.quiet));
     let ((mut grid, mut warnings, sidecars), load) =
         timed(|| load(args, &output.files(), &progress))?;
     progress.finish();
     output.refuse(&sidecars)?;
-    warnings.extend(render_backend.warning());
+    if let Some(Card { label, is_software: true, .. }) = &card {
+        let advice = "is software: --backend cpu draws the same, and is faster";
+        warnings.push(format!("{label} {advice}"));
+    }
     if let Some(up) = args.up {
         grid.world.up = up;
     }
-    let (written, draw) =
-        timed(|| output.write(&render_backend.renderer(&grid)?, &options, &progress))?;
+    let draw = || output.write(&renderer(&grid, card.as_ref())?, &options, &progress);
+    let (written, draw) = timed(draw)?;
     progress.finish();
 
-    let input = GridSummary::new(&args.file, &grid);
-    let [width, height] = args.size;
-    let timings_ms = Timings { load, render: draw };
-    let Written { names: output, bytes, warnings: of_files } = written;
+    let Written { names: output, bytes, warnings: of_files, .. } = written;
     warnings.extend(of_files);
-    let (camera, frames) = (CameraReport::new(&grid, &options)?, args.turntable);
-    let (backend, adapter) = render_backend.names();
+    let [width, height] = args.size;
     let report = Report {
-        input,
+        input: GridSummary::new(&args.file, &grid),
         output,
         width,
         height,
-        camera,
-        frames,
-        backend,
-        adapter,
+        camera: CameraReport::new(&grid, &options)?,
+        frames: args.turntable,
+        backend: if card.is_some() { "gpu" } else { "cpu" },
+        adapter: card.map(|card| card.label),
         bytes,
-        timings_ms,
+        timings_ms: Timings { load, render: draw },
         warnings,
     };
     args.report.print(&report, &report.warnings, || report.text())?;
     Ok(ExitStatus::Done)
 }
 
-/// The destination of the pictures.
-enum Pictures {
-    Picture(Sink),
-    Frames(Frames),
+/// An open GPU.
+struct Card {
+    #[cfg(feature = "gpu")]
+    gpu: Gpu,
+    label: String,
+    is_software: bool,
 }
 
-impl Pictures {
-    fn new(args: &RenderArgs) -> Result<Self> {
-        let inputs = Inputs::new([&*args.file]);
-        Ok(match args.turntable {
-            Some(number) => Self::Frames(Frames::new(&args.target(), &inputs, number, args.fps)?),
-            None => Self::Picture(Sink::new(&args.target(), &inputs)?),
-        })
+/// The selected GPU, or `None` for the CPU; `--adapter` alone selects a GPU.
+///
+/// # Errors
+/// There is no such GPU, or it cannot be opened; an adapter is named for the CPU.
+fn card(args: &RenderArgs) -> Result<Option<Card>> {
+    let name = args.adapter.as_deref();
+    refuse_adapter_of_cpu(args.backend, name)?;
+    if matches!((args.backend, name), (None | Some(BackendChoice::Cpu), None)) {
+        return Ok(None);
     }
-
-    /// The files that are replaced, which may not exist yet.
-    fn files(&self) -> Vec<&Path> {
-        match self {
-            Self::Picture(sink) => sink.file().into_iter().collect(),
-            Self::Frames(frames) => frames.files(),
-        }
+    #[cfg(feature = "gpu")]
+    {
+        let adapter = Adapter::find(name)?;
+        let (label, is_software) = (adapter.label(), adapter.is_software());
+        Ok(Some(Card { gpu: Gpu::new(&adapter)?, label, is_software }))
     }
+    #[cfg(not(feature = "gpu"))]
+    bail!("built without the GPU backend (cargo feature `gpu`)")
+}
 
-    /// Checks that no picture is one of `inputs`, which were not known before.
-    fn refuse(&self, inputs: &Inputs) -> Result<()> {
-        match self {
-            Self::Picture(sink) => sink.refuse(inputs),
-            Self::Frames(frames) => frames.refuse(inputs),
-        }
-    }
-
-    fn write(
-        &self,
-        renderer: &Renderer,
-        options: &RenderOptions,
-        progress: &TerminalProgress,
-    ) -> Result<Written> {
-        match self {
-            Self::Frames(frames) => {
-                progress.count("pictures", frames.number());
-                frames.write(renderer, options, progress)
-            }
-            Self::Picture(sink) => {
-                let picture = renderer.render_with(options, progress)?;
-                sink.write(|out| Ok(picture.write_png(out)?))?.finish()
-            }
-        }
+fn renderer<'a>(grid: &'a VoxelGrid, card: Option<&Card>) -> Result<Renderer<'a>> {
+    match card {
+        #[cfg(feature = "gpu")]
+        Some(card) => Ok(Renderer::on_gpu(grid, &card.gpu)?),
+        _ => Ok(Renderer::new(grid)),
     }
 }
 
@@ -242,6 +223,45 @@ struct Report {
     bytes: u64,
     timings_ms: Timings,
     warnings: Vec<String>,
+}
+
+/// The camera for other renderers, in the mesh's axes and units, in which written files lie too.
+#[derive(Debug, Serialize)]
+struct CameraReport {
+    projection: &'static str,
+    eye: [f64; 3],
+    /// Unit vectors to the right and upwards in the picture.
+    right: [f64; 3],
+    up: [f64; 3],
+    /// The unit vector against the direction of view.
+    back: [f64; 3],
+    /// The left, right, bottom and top edge of the picture, as in pbrt's `screenwindow`: in mesh
+    /// units for an orthographic camera; at distance 1 from the eye for a perspective camera.
+    screen_window: [f64; 4],
+}
+
+impl CameraReport {
+    /// The camera that frames `grid`.
+    fn new(grid: &VoxelGrid, options: &RenderOptions) -> Result<Self, RenderError> {
+        let Place { origin, voxel_size } = grid.world.place.unwrap_or_default();
+        let camera = Camera::new(grid, grid.world.up, options)?;
+        let eye = camera.eye();
+        let [right, above, back] = camera.axes();
+        let (projection, unit) = match camera.projection() {
+            Projection::Perspective => ("perspective", 1.0),
+            Projection::Orthographic => ("orthographic", voxel_size),
+        };
+        let [left, top] = camera.film_corner();
+        let [width, height] = options.size.map(|side| f64::from(side) * camera.pixel_side());
+        Ok(Self {
+            projection,
+            eye: [0, 1, 2].map(|a| origin[a] + voxel_size * eye[a]),
+            right,
+            up: above,
+            back,
+            screen_window: [left, left + width, top - height, top].map(|edge| edge * unit),
+        })
+    }
 }
 
 #[derive(Debug, Serialize)]

@@ -6,23 +6,22 @@ use anyhow::{Context, Result, bail};
 use serde::Serialize;
 use trivox::engine::Verified;
 use trivox::engine::verify::{
-    Alignment, Fault, KnownPlacement, PlacementSource, Slice, Verdict, VerifyOptions, Wrong,
+    Alignment, KnownPlacement, PlacementSource, Slice, Verdict, VerifyOptions, Wrong,
 };
 use trivox::formats::is_mesh;
 use trivox::grid::ContentHash;
 use trivox::solid::FillSummary;
 use trivox::{ColorSource, Lattice, Sizing, Voxelizer};
 
+use crate::ExitStatus;
 use crate::cli::VerifyArgs;
-use crate::compute::start_threads;
-use crate::fill_summary;
-use crate::grid_summary::{GridSummary, described};
+use crate::grids::{GridSummary, described, fill_lines};
 use crate::memory::Memory;
-use crate::numbers::{AXES, counted, grouped, ratio, significant, sized};
-use crate::paths::{path_text, shown};
+use crate::options::start_threads;
 use crate::terminal::TerminalProgress;
-use crate::warnings::sentences;
-use crate::{ExitStatus, ignore_closed, print, print_json, print_warnings};
+use crate::text::{
+    AXES, counted, grouped, path_text, range, ratio, sentences, shown, significant, sized,
+};
 
 /// Reads the mesh and the grid, and reports the wrong voxels.
 ///
@@ -63,12 +62,7 @@ pub fn run(args: &VerifyArgs) -> Result<ExitStatus> {
     let warnings = of_mesh.chain(of_grid).chain(contradiction(verdict)).chain(unused);
     let side = GridSummary::new(&args.grid, &grid.grid);
     let report = Report::new(args, side, &verified, warnings.collect());
-    print_warnings(&report.warnings, args.report.quiet);
-    if args.report.json {
-        ignore_closed(print_json(&report))?;
-    } else if !args.report.quiet {
-        ignore_closed(print(&report.text(verdict)))?;
-    }
+    args.report.print_verdict(&report, &report.warnings, || report.text(verdict))?;
     Ok(if verdict.is_right() { ExitStatus::Done } else { ExitStatus::Differs })
 }
 
@@ -109,7 +103,7 @@ struct Report {
     /// Smallest and largest wrong voxel.
     bounds: Option<[[i64; 3]; 2]>,
     /// The first wrong voxels.
-    voxels: Vec<WrongVoxel>,
+    voxels: Vec<Wrong>,
     slice: Option<Picture>,
     /// Advice if the placement may be wrong.
     hint: Option<&'static str>,
@@ -130,34 +124,21 @@ struct Exact {
 struct PlacedBy {
     /// `options`, `file`, `file bounds`, `fit` or `centre`.
     by: &'static str,
-    #[serde(flatten)]
-    fit: Option<Fit>,
-}
-
-#[derive(Debug, Serialize)]
-struct Fit {
-    res: u32,
-    pad: u32,
+    /// The size of a fitted mesh.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    res: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pad: Option<u32>,
 }
 
 #[derive(Debug, Serialize)]
 struct Aligned {
-    /// The exact grid's axis along each axis of the grid: 0 is x.
-    axes: [usize; 3],
-    mirrored: [bool; 3],
-    shift: [i64; 3],
+    #[serde(flatten)]
+    alignment: Alignment,
     /// The number of wrong voxels without it.
     differing_as_placed: u64,
     /// Whether the grid's alignment differs from the placement.
     moved: bool,
-}
-
-#[derive(Debug, Serialize)]
-struct WrongVoxel {
-    voxel: [i64; 3],
-    /// Its centre, in mesh units.
-    position: [f64; 3],
-    fault: &'static str,
 }
 
 #[derive(Debug, Serialize)]
@@ -183,13 +164,16 @@ impl Report {
         let Lattice { dims, voxel_size, origin, .. } = verdict.lattice;
         let exact = &verdict.exact;
         let (occupied, hash) = (exact.occupied(), exact.hash());
+        let &Verdict { alignment, differing_as_placed, .. } = verdict;
+        let moved = !alignment.is_identity();
+        let alignment = Aligned { alignment, differing_as_placed, moved };
         Self {
             mesh: path_text(&args.mesh),
             grid,
             equal: verdict.is_right(),
             exact: Exact { dims, voxel_size, origin, occupied, hash },
             placed: PlacedBy::new(verdict.source),
-            alignment: Aligned::new(verdict),
+            alignment,
             backend: backend.name(),
             adapter: backend.adapter.clone(),
             fill: fill_report.as_ref().map(FillSummary::new),
@@ -198,7 +182,7 @@ impl Report {
             spurious: verdict.spurious,
             iou: verdict.iou(),
             bounds: verdict.bounds,
-            voxels: verdict.first.iter().map(WrongVoxel::new).collect(),
+            voxels: verdict.first.clone(),
             slice: verdict.slice.as_ref().map(Picture::new),
             hint: hint(verdict),
             warnings,
@@ -221,16 +205,16 @@ impl Report {
         let adapter = self.adapter.as_ref().map(|a| format!(", {a}")).unwrap_or_default();
         line("backend", format!("{}{adapter}", self.backend));
         if let Some(fill) = &self.fill {
-            fill_summary::lines(fill).for_each(|(label, text)| line(label, text));
+            fill_lines(fill).for_each(|(label, text)| line(label, text));
         }
         line("agreeing", counted(self.agreeing, "voxel"));
         line("missing", counted(self.missing, "voxel"));
         line("spurious", counted(self.spurious, "voxel"));
         line("iou", ratio(self.iou));
-        if let Some([[x0, y0, z0], [x1, y1, z1]]) = self.bounds {
-            line("where", format!("from ({x0}, {y0}, {z0}) to ({x1}, {y1}, {z1})"));
+        if let Some(bounds) = &self.bounds {
+            line("where", range(bounds));
         }
-        self.voxels.iter().for_each(|voxel| line("", voxel.text()));
+        self.voxels.iter().for_each(|voxel| line("", wrong_voxel(voxel)));
         let unnamed = verdict.differing() - self.voxels.len() as u64;
         if unnamed > 0 {
             line("", format!("and {} more", counted(unnamed, "voxel")));
@@ -256,11 +240,11 @@ impl Report {
 
 impl PlacedBy {
     fn new(source: PlacementSource) -> Self {
-        let fit = match source {
-            PlacementSource::Fitted { resolution, pad } => Some(Fit { res: resolution, pad }),
-            _ => None,
+        let (res, pad) = match source {
+            PlacementSource::Fitted { resolution, pad } => (Some(resolution), Some(pad)),
+            _ => (None, None),
         };
-        Self { by: source.name(), fit }
+        Self { by: source.name(), res, pad }
     }
 }
 
@@ -278,14 +262,6 @@ fn how(source: PlacementSource) -> String {
     }
 }
 
-impl Aligned {
-    fn new(verdict: &Verdict) -> Self {
-        let Alignment { axes, mirrored, shift } = verdict.alignment;
-        let moved = !verdict.alignment.is_identity();
-        Self { axes, mirrored, shift, differing_as_placed: verdict.differing_as_placed, moved }
-    }
-}
-
 /// Describes an alignment that differs from the placement.
 fn alignment(verdict: &Verdict) -> String {
     format!(
@@ -295,20 +271,9 @@ fn alignment(verdict: &Verdict) -> String {
     )
 }
 
-impl WrongVoxel {
-    fn new(&Wrong { voxel, position, fault }: &Wrong) -> Self {
-        let fault = match fault {
-            Fault::Missing => "missing",
-            Fault::Spurious => "spurious",
-        };
-        Self { voxel, position, fault }
-    }
-
-    fn text(&self) -> String {
-        let Self { voxel: [x, y, z], position, fault } = self;
-        let [px, py, pz] = position.map(significant);
-        format!("({x}, {y}, {z}) {fault}, at ({px}, {py}, {pz})")
-    }
+fn wrong_voxel(Wrong { voxel: [x, y, z], position, fault }: &Wrong) -> String {
+    let [px, py, pz] = position.map(significant);
+    format!("({x}, {y}, {z}) {}, at ({px}, {py}, {pz})", fault.name())
 }
 
 impl Picture {

@@ -10,16 +10,15 @@ use trivox::solid::Solid;
 use trivox::{ColorSource, Lattice, Mode, NoProgress, Progress, Voxelizer};
 
 use crate::cli::Job;
-use crate::compute::start_threads;
+use crate::console::print_warnings;
 use crate::memory::{Memory, is_memory};
+use crate::options::{read_lattice, start_threads};
 use crate::plan::{Plan, Task};
 use crate::report::Report;
-use crate::resume::Options;
-use crate::task::Run;
+use crate::task::{Run, catch_panic};
 use crate::terminal::TerminalProgress;
-use crate::transform::{place_options, transform};
 use crate::write::sink::{Inputs, refuse_shared_stdout};
-use crate::{ExitStatus, batch, inputs, lattice, print_warnings};
+use crate::{ExitStatus, inputs, resume};
 
 /// Runs the job.
 ///
@@ -32,7 +31,7 @@ pub fn run(mut job: Job) -> Result<ExitStatus> {
     let job = &job;
     refuse_contradictions(job)?;
     start_threads(job.compute.threads)?;
-    let lattice = job.lattice.as_deref().map(lattice::read).transpose()?;
+    let lattice = job.lattice.as_deref().map(read_lattice).transpose()?;
     let voxelizer = voxelizer(job, lattice);
     voxelizer.check()?;
     let plan = Plan::new(job)?;
@@ -41,22 +40,20 @@ pub fn run(mut job: Job) -> Result<ExitStatus> {
     }
     print_warnings(&plan.warnings, job.quiet);
     let tasks = &plan.tasks;
-    let memory = Memory::new(job.compute.memory);
-    let at_once = batch::at_once(tasks, memory.total(), job);
-    let memory = memory.shared_by(at_once);
+    let memory = Memory::new(job.compute.memory).shared_by(tasks, job);
     let backends = Arc::new(job.compute.backends().for_meshes(tasks.len()));
-    let voxelizers = memory.of(voxelizer.backends(backends.clone())).in_shares(at_once);
+    let voxelizers = memory.of(voxelizer.backends(backends.clone())).in_shares(memory.at_once);
     let progress = Arc::new(TerminalProgress::new(job.quiet));
     let write_options = job.palette.write_options()?;
-    let resume = job.resume.then(|| Options::new(job, lattice.as_ref(), &write_options));
+    let resume = job.resume.then(|| resume::options(job, lattice.as_ref(), &write_options));
     let lists = job.meshes.iter().filter_map(|arg| inputs::list(arg).map(Path::new));
     let read = job.palette.files().chain(job.lattice.as_deref()).chain(lists);
     let run = Run {
         job,
+        plan: &plan,
         write_options,
         resume,
         inputs: Inputs::new(read),
-        outputs: &plan.outputs,
         memory,
         progress: if plan.several { Arc::new(NoProgress) } else { progress.clone() },
     };
@@ -81,9 +78,9 @@ pub fn run(mut job: Job) -> Result<ExitStatus> {
                 Ok(())
             };
             // If no thread can be started, the GPU is opened by the first mesh.
-            _ = thread::Builder::new().spawn_scoped(scope, || batch::catch_panic(open));
+            _ = thread::Builder::new().spawn_scoped(scope, || catch_panic(open));
         }
-        let workers = at_once.min(tasks.len());
+        let workers = memory.at_once.min(tasks.len());
         let results = Ordered::in_scope(scope, tasks.iter(), workers, usize::MAX, &work);
         let results = results.context("cannot start a thread")?;
         tasks.iter().zip(results).try_for_each(|(task, result)| report.take(task, result))
@@ -94,8 +91,8 @@ pub fn run(mut job: Job) -> Result<ExitStatus> {
 /// The voxelizer with the options that all meshes share.
 fn voxelizer(job: &Job, lattice: Option<Lattice>) -> Voxelizer {
     let mut voxelizer = Voxelizer::new()
-        .transform(transform(job))
-        .place_options(place_options(job))
+        .transform(job.transform())
+        .place_options(job.place_options())
         .up(job.up)
         .time_stages(job.json || job.verbose > 0)
         .kernel(job.compute.kernel.unwrap_or_default());

@@ -12,8 +12,9 @@ use trivox::Tile;
 use trivox::formats::temporary::{TemporaryFile, behind_links, folder_of};
 use trivox::formats::{GridFormat, WriteError};
 
-use crate::inputs::Input;
-use crate::paths::shown;
+use crate::cli::Job;
+use crate::plan::Task;
+use crate::text::shown;
 
 /// The outputs of a run.
 #[derive(Debug, Clone)]
@@ -27,11 +28,7 @@ pub enum Destination {
     Folder(PathBuf, GridFormat, String),
 }
 
-/// The suffix of the name of a tile's file, before the extension.
-fn tile_suffix(tile: Tile) -> String {
-    format!("{TILE}{tile}").replace('/', OF)
-}
-
+/// The parts of the name of a tile's file, before the extension.
 const TILE: &str = ".tile-";
 const OF: &str = "-of-";
 
@@ -42,22 +39,14 @@ pub fn tile_named(path: &Path) -> Option<Tile> {
 }
 
 impl Destination {
-    /// Interprets `output`: as a folder if it is one, if its name ends like one, or if there are
-    /// `several` meshes. With several meshes, a name with an extension is refused as a likely
-    /// mistake.
-    ///
-    /// Without a `format`, files in a folder are of the format `in_folder`.
+    /// Interprets the output of `job`: as a folder if it is one, if its name ends like one, or if
+    /// there are `several` meshes. With several meshes, a name with an extension is refused as a
+    /// likely mistake.
     ///
     /// # Errors
     /// Several meshes cannot be written to one file.
-    pub fn new(
-        output: Option<&Path>,
-        format: Option<GridFormat>,
-        in_folder: GridFormat,
-        tile: Option<Tile>,
-        several: bool,
-    ) -> Result<Self> {
-        let Some(path) = output else {
+    pub fn new(job: &Job, several: bool) -> Result<Self> {
+        let Some(path) = &job.output else {
             return Ok(Self::Nowhere);
         };
         let to_stdout = path == Path::new("-");
@@ -66,75 +55,66 @@ impl Destination {
             if several {
                 bail!("standard output takes the voxels of one mesh: name a folder");
             }
-            return Ok(Self::File(path.to_owned()));
+            return Ok(Self::File(path.clone()));
         }
         if !is_folder && (path.exists() || path.extension().is_some()) {
             return Err(anyhow!("names a file, but several meshes need a folder: end it with /"))
                 .with_context(|| shown(path));
         }
+        let default = job.distance.map_or(GridFormat::Vox, |_| GridFormat::Vdb);
         // Tiles of a mesh may share the folder.
-        let suffix = tile.map(tile_suffix).unwrap_or_default();
-        Ok(Self::Folder(path.to_owned(), format.unwrap_or(in_folder), suffix))
+        let suffix = job.tile.map(|tile| format!("{TILE}{tile}").replace('/', OF));
+        let format = job.format.unwrap_or(default);
+        Ok(Self::Folder(path.clone(), format, suffix.unwrap_or_default()))
     }
 
-    /// The output file of each of `meshes`, if any.
+    /// Sets the output file of each of `tasks`, if there is an output.
     ///
     /// # Errors
     /// Two meshes would have the same output, or an output is one of the meshes.
-    pub fn targets(&self, meshes: &[Input]) -> Result<Vec<Option<PathBuf>>> {
-        let inputs: HashSet<PathBuf> = meshes.iter().map(|input| resolved(&input.mesh)).collect();
+    pub fn assign(&self, tasks: &mut [Task]) -> Result<()> {
+        let inputs: HashSet<PathBuf> = tasks.iter().map(|task| resolved(&task.mesh)).collect();
         let mut meshes_by_target = HashMap::new();
-        let mut targets = Vec::with_capacity(meshes.len());
-        for input in meshes {
-            let mesh = &*input.mesh;
-            let target = self.target(input)?;
-            let key = target.as_deref().map(resolved);
-            if let Some(target) =
-                target.as_deref().filter(|_| key.as_ref().is_some_and(|key| inputs.contains(key)))
-            {
+        for Task { mesh, below, target } in tasks {
+            let path = match self {
+                Self::Nowhere => continue,
+                Self::File(path) => path.clone(),
+                Self::Folder(folder, format, suffix) => {
+                    let stem = mesh.file_stem().context("is a folder: name a file in it");
+                    let mut name = stem.with_context(|| shown(&*mesh))?.to_owned();
+                    name.push(suffix);
+                    name.push(".");
+                    name.push(format.extension());
+                    folder.join(below).join(name)
+                }
+            };
+            let key = resolved(&path);
+            if inputs.contains(&key) {
                 bail!(
                     "{}: would overwrite an input: name another file, or a folder of its own",
-                    shown(target)
+                    shown(&path)
                 );
             }
-            if let Some(other) = key.and_then(|key| meshes_by_target.insert(key, mesh)) {
-                let target = target.unwrap_or_default();
+            if let Some(other) = meshes_by_target.insert(key, &*mesh) {
                 bail!(
                     "{}: {} and {} would both be written there: {}",
-                    shown(&target),
+                    shown(&path),
                     shown(other),
-                    shown(mesh),
+                    shown(&*mesh),
                     way_out(other, mesh)
                 );
             }
-            targets.push(target);
+            *target = Some(path);
         }
-        Ok(targets)
+        Ok(())
     }
 
-    fn target(&self, Input { mesh, below }: &Input) -> Result<Option<PathBuf>> {
-        Ok(match self {
-            Self::Nowhere => None,
-            Self::File(path) => Some(path.clone()),
-            Self::Folder(folder, format, tile) => {
-                let stem = mesh.file_stem().context("is a folder: name a file in it");
-                let mut name = stem.with_context(|| shown(mesh))?.to_owned();
-                name.push(tile);
-                name.push(".");
-                name.push(format.extension());
-                Some(folder.join(below).join(name))
-            }
-        })
-    }
-
-    /// Creates the folder and those of `targets` if necessary, and checks that they are writable.
-    ///
-    /// # Errors
-    /// A folder cannot be created or written in.
-    pub fn prepare<'a>(&'a self, targets: impl Iterator<Item = &'a Path>) -> Result<()> {
+    /// Creates the folder and those of `tasks` if necessary, and checks that they are writable.
+    pub fn prepare(&self, tasks: &[Task]) -> Result<()> {
         let Self::Folder(folder, format, _) = self else {
             return Ok(());
         };
+        let targets = tasks.iter().filter_map(|task| task.target.as_deref());
         let below: BTreeSet<&Path> = targets.map(folder_of).collect();
         for folder in iter::once(&**folder).chain(below) {
             let named = || shown(folder);
@@ -163,8 +143,9 @@ pub struct Outputs {
 }
 
 impl Outputs {
-    /// The outputs at `paths`.
-    pub fn new(paths: Vec<PathBuf>) -> Self {
+    /// Those of `tasks`.
+    pub fn of(tasks: &[Task]) -> Self {
+        let paths = tasks.iter().filter_map(|task| task.target.clone()).collect();
         Self { paths, files: OnceLock::new() }
     }
 

@@ -1,6 +1,5 @@
-//! Writes files atomically: to a temporary file in the same folder, which is then renamed. A grid
-//! that exceeds the limits of a format is written as several files: none is renamed before all are
-//! complete.
+//! The output of voxels or distances. A grid that exceeds the limits of a format is written as
+//! several files.
 
 use std::collections::HashSet;
 use std::io::Write;
@@ -15,18 +14,16 @@ use trivox::{DistanceField, Progress, VoxelGrid};
 
 use crate::cli::PaletteArgs;
 use crate::inputs::sorted;
-use crate::numbers::{counted, grouped};
-use crate::paths::shown;
 use crate::terminal::TerminalProgress;
-use crate::write::complete::{Complete, Written};
+use crate::text::{counted, grouped, shown};
 use crate::write::destination::Outputs;
-use crate::write::sink::{Inputs, Sink, refuse_folder};
+use crate::write::sink::{Inputs, Sink, Written, refuse_folder};
 
 /// The destination of a grid, checked before the work begins.
 #[derive(Debug, Clone)]
 pub struct Output {
-    sink: Sink,
-    format: GridFormat,
+    pub sink: Sink,
+    pub format: GridFormat,
 }
 
 impl Output {
@@ -50,56 +47,26 @@ impl Output {
         Ok(Self { sink: Sink::new(path, inputs)?, format })
     }
 
-    /// Checks that the output is none of `inputs`, which were not known before.
-    ///
-    /// # Errors
-    /// The file is one of `inputs`.
-    pub fn refuse(&self, inputs: &Inputs) -> Result<()> {
-        self.sink.refuse(inputs)
-    }
-
-    /// The file that is replaced, which may not exist yet.
-    pub fn file(&self) -> Option<&Path> {
-        self.sink.file()
-    }
-
-    /// The output format.
-    pub fn format(&self) -> GridFormat {
-        self.format
-    }
-
-    /// Checks that the format can hold a grid of `dims` voxels, and that the disk has room for the
-    /// file if its size is known.
-    ///
-    /// # Errors
-    /// The format or the disk cannot hold the grid.
-    pub fn check_dims(&self, dims: [u32; 3]) -> Result<()> {
-        let named = || self.sink.name().to_owned();
-        if self.parts_path(dims).is_none() {
+    /// Checks that the format can hold a grid of `dims` voxels, or of distances, and that the disk
+    /// has room for the file if its size is known.
+    pub fn check_dims(&self, dims: [u32; 3], has_distances: bool) -> Result<()> {
+        let named = || self.sink.name.clone();
+        if !has_distances && self.parts_path(dims).is_none() {
             self.format.check_dims(dims).with_context(named)?;
         }
-        self.check_space(self.format.file_size(dims))
+        match self.sink.file().zip(self.size(dims, has_distances)) {
+            Some((path, size)) => check_space(path, size).with_context(named),
+            None => Ok(()),
+        }
     }
 
-    /// Checks that the disk has room for a file of distances in a grid of `dims` voxels, if its
-    /// size is known.
-    ///
-    /// # Errors
-    /// The disk has less space.
-    pub fn check_distances_dims(&self, dims: [u32; 3]) -> Result<()> {
-        self.check_space(self.format.distances_size(dims))
-    }
-
-    fn check_space(&self, size: Option<u64>) -> Result<()> {
-        let Some((path, size)) = self.sink.file().zip(size) else { return Ok(()) };
-        check_space(path, size).with_context(|| self.sink.name().to_owned())
+    /// The size of the file in bytes, if it is known.
+    fn size(&self, dims: [u32; 3], has_distances: bool) -> Option<u64> {
+        if has_distances { self.format.distances_size(dims) } else { self.format.file_size(dims) }
     }
 
     /// Checks that no part of a grid of `dims` voxels, if it is written as several files, would
     /// replace one of `outputs`.
-    ///
-    /// # Errors
-    /// A part would.
     pub fn refuse_parts(&self, dims: [u32; 3], outputs: &Outputs) -> Result<()> {
         let Some(path) = self.parts_path(dims) else { return Ok(()) };
         let [x, y, z] = dims.map(|d| d.div_ceil(MAX_SCENE));
@@ -122,81 +89,51 @@ impl Output {
         is_several.then_some(path)
     }
 
-    /// Writes `grid`. On failure, an existing file is unchanged, and no new file remains.
-    ///
-    /// # Errors
-    /// The format cannot hold the grid; the operating system cannot write the file.
+    /// Writes `grid`, or the distances in it. On failure, an existing file is unchanged, and no new
+    /// file remains.
     pub fn write(
         &self,
         grid: &VoxelGrid,
+        field: Option<&DistanceField>,
         options: &WriteOptions,
         progress: &dyn Progress,
     ) -> Result<Written> {
-        progress.start("write", self.format.file_size(grid.dims()).unwrap_or(0));
-        if let Some(path) = self.parts_path(grid.dims()) {
+        let (dims, is_vox) = (grid.dims(), self.format == GridFormat::Vox);
+        progress.start("write", self.size(dims, field.is_some()).unwrap_or(0));
+        if let Some(path) = self.parts_path(dims) {
             return self.write_parts(grid, options, path, progress);
         }
-        let complete = self.sink.write(|out| {
-            write_grid_with(grid, self.format, options, &mut Reporting::new(out, progress))
+        let written = self.sink.write(|out| {
+            let out = &mut Reporting::new(out, progress);
+            match field {
+                Some(field) => write_distances(field, self.format, out),
+                None => write_grid_with(grid, self.format, options, out),
+            }
         })?;
-        let mut written = complete.finish()?;
-        if let Some(path) = self.sink.file().filter(|_| self.format == GridFormat::Vox) {
+        let mut written = written.finish()?;
+        if let Some(path) = self.sink.file().filter(|_| is_vox) {
             written.warnings.extend(leftovers(path, &HashSet::from([path.to_owned()])));
         }
         Ok(written)
     }
 
-    /// Writes a grid of a file, as [`write`](Self::write). The warnings also say what the format
-    /// does not hold, and which of the options have no effect.
-    ///
-    /// # Errors
-    /// As [`write`](Self::write).
+    /// Writes a grid of a file. The warnings are those of reading, and say what the format does not
+    /// hold, and which of the options have no effect.
     pub fn convert(
         &self,
         grid: &VoxelGrid,
+        mut warnings: Vec<String>,
         palette: &PaletteArgs,
         options: &WriteOptions,
         progress: &TerminalProgress,
     ) -> Result<Written> {
-        self.check_dims(grid.dims())?;
-        let mut warnings = self.format.lost(grid);
+        self.check_dims(grid.dims(), false)?;
+        warnings.extend(self.format.lost(grid));
         warnings.extend(palette.without_effect(Some(self.format), grid));
-        let written = self.write(grid, options, progress)?;
+        let mut written = self.write(grid, None, options, progress)?;
         progress.finish();
-        warnings.extend(written.warnings);
-        Ok(Written { warnings, ..written })
-    }
-
-    /// Writes `field` as [`write`](Self::write) does a grid.
-    ///
-    /// # Errors
-    /// As [`write`](Self::write).
-    pub fn write_distances(
-        &self,
-        field: &DistanceField,
-        progress: &dyn Progress,
-    ) -> Result<Written> {
-        progress.start("write", self.format.distances_size(field.dims()).unwrap_or(0));
-        let complete = self
-            .sink
-            .write(|out| write_distances(field, self.format, &mut Reporting::new(out, progress)))?;
-        complete.finish()
-    }
-
-    /// Checks that the format can hold distances.
-    ///
-    /// # Errors
-    /// It cannot; the message names formats that can.
-    pub fn check_distances(&self) -> Result<()> {
-        self.format.check_distances().with_context(|| self.sink.name().to_owned())
-    }
-
-    /// Checks that the format can hold attributes.
-    ///
-    /// # Errors
-    /// It cannot; the message names formats that can.
-    pub fn check_attributes(&self) -> Result<()> {
-        self.format.check_attributes().with_context(|| self.sink.name().to_owned())
+        written.warnings.splice(..0, warnings);
+        Ok(written)
     }
 
     /// Writes the parts of `grid` that have voxels to files named after `path`, with the parts'
@@ -214,7 +151,7 @@ impl Output {
         let paths = items.iter().map(|(path, _)| path.clone()).collect();
         let write =
             |part, out: &mut dyn Write| parts.write(part, &mut Reporting::new(out, progress));
-        let mut written = Complete::several(items, self.sink.inputs(), write)?.finish()?;
+        let mut written = Written::several(items, &self.sink.inputs, write)?.finish()?;
         written.warnings.push(several(HashSet::len(&paths) as u64, grid));
         written.warnings.extend(leftovers(path, &paths));
         Ok(written)

@@ -1,27 +1,29 @@
 //! The destination of a file: standard output, a stream, or a file that is replaced once the new
 //! one is complete. None of the files that a run reads is replaced.
 
+use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use serde::Serialize;
 use trivox::engine::Placed;
 use trivox::formats::temporary::TemporaryFile;
 use trivox::formats::{GridFormat, Replacement, Sidecar, WriteError, replaceable, write_counted};
 use trivox::{ColorSource, VoxelizeError, Voxelizer};
 
-use crate::paths::path_text;
-use crate::write::complete::Complete;
-use crate::{StdoutClosed, stdout_error};
+use crate::console::{StdoutClosed, stdout_error};
+use crate::text::{path_text, shown};
 
 /// The destination of a file, checked before the work begins.
 #[derive(Debug, Clone)]
 pub struct Sink {
     /// The path as the user gave it.
-    name: String,
+    pub name: String,
     target: Target,
-    inputs: Inputs,
+    /// The files that the run reads.
+    pub inputs: Inputs,
 }
 
 /// The files that a run reads, which its outputs must not replace.
@@ -44,9 +46,6 @@ impl Inputs {
     /// The sidecar files of the mesh at `path`, which `voxelizer` placed. If it read the mesh
     /// without colours, the material files and images are looked for only if one of `replaced` may
     /// be such a file: it exists, and its extension is not that of a grid.
-    ///
-    /// # Errors
-    /// The mesh cannot be read with colours.
     pub fn of_mesh<'a>(
         path: &Path,
         voxelizer: &Voxelizer,
@@ -97,15 +96,19 @@ impl Sink {
         }
         let name = path_text(path);
         let named = || name.clone();
-        let target = target_of(path).with_context(named)?;
+        let target = match fs::metadata(path) {
+            Ok(old) if !old.is_file() && !old.is_dir() => Target::Stream(path.to_owned()),
+            _ => {
+                let path = replaceable(path).with_context(named)?;
+                TemporaryFile::beside(&path).with_context(named)?;
+                Target::File(path)
+            }
+        };
         inputs.refuse(path).with_context(named)?;
         Ok(Self { name, target, inputs })
     }
 
     /// Checks that the file is none of `inputs`, which were not known before.
-    ///
-    /// # Errors
-    /// The file is one of `inputs`.
     pub fn refuse(&self, inputs: &Inputs) -> Result<()> {
         let file = self.file().map_or(Ok(()), |path| inputs.refuse(path));
         file.with_context(|| self.name.clone())
@@ -119,34 +122,29 @@ impl Sink {
         }
     }
 
-    /// The files that a run reads.
-    pub fn inputs(&self) -> &Inputs {
-        &self.inputs
-    }
-
-    /// The path as the user gave it.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
     /// Writes the output of `write`; a file does not replace an existing one yet.
-    ///
-    /// # Errors
-    /// Errors of `write` and of the operating system.
     pub fn write(
         &self,
         write: impl FnOnce(&mut dyn Write) -> Result<(), WriteError>,
-    ) -> Result<Complete> {
+    ) -> Result<Written> {
         let named = || self.name.clone();
-        let (bytes, file) = match &self.target {
-            Target::Stdout => (write_stdout(write)?, None),
-            Target::Stream(path) => (write_stream(path, write).with_context(named)?, None),
+        let mut files = Vec::new();
+        let bytes = match &self.target {
+            Target::Stdout => write_counted(io::stdout().lock(), write).map_err(of_stdout)?,
+            Target::Stream(path) => File::options()
+                .write(true)
+                .open(path)
+                .map_err(WriteError::from)
+                .and_then(|stream| write_counted(stream, write))
+                .with_context(named)?,
             Target::File(path) => {
                 let file = Replacement::write(path, write).with_context(named)?;
-                (file.bytes(), Some(file))
+                let bytes = file.bytes();
+                files.push((named(), file));
+                bytes
             }
         };
-        Ok(Complete::one(&self.name, bytes, file))
+        Ok(Written { names: Names::One(named()), bytes, warnings: Vec::new(), files })
     }
 }
 
@@ -158,13 +156,100 @@ impl Sink {
 )]
 pub struct StdoutClosedEarly;
 
+fn of_stdout(error: WriteError) -> anyhow::Error {
+    match error {
+        WriteError::Io(error) => match stdout_error(error) {
+            error if error.is::<StdoutClosed>() => StdoutClosedEarly.into(),
+            error => error,
+        },
+        other => other.into(),
+    }
+}
+
+/// A complete output. Its files replace existing ones together, in [`finish`](Self::finish); until
+/// then they have temporary names.
+#[derive(Debug, Serialize)]
+#[must_use = "unfinished files are removed"]
+pub struct Written {
+    #[serde(rename = "output")]
+    pub names: Names,
+    /// Total size in bytes.
+    pub bytes: u64,
+    pub warnings: Vec<String>,
+    /// With their names. Only the first is open: it keeps this process's lock.
+    #[serde(skip)]
+    files: Vec<(String, Replacement)>,
+}
+
+/// The file names of an output: in JSON a string, or a list if there are several.
+#[derive(Debug, Clone, Serialize)]
+#[serde(untagged)]
+pub enum Names {
+    One(String),
+    Several(Vec<String>),
+}
+
+impl Written {
+    /// The files at the paths of `items` with the outputs of `write`; none of `inputs` may be
+    /// replaced.
+    pub fn several<T, P: AsRef<Path>>(
+        items: impl IntoIterator<Item = (P, T)>,
+        inputs: &Inputs,
+        mut write: impl FnMut(T, &mut dyn Write) -> Result<(), WriteError>,
+    ) -> Result<Self> {
+        let mut files = Vec::new();
+        for (path, item) in items {
+            let path = path.as_ref();
+            let named = || shown(path);
+            inputs.refuse(path).with_context(named)?;
+            // Everything is synchronized before the first file is renamed, so little can fail
+            // later.
+            let file = Replacement::write(path, |out| write(item, out)).with_context(named)?;
+            let file = if files.is_empty() { file } else { file.closed() };
+            files.push((path_text(path), file));
+        }
+        let names = Names::Several(files.iter().map(|(name, _)| name.clone()).collect());
+        let bytes = files.iter().map(|(_, file)| file.bytes()).sum();
+        Ok(Self { names, bytes, warnings: Vec::new(), files })
+    }
+
+    /// Renames all files, the open one last.
+    ///
+    /// # Errors
+    /// The operating system cannot rename a file, which leaves an existing one unchanged; the
+    /// message lists those already renamed.
+    pub fn finish(mut self) -> Result<Self> {
+        if !self.files.is_empty() {
+            self.files.rotate_left(1);
+        }
+        let mut renamed: Vec<String> = Vec::new();
+        for (name, file) in self.files.drain(..) {
+            file.finish().with_context(|| match &renamed[..] {
+                [] => name.clone(),
+                _ => format!("{name}, after {} were written", renamed.join(", ")),
+            })?;
+            renamed.push(name);
+        }
+        Ok(self)
+    }
+}
+
+impl fmt::Display for Names {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::One(name) => f.write_str(name),
+            Self::Several(names) => f.write_str(&names.join(", ")),
+        }
+    }
+}
+
 /// # Errors
 /// Both the report, as JSON, and the file `output` would go to standard output.
 pub fn refuse_shared_stdout(is_json: bool, output: &Path) -> Result<()> {
-    match is_json && output == Path::new("-") {
-        true => bail!("--json and -o - both write to standard output: leave one of them out"),
-        false => Ok(()),
+    if is_json && output == Path::new("-") {
+        bail!("--json and -o - both write to standard output: leave one of them out");
     }
+    Ok(())
 }
 
 /// # Errors
@@ -174,33 +259,4 @@ pub fn refuse_folder(path: &Path) -> Result<()> {
         bail!("is a folder: name a file in it");
     }
     Ok(())
-}
-
-fn write_stdout(write: impl FnOnce(&mut dyn Write) -> Result<(), WriteError>) -> Result<u64> {
-    write_counted(io::stdout().lock(), write).map_err(|error| match error {
-        WriteError::Io(error) => match stdout_error(error) {
-            error if error.is::<StdoutClosed>() => StdoutClosedEarly.into(),
-            error => error,
-        },
-        other => other.into(),
-    })
-}
-
-fn write_stream(
-    path: &Path,
-    write: impl FnOnce(&mut dyn Write) -> Result<(), WriteError>,
-) -> Result<u64> {
-    let stream = File::options().write(true).open(path).map_err(WriteError::from)?;
-    Ok(write_counted(stream, write)?)
-}
-
-fn target_of(path: &Path) -> Result<Target> {
-    match fs::metadata(path) {
-        Ok(old) if !old.is_file() && !old.is_dir() => Ok(Target::Stream(path.to_owned())),
-        _ => {
-            let path = replaceable(path)?;
-            TemporaryFile::beside(&path)?;
-            Ok(Target::File(path))
-        }
-    }
 }

@@ -9,16 +9,16 @@ use terminal_size::{Width, terminal_size_of};
 use trivox::formats::LoadedGrid;
 use trivox::grid::{DEFAULT_COLOR, Section};
 
+use crate::ExitStatus;
 use crate::cli::SliceArgs;
 use crate::commands::slice::picture::Drawing;
 use crate::commands::slice::text::Style;
-use crate::grid_summary::GridSummary;
-use crate::numbers::{AXES, counted};
-use crate::paths::shown;
+use crate::console::{print_error, print_json, print_warnings, stdout_error};
+use crate::grids::GridSummary;
 use crate::terminal::TerminalProgress;
-use crate::write::picture::check_extension;
+use crate::text::{AXES, counted, shown};
+use crate::write::pictures::check_extension;
 use crate::write::sink::{Inputs, Sink, refuse_shared_stdout};
-use crate::{ExitStatus, print_error, print_json, print_warnings, stdout_error};
 
 mod picture;
 mod text;
@@ -126,11 +126,11 @@ fn print(section: &Section, shown: &Range<u32>, style: Style) -> Result<()> {
 
 fn draw(section: &Section, sink: Sink, scale: Option<u32>) -> Result<Drawn> {
     let drawing = Drawing::new(section.size(), scale);
-    drawing.check().with_context(|| sink.name().to_owned())?;
+    drawing.check().with_context(|| sink.name.clone())?;
     let complete = sink.write(|out| Ok(drawing.write(section.rows(DEFAULT_COLOR), out)?))?;
     let bytes = complete.finish()?.bytes;
     let [width, height] = drawing.pixels();
-    Ok(Drawn { output: sink.name().to_owned(), width, height, bytes })
+    Ok(Drawn { output: sink.name, width, height, bytes })
 }
 
 #[derive(Debug, Serialize)]

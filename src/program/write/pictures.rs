@@ -1,18 +1,19 @@
-//! The pictures of a turntable: one animated file, or numbered files.
+//! Pictures: one, or those of a turntable in an animated file or in numbered files.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use trivox::Progress;
 use trivox::formats::replaceable;
+use trivox::grid::Colors;
 use trivox::view::render::{
     GifAnimation, MAX_GIF_FPS, Picture, PngAnimation, RenderOptions, Renderer, WebpAnimation,
 };
+use trivox::{Progress, VoxelGrid};
 
-use crate::paths::shown;
-use crate::write::complete::{Complete, Written};
-use crate::write::sink::{Inputs, Sink};
+use crate::terminal::TerminalProgress;
+use crate::text::shown;
+use crate::write::sink::{Inputs, Sink, Written};
 
 /// Default time of one orbit, in seconds.
 const ORBIT: u32 = 4;
@@ -20,16 +21,12 @@ const ORBIT: u32 = 4;
 /// Maximum number of digits in a file name.
 const MAX_DIGITS: usize = 9;
 
-/// The destination of the pictures, checked before the work begins.
+/// The destination of pictures, checked before the work begins.
 #[derive(Debug)]
-pub struct Frames {
-    number: u32,
-    target: Target,
-}
-
-#[derive(Debug)]
-enum Target {
+pub enum Pictures {
+    One(Sink),
     Animation {
+        number: u32,
         sink: Sink,
         kind: Kind,
         fps: u16,
@@ -62,13 +59,19 @@ impl Kind {
     }
 }
 
-impl Frames {
-    /// The destination of `number` pictures at `path`, at `fps` pictures per second. `path` must
-    /// be none of `inputs`.
+impl Pictures {
+    /// The destination at `path` of one picture, or of `frames` pictures, at `fps` pictures per
+    /// second. `path` must be none of `inputs`.
     ///
     /// # Errors
     /// An invalid destination; `fps` with numbered files.
-    pub fn new(path: &Path, inputs: &Inputs, number: u32, fps: Option<u16>) -> Result<Self> {
+    pub fn new(
+        path: &Path,
+        inputs: &Inputs,
+        frames: Option<u32>,
+        fps: Option<u16>,
+    ) -> Result<Self> {
+        let Some(number) = frames else { return Ok(Self::One(Sink::new(path, inputs)?)) };
         let named = || shown(path);
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         let Some(pattern) = Pattern::parse(name).with_context(named)? else {
@@ -82,7 +85,7 @@ impl Frames {
                     named()
                 );
             }
-            return Ok(Self { number, target: Target::Animation { sink, kind, fps } });
+            return Ok(Self::Animation { number, sink, kind, fps });
         };
         if Kind::of(path) != Kind::Png {
             bail!("{}: numbered pictures are .png files", named());
@@ -101,48 +104,42 @@ impl Frames {
             free.map(drop).with_context(|| shown(path))
         })?;
         let next = path.with_file_name(pattern.with(number + 1));
-        Ok(Self { number, target: Target::Numbered { paths, next, inputs: inputs.clone() } })
+        Ok(Self::Numbered { paths, next, inputs: inputs.clone() })
     }
 
     /// The files that are replaced, which may not exist yet.
     pub fn files(&self) -> Vec<&Path> {
-        match &self.target {
-            Target::Animation { sink, .. } => sink.file().into_iter().collect(),
-            Target::Numbered { paths, .. } => paths.iter().map(PathBuf::as_path).collect(),
+        match self {
+            Self::One(sink) | Self::Animation { sink, .. } => sink.file().into_iter().collect(),
+            Self::Numbered { paths, .. } => paths.iter().map(PathBuf::as_path).collect(),
         }
     }
 
     /// Checks that no file is one of `inputs`, which were not known before.
-    ///
-    /// # Errors
-    /// One of them is.
     pub fn refuse(&self, inputs: &Inputs) -> Result<()> {
-        match &self.target {
-            Target::Animation { sink, .. } => sink.refuse(inputs),
-            Target::Numbered { paths, .. } => {
+        match self {
+            Self::One(sink) | Self::Animation { sink, .. } => sink.refuse(inputs),
+            Self::Numbered { paths, .. } => {
                 paths.iter().try_for_each(|path| inputs.refuse(path).with_context(|| shown(path)))
             }
         }
     }
 
-    /// The number of pictures.
-    pub fn number(&self) -> usize {
-        self.number as usize
-    }
-
     /// Draws the pictures one after another, and writes all or none.
-    ///
-    /// # Errors
-    /// Invalid options; a picture cannot be written.
     pub fn write(
         &self,
         renderer: &Renderer,
         options: &RenderOptions,
-        progress: &dyn Progress,
+        progress: &TerminalProgress,
     ) -> Result<Written> {
-        let mut frames = options.turntable(self.number);
-        match &self.target {
-            Target::Animation { sink, kind, fps } => {
+        match self {
+            Self::One(sink) => {
+                let picture = renderer.render_with(options, progress)?;
+                sink.write(|out| Ok(picture.write_png(out)?))?.finish()
+            }
+            Self::Animation { number, sink, kind, fps } => {
+                progress.count("pictures", *number as usize);
+                let mut frames = options.turntable(*number);
                 let mut draw_all = |add: &mut dyn FnMut(&Picture) -> io::Result<()>| {
                     frames.try_for_each(|frame| {
                         add(&renderer.render(&frame).map_err(io::Error::other)?)?;
@@ -150,35 +147,33 @@ impl Frames {
                         io::Result::Ok(())
                     })
                 };
-                let complete = sink.write(|out| {
+                // The three types of animations have methods of the same names.
+                macro_rules! draw {
+                    ($animation:expr) => {{
+                        let mut animation = $animation?;
+                        draw_all(&mut |picture| animation.add(picture))?;
+                        animation.finish()?;
+                    }};
+                }
+                let written = sink.write(|out| {
                     match kind {
-                        Kind::Png => {
-                            let mut animation = PngAnimation::new(out, options, self.number, *fps)?;
-                            draw_all(&mut |picture| animation.add(picture))?;
-                            animation.finish()?;
-                        }
-                        Kind::Gif => {
-                            let mut animation = GifAnimation::new(out, options, *fps)?;
-                            draw_all(&mut |picture| animation.add(picture))?;
-                            animation.finish()?;
-                        }
-                        Kind::Webp => {
-                            let mut animation = WebpAnimation::new(out, options, *fps)?;
-                            draw_all(&mut |picture| animation.add(picture))?;
-                            animation.finish()?;
-                        }
+                        Kind::Png => draw!(PngAnimation::new(out, options, *number, *fps)),
+                        Kind::Gif => draw!(GifAnimation::new(out, options, *fps)),
+                        Kind::Webp => draw!(WebpAnimation::new(out, options, *fps)),
                     }
                     Ok(())
                 })?;
-                complete.finish()
+                written.finish()
             }
-            Target::Numbered { paths, next, inputs } => {
+            Self::Numbered { paths, next, inputs } => {
+                progress.count("pictures", paths.len());
+                let frames = options.turntable(paths.len() as u32);
                 let write = |frame: RenderOptions, out: &mut dyn Write| {
                     renderer.render(&frame).map_err(io::Error::other)?.write_png(out)?;
                     progress.advance(1);
                     Ok(())
                 };
-                let files = Complete::several(paths.iter().zip(frames), inputs, write)?;
+                let files = Written::several(paths.iter().zip(frames), inputs, write)?;
                 let mut written = files.finish()?;
                 if next.exists() {
                     written.warnings.push(format!(
@@ -190,6 +185,56 @@ impl Frames {
                 Ok(written)
             }
         }
+    }
+}
+
+/// The options of a picture besides the main output: smaller and with fewer samples than the
+/// default of `render`, so that it takes less time than most jobs.
+pub fn preview_options() -> RenderOptions {
+    RenderOptions::new([512; 2]).with_samples(2)
+}
+
+/// The destination of a picture besides the main output, which must be none of `inputs`.
+///
+/// # Errors
+/// `path` is not suitable.
+pub fn preview(path: &Path, inputs: &Inputs) -> Result<Sink> {
+    check_extension(path).with_context(|| shown(path))?;
+    Sink::new(path, inputs)
+}
+
+/// Draws `grid` with [`preview_options`], in the colours `painted` if a file has others.
+///
+/// # Errors
+/// The picture cannot be written.
+pub fn draw(
+    grid: &VoxelGrid,
+    painted: Option<Colors>,
+    sink: &Sink,
+    progress: &dyn Progress,
+) -> Result<Written> {
+    let painted = painted.map(|colors| grid.clone().with_colors(colors));
+    let grid = painted.as_ref().unwrap_or(grid);
+    let picture = Renderer::new(grid).render_with(&preview_options(), progress)?;
+    sink.write(|out| Ok(picture.write_png(out)?))
+}
+
+/// Checks the extension of a picture.
+///
+/// # Errors
+/// The extension is not `.png`.
+pub fn check_extension(path: &Path) -> Result<()> {
+    let extension = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
+    match &extension[..] {
+        "png" => Ok(()),
+        "" => bail!("no file extension: pictures are .png files"),
+        "gif" | "webp" => bail!(
+            "a .{extension} is an animation: use --turntable N of `voxelize render`, or a .png"
+        ),
+        _ => bail!(
+            "unknown file extension '.{extension}': pictures are .png files, animations \
+             (--turntable) also .gif and .webp"
+        ),
     }
 }
 

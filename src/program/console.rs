@@ -1,0 +1,126 @@
+//! Standard output and error: results, errors and warnings.
+
+use std::error::Error;
+use std::io::{self, Write};
+
+use anyhow::Result;
+use serde::Serialize;
+use trivox::code_of;
+use trivox::formats::WriteError;
+
+use crate::ExitStatus;
+use crate::cli::ReportArgs;
+use crate::inputs::with_stdin_named;
+use crate::text::escaped_except;
+
+/// An error of the program itself.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct CodedError {
+    pub code: &'static str,
+    pub message: String,
+}
+
+/// An error as `--json` prints it, with the code of [`trivox::ErrorCode`].
+#[derive(Debug, Serialize)]
+pub struct ErrorReport {
+    /// The error chain.
+    pub error: String,
+    pub code: &'static str,
+}
+
+impl ErrorReport {
+    /// The code is that of the outermost error that has one, else `other`.
+    pub fn new(error: &anyhow::Error) -> Self {
+        let of_program = |error: &(dyn Error + 'static)| {
+            error.downcast_ref().map(|CodedError { code, .. }| *code)
+        };
+        let code = error.chain().find_map(|error| of_program(error).or_else(|| code_of(error)));
+        Self { error: format!("{error:#}"), code: code.unwrap_or("other") }
+    }
+
+    /// Prints the error that ends the program.
+    pub fn print(&self, is_json: bool) {
+        print_error(&format!("error: {}\n", self.error));
+        if is_json {
+            // Nothing is left to do where it cannot be printed.
+            _ = print_json(self);
+        }
+    }
+}
+
+/// The reader closed standard output, which is not an error of the program.
+#[derive(Debug, thiserror::Error)]
+#[error("standard output is closed")]
+pub struct StdoutClosed {
+    /// The result until then.
+    pub status: ExitStatus,
+}
+
+/// Distinguishes errors of standard output from those of files.
+pub fn stdout_error(error: io::Error) -> anyhow::Error {
+    match error.kind() {
+        io::ErrorKind::BrokenPipe => StdoutClosed { status: ExitStatus::Done }.into(),
+        _ => anyhow::Error::from(WriteError::from(error)).context("standard output"),
+    }
+}
+
+/// Writes `text` and a line end to standard output.
+pub fn print(text: &str) -> Result<()> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "{}", with_stdin_named(text)).and_then(|()| out.flush()).map_err(stdout_error)
+}
+
+/// Writes `value` to standard output as one line of JSON.
+pub fn print_json(value: &impl Serialize) -> Result<()> {
+    print(&serde_json::to_string(value)?)
+}
+
+impl ReportArgs {
+    /// Prints warnings and `text` to standard error, and the report as JSON to standard output.
+    pub fn print(
+        &self,
+        report: &impl Serialize,
+        warnings: &[String],
+        text: impl FnOnce() -> String,
+    ) -> Result<()> {
+        print_warnings(warnings, self.quiet);
+        if self.json {
+            print_json(report)?;
+        } else if !self.quiet {
+            print_error(&text());
+        }
+        Ok(())
+    }
+
+    /// As [`print`](Self::print) of a comparison: its text goes to standard output, and its result
+    /// counts even if nobody reads that.
+    pub fn print_verdict(
+        &self,
+        report: &impl Serialize,
+        warnings: &[String],
+        text: impl FnOnce() -> String,
+    ) -> Result<()> {
+        print_warnings(warnings, self.quiet);
+        let printed = match (self.json, self.quiet) {
+            (true, _) => print_json(report),
+            (false, true) => Ok(()),
+            (false, false) => print(&text()),
+        };
+        printed.or_else(|error| if error.is::<StdoutClosed>() { Ok(()) } else { Err(error) })
+    }
+}
+
+/// Writes a line for each of `warnings` to standard error, unless `quiet`.
+pub fn print_warnings(warnings: &[String], quiet: bool) {
+    if !quiet {
+        warnings.iter().for_each(|warning| print_error(&format!("warning: {warning}\n")));
+    }
+}
+
+/// Writes `text` to standard error; ignores failures, which cannot be reported. Control characters
+/// of file names, which could change the terminal, are escaped.
+pub fn print_error(text: &str) {
+    let escaped = escaped_except(&with_stdin_named(text), &['\n', '\t']);
+    _ = io::stderr().lock().write_all(escaped.as_bytes());
+}

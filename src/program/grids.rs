@@ -1,0 +1,92 @@
+//! Grids and fills in reports.
+
+use std::iter;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use trivox::grid::{ContentHash, Place};
+use trivox::solid::FillSummary;
+use trivox::{DistanceField, VoxelGrid};
+
+use crate::text::{counted, grouped, path_text, sized};
+
+/// The voxels of a file.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Contents {
+    pub dims: [u32; 3],
+    pub occupied: u64,
+    hash: ContentHash,
+}
+
+impl Contents {
+    pub fn of(grid: &VoxelGrid) -> Self {
+        Self { dims: grid.dims(), occupied: grid.occupied(), hash: grid.hash() }
+    }
+
+    pub fn of_distances(field: &DistanceField) -> Self {
+        let (dims, occupied) = (field.dims(), field.inside().occupied());
+        Self { dims, occupied, hash: field.hash() }
+    }
+}
+
+/// A grid of a file.
+#[derive(Debug, Serialize)]
+pub struct GridSummary {
+    pub file: String,
+    #[serde(flatten)]
+    pub contents: Contents,
+}
+
+impl GridSummary {
+    pub fn new(path: &Path, grid: &VoxelGrid) -> Self {
+        Self { file: path_text(path), contents: Contents::of(grid) }
+    }
+
+    pub fn text(&self) -> String {
+        let Self { file, contents: Contents { dims, occupied, hash } } = self;
+        let occupied = counted(*occupied, "voxel");
+        format!("{file}, {}, {occupied} occupied, hash {hash}", sized(*dims))
+    }
+}
+
+/// A line for each of the `blocks` of a schematic: a label, the number and the name.
+pub fn block_lines(blocks: &[(String, u64)]) -> impl Iterator<Item = (&'static str, String)> {
+    let labels = iter::once("blocks").chain(iter::repeat(""));
+    labels.zip(blocks).map(|(label, (name, count))| {
+        let name = name.strip_prefix("minecraft:").unwrap_or(name);
+        (label, format!("{} {name}", grouped(*count)))
+    })
+}
+
+/// The place of a grid.
+pub fn described(place: &Place) -> String {
+    let Place { origin: [x, y, z], voxel_size } = place;
+    format!("voxels of {voxel_size} from ({x}, {y}, {z})")
+}
+
+/// The summary of a fill as lines of text, each with its label.
+pub fn fill_lines(fill: &FillSummary) -> impl Iterator<Item = (&'static str, String)> {
+    let topology = &fill.topology;
+    let mut facts = vec![counted(topology.shells, "shell")];
+    let faults = [
+        (topology.open_edges, "open"),
+        (topology.non_manifold_edges, "non-manifold"),
+        (topology.odd_edges - topology.open_edges, "odd"),
+        (topology.inconsistent_edges, "inconsistent"),
+    ];
+    let faults = faults.iter().filter(|(number, _)| *number > 0);
+    facts.extend(faults.map(|(number, what)| counted(*number, &format!("{what} edge"))));
+    if fill.flipped_triangles > 0 {
+        let triangles = counted(fill.flipped_triangles, "triangle");
+        let patches = counted(fill.flipped_patches, "patch");
+        facts.push(format!("flipped: {triangles} in {patches}"));
+    }
+    let them = if fill.empty_shells == Some(1) { "it" } else { "them" };
+    let empty = fill.empty_shells_text.iter();
+    let empty = empty.map(move |text| format!("{text}; --include-surface keeps {them}"));
+    let pieces = fill.pieces_text.iter();
+    let pieces = pieces.map(|text| format!("{text}; --include-surface joins them"));
+    let more = iter::once(facts.join(", ")).chain(fill.caps.clone()).chain(empty).chain(pieces);
+    let first = ("fill", format!("{}: {}", fill.rule, fill.reason));
+    iter::once(first).chain(more.map(|text| ("", text)))
+}

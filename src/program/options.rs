@@ -1,0 +1,270 @@
+//! The meaning of the options: what they ask of the library, and which of them contradict.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
+use trivox::backend::{BackendChoice, Backends, UsedBackend};
+use trivox::formats::{Blocks, GridFormat, WriteOptions};
+use trivox::lattice::transform::CenteredGrid;
+use trivox::solid::{Fill, Solid};
+use trivox::surface::palette::Palette;
+use trivox::{
+    ColorSource, Lattice, Mode, PlaceOptions, Sizing, Transform, Up, VoxelGrid, Voxelizer,
+};
+
+use crate::cli::parse::css_color;
+use crate::cli::{ComputeArgs, Job, PaletteArgs, TransformArgs, VoxelArgs};
+use crate::text::shown;
+use crate::write::sink::refuse_folder;
+
+/// The default resolution.
+pub const DEFAULT_RES: u32 = Sizing::DEFAULT_RESOLUTION;
+
+/// The voxel size; at most one of the options is given.
+pub fn sizing(res: Option<u32>, voxel_size: Option<f64>) -> Sizing {
+    match voxel_size {
+        Some(size) => Sizing::VoxelSize(size),
+        None => Sizing::Resolution(res.unwrap_or(DEFAULT_RES)),
+    }
+}
+
+impl Job {
+    /// The size by a number of voxels along one axis, if one is given.
+    pub fn along(&self) -> Option<Sizing> {
+        let (height, length) = if self.up == Up::Y { (1, 2) } else { (2, 1) };
+        let all = [(0, self.width), (height, self.height), (length, self.length)];
+        all.into_iter().find_map(|(axis, voxels)| Some(Sizing::Along { axis, voxels: voxels? }))
+    }
+
+    /// The resolution along the longest axis, if the options alone determine it.
+    pub fn expected_res(&self) -> Option<u32> {
+        let dims = self.dims.and_then(|dims| dims.into_iter().max());
+        let is_default = self.voxel_size.is_none() && self.along().is_none();
+        self.cube.or(dims).or(self.res).or(is_default.then_some(DEFAULT_RES))
+    }
+
+    /// The transformation of meshes.
+    pub fn transform(&self) -> Transform {
+        let dims = self.dims.or(self.cube.map(|n| [n; 3]));
+        let fills = self.res.is_none() && self.voxel_size.is_none();
+        let mut transform = self.transform.transform();
+        transform.grid = dims.map(|dims| CenteredGrid { dims, fills });
+        transform
+    }
+
+    /// The placement of meshes that are not centred in a grid.
+    pub fn place_options(&self) -> PlaceOptions {
+        // The band of distances is to be whole.
+        let band = self.distance.filter(|_| self.bounds.is_none());
+        let band = band.map_or(0, |width| width.ceil() as u32);
+        let sizing = self.along().unwrap_or(sizing(self.res, self.voxel_size));
+        let mut options = PlaceOptions::new(sizing).with_pad(self.pad.max(band));
+        options.bounds = self.bounds;
+        options
+    }
+}
+
+impl TransformArgs {
+    pub fn transform(&self) -> Transform {
+        let mut transform = Transform::default();
+        transform.scale = self.scale;
+        transform.rotations.clone_from(&self.rotate);
+        transform.center = self.center;
+        transform
+    }
+}
+
+impl VoxelArgs {
+    pub fn mode(&self) -> Mode {
+        match self.mode.unwrap_or_default() {
+            Mode::Solid(_) => {
+                let (fill, include_surface) = (self.fill.unwrap_or_default(), self.include_surface);
+                Mode::Solid(Solid { fill, include_surface })
+            }
+            mode => mode,
+        }
+    }
+
+    /// `voxelizer` with these options.
+    pub fn of(&self, voxelizer: Voxelizer, color: ColorSource) -> Voxelizer {
+        let filter = self.filter.unwrap_or_default();
+        let voxelizer = voxelizer.mode(self.mode()).color(color).filter(filter);
+        let voxelizer = voxelizer.keep_transparent(self.keep_transparent).confined(self.confine);
+        match self.interior_color {
+            Some(color) => voxelizer.interior_color(color),
+            None => voxelizer,
+        }
+    }
+
+    /// # Errors
+    /// Options for solids without `--mode solid`, and for surfaces with it.
+    pub fn refuse_contradictions(&self) -> Result<()> {
+        if self.keep_transparent && matches!(self.mode, Some(Mode::Solid(_))) {
+            bail!("--keep-transparent is for surfaces: a solid keeps all its voxels, leave it out");
+        }
+        let of_solids = [
+            ("--fill", self.fill.is_some()),
+            ("--include-surface", self.include_surface),
+            ("--interior-color", self.interior_color.is_some()),
+        ];
+        of_solids.iter().try_for_each(|&(option, is_given)| self.only_for_solids(option, is_given))
+    }
+
+    /// # Errors
+    /// `option` is for solids, is given, and the mode is not solid.
+    pub fn only_for_solids(&self, option: &str, is_given: bool) -> Result<()> {
+        if is_given && !matches!(self.mode, Some(Mode::Solid(_))) {
+            bail!("{option} is for solids: add --mode solid, or leave it out");
+        }
+        Ok(())
+    }
+}
+
+impl PaletteArgs {
+    /// The files that are read.
+    pub fn files(&self) -> impl Iterator<Item = &Path> {
+        self.palette.iter().chain(&self.blocks).map(PathBuf::as_path)
+    }
+
+    /// Warnings about options without effect on a file of `grid` in this format, or on no file.
+    pub fn without_effect(&self, format: Option<GridFormat>, grid: &VoxelGrid) -> Vec<String> {
+        let Self { palette, blocks, dither, plain } = self;
+        let has_palette = format.is_some_and(GridFormat::has_palette);
+        let has_blocks = format.is_some_and(|format| format.blocks(grid).is_some());
+        let of_plain = match format {
+            _ if !plain => None,
+            None => Some("--plain had no effect: no voxels are written".to_owned()),
+            Some(GridFormat::Vox) => Some(
+                "a plain .vox does not hold where the grid lies, its voxel size and which axis was \
+                 up"
+                .to_owned(),
+            ),
+            Some(GridFormat::Schem) => None,
+            Some(other) => {
+                Some(format!("--plain had no effect: .{} has one form", other.extension()))
+            }
+        };
+        [
+            ("--palette", palette.is_some(), has_palette, "palette"),
+            ("--blocks", blocks.is_some(), has_blocks, "blocks"),
+            ("--dither", *dither, has_palette || has_blocks, "palette"),
+        ]
+        .into_iter()
+        .filter(|&(_, is_given, ..)| is_given)
+        .filter_map(|(option, _, is_held, what)| {
+            let why = match format {
+                None => "no voxels are written".to_owned(),
+                Some(format) if !is_held => format!(".{} files hold no {what}", format.extension()),
+                Some(_) if grid.colors.is_none() => "the voxels have no colours".to_owned(),
+                Some(_) => return None,
+            };
+            Some(format!("{option} had no effect: {why}"))
+        })
+        .chain(of_plain)
+        .collect()
+    }
+
+    /// The options for writing formats that have a palette, with the image and the list of blocks.
+    pub fn write_options(&self) -> Result<WriteOptions> {
+        let mut options = WriteOptions::default().with_dither(self.dither).with_plain(self.plain);
+        let blocks = self.blocks.as_deref().map(|path| read_named(path, read_blocks));
+        options.blocks = blocks.transpose()?;
+        let palette = |path: &Path| Ok(Palette::read(path)?);
+        let palette = self.palette.as_deref().map(|path| read_named(path, palette));
+        options.palette = palette.transpose()?;
+        Ok(options)
+    }
+}
+
+/// What `read` finds in the file of an option; an error names the file.
+fn read_named<T>(path: &Path, read: impl FnOnce(&Path) -> Result<T>) -> Result<T> {
+    refuse_folder(path).and_then(|()| read(path)).with_context(|| shown(path))
+}
+
+/// The blocks of a text file: on each line a name and a CSS colour. Empty lines and those that
+/// begin with `//` are skipped.
+fn read_blocks(path: &Path) -> Result<Blocks> {
+    let text = String::from_utf8(fs::read(path)?).ok().context(
+        "is no text: write a block and its CSS colour on each line, such as 'oak_planks #a2834f'",
+    )?;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+    let lines = (1..).zip(text.lines().map(str::trim));
+    let lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with("//"));
+    let blocks: Result<Vec<_>> = lines
+        .map(|(number, line)| {
+            let (name, color) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+            let [r, g, b, _] = css_color(color.trim()).with_context(|| {
+                format!(
+                    "line {number}: needs a block and a CSS colour, such as 'oak_planks #a2834f'"
+                )
+            })?;
+            Ok((name.to_owned(), [r, g, b]))
+        })
+        .collect();
+    Ok(Blocks::new(blocks?)?)
+}
+
+/// The lattice in the JSON file of `--lattice`: by itself, or in what `--json` printed.
+pub fn read_lattice(path: &Path) -> Result<Lattice> {
+    read_named(path, |path| {
+        let mut value: Value = serde_json::from_slice(&fs::read(path)?).context(
+            "is not one JSON object: name what `voxelize ... --json > lattice.json` wrote; of several \
+             meshes keep one line",
+        )?;
+        if let Some(lattice) = value.get_mut("lattice") {
+            value = lattice.take();
+        }
+        serde_json::from_value(value).context("is not a lattice as --json prints it")
+    })
+}
+
+impl ComputeArgs {
+    /// The selected backends; none is started yet.
+    pub fn backends(&self) -> Backends {
+        Backends::new(self.backend, self.adapter.clone())
+    }
+
+    /// # Errors
+    /// Options of a GPU that are without effect: `mode` tests no voxels, or the CPU computes, and
+    /// `compares_backends` does not make a GPU compute too.
+    pub fn refuse_contradictions(&self, mode: Mode, compares_backends: bool) -> Result<()> {
+        if !compares_backends {
+            refuse_adapter_of_cpu(Some(self.backend), self.adapter.as_deref())?;
+            if self.kernel.is_some() && self.backend == BackendChoice::Cpu {
+                bail!("--kernel is for a GPU, but --backend cpu uses none: leave one of them out");
+            }
+        }
+        let tests_columns = match mode {
+            Mode::Solid(solid) => !solid.include_surface && solid.fill != Fill::Flood,
+            mode => mode == Mode::Thin,
+        };
+        if self.kernel.is_some() && tests_columns {
+            bail!("--kernel is for tests of voxels, but columns are tested here: leave it out");
+        }
+        Ok(())
+    }
+
+    /// A warning if --kernel had no effect, as the CPU computed the voxels.
+    pub fn unused_kernel(&self, used: &UsedBackend) -> Option<String> {
+        let is_unused = self.kernel.is_some() && used.adapter.is_none();
+        is_unused.then(|| "--kernel had no effect: the CPU computed the voxels".to_owned())
+    }
+}
+
+/// # Errors
+/// An adapter is named, and the only backend is the CPU.
+pub fn refuse_adapter_of_cpu(backend: Option<BackendChoice>, adapter: Option<&str>) -> Result<()> {
+    if adapter.is_some() && backend == Some(BackendChoice::Cpu) {
+        bail!("--adapter names a GPU, but --backend cpu uses none: leave one of them out");
+    }
+    Ok(())
+}
+
+/// Starts the threads: one pool for all computations.
+pub fn start_threads(number: Option<u16>) -> Result<()> {
+    // 0 threads: one per core.
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(number.unwrap_or(0).into());
+    pool.build_global().context("cannot start the threads: use fewer (--threads)")
+}

@@ -1,0 +1,106 @@
+//! Text of paths, numbers and warnings.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use trivox::base::numbers;
+pub use trivox::base::numbers::{AXES, counted, grouped, short};
+use trivox::engine::{Remedy, Warning};
+
+/// A path as text for JSON. Bytes that are not UTF-8 are written as `\xff`, so that files can be
+/// told apart.
+pub fn path_text(path: impl AsRef<Path>) -> String {
+    let mut text = String::new();
+    for chunk in path.as_ref().as_os_str().as_encoded_bytes().utf8_chunks() {
+        text.push_str(chunk.valid());
+        for byte in chunk.invalid() {
+            // Writing to a string does not fail.
+            _ = write!(text, "\\x{byte:02x}");
+        }
+    }
+    text
+}
+
+/// A path for a message: as [`path_text`], with control characters escaped, so that it is on one
+/// line.
+pub fn shown(path: impl AsRef<Path>) -> String {
+    escaped(&path_text(path))
+}
+
+/// A text with all control characters escaped.
+pub fn escaped(text: &str) -> String {
+    escaped_except(text, &[])
+}
+
+/// A text with the control characters escaped that are not `kept`.
+pub fn escaped_except(text: &str, kept: &[char]) -> String {
+    let mut escaped = String::new();
+    for letter in text.chars() {
+        if letter.is_control() && !kept.contains(&letter) {
+            escaped.extend(letter.escape_default());
+        } else {
+            escaped.push(letter);
+        }
+    }
+    escaped
+}
+
+/// Milliseconds, in a suitable unit.
+pub fn duration(milliseconds: f64) -> String {
+    match milliseconds {
+        t if t < 10.0 => format!("{t:.1} ms"),
+        t if t < 1000.0 => format!("{t:.0} ms"),
+        t => format!("{:.2} s", t / 1000.0),
+    }
+}
+
+/// The dimensions of a grid.
+pub fn sized([x, y, z]: [u32; 3]) -> String {
+    format!("{x} x {y} x {z} voxels")
+}
+
+/// A length with six significant digits.
+pub fn significant(length: f64) -> String {
+    numbers::significant(length, 6)
+}
+
+/// A ratio with six digits, rounded down, so that only 1 is shown as 1.
+pub fn ratio(part: f64) -> String {
+    format!("{:.6}", (part * 1e6).floor() / 1e6)
+}
+
+/// The bounds of voxels, inclusive.
+pub fn range<T: std::fmt::Display>([[x0, y0, z0], [x1, y1, z1]]: &[[T; 3]; 2]) -> String {
+    format!("from ({x0}, {y0}, {z0}) to ({x1}, {y1}, {z1})")
+}
+
+/// The warnings as sentences, with the options of the program that avoid them.
+pub fn sentences(warnings: &[Warning]) -> impl Iterator<Item = String> + '_ {
+    let spelled = |remedy| match remedy {
+        Remedy::Fill(fill) => format!("--fill {fill}"),
+        Remedy::KeepTransparent => "--keep-transparent".to_owned(),
+        Remedy::InteriorColor => "--interior-color".to_owned(),
+    };
+    warnings.iter().map(move |warning| warning.with_remedy(spelled))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg(unix)]
+    fn what_is_not_text_is_escaped() {
+        use std::ffi::OsStr;
+        use std::os::unix::ffi::OsStrExt;
+        let path = Path::new(OsStr::from_bytes(b"a/\xe9\n\xc3\xa9 \xff\xfe.obj"));
+        assert_eq!(path_text(path), "a/\\xe9\n\u{e9} \\xff\\xfe.obj");
+        assert_eq!(shown(path), "a/\\xe9\\n\u{e9} \\xff\\xfe.obj");
+    }
+
+    #[test]
+    fn only_the_whole_is_a_ratio_of_one() {
+        let ratios = [0.0, 0.5, 1.0 - 1e-12, 1.0].map(ratio);
+        assert_eq!(ratios, ["0.000000", "0.500000", "0.999999", "1.000000"]);
+    }
+}

@@ -62,7 +62,20 @@ impl Voxelizer {
     /// It cannot be read, or not placed so; too little memory.
     pub fn place<'a>(&self, source: impl Into<MeshSource<'a>>) -> Result<Placed, VoxelizeError> {
         let Read { mesh, sidecars, warnings, time } = self.read(source.into())?;
-        let mut placed = self.place_moved(&*self.moved(mesh)?)?;
+        let mesh = &*self.moved(mesh)?;
+        let mut placed = self.place_by(|| {
+            let options = self.transform.place_options(mesh, self.place);
+            let lattice = match (&self.lattice, &self.tile) {
+                (None, None) => return place(mesh, &options),
+                (Some(lattice), _) => *lattice,
+                (None, Some(_)) => Lattice::of(mesh, &options)?,
+            };
+            let whole = place_on(mesh, &lattice)?;
+            match &self.tile {
+                Some(tile) => whole.in_window(&lattice.tile(tile)?, self.mode.reach()),
+                None => whole.in_memory(),
+            }
+        })?;
         placed.timings.load = time;
         placed.sidecars = sidecars;
         placed.warnings.splice(..0, warnings);
@@ -95,22 +108,6 @@ impl Voxelizer {
         }
         let mesh = mesh.into_owned();
         Ok(Cow::Owned(self.install(|| self.transform.apply(mesh))??))
-    }
-
-    fn place_moved(&self, mesh: &Mesh) -> Result<Placed, VoxelizeError> {
-        self.place_by(|| {
-            let options = self.transform.place_options(mesh, self.place);
-            let lattice = match (&self.lattice, &self.tile) {
-                (None, None) => return place(mesh, &options),
-                (Some(lattice), _) => *lattice,
-                (None, Some(_)) => Lattice::of(mesh, &options)?,
-            };
-            let whole = place_on(mesh, &lattice)?;
-            match &self.tile {
-                Some(tile) => whole.in_window(&lattice.tile(tile)?, self.mode.reach()),
-                None => whole.in_memory(),
-            }
-        })
     }
 
     /// The first step for a window of a lattice that was chosen before.
@@ -319,38 +316,40 @@ impl Voxelizer {
         mesh: &PlacedMesh,
         voxelized: Voxelized,
     ) -> Result<Voxelized, BackendError> {
-        self.install(|| self.painted(mesh, voxelized))?
-    }
-
-    fn painted(&self, mesh: &PlacedMesh, voxelized: Voxelized) -> Result<Voxelized, BackendError> {
-        let Voxelized { grid, mut warnings, mut timings, fill_report, .. } = voxelized;
-        let window = mesh.kept();
-        let before = window.map(|window| grid.window(&window).occupied());
-        let (Colored { mut grid, mut transparent }, time) = timed(|| self.colored(mesh, grid))?;
-        check_cancelled(&*self.progress)?;
-        timings.color = mesh.appearance().map(|_| time);
-        let without = |attribute| Some(Warning::NoAttribute(attribute, absence(mesh, attribute)?));
-        warnings.extend(self.attributes.iter().filter_map(without));
-        let set: AttributeSet =
-            self.attributes.iter().filter(|&of| absence(mesh, of).is_none()).collect();
-        if !set.is_empty() {
-            let options = self.color_options();
-            let (found, time) = timed(|| attributes(mesh, &grid, set, &options, &*self.progress))?;
-            timings.attributes = Some(time);
-            grid.attributes = Some(found);
-        }
-        if let Some((window, before)) = window.zip(before) {
-            grid = grid.window(&window);
-            transparent = before - grid.occupied();
-        }
-        let of_voxels = || Warning::of_voxels(mesh, &grid, self.mode, self.interior, transparent);
-        // The doubt about an empty solid already says why it is empty.
-        let is_explained =
-            warnings.contains(&Warning::Fill(FillWarning::Nothing)) && !mesh.is_missed();
-        let is_new = |warning: &Warning| !is_explained || !matches!(warning, Warning::Empty { .. });
-        warnings.extend(of_voxels().filter(is_new));
-        warnings.extend(Warning::of_size(mesh, &grid, self.place.sizing));
-        Ok(Voxelized { grid, transparent, warnings, timings, fill_report, ..voxelized })
+        self.install(|| {
+            let Voxelized { grid, mut warnings, mut timings, fill_report, .. } = voxelized;
+            let window = mesh.kept();
+            let before = window.map(|window| grid.window(&window).occupied());
+            let (Colored { mut grid, mut transparent }, time) = timed(|| self.colored(mesh, grid))?;
+            check_cancelled(&*self.progress)?;
+            timings.color = mesh.appearance().map(|_| time);
+            let without =
+                |attribute| Some(Warning::NoAttribute(attribute, absence(mesh, attribute)?));
+            warnings.extend(self.attributes.iter().filter_map(without));
+            let set: AttributeSet =
+                self.attributes.iter().filter(|&of| absence(mesh, of).is_none()).collect();
+            if !set.is_empty() {
+                let options = self.color_options();
+                let (found, time) =
+                    timed(|| attributes(mesh, &grid, set, &options, &*self.progress))?;
+                timings.attributes = Some(time);
+                grid.attributes = Some(found);
+            }
+            if let Some((window, before)) = window.zip(before) {
+                grid = grid.window(&window);
+                transparent = before - grid.occupied();
+            }
+            let of_voxels =
+                || Warning::of_voxels(mesh, &grid, self.mode, self.interior, transparent);
+            // The doubt about an empty solid already says why it is empty.
+            let is_explained =
+                warnings.contains(&Warning::Fill(FillWarning::Nothing)) && !mesh.is_missed();
+            let is_new =
+                |warning: &Warning| !is_explained || !matches!(warning, Warning::Empty { .. });
+            warnings.extend(of_voxels().filter(is_new));
+            warnings.extend(Warning::of_size(mesh, &grid, self.place.sizing));
+            Ok(Voxelized { grid, transparent, warnings, timings, fill_report, ..voxelized })
+        })?
     }
 
     /// The grid in the colours asked for, without transparent voxels.

@@ -76,6 +76,15 @@ pub fn print_json(value: &impl Serialize) -> Result<()> {
     print(&serde_json::to_string(value)?)
 }
 
+/// Writes `value` as JSON or as `text` to standard output.
+pub fn print_as(
+    is_json: bool,
+    value: &impl Serialize,
+    text: impl FnOnce() -> String,
+) -> Result<()> {
+    if is_json { print_json(value) } else { print(&text()) }
+}
+
 impl ReportArgs {
     /// Prints warnings and `text` to standard error, and the report as JSON to standard output.
     pub fn print(
@@ -102,11 +111,8 @@ impl ReportArgs {
         text: impl FnOnce() -> String,
     ) -> Result<()> {
         print_warnings(warnings, self.quiet);
-        let printed = match (self.json, self.quiet) {
-            (true, _) => print_json(report),
-            (false, true) => Ok(()),
-            (false, false) => print(&text()),
-        };
+        let is_silent = self.quiet && !self.json;
+        let printed = if is_silent { Ok(()) } else { print_as(self.json, report, text) };
         printed.or_else(|error| if error.is::<StdoutClosed>() { Ok(()) } else { Err(error) })
     }
 }

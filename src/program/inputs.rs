@@ -22,9 +22,6 @@ const STDIN: &str = "standard input";
 const LIST: &str = "@";
 
 /// The meshes that `args` name, and whether one of them stands for several.
-///
-/// # Errors
-/// A list that cannot be read or is empty.
 pub fn meshes(args: &[PathBuf], recursive: bool) -> Result<(Vec<Task>, bool)> {
     let mut meshes: Vec<Task> = Vec::new();
     let mut has_list = false;
@@ -140,9 +137,6 @@ pub fn with_stdin_named(text: &str) -> Cow<'_, str> {
 }
 
 /// Copies standard input to a temporary file if a command names it as `-`, and replaces that name.
-///
-/// # Errors
-/// No format is given; standard input is used twice; it cannot be copied.
 pub fn replace_stdin(cli: &mut Cli) -> Result<Option<CopyFolder>> {
     let job = &mut cli.job;
     let (paths, cli::Input { input_format: format }) = match &mut cli.command {

@@ -98,8 +98,7 @@ impl VoxelArgs {
         }
     }
 
-    /// # Errors
-    /// Options for solids without `--mode solid`, and for surfaces with it.
+    /// Refuses options for solids without `--mode solid`, and options for surfaces with it.
     pub fn refuse_contradictions(&self) -> Result<()> {
         if self.keep_transparent && matches!(self.mode, Some(Mode::Solid(_))) {
             bail!("--keep-transparent is for surfaces: a solid keeps all its voxels, leave it out");
@@ -112,8 +111,7 @@ impl VoxelArgs {
         of_solids.iter().try_for_each(|&(option, is_given)| self.only_for_solids(option, is_given))
     }
 
-    /// # Errors
-    /// `option` is for solids, is given, and the mode is not solid.
+    /// Refuses an `option` that is for solids, if it is given and the mode is not solid.
     pub fn only_for_solids(&self, option: &str, is_given: bool) -> Result<()> {
         if is_given && !matches!(self.mode, Some(Mode::Solid(_))) {
             bail!("{option} is for solids: add --mode solid, or leave it out");
@@ -226,8 +224,7 @@ impl ComputeArgs {
         Backends::new(self.backend, self.adapter.clone())
     }
 
-    /// # Errors
-    /// Options of a GPU that are without effect: `mode` tests no voxels, or the CPU computes, and
+    /// Refuses options of a GPU without effect: `mode` tests no voxels, or the CPU computes, and
     /// `compares_backends` does not make a GPU compute too.
     pub fn refuse_contradictions(&self, mode: Mode, compares_backends: bool) -> Result<()> {
         if !compares_backends {
@@ -253,8 +250,7 @@ impl ComputeArgs {
     }
 }
 
-/// # Errors
-/// An adapter is named, and the only backend is the CPU.
+/// Refuses the name of an adapter if the CPU is the only backend.
 pub fn refuse_adapter_of_cpu(backend: Option<BackendChoice>, adapter: Option<&str>) -> Result<()> {
     if adapter.is_some() && backend == Some(BackendChoice::Cpu) {
         bail!("--adapter names a GPU, but --backend cpu uses none: leave one of them out");

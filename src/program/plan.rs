@@ -11,7 +11,7 @@ use crate::cli::{Cli, Job};
 use crate::inputs::{self, is_read_grid};
 use crate::options::DEFAULT_RES;
 use crate::text::shown;
-use crate::write::destination::{Destination, Outputs};
+use crate::write::destination::{self, Outputs};
 
 /// One mesh to voxelize.
 #[derive(Debug, Clone)]
@@ -48,23 +48,19 @@ pub struct Plan {
 
 impl Plan {
     /// Determines the tasks of `job`, and creates the output folders.
-    ///
-    /// # Errors
-    /// An unreadable list; two meshes with one output; a folder that is not writable.
     pub fn new(job: &Job) -> Result<Self> {
         refuse_likely_mistakes(job)?;
         let (mut tasks, has_list) = inputs::meshes(&job.meshes, job.recursive)?;
         let warnings = inputs::leave_out_repeated(&mut tasks);
         let named = tasks.len();
         let several = named + warnings.len() > 1 || has_list || job.shard.is_some();
-        let destination = Destination::new(job, several)?;
         // Outputs of all shards are checked, so that no shard overwrites another's file.
-        destination.assign(&mut tasks)?;
+        let folder = destination::assign(job, several, &mut tasks)?;
         let outputs = Outputs::of(&tasks);
         if let Some(shard) = job.shard {
             tasks = shard.of(tasks, |task| work(&task.mesh, job));
         }
-        destination.prepare(&tasks)?;
+        folder.map_or(Ok(()), |folder| destination::prepare(folder, &tasks))?;
         Ok(Self { tasks, outputs, named, several, warnings })
     }
 }

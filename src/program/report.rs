@@ -51,10 +51,8 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// Reports the result of `task`.
-    ///
-    /// # Errors
-    /// Standard output cannot be written to, or is [`StdoutClosed`] and no output remains to be made.
+    /// Reports the result of `task`. An error ends the run: standard output cannot be written
+    /// to, or is [`StdoutClosed`] and no output remains to be made.
     pub fn take(&mut self, task: &Task, result: Result<Outcome>) -> Result<()> {
         let failed = |error| Outcome::Failed(Failure::new(&task.mesh, &error));
         let outcome = result.unwrap_or_else(failed);

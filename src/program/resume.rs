@@ -66,9 +66,6 @@ pub fn options(job: &Job, lattice: Option<&Lattice>, write: &WriteOptions) -> St
 
 impl Origin {
     /// The origin of the voxels that `options` make of `mesh` in its present state.
-    ///
-    /// # Errors
-    /// The file cannot be read, or only once.
     pub fn new(options: &str, mesh: &Path) -> io::Result<Self> {
         if !fs::metadata(mesh)?.is_file() {
             return Err(io::Error::other("the mesh is a pipe, which can be read only once"));
@@ -105,10 +102,7 @@ pub fn kept(task: &Task, origin: &Origin) -> Option<Skipped> {
 }
 
 /// Writes a record that the file of `task` has this `origin` and these sidecar files. Devices and
-/// pipes have none.
-///
-/// # Errors
-/// The record cannot be written; a sidecar file was changed after it was read.
+/// pipes have none. Fails if a sidecar file was changed after it was read.
 pub fn remember(
     task: &Task,
     origin: Origin,

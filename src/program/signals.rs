@@ -20,9 +20,6 @@ pub struct CopyFolder(TempDir);
 
 impl CopyFolder {
     /// Creates the folder in the system's folder for temporary files. A process has one.
-    ///
-    /// # Errors
-    /// It cannot be created.
     pub fn new() -> Result<Self> {
         let folder = tempfile::Builder::new().prefix("voxelize-").tempdir()?;
         _ = COPY.set(folder.path().to_owned());
@@ -40,9 +37,6 @@ impl CopyFolder {
 ///
 /// SIGXFSZ is caught and does not end it: the write past the limit of `ulimit -f` fails, and that
 /// error names the file. A signal that is ignored from the start, as by `nohup`, stays ignored.
-///
-/// # Errors
-/// Signals cannot be handled.
 #[cfg(unix)]
 pub fn handle(is_json: bool) -> Result<()> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXCPU, SIGXFSZ};
@@ -76,9 +70,6 @@ fn ignored() -> u64 {
 }
 
 /// As on Unix.
-///
-/// # Errors
-/// Interrupts cannot be handled.
 #[cfg(not(unix))]
 pub fn handle(is_json: bool) -> Result<()> {
     ctrlc::set_handler(move || stop("interrupted", 130, is_json))

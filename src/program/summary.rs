@@ -114,9 +114,6 @@ pub struct Timings {
 }
 
 /// Runs `step`; returns its result and its time in milliseconds.
-///
-/// # Errors
-/// Errors of `step`.
 pub fn timed<T, E>(step: impl FnOnce() -> Result<T, E>) -> Result<(T, f64), E> {
     let start = Instant::now();
     let result = step()?;

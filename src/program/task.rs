@@ -50,9 +50,6 @@ pub struct Run<'a> {
 
 impl Run<'_> {
     /// Runs `task` by `voxelizer`, with the shared options and a share of the memory.
-    ///
-    /// # Errors
-    /// Bad input; a failed backend; an output that cannot be written; a bug; the time is over.
     pub fn task(&self, task: &Task, voxelizer: &Voxelizer) -> Result<Outcome> {
         let deadline = Arc::new(Deadline::new(self.progress.clone(), self.job.time_limit));
         let voxelizer = voxelizer.clone().progress(deadline.clone());

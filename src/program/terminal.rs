@@ -42,9 +42,6 @@ impl TerminalProgress {
     }
 
     /// Reads the grid in a file, in `memory` if that is given.
-    ///
-    /// # Errors
-    /// As [`read_grid_with`], with the name of the file.
     pub fn load(&self, path: &Path, memory: Option<ByteSize>) -> Result<LoadedGrid> {
         let memory = memory.map_or(u64::MAX, |size| size.as_u64());
         let read = read_grid_with(path, &ReadOptions::default().with_memory(memory), self);

@@ -101,9 +101,6 @@ pub struct Cli {
 
 impl Cli {
     /// The arguments of this process, and whether `--json` is one of them.
-    ///
-    /// # Errors
-    /// Bad usage; help or the version is asked for.
     pub fn of_process() -> Result<(Self, bool), clap::Error> {
         let mut matches = Self::command().try_get_matches()?;
         let of_command = matches.subcommand().map_or(&matches, |(_, of_command)| of_command);

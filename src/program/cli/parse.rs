@@ -24,9 +24,6 @@ pub fn parse_pixels(text: &str) -> Result<[u32; 2], String> {
 }
 
 /// Parses the value of `--color`.
-///
-/// # Errors
-/// Neither a keyword nor a CSS colour; the message lists the keywords.
 pub fn parse_color(text: &str) -> Result<ColorSource, String> {
     match text {
         "auto" => Ok(ColorSource::Mesh),

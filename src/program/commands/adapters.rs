@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::ExitStatus;
 use crate::cli::AdaptersArgs;
-use crate::console::{print, print_json};
+use crate::console::print_as;
 
 #[derive(Debug, Serialize)]
 struct Row {
@@ -18,26 +18,23 @@ struct Row {
 }
 
 /// Lists them.
-///
-/// # Errors
-/// Standard output is closed.
 pub fn run(args: &AdaptersArgs) -> Result<ExitStatus> {
     let rows = rows();
-    if args.json {
-        print_json(&rows)?;
-        return Ok(ExitStatus::Done);
-    }
+    print_as(args.json, &rows, || table(&rows))?;
+    Ok(ExitStatus::Done)
+}
+
+fn table(rows: &[Row]) -> String {
     if rows.is_empty() {
-        print("no GPU adapter: voxelize computes on the CPU")?;
+        return "no GPU adapter: voxelize computes on the CPU".to_owned();
     }
     let width = rows.iter().map(|row| row.adapter.len()).max().unwrap_or(0);
-    for row in rows {
-        let kind = if row.software { "software" } else { "hardware" };
-        let problem =
-            row.problem.map(|problem| format!(", not usable: {problem}")).unwrap_or_default();
-        print(&format!("{:width$}  {kind}, {}{problem}", row.adapter, row.driver))?;
-    }
-    Ok(ExitStatus::Done)
+    let line = |Row { adapter, driver, software, problem, .. }: &Row| {
+        let kind = if *software { "software" } else { "hardware" };
+        let problem = problem.as_ref().map(|problem| format!(", not usable: {problem}"));
+        format!("{adapter:width$}  {kind}, {driver}{}", problem.unwrap_or_default())
+    };
+    rows.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(feature = "gpu")]

@@ -13,9 +13,6 @@ use crate::write::output::Output;
 use crate::write::sink::{Inputs, Written, refuse_shared_stdout};
 
 /// Reads the grid, writes it, and reports what the new file does not hold.
-///
-/// # Errors
-/// The grid cannot be read, the format cannot hold it, or the file cannot be written.
 pub fn run(args: &ConvertArgs) -> Result<ExitStatus> {
     let Some(to) = args.output.as_ref().or(args.to.as_ref()) else {
         bail!("name the file to write: voxelize convert A B");

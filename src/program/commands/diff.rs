@@ -29,9 +29,6 @@ const ONLY_IN: [Rgba; 2] = [[213, 94, 0, 255], [0, 114, 178, 255]];
 const SHOWS_THROUGH: f64 = 0.75;
 
 /// Reads both grids, reports how they differ, and draws the difference if requested.
-///
-/// # Errors
-/// A file cannot be read, the picture cannot be written, or standard output cannot be written to.
 pub fn run(args: &DiffArgs) -> Result<ExitStatus> {
     let inputs = Inputs::new([&*args.a, &*args.b]);
     let sink = args.preview.as_ref().map(|path| preview(path, &inputs)).transpose()?;

@@ -6,7 +6,7 @@ use trivox::formats::{GridFormat, GridSpec, MESH_FORMATS, MeshSpec};
 
 use crate::ExitStatus;
 use crate::cli::FormatsArgs;
-use crate::console::{print, print_json};
+use crate::console::print_as;
 
 #[derive(Debug, Serialize)]
 struct Row {
@@ -21,16 +21,9 @@ struct Row {
 }
 
 /// Prints the table of formats.
-///
-/// # Errors
-/// Standard output cannot be written to.
 pub fn run(args: &FormatsArgs) -> Result<ExitStatus> {
     let rows = rows();
-    if args.json {
-        print_json(&rows)?;
-    } else {
-        print(&table(&rows))?;
-    }
+    print_as(args.json, &rows, || table(&rows))?;
     Ok(ExitStatus::Done)
 }
 

@@ -19,16 +19,13 @@ use trivox::{Cpu, Mesh, NoProgress, Place, PlaceOptions, Sizing, Topology, Voxel
 
 use crate::ExitStatus;
 use crate::cli::InfoArgs;
-use crate::console::{ErrorReport, StdoutClosed, print, print_error, print_json};
+use crate::console::{ErrorReport, StdoutClosed, print, print_as, print_error, print_json};
 use crate::grids::{block_lines, described};
 use crate::inputs::{is_read_grid, sorted};
 use crate::terminal::TerminalProgress;
 use crate::text::{counted, escaped, grouped, range, short, shown, significant, sized};
 
 /// Reads the file and describes it.
-///
-/// # Errors
-/// The file cannot be read, or standard output is closed.
 pub fn run(args: &InfoArgs) -> Result<ExitStatus> {
     if args.file.is_dir() {
         return table(args);
@@ -39,11 +36,11 @@ pub fn run(args: &InfoArgs) -> Result<ExitStatus> {
     check_known_extension(&args.file).with_context(named)?;
     if is_mesh(&args.file) {
         let info = MeshInfo::read(&args.file, args.confine).with_context(named)?;
-        if args.json { print_json(&info) } else { print(&info.text()) }?;
+        print_as(args.json, &info, || info.text())?;
     } else {
         let loaded = TerminalProgress::default().load(&args.file, args.read.memory)?;
         let info = GridInfo::new(loaded, &args.file);
-        if args.json { print_json(&info) } else { print(&info.text()) }?;
+        print_as(args.json, &info, || info.text())?;
     }
     Ok(ExitStatus::Done)
 }

@@ -18,10 +18,6 @@ use crate::write::output::Output;
 use crate::write::sink::{Inputs, Written, refuse_shared_stdout};
 
 /// Reads the tiles, puts them together where they lie, and writes the whole.
-///
-/// # Errors
-/// A tile is missing, cannot be read, or does not say where it lies; they do not fit together; the
-/// file cannot be written.
 pub fn run(args: &JoinArgs) -> Result<ExitStatus> {
     refuse_shared_stdout(args.report.json, &args.output)?;
     let options = args.write.palette.write_options()?;
@@ -67,9 +63,7 @@ pub fn run(args: &JoinArgs) -> Result<ExitStatus> {
 }
 
 /// The dimensions of the whole grid, if the files say that they are its parts.
-///
-/// # Errors
-/// They are parts of several grids, or only some are parts.
+/// Refuses parts of several grids, or of one grid and none.
 fn whole_of(paths: &[PathBuf], parts: &[Option<Part>]) -> Result<Option<[u32; 3]>> {
     let wholes: Vec<_> = parts.iter().map(|part| part.map(|part| part.of)).collect();
     let Some(first) = wholes.first().copied() else { return Ok(None) };
@@ -84,8 +78,7 @@ fn whole_of(paths: &[PathBuf], parts: &[Option<Part>]) -> Result<Option<[u32; 3]
     bail!("{}, but {}: join the files of one run", described(0), described(other))
 }
 
-/// # Errors
-/// All files have names of tiles, but one of the tiles is not among them.
+/// Refuses files that all have names of tiles, if one of the tiles is not among them.
 fn refuse_missing(paths: &[PathBuf]) -> Result<()> {
     let Some(mut tiles) = paths.iter().map(|path| tile_named(path)).collect::<Option<Vec<_>>>()
     else {

@@ -10,9 +10,6 @@ use crate::cli::Cli;
 use crate::console::print;
 
 /// Prints the completion script of a shell.
-///
-/// # Errors
-/// Standard output cannot be written to.
 pub fn completions(shell: Shell) -> Result<ExitStatus> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "voxelize", &mut script);
@@ -20,9 +17,6 @@ pub fn completions(shell: Shell) -> Result<ExitStatus> {
 }
 
 /// Prints the manual page: the main command, then all others.
-///
-/// # Errors
-/// As [`completions`].
 pub fn page() -> Result<ExitStatus> {
     // The version alone: its other lines would break the page's header.
     let mut command = Cli::command().version(env!("CARGO_PKG_VERSION"));

@@ -25,10 +25,6 @@ use crate::write::pictures::{Kind, Pictures, check_extension};
 use crate::write::sink::{Inputs, Names, Written, refuse_shared_stdout};
 
 /// Reads the grid, draws it and writes the pictures.
-///
-/// # Errors
-/// Bad usage; a file that cannot be read; a mesh that cannot be voxelized; an output that cannot be
-/// written.
 pub fn run(args: &RenderArgs) -> Result<ExitStatus> {
     let target = &*args.target();
     let to_stdout = target.as_os_str() == "-";
@@ -91,9 +87,6 @@ struct Card {
 }
 
 /// The selected GPU, or `None` for the CPU; `--adapter` alone selects a GPU.
-///
-/// # Errors
-/// There is no such GPU, or it cannot be opened; an adapter is named for the CPU.
 fn card(args: &RenderArgs) -> Result<Option<Card>> {
     let name = args.adapter.as_deref();
     refuse_adapter_of_cpu(args.backend, name)?;

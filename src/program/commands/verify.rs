@@ -24,9 +24,6 @@ use crate::text::{
 };
 
 /// Reads the mesh and the grid, and reports the wrong voxels.
-///
-/// # Errors
-/// Bad usage; a file that cannot be read; a mesh that cannot be placed; a failed backend.
 pub fn run(args: &VerifyArgs) -> Result<ExitStatus> {
     let compute = &args.compute;
     compute.refuse_contradictions(args.voxels.mode(), false)?;

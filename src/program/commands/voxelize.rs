@@ -21,9 +21,6 @@ use crate::write::sink::{Inputs, refuse_shared_stdout};
 use crate::{ExitStatus, inputs, resume};
 
 /// Runs the job.
-///
-/// # Errors
-/// Bad usage; a list or an option's file that cannot be read; an output folder that cannot be made.
 pub fn run(mut job: Job) -> Result<ExitStatus> {
     if job.distance.is_some() {
         job.voxels.mode = Some(Mode::Solid(Solid::default()));

@@ -16,18 +16,6 @@ use crate::cli::Job;
 use crate::plan::Task;
 use crate::text::shown;
 
-/// The outputs of a run.
-#[derive(Debug, Clone)]
-pub enum Destination {
-    /// No file is written.
-    Nowhere,
-    /// One file or device; `-` is standard output.
-    File(PathBuf),
-    /// One file per mesh in a folder, in the mesh's folder below that, with the mesh's name, the
-    /// tile's suffix if any, and this format's extension.
-    Folder(PathBuf, GridFormat, String),
-}
-
 /// The parts of the name of a tile's file, before the extension.
 const TILE: &str = ".tile-";
 const OF: &str = "-of-";
@@ -38,100 +26,87 @@ pub fn tile_named(path: &Path) -> Option<Tile> {
     tile.replacen(OF, "/", 1).parse().ok()
 }
 
-impl Destination {
-    /// Interprets the output of `job`: as a folder if it is one, if its name ends like one, or if
-    /// there are `several` meshes. With several meshes, a name with an extension is refused as a
-    /// likely mistake.
-    ///
-    /// # Errors
-    /// Several meshes cannot be written to one file.
-    pub fn new(job: &Job, several: bool) -> Result<Self> {
-        let Some(path) = &job.output else {
-            return Ok(Self::Nowhere);
-        };
-        let to_stdout = path == Path::new("-");
-        let is_folder = path.is_dir() || path.to_string_lossy().ends_with(is_separator);
-        if to_stdout || !(is_folder || several) {
-            if several {
-                bail!("standard output takes the voxels of one mesh: name a folder");
-            }
-            return Ok(Self::File(path.clone()));
+/// The folder of the outputs of `job`: its output if that is a folder, if its name ends like one, or
+/// if there are `several` meshes. With several meshes, a name with an extension is refused as a
+/// likely mistake.
+fn folder(job: &Job, several: bool) -> Result<Option<&Path>> {
+    let Some(path) = job.output.as_deref() else { return Ok(None) };
+    let to_stdout = path == Path::new("-");
+    let is_folder = path.is_dir() || path.to_string_lossy().ends_with(is_separator);
+    if to_stdout || !(is_folder || several) {
+        if several {
+            bail!("standard output takes the voxels of one mesh: name a folder");
         }
-        if !is_folder && (path.exists() || path.extension().is_some()) {
-            return Err(anyhow!("names a file, but several meshes need a folder: end it with /"))
-                .with_context(|| shown(path));
-        }
-        let default = job.distance.map_or(GridFormat::Vox, |_| GridFormat::Vdb);
-        // Tiles of a mesh may share the folder.
-        let suffix = job.tile.map(|tile| format!("{TILE}{tile}").replace('/', OF));
-        let format = job.format.unwrap_or(default);
-        Ok(Self::Folder(path.clone(), format, suffix.unwrap_or_default()))
+        return Ok(None);
     }
+    if !is_folder && (path.exists() || path.extension().is_some()) {
+        return Err(anyhow!("names a file, but several meshes need a folder: end it with /"))
+            .with_context(|| shown(path));
+    }
+    Ok(Some(path))
+}
 
-    /// Sets the output file of each of `tasks`, if there is an output.
-    ///
-    /// # Errors
-    /// Two meshes would have the same output, or an output is one of the meshes.
-    pub fn assign(&self, tasks: &mut [Task]) -> Result<()> {
-        let inputs: HashSet<PathBuf> = tasks.iter().map(|task| resolved(&task.mesh)).collect();
-        let mut meshes_by_target = HashMap::new();
-        for Task { mesh, below, target } in tasks {
-            let path = match self {
-                Self::Nowhere => continue,
-                Self::File(path) => path.clone(),
-                Self::Folder(folder, format, suffix) => {
-                    let stem = mesh.file_stem().context("is a folder: name a file in it");
-                    let mut name = stem.with_context(|| shown(&*mesh))?.to_owned();
-                    name.push(suffix);
-                    name.push(".");
-                    name.push(format.extension());
-                    folder.join(below).join(name)
-                }
-            };
-            let key = resolved(&path);
-            if inputs.contains(&key) {
-                bail!(
-                    "{}: would overwrite an input: name another file, or a folder of its own",
-                    shown(&path)
-                );
+/// Sets the output of each of `tasks`, if `job` has one: its file, device or standard output (`-`),
+/// or files in its folder, which is returned. A file in a folder lies in the mesh's folder below
+/// that, and has the mesh's name, the tile's suffix if any, and the extension of the format. Refuses
+/// two meshes with one output, and an output that is one of the meshes.
+pub fn assign<'a>(job: &'a Job, several: bool, tasks: &mut [Task]) -> Result<Option<&'a Path>> {
+    let folder = folder(job, several)?;
+    let Some(output) = &job.output else { return Ok(None) };
+    let default = job.distance.map_or(GridFormat::Vox, |_| GridFormat::Vdb);
+    let extension = job.format.unwrap_or(default).extension();
+    // Tiles of a mesh may share the folder.
+    let suffix = job.tile.map(|tile| format!("{TILE}{tile}").replace('/', OF)).unwrap_or_default();
+    let inputs: HashSet<PathBuf> = tasks.iter().map(|task| resolved(&task.mesh)).collect();
+    let mut meshes_by_target = HashMap::new();
+    for Task { mesh, below, target } in tasks {
+        let path = match folder {
+            None => output.clone(),
+            Some(folder) => {
+                let stem = mesh.file_stem().context("is a folder: name a file in it");
+                let mut name = stem.with_context(|| shown(&*mesh))?.to_owned();
+                name.push(format!("{suffix}.{extension}"));
+                folder.join(below).join(name)
             }
-            if let Some(other) = meshes_by_target.insert(key, &*mesh) {
-                bail!(
-                    "{}: {} and {} would both be written there: {}",
-                    shown(&path),
-                    shown(other),
-                    shown(&*mesh),
-                    way_out(other, mesh)
-                );
-            }
-            *target = Some(path);
-        }
-        Ok(())
-    }
-
-    /// Creates the folder and those of `tasks` if necessary, and checks that they are writable.
-    pub fn prepare(&self, tasks: &[Task]) -> Result<()> {
-        let Self::Folder(folder, format, _) = self else {
-            return Ok(());
         };
-        let targets = tasks.iter().filter_map(|task| task.target.as_deref());
-        let below: BTreeSet<&Path> = targets.map(folder_of).collect();
-        for folder in iter::once(&**folder).chain(below) {
-            let named = || shown(folder);
-            let made = fs::create_dir_all(folder).map_err(|error| match error.kind() {
-                ErrorKind::AlreadyExists | ErrorKind::NotADirectory => {
-                    anyhow!(
-                        "a file lies where the folder belongs: remove it, or name another folder"
-                    )
-                }
-                _ => anyhow::Error::from(WriteError::from(error)).context("cannot make the folder"),
-            });
-            made.with_context(named)?;
-            let file = TemporaryFile::beside(&folder.join(format.extension()));
-            file.map(drop).with_context(named)?;
+        let key = resolved(&path);
+        if inputs.contains(&key) {
+            bail!(
+                "{}: would overwrite an input: name another file, or a folder of its own",
+                shown(&path)
+            );
         }
-        Ok(())
+        if let Some(other) = meshes_by_target.insert(key, &*mesh) {
+            bail!(
+                "{}: {} and {} would both be written there: {}",
+                shown(&path),
+                shown(other),
+                shown(&*mesh),
+                way_out(other, mesh)
+            );
+        }
+        *target = Some(path);
     }
+    Ok(folder)
+}
+
+/// Creates `folder` and those of `tasks` if necessary, and checks that they are writable.
+pub fn prepare(folder: &Path, tasks: &[Task]) -> Result<()> {
+    let targets = tasks.iter().filter_map(|task| task.target.as_deref());
+    let below: BTreeSet<&Path> = targets.map(folder_of).collect();
+    for folder in iter::once(folder).chain(below) {
+        let named = || shown(folder);
+        let made = fs::create_dir_all(folder).map_err(|error| match error.kind() {
+            ErrorKind::AlreadyExists | ErrorKind::NotADirectory => {
+                anyhow!("a file lies where the folder belongs: remove it, or name another folder")
+            }
+            _ => anyhow::Error::from(WriteError::from(error)).context("cannot make the folder"),
+        });
+        made.with_context(named)?;
+        // The name of the file beside it has no meaning.
+        TemporaryFile::beside(&folder.join("voxels")).map(drop).with_context(named)?;
+    }
+    Ok(())
 }
 
 /// The outputs of all meshes of a run.

@@ -28,10 +28,6 @@ pub struct Output {
 
 impl Output {
     /// Checks that `path` has a known extension, is writable and is none of `inputs`.
-    ///
-    /// # Errors
-    /// An unknown extension, or none for standard output; a folder; a folder that is missing or not
-    /// writable; one of `inputs`.
     pub fn new(path: &Path, format: Option<GridFormat>, inputs: &Inputs) -> Result<Self> {
         if path == Path::new("-") {
             let format = format.context("standard output: give the format with --format")?;
@@ -158,8 +154,7 @@ impl Output {
     }
 }
 
-/// # Errors
-/// `path` has the extension of another format.
+/// Refuses a `path` with the extension of another format.
 fn refuse_other_extension(path: &Path, format: GridFormat) -> Result<()> {
     match GridFormat::of_path(path) {
         Ok(other) if other != format => bail!(

@@ -62,9 +62,6 @@ impl Kind {
 impl Pictures {
     /// The destination at `path` of one picture, or of `frames` pictures, at `fps` pictures per
     /// second. `path` must be none of `inputs`.
-    ///
-    /// # Errors
-    /// An invalid destination; `fps` with numbered files.
     pub fn new(
         path: &Path,
         inputs: &Inputs,
@@ -195,18 +192,12 @@ pub fn preview_options() -> RenderOptions {
 }
 
 /// The destination of a picture besides the main output, which must be none of `inputs`.
-///
-/// # Errors
-/// `path` is not suitable.
 pub fn preview(path: &Path, inputs: &Inputs) -> Result<Sink> {
     check_extension(path).with_context(|| shown(path))?;
     Sink::new(path, inputs)
 }
 
 /// Draws `grid` with [`preview_options`], in the colours `painted` if a file has others.
-///
-/// # Errors
-/// The picture cannot be written.
 pub fn draw(
     grid: &VoxelGrid,
     painted: Option<Colors>,
@@ -220,9 +211,6 @@ pub fn draw(
 }
 
 /// Checks the extension of a picture.
-///
-/// # Errors
-/// The extension is not `.png`.
 pub fn check_extension(path: &Path) -> Result<()> {
     let extension = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
     match &extension[..] {
@@ -249,9 +237,6 @@ struct Pattern {
 
 impl Pattern {
     /// Parses a name; `None` without a placeholder.
-    ///
-    /// # Errors
-    /// Several placeholders, or a malformed one.
     fn parse(name: &str) -> Result<Option<Self>> {
         let Some(start) = name.find(['#', '%']) else { return Ok(None) };
         let (before, place) = name.split_at(start);

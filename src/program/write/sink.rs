@@ -63,8 +63,7 @@ impl Inputs {
         Ok(of(&in_color.load_file(path)?.sidecars))
     }
 
-    /// # Errors
-    /// `path` is one of them.
+    /// Refuses `path` if it is one of them.
     pub fn refuse(&self, path: &Path) -> Result<()> {
         match fs::canonicalize(path) {
             Ok(path) if self.0.contains(&path) => {
@@ -86,9 +85,6 @@ enum Target {
 
 impl Sink {
     /// Checks that `path` is writable and is none of `inputs`.
-    ///
-    /// # Errors
-    /// A folder; a folder that is missing or not writable; one of `inputs`.
     pub fn new(path: &Path, inputs: &Inputs) -> Result<Self> {
         let inputs = inputs.clone();
         if path == Path::new("-") {
@@ -214,10 +210,7 @@ impl Written {
     }
 
     /// Renames all files, the open one last.
-    ///
-    /// # Errors
-    /// The operating system cannot rename a file, which leaves an existing one unchanged; the
-    /// message lists those already renamed.
+    /// If one cannot be renamed, the message lists those already renamed.
     pub fn finish(mut self) -> Result<Self> {
         if !self.files.is_empty() {
             self.files.rotate_left(1);
@@ -243,8 +236,7 @@ impl fmt::Display for Names {
     }
 }
 
-/// # Errors
-/// Both the report, as JSON, and the file `output` would go to standard output.
+/// Refuses to write both the report, as JSON, and the file `output` to standard output.
 pub fn refuse_shared_stdout(is_json: bool, output: &Path) -> Result<()> {
     if is_json && output == Path::new("-") {
         bail!("--json and -o - both write to standard output: leave one of them out");
@@ -252,8 +244,7 @@ pub fn refuse_shared_stdout(is_json: bool, output: &Path) -> Result<()> {
     Ok(())
 }
 
-/// # Errors
-/// `path` is a folder.
+/// Refuses a folder.
 pub fn refuse_folder(path: &Path) -> Result<()> {
     if path.is_dir() {
         bail!("is a folder: name a file in it");

@@ -24,10 +24,6 @@ mod picture;
 mod text;
 
 /// Reads the grid, and prints or draws the slice.
-///
-/// # Errors
-/// Bad usage; a file that cannot be read; a layer outside the grid; an output that cannot be
-/// written.
 pub fn run(args: &SliceArgs) -> Result<ExitStatus> {
     let sink = args.output.as_ref().map(|output| {
         refuse_shared_stdout(args.json, output)?;

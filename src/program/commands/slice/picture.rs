@@ -42,8 +42,7 @@ impl Drawing {
         Self { size, scale: scale.unwrap_or(fitting) }
     }
 
-    /// # Errors
-    /// The picture would be too large.
+    /// Refuses a picture that would be too large.
     pub fn check(&self) -> Result<()> {
         let longest = self.size[0].max(self.size[1]);
         if u64::from(longest) * u64::from(self.scale) > u64::from(MAX_SIDE) {
@@ -63,9 +62,6 @@ impl Drawing {
     }
 
     /// Draws the rows of the slice, the top one first, as PNG.
-    ///
-    /// # Errors
-    /// `out` cannot be written to.
     pub fn write(
         &self,
         rows: impl Iterator<Item = Vec<Option<Rgba>>>,

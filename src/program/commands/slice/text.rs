@@ -20,9 +20,6 @@ pub enum Style {
 type Row = Vec<Option<Rgba>>;
 
 /// Writes the columns `shown` of `rows`, the top one first.
-///
-/// # Errors
-/// `out` cannot be written to.
 pub fn write(
     mut rows: impl Iterator<Item = Row>,
     shown: &Range<u32>,

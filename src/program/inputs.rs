@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use anyhow::{Context, Result, bail};
+use tempfile::TempDir;
 use trivox::formats::{GridFormat, is_mesh};
 
 use crate::cli::{self, Cli, Command};
 use crate::plan::Task;
-use crate::signals::CopyFolder;
 use crate::text::shown;
 
 /// The name of standard input in messages.
@@ -125,19 +125,20 @@ fn matching(arg: &Path) -> Result<Option<Vec<PathBuf>>> {
     bail!("{pattern}: no file matches this pattern")
 }
 
-/// The temporary file that is a copy of standard input.
-static STDIN_COPY: OnceLock<String> = OnceLock::new();
+/// The temporary file that is a copy of standard input. A process has one, in a folder of its own.
+pub static STDIN_COPY: OnceLock<PathBuf> = OnceLock::new();
 
 /// `text` for the user, with "standard input" for the name of its copy.
 pub fn with_stdin_named(text: &str) -> Cow<'_, str> {
     match STDIN_COPY.get() {
-        Some(path) => text.replace(path, STDIN).into(),
+        Some(path) => text.replace(&shown(path), STDIN).into(),
         None => text.into(),
     }
 }
 
 /// Copies standard input to a temporary file if a command names it as `-`, and replaces that name.
-pub fn replace_stdin(cli: &mut Cli) -> Result<Option<CopyFolder>> {
+/// The folder with the copy is removed when it is dropped, and on a signal.
+pub fn replace_stdin(cli: &mut Cli) -> Result<Option<TempDir>> {
     let job = &mut cli.job;
     let (paths, cli::Input { input_format: format }) = match &mut cli.command {
         None => (job.meshes.iter_mut().collect(), &job.input),
@@ -163,17 +164,18 @@ pub fn replace_stdin(cli: &mut Cli) -> Result<Option<CopyFolder>> {
             bail!("standard input can be read once: name a file for the other")
         }
         (Some(path), Some(format)) => {
-            let folder = CopyFolder::new()?;
             let extension = format.trim_start_matches('.');
-            let copy = folder.path().join(format!("standard-input.{extension}"));
+            let name = PathBuf::from(format!("standard-input.{extension}"));
             let is_name = !extension.contains(std::path::is_separator);
-            if !is_name || !is_mesh(&copy) && !is_read_grid(&copy) {
+            if !is_name || !is_mesh(&name) && !is_read_grid(&name) {
                 bail!("--input-format {format} is not read: see `voxelize formats`");
             }
+            let folder = tempfile::Builder::new().prefix("voxelize-").tempdir()?;
+            let copy = folder.path().join(name);
+            _ = STDIN_COPY.set(copy.clone());
             let copied = File::create(&copy)
                 .and_then(|mut file| io::copy(&mut io::stdin().lock(), &mut file));
             copied.context("cannot copy standard input to a file")?;
-            _ = STDIN_COPY.set(shown(&copy));
             *path = copy;
             Ok(Some(folder))
         }

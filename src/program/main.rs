@@ -4,19 +4,18 @@ mod check;
 mod cli;
 mod commands;
 mod console;
-mod deadline;
 mod grids;
 mod inputs;
 mod memory;
 mod options;
 mod plan;
+mod progress;
 mod report;
 mod resume;
 mod shard;
 mod signals;
 mod summary;
 mod task;
-mod terminal;
 mod text;
 mod tips;
 mod write;
@@ -42,9 +41,7 @@ fn main() -> ExitCode {
     };
     let status = status.or_else(|error| error.downcast().map(|StdoutClosed { status }| status));
     match status {
-        Ok(ExitStatus::Done) => ExitCode::SUCCESS,
-        Ok(ExitStatus::Differs) => ExitCode::from(1),
-        Ok(ExitStatus::Failed) => ExitCode::from(2),
+        Ok(status) => ExitCode::from(status as u8),
         Err(error) => {
             ErrorReport::new(&error).print(is_json);
             ExitCode::from(2)
@@ -95,19 +92,19 @@ fn run(mut cli: Cli) -> Result<ExitStatus> {
         Some(Command::Verify(args)) => verify::run(&args),
         Some(Command::Render(args)) => render::run(&args),
         Some(Command::Slice(args)) => slice::run(&args),
-        Some(Command::Completions(args)) => manual::completions(args.shell),
+        Some(Command::Completions { shell }) => manual::completions(shell),
         Some(Command::Man) => manual::page(),
         None => voxelize::run(cli.job),
     }
 }
 
-/// The result of a command, as an exit code.
+/// The result of a command: its exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExitStatus {
-    /// Exit code 0.
-    Done,
-    /// A comparison failed: exit code 1.
-    Differs,
-    /// A mesh failed, which was reported: exit code 2.
-    Failed,
+    /// All is done.
+    Done = 0,
+    /// A comparison failed.
+    Differs = 1,
+    /// A mesh failed, which was reported.
+    Failed = 2,
 }

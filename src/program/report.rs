@@ -6,11 +6,11 @@ use anyhow::Result;
 
 use crate::ExitStatus;
 use crate::cli::Job;
-use crate::console::{StdoutClosed, print_error, print_json};
+use crate::console::{ErrorReport, StdoutClosed, print_error, print_json};
 use crate::plan::{Plan, Task};
+use crate::progress::TerminalProgress;
 use crate::summary::{Failure, MeshSummary, Outcome, milliseconds};
-use crate::terminal::TerminalProgress;
-use crate::text::{counted, duration, escaped, grouped, shown};
+use crate::text::{counted, duration, escaped, grouped, path_text, shown};
 
 /// Writes reports to standard error, and JSON to standard output if requested.
 pub struct Report<'a> {
@@ -54,8 +54,10 @@ impl<'a> Report<'a> {
     /// Reports the result of `task`. An error ends the run: standard output cannot be written
     /// to, or is [`StdoutClosed`] and no output remains to be made.
     pub fn take(&mut self, task: &Task, result: Result<Outcome>) -> Result<()> {
-        let failed = |error| Outcome::Failed(Failure::new(&task.mesh, &error));
-        let outcome = result.unwrap_or_else(failed);
+        let outcome = result.unwrap_or_else(|error| {
+            let (mesh, report) = (path_text(&task.mesh), ErrorReport::new(&error));
+            Outcome::Failed(Failure { mesh, report })
+        });
         self.totals.add(&outcome);
         if matches!(outcome, Outcome::Failed(_)) {
             self.failed.push(shown(&task.mesh));

@@ -1,36 +1,13 @@
 //! Handles signals that end the program: removes temporary files, and reports the reason.
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use tempfile::TempDir;
-use trivox::formats::temporary::remove_temporary_files;
+use trivox::formats::temporary::{folder_of, remove_temporary_files};
 
 use crate::console::ErrorReport;
-
-/// The folder with the copy of standard input.
-static COPY: OnceLock<PathBuf> = OnceLock::new();
-
-/// A folder for the copy of standard input; removed with its files when dropped, and on a signal.
-#[derive(Debug)]
-pub struct CopyFolder(TempDir);
-
-impl CopyFolder {
-    /// Creates the folder in the system's folder for temporary files. A process has one.
-    pub fn new() -> Result<Self> {
-        let folder = tempfile::Builder::new().prefix("voxelize-").tempdir()?;
-        _ = COPY.set(folder.path().to_owned());
-        Ok(Self(folder))
-    }
-
-    /// Its path.
-    pub fn path(&self) -> &Path {
-        self.0.path()
-    }
-}
+use crate::inputs::STDIN_COPY;
 
 /// Installs a handler of the signals that end the program: it removes the temporary files, and
 /// says what happened, also as JSON if that is asked for.
@@ -77,8 +54,8 @@ pub fn handle(is_json: bool) -> Result<()> {
 }
 
 fn stop(why: &str, code: i32, is_json: bool) -> ! {
-    if let Some(folder) = COPY.get() {
-        _ = fs::remove_dir_all(folder);
+    if let Some(copy) = STDIN_COPY.get() {
+        _ = fs::remove_dir_all(folder_of(copy));
     }
     let files = remove_temporary_files();
     let removed = if files.any() { ": the unfinished output was removed" } else { "" };

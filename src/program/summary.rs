@@ -88,15 +88,9 @@ impl Skipped {
 /// A mesh that failed.
 #[derive(Debug, Serialize)]
 pub struct Failure {
-    mesh: String,
+    pub mesh: String,
     #[serde(flatten)]
     pub report: ErrorReport,
-}
-
-impl Failure {
-    pub fn new(mesh: &Path, error: &anyhow::Error) -> Self {
-        Self { mesh: path_text(mesh), report: ErrorReport::new(error) }
-    }
 }
 
 /// Milliseconds per step.

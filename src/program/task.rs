@@ -18,11 +18,11 @@ use trivox::{
 use crate::check::Check;
 use crate::cli::Job;
 use crate::console::CodedError;
-use crate::deadline::Deadline;
 use crate::grids::Contents;
 use crate::memory::{Memory, sufficient};
 use crate::options::DEFAULT_RES;
 use crate::plan::{Plan, Task};
+use crate::progress::Deadline;
 use crate::resume::{self, Origin};
 use crate::summary::{MeshSummary, Outcome, Timings, milliseconds, timed};
 use crate::text::{path_text, sentences, shown};

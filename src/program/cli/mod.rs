@@ -113,9 +113,9 @@ impl Cli {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// List the GPU adapters of this machine, as --adapter names them.
-    Adapters(AdaptersArgs),
+    Adapters(ListArgs),
     /// List the file formats that are read and written, and what each carries.
-    Formats(FormatsArgs),
+    Formats(ListArgs),
     /// Print what a voxel grid or a mesh holds.
     Info(InfoArgs),
     /// Write a voxel grid in another format.
@@ -160,7 +160,11 @@ pub enum Command {
     /// width.
     Slice(SliceArgs),
     /// Print a completion script for a shell.
-    Completions(CompletionsArgs),
+    Completions {
+        /// The shell.
+        #[arg(value_name = "SHELL")]
+        shell: clap_complete::Shell,
+    },
     /// Print the manual page, in roff.
     Man,
 }
@@ -287,7 +291,6 @@ pub struct ComputeArgs {
     pub memory: Option<ByteSize>,
 }
 
-/// How a report is printed.
 #[derive(Debug, Args)]
 pub struct ReportArgs {
     /// Print one JSON object to standard output.
@@ -318,21 +321,7 @@ pub struct ReadArgs {
 }
 
 #[derive(Debug, Args)]
-pub struct CompletionsArgs {
-    /// The shell.
-    #[arg(value_name = "SHELL")]
-    pub shell: clap_complete::Shell,
-}
-
-#[derive(Debug, Args)]
-pub struct AdaptersArgs {
-    /// Print a JSON array to standard output.
-    #[arg(long)]
-    pub json: bool,
-}
-
-#[derive(Debug, Args)]
-pub struct FormatsArgs {
+pub struct ListArgs {
     /// Print a JSON array to standard output.
     #[arg(long)]
     pub json: bool,

@@ -4,7 +4,7 @@ use anyhow::Result;
 use serde::Serialize;
 
 use crate::ExitStatus;
-use crate::cli::AdaptersArgs;
+use crate::cli::ListArgs;
 use crate::console::print_as;
 
 #[derive(Debug, Serialize)]
@@ -18,7 +18,7 @@ struct Row {
 }
 
 /// Lists them.
-pub fn run(args: &AdaptersArgs) -> Result<ExitStatus> {
+pub fn run(args: &ListArgs) -> Result<ExitStatus> {
     let rows = rows();
     print_as(args.json, &rows, || table(&rows))?;
     Ok(ExitStatus::Done)

@@ -7,7 +7,7 @@ use trivox::formats::LoadedGrid;
 use crate::ExitStatus;
 use crate::cli::ConvertArgs;
 use crate::grids::GridSummary;
-use crate::terminal::TerminalProgress;
+use crate::progress::TerminalProgress;
 use crate::text::counted;
 use crate::write::output::Output;
 use crate::write::sink::{Inputs, Written, refuse_shared_stdout};

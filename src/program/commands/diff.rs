@@ -10,7 +10,7 @@ use trivox::{Comparison, VoxelGrid, compare};
 use crate::ExitStatus;
 use crate::cli::DiffArgs;
 use crate::grids::{GridSummary, described};
-use crate::terminal::TerminalProgress;
+use crate::progress::TerminalProgress;
 use crate::text::{counted, range, ratio, shown};
 use crate::write::pictures::{preview, preview_options};
 use crate::write::sink::{Inputs, Names, Sink};
@@ -41,8 +41,6 @@ pub fn run(args: &DiffArgs) -> Result<ExitStatus> {
         warnings.into_iter().map(move |warning| format!("{}: {warning}", shown(path)))
     });
     let mut warnings: Vec<String> = warnings.iter_mut().flatten().collect();
-    let besides = besides(&a.grid, &b.grid, &found);
-    let grids = [GridSummary::new(&args.a, &a.grid), GridSummary::new(&args.b, &b.grid)];
     let draw = |sink: Sink| {
         if found.both + found.differing() == 0 {
             warnings.push("no voxel is occupied: the picture is empty".to_owned());
@@ -50,8 +48,23 @@ pub fn run(args: &DiffArgs) -> Result<ExitStatus> {
         let picture = picture(&a.grid, &b.grid)?;
         anyhow::Ok(sink.write(|out| Ok(picture.write_png(out)?))?.finish()?.names)
     };
-    let drawn = sink.map(draw).transpose()?;
-    let report = Report { preview: drawn, ..Report::new(grids, &found, besides, warnings) };
+    let preview = sink.map(draw).transpose()?;
+    let named = |&(voxel, side): &([u32; 3], usize)| Differing { voxel, only_in: NAMES[side] };
+    let report = Report {
+        a: GridSummary::new(&args.a, &a.grid),
+        b: GridSummary::new(&args.b, &b.grid),
+        equal: found.is_equal(),
+        both: found.both,
+        only_a: found.only[0],
+        only_b: found.only[1],
+        iou: found.iou(),
+        bounds: found.bounds,
+        other_colors: found.other_colors,
+        besides: besides(&a.grid, &b.grid, &found),
+        voxels: found.first.iter().map(named).collect(),
+        preview,
+        warnings,
+    };
     args.report.print_verdict(&report, &report.warnings, || report.text(&found))?;
     let is_same = report.equal && (!args.exact || report.besides.is_empty());
     Ok(if is_same { ExitStatus::Done } else { ExitStatus::Differs })
@@ -126,31 +139,6 @@ struct Differing {
 }
 
 impl Report {
-    fn new(
-        [a, b]: [GridSummary; 2],
-        found: &Comparison,
-        besides: Vec<String>,
-        warnings: Vec<String>,
-    ) -> Self {
-        let voxels = found.first.iter();
-        let voxels = voxels.map(|&(voxel, side)| Differing { voxel, only_in: NAMES[side] });
-        Self {
-            a,
-            b,
-            equal: found.is_equal(),
-            both: found.both,
-            only_a: found.only[0],
-            only_b: found.only[1],
-            iou: found.iou(),
-            bounds: found.bounds,
-            other_colors: found.other_colors,
-            besides,
-            voxels: voxels.collect(),
-            preview: None,
-            warnings,
-        }
-    }
-
     fn text(&self, found: &Comparison) -> String {
         let mut lines = Vec::new();
         let mut line = |label: &str, text: String| lines.push(format!("{label:<9} {text}"));

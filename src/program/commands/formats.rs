@@ -5,7 +5,7 @@ use serde::Serialize;
 use trivox::formats::{GridFormat, GridSpec, MESH_FORMATS, MeshSpec};
 
 use crate::ExitStatus;
-use crate::cli::FormatsArgs;
+use crate::cli::ListArgs;
 use crate::console::print_as;
 
 #[derive(Debug, Serialize)]
@@ -21,7 +21,7 @@ struct Row {
 }
 
 /// Prints the table of formats.
-pub fn run(args: &FormatsArgs) -> Result<ExitStatus> {
+pub fn run(args: &ListArgs) -> Result<ExitStatus> {
     let rows = rows();
     print_as(args.json, &rows, || table(&rows))?;
     Ok(ExitStatus::Done)

@@ -22,7 +22,7 @@ use crate::cli::InfoArgs;
 use crate::console::{ErrorReport, StdoutClosed, print, print_as, print_error, print_json};
 use crate::grids::{block_lines, described};
 use crate::inputs::{is_read_grid, sorted};
-use crate::terminal::TerminalProgress;
+use crate::progress::TerminalProgress;
 use crate::text::{counted, escaped, grouped, range, short, shown, significant, sized};
 
 /// Reads the file and describes it.

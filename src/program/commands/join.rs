@@ -11,7 +11,7 @@ use trivox::{Tile, VoxelGrid};
 use crate::ExitStatus;
 use crate::cli::JoinArgs;
 use crate::grids::GridSummary;
-use crate::terminal::TerminalProgress;
+use crate::progress::TerminalProgress;
 use crate::text::{counted, shown};
 use crate::write::destination::tile_named;
 use crate::write::output::Output;

@@ -18,7 +18,7 @@ use crate::cli::VerifyArgs;
 use crate::grids::{GridSummary, described, fill_lines};
 use crate::memory::Memory;
 use crate::options::start_threads;
-use crate::terminal::TerminalProgress;
+use crate::progress::TerminalProgress;
 use crate::text::{
     AXES, counted, grouped, path_text, range, ratio, sentences, shown, significant, sized,
 };
@@ -57,8 +57,8 @@ pub fn run(args: &VerifyArgs) -> Result<ExitStatus> {
     let verdict = &verified.verdict;
     let unused = compute.unused_kernel(&verified.backend);
     let warnings = of_mesh.chain(of_grid).chain(contradiction(verdict)).chain(unused);
-    let side = GridSummary::new(&args.grid, &grid.grid);
-    let report = Report::new(args, side, &verified, warnings.collect());
+    let report =
+        Report::new(args, GridSummary::new(&args.grid, &grid.grid), &verified, warnings.collect());
     args.report.print_verdict(&report, &report.warnings, || report.text(verdict))?;
     Ok(if verdict.is_right() { ExitStatus::Done } else { ExitStatus::Differs })
 }
@@ -164,12 +164,16 @@ impl Report {
         let &Verdict { alignment, differing_as_placed, .. } = verdict;
         let moved = !alignment.is_identity();
         let alignment = Aligned { alignment, differing_as_placed, moved };
+        let (res, pad) = match verdict.source {
+            PlacementSource::Fitted { resolution, pad } => (Some(resolution), Some(pad)),
+            _ => (None, None),
+        };
         Self {
             mesh: path_text(&args.mesh),
             grid,
             equal: verdict.is_right(),
             exact: Exact { dims, voxel_size, origin, occupied, hash },
-            placed: PlacedBy::new(verdict.source),
+            placed: PlacedBy { by: verdict.source.name(), res, pad },
             alignment,
             backend: backend.name(),
             adapter: backend.adapter.clone(),
@@ -232,16 +236,6 @@ impl Report {
         }
         let (missing, spurious) = (counted(self.missing, "voxel"), grouped(self.spurious));
         format!("wrong: {missing} missing and {spurious} spurious{aligned}")
-    }
-}
-
-impl PlacedBy {
-    fn new(source: PlacementSource) -> Self {
-        let (res, pad) = match source {
-            PlacementSource::Fitted { resolution, pad } => (Some(resolution), Some(pad)),
-            _ => (None, None),
-        };
-        Self { by: source.name(), res, pad }
     }
 }
 

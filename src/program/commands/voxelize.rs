@@ -14,9 +14,9 @@ use crate::console::print_warnings;
 use crate::memory::{Memory, is_memory};
 use crate::options::{read_lattice, start_threads};
 use crate::plan::{Plan, Task};
+use crate::progress::TerminalProgress;
 use crate::report::Report;
 use crate::task::{Run, catch_panic};
-use crate::terminal::TerminalProgress;
 use crate::write::sink::{Inputs, refuse_shared_stdout};
 use crate::{ExitStatus, inputs, resume};
 

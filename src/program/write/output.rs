@@ -14,7 +14,7 @@ use trivox::{DistanceField, Progress, VoxelGrid};
 
 use crate::cli::PaletteArgs;
 use crate::inputs::sorted;
-use crate::terminal::TerminalProgress;
+use crate::progress::TerminalProgress;
 use crate::text::{counted, grouped, shown};
 use crate::write::destination::Outputs;
 use crate::write::sink::{Inputs, Sink, Written, refuse_folder};

@@ -11,7 +11,7 @@ use trivox::view::render::{
 };
 use trivox::{Progress, VoxelGrid};
 
-use crate::terminal::TerminalProgress;
+use crate::progress::TerminalProgress;
 use crate::text::shown;
 use crate::write::sink::{Inputs, Sink, Written};
 

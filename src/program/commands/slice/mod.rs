@@ -15,7 +15,7 @@ use crate::commands::slice::picture::Drawing;
 use crate::commands::slice::text::Style;
 use crate::console::{print_error, print_json, print_warnings, stdout_error};
 use crate::grids::GridSummary;
-use crate::terminal::TerminalProgress;
+use crate::progress::TerminalProgress;
 use crate::text::{AXES, counted, shown};
 use crate::write::pictures::check_extension;
 use crate::write::sink::{Inputs, Sink, refuse_shared_stdout};
@@ -49,8 +49,17 @@ pub fn run(args: &SliceArgs) -> Result<ExitStatus> {
         false => 0..section.size()[0],
     };
     warnings.extend(cropped(&section, &shown));
-    let side = GridSummary::new(&args.grid, &grid);
-    let report = Report::new(side, &section, (axis, index), drawing, warnings);
+    let report = Report {
+        input: GridSummary::new(&args.grid, &grid),
+        axis: AXES[axis],
+        index,
+        plane: section.plane().map(|axis| AXES[axis]),
+        size: section.size(),
+        voxels: section.occupied(),
+        bounds: section.bounds(),
+        drawing,
+        warnings,
+    };
     print_warnings(&report.warnings, args.quiet);
     if args.json {
         print_json(&report)?;
@@ -158,26 +167,6 @@ struct Drawn {
 }
 
 impl Report {
-    fn new(
-        input: GridSummary,
-        section: &Section,
-        (axis, index): (usize, u32),
-        drawing: Option<Drawn>,
-        warnings: Vec<String>,
-    ) -> Self {
-        Self {
-            input,
-            axis: AXES[axis],
-            index,
-            plane: section.plane().map(|axis| AXES[axis]),
-            size: section.size(),
-            voxels: section.occupied(),
-            bounds: section.bounds(),
-            drawing,
-            warnings,
-        }
-    }
-
     fn text(&self) -> String {
         let Self { axis, index, plane: [right, up], size: [width, height], voxels, .. } = self;
         let slice = format!(

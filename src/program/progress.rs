@@ -1,19 +1,19 @@
-//! Progress bars for steps that take longer than a second.
+//! Progress: bars for steps that take longer than a second, and the limit of `--time-limit`.
 
 use std::io::IsTerminal;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Error, Result};
 use bytesize::ByteSize;
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
-use trivox::Progress;
 use trivox::formats::{LoadedGrid, ReadError, ReadOptions, read_grid_with};
+use trivox::{Progress, code_of};
 
-use crate::console::print_error;
+use crate::console::{CodedError, print_error};
 use crate::text::shown;
 
 /// A progress bar on standard error, shown one second after a step starts, if that is a terminal;
@@ -46,9 +46,7 @@ impl TerminalProgress {
         let memory = memory.map_or(u64::MAX, |size| size.as_u64());
         let read = read_grid_with(path, &ReadOptions::default().with_memory(memory), self);
         read.map_err(|error| match error {
-            ReadError::Memory { .. } => {
-                anyhow::Error::from(error).context("--memory sets another limit")
-            }
+            ReadError::Memory { .. } => Error::from(error).context("--memory sets another limit"),
             error => error.into(),
         })
         .with_context(|| shown(path))
@@ -180,5 +178,80 @@ fn line(bar: &ProgressBar) -> String {
 impl Drop for Bar {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
+    }
+}
+
+/// Progress that is cancelled when its time is over.
+pub struct Deadline {
+    progress: Arc<dyn Progress>,
+    began: Instant,
+    limit: Option<Duration>,
+}
+
+impl Deadline {
+    /// Starts the time; without a limit it never ends.
+    pub fn new(progress: Arc<dyn Progress>, limit: Option<Duration>) -> Self {
+        Self { progress, began: Instant::now(), limit }
+    }
+
+    /// The error of the work on `mesh`, which is the limit if that ended it.
+    pub fn explain(&self, error: Error, mesh: &Path) -> Error {
+        let is_cancelled = error.chain().any(|error| code_of(error) == Some("cancelled"));
+        match self.limit {
+            Some(limit) if is_cancelled => {
+                let message = format!(
+                    "{}: takes longer than --time-limit {}: allow more, or use a lower resolution",
+                    shown(mesh),
+                    limit.as_secs_f64()
+                );
+                CodedError { code: "time_limit", message }.into()
+            }
+            _ => error,
+        }
+    }
+}
+
+impl Progress for Deadline {
+    fn start(&self, step: &str, total: u64) {
+        self.progress.start(step, total);
+    }
+
+    fn advance(&self, units: u64) {
+        self.progress.advance(units);
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.progress.is_cancelled() || self.limit.is_some_and(|limit| self.began.elapsed() > limit)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use anyhow::anyhow;
+    use trivox::engine::VoxelizeError;
+    use trivox::formats::WriteError;
+    use trivox::view::render::RenderError;
+    use trivox::{BackendError, NoProgress};
+
+    #[test]
+    fn the_limit_is_named_for_whatever_it_cancelled() {
+        let deadline = Deadline::new(Arc::new(NoProgress), Some(Duration::ZERO));
+        assert!(deadline.is_cancelled());
+        let voxels = VoxelizeError::from(BackendError::Cancelled);
+        let read = VoxelizeError::from(ReadError::Cancelled);
+        let errors: [Error; 4] = [
+            voxels.into(),
+            read.into(),
+            WriteError::Cancelled.into(),
+            RenderError::Cancelled.into(),
+        ];
+        for error in errors {
+            let error = error.context("a.obj");
+            let said = deadline.explain(error, Path::new("a.obj")).to_string();
+            assert!(said.starts_with("a.obj: takes longer than --time-limit 0:"), "{said}");
+        }
+        let other = deadline.explain(anyhow!("malformed"), Path::new("a.obj"));
+        assert_eq!(other.to_string(), "malformed");
     }
 }

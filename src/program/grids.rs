@@ -19,13 +19,10 @@ pub struct Contents {
 }
 
 impl Contents {
-    pub fn of(grid: &VoxelGrid) -> Self {
-        Self { dims: grid.dims(), occupied: grid.occupied(), hash: grid.hash() }
-    }
-
-    pub fn of_distances(field: &DistanceField) -> Self {
-        let (dims, occupied) = (field.dims(), field.inside().occupied());
-        Self { dims, occupied, hash: field.hash() }
+    /// Those of `grid`, or of the distances in it.
+    pub fn of(grid: &VoxelGrid, field: Option<&DistanceField>) -> Self {
+        let hash = field.map_or_else(|| grid.hash(), DistanceField::hash);
+        Self { dims: grid.dims(), occupied: grid.occupied(), hash }
     }
 }
 
@@ -39,7 +36,7 @@ pub struct GridSummary {
 
 impl GridSummary {
     pub fn new(path: &Path, grid: &VoxelGrid) -> Self {
-        Self { file: path_text(path), contents: Contents::of(grid) }
+        Self { file: path_text(path), contents: Contents::of(grid, None) }
     }
 
     pub fn text(&self) -> String {

@@ -20,6 +20,7 @@ use crate::grids::Contents;
 use crate::plan::Task;
 use crate::summary::Skipped;
 use crate::text::shown;
+use crate::write::sink::Names;
 
 /// The folder of records.
 const FOLDER: &str = ".voxelize";
@@ -101,14 +102,17 @@ pub fn kept(task: &Task, origin: &Origin) -> Option<Skipped> {
     is_kept.then(|| Skipped::new(&task.mesh, target, record.contents))
 }
 
-/// Writes a record that the file of `task` has this `origin` and these sidecar files. Devices and
-/// pipes have none. Fails if a sidecar file was changed after it was read.
+/// Writes a record that the file of `task`, of these `names`, has this `origin` and these sidecar
+/// files. Devices and pipes have none. Fails if a sidecar file was changed after it was read.
 pub fn remember(
     task: &Task,
-    origin: Origin,
+    names: &Names,
+    origin: io::Result<Origin>,
     sidecars: &[Sidecar],
-    contents: Contents,
+    contents: impl FnOnce() -> Contents,
 ) -> Result<()> {
+    let origin = origin?;
+    ensure!(matches!(names, Names::One(_)), "it is several files");
     let Some(target) = task.target.as_deref().filter(|target| target.is_file()) else {
         return Ok(());
     };
@@ -116,7 +120,7 @@ pub fn remember(
     let folder = &folder_of(&task.mesh);
     let sidecars =
         sidecars.iter().map(|sidecar| state_of(sidecar, folder)).collect::<Result<_>>()?;
-    let record = Record { origin, sidecars, bytes: hash_of(target)?, contents };
+    let record = Record { origin, sidecars, bytes: hash_of(target)?, contents: contents() };
     fs::create_dir_all(folder_of(&path)).with_context(|| shown(&path))?;
     let write =
         |out: &mut dyn Write| Ok(serde_json::to_writer(out, &record).map_err(io::Error::from)?);

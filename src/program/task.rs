@@ -1,14 +1,13 @@
 //! One task: reads, voxelizes, checks, writes and draws one mesh.
 
-use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, bail};
 use trivox::engine::{BandSummary, Measured, Placed};
-use trivox::formats::{GridFormat, Sidecar, WriteOptions};
+use trivox::formats::{GridFormat, WriteOptions};
 use trivox::solid::FillReport;
 use trivox::surface::palette::count_colors;
 use trivox::{
@@ -29,7 +28,7 @@ use crate::text::{path_text, sentences, shown};
 use crate::write::destination::same_file;
 use crate::write::output::Output;
 use crate::write::pictures::{draw, preview};
-use crate::write::sink::{Inputs, Names, Sink, StdoutClosedEarly, Written};
+use crate::write::sink::{Inputs, Sink, StdoutClosedEarly, Written};
 
 /// A comparison of the backends, and its time in milliseconds.
 type TimedCheck = (Check, f64);
@@ -93,14 +92,16 @@ impl Run<'_> {
         if !summary.differs() && (!summary.refused || self.job.force) {
             let written = self.write(&targets, &voxelized.grid, field, &mut summary, progress)?;
             if let Some(Written { names, bytes, warnings, .. }) = written {
+                let contents = || Contents::of(&voxelized.grid, field);
                 // A doubtful solid must fail again in the next run.
-                let origin = origin.filter(|_| !summary.refused);
-                let contents = || match field {
-                    Some(field) => Contents::of_distances(field),
-                    None => Contents::of(&voxelized.grid),
-                };
-                let warning = self.remember(task, &names, origin, &placed.sidecars, contents);
-                summary.warnings.extend(warning);
+                if let Some(origin) = origin.filter(|_| !summary.refused)
+                    && let Err(why) =
+                        resume::remember(task, &names, origin, &placed.sidecars, contents)
+                {
+                    summary.warnings.push(format!(
+                        "--resume will make the output again: its record cannot be written: {why:#}"
+                    ));
+                }
                 summary.warnings.extend(warnings);
                 summary.bytes = Some(bytes);
                 summary.output = Some(names);
@@ -290,25 +291,6 @@ impl Run<'_> {
             }
             _ => None,
         }
-    }
-
-    /// Writes the record for `--resume`; on failure a warning, since the voxels exist.
-    fn remember(
-        &self,
-        task: &Task,
-        names: &Names,
-        origin: Option<io::Result<Origin>>,
-        sidecars: &[Sidecar],
-        contents: impl FnOnce() -> Contents,
-    ) -> Option<String> {
-        let why = match (origin?, names) {
-            (Err(error), _) => error.into(),
-            (Ok(origin), Names::One(_)) => {
-                resume::remember(task, origin, sidecars, contents()).err()?
-            }
-            (Ok(_), Names::Several(_)) => anyhow!("it is several files"),
-        };
-        Some(format!("--resume will make the output again: its record cannot be written: {why:#}"))
     }
 }
 

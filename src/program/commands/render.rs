@@ -40,7 +40,7 @@ pub fn run(args: &RenderArgs) -> Result<ExitStatus> {
     let output = Pictures::new(target, &inputs, args.turntable, args.fps)?;
     let named = || shown(&args.file);
     refuse_contradictions(args).with_context(named)?;
-    let card = card(args)?;
+    let card = Card::new(args)?;
 
     let progress = Arc::new(TerminalProgress::new(args.report.quiet));
     let ((mut grid, mut warnings, sidecars), load) =
@@ -79,6 +79,7 @@ pub fn run(args: &RenderArgs) -> Result<ExitStatus> {
 }
 
 /// An open GPU.
+#[cfg_attr(not(feature = "gpu"), allow(dead_code, reason = "such a build opens none"))]
 struct Card {
     #[cfg(feature = "gpu")]
     gpu: Gpu,
@@ -86,29 +87,38 @@ struct Card {
     is_software: bool,
 }
 
-/// The selected GPU, or `None` for the CPU; `--adapter` alone selects a GPU.
-fn card(args: &RenderArgs) -> Result<Option<Card>> {
-    let name = args.adapter.as_deref();
-    refuse_adapter_of_cpu(args.backend, name)?;
-    if matches!((args.backend, name), (None | Some(BackendChoice::Cpu), None)) {
-        return Ok(None);
+impl Card {
+    /// The selected GPU, or `None` for the CPU; `--adapter` alone selects a GPU.
+    fn new(args: &RenderArgs) -> Result<Option<Self>> {
+        let name = args.adapter.as_deref();
+        refuse_adapter_of_cpu(args.backend, name)?;
+        match (args.backend, name) {
+            (None | Some(BackendChoice::Cpu), None) => Ok(None),
+            _ => Self::open(name).map(Some),
+        }
     }
+
     #[cfg(feature = "gpu")]
-    {
+    fn open(name: Option<&str>) -> Result<Self> {
         let adapter = Adapter::find(name)?;
         let (label, is_software) = (adapter.label(), adapter.is_software());
-        Ok(Some(Card { gpu: Gpu::new(&adapter)?, label, is_software }))
+        Ok(Self { gpu: Gpu::new(&adapter)?, label, is_software })
     }
+
     #[cfg(not(feature = "gpu"))]
-    bail!("built without the GPU backend (cargo feature `gpu`)")
+    fn open(_: Option<&str>) -> Result<Self> {
+        bail!("built without the GPU backend (cargo feature `gpu`)")
+    }
 }
 
 fn renderer<'a>(grid: &'a VoxelGrid, card: Option<&Card>) -> Result<Renderer<'a>> {
-    match card {
-        #[cfg(feature = "gpu")]
-        Some(card) => Ok(Renderer::on_gpu(grid, &card.gpu)?),
-        _ => Ok(Renderer::new(grid)),
+    #[cfg(feature = "gpu")]
+    if let Some(card) = card {
+        return Ok(Renderer::on_gpu(grid, &card.gpu)?);
     }
+    // A build without GPUs opens none.
+    _ = card;
+    Ok(Renderer::new(grid))
 }
 
 /// Refuses options that have no effect on this input.

@@ -10,9 +10,7 @@ use trivox::formats::{Blocks, GridFormat, WriteOptions};
 use trivox::lattice::transform::CenteredGrid;
 use trivox::solid::{Fill, Solid};
 use trivox::surface::palette::Palette;
-use trivox::{
-    ColorSource, Lattice, Mode, PlaceOptions, Sizing, Transform, Up, VoxelGrid, Voxelizer,
-};
+use trivox::{Lattice, Mode, PlaceOptions, Sizing, Transform, Up, VoxelGrid, Voxelizer};
 
 use crate::cli::parse::css_color;
 use crate::cli::{ComputeArgs, Job, PaletteArgs, TransformArgs, VoxelArgs};
@@ -88,9 +86,9 @@ impl VoxelArgs {
     }
 
     /// `voxelizer` with these options.
-    pub fn of(&self, voxelizer: Voxelizer, color: ColorSource) -> Voxelizer {
+    pub fn of(&self, voxelizer: Voxelizer) -> Voxelizer {
         let filter = self.filter.unwrap_or_default();
-        let voxelizer = voxelizer.mode(self.mode()).color(color).filter(filter);
+        let voxelizer = voxelizer.mode(self.mode()).filter(filter);
         let voxelizer = voxelizer.keep_transparent(self.keep_transparent).confined(self.confine);
         match self.interior_color {
             Some(color) => voxelizer.interior_color(color),

@@ -73,7 +73,7 @@ impl Run<'_> {
         let targets = self.targets(task)?;
         let named = || shown(&task.mesh);
         let explain = |error, mesh| self.memory.explain(error, sufficient(task, self.job, mesh));
-        let voxelizer = self.configured(voxelizer, &targets);
+        let voxelizer = voxelizer.color(self.color(&targets));
         let placed = voxelizer.place(&task.mesh).with_context(named);
         let placed = placed.map_err(|error| explain(error, None))?;
         let explain = |error| explain(error, Some(&placed.mesh));
@@ -204,18 +204,18 @@ impl Run<'_> {
         Ok(written)
     }
 
-    /// `voxelizer` with the options for outputs that hold colours or do not.
-    fn configured(&self, voxelizer: Voxelizer, targets: &Targets) -> Voxelizer {
-        let Job { color, distance, voxels, attributes, .. } = self.job;
+    /// The source of colours, for outputs that hold them or do not.
+    fn color(&self, targets: &Targets) -> ColorSource {
         let of_format = targets.format().is_some_and(|format| format.spec().has_colors);
         let hold_colors = targets.preview.is_some() || of_format;
-        let color = match color {
-            ColorSource::Mesh | ColorSource::Uniform(_) if !hold_colors || distance.is_some() => {
+        match self.job.color {
+            ColorSource::Mesh | ColorSource::Uniform(_)
+                if !hold_colors || self.job.distance.is_some() =>
+            {
                 ColorSource::Transparency
             }
-            color => *color,
-        };
-        voxels.of(voxelizer, color).attributes(attributes.iter().copied())
+            color => color,
+        }
     }
 
     /// The summary of the voxels, before any output; `format` is that of the file to be written.

@@ -186,7 +186,7 @@ fn voxels_of(
         .backend(BackendChoice::Cpu)
         .progress(progress.clone())
         .place_options(PlaceOptions::new(sizing(args.res, args.voxel_size)));
-    let voxelizer = args.voxels.of(voxelizer, color);
+    let voxelizer = args.voxels.of(voxelizer).color(color);
     let placed = voxelizer.place(&args.file)?;
     let sidecars = Inputs::of_mesh(&args.file, &voxelizer, &placed, replaced.iter().copied())?;
     let (voxelized, ()) = voxelizer.finish(&placed, |_| anyhow::Ok(()))?;

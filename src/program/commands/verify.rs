@@ -41,7 +41,7 @@ pub fn run(args: &VerifyArgs) -> Result<ExitStatus> {
         .backends(Arc::new(compute.backends()))
         .kernel(compute.kernel.unwrap_or_default())
         .progress(progress.clone());
-    let voxelizer = args.voxels.of(voxelizer, ColorSource::Transparency);
+    let voxelizer = args.voxels.of(voxelizer).color(ColorSource::Transparency);
     let voxelizer = voxelizer.transform(args.transform.transform());
     voxelizer.check()?;
     let memory = Memory::new(compute.memory);

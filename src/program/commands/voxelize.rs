@@ -87,7 +87,8 @@ pub fn run(mut job: Job) -> Result<ExitStatus> {
 
 /// The voxelizer with the options that all meshes share.
 fn voxelizer(job: &Job, lattice: Option<Lattice>) -> Voxelizer {
-    let mut voxelizer = Voxelizer::new()
+    let mut voxelizer = (job.voxels.of(Voxelizer::new()))
+        .attributes(job.attributes.iter().copied())
         .transform(job.transform())
         .place_options(job.place_options())
         .up(job.up)

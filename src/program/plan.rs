@@ -60,7 +60,9 @@ impl Plan {
         if let Some(shard) = job.shard {
             tasks = shard.of(tasks, |task| work(&task.mesh, job));
         }
-        folder.map_or(Ok(()), |folder| destination::prepare(folder, &tasks))?;
+        if let Some(folder) = folder {
+            destination::prepare(folder, &tasks)?;
+        }
         Ok(Self { tasks, outputs, named, several, warnings })
     }
 }

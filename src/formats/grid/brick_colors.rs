@@ -14,6 +14,11 @@ const MAX_IN_RUNS: u64 = 1 << 26;
 /// The warning where that limit is exceeded.
 pub(crate) const TOO_MANY_COLORS: &str = "too many solid parts differ in colour from the others";
 
+/// Bytes of memory for a run: in a list that grows, and in the grid.
+pub(crate) const RUN_BYTES: u64 = 3 * size_of::<ColorRun>() as u64 + 96;
+/// Bytes of memory for the colour of a voxel: in a run, and in the list of the grid as it grows.
+pub(crate) const COLOR_BYTES: u64 = 4 * 4;
+
 /// The colours of a run of bricks along `x`, the same in each brick.
 #[derive(Debug, Clone)]
 pub(crate) struct ColorRun<'a> {

@@ -28,6 +28,11 @@ impl<T> BrickSlice<T> {
         &mut self.values[self.numbers[brick] as usize - 1].1
     }
 
+    /// The number of bricks with a value.
+    pub(crate) fn len(&self) -> usize {
+        self.values.len()
+    }
+
     /// Empties the slice: its values, each with the index of its brick, in the order of insertion.
     pub(crate) fn drain(&mut self) -> impl Iterator<Item = (usize, T)> {
         self.numbers.fill(0);

@@ -6,6 +6,7 @@
 
 mod attributes;
 mod colored;
+mod costs;
 mod dense;
 mod distances;
 mod litematic;

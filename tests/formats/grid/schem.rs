@@ -513,26 +513,3 @@ fn a_plain_schematic_is_of_version_2() {
         assert!(back == expected, "{back:?}");
     }
 }
-
-#[test]
-fn blocks_that_need_too_much_memory_are_refused() {
-    // Two kinds in turn: 2^27 blocks in half a MB.
-    let edge = 512_i16;
-    let volume = i64::from(edge).pow(3) as usize;
-    let head = nbt!({
-        "Version": 2, "Width": edge, "Height": edge, "Length": edge,
-        "Palette": { "minecraft:stone": 0, "minecraft:red_wool": 1 },
-    });
-    let head = fastnbt::to_bytes(&head).unwrap();
-    let mut zipped = GzEncoder::new(Vec::new(), Compression::fast());
-    zipped.write_all(&head[..head.len() - 1]).unwrap();
-    zipped.write_all(b"\x07\0\x09BlockData").unwrap();
-    zipped.write_all(&(volume as u32).to_be_bytes()).unwrap();
-    let row = [0_u8, 1].repeat(256);
-    (0..volume / 512).for_each(|_| zipped.write_all(&row).unwrap());
-    zipped.write_all(&[0]).unwrap();
-    let bytes = zipped.finish().unwrap();
-    assert!(bytes.len() < 1_000_000, "{}", bytes.len());
-    let error = unreadable(GridFormat::Schem, &bytes);
-    assert!(matches!(error, ReadError::Memory { .. }), "{error}");
-}

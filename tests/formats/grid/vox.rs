@@ -387,28 +387,28 @@ fn dict(entries: &[(&str, &str)]) -> Vec<u8> {
     [ints(&[entries.len() as i32]), texts.collect()].concat()
 }
 
-fn file(chunks: &[Vec<u8>]) -> Vec<u8> {
+pub(crate) fn file(chunks: &[Vec<u8>]) -> Vec<u8> {
     let chunks = chunks.concat();
     let main = [&b"MAIN"[..], &ints(&[0, chunks.len() as i32]), &chunks].concat();
     [&b"VOX "[..], &ints(&[150]), &main].concat()
 }
 
-fn model(size: [i32; 3], voxels: &[[u8; 4]]) -> Vec<u8> {
+pub(crate) fn model(size: [i32; 3], voxels: &[[u8; 4]]) -> Vec<u8> {
     let voxels = [ints(&[voxels.len() as i32]), voxels.concat()].concat();
     [chunk("SIZE", &ints(&size)), chunk("XYZI", &voxels)].concat()
 }
 
-fn transform(id: i32, child: i32, frame: &[(&str, &str)]) -> Vec<u8> {
+pub(crate) fn transform(id: i32, child: i32, frame: &[(&str, &str)]) -> Vec<u8> {
     let parts = [ints(&[id]), dict(&[]), ints(&[child, -1, 0, 1]), dict(frame)];
     chunk("nTRN", &parts.concat())
 }
 
-fn group(id: i32, children: &[i32]) -> Vec<u8> {
+pub(crate) fn group(id: i32, children: &[i32]) -> Vec<u8> {
     let parts = [ints(&[id]), dict(&[]), ints(&[children.len() as i32]), ints(children)];
     chunk("nGRP", &parts.concat())
 }
 
-fn shape(id: i32, model: i32) -> Vec<u8> {
+pub(crate) fn shape(id: i32, model: i32) -> Vec<u8> {
     chunk("nSHP", &[ints(&[id]), dict(&[]), ints(&[1, model]), dict(&[])].concat())
 }
 
@@ -685,26 +685,4 @@ fn a_plain_vox_is_one_model_and_its_palette() {
     let refused = write_grid_with(&long, GridFormat::Vox, &plain, &mut Vec::new());
     let error = refused.unwrap_err().to_string();
     assert!(error.starts_with("a plain .vox has one model of at most 256 voxels"), "{error}");
-}
-
-#[test]
-fn instances_that_need_too_much_memory_are_refused_before_they_are_placed() {
-    // Voxels in bricks of their own, in each of 6000 instances in places of their own.
-    let voxels: Vec<[u8; 4]> = (0..2744)
-        .map(|i| [i % 14, i / 14 % 14, i / 196].map(|c| (18 * c) as u8))
-        .map(|[x, y, z]| [x, y, z, 1])
-        .collect();
-    let mut chunks = vec![model([256; 3], &voxels), transform(0, 1, &[])];
-    chunks.push(group(1, &(0..6000).map(|i| 2 + 2 * i).collect::<Vec<_>>()));
-    for i in 0..6000 {
-        let place = format!("{} {} {}", 300 * (i % 20), 300 * (i / 20 % 20), 300 * (i / 400));
-        chunks.push(transform(2 + 2 * i, 3 + 2 * i, &[("_t", &place)]));
-        chunks.push(shape(3 + 2 * i, 0));
-    }
-    let file = file(&chunks);
-    assert!(file.len() < 1_000_000, "{}", file.len());
-    let begun = std::time::Instant::now();
-    let error = unreadable(GridFormat::Vox, &file).to_string();
-    assert!(begun.elapsed() < std::time::Duration::from_secs(3), "{:?}", begun.elapsed());
-    assert!(error.contains("of memory, but 2.0 GiB are left for that: allow more"), "{error}");
 }

@@ -6,20 +6,21 @@ use std::collections::{BTreeMap, HashMap};
 use super::blocks::{AIR, STONE, known_colors};
 use super::frame::Frame;
 use crate::base::srgb::Rgba;
-use crate::formats::grid::brick_colors::{ColorRun, MaskColors, TOO_MANY_COLORS, colors};
+use crate::formats::grid::brick_colors::{
+    COLOR_BYTES, ColorRun, MaskColors, RUN_BYTES, TOO_MANY_COLORS, colors,
+};
+use crate::formats::grid::dense::bits_of_bytes;
 use crate::formats::io::warnings::NameCounts;
 use crate::formats::{LoadedGrid, ReadError, check_memory, content, excerpt, shortened};
-use crate::grid::{BRICK, BrickKey, FULL, Mask, VoxelGrid, World, brick_slot};
+use crate::grid::{BRICK, BrickKey, FULL, Mask, VoxelGrid, World, brick_slot, count};
 
 /// The colour of blocks whose colour is not known.
 const UNKNOWN: Rgba = [150, 150, 150, 255];
 /// Most kinds of blocks: the game has about 30,000 states.
 const MAX_KINDS: usize = u16::MAX as usize - 1;
 
-/// Bytes of memory for a brick: in a list that grows, and in the grid.
-const BRICK_BYTES: u64 = 3 * size_of::<ColorRun>() as u64 + 96;
-/// Bytes of memory for the colour of a voxel: here, and in the list of the grid as it grows.
-const COLOR_BYTES: u64 = 4 * 4;
+/// Bytes of memory for a brick of the current eight heights: its kinds, and in two lists that grow.
+const SLICE_BYTES: u64 = 1024 + 128;
 
 /// The kinds of blocks in a schematic's palettes.
 pub(super) struct Palettes {
@@ -81,7 +82,12 @@ pub(super) struct Painter<'a> {
     frame: Frame,
     palettes: &'a Palettes,
     /// The bricks of the current eight heights.
-    slice: HashMap<BrickKey, Box<BrickKinds>>,
+    slice: Vec<(BrickKey, Box<BrickKinds>)>,
+    /// Their indices.
+    indices: HashMap<BrickKey, usize>,
+    /// The first brick of the latest row, and the indices of it and those after it along the width,
+    /// as far as they are known: eight rows in turn lie in the same bricks.
+    latest: (BrickKey, Vec<Option<usize>>),
     /// Bricks along `x` with the same blocks.
     bricks: Vec<ColorRun<'static>>,
     /// The number of blocks of each kind.
@@ -94,30 +100,65 @@ pub(super) struct Painter<'a> {
 impl<'a> Painter<'a> {
     /// In a `frame` of dimensions that a grid may have, and at most `limit` bytes of memory.
     pub(super) fn new(frame: Frame, palettes: &'a Palettes, limit: u64) -> Self {
-        let counts = vec![0; palettes.colors.len() + 1];
-        Self { frame, palettes, slice: HashMap::new(), bricks: Vec::new(), counts, bytes: 0, limit }
+        Self {
+            frame,
+            palettes,
+            slice: Vec::new(),
+            indices: HashMap::new(),
+            latest: (BrickKey::default(), Vec::new()),
+            bricks: Vec::new(),
+            counts: vec![0; palettes.colors.len() + 1],
+            bytes: 0,
+            limit,
+        }
     }
 
     /// Puts a row of blocks along the width, from a place along the width, height and length on; air
     /// changes nothing.
-    pub(super) fn put_row(&mut self, [x0, up, across]: [u32; 3], row: &[u16]) {
-        let mut rest = row;
-        let mut x = x0;
-        while !rest.is_empty() {
-            let in_brick = rest.len().min((BRICK - x % BRICK) as usize);
-            let kinds;
-            (kinds, rest) = rest.split_at(in_brick);
-            if kinds.iter().any(|&kind| kind != 0) {
-                let voxel = self.frame.grid_from_game([x, up, across]);
-                let brick = self.slice.entry(BrickKey::of_voxel(voxel));
-                let brick = brick.or_insert_with(|| Box::new([0; 512]));
-                for (n, &kind) in (0..).zip(kinds).filter(|&(_, &kind)| kind != 0) {
-                    let [x, y, z] = voxel;
-                    brick[brick_slot([x + n, y, z])] = kind;
-                }
-            }
-            x += in_brick as u32;
+    ///
+    /// # Errors
+    /// The bricks take more memory than they may.
+    pub(super) fn put_row(&mut self, at: [u32; 3], row: &[u16]) -> Result<(), ReadError> {
+        let [x0, y, z] = self.frame.grid_from_game(at);
+        let first = BrickKey::of_voxel([x0, y, z]);
+        if self.latest.0 != first {
+            self.latest.0 = first;
+            self.latest.1.clear();
         }
+        let (head, rest) = row.split_at(row.len().min((x0.next_multiple_of(BRICK) - x0) as usize));
+        let heads = (!head.is_empty()).then_some((x0, head)).into_iter();
+        let rests = (x0.next_multiple_of(BRICK)..).step_by(BRICK as usize);
+        for (x, kinds) in heads.chain(rests.zip(rest.chunks(BRICK as usize))) {
+            if kinds.iter().fold(0, |any, kind| any | kind) == 0 {
+                continue;
+            }
+            let index = self.index_of((x / BRICK - x0 / BRICK) as usize)?;
+            let brick = &mut self.slice[index].1;
+            let slots = (brick_slot([x, y, z])..).step_by(brick_slot([1, 0, 0]));
+            for (slot, &kind) in slots.zip(kinds).filter(|&(_, &kind)| kind != 0) {
+                brick[slot] = kind;
+            }
+        }
+        Ok(())
+    }
+
+    /// The index of the `n`-th brick from the first of the latest row on.
+    fn index_of(&mut self, n: usize) -> Result<usize, ReadError> {
+        let (first, latest) = &mut self.latest;
+        if latest.len() <= n {
+            latest.resize(n + 1, None);
+        }
+        if let Some(index) = latest[n] {
+            return Ok(index);
+        }
+        let key = first.along_x(n as u32);
+        let index = *self.indices.entry(key).or_insert(self.slice.len());
+        latest[n] = Some(index);
+        if index == self.slice.len() {
+            self.slice.push((key, Box::new([0; 512])));
+            check_memory(self.bytes + self.slice.len() as u64 * SLICE_BYTES, self.limit)?;
+        }
+        Ok(index)
     }
 
     /// Ends the current eight heights.
@@ -125,19 +166,31 @@ impl<'a> Painter<'a> {
     /// # Errors
     /// The bricks take more memory than they may.
     pub(super) fn drain(&mut self) -> Result<(), ReadError> {
-        let mut slice: Vec<_> = self.slice.drain().collect();
+        self.indices.clear();
+        self.latest.1.clear();
+        let mut slice = std::mem::take(&mut self.slice);
         slice.sort_unstable_by_key(|&(key, _)| key);
         for (start, kinds) in slice {
             let mut mask: Mask = [0; 8];
-            for (word, kinds) in mask.iter_mut().zip(kinds.chunks_exact(64)) {
-                *word = (0..).zip(kinds).fold(0, |word, (bit, &k)| word | u64::from(k != 0) << bit);
+            for (word, kinds) in mask.iter_mut().zip(kinds.as_chunks::<64>().0) {
+                for (n, kinds) in kinds.as_chunks::<8>().0.iter().enumerate() {
+                    let bytes = kinds.map(|kind| u8::from(kind != 0));
+                    *word |= bits_of_bytes(u64::from_le_bytes(bytes)) << (8 * n);
+                }
             }
             let occupied = || kinds.iter().filter(|&&kind| kind != 0);
-            occupied().for_each(|&kind| self.counts[usize::from(kind)] += 1);
             let color = |&kind: &u16| self.palettes.colors[usize::from(kind) - 1];
             // A brick is there because it has a block.
-            let first = occupied().next().map_or(UNKNOWN, color);
-            let is_one = occupied().all(|kind| color(kind) == first);
+            let kind = *occupied().next().unwrap_or(&1);
+            let first = color(&kind);
+            // Vectorized: an end at the first other kind would not be.
+            let is_kind = kinds.iter().fold(true, |all, &k| all & ((k == kind) | (k == 0)));
+            if is_kind {
+                self.counts[usize::from(kind)] += u64::from(count(&mask));
+            } else {
+                occupied().for_each(|&kind| self.counts[usize::from(kind)] += 1);
+            }
+            let is_one = is_kind || occupied().all(|kind| color(kind) == first);
             let colors = if is_one {
                 MaskColors::All(first)
             } else {
@@ -153,8 +206,8 @@ impl<'a> Painter<'a> {
                     *len += 1;
                 }
                 _ => {
-                    let own = if is_one { 0 } else { occupied().count() as u64 };
-                    self.bytes += BRICK_BYTES + COLOR_BYTES * own;
+                    let own = if is_one { 0 } else { u64::from(count(&mask)) };
+                    self.bytes += RUN_BYTES + COLOR_BYTES * own;
                     self.bricks.push(ColorRun { start, len: 1, mask, colors });
                 }
             }

@@ -157,7 +157,7 @@ pub(super) fn read_grid(
     if header.element == Element::Rgba {
         return rgba::ColorArray::read_after(header, input, limit)?.grid();
     }
-    let bricks = read::bricks(input, header)?;
+    let bricks = read::bricks(input, header, limit)?;
     end(input, header.bytes())?;
     Ok(VoxelGrid::from_bricks(header.dims, bricks)?)
 }

@@ -9,10 +9,14 @@ use crate::formats::io::bytes::{ended, fill, read_exactly};
 use crate::formats::{ReadError, check_memory, checked_dims, content};
 use crate::grid::{BrickKey, FULL, Mask, VoxelGrid, mask_place, mask_voxels};
 
-/// Reads the array after the header: its bricks, each once.
+/// Bytes of memory for a brick: in a list that grows, sorted, and in the grid.
+const BRICK_BYTES: u64 = 3 * 72 + 16;
+
+/// Reads the array after the header: its bricks, each once, in at most `limit` bytes of memory.
 pub(super) fn bricks(
     input: &mut dyn BufRead,
     header: &Header,
+    limit: u64,
 ) -> Result<Vec<(BrickKey, Mask)>, ReadError> {
     let [slow, mid, fast] = header.file_order(header.dims).map(|d| d as usize);
     let mut bricks = Vec::new();
@@ -46,6 +50,7 @@ pub(super) fn bricks(
                 check_bools(rows, before)?;
             }
             slice.add_rows(s % 8, m / 8, rows);
+            check_memory((bricks.len() + slice.masks.len()) as u64 * BRICK_BYTES, limit)?;
         }
         if s % 8 == 7 || s + 1 == slow {
             slice.drain(s / 8, header, &mut bricks);
@@ -75,7 +80,7 @@ pub(super) fn coordinates(
     let &Coordinates { count, integer, is_fortran } = array;
     let length = count.saturating_mul(3 * integer.bytes as u64);
     // The numbers, and bricks as their list grows.
-    check_memory(length.saturating_add(count.saturating_mul(3 * 72)), limit)?;
+    check_memory(length.saturating_add(count.saturating_mul(BRICK_BYTES)), limit)?;
     let what = format_args!("the array, which has {length} bytes");
     let bytes = read_exactly(input, length).map_err(|error| ended(error, what))?;
     let number = |voxel: usize, axis: usize| {

@@ -7,7 +7,7 @@ use super::end;
 use super::header::{Element, Fields, Header};
 use super::layers::NONE;
 use crate::base::srgb::Rgba;
-use crate::formats::grid::brick_colors::{self, ColorRun, MaskColors};
+use crate::formats::grid::brick_colors::{self, COLOR_BYTES, ColorRun, MaskColors, RUN_BYTES};
 use crate::formats::grid::brick_slice::BrickSlice;
 use crate::formats::io::bytes::{ended, fill, read_exactly};
 use crate::formats::{ReadError, check_memory, content};
@@ -20,18 +20,25 @@ pub(crate) struct ColorArray {
     bricks: Vec<ColorRun<'static>>,
 }
 
-/// Adds the voxel at bit `bit` of word `x` of a brick, after all voxels before.
-fn push(brick: &mut ColorRun, x: usize, bit: usize, color: Rgba) {
-    match &mut brick.colors {
-        MaskColors::Each(colors) => colors.to_mut().push(color),
-        MaskColors::All(before) if *before == color => {}
+/// Adds the voxel at bit `bit` of word `x` of a brick, after all voxels before. Returns the number of
+/// colours by which the brick's list grows.
+fn push(brick: &mut ColorRun, x: usize, bit: usize, color: Rgba) -> u64 {
+    let more = match &mut brick.colors {
+        MaskColors::Each(colors) => {
+            colors.to_mut().push(color);
+            1
+        }
+        MaskColors::All(before) if *before == color => 0,
         MaskColors::All(before) => {
             let mut colors = vec![*before; count(&brick.mask) as usize];
             colors.push(color);
+            let more = colors.len() as u64;
             brick.colors = MaskColors::Each(colors.into());
+            more
         }
-    }
+    };
     brick.mask[x] |= 1 << bit;
+    more
 }
 
 /// The voxels of a brick that are not fully transparent.
@@ -63,8 +70,8 @@ impl ColorArray {
         }
     }
 
-    /// Reads the array after the header. In Fortran order all reds come first, then all greens: the
-    /// array is in memory, in at most `limit` bytes.
+    /// Reads the array after the header, in at most `limit` bytes of memory. In Fortran order all reds
+    /// come first, then all greens: the array is in memory.
     pub(super) fn read_after(
         header: &Header,
         input: &mut dyn BufRead,
@@ -83,6 +90,7 @@ impl ColorArray {
         let mut row = vec![NONE; nz as usize];
         let mut bricks = Vec::new();
         let mut slice = BrickSlice::new();
+        let (planes_bytes, mut colors) = (planes.len() as u64 * voxels, 0);
         for x in 0..nx {
             for y in 0..ny {
                 if header.is_fortran {
@@ -95,7 +103,9 @@ impl ColorArray {
                     let what = format_args!("the array, after {before} or more of {all} bytes");
                     fill(input, row.as_flattened_mut(), what)?;
                 }
-                add_row(&mut slice, [x, y], &row);
+                colors += add_row(&mut slice, [x, y], &row);
+                let runs = (bricks.len() + slice.len()) as u64;
+                check_memory(planes_bytes + runs * RUN_BYTES + colors * COLOR_BYTES, limit)?;
             }
             if x % BRICK == BRICK - 1 || x + 1 == nx {
                 bricks.extend(slice.drain().map(|(_, brick)| brick));
@@ -120,10 +130,11 @@ impl ColorArray {
     }
 }
 
-/// Adds the row along `z` at `x` and `y`.
-fn add_row(slice: &mut BrickSlice<ColorRun>, [x, y]: [u32; 2], row: &[Rgba]) {
+/// Adds the row along `z` at `x` and `y`. Returns the number of colours by which lists grow.
+fn add_row(slice: &mut BrickSlice<ColorRun>, [x, y]: [u32; 2], row: &[Rgba]) -> u64 {
     let bricks = row.len().div_ceil(BRICK as usize);
     let begin = (y / BRICK) as usize * bricks;
+    let mut more = 0;
     for (n, eight) in row.chunks(BRICK as usize).enumerate() {
         for (z, &color) in eight.iter().enumerate().filter(|&(_, &color)| color != NONE) {
             let brick = slice.get_or_insert(begin + n, || ColorRun {
@@ -132,7 +143,8 @@ fn add_row(slice: &mut BrickSlice<ColorRun>, [x, y]: [u32; 2], row: &[Rgba]) {
                 mask: [0; 8],
                 colors: MaskColors::All(color),
             });
-            push(brick, (x % BRICK) as usize, (y % BRICK) as usize * 8 + z, color);
+            more += push(brick, (x % BRICK) as usize, (y % BRICK) as usize * 8 + z, color);
         }
     }
+    more
 }

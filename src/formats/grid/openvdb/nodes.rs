@@ -19,6 +19,8 @@ const BRICK_EDGE: i64 = BRICK as i64;
 const MAX_FULL_ROWS: u64 = (MAX_DIM as u64 / BRICK as u64).pow(2);
 /// Bytes of memory for a row of full bricks: here and in the grid.
 const ROW_BYTES: u64 = 36;
+/// Bytes of memory for a tile, in a list that grows.
+const TILE_BYTES: u64 = 3 * size_of::<Tile>() as u64;
 /// From this number of tiles on, they are joined and checked while more are read: a few MiB of a
 /// compressed file can encode a thousand times as many.
 const MANY_TILES: usize = 1 << 20;
@@ -135,7 +137,9 @@ impl FoundGrid {
         let (mut grid, _) = in_order_within(frame.dims, world, &[()], fits, |(), writer| {
             rows().for_each(|row| writer.push(frame.key(row.at), row.len, row.mask));
         })?;
-        if let Some(colors) = colors {
+        if let Some(mut colors) = colors {
+            // The rows of the voxels are still there.
+            colors.nodes.limit -= colors.nodes.limit.min(full.len() as u64 * ROW_BYTES);
             let is_aligned =
                 world_from_index.is_some() && colors.world_from_index == world_from_index;
             let found = if is_aligned {
@@ -246,7 +250,7 @@ fn joined(mut tiles: Vec<Tile>) -> Vec<Tile> {
 /// The number of rows of full bricks of joined tiles.
 ///
 /// # Errors
-/// Tiles overlap; the rows take more than `limit` bytes of memory.
+/// Tiles overlap; tiles and rows take more than `limit` bytes of memory.
 fn count_rows(tiles: &[Tile], limit: u64) -> Result<usize, ReadError> {
     for tiles in tiles.chunk_by(|a, b| a.edge == b.edge) {
         check_apart(tiles.iter().map(|tile| (tile.at, tile.len)))?;
@@ -257,7 +261,7 @@ fn count_rows(tiles: &[Tile], limit: u64) -> Result<usize, ReadError> {
             "its tiles are {count} rows of full bricks, but at most {MAX_FULL_ROWS} are read"
         )));
     }
-    check_memory(count * ROW_BYTES, limit)?;
+    check_memory(count * ROW_BYTES + tiles.len() as u64 * TILE_BYTES, limit)?;
     Ok(count as usize)
 }
 

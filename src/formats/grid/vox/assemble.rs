@@ -4,71 +4,30 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 use super::paint::Paint;
-use super::scene::{Model, NodeKind, ROOT, Rotation, Scene};
+use super::scene::{NodeKind, Pose, ROOT, Scene};
 use super::{ATTRIBUTE, Description, Frame};
 use crate::formats::{Part, ReadError, check_memory, checked_dims, content, excerpt};
-use crate::grid::{BRICK, BrickKey, Mask, Up, VoxelGrid, World, mask_place, union_bounds};
+use crate::grid::{BrickKey, Mask, Up, VoxelGrid, World, union_bounds};
 
 /// Deepest nesting of nodes.
 const MAX_DEPTH: usize = 256;
 /// Most node visits; a node is visited once per use, so nested instances multiply.
 const MAX_VISITS: usize = 1 << 18;
-/// Most voxels of all instances, unless the file itself has more: about ten seconds of work.
+/// Most voxels of all instances, unless the file itself has more: a few seconds of work.
 const MAX_PLACED: u64 = 1 << 28;
-/// Most bricks of all instances, unless the file has more voxels: above the 250 cubed of
-/// MagicaVoxel's world.
+/// Most bricks, of the models of all instances and of the scene, unless the file has more voxels:
+/// above the 250 cubed of MagicaVoxel's world, and a few seconds of work.
 const MAX_BRICKS: u64 = 1 << 24;
-/// Bytes of memory for a brick of the scene: in a hash map that grows, in a list, in the grid.
+/// Bytes of memory for a brick of the scene: in a hash map and a list that grow, in the grid.
 const BRICK_BYTES: u64 = 320;
 /// Bytes of memory for a voxel of the scene: its palette index, and its colour in a list that grows.
 const VOXEL_BYTES: u64 = 10;
 
-/// A rotation, then a translation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-struct Pose {
-    rotation: Rotation,
-    /// Below 2^40: a sum of `MAX_DEPTH` 32-bit numbers.
-    translation: [i64; 3],
-}
-
-impl Pose {
-    const NONE: Self = Self { rotation: Rotation::NONE, translation: [0; 3] };
-
-    fn apply(&self, v: [i64; 3]) -> [i64; 3] {
-        let rotated = self.rotation.apply(v);
-        [0, 1, 2].map(|i| rotated[i] + self.translation[i])
-    }
-
-    /// `self` after a rotation and a translation.
-    fn after(&self, rotation: &Rotation, translation: [i32; 3]) -> Self {
-        Self {
-            rotation: self.rotation.after(rotation),
-            translation: self.apply(translation.map(i64::from)),
-        }
-    }
-}
-
-/// An instance of a model in the scene.
+/// An instance of a model in the scene, with the pose of its voxels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Instance {
     model: usize,
     pose: Pose,
-}
-
-impl Instance {
-    /// The position of a voxel of the model. The voxel's centre, in half voxels, is rotated about
-    /// the pivot's minimum corner, then rounded down to the voxel's minimum corner.
-    fn place(&self, voxel: [u32; 3], size: [u32; 3]) -> [i64; 3] {
-        let centre = [0, 1, 2].map(|a| 2 * (i64::from(voxel[a]) - i64::from(size[a] / 2)) + 1);
-        let rotated = self.pose.rotation.apply(centre);
-        [0, 1, 2].map(|a| (rotated[a] >> 1) + self.pose.translation[a])
-    }
-
-    /// The box: minimum and maximum voxel.
-    fn bounds(&self, size: [u32; 3]) -> [[i64; 3]; 2] {
-        let [a, b] = [self.place([0; 3], size), self.place(size.map(|d| d - 1), size)];
-        union_bounds([a; 2], [b; 2])
-    }
 }
 
 /// The union of all instances of `scene`, in at most `limit` bytes of memory; its region of a larger
@@ -97,10 +56,12 @@ pub(super) fn assemble(
             (Frame { dims, up: Up::Z }, lo, None)
         }
     };
-    let placed = Placed { scene, instances: &instances, frame, corner };
-    placed.check_memory(limit)?;
-    let bricks = placed.bricks();
-    let paint = placed.paint(&bricks);
+    let grid_from_scene =
+        frame.grid_from_vox().after(&Pose { translation: corner.map(|c| -c), ..Pose::NONE });
+    let placed = Placed::new(scene, &instances, grid_from_scene)?;
+    let bricks = placed.bricks(limit)?;
+    let mut paint = Paint::new(&bricks);
+    placed.each_brick(|key, voxels| paint.set(key, voxels));
     let (colors, counts) = (paint.colors(scene.palette, description.is_some()), paint.counts());
     let mut grid = VoxelGrid::from_bricks(frame.dims, bricks)?;
     // MagicaVoxel's own axes.
@@ -138,7 +99,7 @@ fn checked_description(text: &[u8], [lo, hi]: [[i64; 3]; 2]) -> Result<Descripti
 fn instances(scene: &Scene) -> Result<Vec<Instance>, ReadError> {
     match scene.models.len() {
         _ if !scene.nodes.is_empty() => placed(scene),
-        1 => Ok(vec![Instance { model: 0, pose: Pose::NONE }]),
+        1 => Ok(vec![Instance { model: 0, pose: Pose::NONE.of_voxels(scene.models[0].size) }]),
         0 => Err(content("the file has no models")),
         n => Err(content(format!(
             "the file has {n} models but no scene graph that says where they are: frames of an \
@@ -175,8 +136,8 @@ fn placed(scene: &Scene) -> Result<Vec<Instance>, ReadError> {
         path.push(id);
         let depth = path.len();
         match &node.kind {
-            NodeKind::Transform { rotation, translation, child } => {
-                stack.push((*child, depth, pose.after(rotation, *translation)));
+            NodeKind::Transform { pose: own, child } => {
+                stack.push((*child, depth, pose.after(own)));
             }
             NodeKind::Group { children } => {
                 stack.extend(children.iter().map(|&child| (child, depth, pose)));
@@ -184,7 +145,10 @@ fn placed(scene: &Scene) -> Result<Vec<Instance>, ReadError> {
             NodeKind::Shape { models } => {
                 let Some(model) = models.first() else { continue };
                 match usize::try_from(*model).ok().filter(|&m| m < scene.models.len()) {
-                    Some(model) => instances.push(Instance { model, pose }),
+                    Some(model) => {
+                        let pose = pose.of_voxels(scene.models[model].size);
+                        instances.push(Instance { model, pose });
+                    }
                     None => return fault(format!("there is no model {model}")),
                 }
             }
@@ -195,120 +159,133 @@ fn placed(scene: &Scene) -> Result<Vec<Instance>, ReadError> {
 
 /// Minimum and maximum voxel of all instances' boxes.
 fn bounds(scene: &Scene, instances: &[Instance]) -> Result<[[i64; 3]; 2], ReadError> {
-    let all = instances.iter().map(|instance| instance.bounds(scene.models[instance.model].size));
+    let all = instances.iter().map(|&Instance { model, pose }| {
+        let last = scene.models[model].size.map(|d| i64::from(d) - 1);
+        let [a, b] = [[0; 3], last].map(|voxel| pose.apply(voxel));
+        union_bounds([a; 2], [b; 2])
+    });
     all.reduce(union_bounds).ok_or_else(|| content("the scene graph places no models"))
 }
 
-/// The number of voxels in the file, without instances.
-fn stored(scene: &Scene) -> u64 {
-    scene.models.iter().map(|model| model.voxels.len() as u64).sum()
+/// The voxels of a model that are not empty, brick by brick; of several in one place the last.
+fn by_brick(voxels: &[[u8; 4]]) -> Vec<[u8; 4]> {
+    let coloured = voxels.iter().rev().filter(|&&[.., color]| color != 0);
+    let mut sorted: Vec<[u8; 4]> = coloured.copied().collect();
+    sorted.sort_by_key(|&[x, y, z, _]| ([x, y, z].map(|c| c / 8), [x, y, z]));
+    sorted.dedup_by_key(|&mut [x, y, z, _]| [x, y, z]);
+    sorted
+}
+
+/// The voxels of each brick of a model.
+fn bricks_of(voxels: &[[u8; 4]]) -> impl Iterator<Item = &[[u8; 4]]> {
+    voxels.chunk_by(|a, b| (0..3).all(|axis| a[axis] / 8 == b[axis] / 8))
 }
 
 /// The instances of a scene's models, in a grid.
 struct Placed<'a> {
-    scene: &'a Scene<'a>,
     instances: &'a [Instance],
-    frame: Frame,
-    /// The grid's minimum corner in the scene; all instances are inside the grid.
-    corner: [i64; 3],
+    /// The voxels of each model that has instances, [by brick](by_brick).
+    models: Vec<Option<Vec<[u8; 4]>>>,
+    /// The boxes of all instances are inside the grid.
+    grid_from_scene: Pose,
+    /// The number of voxels of all instances, and of bricks that they may fill.
+    voxels: u64,
+    most_bricks: u64,
 }
 
-impl Placed<'_> {
-    /// The voxels of an instance, each with its palette index, the last first.
-    fn voxels(&self, instance: &Instance) -> impl Iterator<Item = ([u32; 3], u8)> {
-        let Model { size, voxels } = self.scene.models[instance.model];
-        let coloured = voxels.iter().rev().filter(|&&[.., color]| color != 0);
-        coloured.map(move |&[x, y, z, color]| {
-            let placed = instance.place([x, y, z].map(u32::from), size);
-            // In range, since all boxes are inside the frame.
-            let voxel = [0, 1, 2].map(|a| (placed[a] - self.corner[a]) as u32);
-            (self.frame.grid_from_vox(voxel), color)
-        })
-    }
-
+impl<'a> Placed<'a> {
     /// # Errors
-    /// Too many voxels; their bricks and colours take more than `limit` bytes of memory.
-    fn check_memory(&self, limit: u64) -> Result<(), ReadError> {
-        let models = &self.scene.models;
-        let voxels: u64 = self.instances.iter().map(|i| models[i.model].voxels.len() as u64).sum();
-        if voxels > stored(self.scene).max(MAX_PLACED) {
+    /// The instances have too many voxels, or too many bricks.
+    fn new(
+        scene: &Scene,
+        instances: &'a [Instance],
+        grid_from_scene: Pose,
+    ) -> Result<Self, ReadError> {
+        let count = |model: usize| scene.models[model].voxels.len() as u64;
+        let stored: u64 = (0..scene.models.len()).map(count).sum();
+        let voxels = instances.iter().map(|instance| count(instance.model)).sum();
+        if voxels > stored.max(MAX_PLACED) {
             return Err(content(format!(
                 "the scene graph's instances have {voxels} voxels: too many"
             )));
         }
-        let needed = |bricks: u64| bricks * BRICK_BYTES + voxels.min(512 * bricks) * VOXEL_BYTES;
-        let [x, y, z] = self.frame.dims.map(|d| u64::from(d.div_ceil(BRICK)));
-        let most = MAX_BRICKS.max(stored(self.scene));
-        if needed(x * y * z) <= limit && x * y * z <= most {
-            return Ok(());
+        let mut models: Vec<Option<Vec<[u8; 4]>>> = vec![None; scene.models.len()];
+        for &Instance { model, .. } in instances {
+            models[model].get_or_insert_with(|| by_brick(scene.models[model].voxels));
         }
-        // Instances with the same place in their bricks have as many.
-        let mut counts: HashMap<(usize, Rotation, [i64; 3]), u64> = HashMap::new();
-        let mut bricks = 0;
-        for instance in self.instances {
-            let Pose { rotation, translation } = instance.pose;
-            let place = translation.map(|c| c.rem_euclid(BRICK.into()));
-            bricks += *counts.entry((instance.model, rotation, place)).or_insert_with(|| {
-                let keys = self.voxels(instance).map(|(voxel, _)| BrickKey::of_voxel(voxel));
-                keys.collect::<HashSet<_>>().len() as u64
-            });
-            check_memory(needed(bricks), limit)?;
-            if bricks > most {
-                return Err(content(format!(
-                    "the scene graph's instances fill more than {most} bricks"
-                )));
+        let bricks =
+            models.iter().map(|own| own.as_deref().map_or(0, |own| bricks_of(own).count()));
+        let bricks: Vec<usize> = bricks.collect();
+        let placed = instances.iter().map(|instance| bricks[instance.model] as u64).sum();
+        let most_bricks = stored.max(MAX_BRICKS);
+        let own = Self { instances, models, grid_from_scene, voxels, most_bricks };
+        own.check_bricks(placed).map(|()| own)
+    }
+
+    /// # Errors
+    /// More than [`MAX_BRICKS`], unless the file has more voxels.
+    fn check_bricks(&self, bricks: u64) -> Result<(), ReadError> {
+        let most = self.most_bricks;
+        match bricks > most {
+            true => {
+                Err(content(format!("the scene graph's instances fill more than {most} bricks")))
+            }
+            false => Ok(()),
+        }
+    }
+
+    /// Calls `visit` with the voxels of all instances that are in one brick of the grid, each with
+    /// its [slot](crate::grid::brick_slot) and its palette index. A brick may come several times.
+    fn each_brick(&self, mut visit: impl FnMut(BrickKey, &[(u16, u8)])) {
+        self.instances.iter().for_each(|instance| self.each_brick_of(instance, &mut visit));
+    }
+
+    fn each_brick_of(&self, instance: &Instance, mut visit: impl FnMut(BrickKey, &[(u16, u8)])) {
+        let pose = self.grid_from_scene.after(&instance.pose);
+        let voxels = self.models[instance.model].as_deref().unwrap_or_default();
+        // By whether the second brick along `x`, `y` and `z`.
+        let mut parts: [Vec<(u16, u8)>; 8] = Default::default();
+        for voxels in bricks_of(voxels) {
+            let [x, y, z, _] = voxels[0];
+            let (first, shares) = pose.of_brick([x, y, z].map(|c| i64::from(c / 8 * 8)));
+            for &[x, y, z, color] in voxels {
+                let [x, y, z] = [x, y, z].map(|c| usize::from(c % 8));
+                let place = shares[0][x] + shares[1][y] + shares[2][z];
+                parts[usize::from(place >> 9)].push((place & 511, color));
+            }
+            for (n, part) in (0..).zip(&mut parts).filter(|(_, part)| !part.is_empty()) {
+                // In range, since the brick has a voxel.
+                let position = [0, 1, 2].map(|a| (first[a] + (n >> a & 1)) as u32);
+                visit(BrickKey::new(position), part);
+                part.clear();
             }
         }
-        Ok(())
     }
 
     /// The bricks of all instances in canonical order.
-    fn bricks(&self) -> Vec<(BrickKey, Mask)> {
-        let mut bricks = Bricks::default();
+    ///
+    /// # Errors
+    /// There are too many; they and their colours take more than `limit` bytes of memory.
+    fn bricks(&self, limit: u64) -> Result<Vec<(BrickKey, Mask)>, ReadError> {
+        let mut indices: HashMap<BrickKey, usize> = HashMap::new();
+        let mut bricks: Vec<(BrickKey, Mask)> = Vec::new();
         for instance in self.instances {
-            self.voxels(instance).for_each(|(voxel, _)| bricks.set(voxel));
-            bricks.flush();
+            self.each_brick_of(instance, |key, voxels| {
+                let index = *indices.entry(key).or_insert(bricks.len());
+                if index == bricks.len() {
+                    bricks.push((key, [0; 8]));
+                }
+                let mask = &mut bricks[index].1;
+                voxels
+                    .iter()
+                    .for_each(|&(slot, _)| mask[usize::from(slot / 64)] |= 1 << (slot % 64));
+            });
+            let count = bricks.len() as u64;
+            let colored = self.voxels.min(512 * count);
+            check_memory(count * BRICK_BYTES + colored * VOXEL_BYTES, limit)?;
+            self.check_bricks(count)?;
         }
-        let mut bricks: Vec<_> = bricks.all.into_iter().collect();
         bricks.sort_unstable_by_key(|&(key, _)| key);
-        bricks
-    }
-
-    /// The palette indices of `bricks`, which must be those of all instances.
-    fn paint<'a>(&self, bricks: &'a [(BrickKey, Mask)]) -> Paint<'a> {
-        let mut paint = Paint::new(bricks);
-        for instance in self.instances {
-            self.voxels(instance).for_each(|(voxel, color)| paint.set(voxel, color));
-        }
-        paint
-    }
-}
-
-/// Collects voxels in any order into bricks. The latest brick is cached, since consecutive voxels
-/// are mostly in one brick.
-#[derive(Default)]
-struct Bricks {
-    all: HashMap<BrickKey, Mask>,
-    latest: Option<(BrickKey, Mask)>,
-}
-
-impl Bricks {
-    fn set(&mut self, voxel: [u32; 3]) {
-        let key = BrickKey::of_voxel(voxel);
-        if self.latest.is_none_or(|(latest, _)| latest != key) {
-            self.flush();
-            self.latest = Some((key, [0; 8]));
-        }
-        if let Some((_, mask)) = &mut self.latest {
-            let (slice, bit) = mask_place(voxel);
-            mask[slice] |= 1 << bit;
-        }
-    }
-
-    fn flush(&mut self) {
-        if let Some((key, mask)) = self.latest.take() {
-            let union = self.all.entry(key).or_default();
-            (0..8).for_each(|x| union[x] |= mask[x]);
-        }
+        Ok(bricks)
     }
 }

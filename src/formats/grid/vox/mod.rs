@@ -45,6 +45,7 @@ mod write;
 
 use std::io::BufRead;
 
+use self::scene::{Pose, Rotation};
 use crate::base::numbers::grouped;
 use crate::formats::grid::description::Description;
 use crate::formats::{GridSpec, LoadedGrid, ReadError, lost_opacity};
@@ -80,7 +81,8 @@ fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError> {
     let mut file = Vec::new();
     input.read_to_end(&mut file)?;
     let scene = parse::parse(&file)?;
-    let limit = limit.saturating_sub(file.len() as u64);
+    // The file, its voxels by brick, and a half of these while they are sorted.
+    let limit = limit.saturating_sub(file.len() as u64 * 5 / 2);
     let (grid, part, counts) = assemble::assemble(&scene, limit)?;
     let mut warnings = scene.warnings(&counts);
     warnings.extend(part.map(|part| part.to_string()));
@@ -145,10 +147,13 @@ impl Frame {
     }
 
     /// The inverse of [`vox_from_grid`](Self::vox_from_grid).
-    fn grid_from_vox(&self, [x, y, z]: [u32; 3]) -> [u32; 3] {
+    fn grid_from_vox(&self) -> Pose {
         match self.up {
-            Up::Y => [x, z, self.dims[2] - 1 - y],
-            Up::Z => [x, y, z],
+            Up::Y => {
+                let translation = [0, 0, i64::from(self.dims[2]) - 1];
+                Pose { rotation: Rotation::Y_UP, translation }
+            }
+            Up::Z => Pose::NONE,
         }
     }
 }
@@ -163,7 +168,7 @@ mod tests {
             let frame = Frame { dims: [5, 6, 7], up };
             let rotation = |v| frame.vox_from_grid(v).map(i64::from);
             let [o, x, y, z] = [[1, 2, 3], [2, 2, 3], [1, 3, 3], [1, 2, 4]].map(rotation);
-            assert_eq!(frame.grid_from_vox(frame.vox_from_grid([1, 2, 3])), [1, 2, 3]);
+            assert_eq!(frame.grid_from_vox().apply(o), [1, 2, 3]);
             let [a, b, c] = [x, y, z].map(|p| [0, 1, 2].map(|i| p[i] - o[i]));
             let cross = [0, 1, 2].map(|i| {
                 let (j, k) = ((i + 1) % 3, (i + 2) % 3);

@@ -2,7 +2,7 @@
 
 use super::write::{UNCOLORED, uncolored_palette};
 use crate::base::srgb::Rgba;
-use crate::grid::{BrickKey, Colors, Mask, count, mask_place, set_bits};
+use crate::grid::{BrickKey, Colors, Mask, count, set_bits};
 
 /// The palette index of each voxel of a list of bricks.
 pub(super) struct Paint<'a> {
@@ -12,8 +12,6 @@ pub(super) struct Paint<'a> {
     first: Vec<usize>,
     /// By voxel, in the order of mask words and of bits within a word; 0 if not set yet.
     indices: Vec<u8>,
-    /// The brick of the last voxel, since most voxels are in the same one.
-    latest: usize,
 }
 
 impl<'a> Paint<'a> {
@@ -25,22 +23,26 @@ impl<'a> Paint<'a> {
             first.push(voxels);
             voxels += count(mask) as usize;
         }
-        Self { bricks, first, indices: vec![0; voxels], latest: 0 }
+        Self { bricks, first, indices: vec![0; voxels] }
     }
 
-    /// Sets the index of a voxel of the bricks, unless it has one.
-    pub(super) fn set(&mut self, voxel: [u32; 3], index: u8) {
-        let key = BrickKey::of_voxel(voxel);
-        if self.bricks[self.latest].0 != key {
-            self.latest = self.bricks.partition_point(|&(other, _)| other < key);
-        }
-        let mask = &self.bricks[self.latest].1;
-        let (slice, bit) = mask_place(voxel);
-        let before: u32 = mask[..slice].iter().map(|slice| slice.count_ones()).sum();
-        let below = mask[slice] & ((1 << bit) - 1);
-        let at = self.first[self.latest] + (before + below.count_ones()) as usize;
-        if self.indices[at] == 0 {
-            self.indices[at] = index;
+    /// Sets the indices of voxels of the brick `key`, each by its [slot](crate::grid::brick_slot),
+    /// unless they have one.
+    pub(super) fn set(&mut self, key: BrickKey, voxels: &[(u16, u8)]) {
+        let brick = self.bricks.partition_point(|&(other, _)| other < key);
+        let (mask, mut begin) = (&self.bricks[brick].1, self.first[brick]);
+        let begins = mask.map(|word| {
+            let first = begin;
+            begin += word.count_ones() as usize;
+            first
+        });
+        for &(slot, index) in voxels {
+            let (word, bit) = (usize::from(slot / 64), slot % 64);
+            let below = mask[word] & ((1 << bit) - 1);
+            let own = &mut self.indices[begins[word] + below.count_ones() as usize];
+            if *own == 0 {
+                *own = index;
+            }
         }
     }
 

@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use super::scene::{Model, Node, NodeKind, ROOT, Rotation, Scene};
+use super::scene::{Model, Node, NodeKind, Pose, ROOT, Rotation, Scene};
 use super::{ATTRIBUTE, MAX_MODEL};
 use crate::formats::io::tokens::numbers;
 use crate::formats::{ReadError, content, excerpt};
@@ -102,8 +102,8 @@ impl<'a> Scene<'a> {
         let child = chunk.int("the child")?;
         chunk.int("the reserved number")?;
         chunk.int("the layer")?;
-        let ((rotation, translation), frames) = first_frame(chunk)?;
-        Ok((NodeKind::Transform { rotation, translation, child }, frames))
+        let (pose, frames) = first_frame(chunk)?;
+        Ok((NodeKind::Transform { pose, child }, frames))
     }
 
     fn group(chunk: &mut Cursor) -> Result<(NodeKind, usize), ReadError> {
@@ -168,7 +168,7 @@ fn voxels<'a>(chunk: &mut Cursor<'a>, size: [u32; 3]) -> Result<&'a [[u8; 4]], R
 }
 
 /// The first of a transform's frames, and the number of frames.
-fn first_frame(chunk: &mut Cursor) -> Result<((Rotation, [i32; 3]), usize), ReadError> {
+fn first_frame(chunk: &mut Cursor) -> Result<(Pose, usize), ReadError> {
     // An empty dictionary takes 4 bytes.
     let count = chunk.count(4, "frames")?;
     let mut frames =
@@ -184,13 +184,13 @@ fn first_frame(chunk: &mut Cursor) -> Result<((Rotation, [i32; 3]), usize), Read
         }
         None => Rotation::NONE,
     };
-    let translation = match text("_t") {
+    let translation: [i32; 3] = match text("_t") {
         Some(text) => {
             numbers(text.split_ascii_whitespace()).ok_or_else(|| refused(&text, "translation"))?
         }
         None => [0; 3],
     };
-    Ok(((rotation, translation), count))
+    Ok((Pose { rotation, translation: translation.map(i64::from) }, count))
 }
 
 /// Keys and values, in the file's order.

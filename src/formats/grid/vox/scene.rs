@@ -44,8 +44,7 @@ pub(super) struct Node {
 
 pub(super) enum NodeKind {
     Transform {
-        rotation: Rotation,
-        translation: [i32; 3],
+        pose: Pose,
         child: i32,
     },
     Group {
@@ -109,6 +108,8 @@ pub(super) struct Rotation {
 
 impl Rotation {
     pub(super) const NONE: Self = Self { axis: [0, 1, 2], sign: [1; 3] };
+    /// From axes with `z` up to axes with `y` up: `(x, y, z)` to `(x, z, -y)`.
+    pub(super) const Y_UP: Self = Self { axis: [0, 2, 1], sign: [1, 1, -1] };
 
     /// Decodes the file's byte: the first row's axis in bits 0 and 1, the second's in bits 2 and 3,
     /// the signs in bits 4 to 6, set for negative. `None` if it is not a signed permutation.
@@ -119,16 +120,68 @@ impl Rotation {
         is_valid.then(|| Self { axis: [a, b, 3 - a - b], sign })
     }
 
-    pub(super) fn apply(&self, v: [i64; 3]) -> [i64; 3] {
+    fn apply(&self, v: [i64; 3]) -> [i64; 3] {
         [0, 1, 2].map(|i| self.sign[i] * v[self.axis[i]])
+    }
+
+    /// `self` after `first`.
+    fn after(&self, first: &Self) -> Self {
+        Self {
+            axis: self.axis.map(|row| first.axis[row]),
+            sign: [0, 1, 2].map(|i| self.sign[i] * first.sign[self.axis[i]]),
+        }
+    }
+}
+
+/// A rotation, then a translation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Pose {
+    pub(super) rotation: Rotation,
+    /// Below 2^41: a sum of 256 32-bit numbers, the deepest nesting, and of a model's size.
+    pub(super) translation: [i64; 3],
+}
+
+impl Pose {
+    pub(super) const NONE: Self = Self { rotation: Rotation::NONE, translation: [0; 3] };
+
+    pub(super) fn apply(&self, v: [i64; 3]) -> [i64; 3] {
+        let rotated = self.rotation.apply(v);
+        [0, 1, 2].map(|i| rotated[i] + self.translation[i])
     }
 
     /// `self` after `first`.
     pub(super) fn after(&self, first: &Self) -> Self {
         Self {
-            axis: self.axis.map(|row| first.axis[row]),
-            sign: [0, 1, 2].map(|i| self.sign[i] * first.sign[self.axis[i]]),
+            rotation: self.rotation.after(&first.rotation),
+            translation: self.apply(first.translation),
         }
+    }
+
+    /// The pose of the voxels of a model of `size`, whose pivot has this pose. The centre of a voxel
+    /// is rotated about the pivot's minimum corner, then rounded down to the voxel's minimum corner.
+    pub(super) fn of_voxels(&self, size: [u32; 3]) -> Self {
+        let corner = self.apply(size.map(|d| -i64::from(d / 2)));
+        // Along a reversed axis, the half voxel before a centre is the one after the rotated centre.
+        let reversed = self.rotation.sign.map(|sign| i64::from(sign < 0));
+        Self { translation: [0, 1, 2].map(|i| corner[i] - reversed[i]), ..*self }
+    }
+
+    /// The bricks in which this pose puts a brick at `corner`, two along each axis at most: the
+    /// position of the first, and for each coordinate in the brick, by axis, its share of the
+    /// [slot](crate::grid::brick_slot) in the lowest nine bits, and above them, by axis, whether the
+    /// brick is the second one.
+    pub(super) fn of_brick(&self, corner: [i64; 3]) -> ([i64; 3], [[u16; 8]; 3]) {
+        let corner = self.apply(corner);
+        let (mut first, mut shares) = ([0; 3], [[0; 8]; 3]);
+        for (i, stride) in [64, 8, 1].into_iter().enumerate() {
+            let place = |n: i64| corner[i] + self.rotation.sign[i] * n;
+            first[i] = place(0).min(place(7)).div_euclid(8);
+            for (n, share) in (0..).zip(&mut shares[self.rotation.axis[i]]) {
+                let second = (place(n).div_euclid(8) - first[i]) as u16;
+                *share = second << (9 + i) | stride * place(n).rem_euclid(8) as u16;
+            }
+        }
+        (first, shares)
     }
 }
 
@@ -143,6 +196,24 @@ mod tests {
         let v = [1, 20, 300];
         for (a, b) in rotations.iter().flat_map(|a| rotations.iter().map(move |b| (a, b))) {
             assert_eq!(a.after(b).apply(v), a.apply(b.apply(v)));
+        }
+    }
+
+    #[test]
+    fn voxels_of_a_posed_brick_are_where_the_pose_puts_each() {
+        for rotation in (0..=u8::MAX).filter_map(Rotation::from_bits) {
+            let pose = Pose { rotation, translation: [3, -20, 15] };
+            let corner = [8, 16, 0];
+            let (first, shares) = pose.of_brick(corner);
+            for voxel in [[0, 0, 0], [7, 0, 3], [1, 6, 7], [7; 3]] {
+                let [x, y, z] = voxel;
+                let code = shares[0][x] + shares[1][y] + shares[2][z];
+                let slot = i64::from(code & 511);
+                let place = [slot / 64, slot / 8 % 8, slot % 8];
+                let found =
+                    [0, 1, 2].map(|i| 8 * (first[i] + i64::from(code >> (9 + i) & 1)) + place[i]);
+                assert_eq!(found, pose.apply([0, 1, 2].map(|a| corner[a] + voxel[a] as i64)));
+            }
         }
     }
 

@@ -1,6 +1,7 @@
 //! Reading: any number of regions, with their tags in any order.
 
 use std::io::{BufRead, Read};
+use std::ops::Range;
 
 use super::bits;
 use crate::formats::grid::minecraft::frame::Frame;
@@ -165,9 +166,10 @@ impl Schematic {
         let (low, size) = bounds(&self.regions)?;
         let [width, height, length] = size;
         let frame = Frame { width, height, length, up: world.up };
-        let mut painter = Painter::new(frame, &self.kinds, limit);
         let placed = self.regions.iter().map(|region| Blocks::new(region, low));
         let placed: Vec<Blocks> = placed.collect::<Result<_, _>>()?;
+        let states: u64 = self.regions.iter().map(|region| region.states.len() as u64).sum();
+        let mut painter = Painter::new(frame, &self.kinds, limit.saturating_sub(states));
         for slice in (0..height).step_by(BRICK as usize) {
             for blocks in &placed {
                 blocks.paint(slice, &mut painter)?;
@@ -266,27 +268,52 @@ impl<'a> Blocks<'a> {
         for y in heights {
             for z in 0..length {
                 let row = (u64::from(y - y0) * u64::from(length) + u64::from(z)) * u64::from(width);
-                kinds.clear();
-                for x in 0..width {
-                    kinds.push(self.kind(row + u64::from(x))?);
-                }
-                painter.put_row([x0, y, z0 + z], &kinds);
+                self.kinds(row..row + u64::from(width), &mut kinds)?;
+                painter.put_row([x0, y, z0 + z], &kinds)?;
             }
         }
         Ok(())
     }
 
-    /// The kind of block `at`.
-    fn kind(&self, at: u64) -> Result<u16, ReadError> {
+    /// Sets `kinds` to those of the blocks `row`.
+    fn kinds(&self, row: Range<u64>, kinds: &mut Vec<u16>) -> Result<(), ReadError> {
+        /// Blocks whose numbers are taken together if they are short: most of a row are alike.
+        const GROUP: u32 = 8;
+        kinds.clear();
+        let (mut at, mut latest) = (row.start, None);
+        while at < row.end {
+            let is_group = self.bits <= 8 && at + u64::from(GROUP) <= row.end;
+            let count = if is_group { GROUP } else { 1 };
+            let numbers = self.numbers(at, count);
+            if is_group && latest == Some(numbers) {
+                kinds.extend_from_within(kinds.len() - GROUP as usize..);
+            } else {
+                for n in 0..count {
+                    let number = numbers >> (n * self.bits) & ((1 << self.bits) - 1);
+                    kinds.push(self.kind(at + u64::from(n), number)?);
+                }
+                latest = is_group.then_some(numbers);
+            }
+            at += u64::from(count);
+        }
+        Ok(())
+    }
+
+    /// The numbers of `count` blocks from `at` on, from the lowest bits up; 64 bits at most.
+    fn numbers(&self, at: u64, count: u32) -> u64 {
         let bit = at * u64::from(self.bits);
         // Inside the words, whose number was checked; so is the next one, where it is needed.
         let (word, shift) = ((bit / 64) as usize, (bit % 64) as u32);
         let (words, _) = self.region.states.as_chunks();
-        let mut number = u64::from_be_bytes(words[word]) >> shift;
-        if shift + self.bits > 64 {
-            number |= u64::from_be_bytes(words[word + 1]) << (64 - shift);
+        let (mut numbers, bits) = (u64::from_be_bytes(words[word]) >> shift, count * self.bits);
+        if shift + bits > 64 {
+            numbers |= u64::from_be_bytes(words[word + 1]) << (64 - shift);
         }
-        let number = number & ((1 << self.bits) - 1);
+        if bits < 64 { numbers & ((1 << bits) - 1) } else { numbers }
+    }
+
+    /// The kind of block `at`, of this number.
+    fn kind(&self, at: u64, number: u64) -> Result<u16, ReadError> {
         self.region.palette.get(number as usize).copied().ok_or_else(|| {
             let (name, kinds) = (&self.region.name, self.region.palette.len());
             content(format!(

@@ -34,7 +34,7 @@ struct Schematic {
     /// Width, height and length.
     size: [Option<u32>; 3],
     /// The blocks of the palette, and these by the number in the file.
-    palette: Option<(Palettes, HashMap<u32, u16>)>,
+    palette: Option<(Palettes, Kinds)>,
     /// A variable-length integer for each block.
     data: Option<Vec<u8>>,
     world: WorldTags,
@@ -108,9 +108,39 @@ impl Schematic {
     }
 }
 
+/// The kinds of blocks by their numbers in the file.
+#[derive(Default)]
+struct Kinds {
+    /// Of numbers of up to three bytes; [`NONE`](Self::NONE) if there is none.
+    short: Vec<u16>,
+    long: HashMap<u32, u16>,
+}
+
+impl Kinds {
+    /// No kind: there are fewer.
+    const NONE: u16 = u16::MAX;
+
+    /// Adds the kind of a number. Returns whether it had none.
+    fn add(&mut self, number: u32, kind: u16) -> bool {
+        if number >= 1 << 21 {
+            return self.long.insert(number, kind).is_none();
+        }
+        let number = number as usize;
+        self.short.resize(self.short.len().max(number + 1), Self::NONE);
+        std::mem::replace(&mut self.short[number], kind) == Self::NONE
+    }
+
+    fn of(&self, number: u32) -> Option<u16> {
+        match self.short.get(number as usize) {
+            Some(&kind) => Some(kind).filter(|&kind| kind != Self::NONE),
+            None => self.long.get(&number).copied(),
+        }
+    }
+}
+
 /// Reads the palette.
-fn palette(tags: &mut TagReader<impl Read>) -> Result<(Palettes, HashMap<u32, u16>), ReadError> {
-    let (mut kinds, mut numbers) = (Palettes::default(), HashMap::new());
+fn palette(tags: &mut TagReader<impl Read>) -> Result<(Palettes, Kinds), ReadError> {
+    let (mut kinds, mut numbers) = (Palettes::default(), Kinds::default());
     while let Some((tag, name)) = tags.next()? {
         let number = match tag {
             INT => u32::try_from(tags.int()?).ok(),
@@ -120,7 +150,7 @@ fn palette(tags: &mut TagReader<impl Read>) -> Result<(Palettes, HashMap<u32, u1
             content(format!("the block '{}' of the palette has {what}", excerpt(&name)))
         };
         let number = number.ok_or_else(|| refused("no number from 0"))?;
-        if numbers.insert(number, kinds.add(&name)?).is_some() {
+        if !numbers.add(number, kinds.add(&name)?) {
             return Err(refused("the number of another"));
         }
     }
@@ -131,63 +161,64 @@ fn palette(tags: &mut TagReader<impl Read>) -> Result<(Palettes, HashMap<u32, u1
 fn paint(
     painter: &mut Painter,
     [width, height, length]: [u32; 3],
-    kinds: &HashMap<u32, u16>,
+    kinds: &Kinds,
     data: &[u8],
 ) -> Result<(), ReadError> {
-    let (area, height) = (u64::from(width) * u64::from(length), u64::from(height));
-    let volume = area * height;
-    let mut row = Vec::with_capacity(width as usize);
-    let (mut at, mut number, mut shift) = (0_u64, 0_u32, 0);
-    // The number of the block before, and its kind.
-    let mut latest: Option<(u32, u16)> = None;
-    let mut rest = data;
-    while let Some((&byte, after)) = rest.split_first() {
-        let uniform = uniform_row(rest, width as usize).and_then(|number| kinds.get(&number));
-        if let (Some(&kind), true, 0) = (uniform, row.is_empty() && at < volume, shift) {
-            row.resize(width as usize, kind);
-            rest = &rest[width as usize..];
-            at += u64::from(width);
-        } else {
-            rest = after;
-            // Of the fifth byte four bits are left, and no byte follows it.
-            if shift == 28 && byte > 0xf {
-                return Err(content(format!("the number of block {at} has more than 32 bits")));
-            }
-            number |= u32::from(byte & 0x7f) << shift;
-            if byte & 0x80 != 0 {
-                shift += 7;
-                continue;
-            }
-            let kind = match latest {
-                Some((same, kind)) if same == number => kind,
-                _ => *kinds.get(&number).ok_or_else(|| {
-                    content(format!("block {at} has the number {number}, not in the palette"))
-                })?,
-            };
-            latest = Some((number, kind));
-            (number, shift) = (0, 0);
-            if at == volume {
-                return Err(content(format!(
-                    "there are more than the {volume} blocks of its size"
-                )));
-            }
-            row.push(kind);
-            at += 1;
-        }
-        if row.len() == width as usize {
-            let before = at / u64::from(width) - 1;
-            let [across, up] = [before % u64::from(length), before / u64::from(length)];
-            painter.put_row([0, up as u32, across as u32], &row);
+    let volume = u64::from(width) * u64::from(height) * u64::from(length);
+    let mut row: Vec<u16> = Vec::with_capacity(width as usize);
+    let (mut at, mut rest) = (0, data);
+    for up in 0..height {
+        for across in 0..length {
             row.clear();
-            if at % (area * u64::from(BRICK)) == 0 {
-                painter.drain()?;
+            match uniform_row(rest, width as usize).and_then(|number| kinds.of(number)) {
+                Some(kind) => {
+                    row.resize(width as usize, kind);
+                    rest = &rest[width as usize..];
+                }
+                None => {
+                    for at in at..at + u64::from(width) {
+                        let Some(number) = next_number(&mut rest, at)? else {
+                            return Err(content(format!(
+                                "there are {at} blocks, but its size is of {volume}"
+                            )));
+                        };
+                        row.push(kinds.of(number).ok_or_else(|| {
+                            content(format!(
+                                "block {at} has the number {number}, not in the palette"
+                            ))
+                        })?);
+                    }
+                }
             }
+            at += u64::from(width);
+            painter.put_row([0, up, across], &row)?;
+        }
+        if up % BRICK == BRICK - 1 || up + 1 == height {
+            painter.drain()?;
         }
     }
-    if at < volume || shift != 0 {
-        return Err(content(format!("there are {at} blocks, but its size is of {volume}")));
+    match rest {
+        [] => Ok(()),
+        _ => Err(content(format!("there are more than the {volume} blocks of its size"))),
     }
-    painter.drain()
+}
+
+/// Takes the number of block `at` from `data`; `None` at its end.
+#[inline]
+fn next_number(data: &mut &[u8], at: u64) -> Result<Option<u32>, ReadError> {
+    let mut number = 0;
+    for (n, &byte) in data.iter().enumerate() {
+        // Of the fifth byte four bits are left, and no byte follows it.
+        if n == 4 && byte > 0xf {
+            return Err(content(format!("the number of block {at} has more than 32 bits")));
+        }
+        number |= u32::from(byte & 0x7f) << (7 * n);
+        if byte < 0x80 {
+            *data = &data[n + 1..];
+            return Ok(Some(number));
+        }
+    }
+    Ok(None)
 }
 
 /// The number of all blocks of the next row, if they have one, of one byte.

@@ -1,0 +1,158 @@
+//! What the worst files of their kind may cost: ten seconds and 2 GiB of memory for each MB of the
+//! file, or a refusal.
+
+use std::io::Write;
+use std::time::{Duration, Instant};
+
+use fastnbt::{Value, nbt};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use trivox::VoxelGrid;
+use trivox::formats::{GridFormat, ReadError, read_grid};
+
+use super::vox::{file, group, model, shape, transform};
+
+/// Reads a file of at most a MB from disk, with default options.
+fn read_in_time(format: GridFormat, bytes: &[u8]) -> Result<VoxelGrid, ReadError> {
+    assert!(bytes.len() <= 1_000_000, "{} bytes", bytes.len());
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a").with_extension(format.extension());
+    std::fs::write(&path, bytes).unwrap();
+    let begun = Instant::now();
+    let read = read_grid(&path).map(|loaded| loaded.grid);
+    println!("{format:?}, {} bytes: {:.2?}", bytes.len(), begun.elapsed());
+    assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
+    read
+}
+
+/// The tags of a compound, without its end.
+fn tags(compound: &Value) -> Vec<u8> {
+    let mut bytes = fastnbt::to_bytes(compound).unwrap();
+    assert_eq!(bytes.pop(), Some(0));
+    bytes
+}
+
+/// The tags `head`, and an array with `count` elements and so many bytes that repeats `pattern`, in
+/// `ends` compounds.
+fn repeated(
+    head: &[u8],
+    [kind, name]: [&str; 2],
+    [count, bytes]: [usize; 2],
+    pattern: &[u8],
+    ends: usize,
+) -> Vec<u8> {
+    let mut zipped = GzEncoder::new(Vec::new(), Compression::fast());
+    zipped.write_all(head).unwrap();
+    zipped.write_all(kind.as_bytes()).unwrap();
+    zipped.write_all(&(name.len() as u16).to_be_bytes()).unwrap();
+    zipped.write_all(name.as_bytes()).unwrap();
+    zipped.write_all(&(count as u32).to_be_bytes()).unwrap();
+    let some = pattern.repeat((1 << 16) / pattern.len());
+    let mut left = bytes;
+    while left > 0 {
+        let now = left.min(some.len());
+        zipped.write_all(&some[..now]).unwrap();
+        left -= now;
+    }
+    zipped.write_all(&vec![0; ends]).unwrap();
+    zipped.finish().unwrap()
+}
+
+/// A schematic of `size` whose block numbers repeat `pattern`, `bytes` for each block.
+fn schem(size: [u16; 3], palette: &Value, pattern: &[u8], bytes: usize) -> Vec<u8> {
+    let [width, height, length] = size.map(u16::cast_signed);
+    let head = nbt!({
+        "Version": 2, "Width": width, "Height": height, "Length": length, "Palette": palette,
+    });
+    let volume = size.map(usize::from).iter().product::<usize>() * bytes;
+    repeated(&tags(&head), ["\x07", "BlockData"], [volume; 2], pattern, 1)
+}
+
+#[test]
+fn schematics_of_half_a_billion_blocks_are_read_in_seconds() {
+    let palette = nbt!({
+        "minecraft:stone": 0, "minecraft:air": 1, "minecraft:cave_air": 2,
+        "minecraft:red_wool": 128, "minecraft:void_air": 129,
+    });
+    let read = |size, pattern: &[u8], bytes| {
+        read_in_time(GridFormat::Schem, &schem(size, &palette, pattern, bytes))
+    };
+    assert_eq!(read([800; 3], &[1, 0], 1).unwrap().occupied(), 256_000_000);
+    assert_eq!(read([1, 8000, 60_000], &[1, 2, 1], 1).unwrap().occupied(), 0);
+    assert_eq!(read([600; 3], &[128, 1, 129, 1], 2).unwrap().occupied(), 108_000_000);
+}
+
+#[test]
+fn schematics_that_need_too_much_memory_are_refused() {
+    let palette = nbt!({ "minecraft:stone": 0, "minecraft:red_wool": 1, "minecraft:air": 2 });
+    // Colours of all voxels; bricks of one height; bricks of one block across.
+    for (size, pattern) in
+        [([512; 3], &[0_u8, 1][..]), ([32_000, 1, 32_000], &[0, 2]), ([1, 30_000, 30_000], &[0, 2])]
+    {
+        let error =
+            read_in_time(GridFormat::Schem, &schem(size, &palette, pattern, 1)).unwrap_err();
+        assert!(matches!(error, ReadError::Memory { .. }), "{error}");
+    }
+}
+
+#[test]
+fn litematics_of_two_billion_blocks_are_read_in_seconds() {
+    let state = |name: &str| nbt!({ "Name": name });
+    let [width, height, length] = [1280, 1280, 1280];
+    let place = |[x, y, z]: [i32; 3]| nbt!({ "x": x, "y": y, "z": z });
+    let region = nbt!({
+        "Position": place([0; 3]), "Size": place([width, height, length]),
+        "BlockStatePalette": [state("minecraft:air"), state("minecraft:stone")],
+    });
+    let within = b"\x0a\0\x07Regions\x0a\0\x01r";
+    let head = [&tags(&nbt!({ "Version": 5 })), &within[..], &tags(&region)[3..]].concat();
+    let bytes = (width * height) as usize * length as usize / 4;
+    // Eight blocks of one kind, then eight of the other.
+    let pattern = [0x55, 0x55, 0, 0, 0x55, 0x55, 0, 0];
+    let zipped = repeated(&head, ["\x0c", "BlockStates"], [bytes / 8, bytes], &pattern, 3);
+    let read = read_in_time(GridFormat::Litematic, &zipped);
+    assert_eq!(read.unwrap().occupied(), 1280 * 1280 * 640);
+}
+
+/// So many instances of a model at places of their own, `step` apart along each axis, in turns.
+fn instances(voxels: &[[u8; 4]], count: i32, step: i32) -> Vec<u8> {
+    let mut chunks = vec![model([256; 3], voxels), transform(0, 1, &[])];
+    chunks.push(group(1, &(0..count).map(|i| 2 + 2 * i).collect::<Vec<_>>()));
+    // Rotations by quarter turns, of the six orders of axes.
+    let orders = [0b0100, 0b1000, 0b0001, 0b1001, 0b0010, 0b0110];
+    for i in 0..count {
+        let place = [i % 20, i / 20 % 20, i / 400].map(|n| (step * n).to_string()).join(" ");
+        let turned = orders[i as usize % 6] | (i / 6 % 8) << 4;
+        let turned = if step < 256 { turned } else { 0b0100 };
+        let frame = [("_t", &place[..]), ("_r", &turned.to_string())];
+        chunks.push(transform(2 + 2 * i, 3 + 2 * i, &frame));
+        chunks.push(shape(3 + 2 * i, 0));
+    }
+    file(&chunks)
+}
+
+/// 2744 voxels in bricks of their own.
+fn sparse() -> Vec<[u8; 4]> {
+    let at = (0..2744).map(|i| [i % 14, i / 14 % 14, i / 196].map(|c| (18 * c) as u8));
+    at.map(|[x, y, z]| [x, y, z, 1]).collect()
+}
+
+#[test]
+fn thousands_of_instances_in_one_place_are_placed_in_seconds() {
+    // A model of 44,000 voxels in no order.
+    let mut random = fastrand::Rng::with_seed(1);
+    let large: Vec<[u8; 4]> = (0..44_000).map(|_| [(); 4].map(|()| random.u8(1..))).collect();
+    for (voxels, step) in [(large, 1), (sparse(), 1)] {
+        let grid = read_in_time(GridFormat::Vox, &instances(&voxels, 6000, step)).unwrap();
+        assert!(grid.occupied() > 1_000_000, "{}", grid.occupied());
+    }
+}
+
+#[test]
+fn instances_that_need_too_much_memory_are_refused_while_they_are_placed() {
+    let begun = Instant::now();
+    let error = read_in_time(GridFormat::Vox, &instances(&sparse(), 6000, 300)).unwrap_err();
+    assert!(begun.elapsed() < Duration::from_secs(4), "{:?}", begun.elapsed());
+    let error = error.to_string();
+    assert!(error.contains("of memory, but 2.0 GiB are left for that: allow more"), "{error}");
+}

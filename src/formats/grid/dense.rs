@@ -2,11 +2,7 @@
 
 use std::io;
 
-use crate::base::srgb::Rgba;
-use crate::grid::{
-    Attribute, Attributes, BRICK, BrickKey, BrickRun, Colors, FULL, SurfaceSample, VoxelGrid,
-    VoxelValues,
-};
+use crate::grid::{BRICK, BrickKey, BrickRun, VoxelGrid, VoxelValues};
 
 /// The number of voxels of a grid of `dims`.
 pub(crate) fn volume(dims: [u32; 3]) -> u64 {
@@ -29,44 +25,13 @@ pub(crate) fn bits_of_bytes(word: u64) -> u64 {
     word.wrapping_mul(0x0102_0408_1020_4080) >> 56
 }
 
-/// Calls `take` with all rows along `x`, `y` fastest: a byte per voxel, 1 if occupied. Takes eight
-/// bytes of memory per voxel along `x`.
-pub(crate) fn rows(grid: &VoxelGrid, take: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
-    rows_of(grid, 0, |run, z, rows, nx| fill(run, z, rows, nx, [0, 1]), take)
-}
-
-/// As [`rows`] with the colour of each voxel, zeros if empty; four times the memory.
-pub(crate) fn color_rows(
+/// Calls `take` with all rows along `x`, `y` fastest: what `of` makes of the value of an occupied
+/// voxel, or `empty`. Takes the memory of eight rows.
+pub(crate) fn rows<V: Copy + Sync, T: Copy>(
     grid: &VoxelGrid,
-    colors: &Colors,
-    take: impl FnMut(&[Rgba]) -> io::Result<()>,
-) -> io::Result<()> {
-    let fill = |run: &BrickRun, z, rows: &mut [Rgba], nx| {
-        fill_values(run, colors, z, rows, nx, [0; 4], |color| color);
-    };
-    rows_of(grid, [0; 4], fill, take)
-}
-
-/// As [`rows`] with the components of an attribute; twelve times the memory.
-pub(crate) fn attribute_rows(
-    grid: &VoxelGrid,
-    attributes: &Attributes,
-    attribute: Attribute,
-    take: impl FnMut(&[[[u8; 4]; 3]]) -> io::Result<()>,
-) -> io::Result<()> {
-    let empty = attribute.bytes_of(&SurfaceSample::NONE);
-    let fill = |run: &BrickRun, z, rows: &mut [[[u8; 4]; 3]], nx| {
-        let bytes = |sample| attribute.bytes_of(&sample);
-        fill_values(run, attributes.values(), z, rows, nx, empty, bytes);
-    };
-    rows_of(grid, empty, fill, take)
-}
-
-/// All rows. `put` sets the voxels of a run at `z` within its bricks, in rows of the given length.
-fn rows_of<T: Copy>(
-    grid: &VoxelGrid,
+    values: &VoxelValues<V>,
     empty: T,
-    put: impl Fn(&BrickRun, u32, &mut [T], usize),
+    of: impl Fn(V) -> T,
     mut take: impl FnMut(&[T]) -> io::Result<()>,
 ) -> io::Result<()> {
     let [nx, ny, nz] = grid.dims();
@@ -80,7 +45,11 @@ fn rows_of<T: Copy>(
             let rows = &mut rows[..(nx * BRICK.min(ny - y * BRICK)) as usize];
             rows.fill(empty);
             for run in layer.take_before(brick(y).next_row()) {
-                put(&run, z % BRICK, rows, nx as usize);
+                put(&run, z % BRICK, rows, nx as usize, |_, _| of(values.rest()));
+                for (start, brick) in values.between(run.start, run.start.along_x(run.len)) {
+                    let own = BrickRun { start, len: 1, ..run };
+                    put(&own, z % BRICK, rows, nx as usize, |x, bit| of(brick.at(x, bit)));
+                }
             }
             rows.chunks_exact(nx as usize).try_for_each(&mut take)?;
         }
@@ -88,41 +57,25 @@ fn rows_of<T: Copy>(
     Ok(())
 }
 
-/// Sets the voxels at `z` within the bricks to `empty` or `value`, in rows of `nx` voxels.
-fn fill<T: Copy>(run: &BrickRun, z: u32, rows: &mut [T], nx: usize, [empty, value]: [T; 2]) {
-    let begin = (run.start.position()[0] * BRICK) as usize;
-    let end = begin + (run.len * BRICK) as usize;
-    for (y, row) in rows.chunks_exact_mut(nx).enumerate() {
-        if run.mask == FULL {
-            row[begin..end].fill(value);
-            continue;
-        }
-        let bit = BRICK as usize * y + z as usize;
-        for (voxel, word) in row[begin..].iter_mut().zip(run.mask) {
-            *voxel = if word >> bit & 1 == 1 { value } else { empty };
-        }
-    }
+/// [`rows`] of a grid without values.
+pub(crate) fn occupancy_rows<T: Copy>(
+    grid: &VoxelGrid,
+    [empty, occupied]: [T; 2],
+    take: impl FnMut(&[T]) -> io::Result<()>,
+) -> io::Result<()> {
+    rows(grid, &VoxelValues::uniform(()), empty, |()| occupied, take)
 }
 
-/// Sets the voxels at `z` within the bricks to what `of` makes of their values, in rows of `nx`
-/// voxels.
-fn fill_values<V: Copy + Sync, T: Copy>(
-    run: &BrickRun,
-    values: &VoxelValues<V>,
-    z: u32,
-    rows: &mut [T],
-    nx: usize,
-    empty: T,
-    of: impl Fn(V) -> T,
-) {
-    fill(run, z, rows, nx, [empty, of(values.rest())]);
-    for (key, brick) in values.between(run.start, run.start.along_x(run.len)) {
-        let begin = (key.position()[0] * BRICK) as usize;
-        for (y, row) in (0..).zip(rows.chunks_exact_mut(nx)) {
-            let bit = BRICK * y + z;
-            for (x, (voxel, word)) in (0..).zip(row[begin..].iter_mut().zip(run.mask)) {
+/// Sets the voxels of a run at `z` within the bricks, in rows of `nx` voxels, to what `of` makes of
+/// their word and bit.
+fn put<T>(run: &BrickRun, z: u32, rows: &mut [T], nx: usize, of: impl Fn(u32, u32) -> T) {
+    let begin = (run.start.position()[0] * BRICK) as usize;
+    for (y, row) in (0..).zip(rows.chunks_exact_mut(nx)) {
+        let bit = BRICK * y + z;
+        for voxels in row[begin..].chunks_mut(BRICK as usize).take(run.len as usize) {
+            for ((x, word), voxel) in (0..).zip(run.mask).zip(voxels) {
                 if word >> bit & 1 == 1 {
-                    *voxel = of(brick.at(x, bit));
+                    *voxel = of(x, bit);
                 }
             }
         }

@@ -39,13 +39,8 @@ pub fn write(grid: &VoxelGrid, out: &mut Out) -> Result<(), WriteError> {
     for corner in corners(grid).as_flattened() {
         out.write_all(&(*corner as f32).to_le_bytes())?;
     }
-    let mut floats = Vec::new();
-    dense::rows(grid, |row| {
-        floats.clear();
-        floats.extend(row.iter().map(|&byte| f32::from(byte).to_le_bytes()));
-        out.write_all(floats.as_flattened())
-    })?;
-    Ok(())
+    let floats = [0.0_f32, 1.0].map(f32::to_le_bytes);
+    Ok(dense::occupancy_rows(grid, floats, |row| out.write_all(row.as_flattened()))?)
 }
 
 /// The rounding of the corners, if it exceeds a hundredth of a voxel.

@@ -13,7 +13,7 @@ use std::io::Write;
 
 use crate::formats::grid::dense;
 use crate::formats::{GridSpec, Out, WriteError, assumed_place};
-use crate::grid::{Attributes, Place, Up, VoxelGrid, World};
+use crate::grid::{Attributes, Place, SurfaceSample, Up, VoxelGrid, World};
 
 /// VTK's `.vti`.
 pub const SPEC: GridSpec = GridSpec {
@@ -43,16 +43,18 @@ pub fn write(grid: &VoxelGrid, out: &mut Out) -> Result<(), WriteError> {
     let attributes = grid.attributes.as_ref();
     out.write_all(head(grid.dims(), grid.world, grid.colors.is_some(), attributes).as_bytes())?;
     out.write_all(&volume.to_le_bytes())?;
-    dense::rows(grid, |row| out.write_all(row))?;
+    dense::occupancy_rows(grid, [0, 1], |row| out.write_all(row))?;
     if let Some(colors) = &grid.colors {
         out.write_all(&(4 * volume).to_le_bytes())?;
-        dense::color_rows(grid, colors, |row| out.write_all(row.as_flattened()))?;
+        dense::rows(grid, colors, [0; 4], |color| color, |row| out.write_all(row.as_flattened()))?;
     }
     if let Some(attributes) = &grid.attributes {
         for attribute in attributes.set().iter() {
             let components = attribute.components();
             out.write_all(&(4 * components as u64 * volume).to_le_bytes())?;
-            dense::attribute_rows(grid, attributes, attribute, |row| {
+            let bytes = |sample| attribute.bytes_of(&sample);
+            let empty = bytes(SurfaceSample::NONE);
+            dense::rows(grid, attributes.values(), empty, bytes, |row| {
                 row.iter().try_for_each(|cell| out.write_all(cell[..components].as_flattened()))
             })?;
         }

@@ -6,6 +6,7 @@ mod brick_slice;
 pub(super) mod bricks;
 mod dense;
 mod description;
+mod layers;
 #[cfg(feature = "palette")]
 pub(super) mod minecraft;
 pub(super) mod mitsuba;

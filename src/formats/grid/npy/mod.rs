@@ -16,7 +16,6 @@
 //! dictionary, and the elements.
 
 pub(super) mod header;
-mod layers;
 mod read;
 pub(super) mod rgba;
 
@@ -24,8 +23,8 @@ use std::fmt::Display;
 use std::io::{self, BufRead, Write};
 
 use self::header::{Element, Fields, Header, MAGIC};
-use self::layers::Layers;
 use crate::formats::grid::dense;
+use crate::formats::grid::layers::Layers;
 use crate::formats::io::deflate::{CHUNK, Content, Deflater};
 use crate::formats::{
     GridSpec, LoadedGrid, Out, ReadError, WriteError, content, lost_colors, lost_place,

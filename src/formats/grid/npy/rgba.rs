@@ -5,13 +5,15 @@ use std::io::BufRead;
 
 use super::end;
 use super::header::{Element, Fields, Header};
-use super::layers::NONE;
 use crate::base::srgb::Rgba;
 use crate::formats::grid::brick_colors::{self, COLOR_BYTES, ColorRun, MaskColors, RUN_BYTES};
 use crate::formats::grid::brick_slice::BrickSlice;
 use crate::formats::io::bytes::{ended, fill, read_exactly};
 use crate::formats::{ReadError, check_memory, content};
 use crate::grid::{BRICK, BrickKey, Colors, Mask, VoxelGrid, count, set_bits};
+
+/// An empty voxel.
+const NONE: Rgba = [0; 4];
 
 /// A colour array by brick, in canonical order.
 pub(crate) struct ColorArray {

@@ -30,7 +30,7 @@ pub(super) struct Tags<'a, 'b> {
 
 impl Tags<'_, '_> {
     pub(super) fn compound(&mut self, name: &str) -> io::Result<()> {
-        self.name(COMPOUND, name)
+        self.put(COMPOUND, name, &[])
     }
 
     /// Ends a compound.
@@ -39,65 +39,52 @@ impl Tags<'_, '_> {
     }
 
     pub(super) fn short(&mut self, name: &str, value: u16) -> io::Result<()> {
-        self.name(SHORT, name)?;
-        self.out.write_all(&value.to_be_bytes())
+        self.put(SHORT, name, &value.to_be_bytes())
     }
 
     pub(super) fn int(&mut self, name: &str, value: u32) -> io::Result<()> {
-        self.name(INT, name)?;
-        self.out.write_all(&value.to_be_bytes())
+        self.put(INT, name, &value.to_be_bytes())
     }
 
     pub(super) fn long(&mut self, name: &str, value: u64) -> io::Result<()> {
-        self.name(LONG, name)?;
-        self.out.write_all(&value.to_be_bytes())
+        self.put(LONG, name, &value.to_be_bytes())
     }
 
     pub(super) fn double(&mut self, name: &str, value: f64) -> io::Result<()> {
-        self.name(DOUBLE, name)?;
-        self.out.write_all(&value.to_be_bytes())
+        self.put(DOUBLE, name, &value.to_be_bytes())
     }
 
     pub(super) fn string(&mut self, name: &str, value: &str) -> io::Result<()> {
-        self.name(STRING, name)?;
+        self.put(STRING, name, &[])?;
         self.text(value)
     }
 
     pub(super) fn doubles(&mut self, name: &str, values: [f64; 3]) -> io::Result<()> {
-        self.name(LIST, name)?;
-        self.out.write_all(&[DOUBLE])?;
-        self.out.write_all(&(values.len() as u32).to_be_bytes())?;
+        self.put(LIST, name, &[DOUBLE, 0, 0, 0, 3])?;
         self.out.write_all(values.map(f64::to_be_bytes).as_flattened())
     }
 
     pub(super) fn ints(&mut self, name: &str, values: [u32; 3]) -> io::Result<()> {
-        self.name(INT_ARRAY, name)?;
-        self.out.write_all(&(values.len() as u32).to_be_bytes())?;
+        self.put(INT_ARRAY, name, &[0, 0, 0, 3])?;
         self.out.write_all(values.map(u32::to_be_bytes).as_flattened())
     }
 
-    /// Begins an array of `length` bytes, which must follow.
-    pub(super) fn bytes(&mut self, name: &str, length: u32) -> io::Result<()> {
-        self.name(BYTE_ARRAY, name)?;
-        self.out.write_all(&length.to_be_bytes())
-    }
-
-    /// Begins an array of `length` 64-bit words, which must follow.
-    pub(super) fn longs(&mut self, name: &str, length: u32) -> io::Result<()> {
-        self.name(LONG_ARRAY, name)?;
-        self.out.write_all(&length.to_be_bytes())
+    /// Begins an array of `length` elements, which must follow: [`BYTE_ARRAY`] or [`LONG_ARRAY`].
+    pub(super) fn array(&mut self, tag: u8, name: &str, length: u32) -> io::Result<()> {
+        self.put(tag, name, &length.to_be_bytes())
     }
 
     /// Begins a list of `length` compounds, which must follow, each with its end.
     pub(super) fn compounds(&mut self, name: &str, length: u32) -> io::Result<()> {
-        self.name(LIST, name)?;
-        self.out.write_all(&[COMPOUND])?;
+        self.put(LIST, name, &[COMPOUND])?;
         self.out.write_all(&length.to_be_bytes())
     }
 
-    fn name(&mut self, tag: u8, name: &str) -> io::Result<()> {
+    /// A tag, and the beginning of its value.
+    fn put(&mut self, tag: u8, name: &str, value: &[u8]) -> io::Result<()> {
         self.out.write_all(&[tag])?;
-        self.text(name)
+        self.text(name)?;
+        self.out.write_all(value)
     }
 
     /// `text` must have fewer than 2^16 bytes.

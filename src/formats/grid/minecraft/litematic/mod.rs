@@ -17,7 +17,7 @@ use std::io;
 pub use self::read::read;
 use super::frame::Frame;
 use super::kinds::Kinds;
-use super::nbt::Tags;
+use super::nbt::{LONG_ARRAY, Tags};
 use super::{gzip, schem, write_world};
 use crate::formats::grid::dense;
 use crate::formats::{GridSpec, Out, WriteError, WriteOptions};
@@ -113,7 +113,7 @@ fn write_region(tags: &mut Tags, grid: &VoxelGrid, frame: &Frame, kinds: &Kinds)
     let bits = bits(kinds.names.len());
     // At most 2^31 blocks of 8 bits.
     let words = (dense::volume(grid.dims()) * u64::from(bits)).div_ceil(64);
-    tags.longs("BlockStates", words as u32)?;
+    tags.array(LONG_ARRAY, "BlockStates", words as u32)?;
     frame.write(grid, kinds, tags.out, bits, |numbers| packed(&numbers, bits))
 }
 

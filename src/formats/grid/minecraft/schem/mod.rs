@@ -13,7 +13,7 @@ pub use self::read::read;
 pub use super::blocks::{Blocks, BlocksError, MAX_BLOCKS};
 use super::frame::Frame;
 use super::kinds::Kinds;
-use super::nbt::Tags;
+use super::nbt::{BYTE_ARRAY, Tags};
 use super::{MAX_VOLUME, gzip, lost, write_world};
 use crate::formats::grid::dense;
 use crate::formats::{GridSpec, Out, WriteError, WriteOptions};
@@ -72,7 +72,7 @@ pub fn write(grid: &VoxelGrid, options: &WriteOptions, out: &mut Out) -> Result<
         }
         tags.end()?;
         let data = if options.plain { "BlockData" } else { "Data" };
-        tags.bytes(data, bytes as u32)?;
+        tags.array(BYTE_ARRAY, data, bytes as u32)?;
         let has_long = kinds.names.len() > SHORT;
         frame.write(grid, &kinds, tags.out, u8::BITS, |blocks| encoded(blocks, has_long))?;
         // Optional in the specification, but WorldEdit always writes it, so readers may rely on it.

@@ -18,7 +18,7 @@ const BRICK_EDGE: i64 = BRICK as i64;
 /// file of a few KiB can encode more.
 const MAX_FULL_ROWS: u64 = (MAX_DIM as u64 / BRICK as u64).pow(2);
 /// Bytes of memory for a row of full bricks: here and in the grid.
-const ROW_BYTES: u64 = 36;
+const ROW_BYTES: u64 = size_of::<Tile>() as u64 + 16;
 /// Bytes of memory for a tile, in a list that grows.
 const TILE_BYTES: u64 = 3 * size_of::<Tile>() as u64;
 /// From this number of tiles on, they are joined and checked while more are read: a few MiB of a
@@ -59,14 +59,6 @@ impl Tile {
         let lo = self.at.map(i64::from);
         [lo.map(|c| c * BRICK_EDGE), [lo[0] + x, lo[1] + y, lo[2] + z].map(|c| c * BRICK_EDGE - 1)]
     }
-}
-
-/// Consecutive full bricks along `x`.
-#[derive(Clone, Copy)]
-struct FullRow {
-    at: [i32; 3],
-    len: u32,
-    color: Rgba,
 }
 
 /// Consecutive bricks along `x` with the same mask.
@@ -265,15 +257,15 @@ fn count_rows(tiles: &[Tile], limit: u64) -> Result<usize, ReadError> {
     Ok(count as usize)
 }
 
-/// The rows of full bricks of joined tiles, in canonical order.
+/// The rows of full bricks of joined tiles, as tiles of one brick, in canonical order.
 ///
 /// # Errors
 /// As [`count_rows`].
-fn full_rows(tiles: &[Tile], limit: u64) -> Result<Vec<FullRow>, ReadError> {
+fn full_rows(tiles: &[Tile], limit: u64) -> Result<Vec<Tile>, ReadError> {
     let mut rows = Vec::with_capacity(count_rows(tiles, limit)?);
     for &Tile { at: [x, y, z], edge, len, color } in tiles {
         for (dz, dy) in (0..edge as i32).flat_map(|z| (0..edge as i32).map(move |y| (z, y))) {
-            rows.push(FullRow { at: [x, y + dy, z + dz], len, color });
+            rows.push(Tile { at: [x, y + dy, z + dz], edge: 1, len, color });
         }
     }
     rows.sort_unstable_by_key(|row| canonical(row.at));
@@ -283,16 +275,16 @@ fn full_rows(tiles: &[Tile], limit: u64) -> Result<Vec<FullRow>, ReadError> {
 /// Leaves and rows of full bricks, in canonical order.
 fn merged<'a>(
     leaves: impl Iterator<Item = Row<'a>> + Clone,
-    full: &'a [FullRow],
+    full: &'a [Tile],
 ) -> impl Iterator<Item = Row<'a>> + Clone {
     let mut leaves = leaves.peekable();
-    let full = full.iter().map(|&FullRow { at, len, color }| Row {
+    let row = |&Tile { at, len, color, .. }: &Tile| Row {
         at,
         len,
         mask: &FULL,
         colors: MaskColors::All(color),
-    });
-    let mut full = full.peekable();
+    };
+    let mut full = full.iter().map(row).peekable();
     std::iter::from_fn(move || match (leaves.peek(), full.peek()) {
         (Some(leaf), Some(row)) if canonical(row.at) < canonical(leaf.at) => full.next(),
         (Some(_), _) => leaves.next(),

@@ -208,19 +208,10 @@ fn name_key(name: &str) -> u64 {
 
 /// The grid header, the tree header and the root.
 fn grid_head(tree: &Tree, layout: &Layout, world_from_index: &WorldFromIndex) -> Record {
+    const TAPER: f64 = 1.0;
     let mut head = Record::default();
     head.bytes(&MAGIC);
     head.u64(0);
-    put_grid(&mut head, tree, layout, world_from_index);
-    put_tree(&mut head, tree, layout);
-    put_root(&mut head, tree, layout);
-    let checksum = crc32fast::hash(&head.0[16..]);
-    head.0[8..12].copy_from_slice(&checksum.to_le_bytes());
-    head.0[12..16].copy_from_slice(&NO_CHECKSUM.to_le_bytes());
-    head
-}
-
-fn put_grid(head: &mut Record, tree: &Tree, layout: &Layout, world_from_index: &WorldFromIndex) {
     head.u32(VERSION);
     let bounds = if tree.root.is_empty() { 0 } else { HAS_BOUNDS };
     let statistics = match tree.channel {
@@ -232,26 +223,35 @@ fn put_grid(head: &mut Record, tree: &Tree, layout: &Layout, world_from_index: &
     head.each([0, 1], Record::u32);
     head.u64(layout.end);
     head.padded(tree.channel.name().as_bytes(), 256);
-    put_map(head, world_from_index);
-    put_world_bounds(head, tree.bounds(), world_from_index);
-    head.each([world_from_index.scale; 3], Record::f64);
+    // The transform as matrix, inverse and translation: in single precision, then in double.
+    let WorldFromIndex { scale, translation } = *world_from_index;
+    let diagonal = |d: f64| [d, 0.0, 0.0, 0.0, d, 0.0, 0.0, 0.0, d];
+    let matrices = [scale, 1.0 / scale].map(diagonal).concat();
+    let numbers = || matrices.iter().copied().chain(translation).chain([TAPER]);
+    numbers().for_each(|number| head.f32(number as f32));
+    numbers().for_each(|number| head.f64(number));
+    put_world_bounds(&mut head, tree.bounds(), world_from_index);
+    head.each([scale; 3], Record::f64);
     let [kind, class] = kind_and_class(tree.channel);
     head.each([class, kind], Record::u32);
     head.u64(layout.blind);
     // Blind records, and three unused fields.
     head.each([layout.text.iter().count() as u32, 0], Record::u32);
     head.each([0; 2], Record::u64);
-}
-
-/// The transform as matrix, inverse and translation: in single precision, then in double.
-fn put_map(head: &mut Record, world_from_index: &WorldFromIndex) {
-    const TAPER: f64 = 1.0;
-    let WorldFromIndex { scale, translation } = *world_from_index;
-    let diagonal = |d: f64| [d, 0.0, 0.0, 0.0, d, 0.0, 0.0, 0.0, d];
-    let [matrix, inverse] = [diagonal(scale), diagonal(1.0 / scale)];
-    let numbers = || matrix.into_iter().chain(inverse).chain(translation).chain([TAPER]);
-    numbers().for_each(|number| head.f32(number as f32));
-    numbers().for_each(|number| head.f64(number));
+    // The tree: offsets of leaves, lower nodes, upper nodes and the root, from here.
+    let begins = [layout.leaves, layout.lowers, layout.uppers];
+    for (begin, count) in begins.into_iter().zip(layout.nodes) {
+        head.u64(if count > 0 { begin - GRID as u64 } else { 0 });
+    }
+    head.u64(TREE as u64);
+    head.each(layout.nodes, Record::u32);
+    head.each(layout.tiles, Record::u32);
+    head.u64(tree.grid.occupied());
+    put_root(&mut head, tree, layout);
+    let checksum = crc32fast::hash(&head.0[16..]);
+    head.0[8..12].copy_from_slice(&checksum.to_le_bytes());
+    head.0[12..16].copy_from_slice(&NO_CHECKSUM.to_le_bytes());
+    head
 }
 
 /// The world bounds of the occupied voxels, as cells rather than centres.
@@ -268,18 +268,6 @@ fn put_world_bounds(head: &mut Record, bounds: Option<Bounds>, world_from_index:
 fn put_bounds(record: &mut Record, bounds: Option<Bounds>) {
     let none = [[i32::MAX; 3], [i32::MIN; 3]].map(|corner| corner.map(i32::cast_unsigned));
     bounds.unwrap_or(none).into_iter().for_each(|corner| record.each(corner, Record::u32));
-}
-
-fn put_tree(head: &mut Record, tree: &Tree, layout: &Layout) {
-    // Offsets of leaves, lower nodes, upper nodes and the root, from the tree header.
-    let begins = [layout.leaves, layout.lowers, layout.uppers];
-    for (begin, count) in begins.into_iter().zip(layout.nodes) {
-        head.u64(if count > 0 { begin - GRID as u64 } else { 0 });
-    }
-    head.u64(TREE as u64);
-    head.each(layout.nodes, Record::u32);
-    head.each(layout.tiles, Record::u32);
-    head.u64(tree.grid.occupied());
 }
 
 fn put_root(head: &mut Record, tree: &Tree, layout: &Layout) {

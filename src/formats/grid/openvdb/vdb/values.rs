@@ -266,16 +266,13 @@ impl Values {
             active.iter().map(|word| word.count_ones() as usize).sum()
         };
         self.load(source, count)?;
-        match self.level_set {
-            Some(_) => self.inside(active, is_dense, inactive, take),
-            None => self.filter(active, is_dense, take),
-        }
+        self.filter(active, is_dense, inactive, take);
         Ok(())
     }
 
-    /// Replaces the active bits by those of the voxels below 0, and calls `take` with these.
-    /// `inactive` says which of the two inactive values are below 0.
-    fn inside(
+    /// Replaces the active bits by those of the voxels with a value, and calls `take` with these.
+    /// `inactive` says which of the two inactive values of a level set are below 0.
+    fn filter(
         &self,
         active: &mut [u64],
         is_dense: bool,
@@ -285,40 +282,20 @@ impl Values {
         let number = self.kind.in_node;
         let mut values = self.bytes.chunks_exact(number.bytes());
         for (n, (word, selected)) in active.iter_mut().zip(&self.selected).enumerate() {
-            let mut inside = 0;
+            let mut kept = 0;
             for bit in 0..u64::BITS {
-                let is_stored = is_dense || *word >> bit & 1 == 1;
-                let value = if is_stored { values.next() } else { None };
-                let is_inside = match value {
-                    Some(value) => number.is_negative(value),
-                    None => inactive[(selected >> bit & 1) as usize],
+                let is_active = *word >> bit & 1 == 1;
+                let stored = if is_dense || is_active { values.next() } else { None };
+                let value = match stored {
+                    Some(bytes) => self.decode(number, bytes),
+                    None => inactive[(selected >> bit & 1) as usize].then_some(NO_COLOR),
                 };
-                if is_inside {
-                    inside |= 1 << bit;
-                    take(64 * n as u32 + bit, NO_COLOR);
+                if let Some(value) = value.filter(|_| is_active || self.is_level_set()) {
+                    kept |= 1 << bit;
+                    take(64 * n as u32 + bit, value);
                 }
             }
-            *word = inside;
-        }
-    }
-
-    fn filter(&self, active: &mut [u64], is_dense: bool, mut take: impl FnMut(u32, Rgba)) {
-        let number = self.kind.in_node;
-        let size = number.bytes();
-        let mut next = 0;
-        for (n, word) in active.iter_mut().enumerate() {
-            let mut left = *word;
-            while left != 0 {
-                let bit = left.trailing_zeros();
-                let index = if is_dense { 64 * n + bit as usize } else { next };
-                let value = &self.bytes[index * size..][..size];
-                match number.decode(value) {
-                    Some(value) => take(64 * n as u32 + bit, value),
-                    None => *word &= !(1 << bit),
-                }
-                next += 1;
-                left &= left - 1;
-            }
+            *word = kept;
         }
     }
 

@@ -153,17 +153,8 @@ fn hash_with(grid: &VoxelGrid, colors: &Colors) -> String {
     hasher.update(&bytes).finalize().to_hex().to_string()
 }
 
+/// The compression, the metadata and the transform of a grid.
 fn grid_head(tree: &Tree, world_from_index: &WorldFromIndex) -> Record {
-    let mut head = Record::default();
-    head.u32(ACTIVE_MASK);
-    put_metadata(&mut head, tree);
-    put_transform(&mut head, world_from_index);
-    // One buffer a leaf.
-    head.u32(1);
-    head
-}
-
-fn put_metadata(head: &mut Record, tree: &Tree) {
     let corner = |corner: [u32; 3]| corner.map(u32::to_le_bytes).concat();
     let [lo, hi] = tree.bounds().unwrap_or_default();
     let text = description::describe(tree.grid);
@@ -173,7 +164,7 @@ fn put_metadata(head: &mut Record, tree: &Tree) {
         Channel::Color(_) => ("unknown", ("vector_type", b"invariant")),
         Channel::Distance(_) => ("level set", (TEXT, text.as_bytes())),
     };
-    let is_half = u8::from(stored_bytes(tree.channel) == HALF);
+    let is_half = u8::from(storage(tree.channel).0 == HALF);
     let entries: [(&str, &str, &[u8]); 8] = [
         ("class", "string", class.as_bytes()),
         ("file_bbox_max", "vec3i", &corner(hi)),
@@ -184,23 +175,23 @@ fn put_metadata(head: &mut Record, tree: &Tree) {
         ("name", "string", tree.channel.name().as_bytes()),
         (last.0, "string", last.1),
     ];
-    head.u32(entries.len() as u32);
+    let mut head = Record::default();
+    head.each([ACTIVE_MASK, entries.len() as u32], Record::u32);
     for (name, kind, value) in entries {
-        put_text(head, name);
-        put_text(head, kind);
-        put_bytes(head, value);
+        put_text(&mut head, name);
+        put_text(&mut head, kind);
+        put_bytes(&mut head, value);
     }
-}
-
-/// The translation, then the values that the library derives from the scale.
-fn put_transform(head: &mut Record, world_from_index: &WorldFromIndex) {
     let WorldFromIndex { scale, translation } = *world_from_index;
-    put_text(head, "UniformScaleTranslateMap");
+    put_text(&mut head, "UniformScaleTranslateMap");
     head.each(translation, Record::f64);
-    let voxel_size = scale;
-    for number in [scale, voxel_size, 1.0 / scale, 1.0 / (scale * scale), 0.5 / scale] {
+    // The scale, the voxel size, and values that the library derives from them.
+    for number in [scale, scale, 1.0 / scale, 1.0 / (scale * scale), 0.5 / scale] {
         head.each([number; 3], Record::f64);
     }
+    // One buffer a leaf.
+    head.u32(1);
+    head
 }
 
 fn put_text(record: &mut Record, text: &str) {
@@ -212,27 +203,20 @@ fn put_bytes(record: &mut Record, bytes: &[u8]) {
     record.bytes(bytes);
 }
 
-/// Bytes of a float in a node.
-fn stored_bytes(channel: Channel) -> u64 {
+/// Bytes of a float in a node, and the number of a node's masks; those of a level set are the active
+/// values, the children and the values outside.
+fn storage(channel: Channel) -> (u64, u64) {
     match channel {
-        Channel::Density | Channel::Color(_) => HALF,
-        Channel::Distance(_) => WHOLE,
-    }
-}
-
-/// The number of a node's masks; that of a level set also has one of the values outside.
-fn masks_of(channel: Channel) -> u64 {
-    match channel {
-        Channel::Density | Channel::Color(_) => 2,
-        Channel::Distance(_) => 3,
+        Channel::Density | Channel::Color(_) => (HALF, 2),
+        Channel::Distance(_) => (WHOLE, 3),
     }
 }
 
 fn topology_bytes(tree: &Tree) -> u64 {
     let [uppers, tiles] = [tree.uppers().count() as u64, tree.tiles().count() as u64];
-    let node = |mask: usize| masks_of(tree.channel) * mask as u64 + 1;
-    let [whole, half] =
-        [WHOLE, stored_bytes(tree.channel)].map(|bytes| bytes * tree.channel.floats() as u64);
+    let (stored, masks) = storage(tree.channel);
+    let node = |mask: usize| masks * mask as u64 + 1;
+    let [whole, half] = [WHOLE, stored].map(|bytes| bytes * tree.channel.floats() as u64);
     let Counts { lowers, leaves, leaf_tiles, lower_tiles, .. } = tree.counts;
     // A tile of the root has a corner, a value, and whether it is active.
     let root = whole + 2 * size_of::<u32>() as u64 + tiles * (12 + whole + 1);
@@ -243,9 +227,10 @@ fn topology_bytes(tree: &Tree) -> u64 {
 
 fn buffer_bytes(tree: &Tree) -> u64 {
     let Counts { leaves, leaf_voxels, .. } = tree.counts;
+    let (stored, masks) = storage(tree.channel);
     // The mask of active voxels is in the topology too.
-    let leaf = (masks_of(tree.channel) - 1) * LEAF_MASK as u64 + 1;
-    leaves * leaf + leaf_voxels * tree.channel.floats() as u64 * stored_bytes(tree.channel)
+    let leaf = (masks - 1) * LEAF_MASK as u64 + 1;
+    leaves * leaf + leaf_voxels * tree.channel.floats() as u64 * stored
 }
 
 fn write_topology(tree: &Tree, out: &mut dyn Write) -> std::io::Result<()> {

@@ -20,91 +20,64 @@ pub(crate) struct Header {
 
 /// The data of each voxel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Element {
+pub(crate) struct Element {
+    pub(super) kind: Kind,
+    /// The size in bytes.
+    pub(crate) bytes: usize,
+    is_big: bool,
+}
+
+/// The kinds of elements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
     Bool,
-    /// Of this many bytes; occupied unless zero.
-    Integer(Integer),
+    // Integers of 1, 2, 4 or 8 bytes: occupied unless zero.
+    Unsigned,
+    Signed,
     /// Of 2, 4 or 8 bytes: 0 or 1.
-    Float {
-        bytes: usize,
-        is_big: bool,
-    },
+    Float,
     /// Four bytes along the last axis.
     Rgba,
 }
 
-/// The type of integers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Integer {
-    pub(super) bytes: usize,
-    is_signed: bool,
-    is_big: bool,
-}
-
-impl Integer {
-    /// The integer in its bytes.
-    pub(super) fn decode(self, bytes: &[u8]) -> i128 {
-        let mut low = bytes.to_vec();
-        if self.is_big {
-            low.reverse();
-        }
-        let is_negative = self.is_signed && low.last().is_some_and(|&byte| byte > 127);
-        low.resize(16, if is_negative { u8::MAX } else { 0 });
-        low.first_chunk().map_or(0, |bytes| i128::from_le_bytes(*bytes))
-    }
-}
-
 impl Element {
+    const RGBA: Self = Self { kind: Kind::Rgba, bytes: 4, is_big: false };
+
     /// The type `descr` of NumPy, such as `<f4`.
     pub(crate) fn of(descr: &str) -> Option<Self> {
-        let is_big = descr.starts_with('>');
-        let integer = |bytes, is_signed| Self::Integer(Integer { bytes, is_signed, is_big });
-        let float = |bytes| Self::Float { bytes, is_big };
-        Some(match descr.trim_start_matches(['|', '<', '>', '=']) {
-            "b1" | "?" => Self::Bool,
-            "u1" => integer(1, false),
-            "u2" => integer(2, false),
-            "u4" => integer(4, false),
-            "u8" => integer(8, false),
-            "i1" => integer(1, true),
-            "i2" => integer(2, true),
-            "i4" => integer(4, true),
-            "i8" => integer(8, true),
-            "f2" => float(2),
-            "f4" => float(4),
-            "f8" => float(8),
+        let name = descr.trim_start_matches(['|', '<', '>', '=']);
+        let (kind, bytes) = match name.split_at_checked(1)? {
+            ("?", "") | ("b", "1") => (Kind::Bool, "1"),
+            ("u", bytes @ ("1" | "2" | "4" | "8")) => (Kind::Unsigned, bytes),
+            ("i", bytes @ ("1" | "2" | "4" | "8")) => (Kind::Signed, bytes),
+            ("f", bytes @ ("2" | "4" | "8")) => (Kind::Float, bytes),
             _ => return None,
-        })
+        };
+        Some(Self { kind, bytes: bytes.parse().ok()?, is_big: descr.starts_with('>') })
     }
 
-    /// The size of a voxel in bytes.
-    pub(crate) fn bytes(self) -> usize {
-        match self {
-            Self::Bool => 1,
-            Self::Integer(Integer { bytes, .. }) | Self::Float { bytes, .. } => bytes,
-            Self::Rgba => 4,
+    /// The integer, or the bits of a float, at the beginning of `bytes`.
+    pub(super) fn integer(self, bytes: &[u8]) -> i128 {
+        let mut low = [0; 16];
+        let (own, rest) = low.split_at_mut(self.bytes);
+        own.copy_from_slice(&bytes[..self.bytes]);
+        if self.is_big {
+            own.reverse();
         }
+        if self.kind == Kind::Signed && own.last().is_some_and(|&byte| byte > 127) {
+            rest.fill(u8::MAX);
+        }
+        i128::from_le_bytes(low)
     }
 
     /// The float nearest to the number at the beginning of `bytes`.
     pub(crate) fn number(self, bytes: &[u8]) -> f64 {
-        let mut low = [0; 8];
-        let own = &mut low[..self.bytes()];
-        own.copy_from_slice(&bytes[..self.bytes()]);
-        match self {
-            Self::Float { is_big, .. } => {
-                if is_big {
-                    own.reverse();
-                }
-                let [a, b, c, d, ..] = low;
-                match self.bytes() {
-                    2 => half::f16::from_le_bytes([a, b]).to_f64(),
-                    4 => f32::from_le_bytes([a, b, c, d]).into(),
-                    _ => f64::from_le_bytes(low),
-                }
-            }
-            Self::Integer(integer) => integer.decode(own) as f64,
-            Self::Bool | Self::Rgba => u64::from_le_bytes(low) as f64,
+        let bits = self.integer(bytes);
+        match (self.kind, self.bytes) {
+            (Kind::Float, 2) => half::f16::from_bits(bits as u16).to_f64(),
+            (Kind::Float, 4) => f32::from_bits(bits as u32).into(),
+            (Kind::Float, _) => f64::from_bits(bits as u64),
+            _ => bits as f64,
         }
     }
 }
@@ -113,7 +86,7 @@ impl Element {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Coordinates {
     pub(super) count: u64,
-    pub(super) integer: Integer,
+    pub(super) integer: Element,
     pub(super) is_fortran: bool,
 }
 
@@ -131,7 +104,7 @@ pub(crate) struct Rows {
 impl Header {
     /// The array's length in bytes.
     pub(super) fn bytes(&self) -> u64 {
-        self.voxels() * self.element.bytes() as u64
+        self.voxels() * self.element.bytes as u64
     }
 
     pub(super) fn voxels(&self) -> u64 {
@@ -213,7 +186,9 @@ impl Fields {
 
     /// The coordinates of voxels, if these are integers of shape `(n, 3)`.
     pub(super) fn coordinates(&self) -> Option<Coordinates> {
-        let Element::Integer(integer) = Element::of(self.descr.as_ref()?)? else { return None };
+        let integer = Element::of(self.descr.as_ref()?)?;
+        let integer =
+            Some(integer).filter(|of| matches!(of.kind, Kind::Unsigned | Kind::Signed))?;
         let &[count, 3] = &lengths(self.shape.as_ref()?)?[..] else { return None };
         Some(Coordinates { count, integer, is_fortran: self.fortran_order.as_ref()? == "True" })
     }
@@ -253,7 +228,7 @@ impl Fields {
             "False" => false,
             other => return Err(content(format!("'fortran_order' is {}", excerpt(other)))),
         };
-        Ok(Header { dims, element: if has_channels { Element::Rgba } else { element }, is_fortran })
+        Ok(Header { dims, element: if has_channels { Element::RGBA } else { element }, is_fortran })
     }
 }
 
@@ -322,7 +297,8 @@ mod tests {
     #[test]
     fn headers_are_read_in_any_order_and_quoting() {
         let parse = |text| Fields::parse(text).map(|fields| fields.grid().ok());
-        let header = Header { dims: [3, 4, 5], element: Element::Bool, is_fortran: false };
+        let element = Element::of("?").expect("a bool");
+        let header = Header { dims: [3, 4, 5], element, is_fortran: false };
         for text in [
             "{'descr': '|b1', 'fortran_order': False, 'shape': (3, 4, 5), }  \n",
             "{ 'shape':(3L,4L,5L),'fortran_order':False ,'descr' :\"|b1\"}",

@@ -22,7 +22,7 @@ pub(super) mod rgba;
 use std::fmt::Display;
 use std::io::{self, BufRead, Write};
 
-use self::header::{Element, Fields, Header, MAGIC};
+use self::header::{Fields, Header, Kind, MAGIC};
 use crate::formats::grid::dense;
 use crate::formats::grid::layers::Layers;
 use crate::formats::io::deflate::{CHUNK, Content, Deflater};
@@ -153,7 +153,7 @@ pub(super) fn read_grid(
     header: &Header,
     limit: u64,
 ) -> Result<VoxelGrid, ReadError> {
-    if header.element == Element::Rgba {
+    if header.element.kind == Kind::Rgba {
         return rgba::ColorArray::read_after(header, input, limit)?.grid();
     }
     let bricks = read::bricks(input, header, limit)?;

@@ -2,7 +2,7 @@
 
 use std::io::BufRead;
 
-use super::header::{Coordinates, Element, Header};
+use super::header::{Coordinates, Header, Kind};
 use crate::formats::grid::brick_slice::BrickSlice;
 use crate::formats::grid::dense::{ONES, bits_of_bytes};
 use crate::formats::io::bytes::{ended, fill, read_exactly};
@@ -21,7 +21,7 @@ pub(super) fn bricks(
     let [slow, mid, fast] = header.file_order(header.dims).map(|d| d as usize);
     let mut bricks = Vec::new();
     let mut slice = SliceReader { row: fast, masks: BrickSlice::new() };
-    let size = header.element.bytes();
+    let size = header.element.bytes;
     let mut elements = vec![0; mid.min(8) * fast * size];
     let mut occupied = Vec::new();
     for s in 0..slow {
@@ -30,8 +30,8 @@ pub(super) fn bricks(
             let before = (s * mid + m) as u64 * fast as u64;
             let (done, all) = (before * size as u64, header.bytes());
             fill(input, elements, format_args!("the array, after {done} or more of {all} bytes"))?;
-            let rows = match header.element {
-                Element::Float { .. } => {
+            let rows = match header.element.kind {
+                Kind::Float => {
                     occupied.clear();
                     for (index, float) in (before..).zip(elements.chunks_exact(size)) {
                         occupied.push(zero_or_one(index, header.element.number(float))?);
@@ -46,7 +46,7 @@ pub(super) fn bricks(
                 }
                 _ => elements,
             };
-            if header.element == Element::Bool {
+            if header.element.kind == Kind::Bool {
                 check_bools(rows, before)?;
             }
             slice.add_rows(s % 8, m / 8, rows);
@@ -85,7 +85,7 @@ pub(super) fn coordinates(
     let bytes = read_exactly(input, length).map_err(|error| ended(error, what))?;
     let number = |voxel: usize, axis: usize| {
         let at = if is_fortran { axis * count as usize + voxel } else { 3 * voxel + axis };
-        integer.decode(&bytes[at * integer.bytes..][..integer.bytes])
+        integer.integer(&bytes[at * integer.bytes..])
     };
     let mut dims = [0; 3];
     for voxel in 0..count as usize {

@@ -4,7 +4,7 @@
 use std::io::BufRead;
 
 use super::end;
-use super::header::{Element, Fields, Header};
+use super::header::{Fields, Header, Kind};
 use crate::base::srgb::Rgba;
 use crate::formats::grid::brick_colors::{self, COLOR_BYTES, ColorRun, MaskColors, RUN_BYTES};
 use crate::formats::grid::brick_slice::BrickSlice;
@@ -66,8 +66,8 @@ impl ColorArray {
     /// Another type or shape; too few or too many bytes.
     pub(crate) fn read(input: &mut dyn BufRead, limit: u64) -> Result<Self, ReadError> {
         let header = Fields::read(input)?.grid()?;
-        match header.element {
-            Element::Rgba => Self::read_after(&header, input, limit),
+        match header.element.kind {
+            Kind::Rgba => Self::read_after(&header, input, limit),
             _ => Err(content("colours are uint8 of shape (nx, ny, nz, 4)")),
         }
     }

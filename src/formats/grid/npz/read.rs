@@ -288,8 +288,8 @@ fn numbers<const N: usize>(
     let (descr, shape) = (descr.unwrap_or_default(), shape.unwrap_or_default().replace(' ', ""));
     let is_read = shapes.contains(&&shape[..])
         && matches!(&descr[..], "<f8" | ">f8" | "<f4" | ">f4" | "<i4" | ">i4" | "<i8" | ">i8");
-    let elements = Element::of(&descr).filter(|of| is_read && bytes.len() == N * of.bytes());
-    let elements = elements.map(|of| array::from_fn(|n| of.number(&bytes[n * of.bytes()..])));
+    let elements = Element::of(&descr).filter(|of| is_read && bytes.len() == N * of.bytes);
+    let elements = elements.map(|of| array::from_fn(|n| of.number(&bytes[n * of.bytes..])));
     elements.ok_or_else(|| {
         let [descr, shape] = [descr, shape].map(|text| excerpt(&text));
         content(format!("elements of type {descr} and shape {shape}: use {what} of float64"))

@@ -58,7 +58,8 @@ pub(super) fn assemble(
     };
     let grid_from_scene =
         frame.grid_from_vox().after(&Pose { translation: corner.map(|c| -c), ..Pose::NONE });
-    let placed = Placed::new(scene, &instances, grid_from_scene)?;
+    let models = scene.models.iter().map(|model| by_brick(model.voxels)).collect();
+    let placed = Placed { instances: &instances, models, grid_from_scene };
     let bricks = placed.bricks(limit)?;
     let mut paint = Paint::new(&bricks);
     placed.each_brick(|key, voxels| paint.set(key, voxels));
@@ -184,56 +185,13 @@ fn bricks_of(voxels: &[[u8; 4]]) -> impl Iterator<Item = &[[u8; 4]]> {
 /// The instances of a scene's models, in a grid.
 struct Placed<'a> {
     instances: &'a [Instance],
-    /// The voxels of each model that has instances, [by brick](by_brick).
-    models: Vec<Option<Vec<[u8; 4]>>>,
+    /// The voxels of each model, [by brick](by_brick).
+    models: Vec<Vec<[u8; 4]>>,
     /// The boxes of all instances are inside the grid.
     grid_from_scene: Pose,
-    /// The number of voxels of all instances, and of bricks that they may fill.
-    voxels: u64,
-    most_bricks: u64,
 }
 
-impl<'a> Placed<'a> {
-    /// # Errors
-    /// The instances have too many voxels, or too many bricks.
-    fn new(
-        scene: &Scene,
-        instances: &'a [Instance],
-        grid_from_scene: Pose,
-    ) -> Result<Self, ReadError> {
-        let count = |model: usize| scene.models[model].voxels.len() as u64;
-        let stored: u64 = (0..scene.models.len()).map(count).sum();
-        let voxels = instances.iter().map(|instance| count(instance.model)).sum();
-        if voxels > stored.max(MAX_PLACED) {
-            return Err(content(format!(
-                "the scene graph's instances have {voxels} voxels: too many"
-            )));
-        }
-        let mut models: Vec<Option<Vec<[u8; 4]>>> = vec![None; scene.models.len()];
-        for &Instance { model, .. } in instances {
-            models[model].get_or_insert_with(|| by_brick(scene.models[model].voxels));
-        }
-        let bricks =
-            models.iter().map(|own| own.as_deref().map_or(0, |own| bricks_of(own).count()));
-        let bricks: Vec<usize> = bricks.collect();
-        let placed = instances.iter().map(|instance| bricks[instance.model] as u64).sum();
-        let most_bricks = stored.max(MAX_BRICKS);
-        let own = Self { instances, models, grid_from_scene, voxels, most_bricks };
-        own.check_bricks(placed).map(|()| own)
-    }
-
-    /// # Errors
-    /// More than [`MAX_BRICKS`], unless the file has more voxels.
-    fn check_bricks(&self, bricks: u64) -> Result<(), ReadError> {
-        let most = self.most_bricks;
-        match bricks > most {
-            true => {
-                Err(content(format!("the scene graph's instances fill more than {most} bricks")))
-            }
-            false => Ok(()),
-        }
-    }
-
+impl Placed<'_> {
     /// Calls `visit` with the voxels of all instances that are in one brick of the grid, each with
     /// its [slot](crate::grid::brick_slot) and its palette index. A brick may come several times.
     fn each_brick(&self, mut visit: impl FnMut(BrickKey, &[(u16, u8)])) {
@@ -242,10 +200,9 @@ impl<'a> Placed<'a> {
 
     fn each_brick_of(&self, instance: &Instance, mut visit: impl FnMut(BrickKey, &[(u16, u8)])) {
         let pose = self.grid_from_scene.after(&instance.pose);
-        let voxels = self.models[instance.model].as_deref().unwrap_or_default();
         // By whether the second brick along `x`, `y` and `z`.
         let mut parts: [Vec<(u16, u8)>; 8] = Default::default();
-        for voxels in bricks_of(voxels) {
+        for voxels in bricks_of(&self.models[instance.model]) {
             let [x, y, z, _] = voxels[0];
             let (first, shares) = pose.of_brick([x, y, z].map(|c| i64::from(c / 8 * 8)));
             for &[x, y, z, color] in voxels {
@@ -265,8 +222,28 @@ impl<'a> Placed<'a> {
     /// The bricks of all instances in canonical order.
     ///
     /// # Errors
-    /// There are too many; they and their colours take more than `limit` bytes of memory.
+    /// There are too many voxels or bricks; they and their colours take more than `limit` bytes of
+    /// memory.
     fn bricks(&self, limit: u64) -> Result<Vec<(BrickKey, Mask)>, ReadError> {
+        let placed = |counts: Vec<u64>| -> u64 {
+            self.instances.iter().map(|instance| counts[instance.model]).sum()
+        };
+        let counts: Vec<u64> = self.models.iter().map(|voxels| voxels.len() as u64).collect();
+        let stored: u64 = counts.iter().sum();
+        let voxels = placed(counts);
+        if voxels > stored.max(MAX_PLACED) {
+            return Err(content(format!(
+                "the scene graph's instances have {voxels} voxels: too many"
+            )));
+        }
+        let most = stored.max(MAX_BRICKS);
+        let check = |bricks: u64| match bricks > most {
+            true => {
+                Err(content(format!("the scene graph's instances fill more than {most} bricks")))
+            }
+            false => Ok(()),
+        };
+        check(placed(self.models.iter().map(|own| bricks_of(own).count() as u64).collect()))?;
         let mut indices: HashMap<BrickKey, usize> = HashMap::new();
         let mut bricks: Vec<(BrickKey, Mask)> = Vec::new();
         for instance in self.instances {
@@ -281,9 +258,8 @@ impl<'a> Placed<'a> {
                     .for_each(|&(slot, _)| mask[usize::from(slot / 64)] |= 1 << (slot % 64));
             });
             let count = bricks.len() as u64;
-            let colored = self.voxels.min(512 * count);
-            check_memory(count * BRICK_BYTES + colored * VOXEL_BYTES, limit)?;
-            self.check_bricks(count)?;
+            check_memory(count * BRICK_BYTES + voxels.min(512 * count) * VOXEL_BYTES, limit)?;
+            check(count)?;
         }
         bricks.sort_unstable_by_key(|&(key, _)| key);
         Ok(bricks)

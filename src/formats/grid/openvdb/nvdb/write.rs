@@ -10,6 +10,7 @@ use super::{
     ALIGNMENT, BLIND, CRC_DIGITS, CRC_LABEL, FLOAT, FOG_VOLUME, GRID, LEVEL_SET, MAGIC,
     NO_CHECKSUM, ROOT_ENTRY, Sizes, TREE, UNKNOWN_CLASS, VECTOR, VERSION,
 };
+use crate::base::srgb::Rgba;
 use crate::formats::grid::description;
 use crate::formats::grid::openvdb::TEXT;
 use crate::formats::grid::openvdb::channel::{Channel, Entry, Value, float, world_distance};
@@ -18,7 +19,7 @@ use crate::formats::grid::openvdb::tree::{Bounds, Tree, UPPER_VOXELS, brick_at};
 use crate::formats::grid::openvdb::world::WorldFromIndex;
 use crate::formats::io::checked::Checked;
 use crate::formats::{Out, WriteError};
-use crate::grid::{Colors, Mask, VoxelGrid, is_empty, run_bounds, set_bits};
+use crate::grid::{Mask, VoxelGrid, is_empty, mask_places, run_bounds};
 use crate::solid::distance::DistanceField;
 
 /// Grid flag: all nodes have bounding boxes.
@@ -364,61 +365,42 @@ fn words(value: Value) -> [u64; 2] {
 /// Leaves that are encoded at once, of at most 7 KiB each.
 const LEAVES: usize = 32;
 
+/// A leaf's bounding box, flag, mask, statistics and values.
 fn put_leaf(leaf: &mut [u8], channel: Channel, sizes: Sizes, corner: [u32; 3], mask: &Mask) {
     let (head, values) = leaf.split_at_mut(sizes.leaf - 512 * sizes.value);
-    put_leaf_head(head, corner, mask);
+    let key = brick_at(corner);
+    // The origin is read from the box's minimum, also where no voxel is active.
+    let is_active = !is_empty(mask);
+    let [lo, hi] = if is_active { run_bounds(key, 1, mask) } else { [corner, corner] };
+    head[..12].copy_from_slice(lo.map(u32::to_le_bytes).as_flattened());
+    (0..3).for_each(|a| head[12 + a] = (hi[a] - lo[a]) as u8);
+    head[15] = if is_active { NODE_FLAG } else { 0 };
+    head[16..80].copy_from_slice(mask.map(u64::to_le_bytes).as_flattened());
     match channel {
         Channel::Density => {
             head[80..96].copy_from_slice(STATISTICS.map(f32::to_le_bytes).as_flattened());
-            put_densities(values, mask);
+            for (word, values) in mask.iter().zip(values.as_chunks_mut::<256>().0) {
+                for (bit, value) in values.as_chunks_mut::<4>().0.iter_mut().enumerate() {
+                    // 1.0 where the bit is set, without a branch.
+                    *value = (((word >> bit) as u32 & 1) * 1.0_f32.to_bits()).to_le_bytes();
+                }
+            }
         }
         Channel::Color(colors) => {
-            let background = channel.background().floats(float);
-            let background: Vec<u8> = background.flat_map(f32::to_le_bytes).collect();
-            values.chunks_exact_mut(sizes.value).for_each(|v| v.copy_from_slice(&background));
-            put_colors(values, colors, corner, mask);
+            let light = |[r, g, b, _]: Rgba| [r, g, b].map(|value| float(value).to_le_bytes());
+            let own = colors.of_brick(key);
+            let (values, _) = values.as_chunks_mut::<12>();
+            let background = light(colors.rest());
+            values.iter_mut().for_each(|value| value.copy_from_slice(background.as_flattened()));
+            for (x, bit) in mask_places(*mask) {
+                let value = &mut values[(64 * x + bit) as usize];
+                value.copy_from_slice(light(own.at(x, bit)).as_flattened());
+            }
         }
         Channel::Distance(field) => {
-            let distances = field.brick(brick_at(corner));
+            let distances = field.brick(key);
             let distances = distances.map(|voxels| world_distance(field, voxels).to_le_bytes());
             values.copy_from_slice(distances.as_flattened());
-        }
-    }
-}
-
-/// A leaf's bounding box, flag and mask.
-fn put_leaf_head(head: &mut [u8], corner: [u32; 3], mask: &Mask) {
-    // The origin is read from the box's minimum, also where no voxel is active.
-    let is_active = !is_empty(mask);
-    let [lo, hi] = if is_active { run_bounds(brick_at(corner), 1, mask) } else { [corner, corner] };
-    let mut put = |at: usize, bytes: &[u8]| head[at..at + bytes.len()].copy_from_slice(bytes);
-    for a in 0..3 {
-        put(4 * a, &lo[a].to_le_bytes());
-        put(12 + a, &[(hi[a] - lo[a]) as u8]);
-    }
-    put(15, &[if is_active { NODE_FLAG } else { 0 }]);
-    for (x, word) in mask.iter().enumerate() {
-        put(16 + 8 * x, &word.to_le_bytes());
-    }
-}
-
-fn put_densities(values: &mut [u8], mask: &Mask) {
-    for (word, values) in mask.iter().zip(values.as_chunks_mut::<256>().0) {
-        for (bit, value) in values.as_chunks_mut::<4>().0.iter_mut().enumerate() {
-            // 1.0 where the bit is set, without a branch.
-            *value = (((word >> bit) as u32 & 1) * 1.0_f32.to_bits()).to_le_bytes();
-        }
-    }
-}
-
-fn put_colors(values: &mut [u8], colors: &Colors, corner: [u32; 3], mask: &Mask) {
-    let colors = colors.of_brick(brick_at(corner));
-    let (values, _) = values.as_chunks_mut::<12>();
-    for (x, &word) in (0..).zip(mask) {
-        for bit in set_bits(word) {
-            let [r, g, b, _] = colors.at(x, bit);
-            let light = [r, g, b].map(|value| float(value).to_le_bytes());
-            values[(64 * x + bit) as usize].copy_from_slice(light.as_flattened());
         }
     }
 }

@@ -42,7 +42,20 @@ pub(super) fn unzip<T>(
     if input.fill_buf()?.first() != Some(&0x1f) {
         return Err(content(format!("not {what}: it is not compressed by gzip")));
     }
-    take_root(input, what, take).map_err(|error| match error {
+    let take_root = || {
+        let mut tags = TagReader { input: BufReader::new(GzDecoder::new(&mut *input)) };
+        let taken = match tags.next()? {
+            Some((COMPOUND, _)) => take(&mut tags)?,
+            _ => return Err(content(format!("not {what}: it does not begin with a compound"))),
+        };
+        // Reads to the end, where the checksum is.
+        let is_more = tags.input.by_ref().bytes().next().transpose()?.is_some();
+        if is_more || !input.fill_buf()?.is_empty() {
+            return Err(content("there are more bytes after the schematic"));
+        }
+        Ok(taken)
+    };
+    take_root().map_err(|error| match error {
         ReadError::Io(error) => match error.kind() {
             ErrorKind::UnexpectedEof => content("the file ends before its blocks do"),
             ErrorKind::InvalidData | ErrorKind::InvalidInput => {
@@ -52,21 +65,4 @@ pub(super) fn unzip<T>(
         },
         other => other,
     })
-}
-
-fn take_root<T>(
-    input: &mut dyn BufRead,
-    what: &str,
-    take: impl FnOnce(&mut Unzipped) -> Result<T, ReadError>,
-) -> Result<T, ReadError> {
-    let mut tags = TagReader { input: BufReader::new(GzDecoder::new(&mut *input)) };
-    let taken = match tags.next()? {
-        Some((COMPOUND, _)) => take(&mut tags)?,
-        _ => return Err(content(format!("not {what}: it does not begin with a compound"))),
-    };
-    // Reads to the end, where the checksum is.
-    if tags.input.by_ref().bytes().next().transpose()?.is_some() || !input.fill_buf()?.is_empty() {
-        return Err(content("there are more bytes after the schematic"));
-    }
-    Ok(taken)
 }

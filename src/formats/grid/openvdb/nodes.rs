@@ -28,15 +28,16 @@ const MANY_TILES: usize = 1 << 20;
 /// The content of a tree of densities or colours. Positions are in bricks.
 #[derive(Default)]
 pub(super) struct Nodes {
-    leaves: Vec<([i32; 3], Mask)>,
+    pub(super) leaves: Vec<([i32; 3], Mask)>,
     tiles: Vec<Tile>,
     /// The number of tiles when they were last joined.
     joined: usize,
     /// Bytes of memory.
     limit: u64,
     /// The colours of the leaves' voxels, in file order; empty for densities.
-    colors: Vec<Rgba>,
-    background: Rgba,
+    pub(super) colors: Vec<Rgba>,
+    /// The colour outside leaves and tiles.
+    pub(super) background: Rgba,
 }
 
 /// The placeholder for a colour in trees of densities.
@@ -177,21 +178,6 @@ impl Nodes {
             count_rows(&self.tiles, self.limit)?;
         }
         Ok(())
-    }
-
-    /// Adds the colour of the next voxel of the leaves.
-    pub(super) fn color(&mut self, color: Rgba) {
-        self.colors.push(color);
-    }
-
-    /// Sets the colour outside leaves and tiles.
-    pub(super) fn background(&mut self, color: Rgba) {
-        self.background = color;
-    }
-
-    /// The masks of the leaves, in the order added, and their voxels' colours.
-    pub(super) fn masks_mut(&mut self) -> (impl Iterator<Item = &mut Mask>, &mut Vec<Rgba>) {
-        (self.leaves.iter_mut().map(|(_, mask)| mask), &mut self.colors)
     }
 
     /// The colours of `grid`, which is `frame`; `None` if they would take too much memory.

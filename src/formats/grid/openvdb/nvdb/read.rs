@@ -325,7 +325,7 @@ impl Reader<'_> {
         self.source.skip_to(at, WHAT)?;
         let mut root = vec![0; self.sizes.root];
         self.source.fill(&mut root, WHAT)?;
-        self.nodes.background(self.decode(&root[28..]).unwrap_or(NO_COLOR));
+        self.nodes.background = self.decode(&root[28..]).unwrap_or(NO_COLOR);
         let mut children = Vec::new();
         for _ in 0..u32_at(&root, 24) {
             let entry: [u8; ROOT_ENTRY] = self.source.array(WHAT)?;
@@ -390,7 +390,7 @@ impl Reader<'_> {
         }
         for n in set_indices(&mask.clone()) {
             match self.decode(&values[n as usize * value_bytes..]) {
-                Some(color) if self.is_color => self.nodes.color(color),
+                Some(color) if self.is_color => self.nodes.colors.push(color),
                 Some(_) => {}
                 None => mask[(n / 64) as usize] &= !(1 << (n % 64)),
             }

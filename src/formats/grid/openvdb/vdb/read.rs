@@ -156,14 +156,12 @@ fn read_grid(
     if has_offsets {
         source.skip_to(descriptor.begin, "the grid")?;
     }
-    let mut values = Values::new(kind, source.u32("the grid's compression")?)?;
+    let compression = source.u32("the grid's compression")?;
     let name = descriptor.name.clone();
     let (class, text) = read_metadata(source)?;
     let world_from_index = read_transform(source)?;
     let is_level_set = class == "level set" && kind.is_float();
-    if is_level_set {
-        values.take_inside();
-    }
+    let values = Values::new(kind, compression, is_level_set)?;
     let nodes = Reader { source, values, nodes: Nodes::within(limit) }.tree()?;
     if has_offsets && source.at() != descriptor.end {
         let (at, end) = (source.at(), descriptor.end);
@@ -216,22 +214,16 @@ impl Reader<'_, '_> {
                 .fault(format_args!("{buffers} buffers a leaf: only 1 is read")));
         }
         self.root()?;
-        let are_colors = self.values.are_colors();
-        let (masks, colors) = self.nodes.masks_mut();
-        for mask in masks {
-            let take = |value| {
-                if are_colors {
-                    colors.push(value)
-                }
-            };
-            self.values.leaf(self.source, mask, take)?;
+        let Nodes { leaves, colors, .. } = &mut self.nodes;
+        for (_, mask) in leaves {
+            self.values.leaf(self.source, mask, colors)?;
         }
         Ok(self.nodes)
     }
 
     fn root(&mut self) -> Result<(), ReadError> {
         let background = self.values.background(self.source)?;
-        self.nodes.background(background.unwrap_or(NO_COLOR));
+        self.nodes.background = background.unwrap_or(NO_COLOR);
         let tiles = self.source.u32("the root")?;
         let children = self.source.u32("the root")?;
         for _ in 0..tiles {

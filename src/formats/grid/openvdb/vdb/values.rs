@@ -154,21 +154,13 @@ pub(super) struct Values {
 }
 
 impl Values {
-    pub(super) fn new(kind: Kind, compression: u32) -> Result<Self, ReadError> {
+    /// Of a level set, the voxels below 0 are taken, active or not, instead of the active ones above 0.
+    pub(super) fn new(kind: Kind, compression: u32, is_level_set: bool) -> Result<Self, ReadError> {
         if compression & !(ZIP | BLOSC | ACTIVE_MASK) != 0 {
             return Err(content(format!("compression {compression} is not supported")));
         }
-        let (bytes, selected) = (Vec::new(), Vec::new());
-        Ok(Self { kind, compression, level_set: None, bytes, selected })
-    }
-
-    pub(super) fn are_colors(&self) -> bool {
-        self.kind.is_color()
-    }
-
-    /// Takes the voxels below 0, active or not, instead of the active ones above 0.
-    pub(super) fn take_inside(&mut self) {
-        self.level_set = Some([false; 2]);
+        let level_set = is_level_set.then_some([false; 2]);
+        Ok(Self { kind, compression, level_set, bytes: Vec::new(), selected: Vec::new() })
     }
 
     pub(super) fn is_level_set(&self) -> bool {
@@ -206,13 +198,13 @@ impl Values {
         }
     }
 
-    /// Reads a leaf's buffer, clears the mask's voxels without a value, and calls `take` with the
-    /// others.
+    /// Reads a leaf's buffer, clears the mask's voxels without a value, and adds the colours of the
+    /// others to `colors`, if these are colours.
     pub(super) fn leaf(
         &mut self,
         source: &mut Source,
         mask: &mut Mask,
-        mut take: impl FnMut(Rgba),
+        colors: &mut Vec<Rgba>,
     ) -> Result<(), ReadError> {
         const WHAT: &str = "the values of a leaf";
         let mut again = [0; LEAF_MASK / 8];
@@ -222,7 +214,8 @@ impl Values {
         }
         let number = self.kind.in_node;
         if !matches!(number, Number::Bool | Number::Mask) {
-            return self.node(source, mask, |_, value| take(value));
+            let is_color = self.kind.is_color();
+            return self.node(source, mask, |_, value| colors.extend(is_color.then_some(value)));
         }
         source.array::<12>(WHAT)?;
         if number == Number::Bool {

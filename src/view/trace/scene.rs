@@ -36,7 +36,8 @@ pub(crate) enum Cell {
 }
 
 impl Node {
-    const EMPTY: Self = Self { partial: [0; 8], full: [0; 8], before: [0; 8], first: 0, parent: 0 };
+    pub(crate) const EMPTY: Self =
+        Self { partial: [0; 8], full: [0; 8], before: [0; 8], first: 0, parent: 0 };
 
     fn sum_partial(&mut self) {
         for x in 1..8 {
@@ -53,9 +54,15 @@ impl Node {
         if self.partial[word] >> bit & 1 == 0 {
             return Cell::Empty;
         }
+        Cell::Partial(self.child(children, word, bit))
+    }
+
+    /// The index of the child in a partial cell: a node or, at level 1, a brick.
+    #[inline]
+    pub(crate) fn child(&self, children: &[u32], word: usize, bit: u32) -> usize {
         let before = u32::from(self.before[word]);
         let below = (self.partial[word] & ((1 << bit) - 1)).count_ones();
-        Cell::Partial(children[(self.first + before + below) as usize] as usize)
+        children[(self.first + before + below) as usize] as usize
     }
 }
 
@@ -166,7 +173,7 @@ impl<'a> Scene<'a> {
     }
 
     #[inline]
-    fn mask(&self, brick: usize) -> &Mask {
+    pub(crate) fn mask(&self, brick: usize) -> &Mask {
         self.grid.masks().get(brick).unwrap_or(&FULL)
     }
 

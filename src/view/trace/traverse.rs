@@ -1,4 +1,4 @@
-//! Traversal of the tree by one ray.
+//! Traversal of the tree by one ray, in exact times. Its twin on a GPU has the same functions.
 
 use crate::view::trace::scene::{Cell, Scene};
 use crate::view::trace::{FRACTION_BITS, Face, Hit, Ray, UNIT};
@@ -16,6 +16,11 @@ impl Scene<'_> {
 
     /// The first touch of a ray that touches none up to and at `start`: the traversal begins there.
     pub(crate) fn first_touch_from(&self, ray: &Ray, start: Time) -> Option<Touch> {
+        self.certain_touch(ray, start).unwrap_or_else(|_tie| self.exact_touch(ray, start))
+    }
+
+    #[inline(never)]
+    pub(crate) fn exact_touch(&self, ray: &Ray, start: Time) -> Option<Touch> {
         let start = self.entry(ray, start)?;
         let has_two = [0, 1, 2].map(|a| ray.runs_in_plane(a));
         if has_two == [false; 3] {
@@ -76,13 +81,23 @@ pub(crate) struct Time {
 }
 
 impl Time {
-    const ZERO: Self = Self { distance: 0, length: 1 };
+    pub(crate) const ZERO: Self = Self { distance: 0, length: 1 };
 
     /// A lower bound of `time` within the bit budget, at least 0.
     pub(crate) fn at_most(time: f64) -> Self {
         let (length, most) = (1 << 14, 1_i64 << 36);
         let distance = ((time * length as f64) as i64).clamp(0, most);
         Self { distance, length }
+    }
+
+    /// The time at which the ray enters a cell of a level along an axis.
+    #[inline]
+    pub(crate) fn of_entry(ray: &Ray, cell: [i32; 3], axis: usize, level: u32) -> Self {
+        let is_down = ray.direction[axis] < 0;
+        let plane = i64::from(cell[axis] + i32::from(is_down)) << (FRACTION_BITS + 3 * level);
+        let towards = plane - ray.origin[axis];
+        let distance = if is_down { -towards } else { towards };
+        Self { distance, length: i64::from(ray.direction[axis]).abs() }
     }
 
     /// Products are below 2^61.
@@ -139,12 +154,9 @@ impl Touch {
             return None;
         }
         (0..3).filter(|&a| ray.direction[a] != 0).find_map(|axis| {
+            let time = Time::of_entry(ray, self.voxel, axis, 0);
             let is_upper = ray.direction[axis] < 0;
-            let plane = i64::from(self.voxel[axis] + i32::from(is_upper)) << FRACTION_BITS;
-            let towards = plane - ray.origin[axis];
-            let distance = if is_upper { -towards } else { towards };
-            let length = i64::from(ray.direction[axis]).abs();
-            Time { distance, length }.is_at(&self.time).then_some(Face { axis, is_upper })
+            time.is_at(&self.time).then_some(Face { axis, is_upper })
         })
     }
 }
@@ -419,11 +431,6 @@ impl<'a> Traversal<'a> {
     /// The time at which the ray entered the DDA's cell.
     #[inline]
     fn entry_time(&self, dda: &Dda, level: u32, start: Time) -> Time {
-        let Some(axis) = dda.entry_axis else { return start };
-        let is_down = self.ray.direction[axis] < 0;
-        let plane = i64::from(dda.cell[axis] + i32::from(is_down)) << (FRACTION_BITS + 3 * level);
-        let towards = plane - self.ray.origin[axis];
-        let distance = if is_down { -towards } else { towards };
-        Time { distance, length: self.lengths[axis] }
+        dda.entry_axis.map_or(start, |axis| Time::of_entry(self.ray, dda.cell, axis, level))
     }
 }

@@ -42,14 +42,6 @@ fn unwritable(grid: &VoxelGrid, format: GridFormat) -> String {
     }
 }
 
-/// Why a file of these bytes is not read, with as much memory as is usual.
-fn unreadable(format: GridFormat, bytes: &[u8]) -> ReadError {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("a").with_extension(format.extension());
-    std::fs::write(&path, bytes).unwrap();
-    read_grid(&path).unwrap_err()
-}
-
 /// Refuses `bytes` in a short sentence that has `why` in it.
 fn refused(format: GridFormat, bytes: &[u8], why: &str) -> ReadError {
     let error = match read(format, bytes) {

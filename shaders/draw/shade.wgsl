@@ -1,4 +1,4 @@
-// Shading of samples, in integers: equal to the host's, `src/render/shade.rs`.
+// Shading of samples, in integers: equal to the host's, `src/view/render/shade.rs`.
 //
 // #import trace/traverse
 // #import trace/faces

@@ -1,4 +1,4 @@
-// Rays, times along them and touched voxels, in integers. The Rust twin is `src/trace/`.
+// Rays, times along them and touched voxels, in integers. The Rust twin is `src/view/trace/`.
 //
 // #import exact/int64
 // #import trace/scene

@@ -1,5 +1,6 @@
 // Tree traversal: the first voxel whose closed cube a ray touches, exactly. The Rust twin,
-// `src/trace/traverse.rs`, has the same functions; `src/trace.rs` proves that nothing overflows.
+// `src/view/trace/traverse.rs`, has the same functions; `src/view/trace/mod.rs` proves that nothing
+// overflows.
 //
 // #import trace/rays
 // #import trace/scene

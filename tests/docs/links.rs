@@ -68,6 +68,26 @@ fn files_and_headings_that_pages_link_to_are_there() {
 }
 
 #[test]
+fn files_that_comments_name_are_there() {
+    let mut named = 0;
+    for pattern in ["src/**/*.rs", "shaders/**/*.wgsl"] {
+        for path in glob::glob(&format!("{ROOT}/{pattern}")).unwrap() {
+            let path = path.unwrap();
+            let text = fs::read_to_string(&path).unwrap();
+            let words = text.split(|c: char| !(c.is_alphanumeric() || "_-/.".contains(c)));
+            let files = words.map(|word| word.trim_end_matches('.')).filter(|word| {
+                ["src/", "shaders/"].iter().any(|f| word.len() > f.len() && word.starts_with(f))
+            });
+            for file in files {
+                assert!(Path::new(ROOT).join(file).exists(), "{}: {file}", path.display());
+                named += 1;
+            }
+        }
+    }
+    assert!(named > 15, "{named} files");
+}
+
+#[test]
 fn the_summary_lists_every_page_once() {
     let pages = pages(&Path::new(ROOT).join("docs"));
     let name = |page: &PathBuf| page.file_name().unwrap().to_str().unwrap().to_owned();

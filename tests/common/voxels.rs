@@ -72,7 +72,10 @@ pub fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T
 /// The surface of the grid's voxels.
 pub fn rectangles(grid: &VoxelGrid) -> Vec<Rectangle> {
     let mut all = Vec::new();
-    let take = |&rectangle: &Rectangle| -> Result<(), ()> { Ok(all.push(rectangle)) };
+    let take = |&rectangle: &Rectangle| -> Result<(), ()> {
+        all.push(rectangle);
+        Ok(())
+    };
     mesher::rectangles(grid, take).unwrap();
     all
 }

@@ -7,7 +7,6 @@
 #[path = "../../fuzz/src/targets.rs"]
 mod targets;
 
-use crate::common::files::mutated;
 use crate::common::prelude::*;
 use std::panic::catch_unwind;
 
@@ -47,6 +46,41 @@ fn every_input_of_the_corpus_passes() {
             assert!(catch_unwind(|| target(&bytes)).is_ok(), "{}", input.display());
         }
     }
+}
+
+/// A few changes of `input`: bytes, numbers at the ends of their range, parts left out, repeated,
+/// or taken from `other`.
+fn mutated(rng: &mut Rng, input: &[u8], other: &[u8]) -> Vec<u8> {
+    let mut bytes = input.to_vec();
+    for _ in 0..1 << rng.u32(0..4) {
+        if bytes.is_empty() {
+            break;
+        }
+        let at = rng.usize(..bytes.len());
+        let end = bytes.len().min(at + (1 << rng.u32(0..7)));
+        match rng.u32(0..8) {
+            0 => bytes[at] ^= 1 << rng.u32(0..8),
+            1 => bytes[at] = rng.u8(..),
+            2 => bytes[at] = *rng.choice(b"0129-.eE \n/\"[]{},").expect("some"),
+            3 => {
+                let value = *rng.choice(&[0u32, 1, !0, 1 << 31, !0 >> 1, 0xffff]).expect("some");
+                let len = (bytes.len() - at).min(4);
+                bytes[at..at + len].copy_from_slice(&value.to_le_bytes()[..len]);
+            }
+            4 => drop(bytes.drain(at..end)),
+            5 => {
+                let part = bytes[at..end].to_vec();
+                bytes.splice(at..at, part);
+            }
+            6 => bytes.truncate(at),
+            _ => {
+                let from = rng.usize(..=other.len());
+                let part = other[from..other.len().min(from + (end - at))].to_vec();
+                bytes.splice(at..end, part);
+            }
+        }
+    }
+    bytes
 }
 
 #[test]

@@ -20,7 +20,7 @@ const UNKNOWN: Rgba = [150, 150, 150, 255];
 const MAX_KINDS: usize = u16::MAX as usize - 1;
 
 /// Bytes of memory for a brick of the current eight heights: its kinds, and in two lists that grow.
-const SLICE_BYTES: u64 = 1024 + 128;
+const SLICE_BYTES: u64 = 1024 + 192;
 
 /// The kinds of blocks in a schematic's palettes.
 pub(super) struct Palettes {

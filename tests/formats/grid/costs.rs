@@ -18,7 +18,7 @@ fn computed(since: Instant) -> Duration {
     nanoseconds.map_or_else(|| since.elapsed(), Duration::from_nanos)
 }
 
-/// Reads a file of at most a MB from disk, with default options, in ten seconds a MB at most.
+/// Reads a file of at most a MB from disk, with default options, in ten seconds at most.
 fn read_in_time(format: GridFormat, bytes: &[u8]) -> Result<VoxelGrid, ReadError> {
     assert!(bytes.len() <= 1_000_000, "{} bytes", bytes.len());
     let folder = tempfile::tempdir().unwrap();
@@ -28,9 +28,8 @@ fn read_in_time(format: GridFormat, bytes: &[u8]) -> Result<VoxelGrid, ReadError
     let begun = computed(clock);
     let read = read_grid(&path).map(|loaded| loaded.grid);
     let took = computed(clock) - begun;
-    let most = Duration::from_secs(10).mul_f64((bytes.len() as f64 / 1e6).max(0.5));
-    println!("{format:?}, {} bytes: {took:.2?} of {most:.2?}", bytes.len());
-    assert!(took < most, "{} bytes took {took:?}", bytes.len());
+    println!("{format:?}, {} bytes: {took:.2?}", bytes.len());
+    assert!(took < Duration::from_secs(10), "{} bytes took {took:?}", bytes.len());
     read
 }
 

@@ -200,11 +200,12 @@ impl Placed<'_> {
 
     fn each_brick_of(&self, instance: &Instance, mut visit: impl FnMut(BrickKey, &[(u16, u8)])) {
         let pose = self.grid_from_scene.after(&instance.pose);
+        let (bricks, shares) = pose.of_bricks();
         // By whether the second brick along `x`, `y` and `z`.
         let mut parts: [Vec<(u16, u8)>; 8] = Default::default();
         for voxels in bricks_of(&self.models[instance.model]) {
             let [x, y, z, _] = voxels[0];
-            let (first, shares) = pose.of_brick([x, y, z].map(|c| i64::from(c / 8 * 8)));
+            let first = bricks.apply([x, y, z].map(|c| i64::from(c / 8)));
             for &[x, y, z, color] in voxels {
                 let [x, y, z] = [x, y, z].map(|c| usize::from(c % 8));
                 let place = shares[0][x] + shares[1][y] + shares[2][z];

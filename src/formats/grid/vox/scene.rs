@@ -166,22 +166,22 @@ impl Pose {
         Self { translation: [0, 1, 2].map(|i| corner[i] - reversed[i]), ..*self }
     }
 
-    /// The bricks in which this pose puts a brick at `corner`, two along each axis at most: the
-    /// position of the first, and for each coordinate in the brick, by axis, its share of the
-    /// [slot](crate::grid::brick_slot) in the lowest nine bits, and above them, by axis, whether the
-    /// brick is the second one.
-    pub(super) fn of_brick(&self, corner: [i64; 3]) -> ([i64; 3], [[u16; 8]; 3]) {
-        let corner = self.apply(corner);
+    /// The bricks in which this pose puts a brick, two along each axis at most: the pose of brick
+    /// positions, which gives the first, and for each coordinate in the brick, by axis, its share of
+    /// the [slot](crate::grid::brick_slot) in the lowest nine bits, and above them, by axis, whether
+    /// the brick is the second one. The shares are the same for all bricks, whose corners are
+    /// multiples of eight.
+    pub(super) fn of_bricks(&self) -> (Self, [[u16; 8]; 3]) {
         let (mut first, mut shares) = ([0; 3], [[0; 8]; 3]);
         for (i, stride) in [64, 8, 1].into_iter().enumerate() {
-            let place = |n: i64| corner[i] + self.rotation.sign[i] * n;
+            let place = |n: i64| self.translation[i] + self.rotation.sign[i] * n;
             first[i] = place(0).min(place(7)).div_euclid(8);
             for (n, share) in (0..).zip(&mut shares[self.rotation.axis[i]]) {
                 let second = (place(n).div_euclid(8) - first[i]) as u16;
-                *share = second << (9 + i) | stride * place(n).rem_euclid(8) as u16;
+                *share = (second << (9 + i)) + stride * place(n).rem_euclid(8) as u16;
             }
         }
-        (first, shares)
+        (Self { translation: first, ..*self }, shares)
     }
 }
 
@@ -203,8 +203,8 @@ mod tests {
     fn voxels_of_a_posed_brick_are_where_the_pose_puts_each() {
         for rotation in (0..=u8::MAX).filter_map(Rotation::from_bits) {
             let pose = Pose { rotation, translation: [3, -20, 15] };
-            let corner = [8, 16, 0];
-            let (first, shares) = pose.of_brick(corner);
+            let (bricks, shares) = pose.of_bricks();
+            let (corner, first) = ([8, 16, 0], bricks.apply([1, 2, 0]));
             for voxel in [[0, 0, 0], [7, 0, 3], [1, 6, 7], [7; 3]] {
                 let [x, y, z] = voxel;
                 let code = shares[0][x] + shares[1][y] + shares[2][z];

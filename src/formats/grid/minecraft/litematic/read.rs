@@ -4,6 +4,7 @@ use std::io::{BufRead, Read};
 use std::ops::Range;
 
 use super::bits;
+use crate::formats::grid::dense;
 use crate::formats::grid::minecraft::frame::Frame;
 use crate::formats::grid::minecraft::gzip::unzip;
 use crate::formats::grid::minecraft::nbt::{COMPOUND, INT, LIST, LONG_ARRAY, STRING, TagReader};
@@ -168,6 +169,12 @@ impl Schematic {
         let frame = Frame { width, height, length, up: world.up };
         let placed = self.regions.iter().map(|region| Blocks::new(region, low));
         let placed: Vec<Blocks> = placed.collect::<Result<_, _>>()?;
+        let volume: u64 = placed.iter().map(|blocks| dense::volume(blocks.size)).sum();
+        if volume > MAX_VOLUME {
+            return Err(content(format!(
+                "the regions are of {volume} blocks, but at most {MAX_VOLUME} are read, empty ones too"
+            )));
+        }
         let states: u64 = self.regions.iter().map(|region| region.states.len() as u64).sum();
         let mut painter = Painter::new(frame, &self.kinds, limit.saturating_sub(states));
         for slice in (0..height).step_by(BRICK as usize) {

@@ -169,28 +169,36 @@ fn paint(
     let (mut at, mut rest) = (0, data);
     for up in 0..height {
         for across in 0..length {
-            row.clear();
-            match uniform_row(rest, width as usize).and_then(|number| kinds.of(number)) {
-                Some(kind) => {
+            let end = at + u64::from(width);
+            if let Some(kind) = uniform_row(rest, width as usize).and_then(|n| kinds.of(n)) {
+                rest = &rest[width as usize..];
+                at = end;
+                // Air changes nothing.
+                if kind != 0 {
+                    row.clear();
                     row.resize(width as usize, kind);
-                    rest = &rest[width as usize..];
+                    painter.put_row([0, up, across], &row)?;
                 }
-                None => {
-                    for at in at..at + u64::from(width) {
-                        let Some(number) = next_number(&mut rest, at)? else {
-                            return Err(content(format!(
-                                "there are {at} blocks, but its size is of {volume}"
-                            )));
-                        };
-                        row.push(kinds.of(number).ok_or_else(|| {
-                            content(format!(
-                                "block {at} has the number {number}, not in the palette"
-                            ))
-                        })?);
-                    }
-                }
+                continue;
             }
-            at += u64::from(width);
+            row.clear();
+            while at < end {
+                // Nearly all numbers are of one byte.
+                let short = rest.split_first().filter(|&(&byte, _)| byte < 0x80);
+                let number = match short {
+                    Some((&byte, after)) => {
+                        rest = after;
+                        byte.into()
+                    }
+                    None => next_number(&mut rest, at)?.ok_or_else(|| {
+                        content(format!("there are {at} blocks, but its size is of {volume}"))
+                    })?,
+                };
+                row.push(kinds.of(number).ok_or_else(|| {
+                    content(format!("block {at} has the number {number}, not in the palette"))
+                })?);
+                at += 1;
+            }
             painter.put_row([0, up, across], &row)?;
         }
         if up % BRICK == BRICK - 1 || up + 1 == height {
@@ -204,7 +212,6 @@ fn paint(
 }
 
 /// Takes the number of block `at` from `data`; `None` at its end.
-#[inline]
 fn next_number(data: &mut &[u8], at: u64) -> Result<Option<u32>, ReadError> {
     let mut number = 0;
     for (n, &byte) in data.iter().enumerate() {

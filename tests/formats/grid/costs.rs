@@ -18,7 +18,8 @@ fn computed(since: Instant) -> Duration {
     nanoseconds.map_or_else(|| since.elapsed(), Duration::from_nanos)
 }
 
-/// Reads a file of at most a MB from disk, with default options, in ten seconds at most.
+/// Reads a file of at most a MB from disk, with default options. Ten seconds of a desktop are at
+/// most a minute here, without all optimizations and on a slow machine.
 fn read_in_time(format: GridFormat, bytes: &[u8]) -> Result<VoxelGrid, ReadError> {
     assert!(bytes.len() <= 1_000_000, "{} bytes", bytes.len());
     let folder = tempfile::tempdir().unwrap();
@@ -29,7 +30,7 @@ fn read_in_time(format: GridFormat, bytes: &[u8]) -> Result<VoxelGrid, ReadError
     let read = read_grid(&path).map(|loaded| loaded.grid);
     let took = computed(clock) - begun;
     println!("{format:?}, {} bytes: {took:.2?}", bytes.len());
-    assert!(took < Duration::from_secs(10), "{} bytes took {took:?}", bytes.len());
+    assert!(took < Duration::from_secs(60), "{} bytes took {took:?}", bytes.len());
     read
 }
 

@@ -349,7 +349,7 @@ pub(in crate::solid) fn spread(mut reached: Mask, empty: &Mask) -> Mask {
                 reached[x] = spread_in_slice(reached[x] | new, empty[x]);
             }
         }
-        if reached == before {
+        if reached == before || reached == *empty {
             return reached;
         }
     }
@@ -365,7 +365,7 @@ fn spread_in_slice(mut reached: u64, empty: u64) -> u64 {
         reached = along(reached, empty, 8, |bits, n| bits >> n);
         reached = along(reached, not_first, 1, |bits, n| bits << n);
         reached = along(reached, not_last, 1, |bits, n| bits >> n);
-        if reached == before {
+        if reached == before || reached == empty {
             return reached;
         }
     }

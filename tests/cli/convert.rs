@@ -87,7 +87,7 @@ fn the_simplest_form_of_a_format_is_written_where_it_has_one() {
     }
     let refused = voxelize(&folder, "mesh.obj --res 257 --plain -o a.vox");
     assert!(stderr(&refused).contains("leave --plain out"), "{}", stderr(&refused));
-    succeeds(&folder, "info a.npz --memory 1kB");
+    succeeds(&folder, "info a.npz --memory 10kB");
     let limited = voxelize(&folder, "info a.schem --memory 1kB");
     assert!(stderr(&limited).contains("--memory sets another limit"), "{}", stderr(&limited));
 }

@@ -161,6 +161,7 @@ fn spilled(mask: &Mask, offset: [i32; 3]) -> Mask {
 const LAST_Z: u64 = FIRST_Z << 7;
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use std::collections::HashSet;
 

@@ -8,11 +8,17 @@ use crate::base::forest::Forest;
 use crate::grid::{BrickRun, BrickRuns, FIRST_Z, Mask, VoxelGrid, is_empty, mask_step};
 use crate::solid::fill::spread;
 
-/// The number of pieces; `None` above 2^32 components of single bricks.
+/// Most bricks that are neither empty nor full: above, the pieces take longer than a quick fill.
+const MAX_BRICKS: usize = 1 << 16;
+
+/// The number of pieces; `None` above [`MAX_BRICKS`].
 ///
 /// The components of each brick, or of each run of full bricks, are the elements of a forest. They
 /// are joined where they touch in a neighbouring run.
 pub(super) fn pieces(grid: &VoxelGrid) -> Option<u64> {
+    if grid.masks().len() > MAX_BRICKS {
+        return None;
+    }
     let rows: Vec<BrickRuns> = grid.brick_runs().rows().collect();
     let mut rows: Vec<Row> = rows.into_par_iter().filter_map(Row::new).collect();
     let mut elements = 0_u64;
@@ -20,7 +26,6 @@ pub(super) fn pieces(grid: &VoxelGrid) -> Option<u64> {
         row.first = elements as u32;
         elements += row.counts.iter().map(|&count| u64::from(count)).sum::<u64>();
     }
-    u32::try_from(elements).ok()?;
 
     let forest = Forest::new(elements as usize);
     let joins_of = |row: &Row| -> u64 {

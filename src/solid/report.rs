@@ -43,8 +43,8 @@ pub struct FillReport {
     /// Shells without a voxel, if there are several shells; `None` for a tile, with an included
     /// surface, and for more than a million shells.
     pub empty_shells: Option<EmptyShells>,
-    /// The connected parts of the voxels, through faces, edges and corners; `None` for a tile and
-    /// with an included surface.
+    /// The connected parts of the voxels, through faces, edges and corners; `None` for a tile, with
+    /// an included surface, and for more than 65,536 bricks that are neither empty nor full.
     pub pieces: Option<u64>,
     /// The volume, without an included surface.
     pub volume: Volume,

@@ -81,8 +81,8 @@ fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError> {
     let mut file = Vec::new();
     input.read_to_end(&mut file)?;
     let scene = parse::parse(&file)?;
-    // The file, its voxels by brick, and a half of these while they are sorted.
-    let limit = limit.saturating_sub(file.len() as u64 * 5 / 2);
+    // The file, and its voxels by brick.
+    let limit = limit.saturating_sub(2 * file.len() as u64);
     let (grid, part, counts) = assemble::assemble(&scene, limit)?;
     let mut warnings = scene.warnings(&counts);
     warnings.extend(part.map(|part| part.to_string()));

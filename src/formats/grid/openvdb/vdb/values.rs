@@ -13,7 +13,7 @@ use crate::formats::grid::openvdb::channel::rgba_of;
 use crate::formats::grid::openvdb::nodes::NO_COLOR;
 use crate::formats::grid::openvdb::source::Source;
 use crate::formats::{ReadError, content};
-use crate::grid::Mask;
+use crate::grid::{Mask, set_bits};
 
 // Compression flags, besides `ACTIVE_MASK`.
 const ZIP: u32 = 1;
@@ -154,7 +154,7 @@ pub(super) struct Values {
 }
 
 impl Values {
-    /// Of a level set, the voxels below 0 are taken, active or not, instead of the active ones above 0.
+    /// Of a level set the voxels below 0 are taken, active or not; otherwise the active ones above 0.
     pub(super) fn new(kind: Kind, compression: u32, is_level_set: bool) -> Result<Self, ReadError> {
         if compression & !(ZIP | BLOSC | ACTIVE_MASK) != 0 {
             return Err(content(format!("compression {compression} is not supported")));
@@ -263,8 +263,9 @@ impl Values {
         Ok(())
     }
 
-    /// Replaces the active bits by those of the voxels with a value, and calls `take` with these.
-    /// `inactive` says which of the two inactive values of a level set are below 0.
+    /// Calls `take` with each value and its index, and activates exactly these voxels: of a level
+    /// set all below 0, otherwise the active ones above 0. `inactive`: whether the two inactive
+    /// values of a level set are below 0.
     fn filter(
         &self,
         active: &mut [u64],
@@ -273,17 +274,18 @@ impl Values {
         mut take: impl FnMut(u32, Rgba),
     ) {
         let number = self.kind.in_node;
-        let mut values = self.bytes.chunks_exact(number.bytes());
+        let mut stored = 0;
         for (n, (word, selected)) in active.iter_mut().zip(&self.selected).enumerate() {
             let mut kept = 0;
-            for bit in 0..u64::BITS {
-                let is_active = *word >> bit & 1 == 1;
-                let stored = if is_dense || is_active { values.next() } else { None };
-                let value = match stored {
-                    Some(bytes) => self.decode(number, bytes),
-                    None => inactive[(selected >> bit & 1) as usize].then_some(NO_COLOR),
+            for bit in set_bits(if self.is_level_set() { u64::MAX } else { *word }) {
+                let index = if is_dense { 64 * n + bit as usize } else { stored };
+                let value = if is_dense || *word >> bit & 1 == 1 {
+                    stored += 1;
+                    self.decode(number, &self.bytes[index * number.bytes()..][..number.bytes()])
+                } else {
+                    inactive[(selected >> bit & 1) as usize].then_some(NO_COLOR)
                 };
-                if let Some(value) = value.filter(|_| is_active || self.is_level_set()) {
+                if let Some(value) = value {
                     kept |= 1 << bit;
                     take(64 * n as u32 + bit, value);
                 }

@@ -23,6 +23,7 @@ pub use slice::Slice;
 
 use crate::backend::BackendError;
 use crate::base::error_code::ErrorCode;
+use crate::base::names::named;
 use crate::engine::verify::slice::GridPair;
 use crate::grid::GridError;
 use crate::grid::compare::{Comparison, compare, iou};
@@ -128,16 +129,7 @@ pub enum Fault {
     Spurious,
 }
 
-impl Fault {
-    /// Its name, as in the program's `--json` and in Python.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Missing => "missing",
-            Self::Spurious => "spurious",
-        }
-    }
-}
+named!(Fault, "fault", { Missing = "missing", Spurious = "spurious" });
 
 /// A wrong voxel.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]

@@ -26,6 +26,8 @@ pub(super) fn pieces(grid: &VoxelGrid) -> Option<u64> {
         row.first = elements as u32;
         elements += row.counts.iter().map(|&count| u64::from(count)).sum::<u64>();
     }
+    // More runs of full bricks than a grid in memory has.
+    u32::try_from(elements).ok()?;
 
     let forest = Forest::new(elements as usize);
     let joins_of = |row: &Row| -> u64 {
@@ -96,12 +98,12 @@ impl<'a> Row<'a> {
 }
 
 impl Part {
-    fn components(&self) -> impl Iterator<Item = (u32, Mask)> {
-        let (whole, several) = match self.count {
-            1 => (Some(self.mask), None),
-            _ => (None, Some(components(self.mask))),
+    fn components(&self) -> Vec<(u32, Mask)> {
+        let masks = match self.count {
+            1 => vec![self.mask],
+            _ => components(self.mask).collect(),
         };
-        (self.first..).zip(whole.into_iter().chain(several.into_iter().flatten()))
+        (self.first..).zip(masks).collect()
     }
 
     fn join(&self, other: &Self, [y, z]: [i32; 2], forest: &Forest) -> u64 {
@@ -120,9 +122,14 @@ impl Part {
         if is_one && forest.root(self.first) == forest.root(other.first) {
             return 0;
         }
-        let pairs = self.components().flat_map(|one| other.components().map(move |two| [one, two]));
-        let unions = pairs.filter(|[(one, a), (two, b)]| touch(a, b) && forest.join(*one, *two));
-        unions.count() as u64
+        let others = other.components();
+        let mut unions = 0;
+        for (one, mask) in self.components() {
+            for (two, beside) in &others {
+                unions += u64::from(touch(&mask, beside) && forest.join(one, *two));
+            }
+        }
+        unions
     }
 }
 
@@ -132,7 +139,7 @@ fn components(mut rest: Mask) -> impl Iterator<Item = Mask> {
         let x = rest.iter().position(|&slice| slice != 0)?;
         let mut component = [0; 8];
         component[x] = rest[x] & rest[x].wrapping_neg();
-        // Through faces first, which is quick and mostly all.
+        // Through faces first: quick, and mostly all.
         component = spread(component, &rest);
         while component != rest {
             let next = and(spilled(&component, [0; 3]), &rest);
@@ -150,7 +157,7 @@ fn and(a: Mask, b: &Mask) -> Mask {
     std::array::from_fn(|x| a[x] & b[x])
 }
 
-/// The voxels of the brick at an offset that are in the mask or touch one of its voxels.
+/// The mask and the voxels that touch it, in the brick at an offset.
 fn spilled(mask: &Mask, offset: [i32; 3]) -> Mask {
     (0..3).fold(*mask, |mask, axis| match (offset[axis], axis) {
         (0, 0) => {
@@ -162,7 +169,7 @@ fn spilled(mask: &Mask, offset: [i32; 3]) -> Mask {
     })
 }
 
-/// The voxels of a slice that are last along `z`.
+/// The last voxels of a slice along `z`.
 const LAST_Z: u64 = FIRST_Z << 7;
 
 #[cfg(test)]
@@ -218,5 +225,14 @@ mod tests {
             seen.insert(expected);
         }
         assert!(seen.len() > 10 && seen.contains(&0), "{seen:?}");
+    }
+
+    #[test]
+    fn pieces_of_too_many_bricks_are_not_counted() {
+        // A voxel in each brick.
+        let voxel = |i: usize| [i % 64, i / 64 % 64, i / 4096].map(|c| 8 * c as u32);
+        let grid = |bricks| VoxelGrid::from_voxels([512; 3], (0..bricks).map(voxel)).unwrap();
+        assert_eq!(pieces(&grid(MAX_BRICKS)), Some(MAX_BRICKS as u64));
+        assert_eq!(pieces(&grid(MAX_BRICKS + 1)), None);
     }
 }

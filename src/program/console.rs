@@ -57,7 +57,7 @@ pub struct StdoutClosed {
     pub status: ExitStatus,
 }
 
-/// Distinguishes errors of standard output from those of files.
+/// A failure of standard output: closed by its reader, or an error that names it.
 pub fn stdout_error(error: io::Error) -> anyhow::Error {
     match error.kind() {
         io::ErrorKind::BrokenPipe => StdoutClosed { status: ExitStatus::Done }.into(),

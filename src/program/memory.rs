@@ -54,8 +54,8 @@ impl Memory {
         Self { total, is_asked: asked.is_some(), at_once: 1 }
     }
 
-    /// The same limit for as many of `tasks` at a time as there are threads, or as many of the
-    /// largest as fit into it.
+    /// The same limit, shared by parallel tasks: one a thread, or fewer if the largest of `tasks`
+    /// together need more.
     pub fn shared_by(self, tasks: &[Task], job: &Job) -> Self {
         let needs = |task| estimate(task, face_of(expected_dims(job)), BYTES_A_FACE_VOXEL);
         let at_once = at_once_within(self.total, tasks.iter().map(needs).collect());

@@ -1,4 +1,4 @@
-//! The meaning of the options: what they ask of the library, and which of them contradict.
+//! Options as values of the library, and contradictions between options.
 
 use std::fs;
 use std::path::{Path, PathBuf};

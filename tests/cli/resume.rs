@@ -15,7 +15,7 @@ fn none() -> Vec<String> {
     Vec::new()
 }
 
-/// What two runs keep of which the first makes the mesh, and the second none.
+/// The meshes that a first and a second run skip: none, then the one already made.
 fn made_once() -> (Vec<String>, Vec<String>) {
     (none(), vec!["mesh.obj".to_owned()])
 }

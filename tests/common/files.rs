@@ -33,7 +33,7 @@ pub fn grey_png(size: [u32; 2], depth: BitDepth, byte: u8) -> Vec<u8> {
     png_with(size, set, &vec![byte; row * size[1] as usize])
 }
 
-/// A GLB file of this document and its data.
+/// A GLB file: a JSON document and a binary chunk.
 pub fn glb(json: &str, data: Option<&[u8]>) -> Vec<u8> {
     let mut json = json.as_bytes().to_vec();
     json.resize(json.len().next_multiple_of(4), b' ');

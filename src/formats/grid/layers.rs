@@ -19,8 +19,8 @@ pub(super) enum RowAxis {
     Z,
 }
 
-/// Layers of voxels along `x` that lie in the same bricks, or as much of one along the second axis,
-/// which is neither `x` nor that of the rows, as the capacity allows.
+/// The layers of voxels along `x` of one layer of bricks, or a part of one layer, as large as the
+/// capacity. The second axis is the middle one of the array.
 pub(super) struct Layers<'a> {
     colors: Option<&'a Colors>,
     axis: RowAxis,
@@ -41,7 +41,7 @@ pub(super) struct Run {
     pub(super) second: u32,
     pub(super) bricks: Range<u32>,
     mask: Mask,
-    /// The index of the brick's own colours, for a run of one brick that has them.
+    /// The index of the colours of a single brick; `None` for uniform colours.
     own: Option<usize>,
 }
 
@@ -58,11 +58,11 @@ impl<'a> Layers<'a> {
     /// one row of up to 8192.
     const CAPACITY: usize = 3 << 13;
 
-    /// Bricks that are looked up at once, in whole rows.
+    /// Bricks of a parallel look-up, in whole rows.
     const AT_ONCE: u32 = 1 << 12;
 
-    /// The layers of `grid` in file order, with `colors`. If the whole second axis fits the capacity,
-    /// each brick is looked up once for its eight `x`; otherwise once per `x`.
+    /// The layers of `grid` in file order, with `colors`. If the whole second axis fits the
+    /// capacity, each brick is looked up once for its eight `x`; otherwise once per `x`.
     pub(super) fn all(
         grid: &'a VoxelGrid,
         colors: Option<&'a Colors>,
@@ -232,7 +232,7 @@ impl Run {
         }
     }
 
-    /// Bricks that are not full are runs of their own in rows along `y`.
+    /// Along `y` only full bricks share a run.
     fn is_continued_by(&self, next: &Self) -> bool {
         let is_next = self.bricks.end == next.bricks.start && self.mask == next.mask;
         let is_run = self.axis == RowAxis::Z || self.mask == FULL;

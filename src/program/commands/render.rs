@@ -228,7 +228,7 @@ struct Report {
     warnings: Vec<String>,
 }
 
-/// The camera for other renderers, in the mesh's axes and units, in which written files lie too.
+/// The camera, for other renderers: in the axes and units of the mesh and of written grids.
 #[derive(Debug, Serialize)]
 struct CameraReport {
     projection: &'static str,
@@ -236,7 +236,7 @@ struct CameraReport {
     /// Unit vectors to the right and upwards in the picture.
     right: [f64; 3],
     up: [f64; 3],
-    /// The unit vector against the direction of view.
+    /// The unit vector from the scene towards the camera.
     back: [f64; 3],
     /// The left, right, bottom and top edge of the picture, as in pbrt's `screenwindow`: in mesh
     /// units for an orthographic camera; at distance 1 from the eye for a perspective camera.

@@ -90,7 +90,7 @@ pub fn assign<'a>(job: &'a Job, several: bool, tasks: &mut [Task]) -> Result<Opt
     Ok(folder)
 }
 
-/// Creates `folder` and those of `tasks` if necessary, and checks that they are writable.
+/// Creates the folders of all outputs, `folder` among them; refuses one without write access.
 pub fn prepare(folder: &Path, tasks: &[Task]) -> Result<()> {
     let targets = tasks.iter().filter_map(|task| task.target.as_deref());
     let below: BTreeSet<&Path> = targets.map(folder_of).collect();

@@ -1,4 +1,4 @@
-//! Pictures: one, or those of a turntable in an animated file or in numbered files.
+//! A picture, or a turntable: an animation or numbered files.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};

@@ -209,8 +209,7 @@ impl Written {
         Ok(Self { names, bytes, warnings: Vec::new(), files })
     }
 
-    /// Renames all files, the open one last.
-    /// If one cannot be renamed, the message lists those already renamed.
+    /// Renames all files, the open one last. An error lists the files already renamed.
     pub fn finish(mut self) -> Result<Self> {
         if !self.files.is_empty() {
             self.files.rotate_left(1);

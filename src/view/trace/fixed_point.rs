@@ -1,26 +1,26 @@
 //! The traversal in fixed-point times, where their order is certain.
 //!
-//! A ray is mirrored so that it ascends along all axes. It crosses plane `j` between voxels of an
-//! axis at the time `first + j side`, in integers: the sum is exact, at all levels of the tree. A
-//! cell's side is that of a voxel times a power of 8.
+//! A ray is mirrored to ascend along all axes. It crosses plane `j` between voxels of an axis at
+//! the time `first + j side`, in integers: exact sums, at all levels of the tree. The side of a cell
+//! is the side of a voxel times a power of 8.
 //!
 //! # The margin
-//! Times are scaled by a power of 2 so that those of all planes of the root are below `2^61`.
+//! A power of 2 scales all times: the planes of the root are crossed before `2^61`.
 //! - `first` is the product of an exact distance, below `2^37`, and a rounded inverse: two relative
 //!   errors of `2^-53`, below `2^9`, and 1 for its fraction. The same holds for the start.
 //! - `side` has one such error and loses its fraction. Planes are at most `2^18`, and `j side` below
 //!   `2^62`: `2^9 + 2^18`.
 //!
 //! Two times of an error below `2^18 + 2^11` each are in their true order if they differ by
-//! [`MARGIN`]. Others are a tie, perhaps, which the exact traversal decides. Of rays in general
-//! position a few of a million have one.
+//! [`MARGIN`]. Nearer times may be a tie, which the exact traversal decides: a few of a million rays
+//! in general position have one.
 //!
 //! # Why no touch is missed
-//! Where the ray begins, or enters the root, it is a margin off all planes that matter there, but
-//! for the plane of the root that it enters by. Each step crosses one plane, and those of the other
-//! axes are a margin away in time: when it enters a cell, the ray touches no third one. Planes
-//! within a cell matter only if it is not empty, and are compared with the time of entry on descent.
-//! Voxels are therefore touched one by one, and the first one is the first hit.
+//! A ray begins a margin away from all planes but the root's plane of entry, or it has a tie. Each
+//! step crosses one plane, a margin before the next planes of the other axes: a ray that enters a
+//! cell touches the cell before it and no third one. On descent the planes in a cell are compared
+//! with the time of entry; the planes in an empty cell do not matter. So the ray touches voxels one
+//! by one, and the first occupied one is the first hit.
 
 use crate::grid::{FULL, Mask};
 use crate::view::trace::scene::{Node, Scene};
@@ -34,7 +34,7 @@ const MARGIN: i64 = 1 << 20;
 #[derive(Debug)]
 pub(crate) struct Tie;
 
-/// A node, all of whose cells are full.
+/// A node of full cells.
 const FULL_NODE: &Node = &Node { full: FULL, ..Node::EMPTY };
 
 /// Nodes above the bricks, at most: `8^6` voxels are more than an axis has.
@@ -64,7 +64,7 @@ struct Dda<'a> {
     /// The times at which the ray leaves the cell, per axis.
     exits: [i64; 3],
     place: u32,
-    /// The position of the node among those of its level.
+    /// The node's position in the grid of nodes of its level.
     position: [u32; 3],
     node: &'a Node,
 }

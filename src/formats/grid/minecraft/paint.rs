@@ -85,8 +85,8 @@ pub(super) struct Painter<'a> {
     slice: Vec<(BrickKey, Box<BrickKinds>)>,
     /// Their indices.
     indices: HashMap<BrickKey, usize>,
-    /// The first brick of the latest row, and the indices of it and those after it along the width,
-    /// as far as they are known: eight rows in turn lie in the same bricks.
+    /// The first brick of the latest row, and the known indices of the row's bricks: eight rows in
+    /// turn share their bricks.
     latest: (BrickKey, Vec<Option<usize>>),
     /// Bricks along `x` with the same blocks.
     bricks: Vec<ColorRun<'static>>,

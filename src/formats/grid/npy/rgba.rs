@@ -22,8 +22,7 @@ pub(crate) struct ColorArray {
     bricks: Vec<ColorRun<'static>>,
 }
 
-/// Adds the voxel at bit `bit` of word `x` of a brick, after all voxels before. Returns the number of
-/// colours by which the brick's list grows.
+/// Appends the voxel at bit `bit` of word `x` to a brick. Returns the growth of its list of colours.
 fn push(brick: &mut ColorRun, x: usize, bit: usize, color: Rgba) -> u64 {
     let more = match &mut brick.colors {
         MaskColors::Each(colors) => {
@@ -72,8 +71,8 @@ impl ColorArray {
         }
     }
 
-    /// Reads the array after the header, in at most `limit` bytes of memory. In Fortran order all reds
-    /// come first, then all greens: the array is in memory.
+    /// Reads the array after the header, in at most `limit` bytes of memory. In Fortran order all
+    /// reds come first, then all greens: the array is in memory.
     pub(super) fn read_after(
         header: &Header,
         input: &mut dyn BufRead,
@@ -132,7 +131,7 @@ impl ColorArray {
     }
 }
 
-/// Adds the row along `z` at `x` and `y`. Returns the number of colours by which lists grow.
+/// Adds the row along `z` at `x` and `y`. Returns the growth of the lists of colours.
 fn add_row(slice: &mut BrickSlice<ColorRun>, [x, y]: [u32; 2], row: &[Rgba]) -> u64 {
     let bricks = row.len().div_ceil(BRICK as usize);
     let begin = (y / BRICK) as usize * bricks;

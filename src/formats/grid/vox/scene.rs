@@ -157,20 +157,20 @@ impl Pose {
         }
     }
 
-    /// The pose of the voxels of a model of `size`, whose pivot has this pose. The centre of a voxel
-    /// is rotated about the pivot's minimum corner, then rounded down to the voxel's minimum corner.
+    /// The pose of the voxels of a model of `size`, from that of its pivot. The centre of a voxel is
+    /// rotated about the pivot's minimum corner, then rounded down to the voxel's minimum corner.
     pub(super) fn of_voxels(&self, size: [u32; 3]) -> Self {
         let corner = self.apply(size.map(|d| -i64::from(d / 2)));
-        // Along a reversed axis, the half voxel before a centre is the one after the rotated centre.
+        // Along a reversed axis a voxel's maximum corner becomes its minimum corner.
         let reversed = self.rotation.sign.map(|sign| i64::from(sign < 0));
         Self { translation: [0, 1, 2].map(|i| corner[i] - reversed[i]), ..*self }
     }
 
-    /// The bricks in which this pose puts a brick, two along each axis at most: the pose of brick
-    /// positions, which gives the first, and for each coordinate in the brick, by axis, its share of
-    /// the [slot](crate::grid::brick_slot) in the lowest nine bits, and above them, by axis, whether
-    /// the brick is the second one. The shares are the same for all bricks, whose corners are
-    /// multiples of eight.
+    /// This pose for bricks: a posed brick overlaps at most two bricks along each axis. Returns the
+    /// pose of a brick's position, which gives the first of the two, and shares by axis and
+    /// coordinate in the brick. The sum of a voxel's shares is its
+    /// [slot](crate::grid::brick_slot) in nine bits, then a bit for each axis, set in the second
+    /// brick. Corners of bricks are multiples of eight, so that all bricks have the same shares.
     pub(super) fn of_bricks(&self) -> (Self, [[u16; 8]; 3]) {
         let (mut first, mut shares) = ([0; 3], [[0; 8]; 3]);
         for (i, stride) in [64, 8, 1].into_iter().enumerate() {

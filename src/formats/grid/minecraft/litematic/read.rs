@@ -172,7 +172,8 @@ impl Schematic {
         let volume: u64 = placed.iter().map(|blocks| dense::volume(blocks.size)).sum();
         if volume > MAX_VOLUME {
             return Err(content(format!(
-                "the regions are of {volume} blocks, but at most {MAX_VOLUME} are read, empty ones too"
+                "the regions are of {volume} blocks, but at most {MAX_VOLUME} are read, empty ones \
+                 too"
             )));
         }
         let states: u64 = self.regions.iter().map(|region| region.states.len() as u64).sum();
@@ -282,9 +283,9 @@ impl<'a> Blocks<'a> {
         Ok(())
     }
 
-    /// Sets `kinds` to those of the blocks `row`.
+    /// Sets `kinds` to the kinds of a row of blocks.
     fn kinds(&self, row: Range<u64>, kinds: &mut Vec<u16>) -> Result<(), ReadError> {
-        /// Blocks whose numbers are taken together if they are short: most of a row are alike.
+        /// Blocks of short numbers that are decoded at once: most neighbours are alike.
         const GROUP: u32 = 8;
         kinds.clear();
         let (mut at, mut latest) = (row.start, None);

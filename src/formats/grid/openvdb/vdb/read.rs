@@ -55,8 +55,8 @@ pub fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError
     found.ok_or_else(|| no_grid(&passed))?.into_grid(colors, &passed)
 }
 
-/// The grid of the highest rank in a file is read: one named `density`, else one that is no level
-/// set.
+/// The rank of a grid in its file, of which the highest is read: the name `density`, then any grid
+/// but a level set.
 fn rank(grid: &FoundGrid) -> [bool; 2] {
     [grid.name == DENSITY, !grid.is_level_set]
 }

@@ -203,8 +203,8 @@ fn put_bytes(record: &mut Record, bytes: &[u8]) {
     record.bytes(bytes);
 }
 
-/// Bytes of a float in a node, and the number of a node's masks; those of a level set are the active
-/// values, the children and the values outside.
+/// Bytes of a float in a node, and the number of a node's masks: active values and children, and
+/// the values outside a level set.
 fn storage(channel: Channel) -> (u64, u64) {
     match channel {
         Channel::Density | Channel::Color(_) => (HALF, 2),

@@ -6,7 +6,7 @@ use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::{self, Builder, Scope};
+use std::thread::{self, Builder};
 use std::time::Duration;
 
 /// The stack of a worker thread, in bytes: as large as a main thread's.
@@ -19,7 +19,7 @@ const IDLE: Duration = Duration::from_millis(1);
 type Outcome<R> = (usize, thread::Result<R>);
 
 /// A thread's work.
-type Worker<'a> = Box<dyn FnOnce() + Send + 'a>;
+pub type Worker<'a> = Box<dyn FnOnce() + Send + 'a>;
 
 /// Results in the order of their inputs. Dropping it ends the work after the inputs in progress.
 #[derive(Debug)]
@@ -68,48 +68,18 @@ impl Turn {
 
 impl<R: Send> Ordered<R> {
     /// Applies `work` to each of `inputs` on `workers` threads, which take at most `most_ahead`
-    /// inputs more than the caller has taken results. The threads are not those of a rayon pool:
-    /// one that waits for a GPU must not hold up the pool in which another computes.
+    /// inputs more than the caller has taken results. `spawn` starts a thread, which may belong to
+    /// a scope and not to a rayon pool: one that waits for a GPU must not hold up the pool in which
+    /// another computes.
     ///
     /// # Errors
     /// The operating system refuses to start a thread.
-    pub fn new<T: Send + 'static>(
-        inputs: impl Iterator<Item = T> + Send + 'static,
-        workers: usize,
-        most_ahead: usize,
-        work: impl Fn(T) -> R + Send + Sync + 'static,
-    ) -> io::Result<Self>
-    where
-        R: 'static,
-    {
-        let start = |thread: Builder, worker: Worker<'static>| thread.spawn(worker).map(drop);
-        Self::start(inputs, workers, most_ahead, work, start)
-    }
-
-    /// As [`new`](Self::new), with threads that end in `scope` and may borrow.
-    ///
-    /// # Errors
-    /// As [`new`](Self::new).
-    pub fn in_scope<'scope, T: Send + 'scope>(
-        scope: &'scope Scope<'scope, '_>,
-        inputs: impl Iterator<Item = T> + Send + 'scope,
-        workers: usize,
-        most_ahead: usize,
-        work: impl Fn(T) -> R + Send + Sync + 'scope,
-    ) -> io::Result<Self>
-    where
-        R: 'scope,
-    {
-        let start = |thread: Builder, worker| thread.spawn_scoped(scope, worker).map(drop);
-        Self::start(inputs, workers, most_ahead, work, start)
-    }
-
-    fn start<'a, T: Send + 'a>(
+    pub fn new<'a, T: Send + 'a>(
         inputs: impl Iterator<Item = T> + Send + 'a,
         workers: usize,
         most_ahead: usize,
         work: impl Fn(T) -> R + Send + Sync + 'a,
-        start: impl Fn(Builder, Worker<'a>) -> io::Result<()>,
+        spawn: impl Fn(Builder, Worker<'a>) -> io::Result<()>,
     ) -> io::Result<Self>
     where
         R: 'a,
@@ -120,7 +90,7 @@ impl<R: Send> Ordered<R> {
             let (inputs, work, sender) = (Arc::clone(&inputs), Arc::clone(&work), sender.clone());
             let turn = Arc::clone(&ordered.turn);
             let worker = move || run(&inputs, &turn, most_ahead, &*work, &sender);
-            start(Builder::new().stack_size(STACK), Box::new(worker))?;
+            spawn(Builder::new().stack_size(STACK), Box::new(worker))?;
         }
         Ok(ordered)
     }
@@ -253,13 +223,24 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::time::Duration;
 
+    /// On threads that live as long as they work.
+    fn detached<T: Send + 'static, R: Send + 'static>(
+        inputs: impl Iterator<Item = T> + Send + 'static,
+        workers: usize,
+        most_ahead: usize,
+        work: impl Fn(T) -> R + Send + Sync + 'static,
+    ) -> Ordered<R> {
+        let spawn = |thread: Builder, worker: Worker<'static>| thread.spawn(worker).map(drop);
+        Ordered::new(inputs, workers, most_ahead, work, spawn).unwrap()
+    }
+
     #[test]
     fn results_are_in_order_though_the_first_is_the_slowest() {
         let work = |input: u64| {
             thread::sleep(Duration::from_millis(20 - input));
             10 * input
         };
-        let results: Vec<u64> = Ordered::new(0..20, 5, 20, work).unwrap().collect();
+        let results: Vec<u64> = detached(0..20, 5, 20, work).collect();
         assert_eq!(results, (0..20).map(|input| 10 * input).collect::<Vec<_>>());
     }
 
@@ -268,7 +249,7 @@ mod tests {
         let begun = Arc::new(AtomicUsize::new(0));
         let count = Arc::clone(&begun);
         let work = move |_: usize| count.fetch_add(1, Ordering::SeqCst);
-        let mut results = Ordered::new(0..usize::MAX, 2, 8, work).unwrap();
+        let mut results = detached(0..usize::MAX, 2, 8, work);
         results.next().unwrap();
         thread::sleep(Duration::from_millis(50));
         // Two workers may pass the check at the same time.
@@ -289,15 +270,14 @@ mod tests {
                 let take = |first: u64| {
                     let computing = Arc::clone(&computing);
                     let work = move |input| computing.install(|| rayon::join(|| input, || 1).0);
-                    Ordered::new(first..first + 9, 2, 8, work).unwrap().sum()
+                    detached(first..first + 9, 2, 8, work).sum()
                 };
                 (0..8).into_par_iter().map(take).collect()
             });
             let bridged: u64 = pool.install(|| {
                 let computing = Arc::clone(&computing);
-                let results =
-                    Ordered::new(0..40, 2, 8, move |input: u64| computing.install(|| input));
-                results.unwrap().par_bridge().sum()
+                let results = detached(0..40, 2, 8, move |input: u64| computing.install(|| input));
+                results.par_bridge().sum()
             });
             sender.send((sums, bridged)).unwrap();
         });
@@ -308,10 +288,10 @@ mod tests {
 
     #[test]
     fn a_panic_comes_to_whoever_takes_the_result() {
-        let results = Ordered::new(0..3, 2, 8, |input| assert_ne!(input, 1)).unwrap();
+        let results = detached(0..3, 2, 8, |input| assert_ne!(input, 1));
         assert!(catch_unwind(AssertUnwindSafe(|| results.count())).is_err());
         let inputs = (0..9).inspect(|&input| assert_ne!(input, 4));
-        let mut results = Ordered::new(inputs, 2, 8, |input| input).unwrap();
+        let mut results = detached(inputs, 2, 8, |input| input);
         assert_eq!(results.by_ref().take(4).collect::<Vec<_>>(), [0, 1, 2, 3]);
         assert!(catch_unwind(AssertUnwindSafe(|| results.next())).is_err());
     }
@@ -325,7 +305,8 @@ mod tests {
             now.fetch_sub(1, Ordering::SeqCst);
         };
         let all = thread::scope(|scope| {
-            Ordered::in_scope(scope, 0..30, 3, usize::MAX, &work).unwrap().count()
+            let spawn = |thread: Builder, worker| thread.spawn_scoped(scope, worker).map(drop);
+            Ordered::new(0..30, 3, usize::MAX, &work, spawn).unwrap().count()
         });
         let most = most.into_inner();
         assert!(all == 30 && (2..=3).contains(&most), "{all}, {most}");
@@ -339,7 +320,8 @@ mod tests {
             thread::sleep(Duration::from_millis(1));
         };
         thread::scope(|scope| {
-            Ordered::in_scope(scope, 0..20_000, 2, usize::MAX, &work).unwrap().next().unwrap();
+            let spawn = |thread: Builder, worker| thread.spawn_scoped(scope, worker).map(drop);
+            Ordered::new(0..20_000, 2, usize::MAX, &work, spawn).unwrap().next().unwrap();
         });
         assert!(begun.into_inner() < 20_000);
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::backend::{BackendError, Chosen, UsedBackend};
 use crate::engine::steps::timed;
 use crate::engine::{
-    ColorSource, MeshSource, Placed, Timings, VoxelizeError, Voxelized, Voxelizer, Warning,
+    ColorSource, MeshSource, Timings, VoxelizeError, Voxelized, Voxelizer, Warning,
 };
 use crate::grid::VoxelGrid;
 use crate::lattice::{Lattice, PlacedMesh};
@@ -74,7 +74,14 @@ impl Voxelizer {
         width: f32,
     ) -> Result<Distances, VoxelizeError> {
         let voxelizer = self.for_distances(width)?;
-        voxelizer.finish_distances(voxelizer.place(source)?, width)
+        let placed = voxelizer.place(source)?;
+        let voxelized = voxelizer.voxelize(&placed.mesh)?.after(&placed);
+        let Voxelized { grid, lattice, triangles, fill_report, backend, .. } = voxelized;
+        let measured = voxelizer.measure(&placed.mesh, grid, width, &backend)?;
+        let Measured { field, backend, warnings, time } = measured;
+        let warnings = voxelized.warnings.into_iter().chain(warnings).collect();
+        let timings = Timings { distance: Some(time), ..voxelized.timings };
+        Ok(Distances { field, lattice, triangles, fill_report, backend, warnings, timings })
     }
 
     /// The last step by itself: the distances around the surface of `mesh`, whose voxels inside are
@@ -93,28 +100,10 @@ impl Voxelizer {
         found_by: &UsedBackend,
     ) -> Result<Measured, BackendError> {
         // If a GPU failed to find them, it is not tried again.
-        let chosen = match found_by.adapter {
-            None => Chosen::cpu(&*found_by.reason),
-            Some(_) => self.install(|| self.backends.choose(mesh))??,
+        let chosen = match (&self.other_than, &found_by.adapter) {
+            (None, None) => Chosen::cpu(&*found_by.reason),
+            _ => self.choose(mesh)?,
         };
-        self.measure_on(chosen, mesh, inside, width)
-    }
-
-    /// The distances again, on the backend that did not compute them: all backends give the same.
-    ///
-    /// # Errors
-    /// The other backend cannot be started; as [`measure`](Self::measure).
-    ///
-    /// # Panics
-    /// As [`measure`](Self::measure).
-    pub fn measure_on_other_backend(
-        &self,
-        mesh: &PlacedMesh,
-        inside: VoxelGrid,
-        width: f32,
-        used: &UsedBackend,
-    ) -> Result<Measured, BackendError> {
-        let chosen = self.backends.other_than(used.adapter.as_deref())?;
         self.measure_on(chosen, mesh, inside, width)
     }
 
@@ -153,17 +142,5 @@ impl Voxelizer {
             voxelizer.place.pad = voxelizer.place.pad.max(width.ceil() as u32);
         }
         Ok(voxelizer)
-    }
-
-    fn finish_distances(&self, placed: Placed, width: f32) -> Result<Distances, VoxelizeError> {
-        let Placed { mesh, mut warnings, timings, .. } = placed;
-        let voxelized = self.voxelize(&mesh)?;
-        let Voxelized { grid, lattice, triangles, fill_report, backend, .. } = voxelized;
-        let measured = self.measure(&mesh, grid, width, &backend)?;
-        let Measured { field, backend, warnings: of_distances, time } = measured;
-        warnings.extend(voxelized.warnings);
-        warnings.extend(of_distances);
-        let timings = Timings { distance: Some(time), ..voxelized.timings.after(&timings) };
-        Ok(Distances { field, lattice, triangles, fill_report, backend, warnings, timings })
     }
 }

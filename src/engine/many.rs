@@ -2,9 +2,10 @@
 
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
+use std::thread::Builder;
 
 use crate::backend::BackendError;
-use crate::base::ordered::Ordered;
+use crate::base::ordered::{Ordered, Worker};
 use crate::engine::{Distances, MeshSource, VoxelizeError, Voxelized, Voxelizer};
 
 /// Inputs that each worker may be ahead of the caller by: finished grids take memory.
@@ -58,8 +59,11 @@ impl Voxelizer {
             (key, result)
         };
         let items = items.into_iter().map(|(key, source)| (key, source.into()));
-        let results = Ordered::new(items, workers, AHEAD * workers, work).map_err(|error| {
-            BackendError::Threads { threads: workers, reason: error.to_string() }
+        let spawn = |thread: Builder, worker: Worker<'static>| thread.spawn(worker).map(drop);
+        let results = Ordered::new(items, workers, AHEAD * workers, work, spawn);
+        let results = results.map_err(|error| BackendError::Threads {
+            threads: workers,
+            reason: error.to_string(),
         })?;
         Ok(Many { results })
     }

@@ -20,7 +20,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::backend::pool::LazyPool;
-use crate::backend::{Backends, VoxelKernel};
+use crate::backend::{Backends, UsedBackend, VoxelKernel};
 use crate::base::progress::Progress;
 use crate::base::srgb::Rgba;
 use crate::grid::{AttributeSet, Up};
@@ -70,10 +70,14 @@ pub struct Voxelizer {
     /// For all meshes, instead of one chosen by `place`.
     lattice: Option<Lattice>,
     tile: Option<Tile>,
+    /// Of `lattice`, in place of a tile.
+    window: Option<Window>,
     memory: Memory,
     time_stages: bool,
     kernel: VoxelKernel,
     backends: Arc<Backends>,
+    /// In place of the choice of `backends`, the backend that is not this one.
+    other_than: Option<UsedBackend>,
     /// `None`: rayon's current pool.
     pool: Option<Arc<LazyPool>>,
     progress: Arc<dyn Progress>,
@@ -118,7 +122,9 @@ impl Voxelizer {
     /// A file cannot be read; the mesh cannot be placed; the backend failed; too little memory;
     /// cancelled.
     pub fn run<'a>(&self, source: impl Into<MeshSource<'a>>) -> Result<Voxelized, VoxelizeError> {
-        Ok(self.finish(&self.place(source)?, |_| Ok::<_, VoxelizeError>(()))?.0)
+        let placed = self.place(source)?;
+        let voxelized = self.voxelize(&placed.mesh)?;
+        Ok(self.paint(&placed.mesh, voxelized)?.after(&placed))
     }
 
     /// The voxels of `mesh` in a window of a lattice that was chosen before, for it or for another
@@ -148,26 +154,8 @@ impl Voxelizer {
         lattice: &Lattice,
         window: &Window,
     ) -> Result<Voxelized, VoxelizeError> {
-        let placed = self.place_window(mesh, lattice, window)?;
-        Ok(self.finish(&placed, |_| Ok::<_, VoxelizeError>(()))?.0)
-    }
-
-    /// The steps after [`place`](Self::place), with the warnings and times of all steps. `inspect`
-    /// has the voxels before they are coloured.
-    ///
-    /// # Errors
-    /// Those of `inspect`; as [`run`](Self::run).
-    pub fn finish<T, E: From<VoxelizeError>>(
-        &self,
-        placed: &Placed,
-        inspect: impl FnOnce(&Voxelized) -> Result<T, E>,
-    ) -> Result<(Voxelized, T), E> {
-        let voxelized = self.voxelize(&placed.mesh).map_err(VoxelizeError::from)?;
-        let inspected = inspect(&voxelized)?;
-        let mut voxelized = self.paint(&placed.mesh, voxelized).map_err(VoxelizeError::from)?;
-        voxelized.warnings.splice(..0, placed.warnings.iter().cloned());
-        voxelized.timings = voxelized.timings.after(&placed.timings);
-        Ok((voxelized, inspected))
+        let window = Some(*window);
+        Self { lattice: Some(*lattice), window, ..self.clone() }.run(mesh)
     }
 }
 

@@ -44,10 +44,12 @@ impl Voxelizer {
             filter: FilterChoice::default(),
             lattice: None,
             tile: None,
+            window: None,
             memory: Arc::new(|| u64::MAX),
             time_stages: false,
             kernel: VoxelKernel::default(),
             backends: Arc::new(Backends::new(BackendChoice::Auto, None)),
+            other_than: None,
             pool: None,
             progress: Arc::new(NoProgress),
         }

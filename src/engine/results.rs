@@ -52,6 +52,16 @@ pub struct Voxelized {
     pub timings: Timings,
 }
 
+impl Voxelized {
+    /// These voxels with the warnings and times of reading and placing, the steps that came before.
+    #[must_use]
+    pub fn after(mut self, placed: &Placed) -> Self {
+        self.warnings.splice(..0, placed.warnings.iter().cloned());
+        let Timings { load, place, .. } = placed.timings;
+        Self { timings: Timings { load, place, ..self.timings }, ..self }
+    }
+}
+
 /// The time of each step. With serde, milliseconds of the steps that were taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[non_exhaustive]
@@ -80,14 +90,6 @@ pub struct Timings {
     /// Computing attributes.
     #[serde(serialize_with = "some_ms", skip_serializing_if = "Option::is_none")]
     pub attributes: Option<Duration>,
-}
-
-impl Timings {
-    /// These times with those of reading and placing in `placed`, the steps that came before.
-    #[must_use]
-    pub fn after(self, placed: &Self) -> Self {
-        Self { load: placed.load, place: placed.place, ..self }
-    }
 }
 
 /// Milliseconds, rounded to three decimals, the resolution of clocks.

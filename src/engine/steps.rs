@@ -1,7 +1,5 @@
 //! The steps: read, place, voxelize, colour.
 
-use std::borrow::Cow;
-use std::path::Path;
 use std::time::Duration;
 
 use web_time::Instant;
@@ -15,32 +13,16 @@ use crate::backend::{Backend, BackendError, Chosen, RunOptions, UsedBackend, che
 use crate::engine::{
     ColorSource, MeshSource, Placed, Timings, VoxelizeError, Voxelized, Voxelizer, Warning,
 };
-use crate::formats::{LoadedMesh, MeshFile, ReadError, ReadOptions, Sidecar};
+use crate::formats::{LoadedMesh, MeshFile, ReadError, ReadOptions};
 #[cfg(feature = "gpu")]
 use crate::gpu::GpuError;
-use crate::grid::{Attribute, AttributeSet, Colors, VoxelGrid, World};
-use crate::lattice::{Lattice, PlaceError, PlacedMesh, Window, place, place_on};
+use crate::grid::{Attribute, AttributeSet, Colors, World};
+use crate::lattice::{Lattice, PlacedMesh, place, place_on};
 use crate::mesh::Mesh;
 use crate::solid::FillWarning;
 use crate::solid::mode::{Mode, Voxels, voxelize_async};
 use crate::surface::attributes::{absence, attributes};
 use crate::surface::color::{ColorOptions, Colored, color};
-
-/// A mesh, and what reading its file gave besides it.
-pub(super) struct Read<'a> {
-    pub(super) mesh: Cow<'a, Mesh>,
-    /// The sidecar files that were looked for.
-    sidecars: Vec<Sidecar>,
-    pub(super) warnings: Vec<Warning>,
-    /// The time of reading; `None` for a mesh in memory.
-    time: Option<Duration>,
-}
-
-impl<'a> Read<'a> {
-    fn in_memory(mesh: Cow<'a, Mesh>) -> Self {
-        Self { mesh, sidecars: Vec::new(), warnings: Vec::new(), time: None }
-    }
-}
 
 impl Voxelizer {
     /// The options for reading a mesh: its appearance only if colours, transparency or attributes
@@ -56,103 +38,24 @@ impl Voxelizer {
         ReadOptions { appearance, maps, confined: self.confined, ..options }
     }
 
-    /// The first step: reads the mesh, unless it is in memory, transforms and places it.
+    /// Reads the mesh, unless it is in memory, if it can then be placed in the memory that is left.
     ///
     /// # Errors
-    /// It cannot be read, or not placed so; too little memory.
-    pub fn place<'a>(&self, source: impl Into<MeshSource<'a>>) -> Result<Placed, VoxelizeError> {
-        let Read { mesh, sidecars, warnings, time } = self.read(source.into())?;
-        let mesh = &*self.moved(mesh)?;
-        let mut placed = self.place_by(|| {
-            let options = self.transform.place_options(mesh, self.place);
-            let lattice = match (&self.lattice, &self.tile) {
-                (None, None) => return place(mesh, &options),
-                (Some(lattice), _) => *lattice,
-                (None, Some(_)) => Lattice::of(mesh, &options)?,
-            };
-            let whole = place_on(mesh, &lattice)?;
-            match &self.tile {
-                Some(tile) => whole.in_window(&lattice.tile(tile)?, self.mode.reach()),
-                None => whole.in_memory(),
-            }
-        })?;
-        placed.timings.load = time;
-        placed.sidecars = sidecars;
-        placed.warnings.splice(..0, warnings);
-        Ok(placed)
-    }
-
-    /// Reads the mesh, unless it is in memory.
-    pub(super) fn read<'a>(&self, source: MeshSource<'a>) -> Result<Read<'a>, VoxelizeError> {
-        let options = self.read_options();
-        let (loaded, time) = match source {
-            MeshSource::Mesh(mesh) => return Ok(Read::in_memory(mesh)),
+    /// It cannot be read; too little memory; cancelled.
+    pub fn load<'a>(&self, source: impl Into<MeshSource<'a>>) -> Result<LoadedMesh, VoxelizeError> {
+        let (source, options) = (source.into(), self.read_options());
+        // Not on the pool, whose threads should not wait for a disk.
+        let file = match source {
+            MeshSource::Mesh(mesh) => return Ok(LoadedMesh::new(mesh.into_owned(), Vec::new())),
             MeshSource::File(path) => {
-                timed(|| self.load(|| MeshFile::read(&path, &options, &*self.progress)))?
+                self.begin("load")?;
+                MeshFile::read(path, &options, &*self.progress)?
             }
-            MeshSource::Bytes { bytes, spec, sidecars } => {
-                let bytes = bytes.into_owned();
-                let file = || Ok(MeshFile::of_bytes(bytes, spec, &sidecars, &options));
-                timed(|| self.load(file))?
+            MeshSource::Bytes { bytes, spec, ref sidecars } => {
+                self.begin("load")?;
+                MeshFile::of_bytes(bytes.into_owned(), spec, sidecars, &options)
             }
         };
-        let LoadedMesh { mesh, warnings, sidecars, .. } = loaded;
-        let warnings = warnings.into_iter().map(Warning::File).collect();
-        Ok(Read { mesh: Cow::Owned(mesh), sidecars, warnings, time: Some(time) })
-    }
-
-    /// The mesh with its coordinates transformed.
-    pub(super) fn moved<'a>(&self, mesh: Cow<'a, Mesh>) -> Result<Cow<'a, Mesh>, VoxelizeError> {
-        if !self.transform.changes_coordinates() {
-            return Ok(mesh);
-        }
-        let mesh = mesh.into_owned();
-        Ok(Cow::Owned(self.install(|| self.transform.apply(mesh))??))
-    }
-
-    /// The first step for a window of a lattice that was chosen before.
-    ///
-    /// # Errors
-    /// The mesh cannot be placed so; the lattice has no such window.
-    pub fn place_window(
-        &self,
-        mesh: &Mesh,
-        lattice: &Lattice,
-        window: &Window,
-    ) -> Result<Placed, VoxelizeError> {
-        let mesh = self.moved(Cow::Borrowed(mesh))?;
-        self.place_by(|| place_on(&mesh, lattice)?.in_window(window, self.mode.reach()))
-    }
-
-    fn place_by(
-        &self,
-        place: impl FnOnce() -> Result<PlacedMesh, PlaceError> + Send,
-    ) -> Result<Placed, VoxelizeError> {
-        self.begin("place")?;
-        let (mesh, time) = timed(|| self.install(place))?;
-        let mesh = mesh?;
-        let warnings = self.install(|| Warning::of_mesh(mesh.whole()))?;
-        let timings = Timings { place: time, ..Timings::default() };
-        Ok(Placed { mesh, sidecars: Vec::new(), warnings, timings })
-    }
-
-    /// Reads the mesh in the file at `path`, if it can then be placed in the memory that is left.
-    ///
-    /// # Errors
-    /// It cannot be read; too little memory.
-    pub fn load_file(&self, path: impl AsRef<Path>) -> Result<LoadedMesh, VoxelizeError> {
-        let (path, options) = (path.as_ref(), self.read_options());
-        self.load(|| MeshFile::read(path, &options, &*self.progress))
-    }
-
-    fn load<'a>(
-        &self,
-        read: impl FnOnce() -> Result<MeshFile<'a>, ReadError>,
-    ) -> Result<LoadedMesh, VoxelizeError> {
-        self.begin("load")?;
-        let before = (self.memory)();
-        // Not on the pool, whose threads should not wait for a disk.
-        let file = read()?;
         let loaded = self.install(|| file.parse(&*self.progress))??;
         let (positions, triangles) = (loaded.mesh.positions(), loaded.mesh.triangles());
         let held = size_of_val(positions) as u64 + size_of_val(triangles) as u64;
@@ -160,11 +63,55 @@ impl Voxelizer {
         // the reader's freed buffers still count: the memory left is at least that of before,
         // minus the mesh.
         let needed = size_of_val(positions) as u64 / 2;
-        let limit = (self.memory)().max(before.saturating_sub(held));
+        let limit = (self.memory)().max(options.memory.saturating_sub(held));
         if needed > limit {
             return Err(ReadError::Memory { needed, limit }.into());
         }
         Ok(loaded)
+    }
+
+    /// The first step: reads the mesh, unless it is in memory, transforms and places it.
+    ///
+    /// # Errors
+    /// It cannot be read, or not placed so; the lattice has no such window; too little memory.
+    pub fn place<'a>(&self, source: impl Into<MeshSource<'a>>) -> Result<Placed, VoxelizeError> {
+        let source = source.into();
+        let is_read = !matches!(source, MeshSource::Mesh(_));
+        let (loaded, load) = timed(|| self.load(source))?;
+        let LoadedMesh { mesh, warnings, sidecars } = loaded;
+        let mesh = self.transformed(mesh)?;
+        self.begin("place")?;
+        let on_lattice = || {
+            let options = self.transform.place_options(&mesh, self.place);
+            let lattice = match self.lattice {
+                Some(lattice) => lattice,
+                None if self.tile.is_none() => return place(&mesh, &options),
+                None => Lattice::of(&mesh, &options)?,
+            };
+            let whole = place_on(&mesh, &lattice)?;
+            let window = match (self.window, self.tile) {
+                (None, Some(tile)) => Some(lattice.tile(&tile)?),
+                (window, _) => window,
+            };
+            match window {
+                Some(window) => whole.in_window(&window, self.mode.reach()),
+                None => whole.in_memory(),
+            }
+        };
+        let (placed, place) = timed(|| self.install(on_lattice))?;
+        let placed = placed?;
+        let of_mesh = self.install(|| Warning::of_mesh(placed.whole()))?;
+        let warnings = warnings.into_iter().map(Warning::File).chain(of_mesh).collect();
+        let timings = Timings { load: is_read.then_some(load), place, ..Timings::default() };
+        Ok(Placed { mesh: placed, sidecars, warnings, timings })
+    }
+
+    /// The mesh with its coordinates transformed.
+    pub(super) fn transformed(&self, mesh: Mesh) -> Result<Mesh, VoxelizeError> {
+        if !self.transform.changes_coordinates() {
+            return Ok(mesh);
+        }
+        Ok(self.install(|| self.transform.apply(mesh))??)
     }
 
     /// The second step: the voxels, without colours. For a mesh in a window, the grid includes a
@@ -173,38 +120,33 @@ impl Voxelizer {
     /// # Errors
     /// The backend failed; too little memory; cancelled.
     pub fn voxelize(&self, mesh: &PlacedMesh) -> Result<Voxelized, BackendError> {
-        let (chosen, start) = timed(|| self.install(|| self.backends.choose(mesh)))?;
-        self.voxelize_on(chosen?, start, mesh)
-    }
-
-    /// The voxels again, without colours, on the backend that did not compute them: all backends
-    /// give the same.
-    ///
-    /// # Errors
-    /// The other backend cannot be started, or failed; too little memory; cancelled.
-    pub fn voxelize_on_other_backend(
-        &self,
-        mesh: &PlacedMesh,
-        used: &UsedBackend,
-    ) -> Result<Voxelized, BackendError> {
-        let (chosen, start) = timed(|| self.backends.other_than(used.adapter.as_deref()))?;
-        self.voxelize_on(chosen, start, mesh)
-    }
-
-    fn voxelize_on(
-        &self,
-        chosen: Chosen,
-        start: Duration,
-        mesh: &PlacedMesh,
-    ) -> Result<Voxelized, BackendError> {
-        let options = self.run_options();
-        let (voxels, chosen) = self.run_on(chosen, |by| {
-            by.wait(voxelize_async(by, mesh, self.mode, &options, &*self.progress))
-        })?;
-        let mut voxelized = self.placed_voxels(mesh, voxels, chosen.used)?;
-        voxelized.warnings.splice(..0, chosen.warning.map(Warning::Backend));
+        let (chosen, start) = timed(|| self.choose(mesh))?;
+        let mut voxelized = self.voxelize_on(chosen, mesh)?;
         voxelized.timings.start = start;
         Ok(voxelized)
+    }
+
+    fn voxelize_on(&self, chosen: Chosen, mesh: &PlacedMesh) -> Result<Voxelized, BackendError> {
+        let options = self.run_options();
+        let (voxels, Chosen { used, warning, .. }) = self.run_on(chosen, |by| {
+            by.wait(voxelize_async(by, mesh, self.mode, &options, &*self.progress))
+        })?;
+        self.placed_voxels(mesh, voxels, used, warning)
+    }
+
+    /// This voxelizer on the backend that is not the one `used`: the CPU after a GPU, and a GPU
+    /// after the CPU, whatever was asked for. All backends give the same voxels and distances.
+    #[must_use]
+    pub fn on_other_backend(&self, used: &UsedBackend) -> Self {
+        Self { other_than: Some(used.clone()), ..self.clone() }
+    }
+
+    /// The backend for `mesh`.
+    pub(super) fn choose(&self, mesh: &PlacedMesh) -> Result<Chosen, BackendError> {
+        self.install(|| match &self.other_than {
+            Some(used) => self.backends.other_than(used.adapter.as_deref()),
+            None => self.backends.choose(mesh),
+        })?
     }
 
     /// Runs `work` on the chosen backend or, if that is a GPU that fails, on the CPU that replaces
@@ -257,7 +199,8 @@ impl Voxelizer {
                             _ => "there is a GPU",
                         };
                         let (adapter, reason) = (Some(label.to_owned()), reason.to_owned());
-                        return self.placed_voxels(mesh, voxels, UsedBackend { adapter, reason });
+                        let used = UsedBackend { adapter, reason };
+                        return self.placed_voxels(mesh, voxels, used, None);
                     }
                     Err(error)
                         if choice == BackendChoice::Gpu || error == BackendError::Cancelled =>
@@ -268,7 +211,7 @@ impl Voxelizer {
                 }
             }
         };
-        self.voxelize_on(chosen, Duration::ZERO, mesh)
+        self.voxelize_on(chosen, mesh)
     }
 
     fn run_options(&self) -> RunOptions {
@@ -276,17 +219,19 @@ impl Voxelizer {
         RunOptions { memory, time_stages: self.time_stages, kernel: self.kernel }
     }
 
-    /// The voxels of a backend, in the world of `mesh`.
+    /// The voxels of a backend, in the world of `mesh`. `failure` is that of a GPU that it replaced.
     fn placed_voxels(
         &self,
         mesh: &PlacedMesh,
         voxels: Voxels,
         backend: UsedBackend,
+        failure: Option<String>,
     ) -> Result<Voxelized, BackendError> {
         let Voxels { mut grid, fill_report, report, voxelize_time, fill_time } = voxels;
         check_cancelled(&*self.progress)?;
         grid.world = World::of(mesh.lattice(), self.up);
-        let warnings = fill_report.iter().flat_map(Warning::of_filling).collect();
+        let of_filling = fill_report.iter().flat_map(Warning::of_filling);
+        let warnings = failure.map(Warning::Backend).into_iter().chain(of_filling).collect();
         let fill = fill_report.as_ref().map(|_| fill_time);
         let timings = Timings { voxelize: voxelize_time, fill, ..Timings::default() };
         Ok(Voxelized {
@@ -310,7 +255,8 @@ impl Voxelizer {
     /// Too little memory; cancelled.
     ///
     /// # Panics
-    /// As [`colored`](Self::colored): of a mesh in a window, also if the grid was painted already.
+    /// As [`color`](fn@color), with any source of colours: of a mesh in a window, also if the grid
+    /// was painted already.
     pub fn paint(
         &self,
         mesh: &PlacedMesh,
@@ -318,9 +264,22 @@ impl Voxelizer {
     ) -> Result<Voxelized, BackendError> {
         self.install(|| {
             let Voxelized { grid, mut warnings, mut timings, fill_report, .. } = voxelized;
+            assert_eq!(grid.dims(), mesh.lattice().dims, "the grid of the mesh");
             let window = mesh.kept();
             let before = window.map(|window| grid.window(&window).occupied());
-            let (Colored { mut grid, mut transparent }, time) = timed(|| self.colored(mesh, grid))?;
+            let options = self.color_options();
+            let is_clear = || mesh.appearance().is_some_and(|look| look.has_transparency());
+            let is_needed = self.color == ColorSource::Mesh || self.leaves_out() && is_clear();
+            let (colored, time) = timed(|| match is_needed {
+                true => color(mesh, grid, &options, &*self.progress),
+                false => Ok(Colored::without_colors(grid)),
+            })?;
+            let Colored { mut grid, mut transparent } = colored;
+            match self.color {
+                ColorSource::Mesh => {}
+                ColorSource::Transparency | ColorSource::None => grid.colors = None,
+                ColorSource::Uniform(color) => grid.colors = Some(Colors::uniform(color)),
+            }
             check_cancelled(&*self.progress)?;
             timings.color = mesh.appearance().map(|_| time);
             let without =
@@ -350,30 +309,6 @@ impl Voxelizer {
             warnings.extend(Warning::of_size(mesh, &grid, self.place.sizing));
             Ok(Voxelized { grid, transparent, warnings, timings, fill_report, ..voxelized })
         })?
-    }
-
-    /// The grid in the colours asked for, without transparent voxels.
-    ///
-    /// # Errors
-    /// Too little memory; cancelled.
-    ///
-    /// # Panics
-    /// As [`color`](fn@color), with any source of colours.
-    pub fn colored(&self, mesh: &PlacedMesh, grid: VoxelGrid) -> Result<Colored, BackendError> {
-        assert_eq!(grid.dims(), mesh.lattice().dims, "the grid of the mesh");
-        let options = self.color_options();
-        let is_clear = || mesh.appearance().is_some_and(|look| look.has_transparency());
-        let is_needed = self.color == ColorSource::Mesh || self.leaves_out() && is_clear();
-        let mut colored = match is_needed {
-            true => color(mesh, grid, &options, &*self.progress)?,
-            false => Colored::without_colors(grid),
-        };
-        match self.color {
-            ColorSource::Mesh => {}
-            ColorSource::Transparency | ColorSource::None => colored.grid.colors = None,
-            ColorSource::Uniform(color) => colored.grid.colors = Some(Colors::uniform(color)),
-        }
-        Ok(colored)
     }
 
     fn color_options(&self) -> ColorOptions {
@@ -418,6 +353,8 @@ mod tests {
     use super::*;
     use crate::backend::Backends;
     use crate::gpu::Adapter;
+    use crate::grid::VoxelGrid;
+    use crate::mesh::Mesh;
 
     #[test]
     fn the_cpu_replaces_a_gpu_that_fails_only_where_it_may_and_says_so() {
@@ -439,9 +376,9 @@ mod tests {
         let mesh = voxelizer.place(&mesh).unwrap().mesh;
         let known = voxelizer.voxelize(&mesh).unwrap();
 
-        let refused = voxelizer.voxelize_on(chosen(false), Duration::ZERO, &mesh);
+        let refused = voxelizer.voxelize_on(chosen(false), &mesh);
         assert!(matches!(refused, Err(BackendError::Gpu(_))), "{refused:?}");
-        let replaced = voxelizer.voxelize_on(chosen(true), Duration::ZERO, &mesh).unwrap();
+        let replaced = voxelizer.voxelize_on(chosen(true), &mesh).unwrap();
         assert!(replaced.grid == known.grid);
         assert_eq!(replaced.backend.adapter, None);
         let label = adapter.label();

@@ -2,9 +2,9 @@
 
 use crate::backend::BackendError;
 use crate::backend::UsedBackend;
-use crate::engine::steps::Read;
 use crate::engine::verify::{Verdict, VerifyOptions, verify};
-use crate::engine::{MeshSource, VoxelizeError, Voxelized, Voxelizer, Warning};
+use crate::engine::{MeshSource, VoxelizeError, Voxelizer, Warning};
+use crate::formats::LoadedMesh;
 use crate::grid::VoxelGrid;
 use crate::lattice::PlacedMesh;
 use crate::solid::FillReport;
@@ -36,18 +36,19 @@ impl Voxelizer {
         grid: &VoxelGrid,
         options: &VerifyOptions,
     ) -> Result<Verified, VoxelizeError> {
-        let Read { mesh, mut warnings, .. } = self.read(source.into())?;
-        let mesh = self.moved(mesh)?;
+        let voxelizer = self.clone().attributes([]);
+        let LoadedMesh { mesh, warnings, .. } = voxelizer.load(source)?;
+        let mesh = voxelizer.transformed(mesh)?;
         let mut made = None;
         let mut exact = |placed: &PlacedMesh| {
-            let Voxelized { grid, backend, fill_report, warnings, .. } = self.voxelize(placed)?;
-            made = Some((backend, fill_report, warnings));
-            Ok(self.colored(placed, grid)?.grid)
+            let exact = voxelizer.voxelize(placed)?;
+            made = Some((exact.backend.clone(), exact.fill_report.clone(), exact.warnings.clone()));
+            Ok(voxelizer.paint(placed, exact)?.grid)
         };
         let verdict = self.install(|| verify(&mesh, grid, options, &mut exact))??;
         let no_grid = || BackendError::Failed("no grid was made".to_owned());
         let (backend, fill_report, of_voxels) = made.ok_or_else(no_grid)?;
-        warnings.extend(of_voxels);
+        let warnings = warnings.into_iter().map(Warning::File).chain(of_voxels).collect();
         Ok(Verified { verdict, backend, fill_report, warnings })
     }
 }

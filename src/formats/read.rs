@@ -79,7 +79,7 @@ pub struct LoadedMesh {
 
 impl LoadedMesh {
     /// A mesh without sidecar files.
-    pub(super) fn new(mesh: Mesh, warnings: Vec<String>) -> Self {
+    pub(crate) fn new(mesh: Mesh, warnings: Vec<String>) -> Self {
         Self { mesh, warnings, sidecars: Vec::new() }
     }
 }

@@ -65,10 +65,10 @@ impl ErrorCode for MeshError {
 }
 
 /// A triangle mesh, in mesh units. Every index is in range, and every vertex that a triangle uses
-/// is finite. Degenerate triangles (a segment, a point) are valid.
+/// is finite. Degenerate triangles (a segment, a point) are valid. Cheap to clone.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mesh {
-    positions: Vec<[f64; 3]>,
+    positions: Arc<Vec<[f64; 3]>>,
     /// Shared with the placed mesh, like the appearance.
     triangles: Arc<Vec<[u32; 3]>>,
     appearance: Option<Arc<Appearance>>,
@@ -112,7 +112,8 @@ impl Mesh {
         if let Some(error) = parts.find_map_first(first) {
             return Err(error);
         }
-        Ok(Self { positions, triangles: Arc::new(triangles), appearance: None, labels: None })
+        let (positions, triangles) = (Arc::new(positions), Arc::new(triangles));
+        Ok(Self { positions, triangles, appearance: None, labels: None })
     }
 
     /// The same mesh with this appearance.
@@ -139,7 +140,8 @@ impl Mesh {
         self,
         map: impl Fn([f64; 3]) -> [f64; 3] + Sync,
     ) -> Result<Self, MeshError> {
-        let Self { mut positions, triangles, appearance, labels } = self;
+        let Self { positions, triangles, appearance, labels } = self;
+        let mut positions = Arc::unwrap_or_clone(positions);
         positions.par_iter_mut().for_each(|position| *position = map(*position));
         let mesh = Self::new(positions, Arc::unwrap_or_clone(triangles))?;
         Ok(Self { appearance, labels, ..mesh })

@@ -27,7 +27,7 @@ const NAMED: usize = 8;
 impl Check {
     /// Voxelizes again on the other backend, and compares.
     pub fn of_voxels(voxelizer: &Voxelizer, mesh: &PlacedMesh, voxels: &Voxelized) -> Result<Self> {
-        let again = voxelizer.voxelize_on_other_backend(mesh, &voxels.backend);
+        let again = voxelizer.on_other_backend(&voxels.backend).voxelize(mesh);
         let again = again.context("--compare-backends")?;
         let backends = [&voxels.backend, &again.backend].map(ToString::to_string);
         Ok(Self::new(&voxels.grid, &again.grid, backends))
@@ -41,7 +41,8 @@ impl Check {
     ) -> Result<Self> {
         let Measured { field, backend, .. } = measured;
         let (inside, width) = (field.inside().clone(), field.width());
-        let again = voxelizer.measure_on_other_backend(mesh, inside, width, backend);
+        let voxelizer = voxelizer.on_other_backend(backend);
+        let again = voxelizer.measure(mesh, inside, width, backend);
         let again = again.context("--compare-backends")?;
         let backends = [backend, &again.backend].map(ToString::to_string);
         Ok(Self::of_distances(field, &again.field, backends))

@@ -8,9 +8,9 @@ use serde_json::Value;
 use trivox::backend::{BackendChoice, Backends, UsedBackend};
 use trivox::formats::{Blocks, GridFormat, WriteOptions};
 use trivox::lattice::transform::CenteredGrid;
-use trivox::solid::{Fill, Solid};
+use trivox::solid::{Fill, FillReport, Solid};
 use trivox::surface::palette::Palette;
-use trivox::{Lattice, Mode, PlaceOptions, Sizing, Transform, Up, VoxelGrid, Voxelizer};
+use trivox::{Lattice, Mode, PlaceOptions, Sizing, Transform, Up, VoxelGrid, Voxelized, Voxelizer};
 
 use crate::cli::parse::css_color;
 use crate::cli::{ComputeArgs, Job, PaletteArgs, TransformArgs, VoxelArgs};
@@ -41,6 +41,28 @@ impl Job {
         let dims = self.dims.and_then(|dims| dims.into_iter().max());
         let is_default = self.voxel_size.is_none() && self.along().is_none();
         self.cube.or(dims).or(self.res).or(is_default.then_some(DEFAULT_RES))
+    }
+
+    /// Whether no option sets the size of voxels.
+    pub fn has_default_res(&self) -> bool {
+        let Self { res, voxel_size, cube, dims, lattice, .. } = self;
+        let is_sized = res.is_some() || voxel_size.is_some() || cube.is_some() || dims.is_some();
+        !is_sized && self.along().is_none() && lattice.is_none()
+    }
+
+    /// The name of the output, if neither it nor a picture holds colours; `format` is that of the
+    /// file.
+    pub fn colorless(&self, format: Option<GridFormat>) -> Option<String> {
+        if self.distance.is_some() {
+            return Some("distances".to_owned());
+        }
+        let format = format.filter(|format| !format.spec().has_colors)?;
+        self.preview.is_none().then(|| format!(".{} files", format.extension()))
+    }
+
+    /// Whether `--strict` refuses the solid.
+    pub fn refuses(&self, voxels: &Voxelized) -> bool {
+        self.strict && voxels.fill_report.as_ref().is_some_and(FillReport::is_doubtful)
     }
 
     /// The transformation of meshes.

@@ -1,17 +1,22 @@
-//! The tasks of a run, determined before it starts: the meshes and their outputs.
+//! The plan of a run, made before it starts: the meshes, their outputs, and what they share.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 use clap::CommandFactory;
-use trivox::formats::{GridFormat, is_mesh};
+use trivox::Lattice;
+use trivox::formats::{GridFormat, WriteOptions, is_mesh};
 
 use crate::cli::{Cli, Job};
+use crate::console::print_warnings;
 use crate::inputs::{self, is_read_grid};
+use crate::memory::Memory;
 use crate::options::DEFAULT_RES;
+use crate::resume;
 use crate::text::shown;
 use crate::write::destination::{self, Outputs};
+use crate::write::sink::Inputs;
 
 /// One mesh to voxelize.
 #[derive(Debug, Clone)]
@@ -30,30 +35,35 @@ impl From<PathBuf> for Task {
     }
 }
 
-/// All meshes of a run.
-#[derive(Debug)]
-pub struct Plan {
+/// A run, before it starts.
+pub struct Plan<'a> {
+    pub job: &'a Job,
     /// In the order given.
     pub tasks: Vec<Task>,
-    /// The outputs of all shards.
-    pub outputs: Outputs,
     /// The number of meshes of all shards.
     pub named: usize,
     /// Whether the run is one of several meshes by its arguments, however many there are, so that a
     /// script gets output of one shape.
     pub several: bool,
-    /// Inputs left out.
-    pub warnings: Vec<String>,
+    /// The outputs of all shards.
+    pub outputs: Outputs,
+    /// The files that all tasks read.
+    pub inputs: Inputs,
+    pub write_options: WriteOptions,
+    /// The options to compare with those of earlier runs; `None` without `--resume`.
+    pub resume: Option<String>,
+    pub memory: Memory,
 }
 
-impl Plan {
-    /// Determines the tasks of `job`, and creates the output folders.
-    pub fn new(job: &Job) -> Result<Self> {
+impl<'a> Plan<'a> {
+    /// Determines the tasks of `job`, creates the output folders, and reads the files that options
+    /// name. Prints warnings about meshes that are left out.
+    pub fn new(job: &'a Job, lattice: Option<&Lattice>) -> Result<Self> {
         refuse_likely_mistakes(job)?;
         let (mut tasks, has_list) = inputs::meshes(&job.meshes, job.recursive)?;
-        let warnings = inputs::leave_out_repeated(&mut tasks);
+        let left_out = inputs::leave_out_repeated(&mut tasks);
         let named = tasks.len();
-        let several = named + warnings.len() > 1 || has_list || job.shard.is_some();
+        let several = named + left_out.len() > 1 || has_list || job.shard.is_some();
         // Outputs of all shards are checked, so that no shard overwrites another's file.
         let folder = destination::assign(job, several, &mut tasks)?;
         let outputs = Outputs::of(&tasks);
@@ -63,7 +73,16 @@ impl Plan {
         if let Some(folder) = folder {
             destination::prepare(folder, &tasks)?;
         }
-        Ok(Self { tasks, outputs, named, several, warnings })
+        if several && job.preview.is_some() {
+            bail!("--preview draws one mesh: use `voxelize render` for each of several");
+        }
+        print_warnings(&left_out, job.quiet);
+        let memory = Memory::new(job.compute.memory).shared_by(&tasks, job);
+        let write_options = job.palette.write_options()?;
+        let resume = job.resume.then(|| resume::options(job, lattice, &write_options));
+        let lists = job.meshes.iter().filter_map(|arg| inputs::list(arg).map(Path::new));
+        let inputs = Inputs::new(job.palette.files().chain(job.lattice.as_deref()).chain(lists));
+        Ok(Self { job, tasks, named, several, outputs, inputs, write_options, resume, memory })
     }
 }
 

@@ -15,7 +15,7 @@ use crate::text::{counted, duration, escaped, grouped, path_text, shown};
 /// Writes reports to standard error, and JSON to standard output if requested.
 pub struct Report<'a> {
     job: &'a Job,
-    plan: &'a Plan,
+    plan: &'a Plan<'a>,
     progress: &'a TerminalProgress,
     began: Instant,
     totals: Totals,
@@ -38,17 +38,9 @@ struct Totals {
 
 impl<'a> Report<'a> {
     /// Starts the report and its clock.
-    pub fn new(job: &'a Job, plan: &'a Plan, progress: &'a TerminalProgress) -> Self {
-        let totals = Totals::default();
-        Self {
-            job,
-            plan,
-            progress,
-            began: Instant::now(),
-            totals,
-            failed: Vec::new(),
-            unread: false,
-        }
+    pub fn new(plan: &'a Plan, progress: &'a TerminalProgress) -> Self {
+        let (job, began, totals) = (plan.job, Instant::now(), Totals::default());
+        Self { job, plan, progress, began, totals, failed: Vec::new(), unread: false }
     }
 
     /// Reports the result of `task`. An error ends the run: standard output cannot be written

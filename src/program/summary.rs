@@ -6,15 +6,21 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
-use trivox::Window;
 use trivox::backend::report::{RunReport, StageReport};
-use trivox::engine::{self, BandSummary, Summary};
+use trivox::engine::{self, BandSummary, Measured, Summary};
+use trivox::formats::GridFormat;
 use trivox::grid::ContentHash;
+use trivox::surface::palette::count_colors;
+use trivox::{ColorSource, PlacedMesh, Up, Voxelized, Window};
 
 use crate::check::Check;
 use crate::console::ErrorReport;
 use crate::grids::{Contents, block_lines, fill_lines};
-use crate::text::{counted, duration, escaped, grouped, path_text, short, significant, sized};
+use crate::options::DEFAULT_RES;
+use crate::plan::{Plan, Task};
+use crate::text::{
+    counted, duration, escaped, grouped, path_text, sentences, short, significant, sized,
+};
 use crate::write::sink::Names;
 
 /// The result of a mesh. In JSON it has the fields of its variant.
@@ -120,6 +126,76 @@ pub fn milliseconds(time: Duration) -> f64 {
 }
 
 impl MeshSummary {
+    /// The summary of the voxels, before any output; `format` is that of the file to be written.
+    pub fn new(
+        plan: &Plan,
+        task: &Task,
+        mesh: &PlacedMesh,
+        voxelized: &Voxelized,
+        format: Option<GridFormat>,
+    ) -> Self {
+        let job = plan.job;
+        let Voxelized { grid, report, backend, .. } = voxelized;
+        let mut warnings: Vec<String> = sentences(&voxelized.warnings).collect();
+        let colorless = job.colorless(format);
+        if let (Some(what), ColorSource::Uniform(_)) = (&colorless, job.color) {
+            warnings.push(format!("--color had no effect: {what} hold no colours"));
+        }
+        warnings.extend(job.compute.unused_kernel(backend).filter(|_| !job.check));
+        warnings.extend(job.palette.without_effect(format, grid));
+        let (mut notes, mut blocks) = (Vec::new(), Vec::new());
+        let list = format.and_then(|format| format.block_list(grid, &plan.write_options));
+        if let Some((size, list)) = format.and_then(|format| format.blocks(grid)).zip(list) {
+            warnings.extend(too_high(size));
+            notes.push(size_of_schematic(size, list.game_version, job.up));
+            blocks = list.counts;
+        }
+        if job.has_default_res() {
+            notes.push(format!(
+                "no resolution given: {DEFAULT_RES} voxels along the longest axis (--res)"
+            ));
+        }
+        if let (Some(what), Some(_), ColorSource::Mesh) = (&colorless, mesh.appearance(), job.color)
+        {
+            notes.push(format!("the mesh has colours, but {what} hold none: they are left out"));
+        }
+        if format.is_none() && job.preview.is_none() && !job.check {
+            notes.push("no file is written: name one with -o".to_owned());
+        }
+        notes.extend(format.iter().flat_map(|format| format.lost(grid)));
+        let stages = report.iter().flat_map(|report| &report.stages);
+        Self {
+            mesh: path_text(&task.mesh),
+            result: voxelized.summary(),
+            degenerate: mesh.degenerate(),
+            hash: grid.hash(),
+            colors: grid.colors.as_ref().map(|_| count_colors(grid)),
+            blocks,
+            check: None,
+            refused: job.refuses(voxelized),
+            output: None,
+            preview: None,
+            bytes: None,
+            timings_ms: Timings { steps: voxelized.timings, ..Timings::default() },
+            gpu_ms: stages.filter_map(|stage| Some((stage.name, stage.ms?))).collect(),
+            gpu: report.clone(),
+            warnings,
+            notes,
+        }
+    }
+
+    /// Adds the distances that were measured from the voxels.
+    pub fn add_distances(&mut self, measured: &Measured) {
+        let Measured { field, backend, warnings, time, .. } = measured;
+        self.result.distances = Some(BandSummary::of(field));
+        self.timings_ms.steps.distance = Some(*time);
+        self.hash = field.hash();
+        self.warnings.extend(sentences(warnings));
+        if backend.name() != self.result.backend {
+            self.notes.push(format!("the distances were computed by {backend}"));
+        }
+    }
+
     /// Whether the backends differ.
     pub fn differs(&self) -> bool {
         self.check.as_ref().is_some_and(|check| check.differing > 0)
@@ -242,6 +318,24 @@ impl fmt::Display for Timings {
             .collect();
         f.write_str(&steps.join(", "))
     }
+}
+
+/// The height of Minecraft's world, in blocks.
+const WORLD_HEIGHT: u32 = 384;
+
+/// A warning if a schematic is higher than Minecraft's world.
+fn too_high([_, height, _]: [u32; 3]) -> Option<String> {
+    (height > WORLD_HEIGHT).then(|| {
+        format!("the schematic is {height} blocks high, but Minecraft's world has {WORLD_HEIGHT}")
+    })
+}
+
+fn size_of_schematic([width, height, length]: [u32; 3], game: &str, up: Up) -> String {
+    let up = if up == Up::Y { ", with y up: use --up z if the mesh has z up" } else { "" };
+    format!(
+        "the schematic is {width} blocks wide, {height} high and {length} long, for Minecraft \
+         {game} or later{up}"
+    )
 }
 
 fn gpu_host(gpu: &RunReport) -> String {

@@ -31,7 +31,7 @@ fn steps_end_while_the_global_pool_is_blocked() {
     let (done, steps) = mpsc::channel();
     std::thread::spawn(move || {
         let voxelizer = Voxelizer::new().resolution(64).threads(2);
-        let mesh = voxelizer.load_file("assets/lighthouse.obj").unwrap().mesh;
+        let mesh = voxelizer.load("assets/lighthouse.obj").unwrap().mesh;
         let solid =
             |fill| voxelizer.clone().mode(Mode::Solid(Solid { fill, include_surface: true }));
         let say = |step: &str| done.send(step.to_owned()).unwrap();

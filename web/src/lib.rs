@@ -12,7 +12,6 @@ use std::mem::take;
 
 use js_sys::Uint8Array;
 use serde_json::{Value, json};
-use trivox::engine::Placed;
 use trivox::formats::{self, GridFormat, LoadedGrid, MESH_FORMATS, WriteError};
 use trivox::gpu::kernels::KERNELS;
 use trivox::grid::DEFAULT_COLOR;
@@ -122,14 +121,12 @@ impl Engine {
         let voxelizer = voxelizer(options)?;
         let of_file = || Failure::of_file(model.name());
         let placed = voxelizer.place(model.mesh()).map_err(Failure::of_file(model.name()))?;
-        let Placed { mesh, warnings, timings, .. } = placed;
         let without = self.without.as_deref().unwrap_or_default();
         let gpu = self.gpu.as_ref().map(|(gpu, label)| (gpu, label.as_str())).ok_or(without);
-        let done = voxelizer.voxelize_async(&mesh, gpu).await.map_err(of_file())?;
-        let mut done = voxelizer.paint(&mesh, done).map_err(of_file())?;
-        done.timings = done.timings.after(&timings);
-        done.warnings.splice(..0, warnings);
-        Ok(Voxels { report: model.report(&mesh, &mut done), grid: done.grid })
+        let done = voxelizer.voxelize_async(&placed.mesh, gpu).await.map_err(of_file())?;
+        let done = voxelizer.paint(&placed.mesh, done).map_err(of_file())?;
+        let mut done = done.after(&placed);
+        Ok(Voxels { report: model.report(&placed.mesh, &mut done), grid: done.grid })
     }
 
     /// The PNG that `voxelize render` draws of the voxels.

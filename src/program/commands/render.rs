@@ -189,7 +189,8 @@ fn voxels_of(
     let voxelizer = args.voxels.of(voxelizer).color(color);
     let placed = voxelizer.place(&args.file)?;
     let sidecars = Inputs::of_mesh(&args.file, &voxelizer, &placed, replaced.iter().copied())?;
-    let (voxelized, ()) = voxelizer.finish(&placed, |_| anyhow::Ok(()))?;
+    let voxelized = voxelizer.voxelize(&placed.mesh)?;
+    let voxelized = voxelizer.paint(&placed.mesh, voxelized)?.after(&placed);
     let warnings = sentences(&voxelized.warnings).collect();
     Ok((voxelized.grid, warnings, sidecars))
 }

@@ -1,24 +1,23 @@
 //! The main command: voxelizes one or many meshes, several at once, and reports them in order.
 
-use std::path::Path;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::thread;
+use std::thread::{self, Builder};
 
 use anyhow::{Context, Result, bail};
 use trivox::base::ordered::Ordered;
 use trivox::solid::Solid;
 use trivox::{ColorSource, Lattice, Mode, NoProgress, Progress, Voxelizer};
 
+use crate::ExitStatus;
 use crate::cli::Job;
-use crate::console::print_warnings;
-use crate::memory::{Memory, is_memory};
+use crate::console::CodedError;
+use crate::memory::is_memory;
 use crate::options::{read_lattice, start_threads};
 use crate::plan::{Plan, Task};
-use crate::progress::TerminalProgress;
+use crate::progress::{Deadline, TerminalProgress};
 use crate::report::Report;
-use crate::task::{Run, catch_panic};
-use crate::write::sink::{Inputs, refuse_shared_stdout};
-use crate::{ExitStatus, inputs, resume};
+use crate::write::sink::refuse_shared_stdout;
 
 /// Runs the job.
 pub fn run(mut job: Job) -> Result<ExitStatus> {
@@ -31,35 +30,26 @@ pub fn run(mut job: Job) -> Result<ExitStatus> {
     let lattice = job.lattice.as_deref().map(read_lattice).transpose()?;
     let voxelizer = voxelizer(job, lattice);
     voxelizer.check()?;
-    let plan = Plan::new(job)?;
-    if plan.several && job.preview.is_some() {
-        bail!("--preview draws one mesh: use `voxelize render` for each of several");
-    }
-    print_warnings(&plan.warnings, job.quiet);
-    let tasks = &plan.tasks;
-    let memory = Memory::new(job.compute.memory).shared_by(tasks, job);
+    let plan = &Plan::new(job, lattice.as_ref())?;
+    let (tasks, at_once) = (&plan.tasks, plan.memory.at_once);
     let backends = Arc::new(job.compute.backends().for_meshes(tasks.len()));
-    let voxelizers = memory.of(voxelizer.backends(backends.clone())).in_shares(memory.at_once);
+    let voxelizers = plan.memory.of(voxelizer.backends(backends.clone())).in_shares(at_once);
     let progress = Arc::new(TerminalProgress::new(job.quiet));
-    let write_options = job.palette.write_options()?;
-    let resume = job.resume.then(|| resume::options(job, lattice.as_ref(), &write_options));
-    let lists = job.meshes.iter().filter_map(|arg| inputs::list(arg).map(Path::new));
-    let read = job.palette.files().chain(job.lattice.as_deref()).chain(lists);
-    let run = Run {
-        job,
-        plan: &plan,
-        write_options,
-        resume,
-        inputs: Inputs::new(read),
-        memory,
-        progress: if plan.several { Arc::new(NoProgress) } else { progress.clone() },
-    };
-    let mut report = Report::new(job, &plan, &progress);
+    let mut report = Report::new(plan, &progress);
+    // Of one mesh the steps are shown, of several how many are done.
+    let mut steps: Arc<dyn Progress> = progress.clone();
     if plan.several {
+        steps = Arc::new(NoProgress);
         progress.count("meshes", tasks.len());
     }
+    let attempt = |task: &Task, voxelizer: &Voxelizer| {
+        let deadline = Arc::new(Deadline::new(steps.clone(), job.time_limit));
+        let voxelizer = voxelizer.clone().progress(deadline.clone());
+        catch_panic(|| plan.run(task, voxelizer, &*deadline))
+            .map_err(|error| deadline.explain(error, &task.mesh))
+    };
     let work = |task: &Task| {
-        let result = voxelizers.run(|voxelizer| run.task(task, voxelizer), is_memory);
+        let result = voxelizers.run(|voxelizer| attempt(task, voxelizer), is_memory);
         if plan.several {
             progress.advance(1)
         } else {
@@ -75,14 +65,25 @@ pub fn run(mut job: Job) -> Result<ExitStatus> {
                 Ok(())
             };
             // If no thread can be started, the GPU is opened by the first mesh.
-            _ = thread::Builder::new().spawn_scoped(scope, || catch_panic(open));
+            _ = Builder::new().spawn_scoped(scope, || catch_panic(open));
         }
-        let workers = memory.at_once.min(tasks.len());
-        let results = Ordered::in_scope(scope, tasks.iter(), workers, usize::MAX, &work);
+        let spawn = |thread: Builder, worker| thread.spawn_scoped(scope, worker).map(drop);
+        let workers = at_once.min(tasks.len());
+        let results = Ordered::new(tasks.iter(), workers, usize::MAX, &work, spawn);
         let results = results.context("cannot start a thread")?;
         tasks.iter().zip(results).try_for_each(|(task, result)| report.take(task, result))
     })?;
     Ok(report.finish())
+}
+
+/// The result of `work`; a panic, which is a bug, is an error of one task, and the others go on.
+fn catch_panic<R>(work: impl FnOnce() -> Result<R>) -> Result<R> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<&str>().copied();
+        let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+        let message = format!("{}: this is a bug in voxelize", text.unwrap_or("a panic"));
+        Err(CodedError { code: "bug", message }.into())
+    })
 }
 
 /// The voxelizer with the options that all meshes share.
@@ -132,4 +133,24 @@ fn refuse_contradictions(job: &Job) -> Result<()> {
         bail!("--resume looks for a file, but -o - is standard output: leave one of them out");
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_is_an_error() {
+        let run = |task: u32| {
+            catch_panic(|| match task {
+                1 => panic!("task {task}"),
+                2 => bail!("refused"),
+                _ => Ok(task),
+            })
+            .map_err(|error| error.to_string())
+        };
+        let failed = |text: &str| Err(text.to_owned());
+        let panicked = failed("task 1: this is a bug in voxelize");
+        assert_eq!([0, 1, 2].map(run), [Ok(0), panicked, failed("refused")]);
+    }
 }

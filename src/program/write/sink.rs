@@ -60,7 +60,7 @@ impl Inputs {
             return Ok(of(&placed.sidecars));
         }
         let in_color = voxelizer.clone().color(ColorSource::Mesh);
-        Ok(of(&in_color.load_file(path)?.sidecars))
+        Ok(of(&in_color.load(path)?.sidecars))
     }
 
     /// Refuses `path` if it is one of them.

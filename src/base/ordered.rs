@@ -56,13 +56,25 @@ impl Turn {
         self.changed.notify_all();
     }
 
-    /// Waits until a worker may take an input; `false` when there is nobody to take results.
-    fn wait(&self, most_ahead: usize) -> bool {
+    /// Waits until a worker may take an input, and takes it with its index; `None` when there is no
+    /// other, or nobody to take results.
+    fn wait_and_take<T>(
+        &self,
+        most_ahead: usize,
+        inputs: &Mutex<impl Iterator<Item = T>>,
+    ) -> Option<(usize, thread::Result<T>)> {
         let is_full = |state: &mut State| {
             !state.is_over && state.taken >= state.given.saturating_add(most_ahead)
         };
         let waited = self.changed.wait_while(self.lock(), is_full);
-        !waited.unwrap_or_else(PoisonError::into_inner).is_over
+        if waited.unwrap_or_else(PoisonError::into_inner).is_over {
+            return None;
+        }
+        let mut inputs = inputs.lock().unwrap_or_else(PoisonError::into_inner);
+        let input = caught(|| inputs.next()).transpose()?;
+        let mut state = self.lock();
+        state.taken += 1;
+        Some((state.taken - 1, input))
     }
 }
 
@@ -89,7 +101,15 @@ impl<R: Send> Ordered<R> {
         for _ in 0..workers {
             let (inputs, work, sender) = (Arc::clone(&inputs), Arc::clone(&work), sender.clone());
             let turn = Arc::clone(&ordered.turn);
-            let worker = move || run(&inputs, &turn, most_ahead, &*work, &sender);
+            let worker = move || {
+                while let Some((index, input)) = turn.wait_and_take(most_ahead, &inputs) {
+                    let result = input.and_then(|input| caught(|| work(input)));
+                    // Fails once nobody takes results any more.
+                    if sender.send((index, result)).is_err() {
+                        return;
+                    }
+                }
+            };
             spawn(Builder::new().stack_size(STACK), Box::new(worker))?;
         }
         Ok(ordered)
@@ -101,28 +121,9 @@ impl<R: Send> Ordered<R> {
     }
 }
 
-fn run<T, R>(
-    inputs: &Mutex<impl Iterator<Item = T>>,
-    turn: &Turn,
-    most_ahead: usize,
-    work: &impl Fn(T) -> R,
-    sender: &Sender<Outcome<R>>,
-) {
-    while turn.wait(most_ahead) {
-        let (index, input) = {
-            let mut inputs = inputs.lock().unwrap_or_else(PoisonError::into_inner);
-            let next = catch_unwind(AssertUnwindSafe(|| inputs.next()));
-            let Some(input) = next.transpose() else { return };
-            let mut state = turn.lock();
-            state.taken += 1;
-            (state.taken - 1, input)
-        };
-        // Fails once nobody takes results any more.
-        let result = input.and_then(|input| catch_unwind(AssertUnwindSafe(|| work(input))));
-        if sender.send((index, result)).is_err() {
-            return;
-        }
-    }
+/// The result of `work`, or its panic.
+fn caught<R>(work: impl FnOnce() -> R) -> thread::Result<R> {
+    catch_unwind(AssertUnwindSafe(work))
 }
 
 impl<R> Iterator for Ordered<R> {
@@ -200,7 +201,7 @@ pub(crate) fn in_pool<T: Send, R: Send, E>(
                 let sender = sender.clone();
                 scope.spawn_fifo(move |_| {
                     // Fails once nobody takes results any more.
-                    _ = sender.send((index, catch_unwind(AssertUnwindSafe(|| work(item)))));
+                    _ = sender.send((index, caught(|| work(item))));
                 });
                 spawned = index + 1;
             }

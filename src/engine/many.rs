@@ -1,6 +1,5 @@
 //! Many meshes, several at once.
 
-use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::thread::Builder;
 
@@ -61,11 +60,8 @@ impl Voxelizer {
         let items = items.into_iter().map(|(key, source)| (key, source.into()));
         let spawn = |thread: Builder, worker: Worker<'static>| thread.spawn(worker).map(drop);
         let results = Ordered::new(items, workers, AHEAD * workers, work, spawn);
-        let results = results.map_err(|error| BackendError::Threads {
-            threads: workers,
-            reason: error.to_string(),
-        })?;
-        Ok(Many { results })
+        results
+            .map_err(|error| BackendError::Threads { threads: workers, reason: error.to_string() })
     }
 
     /// This voxelizer for `number` meshes at a time.
@@ -122,20 +118,4 @@ impl Shares {
 
 /// The results of [`Voxelizer::many`] or [`Voxelizer::many_distances`], in the order of the items.
 /// Dropping it ends the work after the meshes in progress.
-pub struct Many<K, T = Voxelized> {
-    results: Ordered<(K, Result<T, VoxelizeError>)>,
-}
-
-impl<K, T> Iterator for Many<K, T> {
-    type Item = (K, Result<T, VoxelizeError>);
-
-    fn next(&mut self) -> Option<Self::Item> {
-        self.results.next()
-    }
-}
-
-impl<K, T> fmt::Debug for Many<K, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Many").finish_non_exhaustive()
-    }
-}
+pub type Many<K, T = Voxelized> = Ordered<(K, Result<T, VoxelizeError>)>;

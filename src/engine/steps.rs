@@ -121,17 +121,13 @@ impl Voxelizer {
     /// The backend failed; too little memory; cancelled.
     pub fn voxelize(&self, mesh: &PlacedMesh) -> Result<Voxelized, BackendError> {
         let (chosen, start) = timed(|| self.choose(mesh))?;
-        let mut voxelized = self.voxelize_on(chosen, mesh)?;
-        voxelized.timings.start = start;
-        Ok(voxelized)
-    }
-
-    fn voxelize_on(&self, chosen: Chosen, mesh: &PlacedMesh) -> Result<Voxelized, BackendError> {
         let options = self.run_options();
         let (voxels, Chosen { used, warning, .. }) = self.run_on(chosen, |by| {
             by.wait(voxelize_async(by, mesh, self.mode, &options, &*self.progress))
         })?;
-        self.placed_voxels(mesh, voxels, used, warning)
+        let mut voxelized = self.placed_voxels(mesh, voxels, used, warning)?;
+        voxelized.timings.start = start;
+        Ok(voxelized)
     }
 
     /// This voxelizer on the backend that is not the one `used`: the CPU after a GPU, and a GPU
@@ -183,7 +179,7 @@ impl Voxelizer {
         mesh: &PlacedMesh,
         gpu: Result<(&Gpu, &str), &str>,
     ) -> Result<Voxelized, BackendError> {
-        let choice = self.backends.choice();
+        let (choice, options) = (self.backends.choice(), self.run_options());
         let chosen = match (choice, gpu) {
             (BackendChoice::Cpu, _) => Chosen::cpu("asked for"),
             (BackendChoice::Auto, Err(why)) => Chosen::cpu(why),
@@ -191,7 +187,7 @@ impl Voxelizer {
                 return Err(GpuError::NoAdapter(format!("no GPU to compute on: {why}")).into());
             }
             (BackendChoice::Auto | BackendChoice::Gpu, Ok((gpu, label))) => {
-                let (options, by) = (self.run_options(), Backend::Gpu(gpu));
+                let by = Backend::Gpu(gpu);
                 match voxelize_async(by, mesh, self.mode, &options, &*self.progress).await {
                     Ok(voxels) => {
                         let reason = match choice {
@@ -211,7 +207,10 @@ impl Voxelizer {
                 }
             }
         };
-        self.voxelize_on(chosen, mesh)
+        let (voxels, Chosen { used, warning, .. }) = self.run_on(chosen, |by| {
+            by.wait(voxelize_async(by, mesh, self.mode, &options, &*self.progress))
+        })?;
+        self.placed_voxels(mesh, voxels, used, warning)
     }
 
     fn run_options(&self) -> RunOptions {
@@ -376,9 +375,16 @@ mod tests {
         let mesh = voxelizer.place(&mesh).unwrap().mesh;
         let known = voxelizer.voxelize(&mesh).unwrap();
 
-        let refused = voxelizer.voxelize_on(chosen(false), &mesh);
+        let options = voxelizer.run_options();
+        let voxelize = |chosen| {
+            let (voxels, Chosen { used, warning, .. }) = voxelizer.run_on(chosen, |by| {
+                by.wait(voxelize_async(by, &mesh, Mode::Surface, &options, &*voxelizer.progress))
+            })?;
+            voxelizer.placed_voxels(&mesh, voxels, used, warning)
+        };
+        let refused = voxelize(chosen(false));
         assert!(matches!(refused, Err(BackendError::Gpu(_))), "{refused:?}");
-        let replaced = voxelizer.voxelize_on(chosen(true), &mesh).unwrap();
+        let replaced = voxelize(chosen(true)).unwrap();
         assert!(replaced.grid == known.grid);
         assert_eq!(replaced.backend.adapter, None);
         let label = adapter.label();

@@ -14,7 +14,6 @@ use crate::text::{counted, duration, escaped, grouped, path_text, shown};
 
 /// Writes reports to standard error, and JSON to standard output if requested.
 pub struct Report<'a> {
-    job: &'a Job,
     plan: &'a Plan<'a>,
     progress: &'a TerminalProgress,
     began: Instant,
@@ -39,8 +38,8 @@ struct Totals {
 impl<'a> Report<'a> {
     /// Starts the report and its clock.
     pub fn new(plan: &'a Plan, progress: &'a TerminalProgress) -> Self {
-        let (job, began, totals) = (plan.job, Instant::now(), Totals::default());
-        Self { job, plan, progress, began, totals, failed: Vec::new(), unread: false }
+        let (began, totals) = (Instant::now(), Totals::default());
+        Self { plan, progress, began, totals, failed: Vec::new(), unread: false }
     }
 
     /// Reports the result of `task`. An error ends the run: standard output cannot be written
@@ -64,7 +63,7 @@ impl<'a> Report<'a> {
     /// Reports the totals.
     pub fn finish(self) -> ExitStatus {
         self.progress.finish();
-        if self.plan.several && !self.job.quiet {
+        if self.plan.several && !self.plan.job.quiet {
             print_error(&self.last_line());
             print_error(&self.failures());
         }
@@ -72,12 +71,12 @@ impl<'a> Report<'a> {
     }
 
     fn print(&mut self, outcome: &Outcome) -> Result<()> {
-        if !self.job.json || self.unread {
+        if !self.plan.job.json || self.unread {
             return Ok(());
         }
         match print_json(outcome) {
             // The files are still wanted.
-            Err(error) if error.is::<StdoutClosed>() && self.job.output.is_some() => {
+            Err(error) if error.is::<StdoutClosed>() && self.plan.job.output.is_some() => {
                 self.unread = true;
                 Ok(())
             }
@@ -93,7 +92,7 @@ impl<'a> Report<'a> {
             Outcome::Failed(failure) if self.plan.several => format!("error: {failure}\n"),
             Outcome::Failed(failure) => format!("error: {}\n", failure.report.error),
             Outcome::Made(summary) => self.description(summary),
-            Outcome::Skipped(_) if self.job.quiet => return,
+            Outcome::Skipped(_) if self.plan.job.quiet => return,
             Outcome::Skipped(skipped) => format!("{skipped}\n"),
         };
         print_error(&text);
@@ -102,7 +101,7 @@ impl<'a> Report<'a> {
     /// The error if nothing is kept. Else the summary, or an error in its place; then warnings, and
     /// notes unless each mesh has one line.
     fn description(&self, summary: &MeshSummary) -> String {
-        let Job { quiet, verbose, force, .. } = *self.job;
+        let Job { quiet, verbose, force, .. } = *self.plan.job;
         let several = self.plan.several;
         let mesh = if several { format!("{}: ", escaped(&summary.mesh)) } else { String::new() };
         if let Some(check) = summary.check.as_ref().filter(|_| summary.differs()) {
@@ -132,7 +131,7 @@ impl<'a> Report<'a> {
     }
 
     fn refusal(&self, summary: &MeshSummary, doubts: &[&str]) -> String {
-        let written = match (&self.job.output, &summary.output) {
+        let written = match (&self.plan.job.output, &summary.output) {
             (_, Some(output)) => format!("; written nevertheless: {output}"),
             (Some(_), None) => "; nothing is written (--force writes it nevertheless)".to_owned(),
             (None, None) => String::new(),
@@ -154,8 +153,9 @@ impl<'a> Report<'a> {
         } else {
             format!("failed: {}{more}\n", named.join(", "))
         };
-        let is_unwritten = self.job.output.is_none() && !self.job.check && !self.job.json;
-        let unwritten = if is_unwritten && self.job.verbose == 0 && self.totals.made > 0 {
+        let is_unwritten =
+            self.plan.job.output.is_none() && !self.plan.job.check && !self.plan.job.json;
+        let unwritten = if is_unwritten && self.plan.job.verbose == 0 && self.totals.made > 0 {
             "note: no file is written: name a folder with -o\n"
         } else {
             ""
@@ -166,7 +166,7 @@ impl<'a> Report<'a> {
     fn last_line(&self) -> String {
         let Totals { made, skipped, differing, refused, failed, occupied } = self.totals;
         let named = counted(self.plan.named as u64, "mesh");
-        let of = match self.job.shard {
+        let of = match self.plan.job.shard {
             Some(shard) => format!("shard {shard}, {} of {named}", self.plan.tasks.len()),
             None => named,
         };

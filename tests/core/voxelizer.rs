@@ -114,6 +114,15 @@ fn the_voxels_are_those_of_the_steps() {
     assert_eq!(of_file.backend.name(), "cpu");
     assert!(of_file.timings.load > Some(Duration::ZERO) && of_file.timings.color.is_some());
     assert_eq!(voxelizer.run(&mesh).unwrap().grid, of_file.grid);
+    let placed = voxelizer.place(LIGHTHOUSE).unwrap();
+    let voxelized = voxelizer.voxelize(&placed.mesh).unwrap();
+    let painted = voxelizer.paint(&placed.mesh, voxelized).unwrap().after(&placed);
+    let colors = |grid: &VoxelGrid| -> Vec<_> { grid.voxels().map(|at| grid.color(at)).collect() };
+    assert!(painted.grid == of_file.grid && colors(&painted.grid) == colors(&of_file.grid));
+    assert_eq!(painted.warnings, of_file.warnings);
+    let of_placed = |timings: Timings| (timings.load, timings.place);
+    assert_eq!(of_placed(painted.timings), of_placed(placed.timings));
+    assert_eq!(voxelizer.load(LIGHTHOUSE).unwrap().mesh, mesh);
     let own_threads = voxelizer.clone().threads(3).run(&mesh).unwrap();
     assert_eq!(own_threads.grid, of_file.grid);
     let plain = voxelizer.color(ColorSource::None).run(&mesh).unwrap();

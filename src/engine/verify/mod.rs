@@ -24,7 +24,6 @@ pub use slice::Slice;
 use crate::backend::BackendError;
 use crate::base::error_code::ErrorCode;
 use crate::base::names::named;
-use crate::engine::verify::slice::GridPair;
 use crate::grid::GridError;
 use crate::grid::compare::{Comparison, compare, iou};
 use crate::grid::{Place, VoxelGrid};
@@ -288,15 +287,14 @@ impl Candidate {
     fn judge(
         self,
         grid: &VoxelGrid,
-        found: BestAlignment,
+        (alignment, differing_as_placed): BestAlignment,
         named: usize,
     ) -> Result<Verdict, GridError> {
-        let (alignment, differing_as_placed) = found;
         let Self { exact, lattice, source } = self;
         let aligned = Aligned::new(&exact, grid, &alignment)?;
-        let pair = GridPair { exact: &aligned.exact, grid: &aligned.grid, corner: aligned.corner };
-        let Comparison { both, only, bounds, first, .. } = compare(pair.exact, pair.grid, named);
-        let slice = Slice::worst(pair);
+        let found = compare(&aligned.exact, &aligned.grid, named);
+        let Comparison { both, only, bounds, first, .. } = found;
+        let slice = Slice::worst(&aligned);
         let corner = aligned.corner;
         let in_grid = |voxel: [u32; 3]| [0, 1, 2].map(|a| i64::from(voxel[a]) + corner[a]);
         let map = alignment.map(exact.dims());

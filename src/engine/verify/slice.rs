@@ -1,6 +1,9 @@
 //! A text picture of the slice with the most wrong voxels.
 
-use crate::grid::VoxelGrid;
+use serde::{Serialize, Serializer};
+
+use crate::base::numbers::AXES;
+use crate::engine::verify::Aligned;
 
 /// Maximum columns and rows of a picture.
 const WINDOW: [i64; 2] = [60, 30];
@@ -9,15 +12,17 @@ const WINDOW: [i64; 2] = [60, 30];
 ///
 /// `.` is empty, `#` occupied in both, `-` missing and `+` spurious. Coordinates are those of the
 /// verified grid.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Slice {
-    /// The axis perpendicular to the slice: 0 is x.
+    /// The axis perpendicular to the slice: 0 is x. With serde axes are letters.
+    #[serde(serialize_with = "letter")]
     pub axis: usize,
     /// Position on that axis, in voxels.
     pub index: i64,
     /// Number of wrong voxels in the whole slice.
     pub differing: u64,
     /// The axes to the right and upwards.
+    #[serde(serialize_with = "letters")]
     pub plane: [usize; 2],
     /// The coordinates, along `plane`, of the last row's first character.
     pub from: [i64; 2],
@@ -25,53 +30,54 @@ pub struct Slice {
     pub rows: Vec<String>,
 }
 
-/// The exact grid and the verified grid in a common frame, whose minimum corner is voxel `corner`
-/// of the verified grid.
-#[derive(Clone, Copy)]
-pub(super) struct GridPair<'a> {
-    pub(super) exact: &'a VoxelGrid,
-    pub(super) grid: &'a VoxelGrid,
-    pub(super) corner: [i64; 3],
+fn letter<S: Serializer>(axis: &usize, serializer: S) -> Result<S::Ok, S::Error> {
+    AXES[*axis].serialize(serializer)
+}
+
+fn letters<S: Serializer>(axes: &[usize; 2], serializer: S) -> Result<S::Ok, S::Error> {
+    axes.map(|axis| AXES[axis]).serialize(serializer)
 }
 
 impl Slice {
     /// The slice with the most wrong voxels perpendicular to any axis; `None` if there are none.
-    pub(super) fn worst(pair: GridPair) -> Option<Self> {
-        let dims = pair.dims();
+    pub(super) fn worst(aligned: &Aligned) -> Option<Self> {
+        let dims = aligned.dims();
         let mut counts = dims.map(|d| vec![0u64; d as usize]);
-        for (voxel, _) in pair.exact.differing_voxels(pair.grid) {
+        for (voxel, _) in aligned.exact.differing_voxels(&aligned.grid) {
             (0..3).for_each(|a| counts[a][voxel[a] as usize] += 1);
         }
         let slices = (0..3).flat_map(|axis| (0..dims[axis]).map(move |index| (axis, index)));
         // `max_by_key` returns the last of equals: perpendicular to z if possible.
         let (axis, index) = slices.max_by_key(|&(axis, index)| counts[axis][index as usize])?;
         let differing = counts[axis][index as usize];
-        (differing > 0).then(|| Self::draw(pair, axis, index, differing))
+        (differing > 0).then(|| Self::draw(aligned, axis, index, differing))
     }
 
-    fn draw(pair: GridPair, axis: usize, index: u32, differing: u64) -> Self {
+    fn draw(aligned: &Aligned, axis: usize, index: u32, differing: u64) -> Self {
         let plane = [[1, 2], [0, 2], [0, 1]][axis];
-        let dims = plane.map(|a| i64::from(pair.dims()[a]));
+        let dims = plane.map(|a| i64::from(aligned.dims()[a]));
         let in_slice =
-            pair.exact.differing_voxels(pair.grid).filter(|(voxel, _)| voxel[axis] == index);
+            aligned.exact.differing_voxels(&aligned.grid).filter(|(voxel, _)| voxel[axis] == index);
         let points: Vec<[i64; 2]> =
             in_slice.map(|(voxel, _)| plane.map(|a| i64::from(voxel[a]))).collect();
         let [columns, rows] = [0, 1].map(|i| window(&points, i, dims[i]));
         let row = |up: i64| {
-            columns.clone().map(move |right| pair.character(axis, index, [right as u32, up as u32]))
+            columns
+                .clone()
+                .map(move |right| aligned.character(axis, index, [right as u32, up as u32]))
         };
         Self {
             axis,
-            index: i64::from(index) + pair.corner[axis],
+            index: i64::from(index) + aligned.corner[axis],
             differing,
             plane,
-            from: [columns.start + pair.corner[plane[0]], rows.start + pair.corner[plane[1]]],
+            from: [columns.start + aligned.corner[plane[0]], rows.start + aligned.corner[plane[1]]],
             rows: rows.rev().map(|up| row(up).collect()).collect(),
         }
     }
 }
 
-impl GridPair<'_> {
+impl Aligned<'_> {
     fn dims(&self) -> [u32; 3] {
         let (a, b) = (self.exact.dims(), self.grid.dims());
         [0, 1, 2].map(|i| a[i].max(b[i]))

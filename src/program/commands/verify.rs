@@ -101,7 +101,7 @@ struct Report {
     bounds: Option<[[i64; 3]; 2]>,
     /// The first wrong voxels.
     voxels: Vec<Wrong>,
-    slice: Option<Picture>,
+    slice: Option<Slice>,
     /// Advice if the placement may be wrong.
     hint: Option<&'static str>,
     warnings: Vec<String>,
@@ -138,19 +138,6 @@ struct Aligned {
     moved: bool,
 }
 
-#[derive(Debug, Serialize)]
-struct Picture {
-    axis: char,
-    index: i64,
-    differing: u64,
-    /// The axes to the right and upwards.
-    plane: [char; 2],
-    /// The coordinates of the lower left character.
-    from: [i64; 2],
-    /// The rows from the top: `.` empty, `#` correct, `-` missing, `+` spurious.
-    rows: Vec<String>,
-}
-
 impl Report {
     fn new(
         args: &VerifyArgs,
@@ -184,7 +171,7 @@ impl Report {
             iou: verdict.iou(),
             bounds: verdict.bounds,
             voxels: verdict.first.clone(),
-            slice: verdict.slice.as_ref().map(Picture::new),
+            slice: verdict.slice.clone(),
             hint: hint(verdict),
             warnings,
         }
@@ -221,7 +208,7 @@ impl Report {
             line("", format!("and {} more", counted(unnamed, "voxel")));
         }
         if let Some(slice) = &self.slice {
-            line("slice", slice.text());
+            line("slice", caption(slice));
             slice.rows.iter().for_each(|row| line("", row.clone()));
         }
         line("verdict", self.verdict());
@@ -267,23 +254,17 @@ fn wrong_voxel(Wrong { voxel: [x, y, z], position, fault }: &Wrong) -> String {
     format!("({x}, {y}, {z}) {}, at ({px}, {py}, {pz})", fault.name())
 }
 
-impl Picture {
-    fn new(slice: &Slice) -> Self {
-        let Slice { axis, index, differing, plane, from, rows } = slice.clone();
-        let plane = plane.map(|axis| AXES[axis]);
-        Self { axis: AXES[axis], index, differing, plane, from, rows }
-    }
-
-    fn text(&self) -> String {
-        let Self { axis, index, differing, plane: [right, up], from: [x, y], rows } = self;
-        let width = rows.first().map_or(0, String::len) as i64;
-        let (to_x, to_y) = (x + width - 1, y + rows.len() as i64 - 1);
-        format!(
-            "{axis} = {index}, {} wrong; {right} to the right from {x} to {to_x}, \
-             {up} upwards from {y} to {to_y}; . empty, # right, - missing, + spurious",
-            counted(*differing, "voxel")
-        )
-    }
+/// The line above the picture of a slice.
+fn caption(slice: &Slice) -> String {
+    let Slice { axis, index, differing, plane, from: [x, y], rows } = slice;
+    let (axis, [right, up]) = (AXES[*axis], plane.map(|axis| AXES[axis]));
+    let width = rows.first().map_or(0, String::len) as i64;
+    let (to_x, to_y) = (x + width - 1, y + rows.len() as i64 - 1);
+    format!(
+        "{axis} = {index}, {} wrong; {right} to the right from {x} to {to_x}, {up} upwards from \
+         {y} to {to_y}; . empty, # right, - missing, + spurious",
+        counted(*differing, "voxel")
+    )
 }
 
 /// Warnings besides wrong voxels.

@@ -29,18 +29,12 @@ pub struct Output {
 impl Output {
     /// Checks that `path` has a known extension, is writable and is none of `inputs`.
     pub fn new(path: &Path, format: Option<GridFormat>, inputs: &Inputs) -> Result<Self> {
-        if path == Path::new("-") {
-            let format = format.context("standard output: give the format with --format")?;
-            return Ok(Self { sink: Sink::new(path, inputs)?, format });
-        }
-        let named = || shown(path);
-        refuse_folder(path).with_context(named)?;
-        let format = match format {
-            Some(format) => refuse_other_extension(path, format).map(|()| format),
-            None => format_of(path),
+        let format = if path == Path::new("-") {
+            format.context("standard output: give the format with --format")
+        } else {
+            refuse_folder(path).and_then(|()| format_of(path, format)).with_context(|| shown(path))
         };
-        let format = format.with_context(named)?;
-        Ok(Self { sink: Sink::new(path, inputs)?, format })
+        Ok(Self { format: format?, sink: Sink::new(path, inputs)? })
     }
 
     /// Checks that the format can hold a grid of `dims` voxels, or of distances, and that the disk
@@ -144,29 +138,31 @@ impl Output {
         let parts = VoxFiles::new(grid, options);
         let items: Vec<_> =
             parts.parts().iter().map(|part| (part_path(path, part.index()), part)).collect();
-        let paths = items.iter().map(|(path, _)| path.clone()).collect();
+        let paths: HashSet<PathBuf> = items.iter().map(|(path, _)| path.clone()).collect();
+        for (path, _) in &items {
+            self.sink.inputs.refuse(path).with_context(|| shown(path))?;
+        }
         let write =
             |part, out: &mut dyn Write| parts.write(part, &mut Reporting::new(out, progress));
-        let mut written = Written::several(items, &self.sink.inputs, write)?.finish()?;
-        written.warnings.push(several(HashSet::len(&paths) as u64, grid));
+        let mut written = Written::several(items, write)?.finish()?;
+        written.warnings.push(several(paths.len() as u64, grid));
         written.warnings.extend(leftovers(path, &paths));
         Ok(written)
     }
 }
 
-/// Refuses a `path` with the extension of another format.
-fn refuse_other_extension(path: &Path, format: GridFormat) -> Result<()> {
-    match GridFormat::of_path(path) {
-        Ok(other) if other != format => bail!(
-            "has the extension of another format than --format {}: leave one of them out",
-            format.extension()
-        ),
-        _ => Ok(()),
+/// The format that a file of this name has; `given` is that of `--format`, which no other extension
+/// may contradict.
+fn format_of(path: &Path, given: Option<GridFormat>) -> Result<GridFormat> {
+    if let Some(given) = given {
+        return match GridFormat::of_path(path) {
+            Ok(other) if other != given => bail!(
+                "has the extension of another format than --format {}: leave one of them out",
+                given.extension()
+            ),
+            _ => Ok(given),
+        };
     }
-}
-
-/// The format that a file of this name has.
-fn format_of(path: &Path) -> Result<GridFormat> {
     let extension = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
     match &extension[..] {
         "png" | "gif" | "webp" => bail!(

@@ -35,7 +35,6 @@ pub enum Pictures {
     Numbered {
         paths: Vec<PathBuf>,
         next: PathBuf,
-        inputs: Inputs,
     },
 }
 
@@ -101,7 +100,7 @@ impl Pictures {
             free.map(drop).with_context(|| shown(path))
         })?;
         let next = path.with_file_name(pattern.with(number + 1));
-        Ok(Self::Numbered { paths, next, inputs: inputs.clone() })
+        Ok(Self::Numbered { paths, next })
     }
 
     /// The files that are replaced, which may not exist yet.
@@ -162,7 +161,7 @@ impl Pictures {
                 })?;
                 written.finish()
             }
-            Self::Numbered { paths, next, inputs } => {
+            Self::Numbered { paths, next } => {
                 progress.count("pictures", paths.len());
                 let frames = options.turntable(paths.len() as u32);
                 let write = |frame: RenderOptions, out: &mut dyn Write| {
@@ -170,8 +169,7 @@ impl Pictures {
                     progress.advance(1);
                     Ok(())
                 };
-                let files = Written::several(paths.iter().zip(frames), inputs, write)?;
-                let mut written = files.finish()?;
+                let mut written = Written::several(paths.iter().zip(frames), write)?.finish()?;
                 if next.exists() {
                     written.warnings.push(format!(
                         "{} and perhaps others follow the last picture: remove them if an earlier \

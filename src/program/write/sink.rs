@@ -186,21 +186,18 @@ pub enum Names {
 }
 
 impl Written {
-    /// The files at the paths of `items` with the outputs of `write`; none of `inputs` may be
-    /// replaced.
+    /// The files at the paths of `items` with the outputs of `write`.
     pub fn several<T, P: AsRef<Path>>(
         items: impl IntoIterator<Item = (P, T)>,
-        inputs: &Inputs,
         mut write: impl FnMut(T, &mut dyn Write) -> Result<(), WriteError>,
     ) -> Result<Self> {
         let mut files = Vec::new();
         for (path, item) in items {
             let path = path.as_ref();
-            let named = || shown(path);
-            inputs.refuse(path).with_context(named)?;
             // Everything is synchronized before the first file is renamed, so little can fail
             // later.
-            let file = Replacement::write(path, |out| write(item, out)).with_context(named)?;
+            let file = Replacement::write(path, |out| write(item, out));
+            let file = file.with_context(|| shown(path))?;
             let file = if files.is_empty() { file } else { file.closed() };
             files.push((path_text(path), file));
         }

@@ -11,7 +11,6 @@ mod options;
 mod results;
 mod source;
 mod steps;
-mod summary;
 mod verified;
 pub mod verify;
 mod warning;
@@ -34,9 +33,8 @@ pub use crate::engine::distances::{Distances, Measured};
 pub use crate::engine::error::{VoxelizeError, code_of};
 pub use crate::engine::estimate::Estimate;
 pub use crate::engine::many::{Many, Shares};
-pub use crate::engine::results::{Placed, Timings, Voxelized};
+pub use crate::engine::results::{BandSummary, Placed, Summary, Timings, Voxelized};
 pub use crate::engine::source::MeshSource;
-pub use crate::engine::summary::{BandSummary, Summary};
 pub use crate::engine::verified::Verified;
 pub use crate::engine::warning::{Remedy, Warning};
 

@@ -1,11 +1,12 @@
-//! Arguments of `info`, `convert`, `join` and `diff`.
+//! Arguments of `info`, `convert`, `join`, `diff` and `slice`.
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 use trivox::Up;
 use trivox::formats::GridFormat;
 
+use crate::cli::parse::{parse_count, parse_in};
 use crate::cli::{Input, PaletteArgs, ReadArgs, ReportArgs, names};
 
 #[derive(Debug, Args)]
@@ -33,8 +34,7 @@ pub struct InfoArgs {
 #[derive(Debug, Args)]
 pub struct WriteArgs {
     /// Format to write, by its extension, whatever the file is called.
-    #[arg(long, value_name = "FORMAT")]
-    #[arg(value_parser = GridFormat::of_extension)]
+    #[arg(long, value_name = "FORMAT", value_parser = GridFormat::of_extension)]
     pub format: Option<GridFormat>,
 
     #[command(flatten)]
@@ -119,4 +119,51 @@ pub struct DiffArgs {
 
     #[command(flatten)]
     pub report: ReportArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(group(ArgGroup::new("place").args(["x", "y", "z"])))]
+pub struct SliceArgs {
+    /// A voxel grid, in a format that is read (see `voxelize formats`).
+    #[arg(value_name = "GRID")]
+    pub grid: PathBuf,
+
+    #[command(flatten)]
+    pub input: Input,
+
+    #[command(flatten)]
+    pub read: ReadArgs,
+
+    /// The layer of voxels with this coordinate along x, counted from 0.
+    #[arg(short, long, allow_negative_numbers = true, value_parser = parse_count)]
+    pub x: Option<u32>,
+
+    /// The same along y.
+    #[arg(short, long, allow_negative_numbers = true, value_parser = parse_count)]
+    pub y: Option<u32>,
+
+    /// The same along z [default: the middle layer].
+    #[arg(short, long, allow_negative_numbers = true, value_parser = parse_count)]
+    pub z: Option<u32>,
+
+    /// Print # for a voxel and . for none, one character each.
+    #[arg(long, conflicts_with_all = ["output", "json"])]
+    pub ascii: bool,
+
+    /// Draw it instead, to a .png or to standard output (-).
+    #[arg(short, long, value_name = "OUT")]
+    pub output: Option<PathBuf>,
+
+    /// Pixels along the side of a voxel, 1 to 256; from 8 on there are lines between them [default:
+    /// what makes a picture of about 1024 pixels, at most 32].
+    #[arg(long, value_name = "N", requires = "output", value_parser = parse_in::<u32, 1, 256>)]
+    pub scale: Option<u32>,
+
+    /// Print one JSON object to standard output, with counts and not the voxels.
+    #[arg(long)]
+    pub json: bool,
+
+    /// Print only errors and what is asked for.
+    #[arg(short, long)]
+    pub quiet: bool,
 }

@@ -4,7 +4,6 @@ mod grids;
 mod names;
 pub mod parse;
 mod render;
-mod slice;
 mod verify;
 mod voxelize;
 
@@ -23,9 +22,8 @@ use trivox::solid::Fill;
 
 use crate::cli::parse::{parse_in, parse_interior, parse_number, parse_size};
 
-pub use crate::cli::grids::{ConvertArgs, DiffArgs, InfoArgs, JoinArgs};
+pub use crate::cli::grids::{ConvertArgs, DiffArgs, InfoArgs, JoinArgs, SliceArgs};
 pub use crate::cli::render::RenderArgs;
-pub use crate::cli::slice::SliceArgs;
 pub use crate::cli::verify::VerifyArgs;
 pub use crate::cli::voxelize::Job;
 
@@ -184,8 +182,7 @@ pub struct VoxelArgs {
 
     /// With --mode solid: the colour of voxels far from the surface, a CSS colour such as #C08040
     /// [default: the mean colour of the surface; of a tile, that in the tile].
-    #[arg(long, value_name = "COLOR", value_parser = parse_interior)]
-    #[arg(help_heading = "Colours")]
+    #[arg(long, value_name = "COLOR", value_parser = parse_interior, help_heading = "Colours")]
     pub interior_color: Option<Rgba>,
 
     /// How textures are read where their texels are larger than voxels [default: auto].
@@ -194,20 +191,17 @@ pub struct VoxelArgs {
     pub filter: Option<FilterChoice>,
 
     /// With --mode solid: add the voxels that the surface touches.
-    #[arg(long = "include-surface", visible_alias = "shell")]
-    #[arg(help_heading = "Voxels")]
+    #[arg(long = "include-surface", visible_alias = "shell", help_heading = "Voxels")]
     pub include_surface: bool,
 
     /// Keep voxels in which the whole surface is transparent (cut out by a texture, or of opacity
     /// 0).
-    #[arg(long)]
-    #[arg(help_heading = "Colours")]
+    #[arg(long, help_heading = "Colours")]
     pub keep_transparent: bool,
 
     /// Read only files beside the mesh and below: a material, image or buffer elsewhere counts as
     /// missing. For meshes from strangers.
-    #[arg(long)]
-    #[arg(help_heading = "Computing")]
+    #[arg(long, help_heading = "Computing")]
     pub confine: bool,
 }
 
@@ -221,13 +215,11 @@ pub struct TransformArgs {
 
     /// Rotate the mesh about an axis by an angle in degrees, counter-clockwise as seen from the
     /// axis's tip, such as x:90. May be repeated: rotations apply in the order given.
-    #[arg(long, value_name = "AXIS:DEGREES")]
-    #[arg(help_heading = "Size and place")]
+    #[arg(long, value_name = "AXIS:DEGREES", help_heading = "Size and place")]
     pub rotate: Vec<Rotation>,
 
     /// Move the centre of the mesh's bounding box to the origin, after scaling and rotation.
-    #[arg(long)]
-    #[arg(help_heading = "Size and place")]
+    #[arg(long, help_heading = "Size and place")]
     pub center: bool,
 }
 
@@ -236,19 +228,16 @@ pub struct TransformArgs {
 pub struct PaletteArgs {
     /// Palette of a .vox file: the colours of the pixels of an image, at most 255
     /// [default: those of the voxels; more than 255 are quantized to 255].
-    #[arg(long, value_name = "IMAGE")]
-    #[arg(help_heading = "Colours")]
+    #[arg(long, value_name = "IMAGE", help_heading = "Colours")]
     pub palette: Option<PathBuf>,
 
     /// Blocks to choose from in .schem and .litematic: a text file with a block and its CSS colour
     /// on each line, such as `oak_planks #a2834f`; at most 255 [default: 161 full blocks].
-    #[arg(long, value_name = "FILE")]
-    #[arg(help_heading = "Colours")]
+    #[arg(long, value_name = "FILE", help_heading = "Colours")]
     pub blocks: Option<PathBuf>,
 
     /// Dither: approximate colours that are not in the palette by mixing those that are.
-    #[arg(long)]
-    #[arg(help_heading = "Colours")]
+    #[arg(long, help_heading = "Colours")]
     pub dither: bool,
 
     /// Write the simplest form of a format, for programs that read no other: .schem of version 2;
@@ -262,8 +251,7 @@ pub struct PaletteArgs {
 pub struct ComputeArgs {
     /// Where to compute. All backends give the same bits.
     #[arg(long, value_name = "BACKEND", default_value = "auto", ignore_case = true)]
-    #[arg(value_parser = names::backend())]
-    #[arg(help_heading = "Computing")]
+    #[arg(value_parser = names::backend(), help_heading = "Computing")]
     pub backend: BackendChoice,
 
     /// GPU adapter to use: any part of a name that `voxelize adapters` shows.
@@ -279,14 +267,12 @@ pub struct ComputeArgs {
 
     /// CPU threads, at most 1024 [default: one per core].
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    #[arg(value_parser = parse_in::<u16, 1, 1024>)]
-    #[arg(help_heading = "Computing")]
+    #[arg(value_parser = parse_in::<u16, 1, 1024>, help_heading = "Computing")]
     pub threads: Option<u16>,
 
     /// Memory limit of the program, without GPU memory, such as 512MiB or 4GB; a step that may need
     /// more is refused [default: nine tenths of what is available].
-    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
-    #[arg(allow_hyphen_values = true)]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, allow_hyphen_values = true)]
     #[arg(help_heading = "Computing")]
     pub memory: Option<ByteSize>,
 }
@@ -315,8 +301,7 @@ pub struct Input {
 pub struct ReadArgs {
     /// Memory limit for reading a grid, such as 512MiB or 4GB; a file that may need more is refused
     /// [default: 2 GiB for each MB of the file].
-    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
-    #[arg(allow_hyphen_values = true)]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, allow_hyphen_values = true)]
     pub memory: Option<ByteSize>,
 }
 

@@ -67,47 +67,40 @@ pub struct RenderArgs {
 
     /// Frames per second of an animation, 1 to 1000; of a .gif 1 to 50 [default: one orbit in four
     /// seconds].
-    #[arg(long, value_name = "N", requires = "turntable")]
-    #[arg(value_parser = parse_in::<u16, 1, 1000>)]
+    #[arg(long, value_name = "N", requires = "turntable", value_parser = parse_in::<u16, 1, 1000>)]
     #[arg(help_heading = PICTURE)]
     pub fps: Option<u16>,
 
     /// From where the voxels are seen.
     #[arg(long, value_name = "VIEW", default_value = "three-quarter", ignore_case = true)]
-    #[arg(value_parser = names::view())]
-    #[arg(help_heading = CAMERA)]
+    #[arg(value_parser = names::view(), help_heading = CAMERA)]
     pub view: View,
 
     /// Direction to the camera: degrees about the up axis, from the front (0) to the right (90)
     /// [default: that of the view].
-    #[arg(long, value_name = "DEGREES", allow_negative_numbers = true)]
-    #[arg(value_parser = parse_number)]
+    #[arg(long, value_name = "DEGREES", allow_negative_numbers = true, value_parser = parse_number)]
     #[arg(help_heading = CAMERA)]
     pub azimuth: Option<f64>,
 
     /// Direction to the camera: degrees above the horizon, -90 to 90 [default: that of the view].
-    #[arg(long, value_name = "DEGREES", allow_negative_numbers = true)]
-    #[arg(value_parser = parse_number)]
+    #[arg(long, value_name = "DEGREES", allow_negative_numbers = true, value_parser = parse_number)]
     #[arg(help_heading = CAMERA)]
     pub elevation: Option<f64>,
 
     /// Draw the voxels F times larger, about the middle of the picture, 0.01 to 100; at 1 all of
     /// them fit.
     #[arg(long, value_name = "F", default_value_t = 1.0, allow_negative_numbers = true)]
-    #[arg(value_parser = parse_number)]
-    #[arg(help_heading = CAMERA)]
+    #[arg(value_parser = parse_number, help_heading = CAMERA)]
     pub zoom: f64,
 
     /// Direction to the sun, in degrees as --azimuth and --elevation; the elevation is 0 to 90. The
     /// sun does not move with the view [default: to the left of the camera and above it].
     #[arg(long, value_name = "AZIMUTH,ELEVATION", value_parser = parse_light)]
-    #[arg(allow_hyphen_values = true)]
-    #[arg(help_heading = CAMERA)]
+    #[arg(allow_hyphen_values = true, help_heading = CAMERA)]
     pub light: Option<[f64; 2]>,
 
     /// Draw no edges of voxels.
-    #[arg(long)]
-    #[arg(help_heading = PICTURE)]
+    #[arg(long, help_heading = PICTURE)]
     pub no_edges: bool,
 
     /// How the picture is projected [default: perspective in view three-quarter, else
@@ -123,26 +116,22 @@ pub struct RenderArgs {
 
     /// What is behind the voxels: gradient, transparent or a colour such as #C08040.
     #[arg(long, value_name = "BACKGROUND", default_value = "gradient")]
-    #[arg(value_parser = parse_background)]
-    #[arg(help_heading = PICTURE)]
+    #[arg(value_parser = parse_background, help_heading = PICTURE)]
     pub background: Background,
 
     /// Supersampling: N x N rays for each pixel, N from 1 to 16.
     #[arg(long, value_name = "N", default_value_t = 3)]
-    #[arg(value_parser = parse_in::<u32, 1, MAX_SAMPLES>)]
-    #[arg(help_heading = PICTURE)]
+    #[arg(value_parser = parse_in::<u32, 1, MAX_SAMPLES>, help_heading = PICTURE)]
     pub samples: u32,
 
     /// The axis that points up [default: what the grid's file says, else y].
     #[arg(long, value_name = "AXIS", ignore_case = true, allow_hyphen_values = true)]
-    #[arg(value_parser = names::up())]
-    #[arg(help_heading = CAMERA)]
+    #[arg(value_parser = names::up(), help_heading = CAMERA)]
     pub up: Option<Up>,
 
     /// Where to draw. All backends draw the same picture, to the bit [default: cpu, or the GPU that
     /// --adapter names].
-    #[arg(long, value_name = "BACKEND", ignore_case = true)]
-    #[arg(value_parser = names::render_backend())]
+    #[arg(long, value_name = "BACKEND", ignore_case = true, value_parser = names::render_backend())]
     #[arg(help_heading = COMPUTING)]
     pub backend: Option<BackendChoice>,
 
@@ -153,8 +142,7 @@ pub struct RenderArgs {
 
     /// CPU threads, at most 1024 [default: one per core].
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    #[arg(value_parser = parse_in::<u16, 1, 1024>)]
-    #[arg(help_heading = COMPUTING)]
+    #[arg(value_parser = parse_in::<u16, 1, 1024>, help_heading = COMPUTING)]
     pub threads: Option<u16>,
 
     #[command(flatten)]

@@ -45,26 +45,22 @@ pub struct Job {
     ///
     /// 1 to 65536, with --tile to 1048576.
     #[arg(short, long, alias = "resolution", value_name = "N", allow_negative_numbers = true)]
-    #[arg(value_parser = parse_res)]
-    #[arg(help_heading = "Size and place")]
+    #[arg(value_parser = parse_res, help_heading = "Size and place")]
     pub res: Option<u32>,
 
     /// Voxels along the up axis: N high.
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_res)]
-    #[arg(conflicts_with_all = ["cube", "dims"])]
-    #[arg(help_heading = "Size and place")]
+    #[arg(conflicts_with_all = ["cube", "dims"], help_heading = "Size and place")]
     pub height: Option<u32>,
 
     /// Voxels along x: N wide.
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_res)]
-    #[arg(conflicts_with_all = ["cube", "dims"])]
-    #[arg(help_heading = "Size and place")]
+    #[arg(conflicts_with_all = ["cube", "dims"], help_heading = "Size and place")]
     pub width: Option<u32>,
 
     /// Voxels along the other horizontal axis: N long.
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_res)]
-    #[arg(conflicts_with_all = ["cube", "dims"])]
-    #[arg(help_heading = "Size and place")]
+    #[arg(conflicts_with_all = ["cube", "dims"], help_heading = "Size and place")]
     pub length: Option<u32>,
 
     /// Edge length of a voxel, in mesh units.
@@ -81,21 +77,18 @@ pub struct Job {
 
     /// Make a grid of X x Y x Z voxels, with the mesh centred and not distorted, as --cube does.
     #[arg(long, value_name = "X,Y,Z", conflicts_with_all = ["bounds", "pad"])]
-    #[arg(value_parser = parse_dims, allow_hyphen_values = true)]
-    #[arg(help_heading = "Size and place")]
+    #[arg(value_parser = parse_dims, allow_hyphen_values = true, help_heading = "Size and place")]
     pub dims: Option<[u32; 3]>,
 
     /// Box to voxelize, in mesh units [default: the mesh's bounding box].
     #[arg(long, value_name = "X0,Y0,Z0,X1,Y1,Z1", value_parser = parse_bounds)]
-    #[arg(allow_hyphen_values = true)]
-    #[arg(help_heading = "Size and place")]
+    #[arg(allow_hyphen_values = true, help_heading = "Size and place")]
     pub bounds: Option<Bounds>,
 
     /// Layers of voxels to add on all six sides. In the innermost one, the voxels that the mesh
     /// touches are occupied.
     #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
-    #[arg(value_parser = parse_count)]
-    #[arg(help_heading = "Size and place")]
+    #[arg(value_parser = parse_count, help_heading = "Size and place")]
     pub pad: u32,
 
     /// Compute signed distances instead of occupancy, in a narrow band: for each voxel whose centre
@@ -110,21 +103,18 @@ pub struct Job {
     /// With --mode solid or --distance: if the fill is doubtful, write nothing and exit with 1. It
     /// is doubtful if holes are so large that more than 30 % of the solid is uncertain, for
     /// example; smaller ones are capped, and the summary says so.
-    #[arg(long)]
-    #[arg(help_heading = "Voxels", display_order = 1000)]
+    #[arg(long, help_heading = "Voxels", display_order = 1000)]
     pub strict: bool,
 
     /// With --strict: write a doubtful solid, but still exit with 1.
-    #[arg(long)]
-    #[arg(help_heading = "Voxels", display_order = 1001)]
+    #[arg(long, help_heading = "Voxels", display_order = 1001)]
     pub force: bool,
 
     /// The mesh's up axis.
     ///
     /// Formats with a fixed up axis (.vox, .glb, .schem, .litematic) are turned to it.
     #[arg(long, value_name = "AXIS", default_value = "y", ignore_case = true)]
-    #[arg(allow_hyphen_values = true, value_parser = names::up())]
-    #[arg(help_heading = "Size and place")]
+    #[arg(allow_hyphen_values = true, value_parser = names::up(), help_heading = "Size and place")]
     pub up: Up,
 
     /// Colours of the voxels: auto (those of the mesh), none, or one such as red.
@@ -132,8 +122,7 @@ pub struct Job {
     /// In formats that hold colours: auto takes those of the mesh, none ignores them, and a CSS
     /// colour such as #C08040, #fff or red is used for all voxels.
     #[arg(long, alias = "colour", value_name = "COLOR", default_value = "auto")]
-    #[arg(value_parser = parse_color)]
-    #[arg(help_heading = "Colours")]
+    #[arg(value_parser = parse_color, help_heading = "Colours")]
     pub color: ColorSource,
 
     /// What each voxel holds of the surface, in .npz and .vti: the mean normal, the triangle with the
@@ -151,28 +140,24 @@ pub struct Job {
     pub preview: Option<PathBuf>,
 
     /// Compute on both the CPU and the GPU; if any voxel differs, write nothing and exit with 1.
-    #[arg(long = "compare-backends", visible_alias = "check")]
-    #[arg(help_heading = "Computing")]
+    #[arg(long = "compare-backends", visible_alias = "check", help_heading = "Computing")]
     pub check: bool,
 
     /// With a folder: also take the meshes in the folders below it.
     ///
     /// -o gets the same folders. Links to folders are not followed.
-    #[arg(long)]
-    #[arg(help_heading = "Many meshes")]
+    #[arg(long, help_heading = "Many meshes")]
     pub recursive: bool,
 
     /// Process only part I of N of the meshes, counted from 1. Parts have about the same work,
     /// estimated by the sizes of the files: all N runs must find the same meshes.
-    #[arg(long, value_name = "I/N", value_parser = Shard::parse)]
-    #[arg(help_heading = "Many meshes")]
+    #[arg(long, value_name = "I/N", value_parser = Shard::parse, help_heading = "Many meshes")]
     pub shard: Option<Shard>,
 
     /// Make only tile I of N of the grid, such as 3/8, or of X by Y by Z tiles, such as 3/2x2x2;
     /// counted from 1, x fastest. Tiles are whole bricks of 8 voxels. `voxelize join` puts them
     /// together.
-    #[arg(long, value_name = "I/N")]
-    #[arg(help_heading = "Size and place")]
+    #[arg(long, value_name = "I/N", help_heading = "Size and place")]
     pub tile: Option<Tile>,
 
     /// Place the mesh on the lattice of another run: a file with what its --json printed.
@@ -184,16 +169,14 @@ pub struct Job {
     /// Skip meshes whose output exists, if a run with --resume made it with the same options from
     /// files of the same content: give it in the first run too. The records for this are kept in a
     /// folder .voxelize beside the output.
-    #[arg(long, requires = "output", conflicts_with = "check")]
-    #[arg(help_heading = "Many meshes")]
+    #[arg(long, requires = "output", conflicts_with = "check", help_heading = "Many meshes")]
     pub resume: bool,
 
     /// Maximum time for each mesh. A mesh that takes longer fails; the others go on. Three steps
     /// are not interrupted: waiting for a disk or a pipe, parsing the file, with the material
     /// files, images and buffers that it names, and preparing the output.
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
-    #[arg(allow_negative_numbers = true)]
-    #[arg(help_heading = "Many meshes")]
+    #[arg(allow_negative_numbers = true, help_heading = "Many meshes")]
     pub time_limit: Option<Duration>,
 
     /// Print one JSON object to standard output.

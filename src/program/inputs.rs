@@ -13,13 +13,29 @@ use tempfile::TempDir;
 use trivox::formats::{GridFormat, is_mesh};
 
 use crate::cli::{self, Cli, Command};
-use crate::plan::Task;
 use crate::text::shown;
 
 /// The name of standard input in messages.
 const STDIN: &str = "standard input";
 /// The prefix of a list.
 const LIST: &str = "@";
+
+/// One mesh to voxelize.
+#[derive(Debug, Clone)]
+pub struct Task {
+    pub mesh: PathBuf,
+    /// The mesh's folder, relative to the folder that was named; empty if it lies there or was named
+    /// itself.
+    pub below: PathBuf,
+    /// The output file, if any.
+    pub target: Option<PathBuf>,
+}
+
+impl From<PathBuf> for Task {
+    fn from(mesh: PathBuf) -> Self {
+        Self { mesh, below: PathBuf::new(), target: None }
+    }
+}
 
 /// The meshes that `args` name, and whether one of them stands for several.
 pub fn meshes(args: &[PathBuf], recursive: bool) -> Result<(Vec<Task>, bool)> {

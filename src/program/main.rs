@@ -29,13 +29,13 @@ use crate::cli::{Cli, Command};
 use crate::commands::{
     adapters, convert, diff, formats, info, join, manual, render, slice, verify, voxelize,
 };
-use crate::console::{ErrorReport, StdoutClosed, print_json, stdout_error};
-use crate::tips::with_tip;
+use crate::console::{ErrorReport, StdoutClosed, stdout_error};
+use crate::tips::refuse;
 
 fn main() -> ExitCode {
     let (status, is_json) = match Cli::of_process() {
         Ok((cli, is_json)) => (signals::handle(is_json).and_then(|()| run(cli)), is_json),
-        Err(error) if error.use_stderr() => refuse(&with_tip(error)),
+        Err(error) if error.use_stderr() => refuse(error),
         // Help or the version, which was asked for.
         Err(text) => (print_text(&text), false),
     };
@@ -49,34 +49,10 @@ fn main() -> ExitCode {
     }
 }
 
-/// Prints a usage error, and exits.
-fn refuse(error: &clap::Error) -> ! {
-    // The arguments could not be parsed: look for the option in them.
-    if std::env::args_os().any(|arg| arg == "--json") {
-        let error = one_line(&error.to_string());
-        _ = print_json(&ErrorReport { error, code: "usage" });
-    }
-    error.exit()
-}
-
 /// Prints clap's text for standard output.
 fn print_text(text: &clap::Error) -> Result<ExitStatus> {
     text.print().and_then(|()| io::stdout().flush()).map_err(stdout_error)?;
     Ok(ExitStatus::Done)
-}
-
-/// The message of a usage error, with its tips and without the usage, on one line.
-fn one_line(text: &str) -> String {
-    let text = text.strip_prefix("error: ").unwrap_or(text);
-    let lines = text.lines().map(str::trim);
-    let is_usage =
-        |line: &&str| line.starts_with("Usage:") || line.starts_with("For more information");
-    let lines = lines.take_while(|line| !is_usage(line)).filter(|line| !line.is_empty());
-    lines.fold(String::new(), |said, line| match said.chars().last() {
-        None => line.to_owned(),
-        Some(':') => format!("{said} {line}"),
-        Some(_) => format!("{said}; {line}"),
-    })
 }
 
 fn run(mut cli: Cli) -> Result<ExitStatus> {

@@ -12,7 +12,7 @@ use trivox::{BackendError, ColorSource, PlacedMesh, VoxelizeError, Voxelizer};
 
 use crate::cli::Job;
 use crate::console::{CodedError, ErrorReport};
-use crate::plan::Task;
+use crate::inputs::Task;
 
 /// Bytes reserved for what has no limit of its own: stacks of threads, the process itself.
 const RESERVE: u64 = 32 << 20;

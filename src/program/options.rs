@@ -65,6 +65,22 @@ impl Job {
         self.strict && voxels.fill_report.as_ref().is_some_and(FillReport::is_doubtful)
     }
 
+    /// All options on which voxels and their file depend, with what was read from the files that
+    /// they name, as a pipe can be read once: the lattice, the palette and the blocks.
+    pub fn determining(&self, lattice: Option<&Lattice>, write: &WriteOptions) -> String {
+        let Self { format, up, strict, color, attributes, distance, tile, voxels, .. } = self;
+        let VoxelArgs { keep_transparent: keep, interior_color: interior, confine, filter, .. } =
+            voxels;
+        let (mode, place, transform) = (voxels.mode(), self.place_options(), self.transform());
+        // A palette and blocks are long.
+        let write = blake3::hash(format!("{write:?}").as_bytes()).to_hex();
+        format!(
+            "{place:?}, {transform:?}, {mode:?}, strict {strict}, {up:?} up, {format:?}, \
+             {color:?}, keep {keep}, write {write}, {distance:?}, tile {tile:?} of {lattice:?}, \
+             interior {interior:?}, confined {confine}, {attributes:?}, {filter:?}"
+        )
+    }
+
     /// The transformation of meshes.
     pub fn transform(&self) -> Transform {
         let dims = self.dims.or(self.cube.map(|n| [n; 3]));

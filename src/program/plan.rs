@@ -1,39 +1,20 @@
 //! The plan of a run, made before it starts: the meshes, their outputs, and what they share.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Result, bail};
-use clap::CommandFactory;
 use trivox::Lattice;
-use trivox::formats::{GridFormat, WriteOptions, is_mesh};
+use trivox::formats::WriteOptions;
 
-use crate::cli::{Cli, Job};
+use crate::cli::Job;
 use crate::console::print_warnings;
-use crate::inputs::{self, is_read_grid};
+use crate::inputs::{self, Task};
 use crate::memory::Memory;
 use crate::options::DEFAULT_RES;
-use crate::resume;
-use crate::text::shown;
+use crate::tips::refuse_likely_mistakes;
 use crate::write::destination::{self, Outputs};
 use crate::write::sink::Inputs;
-
-/// One mesh to voxelize.
-#[derive(Debug, Clone)]
-pub struct Task {
-    pub mesh: PathBuf,
-    /// The mesh's folder, relative to the folder that was named; empty if it lies there or was named
-    /// itself.
-    pub below: PathBuf,
-    /// The output file, if any.
-    pub target: Option<PathBuf>,
-}
-
-impl From<PathBuf> for Task {
-    fn from(mesh: PathBuf) -> Self {
-        Self { mesh, below: PathBuf::new(), target: None }
-    }
-}
 
 /// A run, before it starts.
 pub struct Plan<'a> {
@@ -79,7 +60,7 @@ impl<'a> Plan<'a> {
         print_warnings(&left_out, job.quiet);
         let memory = Memory::new(job.compute.memory).shared_by(&tasks, job);
         let write_options = job.palette.write_options()?;
-        let resume = job.resume.then(|| resume::options(job, lattice, &write_options));
+        let resume = job.resume.then(|| job.determining(lattice, &write_options));
         let lists = job.meshes.iter().filter_map(|arg| inputs::list(arg).map(Path::new));
         let inputs = Inputs::new(job.palette.files().chain(job.lattice.as_deref()).chain(lists));
         Ok(Self { job, tasks, named, several, outputs, inputs, write_options, resume, memory })
@@ -92,52 +73,4 @@ fn work(mesh: &Path, job: &Job) -> u64 {
     let bytes = fs::metadata(mesh).map_or(0, |file| file.len());
     let res = u64::from(job.expected_res().unwrap_or(DEFAULT_RES));
     bytes + (128 << 10) + 14 * res * res
-}
-
-/// Other words for commands.
-const SYNONYMS: [(&str, &str); 5] = [
-    ("compare", "diff"),
-    ("draw", "render"),
-    ("help", "help"),
-    ("stats", "info"),
-    ("version", "--version"),
-];
-
-/// Refuses a mistyped command, a grid in place of a mesh, and an output or a resolution without its
-/// option.
-fn refuse_likely_mistakes(job: &Job) -> Result<()> {
-    let [first, others @ ..] = &job.meshes[..] else { return Ok(()) };
-    let word = first.to_str().filter(|word| !word.contains(['.', '/', '\\', '@', '*']));
-    if let Some(word) = word.filter(|_| !first.exists()) {
-        let cli = Cli::command();
-        let commands =
-            cli.get_subcommands().map(|command| (command.get_name(), command.get_name()));
-        let alike = |(name, _): &(&str, &str)| strsim::damerau_levenshtein(name, word);
-        let nearest = commands.chain(SYNONYMS).min_by_key(alike).filter(|one| alike(one) <= 2);
-        let hint = match nearest {
-            Some((_, typed)) => format!("did you mean `voxelize {typed}`?"),
-            None => "see `voxelize --help`".to_owned(),
-        };
-        bail!("{word}: is neither a command nor a file: {hint}");
-    }
-    if let Some(last) = others.last().filter(|last| !last.exists()) {
-        let name = shown(last);
-        let is_written = GridFormat::of_path(last).is_ok_and(|format| format.spec().is_written());
-        // A possible mesh fails alone, and does not stop the others.
-        if is_written && !is_mesh(last) && job.output.is_none() {
-            bail!("{name}: there is no such file: did you mean -o {name}?");
-        }
-        if last.to_str().is_some_and(|word| word.parse::<u32>().is_ok()) {
-            bail!("{name}: there is no such file: did you mean --res {name}?");
-        }
-    }
-    let is_grid = |path: &&PathBuf| !is_mesh(path) && is_read_grid(path) && path.is_file();
-    match job.meshes.iter().find(is_grid) {
-        Some(grid) => bail!(
-            "{}: is a grid of voxels, and not a mesh: use `voxelize convert` to write it in \
-             another format, `voxelize render` to draw it",
-            shown(grid)
-        ),
-        None => Ok(()),
-    }
 }

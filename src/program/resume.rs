@@ -11,13 +11,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
-use trivox::Lattice;
 use trivox::formats::temporary::{folder_of, sweep_once};
-use trivox::formats::{Sidecar, WriteOptions, replace_file};
+use trivox::formats::{Sidecar, replace_file};
 
-use crate::cli::{Job, VoxelArgs};
 use crate::grids::Contents;
-use crate::plan::Task;
+use crate::inputs::Task;
 use crate::summary::Skipped;
 use crate::text::shown;
 use crate::write::sink::Names;
@@ -47,22 +45,6 @@ pub struct Origin {
     /// The format of the file.
     extension: Option<String>,
     options: String,
-}
-
-/// All options of `job` on which voxels and their file depend, with what was read from the files
-/// that they name, as a pipe can be read once: the lattice, the palette and the blocks.
-pub fn options(job: &Job, lattice: Option<&Lattice>, write: &WriteOptions) -> String {
-    let Job { format, up, strict, color, attributes, distance, tile, voxels, .. } = job;
-    let VoxelArgs { keep_transparent: keep, interior_color: interior, confine, filter, .. } =
-        voxels;
-    let (mode, place, transform) = (voxels.mode(), job.place_options(), job.transform());
-    // A palette and blocks are long.
-    let write = blake3::hash(format!("{write:?}").as_bytes()).to_hex();
-    format!(
-        "{place:?}, {transform:?}, {mode:?}, strict {strict}, {up:?} up, {format:?}, {color:?}, \
-         keep {keep}, write {write}, {distance:?}, tile {tile:?} of {lattice:?}, interior \
-         {interior:?}, confined {confine}, {attributes:?}, {filter:?}"
-    )
 }
 
 impl Origin {

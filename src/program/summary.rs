@@ -16,8 +16,9 @@ use trivox::{ColorSource, PlacedMesh, Up, Voxelized, Window};
 use crate::check::Check;
 use crate::console::ErrorReport;
 use crate::grids::{Contents, block_lines, fill_lines};
+use crate::inputs::Task;
 use crate::options::DEFAULT_RES;
-use crate::plan::{Plan, Task};
+use crate::plan::Plan;
 use crate::text::{
     counted, duration, escaped, grouped, path_text, sentences, short, significant, sized,
 };

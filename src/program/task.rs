@@ -11,8 +11,9 @@ use trivox::{ColorSource, DistanceField, PlacedMesh, Progress, VoxelGrid, Voxeli
 use crate::check::Check;
 use crate::cli::Job;
 use crate::grids::Contents;
+use crate::inputs::Task;
 use crate::memory::sufficient;
-use crate::plan::{Plan, Task};
+use crate::plan::Plan;
 use crate::resume::{self, Origin};
 use crate::summary::{MeshSummary, Outcome, milliseconds, timed};
 use crate::text::shown;

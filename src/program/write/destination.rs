@@ -13,7 +13,7 @@ use trivox::formats::temporary::{TemporaryFile, behind_links, folder_of};
 use trivox::formats::{GridFormat, WriteError};
 
 use crate::cli::Job;
-use crate::plan::Task;
+use crate::inputs::Task;
 use crate::text::shown;
 
 /// The parts of the name of a tile's file, before the extension.

@@ -11,7 +11,7 @@ use crate::grid::VoxelGrid;
 use crate::lattice::{Lattice, PlacedMesh};
 use crate::solid::distance::{DistanceField, NOT_IN_TILES, band, check_width, field_of};
 use crate::solid::mode::Mode;
-use crate::solid::{FillReport, Solid};
+use crate::solid::{Fill, FillReport, Solid};
 
 /// The distances around the surface of a mesh.
 #[derive(Debug, Clone)]
@@ -73,7 +73,19 @@ impl Voxelizer {
         source: impl Into<MeshSource<'a>>,
         width: f32,
     ) -> Result<Distances, VoxelizeError> {
-        let voxelizer = self.for_distances(width)?;
+        check_width(width)?;
+        if self.tile.is_some() {
+            return Err(NOT_IN_TILES.into());
+        }
+        let fill = match self.mode {
+            Mode::Solid(solid) => solid.fill,
+            _ => Fill::default(),
+        };
+        let solid = Mode::Solid(Solid { fill, include_surface: false });
+        let mut voxelizer = self.clone().mode(solid).color(ColorSource::None);
+        if self.place.bounds.is_none() && self.place.dims.is_none() {
+            voxelizer.place.pad = self.place.pad.max(width.ceil() as u32);
+        }
         let placed = voxelizer.place(source)?;
         let voxelized = voxelizer.voxelize(&placed.mesh)?.after(&placed);
         let Voxelized { grid, lattice, triangles, fill_report, backend, .. } = voxelized;
@@ -125,22 +137,5 @@ impl Voxelizer {
         let failure = chosen.warning.map(Warning::Backend);
         let warnings = failure.into_iter().chain(of_distances).collect();
         Ok(Measured { field, backend: chosen.used, warnings, time })
-    }
-
-    fn for_distances(&self, width: f32) -> Result<Self, BackendError> {
-        check_width(width)?;
-        if self.tile.is_some() {
-            return Err(NOT_IN_TILES);
-        }
-        let mut voxelizer = self.clone().color(ColorSource::None);
-        let fill = match self.mode {
-            Mode::Solid(solid) => solid.fill,
-            _ => Default::default(),
-        };
-        voxelizer.mode = Mode::Solid(Solid { fill, include_surface: false });
-        if voxelizer.place.bounds.is_none() && voxelizer.place.dims.is_none() {
-            voxelizer.place.pad = voxelizer.place.pad.max(width.ceil() as u32);
-        }
-        Ok(voxelizer)
     }
 }

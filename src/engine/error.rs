@@ -40,7 +40,7 @@ pub enum VoxelizeError {
     Place(#[from] PlaceError),
     /// The mesh cannot be placed to verify a grid.
     #[error(transparent)]
-    Verify(VerifyError),
+    Verify(#[from] VerifyError),
     /// The voxels cannot be computed.
     #[error(transparent)]
     Backend(#[from] BackendError),
@@ -54,15 +54,6 @@ impl ErrorCode for VoxelizeError {
             Self::Place(error) => error.code(),
             Self::Verify(error) => error.code(),
             Self::Backend(error) => error.code(),
-        }
-    }
-}
-
-impl From<VerifyError> for VoxelizeError {
-    fn from(error: VerifyError) -> Self {
-        match error {
-            VerifyError::Backend(error) => Self::Backend(error),
-            error @ (VerifyError::Place { .. } | VerifyError::Pad { .. }) => Self::Verify(error),
         }
     }
 }

@@ -51,7 +51,7 @@ impl Voxelizer {
                 // Bytes are not copied.
                 1 => run(&shares.whole.for_mesh(), source),
                 _ => shares.run(
-                    |voxelizer| run(&voxelizer.for_mesh(), source.again()),
+                    |voxelizer| run(&voxelizer.for_mesh(), source.clone()),
                     VoxelizeError::is_memory,
                 ),
             };

@@ -40,19 +40,6 @@ pub enum MeshSource<'a> {
     Mesh(Cow<'a, Mesh>),
 }
 
-impl MeshSource<'_> {
-    /// The same source for another use.
-    pub(super) fn again(&self) -> MeshSource<'_> {
-        match self {
-            Self::File(path) => path.as_ref().into(),
-            Self::Mesh(mesh) => mesh.as_ref().into(),
-            Self::Bytes { bytes, spec, sidecars } => {
-                MeshSource::Bytes { bytes: (&**bytes).into(), spec, sidecars: sidecars.clone() }
-            }
-        }
-    }
-}
-
 impl fmt::Debug for MeshSource<'_> {
     /// Without the contents.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -37,12 +37,10 @@ impl Check {
     pub fn of_measured(
         voxelizer: &Voxelizer,
         mesh: &PlacedMesh,
-        measured: &Measured,
+        Measured { field, backend, .. }: &Measured,
     ) -> Result<Self> {
-        let Measured { field, backend, .. } = measured;
-        let (inside, width) = (field.inside().clone(), field.width());
         let voxelizer = voxelizer.on_other_backend(backend);
-        let again = voxelizer.measure(mesh, inside, width, backend);
+        let again = voxelizer.measure(mesh, field.inside().clone(), field.width(), backend);
         let again = again.context("--compare-backends")?;
         let backends = [backend, &again.backend].map(ToString::to_string);
         Ok(Self::of_distances(field, &again.field, backends))

@@ -2,7 +2,7 @@
 
 use std::io::IsTerminal;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -119,7 +119,6 @@ impl Progress for TerminalProgress {
 #[derive(Debug)]
 struct Bar {
     bar: ProgressBar,
-    is_drawn: AtomicBool,
     /// Lines in a log.
     lines: AtomicU32,
 }
@@ -136,7 +135,7 @@ impl Bar {
             bar.set_style(style.progress_chars("=> "));
         }
         bar.set_prefix(step.to_owned());
-        Self { bar, is_drawn: AtomicBool::new(false), lines: AtomicU32::new(0) }
+        Self { bar, lines: AtomicU32::new(0) }
     }
 
     /// Draws it on the terminal, once its step takes long.
@@ -144,7 +143,7 @@ impl Bar {
         if self.bar.elapsed() < DELAY {
             return;
         }
-        if !self.is_drawn.swap(true, Ordering::Relaxed) {
+        if self.bar.is_hidden() {
             self.bar.set_draw_target(ProgressDrawTarget::stderr());
         }
         self.bar.tick();

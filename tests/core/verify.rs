@@ -3,6 +3,7 @@
 use crate::common::prelude::*;
 use crate::common::shapes::cuboid;
 use crate::common::solids::{self};
+use trivox::VoxelizeError;
 use trivox::engine::verify::{
     Alignment, Fault, KnownPlacement, PlacementSource, Verdict, VerifyError, VerifyOptions, verify,
 };
@@ -396,10 +397,11 @@ fn impossible_placements_are_errors_that_say_whose() {
     assert!(error.to_string().contains("where the grid's file says"), "{error}");
     options.placement.pad = Some(12);
     let error = verify(&mesh, &grid, &options, &mut exactly(Mode::Surface)).unwrap_err();
+    let VoxelizeError::Verify(error) = error else { panic!("{error}") };
     assert_eq!(error, VerifyError::Pad { pad: 12, voxels: 24 });
     options.placement.sizing = Some(Sizing::Resolution(0));
     let error = verify(&mesh, &grid, &options, &mut exactly(Mode::Surface)).unwrap_err();
-    let VerifyError::Place { error, by } = error else { panic!("{error}") };
+    let VoxelizeError::Verify(VerifyError::Place { error, by }) = error else { panic!("{error}") };
     assert_eq!((error, by), (PlaceError::Resolution(0), PlacementSource::Options));
     let point = mesh_of(&[[[1.0; 3]; 3]]);
     let error =
@@ -413,5 +415,6 @@ fn a_backend_that_fails_is_an_error() {
     let mut fail = |_: &PlacedMesh| Err(failure.clone());
     let mesh = crooked();
     let error = verify(&mesh, &at_resolution(&mesh, 9), &VerifyOptions::default(), &mut fail);
-    assert_eq!(error.unwrap_err(), VerifyError::Backend(failure));
+    let VoxelizeError::Backend(error) = error.unwrap_err() else { panic!("of the backend") };
+    assert_eq!(error, failure);
 }

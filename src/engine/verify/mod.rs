@@ -24,6 +24,7 @@ pub use slice::Slice;
 use crate::backend::BackendError;
 use crate::base::error_code::ErrorCode;
 use crate::base::names::named;
+use crate::engine::VoxelizeError;
 use crate::grid::GridError;
 use crate::grid::compare::{Comparison, compare, iou};
 use crate::grid::{Place, VoxelGrid};
@@ -70,7 +71,7 @@ impl VerifyOptions {
     }
 }
 
-/// An error of verifying a grid.
+/// The mesh of a grid cannot be placed.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum VerifyError {
@@ -94,17 +95,11 @@ pub enum VerifyError {
         /// Voxels of the grid along its longest axis.
         voxels: u32,
     },
-    /// The backend failed.
-    #[error(transparent)]
-    Backend(#[from] BackendError),
 }
 
 impl ErrorCode for VerifyError {
     fn code(&self) -> &'static str {
-        match self {
-            Self::Place { .. } | Self::Pad { .. } => "place.verify",
-            Self::Backend(error) => error.code(),
-        }
+        "place.verify"
     }
 }
 
@@ -233,7 +228,7 @@ pub fn verify(
     grid: &VoxelGrid,
     options: &VerifyOptions,
     voxelize: &mut dyn FnMut(&PlacedMesh) -> Result<VoxelGrid, BackendError>,
-) -> Result<Verdict, VerifyError> {
+) -> Result<Verdict, VoxelizeError> {
     let mut best: Option<Verdict> = None;
     let mut refusal = None;
     for (source, place_options) in placement::placements(mesh, grid, &options.placement)? {
@@ -255,7 +250,7 @@ pub fn verify(
             break;
         }
     }
-    best.ok_or_else(|| refusal.expect("there is at least one placement"))
+    best.ok_or_else(|| refusal.expect("there is at least one placement").into())
 }
 
 /// The exact grid of one placement.

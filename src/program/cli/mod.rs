@@ -52,28 +52,15 @@ const EXAMPLES_FIRST: &str = "\
 {all-args}";
 
 /// The options that `-h` lists.
-const FIRST: [&str; 13] = [
-    "meshes",
-    "output",
-    "res",
-    "voxel_size",
-    "mode",
-    "up",
-    "color",
-    "preview",
-    "recursive",
-    "backend",
-    "json",
-    "quiet",
-    "verbose",
-];
+const FIRST: &str = "\
+    meshes output res voxel_size mode up color preview recursive backend json quiet verbose";
 
 /// The options that set the size of a voxel: one of them.
 const SIZES: [&str; 5] = ["res", "height", "width", "length", "voxel_size"];
 
 /// Leaves an argument that is not among `first` to `--help`.
-fn first_or_hidden(arg: Arg, first: &[&str]) -> Arg {
-    let is_first = first.contains(&arg.get_id().as_str());
+fn first_or_hidden(arg: Arg, first: &str) -> Arg {
+    let is_first = first.split(' ').any(|id| id == arg.get_id().as_str());
     arg.hide_short_help(!is_first)
 }
 
@@ -86,7 +73,7 @@ fn first_or_hidden(arg: Arg, first: &[&str]) -> Arg {
 #[derive(Debug, Parser)]
 #[command(name = "voxelize", version = long_version(), max_term_width = 100)]
 #[command(after_help = EXAMPLES, help_template = EXAMPLES_FIRST)]
-#[command(mut_args(|arg| first_or_hidden(arg, &FIRST)))]
+#[command(mut_args(|arg| first_or_hidden(arg, FIRST)))]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 #[command(arg_required_else_help = true)]
 #[command(group(ArgGroup::new("resolution").args(SIZES)))]

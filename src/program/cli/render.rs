@@ -1,7 +1,6 @@
 //! Arguments of `render`.
 
-use std::borrow::Cow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use bytesize::ByteSize;
 use clap::Args;
@@ -23,23 +22,11 @@ const PICTURE: &str = "Picture";
 const COMPUTING: &str = "Computing";
 
 /// The options that `-h` lists.
-const FIRST: [&str; 12] = [
-    "file",
-    "picture",
-    "output",
-    "turntable",
-    "view",
-    "azimuth",
-    "elevation",
-    "size",
-    "background",
-    "up",
-    "res",
-    "quiet",
-];
+const FIRST: &str = "\
+    file picture output turntable view azimuth elevation size background up res quiet";
 
 #[derive(Debug, Args)]
-#[command(mut_args(|arg| first_or_hidden(arg, &FIRST)))]
+#[command(mut_args(|arg| first_or_hidden(arg, FIRST)))]
 pub struct RenderArgs {
     /// A voxel grid or a mesh, in a format that is read (see `voxelize formats`); - is standard
     /// input.
@@ -176,15 +163,12 @@ pub struct RenderArgs {
 
 impl RenderArgs {
     /// The file to write; by default not NAME.png, which may be a texture of the mesh.
-    pub fn target(&self) -> Cow<'_, Path> {
-        let named = self.output.as_deref().or(self.picture.as_deref());
-        named.map_or_else(
-            || {
-                let mut name = self.file.file_stem().unwrap_or_default().to_owned();
-                name.push(".voxels.png");
-                PathBuf::from(name).into()
-            },
-            Cow::from,
-        )
+    pub fn target(&self) -> PathBuf {
+        let named = self.output.clone().or_else(|| self.picture.clone());
+        named.unwrap_or_else(|| {
+            let mut name = self.file.file_stem().unwrap_or_default().to_owned();
+            name.push(".voxels.png");
+            name.into()
+        })
     }
 }

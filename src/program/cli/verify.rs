@@ -11,23 +11,10 @@ use crate::cli::parse::{
 use crate::cli::{ComputeArgs, Input, ReportArgs, TransformArgs, VoxelArgs, first_or_hidden};
 
 /// The options that `-h` lists.
-const FIRST: [&str; 12] = [
-    "mesh",
-    "grid",
-    "res",
-    "voxel_size",
-    "bounds",
-    "pad",
-    "cube",
-    "mode",
-    "fill",
-    "scale",
-    "json",
-    "quiet",
-];
+const FIRST: &str = "mesh grid res voxel_size bounds pad cube mode fill scale json quiet";
 
 #[derive(Debug, Args)]
-#[command(mut_args(|arg| first_or_hidden(arg, &FIRST)))]
+#[command(mut_args(|arg| first_or_hidden(arg, FIRST)))]
 // Hidden, and refused with the reason: `verify` does not compare colours.
 #[command(mut_arg("interior_color", |argument| argument.hide(true)))]
 pub struct VerifyArgs {

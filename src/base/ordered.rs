@@ -80,8 +80,8 @@ impl Turn {
 
 impl<R: Send> Ordered<R> {
     /// Applies `work` to each of `inputs` on `workers` threads, which take at most `most_ahead`
-    /// inputs more than the caller has taken results. `spawn` starts a thread, which may belong to
-    /// a scope and not to a rayon pool: one that waits for a GPU must not hold up the pool in which
+    /// inputs more than the caller has taken results. `spawn` starts a thread of its own or of a
+    /// scope, but none of a rayon pool: one that waits for a GPU must not hold up the pool in which
     /// another computes.
     ///
     /// # Errors

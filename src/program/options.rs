@@ -10,12 +10,15 @@ use trivox::formats::{Blocks, GridFormat, WriteOptions};
 use trivox::lattice::transform::CenteredGrid;
 use trivox::solid::{Fill, FillReport, Solid};
 use trivox::surface::palette::Palette;
-use trivox::{Lattice, Mode, PlaceOptions, Sizing, Transform, Up, VoxelGrid, Voxelized, Voxelizer};
+use trivox::{
+    ColorSource, Lattice, Mode, PlaceOptions, Sizing, Transform, Up, VoxelGrid, Voxelized,
+    Voxelizer,
+};
 
 use crate::cli::parse::css_color;
 use crate::cli::{ComputeArgs, Job, PaletteArgs, TransformArgs, VoxelArgs};
 use crate::text::shown;
-use crate::write::sink::refuse_folder;
+use crate::write::sink::{refuse_folder, refuse_shared_stdout};
 
 /// The default resolution.
 pub const DEFAULT_RES: u32 = Sizing::DEFAULT_RESOLUTION;
@@ -79,6 +82,37 @@ impl Job {
              {color:?}, keep {keep}, write {write}, {distance:?}, tile {tile:?} of {lattice:?}, \
              interior {interior:?}, confined {confine}, {attributes:?}, {filter:?}"
         )
+    }
+
+    /// Refuses options without effect, and contradictory options.
+    pub fn refuse_contradictions(&self) -> Result<()> {
+        let voxels = &self.voxels;
+        self.compute.refuse_contradictions(voxels.mode(), self.check)?;
+        voxels.refuse_contradictions()?;
+        voxels.only_for_solids("--strict", self.strict)?;
+        for (option, is_given) in [
+            ("--interior-color", voxels.interior_color.is_some()),
+            ("--filter", voxels.filter.is_some()),
+        ] {
+            if self.distance.is_some() && is_given {
+                bail!("{option} is for voxels, but --distance writes distances: leave it out");
+            }
+        }
+        if self.color == ColorSource::None && voxels.filter.is_some() {
+            bail!("--filter is for textures, which --color none ignores: leave one of them out");
+        }
+        if self.force && !self.strict {
+            bail!(
+                "--force is for --strict, to write a doubtful solid: leave it out (files are \
+                 replaced without it)"
+            );
+        }
+        let Some(output) = &self.output else { return Ok(()) };
+        refuse_shared_stdout(self.json, output)?;
+        if self.resume && output.as_os_str() == "-" {
+            bail!("--resume looks for a file, but -o - is standard output: leave one of them out");
+        }
+        Ok(())
     }
 
     /// The transformation of meshes.

@@ -4,10 +4,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread::{self, Builder};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use trivox::base::ordered::Ordered;
 use trivox::solid::Solid;
-use trivox::{ColorSource, Lattice, Mode, NoProgress, Progress, Voxelizer};
+use trivox::{Lattice, Mode, NoProgress, Progress, Voxelizer};
 
 use crate::ExitStatus;
 use crate::cli::Job;
@@ -18,7 +18,6 @@ use crate::options::{read_lattice, start_threads};
 use crate::plan::Plan;
 use crate::progress::{Deadline, TerminalProgress};
 use crate::report::Report;
-use crate::write::sink::refuse_shared_stdout;
 
 /// Runs the job.
 pub fn run(mut job: Job) -> Result<ExitStatus> {
@@ -26,7 +25,7 @@ pub fn run(mut job: Job) -> Result<ExitStatus> {
         job.voxels.mode = Some(Mode::Solid(Solid::default()));
     }
     let job = &job;
-    refuse_contradictions(job)?;
+    job.refuse_contradictions()?;
     start_threads(job.compute.threads)?;
     let lattice = job.lattice.as_deref().map(read_lattice).transpose()?;
     let voxelizer = voxelizer(job, lattice);
@@ -105,40 +104,10 @@ fn voxelizer(job: &Job, lattice: Option<Lattice>) -> Voxelizer {
     voxelizer
 }
 
-/// Refuses options without effect, and contradictory options.
-fn refuse_contradictions(job: &Job) -> Result<()> {
-    let voxels = &job.voxels;
-    job.compute.refuse_contradictions(voxels.mode(), job.check)?;
-    voxels.refuse_contradictions()?;
-    voxels.only_for_solids("--strict", job.strict)?;
-    for (option, is_given) in [
-        ("--interior-color", voxels.interior_color.is_some()),
-        ("--filter", voxels.filter.is_some()),
-    ] {
-        if job.distance.is_some() && is_given {
-            bail!("{option} is for voxels, but --distance writes distances: leave it out");
-        }
-    }
-    if job.color == ColorSource::None && voxels.filter.is_some() {
-        bail!("--filter is for textures, which --color none ignores: leave one of them out");
-    }
-    if job.force && !job.strict {
-        bail!(
-            "--force is for --strict, to write a doubtful solid: leave it out (files are replaced \
-             without it)"
-        );
-    }
-    let Some(output) = &job.output else { return Ok(()) };
-    refuse_shared_stdout(job.json, output)?;
-    if job.resume && output.as_os_str() == "-" {
-        bail!("--resume looks for a file, but -o - is standard output: leave one of them out");
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use anyhow::bail;
 
     #[test]
     fn a_panic_is_an_error() {

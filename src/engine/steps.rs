@@ -218,7 +218,8 @@ impl Voxelizer {
         RunOptions { memory, time_stages: self.time_stages, kernel: self.kernel }
     }
 
-    /// The voxels of a backend, in the world of `mesh`. `failure` is that of a GPU that it replaced.
+    /// The voxels of a backend, in the world of `mesh`. `failure` is that of the GPU that it
+    /// replaced.
     fn placed_voxels(
         &self,
         mesh: &PlacedMesh,

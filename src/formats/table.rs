@@ -9,7 +9,7 @@ use crate::formats::grid::openvdb::{nvdb, vdb};
 #[cfg(feature = "palette")]
 use crate::formats::grid::vox;
 use crate::formats::grid::{binvox, bricks, mitsuba, npy, npz, vti};
-use crate::formats::mesh::{gltf, obj, off, ply, stl};
+use crate::formats::mesh::{gltf, obj, off, ply, stl, threemf};
 #[cfg(feature = "palette")]
 use crate::formats::{BlockList, WriteOptions};
 use crate::formats::{GridSpec, MeshSpec, ReadError, UnknownFormat, WriteError, surface};
@@ -21,8 +21,15 @@ use crate::lattice::MAX_DIM;
 use crate::surface::palette::IndexedColors;
 
 /// The formats of meshes.
-pub const MESH_FORMATS: [&MeshSpec; 6] =
-    [&obj::SPEC, &stl::SPEC, &ply::SPEC, &off::SPEC, &gltf::SPEC, &gltf::BINARY_SPEC];
+pub const MESH_FORMATS: [&MeshSpec; 7] = [
+    &obj::SPEC,
+    &stl::SPEC,
+    &ply::SPEC,
+    &off::SPEC,
+    &gltf::SPEC,
+    &gltf::BINARY_SPEC,
+    &threemf::SPEC,
+];
 
 /// The formats of grids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -295,8 +302,7 @@ fn unknown_extension(extension: &str, known: &[&str]) -> UnknownFormat {
         "usdc", "usdz", "wrl", "x", "x3d",
     ];
     /// Files of programs that also write STL.
-    const PARTS: [&str; 10] =
-        ["3mf", "dwg", "dxf", "f3d", "ifc", "iges", "igs", "sldprt", "step", "stp"];
+    const PARTS: [&str; 9] = ["dwg", "dxf", "f3d", "ifc", "iges", "igs", "sldprt", "step", "stp"];
     let reads_meshes = known.iter().any(|known| known == ".stl");
     let known = known.join(", ");
     UnknownFormat(match extension {

@@ -43,3 +43,29 @@ pub fn glb(json: &str, data: Option<&[u8]>) -> Vec<u8> {
     let chunks = chunks.into_iter().flatten().map(chunk).collect::<Vec<_>>().concat();
     [b"glTF\x02\0\0\0", &(12 + chunks.len() as u32).to_le_bytes()[..], &chunks].concat()
 }
+
+/// A zip archive of files, stored.
+pub fn zip_of(files: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut archive = rawzip::ZipArchiveWriter::new(Vec::new());
+    for &(name, content) in files {
+        let (mut entry, config) = archive.new_file(name).start().unwrap();
+        let mut writer = config.wrap(&mut entry);
+        std::io::Write::write_all(&mut writer, content).unwrap();
+        let (_, descriptor) = writer.finish().unwrap();
+        entry.finish(descriptor).unwrap();
+    }
+    archive.finish().unwrap()
+}
+
+/// A 3MF file of this model.
+pub fn package_3mf(model: &[u8]) -> Vec<u8> {
+    zip_of(&[("_rels/.rels", RELATIONSHIPS_3MF.as_bytes()), ("3D/3dmodel.model", model)])
+}
+
+/// The relationships of a 3MF file whose model is `3D/3dmodel.model`.
+pub const RELATIONSHIPS_3MF: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
+<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">
+<Relationship Target="/Metadata/thumbnail.png" Id="rel-1" Type="http://schemas.openxmlformats.org/package/2006/relationships/metadata/thumbnail"/>
+<Relationship Target="/3D/3dmodel.model" Id="rel-2" Type="http://schemas.microsoft.com/3dmanufacturing/2013/01/3dmodel"/>
+</Relationships>
+"#;

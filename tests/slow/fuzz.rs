@@ -7,6 +7,7 @@
 #[path = "../../fuzz/src/targets.rs"]
 mod targets;
 
+use crate::common::files::package_3mf;
 use crate::common::prelude::*;
 use std::panic::catch_unwind;
 
@@ -191,6 +192,14 @@ fn colored() -> VoxelGrid {
     grid.with_colors(Colors::from_bricks(own, [200, 40, 90, 255]))
 }
 
+/// A part with a property, in a mirrored component.
+const MODEL_3MF: &[u8] = br##"<model unit="inch"><resources>
+<basematerials id="1"><base name="a" displaycolor="#FF8000"/></basematerials>
+<object id="2" pid="1" pindex="0"><mesh><vertices><vertex x="0" y="0" z="0"/><vertex x="1" y="0" z="0"/>
+<vertex x="0" y="1" z="0"/></vertices><triangles><triangle v1="0" v2="1" v3="2" p1="0"/></triangles></mesh></object>
+<object id="3"><components><component objectid="2" transform="-1 0 0 0 1 0 0 0 1 3 0 0"/></components></object>
+</resources><build><item objectid="2"/><item objectid="3"/></build></model>"##;
+
 fn mesh_files() -> Vec<(&'static str, Vec<u8>)> {
     let written = |format| {
         let voxels = VoxelGrid::from_voxels([2, 1, 1], [[0, 0, 0], [1, 0, 0]]).unwrap();
@@ -246,6 +255,7 @@ fn mesh_files() -> Vec<(&'static str, Vec<u8>)> {
             ),
         ),
         ("text.off", text("COFF # a comment\n4 2 0\n0 0 0 255 0 0 255\n1 0 0 0.5 0 0 1\n0 1 0 3\n1 1 1 \n3 0 1 2\n4 0 1 3 2 0.1 0.2 0.3\n")),
+        ("package.3mf", package_3mf(MODEL_3MF)),
         (
             "buffer.gltf",
             with_sidecar(

@@ -1,4 +1,4 @@
-//! The readers of meshes: OBJ, STL, PLY, OFF and glTF.
+//! The readers of meshes: OBJ, STL, PLY, OFF, glTF and 3MF.
 
 mod flat_colors;
 pub(super) mod gltf;
@@ -9,3 +9,5 @@ mod polygons;
 pub(super) mod sidecars;
 pub(super) mod stl;
 mod textures;
+pub(super) mod threemf;
+mod transform;

@@ -10,9 +10,10 @@ mod obj_oracle;
 mod off;
 mod ply;
 mod stl;
+mod threemf;
 mod trimesh;
 
-use crate::common::files::{grey_png, png_of as png};
+use crate::common::files::{grey_png, package_3mf, png_of as png};
 use crate::common::prelude::*;
 use png::BitDepth;
 
@@ -49,6 +50,8 @@ fn seeds() -> Vec<(&'static str, Reader, Vec<u8>)> {
     let ply: Reader = |bytes| ply::read(bytes);
     let off: Reader = |bytes| off::read(bytes);
     let gltf: Reader = |bytes| gltf::read(bytes);
+    let threemf: Reader = |bytes| threemf::read(bytes);
+    let model: Reader = |bytes| threemf::read(package_3mf(bytes));
     vec![
         ("binary STL", stl, stl::binary()),
         ("text STL", stl, stl::TEXT.into()),
@@ -58,6 +61,8 @@ fn seeds() -> Vec<(&'static str, Reader, Vec<u8>)> {
         ("text OFF", off, off::TEXT.into()),
         ("glTF", gltf, gltf::embedded()),
         ("GLB", gltf, gltf::binary()),
+        ("3MF", threemf, package_3mf(threemf::MODEL.as_bytes())),
+        ("model of 3MF", model, threemf::MODEL.trim_ascii_end().into()),
         ("coloured STL", stl, stl::colored()),
         ("coloured text PLY", ply, ply::COLORED.into()),
         ("GLB with a texture", gltf, gltf::painted_binary()),
@@ -186,7 +191,7 @@ fn change(rng: &mut Rng, bytes: &mut Vec<u8>) {
 #[test]
 fn the_program_reads_all_formats_by_their_extension_and_says_which() {
     let folder = tempfile::tempdir().unwrap();
-    let extensions = ["stl", "STL", "ply", "PLY", "ply", "off", "gltf", "glb"];
+    let extensions = ["stl", "STL", "ply", "PLY", "ply", "off", "gltf", "glb", "3mf"];
     for ((name, _, bytes), extension) in seeds().into_iter().zip(extensions) {
         let path = folder.path().join(format!("mesh.{extension}"));
         std::fs::write(&path, &bytes).unwrap();

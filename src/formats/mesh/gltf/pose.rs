@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use crate::formats::mesh::gltf::accessors::Arrays;
 use crate::formats::mesh::gltf::json::Skin;
 use crate::formats::mesh::gltf::parts::Part;
-use crate::formats::mesh::gltf::scene::{Instance, Transform};
+use crate::formats::mesh::gltf::scene::Instance;
+use crate::formats::mesh::transform::Transform;
 
 /// The skins that are used.
 pub(super) struct Skins {

@@ -5,6 +5,7 @@ use std::array::from_fn;
 use crate::formats::io::warnings::NameCounts;
 use crate::formats::mesh::gltf::accessors::Arrays;
 use crate::formats::mesh::gltf::json::{Document, Instancing, Mesh, Node};
+use crate::formats::mesh::transform::Transform;
 
 /// A mesh in the scene.
 #[derive(Debug, Clone, Copy)]
@@ -19,109 +20,6 @@ pub(super) struct Instance<'a> {
     pub(super) weights: &'a [f64],
     pub(super) skin: Option<usize>,
     instancing: Option<&'a Instancing>,
-}
-
-/// Three rows of an affine matrix.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Transform([[f64; 4]; 3]);
-
-impl Transform {
-    const IDENTITY: Self = Self([[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]]);
-
-    fn of_node(node: &Node) -> Result<Self, String> {
-        let Some(columns) = node.matrix else {
-            return Self::of_trs(node.translation, node.rotation, node.scale);
-        };
-        let last: [f64; 4] = from_fn(|column| columns[4 * column + 3]);
-        let is_affine = last.iter().zip([0.0, 0.0, 0.0, 1.0]).all(|(a, b)| (a - b).abs() < 1e-6);
-        if is_affine {
-            Ok(Self::of_columns(&columns))
-        } else {
-            Err(format!("a matrix whose last row is {last:?}, not 0, 0, 0, 1"))
-        }
-    }
-
-    /// Scale, then rotation by a quaternion (x, y, z, w), then translation.
-    fn of_trs(
-        translation: Option<[f64; 3]>,
-        rotation: Option<[f64; 4]>,
-        scale: Option<[f64; 3]>,
-    ) -> Result<Self, String> {
-        let ([tx, ty, tz], [sx, sy, sz]) =
-            (translation.unwrap_or_default(), scale.unwrap_or([1.0; 3]));
-        let quaternion = rotation.unwrap_or([0.0, 0.0, 0.0, 1.0]);
-        let length = quaternion.iter().map(|c| c * c).sum::<f64>().sqrt();
-        if !(length > 0.0 && length.is_finite()) {
-            return Err(format!("the rotation {quaternion:?}, which is no unit quaternion"));
-        }
-        // Rounded quaternions do not have unit length.
-        let [x, y, z, w] = quaternion.map(|c| c / length);
-        Ok(Self([
-            [
-                sx * (1.0 - 2.0 * (y * y + z * z)),
-                sy * 2.0 * (x * y - z * w),
-                sz * 2.0 * (x * z + y * w),
-                tx,
-            ],
-            [
-                sx * 2.0 * (x * y + z * w),
-                sy * (1.0 - 2.0 * (x * x + z * z)),
-                sz * 2.0 * (y * z - x * w),
-                ty,
-            ],
-            [
-                sx * 2.0 * (x * z - y * w),
-                sy * 2.0 * (y * z + x * w),
-                sz * (1.0 - 2.0 * (x * x + y * y)),
-                tz,
-            ],
-        ]))
-    }
-
-    /// From a column-major matrix; its last row is ignored.
-    pub(super) fn of_columns(columns: &[f64; 16]) -> Self {
-        Self(from_fn(|row| from_fn(|column| columns[4 * column + row])))
-    }
-
-    /// The weighted sum of `transforms`.
-    pub(super) fn weighted(transforms: impl Iterator<Item = (f64, Self)>) -> Self {
-        let mut sum = [[0.0; 4]; 3];
-        for (weight, Self(rows)) in transforms {
-            for (sum, number) in sum.as_flattened_mut().iter_mut().zip(rows.as_flattened()) {
-                *sum += weight * number;
-            }
-        }
-        Self(sum)
-    }
-
-    pub(super) fn times(self, other: Self) -> Self {
-        let Self(b) = other;
-        Self(self.0.map(|row| {
-            from_fn(|column| {
-                let moved = if column == 3 { row[3] } else { 0.0 };
-                row[0] * b[0][column] + row[1] * b[1][column] + row[2] * b[2][column] + moved
-            })
-        }))
-    }
-
-    /// Transforms all of `points`.
-    pub(super) fn apply(self, points: &mut [[f64; 3]]) {
-        // The identity would change only the sign of zeros.
-        if self == Self::IDENTITY {
-            return;
-        }
-        points.iter_mut().for_each(|point| *point = self.apply_to(*point));
-    }
-
-    pub(super) fn apply_to(self, [x, y, z]: [f64; 3]) -> [f64; 3] {
-        self.0.map(|[a, b, c, d]| a * x + b * y + c * z + d)
-    }
-
-    /// Whether it reverses orientations.
-    pub(super) fn is_mirror(self) -> bool {
-        let Self([[a, b, c, _], [d, e, f, _], [g, h, i, _]]) = self;
-        a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g) < 0.0
-    }
 }
 
 /// The content of a scene.
@@ -161,7 +59,7 @@ pub(super) fn scene<'a>(document: &'a Document) -> Result<Scene<'a>, String> {
         let error = |what: &str| format!("node {index} (counted from 0) {what}");
         let node = document.nodes.get(index).ok_or_else(|| error("does not exist"))?;
         let parent_from_node =
-            Transform::of_node(node).map_err(|what| error(&format!("has {what}")))?;
+            parent_from_node(node).map_err(|what| error(&format!("has {what}")))?;
         let scene_from_node = scene_from_parent.times(parent_from_node);
         if placed[index].replace(scene_from_node).is_some() {
             return Err(error("is below two nodes: a scene is a tree"));
@@ -185,6 +83,20 @@ pub(super) fn scene<'a>(document: &'a Document) -> Result<Scene<'a>, String> {
         stack.extend(node.children.iter().rev().map(|&child| (child, scene_from_node)));
     }
     Ok(Scene { instances, scene_from_node: placed, other_scenes })
+}
+
+/// The transform of a node in its parent.
+fn parent_from_node(node: &Node) -> Result<Transform, String> {
+    let Some(columns) = node.matrix else {
+        return Transform::of_trs(node.translation, node.rotation, node.scale);
+    };
+    let last: [f64; 4] = from_fn(|column| columns[4 * column + 3]);
+    let is_affine = last.iter().zip([0.0, 0.0, 0.0, 1.0]).all(|(a, b)| (a - b).abs() < 1e-6);
+    if is_affine {
+        Ok(Transform::of_columns(&columns))
+    } else {
+        Err(format!("a matrix whose last row is {last:?}, not 0, 0, 0, 1"))
+    }
 }
 
 /// The number of instances, including those of `EXT_mesh_gpu_instancing`.

@@ -1,0 +1,133 @@
+//! The mesh of the objects that are built.
+
+use crate::formats::mesh::flat_colors::FlatColors;
+use crate::formats::mesh::threemf::Budget;
+use crate::formats::mesh::threemf::model::{Counts, Model, Object, Paint};
+use crate::formats::mesh::transform::Transform;
+use crate::formats::{LoadedMesh, ReadError};
+use crate::mesh::appearance::{Appearance, Material};
+use crate::mesh::{Labels, Mesh, MeshError};
+
+/// The mesh of a model's build, in the model's unit.
+pub(super) fn build(
+    model: Model,
+    with_appearance: bool,
+    mut memory: Budget,
+) -> Result<LoadedMesh, ReadError> {
+    let items = model.build.iter().map(|item| model.objects[item.object].counts);
+    let Counts { vertices, triangles, meshes, .. } = items.fold(Counts::default(), Counts::plus);
+    for (what, count) in [("vertices", vertices), ("triangles", triangles)] {
+        if count > u64::from(u32::MAX) {
+            return Err(MeshError::TooLarge { what, count: count as usize }.into());
+        }
+    }
+    let is_painted = |object: &Object| !object.paints.is_empty();
+    let has_colors = with_appearance && model.objects.iter().any(is_painted);
+    let paints = model.objects.iter().map(|object| object.paints.len() as u64);
+    let for_colors = match has_colors {
+        true => {
+            let bases = model.bases.len() as u64 * size_of::<Material>() as u64;
+            4 * triangles + bases + FlatColors::most_memory(paints.sum())
+        }
+        false => 0,
+    };
+    // The mesh, and its rounded positions after it is placed.
+    memory.take((24 + 12) * vertices + 12 * triangles)?;
+    memory.take(for_colors)?;
+    memory.take(meshes.saturating_mul(Labels::OBJECT + 2 * model.longest_name))?;
+
+    let mut build = Build::new(&model, has_colors, vertices, triangles);
+    for item in &model.build {
+        build.add(item.object, item.transform, "");
+    }
+    build.finish()
+}
+
+struct Build<'a> {
+    model: &'a Model,
+    has_colors: bool,
+    positions: Vec<[f64; 3]>,
+    triangles: Vec<[u32; 3]>,
+    material_of: Vec<u32>,
+    materials: FlatColors,
+    /// The first triangle of each mesh, and its name.
+    objects: Vec<(usize, &'a str)>,
+}
+
+impl<'a> Build<'a> {
+    fn new(model: &'a Model, has_colors: bool, vertices: u64, triangles: u64) -> Self {
+        let base = |(name, color): &(String, _)| {
+            let name = name.clone();
+            Material { name, ..FlatColors::material(*color) }
+        };
+        let plain = std::iter::once(Material::default());
+        let materials = match has_colors {
+            true => plain.chain(model.bases.iter().map(base)).collect(),
+            false => Vec::new(),
+        };
+        Self {
+            model,
+            has_colors,
+            positions: Vec::with_capacity(vertices as usize),
+            triangles: Vec::with_capacity(triangles as usize),
+            material_of: Vec::with_capacity(if has_colors { triangles as usize } else { 0 }),
+            materials: FlatColors::new(materials),
+            objects: Vec::new(),
+        }
+    }
+
+    /// Adds an object with its components. `name` is that of the object that it is in.
+    fn add(&mut self, object: usize, transform: Transform, name: &'a str) {
+        let object = &self.model.objects[object];
+        if object.counts.triangles == 0 {
+            return;
+        }
+        let name = if object.name.is_empty() { name } else { &object.name };
+        if !object.triangles.is_empty() {
+            self.objects.push((self.triangles.len(), name));
+            self.add_mesh(object, transform);
+        }
+        for component in &object.components {
+            self.add(component.object, transform.times(component.transform), name);
+        }
+    }
+
+    fn add_mesh(&mut self, object: &Object, transform: Transform) {
+        let first = self.positions.len();
+        self.positions.extend_from_slice(&object.positions);
+        transform.apply(&mut self.positions[first..]);
+        let is_mirror = transform.is_mirror();
+        let placed = |triangle: &[u32; 3]| {
+            let [a, b, c] = triangle.map(|vertex| first as u32 + vertex);
+            if is_mirror { [a, c, b] } else { [a, b, c] }
+        };
+        self.triangles.extend(object.triangles.iter().map(placed));
+        if self.has_colors {
+            for &paint in &object.paints {
+                self.material_of.push(match paint {
+                    Paint::Plain => 0,
+                    Paint::Base(base) => 1 + base,
+                    Paint::Color(color) => self.materials.material_of(color),
+                });
+            }
+            self.material_of.resize(self.triangles.len(), 0);
+        }
+    }
+
+    fn finish(self) -> Result<LoadedMesh, ReadError> {
+        let mut warnings = self.model.warnings();
+        let labels = Labels::of(self.objects, self.triangles.len(), false);
+        let mut mesh = Mesh::new(self.positions, self.triangles)?.with_labels(labels);
+        if self.has_colors {
+            let (materials, changes) = self.materials.finish();
+            warnings.extend(changes);
+            let material_of = self.material_of;
+            mesh = mesh.with_appearance(Appearance {
+                materials,
+                material_of,
+                ..Appearance::default()
+            })?;
+        }
+        Ok(LoadedMesh::new(mesh, warnings))
+    }
+}

@@ -1,0 +1,61 @@
+//! The 3MF reader: a zip package with a model in XML, of which the build is read.
+//!
+//! After the 3MF Consortium, *3D Manufacturing Format Core Specification* 1.3, with the paths of the
+//! *Production Extension* 1.1 and the colour groups of the *Materials and Properties Extension* 1.2.
+
+mod build;
+mod model;
+mod package;
+mod xml;
+
+use crate::formats::mesh::threemf::build::build;
+use crate::formats::mesh::threemf::model::Model;
+use crate::formats::mesh::threemf::package::{Package, check_start};
+use crate::formats::{LoadedMesh, MeshSpec, ReadError, ReadOptions, check_memory};
+
+/// 3MF of the 3MF Consortium, `.3mf`.
+pub const SPEC: MeshSpec = MeshSpec {
+    extension: "3mf",
+    name: "3MF",
+    carries: "objects and components of the build; base materials and colour groups",
+    check_start: |start, _| check_start(start),
+    read: |bytes, _, options| read(&bytes, options),
+};
+
+/// Bytes of memory independent of the file.
+const REST: u64 = 64 << 10;
+
+/// Reads the mesh in `bytes`.
+///
+/// # Errors
+/// No package, or a damaged one; malformed XML; an object, a property or a vertex that does not
+/// exist; numbers that are not finite; an extension that is required and not read; no triangles.
+fn read(bytes: &[u8], options: &ReadOptions) -> Result<LoadedMesh, ReadError> {
+    let mut memory = Budget { used: 0, limit: options.memory };
+    memory.take(bytes.len() as u64 + REST)?;
+    let package = Package::open(bytes)?;
+    let model = Model::read(&package, &mut memory)?;
+    build(model, options.appearance, memory)
+}
+
+/// The memory that the reader may take, in bytes.
+struct Budget {
+    used: u64,
+    limit: u64,
+}
+
+impl Budget {
+    fn take(&mut self, bytes: u64) -> Result<(), ReadError> {
+        self.used = self.used.saturating_add(bytes);
+        check_memory(self.used, self.limit)
+    }
+
+    /// Takes a record that is added to a list, which doubles when it grows.
+    fn take_record<T>(&mut self) -> Result<(), ReadError> {
+        self.take(2 * size_of::<T>() as u64)
+    }
+
+    fn give_back(&mut self, bytes: u64) {
+        self.used -= bytes;
+    }
+}

@@ -1,0 +1,538 @@
+//! The objects of a package, from the XML of its model and of the parts that it names.
+
+use std::array::from_fn;
+use std::collections::HashMap;
+
+use crate::base::srgb::{Rgba, linear_of_rgba, rgba_of};
+use crate::formats::io::tokens::numbers;
+use crate::formats::io::warnings::{NameCounts, counted_warning};
+use crate::formats::mesh::threemf::Budget;
+use crate::formats::mesh::threemf::package::Package;
+use crate::formats::mesh::threemf::xml::{Element, Xml};
+use crate::formats::mesh::transform::Transform;
+use crate::formats::{ReadError, excerpt};
+
+/// The extensions that a file may require: the production and the materials extension, of which
+/// paths and colours are read, and triangle sets, which change nothing.
+const EXTENSIONS: [&str; 4] = [
+    "http://schemas.microsoft.com/3dmanufacturing/production/2015/06",
+    "http://schemas.microsoft.com/3dmanufacturing/material/2015/02",
+    "http://schemas.microsoft.com/3dmanufacturing/trianglesets/2021/07",
+    "http://schemas.bambulab.com/package/2021",
+];
+
+/// The largest depth of nested components.
+const MAX_DEPTH: u32 = 64;
+
+/// The objects of a package, and those that are built.
+#[derive(Default)]
+pub(super) struct Model {
+    /// Each after those that it is made of.
+    pub(super) objects: Vec<Object>,
+    pub(super) build: Vec<Instance>,
+    /// The base materials: names and colours.
+    pub(super) bases: Vec<(String, Rgba)>,
+    /// Bytes of the longest name of an object.
+    pub(super) longest_name: u64,
+    unit: String,
+    parts: HashMap<String, usize>,
+    /// The objects and the groups of properties by the number of their part and their identifier.
+    object_at: HashMap<(usize, u32), usize>,
+    groups: HashMap<(usize, u32), Group>,
+    notes: Notes,
+}
+
+/// An object: a mesh, or components.
+#[derive(Default)]
+pub(super) struct Object {
+    pub(super) name: String,
+    pub(super) positions: Vec<[f64; 3]>,
+    pub(super) triangles: Vec<[u32; 3]>,
+    /// Of the first triangles; the others are plain.
+    pub(super) paints: Vec<Paint>,
+    pub(super) components: Vec<Instance>,
+    pub(super) counts: Counts,
+}
+
+/// An object in another one, or in the build.
+pub(super) struct Instance {
+    pub(super) object: usize,
+    pub(super) transform: Transform,
+}
+
+/// The sizes of an object with all its components.
+#[derive(Default, Clone, Copy)]
+pub(super) struct Counts {
+    pub(super) vertices: u64,
+    pub(super) triangles: u64,
+    /// The instances of meshes.
+    pub(super) meshes: u64,
+    depth: u32,
+}
+
+impl Counts {
+    pub(super) fn plus(self, other: Self) -> Self {
+        Self {
+            vertices: self.vertices.saturating_add(other.vertices),
+            triangles: self.triangles.saturating_add(other.triangles),
+            meshes: self.meshes.saturating_add(other.meshes),
+            depth: self.depth.max(other.depth),
+        }
+    }
+}
+
+/// The colour of a triangle.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Paint {
+    Plain,
+    /// The index of a base material.
+    Base(u32),
+    Color(Rgba),
+}
+
+/// A group of properties.
+enum Group {
+    Paints(Vec<Paint>),
+    /// Textures, composites, or several properties.
+    Unread,
+}
+
+/// What is skipped.
+#[derive(Default)]
+struct Notes {
+    /// The types of objects that are no parts.
+    other_types: NameCounts,
+    beams: u64,
+    unread_properties: u64,
+    painted: u64,
+    mixed: u64,
+    /// The units of parts whose unit is not the model's.
+    other_units: NameCounts,
+}
+
+/// The property of an object that its triangles have unless they have their own.
+#[derive(Clone, Copy, Default)]
+struct Property {
+    group: Option<u32>,
+    index: usize,
+}
+
+impl Model {
+    pub(super) fn read(package: &Package, memory: &mut Budget) -> Result<Self, ReadError> {
+        let mut model = Self::default();
+        let root = package.model(memory)?;
+        Reader { model: &mut model, package, memory }.part(&root, true)?;
+        Ok(model)
+    }
+
+    pub(super) fn warnings(&self) -> Vec<String> {
+        let Notes { other_types, beams, unread_properties, painted, mixed, other_units } =
+            &self.notes;
+        let has = ["triangle has", "triangles have"];
+        let unread = "a texture, a composite or several properties, which are not read: plain";
+        let painted_as = "colours painted in the program's own way, which are not read";
+        let mixed_as = "different colours at the corners: each has their mean";
+        let beam = ["beam lattice was", "beam lattices were"];
+        let of_unit = format!(
+            "coordinates are in the model's unit, {}; parts of the package state another",
+            self.unit
+        );
+        [
+            other_types.warning("objects that are no parts of the model were skipped, of the type"),
+            counted_warning(*beams, beam, "skipped: only triangles are read"),
+            counted_warning(*unread_properties, has, unread),
+            counted_warning(*painted, has, painted_as),
+            counted_warning(*mixed, has, mixed_as),
+            other_units.warning(&of_unit),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
+    }
+}
+
+/// Reads the parts of a package into a model.
+struct Reader<'a, 'p> {
+    model: &'a mut Model,
+    package: &'a Package<'p>,
+    memory: &'a mut Budget,
+}
+
+impl Reader<'_, '_> {
+    /// Reads a part, unless it has been. Returns its number.
+    fn part(&mut self, name: &str, is_root: bool) -> Result<usize, ReadError> {
+        if let Some(&part) = self.model.parts.get(name) {
+            return Ok(part);
+        }
+        let part = self.model.parts.len();
+        self.model.parts.insert(name.to_owned(), part);
+        let text = self.package.text(name, self.memory)?;
+        let mut xml = Xml::new(name, &text);
+        let root = xml.root("model")?;
+        self.check_root(&xml, &root, is_root)?;
+        while let Some(element) = xml.child()? {
+            match element.name() {
+                "resources" => self.resources(&mut xml, part, is_root)?,
+                "build" if is_root => {
+                    self.model.build = self.instances(&mut xml, part, "item", is_root)?;
+                }
+                _ => xml.skip(&element)?,
+            }
+        }
+        self.memory.give_back(text.len() as u64);
+        Ok(part)
+    }
+
+    /// Checks the extensions that a part requires, and its unit.
+    fn check_root(&mut self, xml: &Xml, root: &Element, is_root: bool) -> Result<(), ReadError> {
+        let [required, unit] = xml.attributes(root, ["requiredextensions", "unit"])?;
+        for prefix in required.unwrap_or_default().split_whitespace() {
+            let [namespace] = xml.attributes(root, [prefix])?;
+            let namespace = namespace.unwrap_or_default();
+            if !EXTENSIONS.contains(&&*namespace) {
+                let namespace = excerpt(&namespace);
+                return Err(xml.error(format!(
+                    "it requires the extension {} ({namespace}), which is not read: export the \
+                     model without it, or as .stl",
+                    excerpt(prefix)
+                )));
+            }
+        }
+        let unit = unit.as_deref().unwrap_or("millimeter");
+        if is_root {
+            self.model.unit = excerpt(unit);
+        } else if self.model.unit != excerpt(unit) {
+            self.model.notes.other_units.add(unit);
+        }
+        Ok(())
+    }
+
+    fn resources(&mut self, xml: &mut Xml, part: usize, is_root: bool) -> Result<(), ReadError> {
+        while let Some(element) = xml.child()? {
+            let group = match element.name() {
+                "basematerials" => Group::Paints(self.bases(xml)?),
+                "colorgroup" => Group::Paints(self.colors(xml)?),
+                "texture2dgroup" | "compositematerials" | "multiproperties" => {
+                    xml.skip(&element)?;
+                    Group::Unread
+                }
+                "object" => {
+                    self.object(xml, &element, part, is_root)?;
+                    continue;
+                }
+                _ => {
+                    xml.skip(&element)?;
+                    continue;
+                }
+            };
+            let [id] = xml.attributes(&element, ["id"])?;
+            let id = xml.required(&element, "id", id.as_deref())?;
+            self.memory.take_record::<((usize, u32), Group)>()?;
+            self.model.groups.insert((part, id), group);
+        }
+        Ok(())
+    }
+
+    /// The base materials of a group.
+    fn bases(&mut self, xml: &mut Xml) -> Result<Vec<Paint>, ReadError> {
+        let mut paints = Vec::new();
+        while let Some(base) = xml.child()? {
+            let [name, color] = xml.attributes(&base, ["name", "displaycolor"])?;
+            let name = name.unwrap_or_default().into_owned();
+            let color = color_of(xml, color.as_deref().unwrap_or("#FFFFFF"))?;
+            self.memory.take_record::<(String, Rgba, Paint)>()?;
+            self.memory.take(name.len() as u64)?;
+            paints.push(Paint::Base(self.model.bases.len() as u32));
+            self.model.bases.push((name, color));
+            xml.skip(&base)?;
+        }
+        Ok(paints)
+    }
+
+    /// The colours of a group.
+    fn colors(&mut self, xml: &mut Xml) -> Result<Vec<Paint>, ReadError> {
+        let mut paints = Vec::new();
+        while let Some(color) = xml.child()? {
+            let [value] = xml.attributes(&color, ["color"])?;
+            let value: String = xml.required(&color, "color", value.as_deref())?;
+            self.memory.take_record::<Paint>()?;
+            paints.push(Paint::Color(color_of(xml, &value)?));
+            xml.skip(&color)?;
+        }
+        Ok(paints)
+    }
+
+    fn object(
+        &mut self,
+        xml: &mut Xml,
+        element: &Element,
+        part: usize,
+        is_root: bool,
+    ) -> Result<(), ReadError> {
+        let names = ["id", "name", "type", "pid", "pindex"];
+        let [id, name, kind, pid, pindex] = xml.attributes(element, names)?;
+        let id: u32 = xml.required(element, "id", id.as_deref())?;
+        let property = Property {
+            group: pid.map(|pid| xml.parsed("pid", &pid)).transpose()?,
+            index: pindex.map_or(Ok(0), |pindex| xml.parsed("pindex", &pindex))?,
+        };
+        let mut object =
+            Object { name: name.unwrap_or_default().into_owned(), ..Object::default() };
+        let mut is_empty = true;
+        while let Some(child) = xml.child()? {
+            match child.name() {
+                "mesh" => self.mesh(xml, part, property, &mut object)?,
+                "components" => {
+                    object.components = self.instances(xml, part, "component", is_root)?;
+                }
+                _ => {
+                    xml.skip(&child)?;
+                    continue;
+                }
+            }
+            is_empty = false;
+        }
+        if is_empty {
+            let what = "has neither a mesh nor components: only these are read";
+            return Err(xml.error(format!("object {id} {what}")));
+        }
+        if let Some(kind @ ("support" | "solidsupport" | "other")) = kind.as_deref() {
+            self.model.notes.other_types.add(kind);
+            object = Object { name: object.name, ..Object::default() };
+        }
+        object.counts = self.counts(&object);
+        if object.counts.depth > MAX_DEPTH {
+            return Err(xml.error(format!(
+                "object {id} has components in components, more than {MAX_DEPTH} deep"
+            )));
+        }
+        self.memory.take_record::<(Object, ((usize, u32), usize))>()?;
+        self.memory.take(object.name.len() as u64)?;
+        self.model.longest_name = self.model.longest_name.max(object.name.len() as u64);
+        if self.model.object_at.insert((part, id), self.model.objects.len()).is_some() {
+            return Err(xml.error(format!("there are two objects {id}")));
+        }
+        self.model.objects.push(object);
+        Ok(())
+    }
+
+    fn counts(&self, object: &Object) -> Counts {
+        let own = Counts {
+            vertices: object.positions.len() as u64,
+            triangles: object.triangles.len() as u64,
+            meshes: u64::from(!object.triangles.is_empty()),
+            depth: 0,
+        };
+        let components = object.components.iter();
+        let of = |component: &Instance| self.model.objects[component.object].counts;
+        let all = components.map(of).fold(own, Counts::plus);
+        Counts { depth: all.depth + 1, ..all }
+    }
+
+    fn mesh(
+        &mut self,
+        xml: &mut Xml,
+        part: usize,
+        property: Property,
+        object: &mut Object,
+    ) -> Result<(), ReadError> {
+        while let Some(list) = xml.child()? {
+            match list.name() {
+                // Extensions have vertices of their own, of slices for example.
+                "vertices" if !list.has_prefix() => self.vertices(xml, object)?,
+                "triangles" if !list.has_prefix() => {
+                    self.triangles(xml, part, property, object)?;
+                }
+                name => {
+                    self.model.notes.beams += u64::from(name == "beamlattice");
+                    xml.skip(&list)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn vertices(&mut self, xml: &mut Xml, object: &mut Object) -> Result<(), ReadError> {
+        const NAMES: [&str; 3] = ["x", "y", "z"];
+        while let Some(vertex) = xml.child()? {
+            let values = xml.attributes(&vertex, NAMES)?;
+            let mut position = [0.0; 3];
+            for ((name, value), number) in NAMES.iter().zip(&values).zip(&mut position) {
+                *number = xml.required::<f64>(&vertex, name, value.as_deref())?;
+                if !number.is_finite() {
+                    return Err(xml.error(format!("{name} is {number}, no finite number")));
+                }
+            }
+            self.memory.take_record::<[f64; 3]>()?;
+            object.positions.push(position);
+            xml.skip(&vertex)?;
+        }
+        Ok(())
+    }
+
+    fn triangles(
+        &mut self,
+        xml: &mut Xml,
+        part: usize,
+        property: Property,
+        object: &mut Object,
+    ) -> Result<(), ReadError> {
+        const NAMES: [&str; 9] =
+            ["v1", "v2", "v3", "pid", "p1", "p2", "p3", "paint_color", "mmu_segmentation"];
+        while let Some(triangle) = xml.child()? {
+            let [v1, v2, v3, pid, p1, p2, p3, bambu, prusa] = xml.attributes(&triangle, NAMES)?;
+            let mut corners = [0; 3];
+            for (at, value) in [v1, v2, v3].into_iter().enumerate() {
+                let index: u32 = xml.required(&triangle, NAMES[at], value.as_deref())?;
+                if index as usize >= object.positions.len() {
+                    return Err(xml.error(format!(
+                        "vertex index {index} is out of range: there are {}, counted from 0",
+                        object.positions.len()
+                    )));
+                }
+                corners[at] = index;
+            }
+            let group = match pid {
+                Some(pid) => Some(xml.parsed("pid", &pid)?),
+                None => property.group,
+            };
+            let mut indices = [property.index; 3];
+            for (at, value) in [p1, p2, p3].into_iter().enumerate() {
+                match value {
+                    Some(value) => indices[at] = xml.parsed(NAMES[4 + at], &value)?,
+                    None if at > 0 => indices[at] = indices[0],
+                    None => {}
+                }
+            }
+            let paint = match group {
+                Some(group) => self.paint(xml, (part, group), indices)?,
+                None => Paint::Plain,
+            };
+            self.model.notes.painted += u64::from(bambu.is_some() || prusa.is_some());
+            self.memory.take_record::<([u32; 3], Paint)>()?;
+            if paint != Paint::Plain {
+                object.paints.resize(object.triangles.len(), Paint::Plain);
+                object.paints.push(paint);
+            }
+            object.triangles.push(corners);
+            xml.skip(&triangle)?;
+        }
+        Ok(())
+    }
+
+    /// The paint of a triangle whose corners have the properties `indices` of a group.
+    fn paint(
+        &mut self,
+        xml: &Xml,
+        group: (usize, u32),
+        indices: [usize; 3],
+    ) -> Result<Paint, ReadError> {
+        let paints = match self.model.groups.get(&group) {
+            Some(Group::Paints(paints)) => paints,
+            Some(Group::Unread) => {
+                self.model.notes.unread_properties += 1;
+                return Ok(Paint::Plain);
+            }
+            None => {
+                let what = "there is no group of properties with the identifier";
+                return Err(xml.error(format!("{what} {}", group.1)));
+            }
+        };
+        let mut corners = [Paint::Plain; 3];
+        for (corner, index) in corners.iter_mut().zip(indices) {
+            let Some(&paint) = paints.get(index) else {
+                let count = paints.len();
+                return Err(xml.error(format!(
+                    "property {index} is out of range: its group has {count}, counted from 0"
+                )));
+            };
+            *corner = paint;
+        }
+        if corners[1..].iter().all(|corner| *corner == corners[0]) {
+            return Ok(corners[0]);
+        }
+        self.model.notes.mixed += 1;
+        let colors = corners.map(|corner| match corner {
+            Paint::Base(base) => self.model.bases[base as usize].1,
+            Paint::Color(color) => color,
+            Paint::Plain => [u8::MAX; 4],
+        });
+        let linear = colors.map(linear_of_rgba);
+        let mean = |channel: usize| {
+            let sum: u32 = linear.iter().map(|color| u32::from(color[channel])).sum();
+            ((sum + 1) / 3) as u16
+        };
+        Ok(Paint::Color(rgba_of(from_fn(mean))))
+    }
+
+    /// The children called `name` of the components of an object, or of the build.
+    fn instances(
+        &mut self,
+        xml: &mut Xml,
+        part: usize,
+        name: &str,
+        is_root: bool,
+    ) -> Result<Vec<Instance>, ReadError> {
+        let mut instances = Vec::new();
+        while let Some(instance) = xml.child()? {
+            if instance.name() != name {
+                xml.skip(&instance)?;
+                continue;
+            }
+            let names = ["objectid", "transform", "path"];
+            let [id, transform, path] = xml.attributes(&instance, names)?;
+            let id: u32 = xml.required(&instance, "objectid", id.as_deref())?;
+            let of = match path {
+                None => part,
+                Some(path) if is_root => self.part(&path, false)?,
+                Some(_) => {
+                    let what = "a path is allowed in the model that the package names only";
+                    return Err(xml.error(what));
+                }
+            };
+            let Some(&object) = self.model.object_at.get(&(of, id)) else {
+                let what = "does not exist, or is defined after this reference to it";
+                return Err(xml.error(format!("object {id} {what}")));
+            };
+            let transform = match transform {
+                Some(text) => transform_of(&text).ok_or_else(|| {
+                    let text = excerpt(&text);
+                    xml.error(format!("transform=\"{text}\" is not 12 finite numbers"))
+                })?,
+                None => Transform::IDENTITY,
+            };
+            self.memory.take_record::<Instance>()?;
+            instances.push(Instance { object, transform });
+            xml.skip(&instance)?;
+        }
+        Ok(instances)
+    }
+}
+
+/// A transform, whose twelve numbers are the columns of its affine matrix.
+fn transform_of(text: &str) -> Option<Transform> {
+    let numbers: [f64; 12] = numbers(text.split_whitespace())?;
+    if !numbers.iter().all(|number| number.is_finite()) {
+        return None;
+    }
+    let column = |column: usize, row: usize| match row {
+        3 => f64::from(u8::from(column == 3)),
+        _ => numbers[3 * column + row],
+    };
+    Some(Transform::of_columns(&from_fn(|at| column(at / 4, at % 4))))
+}
+
+/// The sRGB colour of `#RRGGBB` or `#RRGGBBAA`.
+fn color_of(xml: &Xml, text: &str) -> Result<Rgba, ReadError> {
+    let malformed = || {
+        let text = excerpt(text);
+        xml.error(format!("the colour '{text}' is neither #RRGGBB nor #RRGGBBAA"))
+    };
+    let digits = text.trim().strip_prefix('#').ok_or_else(malformed)?;
+    let number = u32::from_str_radix(digits, 16).map_err(|_| malformed())?;
+    match digits.len() {
+        6 => Ok((number << 8 | 0xff).to_be_bytes()),
+        8 => Ok(number.to_be_bytes()),
+        _ => Err(malformed()),
+    }
+}

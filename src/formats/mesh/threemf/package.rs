@@ -1,0 +1,118 @@
+//! The package: the parts of a zip archive by name.
+
+use std::collections::HashMap;
+use std::io::Read;
+
+use flate2::bufread::DeflateDecoder;
+use rawzip::{CompressionMethod, ZipArchive, ZipArchiveEntryWayfinder, ZipSliceArchive};
+
+use crate::formats::mesh::threemf::Budget;
+use crate::formats::mesh::threemf::xml::Xml;
+use crate::formats::{ReadError, content, excerpt};
+
+/// The part that names the model.
+const RELATIONSHIPS: &str = "_rels/.rels";
+/// The type of the relationship to it.
+const MODEL: &str = "http://schemas.microsoft.com/3dmanufacturing/2013/01/3dmodel";
+
+/// Rejects files that are no zip archives, by their first bytes.
+pub(super) fn check_start(start: &[u8]) -> Result<(), ReadError> {
+    match start.starts_with(b"PK") {
+        true => Ok(()),
+        false => Err(content("not a 3MF file: it is no zip archive")),
+    }
+}
+
+/// An archive, and its files by their names in lower case.
+pub(super) struct Package<'a> {
+    archive: ZipSliceArchive<&'a [u8]>,
+    files: HashMap<String, File>,
+}
+
+struct File {
+    at: ZipArchiveEntryWayfinder,
+    method: CompressionMethod,
+    /// The length of the content that the directory states.
+    length: u64,
+}
+
+impl<'a> Package<'a> {
+    pub(super) fn open(bytes: &'a [u8]) -> Result<Self, ReadError> {
+        check_start(bytes)?;
+        let damaged = |error| content(format!("the zip archive is cut off, or damaged: {error}"));
+        let archive = ZipArchive::from_slice(bytes).map_err(damaged)?;
+        let mut files = HashMap::new();
+        let mut entries = archive.entries();
+        while let Some(entry) = entries.next_entry().map_err(damaged)? {
+            let name = String::from_utf8_lossy(entry.file_path().as_bytes());
+            let file = File {
+                at: entry.wayfinder(),
+                method: entry.compression_method(),
+                length: entry.uncompressed_size_hint(),
+            };
+            if files.insert(key(&name), file).is_some() {
+                let name = excerpt(&name);
+                return Err(content(format!("the zip archive has two files named {name}")));
+            }
+        }
+        Ok(Self { archive, files })
+    }
+
+    /// The name of the part with the model.
+    pub(super) fn model(&self, memory: &mut Budget) -> Result<String, ReadError> {
+        if !self.files.contains_key(RELATIONSHIPS) {
+            let what = "a zip archive, but no 3MF file: it has no file _rels/.rels";
+            return Err(content(what));
+        }
+        let text = self.text(RELATIONSHIPS, memory)?;
+        memory.give_back(text.len() as u64);
+        let mut xml = Xml::new(RELATIONSHIPS, &text);
+        xml.root("Relationships")?;
+        while let Some(relationship) = xml.child()? {
+            let [kind, target] = xml.attributes(&relationship, ["Type", "Target"])?;
+            if let (Some(MODEL), Some(target)) = (kind.as_deref(), target) {
+                return Ok(target.into_owned());
+            }
+            xml.skip(&relationship)?;
+        }
+        Err(content("a package of another format than 3MF: _rels/.rels names no 3D model"))
+    }
+
+    /// The text of a part.
+    pub(super) fn text(&self, name: &str, memory: &mut Budget) -> Result<String, ReadError> {
+        let called = excerpt(name);
+        let Some(file) = self.files.get(&key(name)) else {
+            return Err(content(format!("the package has no part {called}, which it names")));
+        };
+        let damaged = |error: String| content(format!("{called} is cut off, or damaged: {error}"));
+        memory.take(file.length)?;
+        let entry = self.archive.get_entry(file.at).map_err(|error| damaged(error.to_string()))?;
+        let inflated: &mut dyn Read = match file.method {
+            CompressionMethod::STORE => &mut entry.verifying_reader(entry.data()),
+            CompressionMethod::DEFLATE => {
+                &mut entry.verifying_reader(DeflateDecoder::new(entry.data()))
+            }
+            method => {
+                let what = format!("{called} is compressed by {method}, which is not read");
+                return Err(content(what + ": compress it by deflate"));
+            }
+        };
+        let mut text = String::new();
+        // Deflate shortens a text to a 1,032nd at most.
+        let most = entry.data().len().saturating_mul(1032).saturating_add(64);
+        let room = most.min(usize::try_from(file.length).unwrap_or(usize::MAX));
+        text.try_reserve_exact(room).map_err(std::io::Error::from)?;
+        // A byte more than the stated length lets the check of the length fail.
+        let read = inflated.take(file.length.saturating_add(1)).read_to_string(&mut text);
+        match read {
+            Ok(length) if length as u64 == file.length => Ok(text),
+            Ok(_) => Err(damaged("its length is not the one in the directory".into())),
+            Err(error) => Err(damaged(error.to_string())),
+        }
+    }
+}
+
+/// The key of a part's name, which may begin with a slash; case does not matter.
+fn key(name: &str) -> String {
+    name.strip_prefix('/').unwrap_or(name).to_ascii_lowercase()
+}

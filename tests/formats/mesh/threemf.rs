@@ -1,0 +1,294 @@
+//! 3MF: packages, builds, colours, and what is refused.
+
+use super::*;
+use crate::common::files::{RELATIONSHIPS_3MF, zip_of};
+
+pub(crate) fn read(bytes: impl AsRef<[u8]>) -> Result<LoadedMesh, ReadError> {
+    read_as("3mf", bytes, &ReadOptions::default())
+}
+
+/// A square of two triangles, twice: as it is, and mirrored in a component, three units away.
+pub(crate) const MODEL: &str = r##"<?xml version="1.0" encoding="UTF-8"?>
+<model unit="millimeter" xml:lang="en-US" xmlns="http://schemas.microsoft.com/3dmanufacturing/core/2015/02"
+ xmlns:m="http://schemas.microsoft.com/3dmanufacturing/material/2015/02" requiredextensions="m">
+ <metadata name="Title">A square &amp; more</metadata>
+ <resources>
+  <basematerials id="1"><base name="PLA red" displaycolor="#FF0000"/><base name="glass" displaycolor="#0000FF80"/></basematerials>
+  <m:colorgroup id="2"><m:color color="#00FF00"/><m:color color="#0000FFFF"/></m:colorgroup>
+  <object id="3" type="model" name="square" pid="1" pindex="0">
+   <mesh>
+    <vertices><vertex x="0" y="0" z="0"/><vertex x="1" y="0" z="0"/><vertex x="1" y="1" z="0"/><vertex x="0" y="1" z="0"/></vertices>
+    <triangles><triangle v1="0" v2="1" v3="2"/><triangle v1="0" v2="2" v3="3" pid="2" p1="0"/></triangles>
+   </mesh>
+  </object>
+  <object id="4" name="pair"><components><component objectid="3" transform="-1 0 0 0 1 0 0 0 1 3 0 0.5"/></components></object>
+ </resources>
+ <build><item objectid="3"/><item objectid="4" transform="1 0 0 0 1 0 0 0 1 0 10 0"/></build>
+</model>
+"##;
+
+fn model(text: impl AsRef<[u8]>) -> Result<LoadedMesh, ReadError> {
+    read(package_3mf(text.as_ref()))
+}
+
+/// A model of these resources, whose build is object 3.
+fn of(resources: &str) -> String {
+    format!(
+        "<model><resources>{resources}</resources><build><item objectid=\"3\"/></build></model>"
+    )
+}
+
+const VERTICES: &str = r#"<vertices><vertex x="0" y="0" z="0"/><vertex x="1" y="0" z="0"/><vertex x="1" y="1" z="0"/></vertices>"#;
+const TRIANGLE: &str = r#"<triangles><triangle v1="0" v2="1" v3="2"/></triangles>"#;
+
+/// Object 3, a triangle, with these attributes.
+fn object(attributes: &str) -> String {
+    format!("<object id=\"3\" {attributes}><mesh>{VERTICES}{TRIANGLE}</mesh></object>")
+}
+
+#[test]
+fn the_build_is_read_with_components_transforms_and_mirrors() {
+    let moved = |[x, y, z]: [f64; 3]| [3.0 - x, y + 10.0, z + 0.5];
+    let [a, b, c, d] = [A, B, C, D].map(moved);
+    let expected = [[A, B, C], [A, C, D], [a, c, b], [a, d, c]];
+    assert_eq!(triangles(model(MODEL)), expected);
+    let mesh = model(MODEL).unwrap().mesh;
+    let labels = mesh.labels().unwrap();
+    assert_eq!(labels.names(), ["square", "square"]);
+    assert_eq!([0, 1, 2, 3].map(|triangle| labels.of_triangle(triangle)), [0, 0, 1, 1]);
+}
+
+#[test]
+fn a_transform_is_the_one_of_the_specification() {
+    // A point is a row: (x y z 1) times the matrix of four rows.
+    let text = of(&object(""))
+        .replace("objectid=\"3\"", "objectid=\"3\" transform=\"1 2 3 4 5 6 7 8 10 11 12 13\"");
+    let row = |[x, y, z]: [f64; 3]| {
+        [
+            x + 4.0 * y + 7.0 * z + 11.0,
+            2.0 * x + 5.0 * y + 8.0 * z + 12.0,
+            3.0 * x + 6.0 * y + 10.0 * z + 13.0,
+        ]
+    };
+    // The determinant is -3: a mirror.
+    assert_eq!(triangles(model(text)), [[A, C, B].map(row)]);
+}
+
+#[test]
+fn base_materials_and_colour_groups_are_colours() {
+    let look = look(model(MODEL));
+    let names: Vec<&str> = look.materials.iter().map(|m| &m.name[..]).collect();
+    assert_eq!(names, ["", "PLA red", "glass", "#00ff00"]);
+    let color = |index: usize| look.materials[index].color;
+    assert_eq!(color(1), linear_of_rgba(RED));
+    assert_eq!(color(2), linear_of_rgba([0, 0, 255, 128]));
+    assert_eq!(color(3), linear_of_rgba(GREEN));
+    assert_eq!(look.material_of, [1, 3, 1, 3]);
+    let plain =
+        read_as("3mf", package_3mf(MODEL.as_bytes()), &ReadOptions::default().without_appearance());
+    assert_eq!(plain.unwrap().mesh.appearance(), None);
+}
+
+#[test]
+fn colours_of_corners_are_averaged_with_a_warning() {
+    let text = MODEL.replace("p1=\"0\"", "p1=\"0\" p2=\"0\" p3=\"1\"");
+    let loaded = model(text).unwrap();
+    assert_eq!(
+        loaded.warnings,
+        ["1 triangle has different colours at the corners: each has their mean"]
+    );
+    let look = loaded.mesh.appearance().unwrap();
+    let mean = look.materials[look.material_of[1] as usize].color;
+    for (channel, share) in mean.into_iter().zip([0.0, 2.0, 1.0, 3.0]) {
+        let expected = share / 3.0 * 65535.0;
+        // The material's colour is rounded to 8 bits of sRGB.
+        assert!((f64::from(channel) - expected).abs() < 300.0, "{mean:?}");
+    }
+}
+
+#[test]
+fn parts_in_other_files_are_read_once() {
+    let part = of(&object("name=\"inner\""));
+    let root = "<model xmlns:p=\"http://schemas.microsoft.com/3dmanufacturing/production/2015/06\" \
+                requiredextensions=\"p\"><resources><object id=\"8\" name=\"outer\"><components>\
+                <component p:path=\"/3D/Objects/A.model\" objectid=\"3\"/>\
+                <component p:path=\"/3D/Objects/A.model\" objectid=\"3\" transform=\"1 0 0 0 1 0 0 0 1 0 0 2\"/>\
+                </components></object></resources><build><item objectid=\"8\"/>\
+                <item p:path=\"/3D/Objects/A.model\" objectid=\"3\"/></build></model>";
+    let files: [(&str, &[u8]); 3] = [
+        ("_rels/.rels", RELATIONSHIPS_3MF.as_bytes()),
+        ("3D/3dmodel.model", root.as_bytes()),
+        ("3d/objects/a.model", part.as_bytes()),
+    ];
+    let up = |[x, y, z]: [f64; 3]| [x, y, z + 2.0];
+    let expected = [[A, B, C], [A, B, C].map(up), [A, B, C]];
+    assert_eq!(triangles(read(zip_of(&files))), expected);
+    let said = fault(read(zip_of(&files[..2])));
+    assert_eq!(said, "the package has no part /3D/Objects/A.model, which it names");
+    let nested = part.replace("objectid=\"3\"", "objectid=\"3\" p:path=\"/x\"");
+    let nested = nested.replace("</resources>", "<object id=\"4\"><components><component objectid=\"3\" p:path=\"/x\"/></components></object></resources>");
+    let files = [files[0], files[1], ("3D/Objects/A.model", nested.as_bytes())];
+    let said = fault(read(zip_of(&files)));
+    assert!(said.ends_with("a path is allowed in the model that the package names only"), "{said}");
+}
+
+#[test]
+fn helpers_of_the_slicer_are_skipped_and_said() {
+    let text = MODEL.replace(
+        "<object id=\"4\"",
+        &format!("{}<object id=\"4\"", object("type=\"other\"").replace("id=\"3\"", "id=\"5\"")),
+    );
+    let text = text.replace(
+        "<component objectid=\"3\"",
+        "<component objectid=\"5\"/><component objectid=\"3\"",
+    );
+    let loaded = model(text).unwrap();
+    assert_eq!(loaded.mesh.triangles().len(), 4);
+    let said = "objects that are no parts of the model were skipped, of the type: 'other'";
+    assert_eq!(loaded.warnings, [said]);
+}
+
+#[test]
+fn what_is_not_read_is_said() {
+    let textured =
+        "<m:texture2dgroup id=\"9\" texid=\"1\"><m:tex2coord u=\"0\" v=\"0\"/></m:texture2dgroup>";
+    for (text, said) in [
+        (
+            of(&(textured.to_owned() + &object("pid=\"9\" pindex=\"0\""))),
+            "1 triangle has a texture, a composite or several properties, which are not read: plain",
+        ),
+        (
+            of(&object("")).replace("v3=\"2\"", "v3=\"2\" paint_color=\"4\""),
+            "1 triangle has colours painted in the program's own way, which are not read",
+        ),
+        (
+            of(&object("")).replace("</mesh>", "<b:beamlattice><b:beams><b:beam v1=\"0\" v2=\"1\"/></b:beams></b:beamlattice></mesh>"),
+            "1 beam lattice was skipped: only triangles are read",
+        ),
+    ] {
+        let loaded = model(text).unwrap();
+        assert_eq!(loaded.warnings, [said]);
+        assert_eq!(corners(&loaded.mesh), [[A, B, C]]);
+    }
+    // The vertices of slices are no vertices of the mesh.
+    let sliced = of(&object(""))
+        .replace("<triangles>", "<s:vertices><s:vertex x=\"9\" y=\"9\"/></s:vertices><triangles>");
+    assert_eq!(triangles(model(sliced)), [[A, B, C]]);
+}
+
+#[test]
+fn malformed_models_are_refused_with_the_line() {
+    let at = |line: &str, what: &str| format!("/3D/3dmodel.model, line {line}: {what}");
+    let object = object("");
+    for (text, said) in [
+        (
+            of(&object.replace("v3=\"2\"", "v3=\"3\"")),
+            at("1", "vertex index 3 is out of range: there are 3, counted from 0"),
+        ),
+        (of(&object.replace("v3=\"2\"", "v3=\"-1\"")), at("1", "v3=\"-1\" is no such number")),
+        (of(&object.replace(" v3=\"2\"", "")), at("1", "<triangle> has no attribute 'v3'")),
+        (of(&object.replace("x=\"1\"", "x=\"nan\"")), at("1", "x is NaN, no finite number")),
+        (of(&object.replace("x=\"1\"", "x=\"1,5\"")), at("1", "x=\"1,5\" is no such number")),
+        (
+            of(&object.replace("<vertices>", "\n\n<vertices>").replace("y=\"1\"", "\ny=\"up\"")),
+            at("4", "y=\"up\" is no such number"),
+        ),
+        (
+            of(&object.replace("v3=\"2\"", "v3=\"2\" pid=\"7\"")),
+            at("1", "there is no group of properties with the identifier 7"),
+        ),
+        (of(""), at("1", "object 3 does not exist, or is defined after this reference to it")),
+        (of(&(object.clone() + &object)), at("1", "there are two objects 3")),
+        (
+            of("<object id=\"3\"/>"),
+            at("1", "object 3 has neither a mesh nor components: only these are read"),
+        ),
+        (
+            of("<object id=\"3\"><components><component objectid=\"3\"/></components></object>"),
+            at("1", "object 3 does not exist, or is defined after this reference to it"),
+        ),
+        (
+            of(&object).replace("objectid=\"3\"", "objectid=\"3\" transform=\"1 2 3\""),
+            at("1", "transform=\"1 2 3\" is not 12 finite numbers"),
+        ),
+        (
+            of(&(String::from(
+                "<basematerials id=\"1\"><base name=\"a\" displaycolor=\"red\"/></basematerials>",
+            ) + &object)),
+            at("1", "the colour 'red' is neither #RRGGBB nor #RRGGBBAA"),
+        ),
+        (
+            of(&object).replace("<model>", "<model xmlns:v=\"http://v\" requiredextensions=\"v\">"),
+            at(
+                "1",
+                "it requires the extension v (http://v), which is not read: export the model without it, or as .stl",
+            ),
+        ),
+        (
+            String::from("<!DOCTYPE a [<!ENTITY b \"c\">]>") + &of(&object),
+            at("1", "a document type is not allowed"),
+        ),
+        ("<svg/>".into(), at("1", "the root element is not <model>")),
+        ("<model><resources>\n".into(), at("2", "it ends within an element")),
+        (of(&object).replace("</mesh>", "</wrong>"), at("1", "")),
+    ] {
+        let found = fault(model(&text));
+        assert!(
+            found.starts_with(&said) && (found == said || said.ends_with(": ")),
+            "{found}\n{said}"
+        );
+    }
+    let empty = "<model><resources/><build/></model>";
+    assert_eq!(fault(model(empty)), "the mesh has no triangles");
+    assert_eq!(
+        fault(model(b"\xff<model/>")),
+        "/3D/3dmodel.model is cut off, or damaged: stream did not contain valid UTF-8"
+    );
+}
+
+#[test]
+fn components_may_not_multiply_without_bound() {
+    // Each object is twice the one before it.
+    let doubled = |count: u32| {
+        let mut objects = object("").replace("id=\"3\"", "id=\"100\"");
+        for id in 101..=100 + count {
+            let of = id - 1;
+            objects += &format!(
+                "<object id=\"{id}\"><components><component objectid=\"{of}\"/><component objectid=\"{of}\"/></components></object>"
+            );
+        }
+        of(&objects).replace("item objectid=\"3\"", &format!("item objectid=\"{}\"", 100 + count))
+    };
+    assert_eq!(model(doubled(10)).unwrap().mesh.triangles().len(), 1024);
+    assert!(fault(model(doubled(40))).starts_with("the mesh has 3298534883328 vertices; at most"));
+    assert!(fault(model(doubled(70))).ends_with("more than 64 deep"));
+    let options = ReadOptions::default().with_memory(1 << 20);
+    let limited = read_as("3mf", package_3mf(doubled(20).as_bytes()), &options);
+    assert!(matches!(limited, Err(ReadError::Memory { .. })), "{limited:?}");
+    // Without a triangle, doubling takes no time.
+    assert_eq!(
+        fault(model(doubled(60).replace(TRIANGLE, "<triangles/>"))),
+        "the mesh has no triangles"
+    );
+}
+
+#[test]
+fn packages_are_refused_with_a_reason() {
+    assert_eq!(fault(read("solid")), "not a 3MF file: it is no zip archive");
+    let other = zip_of(&[("word/document.xml", b"<a/>")]);
+    assert_eq!(fault(read(other)), "a zip archive, but no 3MF file: it has no file _rels/.rels");
+    let office = RELATIONSHIPS_3MF.replace("3dmanufacturing/2013/01/3dmodel", "other");
+    let office = zip_of(&[("_rels/.rels", office.as_bytes())]);
+    assert_eq!(
+        fault(read(office)),
+        "a package of another format than 3MF: _rels/.rels names no 3D model"
+    );
+    let twice = zip_of(&[("a", b""), ("A", b"")]);
+    assert_eq!(fault(read(twice)), "the zip archive has two files named A");
+    // A bit of the content, of which the archive has a check sum.
+    let mut damaged = package_3mf(MODEL.as_bytes());
+    let at = damaged.windows(5).position(|bytes| bytes == b"x=\"1\"").unwrap() + 3;
+    damaged[at] = b'2';
+    let said = fault(read(damaged));
+    assert!(said.starts_with("/3D/3dmodel.model is cut off, or damaged: "), "{said}");
+}

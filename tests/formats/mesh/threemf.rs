@@ -261,6 +261,9 @@ fn components_may_not_multiply_without_bound() {
     };
     assert_eq!(model(doubled(10)).unwrap().mesh.triangles().len(), 1024);
     assert!(fault(model(doubled(40))).starts_with("the mesh has 3298534883328 vertices; at most"));
+    let said =
+        "its components and items repeat objects too often: 134,217,728 triangles of 1 in the file";
+    assert!(fault(model(doubled(27))).starts_with(said));
     assert!(fault(model(doubled(70))).ends_with("more than 64 deep"));
     let options = ReadOptions::default().with_memory(1 << 20);
     let limited = read_as("3mf", package_3mf(doubled(20).as_bytes()), &options);

@@ -1,12 +1,18 @@
 //! The mesh of the objects that are built.
 
+use crate::base::numbers::grouped;
 use crate::formats::mesh::flat_colors::FlatColors;
 use crate::formats::mesh::threemf::Budget;
 use crate::formats::mesh::threemf::model::{Counts, Model, Object, Paint};
 use crate::formats::mesh::transform::Transform;
-use crate::formats::{LoadedMesh, ReadError};
+use crate::formats::{LoadedMesh, ReadError, content};
 use crate::mesh::appearance::{Appearance, Material};
 use crate::mesh::{Labels, Mesh, MeshError};
+
+/// Above so many triangles in all, at most [`MAX_COPIES`] for each in the file: a file of a few
+/// kilobytes could ask for minutes of work.
+const MANY: u64 = 1 << 26;
+const MAX_COPIES: u64 = 256;
 
 /// The mesh of a model's build, in the model's unit.
 pub(super) fn build(
@@ -20,6 +26,15 @@ pub(super) fn build(
         if count > u64::from(u32::MAX) {
             return Err(MeshError::TooLarge { what, count: count as usize }.into());
         }
+    }
+    let stored: u64 = model.objects.iter().map(|object| object.triangles.len() as u64).sum();
+    if triangles > MANY.max(MAX_COPIES * stored) {
+        return Err(content(format!(
+            "its components and items repeat objects too often: {} triangles of {} in the file; \
+             export the model in parts",
+            grouped(triangles),
+            grouped(stored)
+        )));
     }
     let is_painted = |object: &Object| !object.paints.is_empty();
     let has_colors = with_appearance && model.objects.iter().any(is_painted);

@@ -317,11 +317,12 @@ impl Reader<'_, '_> {
     }
 
     fn counts(&self, object: &Object) -> Counts {
-        let own = Counts {
-            vertices: object.positions.len() as u64,
-            triangles: object.triangles.len() as u64,
-            meshes: u64::from(!object.triangles.is_empty()),
-            depth: 0,
+        // Vertices of no triangle are not placed.
+        let own = match object.triangles.len() as u64 {
+            0 => Counts::default(),
+            triangles => {
+                Counts { vertices: object.positions.len() as u64, triangles, meshes: 1, depth: 0 }
+            }
         };
         let components = object.components.iter();
         let of = |component: &Instance| self.model.objects[component.object].counts;

@@ -41,11 +41,17 @@ fn indexed(grid: &VoxelGrid, palette: Option<&Palette>, dither: bool) -> Vec<([u
 }
 
 fn distance(a: Rgba, b: Rgba) -> f64 {
+    weighted_distance(a, b, 1.0)
+}
+
+/// The distance in Oklab, in which a difference in lightness has this weight.
+fn weighted_distance(a: Rgba, b: Rgba, lightness: f64) -> f64 {
     let lab = |[r, g, b, _]: Rgba| {
-        oklab::oklab([r, g, b].map(|value| match f64::from(value) / 255.0 {
+        let [l, a, b] = oklab::oklab([r, g, b].map(|value| match f64::from(value) / 255.0 {
             c @ ..=0.04045 => c / 12.92,
             c => ((c + 0.055) / 1.055).powf(2.4),
-        }))
+        }));
+        [lightness * l, a, b]
     };
     oklab::distance(lab(a), lab(b))
 }
@@ -102,12 +108,26 @@ fn every_voxel_has_the_nearest_colour_of_the_palette() {
     for palette in [None, Some(&given)] {
         let own = Palette::of_grid(&grid).unwrap();
         let candidates = palette.unwrap_or(&own).colors();
+        let weight = if palette.is_some() { 0.5 } else { 1.0 };
+        let distance = |a, b| weighted_distance(a, b, weight);
         for (voxel, color) in indexed(&grid, palette, false) {
             let exact = grid.colors.as_ref().unwrap().of(voxel);
             let least = candidates.iter().map(|&c| distance(c, exact)).fold(9.0, f64::min);
             let found = distance(color, exact);
             assert!(found <= least + 1e-5, "{exact:?}: {color:?} at {found}, not {least}");
         }
+    }
+}
+
+/// Of PICO-8's palette: by Oklab alone, a strong blue would be lavender.
+#[test]
+fn a_given_palette_keeps_hues() {
+    let [blue, lavender, grey] = [[41, 173, 255, 255], [131, 118, 156, 255], [95, 87, 79, 255]];
+    let palette = Palette::new(&[lavender, blue, grey]).unwrap();
+    let sea = [31, 116, 191, 255];
+    assert!(distance(sea, lavender) < distance(sea, blue));
+    for (_, color) in indexed(&grid_of(&[sea]), Some(&palette), false) {
+        assert_eq!(color, blue);
     }
 }
 

@@ -45,10 +45,12 @@ pub struct Palette {
 /// How the colours of a palette are matched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Matching {
-    /// Colours of any palette.
-    Colors,
-    /// Blocks, of which there are few: hue counts more than lightness, so that a coloured surface
-    /// keeps its hue in the shade.
+    /// A palette that was chosen for the colours.
+    Chosen,
+    /// A palette that was given, perhaps of few colours: hue counts more than lightness, so that a
+    /// coloured surface keeps its hue in the shade.
+    Given,
+    /// Blocks, as a given palette. Blocks that differ much are not mixed.
     Blocks,
 }
 
@@ -56,8 +58,8 @@ impl Matching {
     /// The weight of a difference in lightness against one in hue or chroma, in Oklab.
     fn lightness(self) -> f32 {
         match self {
-            Self::Colors => 1.0,
-            Self::Blocks => 0.5,
+            Self::Chosen => 1.0,
+            Self::Given | Self::Blocks => 0.5,
         }
     }
 
@@ -65,7 +67,7 @@ impl Matching {
     /// the weight of lightness.
     fn mixing_margin(self) -> f32 {
         match self {
-            Self::Colors => f32::INFINITY,
+            Self::Chosen | Self::Given => f32::INFINITY,
             Self::Blocks => 0.05,
         }
     }
@@ -116,7 +118,7 @@ impl Palette {
         let colors: Vec<Rgba> = colors.iter().map(used).collect();
         match colors.len() {
             _ if colors.iter().all(|&color| color == UNUSED) => Err(PaletteError::Empty),
-            0..=MAX_COLORS => Ok(Self { colors, matching: Matching::Colors }),
+            0..=MAX_COLORS => Ok(Self { colors, matching: Matching::Given }),
             _ => Err(PaletteError::TooMany),
         }
     }
@@ -194,7 +196,7 @@ impl Palette {
         }
         nearest::sort(&mut colors);
         let colors = colors.into_iter().map(|[r, g, b]| [r, g, b, 255]).collect();
-        Self { colors, matching: Matching::Colors }
+        Self { colors, matching: Matching::Chosen }
     }
 
     /// The colours by index: opaque, or transparent for unused indices.
@@ -202,6 +204,29 @@ impl Palette {
     pub fn colors(&self) -> &[Rgba] {
         &self.colors
     }
+}
+
+/// The palette of a picture of these pixels, and their indices in it. A colour weighs as the root of
+/// its number of pixels: the background is most of a picture, and small parts would lose their hue.
+#[cfg(feature = "images")]
+pub(crate) fn indexed(pixels: &[Rgb]) -> (Vec<Rgb>, Vec<u8>) {
+    let mut sorted = pixels.to_vec();
+    sorted.sort_unstable();
+    let runs = sorted.chunk_by(|one, other| one == other);
+    let (distinct, weights): (Vec<Rgb>, Vec<u64>) =
+        runs.map(|run| (run[0], run.len().isqrt() as u64)).unzip();
+    let of_all = match distinct.len() {
+        0..=MAX_COLORS => distinct.clone(),
+        _ => quantize::quantize(&distinct, &weights),
+    };
+    if of_all.is_empty() {
+        return (Vec::new(), Vec::new());
+    }
+    let colors = of_all.iter().map(|&[r, g, b]| [r, g, b, 255]).collect();
+    let nearest = nearest::Nearest::new(&Palette { colors, matching: Matching::Chosen });
+    let index_of = nearest.of(&distinct);
+    let index = |pixel| distinct.binary_search(pixel).map_or(0, |at| index_of[at]);
+    (of_all, pixels.iter().map(index).collect())
 }
 
 /// The number of distinct colours of the voxels of `grid`.

@@ -75,8 +75,8 @@ fn samples(all: &PaletteCounts<Oklab>) -> Vec<Oklab> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::surface::palette::Palette;
     use crate::surface::palette::nearest::Nearest;
+    use crate::surface::palette::{Matching, Palette};
 
     /// The sorted distinct colours of a picture of a million pixels, and their counts: smooth
     /// gradients of stone, moss and sky, with noise.
@@ -103,8 +103,9 @@ mod tests {
 
     /// The mean distance in Oklab from `colors` to the nearest of `chosen`.
     fn mean_error(colors: &[Rgb], counts: &[u64], chosen: &[Rgb]) -> f64 {
-        let rgba: Vec<_> = chosen.iter().map(|&[r, g, b]| [r, g, b, 255]).collect();
-        let nearest = Nearest::new(&Palette::new(&rgba).expect("colours")).of(colors);
+        let rgba = chosen.iter().map(|&[r, g, b]| [r, g, b, 255]).collect();
+        let palette = Palette { colors: rgba, matching: Matching::Chosen };
+        let nearest = Nearest::new(&palette).of(colors);
         let found: Vec<Rgb> = nearest.iter().map(|&index| chosen[usize::from(index)]).collect();
         let distance = |(a, b): (Oklab, Oklab)| {
             let square: f64 =

@@ -36,8 +36,10 @@ use crate::view::gpu::GpuScene;
 #[cfg(feature = "gpu")]
 use crate::view::gpu::draw::GpuShader;
 #[cfg(feature = "images")]
-pub use crate::view::render::animation::{GifAnimation, MAX_GIF_FPS, PngAnimation};
+pub use crate::view::render::animation::PngAnimation;
 pub use crate::view::render::camera::{Camera, Projection, View};
+#[cfg(all(feature = "images", feature = "palette"))]
+pub use crate::view::render::gif::{GifAnimation, MAX_GIF_FPS};
 use crate::view::render::ground::GroundOcclusion;
 pub use crate::view::render::picture::Picture;
 use crate::view::render::picture::with_room;
@@ -51,6 +53,8 @@ use crate::view::trace::Scene;
 mod animation;
 mod camera;
 pub(crate) mod film;
+#[cfg(all(feature = "images", feature = "palette"))]
+mod gif;
 pub(crate) mod ground;
 pub(crate) mod light;
 mod orbit;

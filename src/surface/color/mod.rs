@@ -5,7 +5,7 @@
 //! (`painter`). A voxel that only triangles of one shade touch (`touched`) has that shade. In all
 //! other voxels triangles are clipped (`clip`).
 //! The mean colour of a clipped polygon (`shade`) is the mean of the texels that it covers,
-//! weighted by covered area (`texels`, `coverage`, `bilinear`). Polygons are summed in integers
+//! weighted by covered area (`texels`, `coverage`, `integrals`). Polygons are summed in integers
 //! (`sums`), so their order has no effect. All of it runs on the CPU, for both backends, with basic
 //! floating-point operations only: the colours are the same on every machine, to the bit.
 //!
@@ -24,9 +24,9 @@ use crate::solid::mode::Mode;
 use crate::surface::color::painter::{ColoredBrick, Painted, Painter, painted_bytes};
 use crate::surface::color::shade::{Layer, Shading};
 
-mod bilinear;
 pub(super) mod clip;
 mod coverage;
+mod integrals;
 mod interior;
 pub(super) mod layers;
 pub(super) mod octree;

@@ -8,14 +8,13 @@ use crate::grid::{
     BRICK, BrickKey, Mask, VoxelGrid, count, is_empty, mask_below, mask_bounds, mask_places,
 };
 use crate::lattice::Distinct;
-use crate::surface::color::bilinear::{Integrated, Piece, Queues};
 use crate::surface::color::clip::{ClipScratch, Plane, around, clip, corners};
 use crate::surface::color::coverage;
+use crate::surface::color::integrals::{Integrated, Piece, Queues};
 use crate::surface::color::octree;
 use crate::surface::color::shade::{Shade, Shading, TriangleShading};
 use crate::surface::color::sums::{Sums, Weights};
 use crate::surface::color::texel_polygon::TexelPolygon;
-use crate::surface::color::texels::MAX_INTERPOLATED;
 use crate::surface::color::touched::brick_masks;
 
 /// An upper estimate of the bytes of coloured bricks, and of the colours of their voxels: each is
@@ -271,7 +270,7 @@ impl<'a> PaintBrick<'a> {
         let copies = u64::from(self.painter.distinct.copies(self.triangles[index]));
         let plane = Plane::new(corners);
         let texel_map = shading.texel_map(plane);
-        let is_interpolated = shading.interpolated().is_some();
+        let filter = shading.integrated().map(|sampler| sampler.filter);
         let Scratch { clipped, texels, coverage, queues, sums, .. } = &mut *self.scratch;
         clip(
             corners,
@@ -287,13 +286,11 @@ impl<'a> PaintBrick<'a> {
                 if let Some(map) = &texel_map {
                     map.map(polygon, texels);
                 }
-                if is_interpolated {
-                    let [low, high] = texels.bounds();
+                if let Some(filter) = filter {
                     let color = shading.mean_color(&plane, polygon);
                     let piece = Piece::new(index, voxel, weight, color);
                     let done = |integrated: &Integrated| add_pieces(integrated, shadings, sums);
-                    let is_small = (high[0] - low[0]).max(high[1] - low[1]) <= MAX_INTERPOLATED;
-                    if is_small && queues.push(simd, texels.points(), [low, high], piece, done) {
+                    if queues.push(simd, filter, texels, piece, done) {
                         return;
                     }
                 }
@@ -309,7 +306,7 @@ impl<'a> PaintBrick<'a> {
 fn add_pieces(integrated: &Integrated, shadings: &[TriangleShading], sums: &mut [Sums]) {
     for (index, piece) in integrated.pieces.iter().enumerate() {
         let shading = &shadings[piece.triangle as usize];
-        if let Some(sampler) = shading.interpolated() {
+        if let Some(sampler) = shading.integrated() {
             let shade = shading.shade(sampler.weighted(integrated, index), piece.color);
             sums[piece.voxel as usize].add(piece.weight, &shade);
         }

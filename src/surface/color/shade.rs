@@ -399,12 +399,14 @@ impl TriangleShading<'_> {
         self.uniform
     }
 
-    /// The sampler of a texture whose mean over a small polygon is that of the bilinear interpolant
-    /// of its texels.
+    /// The sampler of a texture whose mean over a polygon is an integral: no opacity varies besides
+    /// the texture's, and the shade is not constant.
     #[inline]
-    pub(super) fn interpolated(&self) -> Option<&Sampler<'_>> {
-        let has_map = self.material.opacity_map.is_some();
-        self.sampler.as_ref().filter(|sampler| sampler.filter == Filter::Linear && !has_map)
+    pub(super) fn integrated(&self) -> Option<&Sampler<'_>> {
+        let has_cutoff = matches!(self.material.alpha, Alpha::Mask(_));
+        let is_supersampled =
+            self.material.opacity_map.is_some() || has_cutoff && self.corners.is_some();
+        self.sampler.as_ref().filter(|_| self.uniform.is_none() && !is_supersampled)
     }
 
     /// The factor of the texture's mean over a clipped polygon.

@@ -12,9 +12,9 @@ use crate::mesh::appearance::texture::pyramid::{
     AxisReduction, Mipmapped, Pyramid, Sample, TexelAlpha,
 };
 use crate::mesh::appearance::{Filter, Wrap};
-use crate::surface::color::bilinear::Integrated;
 use crate::surface::color::coverage::{Coverage, Scratch, has_room};
 use crate::surface::color::floor;
+use crate::surface::color::integrals::Integrated;
 use crate::surface::color::texel_polygon::TexelPolygon;
 
 /// Largest span, in texels along an axis, for which the interpolant is integrated. Above it texels

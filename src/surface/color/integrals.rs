@@ -1,26 +1,30 @@
-//! The mean of a bilinear interpolant over small convex polygons, eight polygons at a time.
+//! The mean of a filtered texture over small convex polygons, eight polygons at a time.
 //!
-//! The interpolant is the sum of texels times tent functions. A tent is the second difference of
-//! ramps `max(0, x - a)`, and so is the integral of two tents' product over a polygon of integrals
-//! of ramps' products. By Green's theorem these are sums over the polygon's edges; an edge is
-//! clipped to where the ramps are above 0. There are no branches.
+//! The filtered texture is the sum of texels times boxes (nearest) or tents (linear). A box is the
+//! difference of steps, a tent the second difference of ramps `max(0, x - a)`, and so is the
+//! integral of two boxes' or tents' product over a polygon of integrals of steps' or ramps'
+//! products. By Green's theorem these are sums over the polygon's edges; an edge is clipped to
+//! where the steps or ramps are above 0. No branch depends on a polygon.
 
 use pulp::{Simd, WithSimd};
 
 use crate::base::lanes::LANES;
-use crate::surface::color::Color;
-use crate::surface::color::texel_polygon::area;
+use crate::mesh::appearance::Filter;
+use crate::surface::color::texel_polygon::{TexelPolygon, area};
+use crate::surface::color::texels::MAX_INTERPOLATED;
+use crate::surface::color::{Color, floor};
 
-/// Largest number of squares between texel centres that a polygon spans along an axis.
-const MAX_SQUARES: usize = 5;
+/// Largest number of texels along an axis.
+const MAX_TEXELS: usize = 6;
 /// Vertices of a triangle clipped to a voxel.
 const MAX_POINTS: usize = 9;
 
 /// One value for each polygon.
 type Values = [f64; LANES];
 
-/// The integrals of the texels' tents: `[i][j]` is the texel `i` along `u` and `j` along `v`.
-type Weights = [[Values; MAX_SQUARES + 1]; MAX_SQUARES + 1];
+/// The integrals of the texels' boxes or tents: `[i][j]` is the texel `i` along `u` and `j` along
+/// `v`.
+type Weights = [[Values; MAX_TEXELS]; MAX_TEXELS];
 
 /// The destination and the weight of the mean of a queued polygon.
 #[derive(Clone, Copy, Default)]
@@ -44,17 +48,19 @@ impl Piece {
     }
 }
 
-/// Polygons that span as many squares along each axis.
+/// Polygons that cover as many texels along each axis.
 struct Queue {
+    filter: Filter,
+    texels: [usize; 2],
     len: usize,
     /// The largest number of vertices.
     vertices: usize,
-    /// In texels from the centre of the first texel.
+    /// In texels: from the corner of the first texel if it is a box, from its centre if a tent.
     points: [[Values; 2]; MAX_POINTS],
     pieces: [Piece; LANES],
 }
 
-/// A queue for each number of squares along each axis.
+/// A queue for each filter and each number of texels along each axis.
 pub(super) struct Queues {
     queues: Vec<Queue>,
     /// The output of the last integration, reused.
@@ -63,15 +69,17 @@ pub(super) struct Queues {
 
 impl Default for Queues {
     fn default() -> Self {
-        let empty = || Queue {
+        let empty = |index| Queue {
+            filter: if index < MAX_TEXELS.pow(2) { Filter::Nearest } else { Filter::Linear },
+            texels: [index / MAX_TEXELS % MAX_TEXELS + 1, index % MAX_TEXELS + 1],
             len: 0,
             vertices: 0,
             points: [[[0.0; LANES]; 2]; MAX_POINTS],
             pieces: [Piece::default(); LANES],
         };
         Self {
-            queues: (0..MAX_SQUARES * MAX_SQUARES).map(|_| empty()).collect(),
-            weights: Box::new([[[0.0; LANES]; MAX_SQUARES + 1]; MAX_SQUARES + 1]),
+            queues: (0..2 * MAX_TEXELS.pow(2)).map(empty).collect(),
+            weights: Box::new([[[0.0; LANES]; MAX_TEXELS]; MAX_TEXELS]),
         }
     }
 }
@@ -80,37 +88,41 @@ impl Default for Queues {
 pub(super) struct Integrated<'a> {
     pub(super) pieces: &'a [Piece],
     weights: &'a Weights,
-    squares: [usize; 2],
+    texels: [usize; 2],
 }
 
 impl Queues {
-    /// Queues the polygon with these vertices and bounds, in texels. Calls `done` when a queue is
-    /// full. Whether it was queued: it spans few squares, and its area is no rounding error.
+    /// Queues a polygon on a texture with this filter. Calls `done` when a queue is full. Whether
+    /// it was queued: it covers few texels, and its area is no rounding error.
     #[inline(always)]
     pub(super) fn push<S: Simd>(
         &mut self,
         simd: S,
-        vertices: &[[f64; 2]],
-        [low, high]: [[f64; 2]; 2],
+        filter: Filter,
+        polygon: &TexelPolygon,
         mut piece: Piece,
         done: impl FnMut(&Integrated),
     ) -> bool {
         /// Largest ratio of the error of an area to the size of the polygon, times a million.
         const ERROR: f64 = 1e-8;
-        let first = [floor(low[0] - 0.5), floor(low[1] - 0.5)];
-        let span = [high[0] - 0.5 - first[0], high[1] - 0.5 - first[1]];
-        let squares = [span[0] as usize + 1, span[1] as usize + 1];
-        let size = high[0] - low[0] + high[1] - low[1];
-        let is_small = span[0].max(span[1]) < MAX_SQUARES as f64 && vertices.len() <= MAX_POINTS;
+        let ([low, high], vertices) = (polygon.bounds(), polygon.points());
+        let span = [high[0] - low[0], high[1] - low[1]];
+        let is_linear = filter == Filter::Linear && span[0].max(span[1]) <= MAX_INTERPOLATED;
+        let center = if is_linear { 0.5 } else { 0.0 };
+        let first = [floor(low[0] - center), floor(low[1] - center)];
+        let origin = [first[0] as f64 + center, first[1] as f64 + center];
+        // The square that begins at the upper bound has no share.
+        let squares = [-floor(origin[0] - high[0]), -floor(origin[1] - high[1])];
+        let texels = squares.map(|squares| squares.max(1) as usize + usize::from(is_linear));
+        let is_small = texels[0].max(texels[1]) <= MAX_TEXELS && vertices.len() <= MAX_POINTS;
         // False for NaN.
-        let is_certain = area(vertices) > ERROR * size;
-        if !is_small || !is_certain {
+        if !is_small || !(area(vertices) > ERROR * (span[0] + span[1])) {
             return false;
         }
-        piece.first = [first[0] as i64, first[1] as i64];
-        let queue = &mut self.queues[(squares[0] - 1) * MAX_SQUARES + squares[1] - 1];
+        piece.first = first;
+        let index = (usize::from(is_linear) * MAX_TEXELS + texels[0] - 1) * MAX_TEXELS;
+        let queue = &mut self.queues[index + texels[1] - 1];
         let lane = queue.len % LANES;
-        let origin = [first[0] + 0.5, first[1] + 0.5];
         let last = vertices[vertices.len() - 1];
         for (i, point) in queue.points.iter_mut().enumerate() {
             let vertex = vertices.get(i).unwrap_or(&last);
@@ -120,7 +132,7 @@ impl Queues {
         queue.vertices = queue.vertices.max(vertices.len());
         queue.len += 1;
         if queue.len == LANES {
-            queue.integrate(simd, squares, &mut self.weights, done);
+            queue.integrate(simd, &mut self.weights, done);
         }
         true
     }
@@ -128,11 +140,8 @@ impl Queues {
     /// Integrates all queued polygons.
     #[inline(always)]
     pub(super) fn finish<S: Simd>(&mut self, simd: S, mut done: impl FnMut(&Integrated)) {
-        for (index, queue) in self.queues.iter_mut().enumerate() {
-            if queue.len > 0 {
-                let squares = [index / MAX_SQUARES + 1, index % MAX_SQUARES + 1];
-                queue.integrate(simd, squares, &mut self.weights, &mut done);
-            }
+        for queue in self.queues.iter_mut().filter(|queue| queue.len > 0) {
+            queue.integrate(simd, &mut self.weights, &mut done);
         }
     }
 }
@@ -141,9 +150,9 @@ impl Integrated<'_> {
     /// The texels that a piece covers, and their weights, which sum to 1.
     #[inline(always)]
     pub(super) fn texels(&self, index: usize, mut each: impl FnMut([i64; 2], f64)) {
-        let [columns, rows] = self.squares;
+        let [columns, rows] = self.texels;
         let first = self.pieces[index].first;
-        let weights = self.weights[..=columns].iter().map(|column| &column[..=rows]);
+        let weights = self.weights[..columns].iter().map(|column| &column[..rows]);
         let area: f64 = weights.clone().flatten().map(|weight| weight[index]).sum();
         let inverse = 1.0 / area;
         for (i, column) in weights.enumerate() {
@@ -159,21 +168,22 @@ impl Queue {
     fn integrate<S: Simd>(
         &mut self,
         simd: S,
-        squares: [usize; 2],
         weights: &mut Weights,
         mut done: impl FnMut(&Integrated),
     ) {
-        let len = std::mem::take(&mut self.len);
-        let vertices = std::mem::take(&mut self.vertices);
-        simd.vectorize(Integrate { points: &self.points[..vertices], squares, weights });
-        done(&Integrated { pieces: &self.pieces[..len], weights, squares });
+        let points = &self.points[..self.vertices];
+        let (filter, texels) = (self.filter, self.texels);
+        simd.vectorize(Integrate { filter, points, texels, weights });
+        done(&Integrated { pieces: &self.pieces[..self.len], weights, texels });
+        (self.len, self.vertices) = (0, 0);
     }
 }
 
 /// Integrates the polygons of a queue.
 struct Integrate<'a> {
+    filter: Filter,
     points: &'a [[Values; 2]],
-    squares: [usize; 2],
+    texels: [usize; 2],
     weights: &'a mut Weights,
 }
 
@@ -182,55 +192,50 @@ impl WithSimd for Integrate<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let Self { points, squares, weights } = self;
-        let edges = Edges { simd };
-        // At least 3 more than the squares. Most polygons span at most 2: a small array is cleared.
-        match squares.into_iter().max() {
-            Some(..=2) => edges.weights::<5>(points, squares, weights),
-            _ => edges.weights::<{ MAX_SQUARES + 3 }>(points, squares, weights),
+        let Self { filter, points, texels, weights } = self;
+        let edges = Edges { simd, filter };
+        // At least 2 more than the texels. Most polygons cover at most 3: a small array is cleared.
+        match texels.into_iter().max() {
+            Some(..=3) => edges.weights::<5>(points, texels, weights),
+            _ => edges.weights::<{ MAX_TEXELS + 2 }>(points, texels, weights),
         }
     }
 }
 
-/// `floor(x)`, exact below `2^51`.
-#[inline(always)]
-fn floor(x: f64) -> f64 {
-    let whole = x as i64 as f64;
-    if whole > x { whole - 1.0 } else { whole }
-}
-
 struct Edges<S> {
     simd: S,
+    filter: Filter,
 }
 
 /// The ends of a segment.
 type Segment<S> = [[<S as Simd>::f64s; 2]; 2];
 
-/// Integrals by ramp: index 0 is the constant 1, and `k` is the ramp from square `k - 1` on; 0 for
-/// the two ramps past the last square.
-type Ramps<S, const N: usize> = [[<S as Simd>::f64s; N]; N];
+/// Integrals by step: `k` is that from square `k` on. By ramp: index 0 is the constant 1, and `k` is
+/// the ramp from square `k - 1` on. 0 for the two past the last square.
+type Sums<S, const N: usize> = [[<S as Simd>::f64s; N]; N];
 
 impl<S: Simd> Edges<S> {
     #[inline(always)]
     fn weights<const N: usize>(
         &self,
         points: &[[Values; 2]],
-        squares: [usize; 2],
+        texels: [usize; 2],
         weights: &mut Weights,
     ) {
+        let squares = texels.map(|texels| texels - usize::from(self.filter == Filter::Linear));
         for vector in 0..LANES / S::F64_LANES {
-            let mut ramps = [[self.simd.splat_f64s(0.0); N]; N];
+            let mut sums = [[self.simd.splat_f64s(0.0); N]; N];
             let Some(last) = points.last() else { return };
             let mut from = Self::point(last, vector);
             for point in points {
                 let to = Self::point(point, vector);
-                self.add_edge([from, to], squares, &mut ramps);
+                self.add_edge([from, to], squares, &mut sums);
                 from = to;
             }
-            self.tents(&mut ramps, squares);
-            for (weights, ramps) in weights.iter_mut().zip(&ramps).take(squares[0] + 1) {
-                for (weight, ramp) in weights.iter_mut().zip(ramps).take(squares[1] + 1) {
-                    S::as_mut_simd_f64s(weight).0[vector] = *ramp;
+            self.differences(&mut sums, texels);
+            for (weights, sums) in weights.iter_mut().zip(&sums).take(texels[0]) {
+                for (weight, sum) in weights.iter_mut().zip(sums).take(texels[1]) {
+                    S::as_mut_simd_f64s(weight).0[vector] = *sum;
                 }
             }
         }
@@ -241,14 +246,14 @@ impl<S: Simd> Edges<S> {
         [S::as_simd_f64s(x).0[vector], S::as_simd_f64s(y).0[vector]]
     }
 
-    /// Adds an edge to the integrals, which are 2, 6 and 24 times as large for none, one and two
-    /// ramps.
+    /// Adds an edge to the integrals, which are twice as large for steps, and 2, 6 and 24 times for
+    /// none, one and two ramps.
     #[inline(always)]
     fn add_edge<const N: usize>(
         &self,
         edge: Segment<S>,
         [columns, rows]: [usize; 2],
-        ramps: &mut Ramps<S, N>,
+        sums: &mut Sums<S, N>,
     ) {
         let simd = self.simd;
         let dx = simd.sub_f64s(edge[1][0], edge[0][0]);
@@ -264,42 +269,45 @@ impl<S: Simd> Edges<S> {
                     1 => above,
                     _ => self.above(above, 0, (column - 1) as f64, y_per_x),
                 };
-                self.add_part(part, [column, row], ramps);
+                self.add_part(part, [column, row], sums);
             }
         }
     }
 
-    /// Adds a segment on which the ramps of a column and a row are not negative.
+    /// Adds a segment within the steps of a column and a row.
     #[inline(always)]
     fn add_part<const N: usize>(
         &self,
         [p, q]: Segment<S>,
         [column, row]: [usize; 2],
-        ramps: &mut Ramps<S, N>,
+        sums: &mut Sums<S, N>,
     ) {
         let simd = self.simd;
         let from_column = simd.splat_f64s((column - 1) as f64);
-        let from_row = simd.splat_f64s((row - 1) as f64);
         let (x0, x1) = (simd.sub_f64s(p[0], from_column), simd.sub_f64s(q[0], from_column));
+        let (x_sum, dy) = (simd.add_f64s(x0, x1), simd.sub_f64s(q[1], p[1]));
+        if self.filter == Filter::Nearest {
+            return self.add_times(&mut sums[column - 1][row - 1], dy, x_sum);
+        }
+        let from_row = simd.splat_f64s((row - 1) as f64);
         let (y0, y1) = (simd.sub_f64s(p[1], from_row), simd.sub_f64s(q[1], from_row));
-        let dy = simd.sub_f64s(q[1], p[1]);
-        let (x_sum, y_sum) = (simd.add_f64s(x0, x1), simd.add_f64s(y0, y1));
+        let y_sum = simd.add_f64s(y0, y1);
         let (x0_y0, x1_y1) = (simd.mul_f64s(x0, y0), simd.mul_f64s(x1, y1));
         let square = simd.mul_f64s(x_sum, x_sum);
         let corners = simd.add_f64s(simd.mul_f64s(x0_y0, x0), simd.mul_f64s(x1_y1, x1));
         let both = simd.add_f64s(simd.mul_f64s(square, y_sum), simd.add_f64s(corners, corners));
-        self.add_times(&mut ramps[column][row], dy, both);
+        self.add_times(&mut sums[column][row], dy, both);
         if row == 1 {
             let value = simd.sub_f64s(square, simd.mul_f64s(x0, x1));
-            self.add_times(&mut ramps[column][0], dy, value);
+            self.add_times(&mut sums[column][0], dy, value);
         }
         if column == 1 {
             let corners = simd.add_f64s(x0_y0, x1_y1);
             let value = simd.add_f64s(simd.mul_f64s(x_sum, y_sum), corners);
-            self.add_times(&mut ramps[0][row], dy, value);
+            self.add_times(&mut sums[0][row], dy, value);
         }
         if row == 1 && column == 1 {
-            self.add_times(&mut ramps[0][0], dy, x_sum);
+            self.add_times(&mut sums[0][0], dy, x_sum);
         }
     }
 
@@ -337,43 +345,48 @@ impl<S: Simd> Edges<S> {
         simd.select_f64s(is_safe, simd.div_f64s(a, b), simd.splat_f64s(0.0))
     }
 
-    /// The integrals of tents, from those of ramps.
+    /// The integrals of boxes or tents, from those of steps or ramps.
     #[inline(always)]
     #[expect(clippy::needless_range_loop, reason = "the indices are coordinates")]
-    fn tents<const N: usize>(&self, ramps: &mut Ramps<S, N>, [columns, rows]: [usize; 2]) {
+    fn differences<const N: usize>(&self, sums: &mut Sums<S, N>, [columns, rows]: [usize; 2]) {
         let simd = self.simd;
-        for column in 0..=columns {
-            for row in 0..=rows {
-                // 1 / 2, 1 / 6 and 1 / 24, times 24.
-                let factor = match (column, row) {
-                    (0, 0) => 12.0,
-                    (0, _) | (_, 0) => 4.0,
+        for column in 0..columns {
+            for row in 0..rows {
+                // 1 / 2, 1 / 6 and 1 / 24, times 24; of steps all are alike.
+                let factor = match (self.filter, column, row) {
+                    (Filter::Nearest, ..) => continue,
+                    (_, 0, 0) => 12.0,
+                    (_, 0, _) | (_, _, 0) => 4.0,
                     _ => 1.0,
                 };
-                let value = &mut ramps[column][row];
+                let value = &mut sums[column][row];
                 *value = simd.mul_f64s(*value, simd.splat_f64s(factor));
             }
         }
-        for column in 0..=columns {
-            for row in 0..=rows {
+        for column in 0..columns {
+            for row in 0..rows {
                 let [here, next, after] =
-                    [ramps[column][row], ramps[column][row + 1], ramps[column][row + 2]];
-                ramps[column][row] = self.tent(row, here, next, after);
+                    [sums[column][row], sums[column][row + 1], sums[column][row + 2]];
+                sums[column][row] = self.difference(row, here, next, after);
             }
         }
-        for row in 0..=rows {
-            for column in 0..=columns {
+        for row in 0..rows {
+            for column in 0..columns {
                 let [here, next, after] =
-                    [ramps[column][row], ramps[column + 1][row], ramps[column + 2][row]];
-                ramps[column][row] = self.tent(column, here, next, after);
+                    [sums[column][row], sums[column + 1][row], sums[column + 2][row]];
+                sums[column][row] = self.difference(column, here, next, after);
             }
         }
     }
 
-    /// `1 - ramp 1 + ramp 2`, then `ramp i - 2 ramp (i + 1) + ramp (i + 2)`.
+    /// A box: `step i - step (i + 1)`. A tent: `1 - ramp 1 + ramp 2`, then
+    /// `ramp i - 2 ramp (i + 1) + ramp (i + 2)`.
     #[inline(always)]
-    fn tent(&self, index: usize, here: S::f64s, next: S::f64s, after: S::f64s) -> S::f64s {
+    fn difference(&self, index: usize, here: S::f64s, next: S::f64s, after: S::f64s) -> S::f64s {
         let simd = self.simd;
+        if self.filter == Filter::Nearest {
+            return simd.sub_f64s(here, next);
+        }
         let twice = if index == 0 { next } else { simd.add_f64s(next, next) };
         simd.add_f64s(simd.sub_f64s(here, twice), after)
     }
@@ -383,78 +396,82 @@ impl<S: Simd> Edges<S> {
 mod tests {
     use super::*;
     use crate::mesh::appearance::texture::pyramid::{Pyramid, TexelAlpha};
-    use crate::mesh::appearance::{Filter, Texture, Wrap};
+    use crate::mesh::appearance::{Texture, Wrap};
+    use crate::predicate::InstructionSet;
     use crate::surface::color::coverage::Scratch;
-    use crate::surface::color::texel_polygon::TexelPolygon;
     use crate::surface::color::texels::Sampler;
     use fastrand::Rng;
-    use pulp::Arch;
 
-    struct MeanOf<'a> {
+    #[derive(Clone, Copy)]
+    struct MeansOf<'a> {
         polygons: &'a [TexelPolygon],
         sampler: &'a Sampler<'a>,
-        means: Vec<Option<[f64; 5]>>,
     }
 
-    impl WithSimd for MeanOf<'_> {
+    impl WithSimd for MeansOf<'_> {
         type Output = Vec<Option<[f64; 5]>>;
 
-        fn with_simd<S: Simd>(mut self, simd: S) -> Self::Output {
-            let mut queues = Queues::default();
-            let (means, sampler) = (&mut self.means, self.sampler);
+        fn with_simd<S: Simd>(self, simd: S) -> Self::Output {
+            let Self { polygons, sampler } = self;
+            let (mut queues, mut means) = (Queues::default(), vec![None; polygons.len()]);
             let mut done = |integrated: &Integrated| {
                 for (index, piece) in integrated.pieces.iter().enumerate() {
                     means[piece.voxel as usize] = Some(sampler.weighted(integrated, index));
                 }
             };
-            for (index, polygon) in self.polygons.iter().enumerate() {
+            for (index, polygon) in polygons.iter().enumerate() {
                 let piece = Piece::new(0, index, 1, [1.0; 4]);
-                let is_queued =
-                    queues.push(simd, polygon.points(), polygon.bounds(), piece, &mut done);
+                let is_queued = queues.push(simd, sampler.filter, polygon, piece, &mut done);
                 assert!(is_queued, "{polygon:?}");
             }
             queues.finish(simd, &mut done);
-            self.means
+            means
         }
     }
 
+    /// Parts of squares, of 3 or 4 corners in either orientation.
+    fn convex_polygons(rng: &mut Rng) -> Vec<TexelPolygon> {
+        let polygon = |_| {
+            let reach = [0.01, 0.7, 1.5, 3.9][rng.usize(0..4)];
+            let base = [(); 2].map(|()| 30.0 * rng.f64() - 15.0);
+            let mut polygon = TexelPolygon::EMPTY;
+            let [x, y] = [(); 2].map(|()| 0.1 + 0.9 * rng.f64());
+            let mut corners = vec![[0.0, 0.0], [x, 0.0], [1.0, y], [0.0, 1.0]];
+            corners.truncate(rng.usize(3..=4));
+            if rng.bool() {
+                corners.reverse();
+            }
+            let at = |c: [f64; 2]| [0, 1].map(|a| base[a] + reach * c[a]);
+            corners.into_iter().for_each(|corner| polygon.push(at(corner)));
+            polygon
+        };
+        (0..500).map(polygon).collect()
+    }
+
     #[test]
-    fn means_of_eight_polygons_are_those_of_each_clipped_to_squares() {
+    fn means_of_eight_polygons_are_those_of_each_by_any_instructions() {
         let mut rng = Rng::with_seed(1);
         let texels = (0..80).map(|_| [(); 4].map(|()| rng.u8(..))).collect();
         let texture = Texture::new([10, 8], texels);
-        for alpha in [TexelAlpha::Opaque, TexelAlpha::Blend] {
+        let alphas = [TexelAlpha::Opaque, TexelAlpha::Blend];
+        let both = |alpha| [(Filter::Nearest, alpha), (Filter::Linear, alpha)];
+        for (filter, alpha) in alphas.into_iter().flat_map(both) {
             let pyramid = Pyramid::new(alpha);
             let wrap = [Wrap::Repeat, Wrap::Mirror];
-            let sampler =
-                Sampler { texture: &texture, pyramid: &pyramid, wrap, filter: Filter::Linear };
-            let polygons: Vec<TexelPolygon> = (0..500)
-                .map(|_| {
-                    let reach = [0.01, 0.7, 1.5, 3.9][rng.usize(0..4)];
-                    let base = [(); 2].map(|()| 30.0 * rng.f64() - 15.0);
-                    let mut polygon = TexelPolygon::EMPTY;
-                    // Corners of a square: convex, of 3 or 4 corners, in either orientation.
-                    let [x, y] = [(); 2].map(|()| 0.1 + 0.9 * rng.f64());
-                    let mut corners = vec![[0.0, 0.0], [x, 0.0], [1.0, y], [0.0, 1.0]];
-                    corners.truncate(rng.usize(3..=4));
-                    if rng.bool() {
-                        corners.reverse();
-                    }
-                    let at = |c: [f64; 2]| [0, 1].map(|a| base[a] + reach * c[a]);
-                    corners.into_iter().for_each(|corner| polygon.push(at(corner)));
-                    polygon
-                })
-                .collect();
-            let means = vec![None; polygons.len()];
-            let found =
-                Arch::new().dispatch(MeanOf { polygons: &polygons, sampler: &sampler, means });
-            for (polygon, found) in polygons.iter().zip(found) {
+            let sampler = Sampler { texture: &texture, pyramid: &pyramid, wrap, filter };
+            let polygons = convex_polygons(&mut rng);
+            let means = MeansOf { polygons: &polygons, sampler: &sampler };
+            let sets = InstructionSet::available();
+            let all: Vec<_> = sets.iter().map(|set| (set, set.dispatch(means))).collect();
+            for (index, polygon) in polygons.iter().enumerate() {
                 let expected = sampler.mean(polygon, &mut Scratch::default());
-                let (Some(found), Some(expected)) = (found, expected) else {
-                    panic!("{polygon:?}: {found:?}, not {expected:?}");
-                };
-                for (found, expected) in found.into_iter().zip(expected) {
+                let expected = expected.expect("the polygon has an area");
+                let first = all[0].1[index].expect("the polygon was integrated");
+                for (found, expected) in first.into_iter().zip(expected) {
                     assert!((found - expected).abs() < 1e-9, "{polygon:?}: {found}, {expected}");
+                }
+                for (set, means) in &all {
+                    assert_eq!(means[index], Some(first), "{}: {polygon:?}", set.name());
                 }
             }
         }

@@ -10,9 +10,9 @@ use pulp::{Simd, WithSimd};
 
 use crate::base::lanes::LANES;
 use crate::mesh::appearance::Filter;
+use crate::surface::color::Color;
 use crate::surface::color::texel_polygon::{TexelPolygon, area};
 use crate::surface::color::texels::MAX_INTERPOLATED;
-use crate::surface::color::{Color, floor};
 
 /// Largest number of texels along an axis.
 const MAX_TEXELS: usize = 6;
@@ -110,16 +110,15 @@ impl Queues {
         let is_linear = filter == Filter::Linear && span[0].max(span[1]) <= MAX_INTERPOLATED;
         let center = if is_linear { 0.5 } else { 0.0 };
         let first = [floor(low[0] - center), floor(low[1] - center)];
-        let origin = [first[0] as f64 + center, first[1] as f64 + center];
-        // The square that begins at the upper bound has no share.
-        let squares = [-floor(origin[0] - high[0]), -floor(origin[1] - high[1])];
-        let texels = squares.map(|squares| squares.max(1) as usize + usize::from(is_linear));
+        let origin = first.map(|i| i + center);
+        let squares = [(high[0] - origin[0]) as usize + 1, (high[1] - origin[1]) as usize + 1];
+        let texels = squares.map(|squares| squares + usize::from(is_linear));
         let is_small = texels[0].max(texels[1]) <= MAX_TEXELS && vertices.len() <= MAX_POINTS;
         // False for NaN.
         if !is_small || !(area(vertices) > ERROR * (span[0] + span[1])) {
             return false;
         }
-        piece.first = first;
+        piece.first = first.map(|i| i as i64);
         let index = (usize::from(is_linear) * MAX_TEXELS + texels[0] - 1) * MAX_TEXELS;
         let queue = &mut self.queues[index + texels[1] - 1];
         let lane = queue.len % LANES;
@@ -200,6 +199,13 @@ impl WithSimd for Integrate<'_> {
             _ => edges.weights::<{ MAX_TEXELS + 2 }>(points, texels, weights),
         }
     }
+}
+
+/// `floor(x)`, exact below `2^51`.
+#[inline(always)]
+fn floor(x: f64) -> f64 {
+    let whole = x as i64 as f64;
+    if whole > x { whole - 1.0 } else { whole }
 }
 
 struct Edges<S> {

@@ -102,6 +102,13 @@ impl Lanes {
     }
 }
 
+impl From<f64> for Lanes {
+    #[inline(always)]
+    fn from(value: f64) -> Self {
+        Self::splat(value)
+    }
+}
+
 impl Add for Lanes {
     type Output = Self;
 

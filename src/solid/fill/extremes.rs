@@ -1,64 +1,73 @@
-//! Finds a minimum with few exact evaluations: a value is evaluated only if its lower bound is at
-//! most the smallest upper bound.
+//! The voxels whose numbers are nearest to an `i + 1/2` and farthest from all, with few exact
+//! evaluations: a distance is evaluated only if its lower bound is at most the smallest upper bound.
 
-/// A value and its voxel.
-pub(super) type VoxelValue = (f64, [u32; 3]);
+use crate::solid::fill::offsets::ROUNDING;
 
-/// The lexicographic minimum: equal values are ordered by voxel.
+/// A distance from the nearest `i + 1/2`, or a bound of it, and its voxel.
+pub(super) type VoxelDistance = (f64, [u32; 3]);
+
+/// The lexicographic minimum: equal distances are ordered by voxel.
 #[inline]
 pub(super) fn lexicographic_min(
-    a: Option<VoxelValue>,
-    b: Option<VoxelValue>,
-) -> Option<VoxelValue> {
+    a: Option<VoxelDistance>,
+    b: Option<VoxelDistance>,
+) -> Option<VoxelDistance> {
     match (a, b) {
         (Some(old), Some(new)) => Some(if new < old { new } else { old }),
         _ => a.or(b),
     }
 }
 
-/// Candidates for the minimum of a function of voxels.
+/// The candidates among some voxels.
 #[derive(Debug)]
-pub(super) struct Candidates {
-    /// Voxels with an approximate value: the lower bound of each.
-    lower_bounds: Vec<VoxelValue>,
-    /// The minimum of the exact values.
-    exact_minimum: Option<VoxelValue>,
-    /// An upper bound of the minimum.
-    upper_bound: f64,
+pub(super) struct Extremes {
+    /// The voxels that may be nearest by their approximate distance: the lower bound of each.
+    lower_bounds: Vec<VoxelDistance>,
+    /// The least exact distance.
+    exact: Option<VoxelDistance>,
+    /// An upper bound of the least distance.
+    pub(super) upper_bound: f64,
+    /// The voxel with the greatest lower bound of its distance, as the minimum of its negative.
+    pub(super) farthest: Option<VoxelDistance>,
 }
 
-impl Candidates {
-    /// No candidates. Values above `upper_bound` are ignored.
+impl Extremes {
+    /// No voxels. Distances above `upper_bound` are not the least.
     pub(super) fn below(upper_bound: f64) -> Self {
-        Self { lower_bounds: Vec::new(), exact_minimum: None, upper_bound }
+        Self { lower_bounds: Vec::new(), exact: None, upper_bound, farthest: None }
     }
 
-    /// An upper bound of the minimum.
+    /// Whether voxels with lower bounds from `least` to `greatest` are neither the nearest nor the
+    /// farthest of all. The bounds do not contain the rounding error of exact distances.
     #[inline]
-    pub(super) fn upper_bound(&self) -> f64 {
-        self.upper_bound
+    pub(super) fn exclude(&self, least: f64, greatest: f64) -> bool {
+        least > self.upper_bound + ROUNDING && self.farthest.is_some_and(|(far, _)| greatest < -far)
     }
 
-    /// Adds a voxel; `error` bounds the error of `value`, and is 0 for an exact value.
+    /// Adds a voxel; `error` bounds the error of `distance`, and is 0 for the sum over all edges.
     #[inline]
-    pub(super) fn add(&mut self, value: f64, error: f64, voxel: [u32; 3]) {
-        if value - error > self.upper_bound {
+    pub(super) fn add(&mut self, distance: f64, error: f64, voxel: [u32; 3]) {
+        self.farthest = lexicographic_min(self.farthest, Some((error - distance, voxel)));
+        // An approximation and the sum have different rounding errors.
+        let error = if error == 0.0 { 0.0 } else { error + ROUNDING };
+        if distance - error > self.upper_bound {
             return;
         }
-        self.upper_bound = self.upper_bound.min(value + error);
+        self.upper_bound = self.upper_bound.min(distance + error);
         if error == 0.0 {
-            // One for all: on a cap through voxel centres, many values are equal.
-            self.exact_minimum = lexicographic_min(self.exact_minimum, Some((value, voxel)));
+            // One for all: on a cap through many voxel centres, all distances are about 0.
+            self.exact = lexicographic_min(self.exact, Some((distance, voxel)));
         } else {
-            self.lower_bounds.push((value - error, voxel));
+            self.lower_bounds.push((distance - error, voxel));
         }
     }
 
     /// Adds the candidates of `other`.
     pub(super) fn merge(&mut self, other: Self) {
         self.upper_bound = self.upper_bound.min(other.upper_bound);
-        self.exact_minimum = lexicographic_min(self.exact_minimum, other.exact_minimum);
-        let is_candidate = |&(lower, _): &VoxelValue| lower <= self.upper_bound;
+        self.exact = lexicographic_min(self.exact, other.exact);
+        self.farthest = lexicographic_min(self.farthest, other.farthest);
+        let is_candidate = |&(lower, _): &VoxelDistance| lower <= self.upper_bound;
         let count = self.lower_bounds.len() + other.lower_bounds.len();
         let grows = count > self.lower_bounds.capacity();
         self.lower_bounds.extend(other.lower_bounds.into_iter().filter(is_candidate));
@@ -68,19 +77,23 @@ impl Candidates {
         }
     }
 
-    /// The minimum of `evaluate` and its first voxel, if it is at most the first upper bound;
-    /// otherwise `None` or a value above that bound.
-    pub(super) fn minimum(mut self, evaluate: impl Fn([u32; 3]) -> f64) -> Option<VoxelValue> {
+    /// The least distance by `evaluate` and its first voxel, if it is at most the first upper
+    /// bound, otherwise `None` or a greater one; and the distance of the farthest voxel.
+    pub(super) fn evaluated(
+        mut self,
+        evaluate: impl Fn([u32; 3]) -> f64,
+    ) -> [Option<VoxelDistance>; 2] {
+        let evaluated = |voxel| (evaluate(voxel), voxel);
         self.lower_bounds.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        let mut minimum = self.exact_minimum;
+        let mut least = self.exact;
         for (lower, voxel) in self.lower_bounds {
             // The pairs are in ascending order: no later voxel can have the minimum.
-            if minimum.is_some_and(|minimum| (lower, voxel) > minimum) {
+            if least.is_some_and(|least| (lower, voxel) > least) {
                 break;
             }
-            minimum = lexicographic_min(minimum, Some((evaluate(voxel), voxel)));
+            least = lexicographic_min(least, Some(evaluated(voxel)));
         }
-        minimum
+        [least, self.farthest.map(|(_, voxel)| evaluated(voxel))]
     }
 }
 
@@ -91,35 +104,45 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_of_the_least_values_is_found_from_any_bounds() {
+    fn the_first_of_the_least_distances_and_a_far_one_are_found_from_any_bounds() {
         let (mut rng, mut checked) = (Rng::with_seed(11), 0);
         for case in 0..2000 {
-            // Few different values, so that many are equal.
-            let values: Vec<f64> = (0..1 + case % 50).map(|_| f64::from(rng.u32(1..9))).collect();
+            // Few different distances, so that many are equal.
+            let distances: Vec<f64> =
+                (0..1 + case % 50).map(|_| f64::from(rng.u32(1..9))).collect();
             let bound = f64::from(rng.u32(0..12));
-            let mut groups = [bound, f64::INFINITY, bound].map(Candidates::below);
-            let mut order: Vec<usize> = (0..values.len()).collect();
+            let mut groups = [bound, f64::INFINITY, bound].map(Extremes::below);
+            let mut order: Vec<usize> = (0..distances.len()).collect();
             rng.shuffle(&mut order);
-            let mut lower = values.clone();
+            let mut lower = distances.clone();
             for &at in &order {
                 // Some are known exactly.
                 let error = if rng.bool() { 0.0 } else { 3.0 * rng.f64() };
-                let known = values[at] + error * (2.0 * rng.f64() - 1.0);
+                let known = distances[at] + error * (2.0 * rng.f64() - 1.0);
                 lower[at] = known - error;
                 groups[rng.usize(0..3)].add(known, error, [at as u32, 0, 0]);
             }
-            let [mut candidates, second, third] = groups;
-            candidates.merge(second);
-            candidates.merge(third);
-            let least = values.iter().copied().fold(f64::INFINITY, f64::min);
-            let first = values.iter().position(|&value| value == least).unwrap_or(0);
-            let found = candidates.minimum(|[at, ..]| {
-                // No other value can be the minimum.
-                assert!(least > bound || lower[at as usize] <= least, "{at} of {lower:?}");
-                values[at as usize]
+            let [mut extremes, second, third] = groups;
+            extremes.merge(second);
+            extremes.merge(third);
+            let least = distances.iter().copied().fold(f64::INFINITY, f64::min);
+            let first = |all: &[f64], value| all.iter().position(|&each| each == value);
+            let greatest = lower.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            let far = first(&lower, greatest).unwrap_or(0);
+            let [found, found_far] = extremes.evaluated(|[at, ..]| {
+                let at = at as usize;
+                // No other distance can be the least.
+                assert!(
+                    at == far || least > bound || lower[at] - ROUNDING <= least,
+                    "{at} of {lower:?}"
+                );
+                distances[at]
             });
+            let voxel = |at: usize| [at as u32, 0, 0];
+            assert_eq!(found_far, Some((distances[far], voxel(far))));
             if least <= bound {
-                assert_eq!(found, Some((least, [first as u32, 0, 0])));
+                let nearest = first(&distances, least).unwrap_or(0);
+                assert_eq!(found, Some((least, voxel(nearest))));
                 checked += 1;
             }
         }

@@ -26,6 +26,7 @@ mod loop_bvh;
 mod multipoles;
 mod offsets;
 mod solid_angle;
+mod taylor;
 mod vote;
 
 use crate::grid::VoxelGrid;
@@ -36,6 +37,15 @@ pub(in crate::solid) use flood::spread;
 pub use generalized::{Confidence, Generalized, generalized};
 pub(super) use offsets::{Field, takes_at_most};
 pub use vote::vote;
+
+/// The closed loop through `points`, without repeated ones in turn; the first is also the last.
+#[cfg(test)]
+fn closed<P: PartialEq + Copy>(points: impl IntoIterator<Item = P>) -> Vec<P> {
+    let mut points: Vec<P> = points.into_iter().collect();
+    points.dedup();
+    points.push(points[0]);
+    points
+}
 
 /// The result of [`along_x()`].
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -8,14 +8,11 @@
 //! cone over each loop.
 
 use std::f64::consts::TAU;
-use std::ops::{Add, Mul};
 
 use crate::base::lanes::{LANES, Lanes};
-use crate::base::vector::{cross, dot, minus, norm};
-use crate::solid::fill::solid_angle::{Point, Taylor};
-
-/// The entries of a symmetric matrix, in the order `xx`, `yy`, `zz`, `yz`, `zx`, `xy`.
-const ENTRIES: [[usize; 2]; 6] = [[0, 0], [1, 1], [2, 2], [1, 2], [2, 0], [0, 1]];
+use crate::base::vector::{cross, dot, minus, norm, plus};
+use crate::solid::fill::solid_angle::Point;
+use crate::solid::fill::taylor::{ENTRIES, Taylor, entry};
 
 /// The entries of a symmetric tensor of degree 3.
 const TRIPLES: [[usize; 3]; 10] = [
@@ -30,16 +27,6 @@ const TRIPLES: [[usize; 3]; 10] = [
     [2, 2, 1],
     [0, 1, 2],
 ];
-
-/// The index of `ab` in [`ENTRIES`].
-const fn entry(a: usize, b: usize) -> usize {
-    if a == b { a } else { 6 - a - b }
-}
-
-/// The index of `abc` in [`TRIPLES`].
-const fn triple(a: usize, b: usize, c: usize) -> usize {
-    CONTRACTED[entry(a, b)][c]
-}
 
 /// For each entry `ab` of [`ENTRIES`], the indices of `abx`, `aby` and `abz` in [`TRIPLES`].
 const CONTRACTED: [[usize; 3]; 6] =
@@ -64,7 +51,7 @@ impl Multipoles {
             let corners = [points[0], ends[0], ends[1]].map(|point| minus(point, center));
             let doubled = cross(minus(corners[1], corners[0]), minus(corners[2], corners[0]));
             let normal = doubled.map(|value| 0.5 * value);
-            let total = [0, 1, 2].map(|a| corners[0][a] + corners[1][a] + corners[2][a]);
+            let total = plus(plus(corners[0], corners[1]), corners[2]);
             // The mean of `s s` over a triangle.
             let second_moment = |a: usize, b: usize| {
                 let sum: f64 = corners.iter().map(|corner| corner[a] * corner[b]).sum();
@@ -79,7 +66,7 @@ impl Multipoles {
     /// Adds a surface of parallel dipoles whose sum is `n`. `mean` is the mean of `s` over it, and
     /// `second_moment` that of `s s`.
     fn add_dipole(&mut self, n: Point, mean: Point, second_moment: impl Fn(usize, usize) -> f64) {
-        (0..3).for_each(|a| self.dipole[a] += n[a]);
+        self.dipole = plus(self.dipole, n);
         for (value, [a, b]) in self.quadrupole.iter_mut().zip(ENTRIES) {
             *value += (n[a] * mean[b] + n[b] * mean[a]) / 2.0;
         }
@@ -107,7 +94,7 @@ impl Multipoles {
     /// The sum of two expansions around the same centre.
     pub(super) fn plus(&self, other: &Self) -> Self {
         Self {
-            dipole: std::array::from_fn(|a| self.dipole[a] + other.dipole[a]),
+            dipole: plus(self.dipole, other.dipole),
             quadrupole: std::array::from_fn(|i| self.quadrupole[i] + other.quadrupole[i]),
             octupole: std::array::from_fn(|i| self.octupole[i] + other.octupole[i]),
         }
@@ -117,8 +104,8 @@ impl Multipoles {
     fn traceless(mut self) -> Self {
         let third = self.quadrupole[..3].iter().sum::<f64>() / 3.0;
         self.quadrupole[..3].iter_mut().for_each(|value| *value -= third);
-        let trace = |c: usize| (0..3).map(|a| self.octupole[triple(a, a, c)]).sum::<f64>() / 5.0;
-        let traces = [0, 1, 2].map(trace);
+        let traces =
+            [0, 1, 2].map(|c| (0..3).map(|a| self.octupole[CONTRACTED[a][c]]).sum::<f64>() / 5.0);
         for (value, [a, b, c]) in self.octupole.iter_mut().zip(TRIPLES) {
             for (one, other, axis) in [(a, b, c), (b, c, a), (c, a, b)] {
                 *value -= if one == other { traces[axis] } else { 0.0 };
@@ -128,161 +115,54 @@ impl Multipoles {
     }
 }
 
-/// The sum of multipole expansions at one point, evaluated in batches of [`LANES`].
-pub(super) struct MultipoleSum<'a> {
-    multipoles: &'a [Multipoles],
-    sum: Jet,
-    /// The indices of the current batch, which is not in the sum yet.
-    batch: [u32; LANES],
-    /// The point relative to the centres of the batch.
-    v: [Lanes; 3],
-    /// The length of the batch.
-    count: usize,
+/// The winding number of expansions at one point, and its Taylor polynomial. Each expansion comes
+/// with the point relative to its centre.
+#[inline(always)]
+pub(super) fn sum_of_multipoles(all: &[(Point, &Multipoles)]) -> Taylor {
+    let mut sum = Taylor::default();
+    for batch in all.chunks(LANES) {
+        sum = sum + number_of_multipoles(batch);
+    }
+    sum.map(|lanes: Lanes| -1.0 / (2.0 * TAU) * lanes.sum())
 }
 
-impl<'a> MultipoleSum<'a> {
-    #[inline(always)]
-    pub(super) fn of(multipoles: &'a [Multipoles]) -> Self {
-        let v = [Lanes::default(); 3];
-        Self { multipoles, sum: Jet::default(), batch: [0; LANES], v, count: 0 }
+/// The winding number of up to [`LANES`] expansions, in units of `-1 / (4 pi)`: `(n . v) / r^3 +
+/// 3 q(v, v) / r^5 + 7.5 o(v, v, v) / r^7`, with `r = |v|`.
+#[inline(always)]
+fn number_of_multipoles(batch: &[(Point, &Multipoles)]) -> Taylor<Lanes> {
+    let (zero, one) = (Lanes::default(), Lanes::splat(1.0));
+    // Unused lanes have no multipoles.
+    let (mut v, mut n, mut q, mut o) = ([one, zero, zero], [zero; 3], [zero; 6], [zero; 10]);
+    let set = |lanes: &mut [Lanes], lane: usize, values: &[f64]| {
+        lanes.iter_mut().zip(values).for_each(|(lanes, &value)| lanes.0[lane] = value);
+    };
+    for (lane, (at, multipoles)) in batch.iter().enumerate() {
+        set(&mut v, lane, at);
+        set(&mut n, lane, &multipoles.dipole);
+        set(&mut q, lane, &multipoles.quadrupole);
+        set(&mut o, lane, &multipoles.octupole);
     }
 
-    /// Adds an expansion; `v` is the point relative to its centre.
-    #[inline(always)]
-    pub(super) fn add(&mut self, index: u32, v: Point) {
-        self.batch[self.count] = index;
-        (0..3).for_each(|a| self.v[a].0[self.count] = v[a]);
-        self.count += 1;
-        if self.count == LANES {
-            self.flush();
-        }
+    let all = Lanes::splat;
+    let squared = one / dot(v, v);
+    let cubed = squared * squared.sqrt();
+    // `u^-1` and `u^-3/2` of `u = |v|^2`, with their derivatives by `u`.
+    let by_square = Taylor::radial(
+        v,
+        [squared, all(-1.0) * squared * squared, all(2.0) * squared * squared * squared],
+    );
+    let by_cube = Taylor::radial(
+        v,
+        [cubed, all(-1.5) * cubed * squared, all(3.75) * cubed * squared * squared],
+    );
+    let dipole = Taylor { value: dot(n, v), gradient: n, hessian: [zero; 6] };
+    let quadrupole = Taylor::form(q, v, 2.0, 3.0);
+    let mut matrix = [zero; 6];
+    for (value, [x, y, z]) in matrix.iter_mut().zip(CONTRACTED) {
+        *value = dot(v, [o[x], o[y], o[z]]);
     }
-
-    /// The winding number at the point, and its Taylor polynomial.
-    #[inline(always)]
-    pub(super) fn total(mut self) -> (f64, Taylor) {
-        if self.count > 0 {
-            self.flush();
-        }
-        let total = |lanes: Lanes| -1.0 / (2.0 * TAU) * lanes.sum();
-        let Jet { value, gradient, hessian } = self.sum;
-        let (gradient, hessian) = (gradient.map(total), hessian.map(total));
-        (total(value), Taylor { gradient, hessian, error: 0.0 })
-    }
-
-    /// Adds the batch. In units of `-1 / (4 pi)`, the winding number is `(n . v) / r^3 + 3 q(v, v)
-    /// / r^5 + 7.5 o(v, v, v) / r^7`, with `r = |v|`.
-    #[inline(always)]
-    fn flush(&mut self) {
-        let mut v = self.v;
-        let mut n = [Lanes::default(); 3];
-        let mut q = [Lanes::default(); 6];
-        let mut o = [Lanes::default(); 10];
-        for lane in 0..LANES {
-            if lane >= self.count {
-                v[0].0[lane] = 1.0;
-                continue;
-            }
-            let multipoles = &self.multipoles[self.batch[lane] as usize];
-            for (value, from) in n.iter_mut().zip(multipoles.dipole) {
-                value.0[lane] = from;
-            }
-            for (value, from) in q.iter_mut().zip(multipoles.quadrupole) {
-                value.0[lane] = from;
-            }
-            for (value, from) in o.iter_mut().zip(multipoles.octupole) {
-                value.0[lane] = from;
-            }
-        }
-        self.count = 0;
-
-        let all = Lanes::splat;
-        let squared = all(1.0) / dot(v, v);
-        let cubed = squared * squared.sqrt();
-        // `u^-1` and `u^-3/2` of `u = |v|^2`, with their derivatives by `u`.
-        let by_square = Jet::radial(
-            v,
-            [squared, all(-1.0) * squared * squared, all(2.0) * squared * squared * squared],
-        );
-        let by_cube = Jet::radial(
-            v,
-            [cubed, all(-1.5) * cubed * squared, all(3.75) * cubed * squared * squared],
-        );
-        let dipole = Jet { value: dot(n, v), gradient: n, hessian: [all(0.0); 6] };
-        let quadrupole = Jet::form(q, v, 2.0, 3.0);
-        let mut matrix = [Lanes::default(); 6];
-        for (value, [x, y, z]) in matrix.iter_mut().zip(CONTRACTED) {
-            *value = v[0] * o[x] + v[1] * o[y] + v[2] * o[z];
-        }
-        let octupole = Jet::form(matrix, v, 3.0, 7.5);
-        self.sum = self.sum + by_cube * (dipole + by_square * (quadrupole + by_square * octupole));
-    }
-}
-
-/// A second-order jet: the value, the gradient and the Hessian of a function at a point, in each
-/// lane.
-#[derive(Debug, Clone, Copy, Default)]
-struct Jet {
-    value: Lanes,
-    gradient: [Lanes; 3],
-    hessian: [Lanes; 6],
-}
-
-impl Jet {
-    /// A function of `u = |v|^2`, given with its first and second derivatives by `u`.
-    #[inline(always)]
-    fn radial(v: [Lanes; 3], [value, first, second]: [Lanes; 3]) -> Self {
-        let (first, second) = (Lanes::splat(2.0) * first, Lanes::splat(4.0) * second);
-        let mut hessian = ENTRIES.map(|[a, b]| second * v[a] * v[b]);
-        hessian[..3].iter_mut().for_each(|value| *value = *value + first);
-        Self { value, gradient: v.map(|c| first * c), hessian }
-    }
-
-    /// `factor * matrix(v, v)`, a homogeneous polynomial of `degree` 2 or 3. For degree 3, `matrix`
-    /// is the tensor contracted with `v` once.
-    #[inline(always)]
-    fn form(matrix: [Lanes; 6], v: [Lanes; 3], degree: f64, factor: f64) -> Self {
-        let row = |a: usize| {
-            matrix[entry(a, 0)] * v[0] + matrix[entry(a, 1)] * v[1] + matrix[entry(a, 2)] * v[2]
-        };
-        let rows = [row(0), row(1), row(2)];
-        let [once, twice] = [factor * degree, factor * degree * (degree - 1.0)].map(Lanes::splat);
-        Self {
-            value: Lanes::splat(factor) * dot(rows, v),
-            gradient: rows.map(|value| once * value),
-            hessian: matrix.map(|value| twice * value),
-        }
-    }
-}
-
-impl Add for Jet {
-    type Output = Self;
-
-    #[inline(always)]
-    fn add(self, other: Self) -> Self {
-        Self {
-            value: self.value + other.value,
-            gradient: [0, 1, 2].map(|a| self.gradient[a] + other.gradient[a]),
-            hessian: [0, 1, 2, 3, 4, 5].map(|i| self.hessian[i] + other.hessian[i]),
-        }
-    }
-}
-
-impl Mul for Jet {
-    type Output = Self;
-
-    #[inline(always)]
-    fn mul(self, other: Self) -> Self {
-        let (f, g) = (self.gradient, other.gradient);
-        let mut hessian = [Lanes::default(); 6];
-        for (i, [a, b]) in ENTRIES.into_iter().enumerate() {
-            hessian[i] = self.value * other.hessian[i]
-                + other.value * self.hessian[i]
-                + (f[a] * g[b] + f[b] * g[a]);
-        }
-        let gradient = [0, 1, 2].map(|a| self.value * g[a] + other.value * f[a]);
-        Self { value: self.value * other.value, gradient, hessian }
-    }
+    let octupole = Taylor::form(matrix, v, 3.0, 7.5);
+    by_cube * (dipole + by_square * (quadrupole + by_square * octupole))
 }
 
 #[cfg(test)]
@@ -290,19 +170,16 @@ mod tests {
     use fastrand::Rng;
 
     use super::*;
+    use crate::base::vector::times;
+    use crate::solid::fill::closed;
 
     /// A closed loop of 3 to 9 points around the origin.
     fn any_loop(rng: &mut Rng) -> Vec<Point> {
-        let mut points: Vec<Point> =
-            (0..rng.usize(3..10)).map(|_| [(); 3].map(|()| 2.0 * rng.f64() - 1.0)).collect();
-        points.push(points[0]);
-        points
+        closed((0..rng.usize(3..10)).map(|_| [(); 3].map(|()| 2.0 * rng.f64() - 1.0)))
     }
 
-    fn field(all: &[Multipoles], v: Point) -> (f64, Taylor) {
-        let mut fields = MultipoleSum::of(all);
-        (0..all.len() as u32).for_each(|index| fields.add(index, v));
-        fields.total()
+    fn sum_at(v: Point, all: &[Multipoles]) -> Taylor {
+        sum_of_multipoles(&all.iter().map(|each| (v, each)).collect::<Vec<_>>())
     }
 
     /// A point at a distance of 3 to 5.
@@ -320,7 +197,7 @@ mod tests {
     fn triples_have_all_axes_in_any_order() {
         for at in 0..27 {
             let mut axes = [at % 3, at / 3 % 3, at / 9];
-            let found = triple(axes[0], axes[1], axes[2]);
+            let found = CONTRACTED[entry(axes[0], axes[1])][axes[2]];
             axes.sort_unstable();
             let mut expected = TRIPLES[found];
             expected.sort_unstable();
@@ -345,7 +222,7 @@ mod tests {
             for ends in points.windows(2) {
                 let corners = [points[0], ends[0], ends[1]];
                 let n = cross(minus(corners[1], corners[0]), minus(corners[2], corners[0]));
-                let n = n.map(|c| 0.5 * c);
+                let n = times(n, 0.5);
                 total += norm(n);
                 // Exact for a polynomial of degree 2.
                 for weights in [[4.0, 1.0, 1.0], [1.0, 4.0, 1.0], [1.0, 1.0, 4.0]] {
@@ -361,7 +238,7 @@ mod tests {
             }
             expected /= 2.0 * TAU;
             assert_near(area, total, 1.0);
-            let found = field(&[multipoles], v).0;
+            let found = sum_at(v, &[multipoles]).value;
             assert!((found - expected).abs() < 1e-6 * area, "{found}, not {expected}");
         }
     }
@@ -373,16 +250,15 @@ mod tests {
             let all: Vec<Multipoles> =
                 (0..count).map(|_| Multipoles::of(&any_loop(&mut rng), [0.0; 3]).0).collect();
             let v = any_point(&mut rng);
-            let (number, taylor) = field(&all, v);
+            let taylor = sum_at(v, &all);
             for _ in 0..20 {
                 let h = [(); 3].map(|()| 2e-3 * (rng.f64() - 0.5));
-                let moved = field(&all, [0, 1, 2].map(|a| v[a] + h[a])).0;
-                let off = (moved - number - taylor.change(h)).abs();
+                let [moved, back] = [plus(v, h), minus(v, h)].map(|v| sum_at(v, &all).value);
+                let off = (moved - taylor.at(h)).abs();
                 assert!(off < 1e-8 * f64::from(count), "{off}: {h:?}");
-                // Twice the term of degree 2: that of degree 1 cancels.
-                let back = field(&all, [0, 1, 2].map(|a| v[a] - h[a])).0;
-                let hessian = Taylor { gradient: [0.0; 3], ..taylor }.change(h);
-                let off = (moved + back - 2.0 * number - 2.0 * hessian).abs();
+                // Twice the terms of degree 0 and 2: that of degree 1 cancels.
+                let even = Taylor { gradient: [0.0; 3], ..taylor }.at(h);
+                let off = (moved + back - 2.0 * even).abs();
                 assert!(off < 1e-11 * f64::from(count), "{off}: {h:?}");
             }
         }

@@ -5,7 +5,12 @@ use std::ops::Range;
 use fastrand::Rng;
 
 use super::*;
+use crate::base::lanes::{LANES, Lanes};
 use crate::base::vector::dot;
+use crate::solid::fill::closed;
+use crate::solid::fill::extremes::lexicographic_min;
+use crate::solid::fill::solid_angle::Aabb;
+use crate::solid::fill::taylor::Taylor;
 
 const UNIT: i32 = 16;
 const NO_OFFSET: i32 = i32::MAX;
@@ -22,11 +27,7 @@ fn field_of(rng: &mut Rng, dims: [u32; 3], count: usize, sizes: Range<i32>) -> F
         .map(|_| {
             let size = UNIT << rng.i32(sizes.clone());
             let corner = dims.map(|d| rng.i32(-size..UNIT * d as i32));
-            let point = |_| corner.map(|c| c + rng.i32(0..=size));
-            let mut points: Vec<[i32; 3]> = (0..3 + (corner[0] & 7)).map(point).collect();
-            points.dedup();
-            points.push(points[0]);
-            points
+            closed((0..3 + (corner[0] & 7)).map(|_| corner.map(|c| c + rng.i32(0..=size))))
         })
         .collect();
     Field::of(LoopBvh::new(&loops), f64::from(UNIT), dims)
@@ -77,7 +78,7 @@ fn a_polynomial_is_as_near_as_its_bounds_say_and_the_bounds_are_of_all_loops() {
             assert_eq!(all.center, center);
             assert!((all.radius / radius - 1.0).abs() < 1e-12);
             for &node in &cube.near {
-                let is_far = field.bvh.errors(node, center, radius).sum() <= CUBE_TOLERANCE;
+                let is_far = field.bvh.node(node).errors(center, radius).sum() <= CUBE_TOLERANCE;
                 assert!(!is_far || field.bvh.rays_may_hit(node, &Aabb { lo, hi }));
             }
             let (moved, error) = (all.constant_error, all.error());
@@ -105,7 +106,7 @@ fn a_polynomial_is_as_near_as_its_bounds_say_and_the_bounds_are_of_all_loops() {
             if cube.size == 2 {
                 break;
             }
-            let octants: Vec<Cube> = children(&cube).collect();
+            let octants: Vec<Cube> = cube.children().collect();
             cube = octants[rng.usize(0..8)].clone();
         }
     }
@@ -121,29 +122,30 @@ fn the_error_of_an_estimate_is_the_sum_of_those_of_its_nodes() {
         let field = field_of(&mut rng, [64; 3], 60, 0..3);
         let size = 2 << rng.u32(0..5);
         let at = [(); 3].map(|()| size * rng.u32(0..64 / size));
-        let taylor = Taylor { error: 1e-7, ..Taylor::default() };
-        let far = Expansion { taylor, constant_error: 3e-7, ..Expansion::default() };
+        let far = Expansion { taylor_error: 1e-7, constant_error: 3e-7, ..Expansion::default() };
         let mut cube = Cube { at, size, near: field.root.clone(), far };
-        let Split { far, errors, .. } = field.split_near(&mut cube.clone());
+        let (far, _) = field.split_near(&mut cube.clone());
         let all = field.estimate(&mut cube);
+        let (center, radius) = field.ball(&cube);
+        let errors = |index: &u32| field.bvh.node(*index).errors(center, radius);
         // What was there was expanded in a larger ball.
-        assert!(is_near(cube.far.taylor.error, errors.taylor), "{cube:?}");
-        assert!(is_near(cube.far.constant_error, 4e-7 + errors.multipoles), "{cube:?}");
+        let taylor_error: f64 = far.iter().map(|index| errors(index).taylor).sum();
+        let multipole_error: f64 = far.iter().map(|index| errors(index).multipoles).sum();
+        assert!(is_near(cube.far.taylor_error, taylor_error), "{cube:?}");
+        assert!(is_near(cube.far.constant_error, 4e-7 + multipole_error), "{cube:?}");
         with_far += u32::from(!far.is_empty());
 
-        let (center, radius) = field.ball(&cube);
         let [lo, hi] = [0, size].map(|d| at.map(|c| f64::from(c + d) * field.units_per_voxel));
         let (inner, leaves): (Vec<u32>, Vec<u32>) =
-            cube.near.iter().partition(|&&node| field.bvh.children(node).is_some());
-        let of_node = |&node: &u32| field.bvh.errors(node, center, radius).sum();
-        let sum: f64 = inner.iter().map(of_node).sum();
+            cube.near.iter().partition(|&&node| field.bvh.node(node).children().is_some());
+        let sum: f64 = inner.iter().map(|index| errors(index).sum()).sum();
         let rays_may_hit = inner.iter().any(|&node| field.bvh.rays_may_hit(node, &Aabb { lo, hi }));
         if rays_may_hit || sum >= MAX_ERROR {
             assert_eq!(all.error(), f64::INFINITY);
             hopeless += 1;
             continue;
         }
-        let of_leaves = field.bvh.expand(&leaves, center, radius).1.error;
+        let (_, of_leaves) = field.bvh.expand(&leaves, center, radius);
         let expected = cube.far.error() + sum + of_leaves + ROUNDING;
         assert!(all.error() == expected || is_near(all.error(), expected), "{all:?}, {expected}");
         assert!(all.constant_error > cube.far.constant_error + sum, "{all:?}");
@@ -160,10 +162,10 @@ fn a_polynomial_stays_the_same_and_keeps_its_error_in_a_smaller_ball() {
         let mut number = || 2.0 * rng.f64() - 1.0;
         let mut point = || [(); 3].map(|()| number());
         let [center, other, p, gradient, [n, error, constant_error]] = [(); 5].map(|()| point());
-        let taylor = Taylor { gradient, hessian: [(); 6].map(|()| number()), error };
-        let all = Expansion { center, radius: 2.0, number: n, taylor, constant_error };
+        let taylor = Taylor { value: n, gradient, hessian: [(); 6].map(|()| number()) };
+        let all = Expansion { center, radius: 2.0, taylor, taylor_error: error, constant_error };
         let moved = all.translated(other, 0.5);
-        assert_eq!((moved.center, moved.radius, moved.taylor.error), (other, 0.5, 0.0));
+        assert_eq!((moved.center, moved.radius, moved.taylor_error), (other, 0.5, 0.0));
         assert_eq!((moved.error(), moved.constant_error), (all.error(), error + constant_error));
         let (found, expected) = (moved.at(p), all.at(p));
         assert!((found - expected).abs() < 1e-12, "{found}, not {expected}: {all:?}");
@@ -184,12 +186,13 @@ fn a_polynomial_decides_the_voxels_whose_numbers_are_farther_from_a_half_than_it
         let (center, radius) = field.ball(&cube);
         let mut around = |size: f64| size * (2.0 * rng.f64() - 1.0);
         let taylor = Taylor {
+            value: around(3.0),
             gradient: [(); 3].map(|()| around(2.0 / radius)),
             hessian: [(); 6].map(|()| around(2.0 / radius.powi(2))),
-            error: 10_f64.powf(around(1.5) - 1.5),
         };
+        let taylor_error = 10_f64.powf(around(1.5) - 1.5);
         let constant_error = 10_f64.powf(around(2.0) - 3.0);
-        let all = Expansion { center, radius, number: around(3.0), taylor, constant_error };
+        let all = Expansion { center, radius, taylor, taylor_error, constant_error };
         let mut brick = Brick::empty();
         let open = field.decide_by_polynomial(&cube, &all, &mut brick);
 
@@ -199,7 +202,7 @@ fn a_polynomial_decides_the_voxels_whose_numbers_are_farther_from_a_half_than_it
         for voxel in (0..size.pow(3)).map(|index| cube.voxel(index)) {
             let h = from_center(&cube, voxel).map(|c| c * field.units_per_voxel / radius);
             let squared = dot(h, h);
-            let error = constant_error + taylor.error * 0.5 * (squared + squared.powi(2));
+            let error = constant_error + taylor_error * 0.5 * (squared + squared.powi(2));
             let (number, found) = (number(voxel), brick.content.offsets[brick_slot(voxel)]);
             let distance = half_integer_distance(number);
             let is_open = open.contains(&voxel);
@@ -217,10 +220,9 @@ fn a_polynomial_decides_the_voxels_whose_numbers_are_farther_from_a_half_than_it
         let set = brick.content.offsets.iter().filter(|&&offset| offset != NO_OFFSET).count();
         assert_eq!(set + open.len(), size.pow(3) as usize);
         // Eight at a time the numbers are rounded differently.
-        let Extremes { least: found_least, most: found_most } = brick.extremes;
-        let found = found_most.map_or(f64::INFINITY, |(value, _)| value);
+        let found = brick.extremes.farthest.map_or(f64::INFINITY, |(value, _)| value);
         assert!(found == most || (found - most).abs() < 1e-9, "{found}, {most}");
-        let found = found_least.minimum(|voxel| half_integer_distance(number(voxel)));
+        let [found, _] = brick.extremes.evaluated(|voxel| half_integer_distance(number(voxel)));
         let found = found.map_or(f64::INFINITY, |(value, _)| value);
         assert!(found == least || (found - least).abs() < 1e-9, "{found}, {least}");
     }
@@ -241,21 +243,21 @@ fn a_voxel_at_the_bound_of_the_error_is_not_decided() {
         (0.5625, true),
         (0.5625 + 0.5 * ROUNDING, false),
     ] {
-        let taylor = Taylor::default();
-        let all = Expansion { center, radius, number, taylor, constant_error: 0.0625 };
+        let taylor = Taylor { value: number, ..Taylor::default() };
+        let all = Expansion { center, radius, taylor, taylor_error: 0.0, constant_error: 0.0625 };
         // Others are less certain, and more.
-        let extremes = Extremes { most: Some((-0.4, [0; 3])), ..Extremes::below(0.0) };
-        let mut brick = Brick { extremes, ..Brick::empty() };
+        let mut brick = Brick { extremes: Extremes::below(0.0), ..Brick::empty() };
+        brick.extremes.farthest = Some((-0.4, [0; 3]));
         let open = field.decide_by_polynomial(&cube, &all, &mut brick);
         assert_eq!(open.len(), if is_open { 512 } else { 0 }, "{number}");
     }
     // Values are compared with sums that have an error of their own.
     let (mut brick, least) = (Brick::empty(), 0.2 + 0.1 + ROUNDING);
     field.set(&mut brick, [0; 3], 0.3, 0.1);
-    assert!((brick.extremes.least.upper_bound() - least).abs() < 1e-12);
+    assert!((brick.extremes.upper_bound - least).abs() < 1e-12);
     // Only the sum itself is without.
     field.set(&mut brick, [0; 3], 0.4, 0.0);
-    assert!((brick.extremes.least.upper_bound() - 0.1).abs() < 1e-12);
+    assert!((brick.extremes.upper_bound - 0.1).abs() < 1e-12);
     let is_inside = |number: f64| offset(number) == 1;
     assert_eq!([-1.1, -0.9].map(|n| is_inside(0.5 + n * ROUNDING)), [false, true]);
 }
@@ -273,7 +275,8 @@ fn the_number_of_a_voxel_is_exact_unless_its_error_leaves_no_doubt() {
         for away in [-3.0, -1.1, -0.9, -0.1, 0.1, 0.9, 1.1, 3.0] {
             let constant_error = 1e-4;
             let number = 0.5 - sum + away * (constant_error + error);
-            cube.far = Expansion { number, constant_error, ..Expansion::default() };
+            let taylor = Taylor { value: number, ..Taylor::default() };
+            cube.far = Expansion { taylor, constant_error, ..Expansion::default() };
             let expected = match f64::abs(away) > 1.0 {
                 true => (sum + number, error + constant_error + ROUNDING),
                 false => field.number_from_root(p),
@@ -381,7 +384,7 @@ fn parts_have_the_offsets_of_the_sums_over_all_loops() {
             count > 0 && field.regions(count - 1, &Advanced::default()).err() != Some(count);
         assert!(!is_less && field.regions(count, &Advanced::default()).is_ok());
 
-        let (mut least, mut most): (Option<VoxelValue>, f64) = (None, 0.0);
+        let (mut least, mut most): (Option<VoxelDistance>, f64) = (None, 0.0);
         let mut expected_uncertain = 0_u64;
         for at in (0..nz).flat_map(|z| (0..ny).map(move |y| [0, y, z])) {
             let start = rows[index(at)];

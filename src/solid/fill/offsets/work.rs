@@ -4,9 +4,10 @@
 //! The octree is descended as for the offsets, but below its first levels in one of eight children,
 //! the work of which counts eightfold.
 
-use super::{Brick, CUBE_TOLERANCE, Cube, Field, UNCERTAIN, VOXEL_TOLERANCES, children};
+use super::{Brick, CUBE_TOLERANCE, Field, UNCERTAIN, VOXEL_TOLERANCES};
 use crate::grid::BRICK;
 use crate::solid::fill::loop_bvh::LoopBvh;
+use crate::solid::fill::offsets::cube::Cube;
 use crate::solid::topology::Boundary;
 
 /// The work of finer grids is that of this number of voxels along the longest axis.
@@ -45,7 +46,8 @@ impl Field {
             return Some(());
         }
         let all = self.estimate(&mut cube);
-        let blocks: u64 = cube.near.iter().map(|&node| 1 + self.bvh.edge_blocks(node)).sum();
+        let blocks: u64 =
+            cube.near.iter().map(|&index| 1 + self.bvh.node(index).edge_blocks()).sum();
         let mut work = EXPANSION * blocks;
         let mut is_filled = cube.size >= BRICK && self.is_decided(&cube, &all);
         if cube.size <= BRICK && !is_filled {
@@ -61,10 +63,10 @@ impl Field {
             return Some(());
         }
         if cube.size > sampled {
-            return children(&cube).try_for_each(|child| self.spend(child, weight, sampled, left));
+            return cube.children().try_for_each(|child| self.spend(child, weight, sampled, left));
         }
         let hash = cube.at.iter().fold(cube.size, |hash, &c| (hash ^ c).wrapping_mul(0x9E37_79B1));
-        let child = children(&cube).nth(hash as usize >> 29)?;
+        let child = cube.children().nth(hash as usize >> 29)?;
         self.spend(child, 8 * weight, sampled, left)
     }
 

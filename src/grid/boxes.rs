@@ -3,7 +3,6 @@
 use rayon::prelude::*;
 
 use crate::grid::build::check_dims;
-use crate::grid::sets::clipped;
 use crate::grid::windows::voxels_between;
 use crate::grid::{
     BRICK, BrickKey, BrickRun, FIRST_Z, GridError, Mask, VoxelGrid, VoxelValues, in_order,
@@ -104,7 +103,7 @@ impl VoxelGrid {
             for both in overlay([moved(bricks.saturating_add(1)), moved(bricks)]) {
                 let mask = spliced(&both.masks, axis, voxels);
                 let run = BrickRun { start: both.start, len: both.len, mask };
-                clipped(dims, &run).for_each(|run| out.push(run.start, run.len, &run.mask));
+                out.push_clipped(dims, &run);
             }
         })
     }

@@ -30,11 +30,8 @@ pub(crate) use crate::grid::build::{Combine, GridBuilder};
 pub use crate::grid::build::{Crossings, Windings};
 pub use crate::grid::error::GridError;
 pub use crate::grid::hash::{ContentHash, ContentHashError};
-pub(crate) use crate::grid::ordered::{
-    Extent, OrderedGrid, Writer, bytes, in_order, in_order_within,
-};
+pub(crate) use crate::grid::ordered::{Writer, bytes, in_order, in_order_within};
 pub use crate::grid::section::Section;
-pub(crate) use crate::grid::sets::clipped;
 pub use crate::grid::values::{BrickColors, BrickValues, Colors, DEFAULT_COLOR, VoxelValues};
 use crate::lattice::Lattice;
 #[cfg(doc)]

@@ -6,11 +6,12 @@ use std::convert::Infallible;
 use rayon::prelude::*;
 
 use super::brick::{is_empty, is_full};
-use super::{BrickKey, FullRun, GridBuilder, Mask, VoxelGrid, World};
+use super::sets::{clipped, is_within};
+use super::{BrickKey, BrickRun, FullRun, GridBuilder, Mask, VoxelGrid, World};
 
 /// The number of stored items of a part of a grid.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Extent {
+struct Extent {
     /// Bricks that are not full.
     bricks: usize,
     /// Runs of full bricks.
@@ -19,7 +20,7 @@ pub(crate) struct Extent {
 
 impl Extent {
     /// Total bytes of memory of `parts`.
-    pub(crate) fn bytes(parts: &[Self]) -> u64 {
+    fn bytes(parts: &[Self]) -> u64 {
         parts.iter().map(|part| bytes(part.bricks as u64, part.runs as u64)).sum()
     }
 }
@@ -46,7 +47,7 @@ struct Slots<'a> {
 }
 
 impl Writer<'_> {
-    pub(crate) fn counting() -> Self {
+    fn counting() -> Self {
         let run = FullRun { start: BrickKey::NONE, len: 0 };
         Self { extent: Extent::default(), run, slots: None }
     }
@@ -59,6 +60,16 @@ impl Writer<'_> {
             self.push_full(start, len);
         } else if !is_empty(mask) {
             (0..len).for_each(|n| self.push_partial(start.along_x(n), mask));
+        }
+    }
+
+    /// The part of `run` in a grid of `dims` voxels, as [`push`](Self::push).
+    #[inline]
+    pub(crate) fn push_clipped(&mut self, dims: [u32; 3], run: &BrickRun) {
+        if is_within(dims, run) {
+            self.push(run.start, run.len, &run.mask);
+        } else {
+            clipped(dims, run).for_each(|run| self.push(run.start, run.len, &run.mask));
         }
     }
 
@@ -86,55 +97,37 @@ impl Writer<'_> {
             full[self.extent.runs - 1] = self.run;
         }
     }
+}
 
-    /// The counts so far.
-    pub(crate) fn extent(&self) -> Extent {
-        self.extent
+/// A grid with empty slots for the parts. `dims` must be those of an existing grid; they are not
+/// checked.
+fn allocated(dims: [u32; 3], world: World, parts: &[Extent]) -> VoxelGrid {
+    let bricks = parts.iter().map(|part| part.bricks).sum();
+    let runs = parts.iter().map(|part| part.runs).sum();
+    VoxelGrid {
+        dims,
+        keys: bytemuck::zeroed_vec(bricks),
+        masks: bytemuck::zeroed_vec(bricks),
+        full: vec![FullRun { start: BrickKey::NONE, len: 0 }; runs],
+        world,
+        colors: None,
+        attributes: None,
     }
 }
 
-/// A grid with allocated slots, to be written part by part.
-pub(crate) struct OrderedGrid {
-    grid: VoxelGrid,
-    parts: Vec<Extent>,
-}
-
-impl OrderedGrid {
-    /// Allocates the slots of `parts`. `dims` must be those of an existing grid; they are not
-    /// checked.
-    pub(crate) fn new(dims: [u32; 3], world: World, parts: Vec<Extent>) -> Self {
-        let bricks = parts.iter().map(|part| part.bricks).sum();
-        let runs = parts.iter().map(|part| part.runs).sum();
-        let grid = VoxelGrid {
-            dims,
-            keys: bytemuck::zeroed_vec(bricks),
-            masks: bytemuck::zeroed_vec(bricks),
-            full: vec![FullRun { start: BrickKey::NONE, len: 0 }; runs],
-            world,
-            colors: None,
-            attributes: None,
+/// A writer for the slots of each part. Pushed bricks must be those that were counted.
+fn writers<'a>(grid: &'a mut VoxelGrid, parts: &[Extent]) -> Vec<Writer<'a>> {
+    let VoxelGrid { keys, masks, full, .. } = grid;
+    let (mut keys, mut masks, mut full) = (&mut keys[..], &mut masks[..], &mut full[..]);
+    let writer = |part: &Extent| {
+        let slots = Slots {
+            keys: keys.split_off_mut(..part.bricks).unwrap_or_default(),
+            masks: masks.split_off_mut(..part.bricks).unwrap_or_default(),
+            full: full.split_off_mut(..part.runs).unwrap_or_default(),
         };
-        Self { grid, parts }
-    }
-
-    /// A writer for each part. Pushed bricks must be those that were counted.
-    pub(crate) fn writers(&mut self) -> Vec<Writer<'_>> {
-        let VoxelGrid { keys, masks, full, .. } = &mut self.grid;
-        let (mut keys, mut masks, mut full) = (&mut keys[..], &mut masks[..], &mut full[..]);
-        let writer = |part: &Extent| {
-            let slots = Slots {
-                keys: keys.split_off_mut(..part.bricks).unwrap_or_default(),
-                masks: masks.split_off_mut(..part.bricks).unwrap_or_default(),
-                full: full.split_off_mut(..part.runs).unwrap_or_default(),
-            };
-            Writer { slots: Some(slots), ..Writer::counting() }
-        };
-        self.parts.iter().map(writer).collect()
-    }
-
-    pub(crate) fn finish(self) -> VoxelGrid {
-        self.grid
-    }
+        Writer { slots: Some(slots), ..Writer::counting() }
+    };
+    parts.iter().map(writer).collect()
 }
 
 /// Builds a grid from the bricks that `write` pushes for each of `parts`, which are in canonical
@@ -161,13 +154,13 @@ pub(crate) fn in_order_within<P: Sync, T: Send, E>(
     let count = |part| {
         let mut writer = Writer::counting();
         let value = write(part, &mut writer);
-        (writer.extent(), value)
+        (writer.extent, value)
     };
     let (extents, values): (Vec<Extent>, Vec<T>) = parts.par_iter().map(count).unzip();
     fits(Extent::bytes(&extents))?;
-    let mut grid = OrderedGrid::new(dims, world, extents);
-    parts.par_iter().zip(grid.writers()).for_each(|(part, mut writer)| {
+    let mut grid = allocated(dims, world, &extents);
+    parts.par_iter().zip(writers(&mut grid, &extents)).for_each(|(part, mut writer)| {
         write(part, &mut writer);
     });
-    Ok((grid.finish(), values))
+    Ok((grid, values))
 }

@@ -63,9 +63,7 @@ impl VoxelGrid {
         };
         let cropped =
             in_order_within(dims, self.world, &key_ranges(&[&self]), fits, |&[first, end], out| {
-                let runs = self.brick_runs_between(first, end);
-                let inside = runs.flat_map(|run| clipped(dims, &run));
-                inside.for_each(|BrickRun { start, len, mask }| out.push(start, len, &mask));
+                self.brick_runs_between(first, end).for_each(|run| out.push_clipped(dims, &run));
             });
         cropped.map(|(grid, _)| grid)
     }
@@ -85,7 +83,7 @@ impl VoxelGrid {
 
 /// Clips `run` to a grid of `dims` voxels: the bricks that fit along `x`, and the one that the
 /// grid's end cuts.
-pub(crate) fn clipped(dims: [u32; 3], run: &BrickRun) -> impl Iterator<Item = BrickRun> + use<> {
+pub(super) fn clipped(dims: [u32; 3], run: &BrickRun) -> impl Iterator<Item = BrickRun> + use<> {
     let &BrickRun { start, len, mask } = run;
     let from = start.first_voxel();
     let [x, y, z] = [0, 1, 2].map(|a| dims[a].saturating_sub(from[a]));
@@ -101,7 +99,8 @@ pub(crate) fn clipped(dims: [u32; 3], run: &BrickRun) -> impl Iterator<Item = Br
 }
 
 /// Whether all bricks of `run` are within a grid of `dims` voxels.
-fn is_within(dims: [u32; 3], run: &BrickRun) -> bool {
+#[inline]
+pub(super) fn is_within(dims: [u32; 3], run: &BrickRun) -> bool {
     let [x, y, z] = run.start.position();
     let ends = [x + run.len, y + 1, z + 1];
     (0..3).all(|a| ends[a] * BRICK <= dims[a])

@@ -13,8 +13,8 @@ use rayon::prelude::*;
 use crate::backend::{BackendError, check_cancelled, check_memory};
 use crate::base::progress::{Latch, Progress};
 use crate::grid::{
-    BRICK, BrickKey, BrickRun, Crossings, Mask, VoxelGrid, World, clipped, in_order_within,
-    is_empty, set_bits,
+    BRICK, BrickKey, BrickRun, Crossings, Mask, VoxelGrid, World, in_order_within, is_empty,
+    set_bits,
 };
 use crate::lattice::Lattice;
 use crate::solid::fill::offsets::{CapBrick, Field, Region, Regions};
@@ -89,8 +89,7 @@ pub fn generalized(
     let fits = |bytes| check_memory(bytes + kept, memory);
     let (grid, _) =
         in_order_within(lattice.dims, World::default(), &runs, fits, |runs: &Vec<_>, out| {
-            let in_grid = runs.iter().flat_map(|run| clipped(lattice.dims, run));
-            in_grid.for_each(|BrickRun { start, len, mask }| out.push(start, len, &mask));
+            runs.iter().for_each(|run| out.push_clipped(lattice.dims, run));
         })?;
     let is_inside = |&&(center, _): &&([u32; 3], u64)| grid.contains(center);
     let estimated: u64 = caps.uncertain.iter().filter(is_inside).map(|&(_, voxels)| voxels).sum();

@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use crate::backend::{BackendError, check_cancelled, check_memory};
 use crate::base::progress::Progress;
 use crate::grid::{
-    BRICK, BrickKey, BrickRuns, Extent, FIRST_Z, Mask, OrderedGrid, VoxelGrid, Writer, count,
+    BRICK, BrickKey, BrickRuns, FIRST_Z, Mask, VoxelGrid, Writer, count, in_order, in_order_within,
     mask_voxels, overlay, union_bounds,
 };
 use crate::solid::fill::{AxisDisagreement, Voted};
@@ -60,7 +60,7 @@ pub fn vote(
     let Some(bounds) =
         flips.into_iter().filter_map(VoxelGrid::occupied_bounds).reduce(union_bounds)
     else {
-        let grid = OrderedGrid::new(dims, world, Vec::new()).finish();
+        let grid = in_order::<()>(dims, world, &[], |(), _| ());
         return Ok(Voted { grid, disagreement: AxisDisagreement::default() });
     };
     let sweep = Sweep { flips, bounds: bounds.map(|voxel| voxel.map(|c| c / BRICK)), progress };
@@ -68,30 +68,19 @@ pub fn vote(
     let slabs = sweep.slabs();
     let working = sweep.work_bytes(slabs.len());
     check_memory(working, memory.max(AFFORDABLE))?;
-    let (mut layers, odd) = sweep.layers(&slabs);
-
-    let count = |(slab, layer): (&Range<u32>, &mut Vec<u64>)| {
-        let mut out = Writer::counting();
-        let statistics = sweep.slab(slab, layer, &odd, &mut out);
-        (out.extent(), statistics)
+    let (layers, odd) = sweep.layers(&slabs);
+    let parts: Vec<(Range<u32>, Vec<u64>)> = slabs.into_iter().zip(layers).collect();
+    let fits = |bytes| {
+        check_cancelled(progress)?;
+        check_memory(bytes + working, memory)
     };
-    let (extents, of_slabs): (Vec<Extent>, Vec<Statistics>) =
-        slabs.par_iter().zip(&mut layers).map(count).unzip();
-    check_cancelled(progress)?;
-    check_memory(working + Extent::bytes(&extents), memory)?;
-
-    // The final state of one slab is the initial state of the next.
-    layers.rotate_right(1);
-    layers[0].fill(0);
-    let mut grid = OrderedGrid::new(dims, world, extents);
-    let write = |((slab, layer), mut out): ((&Range<u32>, &mut Vec<u64>), Writer<'_>)| {
-        sweep.slab(slab, layer, &odd, &mut out);
+    let decide = |(slab, layer): &(Range<u32>, Vec<u64>), out: &mut Writer<'_>| {
+        sweep.slab(slab, layer.clone(), &odd, out)
     };
-    slabs.par_iter().zip(&mut layers).zip(grid.writers()).for_each(write);
-
+    let (grid, of_slabs) = in_order_within(dims, world, &parts, fits, decide)?;
     let mut statistics = of_slabs.into_iter().fold(Statistics::default(), Statistics::followed_by);
     statistics.disagreement.odd[2] = ones(&odd);
-    Ok(Voted { grid: grid.finish(), disagreement: statistics.disagreement() })
+    Ok(Voted { grid, disagreement: statistics.disagreement() })
 }
 
 fn ones(words: &[u64]) -> u64 {
@@ -132,9 +121,11 @@ impl Sweep<'_> {
         begins.map(|begin| begin..end.min(begin + step as u32)).collect()
     }
 
-    /// Bytes of the layers, and of the two rows and the statistics of each slab.
+    /// Bytes of the layers, also those in work, and of the two rows and the statistics of each
+    /// slab.
     fn work_bytes(&self, slabs: usize) -> u64 {
-        let words = (slabs + 1) * self.layer_len() + slabs * 2 * self.len(0);
+        let layers = slabs + 1 + slabs.min(rayon::current_num_threads());
+        let words = layers * self.layer_len() + slabs * 2 * self.len(0);
         (words * size_of::<u64>() + slabs * (2 * self.len(1) + 1024)) as u64
     }
 
@@ -166,12 +157,12 @@ impl Sweep<'_> {
         self.flips[axis].brick_runs_between(self.row(self.bounds[0][1], layers.start), end)
     }
 
-    /// Decides the voxels of a slab. `layer` has the columns along `z` that are inside, at the
-    /// start and then at the end of the slab; `odd` those with an odd number of flips.
+    /// Decides the voxels of a slab. `layer` has the columns along `z` that are inside at its start;
+    /// `odd` those with an odd number of flips.
     fn slab(
         &self,
         slab: &Range<u32>,
-        layer: &mut [u64],
+        mut layer: Vec<u64>,
         odd: &[u64],
         out: &mut Writer<'_>,
     ) -> Statistics {

@@ -185,22 +185,15 @@ impl<'a> Matching<'a> {
         shells.roots()
     }
 
-    /// The pairs of triangles at all edges: the two triangles of an edge, or the pairs among more
-    /// ([`wedges`]); and the number of half-edges without a pair. An oriented mesh has none, and
-    /// all its pairs are of one orientation.
-    pub(super) fn pairs(&self) -> (Vec<Pair>, u64) {
+    /// Visits the pairs of triangles at all edges: the two triangles of an edge, or the pairs among
+    /// more ([`wedges`]); returns the number of half-edges without a pair. An oriented mesh has
+    /// none, and all its pairs are of one orientation.
+    pub(super) fn for_each_pair(&self, visit: impl Fn(Pair) + Sync) -> u64 {
         let of_part = |part| {
-            let (mut pairs, mut of_wedges) = (Vec::new(), Vec::new());
-            let pair = |edge, leaves| wedges::pair(edge, leaves, &mut |pair| of_wedges.push(pair));
-            let unpaired = self.pairs_of_part(part, pair, |pair| pairs.push(pair));
-            pairs.append(&mut of_wedges);
-            (pairs, unpaired)
+            let pair = |edge, leaves| wedges::pair(edge, leaves, &mut |pair| visit(pair));
+            self.pairs_of_part(part, pair, &visit)
         };
-        let join = |mut one: (Vec<Pair>, u64), mut other: (Vec<Pair>, u64)| {
-            one.0.append(&mut other.0);
-            (one.0, one.1 + other.1)
-        };
-        self.parts().map(of_part).reduce(Default::default, join)
+        self.parts().map(of_part).sum()
     }
 
     fn parts(&self) -> impl ParallelIterator<Item = usize> {

@@ -9,10 +9,11 @@ use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 
+use crate::base::forest::Forest;
 use crate::base::progress::Progress;
 use crate::base::vector::{cross, minus, norm};
 use crate::lattice::{Aabb, PlacedMesh, Triangle};
-use crate::solid::topology::edges::{Matching, Pair};
+use crate::solid::topology::edges::Matching;
 use crate::solid::topology::{Topology, nesting, sight};
 
 /// Statistics of flipped triangles.
@@ -40,6 +41,9 @@ pub(crate) struct Flips {
 /// Maximum number of shells with bounding boxes, of 24 MiB.
 const MAX_SHELLS: u64 = 1 << 20;
 
+/// Maximum number of triangles that are paired: both orientations of each are elements of a forest.
+const MAX_PAIRED: usize = (1 << 31) - 1;
+
 /// The triangles to flip in a mesh of this topology. If `progress` is cancelled, the result has no
 /// meaning.
 pub(super) fn flips(matching: &Matching, topology: &Topology, progress: &dyn Progress) -> Flips {
@@ -56,10 +60,7 @@ pub(super) fn flips(matching: &Matching, topology: &Topology, progress: &dyn Pro
     } else if is_manifold && topology.inconsistent_edges == 0 {
         (Patches::consistent(roots), false)
     } else {
-        let (pairs, unpaired) = matching.pairs();
-        let patches = Patches::new(mesh.len(), pairs);
-        let are_closed = unpaired == 0 && !patches.one_sided.contains(&true);
-        (patches, are_closed)
+        Patches::paired(matching)
     };
     let orient = if are_closed { nesting::faces_back } else { sight::faces_back };
     let faces_back = orient(mesh, &patches, progress);
@@ -96,9 +97,12 @@ pub(super) fn bytes(triangles: usize, topology: &Topology) -> u64 {
     if topology.is_oriented() {
         return forest + judged;
     }
-    let pairs = 3 * size_of::<Pair>() * triangles;
+    if triangles > MAX_PAIRED {
+        // More than there is; the sum with other amounts does not overflow.
+        return u64::MAX / 2;
+    }
     let areas = size_of::<[i128; 2]>() * triangles;
-    (pairs + areas) as u64 + forest + judged.max(sight::bytes(triangles))
+    areas as u64 + forest + judged.max(sight::bytes(triangles))
 }
 
 /// The bounding box of each shell, by the lowest triangle of the shell of each triangle; collapsed
@@ -126,29 +130,32 @@ fn shell_bounds(mesh: &PlacedMesh, roots: &[u32]) -> Vec<Aabb> {
     bounds
 }
 
-/// A union-find with parity: elements store their orientation relative to their parent.
+/// The patches of a mesh, and the orientation of each triangle in its patch.
 pub(super) struct Patches {
-    /// The parent; the lowest bit tells whether the two have opposite orientation.
-    parents: Vec<u64>,
-    /// For each root, whether its patch is one-sided.
-    one_sided: Vec<bool>,
+    /// For each triangle, twice the lowest one of its patch, its root, plus 1 if the two have
+    /// opposite orientation. All triangles of a one-sided patch count as oriented alike.
+    roots: Vec<u64>,
     /// For each root, the index of its patch.
     indices: Vec<u32>,
     len: usize,
 }
 
 impl Patches {
-    fn new(triangles: usize, pairs: Vec<Pair>) -> Self {
-        let parents = (0..triangles as u64).map(|triangle| triangle << 1).collect();
-        let mut patches = Self::numbered(parents);
-        for (one, other, differs) in pairs {
-            patches.join(one, other, differs);
-        }
-        for triangle in 0..triangles as u32 {
-            let (root, differs) = patches.root(triangle);
-            patches.parents[triangle as usize] = u64::from(root) << 1 | u64::from(differs);
-        }
-        Self { one_sided: patches.one_sided, ..Self::numbered(patches.parents) }
+    /// The components of paired triangles, and whether all are closed and two-sided.
+    ///
+    /// Each orientation of a triangle is an element (the orientation double cover): a two-sided
+    /// patch has two components, a one-sided patch one.
+    fn paired(matching: &Matching) -> (Self, bool) {
+        let forest = Forest::new(2 * matching.mesh.len());
+        let unpaired = matching.for_each_pair(|(one, other, differs)| {
+            let other = 2 * other + u32::from(differs);
+            forest.join(2 * one, other);
+            forest.join(2 * one + 1, other ^ 1);
+        });
+        let roots = forest.roots();
+        let is_one_sided = roots.chunks_exact(2).any(|sides| sides[0] == sides[1]);
+        let patches = Self::numbered(roots.into_iter().step_by(2).map(u64::from).collect());
+        (patches, unpaired == 0 && !is_one_sided)
     }
 
     /// Patches of one orientation: those are shells, by their roots.
@@ -156,16 +163,16 @@ impl Patches {
         Self::numbered(shells.into_iter().map(|root| u64::from(root) << 1).collect())
     }
 
-    /// Two-sided patches, numbered in the order of their roots.
-    fn numbered(parents: Vec<u64>) -> Self {
-        let (mut indices, mut len) = (vec![0; parents.len()], 0);
-        for (triangle, &parent) in parents.iter().enumerate() {
-            if parent >> 1 == triangle as u64 {
+    /// Numbers the patches in the order of their roots.
+    fn numbered(roots: Vec<u64>) -> Self {
+        let (mut indices, mut len) = (vec![0; roots.len()], 0);
+        for (triangle, &root) in roots.iter().enumerate() {
+            if root >> 1 == triangle as u64 {
                 indices[triangle] = len as u32;
                 len += 1;
             }
         }
-        Self { one_sided: vec![false; parents.len()], parents, indices, len }
+        Self { roots, indices, len }
     }
 
     /// The number of patches.
@@ -173,42 +180,14 @@ impl Patches {
         self.len
     }
 
-    fn root(&mut self, triangle: u32) -> (u32, bool) {
-        let (mut at, mut differs) = (triangle, 0);
-        loop {
-            let parent = self.parents[at as usize];
-            let next = (parent >> 1) as u32;
-            if next == at {
-                return (at, differs == 1);
-            }
-            let grandparent = self.parents[next as usize];
-            self.parents[at as usize] = grandparent ^ (parent & 1);
-            differs ^= self.parents[at as usize] & 1;
-            at = (grandparent >> 1) as u32;
-        }
-    }
-
-    fn join(&mut self, one: u32, other: u32, differs: bool) {
-        let ((a, a_differs), (b, b_differs)) = (self.root(one), self.root(other));
-        let differs = differs ^ a_differs ^ b_differs;
-        let (low, high) = (a.min(b) as usize, a.max(b) as usize);
-        if low == high {
-            self.one_sided[low] |= differs;
-        } else {
-            self.parents[high] = (low as u64) << 1 | u64::from(differs);
-            self.one_sided[low] |= self.one_sided[high];
-        }
-    }
-
     /// The index of a triangle's patch.
     pub(super) fn patch(&self, triangle: usize) -> usize {
-        self.indices[(self.parents[triangle] >> 1) as usize] as usize
+        self.indices[(self.roots[triangle] >> 1) as usize] as usize
     }
 
-    /// Whether the triangle's orientation is opposite to its root's; `false` for a one-sided patch.
+    /// Whether the triangle's orientation is opposite to its root's.
     pub(super) fn is_flipped(&self, triangle: usize) -> bool {
-        let parent = self.parents[triangle];
-        parent & 1 == 1 && !self.one_sided[(parent >> 1) as usize]
+        self.roots[triangle] & 1 == 1
     }
 
     /// Whether most of each patch's area is oriented opposite to its root; between equal areas, the
@@ -237,7 +216,7 @@ impl Patches {
 
     /// Whether all triangles are oriented like the root of their patch.
     pub(super) fn are_consistent(&self) -> bool {
-        self.parents.iter().all(|parent| parent & 1 == 0)
+        self.roots.iter().all(|root| root & 1 == 0)
     }
 }
 
@@ -286,8 +265,8 @@ mod tests {
             let matching = Matching::new(&mesh);
             assert_eq!(matching.tally(0).inconsistent, 0);
             let by_shells = Patches::consistent(matching.shells());
-            let by_pairs = Patches::new(mesh.len(), matching.pairs().0);
-            assert_eq!(by_shells.parents, by_pairs.parents);
+            let (by_pairs, _) = Patches::paired(&matching);
+            assert_eq!(by_shells.roots, by_pairs.roots);
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::formats::Sidecar;
 use crate::grid::{Attributes, VoxelGrid};
 use crate::lattice::{Lattice, PlacedMesh, Window};
 use crate::solid::distance::DistanceField;
-use crate::solid::{FillReport, FillSummary};
+use crate::solid::FillReport;
 
 /// A mesh that is ready for a backend.
 #[derive(Debug, Clone)]
@@ -137,7 +137,7 @@ pub struct Summary {
     /// The reason for this backend.
     pub reason: String,
     /// How a solid was filled.
-    pub fill: Option<FillSummary>,
+    pub fill: Option<FillReport>,
     /// The band of distances.
     pub distances: Option<BandSummary>,
     /// The number of voxels left out because they are completely transparent.
@@ -177,7 +177,7 @@ impl Summary {
             backend: backend.name(),
             adapter: backend.adapter.clone(),
             reason: backend.reason.clone(),
-            fill: fill.map(FillSummary::new),
+            fill: fill.cloned(),
             distances: None,
             transparent: 0,
             attribute_names: BTreeMap::new(),

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use trivox::grid::{ContentHash, Place};
-use trivox::solid::FillSummary;
+use trivox::solid::FillReport;
 use trivox::{DistanceField, VoxelGrid};
 
 use crate::text::{counted, grouped, path_text, sized};
@@ -61,8 +61,8 @@ pub fn described(place: &Place) -> String {
     format!("voxels of {voxel_size} from ({x}, {y}, {z})")
 }
 
-/// The summary of a fill as lines of text, each with its label.
-pub fn fill_lines(fill: &FillSummary) -> impl Iterator<Item = (&'static str, String)> {
+/// The report of a fill as lines of text, each with its label.
+pub fn fill_lines(fill: &FillReport) -> impl Iterator<Item = (&'static str, String)> {
     let topology = &fill.topology;
     let mut facts = vec![counted(topology.shells, "shell")];
     let faults = [
@@ -73,17 +73,19 @@ pub fn fill_lines(fill: &FillSummary) -> impl Iterator<Item = (&'static str, Str
     ];
     let faults = faults.iter().filter(|(number, _)| *number > 0);
     facts.extend(faults.map(|(number, what)| counted(*number, &format!("{what} edge"))));
-    if fill.flipped_triangles > 0 {
-        let triangles = counted(fill.flipped_triangles, "triangle");
-        let patches = counted(fill.flipped_patches, "patch");
+    let flips = fill.flips.unwrap_or_default();
+    if flips.flipped_triangles > 0 {
+        let triangles = counted(flips.flipped_triangles, "triangle");
+        let patches = counted(flips.flipped_patches, "patch");
         facts.push(format!("flipped: {triangles} in {patches}"));
     }
-    let them = if fill.empty_shells == Some(1) { "it" } else { "them" };
-    let empty = fill.empty_shells_text.iter();
-    let empty = empty.map(move |text| format!("{text}; --include-surface keeps {them}"));
-    let pieces = fill.pieces_text.iter();
-    let pieces = pieces.map(|text| format!("{text}; --include-surface joins them"));
-    let more = iter::once(facts.join(", ")).chain(fill.caps.clone()).chain(empty).chain(pieces);
-    let first = ("fill", format!("{}: {}", fill.rule, fill.reason));
+    let is_one = fill.empty_shells.is_some_and(|empty| empty.count == 1);
+    let them = if is_one { "it" } else { "them" };
+    let empty = fill.empty_shells_text();
+    let empty = empty.map(|text| format!("{text}; --include-surface keeps {them}"));
+    let pieces = fill.pieces_text().map(|text| format!("{text}; --include-surface joins them"));
+    let caps = fill.caps.as_ref().map(ToString::to_string);
+    let more = iter::once(facts.join(", ")).chain(caps).chain(empty).chain(pieces);
+    let first = ("fill", format!("{}: {}", fill.fill, fill.reason));
     iter::once(first).chain(more.map(|text| ("", text)))
 }

@@ -113,7 +113,7 @@ impl<'a> Report<'a> {
         let first = match summary.refused {
             true => {
                 let doubts = summary.result.fill.iter().flat_map(|fill| &fill.doubts);
-                let doubts: Vec<&str> = doubts.map(|doubt| &*doubt.text).collect();
+                let doubts: Vec<String> = doubts.map(ToString::to_string).collect();
                 let is_doubt = |text: &mut &str| doubts.iter().any(|doubt| text.contains(doubt));
                 self.refusal(summary, &warnings.extract_if(.., is_doubt).collect::<Vec<_>>())
             }

@@ -19,9 +19,6 @@ mod triangle_bvh;
 
 pub use empty_shells::EmptyShells;
 pub use report::{Caps, FillReport, FillWarning, Volume};
-pub use summary::{
-    ConfidenceSummary, DisagreementSummary, DoubtSummary, FillSummary, TopologySummary,
-};
 
 use std::borrow::Cow;
 
@@ -82,10 +79,10 @@ const AUTO_EDGES: usize = 1 << 15;
 const AUTO_WORK_PER_MB: u64 = 500_000_000;
 const TRIANGLES_PER_MB: u64 = 20_000;
 /// If the axes disagree on a larger fraction of the columns, most of the mesh is defective.
-const MUCH: f64 = 0.05;
+const MAX_AXIS_DISAGREEMENT: f64 = 0.05;
 /// If a flood fill reaches a larger fraction of the voxels that rays find inside, it entered
 /// through a hole.
-const LEAK: f64 = 0.01;
+const MAX_LEAKED_FRACTION: f64 = 0.01;
 
 /// The findings of a fill, besides the voxels.
 #[derive(Debug, Clone, Default)]
@@ -261,7 +258,7 @@ async fn automatic(
     let holes = format!("{holes}, for which the fill winding would take long");
     let voted = vote(runner, holes.clone()).await?;
     let share = voted.axis_disagreement();
-    if share <= MUCH {
+    if share <= MAX_AXIS_DISAGREEMENT {
         return Ok(voted);
     }
     let reason = format!(
@@ -270,7 +267,7 @@ async fn automatic(
     );
     let flooded = flood(runner, reason, Some(&voted)).await?;
     let leaked = flooded.findings.leaked.unwrap_or(0) as f64;
-    let is_sealed = leaked <= LEAK * voted.grid.occupied() as f64;
+    let is_sealed = leaked <= MAX_LEAKED_FRACTION * voted.grid.occupied() as f64;
     Ok(if is_sealed && flooded.findings.enclosed > Some(0) { flooded } else { voted })
 }
 

@@ -9,7 +9,7 @@ use crate::lattice::{Lattice, PlacedMesh};
 use crate::solid::fill::{AxisDisagreement, Confidence};
 use crate::solid::pieces::pieces;
 use crate::solid::topology::{FlipStatistics, Topology};
-use crate::solid::{EmptyShells, Fill, Findings, MUCH, OrientedSurface};
+use crate::solid::{EmptyShells, Fill, Findings, MAX_AXIS_DISAGREEMENT, OrientedSurface};
 
 /// The report of a fill.
 #[derive(Debug, Clone)]
@@ -160,122 +160,121 @@ impl FillWarning {
     /// A fill that may do better.
     #[must_use]
     pub fn better(&self) -> Option<Fill> {
-        match self {
-            Self::Holes { better, .. } => Some(*better),
-            Self::Overlap { .. } | Self::AxisDisagreement(_) | Self::Leak { .. } => {
-                Some(Fill::Winding)
-            }
-            Self::Uncertain { open_edges: 0, .. } => Some(Fill::Vote),
-            // Every fill has a doubt about such a mesh.
-            Self::Orientation { .. }
-            | Self::MayOverlap { .. }
-            | Self::Opposed { .. }
-            | Self::Uncertain { .. }
-            | Self::Unjudged { .. }
-            | Self::Nothing => None,
-        }
+        self.parts().2
     }
 
     /// The kind of the warning, as a word.
     #[must_use]
     pub fn kind(&self) -> &'static str {
+        self.parts().0
+    }
+
+    /// The kind, the text, and a fill that may do better.
+    fn parts(&self) -> (&'static str, String, Option<Fill>) {
         match self {
-            Self::Holes { .. } => "holes",
-            Self::Orientation { .. } => "orientation",
-            Self::MayOverlap { .. } => "may overlap",
-            Self::Overlap { .. } => "overlap",
-            Self::Opposed { .. } => "opposed",
-            Self::AxisDisagreement(_) => "axis disagreement",
-            Self::Uncertain { .. } => "uncertain",
-            Self::Unjudged { .. } => "unjudged",
-            Self::Nothing => "nothing",
-            Self::Leak { .. } => "leak",
+            Self::Holes { open_edges, odd_edges, unended, better } => {
+                let holes = holes(*open_edges, *odd_edges);
+                let still_inside = unended.filter(|&columns| columns > 0).map(|columns| {
+                    let are = if columns == 1 { "is" } else { "are" };
+                    format!(": {} {are} still inside at the grid's end", counted(columns, "column"))
+                });
+                let still_inside = still_inside.unwrap_or_default();
+                let text =
+                    format!("rays pass through holes of the mesh, which has {holes}{still_inside}");
+                ("holes", text, Some(*better))
+            }
+            Self::Orientation { edges } => {
+                let edges = counted(*edges, "edge");
+                let text = format!(
+                    "triangles at {edges} are inconsistently oriented, and flipping cannot repair \
+                     it, so the solid may be wrong behind them"
+                );
+                ("orientation", text, None)
+            }
+            Self::MayOverlap { edges } => {
+                let edges = counted(*edges, "edge");
+                let text = format!(
+                    "triangles at {edges} are inconsistently oriented, so overlapping parts, if \
+                     there are any, cancel and leave cavities"
+                );
+                ("may overlap", text, None)
+            }
+            Self::Overlap { columns } => {
+                let columns = counted(*columns, "column");
+                let text =
+                    format!("overlapping or nested parts cancel in {columns}, leaving cavities");
+                ("overlap", text, Some(Fill::Winding))
+            }
+            Self::Opposed { columns } => {
+                let columns = counted(*columns, "column");
+                let text = format!(
+                    "parts of shells that cross themselves or their cavities are inside out in \
+                     {columns}, so they may cancel others and leave cavities"
+                );
+                ("opposed", text, None)
+            }
+            Self::AxisDisagreement(disagreement) => {
+                let AxisDisagreement { columns, of_columns, worst, .. } = disagreement;
+                let near = worst.map(|[x, y, z]| format!(", most near voxel ({x}, {y}, {z})"));
+                let text = format!(
+                    "rays along different axes disagree in {} of {} ({}){}",
+                    grouped(*columns),
+                    counted(*of_columns, "column"),
+                    percent(disagreement.share()),
+                    near.unwrap_or_default()
+                );
+                ("axis disagreement", text, Some(Fill::Winding))
+            }
+            Self::Uncertain { loops, open_edges, share } => {
+                let (loops, share) = (counted(*loops, "boundary loop"), percent(*share));
+                let (text, better) = match open_edges {
+                    0 => (
+                        format!(
+                            "surfaces end at others, as inner walls do ({loops}), and are closed \
+                             like holes: {share} of the solid is uncertain; remove the inner walls"
+                        ),
+                        Some(Fill::Vote),
+                    ),
+                    // Every fill has a doubt about such a mesh.
+                    _ => (
+                        format!(
+                            "the mesh has large holes ({loops}): {share} of the solid is \
+                             uncertain; close the holes in the mesh"
+                        ),
+                        None,
+                    ),
+                };
+                ("uncertain", text, better)
+            }
+            Self::Unjudged { loops } => {
+                let loops = counted(*loops, "boundary loop");
+                let text = format!(
+                    "the mesh has holes ({loops}), and a tile does not show whether they are \
+                     large; voxelize the whole mesh once at a lower resolution"
+                );
+                ("unjudged", text, None)
+            }
+            Self::Nothing => {
+                let text = "no voxel of the grid has its centre inside the mesh; use smaller voxels \
+                            or larger bounds (a sheet has no inside, only a surface)";
+                ("nothing", text.to_owned(), None)
+            }
+            Self::Leak { voxels, enclosed } => {
+                let text = format!(
+                    "the flood came in through holes wider than a voxel, or where the bounds cut \
+                     the mesh: it enclosed {}, and reached {} that most rays find inside",
+                    counted(*enclosed, "voxel"),
+                    grouped(*voxels)
+                );
+                ("leak", text, Some(Fill::Winding))
+            }
         }
     }
 }
 
 impl fmt::Display for FillWarning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Holes { open_edges, odd_edges, unended, .. } => {
-                let holes = holes(*open_edges, *odd_edges);
-                write!(f, "rays pass through holes of the mesh, which has {holes}")?;
-                if let Some(unended @ 1..) = unended {
-                    let columns = counted(*unended, "column");
-                    let are = if *unended == 1 { "is" } else { "are" };
-                    write!(f, ": {columns} {are} still inside at the grid's end")?;
-                }
-                Ok(())
-            }
-            Self::Orientation { edges } => write!(
-                f,
-                "triangles at {} are inconsistently oriented, and flipping cannot repair it, so the \
-                 solid may be wrong behind them",
-                counted(*edges, "edge")
-            ),
-            Self::MayOverlap { edges } => write!(
-                f,
-                "triangles at {} are inconsistently oriented, so overlapping parts, if there are \
-                 any, cancel and leave cavities",
-                counted(*edges, "edge")
-            ),
-            Self::Overlap { columns } => write!(
-                f,
-                "overlapping or nested parts cancel in {}, leaving cavities",
-                counted(*columns, "column")
-            ),
-            Self::Opposed { columns } => write!(
-                f,
-                "parts of shells that cross themselves or their cavities are inside out in {}, so they \
-                 may cancel others and leave cavities",
-                counted(*columns, "column")
-            ),
-            Self::AxisDisagreement(disagreement) => {
-                let AxisDisagreement { columns, of_columns, worst, .. } = disagreement;
-                write!(
-                    f,
-                    "rays along different axes disagree in {} of {} ({})",
-                    grouped(*columns),
-                    counted(*of_columns, "column"),
-                    percent(disagreement.share())
-                )?;
-                if let Some([x, y, z]) = worst {
-                    write!(f, ", most near voxel ({x}, {y}, {z})")?;
-                }
-                Ok(())
-            }
-            Self::Uncertain { loops, share, open_edges: 0 } => write!(
-                f,
-                "surfaces end at others, as inner walls do ({}), and are closed like holes: {} of \
-                 the solid is uncertain; remove the inner walls",
-                counted(*loops, "boundary loop"),
-                percent(*share)
-            ),
-            Self::Uncertain { loops, share, .. } => write!(
-                f,
-                "the mesh has large holes ({}): {} of the solid is uncertain; close the holes in the \
-                 mesh",
-                counted(*loops, "boundary loop"),
-                percent(*share)
-            ),
-            Self::Unjudged { loops } => write!(
-                f,
-                "the mesh has holes ({}), and a tile does not show whether they are large; \
-                 voxelize the whole mesh once at a lower resolution",
-                counted(*loops, "boundary loop")
-            ),
-            Self::Nothing => f.write_str(
-                "no voxel of the grid has its centre inside the mesh; use smaller voxels or larger \
-                 bounds (a sheet has no inside, only a surface)",
-            ),
-            Self::Leak { voxels, enclosed } => write!(
-                f,
-                "the flood came in through holes wider than a voxel, or where the bounds cut the \
-                 mesh: it enclosed {}, and reached {} that most rays find inside",
-                counted(*enclosed, "voxel"),
-                grouped(*voxels)
-            ),
-        }
+        f.write_str(&self.parts().1)
     }
 }
 
@@ -452,73 +451,48 @@ fn doubts(
     occupied: u64,
 ) -> Vec<FillWarning> {
     let topology = &surface.topology;
-    if let Some(caps) = &findings.caps {
-        return doubts_of_caps(topology, caps, occupied);
-    }
-    match fill {
-        Fill::Auto | Fill::Parity => doubts_of_parity(topology, findings),
-        Fill::Winding => doubts_of_winding(topology, findings),
-        Fill::Vote => doubts_of_vote(topology, findings),
-        Fill::Flood => doubts_of_flood(findings),
-    }
-}
-
-fn doubts_of_caps(topology: &Topology, caps: &Caps, occupied: u64) -> Vec<FillWarning> {
-    let edges = topology.unbalanced_edges - topology.odd_edges;
-    let orientation = (edges > 0).then_some(FillWarning::Orientation { edges });
-    let &Caps { loops, uncertain, .. } = caps;
-    let large = match uncertain {
-        Some(uncertain) => {
-            let share = uncertain as f64 / occupied as f64;
-            let open_edges = topology.open_edges;
-            (share > MAX_UNCERTAIN).then_some(FillWarning::Uncertain { loops, open_edges, share })
+    let &Topology { open_edges, odd_edges, unbalanced_edges, .. } = topology;
+    let disagreement = |share: f64| {
+        let found = findings.disagreement.clone().filter(|found| found.share() > share);
+        found.map(FillWarning::AxisDisagreement)
+    };
+    let orientation = |edges: u64| (edges > 0).then_some(FillWarning::Orientation { edges });
+    let through_holes = |better: Fill| {
+        let unended = findings.unended;
+        let holes = FillWarning::Holes { open_edges, odd_edges, unended, better };
+        (!topology.is_closed()).then_some(holes)
+    };
+    let doubts = match (fill, &findings.caps) {
+        (_, Some(caps)) => {
+            let &Caps { loops, uncertain, .. } = caps;
+            let large = match uncertain.map(|voxels| voxels as f64 / occupied as f64) {
+                Some(share) => (share > MAX_UNCERTAIN).then_some(FillWarning::Uncertain {
+                    loops,
+                    open_edges,
+                    share,
+                }),
+                None => (occupied > 0).then_some(FillWarning::Unjudged { loops }),
+            };
+            [orientation(unbalanced_edges - odd_edges), large]
         }
-        None => (occupied > 0).then_some(FillWarning::Unjudged { loops }),
+        (Fill::Auto | Fill::Parity, None) => {
+            [through_holes(Fill::Winding).or_else(|| overlap(topology, findings)), None]
+        }
+        (Fill::Winding, None) => {
+            let faces = || orientation(unbalanced_edges).or_else(|| opposed(topology, findings));
+            [through_holes(Fill::Vote).or_else(faces), None]
+        }
+        (Fill::Vote, None) => [disagreement(0.0), overlap(topology, findings)],
+        (Fill::Flood, None) => {
+            let enclosed = findings.enclosed.unwrap_or(0);
+            let is_leak = |&voxels: &u64| voxels > 0 || enclosed == 0;
+            let leaked = findings.leaked.filter(is_leak);
+            let leak = leaked.map(|voxels| FillWarning::Leak { voxels, enclosed });
+            // Where rays disagree only locally, a flood fill helps.
+            [leak, disagreement(MAX_AXIS_DISAGREEMENT)]
+        }
     };
-    orientation.into_iter().chain(large).collect()
-}
-
-fn doubts_of_parity(topology: &Topology, findings: &Findings) -> Vec<FillWarning> {
-    match through_holes(topology, findings, Fill::Winding) {
-        Some(holes) => vec![holes],
-        None => overlap(topology, findings).into_iter().collect(),
-    }
-}
-
-fn doubts_of_winding(topology: &Topology, findings: &Findings) -> Vec<FillWarning> {
-    let edges = topology.unbalanced_edges;
-    let doubt = match through_holes(topology, findings, Fill::Vote) {
-        None if edges > 0 => Some(FillWarning::Orientation { edges }),
-        None => opposed(topology, findings),
-        holes => holes,
-    };
-    doubt.into_iter().collect()
-}
-
-fn doubts_of_vote(topology: &Topology, findings: &Findings) -> Vec<FillWarning> {
-    let disagreement = findings.disagreement.clone().filter(|found| found.voxels > 0);
-    disagreement
-        .map(FillWarning::AxisDisagreement)
-        .into_iter()
-        .chain(overlap(topology, findings))
-        .collect()
-}
-
-fn doubts_of_flood(findings: &Findings) -> Vec<FillWarning> {
-    // Where rays disagree only locally, a flood fill helps.
-    let disagreement = findings.disagreement.clone().filter(|found| found.share() > MUCH);
-    let leak = findings.leaked.and_then(|voxels| {
-        let enclosed = findings.enclosed.unwrap_or(0);
-        (voxels > 0 || enclosed == 0).then_some(FillWarning::Leak { voxels, enclosed })
-    });
-    leak.into_iter().chain(disagreement.map(FillWarning::AxisDisagreement)).collect()
-}
-
-fn through_holes(topology: &Topology, findings: &Findings, better: Fill) -> Option<FillWarning> {
-    let &Topology { open_edges, odd_edges, .. } = topology;
-    let unended = findings.unended;
-    let holes = FillWarning::Holes { open_edges, odd_edges, unended, better };
-    (!topology.is_closed()).then_some(holes)
+    doubts.into_iter().flatten().collect()
 }
 
 /// Whether parity may leave voxels empty whose winding number is 2 or more.

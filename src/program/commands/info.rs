@@ -13,7 +13,6 @@ use trivox::formats::{
     read_mesh_with,
 };
 use trivox::grid::{Attributes, ContentHash};
-use trivox::solid::TopologySummary;
 use trivox::surface::palette::count_colors;
 use trivox::{Cpu, Mesh, NoProgress, Place, PlaceOptions, Sizing, Topology, VoxelGrid, place};
 
@@ -264,7 +263,7 @@ struct MeshInfo {
 #[derive(Debug, Serialize)]
 struct SurfaceInfo {
     #[serde(flatten)]
-    topology: TopologySummary,
+    topology: Topology,
     /// The number of boundary loops; `None` if there are too many boundary edges to follow.
     boundary_loops: Option<usize>,
     /// Edges that are not traversed equally often in both directions.
@@ -300,7 +299,7 @@ impl SurfaceInfo {
         };
         let inside_out = windings.map(|found| found.positive > 0 && found.negative > 0);
         Ok(Some(Self {
-            topology: TopologySummary::from(&topology),
+            topology,
             // A loop passes an edge of several triangles several times.
             boundary_edges: boundary
                 .as_ref()
@@ -330,7 +329,7 @@ impl SurfaceInfo {
             }
             None => edges(self.boundary_edges, "boundary"),
         };
-        let surface = match (topology.closed, topology.oriented, self.volume) {
+        let surface = match (topology.is_closed(), topology.is_oriented(), self.volume) {
             (false, ..) => format!("open: {}", edges(topology.open_edges, "open")),
             (true, false, _) => "closed, not consistently oriented".to_owned(),
             (true, true, Some(volume)) if volume < 0.0 => "closed, inside out".to_owned(),

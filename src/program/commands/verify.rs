@@ -10,7 +10,7 @@ use trivox::engine::verify::{
 };
 use trivox::formats::is_mesh;
 use trivox::grid::ContentHash;
-use trivox::solid::FillSummary;
+use trivox::solid::FillReport;
 use trivox::{ColorSource, Lattice, Sizing, Voxelizer};
 
 use crate::ExitStatus;
@@ -90,7 +90,7 @@ struct Report {
     adapter: Option<String>,
     /// The fill of the exact grid, if it is a solid.
     #[serde(skip_serializing_if = "Option::is_none")]
-    fill: Option<FillSummary>,
+    fill: Option<FillReport>,
     /// The number of correct voxels.
     agreeing: u64,
     missing: u64,
@@ -164,7 +164,7 @@ impl Report {
             alignment,
             backend: backend.name(),
             adapter: backend.adapter.clone(),
-            fill: fill_report.as_ref().map(FillSummary::new),
+            fill: fill_report.clone(),
             agreeing: verdict.agreeing,
             missing: verdict.missing,
             spurious: verdict.spurious,

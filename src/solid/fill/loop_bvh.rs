@@ -13,7 +13,7 @@ use pulp::{Arch, Simd, WithSimd};
 
 use crate::base::lanes::LANES;
 use crate::base::morton;
-use crate::base::vector::{minus, norm, plus};
+use crate::base::vector::{minus, norm};
 use crate::solid::fill::multipoles::{Multipoles, sum_of_multipoles};
 use crate::solid::fill::solid_angle::{Aabb, ComplexProduct, Edge, Edges, Point, TaylorSum};
 use crate::solid::fill::taylor::Taylor;
@@ -449,6 +449,7 @@ mod tests {
     use fastrand::Rng;
 
     use super::*;
+    use crate::base::vector::plus;
     use crate::solid::fill::closed;
 
     /// Small loops near each other, and a few large ones of up to 400 points.

@@ -75,16 +75,16 @@ pub fn vote(
         check_memory(bytes + working, memory)
     };
     let decide = |(slab, layer): &(Range<u32>, Vec<u64>), out: &mut Writer<'_>| {
-        sweep.slab(slab, layer.clone(), &odd, out)
+        sweep.slab(slab, layer, &odd, out)
     };
     let (grid, of_slabs) = in_order_within(dims, world, &parts, fits, decide)?;
     let mut statistics = of_slabs.into_iter().fold(Statistics::default(), Statistics::followed_by);
-    statistics.disagreement.odd[2] = ones(&odd);
+    statistics.disagreement.odd[2] = ones(odd.iter().copied());
     Ok(Voted { grid, disagreement: statistics.disagreement() })
 }
 
-fn ones(words: &[u64]) -> u64 {
-    words.iter().map(|word| u64::from(word.count_ones())).sum()
+fn ones(words: impl Iterator<Item = u64>) -> u64 {
+    words.map(|word| u64::from(word.count_ones())).sum()
 }
 
 /// The bricks that hold all flips.
@@ -121,12 +121,11 @@ impl Sweep<'_> {
         begins.map(|begin| begin..end.min(begin + step as u32)).collect()
     }
 
-    /// Bytes of the layers, also those in work, and of the two rows and the statistics of each
-    /// slab.
+    /// Bytes of the layers, of the columns in work, and of the statistics of each slab.
     fn work_bytes(&self, slabs: usize) -> u64 {
-        let layers = slabs + 1 + slabs.min(rayon::current_num_threads());
-        let words = layers * self.layer_len() + slabs * 2 * self.len(0);
-        (words * size_of::<u64>() + slabs * (2 * self.len(1) + 1024)) as u64
+        let layers = (slabs + 1) * self.layer_len() * size_of::<u64>();
+        let columns = (self.layer_len() + self.len(0)) * size_of::<Columns>() + self.len(1);
+        (layers + slabs.min(rayon::current_num_threads()) * columns + slabs * 1024) as u64
     }
 
     /// For each slab, the columns along `z` that are inside at its start, and the columns with an
@@ -162,39 +161,36 @@ impl Sweep<'_> {
     fn slab(
         &self,
         slab: &Range<u32>,
-        mut layer: Vec<u64>,
+        layer: &[u64],
         odd: &[u64],
         out: &mut Writer<'_>,
     ) -> Statistics {
         let mut statistics = Statistics::default();
         let width = self.len(0);
-        let (mut y_inside, mut y_odd) = (vec![0; width], vec![0; width]);
+        let mut y = vec![Columns::default(); width];
+        let columns = layer.iter().zip(odd).map(|(&inside, &odd)| Columns { inside, odd });
+        let mut z: Vec<Columns> = columns.collect();
         let mut pieces = [0, 1, 2].map(|axis| self.pieces(axis, slab));
-        // Only rows with a column along `z` that is inside or odd: most others are empty.
-        let any = |words: &[u64]| words.iter().any(|&word| word != 0);
-        let odd_rows: Vec<bool> = odd.chunks_exact(width).map(any).collect();
-        let mut inside_rows: Vec<bool> = layer.chunks_exact(width).map(any).collect();
-        for z in slab.clone() {
-            y_inside.fill(0);
-            y_odd.fill(0);
-            for piece in self.pieces(1, &(z..z + 1)) {
+        // Only rows with a column that is inside or odd: most others are empty.
+        let mut any_z: Vec<bool> = z.chunks_exact(width).map(any).collect();
+        for layer in slab.clone() {
+            y.fill(Columns::default());
+            for piece in self.pieces(1, &(layer..layer + 1)) {
                 let [x, ..] = piece.start.position();
-                y_odd[(x - self.bounds[0][0]) as usize] ^= parity_along_y(&piece.mask);
+                y[(x - self.bounds[0][0]) as usize].odd ^= parity_along_y(&piece.mask);
             }
-            statistics.disagreement.odd[1] += ones(&y_odd);
-            let mut is_in_y = any(&y_odd);
-            let rows = layer.chunks_exact_mut(width).zip(odd.chunks_exact(width));
-            for (row, (z_inside, z_odd)) in rows.enumerate() {
-                let first = self.row(self.bounds[0][1] + row as u32, z);
+            statistics.disagreement.odd[1] += ones(y.iter().map(|columns| columns.odd));
+            let mut any_y = any(&y);
+            for (row, z) in z.chunks_exact_mut(width).enumerate() {
+                let first = self.row(self.bounds[0][1] + row as u32, layer);
                 let flips = pieces.each_mut().map(|pieces| pieces.take_before(first.next_row()));
                 let is_crossed = flips.iter().any(|flips| flips.first().is_some());
-                if !(is_crossed || is_in_y || inside_rows[row] || odd_rows[row]) {
-                    continue;
+                if is_crossed || any_y || any_z[row] {
+                    let x = Columns::default();
+                    Row { first, x, y: &mut y, z, out, statistics: &mut statistics }.decide(flips);
+                    any_z[row] = any(z);
+                    any_y = any(&y);
                 }
-                let columns = Columns { y_inside: &mut y_inside, y_odd: &y_odd, z_inside, z_odd };
-                Row { first, columns, out, statistics: &mut statistics }.decide(flips);
-                inside_rows[row] = any(z_inside);
-                is_in_y = any(&y_inside) || any(&y_odd);
             }
             self.progress.advance(1);
         }
@@ -202,128 +198,101 @@ impl Sweep<'_> {
     }
 }
 
-/// The columns along `y` and `z` through each brick of a row, in words of 64: those that are
-/// inside, and those with an odd number of flips.
-struct Columns<'a> {
-    y_inside: &'a mut [u64],
-    y_odd: &'a [u64],
-    z_inside: &'a mut [u64],
-    z_odd: &'a [u64],
+/// The 64 columns through a brick along an axis. The bit of a column is `8 y + z` along `x`, `8 x +
+/// z` along `y` and `8 y + x` along `z`.
+#[derive(Clone, Copy, Default, PartialEq)]
+struct Columns {
+    inside: u64,
+    /// Those with an odd number of flips.
+    odd: u64,
 }
 
-impl Columns<'_> {
-    /// The number of bricks from `begin`, before `end`, with the same words.
-    fn same(&self, begin: usize, end: usize) -> usize {
-        let words = |x: usize| [self.y_inside[x], self.y_odd[x], self.z_inside[x], self.z_odd[x]];
-        let [a, b, c, d] = words(begin);
-        let y = self.y_inside[begin..end].iter().zip(&self.y_odd[begin..end]);
-        let z = self.z_inside[begin..end].iter().zip(&self.z_odd[begin..end]);
-        let differs = |((y, y_odd), (z, z_odd)): ((&u64, &u64), (&u64, &u64))| {
-            (y ^ a) | (y_odd ^ b) | (z ^ c) | (z_odd ^ d) != 0
-        };
-        y.zip(z).position(differs).unwrap_or(end - begin)
-    }
+/// Whether a column is inside or odd.
+fn any(columns: &[Columns]) -> bool {
+    columns.iter().any(|columns| columns.inside | columns.odd != 0)
 }
 
 /// A row of bricks.
 struct Row<'a, 'b> {
     first: BrickKey,
-    columns: Columns<'a>,
+    /// The columns along `x`.
+    x: Columns,
+    /// The columns along `y` through each brick.
+    y: &'a mut [Columns],
+    /// The columns along `z` through each brick.
+    z: &'a mut [Columns],
     out: &'a mut Writer<'b>,
     statistics: &'a mut Statistics,
 }
 
 impl Row<'_, '_> {
     /// Decides the row's voxels, given the flips along the three axes.
-    fn decide(&mut self, flips: [BrickRuns<'_>; 3]) {
+    fn decide(mut self, flips: [BrickRuns<'_>; 3]) {
         let parity = |mask: &Mask| mask.iter().fold(0, |parity, slice| parity ^ slice);
-        let x_odd = flips[0].clone().fold(0, |odd, piece| odd ^ parity(&piece.mask));
-        let mut x_columns = XColumns { odd: x_odd, ..XColumns::default() };
-        let mut next = 0;
+        self.x.odd = flips[0].clone().fold(0, |odd, piece| odd ^ parity(&piece.mask));
+        // The columns along x with a voxel that is inside, and those with a disputed one.
+        let (mut inside, mut disputed, mut next) = (0, 0, 0);
+        let any = |mask: &Mask| mask.iter().fold(0, |any, slice| any | slice);
+        let mut count = |(of_bricks, disputed_of_bricks): (Mask, Mask)| {
+            inside |= any(&of_bricks);
+            disputed |= any(&disputed_of_bricks);
+        };
+        let end = self.z.len();
         for bricks in overlay(flips) {
             let begin = self.first.bricks_to(bricks.start) as usize;
-            self.decide_without_flips(next..begin, &mut x_columns);
+            self.decide_without_flips(next..begin, &mut count);
             next = begin + bricks.len as usize;
-            for x in begin..next {
-                self.decide_bricks(x, 1, &bricks.masks, &mut x_columns);
-            }
+            (begin..next).for_each(|x| count(self.decide_bricks(x, 1, &bricks.masks)));
         }
-        self.decide_without_flips(next..self.columns.z_odd.len(), &mut x_columns);
-        self.statistics.disagreement.odd[0] += u64::from(x_odd.count_ones());
-        self.statistics.disagreement.columns += u64::from(x_columns.disputed.count_ones());
-        self.statistics.disagreement.of_columns += u64::from(x_columns.counted.count_ones());
+        self.decide_without_flips(next..end, &mut count);
+        let disagreement = &mut self.statistics.disagreement;
+        disagreement.odd[0] += u64::from(self.x.odd.count_ones());
+        disagreement.columns += u64::from(disputed.count_ones());
+        disagreement.of_columns += u64::from((inside | disputed).count_ones());
     }
 
-    fn decide_without_flips(&mut self, bricks: Range<usize>, x_columns: &mut XColumns) {
+    fn decide_without_flips(&mut self, bricks: Range<usize>, count: &mut impl FnMut((Mask, Mask))) {
         let mut next = bricks.start;
         while next < bricks.end {
-            let same = self.columns.same(next, bricks.end);
-            self.decide_bricks(next, same, &[[0; 8]; 3], x_columns);
+            let first = (self.y[next], self.z[next]);
+            let same = (next..bricks.end).take_while(|&x| (self.y[x], self.z[x]) == first).count();
+            count(self.decide_bricks(next, same, &[[0; 8]; 3]));
             next += same;
         }
     }
 
-    /// Decides `len` bricks with the same words and the same `flips`; `flips` is empty if `len >
-    /// 1`.
-    fn decide_bricks(
-        &mut self,
-        begin: usize,
-        len: usize,
-        flips: &[Mask; 3],
-        x_columns: &mut XColumns,
-    ) {
-        let Columns { y_inside, y_odd, z_inside, z_odd } = &mut self.columns;
-        let mut rays = Rays {
-            inside: [x_columns.inside, y_inside[begin], z_inside[begin]],
-            odd: [x_columns.odd, y_odd[begin], z_odd[begin]],
-        };
-        let (inside, disputed) = rays.through_brick(flips);
-        [x_columns.inside, y_inside[begin], z_inside[begin]] = rays.inside;
-        let any = |mask: &Mask| mask.iter().fold(0, |any, slice| any | slice);
-        x_columns.disputed |= any(&disputed);
-        x_columns.counted |= any(&inside) | any(&disputed);
+    /// Decides `len` bricks with the same columns and the same `flips`; `flips` is empty if `len >
+    /// 1`. Returns the voxels of each that are inside, and the disputed ones.
+    fn decide_bricks(&mut self, begin: usize, len: usize, flips: &[Mask; 3]) -> (Mask, Mask) {
+        let mut columns = [self.x, self.y[begin], self.z[begin]];
+        let (inside, disputed) = through_brick(&mut columns, flips);
+        [self.x, self.y[begin], self.z[begin]] = columns;
         let start = self.first.along_x(begin as u32);
         self.out.push(start, len as u32, &inside);
         self.statistics.add(start, len, &disputed);
-    }
-}
-
-/// The 64 columns along `x` of a row of bricks.
-#[derive(Default)]
-struct XColumns {
-    inside: u64,
-    odd: u64,
-    /// Columns with a disputed voxel so far.
-    disputed: u64,
-    /// Columns with a voxel that is inside or disputed so far.
-    counted: u64,
-}
-
-/// The 64 columns of a brick along each axis. The bit of a column is `8 y + z` along `x`, `8 x + z`
-/// along `y` and `8 y + x` along `z`.
-struct Rays {
-    inside: [u64; 3],
-    odd: [u64; 3],
-}
-
-impl Rays {
-    /// The voxels of a brick that are inside, and the disputed ones.
-    fn through_brick(&mut self, flips: &[Mask; 3]) -> (Mask, Mask) {
-        let (mut inside, mut disputed) = ([0; 8], [0; 8]);
-        let [mut x_inside, y_before, z_before] = self.inside;
-        let (mut y_inside, mut z_inside) = (0, 0);
-        for x in 0..8 {
-            x_inside ^= flips[0][x];
-            let y = prefix_along_y(flips[1][x]) ^ y_row(y_before, x);
-            let z = prefix_along_z(flips[2][x]) ^ z_row(z_before, x);
-            y_inside |= y >> 56 << (8 * x);
-            z_inside |= (z >> 7 & FIRST_Z) << x;
-            let odd = [self.odd[0], y_row(self.odd[1], x), z_row(self.odd[2], x)];
-            (inside[x], disputed[x]) = decide([x_inside, y, z], odd);
-        }
-        self.inside = [x_inside, y_inside, z_inside];
         (inside, disputed)
     }
+}
+
+/// The voxels of a brick that are inside, and the disputed ones, given its columns along the three
+/// axes, which are moved past it.
+fn through_brick(
+    [along_x, along_y, along_z]: &mut [Columns; 3],
+    flips: &[Mask; 3],
+) -> (Mask, Mask) {
+    let (mut inside, mut disputed) = ([0; 8], [0; 8]);
+    let (mut y_inside, mut z_inside) = (0, 0);
+    for x in 0..8 {
+        along_x.inside ^= flips[0][x];
+        let y = prefix_along_y(flips[1][x]) ^ y_row(along_y.inside, x);
+        let z = prefix_along_z(flips[2][x]) ^ z_row(along_z.inside, x);
+        y_inside |= y >> 56 << (8 * x);
+        z_inside |= (z >> 7 & FIRST_Z) << x;
+        let odd = [along_x.odd, y_row(along_y.odd, x), z_row(along_z.odd, x)];
+        (inside[x], disputed[x]) = decide([along_x.inside, y, z], odd);
+    }
+    (along_y.inside, along_z.inside) = (y_inside, z_inside);
+    (inside, disputed)
 }
 
 /// The voxels, of 64, that are inside and that are disputed, given the results of their three

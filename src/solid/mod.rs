@@ -96,14 +96,14 @@ struct Findings {
 }
 
 /// The result of a fill, and the reason for its choice.
-struct Done {
+struct Filled {
     fill: Fill,
     reason: String,
     grid: VoxelGrid,
     findings: Findings,
 }
 
-impl Done {
+impl Filled {
     fn overlaps(&self) -> bool {
         self.findings.windings.is_some_and(|windings| windings.overlapping > 0)
     }
@@ -126,7 +126,7 @@ pub(crate) async fn solidify(
     runner.progress.start("analyze", 0);
     let surface = OrientedSurface::of(runner)?;
     let asked_for = "asked for".to_owned();
-    let done = match solid.fill {
+    let filled = match solid.fill {
         Fill::Auto => automatic(runner, &surface).await?,
         Fill::Parity => parity(runner, asked_for, &surface.topology).await?,
         Fill::Winding => winding(runner, asked_for, &surface).await?,
@@ -140,7 +140,7 @@ pub(crate) async fn solidify(
             flood(runner, asked_for, Some(&voted)).await?
         }
     };
-    let Done { fill, reason, grid, findings } = done;
+    let Filled { fill, reason, grid, findings } = filled;
     let kept = runner.mesh.kept().map(|window| grid.window(&window));
     let kept = kept.as_ref().unwrap_or(&grid);
     let (how, include) = ((fill, reason), solid.include_surface);
@@ -175,12 +175,12 @@ impl OrientedSurface {
 
     /// Analyzes the runner's mesh, and replaces it by the one with flipped parts.
     fn of(runner: &mut Runner) -> Result<Self, BackendError> {
-        let (mut surface, flips) = Self::as_given(runner, Topology::may_need_flips)?;
+        let (mut surface, flips) = Self::analyzed(runner, Topology::may_need_flips)?;
         if let Some(Flips { statistics, is_flipped, shells }) = flips {
             let is_oriented = surface.topology.is_oriented();
             if let Some(is_flipped) = &is_flipped {
                 runner.mesh = Cow::Owned(runner.mesh.with_flipped(is_flipped));
-                (surface, _) = Self::as_given(runner, |_| false)?;
+                (surface, _) = Self::analyzed(runner, |_| false)?;
             }
             surface.flips = (!is_oriented || is_flipped.is_some()).then_some(statistics);
             surface.shells = shells;
@@ -189,7 +189,7 @@ impl OrientedSurface {
     }
 
     /// Analyzes the runner's mesh, and if `flip` says so of its topology, which triangles to flip.
-    fn as_given(
+    fn analyzed(
         runner: &Runner,
         flip: impl FnOnce(&Topology) -> bool,
     ) -> Result<(Self, Option<Flips>), BackendError> {
@@ -233,13 +233,13 @@ impl OrientedSurface {
 async fn automatic(
     runner: &mut Runner<'_>,
     surface: &OrientedSurface,
-) -> Result<Done, BackendError> {
+) -> Result<Filled, BackendError> {
     let topology = &surface.topology;
     if topology.is_closed() && topology.is_oriented() {
         let wound =
             winding(runner, "the mesh is closed, and parts overlap".into(), surface).await?;
         let is_wound = wound.overlaps() || wound.findings.caps.is_some();
-        return Ok(if is_wound { wound } else { as_parity(wound, CLOSED.into()) });
+        return Ok(if is_wound { wound } else { relabeled_as_parity(wound, CLOSED.into()) });
     }
     if topology.is_closed() {
         return along_x(runner, Fill::Parity, CLOSED.into()).await;
@@ -276,7 +276,7 @@ async fn winding(
     runner: &mut Runner<'_>,
     reason: String,
     surface: &OrientedSurface,
-) -> Result<Done, BackendError> {
+) -> Result<Filled, BackendError> {
     let boundary = surface.boundary.as_ref().filter(|boundary| boundary.edges() > 0);
     let Some(boundary) = boundary else {
         return along_x(runner, Fill::Winding, reason).await;
@@ -298,14 +298,14 @@ async fn winding(
         uncertain: is_whole.then_some(uncertain),
     };
     let findings = Findings { caps: Some(caps), ..Findings::default() };
-    Ok(Done { fill: Fill::Winding, reason, grid, findings })
+    Ok(Filled { fill: Fill::Winding, reason, grid, findings })
 }
 
 const CLOSED: &str = "the mesh is closed";
 
 /// Where no part overlaps another, the voxels equal those of parity.
-fn as_parity(wound: Done, reason: String) -> Done {
-    Done { fill: Fill::Parity, reason, ..wound }
+fn relabeled_as_parity(wound: Filled, reason: String) -> Filled {
+    Filled { fill: Fill::Parity, reason, ..wound }
 }
 
 /// Fills by parity; for an oriented mesh, also determines whether parts overlap.
@@ -313,26 +313,26 @@ async fn parity(
     runner: &mut Runner<'_>,
     reason: String,
     topology: &Topology,
-) -> Result<Done, BackendError> {
+) -> Result<Filled, BackendError> {
     if !topology.is_oriented() {
         return along_x(runner, Fill::Parity, reason).await;
     }
     let wound = along_x(runner, Fill::Winding, String::new()).await?;
     if !wound.overlaps() {
-        return Ok(as_parity(wound, reason));
+        return Ok(relabeled_as_parity(wound, reason));
     }
     let windings = wound.findings.windings;
     drop(wound);
-    let done = along_x(runner, Fill::Parity, reason).await?;
-    let findings = Findings { windings, ..done.findings };
-    Ok(Done { findings, ..done })
+    let mut filled = along_x(runner, Fill::Parity, reason).await?;
+    filled.findings.windings = windings;
+    Ok(filled)
 }
 
 async fn along_x(
     runner: &mut Runner<'_>,
     fill: Fill,
     reason: String,
-) -> Result<Done, BackendError> {
+) -> Result<Filled, BackendError> {
     let rule = if fill == Fill::Winding { Rule::Winding } else { Rule::Parity(Axis::X) };
     let Run { grid: flips, windings, .. } = runner.run(rule, 0).await?;
     let filled =
@@ -341,10 +341,10 @@ async fn along_x(
     let has_room = runner.mesh.lattice().dims[0] < MAX_DIM;
     let unended = has_room.then_some(filled.unended);
     let findings = Findings { unended, windings, ..Findings::default() };
-    Ok(Done { fill, reason, grid: runner.crop(filled.grid)?, findings })
+    Ok(Filled { fill, reason, grid: runner.crop(filled.grid)?, findings })
 }
 
-async fn vote(runner: &mut Runner<'_>, reason: String) -> Result<Done, BackendError> {
+async fn vote(runner: &mut Runner<'_>, reason: String) -> Result<Filled, BackendError> {
     // Without it, columns that end there cannot be told from those that do not.
     if runner.mesh.lattice().dims.contains(&MAX_DIM) {
         return Err(BackendError::VoteTooLarge);
@@ -368,15 +368,15 @@ async fn vote(runner: &mut Runner<'_>, reason: String) -> Result<Done, BackendEr
     // Of a part, the columns and voxels outside the window would count.
     let disagreement = runner.mesh.window().is_none().then_some(voted.disagreement);
     let findings = Findings { windings, disagreement, ..Findings::default() };
-    Ok(Done { fill: Fill::Vote, reason, grid: runner.crop(voted.grid)?, findings })
+    Ok(Filled { fill: Fill::Vote, reason, grid: runner.crop(voted.grid)?, findings })
 }
 
 /// For a mesh with holes, `voted` tells whether the flood fill entered through them.
 async fn flood(
     runner: &mut Runner<'_>,
     reason: String,
-    voted: Option<&Done>,
-) -> Result<Done, BackendError> {
+    voted: Option<&Filled>,
+) -> Result<Filled, BackendError> {
     let kept = voted.map_or(0, |voted| voted.grid.bytes());
     let surface = runner.run(Rule::Conservative, kept).await?.grid;
     let kept = kept + surface.bytes();
@@ -385,7 +385,7 @@ async fn flood(
     let disagreement = voted.and_then(|voted| voted.findings.disagreement.clone());
     let enclosed = Some(flooded.enclosed);
     let findings = Findings { enclosed, leaked, disagreement, ..Findings::default() };
-    Ok(Done { fill: Fill::Flood, reason, grid: flooded.grid, findings })
+    Ok(Filled { fill: Fill::Flood, reason, grid: flooded.grid, findings })
 }
 
 /// The union of `grid` and the voxels that the surface touches.

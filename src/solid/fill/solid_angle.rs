@@ -173,14 +173,14 @@ impl Edges {
     /// Multiplies the factors of `b` at `p` into `product`.
     #[inline(always)]
     pub(super) fn multiply_into(&self, p: Point, product: &mut ComplexProduct) {
-        product.multiply(self.relative_to(p).factors(self));
+        product.multiply(self.relative_to(p).factors(self, p));
     }
 
     /// Adds the Taylor polynomials in the ball of `radius` around `center`.
     #[inline(always)]
     pub(super) fn expand(&self, center: Point, radius: f64, sums: &mut TaylorSum) {
         let relative = self.relative_to(center);
-        sums.product.multiply(relative.factors(self));
+        sums.product.multiply(relative.factors(self, center));
         sums.derivatives = sums.derivatives + relative.derivatives();
         sums.error = sums.error + relative.taylor_error(self, radius);
     }
@@ -194,6 +194,19 @@ impl Edges {
             (ends[1][0] * ends[1][0] + radial_squared[1]).sqrt(),
         ];
         EdgesFromPoint { ends, radial_squared, distances }
+    }
+
+    /// The factors `[re, im]` at `p`, with the tie rule applied to imaginary parts of 0.
+    #[cold]
+    fn with_ties(&self, p: Point, [mut re, mut im]: [Lanes; 2]) -> [Lanes; 2] {
+        for lane in 0..LANES {
+            if im.0[lane] == 0.0 && self.length.0[lane] > 0.0 {
+                let ends =
+                    [&self.from, &self.to].map(|end| [0, 1, 2].map(|a| end[a].0[lane] - p[a]));
+                [re.0[lane], im.0[lane]] = tied_factor(ends, re.0[lane]);
+            }
+        }
+        [re, im]
     }
 }
 
@@ -219,7 +232,7 @@ struct EdgesFromPoint {
 impl EdgesFromPoint {
     /// The complex factors of the edges at `p`; 1 for length 0.
     #[inline(always)]
-    fn factors(&self, edges: &Edges) -> [Lanes; 2] {
+    fn factors(&self, edges: &Edges, p: Point) -> [Lanes; 2] {
         let [from, to] = &self.ends;
         let re =
             self.distance_plus_x(0) * self.distance_plus_x(1) + (from[1] * to[1] + from[2] * to[2]);
@@ -228,19 +241,7 @@ impl EdgesFromPoint {
         let one = Lanes::splat(1.0);
         let re = edges.length.select_below(one, one, re);
         if edges.length.select_below(one, one, im).0.contains(&0.0) {
-            return self.with_ties(edges, [re, im]);
-        }
-        [re, im]
-    }
-
-    /// The factors `[re, im]`, with the tie rule applied to imaginary parts of 0.
-    #[cold]
-    fn with_ties(&self, edges: &Edges, [mut re, mut im]: [Lanes; 2]) -> [Lanes; 2] {
-        for lane in 0..LANES {
-            if im.0[lane] == 0.0 && edges.length.0[lane] > 0.0 {
-                let ends = self.ends.map(|end| end.map(|coordinate| coordinate.0[lane]));
-                [re.0[lane], im.0[lane]] = tied_factor(ends, re.0[lane]);
-            }
+            return edges.with_ties(p, [re, im]);
         }
         [re, im]
     }

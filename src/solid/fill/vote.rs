@@ -186,8 +186,9 @@ impl Sweep<'_> {
                 let flips = pieces.each_mut().map(|pieces| pieces.take_before(first.next_row()));
                 let is_crossed = flips.iter().any(|flips| flips.first().is_some());
                 if is_crossed || any_y || any_z[row] {
-                    let x = Columns::default();
-                    Row { first, x, y: &mut y, z, out, statistics: &mut statistics }.decide(flips);
+                    let (x, statistics) = (Columns::default(), &mut statistics);
+                    let (inside, disputed) = (0, 0);
+                    Row { first, x, y: &mut y, z, inside, disputed, out, statistics }.decide(flips);
                     any_z[row] = any(z);
                     any_y = any(&y);
                 }
@@ -221,6 +222,10 @@ struct Row<'a, 'b> {
     y: &'a mut [Columns],
     /// The columns along `z` through each brick.
     z: &'a mut [Columns],
+    /// The columns along `x` with a voxel that is inside so far.
+    inside: u64,
+    /// Those with a disputed voxel so far.
+    disputed: u64,
     out: &'a mut Writer<'b>,
     statistics: &'a mut Statistics,
 }
@@ -230,47 +235,41 @@ impl Row<'_, '_> {
     fn decide(mut self, flips: [BrickRuns<'_>; 3]) {
         let parity = |mask: &Mask| mask.iter().fold(0, |parity, slice| parity ^ slice);
         self.x.odd = flips[0].clone().fold(0, |odd, piece| odd ^ parity(&piece.mask));
-        // The columns along x with a voxel that is inside, and those with a disputed one.
-        let (mut inside, mut disputed, mut next) = (0, 0, 0);
-        let any = |mask: &Mask| mask.iter().fold(0, |any, slice| any | slice);
-        let mut count = |(of_bricks, disputed_of_bricks): (Mask, Mask)| {
-            inside |= any(&of_bricks);
-            disputed |= any(&disputed_of_bricks);
-        };
-        let end = self.z.len();
+        let (mut next, end) = (0, self.z.len());
         for bricks in overlay(flips) {
             let begin = self.first.bricks_to(bricks.start) as usize;
-            self.decide_without_flips(next..begin, &mut count);
+            self.decide_without_flips(next..begin);
             next = begin + bricks.len as usize;
-            (begin..next).for_each(|x| count(self.decide_bricks(x, 1, &bricks.masks)));
+            (begin..next).for_each(|x| self.decide_bricks(x, 1, &bricks.masks));
         }
-        self.decide_without_flips(next..end, &mut count);
+        self.decide_without_flips(next..end);
         let disagreement = &mut self.statistics.disagreement;
         disagreement.odd[0] += u64::from(self.x.odd.count_ones());
-        disagreement.columns += u64::from(disputed.count_ones());
-        disagreement.of_columns += u64::from((inside | disputed).count_ones());
+        disagreement.columns += u64::from(self.disputed.count_ones());
+        disagreement.of_columns += u64::from((self.inside | self.disputed).count_ones());
     }
 
-    fn decide_without_flips(&mut self, bricks: Range<usize>, count: &mut impl FnMut((Mask, Mask))) {
+    fn decide_without_flips(&mut self, bricks: Range<usize>) {
         let mut next = bricks.start;
         while next < bricks.end {
             let first = (self.y[next], self.z[next]);
             let same = (next..bricks.end).take_while(|&x| (self.y[x], self.z[x]) == first).count();
-            count(self.decide_bricks(next, same, &[[0; 8]; 3]));
+            self.decide_bricks(next, same, &[[0; 8]; 3]);
             next += same;
         }
     }
 
     /// Decides `len` bricks with the same columns and the same `flips`; `flips` is empty if `len >
-    /// 1`. Returns the voxels of each that are inside, and the disputed ones.
-    fn decide_bricks(&mut self, begin: usize, len: usize, flips: &[Mask; 3]) -> (Mask, Mask) {
+    /// 1`.
+    fn decide_bricks(&mut self, begin: usize, len: usize, flips: &[Mask; 3]) {
         let mut columns = [self.x, self.y[begin], self.z[begin]];
         let (inside, disputed) = through_brick(&mut columns, flips);
         [self.x, self.y[begin], self.z[begin]] = columns;
         let start = self.first.along_x(begin as u32);
         self.out.push(start, len as u32, &inside);
         self.statistics.add(start, len, &disputed);
-        (inside, disputed)
+        self.inside |= inside.iter().fold(0, |any, slice| any | slice);
+        self.disputed |= disputed.iter().fold(0, |any, slice| any | slice);
     }
 }
 

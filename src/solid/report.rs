@@ -3,6 +3,8 @@
 use std::cmp::Ordering;
 use std::fmt;
 
+use thiserror::Error;
+
 use crate::base::numbers::{counted, grouped};
 use crate::grid::{VoxelGrid, Windings};
 use crate::lattice::{Lattice, PlacedMesh};
@@ -94,10 +96,14 @@ pub struct Volume {
 }
 
 /// A reason why a fill may be unexpected.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum FillWarning {
     /// Parity for a mesh with holes, or winding for one with too many boundary edges.
+    #[error(
+        "rays pass through holes of the mesh, which has {}{}",
+        holes(*open_edges, *odd_edges), still_inside(*unended)
+    )]
     Holes {
         /// Edges with one triangle.
         open_edges: u64,
@@ -110,28 +116,48 @@ pub enum FillWarning {
         better: Fill,
     },
     /// Winding for a mesh that is closed, but not consistently oriented.
+    #[error(
+        "triangles at {} are inconsistently oriented, and flipping cannot repair it, so the solid \
+         may be wrong behind them", counted(*edges, "edge")
+    )]
     Orientation {
         /// Edges that are not traversed equally often in both directions.
         edges: u64,
     },
     /// Parity or a vote for such a mesh: it is unknown whether parts overlap.
+    #[error(
+        "triangles at {} are inconsistently oriented, so overlapping parts, if there are any, \
+         cancel and leave cavities", counted(*edges, "edge")
+    )]
     MayOverlap {
         /// Edges that are not traversed equally often in both directions, except holes.
         edges: u64,
     },
     /// Parity or a vote for a mesh with overlapping parts.
+    #[error(
+        "overlapping or nested parts cancel in {}, leaving cavities", counted(*columns, "column")
+    )]
     Overlap {
         /// Columns along `x` with a winding number of 2 or more.
         columns: u64,
     },
     /// A closed mesh of which some parts stay inside out, as of a shell that crosses itself.
+    #[error(
+        "parts of shells that cross themselves or their cavities are inside out in {}, so they may \
+         cancel others and leave cavities", counted(*columns, "column")
+    )]
     Opposed {
         /// Columns along `x` with a winding number opposite in sign to the mesh's volume.
         columns: u64,
     },
     /// Rays along different axes disagree.
+    #[error(
+        "rays along different axes disagree in {} of {} ({}){}",
+        grouped(.0.columns), counted(.0.of_columns, "column"), percent(.0.share()), most_near(.0)
+    )]
     AxisDisagreement(AxisDisagreement),
     /// Generalized winding numbers for a mesh whose holes are large.
+    #[error("{}", uncertain(*loops, *open_edges, *share))]
     Uncertain {
         /// Boundary loops.
         loops: u64,
@@ -141,13 +167,26 @@ pub enum FillWarning {
         share: f64,
     },
     /// Generalized winding numbers in a tile: how large the holes are shows only in the whole.
+    #[error(
+        "the mesh has holes ({}), and a tile does not show whether they are large; voxelize the \
+         whole mesh once at a lower resolution", counted(*loops, "boundary loop")
+    )]
     Unjudged {
         /// Boundary loops.
         loops: u64,
     },
     /// A mesh that encloses no voxel centre.
+    #[error(
+        "no voxel of the grid has its centre inside the mesh; use smaller voxels or larger bounds \
+         (a sheet has no inside, only a surface)"
+    )]
     Nothing,
     /// A flood fill entered the inside.
+    #[error(
+        "the flood came in through holes wider than a voxel, or where the bounds cut the mesh: it \
+         enclosed {}, and reached {} that most rays find inside",
+        counted(*enclosed, "voxel"), grouped(*voxels)
+    )]
     Leak {
         /// Voxels that it reached though most rays find them inside.
         voxels: u64,
@@ -160,121 +199,58 @@ impl FillWarning {
     /// A fill that may do better.
     #[must_use]
     pub fn better(&self) -> Option<Fill> {
-        self.parts().2
+        self.kind_and_better().1
     }
 
     /// The kind of the warning, as a word.
     #[must_use]
     pub fn kind(&self) -> &'static str {
-        self.parts().0
+        self.kind_and_better().0
     }
 
-    /// The kind, the text, and a fill that may do better.
-    fn parts(&self) -> (&'static str, String, Option<Fill>) {
+    fn kind_and_better(&self) -> (&'static str, Option<Fill>) {
         match self {
-            Self::Holes { open_edges, odd_edges, unended, better } => {
-                let holes = holes(*open_edges, *odd_edges);
-                let still_inside = unended.filter(|&columns| columns > 0).map(|columns| {
-                    let are = if columns == 1 { "is" } else { "are" };
-                    format!(": {} {are} still inside at the grid's end", counted(columns, "column"))
-                });
-                let still_inside = still_inside.unwrap_or_default();
-                let text =
-                    format!("rays pass through holes of the mesh, which has {holes}{still_inside}");
-                ("holes", text, Some(*better))
+            Self::Holes { better, .. } => ("holes", Some(*better)),
+            Self::Orientation { .. } => ("orientation", None),
+            Self::MayOverlap { .. } => ("may overlap", None),
+            Self::Overlap { .. } => ("overlap", Some(Fill::Winding)),
+            Self::Opposed { .. } => ("opposed", None),
+            Self::AxisDisagreement(_) => ("axis disagreement", Some(Fill::Winding)),
+            // Every fill has a doubt about a mesh with large holes.
+            Self::Uncertain { open_edges, .. } => {
+                ("uncertain", (*open_edges == 0).then_some(Fill::Vote))
             }
-            Self::Orientation { edges } => {
-                let edges = counted(*edges, "edge");
-                let text = format!(
-                    "triangles at {edges} are inconsistently oriented, and flipping cannot repair \
-                     it, so the solid may be wrong behind them"
-                );
-                ("orientation", text, None)
-            }
-            Self::MayOverlap { edges } => {
-                let edges = counted(*edges, "edge");
-                let text = format!(
-                    "triangles at {edges} are inconsistently oriented, so overlapping parts, if \
-                     there are any, cancel and leave cavities"
-                );
-                ("may overlap", text, None)
-            }
-            Self::Overlap { columns } => {
-                let columns = counted(*columns, "column");
-                let text =
-                    format!("overlapping or nested parts cancel in {columns}, leaving cavities");
-                ("overlap", text, Some(Fill::Winding))
-            }
-            Self::Opposed { columns } => {
-                let columns = counted(*columns, "column");
-                let text = format!(
-                    "parts of shells that cross themselves or their cavities are inside out in \
-                     {columns}, so they may cancel others and leave cavities"
-                );
-                ("opposed", text, None)
-            }
-            Self::AxisDisagreement(disagreement) => {
-                let AxisDisagreement { columns, of_columns, worst, .. } = disagreement;
-                let near = worst.map(|[x, y, z]| format!(", most near voxel ({x}, {y}, {z})"));
-                let text = format!(
-                    "rays along different axes disagree in {} of {} ({}){}",
-                    grouped(*columns),
-                    counted(*of_columns, "column"),
-                    percent(disagreement.share()),
-                    near.unwrap_or_default()
-                );
-                ("axis disagreement", text, Some(Fill::Winding))
-            }
-            Self::Uncertain { loops, open_edges, share } => {
-                let (loops, share) = (counted(*loops, "boundary loop"), percent(*share));
-                let (text, better) = match open_edges {
-                    0 => (
-                        format!(
-                            "surfaces end at others, as inner walls do ({loops}), and are closed \
-                             like holes: {share} of the solid is uncertain; remove the inner walls"
-                        ),
-                        Some(Fill::Vote),
-                    ),
-                    // Every fill has a doubt about such a mesh.
-                    _ => (
-                        format!(
-                            "the mesh has large holes ({loops}): {share} of the solid is \
-                             uncertain; close the holes in the mesh"
-                        ),
-                        None,
-                    ),
-                };
-                ("uncertain", text, better)
-            }
-            Self::Unjudged { loops } => {
-                let loops = counted(*loops, "boundary loop");
-                let text = format!(
-                    "the mesh has holes ({loops}), and a tile does not show whether they are \
-                     large; voxelize the whole mesh once at a lower resolution"
-                );
-                ("unjudged", text, None)
-            }
-            Self::Nothing => {
-                let text = "no voxel of the grid has its centre inside the mesh; use smaller voxels \
-                            or larger bounds (a sheet has no inside, only a surface)";
-                ("nothing", text.to_owned(), None)
-            }
-            Self::Leak { voxels, enclosed } => {
-                let text = format!(
-                    "the flood came in through holes wider than a voxel, or where the bounds cut \
-                     the mesh: it enclosed {}, and reached {} that most rays find inside",
-                    counted(*enclosed, "voxel"),
-                    grouped(*voxels)
-                );
-                ("leak", text, Some(Fill::Winding))
-            }
+            Self::Unjudged { .. } => ("unjudged", None),
+            Self::Nothing => ("nothing", None),
+            Self::Leak { .. } => ("leak", Some(Fill::Winding)),
         }
     }
 }
 
-impl fmt::Display for FillWarning {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.parts().1)
+fn still_inside(unended: Option<u64>) -> String {
+    match unended {
+        None | Some(0) => String::new(),
+        Some(1) => ": 1 column is still inside at the grid's end".to_owned(),
+        Some(many) => format!(": {} are still inside at the grid's end", counted(many, "column")),
+    }
+}
+
+fn most_near(disagreement: &AxisDisagreement) -> String {
+    let near = disagreement.worst.map(|[x, y, z]| format!(", most near voxel ({x}, {y}, {z})"));
+    near.unwrap_or_default()
+}
+
+fn uncertain(loops: u64, open_edges: u64, share: f64) -> String {
+    let (loops, share) = (counted(loops, "boundary loop"), percent(share));
+    match open_edges {
+        0 => format!(
+            "surfaces end at others, as inner walls do ({loops}), and are closed like holes: \
+             {share} of the solid is uncertain; remove the inner walls"
+        ),
+        _ => format!(
+            "the mesh has large holes ({loops}): {share} of the solid is uncertain; close the holes \
+             in the mesh"
+        ),
     }
 }
 

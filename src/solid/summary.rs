@@ -5,8 +5,7 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 use crate::grid::Place;
-use crate::lattice::Lattice;
-use crate::solid::fill::{AxisDisagreement, Confidence};
+use crate::solid::fill::Confidence;
 use crate::solid::topology::{FlipStatistics, Topology};
 use crate::solid::{EmptyShells, FillReport, FillWarning};
 
@@ -19,10 +18,20 @@ impl Serialize for FillReport {
         let FlipStatistics { flipped_patches, flipped_triangles, .. } =
             self.flips.unwrap_or_default();
         let caps = self.caps.as_ref();
-        let confidences = caps.and_then(|caps| caps.confidences);
-        let [lowest, highest] =
-            [0, 1].map(|end| confidences.map(|ends| ConfidenceSummary::new(&ends[end], lattice)));
-        let disagreement = self.disagreement.as_ref();
+        let center = |voxel: [u32; 3]| Place::of(lattice).center(voxel);
+        let confidence = |end: usize| {
+            let &Confidence { value, voxel } = &caps?.confidences?[end];
+            Some(ConfidenceSummary { value, voxel, position: center(voxel) })
+        };
+        let disagreement = self.disagreement.as_ref().map(|found| DisagreementSummary {
+            voxels: found.voxels,
+            columns: found.columns,
+            of_columns: found.of_columns,
+            share: found.share(),
+            odd_columns: found.odd,
+            worst: found.worst,
+            worst_position: found.worst.map(center),
+        });
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("rule", self.fill.name())?;
         map.serialize_entry("reason", &self.reason)?;
@@ -32,8 +41,8 @@ impl Serialize for FillReport {
         self.topology.serialize_into(&mut map)?;
         map.serialize_entry("example", &self.topology.example.map(|e| e.map(in_mesh_units)))?;
         map.serialize_entry("boundary_loops", &caps.map(|caps| caps.loops))?;
-        map.serialize_entry("lowest_confidence", &lowest)?;
-        map.serialize_entry("highest_confidence", &highest)?;
+        map.serialize_entry("lowest_confidence", &confidence(0))?;
+        map.serialize_entry("highest_confidence", &confidence(1))?;
         map.serialize_entry("uncertain_voxels", &caps.and_then(|caps| caps.uncertain))?;
         map.serialize_entry("flipped_triangles", &flipped_triangles)?;
         map.serialize_entry("flipped_patches", &flipped_patches)?;
@@ -41,7 +50,6 @@ impl Serialize for FillReport {
         map.serialize_entry("unended_columns", &self.unended)?;
         map.serialize_entry("overlapping_columns", &self.windings.map(|w| w.overlapping))?;
         map.serialize_entry("opposed_columns", &self.opposed_columns())?;
-        let disagreement = disagreement.map(|found| DisagreementSummary::new(found, lattice));
         map.serialize_entry("axis_disagreement", &disagreement)?;
         map.serialize_entry("enclosed", &self.enclosed)?;
         map.serialize_entry("leaked", &self.leaked)?;
@@ -98,12 +106,6 @@ struct ConfidenceSummary {
     position: [f64; 3],
 }
 
-impl ConfidenceSummary {
-    fn new(&Confidence { value, voxel, .. }: &Confidence, lattice: &Lattice) -> Self {
-        Self { value, voxel, position: Place::of(lattice).center(voxel) }
-    }
-}
-
 #[derive(Serialize)]
 struct DisagreementSummary {
     voxels: u64,
@@ -115,19 +117,4 @@ struct DisagreementSummary {
     worst: Option<[u32; 3]>,
     /// The centre of that voxel.
     worst_position: Option<[f64; 3]>,
-}
-
-impl DisagreementSummary {
-    fn new(found: &AxisDisagreement, lattice: &Lattice) -> Self {
-        let &AxisDisagreement { voxels, columns, of_columns, odd, worst } = found;
-        Self {
-            voxels,
-            columns,
-            of_columns,
-            share: found.share(),
-            odd_columns: odd,
-            worst,
-            worst_position: worst.map(|voxel| Place::of(lattice).center(voxel)),
-        }
-    }
 }

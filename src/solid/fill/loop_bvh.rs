@@ -8,6 +8,7 @@
 //! opposite directions: its contributions cancel.
 
 use std::f64::consts::TAU;
+use std::ops::Range;
 
 use pulp::{Arch, Simd, WithSimd};
 
@@ -47,14 +48,10 @@ pub(super) struct Node {
     length: f64,
     /// The total area of the cones over the loops.
     area: f64,
-    content: Content,
-}
-
-#[derive(Debug, Clone, Copy)]
-enum Content {
-    /// A leaf: a half-open range of [`LoopBvh::edges`].
-    Edges([u32; 2]),
-    Children([u32; 2]),
+    /// Of a leaf, a range of [`LoopBvh::edges`]; empty for an inner node.
+    edges: Range<u32>,
+    /// `None` for a leaf.
+    pub(super) children: Option<[u32; 2]>,
 }
 
 /// Error bounds of the Taylor polynomial of a node in a ball.
@@ -130,7 +127,7 @@ impl LoopBvh {
         let ends: Vec<&[Point]> = loops.iter().flat_map(|each| each.points.windows(2)).collect();
         let first = self.edges.len();
         self.edges.extend(ends.chunks(LANES).map(Edges::new));
-        leaf.content = Content::Edges([first, self.edges.len()].map(|at| at as u32));
+        leaf.edges = first as u32..self.edges.len() as u32;
         leaf.length = self.edges[first..].iter().map(Edges::length).sum();
         loops.iter().fold(Multipoles::default(), |sum, each| {
             let (of_loop, area) = Multipoles::of(&each.points, leaf.center);
@@ -148,7 +145,7 @@ impl LoopBvh {
             None => loops.len() / 2,
         };
         let children = [self.add(&loops[..middle]), self.add(&loops[middle..])];
-        node.content = Content::Children(children);
+        node.children = Some(children);
         children.into_iter().fold(Multipoles::default(), |sum, index| {
             let child = self.node(index);
             node.length += child.length;
@@ -180,7 +177,7 @@ impl Node {
     /// A leaf without edges.
     fn new(bounds: Aabb) -> Self {
         let (center, radius) = (bounds.center(), 0.5 * bounds.diagonal());
-        Self { bounds, center, radius, length: 0.0, area: 0.0, content: Content::Edges([0; 2]) }
+        Self { bounds, center, radius, length: 0.0, area: 0.0, edges: 0..0, children: None }
     }
 
     /// The error bounds of the node's Taylor polynomial of degree 2 in a ball.
@@ -208,10 +205,8 @@ impl Node {
         let x = radius / distance;
         let by_length = self.length * x * x * x / (distance * (1.0 - x)) / (2.0 * TAU);
         let taylor = by_length.min(taylor_remainder(self.area, radius, distance));
-        let multipoles = match self.content {
-            Content::Edges(_) => 0.0,
-            Content::Children(_) => self.multipole_error(center, radius),
-        };
+        let is_leaf = self.children.is_none();
+        let multipoles = if is_leaf { 0.0 } else { self.multipole_error(center, radius) };
         ErrorBounds { taylor, multipoles }
     }
 
@@ -231,22 +226,6 @@ impl Node {
         let is_near = error > 0.0 && error < tolerance;
         (is_near && !self.bounds.rays_may_hit(&Aabb { lo: p, hi: p })).then_some(error)
     }
-
-    /// The children; `None` for a leaf.
-    pub(super) fn children(&self) -> Option<[u32; 2]> {
-        match self.content {
-            Content::Children(children) => Some(children),
-            Content::Edges(_) => None,
-        }
-    }
-
-    /// The number of [`Edges`] of a leaf, 0 for an inner node.
-    pub(super) fn edge_blocks(&self) -> u64 {
-        match self.content {
-            Content::Edges([from, to]) => u64::from(to - from),
-            Content::Children(_) => 0,
-        }
-    }
 }
 
 impl LoopBvh {
@@ -260,40 +239,34 @@ impl LoopBvh {
         (minus(p, self.node(index).center), &self.multipoles[index as usize])
     }
 
-    fn edges(&self, [from, to]: [u32; 2]) -> &[Edges] {
-        &self.edges[from as usize..to as usize]
+    /// The edges of a leaf, [`LANES`] at a time; none of an inner node.
+    #[inline(always)]
+    pub(super) fn edges(&self, node: &Node) -> &[Edges] {
+        &self.edges[node.edges.start as usize..node.edges.end as usize]
     }
 
-    fn each_edge(&self, edges: [u32; 2]) -> impl Iterator<Item = Edge> {
-        self.edges(edges).iter().flat_map(Edges::ends)
+    /// The edges of a leaf with closing rays that may hit a box.
+    fn hitting_edges(&self, node: &Node, target: &Aabb) -> impl Iterator<Item = Edge> {
+        let edges = self.edges(node).iter().flat_map(Edges::ends);
+        edges.filter(|edge| edge.bounds().rays_may_hit(target))
     }
 
     /// Whether the node's closing rays may hit a box. An inner node is tested by its bounding box,
     /// a leaf by its edges.
-    pub(super) fn rays_may_hit(&self, node: u32, target: &Aabb) -> bool {
-        let Node { bounds, content, .. } = self.node(node);
-        bounds.rays_may_hit(target)
-            && match *content {
-                Content::Edges(edges) => {
-                    self.each_edge(edges).any(|edge| edge.bounds().rays_may_hit(target))
-                }
-                Content::Children(_) => true,
-            }
+    pub(super) fn rays_may_hit(&self, index: u32, target: &Aabb) -> bool {
+        let node = self.node(index);
+        node.bounds.rays_may_hit(target)
+            && (node.children.is_some() || self.hitting_edges(node, target).next().is_some())
     }
 
     /// The edges of `nodes` with closing rays that may hit a box.
     pub(super) fn edges_with_rays_in(&self, nodes: &[u32], target: &Aabb) -> Vec<Edge> {
         let (mut found, mut stack) = (Vec::new(), nodes.to_vec());
-        while let Some(node) = stack.pop() {
-            let Node { bounds, content, .. } = self.node(node);
-            if bounds.rays_may_hit(target) {
-                match *content {
-                    Content::Children(children) => stack.extend(children),
-                    Content::Edges(edges) => {
-                        let edges = self.each_edge(edges);
-                        found.extend(edges.filter(|edge| edge.bounds().rays_may_hit(target)));
-                    }
-                }
+        while let Some(index) = stack.pop() {
+            let node = self.node(index);
+            if node.bounds.rays_may_hit(target) {
+                stack.extend(node.children.into_iter().flatten());
+                found.extend(self.hitting_edges(node, target));
             }
         }
         found
@@ -317,8 +290,8 @@ impl LoopBvh {
         let (mut stack, mut count) = (nodes.to_vec(), 0);
         while let Some(index) = stack.pop() {
             let node = self.node(index);
-            count += 1 + node.edge_blocks();
-            if let Some(children) = node.children()
+            count += 1 + node.edges.len() as u64;
+            if let Some(children) = node.children
                 && node.approximation(p, tolerance).is_none()
             {
                 stack.extend(children);
@@ -344,13 +317,11 @@ impl WithSimd for Expand<'_> {
         let (mut near, mut far) = (TaylorSum::default(), Vec::with_capacity(nodes.len()));
         for &index in nodes {
             let node = bvh.node(index);
-            match node.content {
-                Content::Edges(range) => {
-                    for edges in bvh.edges(range) {
-                        edges.expand(center, radius, &mut near);
-                    }
-                }
-                Content::Children(_) => far.push(bvh.multipoles_at(index, center)),
+            for edges in bvh.edges(node) {
+                edges.expand(center, radius, &mut near);
+            }
+            if node.children.is_some() {
+                far.push(bvh.multipoles_at(index, center));
             }
         }
         let (near, error) = near.total();
@@ -375,19 +346,16 @@ impl WithSimd for Number<'_> {
         let (mut stack, mut error) = (nodes.to_vec(), 0.0);
         while let Some(index) = stack.pop() {
             let node = bvh.node(index);
-            match node.content {
-                Content::Edges(range) => {
-                    for edges in bvh.edges(range) {
-                        edges.multiply_into(p, &mut near);
-                    }
+            for edges in bvh.edges(node) {
+                edges.multiply_into(p, &mut near);
+            }
+            let Some(children) = node.children else { continue };
+            match node.approximation(p, tolerance) {
+                Some(node_error) => {
+                    far.push(bvh.multipoles_at(index, p));
+                    error += node_error;
                 }
-                Content::Children(children) => match node.approximation(p, tolerance) {
-                    Some(node_error) => {
-                        far.push(bvh.multipoles_at(index, p));
-                        error += node_error;
-                    }
-                    None => stack.extend(children),
-                },
+                None => stack.extend(children),
             }
         }
         (sum_of_multipoles(&far).value + near.number(), error)
@@ -485,7 +453,7 @@ mod tests {
         let mut all = nodes.to_vec();
         let mut at = 0;
         while at < all.len() {
-            all.extend(bvh.node(all[at]).children().into_iter().flatten());
+            all.extend(bvh.node(all[at]).children.into_iter().flatten());
             at += 1;
         }
         all
@@ -609,7 +577,7 @@ mod tests {
                 if errors.sum() > 0.1 || bvh.rays_may_hit(node, &Aabb { lo, hi }) {
                     continue;
                 }
-                bounded[usize::from(bvh.node(node).children().is_some())] += 1;
+                bounded[usize::from(bvh.node(node).children.is_some())] += 1;
                 let (taylor, _) = bvh.expand(&[node], center, radius);
                 for _ in 0..10 {
                     let direction = [(); 3].map(|()| rng.f64() - 0.5);
@@ -667,7 +635,7 @@ mod tests {
             let middle = [0, 1, 2].map(|a| 0.5 * (lo[a] + hi[a]));
             let away = norm(minus(middle, center)) - radius;
             let radius_of_node = 0.5 * norm(minus(hi, lo));
-            if x < 0.95 && radius_of_node / away < 0.95 && bvh.node(node).children().is_some() {
+            if x < 0.95 && radius_of_node / away < 0.95 && bvh.node(node).children.is_some() {
                 let by_length = series(x, &|_| length / distance);
                 let by_area = series(x, &|k| (k + 1.0) * area / distance.powi(2));
                 *(if by_length < by_area { &mut as_length } else { &mut as_dipole }) += 1;
@@ -680,7 +648,7 @@ mod tests {
             assert!(
                 away > radius_of_node
                     || errors.multipoles == f64::INFINITY
-                    || bvh.node(node).children().is_none()
+                    || bvh.node(node).children.is_none()
             );
         }
         let counts = [as_length, as_dipole, none];
@@ -698,9 +666,8 @@ mod tests {
             let lo = any_point(&mut rng);
             let target = Aabb { lo, hi: lo.map(|c| c + f64::from(16 << rng.i32(0..7))) };
             let edges = bvh.edges_with_rays_in(&root, &target);
-            let is_hit = |&node: &u32| {
-                bvh.node(node).children().is_none() && bvh.rays_may_hit(node, &target)
-            };
+            let is_hit =
+                |&node: &u32| bvh.node(node).children.is_none() && bvh.rays_may_hit(node, &target);
             assert_eq!(!edges.is_empty(), with_descendants(&bvh, &root).iter().any(is_hit));
             // Past all loops, so that no edge is between the points.
             let past = f64::from(1 << 17);

@@ -122,7 +122,7 @@ impl Field {
                 cube.far.constant_error += errors.multipoles;
                 continue;
             }
-            if let Some(children) = node.children() {
+            if let Some(children) = node.children {
                 if is_far || node.radius > MAX_RADIUS_RATIO * radius {
                     nodes.extend(children);
                     continue;

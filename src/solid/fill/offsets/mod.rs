@@ -60,9 +60,6 @@ const MAX_ERROR: f64 = 1.0;
 /// eight children.
 const MAX_UNDECIDED: usize = 40;
 
-/// Offsets of the voxels of a brick; voxel `(x, y, z)` has index `64 x + 8 y + z`.
-pub(super) type Offsets = [i32; 512];
-
 /// A region of the grid.
 pub(super) enum Region {
     /// Rows of bricks, a half-open range in `y` and `z`, with the offset of all voxels of their
@@ -78,7 +75,8 @@ pub(super) enum Region {
 /// A brick at a cap.
 #[derive(Debug, Clone)]
 pub(super) struct CapBrick {
-    pub(super) offsets: Offsets,
+    /// The offset of voxel `(x, y, z)` has index `64 x + 8 y + z`.
+    pub(super) offsets: [i32; 512],
     /// Voxels with a number less than [`UNCERTAIN`] above an `i + 1/2`.
     pub(super) uncertain: Mask,
 }

@@ -137,7 +137,7 @@ fn the_error_of_an_estimate_is_the_sum_of_those_of_its_nodes() {
 
         let [lo, hi] = [0, size].map(|d| at.map(|c| f64::from(c + d) * field.units_per_voxel));
         let (inner, leaves): (Vec<u32>, Vec<u32>) =
-            cube.near.iter().partition(|&&node| field.bvh.node(node).children().is_some());
+            cube.near.iter().partition(|&&node| field.bvh.node(node).children.is_some());
         let sum: f64 = inner.iter().map(|index| errors(index).sum()).sum();
         let rays_may_hit = inner.iter().any(|&node| field.bvh.rays_may_hit(node, &Aabb { lo, hi }));
         if rays_may_hit || sum >= MAX_ERROR {

@@ -1,40 +1,25 @@
 //! Conservative culling: for each brick, or block of bricks, the clusters that may contain the
 //! triangle nearest to one of its voxels.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
 use crate::backend::{BackendError, check_cancelled};
-use crate::base::progress::Progress;
 use crate::lattice::PlacedMesh;
+use crate::solid::distance::Work;
 use crate::solid::distance::bricks::Bricks;
 use crate::solid::distance::clusters::Clusters;
 use crate::solid::distance::distance_bound::DistanceBound;
 
-/// A traversal of the bricks of a grid with the clusters near them: the grid is bisected down to
-/// bricks, and each half keeps the clusters with a possible nearest triangle of one of its voxels.
-pub(crate) struct Culling<'a> {
-    pub(crate) mesh: &'a PlacedMesh,
-    pub(crate) clusters: Clusters,
-    /// The width of the band, in voxels.
-    width: f32,
-    /// Finished bricks.
-    finished: AtomicU64,
-    progress: &'a dyn Progress,
-}
-
-impl<'a> Culling<'a> {
+/// The bricks of the grid with the clusters near them: the grid is bisected down to bricks, and each
+/// half keeps the clusters with a possible nearest triangle of one of its voxels.
+impl Work<'_> {
     /// Bytes of memory: the clusters, at most one per triangle, and one thread's lists of them, one
     /// per depth.
-    pub(crate) fn bytes(mesh: &PlacedMesh) -> u64 {
+    pub(super) fn culling_bytes(mesh: &PlacedMesh) -> u64 {
         let bricks = Bricks::of_grid(mesh.lattice().dims);
         let depth: u32 = bricks.to.map(|d| 1 + d.next_power_of_two().ilog2()).into_iter().sum();
         let lists = u64::from(depth) * size_of::<u32>() as u64;
         (Clusters::BYTES + lists) * mesh.len() as u64
-    }
-
-    pub(crate) fn new(mesh: &'a PlacedMesh, width: f32, progress: &'a dyn Progress) -> Self {
-        let clusters = Clusters::new(mesh);
-        Self { mesh, clusters, width, finished: AtomicU64::new(0), progress }
     }
 
     /// The indices of all clusters.
@@ -84,23 +69,6 @@ impl<'a> Culling<'a> {
         let mut results = before?;
         results.append(&mut after?);
         Ok(results)
-    }
-
-    /// Calls `visit` with each brick of a row near some of `near`, and with those clusters.
-    pub(crate) fn bricks(
-        &self,
-        row: Bricks,
-        near: &[u32],
-        visit: &mut impl FnMut(Bricks, &[u32]) -> Result<(), BackendError>,
-    ) -> Result<(), BackendError> {
-        if near.is_empty() {
-            return Ok(());
-        }
-        let Some(halves) = row.halves() else {
-            self.check()?;
-            return visit(row, near);
-        };
-        halves.into_iter().try_for_each(|half| self.bricks(half, &self.near(&half, near), visit))
     }
 
     /// The subset of `clusters` with a possible nearest triangle of a voxel of `bricks` within the

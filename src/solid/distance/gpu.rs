@@ -128,16 +128,15 @@ fn measured_parts(
     let of_triangle = 2 * (size_of::<Triangle>() + size_of::<Cluster>() + size_of::<u32>());
     let taken = (mesh.len() * of_triangle) as u64 + BATCH_BYTES;
     let work = Work::new(mesh, width, memory, taken, progress)?;
-    let culling = &work.culling;
-    let in_order = culling.clusters.all_triangles().par_iter();
+    let in_order = work.clusters.all_triangles().par_iter();
     let corners: Vec<Triangle> = in_order.map(|&index| mesh.triangle(index as usize)).collect();
     device.queue.write_buffer(&triangles, 0, bytemuck::cast_slice(&corners));
     drop(corners);
     let cluster = |cluster| {
-        let (bounds, range) = (culling.clusters.bounds(cluster), culling.clusters.range(cluster));
+        let (bounds, range) = (work.clusters.bounds(cluster), work.clusters.range(cluster));
         Cluster { lo: bounds.lo, first: range.start, hi: bounds.hi, end: range.end }
     };
-    let boxes: Vec<Cluster> = (0..culling.clusters.len()).map(cluster).collect();
+    let boxes: Vec<Cluster> = (0..work.clusters.len()).map(cluster).collect();
     let clusters = device.filled("clusters", bytemuck::cast_slice(&boxes), Usage::STORAGE)?;
     drop(boxes);
     let grid = Bricks::of_grid(mesh.lattice().dims);
@@ -160,7 +159,7 @@ fn measured_parts(
         in_flight: None,
         parts: Vec::new(),
     };
-    measuring.visit(grid, culling.all())?;
+    measuring.visit(grid, work.all())?;
     measuring.submit()?;
     measuring.receive()?;
     Ok(measuring.parts)
@@ -226,12 +225,12 @@ impl Measuring<'_> {
     /// Culls `bricks`, which only the clusters `near` are near, and submits the batches that they
     /// fill.
     fn visit(&mut self, bricks: Bricks, near: Vec<u32>) -> Result<(), BackendError> {
-        let culling = &self.work.culling;
+        let work = self.work;
         let halves = bricks.halves_in_blocks(BLOCK);
         let blocks = bricks.blocks(BLOCK);
         let is_large = blocks > BATCH_BLOCKS || blocks * near.len() as u64 > CULLED_CLUSTERS;
         if let Some([before, after]) = halves.filter(|_| is_large && !near.is_empty()) {
-            let near_half = |half: &Bricks| culling.near(half, &near);
+            let near_half = |half: &Bricks| work.near(half, &near);
             let (first, second) = rayon::join(|| near_half(&before), || near_half(&after));
             drop(near);
             self.visit(before, first)?;
@@ -239,7 +238,7 @@ impl Measuring<'_> {
         }
         let halves = |bricks: &Bricks| bricks.halves_in_blocks(BLOCK);
         let all = |block, near| Ok(Some((block, near)));
-        for (block, near) in culling.divide(bricks, near, &halves, &all)? {
+        for (block, near) in work.divide(bricks, near, &halves, &all)? {
             self.batch.add(block, &near);
             if self.batch.is_full() {
                 self.submit()?;
@@ -251,7 +250,7 @@ impl Measuring<'_> {
     /// Receives the batch in flight, then submits the next.
     fn submit(&mut self) -> Result<(), BackendError> {
         self.receive()?;
-        self.work.culling.check()?;
+        self.work.check()?;
         let Batch { blocks, items, near } = std::mem::take(&mut self.batch);
         if blocks.is_empty() {
             return Ok(());
@@ -298,7 +297,7 @@ impl Measuring<'_> {
     }
 
     fn params(&self, items: u32, bricks: u32) -> Result<wgpu::Buffer, BackendError> {
-        let lattice = self.work.culling.mesh.lattice();
+        let lattice = self.work.mesh.lattice();
         let width = self.work.width;
         let params = MeasureParams {
             dims: lattice.dims,
@@ -369,7 +368,7 @@ impl Measuring<'_> {
                 })?;
             self.parts.extend(parts?);
         }
-        blocks.iter().for_each(|block| work.culling.finish(block));
+        blocks.iter().for_each(|block| work.finish(block));
         Ok(())
     }
 }

@@ -15,7 +15,7 @@
 
 pub(crate) mod bricks;
 pub(crate) mod clusters;
-pub(crate) mod cull;
+mod cull;
 mod distance_bound;
 pub(in crate::solid) mod exact;
 mod field;
@@ -35,7 +35,7 @@ use crate::base::progress::Progress;
 use crate::grid::{BrickKey, GridBuilder, Mask, VoxelGrid, count, mask_below};
 use crate::lattice::{Distinct, PlacedMesh};
 use crate::solid::distance::bricks::Bricks;
-use crate::solid::distance::cull::Culling;
+use crate::solid::distance::clusters::Clusters;
 use crate::solid::distance::field::are_set;
 use crate::solid::distance::nearest::{Brick, BrickDistances, Near};
 
@@ -156,11 +156,16 @@ pub(crate) fn band(
 pub(crate) type Part = (Vec<(BrickKey, Mask)>, Vec<f32>);
 
 pub(crate) struct Work<'a> {
-    pub(crate) culling: Culling<'a>,
+    pub(crate) mesh: &'a PlacedMesh,
+    pub(crate) clusters: Clusters,
+    /// The width of the band, in voxels.
     pub(crate) width: f32,
     memory: u64,
     /// Bytes of `memory` that are left.
     room: AtomicU64,
+    /// Finished bricks.
+    finished: AtomicU64,
+    progress: &'a dyn Progress,
 }
 
 impl<'a> Work<'a> {
@@ -172,13 +177,14 @@ impl<'a> Work<'a> {
         taken: u64,
         progress: &'a dyn Progress,
     ) -> Result<Self, BackendError> {
-        let needed = Culling::bytes(mesh) + taken;
+        let needed = Self::culling_bytes(mesh) + taken;
         let Some(room) = memory.checked_sub(needed) else {
             return Err(BackendError::Memory { needed, allowed: memory });
         };
-        let culling = Culling::new(mesh, width, progress);
+        let clusters = Clusters::new(mesh);
         progress.start("distances", Bricks::of_grid(mesh.lattice().dims).count());
-        Ok(Self { culling, width, memory, room: AtomicU64::new(room) })
+        let [room, finished] = [room, 0].map(AtomicU64::new);
+        Ok(Self { mesh, clusters, width, memory, room, finished, progress })
     }
 
     /// The band, computed on the CPU.
@@ -186,22 +192,37 @@ impl<'a> Work<'a> {
         let halves = |bricks: &Bricks| bricks.halves().filter(|_| bricks.rows() > 1);
         let measure_row = |row: Bricks, near: Vec<u32>| {
             let mut part = Part::default();
-            let mut measure = |brick, near: &[u32]| self.measure(brick, near, &mut part);
-            self.culling.bricks(row, &near, &mut measure)?;
+            self.measure(row, &near, &mut part)?;
             part.0.shrink_to_fit();
             part.1.shrink_to_fit();
-            self.culling.finish(&row);
+            self.finish(&row);
             Ok((!part.0.is_empty()).then_some(part))
         };
-        let bricks = Bricks::of_grid(self.culling.mesh.lattice().dims);
-        let near = self.culling.near(&bricks, &self.culling.all());
-        self.culling.divide(bricks, near, &halves, &measure_row)
+        let bricks = Bricks::of_grid(self.mesh.lattice().dims);
+        let near = self.near(&bricks, &self.all());
+        self.divide(bricks, near, &halves, &measure_row)
     }
 
-    /// Computes one brick.
-    fn measure(&self, brick: Bricks, near: &[u32], part: &mut Part) -> Result<(), BackendError> {
-        let Culling { mesh, clusters, .. } = &self.culling;
-        let bound = self.culling.distance_bound(&brick, near);
+    /// Computes the bricks of a row near some of `near`.
+    fn measure(&self, row: Bricks, near: &[u32], part: &mut Part) -> Result<(), BackendError> {
+        if near.is_empty() {
+            return Ok(());
+        }
+        let Some(halves) = row.halves() else {
+            self.check()?;
+            return self.measure_brick(row, near, part);
+        };
+        halves.into_iter().try_for_each(|half| self.measure(half, &self.near(&half, near), part))
+    }
+
+    fn measure_brick(
+        &self,
+        brick: Bricks,
+        near: &[u32],
+        part: &mut Part,
+    ) -> Result<(), BackendError> {
+        let Self { mesh, clusters, .. } = self;
+        let bound = self.distance_bound(&brick, near);
         let is_admitted = |&index: &u32| bound.admits_triangle(&mesh.triangle(index as usize));
         if !near.iter().any(|&cluster| clusters.triangles(cluster).iter().any(is_admitted)) {
             return Ok(());
@@ -238,15 +259,14 @@ impl<'a> Work<'a> {
     /// Extrapolates the memory of the finished rows to all rows.
     fn too_little_memory(&self) -> BackendError {
         let allowed = self.memory as f64;
-        let needed =
-            (allowed / self.culling.finished_fraction().max(0.01)).max(allowed * 1.25) as u64;
+        let needed = (allowed / self.finished_fraction().max(0.01)).max(allowed * 1.25) as u64;
         BackendError::Memory { needed, allowed: self.memory }
     }
 
     /// The voxels of `mask` within the grid. Removes the distances of the others, which are among
     /// the last of `distances`.
     fn clipped(&self, key: BrickKey, mask: Mask, distances: &mut Vec<f32>) -> Mask {
-        let (dims, first) = (self.culling.mesh.lattice().dims, key.first_voxel());
+        let (dims, first) = (self.mesh.lattice().dims, key.first_voxel());
         let in_grid = mask_below([0, 1, 2].map(|a| dims[a] - first[a]));
         let clipped = std::array::from_fn(|x| mask[x] & in_grid[x]);
         if clipped != mask {
@@ -282,7 +302,7 @@ mod tests {
         assert!(mesh.lattice().dims.into_iter().all(|d| d.div_ceil(BRICK) == 8));
         for (rows, needed) in [(0, 100_000), (2, 4000), (4, 2000), (8, 1250)] {
             let work = Work::new(&mesh, 1.0, 1000, 0, &NoProgress).expect("it fits");
-            work.culling.finish(&Bricks { from: [0; 3], to: [8, 8, rows] });
+            work.finish(&Bricks { from: [0; 3], to: [8, 8, rows] });
             let error = work.too_little_memory();
             let expected = BackendError::Memory { needed, allowed: 1000 };
             assert_eq!(error.to_string(), expected.to_string(), "{rows}");

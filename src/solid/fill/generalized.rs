@@ -73,15 +73,14 @@ pub fn generalized(
     progress.start("fill", field.work());
     let regions = field.regions((memory - kept) / BRICK_BYTES, progress);
     check_cancelled(progress)?;
-    let Regions { regions, extremes } = regions.map_err(|bricks| BackendError::Memory {
+    let Regions { regions, confidences } = regions.map_err(|bricks| BackendError::Memory {
         needed: kept + bricks * BRICK_BYTES,
         allowed: memory,
     })?;
-    check_memory(kept + Caps::row_bytes(lattice), memory)?;
-    let caps = Caps::new(regions, lattice);
-    let kept = kept + caps.bytes();
+    check_memory(kept + Sweep::row_bytes(lattice), memory)?;
+    let sweep = Sweep::new(crossings, &field, regions, lattice, progress);
+    let kept = kept + sweep.bytes();
     check_memory(kept, memory)?;
-    let sweep = Sweep { crossings, field: &field, caps: &caps, progress };
     let Swept { runs, bytes, uncertain } = sweep.all(memory - kept);
     check_cancelled(progress)?;
     let kept = kept + bytes;
@@ -92,15 +91,15 @@ pub fn generalized(
             runs.iter().for_each(|run| out.push_clipped(lattice.dims, run));
         })?;
     let is_inside = |&&(center, _): &&([u32; 3], u64)| grid.contains(center);
-    let estimated: u64 = caps.uncertain.iter().filter(is_inside).map(|&(_, voxels)| voxels).sum();
-    let uncertain = uncertain + estimated;
-    let confidences = extremes
-        .map(|ends| ends.map(|(distance, voxel)| Confidence { value: 2.0 * distance, voxel }));
-    Ok(Generalized { grid, confidences, uncertain })
+    let estimated: u64 = sweep.uncertain.iter().filter(is_inside).map(|&(_, voxels)| voxels).sum();
+    Ok(Generalized { grid, confidences, uncertain: uncertain + estimated })
 }
 
-/// The offsets of all rows of bricks.
-struct Caps {
+/// A sweep along `x` through all rows of bricks.
+struct Sweep<'a> {
+    crossings: &'a Crossings,
+    field: &'a Field,
+    progress: &'a dyn Progress,
     /// The number of rows along `x`, and of bricks along `y`.
     dims: [u32; 2],
     /// The offset at the start of each row, if it is the same for all columns.
@@ -109,51 +108,6 @@ struct Caps {
     bricks: Vec<(BrickKey, Box<CapBrick>)>,
     /// The centres of other cubes, and their uncertain voxels if these are inside.
     uncertain: Vec<([u32; 3], u64)>,
-}
-
-impl Caps {
-    /// The memory of [`starts`](Self::starts).
-    fn row_bytes(lattice: &Lattice) -> u64 {
-        let [_, y, z] = lattice.dims.map(|d| u64::from(d.div_ceil(BRICK)));
-        y * z * size_of::<Option<i32>>() as u64
-    }
-
-    fn new(regions: Vec<Region>, lattice: &Lattice) -> Self {
-        let [x, y, z] = lattice.dims.map(|d| d.div_ceil(BRICK));
-        let mut caps = Self {
-            dims: [x, y],
-            starts: vec![None; (y * z) as usize],
-            bricks: Vec::new(),
-            uncertain: Vec::new(),
-        };
-        for region in regions {
-            match region {
-                Region::Rows { from, to, offset } => {
-                    for z in from[1]..to[1] {
-                        let row = |at: u32| (z * y + at) as usize;
-                        caps.starts[row(from[0])..row(to[0])].fill(offset);
-                    }
-                }
-                Region::Brick { at, content } => caps.bricks.push((BrickKey::new(at), content)),
-                Region::Uncertain { center, voxels } => caps.uncertain.push((center, voxels)),
-            }
-        }
-        caps.bricks.sort_unstable_by_key(|&(key, _)| key);
-        caps
-    }
-
-    fn bytes(&self) -> u64 {
-        let brick = size_of::<(BrickKey, Box<CapBrick>)>() + size_of::<CapBrick>();
-        let lists = size_of_val(&self.starts[..]) + size_of_val(&self.uncertain[..]);
-        (self.bricks.len() * brick + lists) as u64
-    }
-}
-
-struct Sweep<'a> {
-    crossings: &'a Crossings,
-    field: &'a Field,
-    caps: &'a Caps,
-    progress: &'a dyn Progress,
 }
 
 /// The result of a sweep.
@@ -166,10 +120,55 @@ struct Swept {
     uncertain: u64,
 }
 
-impl Sweep<'_> {
+impl<'a> Sweep<'a> {
+    /// The memory of [`starts`](Self::starts).
+    fn row_bytes(lattice: &Lattice) -> u64 {
+        let [_, y, z] = lattice.dims.map(|d| u64::from(d.div_ceil(BRICK)));
+        y * z * size_of::<Option<i32>>() as u64
+    }
+
+    fn new(
+        crossings: &'a Crossings,
+        field: &'a Field,
+        regions: Vec<Region>,
+        lattice: &Lattice,
+        progress: &'a dyn Progress,
+    ) -> Self {
+        let [x, y, z] = lattice.dims.map(|d| d.div_ceil(BRICK));
+        let mut sweep = Self {
+            crossings,
+            field,
+            progress,
+            dims: [x, y],
+            starts: vec![None; (y * z) as usize],
+            bricks: Vec::new(),
+            uncertain: Vec::new(),
+        };
+        for region in regions {
+            match region {
+                Region::Rows { from, to, offset } => {
+                    for z in from[1]..to[1] {
+                        let row = |at: u32| (z * y + at) as usize;
+                        sweep.starts[row(from[0])..row(to[0])].fill(offset);
+                    }
+                }
+                Region::Brick { at, content } => sweep.bricks.push((BrickKey::new(at), content)),
+                Region::Uncertain { center, voxels } => sweep.uncertain.push((center, voxels)),
+            }
+        }
+        sweep.bricks.sort_unstable_by_key(|&(key, _)| key);
+        sweep
+    }
+
+    fn bytes(&self) -> u64 {
+        let brick = size_of::<(BrickKey, Box<CapBrick>)>() + size_of::<CapBrick>();
+        let lists = size_of_val(&self.starts[..]) + size_of_val(&self.uncertain[..]);
+        (self.bricks.len() * brick + lists) as u64
+    }
+
     /// Fills all rows, and keeps at most about `memory` bytes.
     fn all(&self, memory: u64) -> Swept {
-        let rows = self.caps.starts.len();
+        let rows = self.starts.len();
         let [bytes, uncertain] = [0, 0].map(AtomicU64::new);
         let runs = (0..rows.div_ceil(TASK))
             .into_par_iter()
@@ -191,17 +190,17 @@ impl Sweep<'_> {
 
     /// Fills a row of bricks; returns the number of uncertain voxels inside in bricks at caps.
     fn row(&self, row: usize, out: &mut Vec<BrickRun>) -> u64 {
-        let [width, depth] = self.caps.dims;
+        let [width, depth] = self.dims;
         let [y, z] = [row as u32 % depth, row as u32 / depth];
         let begin = BrickKey::new([0, y, z]);
         let end = begin.along_x(width);
-        let bricks = &self.caps.bricks[self.caps.bricks.partition_point(|&(key, _)| key < begin)..];
+        let bricks = &self.bricks[self.bricks.partition_point(|&(key, _)| key < begin)..];
         let mut caps = bricks.iter().take_while(|&&(key, _)| key < end).peekable();
         let mut crossings = self.crossings.row(begin).take_while(|&(key, ..)| key < end).peekable();
 
         let mut columns = Columns::default();
         if caps.peek().is_none_or(|&&(key, _)| key > begin) {
-            columns.offsets = match self.caps.starts[row] {
+            columns.offsets = match self.starts[row] {
                 Some(offset) => [offset; 64],
                 None => std::array::from_fn(|column| {
                     let [y, z] = [BRICK * y + column as u32 / 8, BRICK * z + column as u32 % 8];

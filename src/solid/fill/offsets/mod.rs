@@ -26,6 +26,7 @@ use crate::base::progress::Progress;
 use crate::base::vector::norm;
 use crate::grid::{BRICK, Mask, brick_slot, mask_below};
 use crate::lattice::Lattice;
+use crate::solid::fill::Confidence;
 use crate::solid::fill::extremes::{Extremes, VoxelDistance};
 use crate::solid::fill::loop_bvh::LoopBvh;
 use crate::solid::fill::offsets::cube::{Cube, Expansion};
@@ -93,10 +94,8 @@ impl CapBrick {
 pub(super) struct Regions {
     /// Rows that cover the grid, and the bricks at caps, in any order.
     pub(super) regions: Vec<Region>,
-    /// The least certain voxel of the bricks at caps, and one of the most certain, with the
-    /// distances of their numbers from the nearest `i + 1/2`, at most 1/2. `None` if no voxel of
-    /// these bricks is below [`UNCERTAIN`].
-    pub(super) extremes: Option<[VoxelDistance; 2]>,
+    /// As [`Generalized::confidences`](crate::solid::fill::Generalized::confidences).
+    pub(super) confidences: Option<[Confidence; 2]>,
 }
 
 /// The winding number `b` of the boundary's closing rays, on the lattice of the surface.
@@ -176,8 +175,10 @@ impl Field {
         }
         let extremes = totals.extremes.into_inner().unwrap_or_else(PoisonError::into_inner);
         let [least, most] = extremes.evaluated(|voxel| self.distance(voxel));
-        let least = least.filter(|&(distance, _)| distance < UNCERTAIN);
-        Ok(Regions { regions, extremes: least.zip(most).map(<[_; 2]>::from) })
+        let confidence =
+            |(distance, voxel): VoxelDistance| Confidence { value: 2.0 * distance, voxel };
+        let ends = least.filter(|&(distance, _)| distance < UNCERTAIN).zip(most);
+        Ok(Regions { regions, confidences: ends.map(|ends| <[_; 2]>::from(ends).map(confidence)) })
     }
 
     /// The regions of a cube of the octree.

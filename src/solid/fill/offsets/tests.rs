@@ -347,7 +347,7 @@ fn parts_have_the_offsets_of_the_sums_over_all_loops() {
             (dims, field(&mut rng, dims))
         };
         let advanced = Advanced::default();
-        let Ok(Regions { regions, extremes }) = field.regions(u64::MAX, &advanced) else {
+        let Ok(Regions { regions, confidences }) = field.regions(u64::MAX, &advanced) else {
             panic!("there is room");
         };
         assert_eq!(advanced.0.into_inner(), field.work());
@@ -422,13 +422,13 @@ fn parts_have_the_offsets_of_the_sums_over_all_loops() {
         // By polynomials.
         let off = uncertain.abs_diff(expected_uncertain);
         assert!(off <= 2 + expected_uncertain / 50, "{uncertain}, {expected_uncertain}: {dims:?}");
-        let Some([found_least, found_most]) = extremes else {
+        let Some([found_least, found_most]) = confidences else {
             assert!(least.is_none_or(|(distance, _)| distance >= UNCERTAIN), "{least:?}");
             continue;
         };
-        assert_eq!(Some(found_least), least);
-        assert!((found_most.0 - most).abs() < 0.02, "{found_most:?}, {most}");
-        assert_eq!(found_most.0, field.distance(found_most.1));
+        assert_eq!(Some((0.5 * found_least.value, found_least.voxel)), least);
+        assert!((0.5 * found_most.value - most).abs() < 0.02, "{found_most:?}, {most}");
+        assert_eq!(0.5 * found_most.value, field.distance(found_most.voxel));
     }
     let counts = [at_caps, of_one, of_many];
     assert!(counts.iter().all(|&count| count > 50), "{counts:?}");

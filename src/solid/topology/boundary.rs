@@ -2,6 +2,8 @@
 //! than in the other, each with that multiplicity. It is a cycle, so it decomposes into closed
 //! loops.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 /// Maximum number of boundary edges that are kept.
@@ -31,29 +33,29 @@ impl Boundary {
             }
         }
         edges.par_sort_unstable();
-        // The edges from each point, in ascending order.
-        let mut points: Vec<Edges> = Vec::new();
+        // The edges from each point that no loop has yet, in ascending order.
+        let mut points: Vec<Range<usize>> = Vec::new();
         let from = |edge: usize| edges[edge].0[0];
         for edge in 0..edges.len() {
             match points.last_mut() {
-                Some(last) if from(last.next) == from(edge) => last.end = edge + 1,
-                _ => points.push(Edges { next: edge, end: edge + 1 }),
+                Some(last) if from(last.start) == from(edge) => last.end = edge + 1,
+                _ => points.push(edge..edge + 1),
             }
         }
-        let firsts: Vec<[i32; 3]> = points.iter().map(|edges| from(edges.next)).collect();
+        let firsts: Vec<[i32; 3]> = points.iter().map(|edges| from(edges.start)).collect();
         let mut loops = Vec::new();
         for start in 0..points.len() {
-            while points[start].next < points[start].end {
+            while !points[start].is_empty() {
                 let mut path = vec![firsts[start]];
                 let mut at = start;
                 // Each point has as many edges in as out, so the walk ends at its start.
                 loop {
-                    let edge = points[at].next;
+                    let edge = points[at].start;
                     let ([_, to], number) = &mut edges[edge];
                     path.push(*to);
                     *number -= 1;
                     if *number == 0 {
-                        points[at].next += 1;
+                        points[at].start += 1;
                     }
                     at = firsts.binary_search(to).unwrap_or(start);
                     if at == start {
@@ -85,10 +87,4 @@ impl Boundary {
     pub fn edges(&self) -> usize {
         self.loops.iter().map(|points| points.len() - 1).sum()
     }
-}
-
-/// The edges from a point that no loop has yet, a half-open range.
-struct Edges {
-    next: usize,
-    end: usize,
 }

@@ -314,7 +314,7 @@ impl WithSimd for Expand<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) -> Self::Output {
         let Self { bvh, nodes, center, radius } = self;
-        let (mut near, mut far) = (TaylorSum::default(), Vec::with_capacity(nodes.len()));
+        let (mut near, mut far) = (TaylorSum::default(), Vec::new());
         for &index in nodes {
             let node = bvh.node(index);
             for edges in bvh.edges(node) {

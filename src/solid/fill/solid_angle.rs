@@ -263,7 +263,7 @@ impl EdgesFromPoint {
     /// 2 is `(c . h) (w . h) s / 2`.
     #[inline(always)]
     fn derivatives(&self) -> Taylor<Lanes> {
-        let (zero, one, half) = (Lanes::default(), Lanes::splat(1.0), Lanes::splat(0.5));
+        let (zero, one) = (Lanes::default(), Lanes::splat(1.0));
         let ([f, t], [m, n]) = (self.ends, self.distances);
         let c = cross(f, minus(t, f));
         let ft = dot(f, t);
@@ -277,8 +277,8 @@ impl EdgesFromPoint {
         // `w = u f + v t`
         let u = by_p - by_m * (by_sum - by_m - n * by_p);
         let v = by_p - by_n * (by_sum - by_n - m * by_p);
-        let sw = times(plus(times(f, u), times(t, v)), s);
-        let hessian = ENTRIES.map(|[a, b]| half * (c[a] * sw[b] + c[b] * sw[a]));
+        let half_sw = times(plus(times(f, u), times(t, v)), Lanes::splat(0.5) * s);
+        let hessian = ENTRIES.map(|[a, b]| c[a] * half_sw[b] + c[b] * half_sw[a]);
         Taylor { value: zero, gradient: times(c, s), hessian }
     }
 

@@ -32,7 +32,12 @@ pub(crate) struct NameCounts {
 
 impl NameCounts {
     pub(crate) fn add(&mut self, name: &str) {
-        self.add_many(excerpt(name), 1);
+        self.add_whole(excerpt(name));
+    }
+
+    /// Adds a name that is not shortened.
+    pub(crate) fn add_whole(&mut self, name: String) {
+        self.add_many(name, 1);
     }
 
     fn add_many(&mut self, name: String, count: usize) {

@@ -4,6 +4,7 @@ mod flat_colors;
 pub(super) mod gltf;
 pub(super) mod obj;
 pub(super) mod off;
+mod out_of_range;
 pub(super) mod ply;
 mod polygons;
 pub(super) mod sidecars;

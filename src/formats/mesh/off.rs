@@ -14,6 +14,7 @@ use crate::base::srgb::{Linear, Rgba, linear_of_rgba};
 use crate::formats::io::tokens::{Tokens, number, quoted};
 use crate::formats::io::warnings::{counted_warning, points_and_lines_warning};
 use crate::formats::mesh::flat_colors::FlatColors;
+use crate::formats::mesh::out_of_range::{clamped_colors, is_unit};
 use crate::formats::mesh::polygons::{TRIANGULATION, Triangulator};
 use crate::formats::{LoadedMesh, MeshSpec, ReadError, ReadOptions, check_memory, content};
 use crate::mesh::Mesh;
@@ -221,6 +222,12 @@ impl Scale {
         self.has_points || self.largest <= 1.0
     }
 
+    /// Whether the numbers of a colour are in the range.
+    fn holds(self, ColorNumbers { rgb, opacity, .. }: ColorNumbers) -> bool {
+        let most = if self.is_fraction() { 1.0 } else { 255.0 };
+        rgb.into_iter().chain(opacity).all(|number| is_unit(number / most))
+    }
+
     fn color(self, ColorNumbers { rgb, opacity, .. }: ColorNumbers) -> Rgba {
         let most = if self.is_fraction() { 255.0 } else { 1.0 };
         let channel = |number: f64| (number * most).round().clamp(0.0, 255.0) as u8;
@@ -397,6 +404,8 @@ struct Build {
     points_and_lines: u64,
     /// Faces whose colour is an index of an external colour map.
     indexed: u64,
+    /// Vertices and faces with a colour outside the range of its scale.
+    clamped: [u64; 2],
     /// Vertices without the colour that the header announces.
     uncolored: u64,
     /// Vertices with more numbers than the header announces.
@@ -428,6 +437,7 @@ impl Build {
             triangulator: Triangulator::default(),
             points_and_lines: 0,
             indexed: 0,
+            clamped: [0; 2],
             uncolored: 0,
             longer: 0,
             corners: Vec::new(),
@@ -453,6 +463,8 @@ impl Build {
         if header.colors {
             let color = header.vertex_color(lines);
             self.uncolored += u64::from(color.is_none());
+            let is_clamped = color.is_some_and(|color| !self.vertex_scale.holds(color));
+            self.clamped[0] += u64::from(is_clamped);
             let color = color.map_or([u8::MAX; 4], |color| self.vertex_scale.color(color));
             if self.with_appearance {
                 self.vertex_colors.push(linear_of_rgba(color));
@@ -518,7 +530,10 @@ impl Build {
     fn material(&mut self, lines: &mut Lines) -> u32 {
         let has_any = lines.clone().token().is_some();
         match ColorNumbers::next(lines, 0) {
-            Some(color) => self.materials.material_of(self.face_scale.color(color)),
+            Some(color) => {
+                self.clamped[1] += u64::from(!self.face_scale.holds(color));
+                self.materials.material_of(self.face_scale.color(color))
+            }
             None => {
                 self.indexed += u64::from(has_any);
                 0
@@ -543,6 +558,9 @@ impl Build {
         if self.with_appearance {
             warnings.extend(self.vertex_scale.warning("vertices"));
             warnings.extend(self.face_scale.warning("faces"));
+            let [vertices, faces] = self.clamped;
+            warnings.extend(clamped_colors(vertices, ["vertex", "vertices"]));
+            warnings.extend(clamped_colors(faces, ["face", "faces"]));
         }
         warnings.extend(points_and_lines_warning(self.points_and_lines));
         warnings.extend(self.triangulator.warning());

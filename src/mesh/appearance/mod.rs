@@ -188,6 +188,12 @@ impl Appearance {
     }
 }
 
+/// Whether a triangle with these texture coordinates is textured: they are finite.
+#[inline]
+pub(crate) fn is_placed(uvs: &[[f32; 2]; 3]) -> bool {
+    uvs.as_flattened().iter().all(|coordinate| coordinate.is_finite())
+}
+
 /// Checks that a list has `expected` items; it may be empty unless it is needed.
 fn check_count(what: &str, count: usize, is_needed: bool, expected: usize) -> Result<(), String> {
     if count == expected || count == 0 && !is_needed {

@@ -8,7 +8,7 @@ use crate::base::srgb::{Linear, Rgba};
 use crate::mesh::appearance::texture::Texture;
 use crate::mesh::appearance::texture::pyramid::{Pyramid, Sample, TexelAlpha, level_bytes};
 use crate::mesh::appearance::{
-    Alpha, Appearance, Filter, FilterChoice, Material, TextureRef, Wrap,
+    Alpha, Appearance, Filter, FilterChoice, Material, TextureRef, Wrap, is_placed,
 };
 use crate::surface::color::Color;
 use crate::surface::color::clip::{Plane, Polygon, TexelMap};
@@ -310,7 +310,7 @@ impl<'a> Shading<'a> {
         let uvs = [[0.0; 2]; 3];
         let mut shading = TriangleShading { material, sampler: None, uvs, corners, uniform: None };
         if let (Some(base), Some(uvs)) = (&material.base, self.appearance.uvs.get(triangle))
-            && uvs.as_flattened().iter().all(|c| c.is_finite())
+            && is_placed(uvs)
         {
             shading.sampler = Some(base.sampler());
             let maps = [Some(base), material.opacity_map.as_ref()];

@@ -480,7 +480,6 @@ fn base_colours_are_linear_and_go_with_their_primitives() {
     assert_eq!(half.materials[0].color, [65535, 32768, 0, 16384]);
     assert_eq!(half.materials[0].alpha, Alpha::Opaque);
     assert!(half.material_of.is_empty() && half.uvs.is_empty() && half.vertex_colors.is_empty());
-    assert_eq!(look_of(&base("[2, -1, 0, 1]")).materials[0].color, [65535, 0, 0, 65535]);
     let sections = format!(r#""materials": [{}, {}],"#, base("[1, 0, 0, 1]"), base("[0, 1, 0, 1]"));
     let parts = [r#"}, "material": 1"#, "", r#"}, "material": 0"#, r#"}, "material": 1"#];
     let look = look(read(fans(&parts, &sections, &[])));
@@ -544,12 +543,53 @@ fn a_black_material_that_emits_has_the_colour_of_its_emission() {
 }
 
 #[test]
+fn factors_outside_their_range_are_clamped_and_named() {
+    let base = |of: &str| format!(r#""name": "a", "pbrMetallicRoughness": {{{of}}}"#);
+    let extended =
+        |name: &str, of: &str| format!(r#""name": "a", "extensions": {{"{name}": {of}}}"#);
+    let diffuse = r#"{"diffuseFactor": [1, 1, 1.5, 1]}"#;
+    let strong = extended("KHR_materials_emissive_strength", r#"{"emissiveStrength": 1e9}"#);
+    for (material, said) in [
+        (
+            base(r#""baseColorFactor": [2, -1, 0, 1]"#),
+            "a: baseColorFactor 2 -1 0 1, used as 1 0 0 1",
+        ),
+        (base(r#""metallicFactor": -0.5"#), "a: metallicFactor -0.5, used as 0"),
+        (base(r#""roughnessFactor": 7"#), "a: roughnessFactor 7, used as 1"),
+        (
+            extended("KHR_materials_pbrSpecularGlossiness", diffuse),
+            "a: diffuseFactor 1 1 1.5 1, used as 1 1 1 1",
+        ),
+        (
+            r#""emissiveFactor": [-1, 0.5, 3]"#.to_owned(),
+            "material 0 (counted from 0): emissiveFactor -1 0.5 3, used as 0 0.5 3",
+        ),
+        (
+            format!(r#"{strong}, "emissiveFactor": [0, 1e308, -1]"#),
+            "a: emissiveFactor by emissiveStrength 0 inf -1000000000, used as 0 \
+             3.4028234663852886e38 0",
+        ),
+    ] {
+        let sections = format!(r#""materials": [{{{material}}}],"#);
+        let said = format!("factors of materials are outside their range: '{said}'");
+        let mesh = warned(read(fans(&[r#"}, "material": 0"#], &sections, &[])), &said);
+        let Material { metallic, roughness, emission, .. } =
+            mesh.appearance().unwrap().materials[0];
+        assert!([metallic, roughness].iter().flatten().all(|factor| (0.0..=1.0).contains(factor)));
+        assert!(emission.unwrap().iter().all(|light| light.is_finite()));
+    }
+    // Light may be brighter than white, and rounding is no fault.
+    look_of(r#"{"emissiveFactor": [4, 0, 0]}"#);
+    look_of(&format!("{{{}}}", base(r#""roughnessFactor": 1.0000001192092896"#)));
+}
+
+#[test]
 fn metal_roughness_and_emission_have_factors_and_textures() {
     let plain = look_of("{}").materials[0].clone();
     assert_eq!((plain.metallic, plain.roughness), (Some(1.0), Some(1.0)));
     assert_eq!(plain.emission, Some([0.0; 3]));
     let strength = r#""KHR_materials_emissive_strength": {"emissiveStrength": 8}"#;
-    let factors = r#""metallicFactor": 0.25, "roughnessFactor": 7"#;
+    let factors = r#""metallicFactor": 0.25, "roughnessFactor": 1"#;
     let material = |base: &str, emissive: &str| {
         format!(
             r#"{{"pbrMetallicRoughness": {{{factors}{base}}}, "emissiveFactor": [0, 0.25, 1]
@@ -918,7 +958,7 @@ fn textures_that_do_not_fit_are_plain_and_a_warning() {
     assert!(small.mesh.appearance().unwrap().textures.is_empty());
 }
 
-const COLORS: [f32; 12] = [1.0, 0.0, 0.5, 0.0, 1.0, 0.5, 0.25, 0.0, 1.0, 2.0, -1.0, f32::NAN];
+const COLORS: [f32; 12] = [1.0, 0.0, 0.5, 0.0, 1.0, 0.5, 0.25, 0.0, 1.0, 1.0, 0.0, 0.0];
 const COLORED: &str = r#", "COLOR_0": 1"#;
 const COLOR_KIND: &str = r#""componentType": 5126, "type": "VEC3""#;
 
@@ -934,6 +974,11 @@ fn colours_of_vertices_are_linear_and_of_any_type() {
     ];
     assert_eq!(found.vertex_colors, expected);
     assert!(found.materials[0].has_vertex_colors && found.materials[0].color == [opaque; 4]);
+    let beyond = [&COLORS[..9], &[2.0, -1.0, f32::NAN]].concat();
+    let said = "1 vertex has a colour with values outside their range: the nearest in it are used, \
+                and 0 for what is no number";
+    let clamped = warned(read(fans(&[COLORED], "", &[(COLOR_KIND, floats(&beyond))])), said);
+    assert_eq!(clamped.appearance().unwrap().vertex_colors, expected);
     let bytes = vec![255, 0, 51, 128];
     let shorts = vec![255, 255, 0, 0, 1, 2, 0, 0x80];
     for (kind, bytes, expected) in [

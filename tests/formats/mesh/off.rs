@@ -81,6 +81,13 @@ fn all_colours_of_vertices_are_fractions_or_integers() {
     let dark = linear_of_rgba([1, 0, 0, 255]);
     let integers = colored("COFF", ["1 0 0", "255 0 0", "0 255 0"]);
     assert_eq!(integers, (vec![dark, red, green], vec![]));
+    // With a point they are fractions, whatever they are.
+    let said = "2 vertices have a colour with values outside their range: the nearest in it are \
+                used, and 0 for what is no number";
+    let beyond = colored("COFF", ["255.0 0 0", "1 -1 0", "0 1 0"]);
+    assert_eq!(beyond, (vec![red, red, green], vec![said.into()]));
+    let face = format!("OFF 4 1 0\n{SQUARE}3 0 1 2 300 0 0\n");
+    assert_eq!(warnings(read(face)), [said.replace("2 vertices have", "1 face has")]);
 }
 
 #[test]

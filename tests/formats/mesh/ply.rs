@@ -322,13 +322,21 @@ fn colours_of_vertices_are_display_values_of_any_type_and_by_any_name() {
         }
     }
     // In linear light, not as they are written.
-    let file = painted_square("", [COLORS, ""], ["188 0 255"; 4], &["3 0 1 2"]);
+    let faces = ["3 0 1 2"];
+    let file = painted_square("", [COLORS, ""], ["188 0 255"; 4], &faces);
     let half = look(read(file)).vertex_colors[0];
     assert_eq!(half, [linear_of(188), 0, 65535, 65535]);
     assert!(half[0].abs_diff(32768) < 300);
     // Light beyond that of a display.
-    let (bright, _) = vertex_colors("float red, float green, float blue", ["1.5 0 nan"; 4]);
-    assert_eq!(bright[0], [255, 0, 0, 255]);
+    let floats = "float red, float green, float blue";
+    let file = painted_square("", [floats, ""], ["1.5 0 0", "1 0 nan", "1 0 0", "1 0 0"], &faces);
+    let said = "2 vertices have a colour with values outside their range: the nearest in it are \
+                used, and 0 for what is no number";
+    let bright = warned(read(file), said);
+    assert_eq!(bright.appearance().unwrap().vertex_colors, [linear_of_rgba(RED); 4]);
+    let file = painted_square("", ["", floats], [""; 4], &["4 0 1 2 3 1 -1 0"]);
+    let bright = warned(read(file), &said.replace("2 vertices have", "1 face has"));
+    assert_eq!(plain(bright.appearance().unwrap(), 2), [RED; 2]);
 }
 
 #[test]
@@ -602,6 +610,9 @@ fn what_does_not_fit_of_a_texture_is_a_warning() {
     let expected = "2 faces have a texture that the header does not name, or not two coordinates a \
                     corner: a plain colour is shown";
     assert_eq!(said("", [""; 4], &faces), [expected]);
+    let expected =
+        "1 triangle has texture coordinates that are not finite: shown in a plain colour";
+    assert_eq!(said("", [""; 4], &["3 0 1 2 6 0 0 nan 0 1 1 0"]), [expected]);
     let expected = "colours of vertices were ignored where there is a texture";
     let textured = ["3 0 1 2 6 0 0 1 0 1 1 0", "3 0 1 2 0 -1"];
     assert_eq!(said(COLORS, ["1 2 3"; 4], &textured), [expected]);

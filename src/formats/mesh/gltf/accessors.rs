@@ -1,9 +1,11 @@
 //! Accessors: typed arrays in the buffers of a glTF file, dense or sparse.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 
 use crate::base::srgb::Linear;
 use crate::formats::mesh::gltf::json::{Accessor, Document, Sparse};
+use crate::formats::mesh::out_of_range::is_unit;
 
 /// The arrays of a file. Errors name the accessor.
 pub(super) struct Arrays<'a> {
@@ -135,8 +137,10 @@ impl<'a> Arrays<'a> {
         accessor.is_some_and(|a| a.buffer_view.is_none() && a.sparse.is_none())
     }
 
-    /// Adds the colours in the accessor to `out`.
-    pub(super) fn colors(&self, index: usize, out: &mut Vec<Linear>) -> Result<(), String> {
+    /// Adds the colours in the accessor to `out`. Returns the number of those with a value outside
+    /// 0 to 1.
+    pub(super) fn colors(&self, index: usize, out: &mut Vec<Linear>) -> Result<u64, String> {
+        let clamped = Cell::new(0);
         let read = |accessor: &Accessor| {
             let channels = match &accessor.shape[..] {
                 "VEC3" => 3,
@@ -147,14 +151,18 @@ impl<'a> Arrays<'a> {
             let kind = accessor.component_type;
             let Component { size, most, read } = Component::of(kind, COLORS, "colours")?;
             let color = |b: &[u8]| {
-                let mut color = [u16::MAX; 4];
+                let (mut color, mut is_clamped) = ([u16::MAX; 4], false);
                 for (at, channel) in color[..channels].iter_mut().enumerate() {
-                    *channel = light(read(&b[at * size..]) / most);
+                    let value = read(&b[at * size..]) / most;
+                    is_clamped |= !is_unit(value);
+                    *channel = light(value);
                 }
+                clamped.set(clamped.get() + u64::from(is_clamped));
                 color
             };
             let zero = if channels == 3 { [0, 0, 0, u16::MAX] } else { [0; 4] };
-            self.elements(accessor, channels * size, color, zero, out)
+            self.elements(accessor, channels * size, color, zero, out)?;
+            Ok(clamped.get())
         };
         named(index, self.accessor(index).and_then(read))
     }

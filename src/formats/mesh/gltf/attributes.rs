@@ -8,6 +8,7 @@ use crate::formats::mesh::gltf::images::DocumentTextures;
 use crate::formats::mesh::gltf::json::Document;
 use crate::formats::mesh::gltf::materials::{PlacedTexture, Surface, UvTransform, surfaces};
 use crate::formats::mesh::gltf::parts::{Part, place};
+use crate::formats::mesh::out_of_range::{ClampedFactors, clamped_colors, unplaced};
 use crate::mesh::appearance::{Material, Texture, TextureRef};
 
 /// The appearance of a document.
@@ -25,6 +26,11 @@ pub(super) struct DocumentAppearance {
     pub(super) bad_texcoords: Faults,
     /// Materials with maps that are not placed as their first texture is.
     bad_maps: BTreeMap<usize, String>,
+    clamped_factors: ClampedFactors,
+    /// Vertices with a colour outside its range.
+    pub(super) clamped_colors: u64,
+    /// Triangles with texture coordinates that are not finite.
+    pub(super) unplaced: u64,
 }
 
 /// Errors by mesh and primitive.
@@ -44,11 +50,11 @@ impl Faults {
 impl DocumentAppearance {
     /// Parses the materials; textures of metal, roughness and emission only if `maps`.
     pub(super) fn new(document: &Document, maps: bool) -> Self {
-        let mut surfaces = surfaces(document.materials);
+        let (mut surfaces, clamped_factors) = surfaces(document.materials);
         if !maps {
             surfaces.iter_mut().flatten().for_each(|of| of.textures[1..].fill(None));
         }
-        Self { surfaces, ..Self::default() }
+        Self { surfaces, clamped_factors, ..Self::default() }
     }
 
     fn surface(&self, material: Option<usize>) -> Result<&Surface, &str> {
@@ -143,7 +149,11 @@ impl DocumentAppearance {
         let texcoords = summed(&self.bad_texcoords.0, "a texture was replaced by a plain colour");
         let maps = summed(&self.bad_maps, "a texture besides that of colour was ignored");
         let unread = std::mem::take(&mut self.unread_textures);
-        unread.into_iter().chain([materials, texcoords, maps, colors].into_iter().flatten())
+        let factors = self.clamped_factors.warning();
+        let clamped = clamped_colors(self.clamped_colors, ["vertex", "vertices"]);
+        let unplaced = unplaced(self.unplaced);
+        let warnings = [materials, factors, texcoords, unplaced, maps, colors, clamped];
+        unread.into_iter().chain(warnings.into_iter().flatten())
     }
 }
 

@@ -10,7 +10,7 @@ use crate::formats::mesh::gltf::parts::{Part, in_primitive};
 use crate::formats::mesh::gltf::pose::Skins;
 use crate::formats::mesh::gltf::scene::Instance;
 use crate::formats::{ReadError, content};
-use crate::mesh::appearance::Appearance;
+use crate::mesh::appearance::{Appearance, is_placed};
 use crate::mesh::{Labels, Mesh, MeshError};
 
 const WHITE: Linear = [u16::MAX; 4];
@@ -226,8 +226,9 @@ impl<'a> Build<'a> {
         let start = colors.len();
         if let Some(accessor) = part.color {
             let read = self.arrays.colors(accessor, colors);
-            if appearance.bad_colors.ok(mesh, part.index, read).is_none() {
-                colors.truncate(start);
+            match appearance.bad_colors.ok(mesh, part.index, read) {
+                Some(clamped) => appearance.clamped_colors += clamped,
+                None => colors.truncate(start),
             }
         }
         colors.resize(self.positions.len(), WHITE);
@@ -251,7 +252,10 @@ impl<'a> Build<'a> {
         if let Some(texcoords) = appearance.bad_texcoords.ok(mesh, part.index, texcoords) {
             let transform = appearance.texture_from_set(part);
             let uv = |vertex: u32| transform.apply(texcoords[vertex as usize]);
+            let before = uvs.len();
             uvs.extend(triangles.map(|triangle| triangle.map(uv)));
+            let unplaced = uvs[before..].iter().filter(|uvs| !is_placed(uvs)).count();
+            appearance.unplaced += unplaced as u64;
         } else {
             uvs.resize(self.triangles.len(), [[f32::NAN; 2]; 3]);
         }

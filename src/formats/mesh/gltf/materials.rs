@@ -5,6 +5,7 @@ use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
 use crate::formats::mesh::gltf::accessors::light;
+use crate::formats::mesh::out_of_range::ClampedFactors;
 use crate::mesh::appearance::{Alpha, Material};
 
 /// A material.
@@ -31,11 +32,23 @@ impl Surface {
     pub(super) const DEFAULT: &'static Self =
         &Self { material: Material::WHITE, textures: [None; 3] };
 
-    fn of(properties: Properties) -> Self {
+    /// The material at `index`; its factors outside their range are `clamped`.
+    fn of(properties: Properties, index: usize, clamped: &mut ClampedFactors) -> Self {
         let Properties { name, pbr_metallic_roughness, alpha_mode, alpha_cutoff, .. } = properties;
         let Properties { emissive_factor, emissive_texture, extensions, .. } = properties;
+        let name = name.unwrap_or_default();
+        let called = match &name[..] {
+            "" => &format!("material {index} (counted from 0)"),
+            name => name,
+        };
         let strength = extensions.emissive_strength.map_or(1.0, |of| of.emissive_strength);
         let emission = emissive_factor.map(|factor| factor * strength);
+        let key = match strength {
+            1.0 => "emissiveFactor",
+            _ => "emissiveFactor by emissiveStrength",
+        };
+        // Light may be brighter than white.
+        let emission = clamped.clamp(called, key, emission, f32::MAX.into());
         let emission_texture = emissive_texture.map(PlacedTexture::of);
         // The extension takes precedence, as it specifies, and states neither.
         let of_metal = extensions.specular_glossiness.is_none();
@@ -45,6 +58,8 @@ impl Surface {
                 base_color_texture: other.diffuse_texture,
                 ..Base::default()
             });
+        let key = if of_metal { "baseColorFactor" } else { "diffuseFactor" };
+        base.base_color_factor = clamped.clamp(called, key, base.base_color_factor, 1.0);
         let mut color_texture = base.base_color_texture.map(PlacedTexture::of);
         let is_opaque = matches!(alpha_mode, AlphaMode::Opaque);
         let [.., opacity] = base.base_color_factor;
@@ -68,14 +83,19 @@ impl Surface {
                 Alpha::Mask(light(alpha_cutoff))
             }
         };
-        let unit = |factor: f64| of_metal.then_some(factor.clamp(0.0, 1.0) as f32);
+        let mut unit = |key: &str, factor: f64| {
+            let [factor] = clamped.clamp(called, key, [factor], 1.0);
+            of_metal.then_some(factor as f32)
+        };
+        let metallic = unit("metallicFactor", base.metallic_factor);
+        let roughness = unit("roughnessFactor", base.roughness_factor);
         let material = Material {
-            name: name.unwrap_or_default(),
+            name,
             color,
             alpha,
-            metallic: unit(base.metallic_factor),
-            roughness: unit(base.roughness_factor),
-            emission: Some(emission.map(|light| light.clamp(0.0, f32::MAX.into()) as f32)),
+            metallic,
+            roughness,
+            emission: Some(emission.map(|light| light as f32)),
             ..Material::WHITE
         };
         let metallic_roughness = base.metallic_roughness_texture.map(PlacedTexture::of);
@@ -125,10 +145,16 @@ impl UvTransform {
     }
 }
 
-/// The materials of a document's list, or the error of each.
-pub(super) fn surfaces(materials: Option<&RawValue>) -> Vec<Result<Surface, String>> {
-    let surface = |material: Result<Properties, _>| material.map(Surface::of);
-    items(materials).into_iter().map(surface).collect()
+/// The materials of a document's list, or the error of each, and factors outside their range.
+pub(super) fn surfaces(
+    materials: Option<&RawValue>,
+) -> (Vec<Result<Surface, String>>, ClampedFactors) {
+    let mut clamped = ClampedFactors::default();
+    let items = items(materials).into_iter().enumerate();
+    let surface = |(index, material): (usize, Result<Properties, _>)| {
+        material.map(|properties| Surface::of(properties, index, &mut clamped))
+    };
+    (items.map(surface).collect(), clamped)
 }
 
 /// The items of a list, parsed one by one, so that an error affects one item only. Anything but a

@@ -214,7 +214,6 @@ impl Textures {
         let is_blended =
             opaque < u16::MAX || opacity.is_some() || texture.is_some_and(is_transparent);
         let alpha = if is_blended { Alpha::Blend } else { Alpha::Opaque };
-        let unit = |number: f64| number.clamp(0.0, 1.0) as f32;
         let emission_texture = self.get(emission, definition.emission_map.as_ref());
         // An image without a colour, or on black, is on white.
         let emission = match definition.emission {
@@ -227,8 +226,8 @@ impl Textures {
             opacity,
             has_vertex_colors,
             alpha,
-            metallic: definition.metallic.map(unit),
-            roughness: definition.roughness.map(unit),
+            metallic: definition.metallic.map(|number| number as f32),
+            roughness: definition.roughness.map(|number| number as f32),
             emission,
             emission_texture,
             ..Material::default()

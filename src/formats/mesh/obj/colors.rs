@@ -3,6 +3,7 @@
 use crate::base::srgb::{Linear, linear, linear_of};
 use crate::formats::mesh::flat_colors::NO_COLOR;
 use crate::formats::mesh::obj::materials::exceeds_display;
+use crate::formats::mesh::out_of_range::{clamped_colors, is_unit};
 
 /// The scale of a file's vertex colours.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -11,6 +12,8 @@ pub(super) struct VertexColors {
     are_of_255: bool,
     /// Whether some vertices have no colour.
     are_some_missing: bool,
+    /// Vertices with a value outside the scale.
+    clamped: u64,
 }
 
 impl VertexColors {
@@ -21,10 +24,16 @@ impl VertexColors {
         let is_missing = |color: &[f64; 3]| color.iter().any(|value| value.is_nan());
         let is_any_defined = colors().any(|color| !is_missing(color));
         let is_part_without = |(part, count): (&Vec<_>, usize)| part.is_empty() && count > 0;
-        is_any_defined.then(|| Self {
-            are_of_255: colors().any(|&color| exceeds_display(color)),
-            are_some_missing: colors().any(is_missing)
-                || parts.iter().zip(counts).any(is_part_without),
+        is_any_defined.then(|| {
+            let are_of_255 = colors().any(|&color| exceeds_display(color));
+            let most = if are_of_255 { 255.0 } else { 1.0 };
+            let is_clamped = |color: &&[f64; 3]| {
+                !is_missing(color) && color.iter().any(|value| !is_unit(value / most))
+            };
+            let are_some_missing =
+                colors().any(is_missing) || parts.iter().zip(counts).any(is_part_without);
+            let clamped = colors().filter(is_clamped).count() as u64;
+            Self { are_of_255, are_some_missing, clamped }
         })
     }
 
@@ -60,7 +69,9 @@ impl VertexColors {
         let opaque = "the seventh numbers of vertices are taken for opacities, and not used";
         let warnings =
             [(self.are_of_255, of_255), (self.are_some_missing, missing), (opacities > 0, opaque)];
-        warnings.into_iter().filter(|(is_so, _)| *is_so).map(|(_, what)| what.to_owned())
+        let warnings = warnings.into_iter().filter(|(is_so, _)| *is_so);
+        let clamped = clamped_colors(self.clamped, ["vertex", "vertices"]);
+        warnings.map(|(_, what)| what.to_owned()).chain(clamped)
     }
 }
 

@@ -13,6 +13,7 @@ use crate::formats::mesh::obj::text::{
 use crate::formats::mesh::obj::vertices::Vertices;
 use crate::formats::mesh::polygons::Triangulator;
 use crate::mesh::Labels;
+use crate::mesh::appearance::is_placed;
 
 /// The texture coordinates of a triangle without any.
 const NO_UVS: [[f32; 2]; 3] = [[f32::NAN; 2]; 3];
@@ -364,6 +365,6 @@ impl Reader<'_> {
             let moved = [u * scale[0] + offset[0], 1.0 - (v * scale[1] + offset[1])];
             *uv = moved.map(|coordinate| coordinate as f32);
         }
-        uvs.as_flattened().iter().all(|coordinate| coordinate.is_finite()).then_some(uvs)
+        is_placed(&uvs).then_some(uvs)
     }
 }

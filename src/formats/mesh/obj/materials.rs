@@ -15,6 +15,7 @@ use std::path::PathBuf;
 
 use crate::formats::io::warnings::NameCounts;
 use crate::formats::mesh::obj::text::{first_word, statements, without_comment};
+use crate::formats::mesh::out_of_range::ClampedFactors;
 use crate::mesh::appearance::Filter;
 
 /// The definition of a material.
@@ -46,7 +47,7 @@ impl Definition {
     /// The opacity, from 0 to 1.
     pub(super) fn opacity(&self) -> f64 {
         let transparency = self.transparency.filter(|&t| t < 1.0);
-        self.dissolve.unwrap_or(1.0 - transparency.unwrap_or(0.0)).clamp(0.0, 1.0)
+        self.dissolve.unwrap_or(1.0 - transparency.unwrap_or(0.0))
     }
 
     /// A material that is black but for its emission has the colour and the image of this.
@@ -153,6 +154,7 @@ struct Ignored {
     options: NameCounts,
     repeated: NameCounts,
     of_255: NameCounts,
+    clamped: ClampedFactors,
 }
 
 impl Library {
@@ -202,7 +204,7 @@ impl Library {
 
     /// Warnings about properties that are ignored or reinterpreted.
     pub(super) fn warnings(&self) -> impl Iterator<Item = String> {
-        let Ignored { malformed, spectra, options, repeated, of_255 } = &self.ignored;
+        let Ignored { malformed, spectra, options, repeated, of_255, clamped } = &self.ignored;
         let warnings = [
             malformed.warning("malformed lines of material files were skipped"),
             spectra.warning("colours of materials were ignored that are given as spectra or XYZ"),
@@ -211,6 +213,7 @@ impl Library {
                 "materials are defined more than once, and their first definition is used",
             ),
             of_255.warning("colours of materials exceed 1, and are read as 0 to 255"),
+            clamped.warning(),
         ];
         warnings.into_iter().flatten()
     }
@@ -223,10 +226,10 @@ impl Library {
         match &keyword.to_ascii_lowercase()[..] {
             "kd" => *color = self.color(name, keyword, rest).or(*color),
             "ke" => *emission = self.color(name, keyword, rest).or(*emission),
-            "d" => *dissolve = self.last_number(keyword, rest).or(*dissolve),
-            "tr" => *transparency = self.last_number(keyword, rest).or(*transparency),
-            "pm" => *metallic = self.last_number(keyword, rest).or(*metallic),
-            "pr" => *roughness = self.last_number(keyword, rest).or(*roughness),
+            "d" => *dissolve = self.last_number(name, keyword, rest).or(*dissolve),
+            "tr" => *transparency = self.last_number(name, keyword, rest).or(*transparency),
+            "pm" => *metallic = self.last_number(name, keyword, rest).or(*metallic),
+            "pr" => *roughness = self.last_number(name, keyword, rest).or(*roughness),
             "map_kd" => *color_map = self.map(rest),
             "map_ke" => *emission_map = self.map(rest),
             "map_pm" | "map_pr" => *has_other_maps = true,
@@ -258,18 +261,21 @@ impl Library {
         if is_of_255 {
             self.ignored.of_255.add(name);
         }
-        Some(color.map(|value| if is_of_255 { value / 255.0 } else { value }))
+        let most = if is_of_255 { 255.0 } else { 1.0 };
+        let color = self.ignored.clamped.clamp(name, keyword, color, most);
+        Some(color.map(|value| value / most))
     }
 
-    /// Parses a number, possibly after an option.
-    fn last_number(&mut self, keyword: &str, rest: &str) -> Option<f64> {
+    /// Parses a number from 0 to 1, possibly after an option.
+    fn last_number(&mut self, name: &str, keyword: &str, rest: &str) -> Option<f64> {
         let word = without_comment(rest).split_whitespace().next_back();
         let dissolve = word.and_then(|word| statement("d", word)?.dissolve);
         let number = dissolve.map(decimal).filter(|number| number.is_finite());
         if number.is_none() {
             self.ignored.malformed.add(&format!("{keyword} {rest}"));
         }
-        number
+        let [number] = self.ignored.clamped.clamp(name, keyword, [number?], 1.0);
+        Some(number)
     }
 
     /// Sets the filter of the images that follow; the name begins with that of the magnification.

@@ -276,8 +276,8 @@ const OPACITY: usize = 6;
 const TEXCOORDS: usize = 7;
 const TEXTURE: usize = 9;
 
-/// The defaults; infinity is clamped to opaque.
-const EMPTY: Record = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, f64::INFINITY, 0.0, 0.0, 0.0];
+/// The defaults; a missing opacity is opaque, on the scale of bytes.
+const EMPTY: Record = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 255.0, 0.0, 0.0, 0.0];
 
 fn color(record: &Record) -> [f64; 4] {
     [LIGHT, LIGHT + 1, LIGHT + 2, OPACITY].map(|slot| record[slot])
@@ -347,7 +347,6 @@ fn scale_of<'a, V: Values<'a>>(
 ) -> Result<Scale, ReadError> {
     let Channels { light, opacity } = channels;
     let [light, opacity] = [Some(light[0]), opacity].map(|property| {
-        // A missing opacity is opaque on any scale.
         property.map_or(Scalar::U8, |property| element.properties[property].scalar)
     });
     let mut largest: Record = [0.0; 10];
@@ -387,7 +386,7 @@ fn read_vertices<'a, V: Values<'a>>(
     each_record(element, values, |values| {
         slots.read_record(element, values, &mut record)?;
         build.positions.push([0, 1, 2].map(|axis| record[POSITION + axis]));
-        build.appearance.vertex_colors.extend(scale.map(|scale| scale.linear(color(&record))));
+        build.appearance.add_vertex_color(scale.map(|scale| (scale, color(&record))));
         if texcoords.is_some() {
             let uv = texcoord(record[TEXCOORDS], record[TEXCOORDS + 1]);
             build.appearance.vertex_texcoords.push(uv);
@@ -429,7 +428,7 @@ fn read_faces<'a, V: Values<'a>>(
             }
         }
         values.end();
-        let color = scale.map(|scale| scale.srgb(color(&record)));
+        let color = build.appearance.face_color(scale.map(|scale| (scale, color(&record))));
         let face = Face { color, texture: record[TEXTURE], texcoords: &texcoords };
         if is_strip { build.add_strip(&corners, face) } else { build.add_face(&corners, face) }
             .map_err(Problem::Other)

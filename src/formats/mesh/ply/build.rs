@@ -6,11 +6,14 @@ use crate::base::srgb::{Linear, Rgba};
 use crate::formats::io::tokens::quoted;
 use crate::formats::io::warnings::counted_warning;
 use crate::formats::mesh::flat_colors::{ALL_TRANSPARENT, FlatColors, NO_COLOR, lacks_color};
-use crate::formats::mesh::ply::channels::{Channels, corner_texcoords, texcoords};
+use crate::formats::mesh::out_of_range::{clamped_colors, unplaced};
+use crate::formats::mesh::ply::channels::{Channels, Scale, corner_texcoords, texcoords};
 use crate::formats::mesh::ply::header::{Element, Header, Role};
 use crate::formats::mesh::polygons::Triangulator;
 use crate::formats::mesh::textures::{LoadedTextures, TextureLoader};
-use crate::mesh::appearance::{Alpha, Appearance, Filter, Material, Texture, TextureRef, Wrap};
+use crate::mesh::appearance::{
+    Alpha, Appearance, Filter, Material, Texture, TextureRef, Wrap, is_placed,
+};
 
 /// The appearance properties that are read.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -118,6 +121,10 @@ pub(super) struct AppearanceBuilder {
     colorless_triangles: u64,
     /// Faces with a missing texture or missing texture coordinates.
     misplaced: u64,
+    /// Textured triangles whose texture coordinates are not finite.
+    unplaced: u64,
+    /// Vertices and faces with a colour outside the range of its scale.
+    clamped: [u64; 2],
 }
 
 /// The default material, without texture and colour.
@@ -163,7 +170,25 @@ impl AppearanceBuilder {
             colorless,
             colorless_triangles: 0,
             misplaced: 0,
+            unplaced: 0,
+            clamped: [0; 2],
         }
+    }
+
+    /// Adds the colour of a vertex, if vertices have colours.
+    #[inline]
+    pub(super) fn add_vertex_color(&mut self, color: Option<(Scale, [f64; 4])>) {
+        let Some((scale, color)) = color else { return };
+        self.clamped[0] += u64::from(!scale.holds(color));
+        self.vertex_colors.push(scale.linear(color));
+    }
+
+    /// The colour of a face, if faces have colours.
+    #[inline]
+    pub(super) fn face_color(&mut self, color: Option<(Scale, [f64; 4])>) -> Option<Rgba> {
+        let (scale, color) = color?;
+        self.clamped[1] += u64::from(!scale.holds(color));
+        Some(scale.srgb(color))
     }
 
     /// The material of a face, and its texture coordinates.
@@ -209,7 +234,7 @@ impl AppearanceBuilder {
             self.material_of.push(colorless.unwrap_or(material.material));
         }
         if self.attributes.has_texcoords() {
-            self.uvs.push([0, 1, 2].map(|i| {
+            let uvs = [0, 1, 2].map(|i| {
                 let at = 2 * corners[i] as usize;
                 match material.texcoords.get(at..at + 2) {
                     Some(&[u, v]) => texcoord(u, v),
@@ -217,7 +242,10 @@ impl AppearanceBuilder {
                         self.vertex_texcoords.get(vertices[i] as usize).copied().unwrap_or_default()
                     }
                 }
-            }));
+            });
+            let is_textured = (1..=self.textures.len()).contains(&(material.material as usize));
+            self.unplaced += u64::from(is_textured && !is_placed(&uvs));
+            self.uvs.push(uvs);
         }
     }
 
@@ -226,6 +254,10 @@ impl AppearanceBuilder {
         let misplaced = "a texture that the header does not name, or not two coordinates a corner: \
                          a plain colour is shown";
         warnings.extend(counted_warning(self.misplaced, ["face has", "faces have"], misplaced));
+        warnings.extend(unplaced(self.unplaced));
+        let [vertices, faces] = self.clamped;
+        warnings.extend(clamped_colors(vertices, ["vertex", "vertices"]));
+        warnings.extend(clamped_colors(faces, ["face", "faces"]));
         let Attributes { vertex_colors, .. } = self.attributes;
         if !vertex_colors && !self.attributes.has_materials() {
             return None;

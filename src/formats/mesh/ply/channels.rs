@@ -2,6 +2,7 @@
 //! of their values.
 
 use crate::base::srgb::{Linear, Rgba, linear, linear_of};
+use crate::formats::mesh::out_of_range::is_unit;
 use crate::formats::mesh::ply::header::{Element, Scalar};
 
 /// Red, green, blue, opacity.
@@ -55,6 +56,13 @@ pub(super) struct Scale {
 }
 
 impl Scale {
+    /// Whether a colour is in the range of the scale.
+    #[inline]
+    pub(super) fn holds(self, [r, g, b, opacity]: [f64; 4]) -> bool {
+        [r, g, b].into_iter().all(|value| is_unit(value / self.light))
+            && is_unit(opacity / self.opacity)
+    }
+
     /// Converts a colour, in sRGB as nearly all programs write, to linear light.
     pub(super) fn linear(self, [r, g, b, opacity]: [f64; 4]) -> Linear {
         let light = |value: f64| {

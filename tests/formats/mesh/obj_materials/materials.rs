@@ -9,7 +9,7 @@ fn colours_are_values_as_on_a_screen() {
     for (statements, expected) in [
         ("Kd 1 0.5 0", screen([1.0, 0.5, 0.0])),
         ("Kd 0.25", screen([0.25; 3])),
-        ("Kd -1 1.5 1e-9 # note", screen(TO_GREEN)),
+        ("Kd 0 1.000001 1e-9 # note", screen(TO_GREEN)),
         ("Ka 1 0 0\nKs 1 1 1", PLAIN),
         ("Kd 1 0 0\nKd 0 1 0", screen(TO_GREEN)),
     ] {
@@ -63,12 +63,9 @@ fn opacity_is_what_d_says_and_else_what_tr_leaves() {
         ("", 1.0),
         ("d 0.5", 0.5),
         ("d 0", 0.0),
-        ("d 7", 1.0),
-        ("d -3", 0.0),
         ("d -halo 0.25", 0.25),
         ("Tr 0.25", 0.75),
         ("Tr 0", 1.0),
-        ("Tr -1", 1.0),
         ("d 0.5\nTr 0.9", 0.5),
         ("Tr 0.9\nd 0.5", 0.5),
         ("d 1\nTr 1", 1.0),
@@ -157,6 +154,8 @@ fn what_of_a_material_has_no_effect_is_said_by_name() {
     let spectra = "colours of materials were ignored that are given as spectra or XYZ";
     let malformed = "malformed lines of material files were skipped";
     let large = "colours of materials exceed 1, and are read as 0 to 255";
+    let clamped = "factors of materials are outside their range";
+    let [r, g, b, _] = PLAIN;
     for (statements, color, said, names) in [
         ("Kd spectral red.rfl 1", PLAIN, spectra, "'a'"),
         ("Kd xyz 0.5 0.5 0.5", PLAIN, spectra, "'a'"),
@@ -166,6 +165,12 @@ fn what_of_a_material_has_no_effect_is_said_by_name() {
         ("Kd 1 0 0\nKd red", screen(TO_RED), malformed, "'Kd red'"),
         ("d half\nTr", PLAIN, malformed, "'d half', 'Tr '"),
         ("Kd 255 51 0", screen([1.0, 0.2, 0.0]), large, "'a'"),
+        ("Kd -1 1.5 0", screen(TO_GREEN), clamped, "'a: Kd -1 1.5 0, used as 0 1 0'"),
+        ("Kd 1 0 0\nKe 0 0 1.5", screen(TO_RED), clamped, "'a: Ke 0 0 1.5, used as 0 0 1'"),
+        ("Pm -1\nPr 3", PLAIN, clamped, "'a: Pm -1, used as 0', 'a: Pr 3, used as 1'"),
+        ("d 7", PLAIN, clamped, "'a: d 7, used as 1'"),
+        ("d -3", [r, g, b, 0], clamped, "'a: d -3, used as 0'"),
+        ("Tr -1", PLAIN, clamped, "'a: Tr -1, used as 0'"),
     ] {
         let lines = format!("mtllib m.mtl\nusemtl a\n{BARE}");
         let (appearance, warning) = defined(statements).warned(lines);
@@ -283,7 +288,7 @@ fn metal_roughness_and_emission_are_read_with_the_image_of_emission() {
         (metallic, roughness, emission)
     };
     assert_eq!(of("Kd 1 0 0"), (None, None, None));
-    assert_eq!(of("Pm 0.25\nPr 3\nKe 1 0 0"), (Some(0.25), Some(1.0), Some([1.0, 0.0, 0.0])));
+    assert_eq!(of("Pm 0.25\nPr 1\nKe 1 0 0"), (Some(0.25), Some(1.0), Some([1.0, 0.0, 0.0])));
     for (statements, emission) in [
         ("map_Kd t.png\nKe 0 1 0\nmap_Ke t.png", [0.0, 1.0, 0.0]),
         ("map_Kd t.png\nmap_Ke t.png", [1.0; 3]),

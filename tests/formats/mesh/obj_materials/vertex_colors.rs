@@ -25,7 +25,7 @@ fn colors(loaded: &LoadedMesh) -> Vec<Linear> {
 
 #[test]
 fn they_are_values_as_on_a_screen() {
-    let loaded = read(&["0 0 0 1 0 0", "1 0 0 0.5 0.25 0.501961", "2 1 0 -1 1.5 0.123456789"]);
+    let loaded = read(&["0 0 0 1 0 0", "1 0 0 0.5 0.25 0.501961", "2 1 0 0 1 0.123456789"]);
     assert_eq!(loaded.warnings, Vec::<String>::new());
     let quarter = [linear(0.5), linear(0.25), linear_of(128), u16::MAX];
     let odd = screen([0.0, 1.0, 0.123456789]);
@@ -34,11 +34,26 @@ fn they_are_values_as_on_a_screen() {
     assert_eq!((material.color, material.has_vertex_colors), (WHITE, true));
 }
 
+fn clamped(vertices: usize) -> String {
+    let have = if vertices == 1 { "vertex has" } else { "vertices have" };
+    format!(
+        "{vertices} {have} a colour with values outside their range: the nearest in it are used, \
+         and 0 for what is no number"
+    )
+}
+
+#[test]
+fn they_are_clamped_and_that_is_said() {
+    let loaded = read(&["0 0 0 1 -1 0", "1 0 0 1.5 0 0", "2 1 0 1.000001 0 0"]);
+    assert_eq!(loaded.warnings, [clamped(2)]);
+    assert_eq!(colors(&loaded), [screen(TO_RED); 3]);
+}
+
 #[test]
 fn they_may_be_numbers_up_to_255_and_that_is_said() {
     let loaded = read(&["0 0 0 255 0 0", "1 0 0 1 1 128", "2 1 0 300 0 2.5"]);
-    let [said] = &loaded.warnings[..] else { panic!("{:?}", loaded.warnings) };
-    assert_eq!(said, "colours of vertices exceed 1, and are read as 0 to 255");
+    let said = "colours of vertices exceed 1, and are read as 0 to 255";
+    assert_eq!(loaded.warnings, [said.to_owned(), clamped(1)]);
     let [one, two, three] = [
         [u16::MAX, 0, 0, u16::MAX],
         [linear_of(1), linear_of(1), linear_of(128), u16::MAX],

@@ -78,7 +78,7 @@ fn a_mesh_without_materials_has_no_attribute_of_them_and_says_so() {
     folder
         .write("metal.obj", "mtllib metal.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nusemtl steel\nf 1 2 3\n");
     for (attributes, said) in [
-        ("metallic,alpha", ["images of metal and roughness", "no material states roughness"]),
+        ("metallic,alpha", ["faces without texture coordinates", "no material states roughness"]),
         ("material,alpha", ["no material", "no material"]),
     ] {
         let run =

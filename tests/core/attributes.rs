@@ -300,23 +300,31 @@ fn what_materials_say_is_the_area_weighted_mean_of_all_in_a_voxel() {
     assert!(mixed > 20, "{mixed}");
 }
 
-/// A square of 4 x 4 voxels with a texture of 2 x 2 texels, four times metal and emission.
 #[test]
 fn maps_are_read_texel_by_texel_and_factors_multiply_them() {
+    let texels = [[9, 10, 20, 0], [1, 200, 100, 255], [255, 0, 255, 7], [66, 77, 88, 99]];
+    check_maps(texels, texels);
+    check_maps(texels, [[0, 250, 0, 1], [0, 30, 90, 2], [0, 99, 0, 3], [1, 2, 3, 4]]);
+}
+
+/// A square of 4 x 4 voxels with a texture of 2 x 2 texels, half its metal, four times its emission
+/// and the roughness of another.
+fn check_maps(texels: [Rgba; 4], rough: [Rgba; 4]) {
     let corners = vec![[0.0, 0.0, 0.5], [4.0, 0.0, 0.5], [4.0, 4.0, 0.5], [0.0, 4.0, 0.5]];
     let uv = [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]];
-    let texels = [[9, 10, 20, 0], [1, 200, 100, 255], [255, 0, 255, 7], [66, 77, 88, 99]];
     let map = TextureRef { texture: 0, wrap: [Wrap::Repeat; 2], filter: Filter::Nearest };
+    let of_roughness = TextureRef { texture: u32::from(rough != texels), ..map };
     let look = Appearance {
         materials: vec![Material {
             metallic: Some(0.5),
             roughness: Some(1.0),
-            metallic_roughness_texture: Some(map),
+            metallic_texture: Some(map),
+            roughness_texture: Some(of_roughness),
             emission: Some([4.0, 1.0, 0.5]),
             emission_texture: Some(map),
             ..Material::default()
         }],
-        textures: vec![Texture::new([2, 2], texels.to_vec())],
+        textures: [texels, rough].map(|all| Texture::new([2, 2], all.to_vec())).to_vec(),
         uvs: vec![[uv[0], uv[1], uv[2]], [uv[0], uv[2], uv[3]]],
         ..Appearance::default()
     };
@@ -330,17 +338,15 @@ fn maps_are_read_texel_by_texel_and_factors_multiply_them() {
         for (voxel, sample) in all {
             // Voxels around the square, which it touches in an edge or a corner, have its rim.
             let [x, y, _] = voxel.map(|c| f64::from(c.max(pad)) - f64::from(pad));
-            let texels = match size {
-                1.0 => vec![texels[(x.min(3.0) / 2.0) as usize + 2 * (y.min(3.0) / 2.0) as usize]],
-                _ => texels.to_vec(),
+            let at = (x.min(3.0) / 2.0) as usize + 2 * (y.min(3.0) / 2.0) as usize;
+            let mean = |all: [Rgba; 4], of: &dyn Fn(Rgba) -> f64| match size {
+                1.0 => of(all[at]),
+                _ => all.into_iter().map(of).sum::<f64>() / 4.0,
             };
-            let mean = |of: &dyn Fn([u8; 4]) -> f64| {
-                texels.iter().map(|&texel| of(texel)).sum::<f64>() / texels.len() as f64
-            };
-            let light = |c: usize| mean(&|texel| f64::from(linear_of(texel[c])) / 65535.0);
+            let light = |c: usize| mean(texels, &|texel| f64::from(linear_of(texel[c])) / 65535.0);
             for (found, expected, most) in [
-                (sample.metallic, mean(&|of| f64::from(of[2]) / 510.0), STEPS),
-                (sample.roughness, mean(&|of| f64::from(of[1]) / 255.0), STEPS),
+                (sample.metallic, mean(texels, &|of| f64::from(of[2]) / 510.0), STEPS),
+                (sample.roughness, mean(rough, &|of| f64::from(of[1]) / 255.0), STEPS),
                 (sample.emission[0], 4.0 * light(0), 4.0 * STEPS),
                 (sample.emission[1], light(1), 4.0 * STEPS),
                 (sample.emission[2], light(2) / 2.0, 4.0 * STEPS),

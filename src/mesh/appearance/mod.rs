@@ -46,9 +46,10 @@ pub struct Material {
     pub metallic: Option<f32>,
     /// Roughness, from 0 to 1; `None` where the file states none.
     pub roughness: Option<f32>,
-    /// The texture of linear values whose green multiplies `roughness` and whose blue multiplies
-    /// `metallic`.
-    pub metallic_roughness_texture: Option<TextureRef>,
+    /// The texture of linear values whose blue multiplies `metallic`.
+    pub metallic_texture: Option<TextureRef>,
+    /// The texture of linear values whose green multiplies `roughness`.
+    pub roughness_texture: Option<TextureRef>,
     /// Emitted light: linear red, green and blue, 1 each for white; `None` where the file has
     /// none.
     pub emission: Option<[f32; 3]>,
@@ -67,15 +68,17 @@ impl Material {
         alpha: Alpha::Opaque,
         metallic: None,
         roughness: None,
-        metallic_roughness_texture: None,
+        metallic_texture: None,
+        roughness_texture: None,
         emission: None,
         emission_texture: None,
     };
 
     /// All its textures.
     fn textures(&self) -> impl Iterator<Item = TextureRef> {
-        let Self { texture, opacity, metallic_roughness_texture, emission_texture, .. } = *self;
-        [texture, opacity, metallic_roughness_texture, emission_texture].into_iter().flatten()
+        let Self { texture, opacity, metallic_texture, roughness_texture, .. } = *self;
+        let all = [texture, opacity, metallic_texture, roughness_texture, self.emission_texture];
+        all.into_iter().flatten()
     }
 }
 

@@ -1,7 +1,7 @@
 //! Metalness, roughness, emission and opacity of materials, integrated over the surface as colours.
 
 use crate::grid::{Attribute, AttributeSet, SurfaceSample};
-use crate::mesh::appearance::{Appearance, FilterChoice};
+use crate::mesh::appearance::{Appearance, FilterChoice, Material};
 use crate::surface::color::clip::{Plane, Polygon, TexelMap};
 use crate::surface::color::coverage;
 use crate::surface::color::shade::{Layer, Shading, TriangleShading};
@@ -38,9 +38,16 @@ impl Layer {
         let emitted = appearance.materials.iter().filter_map(|material| material.emission);
         // Not 0: it divides.
         let brightest = emitted.flatten().fold(f32::MIN_POSITIVE, f32::max);
+        let has_same_textures = |of: &Material| of.metallic_texture == of.roughness_texture;
+        let (metallic, roughness) = match appearance.materials.iter().all(has_same_textures) {
+            true => (&[Attribute::Metallic, Attribute::Roughness][..], &[][..]),
+            false => (&[Attribute::Metallic][..], &[Attribute::Roughness][..]),
+        };
         [
             (Self::Color, &[Attribute::Alpha][..]),
-            (Self::MetallicRoughness, &[Attribute::Metallic, Attribute::Roughness]),
+            (Self::Metallic, metallic),
+            // Last, as it replaces the roughness of that.
+            (Self::Roughness, roughness),
             (Self::Emission { brightest }, &[Attribute::Emission]),
         ]
         .into_iter()
@@ -112,9 +119,8 @@ impl<'a> Layers<'a> {
             let [r, g, b, opacity] = std::mem::take(sums).means();
             match layer {
                 Layer::Color => sample.alpha = opacity as f32,
-                Layer::MetallicRoughness => {
-                    (sample.roughness, sample.metallic) = (g as f32, b as f32);
-                }
+                Layer::Metallic => (sample.roughness, sample.metallic) = (g as f32, b as f32),
+                Layer::Roughness => sample.roughness = g as f32,
                 Layer::Emission { brightest } => {
                     let light = |c: f64| (c * f64::from(*brightest)) as f32;
                     sample.emission = [r, g, b].map(light);

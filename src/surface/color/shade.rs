@@ -46,8 +46,10 @@ fn fraction(color: Linear) -> Color {
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Layer {
     Color,
-    /// Roughness in green, metalness in blue.
-    MetallicRoughness,
+    /// Metalness in blue; roughness in green, where both have the same textures.
+    Metallic,
+    /// Roughness in green.
+    Roughness,
     /// Emitted light, in parts of the `brightest` of a material.
     Emission {
         brightest: f32,
@@ -63,10 +65,13 @@ impl Layer {
         };
         match self {
             Self::Color => Cow::Borrowed(material),
-            Self::MetallicRoughness => {
-                let Material { metallic, roughness, metallic_roughness_texture, .. } = *material;
-                let green_blue = [roughness.unwrap_or(1.0), metallic.unwrap_or(0.0)];
-                opaque([0.0, green_blue[0], green_blue[1]], metallic_roughness_texture)
+            Self::Metallic | Self::Roughness => {
+                let Material { metallic, roughness, .. } = *material;
+                let texture = match self {
+                    Self::Metallic => material.metallic_texture,
+                    _ => material.roughness_texture,
+                };
+                opaque([0.0, roughness.unwrap_or(1.0), metallic.unwrap_or(0.0)], texture)
             }
             Self::Emission { brightest } => {
                 let emission = material.emission.unwrap_or_default();
@@ -77,7 +82,7 @@ impl Layer {
 
     fn texel_alpha(self, material: &Material) -> TexelAlpha {
         match self {
-            Self::MetallicRoughness => TexelAlpha::Linear,
+            Self::Metallic | Self::Roughness => TexelAlpha::Linear,
             Self::Color | Self::Emission { .. } => texel_alpha(material),
         }
     }

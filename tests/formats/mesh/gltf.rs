@@ -612,8 +612,10 @@ fn metal_roughness_and_emission_have_factors_and_textures() {
         fans(&[PAINTED], &sections, &[(UV_KIND, floats(&UVS))])
     };
     let both = look(read(file(0)));
-    let Material { texture, metallic_roughness_texture, emission_texture, .. } = both.materials[0];
-    assert_eq!((texture, emission_texture), (None, metallic_roughness_texture));
+    let Material { texture, metallic_texture, roughness_texture, emission_texture, .. } =
+        both.materials[0];
+    assert_eq!((texture, metallic_texture), (None, roughness_texture));
+    assert_eq!(emission_texture, metallic_texture);
     assert!(emission_texture.is_some() && both.textures.len() == 1 && both.uvs.len() == 2);
     let bare = ReadOptions::default().without_maps();
     let bare = look(read_as("gltf", file(0), &bare));
@@ -625,7 +627,7 @@ fn metal_roughness_and_emission_have_factors_and_textures() {
                    other coordinates for it";
     assert_eq!(loaded.warnings, [ignored]);
     let material = &loaded.mesh.appearance().unwrap().materials[0];
-    assert!(material.metallic_roughness_texture.is_some() && material.emission_texture.is_none());
+    assert!(material.roughness_texture.is_some() && material.emission_texture.is_none());
 }
 
 #[test]

@@ -168,12 +168,13 @@ fn summed<K>(faults: &BTreeMap<K, String>, what: &str) -> Option<String> {
 
 fn material(
     Surface { material, .. }: Surface,
-    [texture, metallic_roughness_texture, emission_texture]: [Option<TextureRef>; 3],
+    [texture, metallic_roughness, emission_texture]: [Option<TextureRef>; 3],
     has_vertex_colors: bool,
 ) -> Material {
     Material {
         texture,
-        metallic_roughness_texture,
+        metallic_texture: metallic_roughness,
+        roughness_texture: metallic_roughness,
         emission_texture,
         has_vertex_colors,
         ..material

@@ -8,6 +8,7 @@
 //! - vertex colours replace the colour of a material without an image, in triangles of which all
 //!   vertices have one.
 
+use std::array;
 use std::collections::{BTreeSet, HashMap};
 
 use crate::base::srgb::{linear, linear_of};
@@ -96,9 +97,8 @@ fn looks(materials: &Materials, slots: &mut [u32], uvs: &[[[f32; 2]; 3]]) -> Vec
     let used = used_slots(slots);
     let is_tiled = |slot: &u32| match Slot::unpack(*slot) {
         Slot { material, is_plain: false, .. } => materials.get(material).is_some_and(|defined| {
-            let Definition { color_map, opacity_map, emission_map, .. } = &defined.definition;
-            let mut maps = color_map.iter().chain(opacity_map).chain(emission_map);
-            maps.any(|map| map.of_tile(FIRST_TILE).is_some())
+            let maps = defined.definition.maps();
+            maps.into_iter().flatten().any(|map| map.of_tile(FIRST_TILE).is_some())
         }),
         _ => false,
     };
@@ -142,16 +142,15 @@ fn used_slots(slots: &[u32]) -> Vec<u32> {
     (0..=most).filter(|&slot| is_used[slot as usize]).collect()
 }
 
-/// The requests of a material's images, of its colour, its opacity and its emission.
+/// The requests of a material's images, in the order of [`Definition::maps`].
 fn request_of(
     defined: &materials::Material,
     tile: Option<u32>,
     loader: &mut TextureLoader,
-) -> [Option<usize>; 3] {
+) -> [Option<usize>; 5] {
     let materials::Material { definition, folders } = defined;
-    let Definition { color_map, opacity_map, emission_map, .. } = definition;
-    let mut find = |map: &Option<Map>| {
-        let map = map.as_ref()?;
+    let find = |map: Option<&Map>| {
+        let map = map?;
         let of_tile = tile.and_then(|tile| map.of_tile(tile));
         let file = match &of_tile {
             // Without an image of this tile, that of the first is repeated.
@@ -160,14 +159,18 @@ fn request_of(
         };
         loader.find(&[file, before_comment(file)], folders)
     };
-    let [color, opacity, emission] = [color_map, opacity_map, emission_map].map(&mut find);
+    let [color, opacity, emission, metallic, roughness] = definition.maps().map(find);
     // The opacity of the colour image is used anyway.
     let opacity = opacity.filter(|path| Some(path) != color.as_ref());
-    [
-        color.map(|path| loader.request_file(path, ImageChannels::Rgba)),
-        opacity.map(|path| loader.request_file(path, ImageChannels::Opacity)),
-        emission.map(|path| loader.request_file(path, ImageChannels::Rgba)),
-    ]
+    let rgba = ImageChannels::Rgba;
+    let images = [
+        (color, rgba),
+        (opacity, ImageChannels::Opacity),
+        (emission, rgba),
+        (metallic, rgba),
+        (roughness, rgba),
+    ];
+    images.map(|(path, channels)| Some(loader.request_file(path?, channels)))
 }
 
 /// The images that could be read.
@@ -194,13 +197,14 @@ impl Textures {
     fn material(
         &self,
         defined: Option<&materials::Material>,
-        [color, opacity, emission]: [Option<usize>; 3],
+        requests: [Option<usize>; 5],
         has_vertex_colors: bool,
     ) -> Material {
         let none = Definition::default();
         let definition = defined.map_or(&none, |defined| &defined.definition);
-        let texture = self.get(color, definition.color_map.as_ref());
-        let opacity = self.get(opacity, definition.opacity_map.as_ref());
+        let maps = definition.maps();
+        let [texture, opacity, emission_texture, metallic_texture, roughness_texture] =
+            array::from_fn(|n| self.get(requests[n], maps[n]));
         let has_vertex_colors = has_vertex_colors && texture.is_none();
         let [r, g, b] = match definition.color {
             _ if has_vertex_colors => WHITE,
@@ -214,11 +218,14 @@ impl Textures {
         let is_blended =
             opaque < u16::MAX || opacity.is_some() || texture.is_some_and(is_transparent);
         let alpha = if is_blended { Alpha::Blend } else { Alpha::Opaque };
-        let emission_texture = self.get(emission, definition.emission_map.as_ref());
-        // An image without a colour, or on black, is on white.
+        // An image without a colour, or on black, is on white; so for metal and roughness.
         let emission = match definition.emission {
             None | Some([0.0, 0.0, 0.0]) if emission_texture.is_some() => Some([1.0; 3]),
             stated => stated.map(|color| color.map(|c| f32::from(linear(c)) / 65535.0)),
+        };
+        let factor = |stated: Option<f64>, texture: Option<_>| match stated {
+            None | Some(0.0) if texture.is_some() => Some(1.0),
+            stated => stated.map(|number| number as f32),
         };
         Material {
             color: [r, g, b, opaque],
@@ -226,8 +233,10 @@ impl Textures {
             opacity,
             has_vertex_colors,
             alpha,
-            metallic: definition.metallic.map(|number| number as f32),
-            roughness: definition.roughness.map(|number| number as f32),
+            metallic: factor(definition.metallic, metallic_texture),
+            metallic_texture,
+            roughness: factor(definition.roughness, roughness_texture),
+            roughness_texture,
             emission,
             emission_texture,
             ..Material::default()
@@ -288,8 +297,8 @@ impl IgnoredProperties {
                 "the scale and offset of opacity maps (map_d) were ignored: those of map_Kd are used",
             ),
             maps.warning(
-                "images of metal and roughness (map_Pm, map_Pr), or of emission (map_Ke) with a \
-                 scale or offset of its own, were ignored",
+                "images of emission, metal and roughness (map_Ke, map_Pm, map_Pr) with another \
+                 scale or offset than the first image were ignored",
             ),
         ];
         warnings.into_iter().flatten()

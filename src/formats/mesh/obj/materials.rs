@@ -39,7 +39,11 @@ pub(super) struct Definition {
     pub(super) emission: Option<[f64; 3]>,
     /// `map_Ke`.
     pub(super) emission_map: Option<Map>,
-    /// Whether there is `map_Pm`, `map_Pr`, or `map_Ke` placed otherwise than the other images.
+    /// `map_Pm`.
+    metallic_map: Option<Map>,
+    /// `map_Pr`.
+    roughness_map: Option<Map>,
+    /// Whether there is a `map_Ke`, `map_Pm` or `map_Pr` placed otherwise than the other images.
     pub(super) has_other_maps: bool,
 }
 
@@ -50,8 +54,9 @@ impl Definition {
         self.dissolve.unwrap_or(1.0 - transparency.unwrap_or(0.0))
     }
 
-    /// A material that is black but for its emission has the colour and the image of this.
-    fn with_emission(mut self) -> Self {
+    /// A material that is black but for its emission has the colour and the image of this. Images
+    /// that are placed otherwise than the first are left out.
+    fn completed(mut self) -> Self {
         let black = [0.0; 3];
         let is_black = self.color_map.is_none() && self.color.is_none_or(|color| color == black);
         let emission = self.emission.filter(|&color| color != black);
@@ -59,14 +64,22 @@ impl Definition {
             (self.color, self.color_map) = (emission, self.emission_map.clone());
         }
         let placement = self.map().map(|map| map.placement);
-        let other = self.emission_map.take_if(|map| Some(map.placement) != placement);
-        self.has_other_maps |= other.is_some();
+        for map in [&mut self.emission_map, &mut self.metallic_map, &mut self.roughness_map] {
+            let other = map.take_if(|map| Some(map.placement) != placement);
+            self.has_other_maps |= other.is_some();
+        }
         self
+    }
+
+    /// The images of colour, opacity, emission, metal and roughness.
+    pub(super) fn maps(&self) -> [Option<&Map>; 5] {
+        let Self { color_map, opacity_map, emission_map, metallic_map, roughness_map, .. } = self;
+        [color_map, opacity_map, emission_map, metallic_map, roughness_map].map(Option::as_ref)
     }
 
     /// The image whose options transform the texture coordinates, if there is one.
     pub(super) fn map(&self) -> Option<&Map> {
-        self.color_map.as_ref().or(self.opacity_map.as_ref()).or(self.emission_map.as_ref())
+        self.maps().into_iter().flatten().next()
     }
 }
 
@@ -140,7 +153,8 @@ pub(super) struct Material {
 impl Material {
     /// Without the images besides those of colour and opacity.
     pub(super) fn without_maps(mut self) -> Self {
-        self.definition.emission_map = None;
+        let Definition { emission_map, metallic_map, roughness_map, .. } = &mut self.definition;
+        [emission_map, metallic_map, roughness_map].into_iter().for_each(|map| *map = None);
         self.definition.has_other_maps = false;
         self
     }
@@ -180,7 +194,7 @@ impl Library {
 
     fn insert(&mut self, named: Option<(String, Definition)>, folders: &[PathBuf; 2]) {
         let Some((name, definition)) = named else { return };
-        let definition = definition.with_emission();
+        let definition = definition.completed();
         if let Some(known) = self.materials.get(&name) {
             if known.definition != definition {
                 self.ignored.repeated.add(&name);
@@ -221,8 +235,8 @@ impl Library {
     /// Reads a statement of the material `name`.
     fn read(&mut self, keyword: &str, rest: &str, name: &str, definition: &mut Definition) {
         let Definition { color, dissolve, transparency, color_map, opacity_map, .. } = definition;
-        let Definition { emission, emission_map, metallic, roughness, has_other_maps, .. } =
-            definition;
+        let Definition { emission, emission_map, metallic, metallic_map, .. } = definition;
+        let Definition { roughness, roughness_map, .. } = definition;
         match &keyword.to_ascii_lowercase()[..] {
             "kd" => *color = self.color(name, keyword, rest).or(*color),
             "ke" => *emission = self.color(name, keyword, rest).or(*emission),
@@ -232,7 +246,8 @@ impl Library {
             "pr" => *roughness = self.last_number(name, keyword, rest).or(*roughness),
             "map_kd" => *color_map = self.map(rest),
             "map_ke" => *emission_map = self.map(rest),
-            "map_pm" | "map_pr" => *has_other_maps = true,
+            "map_pm" => *metallic_map = self.map(rest),
+            "map_pr" => *roughness_map = self.map(rest),
             "map_d" => *opacity_map = self.map(rest),
             _ => {}
         }

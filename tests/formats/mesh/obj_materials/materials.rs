@@ -299,17 +299,45 @@ fn metal_roughness_and_emission_are_read_with_the_image_of_emission() {
         assert_eq!((found, look.textures.len()), (Some(emission), 1), "{statements}");
         assert!(emission_texture.is_some() && !look.uvs.is_empty(), "{statements}");
     }
-    for unread in ["map_Pm t.png", "map_Pr t.png", "map_Kd t.png\nmap_Ke -s 2 2 2 t.png"] {
-        let folder = pictured(unread);
+    let other = "-s 2 2 2 t.png";
+    for unread in ["map_Ke", "map_Pm", "map_Pr"].map(|map| format!("map_Kd t.png\n{map} {other}")) {
+        let folder = pictured(&unread);
         let (look, warning) = folder.warned(PAINTED_BY_A);
-        let Material { emission, emission_texture, .. } = only(&look);
-        assert!(emission.is_none() && emission_texture.is_none(), "{unread}");
-        let said = "images of metal and roughness (map_Pm, map_Pr), or of emission (map_Ke) with a \
-                    scale or offset of its own, were ignored: 'a'";
+        let Material { emission, metallic, roughness, .. } = only(&look);
+        assert_eq!((emission, metallic, roughness), (None, None, None), "{unread}");
+        let said = "images of emission, metal and roughness (map_Ke, map_Pm, map_Pr) with another \
+                    scale or offset than the first image were ignored: 'a'";
         assert_eq!(warning, said, "{unread}");
         let options = ReadOptions::default().without_maps();
         let loaded = read_mesh_with(folder.path("mesh.obj"), &options, &NoProgress).unwrap();
         assert_eq!(loaded.warnings, Vec::<String>::new(), "{unread}");
+    }
+}
+
+#[test]
+fn images_of_metal_and_roughness_are_read_if_they_are_asked_for() {
+    let texels = [[9, 10, 20, 255], [1, 200, 100, 255]];
+    for (statements, metallic, roughness) in [
+        ("map_Pm m.png", Some((1.0, 0)), None),
+        ("Pm 0\nPr 0.5\nmap_Pm m.png", Some((1.0, 0)), Some(0.5)),
+        ("Pm 0.25\nPr 0.5\nmap_Pm m.png\nmap_Pr m.png", Some((0.25, 0)), Some(0.5)),
+        ("Pr 0.5\nmap_Pm m.png\nmap_Pr t.png", Some((1.0, 0)), Some(0.5)),
+        ("map_Pm no.png", None, None),
+    ] {
+        let folder = pictured(statements).with("m.png", png(&texels));
+        let loaded = folder.read(PAINTED_BY_A);
+        let look = appearance(&loaded.mesh);
+        let material = only(&look);
+        assert_eq!((material.metallic, material.roughness), (metallic.map(|of| of.0), roughness));
+        let metallic_texture = material.metallic_texture.map(|of| of.texture);
+        assert_eq!(metallic_texture, metallic.map(|of| of.1), "{statements}");
+        assert_eq!(material.roughness_texture.is_some(), statements.contains("map_Pr"));
+        let is_shared = material.metallic_texture == material.roughness_texture;
+        assert_eq!(is_shared, statements.contains("map_Pr m") || statements.contains("no.png"));
+        assert_eq!(loaded.warnings.is_empty(), metallic.is_some(), "{:?}", loaded.warnings);
+        let options = ReadOptions::default().without_maps();
+        let bare = read_mesh_with(folder.path("mesh.obj"), &options, &NoProgress).unwrap();
+        assert_eq!((bare.warnings.len(), appearance(&bare.mesh).textures.len()), (0, 0));
     }
 }
 

@@ -36,6 +36,8 @@ pub struct Plan {
     pub threads: Option<usize>,
     pub memory: Option<u64>,
     pub time_limit: Option<Duration>,
+    /// Whether a mesh's file may only name files beside it and below.
+    pub confine: bool,
     /// Whether a doubtful solid is an error.
     pub strict: bool,
 }
@@ -85,6 +87,7 @@ impl Plan {
             .mode(self.mode)
             .color(self.color)
             .keep_transparent(self.keep_transparent)
+            .confined(self.confine)
             .filter(self.filter)
             .attributes(self.attributes.iter().copied())
             .backends(self.backends())

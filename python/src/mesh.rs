@@ -514,13 +514,13 @@ impl Source {
         }
     }
 
-    /// The mesh, read if it is a file.
+    /// The mesh, read if it is a file, and with `confine` only with files beside it and below.
     ///
     /// # Errors
     /// The file cannot be read.
-    pub fn load(self, job: &Job) -> Result<PyMesh, Failure> {
+    pub fn load(self, confine: bool, job: &Job) -> Result<PyMesh, Failure> {
         match self {
-            Self::Path(path) => load(path, job),
+            Self::Path(path) => load(path, confine, job),
             Self::Mesh(mesh) => Ok(mesh),
         }
     }
@@ -550,8 +550,8 @@ fn read_options() -> ReadOptions {
     ReadOptions::default().with_memory(trivox::base::memory::left())
 }
 
-fn load(path: PathBuf, job: &Job) -> Result<PyMesh, Failure> {
-    let options = read_options();
+fn load(path: PathBuf, confine: bool, job: &Job) -> Result<PyMesh, Failure> {
+    let options = if confine { read_options().confined() } else { read_options() };
     let pool = job::pool(None)?;
     // Not on the pool, whose threads must not wait for a disk.
     let loaded = MeshFile::read(&path, &options, job)
@@ -579,6 +579,8 @@ fn load_bytes(bytes: Vec<u8>, format: &str, sidecars: &Sidecars) -> Result<PyMes
 /// sidecars : dict of str to bytes, optional
 ///     For bytes: the content of the files that they name (materials, images, buffers), by name. No
 ///     file of the machine is opened.
+/// confine : bool, default False
+///     For a path: whether only files beside it and below are read, as in `Voxelizer`.
 ///
 /// Returns
 /// -------
@@ -599,11 +601,12 @@ fn load_bytes(bytes: Vec<u8>, format: &str, sidecars: &Sidecars) -> Result<PyMes
 /// TrivoxWarning
 ///     Something in the file has no effect.
 #[pyfunction]
-#[pyo3(signature = (source, format=None, *, sidecars=None))]
+#[pyo3(signature = (source, format=None, *, sidecars=None, confine=false))]
 pub fn read_mesh(
     source: &Bound<'_, PyAny>,
     format: Option<&Bound<'_, PyAny>>,
     #[pyo3(from_py_with = named::sidecars)] sidecars: Option<HashMap<String, Vec<u8>>>,
+    #[pyo3(from_py_with = named::confine)] confine: bool,
 ) -> PyResult<PyMesh> {
     let py = source.py();
     let format = format.map(named::format).transpose()?.map(str::to_owned);
@@ -625,7 +628,7 @@ pub fn read_mesh(
                                extension, and its sidecar files are beside it";
                 return Err(PyTypeError::new_err(message));
             }
-            job::run(py, move |job| load(path, job))?
+            job::run(py, move |job| load(path, confine, job))?
         }
     };
     glue::warn(py, mesh.path.as_deref(), &mesh.warnings)?;

@@ -99,6 +99,7 @@ pub mod named {
         backend: &'a str,
         camera: Option<&'a str>,
         center: bool,
+        confine: bool,
         fill: &'a str,
         filter: &'a str,
         format: &'a str,

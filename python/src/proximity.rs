@@ -36,6 +36,8 @@ type Array<'py> = Bound<'py, PyAny>;
 /// memory : int or str, optional
 ///     Most memory for the tree: bytes, or text such as "2 GiB"; nine tenths of what is available by
 ///     default.
+/// confine : bool, default False
+///     Of a path: whether only files beside it and below are read, as in `Voxelizer`.
 ///
 /// Raises
 /// ------
@@ -90,12 +92,13 @@ fn floats<'py>(values: Vec<f64>, shape: &[isize], like: &Array<'py>) -> PyResult
 #[pymethods]
 impl PyProximity {
     #[new]
-    #[pyo3(signature = (mesh, *, fill="auto", threads=None, memory=None))]
+    #[pyo3(signature = (mesh, *, fill="auto", threads=None, memory=None, confine=false))]
     fn new(
         mesh: &Bound<'_, PyAny>,
         #[pyo3(from_py_with = named::fill)] fill: &str,
         threads: Option<&Bound<'_, PyAny>>,
         memory: Option<&Bound<'_, PyAny>>,
+        #[pyo3(from_py_with = named::confine)] confine: bool,
     ) -> PyResult<Self> {
         let py = mesh.py();
         let source = Source::of(mesh)?;
@@ -104,7 +107,7 @@ impl PyProximity {
         let memory = memory.map(parse_memory).transpose()?;
         let is_file = matches!(source, Source::Path(_));
         let (mesh, proximity) = job::run_on(py, source.path(), None, None, move |job| {
-            let mesh = source.load(job)?;
+            let mesh = source.load(confine, job)?;
             let memory = memory.unwrap_or_else(memory::left);
             let make = || Proximity::new(&mesh.mesh, rule, memory, &**job);
             let proximity = job::pool(threads)?.install(make)?;

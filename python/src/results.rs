@@ -136,6 +136,8 @@ pub fn diff<'py>(
 ///     Whether no permutation, mirror or shift of the axes is looked for.
 /// named : int, default 8
 ///     How many wrong voxels are listed, at most.
+/// confine : bool, default False
+///     Of a path: whether only files beside it and below are read, as in `Voxelizer`.
 ///
 /// Returns
 /// -------
@@ -144,7 +146,7 @@ pub fn diff<'py>(
 #[pyfunction]
 #[pyo3(signature = (mesh, grid, *, mode="surface", fill="auto", include_surface=false,
     scale=None, rotate=None, center=false, resolution=None, voxel_size=None, bounds=None, pad=None,
-    cube=None, dims=None, as_placed=false, named=8))]
+    cube=None, dims=None, as_placed=false, named=8, confine=false))]
 #[expect(clippy::too_many_arguments, reason = "keyword arguments")]
 pub fn verify<'py>(
     mesh: &Bound<'py, PyAny>,
@@ -163,6 +165,7 @@ pub fn verify<'py>(
     dims: Option<&Bound<'py, PyAny>>,
     #[pyo3(from_py_with = named::as_placed)] as_placed: bool,
     #[pyo3(from_py_with = named_of)] named: u32,
+    #[pyo3(from_py_with = named::confine)] confine: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = mesh.py();
     let mode = parse_mode(py, mode, fill, include_surface)?;
@@ -197,6 +200,7 @@ pub fn verify<'py>(
             .mode(mode)
             .transform(transform)
             .color(ColorSource::Transparency)
+            .confined(confine)
             .backend(BackendChoice::Cpu)
             .pool(job::pool(None)?)
             .memory_from(trivox::base::memory::left)

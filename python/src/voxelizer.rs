@@ -104,6 +104,9 @@ use crate::options::{
 ///     Seconds that one call may take, and in `many` the work on one mesh; more is a
 ///     `TimeLimitError`. In `many`, the parsing of a file, with the reading of the material files,
 ///     images and buffers that it names, is not interrupted.
+/// confine : bool, default False
+///     Whether only files beside a mesh's file and below are read: a material file, image or buffer
+///     elsewhere counts as missing. For meshes from strangers.
 ///
 /// Raises
 /// ------
@@ -250,12 +253,12 @@ impl PyVoxelizer {
         dims=None, scale=None, rotate=None, center=false, mode="surface", fill="auto",
         include_surface=false, strict=false, up="y", color=ColorSource::Mesh, keep_transparent=false,
         interior_color=None, filter="auto", attributes=None, tile=None, lattice=None, backend="auto", adapter=None, threads=None, memory=None,
-        time_limit=None),
+        time_limit=None, confine=false),
         text_signature = "(resolution=None, *, voxel_size=None, bounds=None, pad=0, cube=None, \
         dims=None, scale=None, rotate=None, center=False, mode='surface', fill='auto', \
         include_surface=False, strict=False, up='y', color=True, keep_transparent=False, \
         interior_color=None, filter='auto', attributes=None, tile=None, lattice=None, backend='auto', adapter=None, threads=None, memory=None, \
-        time_limit=None)")]
+        time_limit=None, confine=False)")]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments")]
     fn new(
         py: Python<'_>,
@@ -285,6 +288,7 @@ impl PyVoxelizer {
         threads: Option<&Bound<'_, PyAny>>,
         memory: Option<&Bound<'_, PyAny>>,
         #[pyo3(from_py_with = named::time_limit)] time_limit: Option<f64>,
+        #[pyo3(from_py_with = named::confine)] confine: bool,
     ) -> PyResult<Self> {
         let refuse = |message: &str| Err(option_error(py, "option.combination", message));
         let most = if tile.is_some() { MAX_SPAN_VOXELS } else { MAX_DIM };
@@ -382,6 +386,7 @@ impl PyVoxelizer {
         set(&options, "threads", threads)?;
         set(&options, "memory", memory)?;
         set(&options, "time_limit", time_limit)?;
+        set(&options, "confine", confine.then_some(true))?;
         let plan = Plan {
             place,
             transform,
@@ -399,6 +404,7 @@ impl PyVoxelizer {
             threads,
             memory,
             time_limit: time,
+            confine,
             strict,
         };
         // What no mesh can change is refused now.

@@ -1,4 +1,5 @@
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -98,6 +99,33 @@ def test_files_and_bytes_give_the_mesh_of_the_arrays(tmp_path):
     assert trivox.read_mesh(red, "obj", sidecars=sidecars).has_colors
     with pytest.raises(trivox.OptionError, match="give format"):
         trivox.read_mesh(b"v 0 0 0")
+
+
+def test_confined_meshes_read_files_beside_them_and_below_only(tmp_path):
+    (tmp_path / "models" / "looks").mkdir(parents=True)
+    for folder in (tmp_path, tmp_path / "models" / "looks"):
+        (folder / "red.mtl").write_text("newmtl red\nKd 1 0 0\n")
+    corners = "v 0 0 0\nv 1 0 0\nv 0 1 0\nusemtl red\nf 1 2 3\n"
+    inside, outside = (tmp_path / "models" / name for name in ("inside.obj", "outside.obj"))
+    inside.write_text("mtllib looks/red.mtl\n" + corners)
+    outside.write_text("mtllib ../red.mtl\n" + corners)
+    reads = [
+        lambda path, **options: trivox.read_mesh(path, **options).has_colors,
+        lambda path, **options: trivox.Proximity(path, **options).mesh.has_colors,
+        lambda path, **options: trivox.Voxelizer(8, **options)(path).has_colors,
+        lambda path, **options: next(trivox.Voxelizer(8, **options).many([path]))[1].has_colors,
+    ]
+    for read in reads:
+        assert read(inside) and read(inside, confine=True) and read(outside)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", trivox.TrivoxWarning)
+            assert not read(outside, confine=True)
+    grid = trivox.Voxelizer(8)(outside)
+    with pytest.warns(trivox.TrivoxWarning, match="red.mtl"):
+        assert trivox.verify(outside, grid, confine=True)
+    assert trivox.Voxelizer(8, confine=True).options == {"resolution": 8, "confine": True}
+    with pytest.raises(TypeError, match="confine takes True or False, not int"):
+        trivox.read_mesh(inside, confine=1)
 
 
 def test_errors_of_files_name_them(tmp_path):

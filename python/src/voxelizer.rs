@@ -39,6 +39,9 @@ use crate::options::{
 ///     Voxels along the mesh's longest axis, padding not counted; 256 unless `voxel_size` is given.
 /// voxel_size : float, optional
 ///     A voxel's edge, in mesh units; instead of `resolution`.
+/// height, width, length : int, optional
+///     Voxels along the up axis, along x, or along the other horizontal axis; one of them, instead of
+///     `resolution`. Not with `cube` or `dims`.
 /// bounds : array_like of float, shape (2, 3), optional
 ///     Minimum and maximum corner of what is voxelized, in mesh units (not voxels, as
 ///     ``Grid.bounds``); the mesh's own by default.
@@ -89,7 +92,7 @@ use crate::options::{
 ///     `join`.
 /// lattice : dict, optional
 ///     Place the mesh on the lattice of another grid: its ``grid.report["lattice"]``. Not with
-///     `resolution`, `voxel_size`, `bounds`, `pad`, `cube` or `dims`.
+///     `resolution`, `voxel_size`, `height`, `width`, `length`, `bounds`, `pad`, `cube` or `dims`.
 /// backend : {"auto", "cpu", "gpu"}, default "auto"
 ///     "auto" takes a hardware GPU where that is likely to be faster.
 /// adapter : str, optional
@@ -249,13 +252,13 @@ fn set<'py>(
 #[pymethods]
 impl PyVoxelizer {
     #[new]
-    #[pyo3(signature = (resolution=None, *, voxel_size=None, bounds=None, pad=0, cube=None,
-        dims=None, scale=None, rotate=None, center=false, mode="surface", fill="auto",
+    #[pyo3(signature = (resolution=None, *, voxel_size=None, height=None, width=None, length=None,
+        bounds=None, pad=0, cube=None, dims=None, scale=None, rotate=None, center=false, mode="surface", fill="auto",
         include_surface=false, strict=false, up="y", color=ColorSource::Mesh, keep_transparent=false,
         interior_color=None, filter="auto", attributes=None, tile=None, lattice=None, backend="auto", adapter=None, threads=None, memory=None,
         time_limit=None, confine=false),
-        text_signature = "(resolution=None, *, voxel_size=None, bounds=None, pad=0, cube=None, \
-        dims=None, scale=None, rotate=None, center=False, mode='surface', fill='auto', \
+        text_signature = "(resolution=None, *, voxel_size=None, height=None, width=None, length=None, \
+        bounds=None, pad=0, cube=None, dims=None, scale=None, rotate=None, center=False, mode='surface', fill='auto', \
         include_surface=False, strict=False, up='y', color=True, keep_transparent=False, \
         interior_color=None, filter='auto', attributes=None, tile=None, lattice=None, backend='auto', adapter=None, threads=None, memory=None, \
         time_limit=None, confine=False)")]
@@ -264,6 +267,9 @@ impl PyVoxelizer {
         py: Python<'_>,
         resolution: Option<&Bound<'_, PyAny>>,
         #[pyo3(from_py_with = named::voxel_size)] voxel_size: Option<f64>,
+        height: Option<&Bound<'_, PyAny>>,
+        width: Option<&Bound<'_, PyAny>>,
+        length: Option<&Bound<'_, PyAny>>,
         bounds: Option<&Bound<'_, PyAny>>,
         #[pyo3(from_py_with = pad_of)] pad: u32,
         cube: Option<&Bound<'_, PyAny>>,
@@ -292,7 +298,12 @@ impl PyVoxelizer {
     ) -> PyResult<Self> {
         let refuse = |message: &str| Err(option_error(py, "option.combination", message));
         let most = if tile.is_some() { MAX_SPAN_VOXELS } else { MAX_DIM };
-        let resolution = resolution.map(|n| whole("resolution", n, 1..=most)).transpose()?;
+        let up_of: Up = parsed(py, up)?;
+        let voxels = |name: &str, given: Option<&Bound<'_, PyAny>>| {
+            given.map(|given| whole(name, given, 1..=most)).transpose()
+        };
+        let resolution = voxels("resolution", resolution)?;
+        let along = [voxels("height", height)?, voxels("width", width)?, voxels("length", length)?];
         let bounds = bounds.map(bounds_of).transpose()?;
         let cube = cube.map(|cube| whole("cube", cube, 1..=MAX_DIM)).transpose()?;
         let dims = dims.map(|dims| wholes::<_, 3>("dims", dims, 1..=MAX_DIM)).transpose()?;
@@ -311,15 +322,23 @@ impl PyVoxelizer {
             );
         }
         let mut transform = transform_of(py, scale, &rotate, center)?;
-        let fills = resolution.is_none() && voxel_size.is_none();
+        let sizes = [resolution.map(Sizing::Resolution), voxel_size.map(Sizing::VoxelSize)];
+        let sizes = sizes.into_iter().chain(up_of.sizings(along));
+        let names = ["resolution", "voxel_size", "height", "width", "length"];
+        let given = sizes.zip(names).filter_map(|(sizing, name)| Some((sizing?, name)));
+        let given: Vec<(Sizing, &str)> = given.collect();
+        if let [(_, one), (_, other), ..] = given[..] {
+            return refuse(&format!("give {one} or {other}, not both"));
+        }
+        if grid.is_some() && along != [None; 3] {
+            return refuse(
+                "height, width and length are of the grid, as cube and dims are: leave one out",
+            );
+        }
+        let sizing = given.first().map(|&(sizing, _)| sizing);
+        let (has_size, fills) = (sizing.is_some() || grid.is_some(), sizing.is_none());
         transform.grid = grid.map(|dims| CenteredGrid { dims, fills });
-        let sizing = match (resolution, voxel_size) {
-            (Some(_), Some(_)) => return refuse("give resolution or voxel_size, not both"),
-            (None, Some(size)) => Sizing::VoxelSize(size),
-            (resolution, None) => {
-                Sizing::Resolution(resolution.unwrap_or(Sizing::DEFAULT_RESOLUTION))
-            }
-        };
+        let sizing = sizing.unwrap_or(Sizing::Resolution(Sizing::DEFAULT_RESOLUTION));
         let mode_of = parse_mode(py, mode, fill, include_surface)?;
         let choice = parsed(py, backend)?;
         if backend == "cpu" && adapter.is_some() {
@@ -337,7 +356,6 @@ impl PyVoxelizer {
         if filter != "auto" && color == ColorSource::None {
             return refuse("filter is of textures, which color=False ignores");
         }
-        let has_size = resolution.is_some() || voxel_size.is_some() || grid.is_some();
         if lattice.is_some() && (has_size || bounds.is_some() || pad > 0) {
             return refuse("lattice is the size and the place of the grid: leave the others out");
         }
@@ -348,7 +366,6 @@ impl PyVoxelizer {
         if let Some(bounds) = bounds {
             place = place.with_bounds(bounds);
         }
-        let up_of: Up = parsed(py, up)?;
         let filter_of = parsed(py, filter)?;
         let options = PyDict::new(py);
         let resolution = match sizing {
@@ -357,6 +374,10 @@ impl PyVoxelizer {
         };
         set(&options, "voxel_size", voxel_size)?;
         set(&options, "resolution", resolution)?;
+        let [height, width, length] = along;
+        set(&options, "height", height)?;
+        set(&options, "width", width)?;
+        set(&options, "length", length)?;
         set(&options, "bounds", bounds.map(|Bounds { min, max }| [min, max]))?;
         set(&options, "cube", cube)?;
         set(&options, "dims", dims)?;

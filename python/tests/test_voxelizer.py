@@ -39,6 +39,10 @@ def test_a_voxelizer_is_its_options():
     [
         ({"resolution": 8, "voxel_size": 1}, "not both"),
         ({"resolution": 0}, "use 1 to 65536"),
+        ({"resolution": 8, "height": 8}, "give resolution or height, not both"),
+        ({"height": 8, "length": 8}, "give height or length, not both"),
+        ({"width": 0}, "width 0 is not possible: use 1 to 65536"),
+        ({"height": 8, "cube": 8}, "height, width and length .* leave one out"),
         ({"voxel_size": -1.0}, "positive"),
         ({"bounds": [[0, 2, 0], [1, 0, 1]]}, "y axis"),
         ({"mode": "hollow"}, "'surface', 'thin', 'solid'"),
@@ -78,6 +82,7 @@ def test_impossible_options_are_refused_at_once(options, message):
     ("options", "name"),
     [
         ({"resolution": 64.0}, "resolution"),
+        ({"length": 64.0}, "length takes a whole number, not float"),
         ({"pad": "1"}, "pad"),
         ({"bounds": "all"}, "bounds"),
         ({"dims": 8}, "dims"),
@@ -99,6 +104,25 @@ def test_options_of_another_type_are_a_type_error_that_names_them(options, name)
     with pytest.raises(TypeError) as caught:
         trivox.Voxelizer(**options)
     assert name in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "dims"),
+    [
+        ({"width": 40}, (40, 10, 20)),
+        ({"height": 30}, (120, 30, 60)),
+        ({"length": 10}, (20, 5, 10)),
+        ({"up": "z", "height": 10}, (20, 5, 10)),
+        ({"up": "z", "length": 10}, (40, 10, 20)),
+    ],
+)
+def test_a_size_along_one_axis_is_that_of_the_grid(options, dims):
+    box = trivox.Mesh([[0, 0, 0], [4, 1, 2], [4, 0, 2]], [[0, 1, 2]])
+    vox = trivox.Voxelizer(**options)
+    assert vox(box).dims == dims and vox.options == options
+    assert trivox.Voxelizer(**vox.options) == vox == pickle.loads(pickle.dumps(vox))
+    with pytest.raises(trivox.PlaceError, match="y"):
+        trivox.Voxelizer(height=4)(trivox.Mesh([[0, 0, 0], [4, 0, 0], [0, 0, 4]], [[0, 1, 2]]))
 
 
 def test_arguments_of_another_type_are_a_type_error_that_names_them(tetrahedron):

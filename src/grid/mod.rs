@@ -11,6 +11,7 @@
 //! voxels has one representation: equality is `==`, and [`VoxelGrid::hash`] is a function of the
 //! voxels alone, whatever made them.
 
+use std::array;
 use std::fmt;
 
 use rayon::prelude::*;
@@ -33,9 +34,9 @@ pub use crate::grid::hash::{ContentHash, ContentHashError};
 pub(crate) use crate::grid::ordered::{Writer, bytes, in_order, in_order_within};
 pub use crate::grid::section::Section;
 pub use crate::grid::values::{BrickColors, BrickValues, Colors, DEFAULT_COLOR, VoxelValues};
-use crate::lattice::Lattice;
 #[cfg(doc)]
 use crate::lattice::MAX_DIM;
+use crate::lattice::{Lattice, Sizing};
 
 mod arrays;
 mod attributes;
@@ -71,6 +72,25 @@ pub enum Up {
 }
 
 named!(Up, "up", { Y = "y", Z = "z" });
+
+impl Up {
+    /// The index of the axis.
+    #[must_use]
+    pub fn axis(self) -> usize {
+        match self {
+            Self::Y => 1,
+            Self::Z => 2,
+        }
+    }
+
+    /// The sizes by a height along this axis, a width along `x`, and a length along the third axis,
+    /// in voxels.
+    #[must_use]
+    pub fn sizings(self, voxels: [Option<u32>; 3]) -> [Option<Sizing>; 3] {
+        let axes = [self.axis(), 0, 3 - self.axis()];
+        array::from_fn(|n| Some(Sizing::Along { axis: axes[n], voxels: voxels[n]? }))
+    }
+}
 
 /// The relation of a grid's voxels to the world.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]

@@ -11,8 +11,7 @@ use trivox::lattice::transform::CenteredGrid;
 use trivox::solid::{Fill, FillReport, Solid};
 use trivox::surface::palette::Palette;
 use trivox::{
-    ColorSource, Lattice, Mode, PlaceOptions, Sizing, Transform, Up, VoxelGrid, Voxelized,
-    Voxelizer,
+    ColorSource, Lattice, Mode, PlaceOptions, Sizing, Transform, VoxelGrid, Voxelized, Voxelizer,
 };
 
 use crate::cli::parse::css_color;
@@ -34,9 +33,8 @@ pub fn sizing(res: Option<u32>, voxel_size: Option<f64>) -> Sizing {
 impl Job {
     /// The size by a number of voxels along one axis, if one is given.
     pub fn along(&self) -> Option<Sizing> {
-        let (height, length) = if self.up == Up::Y { (1, 2) } else { (2, 1) };
-        let all = [(0, self.width), (height, self.height), (length, self.length)];
-        all.into_iter().find_map(|(axis, voxels)| Some(Sizing::Along { axis, voxels: voxels? }))
+        let all = self.up.sizings([self.height, self.width, self.length]);
+        all.into_iter().flatten().next()
     }
 
     /// The resolution along the longest axis, if the options alone determine it.

@@ -13,7 +13,7 @@ use std::io::Write;
 
 use crate::formats::grid::dense;
 use crate::formats::{GridSpec, Out, WriteError, assumed_place};
-use crate::grid::{Attributes, Place, SurfaceSample, Up, VoxelGrid, World};
+use crate::grid::{Attributes, Place, SurfaceSample, VoxelGrid, World};
 
 /// VTK's `.vti`.
 pub const SPEC: GridSpec = GridSpec {
@@ -66,10 +66,7 @@ pub fn write(grid: &VoxelGrid, out: &mut Out) -> Result<(), WriteError> {
 fn head(dims: [u32; 3], world: World, has_colors: bool, attributes: Option<&Attributes>) -> String {
     let [nx, ny, nz] = dims;
     let Place { origin: [x, y, z], voxel_size: s } = world.place.unwrap_or_default();
-    let up: u8 = match world.up {
-        Up::Y => 1,
-        Up::Z => 2,
-    };
+    let up = world.up.axis();
     let names = attributes.into_iter().flat_map(Attributes::names);
     let names: String =
         names.map(|(attribute, names)| texts(&format!("{attribute}_names"), names)).collect();

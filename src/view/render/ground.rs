@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use crate::base::vector::dot;
 use crate::view::render::camera::Camera;
 use crate::view::render::light::{
-    Direction, ONE, RAY_OFFSET, axis_of, is_occluded, lerp_fixed, scale, sky_directions,
+    Direction, ONE, RAY_OFFSET, is_occluded, lerp_fixed, scale, sky_directions,
 };
 use crate::view::trace::{FRACTION_BITS, Ray, Scene};
 
@@ -59,7 +59,7 @@ impl Ground {
         if dot(camera.back, camera.world_up) < MIN_PITCH {
             return None;
         }
-        let up = axis_of(camera.up_axis);
+        let up = camera.up_axis.axis();
         let level = [0, 3 - up];
         let longest = (0..3).map(|a| max[a] + 1 - min[a]).fold(0, u32::max);
         let units = f64::from(1 << FRACTION_BITS);

@@ -3,7 +3,6 @@
 use std::f64::consts::TAU;
 
 use crate::base::vector::{Vector, cross, dot, normalized, plus, times};
-use crate::grid::Up;
 use crate::view::render::camera::Camera;
 use crate::view::trace::{Face, Ray, Scene, quantized_direction};
 
@@ -184,12 +183,4 @@ fn tangents(normal: Vector) -> [Vector; 2] {
     let other = if normal[0].abs() < 0.6 { [1.0, 0.0, 0.0] } else { [0.0, 1.0, 0.0] };
     let u = normalized(cross(other, normal));
     [u, cross(normal, u)]
-}
-
-/// The axis that is up.
-pub(crate) fn axis_of(up: Up) -> usize {
-    match up {
-        Up::Y => 1,
-        Up::Z => 2,
-    }
 }

@@ -12,8 +12,8 @@ use crate::engine::{Distances, Warning};
 use crate::formats::Sidecar;
 use crate::grid::{Attributes, VoxelGrid};
 use crate::lattice::{Lattice, PlacedMesh, Window};
-use crate::solid::distance::DistanceField;
 use crate::solid::FillReport;
+use crate::solid::distance::DistanceField;
 
 /// A mesh that is ready for a backend.
 #[derive(Debug, Clone)]

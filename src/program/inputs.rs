@@ -163,7 +163,7 @@ pub fn replace_stdin(cli: &mut Cli) -> Result<Option<TempDir>> {
         Some(Command::Diff(args)) => (vec![&mut args.a, &mut args.b], &args.input),
         Some(Command::Verify(args)) => (vec![&mut args.mesh, &mut args.grid], &args.input),
         Some(Command::Render(args)) => (vec![&mut args.file], &args.input),
-        Some(Command::Slice(args)) => (vec![&mut args.grid], &args.input),
+        Some(Command::Slice(args)) => (vec![&mut args.file], &args.input),
         Some(_) => return Ok(None),
     };
     let mut named = paths.into_iter().filter(|path| path.as_os_str() == "-");

@@ -18,6 +18,7 @@ mod summary;
 mod task;
 mod text;
 mod tips;
+mod voxels;
 mod write;
 
 use std::io::{self, Write};

@@ -117,7 +117,12 @@ fn slices_that_cannot_be_are_refused_and_change_nothing() {
         ("a.npy -x 5 -o s.png", "a.npy: there is no slice x = 5: use x from 0 to 4"),
         ("gone.npy -z 0", "gone.npy: No such file"),
         ("old.npy -z 0", "old.npy: "),
-        ("mesh.obj -z 0", "mesh.obj: is a mesh, and not a grid of voxels: voxelize it"),
+        ("a.npy --res 8", "a.npy: is no mesh, so --res has no effect: leave it out"),
+        ("a.npy --confine", "a.npy: is no mesh, so --confine has no effect: leave it out"),
+        ("mesh.obj --res 8 -z 9", "mesh.obj: there is no slice z = 9: use z from 0 to 1"),
+        ("mesh.obj --fill flood", "mesh.obj: --fill is for solids: add --mode solid"),
+        ("mesh.obj --memory 1kB", "mesh.obj: for reading the mesh the program"),
+        ("mesh.xyz -z 0", "mesh.xyz: "),
         ("a.npy -z 0 -o s.jpg", "s.jpg: unknown file extension '.jpg'"),
         ("a.npy -z 0 -o gone/s.png", "there is no folder 'gone'"),
         ("a.npy -z 0 -o - --json", "both write to standard output"),
@@ -137,6 +142,28 @@ fn slices_that_cannot_be_are_refused_and_change_nothing() {
         fails(&folder, &format!("slice a.npy {args}"), complaint);
     }
     assert!(!folder.join("s.png").exists());
+}
+
+#[test]
+fn a_slice_of_a_mesh_is_that_of_its_voxels() {
+    let folder = with_grid();
+    for (options, place) in [("--res 9", "-z 1"), ("--res 9 --mode thin --color red", "-x 2")] {
+        succeeds(&folder, &format!("mesh.obj {options} -o v.npz"));
+        let [of_grid, of_mesh] = ["v.npz", &format!("mesh.obj {options}")]
+            .map(|file| stdout(&succeeds(&folder, &format!("slice {file} {place} --ascii"))));
+        assert!(of_mesh == of_grid && of_mesh.contains('#'), "{options}: {of_mesh}");
+        let [of_grid, of_mesh] = ["v.npz", &format!("mesh.obj {options}")]
+            .map(|file| voxelize(&folder, &format!("slice {file} {place} -o - -q")).stdout);
+        assert!(of_mesh == of_grid && !of_mesh.is_empty(), "{options}");
+    }
+    let texture = image::RgbaImage::from_pixel(2, 2, image::Rgba([200, 10, 20, 255]));
+    texture.save(folder.join("t.png")).unwrap();
+    folder.write("t.mtl", "newmtl a\nmap_Kd t.png\n");
+    let text = "mtllib t.mtl\nusemtl a\nv 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\nf 1/1 2/1 3/1\n";
+    folder.write("t.obj", text);
+    let overwrites = "would overwrite an input";
+    refuses(&folder, "slice t.obj --res 4 -o t.png", overwrites);
+    refuses(&folder, "slice t.obj --res 4 --color none -o t.png", overwrites);
 }
 
 #[cfg(unix)]

@@ -2,12 +2,13 @@
 
 use std::path::PathBuf;
 
+use bytesize::ByteSize;
 use clap::{ArgGroup, Args};
 use trivox::Up;
 use trivox::formats::GridFormat;
 
-use crate::cli::parse::{parse_count, parse_in};
-use crate::cli::{Input, PaletteArgs, ReadArgs, ReportArgs, names};
+use crate::cli::parse::{parse_count, parse_in, parse_size};
+use crate::cli::{Input, MeshArgs, PaletteArgs, ReadArgs, ReportArgs, first_or_hidden, names};
 
 #[derive(Debug, Args)]
 pub struct InfoArgs {
@@ -121,18 +122,20 @@ pub struct DiffArgs {
     pub report: ReportArgs,
 }
 
+/// The options of `slice` that `-h` lists.
+const FIRST_OF_SLICE: &str = "file x y z ascii output scale json quiet res mode";
+
 #[derive(Debug, Args)]
+#[command(mut_args(|arg| first_or_hidden(arg, FIRST_OF_SLICE)))]
 #[command(group(ArgGroup::new("place").args(["x", "y", "z"])))]
 pub struct SliceArgs {
-    /// A voxel grid, in a format that is read (see `voxelize formats`).
-    #[arg(value_name = "GRID")]
-    pub grid: PathBuf,
+    /// A voxel grid or a mesh, in a format that is read (see `voxelize formats`); - is standard
+    /// input.
+    #[arg(value_name = "GRID|MESH")]
+    pub file: PathBuf,
 
     #[command(flatten)]
     pub input: Input,
-
-    #[command(flatten)]
-    pub read: ReadArgs,
 
     /// The layer of voxels with this coordinate along x, counted from 0.
     #[arg(short, long, allow_negative_numbers = true, value_parser = parse_count)]
@@ -166,4 +169,13 @@ pub struct SliceArgs {
     /// Print only errors and what is asked for.
     #[arg(short, long)]
     pub quiet: bool,
+
+    #[command(flatten)]
+    pub mesh: MeshArgs,
+
+    /// Memory limit for reading a grid or making voxels, such as 512MiB or 4GB; what may need more
+    /// is refused [default: 2 GiB for each MB of a grid's file; for a mesh nine tenths of what is
+    /// available].
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, allow_hyphen_values = true)]
+    pub memory: Option<ByteSize>,
 }

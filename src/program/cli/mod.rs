@@ -13,14 +13,16 @@ use bytesize::ByteSize;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Arg, ArgGroup, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use trivox::Mode;
 use trivox::backend::{BackendChoice, VoxelKernel};
 use trivox::base::srgb::Rgba;
 use trivox::lattice::transform::Rotation;
 use trivox::mesh::appearance::FilterChoice;
 use trivox::solid::Fill;
+use trivox::{ColorSource, Mode};
 
-use crate::cli::parse::{parse_in, parse_interior, parse_number, parse_size};
+use crate::cli::parse::{
+    parse_color, parse_in, parse_interior, parse_number, parse_res, parse_size,
+};
 
 pub use crate::cli::grids::{ConvertArgs, DiffArgs, InfoArgs, JoinArgs, SliceArgs};
 pub use crate::cli::render::RenderArgs;
@@ -136,7 +138,7 @@ pub enum Command {
     ///
     /// Same grid, same options: the same picture, to the bit, on every CPU and GPU.
     Render(RenderArgs),
-    /// Print or draw one layer of a voxel grid.
+    /// Print or draw one layer of a voxel grid, or of the voxels of a mesh.
     ///
     /// Across z, x runs to the right and y upwards; across y, x to the right and z upwards; across
     /// x, y to the right and z upwards. The voxels go to standard output, a header to standard
@@ -190,6 +192,32 @@ pub struct VoxelArgs {
     /// missing. For meshes from strangers.
     #[arg(long, help_heading = "Computing")]
     pub confine: bool,
+}
+
+/// The heading of options that grids do not have.
+const OF_MESHES: &str = "Options for meshes";
+
+/// How the voxels of a mesh are made where a grid is taken too.
+#[derive(Debug, Args)]
+pub struct MeshArgs {
+    /// Voxels along the longest axis of a mesh, 1 to 65536 [default: 256].
+    #[arg(short, long, value_name = "N", allow_negative_numbers = true, help_heading = OF_MESHES)]
+    #[arg(value_parser = parse_res)]
+    pub res: Option<u32>,
+
+    /// Edge length of a voxel, in mesh units.
+    #[arg(long, value_name = "S", allow_negative_numbers = true, conflicts_with = "res")]
+    #[arg(help_heading = OF_MESHES, value_parser = parse_number)]
+    pub voxel_size: Option<f64>,
+
+    #[command(flatten, next_help_heading = OF_MESHES)]
+    pub voxels: VoxelArgs,
+
+    /// Colours of the voxels: auto for those of the mesh, none to see its shape alone, or one
+    /// such as #C08040 [default: auto].
+    #[arg(long, alias = "colour", value_name = "COLOR", value_parser = parse_color)]
+    #[arg(help_heading = OF_MESHES)]
+    pub color: Option<ColorSource>,
 }
 
 /// How the mesh is transformed first.

@@ -5,18 +5,15 @@ use std::path::PathBuf;
 use bytesize::ByteSize;
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
+use trivox::Up;
 use trivox::backend::BackendChoice;
 use trivox::view::render::{Background, MAX_SAMPLES, Projection, View};
-use trivox::{ColorSource, Up};
 
 use crate::cli::parse::{
-    parse_background, parse_color, parse_in, parse_light, parse_number, parse_pixels, parse_res,
-    parse_size,
+    parse_background, parse_in, parse_light, parse_number, parse_pixels, parse_size,
 };
-use crate::cli::{Input, ReportArgs, VoxelArgs, first_or_hidden, names};
+use crate::cli::{Input, MeshArgs, OF_MESHES, ReportArgs, first_or_hidden, names};
 
-/// The heading of options that grids do not have.
-const OF_MESHES: &str = "Options for meshes";
 const CAMERA: &str = "Camera and light";
 const PICTURE: &str = "Picture";
 const COMPUTING: &str = "Computing";
@@ -135,24 +132,8 @@ pub struct RenderArgs {
     #[command(flatten)]
     pub report: ReportArgs,
 
-    /// Voxels along the longest axis of a mesh, 1 to 65536 [default: 256].
-    #[arg(short, long, value_name = "N", allow_negative_numbers = true, help_heading = OF_MESHES)]
-    #[arg(value_parser = parse_res)]
-    pub res: Option<u32>,
-
-    /// Edge length of a voxel, in mesh units.
-    #[arg(long, value_name = "S", allow_negative_numbers = true, conflicts_with = "res")]
-    #[arg(help_heading = OF_MESHES, value_parser = parse_number)]
-    pub voxel_size: Option<f64>,
-
-    #[command(flatten, next_help_heading = OF_MESHES)]
-    pub voxels: VoxelArgs,
-
-    /// Colours of the voxels: auto for those of the mesh, none to see its shape alone, or one
-    /// such as #C08040 [default: auto].
-    #[arg(long, alias = "colour", value_name = "COLOR", value_parser = parse_color)]
-    #[arg(help_heading = OF_MESHES)]
-    pub color: Option<ColorSource>,
+    #[command(flatten)]
+    pub mesh: MeshArgs,
 
     /// Memory limit for making the voxels, such as 512MiB or 4GB; a step that may need more is
     /// refused [default: nine tenths of what is available].

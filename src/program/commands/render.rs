@@ -1,26 +1,24 @@
 //! `voxelize render`: draws a grid, or the voxels of a mesh.
 
-use std::fs;
-use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use serde::Serialize;
 use trivox::backend::BackendChoice;
-use trivox::formats::{LoadedGrid, check_known_extension, is_mesh};
+use trivox::formats::is_mesh;
 use trivox::view::render::{Camera, Projection, RenderError, RenderOptions, Renderer};
 #[cfg(feature = "gpu")]
 use trivox::{Gpu, gpu::Adapter};
-use trivox::{Place, PlaceOptions, VoxelGrid, Voxelizer};
+use trivox::{Place, VoxelGrid};
 
 use crate::ExitStatus;
-use crate::cli::{RenderArgs, VoxelArgs};
+use crate::cli::RenderArgs;
 use crate::grids::GridSummary;
-use crate::memory::Memory;
-use crate::options::{refuse_adapter_of_cpu, sizing, start_threads};
+use crate::options::{refuse_adapter_of_cpu, start_threads};
 use crate::progress::TerminalProgress;
 use crate::summary::timed;
-use crate::text::{counted, duration, sentences, shown};
+use crate::text::{counted, duration, shown};
+use crate::voxels::Voxels;
 use crate::write::pictures::{Kind, Pictures, check_extension};
 use crate::write::sink::{Inputs, Names, Written, refuse_shared_stdout};
 
@@ -38,14 +36,16 @@ pub fn run(args: &RenderArgs) -> Result<ExitStatus> {
     options.check()?;
     let inputs = Inputs::new([&*args.file]);
     let output = Pictures::new(target, &inputs, args.turntable, args.fps)?;
-    let named = || shown(&args.file);
-    refuse_contradictions(args).with_context(named)?;
+    args.mesh.refuse_contradictions(&args.file, &[("--memory", args.memory.is_some())])?;
     let card = Card::new(args)?;
 
     let progress = Arc::new(TerminalProgress::new(args.report.quiet));
-    let ((mut grid, mut warnings, sidecars), load) =
-        timed(|| load(args, &output.files(), &progress))?;
+    let load = || Voxels::load(&args.file, &args.mesh, args.memory, &output.files(), &progress);
+    let (Voxels { mut grid, mut warnings, sidecars }, load) = timed(load)?;
     progress.finish();
+    if !is_mesh(&args.file) && grid.brick_count() == 0 {
+        warnings.push("no voxel is occupied: the picture is empty".to_owned());
+    }
     output.refuse(&sidecars)?;
     if let Some(Card { label, is_software: true, .. }) = &card {
         let advice = "is software: --backend cpu draws the same, and is faster";
@@ -107,7 +107,7 @@ impl Card {
 
     #[cfg(not(feature = "gpu"))]
     fn open(_: Option<&str>) -> Result<Self> {
-        bail!("built without the GPU backend (cargo feature `gpu`)")
+        anyhow::bail!("built without the GPU backend (cargo feature `gpu`)")
     }
 }
 
@@ -119,80 +119,6 @@ fn renderer<'a>(grid: &'a VoxelGrid, card: Option<&Card>) -> Result<Renderer<'a>
     // A build without GPUs opens none.
     _ = card;
     Ok(Renderer::new(grid))
-}
-
-/// Refuses options that have no effect on this input.
-fn refuse_contradictions(args: &RenderArgs) -> Result<()> {
-    if is_mesh(&args.file) {
-        return args.voxels.refuse_contradictions();
-    }
-    let VoxelArgs {
-        mode,
-        fill,
-        include_surface,
-        keep_transparent,
-        interior_color,
-        filter,
-        confine,
-    } = args.voxels;
-    let of_meshes = [
-        ("--res", args.res.is_some()),
-        ("--voxel-size", args.voxel_size.is_some()),
-        ("--mode", mode.is_some()),
-        ("--fill", fill.is_some()),
-        ("--include-surface", include_surface),
-        ("--interior-color", interior_color.is_some()),
-        ("--keep-transparent", keep_transparent),
-        ("--filter", filter.is_some()),
-        ("--confine", confine),
-        ("--color", args.color.is_some()),
-        ("--memory", args.memory.is_some()),
-    ];
-    match of_meshes.into_iter().find(|&(_, is_given)| is_given) {
-        Some((option, _)) => bail!("is no mesh, so {option} has no effect: leave it out"),
-        None => Ok(()),
-    }
-}
-
-/// The grid or the voxels of the mesh, with warnings, and the sidecar files of the mesh.
-type Loaded = (VoxelGrid, Vec<String>, Inputs);
-
-fn load(args: &RenderArgs, replaced: &[&Path], progress: &Arc<TerminalProgress>) -> Result<Loaded> {
-    if is_mesh(&args.file) {
-        let memory = Memory::new(args.memory);
-        let loaded = voxels_of(args, replaced, memory, progress);
-        let loaded = loaded.map_err(|error| memory.explain(error, 0));
-        return loaded.with_context(|| shown(&args.file));
-    }
-    fs::metadata(&args.file).with_context(|| shown(&args.file))?;
-    check_known_extension(&args.file).with_context(|| shown(&args.file))?;
-    let LoadedGrid { grid, mut warnings, .. } = progress.load(&args.file, args.memory)?;
-    if grid.brick_count() == 0 {
-        warnings.push("no voxel is occupied: the picture is empty".to_owned());
-    }
-    Ok((grid, warnings, Inputs::default()))
-}
-
-/// Voxelizes the mesh as the main command does.
-fn voxels_of(
-    args: &RenderArgs,
-    replaced: &[&Path],
-    memory: Memory,
-    progress: &Arc<TerminalProgress>,
-) -> Result<Loaded> {
-    let color = args.color.unwrap_or_default();
-    let voxelizer = memory
-        .of(Voxelizer::new())
-        .backend(BackendChoice::Cpu)
-        .progress(progress.clone())
-        .place_options(PlaceOptions::new(sizing(args.res, args.voxel_size)));
-    let voxelizer = args.voxels.of(voxelizer).color(color);
-    let placed = voxelizer.place(&args.file)?;
-    let sidecars = Inputs::of_mesh(&args.file, &voxelizer, &placed, replaced.iter().copied())?;
-    let voxelized = voxelizer.voxelize(&placed.mesh)?;
-    let voxelized = voxelizer.paint(&placed.mesh, voxelized)?.after(&placed);
-    let warnings = sentences(&voxelized.warnings).collect();
-    Ok((voxelized.grid, warnings, sidecars))
 }
 
 fn options(args: &RenderArgs) -> RenderOptions {

@@ -1,12 +1,13 @@
-//! `voxelize slice`: prints or draws one layer of a grid.
+//! `voxelize slice`: prints or draws one layer of a grid, or of the voxels of a mesh.
 
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use serde::Serialize;
 use terminal_size::{Width, terminal_size_of};
-use trivox::formats::LoadedGrid;
 use trivox::grid::{DEFAULT_COLOR, Section};
 
 use crate::ExitStatus;
@@ -17,25 +18,31 @@ use crate::console::{print_error, print_json, print_warnings, stdout_error};
 use crate::grids::GridSummary;
 use crate::progress::TerminalProgress;
 use crate::text::{AXES, counted, shown};
+use crate::voxels::Voxels;
 use crate::write::pictures::check_extension;
 use crate::write::sink::{Inputs, Sink, refuse_shared_stdout};
 
 mod picture;
 mod text;
 
-/// Reads the grid, and prints or draws the slice.
+/// Reads or makes the voxels, and prints or draws the slice.
 pub fn run(args: &SliceArgs) -> Result<ExitStatus> {
     let sink = args.output.as_ref().map(|output| {
         refuse_shared_stdout(args.json, output)?;
         if output.as_os_str() != "-" {
             check_extension(output).with_context(|| shown(output))?;
         }
-        Sink::new(output, &Inputs::new([&*args.grid]))
+        Sink::new(output, &Inputs::new([&*args.file]))
     });
     let sink = sink.transpose()?;
-    let named = || shown(&args.grid);
-    let loaded = TerminalProgress::new(args.quiet).load(&args.grid, args.read.memory)?;
-    let LoadedGrid { grid, mut warnings, .. } = loaded;
+    let named = || shown(&args.file);
+    args.mesh.refuse_contradictions(&args.file, &[])?;
+    let progress = Arc::new(TerminalProgress::new(args.quiet));
+    let replaced: Vec<&Path> = sink.iter().filter_map(Sink::file).collect();
+    let voxels = Voxels::load(&args.file, &args.mesh, args.memory, &replaced, &progress)?;
+    progress.finish();
+    let Voxels { grid, mut warnings, sidecars } = voxels;
+    sink.iter().try_for_each(|sink| sink.refuse(&sidecars))?;
     let (axis, index) = place(args, grid.dims());
     let section = grid.section(axis, index).with_context(|| {
         let last = grid.dims()[axis] - 1;
@@ -50,7 +57,7 @@ pub fn run(args: &SliceArgs) -> Result<ExitStatus> {
     };
     warnings.extend(cropped(&section, &shown));
     let report = Report {
-        input: GridSummary::new(&args.grid, &grid),
+        input: GridSummary::new(&args.file, &grid),
         axis: AXES[axis],
         index,
         plane: section.plane().map(|axis| AXES[axis]),

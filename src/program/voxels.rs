@@ -1,0 +1,101 @@
+//! The voxels that `render` and `slice` show: those of a grid's file, or of a mesh.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Context, Result, anyhow};
+use bytesize::ByteSize;
+use trivox::backend::BackendChoice;
+use trivox::formats::{LoadedGrid, check_known_extension, is_mesh};
+use trivox::{PlaceOptions, VoxelGrid, Voxelizer};
+
+use crate::cli::{MeshArgs, VoxelArgs};
+use crate::memory::Memory;
+use crate::options::sizing;
+use crate::progress::TerminalProgress;
+use crate::text::{sentences, shown};
+use crate::write::sink::Inputs;
+
+/// The voxels of a file.
+pub struct Voxels {
+    pub grid: VoxelGrid,
+    pub warnings: Vec<String>,
+    /// The sidecar files of the mesh.
+    pub sidecars: Inputs,
+}
+
+impl Voxels {
+    /// Those of the grid or the mesh in `file`; the files `replaced` may be written afterwards.
+    pub fn load(
+        file: &Path,
+        args: &MeshArgs,
+        memory: Option<ByteSize>,
+        replaced: &[&Path],
+        progress: &Arc<TerminalProgress>,
+    ) -> Result<Self> {
+        if is_mesh(file) {
+            let memory = Memory::new(memory);
+            let voxels = Self::of_mesh(file, args, replaced, memory, progress);
+            return voxels.map_err(|error| memory.explain(error, 0)).with_context(|| shown(file));
+        }
+        fs::metadata(file).with_context(|| shown(file))?;
+        check_known_extension(file).with_context(|| shown(file))?;
+        let LoadedGrid { grid, warnings, .. } = progress.load(file, memory)?;
+        Ok(Self { grid, warnings, sidecars: Inputs::default() })
+    }
+
+    /// Voxelizes the mesh as the main command does.
+    fn of_mesh(
+        file: &Path,
+        args: &MeshArgs,
+        replaced: &[&Path],
+        memory: Memory,
+        progress: &Arc<TerminalProgress>,
+    ) -> Result<Self> {
+        let voxelizer = memory
+            .of(Voxelizer::new())
+            .backend(BackendChoice::Cpu)
+            .progress(progress.clone())
+            .place_options(PlaceOptions::new(sizing(args.res, args.voxel_size)));
+        let voxelizer = args.voxels.of(voxelizer).color(args.color.unwrap_or_default());
+        let placed = voxelizer.place(file)?;
+        let sidecars = Inputs::of_mesh(file, &voxelizer, &placed, replaced.iter().copied())?;
+        let voxelized = voxelizer.voxelize(&placed.mesh)?;
+        let voxelized = voxelizer.paint(&placed.mesh, voxelized)?.after(&placed);
+        let warnings = sentences(&voxelized.warnings).collect();
+        Ok(Self { grid: voxelized.grid, warnings, sidecars })
+    }
+}
+
+impl MeshArgs {
+    /// Refuses options that contradict each other or, with the options `others`, have no effect on
+    /// `file`.
+    pub fn refuse_contradictions(&self, file: &Path, others: &[(&str, bool)]) -> Result<()> {
+        let Self { res, voxel_size, voxels, color } = self;
+        if is_mesh(file) {
+            return voxels.refuse_contradictions().with_context(|| shown(file));
+        }
+        let &VoxelArgs { mode, fill, include_surface, interior_color, .. } = voxels;
+        let &VoxelArgs { keep_transparent, filter, confine, .. } = voxels;
+        let of_meshes = [
+            ("--res", res.is_some()),
+            ("--voxel-size", voxel_size.is_some()),
+            ("--mode", mode.is_some()),
+            ("--fill", fill.is_some()),
+            ("--include-surface", include_surface),
+            ("--interior-color", interior_color.is_some()),
+            ("--keep-transparent", keep_transparent),
+            ("--filter", filter.is_some()),
+            ("--confine", confine),
+            ("--color", color.is_some()),
+        ];
+        match of_meshes.iter().chain(others).find(|(_, is_given)| *is_given) {
+            Some((option, _)) => {
+                let why = anyhow!("is no mesh, so {option} has no effect: leave it out");
+                Err(why.context(shown(file)))
+            }
+            None => Ok(()),
+        }
+    }
+}

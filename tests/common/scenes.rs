@@ -339,12 +339,12 @@ fn to_own(turn: &[Point; 3], p: Point) -> Point {
 }
 
 /// Checks the scenes of `seeds`, and returns how many are doubtful.
-pub fn check(seeds: std::ops::Range<u64>) -> usize {
+pub fn check(seeds: std::ops::Range<u64>) -> u64 {
     let checked = seeds.map(|seed| Scene::random(seed).check(seed));
     let (mut doubtful, mut errors) = (0, Vec::new());
     for scene in checked {
         match scene {
-            Ok(is_doubtful) => doubtful += usize::from(is_doubtful),
+            Ok(is_doubtful) => doubtful += u64::from(is_doubtful),
             Err(error) => errors.push(error),
         }
     }

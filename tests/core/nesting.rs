@@ -5,9 +5,11 @@ use crate::common::scenes;
 
 #[test]
 fn scenes_of_boxes_are_the_solids_that_arithmetic_says() {
+    let count = environment::number("TRIVOX_SCENES", 300);
+    let doubtful = scenes::check(0..count);
+    println!("{count} scenes, {doubtful} of them doubtful");
     // Sides that coincide are interchangeable if no vertices tell which is whose.
-    let doubtful = scenes::check(0..300);
-    assert!(doubtful <= 15, "{doubtful} doubtful scenes");
+    assert!(doubtful <= count / 20, "{doubtful} of {count} scenes are doubtful");
 }
 
 /// The voxels of size 1 of a solid.

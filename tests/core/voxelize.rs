@@ -39,8 +39,9 @@ fn random_dims(rng: &mut Rng, largest: u32) -> [u32; 3] {
 
 #[test]
 fn random_soups_match_brute_force() {
+    let count = environment::number("TRIVOX_SOUPS", 300);
     let mut occupied = 0;
-    for seed in 0..300 {
+    for seed in 0..count {
         let mut rng = Rng::with_seed(seed);
         let dims = random_dims(&mut rng, 21);
         let mesh = placed(&random_soup(&mut rng, dims), dims);
@@ -48,7 +49,8 @@ fn random_soups_match_brute_force() {
         assert_same(&grid, &oracle::voxelize(&mesh), &format!("seed {seed}"));
         occupied += grid.occupied();
     }
-    assert!(occupied > 10_000, "{occupied}");
+    println!("{count} meshes, {occupied} voxels");
+    assert!(occupied > 33 * count, "{occupied}");
 }
 
 #[test]

@@ -8,6 +8,5 @@ mod common;
 mod fuzz;
 mod gpu_scale;
 mod meshes;
-mod nesting;
 mod renderers;
 mod soak;

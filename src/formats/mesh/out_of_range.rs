@@ -24,7 +24,7 @@ pub(crate) fn clamped_colors(count: u64, [one, more]: [&str; 2]) -> Option<Strin
     counted_warning(count, names.each_ref().map(|name| &name[..]), what)
 }
 
-/// A warning about `count` triangles that are not finite.
+/// A warning about `count` triangles whose texture coordinates are not finite.
 pub(crate) fn unplaced(count: u64) -> Option<String> {
     let what = "texture coordinates that are not finite: shown in a plain colour";
     counted_warning(count, ["triangle has", "triangles have"], what)

@@ -20,9 +20,9 @@
 //! tracing. [`compare`](fn@compare) compares two grids; [`engine::verify`] checks a grid from any
 //! program against its mesh.
 //!
-//! Default features: `cli` (the program `voxelize`), `gpu` (wgpu), `images` (textures, pictures and
-//! animations), `memory` (how much memory the process may take) and `palette` (palettes, `.vox`,
-//! `.schem` and `.litematic`). The library needs none of them.
+//! Default features: `cli` (the program `voxelize`), `gltf-compression` (Draco and meshopt), `gpu`
+//! (wgpu), `images` (textures, pictures and animations), `memory` (how much memory the process may
+//! take) and `palette` (palettes, `.vox`, `.schem` and `.litematic`). The library needs none of them.
 //!
 //! ```
 //! use trivox::{Mesh, Voxelizer};

@@ -2,6 +2,7 @@
 #![allow(dead_code, unreachable_pub, reason = "each test program uses a part of it")]
 
 pub mod columns;
+pub mod compression;
 pub mod distances;
 pub mod environment;
 pub mod files;

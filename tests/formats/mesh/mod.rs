@@ -4,6 +4,7 @@
 //! The tests with trimesh need `TRIVOX_PYTHON` to name a Python that has it.
 
 mod gltf;
+mod gltf_compression;
 mod obj;
 mod obj_materials;
 mod obj_oracle;
@@ -13,6 +14,7 @@ mod stl;
 mod threemf;
 mod trimesh;
 
+use crate::common::compression;
 use crate::common::files::{grey_png, package_3mf, png_of as png};
 use crate::common::prelude::*;
 use png::BitDepth;
@@ -66,6 +68,8 @@ fn seeds() -> Vec<(&'static str, Reader, Vec<u8>)> {
         ("coloured STL", stl, stl::colored()),
         ("coloured text PLY", ply, ply::COLORED.into()),
         ("GLB with a texture", gltf, gltf::painted_binary()),
+        ("GLB with Draco", gltf, compression::draco_glb()),
+        ("GLB with meshopt", gltf, compression::meshopt_glb()),
     ]
 }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::cell::Cell;
 
 use crate::base::srgb::Linear;
-use crate::formats::mesh::gltf::json::{Accessor, Document, Sparse};
+use crate::formats::mesh::gltf::json::{Accessor, Document, Sparse, View};
 use crate::formats::mesh::out_of_range::is_unit;
 
 /// The arrays of a file. Errors name the accessor.
@@ -261,16 +261,7 @@ impl<'a> Arrays<'a> {
         count: usize,
         [size, stride]: [usize; 2],
     ) -> Result<&[u8], String> {
-        let missing = || format!("is in the buffer view {view}, which does not exist");
-        let description = self.document.buffer_views.get(view).ok_or_else(missing)?;
-        let buffer = self.buffers.get(description.buffer).ok_or_else(|| {
-            format!("is in the buffer {}, which does not exist", description.buffer)
-        })?;
-        let end = description.byte_offset.checked_add(description.byte_length);
-        let bytes =
-            end.and_then(|end| buffer.get(description.byte_offset..end)).ok_or_else(|| {
-                format!("is in the buffer view {view}, which reaches past the end of its buffer")
-            })?;
+        let bytes = view_bytes(&self.document.buffer_views, &self.buffers, view)?;
         if stride < size {
             return Err(format!("has elements of {size} bytes at a stride of {stride}"));
         }
@@ -282,6 +273,22 @@ impl<'a> Arrays<'a> {
         let end = len.and_then(|len| offset.checked_add(len)).ok_or_else(long)?;
         bytes.get(offset..end).ok_or_else(long)
     }
+}
+
+/// The bytes of a view.
+pub(super) fn view_bytes<'b>(
+    views: &[View],
+    buffers: &'b [Cow<[u8]>],
+    view: usize,
+) -> Result<&'b [u8], String> {
+    let missing = || format!("is in the buffer view {view}, which does not exist");
+    let &View { buffer, byte_offset, byte_length, .. } = views.get(view).ok_or_else(missing)?;
+    let missing = || format!("is in the buffer {buffer}, which does not exist");
+    let buffer = buffers.get(buffer).ok_or_else(missing)?;
+    let end = byte_offset.checked_add(byte_length);
+    end.and_then(|end| buffer.get(byte_offset..end)).ok_or_else(|| {
+        format!("is in the buffer view {view}, which reaches past the end of its buffer")
+    })
 }
 
 fn check_shape(accessor: &Accessor, shape: &str) -> Result<(), String> {

@@ -109,7 +109,10 @@ pub(super) fn sources<'a>(
     let mut finder = Finder::new(sidecars);
     let mut source = |(index, buffer): (usize, &'a Buffer)| {
         let Some(uri) = buffer.uri.as_deref() else {
-            let inside = binary.filter(|_| index == 0);
+            let inside = match buffer.is_left_out() {
+                true => Some(&[][..]),
+                false => binary.filter(|_| index == 0),
+            };
             let what = "has no data: decompress the file, or write it again with another tool";
             return inside.map(Source::Inside).ok_or_else(|| what.to_owned());
         };
@@ -172,7 +175,7 @@ pub(super) fn load<'a>(
 ) -> Result<Vec<Cow<'a, [u8]>>, ReadError> {
     let load = |(index, (buffer, source)): (usize, (&Buffer, Result<Source<'a>, String>))| {
         let long_enough = source.and_then(Source::fetch).and_then(|bytes| {
-            match bytes.len() < buffer.byte_length {
+            match bytes.len() < buffer.byte_length && !buffer.is_left_out() {
                 true => {
                     let (has, needed) = (bytes.len(), buffer.byte_length);
                     Err(format!("has {has} bytes where the document says {needed}: it is cut off"))

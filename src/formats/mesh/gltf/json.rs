@@ -5,10 +5,16 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
+#[cfg(not(feature = "gltf-compression"))]
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
+#[cfg(feature = "gltf-compression")]
+use crate::formats::mesh::gltf::compression::{Draco, Meshopt};
 use crate::formats::{ReadError, content, excerpt, shortened};
+
+#[cfg(not(feature = "gltf-compression"))]
+type Draco = IgnoredAny;
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -126,7 +132,7 @@ pub(super) struct Primitive {
 #[serde(default)]
 pub(super) struct PrimitiveExtensions {
     #[serde(rename = "KHR_draco_mesh_compression")]
-    pub(super) draco: Option<IgnoredAny>,
+    pub(super) draco: Option<Draco>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -176,6 +182,23 @@ pub(super) struct View {
     pub(super) byte_offset: usize,
     pub(super) byte_length: usize,
     pub(super) byte_stride: Option<usize>,
+    #[cfg(feature = "gltf-compression")]
+    pub(super) extensions: Option<MeshoptExtension<Meshopt>>,
+}
+
+/// `KHR_meshopt_compression`, or `EXT_meshopt_compression`, which is a part of it.
+#[derive(Debug, Deserialize)]
+pub(super) struct MeshoptExtension<T> {
+    #[serde(rename = "KHR_meshopt_compression")]
+    khr: Option<T>,
+    #[serde(rename = "EXT_meshopt_compression")]
+    ext: Option<T>,
+}
+
+impl<T> MeshoptExtension<T> {
+    pub(super) fn content(&self) -> Option<&T> {
+        self.khr.as_ref().or(self.ext.as_ref())
+    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -184,6 +207,23 @@ pub(super) struct Buffer<'a> {
     #[serde(borrow)]
     pub(super) uri: Option<Cow<'a, str>>,
     pub(super) byte_length: usize,
+    extensions: Option<MeshoptExtension<Fallback>>,
+}
+
+/// Of a buffer for readers without the extension; it may have no data.
+#[derive(Debug, Deserialize)]
+struct Fallback {
+    #[serde(default)]
+    fallback: bool,
+}
+
+impl Buffer<'_> {
+    /// Whether the buffer has no data because its views are compressed in another one.
+    pub(super) fn is_left_out(&self) -> bool {
+        let extension = self.extensions.as_ref().and_then(MeshoptExtension::content);
+        let is_fallback = extension.is_some_and(|extension| extension.fallback);
+        cfg!(feature = "gltf-compression") && is_fallback && self.uri.is_none()
+    }
 }
 
 /// An upper bound of bytes of memory of the document in `json`: a pair of braces is at most one of

@@ -10,6 +10,8 @@ mod accessors;
 mod attributes;
 mod buffers;
 mod build;
+#[cfg(feature = "gltf-compression")]
+mod compression;
 mod images;
 mod json;
 mod materials;
@@ -63,11 +65,21 @@ fn read(bytes: &[u8], sidecars: &Sidecars, options: &ReadOptions) -> Result<Load
     check_memory(for_document, limit)?;
     let document = json::parse(json)?;
     refuse_extensions(&document)?;
+    #[cfg(feature = "gltf-compression")]
+    let mut document = document;
 
     let sources = buffers::sources(&document.buffers, binary, sidecars);
     let for_buffers = for_document.saturating_add(buffers::most_memory(&sources));
     check_memory(for_buffers, limit)?;
     let buffers = buffers::load(&document.buffers, sources)?;
+    #[cfg(feature = "gltf-compression")]
+    let (buffers, for_buffers) = compression::decompress(
+        &document.meshes,
+        &mut document.accessors,
+        &mut document.buffer_views,
+        buffers,
+        [for_buffers, limit],
+    )?;
     let arrays = Arrays::new(&document, buffers);
     let scene = scene(&document).map_err(content)?;
     let instance_count = instance_count(&scene.instances, &arrays).map_err(content)?;
@@ -161,7 +173,7 @@ const LOOKS_ONLY: [&str; 8] = [
     "MPEG_texture_video",
 ];
 
-/// Extensions with a fallback that is read unless they are required.
+/// Extensions with a fallback, which is read unless they are required and not supported.
 const COMPRESSIONS: [&str; 3] = [DRACO, "EXT_meshopt_compression", "KHR_meshopt_compression"];
 
 fn is_one_of(extension: &str, beginnings: &[&str]) -> bool {
@@ -169,7 +181,10 @@ fn is_one_of(extension: &str, beginnings: &[&str]) -> bool {
 }
 
 fn refuse_extensions(document: &Document) -> Result<(), ReadError> {
-    let is_read = |name: &str| is_one_of(name, &HARMLESS) || is_one_of(name, &LOOKS_ONLY);
+    let is_read = |name: &str| {
+        let is_decompressed = cfg!(feature = "gltf-compression") && COMPRESSIONS.contains(&name);
+        is_decompressed || is_one_of(name, &HARMLESS) || is_one_of(name, &LOOKS_ONLY)
+    };
     let Some(extension) = document.extensions_required.iter().find(|name| !is_read(name)) else {
         return Ok(());
     };

@@ -7,6 +7,7 @@
 #[path = "../../fuzz/src/targets.rs"]
 mod targets;
 
+use crate::common::compression;
 use crate::common::files::package_3mf;
 use crate::common::prelude::*;
 use std::panic::catch_unwind;
@@ -226,6 +227,8 @@ fn mesh_files() -> Vec<(&'static str, Vec<u8>)> {
         ("voxels.obj", written(GridFormat::Obj)),
         ("voxels.ply", written(GridFormat::Ply)),
         ("voxels.glb", written(GridFormat::Glb)),
+        ("draco.glb", compression::draco_glb()),
+        ("meshopt.glb", compression::meshopt_glb()),
         ("binary.stl", stl),
         (
             "materials.obj",

@@ -44,6 +44,9 @@ fn draco_streams_are_read_as_what_was_compressed() {
     for (name, stream) in DRACO {
         let stream = decode(stream);
         assert_eq!(triangles(&draco(stream.len()), &stream), uncompressed(), "{name}");
+        // An encoder may have dropped a degenerate triangle.
+        let more = draco(stream.len()).replace(r#""count": 12"#, r#""count": 15"#);
+        assert_eq!(triangles(&more, &stream), uncompressed(), "{name}");
     }
 }
 
@@ -113,15 +116,12 @@ fn primitives_share_a_draco_stream() {
 
 /// Changes of a file with Draco, and how the refusals begin.
 const BAD_DRACO: &str = r#"
-"count": 12, "type": "SCALAR" => "count": 15, "type": "SCALAR"
-    its accessors have 15 indices and 12 vertices, but its Draco stream has 4 triangles and at least
+"count": 12, "type": "SCALAR" => "count": 9, "type": "SCALAR"
+    its accessors have 9 indices and 12 vertices, but its Draco stream has 4 triangles and at least
     12 vertices: export it again
 "count": 12, "type": "VEC3" => "count": 11, "type": "VEC3"
     its accessors have 12 indices and 11 vertices, but its Draco stream has 4 triangles and at least
     12 vertices: export it again
-"count": 12, "type": "VEC3" => "count": 13, "type": "VEC3"
-    its accessors have 12 indices and 13 vertices, but its Draco stream has 4 triangles and 12
-    vertices: export it again
 "POSITION": 0, "TEXCOORD_0": 1, "COLOR_0": 2 => "POSITION": 0
     its Draco stream is malformed: it has more attributes than the file says; export it again
 "POSITION": 0 => "POSITION": 7

@@ -41,6 +41,8 @@ pub(super) struct Meshopt {
     filter: Option<String>,
 }
 
+type Buffers<'b> = Vec<Cow<'b, [u8]>>;
+
 /// Decompresses all of which the file has no uncompressed data. Returns the buffers, with those of
 /// what was decompressed, and the bytes of memory in use, of which `limit` may be, and `used` are
 /// before.
@@ -51,9 +53,9 @@ pub(super) fn decompress<'b>(
     meshes: &[Mesh],
     accessors: &mut [Accessor],
     views: &mut Vec<View>,
-    buffers: Vec<Cow<'b, [u8]>>,
+    buffers: Buffers<'b>,
     [used, limit]: [u64; 2],
-) -> Result<(Vec<Cow<'b, [u8]>>, u64), ReadError> {
+) -> Result<(Buffers<'b>, u64), ReadError> {
     let bytes = buffers.iter().map(|buffer| buffer.len() as u64).sum();
     let mut room = Room { used, limit, left: proportionate(bytes) };
     let mut arrays = Compressed { accessors, views, buffers, sources: BTreeMap::new() };
@@ -117,7 +119,7 @@ const DIRECTIONS: [&str; 2] = ["NORMAL", "TANGENT"];
 struct Compressed<'d, 'b> {
     accessors: &'d mut [Accessor],
     views: &'d mut Vec<View>,
-    buffers: Vec<Cow<'b, [u8]>>,
+    buffers: Buffers<'b>,
     /// By accessor, the buffer view with the Draco stream that it was decompressed from, and the id.
     sources: BTreeMap<usize, (usize, Option<u32>)>,
 }
@@ -160,11 +162,12 @@ impl Compressed<'_, '_> {
     }
 
     fn stream(&self, draco: &Draco) -> Result<&[u8], String> {
-        let bytes = view_bytes(&self.views, &self.buffers, draco.buffer_view);
+        let bytes = view_bytes(self.views, &self.buffers, draco.buffer_view);
         bytes.map_err(|what| format!("its Draco stream {what}"))
     }
 
-    /// The counts of a primitive, which its stream has too.
+    /// The counts of a primitive. Its stream may have less: Draco drops degenerate triangles, which
+    /// not every exporter notes.
     fn counts(&self, primitive: &Primitive, draco: &Draco) -> Result<Counts, String> {
         let count = |index: Option<usize>| self.accessors.get(index?).map(|of| of.count as u64);
         let position = primitive.attributes.get("POSITION").copied();
@@ -176,9 +179,9 @@ impl Compressed<'_, '_> {
         let attributes = draco.attributes.len() as u64;
         let counts = Counts { corners, vertices, attributes, seams };
         // Seams may divide vertices.
-        match triangles.checked_mul(3) == Some(corners) && least <= vertices {
+        match triangles.saturating_mul(3) <= corners && least <= vertices {
             true => Ok(counts),
-            false => Err(counts.differ_from(triangles, &format!("at least {least}"))),
+            false => Err(counts.are_exceeded_by(triangles, &format!("at least {least}"))),
         }
     }
 
@@ -195,8 +198,8 @@ impl Compressed<'_, '_> {
         let mut mesh = draco_core::Mesh::new();
         MeshDecoder::new().decode(&mut stream, &mut mesh).map_err(|e| malformed(&e))?;
         let (triangles, points) = (mesh.num_faces() as u64, mesh.num_points());
-        if 3 * triangles != counts.corners || points as u64 != counts.vertices {
-            return Err(counts.differ_from(triangles, &points.to_string()));
+        if points as u64 > counts.vertices {
+            return Err(counts.are_exceeded_by(triangles, &points.to_string()));
         }
         for &(accessor, id) in parts {
             let bytes = match id {
@@ -208,7 +211,7 @@ impl Compressed<'_, '_> {
                 format!("its Draco stream has no numbers with the id {id}: export it again")
             })?;
             let Some(described) = self.accessors.get_mut(accessor) else { continue };
-            described.component_type = component_type;
+            (described.component_type, described.count) = (component_type, bytes.len() / stride);
             (described.buffer_view, described.byte_offset) = (Some(self.views.len()), 0);
             self.sources.insert(accessor, (draco.buffer_view, id));
             self.views.push(View {
@@ -249,7 +252,7 @@ impl Counts {
         [kept, for_triangles.saturating_add(for_attributes).saturating_add(8 << 20)]
     }
 
-    fn differ_from(&self, triangles: u64, vertices: &str) -> String {
+    fn are_exceeded_by(&self, triangles: u64, vertices: &str) -> String {
         format!(
             "its accessors have {} indices and {} vertices, but its Draco stream has {triangles} \
              triangles and {vertices} vertices: export it again",

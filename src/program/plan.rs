@@ -4,13 +4,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
-use clap::CommandFactory;
 use trivox::formats::{GridFormat, is_mesh};
+use trivox::grid::Attribute;
 
-use crate::cli::{Cli, Job};
+use crate::cli::Job;
 use crate::inputs::{self, is_read_grid};
 use crate::options::DEFAULT_RES;
 use crate::text::shown;
+use crate::tips::nearest_command;
 use crate::write::destination::{self, Outputs};
 
 /// One mesh to voxelize.
@@ -75,28 +76,23 @@ fn work(mesh: &Path, job: &Job) -> u64 {
     bytes + (128 << 10) + 14 * res * res
 }
 
-/// Other words for commands.
-const SYNONYMS: [(&str, &str); 5] = [
-    ("compare", "diff"),
-    ("draw", "render"),
-    ("help", "help"),
-    ("stats", "info"),
-    ("version", "--version"),
-];
-
-/// Refuses a mistyped command, a grid in place of a mesh, and an output or a resolution without its
-/// option.
+/// Refuses a mistyped command, a grid in place of a mesh, and an attribute, an output or a resolution
+/// without its option.
 fn refuse_likely_mistakes(job: &Job) -> Result<()> {
     let [first, others @ ..] = &job.meshes[..] else { return Ok(()) };
+    let is_attribute = |path: &&PathBuf| {
+        path.to_str().is_some_and(|word| word.parse::<Attribute>().is_ok()) && !path.exists()
+    };
+    if let Some(name) = job.meshes.iter().find(is_attribute).map(shown) {
+        bail!(
+            "{name}: there is no such mesh: attributes are joined by commas, such as \
+             --attributes normal,{name}"
+        );
+    }
     let word = first.to_str().filter(|word| !word.contains(['.', '/', '\\', '@', '*']));
     if let Some(word) = word.filter(|_| !first.exists()) {
-        let cli = Cli::command();
-        let commands =
-            cli.get_subcommands().map(|command| (command.get_name(), command.get_name()));
-        let alike = |(name, _): &(&str, &str)| strsim::damerau_levenshtein(name, word);
-        let nearest = commands.chain(SYNONYMS).min_by_key(alike).filter(|one| alike(one) <= 2);
-        let hint = match nearest {
-            Some((_, typed)) => format!("did you mean `voxelize {typed}`?"),
+        let hint = match nearest_command(word) {
+            Some(typed) => format!("did you mean `voxelize {typed}`?"),
             None => "see `voxelize --help`".to_owned(),
         };
         bail!("{word}: is neither a command nor a file: {hint}");

@@ -14,7 +14,9 @@ use trivox::grid::ContentHash;
 use crate::check::Check;
 use crate::console::ErrorReport;
 use crate::grids::{Contents, block_lines, fill_lines};
-use crate::text::{counted, duration, escaped, grouped, path_text, short, significant, sized};
+use crate::text::{
+    counted, duration, escaped, grouped, path_text, rounded, short, significant, sized,
+};
 use crate::write::sink::Names;
 
 /// The result of a mesh. In JSON it has the fields of its variant.
@@ -138,8 +140,8 @@ impl MeshSummary {
         let triangles = counted(*triangles as u64, "triangle");
         line("mesh", format!("{}, {triangles}{degenerate}", escaped(&self.mesh)));
         let [x, y, z] = dims.map(|voxels| significant(f64::from(voxels) * voxel_size));
-        let corner = origin.map(significant).join(", ");
-        line("size", format!("{x} x {y} x {z} mesh units, from ({corner})"));
+        let corner = origin.map(rounded).join(", ");
+        line("box", format!("{x} x {y} x {z} mesh units, from ({corner})"));
         line("grid", format!("{} of {}", sized(*dims), significant(*voxel_size)));
         if verbose {
             line("origin", origin.map(|c| short(&c)).join(", "));

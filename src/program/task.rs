@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 use trivox::engine::{BandSummary, Measured, Placed};
-use trivox::formats::{GridFormat, WriteOptions};
+use trivox::formats::{BlockList, Blocks, GridFormat, WriteOptions};
 use trivox::solid::FillReport;
 use trivox::surface::palette::count_colors;
 use trivox::{
@@ -24,7 +24,8 @@ use crate::plan::{Plan, Task};
 use crate::progress::Deadline;
 use crate::resume::{self, Origin};
 use crate::summary::{MeshSummary, Outcome, Timings, milliseconds, timed};
-use crate::text::{path_text, sentences, shown};
+use crate::text::{grouped, path_text, sentences, shown};
+use crate::tips::nearest;
 use crate::write::destination::same_file;
 use crate::write::output::Output;
 use crate::write::pictures::{draw, preview};
@@ -257,11 +258,14 @@ impl Run<'_> {
         summary.warnings.extend(blocks.and_then(too_high));
         let list = format.and_then(|format| format.block_list(grid, &self.write_options));
         if let Some((size, list)) = blocks.zip(list) {
-            summary.notes.push(size_of_schematic(size, list.game_version, self.job.up));
+            summary.notes.push(size_of_schematic(size, &list, self.job.up));
+            summary.notes.extend(unknown_blocks(&list.unknown));
+            summary.notes.extend(self.plain_blocks(&list).filter(|_| grid.colors.is_none()));
             summary.blocks = list.counts;
         }
         summary.notes.extend(self.notes(placed, format));
-        summary.notes.extend(format.map(|format| format.lost(grid)).unwrap_or_default());
+        let lost = format.map(|format| format.lost_with(grid, &self.write_options));
+        summary.notes.extend(lost.unwrap_or_default());
         summary
     }
 
@@ -280,6 +284,13 @@ impl Run<'_> {
         let is_unwritten = format.is_none() && self.job.preview.is_none() && !self.job.check;
         let unwritten = is_unwritten.then(|| "no file is written: name one with -o".to_owned());
         resolution.into_iter().chain(lost).chain(unwritten).collect()
+    }
+
+    /// A note on the block of voxels without colours, unless that is asked for.
+    fn plain_blocks(&self, list: &BlockList) -> Option<String> {
+        let (name, _) = list.counts.first().filter(|_| self.job.color != ColorSource::None)?;
+        let name = name.trim_start_matches("minecraft:");
+        Some(format!("the mesh has no colours: all blocks are {name} (--color, --blocks)"))
     }
 
     /// The name of the output, if neither it nor a picture holds colours.
@@ -339,16 +350,41 @@ const WORLD_HEIGHT: u32 = 384;
 /// A warning if a schematic is higher than Minecraft's world.
 fn too_high([_, height, _]: [u32; 3]) -> Option<String> {
     (height > WORLD_HEIGHT).then(|| {
+        let height = grouped(height.into());
         format!("the schematic is {height} blocks high, but Minecraft's world has {WORLD_HEIGHT}")
     })
 }
 
-fn size_of_schematic([width, height, length]: [u32; 3], game: &str, up: Up) -> String {
+fn size_of_schematic(size: [u32; 3], list: &BlockList, up: Up) -> String {
     let up = if up == Up::Y { ", with y up: use --up z if the mesh has z up" } else { "" };
-    format!(
-        "the schematic is {width} blocks wide, {height} high and {length} long, for Minecraft \
-         {game} or later{up}"
-    )
+    let game = match list.unknown.is_empty() {
+        true => format!(", for Minecraft {} or later", list.game_version),
+        false => String::new(),
+    };
+    let [width, height, length] = size.map(|blocks| grouped(blocks.into()));
+    format!("the schematic is {width} blocks wide, {height} high and {length} long{game}{up}")
+}
+
+/// A note on blocks of which it is not known whether the game has them.
+fn unknown_blocks(names: &[String]) -> Option<String> {
+    /// The most that are named.
+    const MOST: usize = 8;
+    let mut named: Vec<String> = names.iter().take(MOST).map(|name| like_known(name)).collect();
+    match names.len().saturating_sub(MOST) {
+        0 => {}
+        more => named.push(format!("{} more", grouped(more as u64))),
+    }
+    let which = "which version of Minecraft has these blocks is not known";
+    (!named.is_empty()).then(|| format!("{which}: {}", named.join(", ")))
+}
+
+/// The name of a block, and the known one that it may be a mistyping of.
+fn like_known(name: &str) -> String {
+    let plain = name.trim_start_matches("minecraft:");
+    match nearest(plain, Blocks::known()) {
+        Some(known) => format!("'{plain}' (similar: '{known}')"),
+        None => format!("'{plain}'"),
+    }
 }
 
 #[cfg(test)]

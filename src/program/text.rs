@@ -56,7 +56,13 @@ pub fn duration(milliseconds: f64) -> String {
 
 /// The dimensions of a grid.
 pub fn sized([x, y, z]: [u32; 3]) -> String {
+    let [x, y, z] = [x, y, z].map(|voxels| grouped(voxels.into()));
     format!("{x} x {y} x {z} voxels")
+}
+
+/// A coordinate with six significant digits.
+pub fn rounded(coordinate: f64) -> String {
+    numbers::rounded(coordinate, 6)
 }
 
 /// A length with six significant digits.

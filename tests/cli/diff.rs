@@ -164,7 +164,7 @@ fn unreadable_grids_exit_with_2() {
     for (args, complaint) in [
         ("diff a.npy gone.npy", "gone.npy: No such file"),
         ("diff old.npy a.npy", "old.npy: "),
-        ("diff a.npy mesh.obj", "mesh.obj: is a mesh, and not a grid of voxels: voxelize it"),
+        ("diff a.npy mesh.obj", "mesh.obj: is a mesh: voxelize it first"),
         ("diff a.npy .", ".: is a folder"),
         ("diff a.npy a.npy --preview d.jpg", "d.jpg: unknown file extension '.jpg': pictures are"),
         ("diff a.npy a.npy --preview gone/d.png", "gone/d.png: there is no folder 'gone'"),

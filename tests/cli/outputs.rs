@@ -131,7 +131,7 @@ fn a_mesh_of_voxels_is_read_as_a_mesh_and_never_replaces_what_it_was_made_of() {
         for args in ["diff mesh.npy", "convert", "verify mesh.obj"] {
             voxelize(&folder, "mesh.obj --res 8 -o mesh.npy");
             let more = if args == "convert" { " b.npy" } else { "" };
-            let complaint = format!("{file}: is a mesh, and not");
+            let complaint = format!("{file}: is a mesh: voxelize");
             refuses(&folder, &format!("{args} {file}{more}"), &complaint);
         }
         // Of the same voxels, and those that touch these.

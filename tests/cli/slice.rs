@@ -117,7 +117,7 @@ fn slices_that_cannot_be_are_refused_and_change_nothing() {
         ("a.npy -x 5 -o s.png", "a.npy: there is no slice x = 5: use x from 0 to 4"),
         ("gone.npy -z 0", "gone.npy: No such file"),
         ("old.npy -z 0", "old.npy: "),
-        ("mesh.obj -z 0", "mesh.obj: is a mesh, and not a grid of voxels: voxelize it"),
+        ("mesh.obj -z 0", "mesh.obj: is a mesh: voxelize it first"),
         ("a.npy -z 0 -o s.jpg", "s.jpg: unknown file extension '.jpg'"),
         ("a.npy -z 0 -o gone/s.png", "there is no folder 'gone'"),
         ("a.npy -z 0 -o - --json", "both write to standard output"),

@@ -120,7 +120,7 @@ pub enum Command {
     Info(InfoArgs),
     /// Write a voxel grid in another format.
     ///
-    /// Warnings say what the new format does not hold.
+    /// Notes say what the new format does not hold.
     Convert(ConvertArgs),
     /// Put the tiles of a grid together.
     ///

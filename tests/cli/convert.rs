@@ -59,16 +59,16 @@ fn what_a_format_does_not_hold_is_said() {
     succeeds(&folder, "mesh.obj --res 8 --up z -o a.vox");
     let said = |args: &str| stderr(&voxelize(&folder, args));
     let npy = said("convert a.vox b.npy");
-    assert!(npy.contains("warning: where the grid lies, its voxel size and which axis"), "{npy}");
+    assert!(npy.contains("note: where the grid lies, its voxel size and which axis"), "{npy}");
     let binvox = said("convert a.vox b.binvox");
-    let padded = "warning: the grid of 8 x 8 x 2 voxels is padded to 8 x 8 x 8";
+    let padded = "note: the grid of 8 x 8 x 2 voxels is padded to 8 x 8 x 8";
     assert!(binvox.contains(padded), "{binvox}");
-    assert!(binvox.contains("warning: that z is up is not kept"), "{binvox}");
-    assert!(!said("convert b.npy c.npz").contains("warning"));
+    assert!(binvox.contains("note: that z is up is not kept"), "{binvox}");
+    assert!(!said("convert b.npy c.npz").contains("note"));
     assert!(said("convert -q a.vox b.npy").is_empty());
     let json = json(&voxelize(&folder, "convert a.vox b.npy --json -q"));
     assert_eq!((&json["file"], &json["output"]), (&"a.vox".into(), &"b.npy".into()));
-    assert_eq!(json["warnings"].as_array().unwrap().len(), 1);
+    assert_eq!(json["notes"].as_array().unwrap().len(), 1);
     assert_eq!(json["bytes"], fs::metadata(folder.join("b.npy")).unwrap().len());
 }
 

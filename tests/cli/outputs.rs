@@ -52,7 +52,10 @@ fn impossible_outputs_are_refused_before_anything_starts() {
     for (args, complaint) in [
         ("0.obj 1.obj -o -", "standard output takes the voxels of one mesh"),
         ("0.obj 1.obj -o - --format vox", "name a folder"),
-        ("0.obj 1.obj -o old.npy", "old.npy: names a file, but several meshes need a folder"),
+        (
+            "0.obj 1.obj -o old.npy",
+            "several meshes need a folder: end it with /; for one grid of all of them",
+        ),
         ("0.obj 1.obj -o new.vox", "new.vox: names a file, but several meshes need a folder"),
         ("0.obj 1.obj -o new.voxx", "new.voxx: names a file, but several meshes need a folder"),
         ("0.obj 1.obj -o file", "file: names a file, but several meshes need a folder"),

@@ -117,6 +117,7 @@ fn options_without_effect_are_refused_or_reported() {
         ("verify mesh.obj a.npz --mode solid --interior-color red", "colours are not verified"),
         ("mesh.obj --lattice mesh.obj", "mesh.obj: is not one JSON object: name what `voxelize"),
         ("mesh.obj --lattice .", ".: is a folder: name a file in it"),
+        ("mesh.obj --lattice old.npy", "old.npy: is a grid, without the rounding of its lattice"),
     ] {
         refuses(&folder, args, complaint);
     }
@@ -225,6 +226,7 @@ fn with_json_a_failure_is_one_object_with_its_code() {
     }
     for (args, error) in [
         ("mesh.obj --solid", "unexpected argument '--solid' found; tip: use --mode solid"),
+        ("help rendr", "unrecognized subcommand 'rendr'; tip: did you mean `voxelize render`?"),
         ("render", "the following required arguments were not provided: <GRID|MESH>"),
         ("mesh.obj --backend x", "invalid value 'x' for '--backend <BACKEND>'; [possible values: "),
     ] {

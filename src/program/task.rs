@@ -24,7 +24,7 @@ use crate::plan::{Plan, Task};
 use crate::progress::Deadline;
 use crate::resume::{self, Origin};
 use crate::summary::{MeshSummary, Outcome, Timings, milliseconds, timed};
-use crate::text::{grouped, path_text, sentences, shown};
+use crate::text::{counted_as, grouped, path_text, sentences, shown};
 use crate::tips::nearest;
 use crate::write::destination::same_file;
 use crate::write::output::Output;
@@ -264,6 +264,7 @@ impl Run<'_> {
             summary.blocks = list.counts;
         }
         summary.notes.extend(self.notes(placed, format));
+        summary.notes.extend(without_attributes(grid));
         let lost = format.map(|format| format.lost_with(grid, &self.write_options));
         summary.notes.extend(lost.unwrap_or_default());
         summary
@@ -342,6 +343,14 @@ pub fn catch_panic<R>(work: impl FnOnce() -> Result<R>) -> Result<R> {
         let message = format!("{}: this is a bug in voxelize", text.unwrap_or("a panic"));
         Err(CodedError { code: "bug", message }.into())
     })
+}
+
+/// A note on voxels without attributes: those of a solid that are away from its surface.
+fn without_attributes(grid: &VoxelGrid) -> Option<String> {
+    let attributes = grid.attributes.as_ref()?;
+    let without = grid.occupied() - attributes.values().own_count();
+    let voxels = counted_as(without, "voxel inside has", "voxels inside have");
+    (without > 0).then(|| format!("{voxels} no attributes, which only voxels at the surface have"))
 }
 
 /// The height of Minecraft's world, in blocks.

@@ -189,3 +189,18 @@ fn a_picture_never_replaces_a_grid_that_is_read() {
         refuses(&folder, "diff a.npy b.npy --preview link.png", complaint);
     }
 }
+
+#[test]
+fn distances_are_not_called_equal() {
+    let folder = Folder::new();
+    folder.write("cube.obj", include_str!("../../assets/cube.obj"));
+    for (width, file) in [(2, "a.npz"), (3, "b.npz"), (2, "c.vdb")] {
+        let args = format!("cube.obj --res 8 --pad 3 --distance {width} -o {file}");
+        succeeds(&folder, &args);
+    }
+    for other in ["b.npz", "c.vdb"] {
+        let text = stdout(&succeeds(&folder, &format!("diff a.npz {other}")));
+        let verdict = "verdict   equal inside, but the distances are not compared\n";
+        assert!(text.ends_with(verdict), "{text}");
+    }
+}

@@ -260,9 +260,11 @@ impl Run<'_> {
         if let Some((size, list)) = blocks.zip(list) {
             summary.notes.push(size_of_schematic(size, &list, self.job.up));
             summary.notes.extend(unknown_blocks(&list.unknown));
-            summary.notes.extend(self.plain_blocks(&list).filter(|_| grid.colors.is_none()));
             summary.blocks = list.counts;
         }
+        let is_plain = grid.colors.is_none() && self.job.color != ColorSource::None;
+        let plain = format.filter(|_| is_plain);
+        summary.notes.extend(plain.and_then(|format| colorless_as(format, &summary.blocks)));
         summary.notes.extend(self.notes(placed, format));
         summary.notes.extend(without_attributes(grid));
         let lost = format.map(|format| format.lost_with(grid, &self.write_options));
@@ -285,13 +287,6 @@ impl Run<'_> {
         let is_unwritten = format.is_none() && self.job.preview.is_none() && !self.job.check;
         let unwritten = is_unwritten.then(|| "no file is written: name one with -o".to_owned());
         resolution.into_iter().chain(lost).chain(unwritten).collect()
-    }
-
-    /// A note on the block of voxels without colours, unless that is asked for.
-    fn plain_blocks(&self, list: &BlockList) -> Option<String> {
-        let (name, _) = list.counts.first().filter(|_| self.job.color != ColorSource::None)?;
-        let name = name.trim_start_matches("minecraft:");
-        Some(format!("the mesh has no colours: all blocks are {name} (--color, --blocks)"))
     }
 
     /// The name of the output, if neither it nor a picture holds colours.
@@ -343,6 +338,18 @@ pub fn catch_panic<R>(work: impl FnOnce() -> Result<R>) -> Result<R> {
         let message = format!("{}: this is a bug in voxelize", text.unwrap_or("a panic"));
         Err(CodedError { code: "bug", message }.into())
     })
+}
+
+/// A note on what voxels without colours are in a file of this format, of these `blocks`.
+fn colorless_as(format: GridFormat, blocks: &[(String, u64)]) -> Option<String> {
+    let what = match blocks.first() {
+        Some((name, _)) => {
+            format!("blocks are {} (--color, --blocks)", name.trim_start_matches("minecraft:"))
+        }
+        None if format.has_palette() => "voxels are light grey (--color)".to_owned(),
+        None => return None,
+    };
+    Some(format!("the mesh has no colours: all {what}"))
 }
 
 /// A note on voxels without attributes: those of a solid that are away from its surface.

@@ -187,6 +187,11 @@ fn blocks_of_no_known_version_and_of_a_mesh_without_colours_are_said() {
     let names = ["'oak_plank' (similar: 'oak_planks')", "'foo:marble'"];
     assert!(said.contains(unknown) && names.iter().all(|name| said.contains(name)), "{said}");
     assert!(!said.contains("for Minecraft"), "{said}");
+    says(
+        &folder,
+        "mesh.obj --res 9 -o a.vox",
+        "note: the mesh has no colours: all voxels are light grey",
+    );
     let said = stderr(&voxelize(&folder, "three.obj --res 9 --blocks known.txt -o a.schem"));
     assert!(said.contains("for Minecraft 1.20 or later") && !said.contains(unknown), "{said}");
     for (args, block) in [

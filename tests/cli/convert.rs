@@ -114,7 +114,7 @@ fn what_cannot_be_converted_is_refused_and_changes_nothing() {
         ("convert long.npy b.stl", "b.stl: .stl files are read, but not written: use one of .vox"),
         ("convert long.npy b.xyz", "b.xyz: unknown file extension '.xyz'"),
         ("convert a.fbx b.npy", "a.fbx: No such file"),
-        ("convert long.npy - --format vox", "2001 voxels along the x axis"),
+        ("convert long.npy - --format vox", "2,001 voxels along the x axis"),
         ("convert long.npy long.npy", "long.npy: would overwrite an input: name another file"),
         ("convert old.npy b.vox", "old.npy: "),
         ("convert long.npy .", ".: is a folder"),

@@ -29,6 +29,7 @@ use self::frame::Frame;
 use self::kinds::Kinds;
 use self::nbt::{DOUBLE, LIST, STRING, TagReader, Tags};
 use super::dense;
+use crate::base::numbers::grouped;
 use crate::formats::{
     ReadError, WriteError, WriteOptions, checked_place, content, excerpt, lost_opacity,
 };
@@ -77,8 +78,10 @@ fn check_dims(dims: [u32; 3], edge: u32) -> Result<(), WriteError> {
         return Ok(());
     }
     Err(WriteError::Unsupported(format!(
-        "a grid of {x}x{y}x{z} voxels is too large for a schematic, which has {edge} blocks an \
-         axis and {MAX_VOLUME} in all at most, empty ones too: lower the resolution"
+        "a grid of {x}x{y}x{z} voxels is too large for a schematic, which has {} blocks an axis and \
+         {} in all at most, empty ones too: lower the resolution",
+        grouped(edge.into()),
+        grouped(MAX_VOLUME)
     )))
 }
 

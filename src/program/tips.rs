@@ -93,16 +93,15 @@ pub fn with_tip(mut error: Error) -> Error {
     };
     let [argument, value] = [ContextKind::InvalidArg, ContextKind::InvalidValue].map(text);
     let option = argument.split(' ').next().unwrap_or_default();
-    let of_list = |typed: &[&str], found: &str| typed.iter().any(|typed| *typed == found);
     let tip = match error.kind() {
         ErrorKind::UnknownArgument => {
-            let known = OPTIONS.iter().find(|(typed, _)| of_list(typed, option));
+            let known = OPTIONS.iter().find(|(typed, _)| typed.contains(&option));
             known.map(|&(_, tip)| tip.to_owned())
         }
         ErrorKind::InvalidValue | ErrorKind::ValueValidation => {
             let value = value.to_lowercase();
             let is_typed =
-                |(of, typed, _): &&(&str, &[&str], _)| *of == option && of_list(typed, &value);
+                |(of, typed, _): &&(&str, &[&str], _)| *of == option && typed.contains(&&*value);
             VALUES.iter().find(is_typed).map(|&(.., tip)| tip.to_owned())
         }
         ErrorKind::TooManyValues if option == "--json" => Some(TO_STDOUT.to_owned()),

@@ -270,7 +270,7 @@ fn completions_and_the_manual_are_those_of_this_program() {
     assert!(items.count() > 150 && untold.is_empty(), "{untold:?}");
     assert!(page.contains("\\fBvoxelize\\fR [OPTIONS] <MESH>...\n"), "{page}");
     let titles: Vec<_> = lines.iter().filter(|line| line.starts_with(".TH ")).collect();
-    assert!(titles.len() == 12 && titles[7].starts_with(".TH voxelize-render 1"), "{titles:?}");
+    assert!(titles.len() == 12 && titles[8].starts_with(".TH voxelize-render 1"), "{titles:?}");
     let version = stdout(&voxelize(&folder, "--version"));
     let number = format!("voxelize {}", env!("CARGO_PKG_VERSION"));
     assert!(version.starts_with(&number) && version.contains("\nfeatures: "), "{version}");

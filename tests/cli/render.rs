@@ -185,7 +185,7 @@ fn what_cannot_be_drawn_is_refused_and_changes_nothing() {
         refuses(&folder, args, complaint);
     }
     for (args, complaint) in [
-        ("--size 0x8", "width and height of 1 to 16384 pixels"),
+        ("--size 0x8", "width and height of 1 to 16,384 pixels"),
         ("--size 20000x8", "such as 1920x1080"),
         ("--view above", "'above' for '--view"),
         ("--camera fish", "'fish' for '--camera"),

@@ -54,7 +54,7 @@ const fn at_origin(
 const fn grid_wide(title: &'static str, half: i32) -> Case {
     Case {
         title,
-        source: "trap: a triangle as wide as the grid",
+        source: "trap: as wide as the grid",
         triangle: GRID_WIDE,
         center: [14_078_102, 8_127_720, 9_056_989],
         half: [half; 3],
@@ -101,7 +101,7 @@ pub const CASES: [Case; 12] = [
         reach: 7.6,
     },
     grid_wide("Missed by 3e-19 of its edge", 1 << 15),
-    grid_wide("The same, the box one unit larger", (1 << 15) + 1),
+    grid_wide("The box one unit larger", (1 << 15) + 1),
 ];
 
 impl Case {

@@ -85,12 +85,12 @@ fn note(case: &Case) -> Option<String> {
     let aabb = Aabb { center: published(case.center), half: published(case.half) };
     let triangle = case.triangle.map(published);
     let answers = [
-        ("thirteen axes", sat::overlaps(&triangle, &aabb)),
-        ("the test of 2001", moller::overlaps(&triangle, &aabb)),
+        ("13 axes", sat::overlaps(&triangle, &aabb)),
+        ("test of 2001", moller::overlaps(&triangle, &aabb)),
     ];
     let wrong = answers.into_iter().filter(|&(_, answer)| answer != case.overlaps());
     let wrong: Vec<&str> = wrong.map(|(name, _)| name).collect();
-    (!wrong.is_empty()).then(|| format!("in f64 wrong: {}", wrong.join(", ")))
+    (!wrong.is_empty()).then(|| format!("f64 wrong: {}", wrong.join(", ")))
 }
 
 /// A case relative to the centre of its box, in units of the longest half edge.

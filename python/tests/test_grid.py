@@ -344,7 +344,7 @@ def test_a_grid_is_cropped_and_padded_with_its_colours_where_it_lies():
         (lambda: grid.pad((1, 2, 3)), r"\(before, after\), or \(\(x0, x1\)"),
         (lambda: grid.pad(((1, 2), 3)), r"\(x0, x1\)"),
         (lambda: grid.pad((1, -1)), "width -1 is not possible"),
-        (lambda: grid.pad(65_000), "use 1 to 65536 per axis"),
+        (lambda: grid.pad(65_000), "use 1 to 65,536 per axis"),
     ]:
         with pytest.raises(trivox.OptionError, match=message):
             call()

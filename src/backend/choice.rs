@@ -11,6 +11,7 @@ use crate::backend::gpu::Gpu;
 use crate::backend::shared_gpu::SharedGpu;
 use crate::backend::{Backend, BackendError, brick_pairs};
 use crate::base::names::named;
+use crate::base::numbers::{counted, grouped};
 use crate::lattice::PlacedMesh;
 
 /// The requested backend.
@@ -222,7 +223,9 @@ impl Backends {
         let least = self.pairs_worth_a_gpu();
         let work = |relation: &str| {
             format!(
-                "about {pairs} triangle-brick pairs, {relation} the {least} that are worth a GPU"
+                "about {}, {relation} the {} that are worth a GPU",
+                counted(pairs, "triangle-brick pair"),
+                grouped(least)
             )
         };
         if pairs < least {
@@ -279,9 +282,9 @@ mod tests {
         let least = auto(1).pairs_worth_a_gpu();
         let chosen = auto(1).weigh(least - 1);
         assert_eq!((chosen.used.name(), chosen.warning), ("cpu", None));
+        let [pairs, least] = [least - 1, least].map(grouped);
         let reason = format!(
-            "about {} triangle-brick pairs, fewer than the {least} that are worth a GPU",
-            least - 1
+            "about {pairs} triangle-brick pairs, fewer than the {least} that are worth a GPU"
         );
         assert_eq!(chosen.used.reason, reason);
     }

@@ -3,7 +3,7 @@
 use thiserror::Error;
 
 use crate::base::error_code::ErrorCode;
-use crate::base::numbers::binary_bytes;
+use crate::base::numbers::{binary_bytes, grouped};
 use crate::base::progress::Progress;
 #[cfg(feature = "gpu")]
 use crate::gpu::GpuError;
@@ -50,7 +50,7 @@ pub enum BackendError {
     /// axis.
     #[error(
         "the fill 'vote' needs a grid of at most {} voxels along each axis: use a lower \
-         resolution, or another fill", MAX_DIM - 1
+         resolution, or another fill", grouped((MAX_DIM - 1).into())
     )]
     VoteTooLarge,
     /// The width of a band of distances is out of range.
@@ -66,8 +66,9 @@ pub enum BackendError {
     NotInTiles(&'static str),
     /// The mesh's lattice is larger than any grid.
     #[error(
-        "a lattice of {} x {} x {} voxels is larger than a grid, of at most {MAX_DIM} along each \
-         axis: voxelize it in windows", .0[0], .0[1], .0[2]
+        "a lattice of {} x {} x {} voxels is larger than a grid, of at most {} along each axis: \
+         voxelize it in windows",
+        grouped(.0[0]), grouped(.0[1]), grouped(.0[2]), grouped(MAX_DIM.into())
     )]
     Lattice([u64; 3]),
     /// The result is not a valid grid: a bug in this library.

@@ -29,13 +29,20 @@ pub fn counted_as(number: u64, one: &str, more: &str) -> String {
 /// A number with commas between thousands.
 #[must_use]
 pub fn grouped(number: u64) -> String {
-    let digits = number.to_string();
+    with_commas(&number.to_string())
+}
+
+/// The text of a number, with commas between the thousands of its first digits.
+fn with_commas(number: &str) -> String {
+    let sign = usize::from(number.starts_with('-'));
+    let digits = number[sign..].bytes().take_while(u8::is_ascii_digit).count();
     let mut grouped = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+    for (index, letter) in number.chars().enumerate() {
+        let left = (sign + digits).saturating_sub(index);
+        if index > sign && left > 0 && left.is_multiple_of(3) {
             grouped.push(',');
         }
-        grouped.push(digit);
+        grouped.push(letter);
     }
     grouped
 }
@@ -51,11 +58,17 @@ pub fn short(number: &f64) -> String {
     }
 }
 
-/// A length with `digits` significant digits.
+/// A coordinate with `digits` significant digits. It has no commas: those are between coordinates.
+#[must_use]
+pub fn rounded(coordinate: f64, digits: usize) -> String {
+    let places = digits.saturating_sub(1);
+    short(&format!("{coordinate:.places$e}").parse().unwrap_or(coordinate))
+}
+
+/// A length with `digits` significant digits, and commas between thousands.
 #[must_use]
 pub fn significant(length: f64, digits: usize) -> String {
-    let places = digits.saturating_sub(1);
-    short(&format!("{length:.places$e}").parse().unwrap_or(length))
+    with_commas(&rounded(length, digits))
 }
 
 #[cfg(test)]
@@ -66,6 +79,13 @@ mod tests {
     fn numbers_are_grouped_by_thousands() {
         let numbers = [0, 999, 1000, 123_456, 1_234_567].map(grouped);
         assert_eq!(numbers, ["0", "999", "1,000", "123,456", "1,234,567"]);
+        let lengths = [-999.5, 1000.25, -123_456.0, 12_345_678.0, 1e20, 0.000_123_456_78];
+        let lengths = lengths.map(|length| significant(length, 6));
+        assert_eq!(
+            lengths,
+            ["-999.5", "1,000.25", "-123,456", "12,345,700", "1e20", "0.000123457"]
+        );
+        assert_eq!(rounded(-12_345_678.0, 6), "-12345700");
     }
 
     #[test]

@@ -255,8 +255,7 @@ pub fn read_grid_with(
     // Also one that `write_grid` makes.
     if is_mesh(path) {
         return Err(ReadError::Unsupported(
-            "is a mesh, and not a grid of voxels: voxelize it, or name the grid that it was made of"
-                .into(),
+            "is a mesh: voxelize it first, or name the file of its grid".into(),
         ));
     }
     let format = grid_of_path(path, iter::empty())?;

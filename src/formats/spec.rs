@@ -31,7 +31,7 @@ pub struct GridSpec {
     pub(super) check_dims: fn([u32; 3]) -> Result<(), WriteError>,
     pub(super) file_size: fn([u32; 3]) -> Option<u64>,
     /// The properties of a grid that a file loses, a sentence each.
-    pub(super) lost: fn(&VoxelGrid) -> Vec<String>,
+    pub(super) lost: fn(&VoxelGrid, &WriteOptions) -> Vec<String>,
     pub(super) distances: Option<WriteDistances>,
     pub(super) distances_size: fn([u32; 3]) -> Option<u64>,
     /// Whether the format stores colours.
@@ -51,7 +51,7 @@ impl GridSpec {
         write: None,
         check_dims: |_| Ok(()),
         file_size: |_| None,
-        lost: |_| Vec::new(),
+        lost: |_, _| Vec::new(),
         distances: None,
         distances_size: |_| None,
         has_colors: false,

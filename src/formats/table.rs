@@ -4,15 +4,17 @@ use std::borrow::Cow;
 use std::path::Path;
 
 #[cfg(feature = "palette")]
+use crate::formats::BlockList;
+#[cfg(feature = "palette")]
 use crate::formats::grid::minecraft::{self, litematic, schem};
 use crate::formats::grid::openvdb::{nvdb, vdb};
 #[cfg(feature = "palette")]
 use crate::formats::grid::vox;
 use crate::formats::grid::{binvox, bricks, mitsuba, npy, npz, vti};
 use crate::formats::mesh::{gltf, obj, off, ply, stl, threemf};
-#[cfg(feature = "palette")]
-use crate::formats::{BlockList, WriteOptions};
-use crate::formats::{GridSpec, MeshSpec, ReadError, UnknownFormat, WriteError, surface};
+use crate::formats::{
+    GridSpec, MeshSpec, ReadError, UnknownFormat, WriteError, WriteOptions, surface,
+};
 #[cfg(feature = "palette")]
 use crate::grid::Colors;
 use crate::grid::VoxelGrid;
@@ -208,9 +210,15 @@ impl GridFormat {
     /// The properties of `grid` that a file of this format loses or changes, a sentence each.
     #[must_use]
     pub fn lost(self, grid: &VoxelGrid) -> Vec<String> {
+        self.lost_with(grid, &WriteOptions::default())
+    }
+
+    /// As [`lost`](Self::lost), of a file written with `options`.
+    #[must_use]
+    pub fn lost_with(self, grid: &VoxelGrid, options: &WriteOptions) -> Vec<String> {
         let is_lost = grid.attributes.is_some() && !self.spec().has_attributes;
         let attributes = is_lost.then(|| "the voxels' attributes are not kept".to_owned());
-        (self.spec().lost)(grid).into_iter().chain(attributes).collect()
+        (self.spec().lost)(grid, options).into_iter().chain(attributes).collect()
     }
 
     /// The format that a file of this name has.

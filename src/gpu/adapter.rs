@@ -73,12 +73,13 @@ impl Adapter {
                     .into(),
             ));
         }
-        let wanted = name.unwrap_or_default().to_lowercase();
+        let name = name.unwrap_or_default();
+        let wanted = name.to_lowercase();
         let labels: Vec<String> = adapters.iter().map(Self::label).collect();
         let found = adapters.into_iter().find(|a| a.label().to_lowercase().contains(&wanted));
         found.ok_or_else(|| {
             let labels = labels.join("', '");
-            GpuError::NoAdapter(format!("no adapter matches '{wanted}': there are '{labels}'"))
+            GpuError::NoAdapter(format!("no adapter matches '{name}': there are '{labels}'"))
         })
     }
 

@@ -3,6 +3,7 @@
 use thiserror::Error;
 
 use crate::base::error_code::ErrorCode;
+use crate::base::numbers::grouped;
 use crate::lattice::MAX_DIM;
 
 /// An error in the bricks or voxels of a [`VoxelGrid`](crate::VoxelGrid).
@@ -10,8 +11,8 @@ use crate::lattice::MAX_DIM;
 #[non_exhaustive]
 pub enum GridError {
     /// A grid with no voxels along an axis, or too many.
-    #[error("a grid of {}x{}x{} voxels is not possible: use 1 to {MAX_DIM} per axis",
-        .0[0], .0[1], .0[2])]
+    #[error("a grid of {}x{}x{} voxels is not possible: use 1 to {} per axis",
+        .0[0], .0[1], .0[2], grouped(MAX_DIM.into()))]
     Dims([u64; 3]),
     /// An occupied voxel lies outside the grid.
     #[error("voxel ({}, {}, {}) lies outside a grid of {}x{}x{}",
@@ -49,8 +50,8 @@ pub enum GridError {
     OtherLattice,
     /// Places so far from the origin that their rounding hides the offset between them.
     #[error(
-        "the grids lie {voxels} voxels from the origin, where 64-bit floating point rounds their \
-         places to parts of a voxel: move the mesh near the origin first (--center)"
+        "the grids lie {} voxels from the origin, where 64-bit floating point rounds their \
+         places to parts of a voxel: move the mesh near the origin first (--center)", grouped(*.voxels)
     )]
     FarFromOrigin {
         /// The distance along an axis.
@@ -61,8 +62,9 @@ pub enum GridError {
     SomeColors,
     /// Two tiles overlap.
     #[error(
-        "two tiles overlap at voxel ({}, {}, {}): make them with one lattice, in a format that keeps \
-         their dimensions (.binvox pads them)", .voxel[0], .voxel[1], .voxel[2]
+        "two grids overlap at voxel ({}, {}, {}), and tiles of one grid do not: of several meshes \
+         make one file of several objects; keep tiles in a format with their dimensions (.binvox \
+         pads them)", .voxel[0], .voxel[1], .voxel[2]
     )]
     Overlap {
         /// The first voxel, or that of the first brick, that they share.

@@ -46,7 +46,7 @@ use rayon::prelude::*;
 use thiserror::Error;
 
 use crate::base::error_code::ErrorCode;
-use crate::base::numbers::{AXES, short};
+use crate::base::numbers::{AXES, grouped, short, significant};
 pub(crate) use crate::lattice::aabb::Aabb;
 pub use crate::lattice::choice::Lattice;
 use crate::lattice::choice::MAX_SPAN;
@@ -83,8 +83,8 @@ pub type Triangle = [[i32; 3]; 3];
 pub enum PlaceError {
     /// A number of voxels along an axis of zero, or past the largest grid.
     #[error(
-        "{0} voxels along an axis are not possible: use 1 to {MAX_DIM}, or in tiles up to \
-         {MAX_SPAN_VOXELS}"
+        "{} voxels along an axis are not possible: use 1 to {}, or in tiles up to {}",
+        grouped((*.0).into()), grouped(MAX_DIM.into()), grouped(MAX_SPAN_VOXELS.into())
     )]
     Resolution(u32),
     /// A voxel size that is not a positive finite number.
@@ -139,8 +139,9 @@ pub enum PlaceError {
     /// The grid would have more voxels along an axis than are supported.
     #[error(
         "the grid would be {} voxels along the {axis} axis, padding included; at most \
-         {limit} are supported: use a lower resolution, larger voxels or {}",
-        short(.voxels), if *.limit == MAX_DIM { "tiles" } else { "bounds" }
+         {} are supported: use a lower resolution, larger voxels or {}",
+        significant(*.voxels, 6), grouped((*.limit).into()),
+        if *.limit == MAX_DIM { "tiles" } else { "bounds" }
     )]
     TooManyVoxels {
         /// `x`, `y` or `z`.
@@ -152,8 +153,8 @@ pub enum PlaceError {
     },
     /// Explicit dimensions that no grid can have.
     #[error(
-        "a grid of {} x {} x {} voxels is not possible: each must be from 1 to {limit}",
-        .dims[0], .dims[1], .dims[2]
+        "a grid of {} x {} x {} voxels is not possible: each must be from 1 to {}",
+        .dims[0], .dims[1], .dims[2], grouped((*.limit).into())
     )]
     Dims {
         /// The dimensions.
@@ -163,9 +164,9 @@ pub enum PlaceError {
     },
     /// The mesh reaches so far past the bounds that its vertices do not fit the lattice.
     #[error(
-        "the mesh and the bounds together span {} voxels; at most {limit} can be represented \
-         exactly on this lattice: use larger voxels, cut the mesh, or if the lattice is that of \
-         another mesh, choose larger bounds for it", short(.voxels)
+        "the mesh and the bounds together span {} voxels; at most {} can be represented exactly on \
+         this lattice: use larger voxels, cut the mesh, or if the lattice is that of another mesh, \
+         choose larger bounds for it", significant(*.voxels, 6), grouped((*.limit).into())
     )]
     TooFar {
         /// The distance in voxels.

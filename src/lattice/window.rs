@@ -18,7 +18,7 @@ use serde::Serialize;
 use thiserror::Error;
 
 use crate::base::error_code::ErrorCode;
-use crate::base::numbers::{AXES, counted};
+use crate::base::numbers::{AXES, counted, grouped};
 use crate::lattice::choice::cube;
 use crate::lattice::{
     Lattice, MAX_DIM, MAX_SPAN_VOXELS, PlaceError, PlacedMesh, SPAN_BITS, Triangle,
@@ -135,8 +135,8 @@ pub enum TileError {
     },
     /// A window that is larger than a grid in memory can be.
     #[error(
-        "a tile of {voxels} voxels along the {axis} axis, with 8 more on each side, is too large: \
-         at most {MAX_DIM} are supported: use more tiles"
+        "a tile of {} voxels along the {axis} axis, with 8 more on each side, is too large: at most \
+         {} are supported: use more tiles", grouped((*.voxels).into()), grouped(MAX_DIM.into())
     )]
     TooLarge {
         /// `x`, `y` or `z`.

@@ -55,7 +55,7 @@ pub fn block_lines(blocks: &[(String, u64)]) -> impl Iterator<Item = (&'static s
     })
 }
 
-/// The place of a grid.
+/// The place of a grid, with all digits.
 pub fn described(place: &Place) -> String {
     let Place { origin: [x, y, z], voxel_size } = place;
     format!("voxels of {voxel_size} from ({x}, {y}, {z})")

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 use trivox::backend::{BackendChoice, Backends, UsedBackend};
-use trivox::formats::{Blocks, GridFormat, WriteOptions};
+use trivox::formats::{Blocks, GridFormat, WriteOptions, is_mesh};
 use trivox::lattice::transform::CenteredGrid;
 use trivox::solid::{Fill, FillReport, Solid};
 use trivox::surface::palette::Palette;
@@ -275,7 +275,13 @@ fn read_blocks(path: &Path) -> Result<Blocks> {
 /// The lattice in the JSON file of `--lattice`: by itself, or in what `--json` printed.
 pub fn read_lattice(path: &Path) -> Result<Lattice> {
     read_named(path, |path| {
-        let mut value: Value = serde_json::from_slice(&fs::read(path)?).context(
+        let bytes = fs::read(path)?;
+        if GridFormat::of_path(path).is_ok() && !is_mesh(path) {
+            bail!(
+                "is a grid, without the rounding of its lattice: name what --json printed for it"
+            );
+        }
+        let mut value: Value = serde_json::from_slice(&bytes).context(
             "is not one JSON object: name what `voxelize ... --json > lattice.json` wrote; of several \
              meshes keep one line",
         )?;

@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 use trivox::backend::report::{RunReport, StageReport};
 use trivox::engine::{self, BandSummary, Measured, Summary};
-use trivox::formats::GridFormat;
+use trivox::formats::{BlockList, Blocks, GridFormat};
 use trivox::grid::ContentHash;
 use trivox::surface::palette::count_colors;
-use trivox::{ColorSource, PlacedMesh, Up, Voxelized, Window};
+use trivox::{ColorSource, PlacedMesh, Up, VoxelGrid, Voxelized, Window};
 
 use crate::check::Check;
 use crate::console::ErrorReport;
@@ -20,8 +20,10 @@ use crate::inputs::Task;
 use crate::options::DEFAULT_RES;
 use crate::plan::Plan;
 use crate::text::{
-    counted, duration, escaped, grouped, path_text, sentences, short, significant, sized,
+    counted, counted_as, duration, escaped, grouped, path_text, rounded, sentences, short,
+    significant, sized,
 };
+use crate::tips::nearest;
 use crate::write::sink::Names;
 
 /// The result of a mesh. In JSON it has the fields of its variant.
@@ -148,9 +150,13 @@ impl MeshSummary {
         let list = format.and_then(|format| format.block_list(grid, &plan.write_options));
         if let Some((size, list)) = format.and_then(|format| format.blocks(grid)).zip(list) {
             warnings.extend(too_high(size));
-            notes.push(size_of_schematic(size, list.game_version, job.up));
+            notes.push(size_of_schematic(size, &list, job.up));
+            notes.extend(unknown_blocks(&list.unknown));
             blocks = list.counts;
         }
+        let is_plain = grid.colors.is_none() && job.color != ColorSource::None;
+        let plain = format.filter(|_| is_plain);
+        notes.extend(plain.and_then(|format| colorless_as(format, &blocks)));
         if job.has_default_res() {
             notes.push(format!(
                 "no resolution given: {DEFAULT_RES} voxels along the longest axis (--res)"
@@ -163,7 +169,8 @@ impl MeshSummary {
         if format.is_none() && job.preview.is_none() && !job.check {
             notes.push("no file is written: name one with -o".to_owned());
         }
-        notes.extend(format.iter().flat_map(|format| format.lost(grid)));
+        notes.extend(without_attributes(grid));
+        notes.extend(format.iter().flat_map(|format| format.lost_with(grid, &plan.write_options)));
         let stages = report.iter().flat_map(|report| &report.stages);
         Self {
             mesh: path_text(&task.mesh),
@@ -215,8 +222,8 @@ impl MeshSummary {
         let triangles = counted(*triangles as u64, "triangle");
         line("mesh", format!("{}, {triangles}{degenerate}", escaped(&self.mesh)));
         let [x, y, z] = dims.map(|voxels| significant(f64::from(voxels) * voxel_size));
-        let corner = origin.map(significant).join(", ");
-        line("size", format!("{x} x {y} x {z} mesh units, from ({corner})"));
+        let corner = origin.map(rounded).join(", ");
+        line("box", format!("{x} x {y} x {z} mesh units, from ({corner})"));
         line("grid", format!("{} of {}", sized(*dims), significant(*voxel_size)));
         if verbose {
             line("origin", origin.map(|c| short(&c)).join(", "));
@@ -321,22 +328,67 @@ impl fmt::Display for Timings {
     }
 }
 
+/// A note on what voxels without colours are in a file of this format, of these `blocks`.
+fn colorless_as(format: GridFormat, blocks: &[(String, u64)]) -> Option<String> {
+    let what = match blocks.first() {
+        Some((name, _)) => {
+            format!("blocks are {} (--color, --blocks)", name.trim_start_matches("minecraft:"))
+        }
+        None if format.has_palette() => "voxels are light grey (--color)".to_owned(),
+        None => return None,
+    };
+    Some(format!("the mesh has no colours: all {what}"))
+}
+
+/// A note on voxels without attributes: those of a solid that are away from its surface.
+fn without_attributes(grid: &VoxelGrid) -> Option<String> {
+    let attributes = grid.attributes.as_ref()?;
+    let without = grid.occupied() - attributes.values().own_count();
+    let voxels = counted_as(without, "voxel inside has", "voxels inside have");
+    (without > 0).then(|| format!("{voxels} no attributes, which only voxels at the surface have"))
+}
+
 /// The height of Minecraft's world, in blocks.
 const WORLD_HEIGHT: u32 = 384;
 
 /// A warning if a schematic is higher than Minecraft's world.
 fn too_high([_, height, _]: [u32; 3]) -> Option<String> {
     (height > WORLD_HEIGHT).then(|| {
+        let height = grouped(height.into());
         format!("the schematic is {height} blocks high, but Minecraft's world has {WORLD_HEIGHT}")
     })
 }
 
-fn size_of_schematic([width, height, length]: [u32; 3], game: &str, up: Up) -> String {
+fn size_of_schematic(size: [u32; 3], list: &BlockList, up: Up) -> String {
     let up = if up == Up::Y { ", with y up: use --up z if the mesh has z up" } else { "" };
-    format!(
-        "the schematic is {width} blocks wide, {height} high and {length} long, for Minecraft \
-         {game} or later{up}"
-    )
+    let game = match list.unknown.is_empty() {
+        true => format!(", for Minecraft {} or later", list.game_version),
+        false => String::new(),
+    };
+    let [width, height, length] = size.map(|blocks| grouped(blocks.into()));
+    format!("the schematic is {width} blocks wide, {height} high and {length} long{game}{up}")
+}
+
+/// A note on blocks of which it is not known whether the game has them.
+fn unknown_blocks(names: &[String]) -> Option<String> {
+    /// The most that are named.
+    const MOST: usize = 8;
+    let mut named: Vec<String> = names.iter().take(MOST).map(|name| like_known(name)).collect();
+    match names.len().saturating_sub(MOST) {
+        0 => {}
+        more => named.push(format!("{} more", grouped(more as u64))),
+    }
+    let which = "which version of Minecraft has these blocks is not known";
+    (!named.is_empty()).then(|| format!("{which}: {}", named.join(", ")))
+}
+
+/// The name of a block, and the known one that it may be a mistyping of.
+fn like_known(name: &str) -> String {
+    let plain = name.trim_start_matches("minecraft:");
+    match nearest(plain, Blocks::known()) {
+        Some(known) => format!("'{plain}' (similar: '{known}')"),
+        None => format!("'{plain}'"),
+    }
 }
 
 fn gpu_host(gpu: &RunReport) -> String {

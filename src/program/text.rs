@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use trivox::base::numbers;
-pub use trivox::base::numbers::{AXES, counted, grouped, short};
+pub use trivox::base::numbers::{AXES, counted, counted_as, grouped, short};
 use trivox::engine::{Remedy, Warning};
 
 /// A path as text for JSON. Bytes that are not UTF-8 are written as `\xff`, so that files can be
@@ -56,7 +56,13 @@ pub fn duration(milliseconds: f64) -> String {
 
 /// The dimensions of a grid.
 pub fn sized([x, y, z]: [u32; 3]) -> String {
+    let [x, y, z] = [x, y, z].map(|voxels| grouped(voxels.into()));
     format!("{x} x {y} x {z} voxels")
+}
+
+/// A coordinate with six significant digits.
+pub fn rounded(coordinate: f64) -> String {
+    numbers::rounded(coordinate, 6)
 }
 
 /// A length with six significant digits.

@@ -1,4 +1,4 @@
-//! Mistyped command lines: tips for options that other programs have, and for commands and files.
+//! Tips for commands, options and values that are mistyped or that other programs have.
 
 use std::path::{Path, PathBuf};
 
@@ -6,6 +6,7 @@ use anyhow::{Result, bail};
 use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 use trivox::formats::{GridFormat, is_mesh};
+use trivox::grid::Attribute;
 
 use crate::cli::{Cli, Job};
 use crate::console::{ErrorReport, print_json};
@@ -37,8 +38,17 @@ fn one_line(text: &str) -> String {
     })
 }
 
+/// Other words for commands.
+const SYNONYMS: [(&str, &str); 5] = [
+    ("compare", "diff"),
+    ("draw", "render"),
+    ("help", "help"),
+    ("stats", "info"),
+    ("version", "--version"),
+];
+
 /// Options that are typed, and what to type for them.
-const OPTIONS: [(&[&str], &str); 24] = [
+const OPTIONS: [(&[&str], &str); 27] = [
     (&["--cpu"], "use --backend cpu"),
     (&["--gpu", "--cuda"], "use --backend gpu"),
     (&["--device"], "use --adapter NAME, with a name that `voxelize adapters` shows"),
@@ -52,7 +62,10 @@ const OPTIONS: [(&[&str], &str); 24] = [
         "use --res N for N voxels along the longest axis, or --dims X,Y,Z (of a picture, in \
          pixels: `voxelize render --size WxH`)",
     ),
+    (&["--grid"], "use --res N for N voxels along the longest axis"),
     (&["--depth"], "use --length N"),
+    (&["--label", "--labels"], "use --attributes label"),
+    (&["--show"], "use --preview PNG, or `voxelize render`"),
     (&["--pitch", "--spacing"], "use --voxel-size S"),
     (&["-i", "--input"], "inputs have no option: voxelize mesh.obj -o out.vox"),
     (&["-f"], "use --format F for a format; a mesh has no option: voxelize mesh.obj -o out.vox"),
@@ -69,57 +82,98 @@ const OPTIONS: [(&[&str], &str); 24] = [
     (&["--axis"], "use --up AXIS for the up axis; of `voxelize slice`, -x N, -y N or -z N"),
 ];
 
+/// Values that are typed for an option, and what to type for them.
+const VALUES: [(&str, &[&str], &str); 5] = [
+    ("--attributes", &["all"], "name those that you want, with commas between them"),
+    ("--backend", &["cuda", "dx12", "metal", "opengl", "vulkan", "wgpu"], "use --backend gpu"),
+    ("--format", &["schematic"], "use schem, or litematic"),
+    ("--mode", &["filled", "volume"], "use --mode solid"),
+    (
+        "--mode",
+        &["hollow", "shell"],
+        "use --mode surface, or --mode solid --include-surface for a solid with its surface",
+    ),
+];
+
 /// The tip for `--json=FILE`.
 const TO_STDOUT: &str = "--json writes to standard output: use `> out.json`";
 
-/// `error` with a tip in place of clap's guess, if there is one for an option that is not known, or
-/// for a value that an option does not take. Clap's tip to pass an option as a value is kept where
-/// a file has that name.
+/// What to type after `voxelize` for a mistyped command or another word for one.
+fn nearest_command(word: &str) -> Option<String> {
+    let cli = Cli::command();
+    let commands = cli.get_subcommands().map(clap::Command::get_name);
+    let name = nearest(word, commands.chain(SYNONYMS.map(|(name, _)| name)))?;
+    let synonym = SYNONYMS.iter().find(|(other, _)| *other == name);
+    Some(synonym.map_or(name, |(_, typed)| typed).to_owned())
+}
+
+/// The one of `names` that `word` may be a mistyping of.
+pub fn nearest<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let distance = |name: &&str| strsim::damerau_levenshtein(name, word);
+    names.min_by_key(distance).filter(|name| distance(name) <= 2)
+}
+
+/// `error` with a tip in place of clap's guess, if there is one for a command or an option that is
+/// not known, or for a value that an option does not take. Clap's tip to pass an option as a value
+/// is kept where a file has that name. The usage is kept only where an argument is missing: clap
+/// leaves the others out of it.
 fn with_tip(mut error: Error) -> Error {
-    let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else {
-        return error;
+    let text = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => text.clone(),
+        _ => String::new(),
     };
-    let is_unknown = error.kind() == ErrorKind::UnknownArgument;
+    let [argument, value] = [ContextKind::InvalidArg, ContextKind::InvalidValue].map(text);
+    let option = argument.split(' ').next().unwrap_or_default();
     let tip = match error.kind() {
         ErrorKind::UnknownArgument => {
-            OPTIONS.iter().find(|(typed, _)| typed.contains(&&**option)).map(|(_, tip)| *tip)
+            let known = OPTIONS.iter().find(|(typed, _)| typed.contains(&option));
+            known.map(|&(_, tip)| tip.to_owned())
         }
-        ErrorKind::TooManyValues if option == "--json" => Some(TO_STDOUT),
+        ErrorKind::InvalidValue | ErrorKind::ValueValidation => {
+            let value = value.to_lowercase();
+            let is_typed =
+                |(of, typed, _): &&(&str, &[&str], _)| *of == option && typed.contains(&&*value);
+            VALUES.iter().find(is_typed).map(|&(.., tip)| tip.to_owned())
+        }
+        ErrorKind::TooManyValues if option == "--json" => Some(TO_STDOUT.to_owned()),
+        ErrorKind::InvalidSubcommand => nearest_command(&text(ContextKind::InvalidSubcommand))
+            .map(|command| format!("did you mean `voxelize {command}`?")),
         _ => None,
     };
-    let is_file = Path::new(option).exists();
+    if error.kind() != ErrorKind::MissingRequiredArgument {
+        error.remove(ContextKind::Usage);
+    }
+    let is_unknown = error.kind() == ErrorKind::UnknownArgument;
     if let Some(tip) = tip {
         error.remove(ContextKind::SuggestedArg);
-        error.remove(ContextKind::Usage);
+        error.remove(ContextKind::SuggestedValue);
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
-    } else if is_unknown && !is_file && error.get(ContextKind::SuggestedArg).is_none() {
+    } else if is_unknown
+        && !Path::new(option).exists()
+        && error.get(ContextKind::SuggestedArg).is_none()
+    {
         error.remove(ContextKind::Suggested);
     }
     error
 }
 
-/// Other words for commands.
-const SYNONYMS: [(&str, &str); 5] = [
-    ("compare", "diff"),
-    ("draw", "render"),
-    ("help", "help"),
-    ("stats", "info"),
-    ("version", "--version"),
-];
-
-/// Refuses a mistyped command, a grid in place of a mesh, and an output or a resolution without its
-/// option.
+/// Refuses a mistyped command, a grid in place of a mesh, and an attribute, an output or a resolution
+/// without its option.
 pub fn refuse_likely_mistakes(job: &Job) -> Result<()> {
     let [first, others @ ..] = &job.meshes[..] else { return Ok(()) };
+    let is_attribute = |path: &&PathBuf| {
+        path.to_str().is_some_and(|word| word.parse::<Attribute>().is_ok()) && !path.exists()
+    };
+    if let Some(name) = job.meshes.iter().find(is_attribute).map(shown) {
+        bail!(
+            "{name}: there is no such mesh: attributes are joined by commas, such as \
+             --attributes normal,{name}"
+        );
+    }
     let word = first.to_str().filter(|word| !word.contains(['.', '/', '\\', '@', '*']));
     if let Some(word) = word.filter(|_| !first.exists()) {
-        let cli = Cli::command();
-        let commands =
-            cli.get_subcommands().map(|command| (command.get_name(), command.get_name()));
-        let alike = |(name, _): &(&str, &str)| strsim::damerau_levenshtein(name, word);
-        let nearest = commands.chain(SYNONYMS).min_by_key(alike).filter(|one| alike(one) <= 2);
-        let hint = match nearest {
-            Some((_, typed)) => format!("did you mean `voxelize {typed}`?"),
+        let hint = match nearest_command(word) {
+            Some(typed) => format!("did you mean `voxelize {typed}`?"),
             None => "see `voxelize --help`".to_owned(),
         };
         bail!("{word}: is neither a command nor a file: {hint}");

@@ -73,11 +73,8 @@ pub struct Caps {
 impl fmt::Display for Caps {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "capped at {}", counted(self.loops, "boundary loop"))?;
-        if let Some([lowest, highest]) = self.confidences {
-            let at = |Confidence { value, voxel: [x, y, z] }: Confidence| {
-                format!("{value:.3} at voxel ({x}, {y}, {z})")
-            };
-            write!(f, " with a confidence from {} to {}", at(lowest), at(highest))?;
+        if let Some([Confidence { value, voxel: [x, y, z] }, _]) = self.confidences {
+            write!(f, ", least certain at voxel ({x}, {y}, {z}): confidence {value:.2} of 1")?;
         }
         Ok(())
     }

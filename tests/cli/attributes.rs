@@ -95,6 +95,20 @@ fn a_mesh_without_materials_has_no_attribute_of_them_and_says_so() {
 }
 
 #[test]
+fn voxels_inside_a_solid_have_no_attributes_and_that_is_said() {
+    let folder = Folder::new();
+    folder.write("cube.obj", include_str!("../../assets/cube.obj"));
+    let notes = |mode: &str| {
+        let args = format!("cube.obj --res 8 --mode {mode} --attributes label -o a.npz --json -q");
+        json(&voxelize(&folder, &args))["notes"].to_string()
+    };
+    // A cube of 6 voxels within the layer at the faces.
+    let said = "216 voxels inside have no attributes, which only voxels at the surface have";
+    assert!(notes("solid").contains(said), "{}", notes("solid"));
+    assert_eq!(notes("surface"), "[]");
+}
+
+#[test]
 fn attributes_are_the_same_on_any_number_of_threads() {
     let folder = color::in_colors();
     let write = |threads: u32| {

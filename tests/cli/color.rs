@@ -161,6 +161,52 @@ fn a_palette_can_be_given() {
 }
 
 #[test]
+fn a_given_palette_is_counted() {
+    let folder = in_colors();
+    image::RgbImage::from_raw(2, 1, vec![200, 20, 10, 255, 255, 255])
+        .unwrap()
+        .save(folder.join("two.png"))
+        .unwrap();
+    let said = "note: 2 colours are written as 1 of the 2 of the palette";
+    says(&folder, "three.obj --res 9 --palette two.png -o few.vox", said);
+    succeeds(&folder, "three.obj --res 9 -o all.npz");
+    says(&folder, "convert all.npz few.vox --palette two.png", said);
+    let blocks = "note: colours are those of the nearest of the blocks";
+    says(&folder, "three.obj --res 9 -o a.schem", blocks);
+    says(&folder, "convert all.npz a.schem", blocks);
+}
+
+#[test]
+fn blocks_of_no_known_version_and_of_a_mesh_without_colours_are_said() {
+    let folder = in_colors();
+    folder.write("blocks.txt", "oak_plank red\nfoo:marble blue\n");
+    folder.write("known.txt", "oak_planks[a=b] red\ncherry_planks blue\n");
+    folder.write("mesh.obj", MESH);
+    let said = stderr(&voxelize(&folder, "three.obj --res 9 --blocks blocks.txt -o a.schem"));
+    let unknown = "which version of Minecraft has these blocks is not known: ";
+    let names = ["'oak_plank' (similar: 'oak_planks')", "'foo:marble'"];
+    assert!(said.contains(unknown) && names.iter().all(|name| said.contains(name)), "{said}");
+    assert!(!said.contains("for Minecraft"), "{said}");
+    says(
+        &folder,
+        "mesh.obj --res 9 -o a.vox",
+        "note: the mesh has no colours: all voxels are light grey",
+    );
+    let said = stderr(&voxelize(&folder, "three.obj --res 9 --blocks known.txt -o a.schem"));
+    assert!(said.contains("for Minecraft 1.20 or later") && !said.contains(unknown), "{said}");
+    for (args, block) in [
+        ("", Some("stone")),
+        ("--blocks known.txt", Some("oak_planks[a=b]")),
+        ("--color none", None),
+    ] {
+        let said = stderr(&voxelize(&folder, &format!("mesh.obj --res 9 -o a.schem {args}")));
+        let note = "note: the mesh has no colours: all blocks are ";
+        let found = said.split_once(note).map(|(_, rest)| rest.split(' ').next().unwrap());
+        assert_eq!(found, block, "{args}: {said}");
+    }
+}
+
+#[test]
 fn blocks_can_be_given() {
     let folder = in_colors();
     let blocks = "\u{feff}// Of a house.\n\noak_planks #a2834f\ncreate:asurine rgb(31, 67, 140)\n";

@@ -59,16 +59,16 @@ fn what_a_format_does_not_hold_is_said() {
     succeeds(&folder, "mesh.obj --res 8 --up z -o a.vox");
     let said = |args: &str| stderr(&voxelize(&folder, args));
     let npy = said("convert a.vox b.npy");
-    assert!(npy.contains("warning: where the grid lies, its voxel size and which axis"), "{npy}");
+    assert!(npy.contains("note: where the grid lies, its voxel size and which axis"), "{npy}");
     let binvox = said("convert a.vox b.binvox");
-    let padded = "warning: the grid of 8 x 8 x 2 voxels is padded to 8 x 8 x 8";
+    let padded = "note: the grid of 8 x 8 x 2 voxels is padded to 8 x 8 x 8";
     assert!(binvox.contains(padded), "{binvox}");
-    assert!(binvox.contains("warning: that z is up is not kept"), "{binvox}");
-    assert!(!said("convert b.npy c.npz").contains("warning"));
+    assert!(binvox.contains("note: that z is up is not kept"), "{binvox}");
+    assert!(!said("convert b.npy c.npz").contains("note"));
     assert!(said("convert -q a.vox b.npy").is_empty());
     let json = json(&voxelize(&folder, "convert a.vox b.npy --json -q"));
     assert_eq!((&json["file"], &json["output"]), (&"a.vox".into(), &"b.npy".into()));
-    assert_eq!(json["warnings"].as_array().unwrap().len(), 1);
+    assert_eq!(json["notes"].as_array().unwrap().len(), 1);
     assert_eq!(json["bytes"], fs::metadata(folder.join("b.npy")).unwrap().len());
 }
 
@@ -110,11 +110,11 @@ fn what_cannot_be_converted_is_refused_and_changes_nothing() {
     folder.write("grid.vti", "");
     for (args, complaint) in [
         ("convert gone.npy b.npy", "gone.npy: No such file"),
-        ("convert mesh.obj b.npy", "mesh.obj: is a mesh, and not a grid of voxels: voxelize it"),
+        ("convert mesh.obj b.npy", "mesh.obj: is a mesh: voxelize it first"),
         ("convert long.npy b.stl", "b.stl: .stl files are read, but not written: use one of .vox"),
         ("convert long.npy b.xyz", "b.xyz: unknown file extension '.xyz'"),
         ("convert a.fbx b.npy", "a.fbx: No such file"),
-        ("convert long.npy - --format vox", "2001 voxels along the x axis"),
+        ("convert long.npy - --format vox", "2,001 voxels along the x axis"),
         ("convert long.npy long.npy", "long.npy: would overwrite an input: name another file"),
         ("convert old.npy b.vox", "old.npy: "),
         ("convert long.npy .", ".: is a folder"),

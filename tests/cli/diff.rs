@@ -164,7 +164,7 @@ fn unreadable_grids_exit_with_2() {
     for (args, complaint) in [
         ("diff a.npy gone.npy", "gone.npy: No such file"),
         ("diff old.npy a.npy", "old.npy: "),
-        ("diff a.npy mesh.obj", "mesh.obj: is a mesh, and not a grid of voxels: voxelize it"),
+        ("diff a.npy mesh.obj", "mesh.obj: is a mesh: voxelize it first"),
         ("diff a.npy .", ".: is a folder"),
         ("diff a.npy a.npy --preview d.jpg", "d.jpg: unknown file extension '.jpg': pictures are"),
         ("diff a.npy a.npy --preview gone/d.png", "gone/d.png: there is no folder 'gone'"),
@@ -187,5 +187,20 @@ fn a_picture_never_replaces_a_grid_that_is_read() {
         }
         let complaint = "link.png: would overwrite an input";
         refuses(&folder, "diff a.npy b.npy --preview link.png", complaint);
+    }
+}
+
+#[test]
+fn distances_are_not_called_equal() {
+    let folder = Folder::new();
+    folder.write("cube.obj", include_str!("../../assets/cube.obj"));
+    for (width, file) in [(2, "a.npz"), (3, "b.npz"), (2, "c.vdb")] {
+        let args = format!("cube.obj --res 8 --pad 3 --distance {width} -o {file}");
+        succeeds(&folder, &args);
+    }
+    for other in ["b.npz", "c.vdb"] {
+        let text = stdout(&succeeds(&folder, &format!("diff a.npz {other}")));
+        let verdict = "verdict   equal inside, but the distances are not compared\n";
+        assert!(text.ends_with(verdict), "{text}");
     }
 }

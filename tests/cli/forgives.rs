@@ -40,6 +40,11 @@ fn likely_mistakes_are_answered_with_what_was_likely_meant() {
         ("mesh.obj --force", "(files are replaced without it)"),
         ("gone.vox -o a.npz", "gone.vox: No such file"),
         ("mesh.obj 64", "64: there is no such file: did you mean --res 64?"),
+        (
+            "mesh.obj --attributes normal label -o a.npz",
+            "label: there is no such mesh: attributes are joined by commas, such as --attributes \
+             normal,label",
+        ),
         ("mesh.obj old.npy", grid),
         ("convert old.npy vox", nameless),
     ] {
@@ -98,8 +103,19 @@ fn options_that_other_programs_have_get_a_tip() {
         ("mesh.obj --cpu", "tip: use --backend cpu"),
         ("mesh.obj --res 64x64x64", "or --dims X,Y,Z for a box"),
         ("mesh.obj -res 64", "long options have two hyphens: --res N"),
-        ("mesh.obj --cube 8,8,8", "use one number of 1 to 65536, or --dims X,Y,Z for a box"),
+        ("mesh.obj --cube 8,8,8", "use one number of 1 to 65,536, or --dims X,Y,Z for a box"),
+        ("mesh.obj --res 1,000", "write 1000, without the comma"),
+        ("mesh.obj --res 128,128,128", "or --dims X,Y,Z for a box"),
+        ("mesh.obj --res 1,00", "or --dims X,Y,Z for a box"),
         ("mesh.obj --depth 50", "tip: use --length N"),
+        ("mesh.obj --show", "tip: use --preview PNG, or `voxelize render`"),
+        ("mesh.obj --labels", "tip: use --attributes label"),
+        ("mesh.obj --grid 64", "tip: use --res N"),
+        ("mesh.obj --mode Shell", "or --mode solid --include-surface for a solid with its surface"),
+        ("mesh.obj -o a.schem --format schematic", "tip: use schem, or litematic"),
+        ("mesh.obj -o a.npz --attributes all", "name those that you want, with commas"),
+        ("mesh.obj --backend cuda", "tip: use --backend gpu"),
+        ("help rendr", "tip: did you mean `voxelize render`?"),
         ("mesh.obj --time-limit 0", "use a positive number of seconds, such as 60"),
         ("mesh.obj --voxel-size 1mm", "use a number without a unit, such as 0.5"),
         ("mesh.obj --up -z", "[possible values: y, z]"),
@@ -120,11 +136,11 @@ fn options_that_other_programs_have_get_a_tip() {
         ("mesh.obj -m solid", "tip: use --mode M"),
         ("mesh.obj --outdir out", "tip: use -o DIR/"),
         ("mesh.obj --json=out.json", "--json writes to standard output: use `> out.json`"),
-        ("slice a.npz -z -1", "use a whole number from 0 to 4294967295"),
+        ("slice a.npz -z -1", "use a whole number from 0 to 4,294,967,295"),
         ("mesh.obj --memory -1", "not a number of bytes, such as 512MiB"),
-        ("mesh.obj --dims -1,8,8", "use three numbers of 1 to 65536"),
-        ("mesh.obj --threads 0", "use a whole number from 1 to 1024"),
-        ("mesh.obj --res 99999999999", "the most are 65536"),
+        ("mesh.obj --dims -1,8,8", "use three numbers of 1 to 65,536"),
+        ("mesh.obj --threads 0", "use a whole number from 1 to 1,024"),
+        ("mesh.obj --res 99999999999", "the most are 65,536"),
         ("mesh.obj --bounds 0", "use six numbers: X0,Y0,Z0,X1,Y1,Z1"),
         ("render a.npz a.png --resolution 512", "tip: use --size WxH for the pixels"),
         ("render mesh.obj a.png -o b.png", "cannot be used with"),
@@ -132,7 +148,9 @@ fn options_that_other_programs_have_get_a_tip() {
         let run = voxelize(&folder, args);
         let said = stderr(&run);
         assert_eq!(run.status.code(), Some(2), "{args}: {said}");
-        assert!(said.contains(tip) && !said.contains("similar argument"), "{args}: {said}");
+        assert!(said.contains(tip) && !said.contains("similar "), "{args}: {said}");
+        // Clap's usage would be without the other arguments.
+        assert!(!said.contains("Usage"), "{args}: {said}");
     }
     // Clap's tip to pass an option as a value helps only where there is such a file.
     let said = || stderr(&voxelize(&folder, "mesh.obj --qqq"));
@@ -246,6 +264,13 @@ fn completions_and_the_manual_are_those_of_this_program() {
     assert!(page.starts_with(".ie") && page.contains("turntable"), "{page}");
     let header = page.lines().find(|line| line.starts_with(".TH ")).unwrap();
     assert!(header.contains(concat!("\"voxelize ", env!("CARGO_PKG_VERSION"), "\"")), "{header}");
+    let lines: Vec<&str> = page.lines().collect();
+    let items = lines.windows(3).filter(|lines| lines[0] == ".TP");
+    let untold: Vec<_> = items.clone().filter(|item| item[2].trim().is_empty()).collect();
+    assert!(items.count() > 150 && untold.is_empty(), "{untold:?}");
+    assert!(page.contains("\\fBvoxelize\\fR [OPTIONS] <MESH>...\n"), "{page}");
+    let titles: Vec<_> = lines.iter().filter(|line| line.starts_with(".TH ")).collect();
+    assert!(titles.len() == 12 && titles[8].starts_with(".TH voxelize-render 1"), "{titles:?}");
     let version = stdout(&voxelize(&folder, "--version"));
     let number = format!("voxelize {}", env!("CARGO_PKG_VERSION"));
     assert!(version.starts_with(&number) && version.contains("\nfeatures: "), "{version}");

@@ -80,11 +80,11 @@ fn many_meshes_share_one_gpu_and_are_checked() {
 fn an_adapter_that_is_not_there_fails_each_mesh() {
     let Some(_) = adapter() else { return };
     let folder = with_meshes(2);
-    let run = voxelize(&folder, "0.obj 1.obj --res 8 --adapter voodoo --json -q");
+    let run = voxelize(&folder, "0.obj 1.obj --res 8 --adapter Voodoo --json -q");
     assert_eq!(run.status.code(), Some(2));
     assert_eq!(json_lines(&run).len(), 2);
     let said = stderr(&run);
-    assert!(said.starts_with("error: 0.obj: no adapter matches 'voodoo'"), "{said}");
+    assert!(said.starts_with("error: 0.obj: no adapter matches 'Voodoo'"), "{said}");
 }
 
 #[test]

@@ -52,7 +52,10 @@ fn impossible_outputs_are_refused_before_anything_starts() {
     for (args, complaint) in [
         ("0.obj 1.obj -o -", "standard output takes the voxels of one mesh"),
         ("0.obj 1.obj -o - --format vox", "name a folder"),
-        ("0.obj 1.obj -o old.npy", "old.npy: names a file, but several meshes need a folder"),
+        (
+            "0.obj 1.obj -o old.npy",
+            "several meshes need a folder: end it with /; for one grid of all of them",
+        ),
         ("0.obj 1.obj -o new.vox", "new.vox: names a file, but several meshes need a folder"),
         ("0.obj 1.obj -o new.voxx", "new.voxx: names a file, but several meshes need a folder"),
         ("0.obj 1.obj -o file", "file: names a file, but several meshes need a folder"),
@@ -131,7 +134,7 @@ fn a_mesh_of_voxels_is_read_as_a_mesh_and_never_replaces_what_it_was_made_of() {
         for args in ["diff mesh.npy", "convert", "verify mesh.obj"] {
             voxelize(&folder, "mesh.obj --res 8 -o mesh.npy");
             let more = if args == "convert" { " b.npy" } else { "" };
-            let complaint = format!("{file}: is a mesh, and not");
+            let complaint = format!("{file}: is a mesh: voxelize");
             refuses(&folder, &format!("{args} {file}{more}"), &complaint);
         }
         // Of the same voxels, and those that touch these.

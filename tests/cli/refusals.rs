@@ -38,14 +38,14 @@ fn impossible_sizes_are_refused() {
     folder.write("large.obj", "v 0 0 0\nv 1e30 0 0\nv 0 1e30 0\nf 1 2 3\n");
     folder.write("tiny.obj", "v 0 0 0\nv 1e-320 0 0\nv 0 1e-321 0\nf 1 2 3\n");
     for (args, complaint) in [
-        ("mesh.obj --res 0", "use 1 to 65536"),
-        ("mesh.obj --res 70000", "use 1 to 65536"),
-        ("mesh.obj --res 65536 --pad 1", "at most 65536"),
+        ("mesh.obj --res 0", "use 1 to 65,536"),
+        ("mesh.obj --res 70000", "use 1 to 65,536"),
+        ("mesh.obj --res 65536 --pad 1", "at most 65,536"),
         ("mesh.obj --voxel-size 0", "use a positive number"),
         ("mesh.obj --voxel-size -1", "use a positive number"),
         ("mesh.obj --voxel-size nan", "use a positive number"),
-        ("mesh.obj --voxel-size 1e-9", "at most 65536"),
-        ("large.obj --voxel-size 1", "at most 65536"),
+        ("mesh.obj --voxel-size 1e-9", "at most 65,536"),
+        ("large.obj --voxel-size 1", "at most 65,536"),
         ("far.obj --res 8", "scale the mesh"),
         ("tiny.obj --res 8", "scale the mesh"),
         ("mesh.obj --voxel-size 1 --bounds 0,0,0,0,1,1", "x axis"),
@@ -117,6 +117,7 @@ fn options_without_effect_are_refused_or_reported() {
         ("verify mesh.obj a.npz --mode solid --interior-color red", "colours are not verified"),
         ("mesh.obj --lattice mesh.obj", "mesh.obj: is not one JSON object: name what `voxelize"),
         ("mesh.obj --lattice .", ".: is a folder: name a file in it"),
+        ("mesh.obj --lattice old.npy", "old.npy: is a grid, without the rounding of its lattice"),
     ] {
         refuses(&folder, args, complaint);
     }
@@ -225,6 +226,7 @@ fn with_json_a_failure_is_one_object_with_its_code() {
     }
     for (args, error) in [
         ("mesh.obj --solid", "unexpected argument '--solid' found; tip: use --mode solid"),
+        ("help rendr", "unrecognized subcommand 'rendr'; tip: did you mean `voxelize render`?"),
         ("render", "the following required arguments were not provided: <GRID|MESH>"),
         ("mesh.obj --backend x", "invalid value 'x' for '--backend <BACKEND>'; [possible values: "),
     ] {

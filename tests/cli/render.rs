@@ -169,7 +169,7 @@ fn what_cannot_be_drawn_is_refused_and_changes_nothing() {
         ("render one.npy -o a.gif", "a.gif: a .gif is an animation: use --turntable N"),
         ("render one.npy -o nowhere/a.png", "there is no folder 'nowhere'"),
         ("render one.npy -o - --json", "both write to standard output"),
-        ("render mesh.obj --res 0 -o a.png", "use 1 to 65536"),
+        ("render mesh.obj --res 0 -o a.png", "use 1 to 65,536"),
         ("render mesh.obj --voxel-size nan -o a.png", "mesh.obj: a voxel size of NaN is not"),
         ("render mesh.obj --res 8 --fill flood -o a.png", "--fill is for solids"),
         ("render mesh.obj --res 8 --mode thin --shell -o a.png", "--include-surface is for solids"),
@@ -185,7 +185,7 @@ fn what_cannot_be_drawn_is_refused_and_changes_nothing() {
         refuses(&folder, args, complaint);
     }
     for (args, complaint) in [
-        ("--size 0x8", "width and height of 1 to 16384 pixels"),
+        ("--size 0x8", "width and height of 1 to 16,384 pixels"),
         ("--size 20000x8", "such as 1920x1080"),
         ("--view above", "'above' for '--view"),
         ("--camera fish", "'fish' for '--camera"),

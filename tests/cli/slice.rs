@@ -126,7 +126,7 @@ fn slices_that_cannot_be_are_refused_and_change_nothing() {
         ("a.npy -z 0 -o s.jpg", "s.jpg: unknown file extension '.jpg'"),
         ("a.npy -z 0 -o gone/s.png", "there is no folder 'gone'"),
         ("a.npy -z 0 -o - --json", "both write to standard output"),
-        ("long.npy -z 0 -o s.png --scale 66", "s.png: 1000 voxels of 66 pixels are more than"),
+        ("long.npy -z 0 -o s.png --scale 66", "s.png: 1,000 voxels of 66 pixels are more than"),
         ("long.npy -z 0 -o s.png --scale 66", "use --scale 65 or less"),
     ] {
         refuses(&folder, &format!("slice {args}"), complaint);

@@ -53,7 +53,7 @@ fn a_solid_says_how_it_was_filled_and_why() {
     let said = says(&folder, "cube.obj --res 8 --mode solid", closed);
     assert!(said.contains(", fill ") && !said.contains("warning"), "{said}");
     let said = stderr(&voxelize(&folder, "open.obj --res 8 --mode solid"));
-    let capped = "          capped at 1 boundary loop with a confidence from ";
+    let capped = "          capped at 1 boundary loop, least certain at voxel (";
     assert!(said.contains("\nfill      winding: the mesh has 4 open edges\n"), "{said}");
     assert!(said.lines().any(|line| line.starts_with(capped)), "{said}");
 

@@ -172,12 +172,15 @@ fn tiles_that_cannot_be_are_refused() {
     voxelize(&folder, "mesh.obj --res 40 -o b.npz -q");
     for (args, complaint) in [
         ("mesh.obj --res 64 --tile 1/9x1x1", "the grid has 8 bricks of 8 voxels there"),
-        ("mesh.obj --res 1048577 --tile 1/2", "in tiles up to 1048576"),
+        ("mesh.obj --res 1048577 --tile 1/2", "in tiles up to 1,048,576"),
         ("mesh.obj --res 1048576 --tile 1/2", "use more tiles"),
-        ("mesh.obj --res 70000", "in tiles up to 1048576"),
+        ("mesh.obj --res 70000", "in tiles up to 1,048,576"),
         ("mesh.obj --res 8 --interior-color red", "--interior-color is for solids"),
         ("tetrahedron.obj --res 64 --mode solid --fill flood --tile 1/2", "use the fill winding"),
-        ("join a.npz a.npz -o c.npz", "overlap at voxel"),
+        (
+            "join a.npz a.npz -o c.npz",
+            "overlap at voxel (0, 0, 0), and tiles of one grid do not: of several meshes make one file",
+        ),
         ("join a.npz b.npz -o c.npz", "another size or place"),
         ("join a.npy -o c.npz", "a.npy: does not say where it lies"),
         ("join a.npz -o a.npz", "a.npz"),

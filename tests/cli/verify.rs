@@ -164,7 +164,7 @@ fn what_cannot_be_judged_exits_with_2() {
     for (args, complaint) in [
         ("verify mesh.obj gone.npy", "gone.npy: No such file"),
         ("verify gone.obj a.npy", "gone.obj: No such file"),
-        ("verify mesh.obj mesh.obj", "mesh.obj: is a mesh, and not a grid of voxels: voxelize it"),
+        ("verify mesh.obj mesh.obj", "mesh.obj: is a mesh: voxelize it first"),
         ("verify mesh.obj old.npy", "old.npy: "),
         ("verify mesh.obj a.npy --res 0", "cannot place the mesh as the options say: 0 voxels"),
         ("verify mesh.obj a.npy --pad 2", nothing),

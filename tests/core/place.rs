@@ -492,15 +492,15 @@ fn every_refusal_says_the_numbers_and_the_remedy() {
     let too_many = PlaceError::TooManyVoxels { axis: 'z', voxels: 7e4, limit: 1 << 16 };
     let too_far = PlaceError::TooFar { voxels: 2e6, limit: 1 << 20 };
     let cases: [(PlaceError, &[&str]); 9] = [
-        (PlaceError::Resolution(0), &["0", "use 1 to 65536"]),
+        (PlaceError::Resolution(0), &["0", "use 1 to 65,536"]),
         (PlaceError::VoxelSize(-2.5), &["-2.5", "use a positive number"]),
         (PlaceError::VoxelSize(0.0), &["size of 0 is"]),
         (PlaceError::VoxelSize(-1e-9), &["-1e-9"]),
         (PlaceError::Bounds { axis: 'y', min: 4.0, max: 3.0 }, &["4", "3", "y axis", "below"]),
         (PlaceError::NoExtent([1.5, 2.5, 3.5]), &["(1.5, 2.5, 3.5)", "give a voxel size"]),
         (PlaceError::ExtentRange { extent: 1e-320 }, &["e-320", "scale the mesh"]),
-        (too_many, &["70000", "z axis", "65536"]),
-        (too_far, &["2000000", "1048576", "larger voxels"]),
+        (too_many, &["70,000", "z axis", "65,536"]),
+        (too_far, &["2,000,000", "1,048,576", "larger voxels"]),
     ];
     for (error, parts) in cases {
         let text = error.to_string();
@@ -548,7 +548,7 @@ fn a_grid_of_given_dimensions_has_them_wherever_the_mesh_lies() {
     let zero = resolution(8).with_dims([8, 0, 8]);
     let triangle = Mesh::new(vec![[0.0; 3], [1.0; 3], [0.0, 1.0, 0.0]], vec![[0, 1, 2]]).unwrap();
     let error = place(&triangle, &zero).unwrap_err();
-    let expected = "a grid of 8 x 0 x 8 voxels is not possible: each must be from 1 to 65536";
+    let expected = "a grid of 8 x 0 x 8 voxels is not possible: each must be from 1 to 65,536";
     assert_eq!(error.to_string(), expected);
     let wide = resolution(8).with_dims([8, 8, 70_000]);
     assert!(matches!(place(&triangle, &wide).unwrap_err(), PlaceError::Dims { .. }));

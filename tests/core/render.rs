@@ -240,7 +240,7 @@ fn options_that_are_not_possible_are_refused() {
     let options = RenderOptions::new([8, 8]);
     for (options, complaint) in [
         (RenderOptions::new([0, 8]), "0x8 pixels"),
-        (RenderOptions::new([8, 16385]), "use 1 to 16384 a side"),
+        (RenderOptions::new([8, 16385]), "use 1 to 16,384 a side"),
         (options.with_samples(0), "0 rays"),
         (options.with_samples(17), "use 1 to 16"),
         (options.with_margin(0.491), "use 0 to 0.49"),

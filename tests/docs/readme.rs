@@ -75,7 +75,8 @@ pages! {
             "layer.png"
         ];
     commands_of_scripts_run: "docs/scripts.md" makes ["report.json", "cube.vdb", "bounded.vox"];
-    commands_of_simulation_run: "docs/simulation.md" makes ["part.npz", "part.vti", "map.npz"];
+    commands_of_simulation_run: "docs/simulation.md" makes
+        ["part.npz", "part.vti", "distances.npz", "map.npz"];
     commands_of_style_run: "docs/style.md" makes [];
     commands_of_solids_run: "docs/solids.md" makes ["solid.vox"];
     commands_of_the_front_page_run: "docs/README.md" makes [];
@@ -197,7 +198,8 @@ fn run_python(folder: &Path, program: &str) {
     if program.contains("import trivox") {
         return;
     }
-    let Some(python) = python_with("numpy") else { return };
+    let module = if program.contains("import pyvista") { "pyvista" } else { "numpy" };
+    let Some(python) = python_with(module) else { return };
     environment::run_python(&python, program, folder);
 }
 

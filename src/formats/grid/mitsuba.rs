@@ -20,7 +20,7 @@ pub const SPEC: GridSpec = GridSpec {
               32-bit floats",
     write: Some(|grid, _, out| write(grid, out)),
     file_size: |dims| Some(HEADER + 4 * dense::volume(dims)),
-    lost: |grid| {
+    lost: |grid, _| {
         [assumed_place(grid), lost_up(grid), lost_colors(grid), lost_digits(grid)].concat()
     },
     ..GridSpec::PLAIN

@@ -29,7 +29,7 @@ pub const SPEC: GridSpec = GridSpec {
                 + dense::volume(dims),
         )
     },
-    lost: assumed_place,
+    lost: |grid, _| assumed_place(grid),
     has_colors: true,
     has_attributes: true,
     ..GridSpec::PLAIN

@@ -16,7 +16,7 @@ pub const SPEC: GridSpec = GridSpec {
     name: "Stanford",
     carries: "visible faces in quads of up to 64 by 64 voxels, with T-junctions; position; RGBA",
     write: Some(|grid, _, out| write(grid, out)),
-    lost: lost_up,
+    lost: |grid, _| lost_up(grid),
     has_colors: true,
     ..GridSpec::PLAIN
 };

@@ -68,7 +68,7 @@ fn first_or_hidden(arg: Arg, first: &str) -> Arg {
 
 /// Turn triangle meshes into voxels: exactly, and with the same bits on every GPU and CPU.
 ///
-/// A voxel is occupied if its closed cube touches a closed triangle, or as --mode says.
+/// A voxel is occupied if the mesh touches it, even in one point, or as --mode says.
 ///
 /// Exit codes: 0 done; 1 a check failed (--compare-backends, --strict, diff, verify); 2 bad usage,
 /// input or output; 128 + N stopped by signal N. One mesh that fails does not stop the others.
@@ -107,7 +107,7 @@ pub enum Command {
     Info(InfoArgs),
     /// Write a voxel grid in another format.
     ///
-    /// Warnings say what the new format does not hold.
+    /// Notes say what the new format does not hold.
     Convert(ConvertArgs),
     /// Put the tiles of a grid together.
     ///

@@ -10,6 +10,8 @@ use trivox::lattice::MAX_DIM;
 use trivox::solid::distance::MAX_WIDTH;
 use trivox::view::render::{Background, MAX_SIDE};
 
+use crate::text::grouped;
+
 pub fn parse_size(text: &str) -> Result<ByteSize, String> {
     text.parse().map_err(|_| "not a number of bytes, such as 512MiB, 4GB or 1000000".to_owned())
 }
@@ -19,7 +21,10 @@ pub fn parse_pixels(text: &str) -> Result<[u32; 2], String> {
     let sides = sides.map(|(width, height)| [width, height].map(str::parse));
     match sides {
         Some([Ok(width), Ok(height)]) if is_side(width) && is_side(height) => Ok([width, height]),
-        _ => Err(format!("use width and height of 1 to {MAX_SIDE} pixels, such as 1920x1080")),
+        _ => Err(format!(
+            "use width and height of 1 to {} pixels, such as 1920x1080",
+            most(MAX_SIDE)
+        )),
     }
 }
 
@@ -78,18 +83,28 @@ pub fn parse_res(text: &str) -> Result<u32, String> {
         _ => "use a whole number of voxels along the longest axis, or --dims X,Y,Z for a box",
     };
     match text.parse::<u64>() {
-        Ok(number) => u32::try_from(number).map_err(|_| format!("the most are {MAX_DIM}")),
-        Err(_) => Err(why.to_owned()),
+        Ok(number) => u32::try_from(number).map_err(|_| format!("the most are {}", most(MAX_DIM))),
+        // As messages print it; with two commas it may be the three numbers of a box.
+        Err(_) => {
+            match text.split_once(',').and_then(|(one, two)| format!("{one}{two}").parse().ok()) {
+                Some(number) if grouped(number) == text => {
+                    Err(format!("write {number}, without the comma"))
+                }
+                _ => Err(why.to_owned()),
+            }
+        }
     }
 }
 
 pub fn parse_cube(text: &str) -> Result<u32, String> {
     let edge = text.parse().ok().filter(is_edge);
-    edge.ok_or_else(|| format!("use one number of 1 to {MAX_DIM}, or --dims X,Y,Z for a box"))
+    edge.ok_or_else(|| {
+        format!("use one number of 1 to {}, or --dims X,Y,Z for a box", most(MAX_DIM))
+    })
 }
 
 pub fn parse_count(text: &str) -> Result<u32, String> {
-    text.parse().map_err(|_| format!("use a whole number from 0 to {}", u32::MAX))
+    text.parse().map_err(|_| format!("use a whole number from 0 to {}", most(u32::MAX)))
 }
 
 /// The parser of a whole number from `LEAST` to `MOST`.
@@ -98,7 +113,7 @@ pub fn parse_in<T: TryFrom<u32>, const LEAST: u32, const MOST: u32>(
 ) -> Result<T, String> {
     let number = text.parse().ok().filter(|number| (LEAST..=MOST).contains(number));
     let number = number.and_then(|number| T::try_from(number).ok());
-    number.ok_or_else(|| format!("use a whole number from {LEAST} to {MOST}"))
+    number.ok_or_else(|| format!("use a whole number from {LEAST} to {}", most(MOST)))
 }
 
 pub fn parse_number(text: &str) -> Result<f64, String> {
@@ -111,6 +126,11 @@ pub fn parse_seconds(text: &str) -> Result<Duration, String> {
     limit.ok_or_else(|| "use a positive number of seconds, such as 60".to_owned())
 }
 
+/// A limit as messages print it.
+fn most(number: u32) -> String {
+    grouped(number.into())
+}
+
 fn is_edge(voxels: &u32) -> bool {
     (1..=MAX_DIM).contains(voxels)
 }
@@ -119,7 +139,7 @@ pub fn parse_dims(text: &str) -> Result<[u32; 3], String> {
     let numbers: Result<Vec<u32>, _> = text.split([',', 'x']).map(|n| n.trim().parse()).collect();
     match numbers.as_deref() {
         Ok(&[x, y, z]) if [x, y, z].iter().all(is_edge) => Ok([x, y, z]),
-        _ => Err(format!("use three numbers of 1 to {MAX_DIM}, such as 64,64,32")),
+        _ => Err(format!("use three numbers of 1 to {}, such as 64,64,32", most(MAX_DIM))),
     }
 }
 

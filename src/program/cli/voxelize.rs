@@ -85,8 +85,8 @@ pub struct Job {
     #[arg(allow_hyphen_values = true, help_heading = "Size and place")]
     pub bounds: Option<Bounds>,
 
-    /// Layers of voxels to add on all six sides. In the innermost one, the voxels that the mesh
-    /// touches are occupied.
+    /// Layers of voxels to add on all six sides. The mesh's outermost points also occupy voxels of
+    /// the innermost added layer.
     #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
     #[arg(value_parser = parse_count, help_heading = "Size and place")]
     pub pad: u32,
@@ -172,9 +172,9 @@ pub struct Job {
     #[arg(long, requires = "output", conflicts_with = "check", help_heading = "Many meshes")]
     pub resume: bool,
 
-    /// Maximum time for each mesh. A mesh that takes longer fails; the others go on. Three steps
-    /// are not interrupted: waiting for a disk or a pipe, parsing the file, with the material
-    /// files, images and buffers that it names, and preparing the output.
+    /// Maximum time for each mesh. A mesh that takes longer fails; the others go on. Four steps are
+    /// not interrupted: waiting for a disk or a pipe, parsing the file, with the material files,
+    /// images and buffers that it names, preparing the output, and the check of --resume.
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     #[arg(allow_negative_numbers = true, help_heading = "Many meshes")]
     pub time_limit: Option<Duration>,

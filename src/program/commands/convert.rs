@@ -43,6 +43,7 @@ struct Report {
 impl Report {
     fn text(&self) -> String {
         let (read, Written { names, bytes, .. }) = (self.input.text(), &self.written);
-        format!("read      {read}\nwrote     {names}, {}\n", counted(*bytes, "byte"))
+        let (bytes, notes) = (counted(*bytes, "byte"), self.written.note_lines());
+        format!("read      {read}\nwrote     {names}, {bytes}\n{notes}")
     }
 }

@@ -3,6 +3,7 @@
 use anyhow::Result;
 use serde::Serialize;
 use trivox::base::srgb::Rgba;
+use trivox::formats::SIGN_ONLY;
 use trivox::grid::compare::in_colors;
 use trivox::view::render::{Background, Camera, Picture, Renderer};
 use trivox::{Comparison, VoxelGrid, compare};
@@ -37,6 +38,8 @@ pub fn run(args: &DiffArgs) -> Result<ExitStatus> {
     let (a, b) = (load(&args.a)?, load(&args.b)?);
     progress.finish();
     let found = compare(&a.grid, &b.grid, NAMED);
+    let are_distances = |warnings: &[String]| warnings.iter().any(|text| text == SIGN_ONLY);
+    let has_distances = are_distances(&a.warnings) || are_distances(&b.warnings);
     let mut warnings = [(a.warnings, &args.a), (b.warnings, &args.b)].map(|(warnings, path)| {
         warnings.into_iter().map(move |warning| format!("{}: {warning}", shown(path)))
     });
@@ -54,6 +57,7 @@ pub fn run(args: &DiffArgs) -> Result<ExitStatus> {
         a: GridSummary::new(&args.a, &a.grid),
         b: GridSummary::new(&args.b, &b.grid),
         equal: found.is_equal(),
+        has_distances,
         both: found.both,
         only_a: found.only[0],
         only_b: found.only[1],
@@ -112,6 +116,9 @@ struct Report {
     b: GridSummary,
     /// The same dimensions and voxels.
     equal: bool,
+    /// Whether a file has distances, of which only the signs are compared.
+    #[serde(skip)]
+    has_distances: bool,
     both: u64,
     only_a: u64,
     only_b: u64,
@@ -173,6 +180,11 @@ impl Report {
 
     fn verdict(&self) -> String {
         let voxels = match (self.equal, self.a.contents.dims == self.b.contents.dims) {
+            (true, _) if self.has_distances => {
+                let unlike = self.besides.iter().cloned();
+                let unlike = unlike.chain(["the distances are not compared".to_owned()]);
+                return format!("equal inside, but {}", unlike.collect::<Vec<_>>().join("; "));
+            }
             (true, _) if self.besides.is_empty() => "equal",
             (true, _) => return format!("equal voxels, but {}", self.besides.join("; ")),
             (false, true) => "different voxels",

@@ -14,15 +14,15 @@ use trivox::formats::{
 };
 use trivox::grid::{Attributes, ContentHash};
 use trivox::surface::palette::count_colors;
-use trivox::{Cpu, Mesh, NoProgress, Place, PlaceOptions, Sizing, Topology, VoxelGrid, place};
+use trivox::{Cpu, Mesh, NoProgress, PlaceOptions, Sizing, Topology, VoxelGrid, place};
 
 use crate::ExitStatus;
 use crate::cli::InfoArgs;
 use crate::console::{ErrorReport, StdoutClosed, print, print_as, print_error, print_json};
-use crate::grids::{block_lines, described};
+use crate::grids::block_lines;
 use crate::inputs::{is_read_grid, sorted};
 use crate::progress::TerminalProgress;
-use crate::text::{counted, escaped, grouped, range, short, shown, significant, sized};
+use crate::text::{counted, escaped, grouped, range, rounded, short, shown, significant, sized};
 
 /// Reads the file and describes it.
 pub fn run(args: &InfoArgs) -> Result<ExitStatus> {
@@ -152,7 +152,9 @@ impl GridInfo {
         let bounds = self.bounds.as_ref().map(|bounds| format!(", {}", range(bounds)));
         let bounds = bounds.unwrap_or_default();
         let place = match (self.voxel_size, self.origin) {
-            (Some(voxel_size), Some(origin)) => described(&Place { origin, voxel_size }),
+            (Some(size), Some(origin)) => {
+                format!("voxels of {} from ({})", significant(size), origin.map(rounded).join(", "))
+            }
             _ => "no place in the file".to_owned(),
         };
         let up = self.up;

@@ -121,7 +121,7 @@ struct Report {
 impl Report {
     fn text(&self) -> String {
         let (whole, bytes) = (self.whole.text(), counted(self.written.bytes, "byte"));
-        let tiles = counted(self.tiles as u64, "tile");
-        format!("joined    {tiles}\nwrote     {whole}, {bytes}\n")
+        let (tiles, notes) = (counted(self.tiles as u64, "tile"), self.written.note_lines());
+        format!("joined    {tiles}\nwrote     {whole}, {bytes}\n{notes}")
     }
 }

@@ -1,7 +1,10 @@
 //! `voxelize completions` and `voxelize man`, generated from the definition of the command line.
 
-use clap::CommandFactory;
+use std::iter;
+
+use clap::{Command, CommandFactory};
 use clap_complete::Shell;
+use clap_mangen::Man;
 
 use anyhow::{Context, Result};
 
@@ -16,20 +19,21 @@ pub fn completions(shell: Shell) -> Result<ExitStatus> {
     print_bytes(&script)
 }
 
-/// Prints the manual page: the main command, then all others.
+/// Prints the manual: a page for the main command, then one for each other.
 pub fn page() -> Result<ExitStatus> {
+    // What `-h` leaves out belongs in the manual.
+    let complete = |command: Command| command.mut_args(|arg| arg.hide_short_help(false));
     // The version alone: its other lines would break the page's header.
-    let mut command = Cli::command().version(env!("CARGO_PKG_VERSION"));
+    let command = Cli::command().version(env!("CARGO_PKG_VERSION")).disable_help_subcommand(true);
+    let mut command = complete(command).mut_subcommands(complete);
     command.build();
     let mut page = Vec::new();
-    clap_mangen::Man::new(command.clone()).render(&mut page)?;
-    for subcommand in command.get_subcommands().filter(|command| command.get_name() != "help") {
-        let named = subcommand.clone().name(format!("voxelize {}", subcommand.get_name()));
-        let man = clap_mangen::Man::new(named);
-        man.render_name_section(&mut page)?;
-        man.render_synopsis_section(&mut page)?;
-        man.render_description_section(&mut page)?;
-        man.render_options_section(&mut page)?;
+    let others = command.get_subcommands().cloned();
+    for mut command in iter::once(command.clone()).chain(others) {
+        let usage = command.render_usage().to_string();
+        let usage = usage.trim_start_matches("Usage: ").to_owned();
+        let man = Man::new(command.override_usage(usage));
+        man.source(concat!("voxelize ", env!("CARGO_PKG_VERSION"))).render(&mut page)?;
     }
     print_bytes(&page)
 }

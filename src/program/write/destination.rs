@@ -40,8 +40,11 @@ fn folder(job: &Job, several: bool) -> Result<Option<&Path>> {
         return Ok(None);
     }
     if !is_folder && (path.exists() || path.extension().is_some()) {
-        return Err(anyhow!("names a file, but several meshes need a folder: end it with /"))
-            .with_context(|| shown(path));
+        return Err(anyhow!(
+            "names a file, but several meshes need a folder: end it with /; for one grid of all of \
+             them, make them objects of one file"
+        ))
+        .with_context(|| shown(path));
     }
     Ok(Some(path))
 }

@@ -107,8 +107,8 @@ impl Output {
         Ok(written)
     }
 
-    /// Writes a grid of a file. The warnings are those of reading, and say what the format does not
-    /// hold, and which of the options have no effect.
+    /// Writes a grid of a file. The warnings are those of reading, and say which of the options have
+    /// no effect; the notes say what the format does not hold.
     pub fn convert(
         &self,
         grid: &VoxelGrid,
@@ -118,11 +118,11 @@ impl Output {
         progress: &TerminalProgress,
     ) -> Result<Written> {
         self.check_dims(grid.dims(), false)?;
-        warnings.extend(self.format.lost(grid));
         warnings.extend(palette.without_effect(Some(self.format), grid));
         let mut written = self.write(grid, None, options, progress)?;
         progress.finish();
         written.warnings.splice(..0, warnings);
+        written.notes = self.format.lost_with(grid, options);
         Ok(written)
     }
 

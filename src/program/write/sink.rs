@@ -140,7 +140,8 @@ impl Sink {
                 bytes
             }
         };
-        Ok(Written { names: Names::One(named()), bytes, warnings: Vec::new(), files })
+        let (warnings, notes) = (Vec::new(), Vec::new());
+        Ok(Written { names: Names::One(named()), bytes, warnings, notes, files })
     }
 }
 
@@ -172,6 +173,8 @@ pub struct Written {
     /// Total size in bytes.
     pub bytes: u64,
     pub warnings: Vec<String>,
+    /// What the format does not hold.
+    pub notes: Vec<String>,
     /// With their names. Only the first is open: it keeps this process's lock.
     #[serde(skip)]
     files: Vec<(String, Replacement)>,
@@ -203,7 +206,7 @@ impl Written {
         }
         let names = Names::Several(files.iter().map(|(name, _)| name.clone()).collect());
         let bytes = files.iter().map(|(_, file)| file.bytes()).sum();
-        Ok(Self { names, bytes, warnings: Vec::new(), files })
+        Ok(Self { names, bytes, warnings: Vec::new(), notes: Vec::new(), files })
     }
 
     /// Renames all files, the open one last. An error lists the files already renamed.
@@ -220,6 +223,13 @@ impl Written {
             renamed.push(name);
         }
         Ok(self)
+    }
+}
+
+impl Written {
+    /// The notes as lines.
+    pub fn note_lines(&self) -> String {
+        self.notes.iter().map(|note| format!("note: {note}\n")).collect()
     }
 }
 

@@ -115,7 +115,8 @@ impl Queues {
         let texels = squares.map(|squares| squares + usize::from(is_linear));
         let is_small = texels[0].max(texels[1]) <= MAX_TEXELS && vertices.len() <= MAX_POINTS;
         // False for NaN.
-        if !is_small || !(area(vertices) > ERROR * (span[0] + span[1])) {
+        let has_area = area(vertices) > ERROR * (span[0] + span[1]);
+        if !is_small || !has_area {
             return false;
         }
         piece.first = first.map(|i| i as i64);

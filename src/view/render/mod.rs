@@ -26,6 +26,7 @@ use thiserror::Error;
 #[cfg(feature = "gpu")]
 use crate::backend::gpu::Gpu;
 use crate::base::error_code::ErrorCode;
+use crate::base::numbers::grouped;
 use crate::base::progress::{Latch, NoProgress, Progress};
 use crate::base::srgb::Rgba;
 #[cfg(feature = "gpu")]
@@ -135,7 +136,8 @@ pub struct RenderOptions {
 #[non_exhaustive]
 pub enum RenderError {
     /// A size of 0, or above [`MAX_SIDE`].
-    #[error("a picture of {}x{} pixels is not possible: use 1 to {MAX_SIDE} a side", .0[0], .0[1])]
+    #[error("a picture of {}x{} pixels is not possible: use 1 to {} a side", .0[0], .0[1],
+        grouped(MAX_SIDE.into()))]
     Size([u32; 2]),
     /// 0 rays, or more than [`MAX_SAMPLES`].
     #[error("{0} rays along a side of a pixel are not possible: use 1 to {MAX_SAMPLES}")]

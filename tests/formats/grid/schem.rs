@@ -316,7 +316,7 @@ fn dithering_mixes_blocks() {
 fn grids_that_a_schematic_cannot_hold_are_refused() {
     for dims in [[65536, 1, 1], [1, 65536, 1], [1291; 3]] {
         let why = GridFormat::Schem.check_dims(dims).unwrap_err().to_string();
-        assert!(why.contains("65535 blocks an axis and 2147483647 in all at most"), "{why}");
+        assert!(why.contains("65,535 blocks an axis and 2,147,483,647 in all at most"), "{why}");
         unwritable(&VoxelGrid::empty(dims).unwrap(), GridFormat::Schem);
     }
     assert!(GridFormat::Schem.check_dims([65535, 1, 32767]).is_ok());

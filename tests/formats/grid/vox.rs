@@ -163,8 +163,14 @@ fn one_vox_past_magica_voxels_world_is_refused_with_the_reason() {
     for (dims, axis) in [([2001, 1, 1], 'x'), ([1, 2001, 1], 'y'), ([1, 2000, 65536], 'z')] {
         let why = unwritable(&VoxelGrid::empty(dims).unwrap(), GridFormat::Vox);
         let long = dims.into_iter().max().unwrap();
-        assert!(why.contains(&format!("{long} voxels along the {axis} axis")), "{why}");
-        assert!(why.contains("2000") && why.contains("several") && why.contains(".npz"), "{why}");
+        assert!(
+            why.contains(&format!(
+                "{} voxels along the {axis} axis",
+                trivox::base::numbers::grouped(long.into())
+            )),
+            "{why}"
+        );
+        assert!(why.contains("2,000") && why.contains("several") && why.contains(".npz"), "{why}");
     }
 }
 

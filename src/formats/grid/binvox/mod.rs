@@ -24,7 +24,7 @@ pub const SPEC: GridSpec = GridSpec {
     read: Some(|input, _| read(input)),
     write: Some(|grid, _, out| write(grid, out)),
     file_size: |dims| Some(2 * u64::from(edge(dims)).pow(3).div_ceil(LONGEST_RUN)),
-    lost,
+    lost: |grid, _| lost(grid),
     ..GridSpec::PLAIN
 };
 

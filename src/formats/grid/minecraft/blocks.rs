@@ -109,6 +109,12 @@ impl Blocks {
         }
     }
 
+    /// The names of the default blocks, without a namespace: those whose first version of the game
+    /// is known.
+    pub fn known() -> impl Iterator<Item = &'static str> {
+        all().map(|(name, ..)| name)
+    }
+
     /// Names with a namespace, and colours.
     pub(super) fn list(&self) -> &[(String, Rgba)] {
         &self.blocks
@@ -123,8 +129,20 @@ impl Blocks {
 /// The first version of the game with all blocks of `names`. Unknown blocks do not count.
 pub(super) fn version_of(names: &[String]) -> Version {
     let since: HashMap<&str, Version> = all().map(|(name, _, since)| (name, since)).collect();
-    let known = names.iter().filter_map(|name| since.get(name.strip_prefix("minecraft:")?));
+    let known = names.iter().filter_map(|name| since.get(plain(name)?));
     known.copied().fold(FIRST_VERSION, Version::max)
+}
+
+/// Those of `names` whose first version of the game is not known.
+pub(super) fn unknown(names: &[String]) -> Vec<String> {
+    let known = known_colors();
+    let is_known = |name: &&String| plain(name).is_some_and(|name| known.contains_key(name));
+    names.iter().filter(|name| !is_known(name)).cloned().collect()
+}
+
+/// The name of a block of the game without its namespace and properties; `None` of others.
+fn plain(name: &str) -> Option<&str> {
+    name.strip_prefix("minecraft:")?.split('[').next()
 }
 
 /// Whether `name` is a resource location, with properties in square brackets or without.
@@ -192,6 +210,13 @@ mod tests {
         assert_eq!(caves, Version { data: 2724, name: "1.17" });
         let trails = of(&["minecraft:cherry_planks", "minecraft:tuff"]);
         assert_eq!(trails, Version { data: 3463, name: "1.20" });
+    }
+
+    #[test]
+    fn a_name_that_is_not_among_the_default_blocks_has_no_known_version() {
+        let names = ["stone", "oak_planks[a=b]", "oak_plank"].map(|n| format!("minecraft:{n}"));
+        let names = [&names[..], &["create:tuff".to_owned()]].concat();
+        assert_eq!(unknown(&names), ["minecraft:oak_plank", "create:tuff"]);
     }
 
     #[test]

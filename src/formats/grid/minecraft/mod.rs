@@ -29,6 +29,7 @@ use self::frame::Frame;
 use self::kinds::Kinds;
 use self::nbt::{DOUBLE, LIST, STRING, TagReader, Tags};
 use super::dense;
+use crate::base::numbers::grouped;
 use crate::formats::{
     ReadError, WriteError, WriteOptions, checked_place, content, excerpt, lost_opacity,
 };
@@ -48,16 +49,19 @@ pub(crate) fn size(grid: &VoxelGrid) -> [u32; 3] {
 pub struct BlockList {
     /// Names with their numbers of voxels, the most frequent first.
     pub counts: Vec<(String, u64)>,
-    /// The first version of Minecraft that has all of them, as far as they are known.
+    /// The first version of Minecraft that has all of them but the unknown ones.
     pub game_version: &'static str,
+    /// The names of those whose first version is not known.
+    pub unknown: Vec<String>,
 }
 
 impl BlockList {
     /// The blocks that the voxels of `grid` become.
     pub(crate) fn of(grid: &VoxelGrid, options: &WriteOptions) -> Self {
         let kinds = Kinds::new(grid, options);
-        let game_version = kinds.version().name;
-        Self { counts: kinds.names.into_iter().zip(kinds.counts).skip(1).collect(), game_version }
+        let (game_version, unknown) = (kinds.version().name, blocks::unknown(&kinds.names[1..]));
+        let counts = kinds.names.into_iter().zip(kinds.counts).skip(1).collect();
+        Self { counts, game_version, unknown }
     }
 }
 
@@ -74,8 +78,10 @@ fn check_dims(dims: [u32; 3], edge: u32) -> Result<(), WriteError> {
         return Ok(());
     }
     Err(WriteError::Unsupported(format!(
-        "a grid of {x}x{y}x{z} voxels is too large for a schematic, which has {edge} blocks an \
-         axis and {MAX_VOLUME} in all at most, empty ones too: lower the resolution"
+        "a grid of {x}x{y}x{z} voxels is too large for a schematic, which has {} blocks an axis and \
+         {} in all at most, empty ones too: lower the resolution",
+        grouped(edge.into()),
+        grouped(MAX_VOLUME)
     )))
 }
 

@@ -42,7 +42,7 @@ pub const SPEC: GridSpec = GridSpec {
     read: Some(read),
     write: Some(|grid, _, out| write(grid, out)),
     file_size: |dims| Some(dense::volume(dims) + header("|b1", &dims).len() as u64),
-    lost: |grid| {
+    lost: |grid, _| {
         let place_for_colors = |lost: String| format!("{lost}: write .npz");
         let colors = lost_colors(grid).into_iter().map(place_for_colors);
         lost_place(grid).into_iter().chain(colors).collect()

@@ -46,11 +46,11 @@ mod write;
 use std::io::BufRead;
 
 use self::scene::{Pose, Rotation};
-use crate::base::numbers::grouped;
+use crate::base::numbers::counted;
 use crate::formats::grid::description::Description;
-use crate::formats::{GridSpec, LoadedGrid, ReadError, lost_opacity};
+use crate::formats::{GridSpec, LoadedGrid, ReadError, WriteOptions, lost_opacity};
 use crate::grid::{Up, VoxelGrid};
-use crate::surface::palette::{MAX_COLORS, count_colors};
+use crate::surface::palette::{IndexedColors, MAX_COLORS, count_colors};
 
 pub use parts::VoxPart;
 pub use write::{VoxFiles, check_dims, write};
@@ -89,14 +89,19 @@ fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError> {
     Ok(LoadedGrid { part, ..LoadedGrid::new(grid, warnings) })
 }
 
-fn lost(grid: &VoxelGrid) -> Vec<String> {
+fn lost(grid: &VoxelGrid, options: &WriteOptions) -> Vec<String> {
     let mut lost = Vec::new();
-    let count = count_colors(grid);
-    if count > MAX_COLORS {
+    let (count, given) = (count_colors(grid), options.palette.as_ref());
+    let colors = || counted(count as u64, "colour");
+    let indexed = given.and_then(|given| IndexedColors::new(grid, Some(given), options.dither));
+    if let Some((indexed, given)) = indexed.zip(given) {
+        let used = indexed.counts(grid).iter().filter(|&&voxels| voxels > 0).count();
+        let all = given.colors().iter().filter(|color| color[3] > 0).count();
+        lost.push(format!("{} are written as {used} of the {all} of the palette", colors()));
+    } else if count > MAX_COLORS {
         lost.push(format!(
-            "{} colours are approximated by {MAX_COLORS} or fewer, the most that the file's palette \
-             holds",
-            grouped(count as u64)
+            "{} are approximated by {MAX_COLORS} or fewer, the most that the file's palette holds",
+            colors()
         ));
     }
     if !lost_opacity(grid).is_empty() {

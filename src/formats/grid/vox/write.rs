@@ -4,7 +4,7 @@ use std::io::{BufWriter, Write};
 
 use super::parts::{Region, VoxPart};
 use super::{ATTRIBUTE, Description, Frame, MAX_MODEL, MAX_SCENE};
-use crate::base::numbers::AXES;
+use crate::base::numbers::{AXES, counted, grouped};
 use crate::base::ordered::in_pool;
 use crate::base::srgb::Rgba;
 use crate::formats::write::check_place;
@@ -41,9 +41,11 @@ pub fn check_dims(dims: [u32; 3]) -> Result<(), WriteError> {
     let too_long = AXES.into_iter().zip(dims).find(|&(_, d)| d > MAX_SCENE);
     too_long.map_or(Ok(()), |(axis, voxels)| {
         Err(WriteError::Unsupported(format!(
-            "the grid is {voxels} voxels along the {axis} axis, but one .vox file holds at most \
-             {MAX_SCENE}: use a lower resolution or another format such as .npz; the program \
-             `voxelize` writes several files beside each other if a file is named"
+            "the grid is {} voxels along the {axis} axis, but one .vox file holds at most {}: use a \
+             lower resolution or another format such as .npz; the program `voxelize` writes several \
+             files beside each other if a file is named",
+            grouped(voxels.into()),
+            grouped(MAX_SCENE.into())
         )))
     })
 }
@@ -109,9 +111,11 @@ impl<'a> VoxFiles<'a> {
         let Ok(children) = i32::try_from(children) else {
             let voxels: u64 = models.iter().map(|model| u64::from(model.voxels)).sum();
             let what = format!(
-                "the grid's {voxels} voxels would take {children} bytes, but .vox files hold at \
-                 most {}: use a lower resolution, or write .npy",
-                i32::MAX
+                "the grid's {} would take {}, but .vox files hold at most {}: use a lower \
+                 resolution, or write .npy",
+                counted(voxels, "voxel"),
+                counted(children, "byte"),
+                grouped(i32::MAX as u64)
             );
             return Err(WriteError::Unsupported(what));
         };

@@ -7,6 +7,8 @@ use png::{BitDepth, ColorType, Encoder, Filter};
 use trivox::base::srgb::Rgba;
 use trivox::lattice::MAX_DIM;
 
+use crate::text::{counted, grouped};
+
 /// Default length of the longest side, in pixels, approximately.
 const SIDE: u32 = 1024;
 
@@ -47,9 +49,11 @@ impl Drawing {
         let longest = self.size[0].max(self.size[1]);
         if u64::from(longest) * u64::from(self.scale) > u64::from(MAX_SIDE) {
             bail!(
-                "{longest} voxels of {} pixels are more than the {MAX_SIDE} that a picture can \
-                 have: use --scale {} or less",
+                "{} of {} pixels are more than the {} that a picture can have: use --scale {} or \
+                 less",
+                counted(longest.into(), "voxel"),
                 self.scale,
+                grouped(MAX_SIDE.into()),
                 MAX_SIDE / longest
             );
         }

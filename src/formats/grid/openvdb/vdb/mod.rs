@@ -23,7 +23,7 @@ pub const SPEC: GridSpec = GridSpec {
               RGB",
     read: Some(read),
     write: Some(|grid, _, out| write(grid, out)),
-    lost: lost_opacity,
+    lost: |grid, _| lost_opacity(grid),
     distances: Some(write_distances),
     has_colors: true,
     ..GridSpec::PLAIN

@@ -167,7 +167,7 @@ fn a_given_palette_is_counted() {
         .unwrap()
         .save(folder.join("two.png"))
         .unwrap();
-    let said = "note: 2 colours are written as 1 of the 2 of the palette";
+    let said = "note: 2 colours are written as 2 of the 2 of the palette";
     says(&folder, "three.obj --res 9 --palette two.png -o few.vox", said);
     succeeds(&folder, "three.obj --res 9 -o all.npz");
     says(&folder, "convert all.npz few.vox --palette two.png", said);

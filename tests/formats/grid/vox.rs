@@ -182,7 +182,7 @@ fn vox_past_32_bit_lengths_is_refused_before_anything_is_written() {
     let bricks = keys.map(|key| (key, FULL)).collect();
     let grid = VoxelGrid::from_bricks([832, 832, 800], bricks).unwrap();
     let why = unwritable(&grid, GridFormat::Vox);
-    assert!(why.contains("2147483647") && why.contains(".npy"), "{why}");
+    assert!(why.contains("2,147,483,647") && why.contains(".npy"), "{why}");
 }
 
 /// A colour for each voxel of `grid`: as many different ones as there are `hues` and voxels. Some

@@ -613,9 +613,9 @@ fn files_that_cannot_be_read_say_why() {
     assert!(matches!(refused("missing.obj"), ReadError::Io(_)));
     std::fs::write(folder.path().join("mesh.xyz"), "").unwrap();
     std::fs::write(folder.path().join("mesh"), "").unwrap();
-    let unknown = "unknown file extension '.xyz': use one of .obj, .stl, .ply, .off, .gltf, .glb";
+    let unknown = "unknown file extension '.xyz': use one of .obj, .stl, .ply, .off, .gltf, .glb, .3mf";
     assert_eq!(refused("mesh.xyz").to_string(), unknown);
-    let none = "no file extension: use one of .obj, .stl, .ply, .off, .gltf, .glb";
+    let none = "no file extension: use one of .obj, .stl, .ply, .off, .gltf, .glb, .3mf";
     assert_eq!(refused("mesh").to_string(), none);
     std::fs::write(folder.path().join("MESH.OBJ"), with_square("f 1 2 3\n")).unwrap();
     assert!(read_mesh(folder.path().join("MESH.OBJ")).is_ok());

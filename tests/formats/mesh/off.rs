@@ -48,7 +48,9 @@ fn line_ends_are_white_space_where_records_are_no_lines() {
 #[test]
 fn colours_of_vertices_and_faces_are_read() {
     let loaded = read(TEXT).unwrap();
-    assert_eq!(loaded.warnings, Vec::<String>::new());
+    let said = "2 vertices have a colour with values outside their range: the nearest in it are used, \
+                and 0 for what is no number";
+    assert_eq!(loaded.warnings, [said]);
     let look = loaded.mesh.appearance().unwrap();
     assert_eq!(look.vertex_colors, [RED, RED, BLUE, BLUE].map(linear_of_rgba));
     assert_eq!(look.material_of, [0, 1, 1]);

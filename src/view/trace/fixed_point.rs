@@ -2,33 +2,46 @@
 //!
 //! A ray is mirrored to ascend along all axes. It crosses plane `j` between voxels of an axis at
 //! the time `first + j side`, in integers: exact sums, at all levels of the tree. The side of a cell
-//! is the side of a voxel times a power of 8.
+//! is the side of a voxel times a power of 8. The last two bits of a time are its axis, and 3 where
+//! the ray crosses no plane: times of two axes are never equal.
 //!
 //! # The margin
 //! A power of 2 scales all times: the planes of the root are crossed before `2^61`.
 //! - `first` is the product of an exact distance, below `2^37`, and a rounded inverse: two relative
-//!   errors of `2^-53`, below `2^9`, and 1 for its fraction. The same holds for the start.
-//! - `side` has one such error and loses its fraction. Planes are at most `2^18`, and `j side` below
-//!   `2^62`: `2^9 + 2^18`.
+//!   errors of `2^-53`, below `2^9`, and 4 for its fraction and its last bits. The same holds for
+//!   the start.
+//! - `side` has one such error and loses its fraction and its last bits. For `j` up to the root's
+//!   `width`, and `j side` below `2^62`: `2^9 + 4 width`.
 //!
-//! Two times of an error below `2^18 + 2^11` each are in their true order if they differ by
-//! [`MARGIN`]. Nearer times may be a tie, which the exact traversal decides: a few of a million rays
-//! in general position have one.
+//! Two times of an error below `4 width + 2^10 + 4` each are in their true order if they differ by a
+//! margin of `8 width + 2^12`. Nearer times may be a tie, which the exact traversal decides: a few
+//! of a million rays in general position have one.
 //!
 //! # Why no touch is missed
 //! A ray begins a margin away from all planes but the root's plane of entry, or it has a tie. Each
-//! step crosses one plane, a margin before the next planes of the other axes: a ray that enters a
-//! cell touches the cell before it and no third one. On descent the planes in a cell are compared
-//! with the time of entry; the planes in an empty cell do not matter. So the ray touches voxels one
-//! by one, and the first occupied one is the first hit.
+//! step crosses one plane, a margin after the plane before and a margin before the next one: a ray
+//! that enters a cell touches the cell before it and no third one. On descent the planes in a cell
+//! are compared with the time of entry; the planes in an empty cell do not matter. So the ray touches
+//! voxels one by one, and the first occupied one is the first hit.
+//!
+//! # Axes along which it stays
+//! Where a direction is 0, the ray stays between two planes: on one of them it has a tie. It entered
+//! all cells of its layer before all times, and leaves them after all, at [`NEVER`]: their `side` is
+//! 0, and a time of entry is the complement of the exit. Differences of times are below
+//! `2^62 + 2^61 + 2^22`.
+
+use std::hint::select_unpredictable;
 
 use crate::grid::{FULL, Mask};
 use crate::view::trace::scene::{Node, Scene};
 use crate::view::trace::traverse::{Time, Touch};
 use crate::view::trace::{FRACTION_BITS, Ray};
 
-/// Times that differ by less may be in another order, or equal.
-const MARGIN: i64 = 1 << 20;
+/// After all times.
+const NEVER: i64 = 1 << 62;
+
+/// The last bits of a time at which no plane is crossed.
+const NO_PLANE: i64 = 3;
 
 /// The order of two times is not certain.
 #[derive(Debug)]
@@ -37,12 +50,8 @@ pub(crate) struct Tie;
 /// A node of full cells.
 const FULL_NODE: &Node = &Node { full: FULL, ..Node::EMPTY };
 
-/// Nodes above the bricks, at most: `8^6` voxels are more than an axis has.
-const LEVELS: usize = 6;
-
-/// The place of a cell in its node: `x` from bit 8 on, `y` from bit 4 on, `z`. Where one of them
-/// passes 7, the ray leaves the node.
-const OUTSIDE: u32 = 0x888;
+/// A power of two above the level of any root: `8^6` voxels are more than an axis has.
+const LEVELS: u32 = 8;
 
 /// A mirrored ray in a scene, in fixed point.
 struct Crossings {
@@ -50,12 +59,19 @@ struct Crossings {
     first: [i64; 3],
     /// The time that it takes from plane to plane between voxels.
     side: [i64; 3],
+    /// All bits are set for the axes along which it stays.
+    stays: [i64; 3],
+    /// The layer of voxels in which it stays, along these axes.
+    layer: [u32; 3],
     /// The time at which it begins.
     start: i64,
-    /// 7 on the mirrored axes.
-    flips: [u32; 3],
+    /// The change of a cell's index by a step, per axis.
+    steps: [i32; 3],
+    /// The bits of a cell's index that are inverted on the mirrored axes.
+    flips: u32,
     /// The voxels along the root.
     width: u32,
+    margin: i64,
 }
 
 /// The traversal of one node.
@@ -63,100 +79,124 @@ struct Crossings {
 struct Dda<'a> {
     /// The times at which the ray leaves the cell, per axis.
     exits: [i64; 3],
-    place: u32,
-    /// The node's position in the grid of nodes of its level.
-    position: [u32; 3],
+    /// Of the cell in its node: `64 x + 8 y + z`.
+    index: u32,
+    /// The time at which the ray leaves the node.
+    leave: i64,
     node: &'a Node,
 }
 
+/// A value per axis.
+#[inline]
+fn each<T>(of_axis: impl Fn(usize) -> T) -> [T; 3] {
+    [of_axis(0), of_axis(1), of_axis(2)]
+}
+
 impl Crossings {
-    /// `None` if the ray is parallel to planes between voxels.
     #[inline]
-    fn new(scene: &Scene, ray: &Ray, start: Time) -> Option<Self> {
-        if ray.direction.contains(&0) {
-            return None;
-        }
+    fn new(scene: &Scene, ray: &Ray, start: Time) -> Self {
         let width = 1 << (3 * (scene.top() + 1));
         let side = f64::from(1 << FRACTION_BITS);
         let units = f64::from(width) * side;
-        let (mut flips, mut origin, mut inverse, mut latest) = ([0; 3], [0.0; 3], [0.0; 3], 0.0);
+        let (mut origin, mut inverse, mut latest) = ([0.0; 3], [0.0; 3], 0.0);
+        let (mut stays, mut layer, mut steps, mut flips) = ([0; 3], [0; 3], [64, 8, 1], 0);
         for a in 0..3 {
             let (from, direction) = (ray.origin[a] as f64, f64::from(ray.direction[a]));
-            (flips[a], origin[a]) = if direction < 0.0 { (7, units - from) } else { (0, from) };
+            if direction == 0.0 {
+                // Outside the grid, too large.
+                (stays[a], layer[a]) = (-1, (ray.origin[a] >> FRACTION_BITS) as u32);
+                continue;
+            }
+            origin[a] = from;
+            if direction < 0.0 {
+                origin[a] = units - from;
+                flips |= 7 * steps[a] as u32;
+                steps[a] = -steps[a];
+            }
             inverse[a] = 1.0 / direction.abs();
-            let farthest = origin[a].abs().max((units - origin[a]).abs());
-            latest = f64::max(latest, farthest * inverse[a]);
+            let all = (origin[a].abs() + units) * inverse[a];
+            latest = if all > latest { all } else { latest };
         }
         // From the exponent of `latest`, which is normal.
         let scale = f64::from_bits((2 * 1023 + 60 - (latest.to_bits() >> 52)) << 52);
         let rate = inverse.map(|inverse| inverse * scale);
         let time = start.distance as f64 / start.length as f64 * scale;
-        Some(Self {
-            first: [0, 1, 2].map(|a| (-origin[a] * rate[a]) as i64),
-            side: rate.map(|rate| (side * rate) as i64),
+        let first = |a: usize| (-origin[a] * rate[a]) as i64 & !3 | a as i64 | !NEVER & stays[a];
+        Self {
+            first: each(first),
+            side: rate.map(|rate| (side * rate) as i64 & !3),
+            stays,
+            layer,
             // Past all planes of the root, at most.
             start: time.min((1_u64 << 62) as f64) as i64,
+            steps,
             flips,
             width,
-        })
+            margin: 8 * i64::from(width) + (1 << 12),
+        }
     }
 
-    /// A voxel's coordinate, mirrored where the ray is; the inverse is the same.
+    /// When to begin: a time before the box of the occupied voxels, or the start in it; or when the
+    /// ray crosses the first planes of the root.
     #[inline]
-    fn mirrored(&self, axis: usize, voxel: u32) -> u32 {
-        if self.flips[axis] == 0 { voxel } else { self.width - 1 - voxel }
-    }
-
-    /// When to begin: a time before the box of the occupied voxels, or the start in it. And whether
-    /// the ray is then at the first plane of the root.
-    #[inline]
-    fn begin(&self, [min, max]: [[u32; 3]; 2]) -> Result<Option<(i64, bool)>, Tie> {
-        let (mut enter, mut leave) = (i64::MIN, i64::MAX);
+    fn begin(&self, [min, max]: [[u32; 3]; 2]) -> Result<Option<i64>, Tie> {
+        let (mut enter, mut leave, mut least) = (i64::MIN, NEVER, NEVER);
         for a in 0..3 {
-            let [lo, hi] = [min[a], max[a]].map(|voxel| self.mirrored(a, voxel));
+            if self.stays[a] != 0 {
+                if !(min[a]..=max[a]).contains(&self.layer[a]) {
+                    return Ok(None);
+                }
+                continue;
+            }
+            let (lo, hi) = (min[a], max[a] + 1);
+            let is_mirrored = self.steps[a] < 0;
+            let (lo, hi) = if is_mirrored { (self.width - hi, self.width - lo) } else { (lo, hi) };
             let plane = |voxel: u32| self.first[a] + i64::from(voxel) * self.side[a];
-            enter = enter.max(plane(lo.min(hi)));
-            leave = leave.min(plane(lo.max(hi) + 1));
+            enter = enter.max(plane(lo));
+            leave = leave.min(plane(hi));
+            least = least.min(self.side[a]);
         }
         let inside = leave - enter.max(self.start);
-        if inside < -MARGIN {
+        if inside < -self.margin {
             return Ok(None);
         }
-        let [x, y, z] = self.side;
-        let begin = self.start.max(enter - MARGIN - (x.min(y).min(z) >> 8));
+        let begin = self.start.max(enter - self.margin - (least >> 8)) | NO_PLANE;
         let at_root = self.first.into_iter().fold(i64::MIN, i64::max);
-        if inside < MARGIN || (begin - at_root).abs() < MARGIN {
+        if inside < self.margin || (begin - at_root).abs() < self.margin {
             return Err(Tie);
         }
-        Ok(Some((begin.max(at_root), at_root > begin)))
+        Ok(Some(begin.max(at_root)))
     }
 
-    /// The place of the cell that the ray is in at `time`, and when it leaves it, in a node that it
-    /// enters at the times `lower` and whose cells take `side`; `is_entered`: at `time`.
+    /// The index of the cell that the ray is in at `time`, and when it leaves it, in a node of a
+    /// level that it enters at the times `lower` and whose cells take `side`.
     #[inline]
-    fn place_at(
+    fn enter(
         &self,
+        level: u32,
         time: i64,
         lower: [i64; 3],
         side: [i64; 3],
-        per_side: [f64; 3],
-        is_entered: bool,
     ) -> Result<(u32, [i64; 3]), Tie> {
-        // Adding this rounds to multiples of `2^-32`. Where that is another cell, it is a tie.
-        const ROUND: f64 = (3_u64 << 19) as f64;
-        let at = [0, 1, 2].map(|a| {
-            let cells = (time - lower[a]) as f64 * per_side[a] + ROUND;
-            (cells.to_bits() >> 32) as u32 & 7
-        });
-        let begins = [0, 1, 2].map(|a| lower[a] + i64::from(at[a]) * side[a]);
-        let exits = [0, 1, 2].map(|a| begins[a] + side[a]);
-        let [x, y, z] = exits.map(|exit| exit - time - MARGIN);
-        let near = begins.map(|begin| (time - begin - MARGIN) >> 63);
+        let (mut index, mut near, mut exits) = (0, 0, [0; 3]);
+        for a in 0..3 {
+            // By bisection. A ray that is not in the node, by rounding, gets its first or last cell,
+            // and a tie: it is not between the planes of that cell.
+            let (mut within, mut at) = (time - lower[a], 0);
+            for half in [2, 1, 0] {
+                let beyond = within - (side[a] << half);
+                within = select_unpredictable(beyond < 0, within, beyond);
+                at = at << 1 | u32::from(beyond >= 0);
+            }
+            near += (within - self.margin) >> 63;
+            exits[a] = (time - within + side[a]) ^ self.stays[a];
+            index = index << 3 | at & !self.stays[a] as u32 | self.layer[a] >> (3 * level) & 7;
+        }
         // The plane of entry is one.
-        if x | y | z < 0 || near[0] + near[1] + near[2] < -i64::from(is_entered) {
+        if near < -i64::from(time & 3 != NO_PLANE) {
             return Err(Tie);
         }
-        Ok((at[0] << 8 | at[1] << 4 | at[2], exits))
+        Ok((index ^ self.flips, exits))
     }
 }
 
@@ -164,74 +204,76 @@ impl Scene<'_> {
     /// As [`first_touch_from`](Self::first_touch_from), if there is no tie.
     pub(crate) fn certain_touch(&self, ray: &Ray, start: Time) -> Result<Option<Touch>, Tie> {
         let Some(bounds) = self.bounds() else { return Ok(None) };
-        let crossings = Crossings::new(self, ray, start).ok_or(Tie)?;
-        let Some((begin, is_at_root)) = crossings.begin(bounds)? else { return Ok(None) };
-        let flips = crossings.flips;
-        let flipped = flips[1] << 3 | flips[2];
+        if (0..3).any(|a| ray.runs_in_plane(a)) {
+            return Err(Tie);
+        }
+        let crossings = Crossings::new(self, ray, start);
+        let Some(mut time) = crossings.begin(bounds)? else { return Ok(None) };
+        let Crossings { margin, stays, steps, first: mut lower, .. } = crossings;
 
         let top = self.top();
         let mut level = top;
         let mut node: &Node = &self.nodes[self.root()];
         let (mut partial, mut full): (&Mask, &Mask) = (&node.partial, &node.full);
-        let mut position = [0; 3];
-        let mut parents = [Dda { exits: [0; 3], place: 0, position, node }; LEVELS];
         let mut side = crossings.side.map(|side| side << (3 * level));
-        let mut per_side = side.map(|side| 1.0 / side as f64);
-        let (mut time, mut lower) = (begin, crossings.first);
+        let ends = each(|a| (lower[a] + 8 * side[a]) ^ stays[a]);
+        let mut leave = ends.into_iter().fold(NEVER, i64::min);
+        let mut parents = [Dda { exits: [0; 3], index: 0, leave, node }; LEVELS as usize];
         loop {
-            let is_entered = time > begin || is_at_root;
-            let (mut place, [mut x, mut y, mut z]) =
-                crossings.place_at(time, lower, side, per_side, is_entered)?;
+            let (mut index, [mut x, mut y, mut z]) = crossings.enter(level, time, lower, side)?;
+            let mut next = x.min(y).min(z);
+            if next - time < margin {
+                return Err(Tie);
+            }
             let (word, bit) = loop {
-                let word = ((place >> 8 ^ flips[0]) & 7) as usize;
-                let bit = (place & 7 | place >> 1 & 0x38) ^ flipped;
+                let (word, bit) = ((index >> 6 & 7) as usize, index & 63);
                 if (partial[word] | full[word]) >> bit & 1 == 1 {
                     break (word, bit);
                 }
+                time = next;
                 loop {
-                    // All bits are set for the axis whose plane is certainly the next.
-                    let [late_x, late_y, late_z] = [x, y, z].map(|exit| exit + MARGIN);
-                    let is_x = ((late_x - y) & (late_x - z)) >> 63;
-                    let is_y = ((late_y - x) & (late_y - z)) >> 63;
-                    let is_z = ((late_z - x) & (late_z - y)) >> 63;
-                    let step = is_x as u32 & 0x100 | is_y as u32 & 0x10 | is_z as u32 & 1;
-                    if step == 0 {
+                    x += select_unpredictable(x == time, side[0], 0);
+                    y += select_unpredictable(y == time, side[1], 0);
+                    z += select_unpredictable(z == time, side[2], 0);
+                    next = x.min(y).min(z);
+                    if next - time < margin {
                         return Err(Tie);
                     }
-                    x += side[0] & is_x;
-                    y += side[1] & is_y;
-                    z += side[2] & is_z;
-                    place += step;
-                    if place & OUTSIDE == 0 {
+                    if time != leave {
                         break;
                     }
+                    // The node is a cell one level up: the ray leaves that, too.
                     if level == top {
                         return Ok(None);
                     }
-                    // The node is a cell one level up: the ray leaves that, too.
-                    level += 1;
-                    side = side.map(|side| side << 3);
-                    per_side = per_side.map(|per_side| per_side / 8.0);
-                    Dda { exits: [x, y, z], place, position, node } = parents[level as usize - 1];
+                    side = each(|a| side[a] << 3);
+                    Dda { exits: [x, y, z], index, leave, node } =
+                        parents[(level % LEVELS) as usize];
                     (partial, full) = (&node.partial, &node.full);
+                    level += 1;
                 }
+                let step = select_unpredictable(time & 3 == 0, steps[0], steps[2]);
+                let step = select_unpredictable(time & 3 == 1, steps[1], step);
+                index = index.wrapping_add_signed(step);
             };
-            lower = [x - side[0], y - side[1], z - side[2]];
-            time = lower[0].max(lower[1]).max(lower[2]).max(begin);
-            let cell = [8, 4, 0].map(|shift| place >> shift & 7);
-            let cell = [0, 1, 2].map(|a| position[a] << 3 | cell[a]);
             if level == 0 {
-                let voxel = [0, 1, 2].map(|a| crossings.mirrored(a, cell[a]) as i32);
-                // The last plane that it crosses, if it has crossed any.
-                let axis = (0..3).find(|&a| lower[a] == time);
-                let time = axis.map_or(start, |axis| Time::of_entry(ray, voxel, axis, 0));
+                let mut voxel = [0; 3];
+                for level in (0..=top).rev() {
+                    let index = if level == 0 { index } else { parents[level as usize - 1].index };
+                    let cell = [index >> 6, index >> 3 & 7, index & 7];
+                    voxel = each(|a| voxel[a] << 3 | cell[a] as i32);
+                }
+                let time = match time & 3 {
+                    NO_PLANE => start,
+                    axis => Time::of_entry(ray, voxel, axis as usize, 0),
+                };
                 return Ok(Some(Touch { voxel, time }));
             }
             level -= 1;
-            parents[level as usize] = Dda { exits: [x, y, z], place, position, node };
-            position = cell;
-            side = side.map(|side| side >> 3);
-            per_side = per_side.map(|per_side| per_side * 8.0);
+            parents[(level % LEVELS) as usize] = Dda { exits: [x, y, z], index, leave, node };
+            leave = next;
+            lower = [(x - side[0]) ^ stays[0], (y - side[1]) ^ stays[1], (z - side[2]) ^ stays[2]];
+            side = each(|a| side[a] >> 3);
             if full[word] >> bit & 1 == 1 {
                 (node, partial, full) = (FULL_NODE, &FULL, &FULL);
                 continue;
@@ -289,18 +331,24 @@ mod tests {
     fn certain_touches_are_the_exact_ones() {
         let mut rng = Rng::with_seed(1);
         let most = i64::from(MAX_DISTANCE) << FRACTION_BITS;
-        // In general position; towards a corner of a voxel; and one unit beside it.
-        let mut certain = [0; 3];
+        // In general position; towards a corner of a voxel; one unit beside it; and in planes or
+        // along an axis, between the planes of voxels.
+        let mut certain = [0; 4];
         for size in [7, 40, 100] {
             let grid = sphere(size, &mut rng);
             let (scene, units) = (Scene::new(&grid), i64::from(size) << FRACTION_BITS);
-            for i in 0..30_000 {
-                let kind = i % 3;
+            for i in 0..40_000 {
+                let kind = i % 4;
                 let reach = if i % 5 == 0 { most } else { 2 * units };
                 let target = [0; 3].map(|_| rng.i64(0..units) >> FRACTION_BITS << FRACTION_BITS);
-                let ray = if kind == 0 {
+                let ray = if kind == 0 || kind == 3 {
                     let direction = [0; 3].map(|_| rng.i32(-1 << 24..1 << 24) >> rng.u32(0..20));
-                    let towards = direction.map(|d| if d == 0 { 1 } else { d });
+                    let mut towards = direction.map(|d| if d == 0 { 1 } else { d });
+                    if kind == 3 {
+                        let axis = rng.usize(0..3);
+                        towards[axis] = 0;
+                        towards[(axis + 1) % 3] *= rng.i32(0..2);
+                    }
                     let back = if i % 2 == 0 { 0 } else { reach >> 24 };
                     let origin = [0, 1, 2].map(|a| target[a] + 77 - back * i64::from(towards[a]));
                     Ray::from_units(origin.map(|c| c.clamp(-most, most)), towards).unwrap()
@@ -312,9 +360,14 @@ mod tests {
                     Ray::from_units([origin[0] + beside, origin[1], origin[2]], direction).unwrap()
                 };
                 certain[kind] += u32::from(check(&scene, &ray, &mut rng));
+                if kind == 3 {
+                    let in_plane = ray.origin.map(|c| c >> FRACTION_BITS << FRACTION_BITS);
+                    assert!(!check(&scene, &Ray { origin: in_plane, ..ray }, &mut rng), "{ray:?}");
+                }
             }
         }
-        let [general, corners, beside] = certain;
-        assert!(general > 29_900 && corners < 25_000 && beside > corners, "{certain:?}");
+        let [general, corners, beside, still] = certain;
+        assert!(general > 29_900 && still > 29_900, "{certain:?}");
+        assert!(corners < 25_000 && beside > corners, "{certain:?}");
     }
 }

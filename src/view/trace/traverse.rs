@@ -67,7 +67,7 @@ impl Scene<'_> {
 
 impl Ray {
     /// Whether the ray stays in a plane, perpendicular to the axis, between two layers of voxels.
-    fn runs_in_plane(&self, axis: usize) -> bool {
+    pub(super) fn runs_in_plane(&self, axis: usize) -> bool {
         self.direction[axis] == 0 && self.origin[axis] & ((1 << FRACTION_BITS) - 1) == 0
     }
 }

@@ -176,6 +176,24 @@ fn thousands_of_instances_in_one_place_are_placed_in_seconds() {
     assert!(error.to_string().contains("fill more than 16777216 bricks"), "{error}");
 }
 
+/// A part of it is read, and the rest is counted.
+#[test]
+fn a_vox_file_that_does_not_fit_the_memory_twice_is_refused_before_it_is_parsed() {
+    let bytes = [instances(&sparse(), 1, 1), vec![0; 100_000]].concat();
+    let twice = 2 * bytes.len() as u64;
+    let read = |memory| {
+        let options = ReadOptions::default().with_memory(memory);
+        read_grid_from_with(&mut &bytes[..], GridFormat::Vox, &options).unwrap_err()
+    };
+    for memory in [0, 1000, twice - 2, twice - 1] {
+        let error = read(memory);
+        let is_whole = matches!(error, ReadError::Memory { needed, limit } if (needed, limit) == (twice, memory));
+        assert!(is_whole, "{memory}: {error}");
+    }
+    // What follows the last chunk.
+    assert!(matches!(read(twice), ReadError::Content(_)));
+}
+
 #[test]
 fn instances_that_need_too_much_memory_are_refused_while_they_are_placed() {
     let error = read_in_time(GridFormat::Vox, &instances(&sparse(), 6000, 300)).unwrap_err();

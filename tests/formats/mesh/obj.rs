@@ -613,7 +613,8 @@ fn files_that_cannot_be_read_say_why() {
     assert!(matches!(refused("missing.obj"), ReadError::Io(_)));
     std::fs::write(folder.path().join("mesh.xyz"), "").unwrap();
     std::fs::write(folder.path().join("mesh"), "").unwrap();
-    let unknown = "unknown file extension '.xyz': use one of .obj, .stl, .ply, .off, .gltf, .glb, .3mf";
+    let unknown =
+        "unknown file extension '.xyz': use one of .obj, .stl, .ply, .off, .gltf, .glb, .3mf";
     assert_eq!(refused("mesh.xyz").to_string(), unknown);
     let none = "no file extension: use one of .obj, .stl, .ply, .off, .gltf, .glb, .3mf";
     assert_eq!(refused("mesh").to_string(), none);

@@ -43,12 +43,12 @@ mod parts;
 mod scene;
 mod write;
 
-use std::io::BufRead;
+use std::io::{self, BufRead, Read};
 
 use self::scene::{Pose, Rotation};
 use crate::base::numbers::counted;
 use crate::formats::grid::description::Description;
-use crate::formats::{GridSpec, LoadedGrid, ReadError, WriteOptions, lost_opacity};
+use crate::formats::{GridSpec, LoadedGrid, ReadError, WriteOptions, check_memory, lost_opacity};
 use crate::grid::{Up, VoxelGrid};
 use crate::surface::palette::{IndexedColors, MAX_COLORS, count_colors};
 
@@ -78,11 +78,16 @@ pub const SPEC: GridSpec = GridSpec {
 /// cycles or too many instances; a grid past the largest dimensions; models outside the region that
 /// the attribute states.
 fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError> {
+    // Its voxels by brick take as much again.
+    let most = limit / 2;
     let mut file = Vec::new();
-    input.read_to_end(&mut file)?;
+    Read::take(&mut *input, most + 1).read_to_end(&mut file)?;
+    if file.len() as u64 > most {
+        let rest = io::copy(input, &mut io::sink())?;
+        check_memory(2 * (file.len() as u64 + rest), limit)?;
+    }
     let scene = parse::parse(&file)?;
-    // The file, and its voxels by brick.
-    let limit = limit.saturating_sub(2 * file.len() as u64);
+    let limit = limit - 2 * file.len() as u64;
     let (grid, part, counts) = assemble::assemble(&scene, limit)?;
     let mut warnings = scene.warnings(&counts);
     warnings.extend(part.map(|part| part.to_string()));

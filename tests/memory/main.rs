@@ -249,7 +249,7 @@ fn a_mesh_is_refused_where_reading_may_take_too_much_and_read_where_not() {
     let said = refused(50_000);
     assert!(said.starts_with("reading it may take "), "{said}");
     assert!(said.contains(" KiB of memory, but"), "{said}");
-    assert!(said.contains("48.9 KiB are left for that: allow more, or divide the mesh"), "{said}");
+    assert!(said.contains("48.9 KiB are left for that: allow more, or divide it into"), "{said}");
     // Only the first 4 KiB of a file are read, through a buffer of 8 KiB, if the text alone is
     // larger.
     let long = text.as_bytes().repeat(16);

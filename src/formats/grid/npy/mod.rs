@@ -154,7 +154,7 @@ pub(super) fn read_grid(
     limit: u64,
 ) -> Result<VoxelGrid, ReadError> {
     if header.element.kind == Kind::Rgba {
-        return rgba::ColorArray::read_after(header, input, limit)?.grid();
+        return rgba::ColorArray::read_after(header, input, limit)?.grid(limit);
     }
     let bricks = read::bricks(input, header, limit)?;
     end(input, header.bytes())?;

@@ -3,7 +3,7 @@
 use thiserror::Error;
 
 use crate::base::error_code::ErrorCode;
-use crate::base::numbers::{binary_bytes, grouped};
+use crate::base::numbers::{binary_bytes_apart, grouped};
 use crate::base::progress::Progress;
 #[cfg(feature = "gpu")]
 use crate::gpu::GpuError;
@@ -38,7 +38,7 @@ pub enum BackendError {
     /// The grid exceeds the allowed memory.
     #[error(
         "the grid needs about {} of memory, {} are allowed: use a lower resolution, or allow more",
-        binary_bytes(*needed), binary_bytes(*allowed)
+        binary_bytes_apart([*needed, *allowed])[0], binary_bytes_apart([*needed, *allowed])[1]
     )]
     Memory {
         /// Bytes needed, an estimate.

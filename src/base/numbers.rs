@@ -3,14 +3,25 @@
 /// The names of the axes.
 pub const AXES: [char; 3] = ['x', 'y', 'z'];
 
-/// Formats a number of bytes in the largest binary unit that is not larger, rounded up.
-#[must_use]
-pub fn binary_bytes(number: u64) -> String {
+/// Formats a number of bytes in the largest binary unit that is not larger, rounded up to so many
+/// digits after the point.
+fn binary_bytes(number: u64, digits: usize) -> String {
     let units = [(30, "GiB"), (20, "MiB"), (10, "KiB")];
     let unit = units.iter().find(|(bits, _)| number >> bits >= 1);
+    let scale = 10_f64.powi(digits as i32);
     unit.map_or(format!("{number} bytes"), |(bits, unit)| {
-        format!("{:.1} {unit}", (number as f64 / f64::from(1u32 << bits) * 10.0).ceil() / 10.0)
+        let rounded = (number as f64 / f64::from(1u32 << bits) * scale).ceil() / scale;
+        format!("{rounded:.digits$} {unit}")
     })
+}
+
+/// Formats two numbers of bytes in binary units, rounded up to one digit after the point, or to as
+/// many as tell them apart.
+#[must_use]
+pub fn binary_bytes_apart(numbers: [u64; 2]) -> [String; 2] {
+    let to = |digits| numbers.map(|number| binary_bytes(number, digits));
+    let apart = (1..4).map(to).find(|[a, b]| a != b);
+    apart.unwrap_or_else(|| numbers.map(|number| format!("{number} bytes")))
 }
 
 /// A count and its noun.
@@ -86,6 +97,20 @@ mod tests {
             ["-999.5", "1,000.25", "-123,456", "12,345,700", "1e20", "0.000123457"]
         );
         assert_eq!(rounded(-12_345_678.0, 6), "-12345700");
+    }
+
+    #[test]
+    fn bytes_have_the_digits_that_tell_them_apart() {
+        let gib = |number: f64| (number * f64::from(1 << 30)) as u64;
+        for (numbers, expected) in [
+            ([gib(3.01), gib(3.0)], ["3.1 GiB", "3.0 GiB"]),
+            ([gib(3.08), gib(3.06)], ["3.08 GiB", "3.06 GiB"]),
+            ([1030, 1025], ["1.006 KiB", "1.001 KiB"]),
+            ([1 << 30, (1 << 30) - 1], ["1.0 GiB", "1024.0 MiB"]),
+            ([(3 << 30) + 2, (3 << 30) + 1], ["3221225474 bytes", "3221225473 bytes"]),
+        ] {
+            assert_eq!(binary_bytes_apart(numbers), expected);
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::io;
 use thiserror::Error;
 
 use crate::base::error_code::ErrorCode;
-use crate::base::numbers::binary_bytes;
+use crate::base::numbers::binary_bytes_apart;
 #[cfg(doc)]
 use crate::base::progress::Progress;
 use crate::formats::io::reporting;
@@ -39,8 +39,9 @@ pub enum ReadError {
     Grid(#[from] GridError),
     /// Reading may exceed the memory limit.
     #[error(
-        "reading it may take {} of memory, but {} are left for that: allow more, or divide the mesh \
-         into several files", binary_bytes(*.needed), binary_bytes(*.limit)
+        "reading it may take {} of memory, but {} are left for that: allow more, or divide it into \
+         several files",
+        binary_bytes_apart([*needed, *limit])[0], binary_bytes_apart([*needed, *limit])[1]
     )]
     Memory {
         /// An upper bound of bytes.

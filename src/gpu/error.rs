@@ -3,7 +3,7 @@
 use thiserror::Error;
 
 use crate::base::error_code::ErrorCode;
-use crate::base::numbers::binary_bytes;
+use crate::base::numbers::binary_bytes_apart;
 
 /// An adapter cannot be used, or a device failed.
 #[derive(Debug, Clone, PartialEq, Error)]
@@ -42,7 +42,7 @@ pub enum GpuError {
     #[error(
         "the {what} take {}, and the GPU's buffers hold {} at most: use a lower resolution, \
          or the CPU",
-        binary_bytes(*size), binary_bytes(*limit)
+        binary_bytes_apart([*size, *limit])[0], binary_bytes_apart([*size, *limit])[1]
     )]
     TooLarge {
         /// The contents of the buffer.

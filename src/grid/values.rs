@@ -184,11 +184,16 @@ impl<T: Copy + Sync> VoxelValues<T> {
         self.own.len() as u64
     }
 
+    /// Bytes of memory of so many bricks with `own` values in all.
+    pub(crate) fn bytes_of(bricks: u64, own: u64) -> u64 {
+        let brick = size_of::<BrickKey>() + size_of::<Mask>() + size_of::<u64>();
+        bricks * brick as u64 + own * size_of::<T>() as u64
+    }
+
     /// Bytes of memory.
     #[must_use]
     pub fn bytes(&self) -> u64 {
-        let brick_bytes = size_of::<BrickKey>() + size_of::<Mask>() + size_of::<u64>();
-        (self.keys.len() * brick_bytes + size_of_val(&self.own[..])) as u64
+        Self::bytes_of(self.keys.len() as u64, self.own_count())
     }
 }
 

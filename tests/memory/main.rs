@@ -12,7 +12,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use crate::common::prelude::*;
 use peak_alloc::PeakAlloc;
 use trivox::Topology;
-use trivox::formats::{write_grid, write_grid_with};
+use trivox::formats::{read_grid_from_with, write_grid, write_grid_with};
 use trivox::grid::count;
 use trivox::solid::distance::distances;
 use trivox::solid::fill::{along_x, flood, vote};
@@ -249,7 +249,7 @@ fn a_mesh_is_refused_where_reading_may_take_too_much_and_read_where_not() {
     let said = refused(50_000);
     assert!(said.starts_with("reading it may take "), "{said}");
     assert!(said.contains(" KiB of memory, but"), "{said}");
-    assert!(said.contains("48.9 KiB are left for that: allow more, or divide the mesh"), "{said}");
+    assert!(said.contains("48.9 KiB are left for that: allow more, or divide it into"), "{said}");
     // Only the first 4 KiB of a file are read, through a buffer of 8 KiB, if the text alone is
     // larger.
     let long = text.as_bytes().repeat(16);
@@ -746,10 +746,111 @@ fn reading_colours_takes_a_few_times_what_they_and_the_grid_do() {
                 continue;
             }
             let (back, peak) = read_back(&grid, format);
-            assert_eq!(back.colors.unwrap().own_count(), grid.colors.as_ref().unwrap().own_count());
+            assert!(grid.voxels().all(|voxel| back.color(voxel) == grid.color(voxel)), "{name}");
             println!("{name}, .{}: {peak} bytes, the grid {size}", format.extension());
             assert!(peak <= 5 * size + (1 << 20), "{name}, {format:?}: {peak} bytes of {size}");
         }
+    }
+}
+
+/// A schematic whose blocks repeat `pattern`: 0 is air, 1 dirt and 2 sand.
+fn schematic(pattern: &[i8]) -> Vec<u8> {
+    let size: [i16; 3] = [256, 64, 256];
+    let volume = size.iter().map(|&d| d as usize).product();
+    let data = pattern.iter().copied().cycle().take(volume).collect();
+    let tags = fastnbt::nbt!({
+        "Version": 2, "Width": size[0], "Height": size[1], "Length": size[2],
+        "Palette": {"air": 0, "dirt": 1, "sand": 2}, "BlockData": fastnbt::ByteArray::new(data),
+    });
+    gzipped(&fastnbt::to_bytes(&tags).unwrap())
+}
+
+/// The same of 16 blocks, by two bits each.
+fn litematic(pattern: u32) -> Vec<u8> {
+    let place = |[x, y, z]: [i32; 3]| fastnbt::nbt!({ "x": x, "y": y, "z": z });
+    let word = i64::from(pattern) << 32 | i64::from(pattern);
+    let tags = fastnbt::nbt!({ "Version": 5, "Regions": { "r": {
+        "Position": place([0; 3]), "Size": place([256, 64, 256]),
+        "BlockStatePalette": [{ "Name": "air" }, { "Name": "dirt" }, { "Name": "sand" }],
+        "BlockStates": fastnbt::LongArray::new(vec![word; 256 * 64 * 256 / 32]),
+    } } });
+    gzipped(&fastnbt::to_bytes(&tags).unwrap())
+}
+
+fn gzipped(tags: &[u8]) -> Vec<u8> {
+    let mut file = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    file.write_all(tags).unwrap();
+    file.finish().unwrap()
+}
+
+#[test]
+fn reading_grids_takes_no_more_memory_than_it_may() {
+    let _alone = alone();
+    // Buffers of decoders and of nodes, and the table of known blocks.
+    const BUFFERS: u64 = 1 << 20;
+    let [dirt, sand, air] = [1, 2, 0];
+    let mut files = vec![
+        ("one colour", GridFormat::Schem, schematic(&[[dirt; 7].as_slice(), &[air]].concat())),
+        (
+            "a colour for each brick",
+            GridFormat::Schem,
+            schematic(&[[dirt; 7].as_slice(), &[air], &[sand; 7], &[air]].concat()),
+        ),
+        ("colours for all", GridFormat::Schem, schematic(&[dirt, sand, dirt])),
+        ("air", GridFormat::Schem, schematic(&[air])),
+        ("one colour", GridFormat::Litematic, litematic(0x1555_1555)),
+        ("a colour for each brick", GridFormat::Litematic, litematic(0x2aaa_1555)),
+        ("colours for all", GridFormat::Litematic, litematic(0x1999_9999)),
+        ("air", GridFormat::Litematic, litematic(0)),
+    ];
+    let plain = scattered([256; 3], 20_000);
+    let colored = colored(&plain);
+    let uniform = plain.clone().with_colors(Colors::uniform([9, 8, 7, 255]));
+    let slab = slab(128);
+    for (name, grid, formats) in [
+        (
+            "scattered",
+            &plain,
+            &[GridFormat::Npz, GridFormat::Npy, GridFormat::Binvox, GridFormat::Bricks][..],
+        ),
+        ("scattered", &plain, &[GridFormat::Vdb, GridFormat::Nvdb]),
+        (
+            "scattered colours",
+            &colored,
+            &[GridFormat::Npz, GridFormat::Bricks, GridFormat::Vdb, GridFormat::Nvdb],
+        ),
+        ("scattered, one colour", &uniform, &[GridFormat::Npz, GridFormat::Vdb, GridFormat::Nvdb]),
+        ("a full slab", &slab, &[GridFormat::Binvox, GridFormat::Bricks]),
+    ] {
+        for &format in formats {
+            let mut bytes = Vec::new();
+            write_grid(grid, format, &mut bytes).unwrap();
+            files.push((name, format, bytes));
+        }
+    }
+    for (name, format, bytes) in files {
+        let read = |limit| {
+            let options = ReadOptions::default().with_memory(limit);
+            peak(|| read_grid_from_with(&mut &bytes[..], format, &options))
+        };
+        let (whole, most) = read(u64::MAX);
+        let whole = whole.unwrap();
+        let mut limit = 1 << 18;
+        loop {
+            let (loaded, peak) = read(limit);
+            let allowed = limit + BUFFERS;
+            assert!(peak <= allowed, "{name}, {format:?}: {peak} bytes of {limit}");
+            match loaded {
+                Ok(loaded) if loaded.warnings == whole.warnings => break,
+                // Colours beside other voxels.
+                Ok(loaded) => assert!(loaded.warnings.concat().contains("allow more"), "{name}"),
+                Err(ReadError::Memory { .. }) => {}
+                Err(error) => panic!("{name}, {format:?}: {error}"),
+            }
+            limit += limit / 4;
+        }
+        println!("{name}, {format:?}: peak {most}, read within {limit}");
+        assert!(limit <= 8 * most + BUFFERS, "{name}, {format:?}: {limit} for {most}");
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyMemoryView};
-use trivox::base::numbers::binary_bytes;
+use trivox::base::numbers::binary_bytes_apart;
 use trivox::formats::{
     GridFormat, LoadedGrid, ReadError, ReadOptions, Reporting, WriteError, is_mesh, read_grid_from,
     read_grid_with, replace_file, temporary,
@@ -28,7 +28,7 @@ pub fn check_room(size: Option<u64>) -> Result<(), Failure> {
     match size.filter(|&size| size > left) {
         None => Ok(()),
         Some(size) => {
-            let [size, left] = [size, left].map(binary_bytes);
+            let [size, left] = binary_bytes_apart([size, left]);
             let message = format!(
                 "the bytes would be at least {size}, and there is memory for {left}: use a sparse \
                  format such as 'bricks' or 'vdb', or a lower resolution"

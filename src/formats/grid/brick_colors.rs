@@ -5,19 +5,23 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use crate::base::srgb::Rgba;
-use crate::grid::{BRICK, BrickKey, Colors, FULL, Mask, VoxelGrid};
-
-/// Limit of voxels with own colours in runs of bricks, 256 MiB: a file of a few KiB can encode
-/// more.
-const MAX_IN_RUNS: u64 = 1 << 26;
-
-/// The warning where that limit is exceeded.
-pub(crate) const TOO_MANY_COLORS: &str = "too many solid parts differ in colour from the others";
+use crate::formats::{ReadError, check_memory, content};
+use crate::grid::{BrickKey, Colors, Mask, VoxelGrid, count};
 
 /// Bytes of memory for a run: in a list that grows, and in the grid.
 pub(crate) const RUN_BYTES: u64 = 3 * size_of::<ColorRun>() as u64 + 96;
-/// Bytes of memory for the colour of a voxel: in a run, and in the list of the grid as it grows.
-pub(crate) const COLOR_BYTES: u64 = 4 * 4;
+/// Bytes of memory for the colour of a voxel in a run, in a list that grows.
+pub(crate) const COLOR_BYTES: u64 = 2 * size_of::<Rgba>() as u64;
+
+/// What the colours of a grid may take.
+pub(crate) struct Room {
+    /// Bytes of memory that are taken already.
+    pub(crate) taken: u64,
+    /// Bytes of memory, with those.
+    pub(crate) limit: u64,
+    /// Voxels in runs of bricks whose colour differs from the most common one.
+    pub(crate) in_runs: u64,
+}
 
 /// The colours of a run of bricks along `x`, the same in each brick.
 #[derive(Debug, Clone)]
@@ -62,18 +66,36 @@ struct Segment<'a> {
 }
 
 impl Segment<'_> {
-    /// The colour of all voxels, if the bricks are full and of one colour.
+    /// The colour of all voxels, if they have one.
     fn uniform_color(&self, missing: Rgba) -> Option<Rgba> {
         match &self.colors {
-            _ if self.voxels != FULL => None,
             None => Some(missing),
-            Some(ColorRun { mask: FULL, colors: MaskColors::All(color), .. }) => Some(*color),
+            Some(ColorRun { mask, colors: MaskColors::All(color), .. }) => {
+                let is_whole = self.voxels.iter().zip(mask).all(|(word, mask)| word & !mask == 0);
+                (is_whole || *color == missing).then_some(*color)
+            }
             Some(_) => None,
         }
     }
 
-    fn voxel_count(&self) -> u64 {
-        u64::from(self.len) * u64::from(BRICK.pow(3))
+    /// At least the number of voxels of a brick whose colour differs from `rest`; exact if only
+    /// voxels of the grid have colours.
+    fn own_bound(&self, missing: Rgba, rest: Rgba) -> u64 {
+        let Some(ColorRun { mask, colors, .. }) = &self.colors else {
+            return if missing == rest { 0 } else { count(&self.voxels).into() };
+        };
+        let with_color = match colors {
+            MaskColors::All(color) if *color == rest => 0,
+            MaskColors::All(_) => {
+                let both: Mask = std::array::from_fn(|x| self.voxels[x] & mask[x]);
+                count(&both).into()
+            }
+            MaskColors::Each(colors) => {
+                colors.iter().filter(|&&color| color != rest).count() as u64
+            }
+        };
+        let without: Mask = std::array::from_fn(|x| self.voxels[x] & !mask[x]);
+        with_color + if missing == rest { 0 } else { u64::from(count(&without)) }
     }
 
     /// The voxels of a brick whose colour differs from `rest`, and these colours.
@@ -135,47 +157,62 @@ fn segments<'a>(
     })
 }
 
+/// The colour of the most voxels in bricks of one colour; `missing` if there are none.
+fn most_common<'a>(segments: impl Iterator<Item = Segment<'a>>, missing: Rgba) -> Rgba {
+    let mut counts: HashMap<Rgba, u64> = HashMap::new();
+    for segment in segments {
+        if let Some(color) = segment.uniform_color(missing) {
+            let voxels = u64::from(segment.len) * u64::from(count(&segment.voxels));
+            *counts.entry(color).or_default() += voxels;
+        }
+    }
+    let most = counts.into_iter().max_by_key(|&(color, count)| (count, Reverse(color)));
+    most.map_or(missing, |(color, _)| color)
+}
+
 /// The colours of the voxels of `grid` by `color_runs`, which are in canonical order and disjoint;
-/// voxels outside them have the colour `missing`. The most common colour of full bricks becomes the
-/// default.
+/// voxels outside them have the colour `missing`. The most common colour of bricks of one colour
+/// becomes the default.
 ///
-/// `None` if they would take too much memory.
+/// # Errors
+/// They would take more than their `room`.
 pub(crate) fn colors<'a>(
     grid: &VoxelGrid,
     color_runs: impl Iterator<Item = ColorRun<'a>> + Clone,
     missing: Rgba,
-) -> Option<Colors> {
-    let mut counts: HashMap<Rgba, u64> = HashMap::new();
-    for segment in segments(grid, color_runs.clone()) {
-        if let Some(color) = segment.uniform_color(missing) {
-            *counts.entry(color).or_default() += segment.voxel_count();
-        }
+    room: &Room,
+) -> Result<Colors, ReadError> {
+    let segments = || segments(grid, color_runs.clone());
+    let rest = most_common(segments(), missing);
+    let (mut bricks, mut voxels, mut in_runs) = (0, 0, 0);
+    for segment in segments() {
+        let (len, own) = (u64::from(segment.len), segment.own_bound(missing, rest));
+        bricks += if own > 0 { len } else { 0 };
+        voxels += len * own;
+        in_runs += if len > 1 { len * own } else { 0 };
     }
-    let most_common = counts.iter().max_by_key(|&(&color, &count)| (count, Reverse(color)));
-    let rest = most_common.map_or(missing, |(&color, _)| color);
-    let mut in_runs = 0;
+    if in_runs > room.in_runs {
+        return Err(content("too many solid parts differ in colour from the others"));
+    }
+    check_memory(room.taken.saturating_add(Colors::bytes_of(bricks, voxels)), room.limit)?;
     let mut colors = Colors::uniform(rest);
-    for segment in segments(grid, color_runs) {
-        if segment.uniform_color(missing) == Some(rest) {
-            continue;
-        }
-        in_runs += if segment.len > 1 { segment.voxel_count() } else { 0 };
-        if in_runs > MAX_IN_RUNS {
-            return None;
-        }
+    colors.reserve(bricks as usize, voxels as usize);
+    for segment in segments().filter(|segment| segment.uniform_color(missing) != Some(rest)) {
         let (mask, own) = segment.own(missing, rest);
         (0..segment.len).for_each(|n| colors.push(segment.start.along_x(n), mask, &own));
     }
-    Some(colors)
+    Ok(colors)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::grid::FULL;
 
     const RED: Rgba = [255, 0, 0, 255];
     const BLUE: Rgba = [0, 0, 255, 9];
     const NONE: Rgba = [1, 2, 3, 4];
+    const ROOM: Room = Room { taken: 0, limit: u64::MAX, in_runs: 1 << 26 };
 
     fn key(x: u32) -> BrickKey {
         BrickKey::new([x, 0, 0])
@@ -198,7 +235,7 @@ mod tests {
             run(7, 1, few, MaskColors::Each(each.into())),
             run(10, 1, few, MaskColors::Each(each.into())),
         ];
-        let colors = colors(&grid, runs.into_iter(), NONE).expect("few");
+        let colors = colors(&grid, runs.into_iter(), NONE, &ROOM).expect("few");
         assert_eq!(colors.rest(), RED);
         for (voxel, color) in [
             ([8, 0, 0], BLUE),
@@ -232,10 +269,32 @@ mod tests {
                 mask: FULL,
                 colors: MaskColors::All(BLUE),
             });
-            colors(&grid, runs, RED)
+            colors(&grid, runs, RED, &ROOM).ok()
         };
         assert_eq!(of(64).map(|colors| colors.own_count()), Some(0));
         assert_eq!(of(1).map(|colors| colors.own_count()), Some(65 * 65 * 512));
         assert!(of(32).is_none());
+    }
+
+    #[test]
+    fn the_common_colour_of_partial_bricks_takes_no_memory_and_others_are_counted() {
+        let partial = [1, 0, 0, 0, 0, 0, 0, u64::MAX];
+        let bricks = (0..100).map(|x| (key(x), partial));
+        let grid = VoxelGrid::from_bricks([800, 8, 8], bricks.collect()).expect("inside");
+        let of = |own: u32, limit| {
+            let color = move |x| if x < own { BLUE } else { RED };
+            let runs = (0..100).map(move |x| run(x, 1, partial, MaskColors::All(color(x))));
+            colors(&grid, runs, NONE, &Room { taken: 1000, limit, ..ROOM })
+        };
+        let red = of(0, 1000).expect("nothing");
+        assert_eq!((red.rest(), red.own_count()), (RED, 0));
+        for own in [1, 49] {
+            let needed = 1000 + u64::from(own) * (8 + 64 + 8 + 65 * 4);
+            let colors = of(own, needed).expect("enough");
+            assert_eq!((colors.rest(), colors.own_count()), (RED, u64::from(own) * 65));
+            assert_eq!(colors.bytes() + 1000, needed);
+            let error = of(own, needed - 1).expect_err("one byte less");
+            assert!(matches!(error, ReadError::Memory { needed: n, .. } if n == needed));
+        }
     }
 }

@@ -9,7 +9,8 @@ use crate::base::srgb::Rgba;
 use crate::formats::io::bytes::fill;
 use crate::formats::io::checked::Checked;
 use crate::formats::{
-    GridSpec, LoadedGrid, Out, ReadError, WriteError, checked_place, content, excerpt, shortened,
+    GridSpec, LoadedGrid, Out, ReadError, WriteError, check_memory, checked_place, content,
+    excerpt, shortened,
 };
 use crate::grid::{BrickKey, Colors, FULL, Mask, Place, VoxelGrid, World, count, is_empty};
 
@@ -19,7 +20,7 @@ pub const SPEC: GridSpec = GridSpec {
     name: "raw bricks",
     carries: "up to 65,536 voxels per axis; position, voxel size and up axis; RGBA; all as in \
               memory, after a line of JSON",
-    read: Some(|input, _| read(input)),
+    read: Some(read),
     write: Some(|grid, _, out| write(grid, out)),
     has_colors: true,
     ..GridSpec::PLAIN
@@ -125,6 +126,18 @@ impl Header {
         self
     }
 
+    /// Bytes of memory for reading: lists that grow, and the grid.
+    fn memory(&self) -> u64 {
+        let [mask, key, run] = [64, 8, 16];
+        let bricks = self.bricks.saturating_mul(5 * mask + 3 * key);
+        let grid = bricks.saturating_add(self.runs.saturating_mul(8 * run));
+        let colors = self.colors.as_ref().map_or(0, |colors| {
+            let bricks = colors.bricks.saturating_mul(5 * mask + 8 * key);
+            bricks.saturating_add(colors.own.saturating_mul(3 * size_of::<Rgba>() as u64))
+        });
+        grid.saturating_add(colors)
+    }
+
     /// The header line, padded to the alignment.
     fn line(self) -> Result<String, serde_json::Error> {
         // The final offsets have at most as many digits as those measured, so the line fits.
@@ -209,10 +222,12 @@ fn write_colors(colors: &Colors, out: &mut impl Write) -> std::io::Result<()> {
 ///
 /// # Errors
 /// Not `.bricks`; an unsupported version; an inconsistent header; bricks that are empty, full, out
-/// of order or outside the grid; colours without a voxel; a wrong length or CRC-32.
-pub fn read(input: &mut dyn BufRead) -> Result<LoadedGrid, ReadError> {
+/// of order or outside the grid; colours without a voxel; a wrong length or CRC-32; more memory than
+/// `limit` bytes.
+pub fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError> {
     let mut crc = Hasher::new();
     let header = read_header(input, &mut crc)?;
+    check_memory(header.memory(), limit)?;
     let input = &mut Checked::continuing(crc, input);
     let mut masks: Vec<Mask> = Vec::new();
     for _ in 0..header.bricks {

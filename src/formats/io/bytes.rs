@@ -73,11 +73,18 @@ pub(crate) fn refuse_stand_in(start: &[u8]) -> Result<(), ReadError> {
     Ok(())
 }
 
-/// Reads `len` bytes; allocates no more than the input has.
+/// Reads `len` bytes into a buffer that grows with what is read, to exactly `len`: both copies
+/// together take at most twice that.
 pub(crate) fn read_exactly(input: &mut (impl Read + ?Sized), len: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    input.take(len).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 == len { Ok(bytes) } else { Err(ErrorKind::UnexpectedEof.into()) }
+    while (bytes.len() as u64) < len {
+        let more = (len - bytes.len() as u64).min(START.max(bytes.len() as u64));
+        bytes.try_reserve_exact(more as usize)?;
+        if (&mut *input).take(more).read_to_end(&mut bytes)? as u64 != more {
+            return Err(ErrorKind::UnexpectedEof.into());
+        }
+    }
+    Ok(bytes)
 }
 
 /// Skips `len` bytes.
@@ -103,5 +110,22 @@ pub(crate) fn ended(error: io::Error, what: impl Display) -> ReadError {
     match error.kind() {
         ErrorKind::UnexpectedEof => content(format!("the file ends in {what}")),
         _ => error.into(),
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exactly_as_many_bytes_are_read_into_a_buffer_of_that_size() {
+        for len in [0, 1, 31, 4096, 4097, 100_000] {
+            let source = vec![7; len + 5];
+            let bytes = read_exactly(&mut &source[..], len as u64).unwrap();
+            assert_eq!((bytes.len(), bytes.capacity()), (len, len));
+            let error = read_exactly(&mut &source[..], len as u64 + 6).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::UnexpectedEof);
+        }
     }
 }

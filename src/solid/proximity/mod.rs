@@ -18,7 +18,7 @@ use thiserror::Error;
 
 use crate::backend::{BackendError, check_cancelled, check_memory};
 use crate::base::error_code::ErrorCode;
-use crate::base::numbers::{binary_bytes, short};
+use crate::base::numbers::{binary_bytes_apart, short};
 use crate::base::progress::{Latch, Progress};
 use crate::lattice::{Aabb, Lattice, PlaceError, PlaceOptions, PlacedMesh, Sizing, place};
 use crate::mesh::Mesh;
@@ -108,7 +108,7 @@ pub enum ProximityError {
     /// More memory is needed than allowed.
     #[error(
         "the search tree of the mesh needs about {} of memory, {} are allowed: allow more",
-        binary_bytes(*needed), binary_bytes(*allowed)
+        binary_bytes_apart([*needed, *allowed])[0], binary_bytes_apart([*needed, *allowed])[1]
     )]
     Memory {
         /// Bytes needed, an estimate.

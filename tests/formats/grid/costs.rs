@@ -6,8 +6,11 @@ use std::time::{Duration, Instant};
 use fastnbt::{Value, nbt};
 use flate2::{Compress, Compression, FlushCompress};
 use trivox::VoxelGrid;
-use trivox::formats::{GridFormat, ReadError, ReadOptions, read_grid, read_grid_from_with};
+use trivox::formats::{
+    GridFormat, ReadError, ReadOptions, read_grid, read_grid_from, read_grid_from_with,
+};
 
+use super::schem::zipped;
 use super::vox::{file, group, model, shape, transform};
 
 /// The time that this thread has computed, which other tests do not lengthen; that of a clock where
@@ -99,9 +102,19 @@ fn schematics_of_hundreds_of_millions_of_blocks_are_read_in_seconds() {
 }
 
 #[test]
+fn large_solids_of_two_blocks_keep_both_colours() {
+    let palette = nbt!({ "minecraft:dirt": 0, "minecraft:sand": 1 });
+    let row = [[0; 256], [1; 256]].concat();
+    let bytes = schem([512, 520, 520], &palette, &row, 1);
+    let grid = read_in_time(GridFormat::Schem, &bytes).unwrap();
+    let color = |x| grid.color([x, 519, 7]).unwrap();
+    assert!(color(0) == color(255) && color(255) != color(256) && color(256) == color(511));
+}
+
+#[test]
 fn schematics_that_need_too_much_memory_are_refused() {
     let palette = nbt!({ "minecraft:stone": 0, "minecraft:red_wool": 1, "minecraft:air": 2 });
-    let mixed = schem([512; 3], &palette, &[0, 1], 1);
+    let mixed = schem([640; 3], &palette, &[0, 1], 1);
     let error = read_in_time(GridFormat::Schem, &mixed).unwrap_err();
     assert!(matches!(error, ReadError::Memory { .. }), "{error}");
     // Colours of all voxels; bricks of one height, which are all in one slice, and of one block across.
@@ -133,6 +146,33 @@ fn litematics_of_half_a_billion_blocks_are_read_in_seconds() {
     let zipped = repeated(&head, ["\x0c", "BlockStates"], [bytes / 8, bytes], &pattern, 3);
     let read = read_in_time(GridFormat::Litematic, &zipped);
     assert_eq!(read.unwrap().occupied(), 1 << 28);
+}
+
+#[test]
+fn thousands_of_regions_are_put_together_in_the_time_that_their_blocks_take() {
+    let place = |[x, y, z]: [i32; 3]| nbt!({ "x": x, "y": y, "z": z });
+    let seconds = |at: fn(i32) -> [i32; 3]| {
+        let region = |n: i32| {
+            let region = nbt!({
+                "Position": place(at(n)), "Size": place([32, 1, 1]),
+                "BlockStatePalette": [{ "Name": "stone" }],
+                "BlockStates": fastnbt::LongArray::new(vec![0]),
+            });
+            (n.to_string(), region)
+        };
+        let regions = Value::Compound((0..60_000).map(region).collect());
+        let tags = fastnbt::to_bytes(&nbt!({ "Version": 5, "Regions": regions })).unwrap();
+        let bytes = zipped(&tags);
+        let clock = Instant::now();
+        let begun = computed(clock);
+        let read = read_grid_from(&mut &bytes[..], GridFormat::Litematic);
+        let took = (computed(clock) - begun).as_secs_f64();
+        assert_eq!(read.unwrap().grid.occupied(), 60_000 * 32);
+        took
+    };
+    let [flat, tall] = [seconds(|n| [0, 0, n]), seconds(|n| [0, n, 0])];
+    println!("one height: {flat:.2} s, one on another: {tall:.2} s");
+    assert!(tall < 4.0 * flat + 0.5, "{tall} and {flat} s");
 }
 
 /// So many instances of a model at places of their own, `step` apart along each axis, in turns.

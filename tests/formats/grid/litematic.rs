@@ -203,6 +203,50 @@ fn regions_of_other_programs_are_put_together() {
 }
 
 #[test]
+fn later_regions_replace_earlier_ones_wherever_they_begin() {
+    let compound = |name: &str, tags: &Value| {
+        let content = fastnbt::to_bytes(tags).unwrap();
+        [b"\x0a\0", &[name.len() as u8][..], name.as_bytes(), &content[3..]].concat()
+    };
+    let [wool, stairs] = [0b01_01, 0b10_10];
+    // Two blocks on another. Slices of bricks begin at heights 0, 8 and 16.
+    let tower = |y: i32, block: i64| small([0, y, 0], [1, 2, 1], &[block]);
+    let regions = [
+        compound("a", &tower(8, wool)),
+        compound("b", &tower(7, stairs)),
+        compound("c", &tower(6, wool)),
+        compound("d", &small([0; 3], [1, 20, 1], &[0])),
+    ];
+    let head = b"\x0a\0\0\x03\0\x07Version\0\0\0\x05\x0a\0\x07Regions";
+    let bytes = zipped(&[&head[..], &regions.concat(), &[0; 2]].concat());
+    let grid = read(GridFormat::Litematic, &bytes).unwrap();
+    let [red, grey] = [[161, 40, 35, 255], [150, 150, 150, 255]];
+    let expected = [(6, red), (7, red), (8, grey), (9, red)];
+    assert_eq!(listed(&grid), expected.map(|(y, color)| ([0, y, 0], color)).into());
+}
+
+#[test]
+fn blocks_of_many_palettes_are_one_kind_by_name() {
+    let state = |n: usize| nbt!({"Name": format!("minecraft:b{n}")});
+    let palette = Value::List((0..1000).map(state).collect());
+    // Ten bits a block: the last one of the palette, then the first.
+    let region = |y: i32| {
+        nbt!({"Position": place([0, y, 0]), "Size": place([2, 1, 1]),
+            "BlockStatePalette": palette.clone(), "BlockStates": states(&[999])})
+    };
+    let regions = (0..66).map(|y| (format!("r{y}"), region(y))).collect();
+    let tags = nbt!({"Version": 5, "Regions": Value::Compound(regions)});
+    let LoadedGrid { grid, blocks, .. } = loaded(&tags).unwrap();
+    assert_eq!(grid.occupied(), 2 * 66);
+    let expected = ["minecraft:b0", "minecraft:b999"].map(|name| (name.to_owned(), 66));
+    assert_eq!(blocks, expected);
+    let many = Value::List((0..65_535).map(state).collect());
+    let region = changed(region(0), |tags| _ = tags.insert("BlockStatePalette".into(), many));
+    let error = loaded(&nbt!({"Version": 5, "Regions": {"r": region}})).unwrap_err().to_string();
+    assert!(error.contains("more than 65534 kinds of blocks"), "{error}");
+}
+
+#[test]
 fn malformed_litematics_are_refused() {
     let of = |region: Value| nbt!({"Version": 5, "Regions": {"r": region}});
     let one = |size: [i32; 3], words: &[i64]| of(small([0; 3], size, words));

@@ -3,10 +3,12 @@
 use std::io::{BufRead, ErrorKind, Read};
 use std::ops::Range;
 
-use crate::formats::grid::brick_slice::BrickSlice;
+use crate::formats::grid::brick_slice::{BRICK_BYTES, BrickSlice};
 use crate::formats::grid::dense::{bytes_of_bits, volume};
 use crate::formats::io::tokens::numbers;
-use crate::formats::{LoadedGrid, ReadError, checked_dims, checked_place, content, excerpt};
+use crate::formats::{
+    LoadedGrid, ReadError, check_memory, checked_dims, checked_place, content, excerpt,
+};
 use crate::grid::{BRICK, BrickKey, FULL, GridError, Mask, Place, Up, VoxelGrid, World};
 
 /// Longest header that is read, in bytes; `write` makes about 100.
@@ -17,8 +19,8 @@ const MAX_HEADER: u64 = 1 << 12;
 /// # Errors
 /// The file is not `.binvox`; dimensions are missing, 0 or above
 /// [`MAX_DIM`](crate::lattice::MAX_DIM); the world position is not finite or out of range; there are
-/// too few or too many voxels.
-pub fn read(input: &mut dyn BufRead) -> Result<LoadedGrid, ReadError> {
+/// too few or too many voxels; more memory than `limit` bytes.
+pub fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError> {
     let header = read_header(input)?;
     let mut bricks = Bricks::new(header.dims);
     let voxels = header.voxels();
@@ -32,6 +34,7 @@ pub fn read(input: &mut dyn BufRead) -> Result<LoadedGrid, ReadError> {
         }
         if value != 0 {
             bricks.occupy(at..end);
+            check_memory(bricks.bytes(), limit)?;
         }
         at = end;
     }
@@ -159,6 +162,12 @@ impl Bricks {
     fn new(dims: [u32; 3]) -> Self {
         let (masks, last) = (BrickSlice::new(), Vec::new());
         Self { dims, x: 0, masks, last, runs: Vec::new(), bricks: Vec::new() }
+    }
+
+    /// Bytes of memory. Bricks of the slice are there, and move to the others.
+    fn bytes(&self) -> u64 {
+        let count = self.bricks.len() + self.runs.len() + 2 * self.masks.len();
+        count as u64 * BRICK_BYTES
     }
 
     /// Adds occupied voxels, a range of file indices after all ranges before.

@@ -138,21 +138,32 @@ impl<R: Read> TagReader<R> {
         Ok(u64::try_from(self.int()?).unwrap_or(0))
     }
 
-    /// The bytes of an array, `most` at most. Memory grows with what is read.
-    pub(super) fn bytes_within(&mut self, most: u64) -> Result<Vec<u8>, ReadError> {
+    /// The bytes of an array, if with the `taken` bytes of memory they take at most `limit`. Memory
+    /// grows with what is read.
+    pub(super) fn bytes_within(&mut self, taken: u64, limit: u64) -> Result<Vec<u8>, ReadError> {
         let length = self.length()?;
-        check_memory(length, most)?;
-        Ok(read_exactly(&mut self.input, length)?)
+        self.read_within(length, taken, limit)
     }
 
-    /// The bytes of an array of 64-bit words, `most` at most. Memory grows with what is read.
-    pub(super) fn longs_within(&mut self, most: u64) -> Result<Vec<u8>, ReadError> {
+    /// The bytes of an array of 64-bit words, `most` at most, as [`bytes_within`](Self::bytes_within).
+    pub(super) fn longs_within(
+        &mut self,
+        most: u64,
+        taken: u64,
+        limit: u64,
+    ) -> Result<Vec<u8>, ReadError> {
         let length = 8 * self.length()?;
         if length > most {
             return Err(content(format!(
                 "there are {length} bytes of block numbers, but at most {most} are possible here"
             )));
         }
+        self.read_within(length, taken, limit)
+    }
+
+    fn read_within(&mut self, length: u64, taken: u64, limit: u64) -> Result<Vec<u8>, ReadError> {
+        // Twice, while the buffer grows.
+        check_memory(taken + 2 * length, limit)?;
         Ok(read_exactly(&mut self.input, length)?)
     }
 

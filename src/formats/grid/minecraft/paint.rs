@@ -1,13 +1,12 @@
 //! Puts the blocks of a schematic into bricks.
 
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use super::blocks::{AIR, STONE, known_colors};
 use super::frame::Frame;
 use crate::base::srgb::Rgba;
 use crate::formats::grid::brick_colors::{
-    COLOR_BYTES, ColorRun, MaskColors, RUN_BYTES, TOO_MANY_COLORS, colors,
+    COLOR_BYTES, ColorRun, MaskColors, RUN_BYTES, Room, colors,
 };
 use crate::formats::grid::dense::bits_of_bytes;
 use crate::formats::io::warnings::NameCounts;
@@ -22,22 +21,27 @@ const MAX_KINDS: usize = u16::MAX as usize - 1;
 /// Bytes of memory for a brick of the current eight heights: its kinds, and in two lists that grow.
 const SLICE_BYTES: u64 = 1024 + 192;
 
+/// Bytes of memory for a kind of blocks besides its name: in a map and lists that grow.
+const KIND_BYTES: u64 = 160;
+
 /// The kinds of blocks in a schematic's palettes.
 pub(super) struct Palettes {
     known: HashMap<&'static str, Rgba>,
     /// By kind, which counts from 1; 0 is air.
     colors: Vec<Rgba>,
-    /// Likewise, shortened.
-    names: Vec<String>,
+    /// The kinds by their names, shortened.
+    kinds: HashMap<String, u16>,
     is_stone: bool,
     /// The kinds whose colours are not known.
     unknown: Vec<u16>,
+    /// Bytes of memory.
+    pub(super) bytes: u64,
 }
 
 impl Default for Palettes {
     fn default() -> Self {
-        let (colors, names, unknown) = (Vec::new(), Vec::new(), Vec::new());
-        Self { known: known_colors(), colors, names, is_stone: true, unknown }
+        let (colors, kinds, unknown) = (Vec::new(), HashMap::new(), Vec::new());
+        Self { known: known_colors(), colors, kinds, is_stone: true, unknown, bytes: 0 }
     }
 }
 
@@ -51,19 +55,32 @@ impl Palettes {
         if AIR.contains(&name) {
             return Ok(0);
         }
+        // Those that differ only in what is not shown have the same colour.
+        let shown = shortened(full_name, 255);
+        if let Some(&kind) = self.kinds.get(&shown) {
+            return Ok(kind);
+        }
         if self.colors.len() == MAX_KINDS {
             return Err(content(format!("there are more than {MAX_KINDS} kinds of blocks")));
         }
         self.is_stone &= name == STONE;
         let color = self.known.get(name).copied();
         self.colors.push(color.unwrap_or(UNKNOWN));
-        self.names.push(shortened(full_name, 255));
         // At most `MAX_KINDS`.
         let kind = self.colors.len() as u16;
+        self.bytes += shown.capacity() as u64 + KIND_BYTES;
+        self.kinds.insert(shown, kind);
         if color.is_none() {
             self.unknown.push(kind);
         }
         Ok(kind)
+    }
+
+    /// The names by kind.
+    fn names(&self) -> Vec<&str> {
+        let mut names = vec![""; 1 + self.colors.len()];
+        self.kinds.iter().for_each(|(name, &kind)| names[usize::from(kind)] = name);
+        names
     }
 }
 
@@ -92,14 +109,15 @@ pub(super) struct Painter<'a> {
     bricks: Vec<ColorRun<'static>>,
     /// The number of blocks of each kind.
     counts: Vec<u64>,
-    /// Bytes of memory that the bricks take, and may take.
+    /// Bytes of memory that the bricks and the file take, and may take.
     bytes: u64,
     limit: u64,
 }
 
 impl<'a> Painter<'a> {
-    /// In a `frame` of dimensions that a grid may have, and at most `limit` bytes of memory.
-    pub(super) fn new(frame: Frame, palettes: &'a Palettes, limit: u64) -> Self {
+    /// In a `frame` of dimensions that a grid may have, and at most `limit` bytes of memory, of
+    /// which `taken` are.
+    pub(super) fn new(frame: Frame, palettes: &'a Palettes, taken: u64, limit: u64) -> Self {
         Self {
             frame,
             palettes,
@@ -108,7 +126,7 @@ impl<'a> Painter<'a> {
             latest: (BrickKey::default(), Vec::new()),
             bricks: Vec::new(),
             counts: vec![0; palettes.colors.len() + 1],
-            bytes: 0,
+            bytes: taken,
             limit,
         }
     }
@@ -170,7 +188,8 @@ impl<'a> Painter<'a> {
         self.latest.1.clear();
         let mut slice = std::mem::take(&mut self.slice);
         slice.sort_unstable_by_key(|&(key, _)| key);
-        for (start, kinds) in slice {
+        let left = (0..slice.len() as u64).rev();
+        for ((start, kinds), left) in slice.into_iter().zip(left) {
             let mut mask: Mask = [0; 8];
             for (word, kinds) in mask.iter_mut().zip(kinds.as_chunks::<64>().0) {
                 for (n, kinds) in kinds.as_chunks::<8>().0.iter().enumerate() {
@@ -208,11 +227,12 @@ impl<'a> Painter<'a> {
                 _ => {
                     let own = if is_one { 0 } else { u64::from(count(&mask)) };
                     self.bytes += RUN_BYTES + COLOR_BYTES * own;
+                    check_memory(self.bytes + left * SLICE_BYTES, self.limit)?;
                     self.bricks.push(ColorRun { start, len: 1, mask, colors });
                 }
             }
         }
-        check_memory(self.bytes, self.limit)
+        Ok(())
     }
 
     /// The grid, at `world`, with a warning if something was `ignored`.
@@ -229,14 +249,14 @@ impl<'a> Painter<'a> {
         grid.world = world;
         let mut warnings = Vec::from_iter(ignored.warning("only blocks are read; skipped"));
         if !self.palettes.is_stone {
-            match colors(&grid, self.bricks.iter().map(ColorRun::borrowed), UNKNOWN) {
-                Some(colors) => grid.colors = Some(colors),
-                None => warnings.push(format!("colours are ignored: {TOO_MANY_COLORS}")),
-            }
-            let mut unknown = NameCounts::default();
+            // The file has each block.
+            let room = Room { taken: self.bytes, limit: self.limit, in_runs: u64::MAX };
+            let runs = self.bricks.iter().map(ColorRun::borrowed);
+            grid.colors = Some(colors(&grid, runs, UNKNOWN, &room)?);
+            let (mut unknown, names) = (NameCounts::default(), self.palettes.names());
             let all = self.palettes.unknown.iter().map(|&kind| usize::from(kind));
             let used = all.filter(|&kind| self.counts[kind] > 0);
-            used.for_each(|kind| unknown.add(&excerpt(plain_name(&self.palettes.names[kind - 1]))));
+            used.for_each(|kind| unknown.add(&excerpt(plain_name(names[kind]))));
             warnings.extend(unknown.warning("blocks whose colour is not known are grey"));
         }
         Ok(LoadedGrid { blocks: self.block_counts(), ..LoadedGrid::new(grid, warnings) })
@@ -244,13 +264,10 @@ impl<'a> Painter<'a> {
 
     /// The names of the blocks and their numbers, the most frequent first.
     fn block_counts(&self) -> Vec<(String, u64)> {
-        let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
-        for (name, count) in self.palettes.names.iter().zip(&self.counts[1..]) {
-            *counts.entry(name).or_default() += count;
-        }
-        counts.retain(|_, count| *count > 0);
-        let mut counts: Vec<_> = counts.into_iter().map(|(name, n)| (name.to_owned(), n)).collect();
-        counts.sort_by_key(|&(_, count)| Reverse(count));
+        let counts = self.palettes.kinds.iter();
+        let counts = counts.map(|(name, &kind)| (name.clone(), self.counts[usize::from(kind)]));
+        let mut counts: Vec<_> = counts.filter(|&(_, count)| count > 0).collect();
+        counts.sort_by(|(a, many), (b, more)| more.cmp(many).then_with(|| a.cmp(b)));
         counts
     }
 

@@ -107,6 +107,24 @@ impl Header {
         self.voxels() * self.element.bytes as u64
     }
 
+    /// If these are colours of one layer along `x`, which may as well be a batch of one grid: that
+    /// grid.
+    pub(crate) fn as_batch(&self) -> Option<Self> {
+        let [1, x, y] = self.dims else { return None };
+        let element = Element { kind: Kind::Unsigned, bytes: 1, is_big: false };
+        let batch = Self { dims: [x, y, 4], element, is_fortran: self.is_fortran };
+        (self.element == Element::RGBA).then_some(batch)
+    }
+
+    /// The warning about colours that may as well be a batch.
+    pub(crate) fn doubt(&self) -> Option<String> {
+        let [x, y, z] = self.as_batch()?.dims;
+        Some(format!(
+            "an array of uint8 of shape (1, {x}, {y}, {z}) is read as colours of 1x{x}x{y} voxels: \
+             occupancy of {x}x{y}x{z} is of shape ({x}, {y}, {z}), or of bool"
+        ))
+    }
+
     pub(super) fn voxels(&self) -> u64 {
         volume(self.dims)
     }

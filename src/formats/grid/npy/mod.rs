@@ -135,7 +135,9 @@ pub(super) fn header<N: Display>(descr: &str, shape: &[N]) -> Vec<u8> {
 pub fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError> {
     let fields = Fields::read(input)?;
     let Some(array) = fields.coordinates() else {
-        return Ok(LoadedGrid::new(read_grid(input, &fields.grid()?, limit)?, Vec::new()));
+        let header = fields.grid()?;
+        let grid = read_grid(input, &header, limit)?;
+        return Ok(LoadedGrid::new(grid, Vec::from_iter(header.doubt())));
     };
     let grid = read::coordinates(input, &array, limit)?;
     end(input, array.count * 3 * array.integer.bytes as u64)?;
@@ -154,7 +156,7 @@ pub(super) fn read_grid(
     limit: u64,
 ) -> Result<VoxelGrid, ReadError> {
     if header.element.kind == Kind::Rgba {
-        return rgba::ColorArray::read_after(header, input, limit)?.grid();
+        return rgba::ColorArray::read_after(header, input, limit)?.grid(limit);
     }
     let bricks = read::bricks(input, header, limit)?;
     end(input, header.bytes())?;

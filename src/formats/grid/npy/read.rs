@@ -3,14 +3,11 @@
 use std::io::BufRead;
 
 use super::header::{Coordinates, Header, Kind};
-use crate::formats::grid::brick_slice::BrickSlice;
+use crate::formats::grid::brick_slice::{BRICK_BYTES, BrickSlice};
 use crate::formats::grid::dense::{ONES, bits_of_bytes};
 use crate::formats::io::bytes::{ended, fill, read_exactly};
 use crate::formats::{ReadError, check_memory, checked_dims, content};
 use crate::grid::{BrickKey, FULL, Mask, VoxelGrid, mask_place, mask_voxels};
-
-/// Bytes of memory for a brick: in a list that grows, sorted, and in the grid.
-const BRICK_BYTES: u64 = 3 * 72 + 16;
 
 /// Reads the array after the header: its bricks, each once, in at most `limit` bytes of memory.
 pub(super) fn bricks(
@@ -50,7 +47,7 @@ pub(super) fn bricks(
                 check_bools(rows, before)?;
             }
             slice.add_rows(s % 8, m / 8, rows);
-            check_memory((bricks.len() + slice.masks.len()) as u64 * BRICK_BYTES, limit)?;
+            check_memory((bricks.len() + 2 * slice.masks.len()) as u64 * BRICK_BYTES, limit)?;
         }
         if s % 8 == 7 || s + 1 == slow {
             slice.drain(s / 8, header, &mut bricks);

@@ -6,7 +6,9 @@ use std::io::BufRead;
 use super::end;
 use super::header::{Fields, Header, Kind};
 use crate::base::srgb::Rgba;
-use crate::formats::grid::brick_colors::{self, COLOR_BYTES, ColorRun, MaskColors, RUN_BYTES};
+use crate::formats::grid::brick_colors::{
+    self, COLOR_BYTES, ColorRun, MaskColors, RUN_BYTES, Room,
+};
 use crate::formats::grid::brick_slice::BrickSlice;
 use crate::formats::io::bytes::{ended, fill, read_exactly};
 use crate::formats::{ReadError, check_memory, content};
@@ -20,6 +22,8 @@ pub(crate) struct ColorArray {
     pub(crate) dims: [u32; 3],
     /// The voxels that are not all zeros.
     bricks: Vec<ColorRun<'static>>,
+    /// Bytes of memory, with the bricks of a grid of its voxels.
+    pub(crate) bytes: u64,
 }
 
 /// Appends the voxel at bit `bit` of word `x` to a brick. Returns the growth of its list of colours.
@@ -82,7 +86,8 @@ impl ColorArray {
         let (voxels, all) = (header.voxels(), header.bytes());
         let mut planes = Vec::new();
         if header.is_fortran {
-            check_memory(all, limit)?;
+            // A plane is there twice while its buffer grows.
+            check_memory(all + voxels, limit)?;
             for n in 0..4 {
                 let what = format_args!("the array, after {} or more of {all} bytes", n * voxels);
                 planes.push(read_exactly(input, voxels).map_err(|error| ended(error, what))?);
@@ -91,7 +96,7 @@ impl ColorArray {
         let mut row = vec![NONE; nz as usize];
         let mut bricks = Vec::new();
         let mut slice = BrickSlice::new();
-        let (planes_bytes, mut colors) = (planes.len() as u64 * voxels, 0);
+        let (planes_bytes, mut colors, mut bytes) = (planes.len() as u64 * voxels, 0, 0);
         for x in 0..nx {
             for y in 0..ny {
                 if header.is_fortran {
@@ -106,7 +111,8 @@ impl ColorArray {
                 }
                 colors += add_row(&mut slice, [x, y], &row);
                 let runs = (bricks.len() + slice.len()) as u64;
-                check_memory(planes_bytes + runs * RUN_BYTES + colors * COLOR_BYTES, limit)?;
+                bytes = runs * RUN_BYTES + colors * COLOR_BYTES;
+                check_memory(planes_bytes + bytes, limit)?;
             }
             if x % BRICK == BRICK - 1 || x + 1 == nx {
                 bricks.extend(slice.drain().map(|(_, brick)| brick));
@@ -114,20 +120,32 @@ impl ColorArray {
         }
         end(input, all)?;
         bricks.sort_unstable_by_key(|brick: &ColorRun| brick.start);
-        Ok(Self { dims: header.dims, bricks })
+        Ok(Self { dims: header.dims, bricks, bytes })
     }
 
     /// The grid of the voxels that are not fully transparent, with their colours.
-    pub(crate) fn grid(&self) -> Result<VoxelGrid, ReadError> {
+    ///
+    /// # Errors
+    /// More memory than `limit` bytes.
+    pub(crate) fn grid(&self, limit: u64) -> Result<VoxelGrid, ReadError> {
         let visible = self.bricks.iter().map(|brick| (brick.start, visible(brick))).collect();
         let mut grid = VoxelGrid::from_bricks(self.dims, visible)?;
-        grid.colors = self.colors(&grid);
+        grid.colors = Some(self.colors(&grid, 0, limit)?);
         Ok(grid)
     }
 
-    /// The colours of the voxels of `grid`, unless they would take too much memory.
-    pub(crate) fn colors(&self, grid: &VoxelGrid) -> Option<Colors> {
-        brick_colors::colors(grid, self.bricks.iter().map(ColorRun::borrowed), NONE)
+    /// The colours of the voxels of `grid`.
+    ///
+    /// # Errors
+    /// With `taken` bytes and this array, more memory than `limit` bytes.
+    pub(crate) fn colors(
+        &self,
+        grid: &VoxelGrid,
+        taken: u64,
+        limit: u64,
+    ) -> Result<Colors, ReadError> {
+        let room = Room { taken: taken + self.bytes, limit, in_runs: u64::MAX };
+        brick_colors::colors(grid, self.bricks.iter().map(ColorRun::borrowed), NONE, &room)
     }
 }
 

@@ -8,7 +8,6 @@ use super::{
     COORDS, DISTANCES, OCCUPIED, ORIGIN, RGBA, UP, VOXEL_SIZE, WIDTH, descr_of, file_of,
     file_of_names, zip,
 };
-use crate::formats::grid::brick_colors::TOO_MANY_COLORS;
 use crate::formats::grid::npy;
 use crate::formats::grid::npy::header::{Element, Fields, Rows};
 use crate::formats::grid::npy::rgba::ColorArray;
@@ -47,14 +46,27 @@ struct Arrays {
     rows: BTreeMap<String, (Rows, Vec<u8>)>,
     row_bytes: u64,
     ignored: Vec<String>,
-    /// Bytes of memory for an array of colours.
+    /// Bytes of memory.
     limit: u64,
     /// The first array that holds no voxels, and why.
     unread: Option<String>,
+    /// Warnings about arrays of voxels by name.
+    doubts: BTreeMap<String, String>,
     warnings: Vec<String>,
 }
 
 impl Arrays {
+    /// Bytes of memory of the arrays.
+    fn bytes(&self) -> u64 {
+        let grid = self.grid.as_ref().map_or(0, |(_, grid)| grid.bytes());
+        self.row_bytes.saturating_add(grid + self.rgba.as_ref().map_or(0, |rgba| rgba.bytes))
+    }
+
+    /// Bytes of memory that another array may take.
+    fn left(&self) -> u64 {
+        self.limit.saturating_sub(self.bytes())
+    }
+
     fn take(&mut self, name: &str, content: &mut dyn Read) -> Result<(), ReadError> {
         let named = |error| match error {
             ReadError::Content(what) => self::content(format!("{name}: {what}")),
@@ -73,11 +85,17 @@ impl Arrays {
             RGBA => self.take_colors(content)?,
             _ if is_rows(name) => self.take_rows(name, content)?,
             _ => {
-                let (mut content, limit) = (BufReader::new(content), self.limit);
+                let (mut content, limit) = (BufReader::new(content), self.left());
+                let mut doubt = None;
                 self.take_array(name, || {
-                    let header = Fields::read(&mut content)?.grid()?;
+                    let mut header = Fields::read(&mut content)?.grid()?;
+                    if name == OCCUPIED {
+                        header = header.as_batch().unwrap_or(header);
+                    }
+                    doubt = header.doubt();
                     npy::read_grid(&mut content, &header, limit)
                 })?;
+                self.doubts.extend(doubt.map(|doubt| (name.to_owned(), doubt)));
             }
         }
         Ok(())
@@ -87,7 +105,7 @@ impl Arrays {
         if self.rgba.is_some() {
             return Err(self::content(format!("{RGBA} appears twice")));
         }
-        match ColorArray::read(&mut BufReader::new(content), self.limit) {
+        match ColorArray::read(&mut BufReader::new(content), self.left()) {
             Ok(rgba) => self.rgba = Some(rgba),
             Err(error @ (ReadError::Io(_) | ReadError::Cancelled)) => return Err(error),
             Err(error) => self.warnings.push(format!("{RGBA} is ignored: {error}")),
@@ -96,7 +114,7 @@ impl Arrays {
     }
 
     fn take_rows(&mut self, name: &str, content: &mut dyn Read) -> Result<(), ReadError> {
-        let (mut content, limit) = (BufReader::new(content), self.limit);
+        let (mut content, limit) = (BufReader::new(content), self.left());
         let fields = match Fields::read(&mut content) {
             Ok(fields) => fields,
             Err(error) => return self.take_array(name, || Err(error)),
@@ -109,7 +127,8 @@ impl Arrays {
         // Texts are kept as such too.
         let texts = if rows.descr.starts_with("<U") { rows.count.saturating_mul(64) } else { 0 };
         self.row_bytes = self.row_bytes.saturating_add(length).saturating_add(texts);
-        check_memory(self.row_bytes, limit)?;
+        // Twice, while the buffer grows.
+        check_memory(self.bytes().saturating_add(length), self.limit)?;
         let bytes = read_exactly(&mut content, length);
         let bytes = bytes.map_err(|error| ended(error, format_args!("the array {name}")))?;
         match self.rows.insert(name.to_owned(), (rows, bytes)) {
@@ -166,8 +185,11 @@ impl Arrays {
                 "the grid's position is ignored: it needs both {ORIGIN} and {VOXEL_SIZE}"
             ));
         }
-        grid.attributes = attributes(&grid, &mut self.rows, self.limit - self.row_bytes)?;
+        let colors = grid.colors.as_ref().map_or(0, |colors| colors.bytes());
+        let taken = self.row_bytes.saturating_add(grid.bytes() + colors);
+        grid.attributes = attributes(&grid, &mut self.rows, self.limit.saturating_sub(taken))?;
         let mut warnings = self.warnings;
+        warnings.extend(self.doubts.remove(&name));
         let mut ignored = self.ignored;
         ignored.extend(self.rows.into_keys());
         if ignored.iter().any(|name| name == DISTANCES) {
@@ -189,9 +211,9 @@ impl Arrays {
         let Some(rgba) = self.rgba.take() else { return Ok(()) };
         match &mut self.grid {
             Some((name, grid)) if name == OCCUPIED && grid.dims() == rgba.dims => {
-                grid.colors = rgba.colors(grid);
-                if grid.colors.is_none() {
-                    self.warnings.push(format!("{RGBA} is ignored: {TOO_MANY_COLORS}"));
+                match rgba.colors(grid, self.row_bytes + grid.bytes(), self.limit) {
+                    Ok(colors) => grid.colors = Some(colors),
+                    Err(error) => self.warnings.push(format!("{RGBA} is ignored: {error}")),
                 }
             }
             Some((name, grid)) if name == OCCUPIED => {
@@ -201,7 +223,8 @@ impl Arrays {
                 ));
             }
             _ => {
-                let before = self.grid.replace((RGBA.to_owned(), rgba.grid()?));
+                let left = self.left();
+                let before = self.grid.replace((RGBA.to_owned(), rgba.grid(left)?));
                 self.ignored.extend(before.map(|(name, _)| name));
             }
         }

@@ -1,7 +1,7 @@
 //! Reading: collects leaves and tiles, anywhere in index space, into a grid.
 
 use crate::base::srgb::Rgba;
-use crate::formats::grid::brick_colors::{self, ColorRun, MaskColors, TOO_MANY_COLORS};
+use crate::formats::grid::brick_colors::{self, ColorRun, MaskColors, Room};
 use crate::formats::grid::description;
 use crate::formats::grid::openvdb::world::WorldFromIndex;
 use crate::formats::spec::SIGN_ONLY;
@@ -21,6 +21,13 @@ const MAX_FULL_ROWS: u64 = (MAX_DIM as u64 / BRICK as u64).pow(2);
 const ROW_BYTES: u64 = size_of::<Tile>() as u64 + 16;
 /// Bytes of memory for a tile, in a list that grows.
 const TILE_BYTES: u64 = 3 * size_of::<Tile>() as u64;
+/// Bytes of memory for a leaf: in a list that grows, and in the grid.
+const LEAF_BYTES: u64 = 3 * size_of::<([i32; 3], Mask)>() as u64 + 72;
+/// Bytes of memory for the colour of a voxel, in a list that grows.
+const COLOR_BYTES: u64 = 3 * size_of::<Rgba>() as u64;
+/// Most voxels with colours of their own in rows of full bricks where memory has no limit, 256 MiB:
+/// a file of a few KiB can encode more.
+const MAX_IN_RUNS: u64 = 1 << 26;
 /// From this number of tiles on, they are joined and checked while more are read: a few MiB of a
 /// compressed file can encode a thousand times as many.
 const MANY_TILES: usize = 1 << 20;
@@ -85,11 +92,12 @@ pub(super) struct FoundGrid {
 impl FoundGrid {
     /// The grid, with `colors` if there is a tree of them; `others` are the names of the grids that
     /// are not read. Its dimensions are those of the description; without one it spans from the
-    /// brick of the minimum voxel to the maximum voxel.
+    /// brick of the minimum voxel to the maximum voxel. All takes at most `limit` bytes of memory.
     pub(super) fn into_grid(
         self,
         colors: Option<Self>,
         others: &[String],
+        limit: u64,
     ) -> Result<LoadedGrid, ReadError> {
         let Self { name, mut nodes, text, world_from_index, is_level_set } = self;
         let mut warnings = Vec::new();
@@ -103,7 +111,7 @@ impl FoundGrid {
         }
         nodes.leaves.retain(|(_, mask)| !is_empty(mask));
         nodes.leaves.sort_unstable_by_key(|&(at, _)| canonical(at));
-        let tiles = joined(nodes.tiles);
+        let tiles = joined(std::mem::take(&mut nodes.tiles));
         let described = text.as_deref().and_then(description::parse_description);
         let leaves = nodes.leaves.iter().map(|(at, mask)| leaf_bounds(*at, mask));
         let bounds = leaves.chain(tiles.iter().map(Tile::bounds)).reduce(union_bounds);
@@ -116,7 +124,7 @@ impl FoundGrid {
             None => Frame::around(bounds)?,
         };
         VoxelGrid::empty(frame.dims)?;
-        let full = full_rows(&tiles, nodes.limit)?;
+        let full = full_rows(&tiles, nodes.limit.saturating_sub(nodes.bytes()))?;
         let leaves = nodes.leaves.iter().map(|(at, mask)| Row {
             at: *at,
             len: 1,
@@ -131,14 +139,17 @@ impl FoundGrid {
             rows().for_each(|row| writer.push(frame.key(row.at), row.len, row.mask));
         })?;
         if let Some(mut colors) = colors {
-            // The rows of the voxels are still there.
-            colors.nodes.limit -= colors.nodes.limit.min(full.len() as u64 * ROW_BYTES);
+            // The leaves and rows of the voxels are still there.
+            let taken = nodes.bytes() + full.len() as u64 * ROW_BYTES;
+            colors.nodes.limit = limit.saturating_sub(taken);
+            let in_runs = if limit == u64::MAX { MAX_IN_RUNS } else { u64::MAX };
             let is_aligned =
                 world_from_index.is_some() && colors.world_from_index == world_from_index;
             let found = if is_aligned {
-                colors.nodes.into_colors(&grid, &frame)?.ok_or(TOO_MANY_COLORS)
+                let found = colors.nodes.into_colors(&grid, &frame, in_runs)?;
+                found.map_err(|error| error.to_string())
             } else {
-                Err("they lie elsewhere than the voxels")
+                Err("they lie elsewhere than the voxels".to_owned())
             };
             match found {
                 Ok(colors) => grid.colors = Some(colors),
@@ -150,7 +161,7 @@ impl FoundGrid {
 }
 
 impl Nodes {
-    /// None yet; their full rows may take at most `limit` bytes of memory.
+    /// None yet; they may take at most `limit` bytes of memory.
     pub(super) fn within(limit: u64) -> Self {
         Self { limit, ..Self::default() }
     }
@@ -164,6 +175,17 @@ impl Nodes {
     pub(super) fn tile(&mut self, corner: [i32; 3], edge: u32, color: Rgba) {
         let edge = edge / BRICK;
         self.tiles.push(Tile { at: bricks(corner), edge, len: edge, color });
+    }
+
+    /// Bytes of memory of the leaves and their colours.
+    pub(super) fn bytes(&self) -> u64 {
+        LEAF_BYTES * self.leaves.len() as u64 + COLOR_BYTES * self.colors.len() as u64
+    }
+
+    /// # Errors
+    /// Leaves, their colours and `more` bytes exceed the memory.
+    pub(super) fn check_memory(&self, more: u64) -> Result<(), ReadError> {
+        check_memory(self.bytes() + more, self.limit)
     }
 
     /// Bounds the memory of tiles: joins and checks them each time their number has doubled. To be
@@ -180,9 +202,17 @@ impl Nodes {
         Ok(())
     }
 
-    /// The colours of `grid`, which is `frame`; `None` if they would take too much memory.
-    fn into_colors(self, grid: &VoxelGrid, frame: &Frame) -> Result<Option<Colors>, ReadError> {
-        let rows = full_rows(&joined(self.tiles), self.limit)?;
+    /// The colours of `grid`, which is `frame`, or why there are none: they would take too much
+    /// memory, or more than `in_runs` voxels of rows of full bricks have their own.
+    fn into_colors(
+        self,
+        grid: &VoxelGrid,
+        frame: &Frame,
+        in_runs: u64,
+    ) -> Result<Result<Colors, ReadError>, ReadError> {
+        let (taken, limit) = (self.bytes(), self.limit);
+        let rows = full_rows(&joined(self.tiles), limit.saturating_sub(taken))?;
+        let taken = taken + rows.len() as u64 * ROW_BYTES;
         let mut begin = 0;
         let begins = self.leaves.iter().map(|(at, mask)| {
             let leaf = (*at, mask, begin);
@@ -199,7 +229,8 @@ impl Nodes {
         let rows = || merged(leaves.iter().cloned(), &rows);
         check_apart(rows().map(|row| (row.at, row.len)))?;
         let color_runs = rows().filter_map(|row| frame.color_run(row));
-        Ok(brick_colors::colors(grid, color_runs, self.background))
+        let room = Room { taken, limit, in_runs };
+        Ok(brick_colors::colors(grid, color_runs, self.background, &room))
     }
 }
 

@@ -11,7 +11,7 @@ use crate::formats::grid::minecraft::nbt::{COMPOUND, INT, LIST, LONG_ARRAY, STRI
 use crate::formats::grid::minecraft::paint::{Painter, Palettes};
 use crate::formats::grid::minecraft::{MAX_VOLUME, WorldTags};
 use crate::formats::io::warnings::NameCounts;
-use crate::formats::{LoadedGrid, ReadError, content, excerpt};
+use crate::formats::{LoadedGrid, ReadError, check_memory, content, excerpt};
 use crate::grid::{BRICK, union_bounds};
 use crate::lattice::MAX_DIM;
 
@@ -19,6 +19,10 @@ use crate::lattice::MAX_DIM;
 const MAX_REGIONS: usize = 1 << 16;
 /// Most bytes of block numbers in all regions: what [`MAX_VOLUME`] blocks of 8 bits have.
 const MAX_BYTES: u64 = MAX_VOLUME;
+
+/// Bytes of memory for a region besides its blocks: in a list that grows, with its name and
+/// allocations, and in the lists of what is painted.
+const REGION_BYTES: u64 = 3 * size_of::<Region>() as u64 + size_of::<Blocks>() as u64 + 160;
 
 /// Most entries of all palettes, which air alone could fill without end.
 const MAX_ENTRIES: usize = 1 << 22;
@@ -31,11 +35,11 @@ const MAX_ENTRIES: usize = 1 << 22;
 /// impossible world position.
 pub fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError> {
     let schematic = unzip(input, "a Litematica schematic", |tags| {
-        let mut schematic = Schematic::default();
+        let mut schematic = Schematic { limit, ..Schematic::default() };
         schematic.take_root(tags)?;
         Ok(schematic)
     })?;
-    schematic.finish(limit)
+    schematic.finish()
 }
 
 /// The tags that say what the blocks are.
@@ -45,7 +49,13 @@ struct Schematic {
     world: WorldTags,
     kinds: Palettes,
     regions: Vec<Region>,
+    /// Bytes of block numbers in all regions.
+    states: u64,
+    /// Entries of all palettes.
+    entries: usize,
     ignored: NameCounts,
+    /// Bytes of memory.
+    limit: u64,
 }
 
 /// A region, as its tags say.
@@ -94,6 +104,7 @@ impl Schematic {
             }
             let region = self.take_region(excerpt(&name), tags)?;
             self.regions.push(region);
+            check_memory(self.bytes(), self.limit)?;
         }
         Ok(())
     }
@@ -109,7 +120,12 @@ impl Schematic {
                 (COMPOUND, "Position") => position = place(tags)?,
                 (COMPOUND, "Size") => size = place(tags)?,
                 (LIST, "BlockStatePalette") => palette = Some(self.palette(tags)?),
-                (LONG_ARRAY, "BlockStates") => states = Some(tags.longs_within(self.room())?),
+                (LONG_ARRAY, "BlockStates") => {
+                    let most = MAX_BYTES - self.states;
+                    let words = tags.longs_within(most, self.bytes(), self.limit)?;
+                    self.states += words.len() as u64;
+                    states = Some(words);
+                }
                 (LIST, "Entities" | "TileEntities") => {
                     if tags.skip_list(0)? > 0 {
                         self.ignored.add(&name);
@@ -128,18 +144,20 @@ impl Schematic {
         })
     }
 
-    /// The bytes of block numbers that may still come.
-    fn room(&self) -> u64 {
-        MAX_BYTES - self.regions.iter().map(|region| region.states.len() as u64).sum::<u64>()
+    /// Bytes of memory that are taken.
+    fn bytes(&self) -> u64 {
+        let regions = self.regions.len() as u64 * REGION_BYTES;
+        self.states + 3 * size_of::<u16>() as u64 * self.entries as u64 + regions + self.kinds.bytes
     }
 
     fn palette(&mut self, tags: &mut TagReader<impl Read>) -> Result<Vec<u16>, ReadError> {
         let mut palette = Vec::new();
-        let before: usize = self.regions.iter().map(|region| region.palette.len()).sum();
         for number in 0..tags.compounds()? {
-            if before + palette.len() == MAX_ENTRIES {
+            if self.entries == MAX_ENTRIES {
                 return Err(content(format!("the palettes have more than {MAX_ENTRIES} blocks")));
             }
+            self.entries += 1;
+            check_memory(self.bytes(), self.limit)?;
             let mut kind = None;
             while let Some((tag, name)) = tags.next()? {
                 match (tag, name.as_str()) {
@@ -153,7 +171,7 @@ impl Schematic {
         Ok(palette)
     }
 
-    fn finish(self, limit: u64) -> Result<LoadedGrid, ReadError> {
+    fn finish(self) -> Result<LoadedGrid, ReadError> {
         match self.version {
             Some(1..=7) => {}
             Some(other) => {
@@ -176,13 +194,25 @@ impl Schematic {
                  too"
             )));
         }
-        let states: u64 = self.regions.iter().map(|region| region.states.len() as u64).sum();
-        let mut painter = Painter::new(frame, &self.kinds, limit.saturating_sub(states));
+        let mut painter = Painter::new(frame, &self.kinds, self.bytes(), self.limit);
+        let mut later: Vec<usize> = (0..placed.len()).collect();
+        later.sort_by_key(|&n| placed[n].low[1]);
+        let mut later = later.into_iter().peekable();
+        // The regions of the current eight heights, in their order.
+        let (mut current, mut kinds) = (Vec::new(), Vec::new());
         for slice in (0..height).step_by(BRICK as usize) {
-            for blocks in &placed {
-                blocks.paint(slice, &mut painter)?;
+            let before = current.len();
+            current.extend(std::iter::from_fn(|| {
+                later.next_if(|&n| placed[n].low[1] < slice + BRICK)
+            }));
+            if current.len() > before {
+                current.sort();
+            }
+            for &n in &current {
+                placed[n].paint(slice, &mut kinds, &mut painter)?;
             }
             painter.drain()?;
+            current.retain(|&n| placed[n].low[1] + placed[n].size[1] > slice + BRICK);
         }
         painter.finish(world, &self.ignored)
     }
@@ -268,16 +298,20 @@ impl<'a> Blocks<'a> {
         Ok(Self { region, low, size, bits })
     }
 
-    /// Paints the heights of the eight from `slice` on.
-    fn paint(&self, slice: u32, painter: &mut Painter) -> Result<(), ReadError> {
+    /// Paints the heights of the eight from `slice` on; `kinds` is the buffer of a row.
+    fn paint(
+        &self,
+        slice: u32,
+        kinds: &mut Vec<u16>,
+        painter: &mut Painter,
+    ) -> Result<(), ReadError> {
         let ([width, height, length], [x0, y0, z0]) = (self.size, self.low);
         let heights = slice.max(y0)..(slice + BRICK).min(y0 + height);
-        let mut kinds = Vec::with_capacity(width as usize);
         for y in heights {
             for z in 0..length {
                 let row = (u64::from(y - y0) * u64::from(length) + u64::from(z)) * u64::from(width);
-                self.kinds(row..row + u64::from(width), &mut kinds)?;
-                painter.put_row([x0, y, z0 + z], &kinds)?;
+                self.kinds(row..row + u64::from(width), kinds)?;
+                painter.put_row([x0, y, z0 + z], kinds)?;
             }
         }
         Ok(())

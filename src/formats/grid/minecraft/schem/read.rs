@@ -10,7 +10,7 @@ use crate::formats::grid::minecraft::nbt::{BYTE_ARRAY, COMPOUND, INT, LIST, SHOR
 use crate::formats::grid::minecraft::paint::{Painter, Palettes};
 use crate::formats::grid::minecraft::{MAX_VOLUME, WorldTags};
 use crate::formats::io::warnings::NameCounts;
-use crate::formats::{LoadedGrid, ReadError, content, excerpt};
+use crate::formats::{LoadedGrid, ReadError, check_memory, content, excerpt};
 use crate::grid::BRICK;
 
 /// Reads a grid: a voxel for every block but air, in the colour of the block's name. A schematic of
@@ -59,9 +59,9 @@ impl Schematic {
                 (SHORT, "Width") => self.size[0] = Some(tags.short()?.into()),
                 (SHORT, "Height") => self.size[1] = Some(tags.short()?.into()),
                 (SHORT, "Length") => self.size[2] = Some(tags.short()?.into()),
-                (COMPOUND, "Palette") => self.palette = Some(palette(tags)?),
+                (COMPOUND, "Palette") => self.palette = Some(self.palette(tags)?),
                 (BYTE_ARRAY, "Data" | "BlockData") => {
-                    self.data = Some(tags.bytes_within(self.limit)?)
+                    self.data = Some(tags.bytes_within(self.bytes(), self.limit)?)
                 }
                 (LIST, "Entities" | "BlockEntities" | "TileEntities") => {
                     if tags.skip_list(0)? > 0 {
@@ -72,6 +72,34 @@ impl Schematic {
             }
         }
         Ok(())
+    }
+
+    /// Bytes of memory that are taken.
+    fn bytes(&self) -> u64 {
+        let palette =
+            self.palette.as_ref().map_or(0, |(kinds, numbers)| kinds.bytes + numbers.bytes());
+        palette + self.data.as_ref().map_or(0, |data| data.len() as u64)
+    }
+
+    /// Reads the palette.
+    fn palette(&self, tags: &mut TagReader<impl Read>) -> Result<(Palettes, Kinds), ReadError> {
+        let (mut kinds, mut numbers) = (Palettes::default(), Kinds::default());
+        let taken = self.bytes();
+        while let Some((tag, name)) = tags.next()? {
+            let number = match tag {
+                INT => u32::try_from(tags.int()?).ok(),
+                _ => None,
+            };
+            let refused = |what: &str| {
+                content(format!("the block '{}' of the palette has {what}", excerpt(&name)))
+            };
+            let number = number.ok_or_else(|| refused("no number from 0"))?;
+            if !numbers.add(number, kinds.add(&name)?) {
+                return Err(refused("the number of another"));
+            }
+            check_memory(taken + kinds.bytes + numbers.bytes(), self.limit)?;
+        }
+        Ok((kinds, numbers))
     }
 
     fn finish(self, limit: u64) -> Result<LoadedGrid, ReadError> {
@@ -85,7 +113,7 @@ impl Schematic {
             }
             None => return Err(content("not a Sponge schematic: it has no 'Version'")),
         }
-        let world = self.world.world()?;
+        let (world, taken) = (self.world.world()?, self.bytes());
         let [Some(width), Some(height), Some(length)] = self.size else {
             return Err(content("a schematic needs 'Width', 'Height' and 'Length'"));
         };
@@ -102,7 +130,7 @@ impl Schematic {
                  empty ones too"
             )));
         }
-        let mut painter = Painter::new(frame, &kinds, limit.saturating_sub(data.len() as u64));
+        let mut painter = Painter::new(frame, &kinds, taken, limit);
         paint(&mut painter, [width, height, length], &numbers, &data)?;
         painter.finish(world, &self.ignored)
     }
@@ -130,31 +158,18 @@ impl Kinds {
         std::mem::replace(&mut self.short[number], kind) == Self::NONE
     }
 
+    /// Bytes of memory.
+    fn bytes(&self) -> u64 {
+        // The list doubles, and the map too, at up to 7/8 of its slots.
+        6 * self.short.len() as u64 + 32 * self.long.len() as u64
+    }
+
     fn of(&self, number: u32) -> Option<u16> {
         match self.short.get(number as usize) {
             Some(&kind) => Some(kind).filter(|&kind| kind != Self::NONE),
             None => self.long.get(&number).copied(),
         }
     }
-}
-
-/// Reads the palette.
-fn palette(tags: &mut TagReader<impl Read>) -> Result<(Palettes, Kinds), ReadError> {
-    let (mut kinds, mut numbers) = (Palettes::default(), Kinds::default());
-    while let Some((tag, name)) = tags.next()? {
-        let number = match tag {
-            INT => u32::try_from(tags.int()?).ok(),
-            _ => None,
-        };
-        let refused = |what: &str| {
-            content(format!("the block '{}' of the palette has {what}", excerpt(&name)))
-        };
-        let number = number.ok_or_else(|| refused("no number from 0"))?;
-        if !numbers.add(number, kinds.add(&name)?) {
-            return Err(refused("the number of another"));
-        }
-    }
-    Ok((kinds, numbers))
 }
 
 /// Paints the blocks of `data`, a variable-length number each.

@@ -87,9 +87,10 @@ impl SelectedGrids {
             let end = source.at().saturating_add(grid.file_bytes);
             if let Some((rank, _)) = wanted.filter(|&(_, wanted)| wanted == n) {
                 self.others.extend(self.chosen.take().map(|(_, chosen)| chosen.name));
-                self.chosen = Some((rank, read_codec(source, codec, grid, self.limit)?));
+                let left = self.left();
+                self.chosen = Some((rank, read_codec(source, codec, grid, left)?));
             } else if self.colors.is_none() && grid.is_color() {
-                self.colors = Some(read_codec(source, codec, grid, self.limit)?);
+                self.colors = Some(read_codec(source, codec, grid, self.left())?);
             } else {
                 self.others.push(grid.name);
             }
@@ -98,8 +99,16 @@ impl SelectedGrids {
         Ok(())
     }
 
+    /// Bytes of memory that another grid may take.
+    fn left(&self) -> u64 {
+        let chosen = self.chosen.as_ref().map(|(_, grid)| grid);
+        let taken: u64 =
+            chosen.into_iter().chain(&self.colors).map(|grid| grid.nodes.bytes()).sum();
+        self.limit.saturating_sub(taken)
+    }
+
     fn into_grid(self) -> Result<LoadedGrid, ReadError> {
-        let Self { chosen, colors, mut others, .. } = self;
+        let Self { chosen, colors, mut others, limit } = self;
         if chosen.is_none() && colors.is_some() {
             others.push(COLOR.to_owned());
         }
@@ -109,7 +118,7 @@ impl SelectedGrids {
                 "no grid in it is a fog volume or a level set of floats: there are [{names}]"
             )));
         };
-        chosen.into_grid(colors, &others)
+        chosen.into_grid(colors, &others, limit)
     }
 }
 
@@ -316,6 +325,9 @@ impl Reader<'_> {
         for &node in &*nodes {
             self.source.skip_to(node.at, "a node")?;
             children.extend(read(self, node)?);
+            // In lists that grow, or have grown.
+            let listed = (2 * nodes.len() + 3 * children.len()) * size_of::<Child>();
+            self.nodes.check_memory(listed as u64)?;
         }
         Ok(children)
     }

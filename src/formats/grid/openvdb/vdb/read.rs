@@ -36,7 +36,9 @@ pub fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError
         let is_wanted = descriptor.name == DENSITY || found.as_ref().is_none_or(is_better);
         match descriptor.kind().filter(|kind| is_wanted || kind.is_color()) {
             Some(kind) => {
-                let new = read_grid(&mut source, &descriptor, kind, has_offsets, limit)?;
+                let taken: u64 = found.iter().chain(&colors).map(|grid| grid.nodes.bytes()).sum();
+                let left = limit.saturating_sub(taken);
+                let new = read_grid(&mut source, &descriptor, kind, has_offsets, left)?;
                 let slot = if kind.is_color() { &mut colors } else { &mut found };
                 let is_kept = slot.as_ref().is_some_and(|old| rank(old) >= rank(&new));
                 let other = if is_kept { Some(new) } else { slot.replace(new) };
@@ -52,7 +54,7 @@ pub fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError
     if found.is_none() {
         passed.extend(colors.take().map(|colors| colors.name));
     }
-    found.ok_or_else(|| no_grid(&passed))?.into_grid(colors, &passed)
+    found.ok_or_else(|| no_grid(&passed))?.into_grid(colors, &passed, limit)
 }
 
 /// The rank of a grid in its file, of which the highest is read: the name `density`, then any grid
@@ -214,9 +216,10 @@ impl Reader<'_, '_> {
                 .fault(format_args!("{buffers} buffers a leaf: only 1 is read")));
         }
         self.root()?;
-        let Nodes { leaves, colors, .. } = &mut self.nodes;
-        for (_, mask) in leaves {
-            self.values.leaf(self.source, mask, colors)?;
+        for n in 0..self.nodes.leaves.len() {
+            let Nodes { leaves, colors, .. } = &mut self.nodes;
+            self.values.leaf(self.source, &mut leaves[n].1, colors)?;
+            self.nodes.check_memory(0)?;
         }
         Ok(self.nodes)
     }
@@ -287,6 +290,7 @@ impl Reader<'_, '_> {
             }
         })?;
         self.nodes.check_tiles()?;
+        self.nodes.check_memory(0)?;
         Ok(children)
     }
 }

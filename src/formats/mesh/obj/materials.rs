@@ -10,7 +10,8 @@
 //! - `interpolateMode` is the filter of the images after it, as G3D and Mineways have it;
 //! - a colour with a value of 2 or more has a scale of 255 instead of 1.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use crate::formats::io::warnings::NameCounts;
@@ -137,6 +138,9 @@ pub(super) struct Library {
     /// Names with a trailing comment, by the name before it.
     commented: HashMap<String, String>,
     pub(super) is_any_read: bool,
+    /// The images that statements name, used or not: all after the options, and the last word,
+    /// since an option may be unknown.
+    pub(super) named: BTreeSet<[String; 2]>,
     /// The filter of the next image.
     filter: Filter,
     ignored: Ignored,
@@ -184,12 +188,29 @@ impl Library {
                 self.insert(current.replace((rest.to_owned(), Definition::default())), &folders);
             } else if keyword.eq_ignore_ascii_case("interpolateMode") {
                 self.set_filter(rest);
-            } else if let Some((name, definition)) = &mut current {
-                self.read(keyword, rest, name, definition);
+            } else {
+                self.note_image(rest);
+                if let Some((name, definition)) = &mut current {
+                    self.read(keyword, rest, name, definition);
+                }
             }
         }
         self.insert(current, &folders);
         self.is_any_read = true;
+    }
+
+    /// Notes the image that the values of a statement may name, and those of its first UDIM tiles.
+    fn note_image(&mut self, rest: &str) {
+        const TILES: RangeInclusive<u32> = 1001..=1100;
+        let Some(last) = without_comment(rest).split_whitespace().next_back() else { return };
+        if number(last).is_some() {
+            return;
+        }
+        // It warns of options of images that are used.
+        let Some(map) = Self::default().map(rest) else { return };
+        let tiles = TILES.map_while(|tile| map.of_tile(tile));
+        self.named.extend(tiles.map(|file| [file, last.to_owned()]));
+        self.named.insert([map.file, last.to_owned()]);
     }
 
     fn insert(&mut self, named: Option<(String, Definition)>, folders: &[PathBuf; 2]) {

@@ -84,7 +84,10 @@ impl Sidecars {
     pub fn folder(folder: impl Into<PathBuf>) -> Self {
         let folder = folder.into();
         let is_here = folder.as_os_str().is_empty();
-        Self::new(Files::OnDisk(Some(Log::default())), if is_here { PathBuf::from(".") } else { folder })
+        Self::new(
+            Files::OnDisk(Some(Log::default())),
+            if is_here { PathBuf::from(".") } else { folder },
+        )
     }
 
     /// The files beside the mesh at `path` on disk, and wherever else the mesh says that they are.

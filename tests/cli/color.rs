@@ -221,7 +221,10 @@ fn options_of_colors_that_the_voxels_do_not_have_are_said() {
     };
     assert_eq!(lost("three.obj --res 9 --color none -o a.npz"), 0);
     assert_eq!(lost("three.obj --res 9 --color none --dither -o a.vox"), 1);
-    assert_eq!(lost("convert a.npz b.schem --dither --blocks blocks.txt"), 2);
+    folder.write("bricks.txt", "bricks #966153\nstone grey\n");
+    assert_eq!(lost("convert a.npz b.schem --dither --blocks bricks.txt"), 1);
+    let info = stdout(&voxelize(&folder, "info b.schem"));
+    assert!(info.contains(" bricks") && !info.contains("stone"), "{info}");
     assert_eq!(lost("three.obj --res 9 --dither -o c.vox"), 0);
 }
 

@@ -155,7 +155,7 @@ fn no_file_that_a_run_reads_is_replaced() {
     // Images that are not used.
     let png = include_bytes!("../../assets/lighthouse.png");
     for file in ["ke", "pr", "bump", "nrm", "ns", "refl", "late", "plain", "t.1002", "g"] {
-        folder.write(&format!("{file}.png"), png);
+        folder.write(format!("{file}.png"), png);
     }
     let statements = "map_Ke ke.png\nmap_Pr pr.png\nmap_Bump -bm 1 bump.png\nnorm -new 2 nrm.png\n\
                       map_Ns NS.png\nrefl -type sphere refl.png\nmap_Kd plain.png\nmap_Kd late.png\n\

@@ -42,7 +42,8 @@ use crate::voxelizer::{parse_mode, texts, transform_of};
 /// Warns
 /// -----
 /// TrivoxWarning
-///     A tile of the grid is missing, as far as the tiles' reports say.
+///     A tile of the grid is missing, as far as the tiles' reports say; attributes were left out
+///     that not all tiles have.
 #[pyfunction]
 pub fn join(tiles: &Bound<'_, PyAny>) -> PyResult<PyGrid> {
     let py = tiles.py();
@@ -52,11 +53,14 @@ pub fn join(tiles: &Bound<'_, PyAny>) -> PyResult<PyGrid> {
     let grids: Vec<_> = tiles.iter().map(|tile| Arc::clone(&tile.get().grid)).collect();
     let work = move |_: &Arc<Job>| {
         let tiles: Vec<&VoxelGrid> = grids.iter().map(|grid| &**grid).collect();
-        Ok(job::pool(None)?.install(|| VoxelGrid::join(&tiles))?)
+        let whole = job::pool(None)?.install(|| VoxelGrid::join(&tiles))?;
+        let left_out = whole.left_out(tiles);
+        Ok((whole, left_out))
     };
-    let whole = job::run(py, work)?;
-    glue::warn(py, None, missing.as_slice())?;
-    PyGrid::restored(py, whole, missing.into_iter().collect())
+    let (whole, left_out) = job::run(py, work)?;
+    let warnings: Vec<String> = missing.into_iter().chain(left_out).collect();
+    glue::warn(py, None, &warnings)?;
+    PyGrid::restored(py, whole, warnings)
 }
 
 /// A warning, if the tiles of these reports are not all of their grid.

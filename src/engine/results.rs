@@ -21,7 +21,7 @@ use crate::solid::distance::DistanceField;
 pub struct Placed {
     /// The mesh on its lattice.
     pub mesh: PlacedMesh,
-    /// The sidecar files that were looked for.
+    /// The sidecar files that were looked for, or that the mesh names.
     pub sidecars: Vec<Sidecar>,
     /// Warnings about the file and the placement.
     pub warnings: Vec<Warning>,

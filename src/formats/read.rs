@@ -73,7 +73,7 @@ pub struct LoadedMesh {
     pub mesh: Mesh,
     /// One sentence for each kind of thing that was skipped.
     pub warnings: Vec<String>,
-    /// The files on disk that the reader looked for besides the mesh's own.
+    /// The files on disk that the reader looked for, or that the mesh names, besides its own.
     pub sidecars: Vec<Sidecar>,
 }
 
@@ -204,7 +204,7 @@ impl<'a> MeshFile<'a> {
         refuse_stand_in(&self.bytes)?;
         let sidecars = self.sidecars.with_new_log();
         let loaded = (self.spec.read)(self.bytes, &sidecars, &self.options)?;
-        Ok(LoadedMesh { sidecars: sidecars.looked_for(), ..loaded })
+        Ok(LoadedMesh { sidecars: sidecars.noted(), ..loaded })
     }
 }
 

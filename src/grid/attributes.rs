@@ -277,9 +277,4 @@ impl Attributes {
     pub(crate) fn with_values(&self, values: VoxelValues<SurfaceSample>) -> Self {
         Self { values, ..self.clone() }
     }
-
-    /// Whether the other has the same attributes and names, of whatever voxels.
-    pub(crate) fn is_like(&self, other: &Self) -> bool {
-        self.set == other.set && self.names == other.names
-    }
 }

@@ -1,11 +1,13 @@
 //! Windows of a grid, and a grid put together of windows.
 
+use std::collections::{BTreeMap, HashMap};
+
 use crate::base::numbers::AXES;
 use crate::base::srgb::Rgba;
 use crate::grid::build::check_dims;
 use crate::grid::{
-    Attributes, BRICK, BrickKey, BrickRun, Colors, GridError, Mask, Place, VoxelGrid, VoxelValues,
-    World, in_order, key_ranges, mask_places,
+    Attribute, AttributeSet, Attributes, BRICK, BrickKey, BrickRun, Colors, GridError, Mask, Place,
+    SurfaceSample, VoxelGrid, VoxelValues, World, in_order, key_ranges, mask_places,
 };
 use crate::lattice::{WINDOW_STEP, Window};
 
@@ -67,7 +69,7 @@ impl VoxelGrid {
     /// # Errors
     /// A dimension of 0 or above [`MAX_DIM`](crate::lattice::MAX_DIM); a tile that is not at a brick,
     /// not within the dimensions, or shares a brick with another; colours in only some of the tiles
-    /// that have voxels. Attributes are kept if all these tiles have the same.
+    /// that have voxels. An attribute that one of these tiles lacks is [left out](Self::left_out).
     pub fn assemble(dims: [u32; 3], tiles: &[([u32; 3], &Self)]) -> Result<Self, GridError> {
         let first = tiles.first().map(|&(at, tile)| (at, tile.world));
         let (at, mut world) = first.unwrap_or_default();
@@ -107,6 +109,25 @@ impl VoxelGrid {
         }
         grid.attributes = attributes_of(tiles);
         Ok(grid)
+    }
+
+    /// A warning about the attributes of `tiles` that this grid, put together of them, does not have:
+    /// one of the tiles lacks them, or the names of their values.
+    #[must_use]
+    pub fn left_out<'a>(&self, tiles: impl IntoIterator<Item = &'a Self>) -> Option<String> {
+        let occupied = tiles.into_iter().filter(|tile| tile.brick_count() > 0);
+        let sets = |of: &Self| of.attributes.as_ref().map(Attributes::set).unwrap_or_default();
+        let kept = sets(self);
+        let lost: AttributeSet = occupied.flat_map(|tile| sets(tile).iter()).collect();
+        let lost: Vec<_> =
+            lost.iter().filter(|&of| !kept.contains(of)).map(Attribute::name).collect();
+        (!lost.is_empty()).then(|| {
+            let lost = lost.join(", ");
+            format!(
+                "attributes were left out, which not all tiles have: {lost}: make all of them with \
+                 the same --attributes"
+            )
+        })
     }
 
     /// The grid that `tiles` make together, each at the place in the world that it has.
@@ -209,20 +230,74 @@ fn values_in<T: Copy + Send + Sync>(
     VoxelValues::from_bricks(inside.collect(), values.rest())
 }
 
-/// The attributes of a grid of these tiles, if all that have voxels have the same ones.
+/// The attributes of a grid of these tiles: those that all tiles with voxels have. Materials and
+/// objects of the same name become one.
 fn attributes_of(tiles: &[([u32; 3], &VoxelGrid)]) -> Option<Attributes> {
-    let occupied = || tiles.iter().filter(|(_, tile)| tile.brick_count() > 0);
+    let occupied = tiles.iter().filter(|(_, tile)| tile.brick_count() > 0);
     let all: Option<Vec<_>> =
-        occupied().map(|(at, tile)| Some((at, tile.attributes.as_ref()?))).collect();
+        occupied.map(|(at, tile)| Some((at, tile.attributes.as_ref()?))).collect();
     let all = all?;
     let (_, first) = all.first()?;
-    if all.iter().any(|(_, attributes)| !attributes.is_like(first)) {
+    let is_in_all = |of: &Attribute| {
+        let is_named = first.names().contains_key(of);
+        all.iter().all(|(_, other)| {
+            other.set().contains(*of) && other.names().contains_key(of) == is_named
+        })
+    };
+    let set: AttributeSet = first.set().iter().filter(is_in_all).collect();
+    if set.is_empty() {
         return None;
     }
-    let bricks = all.iter().flat_map(|(at, attributes)| {
-        attributes.values().bricks().map(|(key, mask, own)| (moved(key, at), mask, own.to_vec()))
-    });
-    Some(first.with_values(VoxelValues::from_bricks(bricks.collect(), first.values().rest())))
+    let mut tables: BTreeMap<Attribute, NameTable> = BTreeMap::new();
+    let mut bricks = Vec::new();
+    for (at, attributes) in &all {
+        let named = attributes.names().iter().filter(|(of, _)| set.contains(**of));
+        let indices =
+            named.map(|(&of, names)| (of, tables.entry(of).or_default().indices_of(names)));
+        let is_changed = |indices: &[i32]| (0..).zip(indices).any(|(from, &to)| from != to);
+        let changed: Vec<_> = indices.filter(|(_, indices)| is_changed(indices)).collect();
+        let renumbered = |&(mut sample): &SurfaceSample| {
+            for (of, indices) in &changed {
+                let [index, ..] = of.bytes_of(&sample).map(i32::from_le_bytes);
+                let index = usize::try_from(index).ok().and_then(|index| indices.get(index));
+                of.set(&mut sample, &[index.unwrap_or(&-1).to_le_bytes()]);
+            }
+            sample
+        };
+        bricks.extend(
+            attributes.values().bricks().map(|(key, mask, own)| {
+                (moved(key, at), mask, own.iter().map(renumbered).collect())
+            }),
+        );
+    }
+    let names = tables.into_iter().map(|(of, table)| (of, table.names)).collect();
+    let values = VoxelValues::from_bricks(bricks, first.values().rest());
+    Some(Attributes::new(set, names, values))
+}
+
+/// The names of several tables, in one.
+#[derive(Default)]
+struct NameTable {
+    names: Vec<String>,
+    /// By name, and by the number of equal ones before it in its table.
+    index_of: HashMap<(String, usize), i32>,
+}
+
+impl NameTable {
+    /// The index of each of the `names` of a table. New ones are added.
+    fn indices_of(&mut self, names: &[String]) -> Vec<i32> {
+        let mut counts: HashMap<&str, usize> = HashMap::new();
+        let mut indices = Vec::with_capacity(names.len());
+        for name in names {
+            let before = counts.entry(name).or_default();
+            indices.push(*self.index_of.entry((name.clone(), *before)).or_insert_with(|| {
+                self.names.push(name.clone());
+                self.names.len() as i32 - 1
+            }));
+            *before += 1;
+        }
+        indices
+    }
 }
 
 fn moved(key: BrickKey, by: &[u32; 3]) -> BrickKey {

@@ -223,7 +223,10 @@ impl PaletteArgs {
             let why = match format {
                 None => "no voxels are written".to_owned(),
                 Some(format) if !is_held => format!(".{} files hold no {what}", format.extension()),
-                Some(_) if grid.colors.is_none() => "the voxels have no colours".to_owned(),
+                // All become the first block.
+                Some(_) if grid.colors.is_none() && option != "--blocks" => {
+                    "the voxels have no colours".to_owned()
+                }
                 Some(_) => return None,
             };
             Some(format!("{option} had no effect: {why}"))

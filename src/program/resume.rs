@@ -100,8 +100,8 @@ pub fn remember(
     };
     let Some(path) = record_of(target) else { return Ok(()) };
     let folder = &folder_of(&task.mesh);
-    let sidecars =
-        sidecars.iter().map(|sidecar| state_of(sidecar, folder)).collect::<Result<_>>()?;
+    let used = sidecars.iter().filter(|sidecar| sidecar.is_used);
+    let sidecars = used.map(|sidecar| state_of(sidecar, folder)).collect::<Result<_>>()?;
     let record = Record { origin, sidecars, bytes: hash_of(target)?, contents: contents() };
     fs::create_dir_all(folder_of(&path)).with_context(|| shown(&path))?;
     let write =

@@ -50,6 +50,45 @@ fn files_of_attributes_are_described_and_converted() {
 }
 
 #[test]
+fn tiles_of_several_meshes_are_joined_with_the_attributes_and_names_of_all() {
+    let folder = folder();
+    folder.write("m.mtl", "newmtl m1\nnewmtl m2\nnewmtl m3\n");
+    let square = |object: &str, material: &str, z: f64| {
+        let corners = [(0, 0), (4, 0), (0, 4)].map(|(x, y)| format!("v {x} {y} {z}\n")).concat();
+        format!("o {object}\nusemtl {material}\n{corners}f -3 -2 -1\n")
+    };
+    let mesh = |squares: [String; 2]| format!("mtllib m.mtl\n{}", squares.concat());
+    folder.write("a.obj", mesh([square("red", "m1", 0.5), square("blue", "m2", 3.5)]));
+    folder.write("b.obj", mesh([square("green", "m2", 8.5), square("red", "m3", 12.5)]));
+    let tile = |mesh: &str, file: &str, attributes: &str| {
+        let bounds = if mesh == "a" { "0,0,0,8,8,8" } else { "0,0,8,8,8,16" };
+        let run = format!("{mesh}.obj --voxel-size 1 --color none --bounds {bounds} -o {file}.npz");
+        succeeds(&folder, &format!("{run} {attributes}"));
+    };
+    tile("a", "a", "--attributes material,label,area");
+    tile("b", "b", "--attributes material,label,area");
+    tile("b", "less", "--attributes normal,label");
+    tile("b", "none", "");
+    let join = |tiles: &str| json(&succeeds(&folder, &format!("join {tiles} -o x.npz --json")));
+    let info = || json(&succeeds(&folder, "info x.npz --json"))["attributes"].clone();
+
+    assert_eq!(join("a.npz b.npz")["warnings"], serde_json::json!([]));
+    let text = stdout(&succeeds(&folder, "info x.npz"));
+    assert!(text.contains("\nmaterial  from 0 to 2: m1, m2, m3\n"), "{text}");
+    assert!(text.contains("\nlabel     from 0 to 2: red, blue, green\n"), "{text}");
+    // The tiles are as they were where the names of one table are those of both.
+    join("a.npz");
+    assert!(folder.read("x.npz") == folder.read("a.npz"));
+
+    let said = join("a.npz less.npz")["warnings"].to_string();
+    assert!(said.contains("not all tiles have: normal, material, area: make"), "{said}");
+    assert_eq!(info().as_object().unwrap().keys().collect::<Vec<_>>(), ["label"]);
+    let said = join("none.npz a.npz")["warnings"].to_string();
+    assert!(said.contains("not all tiles have: material, label, area: make"), "{said}");
+    assert!(!info().to_string().contains("label"));
+}
+
+#[test]
 fn attributes_of_no_voxel_have_no_range() {
     let folder = color::in_colors();
     folder.write("bare.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n");

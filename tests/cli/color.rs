@@ -118,6 +118,12 @@ fn texels_are_squares_unless_a_filter_is_asked_for() {
     }
     succeeds(&folder, "t.obj --voxel-size 0.5 --filter linear -o t.npz --resume");
     assert!(colors(&folder, "t.npz").iter().any(|&[r, _, b, _]| r > 0 && b > 0));
+    // Of voxels of one colour it decides which are transparent.
+    for (filter, count) in [("nearest", 300), ("linear", 400)] {
+        let run = format!("t.obj --voxel-size 0.1 --color red --filter {filter} -o red.npz");
+        succeeds(&folder, &run);
+        assert_eq!(folder.grid("red.npz").occupied(), count, "{filter}");
+    }
     succeeds(&folder, "render t.obj t2.png --res 8 --filter linear");
     for (args, complaint) in [
         ("t.obj --filter cubic -o old.npy", "possible values: auto, nearest, linear"),
@@ -267,7 +273,10 @@ fn options_of_colors_that_the_voxels_do_not_have_are_said() {
     };
     assert_eq!(lost("three.obj --res 9 --color none -o a.npz"), 0);
     assert_eq!(lost("three.obj --res 9 --color none --dither -o a.vox"), 1);
-    assert_eq!(lost("convert a.npz b.schem --dither --blocks blocks.txt"), 2);
+    folder.write("bricks.txt", "bricks #966153\nstone grey\n");
+    assert_eq!(lost("convert a.npz b.schem --dither --blocks bricks.txt"), 1);
+    let info = stdout(&voxelize(&folder, "info b.schem"));
+    assert!(info.contains(" bricks") && !info.contains("stone"), "{info}");
     assert_eq!(lost("three.obj --res 9 --dither -o c.vox"), 0);
 }
 

@@ -155,6 +155,27 @@ fn no_file_that_a_run_reads_is_replaced() {
     folder.write("mesh.vox", "mesh.obj\n");
     let lattice = json(&voxelize(&folder, "mesh.obj --res 8 --json"))["lattice"].to_string();
     folder.write("l.json", lattice);
+    // Images that are not used.
+    let png = include_bytes!("../../assets/lighthouse.png");
+    for file in ["ke", "pr", "bump", "nrm", "ns", "refl", "late", "plain", "t.1002", "g"] {
+        folder.write(format!("{file}.png"), png);
+    }
+    let statements = "map_Ke ke.png\nmap_Pr pr.png\nmap_Bump -bm 1 bump.png\nnorm -new 2 nrm.png\n\
+                      map_Ns NS.png\nrefl -type sphere refl.png\nmap_Kd plain.png\nmap_Kd late.png\n\
+                      map_Ka t.<UDIM>.png\n";
+    folder.write("tx.mtl", format!("newmtl a\n{statements}newmtl unused\nmap_Kd g.png\n"));
+    let face = "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n";
+    folder.write("tx.obj", format!("mtllib tx.mtl\nusemtl a\n{face}"));
+    let embedded =
+        "data:application/octet-stream;base64,AAAAAAAAAAAAAAAAAACAPwAAAAAAAAAAAAAAAAAAgD8AAAAA";
+    let gltf = r#"{"asset": {"version": "2.0"}, "scenes": [{"nodes": [0]}], "nodes": [{"mesh": 0}],
+        "buffers": [{"uri": "EMBEDDED", "byteLength": 36}],
+        "bufferViews": [{"buffer": 0, "byteLength": 36}],
+        "accessors": [{"bufferView": 0, "componentType": 5126, "count": 3, "type": "VEC3"}],
+        "images": [{"uri": "n%72m.png"}, {"uri": "refl.png"}], "textures": [{"source": 0}],
+        "materials": [{"normalTexture": {"index": 0}}],
+        "meshes": [{"primitives": [{"attributes": {"POSITION": 0}, "material": 0}]}]}"#;
+    folder.write("g.gltf", gltf.replace("EMBEDDED", embedded));
     let tiles = "mesh.obj --res 16 -o a.npz";
     succeeds(&folder, tiles);
     for (args, file) in [
@@ -165,6 +186,18 @@ fn no_file_that_a_run_reads_is_replaced() {
         ("lighthouse.obj --res 8 --color none --preview lighthouse.png", "lighthouse.png"),
         ("lighthouse.obj --res 8 --distance 1 -o lighthouse.png --format npz", "lighthouse.png"),
         ("render lighthouse.obj --res 8 --color none lighthouse.png", "lighthouse.png"),
+        ("tx.obj --res 4 --preview ke.png", "ke.png"),
+        ("tx.obj --res 4 -o out.vox --preview pr.png", "pr.png"),
+        ("tx.obj --res 4 --preview bump.png", "bump.png"),
+        ("render tx.obj --res 4 -o nrm.png", "nrm.png"),
+        ("render tx.obj --res 4 --color none ns.png", "ns.png"),
+        ("tx.obj --res 4 --preview refl.png", "refl.png"),
+        ("tx.obj --res 4 --preview plain.png", "plain.png"),
+        ("tx.obj --res 4 --preview late.png", "late.png"),
+        ("tx.obj --res 4 --preview g.png", "g.png"),
+        ("tx.obj --res 4 --preview t.1002.png", "t.1002.png"),
+        ("g.gltf --res 4 --preview nrm.png", "nrm.png"),
+        ("render g.gltf --res 4 -o refl.png", "refl.png"),
         ("mesh.obj --res 8 -o out.vox --palette p.png --preview p.png", "p.png"),
         ("mesh.obj --res 8 -o b.txt --format schem --blocks b.txt", "b.txt"),
         ("mesh.obj --lattice l.json -o l.json --format npz", "l.json"),

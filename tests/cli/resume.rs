@@ -136,6 +136,21 @@ fn what_is_of_other_sidecar_files_is_made_again() {
 }
 
 #[test]
+fn an_image_that_the_mesh_only_names_may_change() {
+    let folder = folder();
+    textured(&folder);
+    let materials = String::from_utf8(folder.read("mesh.mtl")).unwrap();
+    folder.write("mesh.mtl", format!("{materials}norm red.png\nmap_Bump bump.png\n"));
+    folder.write("bump.png", "bump");
+    let run = || kept(&folder, "mesh.obj --res 12 -o out.vox");
+    assert_eq!((run(), run()), made_once());
+    folder.write("bump.png", "another");
+    assert_eq!(run(), ["mesh.obj"]);
+    folder.write("red.png", "no image");
+    assert_eq!((run(), run()), made_once());
+}
+
+#[test]
 fn a_texture_that_comes_where_it_is_looked_for_is_noticed() {
     for place in ["red.png", "textures/red.png"] {
         let folder = folder();

@@ -137,6 +137,7 @@ fn slices_that_cannot_be_are_refused_and_change_nothing() {
         ("-z 0 --ascii --json", "cannot be used with"),
         ("-z 0 --ascii -o s.png", "cannot be used with"),
         ("-z 0 --scale 4", "--output <OUT>"),
+        ("-z 0 --ascii --scale 4", "cannot be used with"),
         ("-z 0 -o s.png --scale 0", "'0' for '--scale"),
     ] {
         fails(&folder, &format!("slice a.npy {args}"), complaint);

@@ -311,6 +311,24 @@ fn textures_repeated_more_often_than_tiles_are_walked_are_right_along_both_axes(
     }
 }
 
+/// With few texels along the edges of voxels: there a coarser level of the texture is used.
+#[test]
+fn large_textures_repeated_in_a_voxel_are_the_mean_of_their_texels() {
+    let mut rng = Rng::with_seed(4);
+    for (wrap, alpha) in [(Wrap::Repeat, Alpha::Blend), (Wrap::Mirror, Alpha::Opaque)] {
+        let mut case = Case::square(noise(&mut rng, [256, 300]), wrap, [-0.3, 4.8], alpha, 1);
+        case.filter = Filter::Nearest;
+        let worst = case.differences().into_iter().fold(0.0, f64::max);
+        assert!(worst <= 2.0, "{:?}: {worst}", case.about());
+    }
+    // Black and white stripes of one texel.
+    let stripe = |texel: u32| [[0, 0, 0, 255], [255; 4]][(texel % 2) as usize];
+    let texture = Texture::new([512, 512], (0..512 * 512).map(stripe).collect());
+    let case = Case::square(texture, Wrap::Repeat, [0.01, 3.51], Alpha::Opaque, 1);
+    let worst = case.differences().into_iter().fold(0.0, f64::max);
+    assert!(worst <= 2.0, "{worst}");
+}
+
 /// Opaque red in a border of `clear` texels that are transparent.
 fn decal(size: u32, clear: u32) -> Texture {
     let inside = |c: u32| (clear..size - clear).contains(&c);

@@ -1,5 +1,7 @@
-//! Triangulation of polygons: a fan for convex polygons, otherwise ear clipping in the polygon's
-//! plane.
+//! Triangulation of polygons: a fan for convex polygons and tangles, otherwise ear clipping in the
+//! polygon's plane.
+
+use std::collections::HashSet;
 
 use earcut::{Earcut, utils3d::project3d_to_2d};
 
@@ -43,6 +45,10 @@ impl Triangulator {
             return fan;
         };
         if is_convex(&flat) {
+            return fan;
+        }
+        if is_tangle(corners) {
+            self.crossing += 1;
             return fan;
         }
         let mut cut: Vec<u32> = Vec::new();
@@ -116,6 +122,21 @@ fn is_convex(flat: &[[f64; 2]]) -> bool {
         && (2..n).all(|i| turns_left(flat[0], flat[i - 1], flat[i]))
 }
 
+/// Whether the polygon has many corners, and four or more at each point on average, so that it
+/// crosses itself again and again: ear clipping would take minutes for no better a result. The
+/// bridges to the holes of an outline repeat less than half of its corners.
+fn is_tangle(corners: &[[f64; 3]]) -> bool {
+    // Of fewer corners, the search for diagonals takes well below a second.
+    const FEW: usize = 5000;
+    if corners.len() <= FEW {
+        return false;
+    }
+    // Adding 0 makes -0 equal to it.
+    let bits = |corner: &[f64; 3]| corner.map(|c| (c + 0.0).to_bits());
+    let points: HashSet<[u64; 3]> = corners.iter().map(bits).collect();
+    points.len() <= corners.len() / 4
+}
+
 #[cfg(test)]
 mod tests {
     use fastrand::Rng;
@@ -137,5 +158,37 @@ mod tests {
             let is_in = |corner: u32| triangles.iter().any(|triangle| triangle.contains(&corner));
             assert!((0..n as u32).all(is_in), "{triangles:?}: {corners:?}");
         }
+    }
+
+    #[test]
+    fn a_tangle_of_repeated_corners_is_a_fan_and_a_large_outline_with_holes_is_none() {
+        let mut rng = Rng::with_seed(2);
+        let points: Vec<[f64; 3]> = (0..1000).map(|_| [rng.f64(), rng.f64(), 0.0]).collect();
+        // Ear clipping takes minutes for it.
+        let tangle: Vec<[f64; 3]> = (0..150_000).map(|_| points[rng.usize(..1000)]).collect();
+        let mut triangulator = Triangulator::default();
+        assert_eq!(triangulator.triangulate(&tangle).len(), tangle.len() - 2);
+        assert_eq!(triangulator.crossing, 1);
+        // A comb whose teeth have triangular holes, each with a bridge to the tip.
+        let tooth = |x: f64| {
+            let hole = [[x, 0.8, 0.0], [x + 0.1, 0.4, 0.0], [x - 0.1, 0.4, 0.0], [x, 0.8, 0.0]];
+            [[x + 0.5, 0.0, 0.0], [x, 1.0, 0.0]].into_iter().chain(hole).chain([[x, 1.0, 0.0]])
+        };
+        let mut comb: Vec<[f64; 3]> = (1..1000).rev().flat_map(|x| tooth(x.into())).collect();
+        comb.extend([[0.0, -1.0, 0.0], [1000.0, -1.0, 0.0]]);
+        assert!(comb.len() > 5000);
+        let mut triangulator = Triangulator::default();
+        let triangles = triangulator.triangulate(&comb);
+        assert_eq!(triangulator.crossing, 0);
+        let area = |[a, b, c]: [u32; 3]| {
+            let [a, b, c] = [a, b, c].map(|corner| comb[corner as usize]);
+            ((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])).abs() / 2.0
+        };
+        let outline: f64 = (0..comb.len())
+            .map(|i| (comb[i], comb[(i + 1) % comb.len()]))
+            .map(|(a, b)| (a[0] * b[1] - a[1] * b[0]) / 2.0)
+            .sum();
+        let sum: f64 = triangles.into_iter().map(area).sum();
+        assert!((sum - outline.abs()).abs() < 1e-6 * sum, "{sum} of {outline}");
     }
 }

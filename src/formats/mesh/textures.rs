@@ -132,14 +132,18 @@ impl<'a> TextureLoader<'a> {
         self.failures.add(name, why);
     }
 
-    /// Decodes all images, in half the memory that their files may take by default: what compresses
-    /// better is no picture. Which of them fit does not depend on the number of threads.
+    /// Decodes all images, each in half the memory that its file may take by default: what
+    /// compresses better is no picture. Which of them fit does not depend on the number of threads.
     pub(crate) fn decode(self) -> LoadedTextures {
-        let Self { sidecars, finder, requests, mut failures, limit: memory, .. } = self;
-        let lengths = requests.iter().map(|request| request.length(sidecars));
-        let limit = memory.min(proportionate(lengths.fold(0, u64::saturating_add)) / 2);
-        let peak = |request: &Request| request.peak_memory(sidecars, limit);
-        let peaks: Vec<Result<u64, TextureError>> = requests.iter().map(peak).collect();
+        let Self { sidecars, finder, requests, mut failures, limit, .. } = self;
+        let plan = |request: &Request| {
+            let most = limit.min(proportionate(request.length(sidecars)) / 2);
+            let peak = request.peak_memory(sidecars, most);
+            let is_disproportionate = most < limit && !matches!(peak, Ok(peak) if peak <= most);
+            (peak.map(|peak| peak.min(most)), is_disproportionate)
+        };
+        let (peaks, are_disproportionate): (Vec<Result<u64, TextureError>>, Vec<bool>) =
+            requests.iter().map(plan).unzip();
         let all = peaks.iter().flatten().copied().fold(0, u64::saturating_add);
         let results: Vec<Result<Texture, TextureError>> = match all <= limit {
             true => {
@@ -151,7 +155,8 @@ impl<'a> TextureLoader<'a> {
             false => {
                 let mut left = limit;
                 let decode = |(request, peak): (&Request, Result<u64, TextureError>)| {
-                    let texture = peak.and_then(|_| request.decode(sidecars, left))?;
+                    let most = left.min(peak?.saturating_add(METADATA));
+                    let texture = request.decode(sidecars, most)?;
                     left -= texture.bytes().min(left);
                     Ok(texture)
                 };
@@ -160,11 +165,13 @@ impl<'a> TextureLoader<'a> {
         };
         let mut list = Vec::new();
         let mut of_requests = Vec::with_capacity(requests.len());
-        for (request, result) in requests.iter().zip(results) {
+        for ((request, result), is_disproportionate) in
+            requests.iter().zip(results).zip(are_disproportionate)
+        {
             of_requests.push(result.is_ok().then_some(list.len() as u32));
             match result {
                 Ok(texture) => list.push(texture),
-                Err(TextureError::Memory) if limit < memory => {
+                Err(TextureError::Memory) if is_disproportionate => {
                     let why = "its texels are out of proportion to the bytes of its file: make it \
                                smaller, or use --color none";
                     failures.add(&request.name, why);

@@ -150,7 +150,7 @@ pub struct SliceArgs {
     pub z: Option<u32>,
 
     /// Print # for a voxel and . for none, one character each.
-    #[arg(long, conflicts_with_all = ["output", "json"])]
+    #[arg(long, conflicts_with_all = ["output", "json", "scale"])]
     pub ascii: bool,
 
     /// Draw it instead, to a .png or to standard output (-).

@@ -54,6 +54,7 @@ pub fn run(args: &JoinArgs) -> Result<ExitStatus> {
     };
     let grid = grid.context("the grids are not tiles of one")?;
     warnings.extend(gap(&grid, &tiles));
+    warnings.extend(grid.left_out(&tiles));
     drop(tiles);
     let written = output.convert(&grid, warnings, &args.write.palette, &options, &progress)?;
     let whole = GridSummary::new(&args.output, &grid);

@@ -133,11 +133,13 @@ impl Sampler<'_> {
             return sum.mean();
         }
         let [xs, ys] = [0, 1].map(|a| self.spans(a, [low[a], high[a]]));
+        let has_whole_tile = xs.tiles().max(ys.tiles()) > 2;
+        let finest = if has_whole_tile { finest_of_tiles(polygon.area(), span) } else { 0 };
         for y in ys.iter() {
             let row = polygon.slab(1, y.bounds);
             for x in xs.iter() {
                 let clipped = row.slab(0, x.bounds);
-                self.add_clipped(clipped, [x, y], scratch, &mut sum);
+                self.add_clipped(clipped, [x, y], finest, scratch, &mut sum);
             }
         }
         sum.mean()
@@ -229,11 +231,13 @@ impl Sampler<'_> {
         spans
     }
 
-    /// Adds the mean over `polygon`, which lies in one span of each axis.
+    /// Adds the mean over `polygon`, which lies in one span of each axis. In a tile its edges are
+    /// refined to the mip level `finest` at most.
     fn add_clipped(
         &self,
         mut polygon: TexelPolygon,
         spans: [&Span; 2],
+        finest: u32,
         scratch: &mut Scratch,
         sum: &mut Sum,
     ) {
@@ -276,7 +280,8 @@ impl Sampler<'_> {
                 return sum.add(sample, polygon.area() * scale);
             }
         };
-        let finest = finest_level(&polygon);
+        let in_tile = if reduced == [None, None] { finest } else { 0 };
+        let finest = finest_level(&polygon).max(in_tile);
         MipTraversal { image, finest, scale, scratch, sum }.add(&polygon);
     }
 }
@@ -312,6 +317,10 @@ impl Spans {
     fn iter(&self) -> impl Iterator<Item = &Span> {
         self.list[..self.len].iter()
     }
+
+    fn tiles(&self) -> usize {
+        self.iter().filter(|span| matches!(span.content, Content::Tile { .. })).count()
+    }
 }
 
 /// The finest mip level to which the edges of a polygon are refined; bounds the time.
@@ -320,6 +329,15 @@ fn finest_level(polygon: &TexelPolygon) -> u32 {
     let [low, high] = polygon.bounds();
     let around = high[0] - low[0] + high[1] - low[1];
     (0..31).take_while(|&level| around > MAX_CELLS * f64::from(1_u32 << level)).count() as u32
+}
+
+/// The finest mip level for the edges of a polygon with this area and span, in texels, over several
+/// tiles of a repeated texture. A cell with an edge is wrong by at most a quarter of its area, and
+/// the edges, at most twice as long as the span, cross some 2.6 cells per cell of the span. With
+/// cells up to a 128th of the area by the span, all is wrong by at most 1/192. Slivers have level 0.
+fn finest_of_tiles(area: f64, span: [f64; 2]) -> u32 {
+    let least = |level: u32| 128.0 * f64::from(1_u32 << level) * (span[0] + span[1]);
+    (1..31).take_while(|&level| area >= least(level)).count() as u32
 }
 
 /// A traversal from coarse to fine of the mip cells that a polygon covers.

@@ -253,3 +253,23 @@ fn images_out_of_proportion_to_their_files_are_refused_before_they_are_decoded()
         assert!(begun.elapsed() < std::time::Duration::from_secs(1), "{:?}", begun.elapsed());
     }
 }
+
+#[test]
+fn an_image_is_judged_by_its_own_file_whatever_is_beside_it() {
+    let face = |name: &str| format!("usemtl {name}\nf 1/1 2/1 3/1\n");
+    let vertices = "mtllib a.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\n";
+    let mesh = format!("{vertices}{}{}{}", face("a"), face("b"), face("c"));
+    let bad = || grey_png([16384, 16384], BitDepth::One, 0);
+    // Bytes after the end of an image are not read.
+    let long = [grey_png([1, 1], BitDepth::Eight, 0), vec![0; 5_000_000]].concat();
+    let library =
+        ["a", "b", "c"].map(|name| format!("newmtl {name}\nmap_Kd {name}.png\n")).concat();
+    let files = [("a.mtl", library.into()), ("a.png", bad()), ("b.png", long), ("c.png", bad())];
+    let spec = MeshSpec::of_extension("obj").unwrap();
+    let options = ReadOptions::default();
+    let loaded = read_mesh_from(mesh.into(), spec, &Sidecars::in_memory(files), &options).unwrap();
+    let said = loaded.warnings.join("; ");
+    assert_eq!(said.matches("out of proportion").count(), 2, "{said}");
+    assert!(said.contains("'a.png'") && !said.contains("'b.png'"), "{said}");
+    assert_eq!(loaded.mesh.appearance().unwrap().textures.len(), 1);
+}

@@ -37,6 +37,8 @@ impl DocumentTextures {
         let textures: Vec<Result<TextureInfo, String>> = items(document.textures);
         let images: Vec<Result<ImageInfo, String>> = items(document.images);
         let samplers: Vec<Result<Sampler, String>> = items(document.samplers);
+        let named = images.iter().flatten().filter_map(ImageInfo::file_names);
+        sidecars.note_images(named, &[sidecars.base().to_owned()]);
         let mut loader = TextureLoader::new(sidecars, limit);
         let mut of_images: HashMap<ImageKey, Option<usize>> = HashMap::new();
         let mut requests: HashMap<usize, (Option<usize>, Sampler)> = HashMap::new();
@@ -187,13 +189,18 @@ impl ImageInfo {
         if let Some(data) = data_of_uri(uri) {
             return Ok(Some(loader.request_bytes(name.to_owned(), Cow::Owned(data?))));
         }
+        let elsewhere = "it is not beside the model: download it, and write its name there";
+        let names = self.file_names().ok_or(elsewhere)?;
+        Ok(loader.request_beside(&names.each_ref().map(|name| &**name)))
+    }
+
+    /// The names that a file of the image may have.
+    fn file_names(&self) -> Option<[Cow<'_, str>; 2]> {
+        let uri = self.uri.as_deref().filter(|uri| !uri.starts_with("data:"))?;
         let uri = uri.strip_prefix("file://").unwrap_or(uri);
-        if uri.contains("://") {
-            return Err("it is not beside the model: download it, and write its name there".into());
-        }
         // Some programs write names as they are.
-        let decoded = percent_decode_str(uri).decode_utf8_lossy();
-        Ok(loader.request_beside(&[&decoded, uri]))
+        let names = [percent_decode_str(uri).decode_utf8_lossy(), uri.into()];
+        (!uri.contains("://")).then_some(names)
     }
 }
 

@@ -16,7 +16,9 @@ use crate::formats::Sidecars;
 use crate::formats::io::warnings::NameCounts;
 use crate::formats::mesh::obj::faces::{FaceAttributes, Slot};
 use crate::formats::mesh::obj::libraries::Materials;
-use crate::formats::mesh::obj::materials::{self, Definition, Map, before_comment};
+use crate::formats::mesh::obj::materials::{
+    self, Definition, Map, before_comment, tint_and_strength,
+};
 use crate::formats::mesh::textures::{ImageChannels, LoadedTextures, TextureLoader};
 use crate::mesh::appearance::{Alpha, Appearance, Material, Texture, TextureRef, Wrap};
 
@@ -221,7 +223,9 @@ impl Textures {
         // An image without a colour, or on black, is on white; so for metal and roughness.
         let emission = match definition.emission {
             None | Some([0.0, 0.0, 0.0]) if emission_texture.is_some() => Some([1.0; 3]),
-            stated => stated.map(|color| color.map(|c| f32::from(linear(c)) / 65535.0)),
+            stated => stated.map(tint_and_strength).map(|(tint, strength)| {
+                tint.map(|c| f32::from(linear(c)) / 65535.0 * strength as f32)
+            }),
         };
         let factor = |stated: Option<f64>, texture: Option<_>| match stated {
             None | Some(0.0) if texture.is_some() => Some(1.0),

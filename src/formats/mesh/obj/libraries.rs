@@ -1,6 +1,7 @@
 //! Locates and reads the material files that a file names, and selects the materials in use.
 
 use std::collections::HashSet;
+use std::mem;
 use std::path::{Path, PathBuf};
 
 use crate::formats::error::TOO_LARGE;
@@ -39,7 +40,10 @@ impl Materials {
             match read_text(sidecars, &path, limit) {
                 Ok(text) => {
                     let folders = [folder_of(&path), sidecars.base()].map(Path::to_owned);
-                    library.add(&text, folders);
+                    library.add(&text, folders.clone());
+                    let named = mem::take(&mut library.named);
+                    let names = named.iter().map(|[file, word]| [file, before_comment(file), word]);
+                    sidecars.note_images(names, &folders);
                 }
                 Err(why) => {
                     warnings.push(format!("material file {} is not used: {why}", quoted(&path)));

@@ -8,9 +8,11 @@
 //! - `Tr` is transparency, but `Tr 1` means opaque, as MeshLab writes it;
 //! - colours are sRGB;
 //! - `interpolateMode` is the filter of the images after it, as G3D and Mineways have it;
-//! - a colour with a value of 2 or more has a scale of 255 instead of 1.
+//! - a colour with a value of 2 or more has a scale of 255 instead of 1, but an emission is light of
+//!   that strength.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use crate::formats::io::warnings::NameCounts;
@@ -35,7 +37,7 @@ pub(super) struct Definition {
     pub(super) metallic: Option<f64>,
     /// `Pr`, from 0 to 1.
     pub(super) roughness: Option<f64>,
-    /// `Ke`: sRGB, from 0 to 1.
+    /// `Ke`: see [`tint_and_strength`].
     pub(super) emission: Option<[f64; 3]>,
     /// `map_Ke`.
     pub(super) emission_map: Option<Map>,
@@ -61,7 +63,8 @@ impl Definition {
         let is_black = self.color_map.is_none() && self.color.is_none_or(|color| color == black);
         let emission = self.emission.filter(|&color| color != black);
         if is_black && (emission.is_some() || self.emission_map.is_some()) {
-            (self.color, self.color_map) = (emission, self.emission_map.clone());
+            self.color = emission.map(|emission| tint_and_strength(emission).0);
+            self.color_map = self.emission_map.clone();
         }
         let placement = self.map().map(|map| map.placement);
         for map in [&mut self.emission_map, &mut self.metallic_map, &mut self.roughness_map] {
@@ -137,6 +140,9 @@ pub(super) struct Library {
     /// Names with a trailing comment, by the name before it.
     commented: HashMap<String, String>,
     pub(super) is_any_read: bool,
+    /// The images that statements name, used or not: all after the options, and the last word,
+    /// since an option may be unknown.
+    pub(super) named: BTreeSet<[String; 2]>,
     /// The filter of the next image.
     filter: Filter,
     ignored: Ignored,
@@ -184,12 +190,29 @@ impl Library {
                 self.insert(current.replace((rest.to_owned(), Definition::default())), &folders);
             } else if keyword.eq_ignore_ascii_case("interpolateMode") {
                 self.set_filter(rest);
-            } else if let Some((name, definition)) = &mut current {
-                self.read(keyword, rest, name, definition);
+            } else {
+                self.note_image(rest);
+                if let Some((name, definition)) = &mut current {
+                    self.read(keyword, rest, name, definition);
+                }
             }
         }
         self.insert(current, &folders);
         self.is_any_read = true;
+    }
+
+    /// Notes the image that the values of a statement may name, and those of its first UDIM tiles.
+    fn note_image(&mut self, rest: &str) {
+        const TILES: RangeInclusive<u32> = 1001..=1100;
+        let Some(last) = without_comment(rest).split_whitespace().next_back() else { return };
+        if number(last).is_some() {
+            return;
+        }
+        // It warns of options of images that are used.
+        let Some(map) = Self::default().map(rest) else { return };
+        let tiles = TILES.map_while(|tile| map.of_tile(tile));
+        self.named.extend(tiles.map(|file| [file, last.to_owned()]));
+        self.named.insert([map.file, last.to_owned()]);
     }
 
     fn insert(&mut self, named: Option<(String, Definition)>, folders: &[PathBuf; 2]) {
@@ -239,7 +262,7 @@ impl Library {
         let Definition { roughness, roughness_map, .. } = definition;
         match &keyword.to_ascii_lowercase()[..] {
             "kd" => *color = self.color(name, keyword, rest).or(*color),
-            "ke" => *emission = self.color(name, keyword, rest).or(*emission),
+            "ke" => *emission = self.light(name, keyword, rest).or(*emission),
             "d" => *dissolve = self.last_number(name, keyword, rest).or(*dissolve),
             "tr" => *transparency = self.last_number(name, keyword, rest).or(*transparency),
             "pm" => *metallic = self.last_number(name, keyword, rest).or(*metallic),
@@ -253,8 +276,26 @@ impl Library {
         }
     }
 
-    /// Parses a colour; a single number is a grey.
+    /// Parses a colour from 0 to 1.
     fn color(&mut self, name: &str, keyword: &str, rest: &str) -> Option<[f64; 3]> {
+        let color = self.color_numbers(name, keyword, rest)?;
+        let is_of_255 = exceeds_display(color);
+        if is_of_255 {
+            self.ignored.of_255.add(name);
+        }
+        let most = if is_of_255 { 255.0 } else { 1.0 };
+        let color = self.ignored.clamped.clamp(name, keyword, color, most);
+        Some(color.map(|value| value / most))
+    }
+
+    /// Parses an emission, which may be brighter than white.
+    fn light(&mut self, name: &str, keyword: &str, rest: &str) -> Option<[f64; 3]> {
+        let light = self.color_numbers(name, keyword, rest)?;
+        Some(self.ignored.clamped.clamp(name, keyword, light, f32::MAX.into()))
+    }
+
+    /// Parses the numbers of a colour; a single one is a grey.
+    fn color_numbers(&mut self, name: &str, keyword: &str, rest: &str) -> Option<[f64; 3]> {
         let words: Vec<&str> = without_comment(rest).split_whitespace().take(4).collect();
         if matches!(words.first(), Some(&("spectral" | "xyz"))) {
             self.ignored.spectra.add(name);
@@ -268,17 +309,11 @@ impl Library {
         };
         let read = if rgb.is_empty() { None } else { statement("Kd", &rgb) };
         let color = read.and_then(|material| material.diffuse).map(|color| color.map(decimal));
-        let Some(color) = color.filter(|color| color.iter().all(|value| value.is_finite())) else {
+        let color = color.filter(|color| color.iter().all(|value| value.is_finite()));
+        if color.is_none() {
             self.ignored.malformed.add(&format!("{keyword} {rest}"));
-            return None;
-        };
-        let is_of_255 = exceeds_display(color);
-        if is_of_255 {
-            self.ignored.of_255.add(name);
         }
-        let most = if is_of_255 { 255.0 } else { 1.0 };
-        let color = self.ignored.clamped.clamp(name, keyword, color, most);
-        Some(color.map(|value| value / most))
+        color
     }
 
     /// Parses a number from 0 to 1, possibly after an option.
@@ -365,6 +400,13 @@ fn statement(keyword: &str, rest: &str) -> Option<tobj::Material> {
 /// The decimal number of up to six digits that `tobj` rounded.
 fn decimal(number: impl ToString) -> f64 {
     number.to_string().parse().unwrap_or(f64::NAN)
+}
+
+/// The sRGB colour from 0 to 1 of an emission, and the factor of its light: exporters write a
+/// colour times a strength.
+pub(super) fn tint_and_strength(emission: [f64; 3]) -> ([f64; 3], f64) {
+    let strength = emission.into_iter().fold(1.0, f64::max);
+    (emission.map(|value| value / strength), strength)
 }
 
 /// A name without a trailing comment.

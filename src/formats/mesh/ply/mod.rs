@@ -101,6 +101,8 @@ impl File<'_> {
             warnings.push(format!("header lines were skipped: {lines} are not PLY keywords"));
         }
         let attributes = if self.options.appearance {
+            let named = header.textures.iter().map(|name| [String::from_utf8_lossy(name)]);
+            self.sidecars.note_images(named, &[self.sidecars.base().to_owned()]);
             Attributes::of(header, &mut warnings)
         } else {
             Attributes::default()

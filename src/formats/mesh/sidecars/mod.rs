@@ -44,7 +44,7 @@ pub struct Sidecars {
     is_confined: bool,
 }
 
-/// A sidecar file that a reader looked for on disk.
+/// A sidecar file on disk that a reader looked for, or that the mesh names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Sidecar {
@@ -52,15 +52,18 @@ pub struct Sidecar {
     pub path: PathBuf,
     /// When it was last modified before it was opened; `None` if there is no such file.
     pub modified: Option<SystemTime>,
+    /// Whether the mesh depends on it; not on an image that no colour or attribute is made of.
+    pub is_used: bool,
 }
 
-/// The files that a reader looked for, with the modification times of those that exist.
-type Log = Arc<Mutex<BTreeMap<PathBuf, Option<SystemTime>>>>;
+/// The files that a reader looked for or a mesh names, by their paths.
+type Log = Arc<Mutex<BTreeMap<PathBuf, Sidecar>>>;
 
 #[derive(Debug, Clone)]
 enum Files {
     None,
-    OnDisk(Log),
+    /// Without a log nothing is noted.
+    OnDisk(Option<Log>),
     /// By their normalized names: components separated by `/`, without `.` and `..`.
     InMemory(Arc<BTreeMap<String, Vec<u8>>>),
 }
@@ -81,7 +84,10 @@ impl Sidecars {
     pub fn folder(folder: impl Into<PathBuf>) -> Self {
         let folder = folder.into();
         let is_here = folder.as_os_str().is_empty();
-        Self::new(Files::OnDisk(Log::default()), if is_here { PathBuf::from(".") } else { folder })
+        Self::new(
+            Files::OnDisk(Some(Log::default())),
+            if is_here { PathBuf::from(".") } else { folder },
+        )
     }
 
     /// The files beside the mesh at `path` on disk, and wherever else the mesh says that they are.
@@ -138,21 +144,37 @@ impl Sidecars {
     /// The same files, of which none has been looked for.
     pub(crate) fn with_new_log(&self) -> Self {
         let files = match &self.files {
-            Files::OnDisk(_) => Files::OnDisk(Log::default()),
+            Files::OnDisk(_) => Files::OnDisk(Some(Log::default())),
             other => other.clone(),
         };
         Self { files, ..self.clone() }
     }
 
-    /// The files on disk that a reader looked for, in the order of their paths.
-    pub(crate) fn looked_for(&self) -> Vec<Sidecar> {
-        let Files::OnDisk(log) = &self.files else { return Vec::new() };
+    /// Notes those images on disk in or near `folders` that a mesh names, each by the first of
+    /// several names that a file has. They need not be used.
+    pub(super) fn note_images<N: AsRef<str>>(
+        &self,
+        named: impl IntoIterator<Item = impl AsRef<[N]>>,
+        folders: &[PathBuf],
+    ) {
+        let Files::OnDisk(log @ Some(_)) = &self.files else { return };
+        // Nothing depends on a missing one.
+        let unlogged = Self { files: Files::OnDisk(None), ..self.clone() };
+        let mut finder = Finder::new(&unlogged);
+        for names in named {
+            let mut names = names.as_ref().iter().map(AsRef::as_ref);
+            let found = names.find_map(|name| finder.find(name, folders, &IMAGE_FOLDERS));
+            if let Some(path) = found.map(|path| self.canonical(path)) {
+                record(log, &path, modified(&path), false);
+            }
+        }
+    }
+
+    /// The files on disk that a reader looked for or the mesh names, in the order of their paths.
+    pub(crate) fn noted(&self) -> Vec<Sidecar> {
+        let Files::OnDisk(Some(log)) = &self.files else { return Vec::new() };
         let log = log.lock().unwrap_or_else(PoisonError::into_inner);
-        let sidecar = |(path, modified): (&PathBuf, &Option<SystemTime>)| Sidecar {
-            path: path.clone(),
-            modified: *modified,
-        };
-        log.iter().map(sidecar).collect()
+        log.values().cloned().collect()
     }
 
     /// The folder to which names are relative.
@@ -172,7 +194,7 @@ impl Sidecars {
             Files::OnDisk(log) => {
                 let is_file = path.is_file() && self.allows(path);
                 if !is_file {
-                    record(log, path, None);
+                    record(log, path, None, true);
                 }
                 is_file
             }
@@ -241,7 +263,7 @@ impl Sidecars {
         match &self.files {
             Files::OnDisk(log) => {
                 self.checked(path)?;
-                record(log, path, modified(path));
+                record(log, path, modified(path), true);
                 bytes_within(path, limit).map(Cow::Owned)
             }
             _ => Ok(Cow::Borrowed(self.held(path)?)),
@@ -253,7 +275,7 @@ impl Sidecars {
         match &self.files {
             Files::OnDisk(log) => {
                 self.checked(path)?;
-                record(log, path, modified(path));
+                record(log, path, modified(path), true);
                 Ok(Box::new(BufReader::new(File::open(path)?)))
             }
             _ => Ok(Box::new(Cursor::new(self.held(path)?))),
@@ -270,9 +292,11 @@ impl Sidecars {
     }
 }
 
-fn record(log: &Log, path: &Path, modified: Option<SystemTime>) {
+fn record(log: &Option<Log>, path: &Path, modified: Option<SystemTime>, is_used: bool) {
+    let Some(log) = log else { return };
     let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
-    log.entry(path.to_owned()).or_insert(modified);
+    let new = || Sidecar { path: path.to_owned(), modified, is_used };
+    log.entry(path.to_owned()).or_insert_with(new).is_used |= is_used;
 }
 
 /// `None` if there is no file.

@@ -166,7 +166,7 @@ fn what_of_a_material_has_no_effect_is_said_by_name() {
         ("d half\nTr", PLAIN, malformed, "'d half', 'Tr '"),
         ("Kd 255 51 0", screen([1.0, 0.2, 0.0]), large, "'a'"),
         ("Kd -1 1.5 0", screen(TO_GREEN), clamped, "'a: Kd -1 1.5 0, used as 0 1 0'"),
-        ("Kd 1 0 0\nKe 0 0 1.5", screen(TO_RED), clamped, "'a: Ke 0 0 1.5, used as 0 0 1'"),
+        ("Kd 1 0 0\nKe 0 -1 1.5", screen(TO_RED), clamped, "'a: Ke 0 -1 1.5, used as 0 0 1.5'"),
         ("Pm -1\nPr 3", PLAIN, clamped, "'a: Pm -1, used as 0', 'a: Pr 3, used as 1'"),
         ("d 7", PLAIN, clamped, "'a: d 7, used as 1'"),
         ("d -3", [r, g, b, 0], clamped, "'a: d -3, used as 0'"),
@@ -289,6 +289,8 @@ fn metal_roughness_and_emission_are_read_with_the_image_of_emission() {
     };
     assert_eq!(of("Kd 1 0 0"), (None, None, None));
     assert_eq!(of("Pm 0.25\nPr 1\nKe 1 0 0"), (Some(0.25), Some(1.0), Some([1.0, 0.0, 0.0])));
+    assert_eq!(of("Ke 5 0 0").2, Some([5.0, 0.0, 0.0]));
+    assert_eq!(of("Ke 1.5 1.5 1.5").2, Some([1.5; 3]));
     for (statements, emission) in [
         ("map_Kd t.png\nKe 0 1 0\nmap_Ke t.png", [0.0, 1.0, 0.0]),
         ("map_Kd t.png\nmap_Ke t.png", [1.0; 3]),
@@ -360,6 +362,9 @@ fn a_black_material_that_emits_has_the_colour_of_its_emission() {
         ("Kd 0 0 0\nKe 1 0 0", red),
         ("Ke 1 0 0\nKd 0 0 0", red),
         ("Ke 1 0 0", red),
+        // A colour times a strength.
+        ("Kd 0 0 0\nKe 5 0 0", red),
+        ("Kd 0 0 0\nKe 500 250 0", screen([1.0, 0.5, 0.0])),
         ("Kd 0 0 1\nKe 1 0 0", screen([0.0, 0.0, 1.0])),
         ("Kd 0 0 0\nKe 0 0 0", screen([0.0; 3])),
     ] {

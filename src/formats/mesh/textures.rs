@@ -148,8 +148,10 @@ impl<'a> TextureLoader<'a> {
         let results: Vec<Result<Texture, TextureError>> = match all <= limit {
             true => {
                 let each = requests.par_iter().zip(peaks);
-                each.map(|(request, peak)| request.decode(sidecars, peak?.saturating_add(METADATA)))
-                    .collect()
+                each.map(|(request, peak)| {
+                    request.decode(sidecars, limit.min(peak?.saturating_add(METADATA)))
+                })
+                .collect()
             }
             // One by one, as long as they fit.
             false => {

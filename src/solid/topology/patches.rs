@@ -1,6 +1,6 @@
 //! Orients the parts of a mesh, so that front sides are outside.
 //!
-//! A *patch* is a component of triangles that are [paired](Matching::pairs) at their edges. Within
+//! A *patch* is a component of triangles that are [paired](Matching::for_each_pair) at their edges. Within
 //! a patch the orientation of one triangle determines all others, unless it is one-sided like a
 //! Moebius strip. The choice between the two orientations follows from containment if all patches
 //! are closed ([`nesting`]), and from visibility otherwise ([`sight`]).

@@ -7,7 +7,7 @@ pub(crate) fn read(bytes: impl AsRef<[u8]>) -> Result<LoadedMesh, ReadError> {
     read_as("3mf", bytes, &ReadOptions::default())
 }
 
-/// A square of two triangles, twice: as it is, and mirrored in a component, three units away.
+/// A square of two triangles, and its mirror image in a component.
 pub(crate) const MODEL: &str = r##"<?xml version="1.0" encoding="UTF-8"?>
 <model unit="millimeter" xml:lang="en-US" xmlns="http://schemas.microsoft.com/3dmanufacturing/core/2015/02"
  xmlns:m="http://schemas.microsoft.com/3dmanufacturing/material/2015/02" requiredextensions="m">
@@ -124,12 +124,12 @@ fn parts_in_other_files_are_read_once() {
     let expected = [[A, B, C], [A, B, C].map(up), [A, B, C]];
     assert_eq!(triangles(read(zip_of(&files))), expected);
     let said = fault(read(zip_of(&files[..2])));
-    assert_eq!(said, "the package has no part /3D/Objects/A.model, which it names");
+    assert_eq!(said, "the package has no part /3D/Objects/A.model, to which it refers");
     let nested = part.replace("objectid=\"3\"", "objectid=\"3\" p:path=\"/x\"");
     let nested = nested.replace("</resources>", "<object id=\"4\"><components><component objectid=\"3\" p:path=\"/x\"/></components></object></resources>");
     let files = [files[0], files[1], ("3D/Objects/A.model", nested.as_bytes())];
     let said = fault(read(zip_of(&files)));
-    assert!(said.ends_with("a path is allowed in the model that the package names only"), "{said}");
+    assert!(said.ends_with("only the root model may refer to other parts by a path"), "{said}");
 }
 
 #[test]
@@ -185,13 +185,13 @@ fn malformed_models_are_refused_with_the_line() {
             of(&object.replace("v3=\"2\"", "v3=\"3\"")),
             at("1", "vertex index 3 is out of range: there are 3, counted from 0"),
         ),
-        (of(&object.replace("v3=\"2\"", "v3=\"-1\"")), at("1", "v3=\"-1\" is no such number")),
+        (of(&object.replace("v3=\"2\"", "v3=\"-1\"")), at("1", "v3=\"-1\" is not a valid number")),
         (of(&object.replace(" v3=\"2\"", "")), at("1", "<triangle> has no attribute 'v3'")),
-        (of(&object.replace("x=\"1\"", "x=\"nan\"")), at("1", "x is NaN, no finite number")),
-        (of(&object.replace("x=\"1\"", "x=\"1,5\"")), at("1", "x=\"1,5\" is no such number")),
+        (of(&object.replace("x=\"1\"", "x=\"nan\"")), at("1", "x is NaN, not a finite number")),
+        (of(&object.replace("x=\"1\"", "x=\"1,5\"")), at("1", "x=\"1,5\" is not a valid number")),
         (
             of(&object.replace("<vertices>", "\n\n<vertices>").replace("y=\"1\"", "\ny=\"up\"")),
-            at("4", "y=\"up\" is no such number"),
+            at("4", "y=\"up\" is not a valid number"),
         ),
         (
             of(&object.replace("v3=\"2\"", "v3=\"2\" pid=\"7\"")),
@@ -200,8 +200,12 @@ fn malformed_models_are_refused_with_the_line() {
         (of(""), at("1", "object 3 does not exist, or is defined after this reference to it")),
         (of(&(object.clone() + &object)), at("1", "there are two objects 3")),
         (
+            of(&object.replace("<mesh>", "<components/><mesh>")),
+            at("1", "object 3 needs a mesh or components, and not both: only these are read"),
+        ),
+        (
             of("<object id=\"3\"/>"),
-            at("1", "object 3 has neither a mesh nor components: only these are read"),
+            at("1", "object 3 needs a mesh or components, and not both: only these are read"),
         ),
         (
             of("<object id=\"3\"><components><component objectid=\"3\"/></components></object>"),
@@ -288,7 +292,7 @@ fn packages_are_refused_with_a_reason() {
     );
     let twice = zip_of(&[("a", b""), ("A", b"")]);
     assert_eq!(fault(read(twice)), "the zip archive has two files named A");
-    // A bit of the content, of which the archive has a check sum.
+    // The archive has a checksum of the content.
     let mut damaged = package_3mf(MODEL.as_bytes());
     let at = damaged.windows(5).position(|bytes| bytes == b"x=\"1\"").unwrap() + 3;
     damaged[at] = b'2';

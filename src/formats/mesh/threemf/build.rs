@@ -1,4 +1,4 @@
-//! The mesh of the objects that are built.
+//! The mesh of a model's build.
 
 use crate::base::numbers::grouped;
 use crate::formats::mesh::flat_colors::FlatColors;
@@ -9,9 +9,10 @@ use crate::formats::{LoadedMesh, ReadError, content};
 use crate::mesh::appearance::{Appearance, Material};
 use crate::mesh::{Labels, Mesh, MeshError};
 
-/// Above so many triangles in all, at most [`MAX_COPIES`] for each in the file: a file of a few
-/// kilobytes could ask for minutes of work.
+/// Most triangles that components and items may make of any file: a few kilobytes could ask for
+/// minutes of work.
 const MANY: u64 = 1 << 26;
+/// Most copies of each triangle in the file, above that.
 const MAX_COPIES: u64 = 256;
 
 /// The mesh of a model's build, in the model's unit.
@@ -91,7 +92,7 @@ impl<'a> Build<'a> {
         }
     }
 
-    /// Adds an object with its components. `name` is that of the object that it is in.
+    /// Adds an object and its components; `name` is the default for objects without a name.
     fn add(&mut self, object: usize, transform: Transform, name: &'a str) {
         let object = &self.model.objects[object];
         if object.counts.triangles == 0 {
@@ -120,9 +121,9 @@ impl<'a> Build<'a> {
         if self.has_colors {
             for &paint in &object.paints {
                 self.material_of.push(match paint {
-                    Paint::Plain => 0,
-                    Paint::Base(base) => 1 + base,
-                    Paint::Color(color) => self.materials.material_of(color),
+                    None => 0,
+                    Some(Paint::Base(base)) => 1 + base,
+                    Some(Paint::Color(color)) => self.materials.material_of(color),
                 });
             }
             self.material_of.resize(self.triangles.len(), 0);

@@ -1,7 +1,8 @@
-//! The 3MF reader: a zip package with a model in XML, of which the build is read.
+//! The 3MF reader: the build of a model, in the XML of a zip package.
 //!
-//! After the 3MF Consortium, *3D Manufacturing Format Core Specification* 1.3, with the paths of the
-//! *Production Extension* 1.1 and the colour groups of the *Materials and Properties Extension* 1.2.
+//! After the 3MF Consortium, *3D Manufacturing Format Core Specification* 1.3, with the paths of
+//! the *Production Extension* 1.1 and the colour groups of the *Materials and Properties Extension*
+//! 1.2.
 
 mod build;
 mod model;
@@ -38,7 +39,7 @@ fn read(bytes: &[u8], options: &ReadOptions) -> Result<LoadedMesh, ReadError> {
     build(model, options.appearance, memory)
 }
 
-/// The memory that the reader may take, in bytes.
+/// The memory of the reader, in bytes.
 struct Budget {
     used: u64,
     limit: u64,
@@ -50,7 +51,7 @@ impl Budget {
         check_memory(self.used, self.limit)
     }
 
-    /// Takes a record that is added to a list, which doubles when it grows.
+    /// Takes an item of a list that doubles when it grows.
     fn take_record<T>(&mut self) -> Result<(), ReadError> {
         self.take(2 * size_of::<T>() as u64)
     }

@@ -12,22 +12,21 @@ use crate::formats::mesh::threemf::xml::{Element, Xml};
 use crate::formats::mesh::transform::Transform;
 use crate::formats::{ReadError, excerpt};
 
-/// The extensions that a file may require: the production and the materials extension, of which
-/// paths and colours are read, and triangle sets, which change nothing.
-const EXTENSIONS: [&str; 4] = [
+/// The extensions that a file may require: of the production extension paths are read, of the
+/// materials extension colours; sets of triangles do not change the mesh.
+const EXTENSIONS: [&str; 3] = [
     "http://schemas.microsoft.com/3dmanufacturing/production/2015/06",
     "http://schemas.microsoft.com/3dmanufacturing/material/2015/02",
     "http://schemas.microsoft.com/3dmanufacturing/trianglesets/2021/07",
-    "http://schemas.bambulab.com/package/2021",
 ];
 
 /// The largest depth of nested components.
 const MAX_DEPTH: u32 = 64;
 
-/// The objects of a package, and those that are built.
+/// The objects of a package and its build.
 #[derive(Default)]
 pub(super) struct Model {
-    /// Each after those that it is made of.
+    /// Each after its components.
     pub(super) objects: Vec<Object>,
     pub(super) build: Vec<Instance>,
     /// The base materials: names and colours.
@@ -36,7 +35,7 @@ pub(super) struct Model {
     pub(super) longest_name: u64,
     unit: String,
     parts: HashMap<String, usize>,
-    /// The objects and the groups of properties by the number of their part and their identifier.
+    /// Indices of objects, and groups of properties, by the number of the part and the identifier.
     object_at: HashMap<(usize, u32), usize>,
     groups: HashMap<(usize, u32), Group>,
     notes: Notes,
@@ -48,8 +47,8 @@ pub(super) struct Object {
     pub(super) name: String,
     pub(super) positions: Vec<[f64; 3]>,
     pub(super) triangles: Vec<[u32; 3]>,
-    /// Of the first triangles; the others are plain.
-    pub(super) paints: Vec<Paint>,
+    /// Of the first triangles; the others have none.
+    pub(super) paints: Vec<Option<Paint>>,
     pub(super) components: Vec<Instance>,
     pub(super) counts: Counts,
 }
@@ -84,7 +83,6 @@ impl Counts {
 /// The colour of a triangle.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Paint {
-    Plain,
     /// The index of a base material.
     Base(u32),
     Color(Rgba),
@@ -97,21 +95,25 @@ enum Group {
     Unread,
 }
 
-/// What is skipped.
+/// Skipped and changed content, for warnings.
 #[derive(Default)]
 struct Notes {
-    /// The types of objects that are no parts.
+    /// The types of supports and modifiers.
     other_types: NameCounts,
+    /// Beam lattices.
     beams: u64,
+    /// Triangles with an unread group of properties.
     unread_properties: u64,
+    /// Triangles with colours of a slicer.
     painted: u64,
+    /// Triangles with a mean of colours.
     mixed: u64,
-    /// The units of parts whose unit is not the model's.
+    /// The units of parts that differ from the model's.
     other_units: NameCounts,
 }
 
-/// The property of an object that its triangles have unless they have their own.
-#[derive(Clone, Copy, Default)]
+/// An object's default property of its triangles.
+#[derive(Clone, Copy)]
 struct Property {
     group: Option<u32>,
     index: usize,
@@ -121,7 +123,7 @@ impl Model {
     pub(super) fn read(package: &Package, memory: &mut Budget) -> Result<Self, ReadError> {
         let mut model = Self::default();
         let root = package.model(memory)?;
-        Reader { model: &mut model, package, memory }.part(&root, true)?;
+        read_part(&mut model, package, memory, &root, true)?;
         Ok(model)
     }
 
@@ -151,47 +153,64 @@ impl Model {
     }
 }
 
-/// Reads the parts of a package into a model.
-struct Reader<'a, 'p> {
+/// Reads a part of a package into the model, unless it has been. Returns its number.
+fn read_part(
+    model: &mut Model,
+    package: &Package,
+    memory: &mut Budget,
+    name: &str,
+    is_root: bool,
+) -> Result<usize, ReadError> {
+    if let Some(&part) = model.parts.get(name) {
+        return Ok(part);
+    }
+    let part = model.parts.len();
+    model.parts.insert(name.to_owned(), part);
+    let text = package.text(name, memory)?;
+    let xml = Xml::new(name, &text);
+    PartReader { model, package, memory, xml, part, is_root }.read()?;
+    memory.give_back(text.len() as u64);
+    Ok(part)
+}
+
+/// Reads one part. Each method reads an element to its end.
+struct PartReader<'a, 'p> {
     model: &'a mut Model,
     package: &'a Package<'p>,
     memory: &'a mut Budget,
+    xml: Xml<'a>,
+    /// The number of the part.
+    part: usize,
+    /// Whether it is the part with the build.
+    is_root: bool,
 }
 
-impl Reader<'_, '_> {
-    /// Reads a part, unless it has been. Returns its number.
-    fn part(&mut self, name: &str, is_root: bool) -> Result<usize, ReadError> {
-        if let Some(&part) = self.model.parts.get(name) {
-            return Ok(part);
-        }
-        let part = self.model.parts.len();
-        self.model.parts.insert(name.to_owned(), part);
-        let text = self.package.text(name, self.memory)?;
-        let mut xml = Xml::new(name, &text);
-        let root = xml.root("model")?;
-        self.check_root(&xml, &root, is_root)?;
-        while let Some(element) = xml.child()? {
+impl PartReader<'_, '_> {
+    fn read(&mut self) -> Result<(), ReadError> {
+        let root = self.xml.root("model")?;
+        self.check_root(&root)?;
+        while let Some(element) = self.xml.child()? {
             match element.name() {
-                "resources" => self.resources(&mut xml, part, is_root)?,
-                "build" if is_root => {
-                    self.model.build = self.instances(&mut xml, part, "item", is_root)?;
+                "resources" => self.resources()?,
+                "build" if self.is_root => {
+                    let items = self.instances("item")?;
+                    self.model.build.extend(items);
                 }
-                _ => xml.skip(&element)?,
+                _ => self.xml.skip(&element)?,
             }
         }
-        self.memory.give_back(text.len() as u64);
-        Ok(part)
+        Ok(())
     }
 
     /// Checks the extensions that a part requires, and its unit.
-    fn check_root(&mut self, xml: &Xml, root: &Element, is_root: bool) -> Result<(), ReadError> {
-        let [required, unit] = xml.attributes(root, ["requiredextensions", "unit"])?;
+    fn check_root(&mut self, root: &Element) -> Result<(), ReadError> {
+        let [required, unit] = self.xml.attributes(root, ["requiredextensions", "unit"])?;
         for prefix in required.unwrap_or_default().split_whitespace() {
-            let [namespace] = xml.attributes(root, [prefix])?;
+            let [namespace] = self.xml.attributes(root, [prefix])?;
             let namespace = namespace.unwrap_or_default();
             if !EXTENSIONS.contains(&&*namespace) {
                 let namespace = excerpt(&namespace);
-                return Err(xml.error(format!(
+                return Err(self.xml.error(format!(
                     "it requires the extension {} ({namespace}), which is not read: export the \
                      model without it, or as .stl",
                     excerpt(prefix)
@@ -199,7 +218,7 @@ impl Reader<'_, '_> {
             }
         }
         let unit = unit.as_deref().unwrap_or("millimeter");
-        if is_root {
+        if self.is_root {
             self.model.unit = excerpt(unit);
         } else if self.model.unit != excerpt(unit) {
             self.model.notes.other_units.add(unit);
@@ -207,94 +226,86 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    fn resources(&mut self, xml: &mut Xml, part: usize, is_root: bool) -> Result<(), ReadError> {
-        while let Some(element) = xml.child()? {
+    fn resources(&mut self) -> Result<(), ReadError> {
+        while let Some(element) = self.xml.child()? {
             let group = match element.name() {
-                "basematerials" => Group::Paints(self.bases(xml)?),
-                "colorgroup" => Group::Paints(self.colors(xml)?),
+                "basematerials" => Group::Paints(self.bases()?),
+                "colorgroup" => Group::Paints(self.colors()?),
                 "texture2dgroup" | "compositematerials" | "multiproperties" => {
-                    xml.skip(&element)?;
+                    self.xml.skip(&element)?;
                     Group::Unread
                 }
                 "object" => {
-                    self.object(xml, &element, part, is_root)?;
+                    self.object(&element)?;
                     continue;
                 }
                 _ => {
-                    xml.skip(&element)?;
+                    self.xml.skip(&element)?;
                     continue;
                 }
             };
-            let [id] = xml.attributes(&element, ["id"])?;
-            let id = xml.required(&element, "id", id.as_deref())?;
+            let [id] = self.xml.attributes(&element, ["id"])?;
+            let id = self.xml.required(&element, "id", id.as_deref())?;
             self.memory.take_record::<((usize, u32), Group)>()?;
-            self.model.groups.insert((part, id), group);
+            self.model.groups.insert((self.part, id), group);
         }
         Ok(())
     }
 
     /// The base materials of a group.
-    fn bases(&mut self, xml: &mut Xml) -> Result<Vec<Paint>, ReadError> {
+    fn bases(&mut self) -> Result<Vec<Paint>, ReadError> {
         let mut paints = Vec::new();
-        while let Some(base) = xml.child()? {
-            let [name, color] = xml.attributes(&base, ["name", "displaycolor"])?;
+        while let Some(base) = self.xml.child()? {
+            let [name, color] = self.xml.attributes(&base, ["name", "displaycolor"])?;
             let name = name.unwrap_or_default().into_owned();
-            let color = color_of(xml, color.as_deref().unwrap_or("#FFFFFF"))?;
+            let color = color_of(&self.xml, color.as_deref().unwrap_or("#FFFFFF"))?;
             self.memory.take_record::<(String, Rgba, Paint)>()?;
             self.memory.take(name.len() as u64)?;
             paints.push(Paint::Base(self.model.bases.len() as u32));
             self.model.bases.push((name, color));
-            xml.skip(&base)?;
+            self.xml.skip(&base)?;
         }
         Ok(paints)
     }
 
     /// The colours of a group.
-    fn colors(&mut self, xml: &mut Xml) -> Result<Vec<Paint>, ReadError> {
+    fn colors(&mut self) -> Result<Vec<Paint>, ReadError> {
         let mut paints = Vec::new();
-        while let Some(color) = xml.child()? {
-            let [value] = xml.attributes(&color, ["color"])?;
-            let value: String = xml.required(&color, "color", value.as_deref())?;
+        while let Some(color) = self.xml.child()? {
+            let [value] = self.xml.attributes(&color, ["color"])?;
+            let value: String = self.xml.required(&color, "color", value.as_deref())?;
             self.memory.take_record::<Paint>()?;
-            paints.push(Paint::Color(color_of(xml, &value)?));
-            xml.skip(&color)?;
+            paints.push(Paint::Color(color_of(&self.xml, &value)?));
+            self.xml.skip(&color)?;
         }
         Ok(paints)
     }
 
-    fn object(
-        &mut self,
-        xml: &mut Xml,
-        element: &Element,
-        part: usize,
-        is_root: bool,
-    ) -> Result<(), ReadError> {
+    fn object(&mut self, element: &Element) -> Result<(), ReadError> {
         let names = ["id", "name", "type", "pid", "pindex"];
-        let [id, name, kind, pid, pindex] = xml.attributes(element, names)?;
-        let id: u32 = xml.required(element, "id", id.as_deref())?;
+        let [id, name, kind, pid, pindex] = self.xml.attributes(element, names)?;
+        let id: u32 = self.xml.required(element, "id", id.as_deref())?;
         let property = Property {
-            group: pid.map(|pid| xml.parsed("pid", &pid)).transpose()?,
-            index: pindex.map_or(Ok(0), |pindex| xml.parsed("pindex", &pindex))?,
+            group: pid.map(|pid| self.xml.parsed("pid", &pid)).transpose()?,
+            index: pindex.map_or(Ok(0), |pindex| self.xml.parsed("pindex", &pindex))?,
         };
         let mut object =
             Object { name: name.unwrap_or_default().into_owned(), ..Object::default() };
-        let mut is_empty = true;
-        while let Some(child) = xml.child()? {
+        let mut contents = 0;
+        while let Some(child) = self.xml.child()? {
             match child.name() {
-                "mesh" => self.mesh(xml, part, property, &mut object)?,
-                "components" => {
-                    object.components = self.instances(xml, part, "component", is_root)?;
-                }
+                "mesh" => self.mesh(property, &mut object)?,
+                "components" => object.components = self.instances("component")?,
                 _ => {
-                    xml.skip(&child)?;
+                    self.xml.skip(&child)?;
                     continue;
                 }
             }
-            is_empty = false;
+            contents += 1;
         }
-        if is_empty {
-            let what = "has neither a mesh nor components: only these are read";
-            return Err(xml.error(format!("object {id} {what}")));
+        if contents != 1 {
+            let what = "needs a mesh or components, and not both: only these are read";
+            return Err(self.xml.error(format!("object {id} {what}")));
         }
         if let Some(kind @ ("support" | "solidsupport" | "other")) = kind.as_deref() {
             self.model.notes.other_types.add(kind);
@@ -302,15 +313,15 @@ impl Reader<'_, '_> {
         }
         object.counts = self.counts(&object);
         if object.counts.depth > MAX_DEPTH {
-            return Err(xml.error(format!(
+            return Err(self.xml.error(format!(
                 "object {id} has components in components, more than {MAX_DEPTH} deep"
             )));
         }
         self.memory.take_record::<(Object, ((usize, u32), usize))>()?;
         self.memory.take(object.name.len() as u64)?;
         self.model.longest_name = self.model.longest_name.max(object.name.len() as u64);
-        if self.model.object_at.insert((part, id), self.model.objects.len()).is_some() {
-            return Err(xml.error(format!("there are two objects {id}")));
+        if self.model.object_at.insert((self.part, id), self.model.objects.len()).is_some() {
+            return Err(self.xml.error(format!("there are two objects {id}")));
         }
         self.model.objects.push(object);
         Ok(())
@@ -330,63 +341,52 @@ impl Reader<'_, '_> {
         Counts { depth: all.depth + 1, ..all }
     }
 
-    fn mesh(
-        &mut self,
-        xml: &mut Xml,
-        part: usize,
-        property: Property,
-        object: &mut Object,
-    ) -> Result<(), ReadError> {
-        while let Some(list) = xml.child()? {
+    fn mesh(&mut self, property: Property, object: &mut Object) -> Result<(), ReadError> {
+        while let Some(list) = self.xml.child()? {
             match list.name() {
                 // Extensions have vertices of their own, of slices for example.
-                "vertices" if !list.has_prefix() => self.vertices(xml, object)?,
+                "vertices" if !list.has_prefix() => self.vertices(object)?,
                 "triangles" if !list.has_prefix() => {
-                    self.triangles(xml, part, property, object)?;
+                    self.triangles(property, object)?;
                 }
                 name => {
                     self.model.notes.beams += u64::from(name == "beamlattice");
-                    xml.skip(&list)?;
+                    self.xml.skip(&list)?;
                 }
             }
         }
         Ok(())
     }
 
-    fn vertices(&mut self, xml: &mut Xml, object: &mut Object) -> Result<(), ReadError> {
+    fn vertices(&mut self, object: &mut Object) -> Result<(), ReadError> {
         const NAMES: [&str; 3] = ["x", "y", "z"];
-        while let Some(vertex) = xml.child()? {
-            let values = xml.attributes(&vertex, NAMES)?;
+        while let Some(vertex) = self.xml.child()? {
+            let values = self.xml.attributes(&vertex, NAMES)?;
             let mut position = [0.0; 3];
             for ((name, value), number) in NAMES.iter().zip(&values).zip(&mut position) {
-                *number = xml.required::<f64>(&vertex, name, value.as_deref())?;
+                *number = self.xml.required::<f64>(&vertex, name, value.as_deref())?;
                 if !number.is_finite() {
-                    return Err(xml.error(format!("{name} is {number}, no finite number")));
+                    return Err(self.xml.error(format!("{name} is {number}, not a finite number")));
                 }
             }
             self.memory.take_record::<[f64; 3]>()?;
             object.positions.push(position);
-            xml.skip(&vertex)?;
+            self.xml.skip(&vertex)?;
         }
         Ok(())
     }
 
-    fn triangles(
-        &mut self,
-        xml: &mut Xml,
-        part: usize,
-        property: Property,
-        object: &mut Object,
-    ) -> Result<(), ReadError> {
+    fn triangles(&mut self, property: Property, object: &mut Object) -> Result<(), ReadError> {
         const NAMES: [&str; 9] =
             ["v1", "v2", "v3", "pid", "p1", "p2", "p3", "paint_color", "mmu_segmentation"];
-        while let Some(triangle) = xml.child()? {
-            let [v1, v2, v3, pid, p1, p2, p3, bambu, prusa] = xml.attributes(&triangle, NAMES)?;
+        while let Some(triangle) = self.xml.child()? {
+            let [v1, v2, v3, pid, p1, p2, p3, bambu, prusa] =
+                self.xml.attributes(&triangle, NAMES)?;
             let mut corners = [0; 3];
             for (at, value) in [v1, v2, v3].into_iter().enumerate() {
-                let index: u32 = xml.required(&triangle, NAMES[at], value.as_deref())?;
+                let index: u32 = self.xml.required(&triangle, NAMES[at], value.as_deref())?;
                 if index as usize >= object.positions.len() {
-                    return Err(xml.error(format!(
+                    return Err(self.xml.error(format!(
                         "vertex index {index} is out of range: there are {}, counted from 0",
                         object.positions.len()
                     )));
@@ -394,117 +394,107 @@ impl Reader<'_, '_> {
                 corners[at] = index;
             }
             let group = match pid {
-                Some(pid) => Some(xml.parsed("pid", &pid)?),
+                Some(pid) => Some(self.xml.parsed("pid", &pid)?),
                 None => property.group,
             };
             let mut indices = [property.index; 3];
             for (at, value) in [p1, p2, p3].into_iter().enumerate() {
                 match value {
-                    Some(value) => indices[at] = xml.parsed(NAMES[4 + at], &value)?,
+                    Some(value) => indices[at] = self.xml.parsed(NAMES[4 + at], &value)?,
                     None if at > 0 => indices[at] = indices[0],
                     None => {}
                 }
             }
             let paint = match group {
-                Some(group) => self.paint(xml, (part, group), indices)?,
-                None => Paint::Plain,
+                Some(group) => self.paint(group, indices)?,
+                None => None,
             };
             self.model.notes.painted += u64::from(bambu.is_some() || prusa.is_some());
-            self.memory.take_record::<([u32; 3], Paint)>()?;
-            if paint != Paint::Plain {
-                object.paints.resize(object.triangles.len(), Paint::Plain);
+            self.memory.take_record::<([u32; 3], Option<Paint>)>()?;
+            if paint.is_some() {
+                object.paints.resize(object.triangles.len(), None);
                 object.paints.push(paint);
             }
             object.triangles.push(corners);
-            xml.skip(&triangle)?;
+            self.xml.skip(&triangle)?;
         }
         Ok(())
     }
 
     /// The paint of a triangle whose corners have the properties `indices` of a group.
-    fn paint(
-        &mut self,
-        xml: &Xml,
-        group: (usize, u32),
-        indices: [usize; 3],
-    ) -> Result<Paint, ReadError> {
-        let paints = match self.model.groups.get(&group) {
+    fn paint(&mut self, group: u32, indices: [usize; 3]) -> Result<Option<Paint>, ReadError> {
+        let paints = match self.model.groups.get(&(self.part, group)) {
             Some(Group::Paints(paints)) => paints,
             Some(Group::Unread) => {
                 self.model.notes.unread_properties += 1;
-                return Ok(Paint::Plain);
+                return Ok(None);
             }
             None => {
                 let what = "there is no group of properties with the identifier";
-                return Err(xml.error(format!("{what} {}", group.1)));
+                return Err(self.xml.error(format!("{what} {group}")));
             }
         };
-        let mut corners = [Paint::Plain; 3];
-        for (corner, index) in corners.iter_mut().zip(indices) {
-            let Some(&paint) = paints.get(index) else {
+        let of = |index: usize| {
+            paints.get(index).copied().ok_or_else(|| {
                 let count = paints.len();
-                return Err(xml.error(format!(
+                self.xml.error(format!(
                     "property {index} is out of range: its group has {count}, counted from 0"
-                )));
-            };
-            *corner = paint;
-        }
-        if corners[1..].iter().all(|corner| *corner == corners[0]) {
-            return Ok(corners[0]);
+                ))
+            })
+        };
+        let [first, second, third] = indices.map(of);
+        let corners = [first?, second?, third?];
+        if corners == [corners[0]; 3] {
+            return Ok(Some(corners[0]));
         }
         self.model.notes.mixed += 1;
         let colors = corners.map(|corner| match corner {
             Paint::Base(base) => self.model.bases[base as usize].1,
             Paint::Color(color) => color,
-            Paint::Plain => [u8::MAX; 4],
         });
         let linear = colors.map(linear_of_rgba);
         let mean = |channel: usize| {
             let sum: u32 = linear.iter().map(|color| u32::from(color[channel])).sum();
             ((sum + 1) / 3) as u16
         };
-        Ok(Paint::Color(rgba_of(from_fn(mean))))
+        Ok(Some(Paint::Color(rgba_of(from_fn(mean)))))
     }
 
     /// The children called `name` of the components of an object, or of the build.
-    fn instances(
-        &mut self,
-        xml: &mut Xml,
-        part: usize,
-        name: &str,
-        is_root: bool,
-    ) -> Result<Vec<Instance>, ReadError> {
+    fn instances(&mut self, name: &str) -> Result<Vec<Instance>, ReadError> {
         let mut instances = Vec::new();
-        while let Some(instance) = xml.child()? {
+        while let Some(instance) = self.xml.child()? {
             if instance.name() != name {
-                xml.skip(&instance)?;
+                self.xml.skip(&instance)?;
                 continue;
             }
             let names = ["objectid", "transform", "path"];
-            let [id, transform, path] = xml.attributes(&instance, names)?;
-            let id: u32 = xml.required(&instance, "objectid", id.as_deref())?;
+            let [id, transform, path] = self.xml.attributes(&instance, names)?;
+            let id: u32 = self.xml.required(&instance, "objectid", id.as_deref())?;
             let of = match path {
-                None => part,
-                Some(path) if is_root => self.part(&path, false)?,
+                None => self.part,
+                Some(path) if self.is_root => {
+                    read_part(self.model, self.package, self.memory, &path, false)?
+                }
                 Some(_) => {
-                    let what = "a path is allowed in the model that the package names only";
-                    return Err(xml.error(what));
+                    let what = "only the root model may refer to other parts by a path";
+                    return Err(self.xml.error(what));
                 }
             };
             let Some(&object) = self.model.object_at.get(&(of, id)) else {
                 let what = "does not exist, or is defined after this reference to it";
-                return Err(xml.error(format!("object {id} {what}")));
+                return Err(self.xml.error(format!("object {id} {what}")));
             };
             let transform = match transform {
                 Some(text) => transform_of(&text).ok_or_else(|| {
                     let text = excerpt(&text);
-                    xml.error(format!("transform=\"{text}\" is not 12 finite numbers"))
+                    self.xml.error(format!("transform=\"{text}\" is not 12 finite numbers"))
                 })?,
                 None => Transform::IDENTITY,
             };
             self.memory.take_record::<Instance>()?;
             instances.push(Instance { object, transform });
-            xml.skip(&instance)?;
+            self.xml.skip(&instance)?;
         }
         Ok(instances)
     }

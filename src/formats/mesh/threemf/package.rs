@@ -10,12 +10,12 @@ use crate::formats::mesh::threemf::Budget;
 use crate::formats::mesh::threemf::xml::Xml;
 use crate::formats::{ReadError, content, excerpt};
 
-/// The part that names the model.
+/// The part with the relationship to the model.
 const RELATIONSHIPS: &str = "_rels/.rels";
-/// The type of the relationship to it.
+/// The type of that relationship.
 const MODEL: &str = "http://schemas.microsoft.com/3dmanufacturing/2013/01/3dmodel";
 
-/// Rejects files that are no zip archives, by their first bytes.
+/// Rejects other files than zip archives, by their first bytes.
 pub(super) fn check_start(start: &[u8]) -> Result<(), ReadError> {
     match start.starts_with(b"PK") {
         true => Ok(()),
@@ -32,7 +32,7 @@ pub(super) struct Package<'a> {
 struct File {
     at: ZipArchiveEntryWayfinder,
     method: CompressionMethod,
-    /// The length of the content that the directory states.
+    /// The length of the content, as the directory states it.
     length: u64,
 }
 
@@ -82,7 +82,7 @@ impl<'a> Package<'a> {
     pub(super) fn text(&self, name: &str, memory: &mut Budget) -> Result<String, ReadError> {
         let called = excerpt(name);
         let Some(file) = self.files.get(&key(name)) else {
-            return Err(content(format!("the package has no part {called}, which it names")));
+            return Err(content(format!("the package has no part {called}, to which it refers")));
         };
         let damaged = |error: String| content(format!("{called} is cut off, or damaged: {error}"));
         memory.take(file.length)?;
@@ -112,7 +112,7 @@ impl<'a> Package<'a> {
     }
 }
 
-/// The key of a part's name, which may begin with a slash; case does not matter.
+/// The key of a part's name: without a slash in front, and in lower case.
 fn key(name: &str) -> String {
     name.strip_prefix('/').unwrap_or(name).to_ascii_lowercase()
 }

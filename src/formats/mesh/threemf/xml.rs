@@ -9,7 +9,7 @@ use quick_xml::{Reader, XmlVersion};
 
 use crate::formats::{ReadError, content, excerpt, shortened};
 
-/// Reads the children of an element in order, each of which is read to its end or skipped.
+/// Reads elements in the order of the document; a child that is not read is skipped.
 pub(super) struct Xml<'a> {
     /// The name of the document.
     part: &'a str,
@@ -26,7 +26,7 @@ impl Element<'_> {
         self.0.local_name().into_inner()
     }
 
-    /// Whether the name has a prefix: that of an extension.
+    /// Whether it is an element of an extension, by the prefix of its name.
     pub(super) fn has_prefix(&self) -> bool {
         self.0.name().prefix().is_some()
     }
@@ -40,7 +40,7 @@ impl<'a> Xml<'a> {
         Self { part, text, reader }
     }
 
-    /// The root element, which has this name.
+    /// The root element, if it has this name.
     pub(super) fn root(&mut self, name: &str) -> Result<Element<'a>, ReadError> {
         match self.child()? {
             Some(root) if root.name() == name => Ok(root),
@@ -86,7 +86,7 @@ impl<'a> Xml<'a> {
         Ok(values)
     }
 
-    /// The value of an attribute that must be there.
+    /// The value of a required attribute.
     pub(super) fn required<T: FromStr>(
         &self,
         element: &Element,
@@ -97,9 +97,10 @@ impl<'a> Xml<'a> {
         self.parsed(name, value.ok_or_else(missing)?)
     }
 
-    /// A value as a number.
+    /// The value of an attribute, parsed.
     pub(super) fn parsed<T: FromStr>(&self, name: &str, value: &str) -> Result<T, ReadError> {
-        let malformed = |_| self.error(format!("{name}=\"{}\" is no such number", excerpt(value)));
+        let malformed =
+            |_| self.error(format!("{name}=\"{}\" is not a valid number", excerpt(value)));
         value.trim().parse().map_err(malformed)
     }
 

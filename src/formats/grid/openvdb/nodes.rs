@@ -23,7 +23,7 @@ const ROW_BYTES: u64 = size_of::<Tile>() as u64 + 16;
 const TILE_BYTES: u64 = 3 * size_of::<Tile>() as u64;
 /// Bytes of memory for a leaf: in a list that grows, and in the grid.
 const LEAF_BYTES: u64 = 3 * size_of::<([i32; 3], Mask)>() as u64 + 72;
-/// Bytes of memory for the colour of a voxel, in a list that grows.
+/// Bytes of memory for the colour of a voxel: the list of all doubles, and both copies exist then.
 const COLOR_BYTES: u64 = 3 * size_of::<Rgba>() as u64;
 /// Most voxels with colours of their own in rows of full bricks where memory has no limit, 256 MiB:
 /// a file of a few KiB can encode more.
@@ -124,7 +124,9 @@ impl FoundGrid {
             None => Frame::around(bounds)?,
         };
         VoxelGrid::empty(frame.dims)?;
-        let full = full_rows(&tiles, nodes.limit.saturating_sub(nodes.bytes()))?;
+        let of_colors = colors.as_ref().map_or(0, |colors| colors.nodes.bytes());
+        let limit = limit.saturating_sub(of_colors);
+        let full = full_rows(&tiles, nodes.limit.min(limit).saturating_sub(nodes.bytes()))?;
         let leaves = nodes.leaves.iter().map(|(at, mask)| Row {
             at: *at,
             len: 1,
@@ -202,8 +204,8 @@ impl Nodes {
         Ok(())
     }
 
-    /// The colours of `grid`, which is `frame`, or why there are none: they would take too much
-    /// memory, or more than `in_runs` voxels of rows of full bricks have their own.
+    /// The colours of `grid`, which is `frame`. The inner error says why there are none: too little
+    /// memory, or more than `in_runs` own colours in rows of full bricks.
     fn into_colors(
         self,
         grid: &VoxelGrid,

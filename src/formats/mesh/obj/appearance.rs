@@ -220,7 +220,8 @@ impl Textures {
         let is_blended =
             opaque < u16::MAX || opacity.is_some() || texture.is_some_and(is_transparent);
         let alpha = if is_blended { Alpha::Blend } else { Alpha::Opaque };
-        // An image without a colour, or on black, is on white; so for metal and roughness.
+        // With an image, a missing factor or a factor of 0 counts as 1: of emission, metal and
+        // roughness.
         let emission = match definition.emission {
             None | Some([0.0, 0.0, 0.0]) if emission_texture.is_some() => Some([1.0; 3]),
             stated => stated.map(tint_and_strength).map(|(tint, strength)| {

@@ -12,7 +12,7 @@ pub(super) struct VertexColors {
     are_of_255: bool,
     /// Whether some vertices have no colour.
     are_some_missing: bool,
-    /// Vertices with a value outside the scale.
+    /// Vertices with a colour value outside its range.
     clamped: u64,
 }
 
@@ -70,7 +70,7 @@ impl VertexColors {
         let warnings =
             [(self.are_of_255, of_255), (self.are_some_missing, missing), (opacities > 0, opaque)];
         let warnings = warnings.into_iter().filter(|(is_so, _)| *is_so);
-        let clamped = clamped_colors(self.clamped, ["vertex", "vertices"]);
+        let clamped = clamped_colors([self.clamped, 0]);
         warnings.map(|(_, what)| what.to_owned()).chain(clamped)
     }
 }

@@ -8,11 +8,10 @@
 //! - `Tr` is transparency, but `Tr 1` means opaque, as MeshLab writes it;
 //! - colours are sRGB;
 //! - `interpolateMode` is the filter of the images after it, as G3D and Mineways have it;
-//! - a colour with a value of 2 or more has a scale of 255 instead of 1, but an emission is light of
-//!   that strength.
+//! - a colour with a value of 2 or more has a scale of 255 instead of 1, but an emission is light
+//!   of that strength.
 
 use std::collections::{BTreeSet, HashMap};
-use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use crate::formats::io::warnings::NameCounts;
@@ -103,16 +102,21 @@ impl Map {
         self.file.contains(TILE)
     }
 
-    /// The name of the image of a UDIM tile: in place of `<UDIM>`, or of the number of the first
-    /// tile before the extension.
+    /// The name of the image of a UDIM tile.
     pub(super) fn of_tile(&self, tile: u32) -> Option<String> {
-        if self.is_of_tiles() {
-            return Some(self.file.replace(TILE, &tile.to_string()));
-        }
-        let (stem, extension) = self.file.rsplit_once('.')?;
-        let stem = stem.strip_suffix("1001")?;
-        stem.ends_with(['.', '_', '-']).then(|| format!("{stem}{tile}.{extension}"))
+        name_of_tile(&self.file, &tile.to_string())
     }
+}
+
+/// The name of the image of a UDIM tile, whose number is in place of `<UDIM>`, or of the number of
+/// the first tile before the extension.
+pub(super) fn name_of_tile(file: &str, tile: &str) -> Option<String> {
+    if file.contains(TILE) {
+        return Some(file.replace(TILE, tile));
+    }
+    let (stem, extension) = file.rsplit_once('.')?;
+    let stem = stem.strip_suffix("1001")?;
+    stem.ends_with(['.', '_', '-']).then(|| format!("{stem}{tile}.{extension}"))
 }
 
 /// The placeholder for the number of a tile.
@@ -140,8 +144,8 @@ pub(super) struct Library {
     /// Names with a trailing comment, by the name before it.
     commented: HashMap<String, String>,
     pub(super) is_any_read: bool,
-    /// The images that statements name, used or not: all after the options, and the last word,
-    /// since an option may be unknown.
+    /// The image names in statements, used or not: the text after the options, and its last word in
+    /// case of an unknown option.
     pub(super) named: BTreeSet<[String; 2]>,
     /// The filter of the next image.
     filter: Filter,
@@ -201,17 +205,14 @@ impl Library {
         self.is_any_read = true;
     }
 
-    /// Notes the image that the values of a statement may name, and those of its first UDIM tiles.
+    /// Notes the image that the values of a statement may name.
     fn note_image(&mut self, rest: &str) {
-        const TILES: RangeInclusive<u32> = 1001..=1100;
         let Some(last) = without_comment(rest).split_whitespace().next_back() else { return };
         if number(last).is_some() {
             return;
         }
-        // It warns of options of images that are used.
+        // A library of its own: warnings about options are for used images only.
         let Some(map) = Self::default().map(rest) else { return };
-        let tiles = TILES.map_while(|tile| map.of_tile(tile));
-        self.named.extend(tiles.map(|file| [file, last.to_owned()]));
         self.named.insert([map.file, last.to_owned()]);
     }
 
@@ -402,8 +403,8 @@ fn decimal(number: impl ToString) -> f64 {
     number.to_string().parse().unwrap_or(f64::NAN)
 }
 
-/// The sRGB colour from 0 to 1 of an emission, and the factor of its light: exporters write a
-/// colour times a strength.
+/// The sRGB tint of an emission, from 0 to 1, and its strength, a factor of linear light: exporters
+/// write their product.
 pub(super) fn tint_and_strength(emission: [f64; 3]) -> ([f64; 3], f64) {
     let strength = emission.into_iter().fold(1.0, f64::max);
     (emission.map(|value| value / strength), strength)

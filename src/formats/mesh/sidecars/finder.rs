@@ -58,7 +58,7 @@ impl<'a> Finder<'a> {
                 inside.iter().find_map(|folder| self.walk(folder, base))
             })
         });
-        if found.is_none() {
+        if found.is_none() && self.sidecars.is_logged() {
             // `is_file` records where a file of exactly this name would be found, for `--resume`.
             for folder in folders {
                 let places = inside.iter().map(|inside| folder.join(inside));

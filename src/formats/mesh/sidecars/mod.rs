@@ -52,7 +52,8 @@ pub struct Sidecar {
     pub path: PathBuf,
     /// When it was last modified before it was opened; `None` if there is no such file.
     pub modified: Option<SystemTime>,
-    /// Whether the mesh depends on it; not on an image that no colour or attribute is made of.
+    /// Whether the mesh depends on it: `false` for an image without effect on colours and
+    /// attributes.
     pub is_used: bool,
 }
 
@@ -150,16 +151,16 @@ impl Sidecars {
         Self { files, ..self.clone() }
     }
 
-    /// Notes those images on disk in or near `folders` that a mesh names, each by the first of
-    /// several names that a file has. They need not be used.
+    /// Logs the images on disk, in or near `folders`, that a mesh names, used or not; of several
+    /// names for an image, the first with a file.
     pub(super) fn note_images<N: AsRef<str>>(
         &self,
         named: impl IntoIterator<Item = impl AsRef<[N]>>,
         folders: &[PathBuf],
     ) {
         let Files::OnDisk(log @ Some(_)) = &self.files else { return };
-        // Nothing depends on a missing one.
-        let unlogged = Self { files: Files::OnDisk(None), ..self.clone() };
+        // A missing image is not logged.
+        let unlogged = self.unlogged();
         let mut finder = Finder::new(&unlogged);
         for names in named {
             let mut names = names.as_ref().iter().map(AsRef::as_ref);
@@ -168,6 +169,18 @@ impl Sidecars {
                 record(log, &path, modified(&path), false);
             }
         }
+    }
+
+    /// The same files, of which nothing is logged.
+    pub(super) fn unlogged(&self) -> Self {
+        match self.is_logged() {
+            true => Self { files: Files::OnDisk(None), ..self.clone() },
+            false => self.clone(),
+        }
+    }
+
+    fn is_logged(&self) -> bool {
+        matches!(self.files, Files::OnDisk(Some(_)))
     }
 
     /// The files on disk that a reader looked for or the mesh names, in the order of their paths.

@@ -4,8 +4,8 @@
 //! Prints a Markdown table for the project's torus knot, and for the dragon where the folder that
 //! `TRIVOX_MESHES` names has it: nanoseconds a ray on one thread, on all and on a GPU. Primary rays
 //! go through the pixels of a picture, in their order; sky rays begin where these end, and each
-//! goes anywhere on its face's side. Times are the fastest of several runs; on one thread the sum of
-//! each block's, so that other programs disturb them little.
+//! goes anywhere on its face's side. Times are the fastest of several runs; on one thread the sum
+//! of each block's, so that other programs disturb them little.
 //!
 //! A second table has the same rays, to the bit, followed by programs of other people, where a C++
 //! compiler and their headers are: NanoVDB's walk through the same voxels, and Embree on their
@@ -193,13 +193,10 @@ impl Bench {
     }
 
     fn repeat(&self, mut run: impl FnMut()) {
-        let done = self.patience.repeat(|| {
+        let Ok(()) = self.patience.repeat(|| {
             run();
             Ok::<(), std::convert::Infallible>(())
         });
-        match done {
-            Ok(()) => {}
-        }
     }
 }
 

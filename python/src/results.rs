@@ -42,8 +42,8 @@ use crate::voxelizer::{parse_mode, texts, transform_of};
 /// Warns
 /// -----
 /// TrivoxWarning
-///     A tile of the grid is missing, as far as the tiles' reports say; attributes were left out
-///     that not all tiles have.
+///     A tile of the grid is missing, according to the tiles' reports; attributes that some tiles
+///     lack were left out.
 #[pyfunction]
 pub fn join(tiles: &Bound<'_, PyAny>) -> PyResult<PyGrid> {
     let py = tiles.py();

@@ -40,8 +40,8 @@ use crate::options::{
 /// voxel_size : float, optional
 ///     A voxel's edge, in mesh units; instead of `resolution`.
 /// height, width, length : int, optional
-///     Voxels along the up axis, along x, or along the other horizontal axis; one of them, instead of
-///     `resolution`. Not with `cube` or `dims`.
+///     Voxels along the up axis, along x, or along the other horizontal axis: one of them, instead
+///     of `resolution`. Not with `cube` or `dims`.
 /// bounds : array_like of float, shape (2, 3), optional
 ///     Minimum and maximum corner of what is voxelized, in mesh units (not voxels, as
 ///     ``Grid.bounds``); the mesh's own by default.
@@ -253,15 +253,18 @@ fn set<'py>(
 impl PyVoxelizer {
     #[new]
     #[pyo3(signature = (resolution=None, *, voxel_size=None, height=None, width=None, length=None,
-        bounds=None, pad=0, cube=None, dims=None, scale=None, rotate=None, center=false, mode="surface", fill="auto",
-        include_surface=false, strict=false, up="y", color=ColorSource::Mesh, keep_transparent=false,
-        interior_color=None, filter="auto", attributes=None, tile=None, lattice=None, backend="auto", adapter=None, threads=None, memory=None,
-        time_limit=None, confine=false),
-        text_signature = "(resolution=None, *, voxel_size=None, height=None, width=None, length=None, \
-        bounds=None, pad=0, cube=None, dims=None, scale=None, rotate=None, center=False, mode='surface', fill='auto', \
-        include_surface=False, strict=False, up='y', color=True, keep_transparent=False, \
-        interior_color=None, filter='auto', attributes=None, tile=None, lattice=None, backend='auto', adapter=None, threads=None, memory=None, \
-        time_limit=None, confine=False)")]
+        bounds=None, pad=0, cube=None, dims=None, scale=None, rotate=None, center=false,
+        mode="surface", fill="auto", include_surface=false, strict=false, up="y",
+        color=ColorSource::Mesh, keep_transparent=false,
+        interior_color=None, filter="auto", attributes=None, tile=None, lattice=None, backend="auto",
+        adapter=None, threads=None, memory=None, time_limit=None, confine=false),
+        text_signature = "(resolution=None, *, voxel_size=None, height=None, width=None, \
+        length=None, \
+        bounds=None, pad=0, cube=None, dims=None, scale=None, rotate=None, center=False, \
+        mode='surface', fill='auto', include_surface=False, strict=False, up='y', color=True, \
+        keep_transparent=False, \
+        interior_color=None, filter='auto', attributes=None, tile=None, lattice=None, \
+        backend='auto', adapter=None, threads=None, memory=None, time_limit=None, confine=False)")]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments")]
     fn new(
         py: Python<'_>,

@@ -68,13 +68,13 @@ pub struct Voxelizer {
     /// For all meshes, instead of one chosen by `place`.
     lattice: Option<Lattice>,
     tile: Option<Tile>,
-    /// Of `lattice`, in place of a tile.
+    /// The window of `lattice` to compute, instead of a tile.
     window: Option<Window>,
     memory: Memory,
     time_stages: bool,
     kernel: VoxelKernel,
     backends: Arc<Backends>,
-    /// In place of the choice of `backends`, the backend that is not this one.
+    /// Overrides the choice of `backends`: the other backend than this one.
     other_than: Option<UsedBackend>,
     /// `None`: rayon's current pool.
     pool: Option<Arc<LazyPool>>,

@@ -55,16 +55,6 @@ pub struct Voxelized {
     pub timings: Timings,
 }
 
-impl Voxelized {
-    /// These voxels with the warnings and times of reading and placing, the steps that came before.
-    #[must_use]
-    pub fn after(mut self, placed: &Placed) -> Self {
-        self.warnings.splice(..0, placed.warnings.iter().cloned());
-        let Timings { load, place, .. } = placed.timings;
-        Self { timings: Timings { load, place, ..self.timings }, ..self }
-    }
-}
-
 /// The time of each step. With serde, milliseconds of the steps that were taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[non_exhaustive]
@@ -186,6 +176,14 @@ impl Summary {
 }
 
 impl Voxelized {
+    /// These voxels with the warnings and times of reading and placing, the steps that came before.
+    #[must_use]
+    pub fn after(mut self, placed: &Placed) -> Self {
+        self.warnings.splice(..0, placed.warnings.iter().cloned());
+        let Timings { load, place, .. } = placed.timings;
+        Self { timings: Timings { load, place, ..self.timings }, ..self }
+    }
+
     /// The properties of the voxels.
     #[must_use]
     pub fn summary(&self) -> Summary {

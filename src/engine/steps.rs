@@ -38,7 +38,7 @@ impl Voxelizer {
         ReadOptions { appearance, maps, confined: self.confined, ..options }
     }
 
-    /// Reads the mesh, unless it is in memory, if it can then be placed in the memory that is left.
+    /// Reads the mesh, unless it is in memory. Refuses one too large to place in the memory left.
     ///
     /// # Errors
     /// It cannot be read; too little memory; cancelled.
@@ -121,13 +121,18 @@ impl Voxelizer {
     /// The backend failed; too little memory; cancelled.
     pub fn voxelize(&self, mesh: &PlacedMesh) -> Result<Voxelized, BackendError> {
         let (chosen, start) = timed(|| self.choose(mesh))?;
+        let mut voxelized = self.voxelize_on(chosen, mesh)?;
+        voxelized.timings.start = start;
+        Ok(voxelized)
+    }
+
+    /// The voxels of `chosen`, or of the CPU that replaces it.
+    fn voxelize_on(&self, chosen: Chosen, mesh: &PlacedMesh) -> Result<Voxelized, BackendError> {
         let options = self.run_options();
         let (voxels, Chosen { used, warning, .. }) = self.run_on(chosen, |by| {
             by.wait(voxelize_async(by, mesh, self.mode, &options, &*self.progress))
         })?;
-        let mut voxelized = self.placed_voxels(mesh, voxels, used, warning)?;
-        voxelized.timings.start = start;
-        Ok(voxelized)
+        self.placed_voxels(mesh, voxels, used, warning)
     }
 
     /// This voxelizer on the backend that is not the one `used`: the CPU after a GPU, and a GPU
@@ -207,10 +212,7 @@ impl Voxelizer {
                 }
             }
         };
-        let (voxels, Chosen { used, warning, .. }) = self.run_on(chosen, |by| {
-            by.wait(voxelize_async(by, mesh, self.mode, &options, &*self.progress))
-        })?;
-        self.placed_voxels(mesh, voxels, used, warning)
+        self.voxelize_on(chosen, mesh)
     }
 
     fn run_options(&self) -> RunOptions {
@@ -218,8 +220,8 @@ impl Voxelizer {
         RunOptions { memory, time_stages: self.time_stages, kernel: self.kernel }
     }
 
-    /// The voxels of a backend, in the world of `mesh`. `failure` is that of the GPU that it
-    /// replaced.
+    /// The voxels of a backend, in the world of `mesh`. `failure` is the error of a GPU that the
+    /// CPU replaced.
     fn placed_voxels(
         &self,
         mesh: &PlacedMesh,
@@ -376,13 +378,7 @@ mod tests {
         let mesh = voxelizer.place(&mesh).unwrap().mesh;
         let known = voxelizer.voxelize(&mesh).unwrap();
 
-        let options = voxelizer.run_options();
-        let voxelize = |chosen| {
-            let (voxels, Chosen { used, warning, .. }) = voxelizer.run_on(chosen, |by| {
-                by.wait(voxelize_async(by, &mesh, Mode::Surface, &options, &*voxelizer.progress))
-            })?;
-            voxelizer.placed_voxels(&mesh, voxels, used, warning)
-        };
+        let voxelize = |chosen| voxelizer.voxelize_on(chosen, &mesh);
         let refused = voxelize(chosen(false));
         assert!(matches!(refused, Err(BackendError::Gpu(_))), "{refused:?}");
         let replaced = voxelize(chosen(true)).unwrap();

@@ -24,8 +24,8 @@ const LIST: &str = "@";
 #[derive(Debug, Clone)]
 pub struct Task {
     pub mesh: PathBuf,
-    /// The mesh's folder, relative to the folder that was named; empty if it lies there or was named
-    /// itself.
+    /// The mesh's folder relative to the named folder; empty if the mesh lies in it or was itself
+    /// named.
     pub below: PathBuf,
     /// The output file, if any.
     pub target: Option<PathBuf>,

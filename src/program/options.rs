@@ -37,7 +37,8 @@ impl Job {
         all.into_iter().flatten().next()
     }
 
-    /// The resolution along the longest axis, if the options alone determine it.
+    /// The resolution along the longest axis, if the options alone determine it; with --lattice the
+    /// default, an estimate.
     pub fn expected_res(&self) -> Option<u32> {
         let dims = self.dims.and_then(|dims| dims.into_iter().max());
         let is_default = self.voxel_size.is_none() && self.along().is_none();
@@ -278,13 +279,13 @@ fn read_blocks(path: &Path) -> Result<Blocks> {
 /// The lattice in the JSON file of `--lattice`: by itself, or in what `--json` printed.
 pub fn read_lattice(path: &Path) -> Result<Lattice> {
     read_named(path, |path| {
-        let bytes = fs::read(path)?;
+        fs::metadata(path)?;
         if GridFormat::of_path(path).is_ok() && !is_mesh(path) {
             bail!(
-                "is a grid, without the rounding of its lattice: name what --json printed for it"
+                "is a grid, which does not store its lattice: name the file of what --json printed"
             );
         }
-        let mut value: Value = serde_json::from_slice(&bytes).context(
+        let mut value: Value = serde_json::from_slice(&fs::read(path)?).context(
             "is not one JSON object: name what `voxelize ... --json > lattice.json` wrote; of several \
              meshes keep one line",
         )?;

@@ -328,7 +328,7 @@ impl fmt::Display for Timings {
     }
 }
 
-/// A note on what voxels without colours are in a file of this format, of these `blocks`.
+/// A note on the block or the colour of voxels without colours.
 fn colorless_as(format: GridFormat, blocks: &[(String, u64)]) -> Option<String> {
     let what = match blocks.first() {
         Some((name, _)) => {
@@ -340,12 +340,12 @@ fn colorless_as(format: GridFormat, blocks: &[(String, u64)]) -> Option<String> 
     Some(format!("the mesh has no colours: all {what}"))
 }
 
-/// A note on voxels without attributes: those of a solid that are away from its surface.
+/// A note on the interior voxels of a solid, which have no attributes.
 fn without_attributes(grid: &VoxelGrid) -> Option<String> {
     let attributes = grid.attributes.as_ref()?;
     let without = grid.occupied() - attributes.values().own_count();
-    let voxels = counted_as(without, "voxel inside has", "voxels inside have");
-    (without > 0).then(|| format!("{voxels} no attributes, which only voxels at the surface have"))
+    let voxels = counted_as(without, "interior voxel has", "interior voxels have");
+    (without > 0).then(|| format!("{voxels} no attributes: only voxels at the surface have them"))
 }
 
 /// The height of Minecraft's world, in blocks.
@@ -369,20 +369,20 @@ fn size_of_schematic(size: [u32; 3], list: &BlockList, up: Up) -> String {
     format!("the schematic is {width} blocks wide, {height} high and {length} long{game}{up}")
 }
 
-/// A note on blocks of which it is not known whether the game has them.
+/// A note on blocks of an unknown version of the game.
 fn unknown_blocks(names: &[String]) -> Option<String> {
-    /// The most that are named.
+    /// Maximum number of names.
     const MOST: usize = 8;
     let mut named: Vec<String> = names.iter().take(MOST).map(|name| like_known(name)).collect();
     match names.len().saturating_sub(MOST) {
         0 => {}
         more => named.push(format!("{} more", grouped(more as u64))),
     }
-    let which = "which version of Minecraft has these blocks is not known";
+    let which = "blocks of an unknown version of Minecraft";
     (!named.is_empty()).then(|| format!("{which}: {}", named.join(", ")))
 }
 
-/// The name of a block, and the known one that it may be a mistyping of.
+/// The name of a block, with the most similar known one.
 fn like_known(name: &str) -> String {
     let plain = name.trim_start_matches("minecraft:");
     match nearest(plain, Blocks::known()) {

@@ -107,7 +107,7 @@ fn nearest_command(word: &str) -> Option<String> {
     Some(synonym.map_or(name, |(_, typed)| typed).to_owned())
 }
 
-/// The one of `names` that `word` may be a mistyping of.
+/// The nearest of `names` within two edits of `word`.
 pub fn nearest<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let distance = |name: &&str| strsim::damerau_levenshtein(name, word);
     names.min_by_key(distance).filter(|name| distance(name) <= 2)
@@ -157,17 +157,21 @@ fn with_tip(mut error: Error) -> Error {
     error
 }
 
-/// Refuses a mistyped command, a grid in place of a mesh, and an attribute, an output or a resolution
+/// Refuses a mistyped command, a grid in place of a mesh, and an attribute, output or resolution
 /// without its option.
 pub fn refuse_likely_mistakes(job: &Job) -> Result<()> {
     let [first, others @ ..] = &job.meshes[..] else { return Ok(()) };
     let is_attribute = |path: &&PathBuf| {
-        path.to_str().is_some_and(|word| word.parse::<Attribute>().is_ok()) && !path.exists()
+        !job.attributes.is_empty()
+            && path.to_str().is_some_and(|word| word.parse::<Attribute>().is_ok())
+            && !path.exists()
     };
     if let Some(name) = job.meshes.iter().find(is_attribute).map(shown) {
+        let given: Vec<&str> = job.attributes.iter().map(|attribute| attribute.name()).collect();
         bail!(
             "{name}: there is no such mesh: attributes are joined by commas, such as \
-             --attributes normal,{name}"
+             --attributes {},{name}",
+            given.join(",")
         );
     }
     let word = first.to_str().filter(|word| !word.contains(['.', '/', '\\', '@', '*']));

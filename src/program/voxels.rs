@@ -26,7 +26,7 @@ pub struct Voxels {
 }
 
 impl Voxels {
-    /// Those of the grid or the mesh in `file`; the files `replaced` may be written afterwards.
+    /// Reads a grid, or voxelizes a mesh. `replaced` are the output files.
     pub fn load(
         file: &Path,
         args: &MeshArgs,
@@ -69,8 +69,8 @@ impl Voxels {
 }
 
 impl MeshArgs {
-    /// Refuses options that contradict each other or, with the options `others`, have no effect on
-    /// `file`.
+    /// Refuses contradictory options of a mesh; for a grid refuses all options of meshes, including
+    /// `others`.
     pub fn refuse_contradictions(&self, file: &Path, others: &[(&str, bool)]) -> Result<()> {
         let Self { res, voxel_size, voxels, color } = self;
         if is_mesh(file) {

@@ -142,7 +142,7 @@ fn voxels_inside_a_solid_have_no_attributes_and_that_is_said() {
         json(&voxelize(&folder, &args))["notes"].to_string()
     };
     // A cube of 6 voxels within the layer at the faces.
-    let said = "216 voxels inside have no attributes, which only voxels at the surface have";
+    let said = "216 interior voxels have no attributes: only voxels at the surface have them";
     assert!(notes("solid").contains(said), "{}", notes("solid"));
     assert_eq!(notes("surface"), "[]");
 }

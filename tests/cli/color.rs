@@ -173,11 +173,11 @@ fn a_given_palette_is_counted() {
         .unwrap()
         .save(folder.join("two.png"))
         .unwrap();
-    let said = "note: 2 colours are written as 2 of the 2 of the palette";
+    let said = "note: 2 colours of the voxels, each the nearest of the palette's 2";
     says(&folder, "three.obj --res 9 --palette two.png -o few.vox", said);
     succeeds(&folder, "three.obj --res 9 -o all.npz");
     says(&folder, "convert all.npz few.vox --palette two.png", said);
-    let blocks = "note: colours are those of the nearest of the blocks";
+    let blocks = "note: each colour becomes the nearest block";
     says(&folder, "three.obj --res 9 -o a.schem", blocks);
     says(&folder, "convert all.npz a.schem", blocks);
 }
@@ -189,7 +189,7 @@ fn blocks_of_no_known_version_and_of_a_mesh_without_colours_are_said() {
     folder.write("known.txt", "oak_planks[a=b] red\ncherry_planks blue\n");
     folder.write("mesh.obj", MESH);
     let said = stderr(&voxelize(&folder, "three.obj --res 9 --blocks blocks.txt -o a.schem"));
-    let unknown = "which version of Minecraft has these blocks is not known: ";
+    let unknown = "blocks of an unknown version of Minecraft: ";
     let names = ["'oak_plank' (similar: 'oak_planks')", "'foo:marble'"];
     assert!(said.contains(unknown) && names.iter().all(|name| said.contains(name)), "{said}");
     assert!(!said.contains("for Minecraft"), "{said}");

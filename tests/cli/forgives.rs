@@ -40,6 +40,8 @@ fn likely_mistakes_are_answered_with_what_was_likely_meant() {
         ("mesh.obj --force", "(files are replaced without it)"),
         ("gone.vox -o a.npz", "gone.vox: No such file"),
         ("mesh.obj 64", "64: there is no such file: did you mean --res 64?"),
+        ("area", "area: is neither a command nor a file"),
+        ("mesh.obj --attributes label normal -o a.npz", "such as --attributes label,normal"),
         (
             "mesh.obj --attributes normal label -o a.npz",
             "label: there is no such mesh: attributes are joined by commas, such as --attributes \

@@ -117,7 +117,7 @@ fn options_without_effect_are_refused_or_reported() {
         ("verify mesh.obj a.npz --mode solid --interior-color red", "colours are not verified"),
         ("mesh.obj --lattice mesh.obj", "mesh.obj: is not one JSON object: name what `voxelize"),
         ("mesh.obj --lattice .", ".: is a folder: name a file in it"),
-        ("mesh.obj --lattice old.npy", "old.npy: is a grid, without the rounding of its lattice"),
+        ("mesh.obj --lattice old.npy", "old.npy: is a grid, which does not store its lattice"),
     ] {
         refuses(&folder, args, complaint);
     }

@@ -112,6 +112,7 @@ fn a_picture_has_so_many_pixels_a_voxel_in_its_colour() {
 fn slices_that_cannot_be_are_refused_and_change_nothing() {
     let folder = with_grid();
     write_grid(&folder, "long.npy", &VoxelGrid::empty([1000, 1, 1]).unwrap());
+    folder.write("mesh.xyz", "");
     for (args, complaint) in [
         ("a.npy -z 3", "a.npy: there is no slice z = 3: use z from 0 to 2"),
         ("a.npy -x 5 -o s.png", "a.npy: there is no slice x = 5: use x from 0 to 4"),
@@ -122,7 +123,7 @@ fn slices_that_cannot_be_are_refused_and_change_nothing() {
         ("mesh.obj --res 8 -z 9", "mesh.obj: there is no slice z = 9: use z from 0 to 1"),
         ("mesh.obj --fill flood", "mesh.obj: --fill is for solids: add --mode solid"),
         ("mesh.obj --memory 1kB", "mesh.obj: for reading the mesh the program"),
-        ("mesh.xyz -z 0", "mesh.xyz: "),
+        ("mesh.xyz -z 0", "mesh.xyz: unknown file extension '.xyz': use one of .obj"),
         ("a.npy -z 0 -o s.jpg", "s.jpg: unknown file extension '.jpg'"),
         ("a.npy -z 0 -o gone/s.png", "there is no folder 'gone'"),
         ("a.npy -z 0 -o - --json", "both write to standard output"),

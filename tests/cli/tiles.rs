@@ -179,7 +179,8 @@ fn tiles_that_cannot_be_are_refused() {
         ("tetrahedron.obj --res 64 --mode solid --fill flood --tile 1/2", "use the fill winding"),
         (
             "join a.npz a.npz -o c.npz",
-            "overlap at voxel (0, 0, 0), and tiles of one grid do not: of several meshes make one file",
+            "overlap at voxel (0, 0, 0), but tiles of one grid do not: to combine several meshes, \
+             put them into one file as objects",
         ),
         ("join a.npz b.npz -o c.npz", "another size or place"),
         ("join a.npy -o c.npz", "a.npy: does not say where it lies"),

@@ -153,12 +153,12 @@ pub struct SliceArgs {
     #[arg(long, conflicts_with_all = ["output", "json", "scale"])]
     pub ascii: bool,
 
-    /// Draw it instead, to a .png or to standard output (-).
+    /// Draw the layer instead, to a .png file or to standard output (-).
     #[arg(short, long, value_name = "OUT")]
     pub output: Option<PathBuf>,
 
-    /// Pixels along the side of a voxel, 1 to 256; from 8 on there are lines between them [default:
-    /// what makes a picture of about 1024 pixels, at most 32].
+    /// Pixels along the side of a voxel, 1 to 256; from 8 on there are lines between voxels
+    /// [default: at most 32, for a longest side of about 1024 pixels].
     #[arg(long, value_name = "N", requires = "output", value_parser = parse_in::<u32, 1, 256>)]
     pub scale: Option<u32>,
 
@@ -173,9 +173,8 @@ pub struct SliceArgs {
     #[command(flatten)]
     pub mesh: MeshArgs,
 
-    /// Memory limit for reading a grid or making voxels, such as 512MiB or 4GB; what may need more
-    /// is refused [default: 2 GiB for each MB of a grid's file; for a mesh nine tenths of what is
-    /// available].
+    /// Memory limit, such as 512MiB or 4GB; a file that may need more is refused [default: for a
+    /// grid 2 GiB for each MB of its file, for a mesh nine tenths of the available memory].
     #[arg(long, value_name = "SIZE", value_parser = parse_size, allow_hyphen_values = true)]
     pub memory: Option<ByteSize>,
 }

@@ -107,7 +107,7 @@ pub enum Command {
     Info(InfoArgs),
     /// Write a voxel grid in another format.
     ///
-    /// Notes say what the new format does not hold.
+    /// Notes list the properties that the new format cannot store.
     Convert(ConvertArgs),
     /// Put the tiles of a grid together.
     ///
@@ -197,7 +197,7 @@ pub struct VoxelArgs {
 /// The heading of options that grids do not have.
 const OF_MESHES: &str = "Options for meshes";
 
-/// How the voxels of a mesh are made where a grid is taken too.
+/// Options of voxelization, for commands that take a grid or a mesh.
 #[derive(Debug, Args)]
 pub struct MeshArgs {
     /// Voxels along the longest axis of a mesh, 1 to 65536 [default: 256].
@@ -210,7 +210,7 @@ pub struct MeshArgs {
     #[arg(help_heading = OF_MESHES, value_parser = parse_number)]
     pub voxel_size: Option<f64>,
 
-    #[command(flatten, next_help_heading = OF_MESHES)]
+    #[command(flatten)]
     pub voxels: VoxelArgs,
 
     /// Colours of the voxels: auto for those of the mesh, none to see its shape alone, or one

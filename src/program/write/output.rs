@@ -107,8 +107,8 @@ impl Output {
         Ok(written)
     }
 
-    /// Writes a grid of a file. The warnings are those of reading, and say which of the options have
-    /// no effect; the notes say what the format does not hold.
+    /// Writes a grid that was read from a file. Warnings are those of reading, and name options
+    /// without effect; notes say what the format does not hold.
     pub fn convert(
         &self,
         grid: &VoxelGrid,

@@ -224,9 +224,7 @@ impl Written {
         }
         Ok(self)
     }
-}
 
-impl Written {
     /// The notes as lines.
     pub fn note_lines(&self) -> String {
         self.notes.iter().map(|note| format!("note: {note}\n")).collect()

@@ -50,7 +50,7 @@ use crate::base::numbers::counted;
 use crate::formats::grid::description::Description;
 use crate::formats::{GridSpec, LoadedGrid, ReadError, WriteOptions, check_memory, lost_opacity};
 use crate::grid::{Up, VoxelGrid};
-use crate::surface::palette::{IndexedColors, MAX_COLORS, count_colors};
+use crate::surface::palette::{MAX_COLORS, count_colors};
 
 pub use parts::VoxPart;
 pub use write::{VoxFiles, check_dims, write};
@@ -96,13 +96,11 @@ fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError> {
 
 fn lost(grid: &VoxelGrid, options: &WriteOptions) -> Vec<String> {
     let mut lost = Vec::new();
-    let (count, given) = (count_colors(grid), options.palette.as_ref());
+    let count = count_colors(grid);
     let colors = || counted(count as u64, "colour");
-    let indexed = given.and_then(|given| IndexedColors::new(grid, Some(given), options.dither));
-    if let Some((indexed, given)) = indexed.zip(given) {
-        let used = indexed.counts(grid).iter().filter(|&&voxels| voxels > 0).count();
+    if let Some(given) = options.palette.as_ref().filter(|_| count > 0) {
         let all = given.colors().iter().filter(|color| color[3] > 0).count();
-        lost.push(format!("{} are written as {used} of the {all} of the palette", colors()));
+        lost.push(format!("{} of the voxels, each the nearest of the palette's {all}", colors()));
     } else if count > MAX_COLORS {
         lost.push(format!(
             "{} are approximated by {MAX_COLORS} or fewer, the most that the file's palette holds",

@@ -22,7 +22,8 @@
 //!
 //! Default features: `cli` (the program `voxelize`), `gltf-compression` (Draco and meshopt), `gpu`
 //! (wgpu), `images` (textures, pictures and animations), `memory` (how much memory the process may
-//! take) and `palette` (palettes, `.vox`, `.schem` and `.litematic`). The library needs none of them.
+//! take) and `palette` (palettes, `.vox`, `.schem` and `.litematic`). The library needs none of
+//! them.
 //!
 //! ```
 //! use trivox::{Mesh, Voxelizer};

@@ -3,20 +3,20 @@
 /// The names of the axes.
 pub const AXES: [char; 3] = ['x', 'y', 'z'];
 
-/// Formats a number of bytes in the largest binary unit that is not larger, rounded up to so many
-/// digits after the point.
+/// Formats a number of bytes in the largest binary unit up to it, rounded up to `digits` decimals.
 fn binary_bytes(number: u64, digits: usize) -> String {
-    let units = [(30, "GiB"), (20, "MiB"), (10, "KiB")];
-    let unit = units.iter().find(|(bits, _)| number >> bits >= 1);
     let scale = 10_f64.powi(digits as i32);
-    unit.map_or(format!("{number} bytes"), |(bits, unit)| {
-        let rounded = (number as f64 / f64::from(1u32 << bits) * scale).ceil() / scale;
-        format!("{rounded:.digits$} {unit}")
+    let rounded = |bits: u32| (number as f64 / f64::from(1_u32 << bits) * scale).ceil() / scale;
+    let units = [(30, "GiB"), (20, "MiB"), (10, "KiB")];
+    // Rounded up, the next smaller unit may have 1,024.
+    let unit = units.iter().find(|(bits, _)| number >> bits >= 1 || rounded(bits - 10) >= 1024.0);
+    unit.map_or(format!("{number} bytes"), |&(bits, unit)| {
+        format!("{:.digits$} {unit}", rounded(bits))
     })
 }
 
-/// Formats two numbers of bytes in binary units, rounded up to one digit after the point, or to as
-/// many as tell them apart.
+/// Formats two numbers of bytes in binary units, rounded up to the fewest decimals, 1 to 3, that
+/// tell them apart; otherwise in bytes.
 #[must_use]
 pub fn binary_bytes_apart(numbers: [u64; 2]) -> [String; 2] {
     let to = |digits| numbers.map(|number| binary_bytes(number, digits));
@@ -69,7 +69,7 @@ pub fn short(number: &f64) -> String {
     }
 }
 
-/// A coordinate with `digits` significant digits. It has no commas: those are between coordinates.
+/// A coordinate with `digits` significant digits. It has no commas: they separate coordinates.
 #[must_use]
 pub fn rounded(coordinate: f64, digits: usize) -> String {
     let places = digits.saturating_sub(1);
@@ -106,7 +106,7 @@ mod tests {
             ([gib(3.01), gib(3.0)], ["3.1 GiB", "3.0 GiB"]),
             ([gib(3.08), gib(3.06)], ["3.08 GiB", "3.06 GiB"]),
             ([1030, 1025], ["1.006 KiB", "1.001 KiB"]),
-            ([1 << 30, (1 << 30) - 1], ["1.0 GiB", "1024.0 MiB"]),
+            ([1 << 30, (1 << 30) - 1], ["1073741824 bytes", "1073741823 bytes"]),
             ([(3 << 30) + 2, (3 << 30) + 1], ["3221225474 bytes", "3221225473 bytes"]),
         ] {
             assert_eq!(binary_bytes_apart(numbers), expected);

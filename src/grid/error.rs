@@ -62,9 +62,9 @@ pub enum GridError {
     SomeColors,
     /// Two tiles overlap.
     #[error(
-        "two grids overlap at voxel ({}, {}, {}), and tiles of one grid do not: of several meshes \
-         make one file of several objects; keep tiles in a format with their dimensions (.binvox \
-         pads them)", .voxel[0], .voxel[1], .voxel[2]
+        "two grids overlap at voxel ({}, {}, {}), but tiles of one grid do not: to combine several \
+         meshes, put them into one file as objects; keep tiles in a format with their dimensions \
+         (.binvox pads them)", .voxel[0], .voxel[1], .voxel[2]
     )]
     Overlap {
         /// The first voxel, or that of the first brick, that they share.

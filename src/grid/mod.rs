@@ -83,8 +83,8 @@ impl Up {
         }
     }
 
-    /// The sizes by a height along this axis, a width along `x`, and a length along the third axis,
-    /// in voxels.
+    /// The sizings by height, width and length in voxels: along this axis, along `x`, and along the
+    /// third axis.
     #[must_use]
     pub fn sizings(self, voxels: [Option<u32>; 3]) -> [Option<Sizing>; 3] {
         let axes = [self.axis(), 0, 3 - self.axis()];

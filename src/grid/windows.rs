@@ -111,8 +111,8 @@ impl VoxelGrid {
         Ok(grid)
     }
 
-    /// A warning about the attributes of `tiles` that this grid, put together of them, does not have:
-    /// one of the tiles lacks them, or the names of their values.
+    /// A warning about attributes of `tiles` that are missing in this grid, their union: a tile
+    /// lacks the attribute, or the names of its values.
     #[must_use]
     pub fn left_out<'a>(&self, tiles: impl IntoIterator<Item = &'a Self>) -> Option<String> {
         let occupied = tiles.into_iter().filter(|tile| tile.brick_count() > 0);
@@ -275,11 +275,11 @@ fn attributes_of(tiles: &[([u32; 3], &VoxelGrid)]) -> Option<Attributes> {
     Some(Attributes::new(set, names, values))
 }
 
-/// The names of several tables, in one.
+/// One table for the names of several.
 #[derive(Default)]
 struct NameTable {
     names: Vec<String>,
-    /// By name, and by the number of equal ones before it in its table.
+    /// The index by name and occurrence: equal names of one table stay apart.
     index_of: HashMap<(String, usize), i32>,
 }
 

@@ -96,14 +96,14 @@ struct Findings {
 }
 
 /// The result of a fill, and the reason for its choice.
-struct Filled {
+struct Outcome {
     fill: Fill,
     reason: String,
     grid: VoxelGrid,
     findings: Findings,
 }
 
-impl Filled {
+impl Outcome {
     fn overlaps(&self) -> bool {
         self.findings.windings.is_some_and(|windings| windings.overlapping > 0)
     }
@@ -140,7 +140,7 @@ pub(crate) async fn solidify(
             flood(runner, asked_for, Some(&voted)).await?
         }
     };
-    let Filled { fill, reason, grid, findings } = filled;
+    let Outcome { fill, reason, grid, findings } = filled;
     let kept = runner.mesh.kept().map(|window| grid.window(&window));
     let kept = kept.as_ref().unwrap_or(&grid);
     let (how, include) = ((fill, reason), solid.include_surface);
@@ -233,7 +233,7 @@ impl OrientedSurface {
 async fn automatic(
     runner: &mut Runner<'_>,
     surface: &OrientedSurface,
-) -> Result<Filled, BackendError> {
+) -> Result<Outcome, BackendError> {
     let topology = &surface.topology;
     if topology.is_closed() && topology.is_oriented() {
         let wound =
@@ -276,7 +276,7 @@ async fn winding(
     runner: &mut Runner<'_>,
     reason: String,
     surface: &OrientedSurface,
-) -> Result<Filled, BackendError> {
+) -> Result<Outcome, BackendError> {
     let boundary = surface.boundary.as_ref().filter(|boundary| boundary.edges() > 0);
     let Some(boundary) = boundary else {
         return along_x(runner, Fill::Winding, reason).await;
@@ -298,14 +298,14 @@ async fn winding(
         uncertain: is_whole.then_some(uncertain),
     };
     let findings = Findings { caps: Some(caps), ..Findings::default() };
-    Ok(Filled { fill: Fill::Winding, reason, grid, findings })
+    Ok(Outcome { fill: Fill::Winding, reason, grid, findings })
 }
 
 const CLOSED: &str = "the mesh is closed";
 
 /// Where no part overlaps another, the voxels equal those of parity.
-fn relabeled_as_parity(wound: Filled, reason: String) -> Filled {
-    Filled { fill: Fill::Parity, reason, ..wound }
+fn relabeled_as_parity(wound: Outcome, reason: String) -> Outcome {
+    Outcome { fill: Fill::Parity, reason, ..wound }
 }
 
 /// Fills by parity; for an oriented mesh, also determines whether parts overlap.
@@ -313,7 +313,7 @@ async fn parity(
     runner: &mut Runner<'_>,
     reason: String,
     topology: &Topology,
-) -> Result<Filled, BackendError> {
+) -> Result<Outcome, BackendError> {
     if !topology.is_oriented() {
         return along_x(runner, Fill::Parity, reason).await;
     }
@@ -332,7 +332,7 @@ async fn along_x(
     runner: &mut Runner<'_>,
     fill: Fill,
     reason: String,
-) -> Result<Filled, BackendError> {
+) -> Result<Outcome, BackendError> {
     let rule = if fill == Fill::Winding { Rule::Winding } else { Rule::Parity(Axis::X) };
     let Run { grid: flips, windings, .. } = runner.run(rule, 0).await?;
     let filled =
@@ -341,10 +341,10 @@ async fn along_x(
     let has_room = runner.mesh.lattice().dims[0] < MAX_DIM;
     let unended = has_room.then_some(filled.unended);
     let findings = Findings { unended, windings, ..Findings::default() };
-    Ok(Filled { fill, reason, grid: runner.crop(filled.grid)?, findings })
+    Ok(Outcome { fill, reason, grid: runner.crop(filled.grid)?, findings })
 }
 
-async fn vote(runner: &mut Runner<'_>, reason: String) -> Result<Filled, BackendError> {
+async fn vote(runner: &mut Runner<'_>, reason: String) -> Result<Outcome, BackendError> {
     // Without it, columns that end there cannot be told from those that do not.
     if runner.mesh.lattice().dims.contains(&MAX_DIM) {
         return Err(BackendError::VoteTooLarge);
@@ -368,15 +368,15 @@ async fn vote(runner: &mut Runner<'_>, reason: String) -> Result<Filled, Backend
     // Of a part, the columns and voxels outside the window would count.
     let disagreement = runner.mesh.window().is_none().then_some(voted.disagreement);
     let findings = Findings { windings, disagreement, ..Findings::default() };
-    Ok(Filled { fill: Fill::Vote, reason, grid: runner.crop(voted.grid)?, findings })
+    Ok(Outcome { fill: Fill::Vote, reason, grid: runner.crop(voted.grid)?, findings })
 }
 
 /// For a mesh with holes, `voted` tells whether the flood fill entered through them.
 async fn flood(
     runner: &mut Runner<'_>,
     reason: String,
-    voted: Option<&Filled>,
-) -> Result<Filled, BackendError> {
+    voted: Option<&Outcome>,
+) -> Result<Outcome, BackendError> {
     let kept = voted.map_or(0, |voted| voted.grid.bytes());
     let surface = runner.run(Rule::Conservative, kept).await?.grid;
     let kept = kept + surface.bytes();
@@ -385,7 +385,7 @@ async fn flood(
     let disagreement = voted.and_then(|voted| voted.findings.disagreement.clone());
     let enclosed = Some(flooded.enclosed);
     let findings = Findings { enclosed, leaked, disagreement, ..Findings::default() };
-    Ok(Filled { fill: Fill::Flood, reason, grid: flooded.grid, findings })
+    Ok(Outcome { fill: Fill::Flood, reason, grid: flooded.grid, findings })
 }
 
 /// The union of `grid` and the voxels that the surface touches.

@@ -1,5 +1,6 @@
-//! The report of a fill for serde, as the program's JSON, Python and browsers have it: every fill has
-//! the same keys, those that do not apply to it are `null`. Lengths and positions are in mesh units.
+//! The report of a fill for serde, as the program's JSON, Python and browsers have it: every fill
+//! has the same keys, those that do not apply to it are `null`. Lengths and positions are in mesh
+//! units.
 
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};

@@ -3,36 +3,27 @@
 //! `draco3dgltf` 1.5.7 and `meshoptimizer` 1.3.0, in JavaScript:
 //!
 //! ```js
-//! const v = [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]].flat();
-//! const P = new Float32Array(v.flatMap(i => [[0, 0, 0], [7, 0, 0], [0, 7, 0], [0, 0, 7]][i]));
-//! const T = new Float32Array(v.flatMap((_, i) => [Math.floor(i / 3), i % 3]));
-//! const C = new Uint8Array(v.flatMap(i => [[255, 0, 0, 255], [0, 255, 0, 255], [0, 0, 255, 255],
-//!     [255, 255, 255, 255]][i]));
-//! // Draco, with `d` of `createEncoderModule`:
-//! const build = new d.MeshBuilder(), mesh = new d.Mesh();
-//! const p = build.AddFloatAttribute(mesh, d.POSITION, 12, 3, P);
-//! const t = build.AddFloatAttribute(mesh, d.TEX_COORD, 12, 2, T);
-//! build.AddUInt8Attribute(mesh, d.COLOR, 12, 4, C);
-//! build.AddFacesToMesh(mesh, 4, new Uint32Array(v.map((_, i) => i)));
-//! const encoder = new d.ExpertEncoder(mesh);
-//! encoder.SetEncodingMethod(d.MESH_EDGEBREAKER_ENCODING); // or MESH_SEQUENTIAL_ENCODING
-//! encoder.SetSpeedOptions(speed, speed);
-//! // The steps are 1: nothing is rounded.
-//! encoder.SetAttributeQuantization(p, 3);
-//! encoder.SetAttributeQuantization(t, 2);
-//! encoder.EncodeToDracoBuffer(false, out);
-//! // meshopt, with `m` of `MeshoptEncoder`, and `version` 0 or 1:
-//! m.encodeGltfBuffer(m.encodeFilterExp(P, 12, 12, 15), 12, 12, "ATTRIBUTES", version);
+//! const v = [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]].flat(); const P = new
+//! Float32Array(v.flatMap(i => [[0, 0, 0], [7, 0, 0], [0, 7, 0], [0, 0, 7]][i])); const T = new
+//! Float32Array(v.flatMap((_, i) => [Math.floor(i / 3), i % 3])); const C = new
+//! Uint8Array(v.flatMap(i => [[255, 0, 0, 255], [0, 255, 0, 255], [0, 0, 255, 255], [255, 255, 255,
+//! 255]][i])); // Draco, with `d` of `createEncoderModule`: const build = new d.MeshBuilder(), mesh
+//! = new d.Mesh(); const p = build.AddFloatAttribute(mesh, d.POSITION, 12, 3, P); const t =
+//! build.AddFloatAttribute(mesh, d.TEX_COORD, 12, 2, T); build.AddUInt8Attribute(mesh, d.COLOR, 12,
+//! 4, C); build.AddFacesToMesh(mesh, 4, new Uint32Array(v.map((_, i) => i))); const encoder = new
+//! d.ExpertEncoder(mesh); encoder.SetEncodingMethod(d.MESH_EDGEBREAKER_ENCODING); // or
+//! MESH_SEQUENTIAL_ENCODING encoder.SetSpeedOptions(speed, speed); // The steps are 1: nothing is
+//! rounded. encoder.SetAttributeQuantization(p, 3); encoder.SetAttributeQuantization(t, 2);
+//! encoder.EncodeToDracoBuffer(false, out); // meshopt, with `m` of `MeshoptEncoder`, and `version`
+//! 0 or 1: m.encodeGltfBuffer(m.encodeFilterExp(P, 12, 12, 15), 12, 12, "ATTRIBUTES", version);
 //! m.encodeGltfBuffer(new Uint8Array(T.buffer), 12, 8, "ATTRIBUTES", version);
-//! m.encodeGltfBuffer(C, 12, 4, "ATTRIBUTES", version);
-//! m.encodeGltfBuffer(m.encodeFilterColor(new Float32Array(C).map(c => c / 255), 12, 4, 8), 12, 4,
-//!     "ATTRIBUTES", version);
+//! m.encodeGltfBuffer(C, 12, 4, "ATTRIBUTES", version); m.encodeGltfBuffer(m.encodeFilterColor(new
+//! Float32Array(C).map(c => c / 255), 12, 4, 8), 12, 4, "ATTRIBUTES", version);
 //! m.encodeGltfBuffer(new Uint8Array(new Uint16Array(v.map((_, i) => i)).buffer), 12, 2,
-//!     "TRIANGLES", version); // or "INDICES"
-//! const axes = [1,0,0,0, 0,1,0,0, 0,0,1,0, -1,0,0,0, 0,-1,0,0, 0,0,-1,0];
-//! m.encodeGltfBuffer(m.encodeFilterOct(new Float32Array(axes), 6, 4, 8), 6, 4, "ATTRIBUTES", 0);
-//! const turns = [0,0,0,1, 0,0,1,0];
-//! m.encodeGltfBuffer(m.encodeFilterQuat(new Float32Array(turns), 2, 8, 16), 2, 8, "ATTRIBUTES", 0);
+//! "TRIANGLES", version); // or "INDICES" const axes = [1,0,0,0, 0,1,0,0, 0,0,1,0, -1,0,0,0,
+//! 0,-1,0,0, 0,0,-1,0]; m.encodeGltfBuffer(m.encodeFilterOct(new Float32Array(axes), 6, 4, 8), 6,
+//! 4, "ATTRIBUTES", 0); const turns = [0,0,0,1, 0,0,1,0]; m.encodeGltfBuffer(m.encodeFilterQuat(new
+//! Float32Array(turns), 2, 8, 16), 2, 8, "ATTRIBUTES", 0);
 //! ```
 
 use base64::Engine;
@@ -40,7 +31,8 @@ use base64::prelude::BASE64_STANDARD;
 
 use super::files::{glb, png_of};
 
-/// Edgebreaker with valences, without, and without seams; sequential. In all the ids are 0, 1 and 2.
+/// Edgebreaker with valences, without, and without seams; sequential. In all the ids are 0, 1 and
+/// 2.
 pub const DRACO: [(&str, &str); 4] = [
     (
         "edgebreaker, speed 0",
@@ -60,8 +52,8 @@ pub const DRACO: [(&str, &str); 4] = [
     ),
 ];
 
-/// A stream of meshopt: the accessor of its elements, their number and their bytes, what a view says
-/// of it, and its bytes.
+/// A stream of meshopt: the accessor of its elements, their number and their bytes, what a view
+/// says of it, and its bytes.
 pub type Meshopt = (&'static str, [usize; 2], &'static str, &'static str);
 
 /// Indices, positions, texture coordinates and colours.
@@ -204,7 +196,8 @@ pub fn draco(length: usize) -> String {
     document(&required, &sections(&more), &accessors, &views, length, "")
 }
 
-/// The document with `arrays` compressed by the extension `name` in its binary chunk, and the chunk.
+/// The document with `arrays` compressed by the extension `name` in its binary chunk, and the
+/// chunk.
 pub fn meshopt(name: &str, sections: &str, arrays: &[Meshopt]) -> (String, Vec<u8>) {
     let (mut views, mut accessors, mut data) = (Vec::new(), Vec::new(), Vec::new());
     let mut decoded = 0;

@@ -10,16 +10,17 @@ use crate::grid::{BrickKey, Colors, Mask, VoxelGrid, count};
 
 /// Bytes of memory for a run: in a list that grows, and in the grid.
 pub(crate) const RUN_BYTES: u64 = 3 * size_of::<ColorRun>() as u64 + 96;
-/// Bytes of memory for the colour of a voxel in a run, in a list that grows.
+/// Bytes of memory for the colour of a voxel in a run: the list of a brick has up to twice its
+/// length.
 pub(crate) const COLOR_BYTES: u64 = 2 * size_of::<Rgba>() as u64;
 
-/// What the colours of a grid may take.
+/// The memory for the colours of a grid.
 pub(crate) struct Room {
-    /// Bytes of memory that are taken already.
+    /// Bytes in use.
     pub(crate) taken: u64,
-    /// Bytes of memory, with those.
+    /// The limit in bytes, those in use included.
     pub(crate) limit: u64,
-    /// Voxels in runs of bricks whose colour differs from the most common one.
+    /// The limit of voxels in runs of bricks with another colour than the most common one.
     pub(crate) in_runs: u64,
 }
 

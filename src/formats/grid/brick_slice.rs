@@ -1,6 +1,6 @@
 //! The bricks of a slice one brick thick, while a dense array is read.
 
-/// Bytes of memory for a brick of a mask: in a list that grows, sorted, and in the grid.
+/// Peak bytes per brick: in a growing list, in its sorted copy, and in the grid.
 pub(crate) const BRICK_BYTES: u64 = 3 * 72 + 16;
 
 /// Values of the bricks of a slice by index. Its memory grows with the data read, by four bytes per

@@ -222,8 +222,8 @@ fn write_colors(colors: &Colors, out: &mut impl Write) -> std::io::Result<()> {
 ///
 /// # Errors
 /// Not `.bricks`; an unsupported version; an inconsistent header; bricks that are empty, full, out
-/// of order or outside the grid; colours without a voxel; a wrong length or CRC-32; more memory than
-/// `limit` bytes.
+/// of order or outside the grid; colours without a voxel; a wrong length or CRC-32; more memory
+/// than `limit` bytes.
 pub fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError> {
     let mut crc = Hasher::new();
     let header = read_header(input, &mut crc)?;

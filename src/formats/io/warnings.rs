@@ -35,7 +35,7 @@ impl NameCounts {
         self.add_whole(excerpt(name));
     }
 
-    /// Adds a name that is not shortened.
+    /// As [`add`](Self::add), without shortening the name.
     pub(crate) fn add_whole(&mut self, name: String) {
         self.add_many(name, 1);
     }

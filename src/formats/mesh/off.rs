@@ -558,9 +558,7 @@ impl Build {
         if self.with_appearance {
             warnings.extend(self.vertex_scale.warning("vertices"));
             warnings.extend(self.face_scale.warning("faces"));
-            let [vertices, faces] = self.clamped;
-            warnings.extend(clamped_colors(vertices, ["vertex", "vertices"]));
-            warnings.extend(clamped_colors(faces, ["face", "faces"]));
+            warnings.extend(clamped_colors(self.clamped));
         }
         warnings.extend(points_and_lines_warning(self.points_and_lines));
         warnings.extend(self.triangulator.warning());

@@ -6,7 +6,7 @@ use crate::base::numbers::short;
 use crate::formats::excerpt;
 use crate::formats::io::warnings::{NameCounts, counted_warning};
 
-/// The error of a number near 1 of 32 bits or six decimal digits, which is no fault.
+/// The rounding error of numbers near 1, of 32 bits or six decimal digits.
 const ROUNDING: f64 = 1.5e-6;
 
 /// Whether a value is from 0 to 1.
@@ -15,13 +15,12 @@ pub(crate) fn is_unit(value: f64) -> bool {
     (-ROUNDING..=1.0 + ROUNDING).contains(&value)
 }
 
-/// A warning about the colours of `count` vertices or faces, of which some value is no
-/// [unit](is_unit).
-pub(crate) fn clamped_colors(count: u64, [one, more]: [&str; 2]) -> Option<String> {
-    let names = [format!("{one} has"), format!("{more} have")];
+/// Warnings about so many vertices and faces with a colour value that is not [0 to 1](is_unit).
+pub(crate) fn clamped_colors([vertices, faces]: [u64; 2]) -> impl Iterator<Item = String> {
     let what = "a colour with values outside their range: the nearest in it are used, and 0 for \
                 what is no number";
-    counted_warning(count, names.each_ref().map(|name| &name[..]), what)
+    let all = [(vertices, ["vertex has", "vertices have"]), (faces, ["face has", "faces have"])];
+    all.into_iter().filter_map(move |(count, names)| counted_warning(count, names, what))
 }
 
 /// A warning about `count` triangles whose texture coordinates are not finite.
@@ -35,8 +34,7 @@ pub(crate) fn unplaced(count: u64) -> Option<String> {
 pub(crate) struct ClampedFactors(NameCounts);
 
 impl ClampedFactors {
-    /// The factors that the `material` has by this key, clamped to 0 to `most`; notes those that
-    /// this changes.
+    /// The factors of a `material` by their key, clamped to 0 to `most`; notes changes.
     pub(crate) fn clamp<const N: usize>(
         &mut self,
         material: &str,

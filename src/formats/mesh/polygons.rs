@@ -122,9 +122,9 @@ fn is_convex(flat: &[[f64; 2]]) -> bool {
         && (2..n).all(|i| turns_left(flat[0], flat[i - 1], flat[i]))
 }
 
-/// Whether the polygon has many corners, and four or more at each point on average, so that it
-/// crosses itself again and again: ear clipping would take minutes for no better a result. The
-/// bridges to the holes of an outline repeat less than half of its corners.
+/// Whether the polygon has many corners, on average four or more per distinct point: it crosses
+/// itself many times, and ear clipping takes minutes without a better result. Bridges to holes
+/// repeat less than half of an outline's corners.
 fn is_tangle(corners: &[[f64; 3]]) -> bool {
     // Of fewer corners, the search for diagonals takes well below a second.
     const FEW: usize = 5000;

@@ -132,8 +132,9 @@ impl<'a> TextureLoader<'a> {
         self.failures.add(name, why);
     }
 
-    /// Decodes all images, each in half the memory that its file may take by default: what
-    /// compresses better is no picture. Which of them fit does not depend on the number of threads.
+    /// Decodes all images, each in at most half the default memory for a file of its length: no
+    /// picture compresses better. The number of threads has no effect on the set of images that
+    /// fit.
     pub(crate) fn decode(self) -> LoadedTextures {
         let Self { sidecars, finder, requests, mut failures, limit, .. } = self;
         let plan = |request: &Request| {

@@ -10,8 +10,8 @@ use crate::solid::distance::bricks::Bricks;
 use crate::solid::distance::clusters::Clusters;
 use crate::solid::distance::distance_bound::DistanceBound;
 
-/// The bricks of the grid with the clusters near them: the grid is bisected down to bricks, and each
-/// half keeps the clusters with a possible nearest triangle of one of its voxels.
+/// The bricks of the grid with the clusters near them: the grid is bisected down to bricks, and
+/// each half keeps the clusters with a possible nearest triangle of one of its voxels.
 impl Work<'_> {
     /// Bytes of memory: the clusters, at most one per triangle, and one thread's lists of them, one
     /// per depth.

@@ -1,5 +1,6 @@
-//! The voxels whose numbers are nearest to an `i + 1/2` and farthest from all, with few exact
-//! evaluations: a distance is evaluated only if its lower bound is at most the smallest upper bound.
+//! The voxels with the least and the greatest distance of their number from the nearest `i + 1/2`,
+//! with few exact evaluations: a candidate for the least is evaluated only if its lower bound is at
+//! most the smallest upper bound.
 
 use crate::solid::fill::offsets::ROUNDING;
 
@@ -27,18 +28,18 @@ pub(super) struct Extremes {
     exact: Option<VoxelDistance>,
     /// An upper bound of the least distance.
     pub(super) upper_bound: f64,
-    /// The voxel with the greatest lower bound of its distance, as the minimum of its negative.
+    /// The greatest lower bound of a distance, negated, and its voxel.
     pub(super) farthest: Option<VoxelDistance>,
 }
 
 impl Extremes {
-    /// No voxels. Distances above `upper_bound` are not the least.
+    /// Without voxels. A distance above `upper_bound` is no candidate for the least.
     pub(super) fn below(upper_bound: f64) -> Self {
         Self { lower_bounds: Vec::new(), exact: None, upper_bound, farthest: None }
     }
 
-    /// Whether voxels with lower bounds from `least` to `greatest` are neither the nearest nor the
-    /// farthest of all. The bounds do not contain the rounding error of exact distances.
+    /// Whether no voxel with a lower bound from `least` to `greatest` can be the nearest or the
+    /// farthest. These bounds do not include [`ROUNDING`].
     #[inline]
     pub(super) fn exclude(&self, least: f64, greatest: f64) -> bool {
         least > self.upper_bound + ROUNDING && self.farthest.is_some_and(|(far, _)| greatest < -far)
@@ -77,8 +78,9 @@ impl Extremes {
         }
     }
 
-    /// The least distance by `evaluate` and its first voxel, if it is at most the first upper
-    /// bound, otherwise `None` or a greater one; and the distance of the farthest voxel.
+    /// The least distance by `evaluate` with its first voxel, and the distance of the farthest
+    /// voxel. If the least is above the first upper bound, the first result is `None` or a greater
+    /// distance.
     pub(super) fn evaluated(
         mut self,
         evaluate: impl Fn([u32; 3]) -> f64,

@@ -183,9 +183,10 @@ impl Node {
     /// The error bounds of the node's Taylor polynomial of degree 2 in a ball.
     ///
     /// `taylor`: an edge at a distance of at least `r` has a term of degree `k` of at most `x^k /
-    /// r` per length, with `x = radius / r` ([`Edges::expand`]). A cone over the loop has one of at
-    /// most `(k + 1) x^k / r^2` per area ([`taylor_remainder`]). Both bounds hold, so the lesser
-    /// one does.
+    /// r` per length, with `x = radius / r` (`taylor_error` in
+    /// [`solid_angle`](crate::solid::fill::solid_angle)). A cone over the loop has one of at most
+    /// `(k + 1) x^k / r^2` per area ([`taylor_remainder`]). Both bounds hold, so the lesser one
+    /// does.
     ///
     /// `multipoles`: the expansion lacks the terms of degree 3 and higher in the positions of the
     /// cones' points, relative to the node's centre. Let `R` be the node's radius, `d` the distance
@@ -241,13 +242,13 @@ impl LoopBvh {
 
     /// The edges of a leaf, [`LANES`] at a time; none of an inner node.
     #[inline(always)]
-    pub(super) fn edges(&self, node: &Node) -> &[Edges] {
+    pub(super) fn edges_of(&self, node: &Node) -> &[Edges] {
         &self.edges[node.edges.start as usize..node.edges.end as usize]
     }
 
     /// The edges of a leaf with closing rays that may hit a box.
     fn hitting_edges(&self, node: &Node, target: &Aabb) -> impl Iterator<Item = Edge> {
-        let edges = self.edges(node).iter().flat_map(Edges::ends);
+        let edges = self.edges_of(node).iter().flat_map(Edges::ends);
         edges.filter(|edge| edge.bounds().rays_may_hit(target))
     }
 
@@ -272,9 +273,9 @@ impl LoopBvh {
         found
     }
 
-    /// `b` of `nodes` in a ball, from the edges of leaves and the multipoles of inner nodes, and the
-    /// error bound of the leaves' polynomials. Precondition: no closing ray of an inner node hits
-    /// the ball.
+    /// `b` of `nodes` in a ball, from the edges of leaves and the multipoles of inner nodes, and
+    /// the error bound of the leaves' polynomials. Precondition: no closing ray of an inner node
+    /// hits the ball.
     pub(super) fn expand(&self, nodes: &[u32], center: Point, radius: f64) -> (Taylor, f64) {
         self.arch.dispatch(Expand { bvh: self, nodes, center, radius })
     }
@@ -317,7 +318,7 @@ impl WithSimd for Expand<'_> {
         let (mut near, mut far) = (TaylorSum::default(), Vec::new());
         for &index in nodes {
             let node = bvh.node(index);
-            for edges in bvh.edges(node) {
+            for edges in bvh.edges_of(node) {
                 edges.expand(center, radius, &mut near);
             }
             if node.children.is_some() {
@@ -346,7 +347,7 @@ impl WithSimd for Number<'_> {
         let (mut stack, mut error) = (nodes.to_vec(), 0.0);
         while let Some(index) = stack.pop() {
             let node = bvh.node(index);
-            for edges in bvh.edges(node) {
+            for edges in bvh.edges_of(node) {
                 edges.multiply_into(p, &mut near);
             }
             let Some(children) = node.children else { continue };

@@ -121,7 +121,7 @@ impl Multipoles {
 pub(super) fn sum_of_multipoles(all: &[(Point, &Multipoles)]) -> Taylor {
     let mut sum = Taylor::default();
     for batch in all.chunks(LANES) {
-        sum = sum + number_of_multipoles(batch);
+        sum = sum + sum_of_batch(batch);
     }
     sum.map(|lanes: Lanes| -1.0 / (2.0 * TAU) * lanes.sum())
 }
@@ -129,7 +129,7 @@ pub(super) fn sum_of_multipoles(all: &[(Point, &Multipoles)]) -> Taylor {
 /// The winding number of up to [`LANES`] expansions, in units of `-1 / (4 pi)`: `(n . v) / r^3 +
 /// 3 q(v, v) / r^5 + 7.5 o(v, v, v) / r^7`, with `r = |v|`.
 #[inline(always)]
-fn number_of_multipoles(batch: &[(Point, &Multipoles)]) -> Taylor<Lanes> {
+fn sum_of_batch(batch: &[(Point, &Multipoles)]) -> Taylor<Lanes> {
     let (zero, one) = (Lanes::default(), Lanes::splat(1.0));
     // Unused lanes have no multipoles.
     let (mut v, mut n, mut q, mut o) = ([one, zero, zero], [zero; 3], [zero; 6], [zero; 10]);

@@ -459,7 +459,20 @@ mod tests {
             (Loop::new(&closed((0..size).map(point))), [0.5; 3])
         });
         for (each, p) in cases().chain(large) {
-            let angle = |ends| number(&[Edges::new(&[ends])], p);
+            // By the formula of van Oosterom and Strackee, but for ties.
+            let angle = |ends: &[Point]| {
+                let [u, v] = [ends[0], ends[1]].map(|end| minus(end, p));
+                // `|q| + q.x` without cancellation.
+                let a = |q: Point| match q[0] >= 0.0 {
+                    true => norm(q) + q[0],
+                    false => (q[1] * q[1] + q[2] * q[2]) / (norm(q) - q[0]),
+                };
+                let im = cross_x(u, v);
+                if im == 0.0 {
+                    return number(&[Edges::new(&[ends])], p);
+                }
+                im.atan2(a(u) * a(v) + u[1] * v[1] + u[2] * v[2]) / (2.0 * PI)
+            };
             let sum: f64 = each.points.windows(2).map(angle).sum();
             let product = number(&each.edges, p);
             assert!((sum - product).abs() < 1e-9, "{sum}, {product}: from {p:?}");

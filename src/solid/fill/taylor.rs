@@ -8,7 +8,7 @@ use crate::base::vector::{dot, plus, times};
 pub(super) const ENTRIES: [[usize; 2]; 6] = [[0, 0], [1, 1], [2, 2], [1, 2], [2, 0], [0, 1]];
 
 /// The index of `ab` in [`ENTRIES`].
-pub(super) const fn entry(a: usize, b: usize) -> usize {
+pub(super) fn entry(a: usize, b: usize) -> usize {
     if a == b { a } else { 6 - a - b }
 }
 
@@ -18,7 +18,7 @@ pub(super) trait Real: Copy + Add<Output = Self> + Mul<Output = Self> + From<f64
 impl<T: Copy + Add<Output = T> + Mul<Output = T> + From<f64>> Real for T {}
 
 /// The value of a function at a point, its gradient and its Hessian.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Taylor<T = f64> {
     pub(super) value: T,
     pub(super) gradient: [T; 3],
@@ -27,7 +27,7 @@ pub(super) struct Taylor<T = f64> {
 }
 
 impl<T: Real> Taylor<T> {
-    /// A function of `|v|^2`, given with its first and second derivatives by `|v|^2`.
+    /// A function of `u = |v|^2`, from its value and its first and second derivative by `u`.
     #[inline(always)]
     pub(super) fn radial(v: [T; 3], [value, first, second]: [T; 3]) -> Self {
         let (first, second) = (T::from(2.0) * first, T::from(4.0) * second);

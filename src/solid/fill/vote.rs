@@ -156,8 +156,8 @@ impl Sweep<'_> {
         self.flips[axis].brick_runs_between(self.row(self.bounds[0][1], layers.start), end)
     }
 
-    /// Decides the voxels of a slab. `layer` has the columns along `z` that are inside at its start;
-    /// `odd` those with an odd number of flips.
+    /// Decides the voxels of a slab. `layer` has the columns along `z` that are inside at its
+    /// start; `odd` those with an odd number of flips.
     fn slab(
         &self,
         slab: &Range<u32>,

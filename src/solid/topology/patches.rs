@@ -1,9 +1,9 @@
 //! Orients the parts of a mesh, so that front sides are outside.
 //!
-//! A *patch* is a component of triangles that are [paired](Matching::for_each_pair) at their edges. Within
-//! a patch the orientation of one triangle determines all others, unless it is one-sided like a
-//! Moebius strip. The choice between the two orientations follows from containment if all patches
-//! are closed ([`nesting`]), and from visibility otherwise ([`sight`]).
+//! A *patch* is a component of triangles that are [paired](Matching::for_each_pair) at their edges.
+//! Within a patch the orientation of one triangle determines all others, unless it is one-sided
+//! like a Moebius strip. The choice between the two orientations follows from containment if all
+//! patches are closed ([`nesting`]), and from visibility otherwise ([`sight`]).
 
 use std::collections::BTreeMap;
 
@@ -132,8 +132,8 @@ fn shell_bounds(mesh: &PlacedMesh, roots: &[u32]) -> Vec<Aabb> {
 
 /// The patches of a mesh, and the orientation of each triangle in its patch.
 pub(super) struct Patches {
-    /// For each triangle, twice the lowest one of its patch, its root, plus 1 if the two have
-    /// opposite orientation. All triangles of a one-sided patch count as oriented alike.
+    /// By triangle: twice its root (the lowest triangle of its patch), plus 1 if the orientations
+    /// of the two are opposite. In a one-sided patch the 1 is never added.
     roots: Vec<u64>,
     /// For each root, the index of its patch.
     indices: Vec<u32>,

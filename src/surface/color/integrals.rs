@@ -1,18 +1,18 @@
 //! The mean of a filtered texture over small convex polygons, eight polygons at a time.
 //!
 //! The filtered texture is the sum of texels times boxes (nearest) or tents (linear). A box is the
-//! difference of steps, a tent the second difference of ramps `max(0, x - a)`, and so is the
-//! integral of two boxes' or tents' product over a polygon of integrals of steps' or ramps'
-//! products. By Green's theorem these are sums over the polygon's edges; an edge is clipped to
+//! difference of two steps; a tent is the second difference of ramps `max(0, x - a)`. So the
+//! integral of a product of boxes or tents over a polygon is a difference of integrals of products
+//! of steps or ramps. By Green's theorem these are sums over the polygon's edges, each clipped to
 //! where the steps or ramps are above 0. No branch depends on a polygon.
 
 use pulp::{Simd, WithSimd};
 
 use crate::base::lanes::LANES;
 use crate::mesh::appearance::Filter;
-use crate::surface::color::Color;
 use crate::surface::color::texel_polygon::{TexelPolygon, area};
-use crate::surface::color::texels::MAX_INTERPOLATED;
+use crate::surface::color::texels::is_interpolated;
+use crate::surface::color::{Color, floor};
 
 /// Largest number of texels along an axis.
 const MAX_TEXELS: usize = 6;
@@ -48,7 +48,7 @@ impl Piece {
     }
 }
 
-/// Polygons that cover as many texels along each axis.
+/// Polygons of the same number of texels along each axis.
 struct Queue {
     filter: Filter,
     texels: [usize; 2],
@@ -92,8 +92,8 @@ pub(super) struct Integrated<'a> {
 }
 
 impl Queues {
-    /// Queues a polygon on a texture with this filter. Calls `done` when a queue is full. Whether
-    /// it was queued: it covers few texels, and its area is no rounding error.
+    /// Queues a polygon on a texture with this filter, unless it covers many texels or its area is
+    /// near the rounding error; returns whether it did. Calls `done` when a queue is full.
     #[inline(always)]
     pub(super) fn push<S: Simd>(
         &mut self,
@@ -107,10 +107,10 @@ impl Queues {
         const ERROR: f64 = 1e-8;
         let ([low, high], vertices) = (polygon.bounds(), polygon.points());
         let span = [high[0] - low[0], high[1] - low[1]];
-        let is_linear = filter == Filter::Linear && span[0].max(span[1]) <= MAX_INTERPOLATED;
+        let is_linear = is_interpolated(filter, span);
         let center = if is_linear { 0.5 } else { 0.0 };
         let first = [floor(low[0] - center), floor(low[1] - center)];
-        let origin = first.map(|i| i + center);
+        let origin = first.map(|i| i as f64 + center);
         let squares = [(high[0] - origin[0]) as usize + 1, (high[1] - origin[1]) as usize + 1];
         let texels = squares.map(|squares| squares + usize::from(is_linear));
         let is_small = texels[0].max(texels[1]) <= MAX_TEXELS && vertices.len() <= MAX_POINTS;
@@ -119,7 +119,7 @@ impl Queues {
         if !is_small || !has_area {
             return false;
         }
-        piece.first = first.map(|i| i as i64);
+        piece.first = first;
         let index = (usize::from(is_linear) * MAX_TEXELS + texels[0] - 1) * MAX_TEXELS;
         let queue = &mut self.queues[index + texels[1] - 1];
         let lane = queue.len % LANES;
@@ -202,13 +202,6 @@ impl WithSimd for Integrate<'_> {
     }
 }
 
-/// `floor(x)`, exact below `2^51`.
-#[inline(always)]
-fn floor(x: f64) -> f64 {
-    let whole = x as i64 as f64;
-    if whole > x { whole - 1.0 } else { whole }
-}
-
 struct Edges<S> {
     simd: S,
     filter: Filter,
@@ -217,8 +210,9 @@ struct Edges<S> {
 /// The ends of a segment.
 type Segment<S> = [[<S as Simd>::f64s; 2]; 2];
 
-/// Integrals by step: `k` is that from square `k` on. By ramp: index 0 is the constant 1, and `k` is
-/// the ramp from square `k - 1` on. 0 for the two past the last square.
+/// Integrals by column and row. Nearest: entry `k` is the step at the start of square `k`. Linear:
+/// entry 0 is the constant 1, entry `k` the ramp from the start of square `k - 1`. Entries past the
+/// last square are 0.
 type Sums<S, const N: usize> = [[<S as Simd>::f64s; N]; N];
 
 impl<S: Simd> Edges<S> {
@@ -253,8 +247,8 @@ impl<S: Simd> Edges<S> {
         [S::as_simd_f64s(x).0[vector], S::as_simd_f64s(y).0[vector]]
     }
 
-    /// Adds an edge to the integrals, which are twice as large for steps, and 2, 6 and 24 times for
-    /// none, one and two ramps.
+    /// Adds an edge to the integrals. Integrals of steps are scaled by 2; those of zero, one and
+    /// two ramps by 2, 6 and 24.
     #[inline(always)]
     fn add_edge<const N: usize>(
         &self,
@@ -281,7 +275,7 @@ impl<S: Simd> Edges<S> {
         }
     }
 
-    /// Adds a segment within the steps of a column and a row.
+    /// Adds a segment in the quadrant from the start of a column and of a row on.
     #[inline(always)]
     fn add_part<const N: usize>(
         &self,
@@ -352,7 +346,8 @@ impl<S: Simd> Edges<S> {
         simd.select_f64s(is_safe, simd.div_f64s(a, b), simd.splat_f64s(0.0))
     }
 
-    /// The integrals of boxes or tents, from those of steps or ramps.
+    /// The integrals of boxes by differences of those of steps, of tents by differences of those of
+    /// ramps.
     #[inline(always)]
     #[expect(clippy::needless_range_loop, reason = "the indices are coordinates")]
     fn differences<const N: usize>(&self, sums: &mut Sums<S, N>, [columns, rows]: [usize; 2]) {

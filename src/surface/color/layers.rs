@@ -46,7 +46,7 @@ impl Layer {
         [
             (Self::Color, &[Attribute::Alpha][..]),
             (Self::Metallic, metallic),
-            // Last, as it replaces the roughness of that.
+            // After `Metallic`, whose roughness it replaces.
             (Self::Roughness, roughness),
             (Self::Emission { brightest }, &[Attribute::Emission]),
         ]

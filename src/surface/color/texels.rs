@@ -19,7 +19,13 @@ use crate::surface::color::texel_polygon::TexelPolygon;
 
 /// Largest span, in texels along an axis, for which the interpolant is integrated. Above it texels
 /// count as squares: the difference shrinks as polygons grow.
-pub(super) const MAX_INTERPOLATED: f64 = 4.0;
+const MAX_INTERPOLATED: f64 = 4.0;
+
+/// Whether the interpolant is integrated over a polygon of this span, in texels.
+#[inline(always)]
+pub(super) fn is_interpolated(filter: Filter, span: [f64; 2]) -> bool {
+    filter == Filter::Linear && span[0].max(span[1]) <= MAX_INTERPOLATED
+}
 
 /// A texture with its mip levels, wrap modes and filter.
 #[derive(Clone, Copy)]
@@ -117,7 +123,7 @@ impl Sampler<'_> {
         let [low, high] = polygon.bounds();
         let span = [high[0] - low[0], high[1] - low[1]];
         let mut sum = Sum::default();
-        if self.filter == Filter::Linear && span[0].max(span[1]) <= MAX_INTERPOLATED {
+        if is_interpolated(self.filter, span) {
             self.add_interpolated(polygon, [low, high], &mut sum);
             return sum.mean();
         }
@@ -331,10 +337,11 @@ fn finest_level(polygon: &TexelPolygon) -> u32 {
     (0..31).take_while(|&level| around > MAX_CELLS * f64::from(1_u32 << level)).count() as u32
 }
 
-/// The finest mip level for the edges of a polygon with this area and span, in texels, over several
-/// tiles of a repeated texture. A cell with an edge is wrong by at most a quarter of its area, and
-/// the edges, at most twice as long as the span, cross some 2.6 cells per cell of the span. With
-/// cells up to a 128th of the area by the span, all is wrong by at most 1/192. Slivers have level 0.
+/// The finest mip level for the edges of a convex polygon over several tiles of a repeated texture,
+/// from its area and span in texels. A cell that an edge crosses adds an error of at most 1/4 of
+/// the cell's area. For cells of side `c` and the sum `s` of both spans, the edges cross at most
+/// `2.6 s / c` cells. With `c` at most `area / (128 s)` the mean is wrong by at most 1/192. Slivers
+/// have level 0.
 fn finest_of_tiles(area: f64, span: [f64; 2]) -> u32 {
     let least = |level: u32| 128.0 * f64::from(1_u32 << level) * (span[0] + span[1]);
     (1..31).take_while(|&level| area >= least(level)).count() as u32

@@ -45,9 +45,9 @@ pub struct Palette {
 /// How the colours of a palette are matched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Matching {
-    /// A palette that was chosen for the colours.
+    /// A palette quantized from the colours.
     Chosen,
-    /// A palette that was given, perhaps of few colours: hue counts more than lightness, so that a
+    /// A palette of the user, perhaps of few colours: hue counts more than lightness, so that a
     /// coloured surface keeps its hue in the shade.
     Given,
     /// Blocks, as a given palette. Blocks that differ much are not mixed.
@@ -206,8 +206,8 @@ impl Palette {
     }
 }
 
-/// The palette of a picture of these pixels, and their indices in it. A colour weighs as the root of
-/// its number of pixels: the background is most of a picture, and small parts would lose their hue.
+/// The palette of a picture, and the index of each pixel. A colour's weight is the square root of
+/// its number of pixels: by the number, the background would take most of the palette.
 #[cfg(feature = "images")]
 pub(crate) fn indexed(pixels: &[Rgb]) -> (Vec<Rgb>, Vec<u8>) {
     let mut sorted = pixels.to_vec();

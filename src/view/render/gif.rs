@@ -15,8 +15,8 @@ pub const MAX_GIF_FPS: u16 = 50;
 
 /// Writes an animated GIF, one frame at a time. It loops forever.
 ///
-/// Each frame has its own palette of 255 colours, which all its pixels share if it has no more.
-/// Opacity is thresholded at one half. Delays are rounded down to 1/100 second: 24 Hz become 25.
+/// Each frame has its own palette of at most 255 colours; more are quantized. Opacity is
+/// thresholded at one half. Delays are rounded down to 1/100 second: 24 Hz become 25.
 pub struct GifAnimation<W: Write> {
     encoder: gif::Encoder<W>,
     size: [u16; 2],

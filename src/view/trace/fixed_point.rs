@@ -1,9 +1,9 @@
 //! The traversal in fixed-point times, where their order is certain.
 //!
 //! A ray is mirrored to ascend along all axes. It crosses plane `j` between voxels of an axis at
-//! the time `first + j side`, in integers: exact sums, at all levels of the tree. The side of a cell
-//! is the side of a voxel times a power of 8. The last two bits of a time are its axis, and 3 where
-//! the ray crosses no plane: times of two axes are never equal.
+//! the time `first + j side`, in integers: exact sums, at all levels of the tree. The side of a
+//! cell is the side of a voxel times a power of 8. The last two bits of a time are the axis of its
+//! plane, or 3 at no plane: planes of two axes never have equal times.
 //!
 //! # The margin
 //! A power of 2 scales all times: the planes of the root are crossed before `2^61`.
@@ -13,22 +13,21 @@
 //! - `side` has one such error and loses its fraction and its last bits. For `j` up to the root's
 //!   `width`, and `j side` below `2^62`: `2^9 + 4 width`.
 //!
-//! Two times of an error below `4 width + 2^10 + 4` each are in their true order if they differ by a
-//! margin of `8 width + 2^12`. Nearer times may be a tie, which the exact traversal decides: a few
-//! of a million rays in general position have one.
+//! Two times of an error below `4 width + 2^10 + 4` each are in their true order if they differ by
+//! a margin of `8 width + 2^12`. Nearer times may be a tie, which the exact traversal decides: a
+//! few of a million rays in general position have one.
 //!
 //! # Why no touch is missed
 //! A ray begins a margin away from all planes but the root's plane of entry, or it has a tie. Each
 //! step crosses one plane, a margin after the plane before and a margin before the next one: a ray
 //! that enters a cell touches the cell before it and no third one. On descent the planes in a cell
-//! are compared with the time of entry; the planes in an empty cell do not matter. So the ray touches
-//! voxels one by one, and the first occupied one is the first hit.
+//! are compared with the time of entry; the planes in an empty cell do not matter. So the ray
+//! touches voxels one by one, and the first occupied one is the first hit.
 //!
-//! # Axes along which it stays
-//! Where a direction is 0, the ray stays between two planes: on one of them it has a tie. It entered
-//! all cells of its layer before all times, and leaves them after all, at [`NEVER`]: their `side` is
-//! 0, and a time of entry is the complement of the exit. Differences of times are below
-//! `2^62 + 2^61 + 2^22`.
+//! # Axes of direction 0 Along such an axis the ray stays in one layer of voxels, between two
+//! planes; on a plane it has a tie. The exit time of each cell of the layer is [`NEVER`], the entry
+//! time is the complement `!NEVER`, and `side` is 0. All differences of times are below `2^62 +
+//! 2^61 + 2^22`.
 
 use std::hint::select_unpredictable;
 
@@ -37,7 +36,7 @@ use crate::view::trace::scene::{Node, Scene};
 use crate::view::trace::traverse::{Time, Touch};
 use crate::view::trace::{FRACTION_BITS, Ray};
 
-/// After all times.
+/// The exit time along an axis of direction 0, later than all planes.
 const NEVER: i64 = 1 << 62;
 
 /// The last bits of a time at which no plane is crossed.
@@ -59,9 +58,9 @@ struct Crossings {
     first: [i64; 3],
     /// The time that it takes from plane to plane between voxels.
     side: [i64; 3],
-    /// All bits are set for the axes along which it stays.
+    /// -1 (all bits set) on axes of direction 0, else 0.
     stays: [i64; 3],
-    /// The layer of voxels in which it stays, along these axes.
+    /// The ray's layer of voxels on axes of direction 0, else 0.
     layer: [u32; 3],
     /// The time at which it begins.
     start: i64,
@@ -86,7 +85,7 @@ struct Dda<'a> {
     node: &'a Node,
 }
 
-/// A value per axis.
+/// As [`std::array::from_fn`], unrolled.
 #[inline]
 fn each<T>(of_axis: impl Fn(usize) -> T) -> [T; 3] {
     [of_axis(0), of_axis(1), of_axis(2)]
@@ -103,7 +102,7 @@ impl Crossings {
         for a in 0..3 {
             let (from, direction) = (ray.origin[a] as f64, f64::from(ray.direction[a]));
             if direction == 0.0 {
-                // Outside the grid, too large.
+                // A negative layer becomes larger than the grid.
                 (stays[a], layer[a]) = (-1, (ray.origin[a] >> FRACTION_BITS) as u32);
                 continue;
             }
@@ -136,8 +135,9 @@ impl Crossings {
         }
     }
 
-    /// When to begin: a time before the box of the occupied voxels, or the start in it; or when the
-    /// ray crosses the first planes of the root.
+    /// The time at which the traversal begins: shortly before the box of the occupied voxels, or
+    /// the start inside it, but not before the root's planes of entry. `None` if the ray misses the
+    /// box.
     #[inline]
     fn begin(&self, [min, max]: [[u32; 3]; 2]) -> Result<Option<i64>, Tie> {
         let (mut enter, mut leave, mut least) = (i64::MIN, NEVER, NEVER);
@@ -168,8 +168,8 @@ impl Crossings {
         Ok(Some(begin.max(at_root)))
     }
 
-    /// The index of the cell that the ray is in at `time`, and when it leaves it, in a node of a
-    /// level that it enters at the times `lower` and whose cells take `side`.
+    /// The index of the ray's cell at `time` and the exit times of that cell, in a node of `level`
+    /// with the entry times `lower`; the ray crosses a cell in the times `side`.
     #[inline]
     fn enter(
         &self,
@@ -180,8 +180,8 @@ impl Crossings {
     ) -> Result<(u32, [i64; 3]), Tie> {
         let (mut index, mut near, mut exits) = (0, 0, [0; 3]);
         for a in 0..3 {
-            // By bisection. A ray that is not in the node, by rounding, gets its first or last cell,
-            // and a tie: it is not between the planes of that cell.
+            // Bisection. If rounding puts `time` outside the node, the result is the first or last
+            // cell; `time` is not between the planes of that cell, which is a tie.
             let (mut within, mut at) = (time - lower[a], 0);
             for half in [2, 1, 0] {
                 let beyond = within - (side[a] << half);

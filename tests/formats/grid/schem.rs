@@ -330,7 +330,7 @@ fn what_a_schematic_changes_is_said() {
     let lost = |grid: &VoxelGrid| GridFormat::Schem.lost(grid).join("; ");
     assert_eq!(lost(&tiny()), "");
     let opaque = lost(&colored(&tiny(), true));
-    assert_eq!(opaque, "colours are those of the nearest of the blocks");
+    assert_eq!(opaque, "each colour becomes the nearest block");
     assert!(lost(&colored(&tiny(), false)).contains("how opaque"));
 }
 

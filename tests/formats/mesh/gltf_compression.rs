@@ -140,7 +140,7 @@ const BAD_DRACO: &str = r#"
 {"buffer": 0, "byteLength": => {"buffer": 0, "byteLength": 50, "rest":
     its Draco stream is malformed:
 {"buffer": 0, "byteLength": => {"buffer": 0, "byteOffset": 1, "byteLength": 60, "rest":
-    its Draco stream is malformed: it has no triangles in the version 2.2; export it again
+    its Draco stream is malformed: it is not a triangle mesh of version 2.2; export it again
 "#;
 
 #[test]

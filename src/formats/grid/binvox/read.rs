@@ -164,7 +164,7 @@ impl Bricks {
         Self { dims, x: 0, masks, last, runs: Vec::new(), bricks: Vec::new() }
     }
 
-    /// Bytes of memory. Bricks of the slice are there, and move to the others.
+    /// Bytes of memory. Bricks of the slice count twice: they are copied to the others.
     fn bytes(&self) -> u64 {
         let count = self.bricks.len() + self.runs.len() + 2 * self.masks.len();
         count as u64 * BRICK_BYTES

@@ -49,7 +49,7 @@ pub(crate) fn size(grid: &VoxelGrid) -> [u32; 3] {
 pub struct BlockList {
     /// Names with their numbers of voxels, the most frequent first.
     pub counts: Vec<(String, u64)>,
-    /// The first version of Minecraft that has all of them but the unknown ones.
+    /// The first version of Minecraft with all known blocks of the list.
     pub game_version: &'static str,
     /// The names of those whose first version is not known.
     pub unknown: Vec<String>,
@@ -86,7 +86,7 @@ fn check_dims(dims: [u32; 3], edge: u32) -> Result<(), WriteError> {
 }
 
 fn lost(grid: &VoxelGrid) -> Vec<String> {
-    let nearest = "colours are those of the nearest of the blocks".to_owned();
+    let nearest = "each colour becomes the nearest block".to_owned();
     let changed = grid.colors.as_ref().map(|_| nearest);
     changed.into_iter().chain(lost_opacity(grid)).collect()
 }

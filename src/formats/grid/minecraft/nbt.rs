@@ -145,7 +145,8 @@ impl<R: Read> TagReader<R> {
         self.read_within(length, taken, limit)
     }
 
-    /// The bytes of an array of 64-bit words, `most` at most, as [`bytes_within`](Self::bytes_within).
+    /// The bytes of an array of 64-bit words, `most` at most, as
+    /// [`bytes_within`](Self::bytes_within).
     pub(super) fn longs_within(
         &mut self,
         most: u64,

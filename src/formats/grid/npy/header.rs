@@ -107,8 +107,8 @@ impl Header {
         self.voxels() * self.element.bytes as u64
     }
 
-    /// If these are colours of one layer along `x`, which may as well be a batch of one grid: that
-    /// grid.
+    /// The other meaning of uint8 of shape (1, x, y, 4): a batch of one grid of occupancy, not
+    /// colours.
     pub(crate) fn as_batch(&self) -> Option<Self> {
         let [1, x, y] = self.dims else { return None };
         let element = Element { kind: Kind::Unsigned, bytes: 1, is_big: false };
@@ -116,7 +116,7 @@ impl Header {
         (self.element == Element::RGBA).then_some(batch)
     }
 
-    /// The warning about colours that may as well be a batch.
+    /// A warning that the colours may be a batch of one grid of occupancy.
     pub(crate) fn doubt(&self) -> Option<String> {
         let [x, y, z] = self.as_batch()?.dims;
         Some(format!(

@@ -150,10 +150,10 @@ impl DocumentAppearance {
         let maps = summed(&self.bad_maps, "a texture besides that of colour was ignored");
         let unread = std::mem::take(&mut self.unread_textures);
         let factors = self.clamped_factors.warning();
-        let clamped = clamped_colors(self.clamped_colors, ["vertex", "vertices"]);
+        let clamped = clamped_colors([self.clamped_colors, 0]);
         let unplaced = unplaced(self.unplaced);
-        let warnings = [materials, factors, texcoords, unplaced, maps, colors, clamped];
-        unread.into_iter().chain(warnings.into_iter().flatten())
+        let warnings = [materials, factors, texcoords, unplaced, maps, colors];
+        unread.into_iter().chain(warnings.into_iter().flatten()).chain(clamped)
     }
 }
 

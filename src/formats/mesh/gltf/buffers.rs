@@ -109,10 +109,8 @@ pub(super) fn sources<'a>(
     let mut finder = Finder::new(sidecars);
     let mut source = |(index, buffer): (usize, &'a Buffer)| {
         let Some(uri) = buffer.uri.as_deref() else {
-            let inside = match buffer.is_left_out() {
-                true => Some(&[][..]),
-                false => binary.filter(|_| index == 0),
-            };
+            let inside =
+                if buffer.is_left_out() { Some(&[][..]) } else { binary.filter(|_| index == 0) };
             let what = "has no data: decompress the file, or write it again with another tool";
             return inside.map(Source::Inside).ok_or_else(|| what.to_owned());
         };
@@ -175,12 +173,11 @@ pub(super) fn load<'a>(
 ) -> Result<Vec<Cow<'a, [u8]>>, ReadError> {
     let load = |(index, (buffer, source)): (usize, (&Buffer, Result<Source<'a>, String>))| {
         let long_enough = source.and_then(Source::fetch).and_then(|bytes| {
-            match bytes.len() < buffer.byte_length && !buffer.is_left_out() {
-                true => {
-                    let (has, needed) = (bytes.len(), buffer.byte_length);
-                    Err(format!("has {has} bytes where the document says {needed}: it is cut off"))
-                }
-                false => Ok(bytes),
+            if bytes.len() < buffer.byte_length && !buffer.is_left_out() {
+                let (has, needed) = (bytes.len(), buffer.byte_length);
+                Err(format!("has {has} bytes where the document says {needed}: it is cut off"))
+            } else {
+                Ok(bytes)
             }
         });
         long_enough.map_err(|what| content(format!("buffer {index} (counted from 0) {what}")))

@@ -1,6 +1,6 @@
 //! Compressed geometry: `KHR_draco_mesh_compression`, `EXT_meshopt_compression` and
-//! `KHR_meshopt_compression`. What is decompressed becomes a buffer, so that the rest of the reader
-//! finds it as if the file were not compressed.
+//! `KHR_meshopt_compression`. Decompressed data become buffers: the rest of the reader sees an
+//! uncompressed file.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -43,9 +43,8 @@ pub(super) struct Meshopt {
 
 type Buffers<'b> = Vec<Cow<'b, [u8]>>;
 
-/// Decompresses all of which the file has no uncompressed data. Returns the buffers, with those of
-/// what was decompressed, and the bytes of memory in use, of which `limit` may be, and `used` are
-/// before.
+/// Decompresses the views and attributes without uncompressed data. Returns all buffers, and the
+/// bytes of memory in use: `used` before, at most `limit`.
 ///
 /// # Errors
 /// Malformed streams, streams that contradict the document, too little memory.
@@ -81,12 +80,12 @@ struct Room {
     /// Bytes in use.
     used: u64,
     limit: u64,
-    /// The sum that may be taken yet, which limits the time too.
+    /// The remaining sum of all allocations, which bounds the time too.
     left: u64,
 }
 
 impl Room {
-    /// Takes the bytes that are `kept`, and for a while those `besides`.
+    /// Takes `kept` bytes, and during the decoding `besides` more.
     fn take(&mut self, kept: u64, besides: u64) -> Result<(), ReadError> {
         let needed = kept.saturating_add(besides);
         check_memory(self.used.saturating_add(needed), self.limit)?;
@@ -120,12 +119,13 @@ struct Compressed<'d, 'b> {
     accessors: &'d mut [Accessor],
     views: &'d mut Vec<View>,
     buffers: Buffers<'b>,
-    /// By accessor, the buffer view with the Draco stream that it was decompressed from, and the id.
+    /// By accessor, the buffer view with the Draco stream that it was decompressed from, and the
+    /// id.
     sources: BTreeMap<usize, (usize, Option<u32>)>,
 }
 
 impl Compressed<'_, '_> {
-    /// Decompresses the views in buffers that are left out.
+    /// Decompresses the views of buffers without data.
     fn decompress_views(&mut self, room: &mut Room) -> Result<(), ReadError> {
         for index in 0..self.views.len() {
             let view = &self.views[index];
@@ -142,7 +142,7 @@ impl Compressed<'_, '_> {
         Ok(())
     }
 
-    /// Whether one of the `parts` has neither been decompressed nor uncompressed data.
+    /// Whether one of the `parts` has no data, neither decompressed nor in the file.
     fn is_missing(&self, draco: &Draco, parts: &[DracoPart]) -> Result<bool, String> {
         let mut is_missing = false;
         for &(accessor, id) in parts {
@@ -166,8 +166,8 @@ impl Compressed<'_, '_> {
         bytes.map_err(|what| format!("its Draco stream {what}"))
     }
 
-    /// The counts of a primitive. Its stream may have less: Draco drops degenerate triangles, which
-    /// not every exporter notes.
+    /// The counts of a primitive, at least those of its stream: Draco drops degenerate triangles,
+    /// and not every exporter updates the accessors.
     fn counts(&self, primitive: &Primitive, draco: &Draco) -> Result<Counts, String> {
         let count = |index: Option<usize>| self.accessors.get(index?).map(|of| of.count as u64);
         let position = primitive.attributes.get("POSITION").copied();
@@ -179,9 +179,10 @@ impl Compressed<'_, '_> {
         let attributes = draco.attributes.len() as u64;
         let counts = Counts { corners, vertices, attributes, seams };
         // Seams may divide vertices.
-        match triangles.saturating_mul(3) <= corners && least <= vertices {
-            true => Ok(counts),
-            false => Err(counts.are_exceeded_by(triangles, &format!("at least {least}"))),
+        if triangles.saturating_mul(3) <= corners && least <= vertices {
+            Ok(counts)
+        } else {
+            Err(counts.are_exceeded_by(triangles, &format!("at least {least}")))
         }
     }
 
@@ -242,9 +243,9 @@ impl Counts {
         self.vertices.saturating_mul(16).saturating_mul(self.attributes)
     }
 
-    /// Upper bounds of bytes of memory: of what is decompressed, and besides while it is. The latter
-    /// were measured: 40 bytes for each triangle and 45 more for each of its seams, 4 for each byte
-    /// of an attribute, and tables of 5 MB.
+    /// Upper bounds of the bytes of the decompressed data, and of the decoder's working memory. The
+    /// latter was measured: 40 bytes per triangle and 45 more per triangle and seam, 4 per byte of
+    /// an attribute, and 5 MB of tables.
     fn memory(&self) -> [u64; 2] {
         let for_triangles = (self.corners / 3).saturating_mul(64 + 48 * self.seams);
         let for_attributes = self.decoded_bytes().saturating_mul(5);
@@ -264,12 +265,12 @@ impl Counts {
 /// The numbers of triangles, vertices and attributes with seams in the header of a Draco stream.
 fn header(stream: &[u8]) -> Result<[u64; 3], DracoError> {
     let mut stream = DecoderBuffer::new(stream);
-    // The version and the kind, triangles; the method; flags.
+    // "DRACO", the version, the geometry type (1: triangles), the method, and 16 bits of flags.
     let mut start = [0; 11];
     stream.decode_bytes(&mut start)?;
     let [.., method, _, flags] = start;
     if start[..8] != *b"DRACO\x02\x02\x01" {
-        return Err(DracoError::general("it has no triangles in the version 2.2"));
+        return Err(DracoError::general("it is not a triangle mesh of version 2.2"));
     }
     if flags & 0x80 != 0 {
         GeometryMetadata::decode(&mut stream)?;

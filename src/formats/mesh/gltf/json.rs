@@ -210,7 +210,7 @@ pub(super) struct Buffer<'a> {
     extensions: Option<MeshoptExtension<Fallback>>,
 }
 
-/// Of a buffer for readers without the extension; it may have no data.
+/// A buffer for readers without the extension; its data are optional.
 #[derive(Debug, Deserialize)]
 struct Fallback {
     #[serde(default)]

@@ -255,9 +255,7 @@ impl AppearanceBuilder {
                          a plain colour is shown";
         warnings.extend(counted_warning(self.misplaced, ["face has", "faces have"], misplaced));
         warnings.extend(unplaced(self.unplaced));
-        let [vertices, faces] = self.clamped;
-        warnings.extend(clamped_colors(vertices, ["vertex", "vertices"]));
-        warnings.extend(clamped_colors(faces, ["face", "faces"]));
+        warnings.extend(clamped_colors(self.clamped));
         let Attributes { vertex_colors, .. } = self.attributes;
         if !vertex_colors && !self.attributes.has_materials() {
             return None;

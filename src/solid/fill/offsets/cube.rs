@@ -50,8 +50,8 @@ pub(super) struct Expansion {
     pub(super) center: Point,
     pub(super) radius: f64,
     pub(super) taylor: Taylor,
-    /// The truncation error of the nodes expanded in this ball. It has degree 3 and higher: at `x`
-    /// times the radius it is at most `x^3` times this bound.
+    /// A bound of the truncation error (the terms from degree 3 on) of the nodes expanded in this
+    /// ball. At a distance of `x` radii from the centre, `x^3` times this bound holds.
     pub(super) taylor_error: f64,
     /// The error bound of nodes expanded in larger balls, and of multipole expansions.
     pub(super) constant_error: f64,
@@ -103,9 +103,10 @@ impl Field {
     /// [`CUBE_TOLERANCE`] and no closing ray that may hit the cube. Their errors are added to those
     /// of the far field.
     ///
-    /// Returns them, and an error bound of the polynomials of near inner nodes; that of leaves comes
-    /// from [`LoopBvh::expand`](crate::solid::fill::loop_bvh::LoopBvh::expand). It is infinite if
-    /// closing rays of one of these nodes may hit the cube: jumps of `b` are counted by edges.
+    /// Returns these nodes, and the error bound of the remaining inner nodes: infinite if a closing
+    /// ray of one of them may hit the cube, because jumps of `b` are counted by edges. The error
+    /// bound of leaves comes from
+    /// [`LoopBvh::expand`](crate::solid::fill::loop_bvh::LoopBvh::expand).
     pub(super) fn split_near(&self, cube: &mut Cube) -> (Vec<u32>, f64) {
         let (center, radius) = self.ball(cube);
         let bounds = self.bounds(cube);
@@ -187,8 +188,8 @@ impl Field {
         self.bvh.edges_with_rays_in(&cube.near, &self.bounds(cube))
     }
 
-    /// The bounding ball of a cube of bricks, as columns continue in the next one, or of the voxel
-    /// centres of a part of a brick: its centre and radius.
+    /// The centre and radius of a bounding ball: of the whole cube if it consists of bricks, as
+    /// columns continue in the next brick; of the voxel centres if it is a part of a brick.
     pub(super) fn ball(&self, cube: &Cube) -> (Point, f64) {
         let half = f64::from(cube.size) / 2.0;
         let half_extent = if cube.size < BRICK { half - 0.5 } else { half };
@@ -213,7 +214,8 @@ struct DecideVoxels<'a> {
 impl WithSimd for DecideVoxels<'_> {
     type Output = Vec<[u32; 3]>;
 
-    /// At `x` times the radius the error bound is `constant + taylor x^3`; `x^3 <= (x^2 + x^4) / 2`.
+    /// At `x` times the radius the error bound is `constant + taylor x^3`; `x^3 <= (x^2 + x^4) /
+    /// 2`.
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) -> Vec<[u32; 3]> {
         let Self { field, cube, all, brick } = self;

@@ -212,8 +212,8 @@ impl Field {
         if cube.at[0] == 0 {
             let from = [1, 2].map(|a| cube.at[a] / BRICK);
             let to = [1, 2].map(|a| ((cube.at[a] + cube.size) / BRICK).min(self.bricks[a]));
-            let is_one = self.edges_with_rays_in(cube).is_empty();
-            let offset = is_one.then(|| offset(all.taylor.value));
+            let is_uniform = self.edges_with_rays_in(cube).is_empty();
+            let offset = is_uniform.then(|| offset(all.taylor.value));
             regions.push(Region::Rows { from, to, offset });
         }
         regions
@@ -221,11 +221,11 @@ impl Field {
 
     fn cap_brick(&self, cube: Cube, all: &Expansion, totals: &CapTotals) -> Region {
         let at = cube.at;
-        let of_all = || totals.extremes.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut brick = Brick::below(of_all().upper_bound);
+        let locked = || totals.extremes.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut brick = Brick::below(locked().upper_bound);
         self.fill(cube, all, &mut brick);
         let Brick { mut content, extremes } = brick;
-        of_all().merge(extremes);
+        locked().merge(extremes);
         let in_grid = mask_below([0, 1, 2].map(|a| self.dims[a] - at[a]));
         for (layer, in_grid) in content.uncertain.iter_mut().zip(in_grid) {
             *layer &= in_grid;

@@ -46,7 +46,7 @@ impl Field {
             return Some(());
         }
         let all = self.estimate(&mut cube);
-        let blocks = |&index: &u32| 1 + self.bvh.edges(self.bvh.node(index)).len() as u64;
+        let blocks = |&index: &u32| 1 + self.bvh.edges_of(self.bvh.node(index)).len() as u64;
         let blocks: u64 = cube.near.iter().map(blocks).sum();
         let mut work = EXPANSION * blocks;
         let mut is_filled = cube.size >= BRICK && self.is_decided(&cube, &all);

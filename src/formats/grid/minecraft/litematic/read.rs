@@ -20,8 +20,7 @@ const MAX_REGIONS: usize = 1 << 16;
 /// Most bytes of block numbers in all regions: what [`MAX_VOLUME`] blocks of 8 bits have.
 const MAX_BYTES: u64 = MAX_VOLUME;
 
-/// Bytes of memory for a region besides its blocks: in a list that grows, with its name and
-/// allocations, and in the lists of what is painted.
+/// Peak bytes per region besides its blocks: list entries, name and allocations.
 const REGION_BYTES: u64 = 3 * size_of::<Region>() as u64 + size_of::<Blocks>() as u64 + 160;
 
 /// Most entries of all palettes, which air alone could fill without end.
@@ -201,13 +200,10 @@ impl Schematic {
         // The regions of the current eight heights, in their order.
         let (mut current, mut kinds) = (Vec::new(), Vec::new());
         for slice in (0..height).step_by(BRICK as usize) {
-            let before = current.len();
             current.extend(std::iter::from_fn(|| {
                 later.next_if(|&n| placed[n].low[1] < slice + BRICK)
             }));
-            if current.len() > before {
-                current.sort();
-            }
+            current.sort();
             for &n in &current {
                 placed[n].paint(slice, &mut kinds, &mut painter)?;
             }

@@ -24,7 +24,7 @@ pub fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError
         schematic.take_all(tags, 0)?;
         Ok(schematic)
     })?;
-    schematic.finish(limit)
+    schematic.finish()
 }
 
 /// The tags that say what the blocks are.
@@ -102,7 +102,7 @@ impl Schematic {
         Ok((kinds, numbers))
     }
 
-    fn finish(self, limit: u64) -> Result<LoadedGrid, ReadError> {
+    fn finish(self) -> Result<LoadedGrid, ReadError> {
         match self.version {
             Some(1..=3) => {}
             Some(other) => {
@@ -130,7 +130,7 @@ impl Schematic {
                  empty ones too"
             )));
         }
-        let mut painter = Painter::new(frame, &kinds, taken, limit);
+        let mut painter = Painter::new(frame, &kinds, taken, self.limit);
         paint(&mut painter, [width, height, length], &numbers, &data)?;
         painter.finish(world, &self.ignored)
     }

@@ -12,7 +12,7 @@
 //! - [`along_x()`] casts one ray per column, from its lower end.
 //! - [`generalized()`] computes generalized winding numbers: the signed crossings of that ray, plus
 //!   the contribution of the mesh's boundary. In order of reading: the sweep (`generalized`), the
-//!   octree (`offsets`), the hierarchy of boundary loops (`loop_bvh`), its near sums (`solid_angle`)
+//!   octree (`offsets`), the hierarchy of boundary loops (`loop_bvh`), near sums (`solid_angle`)
 //!   and far sums (`multipoles`), and the polynomials of both (`taylor`).
 //! - [`vote()`] casts six rays per voxel, and reports how much they disagree.
 //! - [`flood()`] casts no rays: a flood fill from outside; what it does not reach is inside.

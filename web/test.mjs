@@ -8,7 +8,7 @@ import {
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
-import { deflateRawSync } from 'node:zlib';
+import { deflateRawSync, gzipSync } from 'node:zlib';
 import puppeteer from 'puppeteer-core';
 
 const [kind, executablePath, program] = process.argv.slice(2);
@@ -84,15 +84,18 @@ async function test(name, work) {
   }
 }
 
-/** A .zip archive; `claimed` bytes are said of each file instead of its own. */
+/** A .zip archive, with images stored; `claimed` bytes are said of each file instead of its own. */
 function archive(files, claimed = null) {
   const [locals, entries] = [[], []];
   let start = 0;
   for (const [name, bytes] of files) {
-    const packed = deflateRawSync(bytes);
+    const isStored = name.endsWith('.png');
+    const packed = isStored ? bytes : deflateRawSync(bytes);
     const fields = Buffer.alloc(26);
     fields.writeUInt16LE(20, 0);
-    fields.writeUInt16LE(8, 4);
+    fields.writeUInt16LE(isStored ? 0 : 8, 4);
+    const gzip = gzipSync(bytes);
+    fields.writeUInt32LE(gzip.readUInt32LE(gzip.length - 8), 10);
     fields.writeUInt32LE(packed.length, 14);
     fields.writeUInt32LE(claimed ?? bytes.length, 18);
     fields.writeUInt16LE(name.length, 22);
@@ -445,8 +448,8 @@ try {
     assert.equal(await given(nested(whole)), '');
     assert.equal(await text(tab, 'model-name'), 'a/lighthouse.obj');
     assert.match(await given(nested(nested(nested(whole)))), /inner.zip: is an archive: unpack it/);
-    const changed = (field, offset, value) => {
-      const bytes = Buffer.from(whole);
+    const changed = (field, offset, value, from = whole) => {
+      const bytes = Buffer.from(from);
       const at = bytes.lastIndexOf(Buffer.from(field)) + offset;
       bytes.writeUInt32LE((bytes.readUInt32LE(at) | value) >>> 0, at);
       return bytes;
@@ -458,6 +461,8 @@ try {
       [changed('PK\x05\x06', 16, 0xffffffff), 'is an archive in the format Zip64'],
       [changed('PK\x01\x02', 24, 0x40000000), 'has files of more than 1,000,000,000 bytes together'],
       [changed('PK\x01\x02', 24, 0x20000000), 'has a damaged file, a/lighthouse.png'],
+      [changed('PK\x01\x02', 16, 0xffffffff), 'has a damaged file, a/lighthouse.png'],
+      [changed('PK\x01\x02', 16, 0xffffffff, archive([parts[0]])), 'has a damaged file, a/lighthouse.obj'],
       [changed('PK\x01\x02', 42, 0x20000000), 'is a damaged archive'],
       [archive([['bomb.obj', Buffer.alloc(1 << 24)]], 100), 'has a damaged file, bomb.obj'],
     ];

@@ -65,7 +65,7 @@ async function entriesOf({ name: archive, file }, room) {
   for (let at = 0, i = 0; i < count; i += 1) {
     if (at + 46 > list.byteLength || list.getUint32(at, true) !== 0x02014b50) throw refusal('is a damaged archive');
     const [flags, method] = [list.getUint16(at + 8, true), list.getUint16(at + 10, true)];
-    const [packed, size, local] = [20, 24, 42].map((field) => list.getUint32(at + field, true));
+    const [crc, packed, size, local] = [16, 20, 24, 42].map((field) => list.getUint32(at + field, true));
     const [ofName, ...others] = [28, 30, 32].map((field) => list.getUint16(at + field, true));
     if (at + 46 + ofName > list.byteLength) throw refusal('is a damaged archive');
     const name = new TextDecoder().decode(new Uint8Array(list.buffer, at + 46, ofName)).replaceAll('\\', '/');
@@ -76,24 +76,41 @@ async function entriesOf({ name: archive, file }, room) {
     if ([packed, size, local].includes(0xffffffff)) throw refusal('is an archive in the format Zip64');
     room.left -= size;
     if (room.left < 0) throw refusal(`has files of more than ${LARGEST.toLocaleString('en')} bytes together`);
-    entries.push({ name, packed, size, local, isPacked: method === 8 });
+    entries.push({ name, crc, packed, size, local, isPacked: method === 8 });
   }
   const files = [];
-  for (const { name, packed, size, local, isPacked } of entries) {
+  for (const { name, crc, packed, size, local, isPacked } of entries) {
     const head = await viewOf(file.slice(local, local + 30));
     if (head.byteLength < 30 || head.getUint32(0, true) !== 0x04034b50) throw refusal('is a damaged archive');
     const begin = local + 30 + head.getUint16(26, true) + head.getUint16(28, true);
     const content = file.slice(begin, begin + packed);
-    const whole = isPacked ? await inflated(content, size).catch(() => null) : content;
+    const gzip = gzipOf(isPacked ? content : stored(content), crc, size);
+    const whole = await inflated(gzip, size).catch(() => null);
     if (whole?.size !== size) throw refusal(`has a damaged file, ${name}`);
     files.push({ name, file: whole });
   }
   return files;
 }
 
+/** Bytes of 16- or 32-bit numbers, the lowest byte first. */
+const little = (...numbers) => Uint8Array.from(numbers.flatMap(([bits, n]) => [...Array(bits / 8)].map((_, i) => n >>> (8 * i))));
+
+/** Deflated content as a gzip file (RFC 1952), so that the browser tests the checksum of the archive. */
+const gzipOf = (deflated, crc, size) => new Blob([Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255), deflated, little([32, crc], [32, size])]);
+
+/** The content as deflate's blocks without compression (RFC 1951, 3.2.4). */
+function stored(content) {
+  const blocks = [];
+  for (let at = 0; at < content.size; at += 0xffff) {
+    const block = content.slice(at, at + 0xffff);
+    blocks.push(Uint8Array.of(0), little([16, block.size], [16, ~block.size]), block);
+  }
+  return new Blob([...blocks, Uint8Array.of(1), little([16, 0], [16, 0xffff])]);
+}
+
 /** What is inflated, up to the first part past `size` bytes. */
-async function inflated(content, size) {
-  const reader = content.stream().pipeThrough(new DecompressionStream('deflate-raw')).getReader();
+async function inflated(gzip, size) {
+  const reader = gzip.stream().pipeThrough(new DecompressionStream('gzip')).getReader();
   const parts = [];
   let length = 0;
   for (let part; length <= size && !(part = await reader.read()).done; length += part.value.length) parts.push(part.value);

@@ -105,3 +105,23 @@ fn parts_that_touch_are_turned_one_by_one() {
         assert_voxels("touching", &[cube([0.0; 3], 4.0), inside_out(&cube(at, 4.0))], 128);
     }
 }
+
+/// Triangles that share no vertices, in a random order.
+fn soup(mesh: &Mesh, rng: &mut Rng) -> Mesh {
+    let mut triangles = mesh.triangles().to_vec();
+    rng.shuffle(&mut triangles);
+    with_vertices_repeated(&with_triangles(mesh, triangles))
+}
+
+#[test]
+fn parts_of_a_soup_with_a_side_in_common_are_told_apart() {
+    // The body stands on the floor of the cavity, and is inside out: both floors face up.
+    let block = cuboid([0.0; 3], [12.0; 3]);
+    let cavity = inside_out(&cuboid([3.0; 3], [9.0; 3]));
+    let body = inside_out(&cuboid([3.0; 3], [9.0, 9.0, 5.0]));
+    let all = together(&[block, cavity, body]);
+    let mut rng = Rng::with_seed(416);
+    for _ in 0..20 {
+        assert_voxels("on a floor", &[soup(&all, &mut rng)], 1728 - 216 + 72);
+    }
+}

@@ -85,16 +85,17 @@ fn pair_around(edge: Edge, leaves: &mut [&Leaf], visit: &mut impl FnMut(Pair)) {
     let around = Around::new(edge, leaves);
     leaves.sort_unstable_by(|one, other| around.compare(one.apex, other.apex));
     // Leaves that coincide are interchangeable: those that rise come first, so that they pair with
-    // others. The index goes with the same one at all edges of a side: seen from the other end of
-    // an edge, the order is reversed, and rising leaves fall.
+    // others. Of either kind, the lowest links and indices pair, at all edges of a side: seen from
+    // the other end of an edge, the order is reversed, and rising leaves fall.
     let ends_run = |(one, other): (&&Leaf, &&Leaf)| !around.coincide(one.apex, other.apex);
     let next = leaves.iter().skip(1).chain(leaves.first());
     let starts = leaves.iter().zip(next).position(ends_run).map_or(0, |last| last + 1);
     leaves.rotate_left(starts % leaves.len().max(1));
     for run in leaves.chunk_by_mut(|one, other| around.coincide(one.apex, other.apex)) {
-        run.sort_unstable_by_key(|leaf| match i64::from(leaf.triangle) {
-            index if leaf.is_rising => (false, index),
-            index => (true, -index),
+        run.sort_unstable_by(|one, other| {
+            let [first, second] = if one.is_rising { [one, other] } else { [other, one] };
+            let by_link = (first.group, first.triangle).cmp(&(second.group, second.triangle));
+            other.is_rising.cmp(&one.is_rising).then(by_link)
         });
     }
     let mut open: Vec<&Leaf> = Vec::new();

@@ -1,6 +1,8 @@
 //! A voxelization job on a GPU: its parameters, its division into sub-batches, and its results.
 
 use std::ops::Range;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::time::Duration;
 
 use rayon::prelude::*;
 
@@ -40,7 +42,7 @@ pub struct BatchLimits {
     pub bricks: u32,
     /// Listed crossings, 8 bytes each: those of voxels that have one of the same direction.
     pub crossings: u32,
-    /// Candidates per pass, so that a pass stays far below a driver's time limit.
+    /// Candidates per pass, at most: fewer at first, and on a GPU that is found to be slow.
     pub candidates: u32,
     /// Workgroups per dispatch dimension.
     pub groups: u32,
@@ -58,9 +60,14 @@ const MAX_BRICKS: u32 = 1 << 21;
 pub(crate) const MAX_BITMAP_WORDS: u32 = 1 << 22;
 /// 128 MiB.
 const MAX_CROSSINGS: u32 = 1 << 24;
-/// At about 200 operations each, half a second on a GPU of 0.1 TFLOPS; drivers time out after two
-/// seconds or more.
+/// Candidates of a pass at first: at about 1,500 operations each, half a second on a GPU of 0.1
+/// TFLOPS. Drivers time out after two seconds or more.
+const FIRST_CANDIDATES_A_PASS: u32 = 1 << 25;
+/// Candidates of a pass once the GPU has been found to be slow, and to be fast.
+const MIN_CANDIDATES_A_PASS: u32 = 1 << 23;
 const MAX_CANDIDATES_A_PASS: u32 = 1 << 28;
+/// The aim for the time of a run: a display that waits for it does not seem frozen.
+const RUN_TIME: Duration = Duration::from_millis(100);
 const MIN_GROUPS: u32 = 64;
 /// The pair lists of all levels have at most three times the capacity of one, in one buffer.
 const LISTS: usize = 3;
@@ -108,6 +115,8 @@ pub(crate) struct Job<'a> {
     /// Maximum number of bricks in host memory.
     pub(crate) room: u64,
     pub(crate) batch_limits: BatchLimits,
+    /// Maximum number of candidates of the next pass.
+    pub(crate) pass_candidates: AtomicU32,
     /// Set if the steps are to be timed.
     pub(crate) clock: Option<&'a Clock>,
 }
@@ -123,6 +132,7 @@ impl<'a> Job<'a> {
             progress: &NoProgress,
             room: u64::MAX,
             batch_limits,
+            pass_candidates: AtomicU32::new(FIRST_CANDIDATES_A_PASS.min(batch_limits.candidates)),
             clock: None,
         }
     }
@@ -130,8 +140,24 @@ impl<'a> Job<'a> {
     /// The settings of its stages.
     pub(crate) fn setting(&self) -> Setting {
         let Lattice { dims, fraction_bits, .. } = *self.mesh.lattice();
-        let BatchLimits { candidates, groups, .. } = self.batch_limits;
+        let groups = self.batch_limits.groups;
+        // What stays on the GPU cannot be divided.
+        let candidates = match self.keeps_bricks {
+            true => self.batch_limits.candidates,
+            false => self.pass_candidates.load(Relaxed),
+        };
         Setting { rule: self.rule, kernel: self.kernel, dims, fraction_bits, candidates, groups }
+    }
+
+    /// Adapts the next pass to a run of so many candidates, if these are enough to tell the speed.
+    pub(crate) fn adapt(&self, candidates: u64, time: Duration) {
+        if candidates < u64::from(self.pass_candidates.load(Relaxed)) / 4 {
+            return;
+        }
+        let in_run_time = candidates as f64 * RUN_TIME.div_duration_f64(time);
+        let most = self.batch_limits.candidates;
+        let next = (in_run_time as u32).clamp(MIN_CANDIDATES_A_PASS.min(most), most);
+        self.pass_candidates.store(next, Relaxed);
     }
 
     /// The error for an overflow of a job whose bricks stay on the GPU.
@@ -336,6 +362,22 @@ mod tests {
         let batch_limits = BatchLimits::of(&limits);
         assert_eq!(batch_limits.groups, MAX_GROUPS);
         assert_eq!((batch_limits.triangles, batch_limits.pairs), (MAX_TRIANGLES, MAX_PAIRS));
+    }
+
+    #[test]
+    fn passes_grow_on_a_fast_gpu_and_shrink_on_a_slow_one() {
+        let mesh = &crate::backend::gpu::adversarial_mesh([16; 3], &[(4, 4)]);
+        let job = Job::new(mesh, BatchLimits::of(&wgpu::Limits::default()));
+        let next = |candidates: u64, milliseconds| {
+            job.adapt(candidates, Duration::from_millis(milliseconds));
+            job.setting().candidates
+        };
+        assert_eq!(job.setting().candidates, FIRST_CANDIDATES_A_PASS);
+        // Too few to tell the speed.
+        assert_eq!(next(1000, 5000), FIRST_CANDIDATES_A_PASS);
+        assert_eq!(next(20_000_000, 50), 40_000_000);
+        assert_eq!(next(40_000_000, 4000), MIN_CANDIDATES_A_PASS);
+        assert_eq!(next(8_000_000, 0), MAX_CANDIDATES_A_PASS);
     }
 
     #[test]

@@ -118,6 +118,7 @@ impl Workspace {
         if overflow.is_some() {
             return Ok(overflow);
         }
+        job.adapt(counts.candidates.iter().sum(), began.elapsed());
         let [found, listed] = [counters[BRICKS], counters[CROSSINGS]];
         if job.keeps_bricks {
             results.kept = Some(self.copy_bricks(device, found)?);

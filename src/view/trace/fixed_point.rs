@@ -24,10 +24,10 @@
 //! are compared with the time of entry; the planes in an empty cell do not matter. So the ray
 //! touches voxels one by one, and the first occupied one is the first hit.
 //!
-//! # Axes of direction 0 Along such an axis the ray stays in one layer of voxels, between two
-//! planes; on a plane it has a tie. The exit time of each cell of the layer is [`NEVER`], the entry
-//! time is the complement `!NEVER`, and `side` is 0. All differences of times are below `2^62 +
-//! 2^61 + 2^22`.
+//! # Axes of direction 0
+//! Along such an axis the ray stays in one layer of voxels, between two planes; on a plane it has a
+//! tie. The exit time of each cell of the layer is [`NEVER`], the entry time is the complement
+//! `!NEVER`, and `side` is 0. All differences of times are below `2^62 + 2^61 + 2^22`.
 
 use std::hint::select_unpredictable;
 

@@ -210,7 +210,6 @@ fn with_json_a_failure_is_one_object_with_its_code() {
         ("render gone.npz other.png", "io"),
         ("mesh.obj --res 8 -o gone/out.vox", "write.io"),
         ("render mesh.obj --res 8 -o gone/out.png", "write.io"),
-        ("render mesh.obj --res 8 --turntable 2 -o gone/#.png", "write.io"),
         ("render word.obj other.png", "read.line"),
         ("slice gone.npz", "io"),
     ] {

@@ -67,9 +67,8 @@ fn options(args: &VerifyArgs) -> VerifyOptions {
     let size = args.voxel_size.map(Sizing::VoxelSize);
     let sizing = args.res.map(Sizing::Resolution).or(size);
     let dims = args.dims.or(args.cube.map(|n| [n; 3]));
-    VerifyOptions::default()
-        .with_placement(KnownPlacement { sizing, bounds: args.bounds, pad: args.pad, dims })
-        .with_as_placed(args.as_placed)
+    let placement = KnownPlacement { sizing, bounds: args.bounds, pad: args.pad, dims };
+    VerifyOptions { placement, as_placed: args.as_placed, ..VerifyOptions::default() }
 }
 
 fn contradiction(verdict: &Verdict) -> Option<String> {

@@ -176,22 +176,17 @@ fn a_folder_stands_for_the_meshes_in_it() {
     // As if it were in quotes.
     assert_eq!(meshes("*.obj").len(), 2);
     refuses(&folder, "deep --res 8", "deep: no mesh is in this folder");
-    succeeds(&folder, "mesh.obj --res 8 -o mesh.vox");
-    let table = stdout(&voxelize(&folder, "info ."));
-    assert_eq!(table.lines().count(), 3, "{table}");
-    assert!(table.contains("mesh.obj  2 triangles, 4 x 4 x 1 units"), "{table}");
-    assert!(table.contains("mesh.vox  8 x 8 x 2 voxels, "), "{table}");
+}
+
+#[test]
+fn info_of_a_mesh_tells_its_bounds_and_its_boundary() {
+    let folder = folder();
     let far = "v -1e308 0 0\nv 1e308 0 0\nv 0 1 0\nf 1 2 3\n";
     folder.write("far.obj", far);
     let far = stdout(&voxelize(&folder, "info far.obj"));
     assert!(far.contains("from (-1e308, 0, 0) to (1e308, 1, 0)"), "{far}");
     let unknown = "warning: its topology is unknown: the mesh is more than 1.8e308 units long";
     assert!(far.contains(unknown), "{far}");
-}
-
-#[test]
-fn loops_and_edges_of_a_boundary_are_counted_alike() {
-    let folder = folder();
     let twice = "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\nf 1 2 3\n";
     folder.write("twice.obj", twice);
     let info = stdout(&voxelize(&folder, "info twice.obj"));

@@ -45,7 +45,7 @@ fn what_the_program_writes_is_right() {
 }
 
 #[test]
-fn faults_are_listed_with_their_places_and_drawn() {
+fn faults_are_listed_with_their_places() {
     let folder = folder();
     for file in ["a.vox", "a.npy"] {
         succeeds(&folder, &format!("mesh.obj --res 16 -o {file}"));
@@ -58,19 +58,11 @@ fn faults_are_listed_with_their_places_and_drawn() {
         ]);
         let counts = [&json["missing"], &json["spurious"]];
         assert_eq!((&json["voxels"], counts), (&voxels, [&1.into(); 2]));
-        let slice = &json["slice"];
-        assert_eq!((&slice["axis"], &slice["index"]), (&"z".into(), &0.into()));
-        assert_eq!(slice["differing"], 2);
-        let rows: Vec<String> = serde_json::from_value(slice["rows"].clone()).unwrap();
-        let rows: Vec<&str> = rows.iter().map(String::as_str).collect();
-        assert_eq!((rows.len(), rows[0], rows[15]), (16, "+...............", "-###############"));
     }
     let output = voxelize(&folder, "verify mesh.obj a.vox");
     let text = stdout(&output);
     for part in [
         "(0, 0, 0) missing, at (0.125, 0.125, 0.125)",
-        "          +...............\n",
-        "z = 0, 2 voxels wrong; x to the right from 0 to 15, y upwards from 0 to 15",
         "verdict   wrong: 1 voxel missing and 1 spurious\n",
     ] {
         assert!(text.contains(part), "{part} is not in {text}");

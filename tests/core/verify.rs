@@ -88,10 +88,6 @@ fn every_planted_fault_is_found_where_and_as_it_is() {
             let found = verdict.first[0];
             assert_eq!((found.voxel, found.fault), (voxel.map(i64::from), fault));
             assert!(verdict.alignment.is_identity());
-            let slice = verdict.slice.unwrap();
-            let drawn = if fault == Fault::Missing { '-' } else { '+' };
-            let wrong: String = slice.rows.concat().matches(['-', '+']).collect();
-            assert_eq!(wrong, drawn.to_string());
             planted += 1;
         }
     }

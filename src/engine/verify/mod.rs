@@ -5,21 +5,17 @@
 //! 2. The caller's closure voxelizes the placed mesh, with any backend and in any mode.
 //! 3. Search: if the grids differ, a permutation, mirror or shift of the axes that explains it
 //!    ([`Alignment`]).
-//! 4. The [`Verdict`]: missing and spurious voxels, and a picture of the worst [`Slice`].
+//! 4. The [`Verdict`]: missing and spurious voxels.
 
 mod alignment;
 mod placement;
 mod search;
-mod slice;
-
-use std::borrow::Cow;
 
 use serde::Serialize;
 use thiserror::Error;
 
 pub use alignment::Alignment;
 pub use placement::{KnownPlacement, PlacementSource};
-pub use slice::Slice;
 
 use crate::backend::BackendError;
 use crate::base::error_code::ErrorCode;
@@ -141,8 +137,6 @@ pub struct Verdict {
     pub bounds: Option<[[i64; 3]; 2]>,
     /// The first few wrong voxels.
     pub first: Vec<Wrong>,
-    /// The slice with the most wrong voxels.
-    pub slice: Option<Slice>,
 }
 
 /// An alignment explains the differences if it reduces them at least by this factor.
@@ -256,24 +250,18 @@ impl Made {
         named: usize,
     ) -> Result<Verdict, GridError> {
         let Self { exact, lattice, source, as_placed } = self;
-        let dims = exact.dims();
-        let aligned = match alignment.is_identity() {
-            true => {
-                Aligned { exact: Cow::Borrowed(&exact), grid: Cow::Borrowed(grid), corner: [0; 3] }
-            }
-            false => Aligned::new(&exact, grid, &alignment)?,
+        let (corner, found) = match alignment.is_identity() {
+            true => ([0; 3], compare(&exact, grid, named)),
+            false => compare_aligned(&exact, grid, &alignment, named)?,
         };
-        let found = compare(&aligned.exact, &aligned.grid, named);
         let Comparison { both, only, bounds, first, .. } = found;
-        let slice = Slice::worst(&aligned);
-        let corner = aligned.corner;
         let in_grid = |voxel: [u32; 3]| [0, 1, 2].map(|a| i64::from(voxel[a]) + corner[a]);
         let wrong = |(voxel, side): ([u32; 3], usize)| Wrong {
             voxel: in_grid(voxel),
-            position: center(&lattice, alignment.invert(in_grid(voxel), dims)),
+            position: center(&lattice, alignment.invert(in_grid(voxel), exact.dims())),
             fault: if side == 0 { Fault::Missing } else { Fault::Spurious },
         };
-        drop(aligned);
+        let first = first.into_iter().map(wrong).collect();
         Ok(Verdict {
             exact,
             lattice,
@@ -285,30 +273,26 @@ impl Made {
             missing: only[0],
             spurious: only[1],
             bounds: bounds.map(|corners| corners.map(in_grid)),
-            first: first.into_iter().map(wrong).collect(),
-            slice,
+            first,
         })
     }
 }
 
-/// The exact grid and the verified grid in a common frame that contains both.
-struct Aligned<'a> {
-    exact: Cow<'a, VoxelGrid>,
-    grid: Cow<'a, VoxelGrid>,
-    /// The frame's minimum corner, in voxels of the verified grid; at most 0.
-    corner: [i64; 3],
-}
-
-impl Aligned<'_> {
-    fn new(exact: &VoxelGrid, grid: &VoxelGrid, alignment: &Alignment) -> Result<Self, GridError> {
-        let [lo, hi] = alignment.apply_box([[0; 3], exact.dims().map(|d| d - 1)], exact.dims());
-        let corner = lo.map(|c| c.min(0));
-        // The search returns only alignments whose frame fits in a grid.
-        let dims = [0, 1, 2].map(|a| (hi[a] + 1).max(grid.dims()[a].into()) - corner[a]);
-        let dims = dims.map(|d| d as u32);
-        let exact = Cow::Owned(alignment.image(exact, corner, dims)?);
-        Ok(Self { exact, grid: Cow::Owned(grid.in_box(corner, dims)?), corner })
-    }
+/// Compares the aligned `exact` with `grid` in a frame that contains both; and the frame's minimum
+/// corner, in voxels of the verified grid, at most 0.
+fn compare_aligned(
+    exact: &VoxelGrid,
+    grid: &VoxelGrid,
+    alignment: &Alignment,
+    named: usize,
+) -> Result<([i64; 3], Comparison), GridError> {
+    let [lo, hi] = alignment.apply_box([[0; 3], exact.dims().map(|d| d - 1)], exact.dims());
+    let corner = lo.map(|c| c.min(0));
+    // The search returns only alignments whose frame fits in a grid.
+    let dims = [0, 1, 2].map(|a| (hi[a] + 1).max(grid.dims()[a].into()) - corner[a]);
+    let dims = dims.map(|d| d as u32);
+    let aligned = alignment.image(exact, corner, dims)?;
+    Ok((corner, compare(&aligned, &grid.in_box(corner, dims)?, named)))
 }
 
 /// The world position of the centre of a voxel of the lattice's grid.

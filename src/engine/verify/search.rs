@@ -14,6 +14,9 @@ use crate::lattice::MAX_DIM;
 
 /// Per round: the number of sampled voxels, and of candidates kept.
 const ROUNDS: [(usize, usize); 3] = [(16, 4096), (128, 512), (1024, 96)];
+/// The number of the likeliest that are counted in full though none of them explains the
+/// differences; those without a miss among the samples are all counted.
+const FRUITLESS: usize = 8;
 /// Maximum shift around that of equal origins, in voxels.
 const NEAR: i64 = 2;
 
@@ -46,9 +49,13 @@ pub(super) fn explain(
         candidates.truncate(kept);
     }
     let mut best: Option<Candidate> = None;
-    for candidate in candidates {
-        // The samples are distinct: in full it has at least as many misses.
-        if best.as_ref().is_some_and(|best| best.order() <= candidate.order()) {
+    for (tried, candidate) in candidates.into_iter().enumerate() {
+        let is_hopeless = match &best {
+            // The samples are distinct: in full it has at least as many misses.
+            Some(best) => best.order() <= candidate.order(),
+            None => tried >= FRUITLESS && candidate.misses > 0,
+        };
+        if is_hopeless {
             break;
         }
         let image = candidate.alignment.image(exact, [0; 3], grid.dims())?;

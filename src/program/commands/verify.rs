@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail};
 use serde::Serialize;
 use trivox::engine::Verified;
 use trivox::engine::verify::{
-    Alignment, KnownPlacement, PlacementSource, Slice, Verdict, VerifyOptions, Wrong,
+    Alignment, KnownPlacement, PlacementSource, Verdict, VerifyOptions, Wrong,
 };
 use trivox::formats::is_mesh;
 use trivox::grid::ContentHash;
@@ -17,16 +17,16 @@ use crate::ExitStatus;
 use crate::cli::VerifyArgs;
 use crate::grids::{GridSummary, described, fill_lines};
 use crate::memory::Memory;
-use crate::options::start_threads;
+use crate::options::{refuse_adapter_of_cpu, start_threads};
 use crate::progress::TerminalProgress;
 use crate::text::{
-    AXES, counted, grouped, path_text, range, ratio, sentences, shown, significant, sized,
+    counted, grouped, path_text, range, ratio, sentences, shown, significant, sized,
 };
 
 /// Reads the mesh and the grid, and reports the wrong voxels.
 pub fn run(args: &VerifyArgs) -> Result<ExitStatus> {
     let compute = &args.compute;
-    compute.refuse_contradictions(args.voxels.mode(), false)?;
+    refuse_adapter_of_cpu(Some(compute.backend), compute.adapter.as_deref())?;
     args.voxels.refuse_contradictions()?;
     if args.voxels.interior_color.is_some() {
         bail!("--interior-color has no effect: colours are not verified, leave it out");
@@ -37,10 +37,8 @@ pub fn run(args: &VerifyArgs) -> Result<ExitStatus> {
     }
     start_threads(compute.threads)?;
     let progress = Arc::new(TerminalProgress::new(args.report.quiet));
-    let voxelizer = Voxelizer::new()
-        .backends(Arc::new(compute.backends()))
-        .kernel(compute.kernel.unwrap_or_default())
-        .progress(progress.clone());
+    let voxelizer =
+        Voxelizer::new().backends(Arc::new(compute.backends())).progress(progress.clone());
     let voxelizer = args.voxels.of(voxelizer).color(ColorSource::Transparency);
     let voxelizer = voxelizer.transform(args.transform.transform());
     voxelizer.check()?;
@@ -55,8 +53,7 @@ pub fn run(args: &VerifyArgs) -> Result<ExitStatus> {
     let of_mesh = of_mesh.map(|text| format!("{}: {text}", shown(&args.mesh)));
     let of_grid = grid.warnings.iter().map(|text| format!("{}: {text}", shown(&args.grid)));
     let verdict = &verified.verdict;
-    let unused = compute.unused_kernel(&verified.backend);
-    let warnings = of_mesh.chain(of_grid).chain(contradiction(verdict)).chain(unused);
+    let warnings = of_mesh.chain(of_grid).chain(contradiction(verdict));
     let report =
         Report::new(args, GridSummary::new(&args.grid, &grid.grid), &verified, warnings.collect());
     args.report.print_verdict(&report, &report.warnings, || report.text(verdict))?;
@@ -100,7 +97,6 @@ struct Report {
     bounds: Option<[[i64; 3]; 2]>,
     /// The first wrong voxels.
     voxels: Vec<Wrong>,
-    slice: Option<Slice>,
     /// Advice if the placement may be wrong.
     hint: Option<&'static str>,
     warnings: Vec<String>,
@@ -170,7 +166,6 @@ impl Report {
             iou: verdict.iou(),
             bounds: verdict.bounds,
             voxels: verdict.first.clone(),
-            slice: verdict.slice.clone(),
             hint: hint(verdict),
             warnings,
         }
@@ -205,10 +200,6 @@ impl Report {
         let unnamed = verdict.differing() - self.voxels.len() as u64;
         if unnamed > 0 {
             line("", format!("and {} more", counted(unnamed, "voxel")));
-        }
-        if let Some(slice) = &self.slice {
-            line("slice", caption(slice));
-            slice.rows.iter().for_each(|row| line("", row.clone()));
         }
         line("verdict", self.verdict());
         self.hint.iter().for_each(|hint| line("", (*hint).to_owned()));
@@ -251,19 +242,6 @@ fn alignment(verdict: &Verdict) -> String {
 fn wrong_voxel(Wrong { voxel: [x, y, z], position, fault }: &Wrong) -> String {
     let [px, py, pz] = position.map(significant);
     format!("({x}, {y}, {z}) {}, at ({px}, {py}, {pz})", fault.name())
-}
-
-/// The line above the picture of a slice.
-fn caption(slice: &Slice) -> String {
-    let Slice { axis, index, differing, plane, from: [x, y], rows } = slice;
-    let (axis, [right, up]) = (AXES[*axis], plane.map(|axis| AXES[axis]));
-    let width = rows.first().map_or(0, String::len) as i64;
-    let (to_x, to_y) = (x + width - 1, y + rows.len() as i64 - 1);
-    format!(
-        "{axis} = {index}, {} wrong; {right} to the right from {x} to {to_x}, {up} upwards from \
-         {y} to {to_y}; . empty, # right, - missing, + spurious",
-        counted(*differing, "voxel")
-    )
 }
 
 /// Warnings besides wrong voxels.

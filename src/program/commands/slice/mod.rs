@@ -75,7 +75,8 @@ pub fn run(args: &SliceArgs) -> Result<ExitStatus> {
             print_error(&report.text());
         }
         if report.drawing.is_none() {
-            print(&section, &shown, style(args, grid.colors.is_some()))?;
+            let style = if args.ascii { Style::Ascii } else { Style::Blocks };
+            print(&section, &shown, style)?;
         }
     }
     Ok(ExitStatus::Done)
@@ -85,15 +86,6 @@ pub fn run(args: &SliceArgs) -> Result<ExitStatus> {
 fn place(args: &SliceArgs, [.., layers]: [u32; 3]) -> (usize, u32) {
     let places = [args.x, args.y, args.z].into_iter().enumerate();
     places.filter_map(|(axis, index)| Some((axis, index?))).next().unwrap_or((2, layers / 2))
-}
-
-fn style(args: &SliceArgs, has_colors: bool) -> Style {
-    let is_plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    match args.ascii {
-        true => Style::Ascii,
-        false if has_colors && !is_plain && io::stdout().is_terminal() => Style::Colors,
-        false => Style::Blocks,
-    }
 }
 
 /// The columns of voxels that are printed: all, or on a narrower terminal those around the centre

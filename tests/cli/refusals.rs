@@ -118,6 +118,9 @@ fn options_without_effect_are_refused_or_reported() {
         ("verify mesh.obj a.npz --mode solid --interior-color red", "colours are not verified"),
         ("mesh.obj --lattice mesh.obj", "mesh.obj: is not one JSON object: name what `voxelize"),
         ("mesh.obj --lattice .", ".: is a folder: name a file in it"),
+        ("mesh.obj --res 8 --backend cpu --adapter x", "leave one of them out"),
+        ("mesh.obj --res 8 --json -o - --format npy", "leave one of them out"),
+        ("mesh.obj --res 8 --resume -o - --format npy", "leave one of them out"),
         ("mesh.obj --lattice old.npy", "old.npy: is a grid, which does not store its lattice"),
     ] {
         refuses(&folder, args, complaint);
@@ -127,8 +130,7 @@ fn options_without_effect_are_refused_or_reported() {
         ("join a.npz -o b.npz --dither", "--dither had no effect: .npz files hold no palette"),
         ("mesh.obj --distance 2 --color red -o a.vdb", "--color had no effect: distances hold no"),
     ] {
-        let run = voxelize(&folder, args);
-        assert!(run.status.success() && stderr(&run).contains(warning), "{args}: {}", stderr(&run));
+        says(&folder, args, warning);
     }
 }
 
@@ -156,24 +158,15 @@ fn bad_usage_exits_with_2() {
         "info",
         "mesh.obj --res 8 --nonsense",
     ] {
-        let output = voxelize(&folder, args);
-        assert_eq!(output.status.code(), Some(2), "{args}");
-        assert!(stderr(&output).starts_with("error: "), "{args}: {}", stderr(&output));
+        assert!(fails(&folder, args, "error: ").starts_with("error: "), "{args}");
     }
+    fails(&folder, "mesh.obj --shard 0/3", "parts are counted from 1: write 1/3 to 3/3");
     fails(&folder, "", "Examples:\n");
     for args in
         ["--help", "--version", "info --help", "adapters --help", "diff --help", "verify --help"]
     {
         succeeds(&folder, args);
     }
-}
-
-#[test]
-fn options_that_would_have_no_effect_are_refused() {
-    let folder = folder();
-    refuses(&folder, "mesh.obj --res 8 --backend cpu --adapter x", "leave one of them out");
-    refuses(&folder, "mesh.obj --res 8 --json -o - --format npy", "leave one of them out");
-    refuses(&folder, "mesh.obj --res 8 --resume -o - --format npy", "leave one of them out");
 }
 
 #[test]
@@ -207,8 +200,7 @@ fn with_json_a_failure_is_one_object_with_its_code() {
         ("render word.obj other.png", "read.line"),
         ("slice gone.npz", "io"),
     ] {
-        let run = voxelize(&folder, &format!("{args} --json"));
-        assert_eq!(run.status.code(), Some(2), "{args}");
+        let run = exits(&folder, &format!("{args} --json"), 2);
         let lines = json_lines(&run);
         let [line] = &lines[..] else { panic!("{args}: {lines:?}") };
         assert_eq!(line["code"], code, "{args}: {line}");

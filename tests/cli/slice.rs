@@ -37,6 +37,10 @@ fn blocks_are_two_rows_a_line() {
     assert_eq!(stdout(&voxelize(&folder, "slice red.npz -z 0")), "▄▀\n▀ \n");
     assert_eq!(stdout(&voxelize(&folder, "slice a.npy -z 1")), "▄    \n█▄▄  \n");
     assert_eq!(stdout(&voxelize(&folder, "slice a.npy")), "▄    \n█▄▄  \n");
+    // Full blocks, and a last row by itself.
+    let full = [[0, 0, 0], [0, 1, 0], [0, 2, 0], [1, 2, 0]];
+    write_grid(&folder, "full.npy", &VoxelGrid::from_voxels([2, 3, 1], full).unwrap());
+    assert_eq!(stdout(&voxelize(&folder, "slice full.npy")), "█▀\n▀ \n");
 }
 
 #[test]

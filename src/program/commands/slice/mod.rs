@@ -13,7 +13,6 @@ use trivox::grid::{DEFAULT_COLOR, Section};
 use crate::ExitStatus;
 use crate::cli::SliceArgs;
 use crate::commands::slice::picture::Drawing;
-use crate::commands::slice::text::Style;
 use crate::console::{print_error, print_json, print_warnings, stdout_error};
 use crate::grids::GridSummary;
 use crate::progress::TerminalProgress;
@@ -75,8 +74,7 @@ pub fn run(args: &SliceArgs) -> Result<ExitStatus> {
             print_error(&report.text());
         }
         if report.drawing.is_none() {
-            let style = if args.ascii { Style::Ascii } else { Style::Blocks };
-            print(&section, &shown, style)?;
+            print(&section, &shown, args.ascii)?;
         }
     }
     Ok(ExitStatus::Done)
@@ -121,9 +119,9 @@ fn cropped(section: &Section, shown: &Range<u32>) -> Option<String> {
     })
 }
 
-fn print(section: &Section, shown: &Range<u32>, style: Style) -> Result<()> {
+fn print(section: &Section, shown: &Range<u32>, is_ascii: bool) -> Result<()> {
     let mut out = BufWriter::new(io::stdout().lock());
-    text::write(section.rows(DEFAULT_COLOR), shown, style, &mut out)
+    text::write(section.rows(DEFAULT_COLOR), shown, is_ascii, &mut out)
         .and_then(|()| out.flush())
         .map_err(stdout_error)
 }

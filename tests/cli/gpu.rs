@@ -19,6 +19,28 @@ fn check_compares_both_backends_and_says_so() {
 }
 
 #[test]
+fn a_kernel_without_a_gpu_is_said_to_have_no_effect() {
+    let run = voxelize(&folder(), "mesh.obj --res 8 --kernel voxels");
+    assert!(stderr(&run).contains("--kernel had no effect: the CPU"), "{}", stderr(&run));
+}
+
+#[test]
+fn both_kernels_of_a_gpu_give_the_same_voxels() {
+    let Some(_) = adapter() else { return };
+    let folder = folder();
+    let run = |kernel: &str| {
+        let args = format!("mesh.obj --res 50 --backend gpu --kernel {kernel} --json");
+        json(&voxelize(&folder, &args))
+    };
+    let [rows, voxels] = ["rows", "VOXELS"].map(run);
+    assert_eq!(rows["hash"], voxels["hash"]);
+    let stages = |summary: &serde_json::Value| summary["gpu"]["stages"].to_string();
+    assert!(stages(&rows).contains("\"voxel_rows\""), "{rows}");
+    assert!(stages(&voxels).contains("\"voxels\""), "{voxels}");
+    assert!(!stages(&voxels).contains("\"voxel_rows\""), "{voxels}");
+}
+
+#[test]
 fn check_compares_distances_too() {
     let Some(_) = adapter() else { return };
     let folder = folder();

@@ -193,10 +193,7 @@ pub fn verify<'py>(
         pad: pad.map(|pad| pad_of(pad)).transpose()?,
         dims: dims.or(cube.map(|n| [n; 3])),
     };
-    let options = VerifyOptions::default()
-        .with_placement(placement)
-        .with_as_placed(as_placed)
-        .with_named(named as usize);
+    let options = VerifyOptions { placement, as_placed, named: named as usize };
     let (source, grid) = (Source::of(mesh)?, PyGrid::given(grid)?);
     let path = source.path();
     let verified = job::run(py, move |job| {

@@ -1,7 +1,5 @@
 //! A shard of a list of meshes, by which several runs of one command divide the work.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::fmt;
 
 /// Shard `index` of `of`, counted from 1.
@@ -25,23 +23,9 @@ impl Shard {
         }
     }
 
-    /// The items of this shard, in their order. From the one with the most `work` to the one with
-    /// the least, each item goes to the shard with the least work so far.
-    pub fn of<T>(self, all: Vec<T>, work: impl Fn(&T) -> u64) -> Vec<T> {
-        let work: Vec<u64> = all.iter().map(work).collect();
-        let mut order: Vec<usize> = (0..all.len()).collect();
-        order.sort_by_key(|&item| Reverse(work[item]));
-        // The first items go to the first shards, one each: shards past them are empty.
-        let shards = 1..=self.of.min(all.len());
-        let mut shards: BinaryHeap<_> = shards.map(|index| Reverse((0, index))).collect();
-        let mut is_mine = vec![false; all.len()];
-        for item in order {
-            let Some(mut least) = shards.peek_mut() else { break };
-            let Reverse((sum, index)) = &mut *least;
-            is_mine[item] = *index == self.index;
-            *sum += work[item];
-        }
-        all.into_iter().zip(is_mine).filter_map(|(item, is_mine)| is_mine.then_some(item)).collect()
+    /// The items of this shard, in their order: every `of`th.
+    pub fn of<T>(self, all: Vec<T>) -> Vec<T> {
+        all.into_iter().skip(self.index - 1).step_by(self.of).collect()
     }
 }
 
@@ -58,32 +42,12 @@ mod tests {
 
     #[test]
     fn shards_together_are_the_whole_and_share_nothing() {
-        for of in 1..10 {
-            let all: Vec<u64> = (0..7).collect();
-            let shards: Vec<Vec<u64>> = (1..=of)
-                .map(|index| Shard { index, of }.of(all.clone(), |item| item * item))
-                .collect();
-            assert!(shards.iter().all(|shard| shard.is_sorted()), "{shards:?}");
-            let mut together = shards.concat();
-            together.sort_unstable();
-            assert_eq!(together, all, "{of} parts");
-        }
-    }
-
-    #[test]
-    fn equal_work_is_dealt_in_turns_and_no_shard_has_an_item_more_than_its_share() {
-        // A shard of far more than there are items.
-        assert_eq!(Shard { index: 2, of: usize::MAX }.of(vec!['a', 'b'], |_| 1), ['b']);
-        assert_eq!(Shard { index: 3, of: usize::MAX }.of(vec!['a', 'b'], |_| 1), []);
-        assert_eq!(Shard { index: 2, of: 3 }.of(vec![0, 1, 2, 3, 4, 5, 6, 7], |_| 9), [1, 4, 7]);
-        for of in 1..10 {
-            let all: Vec<u64> = (1..200).map(|item| item * item % 97).collect();
-            let share = all.iter().sum::<u64>() / of as u64;
-            for index in 1..=of {
-                let work: u64 = Shard { index, of }.of(all.clone(), |&item| item).iter().sum();
-                assert!(work.abs_diff(share) <= 97, "{work} of {share}");
-            }
-        }
+        let shard = |index, of| Shard { index, of }.of(vec![0, 1, 2, 3, 4, 5, 6, 7]);
+        assert_eq!(
+            [1, 2, 3].map(|index| shard(index, 3)),
+            [vec![0, 3, 6], vec![1, 4, 7], vec![2, 5]]
+        );
+        assert_eq!([1, 9].map(|index| shard(index, usize::MAX)), [vec![0], vec![]]);
     }
 
     #[test]

@@ -146,14 +146,3 @@ fn voxels_inside_a_solid_have_no_attributes_and_that_is_said() {
     assert!(notes("solid").contains(said), "{}", notes("solid"));
     assert_eq!(notes("surface"), "[]");
 }
-
-#[test]
-fn attributes_are_the_same_on_any_number_of_threads() {
-    let folder = color::in_colors();
-    let write = |threads: u32| {
-        let args = "three.obj --res 60 --mode thin --attributes normal,area -o out.npz";
-        succeeds(&folder, &format!("{args} --threads {threads}"));
-        fs::read(folder.join("out.npz")).unwrap()
-    };
-    assert!(write(1) == write(4));
-}

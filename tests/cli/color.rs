@@ -41,10 +41,8 @@ const BLUE: [u8; 4] = [0, 0, 255, 255];
 fn voxels_have_the_colours_of_the_mesh_and_what_is_transparent_none() {
     let folder = in_colors();
     for name in ["three.vox", "three.npz", "three.bricks", "three.vdb"] {
-        let run = voxelize(&folder, &format!("three.obj --res 25 -o {name}"));
-        let said = stderr(&run);
-        assert!(run.status.success(), "{said}");
-        assert!(said.contains("voxels in which all is transparent were left out"), "{said}");
+        let said = "voxels in which all is transparent were left out";
+        says(&folder, &format!("three.obj --res 25 -o {name}"), said);
         assert_eq!(colors(&folder, name), [BLUE, RED], "{name}");
     }
     assert_eq!(folder.grid("three.vox"), folder.grid("three.npz"));
@@ -63,8 +61,7 @@ fn the_interior_colour_holds_for_a_mesh_of_one_colour_and_is_missed_without_colo
     let run = voxelize(&folder, &format!("red.obj {solid}"));
     assert!(run.status.success() && !stderr(&run).contains("no effect"), "{}", stderr(&run));
     assert_eq!(colors(&folder, "a.vox"), [BLUE, RED]);
-    let run = voxelize(&folder, &format!("plain.obj {solid}"));
-    assert!(stderr(&run).contains("the interior colour had no effect"), "{}", stderr(&run));
+    says(&folder, &format!("plain.obj {solid}"), "the interior colour had no effect");
 }
 
 #[test]
@@ -96,8 +93,7 @@ fn verify_leaves_out_what_is_transparent_as_the_main_job_does() {
         ("seen.vox --keep-transparent", 1),
         ("all.vox --keep-transparent", 0),
     ] {
-        let run = voxelize(&folder, &format!("verify three.obj {args}"));
-        assert_eq!(run.status.code(), Some(code), "{args}: {}", stderr(&run));
+        exits(&folder, &format!("verify three.obj {args}"), code);
     }
 }
 
@@ -217,14 +213,9 @@ fn blocks_can_be_given() {
     let folder = in_colors();
     let blocks = "\u{feff}// Of a house.\n\noak_planks #a2834f\ncreate:asurine rgb(31, 67, 140)\n";
     folder.write("blocks.txt", blocks);
-    let run = voxelize(&folder, "three.obj --res 9 --blocks blocks.txt -o house.schem");
-    let blocks = "note: the schematic is ";
-    assert!(stderr(&run).contains(blocks), "{}", stderr(&run));
-    assert!(run.status.success(), "{}", stderr(&run));
-    let run = voxelize(&folder, "convert house.schem again.npz");
-    let said = stderr(&run);
-    assert!(run.status.success(), "{said}");
-    assert!(said.contains("not known are grey: 'create:asurine'"), "{said}");
+    let made = "three.obj --res 9 --blocks blocks.txt -o house.schem";
+    says(&folder, made, "note: the schematic is ");
+    says(&folder, "convert house.schem again.npz", "not known are grey: 'create:asurine'");
     succeeds(&folder, "diff house.schem again.npz");
     for (text, why) in [
         ("oak_planks\n", "bad.txt: line 1: needs a block and a CSS colour"),
@@ -278,39 +269,6 @@ fn options_of_colors_that_the_voxels_do_not_have_are_said() {
     let info = stdout(&voxelize(&folder, "info b.schem"));
     assert!(info.contains(" bricks") && !info.contains("stone"), "{info}");
     assert_eq!(lost("three.obj --res 9 --dither -o c.vox"), 0);
-}
-
-#[test]
-fn files_in_colour_are_the_same_on_any_number_of_threads() {
-    let folder = Folder::new();
-    let lighthouse = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/lighthouse.obj");
-    let bytes = |threads: u32, name: &str| {
-        let args = format!("{lighthouse} --res 100 --threads {threads} -o {name}");
-        succeeds(&folder, &args);
-        fs::read(folder.join(name)).unwrap()
-    };
-    for name in ["l.vox", "l.npz", "l.vdb"] {
-        let one = bytes(1, name);
-        assert!(one == bytes(2, name) && one == bytes(5, name), "{name}");
-    }
-    assert!(colors(&folder, "l.npz").len() > 1000);
-}
-
-#[test]
-fn colours_are_refused_memory_with_a_figure() {
-    let folder = Folder::new();
-    let lighthouse = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/lighthouse.obj");
-    let run = |color: &str| {
-        let args = format!("{lighthouse} --res 1500 -o l.bricks --memory 160MiB --color {color}");
-        voxelize(&folder, &args)
-    };
-    let refused = run("auto");
-    assert_eq!(refused.status.code(), Some(2), "{}", stderr(&refused));
-    let said = stderr(&refused);
-    let needed = said.split("--memory ").last().unwrap().trim();
-    assert!(needed.ends_with("MiB"), "{said}");
-    let shape = run("none");
-    assert!(shape.status.success(), "{}", stderr(&shape));
 }
 
 #[test]

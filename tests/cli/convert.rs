@@ -11,9 +11,9 @@ fn voxels_and_their_place_go_through_every_format_that_carries_them() {
     let mut last = "a.vox".to_owned();
     for format in ["npz", "bricks", "vox"] {
         let next = format!("b.{format}");
-        let run = succeeds(&folder, &format!("convert {last} {next}"));
-        assert!(run.stdout.is_empty() && !stderr(&run).contains("warning"), "{}", stderr(&run));
-        assert!(stderr(&run).contains(&format!("wrote     {next}, ")), "{}", stderr(&run));
+        let wrote = format!("wrote     {next}, ");
+        let said = says(&folder, &format!("convert {last} {next}"), &wrote);
+        assert!(!said.contains("warning"), "{said}");
         last = next;
     }
     assert_eq!(folder.read("a.vox"), folder.read(&last));
@@ -82,14 +82,11 @@ fn the_simplest_form_of_a_format_is_written_where_it_has_one() {
         ("convert a.npz a.schem --plain", ""),
         ("mesh.obj --res 21 --plain", "--plain had no effect: no voxels are written"),
     ] {
-        let run = voxelize(&folder, args);
-        assert!(run.status.success() && stderr(&run).contains(said), "{args}: {}", stderr(&run));
+        says(&folder, args, said);
     }
-    let refused = voxelize(&folder, "mesh.obj --res 257 --plain -o a.vox");
-    assert!(stderr(&refused).contains("leave --plain out"), "{}", stderr(&refused));
+    fails(&folder, "mesh.obj --res 257 --plain -o a.vox", "leave --plain out");
     succeeds(&folder, "info a.npz --memory 10kB");
-    let limited = voxelize(&folder, "info a.schem --memory 1kB");
-    assert!(stderr(&limited).contains("--memory sets another limit"), "{}", stderr(&limited));
+    fails(&folder, "info a.schem --memory 1kB", "--memory sets another limit");
 }
 
 #[test]
@@ -125,5 +122,5 @@ fn what_cannot_be_converted_is_refused_and_changes_nothing() {
     ] {
         refuses(&folder, args, complaint);
     }
-    assert_eq!(voxelize(&folder, "convert long.npy").status.code(), Some(2));
+    exits(&folder, "convert long.npy", 2);
 }

@@ -50,9 +50,7 @@ fn different_dimensions_are_a_difference() {
     let folder = folder();
     write_grid(&folder, "a.npy", &VoxelGrid::from_voxels([4, 4, 4], [[1, 1, 1]]).unwrap());
     write_grid(&folder, "b.npy", &VoxelGrid::from_voxels([4, 5, 4], [[1, 1, 1]]).unwrap());
-    let output = voxelize(&folder, "diff a.npy b.npy");
-    assert_eq!(output.status.code(), Some(1));
-    let text = stdout(&output);
+    let text = stdout(&exits(&folder, "diff a.npy b.npy", 1));
     assert!(text.ends_with("verdict   different dimensions, the same voxels\n"), "{text}");
     let (json, code) = report(&folder, "diff a.npy b.npy --json");
     assert_eq!((code, &json["equal"], &json["iou"]), (Some(1), &false.into(), &1.0.into()));
@@ -77,13 +75,11 @@ fn what_differs_besides_voxels_is_said_and_counts_only_where_that_is_asked_for()
         ("green.bricks red.bricks", "voxels of other colours"),
         ("mesh.npy red.bricks", "only B has colours"),
     ] {
-        let output = voxelize(&folder, &format!("diff {grids}"));
-        assert!(output.status.success(), "{}", stdout(&output));
-        let last = stdout(&output).lines().last().unwrap().to_owned();
+        let text = stdout(&succeeds(&folder, &format!("diff {grids}")));
+        let last = text.lines().last().unwrap();
         assert!(last.starts_with("verdict   equal voxels, but "), "{last}");
         assert!(last.contains(verdict), "{last}");
-        let exact = voxelize(&folder, &format!("diff --exact {grids}"));
-        assert_eq!(exact.status.code(), Some(1), "{grids}");
+        exits(&folder, &format!("diff --exact {grids}"), 1);
     }
     succeeds(&folder, "diff --exact red.bricks red.bricks");
 }
@@ -96,9 +92,7 @@ fn a_picture_shows_which_grid_has_what() {
     };
     write_grid(&folder, "a.npy", &row(&[0, 1, 2], [3, 1, 1]));
     write_grid(&folder, "b.npy", &row(&[1, 4], [5, 2, 1]));
-    let run = voxelize(&folder, "diff a.npy b.npy --preview d.png");
-    assert_eq!(run.status.code(), Some(1));
-    let text = stdout(&run);
+    let text = stdout(&exits(&folder, "diff a.npy b.npy --preview d.png", 1));
     let drew = "drew      d.png: in both grey, only in A orange, only in B blue\n";
     assert!(text.contains(drew), "{text}");
     let picture = image::open(folder.join("d.png")).unwrap().to_rgb8();
@@ -139,8 +133,8 @@ fn voxels_that_differ_show_through_those_that_agree() {
 fn the_picture_of_empty_grids_is_said_to_be_empty() {
     let folder = folder();
     write_grid(&folder, "a.npy", &VoxelGrid::empty([4, 4, 4]).unwrap());
-    let run = succeeds(&folder, "diff a.npy a.npy --preview d.png");
-    assert!(stderr(&run).contains("warning: no voxel is occupied: the picture is empty"));
+    let warning = "warning: no voxel is occupied: the picture is empty";
+    says(&folder, "diff a.npy a.npy --preview d.png", warning);
 }
 
 #[cfg(unix)]
@@ -172,7 +166,7 @@ fn unreadable_grids_exit_with_2() {
     ] {
         refuses(&folder, args, complaint);
     }
-    assert_eq!(voxelize(&folder, "diff a.npy").status.code(), Some(2));
+    exits(&folder, "diff a.npy", 2);
 }
 
 #[cfg(unix)]

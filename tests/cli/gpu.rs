@@ -8,10 +8,20 @@ fn check_compares_both_backends_and_says_so() {
     let folder = folder();
     for backend in ["cpu", "gpu"] {
         let args = format!("mesh.obj --res 50 --check --backend {backend} -o {backend}.npy");
-        let output = succeeds(&folder, &args);
-        assert!(stderr(&output).contains("the same, bit for bit"), "{}", stderr(&output));
+        says(&folder, &args, "the same, bit for bit");
     }
     assert_eq!(folder.read("cpu.npy"), folder.read("gpu.npy"));
+    for mode in ["thin", "solid --fill vote", "solid --fill winding --shell", "solid --fill flood"]
+    {
+        let args = format!("mesh.obj --res 20 --check --mode {mode}");
+        says(&folder, &args, "the same, bit for bit");
+    }
+}
+
+#[test]
+fn a_kernel_without_a_gpu_is_said_to_have_no_effect() {
+    let run = voxelize(&folder(), "mesh.obj --res 8 --kernel voxels");
+    assert!(stderr(&run).contains("--kernel had no effect: the CPU"), "{}", stderr(&run));
 }
 
 #[test]
@@ -46,14 +56,15 @@ fn check_compares_distances_too() {
 }
 
 #[test]
-fn an_adapter_that_is_not_there_is_refused_with_those_that_are() {
+fn an_adapter_that_is_not_there_fails_each_mesh_with_those_that_are() {
     let Some(_) = adapter() else { return };
-    let folder = folder();
-    let output = voxelize(&folder, "mesh.obj --res 8 --backend gpu --adapter voodoo");
-    assert_eq!(output.status.code(), Some(2));
-    let listed = voxelize(&folder, "adapters --json");
-    let listed = json(&listed)[0]["adapter"].as_str().unwrap().to_owned();
-    assert!(stderr(&output).contains(&listed), "{}", stderr(&output));
+    let folder = with_meshes(2);
+    let listed = json(&voxelize(&folder, "adapters --json"))[0]["adapter"].clone();
+    let run = exits(&folder, "0.obj 1.obj --res 8 --adapter Voodoo --json -q", 2);
+    assert_eq!(json_lines(&run).len(), 2);
+    let said = stderr(&run);
+    assert!(said.starts_with("error: 0.obj: no adapter matches 'Voodoo'"), "{said}");
+    assert!(said.contains(listed.as_str().unwrap()), "{said}");
 }
 
 #[test]
@@ -73,29 +84,6 @@ fn many_meshes_share_one_gpu_and_are_checked() {
         let start = |line: &serde_json::Value| line["timings_ms"]["start"].as_f64().unwrap();
         let opened = lines.iter().filter(|line| start(line) > 1.0).count();
         assert!(opened <= 3, "{lines:?}");
-    }
-}
-
-#[test]
-fn an_adapter_that_is_not_there_fails_each_mesh() {
-    let Some(_) = adapter() else { return };
-    let folder = with_meshes(2);
-    let run = voxelize(&folder, "0.obj 1.obj --res 8 --adapter Voodoo --json -q");
-    assert_eq!(run.status.code(), Some(2));
-    assert_eq!(json_lines(&run).len(), 2);
-    let said = stderr(&run);
-    assert!(said.starts_with("error: 0.obj: no adapter matches 'Voodoo'"), "{said}");
-}
-
-#[test]
-fn check_compares_every_mode() {
-    let Some(_) = adapter() else { return };
-    let folder = folder();
-    for mode in ["thin", "solid --fill vote", "solid --fill winding --shell", "solid --fill flood"]
-    {
-        let args = format!("mesh.obj --res 20 --check --mode {mode}");
-        let output = succeeds(&folder, &args);
-        assert!(stderr(&output).contains("the same, bit for bit"), "{}", stderr(&output));
     }
 }
 

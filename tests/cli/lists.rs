@@ -72,10 +72,10 @@ fn a_mesh_that_is_named_twice_is_made_once_with_a_warning() {
         ("@twice.txt", "warning: ./mesh.obj: the same mesh as mesh.obj, and made once\n"),
         ("mesh.obj mesh.obj", "warning: mesh.obj: the mesh is named twice, and made once\n"),
     ] {
-        let run = voxelize(&folder, &format!("{args} --res 8 -o voxels --json"));
+        let run = succeeds(&folder, &format!("{args} --res 8 -o voxels --json"));
         assert_eq!(json_lines(&run).len(), 1, "{args}");
-        assert!(run.status.success() && stderr(&run).starts_with(warning), "{}", stderr(&run));
-        assert!(stderr(&run).contains("\n1 mesh: 1 voxelized, "), "{}", stderr(&run));
+        let said = stderr(&run);
+        assert!(said.starts_with(warning) && said.contains("\n1 mesh: 1 voxelized, "), "{said}");
     }
 }
 
@@ -86,10 +86,9 @@ fn shards_together_make_the_whole() {
     folder.write("list.txt", names.join("\n"));
     succeeds(&folder, "@list.txt --res 20 -o whole");
     let shard = |args: &str| voxelize(&folder, &format!("@list.txt --res 20 --json {args}"));
-    let mut parts: Vec<Vec<String>> =
+    let parts: Vec<Vec<String>> =
         (1..=3).map(|index| meshes(&shard(&format!("-o parts --shard {index}/3")))).collect();
     assert!(parts.iter().all(|part| matches!(part.len(), 2 | 3) && part.is_sorted()), "{parts:?}");
-    parts.sort();
     let mut together = parts.concat();
     together.sort();
     assert_eq!(together, names);
@@ -101,17 +100,6 @@ fn shards_together_make_the_whole() {
     let empty = shard("--shard 8/8");
     assert_eq!(meshes(&empty), Vec::<String>::new());
     assert!(stderr(&empty).starts_with("shard 8/8, 0 of 7 meshes: "), "{}", stderr(&empty));
-
-    // As much work as all others together.
-    folder.write("5.obj", [folder.read("5.obj"), b"# more\n".repeat(150_000)].concat());
-    assert_eq!(meshes(&shard("--shard 1/2")), ["5.obj"]);
-    assert_eq!(meshes(&shard("--shard 2/2")).len(), 6);
-}
-
-#[test]
-fn shards_are_counted_from_1() {
-    let folder = folder();
-    says(&folder, "mesh.obj --res 8 --shard 0/3", "parts are counted from 1: write 1/3 to 3/3");
 }
 
 #[test]

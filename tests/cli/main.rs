@@ -114,17 +114,24 @@ fn succeeds(folder: &Path, args: &str) -> Output {
     output
 }
 
-/// Runs `args`, which must fail with exit code 2 and a message that contains `complaint`.
-fn fails(folder: &Path, args: &str, complaint: &str) {
+/// Runs `args`, which must end with this exit code.
+fn exits(folder: &Path, args: &str, code: i32) -> Output {
     let output = voxelize(folder, args);
-    let message = stderr(&output);
-    assert_eq!(output.status.code(), Some(2), "{args}: {message}");
-    assert!(message.contains(complaint), "{args}: {message}");
+    assert_eq!(output.status.code(), Some(code), "{args}: {}", stderr(&output));
+    output
 }
 
-/// Runs `args`, of which `expected` must be said; returns all that is said.
+/// Runs `args`, which must fail with exit code 2 and a message that contains `complaint`; returns
+/// the message.
+fn fails(folder: &Path, args: &str, complaint: &str) -> String {
+    let message = stderr(&exits(folder, args, 2));
+    assert!(message.contains(complaint), "{args}: {message}");
+    message
+}
+
+/// Runs `args`, which must succeed and say `expected`; returns all that is said.
 fn says(folder: &Path, args: &str, expected: &str) -> String {
-    let said = stderr(&voxelize(folder, args));
+    let said = stderr(&succeeds(folder, args));
     assert!(said.contains(expected), "{args}: {said}");
     said
 }
@@ -212,9 +219,8 @@ fn json(output: &Output) -> serde_json::Value {
 fn refuses(folder: &Path, args: &str, complaint: &str) {
     fs::write(folder.join("old.npy"), "an old file").unwrap();
     let before = files(folder);
-    let output = voxelize(folder, args);
+    let output = exits(folder, args, 2);
     let message = stderr(&output);
-    assert_eq!(output.status.code(), Some(2), "{args}: {message}");
     assert!(message.contains(complaint), "{args}: {message}");
     assert!(message.starts_with("error: ") && message.lines().count() == 1, "{args}: {message}");
     let lines = json_lines(&output);

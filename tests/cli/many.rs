@@ -21,8 +21,7 @@ fn a_mesh_that_fails_does_not_stop_the_others() {
     let folder = with_meshes(3);
     folder.write("broken.obj", "v 0 0 zero\n");
     let meshes = "0.obj broken.obj 1.obj 2.obj gone.obj";
-    let run = voxelize(&folder, &format!("{meshes} --res 16 -o out --json"));
-    assert_eq!(run.status.code(), Some(2));
+    let run = exits(&folder, &format!("{meshes} --res 16 -o out --json"), 2);
     assert_eq!(files(&folder.join("out")), ["0.vox", "1.vox", "2.vox"]);
     let lines = json_lines(&run);
     assert_eq!(lines.len(), 5);
@@ -57,19 +56,10 @@ fn control_characters_of_file_names_do_not_reach_the_terminal() {
 }
 
 #[test]
-fn one_mesh_that_fails_has_a_json_line_too() {
-    let folder = folder();
-    folder.write("broken.obj", "v 0 0 zero\n");
-    let of = |args: &str| json_lines(&voxelize(&folder, &format!("{args} --res 8 --json")));
-    let [one, several] = [of("broken.obj"), of("broken.obj mesh.obj")];
-    assert_eq!((one.len(), &one[0]), (1, &several[0]));
-}
-
-#[test]
 fn a_mesh_that_takes_longer_than_the_time_limit_fails() {
     let folder = with_meshes(2);
-    let run = voxelize(&folder, "0.obj 1.obj --res 64 --time-limit 0.000001 -o out --json -q");
-    assert_eq!(run.status.code(), Some(2));
+    let args = "0.obj 1.obj --res 64 --time-limit 0.000001 -o out --json -q";
+    let run = exits(&folder, args, 2);
     let why = "takes longer than --time-limit 0.000001: allow more, or use a lower resolution";
     for line in json_lines(&run) {
         assert!(line["error"].as_str().unwrap().ends_with(why), "{line}");
@@ -101,8 +91,7 @@ fn a_part_of_a_grid_never_replaces_the_output_of_another_mesh() {
 fn an_output_that_cannot_be_written_fails_its_mesh_alone_and_names_it() {
     let folder = with_meshes(2);
     fs::create_dir_all(folder.join("out/0.vox")).unwrap();
-    let run = voxelize(&folder, "0.obj 1.obj --res 8 -o out --json -q");
-    assert_eq!(run.status.code(), Some(2));
+    let run = exits(&folder, "0.obj 1.obj --res 8 -o out --json -q", 2);
     assert!(stderr(&run).starts_with("error: 0.obj: out/0.vox: is a folder"), "{}", stderr(&run));
     assert!(json_lines(&run)[0]["error"].as_str().unwrap().starts_with("out/0.vox: is a folder"));
     assert!(read_grid(folder.join("out/1.vox")).is_ok());
@@ -144,6 +133,11 @@ fn a_mesh_of_many_has_the_json_that_it_has_alone() {
         let alone = voxelize(&folder, &format!("{index}.obj {backend}"));
         assert_eq!(steady(&alone), [line]);
     }
+    // One that fails too.
+    folder.write("broken.obj", "v 0 0 zero\n");
+    let of = |args: &str| json_lines(&voxelize(&folder, &format!("{args} {backend}")));
+    let [one, several] = [of("broken.obj"), of("broken.obj 1.obj")];
+    assert_eq!((one.len(), &one[0]), (1, &several[0]));
 }
 
 fn list(number: usize) -> String {
@@ -171,7 +165,7 @@ fn two_thousand_meshes_need_few_open_files_and_little_time() {
 fn what_is_said_of_a_mesh_names_it() {
     let folder = with_meshes(2);
     folder.write("rich.obj", format!("{MESH}p 1\n"));
-    let said = says(&folder, "0.obj rich.obj gone.obj lost.obj --res 8", "\nwarning: rich.obj: ");
+    let said = fails(&folder, "0.obj rich.obj gone.obj lost.obj --res 8", "\nwarning: rich.obj: ");
     assert!(said.contains("\nfailed: gone.obj, lost.obj\nnote: no file is written"), "{said}");
     let summary = "mesh      rich.obj, 2 triangles\nbox       4 x 4 x 1 mesh units, from (0, 0, 0)\n\
                    grid      8 x";
@@ -271,8 +265,7 @@ fn a_mesh_in_a_folder_that_cannot_be_looked_at_is_an_error() {
 fn a_link_to_a_missing_mesh_in_a_folder_is_an_error() {
     let folder = with_meshes(1);
     std::os::unix::fs::symlink("gone.obj", folder.join("lost.obj")).unwrap();
-    let run = voxelize(&folder, ". --res 8 --json -q");
-    assert_eq!(run.status.code(), Some(2));
+    let run = exits(&folder, ". --res 8 --json -q", 2);
     assert_eq!(json_lines(&run).len(), 3);
     assert!(stderr(&run).contains("lost.obj: No such file"), "{}", stderr(&run));
 }

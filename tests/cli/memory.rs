@@ -13,8 +13,7 @@ fn suggested(output: &Output) -> String {
 fn a_grid_past_the_bound_is_refused_with_a_figure_that_does() {
     let folder = folder();
     let args = "mesh.obj --res 4096 --backend cpu --json --memory";
-    let refused = voxelize(&folder, &format!("{args} 60MiB"));
-    assert_eq!(refused.status.code(), Some(2), "{}", stderr(&refused));
+    let refused = exits(&folder, &format!("{args} 60MiB"), 2);
     assert!(stderr(&refused).starts_with("error: mesh.obj: for the grid the program needs about"));
     assert!(stderr(&refused).contains("but --memory allows 60 MiB"), "{}", stderr(&refused));
 
@@ -22,6 +21,11 @@ fn a_grid_past_the_bound_is_refused_with_a_figure_that_does() {
     let made = succeeds(&folder, &format!("{args} {bound}"));
     let unbounded = voxelize(&folder, "mesh.obj --res 4096 --backend cpu --json");
     assert_eq!(json(&made)["hash"], json(&unbounded)["hash"]);
+
+    let lighthouse = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/lighthouse.obj");
+    let colored = format!("{lighthouse} --res 1500 -o l.bricks --memory 160MiB --color");
+    suggested(&exits(&folder, &format!("{colored} auto"), 2));
+    succeeds(&folder, &format!("{colored} none"));
 }
 
 #[test]
@@ -52,8 +56,7 @@ fn the_figure_for_the_first_step_does_for_all() {
 #[test]
 fn a_mesh_past_the_bound_is_refused_before_it_is_read() {
     let folder = folder();
-    let refused = voxelize(&folder, "mesh.obj --res 8 --memory 1kB");
-    assert_eq!(refused.status.code(), Some(2));
+    let refused = exits(&folder, "mesh.obj --res 8 --memory 1kB", 2);
     let message = stderr(&refused);
     assert!(message.starts_with("error: mesh.obj: for reading the mesh the program"), "{message}");
     succeeds(&folder, &format!("mesh.obj --res 8 --memory {}", suggested(&refused)));
@@ -66,8 +69,7 @@ fn of_several_meshes_only_those_that_need_too_much_are_refused() {
     let large: String = (0..400_000).map(|i| format!("v {i} 0 0\nf 1 2 {}\n", i + 1)).collect();
     folder.write("large.obj", large);
     let args = "large.obj mesh.obj --res 8 --threads 1 --backend cpu --json --memory 60MiB";
-    let output = voxelize(&folder, args);
-    assert_eq!(output.status.code(), Some(2));
+    let output = exits(&folder, args, 2);
     let [large, mesh] = &json_lines(&output)[..] else { panic!("{output:?}") };
     assert!(large["error"].as_str().unwrap().contains("for reading the mesh"), "{large}");
     assert!(mesh["hash"].is_string(), "{mesh}");
@@ -102,9 +104,7 @@ fn a_bound_that_is_no_size_is_refused() {
 fn a_dense_file_that_the_disk_cannot_hold_is_refused_before_the_work() {
     let folder = folder();
     folder.write("mesh.npy", "old");
-    let output = voxelize(&folder, "mesh.obj --res 32768 -o mesh.npy");
-    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
-    let message = stderr(&output);
+    let message = stderr(&exits(&folder, "mesh.obj --res 32768 -o mesh.npy", 2));
     assert!(message.starts_with("error: mesh.npy: the file would have at least 8,7"), "{message}");
     assert!(message.contains("use a sparse format such as .vox"), "{message}");
     let distances = voxelize(&folder, "mesh.obj --res 32768 --distance 1 -o mesh.npy");

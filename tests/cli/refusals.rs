@@ -81,6 +81,7 @@ fn impossible_files_are_refused() {
     }
     for (args, complaint) in [
         ("info nothere", "nothere: No such file"),
+        ("info .", ".: is a folder: name a file in it"),
         ("render nothere a.png", "nothere: No such file"),
         ("gone.obj --res 8", "gone.obj: No such file"),
         ("mesh.xyz --res 8", "unknown file extension '.xyz': use one of .obj, .stl"),
@@ -117,6 +118,12 @@ fn options_without_effect_are_refused_or_reported() {
         ("verify mesh.obj a.npz --mode solid --interior-color red", "colours are not verified"),
         ("mesh.obj --lattice mesh.obj", "mesh.obj: is not one JSON object: name what `voxelize"),
         ("mesh.obj --lattice .", ".: is a folder: name a file in it"),
+        ("mesh.obj --res 8 --backend cpu --adapter x", "leave one of them out"),
+        ("mesh.obj --res 8 --backend cpu --kernel rows", "leave one of them out"),
+        ("mesh.obj --res 8 --kernel voxels --mode thin", "--kernel is for tests of voxels"),
+        ("mesh.obj --res 8 --kernel voxels --mode solid", "--kernel is for tests of voxels"),
+        ("mesh.obj --res 8 --json -o - --format npy", "leave one of them out"),
+        ("mesh.obj --res 8 --resume -o - --format npy", "leave one of them out"),
         ("mesh.obj --lattice old.npy", "old.npy: is a grid, which does not store its lattice"),
     ] {
         refuses(&folder, args, complaint);
@@ -126,8 +133,7 @@ fn options_without_effect_are_refused_or_reported() {
         ("join a.npz -o b.npz --dither", "--dither had no effect: .npz files hold no palette"),
         ("mesh.obj --distance 2 --color red -o a.vdb", "--color had no effect: distances hold no"),
     ] {
-        let run = voxelize(&folder, args);
-        assert!(run.status.success() && stderr(&run).contains(warning), "{args}: {}", stderr(&run));
+        says(&folder, args, warning);
     }
 }
 
@@ -155,31 +161,15 @@ fn bad_usage_exits_with_2() {
         "info",
         "mesh.obj --res 8 --nonsense",
     ] {
-        let output = voxelize(&folder, args);
-        assert_eq!(output.status.code(), Some(2), "{args}");
-        assert!(stderr(&output).starts_with("error: "), "{args}: {}", stderr(&output));
+        assert!(fails(&folder, args, "error: ").starts_with("error: "), "{args}");
     }
+    fails(&folder, "mesh.obj --shard 0/3", "parts are counted from 1: write 1/3 to 3/3");
     fails(&folder, "", "Examples:\n");
     for args in
         ["--help", "--version", "info --help", "adapters --help", "diff --help", "verify --help"]
     {
         succeeds(&folder, args);
     }
-}
-
-#[test]
-fn options_that_would_have_no_effect_are_refused() {
-    let folder = folder();
-    refuses(&folder, "mesh.obj --res 8 --backend cpu --adapter x", "leave one of them out");
-    refuses(&folder, "mesh.obj --res 8 --backend cpu --kernel rows", "leave one of them out");
-    for mode in ["--mode thin", "--mode solid", "--distance 2 -o a.vdb"] {
-        let args = format!("mesh.obj --res 8 --kernel voxels {mode}");
-        refuses(&folder, &args, "--kernel is for tests of voxels");
-    }
-    let run = voxelize(&folder, "mesh.obj --res 8 --kernel voxels");
-    assert!(stderr(&run).contains("--kernel had no effect: the CPU"), "{}", stderr(&run));
-    refuses(&folder, "mesh.obj --res 8 --json -o - --format npy", "leave one of them out");
-    refuses(&folder, "mesh.obj --res 8 --resume -o - --format npy", "leave one of them out");
 }
 
 #[test]
@@ -210,12 +200,10 @@ fn with_json_a_failure_is_one_object_with_its_code() {
         ("render gone.npz other.png", "io"),
         ("mesh.obj --res 8 -o gone/out.vox", "write.io"),
         ("render mesh.obj --res 8 -o gone/out.png", "write.io"),
-        ("render mesh.obj --res 8 --turntable 2 -o gone/#.png", "write.io"),
         ("render word.obj other.png", "read.line"),
         ("slice gone.npz", "io"),
     ] {
-        let run = voxelize(&folder, &format!("{args} --json"));
-        assert_eq!(run.status.code(), Some(2), "{args}");
+        let run = exits(&folder, &format!("{args} --json"), 2);
         let lines = json_lines(&run);
         let [line] = &lines[..] else { panic!("{args}: {lines:?}") };
         assert_eq!(line["code"], code, "{args}: {line}");
@@ -233,15 +221,4 @@ fn with_json_a_failure_is_one_object_with_its_code() {
         let line = json_lines(&voxelize(&folder, &format!("{args} --json"))).remove(0);
         assert!(line["error"].as_str().unwrap().starts_with(error), "{line}");
     }
-}
-
-#[test]
-fn with_json_a_folder_has_a_line_for_each_file_that_cannot_be_read() {
-    let folder = folder();
-    fs::create_dir(folder.join("set")).unwrap();
-    folder.write("set/bad.obj", "v 0 0 zero\n");
-    fs::copy(folder.join("mesh.obj"), folder.join("set/good.obj")).unwrap();
-    let lines = json_lines(&voxelize(&folder, "info set --json"));
-    assert_eq!((&lines[0]["file"], &lines[0]["code"]), (&"bad.obj".into(), &"read.line".into()));
-    assert_eq!((&lines[1]["file"], lines[1].get("code")), (&"good.obj".into(), None));
 }

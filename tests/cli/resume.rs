@@ -99,8 +99,7 @@ fn what_is_of_a_mesh_of_other_content_is_made_again() {
     assert_eq!((kept(&folder, args), kept(&folder, args)), made_once());
     // The same bytes in another format.
     fs::copy(&mesh, folder.join("mesh.off")).unwrap();
-    let run = voxelize(&folder, "mesh.off --res 12 -o out.vox --resume");
-    assert_eq!(run.status.code(), Some(2));
+    exits(&folder, "mesh.off --res 12 -o out.vox --resume", 2);
 }
 
 #[test]

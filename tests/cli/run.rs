@@ -113,13 +113,25 @@ fn standard_output_carries_the_file() {
 }
 
 #[test]
-fn the_same_run_writes_the_same_bytes() {
+fn files_are_the_same_on_any_number_of_threads() {
     let folder = folder();
-    let write = |file: &str, threads: u32| {
-        voxelize(&folder, &format!("mesh.obj --res 100 -o {file} --threads {threads}"));
-        fs::read(folder.join(file)).unwrap()
-    };
-    assert_eq!(write("a.vox", 1), write("b.vox", 3));
+    let lighthouse = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/lighthouse.obj");
+    for (args, file) in [
+        ("mesh.obj --res 100", "a.vox"),
+        ("LIGHTHOUSE --res 100", "l.vox"),
+        ("LIGHTHOUSE --res 100", "l.npz"),
+        ("LIGHTHOUSE --res 100", "l.vdb"),
+        ("LIGHTHOUSE --res 60 --mode thin --attributes normal,area", "a.npz"),
+        ("LIGHTHOUSE --res 50 --distance 3", "d.vdb"),
+    ] {
+        let args = args.replace("LIGHTHOUSE", lighthouse);
+        let write = |threads: u32| {
+            succeeds(&folder, &format!("{args} -o {file} --threads {threads}"));
+            folder.read(file)
+        };
+        let one = write(1);
+        assert!(one == write(2) && one == write(5), "{args}");
+    }
 }
 
 #[cfg(unix)]

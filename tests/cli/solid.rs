@@ -198,9 +198,8 @@ fn strict_refuses_a_doubtful_fill_and_force_writes_it() {
     for quiet in ["", "-q"] {
         let args =
             format!("torn.obj --res 8 --mode solid --fill vote --strict -o out.npy --json {quiet}");
-        let output = voxelize(&folder, &args);
+        let output = exits(&folder, &args, 1);
         let said = stderr(&output);
-        assert_eq!(output.status.code(), Some(1), "{said}");
         assert!(said.starts_with("error: torn.obj: the fill is doubtful: rays along"), "{said}");
         let end = "; try --fill winding; nothing is written (--force writes it nevertheless)\n";
         assert!(said.ends_with(end), "{said}");
@@ -209,8 +208,7 @@ fn strict_refuses_a_doubtful_fill_and_force_writes_it() {
         assert_eq!(fs::read_to_string(folder.join("out.npy")).unwrap(), "an old file");
     }
     let forced = "torn.obj --res 8 --mode solid --fill vote --strict --force -o out.npy";
-    let forced = voxelize(&folder, forced);
-    assert_eq!(forced.status.code(), Some(1));
+    let forced = exits(&folder, forced, 1);
     assert!(stderr(&forced).contains("written nevertheless: out.npy"), "{}", stderr(&forced));
     assert_eq!(folder.grid("out.npy").occupied(), 512);
     // What else is to be said of it.
@@ -237,9 +235,7 @@ fn of_many_meshes_a_doubtful_one_fails_alone_and_again_with_resume() {
     for (force, skipped, written) in
         [("", "", 2), ("", ", 2 skipped", 2), ("--force", ", 2 skipped", 3), ("", ", 2 skipped", 3)]
     {
-        let output = voxelize(&folder, &format!("{args} {force}"));
-        let said = stderr(&output);
-        assert_eq!(output.status.code(), Some(1), "{said}");
+        let said = stderr(&exits(&folder, &format!("{args} {force}"), 1));
         assert!(said.contains(&format!("{skipped}, 1 doubtful")), "{said}");
         let files = files(&folder.join("out"));
         assert_eq!(files.iter().filter(|name| name.ends_with(".vox")).count(), written, "{said}");
@@ -291,39 +287,13 @@ fn an_empty_solid_says_why() {
 #[test]
 fn strict_refuses_an_empty_solid() {
     let folder = cubes();
-    let run = |args: &str| voxelize(&folder, &format!("cube.obj --voxel-size 100 --strict {args}"));
+    let run = "cube.obj --voxel-size 100 --mode solid --strict";
     for fill in ["auto", "parity", "winding", "vote"] {
-        let run = run(&format!("--mode solid --fill {fill} -o empty.npz"));
-        assert_eq!(run.status.code(), Some(1), "{fill}: {}", stderr(&run));
+        exits(&folder, &format!("{run} --fill {fill} -o empty.npz"), 1);
         assert!(!folder.join("empty.npz").exists(), "{fill}");
     }
     // One with its surface is not empty, and a tile may be.
     for args in ["--include-surface", "--tile 1/1"] {
-        let run = run(&format!("--mode solid {args}"));
-        assert!(run.status.success(), "{args}: {}", stderr(&run));
+        succeeds(&folder, &format!("{run} {args}"));
     }
-}
-
-#[test]
-fn verify_judges_by_the_mode_that_is_asked_for() {
-    let folder = cubes();
-    for mode in ["surface", "thin", "solid"] {
-        let args = format!("cube.obj --res 8 --pad 1 --mode {mode} -o {mode}.npy");
-        succeeds(&folder, &args);
-    }
-    for grid in ["surface", "thin", "solid"] {
-        for mode in ["surface", "thin", "solid"] {
-            let args = format!("verify cube.obj {grid}.npy --res 8 --pad 1 --mode {mode} --json");
-            let (json, code) = report(&folder, &args);
-            assert_eq!(json["equal"], mode == grid, "{grid} as {mode}: {json}");
-            assert_eq!(code, Some(i32::from(mode != grid)));
-            assert_eq!(json.get("fill").is_some(), mode == "solid", "{json}");
-            if mode != grid && json["iou"].as_f64().unwrap() < 0.9 {
-                assert!(json["hint"].as_str().unwrap().contains("--mode"), "{json}");
-            }
-        }
-    }
-    let shell = "--res 8 --pad 1 --mode solid --shell";
-    succeeds(&folder, &format!("cube.obj {shell} -o shell.vox"));
-    succeeds(&folder, &format!("verify cube.obj shell.vox {shell}"));
 }

@@ -4,7 +4,7 @@ use crate::common::prelude::*;
 use trivox::grid::DEFAULT_COLOR;
 use trivox::view::render::{
     Background, Camera, GifAnimation, MAX_MARGIN, MAX_SIDE, Picture, PngAnimation, Projection,
-    RenderError, RenderOptions, Renderer, View, WebpAnimation, render,
+    RenderError, RenderOptions, Renderer, View, render,
 };
 
 const VIEWS: [View; 8] = [
@@ -585,35 +585,6 @@ fn a_picture_is_laid_over_another_by_its_opacity() {
         let mean = (f64::from(middle.0[i]) + f64::from(middle.1[i])) / 2.0;
         assert!((f64::from(channel) - mean).abs() <= 1.0, "{half:?}");
     }
-}
-
-#[test]
-fn a_webp_has_the_pictures_in_order_with_all_colours() {
-    use image::AnimationDecoder;
-    for (options, frames) in turntables() {
-        let mut bytes = Vec::new();
-        let mut animation = WebpAnimation::new(&mut bytes, &options, 24).unwrap();
-        frames.iter().for_each(|frame| animation.add(frame).unwrap());
-        animation.finish().unwrap();
-        assert_eq!(bytes[4..8], (bytes.len() as u32 - 8).to_le_bytes());
-        let webp = image::codecs::webp::WebPDecoder::new(std::io::Cursor::new(bytes)).unwrap();
-        assert!(webp.has_animation());
-        assert!(matches!(webp.loop_count(), image::metadata::LoopCount::Infinite));
-        let read = webp.into_frames().collect_frames().unwrap();
-        for (read, drawn) in read.iter().zip(&frames) {
-            assert!(read.buffer().pixels().map(|pixel| pixel.0).eq(drawn.pixels().iter().copied()));
-        }
-        let times: Vec<u32> = read.iter().map(|frame| frame.delay().numer_denom_ms().0).collect();
-        assert_eq!(times, [41, 42, 42, 41, 42], "24 in a second");
-    }
-    let options = RenderOptions::new([8, 8]);
-    for fps in [0, 1001] {
-        assert!(WebpAnimation::new(Vec::new(), &options, fps).is_err(), "{fps}");
-    }
-    assert!(WebpAnimation::new(Vec::new(), &RenderOptions::new([0, 8]), 24).is_err());
-    let mut animation = WebpAnimation::new(Vec::new(), &options, 50).unwrap();
-    assert!(animation.add(&draw(&lopsided(), &RenderOptions::new([8, 9]))).is_err());
-    assert!(animation.finish().is_err(), "no picture");
 }
 
 #[test]

@@ -5,12 +5,13 @@
 #[allow(dead_code, reason = "the program's entry point is not called")]
 mod make_assets;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use trivox::formats::read_mesh;
-use trivox::{Cpu, Mesh, NoProgress, PlaceOptions, Sizing, VoxelGrid, place};
+use trivox::{Cpu, NoProgress, PlaceOptions, Sizing, VoxelGrid, place};
 
 fn asset(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("assets").join(name)
@@ -18,12 +19,6 @@ fn asset(name: &str) -> PathBuf {
 
 fn text(name: &str) -> String {
     std::fs::read_to_string(asset(name)).unwrap()
-}
-
-fn mesh(name: &str) -> Mesh {
-    let loaded = read_mesh(asset(name)).unwrap();
-    assert!(loaded.warnings.is_empty(), "{name}: {:?}", loaded.warnings);
-    loaded.mesh
 }
 
 /// The names of `files` that are not the same in `assets`.
@@ -43,120 +38,40 @@ fn committed_files_are_what_the_program_makes() {
     assert_eq!(stale(&files), [files[1].0]);
 }
 
-/// A position, by which vertices are the same.
-type Spot = [u64; 3];
-
-fn spots(mesh: &Mesh) -> impl Iterator<Item = [Spot; 3]> {
-    let spot = |&vertex: &u32| mesh.positions()[vertex as usize].map(f64::to_bits);
-    mesh.triangles().iter().map(move |triangle| triangle.each_ref().map(spot))
-}
-
-/// How many triangles run along each edge, by direction.
-fn edges(mesh: &Mesh) -> HashMap<[Spot; 2], usize> {
-    let mut edges = HashMap::new();
-    for [a, b, c] in spots(mesh) {
-        for edge in [[a, b], [b, c], [c, a]] {
-            *edges.entry(edge).or_default() += 1;
-        }
-    }
-    edges
-}
-
-/// Whether every edge has two triangles, one in each direction.
-fn is_closed_manifold(mesh: &Mesh) -> bool {
-    let edges = edges(mesh);
-    edges.iter().all(|(&[a, b], &count)| count == 1 && edges.contains_key(&[b, a]))
-}
-
-/// Whether every edge has as many triangles in one direction as in the other. Closed parts that
-/// share edges are closed together.
-fn is_closed(mesh: &Mesh) -> bool {
-    let edges = edges(mesh);
-    edges.iter().all(|(&[a, b], count)| edges.get(&[b, a]) == Some(count))
-}
-
-/// The mesh without its last triangle, and with that triangle the wrong way round.
-fn damaged(mesh: &Mesh) -> [Mesh; 2] {
-    let (&[a, b, c], others) = mesh.triangles().split_last().unwrap();
-    let turned = [others, &[[a, c, b]]].concat();
-    [others.to_vec(), turned].map(|t| Mesh::new(mesh.positions().to_vec(), t).unwrap())
+/// What `voxelize info` says of a mesh's surface.
+fn surface(mesh: &Path) -> serde_json::Value {
+    let mut info = Command::new(env!("CARGO_BIN_EXE_voxelize"));
+    let info = info.arg("info").arg(mesh).arg("--json").output().unwrap();
+    let mut info: serde_json::Value = serde_json::from_slice(&info.stdout).unwrap();
+    assert_eq!(info["warnings"], serde_json::json!([]), "{}", mesh.display());
+    info["surface"].take()
 }
 
 #[test]
-fn plain_models_are_closed_manifolds() {
-    for name in ["cube.obj", "tetrahedron.obj", "torus-knot.obj"] {
-        let mesh = mesh(name);
-        assert!(is_closed_manifold(&mesh), "{name}");
-        assert!(!damaged(&mesh).iter().any(is_closed_manifold), "{name}: damage goes unseen");
-    }
-}
-
-#[test]
-fn lighthouse_is_closed() {
-    let mesh = mesh("lighthouse.obj");
-    assert!(is_closed(&mesh));
-    assert!(!damaged(&mesh).iter().any(is_closed), "damage goes unseen");
-}
-
-/// The volume that triangles enclose; negative where they face inward.
-fn volume(triangles: &[[Spot; 3]]) -> f64 {
-    let six_times = |triangle: &[Spot; 3]| {
-        let [a, b, c] = triangle.map(|spot| spot.map(f64::from_bits));
-        (0..3).map(move |i| {
-            let (j, k) = ((i + 1) % 3, (i + 2) % 3);
-            a[i] * (b[j] * c[k] - b[k] * c[j])
-        })
-    };
-    triangles.iter().flat_map(six_times).sum::<f64>() / 6.0
-}
-
-#[test]
-fn plain_models_have_their_volumes() {
-    let volume = |name| volume(&spots(&mesh(name)).collect::<Vec<_>>());
-    assert_eq!(volume("cube.obj"), 1.0);
-    assert_eq!(volume("tetrahedron.obj"), 1.0 / 3.0);
+fn models_are_closed_face_outward_and_have_their_volumes() {
     // A tube's is the area of its section, here 0.629 (24 corners at 0.45), times the length of its
     // middle line, here the integral of sqrt(9 + 4 (2 + cos 3t)^2) over a turn, 31.899.
-    let knot = volume("torus-knot.obj");
-    assert!((20.0..20.1).contains(&knot), "{knot}");
-}
-
-/// The triangles of each part: of those that are connected by common positions.
-fn parts(mesh: &Mesh) -> Vec<Vec<[Spot; 3]>> {
-    let mut neighbours: HashMap<Spot, Vec<usize>> = HashMap::new();
-    let triangles: Vec<[Spot; 3]> = spots(mesh).collect();
-    for (index, triangle) in triangles.iter().enumerate() {
-        triangle.iter().for_each(|&spot| neighbours.entry(spot).or_default().push(index));
-    }
-    let mut parts = Vec::new();
-    for start in 0..triangles.len() {
-        let (mut part, mut queue) = (Vec::new(), vec![start]);
-        while let Some(index) = queue.pop() {
-            let reached = |spot| neighbours.remove(spot).unwrap_or_default();
-            let fresh: Vec<usize> = triangles[index].iter().flat_map(reached).collect();
-            queue.extend(&fresh);
-            part.extend(fresh);
+    for (name, shells, volume) in [
+        ("cube.obj", 1..=1, 1.0..=1.0),
+        ("tetrahedron.obj", 1..=1, 0.333_333..=0.333_334),
+        ("torus-knot.obj", 1..=1, 20.0..=20.1),
+        // Closed parts, of which some share edges.
+        ("lighthouse.obj", 50..=200, 100_000.0..=130_000.0),
+    ] {
+        let surface = surface(&asset(name));
+        for (property, expected) in [("closed", true), ("oriented", true), ("inside_out", false)] {
+            assert_eq!(surface[property], expected, "{name}: {surface}");
         }
-        part.sort_unstable();
-        part.dedup();
-        if !part.is_empty() {
-            parts.push(part.into_iter().map(|index| triangles[index]).collect());
-        }
+        let is_manifold = surface["non_manifold_edges"] == 0;
+        assert!(is_manifold || name == "lighthouse.obj", "{name}: {surface}");
+        assert!(shells.contains(&surface["shells"].as_u64().unwrap()), "{name}: {surface}");
+        assert!(volume.contains(&surface["volume"].as_f64().unwrap()), "{name}: {surface}");
     }
-    parts
-}
-
-#[test]
-fn every_part_of_the_lighthouse_faces_outward() {
-    let mesh = mesh("lighthouse.obj");
-    let mut parts = parts(&mesh);
-    assert_eq!(parts.iter().map(Vec::len).sum::<usize>(), mesh.triangles().len());
-    assert!(parts.len() > 50, "{} parts", parts.len());
-    for part in &mut parts {
-        assert!(volume(part) > 0.5, "{} at {:?}", volume(part), part[0][0].map(f64::from_bits));
-        part.iter_mut().for_each(|triangle| triangle.reverse());
-        assert!(volume(part) < 0.0);
-    }
+    // A face less is seen.
+    let (folder, cube) = (tempfile::tempdir().unwrap(), text("cube.obj"));
+    let open = folder.path().join("open.obj");
+    std::fs::write(&open, cube.replacen("\nf ", "\n# f ", 1)).unwrap();
+    assert_eq!(surface(&open)["closed"], false);
 }
 
 /// What follows `keyword` on the lines that start with it.
@@ -191,20 +106,17 @@ fn lighthouse_has_its_texture_and_coordinates_within_it() {
 }
 
 fn voxels(name: &str) -> VoxelGrid {
-    let placed = place(&mesh(name), &PlaceOptions::new(Sizing::Resolution(32))).unwrap();
+    let mesh = read_mesh(asset(name)).unwrap().mesh;
+    let placed = place(&mesh, &PlaceOptions::new(Sizing::Resolution(32))).unwrap();
     assert_eq!(placed.degenerate(), 0, "{name}");
     Cpu::default().voxelize(&placed, &NoProgress).unwrap()
 }
 
 #[test]
-fn cube_is_a_shell_of_one_voxel() {
-    assert_eq!(voxels("cube.obj").dims(), [32; 3]);
-    assert_eq!(voxels("cube.obj").occupied(), 32 * 32 * 32 - 30 * 30 * 30);
-}
-
-#[test]
 fn models_are_shells_that_fill_their_grids() {
+    assert_eq!(voxels("cube.obj").occupied(), 32 * 32 * 32 - 30 * 30 * 30);
     let models = [
+        ("cube.obj", [32, 32, 32], [16, 16, 16]),
         ("tetrahedron.obj", [32, 32, 32], [16, 16, 16]),
         ("torus-knot.obj", [31, 32, 15], [28, 16, 7]),
         // A place within the tower's wall.

@@ -5,21 +5,17 @@
 //! 2. The caller's closure voxelizes the placed mesh, with any backend and in any mode.
 //! 3. Search: if the grids differ, a permutation, mirror or shift of the axes that explains it
 //!    ([`Alignment`]).
-//! 4. The [`Verdict`]: missing and spurious voxels, and a picture of the worst [`Slice`].
+//! 4. The [`Verdict`]: missing and spurious voxels.
 
 mod alignment;
 mod placement;
 mod search;
-mod slice;
-
-use std::borrow::Cow;
 
 use serde::Serialize;
 use thiserror::Error;
 
 pub use alignment::Alignment;
 pub use placement::{KnownPlacement, PlacementSource};
-pub use slice::Slice;
 
 use crate::backend::BackendError;
 use crate::base::error_code::ErrorCode;
@@ -34,7 +30,6 @@ use crate::mesh::Mesh;
 
 /// Options of [`verify`].
 #[derive(Debug, Clone, Copy, PartialEq)]
-#[non_exhaustive]
 pub struct VerifyOptions {
     /// The known parts of the mesh's placement.
     pub placement: KnownPlacement,
@@ -48,26 +43,6 @@ impl Default for VerifyOptions {
     /// Nothing stated, any alignment, eight listed voxels.
     fn default() -> Self {
         Self { placement: KnownPlacement::default(), as_placed: false, named: 8 }
-    }
-}
-
-impl VerifyOptions {
-    /// Sets what the caller knows of the mesh's placement.
-    #[must_use]
-    pub fn with_placement(self, placement: KnownPlacement) -> Self {
-        Self { placement, ..self }
-    }
-
-    /// Sets whether only the identity alignment is allowed.
-    #[must_use]
-    pub fn with_as_placed(self, as_placed: bool) -> Self {
-        Self { as_placed, ..self }
-    }
-
-    /// Sets the maximum number of wrong voxels to list.
-    #[must_use]
-    pub fn with_named(self, named: usize) -> Self {
-        Self { named, ..self }
     }
 }
 
@@ -162,8 +137,6 @@ pub struct Verdict {
     pub bounds: Option<[[i64; 3]; 2]>,
     /// The first few wrong voxels.
     pub first: Vec<Wrong>,
-    /// The slice with the most wrong voxels.
-    pub slice: Option<Slice>,
 }
 
 /// An alignment explains the differences if it reduces them at least by this factor.
@@ -241,9 +214,16 @@ pub fn verify(
         };
         let exact = voxelize(&placed)?;
         let limit = best.as_ref().map_or(u64::MAX, |best| best.differing() - 1);
-        let candidate = Candidate { exact, lattice: *placed.lattice(), source };
-        if let Some(alignment) = candidate.align(grid, options, limit) {
-            let verdict = candidate.judge(grid, alignment, options.named);
+        let as_placed = compare(&exact, grid, 0).differing();
+        let explained = match as_placed > 0 && !options.as_placed {
+            true => search::explain(&exact, grid, limit.min(as_placed / EXPLAINED))
+                .map_err(BackendError::from)?,
+            false => None,
+        };
+        let identity = (as_placed <= limit).then_some(Alignment::IDENTITY);
+        if let Some(alignment) = explained.or(identity) {
+            let made = Made { exact, lattice: *placed.lattice(), source, as_placed };
+            let verdict = made.judge(grid, alignment, options.named);
             best = Some(verdict.map_err(BackendError::from)?);
         }
         if best.as_ref().is_some_and(Verdict::is_right) {
@@ -254,100 +234,65 @@ pub fn verify(
 }
 
 /// The exact grid of one placement.
-struct Candidate {
+struct Made {
     exact: VoxelGrid,
     lattice: Lattice,
     source: PlacementSource,
+    /// The number of voxels that differ under the identity.
+    as_placed: u64,
 }
 
-/// The best alignment, and the number of differing voxels under the identity.
-type BestAlignment = (Alignment, u64);
-
-impl Candidate {
-    /// The best alignment; `None` if more than `limit` voxels differ in every one.
-    fn align(
-        &self,
-        grid: &VoxelGrid,
-        options: &VerifyOptions,
-        limit: u64,
-    ) -> Option<BestAlignment> {
-        let as_placed = compare(&self.exact, grid, 0).differing();
-        let explained = (as_placed > 0 && !options.as_placed)
-            .then(|| search::explain(&self.exact, grid, limit.min(as_placed / EXPLAINED)))
-            .flatten();
-        let identity = (as_placed <= limit).then_some(Alignment::IDENTITY);
-        Some((explained.or(identity)?, as_placed))
-    }
-
+impl Made {
     fn judge(
         self,
         grid: &VoxelGrid,
-        (alignment, differing_as_placed): BestAlignment,
+        alignment: Alignment,
         named: usize,
     ) -> Result<Verdict, GridError> {
-        let Self { exact, lattice, source } = self;
-        let aligned = Aligned::new(&exact, grid, &alignment)?;
-        let found = compare(&aligned.exact, &aligned.grid, named);
+        let Self { exact, lattice, source, as_placed } = self;
+        let (corner, found) = match alignment.is_identity() {
+            true => ([0; 3], compare(&exact, grid, named)),
+            false => compare_aligned(&exact, grid, &alignment, named)?,
+        };
         let Comparison { both, only, bounds, first, .. } = found;
-        let slice = Slice::worst(&aligned);
-        let corner = aligned.corner;
         let in_grid = |voxel: [u32; 3]| [0, 1, 2].map(|a| i64::from(voxel[a]) + corner[a]);
-        let map = alignment.map(exact.dims());
         let wrong = |(voxel, side): ([u32; 3], usize)| Wrong {
             voxel: in_grid(voxel),
-            position: center(&lattice, map.invert(in_grid(voxel))),
+            position: center(&lattice, alignment.invert(in_grid(voxel), exact.dims())),
             fault: if side == 0 { Fault::Missing } else { Fault::Spurious },
         };
-        drop(aligned);
+        let first = first.into_iter().map(wrong).collect();
         Ok(Verdict {
             exact,
             lattice,
             source,
             contradicted: grid.world.place.filter(|place| !lies_at(&lattice, place)),
             alignment,
-            differing_as_placed,
+            differing_as_placed: as_placed,
             agreeing: both,
             missing: only[0],
             spurious: only[1],
             bounds: bounds.map(|corners| corners.map(in_grid)),
-            first: first.into_iter().map(wrong).collect(),
-            slice,
+            first,
         })
     }
 }
 
-/// The exact grid and the verified grid in a common frame that contains both.
-struct Aligned<'a> {
-    exact: Cow<'a, VoxelGrid>,
-    grid: Cow<'a, VoxelGrid>,
-    /// The frame's minimum corner, in voxels of the verified grid; at most 0.
-    corner: [i64; 3],
-}
-
-impl<'a> Aligned<'a> {
-    fn new(
-        exact: &'a VoxelGrid,
-        grid: &'a VoxelGrid,
-        alignment: &Alignment,
-    ) -> Result<Self, GridError> {
-        if alignment.is_identity() {
-            let (exact, grid) = (Cow::Borrowed(exact), Cow::Borrowed(grid));
-            return Ok(Self { exact, grid, corner: [0; 3] });
-        }
-        let map = alignment.map(exact.dims());
-        let [lo, hi] = map.apply_box([[0; 3], exact.dims().map(|d| d - 1)]);
-        let corner = lo.map(|c| c.min(0));
-        let shift = corner.map(|c| -c);
-        // The search returns only alignments whose frame fits in a grid.
-        let dims = [0, 1, 2].map(|a| (hi[a] + 1).max(i64::from(grid.dims()[a])) - corner[a]);
-        let dims = dims.map(|d| d as u32);
-        let shifted = Alignment { shift, ..Alignment::IDENTITY };
-        let grid = match shift {
-            [0, 0, 0] => Cow::Borrowed(grid),
-            _ => Cow::Owned(shifted.map(grid.dims()).grid(grid, dims)?),
-        };
-        Ok(Self { exact: Cow::Owned(map.shifted(shift).grid(exact, dims)?), grid, corner })
-    }
+/// Compares the aligned `exact` with `grid` in a frame that contains both; and the frame's minimum
+/// corner, in voxels of the verified grid, at most 0.
+fn compare_aligned(
+    exact: &VoxelGrid,
+    grid: &VoxelGrid,
+    alignment: &Alignment,
+    named: usize,
+) -> Result<([i64; 3], Comparison), GridError> {
+    let [lo, hi] = alignment.apply_box([[0; 3], exact.dims().map(|d| d - 1)], exact.dims());
+    let corner = lo.map(|c| c.min(0));
+    // The search returns only alignments whose frame fits in a grid.
+    let dims = [0, 1, 2].map(|a| (hi[a] + 1).max(grid.dims()[a].into()) - corner[a]);
+    let dims = dims.map(|d| d as u32);
+    let aligned = alignment.image(exact, corner, dims)?;
+    Ok((corner, compare(&aligned, &grid.in_box(corner, dims)?, named)))
 }
 
 /// The world position of the centre of a voxel of the lattice's grid.

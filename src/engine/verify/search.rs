@@ -2,88 +2,92 @@
 //!
 //! Successive halving: all 48 symmetries with thousands of shifts are tested on a few voxels of the
 //! exact grid, the best of them on more, and so on; the voxels of the last few are counted in full,
-//! unless the samples already exclude them. Only occupied voxels are sampled, and of a solid those
+//! until the samples exclude the others. Only occupied voxels are sampled, and of a solid those
 //! at its surface: interior voxels match in most alignments.
-
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
 
-use crate::engine::verify::alignment::{Alignment, Map};
-use crate::grid::VoxelGrid;
+use crate::engine::verify::alignment::Alignment;
+use crate::grid::compare::compare;
+use crate::grid::{GridError, VoxelGrid};
 use crate::lattice::MAX_DIM;
 
 /// Per round: the number of sampled voxels, and of candidates kept.
 const ROUNDS: [(usize, usize); 3] = [(16, 4096), (128, 512), (1024, 96)];
+/// The number of the likeliest that are counted in full though none of them explains the
+/// differences; those without a miss among the samples are all counted.
+const FRUITLESS: usize = 8;
 /// Maximum shift around that of equal origins, in voxels.
 const NEAR: i64 = 2;
 
 /// The best alignment of `exact` with `grid` in which at most `differing` voxels differ; of equals,
 /// the simplest.
-pub(super) fn explain(exact: &VoxelGrid, grid: &VoxelGrid, differing: u64) -> Option<Alignment> {
-    let (expected, found) = (exact.occupied(), grid.occupied());
-    // With m missed voxels of the exact grid, m + (found - (expected - m)) voxels differ.
-    let most = (differing + expected).checked_sub(found)? / 2;
-    let fewest = expected.saturating_sub(found);
-    if most < fewest {
-        return None;
-    }
-    let samples = samples(exact, ROUNDS[ROUNDS.len() - 1].0);
-    let mut candidates: Vec<(u64, Alignment)> =
-        candidates(exact, grid).into_iter().map(|alignment| (0, alignment)).collect();
-    for (voxels, kept) in ROUNDS {
-        let voxels = &samples[..voxels.min(samples.len())];
-        candidates = best_on(voxels, candidates, exact, grid, most, kept);
-    }
-    let least = AtomicU64::new(most);
-    let count = |&(missed, alignment): &(u64, Alignment)| {
-        let least_so_far = least.load(Ordering::Relaxed);
-        if missed > least_so_far {
-            return None;
-        }
-        let misses = alignment.map(exact.dims()).misses(exact, grid, least_so_far)?;
-        least.fetch_min(misses, Ordering::Relaxed);
-        Some((alignment, misses))
-    };
-    // The likeliest first, sequentially: its count excludes most of the others early.
-    let (first, others) = candidates.split_first()?;
-    let counted =
-        count(first).into_iter().chain(others.par_iter().filter_map(count).collect::<Vec<_>>());
-    let best = counted.min_by_key(|(alignment, misses)| (*misses, alignment.complexity()));
-    best.map(|(alignment, _)| alignment)
-}
-
-/// The at most `kept` candidates with the fewest misses on `voxels`, each at most `most`, with
-/// their misses; best first.
-fn best_on(
-    voxels: &[[u32; 3]],
-    candidates: Vec<(u64, Alignment)>,
+///
+/// # Errors
+/// The alignments cannot be applied.
+pub(super) fn explain(
     exact: &VoxelGrid,
     grid: &VoxelGrid,
-    most: u64,
-    kept: usize,
-) -> Vec<(u64, Alignment)> {
-    let tried = candidates.into_par_iter().filter_map(|(_, alignment)| {
-        let misses = misses(voxels, &alignment.map(exact.dims()), grid, most)?;
-        Some((misses, alignment))
-    });
-    let mut tried: Vec<(u64, Alignment)> = tried.collect();
-    tried.sort_by_key(|(misses, _)| *misses);
-    tried.truncate(kept);
-    tried
-}
-
-fn misses(voxels: &[[u32; 3]], map: &Map, grid: &VoxelGrid, most: u64) -> Option<u64> {
-    let mut misses = 0;
-    for &voxel in voxels {
-        // Coordinates that do not fit in `u32` are outside.
-        let image = map.apply(voxel).map(|c| u32::try_from(c).unwrap_or(u32::MAX));
-        misses += u64::from(!grid.contains(image));
-        if misses > most {
-            return None;
+    differing: u64,
+) -> Result<Option<Alignment>, GridError> {
+    let (expected, found) = (exact.occupied(), grid.occupied());
+    // With m missed voxels of the exact grid, m + (found - (expected - m)) voxels differ.
+    let most = (differing + expected).checked_sub(found).map(|sum| sum / 2);
+    let Some(most) = most.filter(|&most| most >= expected.saturating_sub(found)) else {
+        return Ok(None);
+    };
+    let samples = samples(exact, ROUNDS[ROUNDS.len() - 1].0);
+    let mut candidates = candidates(exact, grid);
+    for (voxels, kept) in ROUNDS {
+        let voxels = &samples[..voxels.min(samples.len())];
+        let tried = candidates.into_par_iter().filter_map(|candidate| {
+            let misses = misses(voxels, &candidate.alignment, exact.dims(), grid);
+            (misses <= most).then_some(Candidate { misses, ..candidate })
+        });
+        candidates = tried.collect();
+        candidates.sort_by_cached_key(Candidate::order);
+        candidates.truncate(kept);
+    }
+    let mut best: Option<Candidate> = None;
+    for (tried, candidate) in candidates.into_iter().enumerate() {
+        let is_hopeless = match &best {
+            // The samples are distinct: in full it has at least as many misses.
+            Some(best) => best.order() <= candidate.order(),
+            None => tried >= FRUITLESS && candidate.misses > 0,
+        };
+        if is_hopeless {
+            break;
+        }
+        let image = candidate.alignment.image(exact, [0; 3], grid.dims())?;
+        let misses = expected - compare(&image, grid, 0).both;
+        let counted = Candidate { misses, ..candidate };
+        if misses <= most && best.as_ref().is_none_or(|best| counted.order() < best.order()) {
+            best = Some(counted);
         }
     }
-    Some(misses)
+    Ok(best.map(|best| best.alignment))
+}
+
+/// An alignment, and how many of the tested voxels it maps to voxels that are not occupied.
+struct Candidate {
+    misses: u64,
+    alignment: Alignment,
+}
+
+impl Candidate {
+    /// The best first.
+    fn order(&self) -> (u64, (usize, usize, u64)) {
+        (self.misses, self.alignment.complexity())
+    }
+}
+
+fn misses(voxels: &[[u32; 3]], alignment: &Alignment, dims: [u32; 3], grid: &VoxelGrid) -> u64 {
+    let is_missed = |&&voxel: &&[u32; 3]| {
+        // Coordinates that do not fit in `u32` are outside.
+        let image = alignment.apply(voxel, dims).map(|c| u32::try_from(c).unwrap_or(u32::MAX));
+        !grid.contains(image)
+    };
+    voxels.iter().filter(is_missed).count() as u64
 }
 
 /// Up to `number` distinct surface voxels, spread over the whole grid and all six sides. So is each
@@ -116,22 +120,24 @@ fn outermost(grid: &VoxelGrid, mut voxel: [u32; 3], side: usize) -> [u32; 3] {
 }
 
 /// All alignments to test.
-fn candidates(exact: &VoxelGrid, grid: &VoxelGrid) -> Vec<Alignment> {
+fn candidates(exact: &VoxelGrid, grid: &VoxelGrid) -> Vec<Candidate> {
     let (Some(from), Some(to)) = (exact.occupied_bounds(), grid.occupied_bounds()) else {
         return Vec::new();
     };
     let mut candidates = Vec::new();
     for symmetry in Alignment::symmetries() {
-        let map = symmetry.map(exact.dims());
-        let whole = map.apply_box([[0; 3], exact.dims().map(|d| d - 1)]);
-        let occupied = map.apply_box(from);
+        let dims = exact.dims();
+        let whole = symmetry.apply_box([[0; 3], dims.map(|d| d - 1)], dims);
+        let occupied = symmetry.apply_box(from, dims);
         let [xs, ys, zs] = [0, 1, 2].map(|a| {
             let along = |[lo, hi]: [[i64; 3]; 2]| [lo[a], hi[a]];
             let to = to.map(|voxel| i64::from(voxel[a]));
             shifts(along(whole), along(occupied), to, i64::from(grid.dims()[a]))
         });
         for (&x, &y) in xs.iter().flat_map(|x| ys.iter().map(move |y| (x, y))) {
-            candidates.extend(zs.iter().map(|&z| Alignment { shift: [x, y, z], ..symmetry }));
+            let shifted = |&z| Alignment { shift: [x, y, z], ..symmetry };
+            let shifted = zs.iter().map(shifted);
+            candidates.extend(shifted.map(|alignment| Candidate { misses: 0, alignment }));
         }
     }
     candidates

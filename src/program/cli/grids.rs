@@ -12,8 +12,8 @@ use crate::cli::{Input, MeshArgs, PaletteArgs, ReadArgs, ReportArgs, first_or_hi
 
 #[derive(Debug, Args)]
 pub struct InfoArgs {
-    /// A voxel grid or a mesh, in a format that is read (see `voxelize formats`); a folder gives a
-    /// table of the files in it; - is standard input.
+    /// A voxel grid or a mesh, in a format that is read (see `voxelize formats`); - is standard
+    /// input.
     pub file: PathBuf,
 
     #[command(flatten)]

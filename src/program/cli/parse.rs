@@ -1,5 +1,6 @@
 //! Parsers of option values.
 
+use std::str::FromStr;
 use std::time::Duration;
 
 use bytesize::ByteSize;
@@ -68,11 +69,14 @@ pub fn parse_background(text: &str) -> Result<Background, String> {
 }
 
 pub fn parse_light(text: &str) -> Result<[f64; 2], String> {
-    let numbers: Result<Vec<f64>, _> = text.split(',').map(|n| n.trim().parse()).collect();
-    match numbers.as_deref() {
-        Ok(&[azimuth, elevation]) => Ok([azimuth, elevation]),
-        _ => Err("use azimuth and elevation in degrees, such as -45,30".to_owned()),
-    }
+    numbers(text, &[','])
+        .ok_or_else(|| "use azimuth and elevation in degrees, such as -45,30".to_owned())
+}
+
+/// As many numbers as are expected, with one of `separators` between each and the next.
+fn numbers<T: FromStr, const N: usize>(text: &str, separators: &[char]) -> Option<[T; N]> {
+    let numbers = text.split(separators).map(|number| number.trim().parse().ok());
+    numbers.collect::<Option<Vec<T>>>()?.try_into().ok()
 }
 
 /// The range is the library's to check.
@@ -136,11 +140,8 @@ fn is_edge(voxels: &u32) -> bool {
 }
 
 pub fn parse_dims(text: &str) -> Result<[u32; 3], String> {
-    let numbers: Result<Vec<u32>, _> = text.split([',', 'x']).map(|n| n.trim().parse()).collect();
-    match numbers.as_deref() {
-        Ok(&[x, y, z]) if [x, y, z].iter().all(is_edge) => Ok([x, y, z]),
-        _ => Err(format!("use three numbers of 1 to {}, such as 64,64,32", most(MAX_DIM))),
-    }
+    let dims = numbers(text, &[',', 'x']).filter(|dims: &[u32; 3]| dims.iter().all(is_edge));
+    dims.ok_or_else(|| format!("use three numbers of 1 to {}, such as 64,64,32", most(MAX_DIM)))
 }
 
 pub fn parse_bounds(text: &str) -> Result<Bounds, String> {

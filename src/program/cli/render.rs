@@ -39,8 +39,7 @@ pub struct RenderArgs {
 
     /// File to write, a .png, or - for standard output [default: NAME.voxels.png].
     ///
-    /// With --turntable one file is an animation (.png for APNG, .webp or .gif); a name with ####
-    /// or %04d in it is a file for each picture: 0001, 0002 and so on.
+    /// With --turntable it is an animation: a .png (APNG) or a .gif.
     #[arg(short, long, value_name = "OUT")]
     pub output: Option<PathBuf>,
 

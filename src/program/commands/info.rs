@@ -2,15 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use serde::Serialize;
 use serde_json::Value;
 use trivox::backend::{Rule, RunOptions};
 use trivox::formats::{
-    GridFormat, LoadedGrid, MeshSpec, ReadOptions, check_known_extension, is_mesh, read_grid_with,
-    read_mesh_with,
+    GridFormat, LoadedGrid, MeshSpec, ReadOptions, check_known_extension, is_mesh, read_mesh_with,
 };
 use trivox::grid::{Attributes, ContentHash};
 use trivox::surface::palette::count_colors;
@@ -18,20 +17,18 @@ use trivox::{Cpu, Mesh, NoProgress, PlaceOptions, Sizing, Topology, VoxelGrid, p
 
 use crate::ExitStatus;
 use crate::cli::InfoArgs;
-use crate::console::{ErrorReport, StdoutClosed, print, print_as, print_error, print_json};
+use crate::console::print_as;
 use crate::grids::block_lines;
-use crate::inputs::{is_read_grid, sorted};
 use crate::progress::TerminalProgress;
 use crate::text::{counted, escaped, grouped, range, rounded, short, shown, significant, sized};
+use crate::write::sink::refuse_folder;
 
 /// Reads the file and describes it.
 pub fn run(args: &InfoArgs) -> Result<ExitStatus> {
-    if args.file.is_dir() {
-        return table(args);
-    }
     let named = || shown(&args.file);
     // A missing file is reported before an unknown format.
     fs::metadata(&args.file).with_context(named)?;
+    refuse_folder(&args.file).with_context(named)?;
     check_known_extension(&args.file).with_context(named)?;
     if is_mesh(&args.file) {
         let info = MeshInfo::read(&args.file, args.confine).with_context(named)?;
@@ -42,63 +39,6 @@ pub fn run(args: &InfoArgs) -> Result<ExitStatus> {
         print_as(args.json, &info, || info.text())?;
     }
     Ok(ExitStatus::Done)
-}
-
-/// Prints a line for each mesh and grid in a folder; with JSON an object for each.
-fn table(args: &InfoArgs) -> Result<ExitStatus> {
-    let named = || shown(&args.file);
-    let mut status = ExitStatus::Done;
-    let is_known = |path: &PathBuf| path.is_file() && (is_mesh(path) || is_read_grid(path));
-    let paths: Vec<PathBuf> =
-        sorted(&args.file).with_context(named)?.into_iter().filter(is_known).collect();
-    if paths.is_empty() {
-        bail!("{}: no mesh or grid is in this folder", named());
-    }
-    let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let width = paths.iter().map(|path| name(path).chars().count()).max().unwrap_or(0);
-    for path in paths {
-        let file = name(&path);
-        let info = if is_mesh(&path) {
-            MeshInfo::read(&path, args.confine)
-                .map(|info| (serde_json::to_value(&info), info.row()))
-        } else {
-            let memory = args.read.memory.map_or(u64::MAX, |size| size.as_u64());
-            let options = ReadOptions::default().with_memory(memory);
-            let loaded = read_grid_with(&path, &options, &NoProgress).map_err(anyhow::Error::from);
-            let info = loaded.map(|loaded| GridInfo::new(loaded, &path));
-            info.map(|info| (serde_json::to_value(&info), info.row()))
-        };
-        let printed = match info {
-            Ok((json, _)) if args.json => {
-                let mut json = json?;
-                json["file"] = file.into();
-                print_json(&json)
-            }
-            Ok((_, row)) => print(&format!("{file:width$}  {row}")),
-            Err(error) => {
-                status = ExitStatus::Failed;
-                print_error(&format!("error: {}: {error:#}\n", shown(&path)));
-                match args.json {
-                    true => print_json(&NotRead { file, error: ErrorReport::new(&error) }),
-                    false => Ok(()),
-                }
-            }
-        };
-        match printed {
-            // Nobody reads on; a file that could not be read still counts.
-            Err(error) if error.is::<StdoutClosed>() => return Ok(status),
-            printed => printed?,
-        }
-    }
-    Ok(status)
-}
-
-/// A file of a folder that cannot be read.
-#[derive(Debug, Serialize)]
-struct NotRead {
-    file: String,
-    #[serde(flatten)]
-    error: ErrorReport,
 }
 
 #[derive(Debug, Serialize)]
@@ -141,11 +81,6 @@ impl GridInfo {
             up: grid.world.up.name(),
             warnings,
         }
-    }
-
-    /// The line in a table.
-    fn row(&self) -> String {
-        format!("{}, {} occupied, {}", sized(self.dims), grouped(self.occupied), self.hash)
     }
 
     fn text(&self) -> String {
@@ -392,13 +327,6 @@ impl MeshInfo {
             surface,
             warnings,
         })
-    }
-
-    /// The line in a table.
-    fn row(&self) -> String {
-        let [x, y, z] = self.extent.map(significant);
-        let triangles = counted(self.triangles as u64, "triangle");
-        format!("{triangles}, {x} x {y} x {z} units")
     }
 
     fn text(&self) -> String {

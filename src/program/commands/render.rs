@@ -1,5 +1,6 @@
 //! `voxelize render`: draws a grid, or the voxels of a mesh.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
@@ -19,7 +20,7 @@ use crate::progress::TerminalProgress;
 use crate::summary::timed;
 use crate::text::{counted, duration, shown};
 use crate::voxels::Voxels;
-use crate::write::pictures::{Kind, Pictures, check_extension};
+use crate::write::pictures::{Pictures, check_extension, is_gif};
 use crate::write::sink::{Inputs, Names, Written, refuse_shared_stdout};
 
 /// Reads the grid, draws it and writes the pictures.
@@ -28,7 +29,7 @@ pub fn run(args: &RenderArgs) -> Result<ExitStatus> {
     let to_stdout = target.as_os_str() == "-";
     refuse_shared_stdout(args.report.json, target)?;
     start_threads(args.threads)?;
-    let is_animation = args.turntable.is_some() && Kind::of(target) != Kind::Png;
+    let is_animation = args.turntable.is_some() && is_gif(target);
     if !to_stdout && !is_animation {
         check_extension(target).with_context(|| shown(target))?;
     }
@@ -40,13 +41,14 @@ pub fn run(args: &RenderArgs) -> Result<ExitStatus> {
     let card = Card::new(args)?;
 
     let progress = Arc::new(TerminalProgress::new(args.report.quiet));
-    let load = || Voxels::load(&args.file, &args.mesh, args.memory, &output.files(), &progress);
+    let replaced: Vec<&Path> = output.sink.file().into_iter().collect();
+    let load = || Voxels::load(&args.file, &args.mesh, args.memory, &replaced, &progress);
     let (Voxels { mut grid, mut warnings, sidecars }, load) = timed(load)?;
     progress.finish();
     if !is_mesh(&args.file) && grid.brick_count() == 0 {
         warnings.push("no voxel is occupied: the picture is empty".to_owned());
     }
-    output.refuse(&sidecars)?;
+    output.sink.refuse(&sidecars)?;
     if let Some(Card { label, is_software: true, .. }) = &card {
         let advice = "is software: --backend cpu draws the same, and is faster";
         warnings.push(format!("{label} {advice}"));
@@ -58,8 +60,7 @@ pub fn run(args: &RenderArgs) -> Result<ExitStatus> {
     let (written, draw) = timed(draw)?;
     progress.finish();
 
-    let Written { names: output, bytes, warnings: of_files, .. } = written;
-    warnings.extend(of_files);
+    let Written { names: output, bytes, .. } = written;
     let [width, height] = args.size;
     let report = Report {
         input: GridSummary::new(&args.file, &grid),
@@ -137,7 +138,6 @@ fn options(args: &RenderArgs) -> RenderOptions {
 struct Report {
     #[serde(flatten)]
     input: GridSummary,
-    /// A list, if each picture of a turntable is a file.
     output: Names,
     width: u32,
     height: u32,
@@ -202,18 +202,11 @@ struct Timings {
 
 impl Report {
     fn text(&self) -> String {
-        let Self { input, width, height, frames, bytes, timings_ms, .. } = self;
+        let Self { input, output, width, height, frames, bytes, timings_ms, .. } = self;
         let (read, drawn) = (input.text(), duration(timings_ms.render));
         let pictures = match frames {
             Some(number) => format!("{} of ", counted(u64::from(*number), "picture")),
             None => String::new(),
-        };
-        let output = match &self.output {
-            Names::Several(names) => match &names[..] {
-                [first, .., last] => format!("{first} to {last}"),
-                names => names.concat(),
-            },
-            Names::One(name) => name.clone(),
         };
         let written = counted(*bytes, "byte");
         let on = self.adapter.as_ref().map(|label| format!(" on {label}")).unwrap_or_default();

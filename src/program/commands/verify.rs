@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail};
 use serde::Serialize;
 use trivox::engine::Verified;
 use trivox::engine::verify::{
-    Alignment, KnownPlacement, PlacementSource, Slice, Verdict, VerifyOptions, Wrong,
+    Alignment, KnownPlacement, PlacementSource, Verdict, VerifyOptions, Wrong,
 };
 use trivox::formats::is_mesh;
 use trivox::grid::ContentHash;
@@ -20,7 +20,7 @@ use crate::memory::Memory;
 use crate::options::start_threads;
 use crate::progress::TerminalProgress;
 use crate::text::{
-    AXES, counted, grouped, path_text, range, ratio, sentences, shown, significant, sized,
+    counted, grouped, path_text, range, ratio, sentences, shown, significant, sized,
 };
 
 /// Reads the mesh and the grid, and reports the wrong voxels.
@@ -67,9 +67,8 @@ fn options(args: &VerifyArgs) -> VerifyOptions {
     let size = args.voxel_size.map(Sizing::VoxelSize);
     let sizing = args.res.map(Sizing::Resolution).or(size);
     let dims = args.dims.or(args.cube.map(|n| [n; 3]));
-    VerifyOptions::default()
-        .with_placement(KnownPlacement { sizing, bounds: args.bounds, pad: args.pad, dims })
-        .with_as_placed(args.as_placed)
+    let placement = KnownPlacement { sizing, bounds: args.bounds, pad: args.pad, dims };
+    VerifyOptions { placement, as_placed: args.as_placed, ..VerifyOptions::default() }
 }
 
 fn contradiction(verdict: &Verdict) -> Option<String> {
@@ -101,7 +100,6 @@ struct Report {
     bounds: Option<[[i64; 3]; 2]>,
     /// The first wrong voxels.
     voxels: Vec<Wrong>,
-    slice: Option<Slice>,
     /// Advice if the placement may be wrong.
     hint: Option<&'static str>,
     warnings: Vec<String>,
@@ -171,7 +169,6 @@ impl Report {
             iou: verdict.iou(),
             bounds: verdict.bounds,
             voxels: verdict.first.clone(),
-            slice: verdict.slice.clone(),
             hint: hint(verdict),
             warnings,
         }
@@ -206,10 +203,6 @@ impl Report {
         let unnamed = verdict.differing() - self.voxels.len() as u64;
         if unnamed > 0 {
             line("", format!("and {} more", counted(unnamed, "voxel")));
-        }
-        if let Some(slice) = &self.slice {
-            line("slice", caption(slice));
-            slice.rows.iter().for_each(|row| line("", row.clone()));
         }
         line("verdict", self.verdict());
         self.hint.iter().for_each(|hint| line("", (*hint).to_owned()));
@@ -252,19 +245,6 @@ fn alignment(verdict: &Verdict) -> String {
 fn wrong_voxel(Wrong { voxel: [x, y, z], position, fault }: &Wrong) -> String {
     let [px, py, pz] = position.map(significant);
     format!("({x}, {y}, {z}) {}, at ({px}, {py}, {pz})", fault.name())
-}
-
-/// The line above the picture of a slice.
-fn caption(slice: &Slice) -> String {
-    let Slice { axis, index, differing, plane, from: [x, y], rows } = slice;
-    let (axis, [right, up]) = (AXES[*axis], plane.map(|axis| AXES[axis]));
-    let width = rows.first().map_or(0, String::len) as i64;
-    let (to_x, to_y) = (x + width - 1, y + rows.len() as i64 - 1);
-    format!(
-        "{axis} = {index}, {} wrong; {right} to the right from {x} to {to_x}, {up} upwards from \
-         {y} to {to_y}; . empty, # right, - missing, + spurious",
-        counted(*differing, "voxel")
-    )
 }
 
 /// Warnings besides wrong voxels.

@@ -165,7 +165,7 @@ fn format_of(path: &Path, given: Option<GridFormat>) -> Result<GridFormat> {
     }
     let extension = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
     match &extension[..] {
-        "png" | "gif" | "webp" => bail!(
+        "png" | "gif" => bail!(
             "a .{extension} is a picture, not a format of voxels: draw one with `voxelize render`, \
              or with --preview beside the voxels"
         ),

@@ -90,15 +90,6 @@ pub(super) fn check_size(picture: &Picture, expected: [u32; 2]) -> io::Result<()
     }
 }
 
-/// # Errors
-/// There are no frames.
-pub(super) fn check_count(frames: u32) -> io::Result<()> {
-    match frames {
-        0 => Err(invalid("an animation has at least one picture".to_owned())),
-        _ => Ok(()),
-    }
-}
-
 pub(super) fn invalid(why: String) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, why)
 }

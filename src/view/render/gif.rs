@@ -7,7 +7,7 @@ use gif::{DisposalMethod, EncodingError, Frame, Repeat};
 
 use crate::base::srgb::Rgba;
 use crate::surface::palette::indexed;
-use crate::view::render::animation::{check_count, check_size, invalid};
+use crate::view::render::animation::{check_size, invalid};
 use crate::view::render::{Picture, RenderOptions};
 
 /// Maximum frame rate of a GIF, in Hz: browsers replace shorter delays by a tenth of a second.
@@ -72,7 +72,9 @@ impl<W: Write> GifAnimation<W> {
     /// # Errors
     /// There are no frames; `out` cannot be written to.
     pub fn finish(self) -> io::Result<()> {
-        check_count(self.frames)?;
+        if self.frames == 0 {
+            return Err(invalid("an animation has at least one picture".to_owned()));
+        }
         self.encoder.into_inner().map_err(gif_error)?.flush()
     }
 }

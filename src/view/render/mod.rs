@@ -46,8 +46,6 @@ pub use crate::view::render::picture::Picture;
 use crate::view::render::picture::with_room;
 use crate::view::render::prepass::DepthPrepass;
 use crate::view::render::shade::{PictureParams, Shader};
-#[cfg(feature = "images")]
-pub use crate::view::render::webp::WebpAnimation;
 use crate::view::trace::Scene;
 
 #[cfg(feature = "images")]
@@ -62,8 +60,6 @@ mod orbit;
 mod picture;
 mod prepass;
 pub(crate) mod shade;
-#[cfg(feature = "images")]
-mod webp;
 
 /// Maximum width and height of a picture, in pixels.
 pub const MAX_SIDE: u32 = 16384;

@@ -89,7 +89,10 @@ impl Picture {
             let bytes = self.pixels.as_flattened();
             encoder.write_image(bytes, width, height, ExtendedColorType::Rgba8)
         };
-        written.map_err(image_error)?;
+        written.map_err(|error| match error {
+            ImageError::IoError(error) => error,
+            other => io::Error::other(other),
+        })?;
         out.write_all(&file)?;
         out.flush()
     }
@@ -114,12 +117,4 @@ pub(super) fn opaque_bytes(pixels: &[Rgba]) -> io::Result<Vec<u8>> {
     let mut bytes = with_room(3 * pixels.len())?;
     pixels.iter().for_each(|pixel| bytes.extend_from_slice(&pixel[..3]));
     Ok(bytes)
-}
-
-#[cfg(feature = "images")]
-pub(super) fn image_error(error: ImageError) -> io::Error {
-    match error {
-        ImageError::IoError(error) => error,
-        other => io::Error::other(other),
-    }
 }

@@ -13,7 +13,6 @@ use trivox::grid::{DEFAULT_COLOR, Section};
 use crate::ExitStatus;
 use crate::cli::SliceArgs;
 use crate::commands::slice::picture::Drawing;
-use crate::commands::slice::text::Style;
 use crate::console::{print_error, print_json, print_warnings, stdout_error};
 use crate::grids::GridSummary;
 use crate::progress::TerminalProgress;
@@ -75,7 +74,7 @@ pub fn run(args: &SliceArgs) -> Result<ExitStatus> {
             print_error(&report.text());
         }
         if report.drawing.is_none() {
-            print(&section, &shown, style(args, grid.colors.is_some()))?;
+            print(&section, &shown, args.ascii)?;
         }
     }
     Ok(ExitStatus::Done)
@@ -85,15 +84,6 @@ pub fn run(args: &SliceArgs) -> Result<ExitStatus> {
 fn place(args: &SliceArgs, [.., layers]: [u32; 3]) -> (usize, u32) {
     let places = [args.x, args.y, args.z].into_iter().enumerate();
     places.filter_map(|(axis, index)| Some((axis, index?))).next().unwrap_or((2, layers / 2))
-}
-
-fn style(args: &SliceArgs, has_colors: bool) -> Style {
-    let is_plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    match args.ascii {
-        true => Style::Ascii,
-        false if has_colors && !is_plain && io::stdout().is_terminal() => Style::Colors,
-        false => Style::Blocks,
-    }
 }
 
 /// The columns of voxels that are printed: all, or on a narrower terminal those around the centre
@@ -129,9 +119,9 @@ fn cropped(section: &Section, shown: &Range<u32>) -> Option<String> {
     })
 }
 
-fn print(section: &Section, shown: &Range<u32>, style: Style) -> Result<()> {
+fn print(section: &Section, shown: &Range<u32>, is_ascii: bool) -> Result<()> {
     let mut out = BufWriter::new(io::stdout().lock());
-    text::write(section.rows(DEFAULT_COLOR), shown, style, &mut out)
+    text::write(section.rows(DEFAULT_COLOR), shown, is_ascii, &mut out)
         .and_then(|()| out.flush())
         .map_err(stdout_error)
 }

@@ -33,6 +33,7 @@ pub const COSTS: &[Cost] = &[
     // Counters, first pair, its candidates, pair, vertex indices, vertices, the brick's index, its
     // word, atomic.
     cost("voxel_rows", 445, 72, 9),
+    cost("voxels", 715, 48, 9),
     // The count includes the exact integers that heights need.
     cost("six_separating", 1158, 36, 9),
     cost("parity", 971, 36, 9),

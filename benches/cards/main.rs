@@ -6,7 +6,7 @@
 
 use trivox::backend::gpu::Gpu;
 use trivox::backend::report::RunReport;
-use trivox::backend::{Rule, RunOptions};
+use trivox::backend::{Rule, RunOptions, VoxelKernel};
 use trivox::formats::read_mesh;
 use trivox::gpu::Adapter;
 use trivox::{NoProgress, PlaceOptions, Sizing, place};
@@ -24,11 +24,12 @@ mod kernels;
 #[path = "../pipeline/models.rs"]
 mod models;
 
-/// The report of one mesh at one resolution.
+/// The reports of one mesh at one resolution.
 struct Counts {
     mesh: String,
     resolution: u32,
-    report: RunReport,
+    rows: RunReport,
+    voxels: RunReport,
 }
 
 fn main() -> Result<()> {
@@ -47,17 +48,19 @@ fn main() -> Result<()> {
             // Read again, so that its triangles are uploaded again.
             let mesh = read_mesh(&model.path)?.mesh;
             let placed = place(&mesh, &PlaceOptions::new(Sizing::Resolution(resolution)))?;
-            let report = || -> Result<RunReport> {
-                let options = RunOptions { time_stages: true, ..RunOptions::default() };
+            let report = |kernel| -> Result<RunReport> {
+                let options = RunOptions { time_stages: true, kernel, ..RunOptions::default() };
                 let run = gpu.run(&placed, Rule::Conservative, &options, &NoProgress)?;
                 Ok(run.report.ok_or("a run reports")?)
             };
             // The first run uploads the mesh and enlarges the buffers.
-            let first = report()?;
-            let mut report = report()?;
-            report.upload_bytes = first.upload_bytes;
-            report.host_ms.upload = first.host_ms.upload;
-            all.push(Counts { mesh: model.name.clone(), resolution, report });
+            let first = report(VoxelKernel::Rows)?;
+            let (mut rows, mut voxels) = (report(VoxelKernel::Rows)?, report(VoxelKernel::Voxels)?);
+            for report in [&mut rows, &mut voxels] {
+                report.upload_bytes = first.upload_bytes;
+                report.host_ms.upload = first.host_ms.upload;
+            }
+            all.push(Counts { mesh: model.name.clone(), resolution, rows, voxels });
         }
     }
     print_counts(&all);
@@ -71,11 +74,11 @@ fn print_counts(all: &[Counts]) {
     println!("\n### Counts of a run\n");
     println!("| mesh | res | dispatches | waits | M invocations | MB | MB up | MB back |");
     println!("|---|--:|--:|--:|--:|--:|--:|--:|");
-    for Counts { mesh, resolution, report } in all {
-        let sum = |of: fn(&_) -> u64| report.stages.iter().map(of).sum::<u64>() as f64 / 1e6;
-        let dispatches: u32 = report.stages.iter().map(|stage| stage.dispatches).sum();
-        let [up, back] = [report.upload_bytes, report.read_bytes].map(|bytes| bytes as f64 / 1e6);
-        print!("| {mesh} | {resolution} | {dispatches} | {} ", report.waits);
+    for Counts { mesh, resolution, rows, .. } in all {
+        let sum = |of: fn(&_) -> u64| rows.stages.iter().map(of).sum::<u64>() as f64 / 1e6;
+        let dispatches: u32 = rows.stages.iter().map(|stage| stage.dispatches).sum();
+        let [up, back] = [rows.upload_bytes, rows.read_bytes].map(|bytes| bytes as f64 / 1e6);
+        print!("| {mesh} | {resolution} | {dispatches} | {} ", rows.waits);
         print!("| {:.2} | {:.2} ", sum(|stage| stage.invocations), sum(|stage| stage.bytes));
         println!("| {up:.2} | {back:.2} |");
     }
@@ -85,26 +88,34 @@ fn print_counts(all: &[Counts]) {
 fn print_card(card: &Card, all: &[Counts], measured: bool) -> Result<()> {
     let Some(first) = all.first() else { return Ok(()) };
     println!("\n### Predicted on {} (milliseconds)\n", card.name);
-    let stages: Vec<&str> = first.report.stages.iter().map(|stage| stage.name).collect();
-    println!("| mesh | res | upload | {} | readback | total | bound |", stages.join(" | "));
-    println!("|---|{}---|", "--:|".repeat(stages.len() + 4));
-    for Counts { mesh, resolution, report } in all {
+    let stages: Vec<&str> = first.rows.stages.iter().map(|stage| stage.name).collect();
+    println!(
+        "| mesh | res | upload | {} | readback | total | bound | voxels | voxels / rows |",
+        stages.join(" | ")
+    );
+    println!("|---|{}---|--:|--:|", "--:|".repeat(stages.len() + 4));
+    for Counts { mesh, resolution, rows, voxels } in all {
         let cell = |time: &Time, ms: Option<f64>| match ms.filter(|_| measured) {
             Some(ms) => format!(" {:.3} (measured {ms:.3}) |", time.ms()),
             None => format!(" {:.3} |", time.ms()),
         };
-        let mut row = cell(&card.upload(report), Some(report.host_ms.upload));
-        for stage in &report.stages {
+        let mut row = cell(&card.upload(rows), Some(rows.host_ms.upload));
+        for stage in &rows.stages {
             let time = card.stage(stage).ok_or_else(|| format!("no cost of {}", stage.name))?;
             row += &cell(&time, stage.ms);
         }
-        row += &cell(&card.readback(report), None);
-        let total = card.run(report).ok_or("a kernel has no cost")?;
-        let ms = report.host_ms;
-        row += &cell(&total, Some(ms.upload + ms.submit + ms.wait + ms.read));
-        let (bound, share) = total.bound();
+        row += &cell(&card.readback(rows), None);
+        let host = |report: &RunReport| {
+            let ms = report.host_ms;
+            ms.upload + ms.submit + ms.wait + ms.read
+        };
+        let total = |report: &RunReport| card.run(report).ok_or("a kernel has no cost");
+        let (by_rows, by_voxels) = (total(rows)?, total(voxels)?);
+        row += &cell(&by_rows, Some(host(rows)));
+        let (bound, share) = by_rows.bound();
         row += &format!(" {bound:?} {:.0} % |", 100.0 * share);
-        println!("| {mesh} | {resolution} |{row}");
+        row += &cell(&by_voxels, Some(host(voxels)));
+        println!("| {mesh} | {resolution} |{row} {:.2} |", by_voxels.ms() / by_rows.ms());
     }
     Ok(())
 }

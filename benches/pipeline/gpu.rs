@@ -4,7 +4,7 @@ use std::path::Path;
 
 use trivox::backend::gpu::Gpu;
 use trivox::backend::report::{RunReport, StageReport};
-use trivox::backend::{Rule, RunOptions};
+use trivox::backend::{Rule, RunOptions, VoxelKernel};
 use trivox::formats::read_mesh;
 use trivox::gpu::{Adapter, Device};
 use trivox::{Backend, NoProgress, PlaceOptions, Sizing, place};
@@ -57,8 +57,10 @@ impl OpenGpu {
         let rate = copy_rate(self.gpu.device())?;
         let mut reports = Vec::new();
         for model in models {
-            let report = fastest_run(&self.gpu, &model.path, resolution, runs)?;
-            reports.push((model.name.clone(), report));
+            for (kernel, what) in [(VoxelKernel::Rows, ""), (VoxelKernel::Voxels, ", by voxels")] {
+                let report = fastest_run(&self.gpu, &model.path, (resolution, kernel), runs)?;
+                reports.push((format!("{}{what}", model.name), report));
+            }
         }
         print_reports(&reports, resolution, rate);
         Ok(())
@@ -112,10 +114,15 @@ fn all_stages(report: &RunReport) -> StageReport {
 }
 
 /// The report of the fastest of `runs` runs after a first, which sizes the buffers.
-fn fastest_run(gpu: &Gpu, path: &Path, resolution: u32, runs: u32) -> Result<RunReport> {
+fn fastest_run(
+    gpu: &Gpu,
+    path: &Path,
+    (resolution, kernel): (u32, VoxelKernel),
+    runs: u32,
+) -> Result<RunReport> {
     let mesh = read_mesh(path)?.mesh;
     let mesh = place(&mesh, &PlaceOptions::new(Sizing::Resolution(resolution)))?;
-    let options = RunOptions { time_stages: true, ..RunOptions::default() };
+    let options = RunOptions { time_stages: true, kernel, ..RunOptions::default() };
     gpu.run(&mesh, Rule::Conservative, &options, &NoProgress)?;
     let mut fastest: Option<RunReport> = None;
     for _ in 0..runs {

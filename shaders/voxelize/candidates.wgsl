@@ -1,5 +1,5 @@
-// The number of candidates of a triangle in a node: child nodes or, in a brick, rows of voxels
-// or columns.
+// The number of candidates of a triangle in a node: child nodes or, in a brick, rows of voxels,
+// columns or single voxels.
 //
 // #import exact/crosses
 // #import voxelize/nodes
@@ -10,8 +10,9 @@
 override CANDIDATE_KIND: u32 = 0u;
 const KIND_ROW: u32 = 0u;
 const KIND_COLUMN: u32 = 1u;
+const KIND_VOXEL: u32 = 2u;
 // Columns along x, with bricks by direction.
-const KIND_DIRECTED_COLUMN: u32 = 2u;
+const KIND_DIRECTED_COLUMN: u32 = 3u;
 
 // The node is one level above `level`.
 fn count_in_node(triangle: Triangle, node: vec3<i32>, level: u32) -> u32 {

@@ -20,6 +20,7 @@ use crate::backend::cpu::Cpu;
 #[cfg(feature = "gpu")]
 use crate::backend::gpu::Gpu;
 use crate::backend::report::RunReport;
+use crate::base::names::named;
 use crate::base::progress::Progress;
 use crate::grid::{BRICK, Crossings, VoxelGrid, Windings};
 use crate::lattice::PlacedMesh;
@@ -151,12 +152,30 @@ pub struct RunOptions {
     pub memory: u64,
     /// Whether to measure the GPU time of each stage, if supported; this slows the run slightly.
     pub time_stages: bool,
+    /// The kernel with which a GPU tests voxels by [`Rule::Conservative`].
+    pub kernel: VoxelKernel,
 }
 
+/// The kernel with which a GPU tests the voxels of a brick against a triangle by
+/// [`Rule::Conservative`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum VoxelKernel {
+    /// One invocation tests a row of up to eight voxels: `shaders/voxelize/voxel_rows.wgsl`. It is
+    /// faster on every GPU that was measured.
+    #[default]
+    Rows,
+    /// One invocation tests one (triangle, voxel) candidate: `shaders/voxelize/voxels.wgsl`. It is
+    /// the plain form: a second opinion on a new driver, and the baseline of measurements.
+    Voxels,
+}
+
+named!(VoxelKernel, "kernel", { Rows = "rows", Voxels = "voxels" });
+
 impl Default for RunOptions {
-    /// Unlimited memory, and no timing.
+    /// Unlimited memory, no timing, and the kernel that is usually faster.
     fn default() -> Self {
-        Self { memory: u64::MAX, time_stages: false }
+        Self { memory: u64::MAX, time_stages: false, kernel: VoxelKernel::default() }
     }
 }
 

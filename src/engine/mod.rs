@@ -19,7 +19,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::backend::pool::LazyPool;
-use crate::backend::{Backends, UsedBackend};
+use crate::backend::{Backends, UsedBackend, VoxelKernel};
 use crate::base::progress::Progress;
 use crate::base::srgb::Rgba;
 use crate::grid::{AttributeSet, Up};
@@ -72,6 +72,7 @@ pub struct Voxelizer {
     window: Option<Window>,
     memory: Memory,
     time_stages: bool,
+    kernel: VoxelKernel,
     backends: Arc<Backends>,
     /// Overrides the choice of `backends`: the other backend than this one.
     other_than: Option<UsedBackend>,
@@ -159,7 +160,7 @@ impl Voxelizer {
 impl fmt::Debug for Voxelizer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { place, transform, up, mode, color, keep_transparent, interior, .. } = self;
-        let Self { filter, lattice, tile, backends, attributes, .. } = self;
+        let Self { filter, lattice, tile, kernel, backends, attributes, .. } = self;
         f.debug_struct("Voxelizer")
             .field("place", place)
             .field("transform", transform)
@@ -172,6 +173,7 @@ impl fmt::Debug for Voxelizer {
             .field("filter", filter)
             .field("lattice", lattice)
             .field("tile", tile)
+            .field("kernel", kernel)
             .field("choice", &backends.choice())
             .field("adapter", &backends.adapter())
             .finish_non_exhaustive()

@@ -7,7 +7,7 @@ use rayon::ThreadPool;
 #[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
 use crate::backend::gpu::Gpu;
 use crate::backend::pool::LazyPool;
-use crate::backend::{BackendChoice, Backends};
+use crate::backend::{BackendChoice, Backends, VoxelKernel};
 use crate::base::progress::{NoProgress, Progress};
 use crate::base::srgb::Rgba;
 use crate::engine::{ColorSource, Voxelizer};
@@ -47,6 +47,7 @@ impl Voxelizer {
             window: None,
             memory: Arc::new(|| u64::MAX),
             time_stages: false,
+            kernel: VoxelKernel::default(),
             backends: Arc::new(Backends::new(BackendChoice::Auto, None)),
             other_than: None,
             pool: None,
@@ -228,5 +229,14 @@ impl Voxelizer {
     #[must_use]
     pub fn time_stages(self, time_stages: bool) -> Self {
         Self { time_stages, ..self }
+    }
+
+    /// Sets the kernel with which a GPU tests voxels, wherever [`Rule::Conservative`] is used. The
+    /// voxels do not depend on it.
+    ///
+    /// [`Rule::Conservative`]: crate::backend::Rule::Conservative
+    #[must_use]
+    pub fn kernel(self, kernel: VoxelKernel) -> Self {
+        Self { kernel, ..self }
     }
 }

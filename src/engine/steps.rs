@@ -217,7 +217,7 @@ impl Voxelizer {
 
     fn run_options(&self) -> RunOptions {
         let memory = (self.memory)();
-        RunOptions { memory, time_stages: self.time_stages }
+        RunOptions { memory, time_stages: self.time_stages, kernel: self.kernel }
     }
 
     /// The voxels of a backend, in the world of `mesh`. `failure` is the error of a GPU that the

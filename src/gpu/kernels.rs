@@ -91,6 +91,8 @@ kernels! {
     RANK_BRICKS = "voxelize/rank_bricks";
     /// Tests rows of voxels.
     VOXEL_ROWS = "voxelize/voxel_rows";
+    /// Tests single voxels.
+    VOXELS = "voxelize/voxels";
     /// Sets voxels in which a column crosses a triangle.
     SIX_SEPARATING = "voxelize/six_separating";
     /// Flips voxels at which the parity of crossings changes.

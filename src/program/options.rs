@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
-use trivox::backend::{BackendChoice, Backends};
+use trivox::backend::{BackendChoice, Backends, UsedBackend};
 use trivox::formats::{Blocks, GridFormat, WriteOptions, is_mesh};
 use trivox::lattice::transform::CenteredGrid;
-use trivox::solid::{FillReport, Solid};
+use trivox::solid::{Fill, FillReport, Solid};
 use trivox::surface::palette::Palette;
 use trivox::{
     ColorSource, Lattice, Mode, PlaceOptions, Sizing, Transform, VoxelGrid, Voxelized, Voxelizer,
@@ -86,10 +86,7 @@ impl Job {
     /// Refuses options without effect, and contradictory options.
     pub fn refuse_contradictions(&self) -> Result<()> {
         let voxels = &self.voxels;
-        // With --check a GPU computes too.
-        if !self.check {
-            self.compute.refuse_contradictions()?;
-        }
+        self.compute.refuse_contradictions(voxels.mode(), self.check)?;
         voxels.refuse_contradictions()?;
         voxels.only_for_solids("--strict", self.strict)?;
         for (option, is_given) in [
@@ -305,9 +302,29 @@ impl ComputeArgs {
         Backends::new(self.backend, self.adapter.clone())
     }
 
-    /// Refuses the name of an adapter if only the CPU computes.
-    pub fn refuse_contradictions(&self) -> Result<()> {
-        refuse_adapter_of_cpu(Some(self.backend), self.adapter.as_deref())
+    /// Refuses options of a GPU without effect: `mode` tests no voxels, or the CPU computes, and
+    /// `compares_backends` does not make a GPU compute too.
+    pub fn refuse_contradictions(&self, mode: Mode, compares_backends: bool) -> Result<()> {
+        if !compares_backends {
+            refuse_adapter_of_cpu(Some(self.backend), self.adapter.as_deref())?;
+            if self.kernel.is_some() && self.backend == BackendChoice::Cpu {
+                bail!("--kernel is for a GPU, but --backend cpu uses none: leave one of them out");
+            }
+        }
+        let tests_columns = match mode {
+            Mode::Solid(solid) => !solid.include_surface && solid.fill != Fill::Flood,
+            mode => mode == Mode::Thin,
+        };
+        if self.kernel.is_some() && tests_columns {
+            bail!("--kernel is for tests of voxels, but columns are tested here: leave it out");
+        }
+        Ok(())
+    }
+
+    /// A warning if --kernel had no effect, as the CPU computed the voxels.
+    pub fn unused_kernel(&self, used: &UsedBackend) -> Option<String> {
+        let is_unused = self.kernel.is_some() && used.adapter.is_none();
+        is_unused.then(|| "--kernel had no effect: the CPU computed the voxels".to_owned())
     }
 }
 

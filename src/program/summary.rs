@@ -138,12 +138,13 @@ impl MeshSummary {
         format: Option<GridFormat>,
     ) -> Self {
         let job = plan.job;
-        let Voxelized { grid, report, .. } = voxelized;
+        let Voxelized { grid, report, backend, .. } = voxelized;
         let mut warnings: Vec<String> = sentences(&voxelized.warnings).collect();
         let colorless = job.colorless(format);
         if let (Some(what), ColorSource::Uniform(_)) = (&colorless, job.color) {
             warnings.push(format!("--color had no effect: {what} hold no colours"));
         }
+        warnings.extend(job.compute.unused_kernel(backend).filter(|_| !job.check));
         warnings.extend(job.palette.without_effect(format, grid));
         let (mut notes, mut blocks) = (Vec::new(), Vec::new());
         let list = format.and_then(|format| format.block_list(grid, &plan.write_options));

@@ -15,6 +15,22 @@ fn check_compares_both_backends_and_says_so() {
 }
 
 #[test]
+fn both_kernels_of_a_gpu_give_the_same_voxels() {
+    let Some(_) = adapter() else { return };
+    let folder = folder();
+    let run = |kernel: &str| {
+        let args = format!("mesh.obj --res 50 --backend gpu --kernel {kernel} --json");
+        json(&voxelize(&folder, &args))
+    };
+    let [rows, voxels] = ["rows", "VOXELS"].map(run);
+    assert_eq!(rows["hash"], voxels["hash"]);
+    let stages = |summary: &serde_json::Value| summary["gpu"]["stages"].to_string();
+    assert!(stages(&rows).contains("\"voxel_rows\""), "{rows}");
+    assert!(stages(&voxels).contains("\"voxels\""), "{voxels}");
+    assert!(!stages(&voxels).contains("\"voxel_rows\""), "{voxels}");
+}
+
+#[test]
 fn check_compares_distances_too() {
     let Some(_) = adapter() else { return };
     let folder = folder();

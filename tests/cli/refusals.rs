@@ -171,6 +171,13 @@ fn bad_usage_exits_with_2() {
 fn options_that_would_have_no_effect_are_refused() {
     let folder = folder();
     refuses(&folder, "mesh.obj --res 8 --backend cpu --adapter x", "leave one of them out");
+    refuses(&folder, "mesh.obj --res 8 --backend cpu --kernel rows", "leave one of them out");
+    for mode in ["--mode thin", "--mode solid", "--distance 2 -o a.vdb"] {
+        let args = format!("mesh.obj --res 8 --kernel voxels {mode}");
+        refuses(&folder, &args, "--kernel is for tests of voxels");
+    }
+    let run = voxelize(&folder, "mesh.obj --res 8 --kernel voxels");
+    assert!(stderr(&run).contains("--kernel had no effect: the CPU"), "{}", stderr(&run));
     refuses(&folder, "mesh.obj --res 8 --json -o - --format npy", "leave one of them out");
     refuses(&folder, "mesh.obj --res 8 --resume -o - --format npy", "leave one of them out");
 }

@@ -9,6 +9,7 @@ use crate::common::prelude::*;
 use crate::common::rules::RULES;
 use crate::common::voxels::surface as cpu_grid;
 use rayon::ThreadPoolBuilder;
+use trivox::backend::VoxelKernel;
 use trivox::backend::gpu::BatchLimits;
 use trivox::gpu::Device;
 use trivox::view::render::{Background, RenderOptions, Renderer};
@@ -16,8 +17,14 @@ use trivox::view::trace::{Ray, Scene};
 use trivox::{Gpu, GpuError};
 use wgpu::{BufferUsages as Usage, Limits};
 
+/// What both kernels give.
 fn gpu_grid(gpu: &Gpu, mesh: &PlacedMesh) -> VoxelGrid {
-    gpu.run(mesh, Rule::Conservative, &RunOptions::default(), &NoProgress).unwrap().grid
+    let [rows, voxels] = [VoxelKernel::Rows, VoxelKernel::Voxels].map(|kernel| {
+        let options = RunOptions { kernel, ..RunOptions::default() };
+        gpu.run(mesh, Rule::Conservative, &options, &NoProgress).unwrap().grid
+    });
+    assert_eq!(rows, voxels, "the kernels differ");
+    rows
 }
 
 /// Whether the device was lost.

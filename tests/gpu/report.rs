@@ -5,9 +5,9 @@ use std::process::Command;
 
 use crate::common::prelude::*;
 use trivox::Gpu;
-use trivox::backend::Run;
 use trivox::backend::gpu::BatchLimits;
 use trivox::backend::report::{RunReport, StageReport};
+use trivox::backend::{Run, VoxelKernel};
 
 const STAGES: [&str; 6] =
     ["seed", "refine", "mark_bricks", "scan_blocks", "rank_bricks", "voxel_rows"];
@@ -56,6 +56,11 @@ fn counts_are_those_of_a_known_mesh() {
         assert_eq!((report.runs, report.waits), (1, 1));
         // Two triangles, and six vertices.
         assert_eq!(report.upload_bytes, 4 * (2 * 3 + 6 * 3));
+        // Voxels of the bounds: 3 x 2 x 5, and 3 x 1 x 3 in both bricks.
+        let options = RunOptions { kernel: VoxelKernel::Voxels, ..RunOptions::default() };
+        let plain = report_with(&gpu, &mesh, options);
+        let voxels = stage(&plain, "voxels");
+        assert_eq!((voxels.dispatches, voxels.invocations, voxels.tests), (1, 39, 39));
     }
 }
 

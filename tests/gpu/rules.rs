@@ -1,22 +1,37 @@
-//! The GPU by every rule, on every adapter: equal to the slow oracle and to the CPU, to
+//! The GPU by every rule and kernel, on every adapter: equal to the slow oracle and to the CPU, to
 //! the bit, whatever the sizes, the limits, the bounds and the order.
 #![cfg(feature = "gpu")]
 use crate::common::prelude::*;
 use crate::common::rules::{RULES, voxelize as oracle};
+use trivox::backend::VoxelKernel;
 use trivox::backend::gpu::BatchLimits;
 use trivox::backend::report::RunReport;
 use trivox::{Backend, Gpu};
 
-fn grid<'a>(backend: impl Into<Backend<'a>>, mesh: &PlacedMesh, rule: Rule) -> VoxelGrid {
-    backend.into().run(mesh, rule, &RunOptions::default(), &NoProgress).unwrap().grid
+/// Every rule, and both kernels of the one that has two.
+fn methods() -> impl Iterator<Item = (Rule, VoxelKernel)> {
+    let rows = RULES.map(|rule| (rule, VoxelKernel::Rows));
+    rows.into_iter().chain([(Rule::Conservative, VoxelKernel::Voxels)])
+}
+
+fn with_kernel(kernel: VoxelKernel) -> RunOptions {
+    RunOptions { kernel, ..RunOptions::default() }
+}
+
+fn grid<'a>(
+    backend: impl Into<Backend<'a>>,
+    mesh: &PlacedMesh,
+    (rule, kernel): (Rule, VoxelKernel),
+) -> VoxelGrid {
+    backend.into().run(mesh, rule, &with_kernel(kernel), &NoProgress).unwrap().grid
 }
 
 fn cpu_grid(mesh: &PlacedMesh, rule: Rule) -> VoxelGrid {
-    grid(&Cpu::default(), mesh, rule)
+    grid(&Cpu::default(), mesh, (rule, VoxelKernel::default()))
 }
 
-fn report(gpu: &Gpu, mesh: &PlacedMesh, rule: Rule) -> RunReport {
-    gpu.run(mesh, rule, &RunOptions::default(), &NoProgress).unwrap().report.unwrap()
+fn report(gpu: &Gpu, mesh: &PlacedMesh, (rule, kernel): (Rule, VoxelKernel)) -> RunReport {
+    gpu.run(mesh, rule, &with_kernel(kernel), &NoProgress).unwrap().report.unwrap()
 }
 
 /// Compares all rules on all adapters with the oracle, and returns how many voxels each names.
@@ -29,9 +44,9 @@ fn check(meshes: &[(String, PlacedMesh)]) -> [u64; RULES.len()] {
     }
     for (label, gpu) in gpus(adapters()) {
         for ((name, mesh), grids) in meshes.iter().zip(&expected) {
-            for (rule, expected) in RULES.into_iter().zip(grids) {
-                let what = format!("{label}, {rule:?}, {name}");
-                assert_same(&grid(&gpu, mesh, rule), expected, &what);
+            for (method, expected) in methods().zip(grids.iter().chain(&grids[..1])) {
+                let what = format!("{label}, {method:?}, {name}");
+                assert_same(&grid(&gpu, mesh, method), expected, &what);
             }
         }
     }
@@ -106,15 +121,17 @@ fn random_small_meshes_agree_with_the_oracle_on_cpu_and_gpu() {
         for (index, (rule, expected)) in RULES.into_iter().zip(&expected).enumerate() {
             assert_same(&cpu_grid(&mesh, rule), expected, &format!("{rule:?}, run {runs}"));
             named[index] += expected.occupied();
+        }
+        for (method, expected) in methods().zip(expected.iter().chain(&expected[..1])) {
             for (label, gpu) in &gpus {
-                let what = format!("{label}, {rule:?}, run {runs}");
-                assert_same(&grid(gpu, &mesh, rule), expected, &what);
+                let what = format!("{label}, {method:?}, run {runs}");
+                assert_same(&grid(gpu, &mesh, method), expected, &what);
             }
         }
         runs += 1;
     }
-    let (rules, adapters) = (RULES.len(), gpus.len());
-    println!("{made} meshes in {runs} grids by {rules} rules on {adapters} adapters");
+    let (methods, adapters) = (methods().count(), gpus.len());
+    println!("{made} meshes in {runs} grids by {methods} methods on {adapters} adapters");
     assert!(named.iter().all(|&n| n > 3 * count as u64), "{named:?}");
 }
 
@@ -180,10 +197,11 @@ fn triangles_across_a_large_grid_are_those_of_the_cpu() {
     let mesh = mesh_of(&[corners, [corners[2], corners[0], [0.9, 0.0, 0.6]]]);
     let mesh = at_resolution(&mesh, 520);
     let Some(gpu) = fast_gpu() else { return };
-    for rule in RULES {
+    for (rule, kernel) in methods() {
         let expected = cpu_grid(&mesh, rule);
         assert!(expected.occupied() > 50_000);
-        assert_same(&grid(&gpu, &mesh, rule), &expected, &format!("{rule:?}"));
+        let what = format!("{rule:?}, {kernel:?}");
+        assert_same(&grid(&gpu, &mesh, (rule, kernel)), &expected, &what);
     }
 }
 
@@ -212,19 +230,25 @@ fn shrunken_limits_run_in_parts_and_change_nothing() {
         .map(|by| placed(&triangles.iter().map(|t| moved(*t, by)).collect::<Vec<_>>(), [20; 3]));
     let Some(adapter) = fast_adapters().into_iter().next() else { return };
     // Those of which each has a last stage of its own; the others need no other test of this.
-    let rules = [Rule::Conservative, Rule::SixSeparating, Rule::Parity(Axis::Y), Rule::Winding];
-    let expected = rules.map(|rule| meshes.each_ref().map(|mesh| oracle(mesh, rule)));
+    let methods = [
+        (Rule::Conservative, VoxelKernel::Rows),
+        (Rule::Conservative, VoxelKernel::Voxels),
+        (Rule::SixSeparating, VoxelKernel::Rows),
+        (Rule::Parity(Axis::Y), VoxelKernel::Rows),
+        (Rule::Winding, VoxelKernel::Rows),
+    ];
+    let expected = methods.map(|(rule, _)| meshes.each_ref().map(|mesh| oracle(mesh, rule)));
     for (least, batch_limits) in budgets {
         let gpu = Gpu::new(&adapter).unwrap().with_batch_limits(batch_limits);
-        for (rule, expected) in rules.into_iter().zip(&expected) {
+        for ((rule, kernel), expected) in methods.into_iter().zip(&expected) {
             let parts = Counts::default();
-            let what = format!("{rule:?}, {batch_limits:?}");
-            let run = gpu.run(&meshes[0], rule, &RunOptions::default(), &parts).unwrap();
+            let what = format!("{rule:?}, {kernel:?}, {batch_limits:?}");
+            let run = gpu.run(&meshes[0], rule, &with_kernel(kernel), &parts).unwrap();
             assert_same(&run.grid, &expected[0], &what);
             let parts = parts.parts.into_inner();
             assert!(parts >= least && (least > 1 || parts == 1), "{parts} parts: {what}");
             // The enlarged buffers of the first run are kept for the second.
-            let cut = grid(&gpu, &meshes[1], rule);
+            let cut = grid(&gpu, &meshes[1], (rule, kernel));
             assert_same(&cut, &expected[1], &format!("{what}, cut"));
         }
     }
@@ -243,7 +267,7 @@ fn a_list_that_is_too_short_is_made_longer_and_nothing_counts_twice() {
         let run = gpu.run(&mesh, rule, &RunOptions::default(), &NoProgress).unwrap();
         assert_same(&run.grid, &expected, &label);
         assert!(run.report.unwrap().runs > 1, "{label}");
-        let again = report(&gpu, &mesh, rule);
+        let again = report(&gpu, &mesh, (rule, VoxelKernel::Rows));
         assert_eq!((again.runs, again.waits), (1, 2), "{label}");
     }
 }
@@ -257,15 +281,15 @@ fn order_of_triangles_and_of_rules_makes_no_difference() {
         RULES.map(|rule| cpu_grid(&mesh, rule))
     };
     let expected = cpu_grids(&triangles);
-    let mut shuffled: Vec<_> = RULES.into_iter().zip(&expected).collect();
+    let mut shuffled: Vec<_> = methods().zip(expected.iter().chain(&expected[..1])).collect();
     for (label, gpu) in gpus(fast_adapters()) {
         for _ in 0..3 {
             rng.shuffle(&mut triangles);
             rng.shuffle(&mut shuffled);
             let mesh = placed(&triangles, [30; 3]);
-            for (rule, expected) in &shuffled {
-                let what = format!("{label}, {rule:?}");
-                assert_same(&grid(&gpu, &mesh, *rule), expected, &what);
+            for (method, expected) in &shuffled {
+                let what = format!("{label}, {method:?}");
+                assert_same(&grid(&gpu, &mesh, *method), expected, &what);
             }
         }
     }
@@ -278,15 +302,17 @@ fn a_rule_reports_its_own_stages_and_waits_once_or_again_for_listed_crossings() 
     let mesh = placed(&soup(&mut Rng::with_seed(9), 300, 40 * UNIT, 1), [40; 3]);
     let shared = ["seed", "refine", "mark_bricks", "scan_blocks", "rank_bricks"];
     let Some(gpu) = fast_gpu() else { return };
-    for rule in RULES {
-        let last: &[&str] = match rule {
-            Rule::Conservative => &["voxel_rows"],
-            Rule::SixSeparating => &["six_separating"],
-            Rule::Parity(_) => &["parity"],
-            Rule::Winding | Rule::Crossings => &["mark_crossings"],
+    for (rule, kernel) in methods() {
+        let last: &[&str] = match (rule, kernel) {
+            (Rule::Conservative, VoxelKernel::Rows) => &["voxel_rows"],
+            (Rule::Conservative, VoxelKernel::Voxels) => &["voxels"],
+            (Rule::Conservative, _) => unreachable!("a method of this test: {kernel:?}"),
+            (Rule::SixSeparating, _) => &["six_separating"],
+            (Rule::Parity(_), _) => &["parity"],
+            (Rule::Winding | Rule::Crossings, _) => &["mark_crossings"],
         };
-        report(&gpu, &mesh, rule);
-        let report = report(&gpu, &mesh, rule);
+        report(&gpu, &mesh, (rule, kernel));
+        let report = report(&gpu, &mesh, (rule, kernel));
         let names: Vec<&str> = report.stages.iter().map(|stage| stage.name).collect();
         assert_eq!(names, [&shared, last].concat(), "{rule:?}");
         let is_listed = matches!(rule, Rule::Winding | Rule::Crossings);
@@ -309,7 +335,7 @@ fn counts_are_those_of_a_known_mesh() {
             (Rule::Parity(Axis::Y), "parity", 0),
             (Rule::Winding, "mark_crossings", 2),
         ] {
-            let report = report(&gpu, &mesh, rule);
+            let report = report(&gpu, &mesh, (rule, VoxelKernel::Rows));
             let last = report.stages.iter().find(|s| s.name == stage).unwrap();
             assert_eq!((last.invocations, last.tests), (16 * pairs, 16 * pairs), "{rule:?}");
             let read = if pairs == 0 { 0 } else { 64 * pairs + 8 };

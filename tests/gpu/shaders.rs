@@ -6,8 +6,8 @@ use std::mem::offset_of;
 use std::process::Command;
 
 use trivox::backend::gpu::data::{self, Pair, Params};
-use trivox::gpu;
 use trivox::gpu::kernels::{Binding, File, KERNELS, Kernel, MODULES, bindings, resolve};
+use trivox::gpu::{self, kernels};
 use trivox::solid::distance::gpu::{
     BLOCK, BRICK_VOXELS, CELL, CLUSTER_TRIANGLES, Cluster, ITEM_CLUSTERS, Item, MeasureParams,
     Record,
@@ -366,6 +366,7 @@ fn every_constant_that_host_and_shaders_share_has_one_value() {
         ("BLOCK_WORDS", data::BLOCK_WORDS),
         ("KIND_ROW", data::KIND_ROW),
         ("KIND_COLUMN", data::KIND_COLUMN),
+        ("KIND_VOXEL", data::KIND_VOXEL),
         ("KIND_DIRECTED_COLUMN", data::KIND_DIRECTED_COLUMN),
         ("SCENE_VERSION", rays::SCENE_VERSION),
         ("SCENE_BRICK_WORDS", gpu::BRICK_WORDS as u32),
@@ -408,4 +409,5 @@ fn every_constant_that_host_and_shaders_share_has_one_value() {
     let unknown: Vec<_> =
         shared.keys().chain(&only).filter(|name| !declared.contains(**name)).collect();
     assert!(unknown.is_empty(), "no shader declares {unknown:?}");
+    assert_eq!(kernels::VOXELS.name(), "voxels");
 }

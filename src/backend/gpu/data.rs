@@ -94,9 +94,11 @@ pub struct Pair {
 /// Words of the bitmap of bricks that are counted together.
 pub const BLOCK_WORDS: u32 = 64;
 
-/// Kinds of candidates in a brick: rows of voxels, or columns through them.
+/// Kinds of candidates in a brick: rows of voxels, columns through them, or voxels.
 pub const KIND_ROW: u32 = 0;
 /// See [`KIND_ROW`].
 pub const KIND_COLUMN: u32 = 1;
+/// See [`KIND_ROW`].
+pub const KIND_VOXEL: u32 = 2;
 /// Columns along `x`, with bricks by direction.
-pub const KIND_DIRECTED_COLUMN: u32 = 2;
+pub const KIND_DIRECTED_COLUMN: u32 = 3;

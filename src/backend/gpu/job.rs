@@ -12,7 +12,7 @@ use crate::backend::gpu::readback::Lists;
 use crate::backend::gpu::record::Setting;
 use crate::backend::gpu::upload::{Batch, UNSHARED_WORDS};
 use crate::backend::report::RunReport;
-use crate::backend::{Rule, brick_pairs};
+use crate::backend::{Rule, VoxelKernel, brick_pairs};
 use crate::base::progress::{NoProgress, Progress};
 use crate::gpu::{Clock, GpuError, MAX_GROUPS};
 use crate::grid::GridError;
@@ -101,6 +101,7 @@ impl BatchLimits {
 pub(crate) struct Job<'a> {
     pub(crate) mesh: &'a PlacedMesh,
     pub(crate) rule: Rule,
+    pub(crate) kernel: VoxelKernel,
     /// Whether the bricks of a single run stay on the GPU; else they are read back after each run.
     pub(crate) keeps_bricks: bool,
     pub(crate) progress: &'a dyn Progress,
@@ -117,6 +118,7 @@ impl<'a> Job<'a> {
         Self {
             mesh,
             rule: Rule::Conservative,
+            kernel: VoxelKernel::default(),
             keeps_bricks: false,
             progress: &NoProgress,
             room: u64::MAX,
@@ -129,7 +131,7 @@ impl<'a> Job<'a> {
     pub(crate) fn setting(&self) -> Setting {
         let Lattice { dims, fraction_bits, .. } = *self.mesh.lattice();
         let BatchLimits { candidates, groups, .. } = self.batch_limits;
-        Setting { rule: self.rule, dims, fraction_bits, candidates, groups }
+        Setting { rule: self.rule, kernel: self.kernel, dims, fraction_bits, candidates, groups }
     }
 
     /// The error for an overflow of a job whose bricks stay on the GPU.

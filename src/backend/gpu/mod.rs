@@ -1,5 +1,6 @@
 //! Voxelization on a GPU: one invocation per (triangle, node) candidate, level by level, and
-//! finally per (triangle, row of voxels) candidate, all with the exact `touches`; rules that test columns use (triangle, column through a brick) candidates
+//! finally per (triangle, row of voxels) or (triangle, voxel) candidate ([`VoxelKernel`]), all with
+//! the exact `touches`; rules that test columns use (triangle, column through a brick) candidates
 //! and the exact `crosses`.
 //!
 //! A level takes (triangle, node) pairs, expands each to the child nodes within the triangle's
@@ -55,7 +56,9 @@ use crate::backend::gpu::workspace::Workspace;
 use crate::backend::report::milliseconds;
 #[cfg(not(target_arch = "wasm32"))]
 use crate::backend::turn::Turn;
-use crate::backend::{BackendError, Rule, Run, RunOptions, brick_pairs, check_cancelled};
+use crate::backend::{
+    BackendError, Rule, Run, RunOptions, VoxelKernel, brick_pairs, check_cancelled,
+};
 use crate::base::progress::Progress;
 use crate::gpu::{Adapter, Clock, Device, GpuError, lock};
 use crate::grid::BRICK;
@@ -109,7 +112,7 @@ impl Gpu {
     }
 
     async fn tested(self) -> Result<Self, BackendError> {
-        let test = self.test(Rule::Conservative);
+        let test = self.test(Rule::Conservative, VoxelKernel::default());
         self.device.scoped(test).await?;
         Ok(self)
     }
@@ -129,8 +132,8 @@ impl Gpu {
     }
 
     /// Tests the kernels of `rule`, the first time only.
-    async fn test(&self, rule: Rule) -> Result<(), BackendError> {
-        let test = SelfTest::of(rule);
+    async fn test(&self, rule: Rule, kernel: VoxelKernel) -> Result<(), BackendError> {
+        let test = SelfTest::of(rule, kernel);
         let known = lock(&self.tested).get(&test).cloned();
         if let Some(outcome) = known {
             return outcome;
@@ -204,7 +207,7 @@ impl Gpu {
         progress: &dyn Progress,
     ) -> Result<Run, BackendError> {
         let run = async {
-            self.test(rule).await?;
+            self.test(rule, options.kernel).await?;
             self.run_untested(mesh, rule, options, progress).await
         };
         self.device.scoped(run).await
@@ -223,6 +226,7 @@ impl Gpu {
         let max_found = sub_batch_bricks(room);
         let job = Job {
             rule,
+            kernel: options.kernel,
             progress,
             room,
             // A sub-batch is read back as a whole. Each crossing may take a brick.
@@ -321,7 +325,7 @@ impl Gpu {
         results: &mut Results,
     ) -> Result<(), BackendError> {
         let began = Instant::now();
-        prepare(&self.device, job.rule)?;
+        prepare(&self.device, job.rule, job.kernel)?;
         let workspace = self.workspace_for(job, batch, workspace)?;
         let ready = Instant::now();
         let report = &mut results.report;

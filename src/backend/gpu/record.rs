@@ -1,12 +1,12 @@
 //! Records the stages of a run: what they need to know of their job, and their dispatches.
 
-use crate::backend::Rule;
 use crate::backend::gpu::buffers::{Buffers, PARAMS_STRIDE};
 use crate::backend::gpu::data::{
     BLOCK_WORDS, DISPATCH_WORDS, GROUP, LEVELS, MAX_CANDIDATES, Params,
 };
 use crate::backend::gpu::job::{SubBatch, directions};
 use crate::backend::gpu::stages::{Size, Step, steps};
+use crate::backend::{Rule, VoxelKernel};
 use crate::gpu::{Clock, Device, dispatch};
 use crate::predicate::crosses::Axis;
 
@@ -17,6 +17,7 @@ pub(crate) const PARAMS_BYTES: usize = LEVELS * PARAMS_STRIDE;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Setting {
     pub(crate) rule: Rule,
+    pub(crate) kernel: VoxelKernel,
     pub(crate) dims: [u32; 3],
     pub(crate) fraction_bits: u32,
     /// Candidates per pass.
@@ -38,7 +39,7 @@ impl Setting {
 
     /// The steps of a run.
     pub(crate) fn steps(&self) -> Vec<Step> {
-        steps(self.rule, self.top_level())
+        steps(self.rule, self.kernel, self.top_level())
     }
 }
 

@@ -10,7 +10,7 @@ use crate::backend::BackendError;
 use crate::backend::cpu::Cpu;
 use crate::backend::gpu::stages::Stage;
 use crate::backend::gpu::{BatchLimits, Gpu};
-use crate::backend::{Rule, Run, RunOptions};
+use crate::backend::{Rule, Run, RunOptions, VoxelKernel};
 use crate::base::progress::NoProgress;
 use crate::grid::{BRICK, GridError, VoxelGrid};
 use crate::lattice::{Bounds, Lattice, PlaceOptions, PlacedMesh, Sizing, Triangle, place};
@@ -18,15 +18,22 @@ use crate::mesh::Mesh;
 use crate::predicate::boxes::BoxRange;
 use crate::predicate::touches;
 
-/// The test of the kernels of a rule.
+/// A rule and the kernel by which it is tested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct SelfTest(Rule);
+pub(super) struct SelfTest {
+    rule: Rule,
+    kernel: VoxelKernel,
+}
 
 impl SelfTest {
     /// The test of the kernels that a run by `rule` uses.
-    pub(super) fn of(rule: Rule) -> Self {
-        // They share their kernels, and crossings have a direction.
-        Self(if rule == Rule::Winding { Rule::Crossings } else { rule })
+    pub(super) fn of(rule: Rule, kernel: VoxelKernel) -> Self {
+        match rule {
+            Rule::Conservative => Self { rule, kernel },
+            // They share their kernels, and crossings have a direction.
+            Rule::Winding => Self::of(Rule::Crossings, kernel),
+            _ => Self { rule, kernel: VoxelKernel::default() },
+        }
     }
 
     /// The test's limits: few workgroups per dimension, so that dispatches are two-dimensional, as
@@ -40,18 +47,18 @@ impl SelfTest {
     /// # Errors
     /// The results differ; the device fails.
     pub(super) async fn run(self, gpu: &Gpu) -> Result<(), BackendError> {
-        let options = RunOptions::default();
+        let options = RunOptions { kernel: self.kernel, ..RunOptions::default() };
         let mesh = adversarial_mesh(DIMS, &SIZES);
         let result_of = |run: Run| (run.grid, run.crossings.map(|c| c.sorted()));
-        let known = match self.0 {
+        let known = match self.rule {
             Rule::Conservative => (touched_voxels(&mesh)?, None),
             rule => result_of(Cpu::default().run(&mesh, rule, &options, &NoProgress)?),
         };
-        let run = gpu.run_untested(&mesh, self.0, &options, &NoProgress).await?;
+        let run = gpu.run_untested(&mesh, self.rule, &options, &NoProgress).await?;
         if result_of(run) == known {
             return Ok(());
         }
-        let kernel = Stage::last(self.0).name();
+        let kernel = Stage::last(self.rule, self.kernel).name();
         Err(BackendError::SelfTest { kernel, driver: gpu.device.driver() })
     }
 }
@@ -153,67 +160,72 @@ mod tests {
     }
 
     /// Each fault: the kernel that is wrong, the rule that uses it, and the replaced text.
-    const FAULTS: [(Rule, &str, &str, &str); 27] = {
+    const FAULTS: [(Rule, VoxelKernel, &str, &str, &str); 29] = {
+        const ROWS: VoxelKernel = VoxelKernel::Rows;
         const TOUCH: Rule = Rule::Conservative;
         const THIN: Rule = Rule::SixSeparating;
         const PARITY: Rule = Rule::Parity(Axis::Y);
         [
             // Workgroups of a stage write over each other.
-            (TOUCH, "seed", "let slot = starts[level].x + ", "let slot = "),
-            (TOUCH, "refine", "let slot = starts[level].x + ", "let slot = "),
-            (TOUCH, "scan_blocks", "sums[lane] = own;", "sums[lane] = 0u;"),
+            (TOUCH, ROWS, "seed", "let slot = starts[level].x + ", "let slot = "),
+            (TOUCH, ROWS, "refine", "let slot = starts[level].x + ", "let slot = "),
+            (TOUCH, ROWS, "scan_blocks", "sums[lane] = own;", "sums[lane] = 0u;"),
             (
                 Rule::Winding,
+                ROWS,
                 "mark_crossings",
                 "let slot = atomicAdd(&counters[CROSSINGS], 1u)",
                 "let slot = 0u",
             ),
             // Candidates are numbered or found wrongly.
-            (TOUCH, "seed", "appended.first += before & CANDIDATE_MASK;", ""),
-            (TOUCH, "refine", "first * GROUP);", "0u);"),
-            (TOUCH, "voxel_rows", "return begun - 1u;", "return min(begun, 1u) - 1u;"),
+            (TOUCH, ROWS, "seed", "appended.first += before & CANDIDATE_MASK;", ""),
+            (TOUCH, ROWS, "refine", "first * GROUP);", "0u);"),
+            (TOUCH, ROWS, "voxel_rows", "return begun - 1u;", "return min(begun, 1u) - 1u;"),
             // Two-dimensional dispatches.
-            (TOUCH, "voxel_rows", "group.y * params.max_groups", "group.y"),
+            (TOUCH, ROWS, "voxel_rows", "group.y * params.max_groups", "group.y"),
             // Pairs are set up in more than one round.
-            (TOUCH, "voxel_rows", "round < GROUP / SLOTS", "round < 1u"),
+            (TOUCH, ROWS, "voxel_rows", "round < GROUP / SLOTS", "round < 1u"),
             // Bricks are confused.
-            (TOUCH, "rank_bricks", "index += countOneBits(bitmap[other]);", ""),
-            (TOUCH, "mark_bricks", "brick.z * size.y + brick.y", "brick.z + brick.y"),
-            (TOUCH, "voxel_rows", "+ countOneBits(lower)", ""),
+            (TOUCH, ROWS, "rank_bricks", "index += countOneBits(bitmap[other]);", ""),
+            (TOUCH, ROWS, "mark_bricks", "brick.z * size.y + brick.y", "brick.z + brick.y"),
+            (TOUCH, ROWS, "voxel_rows", "+ countOneBits(lower)", ""),
             // An atomic operation is not atomic, or another.
             (
                 TOUCH,
+                ROWS,
                 "voxel_rows",
                 "atomicOr(&bricks[word], mask)",
                 "atomicStore(&bricks[word], mask)",
             ),
-            (PARITY, "parity", "atomicXor", "atomicOr"),
+            (PARITY, ROWS, "parity", "atomicXor", "atomicOr"),
             // The float filter trusts a wrong sign.
-            (TOUCH, "voxel_rows", "0.0000019073486328125", "-0.0001"),
-            (TOUCH, "voxel_rows", "0.000003814697265625", "-0.0001"),
-            (TOUCH, "refine", "0.0000019073486328125", "-0.0001"),
+            (TOUCH, ROWS, "voxel_rows", "0.0000019073486328125", "-0.0001"),
+            (TOUCH, ROWS, "voxel_rows", "0.000003814697265625", "-0.0001"),
+            (TOUCH, ROWS, "refine", "0.0000019073486328125", "-0.0001"),
+            (TOUCH, VoxelKernel::Voxels, "voxels", "0.0000019073486328125", "-0.0001"),
             // Wide integers lose a carry, a borrow or a sign.
-            (TOUCH, "voxel_rows", "+ u32(low < a.x)", ""),
-            (THIN, "six_separating", "- select(0u, ub, a < 0)", ""),
-            (PARITY, "parity", "(closed && all(rise == limit_rise))", "false"),
-            (Rule::Winding, "refine", "AXIS_X).winding < 0", "AXIS_X).winding > 0"),
-            (Rule::Winding, "seed", "AXIS_X).winding < 0", "AXIS_X).winding > 0"),
+            (TOUCH, ROWS, "voxel_rows", "+ u32(low < a.x)", ""),
+            (TOUCH, VoxelKernel::Voxels, "voxels", "(carry >> 16u)", "0u"),
+            (THIN, ROWS, "six_separating", "- select(0u, ub, a < 0)", ""),
+            (PARITY, ROWS, "parity", "(closed && all(rise == limit_rise))", "false"),
+            (Rule::Winding, ROWS, "refine", "AXIS_X).winding < 0", "AXIS_X).winding > 0"),
+            (Rule::Winding, ROWS, "seed", "AXIS_X).winding < 0", "AXIS_X).winding > 0"),
             // Rows in doubt: from one voxel to the next, and what is exact.
-            (TOUCH, "voxel_rows", "normal[2], -2 * half", "normal[2], 2 * half"),
-            (TOUCH, "voxel_rows", "q = int64_add(q, step);", ""),
-            (TOUCH, "voxel_rows", "f32(bits & -bits)", "f32(bits)"),
+            (TOUCH, ROWS, "voxel_rows", "normal[2], -2 * half", "normal[2], 2 * half"),
+            (TOUCH, ROWS, "voxel_rows", "q = int64_add(q, step);", ""),
+            (TOUCH, ROWS, "voxel_rows", "f32(bits & -bits)", "f32(bits)"),
             // The tie rules.
-            (THIN, "six_separating", "(along.y < 0) ||", "(along.y > 0) ||"),
-            (TOUCH, "voxel_rows", "u32(over > axis.error)", "u32(over > -axis.error)"),
+            (THIN, ROWS, "six_separating", "(along.y < 0) ||", "(along.y > 0) ||"),
+            (TOUCH, ROWS, "voxel_rows", "u32(over > axis.error)", "u32(over > -axis.error)"),
         ]
     };
 
     /// A GPU with a fault: `name`, a kernel of `rule`, has `to` in place of `from`.
-    fn faulty(adapter: &Adapter, fault: (Rule, &str, &str, &str)) -> Gpu {
-        let (rule, name, from, to) = fault;
+    fn faulty(adapter: &Adapter, fault: (Rule, VoxelKernel, &str, &str, &str)) -> Gpu {
+        let (rule, kernel, name, from, to) = fault;
         let gpu = Gpu::over(adapter.open().unwrap());
         let mut planted = 0;
-        for step in steps(rule, 2) {
+        for step in steps(rule, kernel, 2) {
             let kernel = step.stage.kernel();
             if kernel.name() == name {
                 let source = kernel.source();
@@ -242,16 +254,18 @@ mod tests {
         for adapter in adapters() {
             let gpu = Gpu::new(&adapter).unwrap();
             for rule in RULES {
-                let compiling = Instant::now();
-                crate::backend::gpu::prepare(&gpu.device, rule).unwrap();
-                let began = Instant::now();
-                pollster::block_on(gpu.test(rule)).unwrap();
-                println!(
-                    "{}, {rule:?}: compiled in {:?}, tested in {:?}",
-                    adapter.label(),
-                    began - compiling,
-                    began.elapsed()
-                );
+                for kernel in [VoxelKernel::Rows, VoxelKernel::Voxels] {
+                    let compiling = Instant::now();
+                    crate::backend::gpu::prepare(&gpu.device, rule, kernel).unwrap();
+                    let began = Instant::now();
+                    pollster::block_on(gpu.test(rule, kernel)).unwrap();
+                    println!(
+                        "{}, {rule:?}, {kernel:?}: compiled in {:?}, tested in {:?}",
+                        adapter.label(),
+                        began - compiling,
+                        began.elapsed()
+                    );
+                }
             }
         }
     }
@@ -262,10 +276,10 @@ mod tests {
             return;
         };
         for fault in FAULTS {
-            let (rule, name, ..) = fault;
+            let (rule, kernel, name, ..) = fault;
             let gpu = faulty(&adapter, fault);
-            let run = gpu.run(&built_in(), rule, &RunOptions::default(), &NoProgress);
-            let Err(error) = run else {
+            let options = RunOptions { kernel, ..RunOptions::default() };
+            let Err(error) = gpu.run(&built_in(), rule, &options, &NoProgress) else {
                 panic!("not refused: {fault:?}");
             };
             println!("{name}: {error}");

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::backend::Rule;
 use crate::backend::gpu::data::{
     BRICK_WORDS, CANDIDATE_GROUPS, CROSSING_WORDS, KIND_COLUMN, KIND_DIRECTED_COLUMN, KIND_ROW,
-    LEVELS, PAIR_GROUPS,
+    KIND_VOXEL, LEVELS, PAIR_GROUPS,
 };
+use crate::backend::{Rule, VoxelKernel};
 use crate::gpu::{self, Constants, Device, GpuError, Pipeline, kernels};
 
 /// A stage of a run: one kernel.
@@ -18,6 +18,7 @@ pub(crate) enum Stage {
     ScanBlocks,
     RankBricks,
     VoxelRows,
+    Voxels,
     SixSeparating,
     Parity,
     MarkCrossings,
@@ -25,12 +26,13 @@ pub(crate) enum Stage {
 
 impl Stage {
     /// The last stage of `rule`, which finds the voxels.
-    pub(crate) fn last(rule: Rule) -> Self {
-        match rule {
-            Rule::Conservative => Self::VoxelRows,
-            Rule::SixSeparating => Self::SixSeparating,
-            Rule::Parity(_) => Self::Parity,
-            Rule::Winding | Rule::Crossings => Self::MarkCrossings,
+    pub(crate) fn last(rule: Rule, kernel: VoxelKernel) -> Self {
+        match (rule, kernel) {
+            (Rule::Conservative, VoxelKernel::Rows) => Self::VoxelRows,
+            (Rule::Conservative, VoxelKernel::Voxels) => Self::Voxels,
+            (Rule::SixSeparating, _) => Self::SixSeparating,
+            (Rule::Parity(_), _) => Self::Parity,
+            (Rule::Winding | Rule::Crossings, _) => Self::MarkCrossings,
         }
     }
 
@@ -39,6 +41,7 @@ impl Stage {
         match self {
             Self::SixSeparating | Self::Parity => &[("CANDIDATE_KIND", KIND_COLUMN)],
             Self::MarkCrossings => &[("CANDIDATE_KIND", KIND_DIRECTED_COLUMN)],
+            Self::Voxels => &[("CANDIDATE_KIND", KIND_VOXEL)],
             _ => &[("CANDIDATE_KIND", KIND_ROW)],
         }
     }
@@ -51,6 +54,7 @@ impl Stage {
             Self::ScanBlocks => kernels::SCAN_BLOCKS,
             Self::RankBricks => kernels::RANK_BRICKS,
             Self::VoxelRows => kernels::VOXEL_ROWS,
+            Self::Voxels => kernels::VOXELS,
             Self::SixSeparating => kernels::SIX_SEPARATING,
             Self::Parity => kernels::PARITY,
             Self::MarkCrossings => kernels::MARK_CROSSINGS,
@@ -127,8 +131,8 @@ pub(crate) const MAX_STEPS: u32 = LEVELS as u32 + 4;
 /// The steps of a run by `rule` in which no triangle starts above `top_level`: triangles are
 /// appended to their start levels; then, level by level, touched nodes become pairs of the level
 /// below.
-pub(crate) fn steps(rule: Rule, top_level: u32) -> Vec<Step> {
-    let last = Stage::last(rule);
+pub(crate) fn steps(rule: Rule, kernel: VoxelKernel, top_level: u32) -> Vec<Step> {
+    let last = Stage::last(rule, kernel);
     let step = |stage, level, size| {
         let counts = matches!(stage, Stage::Seed | Stage::Refine);
         Step { stage, constants: if counts { last.candidate_kind() } else { &[] }, level, size }
@@ -144,8 +148,8 @@ pub(crate) fn steps(rule: Rule, top_level: u32) -> Vec<Step> {
 }
 
 /// Compiles the kernels of a rule, unless cached.
-pub(crate) fn prepare(device: &Device, rule: Rule) -> Result<(), GpuError> {
-    for step in steps(rule, 1) {
+pub(crate) fn prepare(device: &Device, rule: Rule, kernel: VoxelKernel) -> Result<(), GpuError> {
+    for step in steps(rule, kernel, 1) {
         step.pipeline(device);
     }
     device.check()
@@ -160,20 +164,23 @@ mod tests {
     fn a_run_takes_one_step_a_level_and_four_more() {
         for rule in [Rule::Conservative, Rule::SixSeparating, Rule::Parity(Axis::Z), Rule::Winding]
         {
-            assert_eq!(steps(rule, 1).len(), 2 + 4);
-            assert_eq!(steps(rule, 5).len(), MAX_STEPS as usize);
+            for kernel in [VoxelKernel::Rows, VoxelKernel::Voxels] {
+                assert_eq!(steps(rule, kernel, 1).len(), 2 + 4);
+                assert_eq!(steps(rule, kernel, 5).len(), MAX_STEPS as usize);
+            }
         }
     }
 
     #[test]
     fn stages_that_count_candidates_count_those_of_the_last_stage() {
         let kinds = [
-            (Rule::Conservative, KIND_ROW),
-            (Rule::SixSeparating, KIND_COLUMN),
-            (Rule::Winding, KIND_DIRECTED_COLUMN),
+            (Rule::Conservative, VoxelKernel::Rows, KIND_ROW),
+            (Rule::Conservative, VoxelKernel::Voxels, KIND_VOXEL),
+            (Rule::SixSeparating, VoxelKernel::Rows, KIND_COLUMN),
+            (Rule::Winding, VoxelKernel::Voxels, KIND_DIRECTED_COLUMN),
         ];
-        for (rule, kind) in kinds {
-            for step in steps(rule, 1) {
+        for (rule, kernel, kind) in kinds {
+            for step in steps(rule, kernel, 1) {
                 let counts = step.stage.kernel().source().contains("pair_of(");
                 let expected = [("CANDIDATE_KIND", kind)];
                 assert_eq!(step.constants, &expected[..usize::from(counts)], "{step:?}");

@@ -95,7 +95,11 @@ pub(super) fn work(step: &Step, counts: &Counts) -> Work {
         _ if counts.failures != 0 => return Work::default(),
         // A pair, its word of the bitmap and its number, and its triangle; the bricks, read and
         // written.
-        Stage::VoxelRows | Stage::SixSeparating | Stage::Parity | Stage::MarkCrossings => {
+        Stage::VoxelRows
+        | Stage::Voxels
+        | Stage::SixSeparating
+        | Stage::Parity
+        | Stage::MarkCrossings => {
             let read = pairs * (PAIR + 2 * WORD + TRIANGLE) + groups * WORD;
             let written = counts.bricks * 2 * BRICK + counts.crossings * CROSSING;
             (candidates, candidates, read + written)
@@ -107,9 +111,9 @@ pub(super) fn work(step: &Step, counts: &Counts) -> Work {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::Rule;
     use crate::backend::gpu::data::{BRICKS_FULL, COUNTERS, PAIRS_FULL};
     use crate::backend::gpu::stages::steps;
+    use crate::backend::{Rule, VoxelKernel};
 
     fn counters() -> [u32; COUNTERS] {
         let mut counters = [0; COUNTERS];
@@ -125,7 +129,7 @@ mod tests {
         let sizes = Sizes { pairs: 1 << 20, bricks: 1 << 20, crossings: 600, bitmap: 64 };
         let counts = Counts::new(1020, 50, counters, &sizes);
         let rules = [Rule::Conservative, Rule::SixSeparating, Rule::Winding];
-        let mut steps = rules.into_iter().flat_map(|rule| steps(rule, 1));
+        let mut steps = rules.into_iter().flat_map(|rule| steps(rule, VoxelKernel::Rows, 1));
         let step = steps.find(|s| s.stage == stage && s.level == level);
         let work = work(&step.expect("a step"), &counts);
         (work.invocations, work.tests, work.bytes)

@@ -235,6 +235,7 @@ fn overflow(counters: &[u32], sizes: &Sizes, job: &Job) -> Option<Overflow> {
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
+    use crate::backend::VoxelKernel;
     use crate::backend::gpu::BatchLimits;
     use crate::backend::gpu::buffers::mesh_buffer;
     use crate::backend::gpu::data::{BRICK_WORDS, CROSSING_WORDS, Pair};
@@ -342,10 +343,14 @@ mod tests {
             let device = adapter.open().unwrap();
             let buffer = mesh_buffer(&device, batch.words()).unwrap();
             Uploaded::default().update(&device, &buffer, &batch);
-            for rule in
-                [Rule::Conservative, Rule::SixSeparating, Rule::Parity(Axis::Y), Rule::Winding]
-            {
-                let job = Job { rule, ..Job::new(&mesh, batch_limits) };
+            for (rule, kernel) in [
+                (Rule::Conservative, VoxelKernel::Rows),
+                (Rule::Conservative, VoxelKernel::Voxels),
+                (Rule::SixSeparating, VoxelKernel::Rows),
+                (Rule::Parity(Axis::Y), VoxelKernel::Rows),
+                (Rule::Winding, VoxelKernel::Rows),
+            ] {
+                let job = Job { rule, kernel, ..Job::new(&mesh, batch_limits) };
                 // From far too little to enough of both.
                 let most = 1 << 14;
                 let told = [(1, 1), (1023, 64), (1024, 1024), (most, 1), (most, most)];

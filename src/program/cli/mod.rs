@@ -13,7 +13,7 @@ use bytesize::ByteSize;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Arg, ArgGroup, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use trivox::backend::BackendChoice;
+use trivox::backend::{BackendChoice, VoxelKernel};
 use trivox::base::srgb::Rgba;
 use trivox::lattice::transform::Rotation;
 use trivox::mesh::appearance::FilterChoice;
@@ -273,6 +273,12 @@ pub struct ComputeArgs {
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     #[arg(help_heading = "Computing")]
     pub adapter: Option<String>,
+
+    /// How a GPU tests voxels, of a surface or of a fill that uses it. Both kernels give the same
+    /// bits.
+    #[arg(long, value_name = "KERNEL", value_parser = names::kernel(), ignore_case = true)]
+    #[arg(help_heading = "Computing")]
+    pub kernel: Option<VoxelKernel>,
 
     /// CPU threads, at most 1024 [default: one per core].
     #[arg(long, value_name = "N", allow_negative_numbers = true)]

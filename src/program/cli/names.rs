@@ -3,7 +3,7 @@
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use std::str::FromStr;
 use trivox::UnknownName;
-use trivox::backend::BackendChoice;
+use trivox::backend::{BackendChoice, VoxelKernel};
 use trivox::grid::Attribute;
 use trivox::mesh::appearance::FilterChoice;
 use trivox::solid::Fill;
@@ -50,6 +50,17 @@ pub fn backend() -> impl TypedValueParser<Value = BackendChoice> {
         ("auto", "The GPU where that is likely to be faster, else the CPU"),
         ("gpu", "The GPU, or an error"),
         ("cpu", "The CPU"),
+    ])
+}
+
+pub fn kernel() -> impl TypedValueParser<Value = VoxelKernel> {
+    named(&[
+        ("rows", "Up to eight voxels in a row by each invocation: the default, and the faster"),
+        (
+            "voxels",
+            "One (triangle, voxel) candidate by each invocation: a second opinion on a new driver, \
+             a baseline for measurements",
+        ),
     ])
 }
 
@@ -126,6 +137,7 @@ mod tests {
         parses_all(fill(), Fill::ALL);
         parses_all(filter(), FilterChoice::ALL);
         parses_all(backend(), BackendChoice::ALL);
+        parses_all(kernel(), VoxelKernel::ALL);
         parses_all(render_backend(), &[BackendChoice::Cpu, BackendChoice::Gpu]);
         parses_all(up(), Up::ALL);
         parses_all(attribute(), Attribute::ALL);

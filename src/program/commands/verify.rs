@@ -26,7 +26,7 @@ use crate::text::{
 /// Reads the mesh and the grid, and reports the wrong voxels.
 pub fn run(args: &VerifyArgs) -> Result<ExitStatus> {
     let compute = &args.compute;
-    compute.refuse_contradictions()?;
+    compute.refuse_contradictions(args.voxels.mode(), false)?;
     args.voxels.refuse_contradictions()?;
     if args.voxels.interior_color.is_some() {
         bail!("--interior-color has no effect: colours are not verified, leave it out");
@@ -37,8 +37,10 @@ pub fn run(args: &VerifyArgs) -> Result<ExitStatus> {
     }
     start_threads(compute.threads)?;
     let progress = Arc::new(TerminalProgress::new(args.report.quiet));
-    let voxelizer =
-        Voxelizer::new().backends(Arc::new(compute.backends())).progress(progress.clone());
+    let voxelizer = Voxelizer::new()
+        .backends(Arc::new(compute.backends()))
+        .kernel(compute.kernel.unwrap_or_default())
+        .progress(progress.clone());
     let voxelizer = args.voxels.of(voxelizer).color(ColorSource::Transparency);
     let voxelizer = voxelizer.transform(args.transform.transform());
     voxelizer.check()?;
@@ -53,7 +55,8 @@ pub fn run(args: &VerifyArgs) -> Result<ExitStatus> {
     let of_mesh = of_mesh.map(|text| format!("{}: {text}", shown(&args.mesh)));
     let of_grid = grid.warnings.iter().map(|text| format!("{}: {text}", shown(&args.grid)));
     let verdict = &verified.verdict;
-    let warnings = of_mesh.chain(of_grid).chain(contradiction(verdict));
+    let unused = compute.unused_kernel(&verified.backend);
+    let warnings = of_mesh.chain(of_grid).chain(contradiction(verdict)).chain(unused);
     let report =
         Report::new(args, GridSummary::new(&args.grid, &grid.grid), &verified, warnings.collect());
     args.report.print_verdict(&report, &report.warnings, || report.text(verdict))?;

@@ -93,7 +93,8 @@ fn voxelizer(job: &Job, lattice: Option<Lattice>) -> Voxelizer {
         .transform(job.transform())
         .place_options(job.place_options())
         .up(job.up)
-        .time_stages(job.json || job.verbose > 0);
+        .time_stages(job.json || job.verbose > 0)
+        .kernel(job.compute.kernel.unwrap_or_default());
     if let Some(tile) = job.tile {
         voxelizer = voxelizer.tile(tile);
     }

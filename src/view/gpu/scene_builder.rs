@@ -6,7 +6,6 @@ use bytemuck::{Pod, Zeroable};
 use wgpu::BufferUsages as Usage;
 use wgpu::util::DeviceExt;
 
-use crate::backend::Rule;
 use crate::backend::gpu::buffers::{Buffers, Sizes, mesh_buffer};
 use crate::backend::gpu::data::{
     BRICK_WORDS, BRICKS, BRICKS_FULL, COUNTERS, FAILURES, GROUP, INVALID_MESH, PAIRS_FULL, Pair,
@@ -16,6 +15,7 @@ use crate::backend::gpu::job::{MAX_BITMAP_WORDS, SubBatch};
 use crate::backend::gpu::record::{PARAMS_BYTES, Setting};
 use crate::backend::gpu::workspace::needed_pairs;
 use crate::backend::gpu::{Gpu, stages};
+use crate::backend::{Rule, VoxelKernel};
 use crate::gpu::{Device, GpuError, Pipeline, dispatch, kernels};
 use crate::lattice::{Lattice, MAX_DIM, SPAN_BITS};
 use crate::view::gpu::GpuScene;
@@ -178,6 +178,7 @@ impl SceneBuilder {
         let device = gpu.device().clone();
         let setting = Setting {
             rule: Rule::Conservative,
+            kernel: VoxelKernel::default(),
             dims,
             fraction_bits,
             candidates: gpu.batch_limits.candidates,
@@ -199,7 +200,7 @@ impl SceneBuilder {
                 return Err(GpuError::TooLarge { what, size: unit * count, limit: unit * limit });
             }
         }
-        stages::prepare(&device, setting.rule)?;
+        stages::prepare(&device, setting.rule, setting.kernel)?;
         let sizes = Sizes { pairs: pairs.max(1), bricks, crossings: 0, bitmap };
         let mut buffers = Buffers::new(&device, mesh_buffer(&device, mesh_words)?, sizes);
         buffers.bind_all(&device, &setting.steps())?;

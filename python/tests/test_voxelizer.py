@@ -248,7 +248,6 @@ def test_reports_have_the_same_keys_for_every_mode_and_fill(options, of_distance
         for part, kind in [
             (report["tile"], _reports.Tile), (report["distances"], _reports.Band),
             ((report["fill"] or {}).get("axis_disagreement"), _reports.AxisDisagreement),
-            ((report["fill"] or {}).get("lowest_confidence"), _reports.Confidence),
         ]:  # fmt: skip
             assert part is None or set(part) == keys(kind)
         assert (report["fill"] is None) == (options.get("mode") != "solid" and not of_distances)
@@ -260,7 +259,6 @@ def test_the_report_of_a_fill_has_what_the_program_prints(holed):
     fill = report["fill"]
     assert report["triangles"] == 3 and report["lattice"]["dims"] == [16, 16, 16]
     assert (fill["open_edges"], fill["boundary_loops"], fill["flipped_patches"]) == (3, 1, 0)
-    assert 0 <= fill["lowest_confidence"]["value"] <= 1
     assert trivox.Voxelizer(16)(holed).report["fill"] is None
 
 

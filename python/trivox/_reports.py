@@ -41,14 +41,6 @@ class Doubt(TypedDict):
     better: str | None
 
 
-class Confidence(TypedDict):
-    """How certain the inside is at a voxel, from 0 to 1."""
-
-    value: float
-    voxel: Ints
-    position: Numbers
-
-
 class AxisDisagreement(TypedDict):
     """Where rays along the three axes disagree."""
 
@@ -80,8 +72,6 @@ class FillReport(TypedDict):
     unbalanced_edges: int
     example: list[Numbers] | None
     boundary_loops: int | None
-    lowest_confidence: Confidence | None
-    highest_confidence: Confidence | None
     uncertain_voxels: int | None
     flipped_triangles: int
     flipped_patches: int

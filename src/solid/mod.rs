@@ -286,17 +286,13 @@ async fn winding(
         return Err(BackendError::Failed("it returned no crossings".into()));
     };
     let lattice = runner.mesh.lattice();
-    let Generalized { grid, confidences, uncertain } = runner
-        .within(crossings.bytes(), |memory| {
-            fill::generalized(&crossings, boundary, lattice, memory, runner.progress)
-        })?;
+    let Generalized { grid, uncertain } = runner.within(crossings.bytes(), |memory| {
+        fill::generalized(&crossings, boundary, lattice, memory, runner.progress)
+    })?;
     // Of a part, voxels outside the window would count.
     let is_whole = runner.mesh.window().is_none();
-    let caps = Caps {
-        loops: boundary.loops().len() as u64,
-        confidences: confidences.filter(|_| is_whole),
-        uncertain: is_whole.then_some(uncertain),
-    };
+    let caps =
+        Caps { loops: boundary.loops().len() as u64, uncertain: is_whole.then_some(uncertain) };
     let findings = Findings { caps: Some(caps), ..Findings::default() };
     Ok(Outcome { fill: Fill::Winding, reason, grid, findings })
 }

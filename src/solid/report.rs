@@ -8,7 +8,7 @@ use thiserror::Error;
 use crate::base::numbers::{counted, grouped};
 use crate::grid::{VoxelGrid, Windings};
 use crate::lattice::{Lattice, PlacedMesh};
-use crate::solid::fill::{AxisDisagreement, Confidence};
+use crate::solid::fill::AxisDisagreement;
 use crate::solid::pieces::pieces;
 use crate::solid::topology::{FlipStatistics, Topology};
 use crate::solid::{EmptyShells, Fill, Findings, MAX_AXIS_DISAGREEMENT, OrientedSurface};
@@ -55,14 +55,11 @@ pub struct FillReport {
 }
 
 /// How generalized winding numbers closed the holes of a mesh.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Caps {
     /// Boundary loops.
     pub loops: u64,
-    /// The least certain voxel of the bricks at caps, and one of the most certain; `None` if no
-    /// voxel of these bricks has a confidence below 1/2, and for a tile.
-    pub confidences: Option<[Confidence; 2]>,
     /// The number of voxels of the solid with a winding number below 3/4
     /// ([`Generalized::uncertain`]); `None` for a tile.
     ///
@@ -72,11 +69,7 @@ pub struct Caps {
 
 impl fmt::Display for Caps {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "capped at {}", counted(self.loops, "boundary loop"))?;
-        if let Some([Confidence { value, voxel: [x, y, z] }, _]) = self.confidences {
-            write!(f, ", least certain at voxel ({x}, {y}, {z}): confidence {value:.2} of 1")?;
-        }
-        Ok(())
+        write!(f, "capped at {}", counted(self.loops, "boundary loop"))
     }
 }
 

@@ -6,7 +6,6 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 use crate::grid::Place;
-use crate::solid::fill::Confidence;
 use crate::solid::topology::{FlipStatistics, Topology};
 use crate::solid::{EmptyShells, FillReport, FillWarning};
 
@@ -20,10 +19,6 @@ impl Serialize for FillReport {
             self.flips.unwrap_or_default();
         let caps = self.caps.as_ref();
         let center = |voxel: [u32; 3]| Place::of(lattice).center(voxel);
-        let confidence = |end: usize| {
-            let &Confidence { value, voxel } = &caps?.confidences?[end];
-            Some(ConfidenceSummary { value, voxel, position: center(voxel) })
-        };
         let disagreement = self.disagreement.as_ref().map(|found| DisagreementSummary {
             voxels: found.voxels,
             columns: found.columns,
@@ -42,8 +37,6 @@ impl Serialize for FillReport {
         self.topology.serialize_into(&mut map)?;
         map.serialize_entry("example", &self.topology.example.map(|e| e.map(in_mesh_units)))?;
         map.serialize_entry("boundary_loops", &caps.map(|caps| caps.loops))?;
-        map.serialize_entry("lowest_confidence", &confidence(0))?;
-        map.serialize_entry("highest_confidence", &confidence(1))?;
         map.serialize_entry("uncertain_voxels", &caps.and_then(|caps| caps.uncertain))?;
         map.serialize_entry("flipped_triangles", &flipped_triangles)?;
         map.serialize_entry("flipped_patches", &flipped_patches)?;
@@ -96,15 +89,6 @@ impl Serialize for FillWarning {
         map.serialize_entry("better", &self.better().map(|fill| fill.name()))?;
         map.end()
     }
-}
-
-/// The confidence of a voxel, from 0 to 1.
-#[derive(Serialize)]
-struct ConfidenceSummary {
-    value: f64,
-    voxel: [u32; 3],
-    /// Its centre.
-    position: [f64; 3],
 }
 
 #[derive(Serialize)]

@@ -14,6 +14,7 @@ use pulp::{Arch, Simd, WithSimd};
 
 use crate::backend::{BackendError, check_cancelled, check_memory};
 use crate::base::progress::{Latch, Progress};
+use crate::base::vector::{cross, minus, norm};
 use crate::grid::{
     Attribute, AttributeNames, AttributeSet, Attributes, BrickKey, Mask, SurfaceSample, VoxelGrid,
     VoxelValues, count, is_empty, mask_bounds, mask_places,
@@ -202,7 +203,7 @@ impl Sums {
     fn normal(&self) -> [f32; 3] {
         const LEAST: f64 = NORMAL_UNITS / 1024.0;
         let normal = self.normal.map(|sum| sum as f64);
-        let length = length(normal);
+        let length = norm(normal);
         if length < self.weight as f64 * LEAST || length == 0.0 {
             return [0.0; 3];
         }
@@ -211,21 +212,13 @@ impl Sums {
     }
 }
 
-fn length(vector: [f64; 3]) -> f64 {
-    let [x, y, z] = vector;
-    (x * x + y * y + z * z).sqrt()
-}
-
 /// The unit normal in units of `1 / NORMAL_UNITS`, by the right-hand rule; zeros for a triangle
 /// without area.
 fn normal_of(&[a, b, c]: &Triangle) -> [i64; 3] {
-    let [p, q] = [b, c].map(|corner| [0, 1, 2].map(|i| i64::from(corner[i]) - i64::from(a[i])));
+    let [a, b, c] = [a, b, c].map(|corner| corner.map(i64::from));
     // Differences of at most 2^24: the products are below 2^50, and exact as `f64`.
-    let normal = [0, 1, 2].map(|i| {
-        let (j, k) = ((i + 1) % 3, (i + 2) % 3);
-        (p[j] * q[k] - p[k] * q[j]) as f64
-    });
-    let length = length(normal);
+    let normal = cross(minus(b, a), minus(c, a)).map(|c| c as f64);
+    let length = norm(normal);
     if length == 0.0 {
         return [0; 3];
     }

@@ -285,22 +285,6 @@ fn impossible_widths_are_refused() {
 }
 
 #[test]
-fn the_surface_lies_within_a_voxels_diagonal() {
-    // Whatever the surface touches is within half a diagonal of it, and nothing nearer than half an
-    // edge is missed by it.
-    let mesh = random_mesh(100, &mut fastrand::Rng::with_seed(18));
-    let mesh = place(&mesh, &PlaceOptions::new(Sizing::Resolution(40))).unwrap();
-    let surface = Cpu::default().voxelize(&mesh, &NoProgress).unwrap();
-    let field = field(&mesh, nothing(&mesh), 2.0);
-    for voxel in surface.voxels() {
-        assert!(field.get(voxel) <= 0.75_f32.sqrt().next_up(), "{voxel:?}");
-    }
-    for (voxel, distance) in field.distances() {
-        assert!(distance > 0.5 || surface.contains(voxel), "{voxel:?}");
-    }
-}
-
-#[test]
 fn what_rounds_to_the_width_is_not_in_the_band() {
     // The middle of two floats, in lattice units. Lengths whose squares differ from its square by 1
     // are equal to it in `f64`.

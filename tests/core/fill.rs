@@ -344,30 +344,6 @@ fn a_row_of_bricks_without_flips_is_decided_by_the_columns_through_it() {
 }
 
 #[test]
-fn a_missing_side_is_outvoted_and_counted() {
-    // A cuboid without its upper side across z: columns along z do not vote, the others agree.
-    let mut solid = Dense::empty([30; 3]);
-    solid.set_block([3; 3], [27, 20, 11]);
-    let mut flips = [0, 1, 2].map(|axis| solid.flips(axis));
-    for voxel in voxels([30; 3]) {
-        if voxel[2] == 11 && flips[2].get(voxel) {
-            flips[2].flip(voxel);
-        }
-    }
-    let voted = vote_of(&grids(&flips));
-    assert_eq!(voted.grid, solid.grid());
-    let expected = AxisDisagreement {
-        of_columns: 17 * 8,
-        odd: [0, 0, 24 * 17],
-        ..AxisDisagreement::default()
-    };
-    assert_eq!(voted.disagreement, expected);
-    // One ray a column leaves all of it inside up to the end.
-    flips[0] = Dense::from_fn([30; 3], |v| v[0] == 3 && solid.get(v));
-    assert_eq!(filled_of(&flips[0].grid()).unended, 17 * 8);
-}
-
-#[test]
 fn rows_as_long_as_they_get_are_filled_in_runs() {
     for dims in [[65_536, 1, 1], [65_536, 8, 8], [5_000, 9, 9], [5_001, 16, 8]] {
         let last = dims[0] - 1;
@@ -416,10 +392,6 @@ fn shell(dims: [u32; 3], lo: [u32; 3], hi: [u32; 3]) -> Dense {
     })
 }
 
-fn union(a: &Dense, b: &Dense) -> Dense {
-    Dense::from_fn(a.dims, |v| a.get(v) || b.get(v))
-}
-
 #[test]
 fn a_shell_encloses_its_inside_until_it_has_a_hole() {
     let dims = [64, 50, 45];
@@ -443,22 +415,6 @@ fn a_shell_encloses_its_inside_until_it_has_a_hole() {
         tight.flip(lo);
         assert_eq!(flood_of(&tight.grid()).enclosed, inside);
     }
-}
-
-#[test]
-fn a_shell_in_a_shell_is_enclosed_whether_or_not_it_has_a_hole() {
-    let dims = [70, 40, 40];
-    let outer = shell(dims, [2; 3], [67, 37, 37]);
-    let mut inner = shell(dims, [9, 10, 11], [50, 27, 28]);
-    let volume = 64 * 34 * 34;
-    let voxels_of = |dense: &Dense| dense.set().count() as u64;
-    assert_eq!(flood_of(&union(&outer, &inner).grid()).enclosed, volume - voxels_of(&inner));
-    inner.flip([9, 15, 15]);
-    assert_eq!(flood_of(&union(&outer, &inner).grid()).enclosed, volume - voxels_of(&inner));
-    // Through the outer shell's hole all but the inner one's inside is reached.
-    let (mut open, inner) = (outer.clone(), shell(dims, [9, 10, 11], [50, 27, 28]));
-    open.flip([67, 20, 20]);
-    assert_eq!(flood_of(&union(&open, &inner).grid()).enclosed, 40 * 16 * 16);
 }
 
 /// A block with a corridor one voxel wide that winds through all of it: along each row along `x` to

@@ -211,18 +211,6 @@ fn the_thin_surface_is_part_of_the_surface() {
 }
 
 #[test]
-fn bounds_cut_a_thin_surface_and_leave_the_rest_as_it_is() {
-    let mesh = torus(1.0, 0.4, 48, 24);
-    let [min, max] = mesh.bounds();
-    let whole = thin(&at_voxel_size(&mesh, 0.0625));
-    let cut = within(&mesh, 0.0625, min, [max[0] - 0.5, max[1] - 0.25, max[2] - 0.125]);
-    let dims = cut.lattice().dims;
-    let kept = whole.voxels().filter(|v| (0..3).all(|a| v[a] < dims[a]));
-    let expected = VoxelGrid::from_voxels(dims, kept).unwrap();
-    assert!(expected.occupied() > 500 && thin(&cut) == expected, "{expected:?}");
-}
-
-#[test]
 fn a_single_small_triangle_may_be_in_no_voxel_but_a_closed_surface_about_a_centre_never_is() {
     let small = mesh_of(&[[[1.1, 1.1, 1.1], [1.3, 1.1, 1.1], [1.1, 1.3, 1.2]]]);
     assert_eq!(thin(&in_grid(&small, [4; 3])).occupied(), 0);

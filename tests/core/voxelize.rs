@@ -1,8 +1,6 @@
 //! The CPU backend against the brute-force oracle, and relations between voxelizations that hold
 //! whatever the mesh.
 use crate::common::prelude::*;
-use crate::common::shapes::cuboid;
-use rayon::prelude::*;
 use trivox::grid::VoxelGrid;
 
 /// The voxels of lattice triangles in a grid of `dims` voxels.
@@ -54,17 +52,6 @@ fn random_soups_match_brute_force() {
 }
 
 #[test]
-fn long_thin_grids_across_many_bricks_match_brute_force() {
-    for axis in 0..3 {
-        let mut rng = Rng::with_seed(axis as u64);
-        let mut dims = [3, 4, 5];
-        dims[axis] = 203;
-        let mesh = placed(&random_soup(&mut rng, dims), dims);
-        assert_same(&surface(&mesh), &oracle::voxelize(&mesh), &format!("axis {axis}"));
-    }
-}
-
-#[test]
 fn the_longest_grids_match_brute_force() {
     for axis in 0..3 {
         let mut rng = Rng::with_seed(axis as u64);
@@ -77,91 +64,6 @@ fn the_longest_grids_match_brute_force() {
         let mesh = at_resolution(&mesh_of(&triangles), 65_536);
         assert_eq!(mesh.lattice().fraction_bits, 8);
         assert_same(&surface(&mesh), &oracle::voxelize(&mesh), &format!("axis {axis}"));
-    }
-}
-
-#[test]
-fn grids_of_many_bricks_match_the_predicate_voxel_by_voxel() {
-    let dims = [140, 129, 193];
-    let mut rng = Rng::with_seed(11);
-    let corner = |rng: &mut Rng| dims.map(|d| f64::from(d) * (rng.f64() * 1.4 - 0.2));
-    let triangles: Vec<_> = (0..12).map(|_| [0; 3].map(|_| corner(&mut rng))).collect();
-    let mesh = in_grid(&mesh_of(&triangles), dims);
-
-    let triangles: Vec<Triangle> = mesh.triangles().collect();
-    let half = mesh.lattice().units_per_voxel() / 2;
-    let occupied = |v: &[u32; 3]| {
-        let center = v.map(|c| (2 * c as i32 + 1) * half);
-        triangles.iter().any(|t| touches(t, center, half))
-    };
-    let [nx, ny, nz] = dims;
-    let slab = |x| (0..ny).flat_map(move |y| (0..nz).map(move |z| [x, y, z]));
-    let voxels: Vec<_> =
-        (0..nx).into_par_iter().flat_map_iter(|x| slab(x).filter(occupied)).collect();
-    assert_same(&surface(&mesh), &VoxelGrid::from_voxels(dims, voxels).unwrap(), "many bricks");
-}
-
-#[test]
-fn voxels_around_triangles_at_the_highest_resolution_match_the_oracle() {
-    let mut rng = Rng::with_seed(12);
-    let corner = |rng: &mut Rng, base: [f64; 3]| base.map(|c| c + rng.f64() / 300.0);
-    let triangle = |rng: &mut Rng| {
-        let base = [rng.f64(), rng.f64(), rng.f64()];
-        [0; 3].map(|_| corner(rng, base))
-    };
-    let mut triangles: Vec<_> = (0..20).map(|_| triangle(&mut rng)).collect();
-    triangles.push([[0.0; 3], [1.0; 3], [1.0, 1.0, 1.0]]);
-    let mesh = at_resolution(&mesh_of(&triangles), 65_536);
-    let (grid, units_per_voxel) = (surface(&mesh), mesh.lattice().units_per_voxel());
-    let mut seen = [0, 0];
-    for _ in 0..20_000 {
-        // A voxel or a neighbour of one that holds a point of some triangle.
-        let [a, b, c] = mesh.triangle(rng.usize(0..mesh.len()));
-        let [s, t] = [rng.f64(), rng.f64()];
-        let voxel: [u32; 3] = std::array::from_fn(|i| {
-            let along = |from: i32, to: i32, t: f64| (f64::from(to - from) * t) as i32;
-            let on = a[i] + along(a[i], b[i], s * (1.0 - t)) + along(a[i], c[i], s * t);
-            ((on / units_per_voxel) + rng.i32(-1..=1)).clamp(0, grid.dims()[i] as i32 - 1) as u32
-        });
-        let center = voxel.map(|v| (2 * v as i32 + 1) * units_per_voxel / 2);
-        let expected = mesh.triangles().any(|t| oracle::touches(&t, center, units_per_voxel / 2));
-        assert_eq!(grid.contains(voxel), expected, "voxel {voxel:?}");
-        seen[usize::from(expected)] += 1;
-    }
-    assert!(seen.iter().all(|&n| n > 1_000), "{seen:?}");
-}
-
-#[test]
-fn soups_at_every_small_resolution_match_brute_force() {
-    for resolution in 1..=24 {
-        let mut rng = Rng::with_seed(u64::from(resolution));
-        let number = |rng: &mut Rng| rng.f64() * 3.7 - 1.1;
-        let corner = |rng: &mut Rng| [number(rng), number(rng) / 2.0, number(rng)];
-        let triangles: Vec<_> = (0..10).map(|_| [0; 3].map(|_| corner(&mut rng))).collect();
-        let options = PlaceOptions::new(Sizing::Resolution(resolution)).with_pad(resolution % 3);
-        let bounds = Bounds { min: [-0.7, -0.2, 0.3], max: [1.9, 0.9, 1.4] };
-        for options in [options, options.with_bounds(bounds)] {
-            let mesh = place(&mesh_of(&triangles), &options).unwrap();
-            let grid = surface(&mesh);
-            assert_same(&grid, &oracle::voxelize(&mesh), &format!("{options:?}"));
-            assert!(grid.occupied() > 0);
-        }
-    }
-}
-
-#[test]
-fn a_wrong_voxel_is_seen_by_the_comparison_with_brute_force() {
-    let mut rng = Rng::with_seed(8);
-    let mesh = placed(&soup(&mut rng, 8, 9 * UNIT, 1), [9; 3]);
-    let expected = oracle::voxelize(&mesh);
-    let grid = surface(&mesh);
-    for voxel in [[0, 0, 0], [8, 8, 8], [3, 4, 5]] {
-        let kept = grid.voxels().filter(|&v| v != voxel);
-        let added = (!grid.contains(voxel)).then_some(voxel);
-        let wrong = VoxelGrid::from_voxels(grid.dims(), kept.chain(added)).unwrap();
-        assert_ne!(wrong, expected);
-        assert_ne!(wrong.hash(), expected.hash());
-        assert_eq!(wrong.differing_voxels(&expected).map(|(v, _)| v).collect::<Vec<_>>(), [voxel]);
     }
 }
 
@@ -205,155 +107,6 @@ fn a_cube_with_a_hole_or_an_extra_voxel_is_not_hollow() {
 }
 
 #[test]
-fn padding_moves_a_cube_and_touches_the_padding_as_closed_voxels_do() {
-    // The faces lie exactly between voxels, so that voxels on both sides touch them.
-    let options = PlaceOptions::new(Sizing::Resolution(6)).with_pad(2);
-    let grid = surface(&place(&unit_cube(), &options).unwrap());
-    assert_eq!(grid.dims(), [10; 3]);
-    let near = |c: &u32| [1, 2, 7, 8].contains(c);
-    let within = |v: &[u32; 3]| v.iter().all(|c| (1..=8).contains(c));
-    let expected = (0..1000u32).map(|i| [i / 100, i / 10 % 10, i % 10]);
-    let expected = expected.filter(|v| within(v) && v.iter().any(near));
-    assert_same(&grid, &VoxelGrid::from_voxels([10; 3], expected).unwrap(), "padded cube");
-}
-
-/// A soup that fills bricks of all kinds, with triangles that cross the whole grid.
-fn large_soup(seed: u64, dims: [u32; 3]) -> Vec<Triangle> {
-    let mut rng = Rng::with_seed(seed);
-    let reach = *dims.iter().max().unwrap() as i32 * UNIT;
-    let mut triangles = soup(&mut rng, 300, reach, 1);
-    triangles.extend(degenerate_soup(&mut rng, 100, reach, 1));
-    triangles.extend(soup(&mut rng, 100, reach, UNIT / 2));
-    triangles
-}
-
-/// Whole bricks and parts of bricks. At most 128, so that meshes may reach as far outside.
-const DIMS: [u32; 3] = [100, 70, 127];
-
-#[test]
-fn the_order_of_triangles_and_of_their_corners_does_not_matter() {
-    let mut triangles = large_soup(2, DIMS);
-    let expected = voxels(&triangles, DIMS);
-    let mut rng = Rng::with_seed(0);
-    for _ in 0..3 {
-        rng.shuffle(&mut triangles);
-        triangles.iter_mut().for_each(|triangle| rng.shuffle(triangle));
-        assert_same(&voxels(&triangles, DIMS), &expected, "shuffled");
-    }
-    let twice = [triangles.clone(), triangles].concat();
-    assert_same(&voxels(&twice, DIMS), &expected, "all triangles twice");
-}
-
-#[test]
-fn the_union_of_two_meshes_is_the_union_of_their_voxels() {
-    let (a, b) = (large_soup(3, DIMS), large_soup(4, DIMS));
-    let union = voxels(&a, DIMS).voxels().chain(voxels(&b, DIMS).voxels()).collect::<Vec<_>>();
-    let expected = VoxelGrid::from_voxels(DIMS, union).unwrap();
-    assert_same(&voxels(&[a, b].concat(), DIMS), &expected, "union");
-}
-
-/// `grid` with its voxels mapped one to one into a grid of `dims`.
-fn mapped(
-    grid: &VoxelGrid,
-    dims: [u32; 3],
-    map: impl Fn([u32; 3]) -> Option<[u32; 3]>,
-) -> VoxelGrid {
-    VoxelGrid::from_voxels(dims, grid.voxels().filter_map(map)).unwrap()
-}
-
-#[test]
-fn a_whole_voxel_shift_shifts_the_voxels() {
-    let triangles = large_soup(5, DIMS);
-    let grid = voxels(&triangles, DIMS);
-    for shift in [[1, 0, 0], [7, 8, 9], [33, 32, 64], [-3, 5, -61], [-64, -1, 2]] {
-        let mut moved = triangles.clone();
-        shift_by(&mut moved, shift.map(|c| c * UNIT));
-        let moved = voxels(&moved, DIMS);
-        // What enters the grid has no counterpart, so compare what both grids hold.
-        let back = mapped(&moved, DIMS, |v| offset(v, shift.map(|c| -c)));
-        let kept = mapped(&grid, DIMS, |v| offset(v, shift).map(|_| v));
-        let kept_back = mapped(&back, DIMS, |v| offset(v, shift).map(|_| v));
-        assert_same(&kept_back, &kept, &format!("shift {shift:?}"));
-        assert!(kept.occupied() > 1_000);
-    }
-}
-
-/// `voxel` moved by `shift`, where that is in the grid.
-fn offset(voxel: [u32; 3], shift: [i32; 3]) -> Option<[u32; 3]> {
-    let moved = [0, 1, 2].map(|a| voxel[a].checked_add_signed(shift[a]).filter(|&c| c < DIMS[a]));
-    let [Some(x), Some(y), Some(z)] = moved else { return None };
-    Some([x, y, z])
-}
-
-#[test]
-fn a_shift_by_the_bounds_is_a_shift_by_the_mesh() {
-    let mesh = cuboid([0.25; 3], [3.5, 2.25, 4.75]);
-    let at = |min: [f64; 3]| surface(&within(&mesh, 0.5, min, min.map(|c| c + 8.0)));
-    let (grid, shifted) = (at([0.0; 3]), at([-1.0, -2.5, -3.0]));
-    let expected = mapped(&grid, [16; 3], |[x, y, z]| Some([x + 2, y + 5, z + 6]));
-    assert_same(&shifted, &expected, "bounds moved by (2, 5, 6) voxels");
-}
-
-#[test]
-fn a_mirror_mirrors_the_voxels() {
-    let triangles = large_soup(6, DIMS);
-    let grid = voxels(&triangles, DIMS);
-    for axis in 0..3 {
-        let mut mirrored = triangles.clone();
-        for corner in mirrored.as_flattened_mut() {
-            corner[axis] = DIMS[axis] as i32 * UNIT - corner[axis];
-        }
-        let expected = mapped(&grid, DIMS, |mut v| {
-            v[axis] = DIMS[axis] - 1 - v[axis];
-            Some(v)
-        });
-        assert_same(&voxels(&mirrored, DIMS), &expected, &format!("axis {axis}"));
-    }
-}
-
-#[test]
-fn an_axis_order_orders_the_voxels() {
-    let triangles = large_soup(7, DIMS);
-    let grid = voxels(&triangles, DIMS);
-    for order in [[0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
-        let mut permuted = triangles.clone();
-        permuted.as_flattened_mut().iter_mut().for_each(|p| *p = order.map(|a| p[a]));
-        let dims = order.map(|a| DIMS[a]);
-        let expected = mapped(&grid, dims, |v| Some(order.map(|a| v[a])));
-        assert_same(&voxels(&permuted, dims), &expected, &format!("{order:?}"));
-    }
-}
-
-#[test]
-fn subdividing_triangles_at_lattice_points_changes_nothing() {
-    // Even coordinates, so that the middles of edges are lattice points.
-    let mut triangles = large_soup(8, DIMS);
-    triangles.as_flattened_mut().iter_mut().for_each(|p| *p = p.map(|c| c & !1));
-    let middle = |p: [i32; 3], q: [i32; 3]| std::array::from_fn(|a| (p[a] + q[a]) / 2);
-    let into_four = |&[a, b, c]: &Triangle| {
-        let (ab, bc, ca) = (middle(a, b), middle(b, c), middle(c, a));
-        [[a, ab, ca], [ab, b, bc], [ca, bc, c], [ab, bc, ca]]
-    };
-    let divided: Vec<Triangle> = triangles.iter().flat_map(into_four).collect();
-    assert_same(&voxels(&divided, DIMS), &voxels(&triangles, DIMS), "into four");
-    // Three of the four parts leave a hole in the middle, which must be seen.
-    let holed: Vec<Triangle> = triangles.iter().flat_map(|t| into_four(t)[..3].to_vec()).collect();
-    assert_ne!(voxels(&holed, DIMS), voxels(&triangles, DIMS));
-}
-
-#[test]
-fn coarse_voxels_are_occupied_exactly_where_fine_ones_in_them_are() {
-    // Twice the coordinates at the same voxel size are the same points at half the voxel size.
-    let dims = [50, 33, 64];
-    let triangles = large_soup(9, dims);
-    let mut doubled = triangles.clone();
-    doubled.as_flattened_mut().iter_mut().for_each(|p| *p = p.map(|c| 2 * c));
-    let fine = voxels(&doubled, dims.map(|d| 2 * d));
-    let covered = mapped(&fine, dims, |v| Some(v.map(|c| c / 2)));
-    assert_same(&voxels(&triangles, dims), &covered, "coarse");
-}
-
-#[test]
 fn meshes_outside_the_grid_have_no_voxels_and_those_at_its_faces_do() {
     let dims = [5, 9, 70];
     let far = dims.map(|d| d as i32 * UNIT);
@@ -379,4 +132,102 @@ fn a_point_touches_the_eight_four_two_or_one_voxels_around_it() {
     ] {
         assert_eq!(voxels(&[[point; 3]], [4; 3]).occupied(), occupied, "{point:?}");
     }
+}
+
+/// Whole bricks and parts of bricks. At most 128, so that meshes may reach as far outside.
+const DIMS: [u32; 3] = [100, 70, 127];
+
+/// A soup that fills bricks of all kinds, with triangles that cross the whole grid. Even
+/// coordinates, so that the middles of edges are lattice points.
+fn large_soup(seed: u64, dims: [u32; 3]) -> Vec<Triangle> {
+    let mut rng = Rng::with_seed(seed);
+    let reach = *dims.iter().max().unwrap() as i32 * UNIT;
+    let mut triangles = soup(&mut rng, 300, reach, 2);
+    // Halves of differences are even too.
+    triangles.extend(degenerate_soup(&mut rng, 100, reach, 4));
+    triangles.extend(soup(&mut rng, 100, reach, UNIT / 2));
+    triangles
+}
+
+#[test]
+fn the_order_of_triangles_and_of_their_corners_does_not_matter_nor_does_dividing_them() {
+    let (mut triangles, other) = (large_soup(2, DIMS), large_soup(3, DIMS));
+    let expected = voxels(&triangles, DIMS);
+    let mut rng = Rng::with_seed(0);
+    for _ in 0..3 {
+        rng.shuffle(&mut triangles);
+        triangles.iter_mut().for_each(|triangle| rng.shuffle(triangle));
+        assert_same(&voxels(&triangles, DIMS), &expected, "shuffled");
+    }
+    let twice = triangles.repeat(2);
+    assert_same(&voxels(&twice, DIMS), &expected, "all triangles twice");
+    let union = expected.union(&voxels(&other, DIMS));
+    assert_same(&voxels(&[&triangles[..], &other].concat(), DIMS), &union, "two meshes");
+    let middle = |p: [i32; 3], q: [i32; 3]| std::array::from_fn(|a| (p[a] + q[a]) / 2);
+    let into_four = |&[a, b, c]: &Triangle| {
+        let (ab, bc, ca) = (middle(a, b), middle(b, c), middle(c, a));
+        [[a, ab, ca], [ab, b, bc], [ca, bc, c], [ab, bc, ca]]
+    };
+    let divided: Vec<Triangle> = triangles.iter().flat_map(into_four).collect();
+    assert_same(&voxels(&divided, DIMS), &expected, "into four");
+    // Three of the four parts leave a hole in the middle, which must be seen.
+    let holed: Vec<Triangle> = triangles.iter().flat_map(|t| into_four(t)[..3].to_vec()).collect();
+    assert_ne!(voxels(&holed, DIMS), expected);
+}
+
+#[test]
+fn mirrors_axis_orders_and_whole_voxel_shifts_move_the_voxels() {
+    let triangles = large_soup(5, DIMS);
+    let grid = voxels(&triangles, DIMS);
+    for (order, mirrored, shift) in [
+        ([0, 1, 2], [true, false, false], [0; 3]),
+        ([0, 1, 2], [false, true, false], [0; 3]),
+        ([0, 1, 2], [false, false, true], [0; 3]),
+        ([0, 2, 1], [false; 3], [0; 3]),
+        ([1, 0, 2], [false; 3], [0; 3]),
+        ([1, 2, 0], [true; 3], [0; 3]),
+        ([2, 0, 1], [false; 3], [0; 3]),
+        ([2, 1, 0], [false; 3], [0; 3]),
+        ([0, 1, 2], [false; 3], [1, 0, 0]),
+        ([0, 1, 2], [false; 3], [7, 8, 9]),
+        ([0, 1, 2], [false; 3], [33, 32, 64]),
+        ([0, 1, 2], [false; 3], [-3, 5, -61]),
+        ([0, 1, 2], [false; 3], [-64, -1, 2]),
+    ] {
+        // The place of `p` in the moved grid, where the last place along an axis is `end`.
+        let moved = |p: [i32; 3], unit: i32, end: i32| -> [i32; 3] {
+            std::array::from_fn(|a| {
+                let (at, dim) = (p[order[a]], DIMS[order[a]] as i32 * unit);
+                shift[a] * unit + if mirrored[a] { dim - end - at } else { at }
+            })
+        };
+        let dims = order.map(|a| DIMS[a]);
+        let corners: Vec<Triangle> =
+            triangles.iter().map(|t| t.map(|p| moved(p, UNIT, 0))).collect();
+        let found = voxels(&corners, dims);
+        let kept: Vec<[u32; 3]> = (grid.voxels())
+            .map(|voxel| moved(voxel.map(|c| c as i32), 1, 1))
+            .filter(|v| (0..3).all(|a| (0..dims[a] as i32).contains(&v[a])))
+            .map(|voxel| voxel.map(|c| c as u32))
+            .collect();
+        assert!(kept.len() > 1_000);
+        // What enters the grid has no counterpart.
+        let is_known =
+            |v: &[u32; 3]| (0..3).all(|a| (0..dims[a] as i32).contains(&(v[a] as i32 - shift[a])));
+        let found = VoxelGrid::from_voxels(dims, found.voxels().filter(is_known)).unwrap();
+        let what = format!("{order:?}, {mirrored:?}, {shift:?}");
+        assert_same(&found, &VoxelGrid::from_voxels(dims, kept).unwrap(), &what);
+    }
+}
+
+#[test]
+fn coarse_voxels_are_occupied_exactly_where_fine_ones_in_them_are() {
+    // Twice the coordinates at the same voxel size are the same points at half the voxel size.
+    let dims = [50, 33, 64];
+    let mut triangles = large_soup(9, dims);
+    let coarse = voxels(&triangles, dims);
+    triangles.as_flattened_mut().iter_mut().for_each(|p| *p = p.map(|c| 2 * c));
+    let fine = voxels(&triangles, dims.map(|d| 2 * d));
+    let covered = fine.voxels().map(|voxel| voxel.map(|c| c / 2));
+    assert_same(&coarse, &VoxelGrid::from_voxels(dims, covered).unwrap(), "coarse");
 }

@@ -72,18 +72,6 @@ fn vertices_that_no_triangle_uses_change_nothing() {
 }
 
 #[test]
-fn a_cube_fills_its_shell_at_many_sizes() {
-    for (label, gpu) in gpus(fast_adapters()) {
-        for n in (1..=40).chain([63, 64, 65, 127, 128, 129]) {
-            let mesh = at_resolution(&unit_cube(), n);
-            let (n, hollow) = (u64::from(n), u64::from(n.saturating_sub(2)));
-            let grid = gpu_grid(&gpu, &mesh);
-            assert_eq!(grid.occupied(), n.pow(3) - hollow.pow(3), "{label}, {n}");
-        }
-    }
-}
-
-#[test]
 fn asynchronous_runs_overlap_and_give_the_same() {
     let mut rng = Rng::with_seed(12);
     let meshes = [1, UNIT / 2].map(|step| placed(&soup(&mut rng, 200, 20 * UNIT, step), [20; 3]));

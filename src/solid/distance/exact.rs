@@ -1,5 +1,5 @@
-//! The distance from a lattice point to a triangle, exact and rounded once. Its twin is
-//! `shaders/exact/distance.wgsl`.
+//! The distance from a lattice point to a triangle, exact and rounded once. Its twin
+//! `shaders/exact/distance.wgsl` takes the least over the edges instead of finding the nearest one.
 //!
 //! The squared distance is a fraction of integers. With coordinates that differ by at most `2^24`
 //! (see [`lattice`](crate::lattice)), a cross product of two differences has components below
@@ -13,8 +13,8 @@
 
 use std::cmp::Ordering;
 
-use crate::base::vector::{cross, dot, minus};
 use crate::lattice::Triangle;
+use crate::solid::proximity::nearest::squared_distance;
 
 /// A squared distance.
 #[derive(Debug, Clone, Copy)]
@@ -76,38 +76,11 @@ fn rounded(squared: Fraction, fraction_bits: u32) -> f32 {
     [near.next_up(), near].into_iter().find(is_reached).unwrap_or_else(|| near.next_down())
 }
 
-/// The squared distance from an edge, where `start` and `end` are the differences from its corners.
-fn squared_distance_to_edge(start: [i128; 3], end: [i128; 3]) -> Fraction {
-    let edge = minus(start, end);
-    let (along, squared) = (dot(start, edge), dot(edge, edge));
-    if along <= 0 {
-        return Fraction::new(dot(start, start), 1);
-    }
-    if along >= squared {
-        return Fraction::new(dot(end, end), 1);
-    }
-    let area = cross(start, edge);
-    Fraction::new(dot(area, area), squared)
-}
-
 /// The `f32` nearest to the distance from lattice point `p` to `triangle`, in voxels of
-/// `2^fraction_bits` lattice units; a tie goes to the even one. If the projection of `p` to the
-/// plane is outside the triangle, the nearest point is on an edge that `p` is beyond: from any
-/// other point of the triangle, a step towards the projection stays inside it.
+/// `2^fraction_bits` lattice units; a tie goes to the even one.
 pub(crate) fn distance_to(p: [i32; 3], triangle: &Triangle, fraction_bits: u32) -> f32 {
-    let from = |corner: [i32; 3]| minus(p.map(i128::from), corner.map(i128::from));
-    let [a, b, c] = triangle.map(from);
-    let normal = cross(minus(a, b), minus(b, c));
-    let squared = dot(normal, normal);
-    // The edges of a triangle without area have no side. Above 0 along the normal if `p` is beyond
-    // the edge.
-    let is_beyond =
-        |[a, b]: &[[i128; 3]; 2]| squared == 0 || dot(normal, cross(*a, minus(*a, *b))) > 0;
-    let edges = [[a, b], [b, c], [c, a]].into_iter().filter(is_beyond);
-    let to_edges = edges.map(|[a, b]| rounded(squared_distance_to_edge(a, b), fraction_bits));
-    to_edges
-        .reduce(f32::min)
-        .unwrap_or_else(|| rounded(Fraction::of_square(dot(normal, a), squared), fraction_bits))
+    let [p, a, b, c] = [p, triangle[0], triangle[1], triangle[2]].map(|p| p.map(i64::from));
+    rounded(squared_distance(p, &[a, b, c]), fraction_bits)
 }
 
 /// An integer of 256 bits.

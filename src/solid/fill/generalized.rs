@@ -17,7 +17,7 @@ use crate::grid::{
     set_bits,
 };
 use crate::lattice::Lattice;
-use crate::solid::fill::offsets::{CapBrick, Field, Region, Regions};
+use crate::solid::fill::offsets::{CapBrick, Field, Region};
 use crate::solid::topology::Boundary;
 
 /// Maximum memory of a brick at a cap, in bytes: its offsets, and its entries in two lists.
@@ -27,28 +27,14 @@ const BRICK_BYTES: u64 = (size_of::<CapBrick>() + 4 * size_of::<Region>()) as u6
 const TASK: usize = 64;
 
 /// The result of [`generalized()`].
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Generalized {
     /// The voxels at whose centres the winding number is at least 1/2.
     pub grid: VoxelGrid,
-    /// The least certain voxel of the bricks at caps, and one of the most certain; `None` if no
-    /// voxel of these bricks has a confidence below 1/2.
-    pub confidences: Option<[Confidence; 2]>,
     /// The number of voxels of the solid with a winding number below 3/4. An estimate outside the
     /// bricks at caps.
     pub uncertain: u64,
-}
-
-/// The confidence that a voxel is inside, or that it is outside. Where parts overlap it may be low
-/// although the voxel is certainly inside.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[non_exhaustive]
-pub struct Confidence {
-    /// From 0, for a winding number of `i + 1/2`, to 1, for an integer.
-    pub value: f64,
-    /// The voxel.
-    pub voxel: [u32; 3],
 }
 
 /// The voxels at whose centres the winding number of a surface is at least 1/2, given its crossings
@@ -73,7 +59,7 @@ pub fn generalized(
     progress.start("fill", field.work());
     let regions = field.regions((memory - kept) / BRICK_BYTES, progress);
     check_cancelled(progress)?;
-    let Regions { regions, confidences } = regions.map_err(|bricks| BackendError::Memory {
+    let regions = regions.map_err(|bricks| BackendError::Memory {
         needed: kept + bricks * BRICK_BYTES,
         allowed: memory,
     })?;
@@ -92,7 +78,7 @@ pub fn generalized(
         })?;
     let is_inside = |&&(center, _): &&([u32; 3], u64)| grid.contains(center);
     let estimated: u64 = sweep.uncertain.iter().filter(is_inside).map(|&(_, voxels)| voxels).sum();
-    Ok(Generalized { grid, confidences, uncertain: uncertain + estimated })
+    Ok(Generalized { grid, uncertain: uncertain + estimated })
 }
 
 /// A sweep along `x` through all rows of bricks.

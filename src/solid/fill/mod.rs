@@ -21,7 +21,6 @@
 //! Simplification and Repair of Polygonal Models Using Volumetric Techniques, 2003.
 
 mod along_x;
-mod extremes;
 mod flood;
 mod generalized;
 mod loop_bvh;
@@ -36,7 +35,7 @@ use crate::grid::VoxelGrid;
 pub use along_x::along_x;
 pub use flood::flood;
 pub(in crate::solid) use flood::spread;
-pub use generalized::{Confidence, Generalized, generalized};
+pub use generalized::{Generalized, generalized};
 pub(super) use offsets::{Field, takes_at_most};
 pub use vote::vote;
 

@@ -6,7 +6,7 @@
 //! predicate of solids ([`crosses`](crate::predicate::crosses)).
 
 mod inside;
-mod nearest;
+pub(in crate::solid) mod nearest;
 mod query;
 mod search;
 

@@ -15,7 +15,7 @@ use crate::base::vector::{cross, dot, minus};
 use crate::solid::distance::exact::Fraction;
 
 /// A point of the lattice, or one of its coarser form.
-pub(super) type Point = [i64; 3];
+pub(in crate::solid) type Point = [i64; 3];
 
 /// A bound of the relative error of [`Candidate::squared`], with a factor of 4 to spare.
 pub(super) const RELATIVE_ERROR: f64 = 1.0 / (1_u64 << 48) as f64;
@@ -27,6 +27,31 @@ enum Feature {
     /// The edge from this corner to the next.
     Edge(usize),
     Face,
+}
+
+impl Feature {
+    /// The squared distance of `p` from this part of a triangle, the one nearest to it.
+    fn squared_distance(self, p: Point, corners: &[Point; 3]) -> Fraction {
+        let wide = |v: Point| v.map(i128::from);
+        let squared_norm = |v: Point| dot(wide(v), wide(v));
+        match self {
+            Self::Corner(i) => Fraction::new(squared_norm(minus(p, corners[i])), 1),
+            Self::Edge(i) => {
+                let along = minus(corners[(i + 1) % 3], corners[i]);
+                let area = cross(minus(p, corners[i]), along);
+                Fraction::new(squared_norm(area), squared_norm(along))
+            }
+            Self::Face => {
+                let (normal, height) = plane(p, corners);
+                Fraction::of_square(height, squared_norm(normal))
+            }
+        }
+    }
+}
+
+/// The squared distance of `p` from a triangle.
+pub(in crate::solid) fn squared_distance(p: Point, corners: &[Point; 3]) -> Fraction {
+    feature(p, corners).squared_distance(p, corners)
 }
 
 /// A triangle, and its squared distance from a point.
@@ -71,7 +96,8 @@ impl Candidate {
         if self.has_same_feature(other) {
             return is_before;
         }
-        match self.fraction(p).cmp(&other.fraction(p)) {
+        let [own, others] = [self, other].map(|of| of.feature.squared_distance(p, &of.corners));
+        match own.cmp(&others) {
             Ordering::Less => true,
             Ordering::Equal => is_before,
             Ordering::Greater => false,
@@ -88,24 +114,6 @@ impl Candidate {
                 a == b || a == [b[1], b[0]]
             }
             _ => false,
-        }
-    }
-
-    /// The squared distance from `p`.
-    fn fraction(&self, p: Point) -> Fraction {
-        let wide = |v: Point| v.map(i128::from);
-        let squared_norm = |v: Point| dot(wide(v), wide(v));
-        match self.feature {
-            Feature::Corner(i) => Fraction::new(squared_norm(minus(p, self.corners[i])), 1),
-            Feature::Edge(i) => {
-                let along = minus(self.corners[(i + 1) % 3], self.corners[i]);
-                let area = cross(minus(p, self.corners[i]), along);
-                Fraction::new(squared_norm(area), squared_norm(along))
-            }
-            Feature::Face => {
-                let (normal, height) = plane(p, &self.corners);
-                Fraction::of_square(height, squared_norm(normal))
-            }
         }
     }
 

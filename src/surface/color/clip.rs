@@ -2,6 +2,7 @@
 //! Clipping", Communications of the ACM 17(1), 1974). Uses only floating-point additions,
 //! multiplications, divisions and square roots: the same result on every machine.
 
+use crate::base::vector::{cross, minus, norm};
 use crate::lattice::Triangle;
 use crate::surface::color::floor;
 use crate::surface::color::texel_polygon::{TexelPolygon, bounds};
@@ -260,9 +261,8 @@ pub(in crate::surface) struct Plane {
 impl Plane {
     pub(in crate::surface) fn new(corners: &[[f64; 3]; 3]) -> Self {
         let [a, b, c] = corners;
-        let [p, q] = [b, c].map(|corner| [0, 1, 2].map(|i| corner[i] - a[i]));
-        let normal =
-            [p[1] * q[2] - p[2] * q[1], p[2] * q[0] - p[0] * q[2], p[0] * q[1] - p[1] * q[0]];
+        let [p, q] = [minus(*b, *a), minus(*c, *a)];
+        let normal = cross(p, q);
         let largest = |v: [f64; 3]| {
             let is_larger = |i: usize, k: usize| v[k].abs() > v[i].abs();
             (1..3).fold(0, |i, k| if is_larger(i, k) { k } else { i })
@@ -273,10 +273,9 @@ impl Plane {
             return Self::of_line(a, p, q, largest);
         }
         let axes = [(axis + 1) % 3, (axis + 2) % 3];
-        let length = normal.iter().map(|c| c * c).sum::<f64>().sqrt();
         Self {
             axes,
-            area_ratio: length / height.abs(),
+            area_ratio: norm(normal) / height.abs(),
             origin: axes.map(|i| a[i]),
             weights: [
                 [q[axes[1]] / height, -q[axes[0]] / height],

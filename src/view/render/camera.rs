@@ -3,7 +3,7 @@
 use std::f64::consts::FRAC_1_SQRT_2;
 
 use crate::base::names::named;
-use crate::base::vector::{Vector, cross, dot, minus, plus, rotated, sin_cos, times};
+use crate::base::vector::{Vector, cross, dot, minus, norm, plus, rotated, sin_cos, times};
 use crate::grid::{Up, VoxelGrid, run_bounds};
 use crate::view::render::orbit::swept;
 use crate::view::render::{RenderError, RenderOptions};
@@ -173,7 +173,7 @@ impl Camera {
         let [min, max] = grid.occupied_bounds().unwrap_or(whole).map(|voxel| voxel.map(f64::from));
         let center = std::array::from_fn(|a| (min[a] + max[a] + 1.0) / 2.0);
         let half: Vector = std::array::from_fn(|a| (max[a] + 1.0 - min[a]) / 2.0);
-        let radius = dot(half, half).sqrt();
+        let radius = norm(half);
         let mut camera = Self {
             projection: options.projection.unwrap_or(options.view.projection()),
             right: cross(up, back),

@@ -42,6 +42,7 @@ use thiserror::Error;
 
 use crate::base::error_code::ErrorCode;
 use crate::base::numbers::short;
+use crate::base::vector::norm;
 pub use crate::view::trace::scene::{Node, Scene};
 pub(crate) use crate::view::trace::traverse::{Time, Touch};
 
@@ -165,8 +166,7 @@ impl Ray {
     }
 
     fn length(&self) -> f64 {
-        let [x, y, z] = self.direction();
-        (x * x + y * y + z * z).sqrt()
+        norm(self.direction())
     }
 }
 

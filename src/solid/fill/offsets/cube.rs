@@ -5,7 +5,7 @@ use std::array::from_fn;
 use pulp::{Simd, WithSimd};
 
 use super::{
-    Brick, CUBE_TOLERANCE, Field, MAX_ERROR, MAX_RADIUS_RATIO, MAX_UNDECIDED, MAX_VOXEL_ERROR,
+    CUBE_TOLERANCE, CapBrick, Field, MAX_ERROR, MAX_RADIUS_RATIO, MAX_UNDECIDED, MAX_VOXEL_ERROR,
     ROUNDING, UNCERTAIN, half_integer_distance,
 };
 use crate::base::lanes::{LANES, Lanes};
@@ -147,7 +147,7 @@ impl Field {
         &self,
         cube: &Cube,
         all: &Expansion,
-        brick: &mut Brick,
+        brick: &mut CapBrick,
     ) -> Option<Vec<[u32; 3]>> {
         if all.error() < MAX_ERROR {
             let undecided = self.decide_by_polynomial(cube, all, brick);
@@ -162,7 +162,7 @@ impl Field {
         &self,
         cube: &Cube,
         all: &Expansion,
-        brick: &mut Brick,
+        brick: &mut CapBrick,
     ) -> Vec<[u32; 3]> {
         self.arch.dispatch(DecideVoxels { field: self, cube, all, brick })
     }
@@ -208,7 +208,7 @@ struct DecideVoxels<'a> {
     field: &'a Field,
     cube: &'a Cube,
     all: &'a Expansion,
-    brick: &'a mut Brick,
+    brick: &'a mut CapBrick,
 }
 
 impl WithSimd for DecideVoxels<'_> {
@@ -241,19 +241,17 @@ impl WithSimd for DecideVoxels<'_> {
             let error = constant_error + half_taylor_error * squared * (one + squared);
             let number = taylor.at(h) + jumps[start as usize / LANES % jumps.len()];
             let certainty = (number - number.floor() - half).abs() - error;
-            // Most voxels are decided, and neither the least nor the most certain so far.
-            if brick.extremes.exclude(certainty.least(), certainty.greatest())
-                && error.greatest() < MAX_VOXEL_ERROR
-            {
+            // Mostly.
+            if certainty.least() > 0.0 && error.greatest() < MAX_VOXEL_ERROR {
                 let offsets = (number + half).floor();
                 let remainder = number - offsets;
                 let first_slot = brick_slot(at);
                 for (slot, offset) in slots.iter().zip(offsets.0) {
-                    brick.content.offsets[first_slot + slot] = offset as i32;
+                    brick.offsets[first_slot + slot] = offset as i32;
                 }
                 if remainder.least() < UNCERTAIN - 0.5 {
                     for (slot, remainder) in slots.iter().zip(remainder.0) {
-                        brick.content.mark_if_uncertain(first_slot + slot, remainder);
+                        brick.mark_if_uncertain(first_slot + slot, remainder);
                     }
                 }
                 continue;
@@ -261,7 +259,7 @@ impl WithSimd for DecideVoxels<'_> {
             for lane in 0..LANES {
                 let voxel = cube.voxel(start + lane as u32);
                 if certainty.0[lane] > 0.0 && error.0[lane] < MAX_VOXEL_ERROR {
-                    field.set(brick, voxel, number.0[lane], error.0[lane]);
+                    brick.set(voxel, number.0[lane]);
                 } else {
                     undecided.push(voxel);
                 }

@@ -17,7 +17,6 @@ mod cube;
 mod work;
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Mutex, PoisonError};
 
 use pulp::Arch;
 use rayon::prelude::*;
@@ -26,8 +25,6 @@ use crate::base::progress::Progress;
 use crate::base::vector::norm;
 use crate::grid::{BRICK, Mask, brick_slot, mask_below};
 use crate::lattice::Lattice;
-use crate::solid::fill::Confidence;
-use crate::solid::fill::extremes::{Extremes, VoxelDistance};
 use crate::solid::fill::loop_bvh::LoopBvh;
 use crate::solid::fill::offsets::cube::{Cube, Expansion};
 use crate::solid::fill::solid_angle::Point;
@@ -51,9 +48,8 @@ const MAX_RADIUS_RATIO: f64 = 0.5;
 /// A voxel is uncertain if the distance of its number from the nearest `i + 1/2` is less than this:
 /// less than that from the nearest integer.
 const UNCERTAIN: f64 = 0.25;
-/// Maximum error of a voxel decided by a polynomial. A number near an integer is then above
-/// [`UNCERTAIN`] by its lower bound, which spares an evaluation in the search for the least certain
-/// voxel.
+/// Maximum error of a voxel decided by a polynomial: whether the voxel is uncertain depends on the
+/// approximate number.
 const MAX_VOXEL_ERROR: f64 = 0.2;
 /// Maximum error of a polynomial that is evaluated at all; a larger one decides no voxel.
 const MAX_ERROR: f64 = 1.0;
@@ -83,19 +79,23 @@ pub(super) struct CapBrick {
 }
 
 impl CapBrick {
+    fn new() -> Box<Self> {
+        Box::new(Self { offsets: [0; 512], uncertain: Mask::default() })
+    }
+
+    /// Sets the offset of a voxel; `number` is `b` or a number with the same offset.
+    #[inline]
+    fn set(&mut self, voxel: [u32; 3], number: f64) {
+        let (slot, offset) = (brick_slot(voxel), offset(number));
+        self.offsets[slot] = offset;
+        self.mark_if_uncertain(slot, number - f64::from(offset));
+    }
+
     /// Marks a voxel if it is uncertain; `remainder` is its number minus its offset.
     #[inline(always)]
     fn mark_if_uncertain(&mut self, slot: usize, remainder: f64) {
         self.uncertain[slot / 64] |= u64::from(remainder < UNCERTAIN - 0.5) << (slot % 64);
     }
-}
-
-/// The result of [`Field::regions`].
-pub(super) struct Regions {
-    /// Rows that cover the grid, and the bricks at caps, in any order.
-    pub(super) regions: Vec<Region>,
-    /// As [`Generalized::confidences`](crate::solid::fill::Generalized::confidences).
-    pub(super) confidences: Option<[Confidence; 2]>,
 }
 
 /// The winding number `b` of the boundary's closing rays, on the lattice of the surface.
@@ -116,21 +116,7 @@ struct CapTotals<'a> {
     room: u64,
     /// The number of bricks, kept or not.
     count: AtomicU64,
-    extremes: Mutex<Extremes>,
     progress: &'a dyn Progress,
-}
-
-/// A brick at a cap, and its extremes.
-struct Brick {
-    content: Box<CapBrick>,
-    extremes: Extremes,
-}
-
-impl Brick {
-    fn below(bound: f64) -> Self {
-        let content = Box::new(CapBrick { offsets: [0; 512], uncertain: Mask::default() });
-        Self { content, extremes: Extremes::below(bound) }
-    }
 }
 
 impl Field {
@@ -161,24 +147,16 @@ impl Field {
         u64::from(self.root_cube().size / BRICK).pow(3)
     }
 
-    /// The regions of the grid; incomplete if `progress` is cancelled.
+    /// Rows that cover the grid, and the bricks at caps, in any order; incomplete if `progress` is
+    /// cancelled.
     ///
     /// # Errors
     /// The number of bricks at caps, if it exceeds `room`.
-    pub(super) fn regions(&self, room: u64, progress: &dyn Progress) -> Result<Regions, u64> {
-        let extremes = Mutex::new(Extremes::below(UNCERTAIN));
-        let totals = CapTotals { room, count: AtomicU64::new(0), extremes, progress };
+    pub(super) fn regions(&self, room: u64, progress: &dyn Progress) -> Result<Vec<Region>, u64> {
+        let totals = CapTotals { room, count: AtomicU64::new(0), progress };
         let regions = self.divide(self.root_cube(), &totals);
         let count = totals.count.into_inner();
-        if count > room {
-            return Err(count);
-        }
-        let extremes = totals.extremes.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let [least, most] = extremes.evaluated(|voxel| self.distance(voxel));
-        let confidence =
-            |(distance, voxel): VoxelDistance| Confidence { value: 2.0 * distance, voxel };
-        let ends = least.filter(|&(distance, _)| distance < UNCERTAIN).zip(most);
-        Ok(Regions { regions, confidences: ends.map(|ends| <[_; 2]>::from(ends).map(confidence)) })
+        if count > room { Err(count) } else { Ok(regions) }
     }
 
     /// The regions of a cube of the octree.
@@ -194,7 +172,7 @@ impl Field {
                 let children = children.into_par_iter();
                 return children.flat_map_iter(|child| self.divide(child, totals)).collect();
             } else if totals.count.fetch_add(1, Relaxed) < totals.room {
-                regions.push(self.cap_brick(cube, &all, totals));
+                regions.push(self.cap_brick(cube, &all));
             }
         }
         totals.progress.advance(u64::from(size).pow(3));
@@ -219,13 +197,9 @@ impl Field {
         regions
     }
 
-    fn cap_brick(&self, cube: Cube, all: &Expansion, totals: &CapTotals) -> Region {
-        let at = cube.at;
-        let locked = || totals.extremes.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut brick = Brick::below(locked().upper_bound);
-        self.fill(cube, all, &mut brick);
-        let Brick { mut content, extremes } = brick;
-        locked().merge(extremes);
+    fn cap_brick(&self, cube: Cube, all: &Expansion) -> Region {
+        let (at, mut content) = (cube.at, CapBrick::new());
+        self.fill(cube, all, &mut content);
         let in_grid = mask_below([0, 1, 2].map(|a| self.dims[a] - at[a]));
         for (layer, in_grid) in content.uncertain.iter_mut().zip(in_grid) {
             *layer &= in_grid;
@@ -234,11 +208,10 @@ impl Field {
     }
 
     /// Computes the offsets of a cube within a brick; `all` is its polynomial of all loops.
-    fn fill(&self, cube: Cube, all: &Expansion, brick: &mut Brick) {
+    fn fill(&self, cube: Cube, all: &Expansion, brick: &mut CapBrick) {
         if let Some(undecided) = self.decide(&cube, all, brick) {
             for voxel in undecided {
-                let (number, error) = self.number(&cube, voxel);
-                self.set(brick, voxel, number, error);
+                brick.set(voxel, self.number(&cube, voxel));
             }
         } else {
             for mut child in cube.children() {
@@ -248,30 +221,17 @@ impl Field {
         }
     }
 
-    /// Sets the offset of a voxel; `number` is `b` or a number with the same offset, and `error`
-    /// its error bound.
-    #[inline]
-    fn set(&self, brick: &mut Brick, voxel: [u32; 3], number: f64, error: f64) {
-        let offset = offset(number);
-        brick.content.offsets[brick_slot(voxel)] = offset;
-        brick.content.mark_if_uncertain(brick_slot(voxel), number - f64::from(offset));
-        if (0..3).all(|a| voxel[a] < self.dims[a]) {
-            brick.extremes.add(half_integer_distance(number), error, voxel);
-        }
-    }
-
-    /// `b` at the centre of a voxel of `cube`, or a number with the same offset, and its error
-    /// bound.
-    fn number(&self, cube: &Cube, voxel: [u32; 3]) -> (f64, f64) {
+    /// `b` at the centre of a voxel of `cube`, or a number with the same offset.
+    fn number(&self, cube: &Cube, voxel: [u32; 3]) -> f64 {
         let p = self.center(voxel);
         self.number_in(cube, p).unwrap_or_else(|| self.number_from_root(p))
     }
 
     /// [`number`](Self::number) by the near and far fields of the cube, if these decide the offset.
-    fn number_in(&self, cube: &Cube, p: Point) -> Option<(f64, f64)> {
+    fn number_in(&self, cube: &Cube, p: Point) -> Option<f64> {
         let (number, error) = self.bvh.number(&cube.near, p, CUBE_TOLERANCE);
         let (number, error) = (number + cube.far.at(p), error + cube.far.error() + ROUNDING);
-        (half_integer_distance(number) > error).then_some((number, error))
+        (half_integer_distance(number) > error).then_some(number)
     }
 
     /// The offset of one voxel.
@@ -281,27 +241,19 @@ impl Field {
 
     /// The offset at a point, in lattice units.
     pub(in crate::solid) fn offset_at(&self, p: Point) -> i32 {
-        offset(self.number_from_root(p).0)
+        offset(self.number_from_root(p))
     }
 
-    /// The distance of `b` at the centre of a voxel from the nearest `i + 1/2`.
-    fn distance(&self, voxel: [u32; 3]) -> f64 {
-        half_integer_distance(self.exact(self.center(voxel)))
-    }
-
-    /// `b` or a number with the same offset, and its error bound: 0 for the sum over all edges.
-    fn number_from_root(&self, p: Point) -> (f64, f64) {
+    /// `b` or a number with the same offset.
+    fn number_from_root(&self, p: Point) -> f64 {
         for tolerance in VOXEL_TOLERANCES {
             let (number, error) = self.bvh.number(&self.root, p, tolerance);
-            if error == 0.0 {
-                // No node was approximated.
-                return (number, 0.0);
-            }
-            if half_integer_distance(number) > error + ROUNDING {
-                return (number, error + ROUNDING);
+            // Without an error no node was approximated.
+            if error == 0.0 || half_integer_distance(number) > error + ROUNDING {
+                return number;
             }
         }
-        (self.exact(p), 0.0)
+        self.exact(p)
     }
 
     /// `b`, the sum over all edges.

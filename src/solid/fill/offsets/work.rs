@@ -4,7 +4,7 @@
 //! The octree is descended as for the offsets, but below its first levels in one of eight children,
 //! the work of which counts eightfold.
 
-use super::{Brick, CUBE_TOLERANCE, Field, UNCERTAIN, VOXEL_TOLERANCES};
+use super::{CUBE_TOLERANCE, CapBrick, Field, VOXEL_TOLERANCES};
 use crate::grid::BRICK;
 use crate::solid::fill::loop_bvh::LoopBvh;
 use crate::solid::fill::offsets::cube::Cube;
@@ -52,7 +52,7 @@ impl Field {
         let mut is_filled = cube.size >= BRICK && self.is_decided(&cube, &all);
         if cube.size <= BRICK && !is_filled {
             work += u64::from(cube.size.pow(2)) * self.edges_with_rays_in(&cube).len() as u64;
-            if let Some(undecided) = self.decide(&cube, &all, &mut Brick::below(UNCERTAIN)) {
+            if let Some(undecided) = self.decide(&cube, &all, &mut CapBrick::new()) {
                 is_filled = true;
                 let terms = undecided.first().map_or(0, |&voxel| self.terms(&cube, voxel));
                 work += TERM * undecided.len() as u64 * terms;

@@ -284,22 +284,6 @@ fn a_sign_before_the_e_of_an_exponent_is_read_after_it() {
 }
 
 #[test]
-fn utf_16_is_text_of_either_byte_order_with_or_without_a_mark() {
-    let text = with_square("g \u{e9}\u{1f600}\r\nf 1 2 3\n");
-    for mark in ["", "\u{feff}"] {
-        let units: Vec<u16> = format!("{mark}{text}").encode_utf16().collect();
-        let little: Vec<u8> = units.iter().flat_map(|unit| unit.to_le_bytes()).collect();
-        let big: Vec<u8> = units.iter().flat_map(|unit| unit.to_be_bytes()).collect();
-        assert_eq!(triangles(&little), vec![[A, B, C]]);
-        assert_eq!(triangles(&big), vec![[A, B, C]]);
-        let needed = little.len() as u64 * 5 / 2;
-        let options = ReadOptions::default().with_memory(needed - 1);
-        let refused = read_as("obj", little, &options);
-        assert!(matches!(refused, Err(ReadError::Memory { .. })));
-    }
-}
-
-#[test]
 fn a_file_of_another_kind_is_refused_by_its_start() {
     let folder = tempfile::tempdir().unwrap();
     for (extension, expected) in [

@@ -11,7 +11,7 @@ use crate::formats::mesh::obj::contents::Contents;
 use crate::formats::mesh::obj::materials::{
     Library, Material, Placement, before_comment, name_of_tile,
 };
-use crate::formats::mesh::obj::text::lines;
+use crate::formats::mesh::obj::text::clean;
 use crate::formats::mesh::sidecars::{Finder, IMAGE_FOLDERS};
 use crate::formats::{ReadError, Sidecars, excerpt};
 
@@ -186,7 +186,7 @@ fn read_text(sidecars: &Sidecars, path: &Path, limit: u64) -> Result<String, Str
     if bytes.len() as u64 > limit {
         return Err(TOO_LARGE.to_owned());
     }
-    let text = lines(bytes.into_owned());
+    let text = clean(bytes.into_owned());
     if text.contains('\0') { Err("it contains zero bytes".into()) } else { Ok(text) }
 }
 

@@ -55,7 +55,8 @@ fn read(
     sidecars: &Sidecars,
     options: &ReadOptions,
 ) -> Result<LoadedMesh, ReadError> {
-    let text = clean(bytes, options.memory)?;
+    check_text(&bytes)?;
+    let text = clean(bytes);
     let contents = Contents::of(&text);
     check_memory(contents.memory, options.memory)?;
     let left = options.memory - contents.memory;

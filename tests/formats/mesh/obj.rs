@@ -45,7 +45,6 @@ fn lines_after_the_squares_corners_are_these_triangles() {
         ("not where the line is continued", "f 1 3 \\\n4\t# c \\\nf 1 2 3\n", &[ACD, ABC]),
         ("a comment begins at the first sign for one", comments, &[ABC; 3]),
         ("names may be in any language", "g größe 你好\nf 1 2 3\n", &[ABC]),
-        ("names are no numbers", "g part3.1+e2\nf 1 2 3\n", &[ABC]),
         ("materials may lack a name", "usemtl\nf 1 2 3\nusemtl \nf 1 3 4\n", &[ABC, ACD]),
         ("no effect on the shape", "s off\ns 1\nvp 0.5\nmg 1 0.1\nlod 3\nf 1 2 3\n", &[ABC]),
         ("the oldest keyword of faces", "fo 1 2 3\n", &[ABC]),
@@ -274,13 +273,6 @@ fn bad_texture_coordinates_and_normals_leave_the_geometry() {
     }
     let said = warning(&with_square(faces));
     assert!(said.ends_with("there are 1; so do 1 others"), "{said}");
-}
-
-#[test]
-fn a_sign_before_the_e_of_an_exponent_is_read_after_it() {
-    let said = "numbers such as 3.1+e2 were read as 3.1e+2: the exponent's sign follows the 'e'";
-    let mesh = warned(read("v 0 0 0\nv 3.1+e2 0 0\nv 0 -5.-e1 1e+2\nf 1 2 3\n"), said);
-    assert_eq!(corners(&mesh), [[A, [310.0, 0.0, 0.0], [0.0, -0.5, 100.0]]]);
 }
 
 #[test]

@@ -125,7 +125,6 @@ fn warnings(contents: &Contents, vertices: &Vertices, faces: &Faces) -> Vec<Stri
     let names = unknown.quoted_and_others();
     warn(unknown.count, lines, &format!("with unknown OBJ keywords: {names}"));
     warnings.extend(crossing_warning(faces.crossing));
-    warnings.extend(vertices.mended.clone());
     if let Some(fault) = faces.bad_corners.clone() {
         let others = match faces.other_bad_corners {
             0 => String::new(),

@@ -229,25 +229,6 @@ fn an_image_is_repeated_unless_it_is_clamped() {
     }
 }
 
-#[test]
-fn an_image_has_the_filter_of_the_interpolate_mode_before_it_or_else_none() {
-    for (statement, expected) in [
-        ("", Filter::Nearest),
-        ("interpolateMode NEAREST_MAGNIFICATION_TRILINEAR_MIPMAP_MINIFICATION", Filter::Nearest),
-        ("interpolateMode BILINEAR_NO_MIPMAP", Filter::Linear),
-        ("interpolatemode TRILINEAR_MIPMAP", Filter::Linear),
-        ("interpolateMode TRILINEAR_MIPMAP\ninterpolateMode NEAREST_MIPMAP", Filter::Nearest),
-    ] {
-        let appearance = painted(&format!("{statement}\nmap_Kd t.png"));
-        assert_eq!(only(&appearance).texture.unwrap().filter, expected, "{statement}");
-    }
-    let after = painted("map_Kd t.png\ninterpolateMode TRILINEAR_MIPMAP");
-    assert_eq!(only(&after).texture.unwrap().filter, Filter::Nearest);
-    let folder = pictured("interpolateMode SHARP\nmap_Kd t.png");
-    let (_, warning) = folder.warned(PAINTED_BY_A);
-    assert_eq!(warning, "malformed lines of material files were skipped: 'interpolateMode SHARP'");
-}
-
 /// Triangles of the tiles 1001, 1002 and 1011, the last of which reaches into a fourth.
 const IN_TILES: &str = "vt 1.1 0.1\nvt 1.9 0.1\nvt 1.9 0.9\nvt 0.1 1.1\nvt 0.5 2.01\n\
                         vt 0.1 1.9\nf 1/1 2/2 3/3\nf 1/4 2/5 3/6\nf 1/7 2/8 3/9\n";

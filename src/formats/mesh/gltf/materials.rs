@@ -4,8 +4,9 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
+use crate::formats::io::warnings::NamedWarnings;
 use crate::formats::mesh::gltf::accessors::light;
-use crate::formats::mesh::out_of_range::ClampedFactors;
+use crate::formats::mesh::out_of_range::clamped_factors;
 use crate::mesh::appearance::{Alpha, Material};
 
 /// A material.
@@ -32,8 +33,8 @@ impl Surface {
     pub(super) const DEFAULT: &'static Self =
         &Self { material: Material::WHITE, textures: [None; 3] };
 
-    /// The material at `index`; its factors outside their range are `clamped`.
-    fn of(properties: Properties, index: usize, clamped: &mut ClampedFactors) -> Self {
+    /// The material at `index`; factors outside their range are warnings.
+    fn of(properties: Properties, index: usize, warnings: &mut NamedWarnings) -> Self {
         let Properties { name, pbr_metallic_roughness, alpha_mode, alpha_cutoff, .. } = properties;
         let Properties { emissive_factor, emissive_texture, extensions, .. } = properties;
         let name = name.unwrap_or_default();
@@ -48,7 +49,7 @@ impl Surface {
             _ => "emissiveFactor by emissiveStrength",
         };
         // Light may be brighter than white.
-        let emission = clamped.clamp(called, key, emission, f32::MAX.into());
+        let emission = clamped_factors(warnings, [called, key], emission, f32::MAX.into());
         let emission_texture = emissive_texture.map(PlacedTexture::of);
         // The extension takes precedence, as it specifies, and states neither.
         let of_metal = extensions.specular_glossiness.is_none();
@@ -59,7 +60,8 @@ impl Surface {
                 ..Base::default()
             });
         let key = if of_metal { "baseColorFactor" } else { "diffuseFactor" };
-        base.base_color_factor = clamped.clamp(called, key, base.base_color_factor, 1.0);
+        base.base_color_factor =
+            clamped_factors(warnings, [called, key], base.base_color_factor, 1.0);
         let mut color_texture = base.base_color_texture.map(PlacedTexture::of);
         let is_opaque = matches!(alpha_mode, AlphaMode::Opaque);
         let [.., opacity] = base.base_color_factor;
@@ -84,7 +86,7 @@ impl Surface {
             }
         };
         let mut unit = |key: &str, factor: f64| {
-            let [factor] = clamped.clamp(called, key, [factor], 1.0);
+            let [factor] = clamped_factors(warnings, [called, key], [factor], 1.0);
             of_metal.then_some(factor as f32)
         };
         let metallic = unit("metallicFactor", base.metallic_factor);
@@ -145,16 +147,16 @@ impl UvTransform {
     }
 }
 
-/// The materials of a document's list, or the error of each, and factors outside their range.
+/// The materials of a document's list, or the error of each, and warnings.
 pub(super) fn surfaces(
     materials: Option<&RawValue>,
-) -> (Vec<Result<Surface, String>>, ClampedFactors) {
-    let mut clamped = ClampedFactors::default();
+) -> (Vec<Result<Surface, String>>, NamedWarnings) {
+    let mut warnings = NamedWarnings::default();
     let items = items(materials).into_iter().enumerate();
     let surface = |(index, material): (usize, Result<Properties, _>)| {
-        material.map(|properties| Surface::of(properties, index, &mut clamped))
+        material.map(|properties| Surface::of(properties, index, &mut warnings))
     };
-    (items.map(surface).collect(), clamped)
+    (items.map(surface).collect(), warnings)
 }
 
 /// The items of a list, parsed one by one, so that an error affects one item only. Anything but a

@@ -4,20 +4,18 @@
 //! - a grey `Kd` is ignored if there is an image: it is an exporter's default, and most readers
 //!   ignore it. Other colours multiply the image.
 //! - the opacity of a colour image is used, with or without `map_d`.
-//! - images may be in UDIM tiles: that of a triangle is of the tile of its texture coordinates.
 //! - vertex colours replace the colour of a material without an image, in triangles of which all
 //!   vertices have one.
 
 use std::array;
-use std::collections::{BTreeSet, HashMap};
 
 use crate::base::srgb::{linear, linear_of};
 use crate::formats::Sidecars;
-use crate::formats::io::warnings::NameCounts;
+use crate::formats::io::warnings::NamedWarnings;
 use crate::formats::mesh::obj::faces::{FaceAttributes, Slot};
 use crate::formats::mesh::obj::libraries::Materials;
 use crate::formats::mesh::obj::materials::{
-    self, Definition, Map, before_comment, tint_and_strength,
+    self, COLOR, Definition, Map, OPACITY, before_comment, tint_and_strength,
 };
 use crate::formats::mesh::textures::{ImageChannels, LoadedTextures, TextureLoader};
 use crate::mesh::appearance::{Alpha, Appearance, Filter, Material, Texture, TextureRef, Wrap};
@@ -34,47 +32,46 @@ pub(super) fn appearance(
     sidecars: &Sidecars,
     limit: u64,
 ) -> (Appearance, Vec<String>) {
-    let FaceAttributes { mut slots, mut uvs, vertex_colors } = attributes;
-    let looks = looks(materials, &mut slots, &uvs);
+    let FaceAttributes { slots: mut material_of, mut uvs, vertex_colors } = attributes;
+    let used = used_slots(&material_of);
     let has_colors = !vertex_colors.is_empty();
     let mut loader = TextureLoader::new(sidecars, limit);
-    let mut request = |look: &Look| match Slot::unpack(look.slot) {
+    let mut request = |&slot: &u32| match Slot::unpack(slot) {
         Slot { material, is_plain: false, .. } => {
-            materials.get(material).map(|defined| request_of(defined, look.tile, &mut loader))
+            materials.get(material).map(|defined| request_of(defined, &mut loader))
         }
         _ => None,
     };
-    let images: Vec<_> = looks.iter().map(|look| request(look).unwrap_or_default()).collect();
+    let images: Vec<_> = used.iter().map(|slot| request(slot).unwrap_or_default()).collect();
     let textures = Textures::new(loader.decode());
 
     let mut kept: Vec<Material> = Vec::new();
-    let most = looks.iter().map(|look| look.number).max().unwrap_or(0);
-    let mut index_of_look = vec![0; most as usize + 1];
-    let mut ignored = IgnoredProperties::default();
+    let mut index_of_slot = vec![0; used.last().map_or(0, |&last| last as usize + 1)];
+    let mut ignored = NamedWarnings::default();
     let (mut last, mut first_kept) = (None, 0);
-    for (look, &images) in looks.iter().zip(&images) {
-        let Slot { material: number, is_plain, is_colorless } = Slot::unpack(look.slot);
+    for (&slot, &images) in used.iter().zip(&images) {
+        let Slot { material: number, is_plain, is_colorless } = Slot::unpack(slot);
         let defined = materials.get(number);
         let has_vertex_colors = has_colors && !is_colorless;
         let name = materials.name(number).to_owned();
         let material = Material { name, ..textures.material(defined, images, has_vertex_colors) };
         if let Some(defined) = defined {
-            ignored.add(defined, is_plain, &material, has_vertex_colors);
+            let mut ignore = |what| ignored.add(what, &material.name);
+            ignored_properties(defined, is_plain, &material, has_vertex_colors, &mut ignore);
         }
         if last.replace(number) != Some(number) {
             first_kept = kept.len();
         }
         // If its images could not be read, for example, slots of a material look the same.
         let same = (first_kept..kept.len()).find(|&at| kept[at] == material);
-        index_of_look[look.number as usize] = same.unwrap_or(kept.len()) as u32;
+        index_of_slot[slot as usize] = same.unwrap_or(kept.len()) as u32;
         if same.is_none() {
             kept.push(material);
         }
     }
     let LoadedTextures { list: textures, mut warnings, .. } = textures.loaded;
-    warnings.extend(ignored.warnings());
-    let mut material_of = slots;
-    material_of.iter_mut().for_each(|look| *look = index_of_look[*look as usize]);
+    warnings.extend(ignored.list());
+    material_of.iter_mut().for_each(|slot| *slot = index_of_slot[*slot as usize]);
     if kept.len() == 1 {
         material_of = Vec::new();
     }
@@ -82,56 +79,6 @@ pub(super) fn appearance(
         uvs = Vec::new();
     }
     (Appearance { materials: kept, material_of, textures, uvs, vertex_colors }, warnings)
-}
-
-/// The appearance of triangles: a slot and, if its images are in UDIM tiles, the tile.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Look {
-    /// Packed.
-    slot: u32,
-    tile: Option<u32>,
-    /// Its number in the list of triangles.
-    number: u32,
-}
-
-/// The looks of triangles, in order. Replaces their slots by the numbers of looks.
-fn looks(materials: &Materials, slots: &mut [u32], uvs: &[[[f32; 2]; 3]]) -> Vec<Look> {
-    let used = used_slots(slots);
-    let is_tiled = |slot: &u32| match Slot::unpack(*slot) {
-        Slot { material, is_plain: false, .. } => materials.get(material).is_some_and(|defined| {
-            let maps = defined.definition.maps();
-            maps.into_iter().flatten().any(|map| map.of_tile(FIRST_TILE).is_some())
-        }),
-        _ => false,
-    };
-    let mut next = used.last().map_or(0, |last| last + 1);
-    let (tiled, others): (BTreeSet<u32>, BTreeSet<u32>) = used.into_iter().partition(is_tiled);
-    let look = |slot| Look { slot, tile: None, number: slot };
-    let mut looks: Vec<Look> = others.into_iter().map(look).collect();
-    if tiled.is_empty() {
-        return looks;
-    }
-    let mut numbers = HashMap::new();
-    for (slot, uvs) in slots.iter_mut().zip(uvs).filter(|(slot, _)| tiled.contains(slot)) {
-        let tile = tile_of(uvs);
-        *slot = *numbers.entry((*slot, tile)).or_insert_with(|| {
-            looks.push(Look { slot: *slot, tile: Some(tile), number: next });
-            next += 1;
-            next - 1
-        });
-    }
-    looks.sort_unstable();
-    looks
-}
-
-/// The number of the UDIM tile of `u` and `v` below 1.
-const FIRST_TILE: u32 = 1001;
-
-/// The UDIM tile in which the middle of a triangle is, or the nearest: ten in a row, 100 rows.
-fn tile_of(uvs: &[[f32; 2]; 3]) -> u32 {
-    let mean = |axis: usize| uvs.iter().map(|uv| f64::from(uv[axis])).sum::<f64>() / 3.0;
-    let [column, row] = [mean(0).clamp(0.0, 9.0), (1.0 - mean(1)).clamp(0.0, 99.0)];
-    FIRST_TILE + column as u32 + 10 * row as u32
 }
 
 /// The slots in use, in order.
@@ -145,34 +92,22 @@ fn used_slots(slots: &[u32]) -> Vec<u32> {
 }
 
 /// The requests of a material's images, in the order of [`Definition::maps`].
-fn request_of(
-    defined: &materials::Material,
-    tile: Option<u32>,
-    loader: &mut TextureLoader,
-) -> [Option<usize>; 5] {
+fn request_of(defined: &materials::Material, loader: &mut TextureLoader) -> [Option<usize>; 5] {
     let materials::Material { definition, folders } = defined;
-    let find = |map: Option<&Map>| {
-        let map = map?;
-        let of_tile = tile.and_then(|tile| map.of_tile(tile));
-        let file = match &of_tile {
-            // Without an image of this tile, that of the first is repeated.
-            Some(name) if map.is_of_tiles() || loader.has(name, folders) => name,
-            _ => &map.file,
-        };
+    let mut paths = definition.maps.each_ref().map(|map| {
+        let file = &map.as_ref()?.file;
         loader.find(&[file, before_comment(file)], folders)
-    };
-    let [color, opacity, emission, metallic, roughness] = definition.maps().map(find);
+    });
     // The opacity of the colour image is used anyway.
-    let opacity = opacity.filter(|path| Some(path) != color.as_ref());
-    let rgba = ImageChannels::Rgba;
-    let images = [
-        (color, rgba),
-        (opacity, ImageChannels::Opacity),
-        (emission, rgba),
-        (metallic, rgba),
-        (roughness, rgba),
-    ];
-    images.map(|(path, channels)| Some(loader.request_file(path?, channels)))
+    if paths[OPACITY] == paths[COLOR] {
+        paths[OPACITY] = None;
+    }
+    let mut at = 0..;
+    paths.map(|path| {
+        let is_opacity = at.next() == Some(OPACITY);
+        let channels = if is_opacity { ImageChannels::Opacity } else { ImageChannels::Rgba };
+        Some(loader.request_file(path?, channels))
+    })
 }
 
 /// The images that could be read.
@@ -188,9 +123,9 @@ impl Textures {
         Self { loaded, are_transparent }
     }
 
-    fn get(&self, request: Option<usize>, map: Option<&Map>) -> Option<TextureRef> {
+    fn get(&self, request: Option<usize>, map: &Option<Map>) -> Option<TextureRef> {
         let texture = self.loaded.of_requests[request?]?;
-        let wrap = if map?.clamp { Wrap::Clamp } else { Wrap::Repeat };
+        let wrap = if map.as_ref()?.clamp { Wrap::Clamp } else { Wrap::Repeat };
         Some(TextureRef { texture, wrap: [wrap; 2], filter: Filter::default() })
     }
 
@@ -203,9 +138,8 @@ impl Textures {
     ) -> Material {
         let none = Definition::default();
         let definition = defined.map_or(&none, |defined| &defined.definition);
-        let maps = definition.maps();
         let [texture, opacity, emission_texture, metallic_texture, roughness_texture] =
-            array::from_fn(|n| self.get(requests[n], maps[n]));
+            array::from_fn(|n| self.get(requests[n], &definition.maps[n]));
         let has_vertex_colors = has_vertex_colors && texture.is_none();
         let [r, g, b] = match definition.color {
             _ if has_vertex_colors => WHITE,
@@ -248,63 +182,36 @@ impl Textures {
     }
 }
 
-/// Ignored properties, by the names of materials.
-#[derive(Default)]
-struct IgnoredProperties {
-    images: NameCounts,
-    vertex_colors: NameCounts,
-    colors: NameCounts,
-    placements: NameCounts,
-    maps: NameCounts,
-}
-
-impl IgnoredProperties {
-    /// Notes the properties of `defined` that `material`, its conversion in `slot`, does not have.
-    fn add(
-        &mut self,
-        defined: &materials::Material,
-        is_plain: bool,
-        material: &Material,
-        has_vertex_colors: bool,
-    ) {
-        let name = &material.name;
-        let Definition { color, color_map, opacity_map, .. } = &defined.definition;
-        let is_colored = color.is_some_and(|[r, g, b]| r != g || g != b);
-        if defined.definition.has_other_maps {
-            self.maps.add(name);
-        }
-        if is_plain {
-            self.images.add(name);
-        }
-        if material.texture.is_some() && has_vertex_colors {
-            self.vertex_colors.add(name);
-        }
-        if material.has_vertex_colors && is_colored {
-            self.colors.add(name);
-        }
-        if let (Some(one), Some(two)) = (color_map, opacity_map)
-            && one.placement != two.placement
-        {
-            self.placements.add(name);
-        }
+/// Calls `ignore` with a sentence for each property of `defined` that `material`, its conversion,
+/// does not have.
+fn ignored_properties(
+    defined: &materials::Material,
+    is_plain: bool,
+    material: &Material,
+    has_vertex_colors: bool,
+    ignore: &mut impl FnMut(&'static str),
+) {
+    let Definition { color, maps, has_other_maps, .. } = &defined.definition;
+    if is_plain {
+        ignore("faces without texture coordinates have the plain colour of their materials");
     }
-
-    fn warnings(&self) -> impl Iterator<Item = String> {
-        let Self { images, vertex_colors, colors, placements, maps } = self;
-        let warnings = [
-            images.warning(
-                "faces without texture coordinates have the plain colour of their materials",
-            ),
-            vertex_colors.warning("colours of vertices are not shown on materials with an image"),
-            colors.warning("colours of vertices are shown instead of those of materials"),
-            placements.warning(
-                "the scale and offset of opacity maps (map_d) were ignored: those of map_Kd are used",
-            ),
-            maps.warning(
-                "images of emission, metal and roughness (map_Ke, map_Pm, map_Pr) with another \
-                 scale or offset than the first image were ignored",
-            ),
-        ];
-        warnings.into_iter().flatten()
+    if material.texture.is_some() && has_vertex_colors {
+        ignore("colours of vertices are not shown on materials with an image");
+    }
+    if material.has_vertex_colors && color.is_some_and(|[r, g, b]| r != g || g != b) {
+        ignore("colours of vertices are shown instead of those of materials");
+    }
+    if let (Some(one), Some(two)) = (&maps[COLOR], &maps[OPACITY])
+        && one.placement != two.placement
+    {
+        ignore(
+            "the scale and offset of opacity maps (map_d) were ignored: those of map_Kd are used",
+        );
+    }
+    if *has_other_maps {
+        ignore(
+            "images of emission, metal and roughness (map_Ke, map_Pm, map_Pr) with another scale \
+             or offset than the first image were ignored",
+        );
     }
 }

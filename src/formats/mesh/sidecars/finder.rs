@@ -36,7 +36,7 @@ impl<'a> Finder<'a> {
 
     /// The file called `name`, which is looked for in each of `folders`: where the name says; there
     /// in other cases of letters; without the folders that the name says, also in folders of the
-    /// names `inside`. A `?` in `name` stands for any character.
+    /// names `inside`.
     pub(crate) fn find(
         &mut self,
         name: &str,
@@ -91,7 +91,7 @@ impl<'a> Finder<'a> {
             self.listings.insert(folder.to_owned(), self.list(folder));
         }
         let lower = name.to_lowercase();
-        let mut entries = self.listings[folder].iter().filter(|entry| matches(entry, &lower));
+        let mut entries = self.listings[folder].iter().filter(|entry| entry.lower == lower);
         let first = entries.next()?;
         if entries.next().is_some() {
             self.ambiguous.add(name);
@@ -111,11 +111,4 @@ impl<'a> Finder<'a> {
         self.ambiguous
             .warning("several files have the name if case is ignored, and the first is used")
     }
-}
-
-fn matches(entry: &Entry, name: &str) -> bool {
-    entry.lower == name
-        || name.contains('?')
-            && entry.lower.chars().count() == name.chars().count()
-            && entry.lower.chars().zip(name.chars()).all(|(is, named)| is == named || named == '?')
 }

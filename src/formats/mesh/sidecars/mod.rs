@@ -160,7 +160,7 @@ impl Sidecars {
     ) {
         let Files::OnDisk(log @ Some(_)) = &self.files else { return };
         // A missing image is not logged.
-        let unlogged = self.unlogged();
+        let unlogged = Self { files: Files::OnDisk(None), ..self.clone() };
         let mut finder = Finder::new(&unlogged);
         for names in named {
             let mut names = names.as_ref().iter().map(AsRef::as_ref);
@@ -168,14 +168,6 @@ impl Sidecars {
             if let Some(path) = found.map(|path| self.canonical(path)) {
                 record(log, &path, modified(&path), false);
             }
-        }
-    }
-
-    /// The same files, of which nothing is logged.
-    pub(super) fn unlogged(&self) -> Self {
-        match self.is_logged() {
-            true => Self { files: Files::OnDisk(None), ..self.clone() },
-            false => self.clone(),
         }
     }
 

@@ -45,7 +45,7 @@ pub(super) type Counts = [usize; 3];
 #[derive(Debug, Default)]
 pub(super) struct Skipped {
     /// `p` and `l` statements.
-    pub(super) points_and_lines: usize,
+    pub(super) points_and_lines: u64,
     /// Statements of curves, surfaces and patches.
     pub(super) free_form: usize,
     /// Statements that include a file or run a command.

@@ -11,7 +11,7 @@ use crate::formats::mesh::obj::text::{
     Fault, Keyword, Words, after_keyword, divided, each, first_word, visit, without_comment,
 };
 use crate::formats::mesh::obj::vertices::Vertices;
-use crate::formats::mesh::polygons::Triangulator;
+use crate::formats::mesh::polygons::{FaceFaults, Triangulator};
 use crate::mesh::Labels;
 use crate::mesh::appearance::is_placed;
 
@@ -82,10 +82,7 @@ pub(super) struct Faces {
     names: Vec<NameStatement>,
     /// The appearance of the triangles.
     pub(super) attributes: FaceAttributes,
-    /// Faces of fewer than three corners.
-    pub(super) points_and_lines: usize,
-    /// Polygons that cannot be triangulated correctly.
-    pub(super) crossing: u64,
+    pub(super) faults: FaceFaults,
     /// The first face with an invalid index of a texture coordinate or normal.
     pub(super) bad_corners: Option<Fault>,
     /// The number of further faces with such an index.
@@ -123,7 +120,7 @@ impl Faces {
                 others: Self::default(),
             };
             reader.read(part);
-            reader.others.crossing = reader.triangulator.crossing;
+            reader.others.faults = reader.triangulator.faults;
             (reader.len, reader.others)
         });
 
@@ -167,8 +164,7 @@ impl Faces {
     fn append(&mut self, next: Self, first: usize) {
         let moved = |name: NameStatement| NameStatement { first: first + name.first, ..name };
         self.names.extend(next.names.into_iter().map(moved));
-        self.points_and_lines += next.points_and_lines;
-        self.crossing += next.crossing;
+        self.faults = self.faults.plus(next.faults);
         self.other_bad_corners += next.other_bad_corners;
         match (&self.bad_corners, next.bad_corners) {
             (Some(_), Some(_)) => self.other_bad_corners += 1,
@@ -282,17 +278,10 @@ impl Reader<'_> {
                 Some(_) => self.others.other_bad_corners += 1,
             }
         }
-        match self.corners.len() {
-            0..=2 => self.others.points_and_lines += 1,
-            3 => self.add([0, 1, 2]),
-            _ => {
-                let position = |corner: &Corner| self.vertices.positions[corner.vertex as usize];
-                let positions: Vec<[f64; 3]> = self.corners.iter().map(position).collect();
-                for corners in self.triangulator.triangulate(&positions) {
-                    self.add(corners);
-                }
-            }
-        }
+        let position =
+            |corner: usize| self.vertices.positions[self.corners[corner].vertex as usize];
+        let triangles = self.triangulator.face(self.corners.len(), position);
+        triangles.iter().for_each(|&corners| self.add(corners));
         Ok(())
     }
 

@@ -22,9 +22,7 @@ mod numbers;
 mod text;
 mod vertices;
 
-use crate::formats::io::warnings::{
-    counted_warning, only_points_and_lines, points_and_lines_warning,
-};
+use crate::formats::io::warnings::{counted_warning, only_points_and_lines};
 use crate::formats::mesh::obj::appearance::appearance;
 use crate::formats::mesh::obj::colors::VertexColors;
 use crate::formats::mesh::obj::contents::{Contents, Skipped};
@@ -32,7 +30,6 @@ use crate::formats::mesh::obj::faces::Faces;
 use crate::formats::mesh::obj::libraries::Materials;
 use crate::formats::mesh::obj::text::{check_text, clean};
 use crate::formats::mesh::obj::vertices::{Vertices, fault_of_vertex};
-use crate::formats::mesh::polygons::crossing_warning;
 use crate::formats::{LoadedMesh, MeshSpec, ReadError, ReadOptions, Sidecars, check_memory};
 use crate::mesh::{Mesh, MeshError};
 
@@ -67,11 +64,12 @@ fn read(
     };
     let mut vertices = Vertices::of(&contents, materials.any_mapped);
     let mut faces = Faces::of(&contents, &vertices, &materials);
+    faces.faults.points_and_lines += contents.skipped.points_and_lines;
     if let Some(fault) = vertices.fault.take().into_iter().chain(faces.fault.take()).min() {
         return Err(contents.error(fault));
     }
     if faces.triangles.is_empty() {
-        return Err(nothing_found(&contents.skipped, &faces));
+        return Err(nothing_found(faces.faults.points_and_lines));
     }
     let counts = || contents.parts.iter().map(|part| part.counts[0]);
     let colors =
@@ -99,18 +97,16 @@ fn read(
     Ok(LoadedMesh::new(mesh.with_appearance(appearance)?, warnings))
 }
 
-fn nothing_found(skipped: &Skipped, faces: &Faces) -> ReadError {
-    ReadError::Content(match skipped.points_and_lines + faces.points_and_lines {
+fn nothing_found(points_and_lines: u64) -> ReadError {
+    ReadError::Content(match points_and_lines {
         0 => "no faces found: is this an OBJ mesh?".into(),
-        points_and_lines => only_points_and_lines(points_and_lines as u64),
+        points_and_lines => only_points_and_lines(points_and_lines),
     })
 }
 
 fn warnings(contents: &Contents, vertices: &Vertices, faces: &Faces) -> Vec<String> {
-    let Skipped { points_and_lines, free_form, calls, unknown } = &contents.skipped;
-    let mut warnings = Vec::from_iter(points_and_lines_warning(
-        (points_and_lines + faces.points_and_lines) as u64,
-    ));
+    let Skipped { free_form, calls, unknown, .. } = &contents.skipped;
+    let mut warnings: Vec<String> = faces.faults.warnings().collect();
     let mut warn = |count: usize, names: [&str; 2], what: &str| {
         warnings.extend(counted_warning(count as u64, names, what));
     };
@@ -123,7 +119,6 @@ fn warnings(contents: &Contents, vertices: &Vertices, faces: &Faces) -> Vec<Stri
     warn(calls.count, lines, &format!("that may include a file or run a command: {names}"));
     let names = unknown.quoted_and_others();
     warn(unknown.count, lines, &format!("with unknown OBJ keywords: {names}"));
-    warnings.extend(crossing_warning(faces.crossing));
     if let Some(fault) = faces.bad_corners.clone() {
         let others = match faces.other_bad_corners {
             0 => String::new(),

@@ -1,9 +1,10 @@
 //! The records of a PLY file, number by number. A 64-bit float represents all types exactly.
 
 use crate::formats::io::tokens::{Tokens, number, quoted};
+use crate::formats::mesh::flat_colors::ColorScale;
 use crate::formats::mesh::ply::build::{Build, Face, texcoord};
 use crate::formats::mesh::ply::channels::{
-    Channels, Scale, corner_texcoords, full, is_told_by_type, texcoords, texture_number,
+    Channels, corner_texcoords, full, is_told_by_type, texcoords, texture_number,
 };
 use crate::formats::mesh::ply::header::{AXES, Element, Header, Property, Role, Scalar};
 use crate::formats::{ReadError, content};
@@ -344,7 +345,7 @@ fn scale_of<'a, V: Values<'a>>(
     element: &Element,
     channels: Channels,
     mut values: V,
-) -> Result<Scale, ReadError> {
+) -> Result<ColorScale, ReadError> {
     let Channels { light, opacity } = channels;
     let [light, opacity] = [Some(light[0]), opacity].map(|property| {
         property.map_or(Scalar::U8, |property| element.properties[property].scalar)
@@ -363,7 +364,7 @@ fn scale_of<'a, V: Values<'a>>(
         })?;
     }
     let [r, g, b, a] = color(&largest);
-    Ok(Scale { light: full(light, r.max(g).max(b)), opacity: full(opacity, a) })
+    Ok(ColorScale { light: full(light, r.max(g).max(b)), opacity: full(opacity, a) })
 }
 
 fn read_vertices<'a, V: Values<'a>>(

@@ -12,16 +12,14 @@ mod channels;
 mod header;
 
 use crate::base::numbers::counted;
-use crate::formats::io::warnings::{
-    counted_warning, only_points_and_lines, points_and_lines_warning,
-};
+use crate::formats::io::warnings::{counted_warning, only_points_and_lines};
 use crate::formats::mesh::flat_colors::FlatColors;
 use crate::formats::mesh::ply::body::{
     Binary, FaceCounts, Problem, Text, Values, count_faces, read_records,
 };
 use crate::formats::mesh::ply::build::{AppearanceBuilder, Attributes, Build};
 use crate::formats::mesh::ply::header::{Encoding, Header, Role};
-use crate::formats::mesh::polygons::TRIANGULATION;
+use crate::formats::mesh::polygons::{FaceFaults, TRIANGULATION};
 use crate::formats::mesh::textures::TextureLoader;
 use crate::formats::{LoadedMesh, MeshSpec, ReadError, ReadOptions, Sidecars, check_memory};
 use crate::mesh::Mesh;
@@ -126,12 +124,12 @@ impl File<'_> {
         }
         let more = "more numbers than the header declares: they were skipped";
         warnings.extend(counted_warning(end.extra(), ["line has", "lines have"], more));
-        let points_and_lines = build.points_and_lines.saturating_add(header.count(Role::Edge));
+        let edges = FaceFaults { points_and_lines: header.count(Role::Edge), crossing: 0 };
+        let faults = build.triangulator.faults.plus(edges);
         if build.triangles.is_empty() {
-            return Err(nothing_to_voxelize(vertices, points_and_lines));
+            return Err(nothing_to_voxelize(vertices, faults.points_and_lines));
         }
-        warnings.extend(points_and_lines_warning(points_and_lines));
-        warnings.extend(build.triangulator.warning());
+        warnings.extend(faults.warnings());
         let skipped = "after the last element were skipped";
         warnings.extend(counted_warning(end.left() as u64, ["byte", "bytes"], skipped));
         let appearance = build.appearance.finish(&mut warnings);

@@ -42,7 +42,7 @@ impl Surface {
             "" => &format!("material {index} (counted from 0)"),
             name => name,
         };
-        let strength = extensions.emissive_strength.map_or(1.0, |of| of.emissive_strength);
+        let strength = extensions.emissive_strength.emissive_strength.unwrap_or(1.0);
         let emission = emissive_factor.map(|factor| factor * strength);
         let key = match strength {
             1.0 => "emissiveFactor",
@@ -173,62 +173,37 @@ pub(super) fn items<T: DeserializeOwned>(list: Option<&RawValue>) -> Vec<Result<
     items.unwrap_or_default().into_iter().map(parse).collect()
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 struct Properties {
     name: Option<String>,
     pbr_metallic_roughness: Base,
     alpha_mode: AlphaMode,
-    alpha_cutoff: f64,
+    alpha_cutoff: Option<f64>,
     /// In linear light.
     emissive_factor: [f64; 3],
     emissive_texture: Option<TextureInfo>,
     extensions: Extensions,
 }
 
-impl Default for Properties {
-    fn default() -> Self {
-        Self {
-            name: None,
-            pbr_metallic_roughness: Base::default(),
-            alpha_mode: AlphaMode::Opaque,
-            alpha_cutoff: 0.5,
-            emissive_factor: [0.0; 3],
-            emissive_texture: None,
-            extensions: Extensions::default(),
-        }
-    }
-}
-
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 enum AlphaMode {
+    #[default]
     Opaque,
     Mask,
     Blend,
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 struct Base {
     /// In linear light.
-    base_color_factor: [f64; 4],
+    base_color_factor: Option<[f64; 4]>,
     base_color_texture: Option<TextureInfo>,
-    metallic_factor: f64,
-    roughness_factor: f64,
+    metallic_factor: Option<f64>,
+    roughness_factor: Option<f64>,
     metallic_roughness_texture: Option<TextureInfo>,
-}
-
-impl Default for Base {
-    fn default() -> Self {
-        Self {
-            base_color_factor: [1.0; 4],
-            base_color_texture: None,
-            metallic_factor: 1.0,
-            roughness_factor: 1.0,
-            metallic_roughness_texture: None,
-        }
-    }
 }
 
 #[derive(Default, Deserialize)]
@@ -237,31 +212,20 @@ struct Extensions {
     #[serde(rename = "KHR_materials_pbrSpecularGlossiness")]
     specular_glossiness: Option<SpecularGlossiness>,
     #[serde(rename = "KHR_materials_emissive_strength")]
-    emissive_strength: Option<EmissiveStrength>,
+    emissive_strength: EmissiveStrength,
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 struct EmissiveStrength {
-    emissive_strength: f64,
-}
-
-impl Default for EmissiveStrength {
-    fn default() -> Self {
-        Self { emissive_strength: 1.0 }
-    }
+    emissive_strength: Option<f64>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct SpecularGlossiness {
-    #[serde(default = "white")]
-    diffuse_factor: [f64; 4],
+    diffuse_factor: Option<[f64; 4]>,
     diffuse_texture: Option<TextureInfo>,
-}
-
-fn white() -> [f64; 4] {
-    [1.0; 4]
 }
 
 #[derive(Deserialize)]
@@ -278,21 +242,15 @@ struct TextureInfo {
 #[serde(default)]
 struct TextureExtensions {
     #[serde(rename = "KHR_texture_transform")]
-    transform: Option<Transform>,
+    transform: Transform,
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 struct Transform {
     offset: [f64; 2],
     /// Radians.
     rotation: f64,
-    scale: [f64; 2],
+    scale: Option<[f64; 2]>,
     tex_coord: Option<u32>,
-}
-
-impl Default for Transform {
-    fn default() -> Self {
-        Self { offset: [0.0; 2], rotation: 0.0, scale: [1.0; 2], tex_coord: None }
-    }
 }

@@ -1,8 +1,8 @@
 //! The mesh of a model's build.
 
 use crate::base::numbers::grouped;
+use crate::formats::io::bytes::Budget;
 use crate::formats::mesh::flat_colors::FlatColors;
-use crate::formats::mesh::threemf::Budget;
 use crate::formats::mesh::threemf::model::{Counts, Model, Object, Paint};
 use crate::formats::mesh::transform::Transform;
 use crate::formats::{LoadedMesh, ReadError, content};

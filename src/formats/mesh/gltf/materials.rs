@@ -42,7 +42,8 @@ impl Surface {
             "" => &format!("material {index} (counted from 0)"),
             name => name,
         };
-        let strength = extensions.emissive_strength.emissive_strength.unwrap_or(1.0);
+        let strength = extensions.emissive_strength.and_then(|of| of.emissive_strength);
+        let strength = strength.unwrap_or(1.0);
         let emission = emissive_factor.map(|factor| factor * strength);
         let key = match strength {
             1.0 => "emissiveFactor",
@@ -53,40 +54,41 @@ impl Surface {
         let emission_texture = emissive_texture.map(PlacedTexture::of);
         // The extension takes precedence, as it specifies, and states neither.
         let of_metal = extensions.specular_glossiness.is_none();
-        let mut base =
-            extensions.specular_glossiness.map_or(pbr_metallic_roughness, |other| Base {
-                base_color_factor: other.diffuse_factor,
-                base_color_texture: other.diffuse_texture,
-                ..Base::default()
-            });
+        let base = extensions.specular_glossiness.map_or(pbr_metallic_roughness, |other| Base {
+            base_color_factor: other.diffuse_factor,
+            base_color_texture: other.diffuse_texture,
+            ..Base::default()
+        });
         let key = if of_metal { "baseColorFactor" } else { "diffuseFactor" };
-        base.base_color_factor =
-            clamped_factors(warnings, [called, key], base.base_color_factor, 1.0);
+        let color = base.base_color_factor.unwrap_or([1.0; 4]);
+        let mut color = clamped_factors(warnings, [called, key], color, 1.0);
         let mut color_texture = base.base_color_texture.map(PlacedTexture::of);
         let is_opaque = matches!(alpha_mode, AlphaMode::Opaque);
-        let [.., opacity] = base.base_color_factor;
+        let [.., opacity] = color;
         // Black but for its emission: a texture may still be that of its opacity.
-        if base.base_color_factor == [0.0, 0.0, 0.0, opacity]
+        if color == [0.0, 0.0, 0.0, opacity]
             && emissive_factor != [0.0; 3]
             && (is_opaque || color_texture.is_none())
         {
             let [r, g, b] = emission;
-            base.base_color_factor = [r, g, b, opacity];
+            color = [r, g, b, opacity];
             color_texture = emission_texture;
         }
-        let mut color = base.base_color_factor.map(light);
+        let mut color = color.map(light);
         let alpha = match alpha_mode {
             AlphaMode::Opaque => Alpha::Opaque,
             AlphaMode::Blend => Alpha::Blend,
             AlphaMode::Mask => {
-                if alpha_cutoff > 1.0 {
+                let cutoff = alpha_cutoff.unwrap_or(0.5);
+                if cutoff > 1.0 {
                     color[3] = 0;
                 }
-                Alpha::Mask(light(alpha_cutoff))
+                Alpha::Mask(light(cutoff))
             }
         };
-        let mut unit = |key: &str, factor: f64| {
-            let [factor] = clamped_factors(warnings, [called, key], [factor], 1.0);
+        let mut unit = |key: &str, factor: Option<f64>| {
+            let factor = [factor.unwrap_or(1.0)];
+            let [factor] = clamped_factors(warnings, [called, key], factor, 1.0);
             of_metal.then_some(factor as f32)
         };
         let metallic = unit("metallicFactor", base.metallic_factor);
@@ -136,7 +138,7 @@ impl UvTransform {
     /// Scale, then counter-clockwise rotation as seen with `v` down, then translation. Sines of
     /// `libm` are the same on every machine.
     fn of(transform: &Transform) -> Self {
-        let [su, sv] = transform.scale;
+        let [su, sv] = transform.scale.unwrap_or([1.0; 2]);
         let [u, v] = transform.offset;
         let (sin, cos) = libm::sincos(transform.rotation);
         Self([[cos * su, sin * sv, u], [-sin * su, cos * sv, v]])
@@ -212,7 +214,7 @@ struct Extensions {
     #[serde(rename = "KHR_materials_pbrSpecularGlossiness")]
     specular_glossiness: Option<SpecularGlossiness>,
     #[serde(rename = "KHR_materials_emissive_strength")]
-    emissive_strength: EmissiveStrength,
+    emissive_strength: Option<EmissiveStrength>,
 }
 
 #[derive(Default, Deserialize)]
@@ -242,7 +244,7 @@ struct TextureInfo {
 #[serde(default)]
 struct TextureExtensions {
     #[serde(rename = "KHR_texture_transform")]
-    transform: Transform,
+    transform: Option<Transform>,
 }
 
 #[derive(Default, Deserialize)]

@@ -160,9 +160,9 @@ fn add_instances<'a>(
     all: &mut Vec<Instance<'a>>,
 ) -> Result<(), String> {
     let get = |name: &str| attributes.get(name).copied();
-    let vectors = |at| arrays.numbers::<3>(at, "VEC3", "positions");
+    let vectors = |at| arrays.numbers::<3>(at, "positions");
     let translations = get("TRANSLATION").map(vectors).transpose()?;
-    let rotations = |at| arrays.numbers(at, "VEC4", "rotations or weights");
+    let rotations = |at| arrays.numbers(at, "rotations or weights");
     let rotations = get("ROTATION").map(rotations).transpose()?;
     let scales = get("SCALE").map(vectors).transpose()?;
     for n in 0..count {

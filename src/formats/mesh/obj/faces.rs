@@ -1,5 +1,7 @@
 //! The third pass: faces, triangulated.
 
+use std::ops::Range;
+
 use crate::base::srgb::Linear;
 use crate::formats::io::tokens::shown;
 use crate::formats::mesh::flat_colors::{NO_COLOR, lacks_color};
@@ -127,16 +129,10 @@ impl Faces {
         let mut all = Self::default();
         let (mut start, mut end) = (0, 0);
         for (part, (len, read)) in parts.iter().zip(read) {
-            // Compaction: a polygon may have fewer triangles than counted.
-            if end < start {
-                triangles.copy_within(start..start + len, end);
-                if !slots.is_empty() {
-                    slots.copy_within(start..start + len, end);
-                }
-                if !uvs.is_empty() {
-                    uvs.copy_within(start..start + len, end);
-                }
-            }
+            let part_of = start..start + len;
+            move_down(&mut triangles, part_of.clone(), end);
+            move_down(&mut slots, part_of.clone(), end);
+            move_down(&mut uvs, part_of, end);
             all.append(read, end);
             start += part.triangles;
             end += len;
@@ -172,6 +168,14 @@ impl Faces {
             _ => {}
         }
         self.fault = self.fault.take().or(next.fault);
+    }
+}
+
+/// Moves a part to `end`: before it, polygons may have fewer triangles than counted. The list may be
+/// empty.
+fn move_down<T: Copy>(list: &mut [T], part: Range<usize>, end: usize) {
+    if end < part.start && !list.is_empty() {
+        list.copy_within(part, end);
     }
 }
 

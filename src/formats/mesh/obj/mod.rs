@@ -71,15 +71,12 @@ fn read(
     if faces.triangles.is_empty() {
         return Err(nothing_found(faces.faults.points_and_lines));
     }
-    let counts = || contents.parts.iter().map(|part| part.counts[0]);
-    let colors =
-        if options.appearance { VertexColors::of(&vertices.colors, counts()) } else { None };
+    let colors = options.appearance.then(|| VertexColors::of(&vertices.colors)).flatten();
     let mut warnings = warnings(&contents, &vertices, &faces);
     let labels = faces.labels();
     let mut attributes = faces.attributes;
     if let Some(colors) = colors {
-        let colors = colors.linear(&vertices.colors, counts());
-        attributes.set_colors(colors, &faces.triangles);
+        attributes.set_colors(colors.linear(&vertices.colors), &faces.triangles);
     }
     let mesh = Mesh::new(vertices.positions, faces.triangles).map_err(|error| match error {
         MeshError::NotFinite { vertex, .. } => fault_of_vertex(&contents, vertex)

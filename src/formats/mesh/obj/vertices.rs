@@ -15,7 +15,7 @@ pub(super) struct Vertices {
     pub(super) positions: Vec<[f64; 3]>,
     /// Empty if they are not needed.
     pub(super) texcoords: Vec<[f64; 2]>,
-    /// The colours of the vertices of each part; empty if none of them has one.
+    /// The colours of the vertices of each part; empty if no vertex has one.
     pub(super) colors: Vec<Vec<[f64; 3]>>,
     /// Vertices with a seventh number, which is taken for an opacity.
     pub(super) opacities: usize,
@@ -49,6 +49,12 @@ impl Vertices {
             all.opacities += opacities;
             all.weights += weights;
             all.fault = all.fault.or(fault);
+        }
+        if all.colors.iter().any(|colors| !colors.is_empty()) {
+            let counts = contents.parts.iter().map(|part| part.counts[0]);
+            all.colors.iter_mut().zip(counts).for_each(|(colors, count)| {
+                colors.resize(count, NO_COLOR);
+            });
         }
         all
     }

@@ -266,16 +266,13 @@ impl<'a> Build<'a> {
     /// The mesh, with its appearance if there is any.
     pub(super) fn finish(self, appearance: Option<DocumentAppearance>) -> Result<Mesh, MeshError> {
         let labels = Labels::of(self.objects, self.triangles.len(), false);
-        let mesh = Mesh::new(self.positions, self.triangles)?.with_labels(labels);
-        match appearance {
-            Some(appearance) if self.has_appearance => mesh.with_appearance(Appearance {
-                materials: appearance.materials,
-                material_of: self.material_of.unwrap_or_default(),
-                textures: appearance.textures,
-                uvs: self.uvs.unwrap_or_default(),
-                vertex_colors: self.colors.unwrap_or_default(),
-            }),
-            _ => Ok(mesh),
-        }
+        let appearance = appearance.filter(|_| self.has_appearance).map(|of| Appearance {
+            materials: of.materials,
+            material_of: self.material_of.unwrap_or_default(),
+            textures: of.textures,
+            uvs: self.uvs.unwrap_or_default(),
+            vertex_colors: self.colors.unwrap_or_default(),
+        });
+        Mesh::new(self.positions, self.triangles)?.with_labels(labels).with_appearance(appearance)
     }
 }

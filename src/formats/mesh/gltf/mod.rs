@@ -120,57 +120,29 @@ fn read(bytes: &[u8], sidecars: &Sidecars, options: &ReadOptions) -> Result<Load
 
 /// Extensions, by the beginnings of their names, that are supported, or affect neither shape nor
 /// colours.
-const HARMLESS: [&str; 25] = [
-    "KHR_materials_",
-    "KHR_texture_",
-    "KHR_lights_",
-    "KHR_animation_pointer",
-    "KHR_interactivity",
-    "KHR_node_hoverability",
-    "KHR_node_selectability",
-    "KHR_physics_",
-    "KHR_xmp",
-    "KHR_audio",
-    "KHR_mesh_quantization",
-    "EXT_mesh_gpu_instancing",
-    "EXT_texture_",
-    "EXT_lights_",
-    "EXT_feature_metadata",
-    "EXT_instance_features",
-    "EXT_mesh_features",
-    "EXT_structural_metadata",
-    "CESIUM_primitive_outline",
-    "FB_ngon_encoding",
-    "MSFT_lod",
-    "MSFT_texture_",
-    "OMI_",
-    "VRM",
-    "AGI_articulations",
-];
+const HARMLESS: &str = "\
+    KHR_materials_ KHR_texture_ KHR_lights_ KHR_animation_pointer KHR_interactivity \
+    KHR_node_hoverability KHR_node_selectability KHR_physics_ KHR_xmp KHR_audio \
+    KHR_mesh_quantization EXT_mesh_gpu_instancing EXT_texture_ EXT_lights_ EXT_feature_metadata \
+    EXT_instance_features EXT_mesh_features EXT_structural_metadata CESIUM_primitive_outline \
+    FB_ngon_encoding MSFT_lod MSFT_texture_ OMI_ VRM AGI_articulations";
 
 /// Extensions, by the beginnings of their names, that affect colours only.
-const LOOKS_ONLY: [&str; 8] = [
-    "KHR_techniques_webgl",
-    "KHR_technique_webgl",
-    "KHR_blend",
-    "EXT_materials_",
-    "ADOBE_materials_",
-    "FB_materials_",
-    "MSFT_packing_",
-    "MPEG_texture_video",
-];
+const LOOKS_ONLY: &str = "\
+    KHR_techniques_webgl KHR_technique_webgl KHR_blend EXT_materials_ ADOBE_materials_ \
+    FB_materials_ MSFT_packing_ MPEG_texture_video";
 
 /// Extensions with a fallback, which is read unless they are required and not supported.
 const COMPRESSIONS: [&str; 3] = [DRACO, "EXT_meshopt_compression", "KHR_meshopt_compression"];
 
-fn is_one_of(extension: &str, beginnings: &[&str]) -> bool {
-    beginnings.iter().any(|beginning| extension.starts_with(beginning))
+fn is_one_of(extension: &str, beginnings: &str) -> bool {
+    beginnings.split(' ').any(|beginning| extension.starts_with(beginning))
 }
 
 fn refuse_extensions(document: &Document) -> Result<(), ReadError> {
     let is_read = |name: &str| {
         let is_decompressed = cfg!(feature = "gltf-compression") && COMPRESSIONS.contains(&name);
-        is_decompressed || is_one_of(name, &HARMLESS) || is_one_of(name, &LOOKS_ONLY)
+        is_decompressed || is_one_of(name, HARMLESS) || is_one_of(name, LOOKS_ONLY)
     };
     let Some(extension) = document.extensions_required.iter().find(|name| !is_read(name)) else {
         return Ok(());
@@ -217,13 +189,13 @@ fn warnings(document: &Document, skipped: &Skipped, other_scenes: NameCounts) ->
     let scenes = format!("skipped, {scenes}: {which}");
     warn(other_scenes.count as u64, ["scene was", "scenes were"], &scenes);
     for name in &document.extensions_used {
-        if is_one_of(name, &LOOKS_ONLY) {
+        if is_one_of(name, LOOKS_ONLY) {
             let name = excerpt(name);
             warnings.push(format!("the extension {name} was ignored: colours may differ"));
         }
     }
     let is_known = |name: &str| {
-        is_one_of(name, &HARMLESS) || is_one_of(name, &LOOKS_ONLY) || COMPRESSIONS.contains(&name)
+        is_one_of(name, HARMLESS) || is_one_of(name, LOOKS_ONLY) || COMPRESSIONS.contains(&name)
     };
     if let Some(extension) = document.extensions_used.iter().find(|name| !is_known(name)) {
         let extension = excerpt(extension);

@@ -231,7 +231,8 @@ impl Reader<'_> {
         let keyword = first_word(statement).unwrap_or_default();
         match keyword {
             "usemtl" => {
-                self.material = self.contents.materials.find(after_keyword(statement));
+                let name = after_keyword(statement);
+                self.material = self.contents.materials.names.find(name).unwrap_or(0);
             }
             "o" | "g" => {
                 let name = without_comment(after_keyword(statement)).trim_end().to_owned();

@@ -54,8 +54,7 @@ impl Materials {
         warnings.extend(library.warnings.list());
         let mut undefined = NameCounts::default();
         let uses = &contents.materials;
-        let names = [""].into_iter().chain(uses.names.in_order()).map(str::to_owned);
-        let names: Vec<String> = names.collect();
+        let names: Vec<String> = uses.names.in_order().into_iter().map(str::to_owned).collect();
         let by_number = (0..).zip(&names).map(|(number, name)| {
             if !uses.is_used(number) || name.is_empty() || !library.is_any_read {
                 return None;
@@ -121,7 +120,7 @@ fn find(contents: &Contents, sidecars: &Sidecars) -> (Vec<PathBuf>, Vec<String>)
     let mut warnings: Vec<String> = finder.warning().into_iter().collect();
     warnings.extend(missing.warning("material files not found"));
     if libraries.is_empty()
-        && contents.materials.names.len() > 0
+        && contents.materials.names.len() > 1
         && let Some(path) = beside(sidecars)
     {
         warnings.push(format!("the file names no material file: {} is used", quoted(&path)));

@@ -243,27 +243,37 @@ pub(super) fn count_faces<'a, V: Values<'a>>(
     Ok(counts)
 }
 
-/// Reads the records with one of `roles`, of those of a mesh; returns the cursor after the last.
+/// Reads the records of a mesh; returns the cursor after the last.
 pub(super) fn read_records<'a, V: Values<'a>>(
     header: &Header,
     mut values: V,
-    roles: &[Role],
     build: &mut Build,
 ) -> Result<V, ReadError> {
+    // Faces need the vertices.
+    let mut early = Vec::new();
+    let mut has_vertices = header.of_role(Role::Vertex).next().is_none();
     for element in &header.elements {
         match element.role() {
-            role @ Role::Vertex if roles.contains(&role) => {
+            Role::Vertex => {
                 read_vertices(element, &mut values, build)?;
+                has_vertices = true;
+                continue;
             }
-            role @ (Role::Face | Role::Strip) if roles.contains(&role) => {
+            Role::Face | Role::Strip if has_vertices => {
                 read_faces(element, &mut values, build)?;
+                continue;
             }
-            _ => each_record(element, &mut values, |values| {
-                element.properties.iter().try_for_each(|p| skip(values, p).map(|_| ()))?;
-                values.end();
-                Ok(())
-            })?,
+            Role::Face | Role::Strip => early.push((element, values.clone())),
+            _ => {}
         }
+        each_record(element, &mut values, |values| {
+            element.properties.iter().try_for_each(|p| skip(values, p).map(|_| ()))?;
+            values.end();
+            Ok(())
+        })?;
+    }
+    for (element, mut values) in early {
+        read_faces(element, &mut values, build)?;
     }
     Ok(values)
 }

@@ -112,13 +112,7 @@ impl File<'_> {
         let appearance = AppearanceBuilder::new(attributes, counts, names, loader, &mut warnings);
 
         let mut build = Build::new(counts, appearance);
-        let (vertex, face) = (&[Role::Vertex], &[Role::Face, Role::Strip]);
-        let end = if header.has_faces_first() {
-            read_records(header, values.clone(), vertex, &mut build)?;
-            read_records(header, values, face, &mut build)?
-        } else {
-            read_records(header, values, &[&vertex[..], face].concat(), &mut build)?
-        };
+        let end = read_records(header, values, &mut build)?;
         if !more_is_allowed && end.left() > 0 {
             return Err(end.error("the last element", Problem::Other("more numbers follow".into())));
         }
@@ -133,11 +127,7 @@ impl File<'_> {
         let skipped = "after the last element were skipped";
         warnings.extend(counted_warning(end.left() as u64, ["byte", "bytes"], skipped));
         let appearance = build.appearance.finish(&mut warnings);
-        let mesh = Mesh::new(build.positions, build.triangles)?;
-        let mesh = match appearance {
-            Some(appearance) => mesh.with_appearance(appearance)?,
-            None => mesh,
-        };
+        let mesh = Mesh::new(build.positions, build.triangles)?.with_appearance(appearance)?;
         Ok(LoadedMesh::new(mesh, warnings))
     }
 

@@ -58,7 +58,7 @@ impl<'a> Finder<'a> {
                 inside.iter().find_map(|folder| self.walk(folder, base))
             })
         });
-        if found.is_none() && self.sidecars.is_logged() {
+        if found.is_none() {
             // `is_file` records where a file of exactly this name would be found, for `--resume`.
             for folder in folders {
                 let places = inside.iter().map(|inside| folder.join(inside));
@@ -91,7 +91,7 @@ impl<'a> Finder<'a> {
             self.listings.insert(folder.to_owned(), self.list(folder));
         }
         let lower = name.to_lowercase();
-        let mut entries = self.listings[folder].iter().filter(|entry| entry.lower == lower);
+        let mut entries = self.listings[folder].iter().filter(|entry| matches(entry, &lower));
         let first = entries.next()?;
         if entries.next().is_some() {
             self.ambiguous.add(name);
@@ -111,4 +111,13 @@ impl<'a> Finder<'a> {
         self.ambiguous
             .warning("several files have the name if case is ignored, and the first is used")
     }
+}
+
+/// Whether an entry has this name, in which a `?` stands for any character: readers have it in place
+/// of bytes in old encodings.
+fn matches(entry: &Entry, name: &str) -> bool {
+    entry.lower == name
+        || name.contains('?')
+            && entry.lower.chars().count() == name.chars().count()
+            && entry.lower.chars().zip(name.chars()).all(|(is, named)| is == named || named == '?')
 }

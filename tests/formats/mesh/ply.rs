@@ -139,17 +139,24 @@ fn types_are_known_by_both_names_and_text_keeps_all_digits() {
 }
 
 #[test]
-fn faces_may_come_before_vertices() {
-    let text = "ply\nformat ascii 1.0\nelement face 1\nproperty list uchar int vertex_indices\n\
-                element vertex 4\nproperty int x\nproperty int y\nproperty int z\nend_header\n\
-                4 0 1 2 3\n0 0 0\n1 0 0\n1 1 0\n0 1 0\n";
-    assert_eq!(triangles(read(text)), [[A, B, C], [A, C, D]]);
-}
-
-#[test]
-fn strips_are_triangles_that_face_one_way() {
-    let text = with_square(1, "9 0 1 3 2 -1 0 1 -1 2\n").replace("face", "tristrips");
-    assert_eq!(triangles(read(text)), [[A, B, D], [B, C, D]]);
+fn files_are_these_triangles() {
+    let square = with_square(1, "3 0 1 2\n");
+    let before = "ply\nformat ascii 1.0\nelement face 1\nproperty list uchar int vertex_indices\n\
+                  element vertex 4\nproperty int x\nproperty int y\nproperty int z\nend_header\n\
+                  4 0 1 2 3\n0 0 0\n1 0 0\n1 1 0\n0 1 0\n";
+    let strips = with_square(1, "9 0 1 3 2 -1 0 1 -1 2\n").replace("face", "tristrips");
+    let without_properties = "element nothing 18446744073709551615\nend_header";
+    for (claim, text, expected) in [
+        ("faces may come before vertices", before, &[[A, B, C], [A, C, D]][..]),
+        ("strips face one way", &strips, &[[A, B, D], [B, C, D]]),
+        (
+            "elements without properties take no time",
+            &square.replace("end_header", without_properties),
+            &[[A, B, C]],
+        ),
+    ] {
+        assert_eq!(triangles(read(text)), expected, "{claim}");
+    }
 }
 
 #[test]
@@ -247,13 +254,6 @@ fn what_follows_the_last_element_is_a_warning() {
     bytes.push(0);
     let said = warnings(read(&bytes));
     assert_eq!(said.last().unwrap(), "1 byte after the last element were skipped");
-}
-
-#[test]
-fn elements_without_properties_take_no_time() {
-    let text = with_square(1, "3 0 1 2\n")
-        .replace("end_header", "element nothing 18446744073709551615\nend_header");
-    assert_eq!(triangles(read(text)), [[A, B, C]]);
 }
 
 /// The square, with what `properties` declare after its corners' positions and its faces' corners.

@@ -253,24 +253,21 @@ pub(super) fn read_records<'a, V: Values<'a>>(
     let mut early = Vec::new();
     let mut has_vertices = header.of_role(Role::Vertex).next().is_none();
     for element in &header.elements {
-        match element.role() {
-            Role::Vertex => {
-                read_vertices(element, &mut values, build)?;
-                has_vertices = true;
-                continue;
-            }
-            Role::Face | Role::Strip if has_vertices => {
-                read_faces(element, &mut values, build)?;
-                continue;
-            }
-            Role::Face | Role::Strip => early.push((element, values.clone())),
-            _ => {}
+        let role = element.role();
+        let is_face = matches!(role, Role::Face | Role::Strip);
+        if role == Role::Vertex {
+            read_vertices(element, &mut values, build)?;
+            has_vertices = true;
+        } else if is_face && has_vertices {
+            read_faces(element, &mut values, build)?;
+        } else {
+            early.extend(is_face.then(|| (element, values.clone())));
+            each_record(element, &mut values, |values| {
+                element.properties.iter().try_for_each(|p| skip(values, p).map(|_| ()))?;
+                values.end();
+                Ok(())
+            })?;
         }
-        each_record(element, &mut values, |values| {
-            element.properties.iter().try_for_each(|p| skip(values, p).map(|_| ()))?;
-            values.end();
-            Ok(())
-        })?;
     }
     for (element, mut values) in early {
         read_faces(element, &mut values, build)?;
@@ -350,6 +347,18 @@ impl Slots {
     }
 }
 
+/// Sends the colours of an element to their slots, if they are to be read. Returns their scale.
+fn read_colors<'a, V: Values<'a>>(
+    element: &Element,
+    is_read: bool,
+    slots: &mut Slots,
+    values: &V,
+) -> Result<Option<ColorScale>, ReadError> {
+    let Some(channels) = Channels::of(element).filter(|_| is_read) else { return Ok(None) };
+    slots.send_color(channels);
+    scale_of(element, channels, values.clone()).map(Some)
+}
+
 /// The scale of an element's colours: by their type or, if that is ambiguous, by their values.
 fn scale_of<'a, V: Values<'a>>(
     element: &Element,
@@ -385,12 +394,7 @@ fn read_vertices<'a, V: Values<'a>>(
     let attributes = build.appearance.attributes;
     let mut slots = Slots::new(element);
     slots.send(POSITION, AXES.iter().filter_map(|&axis| element.find(&[axis], false)));
-    let channels = Channels::of(element).filter(|_| attributes.vertex_colors);
-    let scale = channels.map(|channels| {
-        slots.send_color(channels);
-        scale_of(element, channels, values.clone())
-    });
-    let scale = scale.transpose()?;
+    let scale = read_colors(element, attributes.vertex_colors, &mut slots, values)?;
     let texcoords = texcoords(element).filter(|_| attributes.vertex_texcoords);
     slots.send(TEXCOORDS, texcoords.into_iter().flatten());
     let mut record = EMPTY;
@@ -413,12 +417,7 @@ fn read_faces<'a, V: Values<'a>>(
 ) -> Result<(), ReadError> {
     let attributes = build.appearance.attributes;
     let mut slots = Slots::new(element);
-    let channels = Channels::of(element).filter(|_| attributes.face_colors);
-    let scale = channels.map(|channels| {
-        slots.send_color(channels);
-        scale_of(element, channels, values.clone())
-    });
-    let scale = scale.transpose()?;
+    let scale = read_colors(element, attributes.face_colors, &mut slots, values)?;
     slots.send(TEXTURE, texture_number(element).filter(|_| attributes.has_texcoords()));
     let list = element.corners();
     let texcoords_list = corner_texcoords(element).filter(|_| attributes.corner_texcoords);

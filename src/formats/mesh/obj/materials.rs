@@ -281,7 +281,7 @@ impl Library {
     /// valid values is a file name.
     fn option<'a>(&mut self, text: &'a str, map: &mut Map) -> Option<&'a str> {
         let (name, rest) = split_word(text)?;
-        Some(match name {
+        let rest = match name {
             "-clamp" => {
                 let (is_on, rest) = switch(rest)?;
                 map.clamp = is_on;
@@ -297,20 +297,18 @@ impl Library {
                 map.placement.offset = values.map(|value| value.unwrap_or(0.0));
                 rest
             }
-            // Without effect on the colour.
             "-blendu" | "-blendv" | "-cc" => switch(rest)?.1,
             "-bm" | "-boost" | "-texres" => numbers(rest, 1)?.1,
-            "-t" | "-mm" | "-imfchan" | "-type" => {
-                let rest = match name {
-                    "-t" => numbers(rest, 3)?.1,
-                    "-mm" => numbers(rest, 2)?.1,
-                    _ => split_word(rest)?.1,
-                };
-                self.warnings.add("options of images have no effect", name);
-                rest
-            }
+            "-mm" => numbers(rest, 2)?.1,
+            "-t" => numbers(rest, 3)?.1,
+            "-imfchan" | "-type" => split_word(rest)?.1,
             _ => return None,
-        })
+        };
+        // The others have no effect on the colour.
+        if matches!(name, "-t" | "-mm" | "-imfchan" | "-type") {
+            self.warnings.add("options of images have no effect", name);
+        }
+        Some(rest)
     }
 }
 

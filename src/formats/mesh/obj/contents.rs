@@ -38,6 +38,9 @@ const HARMLESS: &str = "\
     stech cstype deg bmat step parm trim hole scrv sp end con res unmerge merge \
     curv2";
 
+/// The keyword of comments in which ZBrush writes the colours of vertices.
+pub(super) const PAINTED_KEYWORD: &str = "#MRGB";
+
 /// Numbers of vertices, texture coordinates and normals.
 pub(super) type Counts = [usize; 3];
 
@@ -73,6 +76,8 @@ pub(super) struct Part<'a> {
     pub(super) before: Counts,
     /// Whether it has faces or names of objects.
     pub(super) has_faces: bool,
+    /// Whether it has colours of vertices in comments.
+    pub(super) has_painted: bool,
     /// An upper bound of its triangles.
     pub(super) triangles: usize,
     /// The material at its beginning.
@@ -109,6 +114,8 @@ struct PartContents {
     skipped: Skipped,
     /// Bytes for the names of objects and groups.
     objects: u64,
+    /// Bytes for the colours of vertices in comments.
+    painted: u64,
     /// Bytes for the largest polygon and the longest statement.
     scratch: u64,
 }
@@ -139,9 +146,10 @@ impl<'a> Contents<'a> {
     fn append(&mut self, text: &'a str, found: PartContents) {
         let PartContents { counts, faces, triangles, libraries, materials, skipped, .. } = found;
         self.memory += PART_BYTES + materials.names.bytes() + libraries.bytes() + found.objects;
+        self.memory += found.painted;
         let (before, material) = (self.totals, self.material);
-        let has_faces = faces > 0 || found.objects > 0;
-        self.parts.push(Part { text, counts, before, has_faces, triangles, material });
+        let (has_faces, has_painted) = (faces > 0 || found.objects > 0, found.painted > 0);
+        self.parts.push(Part { text, counts, before, has_faces, has_painted, triangles, material });
         self.totals = [0, 1, 2].map(|which| before[which] + counts[which]);
         if found.inherits {
             self.materials.set_used(material);
@@ -194,6 +202,8 @@ impl PartContents {
             }
             "o" | "g" => self.objects += Labels::OBJECT + 2 * statement.len() as u64,
             "mtllib" => _ = self.libraries.number(after_keyword(statement)),
+            // Eight digits are three bytes, as their list grows and in the list of all parts.
+            PAINTED_KEYWORD => self.painted += 2 * statement.len() as u64,
             "p" | "l" => self.skipped.points_and_lines += 1,
             "curv" | "surf" | "bzp" | "bsp" | "cdc" | "cdp" => self.skipped.free_form += 1,
             "call" | "csh" => self.skipped.calls.add(statement.trim()),

@@ -85,6 +85,7 @@ fn read(
     })?;
     let mesh = mesh.with_labels(labels);
     warnings.extend(materials.warnings.iter().cloned());
+    warnings.extend(vertices.unpainted.filter(|_| options.appearance));
     warnings.extend(colors.iter().flat_map(|colors| colors.warnings(vertices.opacities)));
     if !materials.any_defined && colors.is_none() {
         return Ok(LoadedMesh::new(mesh, warnings));

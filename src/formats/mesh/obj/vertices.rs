@@ -2,9 +2,11 @@
 
 use crate::base::numbers::counted_as;
 use crate::formats::io::tokens::shown;
-use crate::formats::mesh::obj::contents::{Contents, Part};
+use crate::formats::mesh::obj::contents::{Contents, PAINTED_KEYWORD, Part};
 use crate::formats::mesh::obj::numbers::number;
-use crate::formats::mesh::obj::text::{Fault, Keyword, Words, divided, each, visit};
+use crate::formats::mesh::obj::text::{
+    Fault, Keyword, Words, after_keyword, divided, each, first_word, visit,
+};
 
 /// The colour of a vertex without one.
 const NO_COLOR: [f64; 3] = [f64::NAN; 3];
@@ -21,6 +23,8 @@ pub(super) struct Vertices {
     pub(super) opacities: usize,
     /// Vertices with a weight other than 1, which only rational curves and surfaces use.
     pub(super) weights: usize,
+    /// A warning about colours in comments that are not those of all vertices.
+    pub(super) unpainted: Option<String>,
     pub(super) fault: Option<Fault>,
 }
 
@@ -41,22 +45,42 @@ impl Vertices {
         let read = each(work, |(at, (part, (positions, texcoords)))| {
             let mut reader = Reader { positions, texcoords, ..Reader::default() };
             let fault = reader.read(part).err().map(|(line, what)| Fault { part: at, line, what });
-            let Reader { colors, opacities, weights, .. } = reader;
-            (colors, opacities, weights, fault)
+            let Reader { colors, painted, opacities, weights, .. } = reader;
+            (colors, painted, opacities, weights, fault)
         });
-        for (colors, opacities, weights, fault) in read {
+        let mut painted = Vec::new();
+        for (colors, of_part, opacities, weights, fault) in read {
             all.colors.push(colors);
+            painted.extend(of_part);
             all.opacities += opacities;
             all.weights += weights;
             all.fault = all.fault.or(fault);
         }
+        if !painted.is_empty() && all.colors.iter().all(Vec::is_empty) {
+            all.paint(&painted, lens(0));
+        }
         if all.colors.iter().any(|colors| !colors.is_empty()) {
-            let counts = contents.parts.iter().map(|part| part.counts[0]);
-            all.colors.iter_mut().zip(counts).for_each(|(colors, count)| {
+            all.colors.iter_mut().zip(lens(0)).for_each(|(colors, count)| {
                 colors.resize(count, NO_COLOR);
             });
         }
         all
+    }
+
+    /// Sets the colours of vertices from comments, if there is one for each; `counts` are the
+    /// vertices of the parts.
+    fn paint(&mut self, mut painted: &[[u8; 3]], counts: impl Iterator<Item = usize>) {
+        let (colors, vertices) = (painted.len(), self.positions.len());
+        if colors != vertices {
+            let what = format!("colours ({PAINTED_KEYWORD}) are of {colors} vertices");
+            self.unpainted = Some(format!("{what}, not of {vertices}, and are not shown"));
+            return;
+        }
+        for (colors, count) in self.colors.iter_mut().zip(counts) {
+            let (own, rest) = painted.split_at(count);
+            painted = rest;
+            colors.extend(own.iter().map(|color| color.map(|value| f64::from(value) / 255.0)));
+        }
     }
 }
 
@@ -69,20 +93,26 @@ struct Reader<'a> {
     count: usize,
     texcoord_count: usize,
     colors: Vec<[f64; 3]>,
+    /// Colours in comments, which are those of all vertices in order.
+    painted: Vec<[u8; 3]>,
     opacities: usize,
     weights: usize,
 }
 
 impl Reader<'_> {
     fn read(&mut self, part: &Part) -> Result<(), (usize, String)> {
-        if part.counts == [0; 3] {
+        if part.counts == [0; 3] && !part.has_painted {
             return Ok(());
         }
-        visit(part.text, |line, _, keyword, words| {
+        visit(part.text, |line, statement, keyword, words| {
             match keyword {
                 Keyword::Vertex => self.vertex(words),
                 Keyword::Texcoord => self.texcoord(words),
                 Keyword::Normal => self.attribute::<3>(words, 3).map(|_| ()),
+                Keyword::Other if part.has_painted => {
+                    self.paint(statement);
+                    Ok(())
+                }
                 Keyword::Face | Keyword::Other => Ok(()),
             }
             .map_err(|what| (line, what))
@@ -129,6 +159,21 @@ impl Reader<'_> {
             self.colors.push([r, g, b]);
         }
         Some(())
+    }
+
+    /// Adds the colours in a comment of ZBrush: for each vertex a mask, red, green and blue, of two
+    /// hexadecimal digits each.
+    fn paint(&mut self, statement: &str) {
+        if first_word(statement) != Some(PAINTED_KEYWORD) {
+            return;
+        }
+        let (values, _) = after_keyword(statement).as_bytes().as_chunks::<8>();
+        let parse = |digits| u32::from_str_radix(str::from_utf8(digits).ok()?, 16).ok();
+        let values = values.iter().filter_map(|digits| parse(digits));
+        self.painted.extend(values.map(|value| {
+            let [_, r, g, b] = value.to_be_bytes();
+            [r, g, b]
+        }));
     }
 
     #[inline]

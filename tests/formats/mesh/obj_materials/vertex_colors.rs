@@ -112,6 +112,34 @@ fn objects_without_colours_keep_their_materials_beside_objects_with_colours() {
     assert_eq!((colored.color[3], colored.has_vertex_colors), (32768, true));
 }
 
+/// As ZBrush writes them, also where the text is parsed in parts.
+#[test]
+fn comments_of_zbrush_are_colours_of_all_vertices_or_of_none() {
+    let read = |vertices: usize, colors: &str, face: &str| {
+        let vertices = "v 0 0 0\nv 1 0 0\nv 2 1 0\n".repeat(vertices / 3);
+        let header = "#The following MRGB block contains colours\n";
+        let folder = Folder::new().with("mesh.obj", format!("{vertices}{header}{colors}{face}"));
+        read_mesh(folder.path("mesh.obj")).unwrap()
+    };
+    let face = "# End of MRGB block\nf -3 -2 -1\n";
+    let block = "#MRGB ffff0000ff00ff00\n#MRGB 000000FF\n";
+    let loaded = read(3, block, face);
+    assert_eq!(loaded.warnings, Vec::<String>::new());
+    let expected = [screen(TO_RED), screen(TO_GREEN), screen([0.0, 0.0, 1.0])];
+    assert_eq!(colors(&loaded), expected);
+    let many = read(300_000, &block.repeat(100_000), face);
+    let looks = appearance(&many.mesh);
+    assert!(looks.vertex_colors.iter().all(|color| expected.contains(color)));
+    assert_eq!(many.warnings, Vec::<String>::new());
+    for (colors, count) in [("#MRGB ffff0000\n", 1), ("#MRGB ffff0000ff00ff0x000000ff\n", 2)] {
+        let loaded = read(3, colors, face);
+        let said = format!("colours (#MRGB) are of {count} vertices, not of 3, and are not shown");
+        assert_eq!((loaded.warnings, loaded.mesh.appearance()), (vec![said], None));
+    }
+    let own = "v 0 0 0 0 0 1\nv 1 0 0 0 0 1\nv 2 1 0 0 0 1\n#MRGB ffff0000\n";
+    assert_eq!(colors(&read(0, own, face))[0], screen([0.0, 0.0, 1.0]));
+}
+
 #[test]
 fn a_vertex_with_a_weight_among_coloured_ones_is_where_it_should_be() {
     let loaded = read(&["0 0 0 1 0 0", "1 0 4 2", "2 1 0 0 0 1"]);
